@@ -1,0 +1,54 @@
+"""The compiled problem of a tree in motion, and its names."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from nexdyn.joints.kinds import FREE
+from nexdyn.tree import tables
+from nexdyn.tree.motion import CouplingTables, Factorisation, TreeProblem
+from nexdyn.tree.tree import Tree
+
+
+def build_problem(tree: Tree, q: np.ndarray, dynamics: Literal["aba", "crba"]) -> TreeProblem:
+    """Tables and scratch of their own for the motion of `tree` from `q`."""
+    c, coupling = tree.compiled, tree.coupling
+    work = tables.new_work(len(c.model.topology) - 1, c.nv)
+    joints = [
+        (_code(tree, name), place.q.start, place.v.start, place.v.stop - place.v.start)
+        for name, place in tree.coordinates.items()
+    ]
+    coupled = None
+    if coupling is not None:
+        coupled = CouplingTables(
+            coupling.q_column, coupling.q_factor, coupling.q_offset, coupling.v_column, coupling.v_factor,
+            np.zeros(c.nq), np.zeros(c.nv),
+        )  # fmt: skip
+    factorisation = None
+    if dynamics == "crba" or coupling is not None:
+        M_tree = np.zeros((c.nv, c.nv))
+        M = M_tree if coupling is None else np.zeros((tree.nv, tree.nv))
+        above = c.above if coupling is None else np.arange(-1, tree.nv - 1)
+        factorisation = Factorisation(above, M_tree, M, np.zeros(c.nv), np.zeros(c.nv))
+    n = tree.nv
+    return TreeProblem(
+        model=c.model, work=work, joints=np.array(joints, dtype=np.int64).reshape(-1, 4), n=n, base=q.copy(),
+        q=np.zeros(tree.nq), v=np.zeros(n), a=np.zeros(n), tau=np.zeros(c.nv), u=np.zeros(n), rate=np.zeros(n),
+        forces=None, coupling=coupled, factorisation=factorisation,
+    )  # fmt: skip
+
+
+def _code(tree: Tree, joint: str) -> int:
+    return type(tree.system.joints[joint]).code if joint in tree.system.joints else FREE
+
+
+def freedom_name(tree: Tree, component: int) -> tuple[str, str, str]:
+    """(text, joint, body) of a component of the state (ξ, v)."""
+    j = component % max(tree.nv, 1)
+    for name, place in tree.coordinates.items():
+        if place.v.start <= j < place.v.stop:
+            body: Any = tree.system.joints[name].child.name if name in tree.system.joints else name
+            return f" in joint {name!r} (body {body!r})", name, body
+    return "", "", ""

@@ -1,0 +1,329 @@
+"""`nx.simulate` and `nx.Simulation`: a mechanism in motion.
+
+The time loop is compiled; Python takes part a few times a second, to report progress, to be interrupted, and to take
+what was recorded.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from nexdyn.analysis.problem import build_problem, freedom_name
+from nexdyn.analysis.state import vector
+from nexdyn.errors import InputError, NexDynWarning, SolveError, unknown
+from nexdyn.integrate.adaptive import march_adaptive
+from nexdyn.integrate.fixed import march, sample
+from nexdyn.integrate.methods import METHODS, DormandPrince, FixedStep, Method, RungeKutta4, SemiImplicitEuler, positive
+from nexdyn.integrate.problem import NOT_FINITE, OK, STEP_TOO_SMALL
+from nexdyn.integrate.tableaus import DORMAND_PRINCE_DENSE, EULER
+from nexdyn.model.system import System
+from nexdyn.results.recording import Recording
+from nexdyn.results.result import Result
+from nexdyn.tree.tree import Tree
+
+Progress = Callable[[float, float], None]
+SLICE = 0.05
+"""Seconds that the compiled loop runs between two looks of Python."""
+ROWS = 4096
+"""Most output rows that one crossing fills."""
+
+
+def simulate(
+    system: System,
+    t_end: float,
+    method: Method | None = None,
+    *,
+    initial: Result | None = None,
+    q0: Any = None,
+    v0: Any = None,
+    output_every: int = 1,
+    output_times: Any = None,
+    dynamics: Literal["aba", "crba"] = "aba",
+    progress: Progress | None = None,
+) -> Result:
+    """Run `system` until `t_end` [s] and return what was recorded.
+
+    method: RungeKutta4(1e-3) by default, ExplicitEuler, SemiImplicitEuler, DormandPrince.
+    initial: a Result to go on from its last state. q0, v0: arrays in the order of `Tree(system).joint_names`, or
+        {joint: numbers}; default as described, at rest.
+    output_every: steps between outputs. output_times [s]: with DormandPrince, outputs there instead (dense output).
+    dynamics: "aba", or "crba" with the branch-sparse factorisation.
+    progress: called a few times a second with (t, t_end).
+
+    Raises InputError for bad input; SolveError, whose `result` keeps what was reached, when the motion is not finite, a
+    force fails, or the step becomes too small. An interrupt (Ctrl-C) returns what was reached, with a NexDynWarning.
+    """
+    simulation = Simulation(
+        system, method, initial=initial, q0=q0, v0=v0, output_every=output_every, dynamics=dynamics
+    )
+    return simulation.run(t_end, output_times=output_times, progress=progress)
+
+
+class Simulation:
+    """A mechanism in motion that a program can step: `sim.step(dt, u)` lets a controller close the loop.
+
+    Arguments as for `nx.simulate`. `t` [s], `q` (nq,), `v`, `a` (nv,) are the present state; `result()` what was recorded.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        method: Method | None = None,
+        *,
+        initial: Result | None = None,
+        q0: Any = None,
+        v0: Any = None,
+        output_every: int = 1,
+        dynamics: Literal["aba", "crba"] = "aba",
+    ) -> None:
+        self.method = RungeKutta4(1e-3) if method is None else method
+        if not isinstance(self.method, FixedStep | DormandPrince):
+            valid = ", ".join(cls.__name__ for cls in METHODS.values())
+            raise InputError(f"method is {self.method!r}; one of {valid} is needed, like RungeKutta4(dt=1e-3)")
+        if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
+            raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
+        if dynamics not in ("aba", "crba"):
+            raise unknown("dynamics", dynamics, ("aba", "crba"), plural="valid")
+        self.system, self.tree = system, Tree(system)
+        self.output_every = output_every
+        self.t = 0.0
+        q_start, v_start = self._start(initial)
+        q_start = self.tree.normalized(vector(self.tree, q0, "q0", q_start))
+        v_start = vector(self.tree, v0, "v0", v_start)
+
+        tableau = getattr(self.method, "tableau", EULER)
+        n = self.tree.nv
+        self._n = n
+        self._A, self._b, self._c, self._e = tableau.A, tableau.b, tableau.c, tableau.e
+        self._problem = build_problem(self.tree, q_start, dynamics)
+        self._y, self._stage = np.zeros((2, 2 * n))
+        self._y[n:] = v_start
+        self._K = np.zeros((len(self._b), 2 * n))
+        self._width = 1 + self.tree.nq + 2 * n
+        self._rows: list[np.ndarray] = []
+        self._steps = 0
+        self._wall = 0.0
+        self._now = np.zeros((1, self._width))
+        self._sample(first=True)
+
+    # --- state ------------------------------------------------------------------------------------------------------
+
+    @property
+    def q(self) -> np.ndarray:
+        """Coordinates (nq,)."""
+        return self._now[0, 1 : 1 + self.tree.nq].copy()
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities (nv,)."""
+        return self._now[0, 1 + self.tree.nq : 1 + self.tree.nq + self._n].copy()
+
+    @property
+    def a(self) -> np.ndarray:
+        """Accelerations (nv,)."""
+        return self._now[0, 1 + self.tree.nq + self._n :].copy()
+
+    def result(self, status: str = "finished", message: str = "") -> Result:
+        """What was recorded so far; the present state is the last."""
+        rows = [*self._rows]
+        if not rows or rows[-1][-1, 0] < self._now[0, 0]:
+            rows.append(self._now.copy())
+        out = np.concatenate(rows)
+        nq, n = self.tree.nq, self._n
+        recording = Recording(
+            out[:, 0].copy(), out[:, 1 : 1 + nq].copy(), out[:, 1 + nq : 1 + nq + n].copy(), out[:, 1 + nq + n :].copy(),
+            method=repr(self.method), steps=self._steps, status=status, message=message, wall_time=self._wall,
+        )  # fmt: skip
+        return Result(self.system, recording, tree=self.tree)
+
+    # --- motion -----------------------------------------------------------------------------------------------------
+
+    def step(self, dt: float, u: Any = None) -> None:
+        """Go on by `dt` [s] while the joints are driven by the constant efforts `u` (nv,) or {joint: numbers} [N, N m].
+
+        A method of constant step takes as many equal steps, none longer than its own, as fit. The state at the end is
+        recorded.
+        """
+        dt = positive(dt, "dt of step")
+        self._problem.u[:] = vector(self.tree, u, "u", np.zeros(self._n))
+        started = time.perf_counter()
+        try:
+            if isinstance(self.method, FixedStep):
+                count = max(1, math.ceil(dt / self.method.dt - 1e-9))
+                self._march_fixed(self.t, dt / count, 0, count, np.empty((0, self._width)), every=count + 1, start=1)
+                self._steps += count
+            else:
+                self._march_adaptive(self.t + dt, np.empty(0), None, record=False)
+            self.t += dt
+        finally:
+            self._wall += time.perf_counter() - started
+        self._sample()
+        self._rows.append(self._now.copy())
+
+    def run(self, t_end: float, *, output_times: Any = None, progress: Progress | None = None) -> Result:
+        """Go on until `t_end` [s] and return all that was recorded. Arguments and errors as for `nx.simulate`."""
+        t_end = self._checked_end(t_end)
+        times = self._checked_times(output_times, t_end)
+        started = time.perf_counter()
+        self._problem.u[:] = 0.0
+        try:
+            if isinstance(self.method, FixedStep):
+                self._run_fixed(t_end, progress)
+            else:
+                self._march_adaptive(t_end, times, progress, record=output_times is None)
+        except KeyboardInterrupt:
+            self._wall += time.perf_counter() - started
+            message = f"interrupted at t = {self.t:g} s of {t_end:g} s"
+            warnings.warn(f"{message}; the result holds what was reached", NexDynWarning, stacklevel=3)
+            return self.result("interrupted", message)
+        self.t = t_end
+        self._sample()
+        self._wall += time.perf_counter() - started
+        if progress is not None:
+            progress(t_end, t_end)
+        return self.result()
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _start(self, initial: Result | None) -> tuple[np.ndarray, np.ndarray]:
+        if initial is None:
+            return self.tree.described(), self.tree.initial_velocity()
+        if not isinstance(initial, Result):
+            raise InputError(f"initial is {initial!r}; a Result is needed, like the one that simulate returns")
+        recorded = initial.recording
+        if recorded.q.shape[1] != self.tree.nq or recorded.v.shape[1] != self.tree.nv:
+            raise InputError(
+                f"initial has {recorded.q.shape[1]} coordinates and {recorded.v.shape[1]} velocities; "
+                f"{self.system.name!r} has {self.tree.nq} and {self.tree.nv}"
+            )
+        self.t = float(recorded.t[-1])
+        return recorded.q[-1].copy(), recorded.v[-1].copy()
+
+    def _checked_end(self, t_end: object) -> float:
+        try:
+            end = float(t_end)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            raise InputError(f"t_end is {t_end!r}; a time in seconds is needed") from None
+        if not math.isfinite(end) or end < self.t:
+            raise InputError(f"t_end is {end:g} s; it must be finite and not before the present time {self.t:g} s")
+        return end
+
+    def _checked_times(self, output_times: Any, t_end: float) -> np.ndarray:
+        if output_times is None:
+            return np.empty(0)
+        if isinstance(self.method, FixedStep):
+            raise InputError("output_times need a method with dense output, DormandPrince; or use output_every")
+        times = np.atleast_1d(np.asarray(output_times, dtype=float))
+        if times.ndim != 1 or not (np.diff(times) > 0.0).all() or not (self.t <= times[0] and times[-1] <= t_end):
+            raise InputError(f"output_times must increase strictly from {self.t:g} s or later to {t_end:g} s at most")
+        return times
+
+    def _run_fixed(self, t_end: float, progress: Progress | None) -> None:
+        assert isinstance(self.method, FixedStep)
+        dt, t0 = self.method.dt, self.t
+        whole = math.floor((t_end - t0) / dt + 1e-9)
+        rest = t_end - t0 - whole * dt
+        done, count = 0, 16
+        room = np.empty((min(ROWS, whole // self.output_every + 2), self._width))
+        while done < whole:
+            count = min(count, whole - done, (len(room) - 1) * self.output_every)
+            began = time.perf_counter()
+            self._march_fixed(t0, dt, done, done + count, room, self.output_every)
+            took = time.perf_counter() - began
+            done += count
+            self._steps += count
+            self.t = t0 + done * dt
+            if progress is not None:
+                progress(self.t, t_end)
+            count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
+        if rest > 1e-9 * dt:
+            self._march_fixed(self.t, rest, 0, 1, room, every=1 if whole % self.output_every == 0 else 2, start=whole)
+            self._steps += 1
+
+    def _march_fixed(
+        self, t0: float, dt: float, k: int, k_stop: int, room: np.ndarray, every: int, start: int = 0
+    ) -> None:
+        """Steps k … k_stop − 1 and their outputs; `start` shifts the count that `every` divides."""
+        semi_implicit = isinstance(self.method, SemiImplicitEuler)
+        skip = start if every > 1 and start else 0
+        status, done, rows, bad = march(
+            self._problem, self._A, self._b, self._c, semi_implicit, t0 - skip * dt, dt, k + skip, k_stop + skip,
+            every, self._y, self._stage, self._K, self._n, room,
+        )  # fmt: skip
+        if rows:
+            self._keep(room[:rows].copy())
+        if status != OK:
+            self.t = t0 + (done - skip) * dt
+            self._fail(status, bad)
+
+    def _march_adaptive(self, t_end: float, times: np.ndarray, progress: Progress | None, record: bool) -> None:
+        method = self.method
+        assert isinstance(method, DormandPrince)
+        control = np.zeros(13)
+        control[0], control[2] = self.t, 1e-4
+        control[7:11] = method.rtol, method.atol, method.dt_min, min(method.dt_max, 1e300)
+        every = self.output_every if record else 2**62
+        control[3] = 0.0 if record else 1.0
+        room = np.empty((len(times) + 2 if len(times) else ROWS, self._width))
+        y_old, scale = np.zeros((2, 2 * self._n))
+        if times.size and times[0] == self.t:
+            self._keep(self._now.copy())
+            control[4] = 1.0
+        work = 200
+        while control[0] < t_end:
+            began, spent = time.perf_counter(), control[5]
+            status, rows, bad = march_adaptive(
+                self._problem, self._A, self._b, self._c, self._e, DORMAND_PRINCE_DENSE, control, t_end, work, every,
+                times, self._y, y_old, self._stage, scale, self._K, self._n, room,
+            )  # fmt: skip
+            took = time.perf_counter() - began
+            self.t = float(control[0])
+            if rows:
+                self._keep(room[:rows].copy())
+            if status != OK:
+                self._steps += int(control[3]) - (0 if record else 1)
+                self._fail(status, bad, dt=float(control[1]))
+            if progress is not None:
+                progress(self.t, t_end)
+            work = max(50, int((control[5] - spent) * min(8.0, SLICE / max(took, 1e-6))))
+        self._steps += int(control[3]) - (0 if record else 1)
+
+    def _keep(self, rows: np.ndarray) -> None:
+        """Rows not recorded before: a state that ends one run begins the next."""
+        if self._rows and rows[0, 0] <= self._rows[-1][-1, 0]:
+            rows = rows[1:]
+        if len(rows):
+            self._rows.append(rows)
+
+    def _sample(self, first: bool = False) -> None:
+        """Evaluate the present state."""
+        status, bad = sample(self._problem, self.t, self._y, self._K, self._n, self._now)
+        if status == OK:
+            return
+        if first and status == NOT_FINITE:
+            self._now[0, 1 + self.tree.nq + self._n :] = 0.0
+            self.tree.forward_dynamics(self.q, self.v, np.zeros(self._n), dynamics="crba")  # names a singular joint
+        self._fail(status, bad)
+
+    def _fail(self, status: int, bad: int, dt: float | None = None) -> None:
+        """Raise the error of a status, with what was recorded."""
+        where, joint, body = freedom_name(self.tree, bad) if bad >= 0 else ("", None, None)
+        if status == NOT_FINITE:
+            message = f"the motion is no longer finite at t = {self.t:g} s{where}; " + (
+                f"reduce dt = {self.method.dt:g} s, " if isinstance(self.method, FixedStep) else ""
+            ) + "check masses, stiffness and damping"
+        elif status == STEP_TOO_SMALL:
+            message = (
+                f"the step fell to {dt:g} s at t = {self.t:g} s and the error still exceeds rtol = "
+                f"{getattr(self.method, 'rtol', 0):g}{where}; loosen rtol and atol, or look for a stiff or jumping force"
+            )
+        else:
+            message = f"a force failed at t = {self.t:g} s"
+        kept = self.result("failed", message) if self._rows else None
+        raise SolveError(message, time=self.t, where=body or joint, result=kept)

@@ -1,0 +1,42 @@
+"""Initial states: arrays in the order of the tree's coordinates, or values by joint name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from nexdyn.errors import InputError, unknown
+from nexdyn.tree.tree import Tree
+
+
+def vector(tree: Tree, given: Any, what: str, default: np.ndarray) -> np.ndarray:
+    """`given` as an array like `default`: None keeps it, a mapping {joint: numbers} changes parts of it.
+
+    Raises InputError naming `what` for a wrong shape, an unknown joint or a number that is not finite.
+    """
+    if given is None:
+        return default
+    if isinstance(given, Mapping):
+        out = default.copy()
+        for name, numbers in given.items():
+            if name not in tree.coordinates:
+                raise InputError(f"{what}: {unknown('moving joint', name, tree.joint_names)}")
+            place = tree.coordinates[name]
+            part = place.q if len(default) == tree.nq and what.startswith("q") else place.v
+            out[part] = _numbers(numbers, part.stop - part.start, f"{what} of joint {name!r}")
+        return out
+    return _numbers(given, len(default), what)
+
+
+def _numbers(given: Any, n: int, what: str) -> np.ndarray:
+    try:
+        x = np.atleast_1d(np.asarray(given, dtype=float))
+    except (TypeError, ValueError):
+        raise InputError(f"{what} is {given!r}; {n} numbers are needed") from None
+    if x.shape != (n,):
+        raise InputError(f"{what} has shape {x.shape}; ({n},) is needed, in the order of Tree.joint_names")
+    if not np.isfinite(x).all():
+        raise InputError(f"{what} is {x}; it must be finite")
+    return x.copy()

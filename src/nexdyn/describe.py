@@ -1,0 +1,457 @@
+"""A System as plain data, and back: what a scene file says and what a result file carries along.
+
+    name: text                              gravity: [x, y, z]
+    parameters: {NAME: quantity}            bodies, markers: {NAME: {attribute: value}}
+    joints, forces, measures: {NAME: {type: KIND, attribute: value}}
+
+A section holds its elements by name, in order; the attributes are the arguments of the element's class, read from its
+signature, so that a new joint, force or measure needs no line here. Attributes that equal their default are left out.
+A value is null, true or false, a number, text, a list of values, or {type: KIND, field: value} for a shape (in
+`shapes`) and a function of time; `mimic` is {joint: NAME, ...}. Expressions are text that starts with "=".
+
+    from_dict(to_dict(system)) describes the same system.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+from nexdyn.errors import InputError, NexDynWarning, UnknownNameError, unknown
+from nexdyn.forces import FORCES
+from nexdyn.joints import JOINTS
+from nexdyn.model.body import Body
+from nexdyn.model.element import Element
+from nexdyn.model.expressions import Expression, as_expression
+from nexdyn.model.functions import Function
+from nexdyn.model.joint import Mimic
+from nexdyn.model.marker import Marker
+from nexdyn.model.measure import MEASURES
+from nexdyn.model.parameters import frozen
+from nexdyn.model.shapes import Shape
+from nexdyn.model.system import System
+
+Path = tuple[str | int, ...]
+"""Where in the data: section, name of the element, attribute, index, ..."""
+
+OnError = Callable[[Path, InputError], None]
+
+
+class Argument(NamedTuple):
+    """An argument of a class: its default (`inspect.Parameter.empty` where it must be given) and its annotation."""
+
+    default: Any
+    annotation: Any
+
+    @property
+    def required(self) -> bool:
+        return self.default is inspect.Parameter.empty
+
+
+@functools.cache
+def arguments(cls: type) -> Mapping[str, Argument]:
+    """The arguments that make an object of `cls`, the name of an element left out; **options are those of its base."""
+    found: dict[str, Argument] = {}
+    constructors = [c for c in cls.__mro__ if "__init__" in vars(c)]
+    for constructor in constructors:
+        parameters = list(inspect.signature(constructor.__init__).parameters.values())[1:]  # type: ignore[misc]
+        for p in parameters:
+            if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name not in found:
+                found[p.name] = Argument(frozen(p.default), p.annotation)
+        if not any(p.kind is p.VAR_KEYWORD for p in parameters):
+            break
+    if issubclass(cls, Element):
+        found.pop("name", None)
+    return found
+
+
+def _takes_python(cls: type) -> bool:
+    """Whether an object of `cls` needs a Python function, which no data can hold."""
+    return any(argument.required and "Callable" in str(argument.annotation) for argument in arguments(cls).values())
+
+
+def _family(base: type) -> dict[str, type]:
+    """The public classes below `base` by their names in data: StepChange is step_change."""
+    found: dict[str, type] = {}
+    for cls in base.__subclasses__():
+        if not cls.__name__.startswith("_"):
+            found[re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()] = cls
+        found |= _family(cls)
+    return found
+
+
+SHAPES = _family(Shape)
+FUNCTIONS = {kind: cls for kind, cls in _family(Function).items() if not _takes_python(cls)}
+SECTIONS: dict[str, tuple[str, Mapping[str, type] | type]] = {
+    "bodies": ("body", Body),
+    "joints": ("joint", JOINTS),
+    "markers": ("marker", Marker),
+    "measures": ("measure", MEASURES),
+    "forces": ("force", {kind: cls for kind, cls in FORCES.items() if not _takes_python(cls)}),
+}
+"""Section: kind of element, and its class or its classes by type. Later sections refer to earlier ones."""
+
+KEYS = ("name", "gravity", "parameters", *SECTIONS)
+
+_OBJECTS: dict[type, str] = {cls: kind for family in (SHAPES, FUNCTIONS) for kind, cls in family.items()}
+_STORED_AS = {"of": "b", "seen_from": "a"}
+"""Arguments of measures that are kept under another name."""
+_CHECKED_TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "str": (str, "text"),
+    "str | None": ((str, type(None)), "text"),
+    "bool": (bool, "true or false"),
+}
+"""What the annotation of an argument says about values that a constructor takes on trust."""
+
+
+# --- a system to data -----------------------------------------------------------------------------------------------
+
+
+def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
+    """The system as plain data (dict, list, str, float, int, bool, None), expressions as "=…" text.
+
+    Raises InputError for a force that is a Python function, or of a class of your own; with `lossy` such forces are
+    left out, with a NexDynWarning that names them.
+    """
+    data: dict[str, Any] = {"name": system.name, "gravity": _plain(system.given_gravity, "gravity")}
+    if system.parameters:
+        data["parameters"] = {name: _plain(p.value, f"parameter {name!r}") for name, p in system.parameters.items()}
+    left_out: list[str] = []
+    for section, (kind, classes) in SECTIONS.items():
+        described: dict[str, Any] = {}
+        for name, element in getattr(system, section).items():
+            try:
+                described[name] = _described(element, classes)
+            except InputError:
+                if not (lossy and kind == "force"):
+                    raise
+                left_out.append(name)
+        if described:
+            data[section] = described
+    if left_out:
+        warnings.warn(
+            f"the description of {system.name!r} leaves out {', '.join(map(repr, left_out))}: forces that are Python "
+            "functions, or of a class of your own, cannot be written",
+            NexDynWarning,
+            stacklevel=2,
+        )
+    return data
+
+
+def _described(element: Element, classes: Mapping[str, type] | type) -> dict[str, Any]:
+    """The attributes of an element that differ from their defaults."""
+    cls = type(element)
+    data: dict[str, Any] = {}
+    if isinstance(classes, Mapping):
+        kind = getattr(cls, "kind", "")
+        if classes.get(kind) is not cls:
+            raise InputError(f"{element} is a {cls.__name__}, which cannot be written; {', '.join(classes)} can")
+        data["type"] = kind
+    for name, argument in arguments(cls).items():
+        value = getattr(element, name if hasattr(element, name) else _STORED_AS.get(name, name))
+        if isinstance(value, Element):
+            value = value.name
+        if argument.required or not _same(value, argument.default):
+            data[name] = _plain(value, f"{name} of {element}")
+    return data
+
+
+def _plain(value: Any, what: str) -> Any:
+    """A value of an attribute as plain data."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple | list):
+        return [_plain(item, what) for item in value]
+    if isinstance(value, Expression):
+        text = f"={value}"
+        try:
+            as_expression(text)
+        except InputError as error:
+            raise InputError(f"{what} cannot be written: {error}") from None
+        return text
+    if type(value) in _OBJECTS or isinstance(value, Mimic):
+        given = ((item.name, getattr(value, item.name)) for item in fields(value))
+        defaults = arguments(type(value))
+        data = {name: _plain(x, f"{name} in {what}") for name, x in given if not _same(x, defaults[name].default)}
+        return data if isinstance(value, Mimic) else {"type": _OBJECTS[type(value)], **data}
+    raise InputError(f"{what} is {value}, which is Python and cannot be written; take a table, an expression, …")
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, bool) is isinstance(default, bool) and bool(value == default))
+
+
+# --- data to a system -----------------------------------------------------------------------------------------------
+
+
+def from_dict(data: Mapping[str, Any], on_error: OnError | None = None) -> System:
+    """The system that plain data describes, built and checked as from Python.
+
+    on_error: called as ``on_error(path, error)`` for everything that is wrong; what can be built is built, and what
+        only fails because something before it failed is passed over. None: the first InputError is raised.
+    """
+    return Builder(on_error).system(data)
+
+
+class Builder:
+    """One run of `from_dict`: what failed so far, and where errors go."""
+
+    def __init__(self, on_error: OnError | None) -> None:
+        self.on_error = on_error
+        self.failed: set[tuple[str, str]] = set()
+        """(kind, repr of the name) of what could not be built."""
+
+    def report(self, path: Path, error: InputError) -> None:
+        if self.on_error is None:
+            raise error
+        self.on_error(path, error)
+
+    def system(self, data: Mapping[str, Any], what: str = "a description", more_keys: tuple[str, ...] = ()) -> System:
+        """The system; `more_keys` are valid too, and belong to the caller."""
+        if not isinstance(data, Mapping):
+            raise InputError(f"{what} is {shown(data)}; a mapping with {', '.join(KEYS)} is needed")
+        self.check_keys((), data, (*KEYS, *more_keys), what)
+        system = self.empty_system(data)
+        for name, value in self.section(data, "parameters"):
+            self.attempt(("parameters", name), {}, "parameter", name, functools.partial(system.parameter, name, value))
+        if "gravity" in data:
+            system = self.with_gravity(system, data["gravity"])
+        for section, (kind, classes) in SECTIONS.items():
+            add = getattr(system, f"add_{kind}")
+            for name, given in self.section(data, section):
+                path = (section, name)
+                built = self.arguments_of(path, kind, name, given, classes)
+                if built is None:
+                    self.failed.add((kind, repr(name)))
+                    continue
+                cls, values = built
+                self.attempt(path, given or {}, kind, name, lambda add=add, n=name, c=cls, v=values: add(c(n, **v)))
+        self.check_whole(system)
+        return system
+
+    def empty_system(self, data: Mapping[str, Any]) -> System:
+        try:
+            return System(data.get("name", "system"))
+        except InputError as error:
+            self.report(("name",), error)
+            return System()
+
+    def with_gravity(self, system: System, gravity: Any) -> System:
+        try:
+            return system.with_parameters({"gravity": gravity})
+        except InputError as error:
+            if not self.is_consequence(error):
+                self.report(("gravity",), error)
+            return system
+
+    def check_whole(self, system: System) -> None:
+        try:
+            system.check()
+        except InputError as error:
+            if not self.is_consequence(error):
+                named = next((name for name in system.joints if str(error).startswith(f"joint {name!r}")), None)
+                self.report(("joints",) if named is None else ("joints", named, "mimic"), error)
+
+    # --- the parts ----------------------------------------------------------------------------------------------
+
+    def section(self, data: Mapping[str, Any], section: str) -> Iterator[tuple[str, Any]]:
+        """Name and value of everything in a section."""
+        content = data.get(section)
+        if content is None:
+            return
+        if not isinstance(content, Mapping):
+            self.report(
+                (section,), InputError(f"{section} is {shown(content)}; a mapping by name, like {{NAME: …}}, is needed")
+            )
+            return
+        yield from content.items()
+
+    def attempt(
+        self, path: Path, given: Mapping[str, Any], kind: str, name: str, build: Callable[[], object]
+    ) -> None:
+        """Build and add; what is refused is reported where it stands."""
+        try:
+            build()
+        except InputError as error:
+            if not self.is_consequence(error):
+                self.report(path + _place_of(error, given), error)
+            self.failed.add((kind, repr(name)))
+
+    def is_consequence(self, error: InputError) -> bool:
+        """Whether an error is about a name whose element failed before."""
+        if not self.failed or not isinstance(error, UnknownNameError):
+            return False
+        missing = _missing(error)
+        return missing is not None and any((kind, missing[1]) in self.failed for kind in missing[0])
+
+    def arguments_of(
+        self, path: Path, kind: str, name: str, given: Any, classes: Mapping[str, type] | type
+    ) -> tuple[type, dict[str, Any]] | None:
+        """The class of an element and its arguments, or None where something was reported."""
+        what = f"{kind} {name!r}"
+        if given is not None and not isinstance(given, Mapping):
+            self.report(path, InputError(f"{what} is {shown(given)}; a mapping of its attributes is needed"))
+            return None
+        return self.object_of(path, what, dict(given or {}), classes, f"{kind} type")
+
+    def object_of(
+        self, path: Path, what: str, given: dict[str, Any], classes: Mapping[str, type] | type, type_of: str
+    ) -> tuple[type, dict[str, Any]] | None:
+        """The class that `type` says and its arguments, or None where something was reported."""
+        if isinstance(classes, Mapping):
+            if "type" not in given:
+                self.report(path, InputError(f"{what} has no type; valid: {', '.join(classes)}"))
+                return None
+            kind = given.pop("type")
+            if not isinstance(kind, str) or kind not in classes:
+                self.report((*path, "type"), _within(what, unknown(type_of, kind, classes)))
+                return None
+            cls = classes[kind]
+            what = f"{kind} {what}" if type_of.startswith("joint") else what
+        else:
+            cls = classes
+        known = arguments(cls)
+        fine = self.check_keys(path, given, known, what)
+        missing = [key for key, argument in known.items() if argument.required and key not in given]
+        if missing:
+            keys = ", ".join(missing)
+            needed = ", ".join(key for key, argument in known.items() if argument.required)
+            self.report(path, InputError(f"{what} lacks {keys}; it needs {needed}"))
+            fine = False
+        values: dict[str, Any] = {}
+        for key, value in given.items():
+            if key in known:
+                fine &= self.check_type((*path, key), what, key, value, known[key])
+                values[key], good = self.value((*path, key), key, value)
+                fine &= good
+        return (cls, values) if fine else None
+
+    def value(self, path: Path, key: str, value: Any) -> tuple[Any, bool]:
+        """A value with objects in place of mappings, and whether all was well."""
+        if isinstance(value, list | tuple):
+            for item in value:
+                if isinstance(item, list | tuple | Mapping):
+                    break
+            else:
+                return value, True
+            items = [self.value((*path, i), key, item) for i, item in enumerate(value)]
+            return [item for item, _ in items], all(good for _, good in items)
+        if not isinstance(value, Mapping):
+            return value, True
+        if key == "mimic":
+            built = self.object_of(path, "mimic", dict(value), Mimic, "")
+        elif key == "shapes":
+            built = self.object_of(path, f"the {value.get('type', 'shape')}", dict(value), SHAPES, "shape type")
+        else:
+            label = f"the function {value['type']}" if isinstance(value.get("type"), str) else f"the function in {key}"
+            built = self.object_of(path, label, dict(value), FUNCTIONS, "function type")
+        if built is None:
+            return None, False
+        cls, values = built
+        try:
+            return cls(**values), True
+        except InputError as error:
+            self.report(path + _place_of(error, value), error)
+            return None, False
+
+    def check_keys(self, path: Path, given: Mapping[str, Any], known: Any, what: str) -> bool:
+        """Report keys that mean nothing."""
+        fine = True
+        for key in given:
+            if key not in known:
+                self.report((*path, key), unknown_key(key, what, known))
+                fine = False
+        return fine
+
+    def check_type(self, path: Path, what: str, key: str, value: Any, argument: Argument) -> bool:
+        """Report text, true and false that are something else."""
+        types, needed = _CHECKED_TYPES.get(argument.annotation, (object, ""))
+        if isinstance(value, types):
+            return True
+        hint = f"; write '{shown(value)}' in quotes" if needed == "text" and not isinstance(value, list | dict) else ""
+        self.report(path, InputError(f"{key} of {what} is {shown(value)}; {needed} is needed{hint}"))
+        return False
+
+
+# --- messages -------------------------------------------------------------------------------------------------------
+
+_MISSING = re.compile(r"\bno (marker or body|\w+) ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
+_WORDS = re.compile(r"(?<![\w'\"])\w+(?![\w'\"])")
+_INDEX = re.compile(r"\[(\d+)\]")
+
+
+def unknown_key(key: object, what: str, known: Any) -> InputError:
+    """The error for a key that `what` does not have, with the nearest one and the list of them."""
+    text = str(unknown("key", key, known, plural="valid"))
+    text = text.replace(f"no key {key!r}", f"unknown key {key!r} in {what}", 1)
+    if isinstance(key, str) and ":" in key and key.partition(":")[0] in known:
+        text += f"; write {key.replace(':', ': ', 1)!r}, with a space after the colon"
+    return InputError(text)
+
+
+def _within(what: str, error: InputError) -> InputError:
+    return type(error)(f"{what}: {error}")
+
+
+def _missing(error: InputError) -> tuple[list[str], str] | None:
+    """The kinds and the quoted name that an error says is missing."""
+    match = _MISSING.search(str(error))
+    return None if match is None else (match[1].split(" or "), match[2])
+
+
+def _place_of(error: InputError, given: Mapping[str, Any]) -> Path:
+    """Where among the attributes `given` an error is: at the name it misses, or at the first attribute it names."""
+    missing = _missing(error)
+    if missing is not None:
+        name = missing[1][1:-1]
+        for path, value in _leaves(given):
+            if isinstance(value, str) and (
+                value.rpartition(":")[2] == name or (value[:1] == "=" and name in re.findall(r"\w+", value))
+            ):
+                return path
+    keys: dict[str, tuple[Path, Any]] = {}
+    for path, value in _mappings(given):
+        for key in value:
+            keys.setdefault(key, ((*path, key), value[key]))
+    for word in _WORDS.finditer(str(error)):
+        if word[0] in keys:
+            path, value = keys[word[0]]
+            index = _INDEX.search(str(error), word.end())
+            if index and isinstance(value, list | tuple) and int(index[1]) < len(value):
+                return (*path, int(index[1]))
+            return path
+    return ()
+
+
+def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Path and value of everything that is neither list nor mapping."""
+    items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list | tuple) else ()
+    if not isinstance(value, Mapping | list | tuple):
+        yield path, value
+    for key, item in items:
+        yield from _leaves(item, (*path, key))
+
+
+def _mappings(value: Any, path: Path = ()) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """The mapping itself and those inside it, with their paths."""
+    if isinstance(value, Mapping):
+        yield path, value
+        for key, item in value.items():
+            yield from _mappings(item, (*path, key))
+    elif isinstance(value, list | tuple):
+        for i, item in enumerate(value):
+            yield from _mappings(item, (*path, i))
+
+
+def shown(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    text = "empty" if value is None else str(value).lower() if isinstance(value, bool) else repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"

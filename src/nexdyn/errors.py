@@ -1,0 +1,74 @@
+"""The exceptions of NexDyn, and nothing else.
+
+    NexDynError
+    ├── InputError (ValueError)          a description, argument or file is wrong; exit code 2
+    │   ├── UnknownNameError             a name that nothing carries; the nearest one is offered
+    │   └── FileError                    the same, with file, line and column
+    └── SolveError (RuntimeError)        the input is fine, a solution was not found; exit code 3
+        └── SingularError                a mass or constraint matrix that cannot be factored
+
+NexDynWarning (UserWarning) is what is said without stopping.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+
+class NexDynError(Exception):
+    """Root of everything that NexDyn raises on purpose."""
+
+
+class InputError(NexDynError, ValueError):
+    """A description, an argument or a file is wrong. The message names the offender and what would be valid."""
+
+
+class UnknownNameError(InputError):
+    """A name that nothing carries. Build it with :func:`unknown`."""
+
+
+class FileError(InputError):
+    """A file is wrong; `file`, `line`, `column` (from 1, or None) and `element` say where."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str = "",
+        line: int | None = None,
+        column: int | None = None,
+        element: str | None = None,
+    ) -> None:
+        self.file, self.line, self.column, self.element = file, line, column, element
+        place = ":".join(str(part) for part in (file, line, column) if part not in (None, ""))
+        super().__init__(": ".join(part for part in (place, element, message) if part))
+
+
+class SolveError(NexDynError, RuntimeError):
+    """No solution. `time` [s] and `where` (body or joint) say where it stopped; `result` holds what was reached."""
+
+    def __init__(
+        self, message: str, *, time: float | None = None, where: str | None = None, result: Any | None = None
+    ) -> None:
+        super().__init__(message)
+        self.time, self.where, self.result = time, where, result
+
+
+class SingularError(SolveError):
+    """A matrix that must be factored has no usable pivot; `where` names the joint."""
+
+
+class NexDynWarning(UserWarning):
+    """Something worth knowing that does not stop the work."""
+
+
+def unknown(kind: str, name: object, valid: Iterable[str], *, plural: str | None = None) -> UnknownNameError:
+    """The error for a `kind` called `name` that does not exist, with the nearest valid name and the list of them."""
+    names = [str(v) for v in valid]
+    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ";"
+    shown = ", ".join(names[:20]) + (f", … ({len(names)} in all)" if len(names) > 20 else "")
+    plural = plural or (kind[:-1] + "ies" if kind.endswith("y") else kind + "s")
+    return UnknownNameError(f"no {kind} {name!r}{hint} {plural}: {shown or 'none'}")

@@ -1,0 +1,21 @@
+"""One force, one page: its equations, what describes it, and what it does in kernels."""
+
+from __future__ import annotations
+
+from nexdyn.forces.applied import AppliedForce
+from nexdyn.forces.bushing import Bushing
+from nexdyn.forces.force_table import ForceTable
+from nexdyn.forces.joint_force import JointForce
+from nexdyn.forces.point_spring import PointSpring
+from nexdyn.forces.torsion_spring import TorsionSpring
+from nexdyn.forces.user import UserForce, UserJointForce
+from nexdyn.model.force import Force
+
+FORCES: dict[str, type[Force]] = {
+    cls.kind: cls
+    for cls in (
+        AppliedForce, JointForce, PointSpring, TorsionSpring, Bushing, ForceTable, UserForce, UserJointForce,
+    )
+}  # fmt: skip
+
+__all__ = ["FORCES", *(cls.__name__ for cls in FORCES.values())]  # noqa: PLE0604

@@ -1,0 +1,151 @@
+"""Bushing: stiffness and damping in all six directions between the frames A and B.
+
+    x = (φ, p),   φ = log(R_WAᵀ R_WB),   p = R_WAᵀ (p_WB − p_WA)            B as A sees it, angular part first
+    φ̇ = J_l⁻¹(φ) ω,   ω = R_WAᵀ (ω_B − ω_A);   ṗ = R_WAᵀ (v_B − v_A − ω_A × r),   r = p_WB − p_WA
+    s = −K x − D ẋ                                                            what the bushing does along x
+    on B:  f = R_WA s_p,  n = R_WA J_l⁻ᵀ(φ) s_φ;   on A:  −f,  −n − r × f;   U = ½ xᵀ K x
+
+The power of these forces is s · ẋ by construction, hence −U̇ without damping, at any angle. With J_r the right Jacobian of the
+rotation vector, J_l⁻ᵀ(φ) = J_r⁻¹(φ) and J_l⁻¹(φ) = J_r⁻¹(−φ). The rotation vector has |φ| ≤ π: at half a turn it, and
+with it the torque, changes sign. (Many codes take Euler angles and n = s_φ, which is right for small angles only.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from nexdyn.errors import InputError
+from nexdyn.forces.between import PairForce, reaction
+from nexdyn.forces.kinds import BUSHING
+from nexdyn.kernel import formula
+from nexdyn.model.element import Element
+from nexdyn.model.parameters import sequence
+from nexdyn.spatial.algebra import (
+    Force,
+    Quat,
+    T,
+    Vec3,
+    cross,
+    log_quaternion,
+    normalized,
+    right_jacobian_inverse_times,
+)
+from nexdyn.spatial.lanes import if_less
+
+
+class Bushing(PairForce):
+    """Stiffness and damping between frame `a` and frame `b`, on all six relative coordinates, in the axes of `a`.
+
+    stiffness, damping: six numbers (the diagonal) or a symmetric 6×6, in the order rotation about x, y, z, then
+        displacement along x, y, z [N m/rad, N m/rad, N m/rad, N/m, N/m, N/m; with s for damping]. The damping must be
+        positive semidefinite. The bushing is relaxed where the two frames coincide.
+    a, b, anchor_a, anchor_b, at_a, at_b: where (:class:`PairForce`).
+    """
+
+    kind, code = "bushing", BUSHING
+
+    def __init__(
+        self,
+        name: str,
+        a: Element | str,
+        b: Element | str,
+        *,
+        stiffness: Any = 0.0,
+        damping: Any = 0.0,
+        anchor_a: Any = None,
+        anchor_b: Any = None,
+        at_a: Any = None,
+        at_b: Any = None,
+    ) -> None:
+        super().__init__(name, a, b, anchor_a=anchor_a, anchor_b=anchor_b, at_a=at_a, at_b=at_b)
+        self._store(stiffness=stiffness, damping=damping)
+
+    def data(self, values: Mapping[str, float]) -> list[float]:
+        """K and D, row by row."""
+        K, D = self.matrix("stiffness", values), self.matrix("damping", values)
+        if np.linalg.eigvalsh(D)[0] < -1e-12 * np.abs(D).max():
+            raise InputError(f"damping of {self} has a negative eigenvalue: it would create energy")
+        return [*K.ravel().tolist(), *D.ravel().tolist()]
+
+    def matrix(self, attribute: str, values: Mapping[str, float]) -> np.ndarray:
+        """`stiffness` or `damping` as a symmetric matrix, (6, 6)."""
+        from nexdyn.model.parameters import floats
+
+        what, x = f"{attribute} of {self}", self.__dict__[attribute]
+        rows = sequence(x, what, "six numbers or a 6×6 matrix")
+        if len(rows) != 6:
+            raise InputError(f"{what} has {len(rows)} entries; six numbers or six rows of six are needed")
+        if not isinstance(rows[0], tuple):
+            diagonal = floats(rows, 6, values, what)
+            if min(diagonal) < 0.0:
+                raise InputError(f"{what} is {diagonal}; its numbers must be 0 or more")
+            return np.diag(diagonal)
+        M = np.array([floats(row, 6, values, f"{what}, row {i}") for i, row in enumerate(rows)])
+        if np.abs(M - M.T).max() > 1e-9 * np.abs(M).max():
+            i, j = np.unravel_index(np.abs(M - M.T).argmax(), M.shape)
+            raise InputError(f"{what} is not symmetric: [{i}][{j}] is {M[i, j]:g}, [{j}][{i}] is {M[j, i]:g}")
+        return 0.5 * (M + M.T)
+
+
+@formula
+def either(x, y, p, q):  # type: ignore[no-untyped-def]
+    """The quaternion p where x < y, else q."""
+    return Quat(if_less(x, y, p.w, q.w), if_less(x, y, p.x, q.x), if_less(x, y, p.y, q.y), if_less(x, y, p.z, q.z))
+
+
+@formula
+def rotation_vector(R):  # type: ignore[no-untyped-def]
+    """φ = log R, |φ| ≤ π: by the quaternion, from that of its four expressions whose leading entry is largest."""
+    trace = R.xx + R.yy + R.zz
+    w, x = 1.0 + trace, 1.0 + 2.0 * R.xx - trace
+    y, z = 1.0 + 2.0 * R.yy - trace, 1.0 + 2.0 * R.zz - trace
+    qx, qy, qz = R.zy - R.yz, R.xz - R.zx, R.yx - R.xy
+    xy, xz, yz = R.xy + R.yx, R.xz + R.zx, R.yz + R.zy
+    q, largest = Quat(w, qx, qy, qz), w
+    q, largest = either(largest, x, Quat(qx, x, xy, xz), q), if_less(largest, x, x, largest)
+    q, largest = either(largest, y, Quat(qy, xy, y, yz), q), if_less(largest, y, y, largest)
+    return log_quaternion(normalized(either(largest, z, Quat(qz, xz, yz, z), q)))
+
+
+@formula
+def row_times(data, i, phi, p):  # type: ignore[no-untyped-def]
+    """The row of six numbers at i times (φ, p)."""
+    angular = data[i] * phi.x + data[i + 1] * phi.y + data[i + 2] * phi.z
+    return angular + data[i + 3] * p.x + data[i + 4] * p.y + data[i + 5] * p.z
+
+
+@formula
+def matrix_times(data, k, phi, p):  # type: ignore[no-untyped-def]
+    """The 6×6 matrix at k times (φ, p), as two vectors."""
+    angular = Vec3(row_times(data, k, phi, p), row_times(data, k + 6, phi, p), row_times(data, k + 12, phi, p))
+    linear = Vec3(row_times(data, k + 18, phi, p), row_times(data, k + 24, phi, p), row_times(data, k + 30, phi, p))
+    return angular, linear
+
+
+@formula
+def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    """Forces on A and on B, each at its origin, in the world."""
+    Rt, r = T(X_WA.R), X_WB.p - X_WA.p
+    # x = (φ, p) and its rate
+    phi, p = rotation_vector(Rt @ X_WB.R), Rt @ r
+    phi_rate = right_jacobian_inverse_times(-phi, Rt @ (V_B.w - V_A.w))
+    p_rate = Rt @ (V_B.v - V_A.v - cross(V_A.w, r))
+    # s = −K x − D ẋ
+    K_phi, K_p = matrix_times(data, k, phi, p)
+    D_phi, D_p = matrix_times(data, k + 36, phi_rate, p_rate)
+    s_phi, s_p = -(K_phi + D_phi), -(K_p + D_p)
+    # n = R J_l⁻ᵀ s_φ,  f = R s_p
+    F_B = Force(X_WA.R @ right_jacobian_inverse_times(phi, s_phi), X_WA.R @ s_p)
+    return reaction(F_B, r), F_B
+
+
+@formula
+def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+    """U = ½ xᵀ K x."""
+    Rt = T(X_WA.R)
+    phi, p = rotation_vector(Rt @ X_WB.R), Rt @ (X_WB.p - X_WA.p)
+    K_phi, K_p = matrix_times(data, k, phi, p)
+    return 0.5 * (phi @ K_phi + p @ K_p)

@@ -1,0 +1,6 @@
+"""The numbers by which kernels know a force: first those between frames, then those in a freedom of a joint."""
+
+from __future__ import annotations
+
+APPLIED, POINT_SPRING, TORSION_SPRING, BUSHING, FORCE_TABLE, USER = range(6)
+JOINT_FORCE, JOINT_TABLE, USER_JOINT = range(6, 9)

@@ -1,0 +1,93 @@
+"""Point-to-point spring-damper between the origins of A and B.
+
+    r = p_B − p_A,   L = |r|,   u = r/L,   L̇ = u · (v_B − v_A)
+    T = k (L − L₀) + d L̇ + f₀         tension: it pulls the points together
+    f on A = T u,   f on B = −T u;   U = ½ k (L − L₀)² + f₀ (L − L₀)
+
+Where L = 0 (below 1e-12 m) no direction is better than another, and the force is 0. For L₀ = f₀ = 0 that is the limit
+(f = k r); otherwise the points repel or attract with |k L₀ − f₀| as soon as they part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nexdyn.forces.between import PairForce, non_negative
+from nexdyn.forces.kinds import POINT_SPRING
+from nexdyn.kernel import formula
+from nexdyn.model.element import Element
+from nexdyn.spatial.algebra import Force, Vec3
+from nexdyn.spatial.lanes import if_less, sqrt, zero
+
+TINY = 1e-24
+"""L² [m²] below which the line through the two points has no direction."""
+
+
+class PointSpring(PairForce):
+    """A spring-damper along the line from a point of `a` to a point of `b`.
+
+    stiffness [N/m], damping [N s/m], length: where the spring is relaxed [m], force: tension at that length [N].
+    a, b, anchor_a, anchor_b, at_a, at_b: where (:class:`PairForce`).
+    """
+
+    kind, code = "point_spring", POINT_SPRING
+
+    def __init__(
+        self,
+        name: str,
+        a: Element | str,
+        b: Element | str,
+        *,
+        stiffness: Any = 0.0,
+        damping: Any = 0.0,
+        length: Any = 0.0,
+        force: Any = 0.0,
+        anchor_a: Any = None,
+        anchor_b: Any = None,
+        at_a: Any = None,
+        at_b: Any = None,
+    ) -> None:
+        super().__init__(name, a, b, anchor_a=anchor_a, anchor_b=anchor_b, at_a=at_a, at_b=at_b)
+        self._store(stiffness=stiffness, damping=damping, length=length, force=force)
+
+    def data(self, values: Mapping[str, float]) -> list[float]:
+        """Stiffness, damping, length, force."""
+        return [
+            self._number("stiffness", values),
+            non_negative(self, "damping", values),
+            non_negative(self, "length", values),
+            self._number("force", values),
+        ]
+
+
+@formula
+def length_and_direction(r):  # type: ignore[no-untyped-def]
+    """L = |r| and u = r/L; u = 0 where L = 0."""
+    squared = r @ r
+    L = sqrt(if_less(squared, TINY, zero(squared) + 1.0, squared))
+    return if_less(squared, TINY, zero(L), L), if_less(squared, TINY, zero(L), 1.0 / L) * r
+
+
+@formula
+def along(T, u):  # type: ignore[no-untyped-def]
+    """Forces on A and B of the tension T along u."""
+    o = zero(T)
+    F_A = Force(Vec3(o, o, o), T * u)
+    return F_A, -F_A
+
+
+@formula
+def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    """Forces on A and on B, each at its origin, in the world."""
+    L, u = length_and_direction(X_WB.p - X_WA.p)
+    T = data[k] * (L - data[k + 2]) + data[k + 1] * (u @ (V_B.v - V_A.v)) + data[k + 3]
+    return along(T, u)
+
+
+@formula
+def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+    """U = ½ k (L − L₀)² + f₀ (L − L₀)."""
+    L, _ = length_and_direction(X_WB.p - X_WA.p)
+    x = L - data[k + 2]
+    return (0.5 * data[k] * x + data[k + 3]) * x

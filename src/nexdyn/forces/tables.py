@@ -1,0 +1,72 @@
+"""How forces cross into a kernel: three tables, one row a force.
+
+    index   int64   (nf, 8)   kind, body A, body B, first datum, number of data, freedom (−1 between frames), coordinate, −
+    frames  float64 (nf, 24)  X_LA (12), X_LB (12): the force's frames in the kernels' frames of those bodies
+    data    float64 (…)       what each force's page says, row after row
+
+A formulation says where bodies and freedoms are; body 0 is the world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.kernel import formula
+from nexdyn.spatial.table import PoseRows
+
+if TYPE_CHECKING:
+    from nexdyn.model.system import System
+
+KIND, BODY_A, BODY_B, FIRST, COUNT, FREEDOM, COORDINATE = range(7)
+INDEX_COLUMNS, FRAME_COLUMNS = 8, 24
+NO_FREEDOM = -1
+
+Place = Callable[[str], tuple[int, np.ndarray, np.ndarray]]
+"""Of a body's name: its number in the kernels, and R_LB (3, 3), p_LB (3,) [m] of its frame in the kernels' frame L."""
+Freedom = Callable[[str], tuple[int, int]]
+"""Of a joint's name: its first coordinate and its first freedom."""
+
+
+class ForceTables(NamedTuple):
+    """The frozen tables of all forces of a system; row e is the e-th of `system.forces`."""
+
+    index: Any
+    frames: Any
+    data: Any
+
+
+def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
+    """The tables of the forces of `system`, which must outlive them: it keeps the user functions."""
+    values, forces = system.values, list(system.forces.values())
+    index = np.zeros((len(forces), INDEX_COLUMNS), dtype=np.int64)
+    frames = np.tile([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], (len(forces), 2))
+    data: list[float] = []
+    for e, force in enumerate(forces):
+        numbers = force.data(values)
+        index[e, [KIND, FIRST, COUNT, FREEDOM]] = force.code, len(data), len(numbers), NO_FREEDOM
+        data += numbers
+        if force.joint_name is not None:
+            first_q, first_v = freedom(force.joint_name)
+            offset = force.__dict__["freedom"]
+            index[e, [COORDINATE, FREEDOM]] = first_q + offset, first_v + offset
+        for side, frame in enumerate(force.frames(system)):
+            body, R_LB, p_LB = place(frame.body)
+            index[e, BODY_A + side] = body
+            X = frames[e, 12 * side : 12 * side + 12]
+            X[:9], X[9:] = (R_LB @ frame.R_BF).ravel(), p_LB + R_LB @ frame.p_BF
+    return ForceTables(index, frames, np.array(data))
+
+
+@formula
+def frames_a(tables):  # type: ignore[no-untyped-def]
+    """X_LA[e]."""
+    return PoseRows(tables.frames, 0)
+
+
+@formula
+def frames_b(tables):  # type: ignore[no-untyped-def]
+    """X_LB[e]."""
+    return PoseRows(tables.frames, 12)

@@ -1,0 +1,127 @@
+"""What every force can do, by its number: the verbs that the formulations call.
+
+    force_element     status, forces on A and B of a force between frames
+    freedom_element   status, effort of a force in a joint
+    element_energy, freedom_energy   U, 0 where a force has none
+
+The status is FAILED where finite motion gives a force that is not finite; motion that is not finite itself is for the
+integrator to see. Lanes carry their NaN and report no status. The joint's own spring, damper and friction are in
+``joint_force``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.extending import overload
+
+from nexdyn.forces import applied, bushing, force_table, joint_force, kinds, point_spring, torsion_spring, user
+from nexdyn.forces.tables import FIRST, KIND
+from nexdyn.kernel import formula
+from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3
+from nexdyn.spatial.generic import defines, generic
+from nexdyn.spatial.lanes import pack, zero
+
+APPLIED, POINT_SPRING, TORSION_SPRING, BUSHING, FORCE_TABLE = (
+    kinds.APPLIED, kinds.POINT_SPRING, kinds.TORSION_SPRING, kinds.BUSHING, kinds.FORCE_TABLE
+)  # fmt: skip
+JOINT_FORCE, JOINT_TABLE = kinds.JOINT_FORCE, kinds.JOINT_TABLE
+
+OK, FAILED = 0, 1
+
+
+def is_finite(x):  # type: ignore[no-untyped-def]
+    """Whether x is neither NaN nor infinite; lanes are not looked at."""
+    return x - x == 0.0
+
+
+@overload(is_finite, strict=False)
+def _is_finite(x):  # type: ignore[no-untyped-def]
+    return (lambda x: True) if x is pack else (lambda x: x - x == 0.0)
+
+
+total = generic("total", "The sum of all components: not finite where one of them is not.")
+
+
+@defines(total)
+def _(F: Force) -> Any:
+    return F.n.x + F.n.y + F.n.z + F.f.x + F.f.y + F.f.z
+
+
+@defines(total)
+def _(V: Motion) -> Any:
+    return V.w.x + V.w.y + V.w.z + V.v.x + V.v.y + V.v.z
+
+
+@defines(total)
+def _(X: Pose) -> Any:
+    R, p = X.R, X.p
+    return R.xx + R.xy + R.xz + R.yx + R.yy + R.yz + R.zx + R.zy + R.zz + p.x + p.y + p.z
+
+
+@formula
+def element_wrenches(kind, t, data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    """Forces on A and on B, each at its frame's origin, in world axes."""
+    if kind == POINT_SPRING:
+        return point_spring.wrench(data, k, X_WA, V_A, X_WB, V_B)
+    if kind == APPLIED:
+        o = zero(X_WA.p.x)
+        return applied.wrench(t, data, k, X_WA), Force(Vec3(o, o, o), Vec3(o, o, o))
+    if kind == TORSION_SPRING:
+        return torsion_spring.wrench(data, k, X_WA, V_A, X_WB, V_B)
+    if kind == BUSHING:
+        return bushing.wrench(data, k, X_WA, V_A, X_WB, V_B)
+    if kind == FORCE_TABLE:
+        return force_table.wrench(data, k, X_WA, V_A, X_WB, V_B)
+    return user.wrench(t, data, k, X_WA, V_A, X_WB, V_B)
+
+
+@formula
+def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    """(status, F_A, F_B) of force e at time t: X_WA, X_WB poses of its frames, V (ω, velocity of the frame's origin)."""
+    k = tables.index[e, FIRST]
+    F_A, F_B = element_wrenches(tables.index[e, KIND], t, tables.data, k, X_WA, V_A, X_WB, V_B)
+    status = OK
+    if not is_finite(total(F_A) + total(F_B)):
+        motion = total(V_A) + total(V_B) + total(X_WA) + total(X_WB)
+        status = FAILED if is_finite(motion) else OK
+    return status, F_A, F_B
+
+
+@formula
+def freedom_element(tables, e, t, q, v):  # type: ignore[no-untyped-def]
+    """(status, effort) of force e at time t, from the coordinate and velocity of its freedom."""
+    kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
+    if kind == JOINT_FORCE:
+        effort = joint_force.effort(t, data, k, q)
+    elif kind == JOINT_TABLE:
+        effort = force_table.joint_table_effort(data, k, q, v)
+    else:
+        effort = user.joint_effort(t, data, k, q, v)
+    status = OK
+    if not is_finite(effort):
+        status = FAILED if is_finite(q + v) else OK
+    return status, effort
+
+
+@formula
+def element_energy(tables, e, X_WA, X_WB):  # type: ignore[no-untyped-def]
+    """U of force e."""
+    kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
+    if kind == POINT_SPRING:
+        return point_spring.energy(data, k, X_WA, X_WB)
+    if kind == TORSION_SPRING:
+        return torsion_spring.energy(data, k, X_WA, X_WB)
+    if kind == BUSHING:
+        return bushing.energy(data, k, X_WA, X_WB)
+    if kind == FORCE_TABLE:
+        return force_table.energy(data, k, X_WA, X_WB)
+    return zero(X_WA.p.x)
+
+
+@formula
+def freedom_energy(tables, e, q):  # type: ignore[no-untyped-def]
+    """U of force e in a joint."""
+    if tables.index[e, KIND] == JOINT_TABLE:
+        return force_table.joint_table_energy(tables.data, tables.index[e, FIRST], q)
+    return zero(q)

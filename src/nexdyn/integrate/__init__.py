@@ -1,0 +1,1 @@
+"""Time integration that knows no mechanics."""

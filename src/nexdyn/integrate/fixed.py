@@ -1,0 +1,97 @@
+"""Constant steps: explicit Runge–Kutta methods and semi-implicit Euler, compiled with their time loop.
+
+Time is t₀ + k dt, not a sum. The state y has 2n components: ξ (n), zero between steps, and v (n).
+"""
+
+from __future__ import annotations
+
+from nexdyn.integrate.problem import NOT_FINITE, OK, rates, record, recentre
+from nexdyn.kernel import formula, kernel
+
+
+@formula
+def first_not_finite(y, size):  # type: ignore[no-untyped-def]
+    """The first component that is NaN or infinite (x − x ≠ 0); −1 if none is."""
+    for m in range(size):
+        if not (y[m] - y[m] == 0.0):
+            return m
+    return -1
+
+
+@formula
+def later_stages(problem, A, c, t, dt, y, stage, K, size):  # type: ignore[no-untyped-def]
+    """K_i = f(t + c_i dt, y + dt Σ_{j<i} a_ij K_j) for all i but the first."""
+    for i in range(1, len(c)):
+        for m in range(size):
+            total = A[i, 0] * K[0, m]
+            for j in range(1, i):
+                total = total + A[i, j] * K[j, m]
+            stage[m] = y[m] + dt * total
+        status = rates(problem, t + c[i] * dt, stage, K, i)
+        if status != OK:
+            return status
+    return OK
+
+
+@formula
+def advance(dt, b, y, K, size):  # type: ignore[no-untyped-def]
+    """y ← y + dt Σ b_i K_i."""
+    for m in range(size):
+        total = b[0] * K[0, m]
+        for i in range(1, len(b)):
+            total = total + b[i] * K[i, m]
+        y[m] = y[m] + dt * total
+
+
+@formula
+def semi_implicit_step(problem, dt, y, K, n):  # type: ignore[no-untyped-def]
+    """v ← v + dt a,  ξ ← dt ξ̇(v⁺);  a in K_0."""
+    for m in range(n, 2 * n):
+        y[m] = y[m] + dt * K[0, m]
+    # at ξ = 0 nothing moves: this gives the chart's rate of the new velocity
+    recentre(problem, y, K, 0)
+    for m in range(n):
+        y[m] = dt * K[0, m]
+
+
+@kernel
+def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K, n, out):  # type: ignore[no-untyped-def]
+    """Steps k … k_stop − 1; every `every`-th state goes to the next row of `out` before its step.
+
+    Returns (status, steps done in all, rows written, component where it failed).
+    """
+    row = 0
+    while k < k_stop:
+        t = t0 + k * dt
+        status = rates(problem, t, y, K, 0)
+        if status != OK:
+            return status, k, row, -1
+        if k % every == 0:
+            record(problem, t, y, K, out, row)
+            row += 1
+        if semi_implicit:
+            semi_implicit_step(problem, dt, y, K, n)
+        else:
+            status = later_stages(problem, A, c, t, dt, y, stage, K, 2 * n)
+            if status != OK:
+                return status, k, row, -1
+            advance(dt, b, y, K, 2 * n)
+        bad = first_not_finite(y, 2 * n)
+        if bad >= 0:
+            return NOT_FINITE, k, row, bad
+        recentre(problem, y, K, 0)
+        k += 1
+    return OK, k, row, -1
+
+
+@kernel
+def sample(problem, t, y, K, n, out):  # type: ignore[no-untyped-def]
+    """The state at t, with its acceleration, into row 0 of `out`; returns (status, component that is not finite)."""
+    status = rates(problem, t, y, K, 0)
+    if status != OK:
+        return status, -1
+    record(problem, t, y, K, out, 0)
+    for m in range(2 * n):
+        if not (K[0, m] - K[0, m] == 0.0):
+            return NOT_FINITE, m
+    return OK, -1

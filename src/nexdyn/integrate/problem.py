@@ -1,0 +1,30 @@
+"""What an integrator asks of a problem: ẏ = f(t, y) in a chart that moves along with the solution.
+
+    y = (ξ, v):   position = base ∘ ξ,   ξ̇ = r(base, ξ, v),   v̇ = a(t, position, v)
+
+ξ are coordinates of a chart about a base point (Munthe-Kaas 1999): for joints without quaternions base ∘ ξ is base + ξ
+and ξ̇ = v. After every step the base moves to the new position and ξ is 0 again, so that a Runge–Kutta method keeps
+its order on the manifold and a quaternion its length.
+
+A formulation defines these for its own type of problem with `@defines(rates)`:
+
+    rates(problem, t, y, K, i)       K[i, :] = ẏ; returns a status, 0 if all is well
+    recentre(problem, y, K, i)       base ← base ∘ ξ, ξ ← 0, and the ξ̇ part of K[i, :] for the new chart
+    record(problem, t, y, K, out, r) row r of out ← (t, q, v, a) with a from K[0, :]
+    scale(problem, y, s, n)          s[:] = magnitudes beside which errors of y are judged
+"""
+
+from __future__ import annotations
+
+from nexdyn.spatial.generic import generic
+
+rates = generic("rates", "K[i, :] = ẏ(t, y); returns a status.")
+recentre = generic("recentre", "Move the chart's base to the present position.")
+record = generic("record", "Write t, q, v, a.")
+scale = generic("scale", "Magnitudes of the components of y.")
+
+OK = 0
+NOT_FINITE = 1
+STEP_TOO_SMALL = 2
+FORCE_FAILED = 100
+"""FORCE_FAILED + e: the function of force element e raised or returned no number."""

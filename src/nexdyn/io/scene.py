@@ -1,0 +1,403 @@
+"""Scene files: a System and how to simulate it, in YAML 1.2.
+
+    description: text                                   for people
+    name, gravity, parameters, bodies, joints,          as ``nexdyn.describe`` lays them out
+    markers, measures, forces
+    simulation: {t_end, method: {type, …}, output_every, output_times, dynamics, q0: {JOINT: […]}, v0: {JOINT: […]}}
+
+The system is built by the classes that Python users call, so a scene has their checks and their messages. All that is
+wrong in a file is reported at once, each with its line and column.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path as FilePath
+from typing import Any, NamedTuple
+
+from nexdyn.describe import SECTIONS, Builder, Path, arguments, shown, to_dict
+from nexdyn.errors import FileError, InputError, unknown
+from nexdyn.integrate.methods import METHODS, Method, positive
+from nexdyn.io.urdf_xml import read_bytes
+from nexdyn.io.yaml_positions import Place, Positions, read_yaml, resolved
+from nexdyn.joints import Free
+from nexdyn.model.joint import Joint
+from nexdyn.model.parameters import bound, frozen, number, sequence
+from nexdyn.model.system import System
+
+PathLike = str | os.PathLike[str]
+
+DYNAMICS = ("aba", "crba")
+MAX_ERRORS = 100
+SIMULATION_KEYS = ("t_end", "method", "output_every", "output_times", "dynamics", "q0", "v0")
+WIDTH = 110
+
+
+class Scene(NamedTuple):
+    """What a scene file says.
+
+    simulation: arguments of ``nx.simulate``, those that its section gives: t_end [s], method (an object like
+        ``RungeKutta4``), output_every, output_times [s], dynamics ("aba", "crba"), and q0, v0: {joint: its numbers}.
+    """
+
+    system: System
+    simulation: dict[str, Any]
+    description: str = ""
+
+
+def read_scene(path: PathLike) -> Scene:
+    """The scene in a file. FileError lists everything that is wrong, each with line and column."""
+    file = os.fspath(path)
+    data = read_bytes(path)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FileError(
+            f"byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8", file=file, line=line
+        ) from None
+    return read_scene_text(text, file)
+
+
+def load_scene(path: PathLike) -> System:
+    """The system in a scene file. FileError lists everything that is wrong, each with line and column."""
+    return read_scene(path).system
+
+
+def read_scene_text(text: str, file: str = "<text>") -> Scene:
+    """As :func:`read_scene`, from a text; `file` is what messages call it."""
+    data, problems, _ = read_yaml(text, file)
+    errors = _Errors()
+    scene = None
+    try:
+        scene = _scene(data, errors.add)
+    except _TooManyError:
+        pass
+    except InputError as error:
+        errors.found.append(((), error))
+    if scene is None or problems or errors.found:
+        raise _all(errors.found, [(p.place, p.message) for p in problems], text, file)
+    return scene
+
+
+def dump_scene(
+    system: System, simulation: Mapping[str, Any] | None = None, description: str = "", *, lossy: bool = False
+) -> str:
+    """The text of a scene that reads back to the same system; `simulation` as in :class:`Scene`.
+
+    InputError for a force that is a Python function; `lossy` leaves such forces out, with a NexDynWarning.
+    """
+    data: dict[str, Any] = {"description": description} if description else {}
+    data |= to_dict(system, lossy=lossy)
+    if simulation:
+        data["simulation"] = {key: _simulation_data(value) for key, value in simulation.items()}
+    return "".join(_scene_lines(data))
+
+
+def save_scene(
+    system: System,
+    path: PathLike,
+    simulation: Mapping[str, Any] | None = None,
+    description: str = "",
+    *,
+    lossy: bool = False,
+) -> None:
+    """Write a scene file, whole or not at all; as :func:`dump_scene`."""
+    text = dump_scene(system, simulation, description, lossy=lossy)
+    target = FilePath(path)
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        try:
+            with partial.open("x", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+    except (OSError, ValueError) as error:
+        raise FileError(f"cannot be written: {error}", file=os.fspath(path)) from None
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+class _TooManyError(Exception):
+    """Enough is wrong already."""
+
+
+class _Errors:
+    """What was found wrong, with its path in the data."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[Path, InputError]] = []
+
+    def add(self, path: Path, error: InputError) -> None:
+        self.found.append((path, error))
+        if len(self.found) >= MAX_ERRORS:
+            raise _TooManyError
+
+
+Report = Callable[[Path, InputError], None]
+
+
+def _scene(data: Any, report: Report) -> Scene:
+    if data is None:
+        raise InputError("the scene is empty; it needs bodies, like {bodies: {ball: {mass: 1.0}}}")
+    builder = Builder(report)
+    system = builder.system(data, "a scene", ("description", "simulation"))
+    description = data.get("description") or ""
+    if not isinstance(description, str):
+        report(("description",), InputError(f"description is {shown(description)}; text is needed"))
+    return Scene(system, _simulation(data.get("simulation"), system, builder), description)
+
+
+def _simulation(given: Any, system: System, builder: Builder) -> dict[str, Any]:
+    """The simulation section as objects and numbers."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        builder.report(("simulation",), InputError(f"simulation is {shown(given)}; a mapping is needed"))
+        return {}
+    builder.check_keys(("simulation",), given, SIMULATION_KEYS, "simulation")
+    readers: dict[str, Callable[[Any], Any]] = {
+        "t_end": lambda x: positive(number(x, system.values, "t_end"), "t_end"),
+        "method": lambda x: _method(x, system, builder),
+        "output_every": _output_every,
+        "output_times": lambda x: _times(x, system),
+        "dynamics": _dynamics,
+        "q0": lambda x: _initial("q0", x, system, builder),
+        "v0": lambda x: _initial("v0", x, system, builder),
+    }
+    found = {}
+    for key in SIMULATION_KEYS:
+        if given.get(key) is not None:
+            try:
+                found[key] = readers[key](given[key])
+            except InputError as error:
+                if not builder.is_consequence(error):
+                    builder.report(("simulation", key), error)
+    return found
+
+
+def _output_every(x: Any) -> int:
+    if type(x) is not int or x < 1:
+        raise InputError(f"output_every is {shown(x)}; a whole number of steps, 1 or more, is needed")
+    return x
+
+
+def _times(x: Any, system: System) -> list[float]:
+    what = "output_times"
+    items = sequence(x, what, "times [s]")
+    return [number(item, system.values, f"{what}[{i}]") for i, item in enumerate(items)]
+
+
+def _dynamics(x: Any) -> str:
+    if x not in DYNAMICS:
+        raise unknown("dynamics", x, DYNAMICS, plural="valid")
+    return str(x)
+
+
+def _method(given: Any, system: System, builder: Builder) -> Method | None:
+    """The method that {type: rk4, dt: 1e-3} means; "rk4" alone is one whose arguments all have defaults."""
+    given = {"type": given} if isinstance(given, str) else given
+    if not isinstance(given, Mapping):
+        raise InputError(f"method is {shown(given)}; write it like {{type: rk4, dt: 1e-3}}")
+    built = builder.object_of(("simulation", "method"), "method", dict(given), METHODS, "method")
+    if built is None:
+        return None
+    cls, values = built
+    for key, value in values.items():
+        try:
+            values[key] = bound(value, system.values, f"{key} of method {given['type']}")
+        except InputError as error:
+            if not builder.is_consequence(error):
+                builder.report(("simulation", "method", key), error)
+            return None
+    method: Method = cls(**values)
+    return method
+
+
+def _initial(attribute: str, given: Any, system: System, builder: Builder) -> dict[str, list[float]]:
+    """q0 or v0: the numbers of the joints that are named; a body without a joint names its free one."""
+    if not isinstance(given, Mapping):
+        raise InputError(f"{attribute} is {shown(given)}; a mapping by joint, like {{hinge: 0.5}}, is needed")
+    carried = {joint.child.name for joint in system.joints.values()}
+    floating = {name: Free(name, "ground", name) for name in system.bodies if name not in carried}
+    joints: dict[str, Joint] = {**floating, **system.joints}
+    found: dict[str, list[float]] = {}
+    for name, value in given.items():
+        try:
+            if name not in joints:
+                raise unknown("joint", name, joints)
+            joint = joints[name].copied(**{attribute: frozen(value)})
+            joint.check(system.values)
+            found[name] = getattr(joint.resolved(system.values), attribute).tolist()
+        except InputError as error:
+            if not builder.is_consequence(error):
+                builder.report(("simulation", attribute, name), error)
+    return found
+
+
+# --- what is wrong, and where ---------------------------------------------------------------------------------------
+
+
+def _all(
+    errors: list[tuple[Path, InputError]], problems: Iterable[tuple[Place, str]], text: str, file: str
+) -> FileError:
+    """One error for everything that is wrong in a file, in the order of its lines."""
+    positions = read_yaml(text, file, positions=True).positions
+    found = [FileError(message, file=file, line=place[0], column=place[1]) for place, message in problems]
+    for path, error in errors:
+        place = _place(path, str(error), positions)
+        found.append(_at(place, _element(path), str(error), file))
+    found.sort(key=lambda error: (error.line or 0, error.column or 0))
+    if len(found) == 1:
+        return found[0]
+    lines = "".join(f"\n  {error}" for error in found)
+    more = f"\n  … the first {MAX_ERRORS} errors; there may be more" if len(errors) >= MAX_ERRORS else ""
+    whole = FileError(f"{len(found)} errors{lines}{more}", file=file)
+    whole.line, whole.column, whole.element = found[0].line, found[0].column, found[0].element
+    return whole
+
+
+def _at(place: Place | None, element: str | None, message: str, file: str) -> FileError:
+    line, column = place or (None, None)
+    named = element is not None and element in message
+    error = FileError(message, file=file, line=line, column=column, element=None if named else element)
+    error.element = element
+    return error
+
+
+def _element(path: Path) -> str | None:
+    if len(path) > 1 and path[0] in SECTIONS:
+        return f"{SECTIONS[str(path[0])][0]} {path[1]!r}"
+    return str(path[0]) if path and path[0] == "simulation" else None
+
+
+def _place(path: Path, message: str, positions: Positions) -> Place | None:
+    """Line and column of a path: of its key for an element and for a key that means nothing, else of its value."""
+    is_element = len(path) == 2 and path[0] in SECTIONS
+    if path in positions.keys and (is_element or message.startswith("unknown key")):
+        return positions.keys[path]
+    while path and path not in positions.values:
+        path = path[:-1]
+    return positions.values.get(path)
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+_PLAIN = re.compile(r"[^\W\d/][\w ./+*()=-]*|=[\w./+*()-][\w ./+*()-]*")
+_READ_OTHERWISE = {"y", "n", "yes", "no", "on", "off"}
+"""Text to us, but true or false to readers of YAML 1.1."""
+_MAX_KEY = 1000
+"""Longer keys are no "simple" keys, which YAML ends at 1024 characters."""
+
+
+def _simulation_data(value: Any) -> Any:
+    """A value of the simulation section as plain data."""
+    if isinstance(value, Method):
+        defaults = arguments(type(value))
+        given = {item.name: getattr(value, item.name) for item in fields(value)}  # type: ignore[arg-type]
+        return {"type": value.name, **{key: x for key, x in given.items() if x != defaults[key].default}}
+    if isinstance(value, Mapping):
+        return {key: _simulation_data(item) for key, item in value.items()}
+    value = frozen(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _scene_lines(data: Mapping[str, Any]) -> Iterator[str]:
+    """Lines of a scene: a line a section, an element, an attribute; an empty line before each section of several."""
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield "\n"
+        # section → element → attribute; the attributes of the simulation stand where elements do
+        yield from _entry(_text(key), value, "", 1 if key in ("simulation", "parameters") else 2)
+
+
+def _entry(key: str, value: Any, indent: str, levels: int) -> Iterator[str]:
+    """Lines of one key and its value: `levels` of blocks, below which what fits in a line stands in one."""
+    head = f"{indent}{key}:" if len(key) < _MAX_KEY else f"{indent}? {key}\n{indent}:"
+    text = _flow(value)
+    fits = len(head) + len(text) < WIDTH
+    if isinstance(value, Mapping) and value and (levels > 0 or not fits):
+        yield f"{head}\n"
+        for name, item in value.items():
+            yield from _entry(_text(name), item, indent + "  ", levels - 1)
+    elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
+        yield f"{head}\n"
+        for item in value:
+            yield from _item(item, indent + "  ")
+    elif isinstance(value, list) and not fits:
+        yield f"{head} {_wrapped([_flow(item) for item in value], indent + '  ')}\n"
+    else:
+        yield f"{head} {text}\n"
+
+
+def _item(item: Any, indent: str) -> Iterator[str]:
+    """Lines of one item of a list."""
+    text = _flow(item)
+    if not isinstance(item, Mapping) or len(indent) + len(text) < WIDTH:
+        yield f"{indent}- {text}\n"
+        return
+    mark = "- "
+    for name, value in item.items():
+        for line in _entry(_text(name), value, indent + "  ", 0):
+            yield indent + mark + line[len(indent) + 2 :] if mark else line
+            mark = ""
+
+
+def _wrapped(parts: list[str], indent: str) -> str:
+    """A list over several lines."""
+    lines, line = [], "["
+    for i, part in enumerate(parts):
+        part += "]" if i == len(parts) - 1 else ","
+        if len(line) + len(part) > WIDTH:
+            lines.append(line.rstrip())
+            line = indent
+        line += part + " "
+    return "\n".join([*lines, line.rstrip()])
+
+
+def _flow(value: Any) -> str:
+    """A value in one line."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{_text(key)}: {_flow(item)}' for key, item in value.items())}}}"
+    return f"[{', '.join(map(_flow, value))}]"
+
+
+def _number(x: float) -> str:
+    """A float that YAML 1.1 reads as one too: with a decimal point."""
+    if math.isinf(x):
+        return ".inf" if x > 0.0 else "-.inf"
+    text = repr(x)
+    return text.replace("e", ".0e") if "e" in text and "." not in text else text
+
+
+def _text(text: str) -> str:
+    """A text, in quotes where it would be something else without."""
+    plain = _PLAIN.fullmatch(text) and text[-1] != " " and isinstance(resolved(text), str)
+    if plain and text.lower() not in _READ_OTHERWISE:
+        return text
+    return f'"{"".join(map(_character, text))}"'
+
+
+def _character(c: str) -> str:
+    if c.isprintable():
+        return "\\" + c if c in '"\\' else c
+    code = ord(c)
+    if 0xD800 <= code < 0xE000:
+        raise InputError(f"half a character (U+{code:04X}) cannot be written; remove it from the text")
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,0 +1,36 @@
+"""Cartesian joint: translations q along x, y, z; no rotation.
+
+    R = 1,  p = q;   H = [(0, e_x), (0, e_y), (0, e_z)],  Ḣ = 0;   W = three unit couples
+"""
+
+from __future__ import annotations
+
+from nexdyn.joints import kinds
+from nexdyn.kernel import formula
+from nexdyn.model.joint import Joint
+from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3
+
+
+class Cartesian(Joint):
+    """Translates the child any way and keeps its orientation; q = (x, y, z) [m]."""
+
+    kind, code, nq, nv = "cartesian", kinds.CARTESIAN, 3, 3
+
+
+@formula
+def pose(X, q, k):  # type: ignore[no-untyped-def]
+    return Pose(X.R, X.p + X.R @ Vec3(q[k], q[k + 1], q[k + 2]))
+
+
+@formula
+def motion_subspace(H, j):  # type: ignore[no-untyped-def]
+    H[j] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(1.0, 0.0, 0.0))
+    H[j + 1] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0))
+    H[j + 2] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.0))
+
+
+@formula
+def constraint_subspace(W):  # type: ignore[no-untyped-def]
+    W[0] = Force(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    W[1] = Force(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    W[2] = Force(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))

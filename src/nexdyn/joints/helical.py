@@ -1,0 +1,45 @@
+"""Helical joint: a turn q about z that advances along z by the pitch h [m/rad].
+
+    R = Rz(q),  p = h q e_z;   H = (e_z, h e_z),  Ḣ = 0
+    W = four unit forces across z and (−h e_z, e_z)/√(1 + h²).  H is not normalised: its pseudo-inverse is Hᵀ/(1 + h²).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nexdyn.joints import kinds
+from nexdyn.kernel import formula
+from nexdyn.model.joint import Joint
+from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, turned_about_z, z_column
+from nexdyn.spatial.lanes import sqrt
+
+
+class Helical(Joint):
+    """A screw: q [rad] turns the child about z and moves it along z by `pitch` [m/rad]."""
+
+    kind, code, nq, nv = "helical", kinds.HELICAL, 1, 1
+
+    def __init__(self, name: str, parent: Any, child: Any, *, pitch: Any, **options: Any) -> None:
+        self.pitch = pitch
+        super().__init__(name, parent, child, **options)
+
+
+@formula
+def pose(X, q, k, pitch):  # type: ignore[no-untyped-def]
+    return Pose(turned_about_z(X.R, q[k]), X.p + (pitch * q[k]) * z_column(X.R))
+
+
+@formula
+def motion_subspace(H, j, pitch):  # type: ignore[no-untyped-def]
+    H[j] = Motion(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, pitch))
+
+
+@formula
+def constraint_subspace(W, pitch):  # type: ignore[no-untyped-def]
+    s = 1.0 / sqrt(1.0 + pitch * pitch)
+    W[0] = Force(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    W[1] = Force(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    W[2] = Force(Vec3(0.0, 0.0, 0.0), Vec3(1.0, 0.0, 0.0))
+    W[3] = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0))
+    W[4] = Force(Vec3(0.0, 0.0, -(s * pitch)), Vec3(0.0, 0.0, s))

@@ -1,0 +1,3 @@
+"""The numbers by which kernels know a joint."""
+
+FIXED, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL, UNIVERSAL, SPHERICAL, PLANAR, CARTESIAN, FREE = range(10)

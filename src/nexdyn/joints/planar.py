@@ -1,0 +1,56 @@
+"""Planar joint: translations q₁, q₂ along x and y of the parent side and a turn q₃ about z.
+
+    R = Rz(q₃),  p = (q₁, q₂, 0)
+    H = [(0, Rᵀ e_x), (0, Rᵀ e_y), (e_z, 0)];   Ḣ q̇ = (0, −q̇₃ e_z × Rᵀ(q̇₁, q̇₂, 0));   W = (e_x, 0), (e_y, 0), (0, e_z)
+"""
+
+from __future__ import annotations
+
+from nexdyn.joints import kinds
+from nexdyn.kernel import formula
+from nexdyn.model.joint import Joint
+from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, turned_about_z
+from nexdyn.spatial.lanes import cos, sin, zero
+
+
+class Planar(Joint):
+    """Moves the child in the plane across z; q = (x [m], y [m], angle [rad]), v = q̇."""
+
+    kind, code, nq, nv = "planar", kinds.PLANAR, 3, 3
+
+
+@formula
+def pose(X, q, k):  # type: ignore[no-untyped-def]
+    p = X.p + X.R @ Vec3(q[k], q[k + 1], zero(q[k]))
+    return Pose(turned_about_z(X.R, q[k + 2]), p)
+
+
+@formula
+def motion_subspace(H, j, q, k):  # type: ignore[no-untyped-def]
+    s, c = sin(q[k + 2]), cos(q[k + 2])
+    H[j] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(c, -s, 0.0))
+    H[j + 1] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(s, c, 0.0))
+    H[j + 2] = Motion(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
+
+
+@formula
+def bias(q, k, v, j):  # type: ignore[no-untyped-def]
+    """Ḣ q̇."""
+    s, c = sin(q[k + 2]), cos(q[k + 2])
+    x, y = c * v[j] + s * v[j + 1], c * v[j + 1] - s * v[j]
+    o = zero(s)
+    return Motion(Vec3(o, o, o), Vec3(v[j + 2] * y, -(v[j + 2] * x), o))
+
+
+@formula
+def column_rate(v, j, h):  # type: ignore[no-untyped-def]
+    """Rate of a column h of H: the translations turn back with the child, ḣ = (0, −q̇₃ e_z × h)."""
+    r, o = v[j + 2], zero(v[j])
+    return Motion(Vec3(o, o, o), Vec3(r * h.v.y, -(r * h.v.x), o))
+
+
+@formula
+def constraint_subspace(W):  # type: ignore[no-untyped-def]
+    W[0] = Force(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    W[1] = Force(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    W[2] = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.0))

@@ -1,0 +1,36 @@
+"""Prismatic joint: one translation q along z.
+
+    R = 1,  p = q e_z;   H = (0, e_z),  Ḣ = 0;   W = the other five unit forces
+"""
+
+from __future__ import annotations
+
+from nexdyn.joints import kinds
+from nexdyn.kernel import formula
+from nexdyn.model.joint import Joint
+from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, z_column
+
+
+class Prismatic(Joint):
+    """Slides the child along z of the joint frame; q [m]."""
+
+    kind, code, nq, nv = "prismatic", kinds.PRISMATIC, 1, 1
+
+
+@formula
+def pose(X, q, k):  # type: ignore[no-untyped-def]
+    return Pose(X.R, X.p + q[k] * z_column(X.R))
+
+
+@formula
+def motion_subspace(H, j):  # type: ignore[no-untyped-def]
+    H[j] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.0))
+
+
+@formula
+def constraint_subspace(W):  # type: ignore[no-untyped-def]
+    W[0] = Force(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    W[1] = Force(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    W[2] = Force(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
+    W[3] = Force(Vec3(0.0, 0.0, 0.0), Vec3(1.0, 0.0, 0.0))
+    W[4] = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0))

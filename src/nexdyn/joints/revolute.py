@@ -1,0 +1,36 @@
+"""Revolute joint: one turn q about z.
+
+    R = Rz(q),  p = 0;   H = (e_z, 0),  Ḣ = 0;   W = the other five unit forces
+"""
+
+from __future__ import annotations
+
+from nexdyn.joints import kinds
+from nexdyn.kernel import formula
+from nexdyn.model.joint import Joint
+from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, turned_about_z
+
+
+class Revolute(Joint):
+    """Turns the child about z of the joint frame; q [rad]."""
+
+    kind, code, nq, nv = "revolute", kinds.REVOLUTE, 1, 1
+
+
+@formula
+def pose(X, q, k):  # type: ignore[no-untyped-def]
+    return Pose(turned_about_z(X.R, q[k]), X.p)
+
+
+@formula
+def motion_subspace(H, j):  # type: ignore[no-untyped-def]
+    H[j] = Motion(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
+
+
+@formula
+def constraint_subspace(W):  # type: ignore[no-untyped-def]
+    W[0] = Force(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    W[1] = Force(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    W[2] = Force(Vec3(0.0, 0.0, 0.0), Vec3(1.0, 0.0, 0.0))
+    W[3] = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0))
+    W[4] = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 1.0))

@@ -1,0 +1,233 @@
+"""User functions as kernels call them: by the address of a C function.
+
+    int32 f(double t, const double *state, double *out)        0: done, 1: it raised
+
+One machine code of the kernels serves every user function. A Numba-compiled function is called from a small C function
+compiled around it, at full speed. Any other callable goes through ctypes into the interpreter, slower; NexDynWarning
+says so, once per process. What the function is given and gives depends on its shape:
+
+    shape    state                    the function
+    TIME     –                        f(t) → y
+    JOINT    q, v                     f(t, q, v) → y
+    BODIES   A (18), B (18)           f(t, A, B, out), fills out (6) and returns nothing
+
+A function that raises makes the kernel stop; the exception is kept here until :meth:`Callback.take_failure`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.dispatcher import Dispatcher
+from numba.core.errors import NumbaError
+from numba.extending import intrinsic, overload
+
+from nexdyn.errors import InputError, NexDynWarning, SolveError
+
+
+class Shape(NamedTuple):
+    """What a user function is given and gives."""
+
+    name: str
+    arguments: str
+    state: int
+    out: int
+
+
+TIME = Shape("time", "(t)", 0, 1)
+JOINT = Shape("joint", "(t, q, v)", 2, 1)
+BODIES = Shape("bodies", "(t, A, B, out)", 36, 6)
+
+_C_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p)
+_DOUBLES = types.Array(types.float64, 1, "C")
+_NUMBA_ARGUMENTS = {
+    TIME: (types.float64,),
+    JOINT: (types.float64, types.float64, types.float64),
+    BODIES: (types.float64, _DOUBLES, _DOUBLES, _DOUBLES),
+}
+_MADE: WeakValueDictionary[tuple[int, Shape], Callback] = WeakValueDictionary()
+_said_that_python_is_slow = False
+
+
+class Callback:
+    """A user function as a C function. `address` is valid as long as this object lives: whoever keeps it, keeps this.
+
+    address: float64, in which an address (below 2⁵³) is exact, so that it can lie in a table among other numbers.
+    compiled: whether it runs without the interpreter.
+    """
+
+    def __init__(self, function: Callable[..., Any], shape: Shape) -> None:
+        self.function, self.shape = function, shape
+        self.compiled = isinstance(function, Dispatcher)
+        self._failures: dict[int, BaseException] = {}
+        self._interpreted = _C_FUNCTION(self._call)
+        if self.compiled:
+            self._machine_code = _compiled(function, shape, self._interpreted)
+            address = self._machine_code.address
+        else:
+            _say_that_python_is_slow(self)
+            address = ctypes.cast(self._interpreted, ctypes.c_void_p).value or 0
+        self.address = float(address)
+        if int(self.address) != address:
+            raise InputError(f"{self} lies at {address:#x}, which a float64 cannot hold")
+
+    def __str__(self) -> str:
+        return f"user function {getattr(self.function, '__name__', repr(self.function))!r}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return callback_of, (self.function, self.shape)
+
+    def take_failure(self) -> BaseException | None:
+        """What the function raised last in this thread, and forget it."""
+        return self._failures.pop(threading.get_ident(), None)
+
+    def _call(self, t: float, state: int, out: int) -> int:
+        """The C function in Python. Also called for a compiled function that raised, to learn what."""
+        try:
+            result = self._result(t, state)
+            ctypes.memmove(out, result.ctypes.data, result.nbytes)
+        except BaseException as error:  # KeyboardInterrupt too: it is raised again once the kernel has stopped
+            self._failures[threading.get_ident()] = error
+            return 1
+        return 0
+
+    def _result(self, t: float, state: int) -> np.ndarray:
+        f, shape = self.function, self.shape
+        given = np.frombuffer(ctypes.string_at(state, 8 * shape.state))
+        if shape is TIME:
+            return np.array([float(f(t))])
+        if shape is JOINT:
+            return np.array([float(f(t, float(given[0]), float(given[1])))])
+        out = np.zeros(shape.out)
+        returned = f(t, given[:18], given[18:], out)
+        if returned is not None:
+            raise TypeError(f"it returned {returned!r}; it must fill out and return nothing")
+        return out
+
+
+def callback_of(function: Callable[..., Any], shape: Shape) -> Callback:
+    """The callback of a function; one for all that use it. InputError if it cannot be compiled."""
+    key = (id(function), shape)  # the callback keeps its function, so the id stays its own
+    found = _MADE.get(key)
+    if found is None:
+        found = _MADE[key] = Callback(function, shape)
+    return found
+
+
+def raise_failure(what: object, time: float, callbacks: Iterable[Callback] = ()) -> SolveError:
+    """The error for an element whose numbers stopped being finite at `time` [s], from what its functions raised.
+
+    An interruption (Ctrl-C) inside a user function is raised as it is.
+    """
+    for callback in callbacks:
+        error = callback.take_failure()
+        if isinstance(error, Exception):
+            failed = SolveError(f"{what} raised {type(error).__name__}: {error} at t = {time:g} s", time=time)
+            failed.__cause__ = error
+            return failed
+        if error is not None:
+            raise error
+    return SolveError(f"{what} gives a value that is not finite at t = {time:g} s", time=time)
+
+
+def _say_that_python_is_slow(callback: Callback) -> None:
+    global _said_that_python_is_slow
+    if not _said_that_python_is_slow:
+        _said_that_python_is_slow = True
+        warnings.warn(
+            f"{callback} is plain Python and is called from the compiled time loop at every evaluation, which takes "
+            "microseconds; @numba.njit in front of it makes it as fast as the rest",
+            NexDynWarning,
+            stacklevel=2,
+        )
+
+
+def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
+    """The C function that calls a Numba-compiled one; where that raises, the interpreter repeats it and keeps why."""
+
+    def of_time(t, state, out):  # type: ignore[no-untyped-def]
+        try:
+            numba.carray(out, 1, np.float64)[0] = function(t)
+        except Exception:
+            return interpreted(t, state, out)
+        return 0
+
+    def of_joint(t, state, out):  # type: ignore[no-untyped-def]
+        given = numba.carray(state, 2, np.float64)
+        try:
+            numba.carray(out, 1, np.float64)[0] = function(t, given[0], given[1])
+        except Exception:
+            return interpreted(t, state, out)
+        return 0
+
+    def of_bodies(t, state, out):  # type: ignore[no-untyped-def]
+        given = numba.carray(state, 36, np.float64)
+        try:
+            function(t, given[:18], given[18:], numba.carray(out, 6, np.float64))
+        except Exception:
+            return interpreted(t, state, out)
+        return 0
+
+    wrapper = {TIME: of_time, JOINT: of_joint, BODIES: of_bodies}[shape]
+    name = getattr(function, "__name__", "?")
+    try:
+        machine_code = numba.cfunc(types.int32(types.float64, types.voidptr, types.voidptr))(wrapper)
+    except NumbaError as error:
+        reason = str(error).strip().splitlines()
+        raise InputError(
+            f"user function {name!r} cannot be compiled for {name}{shape.arguments}: " + "\n".join(reason[:12])
+        ) from error
+    made = function.overloads.get(_NUMBA_ARGUMENTS[shape])
+    if shape is BODIES and made is not None and made.signature.return_type != types.none:
+        raise InputError(
+            f"user function {name!r} returns {made.signature.return_type}; it must fill out and return nothing"
+        )
+    return machine_code
+
+
+# --- the call, in kernels ----------------------------------------------------------------------------------------
+
+
+def call(address, t, state, out):  # type: ignore[no-untyped-def]
+    """Status and `out` of the C function at `address`; `state` and `out` are (nested) tuples of floats."""
+    c_function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p)(int(address))
+    given, given_out = np.array(_flat(state)), np.array(_flat(out))
+    status = c_function(t, given.ctypes.data, given_out.ctypes.data)
+    return status, tuple(given_out.tolist())
+
+
+def _flat(x: Any) -> list[float]:
+    return [leaf for item in x for leaf in _flat(item)] if isinstance(x, tuple) else [float(x)]
+
+
+@intrinsic
+def _call(context: Any, address: Any, t: Any, state: Any, out: Any) -> Any:
+    """`state` lies on the stack as it is: tuples of float64 nested in tuples are float64 side by side."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        double, integer = ir.DoubleType(), ir.IntType(32)
+        pointer = double.as_pointer()
+        given, result = (cgutils.alloca_once_value(builder, value) for value in args[2:])
+        kind = ir.FunctionType(integer, [double, pointer, pointer])
+        number = builder.fptosi(args[0], ir.IntType(64))
+        f = builder.inttoptr(number, kind.as_pointer())
+        status = builder.call(f, [args[1], builder.bitcast(given, pointer), builder.bitcast(result, pointer)])
+        status = builder.sext(status, ir.IntType(64))
+        return context.make_tuple(builder, sig.return_type, [status, builder.load(result)])
+
+    return types.Tuple((types.int64, out))(types.float64, types.float64, state, out), codegen
+
+
+@overload(call)
+def _typed_call(address, t, state, out):  # type: ignore[no-untyped-def]
+    return lambda address, t, state, out: _call(address, t, state, out)

@@ -1,0 +1,79 @@
+"""The base of all forces; each has its page in ``nexdyn.forces``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+
+from nexdyn.errors import InputError
+from nexdyn.model.element import Element
+
+if TYPE_CHECKING:
+    from nexdyn.model.callbacks import Callback
+    from nexdyn.model.system import System
+
+
+class Frame(NamedTuple):
+    """Where a force acts: a frame F fixed to a body, R_BF (3, 3) and p_BF (3,) [m] in the body's frame."""
+
+    body: str
+    R_BF: np.ndarray
+    p_BF: np.ndarray
+
+
+class Force(Element):
+    """A force or torque that acts between two frames, or in a freedom of a joint.
+
+    A subclass sets `kind` and `code` (its number in kernels) and keeps what it acts on by *name*
+    (`nexdyn.model.element.name_of` takes either). It acts in `frames(system)`, up to two, A and then B, or in `freedom`
+    of the joint `joint_name`; `data(values)` is what its kernel reads. Quantities stay as given.
+    """
+
+    kind_of_element: ClassVar[str] = "force"
+    kind: ClassVar[str] = "force"
+    code: ClassVar[int] = -1
+    structural: ClassVar[frozenset[str]] = frozenset({"name", "body", "marker", "a", "b", "joint", "freedom"})
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    def bodies(self) -> tuple[str, ...]:
+        """Names of the bodies it acts on, 'ground' included where it reacts there."""
+        return ()
+
+    def joints(self) -> tuple[str, ...]:
+        """Names of the joints it acts in."""
+        return ()
+
+    def markers(self) -> tuple[str, ...]:
+        """Names of the markers it refers to."""
+        return ()
+
+    @property
+    def joint_name(self) -> str | None:
+        """The joint it acts in; None for a force between frames."""
+        return self.joints()[0] if self.joints() else None
+
+    def frames(self, system: System) -> tuple[Frame, ...]:
+        """Frame A, and B where it has two, as `system` has them; () for a force in a joint."""
+        return ()
+
+    def check_in(self, system: System) -> None:
+        """Raise InputError for what only the system tells: frames it refers to, freedoms of its joint."""
+        try:
+            self.frames(system)
+        except InputError as error:
+            raise type(error)(f"{self}: {error}") from None
+
+    def data(self, values: Mapping[str, float]) -> list[float]:
+        """Its numbers for a kernel under the parameter `values`; InputError, naming the force, where not valid."""
+        return []
+
+    def callbacks(self) -> tuple[Callback, ...]:
+        """The user functions whose addresses are in its data; the force keeps them alive."""
+        return ()
+
+    def check(self, values: Mapping[str, float]) -> None:
+        self.data(values)

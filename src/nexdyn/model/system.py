@@ -1,0 +1,324 @@
+"""The description of a mechanism: bodies, joints, forces, markers and measures by name, and the parameters they use.
+
+Everything is checked when it is added, and fixed from then on. `with_parameters` gives a changed system.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from nexdyn.errors import InputError, UnknownNameError, unknown
+from nexdyn.model.body import Body
+from nexdyn.model.element import Element, checked_name
+from nexdyn.model.force import Force
+from nexdyn.model.joint import Joint
+from nexdyn.model.marker import Marker
+from nexdyn.model.measure import Measure
+from nexdyn.model.parameters import Parameter, floats, frozen, names_in, number
+
+E = TypeVar("E", bound=Element)
+J = TypeVar("J", bound=Joint)
+F = TypeVar("F", bound=Force)
+M = TypeVar("M", bound=Measure)
+
+
+class System:
+    """A mechanism as described.
+
+    name: any text. gravity: acceleration [m/s²] in the world, 3 numbers or expressions.
+    """
+
+    def __init__(self, name: str = "system", gravity: Any = (0.0, 0.0, -9.81)) -> None:
+        self.name = checked_name(name, "system")
+        self._gravity = frozen(gravity)
+        self._elements: dict[str, dict[str, Any]] = {
+            kind: {} for kind in ("body", "joint", "marker", "measure", "force")
+        }
+        self._bodies: dict[str, Body] = self._elements["body"]
+        self._parameters: dict[str, Parameter] = {}
+        self._values: dict[str, float] = {}
+        self.ground = Body("ground")
+        self.ground._owner = self.name
+        if not names_in(self._gravity):
+            floats(self._gravity, 3, {}, "gravity")
+
+    def __repr__(self) -> str:
+        counts = (("bodies", self.bodies), ("joints", self.joints), ("forces", self.forces))
+        return f"System({self.name!r}: {', '.join(f'{len(found)} {kind}' for kind, found in counts)})"
+
+    # --- what there is ------------------------------------------------------------------------------------------
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """Acceleration of gravity in the world [m/s²], (3,); `given_gravity` is as it was given."""
+        return np.array(floats(self._gravity, 3, self._values, "gravity"))
+
+    @property
+    def given_gravity(self) -> Any:
+        """Gravity as given, expressions included."""
+        return self._gravity
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The value of every parameter."""
+        return dict(self._values)
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """Parameters by name."""
+        return MappingProxyType(self._parameters)
+
+    @property
+    def bodies(self) -> Mapping[str, Body]:
+        """Bodies by name, in the order they were added; without ground."""
+        return MappingProxyType(self._bodies)
+
+    @property
+    def joints(self) -> Mapping[str, Joint]:
+        """Joints by name, in the order they were added."""
+        return MappingProxyType(self._elements["joint"])
+
+    @property
+    def forces(self) -> Mapping[str, Force]:
+        """Forces by name, in the order they were added."""
+        return MappingProxyType(self._elements["force"])
+
+    @property
+    def markers(self) -> Mapping[str, Marker]:
+        """Markers by name, in the order they were added."""
+        return MappingProxyType(self._elements["marker"])
+
+    @property
+    def measures(self) -> Mapping[str, Measure]:
+        """Measures by name, in the order they were added."""
+        return MappingProxyType(self._elements["measure"])
+
+    def body(self, name: str) -> Body:
+        """The body called `name`; 'ground' is one. UnknownNameError with the nearest name otherwise."""
+        if name == "ground":
+            return self.ground
+        return self._find("body", name)
+
+    def joint(self, name: str) -> Joint:
+        """The joint called `name`. UnknownNameError with the nearest name otherwise."""
+        return self._find("joint", name)
+
+    def force(self, name: str) -> Force:
+        """The force called `name`. UnknownNameError with the nearest name otherwise."""
+        return self._find("force", name)
+
+    def marker(self, name: str) -> Marker:
+        """The marker called `name`. UnknownNameError with the nearest name otherwise."""
+        return self._find("marker", name)
+
+    def measure(self, name: str) -> Measure:
+        """The measure called `name`. UnknownNameError with the nearest name otherwise."""
+        return self._find("measure", name)
+
+    def frame(self, reference: str) -> tuple[Body, np.ndarray, np.ndarray]:
+        """The frame that a measure refers to: its body, R_BF (3, 3) and p_BF (3,) [m] in the body's frame.
+
+        `reference`: a marker or a body ('ground' is one); "marker:NAME" or "body:NAME" where both carry the name.
+        """
+        kind, _, name = reference.partition(":")
+        if kind not in ("marker", "body") or reference in self.markers or reference in self._bodies:
+            kind, name = "", reference
+        marker = None if kind == "body" else self.markers.get(name)
+        body = None if kind == "marker" else self.ground if name == "ground" else self._bodies.get(name)
+        if marker is not None and body is not None:
+            raise InputError(f"{name!r} is a marker and a body; write 'marker:{name}' or 'body:{name}'")
+        if marker is not None:
+            return (marker.body, *marker.frame(self._values))
+        if body is not None:
+            return body, np.eye(3), np.zeros(3)
+        valid = {"marker": [*self.markers], "body": [*self._bodies, "ground"]}
+        raise unknown(
+            kind or "marker or body", name, valid.get(kind) or valid["marker"] + valid["body"], plural="valid"
+        )
+
+    # --- what is added ------------------------------------------------------------------------------------------
+
+    def parameter(self, name: str, value: Any) -> Parameter:
+        """Add a named parameter; `value` is a number, or an expression of earlier parameters ("=2*L")."""
+        parameter = Parameter(name, value)
+        if parameter.name in self._parameters:
+            raise InputError(f"a parameter {parameter.name!r} exists already; with_parameters changes its value")
+        for used in sorted(names_in(parameter.value).difference(self._values)):
+            raise UnknownNameError(f"parameter {parameter.name!r}: {unknown('parameter', used, self._values)}")
+        self._values[parameter.name] = number(parameter.value, self._values, f"parameter {parameter.name!r}")
+        self._parameters[parameter.name] = parameter
+        return parameter
+
+    def add_body(self, body: Body | str, **attributes: Any) -> Body:
+        """Add a body: its name and the attributes of :class:`Body`, or a Body."""
+        if isinstance(body, Body) and attributes:
+            raise InputError(f"{body} comes with its attributes; give either a Body, or a name and attributes")
+        new = body if isinstance(body, Body) else Body(body, **attributes)
+        self._admit("body", new, Body)
+        return self._keep("body", new)
+
+    def add_joint(self, joint: J) -> J:
+        """Add a joint; its bodies are in the system already."""
+        self._admit("joint", joint, Joint)
+        if joint.kind == Joint.kind:
+            raise InputError(f"{joint} is of no kind; use Revolute, Prismatic, … from nexdyn.joints")
+        parent, child = self._body_of(joint, joint.parent, "parent"), self._body_of(joint, joint.child, "child")
+        if parent is child:
+            raise InputError(f"{joint} joins body {child.name!r} to itself; parent and child must differ")
+        if child is self.ground:
+            raise InputError(f"{joint} has ground as its child; ground does not move, make it the parent")
+        joint.__dict__.update(parent=parent, child=child)
+        return self._keep("joint", joint)
+
+    def add_force(self, force: F) -> F:
+        """Add a force; the bodies, joints and markers it acts on are in the system already."""
+        self._admit("force", force, Force)
+        for kind, names in (("body", force.bodies()), ("joint", force.joints()), ("marker", force.markers())):
+            for name in names:
+                self._named_in(force, kind, name)
+        return self._keep("force", force)
+
+    def add_marker(self, marker: Marker | str, body: Body | str | None = None, **attributes: Any) -> Marker:
+        """Add a marker: its name, its body and the attributes of :class:`Marker`, or a Marker."""
+        if not isinstance(marker, Marker):
+            if body is None:
+                raise InputError(f"marker {marker!r} has no body; give the body that carries it")
+            marker = Marker(marker, body, **attributes)
+        elif body is not None or attributes:
+            raise InputError(f"{marker} comes with its attributes; give either a Marker, or a name and attributes")
+        self._admit("marker", marker, Marker)
+        marker.__dict__["body"] = self._body_of(marker, marker.body, "body")
+        return self._keep("marker", marker)
+
+    def add_measure(self, measure: M) -> M:
+        """Add a measure; the markers and bodies it refers to are in the system already."""
+        self._admit("measure", measure, Measure)
+        for reference in (measure.a, measure.b):
+            try:
+                self.frame(reference)
+            except InputError as error:
+                raise type(error)(f"{measure}: {error}") from None
+        return self._keep("measure", measure)
+
+    def check(self) -> None:
+        """Raise InputError for what can only be seen once all is added: mimic joints whose original is missing."""
+        for joint in self.joints.values():
+            if joint.mimic is None:
+                continue
+            original = self._named_in(joint, "joint", joint.mimic.joint)
+            if original.nv != 1:
+                raise InputError(f"{joint} mimics {original}, which has {original.nv} freedoms; one is needed")
+
+    def _admit(self, kind: str, element: object, expected: type[Element]) -> None:
+        """Raise InputError unless `element` is a free one of its kind under a new name."""
+        if not isinstance(element, expected):
+            raise InputError(f"{element!r} is no {kind}; add_{kind} takes one")
+        if element._owner is not None:
+            raise InputError(f"{element} is part of system {element._owner!r} already; make another one")
+        if element.name in self._elements[kind]:
+            raise InputError(f"a {kind} {element.name!r} exists already; every {kind} needs its own name")
+        if element.name == "ground" and kind in ("body", "marker"):
+            raise InputError(f"the name 'ground' is that of the fixed world; give the {kind} another one")
+
+    def _keep(self, kind: str, element: E) -> E:
+        """Check an admitted element, and fix it here."""
+        self._check(element)
+        element._owner = self.name
+        self._elements[kind][element.name] = element
+        return element
+
+    def _check(self, element: Element) -> None:
+        element.check(self._values)
+        element._names = element.parameter_names(self._values)
+        if isinstance(element, Force):
+            element.check_in(self)
+
+    def _find(self, kind: str, name: str) -> Any:
+        found = self._elements[kind]
+        if name not in found:
+            raise unknown(kind, name, found)
+        return found[name]
+
+    def _named_in(self, user: Element, kind: str, name: str) -> Any:
+        try:
+            return self.body(name) if kind == "body" else self._find(kind, name)
+        except UnknownNameError as error:
+            raise UnknownNameError(f"{user}: {error}") from None
+
+    def _body_of(self, user: Element, body: Body | str, role: str) -> Body:
+        """The body that `user` names or holds, if it belongs to this system."""
+        if isinstance(body, str):
+            return self._named_in(user, "body", body)
+        if not isinstance(body, Body):
+            raise InputError(f"{role} of {user} is {body!r}; a body of the system or its name is needed")
+        if body is self.ground or self._bodies.get(body.name) is body:
+            return body
+        owner = "another system; give its name" if body._owner is not None else "no system; add it with add_body first"
+        raise InputError(f"{role} of {user}: {body} belongs to {owner}")
+
+    # --- what is changed ----------------------------------------------------------------------------------------
+
+    def with_parameters(self, changes: Mapping[str, Any]) -> System:
+        """A system with other values, checked again; this one stays as it is.
+
+        `changes`: parameters ("L"), attributes ("link1.mass", "hinge.damping") and "gravity", each with a number or an
+        expression. Where a body and a joint (force, marker) share a name, "body:link1.mass" says which.
+        Raises UnknownNameError for a path that is none of these, listing what is valid.
+        """
+        parameters: dict[str, Any] = {name: p.value for name, p in self._parameters.items()}
+        attributes: dict[tuple[str, str], dict[str, Any]] = {}
+        gravity = self._gravity
+        for path, value in changes.items():
+            name = unicodedata.normalize("NFKC", path) if isinstance(path, str) else path
+            if name in parameters:
+                parameters[name] = value
+            elif name == "gravity":
+                gravity = value
+            else:
+                kind, element, attribute = self._attribute(path)
+                attributes.setdefault((kind, element), {})[attribute] = value
+
+        system = System(self.name, gravity)
+        for name, value in parameters.items():
+            system.parameter(name, value)
+        changed = {name for name, value in system._values.items() if value != self._values[name]}
+        system.gravity  # noqa: B018  (raises if it is not valid)
+        for kind, elements in self._elements.items():
+            for name, element in elements.items():
+                new = element.copied(**attributes.get((kind, name), {}))
+                for role in ("parent", "child", "body"):
+                    held = new.__dict__.get(role)
+                    if isinstance(held, Body):
+                        new.__dict__[role] = system.body(held.name)
+                if (kind, name) in attributes or changed & element._names:
+                    system._check(new)
+                new._owner = self.name
+                system._elements[kind][name] = new
+        return system
+
+    def _attribute(self, path: str) -> tuple[str, str, str]:
+        """Kind, name and attribute that a path "element.attribute" means; names may contain dots, the longest wins."""
+        kinds = {kind: found for kind, found in self._elements.items() if kind != "measure"}
+        prefix, _, rest = str(path).partition(":")
+        if prefix in kinds and not any(str(path).startswith(f"{name}.") for f in kinds.values() for name in f):
+            kinds, path = {prefix: kinds[prefix]}, rest
+        places = [i for i, letter in enumerate(str(path)) if letter == "."]
+        for i in reversed(places):
+            name, attribute = path[:i], path[i + 1 :]
+            holders = [(kind, found[name]) for kind, found in kinds.items() if name in found]
+            hits = [kind for kind, element in holders if attribute in element.settable()]
+            if len(hits) > 1:
+                choices = " or ".join(f"'{kind}:{path}'" for kind in hits)
+                raise InputError(f"{path!r} is ambiguous: {name!r} is a {' and a '.join(hits)}; write {choices}")
+            if hits:
+                return hits[0], name, attribute
+            if holders:
+                valid = [a for _, element in holders for a in element.settable()]
+                raise UnknownNameError(f"{path!r}: {holders[0][1]} has {unknown('attribute', attribute, valid)}")
+        valid = [*self._parameters, *(f"{name}.…" for found in kinds.values() for name in found), "gravity"]
+        raise unknown("parameter or attribute", path, valid, plural="valid")

@@ -1,0 +1,133 @@
+"""The graph of a system as a forest of bodies: who hangs on whom, and in which order coordinates come.
+
+Every body has one parent joint; a body without one is a root and floats (an implicit free joint to ground). The order
+of coordinates is that in which joints were added, as far as a parent can stand before its children; the order of bodies
+is depth first, so that a parent's data is still near when its children need it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import NamedTuple
+
+from nexdyn.errors import InputError
+from nexdyn.model.body import Body
+from nexdyn.model.joint import Joint
+from nexdyn.model.system import System
+
+
+class Arc(NamedTuple):
+    """A body and the joint that carries it; `joint` is None for a floating root."""
+
+    joint: Joint | None
+    parent: int
+    """Index of the parent among the arcs of the forest; −1 for ground."""
+    child: Body
+
+    @property
+    def name(self) -> str:
+        """The joint's name; that of an implicit free joint is its body's."""
+        return self.joint.name if self.joint is not None else self.child.name
+
+
+class Forest(NamedTuple):
+    """Arcs depth first, and the places of their coordinates: `coordinate_order[k]` is the arc whose q comes k-th."""
+
+    arcs: list[Arc]
+    coordinate_order: list[int]
+
+
+def spanning_forest(system: System) -> Forest:
+    """The forest of a system without loops.
+
+    Raises InputError naming the joint that closes a loop, or the body that two joints carry.
+    """
+    carriers: dict[str, Joint] = {}
+    twice: tuple[Joint, Joint] | None = None
+    for joint in system.joints.values():
+        name = joint.child.name
+        if name in carriers:
+            twice = twice or (carriers[name], joint)
+        else:
+            carriers[name] = joint
+    _refuse_loops(system)
+    if twice is not None:
+        first, second = twice
+        raise InputError(
+            f"body {first.child.name!r} is the child of joints {first.name!r} and {second.name!r}; a body hangs on one "
+            f"joint: swap parent and child of one of them"
+        )
+
+    children: dict[str, list[Body]] = {}
+    roots: list[Body] = []
+    for body in system.bodies.values():
+        if body.name in carriers:
+            children.setdefault(carriers[body.name].parent.name, []).append(body)
+        else:
+            roots.append(body)
+
+    arcs: list[Arc] = []
+    stack = [(body, -1) for body in reversed(roots + children.get("ground", []))]
+    while stack:
+        body, parent = stack.pop()
+        stack += [(child, len(arcs)) for child in reversed(children.get(body.name, []))]
+        arcs.append(Arc(carriers.get(body.name), parent, body))
+    return Forest(arcs, _coordinate_order(system, arcs))
+
+
+def _coordinate_order(system: System, arcs: list[Arc]) -> list[int]:
+    """Arcs in the order in which their joints were added, parents before children; implicit joints first."""
+    added = {name: n for n, name in enumerate(system.joints)}
+    hanging: dict[int, list[int]] = {}
+    for a, arc in enumerate(arcs):
+        hanging.setdefault(arc.parent, []).append(a)
+    rank = [-1 if arc.joint is None else added[arc.joint.name] for arc in arcs]
+    ready = [(rank[a], a) for a in hanging.get(-1, [])]
+    heapq.heapify(ready)
+    order = []
+    while ready:
+        _, a = heapq.heappop(ready)
+        order.append(a)
+        for child in hanging.get(a, []):
+            heapq.heappush(ready, (rank[child], child))
+    return order
+
+
+def _refuse_loops(system: System) -> None:
+    """InputError at the first joint whose two bodies are connected already, with the bodies of the loop."""
+    leader = {name: name for name in ["ground", *system.bodies]}
+
+    def find(name: str) -> str:
+        while leader[name] != name:
+            leader[name] = leader[leader[name]]
+            name = leader[name]
+        return name
+
+    neighbours: dict[str, list[str]] = {}
+    for joint in system.joints.values():
+        a, b = joint.parent.name, joint.child.name
+        root_a, root_b = find(a), find(b)
+        if root_a == root_b:
+            path = " – ".join(_path(neighbours, a, b))
+            raise InputError(
+                f"joint {joint.name!r} closes the loop {path}; minimal coordinates carry trees only: "
+                f"remove a joint of the loop (closed loops are not supported yet)"
+            )
+        leader[root_a] = root_b
+        neighbours.setdefault(a, []).append(b)
+        neighbours.setdefault(b, []).append(a)
+
+
+def _path(neighbours: dict[str, list[str]], a: str, b: str) -> list[str]:
+    """Bodies from a to b."""
+    came: dict[str, str] = {a: a}
+    queue = [a]
+    for name in queue:
+        for other in neighbours.get(name, []):
+            if other not in came:
+                came[other] = name
+                queue.append(other)
+    path = [b]
+    while path[-1] != a:
+        path.append(came[path[-1]])
+    return path[::-1]

@@ -1,0 +1,27 @@
+"""The bare motion that a run records, before names and units."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass
+class Recording:
+    """States at the output times of a run, in the order of a tree's coordinates.
+
+    t (N,) [s]; q (N, nq); v, a (N, nv). `status` is "finished", "interrupted" or "failed"; `message` says why.
+    """
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    method: str = ""
+    steps: int = 0
+    status: str = "finished"
+    message: str = ""
+    wall_time: float = 0.0
+    settings: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,312 @@
+"""SIMD lanes: eight systems at once from the source that runs one.
+
+A `Pack` is a vector of 8 doubles that stands where a float64 stands: + − * / on packs and floats, the functions of
+this module (`zero`, `sin`, `cos`, `sqrt`, `if_less`), and tables whose entry [i, k] is a pack. LLVM splits the vector
+where the machine is narrower. What a kernel must not do is branch on the value of a lane: `if_less` selects instead.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.imputils import lower_builtin, lower_cast
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, models, overload, register_model
+from numba.np.arrayobj import make_array
+
+from nexdyn.kernel import FLOATING_POINT
+from nexdyn.spatial.generic import is_instance
+
+LANES = 8
+_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+_FLAGS = tuple(sorted(FLOATING_POINT))
+_UNDEFINED = ir.Constant(_VECTOR, ir.Undefined)
+
+
+class Pack(types.Type):
+    """The Numba type of 8 doubles, one a system."""
+
+    def __init__(self) -> None:
+        super().__init__(name=f"Pack{LANES}")
+
+    def unify(self, context: Any, other: Any) -> Any:
+        return self if isinstance(other, types.Float | types.Integer) else None
+
+
+pack = Pack()
+
+
+@register_model(Pack)
+class _PackModel(models.PrimitiveModel):
+    def __init__(self, data_model_manager: Any, fe_type: Any) -> None:
+        super().__init__(data_model_manager, fe_type, _VECTOR)
+
+
+def _splat(builder: Any, x: Any) -> Any:
+    one = builder.insert_element(_UNDEFINED, x, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(one, _UNDEFINED, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+
+
+def _as_vector(builder: Any, numba_type: Any, value: Any) -> Any:
+    return value if isinstance(numba_type, Pack) else _splat(builder, value)
+
+
+@lower_cast(types.Float, Pack)
+def _float_to_pack(context: Any, builder: Any, fromty: Any, toty: Any, value: Any) -> Any:
+    return _splat(builder, context.cast(builder, value, fromty, types.float64))
+
+
+def _define_operator(op: Any, instruction: str) -> None:
+    @infer_global(op)
+    class Template(AbstractTemplate):
+        def generic(self, args: Any, kws: Any) -> Any:
+            if len(args) == 2 and pack in args and all(a is pack or a == types.float64 for a in args):
+                return signature(pack, *args)
+            return None
+
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        a, b = (_as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True))
+        return getattr(builder, instruction)(a, b, flags=_FLAGS)
+
+    for pair in ((pack, pack), (pack, types.float64), (types.float64, pack)):
+        lower_builtin(op, *pair)(lower)
+
+
+for _op, _name in {
+    operator.add: "fadd", operator.iadd: "fadd", operator.sub: "fsub", operator.isub: "fsub",
+    operator.mul: "fmul", operator.imul: "fmul", operator.truediv: "fdiv", operator.itruediv: "fdiv",
+}.items():  # fmt: skip
+    _define_operator(_op, _name)
+
+
+@infer_global(operator.neg)
+class _Negation(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(pack, pack) if args[0] is pack else None
+
+
+@lower_builtin(operator.neg, pack)
+def _negate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.fneg(args[0])
+
+
+# --- functions of a scalar: a float or a pack ---------------------------------------------------------------------
+
+
+def zero(x: Any) -> Any:
+    """0 of the kind of x, for constants that must unify with a pack."""
+    return 0.0
+
+
+def sin(x: Any) -> Any:
+    """sin x."""
+    return math.sin(x)
+
+
+def cos(x: Any) -> Any:
+    """cos x."""
+    return math.cos(x)
+
+
+def sqrt(x: Any) -> Any:
+    """√x."""
+    return math.sqrt(x)
+
+
+def tanh(x: Any) -> Any:
+    """tanh x."""
+    return math.tanh(x)
+
+
+def atan2(y: Any, x: Any) -> Any:
+    """The angle of the point (x, y)."""
+    return math.atan2(y, x)
+
+
+def if_less(x: Any, y: Any, then: Any, otherwise: Any) -> Any:
+    """`then` where x < y, else `otherwise`: a selection, not a branch."""
+    return then if x < y else otherwise
+
+
+@intrinsic
+def _zero_pack(context: Any, x: Any) -> Any:
+    return pack(x), lambda ctx, builder, sig, args: ir.Constant(_VECTOR, [0.0] * LANES)
+
+
+@intrinsic
+def _splat_float(context: Any, x: Any) -> Any:
+    return pack(types.float64), lambda ctx, builder, sig, args: _splat(builder, args[0])
+
+
+@intrinsic
+def _less_pack(context: Any, x: Any, y: Any, then: Any, otherwise: Any) -> Any:
+    def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        a, b, c, d = (_as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True))
+        return builder.select(builder.fcmp_ordered("<", a, b), c, d)
+
+    return pack(x, y, then, otherwise), codegen
+
+
+def _by_lanes(name: str, arity: int) -> Any:
+    """A pack function that calls the C library lane by lane."""
+
+    def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = ir.FunctionType(ir.DoubleType(), [ir.DoubleType()] * arity)
+        f = cgutils.get_or_insert_function(builder.module, kind, name)
+        vectors = [_as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True)]
+        out = _UNDEFINED
+        for k in range(LANES):
+            lane = ir.Constant(ir.IntType(32), k)
+            out = builder.insert_element(out, builder.call(f, [builder.extract_element(v, lane) for v in vectors]), lane)
+        return out
+
+    if arity == 1:
+
+        @intrinsic
+        def unary(context: Any, x: Any) -> Any:
+            return pack(x), codegen
+
+        return unary
+
+    @intrinsic
+    def binary(context: Any, y: Any, x: Any) -> Any:
+        return pack(y, x), codegen
+
+    return binary
+
+
+@intrinsic
+def _sqrt_pack(context: Any, x: Any) -> Any:
+    def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        kind = ir.FunctionType(_VECTOR, [_VECTOR])
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{LANES}f64"), args)
+
+    return pack(x), codegen
+
+
+_SIN, _COS, _TANH, _ATAN2 = _by_lanes("sin", 1), _by_lanes("cos", 1), _by_lanes("tanh", 1), _by_lanes("atan2", 2)
+
+
+@overload(zero, strict=False)
+def _zero(x: Any) -> Any:
+    return (lambda x: _zero_pack(x)) if x is pack else (lambda x: 0.0)
+
+
+def _overload_unary(f: Any, on_pack: Any, on_float: Any) -> None:
+    @overload(f, strict=False)
+    def _typed(x: Any) -> Any:
+        return (lambda x: on_pack(x)) if x is pack else (lambda x: on_float(x))
+
+
+_overload_unary(sin, _SIN, math.sin)
+_overload_unary(cos, _COS, math.cos)
+_overload_unary(sqrt, _sqrt_pack, math.sqrt)
+_overload_unary(tanh, _TANH, math.tanh)
+
+
+@overload(atan2, strict=False)
+def _atan2(y: Any, x: Any) -> Any:
+    return (lambda y, x: _ATAN2(y, x)) if pack in (x, y) else (lambda y, x: math.atan2(y, x))
+
+
+@overload(if_less, strict=False)
+def _if_less(x: Any, y: Any, then: Any, otherwise: Any) -> Any:
+    if pack in (x, y, then, otherwise):
+        return lambda x, y, then, otherwise: _less_pack(x, y, then, otherwise)
+    return lambda x, y, then, otherwise: then if x < y else otherwise
+
+
+# --- tables of lanes ----------------------------------------------------------------------------------------------
+
+
+class LaneTable(NamedTuple):
+    """A table whose entry [i, k] is a pack; `data` is (rows, columns, LANES) float64."""
+
+    data: np.ndarray
+    kind: int  # tells the types of tables and vectors apart
+
+    @classmethod
+    def of(cls, array: Any) -> LaneTable:
+        """From an array (…, rows, columns) with 8 systems on the leading axis, or one table repeated for all."""
+        a = np.asarray(array, dtype=float)
+        a = np.repeat(a[None], LANES, axis=0) if a.ndim == 2 else a
+        return cls(np.ascontiguousarray(np.moveaxis(a, 0, -1)), 0)
+
+    def systems(self) -> np.ndarray:
+        """The array (LANES, rows, columns)."""
+        return np.moveaxis(self.data, -1, 0).copy()
+
+
+class SharedTable(NamedTuple):
+    """A plain table that all lanes share; entry [i, k] is read as a pack. `data` is (rows, columns) float64."""
+
+    data: np.ndarray
+    kind: int
+
+
+class LaneVector(NamedTuple):
+    """A vector whose entry [i] is a pack; `data` is (rows, 1, LANES) float64."""
+
+    data: np.ndarray
+    kind: int
+
+    @classmethod
+    def of(cls, array: Any) -> LaneVector:
+        """From an array (LANES, n)."""
+        return cls(np.ascontiguousarray(np.asarray(array, dtype=float).T[:, None, :]), 0)
+
+    def systems(self) -> np.ndarray:
+        """The array (LANES, n)."""
+        return self.data[:, 0, :].T.copy()
+
+
+def _pointer(context: Any, builder: Any, array_type: Any, array: Any, i: Any, k: Any) -> Any:
+    a = make_array(array_type)(context, builder, array)
+    width = cgutils.unpack_tuple(builder, a.shape)[1]
+    offset = builder.mul(builder.add(builder.mul(i, width), k), ir.Constant(ir.IntType(64), LANES))
+    return builder.bitcast(builder.gep(a.data, [offset]), _VECTOR.as_pointer())
+
+
+@intrinsic
+def _load(context: Any, data: Any, i: Any, k: Any) -> Any:
+    def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.load(_pointer(ctx, builder, sig.args[0], *args), align=8)
+
+    return pack(data, types.int64, types.int64), codegen
+
+
+@intrinsic
+def _store(context: Any, data: Any, i: Any, k: Any, value: Any) -> Any:
+    def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        target = _pointer(ctx, builder, sig.args[0], *args[:3])
+        builder.store(_as_vector(builder, sig.args[3], args[3]), target, align=8)
+        return ctx.get_dummy_value()
+
+    kept = value if isinstance(value, Pack) else types.float64
+    return types.void(data, types.int64, types.int64, kept), codegen
+
+
+@overload(operator.getitem, strict=False)
+def _get(table, index):  # type: ignore[no-untyped-def]
+    if is_instance(table, LaneTable):
+        return lambda table, index: _load(table.data, index[0], index[1])
+    if is_instance(table, LaneVector):
+        return lambda table, index: _load(table.data, index, 0)
+    if is_instance(table, SharedTable):
+        return lambda table, index: _splat_float(table.data[index])
+    return None
+
+
+@overload(operator.setitem, strict=False)
+def _set(table, index, value):  # type: ignore[no-untyped-def]
+    if is_instance(table, LaneTable):
+        return lambda table, index, value: _store(table.data, index[0], index[1], value)
+    if is_instance(table, LaneVector):
+        return lambda table, index, value: _store(table.data, index, 0, value)
+    return None

@@ -1,0 +1,1 @@
+"""Minimal coordinates: the algorithms of trees of bodies."""

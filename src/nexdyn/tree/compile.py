@@ -1,0 +1,199 @@
+"""From a system to the tables of a tree.
+
+A body's frame in the kernels, its link frame L, is the child-side frame of its joint, so that the joint's axis is z at
+the origin. Bodies that fixed joints weld are one link, unless each body is wanted (then a fixed joint is a joint of no
+freedom, and the wrench that it carries can be told).
+
+    X_LB = X_BJ⁻¹ for a body that moves,   X_LB = X_LP X_PJ X_BJ⁻¹ for one that is welded to P
+    X_PJ of the tables = X_LP X_PJ as described;   inertia of a link = Σ inertia of its bodies moved to L
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nexdyn.errors import InputError
+from nexdyn.joints.fixed import Fixed
+from nexdyn.joints.free import Free
+from nexdyn.joints.helical import Helical
+from nexdyn.joints.kinds import FIXED
+from nexdyn.model.joint import Joint, ResolvedJoint
+from nexdyn.model.parameters import number
+from nexdyn.model.system import System
+from nexdyn.model.topology import Forest
+from nexdyn.tree import tables
+from nexdyn.tree.tables import TreeModel
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A tree in tables, and what connects it to names.
+
+    `joint` and `body` data are in the order of the forest's arcs, links in the order of the tables (row 0 the world).
+    """
+
+    model: TreeModel
+    forest: Forest
+    link: np.ndarray
+    """Link of each arc's body, (arcs,)."""
+    R_LB: np.ndarray
+    """Rotation of each body in its link, (arcs, 3, 3)."""
+    p_LB: np.ndarray
+    """Place of each body's origin in its link [m], (arcs, 3)."""
+    arc_of_link: np.ndarray
+    """The arc whose joint carries each link, (nb + 1,); −1 for the world."""
+    first_q: np.ndarray
+    first_v: np.ndarray
+    """First coordinate and velocity of each arc's joint, (arcs,)."""
+    above: np.ndarray
+    """The next freedom towards the root of each freedom, (nv,); −1 at the root."""
+    nq: int
+    nv: int
+
+
+def joint_class(joint: Joint | None) -> type[Joint]:
+    """The class of an arc's joint; a floating root has a free joint."""
+    return Free if joint is None else type(joint)
+
+
+def compile_tree(system: System, forest: Forest, merge_fixed: bool = True) -> Compiled:
+    """The tables of `system`; with `merge_fixed` welded bodies are one link, without, every body is a link."""
+    arcs = forest.arcs
+    n = len(arcs)
+    values = system.values
+    kinds = [joint_class(arc.joint) for arc in arcs]
+    welded = np.array([merge_fixed and kind is Fixed for kind in kinds], dtype=bool)
+    first_q, first_v, nq, nv = _coordinates(kinds, forest.coordinate_order)
+
+    R_PJ, p_PJ, R_BJ, p_BJ = _frames(system, forest)
+    parent = np.array([arc.parent for arc in arcs], dtype=np.int64)
+
+    # X_LB = X_BJ⁻¹ where a body moves; along welds outward from the parent
+    R_LB = np.swapaxes(R_BJ, 1, 2).copy()
+    p_LB = -np.einsum("nij,nj->ni", R_LB, p_BJ)
+    link = np.zeros(n, dtype=np.int64)
+    links = 0
+    for a in range(n):
+        if welded[a]:
+            p = parent[a]
+            R_LP, p_LP = (R_LB[p], p_LB[p]) if p >= 0 else (np.eye(3), np.zeros(3))
+            R_LJ, p_LJ = R_LP @ R_PJ[a], p_LP + R_LP @ p_PJ[a]
+            p_LB[a] = p_LJ + R_LJ @ p_LB[a]
+            R_LB[a] = R_LJ @ R_LB[a]
+            link[a] = link[p] if p >= 0 else 0
+        else:
+            links += 1
+            link[a] = links
+
+    # X_PJ of the tables: from the parent's link
+    on_body = parent >= 0
+    R_LP = np.where(on_body[:, None, None], R_LB[parent], np.eye(3))
+    p_LP = np.where(on_body[:, None], p_LB[parent], 0.0)
+    p_LJ = p_LP + np.einsum("nij,nj->ni", R_LP, p_PJ)
+    R_LJ = R_LP @ R_PJ
+
+    moving = np.flatnonzero(~welded)
+    topology = np.zeros((links + 1, tables.TOPOLOGY_COLUMNS), dtype=np.int64)
+    topology[0] = (-1, FIXED, nq, nv, 0, tables.NO_EFFORT)
+    body = np.zeros((links + 1, tables.BODY_COLUMNS))
+    topology[1:, tables.PARENT] = np.where(on_body, link[parent], 0)[moving]
+    topology[1:, tables.KIND] = [kinds[a].code for a in moving]
+    topology[1:, tables.IQ], topology[1:, tables.IV] = first_q[moving], first_v[moving]
+    topology[1:, tables.NV] = [kinds[a].nv for a in moving]
+    body[1:, tables.POSE : tables.POSE + 9] = R_LJ[moving].reshape(-1, 9)
+    body[1:, tables.POSE + 9 : tables.POSE + 12] = p_LJ[moving]
+    np.add.at(body[:, tables.INERTIA : tables.INERTIA + 10], link, _link_inertias(system, forest, R_LB, p_LB))
+    body[0, :] = 0.0
+    body[0, :3] = system.gravity
+    freedom = np.zeros((max(nv, 1), tables.FREEDOM_COLUMNS))
+    freedom[:, tables.FRICTION_SPEED] = 1.0
+    for a in moving:
+        joint = arcs[a].joint
+        if joint is not None:
+            numbers = joint.resolved(values)
+            _refuse_free_spring(joint, numbers)
+            _fill_freedoms(freedom[first_v[a] : first_v[a] + kinds[a].nv], numbers)
+            topology[link[a], tables.EFFORTS] = _efforts(numbers)
+            if isinstance(joint, Helical):
+                body[link[a], tables.PITCH] = number(joint.pitch, values, f"pitch of {joint}")
+
+    arc_of_link = np.full(links + 1, -1, dtype=np.int64)
+    arc_of_link[1:] = moving
+    above = _freedoms_above(topology, nv)
+    model = TreeModel(topology, body, freedom)
+    return Compiled(model, forest, link, R_LB, p_LB, arc_of_link, first_q, first_v, above, nq, nv)
+
+
+def _coordinates(kinds: list[type[Joint]], order: list[int]) -> tuple[np.ndarray, np.ndarray, int, int]:
+    """First q and v of each arc, and how many there are."""
+    first_q, first_v = np.zeros((2, len(kinds)), dtype=np.int64)
+    nq = nv = 0
+    for a in order:
+        first_q[a], first_v[a] = nq, nv
+        nq, nv = nq + kinds[a].nq, nv + kinds[a].nv
+    return first_q, first_v, nq, nv
+
+
+def _frames(system: System, forest: Forest) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """X_PJ and X_BJ of every arc's joint; a floating root is carried by the world's frame, at its own."""
+    n = len(forest.arcs)
+    R_PJ, R_BJ = np.tile(np.eye(3), (2, n, 1, 1))
+    p_PJ, p_BJ = np.zeros((2, n, 3))
+    values = system.values
+    for a, arc in enumerate(forest.arcs):
+        if arc.joint is not None:
+            R_PJ[a], p_PJ[a], R_BJ[a], p_BJ[a] = arc.joint.frames(values)
+    return R_PJ, p_PJ, R_BJ, p_BJ
+
+
+def _link_inertias(system: System, forest: Forest, R: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """(m, h, I) of every body about its link's origin in link axes, (arcs, 10)."""
+    n = len(forest.arcs)
+    mass, com, about_com = np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3, 3))
+    values = system.values
+    for a, arc in enumerate(forest.arcs):
+        mass[a], com[a], about_com[a], _, _ = arc.child.resolved(values)
+    c = p + np.einsum("nij,nj->ni", R, com)
+    I = R @ about_com @ np.swapaxes(R, 1, 2)
+    # Steiner: I + m (cᵀc 1 − c cᵀ)
+    I += mass[:, None, None] * (np.einsum("ni,ni->n", c, c)[:, None, None] * np.eye(3) - c[:, :, None] * c[:, None, :])
+    out = np.empty((n, 10))
+    out[:, 0], out[:, 1:4] = mass, mass[:, None] * c
+    out[:, 4], out[:, 5], out[:, 6] = I[:, 0, 0], I[:, 0, 1], I[:, 0, 2]
+    out[:, 7], out[:, 8], out[:, 9] = I[:, 1, 1], I[:, 1, 2], I[:, 2, 2]
+    return out
+
+
+def _fill_freedoms(rows: np.ndarray, joint: ResolvedJoint) -> None:
+    rows[:, tables.ARMATURE], rows[:, tables.DAMPING] = joint.armature, joint.damping
+    rows[:, tables.STIFFNESS], rows[:, tables.REST] = joint.stiffness, joint.rest
+    rows[:, tables.FRICTION], rows[:, tables.FRICTION_SPEED] = joint.friction, joint.friction_speed
+
+
+def _efforts(joint: ResolvedJoint) -> int:
+    """Which efforts act in a joint by itself."""
+    if joint.friction.any():
+        return tables.FRICTIONAL
+    return tables.LINEAR if joint.damping.any() or joint.stiffness.any() else tables.NO_EFFORT
+
+
+def _refuse_free_spring(joint: Joint, numbers: ResolvedJoint) -> None:
+    if joint.kind == Free.kind and numbers.stiffness.any():
+        raise InputError(f"{joint} is free and takes no stiffness; put a Bushing between the two bodies instead")
+
+
+def _freedoms_above(topology: np.ndarray, nv: int) -> np.ndarray:
+    """The next freedom towards the root; within a joint the one before."""
+    above = np.full(nv, -1, dtype=np.int64)
+    last = np.full(len(topology), -1, dtype=np.int64)  # last freedom at or above each link
+    for i in range(1, len(topology)):
+        p, first, count = topology[i, [tables.PARENT, tables.IV, tables.NV]]
+        carried = last[p]
+        for j in range(first, first + count):
+            above[j], carried = carried, j
+        last[i] = carried
+    return above
+
+

@@ -1,0 +1,49 @@
+"""The Coriolis matrix of Christoffel's symbols, C(q, v), for which Ṁ − 2C is skew-symmetric.
+
+In the frame of each body i, with the columns J of its Jacobian and their apparent rates J̇ (Echeandia & Wensing 2021):
+
+    C = Σ_i Jᵀ (I J̇ + B J),   B x = ½ (V ×* I x + I (V × x) + x ×* I V)
+
+B is skew and B V = V ×* I V, hence C v is the velocity part of the bias and Ṁ − 2C = Σ (J̇ᵀ I J − Jᵀ I J̇) − 2 Jᵀ B J is
+skew. Cost O(n d²) for depth d.
+"""
+
+from __future__ import annotations
+
+from nexdyn.joints.verbs import column_rate
+from nexdyn.kernel import formula
+from nexdyn.spatial.algebra import cross, to_child
+from nexdyn.spatial.table import MotionRows
+from nexdyn.tree.tables import H_, IQ, IV, J_, JD_, KIND, NV, PARENT, V_, inertias
+
+
+@formula
+def coriolis_matrix(model, q, v, work, X_W, C):  # type: ignore[no-untyped-def]
+    """C (nv × nv, zeroed by the caller) from H, V and the world poses."""
+    topology = model.topology
+    I, V, H = inertias(model), MotionRows(work.body, V_), MotionRows(work.freedom, H_)
+    J, J_dot = MotionRows(work.freedom, J_), MotionRows(work.freedom, JD_)
+    for i in range(1, len(topology)):
+        # columns of the ancestors in the frame of i, and their apparent rates
+        a = i
+        while a > 0:
+            V_a = to_child(X_W[i], X_W[a] @ V[a]) - V[i]
+            kind, k, first = topology[a, KIND], topology[a, IQ], topology[a, IV]
+            for j in range(first, first + topology[a, NV]):
+                J[j] = to_child(X_W[i], X_W[a] @ H[j])
+                rate = X_W[a] @ column_rate(kind, q, k, v, first, j - first, H[j])
+                J_dot[j] = cross(V_a, J[j]) + to_child(X_W[i], rate)
+            a = topology[a, PARENT]
+        # C_kj += J_kᵀ (I J̇_j + B J_j)
+        a = i
+        while a > 0:
+            for j in range(topology[a, IV], topology[a, IV] + topology[a, NV]):
+                x = J[j]
+                B_x = 0.5 * (cross(V[i], I[i] @ x) + I[i] @ cross(V[i], x) + cross(x, I[i] @ V[i]))
+                F = I[i] @ J_dot[j] + B_x
+                b = i
+                while b > 0:
+                    for k in range(topology[b, IV], topology[b, IV] + topology[b, NV]):
+                        C[k, j] = C[k, j] + F @ J[k]
+                    b = topology[b, PARENT]
+            a = topology[a, PARENT]

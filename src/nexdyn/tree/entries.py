@@ -1,0 +1,169 @@
+"""Where Python meets the tree algorithms: kernels over a batch of states, one row a state.
+
+Each takes the three tables of the model, the two of the scratch, the states and its outputs; nothing is checked here.
+"""
+
+from __future__ import annotations
+
+from nexdyn.joints.verbs import FREE, SPHERICAL, chart_step, constraint_columns, motion_columns
+from nexdyn.kernel import kernel
+from nexdyn.spatial.algebra import Mat3, Pose, Quat, Vec3, left_jacobian_times, rotation
+from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, RigidInertiaRows, row
+from nexdyn.tree.aba import articulated_bodies
+from nexdyn.tree.coriolis import coriolis_matrix
+from nexdyn.tree.crba import composite_inertias, factor, mass_matrix, solve_factored, unit_columns
+from nexdyn.tree.energy import gravity_energy, kinetic_energy, momentum, momentum_matrix, subtree_jacobian
+from nexdyn.tree.jacobian import frame_jacobian
+from nexdyn.tree.kinematics import kinematics, world_poses
+from nexdyn.tree.rnea import inverse_dynamics
+from nexdyn.tree.tables import IC_, IQ, IV, KIND, NV, V_, TreeModel, TreeWork
+
+
+@kernel
+def aba_one(topology, body, freedom, scratch_b, scratch_f, q, v, tau, qdd):  # type: ignore[no-untyped-def]
+    """q̈ of one state; 1 where a length is wrong."""
+    nv = len(qdd)
+    if len(v) != nv or len(tau) != nv or len(q) != topology[0, IQ]:
+        return 1
+    model, work = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f)
+    kinematics(model, q, v, work)
+    articulated_bodies(model, tau, work, qdd)
+    return 0
+
+
+@kernel
+def aba(topology, body, freedom, scratch_b, scratch_f, q, v, tau, qdd):  # type: ignore[no-untyped-def]
+    model, work = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f)
+    for s in range(len(q)):
+        kinematics(model, q[s], v[s], work)
+        articulated_bodies(model, tau[s], work, qdd[s])
+
+
+@kernel
+def rnea(topology, body, freedom, scratch_b, scratch_f, q, v, qdd, tau):  # type: ignore[no-untyped-def]
+    model, work = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f)
+    for s in range(len(q)):
+        kinematics(model, q[s], v[s], work)
+        inverse_dynamics(model, qdd[s], work, tau[s])
+
+
+@kernel
+def crba(topology, body, freedom, scratch_b, scratch_f, q, v, M):  # type: ignore[no-untyped-def]
+    """M (N, nv, nv), zeroed by the caller; v is any velocity."""
+    model, work = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f)
+    for s in range(len(q)):
+        kinematics(model, q[s], v[s], work)
+        mass_matrix(model, work, M[s])
+
+
+@kernel
+def factored_dynamics(M, above, right, qdd, pivots):  # type: ignore[no-untyped-def]
+    """q̈ = M⁻¹ right by the branch-sparse LᵀDL; `pivots` takes D; M is overwritten."""
+    for s in range(len(M)):
+        factor(M[s], above)
+        for j in range(len(above)):
+            qdd[s, j] = right[s, j]
+            pivots[s, j] = M[s, j, j]
+        solve_factored(M[s], above, qdd[s])
+
+
+@kernel
+def coriolis(topology, body, freedom, scratch_b, scratch_f, q, v, poses, C):  # type: ignore[no-untyped-def]
+    """C (N, nv, nv), zeroed by the caller; `poses` (nb + 1, 12) has the identity in row 0."""
+    model, work, X_W = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f), PoseRows(poses, 0)
+    for s in range(len(q)):
+        kinematics(model, q[s], v[s], work)
+        unit_columns(model, work)
+        world_poses(model, work, X_W)
+        coriolis_matrix(model, q[s], v[s], work, X_W, C[s])
+
+
+@kernel
+def link_motion(topology, body, freedom, scratch_b, scratch_f, q, v, poses, twists):  # type: ignore[no-untyped-def]
+    """World poses (N, nb + 1, 12) and velocities in link axes (N, nb + 1, 6) of all links; row 0 given."""
+    model, work = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f)
+    V = MotionRows(work.body, V_)
+    for s in range(len(q)):
+        kinematics(model, q[s], v[s], work)
+        world_poses(model, work, PoseRows(poses[s], 0))
+        V_out = MotionRows(twists[s], 0)
+        for i in range(1, len(topology)):
+            V_out[i] = V[i]
+
+
+@kernel
+def jacobian(topology, body, freedom, scratch_b, scratch_f, q, v, poses, b, X_bF, reference, J, J_dot):  # type: ignore[no-untyped-def]
+    """J and J̇ (N, 6, nv), zeroed by the caller, of the frame at pose X_bF (12,) in link b."""
+    model, work, X_W = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f), PoseRows(poses, 0)
+    R = Mat3(X_bF[0], X_bF[1], X_bF[2], X_bF[3], X_bF[4], X_bF[5], X_bF[6], X_bF[7], X_bF[8])
+    frame = Pose(R, Vec3(X_bF[9], X_bF[10], X_bF[11]))
+    for s in range(len(q)):
+        kinematics(model, q[s], v[s], work)
+        unit_columns(model, work)
+        world_poses(model, work, X_W)
+        frame_jacobian(model, q[s], v[s], work, X_W, b, frame, reference, J[s], J_dot[s])
+
+
+@kernel
+def momentum_and_energy(topology, body, freedom, scratch_b, scratch_f, q, v, poses, h, A, com, energy):  # type: ignore[no-untyped-def]
+    """Momentum about the centre of mass (N, 6), its matrix (N, 6, nv), the centre of mass (N, 3), (T, U) (N, 2)."""
+    model, work, X_W = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f), PoseRows(poses, 0)
+    IC = RigidInertiaRows(work.body, IC_)
+    for s in range(len(q)):
+        kinematics(model, q[s], v[s], work)
+        unit_columns(model, work)
+        world_poses(model, work, X_W)
+        composite_inertias(model, work)
+        whole = row(IC, 0)
+        c = (1.0 / whole.m) * whole.h
+        momentum_matrix(model, work, X_W, c, A[s])
+        p = momentum(model, work, X_W, c)
+        h[s, 0], h[s, 1], h[s, 2], h[s, 3], h[s, 4], h[s, 5] = p.n.x, p.n.y, p.n.z, p.f.x, p.f.y, p.f.z
+        com[s, 0], com[s, 1], com[s, 2] = c.x, c.y, c.z
+        energy[s, 0], energy[s, 1] = kinetic_energy(model, v[s], work), gravity_energy(model, X_W)
+
+
+@kernel
+def subtree(topology, body, freedom, scratch_b, scratch_f, q, v, poses, b, com, mass, J):  # type: ignore[no-untyped-def]
+    """Centre of mass (N, 3), mass (N,) and Jacobian (N, 3, nv; zeroed) of link b and all that hangs on it."""
+    model, work, X_W = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f), PoseRows(poses, 0)
+    IC = RigidInertiaRows(work.body, IC_)
+    for s in range(len(q)):
+        kinematics(model, q[s], v[s], work)
+        unit_columns(model, work)
+        world_poses(model, work, X_W)
+        composite_inertias(model, work)
+        mass[s] = IC[b].m
+        c = X_W[b].p + X_W[b].R @ ((1.0 / IC[b].m) * IC[b].h)
+        com[s, 0], com[s, 1], com[s, 2] = c.x, c.y, c.z
+        subtree_jacobian(model, work, X_W, b, J[s])
+
+
+@kernel
+def retract(topology, base, step, xi, q):  # type: ignore[no-untyped-def]
+    """q (N, nq) reached from `base` (N, nq) along the constant velocity `step` (N, nv) in unit time; ξ is scratch (nv,).
+
+    A free joint moves along a screw: in its chart φ = ω,  d = R Jₗ(ω) v.
+    """
+    for s in range(len(q)):
+        for i in range(1, len(topology)):
+            kind, k, j, n = topology[i, KIND], topology[i, IQ], topology[i, IV], topology[i, NV]
+            if kind == SPHERICAL or kind == FREE:
+                for m in range(n):
+                    xi[j + m] = step[s, j + m]
+                if kind == FREE:
+                    R = rotation(Quat(base[s, k], base[s, k + 1], base[s, k + 2], base[s, k + 3]))
+                    screw = Vec3(step[s, j], step[s, j + 1], step[s, j + 2])
+                    d = R @ left_jacobian_times(screw, Vec3(step[s, j + 3], step[s, j + 4], step[s, j + 5]))
+                    xi[j + 3], xi[j + 4], xi[j + 5] = d.x, d.y, d.z
+                chart_step(kind, base[s], k, xi, j, q[s])
+            else:
+                for m in range(n):
+                    q[s, k + m] = base[s, k + m] + step[s, j + m]
+
+
+@kernel
+def joint_columns(kind, pitch, q, H, W):  # type: ignore[no-untyped-def]
+    """H (nv, 6) and W (6 − nv, 6) of one joint at q, a column a row."""
+    motion_columns(kind, pitch, q, 0, MotionRows(H, 0), 0)
+    constraint_columns(kind, pitch, q, 0, ForceRows(W, 0))

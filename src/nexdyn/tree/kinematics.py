@@ -1,0 +1,55 @@
+"""Outward recursion of positions and velocities (Featherstone 2008, sections 4.4 and 5.3).
+
+    X_i = X_PJ X_J(q),   V_i = X_i⁻¹ V_p + H q̇,   c_i = V_i × H q̇ + Ḣ q̇
+    X_W i = X_W p X_i
+"""
+
+from __future__ import annotations
+
+from nexdyn.joints.verbs import PRISMATIC, REVOLUTE, child_pose, joint_bias, motion_columns
+from nexdyn.kernel import formula
+from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Motion, Vec3, cross, to_child
+from nexdyn.spatial.lanes import zero
+from nexdyn.spatial.table import MotionRows, PoseRows
+from nexdyn.tree.tables import C_, H_, IQ, IV, KIND, NV, PARENT, PITCH, V_, X_, joint_poses
+
+
+@formula
+def kinematics(model, q, v, work):  # type: ignore[no-untyped-def]
+    """X, V, c of every body and the columns H of joints that are neither revolute nor prismatic."""
+    topology, body = model.topology, model.body
+    X_PJ = joint_poses(model)
+    X, V, c, H = PoseRows(work.body, X_), MotionRows(work.body, V_), MotionRows(work.body, C_), MotionRows(work.freedom, H_)
+    for i in range(1, len(topology)):
+        kind, k, j = topology[i, KIND], topology[i, IQ], topology[i, IV]
+        # X_i = X_PJ X_J(q),  V' = X_i⁻¹ V_p
+        X_i = child_pose(kind, X_PJ[i], body[i, PITCH], q, k)
+        X[i] = X_i
+        V_i = to_child(X_i, V[topology[i, PARENT]])
+        # V_i = V' + H q̇,  c_i = V_i × H q̇ + Ḣ q̇
+        if kind == REVOLUTE:
+            V_J = v[j] * ABOUT_Z
+            V[i] = V_i + V_J
+            c[i] = cross(V_i, V_J)
+        elif kind == PRISMATIC:
+            V_J = v[j] * ALONG_Z
+            V[i] = V_i + V_J
+            c[i] = cross(V_i, V_J)
+        else:
+            motion_columns(kind, body[i, PITCH], q, k, H, j)
+            o = zero(V_i.w.x)
+            V_J = Motion(Vec3(o, o, o), Vec3(o, o, o))
+            for n in range(j, j + topology[i, NV]):
+                V_J = V_J + v[n] * H[n]
+            V[i] = V_i + V_J
+            c[i] = cross(V_i, V_J) + joint_bias(kind, q, k, v, j, o)
+
+
+@formula
+def world_poses(model, work, X_W):  # type: ignore[no-untyped-def]
+    """X_W[i] of every body from X; row 0 is the world's identity."""
+    topology = model.topology
+    X = PoseRows(work.body, X_)
+    for i in range(1, len(topology)):
+        # X_Wi = X_Wp X_i
+        X_W[i] = X_W[topology[i, PARENT]] @ X[i]

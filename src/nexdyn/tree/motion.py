@@ -1,0 +1,222 @@
+"""A tree as a problem of time integration: ξ̇ and v̇ from the state, with all that acts.
+
+    q = base ∘ ξ,   τ = τ_joints(q, v) + forces(t, …),   v̇ = M⁻¹ (τ + u − h)   by ABA, or by CRBA and factorisation
+
+With mimic joints the state is the independent q, v; the tree's own are q_tree = G q + g₀, v_tree = G v, and the reduced
+equations Gᵀ M G v̇ = Gᵀ (τ − h) + u are solved.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from nexdyn.integrate import problem as integration
+from nexdyn.integrate.problem import OK
+from nexdyn.joints.verbs import FREE, SPHERICAL, chart_rate, chart_step
+from nexdyn.kernel import formula
+from nexdyn.spatial.generic import defines, generic
+from nexdyn.spatial.lanes import zero
+from nexdyn.tree.aba import articulated_bodies
+from nexdyn.tree.crba import factor, mass_matrix, solve_factored
+from nexdyn.tree.elements import act
+from nexdyn.tree.kinematics import kinematics
+from nexdyn.tree.loads import joint_efforts
+from nexdyn.tree.rnea import inverse_dynamics
+from nexdyn.tree.tables import TreeModel, TreeWork
+
+
+class CouplingTables(NamedTuple):
+    """G and g₀ of mimic joints, and room for the tree's own q and v."""
+
+    q_column: Any
+    q_factor: Any
+    q_offset: Any
+    v_column: Any
+    v_factor: Any
+    q: Any
+    v: Any
+
+
+class Factorisation(NamedTuple):
+    """What CRBA works in: the freedoms above each, M of the tree and of the independent coordinates, h, and a zero v̇."""
+
+    above: Any
+    M_tree: Any
+    M: Any
+    h: Any
+    no_a: Any
+
+
+class TreeProblem(NamedTuple):
+    """A tree in motion. `joints` (nj, 4): kind, first q, first v, freedoms of the joints with coordinates of their own."""
+
+    model: TreeModel
+    work: TreeWork
+    joints: Any
+    n: int
+    base: Any
+    q: Any
+    v: Any
+    a: Any
+    tau: Any
+    u: Any
+    rate: Any
+    forces: Any  # ForceTables or None
+    coupling: Any  # CouplingTables or None
+    factorisation: Any  # Factorisation, or None for ABA
+
+
+tree_state = generic("tree_state", "The tree's own (q, v) of a problem's independent ones.")
+solve_motion = generic("solve_motion", "a from q, v of the kinematics, τ of the tree and u.")
+
+
+@formula
+def place(problem, y):  # type: ignore[no-untyped-def]
+    """q = base ∘ ξ and v from y = (ξ, v)."""
+    joints, base, q, v, n = problem.joints, problem.base, problem.q, problem.v, problem.n
+    for e in range(len(joints)):
+        kind, k, j, count = joints[e, 0], joints[e, 1], joints[e, 2], joints[e, 3]
+        if kind == SPHERICAL or kind == FREE:
+            chart_step(kind, base, k, y, j, q)
+        else:
+            for m in range(count):
+                q[k + m] = base[k + m] + y[j + m]
+        for m in range(j, j + count):
+            v[m] = y[n + m]
+
+
+@formula
+def put_chart_rates(problem, y, K, i):  # type: ignore[no-untyped-def]
+    """K[i, :n] = ξ̇: the velocity itself, but for quaternions."""
+    joints, base, v, rate = problem.joints, problem.base, problem.v, problem.rate
+    for e in range(len(joints)):
+        kind, k, j, count = joints[e, 0], joints[e, 1], joints[e, 2], joints[e, 3]
+        if kind == SPHERICAL or kind == FREE:
+            chart_rate(kind, base, k, y, v, j, rate)
+            for m in range(j, j + count):
+                K[i, m] = rate[m]
+        else:
+            for m in range(j, j + count):
+                K[i, m] = v[m]
+
+
+@defines(tree_state)
+def _(problem: TreeProblem, coupling: None) -> Any:
+    return problem.q, problem.v
+
+
+@defines(tree_state)
+def _(problem: TreeProblem, coupling: CouplingTables) -> Any:
+    for k in range(len(coupling.q_column)):
+        coupling.q[k] = coupling.q_factor[k] * problem.q[coupling.q_column[k]] + coupling.q_offset[k]
+    for j in range(len(coupling.v_column)):
+        coupling.v[j] = coupling.v_factor[j] * problem.v[coupling.v_column[j]]
+    return coupling.q, coupling.v
+
+
+@defines(solve_motion)
+def _(problem: TreeProblem, factorisation: None) -> Any:
+    for j in range(problem.n):
+        problem.tau[j] = problem.tau[j] + problem.u[j]
+    articulated_bodies(problem.model, problem.tau, problem.work, problem.a)
+
+
+@defines(solve_motion)
+def _(problem: TreeProblem, factorisation: Factorisation) -> Any:
+    M, h = factorisation.M_tree, factorisation.h
+    size = problem.model.topology[0, 3]
+    inverse_dynamics(problem.model, factorisation.no_a, problem.work, h)
+    for j in range(size):
+        for i in range(size):
+            M[i, j] = zero(h[j])
+    mass_matrix(problem.model, problem.work, M)
+    reduce_motion(problem, problem.coupling)
+    factor(factorisation.M, factorisation.above)
+    solve_factored(factorisation.M, factorisation.above, problem.a)
+
+
+reduce_motion = generic("reduce_motion", "M and a ← the right-hand side, of the independent coordinates.")
+
+
+@defines(reduce_motion)
+def _(problem: TreeProblem, coupling: None) -> Any:
+    # M is M_tree itself;  right-hand side τ + u − h
+    for j in range(problem.n):
+        problem.a[j] = problem.tau[j] + problem.u[j] - problem.factorisation.h[j]
+
+
+@defines(reduce_motion)
+def _(problem: TreeProblem, coupling: CouplingTables) -> Any:
+    # M = Gᵀ M_tree G,  right-hand side Gᵀ (τ − h) + u
+    M, M_tree, h = problem.factorisation.M, problem.factorisation.M_tree, problem.factorisation.h
+    column, scale = coupling.v_column, coupling.v_factor
+    for j in range(problem.n):
+        problem.a[j] = problem.u[j]
+        for i in range(problem.n):
+            M[i, j] = zero(h[0])
+    for j in range(len(column)):
+        problem.a[column[j]] = problem.a[column[j]] + scale[j] * (problem.tau[j] - h[j])
+        for i in range(len(column)):
+            M[column[i], column[j]] = M[column[i], column[j]] + scale[i] * scale[j] * M_tree[i, j]
+
+
+@defines(integration.rates)
+def _(problem: TreeProblem, t: float, y: Any, K: Any, i: float) -> Any:
+    place(problem, y)
+    q, v = tree_state(problem, problem.coupling)
+    kinematics(problem.model, q, v, problem.work)
+    joint_efforts(problem.model, q, v, problem.tau)
+    status = act(problem.model, problem.work, t, q, v, problem.tau, problem.forces)
+    if status != OK:
+        return status
+    solve_motion(problem, problem.factorisation)
+    put_chart_rates(problem, y, K, i)
+    for j in range(problem.n):
+        K[i, problem.n + j] = problem.a[j]
+    return OK
+
+
+@defines(integration.recentre)
+def _(problem: TreeProblem, y: Any, K: Any, i: float) -> Any:
+    place(problem, y)
+    joints, base, q = problem.joints, problem.base, problem.q
+    for e in range(len(joints)):
+        extra = 1 if joints[e, 0] == SPHERICAL or joints[e, 0] == FREE else 0
+        for k in range(joints[e, 1], joints[e, 1] + joints[e, 3] + extra):
+            base[k] = q[k]
+    for j in range(problem.n):
+        y[j] = zero(y[j])
+    put_chart_rates(problem, y, K, i)
+
+
+@defines(integration.record)
+def _(problem: TreeProblem, t: float, y: Any, K: Any, out: Any, r: float) -> Any:
+    place(problem, y)
+    joints, n = problem.joints, problem.n
+    out[r, 0] = t
+    nq = 0
+    for e in range(len(joints)):
+        extra = 1 if joints[e, 0] == SPHERICAL or joints[e, 0] == FREE else 0
+        for k in range(joints[e, 1], joints[e, 1] + joints[e, 3] + extra):
+            out[r, 1 + k] = problem.q[k]
+            nq += 1
+    for j in range(n):
+        out[r, 1 + nq + j] = problem.v[j]
+        out[r, 1 + nq + n + j] = K[0, n + j]
+
+
+@defines(integration.scale)
+def _(problem: TreeProblem, y: Any, s: Any, n: float) -> Any:
+    # angles and rotations count as 1 rad at least; lengths and velocities as they are
+    joints, base = problem.joints, problem.base
+    for e in range(len(joints)):
+        kind, k, j, count = joints[e, 0], joints[e, 1], joints[e, 2], joints[e, 3]
+        for m in range(count):
+            if kind == SPHERICAL or (kind == FREE and m < 3):
+                s[j + m] = 1.0
+            elif kind == FREE:
+                s[j + m] = abs(base[k + m + 1])
+            else:
+                s[j + m] = abs(base[k + m])
+    for m in range(n, 2 * n):
+        s[m] = abs(y[m])

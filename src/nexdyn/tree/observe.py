@@ -1,0 +1,122 @@
+"""What can be told of a motion afterwards: poses, velocities, accelerations, joint wrenches, energies of every body.
+
+From (t, q, v, a) of the samples, on the tables in which welded bodies are links of their own, with the forces of the run:
+
+    A_true = A + X⁻¹ (0, g);   v̇ of a point p of the link = A.v + ω × V.v + ω̇ × p + ω × (ω × p)
+    wrench of a joint on its child = X_J F, at the parent-side frame's origin in its axes
+    reaction = X_J (F − Ĥ HᵀF): what is left without the effort along the joint's freedoms
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nexdyn.joints.kinds import HELICAL
+from nexdyn.joints.verbs import child_pose
+from nexdyn.kernel import kernel
+from nexdyn.spatial.algebra import Force, Mat3, Motion, Pose, Vec3, cross
+from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
+from nexdyn.tree import tables
+from nexdyn.tree.crba import unit_columns
+from nexdyn.tree.elements import act, energy_of_elements
+from nexdyn.tree.energy import gravity_energy, kinetic_energy
+from nexdyn.tree.kinematics import kinematics, world_poses
+from nexdyn.tree.loads import joint_energy
+from nexdyn.tree.rnea import inverse_dynamics
+from nexdyn.tree.tables import A_, F_, H_, IQ, IV, KIND, NV, PITCH, V_, X_, XW_, TreeModel, TreeWork, gravity
+from nexdyn.tree.tree import Tree
+
+
+@kernel
+def observe(topology, body, freedom, scratch_b, scratch_f, frames, forces, t, q, v, a, tau, poses, twists, rates, wrenches, reactions, energies):  # type: ignore[no-untyped-def]  # fmt: skip
+    """Fill poses (N, nb, 12) and, in world axes, twists and their rates (N, nb, 6) of the frames X_LB (nb, 12); wrenches
+    and reactions (N, nb, 6) of the joints in their parent-side frames; energies (N, 3): kinetic, gravity, elastic."""
+    model, work = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f)
+    X_W, X, V, A = PoseRows(work.body, XW_), PoseRows(work.body, X_), MotionRows(work.body, V_), MotionRows(work.body, A_)
+    F, H, X_LB = ForceRows(work.body, F_), MotionRows(work.freedom, H_), PoseRows(frames, 0)
+    g = gravity(model)
+    for s in range(len(t)):
+        kinematics(model, q[s], v[s], work)
+        unit_columns(model, work)
+        world_poses(model, work, X_W)
+        status = act(model, work, t[s], q[s], v[s], tau, forces)
+        if status != 0:
+            return status, s
+        inverse_dynamics(model, a[s], work, tau)
+        X_out, V_out, A_out = PoseRows(poses[s], 0), MotionRows(twists[s], 0), MotionRows(rates[s], 0)
+        F_out, R_out = ForceRows(wrenches[s], 0), ForceRows(reactions[s], 0)
+        for i in range(1, len(topology)):
+            R, p = X_W[i].R, X_LB[i - 1].p
+            w, w_dot = V[i].w, A[i].w
+            # velocity and acceleration of the body's origin, a point of the link
+            u = V[i].v + cross(w, p)
+            u_dot = A[i].v + cross(w, V[i].v) + cross(w_dot, p) + cross(w, cross(w, p))
+            X_out[i - 1] = X_W[i] @ X_LB[i - 1]
+            V_out[i - 1] = Motion(R @ w, R @ u)
+            A_out[i - 1] = Motion(R @ w_dot, R @ u_dot + g)
+            # the joint's wrench, and what it is without the effort along its freedoms
+            identity = Pose(Mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
+            kind = topology[i, KIND]
+            X_J = child_pose(kind, identity, body[i, PITCH], q[s], topology[i, IQ])
+            across = F[i]
+            for j in range(topology[i, IV], topology[i, IV] + topology[i, NV]):
+                effort = F[i] @ H[j]
+                if kind == HELICAL:
+                    across = across - Force(effort * H[j].w, 0.0 * H[j].v)
+                else:
+                    across = across - Force(effort * H[j].w, effort * H[j].v)
+            F_out[i - 1] = X_J @ F[i]
+            R_out[i - 1] = X_J @ across
+        energies[s, 0] = kinetic_energy(model, v[s], work)
+        energies[s, 1] = gravity_energy(model, X_W)
+        energies[s, 2] = joint_energy(model, q[s]) + energy_of_elements(work, forces)
+    return 0, len(t)
+
+
+@dataclass(frozen=True)
+class Observation:
+    """Arrays over samples (N) and bodies or joints (nb), both in the order of the tree's `body_names` (each body with
+    the joint that carries it). World axes; moments before forces. SI units."""
+
+    R: np.ndarray
+    position: np.ndarray
+    angular_velocity: np.ndarray
+    velocity: np.ndarray
+    angular_acceleration: np.ndarray
+    acceleration: np.ndarray
+    wrench: np.ndarray
+    reaction: np.ndarray
+    kinetic: np.ndarray
+    gravitational: np.ndarray
+    elastic: np.ndarray
+
+
+def observe_motion(tree: Tree, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, forces: Any = None) -> Observation:
+    """Observe samples t (N,), q (N, nq), v, a (N, nv) of `tree`; `forces` are the force tables for `tree.unmerged`."""
+    c, coupling = tree.unmerged, tree.coupling
+    if coupling is not None:
+        q, v, a = coupling.full_q(q), coupling.full_v(v), coupling.full_v(a)
+    n, nb = len(t), len(c.arc_of_link) - 1
+    frames = np.concatenate([c.R_LB.reshape(nb, 9), c.p_LB], axis=1)
+    poses, energies = np.empty((n, nb, 12)), np.empty((n, 3))
+    twists, rates, wrenches, reactions = np.empty((4, n, nb, 6))
+    work = tables.new_work(nb, c.nv)
+    observe(
+        *c.model, *work, frames, forces, np.ascontiguousarray(t), *(np.ascontiguousarray(x) for x in (q, v, a)),
+        np.zeros(max(c.nv, 1)), poses, twists, rates, wrenches, reactions, energies,
+    )  # fmt: skip
+    return Observation(
+        poses[..., :9].reshape(n, nb, 3, 3), poses[..., 9:], twists[..., :3], twists[..., 3:], rates[..., :3],
+        rates[..., 3:], wrenches, reactions, energies[:, 0], energies[:, 1], energies[:, 2],
+    )  # fmt: skip
+
+
+def joint_wrenches(tree: Tree, q: Any, v: Any, a: Any) -> dict[str, np.ndarray]:
+    """See `Tree.joint_wrenches`."""
+    shape, (q, v, a) = tree.batch(("q", q, tree.nq), ("v", v, tree.nv), ("a", a, tree.nv))
+    seen = observe_motion(tree, np.zeros(len(q)), q, v, a)
+    names = [arc.name for arc in tree.unmerged.forest.arcs]
+    return {name: seen.wrench[:, i].reshape(*shape, 6) for i, name in enumerate(names)}

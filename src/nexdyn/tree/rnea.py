@@ -1,0 +1,58 @@
+"""The recursive Newton–Euler algorithm (Featherstone 2008, table 5.1): the forces that a motion takes.
+
+    A_i = X_i⁻¹ A_p + H q̈ + c_i
+    F_i = I A_i + V_i ×* I V_i − F_ext,   F_p ← F_p + X_i F_i
+    τ = Hᵀ F_i + armature q̈
+
+F_i is the whole wrench that the joint puts on its child, in the child's joint frame.
+"""
+
+from __future__ import annotations
+
+from nexdyn.joints.verbs import PRISMATIC, REVOLUTE
+from nexdyn.kernel import formula
+from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, cross, to_child
+from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
+from nexdyn.tree.tables import (
+    A_, ARMATURE, C_, EXT_, F_, H_, IV, KIND, NV, PARENT, V_, X_, inertias, world_acceleration,
+)  # fmt: skip
+
+
+@formula
+def inverse_dynamics(model, qdd, work, tau):  # type: ignore[no-untyped-def]
+    """τ, A and F from X, V, c, H of `kinematics`, q̈ and the external forces in the scratch."""
+    topology, freedom = model.topology, model.freedom
+    I = inertias(model)
+    X, V, c, A = PoseRows(work.body, X_), MotionRows(work.body, V_), MotionRows(work.body, C_), MotionRows(work.body, A_)
+    H, F, F_ext = MotionRows(work.freedom, H_), ForceRows(work.body, F_), ForceRows(work.body, EXT_)
+
+    A[0] = world_acceleration(model)
+    for i in range(1, len(topology)):
+        kind, j = topology[i, KIND], topology[i, IV]
+        # A_i = X_i⁻¹ A_p + H q̈ + c_i
+        A_i = to_child(X[i], A[topology[i, PARENT]]) + c[i]
+        if kind == REVOLUTE:
+            A_i = A_i + qdd[j] * ABOUT_Z
+        elif kind == PRISMATIC:
+            A_i = A_i + qdd[j] * ALONG_Z
+        else:
+            for n in range(j, j + topology[i, NV]):
+                A_i = A_i + qdd[n] * H[n]
+        A[i] = A_i
+        # F_i = I A + V ×* I V − F_ext
+        F[i] = I[i] @ A_i + cross(V[i], I[i] @ V[i]) - F_ext[i]
+
+    for i in range(len(topology) - 1, 0, -1):
+        kind, j, p = topology[i, KIND], topology[i, IV], topology[i, PARENT]
+        # τ = Hᵀ F + armature q̈
+        F_i = F[i]
+        if kind == REVOLUTE:
+            tau[j] = F_i @ ABOUT_Z + freedom[j, ARMATURE] * qdd[j]
+        elif kind == PRISMATIC:
+            tau[j] = F_i @ ALONG_Z + freedom[j, ARMATURE] * qdd[j]
+        else:
+            for n in range(j, j + topology[i, NV]):
+                tau[n] = F_i @ H[n] + freedom[n, ARMATURE] * qdd[n]
+        # F_p ← F_p + X F
+        if p > 0:
+            F[p] = F[p] + X[i] @ F_i

@@ -1,0 +1,87 @@
+"""How a tree crosses into a kernel: three tables for the model, two for the scratch, one row a body or a freedom.
+
+Row 0 is the world, bodies are 1 … nb and a parent stands before its children (Featherstone's numbering), so that no
+algorithm branches on the root.
+
+    topology  int64   (nb + 1, 6)   parent, kind of joint, first q, first v, freedoms, efforts; row 0: −1, −, nq, nv, 0, 0
+    body      float64 (nb + 1, 24)  X_PJ (12), rigid inertia (10), pitch, −; row 0 holds the gravity vector
+    freedom   float64 (nv, 8)       armature, damping, stiffness, rest, friction, friction speed, −, −
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.kernel import formula
+from nexdyn.spatial.algebra import Motion, Vec3
+from nexdyn.spatial.lanes import zero
+from nexdyn.spatial.table import PoseRows, RigidInertiaRows
+
+PARENT, KIND, IQ, IV, NV, EFFORTS = range(6)
+TOPOLOGY_COLUMNS = 6
+NO_EFFORT, LINEAR, FRICTIONAL = range(3)  # efforts of a joint: none, spring and damper, and friction
+
+POSE, INERTIA, PITCH = 0, 12, 22
+BODY_COLUMNS = 24
+
+ARMATURE, DAMPING, STIFFNESS, REST, FRICTION, FRICTION_SPEED = range(6)
+FREEDOM_COLUMNS = 8
+
+
+class TreeModel(NamedTuple):
+    """The frozen tables of a tree."""
+
+    topology: Any
+    body: Any
+    freedom: Any
+
+
+class TreeWork(NamedTuple):
+    """Scratch, one row a body and one row a freedom; the names below say which columns hold what."""
+
+    body: Any
+    freedom: Any
+
+
+# of a body: X (12), V, c, A, F, external force (6 each); articulated inertia (21) and bias force (6), which gather the
+# children's shares and are zero at rest; composite inertia (10); pose in the world (12)
+X_, V_, C_, A_, F_, EXT_, IA_, PA_, IC_, XW_ = 0, 12, 18, 24, 30, 36, 42, 63, 69, 79
+BODY_WORK = 91
+# of a freedom: columns of H and U (6 each), 1/d, u; columns of a Jacobian and of its rate (6 each)
+H_, U_, D_, R_, J_, JD_ = 0, 6, 12, 13, 14, 20
+FREEDOM_WORK = 26
+
+
+def new_work(nb: int, nv: int) -> TreeWork:
+    """Scratch for a tree of nb bodies and nv freedoms: zeros, and the world's own pose in row 0."""
+    work = TreeWork(np.zeros((nb + 1, BODY_WORK)), np.zeros((max(nv, 1), FREEDOM_WORK)))
+    work.body[0, [XW_, XW_ + 4, XW_ + 8]] = 1.0
+    return work
+
+
+@formula
+def joint_poses(model):  # type: ignore[no-untyped-def]
+    """X_PJ[i]: the joint's parent-side frame in the parent."""
+    return PoseRows(model.body, POSE)
+
+
+@formula
+def inertias(model):  # type: ignore[no-untyped-def]
+    """I[i] in the body's joint frame."""
+    return RigidInertiaRows(model.body, INERTIA)
+
+
+@formula
+def gravity(model):  # type: ignore[no-untyped-def]
+    """g in the world."""
+    return Vec3(model.body[0, 0], model.body[0, 1], model.body[0, 2])
+
+
+@formula
+def world_acceleration(model):  # type: ignore[no-untyped-def]
+    """The world accelerates against gravity: A_0 = (0, −g)."""
+    g = gravity(model)
+    o = zero(g.x)
+    return Motion(Vec3(o, o, o), -g)

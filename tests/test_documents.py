@@ -1,0 +1,38 @@
+"""Every Python example in README and docs runs as printed; the examples of one page run in order, in one program."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+ROBOT = """<robot name="arm">
+  <link name="base"/>
+  <link name="upper"><inertial><origin xyz="0 0 0.2"/><mass value="2"/>
+    <inertia ixx="0.03" iyy="0.03" izz="0.002" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="lower"><inertial><origin xyz="0 0 0.2"/><mass value="1"/>
+    <inertia ixx="0.015" iyy="0.015" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="shoulder" type="continuous"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/></joint>
+  <joint name="elbow" type="continuous"><parent link="upper"/><child link="lower"/><origin xyz="0 0 0.4"/>
+    <axis xyz="0 1 0"/></joint>
+</robot>"""
+
+
+def examples(page: Path) -> list[str]:
+    """The page's ```python blocks, each preceded by empty lines so that an error names the page's own line."""
+    text = page.read_text(encoding="utf-8")
+    blocks = re.finditer(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return ["\n" * text[: block.start(1)].count("\n") + block.group(1) for block in blocks]
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if examples(p)], ids=lambda page: page.name)
+def test_examples_run_as_printed(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "robot.urdf").write_text(ROBOT)  # what pages call robot.urdf
+    monkeypatch.chdir(tmp_path)
+    program: dict[str, object] = {"__name__": page.stem}
+    for example in examples(page):
+        exec(compile(example, str(page), "exec"), program)
