@@ -1,0 +1,135 @@
+"""NexDyn: assemble, check and simulate multibody systems.
+
+    import nexdyn as nx
+
+    system = nx.System("pendulum", gravity=(0, 0, -9.81))
+    rod = system.add_body("rod", mass=1.0, inertia=(0.083, 0.083, 0.001), position=(0, 0, -0.5))
+    system.add_joint(nx.Revolute("hinge", system.ground, rod, at=(0, 0, 0), axis=(0, 1, 0), q0=0.5))
+    result = nx.simulate(system, t_end=3.0, method=nx.RungeKutta4(dt=1e-3))
+
+Every name below is imported when it is first used, so that `import nexdyn` is cheap.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "nexdyn.errors": (
+        "FileError", "InputError", "NexDynError", "NexDynWarning", "SingularError", "SolveError", "UnknownNameError",
+    ),
+    "nexdyn.model.system": ("System",),
+    "nexdyn.model.body": ("Body",),
+    "nexdyn.model.joint": ("Joint", "Mimic"),
+    "nexdyn.model.marker": ("Marker",),
+    "nexdyn.model.force": ("Force",),
+    "nexdyn.model.parameters": ("Parameter",),
+    "nexdyn.model.shapes": ("Box", "Capsule", "Cylinder", "Mesh", "Sphere"),
+    "nexdyn.model.measure": (
+        "Angle", "Direction", "Displacement", "Distance", "Measure", "PointPosition", "PointVelocity",
+    ),
+    "nexdyn.model.functions": (
+        "Constant", "Harmonic", "Linear", "Polynomial", "Step5", "StepChange", "Table", "TimeExpression", "UserFunction",
+    ),
+    "nexdyn.joints": (
+        "Cartesian", "Cylindrical", "Fixed", "Free", "Helical", "Planar", "Prismatic", "Revolute", "Spherical",
+        "Universal",
+    ),
+    "nexdyn.forces": (
+        "AppliedForce", "Bushing", "ForceTable", "JointForce", "PointSpring", "TorsionSpring", "UserForce",
+        "UserJointForce",
+    ),
+    "nexdyn.integrate.methods": ("DormandPrince", "ExplicitEuler", "RungeKutta4", "SemiImplicitEuler"),
+    "nexdyn.tree.tree": ("Tree",),
+    "nexdyn.analysis.simulate": ("Simulation", "simulate"),
+    "nexdyn.results.result": ("Result",),
+    "nexdyn.results.file": ("open_result",),
+    "nexdyn.io.loader": ("demos", "load"),
+    "nexdyn.io.scene": ("save_scene",),
+}  # fmt: skip
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        value = getattr(importlib.import_module(_HOME_OF[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'nexdyn' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
+if TYPE_CHECKING:
+    from nexdyn.analysis.simulate import Simulation, simulate
+    from nexdyn.errors import (
+        FileError,
+        InputError,
+        NexDynError,
+        NexDynWarning,
+        SingularError,
+        SolveError,
+        UnknownNameError,
+    )
+    from nexdyn.forces import (
+        AppliedForce,
+        Bushing,
+        ForceTable,
+        JointForce,
+        PointSpring,
+        TorsionSpring,
+        UserForce,
+        UserJointForce,
+    )
+    from nexdyn.integrate.methods import DormandPrince, ExplicitEuler, RungeKutta4, SemiImplicitEuler
+    from nexdyn.io.loader import demos, load
+    from nexdyn.io.scene import save_scene
+    from nexdyn.joints import (
+        Cartesian,
+        Cylindrical,
+        Fixed,
+        Free,
+        Helical,
+        Planar,
+        Prismatic,
+        Revolute,
+        Spherical,
+        Universal,
+    )
+    from nexdyn.model.body import Body
+    from nexdyn.model.force import Force
+    from nexdyn.model.functions import (
+        Constant,
+        Harmonic,
+        Linear,
+        Polynomial,
+        Step5,
+        StepChange,
+        Table,
+        TimeExpression,
+        UserFunction,
+    )
+    from nexdyn.model.joint import Joint, Mimic
+    from nexdyn.model.marker import Marker
+    from nexdyn.model.measure import (
+        Angle,
+        Direction,
+        Displacement,
+        Distance,
+        Measure,
+        PointPosition,
+        PointVelocity,
+    )
+    from nexdyn.model.parameters import Parameter
+    from nexdyn.model.shapes import Box, Capsule, Cylinder, Mesh, Sphere
+    from nexdyn.model.system import System
+    from nexdyn.results.file import open_result
+    from nexdyn.results.result import Result
+    from nexdyn.tree.tree import Tree

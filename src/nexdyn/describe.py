@@ -17,6 +17,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
@@ -32,7 +33,7 @@ from nexdyn.model.functions import Function
 from nexdyn.model.joint import Mimic
 from nexdyn.model.marker import Marker
 from nexdyn.model.measure import MEASURES
-from nexdyn.model.parameters import frozen
+from nexdyn.model.parameters import evaluate, frozen
 from nexdyn.model.shapes import Shape
 from nexdyn.model.system import System
 
@@ -53,10 +54,14 @@ class Argument(NamedTuple):
         return self.default is inspect.Parameter.empty
 
 
-@functools.cache
+_ARGUMENTS: dict[type, dict[str, Argument]] = {}
+
+
 def arguments(cls: type) -> Mapping[str, Argument]:
     """The arguments that make an object of `cls`, the name of an element left out; **options are those of its base."""
-    found: dict[str, Argument] = {}
+    if cls in _ARGUMENTS:
+        return _ARGUMENTS[cls]
+    found = _ARGUMENTS[cls] = {}
     constructors = [c for c in cls.__mro__ if "__init__" in vars(c)]
     for constructor in constructors:
         parameters = list(inspect.signature(constructor.__init__).parameters.values())[1:]  # type: ignore[misc]
@@ -76,17 +81,16 @@ def _takes_python(cls: type) -> bool:
 
 
 def _family(base: type) -> dict[str, type]:
-    """The public classes below `base` by their names in data: StepChange is step_change."""
+    """The public classes beside `base` that derive from it, by their names in data: StepChange is step_change."""
     found: dict[str, type] = {}
-    for cls in base.__subclasses__():
-        if not cls.__name__.startswith("_"):
-            found[re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()] = cls
-        found |= _family(cls)
-    return found
+    for name, cls in vars(sys.modules[base.__module__]).items():
+        if inspect.isclass(cls) and issubclass(cls, base) and cls is not base and name[0] != "_":
+            found[re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()] = cls
+    return {kind: cls for kind, cls in found.items() if not _takes_python(cls)}
 
 
 SHAPES = _family(Shape)
-FUNCTIONS = {kind: cls for kind, cls in _family(Function).items() if not _takes_python(cls)}
+FUNCTIONS = _family(Function)
 SECTIONS: dict[str, tuple[str, Mapping[str, type] | type]] = {
     "bodies": ("body", Body),
     "joints": ("joint", JOINTS),
@@ -98,7 +102,7 @@ SECTIONS: dict[str, tuple[str, Mapping[str, type] | type]] = {
 
 KEYS = ("name", "gravity", "parameters", *SECTIONS)
 
-_OBJECTS: dict[type, str] = {cls: kind for family in (SHAPES, FUNCTIONS) for kind, cls in family.items()}
+_OBJECTS: dict[Any, str] = {cls: kind for kind, cls in (*SHAPES.items(), *FUNCTIONS.items())}
 _STORED_AS = {"of": "b", "seen_from": "a"}
 """Arguments of measures that are kept under another name."""
 _CHECKED_TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
@@ -115,35 +119,38 @@ _CHECKED_TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
 def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
     """The system as plain data (dict, list, str, float, int, bool, None), expressions as "=…" text.
 
-    Raises InputError for a force that is a Python function, or of a class of your own; with `lossy` such forces are
-    left out, with a NexDynWarning that names them.
+    Raises InputError for a force that is a Python function, or an element of a class of your own. With `lossy` such
+    forces and measures are left out, with a NexDynWarning that names them, and numbers stand for what is too long.
     """
-    data: dict[str, Any] = {"name": system.name, "gravity": _plain(system.given_gravity, "gravity")}
-    if system.parameters:
-        data["parameters"] = {name: _plain(p.value, f"parameter {name!r}") for name, p in system.parameters.items()}
+    values = system.values if lossy else None
+    data: dict[str, Any] = {"name": system.name, "gravity": _plain(system.given_gravity, "gravity", values)}
+    parameters = {name: _plain(p.value, f"parameter {name!r}", values) for name, p in system.parameters.items()}
+    if parameters:
+        data["parameters"] = parameters
     left_out: list[str] = []
     for section, (kind, classes) in SECTIONS.items():
         described: dict[str, Any] = {}
         for name, element in getattr(system, section).items():
             try:
-                described[name] = _described(element, classes)
+                described[name] = _described(element, classes, values)
             except InputError:
-                if not (lossy and kind == "force"):
+                if not lossy or kind not in ("force", "measure"):
                     raise
-                left_out.append(name)
+                left_out.append(str(element))
         if described:
             data[section] = described
     if left_out:
         warnings.warn(
-            f"the description of {system.name!r} leaves out {', '.join(map(repr, left_out))}: forces that are Python "
-            "functions, or of a class of your own, cannot be written",
+            f"the description of {system.name!r} leaves out what is written in Python: {', '.join(left_out)}",
             NexDynWarning,
             stacklevel=2,
         )
     return data
 
 
-def _described(element: Element, classes: Mapping[str, type] | type) -> dict[str, Any]:
+def _described(
+    element: Element, classes: Mapping[str, type] | type, values: Mapping[str, float] | None
+) -> dict[str, Any]:
     """The attributes of an element that differ from their defaults."""
     cls = type(element)
     data: dict[str, Any] = {}
@@ -157,29 +164,33 @@ def _described(element: Element, classes: Mapping[str, type] | type) -> dict[str
         if isinstance(value, Element):
             value = value.name
         if argument.required or not _same(value, argument.default):
-            data[name] = _plain(value, f"{name} of {element}")
+            data[name] = _plain(value, f"{name} of {element}", values)
     return data
 
 
-def _plain(value: Any, what: str) -> Any:
-    """A value of an attribute as plain data."""
+def _plain(value: Any, what: str, values: Mapping[str, float] | None) -> Any:
+    """A value of an attribute as plain data; with parameter `values`, an expression may become a number."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, tuple | list):
-        return [_plain(item, what) for item in value]
+        return [_plain(item, what, values) for item in value]
     if isinstance(value, Expression):
         text = f"={value}"
         try:
             as_expression(text)
         except InputError as error:
+            if values is not None and not value.has_time:
+                return evaluate(value, values)
             raise InputError(f"{what} cannot be written: {error}") from None
         return text
     if type(value) in _OBJECTS or isinstance(value, Mimic):
         given = ((item.name, getattr(value, item.name)) for item in fields(value))
         defaults = arguments(type(value))
-        data = {name: _plain(x, f"{name} in {what}") for name, x in given if not _same(x, defaults[name].default)}
+        data = {
+            name: _plain(x, f"{name} in {what}", values) for name, x in given if not _same(x, defaults[name].default)
+        }
         return data if isinstance(value, Mimic) else {"type": _OBJECTS[type(value)], **data}
-    raise InputError(f"{what} is {value}, which is Python and cannot be written; take a table, an expression, …")
+    raise InputError(f"{what} is a {type(value).__name__}, which cannot be written; numbers, texts, expressions can")
 
 
 def _same(value: Any, default: Any) -> bool:
@@ -229,8 +240,7 @@ class Builder:
                 if built is None:
                     self.failed.add((kind, repr(name)))
                     continue
-                cls, values = built
-                self.attempt(path, given or {}, kind, name, lambda add=add, n=name, c=cls, v=values: add(c(n, **v)))
+                self.attempt(path, given or {}, kind, name, functools.partial(_add, add, name, *built))
         self.check_whole(system)
         return system
 
@@ -271,9 +281,7 @@ class Builder:
             return
         yield from content.items()
 
-    def attempt(
-        self, path: Path, given: Mapping[str, Any], kind: str, name: str, build: Callable[[], object]
-    ) -> None:
+    def attempt(self, path: Path, given: Mapping[str, Any], kind: str, name: str, build: Callable[[], object]) -> None:
         """Build and add; what is refused is reported where it stands."""
         try:
             build()
@@ -376,6 +384,10 @@ class Builder:
         hint = f"; write '{shown(value)}' in quotes" if needed == "text" and not isinstance(value, list | dict) else ""
         self.report(path, InputError(f"{key} of {what} is {shown(value)}; {needed} is needed{hint}"))
         return False
+
+
+def _add(add: Callable[[Any], object], name: str, cls: type, values: dict[str, Any]) -> None:
+    add(cls(name, **values))
 
 
 # --- messages -------------------------------------------------------------------------------------------------------

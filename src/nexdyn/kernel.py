@@ -2,10 +2,14 @@
 
 `@kernel`  an entry that Python or many callers reach: compiled once per signature and cached on disk.
 `@formula` a small function that kernels call: compiled into its callers and cached with them.
+`@overloaded(f)` gives `f` a meaning for types of the compiler, as `numba.extending.overload`.
 
 Numba keys its cache by the file that holds a function; a callee changed in another file would leave the old machine
 code in use. Here the key is a hash of every source file of the package (and of the versions that generate code), so
 that an edit or an upgrade anywhere starts afresh. `NEXDYN_CACHE_DIR` moves the cache.
+
+Formulas carry no entry points for Python and C: building, parsing and optimising those took half of the time that
+kernels take to compile.
 
 Relaxed floating point: `contract` allows fused multiply-add, `nsz` drops x + 0. Neither can hide a NaN or an infinity.
 """
@@ -25,10 +29,14 @@ import llvmlite
 import numba
 from numba import njit
 from numba.core import caching
+from numba.core.registry import CPUDispatcher
+from numba.extending import overload
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 FLOATING_POINT = {"contract", "nsz"}
+_NO_C_WRAPPER = {"no_cfunc_wrapper": True}
+_OPTIONS: dict[str, Any] = {"fastmath": FLOATING_POINT, "error_model": "numpy", **_NO_C_WRAPPER}
 KEPT_CACHES = 4  # caches of other sources that stay, the youngest first
 
 
@@ -62,8 +70,8 @@ def cache_folder() -> Path | None:
         probe = folder / f".probe{os.getpid()}"
         probe.touch()
         probe.unlink()
-        others = sorted((p for p in folder.parent.iterdir() if p.is_dir() and p != folder), key=lambda p: -p.stat().st_mtime)
-        for stale in others[KEPT_CACHES:]:
+        others = [other for other in folder.parent.iterdir() if other.is_dir() and other != folder]
+        for stale in sorted(others, key=lambda other: -other.stat().st_mtime)[KEPT_CACHES:]:
             shutil.rmtree(stale, ignore_errors=True)
     except OSError:
         return None
@@ -102,14 +110,36 @@ class _Cache(caching.FunctionCache):
     _impl_class = _CacheImpl
 
 
+class _Formula(CPUDispatcher):
+    """A compiled function that other compiled functions call; Python's calls go to a twin, compiled when one comes."""
+
+    def add_overload(self, cres: Any) -> None:
+        self.overloads[tuple(cres.signature.args)] = cres  # kept from the dispatcher's table of entry points
+
+    def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
+        return self._for_python
+
+    @functools.cached_property
+    def _for_python(self) -> Any:
+        return njit(**_OPTIONS)(self.py_func)
+
+
 def formula(f: F) -> F:
     """Compile `f` into the kernels that call it."""
-    return njit(fastmath=FLOATING_POINT, error_model="numpy")(f)  # type: ignore[no-any-return]
+    if numba.config.DISABLE_JIT:
+        return f
+    options = {"nopython": True, "no_cpython_wrapper": True, **_OPTIONS}
+    return _Formula(f, locals={}, targetoptions=options)  # type: ignore[return-value]
 
 
 def kernel(f: F) -> F:
     """Compile `f` once per signature and keep the machine code on disk."""
-    dispatcher = formula(f)
+    dispatcher = njit(**_OPTIONS)(f)
     if not numba.config.DISABLE_JIT and cache_folder() is not None:
-        dispatcher._cache = _Cache(f)  # type: ignore[attr-defined]
-    return dispatcher
+        dispatcher._cache = _Cache(f)
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def overloaded(f: Any) -> Callable[[F], F]:
+    """What the decorated function returns for the types of the compiler is compiled where kernels call `f`."""
+    return overload(f, strict=False, jit_options=_NO_C_WRAPPER)  # type: ignore[no-any-return]

@@ -8,6 +8,7 @@ import numpy as np
 
 from nexdyn.joints.kinds import FREE
 from nexdyn.tree import tables
+from nexdyn.tree.elements import tables_of
 from nexdyn.tree.motion import CouplingTables, Factorisation, TreeProblem
 from nexdyn.tree.tree import Tree
 
@@ -36,7 +37,7 @@ def build_problem(tree: Tree, q: np.ndarray, dynamics: Literal["aba", "crba"]) -
     return TreeProblem(
         model=c.model, work=work, joints=np.array(joints, dtype=np.int64).reshape(-1, 4), n=n, base=q.copy(),
         q=np.zeros(tree.nq), v=np.zeros(n), a=np.zeros(n), tau=np.zeros(c.nv), u=np.zeros(n), rate=np.zeros(n),
-        forces=None, coupling=coupled, factorisation=factorisation,
+        forces=tables_of(tree.system, c), coupling=coupled, factorisation=factorisation,
     )  # fmt: skip
 
 

@@ -20,8 +20,9 @@ from nexdyn.errors import InputError, NexDynWarning, SolveError, unknown
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
 from nexdyn.integrate.methods import METHODS, DormandPrince, FixedStep, Method, RungeKutta4, SemiImplicitEuler, positive
-from nexdyn.integrate.problem import NOT_FINITE, OK, STEP_TOO_SMALL
+from nexdyn.integrate.problem import FORCE_FAILED, NOT_FINITE, OK, STEP_TOO_SMALL
 from nexdyn.integrate.tableaus import DORMAND_PRINCE_DENSE, EULER
+from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
 from nexdyn.results.recording import Recording
 from nexdyn.results.result import Result
@@ -324,6 +325,9 @@ class Simulation:
                 f"{getattr(self.method, 'rtol', 0):g}{where}; loosen rtol and atol, or look for a stiff or jumping force"
             )
         else:
-            message = f"a force failed at t = {self.t:g} s"
+            force = list(self.system.forces.values())[status - FORCE_FAILED]
+            error = failure(force, self.t, force.callbacks())
+            error.result = self.result("failed", str(error)) if self._rows else None
+            raise error
         kept = self.result("failed", message) if self._rows else None
         raise SolveError(message, time=self.t, where=body or joint, result=kept)

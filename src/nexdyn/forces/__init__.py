@@ -18,4 +18,4 @@ FORCES: dict[str, type[Force]] = {
     )
 }  # fmt: skip
 
-__all__ = ["FORCES", *(cls.__name__ for cls in FORCES.values())]  # noqa: PLE0604
+__all__ = ["FORCES", *(cls.__name__ for cls in FORCES.values())]

@@ -40,6 +40,12 @@ class AppliedForce(ForceElement):
     """
 
     kind, code = "applied", APPLIED
+    body: str
+    force: Any
+    torque: Any
+    expressed_in: str
+    at: Any
+    anchor: Any
     structural = ForceElement.structural | {"expressed_in"}
 
     def __init__(

@@ -71,9 +71,7 @@ def check_points(force: ForceElement, sides: tuple[str, ...], values: Mapping[st
     given = force.__dict__
     for side in sides:
         if given[f"anchor{side}"] is not None and given[f"at{side}"] is not None:
-            raise InputError(
-                f"{force} has anchor{side} (in the body) and at{side} (in the world); give one of them"
-            )
+            raise InputError(f"{force} has anchor{side} (in the body) and at{side} (in the world); give one of them")
         for attribute in (f"anchor{side}", f"at{side}"):
             if given[attribute] is not None:
                 force._floats(attribute, 3, values)
@@ -116,6 +114,12 @@ def non_negative(force: ForceElement, attribute: str, values: Mapping[str, float
     if x < 0.0:
         raise InputError(f"{attribute} of {force} is {x:g}; it must be 0 or more")
     return x
+
+
+@formula
+def opposite(F):  # type: ignore[no-untyped-def]
+    """F on A and −F on B."""
+    return F, -F
 
 
 @formula

@@ -5,9 +5,9 @@
     s = −K x − D ẋ                                                            what the bushing does along x
     on B:  f = R_WA s_p,  n = R_WA J_l⁻ᵀ(φ) s_φ;   on A:  −f,  −n − r × f;   U = ½ xᵀ K x
 
-The power of these forces is s · ẋ by construction, hence −U̇ without damping, at any angle. With J_r the right Jacobian of the
-rotation vector, J_l⁻ᵀ(φ) = J_r⁻¹(φ) and J_l⁻¹(φ) = J_r⁻¹(−φ). The rotation vector has |φ| ≤ π: at half a turn it, and
-with it the torque, changes sign. (Many codes take Euler angles and n = s_φ, which is right for small angles only.)
+The power of these forces is s · ẋ by construction, hence −U̇ without damping, at any angle. With J_r the right Jacobian
+of the rotation vector, J_l⁻ᵀ(φ) = J_r⁻¹(φ) and J_l⁻¹(φ) = J_r⁻¹(−φ). The rotation vector has |φ| ≤ π: at half a turn
+it, and with it the torque, changes sign. (Many codes take Euler angles and n = s_φ: right for small angles only.)
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nexdyn.forces.between import PairForce, reaction
 from nexdyn.forces.kinds import BUSHING
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element
-from nexdyn.model.parameters import sequence
+from nexdyn.model.parameters import floats, sequence
 from nexdyn.spatial.algebra import (
     Force,
     Quat,
@@ -46,6 +46,8 @@ class Bushing(PairForce):
     """
 
     kind, code = "bushing", BUSHING
+    stiffness: Any
+    damping: Any
 
     def __init__(
         self,
@@ -72,8 +74,6 @@ class Bushing(PairForce):
 
     def matrix(self, attribute: str, values: Mapping[str, float]) -> np.ndarray:
         """`stiffness` or `damping` as a symmetric matrix, (6, 6)."""
-        from nexdyn.model.parameters import floats
-
         what, x = f"{attribute} of {self}", self.__dict__[attribute]
         rows = sequence(x, what, "six numbers or a 6×6 matrix")
         if len(rows) != 6:

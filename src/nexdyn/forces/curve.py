@@ -35,7 +35,7 @@ class Piece(NamedTuple):
 def curve_row(x: np.ndarray, F: np.ndarray, interpolation: str, extrapolation: str) -> list[float]:
     """The data of the curve through the points (x, F), (n,) each, x increasing.
 
-    interpolation: "linear", "monotone" (PCHIP: no overshoot, one derivative), "natural" (cubic spline, two derivatives).
+    interpolation: "linear", "monotone" (PCHIP: no overshoot, C¹), "natural" (cubic spline, C²).
     extrapolation: "linear" goes on with the slope at the end, "constant" with the value.
     """
     inner = _pieces(x, F, interpolation)

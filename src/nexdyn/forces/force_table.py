@@ -44,6 +44,14 @@ class ForceTable(PairForce):
     """
 
     kind = "force_table"
+    joint: str | None
+    freedom: int
+    deflections: Any
+    forces: Any
+    rest: Any
+    damping: Any
+    interpolation: str
+    extrapolation: str
     structural = ForceElement.structural | {"interpolation", "extrapolation"}
 
     def __init__(

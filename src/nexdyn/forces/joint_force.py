@@ -4,8 +4,8 @@
     friction             τ = −c tanh(v/v_c)             Coulomb's ±c, regularised: −c v/v_c where |v| ≪ v_c
     joint force          τ = y(t)
 
-Positive effort pushes the child along the positive freedom. A joint's own damping, stiffness, rest, friction and friction
-speed v_c are the k, q₀, d, c here.
+Positive effort pushes the child along the positive freedom. A joint's own stiffness, rest, damping, friction and
+friction speed are k, q₀, d, c and v_c here.
 """
 
 from __future__ import annotations
@@ -36,6 +36,9 @@ class JointForce(ForceElement):
     """
 
     kind, code = "joint_force", JOINT_FORCE
+    joint: str
+    effort: Any
+    freedom: int
 
     def __init__(self, name: str, joint: Element | str, effort: Any = 0.0, *, freedom: int = 0) -> None:
         super().__init__(name)

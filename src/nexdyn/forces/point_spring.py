@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nexdyn.forces.between import PairForce, non_negative
+from nexdyn.forces.between import PairForce, non_negative, opposite
 from nexdyn.forces.kinds import POINT_SPRING
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element
@@ -32,6 +32,10 @@ class PointSpring(PairForce):
     """
 
     kind, code = "point_spring", POINT_SPRING
+    stiffness: Any
+    damping: Any
+    length: Any
+    force: Any
 
     def __init__(
         self,
@@ -73,8 +77,7 @@ def length_and_direction(r):  # type: ignore[no-untyped-def]
 def along(T, u):  # type: ignore[no-untyped-def]
     """Forces on A and B of the tension T along u."""
     o = zero(T)
-    F_A = Force(Vec3(o, o, o), T * u)
-    return F_A, -F_A
+    return opposite(Force(Vec3(o, o, o), T * u))
 
 
 @formula

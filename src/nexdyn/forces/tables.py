@@ -1,8 +1,10 @@
 """How forces cross into a kernel: three tables, one row a force.
 
-    index   int64   (nf, 8)   kind, body A, body B, first datum, number of data, freedom (−1 between frames), coordinate, −
+    index   int64   (nf, 8)   kind, body A, body B, first datum, number of data, freedom, coordinate, −
     frames  float64 (nf, 24)  X_LA (12), X_LB (12): the force's frames in the kernels' frames of those bodies
     data    float64 (…)       what each force's page says, row after row
+
+A force in a joint has its freedom and coordinate (rows of v and q) and no bodies; the others have freedom −1.
 
 A formulation says where bodies and freedoms are; body 0 is the world.
 """

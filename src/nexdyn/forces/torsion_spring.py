@@ -15,7 +15,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from nexdyn.forces.between import PairForce, non_negative
+from nexdyn.forces.between import PairForce, non_negative, opposite
 from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element
@@ -34,6 +34,10 @@ class TorsionSpring(PairForce):
     """
 
     kind, code = "torsion_spring", TORSION_SPRING
+    stiffness: Any
+    damping: Any
+    rest: Any
+    torque: Any
 
     def __init__(
         self,
@@ -80,8 +84,7 @@ def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     g = X_WA.R @ Vec3(-(h * x.x), -(h * x.y), if_less(squared, TINY, o, o + 1.0))
     # T = k δ + d δ̇ + m₀
     torque = data[k] * deflection(data, k, x) + data[k + 1] * (g @ (V_B.w - V_A.w)) + data[k + 4]
-    F_A = Force(torque * g, Vec3(o, o, o))
-    return F_A, -F_A
+    return opposite(Force(torque * g, Vec3(o, o, o)))
 
 
 @formula

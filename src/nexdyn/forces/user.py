@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from numba.extending import overload
 
 from nexdyn.errors import InputError
-from nexdyn.forces.between import PairForce, check_freedom, reaction
+from nexdyn.forces.between import PairForce, check_freedom, check_points, reaction
 from nexdyn.forces.kinds import USER, USER_JOINT
 from nexdyn.kernel import formula
 from nexdyn.model.callbacks import BODIES, JOINT, Callback, Shape, call, callback_of
@@ -39,6 +39,7 @@ class UserForce(PairForce):
     """
 
     kind, code = "user", USER
+    function: Callable[..., Any]
     structural = ForceElement.structural | {"function"}
 
     def __init__(
@@ -58,8 +59,6 @@ class UserForce(PairForce):
         _check_callable(self, function, BODIES)
 
     def check(self, values: Mapping[str, float]) -> None:
-        from nexdyn.forces.between import check_points
-
         check_points(self, ("_a", "_b"), values)
 
     def data(self, values: Mapping[str, float]) -> list[float]:
@@ -79,6 +78,9 @@ class UserJointForce(ForceElement):
     """
 
     kind, code = "user_joint_force", USER_JOINT
+    joint: str
+    function: Callable[[float, float, float], float]
+    freedom: int
     structural = ForceElement.structural | {"function"}
 
     def __init__(
@@ -118,18 +120,18 @@ def _address(force: ForceElement, function: Callable[..., Any], shape: Shape) ->
         callback = callback_of(function, shape)
     except InputError as error:
         raise InputError(f"{force}: {error}") from error
-    force._callbacks = (callback,)  # type: ignore[attr-defined]
+    force._callbacks = (callback,)
     return [callback.address]
 
 
 def wrench(t, data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     """Forces on A and on B, each at its origin, in the world; NaN where the function fails."""
-    o = (0.0, 0.0, 0.0)
+    nan = math.nan
     A, B = (X_WA.p, X_WA.R, V_A.w, V_A.v), (X_WB.p, X_WB.R, V_B.w, V_B.v)
-    status, out = call(data[k], t, (A, B), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    status, out = call(data[k], t, (A, B), (nan, nan, nan, nan, nan, nan))
     n, f = Vec3(out[0], out[1], out[2]), Vec3(out[3], out[4], out[5])
     if status != 0:
-        n = Vec3(math.nan, math.nan, math.nan)
+        n = Vec3(nan, nan, nan)
     F_A = Force(n, f)
     return F_A, reaction(F_A, X_WA.p - X_WB.p)
 
@@ -150,7 +152,7 @@ def _wrench(t, data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
 
 def joint_effort(t, data, k, q, v):  # type: ignore[no-untyped-def]
     """τ = f(t, q, v); NaN where the function fails."""
-    status, out = call(data[k], t, (q, v), (0.0,))
+    status, out = call(data[k], t, (q, v), (math.nan,))
     return out[0] if status == 0 else math.nan
 
 

@@ -78,7 +78,7 @@ def element_wrenches(kind, t, data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no
 
 @formula
 def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
-    """(status, F_A, F_B) of force e at time t: X_WA, X_WB poses of its frames, V (ω, velocity of the frame's origin)."""
+    """(status, F_A, F_B) of force e at time t, from the poses and velocities (of the origins) of its frames."""
     k = tables.index[e, FIRST]
     F_A, F_B = element_wrenches(tables.index[e, KIND], t, tables.data, k, X_WA, V_A, X_WB, V_B)
     status = OK

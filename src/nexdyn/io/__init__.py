@@ -1,0 +1,1 @@
+"""Files: scenes, robots, and the door that tells them apart."""

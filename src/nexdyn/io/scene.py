@@ -32,7 +32,7 @@ from nexdyn.model.system import System
 PathLike = str | os.PathLike[str]
 
 DYNAMICS = ("aba", "crba")
-MAX_ERRORS = 100
+MAX_ERRORS = 50
 SIMULATION_KEYS = ("t_end", "method", "output_every", "output_times", "dynamics", "q0", "v0")
 WIDTH = 110
 
@@ -322,9 +322,10 @@ def _scene_lines(data: Mapping[str, Any]) -> Iterator[str]:
 def _entry(key: str, value: Any, indent: str, levels: int) -> Iterator[str]:
     """Lines of one key and its value: `levels` of blocks, below which what fits in a line stands in one."""
     head = f"{indent}{key}:" if len(key) < _MAX_KEY else f"{indent}? {key}\n{indent}:"
-    text = _flow(value)
+    in_blocks = isinstance(value, Mapping) and bool(value) and levels > 0
+    text = "" if in_blocks else _flow(value)
     fits = len(head) + len(text) < WIDTH
-    if isinstance(value, Mapping) and value and (levels > 0 or not fits):
+    if in_blocks or (isinstance(value, Mapping) and not fits):
         yield f"{head}\n"
         for name, item in value.items():
             yield from _entry(_text(name), item, indent + "  ", levels - 1)

@@ -124,7 +124,7 @@ class _Composer:
 
     def events(self) -> Iterator[Any]:
         """The parser's events; its errors with the place and what to do."""
-        import yaml
+        import yaml  # type: ignore[import-untyped]
 
         loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
         try:

@@ -33,6 +33,7 @@ from numba.core.errors import NumbaError
 from numba.extending import intrinsic, overload
 
 from nexdyn.errors import InputError, NexDynWarning, SolveError
+from nexdyn.model.element import Element
 
 
 class Shape(NamedTuple):
@@ -124,20 +125,19 @@ def callback_of(function: Callable[..., Any], shape: Shape) -> Callback:
     return found
 
 
-def raise_failure(what: object, time: float, callbacks: Iterable[Callback] = ()) -> SolveError:
-    """The error for an element whose numbers stopped being finite at `time` [s], from what its functions raised.
+def failure(element: Element, time: float, callbacks: Iterable[Callback] = ()) -> SolveError:
+    """The error for an element that gave no finite value at `time` [s]: what its functions raised, if they did.
 
     An interruption (Ctrl-C) inside a user function is raised as it is.
     """
-    for callback in callbacks:
-        error = callback.take_failure()
-        if isinstance(error, Exception):
-            failed = SolveError(f"{what} raised {type(error).__name__}: {error} at t = {time:g} s", time=time)
-            failed.__cause__ = error
-            return failed
-        if error is not None:
+    raised = [error for callback in callbacks if (error := callback.take_failure()) is not None]
+    for error in raised:
+        if not isinstance(error, Exception):
             raise error
-    return SolveError(f"{what} gives a value that is not finite at t = {time:g} s", time=time)
+    reason = f"raised {type(raised[0]).__name__}: {raised[0]}" if raised else "gives a value that is not finite"
+    failed = SolveError(f"{element} {reason} at t = {time:g} s", time=time, where=element.name)
+    failed.__cause__ = raised[0] if raised else None
+    return failed
 
 
 def _say_that_python_is_slow(callback: Callback) -> None:
@@ -156,24 +156,26 @@ def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
     """The C function that calls a Numba-compiled one; where that raises, the interpreter repeats it and keeps why."""
 
     def of_time(t, state, out):  # type: ignore[no-untyped-def]
+        result = numba.carray(out, 1, np.float64)
         try:
-            numba.carray(out, 1, np.float64)[0] = function(t)
+            result[0] = function(t)
         except Exception:
             return interpreted(t, state, out)
         return 0
 
     def of_joint(t, state, out):  # type: ignore[no-untyped-def]
-        given = numba.carray(state, 2, np.float64)
+        given, result = numba.carray(state, 2, np.float64), numba.carray(out, 1, np.float64)
         try:
-            numba.carray(out, 1, np.float64)[0] = function(t, given[0], given[1])
+            result[0] = function(t, given[0], given[1])
         except Exception:
             return interpreted(t, state, out)
         return 0
 
     def of_bodies(t, state, out):  # type: ignore[no-untyped-def]
-        given = numba.carray(state, 36, np.float64)
+        given, result = numba.carray(state, 36, np.float64), numba.carray(out, 6, np.float64)
+        result[:] = 0.0
         try:
-            function(t, given[:18], given[18:], numba.carray(out, 6, np.float64))
+            function(t, given[:18], given[18:], result)
         except Exception:
             return interpreted(t, state, out)
         return 0

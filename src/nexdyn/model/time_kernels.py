@@ -162,7 +162,7 @@ def table_jet(code, data, i, n, t):  # type: ignore[no-untyped-def]
 @formula
 def user_value(address, t):  # type: ignore[no-untyped-def]
     """f(t) of the callback at `address`; NaN where it fails."""
-    status, out = call(address, t, (t,), (0.0,))
+    status, out = call(address, t, (t,), (math.nan,))
     return out[0] if status == 0 else math.nan
 
 
@@ -332,7 +332,7 @@ def unary_jet(op, u):  # type: ignore[no-untyped-def]
     elif op == TAN:
         d = 1.0 + y * y
         dd = 2.0 * y * d
-    elif op == ASIN or op == ACOS:
+    elif op in (ASIN, ACOS):
         d = 1.0 / math.sqrt(1.0 - x * x)
         d = d if op == ASIN else -d
         dd = x * d * d * d

@@ -17,7 +17,8 @@ from collections.abc import Callable
 from typing import Any
 
 from numba import types
-from numba.extending import overload
+
+from nexdyn.kernel import overloaded
 
 Definition = tuple[tuple[type, ...], Callable[..., Any]]
 
@@ -69,6 +70,9 @@ def _register_overload(op: Any, arity: int) -> None:
     def binary(a, b):  # type: ignore[no-untyped-def]
         return _typed(op, (a, b))
 
+    def ternary(a, b, c):  # type: ignore[no-untyped-def]
+        return _typed(op, (a, b, c))
+
     def of_four(a, b, c, d):  # type: ignore[no-untyped-def]
         return _typed(op, (a, b, c, d))
 
@@ -81,8 +85,8 @@ def _register_overload(op: Any, arity: int) -> None:
     def of_seven(a, b, c, d, e, f, g):  # type: ignore[no-untyped-def]
         return _typed(op, (a, b, c, d, e, f, g))
 
-    by_arity = {1: unary, 2: binary, 4: of_four, 5: of_five, 6: of_six, 7: of_seven}
-    overload(op, strict=False)(by_arity[arity])
+    by_arity = {1: unary, 2: binary, 3: ternary, 4: of_four, 5: of_five, 6: of_six, 7: of_seven}
+    overloaded(op)(by_arity[arity])
 
 
 def defines(op: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

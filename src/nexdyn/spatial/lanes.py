@@ -17,16 +17,16 @@ from numba import types
 from numba.core import cgutils
 from numba.core.imputils import lower_builtin, lower_cast
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import intrinsic, models, register_model
 from numba.np.arrayobj import make_array
 
-from nexdyn.kernel import FLOATING_POINT
+from nexdyn.kernel import FLOATING_POINT, overloaded
 from nexdyn.spatial.generic import is_instance
 
 LANES = 8
-_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 _FLAGS = tuple(sorted(FLOATING_POINT))
-_UNDEFINED = ir.Constant(_VECTOR, ir.Undefined)
+_UNDEFINED = ir.Constant(VECTOR, ir.Undefined)
 
 
 class Pack(types.Type):
@@ -45,21 +45,21 @@ pack = Pack()
 @register_model(Pack)
 class _PackModel(models.PrimitiveModel):
     def __init__(self, data_model_manager: Any, fe_type: Any) -> None:
-        super().__init__(data_model_manager, fe_type, _VECTOR)
+        super().__init__(data_model_manager, fe_type, VECTOR)
 
 
-def _splat(builder: Any, x: Any) -> Any:
+def splat(builder: Any, x: Any) -> Any:
     one = builder.insert_element(_UNDEFINED, x, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(one, _UNDEFINED, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
 
 
-def _as_vector(builder: Any, numba_type: Any, value: Any) -> Any:
-    return value if isinstance(numba_type, Pack) else _splat(builder, value)
+def as_vector(builder: Any, numba_type: Any, value: Any) -> Any:
+    return value if isinstance(numba_type, Pack) else splat(builder, value)
 
 
 @lower_cast(types.Float, Pack)
 def _float_to_pack(context: Any, builder: Any, fromty: Any, toty: Any, value: Any) -> Any:
-    return _splat(builder, context.cast(builder, value, fromty, types.float64))
+    return splat(builder, context.cast(builder, value, fromty, types.float64))
 
 
 def _define_operator(op: Any, instruction: str) -> None:
@@ -71,7 +71,7 @@ def _define_operator(op: Any, instruction: str) -> None:
             return None
 
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        a, b = (_as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True))
+        a, b = (as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True))
         return getattr(builder, instruction)(a, b, flags=_FLAGS)
 
     for pair in ((pack, pack), (pack, types.float64), (types.float64, pack)):
@@ -136,18 +136,18 @@ def if_less(x: Any, y: Any, then: Any, otherwise: Any) -> Any:
 
 @intrinsic
 def _zero_pack(context: Any, x: Any) -> Any:
-    return pack(x), lambda ctx, builder, sig, args: ir.Constant(_VECTOR, [0.0] * LANES)
+    return pack(x), lambda ctx, builder, sig, args: ir.Constant(VECTOR, [0.0] * LANES)
 
 
 @intrinsic
 def _splat_float(context: Any, x: Any) -> Any:
-    return pack(types.float64), lambda ctx, builder, sig, args: _splat(builder, args[0])
+    return pack(types.float64), lambda ctx, builder, sig, args: splat(builder, args[0])
 
 
 @intrinsic
 def _less_pack(context: Any, x: Any, y: Any, then: Any, otherwise: Any) -> Any:
     def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
-        a, b, c, d = (_as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True))
+        a, b, c, d = (as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True))
         return builder.select(builder.fcmp_ordered("<", a, b), c, d)
 
     return pack(x, y, then, otherwise), codegen
@@ -159,7 +159,7 @@ def _by_lanes(name: str, arity: int) -> Any:
     def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
         kind = ir.FunctionType(ir.DoubleType(), [ir.DoubleType()] * arity)
         f = cgutils.get_or_insert_function(builder.module, kind, name)
-        vectors = [_as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True)]
+        vectors = [as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True)]
         out = _UNDEFINED
         for k in range(LANES):
             lane = ir.Constant(ir.IntType(32), k)
@@ -184,7 +184,7 @@ def _by_lanes(name: str, arity: int) -> Any:
 @intrinsic
 def _sqrt_pack(context: Any, x: Any) -> Any:
     def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
-        kind = ir.FunctionType(_VECTOR, [_VECTOR])
+        kind = ir.FunctionType(VECTOR, [VECTOR])
         return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{LANES}f64"), args)
 
     return pack(x), codegen
@@ -193,13 +193,13 @@ def _sqrt_pack(context: Any, x: Any) -> Any:
 _SIN, _COS, _TANH, _ATAN2 = _by_lanes("sin", 1), _by_lanes("cos", 1), _by_lanes("tanh", 1), _by_lanes("atan2", 2)
 
 
-@overload(zero, strict=False)
+@overloaded(zero)
 def _zero(x: Any) -> Any:
     return (lambda x: _zero_pack(x)) if x is pack else (lambda x: 0.0)
 
 
 def _overload_unary(f: Any, on_pack: Any, on_float: Any) -> None:
-    @overload(f, strict=False)
+    @overloaded(f)
     def _typed(x: Any) -> Any:
         return (lambda x: on_pack(x)) if x is pack else (lambda x: on_float(x))
 
@@ -210,12 +210,12 @@ _overload_unary(sqrt, _sqrt_pack, math.sqrt)
 _overload_unary(tanh, _TANH, math.tanh)
 
 
-@overload(atan2, strict=False)
+@overloaded(atan2)
 def _atan2(y: Any, x: Any) -> Any:
     return (lambda y, x: _ATAN2(y, x)) if pack in (x, y) else (lambda y, x: math.atan2(y, x))
 
 
-@overload(if_less, strict=False)
+@overloaded(if_less)
 def _if_less(x: Any, y: Any, then: Any, otherwise: Any) -> Any:
     if pack in (x, y, then, otherwise):
         return lambda x, y, then, otherwise: _less_pack(x, y, then, otherwise)
@@ -270,7 +270,7 @@ def _pointer(context: Any, builder: Any, array_type: Any, array: Any, i: Any, k:
     a = make_array(array_type)(context, builder, array)
     width = cgutils.unpack_tuple(builder, a.shape)[1]
     offset = builder.mul(builder.add(builder.mul(i, width), k), ir.Constant(ir.IntType(64), LANES))
-    return builder.bitcast(builder.gep(a.data, [offset]), _VECTOR.as_pointer())
+    return builder.bitcast(builder.gep(a.data, [offset]), VECTOR.as_pointer())
 
 
 @intrinsic
@@ -285,14 +285,14 @@ def _load(context: Any, data: Any, i: Any, k: Any) -> Any:
 def _store(context: Any, data: Any, i: Any, k: Any, value: Any) -> Any:
     def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
         target = _pointer(ctx, builder, sig.args[0], *args[:3])
-        builder.store(_as_vector(builder, sig.args[3], args[3]), target, align=8)
+        builder.store(as_vector(builder, sig.args[3], args[3]), target, align=8)
         return ctx.get_dummy_value()
 
     kept = value if isinstance(value, Pack) else types.float64
     return types.void(data, types.int64, types.int64, kept), codegen
 
 
-@overload(operator.getitem, strict=False)
+@overloaded(operator.getitem)
 def _get(table, index):  # type: ignore[no-untyped-def]
     if is_instance(table, LaneTable):
         return lambda table, index: _load(table.data, index[0], index[1])
@@ -303,7 +303,7 @@ def _get(table, index):  # type: ignore[no-untyped-def]
     return None
 
 
-@overload(operator.setitem, strict=False)
+@overloaded(operator.setitem)
 def _set(table, index, value):  # type: ignore[no-untyped-def]
     if is_instance(table, LaneTable):
         return lambda table, index, value: _store(table.data, index[0], index[1], value)

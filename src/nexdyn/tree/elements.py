@@ -1,23 +1,119 @@
 """Force elements on a tree. Without elements (None) nothing is compiled and nothing costs.
 
-    X_WF = X_Wi X_iF,  V_F = (R ω, R (v + ω × p)) of the markers;   F_ext,i += X_Wi⁻¹ of the wrench at the marker
+    X_WF = X_Wi X_iF,   V_F = (R ω, R (v + ω × p_iF))                 of the frames A and B of an element
+    F_ext,i += the wrench at the frame's origin, moved to body i;      τ_j += effort in a freedom
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from nexdyn.spatial.generic import defines, generic
+import numpy as np
 
-act = generic("act", "Add force elements to F_ext and τ, world poses given; returns a status.")
+from nexdyn.forces.tables import (
+    BODY_A,
+    BODY_B,
+    COORDINATE,
+    FREEDOM,
+    NO_FREEDOM,
+    ForceTables,
+    force_tables,
+    frames_a,
+    frames_b,
+)
+from nexdyn.forces.verbs import element_energy, force_element, freedom_element, freedom_energy
+from nexdyn.integrate.problem import FORCE_FAILED, OK
+from nexdyn.kernel import formula
+from nexdyn.model.system import System
+from nexdyn.spatial.algebra import Force, Motion, T, Vec3, cross
+from nexdyn.spatial.generic import defines, generic
+from nexdyn.spatial.lanes import zero
+from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
+from nexdyn.tree.compile import Compiled
+from nexdyn.tree.kinematics import world_poses
+from nexdyn.tree.tables import EXT_, V_, XW_
+
+act = generic("act", "Add force elements to F_ext and τ; returns a status.")
 energy_of_elements = generic("energy_of_elements", "Elastic energy [J] of the force elements.")
+
+
+def tables_of(system: System, compiled: Compiled) -> ForceTables | None:
+    """The force tables of `system` on these tables of its tree; None without forces."""
+    if not system.forces:
+        return None
+    arcs = compiled.forest.arcs
+    of_body = {arc.child.name: a for a, arc in enumerate(arcs)}
+    of_joint = {arc.name: a for a, arc in enumerate(arcs) if arc.joint is not None}
+
+    def place(body: str) -> tuple[int, Any, Any]:
+        if body == "ground":
+            return 0, np.eye(3), np.zeros(3)
+        a = of_body[body]
+        return int(compiled.link[a]), compiled.R_LB[a], compiled.p_LB[a]
+
+    def freedom(joint: str) -> tuple[int, int]:
+        return int(compiled.first_q[of_joint[joint]]), int(compiled.first_v[of_joint[joint]])
+
+    return force_tables(system, place, freedom)
+
+
+@formula
+def frame_velocity(X_W, V, p):  # type: ignore[no-untyped-def]
+    """(ω, velocity of the point p of the body) in world axes."""
+    return Motion(X_W.R @ V.w, X_W.R @ (V.v + cross(V.w, p)))
+
+
+@formula
+def add_at_frame(F_ext, i, X_W, p, F):  # type: ignore[no-untyped-def]
+    """F_ext,i += the wrench F, in world axes at the point p of body i, expressed in the body."""
+    Rt = T(X_W.R)
+    n, f = Rt @ F.n, Rt @ F.f
+    F_ext[i] = F_ext[i] + Force(n + cross(p, f), f)
 
 
 @defines(act)
 def _(model: Any, work: Any, t: float, q: Any, v: Any, tau: Any, forces: None) -> Any:
-    return 0
+    return OK
+
+
+@defines(act)
+def _(model: Any, work: Any, t: float, q: Any, v: Any, tau: Any, forces: ForceTables) -> Any:
+    X_W, V, F_ext = PoseRows(work.body, XW_), MotionRows(work.body, V_), ForceRows(work.body, EXT_)
+    X_LA, X_LB = frames_a(forces), frames_b(forces)
+    index = forces.index
+    world_poses(model, work, X_W)
+    o = zero(model.body[0, 0])
+    for i in range(len(model.topology)):
+        F_ext[i] = Force(Vec3(o, o, o), Vec3(o, o, o))
+    for e in range(len(index)):
+        if index[e, FREEDOM] != NO_FREEDOM:
+            j = index[e, FREEDOM]
+            status, effort = freedom_element(forces, e, t, q[index[e, COORDINATE]], v[j])
+            tau[j] = tau[j] + effort
+        else:
+            a, b = index[e, BODY_A], index[e, BODY_B]
+            V_A, V_B = frame_velocity(X_W[a], V[a], X_LA[e].p), frame_velocity(X_W[b], V[b], X_LB[e].p)
+            status, F_A, F_B = force_element(forces, e, t, X_W[a] @ X_LA[e], V_A, X_W[b] @ X_LB[e], V_B)
+            add_at_frame(F_ext, a, X_W[a], X_LA[e].p, F_A)
+            add_at_frame(F_ext, b, X_W[b], X_LB[e].p, F_B)
+        if status != OK:
+            return FORCE_FAILED + e
+    return OK
 
 
 @defines(energy_of_elements)
-def _(work: Any, forces: None) -> Any:
+def _(work: Any, q: Any, forces: None) -> Any:
     return 0.0
+
+
+@defines(energy_of_elements)
+def _(work: Any, q: Any, forces: ForceTables) -> Any:
+    X_W, X_LA, X_LB = PoseRows(work.body, XW_), frames_a(forces), frames_b(forces)
+    index = forces.index
+    U = 0.0
+    for e in range(len(index)):
+        if index[e, FREEDOM] != NO_FREEDOM:
+            U += freedom_energy(forces, e, q[index[e, COORDINATE]])
+        else:
+            U += element_energy(forces, e, X_W[index[e, BODY_A]] @ X_LA[e], X_W[index[e, BODY_B]] @ X_LB[e])
+    return U

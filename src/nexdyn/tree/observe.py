@@ -14,14 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.joints.kinds import HELICAL
 from nexdyn.joints.verbs import child_pose
 from nexdyn.kernel import kernel
+from nexdyn.model.callbacks import failure
 from nexdyn.spatial.algebra import Force, Mat3, Motion, Pose, Vec3, cross
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.tree import tables
 from nexdyn.tree.crba import unit_columns
-from nexdyn.tree.elements import act, energy_of_elements
+from nexdyn.tree.elements import act, energy_of_elements, tables_of
 from nexdyn.tree.energy import gravity_energy, kinetic_energy
 from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.loads import joint_energy
@@ -72,7 +74,7 @@ def observe(topology, body, freedom, scratch_b, scratch_f, frames, forces, t, q,
             R_out[i - 1] = X_J @ across
         energies[s, 0] = kinetic_energy(model, v[s], work)
         energies[s, 1] = gravity_energy(model, X_W)
-        energies[s, 2] = joint_energy(model, q[s]) + energy_of_elements(work, forces)
+        energies[s, 2] = joint_energy(model, q[s]) + energy_of_elements(work, q[s], forces)
     return 0, len(t)
 
 
@@ -94,8 +96,14 @@ class Observation:
     elastic: np.ndarray
 
 
-def observe_motion(tree: Tree, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, forces: Any = None) -> Observation:
-    """Observe samples t (N,), q (N, nq), v, a (N, nv) of `tree`; `forces` are the force tables for `tree.unmerged`."""
+def observe_motion(
+    tree: Tree, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, with_forces: bool = True
+) -> Observation:
+    """Observe samples t (N,), q (N, nq), v, a (N, nv) of `tree`, the forces of its system acting or not.
+
+    Raises SolveError where a force fails at a sample.
+    """
+    forces = tables_of(tree.system, tree.unmerged) if with_forces else None
     c, coupling = tree.unmerged, tree.coupling
     if coupling is not None:
         q, v, a = coupling.full_q(q), coupling.full_v(v), coupling.full_v(a)
@@ -104,10 +112,13 @@ def observe_motion(tree: Tree, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: n
     poses, energies = np.empty((n, nb, 12)), np.empty((n, 3))
     twists, rates, wrenches, reactions = np.empty((4, n, nb, 6))
     work = tables.new_work(nb, c.nv)
-    observe(
+    status, failed = observe(
         *c.model, *work, frames, forces, np.ascontiguousarray(t), *(np.ascontiguousarray(x) for x in (q, v, a)),
         np.zeros(max(c.nv, 1)), poses, twists, rates, wrenches, reactions, energies,
     )  # fmt: skip
+    if status >= FORCE_FAILED:
+        element = list(tree.system.forces.values())[status - FORCE_FAILED]
+        raise failure(element, float(t[failed]), element.callbacks())
     return Observation(
         poses[..., :9].reshape(n, nb, 3, 3), poses[..., 9:], twists[..., :3], twists[..., 3:], rates[..., :3],
         rates[..., 3:], wrenches, reactions, energies[:, 0], energies[:, 1], energies[:, 2],
@@ -117,6 +128,6 @@ def observe_motion(tree: Tree, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: n
 def joint_wrenches(tree: Tree, q: Any, v: Any, a: Any) -> dict[str, np.ndarray]:
     """See `Tree.joint_wrenches`."""
     shape, (q, v, a) = tree.batch(("q", q, tree.nq), ("v", v, tree.nv), ("a", a, tree.nv))
-    seen = observe_motion(tree, np.zeros(len(q)), q, v, a)
+    seen = observe_motion(tree, np.zeros(len(q)), q, v, a, with_forces=False)
     names = [arc.name for arc in tree.unmerged.forest.arcs]
     return {name: seen.wrench[:, i].reshape(*shape, 6) for i, name in enumerate(names)}

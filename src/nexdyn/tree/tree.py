@@ -205,8 +205,8 @@ class Tree:
         entries.factored_dynamics(M, self._above, np.ascontiguousarray(right), a, pivots)
         weak = ~(pivots > SINGULAR * diagonal)
         if weak.any():
-            j = int(np.flatnonzero(weak.any(axis=0))[0])
-            self._raise_singular(j, float(pivots[:, j].min()))
+            j = int(np.flatnonzero(weak.any(axis=0))[-1])  # eliminated first: what follows it is not a number
+            self._raise_singular(j, float(np.nanmin(pivots[:, j])))
         return a.reshape(*shape, self.nv)
 
     def gravity(self, q: Any) -> Array:

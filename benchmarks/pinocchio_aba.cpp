@@ -1,0 +1,55 @@
+// Pinocchio's articulated-body algorithm as a C++ program uses it: its headers, instantiated here with -O3 -march=native.
+// A small C face, so that one Python process runs both rivals alternately.
+#include <pinocchio/multibody.hpp>
+#include <pinocchio/algorithm/aba.hpp>
+
+namespace pin = pinocchio;
+using Rows3 = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
+
+struct Tree
+{
+  pin::Model model;
+  pin::Data data;
+  Eigen::VectorXd q, v, tau;
+};
+
+extern "C" {
+
+// Revolute joints about z: parent (n; −1 the world), pose of the joint in the parent R (n, 9), p (n, 3), mass (n),
+// com (n, 3) and inertia about it (n, 9) in the joint's frame.
+__attribute__((visibility("default"))) Tree * tree_new(
+  int n, const long * parent, const double * R, const double * p, const double * mass, const double * com, const double * I)
+{
+  auto * tree = new Tree;
+  tree->model.gravity.linear() = Eigen::Vector3d(0, 0, -9.81);
+  for (int i = 0; i < n; ++i)
+  {
+    const pin::SE3 placement(Eigen::Map<const Rows3>(R + 9 * i), Eigen::Map<const Eigen::Vector3d>(p + 3 * i));
+    const auto joint = tree->model.addJoint(parent[i] + 1, pin::JointModelRZ(), placement, "j" + std::to_string(i));
+    const Eigen::Matrix3d about_com = Eigen::Map<const Rows3>(I + 9 * i);
+    const pin::Inertia inertia(mass[i], Eigen::Map<const Eigen::Vector3d>(com + 3 * i), about_com);
+    tree->model.appendBodyToJoint(joint, inertia, pin::SE3::Identity());
+  }
+  tree->data = pin::Data(tree->model);
+  tree->q = tree->v = tree->tau = Eigen::VectorXd::Zero(n);
+  return tree;
+}
+
+__attribute__((visibility("default"))) void tree_delete(Tree * tree)
+{
+  delete tree;
+}
+
+// `repeat` calls of aba at one state; the last acceleration goes to a.
+__attribute__((visibility("default"))) void tree_aba(
+  Tree * tree, int repeat, const double * q, const double * v, const double * tau, double * a)
+{
+  const auto n = tree->model.nv;
+  tree->q = Eigen::Map<const Eigen::VectorXd>(q, n);
+  tree->v = Eigen::Map<const Eigen::VectorXd>(v, n);
+  tree->tau = Eigen::Map<const Eigen::VectorXd>(tau, n);
+  for (int k = 0; k < repeat; ++k)
+    pin::aba(tree->model, tree->data, tree->q, tree->v, tree->tau, pin::Convention::LOCAL);
+  Eigen::Map<Eigen::VectorXd>(a, n) = tree->data.ddq;
+}
+}

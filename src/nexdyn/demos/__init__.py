@@ -1,0 +1,1 @@
+"""Scenes that come with the package: ``nexdyn run hinge-chain``, ``nx.load("double-pendulum")``."""

@@ -1,0 +1,115 @@
+"""One door for every file that describes a system: a scene, a URDF, or a demo by its name."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from nexdyn.errors import FileError, InputError, unknown
+from nexdyn.model.system import System
+
+if TYPE_CHECKING:
+    from nexdyn.io.scene import Scene
+
+PathLike = str | os.PathLike[str]
+Base = Literal["fixed", "free"]
+
+DEMOS = Path(__file__).parents[1] / "demos"
+SCENE_SUFFIXES = (".yaml", ".yml")
+SUFFIXES = (*SCENE_SUFFIXES, ".urdf")
+
+
+def load(path: PathLike, base: Base = "fixed", mimic: bool = True, strict: bool = False) -> System:
+    """The system in a scene file (.yaml), in a URDF (.urdf), or in a demo by its name (``nexdyn.demos()`` lists them).
+
+    base: of a URDF, "fixed" to the ground or "free" to float.
+    mimic: of a URDF, whether joints that mimic another follow it; False frees them.
+    strict: of a URDF, refuse unphysical inertias, which are otherwise a NexDynWarning; a scene says so body by body.
+
+    Raises FileError with the file, line, column and reason; InputError with the nearest name where nothing is found.
+    """
+    return load_scene_or_robot(path, base, mimic, strict).system
+
+
+def load_scene_or_robot(path: PathLike, base: Base = "fixed", mimic: bool = True, strict: bool = False) -> Scene:
+    """As :func:`load`, with what a scene says of its simulation; that of a URDF is empty."""
+    from nexdyn.io.scene import Scene, read_scene
+
+    file = _found(path)
+    kind = _kind(file)
+    if kind == "urdf":
+        from nexdyn.io.urdf import load_urdf
+
+        return Scene(load_urdf(file, base=base, mimic=mimic, strict=strict), {})
+    if kind == "scene":
+        if base != "fixed" or not mimic:
+            option = f"base={base!r}" if base != "fixed" else "mimic=False"
+            raise InputError(f"{option} is for robot files; {file} is a scene, whose joints say how it is held")
+        return read_scene(file)
+    if kind == "mjcf":
+        raise FileError("MJCF is not read yet; scenes (.yaml) and URDF (.urdf) are", file=os.fspath(file))
+    raise FileError(f"unknown kind of file; scenes end in {', '.join(SCENE_SUFFIXES)}, robots in .urdf", file=str(file))
+
+
+def demos() -> dict[str, str]:
+    """The demos that come with NexDyn: name and one line of description."""
+    found = {}
+    for path in sorted(DEMOS.glob("*.yaml")):
+        match = re.search(r"^description: (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+        found[path.stem] = match[1] if match else ""
+    return found
+
+
+def _found(path: PathLike) -> Path:
+    """The file that a path or the name of a demo means."""
+    given = os.fspath(path)
+    if not isinstance(given, str):
+        raise InputError(f"path is {given!r}; text is needed")
+    file = Path(given)
+    names = list(demos())
+    if given in names:
+        return DEMOS / f"{given}.yaml"
+    try:
+        if file.is_file():
+            return file
+        if file.exists():
+            raise FileError("is a directory or a device, not a file", file=given)
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"cannot be read: {error}", file=given) from None
+    if not file.suffix and file.name == given:
+        raise unknown("demo or file", given, names, plural="demos")
+    near = _nearest(file)
+    hint = f"; did you mean {near!r}?" if near else ";"
+    raise FileError(f"no such file{hint} demos: {', '.join(names)}", file=given)
+
+
+def _nearest(file: Path) -> str | None:
+    """The model file beside `file` whose name is most like it."""
+    try:
+        beside = [entry.name for entry in file.parent.iterdir() if entry.suffix.lower() in SUFFIXES][:1000]
+    except (OSError, ValueError):
+        return None
+    near = difflib.get_close_matches(file.name, beside, n=1, cutoff=0.5)
+    return str(file.with_name(near[0])) if near else None
+
+
+def _kind(file: Path) -> str:
+    """ "scene", "urdf" or "mjcf", by suffix; of an .xml file, and one of another suffix, by its root element."""
+    suffix = file.suffix.lower()
+    if suffix in SCENE_SUFFIXES:
+        return "scene"
+    if suffix == ".urdf":
+        return "urdf"
+    try:
+        with file.open("rb") as stream:
+            root = re.search(rb"<\s*(robot|mujoco)\b", stream.read(65536))
+    except OSError as error:
+        raise FileError(f"cannot be read: {error}", file=str(file)) from None
+    if root:
+        return {b"robot": "urdf", b"mujoco": "mjcf"}[root[1]]
+    return "mjcf" if suffix == ".xml" else ""
