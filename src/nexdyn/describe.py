@@ -19,7 +19,7 @@ import inspect
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
@@ -101,6 +101,9 @@ SECTIONS: dict[str, tuple[str, Mapping[str, type] | type]] = {
 """Section: kind of element, and its class or its classes by type. Later sections refer to earlier ones."""
 
 KEYS = ("name", "gravity", "parameters", *SECTIONS)
+_KINDS = [kind for kind, _ in SECTIONS.values()]
+_ALL = "*"
+"""In place of a name: every element of a kind failed."""
 
 _OBJECTS: dict[Any, str] = {cls: kind for kind, cls in (*SHAPES.items(), *FUNCTIONS.items())}
 _STORED_AS = {"of": "b", "seen_from": "a"}
@@ -226,7 +229,9 @@ class Builder:
         """The system; `more_keys` are valid too, and belong to the caller."""
         if not isinstance(data, Mapping):
             raise InputError(f"{what} is {shown(data)}; a mapping with {', '.join(KEYS)} is needed")
-        self.check_keys((), data, (*KEYS, *more_keys), what)
+        if not self.check_keys((), data, (*KEYS, *more_keys), what):
+            misnamed = (name for key in data if key not in KEYS for name in _keys(data[key]))
+            self.failed |= {(kind, repr(name)) for name in misnamed for kind in ("parameter", *_KINDS)}
         system = self.empty_system(data)
         for name, value in self.section(data, "parameters"):
             self.attempt(("parameters", name), {}, "parameter", name, functools.partial(system.parameter, name, value))
@@ -256,7 +261,7 @@ class Builder:
             return system.with_parameters({"gravity": gravity})
         except InputError as error:
             if not self.is_consequence(error):
-                self.report(("gravity",), error)
+                self.report(place_of(error, {"gravity": gravity}) or ("gravity",), error)
             return system
 
     def check_whole(self, system: System) -> None:
@@ -275,6 +280,7 @@ class Builder:
         if content is None:
             return
         if not isinstance(content, Mapping):
+            self.failed.add((SECTIONS[section][0] if section in SECTIONS else "parameter", _ALL))
             self.report(
                 (section,), InputError(f"{section} is {shown(content)}; a mapping by name, like {{NAME: …}}, is needed")
             )
@@ -284,10 +290,10 @@ class Builder:
     def attempt(self, path: Path, given: Mapping[str, Any], kind: str, name: str, build: Callable[[], object]) -> None:
         """Build and add; what is refused is reported where it stands."""
         try:
-            build()
+            _refusing(f"{kind} {name!r}", build)
         except InputError as error:
             if not self.is_consequence(error):
-                self.report(path + _place_of(error, given), error)
+                self.report(path + place_of(error, given), error)
             self.failed.add((kind, repr(name)))
 
     def is_consequence(self, error: InputError) -> bool:
@@ -295,7 +301,9 @@ class Builder:
         if not self.failed or not isinstance(error, UnknownNameError):
             return False
         missing = _missing(error)
-        return missing is not None and any((kind, missing[1]) in self.failed for kind in missing[0])
+        return missing is not None and any(
+            (kind, name) in self.failed for kind in missing[0] for name in (missing[1], _ALL)
+        )
 
     def arguments_of(
         self, path: Path, kind: str, name: str, given: Any, classes: Mapping[str, type] | type
@@ -362,9 +370,9 @@ class Builder:
             return None, False
         cls, values = built
         try:
-            return cls(**values), True
+            return _refusing(key, functools.partial(cls, **values)), True
         except InputError as error:
-            self.report(path + _place_of(error, value), error)
+            self.report(path + place_of(error, value), error)
             return None, False
 
     def check_keys(self, path: Path, given: Mapping[str, Any], known: Any, what: str) -> bool:
@@ -384,6 +392,16 @@ class Builder:
         hint = f"; write '{shown(value)}' in quotes" if needed == "text" and not isinstance(value, list | dict) else ""
         self.report(path, InputError(f"{key} of {what} is {shown(value)}; {needed} is needed{hint}"))
         return False
+
+
+def _refusing(what: str, build: Callable[[], Any]) -> Any:
+    """What `build` makes; values that its code trips over are bad input, whatever it raises."""
+    try:
+        return build()
+    except InputError:
+        raise
+    except (TypeError, ValueError, ArithmeticError, AttributeError, LookupError) as error:
+        raise InputError(f"{what} cannot be made of these values: {error}") from error
 
 
 def _add(add: Callable[[Any], object], name: str, cls: type, values: dict[str, Any]) -> None:
@@ -416,7 +434,7 @@ def _missing(error: InputError) -> tuple[list[str], str] | None:
     return None if match is None else (match[1].split(" or "), match[2])
 
 
-def _place_of(error: InputError, given: Mapping[str, Any]) -> Path:
+def place_of(error: InputError, given: Mapping[str, Any]) -> Path:
     """Where among the attributes `given` an error is: at the name it misses, or at the first attribute it names."""
     missing = _missing(error)
     if missing is not None:
@@ -447,6 +465,10 @@ def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
         yield path, value
     for key, item in items:
         yield from _leaves(item, (*path, key))
+
+
+def _keys(value: Any) -> Iterable[str]:
+    return value if isinstance(value, Mapping) else ()
 
 
 def _mappings(value: Any, path: Path = ()) -> Iterator[tuple[Path, Mapping[str, Any]]]:

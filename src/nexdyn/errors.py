@@ -5,7 +5,8 @@
     │   ├── UnknownNameError             a name that nothing carries; the nearest one is offered
     │   └── FileError                    the same, with file, line and column
     └── SolveError (RuntimeError)        the input is fine, a solution was not found; exit code 3
-        └── SingularError                a mass or constraint matrix that cannot be factored
+        ├── SingularError                a mass or constraint matrix that cannot be factored
+        └── AssemblyError                joints that cannot be closed, or rows in conflict
 
 NexDynWarning (UserWarning) is what is said without stopping.
 """
@@ -58,6 +59,14 @@ class SolveError(NexDynError, RuntimeError):
 
 class SingularError(SolveError):
     """A matrix that must be factored has no usable pivot; `where` names the joint."""
+
+
+class AssemblyError(SolveError):
+    """A mechanism that cannot be assembled; `report` says which joints stay open and which rows conflict."""
+
+    def __init__(self, message: str, *, report: Any) -> None:
+        super().__init__(message)
+        self.report = report
 
 
 class NexDynWarning(UserWarning):

@@ -1,4 +1,4 @@
-"""The two decorators of compiled code, and the cache that never runs a stale kernel.
+"""The decorators of compiled code, and the cache that never runs a stale kernel.
 
 `@kernel`  an entry that Python or many callers reach: compiled once per signature and cached on disk.
 `@formula` a small function that kernels call: compiled into its callers and cached with them.
@@ -16,11 +16,13 @@ Relaxed floating point: `contract` allows fused multiply-add, `nsz` drops x + 0.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
 import shutil
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,17 +37,25 @@ from numba.extending import overload
 F = TypeVar("F", bound=Callable[..., Any])
 
 FLOATING_POINT = {"contract", "nsz"}
-_NO_C_WRAPPER = {"no_cfunc_wrapper": True}
+_CONFIG: Any = numba.config
+_NO_C_WRAPPER: Any = {"no_cfunc_wrapper": True}
 _OPTIONS: dict[str, Any] = {"fastmath": FLOATING_POINT, "error_model": "numpy", **_NO_C_WRAPPER}
+_SETTINGS = ("BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")  # of Numba, that change code
+_PACKAGE = Path(__file__).resolve().parent
 KEPT_CACHES = 4  # caches of other sources that stay, the youngest first
 
 
 @functools.cache
 def source_hash(root: Path | None = None) -> str:
-    """Hash of all Python sources below `root` (the package), and of the versions of Numba and LLVM."""
-    root = root or Path(__file__).parent
-    digest = hashlib.sha256(f"{numba.__version__} {llvmlite.__version__} {sys.version}".encode())
-    for path in sorted(root.rglob("*.py")):
+    """Hash of all Python sources below `root` (the package), and of what else decides about the code they become."""
+    settings = [getattr(_CONFIG, name) for name in _SETTINGS]
+    versions = f"{numba.__version__} {llvmlite.__version__} {sys.version} {settings}"
+    return _hash(root or _PACKAGE, versions)
+
+
+def _hash(root: Path, salt: str) -> str:
+    digest = hashlib.sha256(salt.encode())
+    for path in sorted(root.rglob("*.py")) if root.is_dir() else [root]:
         digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:24]
 
@@ -85,29 +95,46 @@ def compiled_before() -> bool:
 
 
 class _Locator(caching._CacheLocator):
-    def __init__(self, line: int) -> None:
-        self._line = line
+    """Where the code of a function lies: named by file and line, stamped with the hash of all that it is made of."""
+
+    def __init__(self, file: Path, line: int) -> None:
+        self._file, self._line = file, line
 
     def get_cache_path(self) -> str:
         return str(cache_folder())
 
     def get_source_stamp(self) -> str:
-        return source_hash()
+        inside = self._file.is_relative_to(_PACKAGE)
+        return source_hash() if inside else _hash(self._file, source_hash())
 
     def get_disambiguator(self) -> str:
-        return str(self._line)
+        return f"{self._line}-{zlib.crc32(str(self._file).encode()):08x}"  # Numba's own part leaves the folder out
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> _Locator | None:
-        return cls(py_func.__code__.co_firstlineno) if cache_folder() else None
+        return cls(Path(py_file).resolve(), py_func.__code__.co_firstlineno) if cache_folder() else None
 
 
 class _CacheImpl(caching.CompileResultCacheImpl):
-    _locator_classes = [_Locator]
+    _locator_classes = [_Locator]  # noqa: RUF012
 
 
 class _Cache(caching.FunctionCache):
+    """A cache that never stops the work: a damaged file counts as none, a full disk keeps nothing."""
+
     _impl_class = _CacheImpl
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:
+            with contextlib.suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        with contextlib.suppress(OSError):
+            super().save_overload(sig, data)
 
 
 class _Formula(CPUDispatcher):
@@ -126,7 +153,7 @@ class _Formula(CPUDispatcher):
 
 def formula(f: F) -> F:
     """Compile `f` into the kernels that call it."""
-    if numba.config.DISABLE_JIT:
+    if _CONFIG.DISABLE_JIT:
         return f
     options = {"nopython": True, "no_cpython_wrapper": True, **_OPTIONS}
     return _Formula(f, locals={}, targetoptions=options)  # type: ignore[return-value]
@@ -135,11 +162,20 @@ def formula(f: F) -> F:
 def kernel(f: F) -> F:
     """Compile `f` once per signature and keep the machine code on disk."""
     dispatcher = njit(**_OPTIONS)(f)
-    if not numba.config.DISABLE_JIT and cache_folder() is not None:
+    if not _CONFIG.DISABLE_JIT and cache_folder() is not None and Path(f.__code__.co_filename).is_file():
         dispatcher._cache = _Cache(f)
-    return dispatcher  # type: ignore[no-any-return]
+    return dispatcher
 
 
-def overloaded(f: Any) -> Callable[[F], F]:
+def compiled_for(f: Any, *arguments: Any) -> Any:
+    """Kernel `f` compiled for the types of `arguments` and no others, which give TypeError; None where interpreted."""
+    if _CONFIG.DISABLE_JIT:
+        return None
+    f(*arguments)
+    f.disable_compile()
+    return f
+
+
+def overloaded(f: Any) -> Any:
     """What the decorated function returns for the types of the compiler is compiled where kernels call `f`."""
-    return overload(f, strict=False, jit_options=_NO_C_WRAPPER)  # type: ignore[no-any-return]
+    return overload(f, strict=False, jit_options=_NO_C_WRAPPER)

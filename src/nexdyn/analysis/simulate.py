@@ -9,13 +9,15 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Literal
 
 import numpy as np
 
+from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.problem import build_problem, freedom_name
-from nexdyn.analysis.state import vector
+from nexdyn.analysis.state import unit_quaternions, vector
 from nexdyn.errors import InputError, NexDynWarning, SolveError, unknown
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
@@ -26,6 +28,7 @@ from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
 from nexdyn.results.recording import Recording
 from nexdyn.results.result import Result
+from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.tree import Tree
 
 Progress = Callable[[float, float], None]
@@ -69,7 +72,8 @@ def simulate(
 class Simulation:
     """A mechanism in motion that a program can step: `sim.step(dt, u)` lets a controller close the loop.
 
-    Arguments as for `nx.simulate`. `t` [s], `q` (nq,), `v`, `a` (nv,) are the present state; `result()` what was recorded.
+    Arguments as for `nx.simulate`. `t` [s], `q` (nq,), `v`, `a` (nv,) are the present state, `result()` is what was
+    recorded.
     """
 
     def __init__(
@@ -83,6 +87,8 @@ class Simulation:
         output_every: int = 1,
         dynamics: Literal["aba", "crba"] = "aba",
     ) -> None:
+        if not isinstance(system, System):
+            raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
         self.method = RungeKutta4(1e-3) if method is None else method
         if not isinstance(self.method, FixedStep | DormandPrince):
             valid = ", ".join(cls.__name__ for cls in METHODS.values())
@@ -94,8 +100,8 @@ class Simulation:
         self.system, self.tree = system, Tree(system)
         self.output_every = output_every
         self.t = 0.0
-        q_start, v_start = self._start(initial)
-        q_start = self.tree.normalized(vector(self.tree, q0, "q0", q_start))
+        q_start, v_start = self._start(initial, q0)
+        q_start = unit_quaternions(self.tree, vector(self.tree, q0, "q0", q_start))
         v_start = vector(self.tree, v0, "v0", v_start)
 
         tableau = getattr(self.method, "tableau", EULER)
@@ -110,7 +116,8 @@ class Simulation:
         self._rows: list[np.ndarray] = []
         self._steps = 0
         self._wall = 0.0
-        self._now = np.zeros((1, self._width))
+        self._dt = 0.0  # the adaptive step with which to go on; 0: choose one
+        self._now = np.concatenate([[self.t], q_start, v_start, np.zeros(n)])[None]
         self._sample(first=True)
 
     # --- state ------------------------------------------------------------------------------------------------------
@@ -138,8 +145,8 @@ class Simulation:
         out = np.concatenate(rows)
         nq, n = self.tree.nq, self._n
         recording = Recording(
-            out[:, 0].copy(), out[:, 1 : 1 + nq].copy(), out[:, 1 + nq : 1 + nq + n].copy(), out[:, 1 + nq + n :].copy(),
-            method=repr(self.method), steps=self._steps, status=status, message=message, wall_time=self._wall,
+            out[:, 0].copy(), out[:, 1 : 1 + nq].copy(), out[:, 1 + nq : 1 + nq + n].copy(),
+            out[:, 1 + nq + n :].copy(), method=repr(self.method), steps=self._steps, status=status, message=message, wall_time=self._wall,
         )  # fmt: skip
         return Result(self.system, recording, tree=self.tree)
 
@@ -148,24 +155,32 @@ class Simulation:
     def step(self, dt: float, u: Any = None) -> None:
         """Go on by `dt` [s] while the joints are driven by the constant efforts `u` (nv,) or {joint: numbers} [N, N m].
 
-        A method of constant step takes as many equal steps, none longer than its own, as fit. The state at the end is
-        recorded.
+        A method of constant step takes as many equal steps, none longer than its own, as fit. The states at the start
+        and at the end are recorded. Errors as for `nx.simulate`; an interrupt (Ctrl-C) is raised once the state is whole.
         """
         dt = positive(dt, "dt of step")
         self._problem.u[:] = vector(self.tree, u, "u", np.zeros(self._n))
-        started = time.perf_counter()
+        if not self._rows or self._rows[-1][-1, 0] < self.t:
+            self._sample()
+            self._rows.append(self._now.copy())
+        started, t_end = time.perf_counter(), self.t + dt
+        interrupt = None
         try:
-            if isinstance(self.method, FixedStep):
-                count = max(1, math.ceil(dt / self.method.dt - 1e-9))
-                self._march_fixed(self.t, dt / count, 0, count, np.empty((0, self._width)), every=count + 1, start=1)
-                self._steps += count
-            else:
-                self._march_adaptive(self.t + dt, np.empty(0), None, record=False)
-            self.t += dt
+            with interrupts_wait() as check:
+                if isinstance(self.method, FixedStep):
+                    count = max(1, math.ceil(dt / self.method.dt - 1e-9))
+                    self._march_fixed(dt / count, count, 0, check)
+                else:
+                    self._march_adaptive(t_end, np.empty(0), 0, check)
+                self.t = t_end
+        except KeyboardInterrupt as error:
+            interrupt = error
         finally:
             self._wall += time.perf_counter() - started
         self._sample()
         self._rows.append(self._now.copy())
+        if interrupt is not None:
+            raise interrupt
 
     def run(self, t_end: float, *, output_times: Any = None, progress: Progress | None = None) -> Result:
         """Go on until `t_end` [s] and return all that was recorded. Arguments and errors as for `nx.simulate`."""
@@ -174,27 +189,37 @@ class Simulation:
         started = time.perf_counter()
         self._problem.u[:] = 0.0
         try:
-            if isinstance(self.method, FixedStep):
-                self._run_fixed(t_end, progress)
-            else:
-                self._march_adaptive(t_end, times, progress, record=output_times is None)
+            with interrupts_wait() as check:
+
+                def look() -> None:
+                    if progress is not None:
+                        progress(self.t, t_end)
+                    check()
+
+                if isinstance(self.method, FixedStep):
+                    self._run_fixed(t_end, look)
+                else:
+                    self._march_adaptive(t_end, times, 0 if len(times) else self.output_every, look)
+                self.t = t_end
+                look()
         except KeyboardInterrupt:
             self._wall += time.perf_counter() - started
+            with suppress(SolveError, KeyboardInterrupt):
+                self._sample()
             message = f"interrupted at t = {self.t:g} s of {t_end:g} s"
             warnings.warn(f"{message}; the result holds what was reached", NexDynWarning, stacklevel=3)
             return self.result("interrupted", message)
-        self.t = t_end
         self._sample()
         self._wall += time.perf_counter() - started
-        if progress is not None:
-            progress(t_end, t_end)
         return self.result()
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
-    def _start(self, initial: Result | None) -> tuple[np.ndarray, np.ndarray]:
+    def _start(self, initial: Result | None, q0: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The state to start from where q0 and v0 say nothing."""
         if initial is None:
-            return self.tree.described(), self.tree.initial_velocity()
+            given = () if q0 is None else q0 if isinstance(q0, Mapping) else self.tree.coordinates
+            return described_coordinates(self.tree, given), self.tree.initial_velocity()
         if not isinstance(initial, Result):
             raise InputError(f"initial is {initial!r}; a Result is needed, like the one that simulate returns")
         recorded = initial.recording
@@ -220,57 +245,55 @@ class Simulation:
             return np.empty(0)
         if isinstance(self.method, FixedStep):
             raise InputError("output_times need a method with dense output, DormandPrince; or use output_every")
-        times = np.atleast_1d(np.asarray(output_times, dtype=float))
-        if times.ndim != 1 or not (np.diff(times) > 0.0).all() or not (self.t <= times[0] and times[-1] <= t_end):
+        try:
+            times = np.atleast_1d(np.asarray(output_times, dtype=float))
+        except (TypeError, ValueError):
+            raise InputError(f"output_times is {output_times!r}; times in seconds are needed") from None
+        if times.ndim != 1 or times.size == 0:
+            raise InputError(f"output_times has shape {times.shape}; one time or more in a row is needed")
+        if not (np.diff(times) > 0.0).all() or not (self.t <= times[0] and times[-1] <= t_end):
             raise InputError(f"output_times must increase strictly from {self.t:g} s or later to {t_end:g} s at most")
         return times
 
-    def _run_fixed(self, t_end: float, progress: Progress | None) -> None:
+    def _run_fixed(self, t_end: float, look: Callable[[], None]) -> None:
         assert isinstance(self.method, FixedStep)
-        dt, t0 = self.method.dt, self.t
-        whole = math.floor((t_end - t0) / dt + 1e-9)
-        rest = t_end - t0 - whole * dt
-        done, count = 0, 16
-        room = np.empty((min(ROWS, whole // self.output_every + 2), self._width))
-        while done < whole:
-            count = min(count, whole - done, (len(room) - 1) * self.output_every)
-            began = time.perf_counter()
-            self._march_fixed(t0, dt, done, done + count, room, self.output_every)
-            took = time.perf_counter() - began
-            done += count
-            self._steps += count
-            self.t = t0 + done * dt
-            if progress is not None:
-                progress(self.t, t_end)
-            count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
+        dt = self.method.dt
+        whole = math.floor((t_end - self.t) / dt + 1e-9)
+        rest = t_end - self.t - whole * dt
+        self._march_fixed(dt, whole, self.output_every, look)
         if rest > 1e-9 * dt:
-            self._march_fixed(self.t, rest, 0, 1, room, every=1 if whole % self.output_every == 0 else 2, start=whole)
-            self._steps += 1
+            self._march_fixed(rest, 1, 1 if whole % self.output_every == 0 else 0, look)
 
-    def _march_fixed(
-        self, t0: float, dt: float, k: int, k_stop: int, room: np.ndarray, every: int, start: int = 0
-    ) -> None:
-        """Steps k … k_stop − 1 and their outputs; `start` shifts the count that `every` divides."""
+    def _march_fixed(self, dt: float, steps: int, every: int, look: Callable[[], None]) -> None:
+        """`steps` steps; every `every`-th state (0: none), the first included, is kept before its step is taken."""
         semi_implicit = isinstance(self.method, SemiImplicitEuler)
-        skip = start if every > 1 and start else 0
-        status, done, rows, bad = march(
-            self._problem, self._A, self._b, self._c, semi_implicit, t0 - skip * dt, dt, k + skip, k_stop + skip,
-            every, self._y, self._stage, self._K, self._n, room,
-        )  # fmt: skip
-        if rows:
-            self._keep(room[:rows].copy())
-        if status != OK:
-            self.t = t0 + (done - skip) * dt
-            self._fail(status, bad)
+        room = np.empty((min(ROWS, steps // every + 2) if every else 0, self._width))
+        t0, done, count = self.t, 0, 16
+        while done < steps:
+            count = min(count, steps - done, (len(room) - 1) * every if every else steps)
+            began = time.perf_counter()
+            status, reached, rows, bad = march(
+                self._problem, self._A, self._b, self._c, semi_implicit, t0, dt, done, done + count, every, self._y,
+                self._stage, self._K, self._n, room,
+            )  # fmt: skip
+            took = time.perf_counter() - began
+            self._steps += reached - done
+            done = reached
+            self.t = t0 + done * dt
+            if rows:
+                self._keep(room[:rows].copy())
+            if status != OK:
+                self._fail(status, bad)
+            look()
+            count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
 
-    def _march_adaptive(self, t_end: float, times: np.ndarray, progress: Progress | None, record: bool) -> None:
+    def _march_adaptive(self, t_end: float, times: np.ndarray, every: int, look: Callable[[], None]) -> None:
+        """Steps until `t_end`; states at `times`, or every `every`-th (0: none), the first included, are kept."""
         method = self.method
         assert isinstance(method, DormandPrince)
-        control = np.zeros(13)
-        control[0], control[2] = self.t, 1e-4
+        control = np.zeros(14)
+        control[:3] = self.t, self._dt, 1e-4
         control[7:11] = method.rtol, method.atol, method.dt_min, min(method.dt_max, 1e300)
-        every = self.output_every if record else 2**62
-        control[3] = 0.0 if record else 1.0
         room = np.empty((len(times) + 2 if len(times) else ROWS, self._width))
         y_old, scale = np.zeros((2, 2 * self._n))
         if times.size and times[0] == self.t:
@@ -278,22 +301,20 @@ class Simulation:
             control[4] = 1.0
         work = 200
         while control[0] < t_end:
-            began, spent = time.perf_counter(), control[5]
+            began, spent, steps = time.perf_counter(), control[5], control[3]
             status, rows, bad = march_adaptive(
                 self._problem, self._A, self._b, self._c, self._e, DORMAND_PRINCE_DENSE, control, t_end, work, every,
                 times, self._y, y_old, self._stage, scale, self._K, self._n, room,
             )  # fmt: skip
             took = time.perf_counter() - began
-            self.t = float(control[0])
+            self.t, self._dt = float(control[0]), float(control[1])
+            self._steps += int(control[3] - steps)
             if rows:
                 self._keep(room[:rows].copy())
             if status != OK:
-                self._steps += int(control[3]) - (0 if record else 1)
                 self._fail(status, bad, dt=float(control[1]))
-            if progress is not None:
-                progress(self.t, t_end)
+            look()
             work = max(50, int((control[5] - spent) * min(8.0, SLICE / max(took, 1e-6))))
-        self._steps += int(control[3]) - (0 if record else 1)
 
     def _keep(self, rows: np.ndarray) -> None:
         """Rows not recorded before: a state that ends one run begins the next."""
@@ -308,12 +329,11 @@ class Simulation:
         if status == OK:
             return
         if first and status == NOT_FINITE:
-            self._now[0, 1 + self.tree.nq + self._n :] = 0.0
             self.tree.forward_dynamics(self.q, self.v, np.zeros(self._n), dynamics="crba")  # names a singular joint
-        self._fail(status, bad)
+        self._fail(status, bad, first=first)
 
-    def _fail(self, status: int, bad: int, dt: float | None = None) -> None:
-        """Raise the error of a status, with what was recorded."""
+    def _fail(self, status: int, bad: int, dt: float = 0.0, first: bool = False) -> None:
+        """Raise the error of a status, with what was recorded unless it is the first state that fails."""
         where, joint, body = freedom_name(self.tree, bad) if bad >= 0 else ("", None, None)
         if status == NOT_FINITE:
             message = f"the motion is no longer finite at t = {self.t:g} s{where}; " + (
@@ -322,12 +342,13 @@ class Simulation:
         elif status == STEP_TOO_SMALL:
             message = (
                 f"the step fell to {dt:g} s at t = {self.t:g} s and the error still exceeds rtol = "
-                f"{getattr(self.method, 'rtol', 0):g}{where}; loosen rtol and atol, or look for a stiff or jumping force"
+                f"{getattr(self.method, 'rtol', 0):g}{where}; loosen rtol and atol, or look for a stiff, jumping or "
+                "unbounded force"
             )
         else:
             force = list(self.system.forces.values())[status - FORCE_FAILED]
             error = failure(force, self.t, force.callbacks())
-            error.result = self.result("failed", str(error)) if self._rows else None
+            error.result = None if first else self.result("failed", str(error))
             raise error
-        kept = self.result("failed", message) if self._rows else None
+        kept = None if first else self.result("failed", message)
         raise SolveError(message, time=self.t, where=body or joint, result=kept)

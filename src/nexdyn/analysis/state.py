@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nexdyn.errors import InputError, unknown
+from nexdyn.spatial.rotations import check_unit_quaternion
 from nexdyn.tree.tree import Tree
 
 
@@ -28,6 +29,16 @@ def vector(tree: Tree, given: Any, what: str, default: np.ndarray) -> np.ndarray
             out[part] = _numbers(numbers, part.stop - part.start, f"{what} of joint {name!r}")
         return out
     return _numbers(given, len(default), what)
+
+
+def unit_quaternions(tree: Tree, q: np.ndarray) -> np.ndarray:
+    """`q` (nq,) with the rounding of its quaternions removed; InputError names a joint whose quaternion is not unit."""
+    q = q.copy()
+    for name, place in tree.coordinates.items():
+        if place.q.stop - place.q.start > place.v.stop - place.v.start:
+            four = slice(place.q.start, place.q.start + 4)
+            q[four] = check_unit_quaternion(q[four], f"q0 of joint {name!r}")
+    return q
 
 
 def _numbers(given: Any, n: int, what: str) -> np.ndarray:

@@ -72,35 +72,36 @@ class AppliedForce(ForceElement):
         if self.expressed_in not in ("world", "body"):
             raise unknown(f"axes of {self}", self.expressed_in, ("world", "body"), plural="valid")
         check_points(self, ("",), values)
-        for what, function in self._functions().items():
-            resolved_function(function, values, what)
+        self._functions(values)
 
     def data(self, values: Mapping[str, float]) -> list[float]:
+        """1 for the world or 0, then the rows of the components of force and torque."""
         self.check(values)
-        self._callbacks = tuple(c for function in self._functions().values() for c in time_callbacks(function))
-        rows = [time_row(function, values) for function in self._functions().values()]
+        functions = self._functions(values)
+        self._callbacks = tuple(callback for function in functions for callback in time_callbacks(function))
+        rows = [time_row(function) for function in functions]
         return [1.0 if self.expressed_in == "world" else 0.0, *(x for row in rows for x in row)]
 
     def callbacks(self) -> tuple[Callback, ...]:
         return self.__dict__.get("_callbacks", ())
 
-    def _functions(self) -> dict[str, Function]:
-        """The six components as functions of time, by what they are called in messages."""
-        functions = {}
+    def _functions(self, values: Mapping[str, float]) -> list[Function]:
+        """The six components as functions of time."""
+        functions = []
         for attribute in ("force", "torque"):
             what = f"{attribute} of {self}"
             components = sequence(self.__dict__[attribute], what, "three components")
             if len(components) != 3:
                 raise InputError(f"{what} has {len(components)} components; 3 are needed")
             for axis, x in enumerate(components):
-                functions[f"{what}, component {axis}"] = as_function(x, f"{what}, component {axis}")
+                functions.append(function_of_time(x, values, f"{what}, component {axis}"))
         return functions
 
 
-def resolved_function(function: Function, values: Mapping[str, float], what: str) -> Function:
-    """A function of time with numbers in place of parameters; InputError names `what`."""
+def function_of_time(x: Any, values: Mapping[str, float], what: str) -> Function:
+    """What was given as a function of time, with numbers in place of parameters; InputError names `what`."""
     try:
-        return function.resolved(values)
+        return as_function(x, "it").resolved(values)
     except InputError as error:
         raise type(error)(f"{what}: {error}") from None
 

@@ -139,7 +139,7 @@ def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     s_phi, s_p = -(K_phi + D_phi), -(K_p + D_p)
     # n = R J_l⁻ᵀ s_φ,  f = R s_p
     F_B = Force(X_WA.R @ right_jacobian_inverse_times(phi, s_phi), X_WA.R @ s_p)
-    return reaction(F_B, r), F_B
+    return reaction(F_B, -r), F_B
 
 
 @formula

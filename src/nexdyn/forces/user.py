@@ -133,7 +133,7 @@ def wrench(t, data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     if status != 0:
         n = Vec3(nan, nan, nan)
     F_A = Force(n, f)
-    return F_A, reaction(F_A, X_WA.p - X_WB.p)
+    return F_A, reaction(F_A, X_WB.p - X_WA.p)
 
 
 @formula

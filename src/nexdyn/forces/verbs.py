@@ -5,8 +5,7 @@
     element_energy, freedom_energy   U, 0 where a force has none
 
 The status is FAILED where finite motion gives a force that is not finite; motion that is not finite itself is for the
-integrator to see. Lanes carry their NaN and report no status. The joint's own spring, damper and friction are in
-``joint_force``.
+integrator to see. Lanes carry their NaN and report no status. A joint's own spring, damper and friction: ``joint``.
 """
 
 from __future__ import annotations

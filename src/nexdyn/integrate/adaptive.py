@@ -32,6 +32,22 @@ def error_norm(e, dt, K, rtol, atol, s, size):  # type: ignore[no-untyped-def]
 
 
 @formula
+def worst_component(e, K, rtol, atol, s, size):  # type: ignore[no-untyped-def]
+    """The component with the largest share in `error_norm`; the first that is not a number, if one is not."""
+    worst, largest = 0, -1.0
+    for m in range(size):
+        error = 0.0
+        for i in range(len(e)):
+            error += e[i] * K[i, m]
+        error = abs(error) / (atol + rtol * s[m])
+        if not error <= largest:
+            worst, largest = m, error
+        if error != error:
+            break
+    return worst
+
+
+@formula
 def first_step(K, rtol, atol, s, size, dt_max):  # type: ignore[no-untyped-def]
     """A step over which y changes by a hundredth of its scale."""
     slope = 0.0
@@ -63,8 +79,9 @@ def interpolate(problem, P, t, theta, dt, y, K, stage, size, out, row):  # type:
 def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y, y_old, stage, s, K, n, out):  # type: ignore[no-untyped-def]
     """Steps until t_end, until `out` is full, or until `work` evaluations are spent.
 
-    control: t, dt (0: choose), last error, steps, next time wanted, evaluations, rejected steps, rtol, atol, dt_min,
-    dt_max, whether K_0 is known, whether the present state is recorded. States go to `out` at `times`, or without times before every `every`-th step.
+    control (14): t, dt (0: choose), last error, steps, next time wanted, evaluations, rejected steps, rtol, atol,
+    dt_min, dt_max, whether K_0 is known, whether the present state is recorded, whether the last step was rejected.
+    States go to `out` at `times`, or without times before every `every`-th step (0: never).
     Returns (status, rows, component where it failed).
     """
     size = 2 * n
@@ -83,7 +100,7 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
         if status == OK and bad >= 0:
             status = NOT_FINITE
     while status == OK and t < t_end and spent < work and row + 1 < len(out):
-        if control[12] == 0.0 and len(times) == 0 and control[3] % every == 0:
+        if control[12] == 0.0 and len(times) == 0 and every > 0 and control[3] % every == 0:
             record(problem, t, y, K, out, row)
             row += 1
         control[12] = 1.0
@@ -106,12 +123,15 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
             for m in range(size):
                 y[m] = y_old[m]
             control[6] += 1.0
+            control[13] = 1.0
             dt = h * (max(SHRINK, SAFETY * error ** (-alpha)) if error < np.inf else SHRINK)
             if dt < dt_min or t + dt == t:
                 status = NOT_FINITE if bad >= 0 else STEP_TOO_SMALL
+                bad = bad if bad >= 0 else worst_component(e, K, rtol, atol, s, size)
             continue
         # outputs inside the step, in the chart of its start
-        while control[4] < len(times) and times[int(control[4])] <= t + h and row + 1 < len(out):
+        t_new = t_end if last else t + h
+        while control[4] < len(times) and times[int(control[4])] <= t_new and row + 1 < len(out):
             theta = (times[int(control[4])] - t) / h
             status = interpolate(problem, P, t, theta, h, y_old, K, stage, size, out, row)
             spent += 1
@@ -120,11 +140,13 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
             row += 1
             control[4] += 1.0
         factor = SAFETY * max(error, 1e-10) ** (-alpha) * max(old, 1e-4) ** beta
-        dt = h * min(GROW, max(SHRINK, factor)) if not last else max(dt, h)
+        most = 1.0 if control[13] else GROW
+        dt = h * min(most, max(SHRINK, factor)) if not last else max(dt, h)
         dt = min(dt, dt_max)
         old = error
-        t = t_end if last else t + h
+        t = t_new
         control[3] += 1.0
+        control[13] = 0.0
         # the last stage is the next first one, in the chart about the new position
         for m in range(size):
             K[0, m] = K[len(b) - 1, m]

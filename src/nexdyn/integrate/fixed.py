@@ -56,7 +56,7 @@ def semi_implicit_step(problem, dt, y, K, n):  # type: ignore[no-untyped-def]
 
 @kernel
 def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K, n, out):  # type: ignore[no-untyped-def]
-    """Steps k … k_stop − 1; every `every`-th state goes to the next row of `out` before its step.
+    """Steps k … k_stop − 1; every `every`-th state (0: none) goes to the next row of `out` before its step.
 
     Returns (status, steps done in all, rows written, component where it failed).
     """
@@ -66,7 +66,8 @@ def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K
         status = rates(problem, t, y, K, 0)
         if status != OK:
             return status, k, row, -1
-        if k % every == 0:
+        kept = every > 0 and k % every == 0
+        if kept:
             record(problem, t, y, K, out, row)
             row += 1
         if semi_implicit:
@@ -78,7 +79,9 @@ def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K
             advance(dt, b, y, K, 2 * n)
         bad = first_not_finite(y, 2 * n)
         if bad >= 0:
-            return NOT_FINITE, k, row, bad
+            # the state just kept is no use where its acceleration was not finite already
+            spoilt = kept and first_not_finite(K[0], 2 * n) >= 0
+            return NOT_FINITE, k, row - 1 if spoilt else row, bad
         recentre(problem, y, K, 0)
         k += 1
     return OK, k, row, -1
@@ -86,12 +89,15 @@ def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K
 
 @kernel
 def sample(problem, t, y, K, n, out):  # type: ignore[no-untyped-def]
-    """The state at t, with its acceleration, into row 0 of `out`; returns (status, component that is not finite)."""
+    """The state at t, with its acceleration if that is finite, into row 0 of `out`.
+
+    Returns (status, component that is not finite).
+    """
     status = rates(problem, t, y, K, 0)
     if status != OK:
         return status, -1
+    bad = first_not_finite(K[0], 2 * n)
+    if bad >= 0:
+        return NOT_FINITE, bad
     record(problem, t, y, K, out, 0)
-    for m in range(2 * n):
-        if not (K[0, m] - K[0, m] == 0.0):
-            return NOT_FINITE, m
     return OK, -1

@@ -82,8 +82,12 @@ class DormandPrince(Method):
             object.__setattr__(self, what, positive(getattr(self, what), f"{what} of DormandPrince"))
         if self.rtol < 1e-14:
             raise InputError(f"rtol of DormandPrince is {self.rtol:g}; below 1e-14 rounding decides")
-        if not self.dt_max > self.dt_min:
-            raise InputError(f"dt_max of DormandPrince is {self.dt_max}; it must be greater than dt_min = {self.dt_min:g}")
+        try:
+            longer = float(self.dt_max) > self.dt_min
+        except (TypeError, ValueError):
+            longer = False
+        if not longer:
+            raise InputError(f"dt_max of DormandPrince is {self.dt_max}; a number greater than dt_min = {self.dt_min:g} is needed")
 
 
 METHODS: dict[str, type[Method]] = {

@@ -20,17 +20,19 @@ class Tableau(NamedTuple):
     order: int
 
 
-def tableau(rows: list[list[float]], b: list[float], order: int, e: list[float] | None = None) -> Tableau:
-    """The tableau of the rows below the diagonal; c_i = Σ_j a_ij."""
+def tableau(
+    rows: list[list[float]], b: list[float], c: list[float], order: int, e: list[float] | None = None
+) -> Tableau:
+    """The tableau of the rows below the diagonal. c_i = Σ_j a_ij is given: summed it would be 1 − 2e-16 for 1."""
     A = np.zeros((len(b), len(b)))
     for i, coefficients in enumerate(rows, start=1):
         A[i, : len(coefficients)] = coefficients
-    return Tableau(A, np.array(b), A.sum(axis=1), np.array(e or []), order)
+    return Tableau(A, np.array(b), np.array(c), np.array(e or []), order)
 
 
-EULER = tableau([], [1.0], order=1)
+EULER = tableau([], [1.0], [0.0], order=1)
 
-CLASSICAL_4 = tableau([[0.5], [0.0, 0.5], [0.0, 0.0, 1.0]], [1 / 6, 1 / 3, 1 / 3, 1 / 6], order=4)
+CLASSICAL_4 = tableau([[0.5], [0.0, 0.5], [0.0, 0.0, 1.0]], [1 / 6, 1 / 3, 1 / 3, 1 / 6], [0.0, 0.5, 0.5, 1.0], order=4)
 
 # table 5.2; the last row of A is b, so that K_7 is the first stage of the next step
 DORMAND_PRINCE = tableau(
@@ -43,6 +45,7 @@ DORMAND_PRINCE = tableau(
         [35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84],
     ],
     [35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0.0],
+    [0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0],
     order=5,
     e=[71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40],
 )

@@ -65,7 +65,7 @@ def demos() -> dict[str, str]:
 
 def _found(path: PathLike) -> Path:
     """The file that a path or the name of a demo means."""
-    given = os.fspath(path)
+    given = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(given, str):
         raise InputError(f"path is {given!r}; text is needed")
     file = Path(given)

@@ -14,19 +14,21 @@ from __future__ import annotations
 import math
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
-from nexdyn.describe import SECTIONS, Builder, Path, arguments, shown, to_dict
-from nexdyn.errors import FileError, InputError, unknown
+from nexdyn.describe import SECTIONS, Builder, Path, arguments, place_of, shown, to_dict
+from nexdyn.errors import FileError, InputError, NexDynWarning, unknown
 from nexdyn.integrate.methods import METHODS, Method, positive
 from nexdyn.io.urdf_xml import read_bytes
 from nexdyn.io.yaml_positions import Place, Positions, read_yaml, resolved
 from nexdyn.joints import Free
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import bound, frozen, number, sequence
+from nexdyn.model.shapes import Mesh
 from nexdyn.model.system import System
 
 PathLike = str | os.PathLike[str]
@@ -35,6 +37,8 @@ DYNAMICS = ("aba", "crba")
 MAX_ERRORS = 50
 SIMULATION_KEYS = ("t_end", "method", "output_every", "output_times", "dynamics", "q0", "v0")
 WIDTH = 110
+SHOWN = 5
+"""Missing meshes that a warning names."""
 
 
 class Scene(NamedTuple):
@@ -60,7 +64,7 @@ def read_scene(path: PathLike) -> Scene:
         raise FileError(
             f"byte 0x{data[error.start]:02x} is not UTF-8; save the file as UTF-8", file=file, line=line
         ) from None
-    return read_scene_text(text, file)
+    return read_scene_text(text, file, FilePath(path).parent)
 
 
 def load_scene(path: PathLike) -> System:
@@ -68,20 +72,28 @@ def load_scene(path: PathLike) -> System:
     return read_scene(path).system
 
 
-def read_scene_text(text: str, file: str = "<text>") -> Scene:
-    """As :func:`read_scene`, from a text; `file` is what messages call it."""
+def read_scene_text(text: str, file: str = "<text>", directory: PathLike | None = None) -> Scene:
+    """As :func:`read_scene`, from a text; `file` is what messages call it, meshes are looked for in `directory`."""
     data, problems, _ = read_yaml(text, file)
     errors = _Errors()
     scene = None
     try:
-        scene = _scene(data, errors.add)
+        scene = _scene(data, errors.add, directory)
     except _TooManyError:
         pass
     except InputError as error:
         errors.found.append(((), error))
     if scene is None or problems or errors.found:
         raise _all(errors.found, [(p.place, p.message) for p in problems], text, file)
+    if missing := [path for path in _meshes(scene.system) if not os.path.isfile(path)]:
+        more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
+        warnings.warn(f"{file}: no mesh {', '.join(missing[:SHOWN])}{more}", NexDynWarning, stacklevel=2)
     return scene
+
+
+def _meshes(system: System) -> list[str]:
+    shapes = (shape for body in system.bodies.values() for shape in body.shapes)
+    return sorted({shape.path for shape in shapes if isinstance(shape, Mesh)})
 
 
 def dump_scene(
@@ -145,15 +157,27 @@ class _Errors:
 Report = Callable[[Path, InputError], None]
 
 
-def _scene(data: Any, report: Report) -> Scene:
+def _scene(data: Any, report: Report, directory: PathLike | None) -> Scene:
     if data is None:
         raise InputError("the scene is empty; it needs bodies, like {bodies: {ball: {mass: 1.0}}}")
+    if directory is not None:
+        _locate_meshes(data, os.path.abspath(directory))
     builder = Builder(report)
     system = builder.system(data, "a scene", ("description", "simulation"))
     description = data.get("description") or ""
     if not isinstance(description, str):
         report(("description",), InputError(f"description is {shown(description)}; text is needed"))
     return Scene(system, _simulation(data.get("simulation"), system, builder), description)
+
+
+def _locate_meshes(data: Any, directory: str) -> None:
+    """Make the paths of meshes absolute: relative ones start where the scene lies."""
+    bodies = data.get("bodies") if isinstance(data, dict) else None
+    for body in bodies.values() if isinstance(bodies, dict) else ():
+        shapes = body.get("shapes") if isinstance(body, dict) else None
+        for shape in shapes if isinstance(shapes, list) else [shapes]:
+            if isinstance(shape, dict) and isinstance(path := shape.get("path"), str) and path:
+                shape["path"] = os.path.join(directory, path)
 
 
 def _simulation(given: Any, system: System, builder: Builder) -> dict[str, Any]:
@@ -180,7 +204,7 @@ def _simulation(given: Any, system: System, builder: Builder) -> dict[str, Any]:
                 found[key] = readers[key](given[key])
             except InputError as error:
                 if not builder.is_consequence(error):
-                    builder.report(("simulation", key), error)
+                    builder.report(("simulation", *(place_of(error, {key: given[key]}) or (key,))), error)
     return found
 
 
@@ -234,6 +258,8 @@ def _initial(attribute: str, given: Any, system: System, builder: Builder) -> di
         try:
             if name not in joints:
                 raise unknown("joint", name, joints)
+            if value is None:
+                raise InputError(f"{attribute} of joint {name!r} is empty; its numbers are needed")
             joint = joints[name].copied(**{attribute: frozen(value)})
             joint.check(system.values)
             found[name] = getattr(joint.resolved(system.values), attribute).tolist()
@@ -334,7 +360,7 @@ def _entry(key: str, value: Any, indent: str, levels: int) -> Iterator[str]:
         for item in value:
             yield from _item(item, indent + "  ")
     elif isinstance(value, list) and not fits:
-        yield f"{head} {_wrapped([_flow(item) for item in value], indent + '  ')}\n"
+        yield f"{_wrapped([_flow(item) for item in value], f'{head} [', indent + '  ')}\n"
     else:
         yield f"{head} {text}\n"
 
@@ -352,9 +378,9 @@ def _item(item: Any, indent: str) -> Iterator[str]:
             mark = ""
 
 
-def _wrapped(parts: list[str], indent: str) -> str:
-    """A list over several lines."""
-    lines, line = [], "["
+def _wrapped(parts: list[str], line: str, indent: str) -> str:
+    """A list over several lines; `line` is the start of the first."""
+    lines = []
     for i, part in enumerate(parts):
         part += "]" if i == len(parts) - 1 else ","
         if len(line) + len(part) > WIDTH:

@@ -15,6 +15,7 @@ class Cartesian(Joint):
     """Translates the child any way and keeps its orientation; q = (x, y, z) [m]."""
 
     kind, code, nq, nv = "cartesian", kinds.CARTESIAN, 3, 3
+    rows = (("DotZX", 0), ("DotZY", 0), ("DotXY", 0))
 
 
 @formula

@@ -15,6 +15,7 @@ class Cylindrical(Joint):
     """Turns the child about z and slides it along z; q = (angle [rad], distance [m])."""
 
     kind, code, nq, nv = "cylindrical", kinds.CYLINDRICAL, 2, 2
+    rows = (("DX", 1), ("DY", 1), ("DotZX", 0), ("DotZY", 0))
 
 
 @formula

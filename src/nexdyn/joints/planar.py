@@ -17,6 +17,7 @@ class Planar(Joint):
     """Moves the child in the plane across z; q = (x [m], y [m], angle [rad]), v = q̇."""
 
     kind, code, nq, nv = "planar", kinds.PLANAR, 3, 3
+    rows = (("DZ", 1), ("DotZX", 0), ("DotZY", 0))
 
 
 @formula

@@ -15,6 +15,7 @@ class Revolute(Joint):
     """Turns the child about z of the joint frame; q [rad]."""
 
     kind, code, nq, nv = "revolute", kinds.REVOLUTE, 1, 1
+    rows = (("DX", 1), ("DY", 1), ("DZ", 1), ("DotZX", 0), ("DotZY", 0))
 
 
 @formula

@@ -16,6 +16,7 @@ class Spherical(Joint):
     """Turns the child any way about the joint's point; q = unit quaternion (w, x, y, z), v = ω in the child [rad/s]."""
 
     kind, code, nq, nv = "spherical", kinds.SPHERICAL, 4, 3
+    rows = (("DX", 1), ("DY", 1), ("DZ", 1))
 
 
 @formula

@@ -18,6 +18,7 @@ class Universal(Joint):
     """Two turns about crossing axes, z of the parent side and x of the child side; q = (q₁, q₂) [rad]."""
 
     kind, code, nq, nv = "universal", kinds.UNIVERSAL, 2, 2
+    rows = (("DX", 1), ("DY", 1), ("DZ", 1), ("DotZX", 0))
 
 
 @formula

@@ -145,8 +145,8 @@ def _say_that_python_is_slow(callback: Callback) -> None:
     if not _said_that_python_is_slow:
         _said_that_python_is_slow = True
         warnings.warn(
-            f"{callback} is plain Python and is called from the compiled time loop at every evaluation, which takes "
-            "microseconds; @numba.njit in front of it makes it as fast as the rest",
+            f"{callback} is plain Python: every evaluation leaves the compiled loop for it and takes microseconds; "
+            "with @numba.njit in front it runs at full speed",
             NexDynWarning,
             stacklevel=2,
         )
@@ -232,4 +232,4 @@ def _call(context: Any, address: Any, t: Any, state: Any, out: Any) -> Any:
 
 @overload(call)
 def _typed_call(address, t, state, out):  # type: ignore[no-untyped-def]
-    return lambda address, t, state, out: _call(address, t, state, out)
+    return lambda address, t, state, out: _call(address, t, state, out)  # type: ignore[call-arg]

@@ -103,6 +103,9 @@ class Joint(Element):
     kind: ClassVar[str] = "joint"
     nq: ClassVar[int] = 0
     nv: ClassVar[int] = 0
+    code: ClassVar[int] = -1
+    rows: ClassVar[tuple[tuple[str, int], ...]] = ()
+    """The constraint rows in absolute coordinates: name of the primitive and default priority."""
 
     parent: Body
     child: Body

@@ -14,7 +14,6 @@ float, also where the rest runs in lanes.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -44,9 +43,9 @@ def time_callbacks(function: Function) -> tuple[Callback, ...]:
     return tuple(callback_of(f, TIME) for f in (function.f, function.df, function.ddf) if f is not None)
 
 
-def time_row(function: Function, values: Mapping[str, float]) -> list[float]:
-    """The row of a function under the parameter `values`."""
-    code, numbers = function.resolved(values).row()
+def time_row(function: Function) -> list[float]:
+    """The row of a function whose parameters are resolved."""
+    code, numbers = function.row()
     if isinstance(function, UserFunction):
         given = (function.f, function.df, function.ddf)
         numbers = [0.0 if f is None else callback_of(f, TIME).address for f in given]

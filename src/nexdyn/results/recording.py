@@ -13,6 +13,7 @@ class Recording:
     """States at the output times of a run, in the order of a tree's coordinates.
 
     t (N,) [s]; q (N, nq); v, a (N, nv). `status` is "finished", "interrupted" or "failed"; `message` says why.
+    `wall_time` [s] is what the run took. `settings` holds more of how it was run, as JSON has it.
     """
 
     t: np.ndarray

@@ -2,7 +2,292 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nexdyn.errors import InputError, unknown
+from nexdyn.model.system import System
+from nexdyn.results.atomic import PathLike
+from nexdyn.results.recording import Recording
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from nexdyn.results.arrays import PeakTable
+    from nexdyn.results.observed import Observed
+    from nexdyn.tree.tree import Tree
+
 
 class Result:
-    def __init__(self, system, recording, tree=None):
-        self.system, self.recording, self.tree = system, recording, tree
+    """The motion of a system as a run recorded it. `nx.simulate` returns one; `nx.open_result` reads one.
+
+    Everything is computed when asked, and comes as a labelled array (xarray.DataArray) with `units` and `long_name`,
+    a copy of your own. The first axis is time. A body may be a marker too, or "ground"; without a name, all bodies or
+    joints come at once. Names that nothing carries give UnknownNameError with the nearest name.
+
+    `system` is the system; `recording` the bare arrays t (N,), q (N, nq), v, a (N, nv) in the order of `nx.Tree`.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        recording: Recording,
+        tree: Tree | None = None,
+        *,
+        lost_forces: Sequence[str] = (),
+        stored: Mapping[str, np.ndarray] | None = None,
+    ) -> None:
+        self.system, self.recording = system, recording
+        self.lost_forces = tuple(lost_forces)
+        """Forces that acted in the run and that the file it was read from could not hold."""
+        self._tree, self._stored = tree, stored
+
+    def __repr__(self) -> str:
+        r = self.recording
+        span = f"t = {r.t[0]:g} … {r.t[-1]:g} s, {len(r.t)} samples"
+        return f"Result({self.system.name!r}: {span}, {r.method}, {r.status})"
+
+    def _repr_html_(self) -> str:
+        from nexdyn.results.table import as_html
+
+        return as_html(self)
+
+    # --- the run ----------------------------------------------------------------------------------------------------
+
+    @property
+    def status(self) -> str:
+        """ "finished", "interrupted" or "failed"."""
+        return self.recording.status
+
+    @property
+    def message(self) -> str:
+        """Why it did not finish; "" where it did."""
+        return self.recording.message
+
+    @property
+    def t(self) -> xr.DataArray:
+        """Time of the samples (time,) [s]."""
+        import xarray as xr
+
+        t = self.recording.t
+        attributes = {"units": "s", "long_name": "time"}
+        return xr.DataArray(t.copy(), {"time": t.copy()}, ["time"], name="t", attrs=attributes)
+
+    @property
+    def tree(self) -> Tree:
+        """The tree in whose coordinates the motion was recorded."""
+        return self.observed.tree
+
+    @cached_property
+    def observed(self) -> Observed:
+        """The motion as plain arrays, block by block."""
+        from nexdyn.results.observed import Observed
+        from nexdyn.tree.tree import Tree
+
+        return Observed(self._tree or Tree(self.system), self.recording, self.lost_forces, self._stored)
+
+    # --- joints -----------------------------------------------------------------------------------------------------
+
+    def joint_position(self, joint: str | None = None) -> xr.DataArray:
+        """Coordinates q (time, coordinate) [rad, m, 1] in the order of `nx.Tree(system)`, labelled "hinge", "base.qw".
+
+        Of one joint its own; a joint with one coordinate has no axis but time. The joint may be one that mimics
+        another, or a floating body.
+        """
+        return self._of_joint("joint_position", joint)
+
+    def joint_velocity(self, joint: str | None = None) -> xr.DataArray:
+        """Velocities v (time, freedom) [rad/s, m/s], as `joint_position`; those of a free joint are in body axes."""
+        return self._of_joint("joint_velocity", joint)
+
+    def joint_acceleration(self, joint: str | None = None) -> xr.DataArray:
+        """dv/dt (time, freedom) [rad/s², m/s²], as `joint_velocity`."""
+        return self._of_joint("joint_acceleration", joint)
+
+    def reaction(self, joint: str | None = None) -> xr.DataArray:
+        """Force and moment of the joint on its child (time, component fx fy fz mx my mz) [N, N m], constraint part.
+
+        At the joint's point (the origin of its parent-side frame), in that frame's axes. What acts along the joint's
+        own freedoms (springs, dampers, friction, drives) is left out; `transmitted` has it.
+        """
+        return self._of_wrench("reaction", joint)
+
+    def transmitted(self, joint: str | None = None) -> xr.DataArray:
+        """The whole force and moment of the joint on its child, otherwise as `reaction`."""
+        return self._of_wrench("transmitted", joint)
+
+    def peaks(self) -> PeakTable:
+        """Largest force [N] and moment [N m] of each joint's reaction over the samples, and when [s].
+
+        A Dataset over `joint` with `force`, `force_time`, `moment`, `moment_time` that prints as a table;
+        ``peaks().sortby("force", ascending=False)`` begins with the largest.
+        """
+        from nexdyn.results.arrays import peaks
+
+        return peaks(self.observed)
+
+    # --- bodies -----------------------------------------------------------------------------------------------------
+
+    def position(self, body: str | None = None) -> xr.DataArray:
+        """Origin of a body or marker in the world (time, axis) [m]; without `body` of all bodies (time, body, axis)."""
+        return self._of_body("position", body)
+
+    def orientation(self, body: str | None = None) -> xr.DataArray:
+        """Unit quaternion (time, quaternion w x y z) of a body or marker in the world, without jumps of sign."""
+        return self._of_body("orientation", body)
+
+    def rotation(self, body: str | None = None) -> xr.DataArray:
+        """Rotation matrix (time, axis, body_axis); its columns are the axes of a body or marker in the world."""
+        return self._of_body("rotation", body)
+
+    def velocity(self, body: str | None = None) -> xr.DataArray:
+        """Velocity (time, axis) [m/s] of the origin of a body or marker, in world axes."""
+        return self._of_body("velocity", body)
+
+    def angular_velocity(self, body: str | None = None) -> xr.DataArray:
+        """Angular velocity (time, axis) [rad/s] of a body, in world axes."""
+        return self._of_body("angular_velocity", body)
+
+    def acceleration(self, body: str | None = None) -> xr.DataArray:
+        """Acceleration (time, axis) [m/s²] of the origin of a body or marker, in world axes."""
+        return self._of_body("acceleration", body)
+
+    def angular_acceleration(self, body: str | None = None) -> xr.DataArray:
+        """Angular acceleration (time, axis) [rad/s²] of a body, in world axes."""
+        return self._of_body("angular_acceleration", body)
+
+    # --- energy and measures ----------------------------------------------------------------------------------------
+
+    def energy(self) -> xr.Dataset:
+        """`kinetic`, `gravitational` (0 at the world's origin), `elastic` and `total` energy (time) [J]."""
+        from nexdyn.results.arrays import energy
+
+        return energy(self.observed)
+
+    @property
+    def energy_drift(self) -> float:
+        """max |E − E₀| over the samples, relative to the energy that moved: max(max T, max |U − U₀|).
+
+        What the integration added or lost, if nothing else does work: see `not_conservative`.
+        """
+        from nexdyn.results.table import energy_drift
+
+        return energy_drift(self.observed)
+
+    @property
+    def not_conservative(self) -> list[str]:
+        """What does work in the run other than gravity and springs, in words; empty where the energy should stay."""
+        from nexdyn.results.table import not_conservative
+
+        driven = ["efforts given to Simulation.step"] if self.recording.settings.get("driven") else []
+        return not_conservative(self.system) + [f"force {name!r}" for name in self.lost_forces] + driven
+
+    def measure(self, name: str) -> xr.DataArray:
+        """The measure `name` of the system: (time), or (time, axis) for a vector, in its own unit."""
+        from nexdyn.results.arrays import measure
+
+        self.system.measure(name)
+        return measure(self.observed, name)
+
+    def measures(self) -> dict[str, xr.DataArray]:
+        """All measures of the system by name."""
+        return {name: self.measure(name) for name in self.system.measures}
+
+    # --- all of it --------------------------------------------------------------------------------------------------
+
+    def to_dataset(self, full: bool = True) -> xr.Dataset:
+        """One Dataset with all that a file holds (see `save`)."""
+        from nexdyn.results.arrays import dataset
+        from nexdyn.results.file import attributes, kept_quantities
+
+        return dataset(self.observed, kept_quantities(self, full), attributes(self))
+
+    def summary(self, peaks: int = 10) -> dict[str, Any]:
+        """The run in numbers, as JSON has them: status, steps, times, energies, the `peaks` largest reactions.
+
+        `energy_drift` is None where something other than gravity and springs does work (`not_conservative` says what).
+        """
+        from nexdyn.results.table import summary
+
+        return summary(self, peaks)
+
+    def summary_text(self, peaks: int = 10) -> str:
+        """The summary as a few lines to print."""
+        from nexdyn.results.table import summary_text
+
+        return summary_text(self.summary(peaks))
+
+    # --- files ------------------------------------------------------------------------------------------------------
+
+    def save(self, path: PathLike, full: bool = True) -> None:
+        """Write a netCDF-4 file (.nc or .nc4), whole or not at all: a failure leaves an old file as it was.
+
+        full: with poses, velocities, accelerations, reactions, energies, measures and peaks, for other tools to read;
+        otherwise the states only, from which `nx.open_result` computes all that.
+
+        Raises InputError for another suffix, FileError naming the file where it cannot be written. Forces that are
+        Python functions are left out of the system's description, with a NexDynWarning.
+        """
+        from nexdyn.results.file import write_result
+
+        write_result(self, path, full)
+
+    @classmethod
+    def load(cls, path: PathLike) -> Result:
+        """The same as `nx.open_result`."""
+        from nexdyn.results.file import open_result
+
+        return open_result(path)
+
+    def to_csv(
+        self, path: PathLike, what: str | Sequence[str] = ("joint_position", "joint_velocity", "joint_acceleration")
+    ) -> None:
+        """Write a table (.csv), whole or not at all: a row a sample, a column a number, headed "reaction.hinge.fx [N]".
+
+        what: quantities by the names of the methods above: "position", "reaction", "energy", "measures", … Numbers keep
+        all their digits. Errors as for `save`.
+        """
+        from nexdyn.results.csv_file import write_csv
+
+        write_csv(self.observed, path, what)
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _of_joint(self, name: str, joint: str | None) -> xr.DataArray:
+        from nexdyn.results.arrays import labelled, of_joint
+        from nexdyn.results.quantities import COORDINATES, FREEDOMS, joint_labels
+
+        observed = self.observed
+        if joint is None:
+            return labelled(observed, name, observed.take(name))
+        table = COORDINATES if name == "joint_position" else FREEDOMS
+        values = observed.of_joint(name, joint)
+        own = joint_labels(self.tree, joint, table)
+        if not own:
+            raise InputError(
+                f"joint {joint!r} is fixed and has no coordinates; joints: {', '.join(self.tree.joint_names)}"
+            )
+        per = {"joint_position": "", "joint_velocity": "/s", "joint_acceleration": "/s^2"}[name]
+        return of_joint(observed, name, values, [(label, unit + per) for label, unit in own])
+
+    def _of_wrench(self, name: str, joint: str | None) -> xr.DataArray:
+        from nexdyn.results.arrays import labelled
+
+        observed = self.observed
+        if joint is None:
+            return labelled(observed, name, observed.take(name))
+        joints = observed.labels.dims["joint"]
+        if joint not in joints:
+            raise unknown("joint", joint, joints)
+        return labelled(observed, name, observed.take(name, joints.index(joint)), {"joint": joint})
+
+    def _of_body(self, name: str, body: str | None) -> xr.DataArray:
+        from nexdyn.results.arrays import labelled
+
+        observed = self.observed
+        if body is None:
+            return labelled(observed, name, observed.take(name))
+        return labelled(observed, name, observed.at_frame(name, body), {"body": body})

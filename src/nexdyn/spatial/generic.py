@@ -32,7 +32,7 @@ _DUNDER = {
 _TABLE: dict[Any, list[Definition]] = {}
 
 
-def is_instance(numba_type: Any, cls: type) -> bool:
+def is_instance(numba_type: Any, cls: Any) -> bool:
     """Whether a Numba type is the value type `cls`; `float` is any scalar, `Any` is anything, `None` is None."""
     if cls is Any:
         return True

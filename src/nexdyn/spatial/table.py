@@ -183,7 +183,7 @@ def _rows_of(cls: Any) -> Any:
         for k, x in enumerate(_flat(value)):
             self.table[i, self.first + k] = x
 
-    rows.__getitem__, rows.__setitem__ = get, put
+    rows.__getitem__, rows.__setitem__ = get, put  # type: ignore[assignment]
     _VALUE_OF[rows] = cls
     return rows
 

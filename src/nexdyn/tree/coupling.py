@@ -53,7 +53,7 @@ def find_coupling(system: System, compiled: Compiled) -> Coupling | None:
     """The coupling of a system's mimic joints; None without any. InputError for an unknown or circular mimic."""
     arcs = compiled.forest.arcs
     place = {arc.name: a for a, arc in enumerate(arcs) if arc.joint is not None}
-    followers = {arc.name for arc in arcs if arc.joint is not None and arc.joint.mimic is not None}
+    followers = {arc.name: a for a, arc in enumerate(arcs) if arc.joint is not None and arc.joint.mimic is not None}
     if not followers:
         return None
     values = system.values

@@ -8,6 +8,7 @@ What the joint cannot reach is its gap: minimal coordinates close it by moving t
 from __future__ import annotations
 
 import warnings
+from collections.abc import Container
 
 import numpy as np
 
@@ -21,13 +22,18 @@ GAP = 1e-6
 """Gap [m] or misalignment [rad] below which a joint counts as closed."""
 
 
-def described_coordinates(tree: Tree) -> np.ndarray:
-    """q (nq,) as described; NexDynWarning names the joints that stay open, and by how much."""
+def described_coordinates(tree: Tree, given: Container[str] = ()) -> np.ndarray:
+    """q (nq,) as described; NexDynWarning names the joints that stay open, and by how much.
+
+    The joints `given`, whose coordinates come from elsewhere, stay neutral.
+    """
     q = tree.neutral()
     values = tree.system.values
     gaps = []
     for name, place in tree.coordinates.items():
         joint = tree.system.joints.get(name)
+        if name in given:
+            continue
         if joint is None:
             R, p = tree.system.body(name).pose(values)
             q[place.q] = [*quaternion(R), *p]

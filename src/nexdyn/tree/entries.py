@@ -6,7 +6,7 @@ Each takes the three tables of the model, the two of the scratch, the states and
 from __future__ import annotations
 
 from nexdyn.joints.verbs import FREE, SPHERICAL, chart_step, constraint_columns, motion_columns
-from nexdyn.kernel import kernel
+from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Mat3, Pose, Quat, Vec3, left_jacobian_times, rotation
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, RigidInertiaRows, row
 from nexdyn.tree.aba import articulated_bodies
@@ -21,22 +21,35 @@ from nexdyn.tree.tables import IC_, IQ, IV, KIND, NV, V_, TreeModel, TreeWork
 
 @kernel
 def aba_one(topology, body, freedom, scratch_b, scratch_f, q, v, tau, qdd):  # type: ignore[no-untyped-def]
-    """q̈ of one state; 1 where a length is wrong."""
+    """q̈ of one state. Returns 1 where a length is wrong, 2 where an acceleration is not finite."""
     nv = len(qdd)
     if len(v) != nv or len(tau) != nv or len(q) != topology[0, IQ]:
         return 1
     model, work = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f)
     kinematics(model, q, v, work)
     articulated_bodies(model, tau, work, qdd)
-    return 0
+    return 0 if is_finite(qdd) else 2
+
+
+@formula
+def is_finite(x):  # type: ignore[no-untyped-def]
+    """Whether all components are: a sum is not finite where one of them is not, and x − x = 0 only where x is."""
+    total = 0.0
+    for m in range(len(x)):
+        total += x[m]
+    return total - total == 0.0
 
 
 @kernel
 def aba(topology, body, freedom, scratch_b, scratch_f, q, v, tau, qdd):  # type: ignore[no-untyped-def]
+    """q̈ (N, nv). Returns the first state whose acceleration is not finite, or −1."""
     model, work = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f)
     for s in range(len(q)):
         kinematics(model, q[s], v[s], work)
         articulated_bodies(model, tau[s], work, qdd[s])
+        if not is_finite(qdd[s]):
+            return s
+    return -1
 
 
 @kernel

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from nexdyn.integrate import problem as integration
 from nexdyn.integrate.problem import OK
-from nexdyn.joints.verbs import FREE, SPHERICAL, chart_rate, chart_step
+from nexdyn.joints.verbs import CARTESIAN, CYLINDRICAL, FREE, PLANAR, PRISMATIC, SPHERICAL, chart_rate, chart_step
 from nexdyn.kernel import formula
 from nexdyn.spatial.generic import defines, generic
 from nexdyn.spatial.lanes import zero
@@ -205,18 +205,26 @@ def _(problem: TreeProblem, t: float, y: Any, K: Any, out: Any, r: float) -> Any
         out[r, 1 + nq + n + j] = K[0, n + j]
 
 
+@formula
+def turns(kind, m):  # type: ignore[no-untyped-def]
+    """Whether freedom m of a joint is an angle or a rotation."""
+    if kind == PLANAR:
+        return m == 2
+    if kind == FREE:
+        return m < 3
+    return not (kind == PRISMATIC or kind == CARTESIAN or (kind == CYLINDRICAL and m == 1))
+
+
 @defines(integration.scale)
 def _(problem: TreeProblem, y: Any, s: Any, n: float) -> Any:
-    # angles and rotations count as 1 rad at least; lengths and velocities as they are
+    # angles and rotations count as 1 rad; lengths and velocities as they are
     joints, base = problem.joints, problem.base
     for e in range(len(joints)):
         kind, k, j, count = joints[e, 0], joints[e, 1], joints[e, 2], joints[e, 3]
         for m in range(count):
-            if kind == SPHERICAL or (kind == FREE and m < 3):
+            if turns(kind, m):
                 s[j + m] = 1.0
-            elif kind == FREE:
-                s[j + m] = abs(base[k + m + 1])
             else:
-                s[j + m] = abs(base[k + m])
+                s[j + m] = abs(base[k + m + 1] if kind == FREE else base[k + m])
     for m in range(n, 2 * n):
         s[m] = abs(y[m])

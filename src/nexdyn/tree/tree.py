@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -10,9 +11,10 @@ import numpy as np
 
 from nexdyn.errors import InputError, SingularError, unknown
 from nexdyn.joints.free import Free
+from nexdyn.kernel import compiled_for
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
-from nexdyn.model.topology import spanning_forest
+from nexdyn.model.topology import Arc, Forest, spanning_forest
 from nexdyn.tree import entries, tables
 from nexdyn.tree.compile import Compiled, compile_tree, joint_class
 from nexdyn.tree.coupling import Coupling, find_coupling
@@ -42,9 +44,9 @@ class Tree:
     Raises InputError for a loop, a body that two joints carry, or an unknown mimic.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, _forest: Forest | None = None) -> None:
         self.system = system
-        self._compiled = compile_tree(system, spanning_forest(system))
+        self._compiled = compile_tree(system, _forest or spanning_forest(system))
         self._coupling = find_coupling(system, self._compiled)
         c = self._coupling or self._compiled
         self.nq, self.nv = c.nq, c.nv
@@ -85,6 +87,16 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"Tree({self.system.name!r}: {len(self.body_names)} bodies, nq = {self.nq}, nv = {self.nv})"
+
+    def with_parameters(self, changes: Mapping[str, Any]) -> Tree:
+        """The tree of the same mechanism with other values (see `System.with_parameters`); its graph is not built anew."""
+        system = self.system.with_parameters(changes)
+        joint_of = system.joints
+        arcs = [
+            Arc(arc.joint and joint_of[arc.joint.name], arc.parent, system.body(arc.child.name))
+            for arc in self._compiled.forest.arcs
+        ]
+        return Tree(system, Forest(arcs, self._compiled.forest.coordinate_order))
 
     # --- states -----------------------------------------------------------------------------------------------------
 
@@ -143,7 +155,7 @@ class Tree:
         )
         if c:
             reduced = np.empty((len(q), self.nq))
-            own = c.q_factor == 1.0
+            own = (c.q_factor == 1.0) & (c.q_offset == 0.0)
             reduced[:, c.q_column[own]] = out[:, own]
             out = reduced
         return out.reshape(*shape, self.nq)
@@ -155,21 +167,34 @@ class Tree:
 
         Singular joints (that move no inertia) give SingularError. Featherstone 2008, table 7.1.
         """
-        if self._coupling is None:
+        if self._aba_one is not None:
             try:
                 a = np.empty(self.nv)
-                if entries.aba_one(*self._handle, q, v, tau, a) == 0:
+                if self._aba_one(*self._handle, q, v, tau, a) == 0:
                     return a
             except TypeError:
                 pass
         return self._aba_batch(q, v, tau)
+
+    @cached_property
+    def _aba_one(self) -> Any:
+        """The kernel of one state, which takes contiguous float64 vectors and gives TypeError for anything else.
+
+        None where there is none: with mimic joints, and interpreted.
+        """
+        if self._coupling is not None:
+            return None
+        return compiled_for(entries.aba_one, *self._handle, self.neutral(), *np.zeros((3, self.nv)))
 
     def _aba_batch(self, q: Any, v: Any, tau: Any) -> Array:
         if self._coupling is not None:
             return self.forward_dynamics(q, v, tau, dynamics="crba")
         shape, (q, v, tau) = self.batch(("q", q, self.nq), ("v", v, self.nv), ("tau", tau, self.nv))
         a = np.empty((len(q), self.nv))
-        entries.aba(*self._handle, q, v, tau, a)
+        bad = entries.aba(*self._handle, q, v, tau, a)
+        if bad >= 0:
+            self.forward_dynamics(q[bad], v[bad], tau[bad], dynamics="crba")  # names the joint
+            raise SingularError("the accelerations are not finite; check masses, velocities and efforts")
         return a.reshape(*shape, self.nv)
 
     def rnea(self, q: Any, v: Any, a: Any) -> Array:
@@ -363,6 +388,9 @@ class Tree:
             raise InputError(f"{what} is {x!r}; numbers of shape (…, {n}) are needed") from None
         if x.ndim == 0 or x.shape[-1] != n:
             raise InputError(f"{what} has shape {x.shape}; (…, {n}) is needed, in the order of joint_names")
+        if not np.isfinite(x).all():
+            place = tuple(int(i) for i in np.argwhere(~np.isfinite(x))[0])
+            raise InputError(f"{what}{list(place)} is {x[place]}; all must be finite")
         return x, x.shape[:-1]
 
     def batch(self, *states: tuple[str, Any, int]) -> tuple[tuple[int, ...], list[Array]]:
@@ -373,14 +401,18 @@ class Tree:
         except ValueError:
             given = ", ".join(f"{what} {x.shape}" for (what, _, _), (x, _) in zip(states, read, strict=True))
             raise InputError(f"batch dimensions do not fit together: {given}") from None
+        count = math.prod(shape)
+        # copies, so that kernels see one type of array only: writable, in C order
         return shape, [
-            np.ascontiguousarray(np.broadcast_to(x, (*shape, x.shape[-1])).reshape(-1, x.shape[-1])) for x, _ in read
+            np.array(np.broadcast_to(x, (*shape, x.shape[-1])).reshape(count, x.shape[-1]), order="C") for x, _ in read
         ]
 
     def _full(self, q: Array, *v: Array) -> list[Array]:
         """The tree's own coordinates of independent ones."""
         c = self._coupling
-        return [q, *v] if c is None else [c.full_q(q), *(c.full_v(x) for x in v)]
+        if c is None:
+            return [q, *v]
+        return [np.ascontiguousarray(x) for x in (c.full_q(q), *map(c.full_v, v))]
 
     def _reduce(self, tau: Array) -> Array:
         return tau if self._coupling is None else self._coupling.reduced(tau)

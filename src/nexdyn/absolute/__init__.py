@@ -1,0 +1,1 @@
+"""Absolute coordinates: every body on its own, joints as constraints."""

@@ -1,0 +1,117 @@
+"""Initial configuration: the pose nearest to the described one that satisfies the constraints.
+
+    min ½ (q − q₀)ᵀ W (q − q₀)   subject to   C(q) = 0
+
+    1. feasible pose: damped Gauss–Newton on all rows, Δ = −W⁻¹Cqᵀ (Cq W⁻¹Cqᵀ + ε)⁻¹ C, which dependent rows do not
+       disturb; where it stalls, load increments C(q) = (1 − α) C(q₀) with α from 0 to 1
+    2. nearest pose: Newton on the KKT conditions with the rows that are kept,
+
+        [ W + Σ μ C_qq   Cqᵀ ] [Δq]      [ W (q − q₀) + Cqᵀ μ ]
+        [ Cq             0   ] [Δμ]  = − [ C(q)               ]
+
+q − q₀ of a rotation is its rotation vector φ = log(q₀⁻¹ q); the gradient of ½ φᵀ w φ is Jᵣ⁻ᵀ(φ) w φ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from nexdyn.absolute.kkt import factor_kkt
+from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.spatial.rotations import log_quaternion, quaternion_conjugate, quaternion_multiply, right_jacobian_inverse
+
+EPS_Q = EPS_C = 1e-10
+MAX_ITERATIONS = 25
+DAMPING = 1e-9
+LARGEST_TURN = 0.5
+"""Longest rotation of a body in one iteration [rad]; the step is shortened to it."""
+
+
+@dataclass
+class Configuration:
+    """The assembled pose: q (nb + 1, 7), the iterations it took, and the largest |C| left."""
+
+    q: np.ndarray
+    iterations: int
+    residual: float
+    converged: bool
+
+
+def difference(q: np.ndarray, q0: np.ndarray) -> np.ndarray:
+    """(φ, p − p₀) of every body, (nb, 6)."""
+    turn = quaternion_multiply(quaternion_conjugate(q0[1:, :4]), q[1:, :4])
+    return np.concatenate([log_quaternion(turn), q[1:, 4:] - q0[1:, 4:]], axis=1)
+
+
+def row_units(model: AbsoluteModel, length: float) -> np.ndarray:
+    """1/L for position rows, 1 for direction rows, (nc,)."""
+    kinds = model.tables.terms[model.tables.rows[:, 0], 1] if model.nc else np.zeros(0, dtype=int)
+    return np.where((kinds < 3) | (kinds == 12), 1.0 / length, 1.0)
+
+
+def limited(step: np.ndarray, length: float) -> np.ndarray:
+    """The step, shortened so that no body turns by more than LARGEST_TURN or moves by more than L."""
+    parts = step.reshape(-1, 6)
+    turn = np.linalg.norm(parts[:, :3], axis=1).max(initial=0.0)
+    shift = np.linalg.norm(parts[:, 3:], axis=1).max(initial=0.0) / length
+    return step / max(1.0, turn / LARGEST_TURN, shift)
+
+
+def feasible_pose(
+    model: AbsoluteModel, q0: np.ndarray, W: np.ndarray, length: float, increments: int = 1,
+    iterations: int = MAX_ITERATIONS,
+) -> Configuration:  # fmt: skip
+    """Step 1, on all rows."""
+    units = row_units(model, length)
+    q, count = q0, 0
+    C0 = model.residual(q0)
+    weight = sp.diags(W)
+    for k in range(1, increments + 1):
+        target = (1.0 - k / increments) * C0
+        best = np.inf
+        for _ in range(iterations):
+            C = model.residual(q) - target
+            size = np.abs(C * units).max(initial=0.0)
+            if size < EPS_C or (size > 0.9999 * best and size < 1e-7):
+                break
+            best = min(best, size)
+            Cq = sp.diags(units) @ model.jacobian(q)
+            kkt = factor_kkt(weight, Cq, DAMPING * max(1.0, 1.0 / W.min()))
+            step, _ = kkt.solve(np.zeros(model.nv), -units * C, refine=0)
+            q = model.moved(q, limited(step, length))
+            count += 1
+    C = model.residual(q)
+    residual = float(np.abs(C * units).max(initial=0.0))
+    return Configuration(q, count, residual, residual < 1e-8)
+
+
+def nearest_pose(
+    model: AbsoluteModel, q: np.ndarray, q0: np.ndarray, kept: np.ndarray, W: np.ndarray, length: float,
+    iterations: int = MAX_ITERATIONS,
+) -> Configuration:  # fmt: skip
+    """Step 2, from a feasible pose q, on the rows kept."""
+    units = row_units(model, length)
+    mu = np.zeros(model.nc)
+    for count in range(1, iterations + 1):
+        Cq = (sp.diags(units) @ model.jacobian(q)).tocsr()[kept]
+        C = (units * model.residual(q))[kept]
+        away = difference(q, q0)
+        J = right_jacobian_inverse(away[:, :3])
+        w = W.reshape(-1, 6)
+        gradient = np.concatenate([np.einsum("nji,nj->ni", J, w[:, :3] * away[:, :3]), w[:, 3:] * away[:, 3:]], axis=1)
+        curvature = model.curvature(q, units * mu) if np.any(mu) else sp.csr_matrix((model.nv, model.nv))
+        blocks = np.zeros((model.nb, 6, 6))
+        blocks[:, :3, :3] = np.einsum("nki,nk,nkj->nij", J, w[:, :3], J)
+        blocks[:, 3:, 3:] = w[:, 3:, None] * np.eye(3)
+        H = sp.bsr_matrix((blocks, np.arange(model.nb), np.arange(model.nb + 1)), shape=(model.nv, model.nv))
+        kkt = factor_kkt(sp.csr_matrix(H) + curvature, Cq)
+        step, dmu = kkt.solve(-(gradient.reshape(-1) + Cq.T @ mu[kept]), -C)
+        q = model.moved(q, limited(step, length))
+        mu[kept] += dmu
+        if np.abs(step.reshape(-1, 6) / ([1.0] * 3 + [length] * 3)).max(initial=0.0) < EPS_Q:
+            break
+    residual = float(np.abs(units * model.residual(q)).max(initial=0.0))
+    return Configuration(q, count, residual, residual < 1e-9)

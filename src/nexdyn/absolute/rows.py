@@ -1,0 +1,112 @@
+"""Values, Jacobian and second derivatives of all rows, term by term.
+
+    velocity of a body in world axes: (R ω, v);  a gradient (g_w, g_v) in world axes is (Rᵀ g_w, g_v) for (ω, v)
+    C = Σ scale · primitive − offset − f(t),   γ = −Σ scale Γ(V, V) + f̈,   ν = ḟ
+
+Increments of a body are (θ, δ): R exp(θ), p + δ; the matrix of second derivatives is Γ of unit velocities.
+"""
+
+from __future__ import annotations
+
+from nexdyn.absolute.tables import BODY_A, BODY_B, PAIR, PRIMITIVE
+from nexdyn.constraints.pair import Pair, PairVelocity
+from nexdyn.constraints.verbs import gradient, second, value
+from nexdyn.kernel import formula, kernel
+from nexdyn.spatial.algebra import Quat, T, Vec3, rotation
+from nexdyn.spatial.table import PoseRows
+
+
+@formula
+def body_rotation(q, i):  # type: ignore[no-untyped-def]
+    return rotation(Quat(q[i, 0], q[i, 1], q[i, 2], q[i, 3]))
+
+
+@formula
+def pair_at(tables, k, q):  # type: ignore[no-untyped-def]
+    """The two frames of pair k in world axes, with the rotations of their bodies."""
+    a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
+    X_aA, X_bB = PoseRows(tables.frames, 0)[k], PoseRows(tables.frames, 12)[k]
+    R_a, R_b = body_rotation(q, a), body_rotation(q, b)
+    s_A, s_B = R_a @ X_aA.p, R_b @ X_bB.p
+    p_a, p_b = Vec3(q[a, 4], q[a, 5], q[a, 6]), Vec3(q[b, 4], q[b, 5], q[b, 6])
+    return Pair(R_a @ X_aA.R, R_b @ X_bB.R, s_A, s_B, p_b + s_B - p_a - s_A), R_a, R_b
+
+
+@kernel
+def values(tables, q, reference, C):  # type: ignore[no-untyped-def]
+    """C (nr,) without drivers; `reference` (nt,) are the angles near which angles are counted, and takes them."""
+    for r in range(len(tables.rows)):
+        total = -tables.offset[r]
+        for e in range(tables.rows[r, 0], tables.rows[r, 0] + tables.rows[r, 1]):
+            pair, _, _ = pair_at(tables, tables.terms[e, PAIR], q)
+            reference[e] = value(tables.terms[e, PRIMITIVE], pair, reference[e])
+            total += tables.scale[e] * reference[e]
+        C[r] = total
+
+
+@kernel
+def jacobian(tables, q, J):  # type: ignore[no-untyped-def]
+    """J (nt, 12): gradient of each term for (ω_a, v_a, ω_b, v_b), ω in the bodies' axes."""
+    for e in range(len(tables.terms)):
+        pair, R_a, R_b = pair_at(tables, tables.terms[e, PAIR], q)
+        g, s = gradient(tables.terms[e, PRIMITIVE], pair), tables.scale[e]
+        w_a, w_b = T(R_a) @ g.w_a, T(R_b) @ g.w_b
+        J[e, 0], J[e, 1], J[e, 2] = s * w_a.x, s * w_a.y, s * w_a.z
+        J[e, 3], J[e, 4], J[e, 5] = s * g.v_a.x, s * g.v_a.y, s * g.v_a.z
+        J[e, 6], J[e, 7], J[e, 8] = s * w_b.x, s * w_b.y, s * w_b.z
+        J[e, 9], J[e, 10], J[e, 11] = s * g.v_b.x, s * g.v_b.y, s * g.v_b.z
+
+
+@formula
+def pair_velocity(tables, k, R_a, R_b, v):  # type: ignore[no-untyped-def]
+    a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
+    return PairVelocity(
+        R_a @ Vec3(v[a, 0], v[a, 1], v[a, 2]), Vec3(v[a, 3], v[a, 4], v[a, 5]),
+        R_b @ Vec3(v[b, 0], v[b, 1], v[b, 2]), Vec3(v[b, 3], v[b, 4], v[b, 5]),
+    )  # fmt: skip
+
+
+@kernel
+def quadratic(tables, q, v, gamma):  # type: ignore[no-untyped-def]
+    """γ (nr,) = −Σ scale Γ(V, V), without drivers."""
+    for r in range(len(tables.rows)):
+        total = 0.0
+        for e in range(tables.rows[r, 0], tables.rows[r, 0] + tables.rows[r, 1]):
+            k = tables.terms[e, PAIR]
+            pair, R_a, R_b = pair_at(tables, k, q)
+            V = pair_velocity(tables, k, R_a, R_b, v)
+            total += tables.scale[e] * second(tables.terms[e, PRIMITIVE], pair, V, V)
+        gamma[r] = -total
+
+
+@formula
+def unit_velocity(R_a, R_b, i):  # type: ignore[no-untyped-def]
+    """The velocity of the pair when component i of (ω_a, v_a, ω_b, v_b) is 1."""
+    o = Vec3(0.0, 0.0, 0.0)
+    e = Vec3(1.0 if i % 3 == 0 else 0.0, 1.0 if i % 3 == 1 else 0.0, 1.0 if i % 3 == 2 else 0.0)
+    if i < 3:
+        return PairVelocity(R_a @ e, o, o, o)
+    if i < 6:
+        return PairVelocity(o, e, o, o)
+    if i < 9:
+        return PairVelocity(o, o, R_b @ e, o)
+    return PairVelocity(o, o, o, e)
+
+
+@kernel
+def curvature(tables, q, weight, H):  # type: ignore[no-untyped-def]
+    """H (np, 12, 12), zeroed by the caller: Σ weight_r C_qq of the rows of each pair; weight (nr,)."""
+    for r in range(len(tables.rows)):
+        if weight[r] == 0.0:
+            continue
+        for e in range(tables.rows[r, 0], tables.rows[r, 0] + tables.rows[r, 1]):
+            k, kind = tables.terms[e, PAIR], tables.terms[e, PRIMITIVE]
+            pair, R_a, R_b = pair_at(tables, k, q)
+            s = weight[r] * tables.scale[e]
+            for i in range(12):
+                V = unit_velocity(R_a, R_b, i)
+                for j in range(i + 1):
+                    h = s * second(kind, pair, V, unit_velocity(R_a, R_b, j))
+                    H[k, i, j] += h
+                    if i != j:
+                        H[k, j, i] += h

@@ -1,0 +1,31 @@
+"""How a system in absolute coordinates crosses into kernels. Body 0 is the ground; a velocity is (ω, v) a body.
+
+    q      float64 (nb + 1, 7)   unit quaternion (w, x, y, z), position of the body's origin in the world
+    v      float64 (nb + 1, 6)   ω in the body's axes, velocity of the origin in world axes
+    mass   float64 (nb + 1, 10)  m, m c, inertia about the body's origin in its axes
+
+    pairs  int64 (np, 2), frames float64 (np, 24)     body a, body b;  X_aA (12), X_bB (12)
+    terms  int64 (nt, 2), scale float64 (nt,)         pair, primitive;  coefficient
+    rows   int64 (nr, 3), offset float64 (nr,)        first term, number of terms, driver or −1
+
+A row is C = Σ scale · primitive − offset − f(t): a joint's row has one term, a gear or a screw two.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+BODY_A, BODY_B = range(2)
+PAIR, PRIMITIVE = range(2)
+FIRST, COUNT, DRIVER = range(3)
+
+
+class ConstraintTables(NamedTuple):
+    """The frozen tables of all rows."""
+
+    pairs: Any
+    frames: Any
+    terms: Any
+    scale: Any
+    rows: Any
+    offset: Any

@@ -1,0 +1,32 @@
+"""The commands of `nexdyn` and what their help says."""
+
+from __future__ import annotations
+
+from cyclopts import App
+
+from nexdyn import __version__
+from nexdyn.cli import demos, info, run
+
+EXAMPLES = """\
+Examples:
+  nexdyn run hinge-chain             simulate a demo, write hinge-chain.nc
+  nexdyn run robot.urdf --t-end 2    a robot, held by its base
+  nexdyn run scene.yaml --set L=0.5  a scene with another parameter
+  nexdyn info robot.urdf             its bodies, joints and masses
+  nexdyn demos                       the models that come with NexDyn
+  nexdyn run --help                  more examples, and all options"""
+
+app = App(
+    name="nexdyn",
+    help="Assemble and simulate multibody systems: scenes (.yaml) and robots (.urdf).",
+    help_epilogue=EXAMPLES,
+    help_format="plaintext",
+    version=f"nexdyn {__version__}",
+    version_format="plaintext",
+    exit_on_error=False,
+    print_error=False,
+    suppress_keyboard_interrupt=False,
+    result_action="return_value",
+)
+for page in (run, info, demos):
+    app.command(page.command, help_epilogue=page.EXAMPLES, name=page.NAME)

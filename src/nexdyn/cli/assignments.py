@@ -1,0 +1,71 @@
+"""NAME=VALUE on the command line: `--set L=0.3`, `--set gravity=0,0,-1.62`, `--q0 hinge1=pi/2`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+from nexdyn.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    from nexdyn.model.system import System
+
+_EXAMPLES = {"--set": "L=0.5", "--q0": "hinge1=0.5", "--v0": "hinge1=2.0"}
+CONSTANTS = ("pi", "e")
+
+
+def changes(given: Sequence[str], system: System) -> dict[str, Any]:
+    """What `--set` changes, for `system.with_parameters`: numbers, lists and expressions.
+
+    A word alone is an expression if it names a parameter, else text, like the `frame` of a force.
+    """
+    words = {*system.parameters, *CONSTANTS}
+    return {name: _value(text, f"--set {name}", words) for name, text in _pairs("--set", given)}
+
+
+def initial(option: str, given: Sequence[str], system: System) -> dict[str, list[float]]:
+    """What `--q0` or `--v0` gives: the numbers of each joint, which may be expressions of the system's parameters."""
+    from nexdyn.model.parameters import number
+
+    found: dict[str, list[float]] = {}
+    for name, text in _pairs(option, given):
+        what = f"{option} {name}"
+        value = _value(text, what)
+        items = value if isinstance(value, list) else [value]
+        found[name] = [number(item, system.values, what) for item in items]
+    return found
+
+
+def _pairs(option: str, given: Sequence[str]) -> list[tuple[str, str]]:
+    """Names and texts. An expression may start with another "=": `I==m*L**2/12`."""
+    found = []
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not (name.strip() and equals and value.strip()):
+            raise InputError(f"{option} {text!r} is not of the form NAME=VALUE, like {option} {_EXAMPLES[option]}")
+        found.append((name.strip(), value.strip()))
+    return found
+
+
+def _value(text: str, what: str, words: Collection[str] | None = None) -> Any:
+    """A number, list or expression as the Python face takes it. `[[-1, 1], [0, 2]]` and `-1, 1` are lists.
+
+    words: what alone is an expression; None for all.
+    """
+    from nexdyn.io.yaml_positions import read_yaml
+
+    listed = f"[{text}]" if "," in text and not {"[", "("} & {*text} else text
+    try:
+        data, problems, _ = read_yaml(listed)
+    except FileError:
+        data, problems = None, []
+    if data is None or problems or isinstance(data, dict):
+        raise InputError(f"{what} is {text!r}; a number, an expression like 2*pi, or a list like 0,0,-9.81 is needed")
+    return _with_expressions(data, words)
+
+
+def _with_expressions(data: Any, words: Collection[str] | None) -> Any:
+    if isinstance(data, list):
+        return [_with_expressions(item, words) for item in data]
+    is_expression = isinstance(data, str) and (words is None or data in words or not data.isidentifier())
+    return "=" + data.removeprefix("=") if is_expression else data

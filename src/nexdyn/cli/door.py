@@ -1,0 +1,142 @@
+"""The door of the program: a command line goes in, an exit code comes out, and never a traceback.
+
+With `--json`, what went wrong is {"error": {...}} on stdout; else it is one message on stderr.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nexdyn.cli import terminal
+from nexdyn.cli.codes import BAD_INPUT, DONE, FAULT, INTERRUPTED, NO_READER, NO_SOLUTION
+from nexdyn.errors import NexDynError, SolveError
+
+if TYPE_CHECKING:
+    from cyclopts import CycloptsError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line (`sys.argv` by default) and return its exit code, as `nexdyn.cli.codes` has them."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = given[: given.index("--")] if "--" in given else given
+    debug = "--debug" in options or os.environ.get("NEXDYN_DEBUG", "") not in ("", "0")
+    terminal.prepare_streams()
+    try:
+        code = _answered(given, "--json" in options, debug)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _leave_stdout()
+        return NO_READER
+    except OSError as error:  # stdout is a file on a full disk
+        terminal.say_error(f"stdout cannot be written: {error.strerror or error}")
+        _leave_stdout()
+        return FAULT
+    return code
+
+
+def _answered(given: list[str], as_json: bool, debug: bool) -> int:
+    """Run a command; whatever it raises becomes a message and an exit code."""
+    from nexdyn.cli.app import app
+
+    try:
+        with warnings.catch_warnings():
+            terminal.show_warnings()
+            code = app(given)
+            return code if isinstance(code, int) else DONE
+    except SystemExit:  # rich, when nobody reads what it prints
+        raise BrokenPipeError from None
+    except BrokenPipeError:
+        raise
+    except (Exception, KeyboardInterrupt) as error:
+        failure = _failure(error, given)
+        if debug:
+            traceback.print_exception(error)
+    if as_json:
+        terminal.say_json({"error": {**failure.fields, "exit_code": failure.code}})
+    else:
+        terminal.say_error(failure.message)
+    return failure.code
+
+
+def _leave_stdout() -> None:
+    """Point stdout at nothing, so that Python does not complain when it flushes at exit."""
+    try:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, sys.stdout.fileno())
+        os.close(nothing)
+    except (OSError, ValueError):
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+# --- what is said ---------------------------------------------------------------------------------------------------
+
+
+class _Failure(NamedTuple):
+    """An exit code, what people read, and what programs read."""
+
+    code: int
+    message: str
+    fields: dict[str, Any]
+
+
+def _failure(error: BaseException, given: list[str]) -> _Failure:
+    from cyclopts import CycloptsError
+
+    if isinstance(error, NexDynError):
+        code = NO_SOLUTION if isinstance(error, SolveError) else BAD_INPUT
+        message = "\n".join([str(error), *getattr(error, "__notes__", [])])
+        places = ("file", "line", "column", "element", "time", "where", "files_written")
+        found = {name: getattr(error, name, None) for name in places}
+        fields = {"type": type(error).__name__, "message": str(error)}
+        return _Failure(code, message, fields | {name: x for name, x in found.items() if x not in (None, "")})
+    code = FAULT
+    if isinstance(error, CycloptsError):
+        code, kind, message = BAD_INPUT, "UsageError", _usage(error, given)
+    elif isinstance(error, KeyboardInterrupt):
+        code, kind, message = INTERRUPTED, "Interrupted", str(error) or "interrupted; nothing was written"
+    elif isinstance(error, MemoryError):
+        kind, message = "MemoryError", "not enough memory; a larger --output-every or an earlier --t-end records less"
+    elif isinstance(error, OSError):
+        place = f"{error.filename}: " if error.filename else ""
+        kind, message = type(error).__name__, f"{place}{error.strerror or error}"
+    else:
+        first = (str(error).strip().splitlines() or [""])[0][:300]
+        kind = type(error).__name__
+        message = (
+            f"NexDyn met something it did not expect: {kind}: {first}\n"
+            "That is a fault of the program; --debug or NEXDYN_DEBUG=1 shows the traceback that a report needs."
+        )
+    return _Failure(code, message, {"type": kind, "message": message})
+
+
+def _usage(error: CycloptsError, given: list[str]) -> str:
+    """What is wrong with a command line, and what may have been meant."""
+    from cyclopts import MissingArgumentError, UnknownCommandError, UnusedCliTokensError
+
+    command = error.command_chain[0] if error.command_chain else ""
+    message = str(error)
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        message = f"{command} takes no further argument {error.unused_tokens[0]!r}."
+    elif isinstance(error, MissingArgumentError) and error.argument is not None:
+        name = error.argument.name
+        message = f"{name} needs a value." if name.startswith("-") else f"{command} needs a {name}."
+    elif isinstance(error, UnknownCommandError) and (model := _model_meant(given[0])):
+        message = f"Unknown command {given[0]!r}. Did you mean: nexdyn run {' '.join([model, *given[1:]])}"
+    return f"{message}\nExamples and options: {' '.join(['nexdyn', command]).strip()} --help"
+
+
+def _model_meant(word: str) -> str | None:
+    """What `run` takes that a word, which is no command, may mean."""
+    from nexdyn.io.loader import SUFFIXES, demos
+
+    if word.endswith((*SUFFIXES, ".nc")) or Path(word).is_file():
+        return word
+    near = difflib.get_close_matches(word, demos(), n=1, cutoff=0.7)
+    return near[0] if near else None

@@ -1,0 +1,153 @@
+"""`nexdyn info`: what a model consists of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from nexdyn.cli import terminal
+from nexdyn.cli.model import Model, read
+from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from nexdyn.tree.tree import Tree
+
+NAME = "info"
+EXAMPLES = """\
+Examples:
+  nexdyn info hinge-chain                     bodies, joints, coordinates and masses of a demo
+  nexdyn info robot.urdf --base free          a robot whose base floats
+  nexdyn info scene.yaml --set L=0.3          with another parameter
+  nexdyn info run.nc                          the system that a result holds
+  nexdyn info robot.urdf --json | jq .mass    for a program"""
+
+
+def command(
+    name: Annotated[str, Parameter(name="MODEL", help="A scene (.yaml), a robot (.urdf), a demo, or a result (.nc).")],
+    /,
+    *,
+    reading: Reading = READING_PLAINLY,
+    saying: Saying = SAYING_PLAINLY,
+) -> None:
+    """Show the bodies, joints, coordinates and masses of a model."""
+    from nexdyn.tree.tree import Tree
+
+    model = read(name, reading)
+    data = describe(model, Tree(model.system))
+    if saying.json:
+        terminal.say_json(data)
+    else:
+        _print(data)
+
+
+def describe(model: Model, tree: Tree) -> dict[str, Any]:
+    """What a model consists of, as data in SI units; q, v: where a joint's coordinates stand in those of the tree."""
+    system = model.system
+    bodies, total = [], 0.0
+    for body in system.bodies.values():
+        resolved = body.resolved(system.values)
+        total += resolved.mass
+        bodies.append({"name": body.name, "mass": resolved.mass, "com": resolved.com, "inertia": resolved.inertia,
+                       "position": resolved.p, "shapes": len(body.shapes)})  # fmt: skip
+    data: dict[str, Any] = {
+        "name": system.name, "description": model.description, "mass": total, "gravity": system.gravity,
+        "nq": tree.nq, "nv": tree.nv, "bodies": bodies, "joints": _joints(tree),
+        "forces": [{"name": f.name, "kind": f.kind} for f in system.forces.values()],
+        "measures": [{"name": m.name, "kind": m.kind} for m in system.measures.values()],
+        "parameters": system.values,
+        "simulation": {key: repr(x) if key == "method" else x for key, x in model.simulation.items()},
+    }  # fmt: skip
+    if model.result:
+        recording = model.result.recording
+        data["result"] = {
+            "t_start": float(recording.t[0]), "t_end": float(recording.t[-1]), "samples": len(recording.t),
+            "steps": recording.steps, "method": recording.method, "status": recording.status,
+        }  # fmt: skip
+    return data
+
+
+def _joints(tree: Tree) -> list[dict[str, Any]]:
+    """All joints as described, and the free ones of bodies that no joint carries."""
+    system, found = tree.system, []
+    for joint in system.joints.values():
+        resolved = joint.resolved(system.values)
+        place = tree.coordinates.get(joint.name)
+        found.append({
+            "name": joint.name, "kind": joint.kind, "parent": joint.parent.name, "child": joint.child.name,
+            "q": [place.q.start, place.q.stop] if place else None,
+            "v": [place.v.start, place.v.stop] if place else None,
+            "limits": [list(pair) for pair in zip(resolved.lower, resolved.upper, strict=True)],
+            "mimics": resolved.mimic.joint if resolved.mimic else None,
+        })  # fmt: skip
+    for name, place in tree.coordinates.items():
+        if name not in system.joints:
+            found.append({
+                "name": name, "kind": "free", "parent": "ground", "child": name, "q": [place.q.start, place.q.stop],
+                "v": [place.v.start, place.v.stop], "limits": [], "mimics": None,
+            })  # fmt: skip
+    return found
+
+
+# --- as text --------------------------------------------------------------------------------------------------------
+
+
+def _print(data: dict[str, Any]) -> None:
+    terminal.say(data["name"] + (f": {data['description']}" if data["description"] else ""))
+    terminal.say(
+        f"{len(data['bodies'])} bodies, {len(data['joints'])} joints, nq = {data['nq']}, nv = {data['nv']}; "
+        f"mass {data['mass']:.6g} kg, gravity {_numbers(data['gravity'])} m/s²"
+    )
+    terminal.say(_bodies_table(data["bodies"]))
+    if data["joints"]:
+        terminal.say(_joints_table(data["joints"]))
+    for what in ("forces", "measures"):
+        if data[what]:
+            terminal.say(f"{what}: " + ", ".join(f"{item['name']} ({item['kind']})" for item in data[what]))
+    for what in ("parameters", "simulation", "result"):
+        if data.get(what):
+            terminal.say(f"{what}: " + ", ".join(f"{key} = {_shown(x)}" for key, x in data[what].items()))
+
+
+def _bodies_table(bodies: list[dict[str, Any]]) -> Table:
+    import numpy as np
+
+    table = _table("body", "mass [kg]>", "centre of mass [m]", "principal inertia [kg m²]", "shapes>")
+    for body in bodies:
+        principal = _numbers(np.linalg.eigvalsh(body["inertia"]))
+        table.add_row(body["name"], f"{body['mass']:.6g}", _numbers(body["com"]), principal, str(body["shapes"]))
+    return table
+
+
+def _joints_table(joints: list[dict[str, Any]]) -> Table:
+    table = _table("joint", "kind", "parent → child", "q", "limits")
+    for joint in joints:
+        limits = " ".join(_numbers(pair) for pair in joint["limits"] if any(abs(x) < float("inf") for x in pair))
+        q = _range(joint["q"]) if joint["q"] else f"as {joint['mimics']}" if joint["mimics"] else ""
+        table.add_row(joint["name"], joint["kind"], f"{joint['parent']} → {joint['child']}", q, limits)
+    return table
+
+
+def _table(*heads: str) -> Table:
+    """An empty table; heads that end in ">" are those of numbers."""
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 2, 0, 0))
+    for head in heads:
+        table.add_column(head.removesuffix(">"), justify="right" if head.endswith(">") else "left")
+    return table
+
+
+def _numbers(x: Any) -> str:
+    return f"({', '.join(f'{value + 0.0:.5g}' for value in x)})"
+
+
+def _range(place: list[int]) -> str:
+    first, stop = place
+    return str(first) if stop == first + 1 else f"{first} … {stop - 1}"
+
+
+def _shown(x: Any) -> str:
+    return f"{x:g}" if isinstance(x, float) else str(x)

@@ -1,0 +1,47 @@
+"""The model that a command line names: a scene, a robot, a demo, or a result that holds its system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nexdyn.cli.assignments import changes
+from nexdyn.cli.options import Reading
+
+if TYPE_CHECKING:
+    from nexdyn.model.system import System
+    from nexdyn.results.result import Result
+
+
+@dataclass(frozen=True)
+class Model:
+    """What was read. simulation: arguments of `nx.simulate` that a scene gives. result: where a result was named."""
+
+    name: str
+    system: System
+    simulation: dict[str, Any]
+    description: str = ""
+    result: Result | None = None
+
+
+def read(given: str, reading: Reading) -> Model:
+    """Read what `given` names, and change what `--set` says."""
+    model = _result(given) if Path(given).suffix == ".nc" else _scene_or_robot(given, reading)
+    if reading.set:
+        model = replace(model, system=model.system.with_parameters(changes(reading.set, model.system)))
+    return model
+
+
+def _scene_or_robot(given: str, reading: Reading) -> Model:
+    from nexdyn.io.loader import load_scene_or_robot
+
+    scene = load_scene_or_robot(given, reading.base, not reading.no_mimic, reading.strict)
+    return Model(Path(given).stem, scene.system, scene.simulation, scene.description)
+
+
+def _result(given: str) -> Model:
+    from nexdyn.results.file import open_result
+
+    result = open_result(given)
+    return Model(Path(given).stem, result.system, {}, result=result)

@@ -1,0 +1,106 @@
+"""From a model and the options of `run` to a simulation at its start; options beat the scene, the scene defaults."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from nexdyn.cli import terminal
+from nexdyn.cli.assignments import initial
+from nexdyn.cli.model import Model
+from nexdyn.errors import InputError
+
+if TYPE_CHECKING:
+    from nexdyn.analysis.simulate import Simulation
+    from nexdyn.cli.run import Motion
+    from nexdyn.integrate.methods import Method
+
+T_END, DT = 1.0, 1e-3
+
+
+class Prepared(NamedTuple):
+    """A simulation at its start, its end [s], and the times of its outputs [s] if the scene lists them."""
+
+    simulation: Simulation
+    t_end: float
+    output_times: Sequence[float] | None
+
+
+def prepare(model: Model, motion: Motion) -> Prepared:
+    """Build the simulation. InputError for options that are wrong, or do not fit the method or the model."""
+    from nexdyn.analysis.simulate import Simulation
+    from nexdyn.integrate.methods import positive
+    from nexdyn.results.file import open_result
+
+    scene, system = model.simulation, model.system
+    start = open_result(motion.start) if motion.start else model.result
+    state = {key: {} if start else dict(scene.get(key, {})) for key in ("q0", "v0")}
+    state["q0"] |= initial("--q0", motion.q0, system)
+    state["v0"] |= initial("--v0", motion.v0, system)
+    t_end = None if motion.t_end is None else positive(motion.t_end, "--t-end")
+    every = scene.get("output_every", 1) if motion.output_every is None else motion.output_every
+    simulation = Simulation(
+        system,
+        choose_method(scene.get("method"), motion),
+        initial=start,
+        q0=state["q0"] or None,
+        v0=state["v0"] or None,
+        output_every=every,
+        dynamics=motion.dynamics or scene.get("dynamics", "aba"),
+    )
+    if t_end is None:
+        t_end = scene.get("t_end", simulation.t + T_END)
+    if start and t_end <= simulation.t:
+        raise InputError(f"the start is a state at t = {simulation.t:g} s; give a --t-end beyond it, not {t_end:g} s")
+    _check_memory(simulation, t_end)
+    times = None if motion.output_every else _times(scene.get("output_times"), simulation, t_end)
+    return Prepared(simulation, t_end, times)
+
+
+def choose_method(given: Method | None, motion: Motion) -> Method:
+    """The method of the scene (rk4 without one) with what the options change."""
+    from nexdyn.integrate.methods import METHODS, DormandPrince, FixedStep
+
+    name = motion.method or (given.name if given else "rk4")
+    cls = METHODS[name]
+    constant = [key for key, other in METHODS.items() if issubclass(other, FixedStep)]
+    if issubclass(cls, FixedStep):
+        for option in ("rtol", "atol"):
+            if getattr(motion, option) is not None:
+                raise InputError(f"--{option} is for dopri5; {name} has the constant step --dt. Add --method dopri5")
+        dt = given.dt if isinstance(given, FixedStep) else DT
+        return cls(dt if motion.dt is None else motion.dt)
+    if motion.dt is not None:
+        raise InputError(
+            f"--dt is for {', '.join(constant)}; {name} chooses its step by --rtol and --atol. Add --method rk4"
+        )
+    tolerances = {key: x for key in ("rtol", "atol") if (x := getattr(motion, key)) is not None}
+    return replace(given if isinstance(given, DormandPrince) else DormandPrince(), **tolerances)
+
+
+def _times(times: Sequence[float] | None, simulation: Simulation, t_end: float) -> Sequence[float] | None:
+    """The scene's output times, as far as this run and its method reach."""
+    from nexdyn.integrate.methods import FixedStep
+
+    if times and isinstance(simulation.method, FixedStep):
+        terminal.note("the scene's output_times need dopri5; steps are recorded instead, see --output-every")
+        return None
+    return [t for t in times if simulation.t <= t <= t_end] or None if times else None
+
+
+def _check_memory(simulation: Simulation, t_end: float) -> None:
+    """Raise InputError if the states that will be recorded cannot fit into the memory of this machine."""
+    from nexdyn.integrate.methods import FixedStep
+
+    if not isinstance(simulation.method, FixedStep) or not hasattr(os, "sysconf"):
+        return
+    states = (t_end - simulation.t) / simulation.method.dt / simulation.output_every
+    size = states * 8.0 * (1 + simulation.tree.nq + 2 * simulation.tree.nv)
+    memory = float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    if size > memory:
+        raise InputError(
+            f"{states:.3g} states would be recorded, {size / 2**30:.3g} GiB, and there are {memory / 2**30:.3g} GiB of "
+            "memory; a larger --output-every records fewer"
+        )

@@ -1,0 +1,157 @@
+"""`nexdyn run`: simulate a model, write its result, say how it went."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Group, Parameter
+
+from nexdyn.cli import terminal
+from nexdyn.cli.codes import DONE, INTERRUPTED
+from nexdyn.cli.files import check_writable
+from nexdyn.cli.model import read
+from nexdyn.cli.options import OUTPUT, READING_PLAINLY, SAYING_PLAINLY, Reading, Saying, flag, option
+from nexdyn.cli.prepare import Prepared, prepare
+from nexdyn.errors import SolveError
+
+if TYPE_CHECKING:
+    from nexdyn.results.result import Result
+
+NAME = "run"
+EXAMPLES = """\
+Examples:
+  nexdyn run hinge-chain                    a demo; writes hinge-chain.nc here
+  nexdyn run robot.urdf --t-end 2           a robot, held by its base
+  nexdyn run robot.urdf --base free         one that falls freely
+  nexdyn run robot.urdf --q0 elbow=pi/4     from another pose
+  nexdyn run hinge-chain --set L=0.3 --set hinge1.damping=0
+  nexdyn run double-pendulum --method dopri5 --rtol 1e-10
+  nexdyn run scene.yaml --dt 1e-4 --output-every 100
+  nexdyn run scene.yaml --out runs/a.nc --csv runs/a.csv
+  nexdyn run a.nc --t-end 20 --out b.nc     go on from the end of a result
+  nexdyn run scene.yaml --json | jq .energy_drift
+
+Ctrl-C ends a run early and keeps what is done. Exit codes: 0 done, 2 bad input,
+3 no solution (what was reached is kept), 130 Ctrl-C."""
+
+MOTION = Group("How it moves", sort_key=2)
+FILES = Group("What is written", sort_key=3)
+
+Number = float | None
+Names = tuple[str, ...]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Motion:
+    """How long, how and from where; what is None is as the scene says, or the default."""
+
+    t_end: Annotated[Number, option("Simulated time at the end [s]; default: the scene's, else 1.", MOTION)] = None
+    method: Annotated[
+        Literal["rk4", "euler", "semi-implicit", "dopri5"] | None,
+        option("Time integration; default: the scene's, else rk4. dopri5 chooses its own step.", MOTION),
+    ] = None
+    dt: Annotated[
+        Number, option("Step of rk4, euler, semi-implicit [s]; default: the scene's, else 0.001.", MOTION)
+    ] = None
+    rtol: Annotated[Number, option("Relative tolerance of dopri5.", MOTION)] = None
+    atol: Annotated[Number, option("Absolute tolerance of dopri5.", MOTION)] = None
+    dynamics: Annotated[
+        Literal["aba", "crba"] | None,
+        option("Articulated bodies, or the mass matrix with a branch-sparse factorisation; default aba.", MOTION),
+    ] = None
+    q0: Annotated[
+        Names, option("Start of a joint: hinge1=pi/2, or base=1,0,0,0,0,0,0.5. May be repeated.", MOTION)
+    ] = ()
+    v0: Annotated[Names, option("Initial velocity of a joint. May be repeated.", MOTION)] = ()
+    start: Annotated[Path | None, option("Start from the last state of a result (.nc).", MOTION, name="--from")] = None
+    output_every: Annotated[
+        int | None, option("Steps from one recorded state to the next; default: the scene's, else 1.", FILES)
+    ] = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Files:
+    """Where the result goes."""
+
+    out: Annotated[Path | None, option("The result, netCDF; default NAME.nc in the current folder.", FILES)] = None
+    csv: Annotated[Path | None, option("Also write a table, CSV.", FILES)] = None
+
+
+def command(
+    name: Annotated[
+        str, Parameter(name="MODEL", help="A scene (.yaml), a robot (.urdf), a demo, or a result (.nc) to go on from.")
+    ],
+    /,
+    *,
+    reading: Reading = READING_PLAINLY,
+    motion: Motion = Motion(),
+    files: Files = Files(),
+    quiet: Annotated[bool, flag("No progress bar and no summary.", group=OUTPUT)] = False,
+    saying: Saying = SAYING_PLAINLY,
+) -> int:
+    """Simulate a model, write its result, and print a summary."""
+    with terminal.CtrlC() as ctrl_c:
+        model = read(name, reading)
+        out = files.out or Path(f"{model.name}.nc")
+        keep = {"the model": Path(name), "the result that the run starts from": motion.start}
+        check_writable("--out", out, (".nc", ".nc4"), keep)
+        if files.csv:
+            check_writable("--csv", files.csv, (".csv",), keep)
+        if not quiet:
+            _announce_compilation()
+        result, failure = _moved(prepare(model, motion), model.name, ctrl_c, show=not quiet)
+        if result is not None:
+            result.save(out)
+            if files.csv:
+                result.to_csv(files.csv)
+    written = [str(path) for path in (out, files.csv) if path]
+    if failure is not None:
+        if result is not None:
+            failure.add_note(f"What was reached until t = {result.recording.t[-1]:g} s is in {' and '.join(written)}.")
+            failure.__dict__["files_written"] = written
+        raise failure
+    assert result is not None
+    _say(result, written, quiet, saying)
+    return DONE if result.recording.status == "finished" else INTERRUPTED
+
+
+def _announce_compilation() -> None:
+    from nexdyn.kernel import compiled_before
+
+    if not compiled_before():
+        terminal.note("the first run compiles, which takes about half a minute; later ones start at once")
+
+
+def _moved(run: Prepared, name: str, ctrl_c: terminal.CtrlC, show: bool) -> tuple[Result | None, SolveError | None]:
+    """Simulate; what was reached comes back with the error that stopped it, if one did."""
+    simulation, t_end, output_times = run
+    with terminal.progress_bar(name, simulation.t, t_end, show) as bar:
+
+        def progress(t: float, _: float) -> None:
+            bar(t)
+            ctrl_c.gentle = True
+            if ctrl_c.pressed and t < t_end:
+                raise KeyboardInterrupt  # which the simulation turns into a result that is interrupted
+
+        try:
+            result = simulation.run(t_end, output_times=output_times, progress=progress)
+        except SolveError as error:
+            return error.result, error
+    if result.recording.status == "interrupted" and result.recording.steps == 0:
+        raise KeyboardInterrupt("interrupted before the first step; nothing was written")
+    return result, None
+
+
+def _say(result: Result, written: list[str], quiet: bool, saying: Saying) -> None:
+    """The summary, and where the result is."""
+    files = " and ".join(written)
+    if result.recording.status == "interrupted":
+        terminal.note(f"{result.recording.message}; what was reached is in {files}")
+    if saying.json:
+        terminal.say_json(result.summary() | {"files_written": written})
+    elif not quiet:
+        terminal.say(f"{result.summary_text()}\n  written  {files}")

@@ -1,0 +1,1 @@
+"""Constraint primitives between two frames: one primitive, one page."""

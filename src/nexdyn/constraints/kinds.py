@@ -1,0 +1,15 @@
+"""The numbers by which kernels know a constraint primitive, and their names.
+
+DX, DY, DZ are the components of the displacement from A to B in A's axes; DotIJ is the product of axis I of A with axis
+J of B.
+"""
+
+from __future__ import annotations
+
+DX, DY, DZ = 0, 1, 2
+DOT = 3  # + 3 i + j for the product of axis i of A and axis j of B
+DISTANCE, ANGLE = 12, 13
+
+NUMBER = {"DX": DX, "DY": DY, "DZ": DZ, "Distance": DISTANCE, "Angle": ANGLE}
+NUMBER |= {f"Dot{a}{b}": DOT + 3 * i + j for i, a in enumerate("XYZ") for j, b in enumerate("XYZ")}
+NAME = {number: name for name, number in NUMBER.items()}

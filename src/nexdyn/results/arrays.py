@@ -1,0 +1,109 @@
+"""Labelled arrays (xarray) of what is observed. xarray takes half a second to import: reach this page lazily."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from nexdyn.results.observed import Observed
+from nexdyn.results.quantities import ENERGIES, PEAKS, QUANTITIES, common_unit
+from nexdyn.results.table import peak_lines
+
+SECONDS = {"units": "s", "long_name": "time"}
+
+
+def labelled(
+    observed: Observed, name: str, values: np.ndarray, chosen: Mapping[str, str] | None = None, units: bool = True
+) -> xr.DataArray:
+    """`values` of a quantity with its labels.
+
+    chosen: the one label of each axis that is gone. units: whether mixed units come along as the coordinate `units`.
+    """
+    quantity, labels = QUANTITIES[name], observed.labels
+    coords: dict[str, Any] = {"time": _time(observed), **(chosen or {})}
+    dims = [dim for dim in quantity.dims if dim not in coords]
+    coords |= {dim: (dim, _texts(labels.dims[dim])) for dim in dims}
+    if units and not quantity.units:
+        coords["units"] = (dims[-1], _texts(labels.units[name]))
+    attributes = {"units": labels.unit(name), "long_name": quantity.long_name}
+    return xr.DataArray(values, coords, ["time", *dims], name=name, attrs=attributes)
+
+
+def of_joint(observed: Observed, name: str, values: np.ndarray, own: list[tuple[str, str]]) -> xr.DataArray:
+    """Coordinates or freedoms of one joint, whose labels and units are `own`; a single one has no axis."""
+    dim, labels, units = QUANTITIES[name].dims[0], [label for label, _ in own], [unit for _, unit in own]
+    attributes = {"units": common_unit(units), "long_name": QUANTITIES[name].long_name}
+    coords: dict[str, Any] = {"time": _time(observed)}
+    if len(own) == 1:
+        return xr.DataArray(values[:, 0], coords | {dim: labels[0]}, ["time"], name=name, attrs=attributes)
+    coords |= {dim: (dim, _texts(labels)), "units": (dim, _texts(units))}
+    return xr.DataArray(values, coords, ["time", dim], name=name, attrs=attributes)
+
+
+def _time(observed: Observed) -> tuple[str, np.ndarray, dict[str, str]]:
+    return "time", observed.recording.t.copy(), SECONDS
+
+
+def _texts(labels: Sequence[str]) -> np.ndarray:
+    return np.array(labels, dtype=str)
+
+
+def energy(observed: Observed) -> xr.Dataset:
+    """Kinetic, gravitational, elastic and total energy over time."""
+    found = {name: labelled(observed, name, observed.energies[name].copy()) for name in ENERGIES}
+    return xr.Dataset({name.removesuffix("_energy"): array for name, array in found.items()})
+
+
+def peaks(observed: Observed) -> PeakTable:
+    """The table of peaks."""
+    joints = _texts(observed.labels.dims["joint"])
+    columns = {
+        name: ("joint", values.copy(), {"units": PEAKS[name].units, "long_name": PEAKS[name].long_name})
+        for name, values in observed.peaks._asdict().items()
+    }
+    return PeakTable(columns, {"joint": joints}, {"long_name": "peaks of the joints' reactions"})
+
+
+def measure(observed: Observed, name: str) -> xr.DataArray:
+    """A measure over time, with an axis where it is a vector."""
+    measures = observed.tree.system.measures
+    labels = [f"{name}.{axis}" for axis in measures[name].axes] or [name]
+    first = observed.labels.dims["output"].index(labels[0])
+    values = observed.take("measure")[:, first : first + len(labels)].copy()
+    coords: dict[str, Any] = {"time": _time(observed)}
+    dims = ["time"]
+    if measures[name].axes:
+        coords["axis"], dims = list(measures[name].axes), ["time", "axis"]
+    else:
+        values = values[:, 0]
+    attributes = {"units": measures[name].unit, "long_name": f"{measures[name].kind.replace('_', ' ')} {name!r}"}
+    return xr.DataArray(values, coords, dims, name=name, attrs=attributes)
+
+
+def dataset(observed: Observed, names: list[str], attributes: Mapping[str, Any]) -> xr.Dataset:
+    """Several quantities together, as a file has them: mixed units stand in `NAME_units`; and the peaks."""
+    variables: dict[str, Any] = {}
+    for name, values in observed.collect(names).items():
+        variables[name] = labelled(observed, name, values, units=False)
+        if not QUANTITIES[name].units:
+            units = _texts(observed.labels.units[name])
+            variables[name] = variables[name].assign_coords({f"{name}_units": (QUANTITIES[name].dims[-1], units)})
+    out = xr.Dataset(variables, attrs=dict(attributes))
+    if "reaction" in names:
+        found = peaks(observed)
+        out = out.assign({f"peak_{name}": found[name].variable for name in PEAKS})
+    return out
+
+
+class PeakTable(xr.Dataset):
+    """A dataset over joints that prints as a table: largest force and moment of each reaction, and when."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        if set(PEAKS) <= set(self.data_vars) and self["force"].dims == ("joint",):
+            return "\n".join(peak_lines(self["joint"].values.tolist(), [self[name].values.tolist() for name in PEAKS]))
+        return super().__repr__()

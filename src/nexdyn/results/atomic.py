@@ -1,0 +1,81 @@
+"""Files that are there whole or not at all.
+
+The content goes to a new file in the same folder, is forced to the disk, and takes the place of the old file in one
+step. Whatever fails before leaves the old file as it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from nexdyn.errors import FileError, InputError
+
+PathLike = str | os.PathLike[str]
+
+
+def file_path(path: PathLike, suffixes: tuple[str, ...], what: str) -> Path:
+    """`path` as a Path; InputError unless it is one with a suffix that `what` has."""
+    text = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise InputError(f"path is {path!r}; the name of a file is needed")
+    found = Path(text)
+    if found.suffix.lower() not in suffixes:
+        end = f"ends in {found.suffix!r}" if found.suffix else "has no suffix"
+        raise InputError(f"{text!r} {end}; {what} ends in {' or '.join(suffixes)}")
+    return found
+
+
+@contextlib.contextmanager
+def written(path: Path) -> Iterator[Path]:
+    """The place to write to; it becomes `path` when the block ends without an error.
+
+    Raises FileError naming `path` where a file cannot be written.
+    """
+    try:
+        target = Path(os.path.realpath(path))  # a link stays, the file it leads to changes
+        _check_target(path, target)
+        temporary = target.with_name(f".{target.name[:200]}.{os.getpid()}-{os.urandom(4).hex()}.part")
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except (OSError, ValueError) as error:
+        raise _cannot(path, error) from error
+    try:
+        yield temporary
+        _keep(temporary, target)
+    except OSError as error:
+        raise _cannot(path, error) from error
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _check_target(path: Path, target: Path) -> None:
+    if not target.parent.is_dir():
+        raise FileError(f"cannot be written: there is no folder {str(path.parent)!r}", file=str(path))
+    if target.exists() and not target.is_file():
+        raise FileError("cannot be written: it is a folder or a device", file=str(path))
+    if target.exists() and not os.access(target, os.W_OK):
+        raise FileError("cannot be written: the file is write-protected", file=str(path))
+
+
+def _keep(temporary: Path, target: Path) -> None:
+    """Force the content to the disk, then rename."""
+    with temporary.open("rb+") as stream:
+        os.fsync(stream.fileno())
+    if target.exists():
+        os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+    os.replace(temporary, target)
+    if os.name == "posix":
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            with contextlib.suppress(OSError):  # some file systems cannot sync a folder
+                os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _cannot(path: Path, error: Exception) -> FileError:
+    return FileError(f"cannot be written: {getattr(error, 'strerror', None) or error}", file=str(path))

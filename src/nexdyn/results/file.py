@@ -1,0 +1,259 @@
+"""The result file: netCDF-4, which xarray, MATLAB, ParaView, Panoply, ncdump and others open.
+
+    time                                  [s]
+    joint_position, joint_velocity, …     the states, from which a run restarts and all else can be computed again
+    position, orientation, reaction, …    with full=True what `Result` tells, each with `units` and `long_name`
+    NAME_units                            the unit of each label, where one quantity has several
+    system_description                    the system as JSON, from which it is built again
+
+Attributes: nexdyn_schema (of this layout), source, title, method, status, message, steps, wall_time, settings,
+lost_forces (JSON: forces that are Python and so not in the description).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nexdyn.errors import FileError, InputError, NexDynError, NexDynWarning
+from nexdyn.results.atomic import PathLike, file_path, written
+from nexdyn.results.quantities import KEPT, OF_JOINTS, PEAKS, QUANTITIES, STATES
+from nexdyn.results.recording import Recording
+
+if TYPE_CHECKING:
+    from nexdyn.model.system import System
+    from nexdyn.results.result import Result
+
+SUFFIXES = (".nc", ".nc4")
+SCHEMA = 1
+HDF5, CLASSIC = b"\x89HDF\r\n\x1a\n", b"CDF"
+LARGEST_COMPRESSION = 2000
+"""No compression makes numbers smaller by more than this."""
+
+
+def nexdyn_version() -> str:
+    """The version of the installed package."""
+    try:
+        return version("nexdyn")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def attributes(result: Result) -> dict[str, Any]:
+    """What a file says of the run as a whole."""
+    r = result.recording
+    return {
+        "title": result.system.name,
+        "source": f"NexDyn {nexdyn_version()}",
+        "nexdyn_schema": SCHEMA,
+        "method": r.method,
+        "status": r.status,
+        "message": r.message,
+        "steps": int(r.steps),
+        "wall_time": float(r.wall_time),
+        "settings": json.dumps(r.settings, default=str),
+    }
+
+
+def kept_quantities(result: Result, full: bool) -> list[str]:
+    """The quantities that a file or a dataset holds."""
+    observed = result.observed
+    names = [name for name in (KEPT if full else STATES) if observed.knows(name)]
+    return [name for name in names if 0 not in observed.labels.shape(name)]
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+def write_result(result: Result, path: PathLike, full: bool) -> None:
+    """See `Result.save`."""
+    import h5netcdf
+
+    from nexdyn.describe import to_dict
+
+    target = file_path(path, SUFFIXES, "a result file")
+    described = to_dict(result.system, lossy=True)
+    lost = [*result.lost_forces, *(name for name in result.system.forces if name not in described.get("forces", {}))]
+    names = kept_quantities(result, full)
+    with written(target) as temporary:
+        try:
+            with h5netcdf.File(temporary, "w") as file:
+                file.attrs.update(attributes(result) | {"lost_forces": json.dumps(lost)})
+                _write_text(file, "system_description", (), json.dumps(described), "the system, as JSON")
+                _write_quantities(file, result, names)
+        except RuntimeError as error:  # what HDF5 makes of a full disk
+            if isinstance(error, NexDynError):
+                raise
+            raise OSError(str(error)) from error
+
+
+def _write_quantities(file: Any, result: Result, names: list[str]) -> None:
+    observed, t = result.observed, result.recording.t
+    labels = observed.labels
+    file.dimensions["time"] = len(t)
+    _write_numbers(file, "time", ("time",), "s", "time", t)
+    used = [dim for name in names for dim in QUANTITIES[name].dims]
+    for dim in dict.fromkeys(used):
+        file.dimensions[dim] = len(labels.dims[dim])
+        _write_text(file, dim, (dim,), labels.dims[dim], f"label of each {dim}")
+    variables = {}
+    for name in names:
+        dims, units, long_name = QUANTITIES[name]
+        variable = _write_numbers(file, name, ("time", *dims), labels.unit(name), long_name)
+        if not units:
+            _write_text(file, f"{name}_units", dims[-1:], labels.units[name], f"units of {name}")
+            variable.attrs["coordinates"] = f"{name}_units"
+        variables[name] = variable
+    for rows, found in observed.tables(names) if names else ():
+        for name, values in found.items():
+            variables[name][rows] = values
+    if "reaction" in names:
+        for name, values in observed.peaks._asdict().items():
+            _write_numbers(file, f"peak_{name}", *PEAKS[name], values)
+
+
+def _write_numbers(
+    file: Any, name: str, dims: tuple[str, ...], units: str, long_name: str, values: np.ndarray | None = None
+) -> Any:
+    variable = file.create_variable(name, dims, dtype="f8")
+    variable.attrs["units"], variable.attrs["long_name"] = units, long_name
+    if values is not None:
+        variable[...] = values
+    return variable
+
+
+def _write_text(file: Any, name: str, dims: tuple[str, ...], text: str | Sequence[str], long_name: str) -> None:
+    import h5py
+
+    variable = file.create_variable(name, dims, dtype=h5py.string_dtype())
+    variable.attrs["long_name"] = long_name
+    variable[...] = text if isinstance(text, str) else np.array(text, dtype=object)
+
+
+# --- reading --------------------------------------------------------------------------------------------------------
+
+
+def open_result(path: PathLike) -> Result:
+    """The `Result` in a file that `Result.save` wrote; it can be read, asked and gone on from.
+
+    All but the states is computed again when asked. Forces that are Python functions are not in a file: then the
+    reactions are those that the file holds, and a NexDynWarning names the forces.
+
+    Raises FileError where the file is missing, is no result, is cut short, or is of a newer NexDyn.
+    """
+    import h5netcdf
+
+    name = _readable(path)
+    try:
+        with h5netcdf.File(name, "r") as file:
+            return _read(file, name)
+    except NexDynError:
+        raise
+    except Exception as error:  # what a damaged file makes HDF5 raise can be anything
+        reason = str(error).strip() or type(error).__name__
+        raise FileError(f"is damaged or cut short: {reason}", file=name) from error
+
+
+def _readable(path: PathLike) -> str:
+    """The name of a file that begins like netCDF-4."""
+    try:
+        name = str(Path(path))
+        if not Path(name).is_file():
+            raise FileError("is a folder or a device" if Path(name).exists() else "no such file", file=name)
+        with open(name, "rb") as stream:
+            start = stream.read(len(HDF5))
+    except (TypeError, ValueError):
+        raise InputError(f"path is {path!r}; the name of a file is needed") from None
+    except OSError as error:
+        raise FileError(f"cannot be read: {error.strerror or error}", file=str(path)) from error
+    if start.startswith(CLASSIC):
+        raise FileError("is a netCDF file of the classic kind; results of NexDyn are netCDF-4", file=name)
+    if start != HDF5:
+        raise FileError("is empty" if not start else "is no netCDF-4 file, so no result of NexDyn", file=name)
+    return name
+
+
+def _read(file: Any, name: str) -> Result:
+    from nexdyn.results.result import Result
+    from nexdyn.tree.tree import Tree
+
+    schema = file.attrs.get("nexdyn_schema")
+    if schema is None:
+        raise FileError("is a netCDF file, but no result of NexDyn (it has no attribute nexdyn_schema)", file=name)
+    if int(schema) > SCHEMA:
+        source = file.attrs.get("source", "a newer NexDyn")
+        raise FileError(
+            f"was written by {source} in layout {int(schema)}; this NexDyn {nexdyn_version()} reads up to layout "
+            f"{SCHEMA}: upgrade it",
+            file=name,
+        )
+    tree = Tree(_read_system(file, name))
+    t = _numbers(file, name, "time", ())
+    if not len(t) or not np.isfinite(t).all() or not (np.diff(t) > 0.0).all():
+        raise FileError("must have times that increase, at least one", file=name, element="time")
+    q = _numbers(file, name, "joint_position", (tree.nq,), len(t))
+    v, a = (_numbers(file, name, key, (tree.nv,), len(t)) for key in ("joint_velocity", "joint_acceleration"))
+    lost = [str(force) for force in json.loads(_text(file, name, "lost_forces", "[]"))]
+    recording = Recording(
+        t, q, v, a,
+        method=_text(file, name, "method"), steps=int(file.attrs.get("steps", 0)), status=_text(file, name, "status"),
+        message=_text(file, name, "message"), wall_time=float(file.attrs.get("wall_time", 0.0)),
+        settings=json.loads(_text(file, name, "settings", "{}")),
+    )  # fmt: skip
+    stored = {}
+    if lost:
+        warnings.warn(
+            f"{name} was run with {', '.join(map(repr, lost))}: Python, which no file holds. Its system lacks that, so "
+            "it can be read but not run on as it was; reactions are those in the file",
+            NexDynWarning,
+            stacklevel=4,
+        )
+        joints = sum(arc.joint is not None for arc in tree.unmerged.forest.arcs)
+        stored = {key: _numbers(file, name, key, (joints, 6), len(t)) for key in OF_JOINTS if key in file.variables}
+    return Result(tree.system, recording, tree, lost_forces=lost, stored=stored)
+
+
+def _read_system(file: Any, name: str) -> System:
+    from nexdyn.describe import from_dict
+
+    if "system_description" not in file.variables:
+        raise FileError("is missing", file=name, element="system_description")
+    text = file.variables["system_description"][...]
+    text = text.item() if isinstance(text, np.ndarray) else text
+    try:
+        described = json.loads(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NexDynWarning)  # said when the system was made
+            return from_dict(described)
+    except (ValueError, RecursionError) as error:  # an InputError is a ValueError
+        raise FileError(str(error), file=name, element="system_description") from error
+
+
+def _numbers(file: Any, name: str, key: str, shape: tuple[int, ...], samples: int | None = None) -> np.ndarray:
+    """A variable as float64 (time, *shape); FileError where it is missing or has another shape."""
+    if samples is not None and 0 in shape:
+        return np.zeros((samples, *shape))
+    if key not in file.variables:
+        raise FileError("is missing", file=name, element=key)
+    variable = file.variables[key]
+    found = tuple(variable.shape)
+    expected = (found[0] if samples is None and found else samples, *shape)
+    if found != expected or variable.dtype.kind != "f":
+        raise FileError(f"has shape {found} of {variable.dtype}; floats {expected} are needed", file=name, element=key)
+    if 8 * int(np.prod(found)) > LARGEST_COMPRESSION * os.path.getsize(name):
+        raise FileError(f"claims the shape {found}, more than the file holds", file=name, element=key)
+    return np.ascontiguousarray(variable[...], dtype=float)
+
+
+def _text(file: Any, name: str, key: str, default: str = "") -> str:
+    found = file.attrs.get(key, default)
+    if not isinstance(found, str):
+        raise FileError(f"is {found!r}; text is needed", file=name, element=key)
+    return found

@@ -1,0 +1,280 @@
+"""A recorded motion observed block by block, so that neither many bodies nor many samples fill the memory.
+
+An observation takes samples × bodies × 36 numbers. One that is small is kept; a large one is made again, a block of
+samples at a time, whenever something of it is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.errors import InputError, SolveError, unknown
+from nexdyn.model.measure import Measure
+from nexdyn.results.quantities import ENERGIES, OF_JOINTS, QUANTITIES, STATES, Labels, labels_of
+from nexdyn.results.recording import Recording
+from nexdyn.spatial.rotations import quaternion
+from nexdyn.tree.compile import joint_class
+from nexdyn.tree.observe import Observation, observe_motion
+from nexdyn.tree.tree import Tree
+
+NUMBERS = 36
+"""Numbers that an observation holds a body and sample: a pose, and four spatial vectors."""
+KEPT_BYTES = 128 * 2**20
+"""An observation up to this size is kept."""
+BLOCK_BYTES = 64 * 2**20
+"""A larger one is made in blocks of this size."""
+FORCE_FIRST = [3, 4, 5, 0, 1, 2]
+FORCELESS = QUANTITIES.keys() - {*OF_JOINTS, "elastic_energy", "total_energy"}
+"""Quantities that forces do not enter, the motion given."""
+
+_FIELDS = {name: name for name in ("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration")}
+_FIELDS |= {"rotation": "R", "reaction": "reaction", "transmitted": "wrench"}
+_FIELDS |= {"kinetic_energy": "kinetic", "gravitational_energy": "gravitational", "elastic_energy": "elastic"}
+
+Tables = Iterator[tuple[slice, dict[str, np.ndarray]]]
+FrameOf = tuple[int, np.ndarray, np.ndarray]
+
+
+class Peaks(NamedTuple):
+    """Largest |force| [N] and |moment| [N m] of each joint's reaction (nj,), and when [s]."""
+
+    force: np.ndarray
+    force_time: np.ndarray
+    moment: np.ndarray
+    moment_time: np.ndarray
+
+
+class Observed:
+    """The motion in `recording` of `tree`, as arrays laid out as `QUANTITIES` says.
+
+    lost: names of forces that acted in the run and are not in the tree's system (a file cannot hold Python).
+    stored: quantities of joints that a file brought along, for then they cannot be computed again.
+    """
+
+    def __init__(
+        self, tree: Tree, recording: Recording, lost: Sequence[str] = (), stored: Mapping[str, np.ndarray] | None = None
+    ) -> None:
+        self.tree, self.recording, self.lost = tree, recording, tuple(lost)
+        self.stored = dict(stored or {})
+        self._kept: Observation | None = None
+
+    @cached_property
+    def labels(self) -> Labels:
+        """The labels of all axes."""
+        return labels_of(self.tree)
+
+    @cached_property
+    def _joint_columns(self) -> np.ndarray:
+        """Where among the bodies those are that a joint carries."""
+        return np.flatnonzero([arc.joint is not None for arc in self.tree.unmerged.forest.arcs])
+
+    def knows(self, name: str) -> bool:
+        """Whether a quantity can be told: those of joints need every force that acted."""
+        return name not in OF_JOINTS or not self.lost or name in self.stored
+
+    def require(self, name: str) -> None:
+        """InputError where a quantity cannot be told."""
+        if not self.knows(name):
+            raise InputError(
+                f"the {name} of joints cannot be told: the file holds neither {_listed(self.lost)}, which acted in the "
+                f"run, nor the {name}; save with full=True, or simulate again"
+            )
+
+    # --- blocks -------------------------------------------------------------------------------------------------
+
+    def blocks(self, with_forces: bool) -> Iterator[tuple[slice, Observation]]:
+        """All samples in order: their rows, and what is seen of them.
+
+        SolveError where a force fails at a sample, unless it can be seen without forces.
+        """
+        r, n = self.recording, len(self.recording.t)
+        if self._kept is not None:
+            yield slice(0, n), self._kept
+            return
+        row = 8 * NUMBERS * max(1, len(self.tree.body_names))
+        small = n * row <= KEPT_BYTES
+        size = n if small else max(1, BLOCK_BYTES // row)
+        for start in range(0, n, max(size, 1)):
+            rows = slice(start, min(start + size, n))
+            motion = (self.tree, r.t[rows], r.q[rows], r.v[rows], r.a[rows])
+            try:
+                seen = observe_motion(*motion)
+                self._kept = seen if small else None
+            except SolveError:
+                if with_forces:
+                    raise
+                seen = observe_motion(*motion, with_forces=False)
+            yield rows, seen
+
+    def tables(self, names: Sequence[str], index: Any = slice(None)) -> Tables:
+        """Rows and the quantities `names` of those rows, of the bodies or joints at `index`."""
+        for name in names:
+            self.require(name)
+        r = self.recording
+        if set(names) <= set(STATES):
+            yield slice(0, len(r.t)), {name: self._state(name) for name in names}
+            return
+        before: np.ndarray | None = None
+        for rows, seen in self.blocks(not FORCELESS.issuperset(names)):
+            found = {name: self._extract(name, rows, seen, index) for name in names}
+            if "orientation" in found:
+                found["orientation"] = continued(found["orientation"], before)
+                before = found["orientation"][-1].copy()
+            yield rows, found
+
+    def take(self, name: str, index: Any = slice(None)) -> np.ndarray:
+        """A quantity at all samples, as a new array."""
+        return self.collect([name], index)[name]
+
+    def collect(self, names: Sequence[str], index: Any = slice(None)) -> dict[str, np.ndarray]:
+        """Quantities at all samples, as new arrays."""
+        n = len(self.recording.t)
+        out: dict[str, np.ndarray] = {}
+        for rows, found in self.tables(names, index):
+            for name, values in found.items():
+                if name not in out:
+                    out[name] = np.empty((n, *values.shape[1:]))
+                out[name][rows] = values
+        return out
+
+    def _state(self, name: str) -> np.ndarray:
+        r = self.recording
+        return {"joint_position": r.q, "joint_velocity": r.v, "joint_acceleration": r.a}[name]
+
+    def _extract(self, name: str, rows: slice, seen: Observation, index: Any) -> np.ndarray:
+        if name in STATES:
+            return self._state(name)[rows]
+        if name == "total_energy":
+            return seen.kinetic + seen.gravitational + seen.elastic
+        if name == "measure":
+            return self._measures(seen)
+        if name == "orientation":
+            return quaternion(seen.R[:, index])
+        if name in ENERGIES:
+            return np.asarray(getattr(seen, _FIELDS[name]))
+        if name in OF_JOINTS:
+            if self.lost:
+                return self.stored[name][rows][:, index]
+            return np.asarray(getattr(seen, _FIELDS[name]))[:, self._joint_columns[index]][..., FORCE_FIRST]
+        return np.asarray(getattr(seen, _FIELDS[name]))[:, index]
+
+    def of_joint(self, name: str, joint: str) -> np.ndarray:
+        """Positions, velocities or accelerations of one joint at all samples; of a mimic joint those it takes."""
+        c, coupling, x = self.tree.compiled, self.tree.coupling, self._state(name)
+        arcs = {arc.name: a for a, arc in enumerate(c.forest.arcs)}
+        if joint not in arcs:
+            raise unknown("joint", joint, self.tree.joint_names)
+        kind = joint_class(c.forest.arcs[arcs[joint]].joint)
+        first, count = (c.first_q, kind.nq) if name == "joint_position" else (c.first_v, kind.nv)
+        columns = slice(int(first[arcs[joint]]), int(first[arcs[joint]]) + count)
+        if coupling is None:
+            return x[:, columns].copy()
+        if name == "joint_position":
+            return x[:, coupling.q_column[columns]] * coupling.q_factor[columns] + coupling.q_offset[columns]
+        return x[:, coupling.v_column[columns]] * coupling.v_factor[columns]
+
+    # --- frames and measures ----------------------------------------------------------------------------------------
+
+    def at_frame(self, name: str, frame: str) -> np.ndarray:
+        """A quantity of bodies for a body or marker, or for "ground", at all samples."""
+        body, R_BF, p_BF = self.tree.system.frame(frame)
+        if body.is_ground:
+            n = len(self.recording.t)
+            fixed = {"rotation": R_BF, "position": p_BF, "orientation": quaternion(R_BF)}.get(name, np.zeros(3))
+            return np.tile(fixed, (n, *[1] * fixed.ndim))
+        i = self.tree.body_names.index(body.name)
+        moved, turned = bool(p_BF.any()), bool((R_BF != np.eye(3)).any())
+        if name == "orientation" and turned:
+            return continued(quaternion(self.take("rotation", i) @ R_BF), None)
+        if name == "rotation" and turned:
+            return self.take("rotation", i) @ R_BF
+        if not moved or name not in ("position", "velocity", "acceleration"):
+            return self.take(name, i)
+        found = self.collect(["rotation", "angular_velocity", "angular_acceleration", name], i)
+        r, w = found["rotation"] @ p_BF, found["angular_velocity"]
+        if name == "position":
+            return found[name] + r
+        if name == "velocity":
+            return found[name] + np.cross(w, r)
+        return found[name] + np.cross(found["angular_acceleration"], r) + np.cross(w, np.cross(w, r))
+
+    @cached_property
+    def _measured(self) -> list[tuple[Measure, FrameOf, FrameOf]]:
+        """Each measure with its two frames: body (−1 for ground), R_BF, p_BF."""
+        place = {name: i for i, name in enumerate(self.tree.body_names)} | {"ground": -1}
+        found = []
+        for measure in self.tree.system.measures.values():
+            (A, R_A, p_A), (B, R_B, p_B) = self.tree.system.frame(measure.a), self.tree.system.frame(measure.b)
+            found.append((measure, (place[A.name], R_A, p_A), (place[B.name], R_B, p_B)))
+        return found
+
+    def _measures(self, seen: Observation) -> np.ndarray:
+        """All measures side by side (n, outputs)."""
+        n = len(seen.kinetic)
+        columns = [
+            measure.evaluate(*_frame(seen, *a), *_frame(seen, *b)).reshape(n, -1) for measure, a, b in self._measured
+        ]
+        return np.concatenate(columns, axis=1) if columns else np.empty((n, 0))
+
+    # --- what one look at everything tells ----------------------------------------------------------------------
+
+    @cached_property
+    def energies(self) -> dict[str, np.ndarray]:
+        """Energies [J] (N,) by name."""
+        return self._scan[0]
+
+    @cached_property
+    def peaks(self) -> Peaks:
+        """The peaks of the joints' reactions. InputError where those cannot be told."""
+        self.require("reaction")
+        found = self._scan[1]
+        assert found is not None
+        return found
+
+    @cached_property
+    def _scan(self) -> tuple[dict[str, np.ndarray], Peaks | None]:
+        names = [*ENERGIES, *(["reaction"] if self.knows("reaction") else [])]
+        r, nj = self.recording, len(self._joint_columns)
+        energies = {name: np.empty(len(r.t)) for name in ENERGIES}
+        best, when = np.full((2, nj), -1.0), np.full((2, nj), np.nan)
+        for rows, found in self.tables(names):
+            for name in ENERGIES:
+                energies[name][rows] = found[name]
+            if "reaction" in found:
+                wrench = found["reaction"]
+                for side, part in enumerate((wrench[..., :3], wrench[..., 3:])):
+                    size = np.linalg.norm(part, axis=-1)
+                    k = size.argmax(axis=0)
+                    peak = size[k, np.arange(nj)]
+                    better = ~(peak <= best[side])
+                    best[side][better], when[side][better] = peak[better], r.t[rows][k[better]]
+        peaks = Peaks(best[0], when[0], best[1], when[1]) if "reaction" in names else None
+        return energies, peaks
+
+
+def continued(q: np.ndarray, before: np.ndarray | None) -> np.ndarray:
+    """Unit quaternions (n, …, 4) with the signs that make them change smoothly along n, and on from `before`."""
+    if before is not None:
+        q = np.concatenate([before[None], q])
+    turn = np.einsum("...k,...k->...", q[1:], q[:-1]) < 0.0
+    sign = np.concatenate([np.ones((1, *q.shape[1:-1])), np.cumprod(np.where(turn, -1.0, 1.0), axis=0)])
+    q = q * sign[..., None]
+    return q if before is None else q[1:]
+
+
+def _frame(seen: Observation, i: int, R_BF: np.ndarray, p_BF: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """R_WF, p_WF and V of a frame of body i (−1: ground)."""
+    if i < 0:
+        return R_BF, p_BF, np.zeros(6)
+    R, w = seen.R[:, i], seen.angular_velocity[:, i]
+    r = R @ p_BF
+    return R @ R_BF, seen.position[:, i] + r, np.concatenate([w, seen.velocity[:, i] + np.cross(w, r)], axis=-1)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:5])) + (", …" if len(names) > 5 else "")
+    return f"the force{'s' if len(names) > 1 else ''} {shown}"

@@ -1,0 +1,143 @@
+"""What a result can tell: each quantity over time, with its axes, units and meaning; and the labels of those axes.
+
+One table for the labelled arrays, the netCDF file and the CSV file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from nexdyn.tree.compile import joint_class
+from nexdyn.tree.tree import Tree
+
+
+class Quantity(NamedTuple):
+    """Axes after time, units ("" where each label of the last axis has its own), and what it is."""
+
+    dims: tuple[str, ...]
+    units: str
+    long_name: str
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "joint_position": Quantity(("coordinate",), "", "joint coordinates q"),
+    "joint_velocity": Quantity(("freedom",), "", "joint velocities v"),
+    "joint_acceleration": Quantity(("freedom",), "", "joint accelerations, dv/dt"),
+    "position": Quantity(("body", "axis"), "m", "position of the body's origin in the world"),
+    "orientation": Quantity(("body", "quaternion"), "1", "orientation of the body in the world, unit quaternion"),
+    "rotation": Quantity(
+        ("body", "axis", "body_axis"), "1", "rotation matrix: columns are the body's axes in the world"
+    ),
+    "velocity": Quantity(("body", "axis"), "m/s", "velocity of the body's origin, world axes"),
+    "angular_velocity": Quantity(("body", "axis"), "rad/s", "angular velocity of the body, world axes"),
+    "acceleration": Quantity(("body", "axis"), "m/s^2", "acceleration of the body's origin, world axes"),
+    "angular_acceleration": Quantity(("body", "axis"), "rad/s^2", "angular acceleration of the body, world axes"),
+    "reaction": Quantity(
+        ("joint", "component"), "", "reaction of the joint on its child: the part that its freedoms do not feel"
+    ),
+    "transmitted": Quantity(("joint", "component"), "", "whole force and moment of the joint on its child"),
+    "kinetic_energy": Quantity((), "J", "kinetic energy"),
+    "gravitational_energy": Quantity((), "J", "energy in gravity, 0 at the world's origin"),
+    "elastic_energy": Quantity((), "J", "energy of springs"),
+    "total_energy": Quantity((), "J", "kinetic, gravitational and elastic energy"),
+    "measure": Quantity(("output",), "", "measures"),
+}
+
+PEAKS: dict[str, Quantity] = {
+    "force": Quantity(("joint",), "N", "largest force of the joint's reaction"),
+    "force_time": Quantity(("joint",), "s", "when the force is largest"),
+    "moment": Quantity(("joint",), "N m", "largest moment of the joint's reaction"),
+    "moment_time": Quantity(("joint",), "s", "when the moment is largest"),
+}
+"""What is told of each joint's reaction over the whole run; no axis of time."""
+
+STATES = ("joint_position", "joint_velocity", "joint_acceleration")
+ENERGIES = ("kinetic_energy", "gravitational_energy", "elastic_energy", "total_energy")
+OF_JOINTS = ("reaction", "transmitted")
+KEPT = tuple(name for name in QUANTITIES if name != "rotation")
+"""What a file holds: all but the rotation matrices, whose content is in the quaternions."""
+
+COMPONENTS = {"fx": "N", "fy": "N", "fz": "N", "mx": "N m", "my": "N m", "mz": "N m"}
+
+_TURN, _SHIFT = ("", "rad"), ("", "m")
+_PLACE = (("x", "m"), ("y", "m"), ("z", "m"))
+_QUATERNION = (("qw", "1"), ("qx", "1"), ("qy", "1"), ("qz", "1"))
+_SPIN = (("wx", "rad"), ("wy", "rad"), ("wz", "rad"))
+
+COORDINATES: dict[str, tuple[tuple[str, str], ...]] = {
+    "fixed": (),
+    "revolute": (_TURN,),
+    "prismatic": (_SHIFT,),
+    "helical": (_TURN,),
+    "cylindrical": (("angle", "rad"), ("z", "m")),
+    "universal": (("angle1", "rad"), ("angle2", "rad")),
+    "spherical": _QUATERNION,
+    "planar": (("x", "m"), ("y", "m"), ("angle", "rad")),
+    "cartesian": _PLACE,
+    "free": (*_QUATERNION, ("px", "m"), ("py", "m"), ("pz", "m")),
+}
+"""Name and unit of each coordinate, by kind of joint; no name where there is only one."""
+
+FREEDOMS = COORDINATES | {"spherical": _SPIN, "free": (*_SPIN, ("vx", "m"), ("vy", "m"), ("vz", "m"))}
+"""Name of each velocity, and the unit of which it is so many per second."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of every axis, and of each quantity the unit that each label of its last axis has."""
+
+    dims: dict[str, list[str]]
+    units: dict[str, list[str]]
+
+    def unit(self, name: str) -> str:
+        """The unit of a quantity; "mixed" where its labels have different ones."""
+        return QUANTITIES[name].units or common_unit(self.units[name])
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Lengths of a quantity's axes after time."""
+        return tuple(len(self.dims[dim]) for dim in QUANTITIES[name].dims)
+
+
+def common_unit(units: Sequence[str]) -> str:
+    """The one unit that all have, or "mixed"."""
+    return units[0] if len(set(units)) == 1 else "mixed"
+
+
+def labels_of(tree: Tree) -> Labels:
+    """The labels of `tree` and its system."""
+    coordinates = [label for name in tree.joint_names for label in joint_labels(tree, name, COORDINATES)]
+    freedoms = [label for name in tree.joint_names for label in joint_labels(tree, name, FREEDOMS)]
+    outputs = [
+        (f"{measure.name}.{axis}" if axis else measure.name, measure.unit)
+        for measure in tree.system.measures.values()
+        for axis in measure.axes or ("",)
+    ]
+    wrench = list(COMPONENTS.values())
+    dims = {
+        "body": list(tree.body_names),
+        "joint": [arc.name for arc in tree.unmerged.forest.arcs if arc.joint is not None],
+        "axis": ["x", "y", "z"],
+        "body_axis": ["x", "y", "z"],
+        "quaternion": ["w", "x", "y", "z"],
+        "component": list(COMPONENTS),
+        "coordinate": [label for label, _ in coordinates],
+        "freedom": [label for label, _ in freedoms],
+        "output": [label for label, _ in outputs],
+    }
+    units = {
+        "joint_position": [unit for _, unit in coordinates],
+        "joint_velocity": [f"{unit}/s" for _, unit in freedoms],
+        "joint_acceleration": [f"{unit}/s^2" for _, unit in freedoms],
+        "reaction": wrench,
+        "transmitted": wrench,
+        "measure": [unit for _, unit in outputs],
+    }
+    return Labels(dims, units)
+
+
+def joint_labels(tree: Tree, joint: str, table: dict[str, tuple[tuple[str, str], ...]]) -> list[tuple[str, str]]:
+    """Label and unit of each coordinate (or freedom) of a joint, or of the floating body `joint`."""
+    kind = joint_class(tree.system.joints.get(joint)).kind
+    return [(f"{joint}.{name}" if name else joint, unit) for name, unit in table[kind]]
