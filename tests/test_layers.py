@@ -75,7 +75,7 @@ def test_a_module_without_a_floor_is_refused(miniature: Path) -> None:
 
 
 def test_import_nexdyn_loads_no_heavy_library() -> None:
-    heavy = {"numba", "scipy", "xarray", "pandas", "h5py", "pydantic", "ruamel", "rich", "cyclopts"}
+    heavy = {"numba", "scipy", "xarray", "pandas", "h5py", "pydantic", "yaml", "rich", "cyclopts"}
     code = f"import sys, nexdyn; print(*sorted({heavy!r} & {{name.partition('.')[0] for name in sys.modules}}))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == []

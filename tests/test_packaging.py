@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 # distribution → what it is imported as, where the names differ; llvmlite and h5py come with numba and h5netcdf's need
-IMPORTED_AS = {"ruamel.yaml": {"ruamel"}, "numba": {"numba", "llvmlite"}}
+IMPORTED_AS = {"pyyaml": {"yaml"}, "numba": {"numba", "llvmlite"}}
 OPTIONAL = {"mujoco"}  # imported where it is used, with an error that names the extra
 
 

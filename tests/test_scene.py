@@ -99,6 +99,16 @@ def test_every_key_and_value_knows_its_line_and_column() -> None:
     assert positions.values[("b", "c", 1, "d")] == (3, 14)
 
 
+def test_the_pure_python_parser_reads_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    readings = [read_yaml(GOOD, positions=True)]
+    monkeypatch.delattr("yaml.CBaseLoader", raising=False)
+    assert readings == [read_yaml(GOOD, positions=True)]
+    assert (
+        str(refusal(GOOD.replace("3.0", "@")))
+        == "s.yaml:4:16: no valid YAML: '@' cannot start a value; put the text in quotes"
+    )
+
+
 def test_an_alias_repeats_a_value() -> None:
     text = GOOD.replace("inertia: [1, 1, 1]", "inertia: &unit [1, 1, 1]").replace(
         "mass: 1.0", "mass: 1.0, inertia: *unit"
@@ -423,6 +433,8 @@ def test_a_scene_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["s.yaml"]
     with pytest.raises(FileError, match="cannot be written"):
         save_scene(scene.system, tmp_path / "nowhere" / "s.yaml")
+    with pytest.raises(InputError, match=r"a scene ends in \.yaml or \.yml"):
+        save_scene(scene.system, tmp_path / "s.txt")
 
 
 def test_ten_thousand_bodies_are_read_within_seconds() -> None:

@@ -19,7 +19,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "nexdyn.errors": (
-        "FileError", "InputError", "NexDynError", "NexDynWarning", "SingularError", "SolveError", "UnknownNameError",
+        "AssemblyError", "FileError", "InputError", "NexDynError", "NexDynWarning", "SingularError", "SolveError", "UnknownNameError",
     ),
     "nexdyn.model.system": ("System",),
     "nexdyn.model.body": ("Body",),
@@ -45,6 +45,7 @@ _HOMES = {
     "nexdyn.integrate.methods": ("DormandPrince", "ExplicitEuler", "RungeKutta4", "SemiImplicitEuler"),
     "nexdyn.tree.tree": ("Tree",),
     "nexdyn.analysis.simulate": ("Simulation", "simulate"),
+    "nexdyn.analysis.assemble": ("assemble",),
     "nexdyn.results.result": ("Result",),
     "nexdyn.results.file": ("open_result",),
     "nexdyn.io.loader": ("demos", "load"),
@@ -68,8 +69,10 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from nexdyn.analysis.assemble import assemble
     from nexdyn.analysis.simulate import Simulation, simulate
     from nexdyn.errors import (
+        AssemblyError,
         FileError,
         InputError,
         NexDynError,

@@ -122,6 +122,8 @@ _CHECKED_TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
 def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
     """The system as plain data (dict, list, str, float, int, bool, None), expressions as "=…" text.
 
+    Ready for JSON, where an infinite limit becomes Infinity, which Python's reader takes back.
+
     Raises InputError for a force that is a Python function, or an element of a class of your own. With `lossy` such
     forces and measures are left out, with a NexDynWarning that names them, and numbers stand for what is too long.
     """

@@ -21,7 +21,14 @@ import scipy.sparse as sp
 
 from nexdyn.absolute.kkt import factor_kkt
 from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.spatial.rotations import log_quaternion, quaternion_conjugate, quaternion_multiply, right_jacobian_inverse
+from nexdyn.spatial.rotations import (
+    log_quaternion,
+    quaternion,
+    quaternion_conjugate,
+    quaternion_multiply,
+    right_jacobian_inverse,
+    rotation_matrix,
+)
 
 EPS_Q = EPS_C = 1e-10
 MAX_ITERATIONS = 25
@@ -115,3 +122,31 @@ def nearest_pose(
             break
     residual = float(np.abs(units * model.residual(q)).max(initial=0.0))
     return Configuration(q, count, residual, residual < 1e-9)
+
+
+def aligned_pose(model: AbsoluteModel, q0: np.ndarray) -> np.ndarray:
+    """A start in which the frames of the joints of a spanning tree coincide: no direction is met 180° round there."""
+    neighbours: dict[int, list[tuple[int, int]]] = {}
+    for k, (a, b) in enumerate(model.tables.pairs.tolist()):
+        neighbours.setdefault(a, []).append((b, k))
+        neighbours.setdefault(b, []).append((a, k))
+    q = q0.copy()
+    seen: set[int] = set()
+    for root in range(len(model.bodies)):
+        if root in seen:
+            continue
+        seen.add(root)
+        queue = [root]
+        for body in queue:
+            for other, k in neighbours.get(body, []):
+                if other in seen:
+                    continue
+                seen.add(other)
+                queue.append(other)
+                frame = model.tables.frames[k].reshape(2, 12)
+                mine, theirs = frame if body == model.tables.pairs[k, 0] else frame[::-1]
+                R = rotation_matrix(q[body, :4])
+                R_J, p_J = R @ mine[:9].reshape(3, 3), q[body, 4:] + R @ mine[9:]
+                R_other = R_J @ theirs[:9].reshape(3, 3).T
+                q[other, :4], q[other, 4:] = quaternion(R_other), p_J - R_other @ theirs[9:]
+    return q

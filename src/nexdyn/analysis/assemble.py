@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.configuration import Configuration, difference, feasible_pose, nearest_pose, row_units
+from nexdyn.absolute.configuration import Configuration, aligned_pose, difference, feasible_pose, nearest_pose, row_units
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.motion import accelerations, consistent_velocity, self_stresses
 from nexdyn.absolute.redundancy import Redundancy, find_redundancy
@@ -103,6 +103,10 @@ def _assembled(model: AbsoluteModel, W: np.ndarray, length: float) -> tuple[Redu
             break
         retry = feasible_pose(model, q0, W, length, increments)
         pose = retry if retry.residual < pose.residual else pose
+    if not pose.converged or flipped_joints(model, pose.q):
+        aligned = feasible_pose(model, aligned_pose(model, q0), W, length)
+        if aligned.converged and not flipped_joints(model, aligned.q):
+            pose = aligned
     redundancy = find_redundancy(model, pose.q)
     if not pose.converged:
         return redundancy, pose
@@ -111,7 +115,7 @@ def _assembled(model: AbsoluteModel, W: np.ndarray, length: float) -> tuple[Redu
             nearest = nearest_pose(model, pose.q, q0, redundancy.kept, W, length)
         except SingularError:
             break
-        if not nearest.converged:
+        if not nearest.converged or flipped_joints(model, nearest.q):
             break  # the feasible pose stands
         again = find_redundancy(model, nearest.q)
         same = bool((again.kept == redundancy.kept).all())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -50,6 +50,6 @@ def freedom_name(tree: Tree, component: int) -> tuple[str, str, str]:
     j = component % max(tree.nv, 1)
     for name, place in tree.coordinates.items():
         if place.v.start <= j < place.v.stop:
-            body: Any = tree.system.joints[name].child.name if name in tree.system.joints else name
+            body = tree.carried_body(name).name
             return f" in joint {name!r} (body {body!r})", name, body
     return "", "", ""

@@ -117,6 +117,7 @@ class Simulation:
         self._steps = 0
         self._wall = 0.0
         self._dt = 0.0  # the adaptive step with which to go on; 0: choose one
+        self._driven = False  # whether efforts u have acted
         self._now = np.concatenate([[self.t], q_start, v_start, np.zeros(n)])[None]
         self._sample(first=True)
 
@@ -147,6 +148,7 @@ class Simulation:
         recording = Recording(
             out[:, 0].copy(), out[:, 1 : 1 + nq].copy(), out[:, 1 + nq : 1 + nq + n].copy(),
             out[:, 1 + nq + n :].copy(), method=repr(self.method), steps=self._steps, status=status, message=message, wall_time=self._wall,
+            settings={"driven": True} if self._driven else {},
         )  # fmt: skip
         return Result(self.system, recording, tree=self.tree)
 
@@ -160,6 +162,7 @@ class Simulation:
         """
         dt = positive(dt, "dt of step")
         self._problem.u[:] = vector(self.tree, u, "u", np.zeros(self._n))
+        self._driven = self._driven or bool(self._problem.u.any())
         if not self._rows or self._rows[-1][-1, 0] < self.t:
             self._sample()
             self._rows.append(self._now.copy())
@@ -199,7 +202,8 @@ class Simulation:
                 if isinstance(self.method, FixedStep):
                     self._run_fixed(t_end, look)
                 else:
-                    self._march_adaptive(t_end, times, 0 if len(times) else self.output_every, look)
+                    every = self.output_every if output_times is None else 0
+                    self._march_adaptive(t_end, times[times < t_end], every, look)  # the end comes by itself
                 self.t = t_end
                 look()
         except KeyboardInterrupt:

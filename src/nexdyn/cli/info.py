@@ -100,9 +100,11 @@ def _print(data: dict[str, Any]) -> None:
         f"{len(data['bodies'])} bodies, {len(data['joints'])} joints, nq = {data['nq']}, nv = {data['nv']}; "
         f"mass {data['mass']:.6g} kg, gravity {_numbers(data['gravity'])} m/s²"
     )
-    terminal.say(_bodies_table(data["bodies"]))
-    if data["joints"]:
-        terminal.say(_joints_table(data["joints"]))
+    for table in (_bodies_table(data["bodies"]), _joints_table(data["joints"])):
+        if table.row_count:
+            terminal.say()
+            terminal.say(table)
+    terminal.say()
     for what in ("forces", "measures"):
         if data[what]:
             terminal.say(f"{what}: " + ", ".join(f"{item['name']} ({item['kind']})" for item in data[what]))

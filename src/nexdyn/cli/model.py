@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nexdyn.cli.assignments import changes
 from nexdyn.cli.options import Reading
+from nexdyn.errors import InputError
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
@@ -27,6 +28,8 @@ class Model:
 
 def read(given: str, reading: Reading) -> Model:
     """Read what `given` names, and change what `--set` says."""
+    if not given.strip():
+        raise InputError("MODEL is empty; name a scene, a robot, a demo or a result")
     model = _result(given) if Path(given).suffix == ".nc" else _scene_or_robot(given, reading)
     if reading.set:
         model = replace(model, system=model.system.with_parameters(changes(reading.set, model.system)))

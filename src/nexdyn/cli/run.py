@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
@@ -14,6 +15,7 @@ from nexdyn.cli.files import check_writable
 from nexdyn.cli.model import read
 from nexdyn.cli.options import OUTPUT, READING_PLAINLY, SAYING_PLAINLY, Reading, Saying, flag, option
 from nexdyn.cli.prepare import Prepared, prepare
+from nexdyn.cli.progress import Bar, compilation_announced, progress_bar
 from nexdyn.errors import SolveError
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ FILES = Group("What is written", sort_key=3)
 
 Number = float | None
 Names = tuple[str, ...]
+MethodName = Literal["rk4", "euler", "semi-implicit", "dopri5"]
 
 
 @Parameter(name="*")
@@ -50,7 +53,7 @@ class Motion:
 
     t_end: Annotated[Number, option("Simulated time at the end [s]; default: the scene's, else 1.", MOTION)] = None
     method: Annotated[
-        Literal["rk4", "euler", "semi-implicit", "dopri5"] | None,
+        MethodName | None,
         option("Time integration; default: the scene's, else rk4. dopri5 chooses its own step.", MOTION),
     ] = None
     dt: Annotated[
@@ -101,57 +104,57 @@ def command(
         check_writable("--out", out, (".nc", ".nc4"), keep)
         if files.csv:
             check_writable("--csv", files.csv, (".csv",), keep)
-        if not quiet:
-            _announce_compilation()
-        result, failure = _moved(prepare(model, motion), model.name, ctrl_c, show=not quiet)
-        if result is not None:
-            result.save(out)
-            if files.csv:
-                result.to_csv(files.csv)
+        with ExitStack() as during:
+            if not quiet:
+                during.enter_context(compilation_announced())
+            bar = during.enter_context(progress_bar(model.name, show=not quiet))
+            bar.stage("preparing")
+            result, failure = _moved(prepare(model, motion), ctrl_c, bar)
+            if result is not None:
+                bar.stage("writing the result")
+                ctrl_c.pressed = False  # to lose it takes two more
+                result.save(out)
+                if files.csv:
+                    result.to_csv(files.csv)
+                summary = result.summary()
     written = [str(path) for path in (out, files.csv) if path]
     if failure is not None:
         if result is not None:
             failure.add_note(f"What was reached until t = {result.recording.t[-1]:g} s is in {' and '.join(written)}.")
             failure.__dict__["files_written"] = written
         raise failure
-    assert result is not None
-    _say(result, written, quiet, saying)
-    return DONE if result.recording.status == "finished" else INTERRUPTED
+    _say(summary, written, quiet, saying)
+    return DONE if summary["status"] == "finished" else INTERRUPTED
 
 
-def _announce_compilation() -> None:
-    from nexdyn.kernel import compiled_before
-
-    if not compiled_before():
-        terminal.note("the first run compiles, which takes about half a minute; later ones start at once")
-
-
-def _moved(run: Prepared, name: str, ctrl_c: terminal.CtrlC, show: bool) -> tuple[Result | None, SolveError | None]:
+def _moved(run: Prepared, ctrl_c: terminal.CtrlC, bar: Bar) -> tuple[Result | None, SolveError | None]:
     """Simulate; what was reached comes back with the error that stopped it, if one did."""
     simulation, t_end, output_times = run
-    with terminal.progress_bar(name, simulation.t, t_end, show) as bar:
+    t_start = simulation.t
 
-        def progress(t: float, _: float) -> None:
-            bar(t)
-            ctrl_c.gentle = True
-            if ctrl_c.pressed and t < t_end:
-                raise KeyboardInterrupt  # which the simulation turns into a result that is interrupted
+    def progress(t: float, _: float) -> None:
+        bar.at(t, t_start, t_end)
+        ctrl_c.gentle = True
+        if ctrl_c.pressed and t < t_end:
+            raise KeyboardInterrupt  # which the simulation turns into a result that is interrupted
 
-        try:
-            result = simulation.run(t_end, output_times=output_times, progress=progress)
-        except SolveError as error:
-            return error.result, error
-    if result.recording.status == "interrupted" and result.recording.steps == 0:
+    try:
+        result = simulation.run(t_end, output_times=output_times, progress=progress)
+    except SolveError as error:
+        return error.result, error
+    if result.status == "interrupted" and result.recording.steps == 0:
         raise KeyboardInterrupt("interrupted before the first step; nothing was written")
     return result, None
 
 
-def _say(result: Result, written: list[str], quiet: bool, saying: Saying) -> None:
+def _say(summary: dict[str, Any], written: list[str], quiet: bool, saying: Saying) -> None:
     """The summary, and where the result is."""
+    from nexdyn.results.table import summary_text
+
     files = " and ".join(written)
-    if result.recording.status == "interrupted":
-        terminal.note(f"{result.recording.message}; what was reached is in {files}")
+    if summary["status"] == "interrupted":
+        terminal.note(f"{summary['message']}; what was reached is in {files}")
     if saying.json:
-        terminal.say_json(result.summary() | {"files_written": written})
+        terminal.say_json(summary | {"files_written": written})
     elif not quiet:
-        terminal.say(f"{result.summary_text()}\n  written  {files}")
+        terminal.say(f"{summary_text(summary)}\n  written  {files}")

@@ -1,4 +1,4 @@
-"""What reaches people: stdout and stderr, colours, warnings, the progress bar, and Ctrl-C.
+"""What reaches people, and what they press: stdout and stderr, colours, warnings, Ctrl-C.
 
 Answers go to stdout; errors, warnings and progress to stderr. Colours and the bar appear on terminals only; NO_COLOR
 turns colours off. A terminal that is not UTF-8 gets plain substitutes for the characters it lacks.
@@ -7,13 +7,12 @@ turns colours off. A terminal that is not UTF-8 gets plain substitutes for the c
 from __future__ import annotations
 
 import codecs
-import math
 import os
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -62,7 +61,7 @@ def _console(stderr: bool) -> Console:
     return Console(file=stream, highlight=False, markup=False, emoji=False, width=None if stream.isatty() else WIDE)
 
 
-def say(what: RenderableType) -> None:
+def say(what: RenderableType = "") -> None:
     """Print text or a table on stdout."""
     try:
         _console(stderr=False).print(what, soft_wrap=isinstance(what, str))
@@ -90,15 +89,22 @@ def _say_aside(label: str, message: str, style: str) -> None:
     from rich.text import Text
 
     with suppress(OSError, SystemExit):  # nobody reads stderr
-        _stderr().print(Text.assemble((f"{label}:", style), " ", message), soft_wrap=True)
+        (_bar or _console(stderr=True)).print(Text.assemble((f"{label}:", style), " ", message), soft_wrap=True)
 
 
-_beside_the_bar: Console | None = None
-"""The console of the bar while there is one: lines printed through it stand above the bar."""
+_bar: Console | None = None
+"""The console of the progress bar while there is one: lines printed through it stand above the bar."""
 
 
-def _stderr() -> Console:
-    return _beside_the_bar or _console(stderr=True)
+@contextmanager
+def console_of_bar() -> Iterator[Console]:
+    """A console on stderr for a bar, which errors, warnings and notes use too while the block lasts."""
+    global _bar
+    _bar = _console(stderr=True)
+    try:
+        yield _bar
+    finally:
+        _bar = None
 
 
 # --- warnings -------------------------------------------------------------------------------------------------------
@@ -117,65 +123,31 @@ def show_warnings() -> None:
     warnings.showwarning = show  # type: ignore[assignment]
 
 
-# --- progress -------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def progress_bar(name: str, t_start: float, t_end: float, show: bool) -> Iterator[Callable[[float], None]]:
-    """A bar on stderr with the simulated time and the wall time left; the body calls what it gets with t [s].
-
-    Nothing is drawn unless `show` is true and stderr is a terminal.
-    """
-    if not (show and sys.stderr.isatty()):
-        yield lambda t: None
-        return
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    global _beside_the_bar
-    _beside_the_bar = _console(stderr=True)
-    columns = (
-        TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(),
-        TextColumn("{task.fields[now]}"), TimeRemainingColumn(), TextColumn("{task.fields[left]}"),
-    )  # fmt: skip
-    bar = Progress(*columns, console=_beside_the_bar, transient=True, refresh_per_second=8)
-    task = bar.add_task("preparing", total=max(t_end - t_start, 1e-300), start=False, now="", left="")
-    decimals = max(0, 2 - math.floor(math.log10(t_end)))
-    width = len(f"{t_end:.{decimals}f}")
-
-    def show_time(t: float) -> None:
-        if not bar.tasks[0].started:
-            bar.start_task(task)
-        now = f"t = {t:{width}.{decimals}f} of {t_end:g} s"
-        bar.update(task, completed=t - t_start, description=name, now=now, left="left")
-
-    try:
-        with bar:
-            yield show_time
-    finally:
-        _beside_the_bar = None
-
-
 # --- Ctrl-C ---------------------------------------------------------------------------------------------------------
 
 
 class CtrlC:
     """Within its block the first Ctrl-C only sets `pressed`, once `gentle` is true; another one stops at once.
 
-    A run sets `gentle` when its first steps are done and stops itself where nothing gets lost.
+    A run sets `gentle` when its first steps are done and stops itself where nothing gets lost. SIGTERM, which batch
+    systems send before they kill, counts as Ctrl-C; a signal that the shell has set to be ignored stays ignored.
     """
+
+    SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
     def __init__(self) -> None:
         self.gentle = self.pressed = False
-        self._before: Any = None
+        self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> CtrlC:
         if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._handle)
+            heard = [number for number in self.SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+            self._before = {number: signal.signal(number, self._handle) for number in heard}
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.pressed or not self.gentle:

@@ -39,7 +39,7 @@ from nexdyn.spatial.lanes import if_less
 class Bushing(PairForce):
     """Stiffness and damping between frame `a` and frame `b`, on all six relative coordinates, in the axes of `a`.
 
-    stiffness, damping: six numbers (the diagonal) or a symmetric 6×6, in the order rotation about x, y, z, then
+    stiffness, damping: six numbers (the diagonal), a symmetric 6×6, or 0 for none, in the order rotation about x, y, z, then
         displacement along x, y, z [N m/rad, N m/rad, N m/rad, N/m, N/m, N/m; with s for damping]. The damping must be
         positive semidefinite. The bushing is relaxed where the two frames coincide.
     a, b, anchor_a, anchor_b, at_a, at_b: where (:class:`PairForce`).
@@ -68,13 +68,16 @@ class Bushing(PairForce):
     def data(self, values: Mapping[str, float]) -> list[float]:
         """K and D, row by row."""
         K, D = self.matrix("stiffness", values), self.matrix("damping", values)
-        if np.linalg.eigvalsh(D)[0] < -1e-12 * np.abs(D).max():
+        largest = np.abs(D).max()
+        if largest > 0.0 and np.linalg.eigvalsh(D / largest)[0] < -1e-12:
             raise InputError(f"damping of {self} has a negative eigenvalue: it would create energy")
         return [*K.ravel().tolist(), *D.ravel().tolist()]
 
     def matrix(self, attribute: str, values: Mapping[str, float]) -> np.ndarray:
         """`stiffness` or `damping` as a symmetric matrix, (6, 6)."""
         what, x = f"{attribute} of {self}", self.__dict__[attribute]
+        if isinstance(x, int | float) and x == 0.0:
+            return np.zeros((6, 6))
         rows = sequence(x, what, "six numbers or a 6×6 matrix")
         if len(rows) != 6:
             raise InputError(f"{what} has {len(rows)} entries; six numbers or six rows of six are needed")

@@ -74,6 +74,7 @@ class ForceTable(PairForce):
         at_b: Any = None,
     ) -> None:
         ForceElement.__init__(self, name)
+        self._store(a=None, b=None, joint=None)  # what its repr reads, for the error below
         if (joint is None) == (a is None or b is None) or (joint is not None and not a is b is None):
             raise InputError(f"{self} acts between a and b, or in a joint; give a and b, or joint")
         self._store(

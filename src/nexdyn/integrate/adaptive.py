@@ -107,7 +107,7 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
         scale(problem, y, s, n)
         if dt <= 0.0:
             dt = first_step(K, rtol, atol, s, size, dt_max)
-        last = t + 1.01 * dt >= t_end
+        last = t + 1.01 * dt >= t_end and t_end - t <= dt_max
         h = t_end - t if last else dt
         for m in range(size):
             y_old[m] = y[m]

@@ -18,6 +18,8 @@ class Method:
 
 def positive(value: object, what: str) -> float:
     """`value` as a finite float above 0, or InputError naming `what`."""
+    if isinstance(value, str):
+        raise InputError(f"{what} is the text {value!r}; a number is needed")
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):

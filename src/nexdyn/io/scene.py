@@ -11,9 +11,7 @@ wrong in a file is reported at once, each with its line and column.
 
 from __future__ import annotations
 
-import math
 import os
-import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
@@ -24,19 +22,21 @@ from nexdyn.describe import SECTIONS, Builder, Path, arguments, place_of, shown,
 from nexdyn.errors import FileError, InputError, NexDynWarning, unknown
 from nexdyn.integrate.methods import METHODS, Method, positive
 from nexdyn.io.urdf_xml import read_bytes
-from nexdyn.io.yaml_positions import Place, Positions, read_yaml, resolved
+from nexdyn.io.yaml_positions import Place, Positions, read_yaml
+from nexdyn.io.yaml_writer import yaml_entry, yaml_text
 from nexdyn.joints import Free
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import bound, frozen, number, sequence
 from nexdyn.model.shapes import Mesh
 from nexdyn.model.system import System
+from nexdyn.results.atomic import file_path, written
 
 PathLike = str | os.PathLike[str]
 
 DYNAMICS = ("aba", "crba")
 MAX_ERRORS = 50
 SIMULATION_KEYS = ("t_end", "method", "output_every", "output_times", "dynamics", "q0", "v0")
-WIDTH = 110
+SUFFIXES = (".yaml", ".yml")
 SHOWN = 5
 """Missing meshes that a warning names."""
 
@@ -120,19 +120,8 @@ def save_scene(
 ) -> None:
     """Write a scene file, whole or not at all; as :func:`dump_scene`."""
     text = dump_scene(system, simulation, description, lossy=lossy)
-    target = FilePath(path)
-    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
-    try:
-        try:
-            with partial.open("x", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(stream.fileno())
-            partial.replace(target)
-        finally:
-            partial.unlink(missing_ok=True)
-    except (OSError, ValueError) as error:
-        raise FileError(f"cannot be written: {error}", file=os.fspath(path)) from None
+    with written(file_path(path, SUFFIXES, "a scene")) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
@@ -255,6 +244,8 @@ def _initial(attribute: str, given: Any, system: System, builder: Builder) -> di
     joints: dict[str, Joint] = {**floating, **system.joints}
     found: dict[str, list[float]] = {}
     for name, value in given.items():
+        if ("body", repr(name)) in builder.failed:
+            continue
         try:
             if name not in joints:
                 raise unknown("joint", name, joints)
@@ -317,12 +308,6 @@ def _place(path: Path, message: str, positions: Positions) -> Place | None:
 
 # --- writing --------------------------------------------------------------------------------------------------------
 
-_PLAIN = re.compile(r"[^\W\d/][\w ./+*()=-]*|=[\w./+*()-][\w ./+*()-]*")
-_READ_OTHERWISE = {"y", "n", "yes", "no", "on", "off"}
-"""Text to us, but true or false to readers of YAML 1.1."""
-_MAX_KEY = 1000
-"""Longer keys are no "simple" keys, which YAML ends at 1024 characters."""
-
 
 def _simulation_data(value: Any) -> Any:
     """A value of the simulation section as plain data."""
@@ -342,89 +327,4 @@ def _scene_lines(data: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(value, Mapping):
             yield "\n"
         # section → element → attribute; the attributes of the simulation stand where elements do
-        yield from _entry(_text(key), value, "", 1 if key in ("simulation", "parameters") else 2)
-
-
-def _entry(key: str, value: Any, indent: str, levels: int) -> Iterator[str]:
-    """Lines of one key and its value: `levels` of blocks, below which what fits in a line stands in one."""
-    head = f"{indent}{key}:" if len(key) < _MAX_KEY else f"{indent}? {key}\n{indent}:"
-    in_blocks = isinstance(value, Mapping) and bool(value) and levels > 0
-    text = "" if in_blocks else _flow(value)
-    fits = len(head) + len(text) < WIDTH
-    if in_blocks or (isinstance(value, Mapping) and not fits):
-        yield f"{head}\n"
-        for name, item in value.items():
-            yield from _entry(_text(name), item, indent + "  ", levels - 1)
-    elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
-        yield f"{head}\n"
-        for item in value:
-            yield from _item(item, indent + "  ")
-    elif isinstance(value, list) and not fits:
-        yield f"{_wrapped([_flow(item) for item in value], f'{head} [', indent + '  ')}\n"
-    else:
-        yield f"{head} {text}\n"
-
-
-def _item(item: Any, indent: str) -> Iterator[str]:
-    """Lines of one item of a list."""
-    text = _flow(item)
-    if not isinstance(item, Mapping) or len(indent) + len(text) < WIDTH:
-        yield f"{indent}- {text}\n"
-        return
-    mark = "- "
-    for name, value in item.items():
-        for line in _entry(_text(name), value, indent + "  ", 0):
-            yield indent + mark + line[len(indent) + 2 :] if mark else line
-            mark = ""
-
-
-def _wrapped(parts: list[str], line: str, indent: str) -> str:
-    """A list over several lines; `line` is the start of the first."""
-    lines = []
-    for i, part in enumerate(parts):
-        part += "]" if i == len(parts) - 1 else ","
-        if len(line) + len(part) > WIDTH:
-            lines.append(line.rstrip())
-            line = indent
-        line += part + " "
-    return "\n".join([*lines, line.rstrip()])
-
-
-def _flow(value: Any) -> str:
-    """A value in one line."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, float):
-        return _number(value)
-    if isinstance(value, int):
-        return str(value)
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{_text(key)}: {_flow(item)}' for key, item in value.items())}}}"
-    return f"[{', '.join(map(_flow, value))}]"
-
-
-def _number(x: float) -> str:
-    """A float that YAML 1.1 reads as one too: with a decimal point."""
-    if math.isinf(x):
-        return ".inf" if x > 0.0 else "-.inf"
-    text = repr(x)
-    return text.replace("e", ".0e") if "e" in text and "." not in text else text
-
-
-def _text(text: str) -> str:
-    """A text, in quotes where it would be something else without."""
-    plain = _PLAIN.fullmatch(text) and text[-1] != " " and isinstance(resolved(text), str)
-    if plain and text.lower() not in _READ_OTHERWISE:
-        return text
-    return f'"{"".join(map(_character, text))}"'
-
-
-def _character(c: str) -> str:
-    if c.isprintable():
-        return "\\" + c if c in '"\\' else c
-    code = ord(c)
-    if 0xD800 <= code < 0xE000:
-        raise InputError(f"half a character (U+{code:04X}) cannot be written; remove it from the text")
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+        yield from yaml_entry(yaml_text(key), value, "", 1 if key in ("simulation", "parameters") else 2)

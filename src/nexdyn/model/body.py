@@ -8,7 +8,7 @@ A + B ≥ C, B + C ≥ A, C + A ≥ B, from which A, B, C ≥ 0 follows.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -78,7 +78,7 @@ class Body(Element):
             position=position,
             orientation=orientation,
             com=com,
-            shapes=(shapes,) if isinstance(shapes, Shape) else tuple(shapes),
+            shapes=_shapes(name, shapes),
             strict=strict,
         )
         for shape in self.shapes:
@@ -166,6 +166,15 @@ class Body(Element):
         raise InputError(f"{what} has {len(given)} entries; {needed} are needed")
 
 
+def _shapes(body: str, shapes: Any) -> tuple[Any, ...]:
+    """One shape or several, as a tuple."""
+    if isinstance(shapes, Shape):
+        return (shapes,)
+    if not isinstance(shapes, Iterable) or isinstance(shapes, str):
+        raise InputError(f"shapes of body {body!r} is {shapes!r}; a list of Box, Sphere, Cylinder, Capsule, Mesh is needed")
+    return tuple(shapes)
+
+
 def unphysical(mass: float, inertia: Triple) -> str | None:
     """Why no rigid body has this mass and inertia (Ixx, Iyy, Izz, Ixy, Ixz, Iyz), or None."""
     if mass < 0.0:
@@ -176,6 +185,9 @@ def unphysical(mass: float, inertia: Triple) -> str | None:
             return "its mass is 0 but its inertia is not; give it a mass, or no inertia"
         return None
     # Σ = ½ tr(I) 1 − I; its Cholesky pivots are positive for nearly all bodies, and then no eigenvalues are needed
+    largest = max(map(abs, inertia))
+    if largest > 1e150:
+        return f"its inertia of {largest:g} kg m² is beyond what can be computed with"
     half = (xx + yy + zz) / 2
     sx, sy, sz = half - xx, half - yy, half - zz
     least = TOLERANCE * abs(half)

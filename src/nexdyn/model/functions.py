@@ -50,6 +50,10 @@ Array = NDArray[np.float64]
 ) = range(10)
 
 
+_SEQUENCES = {"coefficients", "times", "values"}
+"""Fields that are sequences of numbers."""
+
+
 @dataclass(frozen=True)
 class Function:
     """Base of all functions of time. A subclass sets `code` and gives `_jet(t)`: y, dy/dt, d²y/dt² at times t (n,)."""
@@ -101,7 +105,10 @@ class Function:
         return [getattr(self, item.name) for item in fields(self)]
 
     def _numbers(self, values: Mapping[str, float]) -> dict[str, Any]:
-        """Every field as a float or a tuple of floats."""
+        """Every field as a float or, where a sequence is meant, a tuple of floats."""
+        for item in fields(self):
+            if isinstance(getattr(self, item.name), tuple) and item.name not in _SEQUENCES:
+                raise InputError(f"{item.name} of {self} is {getattr(self, item.name)}; one number is needed")
         return {
             item.name: _number_or_tuple(getattr(self, item.name), values, f"{item.name} of {self}")
             for item in fields(self)

@@ -5,7 +5,7 @@ A cylinder's and a capsule's axis is z of the shape; a capsule's length is that 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass, field, fields, replace
 from pathlib import PurePath
 from typing import Any, ClassVar, Self
@@ -48,7 +48,7 @@ class Shape:
         floats(self.position, 3, values, f"position of {self}")
         unit_quaternion(self.orientation, values, f"orientation of {self}")
         if self.color is not None:
-            count = 4 if len(self.color) == 4 else 3
+            count = 4 if isinstance(self.color, Sized) and len(self.color) == 4 else 3
             if any(not 0.0 <= part <= 1.0 for part in floats(self.color, count, values, f"color of {self}")):
                 raise InputError(f"color of {self} is {self.color}; red, green, blue, opacity are between 0 and 1")
         self._sizes(values)

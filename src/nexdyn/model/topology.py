@@ -23,11 +23,8 @@ class Arc(NamedTuple):
     parent: int
     """Index of the parent among the arcs of the forest; −1 for ground."""
     child: Body
-
-    @property
-    def name(self) -> str:
-        """The joint's name; that of an implicit free joint is its body's."""
-        return self.joint.name if self.joint is not None else self.child.name
+    name: str
+    """The joint's name; that of an implicit free joint is its body's, or "BODY (free)" where a joint has that name."""
 
 
 class Forest(NamedTuple):
@@ -71,7 +68,9 @@ def spanning_forest(system: System) -> Forest:
     while stack:
         body, parent = stack.pop()
         stack += [(child, len(arcs)) for child in reversed(children.get(body.name, []))]
-        arcs.append(Arc(carriers.get(body.name), parent, body))
+        carrier = carriers.get(body.name)
+        free = body.name if body.name not in system.joints else f"{body.name} (free)"
+        arcs.append(Arc(carrier, parent, body, carrier.name if carrier is not None else free))
     return Forest(arcs, _coordinate_order(system, arcs))
 
 

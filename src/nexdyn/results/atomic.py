@@ -7,10 +7,12 @@ step. Whatever fails before leaves the old file as it was.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from nexdyn.errors import FileError, InputError
 
@@ -19,14 +21,19 @@ PathLike = str | os.PathLike[str]
 
 def file_path(path: PathLike, suffixes: tuple[str, ...], what: str) -> Path:
     """`path` as a Path; InputError unless it is one with a suffix that `what` has."""
+    found = Path(checked_path(path))
+    if found.suffix.lower() not in suffixes:
+        end = f"ends in {found.suffix!r}" if found.suffix else "has no suffix"
+        raise InputError(f"{str(found)!r} {end}; {what} ends in {' or '.join(suffixes)}")
+    return found
+
+
+def checked_path(path: PathLike) -> str:
+    """`path` as text; InputError where it is none."""
     text = os.fspath(path) if isinstance(path, str | os.PathLike) else ""
     if not isinstance(text, str) or not text or "\0" in text:
         raise InputError(f"path is {path!r}; the name of a file is needed")
-    found = Path(text)
-    if found.suffix.lower() not in suffixes:
-        end = f"ends in {found.suffix!r}" if found.suffix else "has no suffix"
-        raise InputError(f"{text!r} {end}; {what} ends in {' or '.join(suffixes)}")
-    return found
+    return text
 
 
 @contextlib.contextmanager
@@ -75,6 +82,39 @@ def _keep(temporary: Path, target: Path) -> None:
                 os.fsync(folder)
         finally:
             os.close(folder)
+
+
+class SteadyFile(io.FileIO):
+    """A file whose writes seem to succeed always, for HDF5, which crashes the process where one fails.
+
+    `check` raises what went wrong; ask it often, and before the file is used.
+    """
+
+    error: OSError | None = None
+
+    def check(self) -> None:
+        """Raise the first error of a write."""
+        if self.error is not None:
+            raise self.error
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+        size, start = len(rest), self.tell()
+        try:
+            while self.error is None and len(rest):
+                rest = rest[super().write(rest) :]
+        except OSError as error:
+            self.error = error
+        self.seek(start + size)
+        return size
+
+    def truncate(self, size: int | None = None) -> int:
+        try:
+            if self.error is None:
+                return super().truncate(size)
+        except OSError as error:
+            self.error = error
+        return size or 0
 
 
 def _cannot(path: Path, error: Exception) -> FileError:

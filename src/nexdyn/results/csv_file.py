@@ -19,6 +19,8 @@ from nexdyn.results.observed import Observed
 from nexdyn.results.quantities import ENERGIES, QUANTITIES, Labels
 
 SUFFIXES = (".csv",)
+ROWS = 1000
+"""Rows that are text in memory at a time."""
 GROUPS = {"energy": ENERGIES, "measures": ("measure",)}
 """Names for several quantities at once, and the plural of one."""
 
@@ -35,7 +37,9 @@ def write_csv(observed: Observed, path: PathLike, what: str | Sequence[str]) -> 
         for rows, found in observed.tables(names):
             t = observed.recording.t[rows]
             parts = [t[:, None], *(found[name].reshape(len(t), -1) for name in names)]
-            writer.writerows(map(repr, row) for row in np.concatenate(parts, axis=1).tolist())
+            for start in range(0, len(t), ROWS):
+                block = np.concatenate([part[start : start + ROWS] for part in parts], axis=1)
+                writer.writerows(map(repr, row) for row in block.tolist())
 
 
 def column_names(labels: Labels, name: str) -> list[str]:

@@ -15,15 +15,15 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.errors import FileError, InputError, NexDynError, NexDynWarning
-from nexdyn.results.atomic import PathLike, file_path, written
+from nexdyn.errors import FileError, NexDynError, NexDynWarning
+from nexdyn.results.atomic import PathLike, SteadyFile, checked_path, file_path, written
 from nexdyn.results.quantities import KEPT, OF_JOINTS, PEAKS, QUANTITIES, STATES
 from nexdyn.results.recording import Recording
 
@@ -82,19 +82,17 @@ def write_result(result: Result, path: PathLike, full: bool) -> None:
     described = to_dict(result.system, lossy=True)
     lost = [*result.lost_forces, *(name for name in result.system.forces if name not in described.get("forces", {}))]
     names = kept_quantities(result, full)
-    with written(target) as temporary:
+    with written(target) as temporary, SteadyFile(temporary, "r+") as stream:
         try:
-            with h5netcdf.File(temporary, "w") as file:
+            with h5netcdf.File(stream, "w") as file:
                 file.attrs.update(attributes(result) | {"lost_forces": json.dumps(lost)})
                 _write_text(file, "system_description", (), json.dumps(described), "the system, as JSON")
-                _write_quantities(file, result, names)
-        except RuntimeError as error:  # what HDF5 makes of a full disk
-            if isinstance(error, NexDynError):
-                raise
-            raise OSError(str(error)) from error
+                _write_quantities(file, result, names, stream.check)
+        finally:
+            stream.check()
 
 
-def _write_quantities(file: Any, result: Result, names: list[str]) -> None:
+def _write_quantities(file: Any, result: Result, names: list[str], check: Callable[[], None]) -> None:
     observed, t = result.observed, result.recording.t
     labels = observed.labels
     file.dimensions["time"] = len(t)
@@ -114,6 +112,7 @@ def _write_quantities(file: Any, result: Result, names: list[str]) -> None:
     for rows, found in observed.tables(names) if names else ():
         for name, values in found.items():
             variables[name][rows] = values
+        check()
     if "reaction" in names:
         for name, values in observed.peaks._asdict().items():
             _write_numbers(file, f"peak_{name}", *PEAKS[name], values)
@@ -152,7 +151,7 @@ def open_result(path: PathLike) -> Result:
 
     name = _readable(path)
     try:
-        with h5netcdf.File(name, "r") as file:
+        with h5netcdf.File(name, "r", phony_dims="sort") as file:
             return _read(file, name)
     except NexDynError:
         raise
@@ -163,16 +162,14 @@ def open_result(path: PathLike) -> Result:
 
 def _readable(path: PathLike) -> str:
     """The name of a file that begins like netCDF-4."""
+    name = checked_path(path)
     try:
-        name = str(Path(path))
         if not Path(name).is_file():
             raise FileError("is a folder or a device" if Path(name).exists() else "no such file", file=name)
         with open(name, "rb") as stream:
             start = stream.read(len(HDF5))
-    except (TypeError, ValueError):
-        raise InputError(f"path is {path!r}; the name of a file is needed") from None
     except OSError as error:
-        raise FileError(f"cannot be read: {error.strerror or error}", file=str(path)) from error
+        raise FileError(f"cannot be read: {error.strerror or error}", file=name) from error
     if start.startswith(CLASSIC):
         raise FileError("is a netCDF file of the classic kind; results of NexDyn are netCDF-4", file=name)
     if start != HDF5:
@@ -209,14 +206,14 @@ def _read(file: Any, name: str) -> Result:
     )  # fmt: skip
     stored = {}
     if lost:
+        joints = sum(arc.joint is not None for arc in tree.unmerged.forest.arcs)
+        stored = {key: _numbers(file, name, key, (joints, 6), len(t)) for key in OF_JOINTS if key in file.variables}
         warnings.warn(
-            f"{name} was run with {', '.join(map(repr, lost))}: Python, which no file holds. Its system lacks that, so "
-            "it can be read but not run on as it was; reactions are those in the file",
+            f"{name} was run with {', '.join(map(repr, lost))}: Python, which no file holds. The system in it lacks "
+            f"that and would not go on as it did; reactions are {'those in the file' if stored else 'not known'}",
             NexDynWarning,
             stacklevel=4,
         )
-        joints = sum(arc.joint is not None for arc in tree.unmerged.forest.arcs)
-        stored = {key: _numbers(file, name, key, (joints, 6), len(t)) for key in OF_JOINTS if key in file.variables}
     return Result(tree.system, recording, tree, lost_forces=lost, stored=stored)
 
 
@@ -225,10 +222,8 @@ def _read_system(file: Any, name: str) -> System:
 
     if "system_description" not in file.variables:
         raise FileError("is missing", file=name, element="system_description")
-    text = file.variables["system_description"][...]
-    text = text.item() if isinstance(text, np.ndarray) else text
     try:
-        described = json.loads(text)
+        described = json.loads(np.asarray(file.variables["system_description"][...]).item())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NexDynWarning)  # said when the system was made
             return from_dict(described)
@@ -255,5 +250,5 @@ def _numbers(file: Any, name: str, key: str, shape: tuple[int, ...], samples: in
 def _text(file: Any, name: str, key: str, default: str = "") -> str:
     found = file.attrs.get(key, default)
     if not isinstance(found, str):
-        raise FileError(f"is {found!r}; text is needed", file=name, element=key)
+        raise FileError(f"is {np.asarray(found).tolist()}; text is needed", file=name, element=key)
     return found

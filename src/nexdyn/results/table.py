@@ -2,9 +2,9 @@
 
     energy drift = max |E − E₀| / max(max T, max |U − U₀|)       E = T + U, U of gravity and springs
 
-The drift is measured at the samples, against the energy that moves about in the run, and is 0 where E changes by no
-more than rounding does. It tells of the integration only where nothing but gravity and springs does work; what else
-does is named in `not_conservative`.
+The drift is measured at the samples, against the energy that moves about in the run; it is 0 where nothing moves. It
+tells of the integration only where nothing but gravity and springs does work; what else does is named in
+`not_conservative`.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def energy_drift(observed: Observed) -> float:
     T, E_total = E["kinetic_energy"], E["total_energy"]
     U = E["gravitational_energy"] + E["elastic_energy"]
     size = T + np.abs(E["gravitational_energy"]) + np.abs(E["elastic_energy"])
-    change = float(np.abs(E_total - E_total[0]).max())
-    if change <= ROUNDING * len(observed.tree.body_names) * size.max():
+    moved = max(float(T.max()), float(np.abs(U - U[0]).max()))
+    if moved <= ROUNDING * len(observed.tree.body_names) * size.max():
         return 0.0
-    return change / max(float(T.max()), float(np.abs(U - U[0]).max()))
+    return float(np.abs(E_total - E_total[0]).max()) / moved
 
 
 def not_conservative(system: System) -> list[str]:

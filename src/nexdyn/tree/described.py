@@ -35,7 +35,7 @@ def described_coordinates(tree: Tree, given: Container[str] = ()) -> np.ndarray:
         if name in given:
             continue
         if joint is None:
-            R, p = tree.system.body(name).pose(values)
+            R, p = tree.carried_body(name).pose(values)
             q[place.q] = [*quaternion(R), *p]
             continue
         if joint.q0 is not None:

@@ -12,6 +12,7 @@ import numpy as np
 from nexdyn.errors import InputError, SingularError, unknown
 from nexdyn.joints.free import Free
 from nexdyn.kernel import compiled_for
+from nexdyn.model.body import Body
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.model.topology import Arc, Forest, spanning_forest
@@ -85,6 +86,14 @@ class Tree:
             found[arc.name] = Coordinates(slice(k, k + kind.nq), slice(j, j + kind.nv))
         return found
 
+    def carried_body(self, joint: str) -> Body:
+        """The body that a joint of `joint_names` carries."""
+        return self._carried[joint]
+
+    @cached_property
+    def _carried(self) -> dict[str, Body]:
+        return {arc.name: arc.child for arc in self._compiled.forest.arcs}
+
     def __repr__(self) -> str:
         return f"Tree({self.system.name!r}: {len(self.body_names)} bodies, nq = {self.nq}, nv = {self.nv})"
 
@@ -93,7 +102,7 @@ class Tree:
         system = self.system.with_parameters(changes)
         joint_of = system.joints
         arcs = [
-            Arc(arc.joint and joint_of[arc.joint.name], arc.parent, system.body(arc.child.name))
+            Arc(arc.joint and joint_of[arc.joint.name], arc.parent, system.body(arc.child.name), arc.name)
             for arc in self._compiled.forest.arcs
         ]
         return Tree(system, Forest(arcs, self._compiled.forest.coordinate_order))

@@ -1,0 +1,83 @@
+"""What is seen of work under way: a bar with the time left, and a word when kernels are compiled."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from nexdyn.cli import terminal
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+
+class Bar:
+    """A line that moves: `stage` names what goes on, `at` shows a simulated time. Without a terminal it is nothing."""
+
+    def __init__(self, name: str, drawn: Progress | None = None) -> None:
+        self._name, self._drawn = name, drawn
+
+    def stage(self, text: str) -> None:
+        """Say what goes on, for work that cannot be measured."""
+        if self._drawn:
+            for task in self._drawn.task_ids:
+                self._drawn.remove_task(task)
+            self._drawn.add_task(text, total=None, now="", left="")
+
+    def at(self, t: float, t_start: float, t_end: float) -> None:
+        """Show that a run from `t_start` to `t_end` has reached `t` [s]."""
+        if not self._drawn:
+            return
+        task = self._drawn.tasks[0]
+        if task.description != self._name or task.total is None:
+            self.stage(self._name)
+            task = self._drawn.tasks[0]
+        decimals = min(12, max(0, 2 - math.floor(math.log10(t_end))))
+        now = f"t = {t:{len(f'{t_end:.{decimals}f}')}.{decimals}f} of {t_end:g} s"
+        self._drawn.update(task.id, completed=t - t_start, total=t_end - t_start, now=now, left="left")
+
+
+@contextmanager
+def progress_bar(name: str, show: bool) -> Iterator[Bar]:
+    """A bar on stderr, drawn if `show` is true and stderr is a terminal, and gone when the block ends."""
+    if not (show and sys.stderr.isatty()):
+        yield Bar(name)
+        return
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(),
+        TextColumn("{task.fields[now]}"), TimeRemainingColumn(), TextColumn("{task.fields[left]}"),
+    )  # fmt: skip
+    with (
+        terminal.console_of_bar() as console,
+        Progress(*columns, console=console, transient=True, refresh_per_second=8) as drawn,
+    ):
+        yield Bar(name, drawn)
+
+
+@contextmanager
+def compilation_announced() -> Iterator[None]:
+    """Say on stderr, once, that kernels are compiled, if any are while the block lasts."""
+    from numba.core import event
+
+    from nexdyn.kernel import cache_folder
+
+    class First(event.Listener):
+        said = False
+
+        def on_start(self, event: Any) -> None:
+            if self.said or not event.data["dispatcher"].__module__.startswith("nexdyn."):
+                return
+            self.said = True
+            kept = "kept for later runs" if cache_folder() else "not kept: set NEXDYN_CACHE_DIR to a folder for it"
+            terminal.note(f"compiling, which may take half a minute on the first run and is {kept}")
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", First()):
+        yield

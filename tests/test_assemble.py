@@ -1,0 +1,157 @@
+"""`nx.assemble`: closed poses, consistent velocities and accelerations, reactions, refusals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import mechanisms
+import numpy as np
+import pytest
+from systems import KINDS, random_system
+
+import nexdyn as nx
+from nexdyn.analysis.assemble import assemble
+from nexdyn.analysis.report import AssemblyReport
+from nexdyn.errors import AssemblyError, InputError
+from nexdyn.spatial.rotations import quaternion
+
+
+def residuals(report: AssemblyReport) -> tuple[float, float, float]:
+    model = report.model
+    J = model.jacobian(report.q)
+    return (
+        float(np.abs(model.residual(report.q)).max()),
+        float(np.abs(J @ report.v[1:].reshape(-1)).max()),
+        float(np.abs(J @ report.a[1:].reshape(-1) - model.gamma(report.q, report.v)).max()),
+    )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_four_bar_described_beside_its_place_is_closed(seed: int) -> None:
+    report = assemble(mechanisms.open_four_bar(np.random.default_rng(seed)))
+    assert max(residuals(report)) < 1e-9
+    assert report.redundancy.dof == 1 and len(report.redundancy.redundant) == 3
+    assert all(row.consistent and row.structural for row in report.redundancy.redundant)
+
+
+def test_the_pose_found_is_the_nearest_one() -> None:
+    report = assemble(mechanisms.open_four_bar(np.random.default_rng(0)))
+    from nexdyn.absolute.configuration import difference
+
+    # at the nearest pose the displacement is normal to the motion that is left
+    away = difference(report.q, report.model.q).reshape(-1)
+    away = away / np.tile([1, 1, 1, report.length**2, report.length**2, report.length**2], report.model.nb)
+    free = np.linalg.svd(report.model.jacobian(report.q).toarray())[2][report.redundancy.independent :]
+    assert np.abs(free @ away).max() < 1e-8
+
+
+def test_a_coupler_too_short_is_refused_with_the_gap() -> None:
+    with pytest.raises(AssemblyError, match=r"cannot be assembled: joint '[A-D]' stays open by 0\.\d+ m") as caught:
+        assemble(mechanisms.open_four_bar(np.random.default_rng(0), coupler=1.0, base=4.0))
+    assert caught.value.report.gaps
+
+
+def test_a_hinge_that_cannot_meet_is_refused_by_name() -> None:
+    with pytest.raises(AssemblyError, match=r"'(upper|lower)' stays open by 0\.0\d+ m"):
+        assemble(mechanisms.crooked_door())
+
+
+def test_a_door_with_an_askew_axis_is_locked() -> None:
+    report = assemble(mechanisms.door(askew=0.1))
+    assert report.redundancy.dof == 0
+    assert any("LOCKED" in warning for warning in report.warnings)
+    assert all(row.structural is None for row in report.redundancy.redundant)
+
+
+def test_rows_redundant_only_in_the_flat_pose_are_told_apart() -> None:
+    report = assemble(mechanisms.n_four_bar(flat=True))
+    by_name = {str(row): row.structural for row in report.redundancy.redundant}
+    assert len(by_name) == 8 and sum(structural is False for structural in by_name.values()) == 2
+
+
+def test_reactions_of_a_table_are_unique_only_in_their_sum() -> None:
+    report = assemble(mechanisms.table())
+    reactions = [report.reaction(f"leg{i}") for i in range(4)]
+    assert not any(r.unique[:3].any() for r in reactions)
+    for choice in ("force", "least_force"):
+        total = sum(getattr(r, choice) for r in reactions)
+        np.testing.assert_allclose(total, (0, 0, 8 * 9.81), atol=1e-9)
+
+
+def test_a_bead_on_a_rod_is_held_by_the_normal_force() -> None:
+    # a mass that turns on a massless arm of 0.5 m at 3 rad/s: λ is m g cos θ + m ω² r along the arm
+    system = nx.System("bead", gravity=(0, 0, -9.81))
+    bead = system.add_body("bead", mass=2.0, inertia=(0, 0, 0), position=(0, 0, -0.5))
+    system.add_joint(nx.Revolute("pivot", system.ground, bead, at=(0, 0, 0), axis=(0, 1, 0)))
+    with pytest.raises(nx.NexDynError):
+        assemble(nx.System("empty").with_parameters({"x": 1}))
+    report = assemble(system)
+    np.testing.assert_allclose(report.reaction("pivot").force @ report.reaction("pivot").force, (2 * 9.81) ** 2)
+
+
+def described_at(tree: nx.Tree, q: np.ndarray) -> nx.System:
+    """The system of a tree, described in the pose q by anchors and axes in the bodies' frames."""
+    system = nx.System("described", gravity=tree.system.gravity)
+    R, p = tree.pose(q)
+    for i, name in enumerate(tree.body_names):
+        body = tree.system.bodies[name]
+        system.add_body(
+            name, mass=body.mass, inertia=body.inertia, com=body.com, position=p[i], orientation=quaternion(R[i])
+        )
+    for name, joint in tree.system.joints.items():
+        frames = joint.frames({})
+        sides = {
+            "anchor_a": frames.p_AJ, "axis_a": frames.R_AJ[:, 2], "reference_a": frames.R_AJ[:, 0],
+            "anchor_b": frames.p_BJ, "axis_b": frames.R_BJ[:, 2], "reference_b": frames.R_BJ[:, 0],
+        }  # fmt: skip
+        extra = {"pitch": joint.pitch} if joint.kind == "helical" else {}
+        system.add_joint(type(joint)(name, joint.parent.name, joint.child.name, **sides, **extra))
+    return system
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_trees_agree_with_minimal_coordinates_at_random_poses(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    whole = nx.Tree(random_system(seed, list(rng.permutation(KINDS)), floating=seed % 2))
+    system = described_at(whole, whole.random(rng))
+    tree, report = nx.Tree(system), assemble(system)
+    assert report.iterations == 0 and report.redundancy.redundant == []
+    q, rest = tree.described(), np.zeros(tree.nv)
+    a = tree.aba(q, rest, rest)
+    wrenches = tree.joint_wrenches(q, rest, a)
+    for name in tree.body_names:
+        expected = tree.jacobian(q, name) @ a
+        np.testing.assert_allclose(report.angular_acceleration(name), expected[:3], atol=1e-8)
+        np.testing.assert_allclose(report.acceleration(name), expected[3:], atol=1e-8)
+    for name in system.joints:
+        reaction = report.reaction(name)
+        assert reaction.unique.all()
+        np.testing.assert_allclose(np.concatenate([reaction.moment, reaction.force]), wrenches[name], atol=1e-7)
+
+
+@pytest.mark.parametrize("make", [mechanisms.four_bar, mechanisms.bricard, mechanisms.door, mechanisms.table])
+def test_the_report_reads_and_is_json(make: Callable[[], nx.System]) -> None:
+    report = assemble(make())
+    text = str(report)
+    assert "degrees of freedom" in text and "redundant" in text
+    data = json.loads(json.dumps(report.to_dict()))
+    assert data["redundancy"]["dof"] == report.redundancy.dof
+
+
+def test_bad_weights_and_locks_are_named() -> None:
+    with pytest.raises(InputError, match="did you mean 'crank'"):
+        assemble(mechanisms.four_bar(), weights={"crnk": 1.0})
+    with pytest.raises(InputError, match="weight of body 'crank'"):
+        assemble(mechanisms.four_bar(), weights={"crank": -1.0})
+    with pytest.raises(InputError, match="no body 'cranks'"):
+        assemble(mechanisms.four_bar(), locks=("cranks",))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_joint_is_assembled_180_degrees_round(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    whole = nx.Tree(random_system(seed, list(rng.permutation(KINDS))))
+    # described far from closed: every body turned any way
+    report = assemble(whole.system)
+    assert report.flipped == [] and max(residuals(report)) < 1e-8

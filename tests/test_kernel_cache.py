@@ -1,0 +1,219 @@
+"""The kernel cache: later processes hit it, and no change anywhere in the package ever runs a stale kernel."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import nexdyn
+from nexdyn import kernel as cache
+
+PACKAGE = Path(nexdyn.__file__).parent
+FORMULA = "return (1.0 / sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z)) * q"
+CHANGED = FORMULA.replace("(1.0 /", "(2.000 /")
+
+PROGRAM = """
+import json
+import numpy as np
+import nexdyn
+from nexdyn.kernel import compiled_before, kernel
+from nexdyn.spatial.algebra import Quat, normalized
+from nexdyn.spatial.table import QuatRows
+
+before = compiled_before()
+
+@kernel
+def unit(table):
+    rows = QuatRows(table, 0)
+    for i in range(len(table)):
+        rows[i] = normalized(rows[i])
+
+q = np.array([[0.0, 0.0, 4.0, 0.0]])
+unit(q)
+hits, misses = (sum(x.values()) for x in (unit.stats.cache_hits, unit.stats.cache_misses))
+print(json.dumps({"q": q[0].tolist(), "hits": hits, "misses": misses, "before": before, "file": nexdyn.__file__}))
+"""
+
+
+class Place:
+    """A copy of the package, a program that uses it, and a folder for its kernels."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.package, self.kernels = root, root / "lib" / "nexdyn", root / "kernels"
+        # what the program imports, and no more: the hash is of all that is there
+        for part in ("__init__.py", "errors.py", "kernel.py", "spatial"):
+            source, target = PACKAGE / part, self.package / part
+            target.parent.mkdir(parents=True, exist_ok=True)
+            copy: Any = shutil.copytree if source.is_dir() else shutil.copy2
+            copy(source, target, **({"ignore": shutil.ignore_patterns("__pycache__")} if source.is_dir() else {}))
+        self.program = root / "program.py"
+        self.program.write_text(PROGRAM)
+
+    def run(self, program: Path | None = None, **environment: str) -> Any:
+        """What the program prints, run in a process of its own."""
+        env = {**os.environ, "PYTHONPATH": str(self.root / "lib"), "NEXDYN_CACHE_DIR": str(self.kernels), **environment}
+        env = {name: value for name, value in env.items() if value}
+        done = subprocess.run([sys.executable, program or self.program], env=env, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-3000:]
+        said = json.loads(done.stdout)
+        if isinstance(said, dict):
+            assert Path(said["file"]).is_relative_to(self.root)
+        return said
+
+    def edit(self, file: str, old: str, new: str) -> None:
+        """Change a source file of the copy and give it back the time it had."""
+        path = self.package / file
+        times, text = path.stat(), path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+        assert path.stat().st_mtime_ns == times.st_mtime_ns
+
+    def files(self) -> dict[str, int]:
+        return {str(path.relative_to(self.kernels)): path.stat().st_mtime_ns for path in self.kernels.rglob("*.nb?")}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_a_later_process_takes_its_kernels_from_the_cache(place: Place) -> None:
+    first = place.run()
+    assert (first["hits"], first["misses"], first["before"]) == (0, 1, False)
+    written = place.files()
+    assert {Path(name).suffix for name in written} == {".nbi", ".nbc"}
+    second = place.run()
+    assert (second["hits"], second["misses"], second["before"]) == (1, 0, True)
+    assert second["q"] == first["q"] == [0.0, 0.0, 1.0, 0.0]
+    assert place.files() == written
+
+
+def test_a_callee_that_changes_in_another_file_is_never_run_as_it_was(place: Place) -> None:
+    place.run()
+    place.edit("spatial/algebra.py", FORMULA, CHANGED)
+    changed = place.run()
+    assert changed["q"] == [0.0, 0.0, 2.0, 0.0]
+    assert changed["misses"] == 1
+    place.edit("spatial/algebra.py", CHANGED, FORMULA)  # back again: the first kernel is still there
+    restored = place.run()
+    assert restored["q"] == [0.0, 0.0, 1.0, 0.0]
+    assert restored["hits"] == 1
+
+
+def test_a_kernel_outside_the_package_is_compiled_anew_when_its_file_changes(place: Place) -> None:
+    place.run()
+    place.program.write_text(PROGRAM.replace("import json\n", "import json  # no line moves\n"))
+    assert place.run()["misses"] == 1
+
+
+def test_kernels_alike_in_name_line_and_code_are_told_apart_by_their_folders(place: Place) -> None:
+    page = """
+import json
+import numpy as np
+from nexdyn.kernel import formula, kernel
+@formula
+def g(x):
+    return {factor} * x
+@kernel
+def f(x):
+    return g(x)
+print(json.dumps(f(1.0)))
+"""
+    for factor in (2.0, 3.0):
+        folder = place.root / str(factor)
+        folder.mkdir()
+        (folder / "page.py").write_text(page.format(factor=factor))
+    for factor in (2.0, 3.0, 2.0, 3.0):
+        assert place.run(place.root / str(factor) / "page.py") == factor
+
+
+def test_settings_of_numba_that_change_code_have_kernels_of_their_own(place: Place) -> None:
+    place.run()
+    assert place.run(NUMBA_BOUNDSCHECK="1")["misses"] == 1
+    assert place.run()["hits"] == place.run(NUMBA_BOUNDSCHECK="1")["hits"] == 1
+
+
+def test_an_upgrade_of_the_compiler_starts_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    hash_of = cache.source_hash.__wrapped__
+    now = hash_of()
+    assert now == hash_of() == cache.source_hash()
+    for module in (cache.numba, cache.llvmlite):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "__version__", "0.0")
+            assert hash_of() != now
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "version", "4.0")
+        assert hash_of() != now
+
+
+def test_the_hash_sees_contents_and_names_of_all_sources_and_nothing_else(tmp_path: Path) -> None:
+    hash_of = cache.source_hash.__wrapped__
+    (tmp_path / "deep").mkdir()
+    page = tmp_path / "deep" / "page.py"
+    page.write_text("a = 1\n")
+    first = hash_of(tmp_path)
+    os.utime(page, (0, 0))
+    (tmp_path / "notes.txt").write_text("no source")
+    assert hash_of(tmp_path) == first
+    page.write_text("a = 2\n")
+    assert hash_of(tmp_path) != first
+    page.write_text("a = 1\n")
+    page.rename(tmp_path / "deep" / "leaf.py")
+    assert hash_of(tmp_path) != first
+    (tmp_path / "deep" / "leaf.py").rename(page)
+    (tmp_path / "more.py").write_text("")
+    assert hash_of(tmp_path) != first
+
+
+def test_without_a_folder_to_write_in_kernels_work_and_leave_nothing(place: Place) -> None:
+    occupied = place.root / "occupied"
+    occupied.write_text("a file where the folder would be")
+    for _ in range(2):
+        said = place.run(NEXDYN_CACHE_DIR=str(occupied / "kernels"))
+        assert (said["q"], said["hits"], said["before"]) == ([0.0, 0.0, 1.0, 0.0], 0, False)
+
+
+def test_the_cache_is_where_the_variable_says_and_else_in_the_users_cache(place: Place) -> None:
+    home = place.root / "home"
+    home.mkdir()
+    elsewhere = {"HOME": str(home), "XDG_CACHE_HOME": "", "LOCALAPPDATA": str(home), "USERPROFILE": str(home)}
+    place.run(**elsewhere)
+    assert place.files()
+    assert not list(home.rglob("*.nbi"))
+    shutil.rmtree(place.kernels)
+    place.run(NEXDYN_CACHE_DIR="", **elsewhere)
+    assert len(list(home.rglob("*.nbi"))) == 1
+    assert not place.kernels.exists()
+
+
+def test_damaged_files_of_the_cache_count_as_none_and_are_written_again(place: Place) -> None:
+    place.run()
+    for suffix, damage in ((".nbi", b""), (".nbc", b"rubbish"), (".nbi", b"\x80\x05rubbish"), (".nbc", b"")):
+        for path in place.kernels.rglob(f"*{suffix}"):
+            path.write_bytes(damage)
+        said = place.run()
+        assert (said["q"], said["hits"]) == ([0.0, 0.0, 1.0, 0.0], 0)
+        assert place.run()["hits"] == 1
+
+
+def test_of_old_caches_the_youngest_stay_and_the_others_go(place: Place) -> None:
+    place.kernels.mkdir()
+    for age in range(7):
+        old = place.kernels / f"old{age}"
+        old.mkdir()
+        (old / "kernel.nbc").write_bytes(b"0")
+        os.utime(old, (1e9 - age, 1e9 - age))
+    (place.kernels / "a file").write_text("no cache")
+    place.run()
+    left = {path.name for path in place.kernels.iterdir()}
+    assert {name for name in left if name.startswith("old")} == {f"old{age}" for age in range(cache.KEPT_CACHES)}
+    assert "a file" in left
+    assert len(left) == cache.KEPT_CACHES + 2

@@ -1,0 +1,311 @@
+"""Lanes: every formula of the tree runs on packs of 8 systems and gives what it gives for each system alone.
+
+One source: each kernel below is compiled for plain arrays and for lanes. No lane's value decides about another's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import systems
+
+from nexdyn.joints.kinds import FREE, SPHERICAL
+from nexdyn.joints.verbs import (
+    chart_rate,
+    chart_step,
+    child_pose,
+    column_rate,
+    constraint_columns,
+    joint_bias,
+    motion_columns,
+)
+from nexdyn.kernel import kernel
+from nexdyn.spatial import lanes
+from nexdyn.spatial.algebra import (
+    Mat3,
+    Pose,
+    Quat,
+    Vec3,
+    exp_quaternion,
+    left_jacobian_times,
+    log_quaternion,
+    normalized,
+    right_jacobian_inverse_times,
+)
+from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable, atan2, cos, if_less, sin, sqrt, tanh, zero
+from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, QuatRows, Vec3Rows
+from nexdyn.tree import tables
+from nexdyn.tree.aba import articulated_bodies
+from nexdyn.tree.coriolis import coriolis_matrix
+from nexdyn.tree.crba import composite_inertias, factor, mass_matrix, solve_factored, unit_columns
+from nexdyn.tree.energy import gravity_energy, kinetic_energy, momentum, momentum_matrix, subtree_jacobian
+from nexdyn.tree.jacobian import frame_jacobian
+from nexdyn.tree.kinematics import kinematics, world_poses
+from nexdyn.tree.loads import joint_efforts, joint_energy
+from nexdyn.tree.rnea import inverse_dynamics
+from nexdyn.tree.tables import IQ, IV, KIND, NV, PITCH, XW_, TreeModel, TreeWork
+
+ROWS = 12  # of the arguments of `functions`; len() of a table of lanes is not its rows
+
+
+@kernel
+def dynamics(topology, body, freedom, work_b, work_f, q, v, x, qdd, tau, poses):
+    """q̈ of τ = x by ABA, τ of q̈ = x by RNEA, world poses."""
+    model, work = TreeModel(topology, body, freedom), TreeWork(work_b, work_f)
+    kinematics(model, q, v, work)
+    articulated_bodies(model, x, work, qdd)
+    inverse_dynamics(model, x, work, tau)
+    X_W, X_out = PoseRows(work.body, XW_), PoseRows(poses, 0)
+    world_poses(model, work, X_W)
+    for i in range(1, len(topology)):
+        X_out[i] = X_W[i]
+
+
+@kernel
+def mass(topology, body, freedom, work_b, work_f, q, v, above, M, factored, x, A, J_com, out):
+    """M, its factors, M⁻¹ x, the momentum matrix, the Jacobian of a subtree's centre of mass, momentum and energies."""
+    model, work = TreeModel(topology, body, freedom), TreeWork(work_b, work_f)
+    kinematics(model, q, v, work)
+    unit_columns(model, work)
+    X_W = PoseRows(work.body, XW_)
+    world_poses(model, work, X_W)
+    mass_matrix(model, work, M)
+    mass_matrix(model, work, factored)
+    factor(factored, above)
+    solve_factored(factored, above, x)
+    composite_inertias(model, work)
+    o = zero(body[0, 0])
+    about = Vec3(o + 0.1, o + 0.2, o + 0.3)
+    momentum_matrix(model, work, X_W, about, A)
+    subtree_jacobian(model, work, X_W, 2, J_com)
+    h = momentum(model, work, X_W, about)
+    out[0], out[1], out[2], out[3], out[4], out[5] = h.n.x, h.n.y, h.n.z, h.f.x, h.f.y, h.f.z
+    out[6], out[7] = kinetic_energy(model, v, work), gravity_energy(model, X_W)
+
+
+@kernel
+def rates(topology, body, freedom, work_b, work_f, q, v, C, J, J_dot, reference):
+    """C, and the Jacobian and its rate of a frame of the last body."""
+    model, work = TreeModel(topology, body, freedom), TreeWork(work_b, work_f)
+    kinematics(model, q, v, work)
+    unit_columns(model, work)
+    X_W = PoseRows(work.body, XW_)
+    world_poses(model, work, X_W)
+    coriolis_matrix(model, q, v, work, X_W, C)
+    o = zero(body[0, 0])
+    e = o + 1.0
+    X_bF = Pose(Mat3(o, o, e, e, o, o, o, e, o), Vec3(o + 0.3, o - 0.2, o + 0.1))
+    frame_jacobian(model, q, v, work, X_W, len(topology) - 1, X_bF, reference, J, J_dot)
+
+
+@kernel
+def joints(topology, body, q, v, xi, poses, H, W, biases, columns, rate, stepped):
+    """All verbs of all joints, each by itself."""
+    o = zero(body[0, 0])
+    e = o + 1.0
+    X_PJ = Pose(Mat3(e, o, o, o, e, o, o, o, e), Vec3(o, o, o))
+    X, H_, bias, column = PoseRows(poses, 0), MotionRows(H, 0), MotionRows(biases, 0), MotionRows(columns, 0)
+    for i in range(1, len(topology)):
+        kind, k, j, n = topology[i, KIND], topology[i, IQ], topology[i, IV], topology[i, NV]
+        X[i] = child_pose(kind, X_PJ, body[i, PITCH], q, k)
+        motion_columns(kind, body[i, PITCH], q, k, H_, j)
+        constraint_columns(kind, body[i, PITCH], q, k, ForceRows(W, 6 * i))
+        bias[i] = joint_bias(kind, q, k, v, j, o)
+        for m in range(j, j + n):
+            column[m] = column_rate(kind, q, k, v, j, m - j, H_[m])
+        if kind in (SPHERICAL, FREE):
+            chart_rate(kind, q, k, xi, v, j, rate)
+            chart_step(kind, q, k, xi, j, stepped)
+
+
+@kernel
+def efforts(topology, body, freedom, q, v, tau, out):
+    """Springs, dampers and friction of the joints, and the springs' energy."""
+    model = TreeModel(topology, body, freedom)
+    joint_efforts(model, q, v, tau)
+    out[0] = joint_energy(model, q)
+
+
+@kernel
+def functions(x, y, out, quaternions, vectors):
+    """The functions of a scalar, and those of rotations, on both sides of where they turn to series."""
+    Q, V = QuatRows(quaternions, 0), Vec3Rows(vectors, 0)
+    for i in range(ROWS):
+        out[i, 0], out[i, 1], out[i, 2], out[i, 3] = sin(x[i]), cos(x[i]), sqrt(x[i] * x[i]), tanh(x[i])
+        out[i, 4], out[i, 5], out[i, 6] = atan2(x[i], y[i]), if_less(x[i], y[i], x[i], 2.0), zero(x[i]) - 1.0
+        out[i, 7] = if_less(x[i], 0.5, 1.0, y[i]) / (1.0 + x[i] * x[i]) - -y[i]
+        phi, a = Vec3(x[i], 0.5 * y[i], 0.1 * x[i]), Vec3(y[i], x[i], zero(x[i]))
+        Q[i] = exp_quaternion(phi)
+        V[3 * i] = log_quaternion(normalized(Quat(y[i], x[i], 0.2 * x[i], y[i])))
+        V[3 * i + 1] = right_jacobian_inverse_times(phi, a)
+        V[3 * i + 2] = left_jacobian_times(phi, a)
+
+
+# --- both ways --------------------------------------------------------------------------------------------------------
+
+
+class Numbers:
+    """Inputs and outputs (8, …) of a kernel, for one system or for all lanes."""
+
+    def __init__(self, *arrays: Any) -> None:
+        self.arrays = [np.array(x, dtype=float) if np.asarray(x).dtype == float else x for x in arrays]
+
+    def alone(self, s: int) -> list[Any]:
+        return [x[s].copy() if _of_lanes(x) else x for x in self.arrays]
+
+    def packed(self) -> list[Any]:
+        return [(LaneVector if x.ndim == 2 else LaneTable).of(x) if _of_lanes(x) else x for x in self.arrays]
+
+
+def _of_lanes(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype == float and x.shape[:1] == (LANES,) and x.ndim > 1
+
+
+def zeros(*shape: int) -> np.ndarray:
+    return np.zeros((LANES, *shape))
+
+
+def compare(kernel: Any, given: Numbers, outputs: list[int], tolerance: float = 1e-12) -> None:
+    """The outputs of lanes are those of each system alone, to `tolerance` of the largest entry."""
+    packed = given.packed()
+    kernel(*packed)
+    for s in range(LANES):
+        alone = given.alone(s)
+        kernel(*alone)
+        for n in outputs:
+            found, expected = packed[n].systems()[s], alone[n]
+            assert np.isfinite(expected).all()
+            assert np.abs(expected).max() > 0.0
+            scale = max(1.0, np.abs(expected).max())
+            np.testing.assert_allclose(found, expected, rtol=0.0, atol=tolerance * scale, err_msg=f"{n} of {s}")
+
+
+class Eight:
+    """Eight systems of one shape: a random tree over all joints, in poses, masses and places of its own each."""
+
+    def __init__(self) -> None:
+        tree = systems.trees()["every joint"]
+        rng = np.random.default_rng(5)
+        model, work = tree.compiled.model, tables.new_work(tree.nb, tree.nv)
+        self.tree, self.nb, self.nv = tree, tree.nb, tree.nv
+        self.topology, self.above = model.topology, tree.compiled.above
+        self.body = np.repeat(model.body[None], LANES, axis=0)
+        self.body[:, 1:, tables.INERTIA : tables.INERTIA + 10] *= rng.uniform(0.5, 2.0, (LANES, tree.nb, 1))
+        self.body[:, 1:, tables.POSE + 9 : tables.POSE + 12] += 0.1 * rng.normal(size=(LANES, tree.nb, 3))
+        self.body[:, 0, :3] = rng.normal(size=(LANES, 3))
+        self.freedom = np.repeat(model.freedom[None], LANES, axis=0)
+        self.freedom += rng.uniform(0.0, 0.1, self.freedom.shape)
+        self.work_b, self.work_f = (np.repeat(x[None], LANES, axis=0) for x in work)
+        self.q, self.v, self.a, self.x = systems.state(tree, 6, LANES)
+        self.q[4] = tree.neutral()  # where quaternions and charts turn to series
+
+    @property
+    def model(self) -> list[Any]:
+        return [self.topology, self.body, self.freedom, self.work_b, self.work_f, self.q, self.v]
+
+
+@pytest.fixture(scope="module")
+def eight() -> Eight:
+    return Eight()
+
+
+def test_forward_and_inverse_dynamics_and_poses_on_lanes_are_those_of_each_system(eight: Eight) -> None:
+    n = eight.nv
+    compare(dynamics, Numbers(*eight.model, eight.x, zeros(n), zeros(n), zeros(eight.nb + 1, 12)), [8, 9, 10])
+
+
+def test_lanes_may_share_one_model(eight: Eight) -> None:
+    n = eight.nv
+    shared = [SharedTable(eight.body[0], 0), SharedTable(eight.freedom[0], 0)]
+    eight_states = Numbers(*eight.model[3:], eight.x, zeros(n), zeros(n), zeros(eight.nb + 1, 12)).packed()
+    dynamics(eight.topology, *shared, *eight_states)
+    for s in range(LANES):
+        alone = Numbers(*eight.model[3:], eight.x, zeros(n), zeros(n), zeros(eight.nb + 1, 12)).alone(s)
+        dynamics(eight.topology, eight.body[0], eight.freedom[0], *alone)
+        for k in (5, 6, 7):
+            scale = max(1.0, np.abs(alone[k]).max())
+            np.testing.assert_allclose(eight_states[k].systems()[s], alone[k], rtol=0.0, atol=1e-12 * scale)
+
+
+def test_mass_matrices_momenta_and_energies_on_lanes_are_those_of_each_system(eight: Eight) -> None:
+    n = eight.nv
+    tables = [eight.above, zeros(n, n), zeros(n, n), eight.x, zeros(6, n), zeros(3, n), zeros(8)]
+    compare(mass, Numbers(*eight.model, *tables), [8, 9, 10, 11, 12, 13])
+
+
+@pytest.mark.parametrize("reference", [0, 1, 2])
+def test_coriolis_matrices_and_jacobians_on_lanes_are_those_of_each_system(eight: Eight, reference: int) -> None:
+    n = eight.nv
+    compare(rates, Numbers(*eight.model, zeros(n, n), zeros(6, n), zeros(6, n), reference), [7, 8, 9])
+
+
+def test_verbs_of_every_joint_on_lanes_are_those_of_each_system(eight: Eight) -> None:
+    n, nb = eight.nv, eight.nb
+    xi = 1.5 * eight.a
+    xi[2] = 0.0
+    outputs = [zeros(nb + 1, 12), zeros(n, 6), zeros(6, 6 * (nb + 1)), zeros(nb + 1, 6), zeros(n, 6), zeros(n)]
+    given = Numbers(eight.topology, eight.body, eight.q, eight.v, xi, *outputs, np.zeros_like(eight.q))
+    assert {*eight.topology[1:, KIND]} == set(range(1, 10))
+    compare(joints, given, [5, 6, 7, 8, 9, 10, 11])
+
+
+def test_efforts_of_joints_on_lanes_are_those_of_each_system(eight: Eight) -> None:
+    topology = eight.topology.copy()
+    topology[1:, tables.EFFORTS] = tables.FRICTIONAL
+    freedom = eight.freedom + np.random.default_rng(7).uniform(0.5, 1.0, eight.freedom.shape)
+    given = Numbers(topology, eight.body, freedom, eight.q, eight.v, zeros(eight.nv), zeros(1))
+    compare(efforts, given, [5, 6])
+
+
+def test_functions_on_lanes_are_those_of_each_scalar() -> None:
+    rng = np.random.default_rng(8)
+    x, y = rng.normal(size=(2, LANES, ROWS)) * 10.0 ** -np.arange(ROWS)
+    x[0], y[1] = 0.0, np.abs(y[1])
+    x[2] = y[2]
+    compare(functions, Numbers(x, y, zeros(ROWS, 8), zeros(ROWS, 4), zeros(3 * ROWS, 3)), [2, 3, 4])
+
+
+def test_a_lane_that_is_not_a_number_does_not_disturb_the_others(eight: Eight) -> None:
+    n = eight.nv
+
+    def run(spoiled: bool) -> list[np.ndarray]:
+        given = Numbers(*eight.model, eight.x, zeros(n), zeros(n), zeros(eight.nb + 1, 12))
+        if spoiled:
+            given.arrays[5][3], given.arrays[6][3], given.arrays[7][6] = np.nan, np.inf, np.nan
+        packed = given.packed()
+        dynamics(*packed)
+        return [packed[k].systems() for k in (8, 9, 10)]
+
+    others = [0, 1, 2, 4, 5, 7]
+    for sound, spoiled in zip(run(False), run(True), strict=True):
+        np.testing.assert_array_equal(spoiled[others], sound[others])
+        assert np.isnan(spoiled[3]).any()
+
+
+def test_a_lane_that_is_not_a_number_stays_one_through_selections() -> None:
+    x, y = np.full((LANES, ROWS), 0.7), np.full((LANES, ROWS), 0.3)
+    x[5] = np.nan
+    packed = Numbers(x, y, zeros(ROWS, 8), zeros(ROWS, 4), zeros(3 * ROWS, 3)).packed()
+    functions(*packed)
+    for table in packed[3:]:
+        assert np.isnan(table.systems()[5]).any(axis=-1).all()
+        assert np.isfinite(np.delete(table.systems(), 5, axis=0)).all()
+
+
+def test_tables_of_lanes_give_back_what_they_were_made_of() -> None:
+    rng = np.random.default_rng(9)
+    table, vector = rng.normal(size=(LANES, 5, 3)), rng.normal(size=(LANES, 7))
+    np.testing.assert_array_equal(LaneTable.of(table).systems(), table)
+    np.testing.assert_array_equal(LaneVector.of(vector).systems(), vector)
+    np.testing.assert_array_equal(LaneTable.of(table[0]).systems(), np.repeat(table[:1], LANES, axis=0))
+
+
+def test_functions_of_lanes_are_those_of_math_on_floats() -> None:
+    assert lanes.zero(3.0) == 0.0
+    for name in ("sin", "cos", "tanh"):
+        assert getattr(lanes, name)(0.3) == pytest.approx(getattr(np, name)(0.3), rel=1e-15)
+    assert lanes.sqrt(2.0) == np.sqrt(2.0)
+    assert lanes.atan2(1.0, -2.0) == pytest.approx(np.arctan2(1.0, -2.0))
+    assert (lanes.if_less(1.0, 2.0, 3.0, 4.0), lanes.if_less(2.0, 2.0, 3.0, 4.0)) == (3.0, 4.0)

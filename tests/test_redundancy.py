@@ -1,0 +1,131 @@
+"""Which rows are redundant: counts known for mechanisms, and the greedy rule against brute force."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import mechanisms
+import numpy as np
+import pytest
+
+import nexdyn as nx
+from nexdyn.absolute.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.redundancy import cyclic_blocks, find_redundancy
+
+KNOWN: list[tuple[str, Callable[[], nx.System], int, int]] = [
+    ("four-bar", mechanisms.four_bar, 20, 3),
+    ("four-bar in millimetres", lambda: mechanisms.four_bar(1e-3), 20, 3),
+    ("four-bar in kilometres", lambda: mechanisms.four_bar(1e3), 20, 3),
+    ("Bricard", mechanisms.bricard, 30, 1),
+    ("A02", mechanisms.n_four_bar, 35, 6),
+    ("A02 flat", lambda: mechanisms.n_four_bar(flat=True), 35, 8),
+    ("door", mechanisms.door, 10, 5),
+    ("askew door", lambda: mechanisms.door(0.1), 10, 4),
+    ("three cranks", mechanisms.three_cranks, 30, 7),
+    ("table", mechanisms.table, 12, 6),
+    ("written twice", mechanisms.written_twice, 10, 5),
+]
+known = pytest.mark.parametrize(("make", "rows", "redundant"), [k[1:] for k in KNOWN], ids=[k[0] for k in KNOWN])
+
+
+def greedy(model: AbsoluteModel, J: np.ndarray, length: float) -> set[int]:
+    """Rows dropped by adding rows in the order (priority descending, index) and looking at the rank, the slow way."""
+    scaled = J * np.tile([1, 1, 1, length, length, length], model.nb)
+    scaled /= np.linalg.norm(scaled, axis=1, keepdims=True)
+    kept: list[int] = []
+    for r in sorted(range(model.nc), key=lambda r: (-model.rows[r].priority, r)):
+        if np.linalg.matrix_rank(scaled[[*kept, r]], tol=1e-9) > len(kept):
+            kept.append(r)
+    return set(range(model.nc)) - set(kept)
+
+
+@known
+def test_redundant_rows_are_counted(make: Callable[[], nx.System], rows: int, redundant: int) -> None:
+    model = absolute_model(make())
+    assert model.nc == rows
+    assert len(find_redundancy(model, model.q).dropped) == redundant
+
+
+@known
+def test_the_rows_dropped_are_those_of_the_greedy_rule(
+    make: Callable[[], nx.System], rows: int, redundant: int
+) -> None:
+    model = absolute_model(make())
+    found = find_redundancy(model, model.q)
+    length = max(block.length for block in found.blocks)
+    assert {d.row for d in found.dropped} == greedy(model, model.jacobian(model.q).toarray(), length)
+
+
+@known
+def test_a_dropped_row_is_the_stated_sum_of_kept_rows(make: Callable[[], nx.System], rows: int, redundant: int) -> None:
+    model = absolute_model(make())
+    found = find_redundancy(model, model.q)
+    J = model.jacobian(model.q).toarray()
+    for dropped in found.dropped:
+        assert found.kept[list(dropped.depends_on)].all()
+        total = sum(c * J[r] for r, c in dropped.depends_on.items())
+        np.testing.assert_allclose(total, J[dropped.row], atol=1e-9 * max(1.0, np.abs(J).max()))
+
+
+def test_any_alternative_could_be_dropped_instead() -> None:
+    model = absolute_model(mechanisms.four_bar())
+    found = find_redundancy(model, model.q)
+    J = model.jacobian(model.q).toarray()
+    for dropped in found.dropped:
+        for other in dropped.alternatives:
+            kept = found.kept.copy()
+            kept[dropped.row], kept[other] = True, False
+            assert np.linalg.matrix_rank(J[kept]) == found.rank
+
+
+def test_a_higher_priority_is_kept_instead() -> None:
+    system = mechanisms.four_bar()
+    raised = nx.System("raised")
+    for body in system.bodies.values():
+        raised.add_body(body.name, mass=1.0, inertia=(1, 1, 1), position=body.position)
+    for joint in system.joints.values():
+        raised.add_joint(
+            nx.Revolute(joint.name, joint.parent.name, joint.child.name, at=joint.at, axis=joint.axis,
+                        priority=2 if joint.name == "D" else None)
+        )  # fmt: skip
+    model = absolute_model(raised)
+    dropped = {model.rows[d.row].joint for d in find_redundancy(model, model.q).dropped}
+    assert "D" not in dropped
+
+
+def test_random_graphs_of_joints_follow_the_greedy_rule(rng: np.random.Generator) -> None:
+    kinds = [nx.Revolute, nx.Prismatic, nx.Spherical, nx.Universal, nx.Cylindrical, nx.Planar, nx.Fixed]
+    for _ in range(15):
+        n = int(rng.integers(3, 7))
+        system = nx.System("random")
+        bodies = [system.ground]
+        for i in range(n):
+            q = rng.normal(size=4)
+            bodies.append(
+                system.add_body(f"b{i}", mass=1.0, inertia=(1, 1, 1), position=rng.normal(size=3), orientation=q / np.linalg.norm(q))
+            )
+        edges = [(int(rng.integers(0, i + 1)), i + 1) for i in range(n)]
+        edges += [tuple(sorted(rng.choice(n + 1, 2, replace=False))) for _ in range(3)]
+        axis = rng.normal(size=3)
+        for k, (a, b) in enumerate(edges):
+            kind = kinds[int(rng.integers(len(kinds)))]
+            # parallel axes and points in a plane make redundancies
+            system.add_joint(kind(f"j{k}", bodies[a], bodies[b], at=rng.integers(-1, 2, 3).astype(float), axis=axis))
+        model = absolute_model(system)
+        found = find_redundancy(model, model.q)
+        length = max((block.length for block in found.blocks), default=1.0)
+        J = model.jacobian(model.q).toarray()
+        expected = greedy(model, J, length)
+        assert len(found.dropped) == len(expected)
+        assert {d.row for d in found.dropped} == expected
+
+
+def test_only_loops_are_looked_at() -> None:
+    pairs = np.array([(0, 1), (1, 2), (2, 3), (3, 1), (3, 4), (4, 5), (4, 5)])
+    assert cyclic_blocks(pairs, 6) == [([5, 6], [4, 5]), ([1, 2, 3], [1, 2, 3])]
+
+
+def test_a_tree_of_many_bodies_has_no_loops() -> None:
+    n = 20000
+    pairs = np.array([(i // 2, i + 1) for i in range(n)])
+    assert cyclic_blocks(pairs, n + 1) == []

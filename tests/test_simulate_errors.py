@@ -1,0 +1,314 @@
+"""Runs that go wrong: refused at the door, stopped with time and name, interrupted; what was reached is kept."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nexdyn as nx
+from nexdyn.analysis.interrupt import interrupts_wait
+
+
+def pendulum(**options: Any) -> nx.System:
+    system = nx.System("pendulum", gravity=(0, -9.81, 0))
+    rod = system.add_body("rod", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.5, 0, 0))
+    system.add_joint(nx.Revolute("hinge", system.ground, rod, at=(0, 0, 0), axis=(0, 0, 1), **options))
+    return system
+
+
+def floating() -> nx.System:
+    system = nx.System("stone")
+    system.add_body("stone", mass=1.0, inertia=(1.0, 2.0, 2.5))
+    return system
+
+
+# --- at the door ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"t_end": -1.0}, "t_end is -1 s; it must be finite and not before the present time 0 s"),
+        ({"t_end": np.nan}, "t_end is nan s"),
+        ({"t_end": np.inf}, "t_end is inf s"),
+        ({"t_end": "soon"}, "t_end is 'soon'; a time in seconds is needed"),
+        ({"t_end": None}, "t_end is None"),
+        ({"method": "rk4"}, "method is 'rk4'; one of RungeKutta4, ExplicitEuler, SemiImplicitEuler, DormandPrince"),
+        ({"method": nx.RungeKutta4}, "method is <class .*like RungeKutta4"),
+        ({"method": 1e-3}, "method is 0.001"),
+        ({"output_every": 0}, "output_every is 0"),
+        ({"output_every": 2.0}, r"output_every is 2\.0"),
+        ({"output_every": True}, "output_every is True"),
+        ({"output_times": [0.5]}, "output_times need a method with dense output, DormandPrince"),
+        ({"dynamics": "abba"}, r"no dynamics 'abba'; did you mean 'aba'\? valid: aba, crba"),
+        ({"q0": [np.nan]}, r"q0 is \[nan\]; it must be finite"),
+        ({"q0": [1.0, 2.0]}, r"q0 has shape \(2,\); \(1,\) is needed"),
+        ({"q0": {"hinge": [1.0, 2.0]}}, r"q0 of joint 'hinge' has shape \(2,\); \(1,\)"),
+        ({"q0": {"hinge": np.inf}}, "q0 of joint 'hinge' is .*inf.*; it must be finite"),
+        ({"q0": {"hing": 1.0}}, r"q0: no moving joint 'hing'; did you mean 'hinge'\? moving joints: hinge"),
+        ({"q0": "up"}, "q0 is 'up'; 1 numbers are needed"),
+        ({"v0": {"rod": 1.0}}, "v0: no moving joint 'rod'"),
+        ({"v0": [np.nan]}, r"v0 is \[nan\]"),
+        ({"initial": 3.0}, r"initial is 3\.0; a Result is needed"),
+    ],
+)
+def test_bad_argument_is_refused_by_name(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(nx.InputError, match=message):
+        nx.simulate(pendulum(), **{"t_end": 1.0, **options})
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ([], r"output_times has shape \(0,\); one time or more"),
+        ([[0.1, 0.2]], r"output_times has shape \(1, 2\)"),
+        (["a"], "output_times is .*; times in seconds are needed"),
+        ([np.nan], "output_times must increase strictly from 0 s or later to 1 s at most"),
+        ([0.1, 0.1], "output_times must increase strictly"),
+        ([0.2, 0.1], "output_times must increase strictly"),
+        ([-0.1], "output_times must increase strictly"),
+        ([0.5, 1.1], "output_times must increase strictly"),
+    ],
+)
+def test_bad_output_times_are_refused(times: Any, message: str) -> None:
+    with pytest.raises(nx.InputError, match=message):
+        nx.simulate(pendulum(), 1.0, nx.DormandPrince(), output_times=times)
+
+
+@pytest.mark.parametrize("q0", [[2.0, 0, 0, 0, 0, 0, 0], [0.0] * 7, {"stone": [0.5, 0.5, 0.5, 0.4, 0, 0, 0]}])
+def test_quaternion_that_is_not_unit_is_refused_with_its_joint(q0: Any) -> None:
+    with pytest.raises(nx.InputError, match=r"q0 of joint 'stone': a quaternion .* must have norm 1 .* received norm"):
+        nx.simulate(floating(), 1.0, q0=q0)
+
+
+def test_rounding_of_a_quaternion_is_removed() -> None:
+    r = nx.simulate(floating(), 0.01, q0=[0.6 + 1e-8, 0.8, 0, 0, 1, 2, 3]).recording
+    np.testing.assert_allclose(np.linalg.norm(r.q[:, :4], axis=1), 1.0, atol=1e-15)
+
+
+def test_what_is_no_system_is_refused() -> None:
+    with pytest.raises(nx.InputError, match=r"system is 'robot\.urdf'; a System is needed"):
+        nx.simulate("robot.urdf", 1.0)  # type: ignore[arg-type]
+
+
+def test_result_of_another_mechanism_is_no_start() -> None:
+    with pytest.raises(nx.InputError, match="initial has 1 coordinates and 1 velocities; 'stone' has 7 and 6"):
+        nx.simulate(floating(), 2.0, initial=nx.simulate(pendulum(), 0.01))
+
+
+def test_time_before_the_present_is_refused_after_a_restart() -> None:
+    first = nx.simulate(pendulum(), 0.5)
+    with pytest.raises(nx.InputError, match=r"t_end is 0\.4 s; .* not before the present time 0\.5 s"):
+        nx.simulate(pendulum(), 0.4, initial=first)
+
+
+# --- no inertia -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dynamics", ["aba", "crba"])
+@pytest.mark.parametrize("method", [nx.RungeKutta4(1e-3), nx.DormandPrince()])
+def test_child_without_mass_is_named_at_the_start(method: Any, dynamics: Any) -> None:
+    system = pendulum()
+    ghost = system.add_body("ghost", position=(1, 0, 0))
+    system.add_joint(nx.Revolute("loose", system.body("rod"), ghost, at=(1, 0, 0), axis=(0, 0, 1)))
+    with pytest.raises(nx.SingularError, match="joint 'loose' moves no inertia") as caught:
+        nx.simulate(system, 1.0, method, dynamics=dynamics)
+    assert caught.value.where == "loose"
+    assert caught.value.result is None
+
+
+def test_armature_is_inertia_enough() -> None:
+    system = pendulum()
+    ghost = system.add_body("ghost", position=(1, 0, 0))
+    system.add_joint(nx.Revolute("loose", system.body("rod"), ghost, at=(1, 0, 0), axis=(0, 0, 1), armature=0.1))
+    assert np.isfinite(nx.simulate(system, 0.1).recording.q).all()
+
+
+# --- motion that is no longer finite ----------------------------------------------------------------------------------
+
+
+def unstable(dt: float) -> dict[str, Any]:
+    """A spring far too stiff for the step: the amplitude grows with every step."""
+    system = nx.System("stiff", gravity=(0, 0, 0))
+    still = system.add_body("still", mass=1.0)
+    bob = system.add_body("bob", mass=1.0)
+    system.add_joint(nx.Prismatic("rail", system.ground, still))
+    system.add_joint(nx.Prismatic("spring", system.ground, bob, stiffness=1e8, q0=0.1))
+    return {"system": system, "t_end": 100.0, "method": nx.RungeKutta4(dt)}
+
+
+def test_blow_up_is_stopped_with_time_joint_and_body_and_what_was_reached_is_kept() -> None:
+    with pytest.raises(nx.SolveError, match=r"no longer finite at t = .* s in joint 'spring' \(body 'bob'\); reduce dt") as caught:
+        nx.simulate(**unstable(0.1))
+    error = caught.value
+    assert error.where == "bob"
+    assert 0.0 < error.time < 100.0
+    assert error.result is not None
+    r = error.result.recording
+    assert r.status == "failed"
+    assert r.message == str(error)
+    assert 0 < len(r.t) < 1000
+    for recorded in (r.t, r.q, r.v, r.a):
+        assert np.isfinite(recorded).all()
+    assert r.t[-1] <= error.time
+
+
+@pytest.mark.parametrize("method", [nx.ExplicitEuler(0.1), nx.SemiImplicitEuler(0.1)])
+def test_blow_up_of_the_euler_methods_is_seen_too(method: Any) -> None:
+    with pytest.raises(nx.SolveError, match="no longer finite") as caught:
+        nx.simulate(**{**unstable(0.1), "method": method})
+    assert np.isfinite(caught.value.result.recording.a).all()
+
+
+def test_blow_up_in_a_controlled_step_keeps_the_steps_before() -> None:
+    arguments = unstable(0.1)
+    sim = nx.Simulation(arguments["system"], arguments["method"])
+    with pytest.raises(nx.SolveError) as caught:
+        for _ in range(1000):
+            sim.step(0.1)
+    r = caught.value.result.recording
+    assert r.t[0] == 0.0
+    assert len(r.t) > 2
+    assert np.isfinite(r.q).all()
+
+
+def test_force_that_grows_without_bound_stops_the_adaptive_method_with_time_and_body() -> None:
+    """v̇ = v² from v = 1 has its pole at t = 1."""
+    system = nx.System("pole", gravity=(0, 0, 0))
+    still, bob = system.add_body("still", mass=1.0), system.add_body("bob", mass=1.0)
+    system.add_joint(nx.Prismatic("rail", system.ground, still))
+    system.add_joint(nx.Prismatic("slide", system.ground, bob, v0=1.0))
+    system.add_force(nx.UserJointForce("runaway", "slide", square))
+    with pytest.raises(nx.SolveError, match=r"the step fell to .* at t = 1 s .* in joint 'slide' \(body 'bob'\)") as caught:
+        nx.simulate(system, 2.0, nx.DormandPrince(1e-6, 1e-8))
+    assert caught.value.time == pytest.approx(1.0, abs=1e-5)
+    assert caught.value.where == "bob"
+    r = caught.value.result.recording
+    early = r.t < 0.99
+    np.testing.assert_allclose(r.v[early, 1], 1.0 / (1.0 - r.t[early]), rtol=1e-3)
+
+
+def square(t: float, q: float, v: float) -> float:
+    return v * v
+
+
+# --- interrupted ------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def interrupted() -> Iterator[Any]:
+    with pytest.warns(nx.NexDynWarning, match="interrupted at t = .*; the result holds what was reached") as caught:
+        yield caught
+
+
+@pytest.mark.parametrize("method", [nx.RungeKutta4(1e-4), nx.DormandPrince(1e-10, 1e-12)])
+def test_interrupt_from_the_progress_callback_keeps_the_result_and_the_run_can_go_on(method: Any) -> None:
+    sim = nx.Simulation(pendulum(), method)
+    calls = 0
+
+    def stop(t: float, t_end: float) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise KeyboardInterrupt
+
+    with interrupted():
+        result = sim.run(2.0, progress=stop)
+    r = result.recording
+    assert r.status == "interrupted"
+    assert r.message.startswith("interrupted at t = ")
+    assert 0.0 < r.t[-1] < 2.0
+    assert r.t[-1] == sim.t
+    assert r.steps == len(r.t) - 1
+    whole = nx.simulate(pendulum(), 2.0, method).recording
+    end = sim.run(2.0).recording
+    np.testing.assert_allclose(end.q[-1], whole.q[-1], atol=1e-8)
+    assert (np.diff(end.t) > 0).all()
+
+
+def ctrl_c_after(seconds: float) -> threading.Timer:
+    timer = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    return timer
+
+
+@pytest.mark.skipif(os.name == "nt", reason="os.kill(SIGINT) ends the process on Windows")
+def test_ctrl_c_keeps_all_that_was_reached_and_the_run_goes_on_to_the_bit() -> None:
+    method = nx.RungeKutta4(2.0**-16)
+    sim = nx.Simulation(pendulum(), method, output_every=64)
+    sim.run(2.0**-10)  # compiled
+    timer = ctrl_c_after(0.2)
+    started = time.perf_counter()
+    with interrupted():
+        result = sim.run(1e6)
+    assert time.perf_counter() - started < 5.0
+    timer.join()
+    r = result.recording
+    assert r.status == "interrupted"
+    assert r.t[-1] == sim.t == r.steps * 2.0**-16
+    assert np.array_equal(r.q[-1], sim.q)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    # going on from there is the run that was never interrupted
+    end = sim.t + 0.0625
+    assert np.array_equal(sim.run(end).recording.q[-1], nx.simulate(pendulum(), end, method).recording.q[-1])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="os.kill(SIGINT) ends the process on Windows")
+def test_ctrl_c_ends_a_controller_loop_with_a_whole_state() -> None:
+    sim = nx.Simulation(pendulum(), nx.RungeKutta4(2.0**-12))
+    sim.step(2.0**-12)
+    timer = ctrl_c_after(0.2)
+    with pytest.raises(KeyboardInterrupt):
+        while True:
+            sim.step(2.0**-6)
+    timer.join()
+    r = sim.result().recording
+    assert r.t[-1] == sim.t == r.steps * 2.0**-12
+    assert np.array_equal(sim.q, nx.simulate(pendulum(), sim.t, nx.RungeKutta4(2.0**-12)).recording.q[-1])
+
+
+def test_second_interrupt_does_not_wait() -> None:
+    with pytest.raises(KeyboardInterrupt), interrupts_wait() as check:
+        signal.raise_signal(signal.SIGINT)
+        reached = True
+        signal.raise_signal(signal.SIGINT)
+        check()
+        pytest.fail("the second one waits")
+    assert reached
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_interrupt_that_nothing_asked_for_comes_at_the_end() -> None:
+    done = False
+    with pytest.raises(KeyboardInterrupt), interrupts_wait():
+        signal.raise_signal(signal.SIGINT)
+        done = True
+    assert done
+
+
+def test_program_that_handles_interrupts_itself_is_left_alone() -> None:
+    seen = []
+    before = signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+    try:
+        with interrupts_wait() as check:
+            signal.raise_signal(signal.SIGINT)
+            check()
+        assert seen == [1]
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_runs_work_in_other_threads() -> None:
+    found = []
+    thread = threading.Thread(target=lambda: found.append(nx.simulate(pendulum(), 0.1)))
+    thread.start()
+    thread.join()
+    assert np.array_equal(found[0].recording.q, nx.simulate(pendulum(), 0.1).recording.q)
