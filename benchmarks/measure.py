@@ -69,7 +69,8 @@ class Report:
 
 
 def calibrated(work: Work, turn: float) -> int:
-    """How many repetitions fill a turn."""
+    """How many repetitions fill a turn. The first call is not counted: it may compile, and it warms what it touches."""
+    work(1)
     count = 1
     while True:
         began = clock()

@@ -20,7 +20,7 @@ from nexdyn.cli.app import EXAMPLES, app
 from nexdyn.cli.jsons import to_json
 from nexdyn.integrate.methods import METHODS
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
 ROBOT = """<robot name="arm">
   <link name="base"/>
   <link name="upper"><inertial><origin xyz="0 0 0.2"/><mass value="2"/>
@@ -169,6 +169,19 @@ def test_a_run_goes_on_from_a_result(nexdyn: Nexdyn, tmp_path: Path, line: str) 
     assert "give a --t-end beyond" in nexdyn("run half.nc --t-end 0.05 --out c.nc").err
 
 
+def test_a_result_of_another_mechanism_is_no_start(nexdyn: Nexdyn, tmp_path: Path) -> None:
+    pendulum = (
+        "bodies: {{ball: {{mass: 1, position: [0, 0, -1]}}}}\n"
+        "joints: {{{}: {{type: revolute, parent: ground, child: ball, at: [0, 0, 0], axis: [1, 0, 0]}}}}"
+    )
+    for name in ("pin", "hook"):
+        (tmp_path / f"{name}.yaml").write_text(pendulum.format(name))
+    assert nexdyn("run pin.yaml --t-end 0.01 --quiet").code == 0
+    answer = nexdyn("run hook.yaml --from pin.nc --t-end 0.1")
+    assert answer.code == 2 and "the joints pin; the model has hook" in answer.err
+    assert nexdyn("run hinge-chain --from pin.nc --t-end 0.1").code == 2
+
+
 def test_a_missing_mesh_is_a_warning_and_the_run_goes_on(nexdyn: Nexdyn, tmp_path: Path) -> None:
     visual = '<visual><geometry><mesh filename="nowhere/arm.stl"/></geometry></visual>'
     (tmp_path / "arm.urdf").write_text(ROBOT.format(visual=visual))
@@ -309,8 +322,8 @@ def commands_in(text: str) -> list[str]:
     return [re.split(r"  +|  *#| \| ", line.strip())[0] for line in found]
 
 
-PAGES = [(DOCS / "command_line.md").read_text(encoding="utf-8"), EXAMPLES]
-PAGES += [page.EXAMPLES for page in (run, info, demos)]
+PAGES = [path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))]
+PAGES += [EXAMPLES, *(page.EXAMPLES for page in (run, info, demos))]
 
 
 @pytest.mark.parametrize("line", sorted({line for page in PAGES for line in commands_in(page)}))

@@ -114,10 +114,8 @@ def test_a_kernel_outside_the_package_is_compiled_anew_when_its_file_changes(pla
     assert place.run()["misses"] == 1
 
 
-def test_kernels_alike_in_name_line_and_code_are_told_apart_by_their_folders(place: Place) -> None:
+def test_kernels_alike_in_file_name_line_and_code_are_told_apart_by_their_folders(place: Place) -> None:
     page = """
-import json
-import numpy as np
 from nexdyn.kernel import formula, kernel
 @formula
 def g(x):
@@ -125,14 +123,15 @@ def g(x):
 @kernel
 def f(x):
     return g(x)
-print(json.dumps(f(1.0)))
 """
-    for factor in (2.0, 3.0):
-        folder = place.root / str(factor)
-        folder.mkdir()
-        (folder / "page.py").write_text(page.format(factor=factor))
-    for factor in (2.0, 3.0, 2.0, 3.0):
-        assert place.run(place.root / str(factor) / "page.py") == factor
+    for folder, factor in (("one", 2.0), ("other", 3.0)):
+        (place.package / folder).mkdir()
+        (place.package / folder / "page.py").write_text(page.format(factor=factor))
+        program = "import json\nfrom nexdyn.{}.page import f\nprint(json.dumps([f(1.0), len(f.stats.cache_hits)]))\n"
+        (place.root / f"{folder}.py").write_text(program.format(folder))
+    for hits in (0, 1):
+        assert place.run(place.root / "one.py") == [2.0, hits]
+        assert place.run(place.root / "other.py") == [3.0, hits]
 
 
 def test_settings_of_numba_that_change_code_have_kernels_of_their_own(place: Place) -> None:

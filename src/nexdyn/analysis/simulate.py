@@ -34,6 +34,7 @@ from nexdyn.tree.tree import Tree
 Progress = Callable[[float, float], None]
 SLICE = 0.05
 """Seconds that the compiled loop runs between two looks of Python."""
+MOST_STEPS = 1e15
 ROWS = 4096
 """Most output rows that one crossing fills."""
 
@@ -232,6 +233,11 @@ class Simulation:
                 f"initial has {recorded.q.shape[1]} coordinates and {recorded.v.shape[1]} velocities; "
                 f"{self.system.name!r} has {self.tree.nq} and {self.tree.nv}"
             )
+        if initial.tree is not None and initial.tree.joint_names != self.tree.joint_names:
+            raise InputError(
+                f"initial is a result of {initial.system.name!r}, whose joints {', '.join(initial.tree.joint_names[:5])} … are "
+                f"not those of {self.system.name!r}"
+            )
         self.t = float(recorded.t[-1])
         return recorded.q[-1].copy(), recorded.v[-1].copy()
 
@@ -262,6 +268,8 @@ class Simulation:
     def _run_fixed(self, t_end: float, look: Callable[[], None]) -> None:
         assert isinstance(self.method, FixedStep)
         dt = self.method.dt
+        if not (t_end - self.t) / dt < MOST_STEPS:
+            raise InputError(f"t_end = {t_end:g} s takes more than {MOST_STEPS:.0e} steps of dt = {dt:g} s; choose a longer dt")
         whole = math.floor((t_end - self.t) / dt + 1e-9)
         rest = t_end - self.t - whole * dt
         self._march_fixed(dt, whole, self.output_every, look)
@@ -276,7 +284,7 @@ class Simulation:
         while done < steps:
             count = min(count, steps - done, (len(room) - 1) * every if every else steps)
             began = time.perf_counter()
-            status, reached, rows, bad = march(
+            status, reached, rows, bad, failed = march(
                 self._problem, self._A, self._b, self._c, semi_implicit, t0, dt, done, done + count, every, self._y,
                 self._stage, self._K, self._n, room,
             )  # fmt: skip
@@ -287,7 +295,7 @@ class Simulation:
             if rows:
                 self._keep(room[:rows].copy())
             if status != OK:
-                self._fail(status, bad)
+                self._fail(status, bad, failed)
             look()
             count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
 
@@ -295,7 +303,7 @@ class Simulation:
         """Steps until `t_end`; states at `times`, or every `every`-th (0: none), the first included, are kept."""
         method = self.method
         assert isinstance(method, DormandPrince)
-        control = np.zeros(14)
+        control = np.zeros(15)
         control[:3] = self.t, self._dt, 1e-4
         control[7:11] = method.rtol, method.atol, method.dt_min, min(method.dt_max, 1e300)
         room = np.empty((len(times) + 2 if len(times) else ROWS, self._width))
@@ -316,7 +324,7 @@ class Simulation:
             if rows:
                 self._keep(room[:rows].copy())
             if status != OK:
-                self._fail(status, bad, dt=float(control[1]))
+                self._fail(status, bad, float(control[14]), dt=float(control[1]))
             look()
             work = max(50, int((control[5] - spent) * min(8.0, SLICE / max(took, 1e-6))))
 
@@ -334,25 +342,25 @@ class Simulation:
             return
         if first and status == NOT_FINITE:
             self.tree.forward_dynamics(self.q, self.v, np.zeros(self._n), dynamics="crba")  # names a singular joint
-        self._fail(status, bad, first=first)
+        self._fail(status, bad, self.t, first=first)
 
-    def _fail(self, status: int, bad: int, dt: float = 0.0, first: bool = False) -> None:
-        """Raise the error of a status, with what was recorded unless it is the first state that fails."""
+    def _fail(self, status: int, bad: int, t: float, dt: float = 0.0, first: bool = False) -> None:
+        """Raise the error of a status at time t, with what was recorded unless it is the first state that fails."""
         where, joint, body = freedom_name(self.tree, bad) if bad >= 0 else ("", None, None)
         if status == NOT_FINITE:
-            message = f"the motion is no longer finite at t = {self.t:g} s{where}; " + (
+            message = f"the motion is no longer finite at t = {t:g} s{where}; " + (
                 f"reduce dt = {self.method.dt:g} s, " if isinstance(self.method, FixedStep) else ""
             ) + "check masses, stiffness and damping"
         elif status == STEP_TOO_SMALL:
             message = (
-                f"the step fell to {dt:g} s at t = {self.t:g} s and the error still exceeds rtol = "
+                f"the step fell to {dt:g} s at t = {t:g} s and the error still exceeds rtol = "
                 f"{getattr(self.method, 'rtol', 0):g}{where}; loosen rtol and atol, or look for a stiff, jumping or "
                 "unbounded force"
             )
         else:
             force = list(self.system.forces.values())[status - FORCE_FAILED]
-            error = failure(force, self.t, force.callbacks())
+            error = failure(force, t, force.callbacks())
             error.result = None if first else self.result("failed", str(error))
             raise error
         kept = None if first else self.result("failed", message)
-        raise SolveError(message, time=self.t, where=body or joint, result=kept)
+        raise SolveError(message, time=t, where=body or joint, result=kept)

@@ -1,11 +1,12 @@
 """The command line: `nexdyn run`, `demos`, `info`.
 
-    door.py        errors and Ctrl-C become exit codes and messages
-    app.py         the commands, one module each: run.py, demos.py, info.py
-    terminal.py    stdout, stderr, colours, progress bar, Ctrl-C
-    jsons.py       what `--json` prints;  assignments.py  what `--set NAME=VALUE` means
+    door.py        a command line becomes an exit code (codes.py); errors become messages
+    app.py         the commands, a page each: run.py, info.py, demos.py; options.py has the options they share
+    model.py       the model that is named;  assignments.py  what NAME=VALUE means
+    prepare.py     the simulation that is asked for;  files.py  whether its result can be written
+    terminal.py    stdout, stderr, colours, warnings, Ctrl-C;  progress.py  the bar;  jsons.py  what `--json` prints
 
-Nothing heavy (numba, scipy, xarray) is imported before a command needs it: `nexdyn --help` answers at once.
+Nothing heavy (numpy, numba, scipy, xarray) is imported before a command needs it: `nexdyn --help` answers at once.
 """
 
 from nexdyn.cli.door import main

@@ -30,16 +30,18 @@ def read(given: str, reading: Reading) -> Model:
     """Read what `given` names, and change what `--set` says."""
     if not given.strip():
         raise InputError("MODEL is empty; name a scene, a robot, a demo or a result")
-    model = _result(given) if Path(given).suffix == ".nc" else _scene_or_robot(given, reading)
-    if reading.set:
-        model = replace(model, system=model.system.with_parameters(changes(reading.set, model.system)))
-    return model
+    if Path(given).suffix != ".nc":
+        return _scene_or_robot(given, reading)
+    model = _result(given)
+    return replace(model, system=model.system.with_parameters(changes(reading.set, model.system))) if reading.set else model
 
 
 def _scene_or_robot(given: str, reading: Reading) -> Model:
     from nexdyn.io.loader import load_scene_or_robot
 
     scene = load_scene_or_robot(given, reading.base, not reading.no_mimic, reading.strict)
+    if reading.set:
+        scene = scene.with_parameters(changes(reading.set, scene.system))
     return Model(Path(given).stem, scene.system, scene.simulation, scene.description)
 
 

@@ -79,13 +79,15 @@ def interpolate(problem, P, t, theta, dt, y, K, stage, size, out, row):  # type:
 def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y, y_old, stage, s, K, n, out):  # type: ignore[no-untyped-def]
     """Steps until t_end, until `out` is full, or until `work` evaluations are spent.
 
-    control (14): t, dt (0: choose), last error, steps, next time wanted, evaluations, rejected steps, rtol, atol,
-    dt_min, dt_max, whether K_0 is known, whether the present state is recorded, whether the last step was rejected.
+    control (15): t, dt (0: choose), last error, steps, next time wanted, evaluations, rejected steps, rtol, atol,
+    dt_min, dt_max, whether K_0 is known, whether the present state is recorded, whether the last step was rejected,
+    the time at which it failed.
     States go to `out` at `times`, or without times before every `every`-th step (0: never).
     Returns (status, rows, component where it failed).
     """
     size = 2 * n
     t, dt, old = control[0], control[1], control[2]
+    control[14] = t
     rtol, atol, dt_min, dt_max = control[7], control[8], control[9], control[10]
     order = 5.0
     beta = 0.4 / order
@@ -111,7 +113,7 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
         h = t_end - t if last else dt
         for m in range(size):
             y_old[m] = y[m]
-        status = later_stages(problem, A, c, t, h, y, stage, K, size)
+        status, control[14] = later_stages(problem, A, c, t, h, y, stage, K, size)
         spent += len(b) - 1
         if status != OK:
             break
@@ -136,6 +138,7 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
             status = interpolate(problem, P, t, theta, h, y_old, K, stage, size, out, row)
             spent += 1
             if status != OK:
+                control[14] = times[int(control[4])]
                 break
             row += 1
             control[4] += 1.0

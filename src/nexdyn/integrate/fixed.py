@@ -20,17 +20,18 @@ def first_not_finite(y, size):  # type: ignore[no-untyped-def]
 
 @formula
 def later_stages(problem, A, c, t, dt, y, stage, K, size):  # type: ignore[no-untyped-def]
-    """K_i = f(t + c_i dt, y + dt Σ_{j<i} a_ij K_j) for all i but the first."""
+    """K_i = f(t + c_i dt, y + dt Σ_{j<i} a_ij K_j) for all i but the first; returns the status and the last time."""
     for i in range(1, len(c)):
         for m in range(size):
             total = A[i, 0] * K[0, m]
             for j in range(1, i):
                 total = total + A[i, j] * K[j, m]
             stage[m] = y[m] + dt * total
-        status = rates(problem, t + c[i] * dt, stage, K, i)
+        t_i = t + c[i] * dt
+        status = rates(problem, t_i, stage, K, i)
         if status != OK:
-            return status
-    return OK
+            return status, t_i
+    return OK, t
 
 
 @formula
@@ -58,14 +59,15 @@ def semi_implicit_step(problem, dt, y, K, n):  # type: ignore[no-untyped-def]
 def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K, n, out):  # type: ignore[no-untyped-def]
     """Steps k … k_stop − 1; every `every`-th state (0: none) goes to the next row of `out` before its step.
 
-    Returns (status, steps done in all, rows written, component where it failed).
+    Returns (status, steps done in all, rows written, component where it failed, time at which it failed).
     """
     row = 0
+    t = t0 + k * dt
     while k < k_stop:
         t = t0 + k * dt
         status = rates(problem, t, y, K, 0)
         if status != OK:
-            return status, k, row, -1
+            return status, k, row, -1, t
         kept = every > 0 and k % every == 0
         if kept:
             record(problem, t, y, K, out, row)
@@ -73,18 +75,18 @@ def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K
         if semi_implicit:
             semi_implicit_step(problem, dt, y, K, n)
         else:
-            status = later_stages(problem, A, c, t, dt, y, stage, K, 2 * n)
+            status, t_failed = later_stages(problem, A, c, t, dt, y, stage, K, 2 * n)
             if status != OK:
-                return status, k, row, -1
+                return status, k, row, -1, t_failed
             advance(dt, b, y, K, 2 * n)
         bad = first_not_finite(y, 2 * n)
         if bad >= 0:
             # the state just kept is no use where its acceleration was not finite already
             spoilt = kept and first_not_finite(K[0], 2 * n) >= 0
-            return NOT_FINITE, k, row - 1 if spoilt else row, bad
+            return NOT_FINITE, k, row - 1 if spoilt else row, bad, t
         recentre(problem, y, K, 0)
         k += 1
-    return OK, k, row, -1
+    return OK, k, row, -1, t
 
 
 @kernel

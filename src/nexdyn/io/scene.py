@@ -51,6 +51,14 @@ class Scene(NamedTuple):
     system: System
     simulation: dict[str, Any]
     description: str = ""
+    section: Any = None
+    """The simulation section as it was given, expressions included."""
+
+    def with_parameters(self, changes: Mapping[str, Any]) -> Scene:
+        """The scene with other values (see `System.with_parameters`); what its simulation says of parameters follows."""
+        system = self.system.with_parameters(changes)
+        simulation = self.simulation if self.section is None else _simulation(self.section, system, Builder(None))
+        return self._replace(system=system, simulation=simulation)
 
 
 def read_scene(path: PathLike) -> Scene:
@@ -156,7 +164,8 @@ def _scene(data: Any, report: Report, directory: PathLike | None) -> Scene:
     description = data.get("description") or ""
     if not isinstance(description, str):
         report(("description",), InputError(f"description is {shown(description)}; text is needed"))
-    return Scene(system, _simulation(data.get("simulation"), system, builder), description)
+    section = data.get("simulation")
+    return Scene(system, _simulation(section, system, builder), description, section)
 
 
 def _locate_meshes(data: Any, directory: str) -> None:
