@@ -155,3 +155,44 @@ def test_no_joint_is_assembled_180_degrees_round(seed: int) -> None:
     # described far from closed: every body turned any way
     report = assemble(whole.system)
     assert report.flipped == [] and max(residuals(report)) < 1e-8
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_trees_agree_with_minimal_coordinates_at_random_velocities_under_forces(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    whole = nx.Tree(random_system(seed, list(rng.permutation(KINDS))))
+    bare = described_at(whole, whole.random(rng))
+    system = nx.System("loaded", gravity=bare.gravity)
+    for body in bare.bodies.values():
+        system.add_body(
+            body.name, mass=body.mass, inertia=body.inertia, com=body.com, position=body.position,
+            orientation=body.orientation,
+        )  # fmt: skip
+    for joint in bare.joints.values():
+        sides = {f"{key}_{side}": getattr(joint, f"{key}_{side}") for key in ("anchor", "axis", "reference") for side in "ab"}
+        extra = {"pitch": joint.pitch} if joint.kind == "helical" else {}
+        if joint.nv:
+            extra |= {"v0": rng.normal(size=joint.nv), "damping": 0.3}
+            extra |= {} if joint.kind == "free" else {"stiffness": 2.0}
+        system.add_joint(type(joint)(joint.name, joint.parent.name, joint.child.name, **sides, **extra))
+    names = list(system.bodies)
+    system.add_force(nx.PointSpring("spring", names[0], names[-1], stiffness=5.0, damping=0.5, length=0.1))
+    system.add_force(nx.AppliedForce("push", names[2], force=(1, 2, 3), torque=(0.1, 0.2, 0.3)))
+    report = assemble(system)
+    simulation = nx.Simulation(system)
+    tree = simulation.tree
+    q, v, a = simulation.q, simulation.v, simulation.a
+    np.testing.assert_allclose(v, tree.initial_velocity())
+    for name in tree.body_names:
+        w, u = tree.velocity(q, v, name)
+        np.testing.assert_allclose(report.angular_velocity(name), w, atol=1e-8)
+        np.testing.assert_allclose(report.velocity(name), u, atol=1e-8)
+        expected = tree.jacobian(q, name) @ a + tree.jacobian_rate(q, v, name) @ v
+        scale = 1e-8 * max(1.0, np.abs(expected).max())
+        np.testing.assert_allclose(report.angular_acceleration(name), expected[:3], atol=scale)
+        np.testing.assert_allclose(report.acceleration(name), expected[3:], atol=scale)
+    result = simulation.result()
+    for name in system.joints:
+        reaction, expected = report.reaction(name), result.reaction(name).values[-1]
+        scale = 1e-7 * max(1.0, np.abs(expected).max())
+        np.testing.assert_allclose(np.concatenate([reaction.force, reaction.moment]), expected, atol=scale)

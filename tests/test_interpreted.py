@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 import systems
 
-HERE = Path(__file__).parent
+import nexdyn
+
+PATHS = [Path(__file__).parent, Path(nexdyn.__file__).parents[1]]
 
 PROGRAM = """
 import json
@@ -60,7 +62,7 @@ def run(program: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """A Python program in a process of its own, with these variables."""
     return subprocess.run(
         [sys.executable, "-c", program],
-        env={**os.environ, "PYTHONPATH": str(HERE), **environment},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, PATHS)), **environment},
         capture_output=True,
         text=True,
         timeout=500,

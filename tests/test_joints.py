@@ -14,12 +14,13 @@ import systems
 from nexdyn.joints import JOINTS, verbs
 from nexdyn.model.system import System
 from nexdyn.spatial.algebra import Motion, Vec3
-from nexdyn.spatial.poses import compose, inverse, log_pose
+from nexdyn.spatial.poses import compose, exp_pose, inverse, log_pose
 from nexdyn.spatial.rotations import (
     log_quaternion,
     normalized,
     quaternion_conjugate,
     quaternion_multiply,
+    right_jacobian_inverse,
     rotation_matrix,
 )
 from nexdyn.tree.tree import Tree
@@ -196,6 +197,30 @@ def test_chart_rate_is_the_derivative_of_the_chart(kind: str, size: float, rng: 
     q = stepped(kind, base, xi)
     expected = systems.difference(lambda x: chart(kind, base, x), tree, q, v, h=2e-4)
     np.testing.assert_allclose(rate, expected, rtol=1e-9, atol=1e-9 * max(1.0, abs(rate).max()))
+
+
+SIZES = [0.0, 1e-9, 1e-4, 0.9e-3, 1.1e-3, 0.99e-2, 1.01e-2, 0.5, 2.0, 3.1]
+"""Angles [rad] on both sides of where the formulas turn to series."""
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_chart_rate_is_the_inverse_of_the_right_jacobian(size: float, rng: np.random.Generator) -> None:
+    xi, v = size * systems.unit(rng, 3), rng.normal(size=3)
+    rate = np.full(3, np.nan)
+    verbs.chart_rate(JOINTS["spherical"].code, np.array([1.0, 0, 0, 0]), 0, xi, v, 0, rate)
+    np.testing.assert_allclose(rate, right_jacobian_inverse(xi) @ v, rtol=0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_free_joint_moves_along_a_screw(size: float, rng: np.random.Generator) -> None:
+    # X exp(V): the exponential of the twist in the child's frame
+    tree = alone("free")
+    q, v, *_ = systems.state(tree, 8)
+    v[:3] *= size / np.linalg.norm(v[:3])
+    R, p = compose(*tree.pose(q, "body"), *exp_pose(v))
+    moved = tree.pose(tree.integrate(q, v), "body")
+    np.testing.assert_allclose(moved[0], R, rtol=0.0, atol=1e-14)
+    np.testing.assert_allclose(moved[1], p, rtol=0.0, atol=1e-14)
 
 
 @with_quaternion

@@ -420,6 +420,25 @@ def test_a_subtree_without_mass_has_no_centre_of_mass() -> None:
         pendulum_with_empty_tip().center_of_mass(np.zeros(2), "end")
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        Tree.center_of_mass,
+        Tree.center_of_mass_jacobian,
+        Tree.centroidal_momentum_matrix,
+        lambda tree, q: tree.centroidal_momentum(q, q),
+    ],
+)
+def test_a_tree_without_mass_has_no_centre_of_mass_but_has_energy(ask: Any) -> None:
+    system = System("rotor")
+    system.add_joint(Revolute("hinge", system.ground, system.add_body("disc"), armature=0.5))
+    tree = Tree(system)
+    with pytest.raises(SingularError, match="no centre of mass"):
+        ask(tree, np.zeros(1))
+    assert tree.kinetic_energy([0.0], [2.0]) == 1.0
+    assert tree.potential_energy([0.0]) == 0.0
+
+
 # --- joint wrenches --------------------------------------------------------------------------------------------------
 
 
@@ -778,6 +797,19 @@ def test_accelerations_that_are_not_finite_are_an_error(bad: float, argument: in
     with pytest.raises((InputError, SingularError)):
         tree.aba(*arguments)
     agree(tree.rnea(*systems.state(tree, 40)[:3]), tree.rnea(*systems.state(tree, 40)[:3]), 0.0)
+
+
+@on_free
+def test_a_state_that_overflows_is_an_error_and_leaves_no_trace(name: str) -> None:
+    tree = systems.trees()[name]
+    q, v, _, tau = systems.state(tree, 43)
+    expected = tree.aba(q, v, tau), tree.rnea(q, v, tau), tree.crba(q)
+    with pytest.raises(SingularError, match="not finite"):
+        tree.aba(q, 1e250 * v, tau)
+    with pytest.raises(SingularError, match="not finite"):
+        tree.aba(np.stack([q, q]), np.stack([v, 1e250 * v]), tau)
+    for found, before in zip((tree.aba(q, v, tau), tree.rnea(q, v, tau), tree.crba(q)), expected, strict=True):
+        agree(found, before, 0.0)
 
 
 def test_quaternions_of_any_length_are_normalised_and_those_of_none_refused() -> None:

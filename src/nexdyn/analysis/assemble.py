@@ -13,11 +13,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from nexdyn.absolute.configuration import Configuration, aligned_pose, difference, feasible_pose, nearest_pose, row_units
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.motion import accelerations, consistent_velocity, self_stresses
 from nexdyn.absolute.redundancy import Redundancy, find_redundancy
+from nexdyn.analysis.absolute_loads import generalized_forces, joint_state
 from nexdyn.analysis.report import AssemblyReport, JointGap, RedundancyReport, RedundantRow
 from nexdyn.errors import AssemblyError, InputError, SingularError, unknown
 from nexdyn.model.system import System
@@ -189,14 +191,34 @@ def _check_limits(report: AssemblyReport, translation: float | None, rotation: f
 def _velocity(report: AssemblyReport, redundancy: Redundancy, W: np.ndarray) -> np.ndarray:
     model = report.model
     nu = np.zeros(model.nc)
-    return consistent_velocity(model, report.q, model.v, redundancy.kept, nu, W)
+    return consistent_velocity(model, report.q, model.v, redundancy.kept, nu, W, _given_velocities(model, report.q))
+
+
+def _given_velocities(model: AbsoluteModel, q: np.ndarray) -> tuple[sp.csr_matrix, np.ndarray] | None:
+    """The velocities v0 that joints are given, as rows on the bodies' velocities: H⁺ (V_child − V_parent) = v0."""
+    values = model.system.values
+    given = [joint for joint in model.system.joints.values() if joint.v0 is not None and joint.nv]
+    if not given:
+        return None
+    blocks, right = [], []
+    for joint in given:
+        a, b = model.body_index[joint.parent.name], model.body_index[joint.child.name]
+        rows = np.zeros((joint.nv, 6 * len(model.bodies)))
+        for body in {a, b}:
+            for i in range(6):
+                v = np.zeros((len(model.bodies), 6))
+                v[body, i] = 1.0
+                rows[:, 6 * body + i] = joint_state(model, joint, q, v)[1]
+        blocks.append(rows[:, 6:])
+        right.append(joint.resolved(values).v0)
+    return sp.csr_matrix(np.concatenate(blocks)), np.concatenate(right)
 
 
 def _accelerate(report: AssemblyReport, redundancy: Redundancy, gamma: np.ndarray) -> None:
     model = report.model
     try:
         a, lam, kkt = accelerations(
-            model, report.q, report.v, model.applied(report.q, report.v), redundancy.kept, gamma
+            model, report.q, report.v, generalized_forces(model, report.q, report.v), redundancy.kept, gamma
         )
     except SingularError:
         massless = [name for i, name in enumerate(model.bodies) if i and model.mass[i, 0] == 0.0]

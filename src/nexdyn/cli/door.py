@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nexdyn.cli import terminal
 from nexdyn.cli.codes import BAD_INPUT, DONE, FAULT, INTERRUPTED, NO_READER, NO_SOLUTION
-from nexdyn.errors import NexDynError, SolveError
+from nexdyn.errors import AssemblyError, NexDynError, SolveError
 
 if TYPE_CHECKING:
     from cyclopts import CycloptsError
@@ -94,7 +94,9 @@ def _failure(error: BaseException, given: list[str]) -> _Failure:
         message = "\n".join([str(error), *getattr(error, "__notes__", [])])
         places = ("file", "line", "column", "element", "time", "where", "files_written")
         found = {name: getattr(error, name, None) for name in places}
-        fields = {"type": type(error).__name__, "message": str(error)}
+        fields: dict[str, Any] = {"type": type(error).__name__, "message": str(error)}
+        if isinstance(error, AssemblyError):
+            fields["report"] = error.report.to_dict()
         return _Failure(code, message, fields | {name: x for name, x in found.items() if x not in (None, "")})
     code = FAULT
     if isinstance(error, CycloptsError):

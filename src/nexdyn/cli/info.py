@@ -85,7 +85,7 @@ def _joints(tree: Tree) -> list[dict[str, Any]]:
     for name, place in tree.coordinates.items():
         if name not in system.joints:
             found.append({
-                "name": name, "kind": "free", "parent": "ground", "child": name, "q": [place.q.start, place.q.stop],
+                "name": name, "kind": "free", "parent": "ground", "child": tree.carried_body(name).name, "q": [place.q.start, place.q.stop],
                 "v": [place.v.start, place.v.stop], "limits": [], "mimics": None,
             })  # fmt: skip
     return found

@@ -58,8 +58,15 @@ def described_coordinates(tree: Tree, given: Container[str] = ()) -> np.ndarray:
 def nearest_coordinates(joint: Joint, tree: Tree) -> tuple[np.ndarray, float, float]:
     """(q, gap [m], misalignment [rad]) of a joint where its two bodies stand as described."""
     values = tree.system.values
+    return coordinates_between(joint, values, joint.parent.pose(values), joint.child.pose(values))
+
+
+def coordinates_between(
+    joint: Joint, values: dict[str, float], parent: tuple[np.ndarray, np.ndarray], child: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, float, float]:
+    """(q, gap [m], misalignment [rad]) of a joint between two bodies at poses (R, p) in the world."""
     R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(values)
-    (R_WA, p_WA), (R_WB, p_WB) = joint.parent.pose(values), joint.child.pose(values)
+    (R_WA, p_WA), (R_WB, p_WB) = parent, child
     R_A, p_A = R_WA @ R_AJ, p_WA + R_WA @ p_AJ
     R_B, p_B = R_WB @ R_BJ, p_WB + R_WB @ p_BJ
     R, p = R_A.T @ R_B, R_A.T @ (p_B - p_A)

@@ -315,12 +315,12 @@ class Tree:
 
     def centroidal_momentum(self, q: Any, v: Any) -> Array:
         """(angular [N m s], linear [N s]) momentum about the centre of mass in world axes, (…, 6)."""
-        shape, state = self._momentum(q, v)
+        shape, state = self._centroidal(q, v)
         return state.h.reshape(*shape, 6)
 
     def centroidal_momentum_matrix(self, q: Any) -> Array:
         """A (…, 6, nv) with momentum = A v."""
-        shape, state = self._momentum(q, np.zeros(self.nv))
+        shape, state = self._centroidal(q, np.zeros(self.nv))
         A = self._columns(state.A)
         return A.reshape(*shape, 6, self.nv)
 
@@ -330,7 +330,7 @@ class Tree:
         SingularError where that has no mass.
         """
         if subtree is None:
-            shape, state = self._momentum(q, np.zeros(self.nv))
+            shape, state = self._centroidal(q, np.zeros(self.nv))
             return state.com.reshape(*shape, 3)
         return self._subtree(q, subtree)[0]
 
@@ -486,6 +486,12 @@ class Tree:
         state = _Momentum(np.empty((n, 6)), np.zeros((n, 6, self._compiled.nv)), np.empty((n, 3)), np.empty((n, 2)))
         entries.momentum_and_energy(*self._handle, q, v, self._poses(), *state)
         return shape, state
+
+    def _centroidal(self, q: Any, v: Any) -> tuple[tuple[int, ...], _Momentum]:
+        """The same for what is about the centre of mass: SingularError without one."""
+        if not self.mass > 0.0:
+            raise SingularError(f"{self} has no mass that moves, so no centre of mass; give a body its mass")
+        return self._momentum(q, v)
 
     def _subtree(self, q: Any, body: str) -> tuple[Array, Array]:
         shape, (q,) = self.batch(("q", q, self.nq))

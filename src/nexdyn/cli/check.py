@@ -1,0 +1,43 @@
+"""`nexdyn check`: whether a mechanism is well posed, and what it does at its start."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from nexdyn.cli import terminal
+from nexdyn.cli.model import read
+from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying
+from nexdyn.errors import AssemblyError
+
+NAME = "check"
+EXAMPLES = """\
+Examples:
+  nexdyn check four-bar                 redundant constraints, assembled pose, reactions of a demo
+  nexdyn check scene.yaml --set L=0.3   with another parameter
+  nexdyn check robot.urdf --base free   a robot whose base floats
+  nexdyn check scene.yaml --json        for a program; exit code 3 where it cannot be assembled"""
+
+
+def command(
+    name: Annotated[str, Parameter(name="MODEL", help="A scene (.yaml), a robot (.urdf), a demo, or a result (.nc).")],
+    /,
+    *,
+    reading: Reading = READING_PLAINLY,
+    saying: Saying = SAYING_PLAINLY,
+) -> None:
+    """Check a mechanism: redundant constraints, assembled pose, velocities, accelerations and reactions."""
+    from nexdyn.analysis.assemble import assemble
+
+    model = read(name, reading)
+    try:
+        report = assemble(model.system)
+    except AssemblyError as error:
+        if not saying.json:
+            terminal.say(str(error.report))
+        raise
+    if saying.json:
+        terminal.say_json(report.to_dict())
+    else:
+        terminal.say(str(report))
