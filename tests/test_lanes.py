@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import systems
 
+from nexdyn.analysis.problem import build_problem
+from nexdyn.integrate import problem as integration
 from nexdyn.joints.kinds import FREE, SPHERICAL
 from nexdyn.joints.verbs import (
     chart_rate,
@@ -143,6 +145,16 @@ def functions(x, y, out, quaternions, vectors):
         V[3 * i + 2] = left_jacobian_times(phi, a)
 
 
+@kernel
+def motion(problem, t, y, K, out, scales):
+    """ẏ, the record of a sample, the magnitudes of its errors, and the chart about the new position."""
+    integration.rates(problem, t, y, K, 1)
+    integration.rates(problem, t, y, K, 0)
+    integration.record(problem, t, y, K, out, 0)
+    integration.scale(problem, y, scales, problem.n)
+    integration.recentre(problem, y, K, 0)
+
+
 # --- both ways --------------------------------------------------------------------------------------------------------
 
 
@@ -257,6 +269,40 @@ def test_efforts_of_joints_on_lanes_are_those_of_each_system(eight: Eight) -> No
     freedom = eight.freedom + np.random.default_rng(7).uniform(0.5, 1.0, eight.freedom.shape)
     given = Numbers(topology, eight.body, freedom, eight.q, eight.v, zeros(eight.nv), zeros(1))
     compare(efforts, given, [5, 6])
+
+
+def on_lanes(value: Any) -> Any:
+    """Every vector and table of floats in a nest of named tuples, repeated in 8 lanes."""
+    if isinstance(value, tuple):
+        return type(value)(*map(on_lanes, value))
+    if isinstance(value, np.ndarray) and value.dtype == float:
+        return (LaneVector if value.ndim == 1 else LaneTable).of(np.repeat(value[None], LANES, axis=0))
+    return value
+
+
+@pytest.mark.parametrize(("name", "dynamics"), [("forest", "aba"), ("mimic", "crba")])
+def test_motion_on_lanes_is_that_of_each_system(name: str, dynamics: Any) -> None:
+    tree = systems.trees()[name]
+    q, v, xi, u = systems.state(tree, 10, LANES)
+    n, t = tree.nv, 0.25
+    y, K, out, scales = (
+        np.concatenate([0.3 * xi, v], axis=1),
+        zeros(2, 2 * n),
+        zeros(1, 1 + tree.nq + 2 * n),
+        zeros(2 * n),
+    )
+    problem = build_problem(tree, q[0], dynamics)
+    together = on_lanes(problem)._replace(base=LaneVector.of(q), u=LaneVector.of(u))
+    packed = Numbers(y, K, out, scales).packed()
+    motion(together, t, *packed)
+    for s in range(LANES):
+        alone = build_problem(tree, q[s], dynamics)._replace(u=u[s])
+        arrays = Numbers(y, K, out, scales).alone(s)
+        motion(alone, t, *arrays)
+        pairs = [*zip(packed, arrays, strict=True), (together.base, alone.base)]
+        for found, expected in pairs:
+            atol = 1e-12 * max(1.0, np.abs(expected).max())
+            np.testing.assert_allclose(found.systems()[s], expected, rtol=0.0, atol=atol)
 
 
 def test_functions_on_lanes_are_those_of_each_scalar() -> None:

@@ -465,7 +465,7 @@ def documented_scene() -> Scene:
 def test_the_scene_of_the_documentation_reads() -> None:
     scene = documented_scene()
     assert all(len(getattr(scene.system, kind)) for kind in ("bodies", "joints", "forces", "markers", "measures"))
-    assert to_dict(read_scene_text(dump_scene(*scene)).system) == to_dict(scene.system)
+    assert to_dict(read_scene_text(dump_scene(*scene[:3])).system) == to_dict(scene.system)
 
 
 def test_the_page_names_every_type() -> None:

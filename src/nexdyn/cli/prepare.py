@@ -52,17 +52,11 @@ def prepare(model: Model, motion: Motion) -> Prepared:
     )
     if t_end is None:
         t_end = scene.get("t_end", simulation.t + T_END)
-    if start and (theirs := start.tree.joint_names) != (ours := simulation.tree.joint_names):
-        raise InputError(f"the start has the joints {_listed(theirs)}; the model has {_listed(ours)}")
     if start and t_end <= simulation.t:
         raise InputError(f"the start is a state at t = {simulation.t:g} s; give a --t-end beyond it, not {t_end:g} s")
     _check_memory(simulation, t_end)
     times = None if motion.output_every else _times(scene.get("output_times"), simulation, t_end)
     return Prepared(simulation, t_end, times)
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
 
 
 def choose_method(given: Method | None, motion: Motion) -> Method:

@@ -1,4 +1,4 @@
-"""One joint, one page: motion subspace H, its complement W, bias, position and velocity maps."""
+"""One joint, one page: motion subspace H, its complement W, bias, position and velocity maps; constraint rows."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from nexdyn.joints.cylindrical import Cylindrical
 from nexdyn.joints.fixed import Fixed
 from nexdyn.joints.free import Free
 from nexdyn.joints.helical import Helical
+from nexdyn.joints.parallel import Parallel
+from nexdyn.joints.perpendicular import Perpendicular
 from nexdyn.joints.planar import Planar
+from nexdyn.joints.point_on_line import PointOnLine
+from nexdyn.joints.point_on_plane import PointOnPlane
 from nexdyn.joints.prismatic import Prismatic
 from nexdyn.joints.revolute import Revolute
+from nexdyn.joints.rod import Rod
 from nexdyn.joints.spherical import Spherical
 from nexdyn.joints.universal import Universal
 from nexdyn.model.joint import Joint
@@ -18,6 +23,7 @@ JOINTS: dict[str, type[Joint]] = {
     cls.kind: cls
     for cls in (
         Fixed, Revolute, Prismatic, Helical, Cylindrical, Universal, Spherical, Planar, Cartesian, Free,
+        PointOnLine, PointOnPlane, Parallel, Perpendicular, Rod,
     )
 }  # fmt: skip
 
@@ -28,9 +34,14 @@ __all__ = [
     "Fixed",
     "Free",
     "Helical",
+    "Parallel",
+    "Perpendicular",
     "Planar",
+    "PointOnLine",
+    "PointOnPlane",
     "Prismatic",
     "Revolute",
+    "Rod",
     "Spherical",
     "Universal",
 ]

@@ -16,6 +16,7 @@ class Cylindrical(Joint):
 
     kind, code, nq, nv = "cylindrical", kinds.CYLINDRICAL, 2, 2
     rows = (("DX", 1), ("DY", 1), ("DotZX", 0), ("DotZY", 0))
+    coordinates = ("Angle", "DZ")
 
 
 @formula

@@ -18,6 +18,7 @@ class Planar(Joint):
 
     kind, code, nq, nv = "planar", kinds.PLANAR, 3, 3
     rows = (("DZ", 1), ("DotZX", 0), ("DotZY", 0))
+    coordinates = ("DX", "DY", "Angle")
 
 
 @formula

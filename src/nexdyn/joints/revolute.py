@@ -16,6 +16,7 @@ class Revolute(Joint):
 
     kind, code, nq, nv = "revolute", kinds.REVOLUTE, 1, 1
     rows = (("DX", 1), ("DY", 1), ("DZ", 1), ("DotZX", 0), ("DotZY", 0))
+    coordinates = ("Angle",)
 
 
 @formula

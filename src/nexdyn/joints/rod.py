@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from nexdyn.errors import InputError
-from nexdyn.model.body import Body
 from nexdyn.model.joint import Joint, JointFrames
 from nexdyn.model.parameters import number
 
@@ -53,13 +52,10 @@ class Rod(Joint):
     def check(self, values: Mapping[str, float]) -> None:
         if self.at is not None:
             raise InputError(f"{self} has two points, not one at={self.at}; give anchor_a and anchor_b")
-        length = self.__dict__.pop("length")
-        try:
-            super().check(values)  # whose check of further numbers knows no default
-        finally:
-            self.__dict__["length"] = length
-        if length is None and not isinstance(self.parent, Body):
-            return
-        if not (found := self.offset("Distance", values)) > 0.0:
-            how = f"is {found:g}" if length is not None else "is 0 as described: its two points coincide"
+        super().check(values)
+
+    def check_own(self, values: Mapping[str, float]) -> None:
+        length = self.offset("Distance", values)
+        if not length > 0.0:
+            how = "is 0 as described: its two points coincide" if self.length is None else f"is {length:g}"
             raise InputError(f"length of {self} {how}; it must be greater than 0")

@@ -19,6 +19,7 @@ class Universal(Joint):
 
     kind, code, nq, nv = "universal", kinds.UNIVERSAL, 2, 2
     rows = (("DX", 1), ("DY", 1), ("DZ", 1), ("DotZX", 0))
+    coordinates = ("Angle", "Tilt")
 
 
 @formula

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, unknown
 from nexdyn.model.body import Body
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.parameters import bound, number, sequence
@@ -92,10 +92,11 @@ class Joint(Element):
     limits: (lower, upper) of q, or one pair a freedom; None or ±inf where there is none.
     effort_limit [N, N m], velocity_limit [m/s, rad/s]: a number or one a freedom; None for none.
     q0, v0: initial coordinates (nq) and velocities (nv).
-    priority: which constraint rows to keep where joints are redundant; larger is kept first.
+    priority: which constraint rows to keep where joints are redundant; larger is kept first. A whole number, 0 or more,
+        for all rows, or {equation: priority} for single ones, like {"DotZX": 2}.
     mimic: a Mimic, for joints of one freedom.
 
-    A subclass sets `kind`, `nq`, `nv`; attributes it adds are numbers, or it overrides `check`.
+    A subclass sets `kind`, `nq`, `nv`; attributes it adds are numbers, or it overrides `check_own`.
     """
 
     kind_of_element: ClassVar[str] = "joint"
@@ -106,6 +107,10 @@ class Joint(Element):
     code: ClassVar[int] = -1
     rows: ClassVar[tuple[tuple[str, int], ...]] = ()
     """The constraint rows in absolute coordinates: name of the primitive and default priority."""
+    tree: ClassVar[bool] = True
+    """Whether minimal coordinates carry it; a joint that is a constraint only has no coordinates of its own."""
+    coordinates: ClassVar[tuple[str, ...]] = ()
+    """What a driver may drive, by freedom: the primitive that measures it; Tilt is the angle about x of the child side."""
 
     parent: Body
     child: Body
@@ -130,7 +135,7 @@ class Joint(Element):
     q0: Any
     v0: Any
     mimic: Mimic | None
-    priority: int | None
+    priority: int | Mapping[str, int] | None
 
     def __init__(
         self,
@@ -158,7 +163,7 @@ class Joint(Element):
         velocity_limit: Any = None,
         q0: Any = None,
         v0: Any = None,
-        priority: int | None = None,
+        priority: int | Mapping[str, int] | None = None,
         mimic: Mimic | None = None,
     ) -> None:
         super().__init__(name)
@@ -185,7 +190,7 @@ class Joint(Element):
             velocity_limit=velocity_limit,
             q0=q0,
             v0=v0,
-            priority=priority,
+            priority=dict(priority) if isinstance(priority, Mapping) else priority,
             mimic=mimic,
         )
 
@@ -307,12 +312,50 @@ class Joint(Element):
                 self._initial(attribute, count, values)
         if self.mimic is not None:
             self._mimic(self.mimic, values)
-        if self.priority is not None and type(self.priority) is not int:
-            raise InputError(f"priority of {self} is {self.priority!r}; a whole number is needed")
+        if self.priority is not None:
+            self._check_priority()
+        if not self.tree:
+            self._refuse_freedoms()
         if len(mine) > len(_KNOWN):
-            for attribute in mine.keys() - _KNOWN:
-                if attribute[0] != "_":
-                    self._number(attribute, values)
+            self.check_own(values)
+
+    def check_own(self, values: Mapping[str, float]) -> None:
+        """Raise InputError where an attribute that a subclass adds is not valid; numbers are expected."""
+        for attribute in self.__dict__.keys() - _KNOWN:
+            if attribute[0] != "_":
+                self._number(attribute, values)
+
+    def _check_priority(self) -> None:
+        by_equation = self.priority if isinstance(self.priority, Mapping) else {"": self.priority}
+        equations = [equation for equation, _ in self.rows]
+        for equation, priority in by_equation.items():
+            row = f" of {equation}" if equation else ""
+            if equation and equation not in equations:
+                raise InputError(f"priority of {self}: {unknown('equation', equation, equations)}")
+            if type(priority) is not int or priority < 0:
+                raise InputError(f"priority{row} of {self} is {priority!r}; a whole number, 0 or more, is needed")
+
+    def _refuse_freedoms(self) -> None:
+        """A joint that is a constraint only takes nothing that belongs to coordinates."""
+        for attribute in _OF_FREEDOMS:
+            if self.__dict__[attribute] not in (None, 0, 0.0):
+                raise InputError(
+                    f"{self} is a constraint only and has no coordinates, so it takes no {attribute}; "
+                    f"put a PointSpring or a Bushing beside it"
+                )
+
+    # --- as constraints -----------------------------------------------------------------------------------------
+
+    def row_priority(self, equation: str, default: int) -> int:
+        """The priority of one of its rows."""
+        given = self.priority
+        if isinstance(given, Mapping):
+            return given.get(equation, default)
+        return default if given is None else given
+
+    def offset(self, equation: str, values: Mapping[str, float]) -> float:
+        """What a row's primitive is to be, under the parameter `values`."""
+        return 0.0
 
     def _each(self, attribute: str, values: Mapping[str, float]) -> tuple[float, ...]:
         """One number a freedom, from a number for all or a sequence; a limit may be inf, and is where None."""
@@ -385,4 +428,7 @@ def _with_z(R: np.ndarray, z: Triple) -> np.ndarray:
 
 _IN_BODIES = ("anchor_a", "axis_a", "reference_a", "anchor_b", "axis_b", "reference_b")
 _PER_FREEDOM = ("damping", "stiffness", "rest", "armature", "friction", "effort_limit", "velocity_limit")
+_OF_FREEDOMS = (
+    "damping", "stiffness", "rest", "armature", "friction", "effort_limit", "velocity_limit", "limits", "q0", "v0", "mimic",
+)  # fmt: skip
 _KNOWN = frozenset(Joint("known", "a", "b").__dict__)

@@ -1,4 +1,4 @@
-"""The description of a mechanism: bodies, joints, forces, markers and measures by name, and the parameters they use.
+"""The description of a mechanism: bodies, joints, drivers, forces, markers and measures by name, and their parameters.
 
 Everything is checked when it is added, and fixed from then on. `with_parameters` gives a changed system.
 """
@@ -14,6 +14,7 @@ import numpy as np
 
 from nexdyn.errors import InputError, UnknownNameError, unknown
 from nexdyn.model.body import Body
+from nexdyn.model.driver import Driver
 from nexdyn.model.element import Element, checked_name
 from nexdyn.model.force import Force
 from nexdyn.model.joint import Joint
@@ -25,6 +26,7 @@ E = TypeVar("E", bound=Element)
 J = TypeVar("J", bound=Joint)
 F = TypeVar("F", bound=Force)
 M = TypeVar("M", bound=Measure)
+D = TypeVar("D", bound=Driver)
 
 
 class System:
@@ -37,7 +39,7 @@ class System:
         self.name = checked_name(name, "system")
         self._gravity = frozen(gravity)
         self._elements: dict[str, dict[str, Any]] = {
-            kind: {} for kind in ("body", "joint", "marker", "measure", "force")
+            kind: {} for kind in ("body", "joint", "marker", "measure", "force", "driver")
         }
         self._bodies: dict[str, Body] = self._elements["body"]
         self._parameters: dict[str, Parameter] = {}
@@ -98,6 +100,11 @@ class System:
         """Measures by name, in the order they were added."""
         return MappingProxyType(self._elements["measure"])
 
+    @property
+    def drivers(self) -> Mapping[str, Driver]:
+        """Drivers by name, in the order they were added."""
+        return MappingProxyType(self._elements["driver"])
+
     def body(self, name: str) -> Body:
         """The body called `name`; 'ground' is one. UnknownNameError with the nearest name otherwise."""
         if name == "ground":
@@ -119,6 +126,10 @@ class System:
     def measure(self, name: str) -> Measure:
         """The measure called `name`. UnknownNameError with the nearest name otherwise."""
         return self._find("measure", name)
+
+    def driver(self, name: str) -> Driver:
+        """The driver called `name`. UnknownNameError with the nearest name otherwise."""
+        return self._find("driver", name)
 
     def frame(self, reference: str) -> tuple[Body, np.ndarray, np.ndarray]:
         """The frame that a measure refers to: its body, R_BF (3, 3) and p_BF (3,) [m] in the body's frame.
@@ -204,6 +215,15 @@ class System:
             except InputError as error:
                 raise type(error)(f"{measure}: {error}") from None
         return self._keep("measure", measure)
+
+    def add_driver(self, driver: D) -> D:
+        """Add a driver; the joint, marker or body that it drives is in the system already."""
+        self._admit("driver", driver, Driver)
+        try:
+            driver.check_in(self)
+        except UnknownNameError as error:
+            raise UnknownNameError(f"{driver}: {error}") from None
+        return self._keep("driver", driver)
 
     def check(self) -> None:
         """Raise InputError for what can only be seen once all is added: mimic joints whose original is missing."""

@@ -37,11 +37,16 @@ class Forest(NamedTuple):
 def spanning_forest(system: System) -> Forest:
     """The forest of a system without loops.
 
-    Raises InputError naming the joint that closes a loop, or the body that two joints carry.
+    Raises InputError naming the joint that closes a loop or is a constraint only, or the body that two joints carry.
     """
     carriers: dict[str, Joint] = {}
     twice: tuple[Joint, Joint] | None = None
     for joint in system.joints.values():
+        if not joint.tree:
+            raise InputError(
+                f"{joint} ({joint.kind}) is a constraint only, which minimal coordinates do not carry; absolute "
+                f"coordinates do: nx.assemble"
+            )
         name = joint.child.name
         if name in carriers:
             twice = twice or (carriers[name], joint)

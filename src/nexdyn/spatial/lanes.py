@@ -86,7 +86,8 @@ for _op, _name in {
 
 
 @infer_global(operator.neg)
-class _Negation(AbstractTemplate):
+@infer_global(abs)
+class _OfOnePack(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         return signature(pack, pack) if args[0] is pack else None
 
@@ -94,6 +95,17 @@ class _Negation(AbstractTemplate):
 @lower_builtin(operator.neg, pack)
 def _negate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.fneg(args[0])
+
+
+@lower_builtin(abs, pack)
+def _absolute(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return _call_vector(builder, "llvm.fabs", args[0])
+
+
+def _call_vector(builder: Any, name: str, x: Any) -> Any:
+    """LLVM's own function of a vector."""
+    kind = ir.FunctionType(VECTOR, [VECTOR])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"{name}.v{LANES}f64"), [x])
 
 
 # --- functions of a scalar: a float or a pack ---------------------------------------------------------------------
@@ -163,7 +175,8 @@ def _by_lanes(name: str, arity: int) -> Any:
         out = _UNDEFINED
         for k in range(LANES):
             lane = ir.Constant(ir.IntType(32), k)
-            out = builder.insert_element(out, builder.call(f, [builder.extract_element(v, lane) for v in vectors]), lane)
+            y = builder.call(f, [builder.extract_element(v, lane) for v in vectors])
+            out = builder.insert_element(out, y, lane)
         return out
 
     if arity == 1:
@@ -183,11 +196,7 @@ def _by_lanes(name: str, arity: int) -> Any:
 
 @intrinsic
 def _sqrt_pack(context: Any, x: Any) -> Any:
-    def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
-        kind = ir.FunctionType(VECTOR, [VECTOR])
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{LANES}f64"), args)
-
-    return pack(x), codegen
+    return pack(x), lambda ctx, builder, sig, args: _call_vector(builder, "llvm.sqrt", args[0])
 
 
 _SIN, _COS, _TANH, _ATAN2 = _by_lanes("sin", 1), _by_lanes("cos", 1), _by_lanes("tanh", 1), _by_lanes("atan2", 2)
