@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 import nexdyn as nx
-from benchmarks.measure import Effort, Report, Row, alternate, compared
+from benchmarks.measure import Effort, Report, alternate, compared
 from benchmarks.models import RandomTree, nexdyn_system, pinocchio_model, random_tree
 from nexdyn.kernel import FLOATING_POINT
 from nexdyn.tree.aba import articulated_bodies

@@ -20,7 +20,7 @@ from nexdyn.spatial.poses import compose, inverse
 from nexdyn.spatial.rotations import rotation_about, rotation_matrix
 from nexdyn.tree.tree import Tree
 
-KINDS = list(JOINTS)
+KINDS = [kind for kind, cls in JOINTS.items() if cls.tree]
 MOVING = [kind for kind in KINDS if JOINTS[kind].nv]
 QUATERNION = [kind for kind in KINDS if JOINTS[kind].nq > JOINTS[kind].nv]
 ONE = np.eye(3)

@@ -18,6 +18,7 @@ from nexdyn.model import functions as f
 from nexdyn.model import measure as m
 from nexdyn.model import shapes as s
 from nexdyn.model.body import Body
+from nexdyn.model.driver import DRIVERS, Driver, PointDriver
 from nexdyn.model.element import Element
 from nexdyn.model.expressions import Expression, as_expression, minimum
 from nexdyn.model.joint import Joint, Mimic
@@ -109,6 +110,11 @@ def joint(rng: Random, system: System, kind: str, parent: str, child: str) -> Jo
         {"anchor_a": rng.normal(size=3), "axis_a": (1, 0, 0), "reference_a": (0, 0, 1), "anchor_b": (0.0, "=L", 0.0)},
         {"axis_b": rng.normal(size=3)},
     ]
+    if not cls.tree:
+        own = {"priority": {cls.rows[0][0]: 2}} if rng.random() < 0.5 else {"priority": 1}
+        own |= {"length": quantity(rng, system)} if kind == "rod" else {}
+        where = [w for w in where if "at" not in w] if kind == "rod" else where
+        where = [{"axis_a": (1, 0, 0), "axis_b": rng.normal(size=3)}] if kind == "perpendicular" else where
     some = {key: value for key, value in per_freedom.items() if cls.nv and rng.random() < 0.4}
     return cls(f"{kind} {child}", parent, child, **own, **some, **where[rng.integers(len(where))])
 
@@ -141,6 +147,14 @@ def forces(rng: Random, system: System) -> list[Any]:
     return [FORCES[kind](f"{kind} {i}", **given) for kind, ways in options.items() for i, given in enumerate(ways)]
 
 
+def drivers(rng: Random, system: System) -> list[Any]:
+    return [
+        Driver("motor", "revolute b1", function(rng, system)),
+        Driver("slide", "cylindrical b4", quantity(rng, system), freedom=1, priority=5),
+        PointDriver("crane", "m1", "z", function(rng, system)),
+    ]
+
+
 def random_system(rng: Random) -> System:
     system = System("a random: system", gravity=(0, "=-g", rng.normal()))
     system.parameter("L", float(rng.uniform(0.5, 1.0)))
@@ -163,6 +177,8 @@ def random_system(rng: Random) -> System:
     system.add_measure(m.Angle("angle", "m1", "m2", "xy"))
     system.add_measure(m.Displacement("dz", "m1", "b2", "dz"))
     system.add_measure(m.Direction("zx", "m1", "m2", "zx"))
+    for driver in drivers(rng, system):
+        system.add_driver(driver)
     for force in forces(rng, system):
         system.add_force(force)
     system.check()
@@ -233,7 +249,7 @@ def test_random_systems_hold_every_kind_of_everything() -> None:
     for system in systems:
         for force in system.forces.values():
             seen |= {type(x) for attribute in vars(force).values() for x in (attribute, *_items(attribute))}
-    wanted = [*JOINTS.values(), *MEASURES.values(), *SHAPES.values(), *FUNCTIONS.values()]
+    wanted = [*JOINTS.values(), *DRIVERS.values(), *MEASURES.values(), *SHAPES.values(), *FUNCTIONS.values()]
     assert {cls.__name__ for cls in wanted if cls not in seen} == set()
 
 

@@ -301,7 +301,7 @@ def test_motion_that_grew_beyond_numbers_still_has_a_summary() -> None:
 
 
 def test_every_kind_of_joint_has_labels() -> None:
-    for kind, cls in JOINTS.items():
+    for kind, cls in ((kind, cls) for kind, cls in JOINTS.items() if cls.tree):
         assert (len(COORDINATES[kind]), len(FREEDOMS[kind])) == (cls.nq, cls.nv)
         assert len(dict(COORDINATES[kind])) == cls.nq
 

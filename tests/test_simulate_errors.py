@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import threading
@@ -124,6 +125,48 @@ def test_child_without_mass_is_named_at_the_start(method: Any, dynamics: Any) ->
         nx.simulate(system, 1.0, method, dynamics=dynamics)
     assert caught.value.where == "loose"
     assert caught.value.result is None
+
+
+@pytest.mark.parametrize("dynamics", ["aba", "crba"])
+def test_inertia_that_is_only_rounding_is_named_too(dynamics: Any) -> None:
+    turned = np.array([1, 2, 3, 4]) / math.sqrt(30)
+    rod = {"mass": 1.0, "inertia": (1 / 12, 0, 1 / 12), "com": (0, 0.5, 0), "orientation": turned}
+    on_a_ball = nx.System("rod on a ball joint")
+    body = on_a_ball.add_body("rod", **rod)
+    on_a_ball.add_joint(nx.Spherical("ball", on_a_ball.ground, body, axis=(1, 2, 3)))
+    on_its_axis = pendulum()
+    body = on_its_axis.add_body("point", mass=1.0, position=(0.3, 0.1, 0.7))
+    axis = {"at": (0.1 + 0.2, 0.1, 0.7), "axis": (1, 2, 3)}
+    on_its_axis.add_joint(nx.Revolute("idle", on_its_axis.body("rod"), body, **axis))
+    free_point = nx.System("point mass beside its frame")
+    free_point.add_body("point", mass=1.0, com=(0.1, 0.2, 0.3))
+    for system, joint in ((on_a_ball, "ball"), (on_its_axis, "idle"), (free_point, "point")):
+        with pytest.raises(nx.SingularError, match=f"joint '{joint}' moves no inertia") as caught:
+            nx.simulate(system, 1.0, dynamics=dynamics)
+        assert caught.value.where == joint
+
+
+def test_small_and_slender_bodies_are_not_refused() -> None:
+    """A wire of 10 m and 0.1 mm on a ball joint, and a speck of dust on a long arm."""
+    system = nx.System("wire")
+    I = 1e-4 * 100 / 12
+    wire = system.add_body("wire", mass=1e-4, inertia=(I, 0.5e-4 * 1e-8, I), com=(0, 5, 0))
+    speck = system.add_body("speck", mass=1e-15, inertia=(1e-27, 1e-27, 1e-27), position=(0, 10, 0))
+    system.add_joint(nx.Spherical("ball", system.ground, wire, at=(0, 0, 0)))
+    system.add_joint(nx.Revolute("pin", wire, speck, at=(0, 10, 0), axis=(1, 0, 0)))
+    assert nx.simulate(system, 1e-3).recording.steps == 1
+
+
+@pytest.mark.parametrize("dynamics", ["aba", "crba"])
+def test_outermost_joint_without_inertia_is_the_one_that_is_named(dynamics: Any) -> None:
+    system = pendulum()
+    for name, at in (("first", 1.0), ("second", 2.0), ("third", 3.0)):
+        body = system.add_body(name, mass=0.0 if name != "third" else 1.0, position=(at, 0, 0))
+        parent = system.body({"first": "rod", "second": "first", "third": "rod"}[name])
+        axis = (0, 1, 0) if name == "third" else (0, 0, 1)
+        system.add_joint(nx.Revolute(f"to {name}", parent, body, at=(min(at, 2.0), 0, 0), axis=axis))
+    with pytest.raises(nx.SingularError, match="joint 'to second' moves no inertia"):
+        nx.simulate(system, 1.0, dynamics=dynamics)
 
 
 def test_armature_is_inertia_enough() -> None:

@@ -9,11 +9,13 @@ import pytest
 import systems
 
 from nexdyn.errors import InputError
-from nexdyn.joints import Fixed, Free, Prismatic, Revolute, Spherical
+from nexdyn.joints import JOINTS, Fixed, Free, Prismatic, Revolute, Spherical
 from nexdyn.model.system import System
 from nexdyn.model.topology import Forest, spanning_forest
 from nexdyn.tree import tables
 from nexdyn.tree.tree import Tree
+
+INERTIA = (1.0, 1.0, 1.0)
 
 
 def graph(edges: str, bodies: str = "") -> System:
@@ -139,6 +141,15 @@ def test_a_body_on_two_joints_of_different_trees_is_refused_with_both() -> None:
         spanning_forest(graph("0>a a>c b>c"))
 
 
+@pytest.mark.parametrize("kind", [kind for kind, cls in JOINTS.items() if not cls.tree])
+def test_a_joint_that_is_a_constraint_only_is_refused_by_name(kind: str) -> None:
+    system = graph("0>a")
+    system.add_body("b", mass=1.0, inertia=INERTIA, position=(1, 0, 0))
+    system.add_joint(JOINTS[kind]("only", "a", "b", axis_a=(1, 0, 0), axis_b=(0, 1, 0)))
+    with pytest.raises(InputError, match=r"'only'.*constraint only"):
+        Tree(system)
+
+
 def test_a_system_without_bodies_is_a_tree_without_freedoms() -> None:
     tree = Tree(System("empty"))
     assert (tree.nq, tree.nv, tree.nb, tree.joint_names) == (0, 0, 0, [])
@@ -163,8 +174,6 @@ def test_bodies_welded_to_ground_do_not_move_and_add_no_link() -> None:
 
 
 # --- large ------------------------------------------------------------------------------------------------------------
-
-INERTIA = (1.0, 1.0, 1.0)
 
 
 def large(n: int, shape: str) -> System:

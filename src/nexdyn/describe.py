@@ -7,7 +7,8 @@
 A section holds its elements by name, in order; the attributes are the arguments of the element's class, read from its
 signature, so that a new joint, force or measure needs no line here. Attributes that equal their default are left out.
 A value is null, true or false, a number, text, a list of values, or {type: KIND, field: value} for a shape (in
-`shapes`) and a function of time; `mimic` is {joint: NAME, ...}, `priority` may be {EQUATION: number}. Expressions are text that starts with "=".
+`shapes`) and a function of time; `mimic` is {joint: NAME, ...}, `priority` may be {EQUATION: number}. Expressions are
+text that starts with "=".
 
     from_dict(to_dict(system)) describes the same system.
 """
@@ -127,7 +128,8 @@ def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
     Ready for JSON, where an infinite limit becomes Infinity, which Python's reader takes back.
 
     Raises InputError for a force that is a Python function, or an element of a class of your own. With `lossy` such
-    drivers, forces and measures are left out, with a NexDynWarning that names them, and numbers stand for what is too long.
+    drivers, forces and measures are left out, with a NexDynWarning that names them, and numbers stand for what is too
+    long.
     """
     values = system.values if lossy else None
     data: dict[str, Any] = {"name": system.name, "gravity": _plain(system.given_gravity, "gravity", values)}

@@ -102,7 +102,9 @@ def nearest_pose(
     """Step 2, from a feasible pose q, on the rows kept."""
     units = row_units(model, length)
     mu = np.zeros(model.nc)
-    for count in range(1, iterations + 1):
+    count = 0
+    while count < iterations:
+        count += 1
         Cq = (sp.diags(units) @ model.jacobian(q)).tocsr()[kept]
         C = (units * model.residual(q))[kept]
         away = difference(q, q0)
@@ -127,7 +129,7 @@ def nearest_pose(
 def aligned_pose(model: AbsoluteModel, q0: np.ndarray) -> np.ndarray:
     """A start in which the frames of the joints of a spanning tree coincide: no direction is met 180° round there."""
     neighbours: dict[int, list[tuple[int, int]]] = {}
-    for k, (a, b) in enumerate(model.tables.pairs.tolist()):
+    for k, (a, b) in enumerate(model.tables.pairs[: len(model.system.joints)].tolist()):  # without those of drivers
         neighbours.setdefault(a, []).append((b, k))
         neighbours.setdefault(b, []).append((a, k))
     q = q0.copy()

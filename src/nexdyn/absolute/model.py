@@ -11,9 +11,11 @@ import scipy.sparse as sp
 
 from nexdyn.absolute import rows as kernels
 from nexdyn.absolute.tables import ConstraintTables
-from nexdyn.constraints.kinds import NUMBER
+from nexdyn.constraints.kinds import ANGLE, NUMBER
 from nexdyn.errors import InputError
 from nexdyn.joints.helical import Helical
+from nexdyn.model.driver import COMPONENTS, Driver, PointDriver
+from nexdyn.model.functions import Function
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
@@ -21,12 +23,15 @@ from nexdyn.spatial.rotations import exp_quaternion, quaternion, quaternion_mult
 
 
 class Row(NamedTuple):
-    """One constraint equation of a joint: `direction` says which motion it forbids."""
+    """One constraint equation of a joint, or of a driver: `direction` says which motion it forbids."""
 
     joint: str
     equation: str
     priority: int
-    index: int
+    index: int  # type: ignore[assignment]
+    """Its place among all rows (not the tuple's own `index`)."""
+    driver: str | None = None
+    """The driver whose row it is; `joint` is then the joint that it drives, or empty."""
 
     @property
     def direction(self) -> str:
@@ -34,14 +39,29 @@ class Row(NamedTuple):
         words = {"DX": "translation along x", "DY": "translation along y", "DZ": "translation along z"}
         if self.equation in words:
             return words[self.equation]
+        if self.equation == "DotZZ":
+            return "rotation about the common perpendicular of the two axes"
         if self.equation.startswith("Dot"):
             i, j = self.equation[3], self.equation[4]
             third = ({"X", "Y", "Z"} - {i, j}).pop() if i != j else i
             return f"rotation about {third.lower()}"
-        return {"Screw": "advance beside the screw's pitch"}.get(self.equation, self.equation)
+        words = {
+            "Screw": "advance beside the screw's pitch", "Distance": "translation along the line of its two points",
+            "Angle": "rotation about z", "Tilt": "rotation about x",
+        }  # fmt: skip
+        return words.get(self.equation, self.equation)
 
     def __str__(self) -> str:
-        return f"{self.joint}.{self.equation}"
+        return f"{self.joint}.{self.equation}" if self.driver is None else f"driver {self.driver!r}"
+
+
+class DriverRow(NamedTuple):
+    """The row of a driver, its function of time, and the terms that count an angle near the function's value."""
+
+    name: str
+    row: int
+    function: Function
+    angles: list[int]
 
 
 @dataclass(frozen=True)
@@ -55,6 +75,7 @@ class AbsoluteModel:
     mass: np.ndarray
     q: np.ndarray
     v: np.ndarray
+    drivers: tuple[DriverRow, ...] = ()
 
     @property
     def nb(self) -> int:
@@ -81,7 +102,8 @@ class AbsoluteModel:
         """Indices of the rows of each joint."""
         found: dict[str, list[int]] = {}
         for row in self.rows:
-            found.setdefault(row.joint, []).append(row.index)
+            if row.driver is None:
+                found.setdefault(row.joint, []).append(row.index)
         return found
 
     @cached_property
@@ -95,11 +117,24 @@ class AbsoluteModel:
 
     # --- constraints ------------------------------------------------------------------------------------------------
 
-    def residual(self, q: np.ndarray) -> np.ndarray:
-        """C(q) (nc,)."""
+    def residual(self, q: np.ndarray, t: float = 0.0) -> np.ndarray:
+        """C(q, t) (nc,); a driven angle is counted near what its driver says, so that it may turn many times."""
         C = np.empty(self.nc)
-        kernels.values(self.tables, q, np.zeros(len(self.tables.terms)), C)
+        reference = np.zeros(len(self.tables.terms))
+        said = [float(driver.function.value(t)) for driver in self.drivers]
+        for driver, f in zip(self.drivers, said, strict=True):
+            reference[driver.angles] = f
+        kernels.values(self.tables, q, reference, C)
+        for driver, f in zip(self.drivers, said, strict=True):
+            C[driver.row] -= f
         return C
+
+    def nu(self, t: float = 0.0) -> np.ndarray:
+        """ν = ḟ (nc,): Cq v = ν."""
+        nu = np.zeros(self.nc)
+        for driver in self.drivers:
+            nu[driver.row] = driver.function.derivative(t)
+        return nu
 
     def term_jacobian(self, q: np.ndarray) -> np.ndarray:
         """Gradients of the terms (nt, 12)."""
@@ -113,10 +148,12 @@ class AbsoluteModel:
         J = self.term_jacobian(q).reshape(-1)
         return sp.csr_matrix((J[kept], (row[kept], column[kept])), shape=(self.nc, self.nv))
 
-    def gamma(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """γ (nc,): Cq a = γ."""
+    def gamma(self, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> np.ndarray:
+        """γ (nc,) = −Γ(v, v) + f̈: Cq a = γ."""
         gamma = np.empty(self.nc)
         kernels.quadratic(self.tables, q, v, gamma)
+        for driver in self.drivers:
+            gamma[driver.row] += driver.function.second_derivative(t)
         return gamma
 
     def curvature(self, q: np.ndarray, weight: np.ndarray) -> sp.csr_matrix:
@@ -127,7 +164,9 @@ class AbsoluteModel:
         column = (6 * (self.tables.pairs[:, :, None] - 1) + np.arange(6)).reshape(n, 12)
         i, j = np.broadcast_to(column[:, :, None], H.shape), np.broadcast_to(column[:, None, :], H.shape)
         kept = ((i >= 0) & (j >= 0)).reshape(-1)
-        return sp.csr_matrix((H.reshape(-1)[kept], (i.reshape(-1)[kept], j.reshape(-1)[kept])), shape=(self.nv, self.nv))
+        return sp.csr_matrix(
+            (H.reshape(-1)[kept], (i.reshape(-1)[kept], j.reshape(-1)[kept])), shape=(self.nv, self.nv)
+        )
 
     # --- bodies -----------------------------------------------------------------------------------------------------
 
@@ -173,8 +212,8 @@ def _full(I: np.ndarray) -> np.ndarray:
     return I[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)
 
 
-def absolute_model(system: System) -> AbsoluteModel:
-    """The absolute coordinates of `system`, as described."""
+def absolute_model(system: System, drivers: bool = True) -> AbsoluteModel:
+    """The absolute coordinates of `system`, as described; `drivers`: whether its drivers act."""
     bodies = ["ground", *system.bodies]
     number_of = {name: i for i, name in enumerate(bodies)}
     values = system.values
@@ -188,7 +227,9 @@ def absolute_model(system: System) -> AbsoluteModel:
         mass[i, 0], mass[i, 1:4], mass[i, 4:] = m, m * c, I[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
 
     rows: list[Row] = []
-    pairs, frames, terms, scale, table, offset = [], [], [], [], [], []
+    pairs: list[tuple[int, int]] = []
+    terms: list[tuple[int, int]] = []
+    frames, scale, table, offset = [], [], [], []
     for joint in system.joints.values():
         R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(values)
         pairs.append((number_of[joint.parent.name], number_of[joint.child.name]))
@@ -196,16 +237,73 @@ def absolute_model(system: System) -> AbsoluteModel:
         for equation, priority in joint.rows:
             parts = _terms(joint, equation, values)
             table.append((len(terms), len(parts), -1))
-            offset.append(0.0)
+            offset.append(joint.offset(equation, values))
             terms += [(len(pairs) - 1, kind) for kind, _ in parts]
             scale += [s for _, s in parts]
-            rows.append(Row(joint.name, equation, priority if joint.priority is None else joint.priority, len(rows)))
+            rows.append(Row(joint.name, equation, joint.row_priority(equation, priority), len(rows)))
+    driven: list[DriverRow] = []
+    for driver in system.drivers.values() if drivers else ():
+        # a pair of its own beside that of its joint, so that the joint's reaction is without what drives it
+        measured = _measured(system, driver)
+        pairs.append((number_of[measured.a], number_of[measured.b]))
+        frames.append(measured.frame)
+        angles = [len(terms)]
+        if measured.primitive == ANGLE:
+            angles += [
+                e
+                for r in rows
+                if r.joint == measured.joint and r.driver is None
+                for e in _angles(table[r.index], terms)
+            ]
+        driven.append(DriverRow(driver.name, len(rows), driver.resolved(values), angles))
+        table.append((len(terms), 1, len(driven) - 1))
+        offset.append(measured.offset)
+        terms.append((len(pairs) - 1, measured.primitive))
+        scale.append(1.0)
+        rows.append(Row(measured.joint, measured.equation, driver.priority, len(rows), driver.name))
     tables = ConstraintTables(
         np.array(pairs, dtype=np.int64).reshape(-1, 2), np.array(frames).reshape(-1, 24),
         np.array(terms, dtype=np.int64).reshape(-1, 2), np.array(scale, dtype=float),
         np.array(table, dtype=np.int64).reshape(-1, 3), np.array(offset, dtype=float),
     )  # fmt: skip
-    return AbsoluteModel(system, bodies, rows, tables, mass, q, v)
+    return AbsoluteModel(system, bodies, rows, tables, mass, q, v, tuple(driven))
+
+
+class _Measured(NamedTuple):
+    """What a driver drives: a primitive between a frame of body `a` and one of body `b`, its offset, and its joint."""
+
+    a: str
+    b: str
+    frame: np.ndarray
+    primitive: int
+    offset: float
+    joint: str
+    equation: str
+
+
+def _measured(system: System, driver: Driver) -> _Measured:
+    if isinstance(driver, PointDriver):
+        # C = e · (p − p₀) + e · p₀ − f with the point's place p₀ as described
+        body, _, p_BF = system.frame(driver.point)
+        R, p = body.pose(system.values)
+        i, p0 = COMPONENTS.index(driver.component), p + R @ p_BF
+        frame = np.concatenate([np.eye(3).ravel(), p0, R.T.ravel(), p_BF])
+        return _Measured("ground", body.name, frame, i, -float(p0[i]), "", ("DX", "DY", "DZ")[i])
+    joint = system.joint(driver.joint)
+    equation = joint.coordinates[driver.freedom]
+    R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(system.values)
+    if equation == "Tilt":
+        # the angle about x of B from z_A to z_B: that about z of frames with (x, y, z) = (z, y, −x), seen from B
+        turned = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+        frame = np.concatenate([(R_BJ @ turned).ravel(), p_BJ, (R_AJ @ turned).ravel(), p_AJ])
+        return _Measured(joint.child.name, joint.parent.name, frame, ANGLE, 0.0, joint.name, equation)
+    frame = np.concatenate([R_AJ.ravel(), p_AJ, R_BJ.ravel(), p_BJ])
+    return _Measured(joint.parent.name, joint.child.name, frame, NUMBER[equation], 0.0, joint.name, equation)
+
+
+def _angles(row: tuple[int, int, int], terms: list[tuple[int, int]]) -> list[int]:
+    """The terms of a row that are angles."""
+    return [e for e in range(row[0], row[0] + row[1]) if terms[e][1] == ANGLE]
 
 
 def _terms(joint: Joint, equation: str, values: dict[str, float]) -> list[tuple[int, float]]:

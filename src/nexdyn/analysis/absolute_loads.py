@@ -1,8 +1,8 @@
 """What acts on bodies in absolute coordinates: gravity and gyroscopic terms, force elements, and efforts in joints.
 
-    Q of a body = (torque about its origin in its axes, force in the world)
-    an effort τ in a joint is the wrench Σ τ_j ĥ_j on the child in its joint frame, and its opposite on the parent;
-    ĥ_j is the column of H taken as a wrench (a helical joint's effort is a couple about its axis)
+Q of a body = (torque about its origin in its axes, force in the world)
+an effort τ in a joint is the wrench Σ τ_j ĥ_j on the child in its joint frame, and its opposite on the parent;
+ĥ_j is the column of H taken as a wrench (a helical joint's effort is a couple about its axis)
 """
 
 from __future__ import annotations

@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from nexdyn.absolute.configuration import Configuration, aligned_pose, difference, feasible_pose, nearest_pose, row_units
+from nexdyn.absolute.configuration import (
+    Configuration,
+    aligned_pose,
+    difference,
+    feasible_pose,
+    nearest_pose,
+    row_units,
+)
+from nexdyn.absolute.driving import driver_gaps, refuse_overdriven, without_drivers
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.motion import accelerations, consistent_velocity, self_stresses
 from nexdyn.absolute.redundancy import Redundancy, find_redundancy
@@ -51,6 +59,7 @@ def assemble(
     length = mechanism_length(model)
     W = _weights(model, weights or {}, locks, length)
     redundancy, pose = _assembled(model, W, length)
+    refuse_overdriven(model, redundancy, pose, W, length)
     report = AssemblyReport(model, redundancy=None, q=pose.q, iterations=pose.iterations, length=length)  # type: ignore[arg-type]
     _check_closed(report, pose, length)
     _check_limits(report, translation_limit, rotation_limit)
@@ -68,7 +77,9 @@ def mechanism_length(model: AbsoluteModel) -> float:
     points = [model.q[1:, 4:]]
     for side in (0, 1):
         i = model.tables.pairs[:, side]
-        points.append(model.q[i, 4:] + np.linalg.norm(model.tables.frames[:, 12 * side + 9 : 12 * side + 12], axis=1)[:, None])
+        points.append(
+            model.q[i, 4:] + np.linalg.norm(model.tables.frames[:, 12 * side + 9 : 12 * side + 12], axis=1)[:, None]
+        )
     cloud = np.concatenate(points) if model.nb else np.zeros((1, 3))
     spread = float(np.linalg.norm(cloud - cloud.mean(axis=0), axis=1).max(initial=0.0))
     return spread if spread > 1e-12 else 1.0
@@ -82,7 +93,9 @@ def _weights(model: AbsoluteModel, weights: Mapping[str, Any], locks: tuple[str,
             raise unknown("body", name, model.system.bodies, plural="bodies")
         w = np.asarray(weight, dtype=float)
         if w.shape not in ((), (6,)) or not np.isfinite(w).all() or not (w > 0.0).all():
-            raise InputError(f"weight of body {name!r} is {weight!r}; a positive number, or six (rotations, translations)")
+            raise InputError(
+                f"weight of body {name!r} is {weight!r}; a positive number, or six (rotations, translations)"
+            )
         W[model.body_index[name] - 1] = w
     for name in locks:
         if name not in model.system.bodies:
@@ -135,9 +148,12 @@ def joint_gaps(model: AbsoluteModel, q: np.ndarray, length: float) -> list[Joint
     for joint, rows in model.rows_of_joint.items():
         position = [C[r] for r in rows if model.rows[r].equation in ("DX", "DY", "DZ", "Screw", "Distance")]
         turn = [C[r] for r in rows if model.rows[r].equation.startswith(("Dot", "Angle"))]
-        gap, angle = float(np.linalg.norm(position)), float(np.arcsin(min(1.0, np.linalg.norm(turn))))
+        gap, angle = float(np.linalg.norm(position)), float(np.arcsin(min(1.0, float(np.linalg.norm(turn)))))
         if gap > CONSISTENT * length or angle > CONSISTENT:
             gaps.append(JointGap(joint, gap, angle))
+    for driver, gap, turns in driver_gaps(model, q):
+        if gap > CONSISTENT * (1.0 if turns else length):
+            gaps.append(JointGap(driver, 0.0 if turns else gap, gap if turns else 0.0, driver=True))
     return sorted(gaps, key=lambda g: -max(g.distance / length, g.angle))
 
 
@@ -164,8 +180,10 @@ def _check_closed(report: AssemblyReport, pose: Configuration, length: float) ->
     report.flipped = flipped_joints(model, pose.q)
     if not pose.converged:
         shown = "; ".join(str(gap) for gap in report.gaps[:5]) or f"|C| = {pose.residual:.3g}"
+        driven = "".join(f"what driver {driver.name!r} asks for, " for driver in model.drivers[:3])
         raise AssemblyError(
-            f"system {model.system.name!r} cannot be assembled: {shown}; check lengths, anchors and axes", report=report
+            f"system {model.system.name!r} cannot be assembled: {shown}; check {driven}lengths, anchors and axes",
+            report=report,
         )
     if report.flipped:
         raise AssemblyError(
@@ -190,7 +208,7 @@ def _check_limits(report: AssemblyReport, translation: float | None, rotation: f
 
 def _velocity(report: AssemblyReport, redundancy: Redundancy, W: np.ndarray) -> np.ndarray:
     model = report.model
-    nu = np.zeros(model.nc)
+    nu = model.nu()
     return consistent_velocity(model, report.q, model.v, redundancy.kept, nu, W, _given_velocities(model, report.q))
 
 
@@ -210,7 +228,7 @@ def _given_velocities(model: AbsoluteModel, q: np.ndarray) -> tuple[sp.csr_matri
                 v[body, i] = 1.0
                 rows[:, 6 * body + i] = joint_state(model, joint, q, v)[1]
         blocks.append(rows[:, 6:])
-        right.append(joint.resolved(values).v0)
+        right.append(np.asarray(joint.resolved(values).v0))
     return sp.csr_matrix(np.concatenate(blocks)), np.concatenate(right)
 
 
@@ -239,7 +257,7 @@ def _redundancy_report(
     C = model.residual(q)
     Cv = model.jacobian(q) @ v[1:].reshape(-1)
     dof = model.nv - redundancy.rank
-    structural = _structural(model, redundancy, q, W, length, dof)
+    structural = _structural(*without_drivers(model, redundancy), q, W, length, dof + len(model.drivers))
     rows = []
     for found in redundancy.dropped:
         # a consistent row repeats what its circuit says: Σ stress · (C, ν, γ) = 0
@@ -254,7 +272,9 @@ def _redundancy_report(
                 depends_on={str(model.rows[r]): c for r, c in sorted(found.depends_on.items())},
                 alternatives=[str(model.rows[r]) for r in found.alternatives],
                 conflict=(off[0], off[1], off[2]),
-                consistent=bool(max(off[0], off[1]) * units[found.row] < CONSISTENT and off[2] * units[found.row] < 1e-6),
+                consistent=bool(
+                    max(off[0], off[1]) * units[found.row] < CONSISTENT and off[2] * units[found.row] < 1e-6
+                ),
                 structural=structural.get(found.row),
             )
         )
@@ -275,7 +295,7 @@ def _structural(
         return {}
     if dof == 0:
         return {found.row: None for found in redundancy.dropped}
-    holds = {found.row: True for found in redundancy.dropped}
+    holds: dict[int, bool | None] = {found.row: True for found in redundancy.dropped}
     rng = np.random.default_rng(0)
     reached = 0
     for _ in range(2):
@@ -294,13 +314,13 @@ def _structural(
         if len(there.dropped) < len(redundancy.dropped):
             still = {found.row for found in there.dropped}
             for row in holds:
-                holds[row] = holds[row] and row in still
-    return holds if reached else {row: None for row in holds}
+                holds[row] = bool(holds[row]) and row in still
+    return holds if reached else {row: None for row in holds}  # noqa: C420
 
 
 def _warn(report: AssemblyReport) -> None:
     found = report.redundancy
-    if found.dof == 0 and report.model.nb:
+    if found.dof == 0 and report.model.nb and not report.model.drivers:
         report.warnings.append("LOCKED: the mechanism has no degree of freedom left; nothing can move")
     for row in found.redundant:
         if not row.consistent:

@@ -9,8 +9,11 @@ import numpy as np
 from nexdyn.joints.kinds import FREE
 from nexdyn.tree import tables
 from nexdyn.tree.elements import tables_of
-from nexdyn.tree.motion import CouplingTables, Factorisation, TreeProblem
+from nexdyn.tree.motion import CouplingTables, Factorisation, TreeProblem, turns
 from nexdyn.tree.tree import Tree
+
+ROUNDING = 1e-14
+"""Part of a link's moments of inertia below which a pivot is what rounding left."""
 
 
 def build_problem(tree: Tree, q: np.ndarray, dynamics: Literal["aba", "crba"]) -> TreeProblem:
@@ -43,6 +46,38 @@ def build_problem(tree: Tree, q: np.ndarray, dynamics: Literal["aba", "crba"]) -
 
 def _code(tree: Tree, joint: str) -> int:
     return type(tree.system.joints[joint]).code if joint in tree.system.joints else FREE
+
+
+def weak_freedom(problem: TreeProblem) -> tuple[int, float] | None:
+    """The freedom whose pivot in the last evaluation is no inertia, and that pivot; None where all are sound.
+
+    A pivot must be above 0, and that of a turn above what rounding leaves of its link's moments of inertia about the
+    joint: a thin rod on a ball joint has none about its own axis. Of several the outermost, which spoils the others.
+    """
+    n, order = problem.n, np.arange(problem.n)
+    least = np.zeros(n)
+    if problem.factorisation is None:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            pivots = 1.0 / problem.work.freedom[:n, tables.D_]
+    else:
+        pivots = problem.factorisation.M.diagonal()[:n]
+    if problem.coupling is None:
+        topology, body = problem.model.topology, problem.model.body
+        moments = body[:, tables.INERTIA + np.array([4, 7, 9])].sum(axis=1)
+        arms = body[:, tables.POSE + 9 : tables.POSE + 12]  # a mass on the axis is beside it by their rounding
+        moments = ROUNDING * (moments + ROUNDING * body[:, tables.INERTIA] * (arms * arms).sum(axis=1))
+        for m in range(6):
+            links = 1 + np.flatnonzero(topology[1:, tables.NV] > m)
+            freedoms = topology[links, tables.IV] + m
+            turning = np.array([turns(kind, m) for kind in range(FREE + 1)])[topology[links, tables.KIND]]
+            least[freedoms] = moments[links] * turning
+            if problem.factorisation is None:
+                order[freedoms] = 6 * links + m
+    weak = np.flatnonzero(~(pivots > least))
+    if not len(weak):
+        return None
+    j = int(weak[np.argmax(order[weak])])
+    return j, float(pivots[j])
 
 
 def freedom_name(tree: Tree, component: int) -> tuple[str, str, str]:

@@ -17,16 +17,18 @@ UNIQUE = 1e-9
 
 
 class JointGap(NamedTuple):
-    """How far a joint is from closed: distance [m], misalignment [rad]."""
+    """How far a joint is from closed: distance [m], misalignment [rad]; `driver`: it is a driver that is not followed."""
 
     joint: str
     distance: float
     angle: float
+    driver: bool = False
 
     def __str__(self) -> str:
         parts = [f"{self.distance:.3g} m"] if self.distance > 1e-9 else []
         parts += [f"{np.degrees(self.angle):.3g}°"] if self.angle > 1e-9 else []
-        return f"joint {self.joint!r} stays open by {' and '.join(parts)}"
+        what = f"driver {self.joint!r} is missed by" if self.driver else f"joint {self.joint!r} stays open by"
+        return f"{what} {' and '.join(parts)}"
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,16 @@ def report_text(report: AssemblyReport) -> str:
     if not report.a.size:
         return "\n".join(lines)
     away = np.linalg.norm(report.q[1:, 4:] - model.q[1:, 4:], axis=1).max(initial=0.0)
-    lines += ["", "2  Configuration", f"   assembled in {report.iterations} iterations; bodies moved by up to {away:.3g} m"]
+    lines += [
+        "",
+        "2  Configuration",
+        f"   assembled in {report.iterations} iterations; bodies moved by up to {away:.3g} m",
+    ]
     lines += ["", "3  Velocity and 4  acceleration"]
     for name in model.bodies[1 : 1 + BODIES_SHOWN]:
-        lines.append(f"   {name:<14} v {_vector(report.velocity(name))} m/s   a {_vector(report.acceleration(name))} m/s²")
+        lines.append(
+            f"   {name:<14} v {_vector(report.velocity(name))} m/s   a {_vector(report.acceleration(name))} m/s²"
+        )
     if model.nb > BODIES_SHOWN:
         lines.append(f"   … {model.nb - BODIES_SHOWN} more bodies")
     lines += ["", "   Reactions on the child, in the parent-side joint frame (* one choice among many)"]
@@ -48,8 +54,16 @@ def report_text(report: AssemblyReport) -> str:
 
 
 def _redundant_row(row: RedundantRow) -> list[str]:
-    where = {True: "at every pose", False: "only in this pose", None: "nothing moves, so it cannot be told whether always"}
-    state = "consistent" if row.consistent else "IN CONFLICT by %.3g in position, %.3g in velocity" % row.conflict[:2]
+    where = {
+        True: "at every pose",
+        False: "only in this pose",
+        None: "nothing moves, so it cannot be told whether always",
+    }
+    state = (
+        "consistent"
+        if row.consistent
+        else f"IN CONFLICT by {row.conflict[0]:.3g} in position, {row.conflict[1]:.3g} in velocity"
+    )
     terms = " ".join(f"{c:+.3g} {name}" for name, c in list(row.depends_on.items())[:6])
     more = " …" if len(row.depends_on) > 6 else ""
     return [f"   redundant: {row} ({row.direction}), {state}, {where[row.structural]}", f"      = {terms}{more}"]
@@ -84,4 +98,8 @@ def _advice(report: AssemblyReport) -> list[str]:
 
 def _vector(x: np.ndarray, unique: np.ndarray | None = None) -> str:
     marks = ["" if unique is None or u else "*" for u in (unique if unique is not None else [True] * 3)]
-    return "(" + ", ".join(f"{(0.0 if abs(value) < 5e-13 else value):.5g}{mark}" for value, mark in zip(x, marks, strict=True)) + ")"
+    return (
+        "("
+        + ", ".join(f"{(0.0 if abs(value) < 5e-13 else value):.5g}{mark}" for value, mark in zip(x, marks, strict=True))
+        + ")"
+    )

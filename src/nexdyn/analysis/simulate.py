@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nexdyn.analysis.interrupt import interrupts_wait
-from nexdyn.analysis.problem import build_problem, freedom_name
+from nexdyn.analysis.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.analysis.state import unit_quaternions, vector
 from nexdyn.errors import InputError, NexDynWarning, SolveError, unknown
 from nexdyn.integrate.adaptive import march_adaptive
@@ -64,9 +64,7 @@ def simulate(
     Raises InputError for bad input; SolveError, whose `result` keeps what was reached, when the motion is not finite, a
     force fails, or the step becomes too small. An interrupt (Ctrl-C) returns what was reached, with a NexDynWarning.
     """
-    simulation = Simulation(
-        system, method, initial=initial, q0=q0, v0=v0, output_every=output_every, dynamics=dynamics
-    )
+    simulation = Simulation(system, method, initial=initial, q0=q0, v0=v0, output_every=output_every, dynamics=dynamics)
     return simulation.run(t_end, output_times=output_times, progress=progress)
 
 
@@ -274,7 +272,9 @@ class Simulation:
         assert isinstance(self.method, FixedStep)
         dt = self.method.dt
         if not (t_end - self.t) / dt < MOST_STEPS:
-            raise InputError(f"t_end = {t_end:g} s takes more than {MOST_STEPS:.0e} steps of dt = {dt:g} s; choose a longer dt")
+            raise InputError(
+                f"t_end = {t_end:g} s takes more than {MOST_STEPS:.0e} steps of dt = {dt:g} s; choose a longer dt"
+            )
         whole = math.floor((t_end - self.t) / dt + 1e-9)
         rest = t_end - self.t - whole * dt
         self._march_fixed(dt, whole, self.output_every, look)
@@ -343,19 +343,23 @@ class Simulation:
     def _sample(self, first: bool = False) -> None:
         """Evaluate the present state."""
         status, bad = sample(self._problem, self.t, self._y, self._K, self._n, self._now)
+        if first and status in (OK, NOT_FINITE):
+            weak = weak_freedom(self._problem)
+            if weak is not None:
+                self.tree.refuse_singular(*weak)
         if status == OK:
             return
-        if first and status == NOT_FINITE:
-            self.tree.forward_dynamics(self.q, self.v, np.zeros(self._n), dynamics="crba")  # names a singular joint
         self._fail(status, bad, self.t, first=first)
 
     def _fail(self, status: int, bad: int, t: float, dt: float = 0.0, first: bool = False) -> None:
         """Raise the error of a status at time t, with what was recorded unless it is the first state that fails."""
         where, joint, body = freedom_name(self.tree, bad) if bad >= 0 else ("", None, None)
         if status == NOT_FINITE:
-            message = f"the motion is no longer finite at t = {t:g} s{where}; " + (
-                f"reduce dt = {self.method.dt:g} s, " if isinstance(self.method, FixedStep) else ""
-            ) + "check masses, stiffness and damping"
+            message = (
+                f"the motion is no longer finite at t = {t:g} s{where}; "
+                + (f"reduce dt = {self.method.dt:g} s, " if isinstance(self.method, FixedStep) else "")
+                + "check masses, stiffness and damping"
+            )
         elif status == STEP_TOO_SMALL:
             message = (
                 f"the step fell to {dt:g} s at t = {t:g} s and the error still exceeds rtol = "

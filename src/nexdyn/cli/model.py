@@ -33,7 +33,11 @@ def read(given: str, reading: Reading) -> Model:
     if Path(given).suffix != ".nc":
         return _scene_or_robot(given, reading)
     model = _result(given)
-    return replace(model, system=model.system.with_parameters(changes(reading.set, model.system))) if reading.set else model
+    return (
+        replace(model, system=model.system.with_parameters(changes(reading.set, model.system)))
+        if reading.set
+        else model
+    )
 
 
 def _scene_or_robot(given: str, reading: Reading) -> Model:

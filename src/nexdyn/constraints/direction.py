@@ -1,7 +1,7 @@
 """Direction products DotIJ: C = u · w with axis u of A and axis w of B.
 
-    Ċ = ω_a · (u × w) + ω_b · (w × u):   g = (u × w, 0, w × u, 0)
-    Γ(V, V') = ü · w + u̇ · ẇ' + u̇' · ẇ + u · ẅ
+Ċ = ω_a · (u × w) + ω_b · (w × u):   g = (u × w, 0, w × u, 0)
+Γ(V, V') = ü · w + u̇ · ẇ' + u̇' · ẇ + u · ẅ
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Displacement components DX, DY, DZ: C = u · d with the axis u of A.
 
-    Ċ = u̇ · d + u · ḋ:   g = (u × (d + s_A), −u, s_B × u, u)
-    Γ(V, V') = ü · d + u̇ · ḋ' + u̇' · ḋ + u · d̈
+Ċ = u̇ · d + u · ḋ:   g = (u × (d + s_A), −u, s_B × u, u)
+Γ(V, V') = ü · d + u̇ · ḋ' + u̇' · ḋ + u · d̈
 """
 
 from __future__ import annotations

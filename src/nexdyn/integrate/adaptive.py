@@ -1,11 +1,11 @@
 """Adaptive steps of an embedded pair whose last stage is the next step's first, with dense output.
 
-    error = ‖h Σ e_i K_i / (atol + rtol scale)‖_rms,   accept if ≤ 1
-    h ← h min(f_max, max(f_min, s error^(−α) error_old^β)),  α = 1/p − ¾β, β = 0.4/p, p the order
-    (Hairer, Nørsett & Wanner, Solving ODEs I, sections II.4 and IV.2; after a rejection the step does not grow)
+error = ‖h Σ e_i K_i / (atol + rtol scale)‖_rms,   accept if ≤ 1
+h ← h min(f_max, max(f_min, s error^(−α) error_old^β)),  α = 1/p − ¾β, β = 0.4/p, p the order
+(Hairer, Nørsett & Wanner, Solving ODEs I, sections II.4 and IV.2; after a rejection the step does not grow)
 
-    first step (II.4, automatic): h₀ = 0.01 ‖y‖/‖f‖ in the scaled norm, bounded by the interval
-    dense output (II.6): y(t + θh) = y + h Σ_i b_i(θ) K_i, b_i(θ) = Σ_k P_ik θ^(k+1), in the chart of the step
+first step (II.4, automatic): h₀ = 0.01 ‖y‖/‖f‖ in the scaled norm, bounded by the interval
+dense output (II.6): y(t + θh) = y + h Σ_i b_i(θ) K_i, b_i(θ) = Σ_k P_ik θ^(k+1), in the chart of the step
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from nexdyn.integrate.fixed import advance, first_not_finite, later_stages
-from nexdyn.integrate.problem import NOT_FINITE, OK, STEP_TOO_SMALL, rates, record, recentre, scale
+from nexdyn.integrate.problem import NOT_FINITE, OK, STEP_TOO_SMALL, rates, recentre, record, scale
 from nexdyn.kernel import formula, kernel
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0

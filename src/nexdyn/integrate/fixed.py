@@ -5,7 +5,7 @@ Time is t₀ + k dt, not a sum. The state y has 2n components: ξ (n), zero betw
 
 from __future__ import annotations
 
-from nexdyn.integrate.problem import NOT_FINITE, OK, rates, record, recentre
+from nexdyn.integrate.problem import NOT_FINITE, OK, rates, recentre, record
 from nexdyn.kernel import formula, kernel
 
 

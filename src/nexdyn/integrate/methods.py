@@ -89,7 +89,9 @@ class DormandPrince(Method):
         except (TypeError, ValueError):
             longer = False
         if not longer:
-            raise InputError(f"dt_max of DormandPrince is {self.dt_max}; a number greater than dt_min = {self.dt_min:g} is needed")
+            raise InputError(
+                f"dt_max of DormandPrince is {self.dt_max}; a number greater than dt_min = {self.dt_min:g} is needed"
+            )
 
 
 METHODS: dict[str, type[Method]] = {

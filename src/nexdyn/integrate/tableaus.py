@@ -1,6 +1,6 @@
 """Explicit Runge–Kutta methods as data (Hairer, Nørsett & Wanner, Solving ODEs I, chapter II).
 
-    K_i = f(t + c_i h, y + h Σ_{j<i} a_ij K_j),   y⁺ = y + h Σ b_i K_i,   error = h Σ e_i K_i
+K_i = f(t + c_i h, y + h Σ_{j<i} a_ij K_j),   y⁺ = y + h Σ b_i K_i,   error = h Σ e_i K_i
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Cartesian joint: translations q along x, y, z; no rotation.
 
-    R = 1,  p = q;   H = [(0, e_x), (0, e_y), (0, e_z)],  Ḣ = 0;   W = three unit couples
+R = 1,  p = q;   H = [(0, e_x), (0, e_y), (0, e_z)],  Ḣ = 0;   W = three unit couples
 """
 
 from __future__ import annotations

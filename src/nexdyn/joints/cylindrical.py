@@ -1,6 +1,6 @@
 """Cylindrical joint: a turn q₁ about z and a translation q₂ along z.
 
-    R = Rz(q₁),  p = q₂ e_z;   H = [(e_z, 0), (0, e_z)],  Ḣ = 0;   W = the four unit forces across z
+R = Rz(q₁),  p = q₂ e_z;   H = [(e_z, 0), (0, e_z)],  Ḣ = 0;   W = the four unit forces across z
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Fixed joint: the two frames coincide.
 
-    R = 1,  p = 0;   H has no column,  W = 1₆
+R = 1,  p = 0;   H has no column,  W = 1₆
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Free joint: six freedoms. q = (w, x, y, z, p) with the unit quaternion first, v = (ω, v) in the child's frame.
 
-    R = R(q),  p = p;   H = 1₆,  Ḣ = 0;   W has no column
-    chart about q:  q ⊗ exp(φ), p + d;   φ̇ = Jᵣ⁻¹(φ) ω,  ḋ = R v
+R = R(q),  p = p;   H = 1₆,  Ḣ = 0;   W has no column
+chart about q:  q ⊗ exp(φ), p + d;   φ̇ = Jᵣ⁻¹(φ) ω,  ḋ = R v
 """
 
 from __future__ import annotations

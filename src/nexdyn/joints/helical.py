@@ -1,7 +1,7 @@
 """Helical joint: a turn q about z that advances along z by the pitch h [m/rad].
 
-    R = Rz(q),  p = h q e_z;   H = (e_z, h e_z),  Ḣ = 0
-    W = four unit forces across z and (−h e_z, e_z)/√(1 + h²).  H is not normalised: its pseudo-inverse is Hᵀ/(1 + h²).
+R = Rz(q),  p = h q e_z;   H = (e_z, h e_z),  Ḣ = 0
+W = four unit forces across z and (−h e_z, e_z)/√(1 + h²).  H is not normalised: its pseudo-inverse is Hᵀ/(1 + h²).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Parallel axes: z of the child side stays parallel to z of the parent side; where they are does not matter.
 
-    DotZX = z_A · x_B = 0,   DotZY = z_A · y_B = 0
+DotZX = z_A · x_B = 0,   DotZY = z_A · y_B = 0
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Planar joint: translations q₁, q₂ along x and y of the parent side and a turn q₃ about z.
 
-    R = Rz(q₃),  p = (q₁, q₂, 0)
-    H = [(0, Rᵀ e_x), (0, Rᵀ e_y), (e_z, 0)];   Ḣ q̇ = (0, −q̇₃ e_z × Rᵀ(q̇₁, q̇₂, 0));   W = (e_x, 0), (e_y, 0), (0, e_z)
+R = Rz(q₃),  p = (q₁, q₂, 0)
+H = [(0, Rᵀ e_x), (0, Rᵀ e_y), (e_z, 0)];   Ḣ q̇ = (0, −q̇₃ e_z × Rᵀ(q̇₁, q̇₂, 0));   W = (e_x, 0), (e_y, 0), (0, e_z)
 """
 
 from __future__ import annotations

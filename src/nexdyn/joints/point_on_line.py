@@ -1,6 +1,6 @@
 """Point on a line: the child's point stays on z of the parent side, wherever the child turns.
 
-    DX = x_A · d = 0,   DY = y_A · d = 0      (d from the parent-side point to the child's)
+DX = x_A · d = 0,   DY = y_A · d = 0      (d from the parent-side point to the child's)
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Point on a plane: the child's point stays in the plane across z of the parent side.
 
-    DZ = z_A · d = 0      (d from the parent-side point to the child's)
+DZ = z_A · d = 0      (d from the parent-side point to the child's)
 """
 
 from __future__ import annotations

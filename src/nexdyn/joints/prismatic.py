@@ -1,6 +1,6 @@
 """Prismatic joint: one translation q along z.
 
-    R = 1,  p = q e_z;   H = (0, e_z),  Ḣ = 0;   W = the other five unit forces
+R = 1,  p = q e_z;   H = (0, e_z),  Ḣ = 0;   W = the other five unit forces
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Revolute joint: one turn q about z.
 
-    R = Rz(q),  p = 0;   H = (e_z, 0),  Ḣ = 0;   W = the other five unit forces
+R = Rz(q),  p = 0;   H = (e_z, 0),  Ḣ = 0;   W = the other five unit forces
 """
 
 from __future__ import annotations

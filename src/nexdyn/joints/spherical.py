@@ -1,7 +1,7 @@
 """Spherical joint: any rotation, as a unit quaternion q = (w, x, y, z); velocity ω in the child's frame.
 
-    R = R(q),  p = 0;   H = [(e_x, 0), (e_y, 0), (e_z, 0)],  Ḣ = 0;   W = three unit forces
-    chart about q:  q ⊗ exp(φ),  φ̇ = Jᵣ⁻¹(φ) ω
+R = R(q),  p = 0;   H = [(e_x, 0), (e_y, 0), (e_z, 0)],  Ḣ = 0;   W = three unit forces
+chart about q:  q ⊗ exp(φ),  φ̇ = Jᵣ⁻¹(φ) ω
 """
 
 from __future__ import annotations

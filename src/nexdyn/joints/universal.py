@@ -1,8 +1,8 @@
 """Universal joint: a turn q₁ about z of the parent side, then q₂ about x of the child side.
 
-    R = Rz(q₁) Rx(q₂),  p = 0
-    H = [(Rxᵀ e_z, 0), (e_x, 0)],  Rxᵀ e_z = (0, s₂, c₂);   Ḣ q̇ = q̇₁ q̇₂ (0, c₂, −s₂; 0)
-    W = [(0, c₂, −s₂; 0), three unit forces]
+R = Rz(q₁) Rx(q₂),  p = 0
+H = [(Rxᵀ e_z, 0), (e_x, 0)],  Rxᵀ e_z = (0, s₂, c₂);   Ḣ q̇ = q̇₁ q̇₂ (0, c₂, −s₂; 0)
+W = [(0, c₂, −s₂; 0), three unit forces]
 """
 
 from __future__ import annotations

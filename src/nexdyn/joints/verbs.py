@@ -37,7 +37,6 @@ from nexdyn.spatial.algebra import (
 )
 from nexdyn.spatial.lanes import zero
 
-
 FIXED, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL = (
     kinds.FIXED, kinds.REVOLUTE, kinds.PRISMATIC, kinds.HELICAL, kinds.CYLINDRICAL
 )  # fmt: skip

@@ -171,7 +171,9 @@ def _shapes(body: str, shapes: Any) -> tuple[Any, ...]:
     if isinstance(shapes, Shape):
         return (shapes,)
     if not isinstance(shapes, Iterable) or isinstance(shapes, str):
-        raise InputError(f"shapes of body {body!r} is {shapes!r}; a list of Box, Sphere, Cylinder, Capsule, Mesh is needed")
+        raise InputError(
+            f"shapes of body {body!r} is {shapes!r}; a list of Box, Sphere, Cylinder, Capsule, Mesh is needed"
+        )
     return tuple(shapes)
 
 

@@ -34,7 +34,9 @@ class Driver(Element):
     structural: ClassVar[frozenset[str]] = frozenset({"name", "joint", "freedom", "point", "component", "priority"})
     kind: ClassVar[str] = "joint"
 
+    joint: str
     function: Any
+    freedom: int
     priority: int
 
     def __init__(
@@ -60,7 +62,7 @@ class Driver(Element):
 
     def check_in(self, system: System) -> None:
         """Raise InputError for what only the system tells: its joint, and whether that has such a coordinate."""
-        joint, freedom = system.joint(self.__dict__["joint"]), self.__dict__["freedom"]
+        joint, freedom = system.joint(self.joint), self.freedom
         count = len(joint.coordinates)
         if not count:
             raise InputError(
@@ -78,6 +80,8 @@ class PointDriver(Driver):
     """
 
     kind = "point"
+    point: str
+    component: str
 
     def __init__(
         self, name: str, point: Element | str, component: str, function: Any, *, priority: int = CRITICAL
@@ -86,11 +90,11 @@ class PointDriver(Driver):
         self._store(point=name_of(point), component=component, function=function, priority=priority)
 
     def check_in(self, system: System) -> None:
-        body, _, _ = system.frame(self.__dict__["point"])
+        body, _, _ = system.frame(self.point)
         if body is system.ground:
             raise InputError(f"{self} drives a point of the ground, which does not move; name a body or its marker")
-        if self.__dict__["component"] not in COMPONENTS:
-            raise InputError(f"component of {self} is {self.__dict__['component']!r}; x, y, z are valid")
+        if self.component not in COMPONENTS:
+            raise InputError(f"component of {self} is {self.component!r}; x, y, z are valid")
 
 
 DRIVERS: dict[str, type[Driver]] = {cls.kind: cls for cls in (Driver, PointDriver)}

@@ -367,9 +367,7 @@ def _(a: ArticulatedInertia, b: ArticulatedInertia) -> Any:
 @defines(operator.add)
 def _(a: ArticulatedInertia, b: RigidInertia) -> Any:
     h = b.h
-    B = Mat3(
-        a.B.xx, a.B.xy - h.z, a.B.xz + h.y, a.B.yx + h.z, a.B.yy, a.B.yz - h.x, a.B.zx - h.y, a.B.zy + h.x, a.B.zz
-    )
+    B = Mat3(a.B.xx, a.B.xy - h.z, a.B.xz + h.y, a.B.yx + h.z, a.B.yy, a.B.yz - h.x, a.B.zx - h.y, a.B.zy + h.x, a.B.zz)
     D = Sym3(a.D.xx + b.m, a.D.xy, a.D.xz, a.D.yy + b.m, a.D.yz, a.D.zz + b.m)
     return ArticulatedInertia(a.A + b.I, B, D)
 

@@ -15,11 +15,39 @@ from __future__ import annotations
 
 from nexdyn.joints.verbs import PRISMATIC, REVOLUTE
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, ArticulatedInertia, Force, Mat3, Sym3, Vec3, cross, minus_outer, to_child
+from nexdyn.spatial.algebra import (
+    ABOUT_Z,
+    ALONG_Z,
+    ArticulatedInertia,
+    Force,
+    Mat3,
+    Sym3,
+    Vec3,
+    cross,
+    minus_outer,
+    to_child,
+)
 from nexdyn.spatial.lanes import zero
 from nexdyn.spatial.table import ArticulatedInertiaRows, ForceRows, MotionRows, PoseRows
 from nexdyn.tree.tables import (
-    A_, ARMATURE, C_, D_, EXT_, H_, IA_, IV, KIND, NV, PA_, PARENT, R_, U_, V_, X_, inertias, world_acceleration,
+    A_,
+    ARMATURE,
+    C_,
+    D_,
+    EXT_,
+    H_,
+    IA_,
+    IV,
+    KIND,
+    NV,
+    PA_,
+    PARENT,
+    R_,
+    U_,
+    V_,
+    X_,
+    inertias,
+    world_acceleration,
 )  # fmt: skip
 
 
@@ -51,7 +79,12 @@ def articulated_bodies(model, tau, work, qdd):  # type: ignore[no-untyped-def]
     """q̈ and the accelerations A from X, V, c, H of `kinematics`, τ and the external forces in the scratch."""
     topology, freedom, scratch = model.topology, model.freedom, work.freedom
     I = inertias(model)
-    X, V, c, A = PoseRows(work.body, X_), MotionRows(work.body, V_), MotionRows(work.body, C_), MotionRows(work.body, A_)
+    X, V, c, A = (
+        PoseRows(work.body, X_),
+        MotionRows(work.body, V_),
+        MotionRows(work.body, C_),
+        MotionRows(work.body, A_),
+    )
     H, U, F_ext = MotionRows(scratch, H_), ForceRows(scratch, U_), ForceRows(work.body, EXT_)
     IA, pA = ArticulatedInertiaRows(work.body, IA_), ForceRows(work.body, PA_)  # children's shares
     o = zero(model.body[0, 0])

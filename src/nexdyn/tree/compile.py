@@ -82,7 +82,7 @@ def compile_tree(system: System, forest: Forest, merge_fixed: bool = True) -> Co
             R_LJ, p_LJ = R_LP @ R_PJ[a], p_LP + R_LP @ p_PJ[a]
             p_LB[a] = p_LJ + R_LJ @ p_LB[a]
             R_LB[a] = R_LJ @ R_LB[a]
-            link[a] = link[p] if p >= 0 else 0
+            link[a] = int(link[p]) if p >= 0 else 0
         else:
             links += 1
             link[a] = links
@@ -109,7 +109,7 @@ def compile_tree(system: System, forest: Forest, merge_fixed: bool = True) -> Co
     body[0, :3] = system.gravity
     freedom = np.zeros((max(nv, 1), tables.FREEDOM_COLUMNS))
     freedom[:, tables.FRICTION_SPEED] = 1.0
-    for a in moving:
+    for a in moving.tolist():
         joint = arcs[a].joint
         if joint is not None:
             numbers = joint.resolved(values)
@@ -195,5 +195,3 @@ def _freedoms_above(topology: np.ndarray, nv: int) -> np.ndarray:
             above[j], carried = carried, j
         last[i] = carried
     return above
-
-

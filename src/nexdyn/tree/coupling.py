@@ -39,7 +39,7 @@ class Coupling:
     def reduced(self, tau: np.ndarray) -> np.ndarray:
         """Gᵀ τ for the last axis of `tau`."""
         out = np.zeros((*tau.shape[:-1], self.nv))
-        np.add.at(out, (..., self.v_column), tau * self.v_factor)
+        np.add.at(out, (..., self.v_column), tau * self.v_factor)  # type: ignore[arg-type]
         return out
 
     def matrix(self) -> np.ndarray:
@@ -73,7 +73,9 @@ def find_coupling(system: System, compiled: Compiled) -> Coupling | None:
                 raise InputError(f"joints mimic each other in a circle: {' → '.join([*seen, root])}")
             seen.append(root)
         if system.joint(root).nv != 1:
-            raise InputError(f"joint {name!r} mimics {root!r}, a joint of {system.joint(root).nv} freedoms; one is needed")
+            raise InputError(
+                f"joint {name!r} mimics {root!r}, a joint of {system.joint(root).nv} freedoms; one is needed"
+            )
         a, b = place[name], place[root]
         k, j = compiled.first_q[a], compiled.first_v[a]
         q_column[k], q_factor[k], q_offset[k] = compiled.first_q[b], factor, offset

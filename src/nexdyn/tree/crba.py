@@ -1,10 +1,10 @@
 """The composite-rigid-body algorithm and the branch-sparse factorisation (Featherstone 2008, tables 6.2 and 6.4).
 
-    I^C_i = I_i + Σ_children X I^C X*;   for each column h_j of joint i:  F = I^C_i h_j,
-    M_jk = h_kᵀ F for the columns k of i and, F carried up, of its ancestors
+I^C_i = I_i + Σ_children X I^C X*;   for each column h_j of joint i:  F = I^C_i h_j,
+M_jk = h_kᵀ F for the columns k of i and, F carried up, of its ancestors
 
-    M = Lᵀ D L with L as sparse as the tree: a row of L holds ancestors only, and no fill appears when the last
-    freedom is eliminated first.
+M = Lᵀ D L with L as sparse as the tree: a row of L holds ancestors only, and no fill appears when the last
+freedom is eliminated first.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Energies, momentum, centres of mass.
 
-    T = ½ Σ Vᵀ I V + ½ Σ armature v²      (armature: an inertia that turns with one freedom alone)
-    U = −Σ m g·c
-    h_G = Σ X_W (I V) moved to the centre of mass;   A_G its matrix: h_G = A_G v
-    centre of mass of a subtree and its Jacobian from composite inertias: m ċ = Σ_j f(X_W I^C h_j) v_j
+T = ½ Σ Vᵀ I V + ½ Σ armature v²      (armature: an inertia that turns with one freedom alone)
+U = −Σ m g·c
+h_G = Σ X_W (I V) moved to the centre of mass;   A_G its matrix: h_G = A_G v
+centre of mass of a subtree and its Jacobian from composite inertias: m ċ = Σ_j f(X_W I^C h_j) v_j
 """
 
 from __future__ import annotations

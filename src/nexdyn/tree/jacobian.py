@@ -1,10 +1,10 @@
 """Geometric Jacobians of a frame and their rates.
 
-    world           J_W: column j = X_Wi h_j, the twist of the frame's body in world axes, at the world's origin
-    world-aligned   the same at the frame's origin p: v = v_0 + ω × p
-    local           X_WF⁻¹ J_W
+world           J_W: column j = X_Wi h_j, the twist of the frame's body in world axes, at the world's origin
+world-aligned   the same at the frame's origin p: v = v_0 + ω × p
+local           X_WF⁻¹ J_W
 
-    J̇_W = V_Wi × X_Wi h_j + X_Wi ḣ_j;   local: X_WF⁻¹ (J̇_W − V_W × J_W);   world-aligned: v̇_0 + ω̇ × p + ω × ṗ
+J̇_W = V_Wi × X_Wi h_j + X_Wi ḣ_j;   local: X_WF⁻¹ (J̇_W − V_W × J_W);   world-aligned: v̇_0 + ω̇ × p + ω × ṗ
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Outward recursion of positions and velocities (Featherstone 2008, sections 4.4 and 5.3).
 
-    X_i = X_PJ X_J(q),   V_i = X_i⁻¹ V_p + H q̇,   c_i = V_i × H q̇ + Ḣ q̇
-    X_W i = X_W p X_i
+X_i = X_PJ X_J(q),   V_i = X_i⁻¹ V_p + H q̇,   c_i = V_i × H q̇ + Ḣ q̇
+X_W i = X_W p X_i
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ def kinematics(model, q, v, work):  # type: ignore[no-untyped-def]
     """X, V, c of every body and the columns H of joints that are neither revolute nor prismatic."""
     topology, body = model.topology, model.body
     X_PJ = joint_poses(model)
-    X, V, c, H = PoseRows(work.body, X_), MotionRows(work.body, V_), MotionRows(work.body, C_), MotionRows(work.freedom, H_)
+    X, V, c, H = (
+        PoseRows(work.body, X_),
+        MotionRows(work.body, V_),
+        MotionRows(work.body, C_),
+        MotionRows(work.freedom, H_),
+    )
     for i in range(1, len(topology)):
         kind, k, j = topology[i, KIND], topology[i, IQ], topology[i, IV]
         # X_i = X_PJ X_J(q),  V' = X_i⁻¹ V_p

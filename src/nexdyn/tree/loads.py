@@ -13,7 +13,18 @@ from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Quat, Vec3, log_quaternion
 from nexdyn.spatial.lanes import zero
 from nexdyn.tree.tables import (
-    DAMPING, EFFORTS, FRICTION, FRICTION_SPEED, FRICTIONAL, IQ, IV, KIND, NO_EFFORT, NV, REST, STIFFNESS,
+    DAMPING,
+    EFFORTS,
+    FRICTION,
+    FRICTION_SPEED,
+    FRICTIONAL,
+    IQ,
+    IV,
+    KIND,
+    NO_EFFORT,
+    NV,
+    REST,
+    STIFFNESS,
 )  # fmt: skip
 
 

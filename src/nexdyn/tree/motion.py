@@ -216,7 +216,7 @@ def turns(kind, m):  # type: ignore[no-untyped-def]
 
 
 @defines(integration.scale)
-def _(problem: TreeProblem, y: Any, s: Any, n: float) -> Any:
+def _(problem: TreeProblem, y: Any, s: Any, n: Any) -> Any:
     # angles and rotations count as 1 rad; lengths and velocities as they are
     joints, base = problem.joints, problem.base
     for e in range(len(joints)):

@@ -14,7 +14,20 @@ from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, cross, to_child
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.tree.tables import (
-    A_, ARMATURE, C_, EXT_, F_, H_, IV, KIND, NV, PARENT, V_, X_, inertias, world_acceleration,
+    A_,
+    ARMATURE,
+    C_,
+    EXT_,
+    F_,
+    H_,
+    IV,
+    KIND,
+    NV,
+    PARENT,
+    V_,
+    X_,
+    inertias,
+    world_acceleration,
 )  # fmt: skip
 
 
@@ -23,7 +36,12 @@ def inverse_dynamics(model, qdd, work, tau):  # type: ignore[no-untyped-def]
     """τ, A and F from X, V, c, H of `kinematics`, q̈ and the external forces in the scratch."""
     topology, freedom = model.topology, model.freedom
     I = inertias(model)
-    X, V, c, A = PoseRows(work.body, X_), MotionRows(work.body, V_), MotionRows(work.body, C_), MotionRows(work.body, A_)
+    X, V, c, A = (
+        PoseRows(work.body, X_),
+        MotionRows(work.body, V_),
+        MotionRows(work.body, C_),
+        MotionRows(work.body, A_),
+    )
     H, F, F_ext = MotionRows(work.freedom, H_), ForceRows(work.body, F_), ForceRows(work.body, EXT_)
 
     A[0] = world_acceleration(model)

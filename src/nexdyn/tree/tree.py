@@ -240,7 +240,7 @@ class Tree:
         weak = ~(pivots > SINGULAR * diagonal)
         if weak.any():
             j = int(np.flatnonzero(weak.any(axis=0))[-1])  # eliminated first: what follows it is not a number
-            self._raise_singular(j, float(np.nanmin(pivots[:, j])))
+            self.refuse_singular(j, float(np.nanmin(pivots[:, j])))
         return a.reshape(*shape, self.nv)
 
     def gravity(self, q: Any) -> Array:
@@ -518,7 +518,8 @@ class Tree:
         entries.joint_columns(kind.code, float(pitch), own, H, W)
         return H.T.copy(), W.T.copy()
 
-    def _raise_singular(self, j: int, pivot: float) -> None:
+    def refuse_singular(self, j: int, pivot: float) -> None:
+        """Raise the SingularError of freedom j, whose pivot in the factors of M is too small."""
         name = next(name for name, place in self.coordinates.items() if place.v.start <= j < place.v.stop)
         raise SingularError(
             f"joint {name!r} moves no inertia (pivot {pivot:.3g}); give the bodies that hang on it mass and inertia, "
