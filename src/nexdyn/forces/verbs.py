@@ -16,9 +16,9 @@ from numba.extending import overload
 
 from nexdyn.forces import applied, bushing, force_table, joint_force, kinds, point_spring, torsion_spring, user
 from nexdyn.forces.tables import FIRST, KIND
+from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3
-from nexdyn.spatial.generic import defines, generic
 from nexdyn.spatial.lanes import pack, zero
 
 APPLIED, POINT_SPRING, TORSION_SPRING, BUSHING, FORCE_TABLE = (

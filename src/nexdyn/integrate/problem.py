@@ -16,7 +16,7 @@ A formulation defines these for its own type of problem with `@defines(rates)`:
 
 from __future__ import annotations
 
-from nexdyn.spatial.generic import generic
+from nexdyn.generic import generic
 
 rates = generic("rates", "K[i, :] = ẏ(t, y); returns a status.")
 recentre = generic("recentre", "Move the chart's base to the present position.")

@@ -15,8 +15,8 @@ from __future__ import annotations
 import operator
 from typing import Any, NamedTuple
 
+from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
-from nexdyn.spatial.generic import defines, generic
 from nexdyn.spatial.lanes import atan2, cos, if_less, sin, sqrt, zero
 
 

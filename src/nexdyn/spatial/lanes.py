@@ -20,8 +20,8 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import intrinsic, models, register_model
 from numba.np.arrayobj import make_array
 
+from nexdyn.generic import is_instance
 from nexdyn.kernel import FLOATING_POINT, overloaded
-from nexdyn.spatial.generic import is_instance
 
 LANES = 8
 VECTOR = ir.VectorType(ir.DoubleType(), LANES)

@@ -21,9 +21,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
+from nexdyn.generic import is_instance
 from nexdyn.kernel import formula, overloaded
 from nexdyn.spatial import algebra, lanes
-from nexdyn.spatial.generic import is_instance
 
 _VALUE_OF: dict[Any, Any] = {}
 """The value type of each type of rows."""

@@ -22,11 +22,11 @@ from nexdyn.forces.tables import (
     frames_b,
 )
 from nexdyn.forces.verbs import element_energy, force_element, freedom_element, freedom_energy
+from nexdyn.generic import defines, generic
 from nexdyn.integrate.problem import FORCE_FAILED, OK
 from nexdyn.kernel import formula
 from nexdyn.model.system import System
 from nexdyn.spatial.algebra import Force, Motion, T, Vec3, cross
-from nexdyn.spatial.generic import defines, generic
 from nexdyn.spatial.lanes import zero
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.tree.compile import Compiled

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from nexdyn.generic import defines, generic
 from nexdyn.integrate import problem as integration
 from nexdyn.integrate.problem import OK
 from nexdyn.joints.verbs import CARTESIAN, CYLINDRICAL, FREE, PLANAR, PRISMATIC, SPHERICAL, chart_rate, chart_step
 from nexdyn.kernel import formula
-from nexdyn.spatial.generic import defines, generic
 from nexdyn.spatial.lanes import zero
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.crba import factor, mass_matrix, solve_factored
