@@ -120,7 +120,10 @@ class _CacheImpl(caching.CompileResultCacheImpl):
 
 
 class _Cache(caching.FunctionCache):
-    """A cache that never stops the work: a damaged file counts as none, a full disk keeps nothing."""
+    """A cache that never stops the work: a damaged file counts as none, a full disk keeps nothing.
+
+    Nor does it keep what was compiled while the sources changed, which is of neither state.
+    """
 
     _impl_class = _CacheImpl
 
@@ -134,7 +137,8 @@ class _Cache(caching.FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         with contextlib.suppress(OSError):
-            super().save_overload(sig, data)
+            if source_hash.__wrapped__() == source_hash():
+                super().save_overload(sig, data)
 
 
 class _Formula(CPUDispatcher):
