@@ -19,7 +19,9 @@ PAGES = ("aba", "hinge_chain", "linear", "start")
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which to run; all by default: {', '.join(PAGES)}")
-    parser.add_argument("--smoke", action="store_true", help="run every line once, small, in seconds; no time is judged")
+    parser.add_argument(
+        "--smoke", action="store_true", help="run every line once, small, in seconds; no time is judged"
+    )
     parser.add_argument("--json", metavar="FILE", type=Path, help="also write the figures to FILE, as JSON")
     arguments = parser.parse_args()
     if unknown := [name for name in arguments.names if name not in PAGES]:
@@ -39,7 +41,9 @@ def main() -> int:
     if arguments.json:
         record = {"command": sys.argv[1:], "machine": told, "when": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
         unfinished = arguments.json.with_name(f"{arguments.json.name}.{os.getpid()}")
-        unfinished.write_text(json.dumps({**record, "reports": [dataclasses.asdict(r) for r in reports]}, indent=1) + "\n")
+        unfinished.write_text(
+            json.dumps({**record, "reports": [dataclasses.asdict(r) for r in reports]}, indent=1) + "\n"
+        )
         unfinished.replace(arguments.json)
     return 0
 

@@ -82,12 +82,25 @@ def tell_time(report: Report, shape: str, among: int | None, sizes: tuple[int, .
     for name, loop in ALGORITHMS.items():
         times = alternate({str(n): lambda repeat, n=n: loop(repeat, *states[n]) for n in sizes}, effort)
         each = [statistics.median(times[str(n)]) / n * 1e9 for n in sizes]
-        ratios = [last / first * sizes[0] / sizes[-1] for first, last in zip(times[str(sizes[0])], times[str(sizes[-1])], strict=True)]
+        ratios = [
+            last / first * sizes[0] / sizes[-1]
+            for first, last in zip(times[str(sizes[0])], times[str(sizes[-1])], strict=True)
+        ]
         ratio = statistics.median(ratios)
         report.rows.append(
-            Row(f"{name}, {shape}", "ns", each, ratio=ratio, spread=quartiles(ratios), target=f"≤ {MOST}×", met=ratio <= MOST)
+            Row(
+                f"{name}, {shape}",
+                "ns",
+                each,
+                ratio=ratio,
+                spread=quartiles(ratios),
+                target=f"≤ {MOST}×",
+                met=ratio <= MOST,
+            )
         )
     for what, bytes_of in (("tables and scratch", tables), ("a Tree", held)):
         each = [bytes_of[n] for n in sizes]
         ratio = each[-1] / each[0]
-        report.rows.append(Row(f"memory of {what}, {shape}", "B", each, ratio=ratio, target=f"≤ {MOST}×", met=ratio <= MOST))
+        report.rows.append(
+            Row(f"memory of {what}, {shape}", "B", each, ratio=ratio, target=f"≤ {MOST}×", met=ratio <= MOST)
+        )

@@ -93,7 +93,9 @@ def alternate(rivals: Mapping[str, Work], effort: Effort) -> dict[str, list[floa
     return times
 
 
-def compared(what: str, unit: str, scale: float, times: Mapping[str, list[float]], ours: str, rival: str, at_least: float) -> Row:
+def compared(
+    what: str, unit: str, scale: float, times: Mapping[str, list[float]], ours: str, rival: str, at_least: float
+) -> Row:
     """`ours` beside `rival`: medians in `unit` (seconds × scale), the median ratio of neighbouring turns, its target."""
     ratios = sorted(theirs / mine for theirs, mine in zip(times[rival], times[ours], strict=True))
     ratio = statistics.median(ratios)

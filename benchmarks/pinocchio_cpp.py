@@ -61,7 +61,10 @@ def load(build: bool) -> tuple[ctypes.CDLL | None, str]:
 
 def header_folder(header: str, prefix: str) -> str | None:
     """The folder below an installed package, or of the system, that holds `header`."""
-    folders = [Path(entry) / prefix for entry in sys.path] + [Path("/usr/include/eigen3"), Path("/usr/local/include/eigen3")]
+    folders = [Path(entry) / prefix for entry in sys.path] + [
+        Path("/usr/include/eigen3"),
+        Path("/usr/local/include/eigen3"),
+    ]
     return next((str(folder) for folder in folders if (folder / header).exists()), None)
 
 
@@ -74,7 +77,9 @@ def aba(library: ctypes.CDLL, model: RandomTree, q: Any, v: Any, tau: Any) -> tu
     library.tree_aba.argtypes = [ctypes.c_void_p, ctypes.c_int, *[doubles] * 4]
     library.tree_aba.restype = None
     tree = library.tree_new(
-        model.n, np.ascontiguousarray(model.parent), *map(np.ascontiguousarray, (model.R, model.p, model.mass, model.com, model.inertia))
+        model.n,
+        np.ascontiguousarray(model.parent),
+        *map(np.ascontiguousarray, (model.R, model.p, model.mass, model.com, model.inertia)),
     )
     a = np.zeros(model.n)
     return lambda repeat: library.tree_aba(tree, repeat, q, v, tau, a), a

@@ -90,7 +90,13 @@ def crooked_door() -> nx.System:
     system.add_joint(nx.Revolute("lower", system.ground, leaf, at=(0, 0, 0), axis=(0, 0, 1)))
     system.add_joint(
         nx.Revolute(
-            "upper", system.ground, leaf, anchor_a=(0, 0, 2.05), anchor_b=(-0.5, 0, 1), axis_a=(0, 0, 1), axis_b=(0, 0, 1)
+            "upper",
+            system.ground,
+            leaf,
+            anchor_a=(0, 0, 2.05),
+            anchor_b=(-0.5, 0, 1),
+            axis_a=(0, 0, 1),
+            axis_b=(0, 0, 1),
         )
     )
     return system

@@ -169,7 +169,9 @@ def test_trees_agree_with_minimal_coordinates_at_random_velocities_under_forces(
             orientation=body.orientation,
         )  # fmt: skip
     for joint in bare.joints.values():
-        sides = {f"{key}_{side}": getattr(joint, f"{key}_{side}") for key in ("anchor", "axis", "reference") for side in "ab"}
+        sides = {
+            f"{key}_{side}": getattr(joint, f"{key}_{side}") for key in ("anchor", "axis", "reference") for side in "ab"
+        }
         extra = {"pitch": joint.pitch} if joint.kind == "helical" else {}
         if joint.nv:
             extra |= {"v0": rng.normal(size=joint.nv), "damping": 0.3}

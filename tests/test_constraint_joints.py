@@ -182,7 +182,9 @@ def test_a_rod_stands_for_the_coupler_of_a_four_bar() -> None:
         ("C", "coupler", "rocker", (1.5, 1.4, 0)),
     ):  # fmt: skip
         bar.add_joint(nx.Revolute(name, parent, child, at=at))
-    np.testing.assert_allclose(report.acceleration("rocker"), nx.assemble(bar).acceleration("rocker"), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(
+        report.acceleration("rocker"), nx.assemble(bar).acceleration("rocker"), rtol=1e-6, atol=1e-6
+    )
 
 
 # --- what is refused --------------------------------------------------------------------------------------------------
@@ -193,9 +195,7 @@ def on_a_rod(**options: Any) -> nx.System:
     system = nx.System("lever")
     lever = system.add_body("lever", mass=1.0, inertia=mechanisms.INERTIA, position=(0, 0, 0))
     system.add_joint(nx.Revolute("pivot", system.ground, lever, at=(0, 0, 0)))
-    system.add_joint(
-        nx.Rod("rod", system.ground, lever, **{"anchor_a": (3, 0, 0), "anchor_b": (0, 1, 0), **options})
-    )
+    system.add_joint(nx.Rod("rod", system.ground, lever, **{"anchor_a": (3, 0, 0), "anchor_b": (0, 1, 0), **options}))
     return system
 
 
@@ -222,13 +222,11 @@ def test_a_rod_too_short_is_refused_with_its_gap() -> None:
         ({"anchor_a": (0, 1, 0)}, r"its two points coincide"),
         ({"at": (0, 0, 0)}, r"has two points, not one at=.*give anchor_a and anchor_b"),
         ({"damping": 1.0}, r"has no coordinates, so it takes no damping"),
-        ({"q0": 0.0}, None),
+        ({"q0": 0.0}, r"takes no q0"),
         ({"limits": (0, 1)}, r"takes no limits"),
     ],
 )
-def test_a_rod_that_means_nothing_is_refused(options: dict[str, Any], message: str | None) -> None:
-    if message is None:
-        pytest.skip("a number that says nothing")
+def test_a_rod_that_means_nothing_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(nx.InputError, match=message):
         on_a_rod(**options)
 
@@ -269,7 +267,7 @@ def test_the_row_that_matters_least_is_the_one_dropped() -> None:
 @pytest.mark.parametrize(
     ("priority", "message"),
     [
-        ({"DotXZ": 1}, r"no equation 'DotXZ'; did you mean 'DotZX'\? equations: DX, DY, DZ, DotZX, DotZY"),
+        ({"DotsZX": 1}, r"no equation 'DotsZX'; did you mean 'DotZX'\? equations: DX, DY, DZ, DotZX, DotZY"),
         ({"DX": -1}, "priority of DX of joint 'revolute' is -1; a whole number, 0 or more"),
         ({"DX": 1.5}, "priority of DX of joint 'revolute' is 1.5"),
         (-2, "priority of joint 'revolute' is -2"),

@@ -16,7 +16,9 @@ def two_bodies(rng: np.random.Generator) -> nx.System:
     for name in ("a", "b"):
         q = rng.normal(size=4)
         bodies.append(
-            system.add_body(name, mass=1.0, inertia=(1, 1, 1), position=rng.normal(size=3), orientation=q / np.linalg.norm(q))
+            system.add_body(
+                name, mass=1.0, inertia=(1, 1, 1), position=rng.normal(size=3), orientation=q / np.linalg.norm(q)
+            )
         )
     point = {"anchor_a": rng.normal(size=3), "anchor_b": rng.normal(size=3)}
     system.add_joint(nx.Fixed("joint", *bodies, axis_a=rng.normal(size=3), axis_b=rng.normal(size=3), **point))

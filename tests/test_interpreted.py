@@ -22,7 +22,6 @@ import json
 import numpy as np
 from numba import config
 import systems
-from nexdyn.joints.verbs import chart_rate
 from test_interpreted import answers
 
 assert (config.DISABLE_JIT, config.BOUNDSCHECK) == {settings}

@@ -47,12 +47,7 @@ class Place:
 
     def __init__(self, root: Path) -> None:
         self.root, self.package, self.kernels = root, root / "lib" / "nexdyn", root / "kernels"
-        # what the program imports, and no more: the hash is of all that is there
-        for part in ("__init__.py", "errors.py", "kernel.py", "spatial"):
-            source, target = PACKAGE / part, self.package / part
-            target.parent.mkdir(parents=True, exist_ok=True)
-            copy: Any = shutil.copytree if source.is_dir() else shutil.copy2
-            copy(source, target, **({"ignore": shutil.ignore_patterns("__pycache__")} if source.is_dir() else {}))
+        shutil.copytree(PACKAGE, self.package, ignore=shutil.ignore_patterns("__pycache__"))
         self.program = root / "program.py"
         self.program.write_text(PROGRAM)
 

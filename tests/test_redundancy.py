@@ -102,7 +102,9 @@ def test_random_graphs_of_joints_follow_the_greedy_rule(rng: np.random.Generator
         for i in range(n):
             q = rng.normal(size=4)
             bodies.append(
-                system.add_body(f"b{i}", mass=1.0, inertia=(1, 1, 1), position=rng.normal(size=3), orientation=q / np.linalg.norm(q))
+                system.add_body(
+                    f"b{i}", mass=1.0, inertia=(1, 1, 1), position=rng.normal(size=3), orientation=q / np.linalg.norm(q)
+                )
             )
         edges = [(int(rng.integers(0, i + 1)), i + 1) for i in range(n)]
         edges += [tuple(sorted(rng.choice(n + 1, 2, replace=False))) for _ in range(3)]

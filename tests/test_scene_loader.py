@@ -112,9 +112,7 @@ def test_an_unknown_demo_offers_the_nearest() -> None:
 
 def test_a_missing_file_offers_the_nearest_beside_it(tmp_path: Path) -> None:
     (tmp_path / "robot.urdf").write_text(URDF)
-    with pytest.raises(
-        FileError, match=r"robt.urdf: no such file; did you mean '.*robot.urdf'\? demos: bricard"
-    ):
+    with pytest.raises(FileError, match=r"robt.urdf: no such file; did you mean '.*robot.urdf'\? demos: bricard"):
         load(tmp_path / "robt.urdf")
     with pytest.raises(FileError, match="no such file; demos: bricard"):
         load(tmp_path / "nowhere" / "robot.urdf")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -199,7 +200,9 @@ def test_start_by_array_by_names_and_by_attributes_of_the_joints_is_the_same() -
     assert same(by_array, by_joint)
     assert by_array.recording.q[0].tolist() == q0
     # what is given by name goes before what the joint says
-    mixed = nx.simulate(chain(first={"q0": 9.0}, second={"q0": -0.2, "v0": 2.0}), 0.1, q0={"first": 0.3}, v0={"first": 1.0})
+    mixed = nx.simulate(
+        chain(first={"q0": 9.0}, second={"q0": -0.2, "v0": 2.0}), 0.1, q0={"first": 0.3}, v0={"first": 1.0}
+    )
     assert same(by_array, mixed)
 
 
@@ -219,18 +222,17 @@ def anchored(kind: str, gap: float = 0.0, twist: float = 0.0) -> tuple[nx.System
     reference_a = np.cross(axis_a, S.unit(rng, 3))
     frame = nx.spatial.rotations.frame_from_z
     R_WJ, p_WJ = R_WA @ frame(axis_a, reference_a), p_WA + R_WA @ anchor_a
-    R_WB = R_WJ @ R_J @ nx.spatial.rotations.rotation_about((1.0, 0.0, 0.0), twist) @ frame(X_B["axis_b"], reference_b).T
+    R_WB = (
+        R_WJ @ R_J @ nx.spatial.rotations.rotation_about((1.0, 0.0, 0.0), twist) @ frame(X_B["axis_b"], reference_b).T
+    )
     p_WB = p_WJ + R_WJ @ p_J + gap * R_WJ @ R_J[:, 0] - R_WB @ X_B["anchor_b"]
     system = nx.System("anchored", gravity=(0, 0, 0))
     a = system.add_body("a", mass=1.0, inertia=(1, 1, 1), **X_A)
     orientation = nx.spatial.rotations.quaternion(R_WB)
     b = system.add_body("b", mass=1.0, inertia=(1, 1, 1), position=p_WB, orientation=orientation)
+    axes = {"anchor_a": anchor_a, "axis_a": axis_a, "reference_a": reference_a, "reference_b": reference_b, **X_B}
     pitch = {"pitch": 0.3} if kind == "helical" else {}
-    system.add_joint(
-        nx.joints.JOINTS[kind](
-            "joint", a, b, anchor_a=anchor_a, axis_a=axis_a, reference_a=reference_a, reference_b=reference_b, **X_B, **pitch
-        )  # fmt: skip
-    )
+    system.add_joint(nx.joints.JOINTS[kind]("joint", a, b, **axes, **pitch))
     return system, own
 
 
@@ -282,6 +284,13 @@ def test_run_goes_on_from_a_result_to_the_bit() -> None:
     np.testing.assert_allclose(rest.v, whole.v[512:], rtol=0, atol=1e-13)
     hinges = nx.Tree(system).coordinates["shoulder"].q
     assert np.array_equal(rest.q[:1], whole.q[512:513]) or np.array_equal(rest.q[0, hinges], whole.q[512, hinges])
+
+
+def test_run_goes_on_from_a_file_as_from_the_result(tmp_path: Path) -> None:
+    half = nx.simulate(pendulums(), 0.25, v0=SPIN)
+    half.save(tmp_path / "half.nc")
+    from_file = nx.simulate(pendulums(), 0.5, initial=nx.open_result(tmp_path / "half.nc"))
+    assert same(from_file, nx.simulate(pendulums(), 0.5, initial=half))
 
 
 def test_restart_takes_other_values_where_they_are_given() -> None:

@@ -190,7 +190,9 @@ def unstable(dt: float) -> dict[str, Any]:
 
 
 def test_blow_up_is_stopped_with_time_joint_and_body_and_what_was_reached_is_kept() -> None:
-    with pytest.raises(nx.SolveError, match=r"no longer finite at t = .* s in joint 'spring' \(body 'bob'\); reduce dt") as caught:
+    with pytest.raises(
+        nx.SolveError, match=r"no longer finite at t = .* s in joint 'spring' \(body 'bob'\); reduce dt"
+    ) as caught:
         nx.simulate(**unstable(0.1))
     error = caught.value
     assert error.where == "bob"
@@ -236,7 +238,9 @@ def test_force_that_grows_without_bound_stops_the_adaptive_method_with_time_and_
     system.add_joint(nx.Prismatic("rail", system.ground, still))
     system.add_joint(nx.Prismatic("slide", system.ground, bob, v0=1.0))
     system.add_force(nx.UserJointForce("runaway", "slide", square))
-    with pytest.raises(nx.SolveError, match=r"the step fell to .* at t = 1 s .* in joint 'slide' \(body 'bob'\)") as caught:
+    with pytest.raises(
+        nx.SolveError, match=r"the step fell to .* at t = 1 s .* in joint 'slide' \(body 'bob'\)"
+    ) as caught:
         nx.simulate(system, 2.0, nx.DormandPrince(1e-6, 1e-8))
     assert caught.value.time == pytest.approx(1.0, abs=1e-5)
     assert caught.value.where == "bob"

@@ -26,7 +26,9 @@ def moving(seed: int) -> tuple[nx.System, Any]:
     # an armature turns with its freedom alone and belongs to no body: Newton and Euler would miss it
     system = system.with_parameters({f"{joint.name}.armature": 0.0 for joint in system.joints.values()})
     first, *_, last = system.bodies
-    system.add_force(nx.AppliedForce("push", last, force=(1.0, "=sin(3*t)", 0.5), torque=(0.2, 0, 0), anchor=(0.1, 0, 0.2)))
+    system.add_force(
+        nx.AppliedForce("push", last, force=(1.0, "=sin(3*t)", 0.5), torque=(0.2, 0, 0), anchor=(0.1, 0, 0.2))
+    )
     system.add_force(nx.PointSpring("spring", first, last, stiffness=2.0, damping=0.1, length=1.0))
     system.add_force(nx.JointForce("motor", "j0", "=2*cos(t)"))
     tree, rng = nx.Tree(system), np.random.default_rng(seed)
@@ -125,7 +127,9 @@ def test_reactions_do_no_work_and_what_is_missing_acts_along_the_freedoms(seed: 
     for i, name in enumerate(tree.body_names):
         joint = next((j for j in system.joints.values() if j.child.name == name), None)
         if joint is None or not joint.nv:
-            np.testing.assert_allclose(seen.reaction[:, i] - (0 if joint is None else seen.wrench[:, i]), 0.0, atol=1e-9)
+            np.testing.assert_allclose(
+                seen.reaction[:, i] - (0 if joint is None else seen.wrench[:, i]), 0.0, atol=1e-9
+            )
             continue
         place = tree.coordinates[joint.name]
         for k in (0, 200, 400):
@@ -186,5 +190,7 @@ def test_free_body_spins_as_its_quaternion_says() -> None:
     r = nx.simulate(system, 1.0, METHOD, v0=(0.1, 1.0, 0.2, 1.0, 2.0, 3.0)).recording
     seen = seen_of(system, r)
     np.testing.assert_allclose(seen.R[:, 0], rotation_matrix(r.q[:, :4]), atol=1e-14)
-    np.testing.assert_allclose(seen.angular_velocity[:, 0], np.einsum("nij,nj->ni", seen.R[:, 0], r.v[:, :3]), atol=1e-13)
+    np.testing.assert_allclose(
+        seen.angular_velocity[:, 0], np.einsum("nij,nj->ni", seen.R[:, 0], r.v[:, :3]), atol=1e-13
+    )
     np.testing.assert_allclose(seen.acceleration, 0.0, atol=1e-12)

@@ -40,7 +40,7 @@ def is_instance(numba_type: Any, cls: Any) -> bool:
         return isinstance(numba_type, types.NoneType)
     if cls is float:
         return not isinstance(numba_type, types.BaseTuple)
-    return isinstance(numba_type, types.BaseNamedTuple) and numba_type.instance_class is cls
+    return isinstance(numba_type, types.BaseNamedTuple) and numba_type.instance_class is cls  # type: ignore[attr-defined]
 
 
 def _found(op: Any, args: tuple[Any, ...]) -> Callable[..., Any] | None:

@@ -230,6 +230,7 @@ def absolute_model(system: System, drivers: bool = True) -> AbsoluteModel:
     pairs: list[tuple[int, int]] = []
     terms: list[tuple[int, int]] = []
     frames, scale, table, offset = [], [], [], []
+    angles_of: dict[str, list[int]] = {}
     for joint in system.joints.values():
         R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(values)
         pairs.append((number_of[joint.parent.name], number_of[joint.child.name]))
@@ -240,6 +241,9 @@ def absolute_model(system: System, drivers: bool = True) -> AbsoluteModel:
             offset.append(joint.offset(equation, values))
             terms += [(len(pairs) - 1, kind) for kind, _ in parts]
             scale += [s for _, s in parts]
+            if any(kind == ANGLE for kind, _ in parts):
+                first = len(terms) - len(parts)
+                angles_of[joint.name] = [first + n for n, (kind, _) in enumerate(parts) if kind == ANGLE]
             rows.append(Row(joint.name, equation, joint.row_priority(equation, priority), len(rows)))
     driven: list[DriverRow] = []
     for driver in system.drivers.values() if drivers else ():
@@ -249,12 +253,7 @@ def absolute_model(system: System, drivers: bool = True) -> AbsoluteModel:
         frames.append(measured.frame)
         angles = [len(terms)]
         if measured.primitive == ANGLE:
-            angles += [
-                e
-                for r in rows
-                if r.joint == measured.joint and r.driver is None
-                for e in _angles(table[r.index], terms)
-            ]
+            angles += angles_of.get(measured.joint, [])
         driven.append(DriverRow(driver.name, len(rows), driver.resolved(values), angles))
         table.append((len(terms), 1, len(driven) - 1))
         offset.append(measured.offset)
@@ -299,11 +298,6 @@ def _measured(system: System, driver: Driver) -> _Measured:
         return _Measured(joint.child.name, joint.parent.name, frame, ANGLE, 0.0, joint.name, equation)
     frame = np.concatenate([R_AJ.ravel(), p_AJ, R_BJ.ravel(), p_BJ])
     return _Measured(joint.parent.name, joint.child.name, frame, NUMBER[equation], 0.0, joint.name, equation)
-
-
-def _angles(row: tuple[int, int, int], terms: list[tuple[int, int]]) -> list[int]:
-    """The terms of a row that are angles."""
-    return [e for e in range(row[0], row[0] + row[1]) if terms[e][1] == ANGLE]
 
 
 def _terms(joint: Joint, equation: str, values: dict[str, float]) -> list[tuple[int, float]]:

@@ -29,6 +29,8 @@ RANK_TOLERANCE = 1e-8
 """A pivot below this part of the largest one is a zero."""
 COEFFICIENT_TOLERANCE = 1e-7
 """A coefficient below this is a zero."""
+COINCIDENT = 1e-9
+"""Points nearer than this part of their distance from the origin are one: an assembled pose is closed to 1e-10."""
 
 
 @dataclass
@@ -141,7 +143,7 @@ def block_length(model: AbsoluteModel, q: np.ndarray, block: Block) -> float:
             points.append(q[i, 4:] + p + 2.0 * np.cross(u, np.cross(u, p) + w * p))
     spread = np.linalg.norm(np.array(points) - np.mean(points, axis=0), axis=1).max()
     scale = max(1e-300, float(np.abs(points).max()))
-    return float(spread) if spread > 1e-12 * scale else 1.0
+    return float(spread) if spread > COINCIDENT * scale else 1.0
 
 
 def _analyse(model: AbsoluteModel, q: np.ndarray, J: np.ndarray, block: Block) -> None:

@@ -286,6 +286,8 @@ class Joint(Element):
     def check(self, values: Mapping[str, float]) -> None:
         """Raise InputError, naming the joint, where a value is not valid under the parameter `values`."""
         mine = self.__dict__
+        if not self.tree:
+            self._refuse_freedoms()
         given = [attribute for attribute in _IN_BODIES if mine[attribute] is not None]
         if given and [attribute for attribute in ("at", "axis", "reference") if mine[attribute] is not None]:
             raise InputError(
@@ -314,8 +316,6 @@ class Joint(Element):
             self._mimic(self.mimic, values)
         if self.priority is not None:
             self._check_priority()
-        if not self.tree:
-            self._refuse_freedoms()
         if len(mine) > len(_KNOWN):
             self.check_own(values)
 
@@ -338,7 +338,7 @@ class Joint(Element):
     def _refuse_freedoms(self) -> None:
         """A joint that is a constraint only takes nothing that belongs to coordinates."""
         for attribute in _OF_FREEDOMS:
-            if self.__dict__[attribute] not in (None, 0, 0.0):
+            if self.__dict__[attribute] != _DEFAULTS[attribute]:
                 raise InputError(
                     f"{self} is a constraint only and has no coordinates, so it takes no {attribute}; "
                     f"put a PointSpring or a Bushing beside it"
@@ -431,4 +431,5 @@ _PER_FREEDOM = ("damping", "stiffness", "rest", "armature", "friction", "effort_
 _OF_FREEDOMS = (
     "damping", "stiffness", "rest", "armature", "friction", "effort_limit", "velocity_limit", "limits", "q0", "v0", "mimic",
 )  # fmt: skip
-_KNOWN = frozenset(Joint("known", "a", "b").__dict__)
+_DEFAULTS = dict(Joint("known", "a", "b").__dict__)
+_KNOWN = frozenset(_DEFAULTS)

@@ -13,6 +13,7 @@ from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.coriolis import coriolis_matrix
 from nexdyn.tree.crba import composite_inertias, factor, mass_matrix, solve_factored, unit_columns
 from nexdyn.tree.energy import gravity_energy, kinetic_energy, momentum, momentum_matrix, subtree_jacobian
+from nexdyn.tree.handle import tables_at
 from nexdyn.tree.jacobian import frame_jacobian
 from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.rnea import inverse_dynamics
@@ -20,12 +21,11 @@ from nexdyn.tree.tables import IC_, IQ, IV, KIND, NV, V_, TreeModel, TreeWork
 
 
 @kernel
-def aba_one(topology, body, freedom, scratch_b, scratch_f, q, v, tau, qdd):  # type: ignore[no-untyped-def]
-    """q̈ of one state. Returns 1 where a length is wrong, 2 where an acceleration is not finite."""
-    nv = len(qdd)
-    if len(v) != nv or len(tau) != nv or len(q) != topology[0, IQ]:
+def aba_one(handle, q, v, tau, qdd):  # type: ignore[no-untyped-def]
+    """q̈ of one state of the tree with this handle. Returns 1 where a length is wrong, 2 where q̈ is not finite."""
+    model, work, nq, nv = tables_at(handle)
+    if len(qdd) != nv or len(v) != nv or len(tau) != nv or len(q) != nq:
         return 1
-    model, work = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f)
     kinematics(model, q, v, work)
     articulated_bodies(model, tau, work, qdd)
     return 0 if is_finite(qdd) else 2

@@ -19,6 +19,7 @@ from nexdyn.model.topology import Arc, Forest, spanning_forest
 from nexdyn.tree import entries, tables
 from nexdyn.tree.compile import Compiled, compile_tree, joint_class
 from nexdyn.tree.coupling import Coupling, find_coupling
+from nexdyn.tree.handle import Handle
 from nexdyn.tree.jacobian import LOCAL, WORLD, WORLD_ALIGNED
 
 Array = np.ndarray
@@ -53,6 +54,8 @@ class Tree:
         self.nq, self.nv = c.nq, c.nv
         self._work = tables.new_work(self._compiled.model.topology.shape[0] - 1, self._compiled.nv)
         self._handle = (*self._compiled.model, *self._work)
+        self._held = Handle(self._compiled.model, self._work)
+        self._address = self._held.address
 
     # --- names ------------------------------------------------------------------------------------------------------
 
@@ -179,7 +182,7 @@ class Tree:
         if self._aba_one is not None:
             try:
                 a = np.empty(self.nv)
-                if self._aba_one(*self._handle, q, v, tau, a) == 0:
+                if self._aba_one(self._address, q, v, tau, a) == 0:
                     return a
             except TypeError:
                 pass
@@ -193,7 +196,7 @@ class Tree:
         """
         if self._coupling is not None:
             return None
-        return compiled_for(entries.aba_one, *self._handle, self.neutral(), *np.zeros((3, self.nv)))
+        return compiled_for(entries.aba_one, self._address, self.neutral(), *np.zeros((3, self.nv)))
 
     def _aba_batch(self, q: Any, v: Any, tau: Any) -> Array:
         if self._coupling is not None:
