@@ -19,7 +19,7 @@ from benchmarks.models import RandomTree, nexdyn_system, pinocchio_model, random
 from nexdyn.kernel import FLOATING_POINT
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.kinematics import kinematics
-from nexdyn.tree.tables import TreeModel, TreeWork
+from nexdyn.tree.tables import new_work
 
 AGREE = 1e-10
 CASES = {"7-joint chain": (7, 1), "30-joint tree": (30, 4)}
@@ -57,8 +57,8 @@ def compare(report: Report, what: str, model: RandomTree, effort: Effort) -> Non
 
     expected = pin.aba(peer, data, q, v, tau).copy()
     check("tree.aba", tree.aba(q, v, tau), expected)
-    tables, work, a = tree.compiled.model, tree._work, np.zeros(model.n)
-    aba_loop(1, TreeModel(*tables), TreeWork(*work), q, v, tau, a)
+    tables, work, a = tree.compiled.model, new_work(tree.nb, tree.nv), np.zeros(model.n)
+    aba_loop(1, tables, work, q, v, tau, a)
     check("the compiled loop", a, expected)
 
     def from_python(repeat: int) -> None:

@@ -36,8 +36,7 @@ def _aba(repeat, model, work, poses, q, v, x, out):  # type: ignore[no-untyped-d
 
 def _rnea(repeat, model, work, poses, q, v, x, out):  # type: ignore[no-untyped-def]
     for _ in range(repeat):
-        kinematics(model, q, v, work)
-        inverse_dynamics(model, x, work, out)
+        inverse_dynamics(model, q, v, x, work, out)
 
 
 def _fk(repeat, model, work, poses, q, v, x, out):  # type: ignore[no-untyped-def]

@@ -284,7 +284,7 @@ def test_step_that_is_no_positive_number_is_refused(method: Any, dt: Any) -> Non
         ({"rtol": 0.0}, "rtol of DormandPrince is 0"),
         ({"rtol": 1e-15}, "below 1e-14 rounding decides"),
         ({"atol": -1.0}, "atol of DormandPrince"),
-        ({"atol": "x"}, "atol of DormandPrince is 'x'"),
+        ({"atol": "x"}, "atol of DormandPrince is .*'x'"),
         ({"dt_min": 0.0}, "dt_min of DormandPrince"),
         ({"dt_max": 1e-15}, "dt_max of DormandPrince"),
         ({"dt_max": np.nan}, "dt_max of DormandPrince"),

@@ -58,7 +58,7 @@ def dynamics(topology, body, freedom, work_b, work_f, q, v, x, qdd, tau, poses):
     model, work = TreeModel(topology, body, freedom), TreeWork(work_b, work_f)
     kinematics(model, q, v, work)
     articulated_bodies(model, x, work, qdd)
-    inverse_dynamics(model, x, work, tau)
+    inverse_dynamics(model, q, v, x, work, tau)
     X_W, X_out = PoseRows(work.body, XW_), PoseRows(poses, 0)
     world_poses(model, work, X_W)
     for i in range(1, len(topology)):

@@ -8,7 +8,8 @@
     a = X⁻¹ a_p;  for the columns, first first:  q̈ = (u − Uᵀ a)/d,  a ← a + h q̈;   A = a + c
 
 Eliminating the columns of a joint one after another is the block elimination by D = HᵀU of the book with D factored
-as L d Lᵀ; a revolute joint is the case of one column.
+as L d Lᵀ; a revolute joint is the case of one column. Bodies come depth first, so that body i + 1 is the first child of i
+if i has children at all: going inward, its share is the last one computed.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from nexdyn.spatial.table import ArticulatedInertiaRows, ForceRows, MotionRows, 
 from nexdyn.tree.tables import (
     A_,
     ARMATURE,
+    BRANCHES,
     C_,
     D_,
     EXT_,
@@ -91,13 +93,17 @@ def articulated_bodies(model, tau, work, qdd):  # type: ignore[no-untyped-def]
     no_force = Force(Vec3(o, o, o), Vec3(o, o, o))
     no_inertia = ArticulatedInertia(Sym3(o, o, o, o, o, o), Mat3(o, o, o, o, o, o, o, o, o), Sym3(o, o, o, o, o, o))
 
+    carried_I, carried_p = no_inertia, no_force
     for i in range(len(topology) - 1, 0, -1):
         kind, j, p = topology[i, KIND], topology[i, IV], topology[i, PARENT]
         # I^A = I + shares,  p' = V ×* I V − F_ext + shares + I^A c
         V_i = V[i]
-        I_A = IA[i] + I[i]
-        p_A = pA[i] + cross(V_i, I[i] @ V_i) - F_ext[i] + I_A @ c[i]
-        IA[i], pA[i] = no_inertia, no_force
+        I_A = carried_I + I[i]
+        p_A = carried_p + cross(V_i, I[i] @ V_i) - F_ext[i]
+        if topology[i, BRANCHES] != 0:
+            I_A, p_A = I_A + IA[i], p_A + pA[i]
+            IA[i], pA[i] = no_inertia, no_force
+        p_A = p_A + I_A @ c[i]
         if kind == REVOLUTE:
             I_A, p_A = eliminate(ABOUT_Z, j, I_A, p_A, tau, freedom, U, scratch)
         elif kind == PRISMATIC:
@@ -105,10 +111,15 @@ def articulated_bodies(model, tau, work, qdd):  # type: ignore[no-untyped-def]
         else:
             for n in range(j + topology[i, NV] - 1, j - 1, -1):
                 I_A, p_A = eliminate(H[n], n, I_A, p_A, tau, freedom, U, scratch)
+        # the share of a first child stays in registers, that of the others waits in the parent's row
+        carried_I, carried_p = no_inertia, no_force
         if p > 0:
             X_i = X[i]
-            IA[p] = IA[p] + X_i @ I_A
-            pA[p] = pA[p] + X_i @ p_A
+            if p == i - 1:
+                carried_I, carried_p = X_i @ I_A, X_i @ p_A
+            else:
+                IA[p] = IA[p] + X_i @ I_A
+                pA[p] = pA[p] + X_i @ p_A
 
     A[0] = world_acceleration(model)
     for i in range(1, len(topology)):

@@ -96,12 +96,13 @@ def compile_tree(system: System, forest: Forest, merge_fixed: bool = True) -> Co
 
     moving = np.flatnonzero(~welded)
     topology = np.zeros((links + 1, tables.TOPOLOGY_COLUMNS), dtype=np.int64)
-    topology[0] = (-1, FIXED, nq, nv, 0, tables.NO_EFFORT)
+    topology[0] = (-1, FIXED, nq, nv, 0, tables.NO_EFFORT, 0)
     body = np.zeros((links + 1, tables.BODY_COLUMNS))
     topology[1:, tables.PARENT] = np.where(on_body, link[parent], 0)[moving]
     topology[1:, tables.KIND] = [kinds[a].code for a in moving]
     topology[1:, tables.IQ], topology[1:, tables.IV] = first_q[moving], first_v[moving]
     topology[1:, tables.NV] = [kinds[a].nv for a in moving]
+    topology[:, tables.BRANCHES] = np.bincount(topology[1:, tables.PARENT], minlength=links + 1) > 1
     body[1:, tables.POSE : tables.POSE + 9] = R_LJ[moving].reshape(-1, 9)
     body[1:, tables.POSE + 9 : tables.POSE + 12] = p_LJ[moving]
     np.add.at(body[:, tables.INERTIA : tables.INERTIA + 10], link, _link_inertias(system, forest, R_LB, p_LB))

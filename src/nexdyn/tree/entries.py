@@ -56,8 +56,7 @@ def aba(topology, body, freedom, scratch_b, scratch_f, q, v, tau, qdd):  # type:
 def rnea(topology, body, freedom, scratch_b, scratch_f, q, v, qdd, tau):  # type: ignore[no-untyped-def]
     model, work = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f)
     for s in range(len(q)):
-        kinematics(model, q[s], v[s], work)
-        inverse_dynamics(model, qdd[s], work, tau[s])
+        inverse_dynamics(model, q[s], v[s], qdd[s], work, tau[s])
 
 
 @kernel

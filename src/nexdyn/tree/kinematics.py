@@ -15,39 +15,35 @@ from nexdyn.tree.tables import C_, H_, IQ, IV, KIND, NV, PARENT, PITCH, V_, X_, 
 
 
 @formula
+def body_motion(model, i, q, v, X_PJ, V_parent, H):  # type: ignore[no-untyped-def]
+    """X_i, V_i, c_i of body i from its parent's velocity; H gets the columns of a joint neither revolute nor prismatic."""
+    topology, body = model.topology, model.body
+    kind, k, j = topology[i, KIND], topology[i, IQ], topology[i, IV]
+    # X_i = X_PJ X_J(q),  V' = X_i⁻¹ V_p
+    X_i = child_pose(kind, X_PJ, body[i, PITCH], q, k)
+    V_i = to_child(X_i, V_parent)
+    # V_i = V' + H q̇,  c_i = V_i × H q̇ + Ḣ q̇
+    if kind == REVOLUTE:
+        V_J = v[j] * ABOUT_Z
+        return X_i, V_i + V_J, cross(V_i, V_J)
+    if kind == PRISMATIC:
+        V_J = v[j] * ALONG_Z
+        return X_i, V_i + V_J, cross(V_i, V_J)
+    motion_columns(kind, body[i, PITCH], q, k, H, j)
+    o = zero(V_i.w.x)
+    V_J = Motion(Vec3(o, o, o), Vec3(o, o, o))
+    for n in range(j, j + topology[i, NV]):
+        V_J = V_J + v[n] * H[n]
+    return X_i, V_i + V_J, cross(V_i, V_J) + joint_bias(kind, q, k, v, j, o)
+
+
+@formula
 def kinematics(model, q, v, work):  # type: ignore[no-untyped-def]
     """X, V, c of every body and the columns H of joints that are neither revolute nor prismatic."""
-    topology, body = model.topology, model.body
-    X_PJ = joint_poses(model)
-    X, V, c, H = (
-        PoseRows(work.body, X_),
-        MotionRows(work.body, V_),
-        MotionRows(work.body, C_),
-        MotionRows(work.freedom, H_),
-    )
+    topology, X_PJ, H = model.topology, joint_poses(model), MotionRows(work.freedom, H_)
+    X, V, c = PoseRows(work.body, X_), MotionRows(work.body, V_), MotionRows(work.body, C_)
     for i in range(1, len(topology)):
-        kind, k, j = topology[i, KIND], topology[i, IQ], topology[i, IV]
-        # X_i = X_PJ X_J(q),  V' = X_i⁻¹ V_p
-        X_i = child_pose(kind, X_PJ[i], body[i, PITCH], q, k)
-        X[i] = X_i
-        V_i = to_child(X_i, V[topology[i, PARENT]])
-        # V_i = V' + H q̇,  c_i = V_i × H q̇ + Ḣ q̇
-        if kind == REVOLUTE:
-            V_J = v[j] * ABOUT_Z
-            V[i] = V_i + V_J
-            c[i] = cross(V_i, V_J)
-        elif kind == PRISMATIC:
-            V_J = v[j] * ALONG_Z
-            V[i] = V_i + V_J
-            c[i] = cross(V_i, V_J)
-        else:
-            motion_columns(kind, body[i, PITCH], q, k, H, j)
-            o = zero(V_i.w.x)
-            V_J = Motion(Vec3(o, o, o), Vec3(o, o, o))
-            for n in range(j, j + topology[i, NV]):
-                V_J = V_J + v[n] * H[n]
-            V[i] = V_i + V_J
-            c[i] = cross(V_i, V_J) + joint_bias(kind, q, k, v, j, o)
+        X[i], V[i], c[i] = body_motion(model, i, q, v, X_PJ[i], V[topology[i, PARENT]], H)
 
 
 @formula

@@ -125,7 +125,8 @@ def _(problem: TreeProblem, factorisation: None) -> Any:
 def _(problem: TreeProblem, factorisation: Factorisation) -> Any:
     M, h = factorisation.M_tree, factorisation.h
     size = problem.model.topology[0, 3]
-    inverse_dynamics(problem.model, factorisation.no_a, problem.work, h)
+    q, v = tree_state(problem, problem.coupling)
+    inverse_dynamics(problem.model, q, v, factorisation.no_a, problem.work, h)
     for j in range(size):
         for i in range(size):
             M[i, j] = zero(h[j])

@@ -50,7 +50,7 @@ def observe(  # type: ignore[no-untyped-def]
         status = act(model, work, t[s], q[s], v[s], tau, forces)
         if status != 0:
             return status, s
-        inverse_dynamics(model, a[s], work, tau)
+        inverse_dynamics(model, q[s], v[s], a[s], work, tau)
         X_out, V_out, A_out = PoseRows(poses[s], 0), MotionRows(twists[s], 0), MotionRows(rates[s], 0)
         F_out, R_out = ForceRows(wrenches[s], 0), ForceRows(reactions[s], 0)
         for i in range(1, len(topology)):

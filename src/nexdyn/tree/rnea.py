@@ -13,10 +13,10 @@ from nexdyn.joints.verbs import PRISMATIC, REVOLUTE
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, cross, to_child
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
+from nexdyn.tree.kinematics import body_motion
 from nexdyn.tree.tables import (
     A_,
     ARMATURE,
-    C_,
     EXT_,
     F_,
     H_,
@@ -27,28 +27,24 @@ from nexdyn.tree.tables import (
     V_,
     X_,
     inertias,
+    joint_poses,
     world_acceleration,
 )  # fmt: skip
 
 
 @formula
-def inverse_dynamics(model, qdd, work, tau):  # type: ignore[no-untyped-def]
-    """τ, A and F from X, V, c, H of `kinematics`, q̈ and the external forces in the scratch."""
-    topology, freedom = model.topology, model.freedom
-    I = inertias(model)
-    X, V, c, A = (
-        PoseRows(work.body, X_),
-        MotionRows(work.body, V_),
-        MotionRows(work.body, C_),
-        MotionRows(work.body, A_),
-    )
+def inverse_dynamics(model, q, v, qdd, work, tau):  # type: ignore[no-untyped-def]
+    """τ, and X, V, A, F of every body, from the state, q̈ and the external forces in the scratch."""
+    topology, freedom, I, X_PJ = model.topology, model.freedom, inertias(model), joint_poses(model)
+    X, V, A = PoseRows(work.body, X_), MotionRows(work.body, V_), MotionRows(work.body, A_)
     H, F, F_ext = MotionRows(work.freedom, H_), ForceRows(work.body, F_), ForceRows(work.body, EXT_)
 
     A[0] = world_acceleration(model)
     for i in range(1, len(topology)):
-        kind, j = topology[i, KIND], topology[i, IV]
+        kind, j, p = topology[i, KIND], topology[i, IV], topology[i, PARENT]
+        X_i, V_i, c_i = body_motion(model, i, q, v, X_PJ[i], V[p], H)
         # A_i = X_i⁻¹ A_p + H q̈ + c_i
-        A_i = to_child(X[i], A[topology[i, PARENT]]) + c[i]
+        A_i = to_child(X_i, A[p]) + c_i
         if kind == REVOLUTE:
             A_i = A_i + qdd[j] * ABOUT_Z
         elif kind == PRISMATIC:
@@ -56,9 +52,9 @@ def inverse_dynamics(model, qdd, work, tau):  # type: ignore[no-untyped-def]
         else:
             for n in range(j, j + topology[i, NV]):
                 A_i = A_i + qdd[n] * H[n]
-        A[i] = A_i
+        X[i], V[i], A[i] = X_i, V_i, A_i
         # F_i = I A + V ×* I V − F_ext
-        F[i] = I[i] @ A_i + cross(V[i], I[i] @ V[i]) - F_ext[i]
+        F[i] = I[i] @ A_i + cross(V_i, I[i] @ V_i) - F_ext[i]
 
     for i in range(len(topology) - 1, 0, -1):
         kind, j, p = topology[i, KIND], topology[i, IV], topology[i, PARENT]

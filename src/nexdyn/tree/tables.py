@@ -3,7 +3,8 @@
 Row 0 is the world, bodies are 1 … nb and a parent stands before its children (Featherstone's numbering), so that no
 algorithm branches on the root.
 
-    topology  int64   (nb + 1, 6)   parent, kind of joint, first q, first v, freedoms, efforts; row 0: −1, −, nq, nv, 0, 0
+    topology  int64   (nb + 1, 7)   parent, kind of joint, first q, first v, freedoms, efforts, whether it has several
+                                    children; row 0: −1, −, nq, nv, 0, 0, −
     body      float64 (nb + 1, 24)  X_PJ (12), rigid inertia (10), pitch, −; row 0 holds the gravity vector
     freedom   float64 (nv, 8)       armature, damping, stiffness, rest, friction, friction speed, −, −
 """
@@ -19,8 +20,8 @@ from nexdyn.spatial.algebra import Motion, Vec3
 from nexdyn.spatial.lanes import zero
 from nexdyn.spatial.table import PoseRows, RigidInertiaRows
 
-PARENT, KIND, IQ, IV, NV, EFFORTS = range(6)
-TOPOLOGY_COLUMNS = 6
+PARENT, KIND, IQ, IV, NV, EFFORTS, BRANCHES = range(7)
+TOPOLOGY_COLUMNS = 7
 NO_EFFORT, LINEAR, FRICTIONAL = range(3)  # efforts of a joint: none, spring and damper, and friction
 
 POSE, INERTIA, PITCH = 0, 12, 22
