@@ -117,7 +117,9 @@ def mujoco_chain(links: int) -> tuple[Any, Any, np.ndarray]:
         f'<inertial pos="0 0 {-LENGTH / 2}" mass="{MASS}" diaginertia="{across} {across} {along}"/>'
     )
     bodies = "".join(link.format(0.0 if i == 0 else -LENGTH) for i in range(links)) + "</body>" * links
-    off = " ".join(f'{name}="disable"' for name in ("constraint", "contact", "limit", "equality", "frictionloss", "sensor"))
+    off = " ".join(
+        f'{name}="disable"' for name in ("constraint", "contact", "limit", "equality", "frictionloss", "sensor")
+    )
     xml = (
         f'<mujoco><option timestep="{DT}" integrator="RK4" gravity="0 0 -9.81"><flag {off} actuation="disable"/></option>'
         f"<worldbody>{bodies}</worldbody></mujoco>"

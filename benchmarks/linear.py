@@ -19,7 +19,7 @@ from benchmarks.models import nexdyn_system, random_tree
 from nexdyn.kernel import FLOATING_POINT
 from nexdyn.spatial.table import PoseRows
 from nexdyn.tree.aba import articulated_bodies
-from nexdyn.tree.kinematics import kinematics, world_poses
+from nexdyn.tree.kinematics import forward_kinematics, kinematics
 from nexdyn.tree.rnea import inverse_dynamics
 
 SHAPES = {"chain": 1, "tree, parent among the last 4": 4, "tree, parent among all": None}
@@ -42,8 +42,7 @@ def _rnea(repeat, model, work, poses, q, v, x, out):  # type: ignore[no-untyped-
 def _fk(repeat, model, work, poses, q, v, x, out):  # type: ignore[no-untyped-def]
     X_W = PoseRows(poses, 0)
     for _ in range(repeat):
-        kinematics(model, q, v, work)
-        world_poses(model, work, X_W)
+        forward_kinematics(model, q, X_W)
 
 
 ALGORITHMS = {
@@ -79,7 +78,7 @@ def tell_time(report: Report, shape: str, among: int | None, sizes: tuple[int, .
         states[n] = (tree.compiled.model, tree._work, poses, *rng.normal(size=(3, n)) / np.sqrt(n), np.zeros(n))
         tables[n] = sum(x.nbytes for x in (*tree.compiled.model, *tree._work)) / n
     for name, loop in ALGORITHMS.items():
-        times = alternate({str(n): lambda repeat, n=n: loop(repeat, *states[n]) for n in sizes}, effort)
+        times = alternate({str(n): lambda repeat, n=n, loop=loop: loop(repeat, *states[n]) for n in sizes}, effort)
         each = [statistics.median(times[str(n)]) / n * 1e9 for n in sizes]
         ratios = [
             last / first * sizes[0] / sizes[-1]

@@ -150,7 +150,7 @@ def table(report: Report) -> str:
     for row in report.rows:
         peer = "" if row.peer is None else f"{figure(row.peer)} {row.unit} {row.rival}"
         spread = "" if row.spread is None else f" ({row.spread[0]:.2f}–{row.spread[1]:.2f})"
-        ratio = "" if row.ratio is None else f"{row.ratio:.2f}×{spread}"
+        ratio = spread.strip() if row.ratio is None else f"{row.ratio:.2f}×{spread}"
         verdict = "" if row.met is None else "met" if row.met else "MISSED"
         lines.append(f"| {row.what} | {figure(row.ours)} {row.unit} | {peer} | {ratio} | {row.target} {verdict} |")
     return "\n".join([*lines, "", *(f"- {note}" for note in report.notes)])

@@ -198,3 +198,12 @@ def test_trees_agree_with_minimal_coordinates_at_random_velocities_under_forces(
         reaction, expected = report.reaction(name), result.reaction(name).values[-1]
         scale = 1e-7 * max(1.0, np.abs(expected).max())
         np.testing.assert_allclose(np.concatenate([reaction.force, reaction.moment]), expected, atol=scale)
+
+
+def test_a_mimic_joint_is_refused_by_name() -> None:
+    system = nx.System("mimic")
+    a, b = (system.add_body(name, mass=1.0, inertia=(1, 1, 1)) for name in "ab")
+    system.add_joint(nx.Revolute("lead", system.ground, a, at=(0, 0, 0)))
+    system.add_joint(nx.Revolute("follow", a, b, at=(0, 0, 1), mimic=nx.Mimic("lead")))
+    with pytest.raises(InputError, match="'follow' mimics 'lead'"):
+        assemble(system)

@@ -267,7 +267,7 @@ def test_the_row_that_matters_least_is_the_one_dropped() -> None:
 @pytest.mark.parametrize(
     ("priority", "message"),
     [
-        ({"DotsZX": 1}, r"no equation 'DotsZX'; did you mean 'DotZX'\? equations: DX, DY, DZ, DotZX, DotZY"),
+        ({"DotsZX": 1}, r"no equation 'DotsZX'; did you mean 'DotZ[XY]'\? equations: DX, DY, DZ, DotZX, DotZY"),
         ({"DX": -1}, "priority of DX of joint 'revolute' is -1; a whole number, 0 or more"),
         ({"DX": 1.5}, "priority of DX of joint 'revolute' is 1.5"),
         (-2, "priority of joint 'revolute' is -2"),

@@ -135,7 +135,7 @@ def loud() -> None:
     """Marks the test that wants to hear it."""
 
 
-def test_forces_share_the_machine_code_of_a_function_and_free_it() -> None:
+def test_forces_share_the_machine_code_of_a_function_which_lives_as_long_as_the_function() -> None:
     function = compiled(lambda t, A, B, out: None)
     first, second = (UserForce(name, "a", function=function) for name in "12")
     assert first.data({}) == second.data({})
@@ -143,6 +143,9 @@ def test_forces_share_the_machine_code_of_a_function_and_free_it() -> None:
     assert second.callbacks() == (callback,)
     gone = weakref.ref(callback)
     del first, second, callback
+    gc.collect()
+    assert UserForce("3", "a", function=function).data({}) == [gone().address]
+    del function
     gc.collect()
     assert gone() is None
 

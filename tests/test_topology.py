@@ -35,12 +35,12 @@ def order(forest: Forest) -> str:
 
 
 def coordinates(forest: Forest) -> list[str]:
-    return [forest.arcs[a].name for a in forest.coordinate_order]
+    return [arc.name for arc in forest.arcs]
 
 
 def test_bodies_come_depth_first_children_in_the_order_they_were_added() -> None:
     assert order(spanning_forest(graph("0>a a>b a>c b>d c>e 0>f", bodies="abcdef"))) == "abdcef"
-    assert order(spanning_forest(graph("0>a a>c a>b", bodies="abc"))) == "abc"
+    assert order(spanning_forest(graph("0>a a>c a>b", bodies="abc"))) == "acb"
 
 
 def test_every_parent_stands_before_its_children() -> None:
@@ -55,24 +55,26 @@ def test_every_parent_stands_before_its_children() -> None:
                 assert arc.joint.parent is above
 
 
-def test_coordinates_come_in_the_order_in_which_joints_were_added() -> None:
-    assert coordinates(spanning_forest(graph("0>a a>b 0>c b>d c>e"))) == ["0a", "ab", "0c", "bd", "ce"]
-    system = systems.random_system(1, ["revolute"] * 20, roots=3, reach=20)
-    assert coordinates(spanning_forest(system)) == list(system.joints)
+def test_a_mechanism_described_branch_by_branch_keeps_its_order() -> None:
+    for edges in ("0>a a>b b>c 0>d d>e", "0>a a>b b>c b>d a>e 0>f"):
+        system = graph(edges)
+        assert coordinates(spanning_forest(system)) == list(system.joints)
+        assert Tree(system).joint_names == list(system.joints)
 
 
-def test_a_joint_added_before_its_parents_waits_for_them_and_no_longer() -> None:
+def test_coordinates_come_depth_first_and_children_in_the_order_of_their_joints() -> None:
+    assert coordinates(spanning_forest(graph("0>a a>b 0>c b>d c>e"))) == ["0a", "ab", "bd", "0c", "ce"]
     assert coordinates(spanning_forest(graph("b>c a>b 0>a 0>d"))) == ["0a", "ab", "bc", "0d"]
 
 
 def test_a_body_without_a_joint_is_a_floating_root_whose_coordinates_come_first() -> None:
     system = graph("0>a x>b b>c", bodies="ax")
     forest = spanning_forest(system)
-    assert coordinates(forest) == ["x", "0a", "xb", "bc"]
+    assert coordinates(forest) == ["x", "xb", "bc", "0a"]
     floating = next(arc for arc in forest.arcs if arc.child.name == "x")
     assert (floating.joint, floating.parent) == (None, -1)
     tree = Tree(system)
-    assert tree.joint_names == ["x", "0a", "xb", "bc"]
+    assert tree.joint_names == ["x", "xb", "bc", "0a"]
     assert (tree.nq, tree.nv) == (10, 9)
     assert tree.coordinates["x"] == (slice(0, 7), slice(0, 6))
 
@@ -203,7 +205,7 @@ def test_a_thousand_bodies_of_any_shape_obey_the_laws(shape: str) -> None:
     np.testing.assert_allclose(found, a, rtol=0.0, atol=1e-6)
     assert len(tree.joint_names) == 1000
     expected = [f"j{i}" for i in range(1000)]
-    assert tree.joint_names == expected
+    assert sorted(tree.joint_names) == sorted(expected)
 
 
 @pytest.mark.slow

@@ -55,6 +55,12 @@ def assemble(
 
     Raises AssemblyError (its `report` says which joints stay open and which rows conflict); InputError.
     """
+    for joint in system.joints.values():
+        if joint.mimic is not None:
+            raise InputError(
+                f"{joint} mimics {joint.mimic.joint!r}, which absolute coordinates do not carry yet; load the robot with "
+                f"mimic=False, or leave the mimic out"
+            )
     model = absolute_model(system)
     length = mechanism_length(model)
     W = _weights(model, weights or {}, locks, length)

@@ -19,7 +19,6 @@ from __future__ import annotations
 import ctypes
 import threading
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -58,7 +57,6 @@ _NUMBA_ARGUMENTS = {
     BODIES: (types.float64, _DOUBLES, _DOUBLES, _DOUBLES),
 }
 _MADE: WeakValueDictionary[tuple[int, Shape], Callback] = WeakValueDictionary()
-_RECENT: deque[Callback] = deque(maxlen=32)  # compiled ones, kept for the next system that uses the same function
 _said_that_python_is_slow = False
 
 
@@ -124,8 +122,8 @@ def callback_of(function: Callable[..., Any], shape: Shape) -> Callback:
     found = _MADE.get(key)
     if found is None:
         found = _MADE[key] = Callback(function, shape)
-        if found.compiled:
-            _RECENT.append(found)
+        if found.compiled:  # the function keeps it, for the next system that uses it
+            function.__dict__.setdefault("_nexdyn_callbacks", []).append(found)
     return found
 
 

@@ -87,8 +87,8 @@ def articulated_bodies(model, tau, work, qdd):  # type: ignore[no-untyped-def]
         MotionRows(work.body, C_),
         MotionRows(work.body, A_),
     )
-    H, U, F_ext = MotionRows(scratch, H_), ForceRows(scratch, U_), ForceRows(work.body, EXT_)
-    IA, pA = ArticulatedInertiaRows(work.body, IA_), ForceRows(work.body, PA_)  # children's shares
+    H, U, F_ext = MotionRows(work.columns, H_), ForceRows(scratch, U_), ForceRows(work.body, EXT_)
+    IA, pA = ArticulatedInertiaRows(work.spare, IA_), ForceRows(work.spare, PA_)  # children's shares
     o = zero(model.body[0, 0])
     no_force = Force(Vec3(o, o, o), Vec3(o, o, o))
     no_inertia = ArticulatedInertia(Sym3(o, o, o, o, o, o), Mat3(o, o, o, o, o, o, o, o, o), Sym3(o, o, o, o, o, o))

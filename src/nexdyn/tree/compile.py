@@ -65,7 +65,7 @@ def compile_tree(system: System, forest: Forest, merge_fixed: bool = True) -> Co
     values = system.values
     kinds = [joint_class(arc.joint) for arc in arcs]
     welded = np.array([merge_fixed and kind is Fixed for kind in kinds], dtype=bool)
-    first_q, first_v, nq, nv = _coordinates(kinds, forest.coordinate_order)
+    first_q, first_v, nq, nv = _coordinates(kinds)
 
     R_PJ, p_PJ, R_BJ, p_BJ = _frames(system, forest)
     parent = np.array([arc.parent for arc in arcs], dtype=np.int64)
@@ -127,13 +127,13 @@ def compile_tree(system: System, forest: Forest, merge_fixed: bool = True) -> Co
     return Compiled(model, forest, link, R_LB, p_LB, arc_of_link, first_q, first_v, above, nq, nv)
 
 
-def _coordinates(kinds: list[type[Joint]], order: list[int]) -> tuple[np.ndarray, np.ndarray, int, int]:
+def _coordinates(kinds: list[type[Joint]]) -> tuple[np.ndarray, np.ndarray, int, int]:
     """First q and v of each arc, and how many there are."""
     first_q, first_v = np.zeros((2, len(kinds)), dtype=np.int64)
     nq = nv = 0
-    for a in order:
+    for a, kind in enumerate(kinds):
         first_q[a], first_v[a] = nq, nv
-        nq, nv = nq + kinds[a].nq, nv + kinds[a].nv
+        nq, nv = nq + kind.nq, nv + kind.nv
     return first_q, first_v, nq, nv
 
 

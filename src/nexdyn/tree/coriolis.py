@@ -21,8 +21,8 @@ from nexdyn.tree.tables import H_, IQ, IV, J_, JD_, KIND, NV, PARENT, V_, inerti
 def coriolis_matrix(model, q, v, work, X_W, C):  # type: ignore[no-untyped-def]
     """C (nv × nv, zeroed by the caller) from H, V and the world poses."""
     topology = model.topology
-    I, V, H = inertias(model), MotionRows(work.body, V_), MotionRows(work.freedom, H_)
-    J, J_dot = MotionRows(work.freedom, J_), MotionRows(work.freedom, JD_)
+    I, V, H = inertias(model), MotionRows(work.body, V_), MotionRows(work.columns, H_)
+    J, J_dot = MotionRows(work.columns, J_), MotionRows(work.columns, JD_)
     for i in range(1, len(topology)):
         # columns of the ancestors in the frame of i, and their apparent rates
         a = i

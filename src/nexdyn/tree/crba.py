@@ -21,7 +21,7 @@ from nexdyn.tree.tables import ARMATURE, H_, IC_, IV, KIND, NV, PARENT, U_, X_, 
 def unit_columns(model, work):  # type: ignore[no-untyped-def]
     """The columns of H that `kinematics` leaves out, those of revolute and prismatic joints, into the table H."""
     topology = model.topology
-    H = MotionRows(work.freedom, H_)
+    H = MotionRows(work.columns, H_)
     o = zero(model.body[0, 0])
     e = o + 1.0
     for i in range(1, len(topology)):
@@ -35,7 +35,7 @@ def unit_columns(model, work):  # type: ignore[no-untyped-def]
 def composite_inertias(model, work):  # type: ignore[no-untyped-def]
     """I^C of every body from X; row 0 gathers the whole system about the world's origin."""
     topology = model.topology
-    I, X, IC = inertias(model), PoseRows(work.body, X_), RigidInertiaRows(work.body, IC_)
+    I, X, IC = inertias(model), PoseRows(work.body, X_), RigidInertiaRows(work.spare, IC_)
     o = zero(model.body[0, 0])
     IC[0] = RigidInertia(o, Vec3(o, o, o), Sym3(o, o, o, o, o, o))
     for i in range(1, len(topology)):
@@ -50,8 +50,8 @@ def mass_matrix(model, work, M):  # type: ignore[no-untyped-def]
     """M (nv × nv, zeroed by the caller), both triangles, from X and H of `kinematics`."""
     topology, freedom = model.topology, model.freedom
     composite_inertias(model, work)
-    X, IC = PoseRows(work.body, X_), RigidInertiaRows(work.body, IC_)
-    H, F = MotionRows(work.freedom, H_), ForceRows(work.freedom, U_)
+    X, IC = PoseRows(work.body, X_), RigidInertiaRows(work.spare, IC_)
+    H, F = MotionRows(work.columns, H_), ForceRows(work.freedom, U_)
     for i in range(len(topology) - 1, 0, -1):
         kind, first = topology[i, KIND], topology[i, IV]
         last = first + topology[i, NV]

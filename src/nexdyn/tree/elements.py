@@ -78,7 +78,7 @@ def _(model: Any, work: Any, t: float, q: Any, v: Any, tau: Any, forces: None) -
 
 @defines(act)
 def _(model: Any, work: Any, t: float, q: Any, v: Any, tau: Any, forces: ForceTables) -> Any:
-    X_W, V, F_ext = PoseRows(work.body, XW_), MotionRows(work.body, V_), ForceRows(work.body, EXT_)
+    X_W, V, F_ext = PoseRows(work.spare, XW_), MotionRows(work.body, V_), ForceRows(work.body, EXT_)
     X_LA, X_LB = frames_a(forces), frames_b(forces)
     index = forces.index
     world_poses(model, work, X_W)
@@ -108,7 +108,7 @@ def _(work: Any, q: Any, forces: None) -> Any:
 
 @defines(energy_of_elements)
 def _(work: Any, q: Any, forces: ForceTables) -> Any:
-    X_W, X_LA, X_LB = PoseRows(work.body, XW_), frames_a(forces), frames_b(forces)
+    X_W, X_LA, X_LB = PoseRows(work.spare, XW_), frames_a(forces), frames_b(forces)
     index = forces.index
     U = 0.0
     for e in range(len(index)):

@@ -42,7 +42,7 @@ def gravity_energy(model, X_W):  # type: ignore[no-untyped-def]
 def momentum_matrix(model, work, X_W, about, A):  # type: ignore[no-untyped-def]
     """A (6 × nv): momentum of the system in world axes about the point `about` for unit velocities; from I^C and H."""
     topology = model.topology
-    IC, H = RigidInertiaRows(work.body, IC_), MotionRows(work.freedom, H_)
+    IC, H = RigidInertiaRows(work.spare, IC_), MotionRows(work.columns, H_)
     for i in range(1, len(topology)):
         for j in range(topology[i, IV], topology[i, IV] + topology[i, NV]):
             F = X_W[i] @ (IC[i] @ H[j])
@@ -66,7 +66,7 @@ def momentum(model, work, X_W, about):  # type: ignore[no-untyped-def]
 def subtree_jacobian(model, work, X_W, b, J):  # type: ignore[no-untyped-def]
     """J (3 × nv, zeroed by the caller) of the centre of mass of the bodies from b outward; from I^C and H."""
     topology = model.topology
-    IC, H = RigidInertiaRows(work.body, IC_), MotionRows(work.freedom, H_)
+    IC, H = RigidInertiaRows(work.spare, IC_), MotionRows(work.columns, H_)
     m = IC[b].m
     # a freedom at or above b moves all of the subtree
     a = b

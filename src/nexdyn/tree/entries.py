@@ -1,6 +1,6 @@
 """Where Python meets the tree algorithms: kernels over a batch of states, one row a state.
 
-Each takes the three tables of the model, the two of the scratch, the states and its outputs; nothing is checked here.
+Each takes the handle of a tree, the states and its outputs; nothing is checked here.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from nexdyn.tree.crba import composite_inertias, factor, mass_matrix, solve_fact
 from nexdyn.tree.energy import gravity_energy, kinetic_energy, momentum, momentum_matrix, subtree_jacobian
 from nexdyn.tree.handle import tables_at
 from nexdyn.tree.jacobian import frame_jacobian
-from nexdyn.tree.kinematics import kinematics, world_poses
+from nexdyn.tree.kinematics import forward_kinematics, kinematics, world_poses
 from nexdyn.tree.rnea import inverse_dynamics
-from nexdyn.tree.tables import IC_, IQ, IV, KIND, NV, V_, TreeModel, TreeWork
+from nexdyn.tree.tables import IC_, IQ, IV, KIND, NV, V_
 
 
 @kernel
@@ -41,9 +41,9 @@ def is_finite(x):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def aba(topology, body, freedom, scratch_b, scratch_f, q, v, tau, qdd):  # type: ignore[no-untyped-def]
+def aba(handle, q, v, tau, qdd):  # type: ignore[no-untyped-def]
     """q̈ (N, nv). Returns the first state whose acceleration is not finite, or −1."""
-    model, work = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f)
+    model, work, _, _ = tables_at(handle)
     for s in range(len(q)):
         kinematics(model, q[s], v[s], work)
         articulated_bodies(model, tau[s], work, qdd[s])
@@ -53,16 +53,16 @@ def aba(topology, body, freedom, scratch_b, scratch_f, q, v, tau, qdd):  # type:
 
 
 @kernel
-def rnea(topology, body, freedom, scratch_b, scratch_f, q, v, qdd, tau):  # type: ignore[no-untyped-def]
-    model, work = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f)
+def rnea(handle, q, v, qdd, tau):  # type: ignore[no-untyped-def]
+    model, work, _, _ = tables_at(handle)
     for s in range(len(q)):
         inverse_dynamics(model, q[s], v[s], qdd[s], work, tau[s])
 
 
 @kernel
-def crba(topology, body, freedom, scratch_b, scratch_f, q, v, M):  # type: ignore[no-untyped-def]
+def crba(handle, q, v, M):  # type: ignore[no-untyped-def]
     """M (N, nv, nv), zeroed by the caller; v is any velocity."""
-    model, work = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f)
+    model, work, _, _ = tables_at(handle)
     for s in range(len(q)):
         kinematics(model, q[s], v[s], work)
         mass_matrix(model, work, M[s])
@@ -80,9 +80,9 @@ def factored_dynamics(M, above, right, qdd, pivots):  # type: ignore[no-untyped-
 
 
 @kernel
-def coriolis(topology, body, freedom, scratch_b, scratch_f, q, v, poses, C):  # type: ignore[no-untyped-def]
+def coriolis(handle, q, v, poses, C):  # type: ignore[no-untyped-def]
     """C (N, nv, nv), zeroed by the caller; `poses` (nb + 1, 12) has the identity in row 0."""
-    model, work, X_W = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f), PoseRows(poses, 0)
+    (model, work, _, _), X_W = tables_at(handle), PoseRows(poses, 0)
     for s in range(len(q)):
         kinematics(model, q[s], v[s], work)
         unit_columns(model, work)
@@ -91,22 +91,30 @@ def coriolis(topology, body, freedom, scratch_b, scratch_f, q, v, poses, C):  # 
 
 
 @kernel
-def link_motion(topology, body, freedom, scratch_b, scratch_f, q, v, poses, twists):  # type: ignore[no-untyped-def]
+def link_poses(handle, q, poses):  # type: ignore[no-untyped-def]
+    """World poses (N, nb + 1, 12) of all links; row 0 given."""
+    model, _, _, _ = tables_at(handle)
+    for s in range(len(q)):
+        forward_kinematics(model, q[s], PoseRows(poses[s], 0))
+
+
+@kernel
+def link_motion(handle, q, v, poses, twists):  # type: ignore[no-untyped-def]
     """World poses (N, nb + 1, 12) and velocities in link axes (N, nb + 1, 6) of all links; row 0 given."""
-    model, work = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f)
+    model, work, _, _ = tables_at(handle)
     V = MotionRows(work.body, V_)
     for s in range(len(q)):
         kinematics(model, q[s], v[s], work)
         world_poses(model, work, PoseRows(poses[s], 0))
         V_out = MotionRows(twists[s], 0)
-        for i in range(1, len(topology)):
+        for i in range(1, len(model.topology)):
             V_out[i] = V[i]
 
 
 @kernel
-def jacobian(topology, body, freedom, scratch_b, scratch_f, q, v, poses, b, X_bF, reference, J, J_dot):  # type: ignore[no-untyped-def]
+def jacobian(handle, q, v, poses, b, X_bF, reference, J, J_dot):  # type: ignore[no-untyped-def]
     """J and J̇ (N, 6, nv), zeroed by the caller, of the frame at pose X_bF (12,) in link b."""
-    model, work, X_W = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f), PoseRows(poses, 0)
+    (model, work, _, _), X_W = tables_at(handle), PoseRows(poses, 0)
     R = Mat3(X_bF[0], X_bF[1], X_bF[2], X_bF[3], X_bF[4], X_bF[5], X_bF[6], X_bF[7], X_bF[8])
     frame = Pose(R, Vec3(X_bF[9], X_bF[10], X_bF[11]))
     for s in range(len(q)):
@@ -117,10 +125,10 @@ def jacobian(topology, body, freedom, scratch_b, scratch_f, q, v, poses, b, X_bF
 
 
 @kernel
-def momentum_and_energy(topology, body, freedom, scratch_b, scratch_f, q, v, poses, h, A, com, energy):  # type: ignore[no-untyped-def]
+def momentum_and_energy(handle, q, v, poses, h, A, com, energy):  # type: ignore[no-untyped-def]
     """Momentum about the centre of mass (N, 6), its matrix (N, 6, nv), the centre of mass (N, 3), (T, U) (N, 2)."""
-    model, work, X_W = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f), PoseRows(poses, 0)
-    IC = RigidInertiaRows(work.body, IC_)
+    (model, work, _, _), X_W = tables_at(handle), PoseRows(poses, 0)
+    IC = RigidInertiaRows(work.spare, IC_)
     for s in range(len(q)):
         kinematics(model, q[s], v[s], work)
         unit_columns(model, work)
@@ -136,10 +144,10 @@ def momentum_and_energy(topology, body, freedom, scratch_b, scratch_f, q, v, pos
 
 
 @kernel
-def subtree(topology, body, freedom, scratch_b, scratch_f, q, v, poses, b, com, mass, J):  # type: ignore[no-untyped-def]
+def subtree(handle, q, v, poses, b, com, mass, J):  # type: ignore[no-untyped-def]
     """Centre of mass (N, 3), mass (N,) and Jacobian (N, 3, nv; zeroed) of link b and all that hangs on it."""
-    model, work, X_W = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f), PoseRows(poses, 0)
-    IC = RigidInertiaRows(work.body, IC_)
+    (model, work, _, _), X_W = tables_at(handle), PoseRows(poses, 0)
+    IC = RigidInertiaRows(work.spare, IC_)
     for s in range(len(q)):
         kinematics(model, q[s], v[s], work)
         unit_columns(model, work)

@@ -1,41 +1,47 @@
 """A tree as one number, for calls whose crossing from Python would cost more than the work.
 
-An array costs some 60 ns to cross, and a tree is five of them. A handle is the address of eight integers: rows of the
-body tables and of the freedom tables, nq, and the addresses of topology, body, freedom and of the scratch of both. Who
-holds a handle keeps what it points to: it is made and used inside `Tree` only.
+An array costs some 60 ns to cross, and a tree is seven of them. A handle is the address of integers: rows of the body
+tables and of the freedom tables, nq, nv, and the addresses of the tables of the model and of the scratch. Who holds a
+handle keeps what it points to: it is made and used inside the tree package only. Interpreted, the number is looked up.
 """
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
-from numba import carray, types
+from numba import carray, config, types
 from numba.extending import intrinsic
 
 from nexdyn.kernel import formula
 from nexdyn.tree.tables import (
     BODY_COLUMNS,
     BODY_WORK,
+    COLUMNS_WORK,
     FREEDOM_COLUMNS,
     FREEDOM_WORK,
+    SPARE_WORK,
     TOPOLOGY_COLUMNS,
     TreeModel,
     TreeWork,
 )
 
-FIELDS = 8
+FIELDS = 11
 
 
 class Handle:
-    """The eight integers and their address; keeps the tables alive. The tables are C-contiguous."""
+    """The integers and their address; keeps the tables alive. The tables are C-contiguous."""
 
     def __init__(self, model: TreeModel, work: TreeWork) -> None:
-        self._kept = tables = (*model, *work)
-        nq = int(model.topology[0, 2])
-        sizes = [len(model.topology), len(model.freedom), nq]
-        self._integers = np.array([*sizes, *(table.ctypes.data for table in tables)], dtype=np.int64)
+        self.tables = model, work, int(model.topology[0, 2]), int(model.topology[0, 3])
+        sizes = [len(model.topology), len(model.freedom), *self.tables[2:]]
+        self._integers = np.array([*sizes, *(table.ctypes.data for table in (*model, *work))], dtype=np.int64)
         self.address = int(self._integers.ctypes.data)
+        _HANDLES[self.address] = self
+
+
+_HANDLES: weakref.WeakValueDictionary[int, Handle] = weakref.WeakValueDictionary()
 
 
 def _pointer_to(kind: Any) -> Any:
@@ -55,16 +61,26 @@ _integers_at, _floats_at = _pointer_to(types.int64), _pointer_to(types.float64)
 
 
 @formula
-def tables_at(address):  # type: ignore[no-untyped-def]
-    """(model, scratch, nq, nv) of a handle."""
+def _tables_at(address):  # type: ignore[no-untyped-def]
     h = carray(_integers_at(address), (FIELDS,))
     bodies, freedoms = h[0], h[1]
     model = TreeModel(
-        carray(_integers_at(h[3]), (bodies, TOPOLOGY_COLUMNS)),
-        carray(_floats_at(h[4]), (bodies, BODY_COLUMNS)),
-        carray(_floats_at(h[5]), (freedoms, FREEDOM_COLUMNS)),
+        carray(_integers_at(h[4]), (bodies, TOPOLOGY_COLUMNS)),
+        carray(_floats_at(h[5]), (bodies, BODY_COLUMNS)),
+        carray(_floats_at(h[6]), (freedoms, FREEDOM_COLUMNS)),
     )
     work = TreeWork(
-        carray(_floats_at(h[6]), (bodies, BODY_WORK)), carray(_floats_at(h[7]), (freedoms, FREEDOM_WORK))
+        carray(_floats_at(h[7]), (bodies, BODY_WORK)),
+        carray(_floats_at(h[8]), (bodies, SPARE_WORK)),
+        carray(_floats_at(h[9]), (freedoms, FREEDOM_WORK)),
+        carray(_floats_at(h[10]), (freedoms, COLUMNS_WORK)),
     )
-    return model, work, h[2], model.topology[0, 3]
+    return model, work, h[2], h[3]
+
+
+def _tables_of(address: int) -> Any:
+    return _HANDLES[address].tables
+
+
+tables_at = _tables_of if config.DISABLE_JIT else _tables_at  # type: ignore[attr-defined]
+"""(model, scratch, nq, nv) of a handle."""

@@ -28,7 +28,7 @@ def _put(m, j, J):  # type: ignore[no-untyped-def]
 def frame_jacobian(model, q, v, work, X_W, b, X_bF, reference, J, J_dot):  # type: ignore[no-untyped-def]
     """J and J̇ (6 × nv, zeroed by the caller) of the frame at pose X_bF in body b; from H, V and the world poses."""
     topology = model.topology
-    H, V = MotionRows(work.freedom, H_), MotionRows(work.body, V_)
+    H, V = MotionRows(work.columns, H_), MotionRows(work.body, V_)
     X_WF = X_W[b] @ X_bF
     V_W = X_W[b] @ V[b]
     p_dot = V_W.v + cross(V_W.w, X_WF.p)

@@ -40,7 +40,7 @@ def body_motion(model, i, q, v, X_PJ, V_parent, H):  # type: ignore[no-untyped-d
 @formula
 def kinematics(model, q, v, work):  # type: ignore[no-untyped-def]
     """X, V, c of every body and the columns H of joints that are neither revolute nor prismatic."""
-    topology, X_PJ, H = model.topology, joint_poses(model), MotionRows(work.freedom, H_)
+    topology, X_PJ, H = model.topology, joint_poses(model), MotionRows(work.columns, H_)
     X, V, c = PoseRows(work.body, X_), MotionRows(work.body, V_), MotionRows(work.body, C_)
     for i in range(1, len(topology)):
         X[i], V[i], c[i] = body_motion(model, i, q, v, X_PJ[i], V[topology[i, PARENT]], H)
@@ -54,3 +54,12 @@ def world_poses(model, work, X_W):  # type: ignore[no-untyped-def]
     for i in range(1, len(topology)):
         # X_Wi = X_Wp X_i
         X_W[i] = X_W[topology[i, PARENT]] @ X[i]
+
+
+@formula
+def forward_kinematics(model, q, X_W):  # type: ignore[no-untyped-def]
+    """X_W[i] of every body from q alone: T_0n as the product of the transforms along the path from the root."""
+    topology, body, X_PJ = model.topology, model.body, joint_poses(model)
+    for i in range(1, len(topology)):
+        # X_Wi = X_Wp X_PJ X_J(q)
+        X_W[i] = X_W[topology[i, PARENT]] @ child_pose(topology[i, KIND], X_PJ[i], body[i, PITCH], q, topology[i, IQ])

@@ -25,23 +25,25 @@ from nexdyn.tree import tables
 from nexdyn.tree.crba import unit_columns
 from nexdyn.tree.elements import act, energy_of_elements, tables_of
 from nexdyn.tree.energy import gravity_energy, kinetic_energy
+from nexdyn.tree.handle import Handle, tables_at
 from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.loads import joint_energy
 from nexdyn.tree.rnea import inverse_dynamics
-from nexdyn.tree.tables import A_, F_, H_, IQ, IV, KIND, NV, PITCH, V_, XW_, TreeModel, TreeWork, gravity
+from nexdyn.tree.tables import A_, F_, H_, IQ, IV, KIND, NV, PITCH, V_, XW_, gravity
 from nexdyn.tree.tree import Tree
 
 
 @kernel
 def observe(  # type: ignore[no-untyped-def]
-    topology, body, freedom, scratch_b, scratch_f, frames, forces, t, q, v, a, tau,
+    handle, frames, forces, t, q, v, a, tau,
     poses, twists, rates, wrenches, reactions, energies,
 ):  # fmt: skip
     """Fill poses (N, nb, 12) and, in world axes, twists and their rates (N, nb, 6) of the frames X_LB (nb, 12); wrenches
     and reactions (N, nb, 6) of the joints in their parent-side frames; energies (N, 3): kinetic, gravity, elastic."""
-    model, work = TreeModel(topology, body, freedom), TreeWork(scratch_b, scratch_f)
-    X_W, V, A = PoseRows(work.body, XW_), MotionRows(work.body, V_), MotionRows(work.body, A_)
-    F, H, X_LB = ForceRows(work.body, F_), MotionRows(work.freedom, H_), PoseRows(frames, 0)
+    model, work, _, _ = tables_at(handle)
+    topology, body = model.topology, model.body
+    X_W, V, A = PoseRows(work.spare, XW_), MotionRows(work.body, V_), MotionRows(work.body, A_)
+    F, H, X_LB = ForceRows(work.spare, F_), MotionRows(work.columns, H_), PoseRows(frames, 0)
     g = gravity(model)
     for s in range(len(t)):
         kinematics(model, q[s], v[s], work)
@@ -114,9 +116,9 @@ def observe_motion(
     frames = np.concatenate([c.R_LB.reshape(nb, 9), c.p_LB], axis=1)
     poses, energies = np.empty((n, nb, 12)), np.empty((n, 3))
     twists, rates, wrenches, reactions = np.empty((4, n, nb, 6))
-    work = tables.new_work(nb, c.nv)
+    handle = Handle(c.model, tables.new_work(nb, c.nv))
     status, failed = observe(  # type: ignore[call-arg]
-        *c.model, *work, frames, forces, np.ascontiguousarray(t), *(np.ascontiguousarray(x) for x in (q, v, a)),
+        handle.address, frames, forces, np.ascontiguousarray(t), *(np.ascontiguousarray(x) for x in (q, v, a)),
         np.zeros(max(c.nv, 1)), poses, twists, rates, wrenches, reactions, energies,
     )  # fmt: skip
     if status >= FORCE_FAILED:

@@ -1,4 +1,4 @@
-"""How a tree crosses into a kernel: three tables for the model, two for the scratch, one row a body or a freedom.
+"""How a tree crosses into a kernel: three tables for the model, four for the scratch, one row a body or a freedom.
 
 Row 0 is the world, bodies are 1 … nb and a parent stands before its children (Featherstone's numbering), so that no
 algorithm branches on the root.
@@ -40,25 +40,37 @@ class TreeModel(NamedTuple):
 
 
 class TreeWork(NamedTuple):
-    """Scratch, one row a body and one row a freedom; the names below say which columns hold what."""
+    """Scratch, one row a body and one row a freedom; what ABA touches lies by itself, so that large trees stream well."""
 
     body: Any
+    spare: Any
     freedom: Any
+    columns: Any
 
 
-# of a body: X (12), V, c, A, F, external force (6 each); articulated inertia (21) and bias force (6), which gather the
-# children's shares and are zero at rest; composite inertia (10); pose in the world (12)
-X_, V_, C_, A_, F_, EXT_, IA_, PA_, IC_, XW_ = 0, 12, 18, 24, 30, 36, 42, 63, 69, 79
-BODY_WORK = 91
-# of a freedom: columns of H and U (6 each), 1/d, u; columns of a Jacobian and of its rate (6 each)
-H_, U_, D_, R_, J_, JD_ = 0, 6, 12, 13, 14, 20
-FREEDOM_WORK = 26
+# of a body: X (12), V, c, A, external force (6 each)
+X_, V_, C_, A_, EXT_ = 0, 12, 18, 24, 30
+BODY_WORK = 36
+# of a body, seldom wanted: articulated inertia (21) and bias force (6), which gather the shares of children that are
+# not the first and are zero at rest; F (6); composite inertia (10); pose in the world (12)
+IA_, PA_, F_, IC_, XW_ = 0, 21, 27, 33, 43
+SPARE_WORK = 55
+# of a freedom: column of U (6), 1/d, u
+U_, D_, R_ = 0, 6, 7
+FREEDOM_WORK = 8
+# of a freedom: column of H, column of a Jacobian and its rate (6 each)
+H_, J_, JD_ = 0, 6, 12
+COLUMNS_WORK = 18
 
 
 def new_work(nb: int, nv: int) -> TreeWork:
     """Scratch for a tree of nb bodies and nv freedoms: zeros, and the world's own pose in row 0."""
-    work = TreeWork(np.zeros((nb + 1, BODY_WORK)), np.zeros((max(nv, 1), FREEDOM_WORK)))
-    work.body[0, [XW_, XW_ + 4, XW_ + 8]] = 1.0
+    rows = max(nv, 1)
+    work = TreeWork(
+        np.zeros((nb + 1, BODY_WORK)), np.zeros((nb + 1, SPARE_WORK)), np.zeros((rows, FREEDOM_WORK)),
+        np.zeros((rows, COLUMNS_WORK)),
+    )  # fmt: skip
+    work.spare[0, [XW_, XW_ + 4, XW_ + 8]] = 1.0
     return work
 
 

@@ -53,7 +53,6 @@ class Tree:
         c = self._coupling or self._compiled
         self.nq, self.nv = c.nq, c.nv
         self._work = tables.new_work(self._compiled.model.topology.shape[0] - 1, self._compiled.nv)
-        self._handle = (*self._compiled.model, *self._work)
         self._held = Handle(self._compiled.model, self._work)
         self._address = self._held.address
 
@@ -71,7 +70,9 @@ class Tree:
 
     @cached_property
     def joint_names(self) -> list[str]:
-        """The moving joints in the order of q; a floating body's joint carries the body's name."""
+        """The moving joints in the order of q: depth first, children in the order in which their joints were added.
+
+        A floating body's joint carries the body's name."""
         return list(self.coordinates)
 
     @cached_property
@@ -80,8 +81,7 @@ class Tree:
         c, found = self._compiled, {}
         q_of = self._coupling.q_column if self._coupling else np.arange(c.nq)
         v_of = self._coupling.v_column if self._coupling else np.arange(c.nv)
-        for a in c.forest.coordinate_order:
-            arc = c.forest.arcs[a]
+        for a, arc in enumerate(c.forest.arcs):
             kind = joint_class(arc.joint)
             if kind.nv == 0 or (arc.joint is not None and arc.joint.mimic is not None):
                 continue
@@ -108,7 +108,7 @@ class Tree:
             Arc(arc.joint and joint_of[arc.joint.name], arc.parent, system.body(arc.child.name), arc.name)
             for arc in self._compiled.forest.arcs
         ]
-        return Tree(system, Forest(arcs, self._compiled.forest.coordinate_order))
+        return Tree(system, Forest(arcs))
 
     # --- states -----------------------------------------------------------------------------------------------------
 
@@ -203,7 +203,7 @@ class Tree:
             return self.forward_dynamics(q, v, tau, dynamics="crba")
         shape, (q, v, tau) = self.batch(("q", q, self.nq), ("v", v, self.nv), ("tau", tau, self.nv))
         a = np.empty((len(q), self.nv))
-        bad = entries.aba(*self._handle, q, v, tau, a)
+        bad = entries.aba(self._address, q, v, tau, a)
         if bad >= 0:
             self.forward_dynamics(q[bad], v[bad], tau[bad], dynamics="crba")  # names the joint
             raise SingularError("the accelerations are not finite; check masses, velocities and efforts")
@@ -217,7 +217,7 @@ class Tree:
         shape, (q, v, a) = self.batch(("q", q, self.nq), ("v", v, self.nv), ("a", a, self.nv))
         q, v, a = self._full(q, v, a)
         tau = np.empty((len(q), self._compiled.nv))
-        entries.rnea(*self._handle, q, v, a, tau)
+        entries.rnea(self._address, q, v, a, tau)
         return self._reduce(tau).reshape(*shape, self.nv)
 
     def crba(self, q: Any) -> Array:
@@ -260,7 +260,7 @@ class Tree:
         q, v = self._full(q, v)
         n = self._compiled.nv
         C = np.zeros((len(q), n, n))
-        entries.coriolis(*self._handle, q, v, self._poses(), C)
+        entries.coriolis(self._address, q, v, self._poses(), C)
         if self._coupling:
             G = self._coupling.matrix()
             C = G.T @ C @ G
@@ -274,7 +274,10 @@ class Tree:
         Without `frame`, of all bodies in the order of `body_names`: (…, bodies, 3, 3), (…, bodies, 3).
         """
         shape, (q,) = self.batch(("q", q, self.nq))
-        R_W, p_W, _, _ = self._link_motion(q, np.zeros((len(q), self.nv)))
+        (full,) = self._full(q)
+        poses = self._poses(len(q))
+        entries.link_poses(self._address, full, poses)
+        R_W, p_W = poses[..., :9].reshape(len(q), self.nb + 1, 3, 3), poses[..., 9:]
         link, R_LF, p_LF = self._frames(frame)
         R = R_W[:, link] @ R_LF
         p = p_W[:, link] + np.einsum("...ij,...j->...i", R_W[:, link], p_LF)
@@ -443,7 +446,7 @@ class Tree:
         (full,) = self._full(q)
         n = self._compiled.nv
         M = np.zeros((len(q), n, n))
-        entries.crba(*self._handle, full, np.zeros((len(q), n)), M)
+        entries.crba(self._address, full, np.zeros((len(q), n)), M)
         if self._coupling:
             G = self._coupling.matrix()
             M = np.ascontiguousarray(G.T @ M @ G)
@@ -452,7 +455,7 @@ class Tree:
     def _link_motion(self, q: Array, v: Array) -> tuple[Array, Array, Array, Array]:
         q, v = self._full(q, v)
         poses, twists = self._poses(len(q)), np.zeros((len(q), self.nb + 1, 6))
-        entries.link_motion(*self._handle, q, v, poses, twists)
+        entries.link_motion(self._address, q, v, poses, twists)
         R = poses[..., :9].reshape(len(q), self.nb + 1, 3, 3)
         return R, poses[..., 9:], twists[..., :3], twists[..., 3:]
 
@@ -479,7 +482,7 @@ class Tree:
         link, R, p = self._frames(frame)
         J, J_dot = np.zeros((2, len(q), 6, self._compiled.nv))
         X_bF = np.concatenate([R.ravel(), p])
-        entries.jacobian(*self._handle, q, v, self._poses(), int(link), X_bF, REFERENCES[reference], J, J_dot)
+        entries.jacobian(self._address, q, v, self._poses(), int(link), X_bF, REFERENCES[reference], J, J_dot)
         return tuple(self._columns(x).reshape(*shape, 6, self.nv) for x in (J, J_dot))  # type: ignore[return-value]
 
     def _momentum(self, q: Any, v: Any) -> tuple[tuple[int, ...], _Momentum]:
@@ -487,7 +490,7 @@ class Tree:
         q, v = self._full(q, v)
         n = len(q)
         state = _Momentum(np.empty((n, 6)), np.zeros((n, 6, self._compiled.nv)), np.empty((n, 3)), np.empty((n, 2)))
-        entries.momentum_and_energy(*self._handle, q, v, self._poses(), *state)
+        entries.momentum_and_energy(self._address, q, v, self._poses(), *state)
         return shape, state
 
     def _centroidal(self, q: Any, v: Any) -> tuple[tuple[int, ...], _Momentum]:
@@ -501,7 +504,7 @@ class Tree:
         (q,) = self._full(q)
         link = int(self._frames(body)[0])
         com, mass, J = np.empty((len(q), 3)), np.empty(len(q)), np.zeros((len(q), 3, self._compiled.nv))
-        entries.subtree(*self._handle, q, np.zeros((len(q), self._compiled.nv)), self._poses(), link, com, mass, J)
+        entries.subtree(self._address, q, np.zeros((len(q), self._compiled.nv)), self._poses(), link, com, mass, J)
         if not mass[0] > 0.0:
             raise SingularError(f"the subtree of body {body!r} has no mass, so no centre of mass", where=body)
         return com.reshape(*shape, 3), self._columns(J).reshape(*shape, 3, self.nv)
