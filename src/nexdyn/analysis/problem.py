@@ -56,6 +56,7 @@ def weak_freedom(problem: TreeProblem) -> tuple[int, float] | None:
     """
     n, order = problem.n, np.arange(problem.n)
     least = np.zeros(n)
+    in_python = getattr(turns, "py_func", turns)  # called here, a formula would be compiled by itself
     if problem.factorisation is None:
         with np.errstate(divide="ignore", invalid="ignore"):
             pivots = 1.0 / problem.work.freedom[:n, tables.D_]
@@ -69,7 +70,7 @@ def weak_freedom(problem: TreeProblem) -> tuple[int, float] | None:
         for m in range(6):
             links = 1 + np.flatnonzero(topology[1:, tables.NV] > m)
             freedoms = topology[links, tables.IV] + m
-            turning = np.array([turns(kind, m) for kind in range(FREE + 1)])[topology[links, tables.KIND]]
+            turning = np.array([in_python(kind, m) for kind in range(FREE + 1)])[topology[links, tables.KIND]]
             least[freedoms] = moments[links] * turning
             if problem.factorisation is None:
                 order[freedoms] = 6 * links + m
