@@ -157,9 +157,18 @@ class _Formula(CPUDispatcher):
 
 def formula(f: F) -> F:
     """Compile `f` into the kernels that call it."""
+    return _formula(f)
+
+
+def inlined(f: F) -> F:
+    """A formula that is never left a call: one that runs for every body with more arguments than registers hold."""
+    return _formula(f, forceinline=True)
+
+
+def _formula(f: F, **options: Any) -> F:
     if _CONFIG.DISABLE_JIT:
         return f
-    options = {"nopython": True, "no_cpython_wrapper": True, **_OPTIONS}
+    options = {"nopython": True, "no_cpython_wrapper": True, **_OPTIONS, **options}
     return _Formula(f, locals={}, targetoptions=options)  # type: ignore[return-value]
 
 

@@ -7,14 +7,14 @@ X_W i = X_W p X_i
 from __future__ import annotations
 
 from nexdyn.joints.verbs import PRISMATIC, REVOLUTE, child_pose, joint_bias, motion_columns
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, inlined
 from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Motion, Vec3, cross, to_child
 from nexdyn.spatial.lanes import zero
 from nexdyn.spatial.table import MotionRows, PoseRows
 from nexdyn.tree.tables import C_, H_, IQ, IV, KIND, NV, PARENT, PITCH, V_, X_, joint_poses
 
 
-@formula
+@inlined
 def body_motion(model, i, q, v, X_PJ, V_parent, H):  # type: ignore[no-untyped-def]
     """X_i, V_i, c_i of body i from its parent's velocity; H gets the columns of a joint neither revolute nor prismatic."""
     topology, body = model.topology, model.body

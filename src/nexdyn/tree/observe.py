@@ -43,7 +43,7 @@ def observe(  # type: ignore[no-untyped-def]
     model, work, _, _ = tables_at(handle)
     topology, body = model.topology, model.body
     X_W, V, A = PoseRows(work.spare, XW_), MotionRows(work.body, V_), MotionRows(work.body, A_)
-    F, H, X_LB = ForceRows(work.spare, F_), MotionRows(work.columns, H_), PoseRows(frames, 0)
+    F, H, X_LB = ForceRows(work.body, F_), MotionRows(work.columns, H_), PoseRows(frames, 0)
     g = gravity(model)
     for s in range(len(t)):
         kinematics(model, q[s], v[s], work)

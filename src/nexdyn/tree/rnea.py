@@ -37,7 +37,7 @@ def inverse_dynamics(model, q, v, qdd, work, tau):  # type: ignore[no-untyped-de
     """τ, and X, V, A, F of every body, from the state, q̈ and the external forces in the scratch."""
     topology, freedom, I, X_PJ = model.topology, model.freedom, inertias(model), joint_poses(model)
     X, V, A = PoseRows(work.body, X_), MotionRows(work.body, V_), MotionRows(work.body, A_)
-    H, F, F_ext = MotionRows(work.columns, H_), ForceRows(work.spare, F_), ForceRows(work.body, EXT_)
+    H, F, F_ext = MotionRows(work.columns, H_), ForceRows(work.body, F_), ForceRows(work.body, EXT_)
 
     A[0] = world_acceleration(model)
     for i in range(1, len(topology)):

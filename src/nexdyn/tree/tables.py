@@ -48,13 +48,13 @@ class TreeWork(NamedTuple):
     columns: Any
 
 
-# of a body: X (12), V, c, A, external force (6 each)
-X_, V_, C_, A_, EXT_ = 0, 12, 18, 24, 30
-BODY_WORK = 36
+# of a body: X (12), V, c, A, external force, F (6 each)
+X_, V_, C_, A_, EXT_, F_ = 0, 12, 18, 24, 30, 36
+BODY_WORK = 42
 # of a body, seldom wanted: articulated inertia (21) and bias force (6), which gather the shares of children that are
-# not the first and are zero at rest; F (6); composite inertia (10); pose in the world (12)
-IA_, PA_, F_, IC_, XW_ = 0, 21, 27, 33, 43
-SPARE_WORK = 55
+# not the first and are zero at rest; composite inertia (10); pose in the world (12)
+IA_, PA_, IC_, XW_ = 0, 21, 27, 37
+SPARE_WORK = 49
 # of a freedom: column of U (6), 1/d, u
 U_, D_, R_ = 0, 6, 7
 FREEDOM_WORK = 8
