@@ -336,11 +336,12 @@ def test_work_of_applied_forces_is_what_the_energy_gains() -> None:
 
 @pytest.mark.parametrize("dynamics", ["aba", "crba"])
 def test_forces_act_the_same_under_both_dynamics(dynamics: Any) -> None:
+    # up to 0.18 s: at 0.21 s a deflection jumps by a turn, and no method keeps its order there
     system, start = sprung_tree(2, damping=0.5)
-    r = nx.simulate(system, 0.3, nx.RungeKutta4(5e-4), dynamics=dynamics, **start).recording
-    reference = nx.simulate(system, 0.3, METHOD, output_times=r.t[:-1], **start).recording
-    np.testing.assert_allclose(r.q, reference.q, atol=1e-6)
-    np.testing.assert_allclose(r.a, reference.a, atol=1e-4)
+    r = nx.simulate(system, 0.18, nx.RungeKutta4(2e-3), dynamics=dynamics, **start).recording
+    reference = nx.simulate(system, 0.18, METHOD, output_times=r.t[:-1], **start).recording
+    np.testing.assert_allclose(r.q, reference.q, atol=1e-8)
+    np.testing.assert_allclose(r.a, reference.a, atol=1e-6)
 
 
 # --- functions of the user --------------------------------------------------------------------------------------------
