@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import nexdyn as nx
+from nexdyn.spatial.rotations import rotation_matrix
 
 Array = np.ndarray
 
@@ -33,14 +34,28 @@ def random_tree(n: int, rng: np.random.Generator, among: int | None = 4) -> Rand
     """A tree whose parents are drawn among the last `among` bodies: 1 gives a chain, None draws among all."""
     index = np.arange(n)
     low = np.zeros(n, dtype=np.int64) if among is None else np.maximum(0, index - among)
-    parent = np.where(index == 0, -1, low + np.floor(rng.random(n) * (index - low)).astype(np.int64))
+    parent = depth_first(np.where(index == 0, -1, low + np.floor(rng.random(n) * (index - low)).astype(np.int64)))
     quaternion = rng.normal(size=(n, 4))
     B = 0.05 * rng.normal(size=(n, 3, 3))
     S = B @ np.swapaxes(B, 1, 2)  # second moments of a mass distribution: tr(S) 1 − S is a physical inertia
     inertia = np.trace(S, axis1=1, axis2=2)[:, None, None] * np.eye(3) - S
-    R = nx.spatial.rotations.rotation_matrix(quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True))
+    R = rotation_matrix(quaternion / np.linalg.norm(quaternion, axis=1, keepdims=True))
     p, com = 0.3 * rng.normal(size=(n, 3)), 0.1 * rng.normal(size=(n, 3))
     return RandomTree(parent, R, p, rng.uniform(0.5, 2.0, n), com, inertia)
+
+
+def depth_first(parent: Array) -> Array:
+    """The same tree with its bodies numbered depth first, as NexDyn numbers coordinates: rivals then share one order."""
+    children: list[list[int]] = [[] for _ in parent]
+    for i, p in enumerate(parent.tolist()):
+        if p >= 0:
+            children[p].append(i)
+    numbered, stack = [], [(0, -1)]
+    while stack:
+        i, p = stack.pop()
+        stack += [(child, len(numbered)) for child in reversed(children[i])]
+        numbered.append(p)
+    return np.array(numbered, dtype=np.int64)
 
 
 def nexdyn_system(tree: RandomTree) -> nx.System:

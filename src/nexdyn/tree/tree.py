@@ -179,24 +179,26 @@ class Tree:
 
         Singular joints (that move no inertia) give SingularError. Featherstone 2008, table 7.1.
         """
-        if self._aba_one is not None:
-            try:
-                a = np.empty(self.nv)
-                if self._aba_one(self._address, q, v, tau, a) == 0:
-                    return a
-            except TypeError:
-                pass
+        try:
+            # straight to the kernel, which answers TypeError to all but contiguous float64 vectors
+            kernel, address, nv = self._aba_one
+            a = np.empty(nv)
+            if kernel(address, q, v, tau, a) == 0:
+                return a
+        except TypeError:
+            pass
         return self._aba_batch(q, v, tau)
 
     @cached_property
     def _aba_one(self) -> Any:
-        """The kernel of one state, which takes contiguous float64 vectors and gives TypeError for anything else.
+        """(kernel of one state, the tree's address, nv): all that a short call needs, at hand with one look-up.
 
-        None where there is none: with mimic joints, and interpreted.
+        None, which no one can unpack, where there is no such kernel: with mimic joints, and interpreted.
         """
         if self._coupling is not None:
             return None
-        return compiled_for(entries.aba_one, self._address, self.neutral(), *np.zeros((3, self.nv)))
+        kernel = compiled_for(entries.aba_one, self._address, self.neutral(), *np.zeros((3, self.nv)))
+        return None if kernel is None else (kernel, self._address, self.nv)
 
     def _aba_batch(self, q: Any, v: Any, tau: Any) -> Array:
         if self._coupling is not None:
