@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from nexdyn.absolute import rows as kernels
-from nexdyn.absolute.tables import ConstraintTables
+from nexdyn.constraints import rows as kernels
 from nexdyn.constraints.kinds import ANGLE, NUMBER
+from nexdyn.constraints.tables import ConstraintTables
 from nexdyn.errors import InputError
 from nexdyn.joints.helical import Helical
 from nexdyn.model.driver import COMPONENTS, Driver, PointDriver
@@ -66,7 +66,7 @@ class DriverRow(NamedTuple):
 
 @dataclass(frozen=True)
 class AbsoluteModel:
-    """A system in absolute coordinates. Arrays as in ``absolute.tables``; body 0 is the ground."""
+    """A system in absolute coordinates. Arrays as in ``constraints.tables``; body 0 is the ground."""
 
     system: System
     bodies: list[str]

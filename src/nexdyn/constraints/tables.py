@@ -1,4 +1,4 @@
-"""How a system in absolute coordinates crosses into kernels. Body 0 is the ground; a velocity is (ω, v) a body.
+"""How the constraints of a system in absolute coordinates cross into kernels. Body 0 is the ground; a velocity is (ω, v) a body.
 
     q      float64 (nb + 1, 7)   unit quaternion (w, x, y, z), position of the body's origin in the world
     v      float64 (nb + 1, 6)   ω in the body's axes, velocity of the origin in world axes

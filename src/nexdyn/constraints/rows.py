@@ -8,8 +8,8 @@ Increments of a body are (θ, δ): R exp(θ), p + δ; the matrix of second deriv
 
 from __future__ import annotations
 
-from nexdyn.absolute.tables import BODY_A, BODY_B, PAIR, PRIMITIVE
 from nexdyn.constraints.pair import Pair, PairVelocity
+from nexdyn.constraints.tables import BODY_A, BODY_B, PAIR, PRIMITIVE
 from nexdyn.constraints.verbs import gradient, second, value
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Quat, T, Vec3, rotation
