@@ -1,0 +1,355 @@
+"""What is drawn of a system: surfaces (vertices, faces, colour) that are fixed to bodies.
+
+    vertex in the world:  p_WB + R_WB (p_BS + R_BS v)        S the frame of the surface, B its body
+
+Shapes come from formulas, meshes from their files (STL, OBJ, DAE and what else trimesh reads); the unit that a file
+states is followed, its `up_axis` is not, as robots' files expect. A body without a shape is drawn from what is known of
+it: rods from its joints to each other or to its centre of mass, which is a sphere; except a frame without mass among
+bodies that have shapes. Equal shapes share one surface.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.errors import NexDynWarning
+from nexdyn.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from nexdyn.model.system import System
+from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.view.extras import need
+
+Color = tuple[float, float, float, float]
+
+PALETTE: tuple[Color, ...] = (
+    (0.30, 0.47, 0.66, 1.0), (0.95, 0.56, 0.17, 1.0), (0.35, 0.63, 0.31, 1.0), (0.88, 0.34, 0.35, 1.0),
+    (0.46, 0.72, 0.70, 1.0), (0.69, 0.48, 0.63, 1.0), (0.93, 0.79, 0.28, 1.0), (0.61, 0.46, 0.37, 1.0),
+)  # fmt: skip
+"""Colours of bodies that have none of their own, in turn."""
+GREY: Color = (0.72, 0.74, 0.77, 1.0)
+"""Colour of a mesh that has none, neither in the model nor in its file."""
+AROUND = 24
+"""Edges of what is round."""
+THIN = 0.07
+"""Radius of a drawn rod, of the median distance that rods bridge."""
+_SHOWN = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """Triangles: `vertices` (n, 3) [m], `faces` (m, 3) counterclockwise from outside; `smooth`: shade across edges."""
+
+    vertices: np.ndarray
+    faces: np.ndarray
+    smooth: bool = True
+
+    def scaled(self, scale: Iterable[float]) -> Surface:
+        """The surface stretched along its axes; a mirrored one keeps its outside."""
+        s = np.asarray(tuple(scale), dtype=np.float32)
+        faces = self.faces if s.prod() > 0.0 else self.faces[:, ::-1]
+        return Surface(self.vertices * s, np.ascontiguousarray(faces), self.smooth)
+
+
+class Piece(NamedTuple):
+    """A surface fixed to `body` ("ground" is one) at R_BS (3, 3), p_BS (3,) [m], in one colour."""
+
+    body: str
+    name: str
+    surface: Surface
+    R_BS: np.ndarray
+    p_BS: np.ndarray
+    color: Color
+
+
+def pieces(system: System) -> list[Piece]:
+    """All that is drawn of `system`, body by body.
+
+    Says with a NexDynWarning which meshes are missing or cannot be read, and draws those bodies without them. Raises
+    InputError naming the extra where the package that reads meshes is missing.
+    """
+    drawing = _Drawing(system)
+    shown = {name: drawing.shapes(i, body) for i, (name, body) in enumerate(system.bodies.items())}
+    some = any(shown.values())
+    for i, (name, body) in enumerate(system.bodies.items()):
+        if not shown[name] and not (some and body.resolved(system.values).mass == 0.0):
+            shown[name] = drawing.skeleton(name, PALETTE[i % len(PALETTE)])
+    drawing.say()
+    return [*(piece for found in shown.values() for piece in found), *drawing.ground()]
+
+
+def bounds(of: Iterable[Piece], poses: dict[str, tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Least and largest corner (3,) [m] in the world of pieces whose bodies stand at `poses`: R_WB, p_WB by name."""
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for piece in of:
+        R_WB, p_WB = poses.get(piece.body, (np.eye(3), np.zeros(3)))
+        v = piece.surface.vertices
+        corners = np.array(np.meshgrid(*zip(v.min(axis=0), v.max(axis=0), strict=True))).reshape(3, -1).T
+        corners = (corners @ piece.R_BS.T + piece.p_BS) @ R_WB.T + p_WB
+        low, high = np.minimum(low, corners.min(axis=0)), np.maximum(high, corners.max(axis=0))
+    return (low, high) if np.isfinite(low).all() else (np.full(3, -1.0), np.full(3, 1.0))
+
+
+# --- bodies ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Drawing:
+    system: System
+    faults: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def __post_init__(self) -> None:
+        values = self.system.values
+        self.points: dict[str, list[np.ndarray]] = defaultdict(list)
+        for joint in self.system.joints.values():
+            frames = joint.frames(values)
+            self.points[joint.parent.name].append(frames.p_AJ)
+            self.points[joint.child.name].append(frames.p_BJ)
+        self.coms = {name: body.resolved(values).com for name, body in self.system.bodies.items()}
+        lengths = [length for name in self.coms for _, _, length in self._rods(name)]
+        self.radius = THIN * float(np.median(lengths)) if lengths else 0.05
+
+    def shapes(self, i: int, body: Any) -> list[Piece]:
+        own = PALETTE[i % len(PALETTE)]
+        return [piece for k, shape in enumerate(body.shapes) for piece in self._shape(body.name, k, shape, own)]
+
+    def ground(self) -> list[Piece]:
+        """A small block where a joint holds a body that is drawn without shapes of its own."""
+        found, size = [], 3.0 * self.radius
+        for joint in self.system.joints.values():
+            if joint.parent.is_ground and not joint.child.shapes and joint.kind not in ("free", "fixed"):
+                frames = joint.frames(self.system.values)
+                block = Piece("ground", joint.name, _box((size, size, size)), frames.R_AJ, frames.p_AJ, GREY)
+                found.append(block)
+        return found
+
+    def say(self) -> None:
+        for kind, found in self.faults.items():
+            more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+            warnings.warn(f"{kind}: {'; '.join(found[:_SHOWN])}{more}", NexDynWarning, stacklevel=4)
+
+    def _shape(self, body: str, k: int, given: Shape, own: Color) -> list[Piece]:
+        shape = given.resolved(self.system.values)
+        name = shape.name or f"{type(shape).__name__.lower()}{k}"
+        R, p = rotation_matrix(np.array(shape.orientation)), np.array(shape.position)
+        color = None if shape.color is None else _color(shape.color)
+        if not isinstance(shape, Mesh):
+            return [Piece(body, name, _surface(shape), R, p, color or own)]
+        if not Path(shape.path).is_file():
+            self.faults["meshes that are not on this machine, drawn without"].append(f"{body}: {shape.path}")
+            return []
+        try:
+            parts = read_mesh(shape.path, tuple(shape.scale))
+        except Exception as error:
+            if isinstance(error, ImportError) or type(error).__module__ == "nexdyn.errors":
+                raise
+            first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            self.faults["meshes that cannot be read, drawn without"].append(f"{body}: {shape.path}: {first}")
+            return []
+        return [Piece(body, name, surface, R, p, color or drawn or GREY) for surface, drawn in parts]
+
+    def skeleton(self, body: str, own: Color) -> list[Piece]:
+        r = self.radius
+        found = [
+            Piece(body, f"rod{k}", _capsule(r, length), _with_z(b - a), (a + b) / 2, own)
+            for k, (a, b, length) in enumerate(self._rods(body))
+        ]
+        return [*found, Piece(body, "com", _sphere(2.0 * r if found else 3.0 * r), np.eye(3), self.coms[body], own)]
+
+    def _rods(self, body: str) -> list[tuple[np.ndarray, np.ndarray, float]]:
+        """Ends and length of the rods of a body: joint to joint, and on to a centre of mass that is off that line."""
+        com, ends = self.coms[body], _distinct(self.points[body])
+        if len(ends) == 2:
+            (a, b), d = ends, ends[1] - ends[0]
+            off = com - a - d * np.clip(d @ (com - a) / (d @ d), 0.0, 1.0)
+            pairs = [(a, b)] if off @ off < 0.01 * (d @ d) else [(a, com), (com, b)]
+        else:
+            pairs = [(a, com) for a in ends]
+        rods = [(a, b, float(np.linalg.norm(b - a))) for a, b in pairs]
+        return [rod for rod in rods if rod[2] > 1e-9]
+
+
+def _distinct(points: list[np.ndarray]) -> list[np.ndarray]:
+    kept: list[np.ndarray] = []
+    for p in points:
+        if all(np.linalg.norm(p - other) > 1e-9 for other in kept):
+            kept.append(p)
+    return kept
+
+
+def _with_z(z: np.ndarray) -> np.ndarray:
+    """A rotation whose third column is along z."""
+    z = z / np.linalg.norm(z)
+    x = np.cross((0.0, 1.0, 0.0) if abs(z[1]) < 0.9 else (1.0, 0.0, 0.0), z)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def _color(color: Any) -> Color:
+    r, g, b, *opacity = color
+    return float(r), float(g), float(b), float(opacity[0]) if opacity else 1.0
+
+
+# --- surfaces of shapes ---------------------------------------------------------------------------------------------
+
+
+def _surface(shape: Shape) -> Surface:
+    match shape:
+        case Box():
+            return _box(tuple(shape.size))
+        case Sphere():
+            return _sphere(shape.radius)
+        case Cylinder():
+            return _cylinder(shape.radius, shape.length)
+        case Capsule():
+            return _capsule(shape.radius, shape.length)
+    raise TypeError(f"{shape!r} has no surface")
+
+
+@lru_cache(maxsize=1024)
+def _box(size: tuple[float, float, float]) -> Surface:
+    """Six faces of four vertices each, so that its edges stay sharp."""
+    vertices: list[np.ndarray] = []
+    faces = []
+    for axis in range(3):
+        for sign in (-1.0, 1.0):
+            u, v = np.eye(3)[(axis + 1) % 3], sign * np.eye(3)[(axis + 2) % 3]
+            n, first = sign * np.eye(3)[axis], len(vertices)
+            vertices += [n - u - v, n + u - v, n + u + v, n - u + v]
+            faces += [(first, first + 1, first + 2), (first, first + 2, first + 3)]
+    return _made(np.array(vertices) * 0.5 * np.array(size), faces)
+
+
+@lru_cache(maxsize=1024)
+def _sphere(radius: float) -> Surface:
+    return _revolved(_arc(radius, -np.pi / 2, np.pi / 2, AROUND // 2))
+
+
+@lru_cache(maxsize=1024)
+def _capsule(radius: float, length: float) -> Surface:
+    low, high = _arc(radius, -np.pi / 2, 0.0, AROUND // 4), _arc(radius, 0.0, np.pi / 2, AROUND // 4)
+    half = np.array((0.0, length / 2))
+    return _revolved(np.concatenate([low - half, high + half]))
+
+
+@lru_cache(maxsize=1024)
+def _cylinder(radius: float, length: float) -> Surface:
+    """The ends have vertices of their own, so that their edges stay sharp."""
+    r, h = radius, length / 2
+    side = _revolved(np.array([(r, -h), (r, h)]))
+    ends = [_revolved(np.array(line)) for line in ([(0.0, -h), (r, -h)], [(r, h), (0.0, h)])]
+    return _joined([side, *ends])
+
+
+def _arc(radius: float, start: float, end: float, count: int) -> np.ndarray:
+    """Points (count + 1, 2): distance from the axis and height, on a circle about the origin."""
+    angle = np.linspace(start, end, count + 1)
+    return radius * np.column_stack([np.cos(angle), np.sin(angle)])
+
+
+def _revolved(profile: np.ndarray) -> Surface:
+    """The surface that a line of points (distance from z, height), from below to above, sweeps about z."""
+    rings = []
+    angle = np.linspace(0.0, 2.0 * np.pi, AROUND, endpoint=False)
+    for rho, z in profile:
+        count = 1 if rho < 1e-12 * np.abs(profile).max() else AROUND
+        ring = np.column_stack([rho * np.cos(angle), rho * np.sin(angle), np.full(AROUND, z)])
+        rings.append(ring[:count] * (1.0 if count > 1 else (0.0, 0.0, 1.0)))
+    faces, first = [], 0
+    for low, high in itertools.pairwise(rings):
+        n, m = len(low), len(high)
+        for i in range(AROUND):
+            a, b = first + i % n, first + (i + 1) % n
+            c, d = first + n + i % m, first + n + (i + 1) % m
+            faces += [face for face in ((a, b, d), (a, d, c)) if len(set(face)) == 3]
+        first += n
+    return _made(np.concatenate(rings), faces)
+
+
+def _joined(surfaces: list[Surface]) -> Surface:
+    starts = np.cumsum([0, *(len(s.vertices) for s in surfaces)])
+    faces = np.concatenate([s.faces + start for s, start in zip(surfaces, starts, strict=False)])
+    return _made(np.concatenate([s.vertices for s in surfaces]), faces, surfaces[0].smooth)
+
+
+def _made(vertices: np.ndarray, faces: Any, smooth: bool = True) -> Surface:
+    v, f = np.ascontiguousarray(vertices, dtype=np.float32), np.ascontiguousarray(faces, dtype=np.int32)
+    v.setflags(write=False)
+    f.setflags(write=False)
+    return Surface(v, f, smooth)
+
+
+# --- mesh files -----------------------------------------------------------------------------------------------------
+
+
+def read_mesh(path: str, scale: tuple[float, ...] = (1.0, 1.0, 1.0)) -> list[tuple[Surface, Color | None]]:
+    """The surfaces of a mesh file, one a colour; None for what has no colour of its own.
+
+    Raises what trimesh raises on a damaged file, ValueError where it holds no triangle.
+    """
+    stamp = Path(path).stat()
+    return _read_mesh(path, scale, stamp.st_mtime_ns, stamp.st_size)
+
+
+@lru_cache(maxsize=256)
+def _read_mesh(path: str, scale: tuple[float, ...], *_stamp: int) -> list[tuple[Surface, Color | None]]:
+    trimesh = need("trimesh", f"drawing the mesh {path}")
+    if path.lower().endswith(".dae"):
+        need("collada", f"drawing the mesh {path}")
+    stl = path.lower().endswith(".stl")
+    scene = trimesh.load_scene(path, process=False)
+    parts: dict[Color | None, list[Surface]] = defaultdict(list)
+    for node in scene.graph.nodes_geometry:
+        X, name = scene.graph[node]
+        mesh = scene.geometry[name]
+        if not isinstance(mesh, trimesh.Trimesh) or not len(mesh.faces):
+            continue
+        v = mesh.vertices @ X[:3, :3].T + X[:3, 3]
+        f = mesh.faces if np.linalg.det(X[:3, :3]) > 0.0 else mesh.faces[:, ::-1]
+        if stl:
+            v, f = _merged(v, f)
+        v = v * _unit(mesh.metadata.get("units"))
+        if not np.isfinite(v).all() or f.min() < 0 or f.max() >= len(v):
+            raise ValueError("its vertices are not finite, or its faces lead beyond them")
+        parts[_main_color(mesh.visual)].append(_made(v, f, smooth=not stl))
+    if not parts:
+        raise ValueError("it holds no triangle")
+    return [(_joined(found).scaled(scale), color) for color, found in parts.items()]
+
+
+def _merged(v: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The corners of an STL's triangles, equal ones once."""
+    unique, index = np.unique(v.astype(np.float32), axis=0, return_inverse=True)
+    return unique, index.reshape(-1)[f]
+
+
+def _unit(said: Any) -> float:
+    """Metres of the unit that a COLLADA file states, "0.01 * meters"."""
+    text = str(said or "")
+    try:
+        return float(text.partition("*")[0]) if text.endswith("* meters") else 1.0
+    except ValueError:
+        return 1.0
+
+
+def _main_color(visual: Any) -> Color | None:
+    """The one colour that stands for a mesh's colours or its texture."""
+    if not visual.defined:
+        return None
+    if visual.kind == "texture":
+        image = getattr(visual.material, "image", None)
+        if image is not None:
+            r, g, b = np.asarray(image.convert("RGB").resize((8, 8))).reshape(-1, 3).mean(axis=0) / 255.0
+            return float(r), float(g), float(b), 1.0
+        rgba = visual.material.main_color
+    else:
+        rgba = np.asarray(visual.vertex_colors).mean(axis=0)
+    r, g, b, a = (np.asarray(rgba, dtype=float) / 255.0).round(3).tolist()
+    return r, g, b, a if a > 0.05 else 1.0  # exporters write 0 for opaque
