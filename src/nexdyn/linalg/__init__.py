@@ -1,0 +1,1 @@
+"""Linear algebra of mechanisms: block elimination along a graph."""

@@ -1,0 +1,170 @@
+"""L D Lᵀ of a symmetric block matrix along its plan, definite or not, and solutions with it.
+
+Of the pivot p with unknowns k and later neighbours i, j, the rows T_j = A_pj, in place (D diagonal, U its unit upper part):
+
+    A_pp = Uᵀ D U;   T_j ← U⁻ᵀ T_j;   A_ij ← A_ij − T_iᵀ D⁻¹ T_j
+
+Forward   z_p = D⁻¹ U⁻ᵀ b_p,   b_j ← b_j − T_jᵀ z_p;       backward   x_p = U⁻¹ (z_p − D⁻¹ Σ_j T_j x_j)
+
+There is no search for pivots: the order of the plan keeps those of bodies positive and those of constraint rows negative
+where the matrix is [[A, Bᵀ], [B, −ε]] with A positive definite. Only the upper part of a diagonal block is read.
+"""
+
+from __future__ import annotations
+
+from nexdyn.kernel import formula, kernel
+from nexdyn.linalg.plan import COUNT, DIAGONAL, FIRST, NODE, OTHER, PLACE, SIGN, UNKNOWNS
+from nexdyn.linalg.rows import WIDTH, load, store, total
+
+FINE = -1
+TINY = 1e-300
+"""A pivot below this is no pivot."""
+
+
+@formula
+def eliminate_inside(plan, blocks, p):  # type: ignore[no-untyped-def]
+    """Uᵀ D U of the diagonal block, 1/D in its diagonal, and T_j ← U⁻ᵀ T_j; the sum of the signs of D, 0 on failure."""
+    pivots, edges = plan.pivots, plan.edges
+    n, D = pivots[p, UNKNOWNS], pivots[p, DIAGONAL]
+    first, end = pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]
+    fine = True
+    for k in range(n):
+        at = D + WIDTH * k
+        d = blocks[at + k]
+        if not (abs(d) > TINY):
+            return 2
+        if d * pivots[p, SIGN] < 0.0:
+            fine = False
+        r = 1.0 / d
+        row = load(blocks, at)
+        for m in range(k + 1, n):
+            l = blocks[at + m] * r
+            store(blocks, D + WIDTH * m, load(blocks, D + WIDTH * m) - l * row)
+            for e in range(first, end):
+                T = edges[e, PLACE]
+                store(blocks, T + WIDTH * m, load(blocks, T + WIDTH * m) - l * load(blocks, T + WIDTH * k))
+        for m in range(k + 1, n):
+            blocks[at + m] *= r
+        blocks[at + k] = r
+    return 0 if fine else 1
+
+
+@formula
+def subtract_product(blocks, S, rows, work, T, n):  # type: ignore[no-untyped-def]
+    """S ← S − Wᵀ T, `rows` rows; W in `work` and T have n rows."""
+    if n == 6:
+        t0, t1, t2 = load(blocks, T), load(blocks, T + 8), load(blocks, T + 16)
+        t3, t4, t5 = load(blocks, T + 24), load(blocks, T + 32), load(blocks, T + 40)
+        for a in range(rows):
+            x = load(blocks, S + WIDTH * a) - work[a] * t0
+            y = work[a + 8] * t1
+            x = x - work[a + 16] * t2
+            y = y + work[a + 24] * t3
+            x = x - work[a + 32] * t4
+            y = y + work[a + 40] * t5
+            store(blocks, S + WIDTH * a, x - y)
+    elif n == 5:
+        t0, t1, t2 = load(blocks, T), load(blocks, T + 8), load(blocks, T + 16)
+        t3, t4 = load(blocks, T + 24), load(blocks, T + 32)
+        for a in range(rows):
+            x = load(blocks, S + WIDTH * a) - work[a] * t0
+            y = work[a + 8] * t1
+            x = x - work[a + 16] * t2
+            y = y + work[a + 24] * t3
+            x = x - work[a + 32] * t4
+            store(blocks, S + WIDTH * a, x - y)
+    else:
+        for a in range(rows):
+            x = load(blocks, S + WIDTH * a)
+            for k in range(n):
+                x = x - work[a + WIDTH * k] * load(blocks, T + WIDTH * k)
+            store(blocks, S + WIDTH * a, x)
+
+
+@kernel
+def factor(plan, blocks, work):  # type: ignore[no-untyped-def]
+    """Factor `blocks` in place. Returns (wrong, failed): the first node with a pivot against its sign (a body's not
+    positive), and the node at which a pivot vanished and the work stopped; −1 where there is none."""
+    pivots, edges, updates = plan.pivots, plan.edges, plan.updates
+    wrong, u = FINE, 0
+    for p in range(len(pivots)):
+        status = eliminate_inside(plan, blocks, p)
+        if status == 2:
+            return wrong, pivots[p, NODE]
+        if status == 1 and wrong < 0:
+            wrong = pivots[p, NODE]
+        n, D = pivots[p, UNKNOWNS], pivots[p, DIAGONAL]
+        first, end = pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]
+        for a in range(first, end):
+            T = edges[a, PLACE]
+            for k in range(n):
+                store(work, WIDTH * k, blocks[D + (WIDTH + 1) * k] * load(blocks, T + WIDTH * k))
+            rows = pivots[plan.position[edges[a, OTHER]], UNKNOWNS]
+            for b in range(a, end):
+                subtract_product(blocks, updates[u], rows, work, edges[b, PLACE], n)
+                u += 1
+    return wrong, FINE
+
+
+@kernel
+def solve(plan, blocks, x):  # type: ignore[no-untyped-def]
+    """x (n, 8) ← A⁻¹ x with the factors in `blocks`; numbers of x beyond a node's unknowns are 0 and stay so."""
+    pivots, edges, flat = plan.pivots, plan.edges, x.reshape(-1)
+    for p in range(len(pivots)):
+        n, D, b = pivots[p, UNKNOWNS], pivots[p, DIAGONAL], WIDTH * pivots[p, NODE]
+        for k in range(n):
+            y = flat[b + k]
+            for m in range(k + 1, n):
+                flat[b + m] -= blocks[D + WIDTH * k + m] * y
+            flat[b + k] = y * blocks[D + (WIDTH + 1) * k]
+        for e in range(pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]):
+            T, j = edges[e, PLACE], WIDTH * edges[e, OTHER]
+            b_j = load(flat, j)
+            for k in range(n):
+                b_j = b_j - flat[b + k] * load(blocks, T + WIDTH * k)
+            store(flat, j, b_j)
+    for p in range(len(pivots) - 1, -1, -1):
+        n, D, b = pivots[p, UNKNOWNS], pivots[p, DIAGONAL], WIDTH * pivots[p, NODE]
+        for e in range(pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]):
+            T, x_j = edges[e, PLACE], load(flat, WIDTH * edges[e, OTHER])
+            for k in range(n):
+                flat[b + k] -= blocks[D + (WIDTH + 1) * k] * total(load(blocks, T + WIDTH * k) * x_j)
+        for k in range(n - 2, -1, -1):
+            y = flat[b + k]
+            for m in range(k + 1, n):
+                y -= blocks[D + WIDTH * k + m] * flat[b + m]
+            flat[b + k] = y
+
+
+@kernel
+def multiply(plan, blocks, x, y):  # type: ignore[no-untyped-def]
+    """y (n, 8) = A x with the blocks of A as they were before `factor`."""
+    pivots, edges = plan.pivots, plan.edges
+    y[:] = 0.0
+    for p in range(len(pivots)):
+        i, n, D = pivots[p, NODE], pivots[p, UNKNOWNS], pivots[p, DIAGONAL]
+        for k in range(n):
+            y[i, k] += blocks[D + (WIDTH + 1) * k] * x[i, k]
+            for m in range(k + 1, n):
+                y[i, k] += blocks[D + WIDTH * k + m] * x[i, m]
+                y[i, m] += blocks[D + WIDTH * k + m] * x[i, k]
+        for e in range(pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]):
+            j, T = edges[e, OTHER], edges[e, PLACE]
+            for k in range(n):
+                for m in range(WIDTH):
+                    y[i, k] += blocks[T + WIDTH * k + m] * x[j, m]
+                    y[j, m] += blocks[T + WIDTH * k + m] * x[i, k]
+
+
+@kernel
+def refine(plan, blocks, factors, b, x, r, rounds):  # type: ignore[no-untyped-def]
+    """x ← x + F⁻¹ (b − A x), `rounds` times: takes a −ε that is in the factors only out of the solution. r is scratch."""
+    for _ in range(rounds):
+        multiply(plan, blocks, x, r)
+        for i in range(len(x)):
+            for k in range(WIDTH):
+                r[i, k] = b[i, k] - r[i, k]
+        solve(plan, factors, r)
+        for i in range(len(x)):
+            for k in range(WIDTH):
+                x[i, k] += r[i, k]

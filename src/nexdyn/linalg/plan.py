@@ -1,0 +1,270 @@
+"""The plan of an elimination along a graph: order, fill and the place of every block, found once.
+
+A symmetric matrix has a node for each body or group of joint rows, 1 to 6 unknowns each, and a block for each edge.
+The order is one of minimum degree (Tinney & Walker 1967; George & Liu 1981, chapter 5). A node of constraint rows has no
+pivot of its own: it may be eliminated after a body that hung on it alone, or after all its bodies, since only then its
+Schur complement −B A⁻¹ Bᵀ has full rank. On trees that is from the leaves to the root, without fill.
+
+A block lies in rows of 8 numbers, the rest zero: of edge (p, j), p eliminated before j, one row for each unknown of p,
+along it the unknowns of j.
+
+    pivots   int64 (n, 6)   node, unknowns, sign (+1 body, −1 constraint), place of the diagonal block, first edge, edges
+    edges    int64 (ne, 2)  node j, place of the block
+    updates  int64 (nu,)    for each pivot, for each pair (i, j) of its edges, i not after j: place of block (i, j)
+    position int64 (n,)     the pivot of each node
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.errors import InputError
+from nexdyn.kernel import kernel
+from nexdyn.linalg.rows import WIDTH
+
+NODE, UNKNOWNS, SIGN, DIAGONAL, FIRST, COUNT = range(6)
+OTHER, PLACE = range(2)
+LARGEST = 6
+"""Most unknowns of a node."""
+
+
+class Plan(NamedTuple):
+    """The frozen tables of an elimination; it crosses into kernels as it is."""
+
+    pivots: Any
+    edges: Any
+    updates: Any
+    position: Any
+    size: int
+    """Doubles of all blocks."""
+
+    def new_blocks(self) -> np.ndarray:
+        """Blocks of zeros, (size,)."""
+        return np.zeros(self.size)
+
+    def new_vector(self) -> np.ndarray:
+        """A vector of zeros: row i has the unknowns of node i, then zeros, (n, 8)."""
+        return np.zeros((len(self.pivots), WIDTH))
+
+    def new_work(self) -> np.ndarray:
+        """Scratch of `factor` and `solve`."""
+        return np.zeros(8 * WIDTH)
+
+
+def elimination_plan(sizes: Any, edges: Any, constraint: Any = None) -> Plan:
+    """The plan for nodes of `sizes` (n,), joined by `edges` (ne, 2), of which `constraint` (n,) marks constraint rows.
+
+    Edges may repeat. InputError for a size that is not 1 to 6, an edge to no node, or a constraint without a body.
+    """
+    sizes = np.ascontiguousarray(sizes, dtype=np.int64)
+    n = len(sizes)
+    edges = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
+    marked = np.zeros(n, dtype=np.bool_) if constraint is None else np.ascontiguousarray(constraint, dtype=np.bool_)
+    if n and not (1 <= sizes.min() and sizes.max() <= LARGEST):
+        raise InputError(f"nodes have {sizes.min()} to {sizes.max()} unknowns; 1 to {LARGEST} are possible")
+    if len(edges) and not (0 <= edges.min() and edges.max() < n):
+        raise InputError(f"edges name nodes {edges.min()} to {edges.max()}; there are 0 to {n - 1}")
+    if marked.shape != (n,):
+        raise InputError(f"constraint has shape {marked.shape}; ({n},) is needed")
+    edges = edges[edges[:, 0] != edges[:, 1]]
+    directed = np.concatenate([edges, edges[:, ::-1]])
+    both = np.unique(directed[:, 0] * max(n, 1) + directed[:, 1])
+    start = np.searchsorted(both, np.arange(n + 1) * max(n, 1))
+    adjacent = both % max(n, 1)
+    order, first, found = order_nodes(n, start, adjacent, marked)
+    if len(order) < n:
+        raise InputError("a node of constraint rows has no edge to a body")
+    position = np.empty(n, dtype=np.int64)
+    position[order] = np.arange(n)
+    count = np.diff(first)
+    # later nodes in the order of their elimination
+    owner = np.repeat(np.arange(n), count)
+    found = found[np.lexsort((position[found], owner))]
+    own = sizes[order]
+    rows = own * (1 + count)
+    begin = WIDTH * (np.cumsum(rows) - rows)
+    within = np.arange(len(found)) - np.repeat(first[:-1], count)
+    place = begin[owner] + WIDTH * own[owner] * (1 + within)
+    pivots = np.stack([order, own, np.where(marked[order], -1, 1), begin, first[:-1], count], axis=1)
+    table = np.stack([found, place], axis=1)
+    updates = np.empty(int((count * (count + 1) // 2).sum()), dtype=np.int64)
+    find_updates(pivots, table, position, updates)
+    return Plan(
+        np.ascontiguousarray(pivots), np.ascontiguousarray(table), updates, position, int(WIDTH * rows.sum())
+    )  # fmt: skip
+
+
+@kernel
+def order_nodes(n, start, adjacent, constraint):  # type: ignore[no-untyped-def]
+    """(order, first, later): the elimination order, and of its p-th node the neighbours later[first[p] : first[p + 1]].
+
+    The graph changes as nodes leave: lists of neighbours in a pool, an eliminated one skipped when met. A node that is
+    never allowed to leave is missing from the order.
+    """
+    order, first = np.empty(n, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
+    later = np.empty(max(16, len(adjacent)), dtype=np.int64)
+    pool = np.empty(max(16, 2 * len(adjacent)), dtype=np.int64)
+    pool[: len(adjacent)] = adjacent
+    used = len(adjacent)
+    begin, length, room = start[:-1].copy(), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    degree, stamp = np.empty(n, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+    waiting = np.zeros(n, dtype=np.int64)  # bodies that a constraint still waits for
+    gone, hung = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    head, after, before = np.full(n + 1, -1, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    queued = np.zeros(n, dtype=np.bool_)
+    for i in range(n):
+        length[i] = room[i] = degree[i] = start[i + 1] - start[i]
+        if constraint[i]:
+            for e in range(start[i], start[i + 1]):
+                waiting[i] += not constraint[adjacent[e]]
+            if waiting[i] == 0:
+                waiting[i] = -1  # never allowed
+    lowest = n
+    for i in range(n - 1, -1, -1):
+        if not constraint[i]:
+            _enqueue(i, degree[i], head, after, before)
+            queued[i] = True
+            lowest = min(lowest, degree[i])
+    done = 0
+    while True:
+        while lowest < n and head[lowest] < 0:
+            lowest += 1
+        if lowest >= n:
+            break
+        p = head[lowest]
+        _dequeue(p, degree[p], head, after, before)
+        queued[p], gone[p] = False, True
+        order[done] = p
+        # its neighbours that are left
+        at = first[done]
+        if at + degree[p] > len(later):
+            longer = np.empty(2 * (at + degree[p]), dtype=np.int64)
+            longer[:at] = later[:at]
+            later = longer
+        count = 0
+        for e in range(begin[p], begin[p] + length[p]):
+            if not gone[pool[e]]:
+                later[at + count] = pool[e]
+                count += 1
+        done += 1
+        first[done] = at + count
+        neighbours = later[at : at + count]
+        # the longest list last: it is never walked through
+        for a in range(1, count):
+            x, b = neighbours[a], a - 1
+            while b >= 0 and length[neighbours[b]] > length[x]:
+                neighbours[b + 1] = neighbours[b]
+                b -= 1
+            neighbours[b + 1] = x
+        if not constraint[p]:
+            if count == 1 and constraint[neighbours[0]]:
+                hung[neighbours[0]] = True
+            for e in range(start[p], start[p + 1]):
+                if constraint[adjacent[e]]:
+                    waiting[adjacent[e]] -= 1
+        for a in range(count):
+            i = neighbours[a]
+            if queued[i]:
+                _dequeue(i, degree[i], head, after, before)
+            degree[i] -= 1
+        for a in range(count - 1):
+            i = neighbours[a]
+            kept = 0
+            for e in range(begin[i], begin[i] + length[i]):
+                if not gone[pool[e]]:
+                    pool[begin[i] + kept] = pool[e]
+                    stamp[pool[e]] = i + n * done
+                    kept += 1
+            length[i] = kept
+            for b in range(a + 1, count):
+                j = neighbours[b]
+                if stamp[j] != i + n * done:
+                    for s in range(2):
+                        x, y = (i, j) if s == 0 else (j, i)
+                        if length[x] == room[x]:
+                            # to the end of the pool, with twice the room
+                            if used + 2 * length[x] + 4 > len(pool):
+                                larger = np.empty(2 * (used + 2 * length[x] + 4), dtype=np.int64)
+                                larger[:used] = pool[:used]
+                                pool = larger
+                            pool[used : used + length[x]] = pool[begin[x] : begin[x] + length[x]]
+                            begin[x], room[x] = used, 2 * length[x] + 4
+                            used += room[x]
+                        pool[begin[x] + length[x]] = y
+                        length[x] += 1
+                        degree[x] += 1
+        for a in range(count):
+            i = neighbours[a]
+            if not constraint[i] or hung[i] or waiting[i] == 0:
+                _enqueue(i, degree[i], head, after, before)
+                queued[i] = True
+                lowest = min(lowest, degree[i])
+    return order[:done], first[: done + 1], later[: first[done]]
+
+
+@kernel
+def _enqueue(i, degree, head, after, before):  # type: ignore[no-untyped-def]
+    """Node i to the front of the list of its degree."""
+    after[i], before[i] = head[degree], -1
+    if head[degree] >= 0:
+        before[head[degree]] = i
+    head[degree] = i
+
+
+@kernel
+def _dequeue(i, degree, head, after, before):  # type: ignore[no-untyped-def]
+    if before[i] >= 0:
+        after[before[i]] = after[i]
+    else:
+        head[degree] = after[i]
+    if after[i] >= 0:
+        before[after[i]] = before[i]
+
+
+@kernel
+def find_updates(pivots, edges, position, updates):  # type: ignore[no-untyped-def]
+    """The places of the blocks that each pivot changes."""
+    u = 0
+    for p in range(len(pivots)):
+        first, end = pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]
+        for a in range(first, end):
+            i = position[edges[a, OTHER]]
+            updates[u] = pivots[i, DIAGONAL]
+            u += 1
+            e = pivots[i, FIRST]
+            for b in range(a + 1, end):
+                while edges[e, OTHER] != edges[b, OTHER]:
+                    e += 1
+                updates[u] = edges[e, PLACE]
+                u += 1
+
+
+@kernel
+def locate(plan, i, j, out):  # type: ignore[no-untyped-def]
+    """Where block (i, j) of the matrix lies, for arrays of nodes i, j (m,).
+
+    out (m, 3): place of entry (0, 0), step from one unknown of i to the next, and of j; −1 where there is no block.
+    """
+    for k in range(len(i)):
+        p, q = plan.position[i[k]], plan.position[j[k]]
+        turned = q < p
+        if turned:
+            p, q = q, p
+        out[k, 0] = -1
+        out[k, 1], out[k, 2] = (1, WIDTH) if turned else (WIDTH, 1)
+        if p == q:
+            out[k, 0] = plan.pivots[p, DIAGONAL]
+            continue
+        low, high = plan.pivots[p, FIRST], plan.pivots[p, FIRST] + plan.pivots[p, COUNT]
+        while low < high:
+            middle = (low + high) // 2
+            at = plan.position[plan.edges[middle, OTHER]]
+            if at == q:
+                out[k, 0] = plan.edges[middle, PLACE]
+                break
+            if at < q:
+                low = middle + 1
+            else:
+                high = middle

@@ -1,0 +1,98 @@
+"""Rows of blocks: 8 consecutive doubles of a flat array, in one register.
+
+load(x, o)        x[o : o + 8]
+store(x, o, row)  x[o : o + 8] = row
+total(row)        the sum of the 8 numbers
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
+
+from nexdyn.kernel import overloaded
+from nexdyn.packs import LANES, VECTOR, as_vector, pack
+
+WIDTH = LANES
+"""Doubles from one row of a block to the next."""
+
+
+def load(x: Any, o: Any) -> Any:
+    """x[o : o + 8]."""
+    return x[o : o + WIDTH].copy()
+
+
+def store(x: Any, o: Any, row: Any) -> None:
+    """x[o : o + 8] = row."""
+    x[o : o + WIDTH] = row
+
+
+def total(row: Any) -> Any:
+    """Σ of the 8 numbers of a row."""
+    return np.sum(row)
+
+
+def _pointer(context: Any, builder: Any, array_type: Any, array: Any, o: Any) -> Any:
+    a = make_array(array_type)(context, builder, array)
+    if context.enable_boundscheck:
+        (size,) = cgutils.unpack_tuple(builder, a.shape)
+        last = builder.add(o, ir.Constant(o.type, WIDTH))
+        outside = builder.or_(builder.icmp_signed("<", o, ir.Constant(o.type, 0)), builder.icmp_signed(">", last, size))
+        with cgutils.if_unlikely(builder, outside):
+            context.call_conv.return_user_exc(builder, IndexError, ("a row of a block outside the array",))
+    return builder.bitcast(builder.gep(a.data, [o]), VECTOR.as_pointer())
+
+
+@intrinsic
+def _load(context: Any, x: Any, o: Any) -> Any:
+    def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.load(_pointer(ctx, builder, sig.args[0], *args), align=8)
+
+    return pack(x, types.int64), codegen
+
+
+@intrinsic
+def _store(context: Any, x: Any, o: Any, row: Any) -> Any:
+    def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        value = as_vector(builder, sig.args[2], args[2])
+        builder.store(value, _pointer(ctx, builder, sig.args[0], *args[:2]), align=8)
+        return ctx.get_dummy_value()
+
+    return types.void(x, types.int64, row if row is pack else types.float64), codegen
+
+
+@intrinsic
+def _total(context: Any, row: Any) -> Any:
+    def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        # halves folded onto each other: log₂ 8 additions
+        x, width = args[0], WIDTH
+        while width > 1:
+            width //= 2
+            index = [ir.Constant(ir.IntType(32), i) for i in range(2 * width)]
+            low = ir.Constant(ir.VectorType(ir.IntType(32), width), index[:width])
+            high = ir.Constant(ir.VectorType(ir.IntType(32), width), index[width:])
+            x = builder.fadd(builder.shuffle_vector(x, x, low), builder.shuffle_vector(x, x, high))
+        return builder.extract_element(x, ir.Constant(ir.IntType(32), 0))
+
+    return types.float64(pack), codegen
+
+
+@overloaded(load)
+def _(x, o):  # type: ignore[no-untyped-def]
+    return lambda x, o: _load(x, o)
+
+
+@overloaded(store)
+def _(x, o, row):  # type: ignore[no-untyped-def]
+    return lambda x, o, row: _store(x, o, row)
+
+
+@overloaded(total)
+def _(row):  # type: ignore[no-untyped-def]
+    return lambda row: _total(row)
