@@ -2,6 +2,7 @@
 
 `@kernel`  an entry that Python or many callers reach: compiled once per signature and cached on disk.
 `@formula` a small function that kernels call: compiled into its callers and cached with them.
+`@allocating` a formula that makes arrays, of its own or at an address; no other may.
 `@overloaded(f)` gives `f` a meaning for types of the compiler, as `numba.extending.overload`.
 
 Numba keys its cache by the file that holds a function; a callee changed in another file would leave the old machine
@@ -10,6 +11,10 @@ that an edit or an upgrade anywhere starts afresh. `NEXDYN_CACHE_DIR` moves the 
 
 Formulas carry no entry points for Python and C: building, parsing and optimising those took half of the time that
 kernels take to compile.
+
+Tables and scratch come from outside, so nothing in a kernel need count references. Counting them (atomically, for every
+array of every tuple that a call passes) took two thirds of the time of a six-link chain. Where a formula that is not
+`allocating` calls np.zeros and the like, Numba says "only accept returning of array passed into the function".
 
 Relaxed floating point: `contract` allows fused multiply-add, `nsz` drops x + 0. Neither can hide a NaN or an infinity.
 """
@@ -38,8 +43,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 FLOATING_POINT = {"contract", "nsz"}
 _CONFIG: Any = numba.config
-_NO_C_WRAPPER: Any = {"no_cfunc_wrapper": True}
-_OPTIONS: dict[str, Any] = {"fastmath": FLOATING_POINT, "error_model": "numpy", **_NO_C_WRAPPER}
+_INSIDE: Any = {"no_cfunc_wrapper": True, "_nrt": False}  # no entry point for C, no counting of references
+_OPTIONS: dict[str, Any] = {"fastmath": FLOATING_POINT, "error_model": "numpy", **_INSIDE}
 _SETTINGS = ("BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")  # of Numba, that change code
 _PACKAGE = Path(__file__).resolve().parent
 KEPT_CACHES = 4  # caches of other sources that stay, the youngest first
@@ -165,6 +170,11 @@ def inlined(f: F) -> F:
     return _formula(f, forceinline=True)
 
 
+def allocating(f: F) -> F:
+    """A formula that makes arrays: its own, which it must not return (nobody would free them), or some at an address."""
+    return _formula(f, _nrt=True)
+
+
 def _formula(f: F, **options: Any) -> F:
     if _CONFIG.DISABLE_JIT:
         return f
@@ -191,4 +201,4 @@ def compiled_for(f: Any, *arguments: Any) -> Any:
 
 def overloaded(f: Any) -> Any:
     """What the decorated function returns for the types of the compiler is compiled where kernels call `f`."""
-    return overload(f, strict=False, jit_options=_NO_C_WRAPPER)
+    return overload(f, strict=False, jit_options=_INSIDE)

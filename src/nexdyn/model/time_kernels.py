@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from nexdyn.kernel import formula
+from nexdyn.kernel import allocating, formula
 from nexdyn.model import functions
 from nexdyn.model.callbacks import TIME, Callback, call, callback_of
 from nexdyn.model.expressions import OPCODES
@@ -186,7 +186,7 @@ def user_jet(data, i, t):  # type: ignore[no-untyped-def]
 # --- expressions: a postfix tape on a stack -----------------------------------------------------------------------
 
 
-@formula
+@allocating
 def tape_value(data, i, n, t):  # type: ignore[no-untyped-def]
     """The value of the tape of n floats (opcode, operand, opcode, …) at i."""
     y = np.empty(n // 2)
@@ -250,7 +250,7 @@ def unary(op, u):  # type: ignore[no-untyped-def]
     return abs(u)
 
 
-@formula
+@allocating
 def tape_jet(data, i, n, t):  # type: ignore[no-untyped-def]
     """y, ẏ, ÿ of the tape: a stack of (u, u̇, ü, whether u depends on the time).
 
