@@ -398,3 +398,39 @@ def test_set_takes_numbers_lists_words_and_expressions(text: str, value: object)
     system = nx.System()
     system.parameter("m", 1.0)
     assert list(assignments.changes([text], system).values()) == [value]
+
+
+# --- plot -----------------------------------------------------------------------------------------------------------
+
+
+def test_plot_writes_a_figure_named_after_the_result(nexdyn: Nexdyn, tmp_path: Path) -> None:
+    assert nexdyn("run double-pendulum --t-end 0.1 --quiet").code == 0
+    answer = nexdyn("plot double-pendulum.nc")
+    assert answer.code == 0 and answer.out == "written  double-pendulum.png\n" and not answer.err
+    assert (tmp_path / "double-pendulum.png").read_bytes().startswith(b"\x89PNG")
+    answer = nexdyn("plot double-pendulum.nc reaction phase --of hinge1 --of hinge2 --out a.svg --json")
+    assert answer.data == {"files_written": ["a.svg"]}
+    assert (tmp_path / "a.svg").read_text().count("phase of") == 0  # letters are outlines, which every reader has
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("plot hinge-chain", "nexdyn run hinge-chain && nexdyn plot hinge-chain.nc"),
+        ("plot dp", "dp: no such file; nexdyn run MODEL writes a result"),
+        ("plot dq.nc", "dq.nc: no such file; did you mean 'dp.nc'?"),
+        ("plot dp.nc enrgy", "no plot 'enrgy'; did you mean 'energy'? plots: energy, joint_position"),
+        ("plot dp.nc reaction --of hing1", "no joint 'hing1'; did you mean 'hinge1'? joints: hinge1, hinge2"),
+        ("plot dp.nc --out a.jpg", "--out a.jpg must end in .png or .svg or .pdf, like a.png"),
+        ("plot dp.nc --out .", "--out . is a folder; give a file, like run.png"),
+        ("plot dp.nc --ot a.png", "Unknown option: --ot. Did you mean --out?"),
+        ("plot", "plot needs a RESULT."),
+    ],
+)
+def test_what_plot_cannot_do_is_said_and_nothing_is_written(
+    nexdyn: Nexdyn, tmp_path: Path, line: str, message: str
+) -> None:
+    assert nexdyn("run double-pendulum --t-end 0.01 --quiet --out dp.nc").code == 0
+    answer = nexdyn(line)
+    assert answer.code == 2 and message in answer.err and not answer.out
+    assert [path.name for path in tmp_path.iterdir()] == ["dp.nc"]

@@ -13,7 +13,12 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 # distribution → what it is imported as, where the names differ; llvmlite and h5py come with numba and h5netcdf's need
 IMPORTED_AS = {"pyyaml": {"yaml"}, "numba": {"numba", "llvmlite"}}
-OPTIONAL = {"mujoco"}  # imported where it is used, with an error that names the extra
+OPTIONAL = {
+    "mujoco",
+    "matplotlib",
+    "PIL",
+    "imageio_ffmpeg",
+}  # imported where it is used, with an error that names the extra
 
 
 def distribution(requirement: str) -> str:

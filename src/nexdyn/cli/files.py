@@ -12,7 +12,7 @@ def check_writable(option: str, path: Path, suffixes: tuple[str, ...], keep: dic
     """Raise InputError unless a file can be written at `path`; `keep` are files that it must not replace."""
     folder = path.parent
     if path.is_dir():
-        raise InputError(f"{option} {path} is a folder; give a file, like {path / 'run.nc'}")
+        raise InputError(f"{option} {path} is a folder; give a file, like {path / f'run{suffixes[0]}'}")
     if path.exists() and not path.is_file():
         raise InputError(f"{option} {path} is no ordinary file; a result cannot be written there")
     if path.suffix.lower() not in suffixes:

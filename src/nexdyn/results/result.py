@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +17,16 @@ from nexdyn.results.recording import Recording
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.figure import Figure
 
     from nexdyn.results.arrays import PeakTable
     from nexdyn.results.observed import Observed
     from nexdyn.tree.tree import Tree
+
+
+def _view(page: str) -> ModuleType:
+    """A page of `nexdyn.view`, which lies above results: named, like a backend, and not imported by this package."""
+    return importlib.import_module(f"nexdyn.view.{page}")
 
 
 class Result:
@@ -219,6 +227,24 @@ class Result:
         from nexdyn.results.table import summary_text
 
         return summary_text(self.summary(peaks))
+
+    # --- looking at it ----------------------------------------------------------------------------------------------
+
+    def plot(
+        self, *what: str, of: Sequence[str] | str = (), path: PathLike | None = None, title: str | None = None
+    ) -> Figure:
+        """A matplotlib Figure, with axes in units; written to `path` (.png, .svg, .pdf) if one is given.
+
+        what: "energy", "joint_position", "joint_velocity", "joint_acceleration", "position", "velocity",
+            "acceleration", "angular_velocity", "angular_acceleration", "reaction", "transmitted", "measures", "phase"
+            (v over q); energy and joint coordinates where nothing is named.
+        of: the joints, bodies, markers or measures that are meant; all of them otherwise, and of more than ten in one
+            panel those that move most, which the panel says.
+
+        Raises UnknownNameError with the nearest name; InputError where matplotlib (nexdyn[view]) is missing.
+        """
+        figure: Figure = _view("plots").plot(self, *what, of=of, path=path, title=title)
+        return figure
 
     # --- files ------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,264 @@
+"""What a plot shows, as numbers with names and units; how it is drawn is another page (plots.py).
+
+energy                       kinetic, gravitational, elastic, total; below it what the total gained or lost, where
+                             nothing but gravity and springs does work
+joint_position …             a panel a unit: coordinates and freedoms, of all joints or of those named
+position, velocity, …        x, y, z of one body; of several a panel an axis
+reaction, transmitted        force and moment: components of one joint, magnitudes |f|, |m| of several
+measures                     a panel a unit
+phase                        v over q, a panel a freedom; v is dq/dt there, so joints with quaternions have none
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from nexdyn.errors import InputError, unknown
+from nexdyn.results.quantities import COORDINATES, FREEDOMS, QUANTITIES
+from nexdyn.tree.compile import joint_class
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from nexdyn.results.result import Result
+
+MOST = 10
+"""Lines in one panel; of more, those that move most are drawn and the panel says so."""
+MOST_PHASES = 9
+"""Phase portraits that are drawn when no joint is named."""
+
+JOINT_STATES = {"joint_position": "q", "joint_velocity": "v", "joint_acceleration": "dv/dt"}
+OF_BODIES = ("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration")
+OF_JOINTS = ("reaction", "transmitted")
+KINDS = ("energy", *JOINT_STATES, *OF_BODIES, *OF_JOINTS, "measures", "phase")
+"""What can be plotted."""
+DEFAULT = ("energy", "joint_position")
+
+_MEANINGS = {"rad": "angle", "m": "length", "N": "force", "N m": "moment", "J": "energy", "1": "quaternion"}
+
+
+class Line(NamedTuple):
+    """A curve: its label, and y over x, both (N,)."""
+
+    label: str
+    x: np.ndarray
+    y: np.ndarray
+
+
+class Panel(NamedTuple):
+    """One pair of axes. `over_time`: x is time; otherwise y is drawn over x from a marked start."""
+
+    title: str
+    x: str
+    y: str
+    lines: list[Line]
+    over_time: bool = True
+
+
+def panels(result: Result, what: Sequence[str] = DEFAULT, of: Sequence[str] = ()) -> list[Panel]:
+    """The panels that show `what` (names of `KINDS`) of the result, of the bodies, joints or measures `of` (all).
+
+    UnknownNameError with the nearest name for what nobody carries; InputError where there is nothing to draw.
+    """
+    found: list[Panel] = []
+    for name in what or DEFAULT:
+        if name not in KINDS:
+            raise unknown("plot", name, KINDS)
+        found += _BUILDERS[name](result, name, list(of))
+    return found
+
+
+# --- energy ---------------------------------------------------------------------------------------------------------
+
+
+def _energy(result: Result, _: str, of: list[str]) -> list[Panel]:
+    t, E = result.recording.t, result.energy()
+    lines = [Line(name, t, E[name].values) for name in ("kinetic", "gravitational", "elastic", "total")]
+    lines = [line for line in lines if line.label != "elastic" or line.y.any()]
+    found = [_panel("energy", "energy [J]", lines)]
+    if not result.not_conservative:
+        total = E["total"].values
+        found.append(
+            _panel("what the total energy gained", "E − E₀ [J]", [Line("total − initial", t, total - total[0])])
+        )
+    return found
+
+
+# --- joints ---------------------------------------------------------------------------------------------------------
+
+
+def _joint_states(result: Result, name: str, of: list[str]) -> list[Panel]:
+    """A panel a unit: those of radians, of metres and of quaternions do not share an axis."""
+    ask = getattr(result, name)
+    arrays = [ask(joint) for joint in of] if of else [ask()]
+    labelled = [column for array in arrays for column in _columns(array)]
+    if not labelled:
+        raise InputError(f"{result.system.name!r} has no joint that moves, so no {name} to plot")
+    units = dict.fromkeys(unit for _, _, unit in labelled)
+    t, symbol = result.recording.t, JOINT_STATES[name]
+    return [
+        _panel(
+            QUANTITIES[name].long_name if len(units) == 1 else f"{QUANTITIES[name].long_name}: {_meaning(unit)}",
+            f"{symbol} [{pretty(unit)}]",
+            [Line(label, t, y) for label, y, u in labelled if u == unit],
+        )
+        for unit in units
+    ]
+
+
+def _columns(array: xr.DataArray) -> Iterable[tuple[str, np.ndarray, str]]:
+    """Label, values and unit of every column of coordinates or freedoms."""
+    axis = str(array.dims[-1]) if array.ndim > 1 else ""
+    if not axis:
+        label = next(str(array.coords[name].item()) for name in ("coordinate", "freedom") if name in array.coords)
+        return [(label, array.values, str(array.attrs["units"]))]
+    units = array.coords["units"].values if "units" in array.coords else [array.attrs["units"]] * array.sizes[axis]
+    return [
+        (str(label), array.values[:, k], str(unit))
+        for k, (label, unit) in enumerate(zip(array.coords[axis].values, units, strict=True))
+    ]
+
+
+def _moving(result: Result) -> list[str]:
+    return list(result.tree.joint_names)
+
+
+def _wrenches(result: Result, name: str, of: list[str]) -> list[Panel]:
+    array = getattr(result, name)()
+    joints = [str(joint) for joint in array.coords["joint"].values]
+    if not joints:
+        raise InputError(f"{result.system.name!r} has no joint, so no {name} to plot")
+    chosen = _named(of, "joint", joints)
+    t, found = result.recording.t, []
+    for part, axes, unit in (("force", ("fx", "fy", "fz"), "N"), ("moment", ("mx", "my", "mz"), "N m")):
+        values = array.sel(component=list(axes)).values
+        title = f"{name} {part}"
+        if len(chosen) == 1:
+            column = joints.index(chosen[0])
+            lines = [Line(axis, t, values[:, column, k]) for k, axis in enumerate(axes)]
+            title += f" of joint {chosen[0]!r} on its child, axes of the joint"
+        else:
+            norm = np.linalg.norm(values, axis=-1)
+            lines = [Line(joint, t, norm[:, joints.index(joint)]) for joint in chosen]
+            title += ", magnitude"
+        found.append(_panel(title, f"{part} [{pretty(unit)}]", lines))
+    return found
+
+
+def _phase(result: Result, _: str, of: list[str]) -> list[Panel]:
+    """v over q of each freedom whose velocity is the rate of its coordinate."""
+    joints = _named(of, "joint", _moving(result))
+    found = []
+    for joint in joints:
+        kind = joint_class(result.system.joints.get(joint)).kind
+        if COORDINATES[kind] != FREEDOMS[kind]:
+            if of:
+                raise InputError(
+                    f"joint {joint!r} is {kind}: its velocities are not the rates of its coordinates, a quaternion's; "
+                    f"a phase portrait is of joints like {', '.join(_with_rates(result)) or 'none in this system'}"
+                )
+            continue
+        q, v = (list(_columns(getattr(result, name)(joint))) for name in ("joint_position", "joint_velocity"))
+        for (label, position, unit), (_, velocity, per) in zip(q, v, strict=True):
+            axes = f"q [{pretty(unit)}]", f"v [{pretty(per)}]"
+            found.append(Panel(f"phase of {label}, • start", *axes, [Line(label, position, velocity)], over_time=False))
+    if not found:
+        raise InputError(
+            f"{result.system.name!r} has no joint whose velocity is the rate of its coordinate: no phase to plot"
+        )
+    if not of and len(found) > MOST_PHASES:
+        widest = np.argsort([-np.ptp(panel.lines[0].y) for panel in found], kind="stable")[:MOST_PHASES]
+        found = [found[k]._replace(title=f"{found[k].title} (of {len(found)})") for k in sorted(widest.tolist())]
+    return found
+
+
+def _with_rates(result: Result) -> list[str]:
+    kinds = {joint: joint_class(result.system.joints.get(joint)).kind for joint in _moving(result)}
+    return [joint for joint, kind in kinds.items() if COORDINATES[kind] == FREEDOMS[kind]][:5]
+
+
+# --- bodies and measures --------------------------------------------------------------------------------------------
+
+
+def _of_bodies(result: Result, name: str, of: list[str]) -> list[Panel]:
+    unit, t = pretty(QUANTITIES[name].units), result.recording.t
+    words, _, axes = QUANTITIES[name].long_name.partition(",")
+    if of:
+        curves = {body: getattr(result, name)(body).values for body in of}
+    else:
+        everything = getattr(result, name)()
+        curves = {str(body): everything.values[:, k] for k, body in enumerate(everything.coords["body"].values)}
+    if not curves:
+        raise InputError(f"{result.system.name!r} has no body, so no {name} to plot")
+    if len(curves) == 1:
+        ((body, x),) = curves.items()
+        lines = [Line(axis, t, x[:, k]) for k, axis in enumerate("xyz")]
+        return [_panel(f"{words.replace('the body', repr(body), 1)}{',' * bool(axes)}{axes}", f"[{unit}]", lines)]
+    return [
+        _panel(f"{words}: {axis}", f"{axis} [{unit}]", [Line(body, t, x[:, k]) for body, x in curves.items()])
+        for k, axis in enumerate("xyz")
+    ]
+
+
+def _measures(result: Result, _: str, of: list[str]) -> list[Panel]:
+    names = _named(of, "measure", result.system.measures)
+    if not names:
+        raise InputError(f"{result.system.name!r} has no measures to plot")
+    t = result.recording.t
+    by_unit: dict[str, list[Line]] = {}
+    for name in names:
+        array = result.measure(name)
+        lines = by_unit.setdefault(str(array.attrs["units"]), [])
+        if array.ndim == 1:
+            lines.append(Line(name, t, array.values))
+        else:
+            lines += [
+                Line(f"{name}.{axis}", t, array.values[:, k]) for k, axis in enumerate(array.coords["axis"].values)
+            ]
+    return [_panel(f"measures in {pretty(unit)}", f"[{pretty(unit)}]", lines) for unit, lines in by_unit.items()]
+
+
+# --- all of them ----------------------------------------------------------------------------------------------------
+
+
+def _panel(title: str, y: str, lines: list[Line]) -> Panel:
+    """A panel over time with the lines that move most."""
+    if len(lines) == 1 and lines[0].label not in title:
+        title = f"{title}: {lines[0].label}"
+    if len(lines) > MOST:
+        largest = np.argsort([-np.ptp(line.y) for line in lines], kind="stable")[:MOST]
+        title = f"{title} ({MOST} of {len(lines)}, those that move most)"
+        lines = [lines[k] for k in sorted(largest.tolist())]
+    return Panel(title, "time [s]", y, lines)
+
+
+def _named(of: list[str], kind: str, valid: Iterable[str]) -> list[str]:
+    """The names that are asked for; all valid ones where none is."""
+    valid = list(valid)
+    for name in of:
+        if name not in valid:
+            raise unknown(kind, name, valid)
+    return of or valid
+
+
+def _meaning(unit: str) -> str:
+    base = unit.removesuffix("/s^2").removesuffix("/s")
+    return _MEANINGS.get(base, pretty(unit))
+
+
+def pretty(unit: str) -> str:
+    """A unit as print has it: N·m, m/s²."""
+    return unit.replace("N m", "N·m").replace("^2", "²")
+
+
+_BUILDERS: dict[str, Callable[[Result, str, list[str]], list[Panel]]] = {
+    "energy": _energy,
+    **dict.fromkeys(JOINT_STATES, _joint_states),
+    **dict.fromkeys(OF_BODIES, _of_bodies),
+    **dict.fromkeys(OF_JOINTS, _wrenches),
+    "measures": _measures,
+    "phase": _phase,
+}
