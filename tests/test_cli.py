@@ -410,14 +410,14 @@ def test_plot_writes_a_figure_named_after_the_result(nexdyn: Nexdyn, tmp_path: P
     assert (tmp_path / "double-pendulum.png").read_bytes().startswith(b"\x89PNG")
     answer = nexdyn("plot double-pendulum.nc reaction phase --of hinge1 --of hinge2 --out a.svg --json")
     assert answer.data == {"files_written": ["a.svg"]}
-    assert (tmp_path / "a.svg").read_text().count("phase of") == 0  # letters are outlines, which every reader has
+    assert "<svg" in (tmp_path / "a.svg").read_text()
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         ("plot hinge-chain", "nexdyn run hinge-chain && nexdyn plot hinge-chain.nc"),
-        ("plot dp", "dp: no such file; nexdyn run MODEL writes a result"),
+        ("plot x", "x: no such file; nexdyn run MODEL writes a result"),
         ("plot dq.nc", "dq.nc: no such file; did you mean 'dp.nc'?"),
         ("plot dp.nc enrgy", "no plot 'enrgy'; did you mean 'energy'? plots: energy, joint_position"),
         ("plot dp.nc reaction --of hing1", "no joint 'hing1'; did you mean 'hinge1'? joints: hinge1, hinge2"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 import sys
@@ -154,7 +155,7 @@ def test_a_line_is_told_apart_without_colours() -> None:
         looks = {(line.get_color(), str(line.get_linestyle()), str(line._dash_pattern)) for line in axes.lines}  # type: ignore[attr-defined]
         dashes = [str(line._dash_pattern) for line in axes.lines]  # type: ignore[attr-defined]
         assert len(looks) == len(axes.lines) == MOST
-        assert all(a != b for a, b in zip(dashes, dashes[1:], strict=False))
+        assert all(a != b for a, b in itertools.pairwise(dashes))
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
