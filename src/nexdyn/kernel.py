@@ -2,7 +2,7 @@
 
 `@kernel`  an entry that Python or many callers reach: compiled once per signature and cached on disk.
 `@formula` a small function that kernels call: compiled into its callers and cached with them.
-`@allocating` a formula that makes arrays, of its own or at an address; no other may.
+`@allocating` below either: it makes arrays, of its own or at an address; no other may.
 `@overloaded(f)` gives `f` a meaning for types of the compiler, as `numba.extending.overload`.
 
 Numba keys its cache by the file that holds a function; a callee changed in another file would leave the old machine
@@ -13,7 +13,7 @@ Formulas carry no entry points for Python and C: building, parsing and optimisin
 kernels take to compile.
 
 Tables and scratch come from outside, so nothing in a kernel need count references. Counting them (atomically, for every
-array of every tuple that a call passes) took two thirds of the time of a six-link chain. Where a formula that is not
+array of every tuple that a call passes) took two thirds of the time of a six-link chain. Where code that is not
 `allocating` calls np.zeros and the like, Numba says "only accept returning of array passed into the function".
 
 Relaxed floating point: `contract` allows fused multiply-add, `nsz` drops x + 0. Neither can hide a NaN or an infinity.
@@ -157,7 +157,7 @@ class _Formula(CPUDispatcher):
 
     @functools.cached_property
     def _for_python(self) -> Any:
-        return njit(**_OPTIONS)(self.py_func)
+        return njit(**_options(self.py_func))(self.py_func)
 
 
 def formula(f: F) -> F:
@@ -171,20 +171,28 @@ def inlined(f: F) -> F:
 
 
 def allocating(f: F) -> F:
-    """A formula that makes arrays: its own, which it must not return (nobody would free them), or some at an address."""
-    return _formula(f, _nrt=True)
+    """`f` makes arrays: `@kernel` or `@formula` above it leave it what that needs.
+
+    A formula must not return an array that it made: nobody would free it.
+    """
+    f.__dict__["allocating"] = True
+    return f
+
+
+def _options(f: Any) -> dict[str, Any]:
+    return {**_OPTIONS, "_nrt": "allocating" in f.__dict__}
 
 
 def _formula(f: F, **options: Any) -> F:
     if _CONFIG.DISABLE_JIT:
         return f
-    options = {"nopython": True, "no_cpython_wrapper": True, **_OPTIONS, **options}
+    options = {"nopython": True, "no_cpython_wrapper": True, **_options(f), **options}
     return _Formula(f, locals={}, targetoptions=options)  # type: ignore[return-value]
 
 
 def kernel(f: F) -> F:
     """Compile `f` once per signature and keep the machine code on disk."""
-    dispatcher = njit(**_OPTIONS)(f)
+    dispatcher = njit(**_options(f))(f)
     if not _CONFIG.DISABLE_JIT and cache_folder() is not None and Path(f.__code__.co_filename).is_file():
         dispatcher._cache = _Cache(f)
     return dispatcher

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.errors import InputError
-from nexdyn.kernel import kernel
+from nexdyn.kernel import allocating, kernel
 from nexdyn.linalg.rows import WIDTH
 
 NODE, UNKNOWNS, SIGN, DIAGONAL, FIRST, COUNT = range(6)
@@ -97,6 +97,7 @@ def elimination_plan(sizes: Any, edges: Any, constraint: Any = None) -> Plan:
 
 
 @kernel
+@allocating
 def order_nodes(n, start, adjacent, constraint):  # type: ignore[no-untyped-def]
     """(order, first, later): the elimination order, and of its p-th node the neighbours later[first[p] : first[p + 1]].
 

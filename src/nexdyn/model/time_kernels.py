@@ -186,6 +186,7 @@ def user_jet(data, i, t):  # type: ignore[no-untyped-def]
 # --- expressions: a postfix tape on a stack -----------------------------------------------------------------------
 
 
+@formula
 @allocating
 def tape_value(data, i, n, t):  # type: ignore[no-untyped-def]
     """The value of the tape of n floats (opcode, operand, opcode, …) at i."""
@@ -250,6 +251,7 @@ def unary(op, u):  # type: ignore[no-untyped-def]
     return abs(u)
 
 
+@formula
 @allocating
 def tape_jet(data, i, n, t):  # type: ignore[no-untyped-def]
     """y, ẏ, ÿ of the tape: a stack of (u, u̇, ü, whether u depends on the time).

@@ -14,7 +14,7 @@ import numpy as np
 from numba import carray, config, types
 from numba.extending import intrinsic
 
-from nexdyn.kernel import allocating
+from nexdyn.kernel import allocating, formula
 from nexdyn.tree.tables import (
     BODY_COLUMNS,
     BODY_WORK,
@@ -60,6 +60,7 @@ def _pointer_to(kind: Any) -> Any:
 _integers_at, _floats_at = _pointer_to(types.int64), _pointer_to(types.float64)
 
 
+@formula
 @allocating
 def _tables_at(address):  # type: ignore[no-untyped-def]
     h = carray(_integers_at(address), (FIELDS,))
