@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import nexdyn as nx
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.constraints import kinds
+from nexdyn.constraints.tables import NEAR, PRIMITIVE
 
 
 def two_bodies(rng: np.random.Generator) -> nx.System:
@@ -26,8 +29,8 @@ def two_bodies(rng: np.random.Generator) -> nx.System:
 
 
 def with_primitive(model: AbsoluteModel, number: int) -> AbsoluteModel:
-    model.tables.terms[:, 1] = number
-    return model
+    model.tables.terms[:, PRIMITIVE], model.tables.terms[:, NEAR] = number, 0
+    return replace(model, near_start=np.zeros(1))
 
 
 every_primitive = pytest.mark.parametrize("name", kinds.NUMBER)

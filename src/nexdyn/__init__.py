@@ -24,6 +24,7 @@ _HOMES = {
     "nexdyn.model.system": ("System",),
     "nexdyn.model.body": ("Body",),
     "nexdyn.model.joint": ("Joint", "Mimic"),
+    "nexdyn.model.coupling": ("Coupling", "Gear", "RackAndPinion"),
     "nexdyn.model.driver": ("Driver", "PointDriver"),
     "nexdyn.model.marker": ("Marker",),
     "nexdyn.model.force": ("Force",),
@@ -113,6 +114,7 @@ if TYPE_CHECKING:
         Universal,
     )
     from nexdyn.model.body import Body
+    from nexdyn.model.coupling import Coupling, Gear, RackAndPinion
     from nexdyn.model.driver import Driver, PointDriver
     from nexdyn.model.force import Force
     from nexdyn.model.functions import (

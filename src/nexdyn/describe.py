@@ -2,13 +2,13 @@
 
     name: text                              gravity: [x, y, z]
     parameters: {NAME: quantity}            bodies, markers: {NAME: {attribute: value}}
-    joints, drivers, forces, measures: {NAME: {type: KIND, attribute: value}}
+    joints, couplings, drivers, forces, measures: {NAME: {type: KIND, attribute: value}}
 
 A section holds its elements by name, in order; the attributes are the arguments of the element's class, read from its
 signature, so that a new joint, force or measure needs no line here. Attributes that equal their default are left out.
 A value is null, true or false, a number, text, a list of values, or {type: KIND, field: value} for a shape (in
-`shapes`) and a function of time; `mimic` is {joint: NAME, ...}, `priority` may be {EQUATION: number}. Expressions are
-text that starts with "=".
+`shapes`) and a function of time; `mimic` is {joint: NAME, ...}, `priority` may be {EQUATION: number},
+`terms` of a coupling {JOINT: coefficient}. Expressions are text that starts with "=".
 
     from_dict(to_dict(system)) describes the same system.
 """
@@ -28,6 +28,7 @@ from nexdyn.errors import InputError, NexDynWarning, UnknownNameError, unknown
 from nexdyn.forces import FORCES
 from nexdyn.joints import JOINTS
 from nexdyn.model.body import Body
+from nexdyn.model.coupling import COUPLINGS
 from nexdyn.model.driver import DRIVERS
 from nexdyn.model.element import Element
 from nexdyn.model.expressions import Expression, as_expression
@@ -96,6 +97,7 @@ FUNCTIONS = _family(Function)
 SECTIONS: dict[str, tuple[str, Mapping[str, type] | type]] = {
     "bodies": ("body", Body),
     "joints": ("joint", JOINTS),
+    "couplings": ("coupling", COUPLINGS),
     "markers": ("marker", Marker),
     "drivers": ("driver", DRIVERS),
     "measures": ("measure", MEASURES),
@@ -367,7 +369,7 @@ class Builder:
             return [item for item, _ in items], all(good for _, good in items)
         if not isinstance(value, Mapping):
             return value, True
-        if key == "priority":
+        if key in ("priority", "terms"):
             return dict(value), True
         if key == "mimic":
             built = self.object_of(path, "mimic", dict(value), Mimic, "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from nexdyn.constraints.kinds import ANGLE, NUMBER
 from nexdyn.constraints.tables import ConstraintTables
 from nexdyn.errors import InputError
 from nexdyn.joints.helical import Helical
+from nexdyn.model.coupling import MEDIUM, Coupled, Law
 from nexdyn.model.driver import COMPONENTS, Driver, PointDriver
 from nexdyn.model.functions import Function
 from nexdyn.model.joint import Joint
@@ -32,6 +33,8 @@ class Row(NamedTuple):
     """Its place among all rows (not the tuple's own `index`)."""
     driver: str | None = None
     """The driver whose row it is; `joint` is then the joint that it drives, or empty."""
+    coupling: str | None = None
+    """The coupling whose row it is, or the mimic joint; `joint` is then empty, or that joint."""
 
     @property
     def direction(self) -> str:
@@ -47,21 +50,27 @@ class Row(NamedTuple):
             return f"rotation about {third.lower()}"
         words = {
             "Screw": "advance beside the screw's pitch", "Distance": "translation along the line of its two points",
-            "Angle": "rotation about z", "Tilt": "rotation about x",
+            "Angle": "rotation about z", "Tilt": "rotation about x", "Gear": "turns beside the gear's ratio",
+            "Rack": "motion of the rack beside its pinion", "Coupling": "motion beside what the coupling asks for",
+            "Mimic": "motion beside the joint that it mimics",
         }  # fmt: skip
         return words.get(self.equation, self.equation)
 
     def __str__(self) -> str:
-        return f"{self.joint}.{self.equation}" if self.driver is None else f"driver {self.driver!r}"
+        if self.driver is not None:
+            return f"driver {self.driver!r}"
+        if self.coupling is not None and not self.joint:
+            return f"coupling {self.coupling!r}"
+        return f"{self.joint}.{self.equation}"
 
 
 class DriverRow(NamedTuple):
-    """The row of a driver, its function of time, and the terms that count an angle near the function's value."""
+    """The row of a driver, its function of time, and the place in `near` of the angle that it drives, or −1."""
 
     name: str
     row: int
     function: Function
-    angles: list[int]
+    near: int
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,10 @@ class AbsoluteModel:
     q: np.ndarray
     v: np.ndarray
     drivers: tuple[DriverRow, ...] = ()
+    near_start: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    """What angles are looked for near where nothing else is known (nk,)."""
+    asked: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    """Row and term of the angles that follow from others by couplings, in order, (n, 2)."""
 
     @property
     def nb(self) -> int:
@@ -99,10 +112,10 @@ class AbsoluteModel:
 
     @cached_property
     def rows_of_joint(self) -> dict[str, list[int]]:
-        """Indices of the rows of each joint."""
+        """Indices of the rows of each joint: those of drivers and couplings are no part of its reaction."""
         found: dict[str, list[int]] = {}
         for row in self.rows:
-            if row.driver is None:
+            if row.driver is None and row.coupling is None:
                 found.setdefault(row.joint, []).append(row.index)
         return found
 
@@ -117,16 +130,25 @@ class AbsoluteModel:
 
     # --- constraints ------------------------------------------------------------------------------------------------
 
-    def residual(self, q: np.ndarray, t: float = 0.0) -> np.ndarray:
-        """C(q, t) (nc,); a driven angle is counted near what its driver says, so that it may turn many times."""
+    def near(self, q: np.ndarray, t: float = 0.0) -> np.ndarray:
+        """Where angles are looked for at a pose that no motion leads to (nk,): those that are driven near what their
+        drivers say, those coupled with them where the couplings then ask for, others within half a turn."""
+        near = np.zeros(len(self.near_start))
+        near[:] = self.near_start
+        for driver in self.drivers:
+            if driver.near >= 0:
+                near[driver.near] = driver.function.value(t)
+        if len(self.asked):
+            kernels.follow(self.tables, t, q, self.asked, near)
+        return near
+
+    def residual(self, q: np.ndarray, t: float = 0.0, near: np.ndarray | None = None) -> np.ndarray:
+        """C(q, t) (nc,). Along a motion `near` is the one of the last pose, and takes what is found here: angles may
+        turn many times."""
         C = np.empty(self.nc)
-        reference = np.zeros(len(self.tables.terms))
-        said = [float(driver.function.value(t)) for driver in self.drivers]
-        for driver, f in zip(self.drivers, said, strict=True):
-            reference[driver.angles] = f
-        kernels.values(self.tables, q, reference, C)
-        for driver, f in zip(self.drivers, said, strict=True):
-            C[driver.row] -= f
+        kernels.values(self.tables, t, q, self.near(q, t) if near is None else near, C)
+        for driver in self.drivers:
+            C[driver.row] -= driver.function.value(t)
         return C
 
     def nu(self, t: float = 0.0) -> np.ndarray:
@@ -136,31 +158,36 @@ class AbsoluteModel:
             nu[driver.row] = driver.function.derivative(t)
         return nu
 
-    def term_jacobian(self, q: np.ndarray) -> np.ndarray:
+    def term_jacobian(self, q: np.ndarray, t: float = 0.0, near: np.ndarray | None = None) -> np.ndarray:
         """Gradients of the terms (nt, 12)."""
         J = np.empty((len(self.tables.terms), 12))
-        kernels.jacobian(self.tables, q, J)
+        kernels.jacobian(self.tables, t, q, self._given(near), J)
         return J
 
-    def jacobian(self, q: np.ndarray) -> sp.csr_matrix:
+    def jacobian(self, q: np.ndarray, t: float = 0.0, near: np.ndarray | None = None) -> sp.csr_matrix:
         """Cq (nc, 6 nb) for the velocities (ω in the body, v in the world) of each body."""
         row, column, kept = self._pattern
-        J = self.term_jacobian(q).reshape(-1)
+        J = self.term_jacobian(q, t, near).reshape(-1)
         return sp.csr_matrix((J[kept], (row[kept], column[kept])), shape=(self.nc, self.nv))
 
-    def gamma(self, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> np.ndarray:
+    def gamma(self, q: np.ndarray, v: np.ndarray, t: float = 0.0, near: np.ndarray | None = None) -> np.ndarray:
         """γ (nc,) = −Γ(v, v) + f̈: Cq a = γ."""
         gamma = np.empty(self.nc)
-        kernels.quadratic(self.tables, q, v, gamma)
+        kernels.quadratic(self.tables, t, q, v, self._given(near), gamma)
         for driver in self.drivers:
             gamma[driver.row] += driver.function.second_derivative(t)
         return gamma
 
-    def curvature(self, q: np.ndarray, weight: np.ndarray) -> sp.csr_matrix:
+    def _given(self, near: np.ndarray | None) -> np.ndarray:
+        return self.near_start.copy() if near is None else near
+
+    def curvature(
+        self, q: np.ndarray, weight: np.ndarray, t: float = 0.0, near: np.ndarray | None = None
+    ) -> sp.csr_matrix:
         """Σ weight_r C_qq (6 nb, 6 nb) for increments R exp(θ), p + δ."""
         n = len(self.tables.pairs)
         H = np.zeros((n, 12, 12))
-        kernels.curvature(self.tables, q, weight, H)
+        kernels.curvature(self.tables, t, q, self._given(near), weight, H)
         column = (6 * (self.tables.pairs[:, :, None] - 1) + np.arange(6)).reshape(n, 12)
         i, j = np.broadcast_to(column[:, :, None], H.shape), np.broadcast_to(column[:, None, :], H.shape)
         kept = ((i >= 0) & (j >= 0)).reshape(-1)
@@ -226,50 +253,135 @@ def absolute_model(system: System, drivers: bool = True) -> AbsoluteModel:
         I = resolved.inertia + m * (c @ c * np.eye(3) - np.outer(c, c))
         mass[i, 0], mass[i, 1:4], mass[i, 4:] = m, m * c, I[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
 
-    rows: list[Row] = []
-    pairs: list[tuple[int, int]] = []
-    terms: list[tuple[int, int]] = []
-    frames, scale, table, offset = [], [], [], []
-    angles_of: dict[str, list[int]] = {}
+    table = _Builder(system, number_of)
     for joint in system.joints.values():
-        R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(values)
-        pairs.append((number_of[joint.parent.name], number_of[joint.child.name]))
-        frames.append(np.concatenate([R_AJ.ravel(), p_AJ, R_BJ.ravel(), p_BJ]))
-        for equation, priority in joint.rows:
-            parts = _terms(joint, equation, values)
-            table.append((len(terms), len(parts), -1))
-            offset.append(joint.offset(equation, values))
-            terms += [(len(pairs) - 1, kind) for kind, _ in parts]
-            scale += [s for _, s in parts]
-            if any(kind == ANGLE for kind, _ in parts):
-                first = len(terms) - len(parts)
-                angles_of[joint.name] = [first + n for n, (kind, _) in enumerate(parts) if kind == ANGLE]
-            rows.append(Row(joint.name, equation, joint.row_priority(equation, priority), len(rows)))
+        table.add_joint(joint)
+    measured = {name: _measured(system, driver) for name, driver in system.drivers.items()} if drivers else {}
+    # a pair of its own beside that of its joint, so that the joint's reaction is without what drives it
+    driven_pair = {name: table.add_pair(what.a, what.b, what.frame) for name, what in measured.items()}
+    for coupling in system.couplings.values():
+        law = coupling.law(values)
+        table.add_coupling(Row("", coupling.equation, coupling.priority, 0, None, coupling.name), law)
+    for joint in system.joints.values():
+        mimic = joint.resolved(values).mimic if joint.mimic is not None else None
+        if mimic is not None:
+            law = Law((Coupled(joint.name, 0, 1.0), Coupled(mimic.joint, 0, -mimic.multiplier)), mimic.offset)
+            table.add_coupling(Row(joint.name, "Mimic", MEDIUM, 0, None, joint.name), law)
     driven: list[DriverRow] = []
-    for driver in system.drivers.values() if drivers else ():
-        # a pair of its own beside that of its joint, so that the joint's reaction is without what drives it
-        measured = _measured(system, driver)
-        pairs.append((number_of[measured.a], number_of[measured.b]))
-        frames.append(measured.frame)
-        angles = [len(terms)]
-        if measured.primitive == ANGLE:
-            angles += angles_of.get(measured.joint, [])
-        driven.append(DriverRow(driver.name, len(rows), driver.resolved(values), angles))
-        table.append((len(terms), 1, len(driven) - 1))
-        offset.append(measured.offset)
-        terms.append((len(pairs) - 1, measured.primitive))
-        scale.append(1.0)
-        rows.append(Row(measured.joint, measured.equation, driver.priority, len(rows), driver.name))
-    tables = ConstraintTables(
-        np.array(pairs, dtype=np.int64).reshape(-1, 2), np.array(frames).reshape(-1, 24),
-        np.array(terms, dtype=np.int64).reshape(-1, 2), np.array(scale, dtype=float),
-        np.array(table, dtype=np.int64).reshape(-1, 3), np.array(offset, dtype=float),
-    )  # fmt: skip
-    return AbsoluteModel(system, bodies, rows, tables, mass, q, v, tuple(driven))
+    for name, what in measured.items():
+        driver = system.drivers[name]
+        near = table.near_of((what.joint, what.equation)) if what.primitive == ANGLE else -1
+        driven.append(DriverRow(name, len(table.rows), driver.resolved(values), near))
+        row = Row(what.joint, what.equation, driver.priority, 0, name)
+        table.add_row(row, [(driven_pair[name], what.primitive, near, 1.0)], what.offset, len(driven) - 1)
+    asked = table.asked({driver.near for driver in driven})
+    return AbsoluteModel(
+        system, bodies, table.rows, table.tables(), mass, q, v, tuple(driven), np.zeros(len(table.near)), asked
+    )
+
+
+class _Builder:
+    """Rows as they come together."""
+
+    def __init__(self, system: System, number_of: dict[str, int]) -> None:
+        self.system, self.values, self.number_of = system, system.values, number_of
+        self.rows: list[Row] = []
+        self.near: dict[tuple[str, str], int] = {}
+        self.pairs: list[tuple[int, int]] = []
+        self.frames: list[np.ndarray] = []
+        self.terms: list[tuple[int, int, int, int]] = []
+        self.scale: list[float] = []
+        self.table: list[tuple[int, int, int]] = []
+        self.offset: list[float] = []
+        self.pair_of_joint = {name: k for k, name in enumerate(system.joints)}
+        self.couplings: list[int] = []
+
+    def add_pair(self, a: str, b: str, frame: np.ndarray) -> int:
+        self.pairs.append((self.number_of[a], self.number_of[b]))
+        self.frames.append(frame)
+        return len(self.pairs) - 1
+
+    def add_row(
+        self, row: Row, terms: list[tuple[int, int, int, float]], offset: float = 0.0, driver: int = -1
+    ) -> None:
+        """A row of terms (pair, primitive, place in near, coefficient)."""
+        self.table.append((len(self.terms), len(terms), driver))
+        self.terms += [(pair, primitive, -1, near) for pair, primitive, near, _ in terms]
+        self.scale += [scale for _, _, _, scale in terms]
+        self.offset.append(offset)
+        self.rows.append(row._replace(index=len(self.rows)))
+
+    def near_of(self, coordinate: tuple[str, str]) -> int:
+        """The place in `near` of an angle of a joint, one for all rows that it is in."""
+        return self.near.setdefault(coordinate, len(self.near))
+
+    def add_joint(self, joint: Joint) -> None:
+        R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(self.values)
+        frame = np.concatenate([R_AJ.ravel(), p_AJ, R_BJ.ravel(), p_BJ])
+        pair = self.add_pair(joint.parent.name, joint.child.name, frame)
+        for equation, priority in joint.rows:
+            terms = [
+                (pair, kind, self.near_of((joint.name, "Angle")) if kind == ANGLE else -1, scale)
+                for kind, scale in _terms(joint, equation, self.values)
+            ]
+            row = Row(joint.name, equation, joint.row_priority(equation, priority), 0)
+            self.add_row(row, terms, joint.offset(equation, self.values))
+
+    def add_coupling(self, row: Row, law: Law) -> None:
+        terms = []
+        for name, freedom, coefficient in law.terms:
+            joint = self.system.joint(name)
+            m = _coordinate(joint, freedom, self.values)
+            pair = self.pair_of_joint[name] if m.a == joint.parent.name else self.add_pair(m.a, m.b, m.frame)
+            near = self.near_of((name, m.equation)) if m.primitive == ANGLE else -1
+            terms.append((pair, m.primitive, near, coefficient))
+        self.couplings.append(len(self.rows))
+        self.add_row(row, terms, law.offset)
+
+    def asked(self, known: set[int]) -> np.ndarray:
+        """(row, term) of each angle that a coupling gives once the others in it are known, in order.
+
+        Of several that nothing gives, the last follows the others.
+        """
+        terms_of = {r: range(self.table[r][0], self.table[r][0] + self.table[r][1]) for r in self.couplings}
+        angles = {r: [e for e in terms_of[r] if self.terms[e][3] >= 0] for r in self.couplings}
+        rows_of: dict[int, list[int]] = {}
+        for r in self.couplings:
+            for e in angles[r]:
+                rows_of.setdefault(self.terms[e][3], []).append(r)
+        known = set(known)
+        open_ = {r: [e for e in angles[r] if self.terms[e][3] not in known] for r in self.couplings}
+        found = []
+
+        def know(k: int) -> None:
+            known.add(k)
+            for r in rows_of.get(k, ()):
+                open_[r] = [e for e in open_[r] if self.terms[e][3] != k]
+                if len(open_[r]) == 1:
+                    ready.append(r)
+
+        ready = [r for r in self.couplings if len(open_[r]) == 1]
+        for start in self.couplings:
+            while open_[start] or ready:
+                while ready:
+                    r = ready.pop()
+                    if open_[r]:
+                        found.append((r, open_[r][0]))
+                        know(self.terms[open_[r][0]][3])
+                if open_[start]:
+                    know(self.terms[open_[start][0]][3])
+        return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+    def tables(self) -> ConstraintTables:
+        return ConstraintTables(
+            np.array(self.pairs, dtype=np.int64).reshape(-1, 2), np.array(self.frames).reshape(-1, 24),
+            np.array(self.terms, dtype=np.int64).reshape(-1, 4), np.array(self.scale, dtype=float),
+            np.array(self.table, dtype=np.int64).reshape(-1, 3), np.array(self.offset, dtype=float), np.zeros(0),
+        )  # fmt: skip
 
 
 class _Measured(NamedTuple):
-    """What a driver drives: a primitive between a frame of body `a` and one of body `b`, its offset, and its joint."""
+    """What is driven or coupled: a primitive between a frame of body `a` and one of body `b`, its offset, and its joint."""
 
     a: str
     b: str
@@ -288,9 +400,13 @@ def _measured(system: System, driver: Driver) -> _Measured:
         i, p0 = COMPONENTS.index(driver.component), p + R @ p_BF
         frame = np.concatenate([np.eye(3).ravel(), p0, R.T.ravel(), p_BF])
         return _Measured("ground", body.name, frame, i, -float(p0[i]), "", ("DX", "DY", "DZ")[i])
-    joint = system.joint(driver.joint)
-    equation = joint.coordinates[driver.freedom]
-    R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(system.values)
+    return _coordinate(system.joint(driver.joint), driver.freedom, system.values)
+
+
+def _coordinate(joint: Joint, freedom: int, values: dict[str, float]) -> _Measured:
+    """How a coordinate of a joint is measured."""
+    equation = joint.coordinates[freedom]
+    R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(values)
     if equation == "Tilt":
         # the angle about x of B from z_A to z_B: that about z of frames with (x, y, z) = (z, y, −x), seen from B
         turned = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])

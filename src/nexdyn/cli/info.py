@@ -72,6 +72,7 @@ def describe(model: Model, tree: Tree) -> dict[str, Any]:
 def _joints(tree: Tree) -> list[dict[str, Any]]:
     """All joints as described, and the free ones of bodies that no joint carries."""
     system, found = tree.system, []
+    leaders = tree.coupling.leaders if tree.coupling else {}
     for joint in system.joints.values():
         resolved = joint.resolved(system.values)
         place = tree.coordinates.get(joint.name)
@@ -80,7 +81,7 @@ def _joints(tree: Tree) -> list[dict[str, Any]]:
             "q": [place.q.start, place.q.stop] if place else None,
             "v": [place.v.start, place.v.stop] if place else None,
             "limits": [list(pair) for pair in zip(resolved.lower, resolved.upper, strict=True)],
-            "mimics": resolved.mimic.joint if resolved.mimic else None,
+            "mimics": resolved.mimic.joint if resolved.mimic else leaders.get(joint.name),
         })  # fmt: skip
     for name, place in tree.coordinates.items():
         if name not in system.joints:

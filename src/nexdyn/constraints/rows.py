@@ -9,7 +9,7 @@ Increments of a body are (θ, δ): R exp(θ), p + δ; the matrix of second deriv
 from __future__ import annotations
 
 from nexdyn.constraints.pair import Pair, PairVelocity
-from nexdyn.constraints.tables import BODY_A, BODY_B, PAIR, PRIMITIVE
+from nexdyn.constraints.tables import BODY_A, BODY_B, COUNT, FIRST, NEAR, PAIR
 from nexdyn.constraints.verbs import gradient, second, value
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Quat, T, Vec3, rotation
@@ -33,23 +33,35 @@ def pair_at(tables, k, q):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def values(tables, q, reference, C):  # type: ignore[no-untyped-def]
-    """C (nr,) without drivers; `reference` (nt,) are the angles near which angles are counted, and takes them."""
+def values(tables, t, q, near, C):  # type: ignore[no-untyped-def]
+    """C (nr,) at time t without drivers; `near` takes its new values."""
     for r in range(len(tables.rows)):
         total = -tables.offset[r]
-        for e in range(tables.rows[r, 0], tables.rows[r, 0] + tables.rows[r, 1]):
+        for e in range(tables.rows[r, FIRST], tables.rows[r, FIRST] + tables.rows[r, COUNT]):
             pair, _, _ = pair_at(tables, tables.terms[e, PAIR], q)
-            reference[e] = value(tables.terms[e, PRIMITIVE], pair, reference[e])
-            total += tables.scale[e] * reference[e]
+            total += tables.scale[e] * value(tables, e, t, pair, near)
         C[r] = total
 
 
 @kernel
-def jacobian(tables, q, J):  # type: ignore[no-untyped-def]
+def follow(tables, t, q, order, near):  # type: ignore[no-untyped-def]
+    """Angles near what the couplings `order` (row, term) ask of them: Σ scale · primitive = offset."""
+    for n in range(len(order)):
+        r, asked = order[n, 0], order[n, 1]
+        total = tables.offset[r]
+        for e in range(tables.rows[r, FIRST], tables.rows[r, FIRST] + tables.rows[r, COUNT]):
+            if e != asked:
+                pair, _, _ = pair_at(tables, tables.terms[e, PAIR], q)
+                total -= tables.scale[e] * value(tables, e, t, pair, near)
+        near[tables.terms[asked, NEAR]] = total / tables.scale[asked]
+
+
+@kernel
+def jacobian(tables, t, q, near, J):  # type: ignore[no-untyped-def]
     """J (nt, 12): gradient of each term for (ω_a, v_a, ω_b, v_b), ω in the bodies' axes."""
     for e in range(len(tables.terms)):
         pair, R_a, R_b = pair_at(tables, tables.terms[e, PAIR], q)
-        g, s = gradient(tables.terms[e, PRIMITIVE], pair), tables.scale[e]
+        g, s = gradient(tables, e, t, pair, near), tables.scale[e]
         w_a, w_b = T(R_a) @ g.w_a, T(R_b) @ g.w_b
         J[e, 0], J[e, 1], J[e, 2] = s * w_a.x, s * w_a.y, s * w_a.z
         J[e, 3], J[e, 4], J[e, 5] = s * g.v_a.x, s * g.v_a.y, s * g.v_a.z
@@ -67,15 +79,15 @@ def pair_velocity(tables, k, R_a, R_b, v):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def quadratic(tables, q, v, gamma):  # type: ignore[no-untyped-def]
+def quadratic(tables, t, q, v, near, gamma):  # type: ignore[no-untyped-def]
     """γ (nr,) = −Σ scale Γ(V, V), without drivers."""
     for r in range(len(tables.rows)):
         total = 0.0
-        for e in range(tables.rows[r, 0], tables.rows[r, 0] + tables.rows[r, 1]):
+        for e in range(tables.rows[r, FIRST], tables.rows[r, FIRST] + tables.rows[r, COUNT]):
             k = tables.terms[e, PAIR]
             pair, R_a, R_b = pair_at(tables, k, q)
             V = pair_velocity(tables, k, R_a, R_b, v)
-            total += tables.scale[e] * second(tables.terms[e, PRIMITIVE], pair, V, V)
+            total += tables.scale[e] * second(tables, e, t, pair, near, V, V)
         gamma[r] = -total
 
 
@@ -94,19 +106,19 @@ def unit_velocity(R_a, R_b, i):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def curvature(tables, q, weight, H):  # type: ignore[no-untyped-def]
+def curvature(tables, t, q, near, weight, H):  # type: ignore[no-untyped-def]
     """H (np, 12, 12), zeroed by the caller: Σ weight_r C_qq of the rows of each pair; weight (nr,)."""
     for r in range(len(tables.rows)):
         if weight[r] == 0.0:
             continue
-        for e in range(tables.rows[r, 0], tables.rows[r, 0] + tables.rows[r, 1]):
-            k, kind = tables.terms[e, PAIR], tables.terms[e, PRIMITIVE]
+        for e in range(tables.rows[r, FIRST], tables.rows[r, FIRST] + tables.rows[r, COUNT]):
+            k = tables.terms[e, PAIR]
             pair, R_a, R_b = pair_at(tables, k, q)
             s = weight[r] * tables.scale[e]
             for i in range(12):
                 V = unit_velocity(R_a, R_b, i)
                 for j in range(i + 1):
-                    h = s * second(kind, pair, V, unit_velocity(R_a, R_b, j))
+                    h = s * second(tables, e, t, pair, near, V, unit_velocity(R_a, R_b, j))
                     H[k, i, j] += h
                     if i != j:
                         H[k, j, i] += h

@@ -5,10 +5,15 @@
     mass   float64 (nb + 1, 10)  m, m c, inertia about the body's origin in its axes
 
     pairs  int64 (np, 2), frames float64 (np, 24)     body a, body b;  X_aA (12), X_bB (12)
-    terms  int64 (nt, 2), scale float64 (nt,)         pair, primitive;  coefficient
+    terms  int64 (nt, 4), scale float64 (nt,)         pair, primitive, first number in `data` or −1, place in `near` or −1;  coefficient
     rows   int64 (nr, 3), offset float64 (nr,)        first term, number of terms, driver or −1
+    data   float64 (nd,)                              numbers of curves, surfaces and user functions
 
-A row is C = Σ scale · primitive − offset − f(t): a joint's row has one term, a gear or a screw two.
+A row is C = Σ scale · primitive − offset − f(t): a joint's row has one term, a screw two; those of a gear are each about
+the two bodies of its own joint.
+
+    near   float64 (nk,)    what an angle, or the parameters of a curve or surface, are looked for near: the state of a
+                            motion that `q` leaves open. Kernels take the new ones from `values`.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 BODY_A, BODY_B = range(2)
-PAIR, PRIMITIVE = range(2)
+PAIR, PRIMITIVE, DATA, NEAR = range(4)
 FIRST, COUNT, DRIVER = range(3)
 
 
@@ -29,3 +34,4 @@ class ConstraintTables(NamedTuple):
     scale: Any
     rows: Any
     offset: Any
+    data: Any

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from nexdyn.constraints import angle, direction, displacement, distance, kinds
+from nexdyn.constraints.tables import NEAR, PRIMITIVE
 from nexdyn.kernel import formula
 
 DOT, DISTANCE, ANGLE = kinds.DOT, kinds.DISTANCE, kinds.ANGLE
 
 
 @formula
-def value(kind, pair, reference):  # type: ignore[no-untyped-def]
-    """C; `reference` is the angle near which an angle is counted."""
+def value(tables, e, t, pair, near):  # type: ignore[no-untyped-def]
+    """C of term e, which takes its new place in `near`."""
+    kind = tables.terms[e, PRIMITIVE]
     if kind < DOT:
         return displacement.value(pair, kind)
     if kind < DISTANCE:
         return direction.value(pair, (kind - DOT) // 3, (kind - DOT) % 3)
     if kind == DISTANCE:
         return distance.value(pair)
-    return angle.value(pair, reference)
+    k = tables.terms[e, NEAR]
+    near[k] = angle.value(pair, near[k])
+    return near[k]
 
 
 @formula
-def gradient(kind, pair):  # type: ignore[no-untyped-def]
-    """g: Ċ = g · velocity."""
+def gradient(tables, e, t, pair, near):  # type: ignore[no-untyped-def]
+    """g: Ċ = g · velocity + C_t."""
+    kind = tables.terms[e, PRIMITIVE]
     if kind < DOT:
         return displacement.gradient(pair, kind)
     if kind < DISTANCE:
@@ -33,8 +38,9 @@ def gradient(kind, pair):  # type: ignore[no-untyped-def]
 
 
 @formula
-def second(kind, pair, V, V_):  # type: ignore[no-untyped-def]
+def second(tables, e, t, pair, near, V, V_):  # type: ignore[no-untyped-def]
     """Γ(V, V')."""
+    kind = tables.terms[e, PRIMITIVE]
     if kind < DOT:
         return displacement.second(pair, kind, V, V_)
     if kind < DISTANCE:

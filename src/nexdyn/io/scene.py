@@ -2,7 +2,7 @@
 
     description: text                                   for people
     name, gravity, parameters, bodies, joints,          as ``nexdyn.describe`` lays them out
-    markers, measures, forces
+    couplings, markers, drivers, measures, forces
     simulation: {t_end, method: {type, …}, output_every, output_times, dynamics, q0: {JOINT: […]}, v0: {JOINT: […]}}
 
 The system is built by the classes that Python users call, so a scene has their checks and their messages. All that is

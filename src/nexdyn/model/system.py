@@ -1,4 +1,4 @@
-"""The description of a mechanism: bodies, joints, drivers, forces, markers and measures by name, and their parameters.
+"""The description of a mechanism: bodies, joints, couplings, drivers, forces, markers and measures by name, and their parameters.
 
 Everything is checked when it is added, and fixed from then on. `with_parameters` gives a changed system.
 """
@@ -14,6 +14,7 @@ import numpy as np
 
 from nexdyn.errors import InputError, UnknownNameError, unknown
 from nexdyn.model.body import Body
+from nexdyn.model.coupling import Coupling
 from nexdyn.model.driver import Driver
 from nexdyn.model.element import Element, checked_name
 from nexdyn.model.force import Force
@@ -27,6 +28,7 @@ J = TypeVar("J", bound=Joint)
 F = TypeVar("F", bound=Force)
 M = TypeVar("M", bound=Measure)
 D = TypeVar("D", bound=Driver)
+C = TypeVar("C", bound=Coupling)
 
 
 class System:
@@ -39,7 +41,7 @@ class System:
         self.name = checked_name(name, "system")
         self._gravity = frozen(gravity)
         self._elements: dict[str, dict[str, Any]] = {
-            kind: {} for kind in ("body", "joint", "marker", "measure", "force", "driver")
+            kind: {} for kind in ("body", "joint", "coupling", "marker", "measure", "force", "driver")
         }
         self._bodies: dict[str, Body] = self._elements["body"]
         self._parameters: dict[str, Parameter] = {}
@@ -86,6 +88,11 @@ class System:
         return MappingProxyType(self._elements["joint"])
 
     @property
+    def couplings(self) -> Mapping[str, Coupling]:
+        """Couplings of joints by name, in the order they were added."""
+        return MappingProxyType(self._elements["coupling"])
+
+    @property
     def forces(self) -> Mapping[str, Force]:
         """Forces by name, in the order they were added."""
         return MappingProxyType(self._elements["force"])
@@ -114,6 +121,10 @@ class System:
     def joint(self, name: str) -> Joint:
         """The joint called `name`. UnknownNameError with the nearest name otherwise."""
         return self._find("joint", name)
+
+    def coupling(self, name: str) -> Coupling:
+        """The coupling called `name`. UnknownNameError with the nearest name otherwise."""
+        return self._find("coupling", name)
 
     def force(self, name: str) -> Force:
         """The force called `name`. UnknownNameError with the nearest name otherwise."""
@@ -185,6 +196,12 @@ class System:
             raise InputError(f"{joint} has ground as its child; ground does not move, make it the parent")
         joint.__dict__.update(parent=parent, child=child)
         return self._keep("joint", joint)
+
+    def add_coupling(self, coupling: C) -> C:
+        """Add a coupling; its joints are in the system already."""
+        self._admit("coupling", coupling, Coupling)
+        coupling.check_in(self)
+        return self._keep("coupling", coupling)
 
     def add_force(self, force: F) -> F:
         """Add a force; the bodies, joints and markers it acts on are in the system already."""

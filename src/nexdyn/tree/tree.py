@@ -43,7 +43,8 @@ class Tree:
     joint: m, rad, N, N m. The rigid mechanism with armature: springs, damping, friction and limits belong to forces and
     act in `nx.simulate`. A body without a joint floats on a free joint that carries its name.
 
-    Raises InputError for a loop, a body that two joints carry, or an unknown mimic.
+    Raises InputError for a loop, a body that two joints carry, an unknown mimic, or a coupling that is not about two
+    joints of one freedom each.
     """
 
     def __init__(self, system: System, _forest: Forest | None = None) -> None:
@@ -83,7 +84,7 @@ class Tree:
         v_of = self._coupling.v_column if self._coupling else np.arange(c.nv)
         for a, arc in enumerate(c.forest.arcs):
             kind = joint_class(arc.joint)
-            if kind.nv == 0 or (arc.joint is not None and arc.joint.mimic is not None):
+            if kind.nv == 0 or (self._coupling is not None and arc.name in self._coupling.leaders):
                 continue
             k, j = int(q_of[c.first_q[a]]), int(v_of[c.first_v[a]])
             found[arc.name] = Coordinates(slice(k, k + kind.nq), slice(j, j + kind.nv))
@@ -386,7 +387,7 @@ class Tree:
 
     @property
     def coupling(self) -> Coupling | None:
-        """How mimic joints follow; None without any."""
+        """How mimic and coupled joints follow; None without any."""
         return self._coupling
 
     @cached_property
