@@ -14,7 +14,7 @@ from matplotlib.image import imread
 from results_lab import menagerie_result, pendulum
 
 import nexdyn as nx
-from nexdyn.view.panels import DEFAULT, KINDS, MOST, MOST_PHASES, Panel, panels
+from nexdyn.view.charts import DEFAULT, KINDS, MOST, MOST_PHASES, Panel, panels
 from nexdyn.view.plots import DOTS_PER_INCH, WIDTH
 
 

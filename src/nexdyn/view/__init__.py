@@ -1,6 +1,6 @@
 """What people look at: geometry, the viewer in the browser, recordings, plots.
 
 geometry.py    shapes and mesh files → surfaces (vertices, faces, colour) fixed to bodies
-panels.py      the numbers that a plot shows, with names and units;  plots.py  panels → figures, by matplotlib
+charts.py      the numbers that a plot shows, with names and units;  plots.py  panels → figures, by matplotlib
 extras.py      packages that are in an extra, and the error that names it where one is missing
 """

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from nexdyn.errors import InputError
 from nexdyn.results.atomic import PathLike, file_path, written
+from nexdyn.view.charts import DEFAULT, Panel, panels
 from nexdyn.view.extras import need
-from nexdyn.view.panels import DEFAULT, Panel, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
