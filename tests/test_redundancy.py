@@ -10,7 +10,8 @@ import pytest
 
 import nexdyn as nx
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
-from nexdyn.absolute.redundancy import cyclic_blocks, find_redundancy
+from nexdyn.absolute.blocks import components
+from nexdyn.absolute.redundancy import find_redundancy
 
 KNOWN: list[tuple[str, Callable[[], nx.System], int, int]] = [
     ("four-bar", mechanisms.four_bar, 20, 3),
@@ -124,10 +125,10 @@ def test_random_graphs_of_joints_follow_the_greedy_rule(rng: np.random.Generator
 
 def test_only_loops_are_looked_at() -> None:
     pairs = np.array([(0, 1), (1, 2), (2, 3), (3, 1), (3, 4), (4, 5), (4, 5)])
-    assert cyclic_blocks(pairs, 6) == [([5, 6], [4, 5]), ([1, 2, 3], [1, 2, 3])]
+    assert components(pairs, 6) == [[5, 6], [1, 2, 3]]
 
 
 def test_a_tree_of_many_bodies_has_no_loops() -> None:
     n = 20000
     pairs = np.array([(i // 2, i + 1) for i in range(n)])
-    assert cyclic_blocks(pairs, n + 1) == []
+    assert components(pairs, n + 1) == []

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from nexdyn.absolute.blocks import Incidence, LoopBlock, incidence, loop_blocks
 from nexdyn.constraints import rows as kernels
-from nexdyn.constraints.kinds import ANGLE, NUMBER
+from nexdyn.constraints.kinds import ANGLE, LENGTHS, NUMBER
 from nexdyn.constraints.tables import ConstraintTables
 from nexdyn.errors import InputError
 from nexdyn.joints.helical import Helical
@@ -118,6 +119,45 @@ class AbsoluteModel:
             if row.driver is None and row.coupling is None:
                 found.setdefault(row.joint, []).append(row.index)
         return found
+
+    @cached_property
+    def incidence(self) -> Incidence:
+        """The bodies of every row."""
+        return incidence(self.tables.pairs, self.tables.terms, self.tables.rows)
+
+    @cached_property
+    def loop_blocks(self) -> list[LoopBlock]:
+        """The blocks of the constraint graph that have loops, or an edge with more rows than its joint."""
+        own = np.array([len(joint.rows) for joint in self.system.joints.values()] + [1] * len(self.drivers), dtype=int)
+        on_pair = np.bincount(self.incidence.element, minlength=len(own))[: len(own)]
+        return loop_blocks(self.tables.pairs, self.incidence, len(self.bodies), np.flatnonzero(on_pair > own))
+
+    @cached_property
+    def row_is_length(self) -> np.ndarray:
+        """Whether a row is a length [m], (nc,); else it is an angle or a product of directions."""
+        of_term = np.isin(self.tables.terms[:, 1], LENGTHS)
+        return np.logical_or.reduceat(of_term, self.tables.rows[:, 0]) if self.nc else np.zeros(0, dtype=bool)
+
+    @cached_property
+    def row_weight(self) -> np.ndarray:
+        """The largest coefficient of a row if above 1, (nc,): a gear of 1 : 100 weighs no more than a hinge."""
+        if not self.nc:
+            return np.ones(0)
+        return np.maximum(1.0, np.maximum.reduceat(np.abs(self.tables.scale), self.tables.rows[:, 0]))
+
+    @cached_property
+    def row_priority(self) -> np.ndarray:
+        """The priority of every row, (nc,)."""
+        return np.array([row.priority for row in self.rows], dtype=int)
+
+    def row_gradients(self, q: np.ndarray) -> np.ndarray:
+        """Cq row by row, (nc, w, 6), for the bodies that `incidence.nodes` names."""
+        J = self.term_jacobian(q).reshape(-1, 2, 6)
+        out = np.zeros((self.nc, self.incidence.nodes.shape[1], 6))
+        row = np.repeat(np.arange(self.nc), self.tables.rows[:, 1])
+        for side in (0, 1):
+            np.add.at(out, (row, self.incidence.slot[:, side]), J[:, side])
+        return out
 
     @cached_property
     def _pattern(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,11 +1,7 @@
 """Which constraint rows are redundant, and on which others they depend.
 
-A self-stress n (nᵀ Cq = 0) lives in a loop of the constraint graph. For every block of the graph that has loops
-(a biconnected component; a joint written twice is one):
-
-    1. a spanning tree; the freedoms H of its edges are the null space of their own rows
-    2. the rows of the other edges in tree coordinates, J = J_cut J_tree; a rank-revealing QR of Jᵀ gives z, zᵀ J = 0
-    3. z extended over the tree by the balance of forces on its bodies: the self-stress N (rows × redundancies)
+A self-stress n (nᵀ Cq = 0) lives in a block of the constraint graph that has loops (`blocks`); all of a block's are
+found in tree coordinates (`stress`), where zᵀ J = 0 is a rank-revealing QR.
 
 Greedy in the order (priority descending, index), a row is kept if it does not depend on rows kept before. In the dual
 that is: going backwards through that order, a row is dropped if its row of N is independent of those dropped before.
@@ -23,7 +19,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.linalg
 
+from nexdyn.absolute import stress
+from nexdyn.absolute.blocks import LoopBlock
 from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.spatial.rotations import rotation_matrix
 
 RANK_TOLERANCE = 1e-8
 """A pivot below this part of the largest one is a zero."""
@@ -39,21 +38,41 @@ class Dependence:
 
     row: int
     depends_on: dict[int, float]
-    alternatives: list[int]
-    """Rows that could be dropped instead."""
+
+    @property
+    def alternatives(self) -> list[int]:
+        """Rows that could be dropped instead."""
+        return sorted(self.depends_on)
 
 
 @dataclass
 class Block:
-    """A block of the constraint graph with loops: its joints (pairs), bodies, and what was found in it."""
+    """What was found in a block of the constraint graph that has loops.
 
-    pairs: list[int]
-    bodies: list[int]
+    length: its size L [m]. rank: its independent rows. gap: the last pivot that counts over the first that does not.
+    tree: its tree coordinates; J: its closing rows in them, without units.
+    """
+
+    shape: LoopBlock
     length: float = 1.0
     rank: int = 0
     gap: float = np.inf
-    """Ratio of the last pivot that counts to the first that does not."""
     dropped: list[Dependence] = field(default_factory=list)
+    tree: TreeCoordinates | None = None
+    J: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+
+
+@dataclass
+class TreeCoordinates:
+    """The arrays of `stress.edge_bases`, and the first coordinate of each body."""
+
+    Q: np.ndarray
+    T: np.ndarray
+    L: np.ndarray
+    pivot: np.ndarray
+    rank: np.ndarray
+    column: np.ndarray
+    count: int
 
 
 @dataclass
@@ -72,214 +91,113 @@ class Redundancy:
 
 def find_redundancy(model: AbsoluteModel, q: np.ndarray) -> Redundancy:
     """The redundant rows at q."""
-    J = model.term_jacobian(q)
     kept = np.ones(model.nc, dtype=bool)
-    dropped: list[Dependence] = []
-    blocks = [Block(pairs, bodies) for pairs, bodies in cyclic_blocks(model.tables.pairs, len(model.bodies))]
+    if not model.loop_blocks:
+        return Redundancy(kept, [], [])
+    gradients = model.row_gradients(q)
+    local = np.zeros(len(model.bodies), dtype=np.int64)
+    blocks = [Block(shape) for shape in model.loop_blocks]
     for block in blocks:
-        _analyse(model, q, J, block)
-        for dependence in block.dropped:
-            kept[dependence.row] = False
-        dropped += block.dropped
-    # a joint alone may carry dependent rows too (a row written twice)
+        _analyse(model, q, gradients, local, block)
+        kept[[d.row for d in block.dropped]] = False
+    dropped = [dependence for block in blocks for dependence in block.dropped]
     return Redundancy(kept, sorted(dropped, key=lambda d: d.row), blocks)
 
 
-def cyclic_blocks(pairs: np.ndarray, n: int) -> list[tuple[list[int], list[int]]]:
-    """Biconnected components with more than one edge: (edges, nodes) each. Hopcroft & Tarjan 1973, without recursion."""
-    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(n)]
-    for e, (a, b) in enumerate(pairs.tolist()):
-        neighbours[a].append((b, e))
-        neighbours[b].append((a, e))
-    depth, low = [-1] * n, [0] * n
-    found: list[tuple[list[int], list[int]]] = []
-    for root in range(n):
-        if depth[root] >= 0:
-            continue
-        depth[root] = low[root] = 0
-        edges: list[int] = []
-        stack = [(root, -1, iter(neighbours[root]))]
-        while stack:
-            node, entered, rest = stack[-1]
-            step = next(rest, None)
-            if step is None:
-                stack.pop()
-                if stack:
-                    above = stack[-1][0]
-                    low[above] = min(low[above], low[node])
-                    if low[node] >= depth[above]:
-                        block = []
-                        while True:
-                            e = edges.pop()
-                            block.append(e)
-                            if e == entered:
-                                break
-                        if len(block) > 1:
-                            found.append((sorted(block), sorted({int(i) for e in block for i in pairs[e]})))
-                continue
-            other, e = step
-            if e == entered:
-                continue
-            if depth[other] < 0:
-                edges.append(e)
-                depth[other] = low[other] = depth[node] + 1
-                stack.append((other, e, iter(neighbours[other])))
-            elif depth[other] < depth[node]:
-                edges.append(e)
-                low[node] = min(low[node], depth[other])
-    return found
-
-
-def block_length(model: AbsoluteModel, q: np.ndarray, block: Block) -> float:
+def block_length(model: AbsoluteModel, q: np.ndarray, shape: LoopBlock) -> float:
     """The size of a block: the largest distance of its joints from their centre; 1 where all coincide."""
-    points = []
-    for k in block.pairs:
-        pair = model.tables.pairs[k]
-        for side in (0, 1):
-            i = pair[side]
-            w, x, y, z = q[i, :4]
-            u = np.array([x, y, z])
-            p = model.tables.frames[k, 12 * side + 9 : 12 * side + 12]
-            points.append(q[i, 4:] + p + 2.0 * np.cross(u, np.cross(u, p) + w * p))
-    spread = np.linalg.norm(np.array(points) - np.mean(points, axis=0), axis=1).max()
-    scale = max(1e-300, float(np.abs(points).max()))
-    return float(spread) if spread > COINCIDENT * scale else 1.0
+    k = np.array([element for element in shape.elements if element < len(model.tables.pairs)])
+    if not len(k):
+        return 1.0
+    i = model.tables.pairs[k]
+    p = model.tables.frames[k].reshape(-1, 2, 12)[:, :, 9:]
+    points = q[i, 4:] + np.einsum("ksij,ksj->ksi", rotation_matrix(q[i, :4]), p)
+    points = points.reshape(-1, 3)
+    spread = float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).max()))
+    return spread if spread > COINCIDENT * max(1e-300, float(np.abs(points).max())) else 1.0
 
 
-def _analyse(model: AbsoluteModel, q: np.ndarray, J: np.ndarray, block: Block) -> None:
-    tables = model.tables
-    L = block.length = block_length(model, q, block)
-    rows_of: dict[int, list[int]] = {k: [] for k in block.pairs}
-    in_block = set(block.pairs)
-    for r in range(model.nc):
-        k = int(tables.terms[tables.rows[r, 0], 0])
-        if k in in_block:
-            rows_of[k].append(r)
-    # dense rows of each edge over its two bodies, unit-free: rotations (rad), translations in L
-    size = np.array([1.0, 1.0, 1.0, L, L, L] * 2)
-    edge_rows: dict[int, np.ndarray] = {}
-    row_scale: dict[int, float] = {}
-    for k, rows in rows_of.items():
-        dense = np.zeros((len(rows), 12))
-        for n, r in enumerate(rows):
-            first, count = tables.rows[r, :2]
-            dense[n] = J[first : first + count].sum(axis=0) * size
-            row_scale[r] = 1.0 / L if tables.terms[first, 1] < 3 or tables.terms[first, 1] == 12 else 1.0
-            dense[n] *= row_scale[r]
-        edge_rows[k] = dense
-
-    order, parent_edge, cut = _spanning_tree(tables.pairs, block)
-    N = _self_stresses(tables.pairs, order, parent_edge, cut, edge_rows, block)
-    rows = [r for k in block.pairs for r in rows_of[k]]
-    place = {k: i for i, k in enumerate(block.pairs)}
-    del place
+def _analyse(model: AbsoluteModel, q: np.ndarray, gradients: np.ndarray, local: np.ndarray, block: Block) -> None:
+    shape = block.shape
+    L = block.length = block_length(model, q, shape)
+    unit = np.where(model.row_is_length[shape.rows], 1.0 / L, 1.0) / model.row_weight[shape.rows]
+    grads = gradients[shape.rows] * unit[:, None, None]
+    grads[:, :, 3:] *= L
+    nodes = model.incidence.nodes[shape.rows]
+    local[shape.bodies] = np.arange(len(shape.bodies))
+    N = _self_stresses(block, nodes, grads, local)
     if N.shape[1] == 0:
         return
-    # greedy in the dual: backwards through (priority descending, index)
-    backwards = sorted(range(len(rows)), key=lambda i: (model.rows[rows[i]].priority, -rows[i]))
-    chosen: list[int] = []
-    basis = N.copy()
-    for i in backwards:
-        if len(chosen) == N.shape[1]:
-            break
-        c = len(chosen)
-        pivot = c + int(np.argmax(np.abs(basis[i, c:])))
-        if abs(basis[i, pivot]) <= COEFFICIENT_TOLERANCE * np.abs(basis).max():
-            continue
-        # make column c the one with 1 in row i and the others 0 there
-        basis[:, [c, pivot]] = basis[:, [pivot, c]]
-        basis[:, c] /= basis[i, c]
-        for other in range(N.shape[1]):
-            if other != c:
-                basis[:, other] -= basis[i, other] * basis[:, c]
-        chosen.append(i)
-    scale = np.array([row_scale[r] for r in rows])
-    for c, i in enumerate(chosen):
-        stress = basis[:, c] * scale / scale[i]  # Σ stress_r row_r = 0 in the rows' own units
-        significant = np.abs(basis[:, c]) > COEFFICIENT_TOLERANCE
-        depends = {rows[m]: -float(stress[m]) for m in np.flatnonzero(significant) if m != i}
-        block.dropped.append(Dependence(rows[i], depends, sorted(depends)))
+    backwards = np.lexsort((-shape.rows, model.row_priority[shape.rows]))
+    chosen = np.zeros(N.shape[1], dtype=np.int64)
+    count = stress.independent_rows(N, backwards, COEFFICIENT_TOLERANCE * np.abs(N).max(), chosen)
+    chosen = chosen[:count]
+    B = np.linalg.inv(N[chosen]) if count == N.shape[1] else np.linalg.pinv(N[chosen])
+    N = N @ B
+    N[np.abs(N) <= COEFFICIENT_TOLERANCE] = 0.0
+    for c, i in enumerate(chosen.tolist()):
+        m = np.flatnonzero(N[:, c])
+        m = m[m != i]
+        coefficients = -N[m, c] * unit[m] / unit[i]  # Σ stress_r row_r = 0 in the rows' own units
+        block.dropped.append(
+            Dependence(int(shape.rows[i]), dict(zip(shape.rows[m].tolist(), coefficients.tolist(), strict=True)))
+        )
 
 
-def _spanning_tree(pairs: np.ndarray, block: Block) -> tuple[list[int], dict[int, int], list[int]]:
-    """Bodies root first, the edge by which each was reached, and the edges left over."""
-    neighbours: dict[int, list[tuple[int, int]]] = {i: [] for i in block.bodies}
-    for k in block.pairs:
-        a, b = (int(i) for i in pairs[k])
-        neighbours[a].append((b, k))
-        neighbours[b].append((a, k))
-    root = block.bodies[0]
-    order, parent_edge = [root], {}
-    seen = {root}
-    for body in order:
-        for other, k in neighbours[body]:
-            if other not in seen:
-                seen.add(other)
-                parent_edge[other] = k
-                order.append(other)
-    used = set(parent_edge.values())
-    return order, parent_edge, [k for k in block.pairs if k not in used]
-
-
-def _self_stresses(
-    pairs: np.ndarray, order: list[int], parent_edge: dict[int, int], cut: list[int],
-    edge_rows: dict[int, np.ndarray], block: Block,
-) -> np.ndarray:  # fmt: skip
-    """N (rows of the block, number of self-stresses), rows in the order of the block's pairs."""
-    # motion of every body in tree coordinates: V_child = T V_parent + B ẏ with R_child V_child = −R_parent V_parent
-    columns: dict[int, np.ndarray] = {}
-    carried: dict[int, np.ndarray] = {}
-    count = 0
-    motion: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-    for body in order[1:]:
-        k = parent_edge[body]
-        a, b = (int(i) for i in pairs[k])
-        A = edge_rows[k]
-        of_child, of_parent = (A[:, 6:], A[:, :6]) if body == b else (A[:, :6], A[:, 6:])
-        U, s, Vt = np.linalg.svd(of_child)
-        rank = int((s > RANK_TOLERANCE * max(1.0, s.max(initial=0.0))).sum())
-        free = Vt[rank:].T
-        pseudo = (Vt[:rank].T / s[:rank]) @ U[:, :rank].T
-        motion[body] = (-pseudo @ of_parent, free)
-        carried[body] = np.arange(count, count + free.shape[1])
-        count += free.shape[1]
-    dense = {order[0]: np.zeros((6, count))}
-    for body in order[1:]:
-        k = parent_edge[body]
-        a, b = (int(i) for i in pairs[k])
-        parent = a if body == b else b
-        carry, free = motion[body]
-        columns[body] = carry @ dense[parent]
-        columns[body][:, carried[body]] += free
-        dense[body] = columns[body]
-    loop = np.concatenate(
-        [edge_rows[k][:, :6] @ dense[int(pairs[k, 0])] + edge_rows[k][:, 6:] @ dense[int(pairs[k, 1])] for k in cut]
+def tree_coordinates(shape: LoopBlock, nodes: np.ndarray, grads: np.ndarray) -> TreeCoordinates:
+    """The motions that the edges of the spanning tree leave."""
+    n, m = len(shape.bodies), len(shape.rows)
+    Q, T, L = np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), np.zeros((m, 6))
+    pivot, rank = np.zeros((n, 6), dtype=np.int64), np.zeros(n, dtype=np.int64)
+    stress.edge_bases(
+        shape.parent, shape.first, shape.count, nodes, grads, shape.bodies, RANK_TOLERANCE, Q, T, L, pivot, rank
     )
-    # zᵀ loop = 0 by pivoted QR of loop
-    Q, R, _ = scipy.linalg.qr(loop, pivoting=True)
-    pivots = np.abs(np.diagonal(R)) if min(R.shape) else np.zeros(0)
-    rank = int((pivots > RANK_TOLERANCE * max(1.0, pivots.max(initial=0.0))).sum())
-    block.rank = rank + sum(len(edge_rows[parent_edge[body]]) for body in order[1:])
-    if rank and rank < len(pivots):
-        block.gap = float(pivots[rank - 1] / max(pivots[rank], 1e-300))
-    z = Q[:, rank:]
+    free = 6 - rank
+    free[0] = 0
+    column = np.cumsum(free) - free
+    return TreeCoordinates(Q, T, L, pivot, rank, column, int(free.sum()))
 
-    # extend over the tree: balance of every body, leaves first; λ of an edge from its rows on the child
-    stress: dict[int, np.ndarray] = {}
-    load = {body: np.zeros((6, z.shape[1])) for body in order}
-    at = 0
-    for k in cut:
-        n = len(edge_rows[k])
-        stress[k] = z[at : at + n]
-        at += n
-        a, b = (int(i) for i in pairs[k])
-        load[a] += edge_rows[k][:, :6].T @ stress[k]
-        load[b] += edge_rows[k][:, 6:].T @ stress[k]
-    for body in reversed(order[1:]):
-        k = parent_edge[body]
-        a, b = (int(i) for i in pairs[k])
-        A = edge_rows[k]
-        of_child, of_parent, parent = (A[:, 6:], A[:, :6], a) if body == b else (A[:, :6], A[:, 6:], b)
-        stress[k] = -np.linalg.lstsq(of_child.T, load[body], rcond=None)[0]
-        load[parent] += of_parent.T @ stress[k]
-    return np.concatenate([stress[k] for k in block.pairs])
+
+def _self_stresses(block: Block, nodes: np.ndarray, grads: np.ndarray, local: np.ndarray) -> np.ndarray:
+    """N (rows of the block, number of self-stresses)."""
+    shape = block.shape
+    tree = block.tree = tree_coordinates(shape, nodes, grads)
+    J = block.J = np.zeros((len(shape.cut), tree.count))
+    stress.loop_matrix(shape.parent, tree.column, tree.rank, tree.Q, tree.T, shape.cut, nodes, grads, local, J)
+    z, rank, block.gap = left_null_space(J)
+    block.rank = rank + int(tree.rank.sum())
+    N = np.zeros((len(shape.rows), z.shape[1]))
+    if z.shape[1]:
+        stress.extended(
+            shape.parent, tree.rank, tree.Q, tree.T, tree.L, tree.pivot, shape.cut, z, nodes, grads, local, N
+        )
+    inside = [_inside(shape, tree, i) for i in np.flatnonzero(shape.count > tree.rank).tolist()]
+    return np.concatenate([N, *inside], axis=1) if inside else N
+
+
+def _inside(shape: LoopBlock, tree: TreeCoordinates, i: int) -> np.ndarray:
+    """The self-stresses (rows of the block, …) of dependent rows of one edge."""
+    rows = np.arange(shape.first[i], shape.first[i] + shape.count[i])
+    r = int(tree.rank[i])
+    pivots = tree.pivot[i, :r]
+    others = np.setdiff1d(rows, pivots)
+    N = np.zeros((len(shape.rows), len(others)))
+    N[others, np.arange(len(others))] = 1.0
+    if r:
+        N[pivots] = -np.linalg.solve(tree.L[pivots, :r].T, tree.L[others, :r].T)
+    return N
+
+
+def left_null_space(J: np.ndarray) -> tuple[np.ndarray, int, float]:
+    """z with zᵀ J = 0, the rank of J, and the last pivot that counts over the first that does not."""
+    m = len(J)
+    J = J[:, np.any(J, axis=0)]
+    if not J.size:
+        return np.eye(m), 0, np.inf
+    if J.shape[1] > 2 * m:
+        J = scipy.linalg.qr(J.T, mode="r", check_finite=False)[0][:m].T  # as good, and square
+    Q, R, _ = scipy.linalg.qr(J, pivoting=True, check_finite=False)
+    pivots = np.abs(np.diagonal(R))
+    rank = int((pivots > RANK_TOLERANCE * max(1.0, pivots.max(initial=0.0))).sum())
+    gap = float(pivots[rank - 1] / max(pivots[rank], 1e-300)) if 0 < rank < len(pivots) else np.inf
+    return Q[:, rank:], rank, gap

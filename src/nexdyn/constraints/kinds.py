@@ -13,3 +13,5 @@ DISTANCE, ANGLE = 12, 13
 NUMBER = {"DX": DX, "DY": DY, "DZ": DZ, "Distance": DISTANCE, "Angle": ANGLE}
 NUMBER |= {f"Dot{a}{b}": DOT + 3 * i + j for i, a in enumerate("XYZ") for j, b in enumerate("XYZ")}
 NAME = {number: name for name, number in NUMBER.items()}
+LENGTHS = [DX, DY, DZ, DISTANCE]
+"""The primitives that are lengths [m]; the others are angles or products of directions."""
