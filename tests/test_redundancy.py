@@ -73,7 +73,7 @@ def test_any_alternative_could_be_dropped_instead() -> None:
     found = find_redundancy(model, model.q)
     J = model.jacobian(model.q).toarray()
     for dropped in found.dropped:
-        for other in dropped.alternatives:
+        for other in dropped.rows.tolist():
             kept = found.kept.copy()
             kept[dropped.row], kept[other] = True, False
             assert np.linalg.matrix_rank(J[kept]) == found.rank

@@ -17,10 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 
-from nexdyn.absolute.kkt import factor_kkt
-from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.absolute.kkt import Solver, factor_kkt
+from nexdyn.absolute.model import AbsoluteModel, scaled_rows
 from nexdyn.spatial.rotations import (
     log_quaternion,
     quaternion,
@@ -55,8 +54,7 @@ def difference(q: np.ndarray, q0: np.ndarray) -> np.ndarray:
 
 def row_units(model: AbsoluteModel, length: float) -> np.ndarray:
     """1/L for position rows, 1 for direction rows, (nc,)."""
-    kinds = model.tables.terms[model.tables.rows[:, 0], 1] if model.nc else np.zeros(0, dtype=int)
-    return np.where((kinds < 3) | (kinds == 12), 1.0 / length, 1.0)
+    return np.where(model.row_is_length, 1.0 / length, 1.0)
 
 
 def limited(step: np.ndarray, length: float) -> np.ndarray:
@@ -69,13 +67,13 @@ def limited(step: np.ndarray, length: float) -> np.ndarray:
 
 def feasible_pose(
     model: AbsoluteModel, q0: np.ndarray, W: np.ndarray, length: float, increments: int = 1,
-    iterations: int = MAX_ITERATIONS,
+    iterations: int = MAX_ITERATIONS, solver: Solver = "lu",
 ) -> Configuration:  # fmt: skip
     """Step 1, on all rows."""
     units = row_units(model, length)
     q, count = q0, 0
     C0 = model.residual(q0)
-    weight = sp.diags(W)
+    weight = model.diagonal(W)
     for k in range(1, increments + 1):
         target = (1.0 - k / increments) * C0
         best = np.inf
@@ -85,8 +83,8 @@ def feasible_pose(
             if size < EPS_C or (size > 0.9999 * best and size < 1e-7):
                 break
             best = min(best, size)
-            Cq = sp.diags(units) @ model.jacobian(q)
-            kkt = factor_kkt(weight, Cq, DAMPING * max(1.0, 1.0 / W.min()))
+            Cq = scaled_rows(model.jacobian(q), units)
+            kkt = factor_kkt(weight, Cq, DAMPING * max(1.0, 1.0 / W.min()), solver)
             step, _ = kkt.solve(np.zeros(model.nv), -units * C, refine=0)
             q = model.moved(q, limited(step, length))
             count += 1
@@ -97,7 +95,7 @@ def feasible_pose(
 
 def nearest_pose(
     model: AbsoluteModel, q: np.ndarray, q0: np.ndarray, kept: np.ndarray, W: np.ndarray, length: float,
-    iterations: int = MAX_ITERATIONS,
+    iterations: int = MAX_ITERATIONS, solver: Solver = "lu",
 ) -> Configuration:  # fmt: skip
     """Step 2, from a feasible pose q, on the rows kept."""
     units = row_units(model, length)
@@ -105,18 +103,17 @@ def nearest_pose(
     count = 0
     while count < iterations:
         count += 1
-        Cq = (sp.diags(units) @ model.jacobian(q)).tocsr()[kept]
+        Cq = scaled_rows(model.jacobian(q), units)[kept]
         C = (units * model.residual(q))[kept]
         away = difference(q, q0)
         J = right_jacobian_inverse(away[:, :3])
         w = W.reshape(-1, 6)
         gradient = np.concatenate([np.einsum("nji,nj->ni", J, w[:, :3] * away[:, :3]), w[:, 3:] * away[:, 3:]], axis=1)
-        curvature = model.curvature(q, units * mu) if np.any(mu) else sp.csr_matrix((model.nv, model.nv))
         blocks = np.zeros((model.nb, 6, 6))
         blocks[:, :3, :3] = np.einsum("nki,nk,nkj->nij", J, w[:, :3], J)
         blocks[:, 3:, 3:] = w[:, 3:, None] * np.eye(3)
-        H = sp.bsr_matrix((blocks, np.arange(model.nb), np.arange(model.nb + 1)), shape=(model.nv, model.nv))
-        kkt = factor_kkt(sp.csr_matrix(H) + curvature, Cq)
+        H = model.block_diagonal(blocks)
+        kkt = factor_kkt(H + model.curvature(q, units * mu) if np.any(mu) else H, Cq, solver=solver)
         step, dmu = kkt.solve(-(gradient.reshape(-1) + Cq.T @ mu[kept]), -C)
         q = model.moved(q, limited(step, length))
         mu[kept] += dmu

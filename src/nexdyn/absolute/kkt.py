@@ -1,54 +1,178 @@
-"""The KKT systems of the analyses: [[A, Cqᵀ], [Cq, −ε]] with sparse LU and one refinement step.
+"""The linear systems of the analyses, [[A, Cqᵀ], [Cq, 0]] [x, λ] = [top, bottom], and how they are solved.
 
-ε regularises dependent rows; the refinement against the unregularised system takes its effect away again where the
-rows are consistent. The condition is estimated from the pivots of the factorisation.
+    "lu"         with pivoting: LAPACK's for small systems, SuperLU for others; two steps of refinement
+    "qr"         least squares of least norm by pivoted QR, dense: for what is singular or nearly so
+    "iterative"  GMRES on an incomplete factorisation
+
+Where a factorisation breaks down or its solution does not fulfil the equations, the rows are regularised,
+[[A, Cqᵀ], [Cq, −ε]], which refinement takes away again where the rows are consistent; where that does not do, the
+solution of least norm is taken. `fallback` says so.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
+from scipy.linalg.lapack import dgetrf, dgetrs
 
-from nexdyn.errors import SingularError
+from nexdyn.errors import InputError, SingularError
 
-REGULARISATION = 1e-10
+Matrix = np.ndarray | sp.csr_matrix
+Solver = Literal["lu", "qr", "iterative"]
+SOLVERS = ("lu", "qr", "iterative")
+
+SMALL = 200
+"""Unknowns up to which matrices are dense."""
+LARGEST_DENSE = 4000
+"""Unknowns up to which the dense QR is taken."""
+REGULARISATION = 1e-9
+"""ε of a fallback, relative to the largest entry of Cq A⁻¹ Cqᵀ's diagonal as estimated."""
+SOLVED = 1e-9
+"""A residual below this part of the right-hand side counts as a solution."""
 
 
-@dataclass
 class KKT:
-    """A factored KKT system."""
+    """A factored KKT system.
 
-    matrix: sp.csc_matrix
-    factors: spla.SuperLU
-    n: int
+    A (n, n), Cq (m, n): arrays, or sparse. regularisation: ε that is wanted anyway, with all rows as they are.
+    """
 
-    @property
-    def pivot_ratio(self) -> float:
+    def __init__(self, A: Matrix, Cq: Matrix, regularisation: float = 0.0, solver: Solver = "lu") -> None:
+        self.n, self.m = A.shape[0], Cq.shape[0]
+        self.solver = solver
+        self.fallback = ""
+        self.pivot_ratio = 1.0
         """Smallest over largest pivot, a cheap sign of ill-conditioning."""
-        pivots = np.abs(self.factors.U.diagonal())
-        return float(pivots.min() / pivots.max()) if pivots.size else 1.0
+        if isinstance(A, np.ndarray):
+            self._matrix: Matrix = np.zeros((self.n + self.m,) * 2)
+            self._matrix[: self.n, : self.n] = A
+            self._matrix[self.n :, : self.n] = Cq
+            self._matrix[: self.n, self.n :] = Cq.T
+        else:
+            self._matrix = sp.bmat([[A, Cq.T], [Cq, None]], format="csc") if self.m else sp.csc_matrix(A)
+        self._factor(regularisation)
+
+    def _factor(self, regularisation: float) -> None:
+        if self.solver == "qr":
+            self._least()
+            return
+        damped = self._matrix
+        if regularisation and self.m:
+            epsilon = np.concatenate([np.zeros(self.n), np.full(self.m, regularisation)])
+            damped = damped - (np.diag(epsilon) if isinstance(damped, np.ndarray) else sp.diags(epsilon, format="csc"))
+        if isinstance(damped, np.ndarray) and self.solver == "lu":
+            lu, pivots, info = dgetrf(damped)
+            if info:
+                raise SingularError("the constrained system of equations is singular")
+            self._apply = lambda b: dgetrs(lu, pivots, b)[0]
+            diagonal = np.abs(lu.diagonal())
+        elif self.solver == "lu":
+            try:
+                factors = spla.splu(sp.csc_matrix(damped))
+            except RuntimeError as error:
+                raise SingularError("the constrained system of equations is singular") from error
+            self._apply = factors.solve
+            diagonal = np.abs(factors.U.diagonal())
+        else:
+            self._incomplete(sp.csc_matrix(damped))
+            return
+        self.pivot_ratio = float(diagonal.min() / diagonal.max()) if diagonal.size else 1.0
+
+    def _incomplete(self, matrix: sp.csc_matrix) -> None:
+        try:
+            factors = spla.spilu(matrix, drop_tol=1e-5, fill_factor=30)
+        except RuntimeError as error:
+            raise SingularError("the constrained system of equations is singular; take solver='qr'") from error
+        preconditioner = spla.LinearOperator(matrix.shape, factors.solve)
+
+        def apply(b: np.ndarray) -> np.ndarray:
+            x, info = spla.gmres(matrix, b, rtol=1e-12, atol=0.0, restart=60, maxiter=20, M=preconditioner)
+            if info:
+                raise SingularError(f"the iterative solver stopped after {info} iterations; take solver='lu'")
+            return np.asarray(x)
+
+        self._apply = apply
+
+    def _least(self) -> None:
+        size = self.n + self.m
+        if size > LARGEST_DENSE:
+            raise InputError(f"solver 'qr' is dense: {size} unknowns are more than its {LARGEST_DENSE}; take 'lu'")
+        dense = self._matrix if isinstance(self._matrix, np.ndarray) else self._matrix.toarray()
+        scale = 1.0 / np.sqrt(np.maximum(np.abs(dense).max(axis=1, initial=0.0), 1e-300))  # symmetric equilibration
+        Z, R, order = scipy.linalg.qr(dense * scale[:, None] * scale, pivoting=True, check_finite=False)
+        pivots = np.abs(R.diagonal())
+        rank = int((pivots > 1e-12 * pivots.max(initial=0.0)).sum())
+        # R = [R₁ R₂] of rank r: [R₁ R₂] = [T 0] Yᵀ makes the least norm plain
+        Y, T = scipy.linalg.qr(R[:rank].T, mode="economic", check_finite=False)
+        self.pivot_ratio = float(pivots.min() / pivots.max()) if pivots.size else 1.0
+
+        def apply(b: np.ndarray) -> np.ndarray:
+            x = np.zeros(size)
+            x[order] = Y @ scipy.linalg.solve_triangular(T, Z[:, :rank].T @ (scale * b), trans="T", check_finite=False)
+            return scale * x
+
+        self._apply = apply
 
     def solve(self, top: np.ndarray, bottom: np.ndarray, refine: int = 2) -> tuple[np.ndarray, np.ndarray]:
         """(x, λ) of A x + Cqᵀ λ = top, Cq x = bottom."""
         right = np.concatenate([top, bottom])
-        x = self.factors.solve(right)
-        for _ in range(refine):
-            x += self.factors.solve(right - self.matrix @ x)
+        x = self._refined(right, refine)
         return x[: self.n], x[self.n :]
 
+    def _refined(self, right: np.ndarray, steps: int) -> np.ndarray:
+        x = self._apply(right)
+        for _ in range(steps):
+            x = x + self._apply(right - self._matrix @ x)
+        return np.asarray(x)
 
-def factor_kkt(A: sp.spmatrix, Cq: sp.spmatrix, regularisation: float = 0.0) -> KKT:
-    """Factor [[A, Cqᵀ], [Cq, −ε]]; SingularError where a pivot is zero."""
-    n, m = A.shape[0], Cq.shape[0]
-    matrix = sp.bmat([[A, Cq.T], [Cq, None]], format="csc") if m else sp.csc_matrix(A)
-    damped = matrix
-    if regularisation and m:
-        damped = matrix - sp.diags(np.concatenate([np.zeros(n), np.full(m, regularisation)]), format="csc")
+    def solve_surely(self, top: np.ndarray, bottom: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same, and where it does not fulfil the equations, the fallbacks. SingularError where none does."""
+        right = np.concatenate([top, bottom])
+        size = float(np.abs(right).max(initial=0.0))
+        x = self._refined(right, 2)
+        if self._off(x, right, size) and self.solver == "lu":
+            self._factor(REGULARISATION * self._compliance())
+            self.fallback = "regularised"
+            x = self._refined(right, 30)
+            if self._off(x, right, size) and self.n + self.m <= LARGEST_DENSE:
+                self._least()
+                self.fallback = "minimum norm"
+                x = self._refined(right, 2)
+        if self._off(x, right, size):
+            raise SingularError("the constrained system of equations is singular")
+        return x[: self.n], x[self.n :]
+
+    def _off(self, x: np.ndarray, right: np.ndarray, size: float) -> bool:
+        if not np.isfinite(x).all():
+            return True
+        residual = np.abs(self._matrix @ x - right).max(initial=0.0)
+        return bool(residual > SOLVED * max(size, 1e-300))
+
+    def _compliance(self) -> float:
+        """About the size of Cq A⁻¹ Cqᵀ, by which ε is measured."""
+        diagonal = self._matrix.diagonal()[: self.n]
+        return float(1.0 / max(np.abs(diagonal).max(initial=0.0), 1e-300))
+
+
+def factor_kkt(A: Matrix, Cq: Matrix, regularisation: float = 0.0, solver: Solver = "lu") -> KKT:
+    """Factor [[A, Cqᵀ], [Cq, −ε]]; where it is singular, with an ε, and SingularError where that is too."""
     try:
-        factors = spla.splu(sp.csc_matrix(damped))
-    except RuntimeError as error:
-        raise SingularError("the constrained system of equations is singular") from error
-    return KKT(matrix, factors, n)
+        return KKT(A, Cq, regularisation, solver)
+    except SingularError:
+        if regularisation or solver != "lu":
+            raise
+    diagonal = np.abs(A.diagonal())
+    kkt = KKT(A, Cq, REGULARISATION / max(diagonal.max(initial=0.0), 1e-300), solver)
+    kkt.fallback = "regularised"
+    return kkt
+
+
+def chosen_solver(solver: str) -> Solver:
+    """`solver`, if it is one; InputError with those there are."""
+    if solver not in SOLVERS:
+        raise InputError(f"solver {solver!r} is none of {', '.join(SOLVERS)}")
+    return solver  # type: ignore[return-value]

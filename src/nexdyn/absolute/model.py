@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from nexdyn.absolute.blocks import Incidence, LoopBlock, incidence, loop_blocks
+from nexdyn.absolute.kkt import SMALL, Matrix
 from nexdyn.constraints import rows as kernels
 from nexdyn.constraints.kinds import ANGLE, LENGTHS, NUMBER
 from nexdyn.constraints.tables import ConstraintTables
@@ -121,6 +122,11 @@ class AbsoluteModel:
         return found
 
     @cached_property
+    def pair_of_joint(self) -> dict[str, int]:
+        """The pair of each joint."""
+        return {name: k for k, name in enumerate(self.system.joints)}
+
+    @cached_property
     def incidence(self) -> Incidence:
         """The bodies of every row."""
         return incidence(self.tables.pairs, self.tables.terms, self.tables.rows)
@@ -128,9 +134,7 @@ class AbsoluteModel:
     @cached_property
     def loop_blocks(self) -> list[LoopBlock]:
         """The blocks of the constraint graph that have loops, or an edge with more rows than its joint."""
-        own = np.array([len(joint.rows) for joint in self.system.joints.values()] + [1] * len(self.drivers), dtype=int)
-        on_pair = np.bincount(self.incidence.element, minlength=len(own))[: len(own)]
-        return loop_blocks(self.tables.pairs, self.incidence, len(self.bodies), np.flatnonzero(on_pair > own))
+        return loop_blocks(self.tables.pairs, self.incidence, len(self.bodies), np.zeros(0, dtype=int))
 
     @cached_property
     def row_is_length(self) -> np.ndarray:
@@ -150,9 +154,9 @@ class AbsoluteModel:
         """The priority of every row, (nc,)."""
         return np.array([row.priority for row in self.rows], dtype=int)
 
-    def row_gradients(self, q: np.ndarray) -> np.ndarray:
+    def row_gradients(self, q: np.ndarray, t: float = 0.0, near: np.ndarray | None = None) -> np.ndarray:
         """Cq row by row, (nc, w, 6), for the bodies that `incidence.nodes` names."""
-        J = self.term_jacobian(q).reshape(-1, 2, 6)
+        J = self.term_jacobian(q, t, near).reshape(-1, 2, 6)
         out = np.zeros((self.nc, self.incidence.nodes.shape[1], 6))
         row = np.repeat(np.arange(self.nc), self.tables.rows[:, 1])
         for side in (0, 1):
@@ -204,8 +208,20 @@ class AbsoluteModel:
         kernels.jacobian(self.tables, t, q, self._given(near), J)
         return J
 
-    def jacobian(self, q: np.ndarray, t: float = 0.0, near: np.ndarray | None = None) -> sp.csr_matrix:
+    @property
+    def small(self) -> bool:
+        """Whether its matrices are arrays; those of larger models are sparse."""
+        return self.nv + self.nc <= SMALL
+
+    def jacobian(self, q: np.ndarray, t: float = 0.0, near: np.ndarray | None = None) -> Matrix:
         """Cq (nc, 6 nb) for the velocities (ω in the body, v in the world) of each body."""
+        if self.small:
+            Cq = np.zeros((self.nc, len(self.bodies), 6))
+            gradients = self.row_gradients(q, t, near)
+            for k, body in enumerate(self.incidence.nodes.T):
+                rows = np.flatnonzero(body >= 0)
+                Cq[rows, body[rows]] = gradients[rows, k]
+            return Cq.reshape(self.nc, -1)[:, 6:]
         row, column, kept = self._pattern
         J = self.term_jacobian(q, t, near).reshape(-1)
         return sp.csr_matrix((J[kept], (row[kept], column[kept])), shape=(self.nc, self.nv))
@@ -223,7 +239,7 @@ class AbsoluteModel:
 
     def curvature(
         self, q: np.ndarray, weight: np.ndarray, t: float = 0.0, near: np.ndarray | None = None
-    ) -> sp.csr_matrix:
+    ) -> Matrix:
         """Σ weight_r C_qq (6 nb, 6 nb) for increments R exp(θ), p + δ."""
         n = len(self.tables.pairs)
         H = np.zeros((n, 12, 12))
@@ -231,9 +247,25 @@ class AbsoluteModel:
         column = (6 * (self.tables.pairs[:, :, None] - 1) + np.arange(6)).reshape(n, 12)
         i, j = np.broadcast_to(column[:, :, None], H.shape), np.broadcast_to(column[:, None, :], H.shape)
         kept = ((i >= 0) & (j >= 0)).reshape(-1)
-        return sp.csr_matrix(
-            (H.reshape(-1)[kept], (i.reshape(-1)[kept], j.reshape(-1)[kept])), shape=(self.nv, self.nv)
-        )
+        entries = (H.reshape(-1)[kept], (i.reshape(-1)[kept], j.reshape(-1)[kept]))
+        if self.small:
+            dense = np.zeros((self.nv, self.nv))
+            np.add.at(dense, entries[1], entries[0])
+            return dense
+        return sp.csr_matrix(entries, shape=(self.nv, self.nv))
+
+    def block_diagonal(self, blocks: np.ndarray) -> Matrix:
+        """The matrix (6 nb, 6 nb) of a block (6, 6) for each body."""
+        n = self.nb
+        if self.small:
+            dense = np.zeros((n, 6, n, 6))
+            dense[np.arange(n), :, np.arange(n)] = blocks
+            return dense.reshape(6 * n, 6 * n)
+        return sp.csr_matrix(sp.bsr_matrix((blocks, np.arange(n), np.arange(n + 1)), shape=(self.nv,) * 2))
+
+    def diagonal(self, W: np.ndarray) -> Matrix:
+        """The diagonal matrix of W (6 nb,)."""
+        return np.diag(W) if self.small else sp.csr_matrix(sp.diags(W))
 
     # --- bodies -----------------------------------------------------------------------------------------------------
 
@@ -246,7 +278,7 @@ class AbsoluteModel:
         out[1:, 4:] += step[:, 3:]
         return out
 
-    def mass_matrix(self, q: np.ndarray) -> sp.csr_matrix:
+    def mass_matrix(self, q: np.ndarray) -> Matrix:
         """M (6 nb, 6 nb): [[I, m ĉ Rᵀ], [−m R ĉ, m 1]] a body, about its origin."""
         R = rotation_matrix(q[1:, :4])
         m, h, I = self.mass[1:, 0], self.mass[1:, 1:4], _full(self.mass[1:, 4:])
@@ -255,7 +287,7 @@ class AbsoluteModel:
         blocks[:, :3, 3:] = _skew(h) @ np.swapaxes(R, 1, 2)
         blocks[:, 3:, :3] = np.swapaxes(blocks[:, :3, 3:], 1, 2)
         blocks[:, 3:, 3:] = m[:, None, None] * np.eye(3)
-        return sp.csr_matrix(sp.bsr_matrix((blocks, np.arange(self.nb), np.arange(self.nb + 1)), shape=(self.nv,) * 2))
+        return self.block_diagonal(blocks)
 
     def applied(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """τ − h (6 nb,) of gravity and the gyroscopic terms, once: torque −ω × Iω + h × Rᵀg, force m g − R ω × (ω × h)."""
@@ -266,6 +298,33 @@ class AbsoluteModel:
         out[:, :3] = np.cross(h, np.einsum("nji,j->ni", R, g)) - np.cross(w, np.einsum("nij,nj->ni", I, w))
         out[:, 3:] = m[:, None] * g - np.einsum("nij,nj->ni", R, np.cross(w, np.cross(w, h)))
         return out.reshape(-1)
+
+
+def part_of(model: AbsoluteModel, shape: LoopBlock) -> tuple[AbsoluteModel, np.ndarray]:
+    """The block alone, without drivers, and its rows in `model`; its first body stands for the ground."""
+    t = model.tables
+    undriven = np.array([model.rows[r].driver is None for r in shape.rows.tolist()], dtype=bool)
+    chosen = np.sort(shape.rows[undriven])
+    number_of = {int(body): i for i, body in enumerate(shape.bodies)}
+    terms = [e for r in chosen.tolist() for e in range(t.rows[r, 0], t.rows[r, 0] + t.rows[r, 1])]
+    pairs = np.unique(t.terms[terms, 0])
+    rows = t.rows[chosen].copy()
+    rows[:, 0] = np.cumsum(rows[:, 1]) - rows[:, 1]
+    moved = t.terms[terms].copy()
+    moved[:, 0] = np.searchsorted(pairs, moved[:, 0])
+    tables = t._replace(
+        pairs=np.array([[number_of[int(i)] for i in pair] for pair in t.pairs[pairs]]), frames=t.frames[pairs],
+        terms=moved, scale=t.scale[terms], rows=rows, offset=t.offset[chosen],
+    )  # fmt: skip
+    bodies = [model.bodies[i] for i in shape.bodies.tolist()]
+    named = [model.rows[r]._replace(index=i) for i, r in enumerate(chosen.tolist())]
+    part = AbsoluteModel(model.system, bodies, named, tables, model.mass[shape.bodies], model.q, model.v)
+    return part, chosen
+
+
+def scaled_rows(J: Matrix, units: np.ndarray) -> Matrix:
+    """J with each row times its unit."""
+    return units[:, None] * J if isinstance(J, np.ndarray) else sp.csr_matrix(sp.diags(units) @ J)
 
 
 def _skew(a: np.ndarray) -> np.ndarray:

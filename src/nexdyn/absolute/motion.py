@@ -10,24 +10,26 @@ solution with the dropped rows at zero and the one of minimum norm, λ − N (N�
 from __future__ import annotations
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 
-from nexdyn.absolute.kkt import KKT, factor_kkt
+from nexdyn.absolute.kkt import KKT, Matrix, Solver, factor_kkt
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.redundancy import Redundancy
+from nexdyn.spatial.rotations import rotation_matrix
 
 
 def consistent_velocity(
     model: AbsoluteModel, q: np.ndarray, v0: np.ndarray, kept: np.ndarray, nu: np.ndarray, W: np.ndarray,
-    given: tuple[sp.csr_matrix, np.ndarray] | None = None,
+    given: tuple[Matrix, np.ndarray] | None = None, solver: Solver = "lu",
 ) -> np.ndarray:  # fmt: skip
     """v (nb + 1, 6) nearest to v₀ with Cq v = ν, and with `given` rows (matrix, value) held exactly."""
     Cq = model.jacobian(q)[kept]
     right = nu[kept]
     if given is not None and given[0].shape[0]:
-        Cq, right = sp.vstack([Cq, given[0]]).tocsr(), np.concatenate([right, given[1]])
-    weight = sp.diags(W)
-    kkt = factor_kkt(weight, Cq, 1e-12 if given is not None else 0.0)
+        Cq = np.vstack([Cq, given[0]]) if model.small else sp.vstack([Cq, given[0]]).tocsr()
+        right = np.concatenate([right, given[1]])
+    kkt = factor_kkt(model.diagonal(W), Cq, 1e-12 if given is not None else 0.0, solver)
     v, _ = kkt.solve(W * v0[1:].reshape(-1), right)
     out = np.zeros_like(v0)
     out[1:] = v.reshape(-1, 6)
@@ -35,12 +37,11 @@ def consistent_velocity(
 
 
 def accelerations(
-    model: AbsoluteModel, q: np.ndarray, v: np.ndarray, force: np.ndarray, kept: np.ndarray, gamma: np.ndarray
+    model: AbsoluteModel, q: np.ndarray, force: np.ndarray, kept: np.ndarray, gamma: np.ndarray, solver: Solver = "lu"
 ) -> tuple[np.ndarray, np.ndarray, KKT]:
     """a (nb + 1, 6), λ (nc,) with the dropped rows at zero, and the factored system."""
-    Cq = model.jacobian(q)[kept]
-    kkt = factor_kkt(model.mass_matrix(q), Cq)
-    a, lam_kept = kkt.solve(force, gamma[kept])
+    kkt = factor_kkt(model.mass_matrix(q), model.jacobian(q)[kept], solver=solver)
+    a, lam_kept = kkt.solve_surely(force, gamma[kept])
     lam = np.zeros(model.nc)
     lam[kept] = lam_kept
     out = np.zeros((model.nb + 1, 6))
@@ -48,34 +49,41 @@ def accelerations(
     return out, lam, kkt
 
 
-def self_stresses(model: AbsoluteModel, redundancy: Redundancy) -> sp.csc_matrix:
+def self_stresses(model: AbsoluteModel, redundancy: Redundancy) -> sp.csr_matrix:
     """N (nc, redundancies): N has 1 in the dropped row and minus its coefficients in the rows that it depends on."""
-    rows, columns, entries = [], [], []
-    for c, found in enumerate(redundancy.dropped):
-        rows += [found.row, *found.depends_on]
-        columns += [c] * (1 + len(found.depends_on))
-        entries += [1.0, *(-x for x in found.depends_on.values())]
-    return sp.csc_matrix((entries, (rows, columns)), shape=(model.nc, len(redundancy.dropped)))
+    dropped = redundancy.dropped
+    rows = [np.concatenate([[d.row], d.rows]) for d in dropped]
+    entries = [np.concatenate([[1.0], -d.coefficients]) for d in dropped]
+    columns = np.repeat(np.arange(len(dropped)), [len(r) for r in rows])
+    if not dropped:
+        return sp.csr_matrix((model.nc, 0))
+    return sp.csr_matrix((np.concatenate(entries), (np.concatenate(rows), columns)), shape=(model.nc, len(dropped)))
 
 
-def minimum_norm(lam: np.ndarray, N: sp.csc_matrix) -> np.ndarray:
+def minimum_norm(lam: np.ndarray, N: sp.csr_matrix) -> np.ndarray:
     """The multipliers of least norm that give the same motion."""
     if N.shape[1] == 0:
         return lam
-    dense = N.toarray()
-    return lam - dense @ np.linalg.lstsq(dense, lam, rcond=None)[0]
+    some = np.flatnonzero(np.diff(N.indptr))
+    dense = N[some].toarray()
+    out = lam.copy()
+    out[some] -= dense @ scipy.linalg.lstsq(dense, lam[some], check_finite=False)[0]
+    return out
 
 
-def joint_wrench(model: AbsoluteModel, q: np.ndarray, joint: int, lam: np.ndarray, J: np.ndarray) -> np.ndarray:
-    """(moment, force) of joint `joint` (a pair) on its child from the multipliers, −Cqᵀ λ at the joint's point in the
-    parent-side frame; `lam` (nc, …) may hold several."""
+def joint_wrench(model: AbsoluteModel, q: np.ndarray, joint: str, lam: np.ndarray, J: np.ndarray) -> np.ndarray:
+    """(moment, force) of a joint on its child from the multipliers, −Cqᵀ λ at the joint's point in the parent-side frame.
+
+    lam (rows of the joint, …) may hold several; J as of `term_jacobian`."""
     tables = model.tables
     wrench = np.zeros((6, *lam.shape[1:]))
-    for r in np.flatnonzero(tables.terms[tables.rows[:, 0], 0] == joint):
+    rows = model.rows_of_joint.get(joint, [])
+    for n, r in enumerate(rows):
         first, count = tables.rows[r, :2]
-        wrench -= np.multiply.outer(J[first : first + count, 6:].sum(axis=0), lam[r])
-    a, b = tables.pairs[joint]
-    frame = tables.frames[joint]
+        wrench -= np.multiply.outer(J[first : first + count, 6:].sum(axis=0), lam[n])
+    k = model.pair_of_joint[joint]
+    a, b = tables.pairs[k]
+    frame = tables.frames[k]
     R_a, R_b = _rotation(q[a]), _rotation(q[b])
     p_A = q[a, 4:] + R_a @ frame[9:12]
     R_A = R_a @ frame[:9].reshape(3, 3)
@@ -85,6 +93,4 @@ def joint_wrench(model: AbsoluteModel, q: np.ndarray, joint: int, lam: np.ndarra
 
 
 def _rotation(q: np.ndarray) -> np.ndarray:
-    from nexdyn.spatial.rotations import rotation_matrix
-
     return rotation_matrix(q[:4])

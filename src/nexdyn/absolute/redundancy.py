@@ -34,15 +34,16 @@ COINCIDENT = 1e-9
 
 @dataclass
 class Dependence:
-    """A redundant row: row = Σ coefficient · kept row, in the units of the rows."""
+    """A redundant row: row = Σ coefficient · kept row, in the units of the rows; any of them could be dropped instead."""
 
     row: int
-    depends_on: dict[int, float]
+    rows: np.ndarray
+    coefficients: np.ndarray
 
     @property
-    def alternatives(self) -> list[int]:
-        """Rows that could be dropped instead."""
-        return sorted(self.depends_on)
+    def depends_on(self) -> dict[int, float]:
+        """Coefficient by row."""
+        return dict(zip(self.rows.tolist(), self.coefficients.tolist(), strict=True))
 
 
 @dataclass
@@ -139,9 +140,8 @@ def _analyse(model: AbsoluteModel, q: np.ndarray, gradients: np.ndarray, local: 
         m = np.flatnonzero(N[:, c])
         m = m[m != i]
         coefficients = -N[m, c] * unit[m] / unit[i]  # Σ stress_r row_r = 0 in the rows' own units
-        block.dropped.append(
-            Dependence(int(shape.rows[i]), dict(zip(shape.rows[m].tolist(), coefficients.tolist(), strict=True)))
-        )
+        order = np.argsort(shape.rows[m])
+        block.dropped.append(Dependence(int(shape.rows[i]), shape.rows[m][order], coefficients[order]))
 
 
 def tree_coordinates(shape: LoopBlock, nodes: np.ndarray, grads: np.ndarray) -> TreeCoordinates:
