@@ -12,7 +12,7 @@ from nexdyn.cli import main
 def test_a_four_bar_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "four-bar"]) == 0
     said = capsys.readouterr().out
-    assert "20 equations, 17 independent, 3 redundant; 1 degrees of freedom" in said
+    assert "20 equations, 17 independent, 3 redundant; 1 degree of freedom" in said
     assert "redundant: D.DotZX (rotation about y), consistent, at every pose" in said
 
 

@@ -95,7 +95,7 @@ def test_rows_of_couplings_have_the_derivatives_that_differences_say(rng: np.ran
 
     h = 1e-5
     J = np.stack([(C(h, e) - C(-h, e)) / (2 * h) for e in np.eye(model.nv)], axis=1)
-    assert_allclose(model.jacobian(q).toarray()[rows], J, atol=1e-8)
+    assert_allclose(model.jacobian(q)[rows], J, atol=1e-8)
     h, step = 1e-3, v[1:].reshape(-1)
     twice = (-C(2 * h, step) + 16 * C(h, step) - 30 * C(0, step) + 16 * C(-h, step) - C(-2 * h, step)) / (12 * h**2)
     assert_allclose(model.gamma(q, v)[rows], -twice, atol=1e-6, rtol=1e-6)
@@ -161,7 +161,7 @@ def accelerations(system: nx.System, q: dict[str, Any], v: np.ndarray) -> tuple[
     """a (nb, 6) of the bodies by [M Cqᵀ; Cq 0] at joint coordinates q and consistent velocities v (6 nb,), and |C|."""
     model = absolute_model(system)
     pose = at(system, q)
-    J, M = model.jacobian(pose).toarray(), model.mass_matrix(pose).toarray()
+    J, M = model.jacobian(pose), model.mass_matrix(pose)
     full = np.zeros((model.nb + 1, 6))
     full[1:] = v.reshape(-1, 6)
     K = np.block([[M, J.T], [J, np.zeros((len(J), len(J)))]])

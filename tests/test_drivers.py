@@ -276,7 +276,7 @@ def test_a_driver_beyond_reach_is_refused_by_name() -> None:
     system.add_driver(nx.Driver("pusher", "D", -1.5))
     with pytest.raises(nx.AssemblyError, match=r"cannot be assembled: .*check what driver 'pusher' asks for") as caught:
         nx.assemble(system)
-    assert any(gap.driver and gap.joint == "pusher" for gap in caught.value.report.gaps)
+    assert any(gap.kind == "driver" and gap.joint == "pusher" for gap in caught.value.report.gaps)
     assert "driver 'pusher' is missed by" in str(caught.value.report)
 
 

@@ -67,35 +67,35 @@ def limited(step: np.ndarray, length: float) -> np.ndarray:
 
 def feasible_pose(
     model: AbsoluteModel, q0: np.ndarray, W: np.ndarray, length: float, increments: int = 1,
-    iterations: int = MAX_ITERATIONS, solver: Solver = "lu",
+    iterations: int = MAX_ITERATIONS, t: float = 0.0, solver: Solver = "lu",
 ) -> Configuration:  # fmt: skip
     """Step 1, on all rows."""
     units = row_units(model, length)
     q, count = q0, 0
-    C0 = model.residual(q0)
+    C0 = model.residual(q0, t)
     weight = model.diagonal(W)
     for k in range(1, increments + 1):
         target = (1.0 - k / increments) * C0
         best = np.inf
         for _ in range(iterations):
-            C = model.residual(q) - target
+            C = model.residual(q, t) - target
             size = np.abs(C * units).max(initial=0.0)
             if size < EPS_C or (size > 0.9999 * best and size < 1e-7):
                 break
             best = min(best, size)
-            Cq = scaled_rows(model.jacobian(q), units)
+            Cq = scaled_rows(model.jacobian(q, t), units)
             kkt = factor_kkt(weight, Cq, DAMPING * max(1.0, 1.0 / W.min()), solver)
             step, _ = kkt.solve(np.zeros(model.nv), -units * C, refine=0)
             q = model.moved(q, limited(step, length))
             count += 1
-    C = model.residual(q)
+    C = model.residual(q, t)
     residual = float(np.abs(C * units).max(initial=0.0))
     return Configuration(q, count, residual, residual < 1e-8)
 
 
 def nearest_pose(
     model: AbsoluteModel, q: np.ndarray, q0: np.ndarray, kept: np.ndarray, W: np.ndarray, length: float,
-    iterations: int = MAX_ITERATIONS, solver: Solver = "lu",
+    iterations: int = MAX_ITERATIONS, t: float = 0.0, solver: Solver = "lu",
 ) -> Configuration:  # fmt: skip
     """Step 2, from a feasible pose q, on the rows kept."""
     units = row_units(model, length)
@@ -103,8 +103,8 @@ def nearest_pose(
     count = 0
     while count < iterations:
         count += 1
-        Cq = scaled_rows(model.jacobian(q), units)[kept]
-        C = (units * model.residual(q))[kept]
+        Cq = scaled_rows(model.jacobian(q, t), units)[kept]
+        C = (units * model.residual(q, t))[kept]
         away = difference(q, q0)
         J = right_jacobian_inverse(away[:, :3])
         w = W.reshape(-1, 6)
@@ -113,13 +113,13 @@ def nearest_pose(
         blocks[:, :3, :3] = np.einsum("nki,nk,nkj->nij", J, w[:, :3], J)
         blocks[:, 3:, 3:] = w[:, 3:, None] * np.eye(3)
         H = model.block_diagonal(blocks)
-        kkt = factor_kkt(H + model.curvature(q, units * mu) if np.any(mu) else H, Cq, solver=solver)
+        kkt = factor_kkt(H + model.curvature(q, units * mu, t) if np.any(mu) else H, Cq, solver=solver)
         step, dmu = kkt.solve(-(gradient.reshape(-1) + Cq.T @ mu[kept]), -C)
         q = model.moved(q, limited(step, length))
         mu[kept] += dmu
         if np.abs(step.reshape(-1, 6) / ([1.0] * 3 + [length] * 3)).max(initial=0.0) < EPS_Q:
             break
-    residual = float(np.abs(units * model.residual(q)).max(initial=0.0))
+    residual = float(np.abs(units * model.residual(q, t)).max(initial=0.0))
     return Configuration(q, count, residual, residual < 1e-9)
 
 

@@ -15,18 +15,18 @@ from nexdyn.errors import InputError
 
 
 def refuse_overdriven(
-    model: AbsoluteModel, redundancy: Redundancy, pose: Configuration, W: np.ndarray, length: float
+    model: AbsoluteModel, redundancy: Redundancy, pose: Configuration, W: np.ndarray, length: float, t: float = 0.0
 ) -> None:
     """InputError naming the drivers of which one row depends on others, and the joints that have a part in it."""
     if not model.drivers:
         return
     if not pose.converged:
-        alone = feasible_pose(absolute_model(model.system, drivers=False), model.q, W, length)
+        alone = feasible_pose(absolute_model(model.system, drivers=False), model.q, W, length, t=t)
         if not alone.converged:
             return  # the joints do not close by themselves
-        redundancy = find_redundancy(model, alone.q)
+        redundancy = find_redundancy(model, alone.q, t)
     for found in redundancy.dropped:
-        rows = [model.rows[r] for r in sorted([found.row, *found.depends_on])]
+        rows = [model.rows[r] for r in sorted([found.row, *found.rows.tolist()])]
         drivers = [row.driver for row in rows if row.driver is not None]
         joints = list(dict.fromkeys(row.joint for row in rows if row.driver is None))
         if len(drivers) > 1:
@@ -40,17 +40,3 @@ def refuse_overdriven(
                 f"driver {drivers[0]!r} drives what the joints {', '.join(joints[:5])}{more} do not let move in this pose; "
                 f"remove the driver, drive another joint, or start beside the dead centre"
             )
-
-
-def without_drivers(model: AbsoluteModel, redundancy: Redundancy) -> tuple[AbsoluteModel, Redundancy]:
-    """The same without the rows of drivers, which come last and, unless over-driven, are all kept."""
-    if not model.drivers:
-        return model, redundancy
-    free = absolute_model(model.system, drivers=False)
-    return free, Redundancy(redundancy.kept[: free.nc], redundancy.dropped, redundancy.blocks)
-
-
-def driver_gaps(model: AbsoluteModel, q: np.ndarray) -> list[tuple[str, float, bool]]:
-    """(driver, |C|, whether an angle) of every driver's row at q."""
-    C = model.residual(q) if model.drivers else np.zeros(0)
-    return [(d.name, abs(float(C[d.row])), model.rows[d.row].equation in ("Angle", "Tilt")) for d in model.drivers]

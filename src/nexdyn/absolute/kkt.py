@@ -11,7 +11,7 @@ solution of least norm is taken. `fallback` says so.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.linalg
@@ -21,7 +21,8 @@ from scipy.linalg.lapack import dgetrf, dgetrs
 
 from nexdyn.errors import InputError, SingularError
 
-Matrix = np.ndarray | sp.csr_matrix
+Matrix = Any
+"""An array, or a sparse matrix in rows."""
 Solver = Literal["lu", "qr", "iterative"]
 SOLVERS = ("lu", "qr", "iterative")
 
@@ -70,16 +71,16 @@ class KKT:
                 raise SingularError("the constrained system of equations is singular")
             self._apply = lambda b: dgetrs(lu, pivots, b)[0]
             diagonal = np.abs(lu.diagonal())
-        elif self.solver == "lu":
+        elif self.solver == "iterative":
+            self._incomplete(sp.csc_matrix(damped))
+            return
+        else:
             try:
                 factors = spla.splu(sp.csc_matrix(damped))
             except RuntimeError as error:
                 raise SingularError("the constrained system of equations is singular") from error
             self._apply = factors.solve
             diagonal = np.abs(factors.U.diagonal())
-        else:
-            self._incomplete(sp.csc_matrix(damped))
-            return
         self.pivot_ratio = float(diagonal.min() / diagonal.max()) if diagonal.size else 1.0
 
     def _incomplete(self, matrix: sp.csc_matrix) -> None:

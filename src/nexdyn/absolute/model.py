@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -37,6 +38,13 @@ class Row(NamedTuple):
     """The driver whose row it is; `joint` is then the joint that it drives, or empty."""
     coupling: str | None = None
     """The coupling whose row it is, or the mimic joint; `joint` is then empty, or that joint."""
+
+    @property
+    def owner(self) -> tuple[str, str]:
+        """(kind, name) of the joint, driver or coupling whose row it is."""
+        if self.driver is not None:
+            return "driver", self.driver
+        return ("joint", self.joint) if self.joint else ("coupling", self.coupling or "")
 
     @property
     def direction(self) -> str:
@@ -127,14 +135,29 @@ class AbsoluteModel:
         return {name: k for k, name in enumerate(self.system.joints)}
 
     @cached_property
+    def joints_with_directions(self) -> tuple[np.ndarray, np.ndarray]:
+        """Joints that keep two axes parallel, by number, and whether they leave the turn about them free."""
+        found = []
+        for k, joint in enumerate(self.system.joints.values()):
+            equations = {equation for equation, _ in joint.rows}
+            if {"DotZX", "DotZY"} <= equations:
+                found.append((k, "DotXY" not in equations))
+        numbers, turns = zip(*found, strict=True) if found else ((), ())
+        return np.array(numbers, dtype=int), np.array(turns, dtype=bool)
+
+    @cached_property
     def incidence(self) -> Incidence:
         """The bodies of every row."""
         return incidence(self.tables.pairs, self.tables.terms, self.tables.rows)
 
     @cached_property
     def loop_blocks(self) -> list[LoopBlock]:
-        """The blocks of the constraint graph that have loops, or an edge with more rows than its joint."""
-        return loop_blocks(self.tables.pairs, self.incidence, len(self.bodies), np.zeros(0, dtype=int))
+        """The blocks of the constraint graph that have loops, or a joint with a row of another element beside its own."""
+        on_joint = [
+            self.incidence.element[row.index] for row in self.rows if row.coupling is not None and row.driver is None
+        ]
+        suspects = np.unique([k for k in on_joint if k < len(self.tables.pairs)]).astype(int)
+        return loop_blocks(self.tables.pairs, self.incidence, len(self.bodies), suspects)
 
     @cached_property
     def row_is_length(self) -> np.ndarray:
@@ -237,9 +260,7 @@ class AbsoluteModel:
     def _given(self, near: np.ndarray | None) -> np.ndarray:
         return self.near_start.copy() if near is None else near
 
-    def curvature(
-        self, q: np.ndarray, weight: np.ndarray, t: float = 0.0, near: np.ndarray | None = None
-    ) -> Matrix:
+    def curvature(self, q: np.ndarray, weight: np.ndarray, t: float = 0.0, near: np.ndarray | None = None) -> Matrix:
         """Σ weight_r C_qq (6 nb, 6 nb) for increments R exp(θ), p + δ."""
         n = len(self.tables.pairs)
         H = np.zeros((n, 12, 12))
@@ -262,6 +283,10 @@ class AbsoluteModel:
             dense[np.arange(n), :, np.arange(n)] = blocks
             return dense.reshape(6 * n, 6 * n)
         return sp.csr_matrix(sp.bsr_matrix((blocks, np.arange(n), np.arange(n + 1)), shape=(self.nv,) * 2))
+
+    def as_matrix(self, dense: np.ndarray) -> Matrix:
+        """An array as this model's matrices are."""
+        return dense if self.small else sp.csr_matrix(dense)
 
     def diagonal(self, W: np.ndarray) -> Matrix:
         """The diagonal matrix of W (6 nb,)."""
@@ -300,8 +325,10 @@ class AbsoluteModel:
         return out.reshape(-1)
 
 
-def part_of(model: AbsoluteModel, shape: LoopBlock) -> tuple[AbsoluteModel, np.ndarray]:
-    """The block alone, without drivers, and its rows in `model`; its first body stands for the ground."""
+def part_of(model: AbsoluteModel, shape: LoopBlock, near: np.ndarray) -> tuple[AbsoluteModel, np.ndarray]:
+    """The block alone, without drivers, and its rows in `model`; its first body stands for the ground.
+
+    Angles are looked for near `near`."""
     t = model.tables
     undriven = np.array([model.rows[r].driver is None for r in shape.rows.tolist()], dtype=bool)
     chosen = np.sort(shape.rows[undriven])
@@ -318,8 +345,12 @@ def part_of(model: AbsoluteModel, shape: LoopBlock) -> tuple[AbsoluteModel, np.n
     )  # fmt: skip
     bodies = [model.bodies[i] for i in shape.bodies.tolist()]
     named = [model.rows[r]._replace(index=i) for i, r in enumerate(chosen.tolist())]
-    part = AbsoluteModel(model.system, bodies, named, tables, model.mass[shape.bodies], model.q, model.v)
-    return part, chosen
+    row_of, term_of = ({old: new for new, old in enumerate(x)} for x in (chosen.tolist(), terms))
+    asked = [(row_of[r], term_of[e]) for r, e in model.asked.tolist() if r in row_of]
+    return AbsoluteModel(
+        model.system, bodies, named, tables, model.mass[shape.bodies], model.q, model.v, (), near,
+        np.array(asked, dtype=np.int64).reshape(-1, 2),
+    ), chosen  # fmt: skip
 
 
 def scaled_rows(J: Matrix, units: np.ndarray) -> Matrix:
@@ -338,8 +369,10 @@ def _full(I: np.ndarray) -> np.ndarray:
     return I[:, [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)
 
 
-def absolute_model(system: System, drivers: bool = True) -> AbsoluteModel:
-    """The absolute coordinates of `system`, as described; `drivers`: whether its drivers act."""
+def absolute_model(system: System, drivers: bool = True, held: Sequence[Driver] = ()) -> AbsoluteModel:
+    """The absolute coordinates of `system`, as described.
+
+    drivers: whether its drivers act. held: more of them, that do not belong to it."""
     bodies = ["ground", *system.bodies]
     number_of = {name: i for i, name in enumerate(bodies)}
     values = system.values
@@ -355,7 +388,8 @@ def absolute_model(system: System, drivers: bool = True) -> AbsoluteModel:
     table = _Builder(system, number_of)
     for joint in system.joints.values():
         table.add_joint(joint)
-    measured = {name: _measured(system, driver) for name, driver in system.drivers.items()} if drivers else {}
+    acting = {**(system.drivers if drivers else {}), **{driver.name: driver for driver in held}}
+    measured = {name: _measured(system, driver) for name, driver in acting.items()}
     # a pair of its own beside that of its joint, so that the joint's reaction is without what drives it
     driven_pair = {name: table.add_pair(what.a, what.b, what.frame) for name, what in measured.items()}
     for coupling in system.couplings.values():
@@ -368,7 +402,7 @@ def absolute_model(system: System, drivers: bool = True) -> AbsoluteModel:
             table.add_coupling(Row(joint.name, "Mimic", MEDIUM, 0, None, joint.name), law)
     driven: list[DriverRow] = []
     for name, what in measured.items():
-        driver = system.drivers[name]
+        driver = acting[name]
         near = table.near_of((what.joint, what.equation)) if what.primitive == ANGLE else -1
         driven.append(DriverRow(name, len(table.rows), driver.resolved(values), near))
         row = Row(what.joint, what.equation, driver.priority, 0, name)

@@ -21,10 +21,10 @@ from nexdyn.spatial.rotations import rotation_matrix
 
 def consistent_velocity(
     model: AbsoluteModel, q: np.ndarray, v0: np.ndarray, kept: np.ndarray, nu: np.ndarray, W: np.ndarray,
-    given: tuple[Matrix, np.ndarray] | None = None, solver: Solver = "lu",
+    given: tuple[Matrix, np.ndarray, list[str]] | None = None, solver: Solver = "lu", t: float = 0.0,
 ) -> np.ndarray:  # fmt: skip
     """v (nb + 1, 6) nearest to v₀ with Cq v = ν, and with `given` rows (matrix, value) held exactly."""
-    Cq = model.jacobian(q)[kept]
+    Cq = model.jacobian(q, t)[kept]
     right = nu[kept]
     if given is not None and given[0].shape[0]:
         Cq = np.vstack([Cq, given[0]]) if model.small else sp.vstack([Cq, given[0]]).tocsr()
@@ -37,10 +37,16 @@ def consistent_velocity(
 
 
 def accelerations(
-    model: AbsoluteModel, q: np.ndarray, force: np.ndarray, kept: np.ndarray, gamma: np.ndarray, solver: Solver = "lu"
+    model: AbsoluteModel,
+    q: np.ndarray,
+    force: np.ndarray,
+    kept: np.ndarray,
+    gamma: np.ndarray,
+    solver: Solver = "lu",
+    t: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray, KKT]:
     """a (nb + 1, 6), λ (nc,) with the dropped rows at zero, and the factored system."""
-    kkt = factor_kkt(model.mass_matrix(q), model.jacobian(q)[kept], solver=solver)
+    kkt = factor_kkt(model.mass_matrix(q), model.jacobian(q, t)[kept], solver=solver)
     a, lam_kept = kkt.solve_surely(force, gamma[kept])
     lam = np.zeros(model.nc)
     lam[kept] = lam_kept
@@ -75,22 +81,33 @@ def joint_wrench(model: AbsoluteModel, q: np.ndarray, joint: str, lam: np.ndarra
     """(moment, force) of a joint on its child from the multipliers, −Cqᵀ λ at the joint's point in the parent-side frame.
 
     lam (rows of the joint, …) may hold several; J as of `term_jacobian`."""
+    return rows_wrench(model, q, joint, model.rows_of_joint.get(joint, []), lam, J)
+
+
+def rows_wrench(
+    model: AbsoluteModel, q: np.ndarray, joint: str, rows: list[int], lam: np.ndarray, J: np.ndarray
+) -> np.ndarray:
+    """(moment, force) that `rows` put on the child of a joint, otherwise as `joint_wrench`."""
     tables = model.tables
-    wrench = np.zeros((6, *lam.shape[1:]))
-    rows = model.rows_of_joint.get(joint, [])
-    for n, r in enumerate(rows):
-        first, count = tables.rows[r, :2]
-        wrench -= np.multiply.outer(J[first : first + count, 6:].sum(axis=0), lam[n])
     k = model.pair_of_joint[joint]
-    a, b = tables.pairs[k]
-    frame = tables.frames[k]
-    R_a, R_b = _rotation(q[a]), _rotation(q[b])
+    b = int(tables.pairs[k, 1])
+    wrench = np.zeros((6, *lam.shape[1:]))
+    for n, r in enumerate(rows):
+        for e in range(tables.rows[r, 0], tables.rows[r, 0] + tables.rows[r, 1]):
+            on = 6 if tables.pairs[tables.terms[e, 0], 1] == b else 0
+            wrench -= np.multiply.outer(J[e, on : on + 6], lam[n])
+    return at_joint(model, q, joint, wrench)
+
+
+def at_joint(model: AbsoluteModel, q: np.ndarray, joint: str, wrench: np.ndarray) -> np.ndarray:
+    """A generalized force (6, …) on the child of a joint, (torque in its axes, force in the world), at the joint's point
+    in the parent-side frame."""
+    k = model.pair_of_joint[joint]
+    a, b = model.tables.pairs[k].tolist()
+    frame = model.tables.frames[k]
+    R_a, R_b = rotation_matrix(q[a, :4]), rotation_matrix(q[b, :4])
     p_A = q[a, 4:] + R_a @ frame[9:12]
     R_A = R_a @ frame[:9].reshape(3, 3)
     n, f = R_b @ wrench[:3], wrench[3:]
     n = n + np.cross(q[b, 4:] - p_A, f, axisb=0, axisc=0)
     return np.concatenate([R_A.T @ n, R_A.T @ f])
-
-
-def _rotation(q: np.ndarray) -> np.ndarray:
-    return rotation_matrix(q[:4])

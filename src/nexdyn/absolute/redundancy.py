@@ -90,12 +90,12 @@ class Redundancy:
         return int(self.kept.sum())
 
 
-def find_redundancy(model: AbsoluteModel, q: np.ndarray) -> Redundancy:
+def find_redundancy(model: AbsoluteModel, q: np.ndarray, t: float = 0.0) -> Redundancy:
     """The redundant rows at q."""
     kept = np.ones(model.nc, dtype=bool)
     if not model.loop_blocks:
         return Redundancy(kept, [], [])
-    gradients = model.row_gradients(q)
+    gradients = model.row_gradients(q, t)
     local = np.zeros(len(model.bodies), dtype=np.int64)
     blocks = [Block(shape) for shape in model.loop_blocks]
     for block in blocks:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nexdyn.kernel import formula, kernel
+from nexdyn.kernel import allocating, formula, kernel
 
 
 @formula
@@ -36,6 +36,7 @@ def _orthogonalised(v, basis, n):  # type: ignore[no-untyped-def]
 
 
 @kernel
+@allocating
 def edge_bases(parent, first, count, nodes, grads, bodies, tolerance, Q, T, L, pivot, rank):  # type: ignore[no-untyped-def]
     """Q (n, 6, 6) with F in its last rows, T (n, 6, 6), L (rows, 6), pivot (n, 6) rows of the block, rank (n,).
 
@@ -106,6 +107,7 @@ def edge_bases(parent, first, count, nodes, grads, bodies, tolerance, Q, T, L, p
 
 
 @kernel
+@allocating
 def loop_matrix(parent, column, rank, Q, T, cut, nodes, grads, local, J):  # type: ignore[no-untyped-def]
     """J (closing rows, tree coordinates), zeroed; column (n,) where those of a body start, local: body → its place."""
     width = nodes.shape[1]
@@ -156,6 +158,7 @@ def loop_matrix(parent, column, rank, Q, T, cut, nodes, grads, local, J):  # typ
 
 
 @kernel
+@allocating
 def extended(parent, rank, Q, T, L, pivot, cut, z, nodes, grads, local, N):  # type: ignore[no-untyped-def]
     """N (rows, stresses), zeroed, from z (closing rows, stresses)."""
     ns = z.shape[1]
@@ -194,6 +197,7 @@ def extended(parent, rank, Q, T, L, pivot, cut, z, nodes, grads, local, N):  # t
 
 
 @kernel
+@allocating
 def independent_rows(N, order, tolerance, chosen):  # type: ignore[no-untyped-def]
     """The rows of N, in `order`, that do not depend on those before; into `chosen`. Returns how many."""
     ns = N.shape[1]
@@ -227,3 +231,18 @@ def independent_rows(N, order, tolerance, chosen):  # type: ignore[no-untyped-de
             chosen[found] = i
             found += 1
     return found
+
+
+@kernel
+def body_motions(parent, column, rank, Q, T, y, V):  # type: ignore[no-untyped-def]
+    """V (n, 6, motions), zeroed, of the bodies of a block for tree coordinates y (coordinates, motions)."""
+    for i in range(1, len(parent)):
+        for n in range(y.shape[1]):
+            for c in range(6):
+                total = 0.0
+                for s in range(rank[i], 6):
+                    total += Q[i, s, c] * y[column[i] + s - rank[i], n]
+                if parent[i] >= 0:
+                    for d in range(6):
+                        total += T[i, c, d] * V[parent[i], d, n]
+                V[i, c, n] = total

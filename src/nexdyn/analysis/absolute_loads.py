@@ -65,15 +65,43 @@ def element_loads(tables, t, poses, twists, q, v, loads, efforts):  # type: igno
 def generalized_forces(model: AbsoluteModel, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> np.ndarray:
     """τ − h (6 nb,) of all that acts at the state. SolveError where a force fails."""
     Q = model.applied(q, v)
+    acting = _acting(model, q, v, t)
+    if acting is None:
+        return Q
+    loads, of_joints = acting
+    for a, b, wrench_a, wrench_b in of_joints.values():
+        loads[a] += wrench_a
+        loads[b] += wrench_b
+    R = rotation_matrix(q[1:, :4])
+    return Q + np.concatenate([np.einsum("nji,nj->ni", R, loads[1:, :3]), loads[1:, 3:]], axis=1).reshape(-1)
+
+
+def effort_on_child(model: AbsoluteModel, q: np.ndarray, v: np.ndarray, joint: str, t: float = 0.0) -> np.ndarray:
+    """(torque in its axes, force in the world) (6,) of a joint's springs, dampers, friction and motors on its child."""
+    acting = _acting(model, q, v, t)
+    if acting is None or joint not in acting[1]:
+        return np.zeros(6)
+    _, b, _, wrench = acting[1][joint]
+    return np.concatenate([rotation_matrix(q[b, :4]).T @ wrench[:3], wrench[3:]])
+
+
+_OnJoint = tuple[int, int, np.ndarray, np.ndarray]
+
+
+def _acting(
+    model: AbsoluteModel, q: np.ndarray, v: np.ndarray, t: float
+) -> tuple[np.ndarray, dict[str, _OnJoint]] | None:
+    """Wrenches (nb + 1, 6) of force elements on bodies (moment about the origin, force; world axes), and those of efforts
+    in joints by joint: (body a, body b, wrench on a, wrench on b)."""
     system = model.system
-    R = rotation_matrix(q[:, :4])
     joints = [joint for joint in system.joints.values() if joint.nv]
     acting = any(
         resolved.damping.any() or resolved.stiffness.any() or resolved.friction.any()
         for resolved in (joint.resolved(system.values) for joint in joints)
     )
     if not system.forces and not acting:
-        return Q
+        return None
+    R = rotation_matrix(q[:, :4])
     first_q = np.cumsum([0, *(joint.nq for joint in joints)])
     first_v = np.cumsum([0, *(joint.nv for joint in joints)])
     joint_q, joint_v = np.zeros(first_q[-1]), np.zeros(first_v[-1])
@@ -89,10 +117,12 @@ def generalized_forces(model: AbsoluteModel, q: np.ndarray, v: np.ndarray, t: fl
         efforts[part] = own_efforts(joint, system.values, joint_q[first_q[i] : first_q[i + 1]], joint_v[part])
     if system.forces:
         _add_elements(model, R, q, v, t, joints, first_q, first_v, joint_q, joint_v, loads, efforts)
+    of_joints = {}
     for i, joint in enumerate(joints):
-        _add_effort(model, joint, R, q, columns[i], efforts[first_v[i] : first_v[i + 1]], loads)
-    Q += np.concatenate([np.einsum("nji,nj->ni", R[1:], loads[1:, :3]), loads[1:, 3:]], axis=1).reshape(-1)
-    return Q
+        effort = efforts[first_v[i] : first_v[i + 1]]
+        if effort.any():
+            of_joints[joint.name] = _effort(model, joint, R, q, columns[i], effort)
+    return loads, of_joints
 
 
 def joint_state(
@@ -145,12 +175,9 @@ def _add_elements(
         raise failure(element, t, element.callbacks())
 
 
-def _add_effort(
-    model: AbsoluteModel, joint: Joint, R: np.ndarray, q: np.ndarray, H: np.ndarray, effort: np.ndarray,
-    loads: np.ndarray,
-) -> None:  # fmt: skip
-    if not effort.any():
-        return
+def _effort(
+    model: AbsoluteModel, joint: Joint, R: np.ndarray, q: np.ndarray, H: np.ndarray, effort: np.ndarray
+) -> _OnJoint:
     along = H.copy()
     if joint.kind == "helical":
         along[3:] = 0.0
@@ -159,5 +186,5 @@ def _add_effort(
     R_J, p_J = R[b] @ frames.R_BJ, q[b, 4:] + R[b] @ frames.p_BJ
     wrench = along @ effort
     n, f = R_J @ wrench[:3], R_J @ wrench[3:]
-    loads[b] += [*(n + np.cross(p_J - q[b, 4:], f)), *f]
-    loads[a] -= [*(n + np.cross(p_J - q[a, 4:], f)), *f]
+    on_a = -np.concatenate([n + np.cross(p_J - q[a, 4:], f), f])
+    return a, b, on_a, np.concatenate([n + np.cross(p_J - q[b, 4:], f), f])

@@ -2,78 +2,87 @@
 
     redundant constraints → initial configuration → initial velocity → initial acceleration and reactions
 
-A described pose that violates its constraints is first made feasible with all rows; the redundant rows are those of
-the assembled pose, and a row that was dropped but turns out violated is tried again, until the set no longer changes.
 A system that cannot be assembled raises AssemblyError, which carries the report: which joints stay open, by how much.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from nexdyn.absolute.configuration import (
-    Configuration,
-    aligned_pose,
-    difference,
-    feasible_pose,
-    nearest_pose,
-    row_units,
-)
-from nexdyn.absolute.driving import driver_gaps, refuse_overdriven, without_drivers
+from nexdyn.absolute.configuration import Configuration, difference
+from nexdyn.absolute.driving import refuse_overdriven
+from nexdyn.absolute.kkt import Matrix, chosen_solver
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.motion import accelerations, consistent_velocity, self_stresses
 from nexdyn.absolute.redundancy import Redundancy, find_redundancy
 from nexdyn.analysis.absolute_loads import generalized_forces, joint_state
-from nexdyn.analysis.report import AssemblyReport, JointGap, RedundancyReport, RedundantRow
+from nexdyn.analysis.closing import Closing, closed_pose, flipped_joints, joint_gaps
+from nexdyn.analysis.redundant import redundancy_report
+from nexdyn.analysis.report import AssemblyReport
 from nexdyn.errors import AssemblyError, InputError, SingularError, unknown
+from nexdyn.model.driver import Driver
+from nexdyn.model.joint import Joint
+from nexdyn.model.parameters import number
 from nexdyn.model.system import System
+from nexdyn.spatial.rotations import quaternion
+from nexdyn.tree.described import described_coordinates
+from nexdyn.tree.tree import Tree
 
-ROUNDS = 5
-"""Most times that the set of redundant rows is looked for again."""
-CONSISTENT = 1e-8
-"""A dropped row below this (in units of the mechanism's size) counts as satisfied."""
-PROBE = 0.05
-"""Step [rad] along each of the mechanism's motions at which redundant rows are looked at again."""
+ILL_CONDITIONED = 1e-14
+"""Pivots of the equations of motion that span more than this are warned of."""
+MASSLESS = 1e-12
+"""A body with less than this part of the largest mass, and the like inertia, that nothing holds has no acceleration."""
 
 
 def assemble(
     system: System,
     *,
+    t: float = 0.0,
+    q0: Mapping[str, Any] | None = None,
+    v0: Mapping[str, Any] | None = None,
     weights: Mapping[str, Any] | None = None,
-    locks: tuple[str, ...] = (),
+    velocity_weights: Mapping[str, Any] | None = None,
+    locks: Sequence[str] = (),
     translation_limit: float | None = None,
     rotation_limit: float | None = None,
+    solver: str = "lu",
 ) -> AssemblyReport:
     """Analyse `system`: redundant rows, a consistent pose, velocity and acceleration, and every reaction.
 
+    t: time [s] at which drivers and forces are taken.
+    q0, v0: {joint: coordinate(s) [rad, m]}, {joint: velocity} that are kept exactly; by default those of the joints.
     weights: {body: weight or six weights (rotations, then translations)} by which its displacement counts; 1 by default.
+    velocity_weights: the same for the change of its velocity.
     locks: bodies that keep their described pose. translation_limit [m], rotation_limit [rad]: how far a body may move.
+    solver: of the linear systems, "lu", "qr" (least norm, dense) or "iterative".
 
     Raises AssemblyError (its `report` says which joints stay open and which rows conflict); InputError.
     """
-    for joint in system.joints.values():
-        if joint.mimic is not None:
-            raise InputError(
-                f"{joint} mimics {joint.mimic.joint!r}, which absolute coordinates do not carry yet; load the robot with "
-                f"mimic=False, or leave the mimic out"
-            )
+    if not (isinstance(t, int | float) and math.isfinite(t)):
+        raise InputError(f"t is {t!r}; a time in seconds is needed")
+    system.check()
     model = absolute_model(system)
     length = mechanism_length(model)
-    W = _weights(model, weights or {}, locks, length)
-    redundancy, pose = _assembled(model, W, length)
-    refuse_overdriven(model, redundancy, pose, W, length)
-    report = AssemblyReport(model, redundancy=None, q=pose.q, iterations=pose.iterations, length=length)  # type: ignore[arg-type]
-    _check_closed(report, pose, length)
+    how = Closing(_weights(model, weights or {}, locks, length), length, float(t), chosen_solver(solver))
+    redundancy, pose = _configuration(model, _targets(system, q0, "q0"), how)
+    refuse_overdriven(model, redundancy, pose, how.W, length, how.t)
+    report = AssemblyReport(model, redundancy=None, q=pose.q, iterations=pose.iterations, length=length, t=how.t)  # type: ignore[arg-type]
+    _check_closed(report, pose, how)
     _check_limits(report, translation_limit, rotation_limit)
 
-    report.v = _velocity(report, redundancy, W)
-    gamma = model.gamma(pose.q, report.v)
-    report.redundancy = _redundancy_report(model, redundancy, pose.q, report.v, gamma, W, length)
-    _accelerate(report, redundancy, gamma)
+    W = how.W if velocity_weights is None else _weights(model, velocity_weights, (), length)
+    given = _given_velocities(model, pose.q, _targets(system, v0, "v0"))
+    report.v = consistent_velocity(
+        model, pose.q, model.v, redundancy.kept, model.nu(how.t), W, given, how.solver, how.t
+    )  # fmt: skip
+    _check_velocities(report, given)
+    gamma = model.gamma(pose.q, report.v, how.t)
+    report.redundancy = redundancy_report(model, redundancy, pose.q, report.v, gamma, how)
+    _accelerate(report, redundancy, gamma, how)
     _warn(report)
     return report
 
@@ -91,7 +100,10 @@ def mechanism_length(model: AbsoluteModel) -> float:
     return spread if spread > 1e-12 else 1.0
 
 
-def _weights(model: AbsoluteModel, weights: Mapping[str, Any], locks: tuple[str, ...], length: float) -> np.ndarray:
+# --- what is asked for ----------------------------------------------------------------------------------------------
+
+
+def _weights(model: AbsoluteModel, weights: Mapping[str, Any], locks: Sequence[str], length: float) -> np.ndarray:
     """W (6 nb,): rotations count in rad, translations in L."""
     W = np.ones((model.nb, 6))
     for name, weight in weights.items():
@@ -103,7 +115,7 @@ def _weights(model: AbsoluteModel, weights: Mapping[str, Any], locks: tuple[str,
                 f"weight of body {name!r} is {weight!r}; a positive number, or six (rotations, translations)"
             )
         W[model.body_index[name] - 1] = w
-    for name in locks:
+    for name in (locks,) if isinstance(locks, str) else locks:
         if name not in model.system.bodies:
             raise unknown("body", name, model.system.bodies, plural="bodies")
         W[model.body_index[name] - 1] *= 1e8
@@ -111,78 +123,94 @@ def _weights(model: AbsoluteModel, weights: Mapping[str, Any], locks: tuple[str,
     return W.reshape(-1)
 
 
-def _assembled(model: AbsoluteModel, W: np.ndarray, length: float) -> tuple[Redundancy, Configuration]:
-    """The redundant rows of the assembled pose, and the pose."""
-    units = row_units(model, length)
-    q0 = model.q
-    if np.abs(units * model.residual(q0)).max(initial=0.0) < 1e-11:
-        pose = Configuration(q0, 0, float(np.abs(units * model.residual(q0)).max(initial=0.0)), True)
-        return find_redundancy(model, q0), pose
-    pose = feasible_pose(model, q0, W, length)
-    for increments in (4, 16):
-        if pose.converged:
-            break
-        retry = feasible_pose(model, q0, W, length, increments)
-        pose = retry if retry.residual < pose.residual else pose
-    if not pose.converged or flipped_joints(model, pose.q):
-        aligned = feasible_pose(model, aligned_pose(model, q0), W, length)
-        if aligned.converged and not flipped_joints(model, aligned.q):
-            pose = aligned
-    redundancy = find_redundancy(model, pose.q)
+def _targets(system: System, given: Mapping[str, Any] | None, what: str) -> dict[str, np.ndarray]:
+    """The coordinates or velocities that joints are given, by joint."""
+    attribute = "nq" if what == "q0" else "nv"
+    targets: dict[str, np.ndarray] = {}
+    for name, joint in system.joints.items():
+        if getattr(joint, what) is not None and joint.nv:
+            targets[name] = np.asarray(getattr(joint.resolved(system.values), what), dtype=float)
+    for name, values in (given or {}).items():
+        joint = system.joint(name)
+        wanted = getattr(joint, attribute)
+        x = np.array([number(item, system.values, f"{what} of {joint}") for item in np.atleast_1d(np.asarray(values))])
+        if not wanted or x.shape != (wanted,):
+            raise InputError(f"{what} of {joint} has {x.size} numbers; {wanted} are needed")
+        targets[name] = x
+    return targets
+
+
+def _configuration(
+    model: AbsoluteModel, targets: Mapping[str, np.ndarray], how: Closing
+) -> tuple[Redundancy, Configuration]:
+    """The assembled pose; where joints are given coordinates, they act as drivers that stand still."""
+    if not targets:
+        return closed_pose(model, model.q, how)
+    joints = model.system.joints
+    measured = {name for name in targets if len(joints[name].coordinates) == joints[name].nq}
+    if not model.loop_blocks and all(joint.tree for joint in joints.values()):
+        start = _tree_pose(model, targets)
+    elif measured != set(targets):
+        joint = joints[min(set(targets) - measured)]
+        raise InputError(
+            f"q0 of {joint} ({joint.kind}): in a mechanism with loops q0 is for joints whose coordinates are angles and "
+            f"lengths; describe the pose of body {joint.child.name!r} instead"
+        )
+    else:
+        start = model.q
+    held = [
+        Driver(f"q0 of {name}", name, float(x), freedom=i)
+        for name in targets if name in measured
+        for i, x in enumerate(targets[name])
+    ]  # fmt: skip
+    redundancy, pose = closed_pose(absolute_model(model.system, held=held), start, how)
     if not pose.converged:
-        return redundancy, pose
-    for _ in range(ROUNDS):
-        try:
-            nearest = nearest_pose(model, pose.q, q0, redundancy.kept, W, length)
-        except SingularError:
-            break
-        if not nearest.converged or flipped_joints(model, nearest.q):
-            break  # the feasible pose stands
-        again = find_redundancy(model, nearest.q)
-        same = bool((again.kept == redundancy.kept).all())
-        pose = Configuration(nearest.q, pose.iterations + nearest.iterations, nearest.residual, True)
-        redundancy = again
-        if same:
-            break
-    return redundancy, pose
+        return Redundancy(redundancy.kept[: model.nc], [], []), pose
+    return find_redundancy(model, pose.q, how.t), pose
 
 
-def joint_gaps(model: AbsoluteModel, q: np.ndarray, length: float) -> list[JointGap]:
-    """Joints that stay open at q: distance [m] and misalignment [rad], the widest first."""
-    C = model.residual(q)
-    gaps = []
-    for joint, rows in model.rows_of_joint.items():
-        position = [C[r] for r in rows if model.rows[r].equation in ("DX", "DY", "DZ", "Screw", "Distance")]
-        turn = [C[r] for r in rows if model.rows[r].equation.startswith(("Dot", "Angle"))]
-        gap, angle = float(np.linalg.norm(position)), float(np.arcsin(min(1.0, float(np.linalg.norm(turn)))))
-        if gap > CONSISTENT * length or angle > CONSISTENT:
-            gaps.append(JointGap(joint, gap, angle))
-    for driver, gap, turns in driver_gaps(model, q):
-        if gap > CONSISTENT * (1.0 if turns else length):
-            gaps.append(JointGap(driver, 0.0 if turns else gap, gap if turns else 0.0, driver=True))
-    return sorted(gaps, key=lambda g: -max(g.distance / length, g.angle))
+def _tree_pose(model: AbsoluteModel, targets: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The pose (nb + 1, 7) of a mechanism without loops that has the coordinates of its joints."""
+    tree = Tree(model.system)
+    q = described_coordinates(tree, targets)
+    for name, values in targets.items():
+        q[tree.coordinates[name].q] = values
+    R, p = tree.pose(q)
+    start = model.q.copy()
+    for name, R_WB, p_WB in zip(tree.body_names, R, p, strict=True):
+        start[model.body_index[name]] = [*quaternion(R_WB), *p_WB]
+    return start
 
 
-def flipped_joints(model: AbsoluteModel, q: np.ndarray) -> list[str]:
-    """Joints whose directions are met 180° round: products that vanish allow both senses."""
-    from nexdyn.absolute.motion import _rotation
+def _given_velocities(
+    model: AbsoluteModel, q: np.ndarray, targets: Mapping[str, np.ndarray]
+) -> tuple[Matrix, np.ndarray, list[str]] | None:
+    """The velocities that joints are given, as rows on the bodies' velocities: H⁺ (V_child − V_parent) = v0; and whose."""
+    if not targets:
+        return None
+    rows, right, whose = [], [], []
+    for name, values in targets.items():
+        joint: Joint = model.system.joints[name]
+        a, b = model.body_index[joint.parent.name], model.body_index[joint.child.name]
+        block = np.zeros((joint.nv, 6 * len(model.bodies)))
+        for body in {a, b}:
+            for i in range(6):
+                v = np.zeros((len(model.bodies), 6))
+                v[body, i] = 1.0
+                block[:, 6 * body + i] = joint_state(model, joint, q, v)[1]
+        rows.append(block[:, 6:])
+        right.append(values)
+        whose += [name] * joint.nv
+    matrix = np.concatenate(rows)
+    return model.as_matrix(matrix), np.concatenate(right), whose
 
-    found = []
-    for k, (name, joint) in enumerate(model.system.joints.items()):
-        equations = {equation for equation, _ in joint.rows}
-        a, b = model.tables.pairs[k]
-        R_A = _rotation(q[a]) @ model.tables.frames[k, :9].reshape(3, 3)
-        R_B = _rotation(q[b]) @ model.tables.frames[k, 12:21].reshape(3, 3)
-        D = R_A.T @ R_B
-        aligned = {"DotZX", "DotZY"} <= equations
-        if (aligned and D[2, 2] < 0.0) or (aligned and "DotXY" in equations and (D[0, 0] < 0.0 or D[1, 1] < 0.0)):
-            found.append(name)
-    return found
+
+# --- what comes out -------------------------------------------------------------------------------------------------
 
 
-def _check_closed(report: AssemblyReport, pose: Configuration, length: float) -> None:
+def _check_closed(report: AssemblyReport, pose: Configuration, how: Closing) -> None:
     model = report.model
-    report.gaps = joint_gaps(model, pose.q, length)
+    report.gaps = joint_gaps(model, pose.q, how)
     report.flipped = flipped_joints(model, pose.q)
     if not pose.converged:
         shown = "; ".join(str(gap) for gap in report.gaps[:5]) or f"|C| = {pose.residual:.3g}"
@@ -212,116 +240,33 @@ def _check_limits(report: AssemblyReport, translation: float | None, rotation: f
             )
 
 
-def _velocity(report: AssemblyReport, redundancy: Redundancy, W: np.ndarray) -> np.ndarray:
-    model = report.model
-    nu = model.nu()
-    return consistent_velocity(model, report.q, model.v, redundancy.kept, nu, W, _given_velocities(model, report.q))
-
-
-def _given_velocities(model: AbsoluteModel, q: np.ndarray) -> tuple[sp.csr_matrix, np.ndarray] | None:
-    """The velocities v0 that joints are given, as rows on the bodies' velocities: H⁺ (V_child − V_parent) = v0."""
-    values = model.system.values
-    given = [joint for joint in model.system.joints.values() if joint.v0 is not None and joint.nv]
-    if not given:
-        return None
-    blocks, right = [], []
-    for joint in given:
-        a, b = model.body_index[joint.parent.name], model.body_index[joint.child.name]
-        rows = np.zeros((joint.nv, 6 * len(model.bodies)))
-        for body in {a, b}:
-            for i in range(6):
-                v = np.zeros((len(model.bodies), 6))
-                v[body, i] = 1.0
-                rows[:, 6 * body + i] = joint_state(model, joint, q, v)[1]
-        blocks.append(rows[:, 6:])
-        right.append(np.asarray(joint.resolved(values).v0))
-    return sp.csr_matrix(np.concatenate(blocks)), np.concatenate(right)
-
-
-def _accelerate(report: AssemblyReport, redundancy: Redundancy, gamma: np.ndarray) -> None:
-    model = report.model
-    try:
-        a, lam, kkt = accelerations(
-            model, report.q, report.v, generalized_forces(model, report.q, report.v), redundancy.kept, gamma
+def _check_velocities(report: AssemblyReport, given: tuple[Matrix, np.ndarray, list[str]] | None) -> None:
+    """AssemblyError where given velocities contradict the constraints or each other."""
+    if given is None:
+        return
+    off = np.abs(given[0] @ report.v[1:].reshape(-1) - given[1])
+    scale = max(1.0, float(np.abs(given[1]).max()))
+    worst = int(off.argmax())
+    if off[worst] > 1e-8 * scale:
+        raise AssemblyError(
+            f"joint {given[2][worst]!r} cannot have its v0: the constraints leave it {off[worst]:.3g} beside "
+            f"{given[1][worst]:g}; give the velocity of fewer joints",
+            report=report,
         )
+
+
+def _accelerate(report: AssemblyReport, redundancy: Redundancy, gamma: np.ndarray, how: Closing) -> None:
+    model = report.model
+    report.stresses = self_stresses(model, redundancy)
+    try:
+        force = generalized_forces(model, report.q, report.v, how.t)
+        a, lam, kkt = accelerations(model, report.q, force, redundancy.kept, gamma, how.solver, how.t)
     except SingularError:
         massless = [name for i, name in enumerate(model.bodies) if i and model.mass[i, 0] == 0.0]
         about = f"bodies without mass: {', '.join(massless[:5])}" if massless else "check masses and inertias"
         raise SingularError(f"the accelerations of {model.system.name!r} are not determined; {about}") from None
-    if not (np.isfinite(a).all() and np.isfinite(lam).all()):
-        raise SingularError(f"the accelerations of {model.system.name!r} are not finite; check masses and inertias")
     report.a, report.multipliers = a, lam
-    report.pivot_ratio = kkt.pivot_ratio
-    report.stresses = self_stresses(model, redundancy)
-
-
-def _redundancy_report(
-    model: AbsoluteModel, redundancy: Redundancy, q: np.ndarray, v: np.ndarray, gamma: np.ndarray, W: np.ndarray,
-    length: float,
-) -> RedundancyReport:  # fmt: skip
-    units = row_units(model, length)
-    C = model.residual(q)
-    Cv = model.jacobian(q) @ v[1:].reshape(-1)
-    dof = model.nv - redundancy.rank
-    structural = _structural(*without_drivers(model, redundancy), q, W, length, dof + len(model.drivers))
-    rows = []
-    for found in redundancy.dropped:
-        # a consistent row repeats what its circuit says: Σ stress · (C, ν, γ) = 0
-        off = [abs(x[found.row] - sum(c * x[r] for r, c in found.depends_on.items())) for x in (C, Cv, gamma)]
-        row = model.rows[found.row]
-        rows.append(
-            RedundantRow(
-                joint=row.joint,
-                equation=row.equation,
-                direction=row.direction,
-                priority=row.priority,
-                depends_on={str(model.rows[r]): c for r, c in sorted(found.depends_on.items())},
-                alternatives=[str(model.rows[r]) for r in found.alternatives],
-                conflict=(off[0], off[1], off[2]),
-                consistent=bool(
-                    max(off[0], off[1]) * units[found.row] < CONSISTENT and off[2] * units[found.row] < 1e-6
-                ),
-                structural=structural.get(found.row),
-            )
-        )
-    joints = model.system.joints
-    grubler = model.nv - model.nc
-    gaps = [block.gap for block in redundancy.blocks if np.isfinite(block.gap)]
-    return RedundancyReport(
-        redundant=rows, constraints=model.nc, independent=redundancy.rank, grubler=grubler, dof=dof,
-        rank_gap=min(gaps, default=np.inf), joints=len(joints), loops=len(redundancy.blocks),
-    )  # fmt: skip
-
-
-def _structural(
-    model: AbsoluteModel, redundancy: Redundancy, q: np.ndarray, W: np.ndarray, length: float, dof: int
-) -> dict[int, bool | None]:
-    """Whether each dropped row is redundant also at poses reached along the mechanism's own motions."""
-    if not redundancy.dropped:
-        return {}
-    if dof == 0:
-        return {found.row: None for found in redundancy.dropped}
-    holds: dict[int, bool | None] = {found.row: True for found in redundancy.dropped}
-    rng = np.random.default_rng(0)
-    reached = 0
-    for _ in range(2):
-        push = np.zeros((model.nb + 1, 6))
-        push[1:] = rng.normal(size=(model.nb, 6)) * ([1.0] * 3 + [length] * 3)
-        direction = consistent_velocity(model, q, push, redundancy.kept, np.zeros(model.nc), W)[1:].reshape(-1)
-        size = np.abs(direction.reshape(-1, 6) / ([1.0] * 3 + [length] * 3)).max()
-        if size < 1e-9:
-            continue
-        # all rows that hold everywhere keep holding, so that feasibility is asked of all of them
-        moved = feasible_pose(model, model.moved(q, PROBE / size * direction), W, length)
-        if not moved.converged:
-            continue
-        reached += 1
-        there = find_redundancy(model, moved.q)
-        if len(there.dropped) < len(redundancy.dropped):
-            still = {found.row for found in there.dropped}
-            for row in holds:
-                holds[row] = bool(holds[row]) and row in still
-    return holds if reached else {row: None for row in holds}  # noqa: C420
+    report.pivot_ratio, report.fallback = kkt.pivot_ratio, kkt.fallback
 
 
 def _warn(report: AssemblyReport) -> None:
@@ -330,6 +275,12 @@ def _warn(report: AssemblyReport) -> None:
         report.warnings.append("LOCKED: the mechanism has no degree of freedom left; nothing can move")
     for row in found.redundant:
         if not row.consistent:
-            report.warnings.append(f"CONFLICT: {row.joint}.{row.equation} contradicts the rows that it depends on")
-    if report.pivot_ratio < 1e-14:
+            report.warnings.append(f"CONFLICT: {row} contradicts the rows that it depends on")
+    if found.rank_gap < 1e3:
+        report.warnings.append(
+            f"the number of independent rows is not clear-cut: pivots differ by a factor of {found.rank_gap:.3g} only"
+        )
+    if report.fallback:
+        report.warnings.append(f"nearly singular: accelerations and reactions are the {report.fallback} solution")
+    elif report.pivot_ratio < ILL_CONDITIONED:
         report.warnings.append(f"ill-conditioned: the pivots of the equations of motion span {report.pivot_ratio:.1e}")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.absolute.mobility import Motion
 from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.absolute.motion import joint_wrench, minimum_norm
+from nexdyn.absolute.motion import at_joint, joint_wrench, minimum_norm, rows_wrench
+from nexdyn.analysis.absolute_loads import effort_on_child
 from nexdyn.errors import InputError, unknown
 from nexdyn.spatial.rotations import rotation_matrix
 
@@ -17,17 +20,20 @@ UNIQUE = 1e-9
 
 
 class JointGap(NamedTuple):
-    """How far a joint is from closed: distance [m], misalignment [rad]; `driver`: it is a driver that is not followed."""
+    """How far a joint is from closed: distance [m], misalignment [rad]; or a driver or coupling (`kind`) from its value."""
 
     joint: str
     distance: float
     angle: float
-    driver: bool = False
+    kind: str = "joint"
 
     def __str__(self) -> str:
         parts = [f"{self.distance:.3g} m"] if self.distance > 1e-9 else []
         parts += [f"{np.degrees(self.angle):.3g}°"] if self.angle > 1e-9 else []
-        what = f"driver {self.joint!r} is missed by" if self.driver else f"joint {self.joint!r} stays open by"
+        if self.kind == "driver" and self.joint.startswith("q0 of "):
+            what = f"q0 of joint {self.joint[6:]!r} is missed by"
+        else:
+            what = f"{self.kind} {self.joint!r} " + ("stays open by" if self.kind == "joint" else "is missed by")
         return f"{what} {' and '.join(parts)}"
 
 
@@ -56,7 +62,12 @@ class RedundantRow:
 
 @dataclass(frozen=True)
 class RedundancyReport:
-    """Redundant rows and what they leave: dof = 6 · bodies − independent rows; grubler counts all rows as independent."""
+    """Redundant rows and what they leave.
+
+    dof = 6 · bodies − independent rows; grubler counts all rows as independent. rank_gap: by what factor the last pivot that
+    was counted exceeds the first that was not, the least over the blocks with loops. motions: the degrees of freedom as
+    motions of joints (none are told of blocks with more than thousands).
+    """
 
     redundant: list[RedundantRow]
     constraints: int
@@ -66,6 +77,7 @@ class RedundancyReport:
     rank_gap: float
     joints: int
     loops: int
+    motions: list[Motion] = field(default_factory=list)
 
 
 class Reaction(NamedTuple):
@@ -91,6 +103,7 @@ class AssemblyReport:
     q: np.ndarray
     iterations: int = 0
     length: float = 1.0
+    t: float = 0.0
     v: np.ndarray = field(default_factory=lambda: np.zeros((0, 6)))
     a: np.ndarray = field(default_factory=lambda: np.zeros((0, 6)))
     multipliers: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -99,6 +112,7 @@ class AssemblyReport:
     flipped: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     pivot_ratio: float = 1.0
+    fallback: str = ""
 
     def _body(self, name: str) -> int:
         if name not in self.model.body_index:
@@ -131,26 +145,63 @@ class AssemblyReport:
         i = self._body(body)
         return rotation_matrix(self.q[i, :4]) @ self.a[i, :3]
 
+    @cached_property
+    def _gradients(self) -> np.ndarray:
+        return self.model.term_jacobian(self.q, self.t)
+
+    @cached_property
+    def least_multipliers(self) -> np.ndarray:
+        """The multipliers (nc,) of least norm that give the same motion; `multipliers` are 0 in the rows dropped."""
+        return minimum_norm(self.multipliers, self.stresses)
+
     def reaction(self, joint: str) -> Reaction:
         """The reaction of a joint; see :class:`Reaction`."""
-        joints = list(self.model.system.joints)
-        if joint not in joints:
-            raise unknown("joint", joint, joints)
-        if self.multipliers.size == 0 and self.model.nc:
-            raise InputError("the report has no reactions: the system was not assembled")
-        k = joints.index(joint)
-        J = self.model.term_jacobian(self.q)
-        dropped_zero = joint_wrench(self.model, self.q, k, self.multipliers, J)
-        least = joint_wrench(self.model, self.q, k, minimum_norm(self.multipliers, self.stresses), J)
+        self._require_joint(joint)
+        model = self.model
+        own = model.rows_of_joint.get(joint, [])
+
+        def wrench(lam: np.ndarray) -> np.ndarray:
+            return joint_wrench(model, self.q, joint, lam, self._gradients)
+
+        dropped_zero, least = wrench(self.multipliers[own]), wrench(self.least_multipliers[own])
         unique = np.ones(6, dtype=bool)
-        if self.stresses is not None and self.stresses.shape[1]:
-            own = self.model.rows_of_joint.get(joint, [])
-            stressed = joint_wrench(self.model, self.q, k, self.stresses.toarray(), J)
-            scale = np.array([1.0 / self.length] * 3 + [1.0] * 3)[:, None] if own else 1.0
-            unique = (np.abs(stressed * scale) < UNIQUE * max(1.0, np.abs(stressed * scale).max())).all(axis=1)
+        stresses = self.stresses[own]
+        if stresses.nnz:
+            stressed = wrench(stresses.toarray())
+            stressed[:3] /= self.length
+            unique = (np.abs(stressed) < UNIQUE * max(1.0, np.abs(stressed).max())).all(axis=1)
         return Reaction(
             dropped_zero[3:], dropped_zero[:3], np.concatenate([unique[3:], unique[:3]]), least[3:], least[:3]
         )
+
+    def transmitted(self, joint: str) -> tuple[np.ndarray, np.ndarray]:
+        """(force [N], moment [N m]) of the whole of a joint on its child: reaction, drivers, its springs and its motors."""
+        self._require_joint(joint)
+        found = self.reaction(joint)
+        model = self.model
+        extra = at_joint(model, self.q, joint, effort_on_child(model, self.q, self.v, joint, self.t))
+        driven = [row.index for row in model.rows if row.joint == joint and (row.driver or row.coupling)]
+        extra = extra + rows_wrench(model, self.q, joint, driven, self.multipliers[driven], self._gradients)
+        return found.force + extra[3:], found.moment + extra[:3]
+
+    def effort(self, name: str) -> float:
+        """What a driver takes [N, N m], along its coordinate, to do what it asks; of a coupling, its multiplier with the
+        opposite sign: coordinate i of it feels c_i times as much."""
+        efforts = self.efforts()
+        if name not in efforts:
+            raise unknown("driver or coupling", name, efforts)
+        return efforts[name]
+
+    def efforts(self) -> dict[str, float]:
+        """The efforts of all drivers and couplings, by name."""
+        named = [(row.driver or row.coupling, row.index) for row in self.model.rows]
+        return {name: -float(self.multipliers[r]) for name, r in named if name}
+
+    def _require_joint(self, joint: str) -> None:
+        if joint not in self.model.system.joints:
+            raise unknown("joint", joint, self.model.system.joints)
+        if self.multipliers.size == 0 and self.model.nc:
+            raise InputError("the report has no reactions: the system was not assembled")
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data (for JSON)."""
@@ -168,6 +219,7 @@ class AssemblyReport:
                 "independent": found.independent,
                 "grubler": found.grubler,
                 "dof": found.dof,
+                "motions": [motion._asdict() for motion in found.motions],
                 "redundant": [dict(vars(row), conflict=list(row.conflict)) for row in found.redundant],
             }
         if self.a.size:
@@ -186,6 +238,7 @@ class AssemblyReport:
                 name: {key: np.asarray(value).tolist() for key, value in self.reaction(name)._asdict().items()}
                 for name in model.system.joints
             }
+            data["efforts"] = self.efforts()
         return data
 
     def __str__(self) -> str:

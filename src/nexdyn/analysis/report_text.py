@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from nexdyn.analysis.report import AssemblyReport, RedundantRow
+    from nexdyn.analysis.report import AssemblyReport, RedundancyReport, RedundantRow
 
 BODIES_SHOWN = 30
+ROWS_SHOWN = 30
+MOTIONS_SHOWN = 12
 
 
 def report_text(report: AssemblyReport) -> str:
@@ -24,11 +26,14 @@ def report_text(report: AssemblyReport) -> str:
             "",
             "1  Constraints",
             f"   {found.constraints} equations, {found.independent} independent, {len(found.redundant)} redundant; "
-            f"{found.dof} degrees of freedom (Grübler's count says {found.grubler})",
+            f"{found.dof} degree{'' if found.dof == 1 else 's'} of freedom (Grübler's count says {found.grubler})",
         ]
-        for row in found.redundant:
+        for row in found.redundant[:ROWS_SHOWN]:
             lines += _redundant_row(row)
+        if len(found.redundant) > ROWS_SHOWN:
+            lines.append(f"   … {len(found.redundant) - ROWS_SHOWN} more redundant rows")
         lines += _advice(report)
+        lines += _motions(found)
     if not report.a.size:
         return "\n".join(lines)
     away = np.linalg.norm(report.q[1:, 4:] - model.q[1:, 4:], axis=1).max(initial=0.0)
@@ -50,6 +55,12 @@ def report_text(report: AssemblyReport) -> str:
         force = _vector(r.force, r.unique[:3])
         moment = _vector(r.moment, r.unique[3:])
         lines.append(f"   {name:<14} force {force} N   moment {moment} N m")
+    if len(model.system.joints) > BODIES_SHOWN:
+        lines.append(f"   … {len(model.system.joints) - BODIES_SHOWN} more joints")
+    efforts = report.efforts()
+    if efforts:
+        lines += ["", "   Efforts of drivers, and multipliers of couplings"]
+        lines += [f"   {name:<14} {effort:.5g}" for name, effort in list(efforts.items())[:BODIES_SHOWN]]
     return "\n".join(lines)
 
 
@@ -69,30 +80,52 @@ def _redundant_row(row: RedundantRow) -> list[str]:
     return [f"   redundant: {row} ({row.direction}), {state}, {where[row.structural]}", f"      = {terms}{more}"]
 
 
-_INSTEAD = {
-    ("revolute", frozenset({"DotZX", "DotZY"})): "a spherical joint",
-    ("revolute", frozenset({"DotZX"})): "a universal joint",
-    ("revolute", frozenset({"DotZY"})): "a universal joint",
-    ("revolute", frozenset({"DZ"})): "a cylindrical joint",
-    ("revolute", frozenset({"DZ", "DotZX", "DotZY"})): "a joint that only keeps its point on the axis",
-    ("fixed", frozenset({"DotZX", "DotZY", "DotXY"})): "a spherical joint",
-}
-
-
 def _advice(report: AssemblyReport) -> list[str]:
     """Which joint, changed, would remove the redundancy."""
     dropped: dict[str, set[str]] = {}
     for row in report.redundancy.redundant:
         dropped.setdefault(row.joint, set()).add(row.equation)
     lines = []
-    for joint, equations in dropped.items():
-        kind = report.model.system.joints[joint].kind
-        instead = _INSTEAD.get((kind, frozenset(equations)))
-        all_rows = {equation for equation, _ in report.model.system.joints[joint].rows}
-        if equations == all_rows:
-            lines.append(f"   advice: joint {joint!r} adds nothing; leave it out")
-        elif instead:
-            lines.append(f"   advice: make {joint!r} {instead}")
+    for name, equations in list(dropped.items())[:ROWS_SHOWN]:
+        joint = report.model.system.joints.get(name)
+        if joint is None:
+            continue
+        left = frozenset(equation for equation, _ in joint.rows) - equations
+        if not left:
+            lines.append(f"   advice: joint {name!r} adds nothing; leave it out")
+        elif left in _KIND_OF_ROWS:
+            lines.append(f"   advice: make {name!r} {_KIND_OF_ROWS[left]}")
+    return lines
+
+
+_KIND_OF_ROWS = {
+    frozenset({"DX", "DY", "DZ"}): "a spherical joint",
+    frozenset({"DX", "DY", "DZ", "DotZX"}): "a universal joint",
+    frozenset({"DX", "DY", "DZ", "DotZY"}): "a universal joint",
+    frozenset({"DX", "DY", "DotZX", "DotZY"}): "a cylindrical joint",
+    frozenset({"DX", "DY", "DotZX"}): "a joint that keeps its point on the axis (point_on_line)",
+    frozenset({"DX", "DY", "DotZY"}): "a joint that keeps its point on the axis (point_on_line)",
+    frozenset({"DX", "DY"}): "a joint that keeps its point on the axis (point_on_line)",
+    frozenset({"DX", "DY", "DZ", "DotZX", "DotZY"}): "a revolute joint",
+    frozenset({"DX", "DY", "DotZX", "DotZY", "DotXY"}): "a prismatic joint",
+    frozenset({"DZ", "DotZX", "DotZY"}): "a planar joint",
+    frozenset({"DotZX", "DotZY"}): "a joint that keeps the axes parallel (parallel)",
+    frozenset({"DotZX", "DotZY", "DotXY"}): "a cartesian joint",
+    frozenset({"DZ"}): "a joint that keeps its point in the plane (point_on_plane)",
+    frozenset({"DX"}): "a joint that keeps its point in the plane across x (point_on_plane)",
+    frozenset({"DY"}): "a joint that keeps its point in the plane across y (point_on_plane)",
+}
+"""What a joint is with those rows only."""
+
+
+def _motions(found: RedundancyReport) -> list[str]:
+    """The degrees of freedom as motions of joints."""
+    lines = [f"   free: {motion}" for motion in found.motions[:MOTIONS_SHOWN]]
+    told = sum(motion.freedoms for motion in found.motions)
+    if len(found.motions) > MOTIONS_SHOWN:
+        lines.append(f"   … {len(found.motions) - MOTIONS_SHOWN} more motions")
+    if told < found.dof:
+        lines.append(f"   {found.dof - told} motions of large blocks with loops are not told one by one")
     return lines
 
 

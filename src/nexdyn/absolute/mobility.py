@@ -1,0 +1,158 @@
+"""The motions that the constraints leave, told as motions of joints.
+
+In a block with loops, tree coordinates with J ẏ = 0 move its bodies; seen in the joints, a motion is the velocity of
+every joint's frame B against its frame A, (ω, v) in A. The motions are combined so that each turns or moves one joint
+by 1 and the joints chosen for the others not at all. A joint in no loop moves as it likes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+
+from nexdyn.absolute import stress
+from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.absolute.redundancy import RANK_TOLERANCE, Block, Redundancy
+from nexdyn.model.joint import Joint
+from nexdyn.spatial.rotations import rotation_matrix
+
+LARGEST = 3000
+"""Tree coordinates of a block up to which its motions are told."""
+SMALLEST = 1e-6
+"""A part of a motion below this is none."""
+WAYS = ("turns about x", "turns about y", "turns about z", "slides along x", "slides along y", "slides along z")
+_BLOCKED = {"DX": 3, "DY": 4, "DZ": 5}
+
+
+class Motion(NamedTuple):
+    """One degree of freedom: `joint` moves in a `way`, by 1 rad or 1 m; `with_it` moves {joint: {way: rate}} along.
+
+    Where a body is held by no joint, `joint` is the body and `way` "is free to move" as a whole, 6 degrees of freedom.
+    """
+
+    joint: str
+    way: str
+    with_it: dict[str, dict[str, float]]
+    freedoms: int = 1
+
+    def __str__(self) -> str:
+        if self.freedoms > 1:
+            return f"{self.joint} {self.way}"
+        parts = [f"{name} {way} {rate:+.4g}" for name, ways in self.with_it.items() for way, rate in ways.items()]
+        more = [f"… ({len(parts) - 6} more)"] if len(parts) > 7 else []
+        parts = parts[:6] + more if more else parts
+        return f"{self.joint} {self.way}" + (f"; with it {', '.join(parts)}" if parts else "")
+
+
+def remaining_motions(model: AbsoluteModel, redundancy: Redundancy, q: np.ndarray) -> list[Motion]:
+    """The degrees of freedom at q, as many as nv − rank; those of very large blocks are left out."""
+    found: list[Motion] = []
+    in_loops: set[int] = set()
+    for block in redundancy.blocks:
+        in_loops.update(block.shape.elements)
+        found += _of_block(model, block, q)
+    for k, (name, joint) in enumerate(model.system.joints.items()):
+        if k not in in_loops:
+            found += [Motion(name, way, {}) for way in free_ways(joint)]
+    return found + _unheld(model)
+
+
+def free_ways(joint: Joint) -> list[str]:
+    """How a joint in no loop moves."""
+    rows = [equation for equation, _ in joint.rows]
+    turned = [row for row in rows if row.startswith("Dot")]
+    if joint.kind == "helical":
+        return [WAYS[2]]
+    blocked = {_BLOCKED[row] for row in rows if row in _BLOCKED}
+    slides = [WAYS[i] for i in (3, 4, 5) if i not in blocked]
+    if "Distance" in rows:
+        slides = [*WAYS[4:6]]
+    turns = {0: [*WAYS[:3]], 1: [WAYS[0], WAYS[2]], 2: [WAYS[2]], 3: []}[len(turned)]
+    if joint.kind == "perpendicular":
+        turns = ["turns about its first axis", "turns about its second axis"]
+    return turns + slides
+
+
+def _of_block(model: AbsoluteModel, block: Block, q: np.ndarray) -> list[Motion]:
+    tree, shape, L = block.tree, block.shape, block.length
+    if tree is None or tree.count > LARGEST or tree.count == 0:
+        return []
+    if block.J.size:
+        Q, R, _ = scipy.linalg.qr(block.J.T, pivoting=True, check_finite=False)
+        pivots = np.abs(np.diagonal(R))
+        y = Q[:, int((pivots > RANK_TOLERANCE * max(1.0, pivots.max(initial=0.0))).sum()) :]
+    else:
+        y = np.eye(tree.count)
+    if not y.shape[1]:
+        return []
+    V = np.zeros((len(shape.bodies), 6, y.shape[1]))
+    stress.body_motions(shape.parent, tree.column, tree.rank, tree.Q, tree.T, np.ascontiguousarray(y), V)
+    joints = [k for k in shape.elements if k < len(model.system.joints)]
+    rates = _joint_rates(model, q, np.array(joints), shape.bodies, V, L)
+    chosen = np.zeros(y.shape[1], dtype=np.int64)
+    flat = rates.reshape(-1, y.shape[1])
+    order = np.argsort(~(np.abs(flat) > SMALLEST).any(axis=1), kind="stable")
+    count = stress.independent_rows(flat, order, 1e-5 * np.abs(flat).max(), chosen)
+    if count < y.shape[1]:
+        return []
+    basis = (flat @ np.linalg.inv(flat[chosen])).reshape(len(joints), 6, -1)
+    names = list(model.system.joints)
+    unit = np.array([1.0, 1.0, 1.0, L, L, L])
+    motions = []
+    for n, place in enumerate(chosen.tolist()):
+        of, way = place // 6, place % 6
+        with_it: dict[str, dict[str, float]] = {}
+        for i, w in zip(*np.nonzero(np.abs(basis[:, :, n]) > SMALLEST), strict=True):
+            if (i, w) != (of, way):
+                ways = with_it.setdefault(names[joints[i]], {})
+                ways[WAYS[w]] = float(basis[i, w, n] * unit[w] / unit[way])
+        motions.append(Motion(names[joints[of]], WAYS[way], with_it))
+    return motions
+
+
+def _joint_rates(
+    model: AbsoluteModel, q: np.ndarray, joints: np.ndarray, bodies: np.ndarray, V: np.ndarray, L: float
+) -> np.ndarray:
+    """(ω, v / L) (joints, 6, motions) of each joint's frame B against A, in A, for V in the bodies' way, v in L."""
+    place = np.zeros(len(model.bodies), dtype=int)
+    place[bodies] = np.arange(len(bodies))
+    a, b = model.tables.pairs[joints].T
+    frames = model.tables.frames[joints]
+    R_a, R_b = rotation_matrix(q[a, :4]), rotation_matrix(q[b, :4])
+    R_A = R_a @ frames[:, :9].reshape(-1, 3, 3)
+    p_B = q[b, 4:] + np.einsum("kij,kj->ki", R_b, frames[:, 21:])
+    w = [np.einsum("kij,kjn->kin", R, V[place[i], :3]) for R, i in ((R_a, a), (R_b, b))]
+    v = [
+        V[place[i], 3:] + np.cross(w_i, ((p_B - q[i, 4:]) / L)[:, :, None], axis=1)
+        for w_i, i in zip(w, (a, b), strict=True)
+    ]
+    relative = [np.einsum("kji,kjn->kin", R_A, x[1] - x[0]) for x in (w, v)]
+    return np.concatenate(relative, axis=1)
+
+
+def _unheld(model: AbsoluteModel) -> list[Motion]:
+    """Groups of bodies that no joint connects with the ground."""
+    root = np.arange(len(model.bodies))
+
+    def find(i: int) -> int:
+        while root[i] != i:
+            root[i] = root[root[i]]
+            i = root[i]
+        return i
+
+    for a, b in model.tables.pairs.tolist():
+        root[find(b)] = find(a)
+    of_ground = find(0)
+    groups: dict[int, list[str]] = {}
+    for i in range(1, len(model.bodies)):
+        r = find(i)
+        if r != of_ground:
+            groups.setdefault(r, []).append(model.bodies[i])
+    return [
+        Motion(
+            ", ".join(repr(name) for name in names[:3]) + (", …" if len(names) > 3 else ""), "is free to move", {}, 6
+        )
+        for names in groups.values()
+    ]
