@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import nexdyn as nx
+from nexdyn.spatial.rotations import exp_quaternion, quaternion_multiply, rotation_matrix
 
 AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 INERTIA = (0.1, 0.12, 0.02)
@@ -129,3 +130,37 @@ def written_twice() -> nx.System:
     system.add_joint(nx.Revolute("once", system.ground, body, at=(0, 0, 0)))
     system.add_joint(nx.Revolute("again", system.ground, body, at=(0, 0, 0)))
     return system
+
+
+LOOP_KINDS = (nx.Revolute, nx.Prismatic, nx.Spherical, nx.Universal, nx.Cylindrical, nx.Planar, nx.Fixed)
+
+
+def random_loops(rng: np.random.Generator, bodies: int, loops: int, turn: float, shift: float) -> tuple[nx.System, Any]:
+    """A spatial mechanism that closes by construction, described with its bodies turned and moved out of their places.
+
+    Its joints are given by frames in the bodies. Returns it with the true poses {body: (position, quaternion)}."""
+    names = ["ground", *(f"b{i}" for i in range(bodies))]
+    poses = {"ground": (np.zeros(3), np.array([1.0, 0, 0, 0]))}
+    for name in names[1:]:
+        w = rng.normal(size=4)
+        poses[name] = (rng.normal(size=3), w / np.linalg.norm(w))
+    system = nx.System("random loops", gravity=rng.normal(size=3))
+    for name in names[1:]:
+        p, w = poses[name]
+        away = exp_quaternion(turn * rng.uniform(-1, 1, 3))
+        system.add_body(
+            name, mass=rng.uniform(1, 2), inertia=rng.uniform(1, 1.5, 3), position=p + shift * rng.uniform(-1, 1, 3),
+            orientation=quaternion_multiply(w, away),
+        )  # fmt: skip
+    edges = [(int(rng.integers(0, i + 1)), i + 1) for i in range(bodies)]
+    edges += [tuple(sorted(rng.choice(bodies + 1, 2, replace=False))) for _ in range(loops)]
+    for k, (a, b) in enumerate(edges):
+        kind = nx.Spherical if k >= bodies else LOOP_KINDS[int(rng.integers(len(LOOP_KINDS)))]
+        point, z, x = rng.normal(size=(3, 3))
+        sides = {}
+        for side, body in (("a", names[a]), ("b", names[b])):
+            p, w = poses[body]
+            R = rotation_matrix(w)
+            sides |= {f"anchor_{side}": R.T @ (point - p), f"axis_{side}": R.T @ z, f"reference_{side}": R.T @ x}
+        system.add_joint(kind(f"j{k}", names[a], names[b], **sides))
+    return system, poses

@@ -96,7 +96,7 @@ def test_a_higher_priority_is_kept_instead() -> None:
 
 def test_random_graphs_of_joints_follow_the_greedy_rule(rng: np.random.Generator) -> None:
     kinds = [nx.Revolute, nx.Prismatic, nx.Spherical, nx.Universal, nx.Cylindrical, nx.Planar, nx.Fixed]
-    for _ in range(15):
+    for _ in range(40):
         n = int(rng.integers(3, 7))
         system = nx.System("random")
         bodies = [system.ground]

@@ -103,7 +103,8 @@ class KKT:
         if size > LARGEST_DENSE:
             raise InputError(f"solver 'qr' is dense: {size} unknowns are more than its {LARGEST_DENSE}; take 'lu'")
         dense = self._matrix if isinstance(self._matrix, np.ndarray) else self._matrix.toarray()
-        scale = 1.0 / np.sqrt(np.maximum(np.abs(dense).max(axis=1, initial=0.0), 1e-300))  # symmetric equilibration
+        scale = 1.0 / np.sqrt(np.maximum(np.abs(dense).max(axis=1, initial=0.0), 1e-300))
+        scale[self.n :] = scale[self.n :].mean() if self.m else 1.0  # one for all of λ, whose norm is to be least
         Z, R, order = scipy.linalg.qr(dense * scale[:, None] * scale, pivoting=True, check_finite=False)
         pivots = np.abs(R.diagonal())
         rank = int((pivots > 1e-12 * pivots.max(initial=0.0)).sum())

@@ -9,14 +9,22 @@ solution with the dropped rows at zero and the one of minimum norm, λ − N (N�
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+import scipy.sparse.linalg as spla
 
 from nexdyn.absolute.kkt import KKT, Matrix, Solver, factor_kkt
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.redundancy import Redundancy
+from nexdyn.errors import SingularError
 from nexdyn.spatial.rotations import rotation_matrix
+
+EPS_A = 1e-10
+"""Relative change of accelerations and multipliers at which they have settled."""
+MAX_ITERATIONS = 25
 
 
 def consistent_velocity(
@@ -53,6 +61,48 @@ def accelerations(
     out = np.zeros((model.nb + 1, 6))
     out[1:] = a.reshape(-1, 6)
     return out, lam, kkt
+
+
+def settled(
+    kkt: KKT, kept: np.ndarray, force: Callable[[np.ndarray, np.ndarray], np.ndarray], gamma: np.ndarray,
+    a: np.ndarray, lam: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, int]:  # fmt: skip
+    """a, λ where the forces `force(a, λ)` (6 nb,) depend on them, from a first guess, and the iterations it took.
+
+    Ψ(a, λ) = (M a + Cqᵀ λ − Q(a, λ), Cq a − γ) = 0 by Newton's method; with K = ∂Ψ without ∂Q, each step solves
+    (1 − K⁻¹ ∂Q) Δ = K⁻¹ [Q; γ] − (a, λ) by GMRES, ∂Q taken along its directions. SingularError where it does not settle.
+    """
+    n = kkt.n
+    dropped = np.zeros(len(kept))
+
+    def whole(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        rows = dropped.copy()
+        rows[kept] = x[n:]
+        return np.concatenate([np.zeros((1, 6)), x[:n].reshape(-1, 6)]), rows
+
+    def answer(x: np.ndarray) -> np.ndarray:
+        return np.concatenate(kkt.solve(force(*whole(x)), gamma[kept]))
+
+    x = np.concatenate([a[1:].reshape(-1), lam[kept]])
+    for iteration in range(1, MAX_ITERATIONS + 1):
+        y = answer(x)
+        off = y - x
+        scale = max(float(np.abs(y).max(initial=0.0)), 1e-12)
+        if not np.isfinite(off).all():
+            break
+        if np.abs(off).max(initial=0.0) <= EPS_A * scale:
+            return *whole(y), iteration
+
+        def along(d: np.ndarray, x: np.ndarray = x, y: np.ndarray = y, scale: float = scale) -> np.ndarray:
+            h = 1e-6 * scale / max(float(np.abs(d).max()), 1e-300)
+            return d - (answer(x + h * d) - y) / h
+
+        operator = spla.LinearOperator((len(x), len(x)), along, dtype=float)
+        step, _ = spla.gmres(operator, off, rtol=1e-6, atol=0.0, restart=min(60, len(x)), maxiter=5)
+        x = x + step
+    raise SingularError(
+        f"accelerations and reactions do not settle with the forces that depend on them, in {MAX_ITERATIONS} iterations"
+    )
 
 
 def self_stresses(model: AbsoluteModel, redundancy: Redundancy) -> sp.csr_matrix:

@@ -115,7 +115,8 @@ def block_length(model: AbsoluteModel, q: np.ndarray, shape: LoopBlock) -> float
     points = q[i, 4:] + np.einsum("ksij,ksj->ksi", rotation_matrix(q[i, :4]), p)
     points = points.reshape(-1, 3)
     spread = float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).max()))
-    return spread if spread > COINCIDENT * max(1e-300, float(np.abs(points).max())) else 1.0
+    arms = max(float(np.abs(p).max()), float(np.abs(q[i, 4:]).max()))
+    return spread if spread > COINCIDENT * arms else 1.0
 
 
 def _analyse(model: AbsoluteModel, q: np.ndarray, gradients: np.ndarray, local: np.ndarray, block: Block) -> None:
@@ -126,7 +127,7 @@ def _analyse(model: AbsoluteModel, q: np.ndarray, gradients: np.ndarray, local: 
     grads[:, :, 3:] *= L
     nodes = model.incidence.nodes[shape.rows]
     local[shape.bodies] = np.arange(len(shape.bodies))
-    N = _self_stresses(block, nodes, grads, local)
+    N = _self_stresses(block, rigid_transport(shape, q, L), nodes, grads, local)
     if N.shape[1] == 0:
         return
     backwards = np.lexsort((-shape.rows, model.row_priority[shape.rows]))
@@ -144,24 +145,35 @@ def _analyse(model: AbsoluteModel, q: np.ndarray, gradients: np.ndarray, local: 
         block.dropped.append(Dependence(int(shape.rows[i]), shape.rows[m][order], coefficients[order]))
 
 
-def tree_coordinates(shape: LoopBlock, nodes: np.ndarray, grads: np.ndarray) -> TreeCoordinates:
+def rigid_transport(shape: LoopBlock, q: np.ndarray, length: float) -> np.ndarray:
+    """T (n, 6, 6): (ω in the body, v / L) of each body as its parent's motion carries it; 0 for a root."""
+    R, p = rotation_matrix(q[shape.bodies, :4]), q[shape.bodies, 4:]
+    up = shape.parent
+    R_p, d = R[up], (p - p[up]) / length
+    T = np.zeros((len(up), 6, 6))
+    T[:, :3, :3] = np.swapaxes(R, 1, 2) @ R_p
+    T[:, 3:, :3] = -np.cross(d[:, :, None], R_p, axis=1)
+    T[:, 3:, 3:] = np.eye(3)
+    T[up < 0] = 0.0
+    return T
+
+
+def tree_coordinates(shape: LoopBlock, T: np.ndarray, nodes: np.ndarray, grads: np.ndarray) -> TreeCoordinates:
     """The motions that the edges of the spanning tree leave."""
     n, m = len(shape.bodies), len(shape.rows)
-    Q, T, L = np.zeros((n, 6, 6)), np.zeros((n, 6, 6)), np.zeros((m, 6))
+    Q, L = np.zeros((n, 6, 6)), np.zeros((m, 6))
     pivot, rank = np.zeros((n, 6), dtype=np.int64), np.zeros(n, dtype=np.int64)
-    stress.edge_bases(
-        shape.parent, shape.first, shape.count, nodes, grads, shape.bodies, RANK_TOLERANCE, Q, T, L, pivot, rank
-    )
+    stress.edge_bases(shape.first, shape.count, nodes, grads, shape.bodies, RANK_TOLERANCE, Q, L, pivot, rank)
     free = 6 - rank
     free[0] = 0
     column = np.cumsum(free) - free
     return TreeCoordinates(Q, T, L, pivot, rank, column, int(free.sum()))
 
 
-def _self_stresses(block: Block, nodes: np.ndarray, grads: np.ndarray, local: np.ndarray) -> np.ndarray:
+def _self_stresses(block: Block, T: np.ndarray, nodes: np.ndarray, grads: np.ndarray, local: np.ndarray) -> np.ndarray:
     """N (rows of the block, number of self-stresses)."""
     shape = block.shape
-    tree = block.tree = tree_coordinates(shape, nodes, grads)
+    tree = block.tree = tree_coordinates(shape, T, nodes, grads)
     J = block.J = np.zeros((len(shape.cut), tree.count))
     stress.loop_matrix(shape.parent, tree.column, tree.rank, tree.Q, tree.T, shape.cut, nodes, grads, local, J)
     z, rank, block.gap = left_null_space(J)

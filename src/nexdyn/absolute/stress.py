@@ -1,9 +1,9 @@
 """Self-stresses of a block with loops: all n with nᵀ Cq = 0, from its spanning tree and the rows that close it.
 
-With the rows of a tree edge split for its two bodies, A V_child + P V_parent = 0, and A = L Q by rows (Gram–Schmidt,
-the largest row first; r pivot rows with L_p, F the rows that complete Q to a basis):
+With A the part of a tree edge's rows for the child, A = L Q by rows (Gram–Schmidt, the largest row first; r pivot rows
+with L_p, F the rows that complete Q to a basis), and T what moves the child rigidly with its parent:
 
-    V_child = T V_parent + Fᵀ ẏ,   T = −Qᵀ L_p⁻¹ P_p                        tree coordinates ẏ
+    V_child = T V_parent + Fᵀ ẏ                                             tree coordinates ẏ
     J ẏ = 0: a closing row with gradient w on a body i takes J += w Fᵢᵀ and hands w Tᵢ on to the parent, up to where
     the bodies of the row meet; beyond there it vanishes, as a row does not feel a common motion of all its bodies
 
@@ -37,13 +37,13 @@ def _orthogonalised(v, basis, n):  # type: ignore[no-untyped-def]
 
 @kernel
 @allocating
-def edge_bases(parent, first, count, nodes, grads, bodies, tolerance, Q, T, L, pivot, rank):  # type: ignore[no-untyped-def]
-    """Q (n, 6, 6) with F in its last rows, T (n, 6, 6), L (rows, 6), pivot (n, 6) rows of the block, rank (n,).
+def edge_bases(first, count, nodes, grads, bodies, tolerance, Q, L, pivot, rank):  # type: ignore[no-untyped-def]
+    """Q (n, 6, 6) with F in its last rows, L (rows, 6), pivot (n, 6) rows of the block, rank (n,).
 
     nodes (rows, w) global bodies of each row, grads (rows, w, 6); bodies (n,) global numbers."""
     v = np.zeros(6)
     left = np.zeros((count.max(), 6))
-    for i in range(len(parent)):
+    for i in range(len(first)):
         r = 0
         m, start = count[i], first[i]
         largest = 0.0
@@ -92,18 +92,6 @@ def edge_bases(parent, first, count, nodes, grads, bodies, tolerance, Q, T, L, p
             length = _orthogonalised(v, Q[i], s)
             for c in range(6):
                 Q[i, s, c] = v[c] / length
-        T[i] = 0.0
-        if parent[i] >= 0:
-            for c in range(6):
-                for s in range(r):
-                    row = pivot[i, s]
-                    x = grads[row, 0 if nodes[row, 0] != bodies[i] else 1, c]
-                    for s_ in range(s):
-                        x -= L[row, s_] * v[s_]
-                    v[s] = x / L[row, s]
-                for s in range(r):
-                    for d in range(6):
-                        T[i, d, c] -= Q[i, s, d] * v[s]
 
 
 @kernel

@@ -8,7 +8,7 @@ A system that cannot be assembled raises AssemblyError, which carries the report
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from nexdyn.absolute.configuration import Configuration, difference
 from nexdyn.absolute.driving import refuse_overdriven
 from nexdyn.absolute.kkt import Matrix, chosen_solver
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
-from nexdyn.absolute.motion import accelerations, consistent_velocity, self_stresses
+from nexdyn.absolute.motion import accelerations, consistent_velocity, self_stresses, settled
 from nexdyn.absolute.redundancy import Redundancy, find_redundancy
 from nexdyn.analysis.absolute_loads import generalized_forces, joint_state
 from nexdyn.analysis.closing import Closing, closed_pose, flipped_joints, joint_gaps
@@ -28,14 +28,14 @@ from nexdyn.model.driver import Driver
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
-from nexdyn.spatial.rotations import quaternion
+from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.tree import Tree
 
+Loads = Callable[[AssemblyReport], Mapping[str, Any]]
+
 ILL_CONDITIONED = 1e-14
 """Pivots of the equations of motion that span more than this are warned of."""
-MASSLESS = 1e-12
-"""A body with less than this part of the largest mass, and the like inertia, that nothing holds has no acceleration."""
 
 
 def assemble(
@@ -49,6 +49,7 @@ def assemble(
     locks: Sequence[str] = (),
     translation_limit: float | None = None,
     rotation_limit: float | None = None,
+    loads: Loads | None = None,
     solver: str = "lu",
 ) -> AssemblyReport:
     """Analyse `system`: redundant rows, a consistent pose, velocity and acceleration, and every reaction.
@@ -58,6 +59,8 @@ def assemble(
     weights: {body: weight or six weights (rotations, then translations)} by which its displacement counts; 1 by default.
     velocity_weights: the same for the change of its velocity.
     locks: bodies that keep their described pose. translation_limit [m], rotation_limit [rad]: how far a body may move.
+    loads: forces that depend on accelerations or reactions: a function that is given the report so far, with those of the
+        iteration, and returns {body: (force [N], moment [N m])} at the bodies' origins, in world axes.
     solver: of the linear systems, "lu", "qr" (least norm, dense) or "iterative".
 
     Raises AssemblyError (its `report` says which joints stay open and which rows conflict); InputError.
@@ -68,10 +71,11 @@ def assemble(
     model = absolute_model(system)
     length = mechanism_length(model)
     how = Closing(_weights(model, weights or {}, locks, length), length, float(t), chosen_solver(solver))
-    redundancy, pose = _configuration(model, _targets(system, q0, "q0"), how)
+    targets = _targets(system, q0, "q0")
+    redundancy, pose, held = _configuration(model, targets, how)
     refuse_overdriven(model, redundancy, pose, how.W, length, how.t)
     report = AssemblyReport(model, redundancy=None, q=pose.q, iterations=pose.iterations, length=length, t=how.t)  # type: ignore[arg-type]
-    _check_closed(report, pose, how)
+    _check_closed(report, pose, how, held)
     _check_limits(report, translation_limit, rotation_limit)
 
     W = how.W if velocity_weights is None else _weights(model, velocity_weights, (), length)
@@ -82,7 +86,7 @@ def assemble(
     _check_velocities(report, given)
     gamma = model.gamma(pose.q, report.v, how.t)
     report.redundancy = redundancy_report(model, redundancy, pose.q, report.v, gamma, how)
-    _accelerate(report, redundancy, gamma, how)
+    _accelerate(report, redundancy, gamma, loads, how)
     _warn(report)
     return report
 
@@ -142,10 +146,10 @@ def _targets(system: System, given: Mapping[str, Any] | None, what: str) -> dict
 
 def _configuration(
     model: AbsoluteModel, targets: Mapping[str, np.ndarray], how: Closing
-) -> tuple[Redundancy, Configuration]:
-    """The assembled pose; where joints are given coordinates, they act as drivers that stand still."""
+) -> tuple[Redundancy, Configuration, AbsoluteModel]:
+    """The assembled pose; where joints are given coordinates, they act as drivers that stand still, in the model returned."""
     if not targets:
-        return closed_pose(model, model.q, how)
+        return *closed_pose(model, model.q, how), model
     joints = model.system.joints
     measured = {name for name in targets if len(joints[name].coordinates) == joints[name].nq}
     if not model.loop_blocks and all(joint.tree for joint in joints.values()):
@@ -158,15 +162,16 @@ def _configuration(
         )
     else:
         start = model.q
-    held = [
+    drivers = [
         Driver(f"q0 of {name}", name, float(x), freedom=i)
         for name in targets if name in measured
         for i, x in enumerate(targets[name])
     ]  # fmt: skip
-    redundancy, pose = closed_pose(absolute_model(model.system, held=held), start, how)
+    held = absolute_model(model.system, held=drivers)
+    redundancy, pose = closed_pose(held, start, how)
     if not pose.converged:
-        return Redundancy(redundancy.kept[: model.nc], [], []), pose
-    return find_redundancy(model, pose.q, how.t), pose
+        return Redundancy(redundancy.kept[: model.nc], [], []), pose, held
+    return find_redundancy(model, pose.q, how.t), pose, model
 
 
 def _tree_pose(model: AbsoluteModel, targets: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -208,13 +213,15 @@ def _given_velocities(
 # --- what comes out -------------------------------------------------------------------------------------------------
 
 
-def _check_closed(report: AssemblyReport, pose: Configuration, how: Closing) -> None:
+def _check_closed(report: AssemblyReport, pose: Configuration, how: Closing, held: AbsoluteModel) -> None:
     model = report.model
-    report.gaps = joint_gaps(model, pose.q, how)
+    report.gaps = joint_gaps(held, pose.q, how)
     report.flipped = flipped_joints(model, pose.q)
     if not pose.converged:
         shown = "; ".join(str(gap) for gap in report.gaps[:5]) or f"|C| = {pose.residual:.3g}"
-        driven = "".join(f"what driver {driver.name!r} asks for, " for driver in model.drivers[:3])
+        asking = [driver.name if held is not model else f"driver {driver.name!r}" for driver in held.drivers]
+        asking = [name if name.startswith(("q0", "driver")) else f"driver {name!r}" for name in asking]
+        driven = "".join(f"what {name} asks for, " for name in asking[:3])
         raise AssemblyError(
             f"system {model.system.name!r} cannot be assembled: {shown}; check {driven}lengths, anchors and axes",
             report=report,
@@ -255,11 +262,13 @@ def _check_velocities(report: AssemblyReport, given: tuple[Matrix, np.ndarray, l
         )
 
 
-def _accelerate(report: AssemblyReport, redundancy: Redundancy, gamma: np.ndarray, how: Closing) -> None:
+def _accelerate(
+    report: AssemblyReport, redundancy: Redundancy, gamma: np.ndarray, loads: Loads | None, how: Closing
+) -> None:
     model = report.model
     report.stresses = self_stresses(model, redundancy)
+    force = generalized_forces(model, report.q, report.v, how.t)
     try:
-        force = generalized_forces(model, report.q, report.v, how.t)
         a, lam, kkt = accelerations(model, report.q, force, redundancy.kept, gamma, how.solver, how.t)
     except SingularError:
         massless = [name for i, name in enumerate(model.bodies) if i and model.mass[i, 0] == 0.0]
@@ -267,6 +276,32 @@ def _accelerate(report: AssemblyReport, redundancy: Redundancy, gamma: np.ndarra
         raise SingularError(f"the accelerations of {model.system.name!r} are not determined; {about}") from None
     report.a, report.multipliers = a, lam
     report.pivot_ratio, report.fallback = kkt.pivot_ratio, kkt.fallback
+    if loads is not None:
+
+        def with_loads(a: np.ndarray, lam: np.ndarray) -> np.ndarray:
+            report.a, report.multipliers = a, lam
+            report.__dict__.pop("least_multipliers", None)
+            return force + _of_loads(report, loads)
+
+        report.a, report.multipliers, _ = settled(kkt, redundancy.kept, with_loads, gamma, a, lam)
+        report.__dict__.pop("least_multipliers", None)
+
+
+def _of_loads(report: AssemblyReport, loads: Loads) -> np.ndarray:
+    """The generalized forces (6 nb,) of what the user's function returns."""
+    Q = np.zeros((report.model.nb, 6))
+    given = loads(report)
+    if not isinstance(given, Mapping):
+        raise InputError(f"loads returned {given!r}; {{body: (force, moment)}} is needed")
+    for name, wrench in given.items():
+        if name not in report.model.system.bodies:
+            raise unknown("body", name, report.model.system.bodies, plural="bodies")
+        x = np.asarray(wrench, dtype=float)
+        if x.shape != (2, 3) or not np.isfinite(x).all():
+            raise InputError(f"loads on body {name!r} are {wrench!r}; (force, moment) of three finite numbers each")
+        i = report.model.body_index[name]
+        Q[i - 1] += [*(rotation_matrix(report.q[i, :4]).T @ x[1]), *x[0]]
+    return Q.reshape(-1)
 
 
 def _warn(report: AssemblyReport) -> None:
