@@ -378,12 +378,15 @@ def absolute_model(system: System, drivers: bool = True, held: Sequence[Driver] 
     values = system.values
     q, v, mass = np.zeros((len(bodies), 7)), np.zeros((len(bodies), 6)), np.zeros((len(bodies), 10))
     q[:, 0] = 1.0
+    R = np.empty((len(bodies), 3, 3))
     for i, body in enumerate(system.bodies.values(), start=1):
         resolved = body.resolved(values)
-        q[i, :4], q[i, 4:] = quaternion(resolved.R), resolved.p
+        R[i], q[i, 4:] = resolved.R, resolved.p
         c, m = resolved.com, resolved.mass
         I = resolved.inertia + m * (c @ c * np.eye(3) - np.outer(c, c))
         mass[i, 0], mass[i, 1:4], mass[i, 4:] = m, m * c, I[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
+    if system.bodies:
+        q[1:, :4] = quaternion(R[1:])
 
     table = _Builder(system, number_of)
     for joint in system.joints.values():
