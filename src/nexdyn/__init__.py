@@ -25,6 +25,11 @@ _HOMES = {
     "nexdyn.model.body": ("Body",),
     "nexdyn.model.joint": ("Joint", "Mimic"),
     "nexdyn.model.coupling": ("Coupling", "Gear", "RackAndPinion"),
+    "nexdyn.model.curves": ("ExpressionCurve", "SplineCurve", "UserCurve"),
+    "nexdyn.model.surfaces": (
+        "CylinderSurface", "EllipsoidSurface", "ImplicitSurface", "ParametricSurface", "PlaneSurface", "SphereSurface",
+        "TorusSurface",
+    ),
     "nexdyn.model.driver": ("Driver", "PointDriver"),
     "nexdyn.model.marker": ("Marker",),
     "nexdyn.model.force": ("Force",),
@@ -37,8 +42,9 @@ _HOMES = {
         "Constant", "Harmonic", "Linear", "Polynomial", "Step5", "StepChange", "Table", "TimeExpression", "UserFunction",
     ),
     "nexdyn.joints": (
-        "Cartesian", "Cylindrical", "Fixed", "Free", "Helical", "Parallel", "Perpendicular", "Planar", "PointOnLine",
-        "PointOnPlane", "Prismatic", "Revolute", "Rod", "Spherical", "Universal",
+        "Cartesian", "Cylindrical", "Fixed", "Free", "Helical", "Parallel", "Perpendicular", "Planar", "PointOnCurve",
+        "PointOnLine", "PointOnPlane", "PointOnSurface", "Prismatic", "Revolute", "Rod", "Spherical", "Universal",
+        "UserConstraint",
     ),
     "nexdyn.forces": (
         "AppliedForce", "Bushing", "ForceTable", "JointForce", "PointSpring", "TorsionSpring", "UserForce",
@@ -105,16 +111,20 @@ if TYPE_CHECKING:
         Parallel,
         Perpendicular,
         Planar,
+        PointOnCurve,
         PointOnLine,
         PointOnPlane,
+        PointOnSurface,
         Prismatic,
         Revolute,
         Rod,
         Spherical,
         Universal,
+        UserConstraint,
     )
     from nexdyn.model.body import Body
     from nexdyn.model.coupling import Coupling, Gear, RackAndPinion
+    from nexdyn.model.curves import ExpressionCurve, SplineCurve, UserCurve
     from nexdyn.model.driver import Driver, PointDriver
     from nexdyn.model.force import Force
     from nexdyn.model.functions import (
@@ -141,6 +151,15 @@ if TYPE_CHECKING:
     )
     from nexdyn.model.parameters import Parameter
     from nexdyn.model.shapes import Box, Capsule, Cylinder, Mesh, Sphere
+    from nexdyn.model.surfaces import (
+        CylinderSurface,
+        EllipsoidSurface,
+        ImplicitSurface,
+        ParametricSurface,
+        PlaneSurface,
+        SphereSurface,
+        TorusSurface,
+    )
     from nexdyn.model.system import System
     from nexdyn.results.file import open_result
     from nexdyn.results.result import Result

@@ -7,7 +7,7 @@
 A section holds its elements by name, in order; the attributes are the arguments of the element's class, read from its
 signature, so that a new joint, force or measure needs no line here. Attributes that equal their default are left out.
 A value is null, true or false, a number, text, a list of values, or {type: KIND, field: value} for a shape (in
-`shapes`) and a function of time; `mimic` is {joint: NAME, ...}, `priority` may be {EQUATION: number},
+`shapes`), a `curve`, a `surface` and a function of time; `mimic` is {joint: NAME, ...}, `priority` may be {EQUATION: number},
 `terms` of a coupling {JOINT: coefficient}. Expressions are text that starts with "=".
 
     from_dict(to_dict(system)) describes the same system.
@@ -28,6 +28,7 @@ from nexdyn.errors import InputError, NexDynWarning, UnknownNameError, unknown
 from nexdyn.forces import FORCES
 from nexdyn.joints import JOINTS
 from nexdyn.model.body import Body
+from nexdyn.model.curves import Curve
 from nexdyn.model.coupling import COUPLINGS
 from nexdyn.model.driver import DRIVERS
 from nexdyn.model.element import Element
@@ -38,6 +39,7 @@ from nexdyn.model.marker import Marker
 from nexdyn.model.measure import MEASURES
 from nexdyn.model.parameters import evaluate, frozen
 from nexdyn.model.shapes import Shape
+from nexdyn.model.surfaces import Surface
 from nexdyn.model.system import System
 
 Path = tuple[str | int, ...]
@@ -94,9 +96,10 @@ def _family(base: type) -> dict[str, type]:
 
 SHAPES = _family(Shape)
 FUNCTIONS = _family(Function)
+CURVES, SURFACES = _family(Curve), _family(Surface)
 SECTIONS: dict[str, tuple[str, Mapping[str, type] | type]] = {
     "bodies": ("body", Body),
-    "joints": ("joint", JOINTS),
+    "joints": ("joint", {kind: cls for kind, cls in JOINTS.items() if not _takes_python(cls)}),
     "couplings": ("coupling", COUPLINGS),
     "markers": ("marker", Marker),
     "drivers": ("driver", DRIVERS),
@@ -110,7 +113,9 @@ _KINDS = [kind for kind, _ in SECTIONS.values()]
 _ALL = "*"
 """In place of a name: every element of a kind failed."""
 
-_OBJECTS: dict[Any, str] = {cls: kind for kind, cls in (*SHAPES.items(), *FUNCTIONS.items())}
+_OBJECTS: dict[Any, str] = {
+    cls: kind for kind, cls in (*SHAPES.items(), *FUNCTIONS.items(), *CURVES.items(), *SURFACES.items())
+}
 _STORED_AS = {"of": "b", "seen_from": "a"}
 """Arguments of measures that are kept under another name."""
 _CHECKED_TYPES: dict[str, tuple[type | tuple[type, ...], str]] = {
@@ -130,7 +135,7 @@ def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
     Ready for JSON, where an infinite limit becomes Infinity, which Python's reader takes back.
 
     Raises InputError for a force that is a Python function, or an element of a class of your own. With `lossy` such
-    drivers, forces and measures are left out, with a NexDynWarning that names them, and numbers stand for what is too
+    joints, drivers, forces and measures are left out, with a NexDynWarning that names them, and numbers stand for what is too
     long.
     """
     values = system.values if lossy else None
@@ -145,7 +150,7 @@ def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
             try:
                 described[name] = _described(element, classes, values)
             except InputError:
-                if not lossy or kind not in ("driver", "force", "measure"):
+                if not lossy or kind not in ("joint", "driver", "force", "measure"):
                     raise
                 left_out.append(str(element))
         if described:
@@ -375,6 +380,9 @@ class Builder:
             built = self.object_of(path, "mimic", dict(value), Mimic, "")
         elif key == "shapes":
             built = self.object_of(path, f"the {value.get('type', 'shape')}", dict(value), SHAPES, "shape type")
+        elif key in ("curve", "surface"):
+            classes = CURVES if key == "curve" else SURFACES
+            built = self.object_of(path, f"the {key}", dict(value), classes, f"{key} type")
         else:
             label = f"the function {value['type']}" if isinstance(value.get("type"), str) else f"the function in {key}"
             built = self.object_of(path, label, dict(value), FUNCTIONS, "function type")

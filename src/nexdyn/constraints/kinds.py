@@ -1,7 +1,7 @@
 """The numbers by which kernels know a constraint primitive, and their names.
 
 DX, DY, DZ are the components of the displacement from A to B in A's axes; DotIJ is the product of axis I of A with axis
-J of B.
+J of B. Normal and Binormal are those of a point on a curve, User and UserAngle a function of the user's in m and in rad.
 """
 
 from __future__ import annotations
@@ -9,8 +9,12 @@ from __future__ import annotations
 DX, DY, DZ = 0, 1, 2
 DOT = 3  # + 3 i + j for the product of axis i of A and axis j of B
 DISTANCE, ANGLE = 12, 13
+NORMAL, BINORMAL, SURFACE, USER, USER_ANGLE = 14, 15, 16, 17, 18
 
-NUMBER = {"DX": DX, "DY": DY, "DZ": DZ, "Distance": DISTANCE, "Angle": ANGLE}
+NUMBER = {
+    "DX": DX, "DY": DY, "DZ": DZ, "Distance": DISTANCE, "Angle": ANGLE, "Normal": NORMAL,
+    "Binormal": BINORMAL, "Surface": SURFACE, "User": USER, "UserAngle": USER_ANGLE,
+}  # fmt: skip
 NUMBER |= {f"Dot{a}{b}": DOT + 3 * i + j for i, a in enumerate("XYZ") for j, b in enumerate("XYZ")}
 NAME = {number: name for name, number in NUMBER.items()}
 LENGTHS = [DX, DY, DZ, DISTANCE]

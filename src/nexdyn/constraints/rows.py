@@ -1,7 +1,7 @@
 """Values, Jacobian and second derivatives of all rows, term by term.
 
     velocity of a body in world axes: (R ω, v);  a gradient (g_w, g_v) in world axes is (Rᵀ g_w, g_v) for (ω, v)
-    C = Σ scale · primitive − offset − f(t),   γ = −Σ scale Γ(V, V) + f̈,   ν = ḟ
+    C = Σ scale · primitive − offset − f(t),   γ = −Σ scale (Γ(V, V) + 2 C_qt v + C_tt) + f̈,   ν = −Σ scale C_t + ḟ
 
 Increments of a body are (θ, δ): R exp(θ), p + δ; the matrix of second derivatives is Γ of unit velocities.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from nexdyn.constraints.pair import Pair, PairVelocity
 from nexdyn.constraints.tables import BODY_A, BODY_B, COUNT, FIRST, NEAR, PAIR
-from nexdyn.constraints.verbs import gradient, second, value
+from nexdyn.constraints.verbs import explicit_rate, explicit_second, gradient, second, value
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Quat, T, Vec3, rotation
 from nexdyn.spatial.table import PoseRows
@@ -80,15 +80,26 @@ def pair_velocity(tables, k, R_a, R_b, v):  # type: ignore[no-untyped-def]
 
 @kernel
 def quadratic(tables, t, q, v, near, gamma):  # type: ignore[no-untyped-def]
-    """γ (nr,) = −Σ scale Γ(V, V), without drivers."""
+    """γ (nr,) = −Σ scale (Γ(V, V) + 2 C_qt v + C_tt), without drivers."""
     for r in range(len(tables.rows)):
         total = 0.0
         for e in range(tables.rows[r, FIRST], tables.rows[r, FIRST] + tables.rows[r, COUNT]):
             k = tables.terms[e, PAIR]
             pair, R_a, R_b = pair_at(tables, k, q)
             V = pair_velocity(tables, k, R_a, R_b, v)
-            total += tables.scale[e] * second(tables, e, t, pair, near, V, V)
+            total += tables.scale[e] * (second(tables, e, t, pair, near, V, V) + explicit_second(tables, e, t, pair, V))
         gamma[r] = -total
+
+
+@kernel
+def rates(tables, t, q, nu):  # type: ignore[no-untyped-def]
+    """ν (nr,) = −Σ scale C_t, without drivers."""
+    for r in range(len(tables.rows)):
+        total = 0.0
+        for e in range(tables.rows[r, FIRST], tables.rows[r, FIRST] + tables.rows[r, COUNT]):
+            pair, _, _ = pair_at(tables, tables.terms[e, PAIR], q)
+            total += tables.scale[e] * explicit_rate(tables, e, t, pair)
+        nu[r] = -total
 
 
 @formula

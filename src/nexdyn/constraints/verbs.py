@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from nexdyn.constraints import angle, direction, displacement, distance, kinds
-from nexdyn.constraints.tables import NEAR, PRIMITIVE
+from nexdyn.constraints import angle, curve, direction, displacement, distance, kinds, surface, user
+from nexdyn.constraints.tables import DATA, NEAR, PRIMITIVE
 from nexdyn.kernel import formula
 
 DOT, DISTANCE, ANGLE = kinds.DOT, kinds.DISTANCE, kinds.ANGLE
+BINORMAL, SURFACE, USER = kinds.BINORMAL, kinds.SURFACE, kinds.USER
 
 
 @formula
@@ -19,9 +20,15 @@ def value(tables, e, t, pair, near):  # type: ignore[no-untyped-def]
         return direction.value(pair, (kind - DOT) // 3, (kind - DOT) % 3)
     if kind == DISTANCE:
         return distance.value(pair)
-    k = tables.terms[e, NEAR]
-    near[k] = angle.value(pair, near[k])
-    return near[k]
+    k, at = tables.terms[e, DATA], tables.terms[e, NEAR]
+    if kind == ANGLE:
+        near[at] = angle.value(pair, near[at])
+        return near[at]
+    if kind <= BINORMAL:
+        return curve.value(tables.data, k, kind == BINORMAL, pair, near, at)
+    if kind == SURFACE:
+        return surface.value(tables.data, k, pair, near, at)
+    return user.value(tables.data, k, pair, t)
 
 
 @formula
@@ -34,7 +41,14 @@ def gradient(tables, e, t, pair, near):  # type: ignore[no-untyped-def]
         return direction.gradient(pair, (kind - DOT) // 3, (kind - DOT) % 3)
     if kind == DISTANCE:
         return distance.gradient(pair)
-    return angle.gradient(pair)
+    if kind == ANGLE:
+        return angle.gradient(pair)
+    k, at = tables.terms[e, DATA], tables.terms[e, NEAR]
+    if kind <= BINORMAL:
+        return curve.gradient(tables.data, k, kind == BINORMAL, pair, near[at])
+    if kind == SURFACE:
+        return surface.gradient(tables.data, k, pair, near, at)
+    return user.gradient(tables.data, k, pair, t)
 
 
 @formula
@@ -47,4 +61,27 @@ def second(tables, e, t, pair, near, V, V_):  # type: ignore[no-untyped-def]
         return direction.second(pair, (kind - DOT) // 3, (kind - DOT) % 3, V, V_)
     if kind == DISTANCE:
         return distance.second(pair, V, V_)
-    return angle.second(pair, V, V_)
+    if kind == ANGLE:
+        return angle.second(pair, V, V_)
+    k, at = tables.terms[e, DATA], tables.terms[e, NEAR]
+    if kind <= BINORMAL:
+        return curve.second(tables.data, k, kind == BINORMAL, pair, near[at], V, V_)
+    if kind == SURFACE:
+        return surface.second(tables.data, k, pair, near, at, V, V_)
+    return user.second(tables.data, k, pair, t, V, V_)
+
+
+@formula
+def explicit_rate(tables, e, t, pair):  # type: ignore[no-untyped-def]
+    """C_t."""
+    if tables.terms[e, PRIMITIVE] < USER:
+        return 0.0
+    return user.explicit_rate(tables.data, tables.terms[e, DATA], pair, t)
+
+
+@formula
+def explicit_second(tables, e, t, pair, V):  # type: ignore[no-untyped-def]
+    """2 C_qt v + C_tt."""
+    if tables.terms[e, PRIMITIVE] < USER:
+        return 0.0
+    return user.explicit_second(tables.data, tables.terms[e, DATA], pair, t, V)

@@ -10,20 +10,23 @@ from nexdyn.joints.helical import Helical
 from nexdyn.joints.parallel import Parallel
 from nexdyn.joints.perpendicular import Perpendicular
 from nexdyn.joints.planar import Planar
+from nexdyn.joints.point_on_curve import PointOnCurve
 from nexdyn.joints.point_on_line import PointOnLine
 from nexdyn.joints.point_on_plane import PointOnPlane
+from nexdyn.joints.point_on_surface import PointOnSurface
 from nexdyn.joints.prismatic import Prismatic
 from nexdyn.joints.revolute import Revolute
 from nexdyn.joints.rod import Rod
 from nexdyn.joints.spherical import Spherical
 from nexdyn.joints.universal import Universal
+from nexdyn.joints.user_constraint import UserConstraint
 from nexdyn.model.joint import Joint
 
 JOINTS: dict[str, type[Joint]] = {
     cls.kind: cls
     for cls in (
         Fixed, Revolute, Prismatic, Helical, Cylindrical, Universal, Spherical, Planar, Cartesian, Free,
-        PointOnLine, PointOnPlane, Parallel, Perpendicular, Rod,
+        PointOnLine, PointOnPlane, Parallel, Perpendicular, Rod, PointOnCurve, PointOnSurface, UserConstraint,
     )
 }  # fmt: skip
 
@@ -37,11 +40,14 @@ __all__ = [
     "Parallel",
     "Perpendicular",
     "Planar",
+    "PointOnCurve",
     "PointOnLine",
     "PointOnPlane",
+    "PointOnSurface",
     "Prismatic",
     "Revolute",
     "Rod",
     "Spherical",
     "Universal",
+    "UserConstraint",
 ]

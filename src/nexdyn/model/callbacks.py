@@ -6,10 +6,14 @@ One machine code of the kernels serves every user function. A Numba-compiled fun
 compiled around it, at full speed. Any other callable goes through ctypes into the interpreter, slower; NexDynWarning
 says so, once per process. What the function is given and gives depends on its shape:
 
-    shape    state                    the function
-    TIME     –                        f(t) → y
-    JOINT    q, v                     f(t, q, v) → y
-    BODIES   A (18), B (18)           f(t, A, B, out), fills out (6) and returns nothing
+    shape       state                 the function
+    TIME        –                     f(t) → y
+    JOINT       q, v                  f(t, q, v) → y
+    BODIES      A (18), B (18)        f(t, A, B, out), fills out (6) and returns nothing
+    CURVE       –                     f(s) → x, y, z;  s in place of the time
+    PARAMETRIC  u, w                  f(u, w) → x, y, z;  first derivatives 6 numbers, second 9
+    IMPLICIT    x, y, z               f(x, y, z) → F;  gradient 3 numbers, second derivatives 6
+    POSE        x (3), R (9)          f(t, x, R) → C;  derivatives f(t, x, R, out) fill out (7), (7, 7)
 
 A function that raises makes the kernel stop; the exception is kept here until :meth:`Callback.take_failure`.
 """
@@ -48,14 +52,24 @@ class Shape(NamedTuple):
 TIME = Shape("time", "(t)", 0, 1)
 JOINT = Shape("joint", "(t, q, v)", 2, 1)
 BODIES = Shape("bodies", "(t, A, B, out)", 36, 6)
+CURVE = Shape("curve", "(s)", 0, 3)
+PARAMETRIC = Shape("parametric", "(u, w)", 2, 3)
+PARAMETRIC_FIRST, PARAMETRIC_SECOND = PARAMETRIC._replace(out=6), PARAMETRIC._replace(out=9)
+IMPLICIT = Shape("implicit", "(x, y, z)", 3, 1)
+IMPLICIT_GRADIENT, IMPLICIT_HESSIAN = IMPLICIT._replace(out=3), IMPLICIT._replace(out=6)
+POSE = Shape("pose", "(t, x, R)", 12, 1)
+POSE_GRADIENT = Shape("derivatives of a pose", "(t, x, R, out)", 12, 7)
+POSE_HESSIAN = POSE_GRADIENT._replace(out=49)
 
 _C_FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p)
 _DOUBLES = types.Array(types.float64, 1, "C")
-_NUMBA_ARGUMENTS = {
-    TIME: (types.float64,),
-    JOINT: (types.float64, types.float64, types.float64),
+_MATRIX = types.Array(types.float64, 2, "C")
+_FILLS = {
     BODIES: (types.float64, _DOUBLES, _DOUBLES, _DOUBLES),
+    POSE_GRADIENT: (types.float64, _DOUBLES, _MATRIX, _DOUBLES),
+    POSE_HESSIAN: (types.float64, _DOUBLES, _MATRIX, _MATRIX),
 }
+"""Of shapes whose functions fill `out`, and so return nothing; those of others return numbers."""
 _MADE: WeakValueDictionary[tuple[int, Shape], Callback] = WeakValueDictionary()
 _said_that_python_is_slow = False
 
@@ -105,12 +119,20 @@ class Callback:
     def _result(self, t: float, state: int) -> np.ndarray:
         f, shape = self.function, self.shape
         given = np.frombuffer(ctypes.string_at(state, 8 * shape.state))
-        if shape is TIME:
+        if shape == TIME:
             return np.array([float(f(t))])
-        if shape is JOINT:
+        if shape == JOINT:
             return np.array([float(f(t, float(given[0]), float(given[1])))])
+        if shape not in _FILLS:
+            if shape == POSE:
+                return np.array([float(f(t, given[:3], given[3:].reshape(3, 3)))])
+            result = f(t) if shape == CURVE else f(*given.tolist())
+            return np.array(result, dtype=float).reshape(shape.out)
         out = np.zeros(shape.out)
-        returned = f(t, given[:18], given[18:], out)
+        if shape == BODIES:
+            returned = f(t, given[:18], given[18:], out)
+        else:
+            returned = f(t, given[:3], given[3:].reshape(3, 3), out.reshape(7, 7) if shape.out == 49 else out)
         if returned is not None:
             raise TypeError(f"it returned {returned!r}; it must fill out and return nothing")
         return out
@@ -182,7 +204,36 @@ def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
             return interpreted(t, state, out)
         return 0
 
-    wrapper = {TIME: of_time, JOINT: of_joint, BODIES: of_bodies}[shape]
+    def of_pose(t, state, out):  # type: ignore[no-untyped-def]
+        given, result = numba.carray(state, 12, np.float64), numba.carray(out, 1, np.float64)
+        try:
+            result[0] = function(t, given[:3], given[3:].reshape(3, 3))
+        except Exception:
+            return interpreted(t, state, out)
+        return 0
+
+    def of_pose_gradient(t, state, out):  # type: ignore[no-untyped-def]
+        given, result = numba.carray(state, 12, np.float64), numba.carray(out, 7, np.float64)
+        result[:] = 0.0
+        try:
+            function(t, given[:3], given[3:].reshape(3, 3), result)
+        except Exception:
+            return interpreted(t, state, out)
+        return 0
+
+    def of_pose_hessian(t, state, out):  # type: ignore[no-untyped-def]
+        given, result = numba.carray(state, 12, np.float64), numba.carray(out, 49, np.float64)
+        result[:] = 0.0
+        try:
+            function(t, given[:3], given[3:].reshape(3, 3), result.reshape(7, 7))
+        except Exception:
+            return interpreted(t, state, out)
+        return 0
+
+    wrapper = {
+        TIME: of_time, JOINT: of_joint, BODIES: of_bodies, POSE: of_pose, POSE_GRADIENT: of_pose_gradient,
+        POSE_HESSIAN: of_pose_hessian,
+    }.get(shape) or _of_numbers(function, shape, interpreted)  # fmt: skip
     name = getattr(function, "__name__", "?")
     try:
         machine_code = numba.cfunc(types.int32(types.float64, types.voidptr, types.voidptr))(wrapper)
@@ -191,12 +242,50 @@ def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
         raise InputError(
             f"user function {name!r} cannot be compiled for {name}{shape.arguments}: " + "\n".join(reason[:12])
         ) from error
-    made = function.overloads.get(_NUMBA_ARGUMENTS[shape])
-    if shape is BODIES and made is not None and made.signature.return_type != types.none:
+    made = function.overloads.get(_FILLS.get(shape))
+    if made is not None and made.signature.return_type != types.none:
         raise InputError(
             f"user function {name!r} returns {made.signature.return_type}; it must fill out and return nothing"
         )
     return machine_code
+
+
+def _of_numbers(function: Any, shape: Shape, interpreted: Any) -> Callable[..., int]:
+    """The wrapper of a function of one, two or three numbers that gives one, three, six or nine."""
+    given, n = shape.state, shape.out
+
+    @numba.njit
+    def called(t, state):  # type: ignore[no-untyped-def]
+        if given == 0:
+            return function(t)
+        x = numba.carray(state, given, np.float64)
+        if given == 2:
+            return function(x[0], x[1])
+        return function(x[0], x[1], x[2])
+
+    def of_one(t, state, out):  # type: ignore[no-untyped-def]
+        try:
+            numba.carray(out, 1, np.float64)[0] = called(t, state)
+        except Exception:
+            return interpreted(t, state, out)
+        return 0
+
+    def of_several(t, state, out):  # type: ignore[no-untyped-def]
+        result = numba.carray(out, n, np.float64)
+        try:
+            y = called(t, state)
+            if len(y) != n:
+                return interpreted(t, state, out)
+            result[0], result[1], result[2] = y[0], y[1], y[2]
+            if n > 3:
+                result[3], result[4], result[5] = y[3], y[4], y[5]
+            if n > 6:
+                result[6], result[7], result[8] = y[6], y[7], y[8]
+        except Exception:
+            return interpreted(t, state, out)
+        return 0
+
+    return of_one if n == 1 else of_several
 
 
 # --- the call, in kernels ----------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ import numpy as np
 
 from nexdyn.errors import InputError, unknown
 from nexdyn.model.body import Body
+from nexdyn.model.callbacks import Callback
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.parameters import bound, number, sequence
 from nexdyn.model.placement import Triple, direction, frame, sine_between, unit_quaternion
@@ -111,6 +112,9 @@ class Joint(Element):
     """Whether minimal coordinates carry it; a joint that is a constraint only has no coordinates of its own."""
     coordinates: ClassVar[tuple[str, ...]] = ()
     """What a driver may drive, by freedom: the primitive that measures it; Tilt is the angle about x of the child side."""
+
+    followed: ClassVar[int] = 0
+    """Parameters of its rows, as of a point on a curve, that are followed along a motion."""
 
     parent: Body
     child: Body
@@ -356,6 +360,14 @@ class Joint(Element):
     def offset(self, equation: str, values: Mapping[str, float]) -> float:
         """What a row's primitive is to be, under the parameter `values`."""
         return 0.0
+
+    def data(self, values: Mapping[str, float]) -> list[float]:
+        """The numbers that its rows read in a kernel, under the parameter `values`."""
+        return []
+
+    def callbacks(self) -> tuple[Callback, ...]:
+        """The user functions of its last `data`."""
+        return ()
 
     def _each(self, attribute: str, values: Mapping[str, float]) -> tuple[float, ...]:
         """One number a freedom, from a number for all or a sequence; a limit may be inf, and is where None."""

@@ -1,0 +1,198 @@
+"""Rows of your own: C(x, R, t) of where B is in A,  x = R_Aᵀ d,  R = R_Aᵀ R_B,  and of the time.
+
+With z = (x, θ, t), where θ turns R exp(θ), and ż = (ẋ, ω, 1), ω = R_Bᵀ (ω_b − ω_a):
+
+    Ċ = C_x · ẋ + C_θ · ω + C_t:   u = R_A C_x,  n = R_B C_θ,   g = (u × (d + s_A) − n, −u, s_B × u + n, u)
+    Γ(V, V') = C_x · ẍ(V, V') + C_θ · ω̇(V, V') + (ẋ, ω)ᵀ C″ (ẋ', ω'),   ω̇(V, V') = ½ R_Bᵀ (ω_b × ω_a' + ω_b' × ω_a)
+    ν = −C_t,   γ = −Γ(V, V) − 2 C″_t · (ẋ, ω) − C_tt
+
+C″ is the second derivative of C(x + δ, R exp(θ), t + τ) at 0. What is not given of the derivatives is differenced:
+C″(a, b) of directions a, b from the gradient along a, whose C_θ turns with R,
+
+    C″(a, b) = D_a ∇C · b − ½ C_θ · (a_θ × b_θ)
+
+or from C at the four corners ±h (a ± b).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from nexdyn.constraints import point
+from nexdyn.constraints.pair import PairVelocity
+from nexdyn.kernel import formula
+from nexdyn.model.callbacks import call
+from nexdyn.spatial.algebra import Mat3, T, Vec3, cross, exp_quaternion, rotation
+
+FUNCTION, GRADIENT, HESSIAN, SIZE, PERIOD = range(5)
+NAN = math.nan
+NAN7 = (NAN,) * 7
+NAN49 = (NAN,) * 49
+
+
+class Seen(NamedTuple):
+    """What the function sees: x, R, t."""
+
+    x: Vec3
+    R: Mat3
+    t: float
+
+
+class Change(NamedTuple):
+    """A change of what it sees, or a gradient: of x, of θ, of t."""
+
+    x: Vec3
+    w: Vec3
+    t: float
+
+
+@formula
+def seen(pair, t):  # type: ignore[no-untyped-def]
+    return Seen(point.place(pair), T(pair.R_A) @ pair.R_B, t)
+
+
+@formula
+def change(pair, V, t):  # type: ignore[no-untyped-def]
+    """(ẋ, ω, t)."""
+    return Change(point.rate(pair, V), T(pair.R_B) @ (V.w_b - V.w_a), t)
+
+
+@formula
+def dot(a, b):  # type: ignore[no-untyped-def]
+    return a.x @ b.x + a.w @ b.w + a.t * b.t
+
+
+@formula
+def moved(z, h, a):  # type: ignore[no-untyped-def]
+    """z after h a."""
+    return Seen(z.x + h * a.x, z.R @ rotation(exp_quaternion(h * a.w)), z.t + h * a.t)
+
+
+@formula
+def of(data, k, z):  # type: ignore[no-untyped-def]
+    """C; NaN where the function fails."""
+    status, out = call(data[k + FUNCTION], z.t, (z.x, z.R), (NAN,))
+    return out[0] if status == 0 else NAN
+
+
+@formula
+def along(data, k, z, x, w, t):  # type: ignore[no-untyped-def]
+    """The derivative of C along (x, w, t) by a central difference; its step is the length of that."""
+    a = Change(x, w, t)
+    return of(data, k, moved(z, 1.0, a)) - of(data, k, moved(z, -1.0, a))
+
+
+@formula
+def slope(data, k, z):  # type: ignore[no-untyped-def]
+    """(C_x, C_θ, C_t)."""
+    if data[k + GRADIENT] != 0.0:
+        status, g = call(data[k + GRADIENT], z.t, (z.x, z.R), NAN7)
+        if status != 0:
+            return Change(Vec3(NAN, NAN, NAN), Vec3(NAN, NAN, NAN), NAN)
+        return Change(Vec3(g[0], g[1], g[2]), Vec3(g[3], g[4], g[5]), g[6])
+    o = Vec3(0.0, 0.0, 0.0)
+    h, l, p = 6e-6, 6e-6 * data[k + SIZE], 6e-6 * data[k + PERIOD]
+    return Change(
+        (0.5 / l) * Vec3(
+            along(data, k, z, Vec3(l, 0.0, 0.0), o, 0.0), along(data, k, z, Vec3(0.0, l, 0.0), o, 0.0),
+            along(data, k, z, Vec3(0.0, 0.0, l), o, 0.0),
+        ),
+        (0.5 / h) * Vec3(
+            along(data, k, z, o, Vec3(h, 0.0, 0.0), 0.0), along(data, k, z, o, Vec3(0.0, h, 0.0), 0.0),
+            along(data, k, z, o, Vec3(0.0, 0.0, h), 0.0),
+        ),
+        along(data, k, z, o, o, p) * (0.5 / p),
+    )  # fmt: skip
+
+
+@formula
+def size_of(data, k, a):  # type: ignore[no-untyped-def]
+    """The length of a change, in the units over which C changes."""
+    l, p = 1.0 / data[k + SIZE], 1.0 / data[k + PERIOD]
+    return math.sqrt((l * l) * (a.x @ a.x) + a.w @ a.w + (p * a.t) * (p * a.t))
+
+
+@formula
+def component(a, i):  # type: ignore[no-untyped-def]
+    if i == 0:
+        return a.x.x
+    if i == 1:
+        return a.x.y
+    if i == 2:
+        return a.x.z
+    if i == 3:
+        return a.w.x
+    if i == 4:
+        return a.w.y
+    if i == 5:
+        return a.w.z
+    return a.t
+
+
+@formula
+def curvature(data, k, z, a, b):  # type: ignore[no-untyped-def]
+    """C″(a, b)."""
+    if data[k + HESSIAN] != 0.0:
+        status, H = call(data[k + HESSIAN], z.t, (z.x, z.R), NAN49)
+        total = 0.0
+        for i in range(7):
+            for j in range(7):
+                total += H[7 * i + j] * component(a, i) * component(b, j)
+        return total if status == 0 else NAN
+    m, n = size_of(data, k, a), size_of(data, k, b)
+    if m == 0.0 or n == 0.0:
+        return 0.0
+    if data[k + GRADIENT] != 0.0:
+        h = 6e-6 / m
+        ahead, behind = slope(data, k, moved(z, h, a)), slope(data, k, moved(z, -h, a))
+        turning = slope(data, k, z).w @ cross(a.w, b.w)
+        return (dot(ahead, b) - dot(behind, b)) / (2.0 * h) - 0.5 * turning
+    h = 1.2e-4
+    i, j = h / m, h / n
+    plus = Change(i * a.x + j * b.x, i * a.w + j * b.w, i * a.t + j * b.t)
+    minus = Change(i * a.x - j * b.x, i * a.w - j * b.w, i * a.t - j * b.t)
+    corners = of(data, k, moved(z, 1.0, plus)) + of(data, k, moved(z, -1.0, plus))
+    corners -= of(data, k, moved(z, 1.0, minus)) + of(data, k, moved(z, -1.0, minus))
+    return corners / (4.0 * i * j)
+
+
+# --- the row ----------------------------------------------------------------------------------------------------------
+
+
+@formula
+def value(data, k, pair, t):  # type: ignore[no-untyped-def]
+    return of(data, k, seen(pair, t))
+
+
+@formula
+def gradient(data, k, pair, t):  # type: ignore[no-untyped-def]
+    C = slope(data, k, seen(pair, t))
+    g, n = point.gradient(pair, C.x), pair.R_B @ C.w
+    return PairVelocity(g.w_a - n, g.v_a, g.w_b + n, g.v_b)
+
+
+@formula
+def second(data, k, pair, t, V, V_):  # type: ignore[no-untyped-def]
+    z = seen(pair, t)
+    C = slope(data, k, z)
+    turning = 0.5 * (T(pair.R_B) @ (cross(V.w_b, V_.w_a) + cross(V_.w_b, V.w_a)))
+    return (
+        C.x @ point.second_rate(pair, V, V_)
+        + C.w @ turning
+        + curvature(data, k, z, change(pair, V, 0.0), change(pair, V_, 0.0))
+    )
+
+
+@formula
+def explicit_rate(data, k, pair, t):  # type: ignore[no-untyped-def]
+    """C_t."""
+    return slope(data, k, seen(pair, t)).t
+
+
+@formula
+def explicit_second(data, k, pair, t, V):  # type: ignore[no-untyped-def]
+    """2 C_qt v + C_tt."""
+    z, o = seen(pair, t), Vec3(0.0, 0.0, 0.0)
+    now = Change(o, o, 1.0)
+    return 2.0 * curvature(data, k, z, change(pair, V, 0.0), now) + curvature(data, k, z, now, now)
