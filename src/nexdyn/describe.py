@@ -28,8 +28,8 @@ from nexdyn.errors import InputError, NexDynWarning, UnknownNameError, unknown
 from nexdyn.forces import FORCES
 from nexdyn.joints import JOINTS
 from nexdyn.model.body import Body
-from nexdyn.model.curves import Curve
 from nexdyn.model.coupling import COUPLINGS
+from nexdyn.model.curves import Curve
 from nexdyn.model.driver import DRIVERS
 from nexdyn.model.element import Element
 from nexdyn.model.expressions import Expression, as_expression

@@ -12,11 +12,15 @@ import scipy.sparse as sp
 
 from nexdyn.absolute.blocks import Incidence, LoopBlock, incidence, loop_blocks
 from nexdyn.absolute.kkt import SMALL, Matrix
+from nexdyn.constraints import curve, surface
 from nexdyn.constraints import rows as kernels
-from nexdyn.constraints.kinds import ANGLE, LENGTHS, NUMBER
-from nexdyn.constraints.tables import ConstraintTables
+from nexdyn.constraints.kinds import ANGLE, LENGTHS, NORMAL, NUMBER, SURFACE, USER, USER_ANGLE
+from nexdyn.constraints.tables import COUNT, FIRST, NEAR, PRIMITIVE, ConstraintTables
 from nexdyn.errors import InputError
 from nexdyn.joints.helical import Helical
+from nexdyn.joints.point_on_curve import PointOnCurve
+from nexdyn.joints.point_on_surface import PointOnSurface
+from nexdyn.model.callbacks import failure
 from nexdyn.model.coupling import MEDIUM, Coupled, Law
 from nexdyn.model.driver import COMPONENTS, Driver, PointDriver
 from nexdyn.model.functions import Function
@@ -62,7 +66,9 @@ class Row(NamedTuple):
             "Screw": "advance beside the screw's pitch", "Distance": "translation along the line of its two points",
             "Angle": "rotation about z", "Tilt": "rotation about x", "Gear": "turns beside the gear's ratio",
             "Rack": "motion of the rack beside its pinion", "Coupling": "motion beside what the coupling asks for",
-            "Mimic": "motion beside the joint that it mimics",
+            "Mimic": "motion beside the joint that it mimics", "Normal": "translation along the curve's normal",
+            "Binormal": "translation along the curve's binormal", "Surface": "translation along the surface's normal",
+            "User": "what the user's function forbids", "UserAngle": "what the user's function forbids",
         }  # fmt: skip
         return words.get(self.equation, self.equation)
 
@@ -96,7 +102,8 @@ class AbsoluteModel:
     v: np.ndarray
     drivers: tuple[DriverRow, ...] = ()
     near_start: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    """What angles are looked for near where nothing else is known (nk,)."""
+    """What angles are looked for near where nothing else is known, and the parameters of points on curves and surfaces
+    as described (nk,)."""
     asked: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
     """Row and term of the angles that follow from others by couplings, in order, (n, 2)."""
 
@@ -199,7 +206,8 @@ class AbsoluteModel:
 
     def near(self, q: np.ndarray, t: float = 0.0) -> np.ndarray:
         """Where angles are looked for at a pose that no motion leads to (nk,): those that are driven near what their
-        drivers say, those coupled with them where the couplings then ask for, others within half a turn."""
+        drivers say, those coupled with them where the couplings then ask for, others within half a turn. Of points on
+        curves and surfaces, the nearest places that a descent from the described ones comes to."""
         near = np.zeros(len(self.near_start))
         near[:] = self.near_start
         for driver in self.drivers:
@@ -207,6 +215,8 @@ class AbsoluteModel:
                 near[driver.near] = driver.function.value(t)
         if len(self.asked):
             kernels.follow(self.tables, t, q, self.asked, near)
+        if self.on_curves:
+            kernels.values(self.tables, t, q, near, np.empty(self.nc))
         return near
 
     def residual(self, q: np.ndarray, t: float = 0.0, near: np.ndarray | None = None) -> np.ndarray:
@@ -216,11 +226,16 @@ class AbsoluteModel:
         kernels.values(self.tables, t, q, self.near(q, t) if near is None else near, C)
         for driver in self.drivers:
             C[driver.row] -= driver.function.value(t)
-        return C
+        return self._finite(C, t)
 
-    def nu(self, t: float = 0.0) -> np.ndarray:
-        """ν = ḟ (nc,): Cq v = ν."""
+    def nu(self, t: float = 0.0, q: np.ndarray | None = None) -> np.ndarray:
+        """ν = −C_t (nc,): Cq v = ν. Of drivers it is ḟ; rows of the user's own need the pose."""
         nu = np.zeros(self.nc)
+        if self.explicit:
+            if q is None:
+                raise ValueError("the rows of user functions of the time depend on q; give it")
+            kernels.rates(self.tables, t, q, nu)
+            self._finite(nu, t)
         for driver in self.drivers:
             nu[driver.row] = driver.function.derivative(t)
         return nu
@@ -229,7 +244,7 @@ class AbsoluteModel:
         """Gradients of the terms (nt, 12)."""
         J = np.empty((len(self.tables.terms), 12))
         kernels.jacobian(self.tables, t, q, self._given(near), J)
-        return J
+        return self._finite(J, t)
 
     @property
     def small(self) -> bool:
@@ -250,12 +265,59 @@ class AbsoluteModel:
         return sp.csr_matrix((J[kept], (row[kept], column[kept])), shape=(self.nc, self.nv))
 
     def gamma(self, q: np.ndarray, v: np.ndarray, t: float = 0.0, near: np.ndarray | None = None) -> np.ndarray:
-        """γ (nc,) = −Γ(v, v) + f̈: Cq a = γ."""
+        """γ (nc,) = −Γ(v, v) − 2 C_qt v − C_tt + f̈: Cq a = γ."""
         gamma = np.empty(self.nc)
         kernels.quadratic(self.tables, t, q, v, self._given(near), gamma)
         for driver in self.drivers:
             gamma[driver.row] += driver.function.second_derivative(t)
-        return gamma
+        return self._finite(gamma, t)
+
+    @cached_property
+    def explicit(self) -> bool:
+        """Whether there are rows of user functions, which may depend on the time."""
+        return bool(np.isin(self.tables.terms[:, PRIMITIVE], (USER, USER_ANGLE)).any())
+
+    @cached_property
+    def on_curves(self) -> bool:
+        """Whether parameters of points on curves or surfaces are followed."""
+        return any(self.tables.terms[e, PRIMITIVE] != ANGLE for e in np.flatnonzero(self.tables.terms[:, NEAR] >= 0))
+
+    @cached_property
+    def _users(self) -> tuple[Joint, ...]:
+        """The joints with functions of the user's."""
+        return tuple(joint for joint in self.system.joints.values() if joint.callbacks())
+
+    def _finite(self, x: np.ndarray, t: float) -> np.ndarray:
+        """`x`; SolveError naming the joint whose function of the user's has failed."""
+        if self._users and not np.isfinite(x).all():
+            self.raise_failure(x, t)
+        return x
+
+    def raise_failure(self, x: np.ndarray, t: float) -> None:
+        """SolveError for the joint whose function has raised, or has made `x`, an array (nc, …) or (nt, …), not finite."""
+        rows = np.repeat(np.arange(self.nc), self.tables.rows[:, COUNT]) if len(x) != self.nc else np.arange(self.nc)
+        bad = {self.rows[rows[int(i)]].joint for i in np.argwhere(~np.isfinite(x))[:, 0]}
+        for joint in self._users:
+            if joint.name in bad:
+                raise failure(joint, t, joint.callbacks())
+
+    def beyond_ends(self, q: np.ndarray, t: float = 0.0, near: np.ndarray | None = None) -> list[tuple[str, str]]:
+        """(joint, what is wrong) of every point that has left the ends of its open curve or surface."""
+        if not self.on_curves:
+            return []
+        found, at = [], self.near(q, t) if near is None else near
+        for e in np.flatnonzero(self.tables.terms[:, NEAR] >= 0):
+            _, kind, k, place = self.tables.terms[e].tolist()
+            ranges = curve.ranges(self.tables.data, k) if kind == NORMAL else []
+            ranges = surface.ranges(self.tables.data, k) if kind == SURFACE else ranges
+            for i, (letter, start, end) in enumerate(ranges):
+                x = float(at[place + i])
+                slack = 1e-9 * (end - start) if end < np.inf else 0.0
+                if not start - slack <= x <= end + slack:
+                    name = self.rows[int(np.flatnonzero(self.tables.rows[:, FIRST] <= e)[-1])].joint
+                    what = f"has left its {'curve' if kind == NORMAL else 'surface'}: {letter} = {x:.6g} is not within"
+                    found.append((name, f"{what} {start:g} and {end:g}"))
+        return found
 
     def _given(self, near: np.ndarray | None) -> np.ndarray:
         return self.near_start.copy() if near is None else near
@@ -265,6 +327,8 @@ class AbsoluteModel:
         n = len(self.tables.pairs)
         H = np.zeros((n, 12, 12))
         kernels.curvature(self.tables, t, q, self._given(near), weight, H)
+        if self._users and not np.isfinite(H).all():
+            self.raise_failure(self.gamma(q, np.zeros((len(self.bodies), 6)), t, near), t)
         column = (6 * (self.tables.pairs[:, :, None] - 1) + np.arange(6)).reshape(n, 12)
         i, j = np.broadcast_to(column[:, :, None], H.shape), np.broadcast_to(column[:, None, :], H.shape)
         kept = ((i >= 0) & (j >= 0)).reshape(-1)
@@ -388,7 +452,7 @@ def absolute_model(system: System, drivers: bool = True, held: Sequence[Driver] 
     if system.bodies:
         q[1:, :4] = quaternion(R[1:])
 
-    table = _Builder(system, number_of)
+    table = _Builder(system, number_of, q)
     for joint in system.joints.values():
         table.add_joint(joint)
     acting = {**(system.drivers if drivers else {}), **{driver.name: driver for driver in held}}
@@ -412,15 +476,17 @@ def absolute_model(system: System, drivers: bool = True, held: Sequence[Driver] 
         table.add_row(row, [(driven_pair[name], what.primitive, near, 1.0)], what.offset, len(driven) - 1)
     asked = table.asked({driver.near for driver in driven})
     return AbsoluteModel(
-        system, bodies, table.rows, table.tables(), mass, q, v, tuple(driven), np.zeros(len(table.near)), asked
+        system, bodies, table.rows, table.tables(), mass, q, v, tuple(driven), table.near_start(), asked
     )
 
 
 class _Builder:
     """Rows as they come together."""
 
-    def __init__(self, system: System, number_of: dict[str, int]) -> None:
-        self.system, self.values, self.number_of = system, system.values, number_of
+    def __init__(self, system: System, number_of: dict[str, int], q: np.ndarray) -> None:
+        self.system, self.values, self.number_of, self.q = system, system.values, number_of, q
+        self.data: list[float] = []
+        self.followed: dict[int, float] = {}
         self.rows: list[Row] = []
         self.near: dict[tuple[str, str], int] = {}
         self.pairs: list[tuple[int, int]] = []
@@ -438,11 +504,16 @@ class _Builder:
         return len(self.pairs) - 1
 
     def add_row(
-        self, row: Row, terms: list[tuple[int, int, int, float]], offset: float = 0.0, driver: int = -1
+        self,
+        row: Row,
+        terms: list[tuple[int, int, int, float]],
+        offset: float = 0.0,
+        driver: int = -1,
+        data: int = -1,
     ) -> None:
-        """A row of terms (pair, primitive, place in near, coefficient)."""
+        """A row of terms (pair, primitive, place in near, coefficient), and its numbers from `data` on."""
         self.table.append((len(self.terms), len(terms), driver))
-        self.terms += [(pair, primitive, -1, near) for pair, primitive, near, _ in terms]
+        self.terms += [(pair, primitive, data, near) for pair, primitive, near, _ in terms]
         self.scale += [scale for _, _, _, scale in terms]
         self.offset.append(offset)
         self.rows.append(row._replace(index=len(self.rows)))
@@ -455,13 +526,47 @@ class _Builder:
         R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(self.values)
         frame = np.concatenate([R_AJ.ravel(), p_AJ, R_BJ.ravel(), p_BJ])
         pair = self.add_pair(joint.parent.name, joint.child.name, frame)
+        data, place = self._numbers(joint, frame)
         for equation, priority in joint.rows:
             terms = [
-                (pair, kind, self.near_of((joint.name, "Angle")) if kind == ANGLE else -1, scale)
+                (pair, kind, self.near_of((joint.name, "Angle")) if kind == ANGLE else place, scale)
                 for kind, scale in _terms(joint, equation, self.values)
             ]
             row = Row(joint.name, equation, joint.row_priority(equation, priority), 0)
-            self.add_row(row, terms, joint.offset(equation, self.values))
+            self.add_row(row, terms, joint.offset(equation, self.values), data=data)
+
+    def _numbers(self, joint: Joint, frame: np.ndarray) -> tuple[int, int]:
+        """Where the numbers of a joint's rows lie in `data`, and its parameters in `near`; −1 for none."""
+        given = joint.data(self.values)
+        if not given:
+            return -1, -1
+        first = len(self.data)
+        parameters: tuple[float, ...] = ()
+        if isinstance(joint, PointOnCurve | PointOnSurface):
+            a, b = (self.q[self.number_of[body.name]] for body in (joint.parent, joint.child))
+            R_a = rotation_matrix(a[:4])
+            d = b[4:] + rotation_matrix(b[:4]) @ frame[21:24] - a[4:] - R_a @ frame[9:12]
+            x, row = frame[:9].reshape(3, 3).T @ (R_a.T @ d), np.array(given)
+            try:
+                if isinstance(joint, PointOnCurve):
+                    parameters = (curve.prepared(row, 0, x, str(joint)),)
+                else:
+                    parameters = surface.prepared(row, 0, x, str(joint))
+            except InputError as error:
+                raised = [failed for callback in joint.callbacks() if (failed := callback.take_failure()) is not None]
+                raise InputError(
+                    f"{error}: it raised {type(raised[0]).__name__}: {raised[0]}" if raised else str(error)
+                ) from error
+            given = row.tolist()
+        self.data += given
+        places = [self.near_of((joint.name, f"parameter {i}")) for i in range(len(parameters))]
+        self.followed.update(zip(places, parameters, strict=True))
+        return first, places[0] if places else -1
+
+    def near_start(self) -> np.ndarray:
+        start = np.zeros(len(self.near))
+        start[list(self.followed)] = list(self.followed.values())
+        return start
 
     def add_coupling(self, row: Row, law: Law) -> None:
         terms = []
@@ -512,7 +617,8 @@ class _Builder:
         return ConstraintTables(
             np.array(self.pairs, dtype=np.int64).reshape(-1, 2), np.array(self.frames).reshape(-1, 24),
             np.array(self.terms, dtype=np.int64).reshape(-1, 4), np.array(self.scale, dtype=float),
-            np.array(self.table, dtype=np.int64).reshape(-1, 3), np.array(self.offset, dtype=float), np.zeros(0),
+            np.array(self.table, dtype=np.int64).reshape(-1, 3), np.array(self.offset, dtype=float),
+            np.array(self.data, dtype=float),
         )  # fmt: skip
 
 

@@ -81,7 +81,7 @@ def assemble(
     W = how.W if velocity_weights is None else _weights(model, velocity_weights, (), length)
     given = _given_velocities(model, pose.q, _targets(system, v0, "v0"))
     report.v = consistent_velocity(
-        model, pose.q, model.v, redundancy.kept, model.nu(how.t), W, given, how.solver, how.t
+        model, pose.q, model.v, redundancy.kept, model.nu(how.t, pose.q), W, given, how.solver, how.t
     )  # fmt: skip
     _check_velocities(report, given)
     gamma = model.gamma(pose.q, report.v, how.t)
@@ -231,6 +231,10 @@ def _check_closed(report: AssemblyReport, pose: Configuration, how: Closing, hel
             f"system {model.system.name!r} closes only with joint {report.flipped[0]!r} turned 180° round; "
             f"describe the pose nearer to the assembled one, or turn the axis of one side",
             report=report,
+        )
+    for name, what in model.beyond_ends(pose.q, how.t):
+        raise AssemblyError(
+            f"joint {name!r} {what}; describe the pose nearer to the assembled one, or make it longer", report=report
         )
 
 

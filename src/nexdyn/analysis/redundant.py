@@ -31,7 +31,7 @@ def redundancy_report(
     """What `nx.assemble` reports of its redundant rows."""
     units = row_units(model, how.length)
     C = model.residual(q, how.t)
-    Cv = model.jacobian(q, how.t) @ v[1:].reshape(-1) - model.nu(how.t)
+    Cv = model.jacobian(q, how.t) @ v[1:].reshape(-1) - model.nu(how.t, q)
     holds: dict[int, bool | None] = {}
     for block in redundancy.blocks:
         if block.dropped:

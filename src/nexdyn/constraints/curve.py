@@ -108,22 +108,23 @@ def user_point(address, s):  # type: ignore[no-untyped-def]
 
 @formula
 def user_jet(data, i, s, size):  # type: ignore[no-untyped-def]
-    """c, c′, c″ of the functions at data[i], data[i + 1], data[i + 2]; a missing one by central differences."""
+    """c, c′, c″ of the functions at data[i], data[i + 1], data[i + 2]; a missing one by central differences of order 4."""
     f, df, ddf = data[i], data[i + 1], data[i + 2]
     c = user_point(f, s)
-    h = 6e-6 * size
-    if df != 0.0:
-        dc = user_point(df, s)
-    else:
-        dc = (0.5 / h) * (user_point(f, s + h) - user_point(f, s - h))
+    dc = user_point(df, s) if df != 0.0 else user_slope(f, s, 2e-4 * size)
     if ddf != 0.0:
-        ddc = user_point(ddf, s)
-    elif df != 0.0:
-        ddc = (0.5 / h) * (user_point(df, s + h) - user_point(df, s - h))
-    else:
-        h = 1.2e-4 * size
-        ddc = (1.0 / (h * h)) * (user_point(f, s + h) - 2.0 * c + user_point(f, s - h))
-    return c, dc, ddc
+        return c, dc, user_point(ddf, s)
+    if df != 0.0:
+        return c, dc, user_slope(df, s, 2e-4 * size)
+    h = 5e-4 * size
+    near, far = user_point(f, s + h) + user_point(f, s - h), user_point(f, s + 2.0 * h) + user_point(f, s - 2.0 * h)
+    return c, dc, (1.0 / (12.0 * h * h)) * (16.0 * near - far - 30.0 * c)
+
+
+@formula
+def user_slope(f, s, h):  # type: ignore[no-untyped-def]
+    near, far = user_point(f, s + h) - user_point(f, s - h), user_point(f, s + 2.0 * h) - user_point(f, s - 2.0 * h)
+    return (1.0 / (12.0 * h)) * (8.0 * near - far)
 
 
 @formula
@@ -140,7 +141,7 @@ def third(data, k, s):  # type: ignore[no-untyped-def]
         j = min(interval(data, i + 1, n, s), n - 2)
         return 6.0 * coefficients(data, i + 1 + n + 12 * j + 9)
     known = int(data[k]) == EXPRESSION or data[i + 2] != 0.0 or data[i + 1] != 0.0
-    h = (1e-5 if known else 1e-3) * (end - start)
+    h = (1e-5 if known else 1e-4) * (end - start)
     _, _, ahead = inside(data, k, s + h)
     _, _, behind = inside(data, k, s - h)
     return (0.5 / h) * (ahead - behind)
@@ -273,6 +274,11 @@ def prepared(data: np.ndarray, k: int, x: np.ndarray, what: str) -> float:
     order = np.argsort(np.linalg.norm(c - x, axis=1))[:5]
     found = [settle(data, k, x, float(s[i])) for i in order]
     return min(found, key=lambda pair: pair[1])[0]
+
+
+def ranges(data: np.ndarray, k: int) -> list[tuple[str, float, float]]:
+    """(letter, start, end) of the parameter where the curve at k is open."""
+    return [] if data[k + CLOSED] else [("s", float(data[k + START]), float(data[k + END]))]
 
 
 def _across(t: np.ndarray, what: str) -> np.ndarray:

@@ -17,5 +17,5 @@ NUMBER = {
 }  # fmt: skip
 NUMBER |= {f"Dot{a}{b}": DOT + 3 * i + j for i, a in enumerate("XYZ") for j, b in enumerate("XYZ")}
 NAME = {number: name for name, number in NUMBER.items()}
-LENGTHS = [DX, DY, DZ, DISTANCE]
+LENGTHS = [DX, DY, DZ, DISTANCE, NORMAL, BINORMAL, SURFACE, USER]
 """The primitives that are lengths [m]; the others are angles or products of directions."""

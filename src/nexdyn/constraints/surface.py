@@ -52,6 +52,17 @@ def direction(a):  # type: ignore[no-untyped-def]
     return (1.0 / length) * a, length
 
 
+@formula
+def stretched(p, q, r, x):  # type: ignore[no-untyped-def]
+    return Vec3(p * x.x, q * x.y, r * x.z)
+
+
+@formula
+def meridian(e, a):  # type: ignore[no-untyped-def]
+    """(ρ̇, 0, ż) of a."""
+    return Vec3(e @ a, 0.0, a.z)
+
+
 # --- functions of x ---------------------------------------------------------------------------------------------------
 
 
@@ -95,13 +106,13 @@ def closed_form_second(data, k, x, a, b):  # type: ignore[no-untyped-def]
     if code == ELLIPSOID:
         p, q, r = 1.0 / data[k + 1], 1.0 / data[k + 2], 1.0 / data[k + 3]
         m = min(data[k + 1], min(data[k + 2], data[k + 3]))
-        n, w = direction(Vec3(p * x.x, q * x.y, r * x.z))
-        a_, b_ = Vec3(p * a.x, q * a.y, r * a.z), Vec3(p * b.x, q * b.y, r * b.z)
+        n, w = direction(stretched(p, q, r, x))
+        a_, b_ = stretched(p, q, r, a), stretched(p, q, r, b)
         return m * (a_ @ b_ - (n @ a_) * (n @ b_)) / w
     if code == TORUS:
         e, rho = direction(Vec3(x.x, x.y, 0.0))
         n, delta = direction(Vec3(rho - data[k + 1], 0.0, x.z))
-        a_, b_ = Vec3(e @ a, 0.0, a.z), Vec3(e @ b, 0.0, b.z)
+        a_, b_ = meridian(e, a), meridian(e, b)
         across = (a.x * b.x + a.y * b.y - a_.x * b_.x) / rho
         return (a_ @ b_ - (n @ a_) * (n @ b_)) / delta + n.x * across
     return data[k + SCALE] * implicit_second(data, k, x, a, b)
@@ -357,3 +368,11 @@ def prepared(data: np.ndarray, k: int, x: np.ndarray, what: str) -> tuple[float,
     found = [settle(data, k, x, float(u[n // SAMPLES]), float(w[n % SAMPLES])) for n in order]
     best = min(found, key=lambda found: found[2] if math.isfinite(found[2]) else math.inf)
     return best[:2]
+
+
+def ranges(data: np.ndarray, k: int) -> list[tuple[str, float, float]]:
+    """(letter, start, end) of the parameters of the surface at k; endless where it is closed."""
+    if int(data[k]) != PARAMETRIC:
+        return []
+    places = (("u", k + RANGE), ("w", k + RANGE + 3))
+    return [(x, -math.inf, math.inf) if data[i + 2] else (x, float(data[i]), float(data[i + 1])) for x, i in places]

@@ -77,10 +77,10 @@ def of(data, k, z):  # type: ignore[no-untyped-def]
 
 
 @formula
-def along(data, k, z, x, w, t):  # type: ignore[no-untyped-def]
-    """The derivative of C along (x, w, t) by a central difference; its step is the length of that."""
+def along(data, k, z, h, x, w, t):  # type: ignore[no-untyped-def]
+    """The derivative of C along (x, w, t) by a central difference of step h."""
     a = Change(x, w, t)
-    return of(data, k, moved(z, 1.0, a)) - of(data, k, moved(z, -1.0, a))
+    return (of(data, k, moved(z, h, a)) - of(data, k, moved(z, -h, a))) / (2.0 * h)
 
 
 @formula
@@ -91,19 +91,13 @@ def slope(data, k, z):  # type: ignore[no-untyped-def]
         if status != 0:
             return Change(Vec3(NAN, NAN, NAN), Vec3(NAN, NAN, NAN), NAN)
         return Change(Vec3(g[0], g[1], g[2]), Vec3(g[3], g[4], g[5]), g[6])
-    o = Vec3(0.0, 0.0, 0.0)
+    o, x, y, u = Vec3(0.0, 0.0, 0.0), Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)
     h, l, p = 6e-6, 6e-6 * data[k + SIZE], 6e-6 * data[k + PERIOD]
     return Change(
-        (0.5 / l) * Vec3(
-            along(data, k, z, Vec3(l, 0.0, 0.0), o, 0.0), along(data, k, z, Vec3(0.0, l, 0.0), o, 0.0),
-            along(data, k, z, Vec3(0.0, 0.0, l), o, 0.0),
-        ),
-        (0.5 / h) * Vec3(
-            along(data, k, z, o, Vec3(h, 0.0, 0.0), 0.0), along(data, k, z, o, Vec3(0.0, h, 0.0), 0.0),
-            along(data, k, z, o, Vec3(0.0, 0.0, h), 0.0),
-        ),
-        along(data, k, z, o, o, p) * (0.5 / p),
-    )  # fmt: skip
+        Vec3(along(data, k, z, l, x, o, 0.0), along(data, k, z, l, y, o, 0.0), along(data, k, z, l, u, o, 0.0)),
+        Vec3(along(data, k, z, h, o, x, 0.0), along(data, k, z, h, o, y, 0.0), along(data, k, z, h, o, u, 0.0)),
+        along(data, k, z, p, o, o, 1.0),
+    )
 
 
 @formula

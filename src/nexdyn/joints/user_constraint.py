@@ -33,6 +33,7 @@ class UserConstraint(SidedJoint):
     function: Callable[..., float]
     gradient: Callable[..., None] | None
     hessian: Callable[..., None] | None
+    unit: str
 
     def __init__(
         self,

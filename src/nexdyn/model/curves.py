@@ -132,7 +132,7 @@ class ExpressionCurve(Curve):
         start, end = self._range(self.start, self.end, values)
         functions = self._functions(values)
         ends = [[float(f.value(s)) for f in functions] for s in (start, end)]
-        self._check_ends(*ends, self.closed)
+        self._check_ends(ends[0], ends[1], self.closed)
         head = [float(self.code), start, end, float(self.closed), 0.0, 0.0, 0.0]
         return [*head, *(x for f in functions for x in time_row(f))]
 
@@ -169,7 +169,7 @@ class UserCurve(Curve):
             ends = [np.array(self.f(s), dtype=float).reshape(3).tolist() for s in (start, end)]
         except Exception as error:
             raise InputError(f"f of {self} gives no point (x, y, z) at its ends: {error}") from error
-        self._check_ends(*ends, self.closed)
+        self._check_ends(ends[0], ends[1], self.closed)
         head = [float(self.code), start, end, float(self.closed), 0.0, 0.0, 0.0]
         given = (self.f, self.df, self.ddf)
         return [*head, *(0.0 if f is None else callback_of(f, CURVE).address for f in given)]
