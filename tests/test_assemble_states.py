@@ -203,7 +203,10 @@ def test_what_a_driven_joint_transmits_is_the_wrench_of_inverse_dynamics(rng: np
     tree = nx.Tree(arm(driven=False))
     q, v = tree.described(), tree.initial_velocity()
     a = np.array(
-        [report.angular_acceleration("upper") @ np.array((0, 1, 0.2)) / np.sqrt(1.04), joint_acceleration(report, "elbow")]
+        [
+            report.angular_acceleration("upper") @ np.array((0, 1, 0.2)) / np.sqrt(1.04),
+            joint_acceleration(report, "elbow"),
+        ]
     )
     wrenches = tree.joint_wrenches(q, v, a)
     for joint in ("shoulder", "elbow"):

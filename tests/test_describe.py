@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nexdyn.describe import FUNCTIONS, SECTIONS, SHAPES, from_dict, to_dict
+from nexdyn.describe import CURVES, FUNCTIONS, SECTIONS, SHAPES, SURFACES, from_dict, to_dict
 from nexdyn.errors import InputError, NexDynWarning, UnknownNameError
 from nexdyn.forces import FORCES, AppliedForce, JointForce, PointSpring, UserForce
-from nexdyn.joints import JOINTS, Helical, Revolute
+from nexdyn.joints import JOINTS, Helical, Revolute, UserConstraint
+from nexdyn.model import curves as c
 from nexdyn.model import functions as f
 from nexdyn.model import measure as m
 from nexdyn.model import shapes as s
+from nexdyn.model import surfaces as u
 from nexdyn.model.body import Body
+from nexdyn.model.coupling import COUPLINGS, Coupling, Gear, RackAndPinion
 from nexdyn.model.driver import DRIVERS, Driver, PointDriver
 from nexdyn.model.element import Element
 from nexdyn.model.expressions import Expression, as_expression, minimum
@@ -25,6 +28,8 @@ from nexdyn.model.joint import Joint, Mimic
 from nexdyn.model.measure import MEASURES, Distance
 from nexdyn.model.parameters import evaluate
 from nexdyn.model.system import System
+
+WRITTEN = {kind: cls for kind, cls in JOINTS.items() if cls is not UserConstraint}
 
 Random = np.random.Generator
 TIMES = np.linspace(0.1, 1.9, 7)
@@ -115,8 +120,42 @@ def joint(rng: Random, system: System, kind: str, parent: str, child: str) -> Jo
         own |= {"length": quantity(rng, system)} if kind == "rod" else {}
         where = [w for w in where if "at" not in w] if kind == "rod" else where
         where = [{"axis_a": (1, 0, 0), "axis_b": rng.normal(size=3)}] if kind == "perpendicular" else where
+        if kind in ("point_on_curve", "point_on_surface"):
+            own |= {"curve": curve(rng, system)} if kind == "point_on_curve" else {"surface": surface(rng, system)}
+            where = [{}, {"anchor_a": rng.normal(size=3), "axis_a": (1, 0, 0), "anchor_b": (0.0, "=L", 0.0)}]
     some = {key: value for key, value in per_freedom.items() if cls.nv and rng.random() < 0.4}
     return cls(f"{kind} {child}", parent, child, **own, **some, **where[rng.integers(len(where))])
+
+
+def curve(rng: Random, system: System) -> c.Curve:
+    x = quantity(rng, system)
+    ways: list[Callable[[], c.Curve]] = [
+        lambda: c.SplineCurve([(0, 0, 0), (x, 1, 0), (0, "=-L", 1)], closed=True),
+        lambda: c.SplineCurve(rng.normal(size=(4, 3))),
+        lambda: c.ExpressionCurve("=L*cos(s)", "=sin(s)", x, 0, "=2*pi", closed=True),
+        lambda: c.ExpressionCurve(f.Polynomial((0, 1.0, "=L")), 0.1, "=s", -1, "=L"),
+    ]
+    return ways[rng.integers(len(ways))]()
+
+
+def surface(rng: Random, system: System) -> u.Surface:
+    ways: list[Callable[[], u.Surface]] = [
+        lambda: u.SphereSurface("=L"),
+        lambda: u.CylinderSurface(0.3),
+        lambda: u.PlaneSurface(),
+        lambda: u.EllipsoidSurface((1.0, "=L", 0.4)),
+        lambda: u.TorusSurface("=2*L", 0.1),
+    ]
+    return ways[rng.integers(len(ways))]()
+
+
+def couplings(rng: Random, system: System) -> list[Any]:
+    x = quantity(rng, system)
+    return [
+        Gear("gear", "revolute b1", "cylindrical b4", ratio="=-L", offset=x),
+        RackAndPinion("rack", "revolute b1", "prismatic b2", radius=0.1),
+        Coupling("sum", {"revolute b1": 1.0, ("cylindrical b4", 1): "=L", "helical b3": x}, offset=0.1, priority=2),
+    ]
 
 
 def forces(rng: Random, system: System) -> list[Any]:
@@ -161,7 +200,7 @@ def random_system(rng: Random) -> System:
     system.parameter("g", 9.81)
     system.parameter("twice", "=2*L")
     previous = "ground"
-    for i, kind in enumerate(JOINTS):
+    for i, kind in enumerate(WRITTEN):
         name = f"b{i}"
         system.add_body(body(rng, system, name))
         system.add_joint(joint(rng, system, kind, previous if rng.random() < 0.7 else "ground", name))
@@ -177,6 +216,8 @@ def random_system(rng: Random) -> System:
     system.add_measure(m.Angle("angle", "m1", "m2", "xy"))
     system.add_measure(m.Displacement("dz", "m1", "b2", "dz"))
     system.add_measure(m.Direction("zx", "m1", "m2", "zx"))
+    for coupling in couplings(rng, system):
+        system.add_coupling(coupling)
     for driver in drivers(rng, system):
         system.add_driver(driver)
     for force in forces(rng, system):
@@ -249,7 +290,11 @@ def test_random_systems_hold_every_kind_of_everything() -> None:
     for system in systems:
         for force in system.forces.values():
             seen |= {type(x) for attribute in vars(force).values() for x in (attribute, *_items(attribute))}
-    wanted = [*JOINTS.values(), *DRIVERS.values(), *MEASURES.values(), *SHAPES.values(), *FUNCTIONS.values()]
+    for system in systems:
+        for element in system.joints.values():
+            seen |= {type(vars(element).get(name)) for name in ("curve", "surface")}
+    wanted = [*WRITTEN.values(), *COUPLINGS.values(), *CURVES.values(), *SURFACES.values()]
+    wanted += [*DRIVERS.values(), *MEASURES.values(), *SHAPES.values(), *FUNCTIONS.values()]
     assert {cls.__name__ for cls in wanted if cls not in seen} == set()
 
 
