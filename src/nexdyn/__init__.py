@@ -58,6 +58,7 @@ _HOMES = {
     "nexdyn.results.file": ("open_result",),
     "nexdyn.io.loader": ("demos", "load"),
     "nexdyn.io.scene": ("save_scene",),
+    "nexdyn.io.urdf_writer": ("save_urdf",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -102,6 +103,7 @@ if TYPE_CHECKING:
     from nexdyn.integrate.methods import DormandPrince, ExplicitEuler, RungeKutta4, SemiImplicitEuler
     from nexdyn.io.loader import demos, load
     from nexdyn.io.scene import save_scene
+    from nexdyn.io.urdf_writer import save_urdf
     from nexdyn.joints import (
         Cartesian,
         Cylindrical,

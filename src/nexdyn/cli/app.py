@@ -5,7 +5,7 @@ from __future__ import annotations
 from cyclopts import App
 
 from nexdyn import __version__
-from nexdyn.cli import check, demos, info, plot, run
+from nexdyn.cli import check, convert, demos, info, plot, run
 
 EXAMPLES = """\
 Examples:
@@ -15,6 +15,7 @@ Examples:
   nexdyn plot hinge-chain.nc         energy and joint coordinates, as PNG
   nexdyn check four-bar              redundant constraints, assembled pose, reactions
   nexdyn info robot.urdf             its bodies, joints and masses
+  nexdyn convert robot.urdf a.yaml   a robot as a scene, and back
   nexdyn demos                       the models that come with NexDyn
   nexdyn run --help                  more examples, and all options"""
 
@@ -30,5 +31,5 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-for page in (run, plot, check, info, demos):
+for page in (run, plot, check, info, convert, demos):
     app.command(page.command, help_epilogue=page.EXAMPLES, name=page.NAME)

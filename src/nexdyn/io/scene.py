@@ -37,6 +37,8 @@ DYNAMICS = ("aba", "crba")
 MAX_ERRORS = 50
 SIMULATION_KEYS = ("t_end", "method", "output_every", "output_times", "dynamics", "q0", "v0")
 SUFFIXES = (".yaml", ".yml")
+NEAR = 3
+"""Directories that a relative name of a mesh may climb."""
 SHOWN = 5
 """Missing meshes that a warning names."""
 
@@ -105,14 +107,23 @@ def _meshes(system: System) -> list[str]:
 
 
 def dump_scene(
-    system: System, simulation: Mapping[str, Any] | None = None, description: str = "", *, lossy: bool = False
+    system: System,
+    simulation: Mapping[str, Any] | None = None,
+    description: str = "",
+    *,
+    lossy: bool = False,
+    directory: PathLike | None = None,
 ) -> str:
     """The text of a scene that reads back to the same system; `simulation` as in :class:`Scene`.
+
+    directory: where the scene will lie; meshes near it are named from there.
 
     InputError for a force that is a Python function; `lossy` leaves such forces out, with a NexDynWarning.
     """
     data: dict[str, Any] = {"description": description} if description else {}
     data |= to_dict(system, lossy=lossy)
+    if directory is not None:
+        _name_meshes_from(data, os.path.abspath(directory))
     if simulation:
         data["simulation"] = {key: _simulation_data(value) for key, value in simulation.items()}
     return "".join(_scene_lines(data))
@@ -126,9 +137,13 @@ def save_scene(
     *,
     lossy: bool = False,
 ) -> None:
-    """Write a scene file, whole or not at all; as :func:`dump_scene`."""
-    text = dump_scene(system, simulation, description, lossy=lossy)
-    with written(file_path(path, SUFFIXES, "a scene")) as temporary:
+    """Write a scene file, whole or not at all; as :func:`dump_scene`.
+
+    Meshes that lie near the file are named relative to it, so that both can be moved together.
+    """
+    target = file_path(path, SUFFIXES, "a scene")
+    text = dump_scene(system, simulation, description, lossy=lossy, directory=target.parent)
+    with written(target) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
@@ -174,8 +189,20 @@ def _locate_meshes(data: Any, directory: str) -> None:
     for body in bodies.values() if isinstance(bodies, dict) else ():
         shapes = body.get("shapes") if isinstance(body, dict) else None
         for shape in shapes if isinstance(shapes, list) else [shapes]:
-            if isinstance(shape, dict) and isinstance(path := shape.get("path"), str) and path:
+            path = shape.get("path") if isinstance(shape, dict) else None
+            if isinstance(path, str) and path and ":" not in path.partition("/")[0]:  # package://… is nobody's folder
                 shape["path"] = os.path.join(directory, path)
+
+
+def _name_meshes_from(data: Mapping[str, Any], directory: str) -> None:
+    """Make paths of meshes relative to where the scene will lie, if no more than `NEAR` directories above it hold both."""
+    for body in data.get("bodies", {}).values():
+        for shape in body.get("shapes", ()):
+            path = shape.get("path", "")
+            if os.path.isabs(path):
+                relative = os.path.relpath(path, directory) if os.name == "posix" else path
+                if not relative.startswith("../" * (NEAR + 1)):
+                    shape["path"] = relative
 
 
 def _simulation(given: Any, system: System, builder: Builder) -> dict[str, Any]:

@@ -218,7 +218,7 @@ def _limits(joint: Node, kind: str, remarks: Remarks) -> dict[str, Any]:
     if lower == upper:
         remarks.add(Remarks.HELD, f"{who}: {lower:g}")
     if lower >= -MAX_NUMBER or upper <= MAX_NUMBER:
-        found["limits"] = (lower, upper)
+        found["limits"] = (lower if lower >= -MAX_NUMBER else -math.inf, upper if upper <= MAX_NUMBER else math.inf)
     return found
 
 
