@@ -163,7 +163,7 @@ class _Writer:
         """What URDF has no word for."""
         s = self.system
         for what, names in (
-            ("forces", s.forces), ("drivers", s.drivers), ("markers", s.markers), ("measures", s.measures),
+            ("forces", s.forces), ("couplings", s.couplings), ("drivers", s.drivers), ("markers", s.markers), ("measures", s.measures),
             ("names of parameters, whose values are written", s.parameters),
         ):  # fmt: skip
             for name in names:
