@@ -198,3 +198,36 @@ def test_trees_agree_with_minimal_coordinates_at_random_velocities_under_forces(
         reaction, expected = report.reaction(name), result.reaction(name).values[-1]
         scale = 1e-7 * max(1.0, np.abs(expected).max())
         np.testing.assert_allclose(np.concatenate([reaction.force, reaction.moment]), expected, atol=scale)
+
+
+def test_the_gaps_of_bars_too_short_add_up_to_what_is_missing() -> None:
+    """Bars 1, 1 and √(0.25² + 0.7²)·2 between pivots 4 m apart: stretched out, what is missing is shared by four joints."""
+    with pytest.raises(AssemblyError, match=r"0\.513 m in all") as caught:
+        assemble(nx.load("broken-four-bar"))
+    gaps = caught.value.report.gaps
+    assert {gap.joint for gap in gaps} == {"A", "B", "C", "D"} and all(gap.kind == "joint" and gap.rows for gap in gaps)
+    missing = 4 - 1 - 1 - 2 * np.hypot(0.25, 0.7)
+    np.testing.assert_allclose([gap.distance for gap in gaps], missing / 4, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tolerance": 0.0}, "tolerance is 0.0"),
+        ({"tolerance": "small"}, "tolerance is 'small'"),
+        ({"max_iterations": 0}, "max_iterations is 0"),
+        ({"max_iterations": 2.5}, "max_iterations is 2.5"),
+    ],
+)
+def test_iterations_that_mean_nothing_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        assemble(mechanisms.four_bar(), **options)
+
+
+def test_a_looser_tolerance_takes_fewer_iterations() -> None:
+    def closed(**options: float) -> AssemblyReport:
+        return assemble(mechanisms.open_four_bar(np.random.default_rng(1)), **options)
+
+    tight, loose = closed(), closed(tolerance=1e-5)
+    assert loose.iterations < tight.iterations
+    assert max(residuals(tight)) < 1e-9

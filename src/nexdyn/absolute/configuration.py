@@ -29,9 +29,11 @@ from nexdyn.spatial.rotations import (
     rotation_matrix,
 )
 
-EPS_Q = EPS_C = 1e-10
+EPS_Q = 1e-10
+"""A step or a residual below this, in rad and in parts of the mechanism's size, ends an iteration."""
 MAX_ITERATIONS = 25
 DAMPING = 1e-9
+LEAST_GAP_STEPS = 100
 LARGEST_TURN = 0.5
 """Longest rotation of a body in one iteration [rad]; the step is shortened to it."""
 
@@ -67,7 +69,7 @@ def limited(step: np.ndarray, length: float) -> np.ndarray:
 
 def feasible_pose(
     model: AbsoluteModel, q0: np.ndarray, W: np.ndarray, length: float, increments: int = 1,
-    iterations: int = MAX_ITERATIONS, t: float = 0.0, solver: Solver = "lu",
+    iterations: int = MAX_ITERATIONS, t: float = 0.0, solver: Solver = "lu", tolerance: float = EPS_Q,
 ) -> Configuration:  # fmt: skip
     """Step 1, on all rows."""
     units = row_units(model, length)
@@ -80,7 +82,7 @@ def feasible_pose(
         for _ in range(iterations):
             C = model.residual(q, t) - target
             size = np.abs(C * units).max(initial=0.0)
-            if size < EPS_C or (size > 0.9999 * best and size < 1e-7):
+            if size < tolerance or (size > 0.9999 * best and size < 1e-7):
                 break
             best = min(best, size)
             Cq = scaled_rows(model.jacobian(q, t), units)
@@ -93,9 +95,35 @@ def feasible_pose(
     return Configuration(q, count, residual, residual < 1e-8)
 
 
+def least_gap_pose(
+    model: AbsoluteModel, q: np.ndarray, W: np.ndarray, length: float, t: float = 0.0, solver: Solver = "lu"
+) -> Configuration:
+    """The pose near q in which Σ C² is least, where no pose closes: Levenberg–Marquardt.
+
+    Δ = −W⁻¹Cqᵀ (Cq W⁻¹Cqᵀ + ε)⁻¹ C with ε lowered after a step that lowers the sum and raised after one that does not.
+    """
+    units = row_units(model, length)
+    weight, epsilon = model.diagonal(W), 1e-2
+    C = units * model.residual(q, t)
+    for _ in range(LEAST_GAP_STEPS):
+        Cq = scaled_rows(model.jacobian(q, t), units)
+        while True:
+            step, _ = factor_kkt(weight, Cq, epsilon, solver).solve(np.zeros(model.nv), -C, refine=0)
+            there = model.moved(q, limited(step, length))
+            C_there = units * model.residual(there, t)
+            if C_there @ C_there < C @ C or epsilon > 1e8:
+                break
+            epsilon *= 10.0
+        gained = C @ C - C_there @ C_there
+        if not gained > 1e-14 * (C @ C):
+            break
+        q, C, epsilon = there, C_there, max(0.2 * epsilon, 1e-9)
+    return Configuration(q, 0, float(np.abs(C).max(initial=0.0)), False)
+
+
 def nearest_pose(
     model: AbsoluteModel, q: np.ndarray, q0: np.ndarray, kept: np.ndarray, W: np.ndarray, length: float,
-    iterations: int = MAX_ITERATIONS, t: float = 0.0, solver: Solver = "lu",
+    iterations: int = MAX_ITERATIONS, t: float = 0.0, solver: Solver = "lu", tolerance: float = EPS_Q,
 ) -> Configuration:  # fmt: skip
     """Step 2, from a feasible pose q, on the rows kept."""
     units = row_units(model, length)
@@ -117,7 +145,7 @@ def nearest_pose(
         step, dmu = kkt.solve(-(gradient.reshape(-1) + Cq.T @ mu[kept]), -C)
         q = model.moved(q, limited(step, length))
         mu[kept] += dmu
-        if np.abs(step.reshape(-1, 6) / ([1.0] * 3 + [length] * 3)).max(initial=0.0) < EPS_Q:
+        if np.abs(step.reshape(-1, 6) / ([1.0] * 3 + [length] * 3)).max(initial=0.0) < tolerance:
             break
     residual = float(np.abs(units * model.residual(q, t)).max(initial=0.0))
     return Configuration(q, count, residual, residual < 1e-9)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.configuration import Configuration, difference
+from nexdyn.absolute.configuration import EPS_Q, MAX_ITERATIONS, Configuration, difference, row_units
 from nexdyn.absolute.driving import refuse_overdriven
 from nexdyn.absolute.kkt import Matrix, chosen_solver
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
@@ -34,6 +34,8 @@ from nexdyn.tree.tree import Tree
 
 Loads = Callable[[AssemblyReport], Mapping[str, Any]]
 
+EPS_V = 1e-10
+"""Most by which velocities may miss a constraint, in units of the mechanism's size."""
 ILL_CONDITIONED = 1e-14
 """Pivots of the equations of motion that span more than this are warned of."""
 
@@ -51,6 +53,8 @@ def assemble(
     rotation_limit: float | None = None,
     loads: Loads | None = None,
     solver: str = "lu",
+    tolerance: float = EPS_Q,
+    max_iterations: int = MAX_ITERATIONS,
 ) -> AssemblyReport:
     """Analyse `system`: redundant rows, a consistent pose, velocity and acceleration, and every reaction.
 
@@ -62,15 +66,21 @@ def assemble(
     loads: forces that depend on accelerations or reactions: a function that is given the report so far, with those of the
         iteration, and returns {body: (force [N], moment [N m])} at the bodies' origins, in world axes.
     solver: of the linear systems, "lu", "qr" (least norm, dense) or "iterative".
+    tolerance: of the pose, in rad and in parts of the mechanism's size; max_iterations: most steps of each Newton iteration.
 
     Raises AssemblyError (its `report` says which joints stay open and which rows conflict); InputError.
     """
     if not (isinstance(t, int | float) and math.isfinite(t)):
         raise InputError(f"t is {t!r}; a time in seconds is needed")
+    if not (isinstance(tolerance, int | float) and 0.0 < tolerance < 1e-3):
+        raise InputError(f"tolerance is {tolerance!r}; a number above 0 and below 1e-3 is needed")
+    if type(max_iterations) is not int or max_iterations < 1:
+        raise InputError(f"max_iterations is {max_iterations!r}; a whole number, 1 or more, is needed")
     system.check()
     model = absolute_model(system)
     length = mechanism_length(model)
-    how = Closing(_weights(model, weights or {}, locks, length), length, float(t), chosen_solver(solver))
+    W = _weights(model, weights or {}, locks, length)
+    how = Closing(W, length, float(t), chosen_solver(solver), float(tolerance), max_iterations)
     targets = _targets(system, q0, "q0")
     redundancy, pose, held = _configuration(model, targets, how)
     refuse_overdriven(model, redundancy, pose, how.W, length, how.t)
@@ -83,7 +93,7 @@ def assemble(
     report.v = consistent_velocity(
         model, pose.q, model.v, redundancy.kept, model.nu(how.t, pose.q), W, given, how.solver, how.t
     )  # fmt: skip
-    _check_velocities(report, given)
+    _check_velocities(report, redundancy, given)
     gamma = model.gamma(pose.q, report.v, how.t)
     report.redundancy = redundancy_report(model, redundancy, pose.q, report.v, gamma, how)
     _accelerate(report, redundancy, gamma, loads, how)
@@ -219,6 +229,9 @@ def _check_closed(report: AssemblyReport, pose: Configuration, how: Closing, hel
     report.flipped = flipped_joints(model, pose.q)
     if not pose.converged:
         shown = "; ".join(str(gap) for gap in report.gaps[:5]) or f"|C| = {pose.residual:.3g}"
+        distances = [gap.distance for gap in report.gaps if gap.kind == "joint" and gap.distance > 0.0]
+        if len(distances) > 1:
+            shown += f" ({sum(distances):.3g} m in all)"
         asking = [driver.name if held is not model else f"driver {driver.name!r}" for driver in held.drivers]
         asking = [name if name.startswith(("q0", "driver")) else f"driver {name!r}" for name in asking]
         driven = "".join(f"what {name} asks for, " for name in asking[:3])
@@ -251,8 +264,17 @@ def _check_limits(report: AssemblyReport, translation: float | None, rotation: f
             )
 
 
-def _check_velocities(report: AssemblyReport, given: tuple[Matrix, np.ndarray, list[str]] | None) -> None:
-    """AssemblyError where given velocities contradict the constraints or each other."""
+def _check_velocities(
+    report: AssemblyReport, redundancy: Redundancy, given: tuple[Matrix, np.ndarray, list[str]] | None
+) -> None:
+    """AssemblyError where velocities miss a constraint that is kept, or given ones contradict them or each other."""
+    model = report.model
+    v = report.v[1:].reshape(-1)
+    missed = np.abs(model.jacobian(report.q, report.t) @ v - model.nu(report.t)) * row_units(model, report.length)
+    missed = np.where(redundancy.kept, missed, 0.0)
+    if missed.size and given is None and missed.max() > EPS_V * max(1.0, float(np.abs(v).max())):
+        row = model.rows[int(missed.argmax())]
+        raise AssemblyError(f"the velocities miss {row} by {missed.max():.3g}; try solver='qr'", report=report)
     if given is None:
         return
     off = np.abs(given[0] @ report.v[1:].reshape(-1) - given[1])

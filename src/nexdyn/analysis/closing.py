@@ -8,13 +8,17 @@ What stays open is named, and so are joints that close only 180° round.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from nexdyn.absolute.configuration import (
+    EPS_Q,
+    MAX_ITERATIONS,
     Configuration,
     aligned_pose,
     feasible_pose,
+    least_gap_pose,
     nearest_pose,
     row_units,
 )
@@ -35,12 +39,19 @@ OPEN = 1e-8
 
 @dataclass(frozen=True)
 class Closing:
-    """How to close: W (6 nb,) weights, length [m] the mechanism's size, t [s] of the drivers, and the solver."""
+    """How to close: W (6 nb,) weights, length [m] the mechanism's size, t [s] of the drivers, the solver, and when to stop."""
 
     W: np.ndarray
     length: float
     t: float = 0.0
     solver: Solver = "lu"
+    tolerance: float = EPS_Q
+    iterations: int = MAX_ITERATIONS
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the iterations of `configuration` take."""
+        return {"t": self.t, "solver": self.solver, "tolerance": self.tolerance, "iterations": self.iterations}
 
 
 def closed_pose(model: AbsoluteModel, q0: np.ndarray, how: Closing) -> tuple[Redundancy, Configuration]:
@@ -49,23 +60,24 @@ def closed_pose(model: AbsoluteModel, q0: np.ndarray, how: Closing) -> tuple[Red
     size = float(np.abs(units * model.residual(q0, how.t)).max(initial=0.0))
     if size < CLOSED:
         return find_redundancy(model, q0, how.t), Configuration(q0, 0, size, True)
-    pose = feasible_pose(model, q0, how.W, how.length, t=how.t, solver=how.solver)
+    pose = feasible_pose(model, q0, how.W, how.length, **how.options)
     for increments in (4, 16):
         if pose.converged:
             break
-        retry = feasible_pose(model, q0, how.W, how.length, increments, t=how.t, solver=how.solver)
+        retry = feasible_pose(model, q0, how.W, how.length, increments, **how.options)
         pose = retry if retry.residual < pose.residual else pose
     if not pose.converged or flipped_joints(model, pose.q):
-        aligned = feasible_pose(model, aligned_pose(model, q0), how.W, how.length, t=how.t, solver=how.solver)
+        aligned = feasible_pose(model, aligned_pose(model, q0), how.W, how.length, **how.options)
         if aligned.converged and not flipped_joints(model, aligned.q):
             pose = aligned
-    redundancy = find_redundancy(model, pose.q, how.t)
     if not pose.converged:
-        return redundancy, pose
+        open_pose = least_gap_pose(model, pose.q, how.W, how.length, how.t, how.solver)
+        return find_redundancy(model, open_pose.q, how.t), open_pose
+    redundancy = find_redundancy(model, pose.q, how.t)
     for _ in range(ROUNDS):
         try:
             nearest = nearest_pose(
-                model, pose.q, q0, redundancy.kept, how.W, how.length, t=how.t, solver=how.solver
+                model, pose.q, q0, redundancy.kept, how.W, how.length, **how.options
             )  # fmt: skip
         except SingularError:
             break
@@ -93,7 +105,8 @@ def joint_gaps(model: AbsoluteModel, q: np.ndarray, how: Closing) -> list[JointG
         turns = [C[r] for r in rows if not model.row_is_length[r]]
         turned = float(np.linalg.norm(turns))
         angle = float(np.arcsin(min(1.0, turned))) if kind == "joint" else turned
-        gaps.append(JointGap(name, float(np.linalg.norm(lengths)), angle, kind))
+        equations = tuple(model.rows[r].equation for r in rows)
+        gaps.append(JointGap(name, float(np.linalg.norm(lengths)), angle, kind, equations))
     return sorted(gaps, key=lambda gap: -max(gap.distance / how.length, gap.angle))
 
 

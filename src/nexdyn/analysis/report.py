@@ -20,12 +20,15 @@ UNIQUE = 1e-9
 
 
 class JointGap(NamedTuple):
-    """How far a joint is from closed: distance [m], misalignment [rad]; or a driver or coupling (`kind`) from its value."""
+    """How far a joint is from closed: distance [m], misalignment [rad]; or a driver or coupling (`kind`) from its value.
+
+    rows: the equations that are not fulfilled."""
 
     joint: str
     distance: float
     angle: float
     kind: str = "joint"
+    rows: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         parts = [f"{self.distance:.3g} m"] if self.distance > 1e-9 else []

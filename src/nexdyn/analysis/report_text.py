@@ -20,7 +20,7 @@ def report_text(report: AssemblyReport) -> str:
     lines = [f"System {model.system.name!r}: {model.nb} bodies, {len(model.system.joints)} joints"]
     lines += [f"  ! {warning}" for warning in report.warnings]
     if report.gaps:
-        lines += ["", "It cannot be assembled:", *(f"  {gap}" for gap in report.gaps)]
+        lines += ["", "It cannot be assembled:", *(f"  {gap} ({', '.join(gap.rows)})" for gap in report.gaps)]
     if found is not None:
         lines += [
             "",
