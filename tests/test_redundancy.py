@@ -32,7 +32,8 @@ known = pytest.mark.parametrize(("make", "rows", "redundant"), [k[1:] for k in K
 def greedy(model: AbsoluteModel, J: np.ndarray, length: float) -> set[int]:
     """Rows dropped by adding rows in the order (priority descending, index) and looking at the rank, the slow way."""
     scaled = J * np.tile([1, 1, 1, length, length, length], model.nb)
-    scaled /= np.linalg.norm(scaled, axis=1, keepdims=True)
+    size = np.linalg.norm(scaled, axis=1, keepdims=True)
+    scaled /= np.where(size > 1e-12, size, 1.0)  # two terms of a coupling may cancel
     kept: list[int] = []
     for r in sorted(range(model.nc), key=lambda r: (-model.rows[r].priority, r)):
         if np.linalg.matrix_rank(scaled[[*kept, r]], tol=1e-9) > len(kept):
@@ -114,6 +115,10 @@ def test_random_graphs_of_joints_follow_the_greedy_rule(rng: np.random.Generator
             kind = kinds[int(rng.integers(len(kinds)))]
             # parallel axes and points in a plane make redundancies
             system.add_joint(kind(f"j{k}", bodies[a], bodies[b], at=rng.integers(-1, 2, 3).astype(float), axis=axis))
+        single = [name for name, joint in system.joints.items() if joint.kind in ("revolute", "prismatic")]
+        for k in range(min(2, len(single) // 2)):
+            one, other = rng.choice(single, 2, replace=False)
+            system.add_coupling(nx.Coupling(f"c{k}", {one: 1.0, other: float(rng.integers(-2, 3) or 1)}))
         model = absolute_model(system)
         found = find_redundancy(model, model.q)
         length = max((block.length for block in found.blocks), default=1.0)
@@ -121,6 +126,25 @@ def test_random_graphs_of_joints_follow_the_greedy_rule(rng: np.random.Generator
         expected = greedy(model, J, length)
         assert len(found.dropped) == len(expected)
         assert {d.row for d in found.dropped} == expected
+
+
+def test_a_gear_between_two_cranks_closes_a_loop_and_a_second_one_is_redundant() -> None:
+    system = nx.System("gears")
+    for name, x in (("left", 0), ("right", 1)):
+        system.add_body(name, mass=1.0, inertia=(1, 1, 1), position=(x, 0, 0))
+        system.add_joint(nx.Revolute(f"{name} shaft", system.ground, name, axis=(0, 0, 1)))
+    system.add_coupling(nx.Gear("mesh", "left shaft", "right shaft", ratio=-2.0))
+    model = absolute_model(system)
+    assert find_redundancy(model, model.q).rank == 11
+    system.add_coupling(nx.Gear("again", "left shaft", "right shaft", ratio=-2.0))
+    model = absolute_model(system)
+    (dropped,) = find_redundancy(model, model.q).dropped
+    assert str(model.rows[dropped.row]) == "coupling 'again'"
+    assert {str(model.rows[r]): pytest.approx(c) for r, c in dropped.depends_on.items()} == {"coupling 'mesh'": 1.0}
+    found = nx.assemble(system).redundancy
+    assert found.redundant[0].joint == "again" and found.redundant[0].structural
+    (motion,) = found.motions
+    assert motion.joint == "left shaft" and list(motion.with_it) == ["right shaft"]
 
 
 def test_only_loops_are_looked_at() -> None:

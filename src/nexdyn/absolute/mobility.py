@@ -29,7 +29,8 @@ _BLOCKED = {"DX": 3, "DY": 4, "DZ": 5}
 class Motion(NamedTuple):
     """One degree of freedom: `joint` moves in a `way`, by 1 rad or 1 m; `with_it` moves {joint: {way: rate}} along.
 
-    Where a body is held by no joint, `joint` is the body and `way` "is free to move" as a whole, 6 degrees of freedom.
+    Where a body is held by no joint, `joint` is the body and `way` "is free to move" as a whole; `freedoms` is then more
+    than 1, as it is where a way is no single one.
     """
 
     joint: str
@@ -39,7 +40,7 @@ class Motion(NamedTuple):
 
     def __str__(self) -> str:
         if self.freedoms > 1:
-            return f"{self.joint} {self.way}"
+            return f"{self.joint} {self.way} ({self.freedoms} degrees of freedom)"
         parts = [f"{name} {way} {rate:+.4g}" for name, ways in self.with_it.items() for way, rate in ways.items()]
         more = [f"… ({len(parts) - 6} more)"] if len(parts) > 7 else []
         parts = parts[:6] + more if more else parts
@@ -55,24 +56,30 @@ def remaining_motions(model: AbsoluteModel, redundancy: Redundancy, q: np.ndarra
         found += _of_block(model, block, q)
     for k, (name, joint) in enumerate(model.system.joints.items()):
         if k not in in_loops:
-            found += [Motion(name, way, {}) for way in free_ways(joint)]
+            found += [Motion(name, way, {}, freedoms) for way, freedoms in free_ways(joint)]
     return found + _unheld(model)
 
 
-def free_ways(joint: Joint) -> list[str]:
-    """How a joint in no loop moves."""
+def free_ways(joint: Joint) -> list[tuple[str, int]]:
+    """How a joint in no loop moves: way, and in how many degrees of freedom."""
     rows = [equation for equation, _ in joint.rows]
-    turned = [row for row in rows if row.startswith("Dot")]
-    if joint.kind == "helical":
-        return [WAYS[2]]
+    if joint.kind in _OTHER_WAYS:
+        return [*_OTHER_WAYS[joint.kind]]
+    turned = sum(row.startswith("Dot") for row in rows)
     blocked = {_BLOCKED[row] for row in rows if row in _BLOCKED}
-    slides = [WAYS[i] for i in (3, 4, 5) if i not in blocked]
-    if "Distance" in rows:
-        slides = [*WAYS[4:6]]
-    turns = {0: [*WAYS[:3]], 1: [WAYS[0], WAYS[2]], 2: [WAYS[2]], 3: []}[len(turned)]
-    if joint.kind == "perpendicular":
-        turns = ["turns about its first axis", "turns about its second axis"]
-    return turns + slides
+    turns = {0: WAYS[:3], 1: (WAYS[0], WAYS[2]), 2: (WAYS[2],), 3: ()}[turned]
+    return [(way, 1) for way in (*turns, *(WAYS[i] for i in (3, 4, 5) if i not in blocked))]
+
+
+_TURNS = tuple((way, 1) for way in WAYS[:3])
+_OTHER_WAYS: dict[str, tuple[tuple[str, int], ...]] = {
+    "helical": ((WAYS[2], 1),),
+    "rod": (*_TURNS, ("swings about its other end", 2)),
+    "perpendicular": (("turns about its two axes", 2), *((way, 1) for way in WAYS[3:])),
+    "point_on_curve": (*_TURNS, ("slides along its curve", 1)),
+    "point_on_surface": (*_TURNS, ("slides on its surface", 2)),
+    "user_constraint": (("moves as its function lets it", 5),),
+}
 
 
 def _of_block(model: AbsoluteModel, block: Block, q: np.ndarray) -> list[Motion]:

@@ -159,9 +159,13 @@ class AbsoluteModel:
 
     @cached_property
     def loop_blocks(self) -> list[LoopBlock]:
-        """The blocks of the constraint graph that have loops, or a joint with a row of another element beside its own."""
+        """The blocks of the constraint graph that have loops, or a joint whose rows may depend by themselves: with
+        a coupling's beside its own, or of the user's making."""
         on_joint = [
             self.incidence.element[row.index] for row in self.rows if row.coupling is not None and row.driver is None
+        ]
+        on_joint += [
+            self.tables.terms[e, 0] for e in np.flatnonzero(np.isin(self.tables.terms[:, 1], (USER, USER_ANGLE)))
         ]
         suspects = np.unique([k for k in on_joint if k < len(self.tables.pairs)]).astype(int)
         return loop_blocks(self.tables.pairs, self.incidence, len(self.bodies), suspects)
