@@ -319,7 +319,7 @@ def test_an_interrupt_before_the_first_step_writes_nothing(
 def commands_in(text: str) -> list[str]:
     """The lines that call nexdyn, without the remarks and pipes behind them."""
     found = re.findall(r"^ *(?:\$ )?nexdyn (.*)$", text, re.MULTILINE)
-    return [re.split(r"  +|  *#| \| ", line.strip())[0] for line in found]
+    return [re.split(r"  +|  *#| \| | > ", line.strip())[0] for line in found]
 
 
 PAGES = [path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))]
@@ -434,3 +434,22 @@ def test_what_plot_cannot_do_is_said_and_nothing_is_written(
     answer = nexdyn(line)
     assert answer.code == 2 and message in answer.err and not answer.out
     assert [path.name for path in tmp_path.iterdir()] == ["dp.nc"]
+
+
+# --- completion -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_that_knows_every_command(nexdyn: Nexdyn, shell: str) -> None:
+    answer = nexdyn(f"completion {shell}")
+    assert answer.code == 0 and not answer.err
+    commands = [name for name in app if not name.startswith("-")]
+    assert {"run", "plot", "convert"} <= set(commands) and all(name in answer.out for name in commands)
+
+
+def test_completion_is_of_the_users_shell(nexdyn: Nexdyn, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHELL", "/usr/bin/fish")
+    assert nexdyn("completion").out == nexdyn("completion fish").out
+    monkeypatch.setenv("SHELL", "/bin/tcsh")
+    answer = nexdyn("completion")
+    assert answer.code == 2 and "$SHELL is tcsh; name one of bash, zsh, fish" in answer.err

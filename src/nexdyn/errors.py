@@ -76,7 +76,8 @@ class NexDynWarning(UserWarning):
 def unknown(kind: str, name: object, valid: Iterable[str], *, plural: str | None = None) -> UnknownNameError:
     """The error for a `kind` called `name` that does not exist, with the nearest valid name and the list of them."""
     names = [str(v) for v in valid]
-    near = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    near = [n for n in names if n.casefold() == str(name).casefold()][:1]
+    near = near or difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ";"
     shown = ", ".join(names[:20]) + (f", … ({len(names)} in all)" if len(names) > 20 else "")
     plural = plural or (kind[:-1] + "ies" if kind.endswith("y") else kind + "s")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cyclopts import App
 
 from nexdyn import __version__
-from nexdyn.cli import check, convert, demos, info, plot, run
+from nexdyn.cli import check, completion, convert, demos, info, plot, run
 
 EXAMPLES = """\
 Examples:
@@ -31,5 +31,5 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-for page in (run, plot, check, info, convert, demos):
+for page in (run, plot, check, info, convert, demos, completion):
     app.command(page.command, help_epilogue=page.EXAMPLES, name=page.NAME)

@@ -189,9 +189,9 @@ def _locate_meshes(data: Any, directory: str) -> None:
     for body in bodies.values() if isinstance(bodies, dict) else ():
         shapes = body.get("shapes") if isinstance(body, dict) else None
         for shape in shapes if isinstance(shapes, list) else [shapes]:
-            if isinstance(shape, dict) and isinstance(path := shape.get("path"), str) and path:
-                if ":" not in path.partition("/")[0]:  # package://… is nobody's folder
-                    shape["path"] = os.path.join(directory, path)
+            path = shape.get("path", "") if isinstance(shape, dict) else ""
+            if isinstance(shape, dict) and isinstance(path, str) and path and ":" not in path.partition("/")[0]:
+                shape["path"] = os.path.join(directory, path)  # package://… and the like lie elsewhere
 
 
 def _name_meshes_from(data: Mapping[str, Any], directory: str) -> None:

@@ -1,0 +1,149 @@
+"""A session at a terminal, as people see it: tmux shows what stands on the screen after every key."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import nexdyn as nx
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+
+NEXDYN = f"{sys.executable} -m nexdyn"
+ENDLESS = "run hinge-chain --t-end 1e6 --output-every 1000"
+
+
+class Terminal:
+    """A shell in a tmux server of its own, 100 columns wide."""
+
+    def __init__(self, folder: Path, **variables: str) -> None:
+        self.socket = f"nexdyn-{os.getpid()}-{time.monotonic_ns()}"
+        environment = {key: x for key, x in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "TMUX")}
+        environment |= {"LC_ALL": "C.UTF-8", **variables}
+        start = folder / ".start"
+        start.write_text(f"PS1='$ '\nnexdyn() {{ {NEXDYN} \"$@\"; }}\nrm {start}\n")
+        subprocess.run(
+            ["tmux", "-L", self.socket, "-f", os.devnull, "new-session", "-d", "-x", "100", "-y", "40", "-c", str(folder),
+             "bash", "--noprofile", "--rcfile", str(start), "-i"],
+            env=environment, check=True, timeout=30,
+        )  # fmt: skip
+        self.wait_for(r"^\$ $", limit=30.0)
+
+    def tmux(self, *arguments: str) -> str:
+        done = subprocess.run(["tmux", "-L", self.socket, *arguments], capture_output=True, text=True, timeout=30)
+        return done.stdout
+
+    def type(self, line: str) -> None:
+        self.tmux("send-keys", "-l", line)
+        self.tmux("send-keys", "Enter")
+
+    def press(self, key: str) -> None:
+        self.tmux("send-keys", key)
+
+    def screen(self, with_colors: bool = False) -> str:
+        text = self.tmux("capture-pane", "-p", "-J", *(["-e"] if with_colors else []))
+        return "\n".join(line.rstrip() if line.strip() != "$" else "$ " for line in text.rstrip("\n").split("\n"))
+
+    def wait_for(self, pattern: str, limit: float = 240.0) -> str:
+        """The screen once it matches; a failure shows what was there instead."""
+        end = time.monotonic() + limit
+        while time.monotonic() < end:
+            shown = self.screen()
+            if re.search(pattern, shown, re.MULTILINE):
+                return shown
+            time.sleep(0.1)
+        raise AssertionError(f"{pattern!r} did not appear within {limit:g} s:\n{self.screen()}")
+
+    def close(self) -> None:
+        self.tmux("kill-server")
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    opened = Terminal(tmp_path)
+    yield opened
+    opened.close()
+
+
+def test_a_run_shows_a_bar_and_ctrl_c_leaves_a_clean_screen_and_a_result(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.type(f"nexdyn {ENDLESS}; echo code=$?")
+    first = terminal.wait_for(r"hinge-chain .*━.* +\d+% t = +\d+(\.\d+)? of 1e\+06 s \d+:\d\d:\d\d left")
+    time.sleep(1.0)
+    shown = terminal.screen()
+    reached = [float(re.findall(r"t = +([\d.]+) of", text)[-1]) for text in (first, shown)]
+    assert reached[1] > reached[0]  # the bar moves, and stays one line
+    assert shown.count("━") and sum("of 1e+06 s" in line for line in shown.split("\n")) == 1
+    terminal.press("C-c")
+    shown = terminal.wait_for(r"^code=130$")
+    assert "^C" in shown or "interrupted" in shown
+    assert "━" not in shown and "Traceback" not in shown  # the bar is gone
+    assert re.search(r"note: interrupted at t = [\d.]+ s of 1e\+06 s; what was reached is in hinge-chain\.nc", shown)
+    assert re.search(r"hinge chain: interrupted at t = ", shown) and "written  hinge-chain.nc" in shown
+    assert terminal.tmux("display-message", "-p", "#{cursor_flag}").strip() == "1"
+    assert nx.open_result(tmp_path / "hinge-chain.nc").status == "interrupted"
+    assert [path.name for path in tmp_path.iterdir()] == ["hinge-chain.nc"]
+
+
+def test_errors_are_a_line_that_says_what_was_meant(terminal: Terminal) -> None:
+    terminal.type("nexdyn run hinge-chian; echo code=$?")
+    shown = terminal.wait_for(r"^code=2$")
+    assert "error: no demo or file 'hinge-chian'; did you mean 'hinge-chain'?" in shown
+    for line, meant in (
+        ("runn hinge-chain", 'Did you mean "run"?'),
+        ("run hinge-chain --metod rk4", "Did you mean --method?"),
+        ("run hinge-chain --method rk5", 'Did you mean "rk4"?'),
+        ("run hinge-chain --set l=1", "did you mean 'L'?"),
+        ("plot nothing.nc", "nothing.nc: no such file"),
+        ("hinge-chain", "Did you mean: nexdyn run hinge-chain"),
+        ("convert hinge-chain chain.urd", "TARGET chain.urd must end in .yaml or .yml or .urdf"),
+    ):
+        terminal.press("C-l")
+        terminal.type(f"clear; nexdyn {line}; echo code=$?")
+        shown = terminal.wait_for(r"^code=2$")
+        assert meant in shown and "Traceback" not in shown
+
+
+@pytest.mark.parametrize(("variables", "colours"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_colours_are_on_where_they_are_wanted(tmp_path: Path, variables: dict[str, str], colours: bool) -> None:
+    terminal = Terminal(tmp_path)
+    try:
+        prefix = " ".join(f"{key}={x}" for key, x in variables.items())
+        terminal.type(f"{prefix} {NEXDYN} run nothing; {prefix} {NEXDYN} info hinge-chain; echo code=$?")
+        terminal.wait_for(r"^code=0$")
+        shown = terminal.screen(with_colors=True)
+        error = next(line for line in shown.split("\n") if "error:" in line and "no demo" in line)
+        assert ("\x1b[31m" in error or "\x1b[1;31m" in error) == colours
+        assert bool(re.search(r"\x1b\[(\d+;)*(3[0-7]|9[0-7])m", shown)) == colours
+    finally:
+        terminal.close()
+
+
+def test_help_fits_the_screen_and_teaches_by_example(terminal: Terminal) -> None:
+    terminal.type("clear; nexdyn --help | head -60; echo code=$?")
+    shown = terminal.wait_for(r"^code=0$")
+    for command in ("run", "plot", "check", "info", "convert", "demos", "completion"):
+        assert re.search(rf"^│ {command} +\w", shown, re.MULTILINE), command
+    assert all(len(line) <= 100 for line in shown.split("\n"))
+
+
+def test_bash_completes_commands_options_and_demos(terminal: Terminal) -> None:
+    terminal.type(f"clear; source <({NEXDYN} completion bash); echo sourced")
+    terminal.wait_for(r"^sourced$")
+    for typed, completed in (
+        ("nexdyn conv", "nexdyn convert"),
+        ("nexdyn run hin", "nexdyn run hinge-chain"),
+        ("nexdyn run x --dyn", "nexdyn run x --dynamics"),
+        ("nexdyn run x --method dop", "nexdyn run x --method dopri5"),
+    ):
+        terminal.tmux("send-keys", "-l", typed)
+        terminal.press("Tab")
+        terminal.wait_for(rf"^\$ {re.escape(completed)} ?$", limit=20.0)
+        terminal.press("C-u")
