@@ -58,6 +58,7 @@ _HOMES = {
     "nexdyn.results.file": ("open_result",),
     "nexdyn.io.loader": ("demos", "load"),
     "nexdyn.io.scene": ("save_scene",),
+    "nexdyn.view.stills": ("Shot", "save_still", "save_video"),
     "nexdyn.io.urdf_writer": ("save_urdf",),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -166,3 +167,4 @@ if TYPE_CHECKING:
     from nexdyn.results.file import open_result
     from nexdyn.results.result import Result
     from nexdyn.tree.tree import Tree
+    from nexdyn.view.stills import Shot, save_still, save_video

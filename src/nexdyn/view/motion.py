@@ -1,0 +1,137 @@
+"""A motion as it is shown: where every body is at any time, and what the joints transmit.
+
+Between two samples a body's place is their mean by weight, and its attitude the same mean of the quaternions, made unit:
+
+    p(t) = (1 − s) p_k + s p_{k+1},   q(t) ∝ (1 − s) q_k + s q_{k+1},   s = (t − t_k)/(t_{k+1} − t_k)
+
+A wrench is that of the nearest sample. Of a very long motion of very many bodies only as many samples are kept as fit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from nexdyn.model.system import System
+from nexdyn.spatial.rotations import quaternion
+
+if TYPE_CHECKING:
+    from nexdyn.results.result import Result
+
+MOST_BYTES = 256 * 2**20
+"""Largest size of the poses and wrenches that are kept for showing."""
+
+
+class Frame(NamedTuple):
+    """One moment: position (nb + 1, 3) [m] and quaternion (nb + 1, 4) of the bodies in the world, the ground last;
+    wrench (nj, 6) of the joints' reactions (force [N], moment [N m], in the parent-side frame), or None."""
+
+    position: np.ndarray
+    quaternion: np.ndarray
+    wrench: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Motion:
+    """times (N,) [s]; bodies; position (N, nb, 3), quaternion (N, nb, 4); joints with wrench (N, nj, 6), or None.
+
+    result: what plots beside it are of; None for a pose alone.
+    """
+
+    system: System
+    times: np.ndarray
+    bodies: list[str]
+    position: np.ndarray
+    quaternion: np.ndarray
+    joints: list[str] = field(default_factory=list)
+    wrench: np.ndarray | None = None
+    result: Result | None = None
+
+    @classmethod
+    def of(cls, result: Result) -> Motion:
+        """The motion that a result holds."""
+        observed = result.observed
+        bodies, t = list(observed.labels.dims["body"]), result.recording.t
+        joints = list(observed.labels.dims["joint"]) if observed.knows("reaction") else []
+        names = ["position", "orientation", *(["reaction"] if joints else [])]
+        size = len(t) * (28 * len(bodies) + 24 * len(joints))
+        stride = max(1, -(-size // MOST_BYTES))
+        kept: dict[str, list[np.ndarray]] = {name: [] for name in names}
+        for rows, found in observed.tables(names):
+            first = -rows.start % stride
+            for name, values in found.items():
+                kept[name].append(values[first::stride].astype(np.float32))
+        whole = {name: np.concatenate(parts) for name, parts in kept.items()}
+        return cls(
+            result.system, t[::stride].copy(), bodies, whole["position"], whole["orientation"], joints,
+            whole.get("reaction"), result,
+        )  # fmt: skip
+
+    @classmethod
+    def still(cls, system: System, poses: tuple[np.ndarray, np.ndarray] | None = None) -> Motion:
+        """One pose: R (nb, 3, 3) and p (nb, 3) in the order of `system.bodies`; without `poses`, as described."""
+        if poses is None:
+            described = [body.pose(system.values) for body in system.bodies.values()]
+            R, p = np.array([R for R, _ in described]).reshape(-1, 3, 3), np.array([p for _, p in described])
+        else:
+            R, p = poses
+        q = quaternion(R) if len(R) else np.zeros((0, 4))
+        position, attitude = p.reshape(1, -1, 3).astype(np.float32), q[None].astype(np.float32)
+        return cls(system, np.zeros(1), list(system.bodies), position, attitude)
+
+    @property
+    def start(self) -> float:
+        """Time of the first sample [s]."""
+        return float(self.times[0])
+
+    @property
+    def end(self) -> float:
+        """Time of the last sample [s]."""
+        return float(self.times[-1])
+
+    @property
+    def moves(self) -> bool:
+        """Whether there is more than one moment."""
+        return len(self.times) > 1
+
+    @property
+    def moving(self) -> list[str]:
+        """Names of the joints that have coordinates."""
+        return [] if self.result is None else list(self.result.tree.joint_names)
+
+    def bracket(self, t: float) -> tuple[int, float]:
+        """The sample k before `t` and the share s of the next one."""
+        if not self.moves:
+            return 0, 0.0
+        k = int(np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2))
+        s = (t - self.times[k]) / (self.times[k + 1] - self.times[k])
+        return k, float(np.clip(s, 0.0, 1.0))
+
+    def at(self, t: float) -> Frame:
+        """The moment `t` [s]; before the start the first sample, after the end the last."""
+        k, s = self.bracket(t)
+        m = k + 1 if s > 0.0 else k
+        p = (1.0 - s) * self.position[k] + s * self.position[m]
+        q = (1.0 - s) * self.quaternion[k] + s * self.quaternion[m]
+        q /= np.linalg.norm(q, axis=-1, keepdims=True)
+        wrench = None if self.wrench is None else self.wrench[m if s >= 0.5 else k]
+        return Frame(
+            np.concatenate([p, np.zeros((1, 3))]).astype(np.float32),
+            np.concatenate([q, [[1.0, 0.0, 0.0, 0.0]]]).astype(np.float32),
+            wrench,
+        )
+
+    def body(self, name: str) -> int:
+        """The row of a body in a frame; the ground's is the last."""
+        return len(self.bodies) if name == "ground" else self.bodies.index(name)
+
+    def path(self, point: tuple[int, np.ndarray], since: float, until: float, most: int) -> np.ndarray:
+        """Where a point of a body went between two times: at most `most` positions (n, 3) [m]. point: row, p in it."""
+        i, r = point
+        first, last = np.searchsorted(self.times, (since, until))
+        rows = np.arange(first, max(first, last), max(1, (last - first) // most))
+        q, w = self.quaternion[rows, i, 1:], self.quaternion[rows, i, :1]
+        u = np.cross(q, r)
+        return np.asarray(self.position[rows, i] + r + 2.0 * (w * u + np.cross(q, u)), dtype=np.float32)

@@ -1,0 +1,439 @@
+"""Stills (PNG) and video (GIF, MP4) of a motion, drawn without a display (raster.py).
+
+A picture holds the bodies, their shadow on a floor below the whole motion, the paths of some points, and the time. The
+camera stands still, or goes along with a body, and sees the whole motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nexdyn.errors import InputError, unknown
+from nexdyn.results.atomic import PathLike, file_path, written
+from nexdyn.spatial.algebra import Mat3, Vec3
+from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.view import raster
+from nexdyn.view.camera import FIELD, Camera, look
+from nexdyn.view.extras import need
+from nexdyn.view.geometry import Piece, Surface, pieces
+from nexdyn.view.motion import Motion
+
+if TYPE_CHECKING:
+    from nexdyn.model.system import System
+    from nexdyn.results.result import Result
+
+SIZE, VIDEO_SIZE = (1280, 720), (960, 540)
+LARGEST = 8192
+"""Pixels of an edge."""
+MOST_FRAMES = 20_000
+STILL_SAMPLES, VIDEO_SAMPLES = 3, 2
+"""Samples across a pixel, whose mean it is."""
+SHADOW_SAMPLES = 1024
+SUN = np.array([0.35, 0.45, 0.82])
+"""Where the sun stands: right of, behind and above the camera."""
+TRAIL_POINTS = 400
+TRAIL = (0.94, 0.55, 0.08)
+POSES_SEEN = 120
+"""Moments of a motion that the camera must have in sight."""
+FAR = 4.0
+"""A body that flies further than so many times the size of all at the start leaves the picture."""
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Shot:
+    """How pictures are taken.
+
+    size: pixels. azimuth, elevation: of the camera [deg], see `camera.look`. follow: a body that the camera goes along
+    with. trails: seconds of the paths behind the ends of the mechanism; 0 for none. clock: whether the time is shown.
+    """
+
+    size: tuple[int, int] = SIZE
+    azimuth: float | None = None
+    elevation: float = 18.0
+    follow: str | None = None
+    trails: float = 0.0
+    clock: bool = True
+    samples: int = STILL_SAMPLES
+
+    def __post_init__(self) -> None:
+        size = self.size
+        if len(size) != 2 or not all(isinstance(n, int | np.integer) and 16 <= n <= LARGEST for n in size):
+            raise InputError(
+                f"size is {size}; width and height in pixels, 16 to {LARGEST}, are needed, like (1280, 720)"
+            )
+        if not -89.0 <= self.elevation <= 89.0:
+            raise InputError(
+                f"elevation is {self.elevation:g}; an angle above the horizon, -89 to 89 degrees, is needed"
+            )
+
+
+class Studio:
+    """Pictures of one motion: `picture(t)` is the moment t [s] as sRGB bytes (height, width, 3)."""
+
+    def __init__(self, motion: Motion, shot: Shot) -> None:
+        self.motion, self.shot = motion, shot
+        row = {name: i for i, name in enumerate([*motion.bodies, "ground"])}
+        drawn = [piece for piece in pieces(motion.system) if piece.body in row]
+        if shot.follow is not None and shot.follow not in row:
+            raise unknown("body", shot.follow, motion.bodies)
+        self._follow = None if shot.follow is None else row[shot.follow]
+        self._row = np.array([row[piece.body] for piece in drawn], dtype=int)
+        self._R_BS = np.array([piece.R_BS for piece in drawn]).reshape(-1, 3, 3)
+        self._p_BS = np.array([piece.p_BS for piece in drawn]).reshape(-1, 3)
+        self._mesh = _Mesh.of(drawn)
+        self._trailed = _ends(motion) if shot.trails > 0.0 else []
+        points = self._points(drawn)
+        width, height = shot.size
+        self.camera = look(motion.system, points, width / height, shot.azimuth, shot.elevation)
+        up, low, high = self.camera.up, points.min(axis=0), points.max(axis=0)
+        self._middle, self._extent = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1e-6)
+        self._level = float((points @ up).min()) - 1e-3 * self._extent
+        self._sun, self._R_SW = _sun(self.camera)
+        self._buffers()
+
+    # --- what is in sight -----------------------------------------------------------------------------------------
+
+    def _placed(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """R_WS (n, 3, 3), p_WS (n, 3) of all pieces."""
+        frame = self.motion.at(t)
+        R_WB = rotation_matrix(frame.quaternion.astype(float))[self._row]
+        p_WB = frame.position.astype(float)[self._row]
+        return R_WB @ self._R_BS, p_WB + np.einsum("nij,nj->ni", R_WB, self._p_BS)
+
+    def _followed(self, t: float) -> np.ndarray:
+        """How far the followed body has gone since the start."""
+        if self._follow is None:
+            return np.zeros(3)
+        m = self.motion
+        return np.asarray(m.at(t).position[self._follow] - m.at(m.start).position[self._follow], dtype=float)
+
+    def _points(self, drawn: Sequence[Piece]) -> np.ndarray:
+        """Corners of boxes about all pieces, at moments all through the motion, as the camera goes along."""
+        if not drawn:
+            return np.array([[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]])
+        boxes = np.array([(p.surface.vertices.min(axis=0), p.surface.vertices.max(axis=0)) for p in drawn])
+        corners = np.stack(
+            [boxes[:, [i, j, k], [0, 1, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)], axis=1
+        ).astype(float)
+        times = self.motion.times[:: max(1, len(self.motion.times) // POSES_SEEN)]
+        found = []
+        for t in times:
+            R, p = self._placed(float(t))
+            found.append(((corners @ np.swapaxes(R, 1, 2)) + p[:, None]).reshape(-1, 3) - self._followed(float(t)))
+        start = found[0]
+        low, high = start.min(axis=0), start.max(axis=0)
+        far = FAR * np.linalg.norm(high - low)
+        return np.clip(np.concatenate(found), low - far, high + far)
+
+    # --- drawing --------------------------------------------------------------------------------------------------
+
+    def _buffers(self) -> None:
+        (width, height), many = self.shot.size, self.shot.samples
+        self._nearness = np.empty((height * many, width * many), dtype=np.float32)
+        self._shown = np.empty((height * many, width * many), dtype=np.int32)
+        self._shadows = np.empty((SHADOW_SAMPLES, SHADOW_SAMPLES), dtype=np.float32)
+        self._shadowed = np.empty((SHADOW_SAMPLES, SHADOW_SAMPLES), dtype=np.int32)
+        self._image = np.empty((height, width, 3), dtype=np.float32)
+
+    def picture(self, t: float) -> np.ndarray:
+        """The moment `t` [s] as bytes of sRGB (height, width, 3)."""
+        mesh, shift = self._mesh, self._followed(t)
+        raster.place(mesh.vertices, mesh.normals, mesh.first, *self._placed(t), mesh.position, mesh.normal)
+        view, sun_view, stage = self._view(shift), self._sun_view(shift), self._stage(shift)
+        screen = np.empty((len(mesh.position), 3))
+        self._shadows.fill(0.0)
+        raster.project(mesh.position, sun_view, screen)
+        raster.draw(screen, mesh.faces, mesh.opacity, raster.THRESHOLDS, self._shadows, self._shadowed)
+        raster.project(mesh.position, view, screen)
+        screen, faces, opacity, colors, lighting = self._with_trails(t, screen, view)
+        self._nearness.fill(0.0)
+        self._shown.fill(-1)
+        raster.draw(screen, faces, opacity, raster.THRESHOLDS, self._nearness, self._shown)
+        raster.light(
+            self._shown, screen, faces, mesh.position, mesh.normal, colors, lighting, view, sun_view, stage,
+            self._shadows, self._image,
+        )  # fmt: skip
+        image = raster.srgb(self._image)
+        return self._with_clock(image, t) if self.shot.clock and self.motion.moves else image
+
+    def _view(self, shift: np.ndarray) -> raster.View:
+        rows, columns = self._nearness.shape
+        f = rows / (2.0 * np.tan(FIELD / 2))
+        eye = self.camera.eye + shift
+        return raster.View(_matrix(self.camera.R_CW), _vector(eye), float(f), columns / 2, rows / 2, 0.0)
+
+    def _sun_view(self, shift: np.ndarray) -> raster.View:
+        f, half = SHADOW_SAMPLES / (1.15 * self._extent), SHADOW_SAMPLES / 2
+        return raster.View(_matrix(self._R_SW), _vector(self._middle + shift), f, half, half, 2.0 * self._extent)
+
+    def _stage(self, shift: np.ndarray) -> raster.Stage:
+        up, size = self.camera.up, self._extent
+        across = np.eye(3)[int(np.argmin(np.abs(up)))]
+        across = across - (across @ up) * up
+        across /= np.linalg.norm(across)
+        cell = float(10.0 ** np.floor(np.log10(size / 2.0))) / 2.0
+        level = self._level + float(shift @ up)
+        middle = _vector(self._middle + shift)
+        return raster.Stage(_vector(up), _vector(across), middle, level, cell, size, _vector(self._sun), 1.5e-3)
+
+    def _with_trails(self, t: float, screen: np.ndarray, view: raster.View) -> tuple[np.ndarray, ...]:
+        """Corners on the screen, faces, opacity, colours and lighting of all that is drawn, ribbons along paths too."""
+        mesh = self._mesh
+        ribbons = []
+        for point in self._trailed:
+            path = self.motion.path(point, t - self.shot.trails, t, TRAIL_POINTS).astype(float)
+            seen = np.empty((len(path), 3))
+            raster.project(path, view, seen)
+            ribbons.append(_ribbon(seen, 1.0 * self.shot.samples))
+        quads = np.concatenate([np.zeros((0, 4, 3)), *ribbons])
+        m = len(quads)
+        corners = len(screen) + 4 * np.arange(m)[:, None, None] + np.array([[0, 1, 2], [1, 3, 2]])
+        return (
+            np.concatenate([screen, quads.reshape(-1, 3)]),
+            np.concatenate([mesh.faces, corners.reshape(-1, 3).astype(np.int32)]),
+            np.concatenate([mesh.opacity, np.ones(2 * m)]),
+            np.concatenate([mesh.colors, np.tile(raster.linear(np.array(TRAIL)), (2 * m, 1))]),
+            np.concatenate([mesh.lighting, np.full(2 * m, raster.UNLIT, dtype=np.int32)]),
+        )
+
+    def _with_clock(self, image: np.ndarray, t: float) -> np.ndarray:
+        """The time, in the lower left corner."""
+        need("PIL", "a picture")
+        from PIL import Image, ImageDraw, ImageFont
+
+        height = max(11, self.shot.size[1] // 36)
+        picture = Image.fromarray(image)
+        font = ImageFont.load_default(height)
+        decimals = 3 if self.motion.end - self.motion.start < 100.0 else 1
+        at = (height, self.shot.size[1] - height)
+        ImageDraw.Draw(picture).text(at, f"t = {t:.{decimals}f} s", (60, 64, 70), font, anchor="ls")
+        return np.asarray(picture)
+
+
+@dataclass
+class _Mesh:
+    """All pieces as one mesh: vertices and normals in their own frames, faces with colour, opacity, lighting."""
+
+    vertices: np.ndarray
+    normals: np.ndarray
+    first: np.ndarray
+    faces: np.ndarray
+    colors: np.ndarray
+    opacity: np.ndarray
+    lighting: np.ndarray
+    position: np.ndarray = field(init=False)
+    normal: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.position, self.normal = np.empty(self.vertices.shape), np.empty(self.vertices.shape)
+
+    @classmethod
+    def of(cls, drawn: Sequence[Piece]) -> _Mesh:
+        surfaces = [piece.surface for piece in drawn]
+        normals = {id(surface): _normals(surface) for surface in surfaces}
+        first = np.cumsum([0, *(len(s.vertices) for s in surfaces)])
+        count = [len(s.faces) for s in surfaces]
+        faces = [s.faces + n for s, n in zip(surfaces, first, strict=False)]
+        colors = np.array([piece.color for piece in drawn]).reshape(-1, 4)
+        lighting = np.array([raster.SMOOTH if s.smooth else raster.FLAT for s in surfaces], dtype=np.int32)
+        return cls(
+            np.concatenate([np.zeros((0, 3)), *(s.vertices for s in surfaces)]),
+            np.concatenate([np.zeros((0, 3)), *(normals[id(s)] for s in surfaces)]),
+            first,
+            np.concatenate([np.zeros((0, 3), dtype=np.int32), *faces]).astype(np.int32),
+            raster.linear(np.repeat(colors[:, :3], count, axis=0)),
+            np.repeat(colors[:, 3], count),
+            np.repeat(lighting, count),
+        )
+
+
+def _normals(surface: Surface) -> np.ndarray:
+    """Normals of the vertices: the mean of their faces', by area."""
+    v, f = surface.vertices.astype(float), surface.faces
+    n = np.cross(v[f[:, 1]] - v[f[:, 0]], v[f[:, 2]] - v[f[:, 0]])
+    sums = np.stack([np.bincount(f.reshape(-1), np.repeat(n[:, j], 3), len(v)) for j in range(3)], axis=1)
+    length = np.linalg.norm(sums, axis=1, keepdims=True)
+    return np.asarray(sums / np.where(length > 0.0, length, 1.0))
+
+
+def _ribbon(seen: np.ndarray, half: float) -> np.ndarray:
+    """Quads (m, 4, 3) about the segments of a line on the screen, a little nearer than the line."""
+    a, b = seen[:-1], seen[1:]
+    along = b[:, :2] - a[:, :2]
+    length = np.linalg.norm(along, axis=1)
+    keep = (a[:, 2] > 0.0) & (b[:, 2] > 0.0) & (length > 1e-9)
+    a, b, along, length = a[keep], b[keep], along[keep], length[keep]
+    along = half * along / length[:, None]
+    across = np.stack([-along[:, 1], along[:, 0]], axis=1)
+    quads = np.stack([a, a, b, b], axis=1)
+    quads[:, 0, :2] += across - along
+    quads[:, 1, :2] -= across + along
+    quads[:, 2, :2] += across + along
+    quads[:, 3, :2] -= across - along
+    quads[..., 2] *= 1.001
+    return quads
+
+
+def _ends(motion: Motion) -> list[tuple[int, np.ndarray]]:
+    """Row and point of what leaves a trail: markers, and the centres of mass of the last bodies of each branch."""
+    system, row = motion.system, {name: i for i, name in enumerate(motion.bodies)}
+    found = []
+    for name in system.markers:
+        body, _, p = system.frame(f"marker:{name}")
+        if body.name in row:
+            found.append((row[body.name], p))
+    parents = {joint.parent.name for joint in system.joints.values()}
+    last = [name for name in motion.bodies if name not in parents] or motion.bodies
+    return [*found, *((row[name], system.bodies[name].resolved(system.values).com) for name in last)][:12]
+
+
+def _sun(camera: Camera) -> tuple[np.ndarray, np.ndarray]:
+    """The direction to the sun, and the axes of its picture (3, 3)."""
+    right, up = camera.R_CW[0], camera.up
+    back = np.cross(right, up)
+    s = SUN[0] * right + SUN[1] * back + SUN[2] * up
+    s /= np.linalg.norm(s)
+    x = np.cross(up, s)
+    x /= np.linalg.norm(x)
+    return s, np.stack([x, np.cross(s, x), s])
+
+
+def _vector(x: np.ndarray) -> Vec3:
+    return Vec3(*(float(part) for part in x))
+
+
+def _matrix(R: np.ndarray) -> Mat3:
+    return Mat3(*(float(part) for part in R.reshape(-1)))
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+def picture(of: Result | System, time: float | None = None, shot: Shot | None = None) -> np.ndarray:
+    """A result at `time` [s] (its end by default), or a system as described: bytes of sRGB (height, width, 3)."""
+    motion = _motion(of)
+    t = motion.end if time is None else _within(motion, time)
+    return Studio(motion, shot or Shot()).picture(t)
+
+
+def save_still(of: Result | System, path: PathLike, time: float | None = None, shot: Shot | None = None) -> None:
+    """Write a PNG, whole or not at all; `time` [s] is the end by default."""
+    target = file_path(path, (".png",), "a still")
+    need("PIL", "a still")
+    from PIL import Image
+
+    image = Image.fromarray(picture(of, time, shot))
+    with written(target) as temporary:
+        image.save(temporary, format="PNG")
+
+
+def save_video(
+    of: Result,
+    path: PathLike,
+    *,
+    start: float | None = None,
+    end: float | None = None,
+    speed: float = 1.0,
+    fps: float | None = None,
+    shot: Shot | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Write a GIF or an MP4, whole or not at all.
+
+    start, end: times [s] of the motion that are shown, all by default. speed: seconds of motion a second of video.
+    fps: pictures a second; 20 of a GIF (whose pictures last whole hundredths of a second), 30 of an MP4. progress: called
+    with the time [s] that is drawn. MP4 needs the extra nexdyn[video].
+    """
+    target = file_path(path, (".gif", ".mp4"), "a video")
+    gif = target.suffix.lower() == ".gif"
+    need("PIL", "a video")
+    if not gif:
+        need("imageio_ffmpeg", "an MP4 (a GIF does without)", "video")
+    motion = _motion(of)
+    shot = shot or Shot(size=VIDEO_SIZE, samples=VIDEO_SAMPLES, trails=1.0)
+    rate, times = _times(motion, start, end, speed, fps, gif)
+    studio = Studio(motion, shot)
+
+    def frames() -> Iterator[np.ndarray]:
+        for t in times:
+            if progress is not None:
+                progress(t)
+            yield studio.picture(t)
+
+    with written(target) as temporary:
+        (_write_gif if gif else _write_mp4)(temporary, frames(), rate, studio, times)
+
+
+def _motion(of: Result | System) -> Motion:
+    return Motion.of(of) if hasattr(of, "recording") else Motion.still(of)  # type: ignore[arg-type]
+
+
+def _within(motion: Motion, t: float) -> float:
+    """A time of the motion; InputError beyond it."""
+    if not motion.start - 1e-9 <= t <= motion.end + 1e-9:
+        raise InputError(f"time is {t:g} s; the motion is from {motion.start:g} to {motion.end:g} s")
+    return float(np.clip(t, motion.start, motion.end))
+
+
+def _times(
+    motion: Motion, start: float | None, end: float | None, speed: float, fps: float | None, gif: bool
+) -> tuple[float, list[float]]:
+    """Pictures a second, and the moments that they show."""
+    rate = (20.0 if gif else 30.0) if fps is None else fps
+    for what, x in (("speed", speed), ("fps", rate)):
+        if not (0.0 < x < np.inf):
+            raise InputError(f"{what} is {x:g}; it must be greater than 0")
+    if gif:
+        rate = 100.0 / max(2, round(100.0 / rate))
+    first = motion.start if start is None else _within(motion, start)
+    last = motion.end if end is None else _within(motion, end)
+    if last < first:
+        raise InputError(f"start is {first:g} s and end {last:g} s; the end comes after the start")
+    count = int(np.floor((last - first) * rate / speed + 1e-9)) + 1
+    if count > MOST_FRAMES:
+        raise InputError(
+            f"{count} pictures would be drawn, {MOST_FRAMES} at most are; show a part (start, end), or raise speed"
+        )
+    return rate, [first + k * speed / rate for k in range(count)]
+
+
+def _write_gif(path: Any, frames: Iterator[np.ndarray], rate: float, studio: Studio, times: list[float]) -> None:
+    """One palette for all pictures, made of some of them, so that colours do not flicker."""
+    from PIL import Image
+
+    some = [studio.picture(t)[::2, ::2] for t in times[:: max(1, len(times) // 6)]]
+    palette = Image.fromarray(np.concatenate(some)).quantize(255, Image.Quantize.MEDIANCUT)
+    flat = (Image.fromarray(x).quantize(palette=palette, dither=Image.Dither.NONE) for x in frames)
+    with open(path, "wb") as stream:
+        next(flat).save(
+            stream,
+            format="GIF",
+            save_all=True,
+            append_images=flat,
+            duration=round(1000.0 / rate),
+            loop=0,
+            optimize=False,
+        )
+
+
+def _write_mp4(path: Any, frames: Iterator[np.ndarray], rate: float, studio: Studio, times: list[float]) -> None:
+    """H.264 in the form that every player shows; an odd row or column is left out, for H.264 takes none."""
+    import imageio_ffmpeg
+
+    width, height = (n - n % 2 for n in studio.shot.size)
+    writer = imageio_ffmpeg.write_frames(
+        str(path), (width, height), fps=rate, codec="libx264", pix_fmt_out="yuv420p", macro_block_size=2,
+        output_params=["-f", "mp4", "-crf", "20", "-preset", "medium", "-movflags", "+faststart"], ffmpeg_log_level="error",
+    )  # fmt: skip
+    writer.send(None)
+    try:
+        for image in frames:
+            writer.send(np.ascontiguousarray(image[:height, :width]))
+    finally:
+        writer.close()
