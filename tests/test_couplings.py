@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -269,6 +272,88 @@ def test_couplings_tie_mimic_joints_and_their_leaders_together() -> None:
 def test_a_long_gear_train_reduces_to_one_coordinate() -> None:
     tree = nx.Tree(train(400))
     assert tree.nv == 1 and tree.coupling.matrix().shape == (400, 1)
+
+
+# --- assembled --------------------------------------------------------------------------------------------------------
+
+
+def assembled_as_simulated(system: nx.System, seed: int, scale: float = 0.5) -> nx.analysis.report.AssemblyReport:
+    """`nx.assemble` at random coordinates and velocities of the leaders agrees with minimal coordinates."""
+    rng = np.random.default_rng(seed)
+    tree = nx.Tree(system)
+    q, v = tree.random(rng), rng.normal(size=tree.nv)
+    q = q * (scale if tree.nq == tree.nv else 1.0)
+    q0, v0 = ({name: x[at[i]] for name, at in tree.coordinates.items()} for i, x in enumerate((q, v)))
+    report, simulation = nx.assemble(system, q0=q0, v0=v0), nx.Simulation(system, q0=q0, v0=v0)
+    for name in tree.body_names:
+        assert_allclose(report.position(name), tree.pose(q, name)[1], atol=1e-9 * max(1.0, scale))
+        expected = tree.jacobian(q, name) @ simulation.a + tree.jacobian_rate(q, v, name) @ v
+        found = np.concatenate([report.angular_acceleration(name), report.acceleration(name)])
+        assert_allclose(found, expected, atol=1e-8 * max(1.0, np.abs(expected).max()))
+    result = simulation.result()
+    for name in system.joints:
+        reaction, expected = report.reaction(name), result.reaction(name).values[-1]
+        found = np.concatenate([reaction.force, reaction.moment])
+        assert_allclose(found, expected, atol=1e-8 * max(1.0, np.abs(expected).max()))
+    assert (report.redundancy.dof, report.redundancy.redundant) == (tree.nv, [])
+    return report
+
+
+@pytest.mark.parametrize("scale", [0.3, 20.0])
+@pytest.mark.parametrize("seed", range(2))
+def test_assembled_gears_and_racks_agree_with_minimal_coordinates(seed: int, scale: float) -> None:
+    system = joined(seed, "revolute", "revolute", "prismatic", "helical", "revolute", "prismatic")
+    system.add_coupling(nx.Gear("g", "j0", "j1", ratio=-2.3, offset=0.2))
+    system.add_coupling(nx.RackAndPinion("r", "j1", "j2", radius=0.3))
+    system.add_coupling(nx.Coupling("c", {"j4": 2.0, "j2": -0.7}, offset=0.1))
+    assembled_as_simulated(system, seed, scale)
+
+
+def test_assembled_mimic_joints_agree_with_minimal_coordinates() -> None:
+    assembled_as_simulated(mimic_hand(5), 5)
+
+
+@pytest.mark.parametrize("robot", ["panda.urdf", "pr2.urdf"])
+def test_robots_with_mimic_joints_agree_with_minimal_coordinates(robot: str) -> None:
+    files = importlib.metadata.files("example-robot-data") or []
+    path = next(Path(str(f.locate())) for f in files if f.name == robot)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", nx.NexDynWarning)
+        system = nx.load(path)
+    assert any(joint.mimic is not None for joint in system.joints.values())
+    assembled_as_simulated(system, 1, 1.0)
+
+
+def test_a_ring_of_gears_is_redundant_where_it_says_the_same_twice_and_refused_where_not() -> None:
+    # a0 = −2 a1, a1 = −3 a2 + 0.1: a2 = a0/6 + 0.1/3
+    ring, crooked = train(), train()
+    ring.add_coupling(nx.Gear("ring", "axle2", "axle0", ratio=1 / 6, offset=0.1 / 3))
+    report = nx.assemble(ring)
+    (row,) = report.redundancy.redundant
+    assert report.redundancy.dof == 1 and row.consistent and row.structural and row.equation == "Gear"
+    assert {row.joint, *row.depends_on} == {"ring", "coupling 'gear0'", "coupling 'gear1'"}
+    crooked.add_coupling(nx.Gear("ring", "axle2", "axle0", ratio=1 / 6, offset=-0.1 / 3))
+    with pytest.raises(nx.AssemblyError, match="cannot be assembled: coupling 'ring' is missed by"):
+        nx.assemble(crooked)
+
+
+def test_drivers_at_both_ends_of_a_gear_are_over_driven() -> None:
+    system = train(2)
+    for i in range(2):
+        system.add_driver(nx.Driver(f"motor{i}", f"axle{i}", 0.0))
+    with pytest.raises(nx.InputError, match="motor"):
+        nx.assemble(system)
+
+
+def test_a_gear_passes_the_effort_of_its_ratio() -> None:
+    # the wheel's inertia as the pinion's motor feels it: I_b/ratio²
+    system = train(2)
+    system.add_driver(nx.Driver("motor", "axle0", "=3*t**2"))
+    report = nx.assemble(system)
+    assert report.angular_acceleration("wheel1")[2] == pytest.approx(-3.0, abs=1e-9)
+    torque = -report.multipliers[report.model.drivers[0].row]
+    assert torque == pytest.approx(6.0 * (0.5 + 1.5 / 4.0), abs=1e-9)
+    assert_allclose(report.reaction("axle1").moment, 0.0, atol=1e-9)
 
 
 # --- description ------------------------------------------------------------------------------------------------------
