@@ -622,7 +622,7 @@ class _Builder:
             np.array(self.pairs, dtype=np.int64).reshape(-1, 2), np.array(self.frames).reshape(-1, 24),
             np.array(self.terms, dtype=np.int64).reshape(-1, 4), np.array(self.scale, dtype=float),
             np.array(self.table, dtype=np.int64).reshape(-1, 3), np.array(self.offset, dtype=float),
-            np.array(self.data, dtype=float),
+            np.array(self.data) if self.data else None,
         )  # fmt: skip
 
 

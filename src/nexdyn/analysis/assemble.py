@@ -270,7 +270,9 @@ def _check_velocities(
     """AssemblyError where velocities miss a constraint that is kept, or given ones contradict them or each other."""
     model = report.model
     v = report.v[1:].reshape(-1)
-    missed = np.abs(model.jacobian(report.q, report.t) @ v - model.nu(report.t)) * row_units(model, report.length)
+    missed = np.abs(model.jacobian(report.q, report.t) @ v - model.nu(report.t, report.q)) * row_units(
+        model, report.length
+    )
     missed = np.where(redundancy.kept, missed, 0.0)
     if missed.size and given is None and missed.max() > EPS_V * max(1.0, float(np.abs(v).max())):
         row = model.rows[int(missed.argmax())]

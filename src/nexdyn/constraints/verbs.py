@@ -1,13 +1,30 @@
-"""Value, gradient and second derivative of every primitive, by its number."""
+"""Value, gradient and second derivative of every primitive, by its number.
+
+Points on curves and surfaces and rows of the user's read their numbers in `tables.data`. Where that is None there are no
+such rows, and kernels are compiled without their pages.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 from nexdyn.constraints import angle, curve, direction, displacement, distance, kinds, surface, user
+from nexdyn.constraints.pair import PairVelocity
 from nexdyn.constraints.tables import DATA, NEAR, PRIMITIVE
+from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
+from nexdyn.spatial.algebra import Vec3
 
 DOT, DISTANCE, ANGLE = kinds.DOT, kinds.DISTANCE, kinds.ANGLE
 BINORMAL, SURFACE, USER = kinds.BINORMAL, kinds.SURFACE, kinds.USER
+
+numbered_value = generic(
+    "numbered_value", "C of a row with numbers in `data`: its (primitive, first number, place in `near`)."
+)
+numbered_gradient = generic("numbered_gradient", "g of the same.")
+numbered_second = generic("numbered_second", "Γ(V, V') of the same.")
+numbered_rate = generic("numbered_rate", "C_t of the same.")
+numbered_drift = generic("numbered_drift", "2 C_qt v + C_tt of the same.")
 
 
 @formula
@@ -20,15 +37,11 @@ def value(tables, e, t, pair, near):  # type: ignore[no-untyped-def]
         return direction.value(pair, (kind - DOT) // 3, (kind - DOT) % 3)
     if kind == DISTANCE:
         return distance.value(pair)
-    k, at = tables.terms[e, DATA], tables.terms[e, NEAR]
+    at = tables.terms[e, NEAR]
     if kind == ANGLE:
         near[at] = angle.value(pair, near[at])
         return near[at]
-    if kind <= BINORMAL:
-        return curve.value(tables.data, k, kind == BINORMAL, pair, near, at)
-    if kind == SURFACE:
-        return surface.value(tables.data, k, pair, near, at)
-    return user.value(tables.data, k, pair, t)
+    return numbered_value(tables.data, (kind, tables.terms[e, DATA], at), t, pair, near)
 
 
 @formula
@@ -43,12 +56,7 @@ def gradient(tables, e, t, pair, near):  # type: ignore[no-untyped-def]
         return distance.gradient(pair)
     if kind == ANGLE:
         return angle.gradient(pair)
-    k, at = tables.terms[e, DATA], tables.terms[e, NEAR]
-    if kind <= BINORMAL:
-        return curve.gradient(tables.data, k, kind == BINORMAL, pair, near[at])
-    if kind == SURFACE:
-        return surface.gradient(tables.data, k, pair, near, at)
-    return user.gradient(tables.data, k, pair, t)
+    return numbered_gradient(tables.data, (kind, tables.terms[e, DATA], tables.terms[e, NEAR]), t, pair, near)
 
 
 @formula
@@ -63,12 +71,7 @@ def second(tables, e, t, pair, near, V, V_):  # type: ignore[no-untyped-def]
         return distance.second(pair, V, V_)
     if kind == ANGLE:
         return angle.second(pair, V, V_)
-    k, at = tables.terms[e, DATA], tables.terms[e, NEAR]
-    if kind <= BINORMAL:
-        return curve.second(tables.data, k, kind == BINORMAL, pair, near[at], V, V_)
-    if kind == SURFACE:
-        return surface.second(tables.data, k, pair, near, at, V, V_)
-    return user.second(tables.data, k, pair, t, V, V_)
+    return numbered_second(tables.data, (kind, tables.terms[e, DATA], tables.terms[e, NEAR]), t, pair, near, V, V_)
 
 
 @formula
@@ -76,7 +79,7 @@ def explicit_rate(tables, e, t, pair):  # type: ignore[no-untyped-def]
     """C_t."""
     if tables.terms[e, PRIMITIVE] < USER:
         return 0.0
-    return user.explicit_rate(tables.data, tables.terms[e, DATA], pair, t)
+    return numbered_rate(tables.data, tables.terms[e, DATA], t, pair)
 
 
 @formula
@@ -84,4 +87,73 @@ def explicit_second(tables, e, t, pair, V):  # type: ignore[no-untyped-def]
     """2 C_qt v + C_tt."""
     if tables.terms[e, PRIMITIVE] < USER:
         return 0.0
-    return user.explicit_second(tables.data, tables.terms[e, DATA], pair, t, V)
+    return numbered_drift(tables.data, tables.terms[e, DATA], t, pair, V)
+
+
+# --- rows with numbers ------------------------------------------------------------------------------------------------
+
+
+@defines(numbered_value)
+def _(data: None, row: Any, t: Any, pair: Any, near: Any) -> Any:
+    return 0.0
+
+
+@defines(numbered_value)
+def _(data: Any, row: Any, t: Any, pair: Any, near: Any) -> Any:
+    kind, k, at = row
+    if kind <= BINORMAL:
+        return curve.value(data, k, kind == BINORMAL, pair, near, at)
+    if kind == SURFACE:
+        return surface.value(data, k, pair, near, at)
+    return user.value(data, k, pair, t)
+
+
+@defines(numbered_gradient)
+def _(data: None, row: Any, t: Any, pair: Any, near: Any) -> Any:
+    o = Vec3(0.0, 0.0, 0.0)
+    return PairVelocity(o, o, o, o)
+
+
+@defines(numbered_gradient)
+def _(data: Any, row: Any, t: Any, pair: Any, near: Any) -> Any:
+    kind, k, at = row
+    if kind <= BINORMAL:
+        return curve.gradient(data, k, kind == BINORMAL, pair, near[at])
+    if kind == SURFACE:
+        return surface.gradient(data, k, pair, near, at)
+    return user.gradient(data, k, pair, t)
+
+
+@defines(numbered_second)
+def _(data: None, row: Any, t: Any, pair: Any, near: Any, V: Any, V_: Any) -> Any:
+    return 0.0
+
+
+@defines(numbered_second)
+def _(data: Any, row: Any, t: Any, pair: Any, near: Any, V: Any, V_: Any) -> Any:
+    kind, k, at = row
+    if kind <= BINORMAL:
+        return curve.second(data, k, kind == BINORMAL, pair, near[at], V, V_)
+    if kind == SURFACE:
+        return surface.second(data, k, pair, near, at, V, V_)
+    return user.second(data, k, pair, t, V, V_)
+
+
+@defines(numbered_rate)
+def _(data: None, k: Any, t: Any, pair: Any) -> Any:
+    return 0.0
+
+
+@defines(numbered_rate)
+def _(data: Any, k: Any, t: Any, pair: Any) -> Any:
+    return user.explicit_rate(data, k, pair, t)
+
+
+@defines(numbered_drift)
+def _(data: None, k: Any, t: Any, pair: Any, V: Any) -> Any:
+    return 0.0
+
+
+@defines(numbered_drift)
+def _(data: Any, k: Any, t: Any, pair: Any, V: Any) -> Any:
+    return user.explicit_second(data, k, pair, t, V)
