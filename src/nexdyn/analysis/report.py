@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -243,6 +244,11 @@ class AssemblyReport:
             }
             data["efforts"] = self.efforts()
         return data
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows; drawn by `nexdyn.view`, which lies above this package and is named, not imported."""
+        shown: str = importlib.import_module("nexdyn.view.notebook").report_html(self)
+        return shown
 
     def __str__(self) -> str:
         from nexdyn.analysis.report_text import report_text

@@ -5,6 +5,7 @@ Everything is checked when it is added, and fixed from then on. `with_parameters
 
 from __future__ import annotations
 
+import importlib
 import unicodedata
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -54,6 +55,11 @@ class System:
     def __repr__(self) -> str:
         counts = (("bodies", self.bodies), ("joints", self.joints), ("forces", self.forces))
         return f"System({self.name!r}: {', '.join(f'{len(found)} {kind}' for kind, found in counts)})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows; drawn by `nexdyn.view`, which lies above this package and is named, not imported."""
+        shown: str = importlib.import_module("nexdyn.view.notebook").system_html(self)
+        return shown
 
     # --- what there is ------------------------------------------------------------------------------------------
 

@@ -59,9 +59,8 @@ class Result:
         return f"Result({self.system.name!r}: {span}, {r.method}, {r.status})"
 
     def _repr_html_(self) -> str:
-        from nexdyn.results.table import as_html
-
-        return as_html(self)
+        shown: str = _view("notebook").result_html(self)
+        return shown
 
     # --- the run ----------------------------------------------------------------------------------------------------
 

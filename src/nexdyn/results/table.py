@@ -9,7 +9,6 @@ tells of the integration only where nothing but gravity and springs does work; w
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -138,16 +137,3 @@ def peak_lines(joints: Sequence[str], columns: Sequence[Sequence[float]], most: 
         for row in [head, *rows]
     ]
     return lines if len(joints) <= most else [*lines, f"… ({len(joints)} joints in all)"]
-
-
-def as_html(result: Result) -> str:
-    """What a notebook shows."""
-    r = result.recording
-    rows = {
-        "system": f"{result.system.name} ({len(result.system.bodies)} bodies, {len(result.system.joints)} joints)",
-        "time": f"{r.t[0]:g} … {r.t[-1]:g} s, {len(r.t)} samples",
-        "method": f"{r.method}, {r.steps} steps in {r.wall_time:.3g} s",
-        "status": r.status + (f": {r.message}" if r.message else ""),
-    }
-    cells = "".join(f"<tr><th>{key}</th><td>{html.escape(text)}</td></tr>" for key, text in rows.items())
-    return f"<table><caption>Result</caption>{cells}</table>"

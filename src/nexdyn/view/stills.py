@@ -315,7 +315,7 @@ def _matrix(R: np.ndarray) -> Mat3:
 # --- files ----------------------------------------------------------------------------------------------------------
 
 
-def picture(of: Result | System, time: float | None = None, shot: Shot | None = None) -> np.ndarray:
+def picture(of: Result | System | Motion, time: float | None = None, shot: Shot | None = None) -> np.ndarray:
     """A result at `time` [s] (its end by default), or a system as described: bytes of sRGB (height, width, 3)."""
     motion = _motion(of)
     t = motion.end if time is None else _within(motion, time)
@@ -370,7 +370,9 @@ def save_video(
         (_write_gif if gif else _write_mp4)(temporary, frames(), rate, studio, times)
 
 
-def _motion(of: Result | System) -> Motion:
+def _motion(of: Result | System | Motion) -> Motion:
+    if isinstance(of, Motion):
+        return of
     return Motion.of(of) if hasattr(of, "recording") else Motion.still(of)  # type: ignore[arg-type]
 
 
