@@ -18,7 +18,6 @@ from benchmarks.measure import Effort, Report, alternate, compared
 from benchmarks.models import RandomTree, nexdyn_system, pinocchio_model, random_tree
 from nexdyn.kernel import FLOATING_POINT
 from nexdyn.tree.aba import articulated_bodies
-from nexdyn.tree.kinematics import kinematics
 from nexdyn.tree.tables import new_work
 
 AGREE = 1e-10
@@ -28,8 +27,7 @@ CASES = {"7-joint chain": (7, 1), "30-joint tree": (30, 4)}
 @njit(fastmath=FLOATING_POINT, error_model="numpy")
 def aba_loop(repeat, model, work, q, v, tau, a):  # type: ignore[no-untyped-def]
     for _ in range(repeat):
-        kinematics(model, q, v, work)
-        articulated_bodies(model, tau, work, a)
+        articulated_bodies(model, q, v, tau, None, work, a)
 
 
 def run(effort: Effort) -> Report:

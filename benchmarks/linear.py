@@ -19,7 +19,7 @@ from benchmarks.models import nexdyn_system, random_tree
 from nexdyn.kernel import FLOATING_POINT
 from nexdyn.spatial.table import PoseRows
 from nexdyn.tree.aba import articulated_bodies
-from nexdyn.tree.kinematics import forward_kinematics, kinematics
+from nexdyn.tree.kinematics import forward_kinematics
 from nexdyn.tree.rnea import inverse_dynamics
 
 SHAPES = {"chain": 1, "tree, parent among the last 4": 4, "tree, parent among all": None}
@@ -30,8 +30,7 @@ MOST = 2.5
 
 def _aba(repeat, model, work, poses, q, v, x, out):  # type: ignore[no-untyped-def]
     for _ in range(repeat):
-        kinematics(model, q, v, work)
-        articulated_bodies(model, x, work, out)
+        articulated_bodies(model, q, v, x, None, work, out)
 
 
 def _rnea(repeat, model, work, poses, q, v, x, out):  # type: ignore[no-untyped-def]

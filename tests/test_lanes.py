@@ -56,8 +56,7 @@ ROWS = 12  # of the arguments of `functions`; len() of a table of lanes is not i
 def dynamics(topology, body, freedom, work_b, work_s, work_f, work_c, q, v, x, qdd, tau, poses):
     """q̈ of τ = x by ABA, τ of q̈ = x by RNEA, world poses."""
     model, work = TreeModel(topology, body, freedom), TreeWork(work_b, work_s, work_f, work_c)
-    kinematics(model, q, v, work)
-    articulated_bodies(model, x, work, qdd)
+    articulated_bodies(model, q, v, x, None, work, qdd)
     inverse_dynamics(model, q, v, x, work, tau)
     X_W, X_out = PoseRows(work.spare, XW_), PoseRows(poses, 0)
     world_poses(model, work, X_W)

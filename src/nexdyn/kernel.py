@@ -44,6 +44,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 FLOATING_POINT = {"contract", "nsz"}
 _CONFIG: Any = numba.config
 _INSIDE: Any = {"no_cfunc_wrapper": True, "_nrt": False}  # no entry point for C, no counting of references
+_INLINED: Any = {**_INSIDE, "forceinline": True}
 _OPTIONS: dict[str, Any] = {"fastmath": FLOATING_POINT, "error_model": "numpy", **_INSIDE}
 _SETTINGS = ("BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")  # of Numba, that change code
 _PACKAGE = Path(__file__).resolve().parent
@@ -167,7 +168,7 @@ def formula(f: F) -> F:
 
 def inlined(f: F) -> F:
     """A formula that is never left a call: one that runs for every body with more arguments than registers hold."""
-    return _formula(f, forceinline=True)
+    return _formula(f, **_INLINED)
 
 
 def allocating(f: F) -> F:
@@ -208,5 +209,5 @@ def compiled_for(f: Any, *arguments: Any) -> Any:
 
 
 def overloaded(f: Any) -> Any:
-    """What the decorated function returns for the types of the compiler is compiled where kernels call `f`."""
-    return overload(f, strict=False, jit_options=_INSIDE)
+    """What the decorated function returns for the types of the compiler is compiled into the kernels that call `f`."""
+    return overload(f, strict=False, jit_options=_INLINED)

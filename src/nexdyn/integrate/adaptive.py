@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nexdyn.integrate.fixed import advance, first_not_finite, later_stages
+from nexdyn.integrate.fixed import advance, evaluate, first_not_finite
 from nexdyn.integrate.problem import NOT_FINITE, OK, STEP_TOO_SMALL, rates, recentre, record, scale
 from nexdyn.kernel import formula, kernel
 
@@ -113,11 +113,11 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
         h = t_end - t if last else dt
         for m in range(size):
             y_old[m] = y[m]
-        status, control[14] = later_stages(problem, A, c, t, h, y, stage, K, size)
+        status, _, control[14] = evaluate(problem, A, c, t, h, y, stage, K, size, 1)
         spent += len(b) - 1
         if status != OK:
             break
-        advance(h, b, y, K, size)
+        advance(h, b, y, K, stage, size)
         bad = first_not_finite(y, size)
         error = error_norm(e, h, K, rtol, atol, s, size) if bad < 0 else np.inf
         if not (error <= 1.0):

@@ -19,29 +19,36 @@ def first_not_finite(y, size):  # type: ignore[no-untyped-def]
 
 
 @formula
-def later_stages(problem, A, c, t, dt, y, stage, K, size):  # type: ignore[no-untyped-def]
-    """K_i = f(t + c_i dt, y + dt Σ_{j<i} a_ij K_j) for all i but the first; returns the status and the last time."""
-    for i in range(1, len(c)):
-        for m in range(size):
-            total = A[i, 0] * K[0, m]
-            for j in range(1, i):
-                total = total + A[i, j] * K[j, m]
-            stage[m] = y[m] + dt * total
-        t_i = t + c[i] * dt
-        status = rates(problem, t_i, stage, K, i)
-        if status != OK:
-            return status, t_i
-    return OK, t
+def weigh(w, K, count, out, size):  # type: ignore[no-untyped-def]
+    """out = Σ_{i < count} w_i K_i."""
+    for m in range(size):
+        out[m] = 0.0
+    for i in range(count):
+        if w[i] != 0.0:
+            for m in range(size):
+                out[m] = out[m] + w[i] * K[i, m]
 
 
 @formula
-def advance(dt, b, y, K, size):  # type: ignore[no-untyped-def]
+def evaluate(problem, A, c, t, dt, y, stage, K, size, first):  # type: ignore[no-untyped-def]
+    """K_i = f(t + c_i dt, y + dt Σ_{j<i} a_ij K_j), i = first, …: the status, how many are known, when it failed."""
+    for i in range(first, len(c)):
+        weigh(A[i], K, i, stage, size)
+        for m in range(size):
+            stage[m] = y[m] + dt * stage[m]
+        t_i = t + c[i] * dt
+        status = rates(problem, t_i, stage, K, i)
+        if status != OK:
+            return status, i, t_i
+    return OK, len(c), t
+
+
+@formula
+def advance(dt, b, y, K, increment, size):  # type: ignore[no-untyped-def]
     """y ← y + dt Σ b_i K_i."""
+    weigh(b, K, len(b), increment, size)
     for m in range(size):
-        total = b[0] * K[0, m]
-        for i in range(1, len(b)):
-            total = total + b[i] * K[i, m]
-        y[m] = y[m] + dt * total
+        y[m] = y[m] + dt * increment[m]
 
 
 @formula
@@ -65,20 +72,17 @@ def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K
     t = t0 + k * dt
     while k < k_stop:
         t = t0 + k * dt
-        status = rates(problem, t, y, K, 0)
-        if status != OK:
-            return status, k, row, -1, t
-        kept = every > 0 and k % every == 0
+        status, known, t_failed = evaluate(problem, A, c, t, dt, y, stage, K, 2 * n, 0)
+        kept = every > 0 and k % every == 0 and known > 0
         if kept:
             record(problem, t, y, K, out, row)
             row += 1
+        if status != OK:
+            return status, k, row, -1, t_failed
         if semi_implicit:
             semi_implicit_step(problem, dt, y, K, n)
         else:
-            status, t_failed = later_stages(problem, A, c, t, dt, y, stage, K, 2 * n)
-            if status != OK:
-                return status, k, row, -1, t_failed
-            advance(dt, b, y, K, 2 * n)
+            advance(dt, b, y, K, stage, 2 * n)
         bad = first_not_finite(y, 2 * n)
         if bad >= 0:
             # the state just kept is no use where its acceleration was not finite already

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.spatial.lanes import atan2, cos, if_less, sin, sqrt, zero
+from nexdyn.spatial.sincos import sincos
 
 
 class Vec3(NamedTuple):
@@ -231,7 +232,7 @@ def inverse(X):  # type: ignore[no-untyped-def]
 @formula
 def turned_about_z(R, angle):  # type: ignore[no-untyped-def]
     """R Rz(angle)."""
-    s, c = sin(angle), cos(angle)
+    s, c = sincos(angle)
     return Mat3(
         c * R.xx + s * R.xy, c * R.xy - s * R.xx, R.xz,
         c * R.yx + s * R.yy, c * R.yy - s * R.yx, R.yz,
@@ -372,13 +373,18 @@ def _(a: ArticulatedInertia, b: RigidInertia) -> Any:
     return ArticulatedInertia(a.A + b.I, B, D)
 
 
+@formula
+def moved(p, A, B, D):  # type: ignore[no-untyped-def]
+    """[A B; Bᵀ D] about the parent's origin: B' = B + [p]× D,  A' = A + [p]× Bᵀ + ([p]× B'ᵀ)ᵀ."""
+    C = B + skew_times(p, full(D))
+    P, Q = skew_times(p, T(B)), T(skew_times(p, T(C)))
+    shifted = Sym3(P.xx + Q.xx, P.xy + Q.xy, P.xz + Q.xz, P.yy + Q.yy, P.yz + Q.yz, P.zz + Q.zz)
+    return ArticulatedInertia(A + shifted, C, D)
+
+
 @defines(operator.matmul)
 def _(X: Pose, I: ArticulatedInertia) -> Any:
-    A, B, D = turned(X.R, I.A), X.R @ I.B @ T(X.R), turned(X.R, I.D)
-    C = B + skew_times(X.p, full(D))
-    P, Q = skew_times(X.p, T(B)), T(skew_times(X.p, T(C)))
-    moved = Sym3(P.xx + Q.xx, P.xy + Q.xy, P.xz + Q.xz, P.yy + Q.yy, P.yz + Q.yz, P.zz + Q.zz)
-    return ArticulatedInertia(A + moved, C, D)
+    return moved(X.p, turned(X.R, I.A), X.R @ I.B @ T(X.R), turned(X.R, I.D))
 
 
 @formula

@@ -1,7 +1,7 @@
 """SIMD lanes: eight systems at once from the source that runs one.
 
 A `Pack` is a vector of 8 doubles that stands where a float64 stands: + − * / on packs and floats, the functions of
-this module (`zero`, `sin`, `cos`, `sqrt`, `if_less`), and tables whose entry [i, k] is a pack. LLVM splits the vector
+this module (`zero`, `sin`, `cos`, `sqrt`, `if_less`, `all_less`), and tables whose entry [i, k] is a pack. LLVM splits the vector
 where the machine is narrower. What a kernel must not do is branch on the value of a lane: `if_less` selects instead.
 """
 
@@ -60,6 +60,49 @@ def if_less(x: Any, y: Any, then: Any, otherwise: Any) -> Any:
     return then if x < y else otherwise
 
 
+def all_less(x: Any, y: Any) -> bool:
+    """Whether x < y, in every lane: what a kernel may branch on, where either way gives each lane the same."""
+    return bool(x < y)
+
+
+ROUNDING = 1.5 * 2.0**52
+"""x + ROUNDING is ROUNDING + the integer nearest to x, |x| < 2⁵⁰, and ends in that integer's bits."""
+
+
+def in_quarter(rounded: Any, s: Any, c: Any) -> Any:
+    """Sine and cosine of r + n π/2 from those of r, rounded = ROUNDING + n: (s, c), (c, −s), (−s, −c), (−c, s) in turn."""
+    n = int(rounded - ROUNDING) % 4 if math.isfinite(rounded) else 0
+    return ((s, c), (c, -s), (-s, -c), (-c, s))[n]
+
+
+@intrinsic
+def _in_quarter(context: Any, rounded: Any, s: Any, c: Any) -> Any:
+    kind = rounded if rounded is pack else types.float64
+
+    def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        floats = args[0].type
+        bits = ir.VectorType(ir.IntType(64), LANES) if sig.args[0] is pack else ir.IntType(64)
+
+        def constant(k: int) -> Any:
+            return ir.Constant(bits, [k] * LANES if sig.args[0] is pack else k)
+
+        def signed(x: Any, n: Any) -> Any:
+            sign = builder.shl(builder.and_(n, constant(2)), constant(62))
+            return builder.bitcast(builder.xor(builder.bitcast(x, bits), sign), floats)
+
+        n = builder.bitcast(args[0], bits)
+        odd = builder.icmp_unsigned("!=", builder.and_(n, constant(1)), constant(0))
+        s, c = builder.select(odd, args[2], args[1]), builder.select(odd, args[1], args[2])
+        return ctx.make_tuple(builder, sig.return_type, [signed(s, n), signed(c, builder.add(n, constant(1)))])
+
+    return types.UniTuple(kind, 2)(kind, kind, kind), codegen
+
+
+@overloaded(in_quarter)
+def _in_quarter_of(rounded: Any, s: Any, c: Any) -> Any:
+    return lambda rounded, s, c: _in_quarter(rounded, s, c)
+
+
 @intrinsic
 def _zero_pack(context: Any, x: Any) -> Any:
     return pack(x), lambda ctx, builder, sig, args: ir.Constant(VECTOR, [0.0] * LANES)
@@ -77,6 +120,16 @@ def _less_pack(context: Any, x: Any, y: Any, then: Any, otherwise: Any) -> Any:
         return builder.select(builder.fcmp_ordered("<", a, b), c, d)
 
     return pack(x, y, then, otherwise), codegen
+
+
+@intrinsic
+def _all_less_pack(context: Any, x: Any, y: Any) -> Any:
+    def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        a, b = (as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True))
+        bits = builder.bitcast(builder.fcmp_ordered("<", a, b), ir.IntType(LANES))
+        return builder.icmp_unsigned("==", bits, ir.Constant(ir.IntType(LANES), 2**LANES - 1))
+
+    return types.boolean(x, y), codegen
 
 
 def _by_lanes(name: str, arity: int) -> Any:
@@ -136,6 +189,11 @@ _overload_unary(tanh, _TANH, math.tanh)
 @overloaded(atan2)
 def _atan2(y: Any, x: Any) -> Any:
     return (lambda y, x: _ATAN2(y, x)) if pack in (x, y) else (lambda y, x: math.atan2(y, x))
+
+
+@overloaded(all_less)
+def _all_less(x: Any, y: Any) -> Any:
+    return (lambda x, y: _all_less_pack(x, y)) if pack in (x, y) else (lambda x, y: x < y)
 
 
 @overloaded(if_less)

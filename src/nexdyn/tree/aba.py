@@ -1,11 +1,12 @@
 """The articulated-body algorithm (Featherstone 2008, table 7.1), one freedom at a time.
 
-    p' = p^A + I^A c                         p^A = V ×* I V − F_ext + children's shares
-    for the columns h of H, last first:
-        U = I^A h,   d = hᵀ U + armature,   u = τ − hᵀ p'
-        I^A ← I^A − U Uᵀ/d,   p' ← p' + U u/d
-    X I^A, X p' are added to the parent
-    a = X⁻¹ a_p;  for the columns, first first:  q̈ = (u − Uᵀ a)/d,  a ← a + h q̈;   A = a + c
+    outward   X, V, c of `kinematics`;   p = V ×* I V − F_ext
+    inward    I^A = I + children's shares,   p' = p + children's shares + I^A c
+              for the columns h of H, last first:
+                  U = I^A h,   d = hᵀ U + armature,   u = τ − hᵀ p'
+                  I^A ← I^A − U Uᵀ/d,   p' ← p' + U u/d
+              X I^A, X p' are added to the parent
+    outward   a = X⁻¹ A_p;  for the columns, first first:  q̈ = (u − Uᵀ a)/d,  a ← a + h q̈;   A = a + c
 
 Eliminating the columns of a joint one after another is the block elimination by D = HᵀU of the book with D factored
 as L d Lᵀ; a revolute joint is the case of one column. Bodies come depth first, so that body i + 1 is the first child of i
@@ -14,8 +15,11 @@ if i has children at all: going inward, its share is the last one computed.
 
 from __future__ import annotations
 
+from typing import Any
+
+from nexdyn.generic import defines, generic
 from nexdyn.joints.verbs import PRISMATIC, REVOLUTE
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, inlined
 from nexdyn.spatial.algebra import (
     ABOUT_Z,
     ALONG_Z,
@@ -30,6 +34,8 @@ from nexdyn.spatial.algebra import (
 )
 from nexdyn.spatial.lanes import zero
 from nexdyn.spatial.table import ArticulatedInertiaRows, ForceRows, MotionRows, PoseRows
+from nexdyn.spatial.turned_z import about_z
+from nexdyn.tree.kinematics import body_motion
 from nexdyn.tree.tables import (
     A_,
     ARMATURE,
@@ -37,6 +43,7 @@ from nexdyn.tree.tables import (
     C_,
     D_,
     EXT_,
+    F_,
     H_,
     IA_,
     IV,
@@ -44,93 +51,143 @@ from nexdyn.tree.tables import (
     NV,
     PA_,
     PARENT,
-    R_,
+    S_,
+    TURNS_Z,
     U_,
     V_,
     X_,
     inertias,
+    joint_poses,
     world_acceleration,
 )  # fmt: skip
 
+external = generic("external", "F_ext of body i. Without force elements (None) it costs nothing.")
 
-@formula
-def eliminate(h, j, IA, p, tau, freedom, U, scratch):  # type: ignore[no-untyped-def]
-    """One freedom j with column h taken out of (I^A, p')."""
-    # U = I^A h,  d = hᵀ U + armature,  u = τ − hᵀ p'
-    U_j = IA @ h
-    r = 1.0 / (U_j @ h + freedom[j, ARMATURE])
-    u = tau[j] - p @ h
-    U[j] = U_j
-    scratch[j, D_] = r
-    scratch[j, R_] = u
-    # I^A − U Uᵀ/d,  p' + U u/d
-    k = r * U_j
-    return minus_outer(IA, U_j, k), p + u * k
+
+@defines(external)
+def _(work: Any, i: float, forces: None) -> Any:
+    o = zero(work.body[0, 0])
+    return Force(Vec3(o, o, o), Vec3(o, o, o))
+
+
+@defines(external)
+def _(work: Any, i: float, forces: Any) -> Any:
+    return ForceRows(work.body, EXT_)[i]
 
 
 @formula
-def accelerate(h, j, a, U, scratch, qdd):  # type: ignore[no-untyped-def]
-    """q̈_j = (u − Uᵀ a)/d;  a + h q̈_j."""
-    qdd_j = (scratch[j, R_] - U[j] @ a) * scratch[j, D_]
-    qdd[j] = qdd_j
-    return a + qdd_j * h
-
-
-@formula
-def articulated_bodies(model, tau, work, qdd):  # type: ignore[no-untyped-def]
-    """q̈ and the accelerations A from X, V, c, H of `kinematics`, τ and the external forces in the scratch."""
-    topology, freedom, scratch = model.topology, model.freedom, work.freedom
-    I = inertias(model)
-    X, V, c, A = (
+def bodies_alone(model, q, v, forces, work):  # type: ignore[no-untyped-def]
+    """X, V, c, p of every body, and the columns h of joints neither revolute nor prismatic."""
+    topology, I, X_PJ, H = model.topology, inertias(model), joint_poses(model), MotionRows(work.columns, H_)
+    X, V, c, p = (
         PoseRows(work.body, X_),
         MotionRows(work.body, V_),
         MotionRows(work.body, C_),
-        MotionRows(work.body, A_),
+        ForceRows(work.body, F_),
     )
-    H, U, F_ext = MotionRows(work.columns, H_), ForceRows(scratch, U_), ForceRows(work.body, EXT_)
+    for i in range(1, len(topology)):
+        X_i, V_i, c_i = body_motion(model, i, q, v, X_PJ[i], V[topology[i, PARENT]], H)
+        X[i], V[i], c[i] = X_i, V_i, c_i
+        # p = V ×* I V − F_ext
+        p[i] = cross(V_i, I[i] @ V_i) - external(work, i, forces)
+
+
+@inlined
+def eliminate(h, j, IA, p, tau, freedom, scratch):  # type: ignore[no-untyped-def]
+    """One freedom j with column h taken out of (I^A, p')."""
+    # U = I^A h,  d = hᵀ U + armature,  u = τ − hᵀ p'
+    U = IA @ h
+    r = 1.0 / (U @ h + freedom[j, ARMATURE])
+    u = tau[j] - p @ h
+    k = r * U
+    ForceRows(scratch, U_)[j] = k
+    scratch[j, D_] = r
+    scratch[j, S_] = r * u
+    # I^A − U Uᵀ/d,  p' + U u/d
+    return minus_outer(IA, U, k), p + u * k
+
+
+@formula
+def articulate(model, tau, work):  # type: ignore[no-untyped-def]
+    """U/d, 1/d and u/d of every freedom."""
+    topology, freedom, scratch, I = model.topology, model.freedom, work.freedom, inertias(model)
+    X, c, H = PoseRows(work.body, X_), MotionRows(work.body, C_), MotionRows(work.columns, H_)
     IA, pA = ArticulatedInertiaRows(work.spare, IA_), ForceRows(work.spare, PA_)  # children's shares
+    p = ForceRows(work.body, F_)
     o = zero(model.body[0, 0])
     no_force = Force(Vec3(o, o, o), Vec3(o, o, o))
     no_inertia = ArticulatedInertia(Sym3(o, o, o, o, o, o), Mat3(o, o, o, o, o, o, o, o, o), Sym3(o, o, o, o, o, o))
 
     carried_I, carried_p = no_inertia, no_force
     for i in range(len(topology) - 1, 0, -1):
-        kind, j, p = topology[i, KIND], topology[i, IV], topology[i, PARENT]
-        # I^A = I + shares,  p' = V ×* I V − F_ext + shares + I^A c
-        V_i = V[i]
-        I_A = carried_I + I[i]
-        p_A = carried_p + cross(V_i, I[i] @ V_i) - F_ext[i]
+        kind, j, parent = topology[i, KIND], topology[i, IV], topology[i, PARENT]
+        # I^A = I + shares,  p' = p + shares + I^A c
+        I_A, p_A = carried_I + I[i], carried_p + p[i]
         if topology[i, BRANCHES] != 0:
             I_A, p_A = I_A + IA[i], p_A + pA[i]
             IA[i], pA[i] = no_inertia, no_force
         p_A = p_A + I_A @ c[i]
         if kind == REVOLUTE:
-            I_A, p_A = eliminate(ABOUT_Z, j, I_A, p_A, tau, freedom, U, scratch)
+            I_A, p_A = eliminate(ABOUT_Z, j, I_A, p_A, tau, freedom, scratch)
         elif kind == PRISMATIC:
-            I_A, p_A = eliminate(ALONG_Z, j, I_A, p_A, tau, freedom, U, scratch)
+            I_A, p_A = eliminate(ALONG_Z, j, I_A, p_A, tau, freedom, scratch)
         else:
             for n in range(j + topology[i, NV] - 1, j - 1, -1):
-                I_A, p_A = eliminate(H[n], n, I_A, p_A, tau, freedom, U, scratch)
+                I_A, p_A = eliminate(H[n], n, I_A, p_A, tau, freedom, scratch)
         # the share of a first child stays in registers, that of the others waits in the parent's row
         carried_I, carried_p = no_inertia, no_force
-        if p > 0:
+        if parent > 0:
             X_i = X[i]
-            if p == i - 1:
-                carried_I, carried_p = X_i @ I_A, X_i @ p_A
+            if topology[i, TURNS_Z] != 0:
+                I_A, p_A = about_z(X_i) @ I_A, about_z(X_i) @ p_A
             else:
-                IA[p] = IA[p] + X_i @ I_A
-                pA[p] = pA[p] + X_i @ p_A
+                I_A, p_A = X_i @ I_A, X_i @ p_A
+            if parent == i - 1:
+                carried_I, carried_p = I_A, p_A
+            else:
+                IA[parent] = IA[parent] + I_A
+                pA[parent] = pA[parent] + p_A
 
+
+@inlined
+def seen_by_parent(turns_z, X, U, A):  # type: ignore[no-untyped-def]
+    """X U, and X⁻¹ A."""
+    if turns_z != 0:
+        return about_z(X) @ U, to_child(about_z(X), A)
+    return X @ U, to_child(X, A)
+
+
+@formula
+def accelerate(model, work, qdd):  # type: ignore[no-untyped-def]
+    """q̈ and the accelerations A."""
+    topology, scratch = model.topology, work.freedom
+    X, c, A = PoseRows(work.body, X_), MotionRows(work.body, C_), MotionRows(work.body, A_)
+    H, U = MotionRows(work.columns, H_), ForceRows(scratch, U_)
     A[0] = world_acceleration(model)
     for i in range(1, len(topology)):
         kind, j = topology[i, KIND], topology[i, IV]
-        # a = X⁻¹ a_p,  q̈ = (u − Uᵀ a)/d,  A = a + H q̈ + c
-        a = to_child(X[i], A[topology[i, PARENT]])
-        if kind == REVOLUTE:
-            a = accelerate(ABOUT_Z, j, a, U, scratch, qdd)
-        elif kind == PRISMATIC:
-            a = accelerate(ALONG_Z, j, a, U, scratch, qdd)
+        A_p = A[topology[i, PARENT]]
+        if kind == REVOLUTE or kind == PRISMATIC:
+            # q̈ = (u − (X U)ᵀ A_p)/d: only this product waits for the parent
+            U_p, a = seen_by_parent(topology[i, TURNS_Z], X[i], U[j], A_p)
+            qdd_j = scratch[j, S_] - U_p @ A_p
+            qdd[j] = qdd_j
+            if kind == REVOLUTE:
+                A[i] = (a + c[i]) + qdd_j * ABOUT_Z
+            else:
+                A[i] = (a + c[i]) + qdd_j * ALONG_Z
         else:
+            a = to_child(X[i], A_p)
             for n in range(j, j + topology[i, NV]):
-                a = accelerate(H[n], n, a, U, scratch, qdd)
-        A[i] = a + c[i]
+                qdd_n = scratch[n, S_] - U[n] @ a
+                qdd[n] = qdd_n
+                a = a + qdd_n * H[n]
+            A[i] = a + c[i]
+
+
+@formula
+def articulated_bodies(model, q, v, tau, forces, work, qdd):  # type: ignore[no-untyped-def]
+    """q̈ from τ and, unless `forces` is None, the external forces in the scratch."""
+    bodies_alone(model, q, v, forces, work)
+    articulate(model, tau, work)
+    accelerate(model, work, qdd)

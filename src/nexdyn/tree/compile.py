@@ -5,7 +5,8 @@ the origin. Bodies that fixed joints weld are one link, unless each body is want
 freedom, and the wrench that it carries can be told).
 
     X_LB = X_BJ⁻¹ for a body that moves,   X_LB = X_LP X_PJ X_BJ⁻¹ for one that is welded to P
-    X_PJ of the tables = X_LP X_PJ as described;   inertia of a link = Σ inertia of its bodies moved to L
+    X_PJ of the tables = X_LP X_PJ as described, what rounding tilts z taken off;   inertia of a link = Σ inertia of its
+    bodies moved to L
 """
 
 from __future__ import annotations
@@ -18,13 +19,17 @@ from nexdyn.errors import InputError
 from nexdyn.joints.fixed import Fixed
 from nexdyn.joints.free import Free
 from nexdyn.joints.helical import Helical
-from nexdyn.joints.kinds import FIXED
+from nexdyn.joints.kinds import CYLINDRICAL, FIXED, HELICAL, PRISMATIC, REVOLUTE
 from nexdyn.model.joint import Joint, ResolvedJoint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
 from nexdyn.model.topology import Forest
 from nexdyn.tree import tables
 from nexdyn.tree.tables import TreeModel
+
+EPS = float(np.finfo(float).eps)
+ABOUT_Z = (FIXED, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL)
+"""Joints that turn their child about z, or not at all."""
 
 
 @dataclass(frozen=True)
@@ -96,13 +101,14 @@ def compile_tree(system: System, forest: Forest, merge_fixed: bool = True) -> Co
 
     moving = np.flatnonzero(~welded)
     topology = np.zeros((links + 1, tables.TOPOLOGY_COLUMNS), dtype=np.int64)
-    topology[0] = (-1, FIXED, nq, nv, 0, tables.NO_EFFORT, 0)
+    topology[0] = (-1, FIXED, nq, nv, 0, tables.NO_EFFORT, 0, 0)
     body = np.zeros((links + 1, tables.BODY_COLUMNS))
     topology[1:, tables.PARENT] = np.where(on_body, link[parent], 0)[moving]
     topology[1:, tables.KIND] = [kinds[a].code for a in moving]
     topology[1:, tables.IQ], topology[1:, tables.IV] = first_q[moving], first_v[moving]
     topology[1:, tables.NV] = [kinds[a].nv for a in moving]
     topology[:, tables.BRANCHES] = np.bincount(topology[1:, tables.PARENT], minlength=links + 1) > 1
+    topology[1:, tables.TURNS_Z] = _turned_about_z(R_LJ, kinds)[moving]
     body[1:, tables.POSE : tables.POSE + 9] = R_LJ[moving].reshape(-1, 9)
     body[1:, tables.POSE + 9 : tables.POSE + 12] = p_LJ[moving]
     np.add.at(body[:, tables.INERTIA : tables.INERTIA + 10], link, _link_inertias(system, forest, R_LB, p_LB))
@@ -147,6 +153,16 @@ def _frames(system: System, forest: Forest) -> tuple[np.ndarray, np.ndarray, np.
         if arc.joint is not None:
             R_PJ[a], p_PJ[a], R_BJ[a], p_BJ[a] = arc.joint.frames(values)
     return R_PJ, p_PJ, R_BJ, p_BJ
+
+
+def _turned_about_z(R: np.ndarray, kinds: list[type[Joint]]) -> np.ndarray:
+    """Which joints turn their child about the parent's z alone, (arcs,); of those, R loses what rounding left elsewhere."""
+    found = (np.abs(R[:, :, 2] - [0.0, 0.0, 1.0]).max(axis=1) < 8 * EPS) & np.isin([k.code for k in kinds], ABOUT_Z)
+    c, s = R[found, 0, 0] + R[found, 1, 1], R[found, 1, 0] - R[found, 0, 1]
+    r = np.hypot(c, s)
+    R[found] = np.eye(3)
+    R[found, 0, 0], R[found, 1, 1], R[found, 1, 0], R[found, 0, 1] = c / r, c / r, s / r, -s / r
+    return found
 
 
 def _link_inertias(system: System, forest: Forest, R: np.ndarray, p: np.ndarray) -> np.ndarray:

@@ -30,10 +30,10 @@ from nexdyn.spatial.algebra import Force, Motion, T, Vec3, cross
 from nexdyn.spatial.lanes import zero
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.tree.compile import Compiled
-from nexdyn.tree.kinematics import world_poses
+from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.tables import EXT_, V_, XW_
 
-act = generic("act", "Add force elements to F_ext and τ; returns a status.")
+act = generic("act", "Put the wrenches of force elements in F_ext, add their efforts to τ; returns a status.")
 energy_of_elements = generic("energy_of_elements", "Elastic energy [J] of the force elements.")
 
 
@@ -81,6 +81,7 @@ def _(model: Any, work: Any, t: float, q: Any, v: Any, tau: Any, forces: ForceTa
     X_W, V, F_ext = PoseRows(work.spare, XW_), MotionRows(work.body, V_), ForceRows(work.body, EXT_)
     X_LA, X_LB = frames_a(forces), frames_b(forces)
     index = forces.index
+    kinematics(model, q, v, work)
     world_poses(model, work, X_W)
     o = zero(model.body[0, 0])
     for i in range(len(model.topology)):

@@ -26,8 +26,7 @@ def aba_one(handle, q, v, tau, qdd):  # type: ignore[no-untyped-def]
     model, work, nq, nv = tables_at(handle)
     if len(qdd) != nv or len(v) != nv or len(tau) != nv or len(q) != nq:
         return 1
-    kinematics(model, q, v, work)
-    articulated_bodies(model, tau, work, qdd)
+    articulated_bodies(model, q, v, tau, None, work, qdd)
     return 0 if is_finite(qdd) else 2
 
 
@@ -45,8 +44,7 @@ def aba(handle, q, v, tau, qdd):  # type: ignore[no-untyped-def]
     """q̈ (N, nv). Returns the first state whose acceleration is not finite, or −1."""
     model, work, _, _ = tables_at(handle)
     for s in range(len(q)):
-        kinematics(model, q[s], v[s], work)
-        articulated_bodies(model, tau[s], work, qdd[s])
+        articulated_bodies(model, q[s], v[s], tau[s], None, work, qdd[s])
         if not is_finite(qdd[s]):
             return s
     return -1

@@ -19,7 +19,6 @@ from nexdyn.spatial.lanes import zero
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.crba import factor, mass_matrix, solve_factored
 from nexdyn.tree.elements import act
-from nexdyn.tree.kinematics import kinematics
 from nexdyn.tree.loads import joint_efforts
 from nexdyn.tree.rnea import inverse_dynamics
 from nexdyn.tree.tables import TreeModel, TreeWork
@@ -67,7 +66,7 @@ class TreeProblem(NamedTuple):
 
 
 tree_state = generic("tree_state", "The tree's own (q, v) of a problem's independent ones.")
-solve_motion = generic("solve_motion", "a from q, v of the kinematics, τ of the tree and u.")
+solve_motion = generic("solve_motion", "a from q, v, τ and external forces of the tree, and u.")
 
 
 @formula
@@ -118,7 +117,8 @@ def _(problem: TreeProblem, coupling: CouplingTables) -> Any:
 def _(problem: TreeProblem, factorisation: None) -> Any:
     for j in range(problem.n):
         problem.tau[j] = problem.tau[j] + problem.u[j]
-    articulated_bodies(problem.model, problem.tau, problem.work, problem.a)
+    q, v = tree_state(problem, problem.coupling)
+    articulated_bodies(problem.model, q, v, problem.tau, problem.forces, problem.work, problem.a)
 
 
 @defines(solve_motion)
@@ -165,7 +165,6 @@ def _(problem: TreeProblem, coupling: CouplingTables) -> Any:
 def _(problem: TreeProblem, t: float, y: Any, K: Any, i: float) -> Any:
     place(problem, y)
     q, v = tree_state(problem, problem.coupling)
-    kinematics(problem.model, q, v, problem.work)
     joint_efforts(problem.model, q, v, problem.tau)
     status = act(problem.model, problem.work, t, q, v, problem.tau, problem.forces)
     if status != OK:

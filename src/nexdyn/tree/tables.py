@@ -3,8 +3,8 @@
 Row 0 is the world, bodies are 1 … nb and a parent stands before its children (Featherstone's numbering), so that no
 algorithm branches on the root.
 
-    topology  int64   (nb + 1, 7)   parent, kind of joint, first q, first v, freedoms, efforts, whether it has several
-                                    children; row 0: −1, −, nq, nv, 0, 0, −
+    topology  int64   (nb + 1, 8)   parent, kind of joint, first q, first v, freedoms, efforts, whether it has several
+                                    children, whether X_i turns about z only; row 0: −1, −, nq, nv, 0, 0, −, −
     body      float64 (nb + 1, 24)  X_PJ (12), rigid inertia (10), pitch, −; row 0 holds the gravity vector
     freedom   float64 (nv, 8)       armature, damping, stiffness, rest, friction, friction speed, −, −
 """
@@ -20,8 +20,8 @@ from nexdyn.spatial.algebra import Motion, Vec3
 from nexdyn.spatial.lanes import zero
 from nexdyn.spatial.table import PoseRows, RigidInertiaRows
 
-PARENT, KIND, IQ, IV, NV, EFFORTS, BRANCHES = range(7)
-TOPOLOGY_COLUMNS = 7
+PARENT, KIND, IQ, IV, NV, EFFORTS, BRANCHES, TURNS_Z = range(8)
+TOPOLOGY_COLUMNS = 8
 NO_EFFORT, LINEAR, FRICTIONAL = range(3)  # efforts of a joint: none, spring and damper, and friction
 
 POSE, INERTIA, PITCH = 0, 12, 22
@@ -55,8 +55,8 @@ BODY_WORK = 42
 # not the first and are zero at rest; composite inertia (10); pose in the world (12)
 IA_, PA_, IC_, XW_ = 0, 21, 27, 37
 SPARE_WORK = 49
-# of a freedom: column of U (6), 1/d, u
-U_, D_, R_ = 0, 6, 7
+# of a freedom: column of U (6), in ABA of U/d; 1/d, u/d
+U_, D_, S_ = 0, 6, 7
 FREEDOM_WORK = 8
 # of a freedom: column of H, column of a Jacobian and its rate (6 each)
 H_, J_, JD_ = 0, 6, 12
