@@ -57,7 +57,9 @@ def test_the_error_is_below_two_units_in_the_last_place() -> None:
         ]
     )
     found = np.stack(alone(x))
-    worst = max(ulps(f, e) for values in zip(x, *found, strict=True) for f, e in zip(values[1:], exact(values[0]), strict=True))
+    worst = max(
+        ulps(f, e) for values in zip(x, *found, strict=True) for f, e in zip(values[1:], exact(values[0]), strict=True)
+    )
     assert 0.5 <= worst < 2.0
 
 

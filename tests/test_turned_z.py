@@ -47,7 +47,9 @@ def chain(axis: Any, joints: list[type[nx.Joint]]) -> Tree:
     system = nx.System("chain", gravity=(0.3, -9.0, 2.0))
     parent = system.ground
     for i, kind in enumerate(joints):
-        link = system.add_body(f"link{i}", mass=1.0 + i, inertia=box(1.0 + i, (0.2, 0.3, 0.4)), position=(i + 0.5, 0.1, 0))
+        link = system.add_body(
+            f"link{i}", mass=1.0 + i, inertia=box(1.0 + i, (0.2, 0.3, 0.4)), position=(i + 0.5, 0.1, 0)
+        )
         pitch = {"pitch": 0.1} if kind is nx.Helical else {}
         system.add_joint(kind(f"joint{i}", parent, link, at=(i, 0.0, 0.2), axis=axis, **pitch))
         parent = link

@@ -14,6 +14,8 @@ NexDynWarning (UserWarning) is what is said without stopping.
 from __future__ import annotations
 
 import difflib
+import heapq
+import operator
 from collections.abc import Iterable
 from typing import Any
 
@@ -73,11 +75,27 @@ class NexDynWarning(UserWarning):
     """Something worth knowing that does not stop the work."""
 
 
+def _alike(name: str, names: list[str], most: int = 100) -> list[str]:
+    """Of many names those most like `name` by letters in place and pairs of letters: all in full would take seconds."""
+    if len(names) <= most:
+        return names
+
+    def pairs(word: str) -> set[str]:
+        return set(map(operator.add, word, word[1:]))
+
+    wanted = pairs(name)
+    return heapq.nlargest(
+        most,
+        names,
+        key=lambda other: len(wanted & pairs(other)) + sum(map(operator.eq, name, other)) - abs(len(other) - len(name)),
+    )
+
+
 def unknown(kind: str, name: object, valid: Iterable[str], *, plural: str | None = None) -> UnknownNameError:
     """The error for a `kind` called `name` that does not exist, with the nearest valid name and the list of them."""
     names = [str(v) for v in valid]
     near = [n for n in names if n.casefold() == str(name).casefold()][:1]
-    near = near or difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
+    near = near or difflib.get_close_matches(str(name), _alike(str(name), names), n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ";"
     shown = ", ".join(names[:20]) + (f", … ({len(names)} in all)" if len(names) > 20 else "")
     plural = plural or (kind[:-1] + "ies" if kind.endswith("y") else kind + "s")

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from nexdyn.joints.kinds import FREE
+from nexdyn.joints.kinds import FREE, SPHERICAL
 from nexdyn.tree import tables
 from nexdyn.tree.elements import tables_of
 from nexdyn.tree.motion import CouplingTables, Factorisation, TreeProblem, turns
@@ -38,10 +38,26 @@ def build_problem(tree: Tree, q: np.ndarray, dynamics: Literal["aba", "crba"]) -
         factorisation = Factorisation(above, M_tree, M, np.zeros(c.nv), np.zeros(c.nv))
     n = tree.nv
     return TreeProblem(
-        model=c.model, work=work, joints=np.array(joints, dtype=np.int64).reshape(-1, 4), n=n, base=q.copy(),
+        model=c.model, work=work, joints=_rows(joints), runs=_rows(_runs(joints)), n=n, base=q.copy(),
         q=np.zeros(tree.nq), v=np.zeros(n), a=np.zeros(n), tau=np.zeros(c.nv), u=np.zeros(n), rate=np.zeros(n),
         forces=tables_of(tree.system, c), coupling=coupled, factorisation=factorisation,
     )  # fmt: skip
+
+
+def _rows(joints: list[tuple[int, int, int, int]]) -> np.ndarray:
+    return np.array(joints, dtype=np.int64).reshape(-1, 4)
+
+
+def _runs(joints: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
+    """Neighbours without quaternions, whose coordinates lie side by side, as one."""
+    runs: list[tuple[int, int, int, int]] = []
+    for kind, q, v, freedoms in joints:
+        before = runs[-1] if runs else (FREE, 0, 0, 0)
+        if not {kind, before[0]} & {SPHERICAL, FREE} and (before[1] + before[3], before[2] + before[3]) == (q, v):
+            runs[-1] = (*before[:3], before[3] + freedoms)
+        else:
+            runs.append((kind, q, v, freedoms))
+    return runs
 
 
 def _code(tree: Tree, joint: str) -> int:

@@ -47,11 +47,13 @@ class Factorisation(NamedTuple):
 
 
 class TreeProblem(NamedTuple):
-    """A tree in motion. `joints` (nj, 4): kind, first q, first v, freedoms of the joints with coordinates of their own."""
+    """A tree in motion. `joints` (nj, 4): kind, first q, first v, freedoms of the joints with coordinates of their own;
+    `runs` (nr, 4): the same, neighbours without quaternions as one, so that their coordinates move in one loop."""
 
     model: TreeModel
     work: TreeWork
     joints: Any
+    runs: Any
     n: int
     base: Any
     q: Any
@@ -72,9 +74,9 @@ solve_motion = generic("solve_motion", "a from q, v, τ and external forces of t
 @formula
 def place(problem, y):  # type: ignore[no-untyped-def]
     """q = base ∘ ξ and v from y = (ξ, v)."""
-    joints, base, q, v, n = problem.joints, problem.base, problem.q, problem.v, problem.n
-    for e in range(len(joints)):
-        kind, k, j, count = joints[e, 0], joints[e, 1], joints[e, 2], joints[e, 3]
+    runs, base, q, v, n = problem.runs, problem.base, problem.q, problem.v, problem.n
+    for e in range(len(runs)):
+        kind, k, j, count = runs[e, 0], runs[e, 1], runs[e, 2], runs[e, 3]
         if kind == SPHERICAL or kind == FREE:
             chart_step(kind, base, k, y, j, q)
         else:
@@ -87,9 +89,9 @@ def place(problem, y):  # type: ignore[no-untyped-def]
 @formula
 def put_chart_rates(problem, y, K, i):  # type: ignore[no-untyped-def]
     """K[i, :n] = ξ̇: the velocity itself, but for quaternions."""
-    joints, base, v, rate = problem.joints, problem.base, problem.v, problem.rate
-    for e in range(len(joints)):
-        kind, k, j, count = joints[e, 0], joints[e, 1], joints[e, 2], joints[e, 3]
+    runs, base, v, rate = problem.runs, problem.base, problem.v, problem.rate
+    for e in range(len(runs)):
+        kind, k, j, count = runs[e, 0], runs[e, 1], runs[e, 2], runs[e, 3]
         if kind == SPHERICAL or kind == FREE:
             chart_rate(kind, base, k, y, v, j, rate)
             for m in range(j, j + count):
@@ -179,10 +181,10 @@ def _(problem: TreeProblem, t: float, y: Any, K: Any, i: float) -> Any:
 @defines(integration.recentre)
 def _(problem: TreeProblem, y: Any, K: Any, i: float) -> Any:
     place(problem, y)
-    joints, base, q = problem.joints, problem.base, problem.q
-    for e in range(len(joints)):
-        extra = 1 if joints[e, 0] == SPHERICAL or joints[e, 0] == FREE else 0
-        for k in range(joints[e, 1], joints[e, 1] + joints[e, 3] + extra):
+    runs, base, q = problem.runs, problem.base, problem.q
+    for e in range(len(runs)):
+        extra = 1 if runs[e, 0] == SPHERICAL or runs[e, 0] == FREE else 0
+        for k in range(runs[e, 1], runs[e, 1] + runs[e, 3] + extra):
             base[k] = q[k]
     for j in range(problem.n):
         y[j] = zero(y[j])
@@ -192,12 +194,12 @@ def _(problem: TreeProblem, y: Any, K: Any, i: float) -> Any:
 @defines(integration.record)
 def _(problem: TreeProblem, t: float, y: Any, K: Any, out: Any, r: float) -> Any:
     place(problem, y)
-    joints, n = problem.joints, problem.n
+    runs, n = problem.runs, problem.n
     out[r, 0] = t
     nq = 0
-    for e in range(len(joints)):
-        extra = 1 if joints[e, 0] == SPHERICAL or joints[e, 0] == FREE else 0
-        for k in range(joints[e, 1], joints[e, 1] + joints[e, 3] + extra):
+    for e in range(len(runs)):
+        extra = 1 if runs[e, 0] == SPHERICAL or runs[e, 0] == FREE else 0
+        for k in range(runs[e, 1], runs[e, 1] + runs[e, 3] + extra):
             out[r, 1 + k] = problem.q[k]
             nq += 1
     for j in range(n):
