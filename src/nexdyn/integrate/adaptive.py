@@ -117,7 +117,7 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
         spent += len(b) - 1
         if status != OK:
             break
-        advance(h, b, y, K, stage, size)
+        advance(h, b, y, K, size)
         bad = first_not_finite(y, size)
         error = error_norm(e, h, K, rtol, atol, s, size) if bad < 0 else np.inf
         if not (error <= 1.0):

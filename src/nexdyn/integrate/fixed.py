@@ -19,36 +19,31 @@ def first_not_finite(y, size):  # type: ignore[no-untyped-def]
 
 
 @formula
-def weigh(w, K, count, out, size):  # type: ignore[no-untyped-def]
-    """out = Σ_{i < count} w_i K_i."""
-    for m in range(size):
-        out[m] = 0.0
-    for i in range(count):
-        if w[i] != 0.0:
-            for m in range(size):
-                out[m] = out[m] + w[i] * K[i, m]
-
-
-@formula
 def evaluate(problem, A, c, t, dt, y, stage, K, size, first):  # type: ignore[no-untyped-def]
     """K_i = f(t + c_i dt, y + dt Σ_{j<i} a_ij K_j), i = first, …: the status, how many are known, when it failed."""
     for i in range(first, len(c)):
-        weigh(A[i], K, i, stage, size)
-        for m in range(size):
-            stage[m] = y[m] + dt * stage[m]
+        at = y
+        for j in range(i):
+            h = dt * A[i, j]
+            if h != 0.0:
+                for m in range(size):
+                    stage[m] = at[m] + h * K[j, m]
+                at = stage
         t_i = t + c[i] * dt
-        status = rates(problem, t_i, stage, K, i)
+        status = rates(problem, t_i, at, K, i)
         if status != OK:
             return status, i, t_i
     return OK, len(c), t
 
 
 @formula
-def advance(dt, b, y, K, increment, size):  # type: ignore[no-untyped-def]
+def advance(dt, b, y, K, size):  # type: ignore[no-untyped-def]
     """y ← y + dt Σ b_i K_i."""
-    weigh(b, K, len(b), increment, size)
     for m in range(size):
-        y[m] = y[m] + dt * increment[m]
+        total = b[0] * K[0, m]
+        for i in range(1, len(b)):
+            total = total + b[i] * K[i, m]
+        y[m] = y[m] + dt * total
 
 
 @formula
@@ -82,7 +77,7 @@ def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K
         if semi_implicit:
             semi_implicit_step(problem, dt, y, K, n)
         else:
-            advance(dt, b, y, K, stage, 2 * n)
+            advance(dt, b, y, K, 2 * n)
         bad = first_not_finite(y, 2 * n)
         if bad >= 0:
             # the state just kept is no use where its acceleration was not finite already
