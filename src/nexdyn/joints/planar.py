@@ -10,7 +10,8 @@ from nexdyn.joints import kinds
 from nexdyn.kernel import formula
 from nexdyn.model.joint import Joint
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3, turned_about_z
-from nexdyn.spatial.lanes import cos, sin, zero
+from nexdyn.spatial.lanes import zero
+from nexdyn.spatial.sincos import sincos
 
 
 class Planar(Joint):
@@ -29,7 +30,7 @@ def pose(X, q, k):  # type: ignore[no-untyped-def]
 
 @formula
 def motion_subspace(H, j, q, k):  # type: ignore[no-untyped-def]
-    s, c = sin(q[k + 2]), cos(q[k + 2])
+    s, c = sincos(q[k + 2])
     H[j] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(c, -s, 0.0))
     H[j + 1] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(s, c, 0.0))
     H[j + 2] = Motion(Vec3(0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
@@ -38,7 +39,7 @@ def motion_subspace(H, j, q, k):  # type: ignore[no-untyped-def]
 @formula
 def bias(q, k, v, j):  # type: ignore[no-untyped-def]
     """Ḣ q̇."""
-    s, c = sin(q[k + 2]), cos(q[k + 2])
+    s, c = sincos(q[k + 2])
     x, y = c * v[j] + s * v[j + 1], c * v[j + 1] - s * v[j]
     o = zero(s)
     return Motion(Vec3(o, o, o), Vec3(v[j + 2] * y, -(v[j + 2] * x), o))

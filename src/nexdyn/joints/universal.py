@@ -11,7 +11,8 @@ from nexdyn.joints import kinds
 from nexdyn.kernel import formula
 from nexdyn.model.joint import Joint
 from nexdyn.spatial.algebra import Force, Mat3, Motion, Pose, Vec3, turned_about_z
-from nexdyn.spatial.lanes import cos, sin, zero
+from nexdyn.spatial.lanes import zero
+from nexdyn.spatial.sincos import sincos
 
 
 class Universal(Joint):
@@ -25,7 +26,7 @@ class Universal(Joint):
 @formula
 def pose(X, q, k):  # type: ignore[no-untyped-def]
     R = turned_about_z(X.R, q[k])
-    s, c = sin(q[k + 1]), cos(q[k + 1])
+    s, c = sincos(q[k + 1])
     R = Mat3(
         R.xx, c * R.xy + s * R.xz, c * R.xz - s * R.xy,
         R.yx, c * R.yy + s * R.yz, c * R.yz - s * R.yy,
@@ -36,7 +37,7 @@ def pose(X, q, k):  # type: ignore[no-untyped-def]
 
 @formula
 def motion_subspace(H, j, q, k):  # type: ignore[no-untyped-def]
-    s, c = sin(q[k + 1]), cos(q[k + 1])
+    s, c = sincos(q[k + 1])
     H[j] = Motion(Vec3(0.0, s, c), Vec3(0.0, 0.0, 0.0))
     H[j + 1] = Motion(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
 
@@ -44,7 +45,7 @@ def motion_subspace(H, j, q, k):  # type: ignore[no-untyped-def]
 @formula
 def bias(q, k, v, j):  # type: ignore[no-untyped-def]
     """Ḣ q̇."""
-    s, c = sin(q[k + 1]), cos(q[k + 1])
+    s, c = sincos(q[k + 1])
     r, o = v[j] * v[j + 1], zero(s)
     return Motion(Vec3(o, r * c, -(r * s)), Vec3(o, o, o))
 
@@ -52,14 +53,15 @@ def bias(q, k, v, j):  # type: ignore[no-untyped-def]
 @formula
 def column_rate(q, k, v, j, n):  # type: ignore[no-untyped-def]
     """Rate of column n of H: ḣ₁ = q̇₂ (0, c₂, −s₂; 0),  ḣ₂ = 0."""
-    s, c, o = sin(q[k + 1]), cos(q[k + 1]), zero(q[k])
+    s, c = sincos(q[k + 1])
+    o = zero(s)
     r = v[j + 1] if n == 0 else o
     return Motion(Vec3(o, r * c, -(r * s)), Vec3(o, o, o))
 
 
 @formula
 def constraint_subspace(W, q, k):  # type: ignore[no-untyped-def]
-    s, c = sin(q[k + 1]), cos(q[k + 1])
+    s, c = sincos(q[k + 1])
     W[0] = Force(Vec3(0.0, c, -s), Vec3(0.0, 0.0, 0.0))
     W[1] = Force(Vec3(0.0, 0.0, 0.0), Vec3(1.0, 0.0, 0.0))
     W[2] = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0))

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
-from nexdyn.spatial.lanes import atan2, cos, if_less, sin, sqrt, zero
+from nexdyn.spatial.lanes import atan2, if_less, sin, sqrt, zero
 from nexdyn.spatial.sincos import sincos
 
 
@@ -508,8 +508,9 @@ def exp_quaternion(phi):  # type: ignore[no-untyped-def]
     squared = phi @ phi
     theta = sqrt(if_less(squared, 1e-6, zero(squared) + 1.0, squared))
     series = 0.5 - squared * (1.0 / 48.0 - squared * (1.0 / 3840.0))
-    s = if_less(squared, 1e-6, series, sin(0.5 * theta) / theta)
-    w = if_less(squared, 1e-6, 1.0 - squared * (0.125 - squared * (1.0 / 384.0)), cos(0.5 * theta))
+    sine, cosine = sincos(0.5 * theta)
+    s = if_less(squared, 1e-6, series, sine / theta)
+    w = if_less(squared, 1e-6, 1.0 - squared * (0.125 - squared * (1.0 / 384.0)), cosine)
     return Quat(w, s * phi.x, s * phi.y, s * phi.z)
 
 
@@ -530,7 +531,8 @@ def right_jacobian_inverse_times(phi, a):  # type: ignore[no-untyped-def]
     squared = phi @ phi
     theta = sqrt(if_less(squared, 1e-4, zero(squared) + 1.0, squared))
     series = 1.0 / 12.0 + squared * (1.0 / 720.0 + squared * (1.0 / 30240.0))
-    beta = if_less(squared, 1e-4, series, (1.0 - 0.5 * theta * cos(0.5 * theta) / sin(0.5 * theta)) / (theta * theta))
+    s, c = sincos(0.5 * theta)
+    beta = if_less(squared, 1e-4, series, (1.0 - 0.5 * theta * c / s) / (theta * theta))
     b = cross(phi, a)
     return a + 0.5 * b + beta * cross(phi, b)
 
