@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, get_args
 
+import h5py
 import numpy as np
 import pytest
 from hypothesis import given
@@ -453,3 +454,26 @@ def test_completion_is_of_the_users_shell(nexdyn: Nexdyn, monkeypatch: pytest.Mo
     monkeypatch.setenv("SHELL", "/bin/tcsh")
     answer = nexdyn("completion")
     assert answer.code == 2 and "$SHELL is tcsh; name one of bash, zsh, fish" in answer.err
+
+
+# --- results that cannot be looked at -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["plot dp.nc", "info dp.nc", "convert dp.nc dp.yaml", "run dp.nc --out a.nc"])
+def test_a_result_that_is_cut_short_or_of_a_newer_version_is_refused(
+    nexdyn: Nexdyn, tmp_path: Path, command: str
+) -> None:
+    assert nexdyn("run double-pendulum --t-end 0.01 --quiet --out dp.nc").code == 0
+    whole = (tmp_path / "dp.nc").read_bytes()
+    (tmp_path / "dp.nc").write_bytes(whole[: len(whole) // 2])
+    answer = nexdyn(command)
+    assert answer.code == 2 and "dp.nc: is damaged or cut short" in answer.err
+    (tmp_path / "dp.nc").write_bytes(b"")
+    assert "dp.nc: is empty" in nexdyn(command).err
+    (tmp_path / "dp.nc").write_bytes(whole)
+    with h5py.File(tmp_path / "dp.nc", "r+") as file:
+        file.attrs["nexdyn_schema"], file.attrs["source"] = 99, "NexDyn 9.9"
+    answer = nexdyn(command)
+    assert answer.code == 2 and "was written by NexDyn 9.9 in layout 99; this NexDyn" in answer.err
+    assert "upgrade it" in answer.err
+    assert [path.name for path in tmp_path.iterdir()] == ["dp.nc"]
