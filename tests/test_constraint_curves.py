@@ -186,6 +186,8 @@ def check_derivatives(model: AbsoluteModel, t: float = 0.3, loose: float = 1.0) 
     still = np.zeros(model.nv)
     assert_allclose(model.nu(t, q), -(C(0, still, 1e-5) - C(0, still, -1e-5)) / 2e-5, atol=1e-9)
     v = np.zeros((model.nb + 1, 6))
+    # at rest γ is −C_tt
+    assert_allclose(model.gamma(q, v, t, near), -twice(lambda x: C(0, still, x)), atol=1e-8 * loose)
     v[1:] = rng.normal(size=(model.nb, 6))
     step = v[1:].reshape(-1)
     assert_allclose(model.gamma(q, v, t, near), -twice(lambda x: C(x, step, x)), atol=1e-8 * loose, rtol=1e-8 * loose)
@@ -551,12 +553,15 @@ def test_what_is_written_in_python_cannot_be_written_to_a_scene(joint: nx.Joint)
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{type: user_constraint, parent: ground, child: bead}", "no joint type 'user_constraint'"),
+        (
+            "{type: user_constraint, parent: ground, child: bead}",
+            "joint 'j': type user_constraint is written in Python, which no file holds",
+        ),
         ("{type: point_on_curve, parent: ground, child: bead}", "lacks curve"),
         ("{type: point_on_curve, parent: ground, child: bead, curve: {type: circle}}", "no curve type 'circle'"),
         (
             "{type: point_on_curve, parent: ground, child: bead, curve: {type: user_curve}}",
-            "no curve type 'user_curve'",
+            "type user_curve is written in Python",
         ),
         ("{type: point_on_curve, parent: ground, child: bead, curve: 3}", "curve of joint 'j' is 3"),
         ("{type: point_on_surface, parent: ground, child: bead, surface: {type: sphere_surface}}", "lacks radius"),

@@ -379,6 +379,13 @@ def test_couplings_go_through_data_and_scenes() -> None:
     assert system.coupling("sum").law(system.values).terms == (("j0", 0, 1.0), ("j2", 1, 6.0))
 
 
+def test_terms_may_name_joints_by_themselves() -> None:
+    system = joined(1, "revolute", "cylindrical")
+    a, b = system.joints.values()
+    given = nx.Coupling("sum", {a: 2.0, (b, 1): -1.0})
+    assert system.add_coupling(given).law({}).terms == (("j0", 0, 2.0), ("j1", 1, -1.0))
+
+
 def test_a_scene_may_give_the_terms_by_joint() -> None:
     text = dump_scene(joined(1, "revolute", "prismatic"))
     scene = read_scene_text(text + "couplings:\n  feed: {type: sum, terms: {j0: 1.0, j1: -2}, offset: 0.5}\n")

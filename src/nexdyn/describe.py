@@ -85,13 +85,23 @@ def _takes_python(cls: type) -> bool:
     return any(argument.required and "Callable" in str(argument.annotation) for argument in arguments(cls).values())
 
 
+_PYTHON_ONLY: set[str] = set()
+"""Types that take Python functions, which data cannot hold."""
+
+
+def _writable(classes: Mapping[str, type]) -> dict[str, type]:
+    """The classes of a family that data can describe; the others are remembered."""
+    _PYTHON_ONLY.update(kind for kind, cls in classes.items() if _takes_python(cls))
+    return {kind: cls for kind, cls in classes.items() if kind not in _PYTHON_ONLY}
+
+
 def _family(base: type) -> dict[str, type]:
     """The public classes beside `base` that derive from it, by their names in data: StepChange is step_change."""
     found: dict[str, type] = {}
     for name, cls in vars(sys.modules[base.__module__]).items():
         if inspect.isclass(cls) and issubclass(cls, base) and cls is not base and name[0] != "_":
             found[re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()] = cls
-    return {kind: cls for kind, cls in found.items() if not _takes_python(cls)}
+    return _writable(found)
 
 
 SHAPES = _family(Shape)
@@ -99,12 +109,12 @@ FUNCTIONS = _family(Function)
 CURVES, SURFACES = _family(Curve), _family(Surface)
 SECTIONS: dict[str, tuple[str, Mapping[str, type] | type]] = {
     "bodies": ("body", Body),
-    "joints": ("joint", {kind: cls for kind, cls in JOINTS.items() if not _takes_python(cls)}),
+    "joints": ("joint", _writable(JOINTS)),
     "couplings": ("coupling", COUPLINGS),
     "markers": ("marker", Marker),
     "drivers": ("driver", DRIVERS),
     "measures": ("measure", MEASURES),
-    "forces": ("force", {kind: cls for kind, cls in FORCES.items() if not _takes_python(cls)}),
+    "forces": ("force", _writable(FORCES)),
 }
 """Section: kind of element, and its class or its classes by type. Later sections refer to earlier ones."""
 
@@ -339,6 +349,10 @@ class Builder:
                 self.report(path, InputError(f"{what} has no type; valid: {', '.join(classes)}"))
                 return None
             kind = given.pop("type")
+            if isinstance(kind, str) and kind in _PYTHON_ONLY:
+                message = f"{what}: type {kind} is written in Python, which no file holds; add it to the loaded system"
+                self.report((*path, "type"), InputError(message))
+                return None
             if not isinstance(kind, str) or kind not in classes:
                 self.report((*path, "type"), _within(what, unknown(type_of, kind, classes)))
                 return None

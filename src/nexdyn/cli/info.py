@@ -55,6 +55,7 @@ def describe(model: Model, tree: Tree) -> dict[str, Any]:
     data: dict[str, Any] = {
         "name": system.name, "description": model.description, "mass": total, "gravity": system.gravity,
         "nq": tree.nq, "nv": tree.nv, "bodies": bodies, "joints": _joints(tree),
+        "couplings": [{"name": c.name, "kind": c.kind} for c in system.couplings.values()],
         "forces": [{"name": f.name, "kind": f.kind} for f in system.forces.values()],
         "measures": [{"name": m.name, "kind": m.kind} for m in system.measures.values()],
         "parameters": system.values,
@@ -106,7 +107,7 @@ def _print(data: dict[str, Any]) -> None:
             terminal.say()
             terminal.say(table)
     terminal.say()
-    for what in ("forces", "measures"):
+    for what in ("couplings", "forces", "measures"):
         if data[what]:
             terminal.say(f"{what}: " + ", ".join(f"{item['name']} ({item['kind']})" for item in data[what]))
     for what in ("parameters", "simulation", "result"):
