@@ -333,7 +333,7 @@ def test_every_example_of_help_and_docs_is_a_command_line_that_is_understood(lin
     assert callable(command)
 
 
-@pytest.mark.parametrize("command", ["", "run ", "info ", "demos "])
+@pytest.mark.parametrize("command", ["", "run ", "view ", "info ", "demos "])
 def test_help_teaches_by_example_within_80_columns(nexdyn: Nexdyn, command: str) -> None:
     answer = nexdyn(f"{command}--help")
     assert answer.code == 0 and not answer.err

@@ -64,7 +64,8 @@ class PublicNames(SphinxDirective):
         package = self.arguments[0]
         shown = {name: thing for name, thing in public_names().items() if home(thing) == package}
         self.env.shown_public_names = getattr(self.env, "shown_public_names", set()) | shown.keys()
-        text = "\n".join(entry(name, thing) for name, thing in shown.items())
+        pages = {name: thing for name, thing in shown.items() if not (inspect.ismodule(thing) and callable(thing))}
+        text = "\n".join(entry(name, thing) for name, thing in pages.items())  # nexdyn.view is written out there
         return self.parse_text_to_nodes(text)
 
 

@@ -60,6 +60,9 @@ _HOMES = {
     "nexdyn.io.scene": ("save_scene",),
     "nexdyn.view.stills": ("Shot", "save_still", "save_video"),
     "nexdyn.io.urdf_writer": ("save_urdf",),
+    "nexdyn.view": ("view",),
+    "nexdyn.view.viewer": ("Viewer",),
+    "nexdyn.view.recording": ("Recording", "record"),
 }  # fmt: skip
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -167,4 +170,6 @@ if TYPE_CHECKING:
     from nexdyn.results.file import open_result
     from nexdyn.results.result import Result
     from nexdyn.tree.tree import Tree
+    from nexdyn.view.recording import Recording, record
     from nexdyn.view.stills import Shot, save_still, save_video
+    from nexdyn.view.viewer import Viewer, view

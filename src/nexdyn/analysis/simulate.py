@@ -156,6 +156,12 @@ class Simulation:
         )  # fmt: skip
         return Result(self.system, recording, tree=self.tree)
 
+    def latest(self) -> Result:
+        """The last recorded state alone, also while `run` goes on: for what looks at it from `progress`."""
+        row = self._rows[-1][-1:] if self._rows and self._rows[-1][-1, 0] > self._now[0, 0] else self._now
+        t, q, v, a = np.split(row, np.cumsum([1, self.tree.nq, self._n]), axis=1)
+        return Result(self.system, Recording(t[:, 0], q, v, a, method=repr(self.method)), tree=self.tree)
+
     # --- motion -----------------------------------------------------------------------------------------------------
 
     def step(self, dt: float, u: Any = None) -> None:

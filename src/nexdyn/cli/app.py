@@ -5,13 +5,14 @@ from __future__ import annotations
 from cyclopts import App
 
 from nexdyn import __version__
-from nexdyn.cli import check, completion, convert, demos, info, plot, run
+from nexdyn.cli import check, completion, convert, demos, info, plot, run, view
 
 EXAMPLES = """\
 Examples:
   nexdyn run hinge-chain             simulate a demo, write hinge-chain.nc
   nexdyn run robot.urdf --t-end 2    a robot, held by its base
   nexdyn run scene.yaml --set L=0.5  a scene with another parameter
+  nexdyn view hinge-chain            simulate it and play it in the browser
   nexdyn plot hinge-chain.nc         energy and joint coordinates, as PNG
   nexdyn check four-bar              redundant constraints, assembled pose, reactions
   nexdyn info robot.urdf             its bodies, joints and masses
@@ -31,5 +32,5 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-for page in (run, plot, check, info, convert, demos, completion):
+for page in (run, view, plot, check, info, convert, demos, completion):
     app.command(page.command, help_epilogue=page.EXAMPLES, name=page.NAME)

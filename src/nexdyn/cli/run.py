@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from nexdyn.cli.codes import DONE, INTERRUPTED
 from nexdyn.cli.files import check_writable
 from nexdyn.cli.model import read
 from nexdyn.cli.options import OUTPUT, READING_PLAINLY, SAYING_PLAINLY, Reading, Saying, flag, option
+from nexdyn.cli.page import PAGE, PAGE_PLAINLY, Page, open_page
 from nexdyn.cli.prepare import Prepared, prepare
 from nexdyn.cli.progress import Bar, compilation_announced, progress_bar
 from nexdyn.errors import SolveError
@@ -34,6 +36,7 @@ Examples:
   nexdyn run scene.yaml --out runs/a.nc --csv runs/a.csv
   nexdyn run a.nc --t-end 20 --out b.nc     go on from the end of a result
   nexdyn run scene.yaml --json | jq .energy_drift
+  nexdyn run hinge-chain --view             watch it in the browser, then play it there
 
 Ctrl-C ends a run early and keeps what is done. Exit codes: 0 done, 2 bad input,
 3 no solution (what was reached is kept), 130 Ctrl-C."""
@@ -75,6 +78,9 @@ class Motion:
     ] = None
 
 
+MOTION_PLAINLY = Motion()
+
+
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Files:
@@ -91,12 +97,15 @@ def command(
     /,
     *,
     reading: Reading = READING_PLAINLY,
-    motion: Motion = Motion(),
+    motion: Motion = MOTION_PLAINLY,
     files: Files = Files(),
+    view: Annotated[bool, flag("Watch it in the browser, and play it there when it is done.", group=PAGE)] = False,
+    page: Page = PAGE_PLAINLY,
     quiet: Annotated[bool, flag("No progress bar and no summary.", group=OUTPUT)] = False,
     saying: Saying = SAYING_PLAINLY,
 ) -> int:
     """Simulate a model, write its result, and print a summary."""
+    viewer = None
     with terminal.CtrlC() as ctrl_c:
         model = read(name, reading)
         out = files.out or Path(f"{model.name}.nc")
@@ -109,7 +118,9 @@ def command(
                 during.enter_context(compilation_announced())
             bar = during.enter_context(progress_bar(model.name, show=not quiet))
             bar.stage("preparing")
-            result, failure = _moved(prepare(model, motion), ctrl_c, bar)
+            prepared = prepare(model, motion)
+            viewer = open_page(prepared.simulation, page, None) if view else None
+            result, failure = moved(prepared, ctrl_c, bar, viewer.follow(prepared.simulation) if viewer else None)
             if result is not None:
                 bar.stage("writing the result")
                 ctrl_c.pressed = False  # to lose it takes two more
@@ -118,22 +129,33 @@ def command(
                     result.to_csv(files.csv)
                 summary = result.summary()
     written = [str(path) for path in (out, files.csv) if path]
+    if viewer is not None and result is not None:
+        viewer.show(result)
     if failure is not None:
+        if viewer is not None:
+            terminal.note(f"{failure}; the page shows what was reached")
+            viewer.wait()
         if result is not None:
             failure.add_note(f"What was reached until t = {result.recording.t[-1]:g} s is in {' and '.join(written)}.")
             failure.__dict__["files_written"] = written
         raise failure
     _say(summary, written, quiet, saying)
+    if viewer is not None:
+        viewer.wait()
     return DONE if summary["status"] == "finished" else INTERRUPTED
 
 
-def _moved(run: Prepared, ctrl_c: terminal.CtrlC, bar: Bar) -> tuple[Result | None, SolveError | None]:
-    """Simulate; what was reached comes back with the error that stopped it, if one did."""
+def moved(
+    run: Prepared, ctrl_c: terminal.CtrlC, bar: Bar, watch: Callable[[float, float], None] | None = None
+) -> tuple[Result | None, SolveError | None]:
+    """Simulate; what was reached comes back with the error that stopped it, if one did. `watch` is called as it goes."""
     simulation, t_end, output_times = run
     t_start = simulation.t
 
     def progress(t: float, _: float) -> None:
         bar.at(t, t_start, t_end)
+        if watch is not None:
+            watch(t, t_end)
         ctrl_c.gentle = True
         if ctrl_c.pressed and t < t_end:
             raise KeyboardInterrupt  # which the simulation turns into a result that is interrupted

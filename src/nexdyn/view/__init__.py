@@ -1,9 +1,34 @@
 """What people look at: geometry, the viewer in the browser, recordings, plots, pictures.
 
-geometry.py    shapes and mesh files → surfaces (vertices, faces, colour) fixed to bodies
-motion.py      where every body is at any time
-stills.py      PNG, GIF, MP4 without a display;  camera.py  from where;  raster.py  triangles → pixels, by kernels
-charts.py      the numbers that a plot shows, with names and units;  plots.py  panels → figures, by matplotlib
-notebook.py    tables and small figures that notebooks show
-extras.py      packages that are in an extra, and the error that names it where one is missing
+    geometry.py    shapes and mesh files → surfaces (vertices, faces, colour) fixed to bodies
+    motion.py      a result → where everything is at any time;  poses.py  the same for a system that stands still
+    stage.py       a moment → the nodes of a scene;  server.py  the address where it is served
+    viewer.py      `nx.view`: the page, its controls, the time that runs;  panels.py  the plots on it
+    recording.py   `nx.record`: the same as one HTML file
+    charts.py      the numbers that a plot shows, with names and units;  plots.py  panels → figures, by matplotlib
+    stills.py      PNG, GIF, MP4 without a display;  camera.py  from where;  raster.py  triangles → pixels, by kernels
+    notebook.py    tables and small figures that notebooks show
+    extras.py      packages that are in an extra, and the error that names it where one is missing
+
+The package is called like the function `nx.view`, which it is: calling the package calls it.
 """
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+
+class _View(ModuleType):
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        from nexdyn.view.viewer import view
+
+        return view(*arguments, **options)
+
+    @property
+    def view(self) -> ModuleType:
+        return self
+
+
+sys.modules[__name__].__class__ = _View

@@ -38,7 +38,7 @@ GREY: Color = (0.72, 0.74, 0.77, 1.0)
 """Colour of a mesh that has none, neither in the model nor in its file."""
 AROUND = 24
 """Edges of what is round."""
-THIN = 0.07
+THIN = 0.05
 """Radius of a drawn rod, of the median distance that rods bridge."""
 _SHOWN = 6
 
@@ -161,7 +161,7 @@ class _Drawing:
             Piece(body, f"rod{k}", _capsule(r, length), _with_z(b - a), (a + b) / 2, own)
             for k, (a, b, length) in enumerate(self._rods(body))
         ]
-        return [*found, Piece(body, "com", _sphere(2.0 * r if found else 3.0 * r), np.eye(3), self.coms[body], own)]
+        return [*found, Piece(body, "com", _sphere(1.7 * r if found else 3.0 * r), np.eye(3), self.coms[body], own)]
 
     def _rods(self, body: str) -> list[tuple[np.ndarray, np.ndarray, float]]:
         """Ends and length of the rods of a body: joint to joint, and on to a centre of mass that is off that line."""
@@ -229,22 +229,22 @@ def _box(size: tuple[float, float, float]) -> Surface:
 
 @lru_cache(maxsize=1024)
 def _sphere(radius: float) -> Surface:
-    return _revolved(_arc(radius, -np.pi / 2, np.pi / 2, AROUND // 2))
+    return revolved(_arc(radius, -np.pi / 2, np.pi / 2, AROUND // 2))
 
 
 @lru_cache(maxsize=1024)
 def _capsule(radius: float, length: float) -> Surface:
     low, high = _arc(radius, -np.pi / 2, 0.0, AROUND // 4), _arc(radius, 0.0, np.pi / 2, AROUND // 4)
     half = np.array((0.0, length / 2))
-    return _revolved(np.concatenate([low - half, high + half]))
+    return revolved(np.concatenate([low - half, high + half]))
 
 
 @lru_cache(maxsize=1024)
 def _cylinder(radius: float, length: float) -> Surface:
     """The ends have vertices of their own, so that their edges stay sharp."""
     r, h = radius, length / 2
-    side = _revolved(np.array([(r, -h), (r, h)]))
-    ends = [_revolved(np.array(line)) for line in ([(0.0, -h), (r, -h)], [(r, h), (0.0, h)])]
+    side = revolved(np.array([(r, -h), (r, h)]))
+    ends = [revolved(np.array(line)) for line in ([(0.0, -h), (r, -h)], [(r, h), (0.0, h)])]
     return _joined([side, *ends])
 
 
@@ -254,7 +254,7 @@ def _arc(radius: float, start: float, end: float, count: int) -> np.ndarray:
     return radius * np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-def _revolved(profile: np.ndarray) -> Surface:
+def revolved(profile: np.ndarray) -> Surface:
     """The surface that a line of points (distance from z, height), from below to above, sweeps about z."""
     rings = []
     angle = np.linspace(0.0, 2.0 * np.pi, AROUND, endpoint=False)

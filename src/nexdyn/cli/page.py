@@ -1,0 +1,55 @@
+"""The page in the browser, as commands offer it: its address, what is said of it, how long it stays."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Group, Parameter
+
+from nexdyn.cli import terminal
+from nexdyn.cli.options import Saying, flag, option
+
+if TYPE_CHECKING:
+    from nexdyn.view.viewer import Viewer
+
+PAGE = Group("The page in the browser", sort_key=4)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Page:
+    """Where the page is served."""
+
+    port: Annotated[int | None, option("Port; default 8642, or the next free one.", PAGE)] = None
+    host: Annotated[
+        str, option("Address to serve at; default 127.0.0.1: this machine only. 0.0.0.0: whoever reaches it.", PAGE)
+    ] = "127.0.0.1"
+    no_browser: Annotated[bool, flag("Open no browser, print the address only.", group=PAGE)] = False
+
+
+PAGE_PLAINLY = Page()
+
+
+def open_page(what: Any, page: Page, saying: Saying | None) -> Viewer:
+    """A viewer of `what`, in a browser where there is one; its address said on stdout, or without `saying` on stderr."""
+    from nexdyn.view import server
+    from nexdyn.view.viewer import Viewer
+
+    viewer = Viewer(what, host=page.host, port=server.PORT if page.port is None else page.port)
+    said = f"{viewer.system.name}: {viewer.address}  (Esc or End on the page, or Ctrl-C here, ends)"
+    if saying is None:
+        terminal.note(said)
+    elif saying.json:
+        terminal.say_json({"name": viewer.system.name, "address": viewer.address, "port": viewer.server.get_port()})
+    else:
+        terminal.say(said)
+    sys.stdout.flush()
+    if hint := server.hint(viewer.server):
+        terminal.note(hint)
+    if page.host not in (server.LOOPBACK, "localhost", "::1"):
+        terminal.note(f"served at {page.host}: whoever reaches this address sees the page and can press its buttons")
+    if not page.no_browser:
+        server.open_browser(viewer.address)
+    return viewer

@@ -1,0 +1,155 @@
+"""`nexdyn view`: a model or a result in the browser, or as one HTML file."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Group, Parameter
+
+from nexdyn.cli import terminal
+from nexdyn.cli.codes import DONE
+from nexdyn.cli.files import check_writable
+from nexdyn.cli.model import Model, read
+from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying, flag, option
+from nexdyn.cli.page import PAGE_PLAINLY, Page, open_page
+from nexdyn.cli.prepare import Prepared, prepare
+from nexdyn.cli.progress import compilation_announced, progress_bar
+from nexdyn.cli.run import MOTION_PLAINLY, Motion, moved
+from nexdyn.errors import InputError, SingularError, SolveError
+
+if TYPE_CHECKING:
+    from nexdyn.results.result import Result
+
+NAME = "view"
+EXAMPLES = """\
+Examples:
+  nexdyn view hinge-chain                  simulate a demo and play it in the browser
+  nexdyn view robot.urdf                   a robot falls limp, held by its base
+  nexdyn view robot.urdf --still           its pose, with a slider for every joint
+  nexdyn view run.nc                       play a result
+  nexdyn view run.nc --html out.html       write one HTML file instead, that opens anywhere
+  nexdyn view run.nc --html out.html --speed 0.1 --show trails
+  nexdyn view run.nc --port 9000 --no-browser
+
+On a machine reached by ssh the address is printed with the command that forwards it.
+Esc or End on the page, or Ctrl-C, ends. A tab may be closed and opened again."""
+
+RECORDING = Group("A recording instead of a page", sort_key=5)
+T_END = 5.0
+"""Simulated time [s] of a model that says none."""
+
+
+def command(
+    name: Annotated[str, Parameter(name="MODEL", help="A scene (.yaml), a robot (.urdf), a demo, or a result (.nc).")],
+    /,
+    *,
+    still: Annotated[bool, flag("Do not simulate: the pose alone, with a slider for every joint.")] = False,
+    html: Annotated[
+        Path | None, option("Write one HTML file that plays without server and network.", RECORDING)
+    ] = None,
+    speed: Annotated[float | None, option("Of the recording: times real time.", RECORDING)] = None,
+    show: Annotated[
+        tuple[str, ...],
+        option('Of the recording, also seen: "joint axes", "body frames", "reaction forces", trails, …', RECORDING),
+    ] = (),
+    follow: Annotated[str, option("Of the recording: a body that stays in the middle.", RECORDING)] = "",
+    reading: Reading = READING_PLAINLY,
+    motion: Motion = MOTION_PLAINLY,
+    page: Page = PAGE_PLAINLY,
+    saying: Saying = SAYING_PLAINLY,
+) -> int:
+    """Look at a model or a result in the browser."""
+    if html is None and (speed is not None or show or follow):
+        raise InputError(
+            "--speed, --show and --follow are of a recording; add --html out.html, or use the page's buttons"
+        )
+    if html is not None:
+        check_writable("--html", html, (".html", ".htm"), {"the model": Path(name)})
+    if still and html is not None:
+        raise InputError("--still has no motion to record; leave --html or --still out")
+    model = read(name, reading)
+    what: Any = None
+    with ExitStack() as open_pages, terminal.CtrlC() as ctrl_c:
+        if not still:
+            what = model.result if model.result is not None and not _goes_on(motion) else _prepared(model, motion, html)
+        if html is not None:
+            return _record(model, what, html, speed, show, follow, ctrl_c, saying)
+        viewer = open_page(_shown(model, what), page, saying)
+        open_pages.callback(viewer.close)
+        failure = None
+        if isinstance(what, Prepared):
+            result, failure = _run(model, what, ctrl_c, viewer)
+            if result is not None:
+                viewer.show(result)
+            if failure is not None:
+                terminal.note(f"{failure}; the page shows what was reached")
+        ctrl_c.pressed = ctrl_c.gentle = False
+        viewer.wait()
+    if failure is not None:
+        raise failure
+    return DONE
+
+
+def _goes_on(motion: Motion) -> bool:
+    return motion.t_end is not None
+
+
+def _prepared(model: Model, motion: Motion, html: Path | None) -> Prepared | None:
+    """The simulation of a model; None, with a note, for one that cannot be simulated but can be looked at."""
+    if motion.t_end is None and "t_end" not in model.simulation and model.result is None:
+        motion = replace(motion, t_end=T_END)
+    try:
+        with compilation_announced():
+            return prepare(model, motion)
+    except (InputError, SingularError) as error:
+        if html is not None or motion != replace(MOTION_PLAINLY, t_end=motion.t_end) or not _closed_or_weak(error):
+            raise
+        terminal.note(f"{error}; shown as it stands")
+        return None
+
+
+def _closed_or_weak(error: Exception) -> bool:
+    """Whether it is the mechanism that cannot move in minimal coordinates, and not an option that is wrong."""
+    return isinstance(error, SingularError) or "minimal coordinates" in str(error)
+
+
+def _shown(model: Model, what: Any) -> Any:
+    return model.system if what is None else what.simulation if isinstance(what, Prepared) else what
+
+
+def _run(model: Model, run: Prepared, ctrl_c: terminal.CtrlC, viewer: Any) -> tuple[Result | None, SolveError | None]:
+    with ExitStack() as during:
+        during.enter_context(compilation_announced())
+        bar = during.enter_context(progress_bar(model.name, show=True))
+        return moved(run, ctrl_c, bar, None if viewer is None else viewer.follow(run.simulation))
+
+
+def _record(
+    model: Model,
+    what: Any,
+    html: Path,
+    speed: float | None,
+    show: tuple[str, ...],
+    follow: str,
+    ctrl_c: terminal.CtrlC,
+    saying: Saying,
+) -> int:
+    """Write the recording of a result, or of a run until then."""
+    from nexdyn.view.recording import record
+    from nexdyn.view.stage import SHOWN_AT_FIRST
+
+    result, failure = _run(model, what, ctrl_c, None) if isinstance(what, Prepared) else (what, None)
+    if result is not None:
+        ctrl_c.pressed = ctrl_c.gentle = False
+        record(result, html, speed=speed, layers=SHOWN_AT_FIRST | set(show), follow=follow)
+    if failure is not None:
+        failure.add_note(f"What was reached is in {html}.")
+        raise failure
+    if saying.json:
+        terminal.say_json({"name": model.system.name, "files_written": [str(html)]})
+    else:
+        terminal.say(f"{model.system.name}: {html} ({html.stat().st_size / 2**20:.1f} MiB)")
+    return DONE

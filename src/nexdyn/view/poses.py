@@ -1,0 +1,84 @@
+"""Where the bodies of a system stand at the start, and the coordinates that pose it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from nexdyn.errors import InputError, NexDynError, NexDynWarning, SolveError
+from nexdyn.model.system import System
+from nexdyn.spatial.rotations import rotation_matrix
+
+
+class Coordinate(NamedTuple):
+    """A coordinate that a slider may move: its column in q, range and value [rad, m], and the whole q (nq,)."""
+
+    label: str
+    column: int
+    lower: float
+    upper: float
+    value: float
+    start: np.ndarray
+
+
+def start_pose(system: System) -> tuple[np.ndarray, np.ndarray] | None:
+    """R (nb, 3, 3) and p (nb, 3) [m] in the order of `system.bodies`, as a run would start; with closed loops as assembled.
+
+    None where neither is found: then the described pose is all there is.
+    """
+    from nexdyn.tree.described import described_coordinates
+    from nexdyn.tree.tree import Tree
+
+    try:
+        tree = Tree(system)
+    except (InputError, SolveError):
+        return _assembled(system)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NexDynWarning)
+        R, p = tree.pose(described_coordinates(tree))
+    order = [tree.body_names.index(name) for name in system.bodies]
+    return R[order], p[order]
+
+
+def _assembled(system: System) -> tuple[np.ndarray, np.ndarray] | None:
+    from nexdyn.analysis.assemble import assemble
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NexDynWarning)
+            report = assemble(system)
+    except NexDynError as error:
+        warnings.warn(f"it cannot be assembled, shown as described: {error}", NexDynWarning, stacklevel=4)
+        return None
+    q = np.array([report.orientation(name) for name in system.bodies])
+    return rotation_matrix(q), np.array([report.position(name) for name in system.bodies])
+
+
+def coordinates(system: System) -> list[Coordinate]:
+    """The coordinates of joints of one freedom, with their limits, else half a turn or half a metre to both sides."""
+    from nexdyn.tree.described import described_coordinates
+    from nexdyn.tree.tree import Tree
+
+    try:
+        tree = Tree(system)
+    except (InputError, SolveError):
+        return []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NexDynWarning)
+        q = described_coordinates(tree)
+    found = []
+    for name, place in tree.coordinates.items():
+        joint = system.joints.get(name)
+        if joint is None or place.q.stop - place.q.start != 1:
+            continue
+        resolved, value = joint.resolved(system.values), float(q[place.q][0])
+        reach = 0.5 if joint.kind == "prismatic" else np.pi
+        lower, upper = float(resolved.lower[0]), float(resolved.upper[0])
+        lower = lower if np.isfinite(lower) else min(value, 0.0) - reach
+        upper = upper if np.isfinite(upper) else max(value, 0.0) + reach
+        if upper > lower:
+            shown = min(max(value, lower), upper)
+            found.append(Coordinate(name, place.q.start, lower, upper, shown, q))
+    return found

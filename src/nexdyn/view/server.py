@@ -1,0 +1,114 @@
+"""The address on which the page is served: this machine only unless told otherwise, the next free port where one is taken."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import warnings
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from nexdyn.errors import InputError, NexDynWarning
+from nexdyn.view.extras import need
+
+LOOPBACK = "127.0.0.1"
+PORT = 8642
+TRIED = 100
+"""Ports that are tried from the one that is asked for."""
+
+
+def start_server(host: str = LOOPBACK, port: int = PORT) -> Any:
+    """A viser server at `host` on `port`, or on the next free one, which a NexDynWarning says.
+
+    Raises InputError where there is no such host or no free port.
+    """
+    viser = need("viser", "the viewer")
+    if not isinstance(port, int) or isinstance(port, bool) or not 1 <= port <= 65535:
+        raise InputError(f"port is {port!r}; a whole number from 1 to 65535 is needed")
+    free = free_port(host, port)
+    if free != port:
+        warnings.warn(f"port {port} is in use; took {free}", NexDynWarning, stacklevel=3)
+    with _hushed():
+        server = viser.ViserServer(host=host, port=free, label="NexDyn", verbose=False)
+    server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
+    return server
+
+
+def stop_server(server: Any) -> None:
+    """Close the page and free its port."""
+    with _hushed():
+        server.stop()
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Without what viser prints through rich's global console, which NexDyn itself does not use."""
+    console = need("rich", "the viewer").get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = before
+
+
+def free_port(host: str, port: int) -> int:
+    """The first free port from `port` on. InputError where the host is not this machine's, or nothing is free."""
+    try:
+        family, kind, _, _, place = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0]
+    except OSError:
+        raise InputError(f"host {host!r} is not known; 127.0.0.1 serves this machine only, 0.0.0.0 everyone") from None
+    reason = ""
+    for candidate in range(port, min(port + TRIED, 65536)):
+        with socket.socket(family, kind) as trial:
+            if sys.platform != "win32":
+                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                trial.bind((place[0], candidate, *place[2:]))
+                return candidate
+            except OSError as error:
+                reason = error.strerror or str(error)
+                if error.errno in _NOT_HERE:
+                    raise InputError(f"host {host!r} is no address of this machine; 127.0.0.1 is") from None
+    raise InputError(f"no free port from {port} to {candidate} ({reason.lower()}); name another one")
+
+
+_NOT_HERE = tuple(
+    code for name in ("EADDRNOTAVAIL", "WSAEADDRNOTAVAIL") if (code := getattr(__import__("errno"), name, None))
+)
+
+
+def address_of(server: Any) -> str:
+    """Where a browser on this machine finds the page."""
+    host = server.get_host()
+    shown = (
+        "127.0.0.1" if host in ("0.0.0.0", "") else "[::1]" if host == "::" else f"[{host}]" if ":" in host else host
+    )
+    return f"http://{shown}:{server.get_port()}"
+
+
+def is_remote() -> bool:
+    """Whether this is a session over ssh."""
+    return any(os.environ.get(name) for name in ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"))
+
+
+def hint(server: Any) -> str:
+    """How to see the page from another machine, where this one is reached by ssh; otherwise ""."""
+    port = server.get_port()
+    if not is_remote() or server.get_host() not in (LOOPBACK, "localhost", "::1"):
+        return ""
+    return f"from your own machine: ssh -L {port}:127.0.0.1:{port} {socket.gethostname()}, then http://127.0.0.1:{port}"
+
+
+def open_browser(address: str) -> bool:
+    """Open the page in a browser with a window; False where there is none."""
+    windows = sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    )
+    if not windows or (is_remote() and not os.environ.get("BROWSER")):
+        return False
+    with suppress(webbrowser.Error, OSError):
+        return bool(webbrowser.open(address))
+    return False

@@ -1,0 +1,393 @@
+"""The scene on the page: what is drawn of a system, and how a moment is put on it.
+
+    /motion                    shifted so that a followed body stays where it is
+    /motion/batch…             surfaces that several pieces share, all instances in one message
+    /motion/body…              frames of bodies with surfaces of their own
+    /motion/axes, frames, forces, moments, trails, grid
+
+A moment crosses to the browsers as one atomic group of messages.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nexdyn.model.system import System
+from nexdyn.spatial.rotations import quaternion, rotation_matrix
+from nexdyn.view.geometry import Piece, bounds, pieces
+from nexdyn.view.motion import Frame, Motion
+
+AXES, FORCE, MOMENT, TRAIL = (30, 150, 70), (214, 39, 40), (128, 62, 190), (240, 140, 20)
+LAYERS = ("shapes", "grid", "shadows", "joint axes", "body frames", "reaction forces", "reaction moments", "trails")
+SHOWN_AT_FIRST = frozenset({"shapes", "grid", "shadows"})
+MOST_TRAILS = 12
+TRAIL_POINTS = 120
+_PARTS = (slice(0, 3), slice(3, 6))
+NO_AXIS = frozenset({"fixed", "free", "spherical", "cartesian", "rod"})
+
+
+@dataclass(frozen=True)
+class Look:
+    """What of the scene is seen, and how large arrows are: forces and moments [m/N], [m/(N m)]; trails [s]."""
+
+    layers: frozenset[str] = SHOWN_AT_FIRST
+    arrows: float = 1.0
+    trail: float = 2.0
+    follow: str = ""
+
+
+class Stage:
+    """The nodes of one scene on a viser server. The first frame of `motion` is shown when it is made."""
+
+    def __init__(self, server: Any, motion: Motion, look: Look | None = None) -> None:
+        self.server, self.motion = server, motion
+        self.system: System = motion.system
+        self.look = look or Look()
+        self.row = {name: i for i, name in enumerate([*motion.bodies, "ground"])}
+        self.drawn = [piece for piece in pieces(self.system) if piece.body in self.row]
+        low, high = self._bounds()
+        self.center, self.size = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1e-6)
+        self.up = _up(self.system)
+        self._frame = motion.at(motion.start)
+        self._lay_out(low)
+        self.show(motion.start)
+
+    # --- a moment -------------------------------------------------------------------------------------------------
+
+    def show(self, t: float, frame: Frame | None = None) -> None:
+        """Put the moment `t` [s] on the page; `frame` where it does not come from the motion."""
+        self._frame = f = frame or self.motion.at(t)
+        layers = self.look.layers
+        with self.server.atomic():
+            self._follow(f)
+            if "shapes" in layers:
+                self._place_bodies(f)
+            if "joint axes" in layers and len(self._axes_row):
+                self._axes.batched_positions, self._axes.batched_wxyzs = _placed(
+                    f, self._axes_row, self._axes_q, self._axes_p
+                )
+            if "body frames" in layers:
+                self._frames.batched_positions, self._frames.batched_wxyzs = f.position[:-1], f.quaternion[:-1]
+            if f.wrench is not None and len(self._joint_row):
+                for layer, handle, columns, scale in self._arrows:
+                    if layer in layers:
+                        handle.points = self._wrench_arrows(f, columns, scale)
+            if "trails" in layers and frame is None:
+                self._trails.points = self._trail_segments(t)
+
+    def set_look(self, look: Look, t: float, frame: Frame | None = None) -> None:
+        """Show or hide layers, follow another body."""
+        self.look = look
+        with self.server.atomic():
+            for layer, nodes in self._nodes.items():
+                for node in nodes:
+                    node.visible = layer in look.layers
+            self._light()
+        self.show(t, frame)
+
+    def _light(self) -> None:
+        self.server.scene.configure_default_lights(cast_shadow="shadows" in self.look.layers)
+
+    def _follow(self, f: Frame) -> None:
+        shift = np.zeros(3, dtype=np.float32)
+        if self.look.follow in self.row:
+            i = self.row[self.look.follow]
+            shift = self.motion.at(self.motion.start).position[i] - f.position[i]
+        self._root.position = shift
+
+    def _place_bodies(self, f: Frame) -> None:
+        p, q = _placed(f, self._batch_row, self._batch_q, self._batch_p)
+        for handle, part in self._batches:
+            handle.batched_positions, handle.batched_wxyzs = p[part], q[part]
+        for i, handle, last in self._singles:
+            now = np.concatenate([f.position[i], f.quaternion[i]])
+            if np.abs(now - last).max() > 1e-6:
+                handle.position, handle.wxyz = now[:3], now[3:]
+                last[:] = now
+
+    def _wrench_arrows(self, f: Frame, columns: slice, scale: float) -> np.ndarray:
+        """Ends (nj, 2, 3) of arrows at the joints' points, in the world; the wrench acts on the child."""
+        assert f.wrench is not None
+        p, q = _placed(f, self._joint_row, self._joint_q, self._joint_p)
+        arrows = _turned(q, f.wrench[:, columns].astype(np.float32)) * np.float32(scale * self.look.arrows)
+        ends = np.stack([p, p + arrows], axis=1)
+        ends[np.linalg.norm(arrows, axis=1) < 1e-3 * self.size] += np.float32(
+            1e4 * self.size
+        )  # a head would still show
+        return ends
+
+    def _trail_segments(self, t: float) -> np.ndarray:
+        m, found = self.motion, []
+        for point in self._trailed:
+            path = m.path(point, t - self.look.trail, t, TRAIL_POINTS)
+            found.append(np.stack([path[:-1], path[1:]], axis=1))
+        segments = np.concatenate(found) if found else np.zeros((0, 2, 3), dtype=np.float32)
+        return segments if len(segments) else np.zeros((1, 2, 3), dtype=np.float32)
+
+    # --- the nodes ------------------------------------------------------------------------------------------------
+
+    def _lay_out(self, low: np.ndarray) -> None:
+        scene = self.server.scene
+        scene.set_up_direction(tuple(self.up.tolist()))
+        scene.configure_environment_map(None)
+        scene.add_light_ambient("/light", intensity=0.8)
+        self._root = scene.add_frame("/motion", show_axes=False)
+        self._nodes: dict[str, list[Any]] = defaultdict(list)
+        with self.server.atomic():
+            self._add_bodies()
+            self._add_grid(low)
+            self._add_axes()
+            self._add_frames()
+            self._add_arrows()
+            self._add_trails()
+        for layer, nodes in self._nodes.items():
+            for node in nodes:
+                node.visible = layer in self.look.layers
+        self._light()
+        self._aim()
+
+    def _add_bodies(self) -> None:
+        scene, by_surface = self.server.scene, defaultdict(list)
+        for piece in self.drawn:
+            by_surface[id(piece.surface)].append(piece)
+        shared = [group for group in by_surface.values() if len(group) > 1]
+        ordered = [piece for group in shared for piece in group]
+        self._batch_row, self._batch_q, self._batch_p = self._fixed(ordered)
+        p, q = _placed(self._frame, self._batch_row, self._batch_q, self._batch_p)
+        self._batches: list[tuple[Any, slice]] = []
+        first = 0
+        for k, group in enumerate(shared):
+            part, surface = slice(first, first + len(group)), group[0].surface
+            first = part.stop
+            opacity = np.array([piece.color[3] for piece in group], dtype=np.float32)
+            handle = scene.add_batched_meshes_simple(
+                f"/motion/batch{k}", surface.vertices, surface.faces, q[part], p[part],
+                batched_colors=np.array([_linear(piece.color) for piece in group], dtype=np.uint8),
+                batched_opacities=opacity if (opacity < 1.0).any() else None, lod="off",
+                flat_shading=not surface.smooth,
+            )  # fmt: skip
+            self._batches.append((handle, part))
+            self._nodes["shapes"].append(handle)
+        self._singles: list[tuple[int, Any, np.ndarray]] = []
+        for name, own in _by_body(group[0] for group in by_surface.values() if len(group) == 1).items():
+            i = self.row[name]
+            now = np.concatenate([self._frame.position[i], self._frame.quaternion[i]])
+            frame = scene.add_frame(f"/motion/body{i}", show_axes=False, position=now[:3], wxyz=now[3:])
+            self._nodes["shapes"].append(frame)
+            self._singles.append((i, frame, now))
+            for k, piece in enumerate(own):
+                scene.add_mesh_simple(
+                    f"/motion/body{i}/piece{k}", piece.surface.vertices, piece.surface.faces,
+                    color=_rgb(piece.color), opacity=piece.color[3] if piece.color[3] < 1.0 else None,
+                    flat_shading=not piece.surface.smooth, wxyz=quaternion(piece.R_BS), position=piece.p_BS,
+                )  # fmt: skip
+
+    def _fixed(self, of: list[Piece]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Row of the body, quaternion and position in it, of pieces."""
+        rows = np.array([self.row[piece.body] for piece in of], dtype=int)
+        R = np.array([piece.R_BS for piece in of]).reshape(-1, 3, 3)
+        q = quaternion(R) if len(R) else np.zeros((0, 4))
+        p = np.array([piece.p_BS for piece in of]).reshape(-1, 3)
+        return rows, q.astype(np.float32), p.astype(np.float32)
+
+    def _add_grid(self, low: np.ndarray) -> None:
+        """A plane across gravity below everything."""
+        cell = 10.0 ** np.floor(np.log10(self.size / 2.0))
+        height = np.minimum(low @ self.up, 0.0) if abs(low @ self.up) < 0.5 * self.size else low @ self.up
+        foot = self.center + (height - self.center @ self.up - 1e-3 * self.size) * self.up
+        foot = np.round(foot / cell) * cell * (1.0 - np.abs(self.up)) + foot * np.abs(self.up)
+        width = float(np.ceil(2.5 * self.size / cell)) * cell
+        node = self.server.scene.add_grid(
+            "/motion/grid", width, width, cell_size=float(cell) / 2, section_size=float(cell),
+            position=foot, wxyz=_turn_z_to(self.up), fade_distance=20.0 * self.size, shadow_opacity=0.3,
+        )  # fmt: skip
+        self._nodes["grid"].append(node)
+
+    def _add_axes(self) -> None:
+        """An arrow along z of the frame of each joint that has an axis, on its child."""
+        rows, R, p = [], [], []
+        for joint in self.system.joints.values():
+            if joint.kind in NO_AXIS:
+                continue
+            frames = joint.frames(self.system.values)
+            rows.append(self.row[joint.child.name])
+            R.append(frames.R_BJ)
+            p.append(frames.p_BJ)
+        self._axes_row = np.array(rows, dtype=int)
+        if not rows:
+            return
+        self._axes_q = quaternion(np.array(R)).astype(np.float32)
+        self._axes_p = np.array(p, dtype=np.float32)
+        at, q = _placed(self._frame, self._axes_row, self._axes_q, self._axes_p)
+        length = 0.12 * self.size if len(rows) < 40 else 0.04 * self.size
+        vertices, faces = _arrow(length)
+        self._axes = self.server.scene.add_batched_meshes_simple(
+            "/motion/axes", vertices, faces, q, at, batched_colors=_linear(np.array(AXES) / 255.0), lod="off"
+        )
+        self._nodes["joint axes"].append(self._axes)
+
+    def _add_frames(self) -> None:
+        length = (0.06 if len(self.row) < 40 else 0.02) * self.size
+        f = self._frame
+        self._frames = self.server.scene.add_batched_axes(
+            "/motion/frames", f.quaternion[:-1], f.position[:-1], axes_length=length, axes_radius=0.05 * length
+        )
+        self._nodes["body frames"].append(self._frames)
+
+    def _add_arrows(self) -> None:
+        """Forces and moments at the joints' points on their parents, scaled so that the largest is a fifth of all."""
+        rows, R, p = [], [], []
+        for name in self.motion.joints:
+            joint = self.system.joints[name]
+            frames = joint.frames(self.system.values)
+            rows.append(self.row[joint.parent.name])
+            R.append(frames.R_AJ)
+            p.append(frames.p_AJ)
+        self._joint_row = np.array(rows, dtype=int)
+        self._arrows: list[tuple[str, Any, slice, float]] = []
+        if not rows or self.motion.wrench is None:
+            return
+        self._joint_q, self._joint_p = quaternion(np.array(R)).astype(np.float32), np.array(p, dtype=np.float32)
+        thick = 0.004 * self.size
+        sizes = [float(np.sqrt(np.max(np.sum(self.motion.wrench[..., c] ** 2, axis=-1), initial=0.0))) for c in _PARTS]
+        nothing = 1e-6 * max(sizes[0], sizes[1] / self.size)  # what rounding leaves of a moment that is zero
+        for layer, columns, color, largest, least in (
+            ("reaction forces", _PARTS[0], FORCE, sizes[0], nothing),
+            ("reaction moments", _PARTS[1], MOMENT, sizes[1], nothing * self.size),
+        ):
+            scale = 0.2 * self.size / largest if largest > least else 0.0
+            handle = self.server.scene.add_arrows(
+                f"/motion/{layer.split()[1]}", self._wrench_arrows(self._frame, columns, scale), color,
+                shaft_radius=thick, head_radius=2.5 * thick, head_length=6.0 * thick,
+            )  # fmt: skip
+            self._nodes[layer].append(handle)
+            self._arrows.append((layer, handle, columns, scale))
+
+    def _add_trails(self) -> None:
+        """Paths of the markers, and of the centres of mass of bodies that carry no other."""
+        values, points = self.system.values, []
+        for name in self.system.markers:
+            body, _, p = self.system.frame(f"marker:{name}")
+            if not body.is_ground and body.name in self.row:
+                points.append((self.row[body.name], p))
+        parents = {joint.parent.name for joint in self.system.joints.values()}
+        last = [name for name in self.system.bodies if name not in parents and name in self.row] or self.motion.bodies
+        points += [(self.row[name], self.system.bodies[name].resolved(values).com) for name in last]
+        self._trailed = points[:MOST_TRAILS]
+        self._trails = self.server.scene.add_line_segments(
+            "/motion/trails", self._trail_segments(self.motion.start), TRAIL, thickness=2.5, thickness_units="screen"
+        )
+        self._nodes["trails"].append(self._trails)
+
+    # --- camera ---------------------------------------------------------------------------------------------------
+
+    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """A box (3,), (3,) [m] around all that is drawn during the motion."""
+        f = self.motion.at(self.motion.start)
+        R = rotation_matrix(f.quaternion.astype(float))
+        poses = {name: (R[i], f.position[i].astype(float)) for name, i in self.row.items()}
+        low, high = bounds(self.drawn, poses)
+        p = self.motion.position[:: max(1, len(self.motion.times) // 200)].reshape(-1, 3)
+        if self.motion.moves and len(p):
+            margin = (high - low).max() * 0.1
+            far = 4.0 * np.linalg.norm(high - low)  # a body that flies away does not make the rest a dot
+            low = np.minimum(low, np.maximum(p.min(axis=0) - margin, low - far))
+            high = np.maximum(high, np.minimum(p.max(axis=0) + margin, high + far))
+        return low, high
+
+    def _aim(self) -> None:
+        """The first camera: all of the motion in sight, a plane mechanism from the side that shows it."""
+        self.eye = self.center + 1.5 * self.size * self._direction()
+        camera = self.server.initial_camera
+        camera.up = tuple(self.up.tolist())
+        camera.near, camera.far = 1e-3 * self.size, 200.0 * self.size
+        camera.fov = 0.8
+        camera.position, camera.look_at = tuple(self.eye.tolist()), tuple(self.center.tolist())
+
+    def _direction(self) -> np.ndarray:
+        """The unit vector from the centre to the camera."""
+        x = np.cross((0.0, 1.0, 0.0) if abs(self.up[1]) < 0.9 else (0.0, 0.0, 1.0), self.up)
+        x /= np.linalg.norm(x)
+        y = np.cross(self.up, x)
+        axes = []
+        for joint in self.system.joints.values():
+            if joint.kind in ("revolute", "prismatic", "cylindrical", "helical"):
+                R_WP, _ = joint.parent.pose(self.system.values)
+                axes.append(R_WP @ joint.frames(self.system.values).R_AJ[:, 2])
+        d = 1.0 * x - 1.3 * y + 0.7 * self.up
+        if axes and np.linalg.svd(np.array(axes))[1][1:].max(initial=0.0) < 1e-3 * len(axes):
+            a = axes[0] - (axes[0] @ self.up) * self.up
+            if np.linalg.norm(a) > 0.9:
+                d = 1.0 * a + 0.35 * np.cross(self.up, a) + 0.3 * self.up
+        return np.asarray(d / np.linalg.norm(d))
+
+
+# --- poses ----------------------------------------------------------------------------------------------------------
+
+
+def _placed(f: Frame, rows: np.ndarray, q: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Position and quaternion in the world of what is fixed at q, p to the bodies `rows`."""
+    a = f.quaternion[rows]
+    w, x, y, z = a.T
+    W, X, Y, Z = q.T
+    out = np.empty_like(q)
+    out[:, 0] = w * W - x * X - y * Y - z * Z
+    out[:, 1] = w * X + x * W + y * Z - z * Y
+    out[:, 2] = w * Y - x * Z + y * W + z * X
+    out[:, 3] = w * Z + x * Y - y * X + z * W
+    return f.position[rows] + _turned(a, p), out
+
+
+def _turned(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """R(q) v = v + 2 (w u × v + u × (u × v)),  q = (w, u)."""
+    w, u = q[:, :1], q[:, 1:]
+    uv = np.cross(u, v)
+    return np.asarray(v + 2.0 * (w * uv + np.cross(u, uv)))
+
+
+def _by_body(of: Iterable[Piece]) -> dict[str, list[Piece]]:
+    found: dict[str, list[Piece]] = defaultdict(list)
+    for piece in of:
+        found[piece.body].append(piece)
+    return found
+
+
+def _rgb(color: Any) -> tuple[int, int, int]:
+    r, g, b = (round(255 * part) for part in color[:3])
+    return r, g, b
+
+
+def _linear(color: Any) -> tuple[int, int, int]:
+    """The colour of an instance in a batch, which viser takes as linear light: c ↦ ((c + 0.055)/1.055)^2.4."""
+    c = np.asarray(color[:3], dtype=float)
+    return _rgb(np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4).tolist())
+
+
+def _up(system: System) -> np.ndarray:
+    """The unit vector against gravity; z without any."""
+    g = system.gravity
+    size = float(np.linalg.norm(g))
+    return -g / size if size > 0.0 else np.array((0.0, 0.0, 1.0))
+
+
+def _turn_z_to(up: np.ndarray) -> np.ndarray:
+    """The quaternion of the shortest turn from z to `up`."""
+    if up[2] < -0.999999:
+        return np.array((0.0, 1.0, 0.0, 0.0))
+    q = np.array((1.0 + up[2], -up[1], up[0], 0.0))
+    return np.asarray(q / np.linalg.norm(q))
+
+
+def _arrow(length: float) -> tuple[np.ndarray, np.ndarray]:
+    """An arrow along z about its middle: vertices and faces."""
+    from nexdyn.view.geometry import revolved
+
+    r = 0.018 * length
+    line = [(0.0, -0.5), (r / length, -0.5), (r / length, 0.38), (3.2 * r / length, 0.38), (0.0, 0.5)]
+    surface = revolved(np.array(line) * length)
+    return surface.vertices, surface.faces

@@ -1,0 +1,329 @@
+"""What is shown, without a browser: motions, poses, curves' cursors, ports, recordings and their bad input."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nexdyn as nx
+from nexdyn.errors import FileError, InputError, NexDynWarning, UnknownNameError
+from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.view import server as page
+from nexdyn.view.motion import Motion
+from nexdyn.view.panels import MOST_SAMPLES, Plot, telling
+from nexdyn.view.poses import coordinates, start_pose
+from nexdyn.view.recording import _speed, record
+from nexdyn.view.stage import Look, Stage, _placed, _turn_z_to
+from nexdyn.view.viewer import Viewer, motion_of
+
+
+@pytest.fixture(scope="module")
+def chain() -> nx.Result:
+    return nx.simulate(nx.load("hinge-chain"), t_end=1.0, method=nx.RungeKutta4(1e-3), output_every=10)
+
+
+@pytest.fixture
+def port() -> int:
+    return page.free_port(page.LOOPBACK, 18900)
+
+
+# --- motions and poses ----------------------------------------------------------------------------------------------
+
+
+def test_a_motion_is_the_result_at_its_samples(chain: nx.Result) -> None:
+    motion = Motion.of(chain)
+    position, orientation = chain.position().values, chain.orientation().values
+    for k in (0, 37, 100):
+        frame = motion.at(float(chain.t[k]))
+        np.testing.assert_allclose(frame.position[:-1], position[k], atol=1e-6)
+        np.testing.assert_allclose(rotation_matrix(frame.quaternion[:-1].astype(float)),
+                                   rotation_matrix(orientation[k]), atol=1e-5)  # fmt: skip
+        assert frame.wrench is not None
+        np.testing.assert_allclose(frame.wrench, chain.reaction().values[k], rtol=1e-5, atol=1e-4)
+        np.testing.assert_array_equal(frame.position[-1], 0.0)  # the ground
+
+
+def test_between_samples_bodies_are_where_a_finer_result_has_them() -> None:
+    options: dict[str, Any] = {"t_end": 1.0, "method": nx.RungeKutta4(1e-3)}
+    system = nx.load("hinge-chain")
+    coarse = Motion.of(nx.simulate(system, output_every=20, **options))
+    fine = Motion.of(nx.simulate(system, output_every=1, **options))
+    for t in (0.01, 0.333, 0.79):
+        a, b = coarse.at(t), fine.at(t)
+        np.testing.assert_allclose(a.position, b.position, atol=2e-3)  # v̇ dt²/8 at |v̇| ≈ 40 m/s²
+        np.testing.assert_allclose(np.linalg.norm(a.quaternion, axis=1), 1.0, atol=1e-6)
+        assert (np.abs(np.sum(a.quaternion * b.quaternion, axis=1)) > 1 - 1e-5).all()
+
+
+def test_outside_its_time_a_motion_stands_at_its_ends(chain: nx.Result) -> None:
+    motion = Motion.of(chain)
+    np.testing.assert_array_equal(motion.at(-1.0).position, motion.at(motion.start).position)
+    np.testing.assert_array_equal(motion.at(99.0).position, motion.at(motion.end).position)
+
+
+def test_a_long_motion_keeps_as_many_samples_as_fit(chain: nx.Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nexdyn.view.motion.MOST_BYTES", 5000)
+    monkeypatch.setattr("nexdyn.results.observed.KEPT_BYTES", 0)
+    monkeypatch.setattr("nexdyn.results.observed.BLOCK_BYTES", 15_000)
+    motion = Motion.of(nx.Result(chain.system, chain.recording))
+    assert 10 < len(motion.times) < 30 and len(motion.position) == len(motion.times)
+    for k in (0, len(motion.times) // 2, len(motion.times) - 1):
+        expected = chain.position().sel(time=motion.times[k]).values
+        np.testing.assert_allclose(motion.position[k], expected, atol=1e-6)
+
+
+def test_a_path_is_where_the_point_was(chain: nx.Result) -> None:
+    motion = Motion.of(chain)
+    body, _, p = chain.system.frame("tip")
+    path = motion.path((motion.body(body.name), p), 0.2, 0.8, 1000)
+    expected = chain.position("tip").sel(time=slice(0.2 - 1e-9, 0.8 - 1e-9)).values
+    np.testing.assert_allclose(path, expected, atol=1e-5)
+
+
+def test_placing_composes_poses() -> None:
+    rng = np.random.default_rng(3)
+    q, p = rng.normal(size=(5, 4)), rng.normal(size=(5, 3))
+    q /= np.linalg.norm(q, axis=1, keepdims=True)
+    frame = Motion.still(nx.load("double-pendulum")).at(0.0)._replace(position=p[:3], quaternion=q[:3])
+    rows = np.array([2, 0])
+    at, turned = _placed(frame, rows, q[3:], p[3:])
+    for k, row in enumerate(rows):
+        R_WB, R_BS = rotation_matrix(q[row]), rotation_matrix(q[3 + k])
+        np.testing.assert_allclose(at[k], p[row] + R_WB @ p[3 + k], atol=1e-12)
+        np.testing.assert_allclose(rotation_matrix(turned[k]), R_WB @ R_BS, atol=1e-12)
+
+
+@pytest.mark.parametrize("up", [(0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 0, -1), (0.6, 0, 0.8)])
+def test_the_grid_lies_across_gravity(up: tuple[float, ...]) -> None:
+    np.testing.assert_allclose(rotation_matrix(_turn_z_to(np.array(up, dtype=float)))[:, 2], up, atol=1e-12)
+
+
+def test_a_system_stands_as_a_run_starts() -> None:
+    system = nx.load("hinge-chain")
+    poses = start_pose(system)
+    assert poses is not None
+    start = nx.simulate(system, t_end=1e-3)
+    np.testing.assert_allclose(poses[1], start.position().values[0], atol=1e-12)
+
+
+def test_a_mechanism_with_loops_stands_as_assembled() -> None:
+    system = nx.load("four-bar")
+    poses, report = start_pose(system), nx.assemble(system)
+    assert poses is not None
+    np.testing.assert_allclose(poses[1], [report.position(name) for name in system.bodies], atol=1e-12)
+
+
+def test_sliders_have_the_limits_of_the_joints() -> None:
+    found = {c.label: c for c in coordinates(nx.load("hinge-chain"))}
+    assert list(found) == [f"hinge{i}" for i in range(1, 7)]
+    assert found["hinge1"].value == pytest.approx(np.pi / 2)
+    assert all(c.lower < c.value < c.upper for c in found.values())
+
+
+def test_what_cannot_be_viewed_is_refused() -> None:
+    with pytest.raises(InputError, match="cannot be viewed; a Result, a System or a Simulation can"):
+        motion_of("run.nc")
+
+
+# --- plots' data ----------------------------------------------------------------------------------------------------
+
+
+def test_of_many_samples_the_extremes_stay() -> None:
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(20_000, 3))
+    values[12_345, 1] = 99.0
+    rows = telling(values)
+    assert len(rows) < 10 * MOST_SAMPLES and {0, 12_345, 19_999} <= set(rows.tolist())
+    assert (np.diff(rows) > 0).all()
+    np.testing.assert_array_equal(telling(values[:50]), np.arange(50))
+
+
+@pytest.mark.parametrize("now", [-1.0, 0.0, 0.35, 0.5, 1.0, 7.0])
+def test_the_cursor_ends_the_past_at_the_shown_time(now: float) -> None:
+    plot = Plot(None, None, 0.0)
+    plot._x, plot._t = np.linspace(0.0, 1.0, 11), now
+    plot._y = np.column_stack([plot._x**2, -plot._x])
+    x, squares, falling, past = plot._data()
+    shown = min(max(now, 0.0), 1.0)
+    assert (np.diff(x) >= 0).all() and len(x) == 13
+    assert x[past == 1.0].max() == shown == x[past == 0.0].min()
+    np.testing.assert_allclose(falling, -x)
+    np.testing.assert_allclose(squares, np.interp(x, plot._x, plot._x**2))
+
+
+# --- the address ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    with socket.socket() as other:
+        other.bind((page.LOOPBACK, 0))
+        other.listen()
+        yield other.getsockname()[1]
+
+
+def test_where_a_port_is_in_use_the_next_free_one_is_taken_and_said(taken: int) -> None:
+    with (
+        pytest.warns(NexDynWarning, match=rf"port {taken} is in use; took {taken + 1}|took \d+"),
+        Viewer(nx.load("double-pendulum"), port=taken) as viewer,
+    ):
+        assert viewer.server.get_port() > taken
+        with urllib.request.urlopen(viewer.address, timeout=10) as answer:
+            assert answer.status == 200
+
+
+def test_the_page_is_served_to_this_machine_only(port: int) -> None:
+    with Viewer(nx.load("double-pendulum"), port=port) as viewer:
+        assert viewer.server.get_host() == "127.0.0.1" and viewer.address == f"http://127.0.0.1:{port}"
+        other = next((a[4][0] for a in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)), "127.0.0.1")
+        if not other.startswith("127."):
+            with pytest.raises(OSError):
+                socket.create_connection((other, port), timeout=2).close()
+
+
+def test_an_ended_viewer_frees_its_port(port: int) -> None:
+    for _ in range(2):
+        with Viewer(nx.load("double-pendulum"), port=port) as viewer:
+            assert viewer.address.endswith(str(port))
+        assert viewer.ended and "ended" in repr(viewer)
+        viewer.close()  # again does nothing
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "message"),
+    [
+        ("127.0.0.1", 0, "port is 0; a whole number from 1 to 65535 is needed"),
+        ("127.0.0.1", 70_000, "port is 70000"),
+        ("127.0.0.1", "80", "port is '80'"),
+        ("203.0.113.7", 18_900, "is no address of this machine"),
+        ("no.such.host.invalid", 18_900, "host 'no.such.host.invalid' is not known"),
+    ],
+)
+def test_a_bad_address_is_refused(host: str, port: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Viewer(nx.load("double-pendulum"), host=host, port=port)
+
+
+def test_over_ssh_the_command_that_forwards_is_told(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"):
+        monkeypatch.delenv(name, raising=False)
+    with Viewer(nx.load("double-pendulum"), port=port) as viewer:
+        assert page.hint(viewer.server) == ""
+        monkeypatch.setenv("SSH_CONNECTION", "1.2.3.4 1 5.6.7.8 22")
+        assert f"ssh -L {port}:127.0.0.1:{port} " in page.hint(viewer.server)
+
+
+@pytest.mark.skipif(sys.platform in ("darwin", "win32"), reason="a window is always there")
+def test_without_a_display_no_browser_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("webbrowser.open", lambda *_: pytest.fail("a browser was opened"))
+    assert page.open_browser("http://127.0.0.1:1") is False
+
+
+# --- the viewer from a program --------------------------------------------------------------------------------------
+
+
+def test_a_program_shows_seeks_plays_and_looks(chain: nx.Result, port: int, capsys: pytest.CaptureFixture[str]) -> None:
+    viewer = nx.view(chain, port=port, browser=False, wait=False)
+    try:
+        assert f"127.0.0.1:{port}" in capsys.readouterr().out
+        viewer.seek(0.4)
+        assert viewer.t == 0.4 and not viewer.playing
+        viewer.seek(99.0)
+        assert viewer.t == 1.0
+        viewer.play(speed=2.0)
+        assert viewer.playing and viewer.t < 1.0
+        viewer.pause()
+        viewer.look(Look(frozenset({"shapes", "trails"}), follow="link3"))
+        with pytest.raises(InputError, match="no layer ghosts; layers: shapes"):
+            viewer.look(Look(frozenset({"ghosts"})))
+        with pytest.raises(UnknownNameError, match="did you mean 'link3'"):
+            viewer.look(Look(follow="lnk3"))
+        viewer.show(nx.load("double-pendulum"))
+        assert viewer.system.name != chain.system.name and not viewer.playing
+        assert viewer.address in viewer._repr_html_()
+    finally:
+        viewer.close()
+    assert capsys.readouterr().out == ""
+
+
+def test_every_kind_of_joint_and_a_body_alone_have_a_scene(port: int) -> None:
+    for name in ("four-bar", "bricard", "door", "slider-crank", "double-pendulum"):
+        with Viewer(nx.load(name), port=port) as viewer:
+            viewer.look(Look(frozenset({"shapes", "joint axes", "body frames", "trails"})))
+    system = nx.System("one", gravity=(0, 0, 0))
+    system.add_body("stone", mass=1.0, inertia=(1, 1, 1))
+    with Viewer(system, port=port):
+        pass
+    with Viewer(nx.System("nothing"), port=port):
+        pass
+
+
+def test_arrows_of_reactions_are_the_wrenches_at_the_joints(chain: nx.Result, port: int) -> None:
+    with Viewer(chain, port=port) as viewer:
+        stage: Stage = viewer._stage
+        frame = viewer._motion.at(0.5)
+        (_, _, columns, scale), _ = stage._arrows
+        arrows = stage._wrench_arrows(frame, columns, scale)
+    np.testing.assert_allclose(arrows[0, 0], 0.0, atol=1e-6)  # hinge1 is at the origin, its parent the ground
+    expected = chain.reaction().sel(time=0.5, method="nearest").values[0, :3]
+    R = chain.system.joint("hinge1").frames(chain.system.values).R_AJ
+    np.testing.assert_allclose(arrows[0, 1] / scale, R @ expected, rtol=1e-4, atol=1e-3)
+
+
+# --- recordings -----------------------------------------------------------------------------------------------------
+
+
+def test_a_recording_is_one_file_that_names_no_other(chain: nx.Result, tmp_path: Path) -> None:
+    path = tmp_path / "out.html"
+    recording = record(chain, path)
+    text = path.read_text(encoding="utf-8")
+    assert text == recording.text and "<title>hinge chain</title>" in text and "MiB of HTML" in repr(recording)
+    head = text[: text.index("<script")]
+    assert 'src="http' not in head and 'href="http' not in head
+
+
+@pytest.mark.parametrize(
+    ("span", "speed"), [(10.0, 1.0), (0.05, 0.02), (1e-6, 5e-7), (1000.0, 10.0), (2.0, 1.0), (1.0, 0.5)]
+)
+def test_a_recording_lasts_neither_too_short_nor_too_long(span: float, speed: float) -> None:
+    motion = Motion(nx.System("x"), np.array([0.0, span]), [], np.zeros((2, 0, 3)), np.zeros((2, 0, 4)))
+    assert _speed(motion, None) == pytest.approx(speed)
+    assert _speed(motion, 3.0) == 3.0
+
+
+def test_bad_input_of_a_recording_is_refused(chain: nx.Result, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a recording ends in .html"):
+        record(chain, tmp_path / "out.mp4")
+    with pytest.raises(InputError, match="speed is 0; a number greater than 0"):
+        record(chain, speed=0)
+    with pytest.raises(InputError, match="no layer ghosts"):
+        record(chain, layers={"ghosts"})
+    with pytest.raises(UnknownNameError, match="did you mean 'link1'"):
+        record(chain, follow="link01")
+    with pytest.raises(FileError, match="there is no folder"):
+        record(chain, tmp_path / "missing" / "out.html")
+
+
+def test_a_name_cannot_break_out_of_the_page(tmp_path: Path) -> None:
+    system = nx.System("</script><script>alert(1)</script>")
+    body = system.add_body("<b>&", mass=1.0, inertia=(1, 1, 1))
+    system.add_joint(nx.Revolute("</script>", system.ground, body, at=(0, 0, 0), axis=(0, 1, 0), q0=0.3))
+    text = record(nx.simulate(system, t_end=0.01)).text
+    assert "<script>alert" not in text and text.count("</script>") == text.count("<script")
+
+
+def test_without_viser_the_extra_is_named(chain: nx.Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "viser", None)
+    with pytest.raises(InputError, match=r"the viewer needs viser: pip install 'nexdyn\[view\]'"):
+        nx.view(chain)
+    with pytest.raises(InputError, match=r"pip install 'nexdyn\[view\]'"):
+        record(chain)

@@ -1,0 +1,149 @@
+"""`nexdyn view` and `run --view` as processes: the address, signals, recordings, bad input."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import h5py
+import pytest
+from test_cli_process import NEXDYN, call, hear_signals, posix
+
+import nexdyn as nx
+from nexdyn.view.server import LOOPBACK, free_port
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("view") / "run.nc"
+    nx.simulate(nx.load("hinge-chain"), t_end=0.5, method=nx.RungeKutta4(1e-3), output_every=10).save(path)
+    return path
+
+
+@contextmanager
+def started(*arguments: str, cwd: Path) -> Iterator[tuple[subprocess.Popen[str], dict[str, object]]]:
+    """A command that serves a page, and what it said as JSON."""
+    port = str(free_port(LOOPBACK, 19_100))
+    line = [*NEXDYN, *arguments, "--no-browser", "--json", "--port", port]
+    with subprocess.Popen(
+        line, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=hear_signals
+    ) as process:
+        try:
+            assert process.stdout is not None and process.stderr is not None
+            if arguments[0] == "run":  # whose JSON is the summary at the end
+                yield process, {"address": re.search(r"http://\S+", process.stderr.readline())[0]}  # type: ignore[index]
+            else:
+                said = ""
+                while not said.endswith("}\n"):
+                    said += process.stdout.readline() or pytest.fail(process.stderr.read())
+                yield process, json.loads(said)
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def answers(address: object) -> bool:
+    try:
+        with urllib.request.urlopen(str(address), timeout=10) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+@posix
+def test_view_serves_a_result_until_ctrl_c(run: Path) -> None:
+    with started("view", str(run), cwd=run.parent) as (process, said):
+        assert said["name"] == "hinge chain" and answers(said["address"])
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
+        assert not answers(said["address"])
+
+
+@posix
+def test_view_simulates_a_model_and_plays_it(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    call("run", "double-pendulum", "--t-end", "0.2", cwd=tmp_path_factory.mktemp("compiles"))
+    with started("view", "double-pendulum", "--t-end", "0.2", cwd=tmp_path) as (process, said):
+        assert answers(said["address"])
+        time.sleep(5.0)  # the run is done, or Ctrl-C would end that
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+    assert list(tmp_path.iterdir()) == []  # looking writes nothing
+
+
+@posix
+def test_view_shows_closed_loops_as_they_stand(tmp_path: Path) -> None:
+    with started("view", "four-bar", "--still", cwd=tmp_path) as (process, said):
+        assert answers(said["address"])
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+
+
+@posix
+def test_run_with_view_writes_its_result_and_stays(tmp_path: Path) -> None:
+    call("run", "double-pendulum", "--t-end", "0.2", "--out", "other.nc", cwd=tmp_path)  # compiles
+    with started("run", "double-pendulum", "--t-end", "0.2", "--view", cwd=tmp_path) as (process, said):
+        end = time.monotonic() + 60
+        while not (tmp_path / "double-pendulum.nc").exists():
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        time.sleep(0.5)
+        assert process.poll() is None and answers(said["address"])
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+        assert process.stdout is not None
+        assert json.loads(process.stdout.read())["status"] == "finished"
+    assert nx.open_result(tmp_path / "double-pendulum.nc").status == "finished"
+
+
+def test_html_writes_one_file_and_serves_nothing(run: Path, tmp_path: Path) -> None:
+    done = call("view", str(run), "--html", "out.html", "--show", "trails", "--follow", "link6", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "") and "out.html" in done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["out.html"]
+    assert "<title>hinge chain</title>" in (tmp_path / "out.html").read_text(encoding="utf-8")
+
+
+def newer(run: Path, path: Path) -> None:
+    path.write_bytes(run.read_bytes())
+    with h5py.File(path, "r+") as file:
+        file.attrs["nexdyn_schema"] = 99
+
+
+def cut_short(run: Path, path: Path) -> None:
+    path.write_bytes(run.read_bytes()[:2000])
+
+
+def test_results_that_cannot_be_read_are_refused(run: Path, tmp_path: Path) -> None:
+    for damage, message in ((newer, "layout 99"), (cut_short, "damaged or cut short")):
+        bad = tmp_path / f"{damage.__name__}.nc"
+        damage(run, bad)
+        done = call("view", bad.name, "--no-browser", cwd=tmp_path)
+        assert done.returncode == 2 and bad.name in done.stderr and message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing.nc"], "no such file"),
+        (["hinge-chian"], "hinge-chain"),
+        (["hinge-chain", "--port", "99999"], "port is 99999"),
+        (["hinge-chain", "--speed", "2"], "--speed, --show and --follow are of a recording; add --html out.html"),
+        (["hinge-chain", "--html", "out.mp4"], "must end in .html"),
+        (["hinge-chain", "--html", "out.html", "--still"], "--still has no motion to record"),
+        (["RUN", "--html", "out.html", "--follow", "link66"], "did you mean 'link6'"),
+        (["RUN", "--html", "out.html", "--show", "ghosts"], "no layer ghosts; layers: shapes"),
+        (["RUN", "--html", "nowhere/out.html"], "there is no folder 'nowhere'"),
+    ],
+)
+def test_bad_input_ends_with_2_and_says_why(run: Path, tmp_path: Path, arguments: list[str], message: str) -> None:
+    line = [str(run) if part == "RUN" else part for part in arguments]
+    done = call("view", *line, "--no-browser", cwd=tmp_path, env={**os.environ, "NEXDYN_DEBUG": ""})
+    assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []

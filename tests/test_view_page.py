@@ -1,0 +1,547 @@
+"""The viewer's page and recordings in headless Chromium: what moves, what buttons do, what survives."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from chromium import PROGRAM, Watched, chromium, needs_chromium, opened
+
+import nexdyn as nx
+from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.view.recording import record
+from nexdyn.view.server import LOOPBACK, free_port
+from nexdyn.view.stage import Look
+from nexdyn.view.viewer import Viewer
+
+pytestmark = [needs_chromium, pytest.mark.timeout(300)]
+
+PLAIN = frozenset({"shapes", "grid"})  # shadows take seconds a picture in software
+COLORED = 45
+"""Spread of red, green and blue of a pixel that shows a body, not background, grid or shadow."""
+
+
+def on_a_free_port(what: Any) -> Viewer:
+    return Viewer(what, port=free_port(LOOPBACK, 18650))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def chain() -> nx.Result:
+    return nx.simulate(nx.load("hinge-chain"), t_end=4.0, method=nx.RungeKutta4(1e-3), output_every=10)
+
+
+@pytest.fixture(scope="module")
+def viewer(chain: nx.Result) -> Iterator[Viewer]:
+    with on_a_free_port(chain) as found:
+        found.look(Look(PLAIN))
+        yield found
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Any, viewer: Viewer) -> Iterator[Watched]:
+    viewer.pause()
+    with opened(browser, viewer.address) as found:
+        comes_true(lambda: viewer.watched)
+        found.until("Object.keys(window.__viserTestpoints?.uplots ?? {}).length >= 2")
+        found.wait(1.0)
+        yield found
+        assert found.faults == []
+
+
+@pytest.fixture(autouse=True)
+def at_rest(request: pytest.FixtureRequest) -> None:
+    """Tests that share the viewer start from the same state."""
+    if "viewer" in request.fixturenames:
+        viewer: Viewer = request.getfixturevalue("viewer")
+        viewer.reset()
+        viewer.look(Look(PLAIN))
+
+
+def comes_true(what: Callable[[], bool], seconds: float = 15.0) -> None:
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "it did not come true in time"
+        time.sleep(0.05)
+
+
+def settled(tab: Watched, seconds: float = 20.0) -> np.ndarray:
+    """The picture once two in a row are the same."""
+    before, end = tab.pixels(), time.monotonic() + seconds
+    while time.monotonic() < end:
+        tab.wait(0.3)
+        now = tab.pixels()
+        if now.shape == before.shape and np.abs(now - before).max() < 12:
+            return now
+        before = now
+    raise AssertionError("the picture did not come to rest")
+
+
+def seen_at(viewer: Viewer, shape: tuple[int, ...], p: np.ndarray) -> tuple[int, int]:
+    """Row and column of the pixel that shows the point p (3,) [m] through the camera of the only browser."""
+    (client,) = viewer.server.get_clients().values()
+    camera = client.camera
+    R = rotation_matrix(np.array(camera.wxyz, dtype=float))  # x right, y down, z ahead
+    x, y, z = R.T @ (p - np.array(camera.position))
+    height, width = shape[:2]
+    f = height / 2 / np.tan(camera.fov / 2)
+    return round(height / 2 + f * y / z), round(width / 2 + f * x / z)
+
+
+def is_body(picture: np.ndarray, at: tuple[int, int]) -> bool:
+    row, column = at
+    patch = picture[row - 1 : row + 2, column - 1 : column + 2].reshape(-1, 3).mean(axis=0)
+    return bool(np.ptp(patch) > COLORED)
+
+
+def shows(tab: Watched, viewer: Viewer, p: np.ndarray) -> bool:
+    """Whether a body is seen at the point p (3,) [m]."""
+    picture = tab.pixels()
+    return is_body(picture, seen_at(viewer, picture.shape, p))
+
+
+def centers(result: nx.Result, t: float) -> np.ndarray:
+    """Centres of the links (nb, 3) at a sample."""
+    return result.position().sel(time=t, method="nearest").values
+
+
+def shown_times(tab: Watched) -> list[float]:
+    """Where the cursor of each plot stands: the last time of its shaded past."""
+    script = """() => Object.values(window.__viserTestpoints.uplots).map(({chart}) => {
+        const past = chart.data[chart.data.length - 1]; return chart.data[0][past.lastIndexOf(1)]; })"""
+    return list(tab.page.evaluate(script))
+
+
+# --- the motion -----------------------------------------------------------------------------------------------------
+
+
+def test_pictures_at_two_times_differ_where_the_bodies_were_and_are(
+    tab: Watched, viewer: Viewer, chain: nx.Result
+) -> None:
+    early, late = 0.0, 1.0
+    viewer.seek(early)
+    first = settled(tab)
+    viewer.seek(late)
+    second = settled(tab)
+    for then, now in zip(centers(chain, early)[1:], centers(chain, late)[1:], strict=True):
+        then_at, now_at = (seen_at(viewer, first.shape, p) for p in (then, now))
+        assert is_body(first, then_at) and not is_body(second, then_at)
+        assert is_body(second, now_at) and not is_body(first, now_at)
+
+
+def test_the_same_time_gives_the_same_picture(tab: Watched, viewer: Viewer) -> None:
+    viewer.seek(0.5)
+    first = settled(tab)
+    viewer.seek(1.5)
+    settled(tab)
+    assert np.abs(tab.pixels() - first).max() > 60
+    viewer.seek(0.5)
+    comes_true_in(tab, lambda: np.abs(tab.pixels() - first).max() < 12)
+
+
+def test_played_it_moves_and_paused_it_stands(tab: Watched, viewer: Viewer) -> None:
+    tab.page.get_by_role("button", name="Play", exact=True).click()
+    comes_true(lambda: viewer.playing)
+    before = viewer.t
+    first = tab.pixels()
+    tab.wait(1.0)
+    assert viewer.t != before and np.abs(tab.pixels() - first).max() > 60
+    tab.page.get_by_role("button", name="Pause", exact=True).click()
+    comes_true(lambda: not viewer.playing)
+    t = viewer.t
+    first = settled(tab)
+    tab.wait(0.5)
+    assert viewer.t == t and np.abs(tab.pixels() - first).max() < 12
+
+
+def test_the_space_bar_plays_and_pauses(tab: Watched, viewer: Viewer) -> None:
+    tab.page.mouse.click(*middle(tab))
+    tab.page.keyboard.press("Space")
+    comes_true(lambda: viewer.playing)
+    tab.page.keyboard.press("Space")
+    comes_true(lambda: not viewer.playing)
+
+
+def test_it_is_as_fast_as_the_speed_says(tab: Watched, viewer: Viewer) -> None:
+    tab.page.get_by_label("speed", exact=True).click()
+    tab.page.get_by_role("option", name="0.1×", exact=True).click()
+    comes_true(lambda: viewer._speed == 0.1)
+    try:
+        viewer.play()
+        t, began = viewer.t, time.monotonic()
+        tab.wait(2.0)
+        rate = (viewer.t - t) / (time.monotonic() - began)
+        assert 0.07 < rate < 0.11
+    finally:
+        viewer.pause()
+        viewer._controls._speed.value = "1×"
+
+
+# --- slider, drag, wheel --------------------------------------------------------------------------------------------
+
+
+def middle(tab: Watched) -> tuple[float, float]:
+    box = tab.canvas_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_the_slider_sets_the_time_and_stops(tab: Watched, viewer: Viewer) -> None:
+    viewer.play()
+    handle = tab.page.get_by_role("slider").first
+    box = handle.bounding_box()
+    track = handle.locator("xpath=ancestor::*[contains(@class, 'Slider-track')]").last.bounding_box()
+    y = box["y"] + box["height"] / 2
+    tab.page.mouse.move(box["x"] + box["width"] / 2, y)
+    tab.page.mouse.down()
+    tab.page.mouse.move(track["x"] + 0.5 * track["width"], y, steps=5)
+    tab.page.mouse.move(track["x"] + 0.75 * track["width"], y, steps=5)
+    tab.page.mouse.up()
+    comes_true(lambda: abs(viewer.t - 3.0) < 0.15 and not viewer.playing)
+
+
+def eye(viewer: Viewer) -> tuple[np.ndarray, np.ndarray]:
+    (client,) = viewer.server.get_clients().values()
+    return np.array(client.camera.position), np.array(client.camera.look_at)
+
+
+def test_a_drag_with_the_left_button_turns_the_view_about_its_centre(tab: Watched, viewer: Viewer) -> None:
+    comes_true(lambda: np.allclose(eye(viewer)[0], viewer._stage.eye, atol=1e-3))
+    first = settled(tab)
+    position, target = eye(viewer)
+    x, y = middle(tab)
+    tab.page.mouse.move(x, y)
+    tab.page.mouse.down()
+    tab.page.mouse.move(x + 120, y + 40, steps=8)
+    tab.page.mouse.up()
+    comes_true(lambda: bool(np.linalg.norm(eye(viewer)[0] - position) > 0.3 * viewer._stage.size))
+    picture = settled(tab)
+    after, target_after = eye(viewer)
+    np.testing.assert_allclose(target_after, target, atol=1e-3 * viewer._stage.size)
+    assert np.linalg.norm(after - target) == pytest.approx(np.linalg.norm(position - target), rel=0.02)
+    assert np.abs(picture - first).max() > 60
+
+
+def test_the_wheel_comes_nearer_and_goes_away(tab: Watched, viewer: Viewer) -> None:
+    def distance() -> float:
+        return float(np.linalg.norm(np.subtract(*eye(viewer))))
+
+    comes_true(lambda: np.allclose(eye(viewer)[0], viewer._stage.eye, atol=1e-3))
+    start = distance()
+    tab.page.mouse.move(*middle(tab))
+    tab.page.mouse.wheel(0, -400)
+    comes_true(lambda: distance() < 0.9 * start)
+    settled(tab)
+    near = distance()
+    tab.page.mouse.wheel(0, 800)
+    comes_true(lambda: distance() > 1.1 * near)
+
+
+def test_reset_brings_time_and_camera_back(tab: Watched, viewer: Viewer) -> None:
+    viewer.seek(2.0)
+    tab.page.mouse.move(*middle(tab))
+    tab.page.mouse.wheel(0, -400)
+    comes_true(lambda: not np.allclose(eye(viewer)[0], viewer._stage.eye, atol=1e-2))
+    settled(tab)
+    tab.page.get_by_role("button", name="Reset", exact=True).click()
+    comes_true(lambda: viewer.t == 0.0 and np.allclose(eye(viewer)[0], viewer._stage.eye, atol=1e-2))
+
+
+def test_a_followed_body_stays_where_it_is_seen(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
+    tab.page.get_by_label("follow", exact=True).click()
+    tab.page.get_by_role("option", name="link6", exact=True).click()
+    comes_true(lambda: viewer._look.follow == "link6")
+    place = centers(chain, 0.0)[5]
+    for t in (0.0, 0.6, 1.2):
+        viewer.seek(t)
+        picture = settled(tab)
+        assert is_body(picture, seen_at(viewer, picture.shape, place))
+
+
+# --- layers ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("layer", "color"),
+    [
+        ("reaction forces", (214, 39, 40)),
+        ("joint axes", (30, 150, 70)),
+        ("trails", (240, 140, 20)),
+        ("body frames", None),
+    ],
+)
+def test_a_layer_appears_when_its_box_is_ticked(
+    tab: Watched, viewer: Viewer, layer: str, color: tuple[int, int, int] | None
+) -> None:
+    viewer.seek(1.0)
+    without = settled(tab)
+
+    def new_pixels() -> int:
+        """Pixels that changed, of the layer's hue if it has one."""
+        picture = tab.pixels()
+        changed = np.abs(picture - without).max(axis=-1) > 40
+        if color is not None:
+            changed &= (np.ptp(picture, axis=-1) > COLORED) & (picture.argmax(axis=-1) == np.argmax(color))
+        return int(changed.sum())
+
+    tab.page.get_by_label(layer, exact=True).click()
+    comes_true_in(tab, lambda: layer in viewer._look.layers and new_pixels() > 30)
+    shown = new_pixels()
+    tab.page.get_by_label(layer, exact=True).click()
+    comes_true_in(tab, lambda: layer not in viewer._look.layers and new_pixels() < 0.2 * shown)
+
+
+# --- plots ----------------------------------------------------------------------------------------------------------
+
+
+def test_plots_are_drawn_with_axes_and_a_cursor_at_the_shown_time(tab: Watched, viewer: Viewer) -> None:
+    for t in (0.5, 2.5):
+        viewer.seek(t)
+        comes_true_in(tab, lambda t=t: np.allclose(shown_times(tab), t, atol=1e-9))
+    axes = """() => Object.values(window.__viserTestpoints.uplots).every(({chart}) =>
+        chart.axes.every(a => (a._splits ?? []).length > 2) && chart.bbox.width > 100)"""
+    comes_true_in(tab, lambda: tab.page.evaluate(axes))
+    inked = """() => [...document.querySelectorAll(".uplot canvas")].map(c => { const d = c.getContext("2d")
+        .getImageData(0, 0, c.width, c.height).data; const colors = new Set();
+        for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 200) colors.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]);
+        return colors.size; })"""
+    assert min(tab.page.evaluate(inked)) > 3  # curves in several colours
+
+
+def comes_true_in(tab: Watched, what: Callable[[], bool], seconds: float = 15.0) -> None:
+    """`comes_true` for what asks the page, which must go on meanwhile."""
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "it did not come true in time"
+        tab.wait(0.1)
+
+
+def test_another_plot_can_be_chosen(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
+    last = """() => { const all = Object.values(window.__viserTestpoints.uplots).map(u => u.chart);
+        return all.map(c => [Math.max(...c.data[1]), c.series.length]); }"""
+    tab.page.get_by_label("plot", exact=True).click()
+    tab.page.get_by_role("option", name="joint_velocity", exact=True).click()
+    tab.page.get_by_label("of", exact=True).click()
+    tab.page.get_by_role("option", name="hinge3", exact=True).click()
+    expected = float(chain.joint_velocity("hinge3").max())
+    comes_true_in(tab, lambda: any(np.isclose(y, expected, rtol=1e-6) for y, n in tab.page.evaluate(last) if n == 3))
+
+
+# --- what survives --------------------------------------------------------------------------------------------------
+
+
+def test_two_tabs_show_the_same_and_one_may_close(browser: Any, chain: nx.Result) -> None:
+    with on_a_free_port(chain) as viewer:
+        viewer.look(Look(PLAIN))
+        viewer.pause()
+        with opened(browser, viewer.address) as first:
+            with opened(browser, viewer.address) as second:
+                comes_true_in(second, lambda: len(viewer.server.get_clients()) == 2)
+                second.page.get_by_role("button", name="Play", exact=True).click()
+                first.page.get_by_role("button", name="Pause", exact=True).wait_for(timeout=10e3)
+                assert viewer.playing and second.faults == []
+            comes_true_in(first, lambda: len(viewer.server.get_clients()) == 1)
+            t = viewer.t
+            comes_true_in(first, lambda: viewer.t != t)
+            assert first.faults == []
+        comes_true(lambda: not viewer.watched)
+        viewer.seek(1.0)
+        with opened(browser, viewer.address) as again:  # a tab that comes later sees the present state
+            comes_true_in(again, lambda: viewer.watched)
+            comes_true_in(again, lambda: shows(again, viewer, centers(chain, 1.0)[3]))
+
+
+def test_a_lost_connection_comes_back(browser: Any, chain: nx.Result) -> None:
+    with on_a_free_port(chain) as viewer:
+        viewer.look(Look(PLAIN))
+        viewer.pause()
+        with opened(browser, viewer.address) as tab:
+            comes_true_in(tab, lambda: viewer.watched)
+            before = set(viewer.server.get_clients())
+            viewer.server._websock_server.disconnect_all_clients()
+            comes_true_in(tab, lambda: bool(viewer.server.get_clients().keys() - before), 30.0)
+            viewer.seek(1.0)
+            comes_true_in(tab, lambda: shows(tab, viewer, centers(chain, 1.0)[3]))
+
+
+@pytest.mark.parametrize("how", ["escape", "button"])
+def test_escape_and_the_button_end_the_viewer(browser: Any, how: str) -> None:
+    with on_a_free_port(nx.load("double-pendulum")) as viewer:
+        viewer.look(Look(PLAIN))
+        with opened(browser, viewer.address) as tab:
+            comes_true_in(tab, lambda: viewer.watched)
+            tab.page.get_by_role("button", name="End", exact=True).wait_for()
+            if how == "escape":
+                tab.page.mouse.click(*middle(tab))
+                tab.page.keyboard.press("Escape")
+            else:
+                tab.page.get_by_role("button", name="End", exact=True).click()
+            comes_true_in(tab, lambda: viewer.ended)
+            viewer.wait()  # returns at once
+            assert tab.faults == [] or all("WebSocket" in fault for fault in tab.faults)
+
+
+# --- a run that goes on, a pose -------------------------------------------------------------------------------------
+
+
+def test_a_run_is_followed_and_then_played(browser: Any) -> None:
+    simulation = nx.Simulation(nx.load("hinge-chain"), nx.RungeKutta4(1e-6), output_every=1000)
+    with on_a_free_port(simulation) as viewer:
+        viewer.look(Look(PLAIN))
+        with opened(browser, viewer.address) as tab:
+            comes_true_in(tab, lambda: viewer.watched)
+            first = settled(tab)
+            done: list[nx.Result] = []
+            follow = viewer.follow(simulation)
+            stop = threading.Event()
+
+            def progress(t: float, t_end: float) -> None:
+                follow(t, t_end)
+                if stop.is_set():
+                    raise KeyboardInterrupt
+
+            def run() -> None:
+                with pytest.warns(nx.NexDynWarning, match="interrupted"):
+                    done.append(simulation.run(1000.0, progress=progress))
+
+            thread = threading.Thread(target=run)
+            thread.start()
+            try:
+                tab.page.get_by_text("running", exact=True).first.wait_for(timeout=20e3)
+                comes_true_in(tab, lambda: viewer.t > 0.3, 60.0)
+                assert np.abs(tab.pixels() - first).max() > 60
+            finally:
+                stop.set()
+                thread.join()
+            viewer.show(done[0])
+            tab.page.get_by_text("running", exact=True).first.wait_for(state="hidden", timeout=10e3)
+            comes_true_in(tab, lambda: viewer.playing)
+            assert tab.faults == []
+
+
+def test_a_pose_has_a_slider_for_every_joint(browser: Any) -> None:
+    system = nx.load("hinge-chain")
+    with on_a_free_port(system) as viewer:
+        viewer.look(Look(PLAIN))
+        with opened(browser, viewer.address) as tab:
+            comes_true_in(tab, lambda: viewer.watched)
+            first = settled(tab)
+            tab.page.locator('[role=slider][aria-valuenow^="1.57"]').first.press(
+                "Home"
+            )  # hinge1, to its least angle, −π
+            comes_true_in(tab, lambda: viewer._frame is not None)
+            assert viewer._frame is not None
+            np.testing.assert_allclose(viewer._frame.position[0], (0, 0, 0.2), atol=1e-3)
+            assert np.abs(settled(tab) - first).max() > 60
+            assert tab.faults == []
+
+
+# --- recordings -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def recorded(chain: nx.Result, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("recording") / "chain of six.html"
+    record(chain, path, layers=PLAIN)
+    return path
+
+
+@pytest.fixture(scope="module")
+def player(browser: Any, recorded: Path) -> Iterator[Watched]:
+    with opened(browser, recorded.as_uri(), offline=True) as found:
+        found.until(
+            "document.querySelector('#root [role=slider]') && document.querySelectorAll('.nexdyn-plot').length > 2"
+        )
+        yield found
+        assert found.faults == []
+        assert [url for url in found.requests if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def player_time(player: Watched) -> float:
+    return float(player.page.evaluate("document.querySelector('#root [role=slider]').getAttribute('aria-valuenow')"))
+
+
+def cursors(player: Watched) -> list[float]:
+    return list(player.page.evaluate("[...document.querySelectorAll('.nexdyn-plot')].map(p => p.layout.shapes[0].x0)"))
+
+
+def stopped_at(player: Watched, t: float) -> np.ndarray:
+    """Jump there by a click into the first plot, which stops."""
+    box = player.page.evaluate(
+        """t => { const p = document.querySelector(".nexdyn-plot"), b = p.getBoundingClientRect(), l = p._fullLayout;
+            return [b.x + l._size.l + l.xaxis.l2p(t), b.y + l._size.t + l._size.h / 2]; }""",
+        t,
+    )
+    player.page.mouse.move(*box)
+    player.wait(0.3)
+    player.page.mouse.click(*box)
+    comes_true_in(player, lambda: abs(player_time(player) - t) < 0.05)
+    return settled(player)
+
+
+def test_a_recording_plays_from_a_file_without_network(player: Watched) -> None:
+    t, first = player_time(player), player.pixels()
+    comes_true_in(player, lambda: player_time(player) != t and np.abs(player.pixels() - first).max() > 60)
+
+
+def test_the_plots_of_a_recording_are_drawn_and_their_cursors_follow(player: Watched) -> None:
+    drawn = "[...document.querySelectorAll('.nexdyn-plot')].map(p => p.querySelectorAll('.scatterlayer path.js-line').length)"
+    assert player.page.evaluate(drawn)[:2] == [3, 6]  # energies without the elastic one, and hinges
+    for t in (1.0, 3.0):
+        stopped_at(player, t)
+        comes_true_in(player, lambda: np.allclose(cursors(player), player_time(player), atol=1e-3))
+
+
+def test_the_bodies_of_a_recording_move(player: Watched) -> None:
+    first, second = stopped_at(player, 0.5), stopped_at(player, 1.5)
+    for picture, other in ((first, second), (second, first)):
+        colored = np.ptp(picture, axis=-1) > COLORED
+        assert colored.sum() > 300
+        assert (np.ptp(other[colored], axis=-1) > COLORED).mean() < 0.5  # most of it is elsewhere then
+
+
+def test_slider_drag_and_wheel_of_a_recording_act(player: Watched) -> None:
+    first = stopped_at(player, 1.0)
+    slider = player.page.locator("#root [role=slider]").locator("xpath=ancestor::*[contains(@class, 'Slider-track')]")
+    box = slider.last.bounding_box()
+    player.page.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + box["height"] / 2)
+    comes_true_in(player, lambda: abs(player_time(player) - 2.0) < 0.1)
+    second = settled(player)
+    assert np.abs(second - first).max() > 60
+    x, y = middle(player)
+    player.page.mouse.move(x, y)
+    player.page.mouse.down()
+    player.page.mouse.move(x + 100, y + 30, steps=6)
+    player.page.mouse.up()
+    turned = settled(player)
+    assert np.abs(turned - second).max() > 60
+    player.page.mouse.wheel(0, -400)
+    player.wait(0.5)
+    assert np.abs(settled(player) - turned).max() > 60
+
+
+def test_a_recording_in_a_notebook_is_the_page_itself(browser: Any, chain: nx.Result, tmp_path: Path) -> None:
+    cell = tmp_path / "cell.html"
+    cell.write_text(f"<!doctype html><meta charset=utf-8>{record(chain, layers=PLAIN)._repr_html_()}", encoding="utf-8")
+    context = browser.new_context(offline=True)
+    try:
+        page = context.new_page()
+        page.goto(cell.as_uri())
+        frame = page.frame_locator("iframe")
+        frame.locator("#root [role=slider]").wait_for(state="attached", timeout=30e3)
+        frame.locator(".nexdyn-plot").first.wait_for(timeout=30e3)
+    finally:
+        context.close()
+
+
+def test_the_browser_of_these_tests_is_the_installed_one() -> None:
+    assert PROGRAM is not None and Path(PROGRAM).exists()
