@@ -51,6 +51,7 @@ _HOMES = {
         "UserJointForce",
     ),
     "nexdyn.integrate.methods": ("DormandPrince", "ExplicitEuler", "RungeKutta4", "SemiImplicitEuler"),
+    "nexdyn.tree.closed": ("ClosedTree",),
     "nexdyn.tree.tree": ("Tree",),
     "nexdyn.analysis.simulate": ("Simulation", "simulate"),
     "nexdyn.analysis.assemble": ("assemble",),
@@ -169,6 +170,7 @@ if TYPE_CHECKING:
     from nexdyn.model.system import System
     from nexdyn.results.file import open_result
     from nexdyn.results.result import Result
+    from nexdyn.tree.closed import ClosedTree
     from nexdyn.tree.tree import Tree
     from nexdyn.view.recording import Recording, record
     from nexdyn.view.stills import Shot, save_still, save_video

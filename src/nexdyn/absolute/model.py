@@ -12,72 +12,18 @@ import scipy.sparse as sp
 
 from nexdyn.absolute.blocks import Incidence, LoopBlock, incidence, loop_blocks
 from nexdyn.absolute.kkt import SMALL, Matrix
+from nexdyn.constraint_rows import Row, RowBuilder, measured
 from nexdyn.constraints import curve, surface
 from nexdyn.constraints import rows as kernels
-from nexdyn.constraints.kinds import ANGLE, LENGTHS, NORMAL, NUMBER, SURFACE, USER, USER_ANGLE
+from nexdyn.constraints.kinds import ANGLE, LENGTHS, NORMAL, SURFACE, USER, USER_ANGLE
 from nexdyn.constraints.tables import COUNT, FIRST, NEAR, PRIMITIVE, ConstraintTables
-from nexdyn.errors import InputError
-from nexdyn.joints.helical import Helical
-from nexdyn.joints.point_on_curve import PointOnCurve
-from nexdyn.joints.point_on_surface import PointOnSurface
 from nexdyn.model.callbacks import failure
 from nexdyn.model.coupling import MEDIUM, Coupled, Law
-from nexdyn.model.driver import COMPONENTS, Driver, PointDriver
+from nexdyn.model.driver import Driver
 from nexdyn.model.functions import Function
 from nexdyn.model.joint import Joint
-from nexdyn.model.parameters import number
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import exp_quaternion, quaternion, quaternion_multiply, rotation_matrix
-
-
-class Row(NamedTuple):
-    """One constraint equation of a joint, or of a driver: `direction` says which motion it forbids."""
-
-    joint: str
-    equation: str
-    priority: int
-    index: int  # type: ignore[assignment]
-    """Its place among all rows (not the tuple's own `index`)."""
-    driver: str | None = None
-    """The driver whose row it is; `joint` is then the joint that it drives, or empty."""
-    coupling: str | None = None
-    """The coupling whose row it is, or the mimic joint; `joint` is then empty, or that joint."""
-
-    @property
-    def owner(self) -> tuple[str, str]:
-        """(kind, name) of the joint, driver or coupling whose row it is."""
-        if self.driver is not None:
-            return "driver", self.driver
-        return ("joint", self.joint) if self.joint else ("coupling", self.coupling or "")
-
-    @property
-    def direction(self) -> str:
-        """In words: which relative motion of the joint the row forbids."""
-        words = {"DX": "translation along x", "DY": "translation along y", "DZ": "translation along z"}
-        if self.equation in words:
-            return words[self.equation]
-        if self.equation == "DotZZ":
-            return "rotation about the common perpendicular of the two axes"
-        if self.equation.startswith("Dot"):
-            i, j = self.equation[3], self.equation[4]
-            third = ({"X", "Y", "Z"} - {i, j}).pop() if i != j else i
-            return f"rotation about {third.lower()}"
-        words = {
-            "Screw": "advance beside the screw's pitch", "Distance": "translation along the line of its two points",
-            "Angle": "rotation about z", "Tilt": "rotation about x", "Gear": "turns beside the gear's ratio",
-            "Rack": "motion of the rack beside its pinion", "Coupling": "motion beside what the coupling asks for",
-            "Mimic": "motion beside the joint that it mimics", "Normal": "translation along the curve's normal",
-            "Binormal": "translation along the curve's binormal", "Surface": "translation along the surface's normal",
-            "User": "what the user's function forbids", "UserAngle": "what the user's function forbids",
-        }  # fmt: skip
-        return words.get(self.equation, self.equation)
-
-    def __str__(self) -> str:
-        if self.driver is not None:
-            return f"driver {self.driver!r}"
-        if self.coupling is not None and not self.joint:
-            return f"coupling {self.coupling!r}"
-        return f"{self.joint}.{self.equation}"
 
 
 class DriverRow(NamedTuple):
@@ -456,13 +402,13 @@ def absolute_model(system: System, drivers: bool = True, held: Sequence[Driver] 
     if system.bodies:
         q[1:, :4] = quaternion(R[1:])
 
-    table = _Builder(system, number_of, q)
+    table = RowBuilder(system, number_of, q)
     for joint in system.joints.values():
         table.add_joint(joint)
     acting = {**(system.drivers if drivers else {}), **{driver.name: driver for driver in held}}
-    measured = {name: _measured(system, driver) for name, driver in acting.items()}
+    driven_by = {name: measured(system, driver) for name, driver in acting.items()}
     # a pair of its own beside that of its joint, so that the joint's reaction is without what drives it
-    driven_pair = {name: table.add_pair(what.a, what.b, what.frame) for name, what in measured.items()}
+    driven_pair = {name: table.add_pair(what.a, what.b, what.frame) for name, what in driven_by.items()}
     for coupling in system.couplings.values():
         law = coupling.law(values)
         table.add_coupling(Row("", coupling.equation, coupling.priority, 0, None, coupling.name), law)
@@ -472,7 +418,7 @@ def absolute_model(system: System, drivers: bool = True, held: Sequence[Driver] 
             law = Law((Coupled(joint.name, 0, 1.0), Coupled(mimic.joint, 0, -mimic.multiplier)), mimic.offset)
             table.add_coupling(Row(joint.name, "Mimic", MEDIUM, 0, None, joint.name), law)
     driven: list[DriverRow] = []
-    for name, what in measured.items():
+    for name, what in driven_by.items():
         driver = acting[name]
         near = table.near_of((what.joint, what.equation)) if what.primitive == ANGLE else -1
         driven.append(DriverRow(name, len(table.rows), driver.resolved(values), near))
@@ -482,190 +428,3 @@ def absolute_model(system: System, drivers: bool = True, held: Sequence[Driver] 
     return AbsoluteModel(
         system, bodies, table.rows, table.tables(), mass, q, v, tuple(driven), table.near_start(), asked
     )
-
-
-class _Builder:
-    """Rows as they come together."""
-
-    def __init__(self, system: System, number_of: dict[str, int], q: np.ndarray) -> None:
-        self.system, self.values, self.number_of, self.q = system, system.values, number_of, q
-        self.data: list[float] = []
-        self.followed: dict[int, float] = {}
-        self.rows: list[Row] = []
-        self.near: dict[tuple[str, str], int] = {}
-        self.pairs: list[tuple[int, int]] = []
-        self.frames: list[np.ndarray] = []
-        self.terms: list[tuple[int, int, int, int]] = []
-        self.scale: list[float] = []
-        self.table: list[tuple[int, int, int]] = []
-        self.offset: list[float] = []
-        self.pair_of_joint = {name: k for k, name in enumerate(system.joints)}
-        self.couplings: list[int] = []
-
-    def add_pair(self, a: str, b: str, frame: np.ndarray) -> int:
-        self.pairs.append((self.number_of[a], self.number_of[b]))
-        self.frames.append(frame)
-        return len(self.pairs) - 1
-
-    def add_row(
-        self,
-        row: Row,
-        terms: list[tuple[int, int, int, float]],
-        offset: float = 0.0,
-        driver: int = -1,
-        data: int = -1,
-    ) -> None:
-        """A row of terms (pair, primitive, place in near, coefficient), and its numbers from `data` on."""
-        self.table.append((len(self.terms), len(terms), driver))
-        self.terms += [(pair, primitive, data, near) for pair, primitive, near, _ in terms]
-        self.scale += [scale for _, _, _, scale in terms]
-        self.offset.append(offset)
-        self.rows.append(row._replace(index=len(self.rows)))
-
-    def near_of(self, coordinate: tuple[str, str]) -> int:
-        """The place in `near` of an angle of a joint, one for all rows that it is in."""
-        return self.near.setdefault(coordinate, len(self.near))
-
-    def add_joint(self, joint: Joint) -> None:
-        R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(self.values)
-        frame = np.concatenate([R_AJ.ravel(), p_AJ, R_BJ.ravel(), p_BJ])
-        pair = self.add_pair(joint.parent.name, joint.child.name, frame)
-        data, place = self._numbers(joint, frame)
-        for equation, priority in joint.rows:
-            terms = [
-                (pair, kind, self.near_of((joint.name, "Angle")) if kind == ANGLE else place, scale)
-                for kind, scale in _terms(joint, equation, self.values)
-            ]
-            row = Row(joint.name, equation, joint.row_priority(equation, priority), 0)
-            self.add_row(row, terms, joint.offset(equation, self.values), data=data)
-
-    def _numbers(self, joint: Joint, frame: np.ndarray) -> tuple[int, int]:
-        """Where the numbers of a joint's rows lie in `data`, and its parameters in `near`; −1 for none."""
-        given = joint.data(self.values)
-        if not given:
-            return -1, -1
-        first = len(self.data)
-        parameters: tuple[float, ...] = ()
-        if isinstance(joint, PointOnCurve | PointOnSurface):
-            a, b = (self.q[self.number_of[body.name]] for body in (joint.parent, joint.child))
-            R_a = rotation_matrix(a[:4])
-            d = b[4:] + rotation_matrix(b[:4]) @ frame[21:24] - a[4:] - R_a @ frame[9:12]
-            x, row = frame[:9].reshape(3, 3).T @ (R_a.T @ d), np.array(given)
-            try:
-                if isinstance(joint, PointOnCurve):
-                    parameters = (curve.prepared(row, 0, x, str(joint)),)
-                else:
-                    parameters = surface.prepared(row, 0, x, str(joint))
-            except InputError as error:
-                raised = [failed for callback in joint.callbacks() if (failed := callback.take_failure()) is not None]
-                raise InputError(
-                    f"{error}: it raised {type(raised[0]).__name__}: {raised[0]}" if raised else str(error)
-                ) from error
-            given = row.tolist()
-        self.data += given
-        places = [self.near_of((joint.name, f"parameter {i}")) for i in range(len(parameters))]
-        self.followed.update(zip(places, parameters, strict=True))
-        return first, places[0] if places else -1
-
-    def near_start(self) -> np.ndarray:
-        start = np.zeros(len(self.near))
-        start[list(self.followed)] = list(self.followed.values())
-        return start
-
-    def add_coupling(self, row: Row, law: Law) -> None:
-        terms = []
-        for name, freedom, coefficient in law.terms:
-            joint = self.system.joint(name)
-            m = _coordinate(joint, freedom, self.values)
-            pair = self.pair_of_joint[name] if m.a == joint.parent.name else self.add_pair(m.a, m.b, m.frame)
-            near = self.near_of((name, m.equation)) if m.primitive == ANGLE else -1
-            terms.append((pair, m.primitive, near, coefficient))
-        self.couplings.append(len(self.rows))
-        self.add_row(row, terms, law.offset)
-
-    def asked(self, known: set[int]) -> np.ndarray:
-        """(row, term) of each angle that a coupling gives once the others in it are known, in order.
-
-        Of several that nothing gives, the last follows the others.
-        """
-        terms_of = {r: range(self.table[r][0], self.table[r][0] + self.table[r][1]) for r in self.couplings}
-        angles = {r: [e for e in terms_of[r] if self.terms[e][3] >= 0] for r in self.couplings}
-        rows_of: dict[int, list[int]] = {}
-        for r in self.couplings:
-            for e in angles[r]:
-                rows_of.setdefault(self.terms[e][3], []).append(r)
-        known = set(known)
-        open_ = {r: [e for e in angles[r] if self.terms[e][3] not in known] for r in self.couplings}
-        found = []
-
-        def know(k: int) -> None:
-            known.add(k)
-            for r in rows_of.get(k, ()):
-                open_[r] = [e for e in open_[r] if self.terms[e][3] != k]
-                if len(open_[r]) == 1:
-                    ready.append(r)
-
-        ready = [r for r in self.couplings if len(open_[r]) == 1]
-        for start in self.couplings:
-            while open_[start] or ready:
-                while ready:
-                    r = ready.pop()
-                    if open_[r]:
-                        found.append((r, open_[r][0]))
-                        know(self.terms[open_[r][0]][3])
-                if open_[start]:
-                    know(self.terms[open_[start][0]][3])
-        return np.array(found, dtype=np.int64).reshape(-1, 2)
-
-    def tables(self) -> ConstraintTables:
-        return ConstraintTables(
-            np.array(self.pairs, dtype=np.int64).reshape(-1, 2), np.array(self.frames).reshape(-1, 24),
-            np.array(self.terms, dtype=np.int64).reshape(-1, 4), np.array(self.scale, dtype=float),
-            np.array(self.table, dtype=np.int64).reshape(-1, 3), np.array(self.offset, dtype=float),
-            np.array(self.data) if self.data else None,
-        )  # fmt: skip
-
-
-class _Measured(NamedTuple):
-    """What is driven or coupled: a primitive between a frame of body `a` and one of body `b`, its offset, and its joint."""
-
-    a: str
-    b: str
-    frame: np.ndarray
-    primitive: int
-    offset: float
-    joint: str
-    equation: str
-
-
-def _measured(system: System, driver: Driver) -> _Measured:
-    if isinstance(driver, PointDriver):
-        # C = e · (p − p₀) + e · p₀ − f with the point's place p₀ as described
-        body, _, p_BF = system.frame(driver.point)
-        R, p = body.pose(system.values)
-        i, p0 = COMPONENTS.index(driver.component), p + R @ p_BF
-        frame = np.concatenate([np.eye(3).ravel(), p0, R.T.ravel(), p_BF])
-        return _Measured("ground", body.name, frame, i, -float(p0[i]), "", ("DX", "DY", "DZ")[i])
-    return _coordinate(system.joint(driver.joint), driver.freedom, system.values)
-
-
-def _coordinate(joint: Joint, freedom: int, values: dict[str, float]) -> _Measured:
-    """How a coordinate of a joint is measured."""
-    equation = joint.coordinates[freedom]
-    R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(values)
-    if equation == "Tilt":
-        # the angle about x of B from z_A to z_B: that about z of frames with (x, y, z) = (z, y, −x), seen from B
-        turned = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
-        frame = np.concatenate([(R_BJ @ turned).ravel(), p_BJ, (R_AJ @ turned).ravel(), p_AJ])
-        return _Measured(joint.child.name, joint.parent.name, frame, ANGLE, 0.0, joint.name, equation)
-    frame = np.concatenate([R_AJ.ravel(), p_AJ, R_BJ.ravel(), p_BJ])
-    return _Measured(joint.parent.name, joint.child.name, frame, NUMBER[equation], 0.0, joint.name, equation)
-
-
-def _terms(joint: Joint, equation: str, values: dict[str, float]) -> list[tuple[int, float]]:
-    """(primitive, coefficient) of the terms of a row."""
-    if equation == "Screw":
-        if not isinstance(joint, Helical):
-            raise InputError(f"{joint} has a screw row but no pitch")
-        return [(NUMBER["DZ"], 1.0), (NUMBER["Angle"], -number(joint.pitch, values, f"pitch of {joint}"))]
-    return [(NUMBER[equation], 1.0)]

@@ -8,6 +8,7 @@ branch by branch keeps its order.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from nexdyn.errors import InputError
@@ -28,9 +29,10 @@ class Arc(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """Arcs depth first."""
+    """Arcs depth first, and the joints that close loops: cut, or constraints only."""
 
     arcs: list[Arc]
+    cuts: tuple[Joint, ...] = ()
 
 
 def spanning_forest(system: System) -> Forest:
@@ -53,17 +55,48 @@ def spanning_forest(system: System) -> Forest:
             carriers[name] = joint
     _refuse_loops(system)
     if twice is not None:
-        first, second = twice
-        raise InputError(
-            f"body {first.child.name!r} is the child of joints {first.name!r} and {second.name!r}; a body hangs on one "
-            f"joint: swap parent and child of one of them"
-        )
+        raise _carried_twice(*twice)
+    return Forest(_depth_first(system, carriers))
 
+
+def open_forest(system: System, cut: Sequence[str] | None = None) -> Forest:
+    """The spanning forest of a system whose loops are cut open; without loops it is the system itself.
+
+    cut: joints at which loops are opened. None: breadth first from the ground, a body hangs on the first joint that
+    reaches it, so that the paths to a cut joint are about equally long.
+
+    Raises InputError naming a body that two joints carry although they close no loop, and a choice of cuts that leaves a
+    loop closed or opens none.
+    """
+    joints = list(system.joints.values())
+    chosen = None if cut is None else {system.joint(name).name for name in cut}
+    carriers = _carriers(system, [j for j in joints if j.tree and not (chosen and j.name in chosen)])
+    cuts = tuple(joint for joint in joints if carriers.get(joint.child.name) is not joint)
+    closing = _closing(system, cuts)
+    for joint in cuts:
+        if joint.tree and joint.name not in closing:
+            first = carriers.get(joint.child.name)
+            if first is None:
+                raise InputError(f"cutting joint {joint.name!r} opens no loop; leave it in the tree")
+            raise _carried_twice(first, joint)
+        if chosen is not None and joint.tree and joint.name not in chosen:
+            raise InputError(f"joint {joint.name!r} still closes a loop; cut it too, or another joint of its loop")
+    return Forest(_depth_first(system, carriers), cuts)
+
+
+def _carried_twice(first: Joint, second: Joint) -> InputError:
+    return InputError(
+        f"body {first.child.name!r} is the child of joints {first.name!r} and {second.name!r}; a body hangs on one "
+        f"joint: swap parent and child of one of them"
+    )
+
+
+def _depth_first(system: System, carriers: Mapping[str, Joint]) -> list[Arc]:
     children: dict[str, list[Body]] = {}
     for joint in system.joints.values():
-        children.setdefault(joint.parent.name, []).append(joint.child)
+        if carriers.get(joint.child.name) is joint:
+            children.setdefault(joint.parent.name, []).append(joint.child)
     roots = [body for body in system.bodies.values() if body.name not in carriers]
-
     arcs: list[Arc] = []
     stack = [(body, -1) for body in reversed(roots + children.get("ground", []))]
     while stack:
@@ -72,7 +105,54 @@ def spanning_forest(system: System) -> Forest:
         carrier = carriers.get(body.name)
         free = body.name if body.name not in system.joints else f"{body.name} (free)"
         arcs.append(Arc(carrier, parent, body, carrier.name if carrier is not None else free))
-    return Forest(arcs)
+    return arcs
+
+
+def _carriers(system: System, joints: list[Joint]) -> dict[str, Joint]:
+    """The joint on which each body hangs, breadth first from the ground; bodies that none reaches start groups of their own."""
+    outward: dict[str, list[Joint]] = {}
+    carried = set()
+    for joint in joints:
+        outward.setdefault(joint.parent.name, []).append(joint)
+        carried.add(joint.child.name)
+    carriers: dict[str, Joint] = {}
+    reached = {"ground"}
+    roots = [name for name in system.bodies if name not in carried]
+    for start in ("ground", *roots, *system.bodies):
+        if start in reached and start != "ground":
+            continue
+        reached.add(start)
+        queue = [start]
+        for name in queue:
+            for joint in outward.get(name, ()):
+                if joint.child.name not in reached:
+                    reached.add(joint.child.name)
+                    carriers[joint.child.name] = joint
+                    queue.append(joint.child.name)
+    return carriers
+
+
+def _closing(system: System, cuts: tuple[Joint, ...]) -> set[str]:
+    """Those of `cuts` whose two bodies are connected without them."""
+    leader = {name: name for name in ["ground", *system.bodies]}
+
+    def find(name: str) -> str:
+        while leader[name] != name:
+            leader[name] = leader[leader[name]]
+            name = leader[name]
+        return name
+
+    left = {joint.name for joint in cuts}
+    for joint in system.joints.values():
+        if joint.name not in left:
+            leader[find(joint.parent.name)] = find(joint.child.name)
+    closing = set()
+    for joint in cuts:
+        a, b = find(joint.parent.name), find(joint.child.name)
+        if a == b:
+            closing.add(joint.name)
+        leader[a] = b
+    return closing
 
 
 def _refuse_loops(system: System) -> None:

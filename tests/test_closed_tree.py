@@ -1,0 +1,231 @@
+"""Loops in minimal coordinates: poses that close, accelerations and reactions against absolute coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import mechanisms
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import nexdyn as nx
+from nexdyn.absolute.model import absolute_model
+from nexdyn.absolute.motion import accelerations, joint_wrench, self_stresses
+from nexdyn.absolute.redundancy import find_redundancy
+from nexdyn.errors import InputError, SolveError
+from nexdyn.spatial.rotations import quaternion
+from nexdyn.tree.observe import observe_motion
+
+
+def slider_crank() -> nx.System:
+    system = nx.System("slider-crank", gravity=(0, -9.81, 0))
+    crank = mechanisms.rod(system, "crank", (0, 0, 0), (0.3, 0.4, 0))
+    rod = mechanisms.rod(system, "rod", (0.3, 0.4, 0), (1.5, 0, 0))
+    slider = system.add_body("slider", mass=2.0, inertia=(1, 1, 1), position=(1.5, 0, 0))
+    system.add_joint(nx.Revolute("main", system.ground, crank, at=(0, 0, 0), axis=(0, 0, 1)))
+    system.add_joint(nx.Revolute("crank pin", crank, rod, at=(0.3, 0.4, 0), axis=(0, 0, 1)))
+    system.add_joint(nx.Revolute("gudgeon pin", rod, slider, at=(1.5, 0, 0), axis=(0, 0, 1)))
+    system.add_joint(nx.Prismatic("bore", system.ground, slider, axis=(1, 0, 0)))
+    return system
+
+
+def five_bar() -> nx.System:
+    system = nx.System("five-bar", gravity=(0, -9.81, 0))
+    P = [(0, 0, 0), (-0.3, 0.8, 0), (0.6, 1.4, 0), (1.4, 0.7, 0), (1, 0, 0)]
+    bars = [mechanisms.rod(system, f"bar{i}", P[i], P[i + 1]) for i in range(4)]
+    for i, (a, b) in enumerate(((system.ground, bars[0]), (bars[0], bars[1]), (bars[2], bars[1]), (bars[3], bars[2]))):
+        system.add_joint(nx.Revolute(f"pin{i}", a, b, at=P[i], axis=(0, 0, 1)))
+    system.add_joint(nx.Revolute("pin4", system.ground, bars[3], at=P[4], axis=(0, 0, 1)))
+    return system
+
+
+def stewart_platform() -> nx.System:
+    """Six legs, universal at the ground and spherical at the plate, each with a cylindrical joint as its prismatic one."""
+    system = nx.System("Stewart platform")
+    plate = system.add_body("plate", mass=20.0, inertia=(2, 2, 3), position=(0, 0, 1.2))
+    for i in range(6):
+        foot_angle, head_angle = (
+            np.pi / 3 * (i // 2 * 2) + (-0.2, 0.2)[i % 2],
+            np.pi / 3 * ((i + 1) // 2 * 2) - np.pi / 3,
+        )
+        head_angle += (-0.2, 0.2)[(i + 1) % 2]
+        foot = np.array([1.2 * np.cos(foot_angle), 1.2 * np.sin(foot_angle), 0])
+        head = np.array([0.6 * np.cos(head_angle), 0.6 * np.sin(head_angle), 1.2])
+        along = (head - foot) / np.linalg.norm(head - foot)
+        lower = mechanisms.rod(system, f"lower{i}", foot, foot + 0.4 * along)
+        upper = mechanisms.rod(system, f"upper{i}", head - 0.4 * along, head)
+        across = np.cross(along, (0.3, 0.2, 1.0))
+        system.add_joint(nx.Universal(f"foot{i}", system.ground, lower, at=foot, axis=along, reference=across))
+        system.add_joint(nx.Prismatic(f"leg{i}", lower, upper, at=foot + 0.4 * along, axis=along, stiffness=0.0))
+        system.add_joint(nx.Spherical(f"head{i}", upper, plate, at=head))
+    return system
+
+
+MECHANISMS: dict[str, Callable[[], nx.System]] = {
+    "four-bar": mechanisms.four_bar, "slider-crank": slider_crank, "five-bar": five_bar, "Bricard": mechanisms.bricard,
+    "A02": mechanisms.n_four_bar, "three cranks": mechanisms.three_cranks, "Stewart": stewart_platform,
+}  # fmt: skip
+each = pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS)
+
+
+def moving(closed: nx.ClosedTree, rng: np.random.Generator, far: float = 0.2) -> tuple[np.ndarray, np.ndarray]:
+    """A closed pose beside the described one, and a velocity that the loops allow."""
+    q = closed.tree.integrate(closed.tree.described(), far * rng.uniform(-1, 1, closed.nv))
+    q = closed.close(q)
+    return q, closed.consistent_velocity(q, rng.normal(size=closed.nv))
+
+
+@each
+@pytest.mark.parametrize("seed", range(3))
+def test_accelerations_and_reactions_are_those_of_absolute_coordinates(make: Any, seed: int) -> None:
+    closed = nx.ClosedTree(make())
+    q, v = moving(closed, np.random.default_rng(seed))
+    a, lam = closed.dynamics(q, v, np.zeros(closed.nv))
+    seen = observe_motion(closed.tree, np.zeros(1), q[None], v[None], a[None], with_forces=False)
+
+    model = absolute_model(closed.system)
+    place = [model.body_index[name] for name in closed.tree.body_names]
+    X, V = model.q.copy(), model.v.copy()
+    X[place, :4], X[place, 4:] = quaternion(seen.R[0]), seen.position[0]
+    V[place, :3] = np.einsum("nji,nj->ni", seen.R[0], seen.angular_velocity[0])
+    V[place, 3:] = seen.velocity[0]
+    assert np.abs(model.residual(X)).max() < 1e-8
+    assert np.abs(model.jacobian(X) @ V[1:].reshape(-1)).max() < 1e-8
+    redundancy = find_redundancy(model, X)
+    A, multipliers, _ = accelerations(model, X, model.applied(X, V), redundancy.kept, model.gamma(X, V))
+    size = max(1.0, np.abs(A).max())
+    assert_allclose(seen.acceleration[0], A[place, 3:], atol=1e-7 * size)
+    in_body = np.einsum("nji,nj->ni", seen.R[0], seen.angular_acceleration[0])
+    assert_allclose(in_body, A[place, :3], atol=1e-7 * size)
+
+    J, stresses = model.term_jacobian(X), self_stresses(model, redundancy)
+    for joint in closed.cut_joints:
+        own = model.rows_of_joint[joint]
+        expected, found = joint_wrench(model, X, joint, multipliers[own], J), closed.joint_wrench(joint, q, lam)
+        free = np.abs(joint_wrench(model, X, joint, stresses[own].toarray(), J)).max(axis=1, initial=0.0)
+        unique = free < 1e-9
+        assert_allclose(found[unique], expected[unique], atol=1e-6 * size)
+
+
+@each
+def test_a_pose_beside_is_closed_and_a_closed_one_stays(make: Any) -> None:
+    closed = nx.ClosedTree(make())
+    rng = np.random.default_rng(0)
+    q, v = moving(closed, rng)
+    assert np.abs(closed.residual(q)).max() < 1e-9
+    assert_allclose(closed.close(q), q, atol=1e-12)
+    assert np.abs(closed.jacobian(q) @ v).max() < 1e-9
+
+
+@pytest.mark.parametrize("angle", [-0.5, 0.4])
+def test_a_locked_joint_keeps_its_coordinate(angle: float) -> None:
+    closed = nx.ClosedTree(mechanisms.four_bar())
+    q = closed.tree.described()
+    place = closed.tree.coordinates["A"].q.start
+    q[place] = angle
+    q = closed.close(q, lock=["A"])
+    assert q[place] == pytest.approx(angle, abs=1e-10)
+    report = nx.assemble(mechanisms.four_bar(), q0={"A": angle})
+    for name, p in zip(closed.tree.body_names, closed.tree.pose(q)[1], strict=True):
+        assert_allclose(p, report.position(name), atol=1e-8)
+    v = np.zeros(3)
+    v[closed.tree.coordinates["A"].v] = 1.0
+    v = closed.consistent_velocity(q, v, lock="A")
+    assert v[closed.tree.coordinates["A"].v] == pytest.approx(1.0, abs=1e-9)
+
+
+def test_a_step_at_a_time_a_mechanism_stays_on_its_branch() -> None:
+    """A four-bar is led round by its crank, each pose from the last: no pose jumps to the other branch."""
+    closed = nx.ClosedTree(mechanisms.four_bar())
+    q = closed.tree.described()
+    place = closed.tree.coordinates["A"].q.start
+    for _ in range(60):
+        before = q.copy()
+        q = q.copy()
+        q[place] += 0.03
+        q = closed.close(q, lock=["A"])
+        assert np.abs(q - before).max() < 0.2
+
+
+def test_another_cut_gives_the_same_motion() -> None:
+    expected = None
+    for cut in ("A", "B", "C", "D"):
+        system = mechanisms.four_bar()
+        if cut in ("A", "B"):
+            with pytest.raises(InputError, match=r"swap parent and child|opens no loop|still closes"):
+                nx.ClosedTree(system, cut=[cut])  # the rocker would hang on two joints
+            continue
+        closed = nx.ClosedTree(system, cut=[cut])
+        assert closed.cut_joints == [cut]
+        a, _ = closed.dynamics(closed.tree.described(), np.zeros(3), np.zeros(3))
+        crank = a[closed.tree.coordinates["A"].v]
+        expected = crank if expected is None else expected
+        assert_allclose(crank, expected, rtol=1e-10)
+
+
+def test_constraints_only_close_a_tree_too() -> None:
+    system = nx.System("pendulum with a rod", gravity=(0, -9.81, 0))
+    bob = system.add_body("bob", mass=1.5, inertia=(0.1, 0.1, 0.1), position=(0.6, -0.8, 0))
+    system.add_joint(nx.Planar("plane", system.ground, bob, axis=(0, 0, 1)))
+    system.add_joint(nx.Rod("rod", system.ground, bob, anchor_a=(0, 0, 0)))
+    closed = nx.ClosedTree(system)
+    assert closed.cut_joints == ["rod"]
+    a, lam = closed.dynamics(closed.tree.described(), np.zeros(3), np.zeros(3))
+    assert_allclose(a[:2], 9.81 * 0.6 * np.array((-0.8, -0.6)), atol=1e-9)  # along the circle
+    assert_allclose(np.abs(lam), [1.5 * 9.81 * 0.8], rtol=1e-9)  # the bob's weight along the rod
+
+
+def test_baumgarte_pulls_an_open_loop_shut() -> None:
+    closed = nx.ClosedTree(mechanisms.four_bar())
+    q = closed.tree.described() + np.array((0.01, 0, 0))
+    C = closed.residual(q)
+    a, _ = closed.dynamics(q, np.zeros(3), np.zeros(3), alpha=5.0)
+    open_a, _ = closed.dynamics(q, np.zeros(3), np.zeros(3))
+    J = closed.jacobian(q)
+    # C̈ = Cq a at rest: −β² C with, 0 without
+    assert_allclose((J @ a)[:2], -25.0 * C[:2], atol=1e-9)
+    assert_allclose((J @ open_a)[:2], 0.0, atol=1e-9)
+
+
+def test_the_law_of_power_holds_without_friction() -> None:
+    """Rows do no work: with C closed, λᵀ Cq v = 0, and the energy of a swinging five-bar stays over small steps."""
+    closed = nx.ClosedTree(five_bar())
+    q, v = moving(closed, np.random.default_rng(2))
+    _, lam = closed.dynamics(q, v, np.zeros(closed.nv))
+    assert abs(lam @ (closed.jacobian(q) @ v)) < 1e-8
+    tree, dt = closed.tree, 1e-3
+    energies = []
+    for _ in range(200):
+        energies.append(float(tree.kinetic_energy(q, v) + tree.potential_energy(q)))
+        a, _ = closed.dynamics(q, v, np.zeros(closed.nv))
+        middle_q, middle_v = tree.integrate(q, 0.5 * dt * v), v + 0.5 * dt * a
+        a, _ = closed.dynamics(middle_q, middle_v, np.zeros(closed.nv))
+        q, v = closed.close(tree.integrate(q, dt * middle_v)), v + dt * a
+        v = closed.consistent_velocity(q, v)
+    assert np.ptp(energies) < 1e-4 * np.abs(energies).max()
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "message"),
+    [
+        (lambda: nx.ClosedTree(mechanisms.four_bar(), cut=["E"]), InputError, "no joint 'E'"),
+        (lambda: nx.ClosedTree(mechanisms.four_bar(), cut=[]), InputError, "joint '[A-D]' still closes a loop"),
+        (lambda: nx.ClosedTree(mechanisms.four_bar()).close([0, 0]), InputError, r"q has shape \(2,\); \(3,\)"),
+        (lambda: nx.ClosedTree(mechanisms.four_bar()).close([0, np.nan, 0]), InputError, "q is .*finite"),
+        (lambda: nx.ClosedTree(mechanisms.four_bar()).close([0, 0, 0], lock=["C"]), InputError, "'C'"),
+        (lambda: nx.ClosedTree(mechanisms.four_bar()).joint_wrench("A", np.zeros(3), np.zeros(5)), InputError, "'A' is not cut"),
+        (lambda: nx.ClosedTree(nx.load("broken-four-bar")).close(np.zeros(3)), SolveError, "joint '[A-D]' stays open by"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(build: Callable[[], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        build()
+
+
+def test_what_minimal_coordinates_with_loops_do_not_carry_is_said() -> None:
+    system = mechanisms.four_bar()
+    system.add_driver(nx.Driver("motor", "A", 0.1))
+    with pytest.raises(InputError, match="driver 'motor' is not carried"):
+        nx.ClosedTree(system)
