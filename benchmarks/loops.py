@@ -8,13 +8,13 @@ accelerations and multipliers.
 from __future__ import annotations
 
 import numpy as np
-from nexdyn.tree.closed import closed_dynamics
 from numba import njit
 
 import nexdyn as nx
 from benchmarks.measure import Effort, Report, Row, alternate, quartiles
 from nexdyn.kernel import FLOATING_POINT
 from nexdyn.tree.aba import articulated_bodies
+from nexdyn.tree.closed import closed_dynamics
 
 MOST = 2.0
 
