@@ -157,7 +157,8 @@ def _frames(system: System, forest: Forest) -> tuple[np.ndarray, np.ndarray, np.
 
 def _turned_about_z(R: np.ndarray, kinds: list[type[Joint]]) -> np.ndarray:
     """Which joints turn their child about the parent's z alone, (arcs,); of those, R loses what rounding left elsewhere."""
-    found = (np.abs(R[:, :, 2] - [0.0, 0.0, 1.0]).max(axis=1) < 8 * EPS) & np.isin([k.code for k in kinds], ABOUT_Z)
+    about_z = np.array([kind.code in ABOUT_Z for kind in kinds], dtype=bool)
+    found = about_z & (np.abs(R[:, :, 2] - [0.0, 0.0, 1.0]).max(axis=1) < 8 * EPS)
     c, s = R[found, 0, 0] + R[found, 1, 1], R[found, 1, 0] - R[found, 0, 1]
     r = np.hypot(c, s)
     R[found] = np.eye(3)
