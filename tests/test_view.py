@@ -127,6 +127,21 @@ def test_sliders_have_the_limits_of_the_joints() -> None:
     assert all(c.lower < c.value < c.upper for c in found.values())
 
 
+def test_of_a_simulation_the_last_state_is_seen() -> None:
+    class Other:
+        """A simulation that tells no more than its result."""
+
+        def __init__(self, simulation: nx.Simulation) -> None:
+            self.system, self.result = simulation.system, simulation.result
+
+    simulation = nx.Simulation(nx.load("hinge-chain"), nx.RungeKutta4(1e-3), output_every=10)
+    result = simulation.run(0.2)
+    for what in (simulation, Other(simulation)):
+        motion = motion_of(what)
+        assert motion.times.tolist() == [pytest.approx(0.2)]
+        np.testing.assert_allclose(motion.position[0], result.position().values[-1], atol=1e-6)
+
+
 def test_what_cannot_be_viewed_is_refused() -> None:
     with pytest.raises(InputError, match="cannot be viewed; a Result, a System or a Simulation can"):
         motion_of("run.nc")

@@ -99,7 +99,7 @@ class Motion:
     @property
     def moving(self) -> list[str]:
         """Names of the joints that have coordinates."""
-        return [] if self.result is None else list(self.result.tree.joint_names)
+        return [] if self.result is None else list(self.result.observed.tree.joint_names)
 
     def bracket(self, t: float) -> tuple[int, float]:
         """The sample k before `t` and the share s of the next one."""

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -222,7 +222,7 @@ class Viewer:
             if self.ended or now - self._pushed < 1.0 / RATE or not self.watched:
                 return
             self._pushed = now
-            latest = Motion.of(simulation.latest())
+            latest = Motion.of(latest_of(simulation))
             with self._lock, contextlib.suppress(NexDynError):
                 self._playing, self._t = False, latest.start
                 self._frame = latest.at(latest.start)
@@ -361,7 +361,6 @@ class Viewer:
 
 def motion_of(what: Any) -> Motion:
     """What is to be seen as a motion. InputError for something else."""
-    from nexdyn.analysis.simulate import Simulation
     from nexdyn.results.result import Result
     from nexdyn.view.poses import start_pose
 
@@ -369,11 +368,25 @@ def motion_of(what: Any) -> Motion:
         return what
     if isinstance(what, Result):
         return Motion.of(what)
-    if isinstance(what, Simulation):
-        return Motion.of(what.latest())
     if isinstance(what, System):
         return Motion.still(what, start_pose(what))
+    if isinstance(getattr(what, "system", None), System) and callable(getattr(what, "result", None)):
+        return Motion.of(latest_of(what))
     raise InputError(f"{what!r} cannot be viewed; a Result, a System or a Simulation can")
+
+
+def latest_of(simulation: Any) -> Result:
+    """The last recorded state of a simulation alone."""
+    from nexdyn.results.result import Result
+
+    if hasattr(simulation, "latest"):
+        found: Result = simulation.latest()
+        return found
+    whole: Result = simulation.result()
+    r, n = whole.recording, len(whole.recording.t)
+    arrays = {field.name: getattr(r, field.name) for field in fields(r)}
+    last = {name: x[-1:] for name, x in arrays.items() if isinstance(x, np.ndarray) and len(x) == n}
+    return Result(whole.system, replace(r, **last), whole._tree)
 
 
 def _in_notebook() -> bool:
