@@ -384,8 +384,8 @@ def latest_of(simulation: Any) -> Result:
         return found
     whole: Result = simulation.result()
     r, n = whole.recording, len(whole.recording.t)
-    arrays = {field.name: getattr(r, field.name) for field in fields(r)}
-    last = {name: x[-1:] for name, x in arrays.items() if isinstance(x, np.ndarray) and len(x) == n}
+    arrays: dict[str, Any] = {field.name: getattr(r, field.name) for field in fields(r)}
+    last: dict[str, Any] = {name: x[-1:] for name, x in arrays.items() if isinstance(x, np.ndarray) and len(x) == n}
     return Result(whole.system, replace(r, **last), whole._tree)
 
 
