@@ -31,7 +31,7 @@ class Terminal:
         start = folder / ".start"
         start.write_text(f"PS1='$ '\nnexdyn() {{ {NEXDYN} \"$@\"; }}\nrm {start}\n")
         subprocess.run(
-            ["tmux", "-L", self.socket, "-f", os.devnull, "new-session", "-d", "-x", "100", "-y", "40", "-c", str(folder),
+            ["tmux", "-L", self.socket, "-f", os.devnull, "new-session", "-d", "-x", "100", "-y", "100", "-c", str(folder),
              "bash", "--noprofile", "--rcfile", str(start), "-i"],
             env=environment, check=True, timeout=30,
         )  # fmt: skip
@@ -116,7 +116,9 @@ def test_colours_are_on_where_they_are_wanted(tmp_path: Path, variables: dict[st
     terminal = Terminal(tmp_path)
     try:
         prefix = " ".join(f"{key}={x}" for key, x in variables.items())
-        terminal.type(f"{prefix} {NEXDYN} run nothing; {prefix} {NEXDYN} info hinge-chain; echo code=$?")
+        terminal.type(
+            f"{prefix} {NEXDYN} run nothing; {prefix} {NEXDYN} run --help; {prefix} {NEXDYN} info hinge-chain; echo code=$?"
+        )
         terminal.wait_for(r"^code=0$")
         shown = terminal.screen(with_colors=True)
         error = next(line for line in shown.split("\n") if "error:" in line and "no demo" in line)

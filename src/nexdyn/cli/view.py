@@ -15,6 +15,7 @@ from nexdyn.cli.files import check_writable
 from nexdyn.cli.model import Model, read
 from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying, flag, option
 from nexdyn.cli.page import PAGE_PLAINLY, Page, open_page
+from nexdyn.cli.pictures import PICTURES_PLAINLY, Pictures, write_pictures
 from nexdyn.cli.prepare import Prepared, prepare
 from nexdyn.cli.progress import compilation_announced, progress_bar
 from nexdyn.cli.run import MOTION_PLAINLY, Motion, moved
@@ -32,6 +33,9 @@ Examples:
   nexdyn view run.nc                       play a result
   nexdyn view run.nc --html out.html       write one HTML file instead, that opens anywhere
   nexdyn view run.nc --html out.html --speed 0.1 --show trails
+  nexdyn view run.nc --png end.png         a still; --time 1.0 for another moment
+  nexdyn view run.nc --gif run.gif --speed 0.5
+  nexdyn view robot.urdf --still --png robot.png --azimuth 60
   nexdyn view run.nc --port 9000 --no-browser
 
 On a machine reached by ssh the address is printed with the command that forwards it.
@@ -59,13 +63,18 @@ def command(
     reading: Reading = READING_PLAINLY,
     motion: Motion = MOTION_PLAINLY,
     page: Page = PAGE_PLAINLY,
+    pictures: Pictures = PICTURES_PLAINLY,
     saying: Saying = SAYING_PLAINLY,
 ) -> int:
-    """Look at a model or a result in the browser."""
-    if html is None and (speed is not None or show or follow):
+    """Look at a model or a result in the browser; or write a recording or pictures of it."""
+    writes = html is not None or bool(pictures.wanted)
+    if not writes and (speed is not None or show or follow):
         raise InputError(
             "--speed, --show and --follow are of a recording; add --html out.html, or use the page's buttons"
         )
+    if html is None and show:
+        raise InputError("--show is of a recording; add --html out.html")
+    pictures.check(Path(name), still)
     if html is not None:
         check_writable("--html", html, (".html", ".htm"), {"the model": Path(name)})
     if still and html is not None:
@@ -74,9 +83,11 @@ def command(
     what: Any = None
     with ExitStack() as open_pages, terminal.CtrlC() as ctrl_c:
         if not still:
-            what = model.result if model.result is not None and not _goes_on(motion) else _prepared(model, motion, html)
-        if html is not None:
-            return _record(model, what, html, speed, show, follow, ctrl_c, saying)
+            what = (
+                model.result if model.result is not None and not _goes_on(motion) else _prepared(model, motion, writes)
+            )
+        if writes:
+            return _record(model, what, html, speed, show, follow, pictures, ctrl_c, saying)
         viewer = open_page(_shown(model, what), page, saying)
         open_pages.callback(viewer.close)
         failure = None
@@ -97,7 +108,7 @@ def _goes_on(motion: Motion) -> bool:
     return motion.t_end is not None
 
 
-def _prepared(model: Model, motion: Motion, html: Path | None) -> Prepared | None:
+def _prepared(model: Model, motion: Motion, writes: bool) -> Prepared | None:
     """The simulation of a model; None, with a note, for one that cannot be simulated but can be looked at."""
     if motion.t_end is None and "t_end" not in model.simulation and model.result is None:
         motion = replace(motion, t_end=T_END)
@@ -105,7 +116,7 @@ def _prepared(model: Model, motion: Motion, html: Path | None) -> Prepared | Non
         with compilation_announced():
             return prepare(model, motion)
     except (InputError, SingularError) as error:
-        if html is not None or motion != replace(MOTION_PLAINLY, t_end=motion.t_end) or not _closed_or_weak(error):
+        if writes or motion != replace(MOTION_PLAINLY, t_end=motion.t_end) or not _closed_or_weak(error):
             raise
         terminal.note(f"{error}; shown as it stands")
         return None
@@ -130,26 +141,31 @@ def _run(model: Model, run: Prepared, ctrl_c: terminal.CtrlC, viewer: Any) -> tu
 def _record(
     model: Model,
     what: Any,
-    html: Path,
+    html: Path | None,
     speed: float | None,
     show: tuple[str, ...],
     follow: str,
+    pictures: Pictures,
     ctrl_c: terminal.CtrlC,
     saying: Saying,
 ) -> int:
-    """Write the recording of a result, or of a run until then."""
-    from nexdyn.view.recording import record
-    from nexdyn.view.stage import SHOWN_AT_FIRST
-
+    """Write the recording and the pictures of a result, of a run until then, or of a model as it stands."""
     result, failure = _run(model, what, ctrl_c, None) if isinstance(what, Prepared) else (what, None)
-    if result is not None:
+    written: list[str] = []
+    if result is not None or what is None:
         ctrl_c.pressed = ctrl_c.gentle = False
-        record(result, html, speed=speed, layers=SHOWN_AT_FIRST | set(show), follow=follow)
+        if html is not None and result is not None:
+            from nexdyn.view.recording import record
+            from nexdyn.view.stage import SHOWN_AT_FIRST
+
+            record(result, html, speed=speed, layers=SHOWN_AT_FIRST | set(show), follow=follow)
+            written.append(str(html))
+        written += write_pictures(result or model.system, pictures, speed=speed or 1.0, follow=follow or None)
     if failure is not None:
-        failure.add_note(f"What was reached is in {html}.")
+        failure.add_note(f"What was reached is in {' and '.join(written)}.")
         raise failure
     if saying.json:
-        terminal.say_json({"name": model.system.name, "files_written": [str(html)]})
-    else:
-        terminal.say(f"{model.system.name}: {html} ({html.stat().st_size / 2**20:.1f} MiB)")
+        terminal.say_json({"name": model.system.name, "files_written": written})
+    for path in () if saying.json else written:
+        terminal.say(f"{model.system.name}: {path} ({Path(path).stat().st_size / 2**20:.1f} MiB)")
     return DONE
