@@ -230,7 +230,7 @@ def test_an_error_names_the_place_and_says_what_would_be_valid(old: str, new: st
         ("method: rk4", 22, "method lacks dt; it needs dt"),
         ("method: {type: rk5}", 29, "no method 'rk5'; did you mean 'rk4'? methods: rk4"),
         ("output_every: 0.5", 28, "output_every is 0.5; a whole number of steps"),
-        ("dynamics: abb", 24, "no dynamics 'abb'; did you mean 'aba'? valid: aba, crba"),
+        ("dynamics: abb", 24, "no dynamics 'abb'; did you mean 'aba'? valid: aba, crba, cfa"),
         ("tend: 1", 14, "unknown key 'tend' in simulation; did you mean 't_end'?"),
         ("q0: {pivo: 1}", 25, "no joint 'pivo'; did you mean 'pivot'?"),
         ("q0: {rope: [1, 1, 0, 0]}", 25, "q0 of joint 'rope' is (1, 1, 0, 0) with norm 1.41"),

@@ -1,6 +1,7 @@
 """The decorators of compiled code, and the cache that never runs a stale kernel.
 
 `@kernel`  an entry that Python or many callers reach: compiled once per signature and cached on disk.
+`@shared`  a kernel during which Python's other threads run.
 `@formula` a small function that kernels call: compiled into its callers and cached with them.
 `@allocating` below either: it makes arrays, of its own or at an address; no other may.
 `@overloaded(f)` gives `f` a meaning for types of the compiler, as `numba.extending.overload`.
@@ -193,7 +194,16 @@ def _formula(f: F, **options: Any) -> F:
 
 def kernel(f: F) -> F:
     """Compile `f` once per signature and keep the machine code on disk."""
-    dispatcher = njit(**_options(f))(f)
+    return _kernel(f)
+
+
+def shared(f: F) -> F:
+    """A kernel without Python's lock: several threads run it at once, each on rows of its own."""
+    return _kernel(f, nogil=True)
+
+
+def _kernel(f: F, **options: Any) -> F:
+    dispatcher = njit(**_options(f), **options)(f)
     if not _CONFIG.DISABLE_JIT and cache_folder() is not None and Path(f.__code__.co_filename).is_file():
         dispatcher._cache = _Cache(f)
     return dispatcher

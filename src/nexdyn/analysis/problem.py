@@ -8,6 +8,8 @@ import numpy as np
 
 from nexdyn.joints.kinds import FREE, SPHERICAL
 from nexdyn.tree import tables
+from nexdyn.tree.cfa_solve import tables_for
+from nexdyn.tree.cfa_tables import ConstraintTables
 from nexdyn.tree.elements import tables_of
 from nexdyn.tree.motion import CouplingTables, Factorisation, TreeProblem, turns
 from nexdyn.tree.tree import Tree
@@ -16,7 +18,7 @@ ROUNDING = 1e-14
 """Part of a link's moments of inertia below which a pivot is what rounding left."""
 
 
-def build_problem(tree: Tree, q: np.ndarray, dynamics: Literal["aba", "crba"]) -> TreeProblem:
+def build_problem(tree: Tree, q: np.ndarray, dynamics: Literal["aba", "crba", "cfa"]) -> TreeProblem:
     """Tables and scratch of their own for the motion of `tree` from `q`."""
     c, coupling = tree.compiled, tree.coupling
     work = tables.new_work(len(c.model.topology) - 1, c.nv)
@@ -30,8 +32,10 @@ def build_problem(tree: Tree, q: np.ndarray, dynamics: Literal["aba", "crba"]) -
             coupling.q_column, coupling.q_factor, coupling.q_offset, coupling.v_column, coupling.v_factor,
             np.zeros(c.nq), np.zeros(c.nv),
         )  # fmt: skip
-    factorisation = None
-    if dynamics == "crba" or coupling is not None:
+    factorisation: Factorisation | ConstraintTables | None = None
+    if dynamics == "cfa":
+        factorisation = tables_for(tree)
+    elif dynamics == "crba" or coupling is not None:
         M_tree = np.zeros((c.nv, c.nv))
         M = M_tree if coupling is None else np.zeros((tree.nv, tree.nv))
         above = c.above if coupling is None else np.arange(-1, tree.nv - 1)
@@ -70,6 +74,8 @@ def weak_freedom(problem: TreeProblem) -> tuple[int, float] | None:
     A pivot must be above 0, and that of a turn above what rounding leaves of its link's moments of inertia about the
     joint: a thin rod on a ball joint has none about its own axis. Of several the outermost, which spoils the others.
     """
+    if isinstance(problem.factorisation, ConstraintTables):
+        return None  # bodies without inertia have been refused
     n, order = problem.n, np.arange(problem.n)
     least = np.zeros(n)
     in_python = getattr(turns, "py_func", turns)  # called here, a formula would be compiled by itself

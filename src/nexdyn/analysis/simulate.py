@@ -28,6 +28,8 @@ from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
 from nexdyn.results.recording import Recording
 from nexdyn.results.result import Result
+from nexdyn.tree.cfa_solve import refuse
+from nexdyn.tree.cfa_tables import ConstraintTables
 from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.tree import Tree
 
@@ -49,7 +51,7 @@ def simulate(
     v0: Any = None,
     output_every: int = 1,
     output_times: Any = None,
-    dynamics: Literal["aba", "crba"] = "aba",
+    dynamics: Literal["aba", "crba", "cfa"] = "aba",
     progress: Progress | None = None,
 ) -> Result:
     """Run `system` until `t_end` [s] and return what was recorded.
@@ -58,7 +60,7 @@ def simulate(
     initial: a Result to go on from its last state. q0, v0: arrays in the order of `Tree(system).joint_names`, or
         {joint: numbers}; default as described, at rest.
     output_every: steps between outputs. output_times [s]: with DormandPrince, outputs there instead (dense output).
-    dynamics: "aba", or "crba" with the branch-sparse factorisation.
+    dynamics: "aba"; "crba" with the branch-sparse factorisation; or "cfa", the constraint force algorithm.
     progress: called a few times a second with (t, t_end).
 
     Raises InputError for bad input; SolveError, whose `result` keeps what was reached, when the motion is not finite, a
@@ -84,7 +86,7 @@ class Simulation:
         q0: Any = None,
         v0: Any = None,
         output_every: int = 1,
-        dynamics: Literal["aba", "crba"] = "aba",
+        dynamics: Literal["aba", "crba", "cfa"] = "aba",
     ) -> None:
         if not isinstance(system, System):
             raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
@@ -99,8 +101,8 @@ class Simulation:
             )
         if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
-        if dynamics not in ("aba", "crba"):
-            raise unknown("dynamics", dynamics, ("aba", "crba"), plural="valid")
+        if dynamics not in ("aba", "crba", "cfa"):
+            raise unknown("dynamics", dynamics, ("aba", "crba", "cfa"), plural="valid")
         self.system, self.tree = system, Tree(system)
         self.output_every = output_every
         self.t = 0.0
@@ -360,6 +362,10 @@ class Simulation:
     def _fail(self, status: int, bad: int, t: float, dt: float = 0.0, first: bool = False) -> None:
         """Raise the error of a status at time t, with what was recorded unless it is the first state that fails."""
         where, joint, body = freedom_name(self.tree, bad) if bad >= 0 else ("", None, None)
+        tables = self._problem.factorisation
+        if status == NOT_FINITE and isinstance(tables, ConstraintTables) and tables.lost[0] > 0:
+            kept = None if first else self.result("failed", "A is not positive definite")
+            refuse(self.tree, self.q, int(tables.lost[0]), time=t, result=kept)
         if status == NOT_FINITE:
             message = (
                 f"the motion is no longer finite at t = {t:g} s{where}; "

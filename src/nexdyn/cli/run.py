@@ -65,8 +65,11 @@ class Motion:
     rtol: Annotated[Number, option("Relative tolerance of dopri5.", MOTION)] = None
     atol: Annotated[Number, option("Absolute tolerance of dopri5.", MOTION)] = None
     dynamics: Annotated[
-        Literal["aba", "crba"] | None,
-        option("Articulated bodies, or the mass matrix with a branch-sparse factorisation; default aba.", MOTION),
+        Literal["aba", "crba", "cfa"] | None,
+        option(
+            "Articulated bodies, the mass matrix with a branch-sparse factorisation, or constraint forces; default aba.",
+            MOTION,
+        ),
     ] = None
     q0: Annotated[
         Names, option("Start of a joint: hinge1=pi/2, or base=1,0,0,0,0,0,0.5. May be repeated.", MOTION)

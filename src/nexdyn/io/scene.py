@@ -33,7 +33,7 @@ from nexdyn.results.atomic import file_path, written
 
 PathLike = str | os.PathLike[str]
 
-DYNAMICS = ("aba", "crba")
+DYNAMICS = ("aba", "crba", "cfa")
 MAX_ERRORS = 50
 SIMULATION_KEYS = ("t_end", "method", "output_every", "output_times", "dynamics", "q0", "v0")
 SUFFIXES = (".yaml", ".yml")
@@ -47,7 +47,7 @@ class Scene(NamedTuple):
     """What a scene file says.
 
     simulation: arguments of ``nx.simulate``, those that its section gives: t_end [s], method (an object like
-        ``RungeKutta4``), output_every, output_times [s], dynamics ("aba", "crba"), and q0, v0: {joint: its numbers}.
+        ``RungeKutta4``), output_every, output_times [s], dynamics ("aba", "crba", "cfa"), and q0, v0: {joint: its numbers}.
     """
 
     system: System

@@ -23,7 +23,7 @@ from numba.np.arrayobj import make_array
 
 from nexdyn.generic import is_instance
 from nexdyn.kernel import formula, overloaded
-from nexdyn.spatial import algebra, lanes
+from nexdyn.spatial import algebra, lanes, mobility
 
 _VALUE_OF: dict[Any, Any] = {}
 """The value type of each type of rows."""
@@ -195,6 +195,11 @@ MotionRows = _rows_of(algebra.Motion)
 ForceRows = _rows_of(algebra.Force)
 RigidInertiaRows = _rows_of(algebra.RigidInertia)
 ArticulatedInertiaRows = _rows_of(algebra.ArticulatedInertia)
+InverseInertiaRows = _rows_of(mobility.InverseInertia)
+MobilityRows = _rows_of(mobility.Mobility)
+FiveRows = _rows_of(mobility.Five)
+Factor5Rows = _rows_of(mobility.Factor5)
+Coupling5Rows = _rows_of(mobility.Coupling5)
 
 
 @formula

@@ -1,6 +1,6 @@
 """A tree as a problem of time integration: ξ̇ and v̇ from the state, with all that acts.
 
-    q = base ∘ ξ,   τ = τ_joints(q, v) + forces(t, …),   v̇ = M⁻¹ (τ + u − h)   by ABA, or by CRBA and factorisation
+    q = base ∘ ξ,   τ = τ_joints(q, v) + forces(t, …),   v̇ = M⁻¹ (τ + u − h)   by ABA, CFA, or CRBA and factorisation
 
 With mimic joints the state is the independent q, v; the tree's own are q_tree = G q + g₀, v_tree = G v, and the reduced
 equations Gᵀ M G v̇ = Gᵀ (τ − h) + u are solved.
@@ -8,6 +8,7 @@ equations Gᵀ M G v̇ = Gᵀ (τ − h) + u are solved.
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any, NamedTuple
 
 from nexdyn.generic import defines, generic
@@ -17,6 +18,8 @@ from nexdyn.joints.verbs import CARTESIAN, CYLINDRICAL, FREE, PLANAR, PRISMATIC,
 from nexdyn.kernel import formula
 from nexdyn.spatial.lanes import zero
 from nexdyn.tree.aba import articulated_bodies
+from nexdyn.tree.cfa import bias_forces, constraint_forces
+from nexdyn.tree.cfa_tables import ConstraintTables
 from nexdyn.tree.crba import factor, mass_matrix, solve_factored
 from nexdyn.tree.elements import act
 from nexdyn.tree.loads import joint_efforts
@@ -64,7 +67,7 @@ class TreeProblem(NamedTuple):
     rate: Any
     forces: Any  # ForceTables or None
     coupling: Any  # CouplingTables or None
-    factorisation: Any  # Factorisation, or None for ABA
+    factorisation: Any  # Factorisation, ConstraintTables for CFA, or None for ABA
 
 
 tree_state = generic("tree_state", "The tree's own (q, v) of a problem's independent ones.")
@@ -136,6 +139,19 @@ def _(problem: TreeProblem, factorisation: Factorisation) -> Any:
     reduce_motion(problem, problem.coupling)
     factor(factorisation.M, factorisation.above)
     solve_factored(factorisation.M, factorisation.above, problem.a)
+
+
+@defines(solve_motion)
+def _(problem: TreeProblem, factorisation: ConstraintTables) -> Any:
+    for j in range(problem.n):
+        problem.tau[j] = problem.tau[j] + problem.u[j]
+    bias_forces(problem.model, factorisation, problem.work)
+    lost = constraint_forces(problem.model, factorisation, problem.q, problem.tau, problem.work, problem.a)
+    if lost > 0:
+        # forces without a sign are no motion: this stops it, and `lost` says why
+        factorisation.lost[0] = lost
+        for j in range(problem.n):
+            problem.a[j] = nan
 
 
 reduce_motion = generic("reduce_motion", "M and a ← the right-hand side, of the independent coordinates.")

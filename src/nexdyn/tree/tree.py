@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,12 @@ from nexdyn.tree.compile import Compiled, compile_tree, joint_class
 from nexdyn.tree.coupling import Coupling, find_coupling
 from nexdyn.tree.handle import Handle
 from nexdyn.tree.jacobian import LOCAL, WORLD, WORLD_ALIGNED
+
+if TYPE_CHECKING:
+    from nexdyn.tree.cfa_chains import Chains
+    from nexdyn.tree.cfa_solve import JointForces, Solver
+    from nexdyn.tree.cfa_tables import ConstraintTables
+    from nexdyn.tree.cfa_text import ConstraintMatrices
 
 Array = np.ndarray
 Reference = Literal["local", "world", "world_aligned"]
@@ -228,15 +234,17 @@ class Tree:
         shape, (q,) = self.batch(("q", q, self.nq))
         return self._mass(q).reshape(*shape, self.nv, self.nv)
 
-    def forward_dynamics(self, q: Any, v: Any, tau: Any, dynamics: Literal["aba", "crba"] = "aba") -> Array:
-        """Accelerations (…, nv): "aba", or "crba" with the branch-sparse factorisation M = LᵀDL (tables 6.2 to 6.4).
+    def forward_dynamics(self, q: Any, v: Any, tau: Any, dynamics: Literal["aba", "crba", "cfa"] = "aba") -> Array:
+        """Accelerations (…, nv): "aba", "crba" with the branch-sparse factorisation M = LᵀDL (tables 6.2 to 6.4), or "cfa".
 
         SingularError names the joint whose pivot in D vanishes beside its entry of M.
         """
         if dynamics == "aba":
             return self.aba(q, v, tau)
+        if dynamics == "cfa":
+            return self.cfa(q, v, tau)[0]
         if dynamics != "crba":
-            raise unknown("dynamics", dynamics, ("aba", "crba"), plural="valid")
+            raise unknown("dynamics", dynamics, ("aba", "crba", "cfa"), plural="valid")
         shape, (q, v, tau) = self.batch(("q", q, self.nq), ("v", v, self.nv), ("tau", tau, self.nv))
         right = tau - self.rnea(q, v, np.zeros(self.nv)).reshape(tau.shape)
         M = self._mass(q)
@@ -248,6 +256,36 @@ class Tree:
             j = int(np.flatnonzero(weak.any(axis=0))[-1])  # eliminated first: what follows it is not a number
             self.refuse_singular(j, float(np.nanmin(pivots[:, j])))
         return a.reshape(*shape, self.nv)
+
+    def cfa(
+        self, q: Any, v: Any, tau: Any, solver: Solver = "serial", *, threads: int | None = None
+    ) -> tuple[Array, JointForces]:
+        """(acceleration (…, nv), force) by the constraint force algorithm (Liu, Hu, Zhang 2016).
+
+        force[joint] (…, 6) is the constraint wrench, moment first, of a joint on its child, at the joint's point in its
+        parent-side frame: W (F_S + Wᵀ RNEA(q, v, 0)). `force.array` holds those of all moving joints.
+
+        solver: "serial", block elimination in O(n); "odd-even", the paper's rounds along the chains and then the nodes;
+            "parallel", the same rounds on `threads` threads, one a core by default.
+
+        InputError names bodies without inertia, and a mimic joint. SingularError names the joint where A is no longer positive
+        definite, with A's condition number. {doc}`constraint_force` says how accurate the forces are.
+        """
+        from nexdyn.tree.cfa_solve import solve
+
+        return solve(self, q, v, tau, solver, threads)
+
+    def constraint_matrices(self, q: Any) -> ConstraintMatrices:
+        """P, H, W, I, A, B and C of the constraint force algorithm in full at one q (nq,), ordered as the paper prescribes."""
+        from nexdyn.tree.cfa_text import constraint_matrices
+
+        return constraint_matrices(self, q)
+
+    def constraint_condition(self, q: Any) -> float:
+        """Condition number of A = Wᵀ Pᵀ I⁻¹ P W at one q (nq,): forces of `cfa` are off by some ε times it at most."""
+        from nexdyn.tree.cfa_text import condition_number
+
+        return condition_number(self, q)
 
     def gravity(self, q: Any) -> Array:
         """The generalized force (…, nv) that holds the tree against gravity: G(q) = ∂U/∂q."""
@@ -384,6 +422,26 @@ class Tree:
     def compiled(self) -> Compiled:
         """The tables in which welded bodies are one link."""
         return self._compiled
+
+    @cached_property
+    def constraint_tables(self) -> ConstraintTables:
+        """Tables and scratch of the constraint force algorithm."""
+        from nexdyn.tree.cfa_solve import tables_for
+
+        return tables_for(self)
+
+    @cached_property
+    def chains(self) -> Chains:
+        """Chains and nodes for the rounds of odd–even elimination."""
+        from nexdyn.tree.cfa_chains import find_chains
+
+        return find_chains(self.constraint_tables)
+
+    @cached_property
+    def link_names(self) -> list[str]:
+        """The body that carries each link's joint, links in the order of the tables."""
+        arcs = self._compiled.forest.arcs
+        return [arcs[a].child.name for a in self._compiled.arc_of_link[1:].tolist()]
 
     @property
     def coupling(self) -> Coupling | None:

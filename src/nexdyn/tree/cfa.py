@@ -1,0 +1,280 @@
+"""The constraint force algorithm for trees, in O(n) (Liu, Hu, Zhang 2016; Fijany, Sharf, D'Eleuterio 1995).
+
+Equation numbers are those of the paper. With the wrench F_i of each joint on its child, in the child's frame,
+
+    F = H F_T + W F_S                                                                          (22)
+    P F = I V̇,   Pᵀ V̇ = H Q̇                                                                   (16)
+    A F_S = Ẋ,   A = Wᵀ Pᵀ I⁻¹ P W,   Ẋ = −Wᵀ Pᵀ I⁻¹ P H F_T                              (25)–(29)
+    Q̇ = Hᵀ Pᵀ I⁻¹ P F                                                                          (28)
+
+of the system without bias: F_T = τ − Hᵀ RNEA(q, v, 0), external forces included. The joint's constraint force is
+F_S + Wᵀ RNEA(q, v, 0). Where H is not orthonormal (helical) H F_T is Ĥ F_T, Ĥ = H (HᵀH)⁻¹, and Q̇ = Ĥᵀ Pᵀ V̇.
+
+Block elimination from the leaves inward. Body j, when the joints o that it carries have been eliminated, answers to a
+force F_j at its joint with the acceleration Λ_j F_j + β_j, and eliminating joint i of parent p is
+
+    S = Wᵀ (Λ_i + P̂ᵀ Λ_p P̂) W                  A_i of (32), (33), (37) less what the joints outside took away
+    φ = S⁻¹ (−Wᵀ (β_i + (Λ_i + P̂ᵀ Λ_p P̂) H F_T,i − P̂ᵀ β_p))
+    Λ_p ← Λ_p − Y S⁻¹ Yᵀ,   Y = Λ_p P̂ W;        β_p ← β_p − Λ_p P̂ (W φ + H F_T,i)
+    and outward   F_S,i = φ + S⁻¹ Yᵀ G,          G the force on p by its own joint and the joints eliminated after i
+
+Λ_j starts as I_j⁻¹, β_j as 0. All blocks between the joints on one body, (34), (35) and (36), are products through its
+6 × 6 matrix Λ, so that a body of n children costs n and no block between two siblings is ever formed.
+
+A freedom with armature D transmits f = F_T − D q̈, not F_T: f is one more unknown, with h as its column of W, 1/D on
+the diagonal of A and F_T/D on the right.
+"""
+
+from __future__ import annotations
+
+from nexdyn.kernel import formula
+from nexdyn.spatial.algebra import ABOUT_Z, Force, Motion, Pose, Vec3, cross, to_child, z_column
+from nexdyn.spatial.mobility import (
+    across_z,
+    column_about_z,
+    columns_turned_back_z,
+    coupled,
+    coupled_back,
+    coupling_about_z,
+    factor_across_z,
+    force_across_z,
+    less_coupled,
+    mobility,
+    mobility_turned_z,
+    seen_from,
+    solve_across_z,
+    turned_back_z,
+    turned_z,
+)
+from nexdyn.spatial.table import (
+    Coupling5Rows,
+    Factor5Rows,
+    FiveRows,
+    ForceRows,
+    InverseInertiaRows,
+    MobilityRows,
+    MotionRows,
+    PoseRows,
+    row,
+)
+from nexdyn.tree.cfa_any import eliminate_any, force_of_any, prepare_any
+from nexdyn.tree.cfa_tables import (
+    ABOUT_Z_FIRST,
+    ACCELERATION_,
+    ANY,
+    BETA_,
+    BIAS_,
+    BRANCHES,
+    COLUMNS,
+    COS_,
+    COUPLING_,
+    FACTOR_,
+    FORCE_,
+    FRESH,
+    INVERSE_,
+    IV,
+    LEAF,
+    NET_,
+    PARENT,
+    PHI_,
+    RUNNING_,
+    SEEN_,
+    SIN_,
+    SLOT,
+    TORQUE_,
+    WAY,
+    X_,
+)
+from nexdyn.tree.kinematics import body_motion
+from nexdyn.tree.tables import A_, C_, EXT_, H_, NV, V_, inertias, joint_poses, world_acceleration
+from nexdyn.tree.tables import X_ as BODY_X_
+
+
+@formula
+def keep_turn(cfa, i, R_PJ, R):  # type: ignore[no-untyped-def]
+    """Cosine and sine of the turn of a joint about z, R = R_PJ Rz."""
+    cfa.work[i, COS_] = R_PJ.xx * R.xx + R_PJ.yx * R.yx + R_PJ.zx * R.zx
+    cfa.work[i, SIN_] = R_PJ.xy * R.xx + R_PJ.yy * R.yx + R_PJ.zy * R.zx
+
+
+@formula
+def bias_forces(model, cfa, work):  # type: ignore[no-untyped-def]
+    """F of every body alone for q̈ = 0: the outward half of RNEA(q, v, 0), from X, V, c of `kinematics`."""
+    index, I, X_PJ = cfa.index, inertias(model), joint_poses(model)
+    V, c, A = MotionRows(work.body, V_), MotionRows(work.body, C_), MotionRows(work.body, A_)
+    X, F, F_ext = PoseRows(cfa.work, X_), ForceRows(cfa.work, BIAS_), ForceRows(work.body, EXT_)
+    A[0] = world_acceleration(model)
+    for i in range(1, len(index)):
+        X_i, V_i = PoseRows(work.body, BODY_X_)[i], V[i]
+        A_i = to_child(X_i, A[index[i, PARENT]]) + c[i]
+        X[i], A[i] = X_i, A_i
+        F[i] = I[i] @ A_i + cross(V_i, I[i] @ V_i) - F_ext[i]
+        keep_turn(cfa, i, X_PJ[i].R, X_i.R)
+
+
+@formula
+def motion_and_bias_forces(model, cfa, q, v, work):  # type: ignore[no-untyped-def]
+    """`kinematics` and `bias_forces` in one pass, without external forces."""
+    index, I, X_PJ = cfa.index, inertias(model), joint_poses(model)
+    X, V, A = PoseRows(cfa.work, X_), MotionRows(work.body, V_), MotionRows(work.body, A_)
+    F, H = ForceRows(cfa.work, BIAS_), MotionRows(work.columns, H_)
+    A[0] = world_acceleration(model)
+    V_last, A_last = row(V, 0), row(A, 0)
+    for i in range(1, len(index)):
+        p = index[i, PARENT]
+        if p != i - 1:
+            V_last, A_last = V[p], A[p]
+        X_i, V_i, c_i = body_motion(model, i, q, v, X_PJ[i], V_last, H)
+        A_i = to_child(X_i, A_last) + c_i
+        X[i] = X_i
+        F[i] = I[i] @ A_i + cross(V_i, I[i] @ V_i)
+        keep_turn(cfa, i, X_PJ[i].R, X_i.R)
+        if index[i, BRANCHES] != 0:
+            V[i], A[i] = V_i, A_i
+        V_last, A_last = V_i, A_i
+
+
+@formula
+def eliminate_about_z(c, s, M, beta, t, N, Y, M_p, beta_p):  # type: ignore[no-untyped-def]
+    """A joint about z out of the system, at its frame in the parent: (L D Lᵀ = S, φ, Λ_p, β_p, whether S > 0)."""
+    # S = Wᵀ (Rz Λ Rzᵀ + P̂ᵀ Λ_p P̂) W
+    M_J = mobility_turned_z(c, s, M) + N
+    L, sound = factor_across_z(M_J)
+    # φ = S⁻¹ (−Wᵀ β − Wᵀ (Λ + P̂ᵀ Λ_p P̂) H F_T)
+    b = across_z(beta) + t * column_about_z(M_J)
+    phi = solve_across_z(L, -1.0 * b)
+    # Λ_p − Y S⁻¹ Yᵀ,  β_p − Λ_p P̂ (W φ + H F_T)
+    return L, phi, less_coupled(M_p, Y, L), beta_p - coupled(Y, phi, t), sound
+
+
+@formula
+def eliminate_joints(model, cfa, q, tau, work):  # type: ignore[no-untyped-def]
+    """From the leaves inward: F_T and the factors of every joint. F becomes RNEA(q, v, 0). Returns a link whose S is not
+    positive definite, or 0."""
+    index, own = cfa.index, cfa.work
+    X, F = PoseRows(own, X_), ForceRows(own, BIAS_)
+    inverse, seen = InverseInertiaRows(cfa.body, INVERSE_), InverseInertiaRows(cfa.body, SEEN_)
+    Y, running, beta = Coupling5Rows(cfa.body, COUPLING_), MobilityRows(cfa.spare, RUNNING_), MotionRows(cfa.spare, BETA_)
+    factors, phi = Factor5Rows(own, FACTOR_), FiveRows(own, PHI_)
+    at_rest = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    no_force = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    lost = 0
+
+    M_i, beta_i, F_child, carried = mobility(row(inverse, 0)), at_rest, no_force, False
+    for i in range(len(index) - 1, 0, -1):
+        p, way = index[i, PARENT], index[i, WAY]
+        if not carried:
+            M_i, beta_i, F_child = mobility(inverse[i]), at_rest, no_force
+        F_i = F[i] + F_child
+        F[i] = F_i
+        X_i = X[i]
+        # the parent as the joints eliminated before left it
+        if index[i, FRESH] != 0:
+            M_p, beta_p = mobility(inverse[p]), at_rest
+        else:
+            M_p, beta_p = running[index[p, BRANCHES]], beta[index[p, BRANCHES]]
+        sound = True
+        if way == ANY:
+            prepare_any(model, cfa, work, i, q, tau, F_i)
+            M_p, beta_p, sound = eliminate_any(model, cfa, work, i, X_i, M_i, beta_i, tau, F_i, M_p, beta_p)
+        else:
+            # at the joint's frame in the parent, from which the child is turned about z
+            c, s, t = own[i, COS_], own[i, SIN_], tau[index[i, IV]] - F_i @ ABOUT_Z
+            own[i, TORQUE_] = t
+            across = Motion(turned_z(c, s, beta_i.w), turned_z(c, s, beta_i.v))
+            if way == ABOUT_Z_FIRST:
+                L, x, M_p, beta_p, sound = eliminate_about_z(
+                    c, s, M_i, across, t, mobility(seen[i]), Y[i], M_p, beta_p
+                )
+            else:
+                X_PJ = Pose(columns_turned_back_z(c, s, X_i.R), X_i.p)
+                N, wn, wf, vn, vf = seen_from(X_PJ, M_p)
+                Y_i = coupling_about_z(wn, wf, vn, vf)
+                Y[i] = Y_i
+                across = across - to_child(X_PJ, beta_p)
+                L, x, M_p, beta_p, sound = eliminate_about_z(c, s, M_i, across, t, N, Y_i, M_p, beta_p)
+            factors[i], phi[i] = L, x
+        if not sound:
+            lost = i
+        # what the first child leaves of its parent stays in registers, what the others leave waits in its row
+        carried = p == i - 1
+        if carried:
+            M_i, beta_i = M_p, beta_p
+            F_child = X_i @ F_i
+        elif p > 0:
+            running[index[p, BRANCHES]], beta[index[p, BRANCHES]] = M_p, beta_p
+            F[p] = F[p] + X_i @ F_i
+    return lost
+
+
+@formula
+def joint_forces(cfa):  # type: ignore[no-untyped-def]
+    """From the roots outward: F_i = W F_S + H F_T of every joint."""
+    index, own, Y = cfa.index, cfa.work, Coupling5Rows(cfa.body, COUPLING_)
+    X, inverse = PoseRows(own, X_), InverseInertiaRows(cfa.body, INVERSE_)
+    factors, phi = Factor5Rows(own, FACTOR_), FiveRows(own, PHI_)
+    F, A, net = ForceRows(own, FORCE_), MotionRows(own, ACCELERATION_), ForceRows(cfa.spare, NET_)
+    no_force = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    F_last = no_force
+    for i in range(1, len(index)):
+        p, way, X_i = index[i, PARENT], index[i, WAY], X[i]
+        # the force on the parent by its own joint and the joints eliminated after this one
+        alone = index[p, BRANCHES] == 0
+        G = F_last if alone else net[index[p, BRANCHES]]
+        if p == 0:
+            G = no_force
+        if way == ANY:
+            F_i = force_of_any(cfa, index[i, SLOT], index[i, COLUMNS], G)
+        else:
+            # F_S = φ + S⁻¹ Yᵀ G
+            c, s = own[i, COS_], own[i, SIN_]
+            g = coupled_back(Y[i], G)
+            F_J = force_across_z(phi[i] + solve_across_z(factors[i], g), own[i, TORQUE_])
+            F_i = Force(turned_back_z(c, s, F_J.n), turned_back_z(c, s, F_J.f))
+        F[i] = F_i
+        # V̇ = I⁻¹ (P F) where all forces on a body are known
+        if p > 0:
+            rest = G - X_i @ F_i
+            if alone:
+                A[p] = inverse[p] @ rest
+            else:
+                net[index[p, BRANCHES]] = rest
+        if index[i, BRANCHES] != 0:
+            net[index[i, BRANCHES]] = F_i
+        elif index[i, LEAF] != 0:
+            A[i] = inverse[i] @ F_i
+        F_last = F_i
+
+
+@formula
+def accelerations(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
+    """Q̇ = Ĥᵀ Pᵀ V̇ (28)."""
+    index, topology, H = cfa.index, model.topology, MotionRows(work.columns, H_)
+    X, A, inverse = PoseRows(cfa.work, X_), MotionRows(cfa.work, ACCELERATION_), InverseInertiaRows(cfa.body, INVERSE_)
+    net = ForceRows(cfa.spare, NET_)
+    A_p = row(A, 0)
+    for i in range(1, len(index)):
+        p, j, X_i = index[i, PARENT], index[i, IV], X[i]
+        if index[i, BRANCHES] != 0:
+            A[i] = inverse[i] @ net[index[i, BRANCHES]]
+        if p != i - 1:
+            A_p = A[p]
+        # q̈ = ĥᵀ (V̇_i − P̂ᵀ V̇_p)
+        A_i = A[i]
+        if index[i, WAY] != ANY:
+            qdd[j] = A_i.w.z - z_column(X_i.R) @ A_p.w
+        else:
+            a = A_i - to_child(X_i, A_p)
+            for n in range(j, j + topology[i, NV]):
+                h = H[n]
+                qdd[n] = (h.w @ a.w + h.v @ a.v) / (h.w @ h.w + h.v @ h.v)
+        A_p = A_i
+
+
+@formula
+def constraint_forces(model, cfa, q, tau, work, qdd):  # type: ignore[no-untyped-def]
+    """q̈ and the forces F_i once `bias_forces` are known. Returns a link whose block of A is not positive definite, or 0."""
+    lost = eliminate_joints(model, cfa, q, tau, work)
+    joint_forces(cfa)
+    accelerations(model, cfa, work, qdd)
+    return lost

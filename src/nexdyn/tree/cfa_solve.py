@@ -1,0 +1,99 @@
+"""The constraint force algorithm behind `Tree.cfa`: solvers, joints' wrenches by name, errors that say what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from nexdyn.errors import InputError, SingularError, unknown
+from nexdyn.tree.cfa_entries import constraint_force_algorithm
+from nexdyn.tree.cfa_tables import ConstraintTables, constraint_tables
+from nexdyn.tree.tree import Tree
+
+Array = np.ndarray
+Solver = Literal["serial", "odd-even", "parallel"]
+SOLVERS = ("serial", "odd-even", "parallel")
+
+
+class JointForces(Mapping[str, Array]):
+    """Constraint wrench (…, 6), moment first, of each joint on its child, by the joint's name.
+
+    At the joint's point in its parent-side frame [N m, N]. `array` (…, joints, 6) holds those of the moving joints in the
+    order of `Tree.joint_names`. What a Fixed joint carries is found when it is asked for.
+    """
+
+    def __init__(self, tree: Tree, array: Array, motion: tuple[Array, Array, Array]) -> None:
+        self.array = array
+        self._tree, self._motion = tree, motion
+        self._row = {name: k for k, name in enumerate(tree.joint_names)}
+        self._names = [arc.name for arc in tree.compiled.forest.arcs]
+        self._fixed: dict[str, Array] | None = None
+
+    def __getitem__(self, joint: str) -> Array:
+        if joint in self._row:
+            return self.array[..., self._row[joint], :]
+        if joint not in self._names:
+            raise unknown("joint", joint, self._names)
+        if self._fixed is None:
+            self._fixed = self._tree.joint_wrenches(*self._motion)
+        return self._fixed[joint]
+
+    def __contains__(self, joint: object) -> bool:
+        return joint in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return f"JointForces of {len(self)} joints: {', '.join(self._names[:6])}{', …' if len(self) > 6 else ''}"
+
+
+def tables_for(tree: Tree) -> ConstraintTables:
+    """Fresh tables of the algorithm for a tree. InputError for mimic joints and for bodies without inertia."""
+    if tree.coupling is not None:
+        follower = next(j.name for j in tree.system.joints.values() if j.mimic is not None)
+        raise InputError(
+            f"joint {follower!r} mimics another: two distant joints with one freedom, which the constraint force algorithm "
+            f"does not take; use dynamics 'aba', or load the robot with mimic=False"
+        )
+    return constraint_tables(tree.compiled.model, tree.link_names)
+
+
+def solve(tree: Tree, q: Any, v: Any, tau: Any, solver: str, threads: int | None) -> tuple[Array, JointForces]:
+    """See `Tree.cfa`."""
+    if solver not in SOLVERS:
+        raise unknown("solver", solver, SOLVERS)
+    given = tree.constraint_tables
+    shape, (q, v, tau) = tree.batch(("q", q, tree.nq), ("v", v, tree.nv), ("tau", tau, tree.nv))
+    a, wrench = np.empty((len(q), tree.nv)), np.empty((len(q), tree.nb, 6))
+    if solver == "serial":
+        bad, link = constraint_force_algorithm(tree._address, given, q, v, tau, a, wrench)
+    else:
+        from nexdyn.tree.cfa_rounds import by_rounds
+
+        bad, link = by_rounds(tree, given, q, v, tau, a, wrench, threads if solver == "parallel" else 1)
+    if bad >= 0:
+        refuse(tree, q[bad], link)
+    a = a.reshape(*shape, tree.nv)
+    motion = (q.reshape(*shape, tree.nq), v.reshape(*shape, tree.nv), a)
+    return a, JointForces(tree, wrench.reshape(*shape, tree.nb, 6), motion)
+
+
+def refuse(tree: Tree, q: Array, link: int, *, time: float | None = None, result: Any = None) -> None:
+    """Raise the error of a state without a solution: at the link whose block of A has lost its sign, or 0 where the numbers
+    are not finite."""
+    if link == 0:
+        raise SingularError("the accelerations are not finite; check velocities and efforts")
+    from nexdyn.tree.cfa_text import condition_number
+
+    joint = tree.compiled.forest.arcs[tree.compiled.arc_of_link[link]].name
+    raise SingularError(
+        f"the matrix A of the constraint forces is no longer positive definite at joint {joint!r}: its condition number is "
+        f"{condition_number(tree, q):.1e}, too much for double precision; use dynamics 'aba'",
+        time=time, where=joint, result=result,
+    )  # fmt: skip

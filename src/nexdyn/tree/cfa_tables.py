@@ -1,0 +1,162 @@
+"""The tables of the constraint force algorithm: what a tree's frozen numbers make constant, and its scratch.
+
+    index  int64   (nb + 1, 8)   parent, way of elimination, slot, columns of W, whether it is its parent's first to go, first v,
+                                 row in `spare` if several children hang on it, whether none does
+    body   float64 (nb + 1, 56)  I⁻¹ of the body as (1/m, c, J⁻¹) (10); I_p⁻¹ likewise at the joint's frame in the parent (10);
+                                 Λ_p P̂ there without the turn of a joint about z (36): constant I_p⁻¹ P̂ where the joint is the
+                                 parent's first to go, else filled in when its turn comes
+    work   float64 (nb + 1, 53)  cosine, sine, F_T, φ (5) of a joint about z; X (12), wrench of RNEA(q, v, 0) (6), F_i (6),
+                                 acceleration V̇ (6); factors (15) of a joint about z
+    spare  float64 (bodies of several children, 33) Λ (21) and β (6) so far, the rest of the forces on it (6)
+    W, Y, S  (slots, 6, 6)       of a joint that is not plainly about z: columns of W, of Λ_p P̂ W, factors;
+    u      (slots, 18)           its Ĥ F_T, φ, and room
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.errors import InputError
+from nexdyn.joints.kinds import REVOLUTE
+from nexdyn.tree import tables
+from nexdyn.tree.tables import TreeModel
+
+PARENT, WAY, SLOT, COLUMNS, FRESH, IV, BRANCHES, LEAF = range(8)
+INDEX_COLUMNS = 8
+ABOUT_Z_FIRST, ABOUT_Z_BRANCH, ANY = range(3)
+"""Ways: a joint about z that is the first to go of its parent's; one that is not; any other joint."""
+
+INVERSE_, SEEN_, COUPLING_ = 0, 10, 20
+BODY_COLUMNS = 56
+COS_, SIN_, TORQUE_, PHI_, X_, BIAS_, FORCE_, ACCELERATION_, FACTOR_ = 0, 1, 2, 3, 8, 20, 26, 32, 38
+WORK_COLUMNS = 53
+RUNNING_, BETA_, NET_ = 0, 21, 27
+SPARE_COLUMNS = 33
+
+NEAR_ZERO = 1e-10
+"""A mass below this part of the heaviest body's, or a moment of inertia below this part of what the body's mass has about its
+joints, counts as none: I⁻¹ would lose more than ten digits."""
+
+
+class ConstraintTables(NamedTuple):
+    """What the kernels of the algorithm see beside the tree's own tables."""
+
+    index: Any
+    body: Any
+    work: Any
+    spare: Any
+    W: Any
+    Y: Any
+    S: Any
+    u: Any
+    W_p: Any  # (6, 6), W in the parent of the joint at hand
+    lost: Any  # (1,), the link at which A was found not positive definite; 0: none
+
+
+def skew(p: np.ndarray) -> np.ndarray:
+    """[p]× (…, 3, 3)."""
+    out = np.zeros((*p.shape[:-1], 3, 3))
+    out[..., 0, 1], out[..., 0, 2], out[..., 1, 2] = -p[..., 2], p[..., 1], -p[..., 0]
+    return out - np.swapaxes(out, -1, -2)
+
+
+def _triangle(S: np.ndarray) -> np.ndarray:
+    """(xx, xy, xz, yy, yz, zz) of symmetric (…, 3, 3)."""
+    return S[..., [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
+
+
+def inverse_inertias(model: TreeModel, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """(1/m, c, J⁻¹) (nb + 1, 10) and I⁻¹ (nb + 1, 6, 6) of every link; 0 for the world.
+
+    InputError names the links whose inertia cannot be inverted.
+    """
+    rows = model.body[:, tables.INERTIA : tables.INERTIA + 10]
+    n = len(rows)
+    m, h = rows[:, 0], rows[:, 1:4]
+    I = np.empty((n, 3, 3))
+    I[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]] = rows[:, 4:]
+    I[:, [1, 2, 2], [0, 0, 1]] = rows[:, [5, 6, 8]]
+    m_safe = np.where(m > 0.0, m, 1.0)
+    c = h / m_safe[:, None]
+    # about the centre of mass: J = I + m [c]×[c]×
+    J = I + m[:, None, None] * (skew(c) @ skew(c))
+    J = 0.5 * (J + np.swapaxes(J, 1, 2))
+    arms = np.einsum("ni,ni->n", c, c)
+    at = model.body[1:, tables.POSE + 9 : tables.POSE + 12] - c[model.topology[1:, tables.PARENT]]
+    np.maximum.at(arms, model.topology[1:, tables.PARENT], np.einsum("ni,ni->n", at, at))
+    reference = np.trace(J, axis1=1, axis2=2) + m * arms
+    least = np.linalg.eigvalsh(J)[:, 0]
+    weak = ~((m > NEAR_ZERO * m.max(initial=0.0)) & (least > NEAR_ZERO * reference))
+    weak[0] = False
+    if weak.any():
+        _refuse([names[i - 1] for i in np.flatnonzero(weak)], int(np.flatnonzero(weak)[0]), m, least)
+    J[0], m_safe[0] = np.eye(3), 1.0
+    Ji = np.linalg.inv(J)
+    Ji = 0.5 * (Ji + np.swapaxes(Ji, 1, 2))
+    packed = np.concatenate([1.0 / m_safe[:, None], c, _triangle(Ji)], axis=1)
+    M = np.empty((n, 6, 6))
+    cx = skew(c)
+    # ω = J⁻¹ (n − c × f),  v = f/m + c × ω
+    M[:, :3, :3], M[:, :3, 3:] = Ji, -Ji @ cx
+    M[:, 3:, :3] = cx @ Ji
+    M[:, 3:, 3:] = -cx @ Ji @ cx + np.eye(3) / m_safe[:, None, None]
+    packed[0], M[0] = 0.0, 0.0
+    return packed, M
+
+
+def _refuse(names: list[str], first: int, m: np.ndarray, least: np.ndarray) -> None:
+    shown = ", ".join(repr(name) for name in names[:5]) + (f", … ({len(names)} in all)" if len(names) > 5 else "")
+    raise InputError(
+        f"the constraint force algorithm inverts the inertia of every body, and that of {shown} is zero or nearly "
+        f"(mass {m[first]:.3g} kg, least moment {least[first]:.3g} kg m² about the centre of mass of {names[0]!r}); "
+        f"weld such a body to its neighbour with a Fixed joint, give it mass and inertia, or use dynamics 'aba'"
+    )
+
+
+def constraint_tables(model: TreeModel, names: list[str]) -> ConstraintTables:
+    """The tables of a tree whose links carry the bodies `names`."""
+    topology = model.topology
+    n = len(topology)
+    parent = topology[:, tables.PARENT]
+    packed, M = inverse_inertias(model, names)
+    body, index = np.zeros((n, BODY_COLUMNS)), np.zeros((n, INDEX_COLUMNS), dtype=np.int64)
+    body[:, INVERSE_ : INVERSE_ + 10] = packed
+    # the wrench of a joint in the parent's frame: P̂ = [R, [p]× R; 0, R]
+    R = model.body[1:, tables.POSE : tables.POSE + 9].reshape(-1, 3, 3)
+    p = model.body[1:, tables.POSE + 9 : tables.POSE + 12]
+    P = np.zeros((n, 6, 6))
+    P[1:, :3, :3], P[1:, :3, 3:], P[1:, 3:, 3:] = R, skew(p) @ R, R
+    Y = M[np.maximum(parent, 0)] @ P
+    Ji = M[parent[1:], :3, :3]
+    body[1:, SEEN_] = packed[parent[1:], 0]
+    body[1:, SEEN_ + 1 : SEEN_ + 4] = np.einsum("nji,nj->ni", R, packed[parent[1:], 1:4] - p)
+    body[1:, SEEN_ + 4 : SEEN_ + 10] = _triangle(np.swapaxes(R, 1, 2) @ Ji @ R)
+    body[:, COUPLING_ : COUPLING_ + 30] = Y[:, :, [0, 1, 3, 4, 5]].reshape(n, 30)
+    body[:, COUPLING_ + 30 :] = Y[:, :, 2]
+
+    index[:, PARENT], index[:, IV] = parent, topology[:, tables.IV]
+    branches = topology[:, tables.BRANCHES] != 0
+    branches[0] = False
+    index[branches, BRANCHES] = 1 + np.arange(branches.sum())
+    index[:, LEAF] = np.bincount(np.maximum(parent, 0), minlength=n) == 0
+    stiff = np.zeros(n, dtype=np.int64)  # freedoms with armature carry a force that is unknown, too
+    rotor = np.concatenate([[0], np.cumsum(model.freedom[:, tables.ARMATURE] > 0.0)])
+    first, count = topology[1:, tables.IV], topology[1:, tables.NV]
+    stiff[1:] = rotor[first + count] - rotor[first]
+    about_z = (topology[:, tables.KIND] == REVOLUTE) & (stiff == 0)
+    index[:, COLUMNS] = 6 - topology[:, tables.NV] + stiff
+    # children are eliminated last first: the first to go finds its parent as it is
+    last = np.zeros(n, dtype=np.int64)
+    last[parent[1:]] = np.arange(1, n)
+    index[:, FRESH] = (parent <= 0) | (last[np.maximum(parent, 0)] == np.arange(n))
+    index[:, WAY] = np.where(about_z, np.where(index[:, FRESH] == 1, ABOUT_Z_FIRST, ABOUT_Z_BRANCH), ANY)
+    any_kind = (index[:, WAY] == ANY) & (parent >= 0)
+    slots = int(any_kind.sum())
+    index[any_kind, SLOT] = np.arange(slots)
+    return ConstraintTables(
+        index, body, np.zeros((n, WORK_COLUMNS)), np.zeros((1 + int(branches.sum()), SPARE_COLUMNS)),
+        *np.zeros((3, slots, 6, 6)), np.zeros((slots, 18)), np.zeros((6, 6)),
+        np.zeros(1, dtype=np.int64),
+    )  # fmt: skip
