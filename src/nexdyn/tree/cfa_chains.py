@@ -45,6 +45,7 @@ class Chains(NamedTuple):
     W_p: Any
     A: Any
     L: Any
+    S: Any  # factors
     x: Any
     u: Any  # Ĥ F_T, its acceleration, F_S, and the force left on a body
     alpha: Any
@@ -99,7 +100,7 @@ def find_chains(cfa: ConstraintTables) -> Chains:
     integers = [np.asarray(x, dtype=np.int64) for x in (joint, first, last, inner, outer)]
     return Chains(
         *integers, row, nodes, end, inward, on_node, node.astype(np.int64),
-        *np.zeros((4, n, 6, 6)), *np.zeros((5, n, 6)),
+        *np.zeros((5, n, 6, 6)), *np.zeros((5, n, 6)),
         *np.zeros((3, count, 6, 6)), np.zeros((count, 6, RIGHT)), np.zeros((count, 6, 12 + RIGHT)),
         *np.zeros((2, len(nodes), 6, 6)), np.ones(n, dtype=np.int64),
     )  # fmt: skip

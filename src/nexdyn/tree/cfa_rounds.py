@@ -27,8 +27,6 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from nexdyn.joints.verbs import constraint_columns, motion_columns
 from nexdyn.kernel import formula, kernel, shared
 from nexdyn.spatial.algebra import Force, Motion, Vec3, to_child
@@ -144,14 +142,14 @@ def fill_rows(chains, first, last):  # type: ignore[no-untyped-def]
     """The rows of the chains: A, L, and on the right the nodes' columns and Ẋ."""
     for r in range(first, last):
         i = chains.joint[r]
-        chains.A_row[r] = chains.A[i]
+        copied(chains.A[i], chains.A_row[r])
         right = chains.right[r]
         for k in range(6):
             for l in range(RIGHT):
                 right[k, l] = 0.0
             right[k, 12] = chains.x[i, k]
         if r > chains.first[r]:
-            chains.L_row[r] = chains.L[i]
+            copied(chains.L[i], chains.L_row[r])
         elif chains.inner[r] > 0:
             for k in range(6):
                 for l in range(6):
@@ -181,12 +179,19 @@ def solve_columns(A, Z, first):  # type: ignore[no-untyped-def]
 
 
 @formula
-def factored(chains, i, A):  # type: ignore[no-untyped-def]
-    """A copy of A factored; notes where it is not positive definite."""
-    S = A.copy()
-    if not factor_small(S, 6):
+def copied(X, out):  # type: ignore[no-untyped-def]
+    """out ← X, 6 × 6."""
+    for k in range(6):
+        for l in range(6):
+            out[k, l] = X[k, l]
+
+
+@formula
+def factor_joint(chains, i, A):  # type: ignore[no-untyped-def]
+    """The factors of A to joint i; notes where it is not positive definite."""
+    copied(A, chains.S[i])
+    if not factor_small(chains.S[i], 6):
         chains.sound[i] = 0
-    return S
 
 
 @shared
@@ -201,7 +206,8 @@ def prepare_round(chains, s, first, last):  # type: ignore[no-untyped-def]
                 Z[k, 6 + l] = chains.L_row[r, k, l] if less else 0.0
             for l in range(RIGHT):
                 Z[k, 12 + l] = chains.right[r, k, l]
-        solve_columns(factored(chains, chains.joint[r], chains.A_row[r]), Z, 0)
+        factor_joint(chains, chains.joint[r], chains.A_row[r])
+        solve_columns(chains.S[chains.joint[r]], Z, 0)
 
 
 @shared
@@ -240,7 +246,7 @@ def end_round(chains, s, first, last):  # type: ignore[no-untyped-def]
     """The couplings of the next round in the place of those of this one."""
     for r in range(first, last):
         if r - 2 * s >= chains.first[r]:
-            chains.L_row[r] = chains.L_next[r]
+            copied(chains.L_next[r], chains.L_row[r])
 
 
 @shared
@@ -251,7 +257,8 @@ def end_chains(chains, first, last):  # type: ignore[no-untyped-def]
         for k in range(6):
             for l in range(RIGHT):
                 Z[k, 12 + l] = chains.right[r, k, l]
-        solve_columns(factored(chains, chains.joint[r], chains.A_row[r]), Z, 12)
+        factor_joint(chains, chains.joint[r], chains.A_row[r])
+        solve_columns(chains.S[chains.joint[r]], Z, 12)
 
 
 # --- the nodes ----------------------------------------------------------------------------------------------------
@@ -288,7 +295,7 @@ def solve_nodes(cfa, chains, first, last):  # type: ignore[no-untyped-def]
             running[index[i, BRANCHES]] = mobility(inverse[i])
             beta[index[i, BRANCHES]] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
         r, link = chains.end[k], chains.link[k]
-        link[:] = chains.L[i]
+        copied(chains.L[i], link)
         if r >= 0:
             # through a chain: −L_b Z_e
             for m in range(6):
@@ -318,10 +325,10 @@ def solve_nodes(cfa, chains, first, last):  # type: ignore[no-untyped-def]
                 for l in range(6):
                     A[l, k] += W_p[l] @ Y[k]
                 x[k] += W_p[k] @ b_p
-        S = factored(chains, i, A)
-        chains.A[i] = S
-        phi = chains.F_S[i]
-        phi[:] = x
+        factor_joint(chains, i, A)
+        S, phi = chains.S[i], chains.F_S[i]
+        for k in range(6):
+            phi[k] = x[k]
         solve_vector(S, phi)
         if on:
             # Λ_p − Y S⁻¹ Yᵀ,  β_p − Y φ
@@ -336,8 +343,8 @@ def solve_nodes(cfa, chains, first, last):  # type: ignore[no-untyped-def]
             running[index[p, BRANCHES]], beta[index[p, BRANCHES]] = M_p, b_p
         elif a > 0:
             # A_a − Cᵀ S⁻¹ C,  x_a − Cᵀ φ
-            C = chains.link[n]
-            Z = C.copy()
+            C, Z = chains.link[n], chains.Y[n]
+            copied(C, Z)
             solve_columns(S, Z, 0)
             for k in range(6):
                 for l in range(6):
@@ -348,9 +355,11 @@ def solve_nodes(cfa, chains, first, last):  # type: ignore[no-untyped-def]
 
     for n in range(len(chains.nodes)):
         i = chains.nodes[n]
-        p, a, S, F = index[i, PARENT], chains.inward[n], chains.A[i], chains.F_S[i]
+        p, a, S, F = index[i, PARENT], chains.inward[n], chains.S[i], chains.F_S[i]
         W, W_p, Z = ForceRows(chains.W[i], 0), ForceRows(chains.W_p[i], 0), MotionRows(chains.Y[n], 0)
-        g = np.zeros(6)
+        g = chains.x[i]
+        for k in range(6):
+            g[k] = 0.0
         if chains.on_node[i] != 0:
             # φ + L⁻ᵀ D⁻¹ Zᵀ G
             G = net[index[p, BRANCHES]]
@@ -427,7 +436,7 @@ def end(handle, cfa, chains, qdd, wrench):  # type: ignore[no-untyped-def]
         if index[i, BRANCHES] != 0:
             left[index[i, BRANCHES]] = net[i]
         if index[i, WAY] == ANY:
-            cfa.W[index[i, SLOT]] = chains.W[i]
+            copied(chains.W[i], cfa.W[index[i, SLOT]])
     accelerations(model, cfa, work, qdd)
     put_constraint_wrenches(model, cfa, wrench)
     for i in range(1, len(index)):
