@@ -14,6 +14,7 @@ import pytest
 import systems
 
 import nexdyn
+from nexdyn.tree.cfa_solve import SOLVERS
 
 PATHS = [Path(__file__).parent, Path(nexdyn.__file__).parents[1]]
 
@@ -36,7 +37,12 @@ def answers(name: str) -> dict[str, Any]:
     q, v, a, tau = systems.state(tree, 1)
     body = tree.body_names[-1]
     moving = [joint for joint in tree.joint_names if joint in tree.system.joints]
+    forces: dict[str, Any] = {}
+    for solver in SOLVERS if tree.coupling is None else ():
+        acceleration, force = tree.cfa(q, v, tau, solver=solver)
+        forces |= {f"{solver} cfa": acceleration, f"{solver} constraint forces": force.array}
     return {
+        **forces,
         "aba": tree.aba(q, v, tau),
         "rnea": tree.rnea(q, v, a),
         "crba": tree.crba(q),

@@ -56,8 +56,9 @@ class Factor5(NamedTuple):
 
 @defines(operator.matmul)
 def _(I: InverseInertia, F: Force) -> Any:
-    w = I.J @ (F.n - cross(I.c, F.f))
-    return Motion(w, I.w * F.f + cross(I.c, w))
+    w: Any = I.J @ (F.n - cross(I.c, F.f))
+    v: Any = I.w * F.f + cross(I.c, w)  # type: ignore[operator]
+    return Motion(w, v)
 
 
 @defines(operator.matmul)
@@ -192,8 +193,8 @@ def dot5(x, y):  # type: ignore[no-untyped-def]
 
 
 @formula
-def factor_across_z(M):  # type: ignore[no-untyped-def]
-    """L D Lᵀ of Wᵀ M W, and whether D > 0."""
+def factor_across_z(M, least):  # type: ignore[no-untyped-def]
+    """L D Lᵀ of Wᵀ M W, and whether D > least."""
     A, B, D = M.A, M.B, M.D
     d1 = A.xx
     r1 = 1.0 / d1
@@ -212,7 +213,7 @@ def factor_across_z(M):  # type: ignore[no-untyped-def]
     ed = r4 * de
     d5 = D.zz - ea * B.xz - eb * be - ec * ce - ed * de
     r5 = 1.0 / d5
-    sound = (d1 > 0.0) & (d2 > 0.0) & (d3 > 0.0) & (d4 > 0.0) & (d5 > 0.0)
+    sound = (d1 > least.a) & (d2 > least.b) & (d3 > least.c) & (d4 > least.d) & (d5 > least.e)
     return Factor5(ba, ca, da, ea, cb, db, eb, dc, ec, ed, Five(r1, r2, r3, r4, r5)), sound
 
 
@@ -303,8 +304,7 @@ def seen_from(X, M):  # type: ignore[no-untyped-def]
     # the columns of f: (A [p]× + B) R,  (Bᵀ [p]× + D) R
     wf, vf = (times_skew(An, X.p) + B) @ R, (times_skew(T(B), X.p) + Dn) @ R
     # the child sees Rᵀ ω and Rᵀ (v − p × ω)
-    vnc, vfc = vn + skew_negated(X.p, wn), vf + skew_negated(X.p, wf)
-    Ac, Bc, Dc = Rt @ wn, Rt @ wf, Rt @ vfc
+    Ac, Bc, Dc = Rt @ wn, Rt @ wf, Rt @ (vf + skew_negated(X.p, wf))
     seen = Mobility(
         Sym3(Ac.xx, Ac.xy, Ac.xz, Ac.yy, Ac.yz, Ac.zz), Bc, Sym3(Dc.xx, Dc.xy, Dc.xz, Dc.yy, Dc.yz, Dc.zz)
     )  # fmt: skip

@@ -21,6 +21,11 @@ force F_j at its joint with the acceleration Λ_j F_j + β_j, and eliminating jo
 Λ_j starts as I_j⁻¹, β_j as 0. All blocks between the joints on one body, (34), (35) and (36), are products through its
 6 × 6 matrix Λ, so that a body of n children costs n and no block between two siblings is ever formed.
 
+On a long chain RNEA(q, v, 0) dwarfs the forces that act, and F_S + Wᵀ RNEA(q, v, 0) loses the digits that it cancels. So
+where forces are wanted, F_T and F_S are found once more for what is left of the equations of motion at the q̈ just found,
+with RNEA(q, v, q̈) in the place of RNEA(q, v, 0) and the factors at hand: q̈ + δq̈, and F_S + Wᵀ RNEA(q, v, q̈) without
+cancellation. That is one step of iterative refinement.
+
 A freedom with armature D transmits f = F_T − D q̈, not F_T: f is one more unknown, with h as its column of W, 1/D on
 the diagonal of A and F_T/D on the right.
 """
@@ -57,10 +62,11 @@ from nexdyn.spatial.table import (
     PoseRows,
     row,
 )
-from nexdyn.tree.cfa_any import eliminate_any, force_of_any, prepare_any
+from nexdyn.tree.cfa_any import columns_any, control_force_any, factor_any, force_of_any, solve_any
 from nexdyn.tree.cfa_tables import (
     ABOUT_Z_FIRST,
     ACCELERATION_,
+    ALONG_,
     ANY,
     BETA_,
     BIAS_,
@@ -74,6 +80,7 @@ from nexdyn.tree.cfa_tables import (
     INVERSE_,
     IV,
     LEAF,
+    LEAST_,
     NET_,
     PARENT,
     PHI_,
@@ -135,27 +142,32 @@ def motion_and_bias_forces(model, cfa, q, v, work):  # type: ignore[no-untyped-d
 
 
 @formula
-def eliminate_about_z(c, s, M, beta, t, N, Y, M_p, beta_p):  # type: ignore[no-untyped-def]
-    """A joint about z out of the system, at its frame in the parent: (L D Lᵀ = S, φ, Λ_p, β_p, whether S > 0)."""
+def eliminate_about_z(c, s, M, beta, t, N, Y, M_p, beta_p, least):  # type: ignore[no-untyped-def]
+    """A joint about z out of the system, at its frame in the parent: (L D Lᵀ = S, Wᵀ (Λ + P̂ᵀ Λ_p P̂) h, φ, Λ_p, β_p, whether S > least)."""
     # S = Wᵀ (Rz Λ Rzᵀ + P̂ᵀ Λ_p P̂) W
     M_J = mobility_turned_z(c, s, M) + N
-    L, sound = factor_across_z(M_J)
+    L, sound = factor_across_z(M_J, least)
     # φ = S⁻¹ (−Wᵀ β − Wᵀ (Λ + P̂ᵀ Λ_p P̂) H F_T)
-    b = across_z(beta) + t * column_about_z(M_J)
-    phi = solve_across_z(L, -1.0 * b)
+    g = column_about_z(M_J)
+    phi = solve_across_z(L, -1.0 * (across_z(beta) + t * g))
     # Λ_p − Y S⁻¹ Yᵀ,  β_p − Λ_p P̂ (W φ + H F_T)
-    return L, phi, less_coupled(M_p, Y, L), beta_p - coupled(Y, phi, t), sound
+    return L, g, phi, less_coupled(M_p, Y, L), beta_p - coupled(Y, phi, t), sound
 
 
 @formula
-def eliminate_joints(model, cfa, q, tau, work):  # type: ignore[no-untyped-def]
-    """From the leaves inward: F_T and the factors of every joint. F becomes RNEA(q, v, 0). Returns a link whose S is not
-    positive definite, or 0."""
+def eliminate_joints(model, cfa, q, tau, no_motion, work):  # type: ignore[no-untyped-def]
+    """From the leaves inward: F_T and the factors of every joint. F becomes RNEA(q, v, 0). `no_motion` is a zero q̈. Returns a
+    link whose S is not positive definite, or 0."""
     index, own = cfa.index, cfa.work
     X, F = PoseRows(own, X_), ForceRows(own, BIAS_)
     inverse, seen = InverseInertiaRows(cfa.body, INVERSE_), InverseInertiaRows(cfa.body, SEEN_)
-    Y, running, beta = Coupling5Rows(cfa.body, COUPLING_), MobilityRows(cfa.spare, RUNNING_), MotionRows(cfa.spare, BETA_)
-    factors, phi = Factor5Rows(own, FACTOR_), FiveRows(own, PHI_)
+    Y, running, beta = (
+        Coupling5Rows(cfa.body, COUPLING_),
+        MobilityRows(cfa.spare, RUNNING_),
+        MotionRows(cfa.spare, BETA_),
+    )
+    factors, along, phi = Factor5Rows(own, FACTOR_), FiveRows(own, ALONG_), FiveRows(own, PHI_)
+    least = FiveRows(cfa.body, LEAST_)
     at_rest = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     no_force = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     lost = 0
@@ -175,16 +187,18 @@ def eliminate_joints(model, cfa, q, tau, work):  # type: ignore[no-untyped-def]
             M_p, beta_p = running[index[p, BRANCHES]], beta[index[p, BRANCHES]]
         sound = True
         if way == ANY:
-            prepare_any(model, cfa, work, i, q, tau, F_i)
-            M_p, beta_p, sound = eliminate_any(model, cfa, work, i, X_i, M_i, beta_i, tau, F_i, M_p, beta_p)
+            columns_any(model, cfa, work, i, q)
+            control_force_any(model, cfa, work, i, tau, no_motion, F_i)
+            M_p, sound = factor_any(model, cfa, i, X_i, M_i, M_p)
+            beta_p = solve_any(cfa, i, X_i, beta_i, beta_p)
         else:
             # at the joint's frame in the parent, from which the child is turned about z
             c, s, t = own[i, COS_], own[i, SIN_], tau[index[i, IV]] - F_i @ ABOUT_Z
             own[i, TORQUE_] = t
             across = Motion(turned_z(c, s, beta_i.w), turned_z(c, s, beta_i.v))
             if way == ABOUT_Z_FIRST:
-                L, x, M_p, beta_p, sound = eliminate_about_z(
-                    c, s, M_i, across, t, mobility(seen[i]), Y[i], M_p, beta_p
+                L, g, x, M_p, beta_p, sound = eliminate_about_z(
+                    c, s, M_i, across, t, mobility(seen[i]), Y[i], M_p, beta_p, least[i]
                 )
             else:
                 X_PJ = Pose(columns_turned_back_z(c, s, X_i.R), X_i.p)
@@ -192,8 +206,8 @@ def eliminate_joints(model, cfa, q, tau, work):  # type: ignore[no-untyped-def]
                 Y_i = coupling_about_z(wn, wf, vn, vf)
                 Y[i] = Y_i
                 across = across - to_child(X_PJ, beta_p)
-                L, x, M_p, beta_p, sound = eliminate_about_z(c, s, M_i, across, t, N, Y_i, M_p, beta_p)
-            factors[i], phi[i] = L, x
+                L, g, x, M_p, beta_p, sound = eliminate_about_z(c, s, M_i, across, t, N, Y_i, M_p, beta_p, least[i])
+            factors[i], along[i], phi[i] = L, g, x
         if not sound:
             lost = i
         # what the first child leaves of its parent stays in registers, what the others leave waits in its row
@@ -205,6 +219,76 @@ def eliminate_joints(model, cfa, q, tau, work):  # type: ignore[no-untyped-def]
             running[index[p, BRANCHES]], beta[index[p, BRANCHES]] = M_p, beta_p
             F[p] = F[p] + X_i @ F_i
     return lost
+
+
+@formula
+def change_motion(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
+    """RNEA(q, v, 0) becomes RNEA(q, v, q̈): what I Pᵀ⁻¹ H q̈ adds, outward and inward."""
+    index, topology, I, H = cfa.index, model.topology, inertias(model), MotionRows(work.columns, H_)
+    X, A, F, more = (
+        PoseRows(cfa.work, X_), MotionRows(cfa.work, ACCELERATION_), ForceRows(cfa.work, BIAS_), ForceRows(cfa.work, FORCE_),
+    )  # fmt: skip
+    A[0] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    A_p = row(A, 0)
+    for i in range(1, len(index)):
+        p, j = index[i, PARENT], index[i, IV]
+        if p != i - 1:
+            A_p = A[p]
+        A_i = to_child(X[i], A_p)
+        if index[i, WAY] != ANY:
+            A_i = A_i + qdd[j] * ABOUT_Z
+        else:
+            for n in range(j, j + topology[i, NV]):
+                A_i = A_i + qdd[n] * H[n]
+        A[i], more[i] = A_i, I[i] @ A_i
+        A_p = A_i
+    F_child = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    for i in range(len(index) - 1, 0, -1):
+        p = index[i, PARENT]
+        more_i = more[i] + F_child
+        F[i] = F[i] + more_i
+        F_child = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+        if p == i - 1:
+            F_child = X[i] @ more_i
+        elif p > 0:
+            more[p] = more[p] + X[i] @ more_i
+
+
+@formula
+def solve_again(model, cfa, tau, qdd, work):  # type: ignore[no-untyped-def]
+    """`eliminate_joints` with the factors at hand and the forces RNEA(q, v, q̈): F_T and φ anew."""
+    index, own = cfa.index, cfa.work
+    X, F, Y, beta = (
+        PoseRows(own, X_),
+        ForceRows(own, BIAS_),
+        Coupling5Rows(cfa.body, COUPLING_),
+        MotionRows(cfa.spare, BETA_),
+    )
+    factors, along, phi = Factor5Rows(own, FACTOR_), FiveRows(own, ALONG_), FiveRows(own, PHI_)
+    at_rest = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    beta_i, carried = at_rest, False
+    for i in range(len(index) - 1, 0, -1):
+        p, way, X_i = index[i, PARENT], index[i, WAY], X[i]
+        if not carried:
+            beta_i = at_rest
+        beta_p = at_rest if index[i, FRESH] != 0 else beta[index[p, BRANCHES]]
+        if way == ANY:
+            control_force_any(model, cfa, work, i, tau, qdd, F[i])
+            beta_p = solve_any(cfa, i, X_i, beta_i, beta_p)
+        else:
+            c, s, t = own[i, COS_], own[i, SIN_], tau[index[i, IV]] - F[i] @ ABOUT_Z
+            own[i, TORQUE_] = t
+            across = Motion(turned_z(c, s, beta_i.w), turned_z(c, s, beta_i.v))
+            if way != ABOUT_Z_FIRST:
+                across = across - to_child(Pose(columns_turned_back_z(c, s, X_i.R), X_i.p), beta_p)
+            x = solve_across_z(factors[i], -1.0 * (across_z(across) + t * along[i]))
+            phi[i] = x
+            beta_p = beta_p - coupled(Y[i], x, t)
+        carried = p == i - 1
+        if carried:
+            beta_i = beta_p
+        elif p > 0:
+            beta[index[p, BRANCHES]] = beta_p
 
 
 @formula
@@ -247,8 +331,8 @@ def joint_forces(cfa):  # type: ignore[no-untyped-def]
 
 
 @formula
-def accelerations(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
-    """Q̇ = Ĥᵀ Pᵀ V̇ (28)."""
+def add_accelerations(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
+    """Q̇ += Ĥᵀ Pᵀ V̇ (28)."""
     index, topology, H = cfa.index, model.topology, MotionRows(work.columns, H_)
     X, A, inverse = PoseRows(cfa.work, X_), MotionRows(cfa.work, ACCELERATION_), InverseInertiaRows(cfa.body, INVERSE_)
     net = ForceRows(cfa.spare, NET_)
@@ -262,19 +346,30 @@ def accelerations(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
         # q̈ = ĥᵀ (V̇_i − P̂ᵀ V̇_p)
         A_i = A[i]
         if index[i, WAY] != ANY:
-            qdd[j] = A_i.w.z - z_column(X_i.R) @ A_p.w
+            qdd[j] += A_i.w.z - z_column(X_i.R) @ A_p.w
         else:
             a = A_i - to_child(X_i, A_p)
             for n in range(j, j + topology[i, NV]):
                 h = H[n]
-                qdd[n] = (h.w @ a.w + h.v @ a.v) / (h.w @ h.w + h.v @ h.v)
+                qdd[n] += (h.w @ a.w + h.v @ a.v) / (h.w @ h.w + h.v @ h.v)
         A_p = A_i
 
 
 @formula
 def constraint_forces(model, cfa, q, tau, work, qdd):  # type: ignore[no-untyped-def]
     """q̈ and the forces F_i once `bias_forces` are known. Returns a link whose block of A is not positive definite, or 0."""
-    lost = eliminate_joints(model, cfa, q, tau, work)
+    for j in range(len(qdd)):
+        qdd[j] = 0.0
+    lost = eliminate_joints(model, cfa, q, tau, qdd, work)
     joint_forces(cfa)
-    accelerations(model, cfa, work, qdd)
+    add_accelerations(model, cfa, work, qdd)
     return lost
+
+
+@formula
+def refine(model, cfa, tau, work, qdd):  # type: ignore[no-untyped-def]
+    """One step of refinement: q̈ + δq̈, and F_i for RNEA(q, v, q̈) in the place of RNEA(q, v, 0)."""
+    change_motion(model, cfa, work, qdd)
+    solve_again(model, cfa, tau, qdd, work)
+    joint_forces(cfa)
+    add_accelerations(model, cfa, work, qdd)

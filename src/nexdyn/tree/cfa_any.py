@@ -8,78 +8,107 @@ side have 1/D and F_T/D added.
 
 from __future__ import annotations
 
+from typing import Any
+
 from nexdyn.joints.verbs import constraint_columns, motion_columns
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import Force, Vec3
-from nexdyn.spatial.mobility import mobility_less
-from nexdyn.spatial.table import ForceRows, MotionRows
-from nexdyn.tree.cfa_tables import COLUMNS, SLOT
+from nexdyn.spatial.algebra import Force, Vec3, to_child
+from nexdyn.spatial.mobility import mobility, mobility_less
+from nexdyn.spatial.table import ForceRows, InverseInertiaRows, MobilityRows, MotionRows
+from nexdyn.tree.cfa_tables import COLUMNS, INVERSE_, LEAST_PIVOT, PARENT, SLOT
 from nexdyn.tree.tables import ARMATURE, H_, IQ, IV, KIND, NV, PITCH
 
 
 @formula
-def prepare_any(model, cfa, work, i, q, tau, F):  # type: ignore[no-untyped-def]
-    """Columns of W, armatured freedoms included, and Ĥ F_T of a joint of any kind, into its slot."""
-    topology, freedom = model.topology, model.freedom
-    slot, kind, k, j = cfa.index[i, SLOT], topology[i, KIND], topology[i, IQ], topology[i, IV]
-    W, H = ForceRows(cfa.W[slot], 0), MotionRows(work.columns, H_)
+def columns_any(model, cfa, work, i, q):  # type: ignore[no-untyped-def]
+    """Columns of W, armatured freedoms included, into the joint's slot, and its columns of H."""
+    topology = model.topology
+    kind, k, j = topology[i, KIND], topology[i, IQ], topology[i, IV]
+    W, H = ForceRows(cfa.W[cfa.index[i, SLOT]], 0), MotionRows(work.columns, H_)
     constraint_columns(kind, model.body[i, PITCH], q, k, W)
     motion_columns(kind, model.body[i, PITCH], q, k, H, j)
     m = 6 - topology[i, NV]
-    u = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    for n in range(j, j + topology[i, NV]):
+        if model.freedom[n, ARMATURE] > 0.0:
+            h = H[n]
+            scale = 1.0 / (h.w @ h.w + h.v @ h.v)
+            W[m] = Force(scale * h.w, scale * h.v)
+            m += 1
+
+
+@formula
+def control_force_any(model, cfa, work, i, tau, qdd, F):  # type: ignore[no-untyped-def]
+    """Ĥ F_T of a joint that carries F while it moves with q̈, and F_T/D of freedoms with armature on the right side."""
+    topology, freedom, H = model.topology, model.freedom, MotionRows(work.columns, H_)
+    slot, j, m = cfa.index[i, SLOT], topology[i, IV], 6 - topology[i, NV]
+    u: Any = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     for n in range(j, j + topology[i, NV]):
         h = H[n]
-        scale = 1.0 / (h.w @ h.w + h.v @ h.v)
-        along = Force(scale * h.w, scale * h.v)
         t = tau[n] - F @ h
         if freedom[n, ARMATURE] > 0.0:
-            W[m] = along
+            cfa.u[slot, 12 + m] = t / freedom[n, ARMATURE] - qdd[n]
             m += 1
         else:
-            u = u + t * along
+            scale = t / (h.w @ h.w + h.v @ h.v)
+            u = u + Force(scale * h.w, scale * h.v)
     ForceRows(cfa.u, 0)[slot] = u
 
 
 @formula
-def eliminate_any(model, cfa, work, i, X, M, beta, tau, F, M_p, beta_p):  # type: ignore[no-untyped-def]
-    """A joint of any kind out of the system: (Λ_p, β_p, whether S > 0); its factors and φ go to its slot."""
+def factor_any(model, cfa, i, X, M, M_p):  # type: ignore[no-untyped-def]
+    """A joint of any kind out of the system: (Λ_p, whether S > least); its factors, Λ_i and Λ_p go to its slot."""
     topology, freedom = model.topology, model.freedom
     slot, m = cfa.index[i, SLOT], cfa.index[i, COLUMNS]
     W, W_p, Y, S = ForceRows(cfa.W[slot], 0), ForceRows(cfa.W_p, 0), MotionRows(cfa.Y[slot], 0), cfa.S[slot]
-    phi = cfa.u[slot]  # from column 6 on
-    u = ForceRows(cfa.u, 0)[slot]
-    u_p = X @ u
-    # the acceleration across the joint without F_S:  β_i + Λ_i u − P̂ᵀ (β_p − Λ_p P̂ u)
-    a, a_p = beta + M @ u, beta_p - M_p @ u_p
+    MobilityRows(cfa.M, 0)[slot], MobilityRows(cfa.M, 21)[slot] = M, M_p
+    inverse = InverseInertiaRows(cfa.body, INVERSE_)
+    I_i, I_p = mobility(inverse[i]), mobility(inverse[cfa.index[i, PARENT]])
     for k in range(m):
         W_p[k] = X @ W[k]
         Y[k] = M_p @ W_p[k]
+        cfa.least[k] = LEAST_PIVOT * (W[k] @ (I_i @ W[k]) + W_p[k] @ (I_p @ W_p[k]))
     for k in range(m):
         Mw = M @ W[k]
         for l in range(k, m):
             S[l, k] = W[l] @ Mw + W_p[l] @ Y[k]
-        phi[6 + k] = W_p[k] @ a_p - W[k] @ a
-    # armature: 1/D on the diagonal, F_T/D on the right
     k = 6 - topology[i, NV]
-    H = MotionRows(work.columns, H_)
     for n in range(topology[i, IV], topology[i, IV] + topology[i, NV]):
         if freedom[n, ARMATURE] > 0.0:
             S[k, k] += 1.0 / freedom[n, ARMATURE]
-            phi[6 + k] += (tau[n] - F @ H[n]) / freedom[n, ARMATURE]
             k += 1
-    sound = factor_small(S, m)
-    solve_small(S, m, phi, 6)
-    # β_p − Λ_p P̂ (W φ + u);  Λ_p − Y S⁻¹ Yᵀ = Λ_p − Σ z zᵀ/d, Z = Y L⁻ᵀ in the place of Y
-    beta_p = a_p
-    for k in range(m):
-        beta_p = beta_p - phi[6 + k] * Y[k]
+    sound = factor_small(S, m, cfa.least)
+    # Λ_p − Y S⁻¹ Yᵀ = Λ_p − Σ z zᵀ/d, Z in the place of Y
     for k in range(m):
         z = Y[k]
         for l in range(k):
             z = z - S[k, l] * Y[l]
         Y[k] = z
         M_p = mobility_less(M_p, S[k, k], z)
-    return M_p, beta_p, sound
+    return M_p, sound
+
+
+@formula
+def solve_any(cfa, i, X, beta, beta_p):  # type: ignore[no-untyped-def]
+    """φ of a joint from its factors, into its slot, and β_p − Λ_p P̂ (W φ + Ĥ F_T)."""
+    slot, m = cfa.index[i, SLOT], cfa.index[i, COLUMNS]
+    W, Z, S, x = ForceRows(cfa.W[slot], 0), MotionRows(cfa.Y[slot], 0), cfa.S[slot], cfa.u[slot]
+    M, M_p, u = MobilityRows(cfa.M, 0)[slot], MobilityRows(cfa.M, 21)[slot], ForceRows(cfa.u, 0)[slot]
+    # the acceleration across the joint without F_S:  β_i + Λ_i u − P̂ᵀ (β_p − Λ_p P̂ u)
+    a, a_p = beta + M @ u, beta_p - M_p @ (X @ u)
+    across = to_child(X, a_p) - a
+    for k in range(m):
+        x[6 + k] = W[k] @ across + x[12 + k]
+    # D⁻¹ L⁻¹ x, which is Lᵀ φ:  β_p − Y φ = β_p − Z Lᵀ φ
+    for k in range(m):
+        for l in range(k):
+            x[6 + k] -= S[k, l] * x[6 + l]
+    for k in range(m):
+        x[6 + k] *= S[k, k]
+        a_p = a_p - x[6 + k] * Z[k]
+    for k in range(m - 1, -1, -1):
+        for l in range(k + 1, m):
+            x[6 + k] -= S[l, k] * x[6 + l]
+    return a_p
 
 
 @formula
@@ -89,21 +118,21 @@ def force_of_any(cfa, slot, m, G):  # type: ignore[no-untyped-def]
     # F_S = φ + L⁻ᵀ D⁻¹ Zᵀ G
     F = ForceRows(cfa.u, 0)[slot]
     for k in range(m):
-        u[12 + k] = S[k, k] * (G @ Z[k])
+        u[18 + k] = S[k, k] * (G @ Z[k])
     for k in range(m - 1, -1, -1):
         for l in range(k + 1, m):
-            u[12 + k] -= S[l, k] * u[12 + l]
-        F = F + (u[6 + k] + u[12 + k]) * W[k]
+            u[18 + k] -= S[l, k] * u[18 + l]
+        F = F + (u[6 + k] + u[18 + k]) * W[k]
     return F
 
 
 @formula
-def factor_small(S, m):  # type: ignore[no-untyped-def]
-    """S = L D Lᵀ in place: L below the diagonal, 1/D on it. Whether D > 0."""
+def factor_small(S, m, least):  # type: ignore[no-untyped-def]
+    """S = L D Lᵀ in place: L below the diagonal, 1/D on it. Whether D > least."""
     sound = True
     for k in range(m):
         d = S[k, k]
-        sound = sound & (d > 0.0)
+        sound = sound & (d > least[k])
         r = 1.0 / d
         for l in range(k + 1, m):
             a = r * S[l, k]
@@ -113,16 +142,3 @@ def factor_small(S, m):  # type: ignore[no-untyped-def]
             S[l, k] *= r
         S[k, k] = r
     return sound
-
-
-@formula
-def solve_small(S, m, x, first):  # type: ignore[no-untyped-def]
-    """x[first:first + m] ← (L D Lᵀ)⁻¹ x with the factors of `factor_small`."""
-    for k in range(m):
-        for l in range(k):
-            x[first + k] -= S[k, l] * x[first + l]
-    for k in range(m):
-        x[first + k] *= S[k, k]
-    for k in range(m - 1, -1, -1):
-        for l in range(k + 1, m):
-            x[first + k] -= S[l, k] * x[first + l]

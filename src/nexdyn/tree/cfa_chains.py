@@ -46,6 +46,7 @@ class Chains(NamedTuple):
     A: Any
     L: Any
     S: Any  # factors
+    least: Any  # and their least pivots
     x: Any
     u: Any  # Ĥ F_T, its acceleration, F_S, and the force left on a body
     alpha: Any
@@ -73,7 +74,9 @@ def find_chains(cfa: ConstraintTables) -> Chains:
     separator = (on_node != 0) | node
     separator[0] = True
     row = np.full(n, -1)
-    joint, first, inner = [], [], []
+    joint: list[int] = []
+    first: list[int] = []
+    inner: list[int] = []
     for i in range(1, n):
         if separator[i]:
             continue
@@ -98,12 +101,11 @@ def find_chains(cfa: ConstraintTables) -> Chains:
             end[k] = row[p]
             inward[k] = inner[row[p]] if row[p] >= 0 else p
     integers = [np.asarray(x, dtype=np.int64) for x in (joint, first, last, inner, outer)]
-    return Chains(
-        *integers, row, nodes, end, inward, on_node, node.astype(np.int64),
-        *np.zeros((5, n, 6, 6)), *np.zeros((5, n, 6)),
-        *np.zeros((3, count, 6, 6)), np.zeros((count, 6, RIGHT)), np.zeros((count, 6, 12 + RIGHT)),
-        *np.zeros((2, len(nodes), 6, 6)), np.ones(n, dtype=np.int64),
-    )  # fmt: skip
+    structure = [*integers, row, nodes, end, inward, on_node, node.astype(np.int64)]
+    of_joints = [*np.zeros((5, n, 6, 6)), *np.zeros((6, n, 6))]
+    of_rows = [*np.zeros((3, count, 6, 6)), np.zeros((count, 6, RIGHT)), np.zeros((count, 6, 12 + RIGHT))]
+    of_nodes = [*np.zeros((2, len(nodes), 6, 6)), np.ones(n, dtype=np.int64)]
+    return Chains(*structure, *of_joints, *of_rows, *of_nodes)
 
 
 def rounds(chains: Chains) -> int:

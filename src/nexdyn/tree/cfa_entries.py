@@ -5,7 +5,7 @@ from __future__ import annotations
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Force, Vec3, to_child
 from nexdyn.spatial.table import ForceRows, PoseRows
-from nexdyn.tree.cfa import constraint_forces, motion_and_bias_forces
+from nexdyn.tree.cfa import constraint_forces, motion_and_bias_forces, refine
 from nexdyn.tree.cfa_tables import ANY, BIAS_, FORCE_, SLOT, WAY, X_
 from nexdyn.tree.entries import is_finite
 from nexdyn.tree.handle import tables_at
@@ -14,9 +14,14 @@ from nexdyn.tree.tables import NV, joint_poses
 
 @formula
 def put_constraint_wrenches(model, cfa, out):  # type: ignore[no-untyped-def]
-    """W (F_S + Wᵀ RNEA(q, v, 0)) of every joint at its point in its parent-side frame, into rows 0, 1, … of `out`."""
+    """W (F_S + Wᵀ RNEA) of every joint at its point in its parent-side frame, into rows 0, 1, … of `out`."""
     index, topology, X_PJ = cfa.index, model.topology, joint_poses(model)
-    X, F, F_bias, rows = PoseRows(cfa.work, X_), ForceRows(cfa.work, FORCE_), ForceRows(cfa.work, BIAS_), ForceRows(out, 0)
+    X, F, F_bias, rows = (
+        PoseRows(cfa.work, X_),
+        ForceRows(cfa.work, FORCE_),
+        ForceRows(cfa.work, BIAS_),
+        ForceRows(out, 0),
+    )
     for i in range(1, len(index)):
         F_i = F[i] + F_bias[i]
         across = Force(Vec3(F_i.n.x, F_i.n.y, 0.0), F_i.f)
@@ -30,7 +35,7 @@ def put_constraint_wrenches(model, cfa, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def constraint_force_algorithm(handle, cfa, q, v, tau, qdd, wrench):  # type: ignore[no-untyped-def]
+def constraint_force_algorithm(handle, cfa, q, v, tau, refinements, qdd, wrench):  # type: ignore[no-untyped-def]
     """q̈ (N, nv) and the joints' constraint wrenches (N, nb, 6). Returns the first state that has no solution, and the link
     whose block of A is not positive definite (0: the numbers are not finite); or −1, 0."""
     model, work, _, _ = tables_at(handle)
@@ -39,5 +44,7 @@ def constraint_force_algorithm(handle, cfa, q, v, tau, qdd, wrench):  # type: ig
         lost = constraint_forces(model, cfa, q[s], tau[s], work, qdd[s])
         if lost > 0 or not is_finite(qdd[s]):
             return s, lost
+        for _ in range(refinements):
+            refine(model, cfa, tau[s], work, qdd[s])
         put_constraint_wrenches(model, cfa, wrench[s])
     return -1, 0

@@ -32,7 +32,7 @@ from nexdyn.kernel import formula, kernel, shared
 from nexdyn.spatial.algebra import Force, Motion, Vec3, to_child
 from nexdyn.spatial.mobility import mobility, mobility_less
 from nexdyn.spatial.table import ForceRows, InverseInertiaRows, MobilityRows, MotionRows, PoseRows
-from nexdyn.tree.cfa import accelerations, motion_and_bias_forces
+from nexdyn.tree.cfa import add_accelerations, change_motion, motion_and_bias_forces
 from nexdyn.tree.cfa_any import factor_small
 from nexdyn.tree.cfa_chains import RIGHT, Chains, rounds
 from nexdyn.tree.cfa_entries import put_constraint_wrenches
@@ -44,6 +44,7 @@ from nexdyn.tree.cfa_tables import (
     BRANCHES,
     FORCE_,
     INVERSE_,
+    LEAST_PIVOT,
     NET_,
     PARENT,
     RUNNING_,
@@ -65,40 +66,63 @@ NO_COLUMN = 1.0
 
 
 @kernel
-def control_forces(handle, cfa, chains, q, v, tau):  # type: ignore[no-untyped-def]
+def bias_and_columns(handle, cfa, chains, q, v):  # type: ignore[no-untyped-def]
+    """RNEA(q, v, 0), and the columns of H and W of every joint."""
+    model, work, _, _ = tables_at(handle)
+    topology, index = model.topology, cfa.index
+    motion_and_bias_forces(model, cfa, q, v, work)
+    X, F, H = PoseRows(cfa.work, X_), ForceRows(cfa.work, BIAS_), MotionRows(work.columns, H_)
+    for i in range(len(index) - 1, 0, -1):
+        kind, k, j, p = topology[i, KIND], topology[i, IQ], topology[i, IV], index[i, PARENT]
+        W, m = ForceRows(chains.W[i], 0), 6 - topology[i, NV]
+        motion_columns(kind, model.body[i, PITCH], q, k, H, j)
+        constraint_columns(kind, model.body[i, PITCH], q, k, W)
+        for n in range(j, j + topology[i, NV]):
+            if model.freedom[n, ARMATURE] > 0.0:
+                h = H[n]
+                scale = 1.0 / (h.w @ h.w + h.v @ h.v)
+                W[m] = Force(scale * h.w, scale * h.v)
+                m += 1
+        for n in range(m, 6):
+            W[n] = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+        if p > 0:
+            F[p] = F[p] + X[i] @ F[i]
+
+
+@kernel
+def change_bias(handle, cfa, qdd):  # type: ignore[no-untyped-def]
+    """RNEA(q, v, q̈) in the place of RNEA(q, v, 0)."""
+    model, work, _, _ = tables_at(handle)
+    change_motion(model, cfa, work, qdd)
+
+
+@kernel
+def control_forces(handle, cfa, chains, tau, qdd):  # type: ignore[no-untyped-def]
     """F_T of every joint, its Ĥ F_T, and the acceleration I⁻¹ P Ĥ F_T of every body."""
     model, work, _, _ = tables_at(handle)
     topology, freedom, index = model.topology, model.freedom, cfa.index
-    motion_and_bias_forces(model, cfa, q, v, work)
     X, F, H = PoseRows(cfa.work, X_), ForceRows(cfa.work, BIAS_), MotionRows(work.columns, H_)
     u, net, inverse = ForceRows(chains.u, 0), ForceRows(chains.net, 0), InverseInertiaRows(cfa.body, INVERSE_)
     alpha = MotionRows(chains.alpha, 0)
-    none = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    none: Any = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     for i in range(1, len(index)):
         net[i] = none
     for i in range(len(index) - 1, 0, -1):
-        kind, k, j, p = topology[i, KIND], topology[i, IQ], topology[i, IV], index[i, PARENT]
-        motion_columns(kind, model.body[i, PITCH], q, k, H, j)
-        W = ForceRows(chains.W[i], 0)
-        constraint_columns(kind, model.body[i, PITCH], q, k, W)
-        u_i, m = none, 6 - topology[i, NV]
+        j, p, u_i, m = topology[i, IV], index[i, PARENT], none, 6 - topology[i, NV]
         for n in range(j, j + topology[i, NV]):
             h = H[n]
-            scale = 1.0 / (h.w @ h.w + h.v @ h.v)
-            along, t = Force(scale * h.w, scale * h.v), tau[n] - F[i] @ h
-            chains.x[i, m] = 0.0
+            t = tau[n] - F[i] @ h
             if freedom[n, ARMATURE] > 0.0:
-                W[m] = along
-                chains.x[i, m] = t / freedom[n, ARMATURE]
+                chains.x[i, m] = t / freedom[n, ARMATURE] - qdd[n]
                 m += 1
             else:
-                u_i = u_i + t * along
+                scale = t / (h.w @ h.w + h.v @ h.v)
+                u_i = u_i + Force(scale * h.w, scale * h.v)
         for k in range(m, 6):
-            W[k] = none
+            chains.x[i, k] = 0.0
         u[i] = u_i
         alpha[i] = inverse[i] @ (net[i] + u_i)
         if p > 0:
-            F[p] = F[p] + X[i] @ F[i]
             net[p] = net[p] - X[i] @ u_i
 
 
@@ -126,6 +150,7 @@ def blocks_of_joints(handle, cfa, chains, first, last):  # type: ignore[no-untyp
         for k in range(6):
             # the parts of a node's body stay with the node
             own_k, parent_k = I_i @ W[k], I_p @ W_p[k]
+            chains.least[i, k] = LEAST_PIVOT * (W[k] @ own_k + W_p[k] @ parent_k)
             for l in range(6):
                 A[l, k] = (W[l] @ own_k if own else 0.0) + (W_p[l] @ parent_k if parents else 0.0)
                 L[k, l] = -(W_inward[l] @ parent_k) if parents else 0.0
@@ -134,7 +159,7 @@ def blocks_of_joints(handle, cfa, chains, first, last):  # type: ignore[no-untyp
                 A[m, m] += 1.0 / freedom[n, ARMATURE]
                 m += 1
         for k in range(m, 6):
-            A[k, k] = NO_COLUMN
+            A[k, k], chains.least[i, k] = NO_COLUMN, 0.0
 
 
 @shared
@@ -190,7 +215,7 @@ def copied(X, out):  # type: ignore[no-untyped-def]
 def factor_joint(chains, i, A):  # type: ignore[no-untyped-def]
     """The factors of A to joint i; notes where it is not positive definite."""
     copied(A, chains.S[i])
-    if not factor_small(chains.S[i], 6):
+    if not factor_small(chains.S[i], 6, chains.least[i]):
         chains.sound[i] = 0
 
 
@@ -267,8 +292,7 @@ def end_chains(chains, first, last):  # type: ignore[no-untyped-def]
 @shared
 def solve_nodes(cfa, chains, first, last):  # type: ignore[no-untyped-def]
     """F_S of the nodes' joints: Ā_node F_node = X̄_node (44), from the outermost inward and back."""
-    index, X = cfa.index, PoseRows(cfa.work, X_)
-    inverse = InverseInertiaRows(cfa.body, INVERSE_)
+    index, inverse = cfa.index, InverseInertiaRows(cfa.body, INVERSE_)
     running, beta, net = MobilityRows(cfa.spare, RUNNING_), MotionRows(cfa.spare, BETA_), ForceRows(cfa.spare, NET_)
     # what the chains leave on the joints at their ends
     for r in range(len(chains.joint)):
@@ -423,7 +447,7 @@ def forces_of_joints(handle, cfa, chains, first, last):  # type: ignore[no-untyp
 
 @kernel
 def end(handle, cfa, chains, qdd, wrench):  # type: ignore[no-untyped-def]
-    """Q̇ by (28) and the joints' constraint wrenches. Returns a link whose block was not positive definite; −1: not finite."""
+    """Q̇ += what (28) gives, and the joints' constraint wrenches. Returns a link whose block was not positive definite; −1: not finite."""
     model, work, _, _ = tables_at(handle)
     index, X, F, A = cfa.index, PoseRows(cfa.work, X_), ForceRows(cfa.work, FORCE_), MotionRows(cfa.work, ACCELERATION_)
     net, left, inverse = ForceRows(chains.net, 0), ForceRows(cfa.spare, NET_), InverseInertiaRows(cfa.body, INVERSE_)
@@ -437,7 +461,7 @@ def end(handle, cfa, chains, qdd, wrench):  # type: ignore[no-untyped-def]
             left[index[i, BRANCHES]] = net[i]
         if index[i, WAY] == ANY:
             copied(chains.W[i], cfa.W[index[i, SLOT]])
-    accelerations(model, cfa, work, qdd)
+    add_accelerations(model, cfa, work, qdd)
     put_constraint_wrenches(model, cfa, wrench)
     for i in range(1, len(index)):
         if chains.sound[i] == 0:
@@ -452,17 +476,31 @@ Phase = tuple[Callable[..., Any], tuple[Any, ...], int]
 
 
 def by_rounds(
-    tree: Tree, cfa: ConstraintTables, q: Any, v: Any, tau: Any, a: Any, wrench: Any, threads: int | None
+    tree: Tree,
+    cfa: ConstraintTables,
+    q: Any,
+    v: Any,
+    tau: Any,
+    refinements: int,
+    a: Any,
+    wrench: Any,
+    threads: int | None,
 ) -> tuple[int, int]:
     """The algorithm over states (N, …) on so many threads. Returns the first state without a solution and its link (0: not
     finite), or −1, 0."""
-    chains = tree.chains
+    chains, address = tree.chains, tree._address
+    work, count = phases(tree, cfa, chains), threads or cores()
     for s in range(len(q)):
-        control_forces(tree._address, cfa, chains, q[s], v[s], tau[s])
-        run(phases(tree, cfa, chains), threads or cores())
-        bad = end(tree._address, cfa, chains, a[s], wrench[s])
-        if bad != 0:
-            return s, max(bad, 0)
+        bias_and_columns(address, cfa, chains, q[s], v[s])
+        a[s] = 0.0
+        for again in range(1 + refinements):
+            if again:
+                change_bias(address, cfa, a[s])
+            control_forces(address, cfa, chains, tau[s], a[s])
+            run(work, count)
+            bad = end(address, cfa, chains, a[s], wrench[s])
+            if bad != 0:
+                return s, max(bad, 0)
     return -1, 0
 
 
@@ -511,4 +549,3 @@ def run(work: list[Phase], threads: int) -> None:
         thread.join()
     if failed:
         raise next((e for e in failed if not isinstance(e, threading.BrokenBarrierError)), failed[0])
-

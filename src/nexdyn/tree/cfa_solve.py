@@ -27,8 +27,7 @@ class JointForces(Mapping[str, Array]):
     def __init__(self, tree: Tree, array: Array, motion: tuple[Array, Array, Array]) -> None:
         self.array = array
         self._tree, self._motion = tree, motion
-        self._row = {name: k for k, name in enumerate(tree.joint_names)}
-        self._names = [arc.name for arc in tree.compiled.forest.arcs]
+        self._row, self._names = tree.link_of_joint, tree.arc_names
         self._fixed: dict[str, Array] | None = None
 
     def __getitem__(self, joint: str) -> Array:
@@ -64,19 +63,24 @@ def tables_for(tree: Tree) -> ConstraintTables:
     return constraint_tables(tree.compiled.model, tree.link_names)
 
 
-def solve(tree: Tree, q: Any, v: Any, tau: Any, solver: str, threads: int | None) -> tuple[Array, JointForces]:
+def solve(
+    tree: Tree, q: Any, v: Any, tau: Any, solver: str, threads: int | None, refinements: int
+) -> tuple[Array, JointForces]:
     """See `Tree.cfa`."""
     if solver not in SOLVERS:
         raise unknown("solver", solver, SOLVERS)
+    if not isinstance(refinements, int) or refinements < 0:
+        raise InputError(f"refinements is {refinements!r}; a whole number, 0 or more, is needed")
     given = tree.constraint_tables
     shape, (q, v, tau) = tree.batch(("q", q, tree.nq), ("v", v, tree.nv), ("tau", tau, tree.nv))
     a, wrench = np.empty((len(q), tree.nv)), np.empty((len(q), tree.nb, 6))
     if solver == "serial":
-        bad, link = constraint_force_algorithm(tree._address, given, q, v, tau, a, wrench)
+        bad, link = constraint_force_algorithm(tree._address, given, q, v, tau, refinements, a, wrench)
     else:
         from nexdyn.tree.cfa_rounds import by_rounds
 
-        bad, link = by_rounds(tree, given, q, v, tau, a, wrench, threads if solver == "parallel" else 1)
+        count = threads if solver == "parallel" else 1
+        bad, link = by_rounds(tree, given, q, v, tau, refinements, a, wrench, count)
     if bad >= 0:
         refuse(tree, q[bad], link)
     a = a.reshape(*shape, tree.nv)
@@ -92,8 +96,10 @@ def refuse(tree: Tree, q: Array, link: int, *, time: float | None = None, result
     from nexdyn.tree.cfa_text import condition_number
 
     joint = tree.compiled.forest.arcs[tree.compiled.arc_of_link[link]].name
+    condition = condition_number(tree, q)
+    told = f"is {condition:.1e}" if condition < 1e300 else "is beyond 1e16"
     raise SingularError(
-        f"the matrix A of the constraint forces is no longer positive definite at joint {joint!r}: its condition number is "
-        f"{condition_number(tree, q):.1e}, too much for double precision; use dynamics 'aba'",
+        f"the matrix A of the constraint forces is no longer positive definite at joint {joint!r}: its condition number "
+        f"{told}, too much for double precision; use dynamics 'aba'",
         time=time, where=joint, result=result,
     )  # fmt: skip

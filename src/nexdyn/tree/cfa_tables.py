@@ -1,15 +1,16 @@
 """The tables of the constraint force algorithm: what a tree's frozen numbers make constant, and its scratch.
 
-    index  int64   (nb + 1, 8)   parent, way of elimination, slot, columns of W, whether it is its parent's first to go, first v,
-                                 row in `spare` if several children hang on it, whether none does
-    body   float64 (nb + 1, 56)  I⁻¹ of the body as (1/m, c, J⁻¹) (10); I_p⁻¹ likewise at the joint's frame in the parent (10);
-                                 Λ_p P̂ there without the turn of a joint about z (36): constant I_p⁻¹ P̂ where the joint is the
-                                 parent's first to go, else filled in when its turn comes
-    work   float64 (nb + 1, 53)  cosine, sine, F_T, φ (5) of a joint about z; X (12), wrench of RNEA(q, v, 0) (6), F_i (6),
-                                 acceleration V̇ (6); factors (15) of a joint about z
-    spare  float64 (bodies of several children, 33) Λ (21) and β (6) so far, the rest of the forces on it (6)
-    W, Y, S  (slots, 6, 6)       of a joint that is not plainly about z: columns of W, of Λ_p P̂ W, factors;
-    u      (slots, 18)           its Ĥ F_T, φ, and room
+index  int64   (nb + 1, 8)   parent, way of elimination, slot, columns of W, whether it is its parent's first to go, first v,
+                             row in `spare` if several children hang on it, whether none does
+body   float64 (nb + 1, 56)  I⁻¹ of the body as (1/m, c, J⁻¹) (10); I_p⁻¹ likewise at the joint's frame in the parent (10);
+                             Λ_p P̂ there without the turn of a joint about z (36): constant I_p⁻¹ P̂ where the joint is the
+                             parent's first to go, else filled in when its turn comes
+work   float64 (nb + 1, 58)  cosine, sine, F_T, φ (5) of a joint about z; X (12), wrench of RNEA(q, v, 0) (6), F_i (6),
+                             acceleration V̇ (6); factors (15) and Wᵀ (Λ + P̂ᵀ Λ_p P̂) h (5) of a joint about z
+spare  float64 (bodies of several children, 33) Λ (21) and β (6) so far, the rest of the forces on it (6)
+W, Y, S  (slots, 6, 6)       of a joint that is not plainly about z: columns of W, of Λ_p P̂ W, factors;
+M      (slots, 42)           Λ_i and Λ_p when it was eliminated
+u      (slots, 24)           its Ĥ F_T, φ, F_T/D of armatured freedoms, and room
 """
 
 from __future__ import annotations
@@ -28,16 +29,18 @@ INDEX_COLUMNS = 8
 ABOUT_Z_FIRST, ABOUT_Z_BRANCH, ANY = range(3)
 """Ways: a joint about z that is the first to go of its parent's; one that is not; any other joint."""
 
-INVERSE_, SEEN_, COUPLING_ = 0, 10, 20
-BODY_COLUMNS = 56
-COS_, SIN_, TORQUE_, PHI_, X_, BIAS_, FORCE_, ACCELERATION_, FACTOR_ = 0, 1, 2, 3, 8, 20, 26, 32, 38
-WORK_COLUMNS = 53
+INVERSE_, SEEN_, COUPLING_, LEAST_ = 0, 10, 20, 56
+BODY_COLUMNS = 61
+COS_, SIN_, TORQUE_, PHI_, X_, BIAS_, FORCE_, ACCELERATION_, FACTOR_, ALONG_ = 0, 1, 2, 3, 8, 20, 26, 32, 38, 53
+WORK_COLUMNS = 58
 RUNNING_, BETA_, NET_ = 0, 21, 27
 SPARE_COLUMNS = 33
 
 NEAR_ZERO = 1e-10
 """A mass below this part of the heaviest body's, or a moment of inertia below this part of what the body's mass has about its
 joints, counts as none: I⁻¹ would lose more than ten digits."""
+LEAST_PIVOT = 32 * float(np.finfo(float).eps)
+"""A pivot below this part of its diagonal entry of A is what rounding left: A counts as not positive definite."""
 
 
 class ConstraintTables(NamedTuple):
@@ -50,7 +53,9 @@ class ConstraintTables(NamedTuple):
     W: Any
     Y: Any
     S: Any
+    M: Any
     u: Any
+    least: Any  # (6,), least pivots of the joint at hand
     W_p: Any  # (6, 6), W in the parent of the joint at hand
     lost: Any  # (1,), the link at which A was found not positive definite; 0: none
 
@@ -134,7 +139,13 @@ def constraint_tables(model: TreeModel, names: list[str]) -> ConstraintTables:
     body[1:, SEEN_ + 1 : SEEN_ + 4] = np.einsum("nji,nj->ni", R, packed[parent[1:], 1:4] - p)
     body[1:, SEEN_ + 4 : SEEN_ + 10] = _triangle(np.swapaxes(R, 1, 2) @ Ji @ R)
     body[:, COUPLING_ : COUPLING_ + 30] = Y[:, :, [0, 1, 3, 4, 5]].reshape(n, 30)
-    body[:, COUPLING_ + 30 :] = Y[:, :, 2]
+    body[:, COUPLING_ + 30 : COUPLING_ + 36] = Y[:, :, 2]
+    # the diagonal of A_i (31) for a joint about z, at most, however it is turned
+    own, seen = np.einsum("nkk->nk", M), np.einsum("nij,nik,nkj->nj", P, M[np.maximum(parent, 0)], P)
+    most = np.stack(
+        [own[:, 0] + own[:, 1], own[:, 0] + own[:, 1], own[:, 3] + own[:, 4], own[:, 3] + own[:, 4], own[:, 5]]
+    )
+    body[:, LEAST_:] = LEAST_PIVOT * (most.T + seen[:, [0, 1, 3, 4, 5]])
 
     index[:, PARENT], index[:, IV] = parent, topology[:, tables.IV]
     branches = topology[:, tables.BRANCHES] != 0
@@ -155,8 +166,8 @@ def constraint_tables(model: TreeModel, names: list[str]) -> ConstraintTables:
     any_kind = (index[:, WAY] == ANY) & (parent >= 0)
     slots = int(any_kind.sum())
     index[any_kind, SLOT] = np.arange(slots)
+    W, Y, S = np.zeros((3, slots, 6, 6))
     return ConstraintTables(
-        index, body, np.zeros((n, WORK_COLUMNS)), np.zeros((1 + int(branches.sum()), SPARE_COLUMNS)),
-        *np.zeros((3, slots, 6, 6)), np.zeros((slots, 18)), np.zeros((6, 6)),
-        np.zeros(1, dtype=np.int64),
+        index, body, np.zeros((n, WORK_COLUMNS)), np.zeros((1 + int(branches.sum()), SPARE_COLUMNS)), W, Y, S,
+        np.zeros((slots, 42)), np.zeros((slots, 24)), np.zeros(6), np.zeros((6, 6)), np.zeros(1, dtype=np.int64),
     )  # fmt: skip

@@ -47,7 +47,7 @@ def order_of(parent: Array) -> list[int]:
     n = len(parent)
     children = np.bincount(np.maximum(parent[1:], 0), minlength=n)
     parts: list[list[int]] = []
-    part, layer = np.full(n, -1), []
+    part, layer = np.full(n, -1), list[int]()
     for i in range(1, n):
         p = parent[i]
         if p > 0 and children[p] == 1 and children[i] < 2:

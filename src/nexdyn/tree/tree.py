@@ -258,7 +258,7 @@ class Tree:
         return a.reshape(*shape, self.nv)
 
     def cfa(
-        self, q: Any, v: Any, tau: Any, solver: Solver = "serial", *, threads: int | None = None
+        self, q: Any, v: Any, tau: Any, solver: Solver = "serial", *, threads: int | None = None, refinements: int = 1
     ) -> tuple[Array, JointForces]:
         """(acceleration (…, nv), force) by the constraint force algorithm (Liu, Hu, Zhang 2016).
 
@@ -267,13 +267,14 @@ class Tree:
 
         solver: "serial", block elimination in O(n); "odd-even", the paper's rounds along the chains and then the nodes;
             "parallel", the same rounds on `threads` threads, one a core by default.
+        refinements: how often the equations are solved again for what rounding left of them.
 
         InputError names bodies without inertia, and a mimic joint. SingularError names the joint where A is no longer positive
         definite, with A's condition number. {doc}`constraint_force` says how accurate the forces are.
         """
         from nexdyn.tree.cfa_solve import solve
 
-        return solve(self, q, v, tau, solver, threads)
+        return solve(self, q, v, tau, solver, threads, refinements)
 
     def constraint_matrices(self, q: Any) -> ConstraintMatrices:
         """P, H, W, I, A, B and C of the constraint force algorithm in full at one q (nq,), ordered as the paper prescribes."""
@@ -442,6 +443,17 @@ class Tree:
         """The body that carries each link's joint, links in the order of the tables."""
         arcs = self._compiled.forest.arcs
         return [arcs[a].child.name for a in self._compiled.arc_of_link[1:].tolist()]
+
+    @cached_property
+    def link_of_joint(self) -> dict[str, int]:
+        """The link that each moving joint carries, counted from 0."""
+        arcs = self._compiled.forest.arcs
+        return {arcs[a].name: i for i, a in enumerate(self._compiled.arc_of_link[1:].tolist())}
+
+    @cached_property
+    def arc_names(self) -> list[str]:
+        """All joints in the order of the bodies that they carry; that of a floating body has the body's name."""
+        return [arc.name for arc in self._compiled.forest.arcs]
 
     @property
     def coupling(self) -> Coupling | None:
