@@ -57,7 +57,7 @@ class Factor5(NamedTuple):
 @defines(operator.matmul)
 def _(I: InverseInertia, F: Force) -> Any:
     w: Any = I.J @ (F.n - cross(I.c, F.f))
-    v: Any = I.w * F.f + cross(I.c, w)  # type: ignore[operator]
+    v: Any = I.w * F.f + cross(I.c, w)
     return Motion(w, v)
 
 
