@@ -122,7 +122,7 @@ def test_arguments_are_not_written_to() -> None:
         (lambda t, q, v: t.rnea(np.zeros((2, 6)), np.zeros((3, 6)), v), r"q \(2, 6\), v \(3, 6\)"),
         (lambda t, q, v: t.jacobian(q, "nobody"), "no .*'nobody'"),
         (lambda t, q, v: t.jacobian(q, "revolute0", "wrld"), "no reference 'wrld'; did you mean 'world'"),
-        (lambda t, q, v: t.forward_dynamics(q, v, v, "lu"), "no dynamics 'lu'; valid: aba, crba"),
+        (lambda t, q, v: t.forward_dynamics(q, v, v, "lu"), "no dynamics 'lu'; valid: aba, crba, cfa"),
         (lambda t, q, v: t.motion_subspace("j"), "no joint 'j'"),
     ],
 )
