@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import sys
 import urllib.request
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -292,6 +293,22 @@ def test_arrows_of_reactions_are_the_wrenches_at_the_joints(chain: nx.Result, po
     expected = chain.reaction().sel(time=0.5, method="nearest").values[0, :3]
     R = chain.system.joint("hinge1").frames(chain.system.values).R_AJ
     np.testing.assert_allclose(arrows[0, 1] / scale, R @ expected, rtol=1e-4, atol=1e-3)
+
+
+def test_in_a_notebook_the_page_and_the_recording_are_in_the_cell(tmp_path: Path) -> None:
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    cells = [
+        "import nexdyn as nx\nr = nx.simulate(nx.load('double-pendulum'), t_end=0.1)",
+        f"viewer = nx.view(r, port={page.free_port(page.LOOPBACK, 18950)})\nviewer",
+        "viewer.close()\nnx.record(r)",
+    ]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of Jupyter
+        nbclient.NotebookClient(notebook, timeout=200, kernel_name="python3").execute()
+    shown = [output["data"]["text/html"] for cell in notebook.cells[1:] for output in cell.outputs if "data" in output]
+    assert len(shown) == 2
+    assert shown[0].startswith('<iframe src="http://127.0.0.1:') and shown[1].startswith('<iframe srcdoc="')
 
 
 # --- recordings -----------------------------------------------------------------------------------------------------

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -369,6 +372,57 @@ def test_a_lost_connection_comes_back(browser: Any, chain: nx.Result) -> None:
             comes_true_in(tab, lambda: bool(viewer.server.get_clients().keys() - before), 30.0)
             viewer.seek(1.0)
             comes_true_in(tab, lambda: shows(tab, viewer, centers(chain, 1.0)[3]))
+
+
+@contextmanager
+def forwarded(port: int) -> Iterator[int]:
+    """Another port that leads to `port`, as `ssh -L` makes one."""
+    ends: list[socket.socket] = []
+    threads: list[threading.Thread] = []
+
+    def pump(source: socket.socket, sink: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(1 << 16):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+
+    def accept() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                ends.append(listener.accept()[0])
+                ends.append(socket.create_connection((LOOPBACK, port)))
+                near, far = ends[-2:]
+                for pair in ((near, far), (far, near)):
+                    threads.append(threading.Thread(target=pump, args=pair))
+                    threads[-1].start()
+
+    listener = socket.create_server((LOOPBACK, 0))
+    accepting = threading.Thread(target=accept)
+    accepting.start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        with contextlib.suppress(OSError):
+            listener.shutdown(socket.SHUT_RDWR)  # ends accept
+        listener.close()
+        accepting.join()
+        for end in ends:
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+        for thread in threads:
+            thread.join()
+        for end in ends:
+            end.close()
+
+
+def test_the_page_works_through_a_forwarded_port(browser: Any, chain: nx.Result) -> None:
+    with on_a_free_port(chain) as viewer, forwarded(viewer.server.get_port()) as port:
+        viewer.look(Look(PLAIN))
+        viewer.seek(1.0)
+        with opened(browser, f"http://{LOOPBACK}:{port}") as tab:
+            comes_true_in(tab, lambda: viewer.watched)
+            comes_true_in(tab, lambda: shows(tab, viewer, centers(chain, 1.0)[3]))
+            assert all(f":{port}" in url for url in tab.requests if url.startswith(("http", "ws"))) and tab.faults == []
 
 
 @pytest.mark.parametrize("how", ["escape", "button"])

@@ -231,7 +231,7 @@ const plots = data.plots.map(plot => {
   const traces = plot.series.map(s => ({ x: plot.t, y: s.y, name: s.label, mode: "lines",
     line: { color: s.color, width: 1.5 } }));
   Plotly.newPlot(place, traces, {
-    title: { text: plot.title, font: { size: 13 } }, height: 240, margin: { l: 58, r: 8, t: 28, b: 34 },
+    title: { text: plot.title, font: { size: 13 } }, height: 240, margin: { l: 60, r: 16, t: 28, b: 36 },
     xaxis: { title: { text: plot.x, standoff: 4 } }, yaxis: { title: { text: plot.y, standoff: 4 } },
     legend: { orientation: "h", y: -0.25 }, showlegend: plot.series.length > 1, shapes: [line(data.start)],
     hovermode: "x",

@@ -265,10 +265,10 @@ class Viewer:
 
     def _run(self) -> None:
         """The thread that moves the time on."""
-        before = time.perf_counter()
-        while not self._ended.wait(max(0.0, 1.0 / RATE - (time.perf_counter() - before))):
+        before = due = time.perf_counter()
+        while not self._ended.wait(max(0.0, due - time.perf_counter())):
             now = time.perf_counter()
-            passed, before = now - before, now
+            passed, before, due = now - before, now, max(due + 1.0 / RATE, now)
             with self._lock:
                 self._settle(time.monotonic())
                 if not self._playing and self._frame is None:
