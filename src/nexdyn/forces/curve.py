@@ -112,6 +112,14 @@ def curve_value(data, k, x):  # type: ignore[no-untyped-def]
 
 
 @formula
+def curve_slope(data, k, x):  # type: ignore[no-untyped-def]
+    """F′(x); at a corner that to its right."""
+    p = piece_of(data, k, x)
+    s = x - p.x
+    return p.c1 + s * (2.0 * p.c2 + 3.0 * (s * p.c3))
+
+
+@formula
 def curve_energy(data, k, x):  # type: ignore[no-untyped-def]
     """U(x) = ∫₀ˣ F."""
     p = piece_of(data, k, x)

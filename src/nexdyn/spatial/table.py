@@ -190,6 +190,8 @@ def _rows_of(cls: Any) -> Any:
 
 Vec3Rows = _rows_of(algebra.Vec3)
 QuatRows = _rows_of(algebra.Quat)
+Mat3Rows = _rows_of(algebra.Mat3)
+Sym3Rows = _rows_of(algebra.Sym3)
 PoseRows = _rows_of(algebra.Pose)
 MotionRows = _rows_of(algebra.Motion)
 ForceRows = _rows_of(algebra.Force)

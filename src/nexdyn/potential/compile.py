@@ -1,0 +1,274 @@
+"""From constraint tables and masses to the tables of the incremental potential."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from nexdyn.constraints.tables import PAIR as PAIR_OF
+from nexdyn.constraints.tables import ConstraintTables
+from nexdyn.forces.tables import ForceTables
+from nexdyn.linalg.plan import Plan, elimination_plan, locate
+from nexdyn.model.functions import Function
+from nexdyn.model.time_kernels import time_row
+from nexdyn.potential.tables import (
+    BODY_A,
+    BODY_B,
+    COUNT,
+    COUPLED,
+    GROUP_COLUMNS,
+    HINGE,
+    KIND,
+    LINK,
+    LINKS,
+    NONE,
+    PART,
+    PARTS,
+    PLACE,
+    ROWS,
+    SLOT,
+    SLOTS,
+    TURNED,
+    LoadTables,
+    PotentialModel,
+    PotentialState,
+    PotentialWork,
+    SpringTables,
+)
+from nexdyn.spatial.rotations import rotation_matrix
+
+
+def potential_model(
+    mass: np.ndarray, gravity: np.ndarray, tables: ConstraintTables, hinges: Sequence[int],
+    functions: Sequence[Function], length: float, springs: Springs, loads: Loads,
+) -> PotentialModel:  # fmt: skip
+    """The model. mass (nb + 1, 10): m, m c, inertia about the body's origin; hinges: the pairs that are revolute joints."""
+    nb = len(mass) - 1
+    com = centres(mass)
+    central = central_masses(mass)
+    numbers: list[float] = []
+    starts = []
+    for function in functions:
+        starts.append(len(numbers))
+        numbers += time_row(function)
+
+    found = _group(tables, set(hinges), starts)
+    of_springs = [[int(i) for i in pair if i] for pair in springs.coordinates.pairs]
+    of_loads = [[int(i) for i in load[2:4] if i] for load in loads.index]
+    edges = [pair for bodies in [*found.bodies, *of_springs, *of_loads] for pair in itertools.combinations(bodies, 2)]
+    plan = elimination_plan(np.full(nb, 6), np.array(edges, dtype=np.int64).reshape(-1, 2) - 1)
+    diagonal = np.append(NONE, _place(plan, np.arange(1, nb + 1), np.arange(1, nb + 1))[:, 0])
+
+    groups = np.array(found.groups, dtype=np.int64).reshape(-1, GROUP_COLUMNS)
+    inside = np.flatnonzero((groups[:, KIND] != COUPLED) & (groups[:, BODY_A] > 0) & (groups[:, BODY_B] > 0))
+    places = _place(plan, groups[inside, BODY_A], groups[inside, BODY_B])
+    groups[inside, PLACE], groups[inside, TURNED] = places[:, 0], places[:, 1] == 1
+    slot_body = np.array([0] * len(found.row_of) + found.slot_body, dtype=np.int64)
+    parts, links = _coupled(tables, plan, groups, found, slot_body)
+    return PotentialModel(
+        central, np.array(gravity, dtype=float), about_centres(tables, com), groups, parts, links, slot_body,
+        np.array(found.row_of, dtype=np.int64), np.array(found.driven, dtype=np.int64), np.array(numbers),
+        _springs(springs, plan, com), _loads(loads, plan, com), plan, diagonal, spare_inertia(central, length),
+        float(length), _reach(tables, com, length),
+    )  # fmt: skip
+
+
+def _reach(tables: ConstraintTables, com: np.ndarray, length: float) -> float:
+    """The longest arm from a centre of mass to a joint."""
+    frames = about_centres(tables, com).frames
+    arms = [
+        np.linalg.norm(frames[tables.pairs[:, side] > 0, 12 * side + 9 : 12 * side + 12], axis=1) for side in (0, 1)
+    ]
+    longest = float(np.concatenate(arms).max(initial=0.0))
+    return longest if longest > 0.0 else float(length)
+
+
+class Springs(NamedTuple):
+    """Springs as they are described: law, first datum and data as ``springs`` says, the coordinates of one term each, and
+    near what angles start."""
+
+    law: np.ndarray
+    first: np.ndarray
+    data: list[float]
+    coordinates: ConstraintTables
+    near: np.ndarray
+
+
+class Loads(NamedTuple):
+    """Loads as they are described: kind, element, bodies a and b (n, 4), and the tables that elements are in."""
+
+    index: np.ndarray  # type: ignore[assignment]
+    tables: ForceTables
+
+
+def about_centres(tables: ConstraintTables, com: np.ndarray) -> ConstraintTables:
+    """The tables with frames from the centres of mass."""
+    frames = tables.frames.copy()
+    frames[:, 9:12] -= com[tables.pairs[:, 0]]
+    frames[:, 21:24] -= com[tables.pairs[:, 1]]
+    return tables._replace(frames=frames)
+
+
+def _springs(springs: Springs, plan: Plan, com: np.ndarray) -> SpringTables | None:
+    n = len(springs.law)
+    if n == 0:
+        return None
+    index = _with_places(plan, np.column_stack([springs.law, springs.first, springs.coordinates.pairs]))
+    return SpringTables(
+        index, np.array(springs.data), about_centres(springs.coordinates, com), np.zeros((n, 4)), springs.near.copy(),
+        np.zeros((n, 3)), np.zeros((n, 16)), np.zeros((n, 2)), np.zeros(n),
+    )  # fmt: skip
+
+
+def _loads(loads: Loads, plan: Plan, com: np.ndarray) -> LoadTables | None:
+    n = len(loads.index)
+    if n == 0:
+        return None
+    frames = loads.tables.frames.copy()
+    for _, element, a, b in loads.index.tolist():
+        frames[element, 9:12] -= com[a]
+        frames[element, 21:24] -= com[b]
+    return LoadTables(
+        _with_places(plan, loads.index), loads.tables._replace(frames=frames), np.zeros((n, 12)), np.zeros((24, 6))
+    )
+
+
+def _with_places(plan: Plan, index: np.ndarray) -> np.ndarray:
+    """Rows that end in bodies a and b, with the place of their block and whether it is turned."""
+    out = np.column_stack([index, np.full(len(index), NONE), np.zeros(len(index), dtype=np.int64)]).astype(np.int64)
+    inside = np.flatnonzero((index[:, 2] > 0) & (index[:, 3] > 0))
+    places = _place(plan, index[inside, 2], index[inside, 3])
+    out[inside, 4], out[inside, 5] = places[:, 0], places[:, 1] == 1
+    return out
+
+
+def spare_inertia(central: np.ndarray, length: float) -> np.ndarray:
+    """For the Hessian only: a body with next to no inertia about an axis borrows a little of what it has."""
+    full = central[:, [1, 2, 3, 2, 4, 5, 3, 5, 6]].reshape(-1, 3, 3)
+    reference = np.maximum(np.trace(full, axis1=1, axis2=2), 1e-4 * central[:, 0] * length**2)
+    return np.where(np.linalg.eigvalsh(full)[:, 0] < 1e-6 * reference, 1e-3 * reference, 0.0)
+
+
+def _place(plan: Plan, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    """Where the blocks of bodies i and j lie: place, step of i, step of j."""
+    out = np.empty((len(i), 3), dtype=np.int64)
+    locate(plan, np.ascontiguousarray(i) - 1, np.ascontiguousarray(j) - 1, out)
+    return out
+
+
+def centres(mass: np.ndarray) -> np.ndarray:
+    """Centres of mass in the bodies' frames, (nb + 1, 3)."""
+    m = mass[:, :1]
+    return np.where(m > 0.0, mass[:, 1:4] / np.where(m > 0.0, m, 1.0), 0.0)
+
+
+def central_masses(mass: np.ndarray) -> np.ndarray:
+    """(nb + 1, 7): m, and the inertia about the centre of mass (xx, xy, xz, yy, yz, zz)."""
+    m, c, out = mass[:, 0], centres(mass), np.empty((len(mass), 7))
+    i, j = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])
+    steiner = (c * c).sum(axis=1)[:, None] * (i == j) - c[:, i] * c[:, j]
+    out[:, 0], out[:, 1:] = m, mass[:, 4:] - m[:, None] * steiner
+    return out
+
+
+class _Groups:
+    """Rows as they come together: what is looked at at once, and the moving bodies of each."""
+
+    def __init__(self) -> None:
+        self.groups: list[list[int]] = []
+        self.bodies: list[list[int]] = []
+        self.row_of: list[int] = []
+        self.driven: list[int] = []
+        self.slot_body: list[int] = []
+        self.terms: list[tuple[int, int]] = []
+        """Group and term of the terms of coupled rows."""
+
+
+def _group(tables: ConstraintTables, hinges: set[int], starts: list[int]) -> _Groups:
+    found = _Groups()
+    last = NONE
+    for q, (first, count, driver) in enumerate(tables.rows.tolist()):
+        pairs = list(dict.fromkeys(tables.terms[first : first + count, PAIR_OF].tolist()))
+        if pairs[0] in hinges and len(pairs) == 1 and driver < 0:
+            if pairs[0] != last:
+                found.groups.append(
+                    [HINGE, pairs[0], len(found.row_of), 6, *tables.pairs[pairs[0]].tolist(), NONE, 0, 0]
+                )
+                found.row_of += [NONE] * 6
+                found.driven += [NONE] * 6
+            last = pairs[0]
+            continue
+        if len(pairs) > 1:
+            found.groups.append([COUPLED, len(found.terms), len(found.row_of), 1, 0, 0, 0, 0, count])
+            found.terms += [(len(found.groups) - 1, e) for e in range(first, first + count)]
+        elif pairs[0] == last and found.groups[-1][KIND] == ROWS:
+            found.groups[-1][COUNT] += 1
+        else:
+            found.groups.append([ROWS, pairs[0], len(found.row_of), 1, *tables.pairs[pairs[0]].tolist(), NONE, 0, 0])
+        last = pairs[0] if len(pairs) == 1 else NONE
+        found.row_of.append(q)
+        found.driven.append(starts[driver] if driver >= 0 else NONE)
+    for group in found.groups:
+        if group[KIND] == COUPLED:
+            terms = [e for _, e in found.terms[group[PART] : group[PART] + group[PARTS]]]
+            bodies = sorted({i for e in terms for i in tables.pairs[tables.terms[e, PAIR_OF]].tolist() if i})
+            group[SLOT], group[SLOTS] = len(found.row_of) + len(found.slot_body), len(bodies)
+            found.slot_body += bodies
+            found.bodies.append(bodies)
+        else:
+            found.bodies.append([i for i in group[BODY_A : BODY_B + 1] if i])
+    return found
+
+
+def _coupled(
+    tables: ConstraintTables, plan: Plan, groups: np.ndarray, found: _Groups, slot_body: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Parts and links of the coupled rows; their groups take where the links are."""
+    parts: list[tuple[int, int, int, int, int]] = []
+    links: list[tuple[int, int, int]] = []
+    for g in np.flatnonzero(groups[:, KIND] == COUPLED):
+        slots = range(groups[g, SLOT], groups[g, SLOT] + groups[g, SLOTS])
+        slot_of = {int(slot_body[k]): k for k in slots}
+        groups[g, LINK] = len(links)
+        for k, l in itertools.combinations_with_replacement(slots, 2):
+            place, step, _ = _place(plan, slot_body[[k]], slot_body[[l]])[0].tolist()
+            links.append((l, k, place) if step == 1 and k != l else (k, l, place))
+        groups[g, LINKS] = len(links) - groups[g, LINK]
+        for _, e in found.terms[groups[g, PART] : groups[g, PART] + groups[g, PARTS]]:
+            a, b = tables.pairs[tables.terms[e, PAIR_OF]].tolist()
+            place, turned = NONE, 0
+            if a and b:
+                place, step, _ = _place(plan, np.array([a]), np.array([b]))[0].tolist()
+                turned = int(step == 1)
+            parts.append((e, slot_of.get(a, NONE), slot_of.get(b, NONE), place, turned))
+    return np.array(parts, dtype=np.int64).reshape(-1, 5), np.array(links, dtype=np.int64).reshape(-1, 3)
+
+
+def new_state(
+    model: PotentialModel, mass: np.ndarray, q: np.ndarray, v: np.ndarray, near: np.ndarray
+) -> PotentialState:
+    """At poses q (nb + 1, 7) and velocities v (nb + 1, 6) of the bodies' origins; `mass` as for the model."""
+    n, nr, c = len(q), len(model.row_of), centres(mass)
+    R = rotation_matrix(q[:, :4])
+    arm = np.einsum("nij,nj->ni", R, c)
+    at, moving = q.copy(), v.copy()
+    at[:, 4:] += arm
+    moving[:, 3:] += np.cross(np.einsum("nij,nj->ni", R, v[:, :3]), arm)
+    zeros = [np.zeros((n, 6)) for _ in range(4)]
+    run = np.array([1.0, 0.0, 1.0, 0.0])
+    return PotentialState(at, moving, zeros[0], np.zeros(nr), np.ones(nr), run, near.copy(), *zeros[1:])
+
+
+def new_work(model: PotentialModel, state: PotentialState) -> PotentialWork:
+    """Scratch for `model`, with the ground where it is."""
+    n, nr = len(state.q), len(model.row_of)
+    base = np.tile([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], (n, 1))
+    x, start, free, past, force = (np.zeros((n, 6)) for _ in range(5))
+    return PotentialWork(
+        base, base.copy(), base[:, :9].copy(), x, start, free, past, force, model.plan.new_vector(),
+        model.plan.new_vector(), np.zeros(nr), np.zeros(len(state.near)), np.zeros((len(model.slot_body), 16)),
+        np.zeros(nr), np.zeros(nr), model.plan.new_blocks(), model.plan.new_work(),
+    )  # fmt: skip

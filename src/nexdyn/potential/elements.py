@@ -1,0 +1,171 @@
+"""The springs and loads of a system: which coordinates of which bodies have an energy, and what else acts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from nexdyn.constraints.kinds import ANGLE, DISTANCE, NUMBER
+from nexdyn.constraints.tables import ConstraintTables
+from nexdyn.errors import InputError
+from nexdyn.forces import kinds
+from nexdyn.forces.tables import FIRST, FRAME_COLUMNS, INDEX_COLUMNS, ForceTables, force_tables
+from nexdyn.model.joint import Joint
+from nexdyn.model.system import System
+from nexdyn.potential.compile import Loads, Springs
+from nexdyn.potential.tables import BALL, EFFORT, ELEMENT, LINEAR, TABLE, USER
+
+NO_DAMPING = [0.0, 0.0, 1.0, 0.0]
+"""d, f, v_f, J of an element without any."""
+TURNED = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+"""Axes (x, y, z) → (z, y, −x): an angle about x becomes one about z, seen from the other side."""
+
+
+class _Coordinates:
+    """Scalar coordinates with an energy, as they come together."""
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[int, int]] = []
+        self.frames: list[np.ndarray] = []
+        self.primitives: list[int] = []
+        self.laws: list[int] = []
+        self.first: list[int] = []
+        self.data: list[float] = []
+        self.near: list[float] = []
+
+    def add(
+        self, pair: tuple[int, int], frame: np.ndarray, primitive: int, law: int, data: list[float], near: float = 0.0
+    ) -> None:
+        """An element: its two bodies, frames and coordinate; law and data; the value that an angle is near."""
+        self.pairs.append(pair)
+        self.frames.append(frame)
+        self.primitives.append(primitive)
+        self.laws.append(law)
+        self.first.append(len(self.data))
+        self.data += data
+        self.near.append(near)
+
+    def springs(self) -> Springs:
+        """The tables."""
+        n = len(self.pairs)
+        terms = np.full((n, 4), -1, dtype=np.int64)
+        terms[:, 0], terms[:, 1], terms[:, 3] = np.arange(n), self.primitives, np.arange(n)
+        rows = np.column_stack([np.arange(n), np.ones(n, dtype=np.int64), np.full(n, -1)]).astype(np.int64)
+        tables = ConstraintTables(
+            np.array(self.pairs, dtype=np.int64).reshape(-1, 2), np.array(self.frames).reshape(-1, 24), terms,
+            np.ones(n), rows, np.zeros(n), None,
+        )  # fmt: skip
+        law, first = np.array(self.laws, dtype=np.int64), np.array(self.first, dtype=np.int64)
+        return Springs(law, first, self.data, tables, np.array(self.near))
+
+
+def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Springs, Loads]:
+    """All that acts in `system` but gravity.
+
+    number_of: of each body, "ground" among them. Raises InputError for an effort in a freedom without a coordinate.
+    """
+    values, found = system.values, _Coordinates()
+    tables = force_tables(system, lambda body: (number_of[body], np.eye(3), np.zeros(3)), lambda joint: (0, 0))
+    index: list[tuple[int, int, int, int]] = []
+    extra: list[tuple[tuple[int, int], np.ndarray, list[float]]] = []
+    for joint in system.joints.values():
+        if joint.nv == 0:
+            continue
+        resolved = joint.resolved(values)
+        active = [resolved.damping, resolved.stiffness, resolved.friction, resolved.armature]
+        if not any(x.any() for x in active):
+            continue
+        if joint.kind in ("spherical", "free"):
+            if joint.kind == "free" or resolved.armature.any():
+                raise InputError(
+                    f"{joint} has damping, stiffness, friction or armature that ImplicitEuler does not carry; "
+                    "use a Bushing or a UserForce"
+                )
+            numbers = [
+                *resolved.stiffness,
+                *resolved.rest,
+                *resolved.damping,
+                *resolved.friction,
+                resolved.friction_speed,
+            ]
+            extra.append((_bodies(joint, number_of), _frame(joint, values), [float(x) for x in numbers]))
+            continue
+        for m in range(joint.nv):
+            data = [
+                resolved.damping[m], resolved.friction[m], resolved.friction_speed, resolved.armature[m],
+                resolved.stiffness[m], resolved.rest[m], 0.0,
+            ]  # fmt: skip
+            if data[0] or data[1] or data[3] or data[4]:
+                _add_freedom(found, joint, m, values, number_of, LINEAR, [float(x) for x in data])
+    for e, force in enumerate(system.forces.values()):
+        numbers = force.data(values)
+        pair, frame = (int(tables.index[e, 1]), int(tables.index[e, 2])), tables.frames[e].copy()
+        if force.joint_name is not None:
+            joint, m = system.joint(force.joint_name), int(force.__dict__["freedom"])
+            law = {kinds.JOINT_TABLE: TABLE, kinds.JOINT_FORCE: EFFORT}.get(force.code, USER)
+            damping = [numbers[1], *NO_DAMPING[1:]] if law == TABLE else NO_DAMPING
+            own = [numbers[0], *numbers[2:]] if law == TABLE else numbers
+            _add_freedom(found, joint, m, values, number_of, law, [*damping, *own])
+        elif force.code == kinds.POINT_SPRING:
+            k, d, length, f0 = numbers
+            found.add(pair, frame, DISTANCE, LINEAR, [d, *NO_DAMPING[1:], k, length, f0])
+        elif force.code == kinds.TORSION_SPRING:
+            k, d, c, s, m0 = numbers
+            rest = float(np.arctan2(s, c))
+            found.add(pair, frame, ANGLE, LINEAR, [d, *NO_DAMPING[1:], k, rest, m0], rest)
+        elif force.code == kinds.FORCE_TABLE:
+            found.add(pair, frame, DISTANCE, TABLE, [numbers[1], *NO_DAMPING[1:], numbers[0], *numbers[2:]])
+        else:
+            index.append((ELEMENT, e, *pair))
+    return found.springs(), _loads(tables, index, extra)
+
+
+def _loads(
+    tables: ForceTables, index: list[tuple[int, int, int, int]],
+    balls: list[tuple[tuple[int, int], np.ndarray, list[float]]],
+) -> Loads:  # fmt: skip
+    """The elements `index`, and the springs and dampers of ball joints after them in the same tables."""
+    rows = np.zeros((len(balls), INDEX_COLUMNS), dtype=np.int64)
+    frames = np.zeros((len(balls), FRAME_COLUMNS))
+    data = [tables.data]
+    size = len(tables.data)
+    for n, (pair, frame, numbers) in enumerate(balls):
+        rows[n, FIRST], frames[n] = size, frame
+        data.append(np.array(numbers))
+        size += len(numbers)
+        index.append((BALL, len(tables.index) + n, *pair))
+    merged = ForceTables(
+        np.concatenate([tables.index, rows]), np.concatenate([tables.frames, frames]), np.concatenate(data)
+    )
+    return Loads(np.array(index, dtype=np.int64).reshape(-1, 4), merged)
+
+
+def _bodies(joint: Joint, number_of: Mapping[str, int]) -> tuple[int, int]:
+    return number_of[joint.parent.name], number_of[joint.child.name]
+
+
+def _frame(joint: Joint, values: Mapping[str, float]) -> np.ndarray:
+    R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(values)
+    return np.concatenate([R_AJ.ravel(), p_AJ, R_BJ.ravel(), p_BJ])
+
+
+def _add_freedom(
+    found: _Coordinates, joint: Joint, m: int, values: Mapping[str, float], number_of: Mapping[str, int], law: int,
+    data: list[float],
+) -> None:  # fmt: skip
+    """An element in freedom m of a joint."""
+    if m >= len(joint.coordinates):
+        raise InputError(
+            f"{joint}, {joint.kind}, has no coordinate for an effort in its freedom {m}; use an AppliedForce or a UserForce"
+        )
+    equation, (a, b) = joint.coordinates[m], _bodies(joint, number_of)
+    R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(values)
+    q0 = joint.resolved(values).q0
+    near = float(q0[m]) if q0 is not None else 0.0
+    if equation == "Tilt":
+        frame = np.concatenate([(R_BJ @ TURNED).ravel(), p_BJ, (R_AJ @ TURNED).ravel(), p_AJ])
+        found.add((b, a), frame, ANGLE, law, data, near)
+        return
+    frame = np.concatenate([R_AJ.ravel(), p_AJ, R_BJ.ravel(), p_BJ])
+    found.add((a, b), frame, NUMBER[equation], law, data, near)

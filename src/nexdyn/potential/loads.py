@@ -1,0 +1,193 @@
+"""Loads without a scalar coordinate: applied forces, bushings, user's forces, springs and dampers of ball joints.
+
+    Q(x) = generalized force of the element at x, t + dt and the velocity (x − x̃)/dt
+    gradient −dt² Q(x),   E = −½ dt² (Q(x) + Q(0)) · x,   Hessian −dt² ∂Q/∂x, symmetric part, by differences
+
+E is the work in the step by the trapezoidal rule, exact where Q is linear: springs, dampers, constant forces. Many of these
+have no potential. Where E is not exact, the gradient is what counts; `doubt` is by how much E may be off, and what a
+line search allows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nexdyn.forces.joint import friction_effort, spherical_spring
+from nexdyn.forces.tables import FIRST, frames_a, frames_b
+from nexdyn.forces.verbs import force_element
+from nexdyn.generic import defines, generic
+from nexdyn.kernel import formula
+from nexdyn.potential.blocks import add_second_entry
+from nexdyn.potential.increments import coefficients, series_matrix
+from nexdyn.potential.tables import BALL, LOAD_A, LOAD_B, LOAD_ELEMENT, LOAD_KIND, LOAD_PLACE, LOAD_TURNED, LoadTables
+from nexdyn.spatial.algebra import Force, Motion, Pose, Quat, T, Vec3, cross, normalized
+from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows
+
+DIFFERENCE = 1e-7
+DOUBT = 0.1
+
+
+@formula
+def body_at(base, x, past, dt):  # type: ignore[no-untyped-def]
+    """Pose, A and velocity (of the centre, world axes) of a body at the increments x."""
+    k = coefficients(x.w)
+    J = series_matrix(x.w, k.b, k.c)
+    A = base.R @ J
+    s = 1.0 / dt
+    return (
+        Pose(base.R @ series_matrix(x.w, k.a, k.b), base.p + x.v),
+        A,
+        Motion(A @ (s * (x.w - past.w)), s * (x.v - past.v)),
+    )
+
+
+@formula
+def quaternion_of(R):  # type: ignore[no-untyped-def]
+    """The unit quaternion of R, from that of its four expressions whose leading entry is largest."""
+    trace = R.xx + R.yy + R.zz
+    w, x = 1.0 + trace, 1.0 + 2.0 * R.xx - trace
+    y, z = 1.0 + 2.0 * R.yy - trace, 1.0 + 2.0 * R.zz - trace
+    if w >= x and w >= y and w >= z:
+        return normalized(Quat(w, R.zy - R.yz, R.xz - R.zx, R.yx - R.xy))
+    if x >= y and x >= z:
+        return normalized(Quat(R.zy - R.yz, x, R.xy + R.yx, R.xz + R.zx))
+    if y >= z:
+        return normalized(Quat(R.xz - R.zx, R.xy + R.yx, y, R.yz + R.zy))
+    return normalized(Quat(R.yx - R.xy, R.xz + R.zx, R.yz + R.zy, z))
+
+
+@formula
+def ball_torque(data, k, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+    """Torque on B, world axes, of a ball joint's spring, damper and friction. Data: stiffness, rest, damping, friction (3
+    each), v_f; in B's axes."""
+    R = T(X_B.R)
+    q, w = quaternion_of(T(X_A.R) @ X_B.R), R @ (V_B.w - V_A.w)
+    K, rest = Vec3(data[k], data[k + 1], data[k + 2]), Vec3(data[k + 3], data[k + 4], data[k + 5])
+    n = spherical_spring(q, K, rest)
+    v_f = data[k + 12]
+    n = n - Vec3(
+        data[k + 6] * w.x - friction_effort(w.x, data[k + 9], v_f),
+        data[k + 7] * w.y - friction_effort(w.y, data[k + 10], v_f),
+        data[k + 8] * w.z - friction_effort(w.z, data[k + 11], v_f),
+    )
+    return X_B.R @ n
+
+
+@formula
+def frame_motion(X, V, p):  # type: ignore[no-untyped-def]
+    """Velocity of the point p of a body, from that of its centre."""
+    return Motion(V.w, V.v + cross(V.w, X.R @ p))
+
+
+@formula
+def load(loads, e, t, X_a, V_a, X_b, V_b):  # type: ignore[no-untyped-def]
+    """(status, F_a, F_b): force on the bodies of load e about their centres, world axes."""
+    index, tables = loads.index, loads.forces
+    k = index[e, LOAD_ELEMENT]
+    X_LA, X_LB = frames_a(tables), frames_b(tables)
+    X_aA, X_bB = X_LA[k], X_LB[k]
+    X_A, X_B = X_a @ X_aA, X_b @ X_bB
+    V_A, V_B = frame_motion(X_a, V_a, X_aA.p), frame_motion(X_b, V_b, X_bB.p)
+    if index[e, LOAD_KIND] == BALL:
+        n, o = ball_torque(tables.data, tables.index[k, FIRST], X_A, V_A, X_B, V_B), Vec3(0.0, 0.0, 0.0)
+        return 0, Force(-n, o), Force(n, o)
+    status, F_A, F_B = force_element(tables, k, t, X_A, V_A, X_B, V_B)
+    F_a = Force(F_A.n + cross(X_a.R @ X_aA.p, F_A.f), F_A.f)
+    return status, F_a, Force(F_B.n + cross(X_b.R @ X_bB.p, F_B.f), F_B.f)
+
+
+@formula
+def body_here(work, i, dt):  # type: ignore[no-untyped-def]
+    """Pose and velocity of body i at work.x; the ground stands."""
+    X0, X, A = PoseRows(work.base, 0), PoseRows(work.pose, 0), Mat3Rows(work.turning, 0)
+    x, past = MotionRows(work.x, 0), MotionRows(work.past, 0)
+    s = 1.0 / dt
+    return Pose(X[i].R, X0[i].p + X[i].p), Motion(A[i] @ (s * (x[i].w - past[i].w)), s * (x[i].v - past[i].v))
+
+
+@formula
+def chart_force(loads, e, t, dt, work, i):  # type: ignore[no-untyped-def]
+    """Q of load e in the chart, of bodies a and b, at x with component i of the two increased by DIFFERENCE."""
+    x, past, base = MotionRows(work.x, 0), MotionRows(work.past, 0), PoseRows(work.base, 0)
+    a, b = loads.index[e, LOAD_A], loads.index[e, LOAD_B]
+    x_a, x_b = x[a], x[b]
+    d = DIFFERENCE
+    w = Vec3(d if i % 6 == 0 else 0.0, d if i % 6 == 1 else 0.0, d if i % 6 == 2 else 0.0)
+    v = Vec3(d if i % 6 == 3 else 0.0, d if i % 6 == 4 else 0.0, d if i % 6 == 5 else 0.0)
+    if i < 6:
+        x_a = x_a + Motion(w, v)
+    else:
+        x_b = x_b + Motion(w, v)
+    X_a, A_a, V_a = body_at(base[a], x_a, past[a], dt)
+    X_b, A_b, V_b = body_at(base[b], x_b, past[b], dt)
+    _, F_a, F_b = load(loads, e, t, X_a, V_a, X_b, V_b)
+    return Force(T(A_a) @ F_a.n, F_a.f), Force(T(A_b) @ F_b.n, F_b.f)
+
+
+add_loads = generic(
+    "add_loads",
+    "Add −dt² Q of all loads to the gradient; returns (E, doubt, element that failed or −1). `first`: x is 0, keep Q(0).",
+)
+add_loads_hessian = generic("add_loads_hessian", "−dt² times the symmetric part of ∂Q/∂x.")
+
+
+@defines(add_loads)
+def _(model: Any, loads: None, t: Any, dt: Any, work: Any, first: Any) -> Any:
+    return 0.0, 0.0, -1
+
+
+@defines(add_loads)
+def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any, first: Any) -> Any:
+    index, x, A, g = loads.index, MotionRows(work.x, 0), Mat3Rows(work.turning, 0), ForceRows(work.gradient, 0)
+    Q_0a, Q_0b = ForceRows(loads.before, 0), ForceRows(loads.before, 6)
+    E = doubt = 0.0
+    h = dt * dt
+    for e in range(len(index)):
+        a, b = index[e, LOAD_A], index[e, LOAD_B]
+        X_a, V_a = body_here(work, a, dt)
+        X_b, V_b = body_here(work, b, dt)
+        status, F_a, F_b = load(loads, e, t, X_a, V_a, X_b, V_b)
+        if status != 0:
+            return E, doubt, index[e, LOAD_ELEMENT]
+        Q_a, Q_b = Force(T(A[a]) @ F_a.n, F_a.f), Force(T(A[b]) @ F_b.n, F_b.f)
+        if first:
+            Q_0a[e], Q_0b[e] = Q_a, Q_b
+        change = 0.0
+        if a != 0:
+            g[a - 1] = g[a - 1] + -h * Q_a
+            E -= h * (Q_a @ x[a])
+            change += (Q_a - Q_0a[e]) @ x[a]
+        if b != 0:
+            g[b - 1] = g[b - 1] + -h * Q_b
+            E -= h * (Q_b @ x[b])
+            change += (Q_b - Q_0b[e]) @ x[b]
+        E += 0.5 * h * change
+        doubt += DOUBT * h * abs(change)
+    return E, doubt, -1
+
+
+@defines(add_loads_hessian)
+def _(model: Any, loads: None, t: Any, dt: Any, work: Any) -> Any:
+    return None
+
+
+@defines(add_loads_hessian)
+def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any) -> Any:
+    index, A, F = loads.index, Mat3Rows(work.turning, 0), ForceRows(loads.rate, 0)
+    rate = loads.rate.reshape(-1)
+    s = -dt * dt / DIFFERENCE
+    for e in range(len(index)):
+        a, b = index[e, LOAD_A], index[e, LOAD_B]
+        X_a, V_a = body_here(work, a, dt)
+        X_b, V_b = body_here(work, b, dt)
+        _, F_a, F_b = load(loads, e, t, X_a, V_a, X_b, V_b)
+        Q_a, Q_b = Force(T(A[a]) @ F_a.n, F_a.f), Force(T(A[b]) @ F_b.n, F_b.f)
+        for i in range(12):
+            P_a, P_b = chart_force(loads, e, t, dt, work, i)
+            F[2 * i], F[2 * i + 1] = s * (P_a - Q_a), s * (P_b - Q_b)
+        for i in range(12):
+            for j in range(i, 12):
+                h = 0.5 * (rate[12 * i + j] + rate[12 * j + i])
+                add_second_entry(
+                    work.blocks, model.diagonal, a, b, index[e, LOAD_PLACE], index[e, LOAD_TURNED], i, j, h
+                )

@@ -1,0 +1,153 @@
+"""One Newton step towards the minimum of all energies over the increments x of a step.
+
+    E(x) = inertia + gravity + springs + loads + constraints,   x = (θ, δ) of every body
+
+    H d = −∇E,   x ← x + α d,   α = 1, ½, ¼, … until E(x + α d) ≤ E(x) + 10⁻⁴ α d · ∇E
+
+H is positive definite: where the elimination meets a pivot that is not, H is made again without curvature, as mass plus
+squares (Gauss–Newton). So d leads down and some α is accepted.
+"""
+
+from __future__ import annotations
+
+from nexdyn.kernel import formula
+from nexdyn.linalg.ldl import FINE, factor, solve
+from nexdyn.linalg.rows import WIDTH
+from nexdyn.potential import gravity, inertia
+from nexdyn.potential.blocks import add_upper
+from nexdyn.potential.increments import chart_curvature, coefficients, series_matrix
+from nexdyn.potential.joints import add_joints, add_joints_hessian, subtract_penalty
+from nexdyn.potential.loads import add_loads, add_loads_hessian
+from nexdyn.potential.springs import add_springs, add_springs_hessian
+from nexdyn.potential.tables import INERTIA, MASS
+from nexdyn.spatial.algebra import Force, Pose, T, Vec3
+from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows, Sym3Rows
+
+OK, SINGULAR = 0, 1
+SUFFICIENT = 1e-4
+"""Part of the first-order decrease that a step must bring."""
+ROUNDING = 1e-14
+
+
+@formula
+def world_gravity(model):  # type: ignore[no-untyped-def]
+    """g as a vector."""
+    return Vec3(model.gravity[0], model.gravity[1], model.gravity[2])
+
+
+@formula
+def place_bodies(model, work):  # type: ignore[no-untyped-def]
+    """R, δ and A of all bodies at x."""
+    X0, X, A, x = PoseRows(work.base, 0), PoseRows(work.pose, 0), Mat3Rows(work.turning, 0), MotionRows(work.x, 0)
+    for i in range(1, len(model.mass)):
+        k, base = coefficients(x[i].w), X0[i]
+        X[i] = Pose(base.R @ series_matrix(x[i].w, k.a, k.b), x[i].v)
+        A[i] = base.R @ series_matrix(x[i].w, k.b, k.c)
+
+
+@formula
+def evaluate(model, lam, mu, t, dt, work):  # type: ignore[no-untyped-def]
+    """∇E, C and J at work.x. Returns E, by how much it may be off, and the load that failed or −1."""
+    place_bodies(model, work)
+    F, zero = ForceRows(work.force, 0), Vec3(0.0, 0.0, 0.0)
+    for i in range(len(model.mass)):
+        F[i] = Force(zero, zero)
+    E, size = add_joints(model, lam, mu, t, work)
+    of_springs, size_of_springs = add_springs(model, model.springs, t, dt, work)
+    x, free, A = MotionRows(work.x, 0), MotionRows(work.free, 0), Mat3Rows(work.turning, 0)
+    I, g, out = Sym3Rows(model.mass, INERTIA), world_gravity(model), ForceRows(work.gradient, 0)
+    of_bodies = of_springs
+    size += size_of_springs
+    for i in range(1, len(model.mass)):
+        m, at, to = model.mass[i, MASS], x[i], free[i]
+        moving, falling = inertia.value(m, I[i], at, to), gravity.value(m, g, at, dt)
+        of_bodies += moving + falling
+        size += moving + abs(falling)
+        n, f = inertia.gradient(m, I[i], at, to)
+        out[i - 1] = Force(n + T(A[i]) @ F[i].n, f + gravity.gradient(m, g, dt) + F[i].f)
+    of_loads, doubt, failed = add_loads(model, model.loads, t, dt, work, False)
+    return of_bodies + of_loads + E, ROUNDING * (size + abs(of_loads)) + doubt, failed
+
+
+@formula
+def hessian(model, lam, weight, mu, t, dt, work, curved):  # type: ignore[no-untyped-def]
+    """H in work.blocks at the point of the last evaluation; `curved`: with curvature."""
+    blocks, I = work.blocks, Sym3Rows(model.mass, INERTIA)
+    X, x, F = PoseRows(work.pose, 0), MotionRows(work.x, 0), ForceRows(work.force, 0)
+    for k in range(len(blocks)):
+        blocks[k] = 0.0
+    for i in range(1, len(model.mass)):
+        D, m = model.diagonal[i], model.mass[i, MASS]
+        add_upper(blocks, D, I[i])
+        for k in range(3):
+            blocks[D + (WIDTH + 1) * k] += model.spare[i]
+            blocks[D + (WIDTH + 1) * (k + 3)] += m
+        if curved:
+            theta = x[i].w
+            add_upper(blocks, D, chart_curvature(theta, T(X[i].R) @ F[i].n, coefficients(theta)))
+    add_joints_hessian(model, lam, weight, mu, t, work, curved)
+    add_springs_hessian(model, model.springs, t, work, curved)
+    if curved:
+        add_loads_hessian(model, model.loads, t, dt, work)
+
+
+@formula
+def newton_direction(model, lam, weight, mu, t, dt, work, curved):  # type: ignore[no-untyped-def]
+    """d in work.step, of E with the penalty μ, at a point evaluated with the penalty `weight`; `curved`: with curvature if
+    H is positive definite then. Returns (status, body without a pivot, d · ∇E of `weight`)."""
+    wrong = failed = 1
+    for first in range(2):
+        hessian(model, lam, weight, mu, t, dt, work, curved and first == 0)
+        wrong, failed = factor(model.plan, work.blocks, work.scratch)
+        if wrong == FINE and failed == FINE:
+            break
+    if wrong != FINE or failed != FINE:
+        return SINGULAR, 1 + (failed if failed != FINE else wrong), 0.0
+    step, g = work.step, work.gradient
+    for i in range(len(step)):
+        for k in range(WIDTH):
+            step[i, k] = -g[i, k]
+    subtract_penalty(model, weight, mu, work.C, work.J, step)
+    solve(model.plan, work.blocks, step)
+    slope = 0.0
+    for i in range(len(step)):
+        for k in range(6):
+            slope += step[i, k] * g[i, k]
+    return OK, 0, slope
+
+
+@formula
+def go(work, alpha):  # type: ignore[no-untyped-def]
+    """x ← start + α d."""
+    for i in range(len(work.step)):
+        for k in range(6):
+            work.x[i + 1, k] = work.start[i + 1, k] + alpha * work.step[i, k]
+
+
+@formula
+def keep_start(work):  # type: ignore[no-untyped-def]
+    """start ← x."""
+    for i in range(len(work.x)):
+        for k in range(6):
+            work.start[i, k] = work.x[i, k]
+
+
+@formula
+def low_enough(E, E_start, alpha, slope, doubt):  # type: ignore[no-untyped-def]
+    """Whether a step of α brought the decrease that is asked, as far as E can tell; not where E is NaN."""
+    return E <= E_start + SUFFICIENT * alpha * slope + doubt
+
+
+@formula
+def largest(rows, first):  # type: ignore[no-untyped-def]
+    """Largest length of the vectors in columns first … first + 2 of the rows."""
+    most = 0.0
+    for i in range(len(rows)):
+        s = (
+            rows[i, first] * rows[i, first]
+            + rows[i, first + 1] * rows[i, first + 1]
+            + rows[i, first + 2] * rows[i, first + 2]
+        )
+        if not (s <= most):
+            most = s
+    return most**0.5

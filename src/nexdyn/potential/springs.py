@@ -1,0 +1,197 @@
+"""Springs, dampers, friction, armature and efforts along a scalar coordinate c of two bodies: a length, an angle, a shift.
+
+    E = dt² U(c) + dt³ Φ(r) + ½ J (c − ĉ)²,   r = (c − c̃)/dt,   ĉ = c̃ + dt r̃           dt, c̃, r̃ as in ``step``
+    U′ = k (c − c₀) + f₀       a spring,           F(c − c₀) of a table,           −τ(t) of an effort
+    Φ′ = d r + f tanh(r/v_f)   a damper and Coulomb's friction, regularised: Φ = ½ d r² + f v_f ln cosh (r/v_f)
+
+    dE/dc = dt² (U′ + Φ′) + J (c − ĉ),   d²E/dc² = dt² U″ + dt Φ″ + J
+    gradient (dE/dc) g,   Hessian (d²E/dc²) g gᵀ + (dE/dc) c_qq,      g, c_qq derivatives of c (constraints/)
+
+What dissipates has a potential in the increment of a step (Rayleigh's): its force is that of the velocity at the end. c̃ is c
+at the start of the step. An effort that a user's function gives has none; its work in the step is then that of the
+trapezoidal rule, which is exact where it is linear: −½ dt² (τ(c) + τ(c̃)) (c − c̃).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from nexdyn.constraints.rows import unit_velocity
+from nexdyn.constraints.verbs import gradient, second, value
+from nexdyn.forces.curve import curve_energy, curve_slope, curve_value
+from nexdyn.forces.user import joint_effort
+from nexdyn.generic import defines, generic
+from nexdyn.kernel import formula
+from nexdyn.model.time_kernels import time_value
+from nexdyn.potential.blocks import add_outer, add_second_entry
+from nexdyn.potential.pairs import pair_at, put_rows
+from nexdyn.potential.tables import (
+    EFFORT,
+    LINEAR,
+    SPRING_A,
+    SPRING_B,
+    SPRING_DATA,
+    SPRING_LAW,
+    SPRING_PLACE,
+    SPRING_TURNED,
+    TABLE,
+    SpringTables,
+)
+from nexdyn.spatial.algebra import Force, T
+from nexdyn.spatial.table import ForceRows, Mat3Rows, PoseRows
+
+DIFFERENCE = 1e-6
+
+
+@formula
+def log_cosh(x):  # type: ignore[no-untyped-def]
+    """ln cosh x."""
+    y = abs(x)
+    return y + math.log1p(math.exp(-2.0 * y)) - math.log(2.0)
+
+
+@formula
+def damped(data, k, c, past, past_rate, dt):  # type: ignore[no-untyped-def]
+    """E, dE/dc and d²E/dc² of damper, friction and armature; data: d, f, v_f, J."""
+    r, v_f = (c - past) / dt, data[k + 2]
+    off = c - past - dt * past_rate
+    s = math.tanh(r / v_f)
+    E = dt * dt * dt * (0.5 * data[k] * r * r + data[k + 1] * v_f * log_cosh(r / v_f)) + 0.5 * data[k + 3] * off * off
+    slope = dt * dt * (data[k] * r + data[k + 1] * s) + data[k + 3] * off
+    return E, slope, dt * (data[k] + data[k + 1] / v_f * (1.0 - s * s)) + data[k + 3]
+
+
+@formula
+def law(code, data, k, t, c, past, past_rate, dt):  # type: ignore[no-untyped-def]
+    """E − E(c̃), dE/dc, d²E/dc² of an element at c. Data from k on: d, f, v_f, J, then those of U."""
+    E, slope, curve = damped(data, k, c, past, past_rate, dt)
+    i, h, moved = k + 4, dt * dt, c - past
+    if code == LINEAR:
+        # k, c₀, f₀
+        F = data[i] * (c - data[i + 1]) + data[i + 2]
+        return E + h * moved * (F - 0.5 * data[i] * moved), slope + h * F, curve + h * data[i]
+    if code == TABLE:
+        x, x_past = c - data[i], past - data[i]
+        U = curve_energy(data, i + 1, x) - curve_energy(data, i + 1, x_past)
+        return E + h * U, slope + h * curve_value(data, i + 1, x), curve + h * curve_slope(data, i + 1, x)
+    if code == EFFORT:
+        tau = time_value(data, i, t)
+        return E - h * tau * moved, slope - h * tau, curve
+    tau, tau_past = joint_effort(t, data, i, c, moved / dt), joint_effort(t, data, i, past, 0.0)
+    more = DIFFERENCE * max(1.0, abs(c))
+    stiffness = (tau - joint_effort(t, data, i, c + more, (moved + more) / dt)) / more
+    return E - 0.5 * h * (tau + tau_past) * moved, slope - h * tau, curve + h * stiffness
+
+
+measure_springs = generic("measure_springs", "c of all springs, and its rate, at the start of a run.")
+begin_springs = generic("begin_springs", "c̃ and r̃ of all springs; with BDF2 from two steps.")
+add_springs = generic(
+    "add_springs", "c, dE/dc, d²E/dc² and g of all springs, and their covectors; returns E and its size."
+)
+add_springs_hessian = generic("add_springs_hessian", "(d²E/dc²) g gᵀ + (dE/dc) c_qq; not `curved`: squares only.")
+finish_springs = generic("finish_springs", "c and its rate at the end of a step.")
+
+
+@defines(measure_springs)
+def _(model: Any, springs: None, work: Any, V: Any) -> Any:
+    return None
+
+
+@defines(measure_springs)
+def _(model: Any, springs: SpringTables, work: Any, V: Any) -> Any:
+    index, tables, state = springs.index, springs.coordinates, springs.state
+    X0, X = PoseRows(work.base, 0), PoseRows(work.pose, 0)
+    for e in range(len(index)):
+        a, b = index[e, SPRING_A], index[e, SPRING_B]
+        pair = pair_at(tables, e, X0, X)
+        c = value(tables, e, 0.0, pair, springs.near)
+        g = gradient(tables, e, 0.0, pair, springs.near)
+        rate = g.w_a @ (X[a].R @ V[a].w) + g.v_a @ V[a].v + g.w_b @ (X[b].R @ V[b].w) + g.v_b @ V[b].v
+        state[e, 0], state[e, 1], state[e, 2], state[e, 3] = c, rate, c, rate
+
+
+@defines(begin_springs)
+def _(springs: None, second_order: Any) -> Any:
+    return None
+
+
+@defines(begin_springs)
+def _(springs: SpringTables, second_order: Any) -> Any:
+    state, third = springs.state, 1.0 / 3.0
+    for e in range(len(springs.index)):
+        c, r = state[e, 0], state[e, 1]
+        if second_order:
+            c, r = third * (4.0 * c - state[e, 2]), third * (4.0 * r - state[e, 3])
+        springs.past[e, 0], springs.past[e, 1], springs.near_now[e] = c, r, springs.near[e]
+
+
+@defines(add_springs)
+def _(model: Any, springs: None, t: Any, dt: Any, work: Any) -> Any:
+    return 0.0, 0.0
+
+
+@defines(add_springs)
+def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
+    index, tables, past, near = springs.index, springs.coordinates, springs.past, springs.near_now
+    X0, X = PoseRows(work.base, 0), PoseRows(work.pose, 0)
+    A, F = Mat3Rows(work.turning, 0), ForceRows(work.force, 0)
+    E = size = 0.0
+    for e in range(len(index)):
+        a, b = index[e, SPRING_A], index[e, SPRING_B]
+        pair = pair_at(tables, e, X0, X)
+        c = value(tables, e, t, pair, near)
+        g = gradient(tables, e, t, pair, near)
+        put_rows(springs.G, e, T(A[a]) @ g.w_a, g.v_a, T(A[b]) @ g.w_b, g.v_b)
+        energy, slope, curve = law(
+            index[e, SPRING_LAW], springs.data, index[e, SPRING_DATA], t, c, past[e, 0], past[e, 1], dt
+        )
+        springs.value[e, 0], springs.value[e, 1], springs.value[e, 2] = c, slope, curve
+        F[a] = F[a] + Force(slope * g.w_a, slope * g.v_a)
+        F[b] = F[b] + Force(slope * g.w_b, slope * g.v_b)
+        E += energy
+        size += abs(energy) + abs(slope * c)
+    return E, size
+
+
+@defines(add_springs_hessian)
+def _(model: Any, springs: None, t: Any, work: Any, curved: Any) -> Any:
+    return None
+
+
+@defines(add_springs_hessian)
+def _(model: Any, springs: SpringTables, t: Any, work: Any, curved: Any) -> Any:
+    index, tables, G, blocks = springs.index, springs.coordinates, springs.G, work.blocks
+    X0, X, A = PoseRows(work.base, 0), PoseRows(work.pose, 0), Mat3Rows(work.turning, 0)
+    for e in range(len(index)):
+        a, b, place, turned = index[e, SPRING_A], index[e, SPRING_B], index[e, SPRING_PLACE], index[e, SPRING_TURNED]
+        s = springs.value[e, 2]
+        if not curved:
+            s = max(s, 0.0)
+        for side in range(2):
+            body = index[e, SPRING_A + side]
+            if body != 0:
+                add_outer(blocks, model.diagonal[body], G, e, 8 * side, 8 * side, s)
+        if place >= 0:
+            add_outer(blocks, place, G, e, 8 * turned, 8 * (1 - turned), s)
+        if curved:
+            pair, slope = pair_at(tables, e, X0, X), springs.value[e, 1]
+            for i in range(12):
+                V = unit_velocity(A[a], A[b], i)
+                for j in range(i, 12):
+                    h = slope * second(tables, e, t, pair, springs.near_now, V, unit_velocity(A[a], A[b], j))
+                    add_second_entry(blocks, model.diagonal, a, b, place, turned, i, j, h)
+
+
+@defines(finish_springs)
+def _(springs: None, work: Any, dt: Any) -> Any:
+    return None
+
+
+@defines(finish_springs)
+def _(springs: SpringTables, work: Any, dt: Any) -> Any:
+    X0, X, state, tables = PoseRows(work.base, 0), PoseRows(work.pose, 0), springs.state, springs.coordinates
+    for e in range(len(springs.index)):
+        c = value(tables, e, 0.0, pair_at(tables, e, X0, X), springs.near)
+        state[e, 2], state[e, 3] = state[e, 0], state[e, 1]
+        state[e, 0], state[e, 1] = c, (c - springs.past[e, 0]) / dt

@@ -1,0 +1,146 @@
+"""How a system crosses into the kernels of the incremental potential. Body 0 is the ground and takes no unknowns.
+
+A body is placed by its orientation and its centre of mass: its mass matrix is then the constant diag(I, m 1), I about
+the centre of mass in the body's axes. Unknowns of a body in a step are x = (θ, δ): it turns by θ in its axes at the start
+of the step and its centre moves by δ in the world. Body i is node i − 1 of the elimination.
+
+    mass     float64 (nb + 1, 7)   m, I (xx, xy, xz, yy, yz, zz)
+    groups   int64 (ng, 9)         rows that are looked at together. Kind, pair, first row, rows, bodies a and b, place of the
+                                   block of the two (−1 where one is the ground), whether b is eliminated before a. The
+                                   kind is ROWS (of the constraint tables), HINGE (the six rows of ``hinge``), or COUPLED:
+                                   one row between several pairs of bodies, with in place of pair and bodies its parts,
+                                   slots and links (first, number)
+    parts    int64 (…, 5)          terms of coupled rows: term, slots of its bodies a and b, place of their block, turned
+    links    int64 (…, 3)          pairs of slots whose bodies share a block, and its place; the first is its row
+    row_of   int64 (nr,)           the row of the constraint tables, −1 for those of hinges
+    driven   int64 (nr,)           where the row's function of time starts in `functions`, or −1
+    springs.index int64 (ns, 6)    of each scalar coordinate with an energy: law, first datum, bodies a and b, place of their
+                                   block, turned; it is term e of `coordinates`
+    loads.index   int64 (nl, 6)    of each other load: kind, element of `forces`, bodies a and b, place, turned
+
+Without springs or loads these are None; then nothing of them is compiled and nothing costs.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from nexdyn.constraints.tables import ConstraintTables
+from nexdyn.forces.tables import ForceTables
+from nexdyn.linalg.plan import Plan
+
+MASS, INERTIA = 0, 1
+KIND, PAIR, FIRST, COUNT, BODY_A, BODY_B, PLACE, TURNED = range(8)
+PART, SLOT, SLOTS, LINK, LINKS, PARTS = 1, 4, 5, 6, 7, 8
+TERM, SLOT_A, SLOT_B, PART_PLACE, PART_TURNED = range(5)
+GROUP_COLUMNS = 9
+ROWS, HINGE, COUPLED = range(3)
+NONE = -1
+SPRING_LAW, SPRING_DATA, SPRING_A, SPRING_B, SPRING_PLACE, SPRING_TURNED = range(6)
+LINEAR, TABLE, EFFORT, USER = range(4)
+LOAD_KIND, LOAD_ELEMENT, LOAD_A, LOAD_B, LOAD_PLACE, LOAD_TURNED = range(6)
+ELEMENT, BALL = range(2)
+
+
+class SpringTables(NamedTuple):
+    """Springs, frames about the centres of mass; of each the c and its rate, then those of a step before, (ns, 4), what
+    angles are near (ns,), and as scratch c, dE/dc, d²E/dc² (ns, 3), derivatives of c for x (ns, 16), c̃ and r̃ (ns, 2)."""
+
+    index: Any
+    data: Any
+    coordinates: ConstraintTables
+    state: Any
+    near: Any
+    value: Any
+    G: Any
+    past: Any
+    near_now: Any
+
+
+class LoadTables(NamedTuple):
+    """Loads, frames about the centres of mass; as scratch Q(0) (nl, 12) and their differences (24, 6)."""
+
+    index: Any
+    forces: ForceTables
+    before: Any
+    rate: Any
+
+
+class PotentialModel(NamedTuple):
+    """What does not change: masses, gravity, constraints (frames about the centres of mass), the plan of elimination."""
+
+    mass: Any
+    gravity: Any
+    constraints: ConstraintTables
+    groups: Any
+    parts: Any
+    links: Any
+    slot_body: Any
+    """(nr + slots,) the body of a slot of a coupled row; rows come first."""
+    row_of: Any
+    driven: Any
+    functions: Any
+    springs: Any
+    """SpringTables or None."""
+    loads: Any
+    """LoadTables or None."""
+    plan: Plan
+    diagonal: Any
+    spare: Any
+    """(nb + 1,) inertia that the Hessian takes where a body has next to none about some axis."""
+    length: float
+    """Size of the mechanism [m]; `reach` that of its bodies, the longest arm of a joint."""
+    reach: float
+
+
+class PotentialState(NamedTuple):
+    """What a step changes.
+
+    q (nb + 1, 7): unit quaternion, centre of mass; v, a (nb + 1, 6): (ω, ω̇ in the body's axes, velocity and acceleration
+    of the centre in the world); lam (nr,) multipliers [force × dt²]; mu (nr,); run (4,): μ as a multiple of the masses
+    that rows move, whether a step was made, dt̃ and |C| of the last one; near (nk,) what angles are counted near; of the last step
+    moved (nb + 1, 6) the increments, v_before v at its start, off x − x̂.
+    """
+
+    q: Any
+    v: Any
+    a: Any
+    lam: Any
+    mu: Any
+    run: Any
+    near: Any
+    moved: Any
+    v_before: Any
+    off: Any
+
+
+class PotentialWork(NamedTuple):
+    """Scratch of a step: poses at its start and at x, world rotations of dθ, and all that belongs to x."""
+
+    base: Any
+    """(nb + 1, 12) Rₙ and the centre of mass."""
+    pose: Any
+    """(nb + 1, 12) R and δ at x."""
+    turning: Any
+    """(nb + 1, 9) A: world rotation of dθ."""
+    x: Any
+    """(nb + 1, 6) increments; `start` those from which a line search starts, `free` x̂."""
+    start: Any
+    free: Any
+    past: Any
+    """(nb + 1, 6) x̃: the velocity at x is (x − x̃)/dt̃."""
+    force: Any
+    """(nb + 1, 6) derivative of the energies of joints and springs for world rotations and translations."""
+    gradient: Any
+    """(nb, 8) of all energies for x."""
+    step: Any
+    """(nb, 8) Newton's step."""
+    C: Any
+    near: Any
+    J: Any
+    """(nr + slots, 16) derivative of each row for x of body a and of body b, 8 columns each; then slots."""
+    weight: Any
+    """(nr,) the μ by which steps are judged, and Δλ."""
+    change: Any
+    blocks: Any
+    scratch: Any
