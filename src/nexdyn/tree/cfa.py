@@ -62,6 +62,7 @@ from nexdyn.spatial.table import (
     PoseRows,
     row,
 )
+from nexdyn.tree.aba import external
 from nexdyn.tree.cfa_any import columns_any, control_force_any, factor_any, force_of_any, solve_any
 from nexdyn.tree.cfa_tables import (
     ABOUT_Z_FIRST,
@@ -93,8 +94,7 @@ from nexdyn.tree.cfa_tables import (
     X_,
 )
 from nexdyn.tree.kinematics import body_motion
-from nexdyn.tree.tables import A_, C_, EXT_, H_, NV, V_, inertias, joint_poses, world_acceleration
-from nexdyn.tree.tables import X_ as BODY_X_
+from nexdyn.tree.tables import A_, H_, NV, V_, inertias, joint_poses, world_acceleration
 
 
 @formula
@@ -105,23 +105,9 @@ def keep_turn(cfa, i, R_PJ, R):  # type: ignore[no-untyped-def]
 
 
 @formula
-def bias_forces(model, cfa, work):  # type: ignore[no-untyped-def]
-    """F of every body alone for q̈ = 0: the outward half of RNEA(q, v, 0), from X, V, c of `kinematics`."""
-    index, I, X_PJ = cfa.index, inertias(model), joint_poses(model)
-    V, c, A = MotionRows(work.body, V_), MotionRows(work.body, C_), MotionRows(work.body, A_)
-    X, F, F_ext = PoseRows(cfa.work, X_), ForceRows(cfa.work, BIAS_), ForceRows(work.body, EXT_)
-    A[0] = world_acceleration(model)
-    for i in range(1, len(index)):
-        X_i, V_i = PoseRows(work.body, BODY_X_)[i], V[i]
-        A_i = to_child(X_i, A[index[i, PARENT]]) + c[i]
-        X[i], A[i] = X_i, A_i
-        F[i] = I[i] @ A_i + cross(V_i, I[i] @ V_i) - F_ext[i]
-        keep_turn(cfa, i, X_PJ[i].R, X_i.R)
-
-
-@formula
-def motion_and_bias_forces(model, cfa, q, v, work):  # type: ignore[no-untyped-def]
-    """`kinematics` and `bias_forces` in one pass, without external forces."""
+def bias_forces(model, cfa, q, v, forces, work):  # type: ignore[no-untyped-def]
+    """X of every body, and its F alone for q̈ = 0: the outward half of RNEA(q, v, 0). Unless `forces` is None, less the external
+    forces in the scratch."""
     index, I, X_PJ = cfa.index, inertias(model), joint_poses(model)
     X, V, A = PoseRows(cfa.work, X_), MotionRows(work.body, V_), MotionRows(work.body, A_)
     F, H = ForceRows(cfa.work, BIAS_), MotionRows(work.columns, H_)
@@ -134,7 +120,7 @@ def motion_and_bias_forces(model, cfa, q, v, work):  # type: ignore[no-untyped-d
         X_i, V_i, c_i = body_motion(model, i, q, v, X_PJ[i], V_last, H)
         A_i = to_child(X_i, A_last) + c_i
         X[i] = X_i
-        F[i] = I[i] @ A_i + cross(V_i, I[i] @ V_i)
+        F[i] = I[i] @ A_i + cross(V_i, I[i] @ V_i) - external(work, i, forces)
         keep_turn(cfa, i, X_PJ[i].R, X_i.R)
         if index[i, BRANCHES] != 0:
             V[i], A[i] = V_i, A_i

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Force, Vec3, to_child
 from nexdyn.spatial.table import ForceRows, PoseRows
-from nexdyn.tree.cfa import constraint_forces, motion_and_bias_forces, refine
+from nexdyn.tree.cfa import bias_forces, constraint_forces, refine
 from nexdyn.tree.cfa_tables import ANY, BIAS_, FORCE_, SLOT, WAY, X_
 from nexdyn.tree.entries import is_finite
 from nexdyn.tree.handle import tables_at
@@ -40,7 +40,7 @@ def constraint_force_algorithm(handle, cfa, q, v, tau, refinements, qdd, wrench)
     whose block of A is not positive definite (0: the numbers are not finite); or −1, 0."""
     model, work, _, _ = tables_at(handle)
     for s in range(len(q)):
-        motion_and_bias_forces(model, cfa, q[s], v[s], work)
+        bias_forces(model, cfa, q[s], v[s], None, work)
         lost = constraint_forces(model, cfa, q[s], tau[s], work, qdd[s])
         if lost > 0 or not is_finite(qdd[s]):
             return s, lost

@@ -32,7 +32,7 @@ from nexdyn.kernel import formula, kernel, shared
 from nexdyn.spatial.algebra import Force, Motion, Vec3, to_child
 from nexdyn.spatial.mobility import mobility, mobility_less
 from nexdyn.spatial.table import ForceRows, InverseInertiaRows, MobilityRows, MotionRows, PoseRows
-from nexdyn.tree.cfa import add_accelerations, change_motion, motion_and_bias_forces
+from nexdyn.tree.cfa import add_accelerations, bias_forces, change_motion
 from nexdyn.tree.cfa_any import factor_small
 from nexdyn.tree.cfa_chains import RIGHT, Chains, rounds
 from nexdyn.tree.cfa_entries import put_constraint_wrenches
@@ -70,7 +70,7 @@ def bias_and_columns(handle, cfa, chains, q, v):  # type: ignore[no-untyped-def]
     """RNEA(q, v, 0), and the columns of H and W of every joint."""
     model, work, _, _ = tables_at(handle)
     topology, index = model.topology, cfa.index
-    motion_and_bias_forces(model, cfa, q, v, work)
+    bias_forces(model, cfa, q, v, None, work)
     X, F, H = PoseRows(cfa.work, X_), ForceRows(cfa.work, BIAS_), MotionRows(work.columns, H_)
     for i in range(len(index) - 1, 0, -1):
         kind, k, j, p = topology[i, KIND], topology[i, IQ], topology[i, IV], index[i, PARENT]
