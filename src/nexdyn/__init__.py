@@ -50,11 +50,15 @@ _HOMES = {
         "AppliedForce", "Bushing", "ForceTable", "JointForce", "PointSpring", "TorsionSpring", "UserForce",
         "UserJointForce",
     ),
-    "nexdyn.integrate.methods": ("DormandPrince", "ExplicitEuler", "RungeKutta4", "SemiImplicitEuler"),
+    "nexdyn.integrate.methods": (
+        "Baumgarte", "DormandPrince", "ExplicitEuler", "HHT", "IndexOne", "Partitioning", "Projection", "RungeKutta4",
+        "SemiImplicitEuler",
+    ),
     "nexdyn.tree.closed": ("ClosedTree",),
     "nexdyn.tree.tree": ("Tree",),
     "nexdyn.analysis.simulate": ("Simulation", "simulate"),
     "nexdyn.analysis.assemble": ("assemble",),
+    "nexdyn.analysis.compare": ("Comparison", "compare"),
     "nexdyn.results.result": ("Result",),
     "nexdyn.results.file": ("open_result",),
     "nexdyn.io.loader": ("demos", "load"),
@@ -84,6 +88,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from nexdyn.analysis.assemble import assemble
+    from nexdyn.analysis.compare import Comparison, compare
     from nexdyn.analysis.simulate import Simulation, simulate
     from nexdyn.errors import (
         AssemblyError,
@@ -105,7 +110,17 @@ if TYPE_CHECKING:
         UserForce,
         UserJointForce,
     )
-    from nexdyn.integrate.methods import DormandPrince, ExplicitEuler, RungeKutta4, SemiImplicitEuler
+    from nexdyn.integrate.methods import (
+        HHT,
+        Baumgarte,
+        DormandPrince,
+        ExplicitEuler,
+        IndexOne,
+        Partitioning,
+        Projection,
+        RungeKutta4,
+        SemiImplicitEuler,
+    )
     from nexdyn.io.loader import demos, load
     from nexdyn.io.scene import save_scene
     from nexdyn.io.urdf_writer import save_urdf

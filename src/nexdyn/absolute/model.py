@@ -209,7 +209,7 @@ class AbsoluteModel:
             for k, body in enumerate(self.incidence.nodes.T):
                 rows = np.flatnonzero(body >= 0)
                 Cq[rows, body[rows]] = gradients[rows, k]
-            return Cq.reshape(self.nc, -1)[:, 6:]
+            return Cq.reshape(self.nc, 6 * len(self.bodies))[:, 6:]
         row, column, kept = self._pattern
         J = self.term_jacobian(q, t, near).reshape(-1)
         return sp.csr_matrix((J[kept], (row[kept], column[kept])), shape=(self.nc, self.nv))

@@ -15,13 +15,26 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nexdyn.analysis.absolute_simulation import BodySimulation, needs_bodies
+from nexdyn.analysis.index1_simulation import IndexOneSimulation
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.problem import build_problem, freedom_name, weak_freedom
+from nexdyn.analysis.report import AssemblyReport
 from nexdyn.analysis.state import unit_quaternions, vector
 from nexdyn.errors import InputError, NexDynWarning, SolveError, unknown
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
-from nexdyn.integrate.methods import METHODS, DormandPrince, FixedStep, Method, RungeKutta4, SemiImplicitEuler, positive
+from nexdyn.integrate.methods import (
+    HHT,
+    METHODS,
+    DormandPrince,
+    FixedStep,
+    IndexOne,
+    Method,
+    RungeKutta4,
+    SemiImplicitEuler,
+    positive,
+)
 from nexdyn.integrate.problem import FORCE_FAILED, NOT_FINITE, OK, STEP_TOO_SMALL
 from nexdyn.integrate.tableaus import DORMAND_PRINCE_DENSE, EULER
 from nexdyn.model.callbacks import failure
@@ -46,7 +59,7 @@ def simulate(
     t_end: float,
     method: Method | None = None,
     *,
-    initial: Result | None = None,
+    initial: Result | AssemblyReport | None = None,
     q0: Any = None,
     v0: Any = None,
     output_every: int = 1,
@@ -56,18 +69,36 @@ def simulate(
 ) -> Result:
     """Run `system` until `t_end` [s] and return what was recorded.
 
-    method: RungeKutta4(1e-3) by default, ExplicitEuler, SemiImplicitEuler, DormandPrince.
-    initial: a Result to go on from its last state. q0, v0: arrays in the order of `Tree(system).joint_names`, or
-        {joint: numbers}; default as described, at rest.
-    output_every: steps between outputs. output_times [s]: with DormandPrince, outputs there instead (dense output).
+    method: RungeKutta4(1e-3) by default, ExplicitEuler, SemiImplicitEuler, DormandPrince in minimal coordinates; HHT in
+        absolute coordinates, by default where a system has closed loops, drivers or couplings.
+    initial: a Result to go on from its last state, or with HHT the report of `nx.assemble`.
+    q0, v0: arrays in the order of `Tree(system).joint_names`, or {joint: numbers}; default as described, at rest.
+    output_every: steps between outputs. output_times [s]: with DormandPrince (dense output) and HHT, outputs there instead.
     dynamics: "aba"; "crba" with the branch-sparse factorisation; or "cfa", the constraint force algorithm.
     progress: called a few times a second with (t, t_end).
 
     Raises InputError for bad input; SolveError, whose `result` keeps what was reached, when the motion is not finite, a
     force fails, or the step becomes too small. An interrupt (Ctrl-C) returns what was reached, with a NexDynWarning.
     """
-    simulation = Simulation(system, method, initial=initial, q0=q0, v0=v0, output_every=output_every, dynamics=dynamics)
+    simulation = simulation_of(
+        system, method, initial=initial, q0=q0, v0=v0, output_every=output_every, dynamics=dynamics
+    )
     return simulation.run(t_end, output_times=output_times, progress=progress)
+
+
+def simulation_of(
+    system: System, method: Method | None = None, *, dynamics: Literal["aba", "crba", "cfa"] = "aba", **options: Any
+) -> Simulation | BodySimulation:
+    """The simulation for a method, or for a system; arguments as for `nx.simulate`."""
+    if not isinstance(system, System):
+        raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
+    if method is None and needs_bodies(system):
+        method = HHT()
+    if isinstance(method, HHT):
+        return BodySimulation(system, method, **options)
+    if isinstance(method, IndexOne):
+        return IndexOneSimulation(system, method, **options)
+    return Simulation(system, method, dynamics=dynamics, **options)
 
 
 class Simulation:
@@ -92,12 +123,12 @@ class Simulation:
             raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
         self.method = RungeKutta4(1e-3) if method is None else method
         if not isinstance(self.method, FixedStep | DormandPrince):
-            valid = ", ".join(cls.__name__ for cls in METHODS.values())
+            valid = ", ".join(cls.__name__ for cls in METHODS.values() if cls.coordinates == "tree")
             raise InputError(f"method is {self.method!r}; one of {valid} is needed, like RungeKutta4(dt=1e-3)")
         if system.drivers:
             raise InputError(
                 f"system {system.name!r} has drivers ({', '.join(system.drivers)}), which a simulation in minimal coordinates "
-                f"does not carry yet; nx.assemble does, or leave them out"
+                f"does not carry; method=nx.HHT() does, or leave them out"
             )
         if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
@@ -128,6 +159,11 @@ class Simulation:
         self._sample(first=True)
 
     # --- state ------------------------------------------------------------------------------------------------------
+
+    @property
+    def numbers(self) -> int:
+        """Numbers of a recorded state."""
+        return self._width
 
     @property
     def q(self) -> np.ndarray:

@@ -13,9 +13,11 @@ from nexdyn.cli.model import Model
 from nexdyn.errors import InputError
 
 if TYPE_CHECKING:
+    from nexdyn.analysis.absolute_simulation import BodySimulation
     from nexdyn.analysis.simulate import Simulation
     from nexdyn.cli.run import Motion
     from nexdyn.integrate.methods import Method
+    from nexdyn.model.system import System
 
 T_END, DT = 1.0, 1e-3
 
@@ -23,14 +25,14 @@ T_END, DT = 1.0, 1e-3
 class Prepared(NamedTuple):
     """A simulation at its start, its end [s], and the times of its outputs [s] if the scene lists them."""
 
-    simulation: Simulation
+    simulation: Simulation | BodySimulation
     t_end: float
     output_times: Sequence[float] | None
 
 
 def prepare(model: Model, motion: Motion) -> Prepared:
     """Build the simulation. InputError for options that are wrong, or do not fit the method or the model."""
-    from nexdyn.analysis.simulate import Simulation
+    from nexdyn.analysis.simulate import simulation_of
     from nexdyn.integrate.methods import positive
     from nexdyn.results.file import open_result
 
@@ -41,9 +43,9 @@ def prepare(model: Model, motion: Motion) -> Prepared:
     state["v0"] |= initial("--v0", motion.v0, system)
     t_end = None if motion.t_end is None else positive(motion.t_end, "--t-end")
     every = scene.get("output_every", 1) if motion.output_every is None else motion.output_every
-    simulation = Simulation(
+    simulation = simulation_of(
         system,
-        choose_method(scene.get("method"), motion),
+        choose_method(scene.get("method"), motion, system),
         initial=start,
         q0=state["q0"] or None,
         v0=state["v0"] or None,
@@ -59,13 +61,23 @@ def prepare(model: Model, motion: Motion) -> Prepared:
     return Prepared(simulation, t_end, times)
 
 
-def choose_method(given: Method | None, motion: Motion) -> Method:
-    """The method of the scene (rk4 without one) with what the options change."""
-    from nexdyn.integrate.methods import METHODS, DormandPrince, FixedStep
+def choose_method(given: Method | None, motion: Motion, system: System) -> Method:
+    """The method of the scene with what the options change; without one, rk4 for trees and hht where there are loops."""
+    from nexdyn.analysis.absolute_simulation import needs_bodies
+    from nexdyn.integrate.methods import HHT, METHODS, DormandPrince, FixedStep, IndexOne
 
-    name = motion.method or (given.name if given else "rk4")
+    name = motion.method or (given.name if given else "hht" if needs_bodies(system) else "rk4")
     cls = METHODS[name]
     constant = [key for key, other in METHODS.items() if issubclass(other, FixedStep)]
+    tolerances = {key: x for key in ("rtol", "atol") if (x := getattr(motion, key)) is not None}
+    if cls is HHT:
+        if motion.atol is not None:
+            raise InputError("--atol is for dopri5; hht has --rtol alone, and --dt for constant steps")
+        own = {"dt": motion.dt} if motion.dt is not None else {}
+        return replace(given if isinstance(given, HHT) else HHT(), **own, **tolerances)
+    if issubclass(cls, IndexOne):
+        own = {"dt": motion.dt} if motion.dt is not None else {}
+        return replace(given if isinstance(given, cls) else cls(), **own, **tolerances)
     if issubclass(cls, FixedStep):
         for option in ("rtol", "atol"):
             if getattr(motion, option) is not None:
@@ -74,30 +86,30 @@ def choose_method(given: Method | None, motion: Motion) -> Method:
         return cls(dt if motion.dt is None else motion.dt)
     if motion.dt is not None:
         raise InputError(
-            f"--dt is for {', '.join(constant)}; {name} chooses its step by --rtol and --atol. Add --method rk4"
+            f"--dt is for {', '.join(constant)} and hht; {name} chooses its step by --rtol and --atol. Add --method rk4"
         )
-    tolerances = {key: x for key in ("rtol", "atol") if (x := getattr(motion, key)) is not None}
     return replace(given if isinstance(given, DormandPrince) else DormandPrince(), **tolerances)
 
 
-def _times(times: Sequence[float] | None, simulation: Simulation, t_end: float) -> Sequence[float] | None:
+def _times(
+    times: Sequence[float] | None, simulation: Simulation | BodySimulation, t_end: float
+) -> Sequence[float] | None:
     """The scene's output times, as far as this run and its method reach."""
     from nexdyn.integrate.methods import FixedStep
 
     if times and isinstance(simulation.method, FixedStep):
-        terminal.note("the scene's output_times need dopri5; steps are recorded instead, see --output-every")
+        terminal.note("the scene's output_times need dopri5 or hht; steps are recorded instead, see --output-every")
         return None
     return [t for t in times if simulation.t <= t <= t_end] or None if times else None
 
 
-def _check_memory(simulation: Simulation, t_end: float) -> None:
+def _check_memory(simulation: Simulation | BodySimulation, t_end: float) -> None:
     """Raise InputError if the states that will be recorded cannot fit into the memory of this machine."""
-    from nexdyn.integrate.methods import FixedStep
-
-    if not isinstance(simulation.method, FixedStep) or not hasattr(os, "sysconf"):
+    dt = getattr(simulation.method, "dt", None)
+    if dt is None or not hasattr(os, "sysconf"):
         return
-    states = (t_end - simulation.t) / simulation.method.dt / simulation.output_every
-    size = states * 8.0 * (1 + simulation.tree.nq + 2 * simulation.tree.nv)
+    states = (t_end - simulation.t) / dt / simulation.output_every
+    size = states * 8.0 * simulation.numbers
     memory = float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
     if size > memory:
         raise InputError(

@@ -32,6 +32,7 @@ Examples:
   nexdyn run robot.urdf --q0 elbow=pi/4     from another pose
   nexdyn run hinge-chain --set L=0.3 --set hinge1.damping=0
   nexdyn run double-pendulum --method dopri5 --rtol 1e-10
+  nexdyn run four-bar                       closed loops run by hht
   nexdyn run scene.yaml --dt 1e-4 --output-every 100
   nexdyn run scene.yaml --out runs/a.nc --csv runs/a.csv
   nexdyn run a.nc --t-end 20 --out b.nc     go on from the end of a result
@@ -46,7 +47,7 @@ FILES = Group("What is written", sort_key=3)
 
 Number = float | None
 Names = tuple[str, ...]
-MethodName = Literal["rk4", "euler", "semi-implicit", "dopri5"]
+MethodName = Literal["rk4", "euler", "semi-implicit", "dopri5", "hht", "baumgarte", "projection", "partitioning"]
 
 
 @Parameter(name="*")
@@ -57,12 +58,19 @@ class Motion:
     t_end: Annotated[Number, option("Simulated time at the end [s]; default: the scene's, else 1.", MOTION)] = None
     method: Annotated[
         MethodName | None,
-        option("Time integration; default: the scene's, else rk4. dopri5 chooses its own step.", MOTION),
+        option(
+            "Time integration; default: the scene's, else rk4, or hht where there are closed loops. dopri5 and hht choose their step.",
+            MOTION,
+        ),
     ] = None
     dt: Annotated[
-        Number, option("Step of rk4, euler, semi-implicit [s]; default: the scene's, else 0.001.", MOTION)
+        Number,
+        option(
+            "Step of rk4, euler, semi-implicit [s]; default: the scene's, else 0.001. With hht, a constant step.",
+            MOTION,
+        ),
     ] = None
-    rtol: Annotated[Number, option("Relative tolerance of dopri5.", MOTION)] = None
+    rtol: Annotated[Number, option("Relative tolerance of dopri5 and hht.", MOTION)] = None
     atol: Annotated[Number, option("Absolute tolerance of dopri5.", MOTION)] = None
     dynamics: Annotated[
         Literal["aba", "crba", "cfa"] | None,

@@ -14,6 +14,8 @@ class Method:
     """Base of all methods."""
 
     name: ClassVar[str]
+    coordinates: ClassVar[str] = "tree"
+    """What it moves: "tree" (minimal coordinates) or "bodies" (absolute coordinates)."""
 
 
 def positive(value: object, what: str) -> float:
@@ -94,6 +96,124 @@ class DormandPrince(Method):
             )
 
 
+@dataclass(frozen=True)
+class HHT(Method):
+    """HHT-α of index 3 in absolute coordinates, for closed loops and drivers too; order 2, implicit.
+
+    alpha: numerical damping, from −1/3 to 0 (none). dt [s]: a constant step; None chooses each by its error, which stays
+    below `rtol` (angles in rad, lengths beside that of the mechanism), between `dt_min` and `dt_max` [s].
+    Negrut, Rampalli, Ottarsson & Sajdak, J. Comput. Nonlinear Dynam. 2 (2007).
+    """
+
+    alpha: float = -0.1
+    dt: float | None = None
+    rtol: float = 1e-6
+    dt_max: float = math.inf
+    dt_min: float = 1e-12
+
+    name: ClassVar[str] = "hht"
+    coordinates: ClassVar[str] = "bodies"
+
+    def __post_init__(self) -> None:
+        try:
+            alpha = float(self.alpha)
+        except (TypeError, ValueError):
+            raise InputError(f"alpha of HHT is {self.alpha!r}; a number from -1/3 to 0 is needed") from None
+        if not -1.0 / 3.0 - 1e-12 <= alpha <= 0.0:
+            raise InputError(f"alpha of HHT is {alpha:g}; it must lie from -1/3 to 0")
+        object.__setattr__(self, "alpha", alpha)
+        if self.dt is not None:
+            object.__setattr__(self, "dt", positive(self.dt, "dt of HHT"))
+        for what in ("rtol", "dt_min"):
+            object.__setattr__(self, what, positive(getattr(self, what), f"{what} of HHT"))
+        if self.rtol < 1e-13:
+            raise InputError(f"rtol of HHT is {self.rtol:g}; below 1e-13 rounding decides")
+        try:
+            longer = float(self.dt_max) > self.dt_min
+        except (TypeError, ValueError):
+            longer = False
+        if not longer:
+            raise InputError(
+                f"dt_max of HHT is {self.dt_max}; a number greater than dt_min = {self.dt_min:g} is needed"
+            )
+
+
+@dataclass(frozen=True)
+class IndexOne(Method):
+    """Base of explicit methods in absolute coordinates: RK4 with a constant `dt` [s], or Dormand–Prince where dt is None."""
+
+    dt: float | None = None
+    rtol: float = 1e-8
+    atol: float = 1e-10
+
+    coordinates: ClassVar[str] = "bodies"
+
+    def __post_init__(self) -> None:
+        name = type(self).__name__
+        if self.dt is not None:
+            object.__setattr__(self, "dt", positive(self.dt, f"dt of {name}"))
+        for what in ("rtol", "atol"):
+            object.__setattr__(self, what, positive(getattr(self, what), f"{what} of {name}"))
+
+    @property
+    def integrator(self) -> RungeKutta4 | DormandPrince:
+        """The Runge–Kutta method that takes the steps."""
+        return RungeKutta4(self.dt) if self.dt is not None else DormandPrince(rtol=self.rtol, atol=self.atol)
+
+
+@dataclass(frozen=True)
+class Baumgarte(IndexOne):
+    """Index 1 with Baumgarte's stabilisation, C̈ + 2 α Ċ + β² C = 0.
+
+    alpha, beta [1/s]: by default α = β, critical damping: 1/dt with a constant step (the double root −1/dt lies well inside
+    RK4's interval of stability, −2.78/dt), and 1/time_scale with adaptive steps, since a stabilisation that changed with
+    the step would be an equation that changes with it.
+    Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972).
+    """
+
+    alpha: float | None = None
+    beta: float | None = None
+    time_scale: float = 0.05
+
+    name: ClassVar[str] = "baumgarte"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "time_scale", positive(self.time_scale, "time_scale of Baumgarte"))
+        for what in ("alpha", "beta"):
+            given = getattr(self, what)
+            if given is not None and given != 0.0:
+                object.__setattr__(self, what, positive(given, f"{what} of Baumgarte"))
+
+    @property
+    def damping(self) -> tuple[float, float]:
+        """α and β [1/s]."""
+        default = 1.0 / (self.dt or self.time_scale)
+        return default if self.alpha is None else self.alpha, default if self.beta is None else self.beta
+
+
+@dataclass(frozen=True)
+class Projection(IndexOne):
+    """Index 1 with positions and velocities projected to the constraints after every step, in the metric of the masses.
+
+    Lubich, Impact Comput. Sci. Eng. 3 (1991).
+    """
+
+    name: ClassVar[str] = "projection"
+
+
+@dataclass(frozen=True)
+class Partitioning(IndexOne):
+    """Coordinate partitioning: independent coordinates are integrated, the others follow from the constraints.
+
+    The independent ones are chosen by pivoting, and anew where the choice no longer serves; matrices are dense.
+    Wehage & Haug, J. Mech. Design 104 (1982).
+    """
+
+    name: ClassVar[str] = "partitioning"
+
+
 METHODS: dict[str, type[Method]] = {
-    cls.name: cls for cls in (RungeKutta4, ExplicitEuler, SemiImplicitEuler, DormandPrince)
+    cls.name: cls
+    for cls in (RungeKutta4, ExplicitEuler, SemiImplicitEuler, DormandPrince, HHT, Baumgarte, Projection, Partitioning)
 }

@@ -2,7 +2,7 @@
 
 A symmetric matrix has a node for each body or group of joint rows, 1 to 6 unknowns each, and a block for each edge.
 The order is one of minimum degree (Tinney & Walker 1967; George & Liu 1981, chapter 5). A node of constraint rows has no
-pivot of its own: it may be eliminated after a body that hung on it alone, or after all its bodies, since only then its
+pivot of its own: it may be eliminated after a body that hung on no other constraint, or after all its bodies, since only then its
 Schur complement −B A⁻¹ Bᵀ has full rank. On trees that is from the leaves to the root, without fill.
 
 A block lies in rows of 8 numbers, the rest zero: of edge (p, j), p eliminated before j, one row for each unknown of p,
@@ -160,8 +160,12 @@ def order_nodes(n, start, adjacent, constraint):  # type: ignore[no-untyped-def]
                 b -= 1
             neighbours[b + 1] = x
         if not constraint[p]:
-            if count == 1 and constraint[neighbours[0]]:
-                hung[neighbours[0]] = True
+            above, which = 0, -1
+            for a in range(count):
+                if constraint[neighbours[a]]:
+                    above, which = above + 1, neighbours[a]
+            if above == 1:
+                hung[which] = True
             for e in range(start[p], start[p + 1]):
                 if constraint[adjacent[e]]:
                     waiting[adjacent[e]] -= 1

@@ -173,7 +173,7 @@ def _refuse_loops(system: System) -> None:
             path = " – ".join(_path(neighbours, a, b))
             raise InputError(
                 f"joint {joint.name!r} closes the loop {path}; minimal coordinates carry trees only: "
-                f"remove a joint of the loop (closed loops are not supported yet)"
+                f"remove a joint of the loop, or simulate it in absolute coordinates: method=nx.HHT()"
             )
         leader[root_a] = root_b
         neighbours.setdefault(a, []).append(b)

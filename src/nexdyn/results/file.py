@@ -24,7 +24,8 @@ import numpy as np
 
 from nexdyn.errors import FileError, NexDynError, NexDynWarning
 from nexdyn.results.atomic import PathLike, SteadyFile, checked_path, file_path, written
-from nexdyn.results.quantities import KEPT, OF_JOINTS, PEAKS, QUANTITIES, STATES
+from nexdyn.results.bodies import BodyRecording, body_motion
+from nexdyn.results.quantities import BODY_STATES, KEPT, OF_JOINTS, PEAKS, QUANTITIES, STATES
 from nexdyn.results.recording import Recording
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def attributes(result: Result) -> dict[str, Any]:
 def kept_quantities(result: Result, full: bool) -> list[str]:
     """The quantities that a file or a dataset holds."""
     observed = result.observed
-    names = [name for name in (KEPT if full else STATES) if observed.knows(name)]
+    states = BODY_STATES if isinstance(result.recording, BodyRecording) else STATES
+    names = [name for name in (KEPT if full else states) if observed.knows(name)]
     return [name for name in names if 0 not in observed.labels.shape(name)]
 
 
@@ -191,10 +193,13 @@ def _read(file: Any, name: str) -> Result:
             f"{SCHEMA}: upgrade it",
             file=name,
         )
-    tree = Tree(_read_system(file, name))
+    system = _read_system(file, name)
     t = _numbers(file, name, "time", ())
     if not len(t) or not np.isfinite(t).all() or not (np.diff(t) > 0.0).all():
         raise FileError("must have times that increase, at least one", file=name, element="time")
+    if "multiplier" in file.variables or json.loads(_text(file, name, "settings", "{}")).get("coordinates") == "bodies":
+        return _read_bodies(file, name, system, t)
+    tree = Tree(system)
     q = _numbers(file, name, "joint_position", (tree.nq,), len(t))
     v, a = (_numbers(file, name, key, (tree.nv,), len(t)) for key in ("joint_velocity", "joint_acceleration"))
     lost = [str(force) for force in json.loads(_text(file, name, "lost_forces", "[]"))]
@@ -215,6 +220,40 @@ def _read(file: Any, name: str) -> Result:
             stacklevel=4,
         )
     return Result(tree.system, recording, tree, lost_forces=lost, stored=stored)
+
+
+def _read_bodies(file: Any, name: str, system: System, t: np.ndarray) -> Result:
+    """A result in absolute coordinates."""
+    from nexdyn.results.result import Result
+    from nexdyn.spatial.rotations import rotation_matrix
+
+    motion = body_motion(system)
+    nb, n = motion.model.nb, len(t)
+    shapes = {key: (nb, 4 if key == "orientation" else 3) for key in BODY_STATES[:-1]}
+    x = {key: _numbers(file, name, key, shape, n) for key, shape in shapes.items()}
+    multipliers = _numbers(file, name, "multiplier", (motion.model.nc,), n)
+    R = rotation_matrix(x["orientation"])
+    turned = {key: np.einsum("snji,snj->sni", R, x[key]) for key in ("angular_velocity", "angular_acceleration")}
+    recording = BodyRecording(
+        t, np.concatenate([x["orientation"], x["position"]], axis=2),
+        np.concatenate([turned["angular_velocity"], x["velocity"]], axis=2),
+        np.concatenate([turned["angular_acceleration"], x["acceleration"]], axis=2),
+        method=_text(file, name, "method"), steps=int(file.attrs.get("steps", 0)), status=_text(file, name, "status"),
+        message=_text(file, name, "message"), wall_time=float(file.attrs.get("wall_time", 0.0)),
+        settings=json.loads(_text(file, name, "settings", "{}")), multipliers=multipliers, violation=np.full(n, np.nan),
+    )  # fmt: skip
+    lost = [str(force) for force in json.loads(_text(file, name, "lost_forces", "[]"))]
+    stored = {}
+    if lost:
+        shape = (len(system.joints), 6)
+        stored = {key: _numbers(file, name, key, shape, n) for key in OF_JOINTS if key in file.variables}
+        warnings.warn(
+            f"{name} was run with {', '.join(map(repr, lost))}: Python, which no file holds. The system in it lacks "
+            f"that and would not go on as it did",
+            NexDynWarning,
+            stacklevel=5,
+        )
+    return Result(system, recording, motion, lost_forces=lost, stored=stored)  # type: ignore[arg-type]
 
 
 def _read_system(file: Any, name: str) -> System:

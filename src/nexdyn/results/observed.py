@@ -74,11 +74,17 @@ class Observed:
 
     def knows(self, name: str) -> bool:
         """Whether a quantity can be told: those of joints need every force that acted."""
+        if name == "multiplier":
+            return False  # of constraint rows, which a tree has not
         return name not in OF_JOINTS or not self.lost or name in self.stored
 
     def require(self, name: str) -> None:
         """InputError where a quantity cannot be told."""
         if not self.knows(name):
+            if name == "multiplier":
+                raise InputError(
+                    "a tree has no constraint rows; nx.HHT and the methods of absolute coordinates record theirs"
+                )
             raise InputError(
                 f"the {name} of joints cannot be told: the file holds neither {_listed(self.lost)}, which acted in the "
                 f"run, nor the {name}; save with full=True, or simulate again"

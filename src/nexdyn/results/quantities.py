@@ -38,6 +38,7 @@ QUANTITIES: dict[str, Quantity] = {
         ("joint", "component"), "", "reaction of the joint on its child: the part that its freedoms do not feel"
     ),
     "transmitted": Quantity(("joint", "component"), "", "whole force and moment of the joint on its child"),
+    "multiplier": Quantity(("row",), "", "multipliers of the constraint rows, 0 of rows that are not kept"),
     "kinetic_energy": Quantity((), "J", "kinetic energy"),
     "gravitational_energy": Quantity((), "J", "energy in gravity, 0 at the world's origin"),
     "elastic_energy": Quantity((), "J", "energy of springs"),
@@ -54,6 +55,16 @@ PEAKS: dict[str, Quantity] = {
 """What is told of each joint's reaction over the whole run; no axis of time."""
 
 STATES = ("joint_position", "joint_velocity", "joint_acceleration")
+BODY_STATES = (
+    "position",
+    "orientation",
+    "velocity",
+    "angular_velocity",
+    "acceleration",
+    "angular_acceleration",
+    "multiplier",
+)
+"""What a motion in absolute coordinates is recorded by."""
 ENERGIES = ("kinetic_energy", "gravitational_energy", "elastic_energy", "total_energy")
 OF_JOINTS = ("reaction", "transmitted")
 KEPT = tuple(name for name in QUANTITIES if name != "rotation")
@@ -125,6 +136,7 @@ def labels_of(tree: Tree) -> Labels:
         "coordinate": [label for label, _ in coordinates],
         "freedom": [label for label, _ in freedoms],
         "output": [label for label, _ in outputs],
+        "row": [],
     }
     units = {
         "joint_position": [unit for _, unit in coordinates],
@@ -133,6 +145,7 @@ def labels_of(tree: Tree) -> Labels:
         "reaction": wrench,
         "transmitted": wrench,
         "measure": [unit for _, unit in outputs],
+        "multiplier": [],
     }
     return Labels(dims, units)
 

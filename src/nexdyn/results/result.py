@@ -85,16 +85,30 @@ class Result:
 
     @property
     def tree(self) -> Tree:
-        """The tree in whose coordinates the motion was recorded."""
-        return self.observed.tree
+        """The tree in whose coordinates the motion was recorded. InputError for one in absolute coordinates."""
+        tree = self.observed.tree
+        if not hasattr(tree, "compiled"):
+            raise InputError("the motion was recorded in absolute coordinates: it has bodies and joints, and no tree")
+        return tree
 
     @cached_property
     def observed(self) -> Observed:
         """The motion as plain arrays, block by block."""
+        from nexdyn.results.bodies import BodyRecording, ObservedBodies, body_motion
         from nexdyn.results.observed import Observed
         from nexdyn.tree.tree import Tree
 
+        if isinstance(self.recording, BodyRecording):
+            motion: Any = self._tree or body_motion(self.system)
+            return ObservedBodies(motion, self.recording, self.lost_forces, self._stored)
         return Observed(self._tree or Tree(self.system), self.recording, self.lost_forces, self._stored)
+
+    def multiplier(self) -> xr.DataArray:
+        """Multipliers (time, row) of the constraint rows of a run in absolute coordinates, labelled "hinge.DX"."""
+        from nexdyn.results.arrays import labelled
+
+        self.observed.require("multiplier")
+        return labelled(self.observed, "multiplier", self.observed.take("multiplier"))
 
     # --- joints -----------------------------------------------------------------------------------------------------
 
@@ -290,10 +304,10 @@ class Result:
             return labelled(observed, name, observed.take(name))
         table = COORDINATES if name == "joint_position" else FREEDOMS
         values = observed.of_joint(name, joint)
-        own = joint_labels(self.tree, joint, table)
+        own = joint_labels(observed.tree, joint, table)
         if not own:
             raise InputError(
-                f"joint {joint!r} is fixed and has no coordinates; joints: {', '.join(self.tree.joint_names)}"
+                f"joint {joint!r} is fixed and has no coordinates; joints: {', '.join(observed.tree.joint_names)}"
             )
         per = {"joint_position": "", "joint_velocity": "/s", "joint_acceleration": "/s^2"}[name]
         return of_joint(observed, name, values, [(label, unit + per) for label, unit in own])

@@ -123,7 +123,7 @@ def _columns(array: xr.DataArray) -> Iterable[tuple[str, np.ndarray, str]]:
 
 
 def _moving(result: Result) -> list[str]:
-    return list(result.tree.joint_names)
+    return list(result.observed.tree.joint_names)
 
 
 def _wrenches(result: Result, name: str, of: list[str]) -> list[Panel]:

@@ -29,6 +29,7 @@ from nexdyn.view.panels import Plot
 from nexdyn.view.stage import LAYERS, Look, Stage
 
 if TYPE_CHECKING:
+    from nexdyn.analysis.absolute_simulation import BodySimulation
     from nexdyn.analysis.simulate import Simulation
     from nexdyn.results.result import Result
 
@@ -214,7 +215,7 @@ class Viewer:
             self._playing, self._frame = False, Frame(position, attitude, None)
             self._stage.show(self._t, self._frame)
 
-    def follow(self, simulation: Simulation) -> Callable[[float, float], None]:
+    def follow(self, simulation: Simulation | BodySimulation) -> Callable[[float, float], None]:
         """What to give as `progress` to a run of `simulation`, so that the page follows it."""
 
         def progress(t: float, t_end: float) -> None:

@@ -1,0 +1,239 @@
+"""The equations of motion in absolute coordinates, their residual and their iteration matrix.
+
+    r = M v̇ + (ω × J ω, 0) + Cqᵀ λ − Q(t, q, v),      C(q, t)
+
+    [ s M + γ h D + β h² K   Cqᵀ ] [Δv̇]      [ r           ]
+    [ Cq                     −ε  ] [Δλ] = −  [ C/(β h²)    ]        K = −∂Q/∂q,  D = −∂Q/∂v + gyroscopic terms
+
+A pair of frames is looked at once for all rows of a node. ε is relative to the diagonal of Cq M⁻¹ Cqᵀ: it keeps pivots
+where rows depend on each other; Newton's iteration takes its effect out again where such rows are consistent.
+"""
+
+from __future__ import annotations
+
+from nexdyn.absolute.elements import act
+from nexdyn.absolute.motion_tables import (
+    BODY_A,
+    BODY_B,
+    COUNT,
+    FIRST,
+    MASS,
+    NODE,
+    PAIR,
+    PLACE_A,
+    PLACE_B,
+    ROW_A,
+    ROW_B,
+    STEP_A,
+    STEP_B,
+)
+from nexdyn.constraints.pair import Pair, PairVelocity
+from nexdyn.constraints.verbs import gradient, second, value
+from nexdyn.kernel import formula, kernel
+from nexdyn.linalg.rows import WIDTH, load, store
+from nexdyn.model.time_kernels import time_jet, time_value
+from nexdyn.spatial.algebra import Motion, Pose, Quat, Sym3, T, Vec3, cross, exp_quaternion, rotation
+from nexdyn.spatial.table import MotionRows, PoseRows
+
+EPSILON = 1e-10
+
+
+@formula
+def small_exp(phi):  # type: ignore[no-untyped-def]
+    """exp of the rotation vector φ as a quaternion; by its series below 1 rad, which is below ½ in the half angle."""
+    x = 0.25 * (phi @ phi)
+    if x < 0.25:
+        s = 1.0 - x / 6.0 * (
+            1.0 - x / 20.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0 * (1.0 - x / 110.0 * (1.0 - x / 156.0))))
+        )
+        w = 1.0 - x / 2.0 * (
+            1.0 - x / 12.0 * (1.0 - x / 30.0 * (1.0 - x / 56.0 * (1.0 - x / 90.0 * (1.0 - x / 132.0))))
+        )
+        return Quat(w, 0.5 * s * phi.x, 0.5 * s * phi.y, 0.5 * s * phi.z)
+    return exp_quaternion(phi)
+
+
+@formula
+def turn(q0, i, phi):  # type: ignore[no-untyped-def]
+    """q ∘ exp φ of body i, of length 1."""
+    q = Quat(q0[i, 0], q0[i, 1], q0[i, 2], q0[i, 3]) @ small_exp(phi)
+    # one step of Newton for 1/√(q·q), which is 1 but for rounding
+    s = 1.5 - 0.5 * (q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z)
+    return s * q
+
+
+@kernel
+def place_bodies(s, i0):  # type: ignore[no-untyped-def]
+    """Poses of the bodies from q1, and their velocities in world axes from v1."""
+    X, V = PoseRows(s.poses, 0), MotionRows(s.twists, 0)
+    q, v = s.q1, s.v1
+    for i in range(i0, len(q)):
+        R = rotation(Quat(q[i, 0], q[i, 1], q[i, 2], q[i, 3]))
+        X[i] = Pose(R, Vec3(q[i, 4], q[i, 5], q[i, 6]))
+        V[i] = Motion(R @ Vec3(v[i, 0], v[i, 1], v[i, 2]), Vec3(v[i, 3], v[i, 4], v[i, 5]))
+
+
+@formula
+def pair_of(tables, X, k, a, b):  # type: ignore[no-untyped-def]
+    """The two frames of pair k in world axes."""
+    X_aA, X_bB = PoseRows(tables.constraints.frames, 0)[k], PoseRows(tables.constraints.frames, 12)[k]
+    R_a, R_b = X[a].R, X[b].R
+    s_A, s_B = R_a @ X_aA.p, R_b @ X_bB.p
+    return Pair(R_a @ X_aA.R, R_b @ X_bB.R, s_A, s_B, X[b].p + s_B - X[a].p - s_A)
+
+
+@formula
+def inertia_of(tables, i):  # type: ignore[no-untyped-def]
+    b = tables.body
+    return Sym3(b[i, 1], b[i, 2], b[i, 3], b[i, 4], b[i, 5], b[i, 6])
+
+
+@formula
+def put(blocks, place, c, row, step, w, v):  # type: ignore[no-untyped-def]
+    """The gradient (w, v) of row c of a constraint node into its block with a body."""
+    o = place + c * row
+    blocks[o] += w.x
+    blocks[o + step] += w.y
+    blocks[o + 2 * step] += w.z
+    blocks[o + 3 * step] += v.x
+    blocks[o + 4 * step] += v.y
+    blocks[o + 5 * step] += v.z
+
+
+@formula
+def compliance(tables, i, w, v):  # type: ignore[no-untyped-def]
+    """g M⁻¹ gᵀ about: the diagonal of J in place of J."""
+    b = tables.body[i]
+    J = (b[1] + b[4] + b[6]) / 3.0 + tables.spare[i, 0]
+    inverse = 1.0 / b[MASS] if b[MASS] > 0.0 else 0.0
+    return inverse * (v @ v) + (w @ w) / J if J > 0.0 else inverse * (v @ v)
+
+
+@kernel
+def inertial_residual(tables, s, scale, assemble):  # type: ignore[no-untyped-def]
+    """x ← −(M v̇ + ω × Jω − m g) of each body; s M (and the spare inertia) into the blocks, which are cleared."""
+    g = Vec3(tables.gravity[0], tables.gravity[1], tables.gravity[2])
+    x, v, d, blocks = s.x, s.v1, s.d1, s.blocks
+    if assemble:
+        for o in range(0, len(blocks), WIDTH):
+            store(blocks, o, 0.0)
+    for i in range(1, len(tables.body)):
+        m, J = tables.body[i, MASS], inertia_of(tables, i)
+        w = Vec3(v[i, 0], v[i, 1], v[i, 2])
+        n = J @ Vec3(d[i, 0], d[i, 1], d[i, 2]) + cross(w, J @ w)
+        n_ = i - 1
+        x[n_, 0], x[n_, 1], x[n_, 2] = -n.x, -n.y, -n.z
+        x[n_, 3], x[n_, 4], x[n_, 5] = m * (g.x - d[i, 3]), m * (g.y - d[i, 4]), m * (g.z - d[i, 5])
+        x[n_, 6], x[n_, 7] = 0.0, 0.0  # also after a step that went astray
+        if assemble:
+            o = tables.diagonal[n_]
+            spare = tables.spare[i, 0]
+            blocks[o], blocks[o + 1], blocks[o + 2] = scale * J.xx + spare, scale * J.xy, scale * J.xz
+            blocks[o + 8], blocks[o + 9], blocks[o + 10] = scale * J.xy, scale * J.yy + spare, scale * J.yz
+            blocks[o + 16], blocks[o + 17], blocks[o + 18] = scale * J.xz, scale * J.yz, scale * J.zz + spare
+            blocks[o + 27], blocks[o + 36], blocks[o + 45] = scale * m, scale * m, scale * m
+
+
+@kernel
+def constraint_residual(tables, s, t, assemble):  # type: ignore[no-untyped-def]
+    """x ← x − Cqᵀ λ of the bodies, C of the constraint nodes, and Cq with −ε into the blocks."""
+    X, x, blocks, lam, C = PoseRows(s.poses, 0), s.x, s.blocks, s.lam1, s.C
+    links, slots, constraints, first_node = tables.links, tables.slots, tables.constraints, len(tables.body) - 1
+    for i in range(len(C)):
+        for c in range(WIDTH):
+            C[i, c] = -tables.offset[i, c]
+    for l in range(len(links)):
+        a, b, g = links[l, BODY_A], links[l, BODY_B], links[l, NODE]
+        pair = pair_of(tables, X, links[l, PAIR], a, b)
+        R_a, R_b = T(X[a].R), T(X[b].R)
+        o = Vec3(0.0, 0.0, 0.0)
+        n_a, f_a, n_b, f_b = o, o, o, o
+        for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
+            term, c = slots[e, 0], slots[e, 1]
+            scale = constraints.scale[term]
+            C[g, c] += scale * value(constraints, term, t, pair, s.near)
+            z = gradient(constraints, term, t, pair, s.near)
+            force = scale * lam[g, c]
+            n_a, f_a = n_a + force * z.w_a, f_a + force * z.v_a
+            n_b, f_b = n_b + force * z.w_b, f_b + force * z.v_b
+            if assemble:
+                soft = 0.0
+                if a > 0:
+                    w, v = R_a @ (scale * z.w_a), scale * z.v_a
+                    put(blocks, links[l, PLACE_A], c, links[l, ROW_A], links[l, STEP_A], w, v)
+                    soft += compliance(tables, a, w, v)
+                if b > 0:
+                    w, v = R_b @ (scale * z.w_b), scale * z.v_b
+                    put(blocks, links[l, PLACE_B], c, links[l, ROW_B], links[l, STEP_B], w, v)
+                    soft += compliance(tables, b, w, v)
+                blocks[tables.diagonal[first_node + g] + (WIDTH + 1) * c] -= EPSILON * soft
+        if a > 0:
+            subtract(x, a - 1, R_a @ n_a, f_a)
+        if b > 0:
+            subtract(x, b - 1, R_b @ n_b, f_b)
+    for d in range(len(tables.drivers)):
+        C[tables.drivers[d, 0], tables.drivers[d, 1]] -= time_value(tables.functions, tables.drivers[d, 2], t)
+
+
+@formula
+def subtract(x, i, n, f):  # type: ignore[no-untyped-def]
+    x[i, 0] -= n.x
+    x[i, 1] -= n.y
+    x[i, 2] -= n.z
+    x[i, 3] -= f.x
+    x[i, 4] -= f.y
+    x[i, 5] -= f.z
+
+
+@kernel
+def residual(tables, forces, s, t, scale, gh, bh2, assemble):  # type: ignore[no-untyped-def]
+    """x ← −(r, C/(β h²)) at q1, v1, v̇ = d1, λ1, and with `assemble` the iteration matrix: scale of the inertia, γ h, β h².
+
+    Returns the status of the forces."""
+    inertial_residual(tables, s, scale, assemble)
+    constraint_residual(tables, s, t, assemble)
+    status = act(tables, s, t, gh, bh2, assemble, forces)
+    first, factor = len(tables.body) - 1, -1.0 / bh2
+    flat_C, flat_x = s.C.reshape(-1), s.x.reshape(-1)
+    for g in range(len(s.C)):
+        store(flat_x, WIDTH * (first + g), factor * load(flat_C, WIDTH * g))
+    return status
+
+
+@kernel
+def velocity_residual(tables, s, t, v, out):  # type: ignore[no-untyped-def]
+    """out (ng, 8) = Cq v − ν at the poses of the state."""
+    X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
+    out[:] = 0.0
+    for l in range(len(links)):
+        a, b, g = links[l, BODY_A], links[l, BODY_B], links[l, NODE]
+        pair = pair_of(tables, X, links[l, PAIR], a, b)
+        w_a, v_a = X[a].R @ Vec3(v[a, 0], v[a, 1], v[a, 2]), Vec3(v[a, 3], v[a, 4], v[a, 5])
+        w_b, v_b = X[b].R @ Vec3(v[b, 0], v[b, 1], v[b, 2]), Vec3(v[b, 3], v[b, 4], v[b, 5])
+        for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
+            term, c = slots[e, 0], slots[e, 1]
+            z = gradient(constraints, term, t, pair, s.near)
+            out[g, c] += constraints.scale[term] * (z.w_a @ w_a + z.v_a @ v_a + z.w_b @ w_b + z.v_b @ v_b)
+    for d in range(len(tables.drivers)):
+        _, rate, _ = time_jet(tables.functions, tables.drivers[d, 2], t)
+        out[tables.drivers[d, 0], tables.drivers[d, 1]] -= rate
+
+
+@kernel
+def acceleration_residual(tables, s, t, v, out):  # type: ignore[no-untyped-def]
+    """out (ng, 8) = γ = −Γ(v, v) + f̈ at the poses of the state."""
+    X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
+    out[:] = 0.0
+    for l in range(len(links)):
+        a, b, g = links[l, BODY_A], links[l, BODY_B], links[l, NODE]
+        pair = pair_of(tables, X, links[l, PAIR], a, b)
+        V = PairVelocity(
+            X[a].R @ Vec3(v[a, 0], v[a, 1], v[a, 2]), Vec3(v[a, 3], v[a, 4], v[a, 5]),
+            X[b].R @ Vec3(v[b, 0], v[b, 1], v[b, 2]), Vec3(v[b, 3], v[b, 4], v[b, 5]),
+        )  # fmt: skip
+        for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
+            term, c = slots[e, 0], slots[e, 1]
+            out[g, c] -= constraints.scale[term] * second(constraints, term, t, pair, s.near, V, V)
+    for d in range(len(tables.drivers)):
+        _, _, rate = time_jet(tables.functions, tables.drivers[d, 2], t)
+        out[tables.drivers[d, 0], tables.drivers[d, 1]] += rate

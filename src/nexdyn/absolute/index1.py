@@ -1,0 +1,369 @@
+"""Index-1 equations in absolute coordinates for explicit methods, and three ways to keep the constraints.
+
+    [ M   Cqᵀ ] [a]   [ Q                              ]
+    [ Cq  −ε  ] [λ] = [ γ − 2 α (Cq v − ν) − β² C      ]        (Haug 1989, chapter 7; Shabana 2013, chapter 5)
+
+BAUMGARTE    C̈ + 2 α Ċ + β² C = 0: a violation dies like a damped oscillator, critically where α = β (Baumgarte 1972)
+PROJECTION   α = β = 0; after every step q and v go back to C = 0 and Cq v = ν by the shortest way in the metric of M
+             (Lubich 1991):   [M Cqᵀ; Cq 0] [Δq; μ] = − [0; C],   likewise for v
+PARTITION    the independent coordinates are integrated, at every evaluation the others follow from C = 0 and Cq v = ν
+             (Wehage & Haug 1982):   Δq_d = − C_d⁻¹ C,   v_d from C_d v_d = ν − C_i v_i
+
+The state is y = (ξ, v) about the base poses q0, ξ of a body an increment (θ, δ): R exp θ, p + δ.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from nexdyn.absolute.elements import act
+from nexdyn.absolute.equations import (
+    acceleration_residual,
+    constraint_residual,
+    inertial_residual,
+    pair_of,
+    place_bodies,
+    turn,
+    velocity_residual,
+)
+from nexdyn.absolute.hht import copy
+from nexdyn.absolute.motion_tables import BODY_A, BODY_B, COUNT, FIRST, NODE, PAIR
+from nexdyn.constraints.verbs import gradient
+from nexdyn.generic import defines
+from nexdyn.integrate.problem import OK, rates, recentre, record, scale
+from nexdyn.kernel import formula, kernel
+from nexdyn.linalg.ldl import factor, solve
+from nexdyn.linalg.rows import WIDTH
+from nexdyn.model.time_kernels import time_jet
+from nexdyn.spatial.algebra import T, Vec3, right_jacobian_inverse_times
+from nexdyn.spatial.table import PoseRows
+
+BAUMGARTE, PROJECTION, PARTITION = range(3)
+SINGULAR, OPEN, DEGRADED = 50, 51, 52
+"""Statuses: no pivot; constraints that do not close; a partition that no longer serves."""
+CLOSED, MOST = 1e-12, 15
+WORSE = 0.3
+"""Part of its first smallest pivot at which a partition is chosen anew."""
+
+
+class BodyProblem(NamedTuple):
+    """Motion in absolute coordinates for Runge–Kutta methods; see ``integrate.problem``."""
+
+    tables: Any
+    acts: Any
+    s: Any
+    kind: int
+    damping: Any
+    """(2,) α, β."""
+    dependent: Any
+    """(m,) the columns of the dependent coordinates."""
+    J: Any
+    """(m, 6 nb) dense Cq of the kept rows, (1, 1) where it is not needed."""
+    D: Any
+    """(m, m) its dependent columns, then their factors."""
+    right: Any
+    """(m, 2)"""
+    quality: Any
+    """(2,) smallest pivot of D now, and when the partition was chosen (0: not yet)."""
+    time: Any
+    """(1,) of the last evaluation."""
+    length: float
+
+
+@formula
+def take(problem, y):  # type: ignore[no-untyped-def]
+    """q1 ← q0 ∘ ξ, v1 ← v, and the places of the bodies."""
+    s = problem.s
+    n = 6 * (len(s.q1) - 1)
+    for i in range(1, len(s.q1)):
+        o = 6 * (i - 1)
+        q = turn(s.q0, i, Vec3(y[o], y[o + 1], y[o + 2]))
+        s.q1[i, 0], s.q1[i, 1], s.q1[i, 2], s.q1[i, 3] = q.w, q.x, q.y, q.z
+        for c in range(3):
+            s.q1[i, 4 + c] = s.q0[i, 4 + c] + y[o + 3 + c]
+        for c in range(6):
+            s.v1[i, c] = y[n + o + c]
+    place_bodies(s, 1)
+
+
+@kernel
+def accelerate(problem, t):  # type: ignore[no-untyped-def]
+    """d1 and λ1 at q1, v1; the matrix stays factored. Returns a status."""
+    tables, s = problem.tables, problem.s
+    nb = len(s.q1) - 1
+    s.d1[:] = 0.0
+    s.lam1[:] = 0.0
+    inertial_residual(tables, s, 1.0, True)
+    constraint_residual(tables, s, t, True)
+    status = act(tables, s, t, 0.0, 0.0, False, problem.acts)
+    if status != OK:
+        return status
+    _, failed = factor(tables.plan, s.blocks, s.work)
+    if failed >= 0:
+        return SINGULAR
+    velocity_residual(tables, s, t, s.v1, s.lam0)
+    acceleration_residual(tables, s, t, s.v1, s.lam1)
+    a, b = problem.damping[0], problem.damping[1]
+    for g in range(len(s.C)):
+        for c in range(WIDTH):
+            s.lam0[g, c] = s.lam1[g, c] - 2.0 * a * s.lam0[g, c] - b * b * s.C[g, c]
+            s.x[nb + g, c] = s.lam0[g, c]
+    solve(tables.plan, s.blocks, s.x)
+    for i in range(nb):
+        for c in range(6):
+            s.d1[i + 1, c] = s.x[i, c]
+    for g in range(len(s.C)):
+        for c in range(WIDTH):
+            s.lam1[g, c] = s.x[nb + g, c]
+    return refine(problem, t)
+
+
+@kernel
+def refine(problem, t):  # type: ignore[no-untyped-def]
+    """Two steps of refinement: pay back the inertia that bodies borrow for the matrix, and take −ε out."""
+    tables, s = problem.tables, problem.s
+    nb = len(s.q1) - 1
+    for _ in range(2):
+        velocity_residual(tables, s, t, s.d1, s.C)  # Cq a − ν
+        for d in range(len(tables.drivers)):
+            _, rate, _ = time_jet(tables.functions, tables.drivers[d, 2], t)
+            s.C[tables.drivers[d, 0], tables.drivers[d, 1]] += rate
+        for g in range(len(s.C)):
+            for c in range(WIDTH):
+                s.x[nb + g, c] = s.lam0[g, c] - s.C[g, c]
+        inertial_residual(tables, s, 1.0, False)
+        constraint_residual(tables, s, t, False)
+        status = act(tables, s, t, 0.0, 0.0, False, problem.acts)
+        if status != OK:
+            return status
+        solve(tables.plan, s.blocks, s.x)
+        for i in range(nb):
+            for c in range(6):
+                s.d1[i + 1, c] += s.x[i, c]
+        for g in range(len(s.C)):
+            for c in range(WIDTH):
+                s.lam1[g, c] += s.x[nb + g, c]
+    return OK
+
+
+@defines(rates)
+def _(problem: BodyProblem, t: float, y: Any, K: Any, i: Any) -> Any:
+    problem.time[0] = t
+    if problem.kind == PARTITION:
+        status = follow(problem, t, y)
+        if status != OK:
+            return status
+    take(problem, y)
+    status = accelerate(problem, t)
+    s = problem.s
+    n = 6 * (len(s.q1) - 1)
+    for b in range(1, len(s.q1)):
+        o = 6 * (b - 1)
+        w = right_jacobian_inverse_times(Vec3(y[o], y[o + 1], y[o + 2]), Vec3(s.v1[b, 0], s.v1[b, 1], s.v1[b, 2]))
+        K[i, o], K[i, o + 1], K[i, o + 2] = w.x, w.y, w.z
+        for c in range(3):
+            K[i, o + 3 + c] = s.v1[b, 3 + c]
+        for c in range(6):
+            K[i, n + o + c] = s.d1[b, c]
+    return status
+
+
+@defines(recentre)
+def _(problem: BodyProblem, y: Any, K: Any, i: Any) -> Any:
+    s = problem.s
+    n = 6 * (len(s.q1) - 1)
+    take(problem, y)
+    if problem.kind == PROJECTION:
+        project(problem, problem.time[0])
+    copy(s.q0, 0, s.q1)
+    for b in range(1, len(s.q1)):
+        o = 6 * (b - 1)
+        for c in range(6):
+            y[o + c] = 0.0
+            y[n + o + c] = s.v1[b, c]
+            K[i, o + c] = s.v1[b, c]
+
+
+@defines(record)
+def _(problem: BodyProblem, t: float, y: Any, K: Any, out: Any, r: Any) -> Any:
+    s, tables = problem.s, problem.tables
+    n = 6 * (len(s.q1) - 1)
+    take(problem, y)
+    accelerate(problem, t)  # λ and C of this state, whatever was evaluated last
+    most = 0.0
+    for g in range(len(s.C)):
+        for c in range(WIDTH):
+            most = max(most, abs(s.C[g, c]))
+    out[r, 0], out[r, 1] = t, most
+    o = 2
+    for b in range(1, len(s.q1)):
+        for c in range(7):
+            out[r, o + c] = s.q1[b, c]
+        for c in range(6):
+            out[r, o + 7 + c] = s.v1[b, c]
+            out[r, o + 13 + c] = K[0, n + 6 * (b - 1) + c]
+        o += 19
+    for k in range(len(tables.rows)):
+        out[r, o + k] = s.lam1[tables.rows[k, 0], tables.rows[k, 1]]
+
+
+@defines(scale)
+def _(problem: BodyProblem, y: Any, s: Any, n: Any) -> Any:
+    for m in range(n):
+        s[m] = 1.0 if m % 6 < 3 else problem.length
+        s[n + m] = abs(y[n + m])
+
+
+# --- projection ---------------------------------------------------------------------------------------------------
+
+
+@kernel
+def project(problem, t):  # type: ignore[no-untyped-def]
+    """q1 to C = 0 and v1 to Cq v = ν, by the shortest way in the metric of M."""
+    tables, s = problem.tables, problem.s
+    nb = len(s.q1) - 1
+    if len(s.C) == 0:
+        return
+    s.d1[:] = 0.0
+    s.lam1[:] = 0.0
+    for _ in range(MOST):
+        inertial_residual(tables, s, 1.0, True)
+        constraint_residual(tables, s, t, True)
+        factor(tables.plan, s.blocks, s.work)
+        most = 0.0
+        s.x[:] = 0.0
+        for g in range(len(s.C)):
+            for c in range(WIDTH):
+                most = max(most, abs(s.C[g, c]))
+                s.x[nb + g, c] = -s.C[g, c]
+        if most < CLOSED or not (most < 1e3):
+            break
+        solve(tables.plan, s.blocks, s.x)
+        for i in range(nb):
+            q = turn(s.q1, i + 1, Vec3(s.x[i, 0], s.x[i, 1], s.x[i, 2]))
+            s.q1[i + 1, 0], s.q1[i + 1, 1], s.q1[i + 1, 2], s.q1[i + 1, 3] = q.w, q.x, q.y, q.z
+            for c in range(3):
+                s.q1[i + 1, 4 + c] += s.x[i, 3 + c]
+        place_bodies(s, 1)
+    for _ in range(2):
+        velocity_residual(tables, s, t, s.v1, s.lam0)
+        s.x[:] = 0.0
+        for g in range(len(s.C)):
+            for c in range(WIDTH):
+                s.x[nb + g, c] = s.lam0[g, c]
+        solve(tables.plan, s.blocks, s.x)
+        for i in range(nb):
+            for c in range(6):
+                s.v1[i + 1, c] -= s.x[i, c]
+
+
+# --- partition ----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def dense_jacobian(tables, s, t, J):  # type: ignore[no-untyped-def]
+    """J (m, 6 nb) ← Cq of the kept rows at the poses of the state."""
+    X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
+    J[:] = 0.0
+    for r in range(len(tables.rows)):
+        g, c = tables.rows[r, 0], tables.rows[r, 1]
+        s.lam0[g, c] = float(r)
+    for l in range(len(links)):
+        a, b, g = links[l, BODY_A], links[l, BODY_B], links[l, NODE]
+        pair = pair_of(tables, X, links[l, PAIR], a, b)
+        for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
+            term = slots[e, 0]
+            r = int(s.lam0[g, slots[e, 1]])
+            z, k = gradient(constraints, term, t, pair, s.near), constraints.scale[term]
+            for side in range(2):
+                i = a if side == 0 else b
+                if i == 0:
+                    continue
+                w = T(X[i].R) @ (z.w_a if side == 0 else z.w_b)
+                v = z.v_a if side == 0 else z.v_b
+                o = 6 * (i - 1)
+                J[r, o] += k * w.x
+                J[r, o + 1] += k * w.y
+                J[r, o + 2] += k * w.z
+                J[r, o + 3] += k * v.x
+                J[r, o + 4] += k * v.y
+                J[r, o + 5] += k * v.z
+
+
+@kernel
+def follow(problem, t, y):  # type: ignore[no-untyped-def]
+    """The dependent parts of y = (ξ, v) from the independent ones. Returns a status."""
+    tables, s, dep = problem.tables, problem.s, problem.dependent
+    J, D, right = problem.J, problem.D, problem.right
+    m, n = len(dep), 6 * (len(s.q1) - 1)
+    if m == 0:
+        return OK
+    s.lam1[:] = 0.0
+    s.d1[:] = 0.0
+    for _ in range(MOST):
+        take(problem, y)
+        s.lam1[:] = 0.0
+        constraint_residual(tables, s, t, False)
+        most = 0.0
+        for r in range(m):
+            right[r, 0] = s.C[tables.rows[r, 0], tables.rows[r, 1]]
+            most = max(most, abs(right[r, 0]))
+        if not (most < 1e3):
+            return OPEN
+        dense_jacobian(tables, s, t, J)
+        for r in range(m):
+            right[r, 1] = 0.0
+            for c in range(m):
+                D[r, c] = J[r, dep[c]]
+        velocity_residual(tables, s, t, s.v1, s.lam0)
+        for r in range(m):
+            right[r, 1] = s.lam0[tables.rows[r, 0], tables.rows[r, 1]]
+        smallest = eliminate(D, right)
+        problem.quality[0] = smallest
+        if problem.quality[1] == 0.0:
+            problem.quality[1] = smallest
+        if not (smallest > WORSE * problem.quality[1]):
+            return DEGRADED
+        # the velocities belong to the pose only when that is found
+        for c in range(m):
+            y[dep[c]] -= right[c, 0]
+        if most < CLOSED:
+            for c in range(m):
+                y[n + dep[c]] -= right[c, 1]
+            return OK
+    return OPEN
+
+
+@kernel
+def eliminate(D, right):  # type: ignore[no-untyped-def]
+    """right ← D⁻¹ right by Gauss with row pivoting, in place; the smallest pivot."""
+    m = len(D)
+    smallest = 1e300
+    for k in range(m):
+        best = k
+        for r in range(k + 1, m):
+            if abs(D[r, k]) > abs(D[best, k]):
+                best = r
+        if best != k:
+            for c in range(m):
+                D[k, c], D[best, c] = D[best, c], D[k, c]
+            for c in range(2):
+                right[k, c], right[best, c] = right[best, c], right[k, c]
+        d = D[k, k]
+        smallest = min(smallest, abs(d))
+        if d == 0.0:
+            return 0.0
+        for r in range(k + 1, m):
+            f = D[r, k] / d
+            if f != 0.0:
+                for c in range(k + 1, m):
+                    D[r, c] -= f * D[k, c]
+                for c in range(2):
+                    right[r, c] -= f * right[k, c]
+    for k in range(m - 1, -1, -1):
+        for c in range(2):
+            total = right[k, c]
+            for j in range(k + 1, m):
+                total -= D[k, j] * right[j, c]
+            right[k, c] = total / D[k, k]
+    return smallest

@@ -1,0 +1,199 @@
+"""A system in absolute coordinates as its motion crosses into kernels: bodies about their centres of mass.
+
+The reference point of a body is its centre of mass, so that its mass matrix diag(J, m 1) never changes:
+
+    J ω̇ + ω × J ω = n,   m v̇ = f            ω, n in the body's axes, v, f in the world's
+
+A constraint node is what joins the same bodies, up to six rows. A link is a pair of frames seen from one node: its terms
+are evaluated together, from one look at the pair.
+
+    body    float64 (nb + 1, 7)   m, J: xx xy xz yy yz zz
+    links   int64 (nl, 12)        body a, body b, pair, node, place and steps (row, body) of the block with a, with b,
+                                  first slot, slots
+    slots   int64 (ns, 2)         term, row of the node
+    offset  float64 (ng, 8)       what is subtracted from each row of a node
+    drivers int64 (nd, 3)         node, row, place of the function of time in `functions`
+    rows    int64 (nc, 2)         node and row of each kept row of the model
+    diagonal int64 (n,)           place of the diagonal block of each node; bodies come first, then constraints
+
+Arrays of the state have rows of 8 numbers: of body i, row i; of a constraint node, its multipliers or residual.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.constraints.tables import ConstraintTables
+from nexdyn.linalg.plan import LARGEST, elimination_plan, locate
+from nexdyn.linalg.rows import WIDTH
+from nexdyn.model.time_kernels import time_row
+
+BODY_A, BODY_B, PAIR, NODE, PLACE_A, ROW_A, STEP_A, PLACE_B, ROW_B, STEP_B, FIRST, COUNT = range(12)
+MASS, INERTIA = 0, 1
+
+
+class MotionTables(NamedTuple):
+    """The frozen tables of a motion in absolute coordinates."""
+
+    body: Any
+    gravity: Any
+    links: Any
+    slots: Any
+    constraints: Any
+    offset: Any
+    drivers: Any
+    functions: Any
+    rows: Any
+    diagonal: Any
+    spare: Any
+    """(nb + 1, 3): inertia that the iteration matrix takes where a body has next to none."""
+    plan: Any
+    length: float
+    """The size of the mechanism [m], beside which displacements are judged."""
+
+
+class MotionState(NamedTuple):
+    """What changes: at the step's start (0) and end (1) poses q, velocities v, their rates d, pseudo-accelerations a."""
+
+    q0: Any
+    q1: Any
+    v0: Any
+    v1: Any
+    d0: Any
+    d1: Any
+    a0: Any
+    a1: Any
+    spare: Any
+    """(nb + 1, 8) scratch."""
+    rate: Any
+    """(nb + 1, 8) v̈ of the last step."""
+    lam0: Any
+    lam1: Any
+    poses: Any
+    twists: Any
+    """(nb + 1, 6): angular velocity and velocity of the centre of mass, world axes."""
+    C: Any
+    """(ng, 8) constraint residual."""
+    x: Any
+    """(n, 8) right-hand sides and solutions."""
+    near: Any
+    """(nk,) what angles and the like are looked for near."""
+    blocks: Any
+    work: Any
+
+
+def motion_tables(
+    model: AbsoluteModel, kept: np.ndarray, length: float, stiff: np.ndarray | None = None
+) -> MotionTables:  # fmt: skip
+    """The tables of `model` with the rows `kept` (nc,) bool; `stiff` (n, 2): pairs of bodies that springs join."""
+    nb, t = model.nb, model.tables
+    m = model.mass[:, 0]
+    com = model.mass[:, 1:4] / np.where(m > 0.0, m, 1.0)[:, None]
+    body = np.zeros((nb + 1, 7))
+    body[:, 0] = m
+    # J about the centre of mass: I − m (c·c 1 − c cᵀ)
+    full = model.mass[:, [4, 5, 6, 5, 7, 8, 6, 8, 9]].reshape(-1, 3, 3)
+    full = full - m[:, None, None] * (
+        np.einsum("ni,ni->n", com, com)[:, None, None] * np.eye(3) - np.einsum("ni,nj->nij", com, com)
+    )
+    body[:, 1:] = full.reshape(-1, 9)[:, [0, 1, 2, 4, 5, 8]]
+    frames = t.frames.copy()
+    for side in (0, 1):
+        frames[:, 12 * side + 9 : 12 * side + 12] -= com[t.pairs[:, side]]
+    constraints = ConstraintTables(*t)._replace(frames=frames)
+
+    nodes = _nodes(model, kept)
+    sizes = [6] * nb + [len(rows) for rows, _ in nodes]
+    links: list[tuple[int, ...]] = []
+    slots: list[tuple[int, int]] = []
+    edges: list[tuple[int, int]] = []
+    offset = np.zeros((len(nodes), WIDTH))
+    place_of_row = np.full((model.nc, 2), -1, dtype=np.int64)
+    for g, (rows, pairs) in enumerate(nodes):
+        for c, r in enumerate(rows):
+            place_of_row[r] = g, c
+            offset[g, c] = t.offset[r]
+        for k in pairs:
+            first = len(slots)
+            for r in rows:
+                for e in range(t.rows[r, 0], t.rows[r, 0] + t.rows[r, 1]):
+                    if t.terms[e, 0] == k:
+                        slots.append((e, place_of_row[r, 1]))
+            a, b = t.pairs[k]
+            links.append((a, b, k, g, -1, 0, 0, -1, 0, 0, first, len(slots) - first))
+            edges += [(nb + g, x - 1) for x in (a, b) if x > 0]
+    if stiff is not None and len(stiff):
+        edges += [(int(a) - 1, int(b) - 1) for a, b in stiff if a > 0 and b > 0]
+    n = len(sizes)
+    plan = elimination_plan(np.array(sizes, dtype=np.int64), edges, np.arange(n) >= nb)
+    table = np.array(links, dtype=np.int64).reshape(-1, 12)
+    for at, who in ((PLACE_A, BODY_A), (PLACE_B, BODY_B)):
+        moving = table[:, who] > 0
+        found = np.empty((int(moving.sum()), 3), dtype=np.int64)
+        locate(plan, nb + table[moving, NODE], table[moving, who] - 1, found)
+        table[moving, at : at + 3] = found
+    diagonal = np.empty((n, 3), dtype=np.int64)
+    locate(plan, np.arange(n), np.arange(n), diagonal)
+    functions: list[float] = []
+    drivers = []
+    for driver in model.drivers:
+        if place_of_row[driver.row, 0] >= 0:
+            drivers.append((*place_of_row[driver.row], len(functions)))
+            functions += time_row(driver.function)
+    return MotionTables(
+        body, np.ascontiguousarray(model.system.gravity), table, np.array(slots, dtype=np.int64).reshape(-1, 2),
+        constraints, offset, np.array(drivers, dtype=np.int64).reshape(-1, 3), np.array(functions),
+        np.ascontiguousarray(place_of_row[kept]), np.ascontiguousarray(diagonal[:, 0]),
+        _spare_inertia(full, m, length), plan, length,
+    )  # fmt: skip
+
+
+def centres(model: AbsoluteModel) -> np.ndarray:
+    """Centre of mass of each body in its axes (nb + 1, 3)."""
+    m = model.mass[:, :1]
+    return model.mass[:, 1:4] / np.where(m > 0.0, m, 1.0)
+
+
+def _spare_inertia(J: np.ndarray, m: np.ndarray, length: float) -> np.ndarray:
+    """For the iteration matrix only: a body with next to no inertia about an axis borrows a little of what it has."""
+    least = np.linalg.eigvalsh(J)[:, 0]
+    reference = np.maximum(np.trace(J, axis1=1, axis2=2), 1e-4 * m * length**2)
+    out = np.where((least < 1e-6 * reference)[:, None], 1e-3 * reference[:, None], 0.0)
+    return np.repeat(out, 3, axis=1)
+
+
+def _nodes(model: AbsoluteModel, kept: np.ndarray) -> list[tuple[list[int], list[int]]]:
+    """(rows, pairs) of each constraint node: kept rows of the same bodies, six at most."""
+    t = model.tables
+    found: list[tuple[list[int], list[int]]] = []
+    open_node: dict[tuple[int, ...], int] = {}
+    for r in np.flatnonzero(kept):
+        first, count = t.rows[r, :2]
+        pairs = list(dict.fromkeys(t.terms[first : first + count, 0].tolist()))
+        bodies = tuple(sorted({int(x) for k in pairs for x in t.pairs[k] if x > 0}))
+        g = open_node.get(bodies, -1)
+        if g < 0 or len(found[g][0]) == LARGEST:
+            g = open_node[bodies] = len(found)
+            found.append(([], []))
+        found[g][0].append(int(r))
+        found[g][1].extend(k for k in pairs if k not in found[g][1])
+    return found
+
+
+def new_state(tables: MotionTables, near: np.ndarray | None = None) -> MotionState:
+    """A state of zeros with scratch."""
+    n, plan = len(tables.body), tables.plan
+    rows = [np.zeros((n, WIDTH)) for _ in range(10)]
+    for q in rows[:2]:
+        q[:, 0] = 1.0
+    lam = [np.zeros(tables.offset.shape) for _ in range(3)]
+    poses = np.zeros((n, 12))
+    poses[:, [0, 4, 8]] = 1.0
+    given = np.zeros(1) if near is None or not len(near) else near.copy()
+    return MotionState(  # type: ignore[call-arg]
+        *rows, lam[0], lam[1], poses, np.zeros((n, 6)), lam[2], plan.new_vector(), given, plan.new_blocks(),
+        plan.new_work(),
+    )  # fmt: skip

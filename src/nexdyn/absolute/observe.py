@@ -1,0 +1,266 @@
+"""What can be told of joints in a motion recorded in absolute coordinates: wrenches, coordinates, energy of springs.
+
+    reaction of a joint on its child = − Σ λ_r (∂C_r/∂ child), at the joint's point in the parent-side frame
+    transmitted = reaction + the efforts along its freedoms
+
+The rate of a joint's velocity is a central difference of it along the motion, q ∘ ± ε v, v ± ε a.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nexdyn.absolute.elements import (
+    COUNT_V,
+    FIRST_Q,
+    FIRST_V,
+    JOINT_KIND,
+    PAIR,
+    REST,
+    STIFFNESS,
+    acting,
+    element_loads,
+    joint_frames,
+    joint_motion,
+    moving_joints,
+    own_efforts,
+    start_coordinates,
+)
+from nexdyn.absolute.equations import pair_of, place_bodies, turn
+from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.absolute.motion_tables import (
+    BODY_A,
+    BODY_B,
+    COUNT,
+    FIRST,
+    NODE,
+    centres,
+    motion_tables,
+    new_state,
+)
+from nexdyn.absolute.motion_tables import PAIR as LINK_PAIR
+from nexdyn.constraints.verbs import gradient, value
+from nexdyn.forces.joint import spring_energy
+from nexdyn.forces.tables import BODY_A as FORCE_A
+from nexdyn.forces.tables import BODY_B as FORCE_B
+from nexdyn.forces.tables import COORDINATE, FREEDOM, NO_FREEDOM, frames_a, frames_b
+from nexdyn.forces.verbs import element_energy, freedom_energy
+from nexdyn.integrate.problem import FORCE_FAILED
+from nexdyn.joints.kinds import FREE, HELICAL, SPHERICAL
+from nexdyn.joints.verbs import motion_columns
+from nexdyn.kernel import formula, kernel
+from nexdyn.model.callbacks import failure
+from nexdyn.model.joint import Joint
+from nexdyn.model.system import System
+from nexdyn.spatial.algebra import Force, Quat, T, Vec3, cross, log_quaternion
+from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
+
+
+@formula
+def set_state(s, q, v, a, eps):  # type: ignore[no-untyped-def]
+    """q1 ← q ∘ ε v, v1 ← v + ε a, and the places of the bodies."""
+    for i in range(1, len(s.q1)):
+        for c in range(4):
+            s.q0[i, c] = q[i - 1, c]
+        x = turn(s.q0, i, Vec3(eps * v[i - 1, 0], eps * v[i - 1, 1], eps * v[i - 1, 2]))
+        s.q1[i, 0], s.q1[i, 1], s.q1[i, 2], s.q1[i, 3] = x.w, x.x, x.y, x.z
+        for c in range(3):
+            s.q1[i, 4 + c] = q[i - 1, 4 + c] + eps * v[i - 1, 3 + c]
+        for c in range(6):
+            s.v1[i, c] = v[i - 1, c] + eps * a[i - 1, c]
+    place_bodies(s, 1)
+
+
+@kernel
+def observe_joints(tables, acts, s, own, t, q, v, a, lam, reactions, wrenches, joint_q, joint_v, joint_a, elastic):  # type: ignore[no-untyped-def]
+    """Of samples t (N,), q (N, nb, 7), v, a (N, nb, 6) about the centres of mass and lam (N, nc): wrenches (N, nj, 6) of the
+    joints on their children, coordinates of moving joints, energy of springs (N,). own (ns,): whether a slot's row is
+    the joint's own. Returns (status, samples)."""
+    X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
+    index = acts.forces.index
+    for n in range(len(t)):
+        for sign in range(2):
+            eps = 1e-5 if sign == 0 else -1e-5
+            set_state(s, q[n], v[n], a[n], eps)
+            for j in range(len(acts.joints)):
+                joint_motion(tables, s, acts, j)
+            for i in range(joint_v.shape[1]):
+                joint_a[n, i] = (joint_a[n, i] + acts.v[i] / eps) if sign == 1 else acts.v[i] / eps
+        for i in range(joint_v.shape[1]):
+            joint_a[n, i] *= 0.5
+        set_state(s, q[n], v[n], a[n], 0.0)
+        s.x[:] = 0.0
+        for j in range(len(acts.joints)):
+            joint_motion(tables, s, acts, j)
+            own_efforts(acts, j)
+        status = element_loads(s, t[n], 0.0, 0.0, False, acts)
+        if status != 0:
+            return status, n
+        for i in range(joint_q.shape[1]):
+            joint_q[n, i] = acts.q[i]
+        for i in range(joint_v.shape[1]):
+            joint_v[n, i] = acts.v[i]
+        for r in range(lam.shape[1]):
+            s.lam1[tables.rows[r, 0], tables.rows[r, 1]] = lam[n, r]
+        R_out, F_out = ForceRows(reactions[n], 0), ForceRows(wrenches[n], 0)
+        o = Vec3(0.0, 0.0, 0.0)
+        for j in range(reactions.shape[1]):
+            R_out[j] = Force(o, o)
+        for l in range(len(links)):
+            k, a_, b_, g = links[l, LINK_PAIR], links[l, BODY_A], links[l, BODY_B], links[l, NODE]
+            if k >= reactions.shape[1]:
+                continue
+            pair = pair_of(tables, X, k, a_, b_)
+            moment, force = o, o
+            for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
+                if own[e]:
+                    term = slots[e, 0]
+                    value(constraints, term, t[n], pair, s.near)
+                    z = gradient(constraints, term, t[n], pair, s.near)
+                    c = constraints.scale[term] * s.lam1[g, slots[e, 1]]
+                    moment, force = moment - c * z.w_b, force - c * z.v_b
+            # about the child's centre of mass → about the origin of A
+            moment = moment + cross(X[b_].p - (X[a_].p + pair.s_A), force)
+            Rt = T(pair.R_A)
+            R_out[k] = R_out[k] + Force(Rt @ moment, Rt @ force)
+        for j in range(reactions.shape[1]):
+            F_out[j] = R_out[j]
+        H = MotionRows(acts.H, 0)
+        energy = 0.0
+        for j in range(len(acts.joints)):
+            X_A, X_B = joint_frames(tables, s, acts, j)
+            kind, k, first = acts.joints[j, JOINT_KIND], acts.joints[j, FIRST_Q], acts.joints[j, FIRST_V]
+            motion_columns(kind, acts.pitch[j], acts.q, k, H, 0)
+            moment, force = o, o
+            for m in range(acts.joints[j, COUNT_V]):
+                h, y = H[m], acts.effort[first + m]
+                moment = moment + y * h.w
+                if kind != HELICAL:
+                    force = force + y * h.v
+            moment, force = X_B.R @ moment, X_B.R @ force
+            moment = moment + cross(X_B.p - X_A.p, force)
+            Rt, joint = T(X_A.R), acts.joints[j, PAIR]
+            F_out[joint] = F_out[joint] + Force(Rt @ moment, Rt @ force)
+            energy += spring_energy_of(acts, j)
+        X_LA, X_LB = frames_a(acts.forces), frames_b(acts.forces)
+        for e in range(len(index)):
+            if index[e, FREEDOM] != NO_FREEDOM:
+                energy += freedom_energy(acts.forces, e, acts.q[index[e, COORDINATE]])
+            else:
+                energy += element_energy(acts.forces, e, X[index[e, FORCE_A]] @ X_LA[e], X[index[e, FORCE_B]] @ X_LB[e])
+        elastic[n] = energy
+    return 0, len(t)
+
+
+@formula
+def spring_energy_of(acts, j):  # type: ignore[no-untyped-def]
+    """½ k (q − q₀)² of the freedoms of joint j."""
+    kind, k, first, f, q = (
+        acts.joints[j, JOINT_KIND],
+        acts.joints[j, FIRST_Q],
+        acts.joints[j, FIRST_V],
+        acts.freedoms,
+        acts.q,
+    )
+    U = 0.0
+    if kind == FREE:
+        return U
+    if kind == SPHERICAL:
+        phi = log_quaternion(Quat(q[k], q[k + 1], q[k + 2], q[k + 3]))
+        U += spring_energy(phi.x, f[first, STIFFNESS], f[first, REST])
+        U += spring_energy(phi.y, f[first + 1, STIFFNESS], f[first + 1, REST])
+        U += spring_energy(phi.z, f[first + 2, STIFFNESS], f[first + 2, REST])
+        return U
+    for m in range(acts.joints[j, COUNT_V]):
+        U += spring_energy(q[k + m], f[first + m, STIFFNESS], f[first + m, REST])
+    return U
+
+
+@dataclass(frozen=True)
+class JointObservation:
+    """Of N samples: reaction and wrench (N, nj, 6) moments first, q (N, nq), v, a (N, nv) of moving joints, elastic (N,)."""
+
+    reaction: np.ndarray
+    wrench: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    elastic: np.ndarray
+
+
+class BodyMotion:
+    """Motions in absolute coordinates of the bodies of a system: what a result needs to tell of them."""
+
+    def __init__(self, system: System, model: AbsoluteModel) -> None:
+        self.system, self.model = system, model
+
+    @property
+    def body_names(self) -> list[str]:
+        """Bodies, without ground."""
+        return self.model.bodies[1:]
+
+    @cached_property
+    def joints(self) -> list[Joint]:
+        """Joints that have coordinates."""
+        return moving_joints(self.model)
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Their names."""
+        return [joint.name for joint in self.joints]
+
+    @property
+    def nq(self) -> int:
+        """Coordinates of all joints; in closed loops they depend on each other."""
+        return sum(joint.nq for joint in self.joints)
+
+    @property
+    def nv(self) -> int:
+        """Velocities of all joints."""
+        return sum(joint.nv for joint in self.joints)
+
+    def observe(
+        self, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, lam: np.ndarray, with_forces: bool = True
+    ) -> JointObservation:
+        """Samples t (N,), q (N, nb, 7), v, a (N, nb, 6) of the bodies' origins, multipliers (N, nc) of all rows.
+
+        SolveError where a force fails."""
+        model, values = self.model, self.system.values
+        tables = motion_tables(model, np.ones(model.nc, dtype=bool), 1.0)
+        acts = acting(model, tables, self.joints, with_forces)
+        start_coordinates(self.joints, acts, values)
+        names = list(self.system.joints)
+        of_joint = {name: set(rows) for name, rows in model.rows_of_joint.items()}
+        row_of_term = np.repeat(np.arange(model.nc), tables.constraints.rows[:, 1])
+        own = np.zeros(len(tables.slots), dtype=np.bool_)
+        for link in tables.links:
+            if link[LINK_PAIR] < len(names):
+                rows = of_joint.get(names[link[LINK_PAIR]], set())
+                for e in range(link[FIRST], link[FIRST] + link[COUNT]):
+                    own[e] = int(row_of_term[tables.slots[e, 0]]) in rows
+        n, c = len(t), centres(model)[1:]
+        # from the origins to the centres of mass
+        R = rotation_matrix(q[..., :4])
+        w, w_dot = v[..., :3], a[..., :3]
+        about, rate = np.cross(w, c), np.cross(w_dot, c) + np.cross(w, np.cross(w, c))
+        q, v, a = q.copy(), v.copy(), a.copy()
+        q[..., 4:] += np.einsum("...ij,...j->...i", R, np.broadcast_to(c, q[..., 4:].shape))
+        v[..., 3:] += np.einsum("...ij,...j->...i", R, about)
+        a[..., 3:] += np.einsum("...ij,...j->...i", R, rate)
+        reactions, wrenches = np.zeros((2, n, len(names), 6))
+        joint_q, joint_v, joint_a = np.zeros((n, self.nq)), np.zeros((n, self.nv)), np.zeros((n, self.nv))
+        elastic = np.zeros(n)
+        near = model.near(model.q, float(t[0]) if n else 0.0)
+        status, failed = observe_joints(
+            tables, acts, new_state(tables, near), own, t, q, v, a, lam, reactions, wrenches, joint_q, joint_v, joint_a,
+            elastic,
+        )  # fmt: skip
+        if status >= FORCE_FAILED:
+            element: Any = list(self.system.forces.values())[status - FORCE_FAILED]
+            raise failure(element, float(t[failed]), element.callbacks())
+        return JointObservation(reactions, wrenches, joint_q, joint_v, joint_a, elastic)

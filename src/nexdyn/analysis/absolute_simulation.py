@@ -1,0 +1,397 @@
+"""A mechanism in motion in absolute coordinates: starts from `assemble`, marches compiled, records bodies.
+
+The march moves the centres of mass; what is recorded are the bodies' origins:
+
+    p = p_C − R c,   v = v_C − R (ω × c),   a = a_C − R (α × c + ω × (ω × c))
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from nexdyn.absolute import hht
+from nexdyn.absolute.elements import acting, acting_joints, start_coordinates, stiff_pairs
+from nexdyn.absolute.motion_tables import centres, motion_tables, new_state
+from nexdyn.absolute.observe import BodyMotion
+from nexdyn.analysis.assemble import assemble, mechanism_length
+from nexdyn.analysis.interrupt import interrupts_wait
+from nexdyn.analysis.report import AssemblyReport
+from nexdyn.errors import InputError, NexDynWarning, SolveError
+from nexdyn.integrate.methods import HHT
+from nexdyn.integrate.problem import FORCE_FAILED
+from nexdyn.model.callbacks import failure
+from nexdyn.model.system import System
+from nexdyn.model.time_kernels import time_callbacks
+from nexdyn.results.bodies import BodyRecording
+from nexdyn.results.result import Result
+from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.tree.tree import Tree
+
+Progress = Callable[[float, float], None]
+SLICE = 0.05
+"""Seconds that the compiled loop runs between two looks of Python."""
+ROWS = 1024
+"""Most output rows that one crossing fills."""
+MOST_STEPS = 1e15
+
+
+class BodySimulation:
+    """A mechanism in motion in absolute coordinates. Arguments as for `nx.simulate`; `report` is that of its assembly."""
+
+    def __init__(
+        self,
+        system: System,
+        method: HHT,
+        *,
+        initial: Result | AssemblyReport | None = None,
+        q0: Any = None,
+        v0: Any = None,
+        output_every: int = 1,
+    ) -> None:
+        if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
+            raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
+        self.system, self.method, self.output_every = system, method, output_every
+        self._alpha = method.alpha if isinstance(method, HHT) else 0.0
+        self.t = 0.0
+        self.report, state = self._start(initial, q0, v0)
+        model = self.model = self.report.model
+        self.kept = kept_rows(self.report)
+        self.tables = motion_tables(model, self.kept, mechanism_length(model), stiff_pairs(model))
+        self.state = new_state(self.tables, model.near(state[0], self.t))
+        self.acts = acting(model, self.tables)
+        self._callbacks = [c for driver in model.drivers for c in time_callbacks(driver.function)]
+        start_coordinates(acting_joints(model), self.acts, system.values)
+        self._centres = centres(model)
+        self._set(*state)
+        self._width = 2 + 19 * model.nb + len(self.tables.rows)
+        self._rows: list[np.ndarray] = []
+        self._memory = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+        self._control = np.zeros(6)
+        self._steps, self._wall = 0, 0.0
+        room = np.empty((1, self._width))
+        h = method.dt or 1e-3
+        status = hht.start(self.tables, self.acts, self.state, self.t, self._alpha, h, room)
+        if status != hht.OK:
+            self._fail(status, self.t, first=True)
+        self._rows.append(room)
+
+    # --- the start --------------------------------------------------------------------------------------------------
+
+    def _start(
+        self, initial: Any, q0: Any, v0: Any
+    ) -> tuple[AssemblyReport, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+        """The report of the assembly, and q, v, a (nb + 1, …), λ (nc,) to start from."""
+        if isinstance(initial, AssemblyReport):
+            if initial.model.system is not self.system:
+                raise InputError("initial is the report of another system")
+            report = initial
+            self.t = report.t
+        elif isinstance(initial, Result):
+            recorded = initial.recording
+            if isinstance(recorded, BodyRecording):
+                return self._continued(recorded)
+            self.t = float(recorded.t[-1])
+            places = initial.tree.coordinates
+            q_given = {n: recorded.q[-1, p.q] for n, p in places.items() if n in self.system.joints}
+            v_given = {n: recorded.v[-1, p.v] for n, p in places.items() if n in self.system.joints}
+            report = assemble(self.system, t=self.t, q0=q_given, v0=v_given)
+        elif initial is None:
+            report = assemble(self.system, q0=self._named(q0, "q0"), v0=self._named(v0, "v0"))
+        else:
+            raise InputError(f"initial is {initial!r}; a Result, or the report of nx.assemble, is needed")
+        return report, (report.q, report.v, report.a, report.multipliers)
+
+    def _continued(self, recorded: BodyRecording) -> Any:
+        self.t = float(recorded.t[-1])
+        report = assemble(self.system)
+        if recorded.q.shape[1] != report.model.nb or recorded.multipliers.shape[1] != report.model.nc:
+            raise InputError(
+                f"initial has {recorded.q.shape[1]} bodies and {recorded.multipliers.shape[1]} constraint rows; "
+                f"{self.system.name!r} has {report.model.nb} and {report.model.nc}"
+            )
+        q, v, a = report.q.copy(), report.v.copy(), report.a.copy()
+        q[1:], v[1:], a[1:] = recorded.q[-1], recorded.v[-1], recorded.a[-1]
+        return report, (q, v, a, recorded.multipliers[-1])
+
+    def _named(self, given: Any, what: str) -> Mapping[str, Any] | None:
+        """Coordinates or velocities by joint: a mapping as it is, an array in the order of the tree."""
+        if given is None or isinstance(given, Mapping):
+            return given
+        tree = Tree(self.system)
+        x = np.asarray(given, dtype=float)
+        n = tree.nq if what == "q0" else tree.nv
+        if x.shape != (n,):
+            raise InputError(f"{what} has shape {x.shape}; ({n},) is needed, in the order of Tree.joint_names")
+        return {
+            name: x[place.q if what == "q0" else place.v]
+            for name, place in tree.coordinates.items()
+            if name in self.system.joints
+        }
+
+    def _set(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, lam: np.ndarray) -> None:
+        """The state from origins q (nb + 1, 7), v, a (nb + 1, 6) and multipliers of all rows."""
+        s, c, R = self.state, self._centres, rotation_matrix(q[:, :4])
+        w, w_dot = v[:, :3], a[:, :3]
+        s.q0[:, :7] = q
+        s.q0[:, 4:7] += np.einsum("nij,nj->ni", R, c)
+        s.v0[:, :6], s.d0[:, :6] = v, a
+        s.v0[:, 3:6] += np.einsum("nij,nj->ni", R, np.cross(w, c))
+        s.d0[:, 3:6] += np.einsum("nij,nj->ni", R, np.cross(w_dot, c) + np.cross(w, np.cross(w, c)))
+        s.lam0[self.tables.rows[:, 0], self.tables.rows[:, 1]] = lam[self.kept]
+
+    # --- motion -----------------------------------------------------------------------------------------------------
+
+    def run(self, t_end: float, *, output_times: Any = None, progress: Progress | None = None) -> Result:
+        """Go on until `t_end` [s] and return all that was recorded. Arguments and errors as for `nx.simulate`."""
+        t_end = self._checked_end(t_end)
+        times = self._checked_times(output_times, t_end)
+        started = time.perf_counter()
+        try:
+            with interrupts_wait() as check:
+
+                def look() -> None:
+                    if progress is not None:
+                        progress(self.t, t_end)
+                    check()
+
+                if self.method.dt is not None:
+                    self._run_fixed(self.method.dt, t_end, times, look)
+                else:
+                    self._run_adaptive(t_end, times, look)
+                self.t = t_end
+                look()
+        except KeyboardInterrupt:
+            self._wall += time.perf_counter() - started
+            self._sample()
+            message = f"interrupted at t = {self.t:g} s of {t_end:g} s"
+            warnings.warn(f"{message}; the result holds what was reached", NexDynWarning, stacklevel=3)
+            return self.result("interrupted", message)
+        self._sample()
+        self._wall += time.perf_counter() - started
+        return self.result()
+
+    def result(self, status: str = "finished", message: str = "") -> Result:
+        """What was recorded so far."""
+        return self._result(np.concatenate(self._rows), status, message)
+
+    def latest(self) -> Result:
+        """The last recorded state alone, also while `run` goes on: for what looks at it from `progress`."""
+        return self._result(self._rows[-1][-1:], "finished", "")
+
+    def _result(self, out: np.ndarray, status: str, message: str) -> Result:
+        nb = self.model.nb
+        states = out[:, 2 : 2 + 19 * nb].reshape(len(out), nb, 19)
+        q, v, a = states[..., :7].copy(), states[..., 7:13].copy(), states[..., 13:].copy()
+        c, R, w, w_dot = self._centres[1:], rotation_matrix(q[..., :4]), v[..., :3], a[..., :3]
+        q[..., 4:] -= np.einsum("snij,nj->sni", R, c)
+        v[..., 3:] -= np.einsum("snij,snj->sni", R, np.cross(w, c))
+        a[..., 3:] -= np.einsum("snij,snj->sni", R, np.cross(w_dot, c) + np.cross(w, np.cross(w, c)))
+        multipliers = np.zeros((len(out), self.model.nc))
+        multipliers[:, self.kept] = out[:, 2 + 19 * nb :]
+        recording = BodyRecording(
+            out[:, 0].copy(), q, v, a, method=repr(self.method), steps=self._steps, status=status, message=message,
+            wall_time=self._wall, settings={"coordinates": "bodies", **self.effort},
+            multipliers=multipliers, violation=out[:, 1].copy(),
+        )  # fmt: skip
+        return Result(self.system, recording, tree=BodyMotion(self.system, self.model))  # type: ignore[arg-type]
+
+    @property
+    def numbers(self) -> int:
+        """Numbers of a recorded state."""
+        return self._width
+
+    @property
+    def effort(self) -> dict[str, int]:
+        """Newton iterations, matrices factored and steps rejected so far."""
+        return {
+            "iterations": int(self._memory[2]), "factorisations": int(self._memory[3]), "rejected": int(self._control[4]),
+        }  # fmt: skip
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _checked_end(self, t_end: object) -> float:
+        try:
+            end = float(t_end)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            raise InputError(f"t_end is {t_end!r}; a time in seconds is needed") from None
+        if not math.isfinite(end) or end < self.t:
+            raise InputError(f"t_end is {end:g} s; it must be finite and not before the present time {self.t:g} s")
+        return end
+
+    def _checked_times(self, output_times: Any, t_end: float) -> np.ndarray:
+        if output_times is None:
+            return np.empty(0)
+        try:
+            times = np.atleast_1d(np.asarray(output_times, dtype=float))
+        except (TypeError, ValueError):
+            raise InputError(f"output_times is {output_times!r}; times in seconds are needed") from None
+        if times.ndim != 1 or times.size == 0:
+            raise InputError(f"output_times has shape {times.shape}; one time or more in a row is needed")
+        if not (np.diff(times) > 0.0).all() or not (self.t <= times[0] and times[-1] <= t_end):
+            raise InputError(f"output_times must increase strictly from {self.t:g} s or later to {t_end:g} s at most")
+        if times[0] > self.t:
+            self._rows.clear()  # the start is not among them
+        return times[times > self.t]
+
+    def _run_fixed(self, dt: float, t_end: float, times: np.ndarray, look: Callable[[], None]) -> None:
+        """Steps of dt to each of `times`, or to the end; the last before each is shorter where dt does not divide it."""
+        if not (t_end - self.t) / dt < MOST_STEPS:
+            raise InputError(
+                f"t_end = {t_end:g} s takes more than {MOST_STEPS:.0e} steps of dt = {dt:g} s; choose a longer dt"
+            )
+        for target in [*times, t_end] if len(times) else [t_end]:
+            whole = math.floor((target - self.t) / dt + 1e-9)
+            rest = target - self.t - whole * dt
+            self._march(dt, whole, 0 if len(times) else self.output_every, look)
+            if rest > 1e-9 * dt:
+                self._march(rest, 1, 0, look)
+            self.t = float(target)
+            if len(times) and target in times:
+                self._sample()
+
+    def _march(self, dt: float, steps: int, every: int, look: Callable[[], None]) -> None:
+        room = np.empty((max(1, min(ROWS, steps // every + 1) if every else 1), self._width))
+        t0, done, count = self.t, 0, 16
+        while done < steps:
+            count = min(count, steps - done)
+            began = time.perf_counter()
+            status, reached, rows = hht.march_fixed(
+                self.tables,
+                self.acts,
+                self.state,
+                t0,
+                dt,
+                done,
+                done + count,
+                every,
+                self.method.alpha,
+                self._memory,
+                room,
+            )
+            took = time.perf_counter() - began
+            self._steps += reached - done
+            done = reached
+            self.t = t0 + done * dt
+            if rows:
+                self._rows.append(room[:rows].copy())
+            if status != hht.OK:
+                self._fail(status, self.t + dt, dt)
+            look()
+            count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
+
+    def _run_adaptive(self, t_end: float, times: np.ndarray, look: Callable[[], None]) -> None:
+        m, control = self.method, self._control
+        room = np.empty((len(times) + 1 if len(times) else ROWS, self._width))
+        control[0], control[3] = self.t, 0.0
+        every = 0 if len(times) else self.output_every
+        work = 50
+        while control[0] < t_end:
+            began, spent, steps = time.perf_counter(), self._memory[2], control[2]
+            status, rows = hht.march_adaptive(
+                self.tables, self.acts, self.state, control, m.rtol, m.dt_min, min(m.dt_max, 1e300), t_end, work, every,
+                times, m.alpha, self._memory, room,
+            )  # fmt: skip
+            took = time.perf_counter() - began
+            self.t = float(control[0])
+            self._steps += int(control[2] - steps)
+            if rows:
+                self._rows.append(room[:rows].copy())
+            if status != hht.OK:
+                self._fail(status, self.t, float(control[1]))
+            look()
+            work = max(10, int((self._memory[2] - spent) * min(8.0, SLICE / max(took, 1e-6))))
+
+    def _sample(self) -> None:
+        """The present state, where it is not recorded."""
+        if self._rows and not self._rows[-1][-1, 0] < self.t:
+            return
+        room = np.empty((1, self._width))
+        h = float(self._memory[1]) or self.method.dt or 1e-3
+        hht.record(self.tables, self.acts, self.state, self.t, self.method.alpha, h, room, 0)
+        self._rows.append(room)
+
+    def _fail(self, status: int, t: float, dt: float = 0.0, first: bool = False) -> None:
+        """Raise the error of a status at time t, with what was recorded."""
+        kept = None if first or not self._rows else self.result("failed", "")
+        if status >= FORCE_FAILED:
+            force = list(self.system.forces.values())[status - FORCE_FAILED]
+            error = failure(force, t, force.callbacks())
+            error.result = kept
+            if kept is not None:
+                kept.recording.message = str(error)
+            raise error
+        where, size = self._worst()
+        at = f", |C| = {size:.2g} at {where}" if where else ""
+        locked = (
+            f"; driver {self.model.drivers[0].name!r} may ask for more than the joints allow: the mechanism locks there"
+            if self.model.drivers
+            else ""
+        )
+        if status == hht.SINGULAR:
+            message = f"the equations of motion are singular at t = {t:g} s{at}; check masses and redundant joints"
+        elif status == hht.STEP_TOO_SMALL:
+            message = (
+                f"the step fell to {dt:.3g} s at t = {t:g} s and the error still exceeds rtol = {self.method.rtol:g}{at}"
+                f"{locked}; loosen rtol, or look for a stiff, jumping or unbounded force"
+            )
+        else:
+            advice = f"reduce dt = {dt:g} s" if self.method.dt is not None else "loosen rtol, or limit dt_max"
+            message = (
+                f"Newton's iteration does not converge at t = {t:g} s{at}{locked}; {advice}, or run nx.assemble near it"
+            )
+        if kept is not None:
+            kept.recording.message = message
+        joint = self.model.rows[self._worst_row()].joint if where else None
+        raise SolveError(message, time=t, where=joint, result=kept)
+
+    def _worst_row(self) -> int:
+        C = np.abs(np.nan_to_num(self.state.C, nan=np.inf))
+        values = C[self.tables.rows[:, 0], self.tables.rows[:, 1]]
+        return int(np.flatnonzero(self.kept)[int(values.argmax())])
+
+    def _worst(self) -> tuple[str, float]:
+        """The row whose residual is largest, and the residual."""
+        if not len(self.tables.rows):
+            return "", 0.0
+        r = self._worst_row()
+        place = self.tables.rows[int(self.kept[: r + 1].sum()) - 1]
+        row = self.model.rows[r]
+        name = f"joint {row.joint!r} ({row.equation})" if row.driver is None and row.joint else str(row)
+        return name, float(abs(self.state.C[place[0], place[1]]))
+
+
+def kept_rows(report: AssemblyReport) -> np.ndarray:
+    """Rows (nc,) of the run: redundant ones are left out, but those that are so in this pose only."""
+    index = {(row.joint, row.equation): row.index for row in report.model.rows if row.driver is None}
+    kept = np.ones(report.model.nc, dtype=bool)
+    for row in report.redundancy.redundant:
+        if row.structural is not False and (row.joint, row.equation) in index:
+            kept[index[row.joint, row.equation]] = False
+    return kept
+
+
+def needs_bodies(system: System) -> bool:
+    """Whether a system has what minimal coordinates do not carry: closed loops, drivers, joints that only constrain."""
+    if system.drivers or system.couplings:
+        return True
+    leader = {name: name for name in ["ground", *system.bodies]}
+
+    def find(name: str) -> str:
+        while leader[name] != name:
+            leader[name] = leader[leader[name]]
+            name = leader[name]
+        return name
+
+    for joint in system.joints.values():
+        a, b = find(joint.parent.name), find(joint.child.name)
+        if not joint.tree or a == b:
+            return True
+        leader[a] = b
+    children = [joint.child.name for joint in system.joints.values()]
+    return len(set(children)) < len(children)

@@ -1,0 +1,169 @@
+"""Index-1 simulations in absolute coordinates: the explicit methods of ``integrate`` on `BodyProblem`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from nexdyn.absolute import hht, index1
+from nexdyn.analysis.absolute_simulation import MOST_STEPS, ROWS, SLICE, BodySimulation, time
+from nexdyn.errors import InputError, SolveError
+from nexdyn.integrate.adaptive import march_adaptive
+from nexdyn.integrate.fixed import march, sample
+from nexdyn.integrate.methods import Baumgarte, DormandPrince, IndexOne, Partitioning, Projection
+from nexdyn.integrate.problem import FORCE_FAILED, NOT_FINITE, OK, STEP_TOO_SMALL
+from nexdyn.integrate.tableaus import DORMAND_PRINCE_DENSE
+from nexdyn.model.system import System
+
+CHUNK = 200
+"""Most steps between two looks at a partition."""
+LARGEST_PARTITION = 600
+"""Rows up to which coordinates are partitioned: its matrices are dense."""
+
+
+class IndexOneSimulation(BodySimulation):
+    """As `BodySimulation`, under Baumgarte's stabilisation, projection or partitioned coordinates."""
+
+    method: IndexOne  # type: ignore[assignment]
+
+    def __init__(self, system: System, method: IndexOne, **options: Any) -> None:
+        super().__init__(system, method, **options)  # type: ignore[arg-type]
+        n = 6 * self.model.nb
+        kind = {Baumgarte: index1.BAUMGARTE, Projection: index1.PROJECTION, Partitioning: index1.PARTITION}[
+            type(method)
+        ]
+        m = len(self.tables.rows) if kind == index1.PARTITION else 0
+        if m > LARGEST_PARTITION:
+            raise InputError(
+                f"{system.name!r} has {m} constraint rows; coordinates are partitioned up to {LARGEST_PARTITION}, with dense "
+                f"matrices. HHT, Baumgarte and Projection take any number"
+            )
+        damping = np.array(method.damping) if isinstance(method, Baumgarte) else np.zeros(2)
+        self.problem = index1.BodyProblem(
+            self.tables, self.acts, self.state, kind, damping, np.zeros(m, dtype=np.int64), np.zeros((max(m, 1), n)),
+            np.zeros((m, m)), np.zeros((max(m, 1), 2)), np.zeros(2), np.zeros(1), self.tables.length,
+        )  # fmt: skip
+        self.partitions = 0
+        """How often the independent coordinates have been chosen."""
+        integrator = self._integrator = method.integrator
+        tableau = integrator.tableau
+        self._A, self._b, self._c, self._e = tableau.A, tableau.b, tableau.c, tableau.e
+        self._n = n
+        self._y, self._stage = np.zeros((2, 2 * n))
+        self._y[n:] = self.state.v0[1:, :6].reshape(-1)
+        self._K = np.zeros((len(self._b), 2 * n))
+        if m:
+            self._choose()
+        self._dt = 0.0
+
+    def _choose(self) -> None:
+        """The independent coordinates, by pivoting: the columns of Cq that pivoting takes first are the dependent ones."""
+        index1.dense_jacobian(self.tables, self.state, self.t, self.problem.J)
+        _, _, order = scipy.linalg.qr(self.problem.J, mode="economic", pivoting=True)
+        self.problem.dependent[:] = np.sort(order[: len(self.problem.dependent)])
+        self.problem.quality[:] = 0.0
+        self.partitions += 1
+
+    def _run_fixed(self, dt: float, t_end: float, times: np.ndarray, look: Callable[[], None]) -> None:
+        if not (t_end - self.t) / dt < MOST_STEPS:
+            raise InputError(
+                f"t_end = {t_end:g} s takes more than {MOST_STEPS:.0e} steps of dt = {dt:g} s; choose a longer dt"
+            )
+        super()._run_fixed(dt, t_end, times, look)
+
+    def _march(self, dt: float, steps: int, every: int, look: Callable[[], None]) -> None:
+        room = np.empty((min(ROWS, steps // every + 2) if every else 0, self._width))
+        t0, done, count = self.t, 0, 16
+        while done < steps:
+            count = min(count, steps - done, CHUNK, (len(room) - 1) * every if every else steps)
+            began = time.perf_counter()
+            status, reached, rows, _, failed = march(
+                self.problem, self._A, self._b, self._c, False, t0, dt, done, done + count, every, self._y, self._stage,
+                self._K, self._n, room,
+            )  # fmt: skip
+            took = time.perf_counter() - began
+            self._steps += reached - done
+            self._keep(room[:rows])
+            stuck = status == index1.DEGRADED and reached == done and self.problem.quality[1] == 0.0
+            done = reached
+            self.t = t0 + done * dt
+            if status == index1.DEGRADED and not stuck:
+                self._rechoose()
+                continue
+            if status != OK:
+                self._fail(status, failed, dt)
+            look()
+            count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
+
+    def _rechoose(self) -> None:
+        s = self.state
+        s.q1[:], s.v1[:] = s.q0, s.v0
+        index1.place_bodies(s, 1)
+        self._choose()
+
+    def _run_adaptive(self, t_end: float, times: np.ndarray, look: Callable[[], None]) -> None:
+        method = self._integrator
+        assert isinstance(method, DormandPrince)
+        control = np.zeros(15)
+        control[:3] = self.t, self._dt, 1e-4
+        control[7:11] = method.rtol, method.atol, method.dt_min, min(method.dt_max, 1e300)
+        room = np.empty((len(times) + 2 if len(times) else ROWS, self._width))
+        y_old, scale = np.zeros((2, 2 * self._n))
+        every = 0 if len(times) else self.output_every
+        work = 200
+        while control[0] < t_end:
+            began, spent, steps = time.perf_counter(), control[5], control[3]
+            status, rows, _ = march_adaptive(
+                self.problem, self._A, self._b, self._c, self._e, DORMAND_PRINCE_DENSE, control, t_end, work, every, times,
+                self._y, y_old, self._stage, scale, self._K, self._n, room,
+            )  # fmt: skip
+            took = time.perf_counter() - began
+            self.t, self._dt = float(control[0]), float(control[1])
+            self._steps += int(control[3] - steps)
+            self._keep(room[:rows])
+            if status == index1.DEGRADED and (control[3] > steps or self.partitions < 10 * (1 + self._steps)):
+                self._rechoose()
+                control[11] = 0.0
+                continue
+            if status != OK:
+                self._fail(status, float(control[14]), float(control[1]))
+            look()
+            work = max(50, int((control[5] - spent) * min(8.0, SLICE / max(took, 1e-6))))
+
+    def _keep(self, rows: np.ndarray) -> None:
+        if self._rows and len(rows) and rows[0, 0] <= self._rows[-1][-1, 0]:
+            rows = rows[1:]
+        if len(rows):
+            self._rows.append(rows.copy())
+
+    def _sample(self) -> None:
+        if self._rows and not self._rows[-1][-1, 0] < self.t:
+            return
+        room = np.empty((1, self._width))
+        status, _ = sample(self.problem, self.t, self._y, self._K, self._n, room)
+        if status != OK:
+            self._fail(status, self.t)
+        self._rows.append(room)
+
+    def _fail(self, status: int, t: float, dt: float = 0.0, first: bool = False) -> None:
+        if first or status >= FORCE_FAILED:
+            return super()._fail(status if status >= FORCE_FAILED else hht.SINGULAR, t, dt, first)
+        kept = self.result("failed", "") if self._rows else None
+        where, size = self._worst()
+        at = f", |C| = {size:.2g} at {where}" if where else ""
+        says = {
+            NOT_FINITE: "the motion is no longer finite; reduce dt, check masses, stiffness and damping",
+            STEP_TOO_SMALL: f"the step fell to {dt:.3g} s and the error still exceeds the tolerance; loosen rtol",
+            index1.SINGULAR: "the equations of motion are singular; check masses and redundant joints",
+            index1.OPEN: "the dependent coordinates do not close; reduce dt, or use HHT",
+            index1.DEGRADED: "no choice of independent coordinates serves here: a singular pose; use HHT",
+        }[status]  # fmt: skip
+        message = f"{says} (t = {t:g} s{at})"
+        if kept is not None:
+            kept.recording.message = message
+        raise SolveError(
+            message, time=t, where=self.model.rows[self._worst_row()].joint if where else None, result=kept
+        )

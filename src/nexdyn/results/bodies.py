@@ -1,0 +1,159 @@
+"""A motion recorded in absolute coordinates: the same questions as of a tree's, the same answers.
+
+The states are poses, velocities and accelerations of all bodies and the multipliers of all constraint rows. Joint
+coordinates follow from them; in closed loops they depend on each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nexdyn.absolute.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.observe import BodyMotion, JointObservation
+from nexdyn.errors import SolveError, unknown
+from nexdyn.results.observed import Observed
+from nexdyn.results.quantities import (
+    COMPONENTS,
+    COORDINATES,
+    FREEDOMS,
+    STATES,
+    Labels,
+    joint_labels,
+)
+from nexdyn.results.recording import Recording
+from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.tree.observe import Observation
+
+
+@dataclass
+class BodyRecording(Recording):
+    """States of bodies at the output times: q (N, nb, 7), v, a (N, nb, 6) as in ``constraints.tables``, without ground;
+    multipliers (N, nc) of all rows, 0 where a row is not kept; `violation` (N,) is the largest |C|."""
+
+    multipliers: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    violation: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+
+class ObservedBodies(Observed):
+    """As `Observed`, of a motion in absolute coordinates."""
+
+    recording: BodyRecording
+
+    def __init__(
+        self, motion: BodyMotion, recording: BodyRecording, lost: Sequence[str] = (),
+        stored: Mapping[str, np.ndarray] | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(motion, recording, lost, stored)  # type: ignore[arg-type]
+        self.motion = motion
+        self._seen: JointObservation | None = None
+
+    @cached_property
+    def labels(self) -> Labels:
+        system, names = self.motion.system, self.motion.joint_names
+        coordinates = [label for name in names for label in joint_labels(self.tree, name, COORDINATES)]
+        freedoms = [label for name in names for label in joint_labels(self.tree, name, FREEDOMS)]
+        outputs = [
+            (f"{measure.name}.{axis}" if axis else measure.name, measure.unit)
+            for measure in system.measures.values()
+            for axis in measure.axes or ("",)
+        ]
+        wrench, rows = list(COMPONENTS.values()), self.motion.model.rows
+        dims = {
+            "body": self.motion.body_names, "joint": list(system.joints), "axis": ["x", "y", "z"],
+            "body_axis": ["x", "y", "z"], "quaternion": ["w", "x", "y", "z"], "component": list(COMPONENTS),
+            "coordinate": [label for label, _ in coordinates], "freedom": [label for label, _ in freedoms],
+            "output": [label for label, _ in outputs], "row": [str(row) for row in rows],
+        }  # fmt: skip
+        lengths = self.motion.model.row_is_length
+        units = {
+            "joint_position": [unit for _, unit in coordinates],
+            "joint_velocity": [f"{unit}/s" for _, unit in freedoms],
+            "joint_acceleration": [f"{unit}/s^2" for _, unit in freedoms],
+            "reaction": wrench, "transmitted": wrench, "measure": [unit for _, unit in outputs],
+            "multiplier": ["N" if length else "N m" for length in lengths],
+        }  # fmt: skip
+        return Labels(dims, units)
+
+    @cached_property
+    def _joint_columns(self) -> np.ndarray:
+        return np.arange(len(self.motion.system.joints))
+
+    def knows(self, name: str) -> bool:
+        return name != "transmitted" or not self.lost or name in self.stored
+
+    def blocks(self, with_forces: bool) -> Iterator[tuple[slice, Observation]]:
+        """All samples at once."""
+        if self._kept is None:
+            self._kept = self._observation(with_forces)
+        yield slice(0, len(self.recording.t)), self._kept
+
+    def joints_seen(self, with_forces: bool = True) -> JointObservation:
+        """What is told of joints."""
+        if self._seen is None:
+            r = self.recording
+            states = (r.t, r.q, r.v, r.a, r.multipliers)
+            try:
+                self._seen = self.motion.observe(*states)
+            except SolveError:
+                if with_forces:
+                    raise
+                return self.motion.observe(*states, with_forces=False)
+        return self._seen
+
+    def _observation(self, with_forces: bool) -> Observation:
+        r, model = self.recording, self.motion.model
+        R = rotation_matrix(r.q[..., :4])
+        w, w_dot = (np.einsum("...ij,...j->...i", R, x[..., :3]) for x in (r.v, r.a))
+        seen = self.joints_seen(with_forces)
+        m, h = model.mass[1:, 0], model.mass[1:, 1:4]
+        I = model.mass[1:, [4, 5, 6, 5, 7, 8, 6, 8, 9]].reshape(-1, 3, 3)
+        u = np.einsum("...ji,...j->...i", R, r.v[..., 3:])  # of the origin, in the body's axes
+        w_b = r.v[..., :3]
+        kinetic = (
+            0.5 * np.einsum("sni,nij,snj->s", w_b, I, w_b)
+            + 0.5 * np.einsum("n,sni,sni->s", m, u, u)
+            + np.einsum("sni,sni->s", u, np.cross(w_b, np.broadcast_to(h, w_b.shape)))
+        )
+        weighed = m[:, None] * r.q[..., 4:] + np.einsum("snij,nj->sni", R, h)
+        gravitational = -np.einsum("sni,i->s", weighed, self.motion.system.gravity)
+        return Observation(
+            R, r.q[..., 4:], w, r.v[..., 3:], w_dot, r.a[..., 3:], seen.wrench, seen.reaction, kinetic, gravitational,
+            seen.elastic,
+        )  # fmt: skip
+
+    def _state(self, name: str) -> np.ndarray:
+        seen = self.joints_seen(with_forces=False)
+        return {"joint_position": seen.q, "joint_velocity": seen.v, "joint_acceleration": seen.a}[name]
+
+    def _extract(self, name: str, rows: slice, seen: Observation, index: Any) -> np.ndarray:
+        if name == "multiplier":
+            return self.recording.multipliers[rows]
+        if name in STATES:
+            return self._state(name)[rows]
+        if name == "transmitted" and self.lost:
+            return self.stored[name][rows][:, index]
+        lost, self.lost = self.lost, ()
+        try:
+            return super()._extract(name, rows, seen, index)
+        finally:
+            self.lost = lost
+
+    def of_joint(self, name: str, joint: str) -> np.ndarray:
+        """Positions, velocities or accelerations of one joint at all samples."""
+        first = 0
+        for found in self.motion.joints:
+            count = found.nq if name == "joint_position" else found.nv
+            if found.name == joint:
+                return self._state(name)[:, first : first + count].copy()
+            first += count
+        raise unknown("joint", joint, self.motion.joint_names)
+
+
+def body_motion(system: Any, model: AbsoluteModel | None = None) -> BodyMotion:
+    """The motion of the bodies of `system`."""
+    return BodyMotion(system, absolute_model(system) if model is None else model)
