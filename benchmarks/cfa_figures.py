@@ -18,7 +18,7 @@ from benchmarks.measure import Effort
 from nexdyn.spatial.rotations import euler_zyx, rotation_matrix
 
 FOLDER = Path(__file__).parents[1] / "docs" / "figures"
-EFFORT = Effort(rounds=9, turn=0.01)
+EFFORT = Effort(rounds=9, turn=0.005)
 
 
 def plotting() -> Any:
