@@ -28,7 +28,7 @@ from nexdyn.tree.rnea import inverse_dynamics
 SHAPES = {"chain": 1, "tree": 4, "wide tree": None}
 SIZES = (100, 100_000)
 SMOKE_SIZES = (20, 60)
-STUDY = (5, 10, 20, 50, 100, 200, 500)
+STUDY = (5, 10, 20, 50, 100, 200, 500, 1000)
 MOST_CRBA, MOST_ABSOLUTE = 500, 1000
 AGREE = 1e-8
 
