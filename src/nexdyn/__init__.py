@@ -51,7 +51,7 @@ _HOMES = {
         "UserJointForce",
     ),
     "nexdyn.integrate.methods": (
-        "Baumgarte", "DormandPrince", "ExplicitEuler", "HHT", "IndexOne", "Partitioning", "Projection", "RungeKutta4",
+        "Baumgarte", "DormandPrince", "ExplicitEuler", "HHT", "ImplicitEuler", "IndexOne", "Partitioning", "Projection", "RungeKutta4",
         "SemiImplicitEuler",
     ),
     "nexdyn.tree.closed": ("ClosedTree",),
@@ -115,6 +115,7 @@ if TYPE_CHECKING:
         Baumgarte,
         DormandPrince,
         ExplicitEuler,
+        ImplicitEuler,
         IndexOne,
         Partitioning,
         Projection,

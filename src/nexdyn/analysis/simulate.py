@@ -18,6 +18,7 @@ import numpy as np
 from nexdyn.analysis.absolute_simulation import BodySimulation, needs_bodies
 from nexdyn.analysis.index1_simulation import IndexOneSimulation
 from nexdyn.analysis.interrupt import interrupts_wait
+from nexdyn.analysis.potential_simulation import PotentialSimulation
 from nexdyn.analysis.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.analysis.state import unit_quaternions, vector
@@ -29,6 +30,7 @@ from nexdyn.integrate.methods import (
     METHODS,
     DormandPrince,
     FixedStep,
+    ImplicitEuler,
     IndexOne,
     Method,
     RungeKutta4,
@@ -94,6 +96,8 @@ def simulation_of(
         raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
     if method is None and needs_bodies(system):
         method = HHT()
+    if isinstance(method, ImplicitEuler):
+        return PotentialSimulation(system, method, **options)
     if isinstance(method, HHT):
         return BodySimulation(system, method, **options)
     if isinstance(method, IndexOne):

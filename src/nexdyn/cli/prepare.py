@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nexdyn.cli import terminal
 from nexdyn.cli.assignments import initial
@@ -64,12 +64,23 @@ def prepare(model: Model, motion: Motion) -> Prepared:
 def choose_method(given: Method | None, motion: Motion, system: System) -> Method:
     """The method of the scene with what the options change; without one, rk4 for trees and hht where there are loops."""
     from nexdyn.analysis.absolute_simulation import needs_bodies
-    from nexdyn.integrate.methods import HHT, METHODS, DormandPrince, FixedStep, IndexOne
+    from nexdyn.integrate.methods import HHT, METHODS, DormandPrince, FixedStep, ImplicitEuler, IndexOne
 
     name = motion.method or (given.name if given else "hht" if needs_bodies(system) else "rk4")
     cls = METHODS[name]
     constant = [key for key, other in METHODS.items() if issubclass(other, FixedStep)]
     tolerances = {key: x for key in ("rtol", "atol") if (x := getattr(motion, key)) is not None}
+    fixed = {key: x for key in ("mu", "updates") if (x := getattr(motion, key)) is not None}
+    if fixed and cls is not ImplicitEuler:
+        raise InputError(f"--{next(iter(fixed))} is for implicit-euler, not for {name}. Add --method implicit-euler")
+    if cls is ImplicitEuler:
+        if tolerances:
+            raise InputError(
+                f"--{next(iter(tolerances))} is for dopri5 and hht; implicit-euler has the constant step --dt"
+            )
+        start = given if isinstance(given, ImplicitEuler) else ImplicitEuler(getattr(given, "dt", None) or DT)
+        changes: dict[str, Any] = fixed | ({"dt": motion.dt} if motion.dt is not None else {})
+        return replace(start, **changes)
     if cls is HHT:
         if motion.atol is not None:
             raise InputError("--atol is for dopri5; hht has --rtol alone, and --dt for constant steps")

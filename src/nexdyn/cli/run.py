@@ -33,6 +33,7 @@ Examples:
   nexdyn run hinge-chain --set L=0.3 --set hinge1.damping=0
   nexdyn run double-pendulum --method dopri5 --rtol 1e-10
   nexdyn run four-bar                       closed loops run by hht
+  nexdyn run double-pendulum --method implicit-euler --dt 0.01 --mu 1000 --updates 10
   nexdyn run scene.yaml --dt 1e-4 --output-every 100
   nexdyn run scene.yaml --out runs/a.nc --csv runs/a.csv
   nexdyn run a.nc --t-end 20 --out b.nc     go on from the end of a result
@@ -47,7 +48,9 @@ FILES = Group("What is written", sort_key=3)
 
 Number = float | None
 Names = tuple[str, ...]
-MethodName = Literal["rk4", "euler", "semi-implicit", "dopri5", "hht", "baumgarte", "projection", "partitioning"]
+MethodName = Literal[
+    "rk4", "euler", "semi-implicit", "dopri5", "hht", "implicit-euler", "baumgarte", "projection", "partitioning"
+]
 
 
 @Parameter(name="*")
@@ -66,9 +69,13 @@ class Motion:
     dt: Annotated[
         Number,
         option(
-            "Step of rk4, euler, semi-implicit [s]; default: the scene's, else 0.001. With hht, a constant step.",
+            "Step of rk4, euler, semi-implicit, implicit-euler [s]; default: the scene's, else 0.001. With hht, a constant step.",
             MOTION,
         ),
+    ] = None
+    mu: Annotated[Number, option("Fixed penalty of implicit-euler; default: as the masses ask.", MOTION)] = None
+    updates: Annotated[
+        int | None, option("Multiplier updates a step of implicit-euler; default: as many as it takes.", MOTION)
     ] = None
     rtol: Annotated[Number, option("Relative tolerance of dopri5 and hht.", MOTION)] = None
     atol: Annotated[Number, option("Absolute tolerance of dopri5.", MOTION)] = None

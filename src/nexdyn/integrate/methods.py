@@ -213,7 +213,57 @@ class Partitioning(IndexOne):
     name: ClassVar[str] = "partitioning"
 
 
+@dataclass(frozen=True)
+class ImplicitEuler(Method):
+    """Implicit Euler as a minimum of the incremental potential, joints by an augmented Lagrangian; order 1, damps.
+
+    dt [s]: the step. mu, updates: a fixed penalty (raw units of the constraint rows) and number of multiplier updates a
+    step, as published (1000 and 10; what is left out of the two is that); without both the penalty fits the masses, and
+    updates go on until |C| and what is left of the step are small. bdf2: the second-order formula in the same frame.
+    """
+
+    dt: float
+    mu: float | None = None
+    updates: int | None = None
+    bdf2: bool = False
+
+    name: ClassVar[str] = "implicit-euler"
+    coordinates: ClassVar[str] = "bodies"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dt", positive(self.dt, "dt of ImplicitEuler"))
+        if type(self.bdf2) is not bool:
+            raise InputError(f"bdf2 of ImplicitEuler is {self.bdf2!r}; True or False is needed")
+        updates: object = self.updates
+        if isinstance(updates, float) and updates.is_integer():
+            updates = int(updates)  # as a scene file has it
+        if updates is not None and (type(updates) is not int or updates < 1):
+            raise InputError(f"updates of ImplicitEuler is {updates!r}; a whole number, 1 or more, is needed")
+        object.__setattr__(self, "updates", updates)
+        if self.mu is not None:
+            object.__setattr__(self, "mu", positive(self.mu, "mu of ImplicitEuler"))
+        if self.adaptive:
+            return
+        object.__setattr__(self, "mu", 1000.0 if self.mu is None else self.mu)
+        object.__setattr__(self, "updates", 10 if self.updates is None else self.updates)
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether penalty and updates are chosen by the run."""
+        return self.mu is None and self.updates is None
+
+
 METHODS: dict[str, type[Method]] = {
     cls.name: cls
-    for cls in (RungeKutta4, ExplicitEuler, SemiImplicitEuler, DormandPrince, HHT, Baumgarte, Projection, Partitioning)
+    for cls in (
+        RungeKutta4,
+        ExplicitEuler,
+        SemiImplicitEuler,
+        DormandPrince,
+        HHT,
+        ImplicitEuler,
+        Baumgarte,
+        Projection,
+        Partitioning,
+    )
 }

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from nexdyn.kernel import formula
 from nexdyn.potential.increments import coefficients, series_matrix
-from nexdyn.spatial.algebra import T, Vec3, cross
+from nexdyn.spatial.algebra import Sym3, T, Vec3, cross
 
 ITERATIONS = 25
 ACCURATE = 4e-16
@@ -101,9 +101,9 @@ def free_rate(I, w, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def free_turn_bdf2(I, theta, past, momentum, dt):  # type: ignore[no-untyped-def]
-    """θ̂ of BDF2 for the predicted θ; past = θ̃, dt = dt̃, momentum = π̃."""
+def free_turn_bdf2(I, theta, past, momentum, dt, spare):  # type: ignore[no-untyped-def]
+    """θ̂ of BDF2 for the predicted θ; past = θ̃, dt = dt̃, momentum = π̃; spare: inertia borrowed where I has next to none."""
     k = coefficients(theta)
     Jr = series_matrix(theta, -k.b, k.c)
     F = I @ (Jr @ (theta - past)) - dt * (T(series_matrix(theta, k.a, k.b)) @ momentum)
-    return theta - sym_solve(I, T(Jr) @ F)
+    return theta - sym_solve(I + Sym3(spare, 0.0, 0.0, spare, 0.0, spare), T(Jr) @ F)

@@ -82,7 +82,7 @@ def begin(model, state, work, t, dt, second_order):  # type: ignore[no-untyped-d
             back = T(series_matrix(moved[i].w, k.a, k.b))  # Rₙᵀ Rₙ₋₁
             momentum = third * (4.0 * (I[i] @ v[i].w) - back @ (I[i] @ before[i].w))
             theta = (0.5 * dt) * (3.0 * v[i].w - before[i].w)
-            turn = free_turn_bdf2(I[i], theta, past[i].w, momentum, h)
+            turn = free_turn_bdf2(I[i], theta, past[i].w, momentum, h, model.spare[i])
             free[i] = Motion(turn, past[i].v + (h * third) * (4.0 * v[i].v - before[i].v))
         else:
             past[i] = Motion(o, o)

@@ -1,0 +1,241 @@
+"""A mechanism in motion by the incremental potential: starts from `assemble`, marches compiled, records bodies.
+
+The six rows of a revolute joint say their multipliers in world axes; what is recorded are those of the joint's own rows,
+which act with the same wrench −Cqᵀ λ:
+
+    (DX, DY, DZ) = R_Aᵀ λ_d,   DotZX = −λ_n · y_B,   DotZY = λ_n · x_B
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nexdyn.analysis.absolute_simulation import ROWS, SLICE, BodySimulation
+from nexdyn.analysis.assemble import mechanism_length
+from nexdyn.analysis.closing import Closing, joint_gaps
+from nexdyn.analysis.report import AssemblyReport
+from nexdyn.errors import InputError, SingularError, SolveError
+from nexdyn.integrate.methods import ImplicitEuler
+from nexdyn.model.callbacks import failure
+from nexdyn.model.system import System
+from nexdyn.model.time_kernels import time_callbacks
+from nexdyn.potential import step
+from nexdyn.potential.compile import centres, new_state, new_work, potential_model
+from nexdyn.potential.elements import springs_and_loads
+from nexdyn.potential.minimum import SINGULAR
+from nexdyn.potential.tables import FIRST, HINGE, KIND, PAIR
+from nexdyn.results.result import Result
+from nexdyn.spatial.rotations import quaternion, rotation_matrix
+
+STIFFNESS = 1e10
+"""μ to begin with, as a multiple of the masses that rows move."""
+
+
+class PotentialSimulation(BodySimulation):
+    """A mechanism in motion by the incremental potential. Arguments as for `nx.simulate`."""
+
+    method: ImplicitEuler  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        system: System,
+        method: ImplicitEuler,
+        *,
+        initial: Result | AssemblyReport | None = None,
+        q0: Any = None,
+        v0: Any = None,
+        output_every: int = 1,
+    ) -> None:
+        if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
+            raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
+        if not system.bodies:
+            raise InputError(f"system {system.name!r} has no bodies that move; add one with a mass")
+        self.system, self.method, self.output_every = system, method, output_every
+        self.t = 0.0
+        self.report, (q, v, a, lam) = self._start(initial, q0, v0)
+        model = self.model = self.report.model
+        self._refuse_massless()
+        self.kept = np.ones(model.nc, dtype=bool)  # rows that repeat others do no harm
+        hinges = [k for k, joint in enumerate(system.joints.values()) if joint.kind == "revolute"]
+        springs, loads = springs_and_loads(system, model.body_index)
+        self._tables = potential_model(
+            model.mass, system.gravity, model.tables, hinges, [driver.function for driver in model.drivers],
+            mechanism_length(model), springs, loads,
+        )  # fmt: skip
+        self._callbacks = [c for driver in model.drivers for c in time_callbacks(driver.function)]
+        self._motion = new_state(self._tables, model.mass, q, v, model.near(q, self.t))
+        self._work = new_work(self._tables, self._motion)
+        self._centres = centres(model.mass)
+        self._hinges = self._tables.groups[self._tables.groups[:, KIND] == HINGE]
+        self._width = 2 + 19 * model.nb + len(self._tables.row_of)
+        self._rows: list[np.ndarray] = []
+        self._steps, self._wall, self._newton = 0, 0.0, 0
+        self._begin(q, v, a, lam)
+
+    def _refuse_massless(self) -> None:
+        for i, name in enumerate(self.model.bodies):
+            if i and not self.model.mass[i, 0] > 0.0:
+                raise InputError(
+                    f"body {name!r} has no mass, which the incremental potential needs; give it one, or use nx.HHT()"
+                )
+
+    def _begin(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, lam: np.ndarray) -> None:
+        """Coordinates of springs, penalties, and what to expect of the first step; the first row."""
+        tables, state, c, dt = self._tables, self._motion, self._centres, self.method.dt
+        R, w = rotation_matrix(q[:, :4]), v[:, :3]
+        state.a[:] = a
+        state.a[:, 3:] += np.einsum("nij,nj->ni", R, np.cross(a[:, :3], c) + np.cross(w, np.cross(w, c)))
+        state.run[2] = dt
+        step.start_springs(tables, state, self._work)
+        raw = self._raw_multipliers(R, lam)
+        first = np.concatenate([[self.t, 0.0], np.column_stack([state.q, state.v, state.a])[1:].ravel(), raw])
+        self._rows.append(self._converted(first[None]))
+        if self.method.adaptive:
+            step.choose_stiffness(tables, state, self._work, self.t, STIFFNESS)
+            state.lam[:] = dt * dt * raw
+            I = tables.mass[:, [1, 2, 3, 2, 4, 5, 3, 5, 6]].reshape(-1, 3, 3)
+            torque = np.einsum("nij,nj->ni", I, a[:, :3]) + np.cross(w, np.einsum("nij,nj->ni", I, w))
+            for i in range(1, len(I)):
+                state.off[i, :3] = dt * dt * np.linalg.lstsq(I[i], torque[i], rcond=None)[0]
+            state.off[1:, 3:] = dt * dt * state.a[1:, 3:]
+        else:
+            state.mu[:] = self.method.mu
+
+    def _raw_multipliers(self, R: np.ndarray, lam: np.ndarray) -> np.ndarray:
+        """Multipliers as the potential has them from those of the model's rows."""
+        out = np.zeros(len(self._tables.row_of))
+        own = self._tables.row_of >= 0
+        out[own] = lam[self._tables.row_of[own]]
+        if len(self._hinges):
+            rows, R_A, R_B = self._hinge_frames(R)
+            first = self._hinges[:, FIRST][:, None] + np.arange(3)
+            out[first] = np.einsum("nij,nj->ni", R_A, lam[rows[:, :3]])
+            out[first + 3] = lam[rows[:, 4]][:, None] * R_B[..., 0] - lam[rows[:, 3]][:, None] * R_B[..., 1]
+        return out
+
+    def _hinge_frames(self, R: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows of the model (n, 5) of the hinges, and the rotations of their frames where the bodies are turned by R."""
+        t = self.model.tables
+        pairs = self._hinges[:, PAIR]
+        first = self._first_row[pairs]
+        R_A = R[..., t.pairs[pairs, 0], :, :] @ t.frames[pairs, :9].reshape(-1, 3, 3)
+        R_B = R[..., t.pairs[pairs, 1], :, :] @ t.frames[pairs, 12:21].reshape(-1, 3, 3)
+        return first[:, None] + np.arange(5), R_A, R_B
+
+    @cached_property
+    def _first_row(self) -> np.ndarray:
+        """The first row of each pair."""
+        t = self.model.tables
+        first = np.full(len(t.pairs), len(t.rows), dtype=np.int64)
+        np.minimum.at(first, t.terms[t.rows[:, 0], 0], np.arange(len(t.rows)))
+        return first
+
+    def _converted(self, out: np.ndarray) -> np.ndarray:
+        """Recorded rows with the multipliers of the model's rows."""
+        states, raw = out[:, : 2 + 19 * self.model.nb], out[:, 2 + 19 * self.model.nb :]
+        lam = np.zeros((len(out), self.model.nc))
+        own = self._tables.row_of >= 0
+        lam[:, self._tables.row_of[own]] = raw[:, own]
+        if len(self._hinges):
+            q = states[:, 2:].reshape(len(out), -1, 19)[..., :4]
+            ground = np.broadcast_to([1.0, 0.0, 0.0, 0.0], (len(out), 1, 4))
+            rows, R_A, R_B = self._hinge_frames(rotation_matrix(np.concatenate([ground, q], axis=1)))
+            first = self._hinges[:, FIRST][:, None] + np.arange(3)
+            lam[:, rows[:, :3]] = np.einsum("snji,snj->sni", R_A, raw[:, first])
+            lam[:, rows[:, 3]] = -np.einsum("snj,snj->sn", R_B[..., 1], raw[:, first + 3])
+            lam[:, rows[:, 4]] = np.einsum("snj,snj->sn", R_B[..., 0], raw[:, first + 3])
+        return np.concatenate([states, lam], axis=1)
+
+    @property
+    def effort(self) -> dict[str, int]:
+        """Newton steps so far."""
+        return {"iterations": self._newton}
+
+    def _march(self, dt: float, steps: int, every: int, look: Callable[[], None]) -> None:
+        self._change_step(dt)
+        room = np.empty((max(1, min(ROWS, steps // every + 1) if every else 1), self._width))
+        t0, done, count = self.t, 0, 16
+        while done < steps:
+            count = min(count, steps - done, (len(room) - 1) * every if every and len(room) > 1 else steps)
+            began = time.perf_counter()
+            status, reached, rows, where, gap, newton = step.march(
+                self._tables, self._motion, self._work, t0, dt, done, done + count, every, self.method.updates or 0,
+                self.method.bdf2, room,
+            )  # fmt: skip
+            took = time.perf_counter() - began
+            self._steps += reached - done
+            self._newton += newton
+            done = reached
+            self.t = t0 + done * dt
+            if rows:
+                self._keep(room[:rows])
+            if status != step.OK:
+                self._stop(status, where, gap, dt)
+            look()
+            count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
+
+    def _keep(self, rows: np.ndarray) -> None:
+        """Rows not recorded before."""
+        if self._rows and rows[0, 0] <= self._rows[-1][-1, 0]:
+            rows = rows[1:]
+        if len(rows):
+            self._rows.append(self._converted(rows))
+
+    def _change_step(self, dt: float) -> None:
+        """Multipliers and expectations for another step; BDF2 starts again."""
+        state = self._motion
+        h = float(state.run[2])
+        new = 2.0 * dt / 3.0 if self.method.bdf2 and state.run[1] else dt
+        if abs(new - h) > 1e-12 * h:
+            state.lam[:] *= (dt / h) ** 2
+            state.off[:] *= (dt / h) ** 2
+            state.run[1], state.run[2] = 0.0, dt
+
+    def _sample(self) -> None:
+        """The present state, where it is not recorded."""
+        if self._rows and not self._rows[-1][-1, 0] < self.t:
+            return
+        room = np.empty((1, self._width))
+        step.sample(self._tables, self._motion, self.t, room)
+        self._rows.append(self._converted(room))
+
+    def _stop(self, status: int, where: int, gap: float, dt: float) -> None:
+        """Raise the error of a status, with what was recorded."""
+        kept = self.result("failed", "")
+        t = self.t + dt
+        name: str | None = None
+        if status == step.LOAD_FAILED:
+            force = list(self.system.forces.values())[where]
+            error = failure(force, t, force.callbacks())
+            kept.recording.message, error.result = str(error), kept
+            raise error
+        if status == SINGULAR:
+            name = self.model.bodies[where]
+            message = f"the energy of body {name!r} has no minimum at t = {t:g} s; check its mass and inertia"
+            kept.recording.message = message
+            raise SingularError(message, time=t, where=name, result=kept)
+        if status == step.NOT_CLOSED:
+            name, gaps = self._open_joints()
+            message = f"no penalty closes the joints at t = {t:g} s: {gaps}; check drivers and lengths, or run nx.assemble near it"
+        elif status == step.NOT_FINITE:
+            message = f"the motion is no longer finite at t = {t:g} s; check masses, stiffness and damping, or reduce dt = {dt:g} s"
+        else:
+            message = f"the minimum is not reached at t = {t:g} s, |C| = {gap:.2g}; reduce dt = {dt:g} s"
+        kept.recording.message = message
+        raise SolveError(message, time=t, where=name, result=kept)
+
+    def _open_joints(self) -> tuple[str | None, str]:
+        """The joint that is open widest, and the widest gaps in words."""
+        q = self._motion.q.copy()
+        poses = self._work.pose
+        q[1:, :4] = quaternion(poses[1:, :9].reshape(-1, 3, 3))
+        q[1:, 4:] = self._work.base[1:, 9:] + poses[1:, 9:]
+        q[1:, 4:] -= np.einsum("nij,nj->ni", rotation_matrix(q[1:, :4]), self._centres[1:])
+        length = mechanism_length(self.model)
+        gaps = joint_gaps(self.model, q, Closing(np.ones(self.model.nv), length, self.t + self.method.dt))
+        return (gaps[0].joint if gaps else None), "; ".join(str(gap) for gap in gaps[:5]) or "unknown rows"
