@@ -28,7 +28,7 @@ from nexdyn.absolute.motion_tables import (
     STEP_B,
 )
 from nexdyn.constraints.pair import Pair, PairVelocity
-from nexdyn.constraints.verbs import gradient, second, value
+from nexdyn.constraints.verbs import explicit_rate, explicit_second, gradient, second, value
 from nexdyn.kernel import formula, kernel
 from nexdyn.linalg.rows import WIDTH, load, store
 from nexdyn.model.time_kernels import time_jet, time_value
@@ -213,7 +213,8 @@ def velocity_residual(tables, s, t, v, out):  # type: ignore[no-untyped-def]
         for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
             term, c = slots[e, 0], slots[e, 1]
             z = gradient(constraints, term, t, pair, s.near)
-            out[g, c] += constraints.scale[term] * (z.w_a @ w_a + z.v_a @ v_a + z.w_b @ w_b + z.v_b @ v_b)
+            rate = z.w_a @ w_a + z.v_a @ v_a + z.w_b @ w_b + z.v_b @ v_b + explicit_rate(constraints, term, t, pair)
+            out[g, c] += constraints.scale[term] * rate
     for d in range(len(tables.drivers)):
         _, rate, _ = time_jet(tables.functions, tables.drivers[d, 2], t)
         out[tables.drivers[d, 0], tables.drivers[d, 1]] -= rate
@@ -221,7 +222,7 @@ def velocity_residual(tables, s, t, v, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def acceleration_residual(tables, s, t, v, out):  # type: ignore[no-untyped-def]
-    """out (ng, 8) = γ = −Γ(v, v) + f̈ at the poses of the state."""
+    """out (ng, 8) = γ = −Γ(v, v) − 2 C_qt v − C_tt + f̈ at the poses of the state."""
     X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
     out[:] = 0.0
     for l in range(len(links)):
@@ -233,7 +234,8 @@ def acceleration_residual(tables, s, t, v, out):  # type: ignore[no-untyped-def]
         )  # fmt: skip
         for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
             term, c = slots[e, 0], slots[e, 1]
-            out[g, c] -= constraints.scale[term] * second(constraints, term, t, pair, s.near, V, V)
+            drift = second(constraints, term, t, pair, s.near, V, V) + explicit_second(constraints, term, t, pair, V)
+            out[g, c] -= constraints.scale[term] * drift
     for d in range(len(tables.drivers)):
         _, _, rate = time_jet(tables.functions, tables.drivers[d, 2], t)
         out[tables.drivers[d, 0], tables.drivers[d, 1]] += rate

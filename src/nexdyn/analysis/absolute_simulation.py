@@ -282,6 +282,7 @@ class BodySimulation:
                 self._rows.append(room[:rows].copy())
             if status != hht.OK:
                 self._fail(status, self.t + dt, dt)
+            self._check_ends()
             look()
             count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
 
@@ -304,8 +305,18 @@ class BodySimulation:
                 self._rows.append(room[:rows].copy())
             if status != hht.OK:
                 self._fail(status, self.t, float(control[1]))
+            self._check_ends()
             look()
             work = max(10, int((self._memory[2] - spent) * min(8.0, SLICE / max(took, 1e-6))))
+
+    def _check_ends(self) -> None:
+        """SolveError for a point that has left the ends of its curve or surface."""
+        for joint, what in self.model.beyond_ends(self.model.q, self.t, self.state.near):
+            kept = self.result("failed", "") if self._rows else None
+            message = f"joint {joint!r} {what}, by t = {self.t:g} s"
+            if kept is not None:
+                kept.recording.message = message
+            raise SolveError(message, time=self.t, where=joint, result=kept)
 
     def _sample(self) -> None:
         """The present state, where it is not recorded."""
@@ -326,6 +337,13 @@ class BodySimulation:
             if kept is not None:
                 kept.recording.message = str(error)
             raise error
+        for user in self.system.joints.values():
+            if any(callback.failed for callback in user.callbacks()):
+                error = failure(user, t, user.callbacks())
+                error.result = kept
+                if kept is not None:
+                    kept.recording.message = str(error)
+                raise error
         where, size = self._worst()
         at = f", |C| = {size:.2g} at {where}" if where else ""
         locked = (

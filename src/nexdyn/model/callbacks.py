@@ -106,6 +106,11 @@ class Callback:
         """What the function raised last in this thread, and forget it."""
         return self._failures.pop(threading.get_ident(), None)
 
+    @property
+    def failed(self) -> bool:
+        """Whether the function has raised in this thread since the last `take_failure`."""
+        return threading.get_ident() in self._failures
+
     def _call(self, t: float, state: int, out: int) -> int:
         """The C function in Python. Also called for a compiled function that raised, to learn what."""
         try:
