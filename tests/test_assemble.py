@@ -231,3 +231,17 @@ def test_a_looser_tolerance_takes_fewer_iterations() -> None:
     tight, loose = closed(), closed(tolerance=1e-5)
     assert loose.iterations < tight.iterations
     assert max(residuals(tight)) < 1e-9
+
+
+def test_andrews_mechanism_starts_as_published() -> None:
+    """A03 of the published problems: β̈ and Θ̈, all other accelerations 0; the force of K1's hinge chain on K2 at E."""
+    report = assemble(nx.load("andrews"))
+    alpha = {name: report.angular_acceleration(name)[2] for name in ("K1", "K2", "K3", "K4", "K5", "K6", "K7")}
+    assert alpha["K1"] == pytest.approx(14222.4439199541, rel=1e-10)
+    assert alpha["K2"] - alpha["K1"] == pytest.approx(-10666.8329399656, rel=1e-10)
+    np.testing.assert_allclose([alpha[f"K{i}"] for i in range(3, 8)], 0.0, atol=1e-8)
+    at_E = [report.reaction(joint) for joint in ("E3", "E4", "E6")]
+    assert all(reaction.unique[:2].all() for reaction in at_E)
+    on_K2 = -sum(reaction.force for reaction in at_E)
+    np.testing.assert_allclose(on_K2[:2], (-98.5668703962411, 6.12268834425567), rtol=1e-10)
+    assert report.redundancy.dof == 1 and len(report.redundancy.redundant) == 9

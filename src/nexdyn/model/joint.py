@@ -17,16 +17,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from nexdyn.errors import InputError, unknown
 from nexdyn.model.body import Body
-from nexdyn.model.callbacks import Callback
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.parameters import bound, number, sequence
 from nexdyn.model.placement import Triple, direction, frame, sine_between, unit_quaternion
+
+if TYPE_CHECKING:
+    from nexdyn.model.callbacks import Callback
 
 Z = (0.0, 0.0, 1.0)
 PARALLEL = 1e-8
