@@ -17,13 +17,17 @@ def test_a_four_bar_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("demo", "redundant", "dof"), [("four-bar", 3, 1), ("slider-crank", 3, 1), ("bricard", 1, 1), ("door", 5, 1)]
+    ("demo", "redundant", "dof"),
+    [("four-bar", 3, 1), ("slider-crank", 3, 1), ("bricard", 1, 1), ("door", 5, 1), ("andrews", 9, 1)],
 )
 def test_json_holds_the_data(demo: str, redundant: int, dof: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", demo, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert len(data["redundancy"]["redundant"]) == redundant and data["redundancy"]["dof"] == dof
     assert set(data["reactions"]) and not data["warnings"]
+    assert sum(motion["freedoms"] for motion in data["redundancy"]["motions"]) == dof
+    gap = data["redundancy"]["rank_gap"]
+    assert gap is None or 1e3 < gap < 1e17
 
 
 def test_a_broken_mechanism_is_refused_with_its_gaps(capsys: pytest.CaptureFixture[str]) -> None:

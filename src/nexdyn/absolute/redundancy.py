@@ -211,5 +211,6 @@ def left_null_space(J: np.ndarray) -> tuple[np.ndarray, int, float]:
     Q, R, _ = scipy.linalg.qr(J, pivoting=True, check_finite=False)
     pivots = np.abs(np.diagonal(R))
     rank = int((pivots > RANK_TOLERANCE * max(1.0, pivots.max(initial=0.0))).sum())
-    gap = float(pivots[rank - 1] / max(pivots[rank], 1e-300)) if 0 < rank < len(pivots) else np.inf
+    rounding = np.finfo(float).eps * pivots.max(initial=0.0)
+    gap = float(pivots[rank - 1] / max(pivots[rank], rounding)) if 0 < rank < len(pivots) else np.inf
     return Q[:, rank:], rank, gap

@@ -223,6 +223,8 @@ class AssemblyReport:
                 "independent": found.independent,
                 "grubler": found.grubler,
                 "dof": found.dof,
+                "loops": found.loops,
+                "rank_gap": found.rank_gap if np.isfinite(found.rank_gap) else None,
                 "motions": [motion._asdict() for motion in found.motions],
                 "redundant": [dict(vars(row), conflict=list(row.conflict)) for row in found.redundant],
             }

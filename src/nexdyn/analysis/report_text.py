@@ -28,6 +28,10 @@ def report_text(report: AssemblyReport) -> str:
             f"   {found.constraints} equations, {found.independent} independent, {len(found.redundant)} redundant; "
             f"{found.dof} degree{'' if found.dof == 1 else 's'} of freedom (Grübler's count says {found.grubler})",
         ]
+        if found.redundant and np.isfinite(found.rank_gap):
+            lines.append(
+                f"   the last independent row stands out from the first redundant one by a factor of {found.rank_gap:.1e}"
+            )
         for row in found.redundant[:ROWS_SHOWN]:
             lines += _redundant_row(row)
         if len(found.redundant) > ROWS_SHOWN:
