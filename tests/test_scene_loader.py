@@ -25,7 +25,7 @@ LOOPS = {"andrews", "bricard", "broken-four-bar", "door", "four-bar", "slider-cr
 
 
 def test_every_demo_has_a_name_and_a_line_of_description() -> None:
-    assert {"double-pendulum", "hinge-chain", "space-robot", *LOOPS} == set(demos())
+    assert {"double-pendulum", "hinge-chain", "implicit-euler", "space-robot", *LOOPS} == set(demos())
     assert all(len(line) > 20 and load_scene_or_robot(name).description == line for name, line in demos().items())
 
 

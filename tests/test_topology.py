@@ -10,6 +10,8 @@ import systems
 
 from nexdyn.errors import InputError
 from nexdyn.joints import JOINTS, Fixed, Free, Prismatic, Revolute, Spherical
+from nexdyn.model.curves import SplineCurve
+from nexdyn.model.surfaces import PlaneSurface
 from nexdyn.model.system import System
 from nexdyn.model.topology import Forest, spanning_forest
 from nexdyn.tree import tables
@@ -147,7 +149,13 @@ def test_a_body_on_two_joints_of_different_trees_is_refused_with_both() -> None:
 def test_a_joint_that_is_a_constraint_only_is_refused_by_name(kind: str) -> None:
     system = graph("0>a")
     system.add_body("b", mass=1.0, inertia=INERTIA, position=(1, 0, 0))
-    system.add_joint(JOINTS[kind]("only", "a", "b", axis_a=(1, 0, 0), axis_b=(0, 1, 0)))
+    given: dict[str, Any] = {
+        "point_on_curve": {"curve": SplineCurve(((0, 0, 0), (1, 0, 0), (2, 1, 0)))},
+        "point_on_surface": {"surface": PlaneSurface()},
+        "user_constraint": {"function": lambda t, x, R: x[0]},
+    }
+    across = {"axis_a": (1, 0, 0), "axis_b": (0, 1, 0)}
+    system.add_joint(JOINTS[kind]("only", "a", "b", **given.get(kind, across)))
     with pytest.raises(InputError, match=r"'only'.*constraint only"):
         Tree(system)
 

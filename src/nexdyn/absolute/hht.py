@@ -14,6 +14,8 @@ With the unknowns a⁺ and λ⁺ the inertia in the iteration matrix has the fac
 
 from __future__ import annotations
 
+import numpy as np
+
 from nexdyn.absolute.equations import place_bodies, residual, turn, velocity_residual
 from nexdyn.kernel import formula, kernel
 from nexdyn.linalg.ldl import factor, solve
@@ -73,8 +75,8 @@ def new_motion(tables, s, h, alpha, i0):  # type: ignore[no-untyped-def]
 
 @kernel
 def correct(s, nb):  # type: ignore[no-untyped-def]
-    """a1 and λ1 with the solution x; returns the largest component of (angular, linear) in it."""
-    w_max, v_max = 0.0, 0.0
+    """a1 and λ1 with the solution x; returns the largest component of (angular, linear) in it, ∞ if one is no number."""
+    w_max, v_max, total = 0.0, 0.0, 0.0
     for i in range(nb):
         x = s.x[i]
         for c in range(3):
@@ -82,6 +84,9 @@ def correct(s, nb):  # type: ignore[no-untyped-def]
             s.a1[i + 1, c + 3] += x[c + 3]
             w_max = max(w_max, abs(x[c]))
             v_max = max(v_max, abs(x[c + 3]))
+            total += x[c] + x[c + 3]
+    if not (total - total == 0.0):
+        w_max = np.inf  # max passes NaN over
     flat, lam = s.x.reshape(-1), s.lam1.reshape(-1)
     for g in range(len(s.lam1)):
         store(lam, WIDTH * g, load(lam, WIDTH * g) + load(flat, WIDTH * (nb + g)))
