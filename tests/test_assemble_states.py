@@ -14,6 +14,8 @@ import nexdyn as nx
 from nexdyn.absolute.configuration import row_units
 from nexdyn.absolute.kkt import KKT
 from nexdyn.absolute.mobility import WAYS
+from nexdyn.absolute.redundancy import Redundancy
+from nexdyn.analysis import closing
 from nexdyn.analysis.absolute_loads import joint_state
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.errors import AssemblyError, InputError, SingularError
@@ -139,6 +141,59 @@ def test_drivers_and_forces_are_taken_at_the_time_given() -> None:
     still.add_joint(nx.Prismatic("rail", still.ground, body, axis=(1, 0, 0)))
     still.add_force(nx.AppliedForce("wind", body, force=("=3*t", 0, 0)))
     assert_allclose(nx.assemble(still, t=4.0).acceleration("body"), (6, 0, 0))
+
+
+# --- weights and limits ---------------------------------------------------------------------------------------------
+
+
+def two_with_a_gap() -> nx.System:
+    """Two bodies whose ball joint is 0.1 m open along x."""
+    system = nx.System("gap", gravity=(0, 0, 0))
+    a = system.add_body("a", mass=1.0, inertia=(1, 1, 1))
+    b = system.add_body("b", mass=1.0, inertia=(1, 1, 1), position=(1, 0, 0))
+    system.add_joint(nx.Spherical("ball", a, b, anchor_a=(0.6, 0, 0), anchor_b=(-0.5, 0, 0)))
+    return system
+
+
+@pytest.mark.parametrize(
+    ("weights", "moved"), [(None, 0.05), ({"b": 3.0}, 0.075), ({"a": (1, 1, 1, 1e8, 1, 1)}, 0.0), ({"b": 1e8}, 0.1)]
+)
+def test_what_weighs_more_moves_less(weights: Any, moved: float) -> None:
+    report = nx.assemble(two_with_a_gap(), weights=weights)
+    assert_allclose(report.position("a"), (-moved, 0, 0), atol=1e-7)
+    assert_allclose(report.position("b"), (1.1 - moved, 0, 0), atol=1e-7)
+
+
+def test_a_locked_body_stays() -> None:
+    assert_allclose(nx.assemble(two_with_a_gap(), locks=["b"]).position("b"), (1, 0, 0), atol=1e-7)
+
+
+def test_velocities_change_by_their_own_weights() -> None:
+    """A driver parts two sliders at 1 m/s: w_a v_a = −w_b v_b."""
+    system = nx.System("sliders", gravity=(0, 0, 0))
+    a = system.add_body("a", mass=1.0, inertia=(1, 1, 1))
+    b = system.add_body("b", mass=1.0, inertia=(1, 1, 1))
+    system.add_joint(nx.Prismatic("rail", system.ground, a, axis=(1, 0, 0)))
+    system.add_joint(nx.Prismatic("slide", a, b, axis=(1, 0, 0)))
+    system.add_driver(nx.Driver("part", "slide", "=t"))
+    assert_allclose(nx.assemble(system).velocity("a"), (-0.5, 0, 0), atol=1e-12)
+    report = nx.assemble(system, velocity_weights={"a": 3.0})
+    assert_allclose((report.velocity("a")[0], report.velocity("b")[0]), (-0.25, 0.75), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ({"translation_limit": 1e-4}, r"body '\w+' moves by .* m when assembled, more than the limit 0\.0001 m"),
+        ({"rotation_limit": 1e-6}, r"body '\w+' moves by .* rad when assembled, more than the limit 1e-06 rad"),
+    ],
+)
+def test_a_body_that_moves_beyond_its_limit_is_named(limit: dict[str, float], message: str) -> None:
+    system = mechanisms.open_four_bar(np.random.default_rng(0))
+    with pytest.raises(AssemblyError, match=message) as caught:
+        nx.assemble(system, **limit)
+    assert caught.value.report.q.shape == (4, 7)
+    assert nx.assemble(system, translation_limit=1.0, rotation_limit=1.0).redundancy.dof == 1
 
 
 # --- loops ----------------------------------------------------------------------------------------------------------
@@ -267,6 +322,26 @@ def test_dependent_rows_are_solved_and_said_so() -> None:
     assert_allclose(lam[3:], 2 * lam[:3], atol=1e-9)  # of least norm
     with pytest.raises(SingularError):
         KKT(A, np.concatenate([Cq, Cq]), 1e-13).solve_surely(top, np.concatenate([bottom, bottom + 1.0]))
+
+
+def test_what_is_ill_conditioned_is_warned_of() -> None:
+    system = nx.System("dust on a rock", gravity=(0, 0, 0))
+    for name, mass in (("dust", 1e-12), ("rock", 1e9)):
+        system.add_body(name, mass=mass, inertia=(mass,) * 3)
+        system.add_joint(nx.Prismatic(f"{name} rail", system.ground, name, axis=(1, 0, 0)))
+    assert any(warning.startswith("ill-conditioned") for warning in nx.assemble(system).warnings)
+
+
+def test_a_singular_system_falls_back_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A door whose ten rows are all kept, as if none were redundant: regularised, and the motion is the same."""
+    expected = nx.assemble(mechanisms.door())
+    monkeypatch.setattr(closing, "find_redundancy", lambda model, q, t=0.0: Redundancy(np.ones(model.nc, bool), [], []))
+    found = nx.assemble(mechanisms.door())
+    assert found.fallback in ("regularised", "minimum norm")
+    assert any(f"the {found.fallback} solution" in warning for warning in found.warnings)
+    assert_allclose(found.a, expected.a, atol=1e-6)
+    force = found.reaction("lower").force + found.reaction("upper").force
+    assert_allclose(force, expected.reaction("lower").force + expected.reaction("upper").force, atol=1e-5)
 
 
 def test_a_massless_free_body_is_named() -> None:

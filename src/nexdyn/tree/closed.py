@@ -59,27 +59,14 @@ def closed_dynamics(model, work, loops, t, q, v, tau, a):  # type: ignore[no-unt
 
 
 @kernel
-def closing_step(model, work, loops, t, q, v, tau, a):  # type: ignore[no-untyped-def]
-    """loops.change ← M⁻¹Cqᵀ (Cq M⁻¹Cqᵀ)⁻¹ C: what to take from q, as a velocity would move it."""
+def correction(model, work, loops, t, q, v, tau, a, row):  # type: ignore[no-untyped-def]
+    """loops.change ← M⁻¹Cqᵀ (Cq M⁻¹Cqᵀ)⁻¹ x, what to take from q for x = C, from v for x = Cq v − ν; `row` says which."""
     articulated_bodies(model, q, v, tau, None, work, a)
     evaluate_rows(model, work, loops, t, False)
     factor_rows(work, loops)
     mu = loops.rows[MU_ROW]
     for r in range(len(mu)):
-        mu[r] = loops.rows[C_ROW, r]
-    solve_rows(loops, mu)
-    response(model, work, loops, mu)
-
-
-@kernel
-def velocity_step(model, work, loops, t, q, v, tau, a):  # type: ignore[no-untyped-def]
-    """loops.change ← M⁻¹Cqᵀ (Cq M⁻¹Cqᵀ)⁻¹ (Cq v − ν)."""
-    articulated_bodies(model, q, v, tau, None, work, a)
-    evaluate_rows(model, work, loops, t, False)
-    factor_rows(work, loops)
-    mu = loops.rows[MU_ROW]
-    for r in range(len(mu)):
-        mu[r] = loops.rows[RATE_ROW, r]
+        mu[r] = loops.rows[row, r]
     solve_rows(loops, mu)
     response(model, work, loops, mu)
 
@@ -138,7 +125,7 @@ class ClosedTree:
     def residual(self, q: Any, t: float = 0.0) -> Array:
         """C(q, t) (m,) of the rows of the cut joints, in m and rad."""
         q = self._one("q", q, self.nq)
-        closing_step(self._model, self._work, self._loops, t, q, np.zeros(self.nv), np.zeros(self.nv), self._scratch)
+        self._correct(self._model, t, q, np.zeros(self.nv), C_ROW)
         return self._loops.rows[C_ROW].copy()
 
     def jacobian(self, q: Any, t: float = 0.0) -> Array:
@@ -148,9 +135,9 @@ class ClosedTree:
         for j in range(self.nv):
             v = np.zeros(self.nv)
             v[j] = 1.0
-            velocity_step(self._model, self._work, self._loops, t, q, v, np.zeros(self.nv), self._scratch)
+            self._correct(self._model, t, q, v, RATE_ROW)
             columns.append(self._loops.rows[RATE_ROW].copy())
-        velocity_step(self._model, self._work, self._loops, t, q, np.zeros(self.nv), np.zeros(self.nv), self._scratch)
+        self._correct(self._model, t, q, np.zeros(self.nv), RATE_ROW)
         return (
             np.stack(columns, axis=1) - self._loops.rows[RATE_ROW][:, None]
             if columns
@@ -181,7 +168,7 @@ class ClosedTree:
         model = self._model if not lock else self._locked(lock)
         still = np.zeros(self.nv)
         for _ in range(MAX_ITERATIONS):
-            closing_step(model, self._work, self._loops, t, q, still, still, self._scratch)
+            self._correct(model, t, q, still, C_ROW)
             C = np.abs(self._loops.rows[C_ROW] * self._units)
             if C.max(initial=0.0) < CLOSED:
                 return q
@@ -203,7 +190,7 @@ class ClosedTree:
         """The velocity (nv,) nearest to v that the loops allow; joints that are locked keep theirs."""
         q, v = self._one("q", q, self.nq), self._one("v", v, self.nv)
         model = self._model if not lock else self._locked(lock)
-        velocity_step(model, self._work, self._loops, t, q, v, np.zeros(self.nv), self._scratch)
+        self._correct(model, t, q, v, RATE_ROW)
         return v - self._loops.change
 
     def joint_wrench(self, joint: str, q: Any, lam: Any) -> Array:
@@ -230,6 +217,9 @@ class ClosedTree:
         return np.concatenate([R_A.T @ (n + np.cross(p_L - p_A, f)), R_A.T @ f])
 
     # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _correct(self, model: Any, t: float, q: Array, v: Array, row: int) -> None:
+        correction(model, self._work, self._loops, t, q, v, np.zeros(self.nv), self._scratch, row)
 
     def _one(self, what: str, x: Any, n: int) -> Array:
         out = np.ascontiguousarray(x, dtype=float)
