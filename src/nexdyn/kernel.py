@@ -7,8 +7,17 @@
 `@overloaded(f)` gives `f` a meaning for types of the compiler, as `numba.extending.overload`.
 
 Numba keys its cache by the file that holds a function; a callee changed in another file would leave the old machine
-code in use. Here the key is a hash of every source file of the package (and of the versions that generate code), so
-that an edit or an upgrade anywhere starts afresh. `NEXDYN_CACHE_DIR` moves the cache.
+code in use. Here the key is a hash of every source file that a kernel can be made of (and of the versions that generate
+code), so that an edit or an upgrade starts afresh. Imports run downward and siblings never meet (pyproject.toml), hence
+
+    a kernel of           is made of the sources of
+    tree                  tree and all floors below           (so with absolute and potential)
+    a lower floor         all floors up to tree, absolute and potential: their types give its verbs a meaning
+    view, analysis        all
+    no floor (a user's)   all, and its own file
+
+and an edit of the floors above `tree` (UPPER: they have kernels at most, no formulas that others take up) compiles no
+kernel below anew. `NEXDYN_CACHE_DIR` moves the cache.
 
 Formulas carry no entry points for Python and C: building, parsing and optimising those took half of the time that
 kernels take to compile.
@@ -49,22 +58,37 @@ _INLINED: Any = {**_INSIDE, "forceinline": True}
 _OPTIONS: dict[str, Any] = {"fastmath": FLOATING_POINT, "error_model": "numpy", **_INSIDE}
 _SETTINGS = ("BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")  # of Numba, that change code
 _PACKAGE = Path(__file__).resolve().parent
-KEPT_CACHES = 4  # caches of other sources that stay, the youngest first
+KEPT_CACHES = 16  # caches of other sources that stay, the youngest first
+
+FORMULATIONS = ("tree", "absolute", "potential")
+UPPER = ("__main__.py", "cli", "demos", "view", "io", "analysis", "results")
 
 
 @functools.cache
-def source_hash(root: Path | None = None) -> str:
-    """Hash of all Python sources below `root` (the package), and of what else decides about the code they become."""
+def source_hash(root: Path | None = None, without: tuple[str, ...] = ()) -> str:
+    """Hash of all Python sources below `root` (the package), and of what else decides about the code they become.
+
+    without: the folders and files of `root` that are left out."""
     settings = [getattr(_CONFIG, name) for name in _SETTINGS]
     versions = f"{numba.__version__} {llvmlite.__version__} {sys.version} {settings}"
-    return _hash(root or _PACKAGE, versions)
+    return _hash(root or _PACKAGE, versions, without)
 
 
-def _hash(root: Path, salt: str) -> str:
+def _hash(root: Path, salt: str, without: tuple[str, ...] = ()) -> str:
     digest = hashlib.sha256(salt.encode())
     for path in sorted(root.rglob("*.py")) if root.is_dir() else [root]:
-        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes() + b"\0")
+        place = path.relative_to(root)
+        if not without or place.parts[0] not in without:
+            digest.update(str(place).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:24]
+
+
+def not_part_of(file: Path) -> tuple[str, ...]:
+    """The folders and files of the package that no kernel in `file` can be made of."""
+    floor = file.relative_to(_PACKAGE).parts[0] if file.is_relative_to(_PACKAGE) else None
+    if floor is None or floor in UPPER:
+        return ()
+    return UPPER + tuple(other for other in FORMULATIONS if floor in FORMULATIONS and other != floor)
 
 
 def cache_root() -> Path:
@@ -79,14 +103,14 @@ def cache_root() -> Path:
 
 
 @functools.cache
-def cache_folder() -> Path | None:
+def cache_folder(without: tuple[str, ...] = ()) -> Path | None:
     """The folder for the sources as they are now; None where no folder can be written (then nothing is cached)."""
-    folder = cache_root() / source_hash()
+    folder = cache_root() / source_hash(None, without)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".probe{os.getpid()}"
         probe.touch()
-        probe.unlink()
+        probe.unlink()  # and the folder counts as used just now
         others = [other for other in folder.parent.iterdir() if other.is_dir() and other != folder]
         for stale in sorted(others, key=lambda other: -other.stat().st_mtime)[KEPT_CACHES:]:
             shutil.rmtree(stale, ignore_errors=True)
@@ -95,24 +119,18 @@ def cache_folder() -> Path | None:
     return folder
 
 
-def compiled_before() -> bool:
-    """Whether this state of the sources has left kernels in the cache."""
-    folder = cache_folder()
-    return folder is not None and any(folder.glob("*.nbi"))
-
-
 class _Locator(caching._CacheLocator):
     """Where the code of a function lies: named by file and line, stamped with the hash of all that it is made of."""
 
     def __init__(self, file: Path, line: int) -> None:
-        self._file, self._line = file, line
+        self._file, self._line, self._without = file, line, not_part_of(file)
 
     def get_cache_path(self) -> str:
-        return str(cache_folder())
+        return str(cache_folder(self._without))
 
     def get_source_stamp(self) -> str:
         inside = self._file.is_relative_to(_PACKAGE)
-        return source_hash() if inside else _hash(self._file, source_hash())
+        return source_hash(None, self._without) if inside else _hash(self._file, source_hash())
 
     def get_disambiguator(self) -> str:
         return f"{self._line}-{zlib.crc32(str(self._file).encode()):08x}"  # Numba's own part leaves the folder out
@@ -143,8 +161,9 @@ class _Cache(caching.FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
+        without = self._impl.locator._without
         with contextlib.suppress(OSError):
-            if source_hash.__wrapped__() == source_hash():
+            if source_hash.__wrapped__(None, without) == source_hash(None, without):
                 super().save_overload(sig, data)
 
 
