@@ -1,11 +1,17 @@
-"""A headless Chromium that draws WebGL in software, for tests of pages; they skip, saying so, where none is installed."""
+"""A headless Chromium that draws WebGL in software, for tests of pages; they skip, saying so, where none is installed.
+
+A page is waited for by what it says of itself: the marks that it has received, the frames that it has drawn. However slow
+the machine, a picture is of what was sent before it. Seconds occur only as limits beyond which a test fails.
+"""
 
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +22,13 @@ CANDIDATES = (os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "g
 PROGRAM = next((found for name in CANDIDATES if name and (found := shutil.which(name))), None)
 FLAGS = ["--enable-unsafe-swiftshader", "--no-sandbox", "--disable-dev-shm-usage"]
 """`--use-gl=swiftshader` would turn WebGL off; a sandbox needs rights that containers lack."""
+
+SHARP = "fixedDpr=1"
+"""viser's page draws coarser where frames are slow, and two pictures of the same moment then differ; with this it does not."""
+LIMIT = 240.0
+"""Seconds after which what should come true has not."""
+STILL = 12
+"""Largest difference of a colour between two pictures that are the same."""
 
 needs_chromium = pytest.mark.skipif(PROGRAM is None, reason="no Chromium is installed: apt-get install chromium")
 
@@ -49,13 +62,52 @@ class Watched:
             return { x: b.x, y: b.y, width: b.width, height: b.height }; }"""
         return dict(self.page.evaluate(largest))
 
-    def until(self, what: str, seconds: float = 20.0) -> None:
-        """Wait for a JavaScript expression to be true."""
-        self.page.wait_for_function(what, timeout=seconds * 1e3)
+    def until(self, what: str, argument: Any = None) -> None:
+        """Wait for a JavaScript expression, or a function of `argument`, to be true."""
+        self.page.wait_for_function(what, arg=argument, timeout=LIMIT * 1e3)
 
-    def wait(self, seconds: float) -> None:
-        """Let the page go on."""
-        self.page.wait_for_timeout(seconds * 1e3)
+    def comes_true(self, what: Callable[[], bool]) -> None:
+        """Wait for something of this program to be true, while the page goes on."""
+        end = time.monotonic() + LIMIT
+        while not what():
+            assert time.monotonic() < end, "it did not come true in time"
+            self.page.wait_for_timeout(50)
+
+    def frames(self, count: int = 3) -> None:
+        """Let the page draw this many frames more."""
+        drawn = "() => window.__viserTestpoints.rendererInfo.render.frame"
+        self.until(
+            f"last => {{ window.__viserMutable.requestRender(); return ({drawn})() >= last; }}",
+            self.page.evaluate(drawn) + count,
+        )
+
+    def caught_up(self, server: Any) -> None:
+        """Wait until the page shows all that `server` was asked to show before this call.
+
+        Messages are handled in the order in which they were sent: a node that is added now arrives after them.
+        """
+        name = f"/mark{next(_marks)}"
+        mark = server.scene.add_frame(name, show_axes=False)
+        server.flush()
+        self.until("name => name in window.__viserSceneTree.getState()", name)
+        mark.remove()
+        self.frames()
+
+    def settled(self, server: Any = None) -> np.ndarray:
+        """The picture at rest: of all that `server` was asked to show, and the same again some frames later."""
+        if server is not None:
+            self.caught_up(server)
+        before, end = self.pixels(), time.monotonic() + LIMIT
+        while time.monotonic() < end:
+            self.frames()
+            now = self.pixels()
+            if now.shape == before.shape and np.abs(now - before).max() < STILL:
+                return now
+            before = now
+        raise AssertionError("the picture did not come to rest")
+
+
+_marks = itertools.count()
 
 
 @contextmanager
@@ -76,9 +128,10 @@ def opened(browser: Any, address: str, offline: bool = False, size: tuple[int, i
     """A window at `address`."""
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, offline=offline)
     try:
+        context.set_default_timeout(LIMIT * 1e3)
         watched = Watched(context.new_page())
-        watched.page.goto(address)
-        watched.until("document.querySelectorAll('canvas').length > 0")
+        watched.page.goto(f"{address}?{SHARP}")
+        watched.until("document.querySelectorAll('canvas').length > 0 && window.__viserTestpoints?.rendererInfo")
         yield watched
     finally:
         context.close()

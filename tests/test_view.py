@@ -17,12 +17,13 @@ import nexdyn as nx
 from nexdyn.errors import FileError, InputError, NexDynWarning, UnknownNameError
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view import server as page
-from nexdyn.view.motion import Motion
+from nexdyn.view.motion import Motion, motion_of
 from nexdyn.view.panels import MOST_SAMPLES, Plot, telling
+from nexdyn.view.playback import Playback
 from nexdyn.view.poses import coordinates, start_pose
 from nexdyn.view.recording import _speed, record
 from nexdyn.view.stage import Look, Stage, _placed, _turn_z_to
-from nexdyn.view.viewer import Viewer, motion_of
+from nexdyn.view.viewer import Viewer
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +147,49 @@ def test_of_a_simulation_the_last_state_is_seen() -> None:
 def test_what_cannot_be_viewed_is_refused() -> None:
     with pytest.raises(InputError, match="cannot be viewed; a Result, a System or a Simulation can"):
         motion_of("run.nc")
+
+
+# --- the time that runs -----------------------------------------------------------------------------------------------
+
+
+def test_time_runs_as_fast_as_the_speed_says() -> None:
+    time = Playback(1.0, 5.0)
+    for speed in (1.0, 0.1, 2.0):
+        time.seek(1.0)
+        time.play(speed)
+        for _ in range(10):
+            time.advance(0.04)
+        assert time.t == pytest.approx(1.0 + 0.4 * speed)
+    time.playing = False
+    time.advance(0.1)
+    assert time.t == pytest.approx(1.8)
+
+
+def test_time_ends_at_the_end_and_begins_again_where_it_repeats() -> None:
+    time = Playback(0.0, 1.0)
+    assert time.playing
+    shown = []
+    for _ in range(6):
+        time.advance(0.4)
+        shown.append(time.t)
+    assert shown == pytest.approx([0.4, 0.8, 1.0, 0.0, 0.4, 0.8])  # the end is seen once
+    time.repeats = False
+    time.advance(0.4)
+    assert time.t == 1.0 and not time.playing
+    time.play()
+    assert time.t == 0.0 and time.playing
+
+
+def test_after_a_pause_of_the_machine_time_leaps_by_half_a_second_at_most() -> None:
+    time = Playback(0.0, 100.0)
+    time.advance(30.0)
+    assert time.t == 0.5
+
+
+def test_one_moment_does_not_play() -> None:
+    time = Playback(2.0, 2.0)
+    time.play()
+    assert not time.playing and time.t == 2.0
 
 
 # --- plots' data ----------------------------------------------------------------------------------------------------

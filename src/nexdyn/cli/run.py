@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -151,15 +152,20 @@ def command(
         viewer.show(result)
     if failure is not None:
         if viewer is not None:
-            terminal.note(f"{failure}; the page shows what was reached")
-            viewer.wait()
+            with suppress(KeyboardInterrupt):  # Ctrl-C ends the page
+                terminal.note(f"{failure}; the page shows what was reached")
+                viewer.wait()
         if result is not None:
             failure.add_note(f"What was reached until t = {result.recording.t[-1]:g} s is in {' and '.join(written)}.")
             failure.__dict__["files_written"] = written
         raise failure
-    _say(summary, written, quiet, saying)
-    if viewer is not None:
-        viewer.wait()
+    if viewer is None:
+        _say(summary, written, quiet, saying)
+    else:
+        with suppress(KeyboardInterrupt):  # Ctrl-C ends the page
+            _say(summary, written, quiet, saying)
+            sys.stdout.flush()
+            viewer.wait()
     return DONE if summary["status"] == "finished" else INTERRUPTED
 
 

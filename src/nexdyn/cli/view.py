@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -88,17 +88,17 @@ def command(
             )
         if writes:
             return _record(model, what, html, speed, show, follow, pictures, ctrl_c, saying)
-        viewer = open_page(_shown(model, what), page, saying)
-        open_pages.callback(viewer.close)
         failure = None
-        if isinstance(what, Prepared):
-            result, failure = _run(model, what, ctrl_c, viewer)
-            if result is not None:
-                viewer.show(result)
-            if failure is not None:
-                terminal.note(f"{failure}; the page shows what was reached")
-        ctrl_c.pressed = ctrl_c.gentle = False
-        viewer.wait()
+        with suppress(KeyboardInterrupt):  # Ctrl-C ends the page
+            viewer = open_page(_shown(model, what), page, saying)
+            open_pages.callback(viewer.close)
+            if isinstance(what, Prepared):
+                result, failure = _run(model, what, ctrl_c, viewer)
+                ctrl_c.pressed = ctrl_c.gentle = False
+                if result is not None:
+                    viewer.show(result)
+                    terminal.note(f"{failure or _reached(result)}; the page shows what was reached")
+            viewer.wait()
     if failure is not None:
         raise failure
     return DONE
@@ -136,6 +136,10 @@ def _run(model: Model, run: Prepared, ctrl_c: terminal.CtrlC, viewer: Any) -> tu
         during.enter_context(compilation_announced())
         bar = during.enter_context(progress_bar(model.name, show=True))
         return moved(run, ctrl_c, bar, None if viewer is None else viewer.follow(run.simulation))
+
+
+def _reached(result: Result) -> str:
+    return result.message or f"simulated until t = {result.recording.t[-1]:g} s"
 
 
 def _record(

@@ -9,11 +9,12 @@ A wrench is that of the nearest sample. Of a very long motion of very many bodie
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.errors import InputError
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion
 
@@ -135,3 +136,33 @@ class Motion:
         q, w = self.quaternion[rows, i, 1:], self.quaternion[rows, i, :1]
         u = np.cross(q, r)
         return np.asarray(self.position[rows, i] + r + 2.0 * (w * u + np.cross(q, u)), dtype=np.float32)
+
+
+def motion_of(what: Any) -> Motion:
+    """What is to be seen as a motion. InputError for something else."""
+    from nexdyn.results.result import Result
+    from nexdyn.view.poses import start_pose
+
+    if isinstance(what, Motion):
+        return what
+    if isinstance(what, Result):
+        return Motion.of(what)
+    if isinstance(what, System):
+        return Motion.still(what, start_pose(what))
+    if isinstance(getattr(what, "system", None), System) and callable(getattr(what, "result", None)):
+        return Motion.of(latest_of(what))
+    raise InputError(f"{what!r} cannot be viewed; a Result, a System or a Simulation can")
+
+
+def latest_of(simulation: Any) -> Result:
+    """The last recorded state of a simulation alone."""
+    from nexdyn.results.result import Result
+
+    if hasattr(simulation, "latest"):
+        found: Result = simulation.latest()
+        return found
+    whole: Result = simulation.result()
+    r, n = whole.recording, len(whole.recording.t)
+    arrays: dict[str, Any] = {field.name: getattr(r, field.name) for field in fields(r)}
+    last: dict[str, Any] = {name: x[-1:] for name, x in arrays.items() if isinstance(x, np.ndarray) and len(x) == n}
+    return Result(whole.system, replace(r, **last), whole._tree)

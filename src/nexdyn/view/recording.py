@@ -26,10 +26,9 @@ from nexdyn.results.atomic import PathLike, file_path, written
 from nexdyn.view import server as page
 from nexdyn.view.charts import Panel, panels
 from nexdyn.view.extras import need
-from nexdyn.view.motion import Motion
+from nexdyn.view.motion import Motion, motion_of
 from nexdyn.view.panels import COLORS, telling
 from nexdyn.view.stage import LAYERS, SHOWN_AT_FIRST, Look, Stage
-from nexdyn.view.viewer import motion_of
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
