@@ -194,7 +194,7 @@ class PotentialSimulation(BodySimulation):
         if abs(new - h) > 1e-12 * h:
             state.lam[:] *= (dt / h) ** 2
             state.off[:] *= (dt / h) ** 2
-            state.run[1], state.run[2] = 0.0, dt
+            state.run[1], state.run[2], state.run[step.STRAIGHT] = 0.0, dt, 0.0
 
     def _sample(self) -> None:
         """The present state, where it is not recorded."""

@@ -20,7 +20,7 @@ from nexdyn.constraints.tables import BODY_B as B_
 from nexdyn.constraints.tables import PAIR as PAIR_OF
 from nexdyn.constraints.tables import PRIMITIVE
 from nexdyn.constraints.verbs import gradient, second, value
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, inlined
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.model.time_kernels import time_value
 from nexdyn.potential import hinge
@@ -53,7 +53,7 @@ from nexdyn.potential.tables import (
     TURNED,
 )
 from nexdyn.spatial.algebra import Force, Mat3, Sym3, T, Vec3, full, skew_times
-from nexdyn.spatial.table import ForceRows, Mat3Rows, PoseRows
+from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows
 
 LAST_DOT = DISTANCE
 
@@ -368,22 +368,37 @@ def add_joints_hessian(model, lam, weight, mu, t, work, curved):  # type: ignore
             add_rows_curvature(model, i, pair, A_a, A_b, lam, weight, t, work)
 
 
+@inlined
+def along_row(model, i, r, J, d):  # type: ignore[no-untyped-def]
+    """J d of row r, which is of group i; d (nb, 8)."""
+    groups, x, c = model.groups, MotionRows(d, 0), 0.0
+    J_a, J_b = ForceRows(J, 0), ForceRows(J, WIDTH)
+    if groups[i, KIND] == COUPLED:
+        for slot in range(groups[i, SLOT], groups[i, SLOT] + groups[i, SLOTS]):
+            c += J_a[slot] @ x[model.slot_body[slot] - 1]
+        return c
+    a, b = groups[i, BODY_A] - 1, groups[i, BODY_B] - 1
+    if a >= 0:
+        c = J_a[r] @ x[a]
+    if b >= 0:
+        c += J_b[r] @ x[b]
+    return c
+
+
 @formula
 def subtract_penalty(model, weight, mu, C, J, out):  # type: ignore[no-untyped-def]
     """out (nb, 8) ← out − Jᵀ (μ − weight) C."""
-    groups = model.groups
+    groups, x, J_a, J_b = model.groups, ForceRows(out, 0), ForceRows(J, 0), ForceRows(J, WIDTH)
     for i in range(len(groups)):
         for r in range(groups[i, FIRST], groups[i, FIRST] + groups[i, COUNT]):
             s = (mu[r] - weight[r]) * C[r]
             if groups[i, KIND] == COUPLED:
                 for slot in range(groups[i, SLOT], groups[i, SLOT] + groups[i, SLOTS]):
-                    for k in range(6):
-                        out[model.slot_body[slot] - 1, k] -= s * J[slot, k]
+                    body = model.slot_body[slot] - 1
+                    x[body] = x[body] - s * J_a[slot]
             else:
                 a, b = groups[i, BODY_A] - 1, groups[i, BODY_B] - 1
                 if a >= 0:
-                    for k in range(6):
-                        out[a, k] -= s * J[r, k]
+                    x[a] = x[a] - s * J_a[r]
                 if b >= 0:
-                    for k in range(6):
-                        out[b, k] -= s * J[r, WIDTH + k]
+                    x[b] = x[b] - s * J_b[r]

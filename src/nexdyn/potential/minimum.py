@@ -92,17 +92,21 @@ def hessian(model, lam, weight, mu, t, dt, work, curved):  # type: ignore[no-unt
 
 
 @formula
-def newton_direction(model, lam, weight, mu, t, dt, work, curved):  # type: ignore[no-untyped-def]
-    """d in work.step, of E with the penalty μ, at a point evaluated with the penalty `weight`; `curved`: with curvature if
-    H is positive definite then. Returns (status, body without a pivot, d · ∇E of `weight`)."""
+def factor_hessian(model, lam, weight, mu, t, dt, work, curved):  # type: ignore[no-untyped-def]
+    """The factors of H, of E with the penalty μ, at a point evaluated with the penalty `weight`; `curved`: with curvature if
+    H is positive definite then. Returns (status, body without a pivot)."""
     wrong = failed = 1
     for first in range(2):
         hessian(model, lam, weight, mu, t, dt, work, curved and first == 0)
         wrong, failed = factor(model.plan, work.blocks, work.scratch)
         if wrong == FINE and failed == FINE:
-            break
-    if wrong != FINE or failed != FINE:
-        return SINGULAR, 1 + (failed if failed != FINE else wrong), 0.0
+            return OK, 0
+    return SINGULAR, 1 + (failed if failed != FINE else wrong)
+
+
+@formula
+def direction(model, weight, mu, work):  # type: ignore[no-untyped-def]
+    """d in work.step by the factors that are there; returns d · ∇E of `weight`."""
     step, g = work.step, work.gradient
     for i in range(len(step)):
         for k in range(WIDTH):
@@ -113,7 +117,16 @@ def newton_direction(model, lam, weight, mu, t, dt, work, curved):  # type: igno
     for i in range(len(step)):
         for k in range(6):
             slope += step[i, k] * g[i, k]
-    return OK, 0, slope
+    return slope
+
+
+@formula
+def newton_direction(model, lam, weight, mu, t, dt, work, curved):  # type: ignore[no-untyped-def]
+    """Both: (status, body without a pivot, d · ∇E of `weight`)."""
+    status, body = factor_hessian(model, lam, weight, mu, t, dt, work, curved)
+    if status != OK:
+        return status, body, 0.0
+    return OK, 0, direction(model, weight, mu, work)
 
 
 @formula

@@ -3,7 +3,8 @@
     x̂ → x, λ → v = (x − x̃)/dt̃, a = (v − ṽ)/dt̃           implicit Euler: x̃ = 0, ṽ = vₙ, dt̃ = dt
                                                           BDF2: x̃ = Δₙ/3, ṽ = (4 vₙ − vₙ₋₁)/3, dt̃ = 2 dt/3
 
-As published (`fixed`): `updates` times, Newton's method to the minimum (20 steps at most), then λ ← λ + μ C.
+As published (`fixed`): `updates` times, Newton's method to the minimum (20 steps at most), then λ ← λ + μ C. The factors of H
+serve as long as each step is a hundredth of the one before; so they mostly outlast an update, which changes λ but little.
 
 Adaptive: with every Newton step d the multipliers follow to what C will be to first order, λ⁺ = λ + μ (C + J d), so that
 
@@ -22,11 +23,13 @@ from nexdyn.kernel import formula, kernel
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.potential.increments import coefficients, series_matrix
 from nexdyn.potential.inertia import free_rate, free_turn_bdf2, sym_solve
-from nexdyn.potential.joints import add_joints
+from nexdyn.potential.joints import add_joints, along_row
 from nexdyn.potential.loads import add_loads
 from nexdyn.potential.minimum import (
     OK,
+    direction,
     evaluate,
+    factor_hessian,
     go,
     keep_start,
     largest,
@@ -41,11 +44,16 @@ from nexdyn.spatial.algebra import Motion, Pose, Sym3, T, Vec3, exp_quaternion, 
 from nexdyn.spatial.table import MotionRows, PoseRows, QuatRows, Sym3Rows, Vec3Rows
 
 NOT_CLOSED, NOT_CONVERGED, NOT_FINITE, LOAD_FAILED = 2, 3, 4, 5
+STRAIGHT = 4
+"""The place in `run` of whether x̂ + 2 (x − x̂)ₙ − (x − x̂)ₙ₋₁ and 2 λₙ − λₙ₋₁ are where to start from."""
+NEARER = 0.3
 NEWTON_LIMIT = 20
 HALVINGS = 30
 LARGE = 1e300
 JUDGING = 100.0
 """μ of the E by which adaptive steps are judged, as a multiple of the masses that rows move."""
+KEEP = 0.01
+"""What a step must be of the one before for its factors to serve the next as well."""
 FALL = 0.25
 """What |C| must fall to in an update, or μ grows."""
 MOST_UPDATES = 60
@@ -64,7 +72,9 @@ STIFFEST = 1e12
 @formula
 def begin(model, state, work, t, dt, second_order):  # type: ignore[no-untyped-def]
     """Base poses, x̃, x̂ and the x to start from. Returns dt̃ and the load that failed, or −1."""
-    q, v, off = QuatRows(state.q, 0), MotionRows(state.v, 0), MotionRows(state.off, 0)
+    q, v, off, off_before = (
+        QuatRows(state.q, 0), MotionRows(state.v, 0), MotionRows(state.off, 0), MotionRows(state.off_before, 0)
+    )  # fmt: skip
     moved, before, past = MotionRows(state.moved, 0), MotionRows(state.v_before, 0), MotionRows(work.past, 0)
     p, X, free, I = (
         Vec3Rows(state.q, 4),
@@ -95,6 +105,8 @@ def begin(model, state, work, t, dt, second_order):  # type: ignore[no-untyped-d
     _, _, failed = add_loads(model, model.loads, t + dt, h, work, True)
     for i in range(1, len(model.mass)):
         x[i] = free[i] + off[i]
+        if state.run[STRAIGHT] > 0.0:
+            x[i] = x[i] + (off[i] - off_before[i])
     return h, failed
 
 
@@ -113,23 +125,11 @@ def scales(model, work, dt):  # type: ignore[no-untyped-def]
 @formula
 def follow(model, state, work):  # type: ignore[no-untyped-def]
     """Δλ = μ (C + J d) in work.change. Returns the largest |C + J d|, Σ Δλ C and Σ Δλ J d."""
-    mu, C, J, d, groups = state.mu, work.C, work.J, work.step, model.groups
+    mu, C, groups = state.mu, work.C, model.groups
     gap = raised = along = 0.0
     for i in range(len(groups)):
         for r in range(groups[i, FIRST], groups[i, FIRST] + groups[i, COUNT]):
-            c = 0.0
-            if groups[i, KIND] == COUPLED:
-                for slot in range(groups[i, SLOT], groups[i, SLOT] + groups[i, SLOTS]):
-                    for k in range(6):
-                        c += J[slot, k] * d[model.slot_body[slot] - 1, k]
-            else:
-                a, b = groups[i, BODY_A] - 1, groups[i, BODY_B] - 1
-                if a >= 0:
-                    for k in range(6):
-                        c += J[r, k] * d[a, k]
-                if b >= 0:
-                    for k in range(6):
-                        c += J[r, WIDTH + k] * d[b, k]
+            c = along_row(model, i, r, work.J, work.step)
             left = C[r] + c
             change = mu[r] * left
             work.change[r] = change
@@ -146,6 +146,10 @@ def adaptive(model, state, work, t, dt):  # type: ignore[no-untyped-def]
     lam, mu, weight, closed = state.lam, state.mu, work.weight, CLOSED * min(1.0, model.reach)
     for r in range(len(mu)):
         weight[r] = mu[r] * (JUDGING / state.run[0])
+        last = lam[r]
+        if state.run[STRAIGHT] > 0.0:
+            lam[r] += last - state.lam_before[r]
+        state.lam_before[r] = last
     E, doubt, failed = evaluate(model, lam, weight, t, dt, work)
     gap_before = error_before = LARGE
     for steps in range(1, MOST_UPDATES + 1):
@@ -261,25 +265,32 @@ def choose_stiffness(model, state, work, t, stiffness):  # type: ignore[no-untyp
 def fixed(model, state, work, t, dt, updates):  # type: ignore[no-untyped-def]
     """As published. Returns (status, body or load, Newton steps, largest |C|)."""
     lam, mu, C = state.lam, state.mu, work.C
-    steps, gap = 0, 0.0
+    steps, gap, kept = 0, 0.0, False
     for _ in range(updates):
         E, doubt, failed = evaluate(model, lam, mu, t, dt, work)
+        size_before = LARGE
         for _ in range(NEWTON_LIMIT):
             if failed >= 0:
                 return LOAD_FAILED, failed, steps, gap
             for_turn, for_shift = scales(model, work, dt)
             if at_minimum(model, work, for_turn, for_shift):
                 break
-            status, body, slope = newton_direction(model, lam, mu, mu, t, dt, work, updates > 0)
+            if not kept:
+                status, body = factor_hessian(model, lam, mu, mu, t, dt, work, True)
+                if status != OK:
+                    return status, body, steps, gap
+            slope = direction(model, mu, mu, work)
             steps += 1
-            if status != OK:
-                return status, body, steps, gap
-            if not (largest(work.step, 0) < LARGE and largest(work.step, 3) < LARGE):
+            turn, shift = largest(work.step, 0), largest(work.step, 3)
+            if not (turn < LARGE and shift < LARGE):
                 return NOT_FINITE, 0, steps, gap
             keep_start(work)
-            E, doubt, failed, _ = search(model, lam, mu, t, dt, work, E, slope)
+            E, doubt, failed, alpha = search(model, lam, mu, t, dt, work, E, slope)
             if -slope <= doubt:
                 break  # no further by what E can tell
+            size = max(turn / for_turn, shift / for_shift)
+            kept = alpha == 1.0 and size <= KEEP * size_before
+            size_before = size
         gap = 0.0
         for r in range(len(lam)):
             lam[r] += mu[r] * C[r]
@@ -308,9 +319,14 @@ def finish(model, state, work, dt, h, second_order):  # type: ignore[no-untyped-
     Q, P, V, A = QuatRows(state.q, 0), Vec3Rows(state.q, 4), MotionRows(state.v, 0), MotionRows(state.a, 0)
     x, free, off = MotionRows(work.x, 0), MotionRows(work.free, 0), MotionRows(state.off, 0)
     moved, before = MotionRows(state.moved, 0), MotionRows(state.v_before, 0)
-    s = 1.0 / h
+    off_before = MotionRows(state.off_before, 0)
+    s, from_last, from_line = 1.0 / h, 0.0, 0.0
     for i in range(1, len(model.mass)):
-        old, at = V[i], x[i]
+        old, at, here, last = V[i], x[i], x[i] - free[i], off[i]
+        change = here - last
+        bend = change - (last - off_before[i])
+        from_last += (change.w @ change.w) * model.length * model.length + change.v @ change.v
+        from_line += (bend.w @ bend.w) * model.length * model.length + bend.v @ bend.v
         if second_order:
             third = 1.0 / 3.0
             k = coefficients(at.w)
@@ -321,11 +337,12 @@ def finish(model, state, work, dt, h, second_order):  # type: ignore[no-untyped-
             v = s * at
             A[i] = s * (v - old)
         V[i], before[i], moved[i] = v, old, at
-        off[i] = at - free[i]
+        off_before[i], off[i] = last, here
         Q[i] = normalized(Q[i] @ exp_quaternion(at.w))
         P[i] = P[i] + at.v
     for k in range(len(state.near)):
         state.near[k] = work.near[k]
+    state.run[STRAIGHT] = 1.0 if from_line < NEARER * NEARER * from_last else 0.0
     place_bodies(model, work)
     finish_springs(model.springs, work, h)
 

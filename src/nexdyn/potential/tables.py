@@ -97,9 +97,10 @@ class PotentialState(NamedTuple):
     """What a step changes.
 
     q (nb + 1, 7): unit quaternion, centre of mass; v, a (nb + 1, 6): (ω, ω̇ in the body's axes, velocity and acceleration
-    of the centre in the world); lam (nr,) multipliers [force × dt²]; mu (nr,); run (4,): μ as a multiple of the masses
-    that rows move, whether a step was made, dt̃ and |C| of the last one; near (nk,) what angles are counted near; of the last step
-    moved (nb + 1, 6) the increments, v_before v at its start, off x − x̂.
+    of the centre in the world); lam (nr,) multipliers [force × dt²]; mu (nr,); run (5,): μ as a multiple of the masses
+    that rows move, whether a step was made, dt̃ and |C| of the last one, whether its x − x̂ lay nearer to the straight line of
+    the two before than to the last; near (nk,) what angles are counted near; of the last step moved (nb + 1, 6) the
+    increments, v_before v at its start, off x − x̂; off_before and lam_before of the one before.
     """
 
     q: Any
@@ -112,6 +113,8 @@ class PotentialState(NamedTuple):
     moved: Any
     v_before: Any
     off: Any
+    off_before: Any
+    lam_before: Any
 
 
 class PotentialWork(NamedTuple):
