@@ -39,7 +39,7 @@ from nexdyn.potential.minimum import (
     world_gravity,
 )
 from nexdyn.potential.springs import begin_springs, finish_springs, measure_springs
-from nexdyn.potential.tables import BODY_A, BODY_B, COUNT, COUPLED, FIRST, HINGE, INERTIA, KIND, MASS, SLOT, SLOTS
+from nexdyn.potential.tables import BODY_A, COUNT, COUPLED, FIRST, HINGE, INERTIA, KIND, MASS, SLOT, SLOTS
 from nexdyn.spatial.algebra import Motion, Pose, Sym3, T, Vec3, exp_quaternion, normalized, rotation
 from nexdyn.spatial.table import MotionRows, PoseRows, QuatRows, Sym3Rows, Vec3Rows
 
