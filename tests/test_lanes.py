@@ -53,9 +53,9 @@ ROWS = 12  # of the arguments of `functions`; len() of a table of lanes is not i
 
 
 @kernel
-def dynamics(topology, body, freedom, work_b, work_s, work_f, work_c, q, v, x, qdd, tau, poses):
+def dynamics(topology, body, freedom, work_b, work_s, work_f, work_c, work_r, q, v, x, qdd, tau, poses):
     """q̈ of τ = x by ABA, τ of q̈ = x by RNEA, world poses."""
-    model, work = TreeModel(topology, body, freedom), TreeWork(work_b, work_s, work_f, work_c)
+    model, work = TreeModel(topology, body, freedom), TreeWork(work_b, work_s, work_f, work_c, work_r)
     articulated_bodies(model, q, v, x, None, work, qdd)
     inverse_dynamics(model, q, v, x, work, tau)
     X_W, X_out = PoseRows(work.spare, XW_), PoseRows(poses, 0)
@@ -65,9 +65,9 @@ def dynamics(topology, body, freedom, work_b, work_s, work_f, work_c, q, v, x, q
 
 
 @kernel
-def mass(topology, body, freedom, work_b, work_s, work_f, work_c, q, v, above, M, factored, x, A, J_com, out):
+def mass(topology, body, freedom, work_b, work_s, work_f, work_c, work_r, q, v, above, M, factored, x, A, J_com, out):
     """M, its factors, M⁻¹ x, the momentum matrix, the Jacobian of a subtree's centre of mass, momentum and energies."""
-    model, work = TreeModel(topology, body, freedom), TreeWork(work_b, work_s, work_f, work_c)
+    model, work = TreeModel(topology, body, freedom), TreeWork(work_b, work_s, work_f, work_c, work_r)
     kinematics(model, q, v, work)
     unit_columns(model, work)
     X_W = PoseRows(work.spare, XW_)
@@ -87,9 +87,9 @@ def mass(topology, body, freedom, work_b, work_s, work_f, work_c, q, v, above, M
 
 
 @kernel
-def rates(topology, body, freedom, work_b, work_s, work_f, work_c, q, v, C, J, J_dot, reference):
+def rates(topology, body, freedom, work_b, work_s, work_f, work_c, work_r, q, v, C, J, J_dot, reference):
     """C, and the Jacobian and its rate of a frame of the last body."""
-    model, work = TreeModel(topology, body, freedom), TreeWork(work_b, work_s, work_f, work_c)
+    model, work = TreeModel(topology, body, freedom), TreeWork(work_b, work_s, work_f, work_c, work_r)
     kinematics(model, q, v, work)
     unit_columns(model, work)
     X_W = PoseRows(work.spare, XW_)
@@ -224,7 +224,7 @@ def eight() -> Eight:
 
 def test_forward_and_inverse_dynamics_and_poses_on_lanes_are_those_of_each_system(eight: Eight) -> None:
     n = eight.nv
-    compare(dynamics, Numbers(*eight.model, eight.x, zeros(n), zeros(n), zeros(eight.nb + 1, 12)), [10, 11, 12])
+    compare(dynamics, Numbers(*eight.model, eight.x, zeros(n), zeros(n), zeros(eight.nb + 1, 12)), [11, 12, 13])
 
 
 def test_lanes_may_share_one_model(eight: Eight) -> None:
@@ -235,7 +235,7 @@ def test_lanes_may_share_one_model(eight: Eight) -> None:
     for s in range(LANES):
         alone = Numbers(*eight.model[3:], eight.x, zeros(n), zeros(n), zeros(eight.nb + 1, 12)).alone(s)
         dynamics(eight.topology, eight.body[0], eight.freedom[0], *alone)
-        for k in (7, 8, 9):
+        for k in (8, 9, 10):
             scale = max(1.0, np.abs(alone[k]).max())
             np.testing.assert_allclose(eight_states[k].systems()[s], alone[k], rtol=0.0, atol=1e-12 * scale)
 
@@ -243,13 +243,13 @@ def test_lanes_may_share_one_model(eight: Eight) -> None:
 def test_mass_matrices_momenta_and_energies_on_lanes_are_those_of_each_system(eight: Eight) -> None:
     n = eight.nv
     tables = [eight.above, zeros(n, n), zeros(n, n), eight.x, zeros(6, n), zeros(3, n), zeros(8)]
-    compare(mass, Numbers(*eight.model, *tables), [10, 11, 12, 13, 14, 15])
+    compare(mass, Numbers(*eight.model, *tables), [11, 12, 13, 14, 15, 16])
 
 
 @pytest.mark.parametrize("reference", [0, 1, 2])
 def test_coriolis_matrices_and_jacobians_on_lanes_are_those_of_each_system(eight: Eight, reference: int) -> None:
     n = eight.nv
-    compare(rates, Numbers(*eight.model, zeros(n, n), zeros(6, n), zeros(6, n), reference), [9, 10, 11])
+    compare(rates, Numbers(*eight.model, zeros(n, n), zeros(6, n), zeros(6, n), reference), [10, 11, 12])
 
 
 def test_verbs_of_every_joint_on_lanes_are_those_of_each_system(eight: Eight) -> None:
@@ -318,10 +318,10 @@ def test_a_lane_that_is_not_a_number_does_not_disturb_the_others(eight: Eight) -
     def run(spoiled: bool) -> list[np.ndarray]:
         given = Numbers(*eight.model, eight.x, zeros(n), zeros(n), zeros(eight.nb + 1, 12))
         if spoiled:
-            given.arrays[7][3], given.arrays[8][3], given.arrays[9][6] = np.nan, np.inf, np.nan
+            given.arrays[8][3], given.arrays[9][3], given.arrays[10][6] = np.nan, np.inf, np.nan
         packed = given.packed()
         dynamics(*packed)
-        return [packed[k].systems() for k in (10, 11, 12)]
+        return [packed[k].systems() for k in (11, 12, 13)]
 
     others = [0, 1, 2, 4, 5, 7]
     for sound, spoiled in zip(run(False), run(True), strict=True):

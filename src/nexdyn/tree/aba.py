@@ -9,8 +9,8 @@
     outward   a = X⁻¹ A_p;  for the columns, first first:  q̈ = (u − Uᵀ a)/d,  a ← a + h q̈;   A = a + c
 
 Eliminating the columns of a joint one after another is the block elimination by D = HᵀU of the book with D factored
-as L d Lᵀ; a revolute joint is the case of one column. Bodies come depth first, so that body i + 1 is the first child of i
-if i has children at all: going inward, its share is the last one computed.
+as L d Lᵀ; a revolute joint is the case of one column. The shares of children that are not the first wait on a stack (see
+``tables``).
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from nexdyn.spatial.turned_z import about_z
 from nexdyn.tree.kinematics import body_motion
 from nexdyn.tree.tables import (
     A_,
+    ADDS,
     ARMATURE,
-    BRANCHES,
     C_,
     D_,
     EXT_,
@@ -51,7 +51,10 @@ from nexdyn.tree.tables import (
     NV,
     PA_,
     PARENT,
+    POPS,
+    PUSHES,
     S_,
+    SHARES,
     TURNS_Z,
     U_,
     V_,
@@ -112,20 +115,21 @@ def articulate(model, tau, work):  # type: ignore[no-untyped-def]
     """U/d, 1/d and u/d of every freedom."""
     topology, freedom, scratch, I = model.topology, model.freedom, work.freedom, inertias(model)
     X, c, H = PoseRows(work.body, X_), MotionRows(work.body, C_), MotionRows(work.columns, H_)
-    IA, pA = ArticulatedInertiaRows(work.spare, IA_), ForceRows(work.spare, PA_)  # children's shares
+    IA, pA = ArticulatedInertiaRows(work.shares, IA_), ForceRows(work.shares, PA_)
     p = ForceRows(work.body, F_)
     o = zero(model.body[0, 0])
     no_force = Force(Vec3(o, o, o), Vec3(o, o, o))
     no_inertia = ArticulatedInertia(Sym3(o, o, o, o, o, o), Mat3(o, o, o, o, o, o, o, o, o), Sym3(o, o, o, o, o, o))
 
-    carried_I, carried_p = no_inertia, no_force
+    top, carried_I, carried_p = 0, no_inertia, no_force
     for i in range(len(topology) - 1, 0, -1):
         kind, j, parent = topology[i, KIND], topology[i, IV], topology[i, PARENT]
         # I^A = I + shares,  p' = p + shares + I^A c
         I_A, p_A = carried_I + I[i], carried_p + p[i]
-        if topology[i, BRANCHES] != 0:
-            I_A, p_A = I_A + IA[i], p_A + pA[i]
-            IA[i], pA[i] = no_inertia, no_force
+        shares = topology[i, SHARES]
+        if shares & POPS != 0:
+            top -= 1
+            I_A, p_A = I_A + IA[top], p_A + pA[top]
         p_A = p_A + I_A @ c[i]
         if kind == REVOLUTE:
             I_A, p_A = eliminate(ABOUT_Z, j, I_A, p_A, tau, freedom, scratch)
@@ -134,7 +138,6 @@ def articulate(model, tau, work):  # type: ignore[no-untyped-def]
         else:
             for n in range(j + topology[i, NV] - 1, j - 1, -1):
                 I_A, p_A = eliminate(H[n], n, I_A, p_A, tau, freedom, scratch)
-        # the share of a first child stays in registers, that of the others waits in the parent's row
         carried_I, carried_p = no_inertia, no_force
         if parent > 0:
             X_i = X[i]
@@ -142,11 +145,13 @@ def articulate(model, tau, work):  # type: ignore[no-untyped-def]
                 I_A, p_A = about_z(X_i) @ I_A, about_z(X_i) @ p_A
             else:
                 I_A, p_A = X_i @ I_A, X_i @ p_A
-            if parent == i - 1:
-                carried_I, carried_p = I_A, p_A
+            if shares & PUSHES != 0:
+                IA[top], pA[top] = I_A, p_A
+                top += 1
+            elif shares & ADDS != 0:
+                IA[top - 1], pA[top - 1] = IA[top - 1] + I_A, pA[top - 1] + p_A
             else:
-                IA[parent] = IA[parent] + I_A
-                pA[parent] = pA[parent] + p_A
+                carried_I, carried_p = I_A, p_A
 
 
 @inlined

@@ -148,7 +148,7 @@ def constraint_tables(model: TreeModel, names: list[str]) -> ConstraintTables:
     body[:, LEAST_:] = LEAST_PIVOT * (most.T + seen[:, [0, 1, 3, 4, 5]])
 
     index[:, PARENT], index[:, IV] = parent, topology[:, tables.IV]
-    branches = topology[:, tables.BRANCHES] != 0
+    branches = topology[:, tables.SHARES] & tables.POPS != 0
     branches[0] = False
     index[branches, BRANCHES] = 1 + np.arange(branches.sum())
     index[:, LEAF] = np.bincount(np.maximum(parent, 0), minlength=n) == 0

@@ -107,7 +107,7 @@ def compile_tree(system: System, forest: Forest, merge_fixed: bool = True) -> Co
     topology[1:, tables.KIND] = [kinds[a].code for a in moving]
     topology[1:, tables.IQ], topology[1:, tables.IV] = first_q[moving], first_v[moving]
     topology[1:, tables.NV] = [kinds[a].nv for a in moving]
-    topology[:, tables.BRANCHES] = np.bincount(topology[1:, tables.PARENT], minlength=links + 1) > 1
+    topology[:, tables.SHARES] = _shares(topology[:, tables.PARENT])
     topology[1:, tables.TURNS_Z] = _turned_about_z(R_LJ, kinds)[moving]
     body[1:, tables.POSE : tables.POSE + 9] = R_LJ[moving].reshape(-1, 9)
     body[1:, tables.POSE + 9 : tables.POSE + 12] = p_LJ[moving]
@@ -131,6 +131,18 @@ def compile_tree(system: System, forest: Forest, merge_fixed: bool = True) -> Co
     above = _freedoms_above(topology, nv)
     model = TreeModel(topology, body, freedom)
     return Compiled(model, forest, link, R_LB, p_LB, arc_of_link, first_q, first_v, above, nq, nv)
+
+
+def _shares(parent: np.ndarray) -> np.ndarray:
+    """What each body does with the stack of shares; the world takes none."""
+    n = len(parent)
+    shares, body = np.zeros(n, dtype=np.int64), np.arange(n)
+    last = np.zeros(n, dtype=np.int64)
+    last[parent[1:]] = body[1:]
+    shares[(np.bincount(parent[1:], minlength=n) > 1) & (body > 0)] = tables.POPS
+    later = (parent > 0) & (parent != body - 1)
+    shares[later] += np.where(last[parent[later]] == body[later], tables.PUSHES, tables.ADDS)
+    return shares
 
 
 def _coordinates(kinds: list[type[Joint]]) -> tuple[np.ndarray, np.ndarray, int, int]:

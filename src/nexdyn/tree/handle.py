@@ -1,6 +1,6 @@
 """A tree as one number, for calls whose crossing from Python would cost more than the work.
 
-An array costs some 60 ns to cross, and a tree is seven of them. A handle is the address of integers: rows of the body
+An array costs some 60 ns to cross, and a tree is eight of them. A handle is the address of integers: rows of the body
 tables and of the freedom tables, nq, nv, and the addresses of the tables of the model and of the scratch. Who holds a
 handle keeps what it points to: it is made and used inside the tree package only. Interpreted, the number is looked up.
 """
@@ -21,13 +21,14 @@ from nexdyn.tree.tables import (
     COLUMNS_WORK,
     FREEDOM_COLUMNS,
     FREEDOM_WORK,
+    SHARES_WORK,
     SPARE_WORK,
     TOPOLOGY_COLUMNS,
     TreeModel,
     TreeWork,
 )
 
-FIELDS = 11
+FIELDS = 12
 
 
 class Handle:
@@ -75,6 +76,7 @@ def _tables_at(address):  # type: ignore[no-untyped-def]
         carray(_floats_at(h[8]), (bodies, SPARE_WORK)),
         carray(_floats_at(h[9]), (freedoms, FREEDOM_WORK)),
         carray(_floats_at(h[10]), (freedoms, COLUMNS_WORK)),
+        carray(_floats_at(h[11]), (bodies // 2 + 1, SHARES_WORK)),
     )
     return model, work, h[2], h[3]
 

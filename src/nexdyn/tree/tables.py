@@ -3,10 +3,15 @@
 Row 0 is the world, bodies are 1 … nb and a parent stands before its children (Featherstone's numbering), so that no
 algorithm branches on the root.
 
-    topology  int64   (nb + 1, 8)   parent, kind of joint, first q, first v, freedoms, efforts, whether it has several
-                                    children, whether X_i turns about z only; row 0: −1, −, nq, nv, 0, 0, −, −
+    topology  int64   (nb + 1, 8)   parent, kind of joint, first q, first v, freedoms, efforts, what it does with shares
+                                    (below), whether X_i turns about z only; row 0: −1, −, nq, nv, 0, 0, −, −
     body      float64 (nb + 1, 24)  X_PJ (12), rigid inertia (10), pitch, −; row 0 holds the gravity vector
     freedom   float64 (nv, 8)       armature, damping, stiffness, rest, friction, friction speed, −, −
+
+Bodies come depth first, so a subtree is a run of rows that starts at its root. Going inward, what children hand to their
+parent (their share) is a stack: the last child is done first and PUSHES its share, a child between ADDS to the top (the
+subtrees of its siblings have taken off what they pushed), the first child stands right behind its parent and hands over
+in registers, and a parent of several children POPS. However far a child's row lies from its parent's, the top is near.
 """
 
 from __future__ import annotations
@@ -20,8 +25,9 @@ from nexdyn.spatial.algebra import Motion, Vec3
 from nexdyn.spatial.lanes import zero
 from nexdyn.spatial.table import PoseRows, RigidInertiaRows
 
-PARENT, KIND, IQ, IV, NV, EFFORTS, BRANCHES, TURNS_Z = range(8)
+PARENT, KIND, IQ, IV, NV, EFFORTS, SHARES, TURNS_Z = range(8)
 TOPOLOGY_COLUMNS = 8
+PUSHES, ADDS, POPS = 1, 2, 4  # flags in SHARES
 NO_EFFORT, LINEAR, FRICTIONAL = range(3)  # efforts of a joint: none, spring and damper, and friction
 
 POSE, INERTIA, PITCH = 0, 12, 22
@@ -46,21 +52,29 @@ class TreeWork(NamedTuple):
     spare: Any
     freedom: Any
     columns: Any
+    shares: Any
 
 
 # of a body: X (12), V, c, A, external force, F (6 each)
 X_, V_, C_, A_, EXT_, F_ = 0, 12, 18, 24, 30, 36
 BODY_WORK = 42
-# of a body, seldom wanted: articulated inertia (21) and bias force (6), which gather the shares of children that are
-# not the first and are zero at rest; composite inertia (10); pose in the world (12)
-IA_, PA_, IC_, XW_ = 0, 21, 27, 37
-SPARE_WORK = 49
+# of a body, seldom wanted: composite inertia (10), pose in the world (12)
+IC_, XW_ = 0, 10
+SPARE_WORK = 22
 # of a freedom: column of U (6), in ABA of U/d; 1/d, u/d
 U_, D_, S_ = 0, 6, 7
 FREEDOM_WORK = 8
 # of a freedom: column of H, column of a Jacobian and its rate (6 each)
 H_, J_, JD_ = 0, 6, 12
 COLUMNS_WORK = 18
+# of a level of the stack: articulated inertia (21) and bias force (6)
+IA_, PA_ = 0, 21
+SHARES_WORK = 27
+
+
+def levels(nb: int) -> int:
+    """Levels that the stack of shares can need: each is a body of several children, and has a leaf of its own."""
+    return nb // 2 + 1
 
 
 def new_work(nb: int, nv: int) -> TreeWork:
@@ -68,7 +82,7 @@ def new_work(nb: int, nv: int) -> TreeWork:
     rows = max(nv, 1)
     work = TreeWork(
         np.zeros((nb + 1, BODY_WORK)), np.zeros((nb + 1, SPARE_WORK)), np.zeros((rows, FREEDOM_WORK)),
-        np.zeros((rows, COLUMNS_WORK)),
+        np.zeros((rows, COLUMNS_WORK)), np.zeros((levels(nb), SHARES_WORK)),
     )  # fmt: skip
     work.spare[0, [XW_, XW_ + 4, XW_ + 8]] = 1.0
     return work
