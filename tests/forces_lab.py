@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.forces import AppliedForce, Bushing, ForceTable, PointSpring, TorsionSpring
+from nexdyn.forces import AppliedForce, Bushing, ForceTable, PlaneContact, PointSpring, TorsionSpring
 from nexdyn.forces.tables import ForceTables, force_tables
 from nexdyn.forces.verbs import element_energy, force_element, freedom_element, freedom_energy
 from nexdyn.joints import Free, Prismatic, Revolute
@@ -164,12 +164,16 @@ CONSERVATIVE: dict[str, Callable[[], Force]] = {
     "table, linear": lambda: table("linear"),
     "table, monotone": lambda: table("monotone"),
     "table, natural": lambda: table("natural", "constant"),
+    "plane contact": lambda: PlaneContact("f", "a", "b", radius=9.0, length=1.0, stiffness=7.0),
 }
 DAMPED: dict[str, Callable[[], Force]] = {
     "point spring": lambda: PointSpring("f", "a", "b", stiffness=7.0, length=0.6, damping=3.0),
     "torsion spring": lambda: TorsionSpring("f", "a", "b", stiffness=7.0, damping=3.0),
     "bushing": lambda: Bushing("f", "a", "b", stiffness=(1.0,) * 6, damping=symmetric(seeded(), 1.0)),
     "table": lambda: table("linear", damping=3.0),
+    "plane contact": lambda: PlaneContact(
+        "f", "a", "b", radius=9.0, length=1.0, stiffness=7.0, damping=0.1, friction=0.4, exponent=2.0
+    ),
 }
 PAIRS = {f"{name}, conservative": make for name, make in CONSERVATIVE.items()} | DAMPED
 IN_LANES = PAIRS | {

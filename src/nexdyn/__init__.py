@@ -47,7 +47,7 @@ _HOMES = {
         "UserConstraint",
     ),
     "nexdyn.forces": (
-        "AppliedForce", "Bushing", "ForceTable", "JointForce", "PointSpring", "TorsionSpring", "UserForce",
+        "AppliedForce", "Bushing", "ForceTable", "JointForce", "PlaneContact", "PointSpring", "TorsionSpring", "UserForce",
         "UserJointForce",
     ),
     "nexdyn.integrate.methods": (
@@ -105,6 +105,7 @@ if TYPE_CHECKING:
         Bushing,
         ForceTable,
         JointForce,
+        PlaneContact,
         PointSpring,
         TorsionSpring,
         UserForce,

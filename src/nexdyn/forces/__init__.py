@@ -6,6 +6,7 @@ from nexdyn.forces.applied import AppliedForce
 from nexdyn.forces.bushing import Bushing
 from nexdyn.forces.force_table import ForceTable
 from nexdyn.forces.joint_force import JointForce
+from nexdyn.forces.plane_contact import PlaneContact
 from nexdyn.forces.point_spring import PointSpring
 from nexdyn.forces.torsion_spring import TorsionSpring
 from nexdyn.forces.user import UserForce, UserJointForce
@@ -14,7 +15,8 @@ from nexdyn.model.force import Force
 FORCES: dict[str, type[Force]] = {
     cls.kind: cls
     for cls in (
-        AppliedForce, JointForce, PointSpring, TorsionSpring, Bushing, ForceTable, UserForce, UserJointForce,
+        AppliedForce, JointForce, PointSpring, TorsionSpring, Bushing, ForceTable, PlaneContact, UserForce,
+        UserJointForce,
     )
 }  # fmt: skip
 

@@ -4,3 +4,4 @@ from __future__ import annotations
 
 APPLIED, POINT_SPRING, TORSION_SPRING, BUSHING, FORCE_TABLE, USER = range(6)
 JOINT_FORCE, JOINT_TABLE, USER_JOINT = range(6, 9)
+PLANE_CONTACT = 9

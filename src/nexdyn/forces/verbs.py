@@ -14,7 +14,7 @@ from typing import Any
 
 from numba.extending import overload
 
-from nexdyn.forces import applied, bushing, force_table, joint_force, kinds, point_spring, torsion_spring, user
+from nexdyn.forces import applied, bushing, force_table, joint_force, kinds, plane_contact, point_spring, torsion_spring, user
 from nexdyn.forces.tables import FIRST, KIND
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
@@ -24,6 +24,7 @@ from nexdyn.spatial.lanes import pack, zero
 APPLIED, POINT_SPRING, TORSION_SPRING, BUSHING, FORCE_TABLE = (
     kinds.APPLIED, kinds.POINT_SPRING, kinds.TORSION_SPRING, kinds.BUSHING, kinds.FORCE_TABLE
 )  # fmt: skip
+PLANE_CONTACT = kinds.PLANE_CONTACT
 JOINT_FORCE, JOINT_TABLE = kinds.JOINT_FORCE, kinds.JOINT_TABLE
 
 OK, FAILED = 0, 1
@@ -72,6 +73,8 @@ def element_wrenches(kind, t, data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no
         return bushing.wrench(data, k, X_WA, V_A, X_WB, V_B)
     if kind == FORCE_TABLE:
         return force_table.wrench(data, k, X_WA, V_A, X_WB, V_B)
+    if kind == PLANE_CONTACT:
+        return plane_contact.wrench(data, k, X_WA, V_A, X_WB, V_B)
     return user.wrench(t, data, k, X_WA, V_A, X_WB, V_B)
 
 
@@ -115,6 +118,8 @@ def element_energy(tables, e, X_WA, X_WB):  # type: ignore[no-untyped-def]
         return bushing.energy(data, k, X_WA, X_WB)
     if kind == FORCE_TABLE:
         return force_table.energy(data, k, X_WA, X_WB)
+    if kind == PLANE_CONTACT:
+        return plane_contact.energy(data, k, X_WA, X_WB)
     return zero(X_WA.p.x)
 
 

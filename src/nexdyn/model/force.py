@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from nexdyn.model.element import Element
+from nexdyn.model.parameters import number
 
 if TYPE_CHECKING:
     from nexdyn.model.callbacks import Callback
@@ -71,5 +72,19 @@ class Force(Element):
         """The user functions whose addresses are in its data; the force keeps them alive."""
         return ()
 
+    def working(self, values: Mapping[str, float]) -> str:
+        """What of it does work that is not stored, in words; "" where nothing does."""
+        damping = self.__dict__.get("damping")
+        if damping is None:
+            return str(self)
+        return f"damping of {self}" if _any(damping, values) else ""
+
     def check(self, values: Mapping[str, float]) -> None:
         self.data(values)
+
+
+def _any(x: object, values: Mapping[str, float]) -> bool:
+    """Whether a number, or one in a sequence, is not 0."""
+    if isinstance(x, tuple):
+        return any(_any(item, values) for item in x)
+    return number(x, values, "damping") != 0.0

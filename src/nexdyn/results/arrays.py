@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from nexdyn.errors import unknown
+from nexdyn.results.contacts import COLUMNS
 from nexdyn.results.observed import Observed
 from nexdyn.results.quantities import ENERGIES, PEAKS, QUANTITIES, common_unit
 from nexdyn.results.table import peak_lines
@@ -81,6 +83,19 @@ def measure(observed: Observed, name: str) -> xr.DataArray:
         values = values[:, 0]
     attributes = {"units": measures[name].unit, "long_name": f"{measures[name].kind.replace('_', ' ')} {name!r}"}
     return xr.DataArray(values, coords, dims, name=name, attrs=attributes)
+
+
+def contacts(observed: Observed, name: str | None) -> xr.Dataset:
+    """All that is told of contacts; of the one called `name` alone."""
+    found = observed.collect(list(COLUMNS))
+    out = xr.Dataset({key.removeprefix("contact_"): labelled(observed, key, values) for key, values in found.items()})
+    if name is None:
+        return out
+    labels = observed.labels.dims["contact"]
+    own = [label for label in labels if label == name or label.rpartition(".")[0] == name]
+    if not own:
+        raise unknown("contact", name, labels)
+    return out.sel(contact=own[0] if own == [name] else own)
 
 
 def dataset(observed: Observed, names: list[str], attributes: Mapping[str, Any]) -> xr.Dataset:

@@ -16,6 +16,7 @@ import numpy as np
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.observe import BodyMotion, JointObservation
 from nexdyn.errors import SolveError, unknown
+from nexdyn.results.contacts import contact_labels
 from nexdyn.results.observed import Observed
 from nexdyn.results.quantities import (
     COMPONENTS,
@@ -68,6 +69,7 @@ class ObservedBodies(Observed):
             "body_axis": ["x", "y", "z"], "quaternion": ["w", "x", "y", "z"], "component": list(COMPONENTS),
             "coordinate": [label for label, _ in coordinates], "freedom": [label for label, _ in freedoms],
             "output": [label for label, _ in outputs], "row": [str(row) for row in rows],
+            "contact": contact_labels(system),
         }  # fmt: skip
         lengths = self.motion.model.row_is_length
         units = {

@@ -14,6 +14,7 @@ import numpy as np
 
 from nexdyn.errors import InputError, SolveError, unknown
 from nexdyn.model.measure import Measure
+from nexdyn.results.contacts import COLUMNS, contact_table
 from nexdyn.results.quantities import ENERGIES, OF_JOINTS, QUANTITIES, STATES, Labels, labels_of
 from nexdyn.results.recording import Recording
 from nexdyn.spatial.rotations import quaternion
@@ -158,6 +159,8 @@ class Observed:
             return seen.kinetic + seen.gravitational + seen.elastic
         if name == "measure":
             return self._measures(seen)
+        if name in COLUMNS:
+            return self._contacts(seen)[..., COLUMNS[name]]
         if name == "orientation":
             return quaternion(seen.R[:, index])
         if name in ENERGIES:
@@ -225,6 +228,13 @@ class Observed:
             measure.evaluate(*_frame(seen, *a), *_frame(seen, *b)).reshape(n, -1) for measure, a, b in self._measured
         ]
         return np.concatenate(columns, axis=1) if columns else np.empty((n, 0))
+
+    def _contacts(self, seen: Observation) -> np.ndarray:
+        """What is told of all contact points (n, points, 9)."""
+        place = {name: i for i, name in enumerate(self.tree.body_names)} | {"ground": -1}
+        return contact_table(
+            self.tree.system, len(seen.kinetic), lambda body, R, p: _frame(seen, place[body], R, p)
+        )
 
     # --- what one look at everything tells ----------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from nexdyn.results.contacts import contact_labels
 from nexdyn.tree.compile import joint_class
 from nexdyn.tree.tree import Tree
 
@@ -44,6 +45,11 @@ QUANTITIES: dict[str, Quantity] = {
     "elastic_energy": Quantity((), "J", "energy of springs"),
     "total_energy": Quantity((), "J", "kinetic, gravitational and elastic energy"),
     "measure": Quantity(("output",), "", "measures"),
+    "contact_force": Quantity(("contact", "axis"), "N", "force of the plane on the body, world axes"),
+    "contact_point": Quantity(("contact", "axis"), "m", "where the contact force acts, in the world"),
+    "contact_normal": Quantity(("contact",), "N", "normal force of the contact"),
+    "contact_tangential": Quantity(("contact",), "N", "friction force of the contact, its size"),
+    "penetration": Quantity(("contact",), "m", "penetration of the contact; below 0 where the surfaces are apart"),
 }
 
 PEAKS: dict[str, Quantity] = {
@@ -137,6 +143,7 @@ def labels_of(tree: Tree) -> Labels:
         "freedom": [label for label, _ in freedoms],
         "output": [label for label, _ in outputs],
         "row": [],
+        "contact": contact_labels(tree.system),
     }
     units = {
         "joint_position": [unit for _, unit in coordinates],

@@ -217,6 +217,19 @@ class Result:
         """All measures of the system by name."""
         return {name: self.measure(name) for name in self.system.measures}
 
+    # --- contacts ---------------------------------------------------------------------------------------------------
+
+    def contacts(self, name: str | None = None) -> xr.Dataset:
+        """What every contact with a plane did: a Dataset over time and `contact`, or of the one called `name`.
+
+        `force` (time, contact, axis) on the body and `point` where it acts, both in the world; `normal` and `tangential`
+        [N], the sizes of its two parts; `penetration` [m], below 0 where the surfaces are apart. A capsule "foot" has two
+        contact points, "foot.1" and "foot.2".
+        """
+        from nexdyn.results.arrays import contacts
+
+        return contacts(self.observed, name)
+
     # --- all of it --------------------------------------------------------------------------------------------------
 
     def to_dataset(self, full: bool = True) -> xr.Dataset:

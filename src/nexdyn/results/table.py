@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.model.parameters import number
 from nexdyn.model.system import System
 from nexdyn.results.observed import Observed
 
@@ -45,18 +44,8 @@ def not_conservative(system: System) -> list[str]:
         acting = [what for what in ("damping", "friction") if getattr(numbers, what).any()]
         if acting:
             found.append(f"{' and '.join(acting)} of {joint}")
-    for force in system.forces.values():
-        damping = getattr(force, "damping", None)
-        if damping is None:
-            found.append(str(force))
-        elif np.any(_numbers(damping, values)):
-            found.append(f"damping of {force}")
+    found += [what for force in system.forces.values() if (what := force.working(values))]
     return found
-
-
-def _numbers(x: Any, values: dict[str, float]) -> Any:
-    """Numbers in place of expressions."""
-    return [_numbers(item, values) for item in x] if isinstance(x, tuple) else abs(number(x, values, "damping"))
 
 
 def summary(result: Result, peaks: int) -> dict[str, Any]:

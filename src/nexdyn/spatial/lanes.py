@@ -1,7 +1,7 @@
 """SIMD lanes: eight systems at once from the source that runs one.
 
 A `Pack` is a vector of 8 doubles that stands where a float64 stands: + − * / on packs and floats, the functions of
-this module (`zero`, `sin`, `cos`, `sqrt`, `if_less`, `all_less`), and tables whose entry [i, k] is a pack. LLVM splits the vector
+this module (`zero`, `sin`, `cos`, `sqrt`, `power`, `if_less`, `all_less`), and tables whose entry [i, k] is a pack. LLVM splits the vector
 where the machine is narrower. What a kernel must not do is branch on the value of a lane: `if_less` selects instead.
 """
 
@@ -53,6 +53,11 @@ def tanh(x: Any) -> Any:
 def atan2(y: Any, x: Any) -> Any:
     """The angle of the point (x, y)."""
     return math.atan2(y, x)
+
+
+def power(x: Any, y: float) -> Any:
+    """xʸ, x ≥ 0."""
+    return math.pow(x, y)
 
 
 def if_less(x: Any, y: Any, then: Any, otherwise: Any) -> Any:
@@ -167,6 +172,7 @@ def _sqrt_pack(context: Any, x: Any) -> Any:
 
 
 _SIN, _COS, _TANH, _ATAN2 = _by_lanes("sin", 1), _by_lanes("cos", 1), _by_lanes("tanh", 1), _by_lanes("atan2", 2)
+_POW = _by_lanes("pow", 2)
 
 
 @overloaded(zero)
@@ -189,6 +195,11 @@ _overload_unary(tanh, _TANH, math.tanh)
 @overloaded(atan2)
 def _atan2(y: Any, x: Any) -> Any:
     return (lambda y, x: _ATAN2(y, x)) if pack in (x, y) else (lambda y, x: math.atan2(y, x))
+
+
+@overloaded(power)
+def _power(x: Any, y: Any) -> Any:
+    return (lambda x, y: _POW(x, y)) if pack in (x, y) else (lambda x, y: math.pow(x, y))
 
 
 @overloaded(all_less)

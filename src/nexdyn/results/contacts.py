@@ -1,0 +1,49 @@
+"""Contacts as a motion has them: force, point, penetration of every contact point, computed from the recorded states.
+
+A capsule has two contact points, "foot.1" and "foot.2"; a sphere or a point has one, "foot". Forces are those on body `a`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from nexdyn.forces.plane_contact import CONTACT_COLUMNS, PlaneContact, contact_motion
+from nexdyn.model.system import System
+
+COLUMNS = {
+    "contact_force": slice(0, 3), "contact_point": slice(3, 6), "contact_normal": 6, "contact_tangential": 7,
+    "penetration": 8,
+}  # fmt: skip
+"""Quantities of contacts, and where ``forces.plane_contact`` puts them."""
+
+Frame = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""R (n, 3, 3), p (n, 3) and V (n, 6) of a frame at n samples; or one for all."""
+
+
+def contacts_of(system: System) -> list[PlaneContact]:
+    """The contacts of a system, in order."""
+    return [force for force in system.forces.values() if isinstance(force, PlaneContact)]
+
+
+def contact_labels(system: System) -> list[str]:
+    """A label of each contact point."""
+    return [
+        contact.name if contact.points == 1 else f"{contact.name}.{i + 1}"
+        for contact in contacts_of(system)
+        for i in range(contact.points)
+    ]
+
+
+def contact_table(system: System, n: int, frame_at: Callable[[str, np.ndarray, np.ndarray], Frame]) -> np.ndarray:
+    """(n, contact points, 9) from the motion of the bodies, which `frame_at(body, R_BF, p_BF)` tells."""
+    found = []
+    for contact in contacts_of(system):
+        motions = []
+        for frame in contact.frames(system):
+            R, p, V = frame_at(frame.body, frame.R_BF, frame.p_BF)
+            parts = (np.broadcast_to(R.reshape(-1, 9), (n, 9)), np.broadcast_to(p, (n, 3)), np.broadcast_to(V, (n, 6)))
+            motions.append(np.concatenate(parts, axis=1))
+        found.append(contact_motion(contact.data(system.values), motions[0], motions[1], contact.points))
+    return np.concatenate(found, axis=1) if found else np.empty((n, 0, CONTACT_COLUMNS))
