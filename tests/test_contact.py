@@ -37,7 +37,9 @@ def test_the_damping_number_leaves_the_restitution_that_is_asked_for(restitution
 @pytest.mark.parametrize("restitution", [1.0, 0.6])
 def test_a_bounce_without_gravity_leaves_the_coefficient_of_restitution(exponent: float, restitution: float) -> None:
     v = 1.3
-    system = ball(0.001, (0, 0, 0), (0, 0, 0, 0, 0, -v), stiffness=1e6, exponent=exponent, restitution=restitution, impact_speed=v)
+    system = ball(
+        0.001, (0, 0, 0), (0, 0, 0, 0, 0, -v), stiffness=1e6, exponent=exponent, restitution=restitution, impact_speed=v
+    )
     result = nx.simulate(system, 0.1, nx.DormandPrince(rtol=1e-10, atol=1e-12))
     after = result.velocity("ball").sel(axis="z").values[-1]
     assert after == pytest.approx(restitution * v, rel=1e-6)
@@ -48,7 +50,9 @@ def test_a_bounce_without_gravity_leaves_the_coefficient_of_restitution(exponent
 
 def test_the_work_of_the_contact_is_what_the_energy_loses() -> None:
     system = ball(0.02, stiffness=1e5, damping=0.4, friction=0.6, friction_speed=0.05, free=(0, 8.0, 0, 0.3, 0.1, 0))
-    result = nx.simulate(system, 0.25, nx.DormandPrince(rtol=1e-10, atol=1e-12), output_times=np.linspace(0, 0.25, 20001))
+    result = nx.simulate(
+        system, 0.25, nx.DormandPrince(rtol=1e-10, atol=1e-12), output_times=np.linspace(0, 0.25, 20001)
+    )
     c, E = result.contacts("touch"), result.energy().total.values
     p, w = c.point.values, result.angular_velocity("ball").values
     v = result.velocity("ball").values + np.cross(w, p - result.position("ball").values)
@@ -92,7 +96,9 @@ def test_a_capsule_lies_on_two_points_that_share_its_weight_unevenly_by_its_cent
     system = nx.System("log")
     system.add_body("log", mass=M, inertia=(0.1, 0.1, 0.01), position=(0, 0, R), com=(0.1, 0.0, 0.0))
     system.add_joint(nx.Free("base", system.ground, "log"))
-    system.add_force(nx.PlaneContact("lie", "log", radius=R, length=0.8, axis=(1, 0, 0), stiffness=1e5, damping=20.0, exponent=1.0))
+    system.add_force(
+        nx.PlaneContact("lie", "log", radius=R, length=0.8, axis=(1, 0, 0), stiffness=1e5, damping=20.0, exponent=1.0)
+    )
     result = nx.simulate(system, 2.0, nx.RungeKutta4(2e-4), output_every=100)
     contact = result.contacts("lie").isel(time=-1)
     assert list(contact.contact.values) == ["lie.1", "lie.2"]

@@ -36,7 +36,7 @@ from nexdyn.spatial.lanes import LANES, LaneTable
 
 def test_every_force_is_registered_under_its_kind() -> None:
     assert list(FORCES) == ["applied", "joint_force", "point_spring", "torsion_spring", "bushing", "force_table",
-                            "user", "user_joint_force"]  # fmt: skip
+                            "plane_contact", "user", "user_joint_force"]  # fmt: skip
 
 
 def test_parameters_change_a_force_without_rebuilding() -> None:

@@ -10,7 +10,7 @@ the motion of B against A at the point of B, K (6 × 6) symmetrised, with G (6 �
 
     β h² K + γ h D  →  Gᵀ (β h² K + γ h D) G
 
-in closed form for springs, dampers and bushings, by differences for tables and users' functions.
+in closed form for springs, dampers, bushings and contacts, by differences for tables and users' functions.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.motion_tables import MotionTables, centres
 from nexdyn.forces import kinds as force_kinds
+from nexdyn.forces import plane_contact
 from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper
 from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.forces.tables import (
@@ -64,6 +65,7 @@ from nexdyn.spatial.table import MotionRows, PoseRows
 POINT_SPRING, TORSION_SPRING, BUSHING, APPLIED = (
     force_kinds.POINT_SPRING, force_kinds.TORSION_SPRING, force_kinds.BUSHING, force_kinds.APPLIED,
 )  # fmt: skip
+PLANE_CONTACT = force_kinds.PLANE_CONTACT
 REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL = (
     kinds.REVOLUTE, kinds.PRISMATIC, kinds.HELICAL, kinds.CYLINDRICAL,
 )  # fmt: skip
@@ -402,10 +404,36 @@ def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type:
                         c = bh2 * data[k + 6 * m + n] + gh * data[k + 36 + 6 * m + n]
                         if c != 0.0:
                             K[i, j] += c * axis_entry(X_A.R, i, m) * axis_entry(X_A.R, j, n)
+    elif kind == PLANE_CONTACT:
+        contact_stiffness(data, k, K, gh, bh2, X_A, V_A, X_B, V_B, 1.0)
+        if data[k + 6] != 0.0:
+            contact_stiffness(data, k, K, gh, bh2, X_A, V_A, X_B, V_B, -1.0)
     else:
         numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B)
     relative_motion(s, acts.G, a, b, X_B.p)
     add_stiffness(s.blocks, acts, acts.of_force[e])
+
+
+@formula
+def contact_stiffness(data, k, K, gh, bh2, X_A, V_A, X_B, V_B, side):  # type: ignore[no-untyped-def]
+    """K += β h² ∂f_n/∂δ + γ h ∂f_n/∂δ̇ along the normal, and friction by its secant: the tangent, small where it slips,
+    would throw Newton's iteration from one direction of slip to the other."""
+    c = plane_contact.end(data, k, X_A, side)
+    t = plane_contact.touch(data, k, c, X_A, V_A, X_B, V_B)
+    if t.f_n <= 0.0:
+        return
+    R, r = X_B.R, t.p - X_B.p
+    n = Vec3(R.xz, R.yz, R.zz)
+    pressed = data[k] * t.depth ** data[k + 1]
+    normal = bh2 * data[k + 1] * t.f_n / t.depth + gh * data[k + 2] * pressed
+    f_t = t.f - t.f_n * n
+    # s = μ f_n / √(v² + v_f²), and |f_t| = s v:  s = √((μ f_n)² − |f_t|²) / v_f
+    most = data[k + 3] * t.f_n
+    across = gh * math.sqrt(max(0.0, most * most - f_t @ f_t)) / data[k + 4]
+    add_outer(K, normal, cross(r, n), n)
+    for i in range(2):
+        u = Vec3(R.xx, R.yx, R.zx) if i == 0 else Vec3(R.xy, R.yy, R.zy)
+        add_outer(K, across, cross(r, u), u)
 
 
 @formula

@@ -240,7 +240,12 @@ def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
 @kernel
 def observe_contacts(data, motion_a, motion_b, points, out):  # type: ignore[no-untyped-def]
     """Fill out (N, points, 9) from the motion (N, 18) of the frames A and B: pose (12), ω and velocity, world axes."""
-    X_A, V_A, X_B, V_B = PoseRows(motion_a, 0), MotionRows(motion_a, 12), PoseRows(motion_b, 0), MotionRows(motion_b, 12)
+    X_A, V_A, X_B, V_B = (
+        PoseRows(motion_a, 0),
+        MotionRows(motion_a, 12),
+        PoseRows(motion_b, 0),
+        MotionRows(motion_b, 12),
+    )
     for s in range(len(out)):
         for i in range(points):
             t = touch(data, 0, end(data, 0, X_A[s], 1.0 - 2.0 * i), X_A[s], V_A[s], X_B[s], V_B[s])
@@ -254,5 +259,5 @@ def observe_contacts(data, motion_a, motion_b, points, out):  # type: ignore[no-
 def contact_motion(data: list[float], A: np.ndarray, B: np.ndarray, points: int) -> np.ndarray:
     """Force on A (3), point (3), normal and tangential force, penetration of each contact point, (N, points, 9)."""
     out = np.empty((len(A), points, CONTACT_COLUMNS))
-    observe_contacts(np.array(data), np.ascontiguousarray(A), np.ascontiguousarray(B), points, out)  # type: ignore[call-arg]
+    observe_contacts(np.array(data), np.ascontiguousarray(A), np.ascontiguousarray(B), points, out)
     return out

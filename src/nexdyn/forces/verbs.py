@@ -14,7 +14,17 @@ from typing import Any
 
 from numba.extending import overload
 
-from nexdyn.forces import applied, bushing, force_table, joint_force, kinds, plane_contact, point_spring, torsion_spring, user
+from nexdyn.forces import (
+    applied,
+    bushing,
+    force_table,
+    joint_force,
+    kinds,
+    plane_contact,
+    point_spring,
+    torsion_spring,
+    user,
+)
 from nexdyn.forces.tables import FIRST, KIND
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula

@@ -6,13 +6,14 @@ A capsule has two contact points, "foot.1" and "foot.2"; a sphere or a point has
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from nexdyn.forces.plane_contact import CONTACT_COLUMNS, PlaneContact, contact_motion
 from nexdyn.model.system import System
 
-COLUMNS = {
+COLUMNS: dict[str, Any] = {
     "contact_force": slice(0, 3), "contact_point": slice(3, 6), "contact_normal": 6, "contact_tangential": 7,
     "penetration": 8,
 }  # fmt: skip

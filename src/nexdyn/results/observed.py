@@ -232,9 +232,7 @@ class Observed:
     def _contacts(self, seen: Observation) -> np.ndarray:
         """What is told of all contact points (n, points, 9)."""
         place = {name: i for i, name in enumerate(self.tree.body_names)} | {"ground": -1}
-        return contact_table(
-            self.tree.system, len(seen.kinetic), lambda body, R, p: _frame(seen, place[body], R, p)
-        )
+        return contact_table(self.tree.system, len(seen.kinetic), lambda body, R, p: _frame(seen, place[body], R, p))
 
     # --- what one look at everything tells ----------------------------------------------------------------------
 
