@@ -59,6 +59,7 @@ _HOMES = {
     "nexdyn.analysis.simulate": ("Simulation", "simulate"),
     "nexdyn.analysis.assemble": ("assemble",),
     "nexdyn.analysis.compare": ("Comparison", "compare"),
+    "nexdyn.analysis.equilibrium": ("Equilibrium", "equilibrium"),
     "nexdyn.results.result": ("Result",),
     "nexdyn.results.file": ("open_result",),
     "nexdyn.io.loader": ("demos", "load"),
@@ -89,6 +90,7 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from nexdyn.analysis.assemble import assemble
     from nexdyn.analysis.compare import Comparison, compare
+    from nexdyn.analysis.equilibrium import Equilibrium, equilibrium
     from nexdyn.analysis.simulate import Simulation, simulate
     from nexdyn.errors import (
         AssemblyError,

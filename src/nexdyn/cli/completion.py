@@ -27,7 +27,7 @@ _nexdyn_with_models() {
   local word="${COMP_WORDS[COMP_CWORD]}"
   if [[ $COMP_CWORD -eq 2 && $word != -* ]]; then
     case "${COMP_WORDS[1]}" in
-      run | view | check | info | convert) COMPREPLY+=($(compgen -W "DEMOS" -- "$word") $(compgen -f -- "$word")) ;;
+      run | view | check | equilibrium | info | convert) COMPREPLY+=($(compgen -W "DEMOS" -- "$word") $(compgen -f -- "$word")) ;;
     esac
   fi
 }

@@ -1,0 +1,38 @@
+"""`nexdyn equilibrium`: where a mechanism rests, and whether it stays."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from nexdyn.cli import terminal
+from nexdyn.cli.model import read
+from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying
+
+NAME = "equilibrium"
+EXAMPLES = """\
+Examples:
+  nexdyn equilibrium four-bar             where a demo comes to rest, reactions, frequencies
+  nexdyn equilibrium scene.yaml --t 2     with its drivers held where they are at 2 s
+  nexdyn equilibrium scene.yaml --nearest the equilibrium nearest to the described pose, stable or not
+  nexdyn equilibrium scene.yaml --json    for a program; exit code 3 where there is none"""
+
+
+def command(
+    name: Annotated[str, Parameter(name="MODEL", help="A scene (.yaml), a robot (.urdf), a demo, or a result (.nc).")],
+    /,
+    *,
+    t: Annotated[float, Parameter(help="Time [s] at which drivers are held and forces are taken.")] = 0.0,
+    nearest: Annotated[bool, Parameter(help="The nearest equilibrium, stable or not.", negative="")] = False,
+    reading: Reading = READING_PLAINLY,
+    saying: Saying = SAYING_PLAINLY,
+) -> None:
+    """Static equilibrium of a mechanism: pose, reactions, stability and frequencies."""
+    from nexdyn.analysis.equilibrium import equilibrium
+
+    found = equilibrium(read(name, reading).system, t=t, nearest=nearest)
+    if saying.json:
+        terminal.say_json(found.to_dict())
+    else:
+        terminal.say(str(found))
