@@ -30,7 +30,7 @@ from nexdyn.absolute.hht import copy
 from nexdyn.absolute.motion_tables import BODY_A, BODY_B, COUNT, FIRST, NODE, PAIR
 from nexdyn.constraints.verbs import gradient
 from nexdyn.generic import defines
-from nexdyn.integrate.problem import OK, rates, recentre, record, scale
+from nexdyn.integrate.problem import OK, rates, recentre, record, scale, settle
 from nexdyn.kernel import formula, kernel
 from nexdyn.linalg.ldl import factor, solve
 from nexdyn.linalg.rows import WIDTH
@@ -182,6 +182,11 @@ def _(problem: BodyProblem, y: Any, K: Any, i: Any) -> Any:
             y[o + c] = 0.0
             y[n + o + c] = s.v1[b, c]
             K[i, o + c] = s.v1[b, c]
+
+
+@defines(settle)
+def _(problem: BodyProblem, t: float, y: Any, K: Any) -> Any:
+    return OK
 
 
 @defines(record)

@@ -21,7 +21,7 @@ from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.potential_simulation import PotentialSimulation
 from nexdyn.analysis.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.analysis.report import AssemblyReport
-from nexdyn.analysis.state import unit_quaternions, vector
+from nexdyn.tree.states import unit_quaternions, vector
 from nexdyn.errors import InputError, NexDynWarning, SolveError, unknown
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample

@@ -19,3 +19,6 @@ NUMBER |= {f"Dot{a}{b}": DOT + 3 * i + j for i, a in enumerate("XYZ") for j, b i
 NAME = {number: name for name, number in NUMBER.items()}
 LENGTHS = [DX, DY, DZ, DISTANCE, NORMAL, BINORMAL, SURFACE, USER]
 """The primitives that are lengths [m]; the others are angles or products of directions."""
+
+VELOCITIES: list[int] = []
+"""The primitives at velocity level: rows g · V = 0 that no position fulfils or violates."""

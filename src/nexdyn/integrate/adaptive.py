@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from nexdyn.integrate.fixed import advance, evaluate, first_not_finite
-from nexdyn.integrate.problem import NOT_FINITE, OK, STEP_TOO_SMALL, rates, recentre, record, scale
+from nexdyn.integrate.problem import NOT_FINITE, OK, STEP_TOO_SMALL, rates, recentre, record, scale, settle
 from nexdyn.kernel import formula, kernel
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
@@ -155,6 +155,8 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
             K[0, m] = K[len(b) - 1, m]
         recentre(problem, y, K, 0)
         control[12] = 0.0
+        status = settle(problem, t, y, K)
+        control[14] = t
     control[0], control[1], control[2] = t, dt, old
     control[5] += spent
     return status, row, bad

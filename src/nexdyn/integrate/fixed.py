@@ -5,7 +5,7 @@ Time is t₀ + k dt, not a sum. The state y has 2n components: ξ (n), zero betw
 
 from __future__ import annotations
 
-from nexdyn.integrate.problem import NOT_FINITE, OK, rates, recentre, record
+from nexdyn.integrate.problem import NOT_FINITE, OK, rates, recentre, record, settle
 from nexdyn.kernel import formula, kernel
 
 
@@ -84,6 +84,9 @@ def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K
             spoilt = kept and first_not_finite(K[0], 2 * n) >= 0
             return NOT_FINITE, k, row - 1 if spoilt else row, bad, t
         recentre(problem, y, K, 0)
+        status = settle(problem, t0 + (k + 1) * dt, y, K)
+        if status != OK:
+            return status, k, row, -1, t0 + (k + 1) * dt
         k += 1
     return OK, k, row, -1, t
 

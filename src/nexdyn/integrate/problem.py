@@ -10,6 +10,8 @@ A formulation defines these for its own type of problem with `@defines(rates)`:
 
     rates(problem, t, y, K, i)       K[i, :] = ẏ; returns a status, 0 if all is well
     recentre(problem, y, K, i)       base ← base ∘ ξ, ξ ← 0, and the ξ̇ part of K[i, :] for the new chart
+    settle(problem, t, y, K)         after a step and its recentring: the state back to what holds at t, and the ξ̇ part of
+                                     K[0, :] for it; returns a status
     record(problem, t, y, K, out, r) row r of out ← (t, q, v, a) with a from K[0, :]
     scale(problem, y, s, n)          s[:] = magnitudes beside which errors of y are judged
 """
@@ -20,6 +22,7 @@ from nexdyn.generic import generic
 
 rates = generic("rates", "K[i, :] = ẏ(t, y); returns a status.")
 recentre = generic("recentre", "Move the chart's base to the present position.")
+settle = generic("settle", "Bring the state at t back to the constraints; returns a status.")
 record = generic("record", "Write t, q, v, a.")
 scale = generic("scale", "Magnitudes of the components of y.")
 

@@ -65,8 +65,10 @@ def open_forest(system: System, cut: Sequence[str] | None = None) -> Forest:
     cut: joints at which loops are opened. None: breadth first from the ground, a body hangs on the first joint that
     reaches it, so that the paths to a cut joint are about equally long.
 
-    Raises InputError naming a body that two joints carry although they close no loop, and a choice of cuts that leaves a
-    loop closed or opens none.
+    Of two joints that carry one body the later one is cut, also where they close no loop: what hangs on its other side
+    then floats.
+
+    Raises InputError for a choice of cuts that leaves a loop closed or opens none.
     """
     joints = list(system.joints.values())
     chosen = None if cut is None else {system.joint(name).name for name in cut}
@@ -74,7 +76,7 @@ def open_forest(system: System, cut: Sequence[str] | None = None) -> Forest:
     cuts = tuple(joint for joint in joints if carriers.get(joint.child.name) is not joint)
     closing = _closing(system, cuts)
     for joint in cuts:
-        if joint.tree and joint.name not in closing:
+        if chosen is not None and joint.tree and joint.name not in closing:
             first = carriers.get(joint.child.name)
             if first is None:
                 raise InputError(f"cutting joint {joint.name!r} opens no loop; leave it in the tree")

@@ -302,3 +302,13 @@ def _set(table, index, value):  # type: ignore[no-untyped-def]
     if is_instance(table, LaneVector):
         return lambda table, index, value: _store(table.data, index, 0, value)
     return None
+
+
+def packs(array: Any) -> Any:
+    """An array (rows, columns, LANES) as a table whose entry [i, k] is a pack; interpreted, the eight numbers at [i, k]."""
+    return array
+
+
+@overloaded(packs)
+def _packs(array: Any) -> Any:
+    return lambda array: LaneTable(array, 0)

@@ -17,6 +17,7 @@ from nexdyn.forces.tables import (
     FREEDOM,
     NO_FREEDOM,
     ForceTables,
+    Place,
     force_tables,
     frames_a,
     frames_b,
@@ -41,9 +42,17 @@ def tables_of(system: System, compiled: Compiled) -> ForceTables | None:
     """The force tables of `system` on these tables of its tree; None without forces."""
     if not system.forces:
         return None
-    arcs = compiled.forest.arcs
-    of_body = {arc.child.name: a for a, arc in enumerate(arcs)}
-    of_joint = {arc.name: a for a, arc in enumerate(arcs) if arc.joint is not None}
+    of_joint = {arc.name: a for a, arc in enumerate(compiled.forest.arcs) if arc.joint is not None}
+
+    def freedom(joint: str) -> tuple[int, int]:
+        return int(compiled.first_q[of_joint[joint]]), int(compiled.first_v[of_joint[joint]])
+
+    return force_tables(system, place_of_bodies(compiled), freedom)
+
+
+def place_of_bodies(compiled: Compiled) -> Place:
+    """Link, R_LB and p_LB of a body, by its name."""
+    of_body = {arc.child.name: a for a, arc in enumerate(compiled.forest.arcs)}
 
     def place(body: str) -> tuple[int, Any, Any]:
         if body == "ground":
@@ -51,10 +60,7 @@ def tables_of(system: System, compiled: Compiled) -> ForceTables | None:
         a = of_body[body]
         return int(compiled.link[a]), compiled.R_LB[a], compiled.p_LB[a]
 
-    def freedom(joint: str) -> tuple[int, int]:
-        return int(compiled.first_q[of_joint[joint]]), int(compiled.first_v[of_joint[joint]])
-
-    return force_tables(system, place, freedom)
+    return place
 
 
 @formula

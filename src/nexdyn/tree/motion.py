@@ -207,6 +207,11 @@ def _(problem: TreeProblem, y: Any, K: Any, i: float) -> Any:
     put_chart_rates(problem, y, K, i)
 
 
+@defines(integration.settle)
+def _(problem: TreeProblem, t: float, y: Any, K: Any) -> Any:
+    return OK
+
+
 @defines(integration.record)
 def _(problem: TreeProblem, t: float, y: Any, K: Any, out: Any, r: float) -> Any:
     place(problem, y)

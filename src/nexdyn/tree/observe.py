@@ -17,7 +17,7 @@ import numpy as np
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.joints.kinds import HELICAL
 from nexdyn.joints.verbs import child_pose
-from nexdyn.kernel import kernel
+from nexdyn.kernel import formula, kernel
 from nexdyn.model.callbacks import failure
 from nexdyn.spatial.algebra import Force, Mat3, Motion, Pose, Vec3, cross
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
@@ -33,6 +33,39 @@ from nexdyn.tree.tables import A_, F_, H_, IQ, IV, KIND, NV, PITCH, V_, XW_, gra
 from nexdyn.tree.tree import Tree
 
 
+@formula
+def tell(model, work, X_LB, q, poses, twists, rates, wrenches, reactions):  # type: ignore[no-untyped-def]
+    """One sample of `observe`, from X_W, V, A, F and H in the scratch."""
+    topology, body = model.topology, model.body
+    X_W, V, A = PoseRows(work.spare, XW_), MotionRows(work.body, V_), MotionRows(work.body, A_)
+    F, H = ForceRows(work.body, F_), MotionRows(work.columns, H_)
+    g = gravity(model)
+    X_out, V_out, A_out = PoseRows(poses, 0), MotionRows(twists, 0), MotionRows(rates, 0)
+    F_out, R_out = ForceRows(wrenches, 0), ForceRows(reactions, 0)
+    for i in range(1, len(topology)):
+        R, p = X_W[i].R, X_LB[i - 1].p
+        w, w_dot = V[i].w, A[i].w
+        # velocity and acceleration of the body's origin, a point of the link
+        u = V[i].v + cross(w, p)
+        u_dot = A[i].v + cross(w, V[i].v) + cross(w_dot, p) + cross(w, cross(w, p))
+        X_out[i - 1] = X_W[i] @ X_LB[i - 1]
+        V_out[i - 1] = Motion(R @ w, R @ u)
+        A_out[i - 1] = Motion(R @ w_dot, R @ u_dot + g)
+        # the joint's wrench, and what it is without the effort along its freedoms
+        identity = Pose(Mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
+        kind = topology[i, KIND]
+        X_J = child_pose(kind, identity, body[i, PITCH], q, topology[i, IQ])
+        across = F[i]
+        for j in range(topology[i, IV], topology[i, IV] + topology[i, NV]):
+            effort = F[i] @ H[j]
+            if kind == HELICAL:
+                across = across - Force(effort * H[j].w, 0.0 * H[j].v)
+            else:
+                across = across - Force(effort * H[j].w, effort * H[j].v)
+        F_out[i - 1] = X_J @ F[i]
+        R_out[i - 1] = X_J @ across
+
+
 @kernel
 def observe(  # type: ignore[no-untyped-def]
     handle, frames, forces, t, q, v, a, tau,
@@ -41,10 +74,7 @@ def observe(  # type: ignore[no-untyped-def]
     """Fill poses (N, nb, 12) and, in world axes, twists and their rates (N, nb, 6) of the frames X_LB (nb, 12); wrenches
     and reactions (N, nb, 6) of the joints in their parent-side frames; energies (N, 3): kinetic, gravity, elastic."""
     model, work, _, _ = tables_at(handle)
-    topology, body = model.topology, model.body
-    X_W, V, A = PoseRows(work.spare, XW_), MotionRows(work.body, V_), MotionRows(work.body, A_)
-    F, H, X_LB = ForceRows(work.body, F_), MotionRows(work.columns, H_), PoseRows(frames, 0)
-    g = gravity(model)
+    X_W = PoseRows(work.spare, XW_)
     for s in range(len(t)):
         kinematics(model, q[s], v[s], work)
         unit_columns(model, work)
@@ -53,30 +83,7 @@ def observe(  # type: ignore[no-untyped-def]
         if status != 0:
             return status, s
         inverse_dynamics(model, q[s], v[s], a[s], work, tau)
-        X_out, V_out, A_out = PoseRows(poses[s], 0), MotionRows(twists[s], 0), MotionRows(rates[s], 0)
-        F_out, R_out = ForceRows(wrenches[s], 0), ForceRows(reactions[s], 0)
-        for i in range(1, len(topology)):
-            R, p = X_W[i].R, X_LB[i - 1].p
-            w, w_dot = V[i].w, A[i].w
-            # velocity and acceleration of the body's origin, a point of the link
-            u = V[i].v + cross(w, p)
-            u_dot = A[i].v + cross(w, V[i].v) + cross(w_dot, p) + cross(w, cross(w, p))
-            X_out[i - 1] = X_W[i] @ X_LB[i - 1]
-            V_out[i - 1] = Motion(R @ w, R @ u)
-            A_out[i - 1] = Motion(R @ w_dot, R @ u_dot + g)
-            # the joint's wrench, and what it is without the effort along its freedoms
-            identity = Pose(Mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
-            kind = topology[i, KIND]
-            X_J = child_pose(kind, identity, body[i, PITCH], q[s], topology[i, IQ])
-            across = F[i]
-            for j in range(topology[i, IV], topology[i, IV] + topology[i, NV]):
-                effort = F[i] @ H[j]
-                if kind == HELICAL:
-                    across = across - Force(effort * H[j].w, 0.0 * H[j].v)
-                else:
-                    across = across - Force(effort * H[j].w, effort * H[j].v)
-            F_out[i - 1] = X_J @ F[i]
-            R_out[i - 1] = X_J @ across
+        tell(model, work, PoseRows(frames, 0), q[s], poses[s], twists[s], rates[s], wrenches[s], reactions[s])
         energies[s, 0] = kinetic_energy(model, v[s], work)
         energies[s, 1] = gravity_energy(model, X_W)
         energies[s, 2] = joint_energy(model, q[s]) + energy_of_elements(work, q[s], forces)

@@ -53,10 +53,10 @@ class Tree:
     joints of one freedom each.
     """
 
-    def __init__(self, system: System, _forest: Forest | None = None) -> None:
+    def __init__(self, system: System, _forest: Forest | None = None, coupled: bool = True) -> None:
         self.system = system
         self._compiled = compile_tree(system, _forest or spanning_forest(system))
-        self._coupling = find_coupling(system, self._compiled)
+        self._coupling = find_coupling(system, self._compiled) if coupled else None
         c = self._coupling or self._compiled
         self.nq, self.nv = c.nq, c.nv
         self._work = tables.new_work(self._compiled.model.topology.shape[0] - 1, self._compiled.nv)

@@ -1,0 +1,272 @@
+"""A tree with constraint rows as a problem of time integration.
+
+    M a + h + Cqᵀ λ = τ,   Cq a = γ − 2 α (Cq v − ν) − β² C
+
+Two ways to keep C = 0 and Cq v = ν, or neither:
+
+    Baumgarte    α, β > 0: C̈ + 2 α Ċ + β² C = 0
+    projection   after every step  Δq = −M⁻¹Cqᵀ A⁻¹ C until C = 0,  Δv = −M⁻¹Cqᵀ A⁻¹ (Cq v − ν),  A = Cq M⁻¹Cqᵀ:
+                 the shortest way in the metric of M
+
+The projection solves with what the last evaluation left factored, at a state that differs by the error of the step: a
+simplified Newton iteration, which is factored anew where it does not converge. Rows at velocity level have no part in Δq.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from nexdyn.generic import defines
+from nexdyn.integrate import problem as integration
+from nexdyn.integrate.problem import OK
+from nexdyn.joints.verbs import FREE, SPHERICAL, chart_rate, chart_step
+from nexdyn.kernel import formula, kernel
+from nexdyn.spatial.algebra import Force, Vec3
+from nexdyn.spatial.table import ForceRows, PoseRows
+from nexdyn.tree.aba import articulated_bodies
+from nexdyn.tree.elements import act
+from nexdyn.tree.kinematics import kinematics, world_poses
+from nexdyn.tree.loads import joint_efforts
+from nexdyn.tree.loops import (
+    C_ROW,
+    RATE_ROW,
+    SECOND_ROW,
+    LoopTables,
+    act_own,
+    evaluate_rows,
+    factor_rows,
+    largest_residual,
+    measure_own,
+    response,
+    solve_rows,
+    take_rows,
+)
+from nexdyn.tree.motion import TreeProblem, place, put_chart_rates
+from nexdyn.tree.tables import EXT_, XW_
+
+OPEN = 53
+"""Status: the rows do not close after a step."""
+CLOSED = 1e-12
+"""|C| in units of the mechanism's size at which positions, and |Ċ − ν| at which velocities are projected enough."""
+ROUNDED = 1e-9
+"""What is accepted where rounding leaves no less."""
+MOST = 12
+
+
+class LoopProblem(NamedTuple):
+    """A tree with rows in motion. tree.q, tree.v and tree.tau are longer by the coordinates of joints that were cut.
+
+    project: whether states are projected after a step. stages (ns, m + 2): of each stage of the integrator its time,
+    |C| and λ; stamp (1 + ns,): a counter, and when each stage was evaluated last.
+    """
+
+    tree: TreeProblem
+    loops: LoopTables
+    project: int
+    stages: Any
+    stamp: Any
+
+
+@kernel
+def closed_dynamics(model, work, loops, t, q, v, tau, forces, a):  # type: ignore[no-untyped-def]
+    """a (nv,) of the closed mechanism, and λ into loops.mu; `forces` tells whether links carry external forces."""
+    articulated_bodies(model, q, v, tau, forces, work, a)
+    evaluate_rows(model, work, loops, t, True)
+    factor_rows(work, loops, False)
+    of_rows, row_of, mu = loops.of_rows, loops.row_of, loops.mu
+    alpha, beta = loops.damping[0], loops.damping[1]
+    for r in range(len(mu)):
+        # (Cq M⁻¹Cqᵀ) λ = C̈₀ + 2 α Ċ + β² C
+        g, l = row_of[r, 0], row_of[r, 1]
+        mu[r] = of_rows[g, SECOND_ROW, l] + 2.0 * alpha * of_rows[g, RATE_ROW, l]
+        if not loops.velocity_level[r]:
+            mu[r] += beta * beta * of_rows[g, C_ROW, l]
+    solve_rows(loops)
+    response(model, work, loops)
+    for j in range(len(loops.change)):
+        a[j] -= loops.change[j]
+
+
+@kernel
+def correction(model, work, loops, t, q, v, tau, a, which):  # type: ignore[no-untyped-def]
+    """loops.change ← M⁻¹Cqᵀ (Cq M⁻¹Cqᵀ)⁻¹ x, what to take from q for x = C, from v for x = Cq v − ν; `which` says which."""
+    articulated_bodies(model, q, v, tau, None, work, a)
+    evaluate_rows(model, work, loops, t, False)
+    factor_rows(work, loops, which == C_ROW)
+    take_rows(loops, which)
+    solve_rows(loops)
+    response(model, work, loops)
+
+
+@formula
+def externals_cleared(model, work):  # type: ignore[no-untyped-def]
+    """F_ext ← 0."""
+    F, o = ForceRows(work.body, EXT_), Vec3(0.0, 0.0, 0.0)
+    for i in range(len(model.topology)):
+        F[i] = Force(o, o)
+
+
+@kernel
+def efforts(model, work, loops, t, q, v, tau, forces):  # type: ignore[no-untyped-def]
+    """τ of joints and forces, F_ext of forces and of what acts in cut joints. Returns a status."""
+    for n in range(len(loops.own)):
+        tau[len(tau) - 1 - n] = 0.0
+    joint_efforts(model, q, v, tau)
+    if len(loops.own) > 0 and forces is not None:
+        kinematics(model, q, v, work)
+        world_poses(model, work, PoseRows(work.spare, XW_))
+        measure_own(model, work, loops, t, q, v, forces)
+    status = act(model, work, t, q, v, tau, forces)
+    act_own(work, loops, t, q, v, tau, forces)
+    return status
+
+
+@defines(integration.rates)
+def _(problem: LoopProblem, t: float, y: Any, K: Any, i: float) -> Any:
+    tree, loops = problem.tree, problem.loops
+    place(tree, y)
+    status = efforts(tree.model, tree.work, loops, t, tree.q, tree.v, tree.tau, tree.forces)
+    if status != OK:
+        return status
+    for j in range(tree.n):
+        tree.tau[j] = tree.tau[j] + tree.u[j]
+    closed_dynamics(tree.model, tree.work, loops, t, tree.q, tree.v, tree.tau, tree.forces, tree.a)
+    put_chart_rates(tree, y, K, i)
+    for j in range(tree.n):
+        K[i, tree.n + j] = tree.a[j]
+    problem.stamp[0] += 1.0
+    problem.stamp[1 + i] = problem.stamp[0]
+    problem.stages[i, 0] = t
+    problem.stages[i, 1] = largest_residual(loops, C_ROW)
+    for r in range(len(loops.mu)):
+        problem.stages[i, 2 + r] = loops.mu[r]
+    return OK
+
+
+@defines(integration.recentre)
+def _(problem: LoopProblem, y: Any, K: Any, i: float) -> Any:
+    integration.recentre(problem.tree, y, K, i)
+
+
+@defines(integration.scale)
+def _(problem: LoopProblem, y: Any, s: Any, n: Any) -> Any:
+    integration.scale(problem.tree, y, s, n)
+
+
+@defines(integration.record)
+def _(problem: LoopProblem, t: float, y: Any, K: Any, out: Any, r: float) -> Any:
+    integration.record(problem.tree, t, y, K, out, r)
+    # λ and |C| of the stage evaluated last at this time
+    stages, stamp = problem.stages, problem.stamp
+    found = -1
+    for i in range(len(stages)):
+        if stages[i, 0] == t and (found < 0 or stamp[1 + i] > stamp[1 + found]):
+            found = i
+    first = out.shape[1] - stages.shape[1] + 1
+    for c in range(stages.shape[1] - 1):
+        out[r, first + c] = stages[found, 1 + c]
+
+
+@formula
+def move_base(tree, step):  # type: ignore[no-untyped-def]
+    """base ← base moved against the velocity `step` for a unit of time."""
+    runs, base, q = tree.runs, tree.base, tree.q
+    for e in range(len(runs)):
+        kind, k, j, count = runs[e, 0], runs[e, 1], runs[e, 2], runs[e, 3]
+        if kind == SPHERICAL or kind == FREE:
+            for m in range(j, j + count):
+                tree.v[m] = -step[m]
+                tree.a[m] = 0.0
+            chart_rate(kind, base, k, tree.a, tree.v, j, tree.rate)
+            chart_step(kind, base, k, tree.rate, j, q)
+            for m in range(count + 1):
+                base[k + m] = q[k + m]
+        else:
+            for m in range(count):
+                base[k + m] -= step[j + m]
+
+
+@formula
+def evaluate_at_base(problem, t, y):  # type: ignore[no-untyped-def]
+    """C and Ċ − ν at the base with the velocities of y; what is factored stays."""
+    tree = problem.tree
+    place(tree, y)
+    kinematics(tree.model, tree.q, tree.v, tree.work)
+    evaluate_rows(tree.model, tree.work, problem.loops, t, False)
+
+
+@formula
+def factored_at_base(problem, t, y, of_positions):  # type: ignore[no-untyped-def]
+    """The same, factored there."""
+    tree = problem.tree
+    place(tree, y)
+    articulated_bodies(tree.model, tree.q, tree.v, tree.tau, None, tree.work, tree.a)
+    evaluate_rows(tree.model, tree.work, problem.loops, t, False)
+    factor_rows(tree.work, problem.loops, of_positions)
+
+
+@kernel
+def project(problem, t, y):  # type: ignore[no-untyped-def]
+    """The base to C = 0, the velocities in y to Cq v = ν. Returns a status."""
+    tree, loops = problem.tree, problem.loops
+    mixed = False
+    for r in range(len(loops.mu)):
+        mixed = mixed or loops.velocity_level[r]
+    fresh = False
+    if mixed:
+        factored_at_base(problem, t, y, True)
+        fresh = True
+    else:
+        evaluate_at_base(problem, t, y)
+    before = largest_residual(loops, C_ROW)
+    for _ in range(MOST):
+        if before <= CLOSED:
+            break
+        take_rows(loops, C_ROW)
+        solve_rows(loops)
+        response(tree.model, tree.work, loops)
+        move_base(tree, loops.change)
+        if fresh:
+            factored_at_base(problem, t, y, True)
+        else:
+            evaluate_at_base(problem, t, y)
+        now = largest_residual(loops, C_ROW)
+        if not now < 0.3 * before and now > CLOSED:
+            if fresh and now < ROUNDED:
+                before = now
+                break
+            fresh = True
+            factored_at_base(problem, t, y, True)
+        before = now
+    if not before < ROUNDED:
+        return OPEN
+    if mixed or fresh:
+        factor_rows(tree.work, loops, False)
+    most = largest_residual(loops, RATE_ROW)
+    for _ in range(MOST):
+        if most <= CLOSED:
+            break
+        take_rows(loops, RATE_ROW)
+        solve_rows(loops)
+        response(tree.model, tree.work, loops)
+        for j in range(tree.n):
+            y[tree.n + j] -= loops.change[j]
+        if fresh:
+            break  # factored here, the velocities are exact
+        evaluate_at_base(problem, t, y)
+        now = largest_residual(loops, RATE_ROW)
+        if not now < 0.3 * most:
+            factored_at_base(problem, t, y, False)
+            fresh = True
+        most = now
+    return OK
+
+
+@defines(integration.settle)
+def _(problem: LoopProblem, t: float, y: Any, K: Any) -> Any:
+    if problem.project == 0:
+        return OK
+    status = project(problem, t, y)
+    place(problem.tree, y)
+    put_chart_rates(problem.tree, y, K, 0)
+    return status

@@ -1,0 +1,217 @@
+"""What can be told of the motion of a tree with constraint rows: as ``tree.observe``, with the forces of the rows.
+
+A row acts on its links with −λ g, g its gradient; on a link of the tree that is one more external wrench. The wrench of
+a joint that was cut on its child is the sum over the joint's own rows, taken to the joint's point in its parent-side
+frame; its springs, dampers and motors come on top in what it transmits, as do drivers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from nexdyn.constraints.tables import BODY_A, BODY_B, COUNT, FIRST, PAIR
+from nexdyn.constraints.verbs import gradient, value
+from nexdyn.forces.tables import ForceTables, force_tables
+from nexdyn.integrate.problem import FORCE_FAILED
+from nexdyn.kernel import formula, kernel
+from nexdyn.model.callbacks import failure
+from nexdyn.model.system import System
+from nexdyn.spatial.algebra import Force, T, Vec3, cross
+from nexdyn.spatial.table import ForceRows, PoseRows
+from nexdyn.tree import tables
+from nexdyn.tree.compile import Compiled
+from nexdyn.tree.crba import unit_columns
+from nexdyn.tree.elements import act, energy_of_elements, place_of_bodies
+from nexdyn.tree.energy import gravity_energy, kinetic_energy
+from nexdyn.tree.kinematics import kinematics, world_poses
+from nexdyn.tree.loads import joint_energy
+from nexdyn.tree.loop_tables import Rows, loop_tables
+from nexdyn.tree.loops import (
+    OWN_END,
+    OWN_JOINT,
+    OWN_Q,
+    OWN_TERM,
+    OWN_V,
+    REST,
+    STIFFNESS,
+    add_term_wrench,
+    link_pair,
+    measure_cut_joints,
+    own_effort,
+)
+from nexdyn.tree.observe import Observation, tell
+from nexdyn.tree.rnea import inverse_dynamics
+from nexdyn.tree.tables import EXT_, XW_
+from nexdyn.tree.tree import Tree
+
+NO_FORCES = ForceTables(np.zeros((0, 8), dtype=np.int64), np.zeros((0, 24)), np.zeros(0))
+
+
+@formula
+def wrench_on_child(tables_, X_W, k, e, t, near, size, child_first, k_joint):  # type: ignore[no-untyped-def]
+    """`size` times the gradient of term e of pair k on the child of the joint whose pair is k_joint, at the joint's point
+    in its parent-side frame. The child may come first in pair k."""
+    a, b = tables_.pairs[k_joint, BODY_A], tables_.pairs[k_joint, BODY_B]
+    joint = link_pair(tables_, k_joint, a, b, X_W)
+    pair = link_pair(tables_, k, tables_.pairs[k, BODY_A], tables_.pairs[k, BODY_B], X_W)
+    g = gradient(tables_, e, t, pair, near)
+    n, f = g.w_b, g.v_b
+    if child_first:
+        n, f = g.w_a, g.v_a
+    n, f = size * n, size * f
+    n = n + cross(X_W[b].p - (X_W[a].p + joint.s_A), f)
+    Rt = T(joint.R_A)
+    return Force(Rt @ n, Rt @ f)
+
+
+@kernel
+def cut_reactions(work, loops, joints, of_row, child_first, t, lam, out):  # type: ignore[no-untyped-def]
+    """out (n, 6): wrenches of the joints with pairs `joints` (n,) on their children; of_row (m,): whose row, or −1;
+    child_first (nt,): whether the child comes first in the pair of a term."""
+    tables_, X_W, R = loops.tables, PoseRows(work.spare, XW_), ForceRows(out, 0)
+    o = Vec3(0.0, 0.0, 0.0)
+    for n in range(len(joints)):
+        R[n] = Force(o, o)
+    for r in range(len(of_row)):
+        n = of_row[r]
+        if n >= 0:
+            for e in range(tables_.rows[r, FIRST], tables_.rows[r, FIRST] + tables_.rows[r, COUNT]):
+                k, size = tables_.terms[e, PAIR], -lam[r] * tables_.scale[e]
+                R[n] = R[n] + wrench_on_child(tables_, X_W, k, e, t, loops.near, size, child_first[e], joints[n])
+
+
+@kernel
+def observe_loops(  # type: ignore[no-untyped-def]
+    model, work, loops, frames, forces, joints, of_row, transmits, external, child_first, t, q, v, a, lam, q_all, v_all,
+    tau, poses, twists, rates, wrenches, reactions, energies, own,
+):  # fmt: skip
+    """As `observe`, with rows: wrenches and reactions (N, nb + nc, 6) hold the cut joints behind those of the tree.
+
+    of_row, transmits (m,): the cut joint whose row it is, and that which transmits its force; external (m,): whether its
+    force comes to the links of the tree from outside. q_all, v_all, tau: room for a state with the coordinates of cut
+    joints; own (N, 2, no): these and their velocities.
+    """
+    X_W, F_ext = PoseRows(work.spare, XW_), ForceRows(work.body, EXT_)
+    tables_, nb, o = loops.tables, len(model.topology) - 1, Vec3(0.0, 0.0, 0.0)
+    nq, nv = q.shape[1], v.shape[1]
+    for s in range(len(t)):
+        for k in range(nq):
+            q_all[k] = q[s, k]
+        for j in range(nv):
+            v_all[j] = v[s, j]
+        for j in range(len(tau)):
+            tau[j] = 0.0
+        kinematics(model, q_all, v_all, work)
+        unit_columns(model, work)
+        world_poses(model, work, X_W)
+        for r in range(len(tables_.rows)):
+            for e in range(tables_.rows[r, FIRST], tables_.rows[r, FIRST] + tables_.rows[r, COUNT]):
+                k = tables_.terms[e, PAIR]
+                pair = link_pair(tables_, k, tables_.pairs[k, BODY_A], tables_.pairs[k, BODY_B], X_W)
+                value(tables_, e, t[s], pair, loops.near)
+        measure_cut_joints(model, work, loops, t[s], q_all, v_all)
+        for n in range(len(loops.own)):
+            own[s, 0, n], own[s, 1, n] = q_all[loops.own[n, OWN_Q]], v_all[loops.own[n, OWN_V]]
+        for i in range(len(model.topology)):
+            F_ext[i] = Force(o, o)
+        status = act(model, work, t[s], q_all, v_all, tau, forces)
+        if status != 0:
+            return status, s
+        # act has computed velocities, and H as the joints store it
+        unit_columns(model, work)
+        elastic = 0.0
+        cut_reactions(work, loops, joints, of_row, child_first, t[s], lam[s], reactions[s, nb:])
+        cut_reactions(work, loops, joints, transmits, child_first, t[s], lam[s], wrenches[s, nb:])
+        W = ForceRows(wrenches[s], 0)
+        for n in range(len(loops.own)):
+            k, e, x = loops.own[n, OWN_END], loops.own[n, OWN_TERM], q_all[loops.own[n, OWN_Q]]
+            effort = tau[loops.own[n, OWN_V]] + own_effort(loops, n, q_all, v_all)
+            add_term_wrench(tables_, work, k, e, t[s], loops.near, effort)
+            elastic += 0.5 * loops.own_numbers[n, STIFFNESS] * (x - loops.own_numbers[n, REST]) ** 2
+            j = loops.own[n, OWN_JOINT]
+            F = wrench_on_child(tables_, X_W, k, e, t[s], loops.near, effort, child_first[e], joints[j])
+            W[nb + j] = W[nb + j] + F
+        for r in range(len(external)):
+            if external[r]:
+                for e in range(tables_.rows[r, FIRST], tables_.rows[r, FIRST] + tables_.rows[r, COUNT]):
+                    size = -lam[s, r] * tables_.scale[e]
+                    add_term_wrench(tables_, work, tables_.terms[e, PAIR], e, t[s], loops.near, size)
+        inverse_dynamics(model, q_all, v_all, a[s], work, tau)
+        tell(model, work, PoseRows(frames, 0), q_all, poses[s], twists[s], rates[s], wrenches[s], reactions[s])
+        energies[s, 0] = kinetic_energy(model, v_all, work)
+        energies[s, 1] = gravity_energy(model, X_W)
+        energies[s, 2] = joint_energy(model, q_all) + energy_of_elements(work, q_all, forces) + elastic
+    return 0, len(t)
+
+
+@dataclass(frozen=True)
+class LoopObservation(Observation):
+    """As `Observation`; the joints that were cut stand behind those of the tree. Their coordinates, as far as these are
+    numbers, and the velocities of these are own_q, own_v (N, no)."""
+
+    own_q: np.ndarray
+    own_v: np.ndarray
+
+
+class LoopObserver:
+    """Observes motions of a tree with rows: on the tables in which welded bodies are links of their own."""
+
+    def __init__(self, system: System, tree: Tree, cut: list[str], dropped: Collection[str] = ()) -> None:
+        self.system, self.cut = system, cut
+        c = self.compiled = tree.unmerged
+        self.rows = loop_tables(system, c, cut, dropped=dropped)
+        self.near = self.rows.tables.near.copy()
+        names = list(system.joints)
+        number = {name: n for n, name in enumerate(cut)}
+        self.joints = np.array([names.index(name) for name in cut], dtype=np.int64)
+        own = [row.driver is None and row.coupling is None for row in self.rows.rows]
+        at_cut = [number.get(row.joint, -1) for row in self.rows.rows]
+        self.of_row = np.array([n if mine else -1 for n, mine in zip(at_cut, own, strict=True)], dtype=np.int64)
+        self.transmits = np.array(at_cut, dtype=np.int64)
+        # what drives a joint of the tree, or makes it mimic another, is part of what the joint transmits
+        self.external = np.array(
+            [n >= 0 or not row.joint for n, row in zip(at_cut, self.rows.rows, strict=True)], dtype=np.bool_
+        )
+
+    def observe(
+        self, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, lam: np.ndarray, with_forces: bool = True
+    ) -> LoopObservation:
+        """Samples t (N,), q (N, nq), v, a (N, nv) and multipliers lam (N, m). SolveError where a force fails."""
+        c, loops = self.compiled, self.rows.tables
+        forces = forces_of(self.system, c, self.rows) if with_forces else NO_FORCES
+        loops.near[:] = self.near
+        n, nb, nc, no = len(t), len(c.arc_of_link) - 1, len(self.cut), len(loops.own)
+        frames = np.concatenate([c.R_LB.reshape(nb, 9), c.p_LB], axis=1)
+        poses, energies = np.empty((n, nb, 12)), np.empty((n, 3))
+        twists, rates = np.empty((2, n, nb, 6))
+        wrenches, reactions = np.empty((2, n, nb + nc, 6))
+        own = np.empty((n, 2, no))
+        status, failed = observe_loops(  # type: ignore[call-arg]
+            c.model, tables.new_work(nb, c.nv), loops, frames, forces, self.joints, self.of_row, self.transmits,
+            self.external, self.rows.child_first, *(np.ascontiguousarray(x) for x in (t, q, v, a, lam)),
+            np.zeros(c.nq + no), np.zeros(c.nv + no), np.zeros(c.nv + no), poses, twists, rates, wrenches, reactions,
+            energies, own,
+        )  # fmt: skip
+        if status >= FORCE_FAILED:
+            element = list(self.system.forces.values())[status - FORCE_FAILED]
+            raise failure(element, float(t[failed]), element.callbacks())
+        return LoopObservation(
+            poses[..., :9].reshape(n, nb, 3, 3), poses[..., 9:], twists[..., :3], twists[..., 3:], rates[..., :3],
+            rates[..., 3:], wrenches, reactions, energies[:, 0], energies[:, 1], energies[:, 2], own[:, 0], own[:, 1],
+        )  # fmt: skip
+
+
+def forces_of(system: System, c: Compiled, rows: Rows) -> ForceTables:
+    """The force elements of a system whose loops were cut: those in joints that were cut act in `rows.own`."""
+    arcs = {arc.name: a for a, arc in enumerate(c.forest.arcs)}
+    first = {}
+    for n, (joint, _) in enumerate(rows.own):
+        first.setdefault(joint, (c.nq + n, c.nv + n))
+
+    def freedom(joint: str) -> tuple[int, int]:
+        return first[joint] if joint in first else (int(c.first_q[arcs[joint]]), int(c.first_v[arcs[joint]]))
+
+    return force_tables(system, place_of_bodies(c), freedom) if system.forces else NO_FORCES

@@ -1,0 +1,336 @@
+"""The tables of constraint rows on a tree: which rows there are, in which groups, on which paths.
+
+Rows are those of joints that were cut, of couplings and mimic joints, and of drivers, in this order; groups with higher
+priorities come first, as do rows of higher priority in a group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from nexdyn.constraint_rows import Row, RowBuilder, coordinate, measured
+from nexdyn.constraints.kinds import ANGLE, LENGTHS, VELOCITIES
+from nexdyn.constraints.tables import COUNT, FIRST, PAIR, PRIMITIVE, ConstraintTables
+from nexdyn.errors import InputError
+from nexdyn.model.callbacks import Callback
+from nexdyn.model.coupling import MEDIUM, Coupled, Law
+from nexdyn.model.functions import Function
+from nexdyn.model.joint import Joint
+from nexdyn.model.system import System
+from nexdyn.model.time_kernels import time_callbacks, time_row
+from nexdyn.packs import LANES
+from nexdyn.spatial.rotations import quaternion
+from nexdyn.tree import tables
+from nexdyn.tree.compile import Compiled
+from nexdyn.tree.loops import LoopTables
+
+Array = np.ndarray
+
+
+class OwnCoordinate(NamedTuple):
+    """A coordinate of a joint that was cut."""
+
+    joint: str
+    freedom: int
+
+
+class Rows(NamedTuple):
+    """What was compiled: the rows by name, the tables, the functions of the drivers, and the places of what they measure.
+
+    near: place in `LoopTables.near` of (joint, equation). own: the coordinates of cut joints, in the order of the tables.
+    child_first (nt,): whether the child of the joint that a term is of comes first in its pair.
+    """
+
+    rows: list[Row]
+    tables: LoopTables
+    functions: list[Function]
+    callbacks: tuple[Callback, ...]
+    near: dict[tuple[str, str], int]
+    own: list[OwnCoordinate]
+    child_first: Array
+
+
+def loop_tables(
+    system: System, c: Compiled, cut: Sequence[str], drivers: bool = True, dropped: Collection[str] = ()
+) -> Rows:
+    """The rows on the tree `c` of `system`, but those named in `dropped` ("hinge.DX").
+
+    drivers: whether its drivers act. Raises InputError for a cut joint whose efforts a tree cannot carry.
+    """
+    builder = _builder(system)
+    joints = dict.fromkeys(cut)
+    for joint in system.joints.values():
+        if joint.name in joints:
+            builder.add_joint(joint)
+        else:
+            builder.add_pair(joint.parent.name, joint.child.name, _frame(joint, system))
+    _add_couplings(system, builder)
+    functions = _add_drivers(system, builder) if drivers else []
+    own, measures, numbers = _own_coordinates(system, builder, cut, c)
+    given = builder.tables()
+    priority = {}
+    for row in builder.rows:
+        priority[_owner(row)] = max(row.priority, priority.get(_owner(row), 0))
+    kept = [r for r in range(len(builder.rows)) if str(builder.rows[r]) not in dropped]
+    first_of: dict[tuple[str, str], int] = {}
+    for r in kept:
+        first_of.setdefault(_owner(builder.rows[r]), r)
+
+    def key(r: int) -> tuple[int, int, int, int]:
+        row = builder.rows[r]
+        return -priority[_owner(row)], first_of[_owner(row)], -row.priority, r
+
+    order = sorted(kept, key=key)
+    rows = [builder.rows[r]._replace(index=i) for i, r in enumerate(order)]
+    on_links, of_link = _on_links(system, c, given, order)
+    used = sorted({int(given.terms[e, PAIR]) for r in order for e in _terms(given, r)} | {int(m[0]) for m in measures})
+    data: list[float] = []
+    at = []
+    for function in functions:
+        at.append(len(data))
+        data += time_row(function)
+    near = builder.near_start()
+    arrays = _group_tables(c, rows, on_links)
+    m, ng = len(rows), len(arrays["groups"])
+    places = sum(int(n) for n in arrays["path"][:, 4])
+    longest = int(arrays["groups"][:, 5].max(initial=0))
+    loops = LoopTables(
+        tables=on_links, **arrays, needed=_needed(c, [int(i) for k in used for i in of_link[k]]),
+        outward=_outward(c, arrays["path"]), velocity_level=_velocity_level(on_links), units=_units(c, on_links),
+        functions=np.array([*data, 0.0]), driver_at=np.array(at, dtype=np.int64),
+        own=_own_table(c, cut, own, measures),
+        own_numbers=np.array(numbers).reshape(-1, 5), near=near, s=np.zeros((max(places, 1), 1, LANES)),
+        carried=np.zeros((max(longest, 1), 6, LANES)), gradient=np.zeros((1, 12, LANES)), A=np.zeros((m, m)),
+        of_rows=np.zeros((max(ng, 1), 4, LANES)), mu=np.zeros(m), change=np.zeros(c.nv), damping=np.zeros(2),
+    )  # fmt: skip
+    callbacks = tuple(callback for function in functions for callback in time_callbacks(function))
+    return Rows(rows, loops, functions, callbacks, dict(builder.near), own, _child_first(system, builder, given))
+
+
+def _builder(system: System) -> RowBuilder:
+    number_of = {name: i for i, name in enumerate(["ground", *system.bodies])}
+    q = np.zeros((len(number_of), 7))
+    q[:, 0] = 1.0
+    for i, body in enumerate(system.bodies.values(), start=1):
+        R, p = body.pose(system.values)
+        q[i] = [*quaternion(R), *p]
+    return RowBuilder(system, number_of, q)
+
+
+def _frame(joint: Joint, system: System) -> Array:
+    R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(system.values)
+    return np.concatenate([R_AJ.ravel(), p_AJ, R_BJ.ravel(), p_BJ])
+
+
+def _add_couplings(system: System, builder: RowBuilder) -> None:
+    values = system.values
+    for coupling in system.couplings.values():
+        row = Row("", coupling.equation, coupling.priority, 0, None, coupling.name)
+        builder.add_coupling(row, coupling.law(values))
+    for joint in system.joints.values():
+        mimic = joint.resolved(values).mimic if joint.mimic is not None else None
+        if mimic is not None:
+            law = Law((Coupled(joint.name, 0, 1.0), Coupled(mimic.joint, 0, -mimic.multiplier)), mimic.offset)
+            builder.add_coupling(Row(joint.name, "Mimic", MEDIUM, 0, None, joint.name), law)
+
+
+def _add_drivers(system: System, builder: RowBuilder) -> list[Function]:
+    functions: list[Function] = []
+    for driver in system.drivers.values():
+        what = measured(system, driver)
+        pair = builder.add_pair(what.a, what.b, what.frame)
+        near = builder.near_of((what.joint, what.equation)) if what.primitive == ANGLE else -1
+        row = Row(what.joint, what.equation, driver.priority, 0, driver.name)
+        builder.add_row(row, [(pair, what.primitive, near, 1.0)], what.offset, len(functions))
+        functions.append(driver.resolved(system.values))
+    return functions
+
+
+def _own_coordinates(
+    system: System, builder: RowBuilder, cut: Sequence[str], c: Compiled
+) -> tuple[list[OwnCoordinate], list[tuple[int, int]], list[list[float]]]:
+    """The coordinates of cut joints: (pair, term) that measures each, and its stiffness, rest, damping and friction.
+
+    InputError for efforts in a joint whose coordinates are no numbers one by one, and for armature, which only a joint
+    of the tree has.
+    """
+    forced = {name for force in system.forces.values() for name in force.joints()}
+    own, measures, numbers = [], [], []
+    for name in cut:
+        joint = system.joints[name]
+        if not joint.nv:
+            continue
+        found = joint.resolved(system.values)
+        acting = found.stiffness.any() or found.damping.any() or found.friction.any() or name in forced
+        if found.armature.any() or (acting and len(joint.coordinates) != joint.nv):
+            what = "armature" if found.armature.any() else "springs, dampers and motors of its own"
+            raise InputError(
+                f"joint {name!r} ({joint.kind}) would be cut open, and only joints of the spanning tree have {what}; cut "
+                f"another joint of its loop: nx.Loops(cut=[…])"
+            )
+        for freedom in range(len(joint.coordinates)):
+            what_ = coordinate(joint, freedom, system.values)
+            pair = builder.pair_of_joint[name]
+            if what_.a != joint.parent.name:
+                pair = builder.add_pair(what_.a, what_.b, what_.frame)
+            near = builder.near_of((name, what_.equation)) if what_.primitive == ANGLE else -1
+            measures.append((pair, len(builder.terms)))
+            builder.terms.append((pair, what_.primitive, -1, near))
+            builder.scale.append(1.0)
+            own.append(OwnCoordinate(name, freedom))
+            numbers.append([
+                float(found.stiffness[freedom]), float(found.rest[freedom]), float(found.damping[freedom]),
+                float(found.friction[freedom]), float(found.friction_speed),
+            ])  # fmt: skip
+    return own, measures, numbers
+
+
+def _own_table(c: Compiled, cut: Sequence[str], own: list[OwnCoordinate], measures: list[tuple[int, int]]) -> Array:
+    """Coordinates of cut joints stand behind those of the tree."""
+    number = {name: n for n, name in enumerate(cut)}
+    rows = [(*measures[n], c.nq + n, c.nv + n, number[joint]) for n, (joint, _) in enumerate(own)]
+    return np.array(rows, dtype=np.int64).reshape(-1, 5)
+
+
+def _child_first(system: System, builder: RowBuilder, given: ConstraintTables) -> Array:
+    """Whether the child of the joint whose row or coordinate a term is comes first in its pair."""
+    found = np.zeros(len(given.terms), dtype=np.bool_)
+    children = {(builder.number_of[j.child.name], builder.number_of[j.parent.name]) for j in system.joints.values()}
+    joints = len(system.joints)
+    for e, term in enumerate(given.terms):
+        found[e] = term[PAIR] >= joints and tuple(given.pairs[term[PAIR]].tolist()) in children
+    return found
+
+
+def _owner(row: Row) -> tuple[str, str]:
+    """Rows of one owner go together; a mimic joint's row is not one of the joint's own."""
+    return ("coupling", row.coupling) if row.coupling is not None else row.owner
+
+
+def _terms(given: ConstraintTables, r: int) -> range:
+    return range(int(given.rows[r, FIRST]), int(given.rows[r, FIRST] + given.rows[r, COUNT]))
+
+
+def _on_links(system: System, c: Compiled, given: ConstraintTables, order: list[int]) -> tuple[ConstraintTables, Array]:
+    """The tables with links in place of bodies, rows in their new order."""
+    link, R_LB, p_LB = [0], [np.eye(3)], [np.zeros(3)]
+    arcs = {arc.child.name: a for a, arc in enumerate(c.forest.arcs)}
+    for name in system.bodies:
+        a = arcs[name]
+        link.append(int(c.link[a]))
+        R_LB.append(c.R_LB[a])
+        p_LB.append(c.p_LB[a])
+    frames = given.frames.reshape(-1, 2, 12).copy()
+    for k, pair in enumerate(given.pairs.tolist()):
+        for side, body in enumerate(pair):
+            R, p = R_LB[body], p_LB[body]
+            frames[k, side, 9:] = p + R @ frames[k, side, 9:]
+            frames[k, side, :9] = (R @ frames[k, side, :9].reshape(3, 3)).ravel()
+    pairs = np.array(link, dtype=np.int64)[given.pairs].reshape(-1, 2)
+    tables_ = ConstraintTables(
+        pairs, frames.reshape(-1, 24), given.terms, given.scale, given.rows[order].reshape(-1, 3), given.offset[order],
+        given.data,
+    )  # fmt: skip
+    return tables_, pairs
+
+
+def _group_tables(c: Compiled, rows: list[Row], given: ConstraintTables) -> dict[str, Array]:
+    """Groups, ends, slots, paths, and which freedoms groups share."""
+    parts: list[list[int]] = []
+    for r, row in enumerate(rows):
+        if parts and len(parts[-1]) < LANES and _owner(rows[parts[-1][0]]) == _owner(row):
+            parts[-1].append(r)
+        else:
+            parts.append([r])
+    groups: list[tuple[int, ...]] = []
+    ends: list[tuple[int, ...]] = []
+    slots: list[tuple[int, int]] = []
+    path: list[tuple[int, ...]] = []
+    row_of: list[tuple[int, int]] = []
+    freedoms: list[dict[int, int]] = []  # of each group: place in s of every freedom on its path
+    place = 0
+    for g, part in enumerate(parts):
+        by_pair: dict[int, list[tuple[int, int]]] = {}
+        for lane, r in enumerate(part):
+            row_of.append((g, lane))
+            for e in _terms(given, r):
+                by_pair.setdefault(int(given.terms[e, PAIR]), []).append((e, lane))
+        links = _ancestors(c, {int(i) for k in by_pair for i in given.pairs[k]})
+        links.reverse()  # outermost first: a parent has a smaller number
+        where = {i: n for n, i in enumerate(links)}
+        groups.append((part[0], len(part), len(ends), len(by_pair), len(path), len(links)))
+        for k, terms in by_pair.items():
+            a, b = (int(i) for i in given.pairs[k])
+            ends.append((k, a, b, where.get(a, -1), where.get(b, -1), len(slots), len(terms)))
+            slots += terms
+        own: dict[int, int] = {}
+        for i in links:
+            parent, first, count = (int(x) for x in c.model.topology[i, [tables.PARENT, tables.IV, tables.NV]])
+            path.append((i, where.get(parent, -1), place, first, count))
+            own |= {first + m: place + m for m in range(count)}
+            place += count
+        freedoms.append(own)
+    couples: list[tuple[int, ...]] = []
+    shared: list[tuple[int, int, int]] = []
+    first_in_A = np.arange(len(rows), dtype=np.int64)
+    on_freedom: dict[int, list[int]] = {}
+    for g, own in enumerate(freedoms):
+        others = {h for j in own for h in on_freedom.get(j, ())}
+        for h in [*sorted(others), g]:
+            both = [j for j in own if j in freedoms[h]]
+            couples.append((g, h, len(shared), len(both)))
+            shared += [(own[j], freedoms[h][j], j) for j in both]
+        lowest = min([*others, g])
+        for r in parts[g]:
+            first_in_A[r] = groups[lowest][0]
+        for j in own:
+            on_freedom.setdefault(j, []).append(g)
+
+    def table(x: list[tuple[int, ...]] | list[tuple[int, int]] | list[tuple[int, int, int]], width: int) -> Array:
+        return np.array(x, dtype=np.int64).reshape(-1, width)
+
+    return {
+        "groups": table(groups, 6), "ends": table(ends, 7), "slots": table(slots, 2), "row_of": table(row_of, 2),
+        "path": table(path, 5), "couples": table(couples, 4), "shared": table(shared, 3), "first_in_A": first_in_A,
+    }  # fmt: skip
+
+
+def _ancestors(c: Compiled, links: Collection[int]) -> list[int]:
+    """The links and all that they hang on, without the world, inner ones first."""
+    found = set()
+    for i in links:
+        while i > 0 and i not in found:
+            found.add(i)
+            i = int(c.model.topology[i, tables.PARENT])
+    return sorted(found)
+
+
+def _needed(c: Compiled, links: Collection[int]) -> Array:
+    return np.array(_ancestors(c, links), dtype=np.int64)
+
+
+def _outward(c: Compiled, path: Array) -> Array:
+    """Links of the trees in which some path lies."""
+    topology = c.model.topology
+    touched = np.zeros(len(topology), dtype=bool)
+    on_path = set(path[:, 0].tolist())
+    for i in range(1, len(topology)):
+        touched[i] = i in on_path or touched[topology[i, tables.PARENT]]
+    return np.flatnonzero(touched).astype(np.int64)
+
+
+def _velocity_level(given: ConstraintTables) -> Array:
+    """Whether the rows are velocities, without a C."""
+    return np.array([given.terms[r[FIRST], PRIMITIVE] in VELOCITIES for r in given.rows], dtype=np.bool_)
+
+
+def _units(c: Compiled, given: ConstraintTables) -> Array:
+    """1/L for rows in m, 1 for others, with L the size of the mechanism; a coefficient above 1 counts no more than 1."""
+    arms = [c.model.body[1:, tables.POSE + 9 : tables.POSE + 12], given.frames[:, 9:12], given.frames[:, 21:24]]
+    size = max(float(np.linalg.norm(x, axis=1).max(initial=0.0)) for x in arms)
+    length = np.array([given.terms[r[FIRST], PRIMITIVE] in LENGTHS for r in given.rows], dtype=bool)
+    weight = np.array([max(1.0, *np.abs(given.scale[r[FIRST] : r[FIRST] + r[COUNT]])) for r in given.rows])
+    return np.where(length, 1.0 / (size or 1.0), 1.0) / weight if len(length) else np.zeros(0)
