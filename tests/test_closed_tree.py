@@ -224,8 +224,52 @@ def test_what_cannot_be_is_refused(build: Callable[[], Any], error: type[Excepti
         build()
 
 
-def test_what_minimal_coordinates_with_loops_do_not_carry_is_said() -> None:
+def test_a_driver_is_a_row_that_holds_its_joint() -> None:
     system = mechanisms.four_bar()
-    system.add_driver(nx.Driver("motor", "A", 0.1))
-    with pytest.raises(InputError, match="driver 'motor' is not carried"):
-        nx.ClosedTree(system)
+    system.add_driver(nx.Driver("motor", "A", "=0.1 + 0.5*t"))
+    closed = nx.ClosedTree(system)
+    q = closed.close(closed.tree.described(), t=0.2)
+    place = closed.tree.coordinates["A"]
+    assert q[place.q] == pytest.approx(0.2, abs=1e-9)
+    v = closed.consistent_velocity(q, np.zeros(3), t=0.2)
+    assert v[place.v] == pytest.approx(0.5, abs=1e-9)
+    a, lam = closed.dynamics(q, v, np.zeros(3), t=0.2)
+    assert a[place.v] == pytest.approx(0.0, abs=1e-9)
+    # what the motor takes is what the open mechanism would need at that joint to move like this
+    (motor,) = [row.index for row in closed.rows if row.driver == "motor"]
+    undriven = nx.ClosedTree(mechanisms.four_bar())
+    tau = np.zeros(3)
+    tau[place.v] = -lam[motor]
+    assert_allclose(undriven.dynamics(q, v, tau).a, a, atol=1e-8)
+
+
+def test_efforts_that_a_cut_joint_cannot_have_are_refused() -> None:
+    system = mechanisms.four_bar()
+    changed = nx.System("four-bar", gravity=(0, -9.81, 0))
+    for body in system.bodies.values():
+        changed.add_body(body.name, mass=1.0, inertia=mechanisms.INERTIA, position=body.position)
+    for name, a, b, at in (("A", "ground", "crank", (0, 0, 0)), ("B", "crank", "coupler", (0, 1, 0)),
+                           ("C", "coupler", "rocker", (1.5, 1.4, 0)), ("D", "ground", "rocker", (2, 0, 0))):  # fmt: skip
+        changed.add_joint(nx.Revolute(name, a, b, at=at, axis=(0, 0, 1), armature=0.1 if name == "C" else 0.0))
+    with pytest.raises(
+        InputError, match=r"joint 'C' .* would be cut open, and only joints of the spanning tree have armature"
+    ):
+        nx.ClosedTree(changed)
+    assert nx.ClosedTree(changed, cut=["D"]).cut_joints == ["D"]
+
+
+def test_a_joint_is_led_to_its_coordinate_on_the_same_branch() -> None:
+    """Asked to turn by 2 rad at once the crank takes its coupler along; a single Newton step would jump."""
+    closed = nx.ClosedTree(mechanisms.four_bar())
+    start = closed.tree.described()
+    place = closed.tree.coordinates["A"].q
+    q = closed.close({"A": 1.2})
+    by_steps = start
+    for angle in np.linspace(0.0, 1.2, 61)[1:]:
+        by_steps = by_steps.copy()
+        by_steps[place] = angle
+        by_steps = nx.ClosedTree.close(closed, by_steps, lock=["A"])
+    assert_allclose(q, by_steps, atol=1e-8)
+    assert np.abs(closed.residual(q)).max() < 1e-9
+    with pytest.raises(InputError, match="no moving joint 'C'"):
+        closed.close({"C": 0.1})

@@ -51,8 +51,8 @@ _HOMES = {
         "UserJointForce",
     ),
     "nexdyn.integrate.methods": (
-        "Baumgarte", "DormandPrince", "ExplicitEuler", "HHT", "ImplicitEuler", "IndexOne", "Partitioning", "Projection", "RungeKutta4",
-        "SemiImplicitEuler",
+        "Baumgarte", "DormandPrince", "ExplicitEuler", "HHT", "ImplicitEuler", "IndexOne", "Loops", "Partitioning",
+        "Projection", "RungeKutta4", "SemiImplicitEuler",
     ),
     "nexdyn.tree.closed": ("ClosedTree",),
     "nexdyn.tree.tree": ("Tree",),
@@ -120,6 +120,7 @@ if TYPE_CHECKING:
         ExplicitEuler,
         ImplicitEuler,
         IndexOne,
+        Loops,
         Partitioning,
         Projection,
         RungeKutta4,

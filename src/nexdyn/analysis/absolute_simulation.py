@@ -394,9 +394,9 @@ def kept_rows(report: AssemblyReport) -> np.ndarray:
     return kept
 
 
-def needs_bodies(system: System) -> bool:
-    """Whether a system has what minimal coordinates do not carry: closed loops, drivers, joints that only constrain."""
-    if system.drivers or system.couplings:
+def needs_bodies(system: System, couplings: bool = True) -> bool:
+    """Whether a system has what a tree alone does not carry: closed loops, drivers, joints that only constrain, couplings."""
+    if system.drivers or (couplings and system.couplings):
         return True
     leader = {name: name for name in ["ground", *system.bodies]}
 

@@ -18,8 +18,10 @@ ROUNDING = 1e-14
 """Part of a link's moments of inertia below which a pivot is what rounding left."""
 
 
-def build_problem(tree: Tree, q: np.ndarray, dynamics: Literal["aba", "crba", "cfa"]) -> TreeProblem:
-    """Tables and scratch of their own for the motion of `tree` from `q`."""
+def build_problem(
+    tree: Tree, q: np.ndarray, dynamics: Literal["aba", "crba", "cfa"], with_forces: bool = True
+) -> TreeProblem:
+    """Tables and scratch of their own for the motion of `tree` from `q`; with the forces of its system, or without."""
     c, coupling = tree.compiled, tree.coupling
     work = tables.new_work(len(c.model.topology) - 1, c.nv)
     joints = [
@@ -44,7 +46,7 @@ def build_problem(tree: Tree, q: np.ndarray, dynamics: Literal["aba", "crba", "c
     return TreeProblem(
         model=c.model, work=work, joints=_rows(joints), runs=_rows(_runs(joints)), n=n, base=q.copy(),
         q=np.zeros(tree.nq), v=np.zeros(n), a=np.zeros(n), tau=np.zeros(c.nv), u=np.zeros(n), rate=np.zeros(n),
-        forces=tables_of(tree.system, c), coupling=coupled, factorisation=factorisation,
+        forces=tables_of(tree.system, c) if with_forces else None, coupling=coupled, factorisation=factorisation,
     )  # fmt: skip
 
 

@@ -18,10 +18,10 @@ import numpy as np
 from nexdyn.analysis.absolute_simulation import BodySimulation, needs_bodies
 from nexdyn.analysis.index1_simulation import IndexOneSimulation
 from nexdyn.analysis.interrupt import interrupts_wait
+from nexdyn.analysis.loop_simulation import ClosedSystem, closed_system, needs_rows
 from nexdyn.analysis.potential_simulation import PotentialSimulation
 from nexdyn.analysis.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.analysis.report import AssemblyReport
-from nexdyn.tree.states import unit_quaternions, vector
 from nexdyn.errors import InputError, NexDynWarning, SolveError, unknown
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
@@ -32,6 +32,7 @@ from nexdyn.integrate.methods import (
     FixedStep,
     ImplicitEuler,
     IndexOne,
+    Loops,
     Method,
     RungeKutta4,
     SemiImplicitEuler,
@@ -46,6 +47,8 @@ from nexdyn.results.result import Result
 from nexdyn.tree.cfa_solve import refuse
 from nexdyn.tree.cfa_tables import ConstraintTables
 from nexdyn.tree.described import described_coordinates
+from nexdyn.tree.loop_motion import OPEN
+from nexdyn.tree.states import unit_quaternions, vector
 from nexdyn.tree.tree import Tree
 
 Progress = Callable[[float, float], None]
@@ -67,13 +70,15 @@ def simulate(
     output_every: int = 1,
     output_times: Any = None,
     dynamics: Literal["aba", "crba", "cfa"] = "aba",
+    loops: Loops | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Run `system` until `t_end` [s] and return what was recorded.
 
     method: RungeKutta4(1e-3) by default, ExplicitEuler, SemiImplicitEuler, DormandPrince in minimal coordinates; HHT in
         absolute coordinates, by default where a system has closed loops, drivers or couplings.
-    initial: a Result to go on from its last state, or with HHT the report of `nx.assemble`.
+    loops: how minimal coordinates keep loops and drivers; Loops(), projection, by default.
+    initial: a Result to go on from its last state, or of a system with loops or drivers the report of `nx.assemble`.
     q0, v0: arrays in the order of `Tree(system).joint_names`, or {joint: numbers}; default as described, at rest.
     output_every: steps between outputs. output_times [s]: with DormandPrince (dense output) and HHT, outputs there instead.
     dynamics: "aba"; "crba" with the branch-sparse factorisation; or "cfa", the constraint force algorithm.
@@ -83,26 +88,46 @@ def simulate(
     force fails, or the step becomes too small. An interrupt (Ctrl-C) returns what was reached, with a NexDynWarning.
     """
     simulation = simulation_of(
-        system, method, initial=initial, q0=q0, v0=v0, output_every=output_every, dynamics=dynamics
+        system, method, initial=initial, q0=q0, v0=v0, output_every=output_every, dynamics=dynamics, loops=loops
     )
     return simulation.run(t_end, output_times=output_times, progress=progress)
 
 
 def simulation_of(
-    system: System, method: Method | None = None, *, dynamics: Literal["aba", "crba", "cfa"] = "aba", **options: Any
+    system: System,
+    method: Method | None = None,
+    *,
+    dynamics: Literal["aba", "crba", "cfa"] = "aba",
+    loops: Loops | None = None,
+    **options: Any,
 ) -> Simulation | BodySimulation:
     """The simulation for a method, or for a system; arguments as for `nx.simulate`."""
     if not isinstance(system, System):
         raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
-    if method is None and needs_bodies(system):
+    if method is None and loops is None and needs_bodies(system):
         method = HHT()
+    if loops is not None and method is not None and method.coordinates != "tree":
+        raise InputError(f"loops={loops!r} is for minimal coordinates; {method!r} moves bodies: leave loops out")
     if isinstance(method, ImplicitEuler):
         return PotentialSimulation(system, method, **options)
     if isinstance(method, HHT):
         return BodySimulation(system, method, **options)
     if isinstance(method, IndexOne):
         return IndexOneSimulation(system, method, **options)
-    return Simulation(system, method, dynamics=dynamics, **options)
+    return Simulation(system, method, dynamics=dynamics, loops=loops, **options)
+
+
+def _closed(system: System, loops: Loops | None, dynamics: str, initial: Any, q0: Any, v0: Any) -> ClosedSystem | None:
+    """What closes the tree of `system`; None where the tree alone is the system."""
+    if loops is not None and not isinstance(loops, Loops):
+        raise InputError(f"loops is {loops!r}; a Loops is needed, like nx.Loops(stabilise='baumgarte')")
+    if not needs_rows(system):
+        if loops is not None and loops.cut:
+            raise InputError(f"system {system.name!r} has no loops; there is nothing to cut")
+        return None
+    if dynamics != "aba":
+        raise InputError(f"dynamics is {dynamics!r}; loops and drivers in minimal coordinates go with 'aba' alone")
+    return closed_system(system, loops or Loops(), initial, q0, v0)
 
 
 class Simulation:
@@ -117,11 +142,12 @@ class Simulation:
         system: System,
         method: Method | None = None,
         *,
-        initial: Result | None = None,
+        initial: Result | AssemblyReport | None = None,
         q0: Any = None,
         v0: Any = None,
         output_every: int = 1,
         dynamics: Literal["aba", "crba", "cfa"] = "aba",
+        loops: Loops | None = None,
     ) -> None:
         if not isinstance(system, System):
             raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
@@ -129,37 +155,43 @@ class Simulation:
         if not isinstance(self.method, FixedStep | DormandPrince):
             valid = ", ".join(cls.__name__ for cls in METHODS.values() if cls.coordinates == "tree")
             raise InputError(f"method is {self.method!r}; one of {valid} is needed, like RungeKutta4(dt=1e-3)")
-        if system.drivers:
-            raise InputError(
-                f"system {system.name!r} has drivers ({', '.join(system.drivers)}), which a simulation in minimal coordinates "
-                f"does not carry; method=nx.HHT() does, or leave them out"
-            )
         if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
         if dynamics not in ("aba", "crba", "cfa"):
             raise unknown("dynamics", dynamics, ("aba", "crba", "cfa"), plural="valid")
-        self.system, self.tree = system, Tree(system)
-        self.output_every = output_every
-        self.t = 0.0
-        q_start, v_start = self._start(initial, q0)
-        q_start = unit_quaternions(self.tree, vector(self.tree, q0, "q0", q_start))
-        v_start = vector(self.tree, v0, "v0", v_start)
+        self.system, self.output_every = system, output_every
+        self.closed = _closed(system, loops, dynamics, initial, q0, v0)
+        """How rows close the tree, and which of them are redundant; None where the tree alone is the system."""
+        if self.closed is not None:
+            self.tree = self.closed.closed.tree
+            self.t, q_start, v_start = self.closed.start
+        else:
+            self.tree, self.t = Tree(system), 0.0
+            q_start, v_start = self._start(initial, q0)
+            q_start = unit_quaternions(self.tree, vector(self.tree, q0, "q0", q_start))
+            v_start = vector(self.tree, v0, "v0", v_start)
 
         tableau = getattr(self.method, "tableau", EULER)
         n = self.tree.nv
         self._n = n
         self._A, self._b, self._c, self._e = tableau.A, tableau.b, tableau.c, tableau.e
-        self._problem = build_problem(self.tree, q_start, dynamics)
+        self._problem: Any  # of the integrator; that of the tree alone is self._motion
+        if self.closed is not None:
+            self._problem = self.closed.problem(len(self._b), self.method)
+            self._motion = self._problem.tree
+        else:
+            self._problem = self._motion = build_problem(self.tree, q_start, dynamics)
         self._y, self._stage = np.zeros((2, 2 * n))
         self._y[n:] = v_start
         self._K = np.zeros((len(self._b), 2 * n))
-        self._width = 1 + self.tree.nq + 2 * n
+        self._width = 1 + self.tree.nq + 2 * n + (self.closed.extra if self.closed is not None else 0)
         self._rows: list[np.ndarray] = []
         self._steps = 0
         self._wall = 0.0
         self._dt = 0.0  # the adaptive step with which to go on; 0: choose one
         self._driven = False  # whether efforts u have acted
-        self._now = np.concatenate([[self.t], q_start, v_start, np.zeros(n)])[None]
+        self._now = np.zeros((1, self._width))
+        self._now[0, : self.tree.nq + n + 1] = np.concatenate([[self.t], q_start, v_start])
         self._sample(first=True)
 
     # --- state ------------------------------------------------------------------------------------------------------
@@ -182,27 +214,37 @@ class Simulation:
     @property
     def a(self) -> np.ndarray:
         """Accelerations (nv,)."""
-        return self._now[0, 1 + self.tree.nq + self._n :].copy()
+        first = 1 + self.tree.nq + self._n
+        return self._now[0, first : first + self._n].copy()
 
     def result(self, status: str = "finished", message: str = "") -> Result:
         """What was recorded so far; the present state is the last."""
         rows = [*self._rows]
         if not rows or rows[-1][-1, 0] < self._now[0, 0]:
             rows.append(self._now.copy())
-        out = np.concatenate(rows)
-        nq, n = self.tree.nq, self._n
-        recording = Recording(
-            out[:, 0].copy(), out[:, 1 : 1 + nq].copy(), out[:, 1 + nq : 1 + nq + n].copy(),
-            out[:, 1 + nq + n :].copy(), method=repr(self.method), steps=self._steps, status=status, message=message, wall_time=self._wall,
-            settings={"driven": True} if self._driven else {},
-        )  # fmt: skip
-        return Result(self.system, recording, tree=self.tree)
+        settings = {"driven": True} if self._driven else {}
+        return self._result(
+            np.concatenate(rows),
+            steps=self._steps,
+            status=status,
+            message=message,
+            wall_time=self._wall,
+            settings=settings,
+        )
 
     def latest(self) -> Result:
         """The last recorded state alone, also while `run` goes on: for what looks at it from `progress`."""
         row = self._rows[-1][-1:] if self._rows and self._rows[-1][-1, 0] > self._now[0, 0] else self._now
-        t, q, v, a = np.split(row, np.cumsum([1, self.tree.nq, self._n]), axis=1)
-        return Result(self.system, Recording(t[:, 0], q, v, a, method=repr(self.method)), tree=self.tree)
+        return self._result(row)
+
+    def _result(self, out: np.ndarray, **run: Any) -> Result:
+        t, q, v, a, extra = np.split(out, np.cumsum([1, self.tree.nq, self._n, self._n]), axis=1)
+        states = t[:, 0].copy(), q.copy(), v.copy(), a.copy()
+        if self.closed is not None:
+            recording: Recording = self.closed.recording(*states, extra, method=repr(self.method), **run)
+        else:
+            recording = Recording(*states, method=repr(self.method), **run)
+        return Result(self.system, recording, tree=self.tree)
 
     # --- motion -----------------------------------------------------------------------------------------------------
 
@@ -213,8 +255,8 @@ class Simulation:
         and at the end are recorded. Errors as for `nx.simulate`; an interrupt (Ctrl-C) is raised once the state is whole.
         """
         dt = positive(dt, "dt of step")
-        self._problem.u[:] = vector(self.tree, u, "u", np.zeros(self._n))
-        self._driven = self._driven or bool(self._problem.u.any())
+        self._motion.u[:] = vector(self.tree, u, "u", np.zeros(self._n))
+        self._driven = self._driven or bool(self._motion.u.any())
         if not self._rows or self._rows[-1][-1, 0] < self.t:
             self._sample()
             self._rows.append(self._now.copy())
@@ -242,7 +284,7 @@ class Simulation:
         t_end = self._checked_end(t_end)
         times = self._checked_times(output_times, t_end)
         started = time.perf_counter()
-        self._problem.u[:] = 0.0
+        self._motion.u[:] = 0.0
         try:
             with interrupts_wait() as check:
 
@@ -271,7 +313,7 @@ class Simulation:
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
-    def _start(self, initial: Result | None, q0: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _start(self, initial: Result | AssemblyReport | None, q0: Any) -> tuple[np.ndarray, np.ndarray]:
         """The state to start from where q0 and v0 say nothing."""
         if initial is None:
             given = () if q0 is None else q0 if isinstance(q0, Mapping) else self.tree.coordinates
@@ -392,7 +434,7 @@ class Simulation:
         """Evaluate the present state."""
         status, bad = sample(self._problem, self.t, self._y, self._K, self._n, self._now)
         if first and status in (OK, NOT_FINITE):
-            weak = weak_freedom(self._problem)
+            weak = weak_freedom(self._motion)
             if weak is not None:
                 self.tree.refuse_singular(*weak)
         if status == OK:
@@ -402,7 +444,9 @@ class Simulation:
     def _fail(self, status: int, bad: int, t: float, dt: float = 0.0, first: bool = False) -> None:
         """Raise the error of a status at time t, with what was recorded unless it is the first state that fails."""
         where, joint, body = freedom_name(self.tree, bad) if bad >= 0 else ("", None, None)
-        tables = self._problem.factorisation
+        if self.closed is not None and status == NOT_FINITE:
+            self.closed.raise_failure(t, None if first else self.result("failed", "a function of the user's failed"))
+        tables = self._motion.factorisation
         if status == NOT_FINITE and isinstance(tables, ConstraintTables) and tables.lost[0] > 0:
             kept = None if first else self.result("failed", "A is not positive definite")
             refuse(self.tree, self.q, int(tables.lost[0]), time=t, result=kept)
@@ -418,6 +462,8 @@ class Simulation:
                 f"{getattr(self.method, 'rtol', 0):g}{where}; loosen rtol and atol, or look for a stiff, jumping or "
                 "unbounded force"
             )
+        elif self.closed is not None and status == OPEN:
+            message, joint = self.closed.open_row(t, getattr(self.method, "dt", 0.0))
         else:
             force = list(self.system.forces.values())[status - FORCE_FAILED]
             error = failure(force, t, force.callbacks())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from nexdyn.errors import InputError
 from nexdyn.integrate.tableaus import CLASSICAL_4, DORMAND_PRINCE, EULER, Tableau
@@ -251,6 +251,49 @@ class ImplicitEuler(Method):
     def adaptive(self) -> bool:
         """Whether penalty and updates are chosen by the run."""
         return self.mu is None and self.updates is None
+
+
+STABILISATIONS = ("projection", "baumgarte")
+
+
+@dataclass(frozen=True)
+class Loops:
+    """How explicit methods in minimal coordinates keep closed loops, drivers and couplings: rows on a spanning tree.
+
+    stabilise: "projection" of positions and velocities after every step, by the shortest way in the metric of the masses;
+        "baumgarte", C̈ + 2 α Ċ + β² C = 0; or None: what the steps lose is lost (drift).
+    alpha, beta [1/s]: of Baumgarte's stabilisation; by default α = β, critical damping: 1/dt with a constant step, and
+        1/`time_scale` with adaptive ones.
+    cut: names of the joints to cut open; by default a spanning tree is chosen.
+    """
+
+    stabilise: str | None = "projection"
+    alpha: float | None = None
+    beta: float | None = None
+    time_scale: float = 0.05
+    cut: Any = None
+
+    def __post_init__(self) -> None:
+        if self.stabilise is not None and self.stabilise not in STABILISATIONS:
+            raise InputError(f"stabilise of Loops is {self.stabilise!r}; 'projection', 'baumgarte' or None are valid")
+        object.__setattr__(self, "time_scale", positive(self.time_scale, "time_scale of Loops"))
+        for what in ("alpha", "beta"):
+            given = getattr(self, what)
+            if given is not None and self.stabilise != "baumgarte":
+                raise InputError(f"{what} of Loops belongs to stabilise='baumgarte', not to {self.stabilise!r}")
+            if given is not None and given != 0.0:
+                object.__setattr__(self, what, positive(given, f"{what} of Loops"))
+        if self.cut is not None:
+            names = (self.cut,) if isinstance(self.cut, str) else self.cut
+            object.__setattr__(self, "cut", tuple(str(getattr(name, "name", name)) for name in names))
+
+    def damping(self, method: Method) -> tuple[float, float]:
+        """α and β [1/s] under a method; 0 without Baumgarte's stabilisation."""
+        if self.stabilise != "baumgarte":
+            return 0.0, 0.0
+        dt = getattr(method, "dt", None)
+        alpha = 1.0 / (dt or self.time_scale) if self.alpha is None else self.alpha
+        return alpha, alpha if self.beta is None else self.beta
 
 
 METHODS: dict[str, type[Method]] = {

@@ -25,6 +25,7 @@ import numpy as np
 from nexdyn.errors import FileError, NexDynError, NexDynWarning
 from nexdyn.results.atomic import PathLike, SteadyFile, checked_path, file_path, written
 from nexdyn.results.bodies import BodyRecording, body_motion
+from nexdyn.results.loops import LoopRecording
 from nexdyn.results.quantities import BODY_STATES, KEPT, OF_JOINTS, PEAKS, QUANTITIES, STATES
 from nexdyn.results.recording import Recording
 
@@ -66,7 +67,9 @@ def attributes(result: Result) -> dict[str, Any]:
 def kept_quantities(result: Result, full: bool) -> list[str]:
     """The quantities that a file or a dataset holds."""
     observed = result.observed
-    states = BODY_STATES if isinstance(result.recording, BodyRecording) else STATES
+    states: tuple[str, ...] = BODY_STATES if isinstance(result.recording, BodyRecording) else STATES
+    if isinstance(result.recording, LoopRecording):
+        states = (*STATES, "multiplier")
     names = [name for name in (KEPT if full else states) if observed.knows(name)]
     return [name for name in names if 0 not in observed.labels.shape(name)]
 
@@ -181,6 +184,8 @@ def _readable(path: PathLike) -> str:
 
 def _read(file: Any, name: str) -> Result:
     from nexdyn.results.result import Result
+    from nexdyn.tree.closed import spanning_tree
+    from nexdyn.tree.loop_tables import loop_tables
     from nexdyn.tree.tree import Tree
 
     schema = file.attrs.get("nexdyn_schema")
@@ -197,9 +202,11 @@ def _read(file: Any, name: str) -> Result:
     t = _numbers(file, name, "time", ())
     if not len(t) or not np.isfinite(t).all() or not (np.diff(t) > 0.0).all():
         raise FileError("must have times that increase, at least one", file=name, element="time")
-    if "multiplier" in file.variables or json.loads(_text(file, name, "settings", "{}")).get("coordinates") == "bodies":
+    settings = json.loads(_text(file, name, "settings", "{}"))
+    looped = settings.get("coordinates") == "loops"
+    if not looped and ("multiplier" in file.variables or settings.get("coordinates") == "bodies"):
         return _read_bodies(file, name, system, t)
-    tree = Tree(system)
+    tree = spanning_tree(system, settings["cut"]) if looped else Tree(system)
     q = _numbers(file, name, "joint_position", (tree.nq,), len(t))
     v, a = (_numbers(file, name, key, (tree.nv,), len(t)) for key in ("joint_velocity", "joint_acceleration"))
     lost = [str(force) for force in json.loads(_text(file, name, "lost_forces", "[]"))]
@@ -207,11 +214,17 @@ def _read(file: Any, name: str) -> Result:
         t, q, v, a,
         method=_text(file, name, "method"), steps=int(file.attrs.get("steps", 0)), status=_text(file, name, "status"),
         message=_text(file, name, "message"), wall_time=float(file.attrs.get("wall_time", 0.0)),
-        settings=json.loads(_text(file, name, "settings", "{}")),
+        settings=settings,
     )  # fmt: skip
+    if looped:
+        m = len(loop_tables(system, tree.compiled, settings["cut"], dropped=settings["redundant"]).rows)
+        recording = LoopRecording(
+            **vars(recording), multipliers=_numbers(file, name, "multiplier", (m,), len(t)),
+            violation=np.full(len(t), np.nan),
+        )  # fmt: skip
     stored = {}
     if lost:
-        joints = sum(arc.joint is not None for arc in tree.unmerged.forest.arcs)
+        joints = sum(arc.joint is not None for arc in tree.unmerged.forest.arcs) + len(settings.get("cut", ()))
         stored = {key: _numbers(file, name, key, (joints, 6), len(t)) for key in OF_JOINTS if key in file.variables}
         warnings.warn(
             f"{name} was run with {', '.join(map(repr, lost))}: Python, which no file holds. The system in it lacks "

@@ -95,20 +95,45 @@ class Result:
     def observed(self) -> Observed:
         """The motion as plain arrays, block by block."""
         from nexdyn.results.bodies import BodyRecording, ObservedBodies, body_motion
+        from nexdyn.results.loops import LoopRecording, ObservedLoops
         from nexdyn.results.observed import Observed
+        from nexdyn.tree.closed import spanning_tree
         from nexdyn.tree.tree import Tree
 
+        if isinstance(self.recording, LoopRecording):
+            tree = self._tree or spanning_tree(self.system, self.recording.settings["cut"])
+            return ObservedLoops(tree, self.recording, self.lost_forces, self._stored)
         if isinstance(self.recording, BodyRecording):
             motion: Any = self._tree or body_motion(self.system)
             return ObservedBodies(motion, self.recording, self.lost_forces, self._stored)
         return Observed(self._tree or Tree(self.system), self.recording, self.lost_forces, self._stored)
 
     def multiplier(self) -> xr.DataArray:
-        """Multipliers (time, row) of the constraint rows of a run in absolute coordinates, labelled "hinge.DX"."""
+        """Multipliers (time, row) of the constraint rows of a run in absolute coordinates or with closed loops, labelled
+        "hinge.DX"."""
         from nexdyn.results.arrays import labelled
 
         self.observed.require("multiplier")
         return labelled(self.observed, "multiplier", self.observed.take("multiplier"))
+
+    def effort(self, name: str) -> xr.DataArray:
+        """What a driver takes (time,) [N, N m], along its coordinate, to do what it asks; of a coupling, its multiplier with
+        the opposite sign."""
+        import xarray as xr
+
+        self.observed.require("multiplier")
+        labels = self.observed.labels
+        rows = {
+            **{f"driver {n!r}": n for n in self.system.drivers},
+            **{f"coupling {n!r}": n for n in self.system.couplings},
+        }
+        found = {rows[row]: k for k, row in enumerate(labels.dims["row"]) if row in rows}
+        if name not in found:
+            raise unknown("driver or coupling", name, found)
+        t, k = self.recording.t, found[name]
+        attributes = {"units": labels.units["multiplier"][k], "long_name": f"effort of {name}"}
+        lam = self.observed.take("multiplier")[:, k]
+        return xr.DataArray(-lam, {"time": t.copy()}, ["time"], name="effort", attrs=attributes)
 
     # --- joints -----------------------------------------------------------------------------------------------------
 

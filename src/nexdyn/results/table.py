@@ -71,6 +71,11 @@ def summary(result: Result, peaks: int) -> dict[str, Any]:
         "not_conservative": working,
         "peak_reactions": _largest(observed, peaks),
     }
+    if r.settings.get("coordinates") == "loops":
+        violation = getattr(r, "violation", np.zeros(0))
+        found["loops"] = {key: r.settings[key] for key in ("cut", "redundant", "stabilise")} | {
+            "violation": float(violation.max(initial=0.0)) if np.isfinite(violation).all() else None
+        }
     return {key: None if isinstance(x, float) and not math.isfinite(x) else x for key, x in found.items()}
 
 
@@ -92,12 +97,22 @@ def summary_text(found: dict[str, Any]) -> str:
         f"  time     {found['wall_time']:.3g} s",
         f"  energy   {_energy(found)}",
     ]
+    if "loops" in found:
+        lines.append(f"  loops    {_loops(found['loops'])}")
     rows = found["peak_reactions"]
     if rows:
         columns = [[row[key] for row in rows] for key in ("force", "force_time", "moment", "moment_time")]
         lines.append("  largest reactions")
         lines += ["    " + line for line in peak_lines([row["joint"] for row in rows], columns)]
     return "\n".join(lines)
+
+
+def _loops(found: dict[str, Any]) -> str:
+    cut = f"cut open at {', '.join(found['cut'])}" if found["cut"] else "none; driven or coupled"
+    redundant = f"; redundant {', '.join(found['redundant'])}" if found["redundant"] else ""
+    kept = {"projection": "projected", "baumgarte": "stabilised after Baumgarte", None: "not stabilised"}
+    violation = f", |C| ≤ {found['violation']:.2g}" if found["violation"] is not None else ""
+    return f"{cut}{redundant}; {kept[found['stabilise']]}{violation}"
 
 
 def _energy(found: dict[str, Any]) -> str:

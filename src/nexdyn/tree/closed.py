@@ -241,3 +241,8 @@ class ClosedTree:
         for place in self.tree.coordinates.values():
             found[place.q] = place.q.stop - place.q.start == place.v.stop - place.v.start
         return found
+
+
+def spanning_tree(system: System, cut: Sequence[str]) -> Tree:
+    """The open tree that is left of `system` without the joints `cut`."""
+    return Tree(system, open_forest(system, cut), coupled=False)

@@ -12,15 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nexdyn.constraints.pair import PairVelocity
 from nexdyn.constraints.tables import BODY_A, BODY_B, COUNT, FIRST, PAIR
-from nexdyn.constraints.verbs import gradient, value
+from nexdyn.constraints.verbs import gradient, second, value
 from nexdyn.forces.tables import ForceTables, force_tables
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.kernel import formula, kernel
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
 from nexdyn.spatial.algebra import Force, T, Vec3, cross
-from nexdyn.spatial.table import ForceRows, PoseRows
+from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.tree import tables
 from nexdyn.tree.compile import Compiled
 from nexdyn.tree.crba import unit_columns
@@ -44,7 +45,7 @@ from nexdyn.tree.loops import (
 )
 from nexdyn.tree.observe import Observation, tell
 from nexdyn.tree.rnea import inverse_dynamics
-from nexdyn.tree.tables import EXT_, XW_
+from nexdyn.tree.tables import A_, EXT_, V_, XW_
 from nexdyn.tree.tree import Tree
 
 NO_FORCES = ForceTables(np.zeros((0, 8), dtype=np.int64), np.zeros((0, 24)), np.zeros(0))
@@ -83,6 +84,21 @@ def cut_reactions(work, loops, joints, of_row, child_first, t, lam, out):  # typ
                 R[n] = R[n] + wrench_on_child(tables_, X_W, k, e, t, loops.near, size, child_first[e], joints[n])
 
 
+@formula
+def own_acceleration(work, loops, n, t):  # type: ignore[no-untyped-def]
+    """q̈ of a coordinate of a cut joint, from the accelerations of the links."""
+    tables_, k, e = loops.tables, loops.own[n, OWN_END], loops.own[n, OWN_TERM]
+    X_W, V, A = PoseRows(work.spare, XW_), MotionRows(work.body, V_), MotionRows(work.body, A_)
+    a, b = tables_.pairs[k, BODY_A], tables_.pairs[k, BODY_B]
+    R_a, R_b = X_W[a].R, X_W[b].R
+    pair = link_pair(tables_, k, a, b, X_W)
+    V_ab = PairVelocity(R_a @ V[a].w, R_a @ V[a].v, R_b @ V[b].w, R_b @ V[b].v)
+    g = gradient(tables_, e, t, pair, loops.near)
+    v_a, v_b = A[a].v + cross(V[a].w, V[a].v), A[b].v + cross(V[b].w, V[b].v)
+    linear = g.w_a @ (R_a @ A[a].w) + g.v_a @ (R_a @ v_a) + g.w_b @ (R_b @ A[b].w) + g.v_b @ (R_b @ v_b)
+    return linear + second(tables_, e, t, pair, loops.near, V_ab, V_ab)
+
+
 @kernel
 def observe_loops(  # type: ignore[no-untyped-def]
     model, work, loops, frames, forces, joints, of_row, transmits, external, child_first, t, q, v, a, lam, q_all, v_all,
@@ -92,7 +108,7 @@ def observe_loops(  # type: ignore[no-untyped-def]
 
     of_row, transmits (m,): the cut joint whose row it is, and that which transmits its force; external (m,): whether its
     force comes to the links of the tree from outside. q_all, v_all, tau: room for a state with the coordinates of cut
-    joints; own (N, 2, no): these and their velocities.
+    joints; own (N, 3, no): these, their velocities and accelerations.
     """
     X_W, F_ext = PoseRows(work.spare, XW_), ForceRows(work.body, EXT_)
     tables_, nb, o = loops.tables, len(model.topology) - 1, Vec3(0.0, 0.0, 0.0)
@@ -140,6 +156,8 @@ def observe_loops(  # type: ignore[no-untyped-def]
                     size = -lam[s, r] * tables_.scale[e]
                     add_term_wrench(tables_, work, tables_.terms[e, PAIR], e, t[s], loops.near, size)
         inverse_dynamics(model, q_all, v_all, a[s], work, tau)
+        for n in range(len(loops.own)):
+            own[s, 2, n] = own_acceleration(work, loops, n, t[s])
         tell(model, work, PoseRows(frames, 0), q_all, poses[s], twists[s], rates[s], wrenches[s], reactions[s])
         energies[s, 0] = kinetic_energy(model, v_all, work)
         energies[s, 1] = gravity_energy(model, X_W)
@@ -150,10 +168,11 @@ def observe_loops(  # type: ignore[no-untyped-def]
 @dataclass(frozen=True)
 class LoopObservation(Observation):
     """As `Observation`; the joints that were cut stand behind those of the tree. Their coordinates, as far as these are
-    numbers, and the velocities of these are own_q, own_v (N, no)."""
+    numbers, with velocities and accelerations, are own_q, own_v, own_a (N, no)."""
 
     own_q: np.ndarray
     own_v: np.ndarray
+    own_a: np.ndarray
 
 
 class LoopObserver:
@@ -188,7 +207,7 @@ class LoopObserver:
         poses, energies = np.empty((n, nb, 12)), np.empty((n, 3))
         twists, rates = np.empty((2, n, nb, 6))
         wrenches, reactions = np.empty((2, n, nb + nc, 6))
-        own = np.empty((n, 2, no))
+        own = np.empty((n, 3, no))
         status, failed = observe_loops(  # type: ignore[call-arg]
             c.model, tables.new_work(nb, c.nv), loops, frames, forces, self.joints, self.of_row, self.transmits,
             self.external, self.rows.child_first, *(np.ascontiguousarray(x) for x in (t, q, v, a, lam)),
@@ -200,14 +219,15 @@ class LoopObserver:
             raise failure(element, float(t[failed]), element.callbacks())
         return LoopObservation(
             poses[..., :9].reshape(n, nb, 3, 3), poses[..., 9:], twists[..., :3], twists[..., 3:], rates[..., :3],
-            rates[..., 3:], wrenches, reactions, energies[:, 0], energies[:, 1], energies[:, 2], own[:, 0], own[:, 1],
+            rates[..., 3:], wrenches, reactions, energies[:, 0], energies[:, 1], energies[:, 2],
+            own[:, 0], own[:, 1], own[:, 2],
         )  # fmt: skip
 
 
 def forces_of(system: System, c: Compiled, rows: Rows) -> ForceTables:
     """The force elements of a system whose loops were cut: those in joints that were cut act in `rows.own`."""
     arcs = {arc.name: a for a, arc in enumerate(c.forest.arcs)}
-    first = {}
+    first: dict[str, tuple[int, int]] = {}
     for n, (joint, _) in enumerate(rows.own):
         first.setdefault(joint, (c.nq + n, c.nv + n))
 

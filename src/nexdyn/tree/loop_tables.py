@@ -52,6 +52,12 @@ class Rows(NamedTuple):
     own: list[OwnCoordinate]
     child_first: Array
 
+    @property
+    def lengths(self) -> list[bool]:
+        """Whether each row is a length [m] (or, at velocity level, m/s); else it is an angle or a product of directions."""
+        t = self.tables.tables
+        return [int(t.terms[r[FIRST], PRIMITIVE]) in LENGTHS for r in t.rows]
+
 
 def loop_tables(
     system: System, c: Compiled, cut: Sequence[str], drivers: bool = True, dropped: Collection[str] = ()
@@ -71,11 +77,11 @@ def loop_tables(
     functions = _add_drivers(system, builder) if drivers else []
     own, measures, numbers = _own_coordinates(system, builder, cut, c)
     given = builder.tables()
-    priority = {}
+    priority: dict[tuple[str, str | None], int] = {}
     for row in builder.rows:
         priority[_owner(row)] = max(row.priority, priority.get(_owner(row), 0))
     kept = [r for r in range(len(builder.rows)) if str(builder.rows[r]) not in dropped]
-    first_of: dict[tuple[str, str], int] = {}
+    first_of: dict[tuple[str, str | None], int] = {}
     for r in kept:
         first_of.setdefault(_owner(builder.rows[r]), r)
 
@@ -205,7 +211,7 @@ def _child_first(system: System, builder: RowBuilder, given: ConstraintTables) -
     return found
 
 
-def _owner(row: Row) -> tuple[str, str]:
+def _owner(row: Row) -> tuple[str, str | None]:
     """Rows of one owner go together; a mimic joint's row is not one of the joint's own."""
     return ("coupling", row.coupling) if row.coupling is not None else row.owner
 
@@ -331,6 +337,6 @@ def _units(c: Compiled, given: ConstraintTables) -> Array:
     """1/L for rows in m, 1 for others, with L the size of the mechanism; a coefficient above 1 counts no more than 1."""
     arms = [c.model.body[1:, tables.POSE + 9 : tables.POSE + 12], given.frames[:, 9:12], given.frames[:, 21:24]]
     size = max(float(np.linalg.norm(x, axis=1).max(initial=0.0)) for x in arms)
-    length = np.array([given.terms[r[FIRST], PRIMITIVE] in LENGTHS for r in given.rows], dtype=bool)
+    length = np.array([int(given.terms[r[FIRST], PRIMITIVE]) in LENGTHS for r in given.rows], dtype=bool)
     weight = np.array([max(1.0, *np.abs(given.scale[r[FIRST] : r[FIRST] + r[COUNT]])) for r in given.rows])
     return np.where(length, 1.0 / (size or 1.0), 1.0) / weight if len(length) else np.zeros(0)

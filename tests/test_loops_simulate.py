@@ -1,0 +1,153 @@
+"""Closed loops in minimal coordinates under `nx.simulate`: against absolute coordinates, kept closed, and what is recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import mechanisms
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from test_closed_tree import five_bar, slider_crank
+
+import nexdyn as nx
+from nexdyn.errors import InputError
+
+RK4 = nx.RungeKutta4(1e-3)
+
+
+def both(make: Any, t_end: float = 0.3, dt: float = 1e-3) -> tuple[nx.Result, nx.Result]:
+    """The same motion on the tree and in absolute coordinates, by the same Runge–Kutta method."""
+    on_tree = nx.simulate(make(), t_end, nx.RungeKutta4(dt), output_every=100)
+    return on_tree, nx.simulate(make(), t_end, nx.Projection(dt=dt), output_every=100)
+
+
+def agree(found: nx.Result, expected: nx.Result, tolerance: float = 1e-6) -> None:
+    system = found.system
+    for body in system.bodies:
+        assert_allclose(found.position(body).values, expected.position(body).values, atol=tolerance)
+        assert_allclose(found.velocity(body).values, expected.velocity(body).values, atol=tolerance)
+    report = nx.assemble(system)
+    size = max(1.0, float(np.abs(expected.reaction().values).max()))
+    for joint in system.joints:
+        unique = report.reaction(joint).unique
+        assert_allclose(
+            found.reaction(joint).values[:, unique], expected.reaction(joint).values[:, unique], atol=tolerance * size
+        )
+        if not system.drivers:
+            assert_allclose(
+                found.transmitted(joint).values[:, unique],
+                expected.transmitted(joint).values[:, unique],
+                atol=tolerance * size,
+            )
+    assert_allclose(found.energy()["total"].values, expected.energy()["total"].values, atol=tolerance * size)
+
+
+@pytest.mark.parametrize(
+    "make", [mechanisms.four_bar, slider_crank, five_bar, mechanisms.bricard, mechanisms.n_four_bar]
+)
+def test_both_coordinates_agree(make: Any) -> None:
+    found, expected = both(make)
+    agree(found, expected)
+    for joint in found.system.joints:  # the joint that was cut included
+        assert_allclose(found.joint_position(joint).values, expected.joint_position(joint).values, atol=1e-6)
+        assert_allclose(found.joint_velocity(joint).values, expected.joint_velocity(joint).values, atol=1e-5)
+
+
+def test_what_was_cut_and_what_is_redundant_is_said(tmp_path: Path) -> None:
+    result = nx.simulate(mechanisms.four_bar(), 0.05, RK4)
+    summary = result.summary()
+    assert summary["loops"]["cut"] == ["C"]
+    assert summary["loops"]["redundant"] == ["C.DZ", "C.DotZX", "C.DotZY"]
+    assert summary["loops"]["stabilise"] == "projection"
+    assert summary["loops"]["violation"] < 1e-11
+    assert "cut open at C" in result.summary_text()
+    assert list(result.multiplier()["row"].values) == ["C.DX", "C.DY"]
+    result.save(tmp_path / "a.nc")
+    again = nx.open_result(tmp_path / "a.nc")
+    assert_allclose(again.reaction("C").values, result.reaction("C").values, atol=1e-12)
+    assert again.tree.joint_names == result.tree.joint_names
+    further = nx.simulate(again.system, 0.1, RK4, initial=again)
+    whole = nx.simulate(mechanisms.four_bar(), 0.1, RK4)
+    assert_allclose(further.position("coupler")[-1], whole.position("coupler")[-1], atol=1e-10)
+
+
+def test_springs_and_dampers_act_in_a_joint_that_was_cut_too() -> None:
+    def make() -> nx.System:
+        system = nx.System("four-bar", gravity=(0, -9.81, 0))
+        points = [np.array(p, float) for p in ((0, 0, 0), (0, 1, 0), (1.5, 1.4, 0), (2, 0, 0))]
+        names = ("crank", "coupler", "rocker")
+        bodies = [mechanisms.rod(system, n, p, q) for n, p, q in zip(names, points[:-1], points[1:], strict=True)]
+        ends = [(system.ground, bodies[0]), (bodies[0], bodies[1]), (bodies[1], bodies[2]), (system.ground, bodies[2])]
+        for name, (a, b), at in zip("ABCD", ends, points, strict=True):
+            own = {"stiffness": 4.0, "damping": 0.7, "rest": 0.1, "friction": 0.2, "friction_speed": 0.1}
+            system.add_joint(nx.Revolute(name, a, b, at=at, axis=(0, 0, 1), **own))
+        system.add_force(nx.JointForce("motor", "C", "=3*sin(5*t)"))
+        return system
+
+    found, expected = both(make)
+    assert found.recording.settings["cut"] == ["C"]
+    agree(found, expected)
+
+
+def test_a_driven_four_bar_takes_the_same_effort_in_both_coordinates() -> None:
+    def make() -> nx.System:
+        system = mechanisms.four_bar()
+        system.add_driver(nx.Driver("motor", "A", "=0.4*sin(3*t)"))
+        return system
+
+    found, expected = both(make)
+    agree(found, expected)
+    assert_allclose(found.effort("motor").values, expected.effort("motor").values, atol=1e-5)
+    assert_allclose(found.transmitted("A").values[:, 5], found.effort("motor").values, atol=1e-9)
+    assert_allclose(found.joint_position("A").values, 0.4 * np.sin(3 * found.t.values), atol=1e-10)
+
+
+def test_gears_in_a_loop_and_of_three_joints_are_rows() -> None:
+    def make() -> nx.System:
+        system = nx.System("three flywheels", gravity=(0, -9.81, 0))
+        for i in range(3):
+            wheel = system.add_body(f"wheel{i}", mass=1.0, inertia=(0.1, 0.1, 0.2), position=(i, 0, 0), com=(0.1, 0, 0))
+            system.add_joint(nx.Revolute(f"axle{i}", system.ground, wheel, at=(i, 0, 0), axis=(0, 0, 1)))
+        system.add_coupling(nx.Coupling("differential", {"axle0": 1.0, "axle1": 1.0, "axle2": -2.0}))
+        return system
+
+    found, expected = both(make)
+    agree(found, expected)
+    assert found.recording.settings["cut"] == []
+    assert_allclose(found.effort("differential").values, expected.effort("differential").values, atol=1e-6)
+
+
+def test_a_step_at_a_time_with_efforts_of_a_controller() -> None:
+    sim = nx.Simulation(mechanisms.four_bar(), RK4, loops=nx.Loops())
+    for _ in range(20):
+        sim.step(0.01, {"A": -5.0 * sim.q[sim.tree.coordinates["A"].q] - 2.0 * sim.v[sim.tree.coordinates["A"].v]})
+    result = sim.result()
+    assert result.recording.violation.max() < 1e-11
+    assert "efforts given to Simulation.step" in result.not_conservative
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: nx.simulate(mechanisms.four_bar(), 1.0, nx.HHT(), loops=nx.Loops()), "is for minimal coordinates"),
+        (lambda: nx.simulate(mechanisms.four_bar(), 1.0, RK4, dynamics="crba"), "go with 'aba' alone"),
+        (lambda: nx.simulate(mechanisms.four_bar(), 1.0, RK4, loops=nx.Loops(cut=["A"])), "still closes a loop|opens no loop"),
+        (lambda: nx.simulate(mechanisms.four_bar(), 1.0, RK4, loops=nx.Loops(cut=["E"])), "no joint 'E'"),
+        (lambda: nx.simulate(nx.load("double-pendulum"), 1.0, RK4, loops=nx.Loops(cut="hinge1")), "nothing to cut"),
+        (lambda: nx.Loops("glue"), "stabilise of Loops is 'glue'"),
+        (lambda: nx.Loops(alpha=3.0), "alpha of Loops belongs to stabilise='baumgarte'"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(build: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        build()
+
+
+def test_two_drivers_of_one_motion_are_refused_by_name() -> None:
+    system = mechanisms.four_bar()
+    system.add_driver(nx.Driver("motor", "A", 0.1))
+    system.add_driver(nx.Driver("brake", "D", 0.1))
+    with pytest.raises(InputError, match="over-driven: drivers 'motor' and 'brake'"):
+        nx.simulate(system, 0.1, RK4)
