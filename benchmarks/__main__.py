@@ -13,7 +13,19 @@ from pathlib import Path
 
 from benchmarks.measure import FULL, SMOKE, machine, table
 
-PAGES = ("aba", "cfa", "assembly", "hht", "hinge_chain", "linear", "loops", "potential", "start", "viewer")
+PAGES = (
+    "aba",
+    "cfa",
+    "assembly",
+    "derivatives",
+    "hht",
+    "hinge_chain",
+    "linear",
+    "loops",
+    "potential",
+    "start",
+    "viewer",
+)
 
 
 def main() -> int:

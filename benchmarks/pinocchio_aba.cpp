@@ -1,7 +1,9 @@
-// Pinocchio's articulated-body algorithm as a C++ program uses it: its headers, instantiated here with -O3 -march=native.
+// Pinocchio's articulated-body algorithm and its derivatives as a C++ program uses them: its headers, instantiated here with -O3 -march=native.
 // A small C face, so that one Python process runs both rivals alternately.
 #include <pinocchio/multibody.hpp>
 #include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/aba-derivatives.hpp>
+#include <pinocchio/algorithm/rnea-derivatives.hpp>
 
 namespace pin = pinocchio;
 using Rows3 = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
@@ -51,5 +53,35 @@ __attribute__((visibility("default"))) void tree_aba(
   for (int k = 0; k < repeat; ++k)
     pin::aba(tree->model, tree->data, tree->q, tree->v, tree->tau, pin::Convention::LOCAL);
   Eigen::Map<Eigen::VectorXd>(a, n) = tree->data.ddq;
+}
+
+// `repeat` calls of computeABADerivatives at one state; ∂a/∂q, ∂a/∂v and M⁻¹ (n, n; columns contiguous, of M⁻¹ the upper half).
+__attribute__((visibility("default"))) void tree_aba_derivatives(
+  Tree * tree, int repeat, const double * q, const double * v, const double * tau, double * dq, double * dv, double * dtau)
+{
+  const auto n = tree->model.nv;
+  tree->q = Eigen::Map<const Eigen::VectorXd>(q, n);
+  tree->v = Eigen::Map<const Eigen::VectorXd>(v, n);
+  tree->tau = Eigen::Map<const Eigen::VectorXd>(tau, n);
+  for (int k = 0; k < repeat; ++k)
+    pin::computeABADerivatives(tree->model, tree->data, tree->q, tree->v, tree->tau);
+  Eigen::Map<Eigen::MatrixXd>(dq, n, n) = tree->data.ddq_dq;
+  Eigen::Map<Eigen::MatrixXd>(dv, n, n) = tree->data.ddq_dv;
+  Eigen::Map<Eigen::MatrixXd>(dtau, n, n) = tree->data.Minv;
+}
+
+// `repeat` calls of computeRNEADerivatives at one state; ∂τ/∂q, ∂τ/∂v and M, laid out the same way.
+__attribute__((visibility("default"))) void tree_rnea_derivatives(
+  Tree * tree, int repeat, const double * q, const double * v, const double * a, double * dq, double * dv, double * M)
+{
+  const auto n = tree->model.nv;
+  tree->q = Eigen::Map<const Eigen::VectorXd>(q, n);
+  tree->v = Eigen::Map<const Eigen::VectorXd>(v, n);
+  tree->tau = Eigen::Map<const Eigen::VectorXd>(a, n);
+  for (int k = 0; k < repeat; ++k)
+    pin::computeRNEADerivatives(tree->model, tree->data, tree->q, tree->v, tree->tau);
+  Eigen::Map<Eigen::MatrixXd>(dq, n, n) = tree->data.dtau_dq;
+  Eigen::Map<Eigen::MatrixXd>(dv, n, n) = tree->data.dtau_dv;
+  Eigen::Map<Eigen::MatrixXd>(M, n, n) = tree->data.M;
 }
 }

@@ -70,16 +70,31 @@ def header_folder(header: str, prefix: str) -> str | None:
 
 def aba(library: ctypes.CDLL, model: RandomTree, q: Any, v: Any, tau: Any) -> tuple[Callable[[int], None], np.ndarray]:
     """Work that calls Pinocchio's aba at one state, and the array that takes the acceleration."""
-    address = np.ctypeslib.ndpointer
-    doubles, longs = address(np.float64, flags="C"), address(np.int64, flags="C")
-    library.tree_new.argtypes = [ctypes.c_int, longs, *[doubles] * 5]
-    library.tree_new.restype = ctypes.c_void_p
-    library.tree_aba.argtypes = [ctypes.c_void_p, ctypes.c_int, *[doubles] * 4]
+    tree, a = _tree(library, model), np.zeros(model.n)
+    library.tree_aba.argtypes = [ctypes.c_void_p, ctypes.c_int, *[_DOUBLES] * 4]
     library.tree_aba.restype = None
-    tree = library.tree_new(
+    return lambda repeat: library.tree_aba(tree, repeat, q, v, tau, a), a
+
+
+def derivatives(
+    library: ctypes.CDLL, name: str, model: RandomTree, q: Any, v: Any, x: Any
+) -> tuple[Callable[[int], None], np.ndarray]:
+    """Work that calls Pinocchio's derivatives of "aba" or "rnea" at one state, and the matrices (3, n, n) transposed."""
+    tree, out, f = _tree(library, model), np.zeros((3, model.n, model.n)), getattr(library, f"tree_{name}_derivatives")
+    f.argtypes = [ctypes.c_void_p, ctypes.c_int, *[_DOUBLES] * 6]
+    f.restype = None
+    return lambda repeat: f(tree, repeat, q, v, x, *out), out
+
+
+_DOUBLES = np.ctypeslib.ndpointer(np.float64, flags="C")
+
+
+def _tree(library: ctypes.CDLL, model: RandomTree) -> Any:
+    longs = np.ctypeslib.ndpointer(np.int64, flags="C")
+    library.tree_new.argtypes = [ctypes.c_int, longs, *[_DOUBLES] * 5]
+    library.tree_new.restype = ctypes.c_void_p
+    return library.tree_new(
         model.n,
         np.ascontiguousarray(model.parent),
         *map(np.ascontiguousarray, (model.R, model.p, model.mass, model.com, model.inertia)),
     )
-    a = np.zeros(model.n)
-    return lambda repeat: library.tree_aba(tree, repeat, q, v, tau, a), a

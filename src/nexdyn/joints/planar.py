@@ -53,6 +53,25 @@ def column_rate(v, j, h):  # type: ignore[no-untyped-def]
 
 
 @formula
+def column_slope(m, n, h):  # type: ignore[no-untyped-def]
+    """∂h_m/∂q_n of column m, which is h: ∂h/∂q₃ = (0, −e_z × h) of the translations, the others are 0."""
+    o = zero(h.v.x)
+    if m < 2 and n == 2:
+        return Motion(Vec3(o, o, o), Vec3(h.v.y, -h.v.x, o))
+    return Motion(Vec3(o, o, o), Vec3(o, o, o))
+
+
+@formula
+def bias_slope(q, k, v, j, n):  # type: ignore[no-untyped-def]
+    """∂(Ḣ q̇)/∂q_n at constant q̇: −q̇₃ Rᵀ(q̇₁, q̇₂, 0) for the turn, n = 2."""
+    s, c = sincos(q[k + 2])
+    x, y = c * v[j] + s * v[j + 1], c * v[j + 1] - s * v[j]
+    o = zero(s)
+    r = v[j + 2] if n == 2 else o
+    return Motion(Vec3(o, o, o), Vec3(-(r * x), -(r * y), o))
+
+
+@formula
 def constraint_subspace(W):  # type: ignore[no-untyped-def]
     W[0] = Force(Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     W[1] = Force(Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 0.0))

@@ -60,6 +60,25 @@ def column_rate(q, k, v, j, n):  # type: ignore[no-untyped-def]
 
 
 @formula
+def column_slope(q, k, m, n):  # type: ignore[no-untyped-def]
+    """∂h_m/∂q_n: ∂h₁/∂q₂ = (0, c₂, −s₂; 0), the others are 0."""
+    s, c = sincos(q[k + 1])
+    o = zero(s)
+    if m == 0 and n == 1:
+        return Motion(Vec3(o, c, -s), Vec3(o, o, o))
+    return Motion(Vec3(o, o, o), Vec3(o, o, o))
+
+
+@formula
+def bias_slope(q, k, v, j, n):  # type: ignore[no-untyped-def]
+    """∂(Ḣ q̇)/∂q_n at constant q̇: q̇₁ q̇₂ (0, −s₂, −c₂; 0) for n = 1 (counted from 0)."""
+    s, c = sincos(q[k + 1])
+    o = zero(s)
+    r = v[j] * v[j + 1] if n == 1 else o
+    return Motion(Vec3(o, -(r * s), -(r * c)), Vec3(o, o, o))
+
+
+@formula
 def constraint_subspace(W, q, k):  # type: ignore[no-untyped-def]
     s, c = sincos(q[k + 1])
     W[0] = Force(Vec3(0.0, c, -s), Vec3(0.0, 0.0, 0.0))

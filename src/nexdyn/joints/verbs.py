@@ -2,6 +2,7 @@
 
     child_pose          X_PC(q) = X_PJ X_J(q)
     motion_columns      the columns of H;   joint_bias  Ḣ q̇;   column_rate  one column of Ḣ
+    column_slope        one column of H by one coordinate;   bias_slope  Ḣ q̇ by one coordinate
     constraint_columns  the columns of W
     chart_rate          ξ̇ of the chart about a base point, for joints with quaternions (elsewhere ξ̇ = v)
     chart_step          q = q_base ∘ ξ
@@ -115,6 +116,28 @@ def column_rate(kind, q, k, v, j, n, h):  # type: ignore[no-untyped-def]
     if kind == PLANAR:
         return planar.column_rate(v, j, h)
     o = zero(h.w.x)
+    return Motion(Vec3(o, o, o), Vec3(o, o, o))
+
+
+@formula
+def column_slope(kind, q, k, m, n, h):  # type: ignore[no-untyped-def]
+    """∂h/∂q_n of column m of H (which is h) in the child's frame, by coordinate n of the joint; q starts at k."""
+    if kind == UNIVERSAL:
+        return universal.column_slope(q, k, m, n)
+    if kind == PLANAR:
+        return planar.column_slope(m, n, h)
+    o = zero(h.w.x)
+    return Motion(Vec3(o, o, o), Vec3(o, o, o))
+
+
+@formula
+def bias_slope(kind, q, k, v, j, n):  # type: ignore[no-untyped-def]
+    """∂(Ḣ q̇)/∂q_n at constant q̇ in the child's frame, by coordinate n of the joint; q starts at k, v at j."""
+    if kind == UNIVERSAL:
+        return universal.bias_slope(q, k, v, j, n)
+    if kind == PLANAR:
+        return planar.bias_slope(q, k, v, j, n)
+    o = zero(v[j])
     return Motion(Vec3(o, o, o), Vec3(o, o, o))
 
 

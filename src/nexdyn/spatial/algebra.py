@@ -445,6 +445,18 @@ def _(f: Force, H: AlongZ) -> Any:
 
 
 @defines(operator.matmul)
+def _(X: Pose, H: AboutZ) -> Any:
+    z = z_column(X.R)
+    return Motion(z, cross(X.p, z))
+
+
+@defines(operator.matmul)
+def _(X: Pose, H: AlongZ) -> Any:
+    o = zero(X.p.x)
+    return Motion(Vec3(o, o, o), z_column(X.R))
+
+
+@defines(operator.matmul)
 def _(I: ArticulatedInertia, H: AboutZ) -> Any:
     return Force(Vec3(I.A.xz, I.A.yz, I.A.zz), Vec3(I.B.zx, I.B.zy, I.B.zz))
 
