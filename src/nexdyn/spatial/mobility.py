@@ -112,16 +112,6 @@ def turned_back_z(c, s, a):  # type: ignore[no-untyped-def]
 
 
 @formula
-def columns_turned_back_z(c, s, R):  # type: ignore[no-untyped-def]
-    """R Rzᵀ."""
-    return Mat3(
-        c * R.xx - s * R.xy, s * R.xx + c * R.xy, R.xz,
-        c * R.yx - s * R.yy, s * R.yx + c * R.yy, R.yz,
-        c * R.zx - s * R.zy, s * R.zx + c * R.zy, R.zz,
-    )  # fmt: skip
-
-
-@formula
 def symmetric_turned_z(c, s, S):  # type: ignore[no-untyped-def]
     """Rz S Rzᵀ."""
     cc, ss, cs = c * c, s * s, c * s

@@ -33,11 +33,10 @@ the diagonal of A and F_T/D on the right.
 from __future__ import annotations
 
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import ABOUT_Z, Force, Motion, Pose, Vec3, cross, to_child, z_column
+from nexdyn.spatial.algebra import ABOUT_Z, Force, Motion, Vec3, cross, to_child, z_column
 from nexdyn.spatial.mobility import (
     across_z,
     column_about_z,
-    columns_turned_back_z,
     coupled,
     coupled_back,
     coupling_about_z,
@@ -128,12 +127,11 @@ def bias_forces(model, cfa, q, v, forces, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def eliminate_about_z(c, s, M, beta, t, N, Y, M_p, beta_p, least):  # type: ignore[no-untyped-def]
-    """A joint about z out of the system, at its frame in the parent: (L D Lᵀ = S, Wᵀ (Λ + P̂ᵀ Λ_p P̂) h, φ, Λ_p, β_p, whether S > least)."""
-    # S = Wᵀ (Rz Λ Rzᵀ + P̂ᵀ Λ_p P̂) W
-    M_J = mobility_turned_z(c, s, M) + N
+def eliminate_about_z(M_J, beta, t, Y, M_p, beta_p, least):  # type: ignore[no-untyped-def]
+    """A joint about z out of the system, M_J = Λ + P̂ᵀ Λ_p P̂: (L D Lᵀ = S, Wᵀ M_J h, φ, Λ_p, β_p, whether S > least)."""
+    # S = Wᵀ M_J W
     L, sound = factor_across_z(M_J, least)
-    # φ = S⁻¹ (−Wᵀ β − Wᵀ (Λ + P̂ᵀ Λ_p P̂) H F_T)
+    # φ = S⁻¹ (−Wᵀ β − Wᵀ M_J H F_T)
     g = column_about_z(M_J)
     phi = solve_across_z(L, -1.0 * (across_z(beta) + t * g))
     # Λ_p − Y S⁻¹ Yᵀ,  β_p − Λ_p P̂ (W φ + H F_T)
@@ -178,21 +176,21 @@ def eliminate_joints(model, cfa, q, tau, no_motion, work):  # type: ignore[no-un
             M_p, sound = factor_any(model, cfa, i, X_i, M_i, M_p)
             beta_p = solve_any(cfa, i, X_i, beta_i, beta_p)
         else:
-            # at the joint's frame in the parent, from which the child is turned about z
-            c, s, t = own[i, COS_], own[i, SIN_], tau[index[i, IV]] - F_i @ ABOUT_Z
+            t = tau[index[i, IV]] - F_i @ ABOUT_Z
             own[i, TORQUE_] = t
-            across = Motion(turned_z(c, s, beta_i.w), turned_z(c, s, beta_i.v))
             if way == ABOUT_Z_FIRST:
-                L, g, x, M_p, beta_p, sound = eliminate_about_z(
-                    c, s, M_i, across, t, mobility(seen[i]), Y[i], M_p, beta_p, least[i]
-                )
+                # at the joint's frame in the parent, from which the child is turned about z
+                c, s = own[i, COS_], own[i, SIN_]
+                M_J = mobility_turned_z(c, s, M_i) + mobility(seen[i])
+                across = Motion(turned_z(c, s, beta_i.w), turned_z(c, s, beta_i.v))
+                L, g, x, M_p, beta_p, sound = eliminate_about_z(M_J, across, t, Y[i], M_p, beta_p, least[i])
             else:
-                X_PJ = Pose(columns_turned_back_z(c, s, X_i.R), X_i.p)
-                N, wn, wf, vn, vf = seen_from(X_PJ, M_p)
+                # W is the same in the child's frame, where its own motions need no turn
+                N, wn, wf, vn, vf = seen_from(X_i, M_p)
                 Y_i = coupling_about_z(wn, wf, vn, vf)
                 Y[i] = Y_i
-                across = across - to_child(X_PJ, beta_p)
-                L, g, x, M_p, beta_p, sound = eliminate_about_z(c, s, M_i, across, t, N, Y_i, M_p, beta_p, least[i])
+                across = beta_i - to_child(X_i, beta_p)
+                L, g, x, M_p, beta_p, sound = eliminate_about_z(M_i + N, across, t, Y_i, M_p, beta_p, least[i])
             factors[i], along[i], phi[i] = L, g, x
         if not sound:
             lost = i
@@ -262,11 +260,13 @@ def solve_again(model, cfa, tau, qdd, work):  # type: ignore[no-untyped-def]
             control_force_any(model, cfa, work, i, tau, qdd, F[i])
             beta_p = solve_any(cfa, i, X_i, beta_i, beta_p)
         else:
-            c, s, t = own[i, COS_], own[i, SIN_], tau[index[i, IV]] - F[i] @ ABOUT_Z
+            t = tau[index[i, IV]] - F[i] @ ABOUT_Z
             own[i, TORQUE_] = t
-            across = Motion(turned_z(c, s, beta_i.w), turned_z(c, s, beta_i.v))
-            if way != ABOUT_Z_FIRST:
-                across = across - to_child(Pose(columns_turned_back_z(c, s, X_i.R), X_i.p), beta_p)
+            if way == ABOUT_Z_FIRST:
+                c, s = own[i, COS_], own[i, SIN_]
+                across = Motion(turned_z(c, s, beta_i.w), turned_z(c, s, beta_i.v))
+            else:
+                across = beta_i - to_child(X_i, beta_p)
             x = solve_across_z(factors[i], -1.0 * (across_z(across) + t * along[i]))
             phi[i] = x
             beta_p = beta_p - coupled(Y[i], x, t)
@@ -297,10 +297,11 @@ def joint_forces(cfa):  # type: ignore[no-untyped-def]
             F_i = force_of_any(cfa, index[i, SLOT], index[i, COLUMNS], G)
         else:
             # F_S = φ + S⁻¹ Yᵀ G
-            c, s = own[i, COS_], own[i, SIN_]
             g = coupled_back(Y[i], G)
-            F_J = force_across_z(phi[i] + solve_across_z(factors[i], g), own[i, TORQUE_])
-            F_i = Force(turned_back_z(c, s, F_J.n), turned_back_z(c, s, F_J.f))
+            F_i = force_across_z(phi[i] + solve_across_z(factors[i], g), own[i, TORQUE_])
+            if way == ABOUT_Z_FIRST:
+                c, s = own[i, COS_], own[i, SIN_]
+                F_i = Force(turned_back_z(c, s, F_i.n), turned_back_z(c, s, F_i.f))
         F[i] = F_i
         # V̇ = I⁻¹ (P F) where all forces on a body are known
         if p > 0:
