@@ -60,6 +60,7 @@ _HOMES = {
     "nexdyn.analysis.assemble": ("assemble",),
     "nexdyn.analysis.compare": ("Comparison", "compare"),
     "nexdyn.analysis.equilibrium": ("Equilibrium", "equilibrium"),
+    "nexdyn.analysis.inverse_kinematics": ("Posture", "inverse_kinematics"),
     "nexdyn.results.result": ("Result",),
     "nexdyn.results.file": ("open_result",),
     "nexdyn.io.loader": ("demos", "load"),
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from nexdyn.analysis.assemble import assemble
     from nexdyn.analysis.compare import Comparison, compare
     from nexdyn.analysis.equilibrium import Equilibrium, equilibrium
+    from nexdyn.analysis.inverse_kinematics import Posture, inverse_kinematics
     from nexdyn.analysis.simulate import Simulation, simulate
     from nexdyn.errors import (
         AssemblyError,

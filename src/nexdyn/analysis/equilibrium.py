@@ -231,14 +231,14 @@ class _Search:
     def at(self, q: Array) -> _Rest:
         """What acts at q."""
         Q = self.loads(q)
-        Cq = _dense(self.model.jacobian(q, self.t)) * self.units
+        Cq = dense(self.model.jacobian(q, self.t)) * self.units
         T, lam = tangent(Cq, Q)
         return _Rest(q, Q, T, lam, T.T @ Q)
 
     def stiffness(self, here: _Rest) -> Array:
         """K (dof, dof)."""
         n = here.T.shape[1]
-        KT = _dense(self.model.curvature(here.q, here.lam, self.t)) @ (self.units[:, None] * here.T)
+        KT = dense(self.model.curvature(here.q, here.lam, self.t)) @ (self.units[:, None] * here.T)
         KT *= self.units[:, None]
         torque = here.Q.reshape(-1, 6)[:, :3]
         for j in range(n):
@@ -363,7 +363,7 @@ class _Search:
         model = self.model
         redundancy = find_redundancy(model, here.q, self.t)
         report = self.report(here.q, redundancy)
-        Cq = _dense(model.jacobian(here.q, self.t))[redundancy.kept]
+        Cq = dense(model.jacobian(here.q, self.t))[redundancy.kept]
         lam = np.zeros(model.nc)
         lam[redundancy.kept] = scipy.linalg.lstsq((Cq * self.units).T, here.Q)[0] if len(Cq) else 0.0
         report.multipliers = lam
@@ -384,7 +384,7 @@ class _Search:
 
     def squares(self, here: _Rest, K: Array) -> Array | None:
         """ω² of K y = ω² Tᵀ M T y; None where that is singular."""
-        M = _dense(self.model.mass_matrix(here.q)) * self.units * self.units[:, None]
+        M = dense(self.model.mass_matrix(here.q)) * self.units * self.units[:, None]
         M = here.T.T @ M @ here.T
         spread = np.linalg.eigvalsh(M)
         if not spread[0] > 1e-12 * spread[-1]:
@@ -418,7 +418,7 @@ def tangent(Cq: Array, Q: Array) -> tuple[Array, Array]:
     return U[:, rank:], lam / scale
 
 
-def _dense(A: Any) -> Array:
+def dense(A: Any) -> Array:
     return A if isinstance(A, np.ndarray) else np.asarray(A.toarray())
 
 

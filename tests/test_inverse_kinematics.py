@@ -1,0 +1,150 @@
+"""nx.inverse_kinematics: closed forms, pinocchio's forward kinematics, loops, limits, and what is out of reach."""
+
+from __future__ import annotations
+
+import math
+
+import mechanisms
+import numpy as np
+import pinocchio as pin
+import pytest
+import scipy.optimize
+from test_equilibrium import arm
+
+import nexdyn as nx
+from nexdyn.spatial.rotations import log_rotation, quaternion, rotation_matrix
+
+
+def two_links(**elbow) -> nx.System:
+    """Two rods of 1 m in the plane z = 0, along x as described; `tip` at the end of the second."""
+    system = nx.System("arm")
+    upper = system.add_body("upper", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.5, 0, 0))
+    lower = system.add_body("lower", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(1.5, 0, 0))
+    system.add_joint(nx.Revolute("shoulder", system.ground, upper, at=(0, 0, 0), axis=(0, 0, 1)))
+    system.add_joint(nx.Revolute("elbow", upper, lower, at=(1, 0, 0), axis=(0, 0, 1), **elbow))
+    system.add_marker("tip", lower, position=(0.5, 0, 0))
+    return system
+
+
+def test_two_links_by_the_law_of_cosines() -> None:
+    found = nx.inverse_kinematics(two_links(), {"tip": (0.9, 0.7, 0)}, q0={"elbow": 0.3})
+    assert found.reached and found.gaps["tip"].distance < 1e-9
+    elbow = math.acos((0.9**2 + 0.7**2 - 2) / 2)
+    assert found.joints["elbow"][0] == pytest.approx(elbow, abs=1e-9)
+    assert found.joints["shoulder"][0] == pytest.approx(math.atan2(0.7, 0.9) - elbow / 2, abs=1e-9)
+    np.testing.assert_allclose(found.q, [found.joints["shoulder"][0], found.joints["elbow"][0]], atol=1e-12)
+
+
+def test_what_is_out_of_reach_is_pointed_at_and_the_gap_is_told() -> None:
+    found = nx.inverse_kinematics(two_links(), {"tip": (1.5, 2.0, 0)}, q0={"elbow": 0.5})
+    assert not found.reached and found.gaps["tip"].distance == pytest.approx(0.5, abs=1e-9)
+    assert found.joints["shoulder"][0] == pytest.approx(math.atan2(2.0, 1.5), abs=1e-5)
+    assert found.joints["elbow"][0] == pytest.approx(0.0, abs=1e-4)
+    assert "out of reach" in str(found) and np.isfinite(found.pose).all()
+    above = nx.inverse_kinematics(two_links(), {"tip": (1.0, 0.5, 0.25)}, q0={"elbow": 0.5})
+    assert above.gaps["tip"].distance == pytest.approx(0.25, abs=1e-9)
+
+
+def test_limits_hold_and_the_rest_is_done_by_others() -> None:
+    system = two_links(limits=(-0.4, 0.4))
+    target = np.array([0.3, 0.9, 0.0])
+    found = nx.inverse_kinematics(system, {"tip": target})
+    assert not found.reached and found.at_limit == ["elbow"]
+    assert abs(found.joints["elbow"][0]) == pytest.approx(0.4, abs=1e-8)
+
+    def off(x):
+        tip = [math.cos(x[0]) + math.cos(x[0] + x[1]), math.sin(x[0]) + math.sin(x[0] + x[1])]
+        return math.dist(tip, target[:2]) ** 2
+
+    box = [(-math.pi, math.pi), (-0.4, 0.4)]
+    best = min(scipy.optimize.minimize(off, x0, bounds=box).fun for x0 in ([0.5, 0.1], [1.0, -0.1], [1.4, 0.3]))
+    assert found.gaps["tip"].distance == pytest.approx(math.sqrt(best), abs=1e-6)
+    free = nx.inverse_kinematics(system, {"tip": target}, q0={"elbow": 0.2}, limits=False)
+    assert free.reached and not free.at_limit
+
+
+def test_limits_of_more_than_half_a_turn_are_counted_along_the_way() -> None:
+    system = two_links(limits=(2.0, 5.5))
+    elbow = math.acos((0.9**2 - 2) / 2)  # the other way round it is 2π − elbow, within the limits too
+    for q0 in ({"elbow": 2.5}, {"elbow": 4.5, "shoulder": 0.5}, {"elbow": 5.4}):
+        found = nx.inverse_kinematics(system, {"tip": (0.0, -0.9, 0)}, q0=q0)
+        assert found.reached and 2.0 <= found.joints["elbow"][0] <= 5.5
+        assert min(abs(found.joints["elbow"][0] - x) for x in (elbow, 2 * math.pi - elbow)) < 1e-8
+
+
+def test_a_locked_joint_keeps_its_coordinate() -> None:
+    found = nx.inverse_kinematics(two_links(), {"tip": (0.0, 1.2, 0)}, q0={"elbow": 0.7}, locks=["elbow"])
+    assert found.joints["elbow"][0] == pytest.approx(0.7, abs=1e-9)
+    assert found.joints["shoulder"][0] + 0.35 == pytest.approx(math.pi / 2, abs=1e-6)
+
+
+def test_pinocchio_finds_the_hand_where_it_was_asked_to_be(tmp_path, rng: np.random.Generator) -> None:
+    path = tmp_path / "arm.urdf"
+    path.write_text(arm(rng, 7))
+    system = nx.load(path)
+    model = pin.buildModelFromUrdf(str(path))
+    data, frame = model.createData(), model.getFrameId("l6")
+    tree = nx.Tree(system)
+    for _ in range(5):
+        q = rng.uniform(-1.5, 1.5, size=7)
+        R, p = tree.pose(q, "l6")
+        start = dict(zip(tree.joint_names, np.clip(q + 0.4 * rng.normal(size=7), -2.4, 2.4), strict=True))
+        found = nx.inverse_kinematics(system, {"l6": {"position": p, "orientation": quaternion(R)}}, q0=start)
+        assert found.reached and (np.abs(found.q) <= 2.5 + 1e-8).all()
+        pin.framesForwardKinematics(model, data, found.q)
+        np.testing.assert_allclose(data.oMf[frame].translation, p, atol=1e-8)
+        np.testing.assert_allclose(data.oMf[frame].rotation, R, atol=1e-8)
+
+
+def test_orientation_alone_and_two_targets_at_once(rng: np.random.Generator) -> None:
+    system = nx.System("ball and arm")
+    ball = system.add_body("ball", mass=1.0, inertia=(1, 1, 1), position=(0.3, 0, 0))
+    hand = system.add_body("hand", mass=1.0, inertia=(1, 1, 1), position=(1.0, 0, 0))
+    system.add_joint(nx.Spherical("socket", system.ground, ball, at=(0, 0, 0)))
+    system.add_joint(nx.Universal("wrist", ball, hand, at=(0.6, 0, 0), axis=(0, 0, 1)))
+    q = rng.normal(size=4)
+    q /= np.linalg.norm(q)
+    found = nx.inverse_kinematics(system, {"hand": {"orientation": q}})
+    assert found.reached
+    assert np.linalg.norm(log_rotation(rotation_matrix(found.orientation("hand")).T @ rotation_matrix(q))) < 1e-8
+    apart = nx.inverse_kinematics(
+        system, {"ball": (0.0, 0.3, 0.0), "hand": {"position": (5.0, 0, 0), "weight": 1e-3}}, q0={"wrist": (0.2, 0.1)}
+    )
+    assert not apart.reached and apart.gaps["ball"].distance < 0.01 < apart.gaps["hand"].distance
+
+
+def test_a_point_of_a_coupler_is_brought_to_its_place_through_the_loop() -> None:
+    system = mechanisms.four_bar()
+    system.add_marker("pen", "coupler", position=(0.2, 0.5, 0.0))
+    body, _, p = system.frame("pen")
+    there = nx.assemble(system, q0={"A": -0.6})
+    target = there.position(body.name) + rotation_matrix(there.orientation(body.name)) @ p
+    found = nx.inverse_kinematics(system, {"pen": target})
+    assert found.reached and found.joints["A"][0] == pytest.approx(-0.6, abs=1e-7)
+    assert np.abs(there.model.residual(found.pose)).max() < 1e-11
+    with pytest.raises(nx.InputError):
+        _ = found.q  # a loop has no coordinates of a tree
+
+
+def test_a_limit_in_a_loop_stops_the_whole_loop() -> None:
+    system = mechanisms.four_bar().with_parameters({"A.limits": (-0.3, 0.3)})
+    there = nx.assemble(mechanisms.four_bar(), q0={"A": -0.6})
+    found = nx.inverse_kinematics(system, {"rocker": there.position("rocker")})
+    assert not found.reached and found.at_limit == ["A"]
+    assert found.joints["A"][0] == pytest.approx(-0.3, abs=1e-8)
+    at_limit = nx.assemble(mechanisms.four_bar(), q0={"A": -0.3})
+    np.testing.assert_allclose(found.position("rocker"), at_limit.position("rocker"), atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("targets", "says"),
+    [
+        ({}, "targets are"), ({"tip": (1, 2)}, "position of target 'tip'"), ({"tip": (1, 2, math.nan)}, "three finite"),
+        ({"ground": (0, 0, 0)}, "on the ground"), ({"tip": {}}, "asks for nothing"), ({"top": (0, 0, 0)}, "top"),
+        ({"tip": {"orientation": (0, 0, 0, 0)}}, "no rotation"), ({"tip": {"place": (0, 0, 0)}}, "no entry 'place'"),
+        ({"tip": {"position": (0, 0, 0), "weight": -1.0}}, "weight of target"), ({"tip": "there"}, "numbers are needed"),
+    ],
+)  # fmt: skip
+def test_bad_targets_are_refused(targets, says: str) -> None:
+    with pytest.raises(nx.InputError, match=says):
+        nx.inverse_kinematics(two_links(), targets)
