@@ -84,13 +84,19 @@ class Watched:
     def caught_up(self, server: Any) -> None:
         """Wait until the page shows all that `server` was asked to show before this call.
 
-        Messages are handled in the order in which they were sent: a node that is added now arrives after them.
+        Messages are handled in the order in which they were sent, those to all browsers and those to one: a node that is
+        added now in both ways arrives after them.
         """
-        name = f"/mark{next(_marks)}"
-        mark = server.scene.add_frame(name, show_axes=False)
-        server.flush()
-        self.until("name => name in window.__viserSceneTree.getState()", name)
-        mark.remove()
+        senders = [server, *server.get_clients().values()]
+        marks = [sender.scene.add_frame(f"/mark{next(_marks)}", show_axes=False) for sender in senders]
+        for sender in senders:
+            sender.flush()
+        names = [mark.name for mark in (marks if len(senders) == 2 else marks[:1])]  # another browser's are not here
+        self.until(
+            "names => { const all = window.__viserSceneTree.getState(); return names.every(n => n in all); }", names
+        )
+        for mark in marks:
+            mark.remove()
         self.frames()
 
     def settled(self, server: Any = None) -> np.ndarray:

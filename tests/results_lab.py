@@ -85,3 +85,12 @@ def rate(x: Array, dt: float = DT) -> Array:
 def inside(x: Array) -> Array:
     """The samples of which `rate` tells."""
     return x[2:-2]
+
+
+def resting_ball() -> nx.System:
+    """A ball let go above the ground, which comes to rest on it."""
+    system = nx.System("ball", gravity=(0, 0, -9.81))
+    system.add_body("ball", mass=2.0, inertia=(0.00072,) * 3, position=(0, 0, 0.3), shapes=nx.Sphere(0.03))
+    system.add_joint(nx.Free("base", system.ground, "ball"))
+    system.add_force(nx.PlaneContact("touch", "ball", radius=0.03, stiffness=1e5, damping=20.0))
+    return system

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
-from results_lab import pendulum
+from results_lab import pendulum, resting_ball
 
 import nexdyn as nx
 from nexdyn.view import raster, stills
@@ -114,6 +114,22 @@ def test_a_face_covers_its_opacity_of_the_samples(opacity: float) -> None:
 def test_srgb_is_undone_by_linear() -> None:
     codes = np.arange(256)
     np.testing.assert_array_equal(raster.srgb(raster.linear(codes / 255.0)), codes)
+
+
+# --- contacts -------------------------------------------------------------------------------------------------------
+
+
+def test_a_picture_shows_the_force_of_a_contact_unless_told_otherwise() -> None:
+    result = nx.simulate(resting_ball(), 1.0, nx.RungeKutta4(1e-4), output_every=100)
+    motion = Motion.of(result)
+
+    def magenta(t: float, **options: Any) -> int:
+        shot = Shot(size=(320, 240), clock=False, **options)
+        red, green, blue = np.moveaxis(Studio(motion, shot).picture(t).astype(int), -1, 0)
+        return int(((red - green > 60) & (blue - green > 20)).sum())
+
+    assert magenta(1.0) > 20
+    assert magenta(1.0, contacts=False) == 0 and magenta(0.0) == 0
 
 
 # --- the camera -----------------------------------------------------------------------------------------------------

@@ -12,17 +12,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from results_lab import resting_ball
 
 import nexdyn as nx
 from nexdyn.errors import FileError, InputError, NexDynWarning, UnknownNameError
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view import server as page
+from nexdyn.view.camera import look
 from nexdyn.view.motion import Motion, motion_of
 from nexdyn.view.panels import MOST_SAMPLES, Plot, telling
 from nexdyn.view.playback import Playback
 from nexdyn.view.poses import coordinates, start_pose
 from nexdyn.view.recording import _speed, record
-from nexdyn.view.stage import Look, Stage, _placed, _turn_z_to
+from nexdyn.view.stage import FIELD, Look, Stage, _placed, _turn_z_to
 from nexdyn.view.viewer import Viewer
 
 
@@ -337,6 +339,62 @@ def test_arrows_of_reactions_are_the_wrenches_at_the_joints(chain: nx.Result, po
     expected = chain.reaction().sel(time=0.5, method="nearest").values[0, :3]
     R = chain.system.joint("hinge1").frames(chain.system.values).R_AJ
     np.testing.assert_allclose(arrows[0, 1] / scale, R @ expected, rtol=1e-4, atol=1e-3)
+
+
+@pytest.fixture(scope="module")
+def rested() -> nx.Result:
+    return nx.simulate(resting_ball(), 1.0, nx.RungeKutta4(1e-4), output_every=100)
+
+
+def test_arrows_of_contacts_are_the_forces_where_they_act(rested: nx.Result, port: int) -> None:
+    motion, told = Motion.of(rested), rested.contacts("touch")
+    assert motion.contact is not None
+    np.testing.assert_allclose(motion.contact[:, 0, :3], told.point.values.reshape(-1, 3), atol=1e-6)
+    np.testing.assert_allclose(motion.contact[:, 0, 3:], told.force.values.reshape(-1, 3), rtol=1e-5, atol=1e-4)
+    with Viewer(rested, port=port) as viewer:
+        stage = viewer._stage
+        (resting,) = stage._contact_arrows(motion.at(1.0))
+        (flying,) = stage._contact_arrows(motion.at(0.0))
+        scale = stage._contact_scale
+    np.testing.assert_allclose(resting[0], (0, 0, 0), atol=0.01)  # below the ball, on the ground
+    np.testing.assert_allclose(resting[1] - resting[0], (0, 0, 2.0 * 9.81 * scale), rtol=0.02, atol=1e-4)
+    assert np.linalg.norm(flying) > 100 * stage.size  # out of sight
+
+
+def test_the_arrow_of_an_impact_is_no_longer_than_the_scene(rested: nx.Result) -> None:
+    motion = Motion.of(rested)
+    assert motion.contact is not None
+    hardest = int(np.linalg.norm(motion.contact[:, 0, 3:], axis=1).argmax())
+    frame = motion.at(float(motion.times[hardest]))
+    ends = motion.contact_arrows(frame, 1e3, 0.5)
+    assert np.linalg.norm(ends[0, 1] - ends[0, 0]) == pytest.approx(0.5)
+
+
+def test_a_motion_without_contacts_has_none(chain: nx.Result) -> None:
+    motion = Motion.of(chain)
+    assert motion.contact is None and motion.at(0.5).contact is None and motion.contact_scale(1.0) == 0.0
+
+
+# --- the camera -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["hinge-chain", "four-bar", "bricard"])
+def test_the_page_is_seen_from_where_pictures_are_taken(name: str, port: int) -> None:
+    system = nx.load(name)
+    with Viewer(system, port=port) as viewer:
+        stage = viewer._stage
+        first = stage.camera()
+        initial = viewer.server.initial_camera
+        np.testing.assert_allclose(initial.position, first.eye, atol=1e-9)
+        np.testing.assert_allclose(initial.look_at, first.target, atol=1e-9)
+    points = stage._corners
+    picture = look(system, points, 1.0)
+    np.testing.assert_allclose(first.R_CW, picture.R_CW, atol=1e-12)  # from the same side, at the same height
+    for aspect in (0.4, 1.0):
+        camera = stage.camera(aspect)
+        d = (points - camera.eye) @ camera.R_CW.T
+        half = np.tan(FIELD / 2) * -d[:, 2]
+        assert (np.abs(d[:, 1]) < half).all() and (np.abs(d[:, 0]) < aspect * half).all()
 
 
 def test_in_a_notebook_the_page_and_the_recording_are_in_the_cell(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from chromium import LIMIT, PROGRAM, STILL, Watched, chromium, needs_chromium, opened
+from results_lab import resting_ball
 
 import nexdyn as nx
 from nexdyn.spatial.rotations import rotation_matrix
@@ -277,6 +278,26 @@ def test_a_layer_appears_when_its_box_is_ticked(
     shown = new_pixels()
     tab.page.get_by_label(layer, exact=True).click()
     tab.comes_true(lambda: layer not in viewer._look.layers and new_pixels() < 0.2 * shown)
+
+
+def test_contact_forces_are_arrows_on_the_page(browser: Any) -> None:
+    result = nx.simulate(resting_ball(), 1.0, nx.RungeKutta4(1e-4), output_every=100)
+    with on_a_free_port(result) as viewer:
+        viewer.pause()
+        viewer.look(Look(PLAIN))
+        with opened(browser, viewer.address) as tab:
+            tab.comes_true(lambda: viewer.watched)
+            without = at(tab, viewer, 1.0)
+            viewer.look(Look(PLAIN | {"contact forces"}))
+
+            def magenta(picture: np.ndarray) -> int:
+                red, green, blue = np.moveaxis(picture, -1, 0)
+                return int(((red > 120) & (red - green > 70) & (blue - green > 20)).sum())
+
+            shown = tab.settled(viewer.server)
+            assert magenta(without) == 0 and magenta(shown) > 40
+            assert magenta(at(tab, viewer, 0.0)) == 0  # it has not come down yet
+            assert tab.faults == []
 
 
 # --- plots ----------------------------------------------------------------------------------------------------------

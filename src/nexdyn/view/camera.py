@@ -1,4 +1,4 @@
-"""Where pictures are taken from: what is up, from which side, how far."""
+"""Where a scene is seen from, on the page as in pictures: what is up, from which side, how far."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from nexdyn.model.system import System
 FIELD = 0.55
 """Height of what is seen, as an angle [rad]."""
 MARGIN = 1.08
+ELEVATION = 18.0
+"""Above the horizon [deg]."""
 ONE_AXIS = ("revolute", "prismatic", "cylindrical", "helical")
 
 
@@ -21,6 +23,11 @@ class Camera(NamedTuple):
     eye: np.ndarray
     up: np.ndarray
     distance: float
+
+    @property
+    def target(self) -> np.ndarray:
+        """What it looks at (3,) [m]."""
+        return np.asarray(self.eye - self.distance * self.R_CW[2])
 
 
 def up_of(system: System) -> np.ndarray:
@@ -47,14 +54,24 @@ def side(system: System, up: np.ndarray) -> np.ndarray:
     return np.asarray(x - 1.3 * y)
 
 
+def corners(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The corners (8, 3) of a box [m]."""
+    return np.array([[(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]] for i, j, k in np.ndindex(2, 2, 2)])
+
+
 def look(
-    system: System, points: np.ndarray, aspect: float, azimuth: float | None = None, elevation: float = 18.0
+    system: System,
+    points: np.ndarray,
+    aspect: float,
+    azimuth: float | None = None,
+    elevation: float = ELEVATION,
+    field: float = FIELD,
 ) -> Camera:
     """A camera that has `points` (n, 3) in sight, `aspect` times as wide as high.
 
     azimuth [deg]: about `up`, 0 from x (of the world, or the nearest to it across up); None chooses a side that shows
-    much. elevation [deg]: above the horizon.
-    """
+    much. elevation [deg]: above the horizon. field [rad]: height of what is seen.
+    """  # fmt: skip
     up = up_of(system)
     if azimuth is None:
         out = side(system, up)
@@ -70,7 +87,7 @@ def look(
     right = np.cross(up, back)
     right /= np.linalg.norm(right)
     R_CW = np.stack([right, np.cross(back, right), back])
-    high = np.tan(FIELD / 2) / MARGIN
+    high = np.tan(field / 2) / MARGIN
     p = points @ R_CW.T
     middle = (p.min(axis=0) + p.max(axis=0)) / 2
     # |x| ≤ aspect tan(φ/2) (d − z), |y| ≤ tan(φ/2) (d − z) for all points

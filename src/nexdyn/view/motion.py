@@ -27,16 +27,19 @@ MOST_BYTES = 256 * 2**20
 
 class Frame(NamedTuple):
     """One moment: position (nb + 1, 3) [m] and quaternion (nb + 1, 4) of the bodies in the world, the ground last;
-    wrench (nj, 6) of the joints' reactions (force [N], moment [N m], in the parent-side frame), or None."""
+    wrench (nj, 6) of the joints' reactions (force [N], moment [N m], in the parent-side frame), or None;
+    contact (nc, 6): where each contact acts [m] and its force on the body [N], in the world, or None."""
 
     position: np.ndarray
     quaternion: np.ndarray
     wrench: np.ndarray | None
+    contact: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class Motion:
-    """times (N,) [s]; bodies; position (N, nb, 3), quaternion (N, nb, 4); joints with wrench (N, nj, 6), or None.
+    """times (N,) [s]; bodies; position (N, nb, 3), quaternion (N, nb, 4); joints with wrench (N, nj, 6), or None;
+    contact (N, nc, 6), or None.
 
     result: what plots beside it are of; None for a pose alone.
     """
@@ -49,6 +52,7 @@ class Motion:
     joints: list[str] = field(default_factory=list)
     wrench: np.ndarray | None = None
     result: Result | None = None
+    contact: np.ndarray | None = None
 
     @classmethod
     def of(cls, result: Result) -> Motion:
@@ -56,8 +60,10 @@ class Motion:
         observed = result.observed
         bodies, t = list(observed.labels.dims["body"]), result.recording.t
         joints = list(observed.labels.dims["joint"]) if observed.knows("reaction") else []
-        names = ["position", "orientation", *(["reaction"] if joints else [])]
-        size = len(t) * (28 * len(bodies) + 24 * len(joints))
+        touching = len(observed.labels.dims.get("contact", ()))
+        contact = ["contact_point", "contact_force"] if touching and observed.knows("contact_force") else []
+        names = ["position", "orientation", *(["reaction"] if joints else []), *contact]
+        size = len(t) * (28 * len(bodies) + 24 * (len(joints) + touching))
         stride = max(1, -(-size // MOST_BYTES))
         kept: dict[str, list[np.ndarray]] = {name: [] for name in names}
         for rows, found in observed.tables(names):
@@ -68,6 +74,7 @@ class Motion:
         return cls(
             result.system, t[::stride].copy(), bodies, whole["position"], whole["orientation"], joints,
             whole.get("reaction"), result,
+            np.concatenate([whole[name] for name in contact], axis=-1) if contact else None,
         )  # fmt: skip
 
     @classmethod
@@ -117,12 +124,32 @@ class Motion:
         p = (1.0 - s) * self.position[k] + s * self.position[m]
         q = (1.0 - s) * self.quaternion[k] + s * self.quaternion[m]
         q /= np.linalg.norm(q, axis=-1, keepdims=True)
-        wrench = None if self.wrench is None else self.wrench[m if s >= 0.5 else k]
+        nearest = m if s >= 0.5 else k
+        wrench = None if self.wrench is None else self.wrench[nearest]
+        contact = None if self.contact is None else self.contact[nearest]
         return Frame(
             np.concatenate([p, np.zeros((1, 3))]).astype(np.float32),
             np.concatenate([q, [[1.0, 0.0, 0.0, 0.0]]]).astype(np.float32),
             wrench,
+            contact,
         )
+
+    def contact_scale(self, size: float) -> float:
+        """Length of an arrow a newton [m/N]: a contact force as large as nine in ten are is 0.3 of `size` [m]."""
+        if self.contact is None:
+            return 0.0
+        forces = np.linalg.norm(self.contact[..., 3:], axis=-1)
+        acting = forces[forces > 1e-9 * forces.max(initial=0.0)]
+        return 0.3 * size / float(np.quantile(acting, 0.9)) if acting.size else 0.0
+
+    @staticmethod
+    def contact_arrows(f: Frame, scale: float, size: float) -> np.ndarray:
+        """Ends (nc, 2, 3) of the arrows of the contacts that bear; an impact's arrow is as long as `size` [m] at most."""
+        assert f.contact is not None
+        point, arrow = f.contact[:, :3], f.contact[:, 3:] * np.float32(scale)
+        length = np.linalg.norm(arrow, axis=1, keepdims=True)
+        arrow = arrow * np.minimum(1.0, size / np.maximum(length, 1e-30))
+        return np.asarray(np.stack([point, point + arrow], axis=1)[length[:, 0] > 1e-3 * size], dtype=np.float32)
 
     def body(self, name: str) -> int:
         """The row of a body in a frame; the ground's is the last."""

@@ -41,17 +41,22 @@ _STYLE: Any = {
 }  # fmt: skip
 
 
+def styled() -> Any:
+    """Within, matplotlib draws as these pages do."""
+    from matplotlib import rc_context
+
+    return rc_context(_STYLE)
+
+
 def plot(
     result: Result, *what: str, of: Sequence[str] | str = (), path: PathLike | None = None, title: str | None = None
 ) -> Figure:
     """The figure that `Result.plot` describes."""
     need("matplotlib", "a plot")
-    from matplotlib import rc_context
-
     target = None if path is None else file_path(path, SUFFIXES, "a plot")
     names = [of] if isinstance(of, str) else list(of)
     shown = panels(result, _kinds(what), names)
-    with rc_context(_STYLE):
+    with styled():
         figure = draw(shown, _title(result) if title is None else title)
         if target is not None:
             save(figure, target)
@@ -72,12 +77,10 @@ def _title(result: Result) -> str:
 
 def save(figure: Figure, path: PathLike) -> None:
     """Write a figure, whole or not at all: PNG, SVG or PDF, the same bytes for the same figure."""
-    from matplotlib import rc_context
-
     target = file_path(path, SUFFIXES, "a plot")
     kind = target.suffix.lower().removeprefix(".")
     undated = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
-    with rc_context(_STYLE), written(target) as temporary:
+    with styled(), written(target) as temporary:
         figure.savefig(temporary, format=kind, metadata=undated)
 
 
@@ -143,10 +146,8 @@ def _new_figure(width: float, height: float) -> Figure:
         def _repr_svg_(self) -> str:
             import io
 
-            from matplotlib import rc_context
-
             stream = io.StringIO()
-            with rc_context(_STYLE):
+            with styled():
                 self.savefig(stream, format="svg", metadata={"Date": None})
             return stream.getvalue()
 

@@ -19,15 +19,22 @@ import numpy as np
 
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
+from nexdyn.view.camera import Camera, corners, look, up_of
 from nexdyn.view.geometry import Piece, bounds, pieces
 from nexdyn.view.motion import Frame, Motion
 
 AXES, FORCE, MOMENT, TRAIL = (30, 150, 70), (214, 39, 40), (128, 62, 190), (240, 140, 20)
-LAYERS = ("shapes", "grid", "shadows", "joint axes", "body frames", "reaction forces", "reaction moments", "trails")
-SHOWN_AT_FIRST = frozenset({"shapes", "grid", "shadows"})
+CONTACT = (220, 30, 140)
+LAYERS = (
+    "shapes", "grid", "shadows", "joint axes", "body frames", "reaction forces", "reaction moments", "contact forces",
+    "trails",
+)  # fmt: skip
+SHOWN_AT_FIRST = frozenset({"shapes", "grid", "shadows", "contact forces"})
 MOST_TRAILS = 12
 TRAIL_POINTS = 120
 _PARTS = (slice(0, 3), slice(3, 6))
+FIELD = 0.8
+"""Height of what is seen of the page, as an angle [rad]: wider than in pictures, for one goes nearer."""
 NO_AXIS = frozenset({"fixed", "free", "spherical", "cartesian", "rod"})
 
 
@@ -52,7 +59,8 @@ class Stage:
         self.drawn = [piece for piece in pieces(self.system) if piece.body in self.row]
         low, high = self._bounds()
         self.center, self.size = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1e-6)
-        self.up = _up(self.system)
+        self._corners = corners(low, high)
+        self.up = up_of(self.system)
         self._frame = motion.at(motion.start)
         self._lay_out(low)
         self.show(motion.start)
@@ -77,6 +85,8 @@ class Stage:
                 for layer, handle, columns, scale in self._arrows:
                     if layer in layers:
                         handle.points = self._wrench_arrows(f, columns, scale)
+            if f.contact is not None and self._contacts is not None and "contact forces" in layers:
+                self._contacts.points = self._contact_arrows(f)
             if "trails" in layers and frame is None:
                 self._trails.points = self._trail_segments(t)
 
@@ -121,6 +131,14 @@ class Stage:
         )  # a head would still show
         return ends
 
+    def _contact_arrows(self, f: Frame) -> np.ndarray:
+        """Ends (nc, 2, 3) of the arrows of all contacts, those that do not bear far away: a head would still show."""
+        assert f.contact is not None
+        found = np.full((len(f.contact), 2, 3), 1e4 * self.size, dtype=np.float32)
+        acting = self.motion.contact_arrows(f, self._contact_scale * self.look.arrows, self.size)
+        found[: len(acting)] = acting
+        return found
+
     def _trail_segments(self, t: float) -> np.ndarray:
         m, found = self.motion, []
         for point in self._trailed:
@@ -144,6 +162,7 @@ class Stage:
             self._add_axes()
             self._add_frames()
             self._add_arrows()
+            self._add_contacts()
             self._add_trails()
         for layer, nodes in self._nodes.items():
             for node in nodes:
@@ -268,6 +287,19 @@ class Stage:
             self._nodes[layer].append(handle)
             self._arrows.append((layer, handle, columns, scale))
 
+    def _add_contacts(self) -> None:
+        """Forces of contacts on bodies, where they act."""
+        self._contacts: Any = None
+        self._contact_scale = self.motion.contact_scale(self.size)
+        if self._frame.contact is None:
+            return
+        thick = 0.005 * self.size
+        self._contacts = self.server.scene.add_arrows(
+            "/motion/contacts", self._contact_arrows(self._frame), CONTACT, shaft_radius=thick, head_radius=2.5 * thick,
+            head_length=6.0 * thick,
+        )  # fmt: skip
+        self._nodes["contact forces"].append(self._contacts)
+
     def _add_trails(self) -> None:
         """Paths of the markers, and of the centres of mass of bodies that carry no other."""
         values, points = self.system.values, []
@@ -300,31 +332,18 @@ class Stage:
             high = np.maximum(high, np.minimum(p.max(axis=0) + margin, high + far))
         return low, high
 
+    def camera(self, aspect: float = 1.0) -> Camera:
+        """What has all of the motion in sight in a window `aspect` times as wide as high; the first is for a square one."""
+        return look(self.system, self._corners, min(aspect, 1.0), field=FIELD)
+
     def _aim(self) -> None:
-        """The first camera: all of the motion in sight, a plane mechanism from the side that shows it."""
-        self.eye = self.center + 1.5 * self.size * self._direction()
-        camera = self.server.initial_camera
+        """Where browsers look from at first."""
+        first, camera = self.camera(), self.server.initial_camera
+        self.eye = first.eye
         camera.up = tuple(self.up.tolist())
         camera.near, camera.far = 1e-3 * self.size, 200.0 * self.size
-        camera.fov = 0.8
-        camera.position, camera.look_at = tuple(self.eye.tolist()), tuple(self.center.tolist())
-
-    def _direction(self) -> np.ndarray:
-        """The unit vector from the centre to the camera."""
-        x = np.cross((0.0, 1.0, 0.0) if abs(self.up[1]) < 0.9 else (0.0, 0.0, 1.0), self.up)
-        x /= np.linalg.norm(x)
-        y = np.cross(self.up, x)
-        axes = []
-        for joint in self.system.joints.values():
-            if joint.kind in ("revolute", "prismatic", "cylindrical", "helical"):
-                R_WP, _ = joint.parent.pose(self.system.values)
-                axes.append(R_WP @ joint.frames(self.system.values).R_AJ[:, 2])
-        d = 1.0 * x - 1.3 * y + 0.7 * self.up
-        if axes and np.linalg.svd(np.array(axes))[1][1:].max(initial=0.0) < 1e-3 * len(axes):
-            a = axes[0] - (axes[0] @ self.up) * self.up
-            if np.linalg.norm(a) > 0.9:
-                d = 1.0 * a + 0.35 * np.cross(self.up, a) + 0.3 * self.up
-        return np.asarray(d / np.linalg.norm(d))
+        camera.fov = FIELD
+        camera.position, camera.look_at = tuple(first.eye.tolist()), tuple(first.target.tolist())
 
 
 # --- poses ----------------------------------------------------------------------------------------------------------
@@ -366,13 +385,6 @@ def _linear(color: Any) -> tuple[int, int, int]:
     """The colour of an instance in a batch, which viser takes as linear light: c ↦ ((c + 0.055)/1.055)^2.4."""
     c = np.asarray(color[:3], dtype=float)
     return _rgb(np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4).tolist())
-
-
-def _up(system: System) -> np.ndarray:
-    """The unit vector against gravity; z without any."""
-    g = system.gravity
-    size = float(np.linalg.norm(g))
-    return -g / size if size > 0.0 else np.array((0.0, 0.0, 1.0))
 
 
 def _turn_z_to(up: np.ndarray) -> np.ndarray:

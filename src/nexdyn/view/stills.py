@@ -37,6 +37,7 @@ SUN = np.array([0.35, 0.45, 0.82])
 """Where the sun stands: right of, behind and above the camera."""
 TRAIL_POINTS = 400
 TRAIL = (0.94, 0.55, 0.08)
+CONTACT = (0.86, 0.12, 0.55)
 POSES_SEEN = 120
 """Moments of a motion that the camera must have in sight."""
 FAR = 4.0
@@ -51,6 +52,7 @@ class Shot:
 
     size: pixels. azimuth, elevation: of the camera [deg], see `camera.look`. follow: a body that the camera goes along
     with. trails: seconds of the paths behind the ends of the mechanism; 0 for none. clock: whether the time is shown.
+    contacts: whether arrows show the forces of contacts.
     """
 
     size: tuple[int, int] = SIZE
@@ -59,6 +61,7 @@ class Shot:
     follow: str | None = None
     trails: float = 0.0
     clock: bool = True
+    contacts: bool = True
     samples: int = STILL_SAMPLES
 
     def __post_init__(self) -> None:
@@ -94,6 +97,7 @@ class Studio:
         up, low, high = self.camera.up, points.min(axis=0), points.max(axis=0)
         self._middle, self._extent = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1e-6)
         self._level = float((points @ up).min()) - 1e-3 * self._extent
+        self._contact_scale = motion.contact_scale(self._extent)
         self._sun, self._R_SW = _sun(self.camera)
         self._buffers()
 
@@ -151,7 +155,7 @@ class Studio:
         raster.project(mesh.position, sun_view, screen)
         raster.draw(screen, mesh.faces, mesh.opacity, raster.THRESHOLDS, self._shadows, self._shadowed)
         raster.project(mesh.position, view, screen)
-        screen, faces, opacity, colors, lighting = self._with_trails(t, screen, view)
+        screen, faces, opacity, colors, lighting = self._with_lines(t, screen, view)
         self._nearness.fill(0.0)
         self._shown.fill(-1)
         raster.draw(screen, faces, opacity, raster.THRESHOLDS, self._nearness, self._shown)
@@ -182,25 +186,45 @@ class Studio:
         middle = _vector(self._middle + shift)
         return raster.Stage(_vector(up), _vector(across), middle, level, cell, size, _vector(self._sun), 1.5e-3)
 
-    def _with_trails(self, t: float, screen: np.ndarray, view: raster.View) -> tuple[np.ndarray, ...]:
-        """Corners on the screen, faces, opacity, colours and lighting of all that is drawn, ribbons along paths too."""
+    def _with_lines(self, t: float, screen: np.ndarray, view: raster.View) -> tuple[np.ndarray, ...]:
+        """Corners on the screen, faces, opacity, colours and lighting of all that is drawn, ribbons of lines too."""
         mesh = self._mesh
-        ribbons = []
-        for point in self._trailed:
-            path = self.motion.path(point, t - self.shot.trails, t, TRAIL_POINTS).astype(float)
+        ribbons, paint = [np.zeros((0, 4, 3))], [np.zeros((0, 3))]
+        for path, half, color in [*self._trails(t), *self._contact_lines(t)]:
             seen = np.empty((len(path), 3))
-            raster.project(path, view, seen)
-            ribbons.append(_ribbon(seen, 1.0 * self.shot.samples))
-        quads = np.concatenate([np.zeros((0, 4, 3)), *ribbons])
+            raster.project(path.astype(float), view, seen)
+            ribbons.append(_ribbon(seen, half * self.shot.samples))
+            paint.append(np.tile(raster.linear(np.array(color)), (2 * len(ribbons[-1]), 1)))
+        quads = np.concatenate(ribbons)
         m = len(quads)
         corners = len(screen) + 4 * np.arange(m)[:, None, None] + np.array([[0, 1, 2], [1, 3, 2]])
         return (
             np.concatenate([screen, quads.reshape(-1, 3)]),
             np.concatenate([mesh.faces, corners.reshape(-1, 3).astype(np.int32)]),
             np.concatenate([mesh.opacity, np.ones(2 * m)]),
-            np.concatenate([mesh.colors, np.tile(raster.linear(np.array(TRAIL)), (2 * m, 1))]),
+            np.concatenate([mesh.colors, *paint]),
             np.concatenate([mesh.lighting, np.full(2 * m, raster.UNLIT, dtype=np.int32)]),
         )
+
+    def _trails(self, t: float) -> list[tuple[np.ndarray, float, Any]]:
+        """Paths behind the ends of the mechanism: points, half width [pixels], colour."""
+        since = t - self.shot.trails
+        return [(self.motion.path(point, since, t, TRAIL_POINTS), 1.0, TRAIL) for point in self._trailed]
+
+    def _contact_lines(self, t: float) -> list[tuple[np.ndarray, float, Any]]:
+        """Arrows of the contact forces: a shaft and the two sides of a head across the line of sight."""
+        frame = self.motion.at(t)
+        if frame.contact is None or not self.shot.contacts:
+            return []
+        found: list[tuple[np.ndarray, float, Any]] = []
+        for start, end in self.motion.contact_arrows(frame, self._contact_scale, self._extent).astype(float):
+            along = (end - start) / np.linalg.norm(end - start)
+            across = np.cross(along, self.camera.R_CW[2])
+            across /= max(float(np.linalg.norm(across)), 1e-9)
+            back = 0.035 * self._extent
+            sides = np.stack([end - back * (along - 0.5 * across), end, end - back * (along + 0.5 * across)])
+            found += [(np.stack([start, end]), 1.5, CONTACT), (sides, 1.5, CONTACT)]
+        return found
 
     def _with_clock(self, image: np.ndarray, t: float) -> np.ndarray:
         """The time, in the lower left corner."""

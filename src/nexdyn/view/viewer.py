@@ -281,10 +281,10 @@ class Viewer:
 
     def _aim(self, client: Any) -> None:
         """All of the motion in sight of a browser, whose canvas may be narrow."""
-        stage, aspect = self._stage, max(0.2, client.camera.aspect)
+        seen = self._stage.camera(max(0.2, client.camera.aspect))
         with client.atomic():
-            client.camera.position = stage.center + (stage.eye - stage.center) * max(1.0, 1.0 / aspect)
-            client.camera.look_at, client.camera.up_direction = stage.center, stage.up
+            client.camera.position = seen.eye
+            client.camera.look_at, client.camera.up_direction = seen.target, seen.up
 
     def _aim_new(self) -> None:
         """Step back in browsers that have come, where their canvas is narrow and nobody has moved the camera."""
