@@ -58,7 +58,9 @@ _HOMES = {
     "nexdyn.tree.tree": ("Tree",),
     "nexdyn.analysis.simulate": ("Simulation", "simulate"),
     "nexdyn.analysis.assemble": ("assemble",),
+    "nexdyn.analysis.calibration": ("Calibration", "Combination", "calibrate"),
     "nexdyn.analysis.compare": ("Comparison", "compare"),
+    "nexdyn.analysis.sensitivities": ("Sensitivity", "sensitivity"),
     "nexdyn.analysis.equilibrium": ("Equilibrium", "equilibrium"),
     "nexdyn.analysis.inverse_kinematics": ("Posture", "inverse_kinematics"),
     "nexdyn.results.result": ("Result",),
@@ -90,9 +92,11 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from nexdyn.analysis.assemble import assemble
+    from nexdyn.analysis.calibration import Calibration, Combination, calibrate
     from nexdyn.analysis.compare import Comparison, compare
     from nexdyn.analysis.equilibrium import Equilibrium, equilibrium
     from nexdyn.analysis.inverse_kinematics import Posture, inverse_kinematics
+    from nexdyn.analysis.sensitivities import Sensitivity, sensitivity
     from nexdyn.analysis.simulate import Simulation, simulate
     from nexdyn.errors import (
         AssemblyError,
