@@ -63,6 +63,7 @@ _HOMES = {
     "nexdyn.analysis.sensitivities": ("Sensitivity", "sensitivity"),
     "nexdyn.analysis.equilibrium": ("Equilibrium", "equilibrium"),
     "nexdyn.analysis.inverse_kinematics": ("Posture", "inverse_kinematics"),
+    "nexdyn.analysis.sweep": ("sweep",),
     "nexdyn.results.result": ("Result",),
     "nexdyn.results.file": ("open_result",),
     "nexdyn.io.loader": ("demos", "load"),
@@ -98,6 +99,7 @@ if TYPE_CHECKING:
     from nexdyn.analysis.inverse_kinematics import Posture, inverse_kinematics
     from nexdyn.analysis.sensitivities import Sensitivity, sensitivity
     from nexdyn.analysis.simulate import Simulation, simulate
+    from nexdyn.analysis.sweep import sweep
     from nexdyn.errors import (
         AssemblyError,
         FileError,

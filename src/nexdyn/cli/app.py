@@ -5,7 +5,7 @@ from __future__ import annotations
 from cyclopts import App
 
 from nexdyn import __version__
-from nexdyn.cli import check, completion, convert, demos, equilibrium, info, plot, run, view
+from nexdyn.cli import check, completion, convert, demos, equilibrium, info, plot, run, sweep, view
 
 EXAMPLES = """\
 Examples:
@@ -16,6 +16,7 @@ Examples:
   nexdyn plot hinge-chain.nc         energy and joint coordinates, as PNG
   nexdyn check four-bar              redundant constraints, assembled pose, reactions
   nexdyn equilibrium four-bar        where it rests, and whether it stays
+  nexdyn sweep study.yaml            many runs with other parameters, over all cores
   nexdyn info robot.urdf             its bodies, joints and masses
   nexdyn convert robot.urdf a.yaml   a robot as a scene, and back
   nexdyn demos                       the models that come with NexDyn
@@ -33,5 +34,5 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-for page in (run, view, plot, check, equilibrium, info, convert, demos, completion):
+for page in (run, view, plot, check, sweep, equilibrium, info, convert, demos, completion):
     app.command(page.command, help_epilogue=page.EXAMPLES, name=page.NAME)

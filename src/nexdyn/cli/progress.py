@@ -39,6 +39,16 @@ class Bar:
         now = f"t = {t:{len(f'{t_end:.{decimals}f}')}.{decimals}f} of {t_end:g} s"
         self._drawn.update(task.id, completed=t - t_start, total=t_end - t_start, now=now, left="left")
 
+    def count(self, done: int, total: int) -> None:
+        """Show that so many members of a sweep are done."""
+        if not self._drawn:
+            return
+        task = self._drawn.tasks[0]
+        if task.description != self._name or task.total is None:
+            self.stage(self._name)
+            task = self._drawn.tasks[0]
+        self._drawn.update(task.id, completed=done, total=total, now=f"{done} of {total}", left="left")
+
 
 @contextmanager
 def progress_bar(name: str, show: bool) -> Iterator[Bar]:
