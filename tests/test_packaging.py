@@ -18,6 +18,8 @@ OPTIONAL = {
     "matplotlib",
     "PIL",
     "imageio_ffmpeg",
+    "joblib",
+    "distributed",
 }  # imported where it is used, with an error that names the extra
 
 
