@@ -62,6 +62,7 @@ _HOMES = {
     "nexdyn.analysis.compare": ("Comparison", "compare"),
     "nexdyn.analysis.sensitivities": ("Sensitivity", "sensitivity"),
     "nexdyn.analysis.equilibrium": ("Equilibrium", "equilibrium"),
+    "nexdyn.analysis.inverse_dynamics": ("Efforts", "inverse_dynamics"),
     "nexdyn.analysis.inverse_kinematics": ("Posture", "inverse_kinematics"),
     "nexdyn.analysis.sweep": ("sweep",),
     "nexdyn.results.result": ("Result",),
@@ -96,6 +97,7 @@ if TYPE_CHECKING:
     from nexdyn.analysis.calibration import Calibration, Combination, calibrate
     from nexdyn.analysis.compare import Comparison, compare
     from nexdyn.analysis.equilibrium import Equilibrium, equilibrium
+    from nexdyn.analysis.inverse_dynamics import Efforts, inverse_dynamics
     from nexdyn.analysis.inverse_kinematics import Posture, inverse_kinematics
     from nexdyn.analysis.sensitivities import Sensitivity, sensitivity
     from nexdyn.analysis.simulate import Simulation, simulate

@@ -384,3 +384,21 @@ def bounded(A: Array, e: Array, mu: float, G: Array, low: Array, high: Array) ->
             return y
         active[numbers[int(inward.argmax())]] = False
     return y
+
+
+def follow(model: AbsoluteModel, q: Array, near: Array, wanted: Array, own: int) -> tuple[Array, Array] | None:
+    """The pose near q with C = 0, whose rows from `own` on measure `wanted`, and what its angles are near; None if none is."""
+    length = mechanism_length(model)
+    near, scale = near.copy(), np.where(model.row_is_length, 1.0 / length, 1.0)
+    units = np.tile([1.0, 1.0, 1.0, length, length, length], model.nb)
+    W, off = model.diagonal(units**-2.0), np.full(1, np.inf)
+    for _ in range(25):
+        C = model.residual(q, 0.0, near)
+        C[own:] -= wanted
+        off = scale * C
+        if not np.abs(off).max(initial=0.0) > CLOSED:
+            break
+        Cq = dense(model.jacobian(q, 0.0, near)) * scale[:, None]
+        step, _ = factor_kkt(W, model.as_matrix(Cq), 1e-12).solve(np.zeros(model.nv), -off, refine=0)
+        q = model.moved(q, limited(step, length))
+    return (q, near) if np.abs(off).max(initial=0.0) < 1e3 * CLOSED else None
