@@ -86,3 +86,11 @@ def test_parameters_change_the_mechanism(capsys: pytest.CaptureFixture[str]) -> 
     moon = 1.97575 * (9.81 / 1.62) ** 0.5
     assert number_after("on the Moon, with a rusty pin:", printed) == pytest.approx(moon, rel=2e-3)
     assert "'L': 1.0" in printed
+
+
+def test_a_crane_rests_reaches_and_is_driven(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = run("07", capsys)
+    assert "at rest (stable)" in printed and "reached: True" in printed
+    assert number_after("weight on the shoulder", printed) == pytest.approx(210 * 9.81, abs=0.01)
+    assert number_after("nine metres out it misses by", printed) == pytest.approx(3.0, abs=1e-3)  # 3 + 2 + 1 m at most
+    assert number_after("reached: True; shoulder", printed) != 0.0
