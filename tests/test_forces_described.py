@@ -29,7 +29,7 @@ from nexdyn.forces import (
 from nexdyn.forces.kinds import JOINT_FORCE
 from nexdyn.model.force import Force
 from nexdyn.model.functions import Harmonic
-from nexdyn.spatial.lanes import LANES, LaneTable
+from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
 
 # --- descriptions -------------------------------------------------------------------------------------------------
 
@@ -160,15 +160,57 @@ def test_eight_lanes_agree_in_joints(make: Callable[[], Force], rng: np.random.G
         assert F[0] == pytest.approx(bench.in_joint(q, v, t=0.7), rel=1e-12, abs=1e-12)
 
 
-def test_user_forces_are_nan_in_lanes() -> None:
+def test_user_forces_see_one_lane_after_another(rng: np.random.Generator) -> None:
     @numba.njit
-    def constant(t, A, B, out):  # type: ignore[no-untyped-def]
-        out[3] = 1.0
+    def of_motion(t, A, B, out):  # type: ignore[no-untyped-def]
+        if A[0] < -10.0:
+            raise ValueError("too far")
+        for m in range(6):
+            out[m] = t * A[m] - A[12 + m] * B[m]
 
-    bench = Bench(UserForce("f", "a", function=constant))
+    bench = Bench(UserForce("f", "a", "b", function=of_motion))
+    motions = [Motion.random(rng) for _ in range(LANES)]
+    rows = np.array([m.row() for m in motions])
     out = LaneTable.of(np.zeros((2, 6)))
-    act(bench.tables, 0, 0.0, LaneTable.of(at().row()), out)
-    assert np.isnan(out.systems()).all()
+    act(bench.tables, 0, 0.7, LaneTable.of(rows), out)
+    for m, F in zip(motions, out.systems(), strict=True):
+        expected = bench.forces(m, t=0.7)
+        assert np.abs(F - expected).max() < 1e-12 * (1.0 + np.abs(expected).max())
+
+
+def test_user_efforts_see_one_lane_after_another(rng: np.random.Generator) -> None:
+    @numba.njit
+    def of_state(t, q, v):  # type: ignore[no-untyped-def]
+        return t - q * v
+
+    bench, states = Bench(UserJointForce("f", "turn", of_state)), rng.normal(size=(LANES, 1, 2))
+    out = LaneTable.of(np.zeros((1, 2)))
+    act_in_joint(bench.tables, 0, 0.7, LaneTable.of(states), out)
+    for (q, v), F in zip(states[:, 0], out.systems(), strict=True):
+        assert F[0] == pytest.approx(0.7 - q * v, rel=1e-12, abs=1e-12)
+
+
+def test_lanes_may_have_functions_of_time_of_their_own(rng: np.random.Generator) -> None:
+    benches = [Bench(JointForce("f", "turn", Harmonic(1.0 + s, 2.0, phase=0.1 * s))) for s in range(LANES)]
+    together = benches[0].tables._replace(data=LaneVector.of([bench.tables.data for bench in benches]))
+    states, out = rng.normal(size=(LANES, 1, 2)), LaneTable.of(np.zeros((1, 2)))
+    act_in_joint(together, 0, 0.7, LaneTable.of(states), out)
+    for bench, (q, v), F in zip(benches, states[:, 0], out.systems(), strict=True):
+        assert F[0] == pytest.approx(bench.in_joint(q, v, t=0.7), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("make", IN_LANES.values(), ids=IN_LANES.keys())
+def test_lanes_may_have_data_of_their_own(make: Callable[[], Force], rng: np.random.Generator) -> None:
+    bench = Bench(make())
+    together = bench.tables._replace(
+        frames=LaneTable.of(bench.tables.frames), data=LaneVector.of(np.repeat(bench.tables.data[None], LANES, axis=0))
+    )
+    motions = [Motion.random(rng) for _ in range(LANES)]
+    out = LaneTable.of(np.zeros((2, 6)))
+    act(together, 0, 0.7, LaneTable.of(np.array([m.row() for m in motions])), out)
+    for m, F in zip(motions, out.systems(), strict=True):
+        expected = bench.forces(m, t=0.7)
+        assert np.abs(F - expected).max() < 1e-12 * (1.0 + np.abs(expected).max())
 
 
 def test_the_kernels_say_the_same_interpreted(rng: np.random.Generator) -> None:

@@ -70,7 +70,7 @@ def source_hash(root: Path | None = None, without: tuple[str, ...] = ()) -> str:
 
     without: the folders and files of `root` that are left out."""
     settings = [getattr(_CONFIG, name) for name in _SETTINGS]
-    versions = f"{numba.__version__} {llvmlite.__version__} {sys.version} {settings}"
+    versions = f"{numba.__version__} {llvmlite.__version__} {sys.version} {settings} {os.environ.get('NEXDYN_LANES')}"
     return _hash(root or _PACKAGE, versions, without)
 
 

@@ -1,7 +1,7 @@
-"""`Pack`, the type of 8 doubles in one register of the machine: + − * / on packs and floats, nothing else.
+"""`Pack(n)`, the type of n doubles in one register of the machine: + − * / on packs and floats, nothing else.
 
-LLVM splits the vector where the machine is narrower. What 8 numbers stand for is another matter: eight systems in
-``spatial.lanes``, a row of a block in ``linalg``.
+LLVM splits the vector where the machine is narrower. What the numbers stand for is another matter: a system each in
+``spatial.lanes``, as many as the machine has room for; a row of a block in ``linalg``, always 8.
 """
 
 from __future__ import annotations
@@ -18,58 +18,66 @@ from numba.extending import models, register_model
 
 from nexdyn.kernel import FLOATING_POINT
 
-LANES = 8
-VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 FLAGS = tuple(sorted(FLOATING_POINT))
-UNDEFINED = ir.Constant(VECTOR, ir.Undefined)
 
 
 class Pack(types.Type):
-    """The Numba type of 8 doubles."""
+    """The Numba type of `width` doubles."""
 
-    def __init__(self) -> None:
-        super().__init__(name=f"Pack{LANES}")
+    def __init__(self, width: int) -> None:
+        self.width = width
+        super().__init__(name=f"Pack{width}")
 
     def unify(self, context: Any, other: Any) -> Any:
         return self if isinstance(other, types.Float | types.Integer) else None
 
 
-pack = Pack()
+def vector_of(width: int) -> Any:
+    """LLVM's type of `width` doubles."""
+    return ir.VectorType(ir.DoubleType(), width)
+
+
+LANES = 8
+VECTOR = vector_of(LANES)
+pack = Pack(LANES)
 
 
 @register_model(Pack)
 class _PackModel(models.PrimitiveModel):
     def __init__(self, data_model_manager: Any, fe_type: Any) -> None:
-        super().__init__(data_model_manager, fe_type, VECTOR)
+        super().__init__(data_model_manager, fe_type, vector_of(fe_type.width))
 
 
-def splat(builder: Any, x: Any) -> Any:
-    one = builder.insert_element(UNDEFINED, x, ir.Constant(ir.IntType(32), 0))
-    return builder.shuffle_vector(one, UNDEFINED, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+def splat(builder: Any, x: Any, width: int = LANES) -> Any:
+    undefined = ir.Constant(vector_of(width), ir.Undefined)
+    one = builder.insert_element(undefined, x, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(one, undefined, ir.Constant(ir.VectorType(ir.IntType(32), width), [0] * width))
 
 
-def as_vector(builder: Any, numba_type: Any, value: Any) -> Any:
-    return value if isinstance(numba_type, Pack) else splat(builder, value)
+def as_vector(builder: Any, numba_type: Any, value: Any, width: int = LANES) -> Any:
+    return value if isinstance(numba_type, Pack) else splat(builder, value, width)
 
 
 @lower_cast(types.Float, Pack)
 def _float_to_pack(context: Any, builder: Any, fromty: Any, toty: Any, value: Any) -> Any:
-    return splat(builder, context.cast(builder, value, fromty, types.float64))
+    return splat(builder, context.cast(builder, value, fromty, types.float64), toty.width)
 
 
 def _define_operator(op: Any, instruction: str) -> None:
     @infer_global(op)
     class Template(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
-            if len(args) == 2 and pack in args and all(a is pack or a == types.float64 for a in args):
-                return signature(pack, *args)
+            packs = {a for a in args if isinstance(a, Pack)}
+            if len(args) == 2 and len(packs) == 1 and all(a in packs or a == types.float64 for a in args):
+                return signature(packs.pop(), *args)
             return None
 
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        a, b = (as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True))
+        width = sig.return_type.width
+        a, b = (as_vector(builder, t, v, width) for t, v in zip(sig.args, args, strict=True))
         return getattr(builder, instruction)(a, b, flags=FLAGS)
 
-    for pair in ((pack, pack), (pack, types.float64), (types.float64, pack)):
+    for pair in ((Pack, Pack), (Pack, types.float64), (types.float64, Pack)):
         lower_builtin(op, *pair)(lower)
 
 
@@ -84,20 +92,20 @@ for _op, _name in {
 @infer_global(abs)
 class _OfOnePack(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
-        return signature(pack, pack) if args[0] is pack else None
+        return signature(args[0], args[0]) if isinstance(args[0], Pack) else None
 
 
-@lower_builtin(operator.neg, pack)
+@lower_builtin(operator.neg, Pack)
 def _negate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.fneg(args[0])
 
 
-@lower_builtin(abs, pack)
+@lower_builtin(abs, Pack)
 def _absolute(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return call_vector(builder, "llvm.fabs", args[0])
 
 
 def call_vector(builder: Any, name: str, x: Any) -> Any:
     """LLVM's own function of a vector."""
-    kind = ir.FunctionType(VECTOR, [VECTOR])
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"{name}.v{LANES}f64"), [x])
+    kind = ir.FunctionType(x.type, [x.type])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"{name}.v{x.type.count}f64"), [x])

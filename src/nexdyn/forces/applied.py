@@ -23,7 +23,7 @@ from nexdyn.model.functions import Function, as_function
 from nexdyn.model.parameters import sequence
 from nexdyn.model.time_kernels import next_row, time_callbacks, time_row, time_value
 from nexdyn.spatial.algebra import Force, Vec3
-from nexdyn.spatial.lanes import zero
+from nexdyn.spatial.lanes import common, zero
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
@@ -118,6 +118,6 @@ def wrench(t, data, k, X_WA):  # type: ignore[no-untyped-def]
     o = zero(X_WA.p.x)
     f = Vec3(o + time_value(data, fx, t), o + time_value(data, fy, t), o + time_value(data, fz, t))
     n = Vec3(o + time_value(data, nx, t), o + time_value(data, ny, t), o + time_value(data, nz, t))
-    if data[k] != 0.0:
+    if common(data, k) != 0.0:
         return Force(n, f)
     return Force(X_WA.R @ n, X_WA.R @ f)

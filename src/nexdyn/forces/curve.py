@@ -16,7 +16,7 @@ from numba.extending import overload
 
 from nexdyn.kernel import formula
 from nexdyn.model.time_kernels import interval
-from nexdyn.spatial.lanes import if_less, pack, zero
+from nexdyn.spatial.lanes import common, if_less, pack, zero
 
 PIECE = 6
 
@@ -88,7 +88,7 @@ def _piece_of(data, k, x):  # type: ignore[no-untyped-def]
         return piece_of
 
     def selected(data, k, x):  # type: ignore[no-untyped-def]
-        n, o = int(data[k]), zero(x)
+        n, o = int(common(data, k)), zero(x)
         first = k + 1 + n
         p = piece_at(data, first)
         found = Piece(o + p.x, o + p.c0, o + p.c1, o + p.c2, o + p.c3, o + p.U)

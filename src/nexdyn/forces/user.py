@@ -4,7 +4,7 @@
     in a joint        τ = f(t, q, v)
 
 A function made by ``numba.njit`` runs at full speed; any other callable works too, slower (``callbacks``). Its energy
-is not known: U = 0. It takes one system at a time: in lanes these forces are NaN. Data: the address of the function.
+is not known: U = 0. It takes one system at a time: of lanes one after another. Data: the address of the function.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numba.extending import overload
 
 from nexdyn.errors import InputError
@@ -22,8 +23,8 @@ from nexdyn.kernel import formula
 from nexdyn.model.callbacks import BODIES, JOINT, Callback, Shape, call, callback_of
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
-from nexdyn.spatial.algebra import Force, Vec3
-from nexdyn.spatial.lanes import pack, zero
+from nexdyn.spatial.algebra import Force, Mat3, Motion, Pose, Vec3
+from nexdyn.spatial.lanes import LANES, common, lane, pack, with_lane, zero
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
@@ -124,40 +125,103 @@ def _address(force: ForceElement, function: Callable[..., Any], shape: Shape) ->
     return [callback.address]
 
 
-def wrench(t, data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
-    """Forces on A and on B, each at its origin, in the world; NaN where the function fails."""
+@formula
+def one_wrench(t, address, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    """The force on A at its origin, in the world; NaN where the function fails."""
     nan = math.nan
     A, B = (X_WA.p, X_WA.R, V_A.w, V_A.v), (X_WB.p, X_WB.R, V_B.w, V_B.v)
-    status, out = call(data[k], t, (A, B), (nan, nan, nan, nan, nan, nan))
+    status, out = call(address, t, (A, B), (nan, nan, nan, nan, nan, nan))
     n, f = Vec3(out[0], out[1], out[2]), Vec3(out[3], out[4], out[5])
     if status != 0:
         n = Vec3(nan, nan, nan)
-    F_A = Force(n, f)
+    return Force(n, f)
+
+
+def force_on_a(t, address, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    """The force on A; of lanes one after another."""
+    if isinstance(X_WA.p.x, np.ndarray):
+        return forces_on_a(t, address, X_WA, V_A, X_WB, V_B)
+    return one_wrench(t, address, X_WA, V_A, X_WB, V_B)
+
+
+@overload(force_on_a, strict=False)
+def _force_on_a(t, address, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    if X_WA.types[1].dtype is pack:
+        return lambda t, address, X_WA, V_A, X_WB, V_B: forces_on_a(t, address, X_WA, V_A, X_WB, V_B)
+    return lambda t, address, X_WA, V_A, X_WB, V_B: one_wrench(t, address, X_WA, V_A, X_WB, V_B)
+
+
+@formula
+def vector_of_lane(a, s):  # type: ignore[no-untyped-def]
+    return Vec3(lane(a.x, s), lane(a.y, s), lane(a.z, s))
+
+
+@formula
+def pose_of_lane(X, s):  # type: ignore[no-untyped-def]
+    R = X.R
+    return Pose(
+        Mat3(
+            lane(R.xx, s), lane(R.xy, s), lane(R.xz, s), lane(R.yx, s), lane(R.yy, s), lane(R.yz, s), lane(R.zx, s),
+            lane(R.zy, s), lane(R.zz, s),
+        ),
+        vector_of_lane(X.p, s),
+    )  # fmt: skip
+
+
+@formula
+def motion_of_lane(V, s):  # type: ignore[no-untyped-def]
+    return Motion(vector_of_lane(V.w, s), vector_of_lane(V.v, s))
+
+
+@formula
+def vector_with_lane(a, s, b):  # type: ignore[no-untyped-def]
+    return Vec3(with_lane(a.x, s, b.x), with_lane(a.y, s, b.y), with_lane(a.z, s, b.z))
+
+
+@formula
+def forces_on_a(t, address, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    """The forces on A of all lanes."""
+    o = zero(X_WA.p.x)
+    F = Force(Vec3(o, o, o), Vec3(o, o, o))
+    for s in range(LANES):
+        F_s = one_wrench(
+            t, address, pose_of_lane(X_WA, s), motion_of_lane(V_A, s), pose_of_lane(X_WB, s), motion_of_lane(V_B, s)
+        )
+        F = Force(vector_with_lane(F.n, s, F_s.n), vector_with_lane(F.f, s, F_s.f))
+    return F
+
+
+@formula
+def wrench(t, data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    """Forces on A and on B, each at its origin, in the world; NaN where the function fails."""
+    F_A = force_on_a(t, common(data, k), X_WA, V_A, X_WB, V_B)
     return F_A, reaction(F_A, X_WB.p - X_WA.p)
 
 
 @formula
-def not_a_number(o):  # type: ignore[no-untyped-def]
-    """A force of NaN, in the kind of the scalar o."""
-    x = o + math.nan
-    return Force(Vec3(x, x, x), Vec3(x, x, x))
+def one_effort(t, address, q, v):  # type: ignore[no-untyped-def]
+    """τ = f(t, q, v); NaN where the function fails."""
+    status, out = call(address, t, (q, v), (math.nan,))
+    return out[0] if status == 0 else math.nan
 
 
-@overload(wrench, strict=False)
-def _wrench(t, data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
-    if X_WA.types[1].dtype is not pack:
-        return wrench
-    return lambda t, data, k, X_WA, V_A, X_WB, V_B: (not_a_number(zero(X_WA.p.x)), not_a_number(zero(X_WA.p.x)))
+@formula
+def efforts_of_lanes(t, address, q, v):  # type: ignore[no-untyped-def]
+    """τ of all lanes, one after another."""
+    tau = zero(q)
+    for s in range(LANES):
+        tau = with_lane(tau, s, one_effort(t, address, lane(q, s), lane(v, s)))
+    return tau
 
 
 def joint_effort(t, data, k, q, v):  # type: ignore[no-untyped-def]
     """τ = f(t, q, v); NaN where the function fails."""
-    status, out = call(data[k], t, (q, v), (math.nan,))
-    return out[0] if status == 0 else math.nan
+    efforts = efforts_of_lanes if isinstance(q, np.ndarray) else one_effort
+    return efforts(t, common(data, k), q, v)
 
 
 @overload(joint_effort, strict=False)
 def _joint_effort(t, data, k, q, v):  # type: ignore[no-untyped-def]
-    if q is not pack:
-        return joint_effort
-    return lambda t, data, k, q, v: zero(q) + math.nan
+    if q is pack:
+        return lambda t, data, k, q, v: efforts_of_lanes(t, common(data, k), q, v)
+    return lambda t, data, k, q, v: one_effort(t, common(data, k), q, v)

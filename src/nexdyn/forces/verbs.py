@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba.extending import overload
 
 from nexdyn.forces import (
@@ -42,7 +43,7 @@ OK, FAILED = 0, 1
 
 def is_finite(x):  # type: ignore[no-untyped-def]
     """Whether x is neither NaN nor infinite; lanes are not looked at."""
-    return x - x == 0.0
+    return isinstance(x, np.ndarray) or x - x == 0.0
 
 
 @overload(is_finite, strict=False)

@@ -8,7 +8,7 @@
 
 A user function is called by its address (``callbacks``); derivatives that it does not give are central differences.
 Where a function has no value, or a user function raises, the result is NaN: the caller looks at it. The time is one
-float, also where the rest runs in lanes.
+float, also where the rest runs in lanes. A table of lanes holds a function for each system; its rows are equally long.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ import math
 
 import numpy as np
 
-from nexdyn.kernel import allocating, formula
+from nexdyn.generic import is_instance
+from nexdyn.kernel import allocating, formula, overloaded
 from nexdyn.model import functions
 from nexdyn.model.callbacks import TIME, Callback, call, callback_of
 from nexdyn.model.expressions import OPCODES
 from nexdyn.model.functions import Function, UserFunction
+from nexdyn.spatial.lanes import LANES, LaneVector, OneLane, common, with_lane, zero
 
 CONSTANT, LINEAR, HARMONIC, POLYNOMIAL, STEP5, STEP_CHANGE, TABLE_LINEAR, TABLE_CUBIC, TIME_EXPRESSION, USER = (
     functions.CONSTANT, functions.LINEAR, functions.HARMONIC, functions.POLYNOMIAL, functions.STEP5,
@@ -55,11 +57,37 @@ def time_row(function: Function) -> list[float]:
 @formula
 def next_row(data, k):  # type: ignore[no-untyped-def]
     """Where the row after that at k starts."""
-    return k + 2 + int(data[k + 1])
+    return k + 2 + int(common(data, k + 1))
+
+
+def time_value(data, k, t):  # type: ignore[no-untyped-def]
+    """y(t) of the row at k; a pack where `data` is of lanes."""
+    return time_values(data, k, t) if isinstance(data, LaneVector) else one_time_value(data, k, t)
+
+
+@overloaded(time_value)
+def _time_value(data, k, t):  # type: ignore[no-untyped-def]
+    if is_instance(data, LaneVector):
+        return lambda data, k, t: time_values(data, k, t)
+    return lambda data, k, t: one_time_value(data, k, t)
 
 
 @formula
-def time_value(data, k, t):  # type: ignore[no-untyped-def]
+def time_values(data, k, t):  # type: ignore[no-untyped-def]
+    """y(t) of every lane's own row at k, one lane after another but for constants."""
+    same = True
+    for s in range(LANES):
+        same = same and int(data.data[k, 0, s]) == CONSTANT
+    if same:
+        return data[k + 2]
+    y = zero(data[k])
+    for s in range(LANES):
+        y = with_lane(y, s, one_time_value(OneLane(data.data, s), k, t))
+    return y
+
+
+@formula
+def one_time_value(data, k, t):  # type: ignore[no-untyped-def]
     """y(t) of the row at k."""
     code, i = int(data[k]), k + 2
     if code == CONSTANT:

@@ -1,73 +1,134 @@
-"""SIMD lanes: eight systems at once from the source that runs one.
+"""SIMD lanes: several systems at once from the source that runs one.
 
-A `Pack` is a vector of 8 doubles that stands where a float64 stands: + − * / on packs and floats, the functions of
-this module (`zero`, `sin`, `cos`, `sqrt`, `power`, `if_less`, `all_less`), and tables whose entry [i, k] is a pack. LLVM splits the vector
-where the machine is narrower. What a kernel must not do is branch on the value of a lane: `if_less` selects instead.
+A `Pack` is a vector of LANES doubles that stands where a float64 stands: + − * / on packs and floats, the functions of
+this module (`zero`, `sin`, `cos`, `sqrt`, `power`, `if_less`, `all_less`), and tables whose entry [i, k] is a pack. What a kernel must not do
+is branch on the value of a lane: `if_less` selects instead.
+
+LANES fills a register of the machine: 8 with AVX-512, 4 elsewhere (AVX2; two registers with NEON). The environment
+variable NEXDYN_LANES sets another width, 2, 4 or 8. Interpreted, a pack is an array (LANES,).
 """
 
 from __future__ import annotations
 
 import math
 import operator
+import os
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
+from nexdyn.errors import InputError
 from nexdyn.generic import is_instance
 from nexdyn.kernel import overloaded
-from nexdyn.packs import LANES, UNDEFINED, VECTOR, Pack, as_vector, call_vector, pack, splat
+from nexdyn import packs
+from nexdyn.packs import Pack, call_vector, vector_of
+
+
+def width_of_machine() -> int:
+    """Doubles in the widest register of the machine that Numba compiles for."""
+    chosen = os.environ.get("NEXDYN_LANES")
+    if chosen is not None:
+        if chosen not in ("2", "4", "8"):
+            raise InputError(f"NEXDYN_LANES is {chosen!r}; 2, 4 or 8 is needed")
+        return int(chosen)
+    config: Any = numba.config
+    told = config.CPU_FEATURES
+    if told is None and config.CPU_NAME in (None, get_host_cpu_name()):
+        told = get_host_cpu_features().flatten()
+    return 8 if "+avx512f" in (told or "").split(",") else 4
+
+
+LANES = width_of_machine()
+VECTOR = vector_of(LANES)
+UNDEFINED = ir.Constant(VECTOR, ir.Undefined)
+pack = Pack(LANES)
+
+
+def splat(builder: Any, x: Any) -> Any:
+    return packs.splat(builder, x, LANES)
+
+
+def as_vector(builder: Any, numba_type: Any, value: Any) -> Any:
+    return packs.as_vector(builder, numba_type, value, LANES)
+
 
 # --- functions of a scalar: a float or a pack ---------------------------------------------------------------------
 
 
+def _is_pack(x: Any) -> bool:
+    """Whether x, met by the interpreter, is a pack."""
+    return isinstance(x, np.ndarray)
+
+
 def zero(x: Any) -> Any:
     """0 of the kind of x, for constants that must unify with a pack."""
-    return 0.0
+    return np.zeros(LANES) if _is_pack(x) else 0.0
 
 
 def sin(x: Any) -> Any:
     """sin x."""
-    return math.sin(x)
+    return np.sin(x) if _is_pack(x) else math.sin(x)
 
 
 def cos(x: Any) -> Any:
     """cos x."""
-    return math.cos(x)
+    return np.cos(x) if _is_pack(x) else math.cos(x)
 
 
 def sqrt(x: Any) -> Any:
     """√x."""
-    return math.sqrt(x)
+    return np.sqrt(x) if _is_pack(x) else math.sqrt(x)
 
 
 def tanh(x: Any) -> Any:
     """tanh x."""
-    return math.tanh(x)
+    return np.tanh(x) if _is_pack(x) else math.tanh(x)
 
 
 def atan2(y: Any, x: Any) -> Any:
     """The angle of the point (x, y)."""
-    return math.atan2(y, x)
+    return np.arctan2(y, x) if _is_pack(x) or _is_pack(y) else math.atan2(y, x)
 
 
 def power(x: Any, y: float) -> Any:
     """xʸ, x ≥ 0."""
-    return math.pow(x, y)
+    return np.power(x, y) if _is_pack(x) else math.pow(x, y)
 
 
 def if_less(x: Any, y: Any, then: Any, otherwise: Any) -> Any:
     """`then` where x < y, else `otherwise`: a selection, not a branch."""
+    if any(map(_is_pack, (x, y, then, otherwise))):
+        return np.where(x < y, then, otherwise)
     return then if x < y else otherwise
 
 
 def all_less(x: Any, y: Any) -> bool:
     """Whether x < y, in every lane: what a kernel may branch on, where either way gives each lane the same."""
-    return bool(x < y)
+    return bool(np.all(x < y))
+
+
+def lane(x: Any, s: int) -> Any:
+    """What a pack holds for system s; a float is the same for all."""
+    return x[s] if _is_pack(x) else x
+
+
+def with_lane(x: Any, s: int, value: Any) -> Any:
+    """The pack x with `value` for system s."""
+    x = x.copy()
+    x[s] = value
+    return x
+
+
+def common(data: Any, k: int) -> Any:
+    """data[k] as a float, where it is the same in all lanes: what kernels may branch on."""
+    return data.data[k, 0, 0] if isinstance(data, LaneVector) else data[k]
 
 
 ROUNDING = 1.5 * 2.0**52
@@ -76,6 +137,9 @@ ROUNDING = 1.5 * 2.0**52
 
 def in_quarter(rounded: Any, s: Any, c: Any) -> Any:
     """Sine and cosine of r + n π/2 from those of r, rounded = ROUNDING + n: (s, c), (c, −s), (−s, −c), (−c, s) in turn."""
+    if _is_pack(rounded):
+        quarters = [in_quarter(*numbers) for numbers in zip(rounded, s, c, strict=True)]
+        return np.array([q[0] for q in quarters]), np.array([q[1] for q in quarters])
     n = int(rounded - ROUNDING) % 4 if math.isfinite(rounded) else 0
     return ((s, c), (c, -s), (-s, -c), (-c, s))[n]
 
@@ -202,6 +266,39 @@ def _power(x: Any, y: Any) -> Any:
     return (lambda x, y: _POW(x, y)) if pack in (x, y) else (lambda x, y: math.pow(x, y))
 
 
+@intrinsic
+def _lane_of_pack(context: Any, x: Any, s: Any) -> Any:
+    def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.extract_element(args[0], builder.trunc(args[1], ir.IntType(32)))
+
+    return types.float64(x, types.int64), codegen
+
+
+@intrinsic
+def _with_lane_of_pack(context: Any, x: Any, s: Any, value: Any) -> Any:
+    def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.insert_element(args[0], args[2], builder.trunc(args[1], ir.IntType(32)))
+
+    return x(x, types.int64, types.float64), codegen
+
+
+@overloaded(lane)
+def _lane(x: Any, s: Any) -> Any:
+    return (lambda x, s: _lane_of_pack(x, s)) if x is pack else (lambda x, s: x)
+
+
+@overloaded(with_lane)
+def _with_lane(x: Any, s: Any, value: Any) -> Any:
+    return lambda x, s, value: _with_lane_of_pack(x, s, value)
+
+
+@overloaded(common)
+def _common(data: Any, k: Any) -> Any:
+    if is_instance(data, LaneVector):
+        return lambda data, k: data.data[k, 0, 0]
+    return lambda data, k: data[k]
+
+
 @overloaded(all_less)
 def _all_less(x: Any, y: Any) -> Any:
     return (lambda x, y: _all_less_pack(x, y)) if pack in (x, y) else (lambda x, y: x < y)
@@ -234,12 +331,21 @@ class LaneTable(NamedTuple):
         """The array (LANES, rows, columns)."""
         return np.moveaxis(self.data, -1, 0).copy()
 
+    def __getitem__(self, index: Any) -> Any:
+        return self.data[index].copy()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.data[index] = value
+
 
 class SharedTable(NamedTuple):
     """A plain table that all lanes share; entry [i, k] is read as a pack. `data` is (rows, columns) float64."""
 
     data: np.ndarray
     kind: int
+
+    def __getitem__(self, index: Any) -> Any:
+        return np.full(LANES, self.data[index])
 
 
 class LaneVector(NamedTuple):
@@ -256,6 +362,22 @@ class LaneVector(NamedTuple):
     def systems(self) -> np.ndarray:
         """The array (LANES, n)."""
         return self.data[:, 0, :].T.copy()
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.data[index, 0].copy()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.data[index, 0] = value
+
+
+class OneLane(NamedTuple):
+    """A vector of lanes as system `lane` sees it: entry [i] is a float."""
+
+    data: np.ndarray
+    lane: int
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.data[index, 0, self.lane]
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, i: Any, k: Any) -> Any:
@@ -292,6 +414,8 @@ def _get(table, index):  # type: ignore[no-untyped-def]
         return lambda table, index: _load(table.data, index, 0)
     if is_instance(table, SharedTable):
         return lambda table, index: _splat_float(table.data[index])
+    if is_instance(table, OneLane):
+        return lambda table, index: table.data[index, 0, table.lane]
     return None
 
 
