@@ -187,7 +187,7 @@ def test_user_efforts_see_one_lane_after_another(rng: np.random.Generator) -> No
     out = LaneTable.of(np.zeros((1, 2)))
     act_in_joint(bench.tables, 0, 0.7, LaneTable.of(states), out)
     for (q, v), F in zip(states[:, 0], out.systems(), strict=True):
-        assert F[0] == pytest.approx(0.7 - q * v, rel=1e-12, abs=1e-12)
+        assert F[0, 0] == pytest.approx(0.7 - q * v, rel=1e-12, abs=1e-12)
 
 
 def test_lanes_may_have_functions_of_time_of_their_own(rng: np.random.Generator) -> None:

@@ -1,0 +1,86 @@
+"""Constant steps of several systems at once, one in each lane: `fixed` on packs.
+
+    y (2n), K, base, u, … of LANES systems;   t₀ + k dt is the time of all
+
+A system whose state is no longer finite has failed: its lane is told the step, goes on from rest where it was, so that
+what it computes stays numbers, and means nothing from then on. The others do not notice.
+"""
+
+from __future__ import annotations
+
+from nexdyn.integrate.fixed import advance, evaluate, semi_implicit_step
+from nexdyn.integrate.problem import rates, recentre, record
+from nexdyn.kernel import formula, shared
+from nexdyn.spatial.lanes import LANES, all_less, zero
+
+STEP, COMPONENT = 0, 1
+NEVER = -1
+
+
+@formula
+def all_finite(y, size):  # type: ignore[no-untyped-def]
+    """Whether all components are, in every lane: x − x is 0 only where x is, and a NaN spoils the sum."""
+    total = zero(y[0])
+    for m in range(size):
+        total = total + (y[m] - y[m])
+    return all_less(abs(total), 1.0)
+
+
+@formula
+def mark_failed(y, size, k, failed):  # type: ignore[no-untyped-def]
+    """The step k and the component into the row of each lane that is not finite, and its state to zero."""
+    for s in range(LANES):
+        for m in range(size):
+            x = y.data[m, 0, s]
+            if not (x - x == 0.0):
+                if failed[s, STEP] == NEVER:
+                    failed[s, STEP], failed[s, COMPONENT] = k, m
+                for other in range(size):
+                    y.data[other, 0, s] = 0.0
+                break
+
+
+@formula
+def drive(problem, inputs, k, n):  # type: ignore[no-untyped-def]
+    """u ← the row of the inputs (rows, n) for step k; the last one holds."""
+    row = min(k, len(inputs.data) - 1)
+    for j in range(n):
+        problem.u[j] = inputs[row, j]
+
+
+@shared
+def march_lanes(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K, n, inputs, shift, failed, out):  # type: ignore[no-untyped-def]
+    """Steps k … k_stop − 1; every `every`-th state (0: none) goes to the next row of `out` before its step.
+
+    inputs (rows, n): efforts, one row a step, row k + shift for step k. failed (LANES, 2) int64: step and component where
+    a lane was first seen not to be finite, −1 before. Returns (status, rows written).
+    """
+    row = 0
+    size = 2 * n
+    while k < k_stop:
+        t = t0 + k * dt
+        drive(problem, inputs, k + shift, n)
+        status, _, _ = evaluate(problem, A, c, t, dt, y, stage, K, size, 0)
+        if status != 0:
+            return status, row
+        if every > 0 and k % every == 0:
+            record(problem, t, y, K, out, row)
+            row += 1
+        if semi_implicit:
+            semi_implicit_step(problem, dt, y, K, n)
+        else:
+            advance(dt, b, y, K, size)
+        if not all_finite(y, size):
+            mark_failed(y, size, k, failed)
+        recentre(problem, y, K, 0)
+        k += 1
+    return 0, row
+
+
+@shared
+def sample_lanes(problem, t, y, K, n, inputs, row, out):  # type: ignore[no-untyped-def]
+    """The states at t, with their accelerations, into row 0 of `out`; returns a status."""
+    drive(problem, inputs, row, n)
+    status = rates(problem, t, y, K, 0)
+    record(problem, t, y, K, out, 0)
+    return status
