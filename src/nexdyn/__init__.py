@@ -59,6 +59,7 @@ _HOMES = {
     "nexdyn.analysis.simulate": ("Simulation", "simulate"),
     "nexdyn.analysis.assemble": ("assemble",),
     "nexdyn.analysis.calibration": ("Calibration", "Combination", "calibrate"),
+    "nexdyn.analysis.batch": ("Batch",),
     "nexdyn.analysis.compare": ("Comparison", "compare"),
     "nexdyn.analysis.sensitivities": ("Sensitivity", "sensitivity"),
     "nexdyn.analysis.equilibrium": ("Equilibrium", "equilibrium"),
@@ -66,6 +67,7 @@ _HOMES = {
     "nexdyn.analysis.inverse_kinematics": ("Posture", "inverse_kinematics"),
     "nexdyn.analysis.sweep": ("sweep",),
     "nexdyn.results.result": ("Result",),
+    "nexdyn.results.batch": ("BatchResult",),
     "nexdyn.results.file": ("open_result",),
     "nexdyn.io.loader": ("demos", "load"),
     "nexdyn.io.scene": ("save_scene",),
@@ -94,6 +96,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from nexdyn.analysis.assemble import assemble
+    from nexdyn.analysis.batch import Batch
     from nexdyn.analysis.calibration import Calibration, Combination, calibrate
     from nexdyn.analysis.compare import Comparison, compare
     from nexdyn.analysis.equilibrium import Equilibrium, equilibrium
@@ -198,6 +201,7 @@ if TYPE_CHECKING:
         TorusSurface,
     )
     from nexdyn.model.system import System
+    from nexdyn.results.batch import BatchResult
     from nexdyn.results.file import open_result
     from nexdyn.results.result import Result
     from nexdyn.tree.closed import ClosedTree

@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -51,12 +51,28 @@ from nexdyn.tree.loop_motion import OPEN
 from nexdyn.tree.states import unit_quaternions, vector
 from nexdyn.tree.tree import Tree
 
+if TYPE_CHECKING:
+    from nexdyn.analysis.batch import Batch
+    from nexdyn.results.batch import BatchResult
+
 Progress = Callable[[float, float], None]
 SLICE = 0.05
 """Seconds that the compiled loop runs between two looks of Python."""
 MOST_STEPS = 1e15
 ROWS = 4096
 """Most output rows that one crossing fills."""
+
+
+@overload
+def simulate(
+    system: System, t_end: float, method: Method | None = None, *, batch: None = None, **options: Any
+) -> Result: ...
+
+
+@overload
+def simulate(
+    system: System, t_end: float, method: Method | None = None, *, batch: Batch | Mapping[str, Any], **options: Any
+) -> BatchResult: ...
 
 
 def simulate(
@@ -72,7 +88,10 @@ def simulate(
     dynamics: Literal["aba", "crba", "cfa"] = "aba",
     loops: Loops | None = None,
     progress: Progress | None = None,
-) -> Result:
+    batch: Batch | Mapping[str, Any] | None = None,
+    threads: int | None = None,
+    store: Any = None,
+) -> Result | BatchResult:
     """Run `system` until `t_end` [s] and return what was recorded.
 
     method: RungeKutta4(1e-3) by default, ExplicitEuler, SemiImplicitEuler, DormandPrince in minimal coordinates; HHT in
@@ -83,10 +102,21 @@ def simulate(
     output_every: steps between outputs. output_times [s]: with DormandPrince (dense output) and HHT, outputs there instead.
     dynamics: "aba"; "crba" with the branch-sparse factorisation; or "cfa", the constraint force algorithm.
     progress: called a few times a second with (t, t_end).
+    batch: many systems in one run, an `nx.Batch` of what they differ in; then a `BatchResult` is returned. threads: on how
+        many cores, all by default. store: a folder, "runs.zarr", to which the states stream as members are done.
 
     Raises InputError for bad input; SolveError, whose `result` keeps what was reached, when the motion is not finite, a
     force fails, or the step becomes too small. An interrupt (Ctrl-C) returns what was reached, with a NexDynWarning.
     """
+    if batch is not None:
+        from nexdyn.analysis.batch_simulation import simulate_batch
+
+        return simulate_batch(
+            system, t_end, method, batch, simulate, threads=threads, store=store, progress=progress, initial=initial, q0=q0,
+            v0=v0, output_every=output_every, output_times=output_times, dynamics=dynamics,
+        )  # fmt: skip
+    if threads is not None or store is not None:
+        raise InputError("threads and store belong to a batch; give batch, or leave them out")
     simulation = simulation_of(
         system, method, initial=initial, q0=q0, v0=v0, output_every=output_every, dynamics=dynamics, loops=loops
     )

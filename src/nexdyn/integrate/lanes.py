@@ -9,12 +9,13 @@ what it computes stays numbers, and means nothing from then on. The others do no
 from __future__ import annotations
 
 from nexdyn.integrate.fixed import advance, evaluate, semi_implicit_step
-from nexdyn.integrate.problem import rates, recentre, record
+from nexdyn.integrate.problem import OK, recentre, record
 from nexdyn.kernel import formula, shared
 from nexdyn.spatial.lanes import LANES, all_less, zero
 
 STEP, COMPONENT = 0, 1
 NEVER = -1
+EXPLICIT, SEMI_IMPLICIT, STAY = range(3)
 
 
 @formula
@@ -49,11 +50,12 @@ def drive(problem, inputs, k, n):  # type: ignore[no-untyped-def]
 
 
 @shared
-def march_lanes(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K, n, inputs, shift, failed, out):  # type: ignore[no-untyped-def]
+def march_lanes(problem, A, b, c, scheme, t0, dt, k, k_stop, every, y, stage, K, n, inputs, shift, failed, out):  # type: ignore[no-untyped-def]
     """Steps k … k_stop − 1; every `every`-th state (0: none) goes to the next row of `out` before its step.
 
-    inputs (rows, n): efforts, one row a step, row k + shift for step k. failed (LANES, 2) int64: step and component where
-    a lane was first seen not to be finite, −1 before. Returns (status, rows written).
+    scheme: EXPLICIT by A, b, c; SEMI_IMPLICIT; or STAY, which takes no step and only evaluates. inputs (rows, n): efforts,
+    one row a step, row k + shift for step k. failed (LANES, 2) int64: step and component where a lane was first seen not to
+    be finite, −1 before. Returns (status, rows written).
     """
     row = 0
     size = 2 * n
@@ -61,26 +63,18 @@ def march_lanes(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, st
         t = t0 + k * dt
         drive(problem, inputs, k + shift, n)
         status, _, _ = evaluate(problem, A, c, t, dt, y, stage, K, size, 0)
-        if status != 0:
+        if status != OK:
             return status, row
         if every > 0 and k % every == 0:
             record(problem, t, y, K, out, row)
             row += 1
-        if semi_implicit:
-            semi_implicit_step(problem, dt, y, K, n)
-        else:
-            advance(dt, b, y, K, size)
-        if not all_finite(y, size):
-            mark_failed(y, size, k, failed)
-        recentre(problem, y, K, 0)
+        if scheme != STAY:
+            if scheme == SEMI_IMPLICIT:
+                semi_implicit_step(problem, dt, y, K, n)
+            else:
+                advance(dt, b, y, K, size)
+            if not all_finite(y, size):
+                mark_failed(y, size, k, failed)
+            recentre(problem, y, K, 0)
         k += 1
-    return 0, row
-
-
-@shared
-def sample_lanes(problem, t, y, K, n, inputs, row, out):  # type: ignore[no-untyped-def]
-    """The states at t, with their accelerations, into row 0 of `out`; returns a status."""
-    drive(problem, inputs, row, n)
-    status = rates(problem, t, y, K, 0)
-    record(problem, t, y, K, out, 0)
-    return status
+    return OK, row

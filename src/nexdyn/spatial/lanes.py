@@ -202,18 +202,30 @@ def _all_less_pack(context: Any, x: Any, y: Any) -> Any:
 
 
 def _by_lanes(name: str, arity: int) -> Any:
-    """A pack function that calls the C library lane by lane."""
+    """A pack function that calls the C library lane by lane, in one function of the module: 8 calls wherever it is used
+    would take long to compile."""
+
+    def function_in(module: Any) -> Any:
+        of_packs = ir.FunctionType(VECTOR, [VECTOR] * arity)
+        f = cgutils.get_or_insert_function(module, of_packs, f"nexdyn_{name}_{LANES}")
+        if f.blocks:
+            return f
+        f.linkage = "linkonce_odr"
+        f.attributes.add("noinline")
+        builder = ir.IRBuilder(f.append_basic_block())
+        of_doubles = ir.FunctionType(ir.DoubleType(), [ir.DoubleType()] * arity)
+        scalar = cgutils.get_or_insert_function(module, of_doubles, name)
+        out = UNDEFINED
+        for s in range(LANES):
+            index = ir.Constant(ir.IntType(32), s)
+            y = builder.call(scalar, [builder.extract_element(x, index) for x in f.args])
+            out = builder.insert_element(out, y, index)
+        builder.ret(out)
+        return f
 
     def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
-        kind = ir.FunctionType(ir.DoubleType(), [ir.DoubleType()] * arity)
-        f = cgutils.get_or_insert_function(builder.module, kind, name)
         vectors = [as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True)]
-        out = UNDEFINED
-        for k in range(LANES):
-            lane = ir.Constant(ir.IntType(32), k)
-            y = builder.call(f, [builder.extract_element(v, lane) for v in vectors])
-            out = builder.insert_element(out, y, lane)
-        return out
+        return builder.call(function_in(builder.module), vectors)
 
     if arity == 1:
 

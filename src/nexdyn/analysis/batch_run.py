@@ -1,0 +1,381 @@
+"""A batch in lanes: LANES members march together, packs of them on all cores.
+
+A member is computed by the same instructions on the same numbers whoever its neighbours are, so that its bits depend
+neither on the size of the batch nor on the number of threads. Members whose tables have one pattern share a pack.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.analysis.problem import build_problem, freedom_name, weak_freedom
+from nexdyn.errors import InputError, SingularError
+from nexdyn.forces.kinds import APPLIED
+from nexdyn.integrate.lanes import COMPONENT, EXPLICIT, NEVER, SEMI_IMPLICIT, STAY, STEP, march_lanes
+from nexdyn.integrate.methods import FixedStep, SemiImplicitEuler
+from nexdyn.integrate.problem import OK
+from nexdyn.integrate.tableaus import EULER
+from nexdyn.model.callbacks import failure
+from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
+from nexdyn.tree import tables
+from nexdyn.tree.motion import TreeProblem
+from nexdyn.tree.tree import Tree
+
+SLICE = 0.05
+"""Seconds that the compiled loop runs between two looks at whether to stop."""
+ROOM = 2**18
+"""Numbers of a lane that one slice records at most."""
+SURE = 1e-10
+"""A pivot above this part of the largest inertia is one."""
+
+Array = np.ndarray
+
+
+class Member(NamedTuple):
+    """A member that can start: its number, tree, state and efforts (rows, nv)."""
+
+    index: int
+    tree: Tree
+    q: Array
+    v: Array
+    inputs: Array
+
+
+class Grid(NamedTuple):
+    """When a run of constant step records: `whole` steps of dt, every `every`-th kept, a `rest`, and the end."""
+
+    t0: float
+    t_end: float
+    dt: float
+    whole: int
+    rest: float
+    every: int
+
+    @property
+    def steps(self) -> int:
+        return self.whole + (1 if self.rest else 0)
+
+    @property
+    def kept(self) -> int:
+        """Rows of the whole steps."""
+        return -(-self.whole // self.every)
+
+    @property
+    def keeps_rest(self) -> bool:
+        return self.rest > 0.0 and self.whole % self.every == 0
+
+    @property
+    def times(self) -> Array:
+        """Of the rows [s]."""
+        times = [self.t0 + k * self.dt for k in range(0, self.whole, self.every)]
+        times += [self.t0 + self.whole * self.dt] if self.keeps_rest else []
+        return np.array([*times, self.t_end])
+
+
+class Done(NamedTuple):
+    """A pack that was marched: rows (members, rows, nq + 2 nv), NaN where there are none, and why members failed."""
+
+    members: list[Member]
+    rows: Array
+    failures: dict[int, tuple[str, float]]
+    steps: int
+    """Steps that were taken; fewer than all where it was stopped."""
+
+
+def cores() -> int:
+    """Cores that this process may use: those of its affinity, fewer where NUMBA_NUM_THREADS or OMP_NUM_THREADS says so."""
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"):
+        told = os.environ.get(name, "")
+        if told.isdigit() and int(told) > 0:
+            available = min(available, int(told))
+    return available
+
+
+def pool() -> ThreadPoolExecutor:
+    """The threads of all batches of this process: no more than cores, however many batches run."""
+    return _pool_of(os.getpid())
+
+
+@cache
+def _pool_of(process: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(cores(), thread_name_prefix="nexdyn-batch")
+
+
+# --- packs ------------------------------------------------------------------------------------------------------------
+
+
+def stack(values: list[Any]) -> Any:
+    """A nest of named tuples from one of each system: floats become lanes, all else is the first's."""
+    first = values[0]
+    if isinstance(first, tuple):
+        return type(first)(*(stack([value[k] for value in values]) for k in range(len(first))))
+    if isinstance(first, np.ndarray) and first.dtype == float:
+        return (LaneVector if first.ndim == 1 else LaneTable).of(np.array(values))
+    return first
+
+
+def system_of(value: Any, s: int) -> Any:
+    """The nest of lane s, of plain arrays."""
+    if isinstance(value, LaneVector):
+        return value.data[:, 0, s].copy()
+    if isinstance(value, LaneTable):
+        return value.data[:, :, s].copy()
+    if isinstance(value, tuple):
+        return type(value)(*(system_of(item, s) for item in tuple.__iter__(value)))
+    return value
+
+
+def pattern(problem: TreeProblem) -> bytes:
+    """What members of a pack have in common: all that is no float, and where the data of forces stand."""
+    parts = [problem.model.topology.tobytes()]
+    if problem.forces is not None:
+        index, data = problem.forces.index, problem.forces.data
+        parts.append(index.tobytes())
+        for row in index[index[:, 0] == APPLIED]:
+            k, lengths = int(row[3]) + 1, []
+            for _ in range(6):
+                lengths.append(data[k + 1])
+                k += 2 + int(data[k + 1])
+            parts.append(np.array(lengths).tobytes())
+    return b"|".join(parts)
+
+
+def packs_of(members: list[Member], dynamics: Any) -> Iterator[list[Member]]:
+    """Members with one pattern, LANES at a time."""
+    trees = {id(member.tree): member for member in members}
+    if len(trees) == 1:
+        groups = [members]
+    else:
+        by_pattern: dict[bytes, list[Member]] = {}
+        for member in members:
+            key = pattern(build_problem(member.tree, member.q, dynamics))
+            by_pattern.setdefault(key, []).append(member)
+        groups = list(by_pattern.values())
+    for group in groups:
+        for first in range(0, len(group), LANES):
+            yield group[first : first + LANES]
+
+
+# --- the march --------------------------------------------------------------------------------------------------------
+
+
+class LaneRun:
+    """Marches packs of members by a method of constant step over one grid of times."""
+
+    def __init__(self, method: FixedStep, dynamics: Any, grid: Grid) -> None:
+        self.method, self.dynamics, self.grid = method, dynamics, grid
+        self._stop = threading.Event()
+        self._took: dict[int, int] = {}
+        self._spare: dict[int, list[TreeProblem]] = {}
+        self._lock = threading.Lock()
+
+    def run(
+        self, members: list[Member], threads: int, take: Callable[[Done], None], look: Callable[[float], None]
+    ) -> None:
+        """March all members; `take` gets each pack that is done, `look` a few times a second the part that is done.
+
+        Both are called by this thread. What `look` raises stops the run; what was reached goes to `take`.
+        """
+        waiting = packs_of(members, self.dynamics)
+        all_steps = max(1, self.grid.steps * -(-len(members) // LANES))
+        running: set[Future[Done]] = set()
+        finished = 0
+        first = next(waiting, None)
+        if first is not None:
+            running.add(pool().submit(self._march, first, 0))
+        number = 1
+        try:
+            while running:
+                done, running = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
+                for future in done:
+                    result = future.result()
+                    finished += result.steps
+                    take(result)
+                # the first pack runs alone until its kernels are compiled
+                while (finished or self._took) and len(running) < threads:
+                    pack = next(waiting, None)
+                    if pack is None:
+                        break
+                    running.add(pool().submit(self._march, pack, number))
+                    number += 1
+                look(min(1.0, sum(self._took.values()) / all_steps))
+        except BaseException:
+            self._stop.set()
+            for future in running:
+                take(future.result())
+            raise
+
+    def _problem(self, pack: list[Member]) -> TreeProblem:
+        filled = [*pack, *[pack[-1]] * (LANES - len(pack))]
+        trees = {id(member.tree) for member in pack}
+        if len(trees) > 1:
+            return stack([build_problem(member.tree, member.q, self.dynamics) for member in filled])
+        with self._lock:
+            spare = self._spare.setdefault(trees.pop(), [])
+            problem = spare.pop() if spare else None
+        if problem is None:
+            problem = stack([build_problem(pack[0].tree, pack[0].q, self.dynamics)] * LANES)
+        for s, member in enumerate(filled):
+            problem.base.data[:, 0, s] = member.q
+        return problem
+
+    def _march(self, pack: list[Member], number: int) -> Done:
+        grid, method, tree = self.grid, self.method, pack[0].tree
+        n, nq = tree.nv, tree.nq
+        problem = self._problem(pack)
+        filled = [*pack, *[pack[-1]] * (LANES - len(pack))]
+        tableau = getattr(method, "tableau", EULER)
+        y, stage = (LaneVector(np.zeros((2 * n, 1, LANES)), 0) for _ in range(2))
+        K = LaneTable(np.zeros((len(tableau.b), 2 * n, LANES)), 0)
+        y.data[n:] = np.array([member.v for member in filled]).T[:, None]
+        inputs = LaneTable.of(np.array([member.inputs for member in filled]))
+        width, times = 1 + nq + 2 * n, grid.times
+        rows = np.full((len(pack), len(times), width - 1), np.nan)
+        room = LaneTable(np.empty((max(1, min(grid.kept + 1, ROOM // width)), width, LANES)), 0)
+        reasons = self._start(problem, pack, y, K, inputs, room)
+        failed = np.full((LANES, 2), NEVER, dtype=np.int64)
+
+        def keep(first: int, count: int) -> None:
+            rows[:, first : first + count] = np.moveaxis(room.data[:count, 1:, : len(pack)], 2, 0)
+
+        scheme = tableau.A, tableau.b, tableau.c, SEMI_IMPLICIT if isinstance(method, SemiImplicitEuler) else EXPLICIT
+        done, count, row = 0, 16, 0
+        while done < grid.whole and not self._stop.is_set():
+            count = min(count, grid.whole - done, len(room.data) * grid.every)
+            began = time.perf_counter()
+            status, written = march_lanes(
+                problem, *scheme, grid.t0, grid.dt, done, done + count, grid.every, y, stage, K, n, inputs, 0, failed, room,
+            )  # fmt: skip
+            took = time.perf_counter() - began
+            assert status == OK
+            keep(row, written)
+            row, done = row + written, done + count
+            self._took[number] = done
+            count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
+        whole = done == grid.whole and not self._stop.is_set()
+        if whole and grid.rest:
+            late = np.full((LANES, 2), NEVER, dtype=np.int64)
+            late[failed[:, STEP] != NEVER] = grid.whole
+            every, t = 1 if grid.keeps_rest else 0, grid.t0 + grid.whole * grid.dt
+            _, written = march_lanes(
+                problem, *scheme, t, grid.rest, 0, 1, every, y, stage, K, n, inputs, grid.whole, late, room,
+            )  # fmt: skip
+            keep(row, written)
+            row, done = row + written, done + 1
+            new = late[:, STEP] == 0
+            failed[new] = late[new] + [grid.whole, 0]
+        if whole:
+            self._sample(problem, grid.t_end, y, K, inputs, grid.steps - 1, room)
+            keep(row, 1)
+        self._took[number] = grid.steps
+        failures = self._failures(pack, rows, failed, reasons, whole)
+        if len({id(member.tree) for member in pack}) == 1:
+            with self._lock:
+                self._spare[id(tree)].append(problem)
+        return Done(pack, rows, failures, done)
+
+    @staticmethod
+    def _sample(problem: Any, t: float, y: Any, K: Any, inputs: Any, row: int, room: Any) -> None:
+        """The states at t and their accelerations into K_0 and row 0 of `room`."""
+        failed = np.full((LANES, 2), NEVER, dtype=np.int64)
+        march_lanes(
+            problem, EULER.A, EULER.b, EULER.c, STAY, t, 0.0, 0, 1, 1, y, y, K, problem.n, inputs, row, failed, room,
+        )  # fmt: skip
+
+    def _start(self, problem: Any, pack: list[Member], y: Any, K: Any, inputs: Any, room: Any) -> dict[int, str]:
+        """Why members cannot start: joints that move no inertia, or an acceleration that is not finite."""
+        grid, n = self.grid, problem.n
+        self._sample(problem, grid.t0, y, K, inputs, 0, room)
+        reasons = {}
+        for s, member in enumerate(pack):
+            if not surely_sound(problem, s):
+                weak = weak_freedom(system_of(problem, s))
+                if weak is not None:
+                    try:
+                        member.tree.refuse_singular(*weak)
+                    except SingularError as error:
+                        reasons[s] = str(error)
+                        continue
+            bad = np.flatnonzero(~np.isfinite(K.data[0, :, s]))
+            if len(bad):
+                where, _, _ = freedom_name(member.tree, int(bad[0]))
+                reasons[s] = f"the motion is not finite at t = {grid.t0:g} s{where}; {self._raised(member, grid.t0)}"
+        return reasons
+
+    def _failures(
+        self, pack: list[Member], rows: Array, failed: Array, reasons: dict[int, str], ended: bool
+    ) -> dict[int, tuple[str, float]]:
+        """Why members failed and when [s]; their rows from then on become NaN."""
+        grid, n = self.grid, pack[0].tree.nv
+        failures = {}
+        for s, member in enumerate(pack):
+            if s in reasons:
+                rows[s] = np.nan
+                failures[member.index] = reasons[s], grid.t0
+                continue
+            step, component = int(failed[s, STEP]), int(failed[s, COMPONENT])
+            if step == NEVER:
+                if not ended or np.isfinite(rows[s, -1]).all():
+                    continue
+                # the last state is finite, its acceleration is not
+                component, t = int(np.flatnonzero(~np.isfinite(rows[s, -1]))[0]) - rows.shape[2], grid.t_end
+                rows[s, -1] = np.nan
+            else:
+                kept = min(step, grid.whole) // grid.every + 1 if step < grid.whole or grid.keeps_rest else grid.kept
+                if not np.isfinite(rows[s, kept - 1]).all():
+                    kept -= 1
+                rows[s, kept:] = np.nan
+                t = grid.t0 + step * grid.dt
+            where, _, _ = freedom_name(member.tree, component)
+            failures[member.index] = (
+                f"the motion is no longer finite at t = {t:g} s{where}; {self._raised(member, t)}", t,
+            )  # fmt: skip
+        return failures
+
+    def _raised(self, member: Member, t: float) -> str:
+        """What functions of the user raised, or what to look at."""
+        for force in member.tree.system.forces.values():
+            calls = force.callbacks()
+            if calls:
+                error = failure(force, t, calls)
+                if error.__cause__ is not None:
+                    return str(error)
+        return f"reduce dt = {self.method.dt:g} s, check masses, stiffness and damping"
+
+
+def surely_sound(problem: Any, s: int) -> bool:
+    """Whether the pivots of a lane are inertias beyond doubt, so that nobody need look closer."""
+    if problem.factorisation is not None or problem.coupling is not None:
+        return False
+    with np.errstate(divide="ignore"):
+        pivots = 1.0 / problem.work.freedom.data[: problem.n, tables.D_, s]
+    body = problem.model.body.data[..., s]
+    moments = body[1:, tables.INERTIA + np.array([4, 7, 9])].sum(axis=1)
+    arms = body[1:, tables.POSE + 9 : tables.POSE + 12]
+    largest = (moments + body[1:, tables.INERTIA] * (arms * arms).sum(axis=1)).max(initial=0.0)
+    return bool(np.isfinite(pivots).all() and (pivots > SURE * largest).all() and (pivots > 0.0).all())
+
+
+def grid_of(method: FixedStep, t0: float, t_end: float, every: int) -> Grid:
+    """The steps of a run, as `nx.simulate` takes them."""
+    dt = method.dt
+    whole = int(np.floor((t_end - t0) / dt + 1e-9))
+    rest = t_end - t0 - whole * dt
+    return Grid(t0, t_end, dt, whole, rest if rest > 1e-9 * dt else 0.0, every)
+
+
+def member_of(index: int, tree: Tree, q: Any, v: Any, inputs: Any) -> Member:
+    """A member with inputs that are finite; InputError for others."""
+    if not np.isfinite(inputs).all():
+        row, j = (int(k) for k in np.argwhere(~np.isfinite(inputs))[0])
+        raise InputError(f"inputs[{row}, {j}] is {inputs[row, j]}; all must be finite")
+    return Member(index, tree, q, v, inputs)

@@ -1,0 +1,243 @@
+"""`nx.simulate(system, batch=…)`: many systems in one run.
+
+In minimal coordinates with a constant step the members march in lanes (``batch_run``); under every other method they run
+one after another, each as `nx.simulate` runs it alone.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from nexdyn.analysis.absolute_simulation import needs_bodies
+from nexdyn.analysis.batch import Batch, Places, Read
+from nexdyn.analysis.batch_run import Done, LaneRun, Member, cores, grid_of, member_of
+from nexdyn.analysis.interrupt import interrupts_wait
+from nexdyn.analysis.state import unit_quaternions, vector
+from nexdyn.errors import InputError, NexDynError, NexDynWarning, SolveError, UnknownNameError
+from nexdyn.forces import kinds
+from nexdyn.integrate.methods import FixedStep, Method, RungeKutta4
+from nexdyn.model.system import System
+from nexdyn.results.batch import BatchRecording, BatchResult, Rows
+from nexdyn.results.batch_store import Store
+from nexdyn.results.recording import Recording
+from nexdyn.results.result import Result
+from nexdyn.tree.described import described_coordinates
+from nexdyn.tree.tree import Tree
+
+Progress = Callable[[float, float], None]
+Runs = Callable[..., Result]
+IN_LANES = {
+    kinds.APPLIED, kinds.POINT_SPRING, kinds.TORSION_SPRING, kinds.BUSHING, kinds.FORCE_TABLE, kinds.USER,
+    kinds.JOINT_FORCE, kinds.JOINT_TABLE, kinds.USER_JOINT,
+}  # fmt: skip
+"""Forces that kernels compute in lanes."""
+MOST_STEPS = 1e15
+
+
+def simulate_batch(
+    system: System,
+    t_end: float,
+    method: Method | None,
+    batch: Batch | Mapping[str, Any],
+    alone: Runs,
+    *,
+    threads: int | None,
+    store: Any,
+    progress: Progress | None,
+    **options: Any,
+) -> BatchResult:
+    """See `nx.simulate`; `alone(system, t_end, method, …)` runs one member by itself."""
+    if not isinstance(system, System):
+        raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
+    if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
+        raise InputError(f"threads is {threads!r}; a whole number, 1 or more, is needed")
+    for name in ("q0", "v0"):
+        if options.get(name) is not None:
+            raise InputError(f"{name} stands beside batch; put it into the batch, where one entry serves all members")
+    run = _BatchRun(system, t_end, method, Batch.of(batch), store, progress, options)
+    if run.in_lanes:
+        return run.in_packs(min(threads or cores(), cores()))
+    return run.one_by_one(alone)
+
+
+def runs_in_lanes(system: System, method: Method, dynamics: str) -> bool:
+    """Whether members march together: a constant step in minimal coordinates, no loops, and known forces."""
+    return (
+        isinstance(method, FixedStep)
+        and dynamics in ("aba", "crba")
+        and not needs_bodies(system)
+        and not system.drivers
+        and all(force.code in IN_LANES for force in system.forces.values())
+    )
+
+
+class _BatchRun:
+    def __init__(
+        self, system: System, t_end: float, method: Method | None, batch: Batch, store: Any, progress: Progress | None,
+        options: dict[str, Any],
+    ) -> None:  # fmt: skip
+        self.system, self.options, self.progress = system, options, progress
+        self.dynamics = options.get("dynamics", "aba")
+        bodies = method is None and needs_bodies(system)
+        self.method = RungeKutta4(1e-3) if method is None and not bodies else method
+        self.in_lanes = self.method is not None and runs_in_lanes(system, self.method, self.dynamics)
+        initial = options.get("initial")
+        self._initial = initial.recording if isinstance(initial, Result) else None
+        self.t0 = 0.0 if self._initial is None else float(self._initial.t[-1])
+        self.t_end = _end(t_end, self.t0)
+        self.store = store
+        steps = None
+        if self.in_lanes:
+            assert isinstance(self.method, FixedStep)
+            every = options.get("output_every", 1)
+            if not isinstance(every, int) or isinstance(every, bool) or every < 1:
+                raise InputError(f"output_every is {every!r}; a whole number of steps, 1 or more, is needed")
+            if options.get("output_times") is not None:
+                raise InputError("output_times need a method with dense output, DormandPrince; or use output_every")
+            if not (self.t_end - self.t0) / self.method.dt < MOST_STEPS:
+                raise InputError(f"t_end = {self.t_end:g} s takes more than {MOST_STEPS:.0e} steps; choose a longer dt")
+            self.grid = grid_of(self.method, self.t0, self.t_end, every)
+            steps = self.grid.steps
+            if initial is not None and self._initial is None:
+                raise InputError(f"initial is {initial!r}; a Result is needed, like the one that simulate returns")
+        closed = not self.in_lanes and needs_bodies(system)
+        self.tree = None if closed else Tree(system)
+        self.read = Read(batch, Places.of_joints(system) if self.tree is None else Places.of_tree(self.tree), steps)
+        self.failures: dict[int, tuple[str, float]] = {}
+
+    # --- in lanes ---------------------------------------------------------------------------------------------------
+
+    def in_packs(self, threads: int) -> BatchResult:
+        """The run in lanes."""
+        assert self.tree is not None
+        assert isinstance(self.method, FixedStep)
+        tree, grid, count = self.tree, self.grid, self.read.count
+        members, trees = self._members()
+        width = tree.nq + 2 * tree.nv
+        if self.store is None:
+            rows: Rows = np.full((count, len(grid.times), width), np.nan)
+        else:
+            rows = Store(self.store, tree, count, grid.times, self.read.parameter_columns(), repr(self.method))
+        steps = 0
+
+        def take(done: Done) -> None:
+            nonlocal steps
+            self.failures |= done.failures
+            steps = max(steps, done.steps)
+            rows[[member.index for member in done.members]] = done.rows
+
+        run, began = LaneRun(self.method, self.dynamics, grid), time.perf_counter()
+        status, message = "finished", ""
+        with interrupts_wait() as check:
+
+            def look(part: float) -> None:
+                if self.progress is not None:
+                    self.progress(grid.t0 + part * (grid.t_end - grid.t0), grid.t_end)
+                check()
+
+            try:
+                run.run(members, threads, take, look)
+                look(1.0)
+            except KeyboardInterrupt:
+                status, message = "interrupted", "interrupted before all members had come to the end"
+                warnings.warn(f"{message}; the result holds what was reached", NexDynWarning, stacklevel=4)
+        recording = BatchRecording(
+            grid.times, rows, tree.nq, tree.nv, repr(self.method), steps, status, message, time.perf_counter() - began,
+            {"driven": True} if self.read.has_inputs else {},
+        )  # fmt: skip
+        result = BatchResult(self.system, recording, trees, self._told(), self.read.parameter_columns())
+        if isinstance(rows, Store):
+            rows.finish(recording, result.failures)
+        return result
+
+    def _members(self) -> tuple[list[Member], dict[int, Tree] | Tree]:
+        """The members that can start, and the trees of all."""
+        tree, read = self.tree, self.read
+        assert tree is not None
+        trees: dict[int, Tree] = {}
+        members = []
+        still = np.zeros((1, tree.nv))
+        shared: tuple[np.ndarray, np.ndarray] | None = None
+        for m in range(read.count):
+            try:
+                own = tree.with_parameters(read.parameters(m)) if read.has_parameters else tree
+                trees[m] = own
+                if shared is None or read.has_parameters:
+                    shared = self._described(own, read.start(m, "q0"))
+                q = unit_quaternions(own, vector(own, read.start(m, "q0"), "q0", shared[0]))
+                v = vector(own, read.start(m, "v0"), "v0", shared[1])
+                inputs = read.inputs(m)
+                members.append(member_of(m, own, q, v, still if inputs is None else inputs))
+            except UnknownNameError:
+                raise  # of all members
+            except NexDynError as error:
+                self.failures[m] = str(error), self.t0
+        return members, trees if read.has_parameters else tree
+
+    def _described(self, tree: Tree, q0: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Where a member starts unless it says otherwise."""
+        if self._initial is not None:
+            q, v = self._initial.q[-1], self._initial.v[-1]
+            if q.shape != (tree.nq,) or v.shape != (tree.nv,):
+                raise InputError(f"initial has {q.size} coordinates and {v.size} velocities; {tree} is needed")
+            return q.copy(), v.copy()
+        given = () if q0 is None else q0 if isinstance(q0, Mapping) else tree.coordinates
+        return described_coordinates(tree, given), tree.initial_velocity()
+
+    # --- one by one -------------------------------------------------------------------------------------------------
+
+    def one_by_one(self, alone: Runs) -> BatchResult:
+        """Every member by itself, by the method as it is."""
+        if self.store is not None:
+            raise InputError("store streams runs of constant step in minimal coordinates; save the result of this one")
+        read, began = self.read, time.perf_counter()
+        results: dict[int, Result] = {}
+        status, message = "finished", ""
+        for m in range(read.count):
+
+            def look(t: float, end: float, m: int = m) -> None:
+                if self.progress is not None:
+                    part = (m + (t - self.t0) / max(end - self.t0, 1e-300)) / read.count
+                    self.progress(self.t0 + part * (end - self.t0), end)
+
+            try:
+                own = self.system.with_parameters(read.parameters(m)) if read.has_parameters else self.system
+                states = {name: read.start(m, name) for name in ("q0", "v0")}
+                result = alone(own, self.t_end, self.method, **{**self.options, **states, "progress": look})
+            except UnknownNameError:
+                raise
+            except SolveError as error:
+                self.failures[m] = str(error), self.t0 if error.time is None else error.time
+                if error.result is not None:
+                    results[m] = error.result
+                continue
+            except NexDynError as error:
+                self.failures[m] = str(error), self.t0
+                continue
+            results[m] = result
+            if result.status == "interrupted":
+                status, message = "interrupted", result.message
+                break
+        return BatchResult.of_results(
+            self.system, results, read.count, self._told(), read.parameter_columns(),
+            Recording(*np.zeros((4, 1)), method=repr(self.method), status=status, message=message,
+                      wall_time=time.perf_counter() - began),
+        )  # fmt: skip
+
+    def _told(self) -> dict[int, tuple[str, float]]:
+        return dict(sorted(self.failures.items()))
+
+
+def _end(t_end: Any, t0: float) -> float:
+    try:
+        end = float(t_end)
+    except (TypeError, ValueError):
+        raise InputError(f"t_end is {t_end!r}; a time in seconds is needed") from None
+    if not np.isfinite(end) or end < t0:
+        raise InputError(f"t_end is {end:g} s; it must be finite and not before the present time {t0:g} s")
+    return end
