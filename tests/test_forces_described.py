@@ -12,7 +12,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-from forces_lab import IN_LANES, Bench, Motion, X, Y, act, act_in_joint, at, stored, tables_of, two_bodies
+from forces_lab import IN_LANES, Bench, Motion, X, Y, act, act_in_joint, stored, tables_of, two_bodies
 
 from nexdyn.errors import InputError, UnknownNameError
 from nexdyn.forces import (

@@ -17,7 +17,7 @@ from nexdyn.analysis.absolute_simulation import needs_bodies
 from nexdyn.analysis.batch import Batch, Places, Read
 from nexdyn.analysis.batch_run import Done, LaneRun, Member, cores, grid_of, member_of
 from nexdyn.analysis.interrupt import interrupts_wait
-from nexdyn.analysis.state import unit_quaternions, vector
+from nexdyn.analysis.loop_simulation import needs_rows
 from nexdyn.errors import InputError, NexDynError, NexDynWarning, SolveError, UnknownNameError
 from nexdyn.forces import kinds
 from nexdyn.integrate.methods import FixedStep, Method, RungeKutta4
@@ -27,13 +27,14 @@ from nexdyn.results.batch_store import Store
 from nexdyn.results.recording import Recording
 from nexdyn.results.result import Result
 from nexdyn.tree.described import described_coordinates
+from nexdyn.tree.states import unit_quaternions, vector
 from nexdyn.tree.tree import Tree
 
 Progress = Callable[[float, float], None]
 Runs = Callable[..., Result]
 IN_LANES = {
     kinds.APPLIED, kinds.POINT_SPRING, kinds.TORSION_SPRING, kinds.BUSHING, kinds.FORCE_TABLE, kinds.USER,
-    kinds.JOINT_FORCE, kinds.JOINT_TABLE, kinds.USER_JOINT,
+    kinds.JOINT_FORCE, kinds.JOINT_TABLE, kinds.USER_JOINT, kinds.PLANE_CONTACT,
 }  # fmt: skip
 """Forces that kernels compute in lanes."""
 MOST_STEPS = 1e15
@@ -70,8 +71,7 @@ def runs_in_lanes(system: System, method: Method, dynamics: str) -> bool:
     return (
         isinstance(method, FixedStep)
         and dynamics in ("aba", "crba")
-        and not needs_bodies(system)
-        and not system.drivers
+        and not needs_rows(system)
         and all(force.code in IN_LANES for force in system.forces.values())
     )
 
@@ -83,7 +83,7 @@ class _BatchRun:
     ) -> None:  # fmt: skip
         self.system, self.options, self.progress = system, options, progress
         self.dynamics = options.get("dynamics", "aba")
-        bodies = method is None and needs_bodies(system)
+        bodies = method is None and options.get("loops") is None and needs_bodies(system)
         self.method = RungeKutta4(1e-3) if method is None and not bodies else method
         self.in_lanes = self.method is not None and runs_in_lanes(system, self.method, self.dynamics)
         initial = options.get("initial")
@@ -105,7 +105,7 @@ class _BatchRun:
             steps = self.grid.steps
             if initial is not None and self._initial is None:
                 raise InputError(f"initial is {initial!r}; a Result is needed, like the one that simulate returns")
-        closed = not self.in_lanes and needs_bodies(system)
+        closed = not self.in_lanes and (bodies or needs_rows(system))
         self.tree = None if closed else Tree(system)
         self.read = Read(batch, Places.of_joints(system) if self.tree is None else Places.of_tree(self.tree), steps)
         self.failures: dict[int, tuple[str, float]] = {}
@@ -129,7 +129,7 @@ class _BatchRun:
             nonlocal steps
             self.failures |= done.failures
             steps = max(steps, done.steps)
-            rows[[member.index for member in done.members]] = done.rows
+            rows[[member.number for member in done.members]] = done.rows
 
         run, began = LaneRun(self.method, self.dynamics, grid), time.perf_counter()
         status, message = "finished", ""
@@ -223,11 +223,12 @@ class _BatchRun:
             if result.status == "interrupted":
                 status, message = "interrupted", result.message
                 break
-        return BatchResult.of_results(
-            self.system, results, read.count, self._told(), read.parameter_columns(),
-            Recording(*np.zeros((4, 1)), method=repr(self.method), status=status, message=message,
-                      wall_time=time.perf_counter() - began),
+        none = np.zeros(1)
+        run = Recording(
+            none, none, none, none, repr(self.method), status=status, message=message,
+            wall_time=time.perf_counter() - began,
         )  # fmt: skip
+        return BatchResult.of_results(self.system, results, read.count, self._told(), read.parameter_columns(), run)
 
     def _told(self) -> dict[int, tuple[str, float]]:
         return dict(sorted(self.failures.items()))

@@ -65,13 +65,41 @@ ROWS = 4096
 
 @overload
 def simulate(
-    system: System, t_end: float, method: Method | None = None, *, batch: None = None, **options: Any
+    system: System,
+    t_end: float,
+    method: Method | None = None,
+    *,
+    initial: Result | AssemblyReport | None = None,
+    q0: Any = None,
+    v0: Any = None,
+    output_every: int = 1,
+    output_times: Any = None,
+    dynamics: Literal["aba", "crba", "cfa"] = "aba",
+    loops: Loops | None = None,
+    progress: Progress | None = None,
+    batch: None = None,
+    threads: None = None,
+    store: None = None,
 ) -> Result: ...
 
 
 @overload
 def simulate(
-    system: System, t_end: float, method: Method | None = None, *, batch: Batch | Mapping[str, Any], **options: Any
+    system: System,
+    t_end: float,
+    method: Method | None = None,
+    *,
+    initial: Result | AssemblyReport | None = None,
+    q0: Any = None,
+    v0: Any = None,
+    output_every: int = 1,
+    output_times: Any = None,
+    dynamics: Literal["aba", "crba", "cfa"] = "aba",
+    loops: Loops | None = None,
+    progress: Progress | None = None,
+    batch: Batch | Mapping[str, Any],
+    threads: int | None = None,
+    store: Any = None,
 ) -> BatchResult: ...
 
 
@@ -113,7 +141,7 @@ def simulate(
 
         return simulate_batch(
             system, t_end, method, batch, simulate, threads=threads, store=store, progress=progress, initial=initial, q0=q0,
-            v0=v0, output_every=output_every, output_times=output_times, dynamics=dynamics,
+            v0=v0, output_every=output_every, output_times=output_times, dynamics=dynamics, loops=loops,
         )  # fmt: skip
     if threads is not None or store is not None:
         raise InputError("threads and store belong to a batch; give batch, or leave them out")

@@ -36,7 +36,7 @@ from nexdyn.model.element import Element
 from nexdyn.model.force import Frame
 from nexdyn.model.placement import direction, frame
 from nexdyn.spatial.algebra import Force, Vec3, cross
-from nexdyn.spatial.lanes import if_less, power, sqrt, zero
+from nexdyn.spatial.lanes import common, if_less, power, sqrt, zero
 from nexdyn.spatial.table import MotionRows, PoseRows
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def end(data, k, X_WA, side):  # type: ignore[no-untyped-def]
 def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     """Forces on A and on B, each at its origin, in the world."""
     F_A, F_B = about(touch(data, k, end(data, k, X_WA, 1.0), X_WA, V_A, X_WB, V_B), X_WA.p, X_WB.p)
-    if data[k + 6] != 0.0:
+    if common(data, k + 6) != 0.0:
         G_A, G_B = about(touch(data, k, end(data, k, X_WA, -1.0), X_WA, V_A, X_WB, V_B), X_WA.p, X_WB.p)
         F_A, F_B = F_A + G_A, F_B + G_B
     return F_A, F_B
@@ -232,7 +232,7 @@ def end_energy(data, k, c, X_WB):  # type: ignore[no-untyped-def]
 def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
     """U = Σ k δᵉ⁺¹ / (e + 1)."""
     U = end_energy(data, k, end(data, k, X_WA, 1.0), X_WB)
-    if data[k + 6] != 0.0:
+    if common(data, k + 6) != 0.0:
         U = U + end_energy(data, k, end(data, k, X_WA, -1.0), X_WB)
     return U
 

@@ -1,8 +1,8 @@
 """SIMD lanes: several systems at once from the source that runs one.
 
 A `Pack` is a vector of LANES doubles that stands where a float64 stands: + − * / on packs and floats, the functions of
-this module (`zero`, `sin`, `cos`, `sqrt`, `power`, `if_less`, `all_less`), and tables whose entry [i, k] is a pack. What a kernel must not do
-is branch on the value of a lane: `if_less` selects instead.
+this module (`zero`, `sin`, `cos`, `sqrt`, `power`, `if_less`, `all_less`), and tables whose entry [i, k] is a pack. What a
+kernel must not do is branch on the value of a lane: `if_less` selects instead.
 
 LANES fills a register of the machine: 8 with AVX-512, 4 elsewhere (AVX2; two registers with NEON). The environment
 variable NEXDYN_LANES sets another width, 2, 4 or 8. Interpreted, a pack is an array (LANES,).
@@ -27,8 +27,9 @@ from numba.np.arrayobj import make_array
 from nexdyn.errors import InputError
 from nexdyn.generic import is_instance
 from nexdyn.kernel import overloaded
-from nexdyn import packs
 from nexdyn.packs import Pack, call_vector, vector_of
+from nexdyn.packs import as_vector as _as_vector
+from nexdyn.packs import splat as _splat
 
 
 def width_of_machine() -> int:
@@ -52,11 +53,11 @@ pack = Pack(LANES)
 
 
 def splat(builder: Any, x: Any) -> Any:
-    return packs.splat(builder, x, LANES)
+    return _splat(builder, x, LANES)
 
 
 def as_vector(builder: Any, numba_type: Any, value: Any) -> Any:
-    return packs.as_vector(builder, numba_type, value, LANES)
+    return _as_vector(builder, numba_type, value, LANES)
 
 
 # --- functions of a scalar: a float or a pack ---------------------------------------------------------------------
@@ -441,7 +442,7 @@ def _set(table, index, value):  # type: ignore[no-untyped-def]
 
 
 def packs(array: Any) -> Any:
-    """An array (rows, columns, LANES) as a table whose entry [i, k] is a pack; interpreted, the eight numbers at [i, k]."""
+    """An array (rows, columns, LANES) as a table whose entry [i, k] is a pack; interpreted, the LANES numbers at [i, k]."""
     return array
 
 

@@ -21,7 +21,7 @@ from nexdyn.model.functions import Function
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks, time_row
-from nexdyn.packs import LANES
+from nexdyn.spatial.lanes import LANES
 from nexdyn.spatial.rotations import quaternion
 from nexdyn.tree import tables
 from nexdyn.tree.compile import Compiled

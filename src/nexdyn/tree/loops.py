@@ -28,9 +28,8 @@ from nexdyn.generic import defines, generic
 from nexdyn.joints.kinds import PRISMATIC, REVOLUTE
 from nexdyn.kernel import formula
 from nexdyn.model.time_kernels import time_jet
-from nexdyn.packs import LANES
 from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Force, Motion, T, Vec3, cross, to_child
-from nexdyn.spatial.lanes import packs, zero
+from nexdyn.spatial.lanes import LANES, packs, zero
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, row
 from nexdyn.spatial.turned_z import about_z
 from nexdyn.tree.tables import A_, D_, EXT_, H_, IV, KIND, NV, PARENT, TURNS_Z, U_, V_, X_, XW_
