@@ -19,13 +19,13 @@ import numpy as np
 from nexdyn.analysis.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.errors import InputError, SingularError
 from nexdyn.forces.kinds import APPLIED, PLANE_CONTACT
-from nexdyn.integrate.lanes import COMPONENT, EXPLICIT, NEVER, SEMI_IMPLICIT, STAY, STEP, march_lanes
 from nexdyn.integrate.methods import FixedStep, SemiImplicitEuler
 from nexdyn.integrate.problem import OK
 from nexdyn.integrate.tableaus import EULER
 from nexdyn.model.callbacks import failure
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
 from nexdyn.tree import tables
+from nexdyn.tree.lane_march import COMPONENT, EXPLICIT, NEVER, SEMI_IMPLICIT, STAY, STEP, march_lanes
 from nexdyn.tree.motion import TreeProblem
 from nexdyn.tree.tree import Tree
 

@@ -1,4 +1,4 @@
-"""Constant steps of several systems at once, one in each lane: `fixed` on packs.
+"""Constant steps of several systems at once, one in each lane: the loop of `integrate.fixed` on packs.
 
     y (2n), K, base, u, … of LANES systems;   t₀ + k dt is the time of all
 
