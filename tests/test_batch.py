@@ -15,9 +15,9 @@ import pytest
 import systems
 
 import nexdyn as nx
-from nexdyn.analysis.batch_run import cores
 from nexdyn.errors import FileError, InputError, SolveError, UnknownNameError
 from nexdyn.spatial.lanes import LANES
+from nexdyn.tree.threads import cores
 
 MEMBERS = 2 * LANES + 3
 DT, END = 1e-3, 0.0305  # with a step that is shorter than the others

@@ -6,12 +6,10 @@ neither on the size of the batch nor on the number of threads. Members whose tab
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from functools import cache
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +25,7 @@ from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
 from nexdyn.tree import tables
 from nexdyn.tree.lane_march import COMPONENT, EXPLICIT, NEVER, SEMI_IMPLICIT, STAY, STEP, march_lanes
 from nexdyn.tree.motion import TreeProblem
+from nexdyn.tree.threads import pool
 from nexdyn.tree.tree import Tree
 
 SLICE = 0.05
@@ -90,26 +89,6 @@ class Done(NamedTuple):
     failures: dict[int, tuple[str, float]]
     steps: int
     """Steps that were taken; fewer than all where it was stopped."""
-
-
-def cores() -> int:
-    """Cores that this process may use: those of its affinity, fewer where NUMBA_NUM_THREADS or OMP_NUM_THREADS says so."""
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    for name in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"):
-        told = os.environ.get(name, "")
-        if told.isdigit() and int(told) > 0:
-            available = min(available, int(told))
-    return available
-
-
-def pool() -> ThreadPoolExecutor:
-    """The threads of all batches of this process: no more than cores, however many batches run."""
-    return _pool_of(os.getpid())
-
-
-@cache
-def _pool_of(process: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(cores(), thread_name_prefix="nexdyn-batch")
 
 
 # --- packs ------------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import numpy as np
 
 from nexdyn.analysis.absolute_simulation import needs_bodies
 from nexdyn.analysis.batch import Batch, Places, Read
-from nexdyn.analysis.batch_run import Done, LaneRun, Member, cores, grid_of, member_of
+from nexdyn.analysis.batch_run import Done, LaneRun, Member, grid_of, member_of
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.loop_simulation import needs_rows
 from nexdyn.errors import InputError, NexDynError, NexDynWarning, SolveError, UnknownNameError
@@ -28,6 +28,7 @@ from nexdyn.results.recording import Recording
 from nexdyn.results.result import Result
 from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.states import unit_quaternions, vector
+from nexdyn.tree.threads import cores
 from nexdyn.tree.tree import Tree
 
 Progress = Callable[[float, float], None]

@@ -21,6 +21,7 @@ from nexdyn.tree.compile import Compiled, compile_tree, joint_class
 from nexdyn.tree.coupling import Coupling, find_coupling
 from nexdyn.tree.handle import Handle
 from nexdyn.tree.jacobian import LOCAL, WORLD, WORLD_ALIGNED
+from nexdyn.tree.lane_entries import Lanes, aba_in_lanes, crba_in_lanes, rnea_in_lanes
 
 if TYPE_CHECKING:
     from nexdyn.tree.cfa_chains import Chains
@@ -213,7 +214,11 @@ class Tree:
             return self.forward_dynamics(q, v, tau, dynamics="crba")
         shape, (q, v, tau) = self.batch(("q", q, self.nq), ("v", v, self.nv), ("tau", tau, self.nv))
         a = np.empty((len(q), self.nv))
-        bad = entries.aba(self._address, q, v, tau, a)
+        if shape:
+            self._lanes.run(aba_in_lanes, q, v, tau, a)
+            bad = -1 if np.isfinite(a).all() else int(np.argwhere(~np.isfinite(a))[0, 0])
+        else:
+            bad = entries.aba(self._address, q, v, tau, a)
         if bad >= 0:
             self.forward_dynamics(q[bad], v[bad], tau[bad], dynamics="crba")  # names the joint
             raise SingularError("the accelerations are not finite; check masses, velocities and efforts")
@@ -227,13 +232,16 @@ class Tree:
         shape, (q, v, a) = self.batch(("q", q, self.nq), ("v", v, self.nv), ("a", a, self.nv))
         q, v, a = self._full(q, v, a)
         tau = np.empty((len(q), self._compiled.nv))
-        entries.rnea(self._address, q, v, a, tau)
+        if shape:
+            self._lanes.run(rnea_in_lanes, q, v, a, tau)
+        else:
+            entries.rnea(self._address, q, v, a, tau)
         return self._reduce(tau).reshape(*shape, self.nv)
 
     def crba(self, q: Any) -> Array:
         """Mass matrix (…, nv, nv) by the composite-rigid-body algorithm. Featherstone 2008, table 6.2."""
         shape, (q,) = self.batch(("q", q, self.nq))
-        return self._mass(q).reshape(*shape, self.nv, self.nv)
+        return self._mass(q, in_lanes=shape != ()).reshape(*shape, self.nv, self.nv)
 
     def forward_dynamics(self, q: Any, v: Any, tau: Any, dynamics: Literal["aba", "crba", "cfa"] = "aba") -> Array:
         """Accelerations (…, nv): "aba", "crba" with the branch-sparse factorisation M = LᵀDL (tables 6.2 to 6.4), or "cfa".
@@ -278,16 +286,19 @@ class Tree:
         return solve(self, q, v, tau, solver, threads, refinements)
 
     def constraint_matrices(self, q: Any) -> ConstraintMatrices:
-        """P, H, W, I, A, B and C of the constraint force algorithm in full at one q (nq,), ordered as the paper prescribes."""
-        from nexdyn.tree.cfa_text import constraint_matrices
+        """P, H, W, I, A, B and C (…, rows, columns) of the constraint force algorithm in full, ordered as the paper does."""
+        from nexdyn.tree.cfa_text import ConstraintMatrices, constraint_matrices
 
-        return constraint_matrices(self, q)
+        shape, (q,) = self.batch(("q", q, self.nq))
+        names, *parts = zip(*(constraint_matrices(self, one) for one in q), strict=True)
+        return ConstraintMatrices(names[0], *(np.reshape(part, (*shape, *part[0].shape)) for part in parts))
 
-    def constraint_condition(self, q: Any) -> float:
-        """Condition number of A = Wᵀ Pᵀ I⁻¹ P W at one q (nq,): forces of `cfa` are off by some ε times it at most."""
+    def constraint_condition(self, q: Any) -> Any:
+        """Condition number (…,) of A = Wᵀ Pᵀ I⁻¹ P W: forces of `cfa` are off by some ε times it at most."""
         from nexdyn.tree.cfa_text import condition_number
 
-        return condition_number(self, q)
+        shape, (q,) = self.batch(("q", q, self.nq))
+        return np.reshape([condition_number(self, one) for one in q], shape)[()]
 
     def rnea_derivatives(self, q: Any, v: Any, a: Any) -> InverseDerivatives:
         """(∂τ/∂q, ∂τ/∂v, ∂τ/∂a = M) of τ = rnea(q, v, a), (…, nv, nv) each, analytic in O(n d) for depth d.
@@ -416,11 +427,11 @@ class Tree:
     # --- joints -----------------------------------------------------------------------------------------------------
 
     def motion_subspace(self, joint: str, q: Any = None) -> Array:
-        """H (6, nv of the joint) in the child-side joint frame, angular rows first, at the tree's q (neutral)."""
+        """H (…, 6, nv of the joint) in the child-side joint frame, angular rows first, at the tree's q (neutral)."""
         return self._subspaces(joint, q)[0]
 
     def constraint_subspace(self, joint: str, q: Any = None) -> Array:
-        """W (6, 6 − nv of the joint), WᵀH = 0, orthonormal columns, at the tree's q (neutral)."""
+        """W (…, 6, 6 − nv of the joint), WᵀH = 0, orthonormal columns, at the tree's q (neutral)."""
         return self._subspaces(joint, q)[1]
 
     def joint_wrenches(self, q: Any, v: Any, a: Any) -> dict[str, Array]:
@@ -433,6 +444,10 @@ class Tree:
         return joint_wrenches(self, q, v, a)
 
     # --- inside -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _lanes(self) -> Lanes:
+        return Lanes(self)
 
     @cached_property
     def unmerged(self) -> Compiled:
@@ -500,7 +515,7 @@ class Tree:
         try:
             x = np.asarray(x, dtype=float)
         except (TypeError, ValueError):
-            raise InputError(f"{what} is {x!r}; numbers of shape (…, {n}) are needed") from None
+            raise InputError(f"{what} is {ragged(x) or repr(x)}; numbers of shape (…, {n}) are needed") from None
         if x.ndim == 0 or x.shape[-1] != n:
             raise InputError(f"{what} has shape {x.shape}; (…, {n}) is needed, in the order of joint_names")
         if not np.isfinite(x).all():
@@ -515,8 +530,13 @@ class Tree:
             shape = np.broadcast_shapes(*(s for _, s in read))
         except ValueError:
             given = ", ".join(f"{what} {x.shape}" for (what, _, _), (x, _) in zip(states, read, strict=True))
-            raise InputError(f"batch dimensions do not fit together: {given}") from None
+            raise InputError(
+                f"batch dimensions do not fit together: {given}; the leading ones of each must be 1 or those of the others"
+            ) from None
         count = math.prod(shape)
+        if count == 0:
+            given = ", ".join(f"{what} {x.shape}" for (what, _, _), (x, _) in zip(states, read, strict=True))
+            raise InputError(f"a batch of no members: {given}; one state or more is needed")
         # copies, so that kernels see one type of array only: writable, in C order
         return shape, [
             np.array(np.broadcast_to(x, (*shape, x.shape[-1])).reshape(count, x.shape[-1]), order="C") for x, _ in read
@@ -542,11 +562,14 @@ class Tree:
         poses[..., 0, [0, 4, 8]] = 1.0
         return poses
 
-    def _mass(self, q: Array) -> Array:
+    def _mass(self, q: Array, in_lanes: bool = False) -> Array:
         (full,) = self._full(q)
         n = self._compiled.nv
         M = np.zeros((len(q), n, n))
-        entries.crba(self._address, full, np.zeros((len(q), n)), M)
+        if in_lanes:
+            self._lanes.run(crba_in_lanes, full, M)
+        else:
+            entries.crba(self._address, full, np.zeros((len(q), n)), M)
         if self._coupling:
             G = self._coupling.matrix()
             M = np.ascontiguousarray(G.T @ M @ G)
@@ -616,13 +639,14 @@ class Tree:
             raise unknown("joint", joint, names)
         a = names[joint]
         kind = joint_class(c.forest.arcs[a].joint)
-        q = self.neutral() if q is None else self._states("q", q, self.nq)[0]
+        shape, (q,) = self.batch(("q", self.neutral() if q is None else q, self.nq))
         (full,) = self._full(q)
-        own = np.ascontiguousarray(full[c.first_q[a] : c.first_q[a] + kind.nq])
+        own = np.ascontiguousarray(full[:, c.first_q[a] : c.first_q[a] + kind.nq])
         pitch = c.model.body[c.link[a], tables.PITCH] if kind.nv else 0.0
-        H, W = np.zeros((kind.nv, 6)), np.zeros((6 - kind.nv, 6))
-        entries.joint_columns(kind.code, float(pitch), own, H, W)
-        return H.T.copy(), W.T.copy()
+        H, W = np.zeros((len(q), kind.nv, 6)), np.zeros((len(q), 6 - kind.nv, 6))
+        for n in range(len(q)):
+            entries.joint_columns(kind.code, float(pitch), own[n], H[n], W[n])
+        return tuple(np.swapaxes(x, 1, 2).copy().reshape(*shape, 6, x.shape[1]) for x in (H, W))  # type: ignore[return-value]
 
     def refuse_singular(self, j: int, pivot: float) -> None:
         """Raise the SingularError of freedom j, whose pivot in the factors of M is too small."""
@@ -632,6 +656,16 @@ class Tree:
             f"give the joint an armature, or weld it",
             where=name,
         )
+
+
+def ragged(x: Any) -> str:
+    """Which entries of a sequence differ in shape, in words; "" where none do."""
+    try:
+        shapes = [np.shape(entry) for entry in x]
+    except (TypeError, ValueError):
+        return ""
+    other = next((k for k, shape in enumerate(shapes) if shape != shapes[0]), None)
+    return "" if other is None else f"ragged: entry 0 has shape {shapes[0]}, entry {other} has {shapes[other]}"
 
 
 class _Momentum(NamedTuple):
