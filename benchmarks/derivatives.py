@@ -18,8 +18,7 @@ from benchmarks import pinocchio_cpp
 from benchmarks.measure import Effort, Report, alternate, compared
 from benchmarks.models import RandomTree, nexdyn_system, pinocchio_model, random_tree
 from nexdyn.kernel import FLOATING_POINT
-from nexdyn.packs import LANES
-from nexdyn.spatial.lanes import LaneTable, LaneVector, SharedTable
+from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.derivative_entries import forward_derivatives, forward_derivatives_alone, padded
 from nexdyn.tree.derivatives import inverse_derivatives

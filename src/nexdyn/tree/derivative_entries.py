@@ -6,8 +6,7 @@ Each takes the handle of a tree, `above` and `ends` of its freedoms, scratch, th
 from __future__ import annotations
 
 from nexdyn.kernel import formula, kernel
-from nexdyn.packs import LANES
-from nexdyn.spatial.lanes import LaneTable, LaneVector, SharedTable
+from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.crba import factor
 from nexdyn.tree.derivatives import (

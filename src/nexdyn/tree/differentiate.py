@@ -14,8 +14,7 @@ import numpy as np
 from numba import config
 
 from nexdyn.errors import SingularError
-from nexdyn.packs import LANES
-from nexdyn.spatial.lanes import LaneTable
+from nexdyn.spatial.lanes import LANES, LaneTable
 from nexdyn.tree import derivative_entries as entries
 from nexdyn.tree import tables
 from nexdyn.tree.derivatives import TOGETHER, new_derivative_work
