@@ -15,11 +15,13 @@ from benchmarks.measure import FULL, SMOKE, machine, table
 
 PAGES = (
     "aba",
+    "batch",
     "cfa",
     "assembly",
     "derivatives",
     "hht",
     "hinge_chain",
+    "lanes",
     "linear",
     "loops",
     "potential",

@@ -1,7 +1,9 @@
-// Pinocchio's articulated-body algorithm and its derivatives as a C++ program uses them: its headers, instantiated here with -O3 -march=native.
+// Pinocchio's tree algorithms and their derivatives as a C++ program uses them: its headers, instantiated here with -O3 -march=native.
 // A small C face, so that one Python process runs both rivals alternately.
 #include <pinocchio/multibody.hpp>
 #include <pinocchio/algorithm/aba.hpp>
+#include <pinocchio/algorithm/crba.hpp>
+#include <pinocchio/algorithm/rnea.hpp>
 #include <pinocchio/algorithm/aba-derivatives.hpp>
 #include <pinocchio/algorithm/rnea-derivatives.hpp>
 
@@ -35,6 +37,56 @@ __attribute__((visibility("default"))) Tree * tree_new(
   tree->data = pin::Data(tree->model);
   tree->q = tree->v = tree->tau = Eigen::VectorXd::Zero(n);
   return tree;
+}
+
+// The same with joints of three kinds: 0 revolute about z, 1 prismatic along z, 2 free.
+__attribute__((visibility("default"))) Tree * tree_of_kinds(
+  int n, const long * parent, const long * kind, const double * R, const double * p, const double * mass, const double * com,
+  const double * I, const double * gravity)
+{
+  auto * tree = new Tree;
+  tree->model.gravity.linear() = Eigen::Map<const Eigen::Vector3d>(gravity);
+  for (int i = 0; i < n; ++i)
+  {
+    const pin::SE3 placement(Eigen::Map<const Rows3>(R + 9 * i), Eigen::Map<const Eigen::Vector3d>(p + 3 * i));
+    const auto name = "j" + std::to_string(i);
+    const auto above = parent[i] + 1;
+    const auto joint = kind[i] == 0   ? tree->model.addJoint(above, pin::JointModelRZ(), placement, name)
+                       : kind[i] == 1 ? tree->model.addJoint(above, pin::JointModelPZ(), placement, name)
+                                      : tree->model.addJoint(above, pin::JointModelFreeFlyer(), placement, name);
+    const Eigen::Matrix3d about_com = Eigen::Map<const Rows3>(I + 9 * i);
+    const pin::Inertia inertia(mass[i], Eigen::Map<const Eigen::Vector3d>(com + 3 * i), about_com);
+    tree->model.appendBodyToJoint(joint, inertia, pin::SE3::Identity());
+  }
+  tree->data = pin::Data(tree->model);
+  tree->q = Eigen::VectorXd::Zero(tree->model.nq);
+  tree->v = tree->tau = Eigen::VectorXd::Zero(tree->model.nv);
+  return tree;
+}
+
+// `repeat` calls of an algorithm at one state: 0 aba, 1 rnea, 2 crba, in local axes or those of the world; the last result
+// goes to out (nv, or nv × nv with the upper half filled, columns contiguous).
+__attribute__((visibility("default"))) void tree_run(
+  Tree * tree, int repeat, int algorithm, int world, const double * q, const double * v, const double * x, double * out)
+{
+  const auto n = tree->model.nv;
+  const auto axes = world ? pin::Convention::WORLD : pin::Convention::LOCAL;
+  tree->q = Eigen::Map<const Eigen::VectorXd>(q, tree->model.nq);
+  tree->v = Eigen::Map<const Eigen::VectorXd>(v, n);
+  tree->tau = Eigen::Map<const Eigen::VectorXd>(x, n);
+  for (int k = 0; k < repeat; ++k)
+    if (algorithm == 0)
+      pin::aba(tree->model, tree->data, tree->q, tree->v, tree->tau, axes);
+    else if (algorithm == 1)
+      pin::rnea(tree->model, tree->data, tree->q, tree->v, tree->tau);
+    else
+      pin::crba(tree->model, tree->data, tree->q, axes);
+  if (algorithm == 0)
+    Eigen::Map<Eigen::VectorXd>(out, n) = tree->data.ddq;
+  else if (algorithm == 1)
+    Eigen::Map<Eigen::VectorXd>(out, n) = tree->data.tau;
+  else
+    Eigen::Map<Eigen::MatrixXd>(out, n, n) = tree->data.M;
 }
 
 __attribute__((visibility("default"))) void tree_delete(Tree * tree)

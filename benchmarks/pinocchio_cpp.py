@@ -19,7 +19,10 @@ from typing import Any
 
 import numpy as np
 
+import nexdyn as nx
 from benchmarks.models import RandomTree
+from nexdyn.joints.kinds import FREE, PRISMATIC, REVOLUTE
+from nexdyn.tree import tables
 
 SOURCE = Path(__file__).with_name("pinocchio_aba.cpp")
 FLAGS = (
@@ -84,6 +87,57 @@ def derivatives(
     f.argtypes = [ctypes.c_void_p, ctypes.c_int, *[_DOUBLES] * 6]
     f.restype = None
     return lambda repeat: f(tree, repeat, q, v, x, *out), out
+
+
+ALGORITHMS = {"aba": 0, "rnea": 1, "crba": 2}
+KINDS = {REVOLUTE: 0, PRISMATIC: 1, FREE: 2}
+
+
+def of_tables(
+    library: ctypes.CDLL, name: str, tree: nx.Tree, q: Any, v: Any, x: Any, world: bool = False
+) -> tuple[Callable[[int], None], Callable[[], np.ndarray]]:
+    """Work that calls one of ALGORITHMS at one state of a tree, and what gives its last result as NexDyn orders it.
+
+    world: by Pinocchio's formulas in world axes; otherwise in those of the bodies. The tree has revolute, prismatic and free
+    joints only.
+    """
+    model = tree.compiled.model
+    topology, body = model.topology[1:], model.body[1:]
+    mass = body[:, tables.INERTIA].copy()
+    com = body[:, tables.INERTIA + 1 : tables.INERTIA + 4] / np.where(mass > 0.0, mass, 1.0)[:, None]
+    I = body[:, tables.INERTIA + np.array([4, 5, 6, 5, 7, 8, 6, 8, 9])].reshape(-1, 3, 3)
+    I = I - mass[:, None, None] * (
+        np.einsum("ni,ni->n", com, com)[:, None, None] * np.eye(3) - com[:, :, None] * com[:, None, :]
+    )
+    longs = np.ctypeslib.ndpointer(np.int64, flags="C")
+    library.tree_of_kinds.argtypes = [ctypes.c_int, longs, longs, *[_DOUBLES] * 6]
+    library.tree_of_kinds.restype = ctypes.c_void_p
+    library.tree_run.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_int, *[_DOUBLES] * 4]
+    library.tree_run.restype = None
+    made = library.tree_of_kinds(
+        len(body), np.ascontiguousarray(topology[:, tables.PARENT] - 1),
+        np.array([KINDS[kind] for kind in topology[:, tables.KIND].tolist()], dtype=np.int64),
+        *map(np.ascontiguousarray, (body[:, :9], body[:, 9:12], mass, com, I, model.body[0, :3])),
+    )  # fmt: skip
+    # a free joint: (w x y z, p), (ω, v) here; (p, x y z w), (v, ω) there
+    of_q, of_v = np.arange(tree.nq), np.arange(tree.nv)
+    for link in topology[topology[:, tables.KIND] == FREE]:
+        k, j = int(link[tables.IQ]), int(link[tables.IV])
+        of_q[k : k + 7] = k + np.array([4, 5, 6, 1, 2, 3, 0])
+        of_v[j : j + 6] = j + np.array([3, 4, 5, 0, 1, 2])
+    state = [np.ascontiguousarray(a) for a in (q[of_q], v[of_v], x[of_v])]
+    out = np.zeros((tree.nv, tree.nv) if name == "crba" else tree.nv)
+
+    def result() -> np.ndarray:
+        found = np.zeros_like(out)
+        if name == "crba":
+            upper = np.triu(out.T)
+            found[np.ix_(of_v, of_v)] = upper + np.triu(upper, 1).T
+        else:
+            found[of_v] = out
+        return found
+
+    return lambda repeat: library.tree_run(made, repeat, ALGORITHMS[name], int(world), *state, out), result
 
 
 _DOUBLES = np.ctypeslib.ndpointer(np.float64, flags="C")
