@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME …] [--smoke] [--json FILE]`: NexDyn beside its peers, on this machine."""
+"""`python -m benchmarks [NAME …] [--smoke] [--json FILE] [--history FILE] [--plot FILE]`: NexDyn beside its peers, on this machine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks.measure import FULL, SMOKE, machine, table
+from benchmarks.measure import FULL, SMOKE, Report, machine, table
 
 PAGES = (
     "aba",
@@ -36,6 +36,10 @@ def main() -> int:
     parser.add_argument(
         "--smoke", action="store_true", help="run every line once, small, in seconds; no time is judged"
     )
+    parser.add_argument("--history", metavar="FILE", type=Path, help="append the run to FILE, one JSON object a line")
+    parser.add_argument(
+        "--plot", metavar="FILE", type=Path, help="draw the ratios beside their targets (.png, .svg, .pdf)"
+    )
     parser.add_argument("--json", metavar="FILE", type=Path, help="also write the figures to FILE, as JSON")
     arguments = parser.parse_args()
     if unknown := [name for name in arguments.names if name not in PAGES]:
@@ -52,14 +56,41 @@ def main() -> int:
                 row.met = None  # a smoke run does not judge
         reports.append(report)
         print(f"\n{table(report)}\n({time.perf_counter() - began:.0f} s)", flush=True)
+    record = {"command": sys.argv[1:], "machine": told, "when": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+    record |= {"reports": [dataclasses.asdict(r) for r in reports]}
     if arguments.json:
-        record = {"command": sys.argv[1:], "machine": told, "when": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
         unfinished = arguments.json.with_name(f"{arguments.json.name}.{os.getpid()}")
-        unfinished.write_text(
-            json.dumps({**record, "reports": [dataclasses.asdict(r) for r in reports]}, indent=1) + "\n"
-        )
+        unfinished.write_text(json.dumps(record, indent=1) + "\n")
         unfinished.replace(arguments.json)
+    if arguments.history:
+        with arguments.history.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(record) + "\n")
+    if arguments.plot:
+        plot(reports, told, arguments.plot)
     return 0
+
+
+def plot(reports: list[Report], told: dict[str, str], file: Path) -> None:
+    """How many times as fast as its rival each line is, quartiles and targets beside it."""
+    from matplotlib.figure import Figure
+
+    rows = [(report.name, row) for report in reports for row in report.rows if row.ratio is not None]
+    figure = Figure(figsize=(9, 1.5 + 0.3 * max(len(rows), 1)), layout="constrained")
+    axes = figure.add_subplot()
+    for k, (_, row) in enumerate(rows):
+        axes.barh(k, row.ratio, color="tab:green" if row.met is not False else "tab:red", height=0.6)
+        if row.spread is not None:
+            axes.plot(row.spread, (k, k), color="black", linewidth=1)
+        target = row.target.removeprefix("≥ ").removesuffix("×")
+        if target != row.target and target.replace(".", "", 1).isdigit():
+            axes.plot((float(target),) * 2, (k - 0.4, k + 0.4), color="tab:orange", linewidth=2)
+    axes.set_yticks(range(len(rows)), [f"{name}: {row.what} / {row.rival}" for name, row in rows], fontsize=7)
+    axes.invert_yaxis()
+    axes.axvline(1.0, color="black", linewidth=0.5)
+    axes.set_xscale("log")
+    axes.set_xlabel("times as fast; the orange mark is the target")
+    axes.set_title(f"{told['processor']}, {told['cores']} cores, load {told['load']}", fontsize=8)
+    figure.savefig(file)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 LANES systems at once (8 with AVX-512, else 4), each in a state of its own, in a compiled loop; Pinocchio's C++ headers
 compiled on this machine with -O3 -march=native, one state after another. Trees go to C++ as NexDyn's own tables: a 7-joint
-chain, a 30-joint tree, and a humanoid (Talos of `example-robot-data`) on a floating base.
+chain, a 30-joint tree, and of `example-robot-data` a manipulator (UR5), a quadruped (ANYmal) and a humanoid (Talos), the
+last two on a floating base.
 """
 
 from __future__ import annotations
@@ -38,6 +39,9 @@ TARGETS = (
     else {"aba": 6.0, "rnea": 4.0, "crba": 4.0, "rk4": 6.0}
 )
 TREES = {"7-joint chain": (7, 1), "30-joint tree": (30, 4)}
+ROBOTS = {
+    "manipulator": ("ur5_robot.urdf", "fixed"), "quadruped": ("anymal.urdf", "free"), "humanoid": ("talos_reduced.urdf", "free"),
+}  # fmt: skip
 STEPS = 250
 Array = np.ndarray
 
@@ -71,23 +75,24 @@ def run(effort: Effort) -> Report:
         report.notes.append(f"No C++ rows: {reason}.")
     for what, (n, among) in TREES.items():
         compare(report, what, nx.Tree(nexdyn_system(random_tree(n, np.random.default_rng(7), among))), library, effort)
-    path = humanoid()
-    if path is None:
-        report.notes.append("No humanoid: example-robot-data is not installed.")
-    else:
-        compare(report, "humanoid", nx.Tree(nx.load(path, base="free")), library, effort)
+    for what, (name, base) in ROBOTS.items():
+        path = robot(name)
+        if path is None:
+            report.notes.append(f"No {what}: example-robot-data is not installed.")
+        else:
+            compare(report, what, nx.Tree(nx.load(path, base=base)), library, effort)
     for links in (6, 30):
         hinge_chain(report, links, effort)
     return report
 
 
-def humanoid() -> Path | None:
-    """Talos as a URDF."""
+def robot(name: str) -> Path | None:
+    """A robot of `example-robot-data`."""
     try:
         files = importlib.metadata.files("example-robot-data") or []
     except importlib.metadata.PackageNotFoundError:
         return None
-    return next((Path(str(f.locate())) for f in files if f.name == "talos_reduced.urdf"), None)
+    return next((Path(str(f.locate())) for f in files if f.name == name), None)
 
 
 def compare(report: Report, what: str, tree: nx.Tree, library: Any, effort: Effort) -> None:
