@@ -42,9 +42,9 @@ _HOMES = {
         "Constant", "Harmonic", "Linear", "Polynomial", "Step5", "StepChange", "Table", "TimeExpression", "UserFunction",
     ),
     "nexdyn.joints": (
-        "Cartesian", "Cylindrical", "Fixed", "Free", "Helical", "Parallel", "Perpendicular", "Planar", "PointOnCurve",
-        "PointOnLine", "PointOnPlane", "PointOnSurface", "Prismatic", "Revolute", "Rod", "Spherical", "Universal",
-        "UserConstraint",
+        "Cartesian", "Cylindrical", "Fixed", "Free", "Helical", "KnifeEdge", "Parallel", "Perpendicular", "Planar",
+        "PointOnCurve", "PointOnLine", "PointOnPlane", "PointOnSurface", "Prismatic", "Revolute", "Rod", "RollingDisk",
+        "RollingSphere", "Spherical", "Universal", "UserConstraint", "VelocityConstraint",
     ),
     "nexdyn.forces": (
         "AppliedForce", "Bushing", "ForceTable", "JointForce", "PlaneContact", "PointSpring", "TorsionSpring", "UserForce",
@@ -148,6 +148,7 @@ if TYPE_CHECKING:
         Fixed,
         Free,
         Helical,
+        KnifeEdge,
         Parallel,
         Perpendicular,
         Planar,
@@ -158,9 +159,12 @@ if TYPE_CHECKING:
         Prismatic,
         Revolute,
         Rod,
+        RollingDisk,
+        RollingSphere,
         Spherical,
         Universal,
         UserConstraint,
+        VelocityConstraint,
     )
     from nexdyn.model.body import Body
     from nexdyn.model.coupling import Coupling, Gear, RackAndPinion

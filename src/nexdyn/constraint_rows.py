@@ -64,6 +64,10 @@ class Row(NamedTuple):
             "Mimic": "motion beside the joint that it mimics", "Normal": "translation along the curve's normal",
             "Binormal": "translation along the curve's binormal", "Surface": "translation along the surface's normal",
             "User": "what the user's function forbids", "UserAngle": "what the user's function forbids",
+            "Contact": "translation along the plane's normal", "Forward": "slip along the disk's way",
+            "Sideways": "slip across the disk's way", "RollX": "slip along x", "RollY": "slip along y",
+            "Edge": "slip along the axle", "Velocity": "what the user's function forbids",
+            "Turning": "what the user's function forbids",
         }  # fmt: skip
         return words.get(self.equation, self.equation)
 

@@ -59,6 +59,11 @@ def row_units(model: AbsoluteModel, length: float) -> np.ndarray:
     return np.where(model.row_is_length, 1.0 / length, 1.0)
 
 
+def position_units(model: AbsoluteModel, length: float) -> np.ndarray:
+    """The same, and 0 for velocity rows, of which a pose knows nothing."""
+    return np.where(model.positional, row_units(model, length), 0.0)
+
+
 def limited(step: np.ndarray, length: float) -> np.ndarray:
     """The step, shortened so that no body turns by more than LARGEST_TURN or moves by more than L."""
     parts = step.reshape(-1, 6)
@@ -72,7 +77,7 @@ def feasible_pose(
     iterations: int = MAX_ITERATIONS, t: float = 0.0, solver: Solver = "lu", tolerance: float = EPS_Q,
 ) -> Configuration:  # fmt: skip
     """Step 1, on all rows."""
-    units = row_units(model, length)
+    units = position_units(model, length)
     q, count = q0, 0
     C0 = model.residual(q0, t)
     weight = model.diagonal(W)
@@ -102,7 +107,7 @@ def least_gap_pose(
 
     Δ = −W⁻¹Cqᵀ (Cq W⁻¹Cqᵀ + ε)⁻¹ C with ε lowered after a step that lowers the sum and raised after one that does not.
     """
-    units = row_units(model, length)
+    units = position_units(model, length)
     weight, epsilon = model.diagonal(W), 1e-2
     C = units * model.residual(q, t)
     for _ in range(LEAST_GAP_STEPS):
@@ -126,8 +131,8 @@ def nearest_pose(
     iterations: int = MAX_ITERATIONS, t: float = 0.0, solver: Solver = "lu", tolerance: float = EPS_Q,
 ) -> Configuration:  # fmt: skip
     """Step 2, from a feasible pose q, on the rows kept."""
-    units = row_units(model, length)
-    mu = np.zeros(model.nc)
+    units = position_units(model, length)
+    mu, kept = np.zeros(model.nc), kept & model.positional
     count = 0
     while count < iterations:
         count += 1

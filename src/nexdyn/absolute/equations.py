@@ -5,6 +5,9 @@
     [ s M + γ h D + β h² K   Cqᵀ ] [Δv̇]      [ r           ]
     [ Cq                     −ε  ] [Δλ] = −  [ C/(β h²)    ]        K = −∂Q/∂q,  D = −∂Q/∂v + gyroscopic terms
 
+A velocity row A v + b = 0 has no C: what holds is A v⁺ + b = 0 at the step's end, whose derivative with respect to v̇⁺ is γ h A.
+Divided by γ h it stands where C/(β h²) does, with the same matrix; its multiplier is that of A v̇ = γ.
+
 A pair of frames is looked at once for all rows of a node. ε is relative to the diagonal of Cq M⁻¹ Cqᵀ: it keeps pivots
 where rows depend on each other; Newton's iteration takes its effect out again where such rows are consistent.
 """
@@ -187,17 +190,36 @@ def subtract(x, i, n, f):  # type: ignore[no-untyped-def]
 
 @kernel
 def residual(tables, forces, s, t, scale, gh, bh2, assemble):  # type: ignore[no-untyped-def]
-    """x ← −(r, C/(β h²)) at q1, v1, v̇ = d1, λ1, and with `assemble` the iteration matrix: scale of the inertia, γ h, β h².
+    """x ← −(r, C/(β h²), (A v + b)/(γ h)) at q1, v1, v̇ = d1, λ1, and with `assemble` the iteration matrix: scale of the
+    inertia, γ h, β h².
 
     Returns the status of the forces."""
     inertial_residual(tables, s, scale, assemble)
     constraint_residual(tables, s, t, assemble)
+    slip_residual(tables, s, t)
     status = act(tables, s, t, gh, bh2, assemble, forces)
     first, factor = len(tables.body) - 1, -1.0 / bh2
     flat_C, flat_x = s.C.reshape(-1), s.x.reshape(-1)
     for g in range(len(s.C)):
         store(flat_x, WIDTH * (first + g), factor * load(flat_C, WIDTH * g))
+    for n in range(len(tables.slips)):
+        g, c = tables.links[tables.slips[n, 0], NODE], tables.slots[tables.slips[n, 1], 1]
+        s.x[first + g, c] = -s.C[g, c] / gh
     return status
+
+
+@kernel
+def slip_residual(tables, s, t):  # type: ignore[no-untyped-def]
+    """C of velocity rows ← A v + b at q1, v1."""
+    X, V, constraints = PoseRows(s.poses, 0), MotionRows(s.twists, 0), tables.constraints
+    for n in range(len(tables.slips)):
+        l, e = tables.slips[n, 0], tables.slips[n, 1]
+        a, b, g = tables.links[l, BODY_A], tables.links[l, BODY_B], tables.links[l, NODE]
+        term, c = tables.slots[e, 0], tables.slots[e, 1]
+        pair = pair_of(tables, X, tables.links[l, PAIR], a, b)
+        z = gradient(constraints, term, t, pair, s.near)
+        rate = z.w_a @ V[a].w + z.v_a @ V[a].v + z.w_b @ V[b].w + z.v_b @ V[b].v
+        s.C[g, c] += constraints.scale[term] * (rate + explicit_rate(constraints, term, t, pair))
 
 
 @kernel

@@ -7,7 +7,8 @@ inertia Arnold & Brüls 2007, Brüls & Cardona 2010), on increments (θ, δ) of 
     a⁺ = (1 + α) v̇⁺ − α v̇,      M v̇⁺ + … + Cqᵀ λ⁺ = Q,      C(q⁺, t⁺) = 0
 
 With the unknowns a⁺ and λ⁺ the inertia in the iteration matrix has the factor 1/(1 + α), and the constraints divided by
-β h² have Cq: its condition stays as h → 0. The error of the positions is that of Newmark's formula,
+β h² have Cq: its condition stays as h → 0. Velocity rows A v + b = 0 hold for v⁺ and are
+divided by γ h: index 2 beside the others' 3, with the same matrix. The error of the positions is that of Newmark's formula,
 
     e = c h² (a⁺ − a),   c = β + ½ α − ⅙
 """

@@ -79,6 +79,10 @@ _OTHER_WAYS: dict[str, tuple[tuple[str, int], ...]] = {
     "point_on_curve": (*_TURNS, ("slides along its curve", 1)),
     "point_on_surface": (*_TURNS, ("slides on its surface", 2)),
     "user_constraint": (("moves as its function lets it", 5),),
+    "rolling_disk": (("rolls on its plane", 3),),
+    "rolling_sphere": (("rolls on its plane", 3),),
+    "knife_edge": (("moves, but not along its axle", 5),),
+    "velocity_constraint": (("moves as its function lets it", 5),),
 }
 
 

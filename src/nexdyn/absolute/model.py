@@ -15,7 +15,7 @@ from nexdyn.absolute.kkt import SMALL, Matrix
 from nexdyn.constraint_rows import Row, RowBuilder, measured
 from nexdyn.constraints import curve, surface
 from nexdyn.constraints import rows as kernels
-from nexdyn.constraints.kinds import ANGLE, LENGTHS, NORMAL, SURFACE, USER, USER_ANGLE
+from nexdyn.constraints.kinds import ANGLE, FORWARD, LENGTHS, NORMAL, SURFACE, USERS
 from nexdyn.constraints.tables import COUNT, FIRST, NEAR, PRIMITIVE, ConstraintTables
 from nexdyn.model.callbacks import failure
 from nexdyn.model.coupling import MEDIUM, Coupled, Law
@@ -111,7 +111,7 @@ class AbsoluteModel:
             self.incidence.element[row.index] for row in self.rows if row.coupling is not None and row.driver is None
         ]
         on_joint += [
-            self.tables.terms[e, 0] for e in np.flatnonzero(np.isin(self.tables.terms[:, 1], (USER, USER_ANGLE)))
+            self.tables.terms[e, 0] for e in np.flatnonzero(np.isin(self.tables.terms[:, 1], USERS))
         ]
         suspects = np.unique([k for k in on_joint if k < len(self.tables.pairs)]).astype(int)
         return loop_blocks(self.tables.pairs, self.incidence, len(self.bodies), suspects)
@@ -123,6 +123,12 @@ class AbsoluteModel:
         return np.logical_or.reduceat(of_term, self.tables.rows[:, 0]) if self.nc else np.zeros(0, dtype=bool)
 
     @cached_property
+    def positional(self) -> np.ndarray:
+        """Whether a row holds positions, (nc,); else it is a velocity row, A v + b = 0, whose C is 0."""
+        first = self.tables.rows[:, FIRST]
+        return self.tables.terms[first, PRIMITIVE] < FORWARD if self.nc else np.ones(0, dtype=bool)
+
+    @cached_property
     def row_weight(self) -> np.ndarray:
         """The largest coefficient of a row if above 1, (nc,): a gear of 1 : 100 weighs no more than a hinge."""
         if not self.nc:
@@ -131,8 +137,9 @@ class AbsoluteModel:
 
     @cached_property
     def row_priority(self) -> np.ndarray:
-        """The priority of every row, (nc,)."""
-        return np.array([row.priority for row in self.rows], dtype=int)
+        """The priority of every row, (nc,); velocity rows come after all others, whose dependence they do not change."""
+        given = np.array([row.priority for row in self.rows], dtype=int)
+        return np.where(self.positional, given, given - 1 - given.max(initial=0))
 
     def row_gradients(self, q: np.ndarray, t: float = 0.0, near: np.ndarray | None = None) -> np.ndarray:
         """Cq row by row, (nc, w, 6), for the bodies that `incidence.nodes` names."""
@@ -225,7 +232,7 @@ class AbsoluteModel:
     @cached_property
     def explicit(self) -> bool:
         """Whether there are rows of user functions, which may depend on the time."""
-        return bool(np.isin(self.tables.terms[:, PRIMITIVE], (USER, USER_ANGLE)).any())
+        return bool(np.isin(self.tables.terms[:, PRIMITIVE], USERS).any())
 
     @cached_property
     def on_curves(self) -> bool:

@@ -14,6 +14,7 @@ are evaluated together, from one look at the pair.
     offset  float64 (ng, 8)       what is subtracted from each row of a node
     drivers int64 (nd, 3)         node, row, place of the function of time in `functions`
     rows    int64 (nc, 2)         node and row of each kept row of the model
+    slips   int64 (n, 2)          link and slot of each term of a velocity row
     diagonal int64 (n,)           place of the diagonal block of each node; bodies come first, then constraints
 
 Arrays of the state have rows of 8 numbers: of body i, row i; of a constraint node, its multipliers or residual.
@@ -47,6 +48,7 @@ class MotionTables(NamedTuple):
     drivers: Any
     functions: Any
     rows: Any
+    slips: Any
     diagonal: Any
     spare: Any
     """(nb + 1, 3): inertia that the iteration matrix takes where a body has next to none."""
@@ -109,6 +111,7 @@ def motion_tables(
     sizes = [6] * nb + [len(rows) for rows, _ in nodes]
     links: list[tuple[int, ...]] = []
     slots: list[tuple[int, int]] = []
+    slips: list[tuple[int, int]] = []
     edges: list[tuple[int, int]] = []
     offset = np.zeros((len(nodes), WIDTH))
     place_of_row = np.full((model.nc, 2), -1, dtype=np.int64)
@@ -121,6 +124,8 @@ def motion_tables(
             for r in rows:
                 for e in range(t.rows[r, 0], t.rows[r, 0] + t.rows[r, 1]):
                     if t.terms[e, 0] == k:
+                        if not model.positional[r]:
+                            slips.append((len(links), len(slots)))
                         slots.append((e, place_of_row[r, 1]))
             a, b = t.pairs[k]
             links.append((a, b, k, g, -1, 0, 0, -1, 0, 0, first, len(slots) - first))
@@ -146,7 +151,8 @@ def motion_tables(
     return MotionTables(
         body, np.ascontiguousarray(model.system.gravity), table, np.array(slots, dtype=np.int64).reshape(-1, 2),
         constraints, offset, np.array(drivers, dtype=np.int64).reshape(-1, 3), np.array(functions),
-        np.ascontiguousarray(place_of_row[kept]), np.ascontiguousarray(diagonal[:, 0]),
+        np.ascontiguousarray(place_of_row[kept]), np.array(slips, dtype=np.int64).reshape(-1, 2),
+        np.ascontiguousarray(diagonal[:, 0]),
         _spare_inertia(full, m, length), plan, length,
     )  # fmt: skip
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from nexdyn.absolute import hht
 from nexdyn.absolute.elements import acting, acting_joints, start_coordinates, stiff_pairs
+from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.motion_tables import centres, motion_tables, new_state
 from nexdyn.absolute.observe import BodyMotion
 from nexdyn.analysis.assemble import assemble, mechanism_length
@@ -392,6 +393,16 @@ def kept_rows(report: AssemblyReport) -> np.ndarray:
         if row.structural is not False and (row.joint, row.equation) in index:
             kept[index[row.joint, row.equation]] = False
     return kept
+
+
+def refuse_velocity_rows(model: AbsoluteModel, method: str) -> None:
+    """InputError naming a joint that holds velocities only, where a method does not carry such rows."""
+    for row in model.rows:
+        if not model.positional[row.index]:
+            raise InputError(
+                f"joint {row.joint!r} is nonholonomic, which {method} does not carry; nx.HHT(), nx.Baumgarte() and "
+                f"nx.Projection() do"
+            )
 
 
 def needs_bodies(system: System, couplings: bool = True) -> bool:

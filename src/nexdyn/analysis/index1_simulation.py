@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 
 from nexdyn.absolute import hht, index1
-from nexdyn.analysis.absolute_simulation import MOST_STEPS, ROWS, SLICE, BodySimulation, time
+from nexdyn.analysis.absolute_simulation import MOST_STEPS, ROWS, SLICE, BodySimulation, refuse_velocity_rows, time
 from nexdyn.errors import InputError, SolveError
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
@@ -35,6 +35,8 @@ class IndexOneSimulation(BodySimulation):
         kind = {Baumgarte: index1.BAUMGARTE, Projection: index1.PROJECTION, Partitioning: index1.PARTITION}[
             type(method)
         ]
+        if kind == index1.PARTITION:
+            refuse_velocity_rows(self.model, "nx.Partitioning()")
         m = len(self.tables.rows) if kind == index1.PARTITION else 0
         if m > LARGEST_PARTITION:
             raise InputError(

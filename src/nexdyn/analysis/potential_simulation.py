@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.analysis.absolute_simulation import ROWS, SLICE, BodySimulation
+from nexdyn.analysis.absolute_simulation import ROWS, SLICE, BodySimulation, refuse_velocity_rows
 from nexdyn.analysis.assemble import mechanism_length
 from nexdyn.analysis.closing import Closing, joint_gaps
 from nexdyn.analysis.report import AssemblyReport
@@ -60,6 +60,7 @@ class PotentialSimulation(BodySimulation):
         self.report, (q, v, a, lam) = self._start(initial, q0, v0)
         model = self.model = self.report.model
         self._refuse_massless()
+        refuse_velocity_rows(model, "nx.ImplicitEuler()")
         self.kept = np.ones(model.nc, dtype=bool)  # rows that repeat others do no harm
         hinges = [k for k, joint in enumerate(system.joints.values()) if joint.kind == "revolute"]
         springs, loads = springs_and_loads(system, model.body_index)

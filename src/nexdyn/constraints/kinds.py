@@ -2,6 +2,9 @@
 
 DX, DY, DZ are the components of the displacement from A to B in A's axes; DotIJ is the product of axis I of A with axis
 J of B. Normal and Binormal are those of a point on a curve, User and UserAngle a function of the user's in m and in rad.
+Contact is the height of a disk's edge above a plane. From FORWARD on a primitive is a velocity A(q, t) v + b(q, t), which
+belongs to no position: Forward, Sideways, RollX, RollY are slips of a disk or a sphere on a plane, Edge that of a blade,
+Velocity and Turning the user's in m/s and in rad/s.
 """
 
 from __future__ import annotations
@@ -10,15 +13,23 @@ DX, DY, DZ = 0, 1, 2
 DOT = 3  # + 3 i + j for the product of axis i of A and axis j of B
 DISTANCE, ANGLE = 12, 13
 NORMAL, BINORMAL, SURFACE, USER, USER_ANGLE = 14, 15, 16, 17, 18
+CONTACT = 19
+FORWARD, SIDEWAYS, ROLL_X, ROLL_Y, EDGE, USER_VELOCITY, USER_TURNING = 20, 21, 22, 23, 24, 25, 26
 
 NUMBER = {
     "DX": DX, "DY": DY, "DZ": DZ, "Distance": DISTANCE, "Angle": ANGLE, "Normal": NORMAL,
-    "Binormal": BINORMAL, "Surface": SURFACE, "User": USER, "UserAngle": USER_ANGLE,
+    "Binormal": BINORMAL, "Surface": SURFACE, "User": USER, "UserAngle": USER_ANGLE, "Contact": CONTACT,
+    "Forward": FORWARD, "Sideways": SIDEWAYS, "RollX": ROLL_X, "RollY": ROLL_Y, "Edge": EDGE, "Velocity": USER_VELOCITY,
+    "Turning": USER_TURNING,
 }  # fmt: skip
 NUMBER |= {f"Dot{a}{b}": DOT + 3 * i + j for i, a in enumerate("XYZ") for j, b in enumerate("XYZ")}
 NAME = {number: name for name, number in NUMBER.items()}
-LENGTHS = [DX, DY, DZ, DISTANCE, NORMAL, BINORMAL, SURFACE, USER]
-"""The primitives that are lengths [m]; the others are angles or products of directions."""
+LENGTHS = [
+    DX, DY, DZ, DISTANCE, NORMAL, BINORMAL, SURFACE, USER, CONTACT, FORWARD, SIDEWAYS, ROLL_X, ROLL_Y, EDGE, USER_VELOCITY,
+]  # fmt: skip
+"""The primitives that are lengths [m] or velocities of points [m/s]; the others are angles, products of directions, rates."""
+USERS = [USER, USER_ANGLE, USER_VELOCITY, USER_TURNING]
+"""The primitives that are functions of the user's."""
 
-VELOCITIES: list[int] = []
-"""The primitives at velocity level: rows g · V = 0 that no position fulfils or violates."""
+VELOCITIES = [FORWARD, SIDEWAYS, ROLL_X, ROLL_Y, EDGE, USER_VELOCITY, USER_TURNING]
+"""The primitives at velocity level: rows A v + b = 0 that no position fulfils or violates."""

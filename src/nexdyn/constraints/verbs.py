@@ -1,14 +1,15 @@
 """Value, gradient and second derivative of every primitive, by its number.
 
-Points on curves and surfaces and rows of the user's read their numbers in `tables.data`. Where that is None there are no
-such rows, and kernels are compiled without their pages.
+Points on curves and surfaces, rolling and rows of the user's read their numbers in `tables.data`. Where that is None there
+are no such rows, and kernels are compiled without their pages. A velocity row A v + b has the value 0, the gradient A, the
+rate b and the second derivatives of what it is the rate of, if it were.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from nexdyn.constraints import angle, curve, direction, displacement, distance, kinds, surface, user
+from nexdyn.constraints import angle, curve, direction, displacement, distance, kinds, rolling, surface, user, user_velocity
 from nexdyn.constraints.pair import PairVelocity
 from nexdyn.constraints.tables import DATA, NEAR, PRIMITIVE
 from nexdyn.generic import defines, generic
@@ -16,7 +17,8 @@ from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Vec3
 
 DOT, DISTANCE, ANGLE = kinds.DOT, kinds.DISTANCE, kinds.ANGLE
-BINORMAL, SURFACE, USER = kinds.BINORMAL, kinds.SURFACE, kinds.USER
+BINORMAL, SURFACE, USER, USER_ANGLE, EDGE = kinds.BINORMAL, kinds.SURFACE, kinds.USER, kinds.USER_ANGLE, kinds.EDGE
+FIRST_VELOCITY = kinds.FORWARD
 
 numbered_value = generic(
     "numbered_value", "C of a row with numbers in `data`: its (primitive, first number, place in `near`)."
@@ -79,7 +81,7 @@ def explicit_rate(tables, e, t, pair):  # type: ignore[no-untyped-def]
     """C_t."""
     if tables.terms[e, PRIMITIVE] < USER:
         return 0.0
-    return numbered_rate(tables.data, tables.terms[e, DATA], t, pair)
+    return numbered_rate(tables.data, (tables.terms[e, PRIMITIVE], tables.terms[e, DATA]), t, pair)
 
 
 @formula
@@ -87,7 +89,7 @@ def explicit_second(tables, e, t, pair, V):  # type: ignore[no-untyped-def]
     """2 C_qt v + C_tt."""
     if tables.terms[e, PRIMITIVE] < USER:
         return 0.0
-    return numbered_drift(tables.data, tables.terms[e, DATA], t, pair, V)
+    return numbered_drift(tables.data, (tables.terms[e, PRIMITIVE], tables.terms[e, DATA]), t, pair, V)
 
 
 # --- rows with numbers ------------------------------------------------------------------------------------------------
@@ -105,7 +107,9 @@ def _(data: Any, row: Any, t: Any, pair: Any, near: Any) -> Any:
         return curve.value(data, k, kind == BINORMAL, pair, near, at)
     if kind == SURFACE:
         return surface.value(data, k, pair, near, at)
-    return user.value(data, k, pair, t)
+    if kind <= USER_ANGLE:
+        return user.value(data, k, pair, t)
+    return rolling.value(data, k, kind, pair) if kind < FIRST_VELOCITY else 0.0
 
 
 @defines(numbered_gradient)
@@ -121,7 +125,11 @@ def _(data: Any, row: Any, t: Any, pair: Any, near: Any) -> Any:
         return curve.gradient(data, k, kind == BINORMAL, pair, near[at])
     if kind == SURFACE:
         return surface.gradient(data, k, pair, near, at)
-    return user.gradient(data, k, pair, t)
+    if kind <= USER_ANGLE:
+        return user.gradient(data, k, pair, t)
+    if kind <= EDGE:
+        return rolling.gradient(data, k, kind, pair)
+    return user_velocity.gradient(data, k, pair, t)
 
 
 @defines(numbered_second)
@@ -136,24 +144,34 @@ def _(data: Any, row: Any, t: Any, pair: Any, near: Any, V: Any, V_: Any) -> Any
         return curve.second(data, k, kind == BINORMAL, pair, near[at], V, V_)
     if kind == SURFACE:
         return surface.second(data, k, pair, near, at, V, V_)
-    return user.second(data, k, pair, t, V, V_)
+    if kind <= USER_ANGLE:
+        return user.second(data, k, pair, t, V, V_)
+    if kind <= EDGE:
+        return rolling.second(data, k, kind, pair, V, V_)
+    return user_velocity.second(data, k, pair, t, V, V_)
 
 
 @defines(numbered_rate)
-def _(data: None, k: Any, t: Any, pair: Any) -> Any:
+def _(data: None, row: Any, t: Any, pair: Any) -> Any:
     return 0.0
 
 
 @defines(numbered_rate)
-def _(data: Any, k: Any, t: Any, pair: Any) -> Any:
-    return user.explicit_rate(data, k, pair, t)
+def _(data: Any, row: Any, t: Any, pair: Any) -> Any:
+    kind, k = row
+    if kind <= USER_ANGLE:
+        return user.explicit_rate(data, k, pair, t)
+    return user_velocity.explicit_rate(data, k, pair, t) if kind > EDGE else 0.0
 
 
 @defines(numbered_drift)
-def _(data: None, k: Any, t: Any, pair: Any, V: Any) -> Any:
+def _(data: None, row: Any, t: Any, pair: Any, V: Any) -> Any:
     return 0.0
 
 
 @defines(numbered_drift)
-def _(data: Any, k: Any, t: Any, pair: Any, V: Any) -> Any:
-    return user.explicit_second(data, k, pair, t, V)
+def _(data: Any, row: Any, t: Any, pair: Any, V: Any) -> Any:
+    kind, k = row
+    if kind <= USER_ANGLE:
+        return user.explicit_second(data, k, pair, t, V)
+    return user_velocity.explicit_second(data, k, pair, t, V) if kind > EDGE else 0.0

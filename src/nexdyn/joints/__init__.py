@@ -7,6 +7,7 @@ from nexdyn.joints.cylindrical import Cylindrical
 from nexdyn.joints.fixed import Fixed
 from nexdyn.joints.free import Free
 from nexdyn.joints.helical import Helical
+from nexdyn.joints.knife_edge import KnifeEdge
 from nexdyn.joints.parallel import Parallel
 from nexdyn.joints.perpendicular import Perpendicular
 from nexdyn.joints.planar import Planar
@@ -17,9 +18,12 @@ from nexdyn.joints.point_on_surface import PointOnSurface
 from nexdyn.joints.prismatic import Prismatic
 from nexdyn.joints.revolute import Revolute
 from nexdyn.joints.rod import Rod
+from nexdyn.joints.rolling_disk import RollingDisk
+from nexdyn.joints.rolling_sphere import RollingSphere
 from nexdyn.joints.spherical import Spherical
 from nexdyn.joints.universal import Universal
 from nexdyn.joints.user_constraint import UserConstraint
+from nexdyn.joints.velocity_constraint import VelocityConstraint
 from nexdyn.model.joint import Joint
 
 JOINTS: dict[str, type[Joint]] = {
@@ -27,6 +31,7 @@ JOINTS: dict[str, type[Joint]] = {
     for cls in (
         Fixed, Revolute, Prismatic, Helical, Cylindrical, Universal, Spherical, Planar, Cartesian, Free,
         PointOnLine, PointOnPlane, Parallel, Perpendicular, Rod, PointOnCurve, PointOnSurface, UserConstraint,
+        RollingDisk, RollingSphere, KnifeEdge, VelocityConstraint,
     )
 }  # fmt: skip
 
@@ -37,6 +42,7 @@ __all__ = [
     "Fixed",
     "Free",
     "Helical",
+    "KnifeEdge",
     "Parallel",
     "Perpendicular",
     "Planar",
@@ -47,7 +53,10 @@ __all__ = [
     "Prismatic",
     "Revolute",
     "Rod",
+    "RollingDisk",
+    "RollingSphere",
     "Spherical",
     "Universal",
     "UserConstraint",
+    "VelocityConstraint",
 ]
