@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nexdyn.constraints import curve, surface
-from nexdyn.constraints.kinds import ANGLE, NUMBER
-from nexdyn.constraints.tables import ConstraintTables
+from nexdyn.constraints.kinds import ANGLE, CONTACT, EDGE, NORMAL, NUMBER
+from nexdyn.constraints.tables import ConstraintTables, Rolls
 from nexdyn.errors import InputError
 from nexdyn.joints.helical import Helical
 from nexdyn.joints.point_on_curve import PointOnCurve
@@ -217,8 +217,14 @@ class RowBuilder:
             np.array(self.pairs, dtype=np.int64).reshape(-1, 2), np.array(self.frames).reshape(-1, 24),
             np.array(self.terms, dtype=np.int64).reshape(-1, 4), np.array(self.scale, dtype=float),
             np.array(self.table, dtype=np.int64).reshape(-1, 3), np.array(self.offset, dtype=float),
-            np.array(self.data) if self.data else None,
+            self._numbers_of_rows(),
         )  # fmt: skip
+
+    def _numbers_of_rows(self) -> np.ndarray | Rolls | None:
+        if not self.data:
+            return None
+        alone = all(CONTACT <= kind <= EDGE for _, kind, data, _ in self.terms if data >= 0 and kind >= NORMAL)
+        return Rolls(np.array(self.data)) if alone else np.array(self.data)
 
 
 class Measured(NamedTuple):

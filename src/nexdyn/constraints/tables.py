@@ -7,7 +7,8 @@
     pairs  int64 (np, 2), frames float64 (np, 24)     body a, body b;  X_aA (12), X_bB (12)
     terms  int64 (nt, 4), scale float64 (nt,)         pair, primitive, first number in `data` or −1, place in `near` or −1;  coefficient
     rows   int64 (nr, 3), offset float64 (nr,)        first term, number of terms, driver or −1
-    data   float64 (nd,) or None                      numbers of curves, surfaces and user functions
+    data   float64 (nd,) or None                      numbers of curves, surfaces, disks and user functions; `Rolls` where
+                                                      disks and spheres alone have numbers
 
 A row is C = Σ scale · primitive − offset − f(t): a joint's row has one term, a screw two; those of a gear are each about
 the two bodies of its own joint.
@@ -23,6 +24,12 @@ from typing import Any, NamedTuple
 BODY_A, BODY_B = range(2)
 PAIR, PRIMITIVE, DATA, NEAR = range(4)
 FIRST, COUNT, DRIVER = range(3)
+
+
+class Rolls(NamedTuple):
+    """Numbers of disks and spheres alone, for which kernels are compiled without the other pages."""
+
+    numbers: Any
 
 
 class ConstraintTables(NamedTuple):

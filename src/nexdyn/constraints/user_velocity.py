@@ -14,14 +14,14 @@ from __future__ import annotations
 from nexdyn.constraints import point
 from nexdyn.constraints.pair import PairVelocity
 from nexdyn.constraints.user import FUNCTION, NAN, NAN7, Change, change, moved, seen, size_of
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, kernel
 from nexdyn.model.callbacks import call
 from nexdyn.spatial.algebra import T, Vec3, cross
 
 STEP = 1e-3
 
 
-@formula
+@kernel
 def coefficients(data, k, z):  # type: ignore[no-untyped-def]
     """(a_x, a_θ, b); NaN where the function fails."""
     status, g = call(data[k + FUNCTION], z.t, (z.x, z.R), NAN7)
@@ -30,7 +30,7 @@ def coefficients(data, k, z):  # type: ignore[no-untyped-def]
     return Change(Vec3(g[0], g[1], g[2]), Vec3(g[3], g[4], g[5]), g[6])
 
 
-@formula
+@kernel
 def along(data, k, z, a):  # type: ignore[no-untyped-def]
     """D_a of the coefficients."""
     size = size_of(data, k, a)
@@ -45,14 +45,14 @@ def along(data, k, z, a):  # type: ignore[no-untyped-def]
     )
 
 
-@formula
+@kernel
 def gradient(data, k, pair, t):  # type: ignore[no-untyped-def]
     C = coefficients(data, k, seen(pair, t))
     g, n = point.gradient(pair, C.x), pair.R_B @ C.w
     return PairVelocity(g.w_a - n, g.v_a, g.w_b + n, g.v_b)
 
 
-@formula
+@kernel
 def second(data, k, pair, t, V, V_):  # type: ignore[no-untyped-def]
     """Γ(V, V'), symmetric."""
     z = seen(pair, t)
@@ -64,13 +64,13 @@ def second(data, k, pair, t, V, V_):  # type: ignore[no-untyped-def]
     return C.x @ point.second_rate(pair, V, V_) + C.w @ turning + varying
 
 
-@formula
+@kernel
 def explicit_rate(data, k, pair, t):  # type: ignore[no-untyped-def]
     """b."""
     return coefficients(data, k, seen(pair, t)).t
 
 
-@formula
+@kernel
 def explicit_second(data, k, pair, t, V):  # type: ignore[no-untyped-def]
     """D_t a · (ẋ, ω) + D_V b + D_t b."""
     z, o = seen(pair, t), Vec3(0.0, 0.0, 0.0)

@@ -1,7 +1,7 @@
 """Value, gradient and second derivative of every primitive, by its number.
 
 Points on curves and surfaces, rolling and rows of the user's read their numbers in `tables.data`. Where that is None there
-are no such rows, and kernels are compiled without their pages. A velocity row A v + b has the value 0, the gradient A, the
+are no such rows, and kernels are compiled without their pages; where it is `Rolls`, with that of rolling alone. A velocity row A v + b has the value 0, the gradient A, the
 rate b and the second derivatives of what it is the rate of, if it were.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from nexdyn.constraints import angle, curve, direction, displacement, distance, kinds, rolling, surface, user, user_velocity
 from nexdyn.constraints.pair import PairVelocity
-from nexdyn.constraints.tables import DATA, NEAR, PRIMITIVE
+from nexdyn.constraints.tables import DATA, NEAR, PRIMITIVE, Rolls
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Vec3
@@ -101,6 +101,12 @@ def _(data: None, row: Any, t: Any, pair: Any, near: Any) -> Any:
 
 
 @defines(numbered_value)
+def _(data: Rolls, row: Any, t: Any, pair: Any, near: Any) -> Any:
+    kind, k, _ = row
+    return rolling.value(data.numbers, k, kind, pair)
+
+
+@defines(numbered_value)
 def _(data: Any, row: Any, t: Any, pair: Any, near: Any) -> Any:
     kind, k, at = row
     if kind <= BINORMAL:
@@ -116,6 +122,12 @@ def _(data: Any, row: Any, t: Any, pair: Any, near: Any) -> Any:
 def _(data: None, row: Any, t: Any, pair: Any, near: Any) -> Any:
     o = Vec3(0.0, 0.0, 0.0)
     return PairVelocity(o, o, o, o)
+
+
+@defines(numbered_gradient)
+def _(data: Rolls, row: Any, t: Any, pair: Any, near: Any) -> Any:
+    kind, k, _ = row
+    return rolling.gradient(data.numbers, k, kind, pair)
 
 
 @defines(numbered_gradient)
@@ -138,6 +150,12 @@ def _(data: None, row: Any, t: Any, pair: Any, near: Any, V: Any, V_: Any) -> An
 
 
 @defines(numbered_second)
+def _(data: Rolls, row: Any, t: Any, pair: Any, near: Any, V: Any, V_: Any) -> Any:
+    kind, k, _ = row
+    return rolling.second(data.numbers, k, kind, pair, V, V_)
+
+
+@defines(numbered_second)
 def _(data: Any, row: Any, t: Any, pair: Any, near: Any, V: Any, V_: Any) -> Any:
     kind, k, at = row
     if kind <= BINORMAL:
@@ -157,6 +175,11 @@ def _(data: None, row: Any, t: Any, pair: Any) -> Any:
 
 
 @defines(numbered_rate)
+def _(data: Rolls, row: Any, t: Any, pair: Any) -> Any:
+    return 0.0
+
+
+@defines(numbered_rate)
 def _(data: Any, row: Any, t: Any, pair: Any) -> Any:
     kind, k = row
     if kind <= USER_ANGLE:
@@ -166,6 +189,11 @@ def _(data: Any, row: Any, t: Any, pair: Any) -> Any:
 
 @defines(numbered_drift)
 def _(data: None, row: Any, t: Any, pair: Any, V: Any) -> Any:
+    return 0.0
+
+
+@defines(numbered_drift)
+def _(data: Rolls, row: Any, t: Any, pair: Any, V: Any) -> Any:
     return 0.0
 
 
