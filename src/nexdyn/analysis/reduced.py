@@ -1,0 +1,322 @@
+"""The motion that a mechanism has left, in as many numbers as it has: the state x = (z, u) about a reference.
+
+The coordinates are those of a spanning tree, ξ about the reference pose: R₀ exp θ, p₀ + d of a free joint, angles and
+lengths of others. Position rows C = 0 leave some of them independent, z; all rows, A v + b = 0, leave velocities u:
+
+    C(ξ) = 0  →  ξ_d(z);      A(ξ) v + b = 0  →  v_d(z, u);
+    [ M  Jᵀ ] [v̇]   [ τ − h         ]
+    [ J  0  ] [λ] = [ γ − Cq Ṫ v    ]        J = Cq T,  velocities of the bodies T v
+
+    ż = (ξ̇ − ξ̇ of the reference)_i,   u̇ = v̇_i
+
+The reference moves on with its velocity v₀, and ξ counts from where it is: θ̇ = Jᵣ⁻¹(θ) (ω − exp(−θ) ω₀), ḋ = R v − R₀ v₀.
+About a steady motion, seen in coordinates that it does not change, this is a system without time. A body that spins about
+its axis of symmetry is seen steady in the world's axes, not its own: R = exp φ R₀, φ̇ = Jₗ⁻¹(φ) (ω − exp(φ) ω₀), in which
+its velocities are then counted too.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.linalg
+
+from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.analysis.absolute_loads import generalized_forces, joint_state
+from nexdyn.analysis.assemble import mechanism_length
+from nexdyn.analysis.report import AssemblyReport
+from nexdyn.errors import SolveError
+from nexdyn.model.topology import open_forest
+from nexdyn.spatial.rotations import (
+    exp_quaternion,
+    quaternion,
+    quaternion_multiply,
+    right_jacobian_inverse,
+    rotation_matrix,
+)
+from nexdyn.tree.observe import observe_motion
+from nexdyn.tree.tree import Tree
+
+DEPENDENT = 1e-9
+"""A row whose part across those before is below this, of its own size, depends on them."""
+BASE = 1e-3
+"""How much less a coordinate of a floating body counts where independent ones are chosen."""
+CLOSED, MOST = 1e-14, 40
+
+
+class Motion(NamedTuple):
+    """What is known at a state: q (nq,), v, v̇ (nv,), and ẋ = (ż, u̇)."""
+
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    rate: np.ndarray
+
+
+class ReducedSystem:
+    """The dynamics ẋ = f(x) of a system about the state of an assembly report; see the module.
+
+    in_world: whether floating bodies are seen in the world's axes. z, u: which coordinates and velocities of the tree are
+    independent.
+    """
+
+    def __init__(self, report: AssemblyReport, in_world: bool = False) -> None:
+        model = self.model = report.model
+        system = model.system
+        self.t, self.in_world = report.t, in_world
+        self.tree = Tree(system, open_forest(system))
+        self._body = np.array([model.body_index[name] for name in self.tree.body_names], dtype=int)
+        self.q0, self.v0 = _tree_state(self.tree, model, report.q, report.v)
+        kinds = {name: system.joints[name].kind if name in system.joints else "free" for name in self.tree.joint_names}
+        self._balls = [
+            (place.q.start, place.v.start, kinds[name] == "free")
+            for name, place in self.tree.coordinates.items()
+            if kinds[name] in ("free", "spherical")
+        ]
+        self._near = model.near(report.q, self.t)
+        n = self.tree.nv
+        self.start_chart()
+        self.length = mechanism_length(model)
+        J = self._row_jacobian(self.q0)
+        first = np.flatnonzero(model.positional & report_rows(report))
+        slips = np.flatnonzero(~model.positional & report_rows(report))
+        self._position_rows = first[_independent(J[first], np.zeros((0, n)))]
+        self._velocity_rows = np.concatenate(
+            [self._position_rows, slips[_independent(J[slips], J[self._position_rows])]]
+        )
+        weight = np.ones(n)
+        for _, j, free in self._balls:
+            weight[j : j + (6 if free else 3)] = 1.0 / BASE
+        self._z_dependent = _pivots(J[self._position_rows] * weight)
+        self._u_dependent = _pivots(J[self._velocity_rows] * weight)
+        self.z = np.setdiff1d(np.arange(n), self._z_dependent)
+        self.u = np.setdiff1d(np.arange(n), self._u_dependent)
+
+    @property
+    def size(self) -> int:
+        """Numbers of the state."""
+        return len(self.z) + len(self.u)
+
+    def start_chart(self) -> None:
+        """Count ξ from q0."""
+        self._turn0 = {k: rotation_matrix(self.q0[k : k + 4]) for k, _, _ in self._balls}
+
+    # --- charts -----------------------------------------------------------------------------------------------------
+
+    def pose(self, xi: np.ndarray) -> np.ndarray:
+        """q (nq,) = q0 ∘ ξ."""
+        q = self.q0.copy()
+        plain = np.ones(self.tree.nv, dtype=bool)
+        for k, j, free in self._balls:
+            turn = exp_quaternion(xi[j : j + 3])
+            about = self.q0[k : k + 4]
+            q[k : k + 4] = quaternion_multiply(turn, about) if self._world(free) else quaternion_multiply(about, turn)
+            q[k : k + 4] /= np.linalg.norm(q[k : k + 4])
+            if free:
+                q[k + 4 : k + 7] += xi[j + 3 : j + 6]
+            plain[j : j + (6 if free else 3)] = False
+        q[self._plain_q] += xi[plain]
+        return q
+
+    @property
+    def _plain_q(self) -> np.ndarray:
+        plain = np.ones(self.tree.nq, dtype=bool)
+        for k, _, free in self._balls:
+            plain[k : k + (7 if free else 4)] = False
+        return plain
+
+    def _world(self, free: bool) -> bool:
+        return self.in_world and free
+
+    def _chart(self, q: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """S (nv, nv): ξ̇ = S v, without what the reference moves."""
+        S = np.eye(self.tree.nv)
+        for k, j, free in self._balls:
+            R, phi = rotation_matrix(q[k : k + 4]), xi[j : j + 3]
+            world = self._world(free)
+            S[j : j + 3, j : j + 3] = right_jacobian_inverse(-phi) @ R if world else right_jacobian_inverse(phi)
+            if free:
+                S[j + 3 : j + 6, j + 3 : j + 6] = R
+        return S
+
+    def _rate(self, q: np.ndarray, v: np.ndarray, xi: np.ndarray) -> np.ndarray:
+        """ξ̇ (nv,)."""
+        rate = v - self.v0
+        for k, j, free in self._balls:
+            phi, R, R0 = xi[j : j + 3], rotation_matrix(q[k : k + 4]), self._turn0[k]
+            w, w0 = v[j : j + 3], self.v0[j : j + 3]
+            if self._world(free):
+                E = R @ R0.T
+                rate[j : j + 3] = right_jacobian_inverse(-phi) @ (R @ w - E @ (R0 @ w0))
+            else:
+                rate[j : j + 3] = right_jacobian_inverse(phi) @ (w - R.T @ (R0 @ w0))
+            if free:
+                rate[j + 3 : j + 6] = R @ v[j + 3 : j + 6] - R0 @ self.v0[j + 3 : j + 6]
+        return rate
+
+    def _seen(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Velocities as they are counted: of bodies that are seen so, in the world's axes."""
+        out = v.copy()
+        for k, j, free in self._balls:
+            if self._world(free):
+                R = rotation_matrix(q[k : k + 4])
+                out[j : j + 3], out[j + 3 : j + 6] = R @ v[j : j + 3], R @ v[j + 3 : j + 6]
+        return out
+
+    def _turns(self, q: np.ndarray) -> np.ndarray:
+        """B (nv, nv): v = B (velocities as they are counted)."""
+        B = np.eye(self.tree.nv)
+        for k, j, free in self._balls:
+            if self._world(free):
+                B[j : j + 3, j : j + 3] = B[j + 3 : j + 6, j + 3 : j + 6] = rotation_matrix(q[k : k + 4]).T
+        return B
+
+    # --- the tree among the bodies ----------------------------------------------------------------------------------
+
+    def bodies(self, q: np.ndarray) -> np.ndarray:
+        """Poses (nb + 1, 7) of the bodies."""
+        R, p = self.tree.pose(q)
+        out = self.model.q.copy()
+        out[self._body, :4], out[self._body, 4:] = quaternion(R), p
+        return out
+
+    def body_velocities(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Velocities (…, nb + 1, 6) of the bodies, ω in their axes, for v (…, nv)."""
+        R, _ = self.tree.pose(q)
+        w, u = self.tree.velocity(np.broadcast_to(q, (*v.shape[:-1], len(q))), v)
+        out = np.zeros((*v.shape[:-1], self.model.nb + 1, 6))
+        out[..., self._body, :3] = np.einsum("nji,...nj->...ni", R, w)
+        out[..., self._body, 3:] = u
+        return out
+
+    def transmission(self, q: np.ndarray) -> np.ndarray:
+        """T (6 nb, nv)."""
+        n = self.tree.nv
+        return self.body_velocities(q, np.eye(n))[:, 1:].reshape(n, -1).T
+
+    def _row_jacobian(self, q: np.ndarray) -> np.ndarray:
+        """J = Cq T (nc, nv) of all rows; those that the tree fulfils are 0."""
+        return self._rows_at(self.bodies(q), self.transmission(q))
+
+    def _rows_at(self, poses: np.ndarray, T: np.ndarray) -> np.ndarray:
+        Cq = self.model.jacobian(poses, self.t, self._near.copy())
+        return np.asarray(Cq @ T)
+
+    # --- the state --------------------------------------------------------------------------------------------------
+
+    def closed(self, z: np.ndarray) -> np.ndarray:
+        """ξ (nv,) whose independent part is z; the dependent part closes C = 0."""
+        xi = np.zeros(self.tree.nv)
+        xi[self.z] = z
+        rows, free = self._position_rows, self._z_dependent
+        if not len(rows):
+            return xi
+        before = np.inf
+        for _ in range(MOST):
+            q = self.pose(xi)
+            poses = self.bodies(q)
+            C = self.model.residual(poses, self.t, self._near.copy())[rows]
+            J = self._rows_at(poses, self.transmission(q))[rows] @ np.linalg.inv(self._chart(q, xi))
+            step = np.linalg.solve(J[:, free], C)
+            xi[free] -= step
+            size = float(np.abs(step).max())
+            if size < CLOSED * max(1.0, self.length) or (size < 1e-11 and size >= before):
+                return xi
+            before = size
+        raise SolveError(f"the constraints of {self.model.system.name!r} do not close near the state it is linearized at")
+
+    def motion(self, x: np.ndarray, effort: np.ndarray | None = None) -> Motion:
+        """The motion at x = (z, u), u counted from that of the reference; effort (nv,): added to τ."""
+        model, tree, t = self.model, self.tree, self.t
+        nz = len(self.z)
+        xi = self.closed(x[:nz])
+        q = self.pose(xi)
+        poses, T = self.bodies(q), self.transmission(q)
+        near = self._near.copy()
+        J_all = self._rows_at(poses, T)
+        J, nu = J_all[self._velocity_rows], model.nu(t, poses)[self._velocity_rows]
+        B = self._turns(q)
+        seen = np.zeros(tree.nv)
+        seen[self.u] = self._seen(self.q0, self.v0)[self.u] + x[nz:]
+        if len(J):
+            JB = J @ B
+            seen[self._u_dependent] = np.linalg.solve(JB[:, self._u_dependent], nu - JB @ seen)
+        v = B @ seen
+        V = self.body_velocities(q, v)
+        force = generalized_forces(model, poses, V, t) - model.applied(poses, V)
+        tau = T.T @ force - tree.bias(q, v)
+        if effort is not None:
+            tau = tau + effort
+        a = self._accelerated(q, v, V, poses, near, tau, J)
+        rate = self._rate(q, v, xi)
+        a_seen = a
+        if self.in_world:
+            a_seen = a.copy()
+            for k, j, free in self._balls:
+                if free:
+                    R, w = rotation_matrix(q[k : k + 4]), v[j : j + 3]
+                    a_seen[j : j + 3] = R @ a[j : j + 3]
+                    a_seen[j + 3 : j + 6] = R @ (a[j + 3 : j + 6] + np.cross(w, v[j + 3 : j + 6]))
+        return Motion(q, v, a, np.concatenate([rate[self.z], a_seen[self.u]]))
+
+    def _accelerated(
+        self, q: np.ndarray, v: np.ndarray, V: np.ndarray, poses: np.ndarray, near: np.ndarray, tau: np.ndarray,
+        J: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
+        tree, n, m = self.tree, self.tree.nv, len(J)
+        matrix = np.zeros((n + m, n + m))
+        matrix[:n, :n], matrix[n:, :n], matrix[:n, n:] = tree.crba(q), J, J.T
+        right = np.concatenate([tau, np.zeros(m)])
+        if m:
+            seen = observe_motion(tree, np.array([self.t]), q[None], v[None], np.zeros((1, n)), with_forces=False)
+            drift = np.zeros((self.model.nb + 1, 6))
+            drift[self._body, :3] = np.einsum("nji,nj->ni", seen.R[0], seen.angular_acceleration[0])
+            drift[self._body, 3:] = seen.acceleration[0]
+            Cq = self.model.jacobian(poses, self.t, near)
+            gamma = self.model.gamma(poses, V, self.t, near) - np.asarray(Cq @ drift[1:].reshape(-1))
+            right[n:] = gamma[self._velocity_rows]
+        return np.asarray(np.linalg.solve(matrix, right)[:n])
+
+
+def report_rows(report: AssemblyReport) -> np.ndarray:
+    """All rows (nc,)."""
+    return np.ones(report.model.nc, dtype=bool)
+
+
+def _tree_state(tree: Tree, model: AbsoluteModel, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates and velocities of the tree from poses and velocities of the bodies."""
+    out_q, out_v = np.zeros(tree.nq), np.zeros(tree.nv)
+    for name, place in tree.coordinates.items():
+        joint = model.system.joints.get(name)
+        if joint is not None:
+            out_q[place.q], out_v[place.v], _ = joint_state(model, joint, q, v)
+            continue
+        i = model.body_index[tree.carried_body(name).name]
+        out_q[place.q] = q[i]
+        out_v[place.v] = [*v[i, :3], *(rotation_matrix(q[i, :4]).T @ v[i, 3:])]
+    return out_q, out_v
+
+
+def _independent(J: np.ndarray, before: np.ndarray) -> np.ndarray:
+    """Rows of J, in their order, that are independent of those before them and of the rows `before`."""
+    basis = [row for row in scipy.linalg.orth(before.T).T] if len(before) else []
+    largest = max(np.abs(J).max(initial=0.0), np.abs(before).max(initial=0.0))
+    found = []
+    for i, row in enumerate(J):
+        rest = row
+        for _ in range(2):
+            for e in basis:
+                rest = rest - (e @ rest) * e
+        if np.linalg.norm(rest) > DEPENDENT * max(largest, 1e-300) and np.linalg.norm(rest) > DEPENDENT * np.linalg.norm(row):
+            basis.append(rest / np.linalg.norm(rest))
+            found.append(i)
+    return np.array(found, dtype=int)
+
+
+def _pivots(J: np.ndarray) -> np.ndarray:
+    """As many columns as there are rows, by pivoting."""
+    if not len(J):
+        return np.zeros(0, dtype=int)
+    _, _, order = scipy.linalg.qr(J, mode="economic", pivoting=True)
+    return np.sort(order[: len(J)])
