@@ -17,6 +17,7 @@ its velocities are then counted too.
 
 from __future__ import annotations
 
+import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -46,9 +47,10 @@ CLOSED, MOST = 1e-14, 40
 
 
 class Motion(NamedTuple):
-    """What is known at a state: q (nq,), v, v̇ (nv,), and ẋ = (ż, u̇)."""
+    """What is known at a state: q (nq,), ξ, v, v̇ (nv,), and ẋ = (ż, u̇)."""
 
     q: np.ndarray
+    xi: np.ndarray
     v: np.ndarray
     a: np.ndarray
     rate: np.ndarray
@@ -79,8 +81,7 @@ class ReducedSystem:
         self.start_chart()
         self.length = mechanism_length(model)
         J = self._row_jacobian(self.q0)
-        first = np.flatnonzero(model.positional & report_rows(report))
-        slips = np.flatnonzero(~model.positional & report_rows(report))
+        first, slips = np.flatnonzero(model.positional), np.flatnonzero(~model.positional)
         self._position_rows = first[_independent(J[first], np.zeros((0, n)))]
         self._velocity_rows = np.concatenate(
             [self._position_rows, slips[_independent(J[slips], J[self._position_rows])]]
@@ -101,6 +102,38 @@ class ReducedSystem:
     def start_chart(self) -> None:
         """Count ξ from q0."""
         self._turn0 = {k: rotation_matrix(self.q0[k : k + 4]) for k, _, _ in self._balls}
+
+    @property
+    def kept_rows(self) -> np.ndarray:
+        """Rows of the model that are independent, those of the tree's own joints among them."""
+        J = np.asarray(self.model.jacobian(self.bodies(self.q0), self.t, self._near.copy()) @ np.eye(self.model.nv))
+        order = np.argsort(~self.model.positional, kind="stable")
+        return np.sort(order[_independent(J[order], np.zeros((0, J.shape[1])))])
+
+    def ahead(self, time: float) -> ReducedSystem:
+        """The same after the reference has moved on for `time` [s]."""
+        other = copy.copy(self)
+        other.q0 = self.tree.integrate(self.q0, time * self.v0)
+        other.v0 = self.v0.copy()
+        if self.in_world:
+            for k, j, free in self._balls:
+                if free:
+                    R, w = self._turn0[k], self.v0[j : j + 3]
+                    other.q0[k : k + 4] = quaternion_multiply(self.q0[k : k + 4], exp_quaternion(time * w))
+                    other.q0[k + 4 : k + 7] = self.q0[k + 4 : k + 7] + time * (R @ self.v0[j + 3 : j + 6])
+                    turned = rotation_matrix(other.q0[k : k + 4])
+                    other.v0[j + 3 : j + 6] = turned.T @ (R @ self.v0[j + 3 : j + 6])
+        other.start_chart()
+        other._near = self.model.near(other.bodies(other.q0), self.t)
+        return other
+
+    def deviation(self, motion: Motion) -> np.ndarray:
+        """ξ (nv,) of a motion."""
+        return motion.xi
+
+    def seen(self, motion: Motion) -> np.ndarray:
+        """Velocities (nv,) of a motion as they are counted, from those of the reference."""
+        return self._seen(motion.q, motion.v) - self._seen(self.q0, self.v0)
 
     # --- charts -----------------------------------------------------------------------------------------------------
 
@@ -258,7 +291,7 @@ class ReducedSystem:
                     R, w = rotation_matrix(q[k : k + 4]), v[j : j + 3]
                     a_seen[j : j + 3] = R @ a[j : j + 3]
                     a_seen[j + 3 : j + 6] = R @ (a[j + 3 : j + 6] + np.cross(w, v[j + 3 : j + 6]))
-        return Motion(q, v, a, np.concatenate([rate[self.z], a_seen[self.u]]))
+        return Motion(q, xi, v, a, np.concatenate([rate[self.z], a_seen[self.u]]))
 
     def _accelerated(
         self, q: np.ndarray, v: np.ndarray, V: np.ndarray, poses: np.ndarray, near: np.ndarray, tau: np.ndarray,
@@ -277,11 +310,6 @@ class ReducedSystem:
             gamma = self.model.gamma(poses, V, self.t, near) - np.asarray(Cq @ drift[1:].reshape(-1))
             right[n:] = gamma[self._velocity_rows]
         return np.asarray(np.linalg.solve(matrix, right)[:n])
-
-
-def report_rows(report: AssemblyReport) -> np.ndarray:
-    """All rows (nc,)."""
-    return np.ones(report.model.nc, dtype=bool)
 
 
 def _tree_state(tree: Tree, model: AbsoluteModel, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
