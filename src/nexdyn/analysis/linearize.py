@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -98,8 +98,10 @@ class Linearization:
     error: float
     reduced: ReducedSystem
     A_full: np.ndarray
-    """With the coordinates that are ignored; `full_states` names its rows."""
-    full_states: list[str] = field(default_factory=list)
+    """With the coordinates that are ignored; `full_states` names its rows, `keep` those that remain, Π takes it to them."""
+    full_states: list[str]
+    keep: np.ndarray
+    Pi: np.ndarray
 
     @property
     def eigenvalues(self) -> np.ndarray:
@@ -140,6 +142,14 @@ class Linearization:
             raise InputError(f"mode {mode} does not exist; there are {len(modes)}, from 0")
         chosen = modes[mode] if isinstance(mode, int) else mode
         return _played(self, chosen, float(amplitude), float(periods), int(samples))
+
+    def at_another(self, reduced: ReducedSystem) -> np.ndarray:
+        """A of the same system under other parameters, in the same coordinates. InputError where that is not steady."""
+        off, where = _unsteady(reduced)
+        if off > 1.0:
+            raise InputError(f"{self.system.name!r} is not steady under other parameters: {where}")
+        J, _ = derivative(lambda x: reduced.motion(x).rate, reduced.size, _units(reduced), columns=self.keep)
+        return np.asarray(self.Pi @ J)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as JSON has it; complex numbers are [real, imaginary]."""
@@ -232,7 +242,7 @@ def linearize(
     dropped = [names[i] for i in range(n) if i not in set(keep.tolist())]
     return Linearization(
         system, reduced_A, Pi @ B, C, np.zeros((len(C), len(entries))), states, list(inputs), out_names, dropped, error,
-        reduced, A, names,
+        reduced, A, names, keep, Pi,
     )  # fmt: skip
 
 
@@ -301,8 +311,8 @@ def _check_steady(system: System, here: ReducedSystem, keep: np.ndarray, Pi: np.
     off, where = _unsteady(ahead)
     if off <= 10.0:
         n = here.size
-        J, _ = derivative(lambda x: ahead.motion(x).rate, n, _units(ahead), STEPS[1:2])
-        there = Pi @ J[:, keep]
+        J, _ = derivative(lambda x: ahead.motion(x).rate, n, _units(ahead), STEPS[1:2], keep)
+        there = Pi @ J
         change = float(np.abs(there - A).max(initial=0.0))
         if change <= SAME * max(1.0, float(np.abs(A).max(initial=0.0))):
             return
@@ -317,11 +327,13 @@ def _check_steady(system: System, here: ReducedSystem, keep: np.ndarray, Pi: np.
 
 
 def derivative(
-    f: Callable[[np.ndarray], np.ndarray], n: int, units: np.ndarray, steps: Sequence[float] = STEPS
-) -> tuple[np.ndarray, float]:
-    """(∂f/∂x at 0, estimate of its error): central differences of sixth order over h and h/2, extrapolated."""
-    columns, worst = [], 0.0
-    for j in range(n):
+    f: Callable[[np.ndarray], np.ndarray], n: int, units: np.ndarray, steps: Sequence[float] = STEPS,
+    columns: np.ndarray | None = None,
+) -> tuple[np.ndarray, float]:  # fmt: skip
+    """(∂f/∂x at 0, estimate of its error), all columns or some: central differences of sixth order over h and h/2,
+    extrapolated."""
+    found, worst = [], 0.0
+    for j in range(n) if columns is None else columns.tolist():
         e = np.zeros(n)
         e[j] = units[j]
         best, best_error = None, np.inf
@@ -335,9 +347,9 @@ def derivative(
             if error <= GOOD * max(1.0, float(np.abs(narrow).max(initial=0.0))):
                 break
         assert best is not None
-        columns.append(best / units[j])
+        found.append(best / units[j])
         worst = max(worst, best_error / units[j])
-    return (np.array(columns).T if n else np.zeros((len(f(np.zeros(0))), 0))), worst
+    return (np.array(found).T if found else np.zeros((len(f(np.zeros(n))), 0))), worst
 
 
 def _units(reduced: ReducedSystem) -> np.ndarray:
@@ -585,15 +597,14 @@ def stability(system: System, parameter: str, values: Sequence[float], **options
     at = np.asarray(list(values), dtype=float)
     if len(at) < 2 or not (np.diff(at) > 0.0).all() or not np.isfinite(at).all():
         raise InputError(f"values of {parameter!r} must be two or more that increase")
-    given = {"ignore": True} | options
+    first = linearize(system.with_parameters({parameter: float(at[0])}), **({"ignore": True} | options))
+    options = {name: options[name] for name in ("t", "q0", "v0") if name in options}
 
     def matrix(x: float) -> np.ndarray:
-        return linearize(system.with_parameters({parameter: float(x)}), **given).A
+        report = assemble(system.with_parameters({parameter: float(x)}), **options)
+        return first.at_another(ReducedSystem(report, like=first.reduced))
 
-    found = [matrix(x) for x in at.tolist()]
-    sizes = {len(A) for A in found}
-    if len(sizes) > 1:
-        raise InputError(f"{system.name!r} has {min(sizes)} states at some values of {parameter!r} and {max(sizes)} at others")
+    found = [first.A, *(matrix(x) for x in at[1:].tolist())]
     Q = _others(found)
 
     def across(x: float) -> np.ndarray:

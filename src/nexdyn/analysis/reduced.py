@@ -60,10 +60,10 @@ class ReducedSystem:
     """The dynamics ẋ = f(x) of a system about the state of an assembly report; see the module.
 
     in_world: whether floating bodies are seen in the world's axes. z, u: which coordinates and velocities of the tree are
-    independent.
+    independent; chosen by pivoting, or as in `like`.
     """
 
-    def __init__(self, report: AssemblyReport, in_world: bool = False) -> None:
+    def __init__(self, report: AssemblyReport, in_world: bool = False, like: ReducedSystem | None = None) -> None:
         model = self.model = report.model
         system = model.system
         self.t, self.in_world = report.t, in_world
@@ -80,6 +80,11 @@ class ReducedSystem:
         n = self.tree.nv
         self.start_chart()
         self.length = mechanism_length(model)
+        if like is not None:
+            self.in_world, self.z, self.u = like.in_world, like.z, like.u
+            self._position_rows, self._velocity_rows = like._position_rows, like._velocity_rows
+            self._z_dependent, self._u_dependent = like._z_dependent, like._u_dependent
+            return
         J = self._row_jacobian(self.q0)
         first, slips = np.flatnonzero(model.positional), np.flatnonzero(~model.positional)
         self._position_rows = first[_independent(J[first], np.zeros((0, n)))]
