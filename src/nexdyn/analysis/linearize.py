@@ -22,12 +22,12 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 
+from nexdyn.absolute.motion import accelerations
 from nexdyn.absolute.observe import BodyMotion
 from nexdyn.analysis.absolute_loads import generalized_forces, joint_state
 from nexdyn.analysis.assemble import assemble
 from nexdyn.analysis.reduced import ReducedSystem
 from nexdyn.analysis.report import AssemblyReport
-from nexdyn.absolute.motion import accelerations
 from nexdyn.errors import InputError, unknown
 from nexdyn.model.system import System
 from nexdyn.results.bodies import BodyRecording
@@ -573,6 +573,13 @@ class StabilitySweep:
     values: np.ndarray
     eigenvalues: np.ndarray
     limits: list[StabilityLimit]
+
+    def __str__(self) -> str:
+        lines = [f"{self.parameter} from {self.values[0]:g} to {self.values[-1]:g}:"]
+        for x, row in zip(self.values, self.eigenvalues, strict=True):
+            parts = [f"{y.real:+.5g}" + (f" ± {y.imag:.5g}i" if y.imag > 1e-9 else "") for y in row if y.imag > -1e-9]
+            lines.append(f"  {x:10.6g}  {'  '.join(parts)}")
+        return "\n".join([*lines, *(f"  at {limit}" for limit in self.limits)])
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""

@@ -6,6 +6,7 @@ from cyclopts import App
 
 from nexdyn import __version__
 from nexdyn.cli import check, completion, convert, demos, equilibrium, info, plot, run, sweep, view
+from nexdyn.cli import check, completion, convert, demos, equilibrium, info, linearize, plot, run, view
 
 EXAMPLES = """\
 Examples:
@@ -17,6 +18,7 @@ Examples:
   nexdyn check four-bar              redundant constraints, assembled pose, reactions
   nexdyn equilibrium four-bar        where it rests, and whether it stays
   nexdyn sweep study.yaml            many runs with other parameters, over all cores
+  nexdyn linearize bicycle           eigenvalues and modes of a mechanism
   nexdyn info robot.urdf             its bodies, joints and masses
   nexdyn convert robot.urdf a.yaml   a robot as a scene, and back
   nexdyn demos                       the models that come with NexDyn
@@ -35,4 +37,5 @@ app = App(
     result_action="return_value",
 )
 for page in (run, view, plot, check, sweep, equilibrium, info, convert, demos, completion):
+for page in (run, view, plot, check, equilibrium, linearize, info, convert, demos, completion):
     app.command(page.command, help_epilogue=page.EXAMPLES, name=page.NAME)

@@ -255,6 +255,16 @@ class Result:
 
         return contacts(self.observed, name)
 
+    def rolling(self, joint: str) -> xr.Dataset:
+        """What a RollingDisk or RollingSphere did: a Dataset over time.
+
+        `point` (time, axis) of contact [m] and `force` there on the child [N], both in the world; `normal` and `tangential`
+        [N], the sizes of its two parts; `lean` [rad], the angle of the axle with the plane, 0 upright.
+        """
+        from nexdyn.results.rolling import rolling_dataset
+
+        return rolling_dataset(self, joint)
+
     # --- all of it --------------------------------------------------------------------------------------------------
 
     def to_dataset(self, full: bool = True) -> xr.Dataset:

@@ -17,6 +17,7 @@ import numpy as np
 
 from nexdyn.model.system import System
 from nexdyn.results.observed import Observed
+from nexdyn.results.rolling import rolling_at_end, rolling_joints
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
@@ -71,6 +72,8 @@ def summary(result: Result, peaks: int) -> dict[str, Any]:
         "not_conservative": working,
         "peak_reactions": _largest(observed, peaks),
     }
+    if rolling_joints(result.system) and observed.knows("reaction"):
+        found["rolling_end"] = rolling_at_end(result)
     if r.settings.get("coordinates") == "loops":
         violation = getattr(r, "violation", np.zeros(0))
         found["loops"] = {key: r.settings[key] for key in ("cut", "redundant", "stabilise")} | {

@@ -1,0 +1,98 @@
+"""`nexdyn linearize`: eigenvalues, modes and matrices of a mechanism about an equilibrium or a steady motion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+from cyclopts import Group, Parameter
+
+from nexdyn.cli import terminal
+from nexdyn.cli.model import read
+from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying, flag, option
+from nexdyn.cli.page import PAGE, PAGE_PLAINLY, Page, open_page
+from nexdyn.errors import InputError, unknown
+
+NAME = "linearize"
+EXAMPLES = """\
+Examples:
+  nexdyn linearize bicycle --speed 5 --json    eigenvalues of the bicycle at 5 m/s
+  nexdyn linearize bicycle --sweep speed=1:10:10   where its modes get stable and unstable
+  nexdyn linearize scene.yaml --input motor --output tip.x
+  nexdyn linearize scene.yaml --set L=0.3      with another parameter
+  nexdyn linearize run.nc                      about the last state of a run
+  nexdyn linearize bicycle --view --mode 2     watch a mode in the browser
+
+Exit codes: 0 done, 2 bad input or a state that is neither equilibrium nor steady motion."""
+
+WHAT = Group("What is asked", sort_key=2)
+
+
+def command(
+    name: Annotated[
+        str, Parameter(name="MODEL", help="A scene (.yaml), a robot (.urdf), a demo, or a result (.nc): its last state.")
+    ],
+    /,
+    *,
+    reading: Reading = READING_PLAINLY,
+    speed: Annotated[float | None, option("Value of the parameter `speed` of the model.", WHAT)] = None,
+    input_: Annotated[
+        tuple[str, ...],
+        option("A joint whose effort is an input, or body.fx … body.mz. May be repeated.", WHAT, name="--input"),
+    ] = (),
+    output: Annotated[
+        tuple[str, ...], option("A state, a coordinate or a measure; default: the states. May be repeated.", WHAT)
+    ] = (),
+    sweep: Annotated[
+        str | None, option("PARAMETER=FROM:TO:COUNT: where modes get stable or unstable between.", WHAT)
+    ] = None,
+    frozen: Annotated[
+        bool, flag("Also about a state that is neither equilibrium nor steady motion.", group=WHAT)
+    ] = False,
+    view: Annotated[bool, flag("Play a mode in the browser.", group=PAGE)] = False,
+    mode: Annotated[int, option("Which mode is played, from 0.", PAGE)] = 0,
+    page: Page = PAGE_PLAINLY,
+    saying: Saying = SAYING_PLAINLY,
+) -> None:
+    """Linearize a mechanism about an equilibrium or a steady motion: eigenvalues, modes, A, B, C, D."""
+    from nexdyn.analysis.linearize import linearize, stability
+
+    if speed is not None:
+        reading = replace(reading, set=(*reading.set, f"speed={speed!r}"))
+    model = read(name, reading)
+    if sweep is not None:
+        if model.result is not None:
+            raise InputError("--sweep is for a model, not for a result")
+        parameter, values = _values(sweep, list(model.system.parameters))
+        swept = stability(model.system, parameter, values)
+        if saying.json:
+            terminal.say_json(swept.to_dict())
+        else:
+            terminal.say(str(swept))
+        return
+    found = linearize(model.system, model.result, input_, output or None, frozen=frozen)
+    if view:
+        viewer = open_page(found.motion(mode), page, saying if not saying.json else None)
+        if not saying.json:
+            terminal.say(str(found))
+        viewer.wait()
+    elif saying.json:
+        terminal.say_json(found.to_dict())
+    else:
+        terminal.say(str(found))
+
+
+def _values(given: str, parameters: list[str]) -> tuple[str, list[float]]:
+    """The parameter and the values that PARAMETER=FROM:TO:COUNT means."""
+    parameter, _, numbers = given.partition("=")
+    parts = numbers.split(":")
+    try:
+        start, end, count = float(parts[0]), float(parts[1]), int(parts[2])
+    except (ValueError, IndexError):
+        start, end, count = 0.0, 0.0, 0
+    if len(parts) != 3 or count < 2 or not start < end:
+        raise InputError(f"--sweep {given!r} is not understood; write PARAMETER=FROM:TO:COUNT, like speed=1:10:10")
+    if parameter not in parameters:
+        raise unknown("parameter", parameter, parameters)
+    step = (end - start) / (count - 1)
+    return parameter, [start + k * step for k in range(count)]
