@@ -66,6 +66,7 @@ _HOMES = {
     "nexdyn.analysis.inverse_dynamics": ("Efforts", "inverse_dynamics"),
     "nexdyn.analysis.inverse_kinematics": ("Posture", "inverse_kinematics"),
     "nexdyn.analysis.sweep": ("sweep",),
+    "nexdyn.analysis.integrable": ("Integrability", "integrable"),
     "nexdyn.analysis.linearize": ("Linearization", "Mode", "StabilitySweep", "linearize", "stability"),
     "nexdyn.results.result": ("Result",),
     "nexdyn.results.batch": ("BatchResult",),
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
     from nexdyn.analysis.inverse_dynamics import Efforts, inverse_dynamics
     from nexdyn.analysis.inverse_kinematics import Posture, inverse_kinematics
     from nexdyn.analysis.sensitivities import Sensitivity, sensitivity
+    from nexdyn.analysis.integrable import Integrability, integrable
     from nexdyn.analysis.linearize import Linearization, Mode, StabilitySweep, linearize, stability
     from nexdyn.analysis.simulate import Simulation, simulate
     from nexdyn.analysis.sweep import sweep
