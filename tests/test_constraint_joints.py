@@ -14,7 +14,10 @@ from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.joints import JOINTS
 from nexdyn.spatial.rotations import rotation_matrix
 
-OTHERS = ("point_on_curve", "point_on_surface", "user_constraint")  # test_constraint_curves has them
+OTHERS = (  # test_constraint_curves and test_rolling have them
+    "point_on_curve", "point_on_surface", "user_constraint", "rolling_disk", "rolling_sphere", "knife_edge",
+    "velocity_constraint",
+)  # fmt: skip
 CONSTRAINTS = [kind for kind, cls in JOINTS.items() if not cls.tree and kind not in OTHERS]
 every = pytest.mark.parametrize("kind", CONSTRAINTS)
 

@@ -13,7 +13,7 @@ import pytest
 from nexdyn.describe import CURVES, FUNCTIONS, SECTIONS, SHAPES, SURFACES, from_dict, to_dict
 from nexdyn.errors import InputError, NexDynWarning, UnknownNameError
 from nexdyn.forces import FORCES, AppliedForce, JointForce, PointSpring, UserForce
-from nexdyn.joints import JOINTS, Helical, Revolute, UserConstraint
+from nexdyn.joints import JOINTS, Helical, Revolute, UserConstraint, VelocityConstraint
 from nexdyn.model import curves as c
 from nexdyn.model import functions as f
 from nexdyn.model import measure as m
@@ -29,7 +29,7 @@ from nexdyn.model.measure import MEASURES, Distance
 from nexdyn.model.parameters import evaluate
 from nexdyn.model.system import System
 
-WRITTEN = {kind: cls for kind, cls in JOINTS.items() if cls is not UserConstraint}
+WRITTEN = {kind: cls for kind, cls in JOINTS.items() if cls not in (UserConstraint, VelocityConstraint)}
 
 Random = np.random.Generator
 TIMES = np.linspace(0.1, 1.9, 7)
@@ -120,6 +120,10 @@ def joint(rng: Random, system: System, kind: str, parent: str, child: str) -> Jo
         own |= {"length": quantity(rng, system)} if kind == "rod" else {}
         where = [w for w in where if "at" not in w] if kind == "rod" else where
         where = [{"axis_a": (1, 0, 0), "axis_b": rng.normal(size=3)}] if kind == "perpendicular" else where
+        if kind in ("rolling_disk", "rolling_sphere", "knife_edge"):
+            own |= {} if kind == "knife_edge" else {"radius": quantity(rng, system)}
+            own |= {"tube": quantity(rng, system)} if kind == "rolling_disk" else {}
+            where = [{}, {"anchor_a": rng.normal(size=3), "axis_a": (1, 0, 0), "anchor_b": (0.0, "=L", 0.0)}]
         if kind in ("point_on_curve", "point_on_surface"):
             own |= {"curve": curve(rng, system)} if kind == "point_on_curve" else {"surface": surface(rng, system)}
             where = [{}, {"anchor_a": rng.normal(size=3), "axis_a": (1, 0, 0), "anchor_b": (0.0, "=L", 0.0)}]

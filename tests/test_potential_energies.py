@@ -11,7 +11,10 @@ import nexdyn as nx
 from nexdyn.joints import JOINTS
 
 COUPLED = 0.4
-WITH_NUMBERS = {"point_on_curve", "point_on_surface", "user", "user_constraint"}
+WITH_NUMBERS = {
+    "point_on_curve", "point_on_surface", "user", "user_constraint", "rolling_disk", "rolling_sphere", "knife_edge",
+    "velocity_constraint",
+}  # fmt: skip
 
 
 def pair(rng: np.random.Generator, parent_moves: bool = True) -> tuple[nx.System, list[nx.Body]]:

@@ -17,12 +17,16 @@ from nexdyn.errors import InputError
 from nexdyn.joints.helical import Helical
 from nexdyn.joints.point_on_curve import PointOnCurve
 from nexdyn.joints.point_on_surface import PointOnSurface
+from nexdyn.joints.rolling_disk import RollingDisk
 from nexdyn.model.coupling import Law
 from nexdyn.model.driver import COMPONENTS, Driver, PointDriver
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import rotation_matrix
+
+FLAT = 1e-6
+"""Sine of the angle between a disk and its plane below which it lies on it."""
 
 
 class Row(NamedTuple):
@@ -141,6 +145,8 @@ class RowBuilder:
             return -1, -1
         first = len(self.data)
         parameters: tuple[float, ...] = ()
+        if isinstance(joint, RollingDisk):
+            self._refuse_flat(joint, frame)
         if isinstance(joint, PointOnCurve | PointOnSurface):
             a, b = (self.q[self.number_of[body.name]] for body in (joint.parent, joint.child))
             R_a = rotation_matrix(a[:4])
@@ -161,6 +167,16 @@ class RowBuilder:
         places = [self.near_of((joint.name, f"parameter {i}")) for i in range(len(parameters))]
         self.followed.update(zip(places, parameters, strict=True))
         return first, places[0] if places else -1
+
+    def _refuse_flat(self, joint: RollingDisk, frame: np.ndarray) -> None:
+        """InputError for a disk that lies on its plane: it has no lowest point."""
+        a, b = (self.q[self.number_of[body.name]] for body in (joint.parent, joint.child))
+        n = rotation_matrix(a[:4]) @ frame[:9].reshape(3, 3)[:, 2]
+        e = rotation_matrix(b[:4]) @ frame[12:21].reshape(3, 3)[:, 2]
+        if np.linalg.norm(np.cross(n, e)) < FLAT:
+            raise InputError(
+                f"{joint} lies flat on its plane where described; its axle must lean, give axis_a and axis_b"
+            )
 
     def near_start(self) -> np.ndarray:
         start = np.zeros(len(self.near))

@@ -110,9 +110,7 @@ class AbsoluteModel:
         on_joint = [
             self.incidence.element[row.index] for row in self.rows if row.coupling is not None and row.driver is None
         ]
-        on_joint += [
-            self.tables.terms[e, 0] for e in np.flatnonzero(np.isin(self.tables.terms[:, 1], USERS))
-        ]
+        on_joint += [self.tables.terms[e, 0] for e in np.flatnonzero(np.isin(self.tables.terms[:, 1], USERS))]
         suspects = np.unique([k for k in on_joint if k < len(self.tables.pairs)]).astype(int)
         return loop_blocks(self.tables.pairs, self.incidence, len(self.bodies), suspects)
 

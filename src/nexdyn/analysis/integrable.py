@@ -135,9 +135,7 @@ class _Forms:
         """Coefficients (k, m) of the combinations of the forms of a level that pass."""
         X = scipy.linalg.null_space(W, rcond=1e-9)
         rates = [self._along(level, xi, x) for x in X.T]
-        pairs = [
-            rates[a] @ X[:, b] - rates[b] @ X[:, a] for a in range(X.shape[1]) for b in range(a + 1, X.shape[1])
-        ]
+        pairs = [rates[a] @ X[:, b] - rates[b] @ X[:, a] for a in range(X.shape[1]) for b in range(a + 1, X.shape[1])]
         P = np.array(pairs).reshape(-1, len(W))
         _, s, Vt = scipy.linalg.svd(np.concatenate([P, np.zeros((len(W), len(W)))]))
         if level < len(self.pivots):

@@ -120,7 +120,9 @@ class Linearization:
                 continue
             x = vectors[:, k]
             parts = np.where(positions, np.abs(x), 0.0)
-            largest = int(parts.argmax()) if parts.max(initial=0.0) > 1e-9 * np.abs(x).max() else int(np.abs(x).argmax())
+            largest = (
+                int(parts.argmax()) if parts.max(initial=0.0) > 1e-9 * np.abs(x).max() else int(np.abs(x).argmax())
+            )
             lam = complex(values[k])
             lam = complex(lam.real, 0.0) if abs(lam.imag) < 1e-12 * max(1.0, abs(lam)) else lam
             found.append(Mode(lam, dict(zip(self.states, (x / x[largest]).tolist(), strict=True))))
@@ -131,7 +133,9 @@ class Linearization:
         """Whether no eigenvalue has a positive real part, beyond what its error explains."""
         return bool(self.eigenvalues.real.max(initial=-np.inf) < 1e-7 * max(1.0, np.abs(self.A).max(initial=0.0)))
 
-    def motion(self, mode: int | Mode = 0, *, amplitude: float = 0.1, periods: float = 3.0, samples: int = 40) -> Result:
+    def motion(
+        self, mode: int | Mode = 0, *, amplitude: float = 0.1, periods: float = 3.0, samples: int = 40
+    ) -> Result:
         """The motion of a mode as a Result, for `nx.view`, about the reference as it moves on.
 
         mode: its place in `modes`. amplitude: largest coordinate [rad, m]. periods: how many, or time constants where it
@@ -404,7 +408,12 @@ def _input(reduced: ReducedSystem, name: str) -> np.ndarray:
         if joint.nv:
             for k, (label, _) in enumerate(joint_labels(tree, joint.name, FREEDOMS)):
                 efforts[label] = (joint, k)
-    floating = [label for joint in tree.joint_names if joint not in system.joints for label, _ in joint_labels(tree, joint, FREEDOMS)]
+    floating = [
+        label
+        for joint in tree.joint_names
+        if joint not in system.joints
+        for label, _ in joint_labels(tree, joint, FREEDOMS)
+    ]
     bodies = {f"{body}.{part}": (body, i) for body in system.bodies for i, part in enumerate(COMPONENTS)}
     poses, T = reduced.bodies(reduced.q0), reduced.transmission(reduced.q0)
     if name in efforts:
@@ -540,7 +549,9 @@ def _played(lin: Linearization, mode: Mode, amplitude: float, periods: float, sa
         motion = along.motion((full * np.exp(rate * time)).real)
         poses, V = along.bodies(motion.q), along.body_velocities(motion.q, motion.v)
         gamma = model.gamma(poses, V, reduced.t)
-        acceleration, lam_rows[k], _ = accelerations(model, poses, generalized_forces(model, poses, V, reduced.t), kept, gamma, t=reduced.t)
+        acceleration, lam_rows[k], _ = accelerations(
+            model, poses, generalized_forces(model, poses, V, reduced.t), kept, gamma, t=reduced.t
+        )
         q[k], v[k], a[k] = poses[1:], V[1:], acceleration[1:]
     recording = BodyRecording(
         t, q, v, a, method=f"mode {lam:.6g} of nx.linearize", steps=0, settings={"coordinates": "bodies"},
@@ -561,7 +572,11 @@ class StabilityLimit:
     gets_stable: bool
 
     def __str__(self) -> str:
-        kind = f"oscillation of {abs(self.eigenvalue.imag) / (2.0 * math.pi):.4g} Hz" if self.eigenvalue.imag else "real mode"
+        kind = (
+            f"oscillation of {abs(self.eigenvalue.imag) / (2.0 * math.pi):.4g} Hz"
+            if self.eigenvalue.imag
+            else "real mode"
+        )
         return f"{self.value:.12g}: {kind} gets {'stable' if self.gets_stable else 'unstable'}"
 
 

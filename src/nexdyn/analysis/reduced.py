@@ -63,6 +63,13 @@ class ReducedSystem:
     independent; chosen by pivoting, or as in `like`.
     """
 
+    z: np.ndarray
+    u: np.ndarray
+    _position_rows: np.ndarray
+    _velocity_rows: np.ndarray
+    _z_dependent: np.ndarray
+    _u_dependent: np.ndarray
+
     def __init__(self, report: AssemblyReport, in_world: bool = False, like: ReducedSystem | None = None) -> None:
         model = self.model = report.model
         system = model.system
@@ -262,7 +269,9 @@ class ReducedSystem:
             if size < CLOSED * max(1.0, self.length) or (size < 1e-11 and size >= before):
                 return xi
             before = size
-        raise SolveError(f"the constraints of {self.model.system.name!r} do not close near the state it is linearized at")
+        raise SolveError(
+            f"the constraints of {self.model.system.name!r} do not close near the state it is linearized at"
+        )
 
     def motion(self, x: np.ndarray, effort: np.ndarray | None = None) -> Motion:
         """The motion at x = (z, u), u counted from that of the reference; effort (nv,): added to τ."""
@@ -333,7 +342,7 @@ def _tree_state(tree: Tree, model: AbsoluteModel, q: np.ndarray, v: np.ndarray) 
 
 def _independent(J: np.ndarray, before: np.ndarray) -> np.ndarray:
     """Rows of J, in their order, that are independent of those before them and of the rows `before`."""
-    basis = [row for row in scipy.linalg.orth(before.T).T] if len(before) else []
+    basis = list(scipy.linalg.orth(before.T).T) if len(before) else []
     largest = max(np.abs(J).max(initial=0.0), np.abs(before).max(initial=0.0))
     found = []
     for i, row in enumerate(J):
@@ -341,7 +350,9 @@ def _independent(J: np.ndarray, before: np.ndarray) -> np.ndarray:
         for _ in range(2):
             for e in basis:
                 rest = rest - (e @ rest) * e
-        if np.linalg.norm(rest) > DEPENDENT * max(largest, 1e-300) and np.linalg.norm(rest) > DEPENDENT * np.linalg.norm(row):
+        if np.linalg.norm(rest) > DEPENDENT * max(largest, 1e-300) and np.linalg.norm(
+            rest
+        ) > DEPENDENT * np.linalg.norm(row):
             basis.append(rest / np.linalg.norm(rest))
             found.append(i)
     return np.array(found, dtype=int)

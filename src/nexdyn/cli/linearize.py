@@ -30,7 +30,8 @@ WHAT = Group("What is asked", sort_key=2)
 
 def command(
     name: Annotated[
-        str, Parameter(name="MODEL", help="A scene (.yaml), a robot (.urdf), a demo, or a result (.nc): its last state.")
+        str,
+        Parameter(name="MODEL", help="A scene (.yaml), a robot (.urdf), a demo, or a result (.nc): its last state."),
     ],
     /,
     *,

@@ -14,7 +14,7 @@ from __future__ import annotations
 from nexdyn.constraints import point
 from nexdyn.constraints.pair import PairVelocity
 from nexdyn.constraints.user import FUNCTION, NAN, NAN7, Change, change, moved, seen, size_of
-from nexdyn.kernel import formula, kernel
+from nexdyn.kernel import kernel
 from nexdyn.model.callbacks import call
 from nexdyn.spatial.algebra import T, Vec3, cross
 

@@ -1,15 +1,26 @@
 """Value, gradient and second derivative of every primitive, by its number.
 
 Points on curves and surfaces, rolling and rows of the user's read their numbers in `tables.data`. Where that is None there
-are no such rows, and kernels are compiled without their pages; where it is `Rolls`, with that of rolling alone. A velocity row A v + b has the value 0, the gradient A, the
-rate b and the second derivatives of what it is the rate of, if it were.
+are no such rows, and kernels are compiled without their pages; where it is `Rolls`, with that of rolling alone. A velocity
+row A v + b has the value 0, the gradient A, the rate b, and second derivatives as if it were the rate of a position row.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from nexdyn.constraints import angle, curve, direction, displacement, distance, kinds, rolling, surface, user, user_velocity
+from nexdyn.constraints import (
+    angle,
+    curve,
+    direction,
+    displacement,
+    distance,
+    kinds,
+    rolling,
+    surface,
+    user,
+    user_velocity,
+)
 from nexdyn.constraints.pair import PairVelocity
 from nexdyn.constraints.tables import DATA, NEAR, PRIMITIVE, Rolls
 from nexdyn.generic import defines, generic

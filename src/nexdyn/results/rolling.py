@@ -1,7 +1,7 @@
 """What disks and spheres that roll on a plane did: point of contact, force, lean.
 
-    P = p_B + r (u e − n)/√(1 − u²) − ρ n,   u = n · e = sin(lean)         as in ``constraints.rolling``
-    force = R_A f of the reaction:  normal n · f,  tangential the rest
+P = p_B + r (u e − n)/√(1 − u²) − ρ n,   u = n · e = sin(lean)         as in ``constraints.rolling``
+force = R_A f of the reaction:  normal n · f,  tangential the rest
 """
 
 from __future__ import annotations
@@ -45,7 +45,13 @@ def rolling(result: Result, name: str, rows: Any = slice(None)) -> dict[str, np.
     f = np.einsum("nij,nj->ni", R_A, observed.take("reaction", observed.labels.dims["joint"].index(name))[rows, :3])
     normal = np.einsum("ni,ni->n", n, f)
     tangential = np.linalg.norm(f - normal[:, None] * n, axis=1)
-    return {"point": point, "force": f, "normal": normal, "tangential": tangential, "lean": np.arcsin(np.clip(u, -1.0, 1.0))}
+    return {
+        "point": point,
+        "force": f,
+        "normal": normal,
+        "tangential": tangential,
+        "lean": np.arcsin(np.clip(u, -1.0, 1.0)),
+    }
 
 
 _SAYS = {
@@ -73,7 +79,5 @@ def rolling_at_end(result: Result) -> list[dict[str, Any]]:
     rows = []
     for name in rolling_joints(result.system):
         found = rolling(result, name, slice(-1, None))
-        rows.append(
-            {"joint": name} | {key: x[0].tolist() if x.ndim == 2 else float(x[0]) for key, x in found.items()}
-        )
+        rows.append({"joint": name} | {key: x[0].tolist() if x.ndim == 2 else float(x[0]) for key, x in found.items()})
     return rows

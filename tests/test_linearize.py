@@ -1,0 +1,228 @@
+"""Linearizations: closed forms, a published bicycle, another engine's differences, what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nexdyn as nx
+from nexdyn.cli import main
+from nexdyn.errors import InputError
+
+G = 9.81
+BICYCLE = [
+    -0.77534188219585 + 4.46486771378823j, -0.77534188219585 - 4.46486771378823j, -0.32286642900409,
+    -14.07838969279822,
+]  # fmt: skip
+WEAVE, CAPSIZE = 4.29238253634111, 6.02426201538837
+
+
+def pendulum(damping: float = 0.0, q0: float = 0.0) -> nx.System:
+    system = nx.System("pendulum", gravity=(0, 0, -G))
+    rod = system.add_body("rod", mass=2.0, inertia=(0.1, 0.2, 0.3), position=(0, 0, -0.5))
+    system.add_joint(nx.Revolute("hinge", system.ground, rod, at=(0, 0, 0), axis=(0, 1, 0), damping=damping, q0=q0))
+    return system
+
+
+def cart_pole() -> nx.System:
+    system = nx.System("cart-pole", gravity=(0, 0, -G))
+    cart = system.add_body("cart", mass=3.0, inertia=(1, 1, 1))
+    pole = system.add_body("pole", mass=0.5, inertia=(0.02, 0.03, 0.01), position=(0, 0, 0.4))
+    system.add_joint(nx.Prismatic("rail", system.ground, cart, axis=(1, 0, 0)))
+    system.add_joint(nx.Revolute("pivot", cart, pole, at=(0, 0, 0), axis=(0, 1, 0)))
+    system.add_measure(nx.PointPosition("tip", system.add_marker("end", pole, position=(0, 0, 0.4))))
+    return system
+
+
+def test_a_damped_pendulum_has_the_eigenvalues_of_its_equation() -> None:
+    J, k = 0.2 + 2 * 0.25, 2 * G * 0.5
+    lin = nx.linearize(pendulum(0.3), inputs=["hinge"])
+    assert lin.states == ["hinge", "hinge.rate"]
+    assert lin.A == pytest.approx(np.array([[0, 1], [-k / J, -0.3 / J]]), abs=1e-11)
+    assert lin.B == pytest.approx(np.array([[0], [1 / J]]), abs=1e-12)
+    assert lin.C == pytest.approx(np.eye(2)) and lin.D.shape == (2, 1)
+    (mode,) = lin.modes
+    assert mode.natural_frequency == pytest.approx(np.sqrt(k / J) / (2 * np.pi), rel=1e-11)
+    assert mode.damping_ratio == pytest.approx(0.3 / (2 * np.sqrt(k * J)), rel=1e-10)
+    assert mode.shape["hinge"] == 1.0 and lin.stable and lin.error < 1e-10
+    up = nx.linearize(pendulum(), q0={"hinge": np.pi})
+    assert not up.stable and up.eigenvalues[0] == pytest.approx(np.sqrt(k / J), rel=1e-10)
+
+
+def test_a_cart_pole_is_that_of_the_textbook() -> None:
+    m, M, l, J = 0.5, 3.0, 0.4, 0.03 + 0.5 * 0.16
+    lin = nx.linearize(cart_pole(), inputs=["rail", "pole.fx"], outputs=["rail", "tip.x", "pivot.rate", "tip"])
+    D = (M + m) * J - (m * l) ** 2
+    A = np.zeros((4, 4))
+    A[:2, 2:] = np.eye(2)
+    A[2, 1], A[3, 1] = -((m * l) ** 2) * G / D, (M + m) * m * G * l / D
+    assert lin.states == ["rail", "pivot", "rail.rate", "pivot.rate"] and lin.ignored == []
+    assert lin.A == pytest.approx(A, abs=1e-10)
+    assert lin.B[:, 0] == pytest.approx(np.array([0, 0, J, -m * l]) / D, abs=1e-11)
+    force = np.array([1.0, l])  # on cart and pivot, of a force at the pole's origin
+    assert lin.B[2:, 1] == pytest.approx(np.linalg.solve([[M + m, m * l], [m * l, J]], force), abs=1e-11)
+    assert lin.outputs == ["rail", "tip.x", "pivot.rate", "tip.x", "tip.y", "tip.z"]
+    assert lin.C[1] == pytest.approx([1, 0.8, 0, 0], abs=1e-11)
+    assert lin.C[2] == pytest.approx([0, 0, 0, 1], abs=1e-11)
+
+
+def test_a_loop_and_its_open_twin_are_the_same_pendulum() -> None:
+    # two bars of a parallelogram that carry a third: one degree of freedom
+    system = nx.System("swing", gravity=(0, 0, -G))
+    left, right = (
+        system.add_body(name, mass=1.0, inertia=(0.1, 0.1, 0.1), position=(x, 0, -0.5))
+        for name, x in (("left", 0), ("right", 2))
+    )
+    seat = system.add_body("seat", mass=3.0, inertia=(0.2, 0.7, 0.5), position=(1, 0, -1))
+    y = {"axis": (0, 1, 0)}
+    system.add_joint(nx.Revolute("A", system.ground, left, at=(0, 0, 0), **y))
+    system.add_joint(nx.Revolute("B", left, seat, at=(0, 0, -1), **y))
+    system.add_joint(nx.Revolute("C", right, seat, at=(2, 0, -1), **y))
+    system.add_joint(nx.Revolute("D", system.ground, right, at=(2, 0, 0), **y))
+    lin = nx.linearize(system, inputs=["D"])
+    J, k = 2 * (0.1 + 0.25) + 3.0, (2 * 0.5 + 3.0) * G
+    assert lin.eigenvalues.imag == pytest.approx([np.sqrt(k / J), -np.sqrt(k / J)], rel=1e-9)
+    assert abs(lin.B).max() == pytest.approx(1 / J, rel=1e-9)
+
+
+def test_a_tree_agrees_with_the_derivatives_of_pinocchio() -> None:
+    pin = pytest.importorskip("pinocchio")
+    system = nx.System("chain", gravity=(0, 0, -G))
+    model, parent, body = pin.Model(), 0, system.ground
+    model.gravity.linear = np.array([0, 0, -G])
+    axes = ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    place = np.zeros(3)
+    for i, axis in enumerate(axes):
+        link = system.add_body(
+            f"link{i}", mass=1.0 + i, inertia=(0.1, 0.2, 0.15), position=place + np.array([0.0, 0.2, -0.3])
+        )
+        system.add_joint(nx.Revolute(f"joint{i}", body, link, at=place, axis=axis, damping=0.1))
+        at = np.zeros(3) if i == 0 else np.array([0.1, 0.0, -0.6])
+        joint = pin.JointModelRevoluteUnaligned(np.array(axis))
+        parent = model.addJoint(parent, joint, pin.SE3(np.eye(3), at), f"joint{i}")
+        inertia = pin.Inertia(1.0 + i, np.array([0, 0.2, -0.3]), np.diag([0.1, 0.2, 0.15]))
+        model.appendBodyToJoint(parent, inertia, pin.SE3.Identity())
+        body, place = link, place + np.array([0.1, 0.0, -0.6])
+    q, v = np.array([0.3, -0.4, 0.2]), np.array([0.5, 1.0, -0.7])
+    data = model.createData()
+    pin.computeABADerivatives(model, data, q, v, -0.1 * v)
+    names = [f"joint{i}" for i in range(3)]
+    lin = nx.linearize(
+        system, q0=dict(zip(names, q, strict=True)), v0=dict(zip(names, v, strict=True)), inputs=names, frozen=True,
+        ignore=False,
+    )  # fmt: skip
+    assert lin.A[3:, :3] == pytest.approx(data.ddq_dq, abs=1e-9)
+    assert lin.A[3:, 3:] == pytest.approx(data.ddq_dv - 0.1 * data.Minv, abs=1e-9)
+    assert lin.B[3:] == pytest.approx(data.Minv, abs=1e-10)
+
+
+@pytest.fixture(scope="module")
+def bicycle() -> nx.Linearization:
+    return nx.linearize(nx.load("bicycle"), outputs=["steer"])
+
+
+def test_the_bicycle_has_the_published_eigenvalues(bicycle: nx.Linearization) -> None:
+    for expected in BICYCLE:
+        assert np.abs(bicycle.eigenvalues - expected).min() < 1e-9
+    assert bicycle.states == ["ride.rx", "steer", "ride.wx", "rear-hub.rate", "steer.rate"]
+    assert bicycle.ignored == ["ride.rz", "ride.px", "ride.py", "rear-hub", "front-hub"]
+    assert bicycle.stable and bicycle.error < 1e-9
+    assert np.abs(bicycle.eigenvalues).min() < 1e-9  # another speed is another steady motion
+
+
+def test_a_mode_is_a_motion_that_can_be_seen(bicycle: nx.Linearization) -> None:
+    (weave,) = [k for k, mode in enumerate(bicycle.modes) if mode.frequency > 0.0]
+    result = bicycle.motion(weave, amplitude=0.05, periods=1.0, samples=24)
+    steer = result.joint_position("steer").values
+    assert len(result.t) == 25 and float(result.t[-1]) == pytest.approx(1 / bicycle.modes[weave].frequency)
+    assert np.abs(steer).max() == pytest.approx(0.05, rel=1e-6)
+    assert steer[0] == pytest.approx(steer[-1], abs=1e-9)
+    x = result.position("frame").values[:, 0]
+    assert x[-1] - x[0] == pytest.approx(5.0 * float(result.t[-1]), rel=1e-2)
+    floor = result.rolling("front-tyre").point.values[:, 2]
+    assert np.abs(floor).max() < 1e-10
+    with pytest.raises(InputError, match=r"mode 9 does not exist"):
+        bicycle.motion(9)
+
+
+@pytest.mark.slow
+def test_the_bicycle_gets_stable_and_unstable_at_the_published_speeds() -> None:
+    swept = nx.stability(nx.load("bicycle"), "speed", [2.0, 4.0, 5.0, 7.0])
+    weave, capsize = swept.limits
+    assert weave.value == pytest.approx(WEAVE, abs=1e-9) and weave.gets_stable and weave.eigenvalue.imag > 1.0
+    assert capsize.value == pytest.approx(CAPSIZE, abs=1e-9) and not capsize.gets_stable
+    assert "oscillation" in str(swept) and swept.eigenvalues.shape[0] == 4
+
+
+@pytest.mark.parametrize(("kind", "factor"), [("disk", 1 / 3), ("hoop", 1 / 4)])
+def test_a_disk_that_rolls_upright_falls_below_the_published_speed(kind: str, factor: float) -> None:
+    r, m = 0.3, 2.0
+    axial = m * r**2 * (0.5 if kind == "disk" else 1.0)
+    system = nx.System(kind, gravity=(0, 0, -G))
+    system.parameter("speed", 1.0)
+    body = system.add_body("disk", mass=m, inertia=(axial / 2, axial, axial / 2), position=(0, 0, r))
+    speed = f"=speed/{r}"
+    system.add_joint(nx.Free("free", system.ground, body, v0=(0, speed, 0, "=speed", 0, 0)))
+    system.add_joint(nx.RollingDisk("edge", system.ground, body, radius=r, axis_b=(0, 1, 0)))
+    critical = np.sqrt(G * r * factor)
+    for x, stable in ((0.97 * critical, False), (1.03 * critical, True)):
+        lin = nx.linearize(system.with_parameters({"speed": x}))
+        assert lin.stable is stable
+    (limit,) = nx.stability(system, "speed", [0.5 * critical, 1.5 * critical]).limits
+    assert limit.value == pytest.approx(critical, rel=1e-9) and limit.gets_stable
+
+
+def test_a_run_can_be_linearized_about_its_end() -> None:
+    system = pendulum(3.0, q0=0.2)
+    result = nx.simulate(system, 30.0, nx.DormandPrince())
+    assert nx.linearize(system, result).A == pytest.approx(nx.linearize(pendulum(3.0)).A, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"q0": {"hinge": 0.3}}, r"'pendulum' is no equilibrium: hinge\.rate changes by"),
+        ({"v0": {"hinge": 0.3}}, r"'pendulum' is no steady motion: "),
+        ({"inputs": ["hing"]}, r"no input 'hing'; did you mean 'hinge'"),
+        ({"outputs": ["tip"]}, r"no output 'tip'.* hinge"),
+        ({"at": 3}, r"at is 3; the report of nx\.assemble, or a Result, is needed"),
+    ],
+)
+def test_what_cannot_be_linearized_is_named(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        nx.linearize(pendulum(), **options)
+
+
+def test_frozen_takes_a_state_that_moves_on() -> None:
+    J, k = 0.2 + 2 * 0.25, 2 * G * 0.5
+    lin = nx.linearize(pendulum(), q0={"hinge": 0.3}, frozen=True)
+    assert lin.A[1, 0] == pytest.approx(-k / J * np.cos(0.3), rel=1e-10)
+
+
+def test_the_command_says_the_eigenvalues(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["linearize", "bicycle", "--speed", "5", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    found = np.array([complex(*pair) for pair in said["eigenvalues"]])
+    for expected in BICYCLE:
+        assert np.abs(found - expected).min() < 1e-9
+    assert said["stable"] is True and "steer" in said["states"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["cart", "--speed", "5"], "speed"),
+        (["bicycle", "--sweep", "speed=5"], "write PARAMETER=FROM:TO:COUNT"),
+        (["bicycle", "--sweep", "sped=1:2:3"], "did you mean 'speed'"),
+        (["bicycle", "--input", "ster"], "did you mean 'steer'"),
+    ],
+)
+def test_the_command_names_what_it_cannot_use(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["linearize", *arguments]) == 2
+    assert message in capsys.readouterr().err
