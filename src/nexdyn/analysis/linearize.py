@@ -47,6 +47,10 @@ SAME = 1e-5
 """Most by which two linearizations of a steady motion may differ, beside their largest entry."""
 AHEAD = 0.7
 """How far ahead a steady motion is looked at again, in rad or lengths of its fastest part."""
+NEUTRAL = 1e-5
+"""Eigenvalues below this part of the largest count as 0, where limits of stability are looked for."""
+UNDAMPED = 1e-9
+"""Damping ratio below which an oscillation counts as undamped there."""
 COMPONENTS = ("fx", "fy", "fz", "mx", "my", "mz")
 
 
@@ -214,11 +218,41 @@ def linearize(
     if not isinstance(system, System):
         raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
     report = _report(system, at, t, q0, v0)
-    reduced, moving = _reference(system, report, frozen)
+    first: InputError | None = None
+    for in_world in (False, True):
+        reduced = ReducedSystem(report, in_world)
+        moving = bool(np.abs(reduced.v0).max(initial=0.0) > 1e-9)
+        try:
+            return _about(system, reduced, moving, inputs, outputs, ignore, frozen)
+        except UnsteadyError as error:
+            first = first or InputError(str(error))
+            if not moving:
+                break
+    assert first is not None
+    raise first
+
+
+class UnsteadyError(InputError):
+    """A state that is neither equilibrium nor steady motion in the coordinates at hand."""
+
+
+def _about(
+    system: System, reduced: ReducedSystem, moving: bool, inputs: Sequence[str], outputs: Sequence[str] | None,
+    ignore: bool | None, frozen: bool,
+) -> Linearization:  # fmt: skip
+    """The linearization about the reference of `reduced`. UnsteadyError where it is not steady."""
     names = state_names(reduced)
     wanted = list(outputs) if outputs is not None else []
     C_rows = [_output(reduced, name) for name in wanted]
     entries = [_input(reduced, name) for name in inputs]
+    off, where = _unsteady(reduced)
+    if off > 1.0 and not frozen:
+        what = "steady motion" if moving else "equilibrium"
+        advice = "give it one, by q0, v0 or at" if moving else "nx.equilibrium finds one"
+        raise UnsteadyError(
+            f"the state of {system.name!r} is no {what}: {where}; {advice}, or take frozen=True for the deviations from the "
+            f"motion through it"
+        )
 
     def f(x: np.ndarray) -> np.ndarray:
         motion = reduced.motion(x)
@@ -279,25 +313,6 @@ def _report(system: System, at: Any, t: float, q0: Any, v0: Any) -> AssemblyRepo
     )  # fmt: skip
 
 
-def _reference(system: System, report: AssemblyReport, frozen: bool) -> tuple[ReducedSystem, bool]:
-    """The reduced system in coordinates in which the reference is steady, and whether it moves."""
-    reduced = ReducedSystem(report)
-    moving = bool(np.abs(reduced.v0).max(initial=0.0) > 1e-9)
-    off, where = _unsteady(reduced)
-    if off <= 1.0 or frozen:
-        return reduced, moving
-    if moving:
-        in_world = ReducedSystem(report, in_world=True)
-        if _unsteady(in_world)[0] <= 1.0:
-            return in_world, True
-    what = "steady motion" if moving else "equilibrium"
-    advice = "give it one, by q0, v0 or at" if moving else "nx.simulate with damping finds a stable one"
-    raise InputError(
-        f"the state of {system.name!r} is no {what}: {where}; {advice}, or take frozen=True for the deviations from the motion "
-        f"through it"
-    )
-
-
 def _unsteady(reduced: ReducedSystem) -> tuple[float, str]:
     """The largest acceleration beside what counts as none, and where it is."""
     rate = reduced.motion(np.zeros(reduced.size)).rate[len(reduced.z) :]
@@ -310,7 +325,7 @@ def _unsteady(reduced: ReducedSystem) -> tuple[float, str]:
 
 
 def _check_steady(system: System, here: ReducedSystem, keep: np.ndarray, Pi: np.ndarray, A: np.ndarray) -> None:
-    """InputError where the mechanism further along the reference is another."""
+    """UnsteadyError where the mechanism further along the reference is another."""
     ahead = here.ahead(AHEAD / max(1.0, float(np.abs(here.v0).max())))
     off, where = _unsteady(ahead)
     if off <= 10.0:
@@ -321,7 +336,7 @@ def _check_steady(system: System, here: ReducedSystem, keep: np.ndarray, Pi: np.
         if change <= SAME * max(1.0, float(np.abs(A).max(initial=0.0))):
             return
         where = f"its linearization changes by {change:.3g} as it goes on"
-    raise InputError(
+    raise UnsteadyError(
         f"the state of {system.name!r} is no steady motion: {where}; take frozen=True for the deviations from the motion through "
         f"it, as if they knew no time"
     )
@@ -612,7 +627,7 @@ def stability(system: System, parameter: str, values: Sequence[float], **options
     """Linearize `system` over `values` of a parameter and find where modes get stable or unstable, to rounding.
 
     values: increasing; a crossing and its return between two of them are not seen. options: as for `nx.linearize`, without
-    `at`. Directions in which other steady motions lie, like another speed, are left out.
+    `at`. Eigenvalues that are 0 throughout, of directions in which other steady motions lie, like another speed, do not count.
     """
     if parameter not in system.parameters:
         raise unknown("parameter", parameter, list(system.parameters))
@@ -627,50 +642,52 @@ def stability(system: System, parameter: str, values: Sequence[float], **options
         return first.at_another(ReducedSystem(report, like=first.reduced))
 
     found = [first.A, *(matrix(x) for x in at[1:].tolist())]
-    Q = _others(found)
-
-    def across(x: float) -> np.ndarray:
-        return np.asarray(Q.T @ matrix(x) @ Q)
-
-    parts = [Q.T @ A @ Q for A in found]
+    zeros = min(_zeros(scipy.linalg.eigvals(A)) for A in found)
     limits: list[StabilityLimit] = []
     for k in range(len(at) - 1):
-        limits += _crossings(across, float(at[k]), float(at[k + 1]), parts[k], parts[k + 1])
-    return StabilitySweep(parameter, at, np.array([_sorted(scipy.linalg.eigvals(A)) for A in parts]), limits)
+        limits += _crossings(matrix, float(at[k]), float(at[k + 1]), found[k], found[k + 1], zeros)
+    return StabilitySweep(parameter, at, np.array([_sorted(scipy.linalg.eigvals(A)) for A in found]), limits)
 
 
-def _others(found: list[np.ndarray]) -> np.ndarray:
-    """An orthonormal basis across the directions that all matrices map to 0."""
-    size = max(1.0, max(float(np.abs(A).max(initial=0.0)) for A in found))
-    _, s, Vt = scipy.linalg.svd(np.concatenate(found))
-    return np.asarray(Vt[s > 1e-8 * size].T)
+def _zeros(values: np.ndarray) -> int:
+    """How many eigenvalues are 0 but for rounding, which a double one is to its root."""
+    return int((np.abs(values) < NEUTRAL * max(1.0, float(np.abs(values).max(initial=0.0)))).sum())
+
+
+def _unstable(values: np.ndarray) -> int:
+    return int((values.real > NEUTRAL * max(1.0, float(np.abs(values).max(initial=0.0)))).sum())
 
 
 def _crossings(
-    across: Callable[[float], np.ndarray], a: float, b: float, A: np.ndarray, B: np.ndarray
+    matrix: Callable[[float], np.ndarray], a: float, b: float, A: np.ndarray, B: np.ndarray, zeros: int
 ) -> list[StabilityLimit]:
+    """Between a and b. Of det(λ − A) = λ^zeros (… + c λ⁰), c changes its sign where a real mode crosses."""
     found = []
     start, end = scipy.linalg.eigvals(A), scipy.linalg.eigvals(B)
-    if np.linalg.det(A) * np.linalg.det(B) < 0.0:
-        x = scipy.optimize.brentq(lambda x: float(np.linalg.det(across(x))), a, b, xtol=1e-13, rtol=1e-14)
-        before, after = int((start.real > 0.0).sum()), int((end.real > 0.0).sum())
-        found.append(StabilityLimit(float(x), 0.0 + 0.0j, after < before))
-    pairs = [values[values.imag > 1e-9] for values in (start, end)]
+
+    def last(A: np.ndarray) -> float:
+        return float(np.real(np.poly(A)[len(A) - zeros]))
+
+    if last(A) * last(B) < 0.0:
+        x = scipy.optimize.brentq(lambda x: last(matrix(x)), a, b, xtol=1e-13, rtol=1e-14)
+        found.append(StabilityLimit(float(x), 0.0 + 0.0j, _unstable(end) < _unstable(start)))
+    pairs = [values[values.imag > NEUTRAL] for values in (start, end)]
     if len(pairs[0]) == len(pairs[1]):
         cost = np.abs(pairs[0][:, None] - pairs[1][None, :])
         for i, j in zip(*scipy.optimize.linear_sum_assignment(cost), strict=True):
             one, other = complex(pairs[0][i]), complex(pairs[1][j])
-            if one.real * other.real < 0.0:
-                found.append(_crossing_of_pair(across, a, b, one, other))
+            clear = min(abs(one.real) / abs(one), abs(other.real) / abs(other)) > UNDAMPED
+            if clear and one.real * other.real < 0.0:
+                found.append(_crossing_of_pair(matrix, a, b, one, other))
     return sorted(found, key=lambda limit: limit.value)
 
 
 def _crossing_of_pair(
-    across: Callable[[float], np.ndarray], a: float, b: float, one: complex, other: complex
+    matrix: Callable[[float], np.ndarray], a: float, b: float, one: complex, other: complex
 ) -> StabilityLimit:
     def nearest(x: float) -> complex:
         guess = one + (other - one) * (x - a) / (b - a)
-        values = scipy.linalg.eigvals(across(x))
+        values = scipy.linalg.eigvals(matrix(x))
         values = values[values.imag > 0.0]
         return complex(values[int(np.abs(values - guess).argmin())])
 

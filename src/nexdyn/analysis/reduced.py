@@ -11,8 +11,8 @@ lengths of others. Position rows C = 0 leave some of them independent, z; all ro
 
 The reference moves on with its velocity v₀, and ξ counts from where it is: θ̇ = Jᵣ⁻¹(θ) (ω − exp(−θ) ω₀), ḋ = R v − R₀ v₀.
 About a steady motion, seen in coordinates that it does not change, this is a system without time. A body that spins about
-its axis of symmetry is seen steady in the world's axes, not its own: R = exp φ R₀, φ̇ = Jₗ⁻¹(φ) (ω − exp(φ) ω₀), in which
-its velocities are then counted too.
+its axis of symmetry is not steady in its own axes, but in axes exp φ that deviate with it and do not spin: R = exp φ R₀(t),
+velocities u = R₀ω, R₀v are counted in these axes, φ̇ = Jᵣ⁻¹(φ) (u − u₀), u̇ = R₀ (ω̇ + ω₀ × ω), likewise for v.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Motion(NamedTuple):
 class ReducedSystem:
     """The dynamics ẋ = f(x) of a system about the state of an assembly report; see the module.
 
-    in_world: whether floating bodies are seen in the world's axes. z, u: which coordinates and velocities of the tree are
+    in_world: whether floating bodies are seen in axes that do not spin with them. z, u: which coordinates and velocities of the tree are
     independent; chosen by pivoting, or as in `like`.
     """
 
@@ -92,11 +92,12 @@ class ReducedSystem:
             self._position_rows, self._velocity_rows = like._position_rows, like._velocity_rows
             self._z_dependent, self._u_dependent = like._z_dependent, like._u_dependent
             return
-        J = self._row_jacobian(self.q0)
+        T = self.transmission(self.q0)
+        J, size = self._rows_at(self.bodies(self.q0), T), float(np.abs(T).max(initial=1.0))
         first, slips = np.flatnonzero(model.positional), np.flatnonzero(~model.positional)
-        self._position_rows = first[_independent(J[first], np.zeros((0, n)))]
+        self._position_rows = first[_independent(J[first], np.zeros((0, n)), size)]
         self._velocity_rows = np.concatenate(
-            [self._position_rows, slips[_independent(J[slips], J[self._position_rows])]]
+            [self._position_rows, slips[_independent(J[slips], J[self._position_rows], size)]]
         )
         weight = np.ones(n)
         for _, j, free in self._balls:
@@ -120,7 +121,7 @@ class ReducedSystem:
         """Rows of the model that are independent, those of the tree's own joints among them."""
         J = np.asarray(self.model.jacobian(self.bodies(self.q0), self.t, self._near.copy()) @ np.eye(self.model.nv))
         order = np.argsort(~self.model.positional, kind="stable")
-        return np.sort(order[_independent(J[order], np.zeros((0, J.shape[1])))])
+        return np.sort(order[_independent(J[order], np.zeros((0, J.shape[1])), float(np.abs(J).max(initial=0.0)))])
 
     def ahead(self, time: float) -> ReducedSystem:
         """The same after the reference has moved on for `time` [s]."""
@@ -145,7 +146,7 @@ class ReducedSystem:
 
     def seen(self, motion: Motion) -> np.ndarray:
         """Velocities (nv,) of a motion as they are counted, from those of the reference."""
-        return self._seen(motion.q, motion.v) - self._seen(self.q0, self.v0)
+        return self._seen(motion.v) - self._seen(self.v0)
 
     # --- charts -----------------------------------------------------------------------------------------------------
 
@@ -180,7 +181,7 @@ class ReducedSystem:
         for k, j, free in self._balls:
             R, phi = rotation_matrix(q[k : k + 4]), xi[j : j + 3]
             world = self._world(free)
-            S[j : j + 3, j : j + 3] = right_jacobian_inverse(-phi) @ R if world else right_jacobian_inverse(phi)
+            S[j : j + 3, j : j + 3] = right_jacobian_inverse(phi) @ (self._turn0[k] if world else np.eye(3))
             if free:
                 S[j + 3 : j + 6, j + 3 : j + 6] = R
         return S
@@ -192,29 +193,27 @@ class ReducedSystem:
             phi, R, R0 = xi[j : j + 3], rotation_matrix(q[k : k + 4]), self._turn0[k]
             w, w0 = v[j : j + 3], self.v0[j : j + 3]
             if self._world(free):
-                E = R @ R0.T
-                rate[j : j + 3] = right_jacobian_inverse(-phi) @ (R @ w - E @ (R0 @ w0))
+                rate[j : j + 3] = right_jacobian_inverse(phi) @ (R0 @ (w - w0))
             else:
                 rate[j : j + 3] = right_jacobian_inverse(phi) @ (w - R.T @ (R0 @ w0))
             if free:
                 rate[j + 3 : j + 6] = R @ v[j + 3 : j + 6] - R0 @ self.v0[j + 3 : j + 6]
         return rate
 
-    def _seen(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Velocities as they are counted: of bodies that are seen so, in the world's axes."""
+    def _seen(self, v: np.ndarray) -> np.ndarray:
+        """Velocities as they are counted, u = R₀ω, R₀v of bodies that are seen so."""
         out = v.copy()
         for k, j, free in self._balls:
             if self._world(free):
-                R = rotation_matrix(q[k : k + 4])
-                out[j : j + 3], out[j + 3 : j + 6] = R @ v[j : j + 3], R @ v[j + 3 : j + 6]
+                out[j : j + 3], out[j + 3 : j + 6] = self._turn0[k] @ v[j : j + 3], self._turn0[k] @ v[j + 3 : j + 6]
         return out
 
-    def _turns(self, q: np.ndarray) -> np.ndarray:
+    def _turns(self) -> np.ndarray:
         """B (nv, nv): v = B (velocities as they are counted)."""
         B = np.eye(self.tree.nv)
         for k, j, free in self._balls:
             if self._world(free):
-                B[j : j + 3, j : j + 3] = B[j + 3 : j + 6, j + 3 : j + 6] = rotation_matrix(q[k : k + 4]).T
+                B[j : j + 3, j : j + 3] = B[j + 3 : j + 6, j + 3 : j + 6] = self._turn0[k].T
         return B
 
     # --- the tree among the bodies ----------------------------------------------------------------------------------
@@ -240,11 +239,8 @@ class ReducedSystem:
         n = self.tree.nv
         return self.body_velocities(q, np.eye(n))[:, 1:].reshape(n, -1).T
 
-    def _row_jacobian(self, q: np.ndarray) -> np.ndarray:
-        """J = Cq T (nc, nv) of all rows; those that the tree fulfils are 0."""
-        return self._rows_at(self.bodies(q), self.transmission(q))
-
     def _rows_at(self, poses: np.ndarray, T: np.ndarray) -> np.ndarray:
+        """J = Cq T (nc, nv) of all rows; those that the tree fulfils are 0."""
         Cq = self.model.jacobian(poses, self.t, self._near.copy())
         return np.asarray(Cq @ T)
 
@@ -283,9 +279,9 @@ class ReducedSystem:
         near = self._near.copy()
         J_all = self._rows_at(poses, T)
         J, nu = J_all[self._velocity_rows], model.nu(t, poses)[self._velocity_rows]
-        B = self._turns(q)
+        B = self._turns()
         seen = np.zeros(tree.nv)
-        seen[self.u] = self._seen(self.q0, self.v0)[self.u] + x[nz:]
+        seen[self.u] = self._seen(self.v0)[self.u] + x[nz:]
         if len(J):
             JB = J @ B
             seen[self._u_dependent] = np.linalg.solve(JB[:, self._u_dependent], nu - JB @ seen)
@@ -297,14 +293,12 @@ class ReducedSystem:
             tau = tau + effort
         a = self._accelerated(q, v, V, poses, near, tau, J)
         rate = self._rate(q, v, xi)
-        a_seen = a
-        if self.in_world:
-            a_seen = a.copy()
-            for k, j, free in self._balls:
-                if free:
-                    R, w = rotation_matrix(q[k : k + 4]), v[j : j + 3]
-                    a_seen[j : j + 3] = R @ a[j : j + 3]
-                    a_seen[j + 3 : j + 6] = R @ (a[j + 3 : j + 6] + np.cross(w, v[j + 3 : j + 6]))
+        a_seen = a.copy()
+        for k, j, free in self._balls:
+            if self._world(free):
+                R0, w0 = self._turn0[k], self.v0[j : j + 3]
+                for part in (slice(j, j + 3), slice(j + 3, j + 6)):
+                    a_seen[part] = R0 @ (a[part] + np.cross(w0, v[part]))
         return Motion(q, xi, v, a, np.concatenate([rate[self.z], a_seen[self.u]]))
 
     def _accelerated(
@@ -340,19 +334,17 @@ def _tree_state(tree: Tree, model: AbsoluteModel, q: np.ndarray, v: np.ndarray) 
     return out_q, out_v
 
 
-def _independent(J: np.ndarray, before: np.ndarray) -> np.ndarray:
-    """Rows of J, in their order, that are independent of those before them and of the rows `before`."""
+def _independent(J: np.ndarray, before: np.ndarray, size: float) -> np.ndarray:
+    """Rows of J, in their order, that are independent of those before them and of the rows `before`; entries beside `size`
+    that rounding leaves are zeros."""
     basis = list(scipy.linalg.orth(before.T).T) if len(before) else []
-    largest = max(np.abs(J).max(initial=0.0), np.abs(before).max(initial=0.0))
     found = []
     for i, row in enumerate(J):
         rest = row
         for _ in range(2):
             for e in basis:
                 rest = rest - (e @ rest) * e
-        if np.linalg.norm(rest) > DEPENDENT * max(largest, 1e-300) and np.linalg.norm(
-            rest
-        ) > DEPENDENT * np.linalg.norm(row):
+        if np.linalg.norm(rest) > DEPENDENT * max(size, float(np.linalg.norm(row))):
             basis.append(rest / np.linalg.norm(rest))
             found.append(i)
     return np.array(found, dtype=int)
