@@ -5,8 +5,7 @@ from __future__ import annotations
 from cyclopts import App
 
 from nexdyn import __version__
-from nexdyn.cli import check, completion, convert, demos, equilibrium, info, plot, run, sweep, view
-from nexdyn.cli import check, completion, convert, demos, equilibrium, info, linearize, plot, run, view
+from nexdyn.cli import check, completion, convert, demos, equilibrium, info, linearize, plot, run, sweep, view
 
 EXAMPLES = """\
 Examples:
@@ -36,6 +35,5 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-for page in (run, view, plot, check, sweep, equilibrium, info, convert, demos, completion):
-for page in (run, view, plot, check, equilibrium, linearize, info, convert, demos, completion):
+for page in (run, view, plot, check, sweep, equilibrium, linearize, info, convert, demos, completion):
     app.command(page.command, help_epilogue=page.EXAMPLES, name=page.NAME)
