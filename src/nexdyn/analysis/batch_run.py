@@ -17,6 +17,7 @@ import numpy as np
 from nexdyn.analysis.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.errors import InputError, SingularError
 from nexdyn.forces.kinds import APPLIED, PLANE_CONTACT
+from nexdyn.forces.tables import ForceTables
 from nexdyn.integrate.methods import FixedStep, SemiImplicitEuler
 from nexdyn.integrate.problem import OK
 from nexdyn.integrate.tableaus import EULER
@@ -97,6 +98,9 @@ class Done(NamedTuple):
 def stack(values: list[Any]) -> Any:
     """A nest of named tuples from one of each system: floats become lanes, all else is the first's."""
     first = values[0]
+    if isinstance(first, ForceTables):
+        lanes = {name: stack([getattr(value, name) for value in values]) for name in ("frames", "data")}
+        return first._replace(**lanes)
     if isinstance(first, tuple):
         return type(first)(*(stack([value[k] for value in values]) for k in range(len(first))))
     if isinstance(first, np.ndarray) and first.dtype == float:

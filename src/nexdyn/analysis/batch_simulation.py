@@ -73,6 +73,7 @@ def runs_in_lanes(system: System, method: Method, dynamics: str) -> bool:
         isinstance(method, FixedStep)
         and dynamics in ("aba", "crba")
         and not needs_rows(system)
+        and not getattr(system, "events", None)
         and all(force.code in IN_LANES for force in system.forces.values())
     )
 
