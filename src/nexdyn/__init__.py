@@ -47,8 +47,8 @@ _HOMES = {
         "RollingSphere", "Spherical", "Universal", "UserConstraint", "VelocityConstraint",
     ),
     "nexdyn.forces": (
-        "AppliedForce", "Bushing", "ForceTable", "JointForce", "PlaneContact", "PointSpring", "TorsionSpring", "UserForce",
-        "UserJointForce",
+        "AppliedForce", "Bushing", "Controller", "ForceTable", "JointForce", "PlaneContact", "PointSpring", "PositionActuator",
+        "TorqueActuator", "TorsionSpring", "UserForce", "UserJointForce", "VelocityActuator",
     ),
     "nexdyn.integrate.methods": (
         "Baumgarte", "DormandPrince", "ExplicitEuler", "HHT", "ImplicitEuler", "IndexOne", "Loops", "Partitioning",
@@ -122,13 +122,17 @@ if TYPE_CHECKING:
     from nexdyn.forces import (
         AppliedForce,
         Bushing,
+        Controller,
         ForceTable,
         JointForce,
         PlaneContact,
         PointSpring,
+        PositionActuator,
+        TorqueActuator,
         TorsionSpring,
         UserForce,
         UserJointForce,
+        VelocityActuator,
     )
     from nexdyn.integrate.methods import (
         HHT,

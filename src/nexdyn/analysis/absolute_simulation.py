@@ -24,6 +24,7 @@ from nexdyn.analysis.assemble import assemble, mechanism_length
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.errors import InputError, NexDynWarning, SolveError
+from nexdyn.forces.states import refuse_states
 from nexdyn.integrate.methods import HHT
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.model.callbacks import failure
@@ -57,6 +58,7 @@ class BodySimulation:
     ) -> None:
         if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
+        refuse_states(system, type(method).__name__)
         self.system, self.method, self.output_every = system, method, output_every
         self._alpha = method.alpha if isinstance(method, HHT) else 0.0
         self.t = 0.0

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from nexdyn.analysis.absolute_simulation import BodySimulation, needs_bodies
+from nexdyn.analysis.force_states import start_states
 from nexdyn.analysis.index1_simulation import IndexOneSimulation
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.loop_simulation import ClosedSystem, closed_system, needs_rows
@@ -23,6 +24,7 @@ from nexdyn.analysis.potential_simulation import PotentialSimulation
 from nexdyn.analysis.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.errors import InputError, NexDynWarning, SolveError, unknown
+from nexdyn.forces.states import refuse_states
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
 from nexdyn.integrate.methods import (
@@ -183,6 +185,7 @@ def _closed(system: System, loops: Loops | None, dynamics: str, initial: Any, q0
         if loops is not None and loops.cut:
             raise InputError(f"system {system.name!r} has no loops; there is nothing to cut")
         return None
+    refuse_states(system, "a tree with loops or drivers")
     if dynamics != "aba":
         raise InputError(f"dynamics is {dynamics!r}; loops and drivers in minimal coordinates go with 'aba' alone")
     return closed_system(system, loops or Loops(), initial, q0, v0)
@@ -239,10 +242,11 @@ class Simulation:
             self._motion = self._problem.tree
         else:
             self._problem = self._motion = build_problem(self.tree, q_start, dynamics)
-        self._y, self._stage = np.zeros((2, 2 * n))
-        self._y[n:] = v_start
-        self._K = np.zeros((len(self._b), 2 * n))
-        self._width = 1 + self.tree.nq + 2 * n + (self.closed.extra if self.closed is not None else 0)
+        z_start = start_states(None if self.closed is not None else self._motion.forces, initial)
+        self._y, self._stage = np.zeros((2, 2 * n + len(z_start)))
+        self._y[n : 2 * n], self._y[2 * n :] = v_start, z_start
+        self._K = np.zeros((len(self._b), len(self._y)))
+        self._width = 1 + self.tree.nq + len(self._y) + (self.closed.extra if self.closed is not None else 0)
         self._rows: list[np.ndarray] = []
         self._steps = 0
         self._wall = 0.0
@@ -301,7 +305,7 @@ class Simulation:
         if self.closed is not None:
             recording: Recording = self.closed.recording(*states, extra, method=repr(self.method), **run)
         else:
-            recording = Recording(*states, method=repr(self.method), **run)
+            recording = Recording(*states, z=extra.copy(), method=repr(self.method), **run)
         return Result(self.system, recording, tree=self.tree)
 
     # --- motion -----------------------------------------------------------------------------------------------------
@@ -460,7 +464,7 @@ class Simulation:
         control[:3] = self.t, self._dt, 1e-4
         control[7:11] = method.rtol, method.atol, method.dt_min, min(method.dt_max, 1e300)
         room = np.empty((len(times) + 2 if len(times) else ROWS, self._width))
-        y_old, scale = np.zeros((2, 2 * self._n))
+        y_old, scale = np.zeros((2, len(self._y)))
         if times.size and times[0] == self.t:
             self._keep(self._now.copy())
             control[4] = 1.0

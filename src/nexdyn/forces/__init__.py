@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nexdyn.forces.actuator import Controller, PositionActuator, TorqueActuator, VelocityActuator
 from nexdyn.forces.applied import AppliedForce
 from nexdyn.forces.bushing import Bushing
 from nexdyn.forces.force_table import ForceTable
@@ -16,7 +17,7 @@ FORCES: dict[str, type[Force]] = {
     cls.kind: cls
     for cls in (
         AppliedForce, JointForce, PointSpring, TorsionSpring, Bushing, ForceTable, PlaneContact, UserForce,
-        UserJointForce,
+        UserJointForce, PositionActuator, VelocityActuator, TorqueActuator, Controller,
     )
 }  # fmt: skip
 

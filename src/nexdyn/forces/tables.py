@@ -1,8 +1,9 @@
-"""How forces cross into a kernel: three tables, one row a force.
+"""How forces cross into a kernel: three tables, one row a force, and the states that forces have.
 
-    index   int64   (nf, 8)   kind, body A, body B, first datum, number of data, freedom, coordinate, −
+    index   int64   (nf, 10)  kind, body A, body B, first datum, number of data, freedom, coordinate, first state, states, off
     frames  float64 (nf, 24)  X_LA (12), X_LB (12): the force's frames in the kernels' frames of those bodies
     data    float64 (…)       what each force's page says, row after row
+    z, rate float64 (nz,)     states of the forces and their rates (``states``): not frozen, what changes in a run
 
 A force in a joint has its freedom and coordinate (rows of v and q) and no bodies; the others have freedom −1.
 
@@ -22,8 +23,8 @@ from nexdyn.spatial.table import PoseRows
 if TYPE_CHECKING:
     from nexdyn.model.system import System
 
-KIND, BODY_A, BODY_B, FIRST, COUNT, FREEDOM, COORDINATE = range(7)
-INDEX_COLUMNS, FRAME_COLUMNS = 8, 24
+KIND, BODY_A, BODY_B, FIRST, COUNT, FREEDOM, COORDINATE, STATE, STATES, OFF = range(10)
+INDEX_COLUMNS, FRAME_COLUMNS = 10, 24
 NO_FREEDOM = -1
 
 Place = Callable[[str], tuple[int, np.ndarray, np.ndarray]]
@@ -38,6 +39,8 @@ class ForceTables(NamedTuple):
     index: Any
     frames: Any
     data: Any
+    z: Any = np.zeros(0)
+    rate: Any = np.zeros(0)
 
 
 def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
@@ -46,10 +49,14 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
     index = np.zeros((len(forces), INDEX_COLUMNS), dtype=np.int64)
     frames = np.tile([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], (len(forces), 2))
     data: list[float] = []
+    start: list[float] = []
     for e, force in enumerate(forces):
         numbers = force.data(values)
         index[e, [KIND, FIRST, COUNT, FREEDOM]] = force.code, len(data), len(numbers), NO_FREEDOM
         data += numbers
+        states = force.states(values)
+        index[e, [STATE, STATES]] = len(start), len(states)
+        start += [initial for _, _, initial in states]
         if force.joint_name is not None:
             first_q, first_v = freedom(force.joint_name)
             offset = force.__dict__["freedom"]
@@ -59,7 +66,7 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
             index[e, BODY_A + side] = body
             X = frames[e, 12 * side : 12 * side + 12]
             X[:9], X[9:] = (R_LB @ frame.R_BF).ravel(), p_LB + R_LB @ frame.p_BF
-    return ForceTables(index, frames, np.array(data))
+    return ForceTables(index, frames, np.array(data), np.array(start), np.zeros(len(start)))
 
 
 @formula

@@ -16,6 +16,7 @@ import numpy as np
 from numba.extending import overload
 
 from nexdyn.forces import (
+    actuator,
     applied,
     bushing,
     force_table,
@@ -26,7 +27,8 @@ from nexdyn.forces import (
     torsion_spring,
     user,
 )
-from nexdyn.forces.tables import FIRST, KIND
+from nexdyn.forces.states import keep
+from nexdyn.forces.tables import FIRST, KIND, STATE, STATES
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3
@@ -35,7 +37,7 @@ from nexdyn.spatial.lanes import pack, zero
 APPLIED, POINT_SPRING, TORSION_SPRING, BUSHING, FORCE_TABLE = (
     kinds.APPLIED, kinds.POINT_SPRING, kinds.TORSION_SPRING, kinds.BUSHING, kinds.FORCE_TABLE
 )  # fmt: skip
-PLANE_CONTACT = kinds.PLANE_CONTACT
+PLANE_CONTACT, ACTUATOR = kinds.PLANE_CONTACT, kinds.ACTUATOR
 JOINT_FORCE, JOINT_TABLE = kinds.JOINT_FORCE, kinds.JOINT_TABLE
 
 OK, FAILED = 0, 1
@@ -102,11 +104,27 @@ def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untype
 
 
 @formula
+def actuator_effort(tables, e, k, t, q, v):  # type: ignore[no-untyped-def]
+    """τ of the actuator e, and the rates of its states."""
+    o, s = zero(q), tables.index[e, STATE]
+    if tables.index[e, STATES] == 0:
+        effort, _, _ = actuator.effort_and_rates(t, tables.data, k, q, v, o, o, 0.0)
+        return effort
+    z = tables.z
+    effort, dx, dy = actuator.effort_and_rates(t, tables.data, k, q, v, o + z[s], o + z[s + 1], z[s + 2])
+    keep(tables.rate, s, dx)
+    keep(tables.rate, s + 1, dy)
+    return effort
+
+
+@formula
 def freedom_element(tables, e, t, q, v):  # type: ignore[no-untyped-def]
     """(status, effort) of force e at time t, from the coordinate and velocity of its freedom."""
     kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
     if kind == JOINT_FORCE:
         effort = joint_force.effort(t, data, k, q)
+    elif kind == ACTUATOR:
+        effort = actuator_effort(tables, e, k, t, q, v)
     elif kind == JOINT_TABLE:
         effort = force_table.joint_table_effort(data, k, q, v)
     else:

@@ -13,7 +13,18 @@ from __future__ import annotations
 import numpy as np
 
 from nexdyn.integrate.fixed import advance, evaluate, first_not_finite
-from nexdyn.integrate.problem import NOT_FINITE, OK, STEP_TOO_SMALL, rates, recentre, record, scale, settle
+from nexdyn.integrate.problem import (
+    NOT_FINITE,
+    OK,
+    STEP_TOO_SMALL,
+    next_sample,
+    rates,
+    recentre,
+    record,
+    scale,
+    settle,
+    take_samples,
+)
 from nexdyn.kernel import formula, kernel
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
@@ -77,7 +88,7 @@ def interpolate(problem, P, t, theta, dt, y, K, stage, size, out, row):  # type:
 
 @kernel
 def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y, y_old, stage, s, K, n, out):  # type: ignore[no-untyped-def]
-    """Steps until t_end, until `out` is full, or until `work` evaluations are spent.
+    """Steps until t_end (each sample of the problem ends one), until `out` is full, or until `work` evaluations are spent.
 
     control (15): t, dt (0: choose), last error, steps, next time wanted, evaluations, rejected steps, rtol, atol,
     dt_min, dt_max, whether K_0 is known, whether the present state is recorded, whether the last step was rejected,
@@ -85,7 +96,7 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
     States go to `out` at `times`, or without times before every `every`-th step (0: never).
     Returns (status, rows, component where it failed).
     """
-    size = 2 * n
+    size = K.shape[1]
     t, dt, old = control[0], control[1], control[2]
     control[14] = t
     rtol, atol, dt_min, dt_max = control[7], control[8], control[9], control[10]
@@ -102,6 +113,12 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
         if status == OK and bad >= 0:
             status = NOT_FINITE
     while status == OK and t < t_end and spent < work and row + 1 < len(out):
+        if take_samples(problem, t, y) > 0:
+            control[14] = t
+            status = rates(problem, t, y, K, 0)
+            if status != OK:
+                break
+        target = min(t_end, next_sample(problem))
         if control[12] == 0.0 and len(times) == 0 and every > 0 and control[3] % every == 0:
             record(problem, t, y, K, out, row)
             row += 1
@@ -109,8 +126,8 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
         scale(problem, y, s, n)
         if dt <= 0.0:
             dt = first_step(K, rtol, atol, s, size, dt_max)
-        last = t + 1.01 * dt >= t_end and t_end - t <= dt_max
-        h = t_end - t if last else dt
+        last = t + 1.01 * dt >= target and target - t <= dt_max
+        h = target - t if last else dt
         for m in range(size):
             y_old[m] = y[m]
         status, _, control[14] = evaluate(problem, A, c, t, h, y, stage, K, size, 1)
@@ -132,7 +149,7 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
                 bad = bad if bad >= 0 else worst_component(e, K, rtol, atol, s, size)
             continue
         # outputs inside the step, in the chart of its start
-        t_new = t_end if last else t + h
+        t_new = target if last else t + h
         while control[4] < len(times) and times[int(control[4])] <= t_new and row + 1 < len(out):
             theta = (times[int(control[4])] - t) / h
             status = interpolate(problem, P, t, theta, h, y_old, K, stage, size, out, row)

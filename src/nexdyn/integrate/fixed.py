@@ -5,7 +5,7 @@ Time is t₀ + k dt, not a sum. The state y has 2n components: ξ (n), zero betw
 
 from __future__ import annotations
 
-from nexdyn.integrate.problem import NOT_FINITE, OK, rates, recentre, record, settle
+from nexdyn.integrate.problem import NOT_FINITE, OK, next_sample, rates, recentre, record, settle, take_samples
 from nexdyn.kernel import formula, kernel
 
 
@@ -61,32 +61,44 @@ def semi_implicit_step(problem, dt, y, K, n):  # type: ignore[no-untyped-def]
 def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K, n, out):  # type: ignore[no-untyped-def]
     """Steps k … k_stop − 1; every `every`-th state (0: none) goes to the next row of `out` before its step.
 
-    Returns (status, steps done in all, rows written, component where it failed, time at which it failed).
+    A step is divided where something is sampled inside it. Returns (status, steps done in all, rows written, component
+    where it failed, time at which it failed).
     """
-    row = 0
+    row, size = 0, K.shape[1]
     t = t0 + k * dt
     while k < k_stop:
         t = t0 + k * dt
-        status, known, t_failed = evaluate(problem, A, c, t, dt, y, stage, K, 2 * n, 0)
-        kept = every > 0 and k % every == 0 and known > 0
-        if kept:
-            record(problem, t, y, K, out, row)
-            row += 1
-        if status != OK:
-            return status, k, row, -1, t_failed
-        if semi_implicit:
-            semi_implicit_step(problem, dt, y, K, n)
-        else:
-            advance(dt, b, y, K, 2 * n)
-        bad = first_not_finite(y, 2 * n)
-        if bad >= 0:
-            # the state just kept is no use where its acceleration was not finite already
-            spoilt = kept and first_not_finite(K[0], 2 * n) >= 0
-            return NOT_FINITE, k, row - 1 if spoilt else row, bad, t
-        recentre(problem, y, K, 0)
-        status = settle(problem, t0 + (k + 1) * dt, y, K)
-        if status != OK:
-            return status, k, row, -1, t0 + (k + 1) * dt
+        at, last, kept = t, False, False
+        while not last:
+            take_samples(problem, at, y)
+            then = next_sample(problem)
+            last = then >= t + dt * (1.0 - 1e-9)
+            h = then - at
+            if last:
+                h = dt if at == t else t + dt - at
+            status, known, t_failed = evaluate(problem, A, c, at, h, y, stage, K, size, 0)
+            if at == t and every > 0 and k % every == 0 and known > 0:
+                kept = True
+                record(problem, t, y, K, out, row)
+                row += 1
+            if status != OK:
+                return status, k, row, -1, t_failed
+            if semi_implicit:
+                semi_implicit_step(problem, h, y, K, n)
+                for m in range(2 * n, size):
+                    y[m] = y[m] + h * K[0, m]
+            else:
+                advance(h, b, y, K, size)
+            bad = first_not_finite(y, size)
+            if bad >= 0:
+                # the state just kept is no use where its acceleration was not finite already
+                spoilt = kept and first_not_finite(K[0], 2 * n) >= 0
+                return NOT_FINITE, k, row - 1 if spoilt else row, bad, t
+            recentre(problem, y, K, 0)
+            at = t0 + (k + 1) * dt if last else then
+            status = settle(problem, at, y, K)
+            if status != OK:
+                return status, k, row, -1, at
         k += 1
     return OK, k, row, -1, t
 
@@ -97,6 +109,7 @@ def sample(problem, t, y, K, n, out):  # type: ignore[no-untyped-def]
 
     Returns (status, component that is not finite).
     """
+    take_samples(problem, t, y)
     status = rates(problem, t, y, K, 0)
     if status != OK:
         return status, -1

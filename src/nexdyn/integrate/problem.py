@@ -1,6 +1,8 @@
 """What an integrator asks of a problem: ẏ = f(t, y) in a chart that moves along with the solution.
 
-    y = (ξ, v):   position = base ∘ ξ,   ξ̇ = r(base, ξ, v),   v̇ = a(t, position, v)
+    y = (ξ, v, z):   position = base ∘ ξ,   ξ̇ = r(base, ξ, v),   v̇ = a(t, position, v, z),   ż = f(t, position, v, z)
+
+z are states of what acts, such as controllers; a problem may have none.
 
 ξ are coordinates of a chart about a base point (Munthe-Kaas 1999): for joints without quaternions base ∘ ξ is base + ξ
 and ξ̇ = v. After every step the base moves to the new position and ξ is 0 again, so that a Runge–Kutta method keeps
@@ -14,17 +16,36 @@ A formulation defines these for its own type of problem with `@defines(rates)`:
                                      K[0, :] for it; returns a status
     record(problem, t, y, K, out, r) row r of out ← (t, q, v, a) with a from K[0, :]
     scale(problem, y, s, n)          s[:] = magnitudes beside which errors of y are judged
+    next_sample(problem)             when the next sample of z is due; a step ends there
+    take_samples(problem, t, y)      samples that are due at t into z; returns how many
 """
 
 from __future__ import annotations
 
-from nexdyn.generic import generic
+from typing import Any
+
+import numpy as np
+
+from nexdyn.generic import defines, generic
 
 rates = generic("rates", "K[i, :] = ẏ(t, y); returns a status.")
 recentre = generic("recentre", "Move the chart's base to the present position.")
 settle = generic("settle", "Bring the state at t back to the constraints; returns a status.")
 record = generic("record", "Write t, q, v, a.")
+next_sample = generic("next_sample", "When something is sampled next; ∞ for never.")
+take_samples = generic("take_samples", "Take the samples that are due at t into y; how many there were.")
 scale = generic("scale", "Magnitudes of the components of y.")
+
+
+@defines(next_sample)
+def _(problem: Any) -> Any:
+    return np.inf
+
+
+@defines(take_samples)
+def _(problem: Any, t: Any, y: Any) -> Any:
+    return 0
+
 
 OK = 0
 NOT_FINITE = 1

@@ -72,6 +72,10 @@ class Force(Element):
         """The user functions whose addresses are in its data; the force keeps them alive."""
         return ()
 
+    def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
+        """Name, unit and initial value of each state of its own."""
+        return []
+
     def working(self, values: Mapping[str, float]) -> str:
         """What of it does work that is not stored, in words; "" where nothing does."""
         damping = self.__dict__.get("damping")

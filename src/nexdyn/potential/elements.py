@@ -10,11 +10,12 @@ from nexdyn.constraints.kinds import ANGLE, DISTANCE, NUMBER
 from nexdyn.constraints.tables import ConstraintTables
 from nexdyn.errors import InputError
 from nexdyn.forces import kinds
+from nexdyn.forces.states import refuse_states
 from nexdyn.forces.tables import FIRST, FRAME_COLUMNS, INDEX_COLUMNS, ForceTables, force_tables
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.potential.compile import Loads, Springs
-from nexdyn.potential.tables import BALL, EFFORT, ELEMENT, LINEAR, TABLE, USER
+from nexdyn.potential.tables import ACTUATED, BALL, EFFORT, ELEMENT, LINEAR, TABLE, USER
 
 NO_DAMPING = [0.0, 0.0, 1.0, 0.0]
 """d, f, v_f, J of an element without any."""
@@ -65,6 +66,7 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
 
     number_of: of each body, "ground" among them. Raises InputError for an effort in a freedom without a coordinate.
     """
+    refuse_states(system, "ImplicitEuler")
     values, found = system.values, _Coordinates()
     tables = force_tables(system, lambda body: (number_of[body], np.eye(3), np.zeros(3)), lambda joint: (0, 0))
     index: list[tuple[int, int, int, int]] = []
@@ -103,7 +105,7 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
         pair, frame = (int(tables.index[e, 1]), int(tables.index[e, 2])), tables.frames[e].copy()
         if force.joint_name is not None:
             joint, m = system.joint(force.joint_name), int(force.__dict__["freedom"])
-            law = {kinds.JOINT_TABLE: TABLE, kinds.JOINT_FORCE: EFFORT}.get(force.code, USER)
+            law = {kinds.JOINT_TABLE: TABLE, kinds.JOINT_FORCE: EFFORT, kinds.ACTUATOR: ACTUATED}.get(force.code, USER)
             damping = [numbers[1], *NO_DAMPING[1:]] if law == TABLE else NO_DAMPING
             own = [numbers[0], *numbers[2:]] if law == TABLE else numbers
             _add_freedom(found, joint, m, values, number_of, law, [*damping, *own])
@@ -135,9 +137,10 @@ def _loads(
         data.append(np.array(numbers))
         size += len(numbers)
         index.append((BALL, len(tables.index) + n, *pair))
-    merged = ForceTables(
-        np.concatenate([tables.index, rows]), np.concatenate([tables.frames, frames]), np.concatenate(data)
-    )
+    merged = tables._replace(
+        index=np.concatenate([tables.index, rows]), frames=np.concatenate([tables.frames, frames]),
+        data=np.concatenate(data),
+    )  # fmt: skip
     return Loads(np.array(index, dtype=np.int64).reshape(-1, 4), merged)
 
 

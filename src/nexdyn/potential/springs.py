@@ -19,6 +19,7 @@ from typing import Any
 
 from nexdyn.constraints.rows import unit_velocity
 from nexdyn.constraints.verbs import gradient, second, value
+from nexdyn.forces.actuator import effort_and_rates
 from nexdyn.forces.curve import curve_energy, curve_slope, curve_value
 from nexdyn.forces.user import joint_effort
 from nexdyn.generic import defines, generic
@@ -27,6 +28,7 @@ from nexdyn.model.time_kernels import time_value
 from nexdyn.potential.blocks import add_outer, add_second_entry
 from nexdyn.potential.pairs import pair_at, put_rows
 from nexdyn.potential.tables import (
+    ACTUATED,
     EFFORT,
     LINEAR,
     SPRING_A,
@@ -63,6 +65,13 @@ def damped(data, k, c, past, past_rate, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
+def actuator_effort(t, data, k, q, v):  # type: ignore[no-untyped-def]
+    """τ of an actuator without states."""
+    effort, _, _ = effort_and_rates(t, data, k, q, v, 0.0, 0.0, 0.0)
+    return effort
+
+
+@formula
 def law(code, data, k, t, c, past, past_rate, dt):  # type: ignore[no-untyped-def]
     """E − E(c̃), dE/dc, d²E/dc² of an element at c. Data from k on: d, f, v_f, J, then those of U."""
     E, slope, curve = damped(data, k, c, past, past_rate, dt)
@@ -78,6 +87,12 @@ def law(code, data, k, t, c, past, past_rate, dt):  # type: ignore[no-untyped-de
     if code == EFFORT:
         tau = time_value(data, i, t)
         return E - h * tau * moved, slope - h * tau, curve
+    if code == ACTUATED:
+        rate, step = moved / dt, DIFFERENCE * max(1.0, abs(c))
+        tau = actuator_effort(t, data, i, c, rate)
+        tau_past = actuator_effort(t, data, i, past, 0.0)
+        stiffness = (tau - actuator_effort(t, data, i, c + step, (moved + step) / dt)) / step
+        return E - 0.5 * h * (tau + tau_past) * moved, slope - h * tau, curve + h * stiffness
     tau, tau_past = joint_effort(t, data, i, c, moved / dt), joint_effort(t, data, i, past, 0.0)
     more = DIFFERENCE * max(1.0, abs(c))
     stiffness = (tau - joint_effort(t, data, i, c + more, (moved + more) / dt)) / more

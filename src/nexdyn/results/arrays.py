@@ -85,6 +85,20 @@ def measure(observed: Observed, name: str) -> xr.DataArray:
     return xr.DataArray(values, coords, dims, name=name, attrs=attributes)
 
 
+def one_of(observed: Observed, name: str, label: str | None) -> xr.DataArray:
+    """A quantity over the labels of its only axis, or at one of them."""
+    dim = QUANTITIES[name].dims[0]
+    labels = observed.labels.dims[dim]
+    if label is not None and label not in labels:
+        raise unknown(dim, label, labels)
+    array = labelled(observed, name, observed.take(name))
+    if label is None:
+        return array
+    chosen = array.sel({dim: label})
+    chosen.attrs["units"] = observed.labels.units[name][labels.index(label)]
+    return chosen
+
+
 def contacts(observed: Observed, name: str | None) -> xr.Dataset:
     """All that is told of contacts; of the one called `name` alone."""
     found = observed.collect(list(COLUMNS))

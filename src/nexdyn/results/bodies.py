@@ -17,6 +17,7 @@ from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.observe import BodyMotion, JointObservation
 from nexdyn.errors import SolveError, unknown
 from nexdyn.results.contacts import contact_labels
+from nexdyn.results.efforts import effort_labels
 from nexdyn.results.observed import Observed
 from nexdyn.results.quantities import (
     COMPONENTS,
@@ -69,7 +70,8 @@ class ObservedBodies(Observed):
             "body_axis": ["x", "y", "z"], "quaternion": ["w", "x", "y", "z"], "component": list(COMPONENTS),
             "coordinate": [label for label, _ in coordinates], "freedom": [label for label, _ in freedoms],
             "output": [label for label, _ in outputs], "row": [str(row) for row in rows],
-            "contact": contact_labels(system),
+            "contact": contact_labels(system), "state": [],
+            "actuator": [label for label, _ in effort_labels(system)],
         }  # fmt: skip
         lengths = self.motion.model.row_is_length
         units = {
@@ -77,7 +79,8 @@ class ObservedBodies(Observed):
             "joint_velocity": [f"{unit}/s" for _, unit in freedoms],
             "joint_acceleration": [f"{unit}/s^2" for _, unit in freedoms],
             "reaction": wrench, "transmitted": wrench, "measure": [unit for _, unit in outputs],
-            "multiplier": ["N" if length else "N m" for length in lengths],
+            "multiplier": ["N" if length else "N m" for length in lengths], "force_state": [],
+            "effort": [unit for _, unit in effort_labels(system)],
         }  # fmt: skip
         return Labels(dims, units)
 
@@ -135,6 +138,10 @@ class ObservedBodies(Observed):
     def _extract(self, name: str, rows: slice, seen: Observation, index: Any) -> np.ndarray:
         if name == "multiplier":
             return self.recording.multipliers[rows]
+        if name == "effort":
+            return self._efforts()[rows]
+        if name == "force_state":
+            return np.empty((len(self.recording.t[rows]), 0))
         if name in STATES:
             return self._state(name)[rows]
         if name == "transmitted" and self.lost:
@@ -144,6 +151,10 @@ class ObservedBodies(Observed):
             return super()._extract(name, rows, seen, index)
         finally:
             self.lost = lost
+
+    @cached_property
+    def _moving(self) -> list[str]:
+        return [joint.name for joint in self.motion.joints if joint.nv]
 
     def of_joint(self, name: str, joint: str) -> np.ndarray:
         """Positions, velocities or accelerations of one joint at all samples."""

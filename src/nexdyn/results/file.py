@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.errors import FileError, NexDynError, NexDynWarning
+from nexdyn.forces.states import state_labels
 from nexdyn.results.atomic import PathLike, SteadyFile, checked_path, file_path, written
 from nexdyn.results.bodies import BodyRecording, body_motion
 from nexdyn.results.loops import LoopRecording
@@ -215,6 +216,7 @@ def _read(file: Any, name: str) -> Result:
         method=_text(file, name, "method"), steps=int(file.attrs.get("steps", 0)), status=_text(file, name, "status"),
         message=_text(file, name, "message"), wall_time=float(file.attrs.get("wall_time", 0.0)),
         settings=settings,
+        z=np.zeros((0, 0)) if lost else _numbers(file, name, "force_state", (len(state_labels(system)),), len(t)),
     )  # fmt: skip
     if looped:
         m = len(loop_tables(system, tree.compiled, settings["cut"], dropped=settings["redundant"]).rows)

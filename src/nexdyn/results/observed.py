@@ -15,6 +15,7 @@ import numpy as np
 from nexdyn.errors import InputError, SolveError, unknown
 from nexdyn.model.measure import Measure
 from nexdyn.results.contacts import COLUMNS, contact_table
+from nexdyn.results.efforts import effort_labels, efforts
 from nexdyn.results.quantities import ENERGIES, OF_JOINTS, QUANTITIES, STATES, Labels, labels_of
 from nexdyn.results.recording import Recording
 from nexdyn.spatial.rotations import quaternion
@@ -109,7 +110,7 @@ class Observed:
             rows = slice(start, min(start + size, n))
             motion = (self.tree, r.t[rows], r.q[rows], r.v[rows], r.a[rows])
             try:
-                seen = observe_motion(*motion)
+                seen = observe_motion(*motion, z=r.z[rows] if r.z.size else None)
                 self._kept = seen if small else None
             except SolveError:
                 if with_forces:
@@ -150,6 +151,8 @@ class Observed:
 
     def _state(self, name: str) -> np.ndarray:
         r = self.recording
+        if name == "force_state":
+            return r.z if r.z.size else np.empty((len(r.t), 0))
         return {"joint_position": r.q, "joint_velocity": r.v, "joint_acceleration": r.a}[name]
 
     def _extract(self, name: str, rows: slice, seen: Observation, index: Any) -> np.ndarray:
@@ -159,6 +162,8 @@ class Observed:
             return seen.kinetic + seen.gravitational + seen.elastic
         if name == "measure":
             return self._measures(seen)
+        if name == "effort":
+            return self._efforts()[rows]
         if name in COLUMNS:
             return self._contacts(seen)[..., COLUMNS[name]]
         if name == "orientation":
@@ -228,6 +233,30 @@ class Observed:
             measure.evaluate(*_frame(seen, *a), *_frame(seen, *b)).reshape(n, -1) for measure, a, b in self._measured
         ]
         return np.concatenate(columns, axis=1) if columns else np.empty((n, 0))
+
+    def _places(self) -> dict[str, tuple[int, int]]:
+        """Of each joint its first column among those of `of_joint` side by side, in q and in v."""
+        places, q, v = {}, 0, 0
+        for name in self._moving:
+            kind = joint_class(self.tree.system.joints[name])
+            places[name] = (q, v)
+            q, v = q + kind.nq, v + kind.nv
+        return places
+
+    @cached_property
+    def _moving(self) -> list[str]:
+        return [name for name, joint in self.tree.system.joints.items() if joint_class(joint).nv]
+
+    def _efforts(self) -> np.ndarray:
+        """Efforts of the forces in joints (N, forces)."""
+        system, r = self.tree.system, self.recording
+        if not effort_labels(system):
+            return np.empty((len(r.t), 0))
+        q, v = (
+            np.concatenate([self.of_joint(what, name) for name in self._moving], axis=1)
+            for what in ("joint_position", "joint_velocity")
+        )
+        return efforts(system, self._places(), r.t, q, v, r.z)
 
     def _contacts(self, seen: Observation) -> np.ndarray:
         """What is told of all contact points (n, points, 9)."""

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from nexdyn.forces.states import state_labels
 from nexdyn.results.contacts import contact_labels
+from nexdyn.results.efforts import effort_labels
 from nexdyn.tree.compile import joint_class
 from nexdyn.tree.tree import Tree
 
@@ -45,6 +47,8 @@ QUANTITIES: dict[str, Quantity] = {
     "elastic_energy": Quantity((), "J", "energy of springs"),
     "total_energy": Quantity((), "J", "kinetic, gravitational and elastic energy"),
     "measure": Quantity(("output",), "", "measures"),
+    "effort": Quantity(("actuator",), "", "efforts of the forces in joints"),
+    "force_state": Quantity(("state",), "", "states of forces: what controllers integrate, hold, and wait for"),
     "contact_force": Quantity(("contact", "axis"), "N", "force of the plane on the body, world axes"),
     "contact_point": Quantity(("contact", "axis"), "m", "where the contact force acts, in the world"),
     "contact_normal": Quantity(("contact",), "N", "normal force of the contact"),
@@ -60,7 +64,7 @@ PEAKS: dict[str, Quantity] = {
 }
 """What is told of each joint's reaction over the whole run; no axis of time."""
 
-STATES = ("joint_position", "joint_velocity", "joint_acceleration")
+STATES = ("joint_position", "joint_velocity", "joint_acceleration", "force_state")
 BODY_STATES = (
     "position",
     "orientation",
@@ -144,6 +148,8 @@ def labels_of(tree: Tree) -> Labels:
         "output": [label for label, _ in outputs],
         "row": [],
         "contact": contact_labels(tree.system),
+        "state": [label for label, _ in state_labels(tree.system)],
+        "actuator": [label for label, _ in effort_labels(tree.system)],
     }
     units = {
         "joint_position": [unit for _, unit in coordinates],
@@ -153,6 +159,8 @@ def labels_of(tree: Tree) -> Labels:
         "transmitted": wrench,
         "measure": [unit for _, unit in outputs],
         "multiplier": [],
+        "effort": [unit for _, unit in effort_labels(tree.system)],
+        "force_state": [unit for _, unit in state_labels(tree.system)],
     }
     return Labels(dims, units)
 

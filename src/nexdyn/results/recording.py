@@ -26,3 +26,5 @@ class Recording:
     message: str = ""
     wall_time: float = 0.0
     settings: dict[str, Any] = field(default_factory=dict)
+    z: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    """(N, nz) states of forces, in the order of ``forces.states.state_labels``; (0, 0) where nothing has any."""

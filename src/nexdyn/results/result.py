@@ -242,6 +242,20 @@ class Result:
         """All measures of the system by name."""
         return {name: self.measure(name) for name in self.system.measures}
 
+    # --- forces -----------------------------------------------------------------------------------------------------
+
+    def effort(self, name: str | None = None) -> xr.DataArray:
+        """Efforts (time, actuator) [N, N m] of the forces in joints, or of the one called `name` (time)."""
+        from nexdyn.results.arrays import one_of
+
+        return one_of(self.observed, "effort", name)
+
+    def force_state(self, label: str | None = None) -> xr.DataArray:
+        """States (time, state) of forces that have any, labelled "servo.integral", "servo.held"; or one of them (time)."""
+        from nexdyn.results.arrays import one_of
+
+        return one_of(self.observed, "force_state", label)
+
     # --- contacts ---------------------------------------------------------------------------------------------------
 
     def contacts(self, name: str | None = None) -> xr.Dataset:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from math import nan
 from typing import Any, NamedTuple
 
+from nexdyn.forces import states
 from nexdyn.generic import defines, generic
 from nexdyn.integrate import problem as integration
 from nexdyn.integrate.problem import OK
@@ -72,6 +73,13 @@ class TreeProblem(NamedTuple):
 
 tree_state = generic("tree_state", "The tree's own (q, v) of a problem's independent ones.")
 solve_motion = generic("solve_motion", "a from q, v, τ and external forces of the tree, and u.")
+
+
+@formula
+def with_states(problem, y):  # type: ignore[no-untyped-def]
+    """q = base ∘ ξ, v, and z of the forces, from y = (ξ, v, z)."""
+    place(problem, y)
+    states.put_states(problem.forces, y, 2 * problem.n)
 
 
 @formula
@@ -181,7 +189,7 @@ def _(problem: TreeProblem, coupling: CouplingTables) -> Any:
 
 @defines(integration.rates)
 def _(problem: TreeProblem, t: float, y: Any, K: Any, i: float) -> Any:
-    place(problem, y)
+    with_states(problem, y)
     q, v = tree_state(problem, problem.coupling)
     joint_efforts(problem.model, q, v, problem.tau)
     status = act(problem.model, problem.work, t, q, v, problem.tau, problem.forces)
@@ -191,7 +199,20 @@ def _(problem: TreeProblem, t: float, y: Any, K: Any, i: float) -> Any:
     put_chart_rates(problem, y, K, i)
     for j in range(problem.n):
         K[i, problem.n + j] = problem.a[j]
+    states.put_rates(problem.forces, K, i, 2 * problem.n)
     return OK
+
+
+@defines(integration.next_sample)
+def _(problem: TreeProblem) -> Any:
+    return states.next_sample(problem.forces)
+
+
+@defines(integration.take_samples)
+def _(problem: TreeProblem, t: float, y: Any) -> Any:
+    with_states(problem, y)
+    q, v = tree_state(problem, problem.coupling)
+    return states.sample_forces(problem.forces, t, q, v, y, 2 * problem.n)
 
 
 @defines(integration.recentre)
@@ -226,6 +247,7 @@ def _(problem: TreeProblem, t: float, y: Any, K: Any, out: Any, r: float) -> Any
     for j in range(n):
         out[r, 1 + nq + j] = problem.v[j]
         out[r, 1 + nq + n + j] = K[0, n + j]
+    states.record_states(problem.forces, y, 2 * n, out, r, 1 + nq + 2 * n)
 
 
 @formula
@@ -251,3 +273,4 @@ def _(problem: TreeProblem, y: Any, s: Any, n: Any) -> Any:
                 s[j + m] = abs(base[k + m + 1] if kind == FREE else base[k + m])
     for m in range(n, 2 * n):
         s[m] = abs(y[m])
+    states.scale_states(problem.forces, y, s, 2 * n)

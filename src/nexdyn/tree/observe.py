@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from nexdyn.forces.states import set_states
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.joints.kinds import HELICAL
 from nexdyn.joints.verbs import child_pose
@@ -68,7 +69,7 @@ def tell(model, work, X_LB, q, poses, twists, rates, wrenches, reactions):  # ty
 
 @kernel
 def observe(  # type: ignore[no-untyped-def]
-    handle, frames, forces, t, q, v, a, tau,
+    handle, frames, forces, t, q, v, a, z, tau,
     poses, twists, rates, wrenches, reactions, energies,
 ):  # fmt: skip
     """Fill poses (N, nb, 12) and, in world axes, twists and their rates (N, nb, 6) of the frames X_LB (nb, 12); wrenches
@@ -79,6 +80,7 @@ def observe(  # type: ignore[no-untyped-def]
         kinematics(model, q[s], v[s], work)
         unit_columns(model, work)
         world_poses(model, work, X_W)
+        set_states(forces, z, s)
         status = act(model, work, t[s], q[s], v[s], tau, forces)
         if status != 0:
             return status, s
@@ -109,9 +111,15 @@ class Observation:
 
 
 def observe_motion(
-    tree: Tree, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, with_forces: bool = True
+    tree: Tree,
+    t: np.ndarray,
+    q: np.ndarray,
+    v: np.ndarray,
+    a: np.ndarray,
+    with_forces: bool = True,
+    z: np.ndarray | None = None,
 ) -> Observation:
-    """Observe samples t (N,), q (N, nq), v, a (N, nv) of `tree`, the forces of its system acting or not.
+    """Observe samples t (N,), q (N, nq), v, a (N, nv), and z (N, nz) of forces, of `tree`, the forces of its system acting or not.
 
     Raises SolveError where a force fails at a sample.
     """
@@ -126,7 +134,8 @@ def observe_motion(
     handle = Handle(c.model, tables.new_work(nb, c.nv))
     status, failed = observe(  # type: ignore[call-arg]
         handle.address, frames, forces, np.ascontiguousarray(t), *(np.ascontiguousarray(x) for x in (q, v, a)),
-        np.zeros(max(c.nv, 1)), poses, twists, rates, wrenches, reactions, energies,
+        np.zeros((n, 0)) if z is None else np.ascontiguousarray(z), np.zeros(max(c.nv, 1)),
+        poses, twists, rates, wrenches, reactions, energies,
     )  # fmt: skip
     if status >= FORCE_FAILED:
         element = list(tree.system.forces.values())[status - FORCE_FAILED]

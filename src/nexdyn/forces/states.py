@@ -1,0 +1,167 @@
+"""Forces with states of their own: where the states lie, and how they move with a run.
+
+    ż = f(t, q, v, z)        explicit methods integrate z beside the motion, y = (ξ, v, z)
+    z(k Δ) is sampled        a digital controller: its output is held until its next time, a state of rate 0
+
+Tables of forces hold `z` (nz,), which a formulation fills before the forces act, and `rate` (nz,), which they fill. An element
+with states has `index[e, STATES]` of them from `index[e, STATE]` on. Lanes carry no states.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.extending import overload
+
+from nexdyn.errors import InputError
+from nexdyn.forces import actuator, kinds
+from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, KIND, STATE, STATES, ForceTables
+from nexdyn.generic import defines, generic
+from nexdyn.kernel import formula
+from nexdyn.model.system import System
+from nexdyn.spatial.lanes import pack
+
+ACTUATOR = kinds.ACTUATOR
+SAMPLE, INTEGRAL, HELD, NEXT = actuator.SAMPLE, actuator.INTEGRAL, actuator.HELD, actuator.NEXT
+DUE = 1e-9
+"""Part of the sample time by which a sample may come early: rounding of the step."""
+
+
+def keep(array, i, x):  # type: ignore[no-untyped-def]
+    """array[i] = x; lanes keep nothing in an array of floats."""
+    array[i] = x
+
+
+@overload(keep, strict=False)
+def _keep(array, i, x):  # type: ignore[no-untyped-def]
+    if x is pack and hasattr(array, "dtype"):
+        return lambda array, i, x: None
+    return keep
+
+
+put_states = generic("put_states", "z of the forces from y[first:].")
+put_rates = generic("put_rates", "K[i, first:] = ż.")
+record_states = generic("record_states", "out[r, first:] = z.")
+set_states = generic("set_states", "z of the forces from row s of an array.")
+scale_states = generic("scale_states", "s[first:] = |y[first:]|.")
+next_sample = generic("next_sample", "When the next sample is due [s]; ∞ where nothing is sampled.")
+sample_forces = generic(
+    "sample_forces", "Take the samples that are due at t into z and y[first:]; how many there were."
+)
+
+
+@defines(put_states)
+def _(forces: None, y: Any, first: Any) -> Any:
+    return None
+
+
+@defines(put_states)
+def _(forces: ForceTables, y: Any, first: Any) -> Any:
+    for m in range(len(forces.z)):
+        keep(forces.z, m, y[first + m])
+
+
+@defines(put_rates)
+def _(forces: None, K: Any, i: Any, first: Any) -> Any:
+    return None
+
+
+@defines(put_rates)
+def _(forces: ForceTables, K: Any, i: Any, first: Any) -> Any:
+    for m in range(len(forces.rate)):
+        K[i, first + m] = forces.rate[m]
+
+
+@defines(record_states)
+def _(forces: None, y: Any, first: Any, out: Any, r: Any, column: Any) -> Any:
+    return None
+
+
+@defines(record_states)
+def _(forces: ForceTables, y: Any, first: Any, out: Any, r: Any, column: Any) -> Any:
+    for m in range(len(forces.z)):
+        out[r, column + m] = y[first + m]
+
+
+@defines(set_states)
+def _(forces: None, z: Any, s: Any) -> Any:
+    return None
+
+
+@defines(set_states)
+def _(forces: ForceTables, z: Any, s: Any) -> Any:
+    for m in range(len(forces.z)):
+        forces.z[m] = z[s, m]
+
+
+@defines(scale_states)
+def _(forces: None, y: Any, s: Any, first: Any) -> Any:
+    return None
+
+
+@defines(scale_states)
+def _(forces: ForceTables, y: Any, s: Any, first: Any) -> Any:
+    for m in range(len(forces.z)):
+        s[first + m] = abs(y[first + m])
+
+
+@formula
+def is_sampled(tables, e):  # type: ignore[no-untyped-def]
+    """Whether element e is a digital controller."""
+    index = tables.index
+    return index[e, STATES] > 0 and index[e, KIND] == ACTUATOR and tables.data[index[e, FIRST] + SAMPLE] > 0.0
+
+
+@defines(next_sample)
+def _(forces: None) -> Any:
+    return np.inf
+
+
+@defines(next_sample)
+def _(forces: ForceTables) -> Any:
+    when = np.inf
+    for e in range(len(forces.index)):
+        if is_sampled(forces, e):
+            when = min(when, forces.z[forces.index[e, STATE] + NEXT])
+    return when
+
+
+@defines(sample_forces)
+def _(forces: None, t: Any, q: Any, v: Any, y: Any, first: Any) -> Any:
+    return 0
+
+
+@defines(sample_forces)
+def _(forces: ForceTables, t: Any, q: Any, v: Any, y: Any, first: Any) -> Any:
+    index, z, count = forces.index, forces.z, 0
+    for e in range(len(index)):
+        if is_sampled(forces, e):
+            k, s = index[e, FIRST], index[e, STATE]
+            every = forces.data[k + SAMPLE]
+            if z[s + NEXT] <= t + DUE * every:
+                x, u = actuator.sampled(
+                    t, forces.data, k, q[index[e, COORDINATE]], v[index[e, FREEDOM]], z[s + INTEGRAL]
+                )
+                z[s + INTEGRAL], z[s + HELD] = x, u
+                z[s + NEXT] = every * (np.floor(t / every + 1e-6) + 1.0)
+                for m in range(4):
+                    y[first + s + m] = z[s + m]
+                count += 1
+    return count
+
+
+def state_labels(system: System) -> list[tuple[str, str]]:
+    """Label and unit of each state of the forces, in the order of z."""
+    return [
+        (f"{force.name}.{name}", unit)
+        for force in system.forces.values()
+        for name, unit, _ in force.states(system.values)
+    ]
+
+
+def refuse_states(system: System, what: str) -> None:
+    """InputError for a force with states where `what` carries none."""
+    for force in system.forces.values():
+        if force.states(system.values):
+            raise InputError(f"{force} has states of its own, which {what} does not carry; a method on trees does")
