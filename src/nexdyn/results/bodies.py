@@ -152,10 +152,6 @@ class ObservedBodies(Observed):
         finally:
             self.lost = lost
 
-    @cached_property
-    def _moving(self) -> list[str]:
-        return [joint.name for joint in self.motion.joints if joint.nv]
-
     def of_joint(self, name: str, joint: str) -> np.ndarray:
         """Positions, velocities or accelerations of one joint at all samples."""
         first = 0

@@ -245,7 +245,9 @@ class Observed:
 
     @cached_property
     def _moving(self) -> list[str]:
-        return [name for name, joint in self.tree.system.joints.items() if joint_class(joint).nv]
+        """The joints that forces act in."""
+        acting = (force.joint_name for force in self.tree.system.forces.values())
+        return list(dict.fromkeys(name for name in acting if name is not None))
 
     def _efforts(self) -> np.ndarray:
         """Efforts of the forces in joints (N, forces)."""

@@ -116,11 +116,18 @@ class Result:
         self.observed.require("multiplier")
         return labelled(self.observed, "multiplier", self.observed.take("multiplier"))
 
-    def effort(self, name: str) -> xr.DataArray:
-        """What a driver takes (time,) [N, N m], along its coordinate, to do what it asks; of a coupling, its multiplier with
-        the opposite sign."""
+    def effort(self, name: str | None = None) -> xr.DataArray:
+        """Effort (time,) [N, N m] of a force in a joint; without `name` of all of them (time, actuator).
+
+        Of a driver what it takes, along its coordinate, to do what it asks; of a coupling, its multiplier with the opposite
+        sign.
+        """
         import xarray as xr
 
+        if name is None or name in self.observed.labels.dims["actuator"]:
+            from nexdyn.results.arrays import one_of
+
+            return one_of(self.observed, "effort", name)
         self.observed.require("multiplier")
         labels = self.observed.labels
         rows = {
@@ -243,12 +250,6 @@ class Result:
         return {name: self.measure(name) for name in self.system.measures}
 
     # --- forces -----------------------------------------------------------------------------------------------------
-
-    def effort(self, name: str | None = None) -> xr.DataArray:
-        """Efforts (time, actuator) [N, N m] of the forces in joints, or of the one called `name` (time)."""
-        from nexdyn.results.arrays import one_of
-
-        return one_of(self.observed, "effort", name)
 
     def force_state(self, label: str | None = None) -> xr.DataArray:
         """States (time, state) of forces that have any, labelled "servo.integral", "servo.held"; or one of them (time)."""
