@@ -31,6 +31,7 @@ _HOMES = {
         "TorusSurface",
     ),
     "nexdyn.model.driver": ("Driver", "PointDriver"),
+    "nexdyn.model.event": ("Event",),
     "nexdyn.model.marker": ("Marker",),
     "nexdyn.model.force": ("Force",),
     "nexdyn.model.parameters": ("Parameter",),
@@ -47,8 +48,9 @@ _HOMES = {
         "RollingSphere", "Spherical", "Universal", "UserConstraint", "VelocityConstraint",
     ),
     "nexdyn.forces": (
-        "AppliedForce", "Bushing", "Controller", "ForceTable", "JointForce", "PlaneContact", "PointSpring", "PositionActuator",
-        "TorqueActuator", "TorsionSpring", "UserForce", "UserJointForce", "VelocityActuator",
+        "AppliedForce", "Bushing", "Controller", "ForceTable", "JointForce", "JointFriction", "JointStop", "PlaneContact",
+        "PointSpring", "PositionActuator", "TorqueActuator", "TorsionSpring", "UserForce", "UserJointForce",
+        "VelocityActuator",
     ),
     "nexdyn.integrate.methods": (
         "Baumgarte", "DormandPrince", "ExplicitEuler", "HHT", "ImplicitEuler", "IndexOne", "Loops", "Partitioning",
@@ -125,6 +127,8 @@ if TYPE_CHECKING:
         Controller,
         ForceTable,
         JointForce,
+        JointFriction,
+        JointStop,
         PlaneContact,
         PointSpring,
         PositionActuator,
@@ -178,6 +182,7 @@ if TYPE_CHECKING:
     from nexdyn.model.coupling import Coupling, Gear, RackAndPinion
     from nexdyn.model.curves import ExpressionCurve, SplineCurve, UserCurve
     from nexdyn.model.driver import Driver, PointDriver
+    from nexdyn.model.event import Event
     from nexdyn.model.force import Force
     from nexdyn.model.functions import (
         Constant,

@@ -32,6 +32,7 @@ from nexdyn.model.coupling import COUPLINGS
 from nexdyn.model.curves import Curve
 from nexdyn.model.driver import DRIVERS
 from nexdyn.model.element import Element
+from nexdyn.model.event import Event
 from nexdyn.model.expressions import Expression, as_expression
 from nexdyn.model.functions import Function
 from nexdyn.model.joint import Mimic
@@ -115,6 +116,7 @@ SECTIONS: dict[str, tuple[str, Mapping[str, type] | type]] = {
     "drivers": ("driver", DRIVERS),
     "measures": ("measure", MEASURES),
     "forces": ("force", _writable(FORCES)),
+    "events": ("event", Event),
 }
 """Section: kind of element, and its class or its classes by type. Later sections refer to earlier ones."""
 
@@ -160,7 +162,7 @@ def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
             try:
                 described[name] = _described(element, classes, values)
             except InputError:
-                if not lossy or kind not in ("joint", "driver", "force", "measure"):
+                if not lossy or kind not in ("joint", "driver", "force", "measure", "event"):
                     raise
                 left_out.append(str(element))
         if described:
@@ -388,7 +390,7 @@ class Builder:
             return [item for item, _ in items], all(good for _, good in items)
         if not isinstance(value, Mapping):
             return value, True
-        if key in ("priority", "terms"):
+        if key in ("priority", "terms", "parameters"):
             return dict(value), True
         if key == "mimic":
             built = self.object_of(path, "mimic", dict(value), Mimic, "")

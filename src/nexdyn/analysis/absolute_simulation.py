@@ -21,6 +21,7 @@ from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.motion_tables import centres, motion_tables, new_state
 from nexdyn.absolute.observe import BodyMotion
 from nexdyn.analysis.assemble import assemble, mechanism_length
+from nexdyn.analysis.events import has_events, run_with_events
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.errors import InputError, NexDynWarning, SolveError
@@ -153,7 +154,11 @@ class BodySimulation:
     def run(self, t_end: float, *, output_times: Any = None, progress: Progress | None = None) -> Result:
         """Go on until `t_end` [s] and return all that was recorded. Arguments and errors as for `nx.simulate`."""
         t_end = self._checked_end(t_end)
+        rows = list(self._rows)
         times = self._checked_times(output_times, t_end)
+        if has_events(self.system):
+            keep_start, self._rows = bool(self._rows), rows
+            return run_with_events(self, t_end, times, keep_start, progress)
         started = time.perf_counter()
         try:
             with interrupts_wait() as check:

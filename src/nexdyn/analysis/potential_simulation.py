@@ -18,6 +18,7 @@ import numpy as np
 from nexdyn.analysis.absolute_simulation import ROWS, SLICE, BodySimulation, refuse_velocity_rows
 from nexdyn.analysis.assemble import mechanism_length
 from nexdyn.analysis.closing import Closing, joint_gaps
+from nexdyn.analysis.events import refuse_impulses
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.errors import InputError, SingularError, SolveError
 from nexdyn.integrate.methods import ImplicitEuler
@@ -53,6 +54,7 @@ class PotentialSimulation(BodySimulation):
     ) -> None:
         if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
+        refuse_impulses(system)
         if not system.bodies:
             raise InputError(f"system {system.name!r} has no bodies that move; add one with a mass")
         self.system, self.method, self.output_every = system, method, output_every

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from nexdyn.analysis.absolute_simulation import BodySimulation, needs_bodies
+from nexdyn.analysis.events import has_events, run_with_events
 from nexdyn.analysis.force_states import start_states
 from nexdyn.analysis.index1_simulation import IndexOneSimulation
 from nexdyn.analysis.interrupt import interrupts_wait
@@ -220,7 +221,7 @@ class Simulation:
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
         if dynamics not in ("aba", "crba", "cfa"):
             raise unknown("dynamics", dynamics, ("aba", "crba", "cfa"), plural="valid")
-        self.system, self.output_every = system, output_every
+        self.system, self.output_every, self.dynamics = system, output_every, dynamics
         self.closed = _closed(system, loops, dynamics, initial, q0, v0)
         """How rows close the tree, and which of them are redundant; None where the tree alone is the system."""
         if self.closed is not None:
@@ -345,6 +346,9 @@ class Simulation:
         """Go on until `t_end` [s] and return all that was recorded. Arguments and errors as for `nx.simulate`."""
         t_end = self._checked_end(t_end)
         times = self._checked_times(output_times, t_end)
+        if has_events(self.system):
+            self._motion.u[:] = 0.0
+            return run_with_events(self, t_end, times, not times.size or times[0] == self.t, progress)
         started = time.perf_counter()
         self._motion.u[:] = 0.0
         try:

@@ -7,6 +7,8 @@ from nexdyn.forces.applied import AppliedForce
 from nexdyn.forces.bushing import Bushing
 from nexdyn.forces.force_table import ForceTable
 from nexdyn.forces.joint_force import JointForce
+from nexdyn.forces.joint_friction import JointFriction
+from nexdyn.forces.joint_stop import JointStop
 from nexdyn.forces.plane_contact import PlaneContact
 from nexdyn.forces.point_spring import PointSpring
 from nexdyn.forces.torsion_spring import TorsionSpring
@@ -17,7 +19,8 @@ FORCES: dict[str, type[Force]] = {
     cls.kind: cls
     for cls in (
         AppliedForce, JointForce, PointSpring, TorsionSpring, Bushing, ForceTable, PlaneContact, UserForce,
-        UserJointForce, PositionActuator, VelocityActuator, TorqueActuator, Controller,
+        UserJointForce, PositionActuator, VelocityActuator, TorqueActuator, Controller, JointStop,
+        JointFriction,
     )
 }  # fmt: skip
 

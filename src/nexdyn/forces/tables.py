@@ -51,11 +51,12 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
     data: list[float] = []
     start: list[float] = []
     for e, force in enumerate(forces):
-        numbers = force.data(values)
+        numbers = force.data_in(system)
         index[e, [KIND, FIRST, COUNT, FREEDOM]] = force.code, len(data), len(numbers), NO_FREEDOM
         data += numbers
         states = force.states(values)
         index[e, [STATE, STATES]] = len(start), len(states)
+        index[e, OFF] = force.is_off
         start += [initial for _, _, initial in states]
         if force.joint_name is not None:
             first_q, first_v = freedom(force.joint_name)

@@ -21,6 +21,8 @@ from nexdyn.forces import (
     bushing,
     force_table,
     joint_force,
+    joint_friction,
+    joint_stop,
     kinds,
     plane_contact,
     point_spring,
@@ -28,7 +30,7 @@ from nexdyn.forces import (
     user,
 )
 from nexdyn.forces.states import keep
-from nexdyn.forces.tables import FIRST, KIND, STATE, STATES
+from nexdyn.forces.tables import FIRST, KIND, OFF, STATE, STATES
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3
@@ -37,7 +39,9 @@ from nexdyn.spatial.lanes import pack, zero
 APPLIED, POINT_SPRING, TORSION_SPRING, BUSHING, FORCE_TABLE = (
     kinds.APPLIED, kinds.POINT_SPRING, kinds.TORSION_SPRING, kinds.BUSHING, kinds.FORCE_TABLE
 )  # fmt: skip
-PLANE_CONTACT, ACTUATOR = kinds.PLANE_CONTACT, kinds.ACTUATOR
+PLANE_CONTACT, ACTUATOR, JOINT_STOP, JOINT_FRICTION = (
+    kinds.PLANE_CONTACT, kinds.ACTUATOR, kinds.JOINT_STOP, kinds.JOINT_FRICTION
+)  # fmt: skip
 JOINT_FORCE, JOINT_TABLE = kinds.JOINT_FORCE, kinds.JOINT_TABLE
 
 OK, FAILED = 0, 1
@@ -94,7 +98,10 @@ def element_wrenches(kind, t, data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no
 @formula
 def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     """(status, F_A, F_B) of force e at time t, from the poses and velocities (of the origins) of its frames."""
-    k = tables.index[e, FIRST]
+    k, o = tables.index[e, FIRST], zero(X_WA.p.x)
+    if tables.index[e, OFF] != 0:
+        nothing = Force(Vec3(o, o, o), Vec3(o, o, o))
+        return OK, nothing, nothing
     F_A, F_B = element_wrenches(tables.index[e, KIND], t, tables.data, k, X_WA, V_A, X_WB, V_B)
     status = OK
     if not is_finite(total(F_A) + total(F_B)):
@@ -118,13 +125,28 @@ def actuator_effort(tables, e, k, t, q, v):  # type: ignore[no-untyped-def]
 
 
 @formula
+def friction_effort(tables, e, k, v):  # type: ignore[no-untyped-def]
+    """τ of dry friction, and the rate of its bristle."""
+    s = tables.index[e, STATE]
+    effort, rate = joint_friction.friction_and_rate(tables.data, k, v, tables.z[s])
+    keep(tables.rate, s, rate)
+    return effort
+
+
+@formula
 def freedom_element(tables, e, t, q, v):  # type: ignore[no-untyped-def]
     """(status, effort) of force e at time t, from the coordinate and velocity of its freedom."""
     kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
+    if tables.index[e, OFF] != 0:
+        return OK, zero(q)
     if kind == JOINT_FORCE:
         effort = joint_force.effort(t, data, k, q)
     elif kind == ACTUATOR:
         effort = actuator_effort(tables, e, k, t, q, v)
+    elif kind == JOINT_FRICTION:
+        effort = friction_effort(tables, e, k, v)
+    elif kind == JOINT_STOP:
+        effort = joint_stop.effort(tables.data, k, q, v)
     elif kind == JOINT_TABLE:
         effort = force_table.joint_table_effort(data, k, q, v)
     else:
@@ -139,6 +161,8 @@ def freedom_element(tables, e, t, q, v):  # type: ignore[no-untyped-def]
 def element_energy(tables, e, X_WA, X_WB):  # type: ignore[no-untyped-def]
     """U of force e."""
     kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
+    if tables.index[e, OFF] != 0:
+        return zero(X_WA.p.x)
     if kind == POINT_SPRING:
         return point_spring.energy(data, k, X_WA, X_WB)
     if kind == TORSION_SPRING:
@@ -155,6 +179,11 @@ def element_energy(tables, e, X_WA, X_WB):  # type: ignore[no-untyped-def]
 @formula
 def freedom_energy(tables, e, q):  # type: ignore[no-untyped-def]
     """U of force e in a joint."""
-    if tables.index[e, KIND] == JOINT_TABLE:
-        return force_table.joint_table_energy(tables.data, tables.index[e, FIRST], q)
+    kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
+    if tables.index[e, OFF] != 0:
+        return zero(q)
+    if kind == JOINT_TABLE:
+        return force_table.joint_table_energy(data, k, q)
+    if kind == JOINT_STOP:
+        return joint_stop.energy(data, k, q)
     return zero(q)

@@ -72,6 +72,15 @@ class Force(Element):
         """The user functions whose addresses are in its data; the force keeps them alive."""
         return ()
 
+    def data_in(self, system: System) -> list[float]:
+        """The same with what only the system tells."""
+        return self.data(system.values)
+
+    @property
+    def is_off(self) -> bool:
+        """Whether an event has switched it off."""
+        return bool(self.__dict__.get("_off"))
+
     def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
         """Name, unit and initial value of each state of its own."""
         return []

@@ -18,6 +18,7 @@ from nexdyn.model.body import Body
 from nexdyn.model.coupling import Coupling
 from nexdyn.model.driver import Driver
 from nexdyn.model.element import Element, checked_name
+from nexdyn.model.event import Event
 from nexdyn.model.force import Force
 from nexdyn.model.joint import Joint
 from nexdyn.model.marker import Marker
@@ -42,7 +43,7 @@ class System:
         self.name = checked_name(name, "system")
         self._gravity = frozen(gravity)
         self._elements: dict[str, dict[str, Any]] = {
-            kind: {} for kind in ("body", "joint", "coupling", "marker", "measure", "force", "driver")
+            kind: {} for kind in ("body", "joint", "coupling", "marker", "measure", "force", "driver", "event")
         }
         self._bodies: dict[str, Body] = self._elements["body"]
         self._parameters: dict[str, Parameter] = {}
@@ -118,6 +119,11 @@ class System:
         """Drivers by name, in the order they were added."""
         return MappingProxyType(self._elements["driver"])
 
+    @property
+    def events(self) -> Mapping[str, Event]:
+        """Events by name, in the order they were added."""
+        return MappingProxyType(self._elements["event"])
+
     def body(self, name: str) -> Body:
         """The body called `name`; 'ground' is one. UnknownNameError with the nearest name otherwise."""
         if name == "ground":
@@ -147,6 +153,10 @@ class System:
     def driver(self, name: str) -> Driver:
         """The driver called `name`. UnknownNameError with the nearest name otherwise."""
         return self._find("driver", name)
+
+    def event(self, name: str) -> Event:
+        """The event called `name`. UnknownNameError with the nearest name otherwise."""
+        return self._find("event", name)
 
     def frame(self, reference: str) -> tuple[Body, np.ndarray, np.ndarray]:
         """The frame that a measure refers to: its body, R_BF (3, 3) and p_BF (3,) [m] in the body's frame.
@@ -247,6 +257,16 @@ class System:
         except UnknownNameError as error:
             raise UnknownNameError(f"{driver}: {error}") from None
         return self._keep("driver", driver)
+
+    def add_event(self, event: Event) -> Event:
+        """Add an event; what it watches and switches is in the system already."""
+        self._admit("event", event, Event)
+        event.check(self._values)
+        try:
+            event.check_in(self)
+        except UnknownNameError as error:
+            raise UnknownNameError(f"{event}: {error}") from None
+        return self._keep("event", event)
 
     def check(self) -> None:
         """Raise InputError for what can only be seen once all is added: mimic joints whose original is missing."""

@@ -15,8 +15,12 @@ from nexdyn.forces.tables import FIRST, FRAME_COLUMNS, INDEX_COLUMNS, ForceTable
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.potential.compile import Loads, Springs
-from nexdyn.potential.tables import ACTUATED, BALL, EFFORT, ELEMENT, LINEAR, TABLE, USER
+from nexdyn.potential.tables import ACTUATED, BALL, EFFORT, ELEMENT, LINEAR, STOP, TABLE, USER
 
+LAWS = {
+    kinds.JOINT_TABLE: TABLE, kinds.JOINT_FORCE: EFFORT, kinds.ACTUATOR: ACTUATED, kinds.JOINT_STOP: STOP,
+}  # fmt: skip
+"""The laws of forces in joints; USER for others."""
 NO_DAMPING = [0.0, 0.0, 1.0, 0.0]
 """d, f, v_f, J of an element without any."""
 TURNED = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
@@ -101,11 +105,18 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
             if data[0] or data[1] or data[3] or data[4]:
                 _add_freedom(found, joint, m, values, number_of, LINEAR, [float(x) for x in data])
     for e, force in enumerate(system.forces.values()):
-        numbers = force.data(values)
+        if force.is_off:
+            continue
+        numbers = force.data_in(system)
         pair, frame = (int(tables.index[e, 1]), int(tables.index[e, 2])), tables.frames[e].copy()
         if force.joint_name is not None:
             joint, m = system.joint(force.joint_name), int(force.__dict__["freedom"])
-            law = {kinds.JOINT_TABLE: TABLE, kinds.JOINT_FORCE: EFFORT, kinds.ACTUATOR: ACTUATED}.get(force.code, USER)
+            law = {
+                kinds.JOINT_TABLE: TABLE,
+                kinds.JOINT_FORCE: EFFORT,
+                kinds.ACTUATOR: ACTUATED,
+                kinds.JOINT_STOP: STOP,
+            }.get(force.code, USER)
             damping = [numbers[1], *NO_DAMPING[1:]] if law == TABLE else NO_DAMPING
             own = [numbers[0], *numbers[2:]] if law == TABLE else numbers
             _add_freedom(found, joint, m, values, number_of, law, [*damping, *own])

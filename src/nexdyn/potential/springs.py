@@ -21,6 +21,8 @@ from nexdyn.constraints.rows import unit_velocity
 from nexdyn.constraints.verbs import gradient, second, value
 from nexdyn.forces.actuator import effort_and_rates
 from nexdyn.forces.curve import curve_energy, curve_slope, curve_value
+from nexdyn.forces.joint_stop import effort as stop_effort
+from nexdyn.forces.joint_stop import energy as stop_energy
 from nexdyn.forces.user import joint_effort
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
@@ -37,6 +39,7 @@ from nexdyn.potential.tables import (
     SPRING_LAW,
     SPRING_PLACE,
     SPRING_TURNED,
+    STOP,
     TABLE,
     SpringTables,
 )
@@ -87,6 +90,13 @@ def law(code, data, k, t, c, past, past_rate, dt):  # type: ignore[no-untyped-de
     if code == EFFORT:
         tau = time_value(data, i, t)
         return E - h * tau * moved, slope - h * tau, curve
+    if code == STOP:
+        # U exactly; of the damping its work by the trapezoidal rule, 0 at the start
+        step = DIFFERENCE * max(1.0, abs(c))
+        tau, more = stop_effort(data, i, c, moved / dt), stop_effort(data, i, c + step, (moved + step) / dt)
+        elastic = stop_effort(data, i, c, 0.0)
+        U = stop_energy(data, i, c) - stop_energy(data, i, past)
+        return E + h * (U - 0.5 * (tau - elastic) * moved), slope - h * tau, curve + h * (tau - more) / step
     if code == ACTUATED:
         rate, step = moved / dt, DIFFERENCE * max(1.0, abs(c))
         tau = actuator_effort(t, data, i, c, rate)

@@ -7,7 +7,7 @@ coordinates follow from them; in closed loops they depend on each other.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,7 @@ from nexdyn.results.quantities import (
     joint_labels,
 )
 from nexdyn.results.recording import Recording
+from nexdyn.results.segments import segments
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.tree.observe import Observation
 
@@ -94,8 +95,22 @@ class ObservedBodies(Observed):
     def blocks(self, with_forces: bool) -> Iterator[tuple[slice, Observation]]:
         """All samples at once."""
         if self._kept is None:
-            self._kept = self._observation(with_forces)
+            parts = segments(self.motion.system, self.recording)
+            if len(parts) == 1:
+                self._kept = self._observation(with_forces)
+            else:
+                seen = [self._part(*part)._observation(with_forces) for part in parts]
+                arrays = zip(*(vars(one).values() for one in seen), strict=True)
+                self._kept = Observation(*(np.concatenate(same) for same in arrays))
         yield slice(0, len(self.recording.t)), self._kept
+
+    def _part(self, first: int, last: int, system: Any) -> ObservedBodies:
+        """Samples first … last − 1, of a system that events have changed."""
+        r, rows = self.recording, slice(first, last)
+        part = replace(
+            r, t=r.t[rows], q=r.q[rows], v=r.v[rows], a=r.a[rows], multipliers=r.multipliers[rows], settings={}
+        )
+        return ObservedBodies(self.motion if system is self.motion.system else body_motion(system), part)
 
     def joints_seen(self, with_forces: bool = True) -> JointObservation:
         """What is told of joints."""

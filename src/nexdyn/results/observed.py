@@ -18,6 +18,7 @@ from nexdyn.results.contacts import COLUMNS, contact_table
 from nexdyn.results.efforts import effort_labels, efforts
 from nexdyn.results.quantities import ENERGIES, OF_JOINTS, QUANTITIES, STATES, Labels, labels_of
 from nexdyn.results.recording import Recording
+from nexdyn.results.segments import segments
 from nexdyn.spatial.rotations import quaternion
 from nexdyn.tree.compile import joint_class
 from nexdyn.tree.observe import Observation, observe_motion
@@ -104,11 +105,18 @@ class Observed:
             yield slice(0, n), self._kept
             return
         row = 8 * NUMBERS * max(1, len(self.tree.body_names))
-        small = n * row <= KEPT_BYTES
+        parts = [
+            (first, last, self.tree if system is self.tree.system else Tree(system))
+            for first, last, system in segments(self.tree.system, r)
+        ]
+        small = n * row <= KEPT_BYTES and len(parts) == 1
         size = n if small else max(1, BLOCK_BYTES // row)
-        for start in range(0, n, max(size, 1)):
-            rows = slice(start, min(start + size, n))
-            motion = (self.tree, r.t[rows], r.q[rows], r.v[rows], r.a[rows])
+        for tree, rows in (
+            (tree, slice(start, min(start + size, last)))
+            for first, last, tree in parts
+            for start in range(first, last, max(size, 1))
+        ):
+            motion = (tree, r.t[rows], r.q[rows], r.v[rows], r.a[rows])
             try:
                 seen = observe_motion(*motion, z=r.z[rows] if r.z.size else None)
                 self._kept = seen if small else None

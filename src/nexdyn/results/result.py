@@ -249,6 +249,14 @@ class Result:
         """All measures of the system by name."""
         return {name: self.measure(name) for name in self.system.measures}
 
+    # --- events -----------------------------------------------------------------------------------------------------
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """What happened: a dict an event with `time` [s] and `name`, in order; `impulse` where a joint stop was struck, `change`
+        where parameters were changed or forces switched."""
+        return [dict(one) for one in self.recording.settings.get("events", [])]
+
     # --- forces -----------------------------------------------------------------------------------------------------
 
     def force_state(self, label: str | None = None) -> xr.DataArray:

@@ -1,0 +1,131 @@
+"""Dry friction in a joint that sticks: an elasto-plastic bristle with Stribeck's curve.
+
+    g(v) = F_c + (F_s − F_c) exp(−(v/v_s)²)                       Coulomb's F_c when it slides, F_s at which it breaks away
+    ż = v (1 − α(z, v) v z/(|v| z_s)),   z_s = g(v)/σ₀             the deflection z of the bristle [m, rad]
+    α = 0 for |z| ≤ z_b, or v z < 0;   (1 − cos(π (|z| − z_b)/(z_s − z_b)))/2 between;   1 for |z| ≥ z_s
+    τ = −(σ₀ z + σ₁ ż + σ₂ v)
+                       (Dupont, Hayward, Armstrong & Altpeter, IEEE Trans. Automat. Contr. 47, 2002; LuGre where z_b = 0)
+
+Why a bristle, and not modes that an event switches: many joints stick and slip at once without a combinatorial choice, and the
+state goes with the others into the integrator, the result and a restart. Why not LuGre: it creeps under a load that sways.
+
+Below z_b = b F_c/σ₀ (b = `elastic`, 0.7) the bristle is a spring: a joint whose load never exceeds b F_c moves by no more than
+load/σ₀, however long and however the load sways, and comes back where it was. That is the bound: at rest under a constant load
+f < b F_c the velocity is 0, not small. σ₁ = 2 ζ √(σ₀ m) damps the bristle; ζ = 1 for the inertia m that is given.
+
+Data: F_c, F_s, v_s, σ₀, σ₁, σ₂, b. Its state: z.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import cos as cosine
+from math import exp, pi
+from typing import TYPE_CHECKING, Any
+
+from numba.extending import overload
+
+from nexdyn.errors import InputError
+from nexdyn.forces.between import check_freedom, non_negative
+from nexdyn.forces.kinds import JOINT_FRICTION
+from nexdyn.kernel import formula
+from nexdyn.model.element import Element, name_of
+from nexdyn.model.force import Force as ForceElement
+from nexdyn.spatial.lanes import pack, zero
+
+if TYPE_CHECKING:
+    from nexdyn.model.system import System
+
+
+class JointFriction(ForceElement):
+    """Dry friction in one freedom of a joint, with stiction.
+
+    sliding [N, N m]: Coulomb's friction. static: at which it breaks away, no less (default: as sliding). stribeck_speed [m/s,
+        rad/s]: over which one goes over into the other. viscous [N s/m, N m s/rad]: what grows with the speed.
+    stiffness [N/m, N m/rad]: of what gives before it slides: sliding / stiffness is the displacement. damping [N s/m, N m s/rad]: of
+        that; twice the root of stiffness times inertia is critical. elastic: part of `sliding` up to which nothing creeps.
+    freedom: which of the joint's freedoms, from 0.
+    """
+
+    kind, code = "joint_friction", JOINT_FRICTION
+    joint: str
+    sliding: Any
+    static: Any
+    stribeck_speed: Any
+    viscous: Any
+    stiffness: Any
+    damping: Any
+    elastic: Any
+    freedom: int
+
+    def __init__(
+        self, name: str, joint: Element | str, *, sliding: Any, stiffness: Any, static: Any = None,
+        stribeck_speed: Any = 0.01, viscous: Any = 0.0, damping: Any = 0.0, elastic: Any = 0.7, freedom: int = 0,
+    ) -> None:  # fmt: skip
+        super().__init__(name)
+        self._store(
+            joint=name_of(joint), sliding=sliding, stiffness=stiffness, static=static, stribeck_speed=stribeck_speed,
+            viscous=viscous, damping=damping, elastic=elastic, freedom=freedom,
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return f"JointFriction({self.name!r}, in {self.joint!r})"
+
+    def joints(self) -> tuple[str, ...]:
+        return (self.joint,)
+
+    def check_in(self, system: System) -> None:
+        check_freedom(self, system, needs_coordinate=False)
+
+    def data(self, values: Mapping[str, float]) -> list[float]:
+        """F_c, F_s, v_s, σ₀, σ₁, σ₂, b."""
+        sliding, stiffness, speed = (self._positive(x, values) for x in ("sliding", "stiffness", "stribeck_speed"))
+        static = sliding if self.static is None else self._number("static", values)
+        if static < sliding:
+            raise InputError(
+                f"static of {self} is {static:g}, less than sliding, {sliding:g}; it must be as much or more"
+            )
+        elastic = self._number("elastic", values)
+        if not 0.0 <= elastic < 1.0:
+            raise InputError(f"elastic of {self} is {elastic:g}; it must lie from 0 to below 1")
+        damping, viscous = (non_negative(self, x, values) for x in ("damping", "viscous"))
+        return [sliding, static, speed, stiffness, damping, viscous, elastic]
+
+    def working(self, values: Mapping[str, float]) -> str:
+        return str(self)
+
+    def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
+        return [("deflection", "", 0.0)]
+
+    def _positive(self, attribute: str, values: Mapping[str, float]) -> float:
+        x = self._number(attribute, values)
+        if not x > 0.0:
+            raise InputError(f"{attribute} of {self} is {x:g}; it must be greater than 0")
+        return x
+
+
+@formula
+def bristle(data, k, v, z):  # type: ignore[no-untyped-def]
+    """τ and ż."""
+    stiffness, speed = data[k + 3], abs(v)
+    # z_s = g(v)/σ₀
+    ratio = v / data[k + 2]
+    slip = (data[k] + (data[k + 1] - data[k]) * exp(-ratio * ratio)) / stiffness
+    least, size = data[k + 6] * data[k] / stiffness, abs(z)
+    alpha = 0.0
+    if v * z > 0.0 and size > least:
+        alpha = 1.0 if size >= slip else 0.5 * (1.0 - cosine(pi * (size - least) / (slip - least)))
+    rate = v - alpha * speed * z / slip
+    return -(stiffness * z + data[k + 4] * rate + data[k + 5] * v), rate
+
+
+def friction_and_rate(data, k, v, z):  # type: ignore[no-untyped-def]
+    """τ and ż; lanes, which carry no states, have none."""
+    return bristle(data, k, v, z)
+
+
+@overload(friction_and_rate, strict=False)
+def _friction_and_rate(data, k, v, z):  # type: ignore[no-untyped-def]
+    if v is pack:
+        return lambda data, k, v, z: (zero(v), zero(v))
+    return lambda data, k, v, z: bristle(data, k, v, z)

@@ -1,0 +1,383 @@
+"""Events, joint stops and dry friction: times in closed form, laws of restitution, what is changed and recorded."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nexdyn as nx
+
+G, M = 9.81, 2.0
+HIT = math.sqrt(2 * 0.5 / G)
+"""When a ball falls 0.5 m."""
+METHODS = [nx.RungeKutta4(1e-2), nx.DormandPrince(), nx.HHT(dt=1e-2, alpha=0.0)]
+
+
+def ball(*forces: Any, events: Any = (), q0: float = 0.5, gravity: Any = (0, 0, -G), v0: float = 0.0) -> nx.System:
+    """A ball on a vertical guide, 0.5 m above its lower limit."""
+    system = nx.System("bounce", gravity=gravity)
+    system.add_body("ball", mass=M, inertia=(1, 1, 1))
+    system.add_joint(nx.Prismatic("slide", system.ground, "ball", axis=(0, 0, 1), q0=q0, v0=v0, limits=(0.0, 2.0)))
+    system.add_measure(nx.PointPosition("where", "ball"))
+    for force in forces:
+        system.add_force(force)
+    for event in events:
+        system.add_event(event)
+    return system
+
+
+def times(result: nx.Result, name: str) -> list[float]:
+    return [event["time"] for event in result.events if event["name"] == name]
+
+
+# --- where ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
+@pytest.mark.parametrize(
+    "signal",
+    [
+        {"joint": "slide"},
+        {"measure": "where", "component": "z"},
+        {"function": lambda t, q, v: q[0] ** 3},
+        {"joint": "slide", "of": "velocity", "value": -G * HIT, "direction": "falling"},
+    ],
+    ids=["joint", "measure", "function", "velocity"],
+)
+def test_a_crossing_is_located_to_its_tolerance_and_can_end_the_run(method: Any, signal: dict[str, Any]) -> None:
+    result = nx.simulate(ball(events=[nx.Event("down", stop=True, **signal)]), 1.0, method)
+    assert times(result, "down") == pytest.approx([HIT], abs=2e-9)
+    assert float(result.t[-1]) == times(result, "down")[0]
+    assert result.status == "finished"
+    assert "event 'down' ended the run at t = 0.319" in result.message
+
+
+def test_a_direction_and_once_choose_among_crossings() -> None:
+    spring = nx.PointSpring("spring", "ball", "ground", stiffness=M * 4.0 * math.pi**2)  # one turn a second
+    for direction, expected in (
+        ("both", [0.25, 0.75, 1.25, 1.75]),
+        ("falling", [0.25, 1.25]),
+        ("rising", [0.75, 1.75]),
+    ):
+        event = nx.Event("zero", joint="slide", direction=direction)
+        system = ball(spring_like(), events=[event], gravity=(0, 0, 0))
+        assert times(nx.simulate(system, 2.0, nx.DormandPrince()), "zero") == pytest.approx(expected, abs=1e-7)
+    event = nx.Event("zero", joint="slide", once=True)
+    system = ball(spring_like(), events=[event], gravity=(0, 0, 0))
+    assert times(nx.simulate(system, 2.0, nx.DormandPrince()), "zero") == pytest.approx([0.25], abs=1e-7)
+    assert spring.name == "spring"
+
+
+def spring_like() -> Any:
+    """A spring in the joint: one turn a second."""
+    return nx.PositionActuator("spring", "slide", kp=M * 4.0 * math.pi**2)
+
+
+def test_events_leave_the_grid_of_outputs_and_its_times_as_asked() -> None:
+    event = nx.Event("down", joint="slide")
+    plain = nx.simulate(ball(events=[event]), 0.6, nx.RungeKutta4(1e-2), output_every=10)
+    assert len(plain.t) < 12
+    asked = [0.1, 0.25, 0.5]
+    result = nx.simulate(ball(events=[nx.Event("down", joint="slide")]), 0.6, nx.DormandPrince(), output_times=asked)
+    t = result.t.values
+    assert set(asked) <= set(t.tolist())
+    assert np.allclose(result.joint_position("slide").values, 0.5 - 0.5 * G * t**2, atol=1e-9)
+
+
+def test_an_event_at_a_time_changes_parameters_and_results_know_it() -> None:
+    for method in (nx.DormandPrince(), nx.HHT(dt=1e-3, alpha=0.0)):
+        change = nx.Event("release", time=0.2, parameters={"push.effort": 0.0})
+        push = nx.JointForce("push", "slide", M * G + 4.0)
+        result = nx.simulate(ball(push, events=[change]), 0.5, method)
+        v = result.joint_velocity("slide").values
+        assert v[-1] == pytest.approx(2.0 * 0.2 - G * 0.3, abs=1e-7)
+        assert result.events[0]["change"] == {"parameters": {"push.effort": 0.0}}
+        a = result.joint_acceleration("slide").values
+        assert a[0] == pytest.approx(2.0)
+        assert a[-1] == pytest.approx(-G)
+        # the joint transmits the effort before, and none after
+        fz = result.transmitted("slide").sel(component="fz").values
+        assert fz[0] == pytest.approx(M * G + 4.0, rel=1e-9)
+        assert abs(fz[-1]) < 1e-8
+        t = result.t.values
+        assert (np.diff(t) > 0.0).all()
+
+
+def test_forces_are_switched_off_and_on_again(tmp_path: Path) -> None:
+    system = ball(
+        nx.JointForce("push", "slide", M * G),
+        events=[nx.Event("off", time=0.1, off="push"), nx.Event("on", time=0.3, on=["push"])],
+    )
+    result = nx.simulate(system, 0.5, nx.RungeKutta4(1e-3))
+    assert result.joint_velocity("slide").values[-1] == pytest.approx(-G * 0.2, abs=1e-8)
+    fz = result.transmitted("slide").sel(component="fz")
+    assert float(fz.sel(time=0.2, method="nearest")) == pytest.approx(0.0, abs=1e-9)
+    assert float(fz[-1]) == pytest.approx(M * G)
+    result.save(tmp_path / "run.nc")
+    again = nx.open_result(tmp_path / "run.nc")
+    assert again.events == result.events
+    assert np.allclose(again.transmitted("slide").values, result.transmitted("slide").values)
+
+
+def test_an_action_changes_the_state_and_may_end_the_run() -> None:
+    seen: list[float] = []
+
+    def turn_back(state: Any) -> None:
+        seen.append(float(state.velocity["slide"][0]))
+        state.velocity["slide"] = -state.velocity["slide"]
+        state.stop = len(seen) == 2
+
+    for method in METHODS:
+        seen.clear()
+        event = nx.Event("floor", joint="slide", direction="falling", action=turn_back)
+        result = nx.simulate(ball(events=[event]), 5.0, method)
+        assert times(result, "floor") == pytest.approx([HIT, 3 * HIT], abs=1e-6)
+        assert seen == pytest.approx([-G * HIT] * 2, rel=1e-6)
+        assert float(result.t[-1]) == pytest.approx(3 * HIT, abs=1e-6)
+        # before and after the first stand beside each other
+        v, t = result.joint_velocity("slide").values, result.t.values
+        first = np.flatnonzero(np.isclose(t, times(result, "floor")[0], atol=1e-12))
+        assert v[first] == pytest.approx([-G * HIT, G * HIT], rel=1e-6)
+
+
+# --- joint stops ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
+def test_each_bounce_leaves_the_square_of_the_restitution_of_the_height(method: Any) -> None:
+    e = 0.8
+    stop = nx.JointStop("stop", "slide", stiffness=1e7, restitution=e)
+    apex = nx.Event("apex", joint="slide", of="velocity", direction="falling")
+    result = nx.simulate(ball(stop, events=[apex]), 1.1, method)
+    assert times(result, "stop") == pytest.approx([HIT, HIT * (1 + 2 * e)], abs=2e-6)
+    t, q = result.t.values, result.joint_position("slide").values
+    heights = [q[np.argmin(abs(t - when))] for when in times(result, "apex")]
+    assert heights == pytest.approx([0.5 * e**2, 0.5 * e**4], rel=1e-5)
+    energy = result.energy().total.values
+    assert energy[-1] == pytest.approx(M * G * 0.5 * e**4, rel=1e-5)
+    assert all(event.get("impulse") for event in result.events if event["name"] == "stop")
+
+
+def test_a_bounce_below_the_rest_speed_is_left_to_the_compliant_stop_which_carries_the_weight() -> None:
+    stop = nx.JointStop("stop", "slide", stiffness=1e4, damping=20.0, restitution=0.3, rest_speed=0.05)
+    result = nx.simulate(ball(stop), 2.0, nx.DormandPrince())
+    struck = [event for event in result.events if event.get("impulse")]
+    assert 2 <= len(struck) <= 5
+    assert result.joint_position("slide").values[-1] == pytest.approx(-M * G / 1e4, rel=1e-4)
+    assert float(result.effort("stop")[-1]) == pytest.approx(M * G, rel=1e-4)
+
+
+def arm(method: Any, stop: Any) -> nx.Result:
+    """Two links that swing freely, the second joint against a stop."""
+    system = nx.System("arm", gravity=(0, -G, 0))
+    for i, x in enumerate((0.5, 1.5)):
+        system.add_body(f"link{i}", mass=1.0 + i, inertia=(0.1, 0.1, 0.2), position=(x, 0, 0))
+    system.add_joint(nx.Revolute("shoulder", system.ground, "link0", at=(0, 0, 0), axis=(0, 0, 1)))
+    system.add_joint(
+        nx.Revolute("elbow", "link0", "link1", at=(1, 0, 0), axis=(0, 0, 1), limits=(-0.4, 0.4), q0=0.0, v0=-6.0)
+    )
+    system.add_force(stop)
+    return nx.simulate(system, 0.25, method)
+
+
+@pytest.mark.parametrize("method", [nx.DormandPrince(), nx.HHT(dt=1e-3, alpha=0.0)], ids=lambda m: m.name)
+def test_an_impact_in_a_chain_obeys_newtons_law_and_costs_what_the_law_says(method: Any) -> None:
+    e = 0.6
+    result = arm(method, nx.JointStop("stop", "elbow", stiffness=1e6, restitution=e))
+    when = times(result, "stop")[0]
+    i = int(np.argmin(abs(result.t.values - when)))
+    v = np.column_stack([result.joint_velocity(name).values for name in ("shoulder", "elbow")])
+    before, after = v[i], v[i + 1]
+    assert after[1] == pytest.approx(-e * before[1], rel=1e-8)
+    tree = nx.Tree(result.system)
+    q = [float(result.joint_position(name)[i]) for name in tree.joint_names]
+    inverse = np.linalg.inv(tree.crba(np.array(q)))
+    # the momentum of the shoulder's freedom is not touched, and the energy falls by ½ (1 − ε²) v²/(M⁻¹)_jj
+    assert (tree.crba(np.array(q)) @ (after - before))[0] == pytest.approx(0.0, abs=1e-7)
+    kinetic = result.energy().kinetic.values
+    assert kinetic[i] - kinetic[i + 1] == pytest.approx(0.5 * (1 - e**2) * before[1] ** 2 / inverse[1, 1], rel=1e-6)
+
+
+@pytest.mark.parametrize("method", [nx.DormandPrince(), nx.HHT(dt=1e-4), nx.ImplicitEuler(1e-4)], ids=lambda m: m.name)
+def test_a_compliant_stop_leaves_its_restitution_in_every_formulation(method: Any) -> None:
+    stop = nx.JointStop("stop", "slide", stiffness=1e5, exponent=1.5, restitution=0.5, impact_speed=1.0)
+    system = ball(stop, gravity=(0, 0, 0), q0=0.01, v0=-1.0)
+    result = nx.simulate(system, 0.1, method)
+    loose = {"dopri5": 1e-6, "hht": 2e-3, "implicit-euler": 3e-2}[method.name]
+    assert result.joint_velocity("slide").values[-1] == pytest.approx(0.5, rel=loose)
+    energy = result.energy().total.values
+    assert energy[-1] == pytest.approx(0.25 * energy[0], rel=2 * loose)
+
+
+# --- dry friction ---------------------------------------------------------------------------------------------------
+
+
+def block(slope: float, **friction: Any) -> nx.System:
+    """A block on an incline, on a guide along it."""
+    system = nx.System("incline", gravity=(G * math.sin(slope), 0, -G * math.cos(slope)))
+    system.add_body("block", mass=M, inertia=(1, 1, 1))
+    system.add_joint(nx.Prismatic("slide", system.ground, "block", axis=(1, 0, 0)))
+    system.add_force(nx.JointFriction("dry", "slide", **friction))
+    return system
+
+
+def test_a_block_on_an_incline_sticks_without_creep() -> None:
+    slope, k = 0.3, 1e5
+    load, sliding = M * G * math.sin(slope), 0.5 * M * G * math.cos(slope)
+    assert load < 0.7 * sliding
+    system = block(slope, sliding=sliding, stiffness=k, damping=2 * math.sqrt(k * M))
+    result = nx.simulate(system, 20.0, nx.DormandPrince(rtol=1e-8))
+    q = result.joint_position("slide").values
+    assert q[-1] == pytest.approx(load / k, rel=1e-6)  # the bound of the page, reached and kept
+    assert q.max() <= load / k * (1.0 + 1e-6)
+    assert abs(result.joint_velocity("slide").values[-1]) < 1e-9
+    assert float(result.effort("dry")[-1]) == pytest.approx(-load, rel=1e-6)
+
+
+def test_a_block_slides_down_a_steeper_incline_with_what_friction_leaves() -> None:
+    slope, mu = 0.8, 0.5
+    sliding = mu * M * G * math.cos(slope)
+    system = block(slope, sliding=sliding, stiffness=1e5, damping=200.0)
+    result = nx.simulate(system, 1.0, nx.DormandPrince(rtol=1e-8))
+    a = G * (math.sin(slope) - mu * math.cos(slope))
+    assert result.joint_velocity("slide").values[-1] == pytest.approx(a, rel=2e-3)
+    # the work of friction is what the energy loses
+    q, f, E = result.joint_position("slide").values, result.effort("dry").values, result.energy().total.values
+    work = float(np.sum(0.5 * np.diff(q) * (f[1:] + f[:-1])))
+    assert E[-1] - E[0] == pytest.approx(work, rel=1e-3)
+
+
+def test_stick_slip_has_the_period_of_the_closed_form() -> None:
+    k, F_s, F_c, v = 100.0, 5.0, 3.0, 0.1
+    system = nx.System("stick-slip", gravity=(0, 0, 0))
+    system.add_body("block", mass=1.0, inertia=(1, 1, 1))
+    system.add_joint(nx.Prismatic("slide", system.ground, "block", axis=(1, 0, 0)))
+    system.add_force(nx.PositionActuator("spring", "slide", kp=k, target=f"={v}*t"))
+    system.add_force(
+        nx.JointFriction("dry", "slide", sliding=F_c, static=F_s, stribeck_speed=1e-3, stiffness=1e5, damping=300.0)
+    )
+    system.add_event(nx.Event("breaks away", joint="slide", of="velocity", value=0.05, direction="rising"))
+    result = nx.simulate(system, 4.0, nx.DormandPrince(rtol=1e-6, atol=1e-9), output_every=20)
+    found = np.diff(times(result, "breaks away"))
+    omega, rise = math.sqrt(k), (F_s - F_c) / k
+    slip = 2.0 / omega * (math.pi - math.atan(rise * omega / v))
+    assert len(found) >= 3
+    assert found[1:] == pytest.approx(2.0 * rise / v + slip, rel=0.02)
+
+
+# --- scenes, and what is wrong --------------------------------------------------------------------------------------
+
+SCENE = """
+gravity: [0, 0, -9.81]
+bodies:
+  ball: {mass: 2}
+joints:
+  slide: {type: prismatic, parent: ground, child: ball, axis: [0, 0, 1], q0: 0.5, limits: [0, 2]}
+measures:
+  where: {type: point_position, of: ball}
+forces:
+  stop: {type: joint_stop, joint: slide, stiffness: 1.0e+7, restitution: 0.8}
+  push: {type: joint_force, joint: slide, effort: 0}
+  dry: {type: joint_friction, joint: slide, sliding: 1e-9, stiffness: 1e-9}
+events:
+  apex: {joint: slide, of: velocity, direction: falling}
+  low: {measure: where, component: z, value: 0.1, direction: falling, off: [push], parameters: {push.effort: 1}}
+  end: {time: 1.1, stop: true}
+simulation: {t_end: 5, method: {type: rk4, dt: 1e-2}}
+"""
+
+
+def test_a_scene_says_the_same_and_is_written_again(tmp_path: Path) -> None:
+    (tmp_path / "bounce.yaml").write_text(SCENE)
+    system = nx.load(tmp_path / "bounce.yaml")
+    nx.save_scene(system, tmp_path / "again.yaml")
+    for known in (system, nx.load(tmp_path / "again.yaml")):
+        result = nx.simulate(known, 5.0, nx.RungeKutta4(1e-2))
+        assert times(result, "stop") == pytest.approx([HIT, HIT * 2.6], abs=1e-5)
+        assert float(result.t[-1]) == pytest.approx(1.1, abs=1e-9)
+        assert len(times(result, "low")) == 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({}, "event 'e' watches nothing; give one of measure, joint, function, time"),
+        ({"joint": "slide", "time": 1.0}, "event 'e' has joint and time"),
+        ({"joint": "slid"}, "event 'e': no joint 'slid'; did you mean 'slide'"),
+        ({"joint": "slide", "freedom": 1}, "freedom of event 'e' is 1"),
+        ({"joint": "slide", "of": "speed"}, "signal of event 'e'"),
+        ({"joint": "slide", "direction": "up"}, "direction of event 'e'"),
+        ({"measure": "where"}, "component of event 'e' is None"),
+        ({"measure": "there", "component": "x"}, "no measure 'there'"),
+        ({"joint": "slide", "tolerance": 0.0}, "tolerance of event 'e'"),
+        ({"joint": "slide", "off": "puhs"}, "no force 'puhs'"),
+        ({"joint": "slide", "parameters": {"push.efort": 1}}, "parameters of event 'e'"),
+        ({"function": 3.0}, "function of event 'e' is 3.0"),
+    ],
+)
+def test_a_wrong_event_is_refused_by_name(wrong: dict[str, Any], message: str) -> None:
+    system = ball(nx.JointForce("push", "slide", 1.0))
+    with pytest.raises(nx.InputError, match=message):
+        system.add_event(nx.Event("e", **wrong))
+
+
+def test_an_event_function_that_raises_is_told_with_event_and_time() -> None:
+    def fails(t: float, q: Any, v: Any) -> float:
+        return 1.0 / 0.0 if t > 0.1 else 1.0
+
+    system = ball(events=[nx.Event("bad", function=fails)])
+    with pytest.raises(
+        nx.SolveError, match=r"function of event 'bad' raised ZeroDivisionError.* at t = 0.11 s"
+    ) as caught:
+        nx.simulate(system, 1.0, nx.RungeKutta4(1e-2))
+    assert caught.value.where == "bad"
+    assert caught.value.time == pytest.approx(0.11)
+    assert caught.value.result is not None
+    system = ball(events=[nx.Event("bad", function=lambda t, q, v: math.nan if t else 1.0)])
+    with pytest.raises(nx.SolveError, match="function of event 'bad' gives nan"):
+        nx.simulate(system, 1.0, nx.RungeKutta4(1e-2))
+
+
+def test_an_action_that_leaves_the_value_and_repeats_without_end_is_told() -> None:
+    def push_up(state: Any) -> None:
+        state.position["slide"] = np.array([1e-13])
+        state.velocity["slide"] = np.array([-1.0])
+
+    system = ball(events=[nx.Event("again", joint="slide", direction="falling", action=push_up)])
+    with pytest.raises(nx.SolveError, match="event 'again' happens again and again"):
+        nx.simulate(system, 1.0, nx.RungeKutta4(1e-2))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"lower": 1.0, "upper": -1.0}, "limits of force 's' are reversed"),
+        ({"lower": 3.0}, "limits of force 's' are reversed: lower 3, upper 2"),
+        ({"restitution": -0.1}, "restitution of force 's' is -0.1"),
+        ({"restitution": 1.5}, "restitution of force 's' is 1.5"),
+        ({"impact_speed": 1.0}, "force 's' has an impact_speed and no restitution"),
+        ({"stiffness": 0.0}, "stiffness of force 's' is 0"),
+        ({"rest_speed": 0.0}, "rest_speed of force 's' is 0"),
+    ],
+)
+def test_a_wrong_joint_stop_is_refused_by_name(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(nx.InputError, match=message):
+        ball(nx.JointStop("s", "slide", **({"stiffness": 1.0} | wrong)))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"sliding": 0.0}, "sliding of force 'dry' is 0"),
+        ({"static": 1.0}, "static of force 'dry' is 1, less than sliding, 2"),
+        ({"elastic": 1.0}, "elastic of force 'dry' is 1"),
+        ({"stribeck_speed": 0.0}, "stribeck_speed of force 'dry' is 0"),
+    ],
+)
+def test_wrong_friction_is_refused_by_name(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(nx.InputError, match=message):
+        block(0.1, **({"sliding": 2.0, "stiffness": 1.0} | wrong))
