@@ -40,4 +40,4 @@ print(f"let go: largest move of a joint after 1 s {abs(free.q - start).max():.2f
 hand = robot.joints[tree.joint_names[6]].child.name
 fall = result.position(hand).sel(axis="z")
 print(f"        {hand} falls from {float(fall[0]):.3f} m to {float(fall.min()):.3f} m")
-# Joint limits are data and there is no contact yet: the arm swings through what would stop it.
+# Joint limits are data until a nx.JointStop is added: the arm swings through what would stop it.

@@ -22,6 +22,8 @@ from nexdyn.results.rolling import rolling_at_end, rolling_joints
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
 
+EVENTS = 6
+"""Events that the text shows."""
 ROUNDING = 64.0 * np.finfo(float).eps
 
 
@@ -79,6 +81,8 @@ def summary(result: Result, peaks: int) -> dict[str, Any]:
         found["loops"] = {key: r.settings[key] for key in ("cut", "redundant", "stabilise")} | {
             "violation": float(violation.max(initial=0.0)) if np.isfinite(violation).all() else None
         }
+    if events := result.events:
+        found["events"] = events
     return {key: None if isinstance(x, float) and not math.isfinite(x) else x for key, x in found.items()}
 
 
@@ -102,6 +106,10 @@ def summary_text(found: dict[str, Any]) -> str:
     ]
     if "loops" in found:
         lines.append(f"  loops    {_loops(found['loops'])}")
+    if events := found.get("events"):
+        shown = [f"{event['name']} at {event['time']:.6g} s" for event in events[:EVENTS]]
+        more = f" … ({len(events)} in all)" if len(events) > EVENTS else ""
+        lines.append(f"  events   {', '.join(shown)}{more}")
     rows = found["peak_reactions"]
     if rows:
         columns = [[row[key] for row in rows] for key in ("force", "force_time", "moment", "moment_time")]

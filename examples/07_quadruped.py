@@ -1,0 +1,53 @@
+"""A quadruped stands on its feet: contacts with the ground, position actuators in its joints.
+
+The wheel `example-robot-data` carries the file:  pip install example-robot-data
+
+    python examples/07_quadruped.py
+"""
+
+import importlib.metadata
+
+import numpy as np
+
+import nexdyn as nx
+
+files = importlib.metadata.files("example-robot-data") or []
+path = next(str(file.locate()) for file in files if file.name == "a1.urdf")
+robot = nx.load(path, base="free")
+tree = nx.Tree(robot)
+
+# The feet are spheres of 2 cm; a dry floor.
+for leg in ("FL", "FR", "RL", "RR"):
+    robot.add_force(
+        nx.PlaneContact(f"{leg} foot", f"{leg}_foot", radius=0.02, stiffness=2e5, damping=2.0, friction=0.8)
+    )
+
+# Motors that hold the legs bent, within what the URDF says they can give.
+pose = {"hip": 0.0, "thigh": 0.8, "calf": -1.6}
+for name, joint in robot.joints.items():
+    kind = name.split("_")[1]  # as in FL_thigh_joint
+    if joint.nv == 1 and kind in pose:
+        limit = float(joint.resolved(robot.values).effort_limit[0])
+        robot.add_force(
+            nx.PositionActuator(f"{name} motor", name, kp=200.0, kd=5.0, target=pose[kind], effort_limit=limit)
+        )
+
+base = tree.joint_names[0]  # the free joint of the trunk
+height = 0.4 * np.cos(0.8) + 0.02
+q0 = {name: pose[name.split("_")[1]] for name in tree.joint_names if name != base}
+q0[base] = (1, 0, 0, 0, 0, 0, height)
+
+result = nx.simulate(robot, t_end=2.0, method=nx.RungeKutta4(dt=5e-4), q0=q0, output_every=20)
+
+weight = tree.mass * 9.81
+feet = result.contacts().isel(time=-1)
+print(f"{robot.name}: {tree.mass:.2f} kg, {tree.nv} freedoms")
+for name in feet.contact.values:
+    print(
+        f"  {name}: {float(feet.normal.sel(contact=name)):7.3f} N, slides {float(feet.tangential.sel(contact=name)):6.3f} N"
+    )
+print(f"sum of the feet: {float(feet.force.sel(axis='z').sum()):.4f} N, weight: {weight:.4f} N")
+trunk = result.velocity(tree.carried_body(base).name).isel(time=-1)
+print(f"speed of the trunk after 2 s: {float(np.abs(trunk).max()):.1e} m/s")
+largest = max(float(abs(result.effort(name)[-1])) for name in result.effort().actuator.values)
+print(f"largest motor torque: {largest:.2f} N m")
