@@ -23,6 +23,7 @@ from nexdyn.model.body import Body
 from nexdyn.model.coupling import COUPLINGS, Coupling, Gear, RackAndPinion
 from nexdyn.model.driver import DRIVERS, Driver, PointDriver
 from nexdyn.model.element import Element
+from nexdyn.model.event import Event
 from nexdyn.model.expressions import Expression, as_expression, minimum
 from nexdyn.model.joint import Joint, Mimic
 from nexdyn.model.measure import MEASURES, Distance
@@ -185,6 +186,17 @@ def forces(rng: Random, system: System) -> list[Any]:
             {"a": "b1", "b": "b2", **table, "interpolation": "natural", **points},
             {"joint": "prismatic b2", **table, "extrapolation": "constant", "rest": 0.1, "damping": y},
         ],
+        "plane_contact": [
+            {"a": "b1", "stiffness": "=1e4*L", "radius": 0.1, "restitution": 0.5, "impact_speed": "=L", **points},
+            {"a": "m1", "b": "b2", "stiffness": 1e5, "length": 0.2, "axis": (1, 0, 0), "normal": (0, 1, 1)},
+        ],
+        "position_actuator": [
+            {"joint": "revolute b1", "kp": "=L", "kd": 2, "target": function(rng, system), "sample_time": 0.01},
+        ],
+        "velocity_actuator": [{"joint": "free b9", "kv": 3.0, "target": x, "freedom": 4, "effort_limit": "=2*L"}],
+        "torque_actuator": [{"joint": "prismatic b2", "target": function(rng, system), "time_constant": 0.1}],
+        "joint_stop": [{"joint": "prismatic b2", "stiffness": 1e4, "lower": "=-L", "upper": 3, "restitution": 0.4}],
+        "joint_friction": [{"joint": "prismatic b2", "sliding": "=L", "static": 4.0, "stiffness": 1e4, "elastic": 0.5}],
     }
     assert options.keys() == SECTIONS["forces"][1].keys(), "a new force wants an example here"
     return [FORCES[kind](f"{kind} {i}", **given) for kind, ways in options.items() for i, given in enumerate(ways)]
@@ -226,6 +238,9 @@ def random_system(rng: Random) -> System:
         system.add_driver(driver)
     for force in forces(rng, system):
         system.add_force(force)
+    system.add_event(Event("end", time="=2*L", stop=True))
+    system.add_event(Event("far", measure="p", component="y", value="=L", direction="rising", off="bushing 0"))
+    system.add_event(Event("turned", joint="revolute b1", of="velocity", parameters={"L": 0.6}, once=True))
     system.check()
     return system
 
