@@ -99,7 +99,7 @@ def test_a_crane_rests_reaches_and_is_driven(capsys: pytest.CaptureFixture[str])
 @pytest.mark.skipif(not importlib.util.find_spec("cmeel"), reason="needs example-robot-data")
 @pytest.mark.filterwarnings("ignore::nexdyn.NexDynWarning")  # what the file says of its inertias
 def test_a_quadruped_stands_and_its_feet_carry_its_weight(capsys: pytest.CaptureFixture[str]) -> None:
-    printed = run("07", capsys)
+    printed = run("08", capsys)
     weight = number_after("weight:", printed)
     assert weight > 100.0
     assert number_after("sum of the feet:", printed) == pytest.approx(weight, rel=1e-4)

@@ -2,7 +2,7 @@
 
 The wheel `example-robot-data` carries the file:  pip install example-robot-data
 
-    python examples/07_quadruped.py
+    python examples/08_quadruped.py
 """
 
 import importlib.metadata
