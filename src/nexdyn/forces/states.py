@@ -40,6 +40,13 @@ def _keep(array, i, x):  # type: ignore[no-untyped-def]
     return keep
 
 
+@formula
+def count(forces):  # type: ignore[no-untyped-def]
+    """How many states the forces have; z itself may lie in lanes."""
+    last = len(forces.index) - 1
+    return forces.index[last, STATE] + forces.index[last, STATES] if last >= 0 else 0
+
+
 put_states = generic("put_states", "z of the forces from y[first:].")
 put_rates = generic("put_rates", "K[i, first:] = ż.")
 record_states = generic("record_states", "out[r, first:] = z.")
@@ -58,7 +65,7 @@ def _(forces: None, y: Any, first: Any) -> Any:
 
 @defines(put_states)
 def _(forces: ForceTables, y: Any, first: Any) -> Any:
-    for m in range(len(forces.z)):
+    for m in range(count(forces)):
         keep(forces.z, m, y[first + m])
 
 
@@ -69,7 +76,7 @@ def _(forces: None, K: Any, i: Any, first: Any) -> Any:
 
 @defines(put_rates)
 def _(forces: ForceTables, K: Any, i: Any, first: Any) -> Any:
-    for m in range(len(forces.rate)):
+    for m in range(count(forces)):
         K[i, first + m] = forces.rate[m]
 
 
@@ -80,7 +87,7 @@ def _(forces: None, y: Any, first: Any, out: Any, r: Any, column: Any) -> Any:
 
 @defines(record_states)
 def _(forces: ForceTables, y: Any, first: Any, out: Any, r: Any, column: Any) -> Any:
-    for m in range(len(forces.z)):
+    for m in range(count(forces)):
         out[r, column + m] = y[first + m]
 
 
@@ -91,7 +98,7 @@ def _(forces: None, z: Any, s: Any) -> Any:
 
 @defines(set_states)
 def _(forces: ForceTables, z: Any, s: Any) -> Any:
-    for m in range(len(forces.z)):
+    for m in range(count(forces)):
         forces.z[m] = z[s, m]
 
 
@@ -102,7 +109,7 @@ def _(forces: None, y: Any, s: Any, first: Any) -> Any:
 
 @defines(scale_states)
 def _(forces: ForceTables, y: Any, s: Any, first: Any) -> Any:
-    for m in range(len(forces.z)):
+    for m in range(count(forces)):
         s[first + m] = abs(y[first + m])
 
 
