@@ -258,7 +258,7 @@ def test_stick_slip_has_the_period_of_the_closed_form() -> None:
     system.add_joint(nx.Prismatic("slide", system.ground, "block", axis=(1, 0, 0)))
     system.add_force(nx.PositionActuator("spring", "slide", kp=k, target=f"={v}*t"))
     system.add_force(
-        nx.JointFriction("dry", "slide", sliding=F_c, static=F_s, stribeck_speed=1e-3, stiffness=1e5, damping=300.0)
+        nx.JointFriction("dry", "slide", sliding=F_c, static=F_s, stribeck_speed=1e-3, stiffness=1e7, damping=3000.0)
     )
     system.add_event(nx.Event("breaks away", joint="slide", of="velocity", value=0.05, direction="rising"))
     result = nx.simulate(system, 4.0, nx.DormandPrince(rtol=1e-6, atol=1e-9), output_every=20)

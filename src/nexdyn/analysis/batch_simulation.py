@@ -16,6 +16,7 @@ import numpy as np
 from nexdyn.analysis.absolute_simulation import needs_bodies
 from nexdyn.analysis.batch import Batch, Places, Read
 from nexdyn.analysis.batch_run import Done, LaneRun, Member, grid_of, member_of
+from nexdyn.analysis.events import has_events
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.loop_simulation import needs_rows
 from nexdyn.errors import InputError, NexDynError, NexDynWarning, SolveError, UnknownNameError
@@ -73,7 +74,7 @@ def runs_in_lanes(system: System, method: Method, dynamics: str) -> bool:
         isinstance(method, FixedStep)
         and dynamics in ("aba", "crba")
         and not needs_rows(system)
-        and not getattr(system, "events", None)
+        and not has_events(system)
         and all(force.code in IN_LANES for force in system.forces.values())
     )
 

@@ -11,7 +11,10 @@ state goes with the others into the integrator, the result and a restart. Why no
 
 Below z_b = b F_c/σ₀ (b = `elastic`, 0.7) the bristle is a spring: a joint whose load never exceeds b F_c moves by no more than
 load/σ₀, however long and however the load sways, and comes back where it was. That is the bound: at rest under a constant load
-f < b F_c the velocity is 0, not small. σ₁ = 2 ζ √(σ₀ m) damps the bristle; ζ = 1 for the inertia m that is given.
+f < b F_c the velocity is 0, not small. σ₁ = 2 ζ √(σ₀ m) damps the bristle.
+
+It breaks away where creep before the slip reaches the Stribeck speed, (1 − α) v_s = Ḟ/σ₀: at F_s under loads that rise slowly, a little
+below under faster ones; a larger σ₀ brings it nearer.
 
 Data: F_c, F_s, v_s, σ₀, σ₁, σ₂, b. Its state: z.
 """
@@ -23,15 +26,12 @@ from math import cos as cosine
 from math import exp, pi
 from typing import TYPE_CHECKING, Any
 
-from numba.extending import overload
-
 from nexdyn.errors import InputError
 from nexdyn.forces.between import check_freedom, non_negative
 from nexdyn.forces.kinds import JOINT_FRICTION
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
-from nexdyn.spatial.lanes import pack, zero
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
@@ -117,15 +117,3 @@ def bristle(data, k, v, z):  # type: ignore[no-untyped-def]
         alpha = 1.0 if size >= slip else 0.5 * (1.0 - cosine(pi * (size - least) / (slip - least)))
     rate = v - alpha * speed * z / slip
     return -(stiffness * z + data[k + 4] * rate + data[k + 5] * v), rate
-
-
-def friction_and_rate(data, k, v, z):  # type: ignore[no-untyped-def]
-    """τ and ż; lanes, which carry no states, have none."""
-    return bristle(data, k, v, z)
-
-
-@overload(friction_and_rate, strict=False)
-def _friction_and_rate(data, k, v, z):  # type: ignore[no-untyped-def]
-    if v is pack:
-        return lambda data, k, v, z: (zero(v), zero(v))
-    return lambda data, k, v, z: bristle(data, k, v, z)

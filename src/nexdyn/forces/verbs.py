@@ -10,6 +10,7 @@ integrator to see. Lanes carry their NaN and report no status. A joint's own spr
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -110,8 +111,32 @@ def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untype
     return status, F_A, F_B
 
 
-@formula
 def actuator_effort(tables, e, k, t, q, v):  # type: ignore[no-untyped-def]
+    """τ of the actuator e; lanes, which carry no actuators, give NaN."""
+    return one_actuator(tables, e, k, t, q, v)
+
+
+@overload(actuator_effort, strict=False)
+def _actuator_effort(tables, e, k, t, q, v):  # type: ignore[no-untyped-def]
+    if q is pack:
+        return lambda tables, e, k, t, q, v: zero(q) + math.nan
+    return lambda tables, e, k, t, q, v: one_actuator(tables, e, k, t, q, v)
+
+
+def friction_effort(tables, e, k, v):  # type: ignore[no-untyped-def]
+    """τ of dry friction; lanes, which carry none that sticks, give NaN."""
+    return one_friction(tables, e, k, v)
+
+
+@overload(friction_effort, strict=False)
+def _friction_effort(tables, e, k, v):  # type: ignore[no-untyped-def]
+    if v is pack:
+        return lambda tables, e, k, v: zero(v) + math.nan
+    return lambda tables, e, k, v: one_friction(tables, e, k, v)
+
+
+@formula
+def one_actuator(tables, e, k, t, q, v):  # type: ignore[no-untyped-def]
     """τ of the actuator e, and the rates of its states."""
     o, s = zero(q), tables.index[e, STATE]
     if tables.index[e, STATES] == 0:
@@ -125,10 +150,10 @@ def actuator_effort(tables, e, k, t, q, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def friction_effort(tables, e, k, v):  # type: ignore[no-untyped-def]
+def one_friction(tables, e, k, v):  # type: ignore[no-untyped-def]
     """τ of dry friction, and the rate of its bristle."""
     s = tables.index[e, STATE]
-    effort, rate = joint_friction.friction_and_rate(tables.data, k, v, tables.z[s])
+    effort, rate = joint_friction.bristle(tables.data, k, v, tables.z[s])
     keep(tables.rate, s, rate)
     return effort
 
