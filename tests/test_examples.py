@@ -88,14 +88,14 @@ def test_parameters_change_the_mechanism(capsys: pytest.CaptureFixture[str]) -> 
     assert "'L': 1.0" in printed
 
 
-<<<<<<< HEAD
 def test_a_crane_rests_reaches_and_is_driven(capsys: pytest.CaptureFixture[str]) -> None:
     printed = run("07", capsys)
     assert "at rest (stable)" in printed and "reached: True" in printed
     assert number_after("weight on the shoulder", printed) == pytest.approx(210 * 9.81, abs=0.01)
     assert number_after("nine metres out it misses by", printed) == pytest.approx(3.0, abs=1e-3)  # 3 + 2 + 1 m at most
     assert number_after("reached: True; shoulder", printed) != 0.0
-=======
+
+
 @pytest.mark.skipif(not importlib.util.find_spec("cmeel"), reason="needs example-robot-data")
 @pytest.mark.filterwarnings("ignore::nexdyn.NexDynWarning")  # what the file says of its inertias
 def test_a_quadruped_stands_and_its_feet_carry_its_weight(capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,4 +107,3 @@ def test_a_quadruped_stands_and_its_feet_carry_its_weight(capsys: pytest.Capture
     feet = [number_after(f"{leg} foot:", printed) for leg in ("FL", "FR", "RL", "RR")]
     assert min(feet) > 0.1 * weight
     assert 1.0 < number_after("largest motor torque:", printed) < 33.5
->>>>>>> ce0296d (Docs, example and demo of contact, actuators, stops, friction and events; events in summaries)
