@@ -142,6 +142,7 @@ METHODS = {
     "implicit Euler": nx.ImplicitEuler, "BDF2": lambda dt: nx.ImplicitEuler(dt, bdf2=True),
     "HHT-α": lambda dt: nx.HHT(dt=dt), "RK4": nx.RungeKutta4,
 }  # fmt: skip
+REPEATS = 15
 HALVED = [0.02 / 2**k for k in range(6)]
 
 
@@ -154,7 +155,7 @@ def comparison() -> dict[str, list[tuple[float, float, float]]]:
         nx.simulate(system, 0.1, method(0.01))
         for dt in HALVED:
             took = []
-            for _ in range(3):
+            for _ in range(REPEATS):
                 result = nx.simulate(system, 1.0, method(dt), output_every=10**9)
                 took.append(result.recording.wall_time)
             energy = result.energy()["total"].values

@@ -317,9 +317,14 @@ class BodySimulation:
             look()
             work = max(10, int((self._memory[2] - spent) * min(8.0, SLICE / max(took, 1e-6))))
 
+    @property
+    def _near(self) -> np.ndarray:
+        """Where angles and points on curves are (nk,)."""
+        return self.state.near
+
     def _check_ends(self) -> None:
         """SolveError for a point that has left the ends of its curve or surface."""
-        for joint, what in self.model.beyond_ends(self.model.q, self.t, self.state.near):
+        for joint, what in self.model.beyond_ends(self.model.q, self.t, self._near):
             kept = self.result("failed", "") if self._rows else None
             message = f"joint {joint!r} {what}, by t = {self.t:g} s"
             if kept is not None:

@@ -97,6 +97,7 @@ class IndexOneSimulation(BodySimulation):
                 continue
             if status != OK:
                 self._fail(status, failed, dt)
+            self._check_ends()
             look()
             count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
 
@@ -132,6 +133,7 @@ class IndexOneSimulation(BodySimulation):
                 continue
             if status != OK:
                 self._fail(status, float(control[14]), float(control[1]))
+            self._check_ends()
             look()
             work = max(50, int((control[5] - spent) * min(8.0, SLICE / max(took, 1e-6))))
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from nexdyn.absolute.configuration import row_units
 from nexdyn.analysis.absolute_simulation import ROWS, SLICE, BodySimulation, refuse_velocity_rows
 from nexdyn.analysis.assemble import mechanism_length
 from nexdyn.analysis.closing import Closing, joint_gaps
@@ -179,8 +180,13 @@ class PotentialSimulation(BodySimulation):
                 self._keep(room[:rows])
             if status != step.OK:
                 self._stop(status, where, gap, dt)
+            self._check_ends()
             look()
             count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
+
+    @property
+    def _near(self) -> np.ndarray:
+        return np.asarray(self._motion.near)
 
     def _keep(self, rows: np.ndarray) -> None:
         """Rows not recorded before."""
@@ -224,21 +230,45 @@ class PotentialSimulation(BodySimulation):
             raise SingularError(message, time=t, where=name, result=kept)
         if status == step.NOT_CLOSED:
             name, gaps = self._open_joints()
-            message = f"no penalty closes the joints at t = {t:g} s: {gaps}; check drivers and lengths, or run nx.assemble near it"
+            stiffer = "" if self.method.adaptive else "raise mu or updates, "
+            message = (
+                f"no penalty closes the joints at t = {t:g} s: {gaps}; {stiffer}check drivers and lengths, or run nx.assemble "
+                f"near it"
+            )
         elif status == step.NOT_FINITE:
+            self._name_failure(t)
             message = f"the motion is no longer finite at t = {t:g} s; check masses, stiffness and damping, or reduce dt = {dt:g} s"
         else:
             message = f"the minimum is not reached at t = {t:g} s, |C| = {gap:.2g}; reduce dt = {dt:g} s"
         kept.recording.message = message
         raise SolveError(message, time=t, where=name, result=kept)
 
+    def _trial(self) -> np.ndarray:
+        """The pose (nb + 1, 7) that was tried last; that at the start of the step where it is not finite."""
+        q, poses, base = self._motion.q.copy(), self._work.pose, self._work.base
+        if np.isfinite(poses).all():
+            q[1:, :4] = quaternion(poses[1:, :9].reshape(-1, 3, 3))
+            q[1:, 4:] = base[1:, 9:] + poses[1:, 9:]
+        q[1:, 4:] -= np.einsum("nij,nj->ni", rotation_matrix(q[1:, :4]), self._centres[1:])
+        return q
+
+    def _name_failure(self, t: float) -> None:
+        """SolveError for the joint of the user's whose function is not finite at the last pose, with what was recorded."""
+        try:
+            self.model.residual(self._trial(), t, self._work.near.copy())
+        except SolveError as error:
+            kept = self.result("failed", str(error))
+            error.result = kept
+            raise
+
     def _open_joints(self) -> tuple[str | None, str]:
         """The joint that is open widest, and the widest gaps in words."""
-        q = self._motion.q.copy()
-        poses = self._work.pose
-        q[1:, :4] = quaternion(poses[1:, :9].reshape(-1, 3, 3))
-        q[1:, 4:] = self._work.base[1:, 9:] + poses[1:, 9:]
-        q[1:, 4:] -= np.einsum("nij,nj->ni", rotation_matrix(q[1:, :4]), self._centres[1:])
-        length = mechanism_length(self.model)
-        gaps = joint_gaps(self.model, q, Closing(np.ones(self.model.nv), length, self.t + self.method.dt))
-        return (gaps[0].joint if gaps else None), "; ".join(str(gap) for gap in gaps[:5]) or "unknown rows"
+        q = self._trial()
+        t, length = self.t + self.method.dt, mechanism_length(self.model)
+        gaps = joint_gaps(self.model, q, Closing(np.ones(self.model.nv), length, t))
+        if gaps:
+            return gaps[0].joint, "; ".join(str(gap) for gap in gaps[:5])
+        # all but closed: a singular pose, from which they come no nearer
+        C = np.abs(self.model.residual(q, t, self._work.near.copy())) * row_units(self.model, length)
+        kind, name = self.model.rows[int(C.argmax())].owner
+        return name, f"{kind} {name!r} by {C.max():.2g} of the mechanism's size, in a singular pose"

@@ -65,6 +65,8 @@ FEW = 1e-15
 """What rounding leaves of a rotation, or of a displacement beside the size of bodies."""
 CLOSED = 1e-10
 """|C| at which a constraint counts as met [m, rad]; less for mechanisms below 1 m."""
+ASUNDER = 0.2
+"""|C| in sizes of the mechanism at which the published loop, which asks for none, has lost its joints if they still open."""
 STIFFEST = 1e12
 """Most that μ grows to, as a multiple of the masses that a row moves."""
 
@@ -355,6 +357,8 @@ def step(model, state, work, t, dt, updates, second_order):  # type: ignore[no-u
         return LOAD_FAILED, failed, 0, 0.0
     if updates > 0:
         status, where, steps, gap = fixed(model, state, work, t + dt, h, updates)
+        if status == OK and gap > ASUNDER * model.length and gap > state.run[3]:
+            return NOT_CLOSED, 0, steps, gap
     else:
         status, where, steps, gap = adaptive(model, state, work, t + dt, h)
     if status == OK:
