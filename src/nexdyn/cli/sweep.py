@@ -35,7 +35,7 @@ A study, here a grid of 12 runs:
     L: [0.4, 0.5, 0.6]
     hinge1.damping: [0, 0.01, 0.1, 1]
   measure:
-    - max reaction.hinge1.fx    # max, min, mean, rms, peak, range, final, initial
+    - peak reaction.hinge1.fz   # max, min, mean, rms, peak, range, final, initial
     - final position.link6.z
     - energy_drift
 
