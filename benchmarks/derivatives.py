@@ -7,7 +7,10 @@ joints. Both sides give ∂/∂q, ∂/∂v and M⁻¹ or M.
 
 from __future__ import annotations
 
+import importlib.metadata
+import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +19,7 @@ from numba import njit
 import nexdyn as nx
 from benchmarks import pinocchio_cpp
 from benchmarks.measure import Effort, Report, alternate, compared
-from benchmarks.models import RandomTree, nexdyn_system, pinocchio_model, random_tree
+from benchmarks.models import nexdyn_system, pinocchio_model, random_tree
 from nexdyn.kernel import FLOATING_POINT
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable
 from nexdyn.tree.aba import articulated_bodies
@@ -110,7 +113,11 @@ def run(effort: Effort) -> Report:
     for what, (n, among) in CASES.items():
         model = random_tree(n, np.random.default_rng(7), among)
         for name in LOOPS:
-            compare(report, what, model, name, library, effort)
+            cpp = None if library is None else partial(pinocchio_cpp.derivatives, library, name, model)
+            compare(report, f"a {what}", nx.Tree(nexdyn_system(model)), pinocchio_model(model), name, cpp, effort)
+    humanoid = talos()
+    for name in LOOPS if humanoid else ():
+        compare(report, "a humanoid (Talos, 32 joints, base held)", *humanoid, name, None, effort)
     report.notes.append(
         f"Lanes: {LANES} systems at once, each with a state of its own. C++: Pinocchio's own headers with -O3 "
         f"-march=native. Python less call: from Python less the time of the same call on a model without joints."
@@ -118,34 +125,58 @@ def run(effort: Effort) -> Report:
     return report
 
 
-def compare(report: Report, what: str, model: RandomTree, name: str, library: Any, effort: Effort) -> None:
+def talos() -> tuple[nx.Tree, Any] | tuple[()]:
+    """Talos of example-robot-data here and in Pinocchio, its base held; () where there is none."""
+    import pinocchio as pin
+
+    files = importlib.metadata.files("example-robot-data") or []
+    path = next((str(f.locate()) for f in files if f.name == "talos_reduced.urdf"), None)
+    if path is None:
+        return ()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", nx.NexDynWarning)
+        tree = nx.Tree(nx.load(path))
+    return tree, pin.buildModelFromUrdf(path)
+
+
+def compare(report: Report, what: str, tree: nx.Tree, peer: Any, name: str, cpp: Any, effort: Effort) -> None:
+    """Rows of one mechanism of one-freedom joints. cpp: Pinocchio's C++ at a state, where there is one."""
     import pinocchio as pin
 
     rng = np.random.default_rng(1)
-    q, v, x = rng.normal(size=(3, LANES, model.n))
-    tree = nx.Tree(nexdyn_system(model))
-    peer, empty = pinocchio_model(model), pin.Model()
+    n = tree.nv
+    q, v, x = rng.normal(size=(3, LANES, n))
+    empty = pin.Model()
     data, empty_data, nothing = peer.createData(), empty.createData(), np.zeros(0)
     call = pin.computeABADerivatives if name == "aba" else pin.computeRNEADerivatives
 
+    at = np.array(
+        [peer.joints[peer.getJointId(joint)].idx_v for joint in tree.joint_names]
+    )  # the order of joints there
+    theirs = np.empty((3, LANES, n))
+    theirs[..., at] = q, v, x
+
     def expected(s: int) -> list[Array]:
-        call(peer, data, q[s], v[s], x[s])
+        call(peer, data, *theirs[:, s])
         found = [data.ddq_dq, data.ddq_dv, data.Minv] if name == "aba" else [data.dtau_dq, data.dtau_dv, data.M]
-        return [*found[:2], np.triu(found[2]) + np.triu(found[2], 1).T]
+        found = [*found[:2], np.triu(found[2]) + np.triu(found[2], 1).T]
+        return [matrix[np.ix_(at, at)] for matrix in found]
 
     alone, lanes = given_alone(tree, q[0], v[0], x[0]), given_lanes(tree, q, v, x)
     of_one, of_eight = LOOPS[name]
     of_one(1, alone)
     of_eight(1, lanes)
-    w = padded(model.n)
+    w = padded(n)
     side_by_side = [alone.matrices[:, k * w :] for k in range(3)]
     agree("one state", side_by_side if name == "aba" else [alone.dq, alone.dv, alone.M], expected(0))
     for s in range(LANES):
         agree("lanes", [table.systems()[s] for table in (lanes.dq, lanes.dv, lanes.dx)], expected(s))
 
+    q_0, v_0, x_0 = theirs[:, 0]
+
     def pin_from_python(repeat: int) -> None:
         for _ in range(repeat):
-            call(peer, data, q[0], v[0], x[0])
+            call(peer, data, q_0, v_0, x_0)
 
     def pin_call_alone(repeat: int) -> None:
         for _ in range(repeat):
@@ -155,8 +186,8 @@ def compare(report: Report, what: str, model: RandomTree, name: str, library: An
         "alone": lambda repeat: of_one(repeat, alone), "lanes": lambda repeat: of_eight(repeat, lanes),
         "pin": pin_from_python, "call": pin_call_alone,
     }  # fmt: skip
-    if library is not None:
-        work, out = pinocchio_cpp.derivatives(library, name, model, q[0], v[0], x[0])
+    if cpp is not None:
+        work, out = cpp(q[0], v[0], x[0])
         work(1)
         found = [out[0].T, out[1].T, np.triu(out[2].T) + np.triu(out[2].T, 1).T]
         agree("Pinocchio's C++", found, expected(0))
@@ -164,8 +195,8 @@ def compare(report: Report, what: str, model: RandomTree, name: str, library: An
     times = alternate(rivals, effort)
     times["lanes"] = [t / LANES for t in times["lanes"]]
     times["pin less its call"] = [t - c for t, c in zip(times["pin"], times["call"], strict=True)]
-    for rival in ["C++", "pin less its call"][library is None :]:
-        label = f"{name.upper()} of a {what}"
+    for rival in ["C++", "pin less its call"][cpp is None :]:
+        label = f"{name.upper()} of {what}"
         report.rows.append(compared(f"{label}, in lanes", "µs", 1e6, times, "lanes", rival, 3.0))
         report.rows.append(compared(f"{label}, one state", "µs", 1e6, times, "alone", rival, 1.0))
 
@@ -173,6 +204,7 @@ def compare(report: Report, what: str, model: RandomTree, name: str, library: An
 def given_alone(tree: nx.Tree, q: Array, v: Array, x: Array) -> Alone:
     d, n = tree.differentiator, tree.nv
     scratch, M, matrices, packs, columns = d.alone
+    M[:] = 0.0  # left by another benchmark of the tree
     return Alone(
         tree.compiled.model, d.above, d.ends, new_work(tree.nb, n), scratch, q, v, x, np.zeros(n), M, matrices, packs, columns,
         np.zeros((n, n)), np.zeros((n, n)),
@@ -182,6 +214,7 @@ def given_alone(tree: nx.Tree, q: Array, v: Array, x: Array) -> Alone:
 def given_lanes(tree: nx.Tree, q: Array, v: Array, x: Array) -> Lanes:
     d, model = tree.differentiator, tree.compiled.model
     work, scratch, _, matrices = d.lanes
+    matrices[:] = 0.0
     shared = TreeModel(model.topology, SharedTable(model.body, 0), SharedTable(model.freedom, 0))
     dq, dv, dx, M = (LaneTable(matrix, 0) for matrix in matrices)
     return Lanes(

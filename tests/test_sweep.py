@@ -41,10 +41,11 @@ def final(result: Result) -> Any:
 
 
 def inside(result: Result) -> list[float]:
-    """Threads, kernels compiled and not taken from the cache, and the process."""
+    """Threads, time loops compiled, and taken from the cache, and the process."""
     import numba
 
-    return [float(numba.get_num_threads()), float(sum(march.stats.cache_misses.values())), float(os.getpid())]
+    compiled, cached = (float(sum(x.values())) for x in (march.stats.cache_misses, march.stats.cache_hits))
+    return [float(numba.get_num_threads()), compiled, cached, float(os.getpid())]
 
 
 def dies_at_three(result: Result) -> float:
@@ -238,11 +239,14 @@ def test_processes_give_the_same_bits_on_one_thread_each_and_compile_nothing() -
     )
     assert seen == list(range(10)) and data.attrs["failed"] == 0
     np.testing.assert_array_equal(data["x"], alone["x"])
-    threads, misses, process = np.moveaxis(data["inside"].to_numpy().reshape(9, 3)[1:], 1, 0)  # the first ran here
-    assert (threads == 1).all() and (misses == 0).all() and os.getpid() not in process
+    threads, compiled, cached, process = np.moveaxis(
+        data["inside"].to_numpy().reshape(9, 4)[1:], 1, 0
+    )  # the first ran here
+    assert (threads == 1).all() and (compiled == 0).all() and (cached == 1).all() and os.getpid() not in process
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:A worker stopped")  # joblib's word for what is done to it here
 def test_a_member_whose_process_dies_is_named_and_the_rest_finish() -> None:
     data = nx.sweep(oscillator(), {"k": [1.0, 2.0, 3.0, 4.0, 5.0]}, measure={"x": dies_at_three}, jobs=2, **GIVEN)
     assert data["status"].to_numpy().tolist() == ["finished", "finished", "failed", "finished", "finished"]
@@ -283,7 +287,8 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
 
 
 @pytest.mark.slow
-def test_a_cluster_that_loses_a_worker_loses_no_member(cluster: Any) -> None:
+def test_a_cluster_that_loses_a_worker_loses_no_member(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nexdyn.analysis.sweep.ANSWER", 300.0)  # of a machine that has much else to do
     address, workers = cluster
     axes = {"m": [1.0, 2.0, 3.0, 4.0], "k": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]}
     killed_at: list[int] = []
