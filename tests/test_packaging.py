@@ -20,6 +20,7 @@ OPTIONAL = {
     "imageio_ffmpeg",
     "joblib",
     "distributed",
+    "zarr",
 }  # imported where it is used, with an error that names the extra
 
 
