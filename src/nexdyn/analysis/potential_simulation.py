@@ -223,6 +223,7 @@ class PotentialSimulation(BodySimulation):
             error = failure(force, t, force.callbacks())
             kept.recording.message, error.result = str(error), kept
             raise error
+        self._name_failure(t)
         if status == SINGULAR:
             name = self.model.bodies[where]
             message = f"the energy of body {name!r} has no minimum at t = {t:g} s; check its mass and inertia"
@@ -236,7 +237,6 @@ class PotentialSimulation(BodySimulation):
                 f"near it"
             )
         elif status == step.NOT_FINITE:
-            self._name_failure(t)
             message = f"the motion is no longer finite at t = {t:g} s; check masses, stiffness and damping, or reduce dt = {dt:g} s"
         else:
             message = f"the minimum is not reached at t = {t:g} s, |C| = {gap:.2g}; reduce dt = {dt:g} s"
