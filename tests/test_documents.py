@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 ROBOT = """<robot name="arm">
   <link name="base"/>
@@ -36,3 +36,18 @@ def test_examples_run_as_printed(page: Path, tmp_path: Path, monkeypatch: pytest
     program: dict[str, object] = {"__name__": page.stem}
     for example in examples(page):
         exec(compile(example, str(page), "exec"), program)
+
+
+def test_the_chinese_readme_is_the_twin_of_the_english_one() -> None:
+    english, chinese = ((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README.zh.md"))
+
+    def commands(text: str) -> list[str]:
+        return [line.split("#")[0].strip() for line in re.findall(r"^nexdyn .*", text, re.MULTILINE)]
+
+    def code(text: str) -> list[list[str]]:
+        blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+        return [re.sub(r"#.*", "", block).split() for block in blocks]
+
+    assert commands(english) == commands(chinese) and len(commands(english)) > 8
+    assert code(english) == code(chinese)
+    assert english.count("\n- **") == chinese.count("\n- **")

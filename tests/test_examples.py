@@ -107,3 +107,10 @@ def test_a_quadruped_stands_and_its_feet_carry_its_weight(capsys: pytest.Capture
     feet = [number_after(f"{leg} foot:", printed) for leg in ("FL", "FR", "RL", "RR")]
     assert min(feet) > 0.1 * weight
     assert 1.0 < number_after("largest motor torque:", printed) < 33.5
+
+
+def test_a_published_problem_holds_and_shows_the_order_of_the_method(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = run("09", capsys)
+    assert "degrees of freedom counted: 0, found: 1" in printed
+    assert printed.count("holds") >= 5 and "FAIL" not in printed
+    assert number_after("have the ratio", printed) == pytest.approx(4.0, abs=0.2)

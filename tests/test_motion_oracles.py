@@ -10,6 +10,9 @@ import pytest
 from scipy.special import ellipj
 
 import nexdyn as nx
+from nexdyn.problems import pendulum
+from nexdyn.problems.double_pendulum import POINTS, RODS
+from nexdyn.problems.heavy_top import HEAVY_TOP
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.tree.observe import observe_motion
 
@@ -32,19 +35,7 @@ def total_energy(system: nx.System, r: Any) -> np.ndarray:
 # --- simple pendulum (IFToMM A01) -------------------------------------------------------------------------------------
 
 
-def simple_pendulum() -> nx.System:
-    system = nx.System("A01", gravity=G)
-    bob = system.add_body("bob", mass=1.0, position=(-1, 0, 0))
-    system.add_joint(nx.Revolute("hinge", system.ground, bob, at=(0, 0, 0), axis=(0, 0, 1)))
-    return system
-
-
-A01 = {
-    1.0: (0.9862917511, -0.1650108531),
-    5.0: (-0.9423054350, -0.3347543384),
-    10.0: (-0.2750874626, -0.9614192051),
-    100.0: (-0.1815133514, -0.9833884803),
-}
+simple_pendulum = pendulum.pendulum
 
 
 @pytest.mark.parametrize(
@@ -54,9 +45,9 @@ def test_simple_pendulum_stands_where_iftomm_has_it_up_to_100_s(method: Any, tol
     system = simple_pendulum()
     tree = nx.Tree(system)
     sim = nx.Simulation(system, method)
-    for t, place in A01.items():
+    for t, place in pendulum.A01.reference.items():
         sim.run(t)
-        np.testing.assert_allclose(tree.pose(sim.q, "bob")[1], [*place, 0.0], atol=tolerance)
+        np.testing.assert_allclose(tree.pose(sim.q, "mass")[1], [*place, 0.0], atol=tolerance)
 
 
 def test_simple_pendulum_has_its_period() -> None:
@@ -84,8 +75,8 @@ ROD = {"com": (0, 0.5, 0), "inertia": (1 / 12, 0, 1 / 12)}
 @pytest.mark.parametrize(
     ("link", "angles"),
     [
-        ({}, [(0.5704720512, 1.2038751112), (-0.6250876998, -1.0345850857), (-0.4829715343, -1.3240487123)]),
-        (ROD, [(0.4481426259, 1.0419628873), (-1.2077162382, -0.8143910231), (-0.0827583068, 0.4073620749)]),
+        ({}, list(POINTS.reference.values())),
+        (ROD, list(RODS.reference.values())),
     ],
     ids=["point masses", "uniform rods"],
 )
@@ -145,14 +136,9 @@ def test_heavy_top_nutates_as_published() -> None:
     system = nx.System("heavy top")
     top = system.add_body("top", mass=15.0, inertia=(0.234375, 0.46875, 0.234375), com=(0, 1, 0))
     system.add_joint(nx.Spherical("tip", system.ground, top, at=(0, 0, 0), v0=(0, 150, -4.61538)))
-    expected = [
-        (0.4212966589, 0.8945719743, -0.1491647006),
-        (0.6055505614, 0.5989576818, -0.5239830274),
-        (0.1733439641, 0.6400885921, -0.7484907911),
-    ]
     for method, tolerance in ((TIGHT, 1e-8), (nx.RungeKutta4(1e-4), 1e-6)):
         sim = nx.Simulation(system, method, output_every=100)
-        for t, com in zip((0.1, 0.2, 1.0), expected, strict=True):
+        for t, com in HEAVY_TOP.reference.items():
             r = sim.run(t).recording
             np.testing.assert_allclose(rotation_matrix(sim.q) @ [0, 1, 0], com, atol=tolerance)
         np.testing.assert_allclose(total_energy(system, r), 5435.696790866, rtol=1e-8)

@@ -222,6 +222,8 @@ def test_a_long_chain_is_read_without_recursion() -> None:
 
 # ── mutations ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
+FUZZ = int(os.environ.get("NEXDYN_FUZZ", "0"))
+"""Files a test in a long run; NEXDYN_FUZZ=100000."""
 _EVIL = """nan|-inf|1e400|0 0 0|1 2|a|base|arm|ground|world|=1|=L|=__import__('os')|${x}|%s|{|é|💣|\u202e|&lt;|&#x1;
 ../../../x.stl|/etc/passwd|package://|package:///|file://|://|x.stl
 revolute|planar|floating|fixed|shoulder|knuckle1|knuckle3"""
@@ -274,7 +276,7 @@ def mutated(text: str, rng: random.Random) -> str:
     return text
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(max(8, FUZZ // 150)))
 def test_mutated_files_raise_nothing_but_errors_of_nexdyn(seed: int) -> None:
     rng = random.Random(seed)
     original = EVERYTHING.read_text(encoding="utf-8")
@@ -295,7 +297,7 @@ def test_mutated_files_raise_nothing_but_errors_of_nexdyn(seed: int) -> None:
     assert loaded > 15 and refused > 15
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(max(4, FUZZ // 100)))
 def test_mutated_bytes_raise_nothing_but_errors_of_nexdyn(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)
     original = EVERYTHING.read_bytes()

@@ -62,6 +62,7 @@ _HOMES = {
     "nexdyn.analysis.assemble": ("assemble",),
     "nexdyn.analysis.calibration": ("Calibration", "Combination", "calibrate"),
     "nexdyn.analysis.batch": ("Batch",),
+    "nexdyn.analysis.agreement": ("Agreement", "agreement"),
     "nexdyn.analysis.compare": ("Comparison", "compare"),
     "nexdyn.analysis.sensitivities": ("Sensitivity", "sensitivity"),
     "nexdyn.analysis.equilibrium": ("Equilibrium", "equilibrium"),
@@ -77,6 +78,7 @@ _HOMES = {
     "nexdyn.io.scene": ("save_scene",),
     "nexdyn.view.stills": ("Shot", "save_still", "save_video"),
     "nexdyn.io.urdf_writer": ("save_urdf",),
+    "nexdyn.problems.verify": ("Verification", "verify"),
     "nexdyn.view": ("view",),
     "nexdyn.view.viewer": ("Viewer",),
     "nexdyn.view.recording": ("Recording", "record"),
@@ -99,6 +101,7 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from nexdyn.analysis.agreement import Agreement, agreement
     from nexdyn.analysis.assemble import assemble
     from nexdyn.analysis.batch import Batch
     from nexdyn.analysis.calibration import Calibration, Combination, calibrate
@@ -218,6 +221,7 @@ if TYPE_CHECKING:
         TorusSurface,
     )
     from nexdyn.model.system import System
+    from nexdyn.problems.verify import Verification, verify
     from nexdyn.results.batch import BatchResult
     from nexdyn.results.file import open_result
     from nexdyn.results.result import Result

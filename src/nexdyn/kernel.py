@@ -61,7 +61,7 @@ _PACKAGE = Path(__file__).resolve().parent
 KEPT_CACHES = 16  # caches of other sources that stay, the youngest first
 
 FORMULATIONS = ("tree", "absolute", "potential")
-UPPER = ("__main__.py", "cli", "demos", "view", "io", "analysis", "results")
+UPPER = ("__init__.py", "__main__.py", "cli", "demos", "view", "problems", "io", "analysis", "results")
 
 
 @functools.cache

@@ -1,32 +1,51 @@
 """`nx.compare`: one description under several methods, and by how much they differ.
 
     difference of a method from the first = max over times and bodies (joints) of |x − x₁|
+    how far a body is apart = max(|p − p₁| / L, angle between its attitudes),  L the size of the mechanism
 
 Reactions are compared in the components that every choice of redundant rows has in common.
 """
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.analysis.assemble import assemble
+from nexdyn.analysis.assemble import assemble, mechanism_length
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.analysis.simulate import simulation_of
 from nexdyn.errors import InputError
 from nexdyn.integrate.methods import Method
 from nexdyn.model.system import System
+from nexdyn.results.atomic import PathLike
 from nexdyn.results.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLUMNS = {
     "position": "m", "orientation": "rad", "velocity": "m/s", "angular_velocity": "rad/s", "force": "N", "moment": "N m",
     "energy": "J", "violation": "", "wall_time": "s", "steps": "",
 }  # fmt: skip
+
+
+DIFFERENCES = ("position", "velocity", "angular_velocity", "force", "moment", "energy")
+APART = 1e-6
+"""How far apart a body must be for methods to have parted, of the size of the mechanism or in rad."""
+
+
+class Parting(NamedTuple):
+    """Where a method leaves the first one: the first compared time [s], the body farthest off then, and by how much."""
+
+    t: float
+    body: str
+    apart: float
 
 
 @dataclass(frozen=True)
@@ -36,15 +55,23 @@ class Comparison:
     methods: their names. times (N,) [s]. results: one a method. differences: {quantity: (methods,)}, largest over times of
     position [m], orientation [rad], velocity [m/s], angular_velocity [rad/s] of bodies, force [N] and moment [N m] of
     reactions in unique components, total energy [J], each from those of the first method; violation: the largest |C|;
-    wall_time [s]; steps.
+    wall_time [s]; steps. series: {quantity: (methods, N)}, the same at each time. apart (methods, N, bodies): how far each
+    body is from where the first method has it, of the mechanism's size or in rad.
     """
 
     methods: list[str]
     times: np.ndarray
     results: list[Result]
     differences: dict[str, np.ndarray]
+    series: dict[str, np.ndarray]
+    apart: np.ndarray
+    bodies: list[str]
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, tolerance: float = APART) -> str:
+        """The differences as a table, and where methods part by more than `tolerance`."""
         head = ["", *(f"{name} [{unit}]" if unit else name for name, unit in COLUMNS.items())]
         rows = [
             [method, *(f"{self.differences[name][k]:.3g}" for name in COLUMNS)] for k, method in enumerate(self.methods)
@@ -54,12 +81,44 @@ class Comparison:
             "  ".join([row[0].ljust(widths[0]), *(x.rjust(w) for x, w in zip(row[1:], widths[1:], strict=True))])
             for row in [head, *rows]
         ]
-        return "\n".join([f"differences from {self.methods[0]} at {len(self.times)} times", *lines])
+        told = [
+            f"{method} parts from {self.methods[0]} at t = {where.t:g} s, body {where.body!r} first"
+            for method, where in zip(self.methods, self.parted(tolerance), strict=True)
+            if where is not None
+        ]
+        return "\n".join([f"differences from {self.methods[0]} at {len(self.times)} times", *lines, *told])
+
+    def parted(self, tolerance: float = APART) -> list[Parting | None]:
+        """Of each method the first compared time at which a body is farther than `tolerance` apart; None if there is none.
+
+        tolerance: of the mechanism's size for positions, in rad for attitudes.
+        """
+        found: list[Parting | None] = []
+        for apart in self.apart:
+            at = np.flatnonzero(~(apart.max(axis=1, initial=0.0) <= tolerance))
+            if at.size:
+                n = int(at[0])
+                i = int(np.nan_to_num(apart[n], nan=np.inf).argmax())
+                found.append(Parting(float(self.times[n]), self.bodies[i], float(apart[n, i])))
+            else:
+                found.append(None)
+        return found
+
+    def plot(self, path: PathLike | None = None) -> Figure:
+        """The differences over time as a matplotlib Figure; written to `path` (.png, .svg, .pdf) if one is given."""
+        figure: Figure = importlib.import_module("nexdyn.view.differences").plot(self, path)
+        return figure
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data (for JSON)."""
-        found = {name: values.tolist() for name, values in self.differences.items()}
-        return {"methods": self.methods, "times": self.times.tolist(), "differences": found}
+        parted = [None if where is None else where._asdict() for where in self.parted()]
+        return {
+            "methods": self.methods,
+            "times": self.times.tolist(),
+            "differences": {name: values.tolist() for name, values in self.differences.items()},
+            "series": {name: values.tolist() for name, values in self.series.items()},
+            "parted": parted,
+        }
 
 
 def compare(
@@ -73,29 +132,48 @@ def compare(
     methods = list(methods)
     if not methods or not all(isinstance(method, Method) for method in methods):
         raise InputError(f"methods is {methods!r}; a list of methods is needed, like [nx.RungeKutta4(1e-3), nx.HHT()]")
-    at = np.linspace(0.0, t_end, 11) if times is None else np.atleast_1d(np.asarray(times, dtype=float))
-    if at.ndim != 1 or not at.size or not (np.diff(at) > 0.0).all() or at[0] < 0.0:
-        raise InputError(f"times is {times!r}; times that increase from 0 s on are needed")
+    at = compared_times(t_end, times)
     report = assemble(system, q0=q0, v0=v0)
     results, walls = [], []
     for method in methods:
         began = time.perf_counter()
-        results.append(_run(system, method, at, q0, v0))
+        results.append(run_at(system, method, at, q0, v0))
         walls.append(time.perf_counter() - began)
-    seen = [_seen(result, report, at) for result in results]
+    seen = [seen_at(result, report, at) for result in results]
     first = seen[0]
-    differences = {
-        name: np.array([float(np.abs(x[name] - first[name]).max(initial=0.0)) for x in seen])
-        for name in ("position", "velocity", "angular_velocity", "force", "moment", "energy")
-    }
-    differences["orientation"] = np.array([_turn(x["orientation"], first["orientation"]) for x in seen])
-    differences["violation"] = np.array([float(x["violation"].max(initial=0.0)) for x in seen])
+    series = {name: np.array([_largest(x[name] - first[name]) for x in seen]) for name in DIFFERENCES}
+    series["orientation"] = np.array(
+        [_turn(x["orientation"], first["orientation"]).max(axis=1, initial=0.0) for x in seen]
+    )
+    series["violation"] = np.array([x["violation"] for x in seen])
+    apart = np.array([bodies_apart(x, first, mechanism_length(report.model)) for x in seen])
+    differences = {name: values.max(axis=1, initial=0.0) for name, values in series.items()}
     differences["wall_time"] = np.array(walls)
     differences["steps"] = np.array([result.recording.steps for result in results], dtype=float)
-    return Comparison([repr(method) for method in methods], at, results, differences)
+    names = [repr(method) for method in methods]
+    return Comparison(names, at, results, differences, series, apart, list(system.bodies))
 
 
-def _run(system: System, method: Method, times: np.ndarray, q0: Any, v0: Any) -> Result:
+def compared_times(t_end: float, times: Any) -> np.ndarray:
+    """When motions are compared (N,) [s]; InputError for times that do not increase from 0 on."""
+    at = np.linspace(0.0, t_end, 11) if times is None else np.atleast_1d(np.asarray(times, dtype=float))
+    if at.ndim != 1 or not at.size or not (np.diff(at) > 0.0).all() or at[0] < 0.0:
+        raise InputError(f"times is {times!r}; times that increase from 0 s on are needed")
+    return at
+
+
+def bodies_apart(x: dict[str, np.ndarray], first: dict[str, np.ndarray], length: float) -> np.ndarray:
+    """How far bodies are from where the first motion has them (N, bodies): of `length`, or in rad."""
+    away = np.linalg.norm(x["position"] - first["position"], axis=-1)
+    return np.asarray(np.maximum(away / length, _turn(x["orientation"], first["orientation"])))
+
+
+def _largest(x: np.ndarray) -> np.ndarray:
+    """The largest magnitude at each time (N,)."""
+    return np.asarray(np.abs(x).reshape(len(x), -1).max(axis=1, initial=0.0))
+
+
+def run_at(system: System, method: Method, times: np.ndarray, q0: Any, v0: Any) -> Result:
     """The motion with a sample at each of the times."""
     simulation = simulation_of(system, method, q0=q0, v0=v0, output_every=2**40)
     result = None
@@ -105,7 +183,7 @@ def _run(system: System, method: Method, times: np.ndarray, q0: Any, v0: Any) ->
     return result
 
 
-def _seen(result: Result, report: AssemblyReport, times: np.ndarray) -> dict[str, np.ndarray]:
+def seen_at(result: Result, report: AssemblyReport, times: np.ndarray) -> dict[str, np.ndarray]:
     """What is compared, at the times."""
     observed, system = result.observed, result.system
     t = result.recording.t
@@ -135,12 +213,8 @@ def _violation(model: AbsoluteModel, found: dict[str, np.ndarray], times: np.nda
     return out
 
 
-def _turn(q: np.ndarray, p: np.ndarray) -> float:
-    """The largest angle between orientations."""
+def _turn(q: np.ndarray, p: np.ndarray) -> np.ndarray:
+    """The angles between orientations (N, bodies) [rad]."""
     along = np.abs(np.einsum("...k,...k->...", q, p))
     apart = np.minimum(np.linalg.norm(q - p, axis=-1), np.linalg.norm(q + p, axis=-1))
-    return float(
-        np.where(along > 0.9, 4.0 * np.arcsin(0.5 * np.clip(apart, 0, 2)), 2.0 * np.arccos(np.clip(along, 0, 1))).max(
-            initial=0.0
-        )
-    )
+    return np.where(along > 0.9, 4.0 * np.arcsin(0.5 * np.clip(apart, 0, 2)), 2.0 * np.arccos(np.clip(along, 0, 1)))

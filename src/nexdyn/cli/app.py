@@ -5,7 +5,21 @@ from __future__ import annotations
 from cyclopts import App
 
 from nexdyn import __version__
-from nexdyn.cli import check, completion, convert, demos, equilibrium, info, linearize, plot, run, sweep, view
+from nexdyn.cli import (
+    check,
+    compare,
+    completion,
+    convert,
+    demos,
+    equilibrium,
+    info,
+    linearize,
+    plot,
+    run,
+    sweep,
+    verify,
+    view,
+)
 
 EXAMPLES = """\
 Examples:
@@ -18,9 +32,11 @@ Examples:
   nexdyn equilibrium four-bar        where it rests, and whether it stays
   nexdyn sweep study.yaml            many runs with other parameters, over all cores
   nexdyn linearize bicycle           eigenvalues and modes of a mechanism
+  nexdyn compare double-pendulum     several methods beside each other
   nexdyn info robot.urdf             its bodies, joints and masses
   nexdyn convert robot.urdf a.yaml   a robot as a scene, and back
   nexdyn demos                       the models that come with NexDyn
+  nexdyn verify                      published problems beside published values
   nexdyn run --help                  more examples, and all options"""
 
 app = App(
@@ -35,5 +51,5 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-for page in (run, view, plot, check, sweep, equilibrium, linearize, info, convert, demos, completion):
+for page in (run, view, plot, check, sweep, equilibrium, linearize, compare, info, convert, demos, verify, completion):
     app.command(page.command, help_epilogue=page.EXAMPLES, name=page.NAME)

@@ -3,9 +3,11 @@
     geometry.py    shapes and mesh files → surfaces (vertices, faces, colour) fixed to bodies
     motion.py      a result → where everything is at any time;  poses.py  the same for a system that stands still
     stage.py       a moment → the nodes of a scene;  server.py  the address where it is served
-    viewer.py      `nx.view`: the page, its controls, the time that runs;  panels.py  the plots on it
+    viewer.py      `nx.view`: the page;  controls.py  what is beside the scene;  panels.py  the plots on it
+    playback.py    the time that runs
     recording.py   `nx.record`: the same as one HTML file
     charts.py      the numbers that a plot shows, with names and units;  plots.py  panels → figures, by matplotlib
+    differences.py how far methods are apart, of `nx.compare`
     stills.py      PNG, GIF, MP4 without a display;  camera.py  from where;  raster.py  triangles → pixels, by kernels
     notebook.py    tables and small figures that notebooks show
     extras.py      packages that are in an extra, and the error that names it where one is missing

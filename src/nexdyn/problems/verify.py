@@ -1,0 +1,79 @@
+"""`nx.verify`: every published problem under every formulation that carries it, beside the published values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nexdyn.errors import unknown
+from nexdyn.problems.andrews import A03
+from nexdyn.problems.bricard import A04
+from nexdyn.problems.double_pendulum import POINTS, RODS
+from nexdyn.problems.four_bars import A02
+from nexdyn.problems.governor import A05
+from nexdyn.problems.heavy_top import HEAVY_TOP
+from nexdyn.problems.implicit_euler import PUBLISHED
+from nexdyn.problems.pendulum import A01
+from nexdyn.problems.problem import Outcome, Problem
+from nexdyn.problems.table import Table
+from nexdyn.problems.tumbling import TUMBLING
+
+PROBLEMS = {p.name: p for p in (A01, A02, A03, A04, A05, HEAVY_TOP, TUMBLING, POINTS, RODS, PUBLISHED)}
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What all runs gave, in order."""
+
+    outcomes: list[Outcome]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every value of every run is within its tolerance."""
+        return bool(self.outcomes) and all(outcome.holds for outcome in self.outcomes)
+
+    def __str__(self) -> str:
+        table = Table({o.problem.name: o.problem for o in self.outcomes}.values())
+        return "\n".join([table.head, *(table.line(outcome) for outcome in self.outcomes)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """All values as plain data (for JSON)."""
+        return {
+            "holds": self.holds,
+            "runs": [
+                {
+                    "problem": o.problem.name, "title": o.problem.title, "source": o.problem.source,
+                    "formulation": o.run.formulation, "method": repr(o.run.method), "holds": o.holds,
+                    "wall_time": o.wall_time, "failure": o.failure,
+                    "values": [
+                        {"quantity": v.quantity, "unit": v.unit, "t": v.t, "value": v.value, "reference": v.reference,
+                         "error": v.error, "tolerance": v.tolerance}
+                        for v in o.values
+                    ],
+                }
+                for o in self.outcomes
+            ],
+        }  # fmt: skip
+
+
+def chosen(names: Sequence[str] | None) -> list[Problem]:
+    """The problems of these names, all for None. Raises UnknownNameError for one that there is not."""
+    for name in names or ():
+        if name not in PROBLEMS:
+            raise unknown("problem", name, list(PROBLEMS))
+    return list(PROBLEMS.values()) if names is None else [PROBLEMS[name] for name in names]
+
+
+def verify(problems: Sequence[str] | None = None, *, told: Callable[[Outcome], None] | None = None) -> Verification:
+    """Run the published problems (all, or those named) under every formulation and compare with the published values.
+
+    told: called with each outcome as it comes. Raises UnknownNameError for a problem that there is not.
+    """
+    outcomes = []
+    for problem in chosen(problems):
+        for run in problem.runs:
+            outcomes.append(problem.check(run))
+            if told is not None:
+                told(outcomes[-1])
+    return Verification(outcomes)
