@@ -1,16 +1,10 @@
-"""Random mechanisms obey the laws of mechanics; killed, cut off and repeated, NexDyn leaves nothing broken and varies in nothing."""
+"""Random mechanisms obey the laws of mechanics, and nothing listens beyond this machine."""
 
 from __future__ import annotations
 
 import os
-import random
-import resource
-import subprocess
 import sys
-import textwrap
-import time
 from pathlib import Path
-from typing import Any
 
 import mechanisms
 import numpy as np
@@ -18,13 +12,10 @@ import pytest
 import systems
 
 import nexdyn as nx
-from nexdyn.analysis.simulate import simulation_of
 from nexdyn.joints import JOINTS
-from nexdyn.problems.double_pendulum import double_pendulum
-from nexdyn.problems.four_bars import four_bars
 from nexdyn.view.server import LOOPBACK, free_port
 
-RATE = int(os.environ.get("NEXDYN_RANDOM", "6"))
+RATE = int(os.environ.get("NEXDYN_RANDOM", "2"))
 """Random mechanisms a test; NEXDYN_RANDOM=1000 for a long run."""
 STEPS = int(os.environ.get("NEXDYN_STEPS", "1000000"))
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and limits of POSIX")
@@ -65,7 +56,7 @@ def random_tree(rng: np.random.Generator, bodies: int) -> nx.System:
     return system
 
 
-@pytest.mark.parametrize("seed", range(RATE))
+@pytest.mark.parametrize("seed", range(max(1, RATE // 2)))
 def test_random_trees_keep_their_energy_and_move_alike_in_both_coordinates(seed: int) -> None:
     rng = np.random.default_rng(seed)
     system = random_tree(rng, 4)
@@ -116,95 +107,6 @@ def test_redundant_additions_change_no_motion(seed: int) -> None:
         np.testing.assert_allclose(results[0].position(name)[-1], results[1].position(name)[-1], atol=1e-8)
 
 
-# --- the same again -------------------------------------------------------------------------------------------------
-
-PRINTS_BITS = """
-    import hashlib, sys, nexdyn as nx
-    for name, method in (
-        ("hinge-chain", nx.RungeKutta4(1e-3)), ("double-pendulum", nx.DormandPrince()), ("four-bar", nx.HHT(dt=1e-3)),
-        ("implicit-euler", None),
-    ):
-        method = method or nx.ImplicitEuler(1e-2, mu=1000, updates=10)
-        r = nx.simulate(nx.load(name), 0.2, method).recording
-        bits = b"".join(x.tobytes() for x in (r.t, *((r.q, r.v, r.a) if hasattr(r, "q") else (r.position, r.velocity))))
-        print(name, hashlib.sha256(bits).hexdigest())
-"""
-
-
-def test_the_same_scene_gives_the_same_bits_in_other_processes_and_with_other_threads() -> None:
-    def bits(threads: str) -> str:
-        environment = {**os.environ, "NUMBA_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
-        code = textwrap.dedent(PRINTS_BITS)
-        done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-        return done.stdout
-
-    first = bits("1")
-    assert first.count("\n") == 4 and bits("1") == first
-    assert bits("2") == first
-
-
-# --- killed, full, locked -------------------------------------------------------------------------------------------
-
-SAVES = """
-    import sys, nexdyn as nx
-    result = nx.open_result(sys.argv[1])
-    print("ready", flush=True)
-    while True:
-        result.save("run.nc"); result.to_csv("run.csv"); nx.save_scene(result.system, "scene.yaml")
-"""
-
-
-@posix
-def test_a_process_that_is_killed_while_it_saves_leaves_whole_files(tmp_path: Path) -> None:
-    rng = random.Random(5)
-    system = nx.load("hinge-chain")
-    nx.simulate(system, 0.5, nx.RungeKutta4(1e-3)).save(tmp_path / "source.nc")
-    folder = tmp_path / "out"
-    folder.mkdir()
-    for _ in range(4):
-        line = [sys.executable, "-c", textwrap.dedent(SAVES), str(tmp_path / "source.nc")]
-        with subprocess.Popen(line, cwd=folder, stdout=subprocess.PIPE) as run:
-            assert run.stdout is not None and run.stdout.readline() == b"ready\n"
-            while not (folder / "scene.yaml").exists():  # all three have been written once
-                time.sleep(0.01)
-            time.sleep(0.3 * rng.random())
-            run.kill()
-        assert len(nx.open_result(folder / "run.nc").recording.t) == 501
-        assert (folder / "run.csv").read_text(encoding="utf-8").count("\n") >= 502
-        assert nx.load(folder / "scene.yaml").name == system.name
-
-
-@posix
-def test_a_full_disk_leaves_pages_pictures_and_scenes_as_they_were(tmp_path: Path) -> None:
-    """The limit on the size of files stands for the full disk."""
-    code = """
-        import resource, nexdyn as nx
-        result = nx.simulate(nx.load("double-pendulum"), 0.1)
-        whole = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
-        for name, save in (
-            ("run.html", lambda path: nx.record(result, path)), ("run.png", lambda path: result.plot(path=path)),
-            ("run.svg", lambda path: result.plot(path=path)), ("still.png", lambda path: nx.save_still(result, path)),
-            ("run.gif", lambda path: nx.save_video(result, path)), ("scene.yaml", lambda path: nx.save_scene(result.system, path)),
-        ):
-            open(name, "w").write("old")
-            save("trial-" + name)  # what is imported on the way may write files of its own
-            for room in (0, 100):
-                resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
-                try:
-                    save(name)
-                except nx.FileError as error:
-                    assert name in str(error) and "cannot be written" in str(error), error
-                else:
-                    raise AssertionError(name)
-                finally:
-                    resource.setrlimit(resource.RLIMIT_FSIZE, whole)
-                assert open(name).read() == "old", name
-    """
-    run = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=tmp_path, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr[-2000:]
-    assert not [path.name for path in tmp_path.iterdir() if path.name.endswith(".part")]
-
-
 # --- nothing open beyond this machine -------------------------------------------------------------------------------
 
 
@@ -231,26 +133,3 @@ def listening() -> set[tuple[str, str]]:
             if cells[3] == "0A" and f"socket:[{cells[9]}]" in own:
                 found.add(tuple(cells[1].split(":")))
     return found
-
-
-# --- long runs ------------------------------------------------------------------------------------------------------
-
-
-@posix
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("make", "method", "drift"),
-    [(double_pendulum, nx.RungeKutta4(1e-4), 1e-6), (four_bars, nx.HHT(alpha=0.0, dt=1e-4), 1e-3)],
-    ids=["chain", "closed loops"],
-)
-def test_a_million_steps_need_no_more_memory_than_a_few(make: Any, method: Any, drift: float) -> None:
-    simulation = simulation_of(make(), method, output_every=1000)
-    simulation.run(2000 * method.dt)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    result = simulation.run(STEPS * method.dt)
-    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    assert abs(result.recording.steps - STEPS) <= 1 and abs(len(result.recording.t) - (STEPS // 1000 + 1)) <= 1
-    assert grown < 64 * 1024  # KiB: a thousand samples, not a million
-    assert energy_drift(result) < drift
-    if hasattr(result.recording, "violation"):
-        assert result.recording.violation.max() < 1e-9
