@@ -63,6 +63,7 @@ _HOMES = {
     "nexdyn.analysis.calibration": ("Calibration", "Combination", "calibrate"),
     "nexdyn.analysis.batch": ("Batch",),
     "nexdyn.analysis.agreement": ("Agreement", "agreement"),
+    "nexdyn.analysis.kinematics": ("kinematics",),
     "nexdyn.analysis.compare": ("Comparison", "compare"),
     "nexdyn.analysis.sensitivities": ("Sensitivity", "sensitivity"),
     "nexdyn.analysis.equilibrium": ("Equilibrium", "equilibrium"),
@@ -112,6 +113,7 @@ if TYPE_CHECKING:
     from nexdyn.analysis.inverse_kinematics import Posture, inverse_kinematics
     from nexdyn.analysis.linearize import Linearization, Mode, StabilitySweep, linearize, stability
     from nexdyn.analysis.sensitivities import Sensitivity, sensitivity
+    from nexdyn.analysis.kinematics import kinematics
     from nexdyn.analysis.simulate import Simulation, simulate
     from nexdyn.analysis.sweep import sweep
     from nexdyn.errors import (

@@ -18,8 +18,11 @@ import numpy as np
 from nexdyn.absolute import hht
 from nexdyn.absolute.elements import acting, acting_joints, start_coordinates, stiff_pairs
 from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.absolute.motion import accelerations
 from nexdyn.absolute.motion_tables import centres, motion_tables, new_state
 from nexdyn.absolute.observe import BodyMotion
+from nexdyn.absolute.redundancy import find_redundancy
+from nexdyn.analysis.absolute_loads import generalized_forces
 from nexdyn.analysis.assemble import assemble, mechanism_length
 from nexdyn.analysis.events import has_events, run_with_events
 from nexdyn.analysis.interrupt import interrupts_wait
@@ -32,6 +35,7 @@ from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks
 from nexdyn.results.bodies import BodyRecording
+from nexdyn.results.loops import LoopRecording
 from nexdyn.results.result import Result
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.tree.tree import Tree
@@ -101,6 +105,8 @@ class BodySimulation:
             if isinstance(recorded, BodyRecording):
                 return self._continued(recorded)
             self.t = float(recorded.t[-1])
+            if isinstance(recorded, LoopRecording):
+                return self._from_spanning_tree(initial)
             places = initial.tree.coordinates
             q_given = {n: recorded.q[-1, p.q] for n, p in places.items() if n in self.system.joints}
             v_given = {n: recorded.v[-1, p.v] for n, p in places.items() if n in self.system.joints}
@@ -122,6 +128,22 @@ class BodySimulation:
         q, v, a = report.q.copy(), report.v.copy(), report.a.copy()
         q[1:], v[1:], a[1:] = recorded.q[-1], recorded.v[-1], recorded.a[-1]
         return report, (q, v, a, recorded.multipliers[-1])
+
+    def _from_spanning_tree(self, initial: Result) -> Any:
+        """The last state of a run on a spanning tree, with accelerations and multipliers of its own."""
+        report = assemble(self.system, t=self.t)
+        model, seen = report.model, initial.observed
+        place = [model.body_index[name] for name in seen.labels.dims["body"]]
+        names = ("orientation", "position", "angular_velocity", "velocity")
+        found = {name: x[-1] for name, x in seen.collect(names).items()}
+        q, v = report.q.copy(), np.zeros_like(report.v)
+        q[place, :4], q[place, 4:] = found["orientation"], found["position"]
+        R = rotation_matrix(q[place, :4])
+        v[place, :3], v[place, 3:] = np.einsum("nji,nj->ni", R, found["angular_velocity"]), found["velocity"]
+        kept = find_redundancy(model, q, self.t).kept
+        Q = generalized_forces(model, q, v, self.t)
+        a, lam, _ = accelerations(model, q, Q, kept, model.gamma(q, v, self.t), t=self.t)
+        return report, (q, v, a, lam)
 
     def _named(self, given: Any, what: str) -> Mapping[str, Any] | None:
         """Coordinates or velocities by joint: a mapping as it is, an array in the order of the tree."""

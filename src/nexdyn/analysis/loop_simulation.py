@@ -67,8 +67,8 @@ class ClosedSystem:
     report: AssemblyReport | None
     start: Start
 
-    def problem(self, stages: int, method: Method) -> LoopProblem:
-        """Tables and scratch for the motion from the start."""
+    def problem(self, stages: int, method: Method | None = None) -> LoopProblem:
+        """Tables and scratch for the motion from the start, with so many stages of the integrator."""
         _, q, _ = self.start
         closed = self.closed
         c, rows = closed.tree.compiled, closed.compiled_rows

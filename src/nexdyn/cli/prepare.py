@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nexdyn.analysis.absolute_simulation import BodySimulation
     from nexdyn.analysis.simulate import Simulation
     from nexdyn.cli.run import Motion
-    from nexdyn.integrate.methods import Method
+    from nexdyn.integrate.methods import Loops, Method
     from nexdyn.model.system import System
 
 T_END, DT = 1.0, 1e-3
@@ -43,14 +43,16 @@ def prepare(model: Model, motion: Motion) -> Prepared:
     state["v0"] |= initial("--v0", motion.v0, system)
     t_end = None if motion.t_end is None else positive(motion.t_end, "--t-end")
     every = scene.get("output_every", 1) if motion.output_every is None else motion.output_every
+    method = choose_method(scene.get("method"), motion, system)
     simulation = simulation_of(
         system,
-        choose_method(scene.get("method"), motion, system),
+        method,
         initial=start,
         q0=state["q0"] or None,
         v0=state["v0"] or None,
         output_every=every,
         dynamics=motion.dynamics or scene.get("dynamics", "aba"),
+        loops=choose_loops(scene.get("loops"), motion, method),
     )
     if t_end is None:
         t_end = scene.get("t_end", simulation.t + T_END)
@@ -100,6 +102,24 @@ def choose_method(given: Method | None, motion: Motion, system: System) -> Metho
             f"--dt is for {', '.join(constant)} and hht; {name} chooses its step by --rtol and --atol. Add --method rk4"
         )
     return replace(given if isinstance(given, DormandPrince) else DormandPrince(), **tolerances)
+
+
+def choose_loops(given: Loops | None, motion: Motion, method: Method) -> Loops | None:
+    """How loops are kept: as the scene says, with what the options change; None where the method moves bodies."""
+    from nexdyn.integrate.methods import METHODS, Loops
+
+    changes: dict[str, Any] = {}
+    if motion.stabilise is not None:
+        changes["stabilise"] = None if motion.stabilise == "none" else motion.stabilise
+        changes |= {} if motion.stabilise == "baumgarte" else {"alpha": None, "beta": None}
+    if motion.cut:
+        changes["cut"] = motion.cut
+    if method.coordinates != "tree":
+        if changes:
+            valid = ", ".join(name for name, cls in METHODS.items() if cls.coordinates == "tree")
+            raise InputError(f"--{next(iter(changes))} is for {valid}, not for {method.name}. Add --method rk4")
+        return None
+    return replace(given or Loops(), **changes) if changes else given
 
 
 def _times(

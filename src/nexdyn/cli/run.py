@@ -34,6 +34,8 @@ Examples:
   nexdyn run hinge-chain --set L=0.3 --set hinge1.damping=0
   nexdyn run double-pendulum --method dopri5 --rtol 1e-10
   nexdyn run four-bar                       closed loops run by hht
+  nexdyn run four-bar --method rk4          or in minimal coordinates, cut open and closed by rows
+  nexdyn run four-bar --method rk4 --cut D --stabilise baumgarte
   nexdyn run double-pendulum --method implicit-euler --dt 0.01 --mu 1000 --updates 10
   nexdyn run scene.yaml --dt 1e-4 --output-every 100
   nexdyn run scene.yaml --out runs/a.nc --csv runs/a.csv
@@ -87,6 +89,13 @@ class Motion:
             MOTION,
         ),
     ] = None
+    stabilise: Annotated[
+        Literal["projection", "baumgarte", "none"] | None,
+        option("How rk4, euler, semi-implicit and dopri5 keep closed loops and drivers; default projection.", MOTION),
+    ] = None
+    cut: Annotated[
+        Names, option("A joint at which they open a loop; chosen where none is given. May be repeated.", MOTION)
+    ] = ()
     q0: Annotated[
         Names, option("Start of a joint: hinge1=pi/2, or base=1,0,0,0,0,0,0.5. May be repeated.", MOTION)
     ] = ()

@@ -25,6 +25,7 @@ from nexdyn.integrate.problem import (
     settle,
     take_samples,
 )
+from nexdyn.integrate.problem import MOVED, NOT_FINITE, OK, STEP_TOO_SMALL, rates, recentre, record, scale, settle
 from nexdyn.kernel import formula, kernel
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
@@ -174,6 +175,10 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
         control[12] = 0.0
         status = settle(problem, t, y, K)
         control[14] = t
+        if status == MOVED:
+            # the last stage belongs to the state before
+            status = rates(problem, t, y, K, 0)
+            spent += 1
     control[0], control[1], control[2] = t, dt, old
     control[5] += spent
     return status, row, bad

@@ -287,7 +287,7 @@ class Loops:
             names = (self.cut,) if isinstance(self.cut, str) else self.cut
             object.__setattr__(self, "cut", tuple(str(getattr(name, "name", name)) for name in names))
 
-    def damping(self, method: Method) -> tuple[float, float]:
+    def damping(self, method: Method | None) -> tuple[float, float]:
         """α and β [1/s] under a method; 0 without Baumgarte's stabilisation."""
         if self.stabilise != "baumgarte":
             return 0.0, 0.0

@@ -13,7 +13,7 @@ A formulation defines these for its own type of problem with `@defines(rates)`:
     rates(problem, t, y, K, i)       K[i, :] = ẏ; returns a status, 0 if all is well
     recentre(problem, y, K, i)       base ← base ∘ ξ, ξ ← 0, and the ξ̇ part of K[i, :] for the new chart
     settle(problem, t, y, K)         after a step and its recentring: the state back to what holds at t, and the ξ̇ part of
-                                     K[0, :] for it; returns a status
+                                     K[0, :] for it; returns a status, MOVED where the state is another than before
     record(problem, t, y, K, out, r) row r of out ← (t, q, v, a) with a from K[0, :]
     scale(problem, y, s, n)          s[:] = magnitudes beside which errors of y are judged
     next_sample(problem)             when the next sample of z is due; a step ends there
@@ -50,5 +50,6 @@ def _(problem: Any, t: Any, y: Any) -> Any:
 OK = 0
 NOT_FINITE = 1
 STEP_TOO_SMALL = 2
+MOVED = 3
 FORCE_FAILED = 100
 """FORCE_FAILED + e: the function of force element e raised or returned no number."""

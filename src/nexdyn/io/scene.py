@@ -3,7 +3,8 @@
     description: text                                   for people
     name, gravity, parameters, bodies, joints,          as ``nexdyn.describe`` lays them out
     couplings, markers, drivers, measures, forces
-    simulation: {t_end, method: {type, …}, output_every, output_times, dynamics, q0: {JOINT: […]}, v0: {JOINT: […]}}
+    simulation: {t_end, method: {type, …}, output_every, output_times, dynamics, loops: {stabilise, cut: […], …},
+                 q0: {JOINT: […]}, v0: {JOINT: […]}}
 
 The system is built by the classes that Python users call, so a scene has their checks and their messages. All that is
 wrong in a file is reported at once, each with its line and column.
@@ -20,7 +21,7 @@ from typing import Any, NamedTuple
 
 from nexdyn.describe import SECTIONS, Builder, Path, arguments, place_of, shown, to_dict
 from nexdyn.errors import FileError, InputError, NexDynWarning, unknown
-from nexdyn.integrate.methods import METHODS, Method, positive
+from nexdyn.integrate.methods import METHODS, Loops, Method, positive
 from nexdyn.io.urdf_xml import read_bytes
 from nexdyn.io.yaml_positions import Place, Positions, read_yaml
 from nexdyn.io.yaml_writer import yaml_entry, yaml_text
@@ -35,7 +36,7 @@ PathLike = str | os.PathLike[str]
 
 DYNAMICS = ("aba", "crba", "cfa")
 MAX_ERRORS = 50
-SIMULATION_KEYS = ("t_end", "method", "output_every", "output_times", "dynamics", "q0", "v0")
+SIMULATION_KEYS = ("t_end", "method", "output_every", "output_times", "dynamics", "loops", "q0", "v0")
 SUFFIXES = (".yaml", ".yml")
 NEAR = 3
 """Directories that a relative name of a mesh may climb."""
@@ -219,6 +220,7 @@ def _simulation(given: Any, system: System, builder: Builder) -> dict[str, Any]:
         "output_every": _output_every,
         "output_times": lambda x: _times(x, system),
         "dynamics": _dynamics,
+        "loops": lambda x: _loops(x, system),
         "q0": lambda x: _initial("q0", x, system, builder),
         "v0": lambda x: _initial("v0", x, system, builder),
     }
@@ -249,6 +251,26 @@ def _dynamics(x: Any) -> str:
     if x not in DYNAMICS:
         raise unknown("dynamics", x, DYNAMICS, plural="valid")
     return str(x)
+
+
+def _loops(given: Any, system: System) -> Loops:
+    """The loops that {stabilise: baumgarte, alpha: 5} means; "baumgarte" alone is one with defaults."""
+    given = {"stabilise": given} if isinstance(given, str) else given
+    valid = [item.name for item in fields(Loops)]
+    if not isinstance(given, Mapping):
+        raise InputError(f"loops is {shown(given)}; write it like {{stabilise: projection, cut: [hinge]}}")
+    for key in given:
+        if key not in valid:
+            raise unknown("attribute of loops", str(key), valid, plural="valid")
+    values = dict(given)
+    if values.get("stabilise") == "none":
+        values["stabilise"] = None
+    for key in ("alpha", "beta", "time_scale"):
+        if values.get(key) is not None:
+            values[key] = number(values[key], system.values, f"{key} of loops")
+    if values.get("cut") is not None:
+        values["cut"] = [system.joint(str(name)).name for name in sequence(values["cut"], "cut of loops", "joints")]
+    return Loops(**values)
 
 
 def _method(given: Any, system: System, builder: Builder) -> Method | None:
@@ -351,6 +373,9 @@ def _simulation_data(value: Any) -> Any:
         defaults = arguments(type(value))
         given = {item.name: getattr(value, item.name) for item in fields(value)}  # type: ignore[arg-type]
         return {"type": value.name, **{key: x for key, x in given.items() if x != defaults[key].default}}
+    if isinstance(value, Loops):
+        changed = {item.name: x for item in fields(Loops) if (x := getattr(value, item.name)) != item.default}
+        return {key: "none" if x is None else list(x) if key == "cut" else x for key, x in changed.items()}
     if isinstance(value, Mapping):
         return {key: _simulation_data(item) for key, item in value.items()}
     value = frozen(value)

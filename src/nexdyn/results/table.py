@@ -47,6 +47,7 @@ def not_conservative(system: System) -> list[str]:
         acting = [what for what in ("damping", "friction") if getattr(numbers, what).any()]
         if acting:
             found.append(f"{' and '.join(acting)} of {joint}")
+    found += [str(driver) for driver in system.drivers.values()]
     found += [what for force in system.forces.values() if (what := force.working(values))]
     return found
 

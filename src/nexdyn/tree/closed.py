@@ -224,15 +224,21 @@ class ClosedTree:
 
     def _led(self, q: Array, goal: Array) -> tuple[Array, int]:
         """What is missing from q to the goal, and in how many steps it is led there."""
+        far = np.where(self._numbers, np.abs(goal - q) / self.sizes, 0.0)
+        return goal - q, max(1, int(np.ceil(far.max(initial=0.0) / FOLLOWED)))
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Beside what a change of each coordinate counts, (nq,): 1 for angles and quaternions, the mechanism's size [m]."""
         points = self._model.body[1:, tables.POSE + 9 : tables.POSE + 12]
         size = float(np.linalg.norm(points, axis=1).max(initial=0.0)) or 1.0
-        towards = goal - q
-        far = np.where(self._numbers, np.abs(towards), 0.0)
+        found = np.ones(self.nq)
         for name, place in self.tree.coordinates.items():
             code = type(self.system.joints[name]).code if name in self.system.joints else FREE
-            for m, k in enumerate(range(place.q.start, place.q.stop)):
-                far[k] /= 1.0 if _turns(code, m) else size
-        return towards, max(1, int(np.ceil(far.max(initial=0.0) / FOLLOWED)))
+            first = place.q.start + (place.q.stop - place.q.start) - (place.v.stop - place.v.start)
+            for m, k in enumerate(range(first, place.q.stop)):
+                found[k] = 1.0 if _turns(code, m) else size
+        return found
 
     @cached_property
     def _numbers(self) -> Array:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from nexdyn.generic import defines
 from nexdyn.integrate import problem as integration
-from nexdyn.integrate.problem import OK
+from nexdyn.integrate.problem import MOVED, OK
 from nexdyn.joints.verbs import FREE, SPHERICAL, chart_rate, chart_step
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Force, Vec3
@@ -205,6 +205,14 @@ def factored_at_base(problem, t, y, of_positions):  # type: ignore[no-untyped-de
     factor_rows(tree.work, problem.loops, of_positions)
 
 
+@formula
+def found_change(tree, loops, which):  # type: ignore[no-untyped-def]
+    """loops.change ← M⁻¹Cqᵀ A⁻¹ of C or of Ċ − ν, with what is factored."""
+    take_rows(loops, which)
+    solve_rows(loops)
+    response(tree.model, tree.work, loops)
+
+
 @kernel
 def project(problem, t, y):  # type: ignore[no-untyped-def]
     """The base to C = 0, the velocities in y to Cq v = ν. Returns a status."""
@@ -222,9 +230,7 @@ def project(problem, t, y):  # type: ignore[no-untyped-def]
     for _ in range(MOST):
         if before <= CLOSED:
             break
-        take_rows(loops, C_ROW)
-        solve_rows(loops)
-        response(tree.model, tree.work, loops)
+        found_change(tree, loops, C_ROW)
         move_base(tree, loops.change)
         if fresh:
             factored_at_base(problem, t, y, True)
@@ -246,9 +252,7 @@ def project(problem, t, y):  # type: ignore[no-untyped-def]
     for _ in range(MOST):
         if most <= CLOSED:
             break
-        take_rows(loops, RATE_ROW)
-        solve_rows(loops)
-        response(tree.model, tree.work, loops)
+        found_change(tree, loops, RATE_ROW)
         for j in range(tree.n):
             y[tree.n + j] -= loops.change[j]
         if fresh:
@@ -269,4 +273,24 @@ def _(problem: LoopProblem, t: float, y: Any, K: Any) -> Any:
     status = project(problem, t, y)
     place(problem.tree, y)
     put_chart_rates(problem.tree, y, K, 0)
-    return status
+    return MOVED if status == OK else status
+
+
+@kernel
+def lead(problem, t0, dt, steps, y, K):  # type: ignore[no-untyped-def]
+    """Positions, velocities and accelerations at t₀ + dt, …, t₀ + steps dt of a mechanism that its rows determine.
+
+    Each pose is sought from where the velocity of the one before leads. Returns a status.
+    """
+    n = problem.tree.n
+    for s in range(steps):
+        t = t0 + (s + 1) * dt
+        for j in range(n):
+            y[j] = dt * K[0, j]
+        integration.recentre(problem, y, K, 0)
+        status = integration.settle(problem, t, y, K)
+        if status == OK or status == MOVED:
+            status = integration.rates(problem, t, y, K, 0)
+        if status != OK:
+            return status
+    return OK

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nexdyn.constraint_rows import Row, RowBuilder, coordinate, measured
-from nexdyn.constraints.kinds import ANGLE, LENGTHS, VELOCITIES
+from nexdyn.constraints.kinds import ANGLE, DISTANCE, LENGTHS, VELOCITIES
 from nexdyn.constraints.tables import COUNT, FIRST, PAIR, PRIMITIVE, ConstraintTables
 from nexdyn.errors import InputError
 from nexdyn.model.callbacks import Callback
@@ -270,7 +270,8 @@ def _group_tables(c: Compiled, rows: list[Row], given: ConstraintTables) -> dict
         groups.append((part[0], len(part), len(ends), len(by_pair), len(path), len(links)))
         for k, terms in by_pair.items():
             a, b = (int(i) for i in given.pairs[k])
-            ends.append((k, a, b, where.get(a, -1), where.get(b, -1), len(slots), len(terms)))
+            plain = all(given.terms[e, PRIMITIVE] < DISTANCE for e, _ in terms)
+            ends.append((k, a, b, where.get(a, -1), where.get(b, -1), len(slots), len(terms), int(plain)))
             slots += terms
         own: dict[int, int] = {}
         for i in links:
@@ -299,7 +300,7 @@ def _group_tables(c: Compiled, rows: list[Row], given: ConstraintTables) -> dict
         return np.array(x, dtype=np.int64).reshape(-1, width)
 
     return {
-        "groups": table(groups, 6), "ends": table(ends, 7), "slots": table(slots, 2), "row_of": table(row_of, 2),
+        "groups": table(groups, 6), "ends": table(ends, 8), "slots": table(slots, 2), "row_of": table(row_of, 2),
         "path": table(path, 5), "couples": table(couples, 4), "shared": table(shared, 3), "first_in_A": first_in_A,
     }  # fmt: skip
 

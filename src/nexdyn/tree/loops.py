@@ -20,13 +20,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.constraints.pair import Pair, PairVelocity
-from nexdyn.constraints.tables import BODY_A, BODY_B, DRIVER
+from nexdyn.constraints.kinds import DOT
+from nexdyn.constraints.pair import Pair, PairVelocity, column
+from nexdyn.constraints.tables import BODY_A, BODY_B, DRIVER, PRIMITIVE
 from nexdyn.constraints.verbs import explicit_rate, explicit_second, gradient, second, value
 from nexdyn.forces.joint import friction_effort, spring_damper
 from nexdyn.generic import defines, generic
 from nexdyn.joints.kinds import PRISMATIC, REVOLUTE
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, inlined
 from nexdyn.model.time_kernels import time_jet
 from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Force, Motion, T, Vec3, cross, to_child
 from nexdyn.spatial.lanes import LANES, packs, zero
@@ -40,7 +41,7 @@ INFINITE = 1e300
 C_ROW, RATE_ROW, SECOND_ROW, MU_ROW = range(4)
 """Of a group's rows: C, Ċ − ν, C̈₀, and multipliers."""
 FIRST_ROW, ROWS, FIRST_END, ENDS, FIRST_PATH, PATH = range(6)  # of a group
-END_PAIR, LINK_A, LINK_B, PLACE_A, PLACE_B, FIRST_SLOT, SLOTS = range(7)  # of an end
+END_PAIR, LINK_A, LINK_B, PLACE_A, PLACE_B, FIRST_SLOT, SLOTS, PLAIN = range(8)  # of an end
 LINK, UP, PLACE, FREEDOM, FREEDOMS = range(5)  # of a link on a path
 GROUP_A, GROUP_B, FIRST_SHARED, SHARED = range(4)  # of two groups that share freedoms
 OWN_END, OWN_TERM, OWN_Q, OWN_V, OWN_JOINT = range(5)  # of a coordinate of a joint that was cut
@@ -52,7 +53,8 @@ class LoopTables(NamedTuple):
 
     tables: ConstraintTables whose pairs are links of the tree, in the links' frames.
     groups int64 (ng, 6): the rows of one owner, up to eight: first row, rows, first end, ends, first link on its path, links.
-    ends int64 (ne, 7): a pair seen from one group: pair, links a and b, their places on the path or −1, first slot, slots.
+    ends int64 (ne, 8): a pair seen from one group: pair, links a and b, their places on the path or −1, first slot, slots,
+    whether its terms are displacements and products of directions alone.
     slots int64 (ns, 2): term, and lane of its row. row_of int64 (m, 2): group and lane of every row.
     path int64 (np, 5): link, place of its parent on the path or −1, place of its first freedom in s, first freedom, freedoms;
     outermost first. couples int64 (nc, 4): two groups that share freedoms, first in `shared`, how many.
@@ -103,7 +105,7 @@ def link_pair(tables, k, a, b, X_W):  # type: ignore[no-untyped-def]
     return Pair(X_a.R @ X_aA.R, X_b.R @ X_bB.R, s_A, s_B, X_b.p + s_B - X_a.p - s_A)
 
 
-@formula
+@inlined
 def needed_poses(model, work, loops):  # type: ignore[no-untyped-def]
     """Places in the world of the links that rows look at."""
     X, X_W, topology, needed = PoseRows(work.body, X_), PoseRows(work.spare, XW_), model.topology, loops.needed
@@ -133,26 +135,107 @@ def put_gradient(G, lane, scale, g):  # type: ignore[no-untyped-def]
 @formula
 def evaluate_rows(model, work, loops, t, accelerated):  # type: ignore[no-untyped-def]
     """C, Ċ − ν and, if the links are `accelerated`, C̈₀ of every row; its s along its path."""
-    groups, offset = loops.groups, loops.tables.offset
+    groups, offset, ends, out = loops.groups, loops.tables.offset, loops.ends, loops.of_rows
     needed_poses(model, work, loops)
     for g in range(len(groups)):
         first, count = groups[g, FIRST_ROW], groups[g, ROWS]
         for l in range(count):
-            loops.of_rows[g, C_ROW, l] = -offset[first + l]
-            loops.of_rows[g, RATE_ROW, l] = 0.0
-            loops.of_rows[g, SECOND_ROW, l] = 0.0
+            out[g, C_ROW, l] = -offset[first + l]
+            out[g, RATE_ROW, l] = 0.0
+            out[g, SECOND_ROW, l] = 0.0
         F = ForceRows(packs(loops.carried), 0)
         o = zero(packs(loops.carried)[0, 0])
         for n in range(groups[g, PATH]):
             F[n] = Force(Vec3(o, o, o), Vec3(o, o, o))
+        driven = False
+        for l in range(count):
+            driven = driven or loops.tables.rows[first + l, DRIVER] >= 0
         for e in range(groups[g, FIRST_END], groups[g, FIRST_END] + groups[g, ENDS]):
-            evaluate_end(model, work, loops, g, e, t, accelerated)
-        add_drivers(loops, g, t, accelerated)
+            if ends[e, PLAIN] != 0:
+                evaluate_plain_end(work, loops, g, e, accelerated)
+            else:
+                evaluate_end(work, loops, g, e, t, accelerated)
+        if driven:
+            add_drivers(loops, g, t, accelerated)
         group_inward(model, work, loops, g)
 
 
-@formula
-def evaluate_end(model, work, loops, g, e, t, accelerated):  # type: ignore[no-untyped-def]
+@inlined
+def evaluate_plain_end(work, loops, g, e, accelerated):  # type: ignore[no-untyped-def]
+    """As `evaluate_end`, of displacements and products of directions alone, as joints have them.
+
+    Seen from A, with ω = ω_b − ω_a, α = ω̇_b − ω̇_a − ω_a × ω and the derivatives d′, d″ of d there, the axes u of A and w of B:
+    C = u · d:  Ċ = u · d′,  C̈ = u · d″,  the force u at B;    C = u · w:  Ċ = u · (ω × w),
+    C̈ = u · (α × w + ω × (ω × w)),  the couple w × u;  the opposite on a.
+    """
+    tables, out, G, slots = loops.tables, loops.of_rows, loops.gradient, loops.slots
+    X_W, V, A = PoseRows(work.spare, XW_), MotionRows(work.body, V_), MotionRows(work.body, A_)
+    a, b = loops.ends[e, LINK_A], loops.ends[e, LINK_B]
+    R_a, R_b = X_W[a].R, X_W[b].R
+    pair = link_pair(tables, loops.ends[e, END_PAIR], a, b, X_W)
+    w_a, w_b = R_a @ V[a].w, R_b @ V[b].w
+    spin = w_b - w_a
+    seen = T(pair.R_A)
+    d = seen @ pair.d
+    # ḋ and d′ = ḋ − ω_a × d
+    rate = R_b @ V[b].v + cross(w_b, pair.s_B) - R_a @ V[a].v - cross(w_a, pair.s_A) - cross(w_a, pair.d)
+    d1 = seen @ rate
+    d2, turn = d1, spin
+    if accelerated:
+        # of the origins: v̇ = A_v + ω × v; gravity, which all links share in A, makes no difference
+        e_a, e_b = R_a @ A[a].w, R_b @ A[b].w
+        turn = e_b - e_a - cross(w_a, spin)
+        second_b = R_b @ (A[b].v + cross(V[b].w, V[b].v)) + cross(e_b, pair.s_B) + cross(w_b, cross(w_b, pair.s_B))
+        second_a = R_a @ (A[a].v + cross(V[a].w, V[a].v)) + cross(e_a, pair.s_A) + cross(w_a, cross(w_a, pair.s_A))
+        # d″ = d̈ − ω̇_a × d − ω_a × (ω_a × d) − 2 ω_a × d′
+        still = cross(e_a, pair.d) + cross(w_a, cross(w_a, pair.d)) + 2.0 * cross(w_a, rate)
+        d2 = seen @ (second_b - second_a - still)
+    lanes = packs(G)
+    o = zero(lanes[0, 0])
+    for c in range(6):
+        lanes[0, c] = o
+    for k in range(loops.ends[e, FIRST_SLOT], loops.ends[e, FIRST_SLOT] + loops.ends[e, SLOTS]):
+        term, lane = slots[k, 0], slots[k, 1]
+        scale, kind = tables.scale[term], tables.terms[term, PRIMITIVE]
+        if kind < DOT:
+            u = scale * column(pair.R_A, kind)
+            out[g, C_ROW, lane] += scale * component(d, kind)
+            out[g, RATE_ROW, lane] += scale * component(d1, kind)
+            out[g, SECOND_ROW, lane] += scale * component(d2, kind)
+            G[0, 3, lane] += u.x
+            G[0, 4, lane] += u.y
+            G[0, 5, lane] += u.z
+        else:
+            u, w = scale * column(pair.R_A, (kind - DOT) // 3), column(pair.R_B, (kind - DOT) % 3)
+            swept = cross(spin, w)
+            out[g, C_ROW, lane] += u @ w
+            out[g, RATE_ROW, lane] += u @ swept
+            out[g, SECOND_ROW, lane] += u @ (cross(turn, w) + cross(spin, swept))
+            n = cross(w, u)
+            G[0, 0, lane] += n.x
+            G[0, 1, lane] += n.y
+            G[0, 2, lane] += n.z
+    at_B = row(ForceRows(lanes, 0), 0)
+    F = ForceRows(packs(loops.carried), 0)
+    n, m = loops.ends[e, PLACE_A], loops.ends[e, PLACE_B]
+    if n >= 0:
+        F[n] = F[n] - Force(T(R_a) @ (at_B.n + cross(pair.s_A + pair.d, at_B.f)), T(R_a) @ at_B.f)
+    if m >= 0:
+        F[m] = F[m] + Force(T(R_b) @ (at_B.n + cross(pair.s_B, at_B.f)), T(R_b) @ at_B.f)
+
+
+@inlined
+def component(a, i):  # type: ignore[no-untyped-def]
+    """Component i of a vector."""
+    if i == 0:
+        return a.x
+    if i == 1:
+        return a.y
+    return a.z
+
+
+@inlined
+def evaluate_end(work, loops, g, e, t, accelerated):  # type: ignore[no-untyped-def]
     """What the terms of one pair add to the rows of group g, and to the forces on its links."""
     tables, near, out, G, slots = loops.tables, loops.near, loops.of_rows, loops.gradient, loops.slots
     X_W, V, A = PoseRows(work.spare, XW_), MotionRows(work.body, V_), MotionRows(work.body, A_)
@@ -196,7 +279,7 @@ def along(F, V):  # type: ignore[no-untyped-def]
     return (F.n.x * V.w.x + F.n.y * V.w.y + F.n.z * V.w.z) + (F.f.x * V.v.x + F.f.y * V.v.y + F.f.z * V.v.z)
 
 
-@formula
+@inlined
 def add_drivers(loops, g, t, accelerated):  # type: ignore[no-untyped-def]
     """C −= f,  Ċ −= ḟ,  C̈₀ −= f̈."""
     rows, out, first = loops.tables.rows, loops.of_rows, loops.groups[g, FIRST_ROW]
@@ -209,7 +292,7 @@ def add_drivers(loops, g, t, accelerated):  # type: ignore[no-untyped-def]
                 out[g, SECOND_ROW, l] -= acceleration
 
 
-@formula
+@inlined
 def group_inward(model, work, loops, g):  # type: ignore[no-untyped-def]
     """The forces of group g inward along its path; s of every freedom on it."""
     topology, path, s = model.topology, loops.path, packs(loops.s)
@@ -241,7 +324,7 @@ def group_inward(model, work, loops, g):  # type: ignore[no-untyped-def]
                 F[up] = F[up] + X[i] @ F_i
 
 
-@formula
+@inlined
 def factor_rows(work, loops, of_positions):  # type: ignore[no-untyped-def]
     """A = Σ s sᵀ/d as L D Lᵀ in place. A row that depends on those before, in this pose, carries nothing; nor do, where
     positions are projected, rows at velocity level."""
@@ -251,7 +334,7 @@ def factor_rows(work, loops, of_positions):  # type: ignore[no-untyped-def]
     for c in range(len(couples)):
         g, h = couples[c, GROUP_A], couples[c, GROUP_B]
         first, end = couples[c, FIRST_SHARED], couples[c, FIRST_SHARED] + couples[c, SHARED]
-        row, column = groups[g, FIRST_ROW], groups[h, FIRST_ROW]
+        row_, column_ = groups[g, FIRST_ROW], groups[h, FIRST_ROW]
         for l in range(groups[g, ROWS]):
             # the row of A beside all rows of h at once
             total = zero(s[0, 0])
@@ -260,8 +343,8 @@ def factor_rows(work, loops, of_positions):  # type: ignore[no-untyped-def]
                 total = total + d * s[shared[n, 1], 0]
             packs(block)[h, MU_ROW] = total
             for k in range(groups[h, ROWS]):
-                if column + k <= row + l:
-                    A[row + l, column + k] = block[h, MU_ROW, k]
+                if column_ + k <= row_ + l:
+                    A[row_ + l, column_ + k] = block[h, MU_ROW, k]
     for r in range(len(A)):
         whole = A[r, r]
         first = low[r]
@@ -278,7 +361,7 @@ def factor_rows(work, loops, of_positions):  # type: ignore[no-untyped-def]
             A[r, r] = INFINITE
 
 
-@formula
+@inlined
 def solve_rows(loops):  # type: ignore[no-untyped-def]
     """μ ← A⁻¹ μ."""
     A, low, mu = loops.A, loops.first_in_A, loops.mu
@@ -292,7 +375,7 @@ def solve_rows(loops):  # type: ignore[no-untyped-def]
             mu[c] -= A[r, c] * mu[r]
 
 
-@formula
+@inlined
 def response(model, work, loops):  # type: ignore[no-untyped-def]
     """change ← M⁻¹Cqᵀ μ."""
     topology, freedom, change, mu = model.topology, work.freedom, loops.change, loops.mu
@@ -306,13 +389,13 @@ def response(model, work, loops):  # type: ignore[no-untyped-def]
     for j in range(len(change)):
         change[j] = 0.0
     for g in range(len(groups)):
-        row, count = groups[g, FIRST_ROW], groups[g, ROWS]
+        first, count = groups[g, FIRST_ROW], groups[g, ROWS]
         for n in range(groups[g, FIRST_PATH], groups[g, FIRST_PATH] + groups[g, PATH]):
             place, j = path[n, PLACE], path[n, FREEDOM]
             for m in range(path[n, FREEDOMS]):
                 total = 0.0
                 for l in range(count):
-                    total += s[place + m, 0, l] * mu[row + l]
+                    total += s[place + m, 0, l] * mu[first + l]
                 change[j + m] += total
     A[0] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     for n in range(len(outward)):
@@ -335,7 +418,7 @@ def response(model, work, loops):  # type: ignore[no-untyped-def]
         A[i] = a
 
 
-@formula
+@inlined
 def take_rows(loops, which):  # type: ignore[no-untyped-def]
     """μ ← C or Ċ − ν of every row; without a C, 0."""
     for r in range(len(loops.mu)):
