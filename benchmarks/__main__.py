@@ -19,6 +19,7 @@ PAGES = (
     "cfa",
     "assembly",
     "derivatives",
+    "four_bar",
     "hht",
     "hinge_chain",
     "lanes",

@@ -44,6 +44,14 @@ class Coordinates(NamedTuple):
     v: slice
 
 
+class Equations(NamedTuple):
+    """M a + C v + G = τ in matrices: mass matrix, Coriolis matrix, and the generalized force that holds against gravity."""
+
+    M: Array
+    C: Array
+    G: Array
+
+
 class Tree:
     """A system without loops in minimal coordinates; its algorithms work on arrays.
 
@@ -338,6 +346,13 @@ class Tree:
             G = self._coupling.matrix()
             C = G.T @ C @ G
         return C.reshape(*shape, self.nv, self.nv)
+
+    def equations(self, q: Any, v: Any) -> Equations:
+        """M (…, nv, nv), C (…, nv, nv) of Christoffel's symbols and G (…, nv) of M a + C v + G = τ.
+
+        C v holds the Coriolis and centrifugal forces, Ṁ − 2C is skew-symmetric, and vᵀ(τ − G) = dT/dt.
+        """
+        return Equations(self.crba(q), self.coriolis(q, v), self.gravity(q))
 
     # --- kinematics -------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,111 @@
+"""`nx.kinematics`: driven mechanisms over time against closed forms and against what integrates them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mechanisms
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from test_closed_tree import five_bar, slider_crank
+
+import nexdyn as nx
+from nexdyn.errors import InputError, SolveError
+
+TIMES = np.linspace(0.0, 1.0, 6)
+
+
+def driven_crank(function: Any = "=6*t") -> nx.System:
+    system = slider_crank()
+    system.add_driver(nx.Driver("motor", "main", function))
+    return system
+
+
+def test_a_slider_crank_moves_as_its_closed_form() -> None:
+    """x = r cos θ + √(l² − r² sin² θ), through many turns of the crank, at steps far longer than a branch allows at once."""
+    result = nx.kinematics(driven_crank(), TIMES)
+    r, l, w = 0.5, float(np.hypot(1.2, 0.4)), 6.0
+    theta = np.arctan2(0.4, 0.3) + w * TIMES
+    s, c = np.sin(theta), np.cos(theta)
+    root = np.sqrt(l * l - r * r * s * s)
+    dx = -r * s - r * r * s * c / root
+    ddx = -r * c - r * r * (c * c - s * s) / root - (r * r * s * c) ** 2 / root**3
+    assert_allclose(result.position("slider").values[:, 0], r * c + root, atol=1e-10)
+    assert_allclose(result.velocity("slider").values[:, 0], dx * w, atol=1e-9)
+    assert_allclose(result.acceleration("slider").values[:, 0], ddx * w * w, atol=1e-8)
+    assert_allclose(result.joint_position("main").values, w * TIMES, atol=1e-10)
+    assert result.recording.violation.max() < 1e-11
+
+
+def test_the_effort_of_the_driver_is_the_power_that_the_motion_takes() -> None:
+    """motor · ω = d(T + V)/dt where nothing else does work."""
+    times = np.linspace(0.2, 0.21, 11)
+    result = nx.kinematics(driven_crank(), times)
+    energy = result.energy()["total"].values
+    power = np.gradient(energy, times, edge_order=2)
+    assert_allclose(result.effort("motor").values[1:-1] * 6.0, power[1:-1], rtol=2e-3)
+
+
+def test_reactions_are_those_of_the_simulated_motion() -> None:
+    found = nx.kinematics(driven_crank(), [0.0, 0.1, 0.2])
+    simulated = nx.simulate(driven_crank(), 0.2, nx.RungeKutta4(1e-3), output_every=100)
+    assert_allclose(found.position().values, simulated.position().values, atol=1e-9)
+    for joint in found.system.joints:
+        assert_allclose(found.reaction(joint).values, simulated.reaction(joint).values, atol=1e-6)
+    assert_allclose(found.effort("motor").values, simulated.effort("motor").values, atol=1e-6)
+
+
+def test_springs_and_dampers_load_the_driver() -> None:
+    plain = nx.kinematics(driven_crank(), [0.0, 0.3])
+    system = driven_crank()
+    system.add_force(nx.JointForce("brake", "main", -7.0))
+    loaded = nx.kinematics(system, [0.0, 0.3])
+    assert_allclose(loaded.effort("motor").values - plain.effort("motor").values, 7.0, atol=1e-9)
+
+
+def test_five_bars_take_two_drivers_and_a_point_may_be_driven() -> None:
+    system = five_bar()
+    system.add_driver(nx.Driver("left", "pin0", "=0.3*sin(2*t)"))
+    with pytest.raises(InputError, match=r"is not fully driven: 1 motion remains \(pin"):
+        nx.kinematics(system, TIMES)
+    system.add_driver(nx.Driver("right", "pin4", "=0.2*t"))
+    result = nx.kinematics(system, TIMES)
+    assert_allclose(result.joint_position("pin0").values, 0.3 * np.sin(2 * TIMES), atol=1e-10)
+    assert_allclose(result.joint_position("pin4").values, 0.2 * TIMES, atol=1e-10)
+    arm = nx.System("arm", gravity=(0, -9.81, 0))
+    upper, lower = (
+        mechanisms.rod(arm, "upper", (0, 0, 0), (1, 0, 0)),
+        mechanisms.rod(arm, "lower", (1, 0, 0), (1, -1, 0)),
+    )
+    arm.add_joint(nx.Revolute("shoulder", arm.ground, upper, at=(0, 0, 0), axis=(0, 0, 1)))
+    arm.add_joint(nx.Revolute("elbow", upper, lower, at=(1, 0, 0), axis=(0, 0, 1)))
+    arm.add_marker("hand", lower, position=(0, -0.5, 0))
+    arm.add_driver(nx.PointDriver("x", "hand", "x", "=1 + 0.2*t"))
+    arm.add_driver(nx.PointDriver("y", "hand", "y", "=-1 + 0.1*t"))
+    reached = nx.kinematics(arm, TIMES).position("hand").values
+    assert_allclose(reached[:, :2], np.stack([1 + 0.2 * TIMES, -1 + 0.1 * TIMES], axis=1), atol=1e-10)
+
+
+def test_what_cannot_be_driven_is_said_with_its_names() -> None:
+    with pytest.raises(InputError, match=r"'slider-crank' is not fully driven: 1 motion remains \(main turns about z"):
+        nx.kinematics(slider_crank(), TIMES)
+    system = driven_crank()
+    system.add_driver(nx.Driver("ram", "bore", "=-0.5*t"))
+    with pytest.raises(InputError, match="over-driven: drivers 'motor' and 'ram' drive the same motion"):
+        nx.kinematics(system, TIMES)
+    system = slider_crank()
+    system.add_driver(nx.Driver("ram", "bore", "=-0.5*t"))
+    with pytest.raises(SolveError, match=r"locks at t = 1\.470") as stopped:
+        nx.kinematics(system, [0.0, 1.0, 2.0])
+    assert stopped.value.time == pytest.approx(2 * (1.5 - float(np.hypot(1.2, 0.4)) + 0.5), abs=1e-4)
+    with pytest.raises(InputError, match="times that increase"):
+        nx.kinematics(driven_crank(), [0.1, 0.0])
+
+
+@pytest.mark.filterwarnings("ignore:user function")
+def test_a_function_that_fails_is_named() -> None:
+    system = slider_crank()
+    system.add_driver(nx.Driver("motor", "main", lambda t: 1.0 / (0.5 - t) if t < 0.4 else float("nan")))
+    with pytest.raises(SolveError, match="motor"):
+        nx.kinematics(system, [0.0, 0.45])

@@ -1,0 +1,113 @@
+"""How loops on a tree are kept closed: the three regimes of Baumgarte's stabilisation, projection, and the drift without either."""
+
+from __future__ import annotations
+
+import mechanisms
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import nexdyn as nx
+
+
+def closed_form(t: np.ndarray, C0: float, alpha: float, beta: float) -> np.ndarray:
+    """C of C̈ + 2 α Ċ + β² C = 0 from C₀ at rest."""
+    if alpha < beta:
+        w = np.sqrt(beta**2 - alpha**2)
+        return C0 * np.exp(-alpha * t) * (np.cos(w * t) + alpha / w * np.sin(w * t))
+    if alpha == beta:
+        return C0 * np.exp(-alpha * t) * (1 + alpha * t)
+    r = np.sqrt(alpha**2 - beta**2)
+    fast, slow = alpha + r, alpha - r
+    return C0 * (fast * np.exp(-slow * t) - slow * np.exp(-fast * t)) / (fast - slow)
+
+
+def violation(alpha: float, beta: float, t_end: float = 1.0, dt: float = 1e-3) -> tuple[np.ndarray, np.ndarray]:
+    """(t, C) of a four-bar that starts with its loop open by 1 cm, at rest."""
+    closed = nx.ClosedTree(mechanisms.four_bar())
+    q, v = closed.tree.described(), np.zeros(3)
+    q[closed.tree.coordinates["A"].q] += 0.01
+    tau = np.zeros(3)
+
+    def f(q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return closed.dynamics(q, v, tau, alpha=alpha, beta=beta).a
+
+    seen = []
+    for _ in range(round(t_end / dt)):
+        seen.append(closed.residual(q)[:2])
+        # revolute joints alone: RK4 on (q, v)
+        a1 = f(q, v)
+        a2 = f(q + 0.5 * dt * v, v + 0.5 * dt * a1)
+        a3 = f(q + 0.5 * dt * (v + 0.5 * dt * a1), v + 0.5 * dt * a2)
+        a4 = f(q + dt * (v + 0.5 * dt * a2), v + dt * a3)
+        q, v = q + dt * v + dt * dt / 6 * (a1 + a2 + a3), v + dt / 6 * (a1 + 2 * a2 + 2 * a3 + a4)
+    return dt * np.arange(len(seen)), np.array(seen)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta"), [(2.0, 10.0), (10.0, 10.0), (25.0, 10.0)], ids=["under", "critical", "over"]
+)
+def test_a_violation_dies_as_the_damped_oscillator_that_was_asked_for(alpha: float, beta: float) -> None:
+    t, C = violation(alpha, beta)
+    for k in range(2):
+        assert_allclose(C[:, k], closed_form(t, C[0, k], alpha, beta), atol=1e-7)
+    turns = int((np.diff(np.sign(C[:, 0])) != 0).sum())
+    assert turns >= 2 if alpha < beta else turns == 0
+
+
+def test_critical_damping_is_the_fastest_without_oscillation() -> None:
+    ends = {alpha: float(np.abs(violation(alpha, 10.0, 0.8)[1][-1]).max()) for alpha in (10.0, 25.0)}
+    assert ends[10.0] < 0.2 * ends[25.0]
+
+
+def test_alpha_and_beta_fit_the_step_by_default() -> None:
+    assert nx.Loops("baumgarte").damping(nx.RungeKutta4(0.01)) == (100.0, 100.0)
+    assert nx.Loops("baumgarte").damping(nx.DormandPrince()) == (20.0, 20.0)
+    assert nx.Loops("baumgarte", time_scale=0.5).damping(nx.DormandPrince()) == (2.0, 2.0)
+    assert nx.Loops("baumgarte", alpha=3.0).damping(nx.RungeKutta4(0.01)) == (3.0, 3.0)
+    assert nx.Loops("baumgarte", alpha=3.0, beta=5.0).damping(nx.RungeKutta4(0.01)) == (3.0, 5.0)
+    assert nx.Loops().damping(nx.RungeKutta4(0.01)) == (0.0, 0.0)
+
+
+def test_without_stabilisation_loops_drift_and_either_way_holds_them() -> None:
+    method = nx.RungeKutta4(0.01)
+    found = {
+        how: nx.simulate(mechanisms.four_bar(), 10.0, method, loops=nx.Loops(how), output_every=10).recording.violation
+        for how in (None, "baumgarte", "projection")
+    }
+    drift = found[None]
+    assert drift[-1] > 5 * drift[len(drift) // 2] > 0.0 or drift[-1] > 1e-4  # it grows, as t²
+    assert found["baumgarte"].max() < 0.05 * drift[-1]
+    assert found["projection"].max() < 1e-11
+
+
+def test_adaptive_steps_keep_loops_closed_with_one_time_scale() -> None:
+    exact = nx.simulate(mechanisms.four_bar(), 2.0, nx.DormandPrince(rtol=1e-11, atol=1e-13), output_every=10**6)
+    for how, most in (("projection", 1e-11), ("baumgarte", 1e-7)):
+        result = nx.simulate(mechanisms.four_bar(), 2.0, nx.DormandPrince(), loops=nx.Loops(how))
+        assert result.recording.violation.max() < most
+        assert_allclose(result.position("coupler")[-1], exact.position("coupler")[-1], atol=1e-6)
+
+
+@pytest.mark.parametrize("how", ["projection", "baumgarte"])
+def test_runge_kutta_keeps_its_order_beside_the_stabilisation(how: str) -> None:
+    exact = nx.simulate(mechanisms.four_bar(), 0.5, nx.DormandPrince(rtol=1e-12, atol=1e-14), output_every=10**6)
+    errors = []
+    for dt in (0.02, 0.01, 0.005):
+        # the same α at every step: a stabilisation that changes with the step is another equation
+        loops = nx.Loops(how, alpha=20.0) if how == "baumgarte" else nx.Loops(how)
+        result = nx.simulate(mechanisms.four_bar(), 0.5, nx.RungeKutta4(dt), loops=loops, output_every=10**6)
+        errors.append(float(np.abs((result.position("coupler")[-1] - exact.position("coupler")[-1]).values).max()))
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert (orders > 3.5).all(), (errors, orders)
+
+
+def test_first_order_methods_go_with_loops_too() -> None:
+    exact = nx.simulate(mechanisms.four_bar(), 0.2, nx.RungeKutta4(1e-3), output_every=10**6)
+    for method in (nx.SemiImplicitEuler, nx.ExplicitEuler):
+        errors = []
+        for dt in (2e-3, 1e-3):
+            result = nx.simulate(mechanisms.four_bar(), 0.2, method(dt), output_every=10**6)
+            assert result.recording.violation.max() < 1e-11
+            errors.append(float(np.abs((result.position("coupler")[-1] - exact.position("coupler")[-1]).values).max()))
+        assert 1.7 < errors[0] / errors[1] < 2.3
