@@ -57,7 +57,9 @@ def stewart_platform() -> nx.System:
         lower = mechanisms.rod(system, f"lower{i}", foot, foot + 0.4 * along)
         upper = mechanisms.rod(system, f"upper{i}", head - 0.4 * along, head)
         across = np.cross(along, (0.3, 0.2, 1.0))
-        system.add_joint(nx.Universal(f"foot{i}", system.ground, lower, at=foot, axis=along, reference=across))
+        system.add_joint(
+            nx.Universal(f"foot{i}", system.ground, lower, at=foot, axis=across, reference=np.cross(along, across))
+        )
         system.add_joint(nx.Prismatic(f"leg{i}", lower, upper, at=foot + 0.4 * along, axis=along, stiffness=0.0))
         system.add_joint(nx.Spherical(f"head{i}", upper, plate, at=head))
     return system

@@ -21,7 +21,9 @@ from nexdyn.model.shapes import Capsule
 URDF = '<robot name="arm"><link name="base"/></robot>'
 
 
-LOOPS = {"andrews", "bricard", "broken-four-bar", "door", "four-bar", "slider-crank"}
+LOOPS = {
+    "andrews", "bennett", "bricard", "broken-four-bar", "door", "five-bar", "four-bar", "sarrus", "slider-crank", "stewart",
+}  # fmt: skip
 
 
 def test_every_demo_has_a_name_and_a_line_of_description() -> None:

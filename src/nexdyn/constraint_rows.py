@@ -6,6 +6,7 @@ the loops of a tree (bodies as parts of links).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ import numpy as np
 from nexdyn.constraints import curve, surface
 from nexdyn.constraints.kinds import ANGLE, CONTACT, EDGE, NORMAL, NUMBER
 from nexdyn.constraints.tables import ConstraintTables, Rolls
+from nexdyn.constraints.kinds import ANGLE, NORMAL, NUMBER, SURFACE
+from nexdyn.constraints.tables import NEAR, ConstraintTables
 from nexdyn.errors import InputError
 from nexdyn.joints.helical import Helical
 from nexdyn.joints.point_on_curve import PointOnCurve
@@ -241,6 +244,23 @@ class RowBuilder:
             return None
         alone = all(CONTACT <= kind <= EDGE for _, kind, data, _ in self.terms if data >= 0 and kind >= NORMAL)
         return Rolls(np.array(self.data)) if alone else np.array(self.data)
+
+
+def beyond_ends(tables: ConstraintTables, rows: Sequence[Row], near: np.ndarray) -> list[tuple[str, str]]:
+    """(joint, what is wrong) of every point that has left the ends of its open curve or surface, with parameters `near`."""
+    found = []
+    for e in np.flatnonzero(tables.terms[:, NEAR] >= 0):
+        _, kind, k, place = tables.terms[e].tolist()
+        ranges = curve.ranges(tables.data, k) if kind == NORMAL else []
+        ranges = surface.ranges(tables.data, k) if kind == SURFACE else ranges
+        for i, (letter, start, end) in enumerate(ranges):
+            x = float(near[place + i])
+            slack = 1e-9 * (end - start) if end < np.inf else 0.0
+            if not start - slack <= x <= end + slack:
+                (row,) = [r for r, (first, count, _) in enumerate(tables.rows.tolist()) if first <= e < first + count]
+                what = f"has left its {'curve' if kind == NORMAL else 'surface'}: {letter} = {x:.6g} is not within"
+                found.append((rows[row].joint, f"{what} {start:g} and {end:g}"))
+    return found
 
 
 class Measured(NamedTuple):

@@ -12,11 +12,12 @@ import scipy.sparse as sp
 
 from nexdyn.absolute.blocks import Incidence, LoopBlock, incidence, loop_blocks
 from nexdyn.absolute.kkt import SMALL, Matrix
-from nexdyn.constraint_rows import Row, RowBuilder, measured
-from nexdyn.constraints import curve, surface
+from nexdyn.constraint_rows import Row, RowBuilder, beyond_ends, measured
 from nexdyn.constraints import rows as kernels
 from nexdyn.constraints.kinds import ANGLE, FORWARD, LENGTHS, NORMAL, SURFACE, USERS
 from nexdyn.constraints.tables import COUNT, FIRST, NEAR, PRIMITIVE, ConstraintTables
+from nexdyn.constraints.kinds import ANGLE, LENGTHS, USER, USER_ANGLE
+from nexdyn.constraints.tables import COUNT, NEAR, PRIMITIVE, ConstraintTables
 from nexdyn.model.callbacks import failure
 from nexdyn.model.coupling import MEDIUM, Coupled, Law
 from nexdyn.model.driver import Driver
@@ -260,19 +261,7 @@ class AbsoluteModel:
         """(joint, what is wrong) of every point that has left the ends of its open curve or surface."""
         if not self.on_curves:
             return []
-        found, at = [], self.near(q, t) if near is None else near
-        for e in np.flatnonzero(self.tables.terms[:, NEAR] >= 0):
-            _, kind, k, place = self.tables.terms[e].tolist()
-            ranges = curve.ranges(self.tables.data, k) if kind == NORMAL else []
-            ranges = surface.ranges(self.tables.data, k) if kind == SURFACE else ranges
-            for i, (letter, start, end) in enumerate(ranges):
-                x = float(at[place + i])
-                slack = 1e-9 * (end - start) if end < np.inf else 0.0
-                if not start - slack <= x <= end + slack:
-                    name = self.rows[int(np.flatnonzero(self.tables.rows[:, FIRST] <= e)[-1])].joint
-                    what = f"has left its {'curve' if kind == NORMAL else 'surface'}: {letter} = {x:.6g} is not within"
-                    found.append((name, f"{what} {start:g} and {end:g}"))
-        return found
+        return beyond_ends(self.tables, self.rows, self.near(q, t) if near is None else near)
 
     def _given(self, near: np.ndarray | None) -> np.ndarray:
         return self.near_start.copy() if near is None else near

@@ -23,6 +23,7 @@ from nexdyn.analysis.closing import Closing
 from nexdyn.analysis.problem import build_problem
 from nexdyn.analysis.redundant import redundancy_report
 from nexdyn.analysis.report import AssemblyReport, RedundantRow
+from nexdyn.constraint_rows import beyond_ends
 from nexdyn.errors import InputError
 from nexdyn.integrate.methods import Loops, Method
 from nexdyn.model.callbacks import failure
@@ -115,6 +116,13 @@ class ClosedSystem:
                 error = failure(user, t, callbacks)
                 error.result = result
                 raise error
+
+    def left_end(self) -> tuple[str, str] | None:
+        """(joint, what is wrong) of a point that has left the ends of its curve or surface."""
+        tables = self.closed.compiled_rows.tables
+        if tables.tables.data is None:
+            return None
+        return next(iter(beyond_ends(tables.tables, self.closed.rows, tables.near)), None)
 
     def open_row(self, t: float, dt: float) -> tuple[str, str]:
         """(what went wrong, joint) where the rows did not close after a step."""

@@ -457,6 +457,7 @@ class Simulation:
                 self._keep(room[:rows].copy())
             if status != OK:
                 self._fail(status, bad, failed)
+            self._check_ends()
             look()
             count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
 
@@ -486,8 +487,16 @@ class Simulation:
                 self._keep(room[:rows].copy())
             if status != OK:
                 self._fail(status, bad, float(control[14]), dt=float(control[1]))
+            self._check_ends()
             look()
             work = max(50, int((control[5] - spent) * min(8.0, SLICE / max(took, 1e-6))))
+
+    def _check_ends(self) -> None:
+        """SolveError for a point that has left the ends of its curve or surface."""
+        left = self.closed.left_end() if self.closed is not None else None
+        if left is not None:
+            message = f"joint {left[0]!r} {left[1]}, by t = {self.t:g} s"
+            raise SolveError(message, time=self.t, where=left[0], result=self.result("failed", message))
 
     def _keep(self, rows: np.ndarray) -> None:
         """Rows not recorded before: a state that ends one run begins the next."""
