@@ -151,3 +151,15 @@ def test_two_drivers_of_one_motion_are_refused_by_name() -> None:
     system.add_driver(nx.Driver("brake", "D", 0.1))
     with pytest.raises(InputError, match="over-driven: drivers 'motor' and 'brake'"):
         nx.simulate(system, 0.1, RK4)
+
+
+def test_a_run_goes_on_in_the_other_coordinates() -> None:
+    system = mechanisms.four_bar()
+    whole = nx.simulate(system, 0.2, RK4, output_every=100)
+    on_tree = nx.simulate(system, 0.1, RK4, output_every=100)
+    in_bodies = nx.simulate(system, 0.2, nx.Projection(dt=1e-3), initial=on_tree, output_every=100)
+    assert_allclose(in_bodies.position("coupler")[-1], whole.position("coupler")[-1], atol=1e-8)
+    first = nx.simulate(system, 0.1, nx.Projection(dt=1e-3), output_every=100)
+    back = nx.simulate(system, 0.2, RK4, initial=first, output_every=100)
+    assert_allclose(back.position("coupler")[-1], whole.position("coupler")[-1], atol=1e-8)
+    assert back.recording.t[0] == pytest.approx(0.1)

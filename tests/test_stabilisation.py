@@ -75,9 +75,10 @@ def test_without_stabilisation_loops_drift_and_either_way_holds_them() -> None:
         how: nx.simulate(mechanisms.four_bar(), 10.0, method, loops=nx.Loops(how), output_every=10).recording.violation
         for how in (None, "baumgarte", "projection")
     }
-    drift = found[None]
-    assert drift[-1] > 5 * drift[len(drift) // 2] > 0.0 or drift[-1] > 1e-4  # it grows, as t²
-    assert found["baumgarte"].max() < 0.05 * drift[-1]
+    drift, half = found[None], len(found[None]) // 2
+    assert drift[-1] > 2 * drift[half] > 1e-4  # it grows
+    assert found["baumgarte"].max() < 0.1 * drift[-1]
+    assert found["baumgarte"][half:].max() < 2 * found["baumgarte"][:half].max()  # that does not
     assert found["projection"].max() < 1e-11
 
 
