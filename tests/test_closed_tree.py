@@ -65,9 +65,29 @@ def stewart_platform() -> nx.System:
     return system
 
 
+def two_arms() -> nx.System:
+    """Two arms that hold each other, each tied to the ground by a rod: the rods share no freedom, the hold shares all."""
+    rng = np.random.default_rng(3)
+    system = nx.System("two arms", gravity=(0, -9.81, 0))
+    tips = []
+    for name, x in (("a", 0.0), ("b", 3.0)):
+        parent, at = system.ground, np.array((x, 0.0, 0.0))
+        for k in range(4):
+            step = np.array((0.4 if name == "a" else -0.4, 0.6 - 0.4 * k, 0.2 * k))
+            link = mechanisms.rod(system, f"{name}{k}", at, at + step)
+            system.add_joint(nx.Revolute(f"{name} hinge{k}", parent, link, at=at, axis=rng.normal(size=3)))
+            parent, at = link, at + step
+        tips.append(parent)
+    system.add_joint(nx.Spherical("hold", *tips, at=(1.5, 0.0, 1.2), priority=5))
+    for name, x in (("a", 0.0), ("b", 3.0)):
+        system.add_joint(nx.Rod(f"rod {name}", system.ground, f"{name}1", anchor_a=(x, -1.0, 0.5)))
+    return system
+
+
 MECHANISMS: dict[str, Callable[[], nx.System]] = {
     "four-bar": mechanisms.four_bar, "slider-crank": slider_crank, "five-bar": five_bar, "Bricard": mechanisms.bricard,
     "A02": mechanisms.n_four_bar, "three cranks": mechanisms.three_cranks, "Stewart": stewart_platform,
+    "two arms": two_arms,
 }  # fmt: skip
 each = pytest.mark.parametrize("make", MECHANISMS.values(), ids=MECHANISMS)
 

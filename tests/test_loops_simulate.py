@@ -163,3 +163,28 @@ def test_a_run_goes_on_in_the_other_coordinates() -> None:
     back = nx.simulate(system, 0.2, RK4, initial=first, output_every=100)
     assert_allclose(back.position("coupler")[-1], whole.position("coupler")[-1], atol=1e-8)
     assert back.recording.t[0] == pytest.approx(0.1)
+
+
+def test_a_start_in_the_order_of_the_tree_is_closed_first() -> None:
+    sim = nx.Simulation(mechanisms.four_bar(), RK4, q0=[0.3, 0.1, -0.2], v0=[1.0, 0.0, 0.0])
+    closed = nx.ClosedTree(mechanisms.four_bar())
+    assert np.abs(closed.residual(sim.q)).max() < 1e-9
+    assert np.abs(closed.jacobian(sim.q) @ sim.v).max() < 1e-9
+    assert_allclose(sim.q, closed.close([0.3, 0.1, -0.2]), atol=1e-9)
+
+
+def test_a_body_that_two_joints_carry_without_a_loop_moves_too() -> None:
+    """The outer link is the parent of the joint between the two: it floats, and that joint is cut."""
+
+    def make() -> nx.System:
+        system = nx.System("double pendulum, outer first", gravity=(0, -9.81, 0))
+        inner = mechanisms.rod(system, "inner", (0, 0, 0), (1, 0, 0))
+        outer = mechanisms.rod(system, "outer", (1, 0, 0), (2, 0, 0))
+        system.add_joint(nx.Revolute("hinge", system.ground, inner, at=(0, 0, 0), axis=(0, 0, 1)))
+        system.add_joint(nx.Revolute("elbow", outer, inner, at=(1, 0, 0), axis=(0, 0, 1)))
+        return system
+
+    found, expected = both(make)
+    assert found.recording.settings["cut"] == ["elbow"]
+    assert found.tree.joint_names == ["outer", "hinge"]
+    agree(found, expected)

@@ -331,6 +331,9 @@ def factor_rows(work, loops, of_positions):  # type: ignore[no-untyped-def]
     groups, couples, shared, s = loops.groups, loops.couples, loops.shared, packs(loops.s)
     A, low, block = loops.A, loops.first_in_A, loops.of_rows
     S = loops.s
+    for r in range(len(A)):
+        for c in range(low[r], r + 1):
+            A[r, c] = 0.0
     for c in range(len(couples)):
         g, h = couples[c, GROUP_A], couples[c, GROUP_B]
         first, end = couples[c, FIRST_SHARED], couples[c, FIRST_SHARED] + couples[c, SHARED]
