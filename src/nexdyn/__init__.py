@@ -114,6 +114,7 @@ if TYPE_CHECKING:
     from nexdyn.analysis.linearize import Linearization, Mode, StabilitySweep, linearize, stability
     from nexdyn.analysis.sensitivities import Sensitivity, sensitivity
     from nexdyn.analysis.kinematics import kinematics
+    from nexdyn.analysis.sensitivities import Sensitivity, sensitivity
     from nexdyn.analysis.simulate import Simulation, simulate
     from nexdyn.analysis.sweep import sweep
     from nexdyn.errors import (
