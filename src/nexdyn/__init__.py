@@ -111,9 +111,8 @@ if TYPE_CHECKING:
     from nexdyn.analysis.integrable import Integrability, integrable
     from nexdyn.analysis.inverse_dynamics import Efforts, inverse_dynamics
     from nexdyn.analysis.inverse_kinematics import Posture, inverse_kinematics
-    from nexdyn.analysis.linearize import Linearization, Mode, StabilitySweep, linearize, stability
-    from nexdyn.analysis.sensitivities import Sensitivity, sensitivity
     from nexdyn.analysis.kinematics import kinematics
+    from nexdyn.analysis.linearize import Linearization, Mode, StabilitySweep, linearize, stability
     from nexdyn.analysis.sensitivities import Sensitivity, sensitivity
     from nexdyn.analysis.simulate import Simulation, simulate
     from nexdyn.analysis.sweep import sweep

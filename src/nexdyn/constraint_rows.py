@@ -12,10 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nexdyn.constraints import curve, surface
-from nexdyn.constraints.kinds import ANGLE, CONTACT, EDGE, NORMAL, NUMBER
-from nexdyn.constraints.tables import ConstraintTables, Rolls
-from nexdyn.constraints.kinds import ANGLE, NORMAL, NUMBER, SURFACE
-from nexdyn.constraints.tables import NEAR, ConstraintTables
+from nexdyn.constraints.kinds import ANGLE, CONTACT, EDGE, NORMAL, NUMBER, SURFACE
+from nexdyn.constraints.tables import NEAR, ConstraintTables, Rolls
 from nexdyn.errors import InputError
 from nexdyn.joints.helical import Helical
 from nexdyn.joints.point_on_curve import PointOnCurve

@@ -14,10 +14,8 @@ from nexdyn.absolute.blocks import Incidence, LoopBlock, incidence, loop_blocks
 from nexdyn.absolute.kkt import SMALL, Matrix
 from nexdyn.constraint_rows import Row, RowBuilder, beyond_ends, measured
 from nexdyn.constraints import rows as kernels
-from nexdyn.constraints.kinds import ANGLE, FORWARD, LENGTHS, NORMAL, SURFACE, USERS
+from nexdyn.constraints.kinds import ANGLE, FORWARD, LENGTHS, USERS
 from nexdyn.constraints.tables import COUNT, FIRST, NEAR, PRIMITIVE, ConstraintTables
-from nexdyn.constraints.kinds import ANGLE, LENGTHS, USER, USER_ANGLE
-from nexdyn.constraints.tables import COUNT, NEAR, PRIMITIVE, ConstraintTables
 from nexdyn.model.callbacks import failure
 from nexdyn.model.coupling import MEDIUM, Coupled, Law
 from nexdyn.model.driver import Driver
