@@ -14,6 +14,7 @@ import numpy as np
 
 from nexdyn.integrate.fixed import advance, evaluate, first_not_finite
 from nexdyn.integrate.problem import (
+    MOVED,
     NOT_FINITE,
     OK,
     STEP_TOO_SMALL,
@@ -25,7 +26,6 @@ from nexdyn.integrate.problem import (
     settle,
     take_samples,
 )
-from nexdyn.integrate.problem import MOVED, NOT_FINITE, OK, STEP_TOO_SMALL, rates, recentre, record, scale, settle
 from nexdyn.kernel import formula, kernel
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0

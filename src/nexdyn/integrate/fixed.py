@@ -5,8 +5,7 @@ Time is t₀ + k dt, not a sum. The state y has 2n components: ξ (n), zero betw
 
 from __future__ import annotations
 
-from nexdyn.integrate.problem import NOT_FINITE, OK, next_sample, rates, recentre, record, settle, take_samples
-from nexdyn.integrate.problem import MOVED, NOT_FINITE, OK, rates, recentre, record, settle
+from nexdyn.integrate.problem import MOVED, NOT_FINITE, OK, next_sample, rates, recentre, record, settle, take_samples
 from nexdyn.kernel import formula, kernel
 
 
@@ -98,28 +97,8 @@ def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K
             recentre(problem, y, K, 0)
             at = t0 + (k + 1) * dt if last else then
             status = settle(problem, at, y, K)
-            if status != OK:
+            if status != OK and status != MOVED:
                 return status, k, row, -1, at
-        status, known, t_failed = evaluate(problem, A, c, t, dt, y, stage, K, 2 * n, 0)
-        kept = every > 0 and k % every == 0 and known > 0
-        if kept:
-            record(problem, t, y, K, out, row)
-            row += 1
-        if status != OK:
-            return status, k, row, -1, t_failed
-        if semi_implicit:
-            semi_implicit_step(problem, dt, y, K, n)
-        else:
-            advance(dt, b, y, K, 2 * n)
-        bad = first_not_finite(y, 2 * n)
-        if bad >= 0:
-            # the state just kept is no use where its acceleration was not finite already
-            spoilt = kept and first_not_finite(K[0], 2 * n) >= 0
-            return NOT_FINITE, k, row - 1 if spoilt else row, bad, t
-        recentre(problem, y, K, 0)
-        status = settle(problem, t0 + (k + 1) * dt, y, K)
-        if status != OK and status != MOVED:
-            return status, k, row, -1, t0 + (k + 1) * dt
         k += 1
     return OK, k, row, -1, t
 
