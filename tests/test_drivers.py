@@ -280,11 +280,14 @@ def test_a_driver_beyond_reach_is_refused_by_name() -> None:
     assert "driver 'pusher' is missed by" in str(caught.value.report)
 
 
-def test_minimal_coordinates_refuse_drivers() -> None:
-    system = alone(np.random.default_rng(0), "revolute")
-    system.add_driver(nx.Driver("motor", "joint", "=t"))
-    with pytest.raises(nx.InputError, match=r"has drivers \(motor\).*nx\.HHT"):
-        nx.simulate(system, 0.1, method=nx.RungeKutta4(1e-3))
+def test_minimal_coordinates_follow_a_driver_and_tell_its_effort() -> None:
+    system = nx.System("motor")
+    wheel = system.add_body("wheel", mass=2.0, inertia=(2.0, 2.0, 3.0))
+    system.add_joint(nx.Revolute("joint", system.ground, wheel))
+    system.add_driver(nx.Driver("motor", "joint", "=t**2"))
+    result = nx.simulate(system, 0.1, method=nx.RungeKutta4(1e-2))
+    np.testing.assert_allclose(result.q[:, 0], result.time**2, atol=1e-12)
+    np.testing.assert_allclose(result.effort("motor"), 6.0, atol=1e-9)  # J q̈ = 3 · 2
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------
