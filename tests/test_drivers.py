@@ -286,8 +286,8 @@ def test_minimal_coordinates_follow_a_driver_and_tell_its_effort() -> None:
     system.add_joint(nx.Revolute("joint", system.ground, wheel))
     system.add_driver(nx.Driver("motor", "joint", "=t**2"))
     result = nx.simulate(system, 0.1, method=nx.RungeKutta4(1e-2))
-    np.testing.assert_allclose(result.q[:, 0], result.time**2, atol=1e-12)
-    np.testing.assert_allclose(result.effort("motor"), 6.0, atol=1e-9)  # J q̈ = 3 · 2
+    np.testing.assert_allclose(result.joint_position("joint").values.ravel(), result.t.values**2, atol=1e-12)
+    np.testing.assert_allclose(result.effort("motor").values, 6.0, atol=1e-9)  # J q̈ = 3 · 2
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------
