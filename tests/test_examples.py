@@ -98,7 +98,6 @@ def test_a_crane_rests_reaches_and_is_driven(capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.skipif(not importlib.util.find_spec("cmeel"), reason="needs example-robot-data")
 @pytest.mark.filterwarnings("ignore::nexdyn.NexDynWarning")  # what the file says of its inertias
-@pytest.mark.xfail(reason="its feet still slide outward at 2 s: pose and gains of the example want work", strict=True)
 def test_a_quadruped_stands_and_its_feet_carry_its_weight(capsys: pytest.CaptureFixture[str]) -> None:
     printed = run("08", capsys)
     weight = number_after("weight:", printed)
