@@ -28,7 +28,15 @@ LOOPS = {
 
 def test_every_demo_has_a_name_and_a_line_of_description() -> None:
     rolling = {"bicycle", "cart", "rolling-coin"}
-    assert {"double-pendulum", "hinge-chain", "implicit-euler", "space-robot", *LOOPS, *rolling} == set(demos())
+    assert {
+        "bouncing-ball",
+        "double-pendulum",
+        "hinge-chain",
+        "implicit-euler",
+        "space-robot",
+        *LOOPS,
+        *rolling,
+    } == set(demos())
     assert all(len(line) > 20 and load_scene_or_robot(name).description == line for name, line in demos().items())
 
 
