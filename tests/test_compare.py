@@ -131,7 +131,7 @@ def test_the_command_compares_agrees_and_plots(
     assert (tmp_path / "d.png").read_bytes().startswith(b"\x89PNG")
     assert main([*line, "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert data["parted"][0] is None and data["parted"][2]["body"].startswith("link")
+    assert data["parted"][0] is None and data["parted"][2]["body"].startswith("rod")
 
 
 def test_without_methods_those_that_suit_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
