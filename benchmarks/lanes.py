@@ -156,7 +156,7 @@ def hinge_chain(report: Report, links: int, effort: Effort) -> None:
 
     work(1)
     mujoco(1)
-    check(f"the chain of {links} links", states()[:, 1 : 1 + links].T, recorded[:, -2, 1 : 1 + links])
+    check(f"the chain of {links} links", states()[1 : 1 + links].T, recorded[:, -2, 1 : 1 + links])
     times = alternate({"lanes": work, "mujoco.rollout": mujoco}, effort)
     scale = 1e6 / (steps * LANES)
     report.rows.append(

@@ -82,13 +82,6 @@ def test_what_depends_on_q_alone_takes_batches() -> None:
     assert tree.potential_energy(q[0, 0]).shape == ()
 
 
-def test_an_empty_batch_gives_an_empty_answer() -> None:
-    tree = systems.trees()["arm"]
-    q, v, _, tau = systems.state(tree, 36, 0)
-    assert tree.aba(q, v, tau).shape == (0, tree.nv)
-    assert tree.crba(q).shape == (0, tree.nv, tree.nv)
-
-
 def test_lists_integers_and_strided_arrays_are_read_like_any_other() -> None:
     tree = systems.trees()["arm"]
     q, v, _, tau = systems.state(tree, 37)

@@ -58,7 +58,7 @@ _INLINED: Any = {**_INSIDE, "forceinline": True}
 _OPTIONS: dict[str, Any] = {"fastmath": FLOATING_POINT, "error_model": "numpy", **_INSIDE}
 _SETTINGS = ("BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")  # of Numba, that change code
 _PACKAGE = Path(__file__).resolve().parent
-KEPT_CACHES = 16  # caches of other sources that stay, the youngest first
+KEPT_CACHES = 32  # caches of other sources that stay, the youngest first
 
 FORMULATIONS = ("tree", "absolute", "potential")
 UPPER = ("__init__.py", "__main__.py", "cli", "demos", "view", "problems", "io", "analysis", "results")
@@ -133,7 +133,10 @@ class _Locator(caching._CacheLocator):
         return source_hash(None, self._without) if inside else _hash(self._file, source_hash())
 
     def get_disambiguator(self) -> str:
-        return f"{self._line}-{zlib.crc32(str(self._file).encode()):08x}"  # Numba's own part leaves the folder out
+        """What Numba's own name of the entry leaves out: the line, and the folder, which is the same in every copy of
+        the package, so that copies share what they have compiled."""
+        place = self._file.relative_to(_PACKAGE) if self._file.is_relative_to(_PACKAGE) else self._file
+        return f"{self._line}-{zlib.crc32(str(place).encode()):08x}"
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> _Locator | None:
