@@ -27,6 +27,7 @@ from nexdyn.analysis.assemble import assemble, mechanism_length
 from nexdyn.analysis.events import has_events, run_with_events
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.report import AssemblyReport
+from nexdyn.analysis.span import checked_end, checked_times
 from nexdyn.errors import InputError, NexDynWarning, SolveError
 from nexdyn.forces.states import refuse_states
 from nexdyn.integrate.methods import HHT
@@ -175,9 +176,12 @@ class BodySimulation:
 
     def run(self, t_end: float, *, output_times: Any = None, progress: Progress | None = None) -> Result:
         """Go on until `t_end` [s] and return all that was recorded. Arguments and errors as for `nx.simulate`."""
-        t_end = self._checked_end(t_end)
+        t_end = checked_end(t_end, self.t)
         rows = list(self._rows)
-        times = self._checked_times(output_times, t_end)
+        times = checked_times(output_times, self.t, t_end)
+        if len(times) and times[0] > self.t:
+            self._rows.clear()  # the start is not among them
+        times = times[times > self.t]
         if has_events(self.system):
             keep_start, self._rows = bool(self._rows), rows
             return run_with_events(self, t_end, times, keep_start, progress)
@@ -244,30 +248,6 @@ class BodySimulation:
         }  # fmt: skip
 
     # --- inside -----------------------------------------------------------------------------------------------------
-
-    def _checked_end(self, t_end: object) -> float:
-        try:
-            end = float(t_end)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            raise InputError(f"t_end is {t_end!r}; a time in seconds is needed") from None
-        if not math.isfinite(end) or end < self.t:
-            raise InputError(f"t_end is {end:g} s; it must be finite and not before the present time {self.t:g} s")
-        return end
-
-    def _checked_times(self, output_times: Any, t_end: float) -> np.ndarray:
-        if output_times is None:
-            return np.empty(0)
-        try:
-            times = np.atleast_1d(np.asarray(output_times, dtype=float))
-        except (TypeError, ValueError):
-            raise InputError(f"output_times is {output_times!r}; times in seconds are needed") from None
-        if times.ndim != 1 or times.size == 0:
-            raise InputError(f"output_times has shape {times.shape}; one time or more in a row is needed")
-        if not (np.diff(times) > 0.0).all() or not (self.t <= times[0] and times[-1] <= t_end):
-            raise InputError(f"output_times must increase strictly from {self.t:g} s or later to {t_end:g} s at most")
-        if times[0] > self.t:
-            self._rows.clear()  # the start is not among them
-        return times[times > self.t]
 
     def _run_fixed(self, dt: float, t_end: float, times: np.ndarray, look: Callable[[], None]) -> None:
         """Steps of dt to each of `times`, or to the end; the last before each is shorter where dt does not divide it."""

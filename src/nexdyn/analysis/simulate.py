@@ -24,6 +24,7 @@ from nexdyn.analysis.loop_simulation import ClosedSystem, closed_system, needs_r
 from nexdyn.analysis.potential_simulation import PotentialSimulation
 from nexdyn.analysis.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.analysis.report import AssemblyReport
+from nexdyn.analysis.span import checked_end, checked_times
 from nexdyn.errors import InputError, NexDynWarning, SolveError, unknown
 from nexdyn.forces.states import refuse_states
 from nexdyn.integrate.adaptive import march_adaptive
@@ -344,8 +345,10 @@ class Simulation:
 
     def run(self, t_end: float, *, output_times: Any = None, progress: Progress | None = None) -> Result:
         """Go on until `t_end` [s] and return all that was recorded. Arguments and errors as for `nx.simulate`."""
-        t_end = self._checked_end(t_end)
-        times = self._checked_times(output_times, t_end)
+        t_end = checked_end(t_end, self.t)
+        if output_times is not None and isinstance(self.method, FixedStep):
+            raise InputError("output_times need a method with dense output, DormandPrince; or use output_every")
+        times = checked_times(output_times, self.t, t_end)
         if has_events(self.system):
             self._motion.u[:] = 0.0
             return run_with_events(self, t_end, times, not times.size or times[0] == self.t, progress)
@@ -399,30 +402,6 @@ class Simulation:
             )
         self.t = float(recorded.t[-1])
         return recorded.q[-1].copy(), recorded.v[-1].copy()
-
-    def _checked_end(self, t_end: object) -> float:
-        try:
-            end = float(t_end)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            raise InputError(f"t_end is {t_end!r}; a time in seconds is needed") from None
-        if not math.isfinite(end) or end < self.t:
-            raise InputError(f"t_end is {end:g} s; it must be finite and not before the present time {self.t:g} s")
-        return end
-
-    def _checked_times(self, output_times: Any, t_end: float) -> np.ndarray:
-        if output_times is None:
-            return np.empty(0)
-        if isinstance(self.method, FixedStep):
-            raise InputError("output_times need a method with dense output, DormandPrince; or use output_every")
-        try:
-            times = np.atleast_1d(np.asarray(output_times, dtype=float))
-        except (TypeError, ValueError):
-            raise InputError(f"output_times is {output_times!r}; times in seconds are needed") from None
-        if times.ndim != 1 or times.size == 0:
-            raise InputError(f"output_times has shape {times.shape}; one time or more in a row is needed")
-        if not (np.diff(times) > 0.0).all() or not (self.t <= times[0] and times[-1] <= t_end):
-            raise InputError(f"output_times must increase strictly from {self.t:g} s or later to {t_end:g} s at most")
-        return times
 
     def _run_fixed(self, t_end: float, look: Callable[[], None]) -> None:
         assert isinstance(self.method, FixedStep)
