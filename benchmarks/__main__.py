@@ -25,6 +25,7 @@ PAGES = (
     "lanes",
     "linear",
     "loops",
+    "memory",
     "potential",
     "start",
     "viewer",

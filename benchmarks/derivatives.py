@@ -25,6 +25,7 @@ from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.derivative_entries import forward_derivatives, forward_derivatives_alone, padded
 from nexdyn.tree.derivatives import inverse_derivatives
+from nexdyn.tree.lane_memory import aligned
 from nexdyn.tree.tables import TreeModel, new_work
 
 AGREE = 1e-9
@@ -218,7 +219,7 @@ def given_lanes(tree: nx.Tree, q: Array, v: Array, x: Array) -> Lanes:
     shared = TreeModel(model.topology, SharedTable(model.body, 0), SharedTable(model.freedom, 0))
     dq, dv, dx, M = (LaneTable(matrix, 0) for matrix in matrices)
     return Lanes(
-        shared, d.above, d.ends, work, scratch, *map(LaneVector.of, (q, v, x, np.zeros_like(x))), M, dq, dv, dx,
+        shared, d.above, d.ends, work, scratch, *(aligned(LaneVector.of(y)) for y in (q, v, x, np.zeros_like(x))), M, dq, dv, dx,
         matrices,
     )  # fmt: skip
 

@@ -25,6 +25,7 @@ from nexdyn.model.callbacks import failure
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
 from nexdyn.tree import tables
 from nexdyn.tree.lane_march import COMPONENT, EXPLICIT, NEVER, SEMI_IMPLICIT, STAY, STEP, march_lanes
+from nexdyn.tree.lane_memory import aligned, lane_zeros
 from nexdyn.tree.motion import TreeProblem
 from nexdyn.tree.threads import pool
 from nexdyn.tree.tree import Tree
@@ -104,7 +105,7 @@ def stack(values: list[Any]) -> Any:
     if isinstance(first, tuple):
         return type(first)(*(stack([value[k] for value in values]) for k in range(len(first))))
     if isinstance(first, np.ndarray) and first.dtype == float:
-        return (LaneVector if first.ndim == 1 else LaneTable).of(np.array(values))
+        return aligned((LaneVector if first.ndim == 1 else LaneTable).of(np.array(values)))
     return first
 
 
@@ -220,13 +221,13 @@ class LaneRun:
         problem = self._problem(pack)
         filled = [*pack, *[pack[-1]] * (LANES - len(pack))]
         tableau = getattr(method, "tableau", EULER)
-        y, stage = (LaneVector(np.zeros((2 * n, 1, LANES)), 0) for _ in range(2))
-        K = LaneTable(np.zeros((len(tableau.b), 2 * n, LANES)), 0)
+        y, stage = (LaneVector(lane_zeros((2 * n, 1, LANES)), 0) for _ in range(2))
+        K = LaneTable(lane_zeros((len(tableau.b), 2 * n, LANES)), 0)
         y.data[n:] = np.array([member.v for member in filled]).T[:, None]
-        inputs = LaneTable.of(np.array([member.inputs for member in filled]))
+        inputs = aligned(LaneTable.of(np.array([member.inputs for member in filled])))
         width, times = 1 + nq + 2 * n, grid.times
         rows = np.full((len(pack), len(times), width - 1), np.nan)
-        room = LaneTable(np.empty((max(1, min(grid.kept + 1, ROOM // width)), width, LANES)), 0)
+        room = LaneTable(lane_zeros((max(1, min(grid.kept + 1, ROOM // width)), width, LANES)), 0)
         reasons = self._start(problem, pack, y, K, inputs, room)
         failed = np.full((LANES, 2), NEVER, dtype=np.int64)
 

@@ -110,6 +110,22 @@ def eliminate(h, j, IA, p, tau, freedom, scratch):  # type: ignore[no-untyped-de
     return minus_outer(IA, U, k), p + u * k
 
 
+@inlined
+def times_across_z(I, m):  # type: ignore[no-untyped-def]
+    """I m of a motion without components about and along z."""
+    A, B, D, w, v = I.A, I.B, I.D, m.w, m.v
+    return Force(
+        Vec3(
+            A.xx * w.x + A.xy * w.y + B.xx * v.x + B.xy * v.y, A.xy * w.x + A.yy * w.y + B.yx * v.x + B.yy * v.y,
+            A.xz * w.x + A.yz * w.y + B.zx * v.x + B.zy * v.y,
+        ),
+        Vec3(
+            B.xx * w.x + B.yx * w.y + D.xx * v.x + D.xy * v.y, B.xy * w.x + B.yy * w.y + D.xy * v.x + D.yy * v.y,
+            B.xz * w.x + B.yz * w.y + D.xz * v.x + D.yz * v.y,
+        ),
+    )  # fmt: skip
+
+
 @formula
 def articulate(model, tau, work):  # type: ignore[no-untyped-def]
     """U/d, 1/d and u/d of every freedom."""
@@ -130,7 +146,10 @@ def articulate(model, tau, work):  # type: ignore[no-untyped-def]
         if shares & POPS != 0:
             top -= 1
             I_A, p_A = I_A + IA[top], p_A + pA[top]
-        p_A = p_A + I_A @ c[i]
+        if kind == REVOLUTE or kind == PRISMATIC:
+            p_A = p_A + times_across_z(I_A, c[i])
+        else:
+            p_A = p_A + I_A @ c[i]
         if kind == REVOLUTE:
             I_A, p_A = eliminate(ABOUT_Z, j, I_A, p_A, tau, freedom, scratch)
         elif kind == PRISMATIC:

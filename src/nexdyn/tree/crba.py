@@ -9,12 +9,33 @@ freedom is eliminated first.
 
 from __future__ import annotations
 
-from nexdyn.joints.verbs import PRISMATIC, REVOLUTE
-from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Motion, RigidInertia, Sym3, Vec3
+import operator
+from typing import Any
+
+from nexdyn.generic import defines
+from nexdyn.joints.verbs import FREE, PRISMATIC, REVOLUTE
+from nexdyn.kernel import formula, inlined
+from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Motion, RigidInertia, Sym3, Vec3, minus_double_cross
 from nexdyn.spatial.lanes import zero
-from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, RigidInertiaRows
-from nexdyn.tree.tables import ARMATURE, H_, IC_, IV, KIND, NV, PARENT, U_, X_, inertias
+from nexdyn.spatial.table import MotionRows, PoseRows, RigidInertiaRows
+from nexdyn.spatial.turned_z import PoseZ, about_z, symmetric_turned_z, turned_z
+from nexdyn.tree.tables import (
+    ADDS,
+    ARMATURE,
+    H_,
+    IA_,
+    IC_,
+    IV,
+    KIND,
+    NV,
+    PARENT,
+    POPS,
+    PUSHES,
+    SHARES,
+    TURNS_Z,
+    X_,
+    inertias,
+)  # fmt: skip
 
 
 @formula
@@ -45,43 +66,92 @@ def composite_inertias(model, work):  # type: ignore[no-untyped-def]
         IC[p] = IC[p] + X[i] @ IC[i]
 
 
+@defines(operator.matmul)
+def _(X: PoseZ, I: RigidInertia) -> Any:
+    h = turned_z(X.c, X.s, I.h)
+    mp = Vec3(I.m * X.p.x, I.m * X.p.y, I.m * X.p.z)
+    half = Vec3(h.x + 0.5 * mp.x, h.y + 0.5 * mp.y, h.z + 0.5 * mp.z)
+    return RigidInertia(I.m, h + mp, symmetric_turned_z(X.c, X.s, I.I) + minus_double_cross(X.p, half))
+
+
+@inlined
+def to_parent(turns_z, X, y):  # type: ignore[no-untyped-def]
+    """X y of a force or an inertia."""
+    if turns_z != 0:
+        return about_z(X) @ y
+    return X @ y
+
+
+@inlined
+def along_columns(model, i, F, H, M, j):  # type: ignore[no-untyped-def]
+    """M_jk = h_kᵀ F for the columns k of body i."""
+    topology = model.topology
+    kind, k = topology[i, KIND], topology[i, IV]
+    if kind == REVOLUTE:
+        M[j, k] = F @ ABOUT_Z
+    elif kind == PRISMATIC:
+        M[j, k] = F @ ALONG_Z
+    elif kind == FREE:
+        M[j, k], M[j, k + 1], M[j, k + 2] = F.n.x, F.n.y, F.n.z
+        M[j, k + 3], M[j, k + 4], M[j, k + 5] = F.f.x, F.f.y, F.f.z
+    else:
+        for n in range(k, k + topology[i, NV]):
+            M[j, n] = F @ H[n]
+
+
 @formula
 def mass_matrix(model, work, M):  # type: ignore[no-untyped-def]
-    """M (nv × nv, zeroed by the caller), both triangles, from X and H of `kinematics`."""
-    topology, freedom = model.topology, model.freedom
-    composite_inertias(model, work)
-    X, IC = PoseRows(work.body, X_), RigidInertiaRows(work.spare, IC_)
-    H, F = MotionRows(work.columns, H_), ForceRows(work.freedom, U_)
+    """M (nv × nv, zeroed by the caller) from X and H of `relative_poses`: rows j, columns k ≤ j and those of j's own joint.
+
+    The shares of children wait on the stack of `articulate` (see ``tables``).
+    """
+    topology, freedom, I = model.topology, model.freedom, inertias(model)
+    X, H, shares = PoseRows(work.body, X_), MotionRows(work.columns, H_), RigidInertiaRows(work.shares, IA_)
+    o = zero(model.body[0, 0])
+    nothing = RigidInertia(o, Vec3(o, o, o), Sym3(o, o, o, o, o, o))
+    top, carried = 0, nothing
     for i in range(len(topology) - 1, 0, -1):
-        kind, first = topology[i, KIND], topology[i, IV]
-        last = first + topology[i, NV]
-        for j in range(first, last):
+        kind, first, parent = topology[i, KIND], topology[i, IV], topology[i, PARENT]
+        turns_z, flags = topology[i, TURNS_Z], topology[i, SHARES]
+        # I^C = I + shares
+        IC = carried + I[i]
+        if flags & POPS != 0:
+            top -= 1
+            IC = IC + shares[top]
+        for j in range(first, first + topology[i, NV]):
             # F = I^C h_j
             if kind == REVOLUTE:
-                F[j] = IC[i] @ ABOUT_Z
+                F = IC @ ABOUT_Z
             elif kind == PRISMATIC:
-                F[j] = IC[i] @ ALONG_Z
+                F = IC @ ALONG_Z
             else:
-                F[j] = IC[i] @ H[j]
-            F_j = F[j]
-            a = i
-            while a > 0:
-                # M_jk = h_kᵀ F for the columns k of body a;  F ← X F
-                above = topology[a, KIND]
-                k = topology[a, IV]
-                if above == REVOLUTE:
-                    M[j, k] = F_j @ ABOUT_Z
-                    M[k, j] = M[j, k]
-                elif above == PRISMATIC:
-                    M[j, k] = F_j @ ALONG_Z
-                    M[k, j] = M[j, k]
-                else:
-                    for n in range(k, k + topology[a, NV]):
-                        M[j, n] = F_j @ H[n]
-                        M[n, j] = M[j, n]
-                F_j = X[a] @ F_j
-                a = topology[a, PARENT]
+                F = IC @ H[j]
+            along_columns(model, i, F, H, M, j)
             M[j, j] = M[j, j] + freedom[j, ARMATURE]
+            # F ← X F,  M_jk = h_kᵀ F, up to the root
+            a, above = i, parent
+            while above > 0:
+                F = to_parent(topology[a, TURNS_Z], X[a], F)
+                along_columns(model, above, F, H, M, j)
+                a, above = above, topology[above, PARENT]
+        carried = nothing
+        if parent > 0:
+            IC = to_parent(turns_z, X[i], IC)
+            if flags & PUSHES != 0:
+                shares[top] = IC
+                top += 1
+            elif flags & ADDS != 0:
+                shares[top - 1] = shares[top - 1] + IC
+            else:
+                carried = IC
+
+
+@formula
+def mirror(M, n):  # type: ignore[no-untyped-def]
+    """The half of M (n × n) above the diagonal from that below."""
+    for j in range(n):
+        for k in range(j):
+            M[k, j] = M[j, k]
 
 
 @formula

@@ -18,6 +18,7 @@ from nexdyn.spatial.lanes import LANES, LaneTable
 from nexdyn.tree import derivative_entries as entries
 from nexdyn.tree import tables
 from nexdyn.tree.derivatives import TOGETHER, new_derivative_work
+from nexdyn.tree.lane_memory import aligned, lane_zeros
 
 if TYPE_CHECKING:
     from nexdyn.tree.tree import Tree
@@ -28,7 +29,7 @@ INTERPRETED = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
 
 def on_lanes(work: Any) -> Any:
     """Tables of scratch for one system as tables of lanes."""
-    return type(work)(*(LaneTable.of(table) for table in work))
+    return type(work)(*(aligned(LaneTable.of(table)) for table in work))
 
 
 class InverseDerivatives(NamedTuple):
@@ -66,7 +67,7 @@ class Differentiator:
         """Scratch for one state: of the derivatives, M, and three matrices side by side, which are so many packs too."""
         packs = 3 * -(-self.n // LANES)
         packs += -packs % TOGETHER
-        matrices = np.zeros((self.n, packs * LANES))
+        matrices = lane_zeros((self.n, packs * LANES))
         scratch = new_derivative_work(self._nb, self.n), np.zeros((self.n, self.n)), matrices
         if INTERPRETED:
             return *scratch, matrices, packs * LANES
@@ -76,11 +77,11 @@ class Differentiator:
     def lanes(self) -> tuple[Any, Any, Any, Array]:
         """Scratch for eight: of the tree, of the derivatives, states, and matrices."""
         work, scratch = on_lanes(tables.new_work(self._nb, self.n)), on_lanes(new_derivative_work(self._nb, self.n))
-        states = tuple(np.zeros((max(size, 1), 1, LANES)) for size in self._sizes)
+        states = tuple(lane_zeros((max(size, 1), 1, LANES)) for size in self._sizes)
         width = (
             -(-self.n // TOGETHER) * TOGETHER + 1
         )  # odd: rows a power of two apart would share few sets of the cache
-        return work, scratch, states, np.zeros((4, self.n, width, LANES))
+        return work, scratch, states, lane_zeros((4, self.n, width, LANES))
 
     def inverse(self, handle: int, in_lanes: bool, q: Array, v: Array, a: Array) -> list[Array]:
         """∂τ/∂q, ∂τ/∂v, M (N, n, n)."""

@@ -11,11 +11,11 @@ from nexdyn.spatial.algebra import Mat3, Pose, Quat, Vec3, left_jacobian_times, 
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, RigidInertiaRows, row
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.coriolis import coriolis_matrix
-from nexdyn.tree.crba import composite_inertias, factor, mass_matrix, solve_factored, unit_columns
+from nexdyn.tree.crba import composite_inertias, factor, mass_matrix, mirror, solve_factored, unit_columns
 from nexdyn.tree.energy import gravity_energy, kinetic_energy, momentum, momentum_matrix, subtree_jacobian
 from nexdyn.tree.handle import tables_at
 from nexdyn.tree.jacobian import frame_jacobian
-from nexdyn.tree.kinematics import forward_kinematics, kinematics, world_poses
+from nexdyn.tree.kinematics import forward_kinematics, kinematics, relative_poses, world_poses
 from nexdyn.tree.rnea import inverse_dynamics
 from nexdyn.tree.tables import IC_, IQ, IV, KIND, NV, V_
 
@@ -58,12 +58,13 @@ def rnea(handle, q, v, qdd, tau):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def crba(handle, q, v, M):  # type: ignore[no-untyped-def]
-    """M (N, nv, nv), zeroed by the caller; v is any velocity."""
+def crba(handle, q, M):  # type: ignore[no-untyped-def]
+    """M (N, nv, nv), zeroed by the caller."""
     model, work, _, _ = tables_at(handle)
     for s in range(len(q)):
-        kinematics(model, q[s], v[s], work)
+        relative_poses(model, q[s], work)
         mass_matrix(model, work, M[s])
+        mirror(M[s], M.shape[1])
 
 
 @kernel

@@ -13,7 +13,8 @@ from nexdyn.kernel import formula, shared
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.crba import mass_matrix
-from nexdyn.tree.kinematics import kinematics
+from nexdyn.tree.kinematics import relative_poses
+from nexdyn.tree.lane_memory import aligned, lane_zeros
 from nexdyn.tree.rnea import inverse_dynamics
 from nexdyn.tree.tables import TreeModel, TreeWork, new_work
 from nexdyn.tree.threads import in_parts
@@ -77,16 +78,17 @@ def rnea_in_lanes(model, scratch, first, stop, q, v, qdd, tau):  # type: ignore[
 
 @shared
 def crba_in_lanes(model, scratch, first, stop, q, M):  # type: ignore[no-untyped-def]
-    """M (N, nv, nv), zeroed by the caller, of states first … stop − 1; scratch.v is any velocity, scratch.M zero at first."""
+    """M (N, nv, nv), zeroed by the caller, of states first … stop − 1; scratch.M is zero at first."""
     n = M.shape[1]
     for k in range(first, stop, LANES):
         gather(q, k, stop, scratch.q)
-        kinematics(model, scratch.q, scratch.v, scratch.work)
+        relative_poses(model, scratch.q, scratch.work)
         mass_matrix(model, scratch.work, scratch.M)
         for s in range(min(LANES, stop - k)):
             for i in range(n):
-                for j in range(n):
+                for j in range(i + 1):
                     M[k + s, i, j] = scratch.M.data[i, j, s]
+                    M[k + s, j, i] = M[k + s, i, j]
 
 
 def shared_model(model: TreeModel) -> TreeModel:
@@ -96,9 +98,9 @@ def shared_model(model: TreeModel) -> TreeModel:
 
 def new_scratch(nb: int, nq: int, nv: int) -> LaneScratch:
     """Scratch for a tree of nb bodies."""
-    work = TreeWork(*(LaneTable.of(x) for x in new_work(nb, nv)))
-    q, v, x, y = (LaneVector(np.zeros((n, 1, LANES)), 0) for n in (nq, nv, nv, nv))
-    return LaneScratch(work, q, v, x, y, LaneTable(np.zeros((nv, nv, LANES)), 0))
+    work = TreeWork(*(aligned(LaneTable.of(x)) for x in new_work(nb, nv)))
+    q, v, x, y = (LaneVector(lane_zeros((n, 1, LANES)), 0) for n in (nq, nv, nv, nv))
+    return LaneScratch(work, q, v, x, y, LaneTable(lane_zeros((nv, nv, LANES)), 0))
 
 
 class Lanes:

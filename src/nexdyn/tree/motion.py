@@ -21,7 +21,7 @@ from nexdyn.spatial.lanes import zero
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.cfa import bias_forces, constraint_forces
 from nexdyn.tree.cfa_tables import ConstraintTables
-from nexdyn.tree.crba import factor, mass_matrix, solve_factored
+from nexdyn.tree.crba import factor, mass_matrix, mirror, solve_factored
 from nexdyn.tree.elements import act
 from nexdyn.tree.loads import joint_efforts
 from nexdyn.tree.rnea import inverse_dynamics
@@ -177,6 +177,7 @@ def _(problem: TreeProblem, coupling: CouplingTables) -> Any:
     # M = Gᵀ M_tree G,  right-hand side Gᵀ (τ − h) + u
     M, M_tree, h = problem.factorisation.M, problem.factorisation.M_tree, problem.factorisation.h
     column, scale = coupling.v_column, coupling.v_factor
+    mirror(M_tree, len(column))
     for j in range(problem.n):
         problem.a[j] = problem.u[j]
         for i in range(problem.n):

@@ -584,7 +584,7 @@ class Tree:
         if in_lanes:
             self._lanes.run(crba_in_lanes, full, M)
         else:
-            entries.crba(self._address, full, np.zeros((len(q), n)), M)
+            entries.crba(self._address, full, M)
         if self._coupling:
             G = self._coupling.matrix()
             M = np.ascontiguousarray(G.T @ M @ G)
