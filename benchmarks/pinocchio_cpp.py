@@ -1,6 +1,6 @@
 """Builds and loads Pinocchio's C++ headers, which the wheel `pin` carries, compiled for this machine.
 
-Needs a C++ compiler and Eigen's headers (`pip install cmeel-eigen`, or Debian's libeigen3-dev). The library is kept in
+Needs a C++ compiler and Eigen's headers (`pip install cmeel-eigen`, or Debian's libeigen3-dev). The library is kept beside
 NexDyn's cache folder.
 """
 
@@ -45,10 +45,11 @@ def load(build: bool) -> tuple[ctypes.CDLL | None, str]:
         return None, f"headers of {'Eigen (pip install cmeel-eigen)' if pinocchio else 'Pinocchio'} are missing"
     command = [compiler, *FLAGS, f"-I{pinocchio}", f"-I{eigen}", str(SOURCE)]
     said = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout
-    key = hashlib.sha256(" ".join([*command, version("pin"), said, SOURCE.read_text()]).encode()).hexdigest()[:16]
+    key = hashlib.sha256(" ".join([*command[:-1], version("pin"), said, SOURCE.read_text()]).encode()).hexdigest()[:16]
     from nexdyn.kernel import cache_root
 
-    library = cache_root() / "benchmarks" / f"pinocchio-{key}.so"
+    # beside the caches of kernels, which go when newer ones come
+    library = cache_root().with_name(f"{cache_root().name}-benchmarks") / f"pinocchio-{key}.so"
     if not library.exists():
         if not build:
             return None, "it is not built yet, and a smoke run does not take the minutes for it"

@@ -13,6 +13,7 @@ import nexdyn as nx
 from nexdyn.errors import InputError, SingularError
 from nexdyn.spatial.lanes import LANES
 from nexdyn.tree import lane_entries, threads
+from nexdyn.tree.lane_memory import LINE, aligned, lane_zeros
 
 NAMES = ("every joint", "forest", "mimic")
 COUNT = LANES + 3
@@ -143,3 +144,17 @@ def test_a_singular_state_in_a_batch_names_the_joint() -> None:
     system.add_joint(nx.Revolute("hinge", system.ground, body, at=(0, 0, 0), axis=(0, 0, 1)))
     with pytest.raises(SingularError, match="joint 'hinge' moves no inertia"):
         nx.Tree(system).aba(np.zeros((3, 1)), np.zeros((3, 1)), np.ones((3, 1)))
+
+
+def test_lanes_start_where_lines_of_the_cache_do() -> None:
+    rng = np.random.default_rng(3)
+    nest = (rng.normal(size=(5, 3, LANES)), (np.arange(4), [1.5]), np.zeros((0, LANES)))
+    copy = aligned(nest)
+    for k in (0, 2):
+        assert copy[k] is not nest[k]
+        np.testing.assert_array_equal(copy[k], nest[k])
+    assert copy[1][0] is nest[1][0]  # whole numbers stay where they are
+    assert all(lane_zeros((n, 1, LANES)).ctypes.data % LINE == 0 for n in range(1, 40))
+    scratch = lane_entries.new_scratch(3, 4, 3)
+    tables = [*scratch.work, scratch.q, scratch.v, scratch.x, scratch.y, scratch.M]
+    assert all(table.data.ctypes.data % LINE == 0 for table in tables)
