@@ -21,7 +21,7 @@ from benchmarks import pinocchio_cpp
 from benchmarks.hinge_chain import DT, mujoco_chain, nexdyn_chain
 from benchmarks.measure import Effort, Report, Row, alternate, compared
 from benchmarks.models import nexdyn_system, random_tree
-from nexdyn.analysis.batch_run import stack
+from nexdyn.analysis.batch_run import stack, with_shared_model
 from nexdyn.analysis.problem import build_problem
 from nexdyn.kernel import FLOATING_POINT
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
@@ -175,7 +175,7 @@ def march_work(links: int, steps: int) -> tuple[Callable[[int], None], Callable[
     """Work that runs `steps` steps of LANES chains into an array that is there, and the last state of it."""
     tree = nx.Tree(nexdyn_chain(links))
     q0, n, tableau = tree.described(), tree.nv, nx.RungeKutta4(DT).tableau
-    problem = stack([build_problem(tree, q0, "aba")] * LANES)
+    problem = with_shared_model(stack([build_problem(tree, q0, "aba")] * LANES), tree)
     starts = np.repeat(q0[:, None], LANES, axis=1)
     starts[0] += 0.1 * np.arange(LANES)
     y, stage = (LaneVector(lane_zeros((2 * n, 1, LANES)), 0) for _ in range(2))

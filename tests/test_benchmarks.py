@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FIRST = ("aba", "batch", "lanes")
+FIRST = ("aba", "batch", "lanes", "memory")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -30,7 +30,7 @@ def test_trees_and_batches_are_measured_and_kept(tmp_path: Path) -> None:
     assert [report["name"] for report in record["reports"]] == list(FIRST)
     assert "processor" in record["machine"]
     told = {row["what"]: row for report in record["reports"] for row in report["rows"]}
-    for what in ("7-joint chain, ABA", "30-joint tree, CRBA", "hinge chain of 6, RK4"):
+    for what in ("7-joint chain, ABA", "30-joint tree, CRBA", "hinge chain of 6, RK4", "import of NexDyn"):
         assert told[what]["ours"] > 0.0
     assert all(row["met"] is None for row in told.values())
     lines = history.read_text().splitlines()

@@ -22,8 +22,9 @@ from nexdyn.integrate.methods import FixedStep, SemiImplicitEuler
 from nexdyn.integrate.problem import OK
 from nexdyn.integrate.tableaus import EULER
 from nexdyn.model.callbacks import failure
-from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
+from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable
 from nexdyn.tree import tables
+from nexdyn.tree.lane_entries import shared_model
 from nexdyn.tree.lane_march import COMPONENT, EXPLICIT, NEVER, SEMI_IMPLICIT, STAY, STEP, march_lanes
 from nexdyn.tree.lane_memory import aligned, lane_zeros
 from nexdyn.tree.motion import TreeProblem
@@ -109,12 +110,19 @@ def stack(values: list[Any]) -> Any:
     return first
 
 
+def with_shared_model(problem: TreeProblem, tree: Tree) -> TreeProblem:
+    """A stacked problem whose lanes read one model: a third less memory runs through the cache than with one each."""
+    return problem._replace(model=shared_model(tree.compiled.model))
+
+
 def system_of(value: Any, s: int) -> Any:
     """The nest of lane s, of plain arrays."""
     if isinstance(value, LaneVector):
         return value.data[:, 0, s].copy()
     if isinstance(value, LaneTable):
         return value.data[:, :, s].copy()
+    if isinstance(value, SharedTable):
+        return value.data
     if isinstance(value, tuple):
         return type(value)(*(system_of(item, s) for item in tuple.__iter__(value)))
     return value
@@ -158,8 +166,9 @@ def packs_of(members: list[Member], dynamics: Any) -> Iterator[list[Member]]:
 class LaneRun:
     """Marches packs of members by a method of constant step over one grid of times."""
 
-    def __init__(self, method: FixedStep, dynamics: Any, grid: Grid) -> None:
-        self.method, self.dynamics, self.grid = method, dynamics, grid
+    def __init__(self, method: FixedStep, dynamics: Any, grid: Grid, own_tables: bool) -> None:
+        """own_tables: members have trees of their own. Which code runs hangs on that alone, not on how many there are."""
+        self.method, self.dynamics, self.grid, self.own_tables = method, dynamics, grid, own_tables
         self._stop = threading.Event()
         self._took: dict[int, int] = {}
         self._spare: dict[int, list[TreeProblem]] = {}
@@ -211,6 +220,8 @@ class LaneRun:
             problem = spare.pop() if spare else None
         if problem is None:
             problem = stack([build_problem(pack[0].tree, pack[0].q, self.dynamics)] * LANES)
+            if not self.own_tables:
+                problem = with_shared_model(problem, pack[0].tree)
         for s, member in enumerate(filled):
             problem.base.data[:, 0, s] = member.q
         return problem
@@ -345,7 +356,7 @@ def surely_sound(problem: Any, s: int) -> bool:
         return False
     with np.errstate(divide="ignore"):
         pivots = 1.0 / problem.work.freedom.data[: problem.n, tables.D_, s]
-    body = problem.model.body.data[..., s]
+    body = system_of(problem.model.body, s)
     moments = body[1:, tables.INERTIA + np.array([4, 7, 9])].sum(axis=1)
     arms = body[1:, tables.POSE + 9 : tables.POSE + 12]
     largest = (moments + body[1:, tables.INERTIA] * (arms * arms).sum(axis=1)).max(initial=0.0)

@@ -134,7 +134,8 @@ class _BatchRun:
             steps = max(steps, done.steps)
             rows[[member.number for member in done.members]] = done.rows
 
-        run, began = LaneRun(self.method, self.dynamics, grid), time.perf_counter()
+        run = LaneRun(self.method, self.dynamics, grid, self.read.has_parameters)
+        began = time.perf_counter()
         status, message = "finished", ""
         with interrupts_wait() as check:
 
