@@ -27,6 +27,7 @@ PAGES = (
     "loops",
     "memory",
     "potential",
+    "precision",
     "start",
     "viewer",
 )

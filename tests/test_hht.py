@@ -148,6 +148,29 @@ def test_order_2_in_position_velocity_and_after_the_start_in_multipliers(alpha: 
     assert (np.abs(order[-1] - 2.0) < 0.25).all(), order
 
 
+def test_multipliers_keep_order_2_where_the_step_changes() -> None:
+    """The last step is 0.3 of the others, as before an output time: without what moves a and v there, the order is 1."""
+    system = chain(4)
+    exact = nx.simulate(system, 0.4, nx.DormandPrince(rtol=1e-12, atol=1e-13))
+    errors = []
+    for steps in (100, 200, 400):
+        result = end(system, 0.4, nx.HHT(dt=0.4 / (steps + 0.3)))
+        errors.append(np.abs((result.reaction("hinge0")[-1] - exact.reaction("hinge0")[-1]).values).max())
+    assert errors[0] > 3.3 * errors[1] > 10.9 * errors[2], errors
+    assert errors[2] < 2e-4
+
+
+def test_multipliers_of_adaptive_steps_follow_the_tolerance() -> None:
+    """Errors of positions in a step go as h³, those of multipliers as h²."""
+    system = chain(4)
+    exact = nx.simulate(system, 0.4, nx.DormandPrince(rtol=1e-12, atol=1e-13))
+    errors = []
+    for rtol in (1e-6, 1e-9):
+        result = end(system, 0.4, nx.HHT(rtol=rtol))
+        errors.append(np.abs((result.reaction("hinge0")[-1] - exact.reaction("hinge0")[-1]).values).max())
+    assert errors[0] > 25.0 * errors[1], errors
+
+
 def test_adaptive_steps_follow_the_tolerance() -> None:
     errors, steps = [], []
     for rtol in (1e-5, 1e-7, 1e-9):
@@ -277,6 +300,7 @@ def test_dependent_rows_of_one_pose_are_kept_and_structural_ones_left_out() -> N
         ({"rtol": 0.0}, "rtol of HHT is 0"),
         ({"rtol": 1e-15}, "below 1e-13 rounding decides"),
         ({"dt_max": 1e-13}, "dt_max of HHT"),
+        ({"solver": "cholesky"}, "solver of HHT is 'cholesky'; it is none of blocks, lu, iterative"),
     ],
 )
 def test_bad_methods_are_refused(options, says: str) -> None:
@@ -302,6 +326,7 @@ def test_a_mechanism_that_locks_stops_with_time_joint_and_what_was_reached() -> 
             nx.simulate(system, 6.0, method)
         error = caught.value
         assert error.time is not None and 0.1 < error.time < 6.0
+        assert error.where in ("A", "B", "C", "D") and "|C| = " in str(error)
         assert error.result is not None
         assert error.result.status == "failed"
         assert 0.0 < float(error.result.t[-1]) <= error.time
@@ -312,8 +337,11 @@ def test_a_tolerance_that_cannot_be_met_stops_with_advice() -> None:
     system.add_force(nx.AppliedForce("jump", "mass", force=("=1e3*atan(1e12*(t-0.1))", 0, 0)))
     with pytest.raises(nx.SolveError, match=r"the step fell to .* rtol = 1e-10") as caught:
         nx.simulate(system, 1.0, nx.HHT(rtol=1e-10, dt_min=1e-5))
-    assert caught.value.result is not None
-    assert abs(caught.value.time) < 0.2
+    assert caught.value.result is not None and len(caught.value.result.t) > 10
+    assert abs(caught.value.time - 0.1) < 0.01
+    assert caught.value.where == "hinge"
+    for part in ("|C| = ", "joint 'hinge'", "loosen rtol"):
+        assert part in str(caught.value)
 
 
 def test_a_force_that_fails_stops_with_what_was_reached() -> None:

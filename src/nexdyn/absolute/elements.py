@@ -44,7 +44,7 @@ from nexdyn.joints import kinds
 from nexdyn.joints.helical import Helical
 from nexdyn.joints.verbs import motion_columns
 from nexdyn.kernel import formula, kernel
-from nexdyn.linalg.plan import locate
+from nexdyn.linalg.plan import locate, lower_places
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
@@ -82,7 +82,8 @@ class Acting(NamedTuple):
 
     joints int64 (nj, 7): kind, pair, first coordinate, first freedom, freedoms, child, parent
     freedoms float64 (nv, 5): stiffness, rest, damping, friction, friction speed
-    of_joint, of_force int64 (n, 5): places of the blocks (a, a), (b, b), (a, b) or −1, steps of the last (a, b)
+    of_joint, of_force int64 (n, 6): places of the blocks (a, a), (b, b), (a, b) or −1, steps of the last (a, b), its
+    place in the lower blocks
     """
 
     forces: Any
@@ -176,14 +177,15 @@ def start_coordinates(joints: list[Joint], acts: Acting, values: dict[str, float
 
 
 def _places(tables: MotionTables, pairs: np.ndarray) -> np.ndarray:
-    out = np.full((len(pairs), 5), -1, dtype=np.int64)
+    out = np.full((len(pairs), 6), -1, dtype=np.int64)
     for k, (a, b) in enumerate(pairs.tolist()):
         out[k, 0] = tables.diagonal[a - 1] if a > 0 else -1
         out[k, 1] = tables.diagonal[b - 1] if b > 0 and b != a else -1
         if a > 0 and b > 0 and a != b:
             found = np.empty((1, 3), dtype=np.int64)
             locate(tables.plan, np.array([a - 1]), np.array([b - 1]), found)
-            out[k, 2:] = found[0]
+            out[k, 2:5] = found[0]
+            out[k, 5:] = lower_places(tables.plan, np.array([a - 1]), np.array([b - 1]), found[:, 0])
     return out
 
 
@@ -335,7 +337,7 @@ def apply_efforts(tables, s, acts, j, gh, bh2, assemble):  # type: ignore[no-unt
         c = (bh2 * acts.slope[first + m, 0] + gh * acts.slope[first + m, 1]) / (h.w @ h.w + h.v @ h.v)
         if c != 0.0:
             add_outer(acts.K, c, X_B.R @ h.w, X_B.R @ h.v)
-    add_stiffness(s.blocks, acts, acts.of_joint[j])
+    add_stiffness(s, acts, acts.of_joint[j])
 
 
 # --- elements -----------------------------------------------------------------------------------------------------
@@ -411,7 +413,7 @@ def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type:
     else:
         numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B)
     relative_motion(s, acts.G, a, b, X_B.p)
-    add_stiffness(s.blocks, acts, acts.of_force[e])
+    add_stiffness(s, acts, acts.of_force[e])
 
 
 @formula
@@ -532,7 +534,7 @@ def relative_motion(s, G, a, b, p):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_stiffness(blocks, acts, places):  # type: ignore[no-untyped-def]
+def add_stiffness(s, acts, places):  # type: ignore[no-untyped-def]
     """Gᵀ K G into the blocks at `places`."""
     G, K, KG = acts.G, acts.K, acts.KG
     for i in range(6):
@@ -552,4 +554,6 @@ def add_stiffness(blocks, acts, places):  # type: ignore[no-untyped-def]
                 total = 0.0
                 for m in range(6):
                     total += G[m, first + i] * KG[m, second + j]
-                blocks[o + i * step_i + j * step_j] += total
+                s.upper[o + i * step_i + j * step_j] += total
+                if part == 2:  # K is symmetric
+                    s.lower[places[5] + i * step_i + j * step_j] += total

@@ -3,7 +3,12 @@
     r = M v̇ + (ω × J ω, 0) + Cqᵀ λ − Q(t, q, v),      C(q, t)
 
     [ s M + γ h D + β h² K   Cqᵀ ] [Δv̇]      [ r           ]
-    [ Cq                     −ε  ] [Δλ] = −  [ C/(β h²)    ]        K = −∂Q/∂q,  D = −∂Q/∂v + gyroscopic terms
+    [ Cq T(θ)                −ε  ] [Δλ] = −  [ C/(β h²)    ]
+
+    K = −∂Q/∂q + ∂(Cqᵀ λ)/∂q,   D = −∂Q/∂v + [ω]× J − [J ω]×,   T(θ) = 1 − (1 − cos θ)/θ² [θ]× + (θ − sin θ)/θ³ [θ]×²
+
+T(θ) is the tangent of exp: increments of a step are θ from its start, Cq is for turns at its end. The matrix has no symmetry.
+Of ∂(Cqᵀ λ)/∂q it has what each body has by itself (see ``stiffness``).
 
 A velocity row A v + b = 0 has no C: what holds is A v⁺ + b = 0 at the step's end, whose derivative with respect to v̇⁺ is γ h A.
 Divided by γ h it stands where C/(β h²) does, with the same matrix; its multiplier is that of A v̇ = γ.
@@ -14,12 +19,17 @@ where rows depend on each other; Newton's iteration takes its effect out again w
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 from nexdyn.absolute.elements import act
 from nexdyn.absolute.motion_tables import (
     BODY_A,
     BODY_B,
     COUNT,
     FIRST,
+    LOWER_A,
+    LOWER_B,
     MASS,
     NODE,
     PAIR,
@@ -30,12 +40,29 @@ from nexdyn.absolute.motion_tables import (
     STEP_A,
     STEP_B,
 )
-from nexdyn.constraints.pair import Pair, PairVelocity
+from nexdyn.absolute.stiffness import direction_stiffness, stiffness_a, stiffness_b
+from nexdyn.constraints.kinds import DISTANCE, DOT, FORWARD
+from nexdyn.constraints.pair import Pair, PairVelocity, column
+from nexdyn.constraints.tables import PRIMITIVE
 from nexdyn.constraints.verbs import explicit_rate, explicit_second, gradient, second, value
-from nexdyn.kernel import formula, kernel
+from nexdyn.integrate.problem import OK
+from nexdyn.kernel import formula, inlined, kernel
 from nexdyn.linalg.rows import WIDTH, load, store
 from nexdyn.model.time_kernels import time_jet, time_value
-from nexdyn.spatial.algebra import Motion, Pose, Quat, Sym3, T, Vec3, cross, exp_quaternion, rotation
+from nexdyn.spatial.algebra import (
+    Mat3,
+    Motion,
+    Pose,
+    Quat,
+    Sym3,
+    T,
+    Vec3,
+    cross,
+    exp_quaternion,
+    full,
+    rotation,
+    skew_times,
+)
 from nexdyn.spatial.table import MotionRows, PoseRows
 
 EPSILON = 1e-10
@@ -104,6 +131,33 @@ def put(blocks, place, c, row, step, w, v):  # type: ignore[no-untyped-def]
 
 
 @formula
+def tangent_transposed(theta, w):  # type: ignore[no-untyped-def]
+    """T(θ)ᵀ w = w + (1 − cos θ)/θ² θ × w + (θ − sin θ)/θ³ θ × (θ × w)."""
+    x = theta @ theta
+    if x < 0.5:
+        b = 0.5 - x / 24.0 * (1.0 - x / 30.0 * (1.0 - x / 56.0))
+        c = (1.0 - x / 20.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0))) / 6.0
+    else:
+        angle = math.sqrt(x)
+        b, c = (1.0 - math.cos(angle)) / x, (angle - math.sin(angle)) / (x * angle)
+    across = cross(theta, w)
+    return w + b * across + c * cross(theta, across)
+
+
+@formula
+def put_row(s, place, low, c, row, step, i, w, v, of_velocity):  # type: ignore[no-untyped-def]
+    """Row c of a constraint node into Cqᵀ and, with T(θ) of body i unless it is one `of_velocity`, into Cq."""
+    theta = Vec3(s.turn[i, 0], s.turn[i, 1], s.turn[i, 2])
+    turned = w if of_velocity else tangent_transposed(theta, w)
+    if row == 1:  # the body is eliminated before the node
+        put(s.upper, place, c, row, step, w, v)
+        put(s.lower, low, c, row, step, turned, v)
+    else:
+        put(s.upper, place, c, row, step, turned, v)
+        put(s.lower, low, c, row, step, w, v)
+
+
+@formula
 def compliance(tables, i, w, v):  # type: ignore[no-untyped-def]
     """g M⁻¹ gᵀ about: the diagonal of J in place of J."""
     b = tables.body[i]
@@ -112,18 +166,26 @@ def compliance(tables, i, w, v):  # type: ignore[no-untyped-def]
     return inverse * (v @ v) + (w @ w) / J if J > 0.0 else inverse * (v @ v)
 
 
-@kernel
-def inertial_residual(tables, s, scale, assemble):  # type: ignore[no-untyped-def]
-    """x ← −(M v̇ + ω × Jω − m g) of each body; s M (and the spare inertia) into the blocks, which are cleared."""
+@formula
+def clear(blocks):  # type: ignore[no-untyped-def]
+    for o in range(0, len(blocks), WIDTH):
+        store(blocks, o, 0.0)
+
+
+@inlined
+def of_bodies(tables, s, scale, gh, assemble):  # type: ignore[no-untyped-def]
+    """x ← −(M v̇ + ω × Jω − m g) of each body; s M + γ h D of what is gyroscopic (and the spare inertia) into the blocks,
+    which are cleared."""
     g = Vec3(tables.gravity[0], tables.gravity[1], tables.gravity[2])
-    x, v, d, blocks = s.x, s.v1, s.d1, s.blocks
+    x, v, d, blocks = s.x, s.v1, s.d1, s.upper
     if assemble:
-        for o in range(0, len(blocks), WIDTH):
-            store(blocks, o, 0.0)
+        clear(s.upper)
+        clear(s.lower)
     for i in range(1, len(tables.body)):
         m, J = tables.body[i, MASS], inertia_of(tables, i)
         w = Vec3(v[i, 0], v[i, 1], v[i, 2])
-        n = J @ Vec3(d[i, 0], d[i, 1], d[i, 2]) + cross(w, J @ w)
+        momentum = J @ w
+        n = J @ Vec3(d[i, 0], d[i, 1], d[i, 2]) + cross(w, momentum)
         n_ = i - 1
         x[n_, 0], x[n_, 1], x[n_, 2] = -n.x, -n.y, -n.z
         x[n_, 3], x[n_, 4], x[n_, 5] = m * (g.x - d[i, 3]), m * (g.y - d[i, 4]), m * (g.z - d[i, 5])
@@ -131,17 +193,22 @@ def inertial_residual(tables, s, scale, assemble):  # type: ignore[no-untyped-de
         if assemble:
             o = tables.diagonal[n_]
             spare = tables.spare[i, 0]
-            blocks[o], blocks[o + 1], blocks[o + 2] = scale * J.xx + spare, scale * J.xy, scale * J.xz
-            blocks[o + 8], blocks[o + 9], blocks[o + 10] = scale * J.xy, scale * J.yy + spare, scale * J.yz
-            blocks[o + 16], blocks[o + 17], blocks[o + 18] = scale * J.xz, scale * J.yz, scale * J.zz + spare
+            G, h = skew_times(w, full(J)), gh * momentum
+            # the diagonal block lies transposed
+            blocks[o], blocks[o + 9] = scale * J.xx + spare + gh * G.xx, scale * J.yy + spare + gh * G.yy
+            blocks[o + 18] = scale * J.zz + spare + gh * G.zz
+            blocks[o + 8], blocks[o + 1] = scale * J.xy + gh * G.xy + h.z, scale * J.xy + gh * G.yx - h.z
+            blocks[o + 16], blocks[o + 2] = scale * J.xz + gh * G.xz - h.y, scale * J.xz + gh * G.zx + h.y
+            blocks[o + 17], blocks[o + 10] = scale * J.yz + gh * G.yz + h.x, scale * J.yz + gh * G.zy - h.x
             blocks[o + 27], blocks[o + 36], blocks[o + 45] = scale * m, scale * m, scale * m
 
 
-@kernel
-def constraint_residual(tables, s, t, assemble):  # type: ignore[no-untyped-def]
-    """x ← x − Cqᵀ λ of the bodies, C of the constraint nodes, and Cq with −ε into the blocks."""
-    X, x, blocks, lam, C = PoseRows(s.poses, 0), s.x, s.blocks, s.lam1, s.C
+@inlined
+def of_constraints(tables, s, t, bh2, assemble):  # type: ignore[no-untyped-def]
+    """x ← x − Cqᵀ λ of the bodies, C of the constraint nodes, and Cqᵀ, Cq T, −ε and β h² ∂(Cqᵀ λ) into the blocks."""
+    X, x, lam, C = PoseRows(s.poses, 0), s.x, s.lam1, s.C
     links, slots, constraints, first_node = tables.links, tables.slots, tables.constraints, len(tables.body) - 1
+    o: Any = Vec3(0.0, 0.0, 0.0)
     for i in range(len(C)):
         for c in range(WIDTH):
             C[i, c] = -tables.offset[i, c]
@@ -149,31 +216,56 @@ def constraint_residual(tables, s, t, assemble):  # type: ignore[no-untyped-def]
         a, b, g = links[l, BODY_A], links[l, BODY_B], links[l, NODE]
         pair = pair_of(tables, X, links[l, PAIR], a, b)
         R_a, R_b = T(X[a].R), T(X[b].R)
-        o = Vec3(0.0, 0.0, 0.0)
-        n_a, f_a, n_b, f_b = o, o, o, o
+        r = pair.d + pair.s_A
+        f, n = o, o  # of displacements; of directions, on a
+        n_a, f_a, n_b, f_b = o, o, o, o  # of all else
+        P = Mat3(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
             term, c = slots[e, 0], slots[e, 1]
-            scale = constraints.scale[term]
-            C[g, c] += scale * value(constraints, term, t, pair, s.near)
-            z = gradient(constraints, term, t, pair, s.near)
+            kind, scale = constraints.terms[term, PRIMITIVE], constraints.scale[term]
             force = scale * lam[g, c]
-            n_a, f_a = n_a + force * z.w_a, f_a + force * z.v_a
-            n_b, f_b = n_b + force * z.w_b, f_b + force * z.v_b
+            if kind < DOT:
+                u = column(pair.R_A, kind)
+                C[g, c] += scale * (u @ pair.d)
+                f = f + force * u
+            elif kind < DISTANCE:
+                u, w = column(pair.R_A, (kind - DOT) // 3), column(pair.R_B, (kind - DOT) % 3)
+                C[g, c] += scale * (u @ w)
+                n = n + force * cross(u, w)
+                if assemble:
+                    P = direction_stiffness(P, force, u, w)
+            else:
+                C[g, c] += scale * value(constraints, term, t, pair, s.near)
+                z = gradient(constraints, term, t, pair, s.near)
+                n_a, f_a = n_a + force * z.w_a, f_a + force * z.v_a
+                n_b, f_b = n_b + force * z.w_b, f_b + force * z.v_b
             if assemble:
-                soft = 0.0
+                z = gradient(constraints, term, t, pair, s.near)
+                slip, soft = kind >= FORWARD, 0.0
                 if a > 0:
                     w, v = R_a @ (scale * z.w_a), scale * z.v_a
-                    put(blocks, links[l, PLACE_A], c, links[l, ROW_A], links[l, STEP_A], w, v)
+                    put_row(
+                        s, links[l, PLACE_A], links[l, LOWER_A], c, links[l, ROW_A], links[l, STEP_A], a, w, v, slip
+                    )
                     soft += compliance(tables, a, w, v)
                 if b > 0:
                     w, v = R_b @ (scale * z.w_b), scale * z.v_b
-                    put(blocks, links[l, PLACE_B], c, links[l, ROW_B], links[l, STEP_B], w, v)
+                    put_row(
+                        s, links[l, PLACE_B], links[l, LOWER_B], c, links[l, ROW_B], links[l, STEP_B], b, w, v, slip
+                    )
                     soft += compliance(tables, b, w, v)
-                blocks[tables.diagonal[first_node + g] + (WIDTH + 1) * c] -= EPSILON * soft
+                s.upper[tables.diagonal[first_node + g] + (WIDTH + 1) * c] -= EPSILON * soft
+        couple_a, couple_b = n + cross(f, r), cross(pair.s_B, f) - n
+        n_a, f_a = n_a + couple_a, f_a - f
+        n_b, f_b = n_b + couple_b, f_b + f
         if a > 0:
             subtract(x, a - 1, R_a @ n_a, f_a)
+            if assemble:
+                stiffness_a(s.upper, tables.diagonal[a - 1], bh2, R_a, P, f, r, couple_a)
         if b > 0:
             subtract(x, b - 1, R_b @ n_b, f_b)
+            if assemble:
+                stiffness_b(s.upper, tables.diagonal[b - 1], bh2, R_b, P, f, pair.s_B, couple_b)
     for d in range(len(tables.drivers)):
         C[tables.drivers[d, 0], tables.drivers[d, 1]] -= time_value(tables.functions, tables.drivers[d, 2], t)
 
@@ -188,16 +280,16 @@ def subtract(x, i, n, f):  # type: ignore[no-untyped-def]
     x[i, 5] -= f.z
 
 
-@kernel
-def residual(tables, forces, s, t, scale, gh, bh2, assemble):  # type: ignore[no-untyped-def]
-    """x ← −(r, C/(β h²), (A v + b)/(γ h)) at q1, v1, v̇ = d1, λ1, and with `assemble` the iteration matrix: scale of the
-    inertia, γ h, β h².
-
-    Returns the status of the forces."""
-    inertial_residual(tables, s, scale, assemble)
-    constraint_residual(tables, s, t, assemble)
-    slip_residual(tables, s, t)
-    status = act(tables, s, t, gh, bh2, assemble, forces)
+@inlined
+def residual_here(tables, forces, s, t, scale, gh, bh2, assemble):  # type: ignore[no-untyped-def]
+    """`residual`, compiled into its caller: the tables of a call are kilobytes."""
+    of_bodies(tables, s, scale, gh, assemble)
+    of_constraints(tables, s, t, bh2, assemble)
+    if len(tables.slips) > 0:
+        slip_residual(tables, s, t)
+    status = OK
+    if len(forces.joints) + len(forces.forces.index) > 0:
+        status = act(tables, s, t, gh, bh2, assemble, forces)
     first, factor = len(tables.body) - 1, -1.0 / bh2
     flat_C, flat_x = s.C.reshape(-1), s.x.reshape(-1)
     for g in range(len(s.C)):
@@ -220,6 +312,27 @@ def slip_residual(tables, s, t):  # type: ignore[no-untyped-def]
         z = gradient(constraints, term, t, pair, s.near)
         rate = z.w_a @ V[a].w + z.v_a @ V[a].v + z.w_b @ V[b].w + z.v_b @ V[b].v
         s.C[g, c] += constraints.scale[term] * (rate + explicit_rate(constraints, term, t, pair))
+
+
+@kernel
+def inertial_residual(tables, s, scale, gh, assemble):  # type: ignore[no-untyped-def]
+    """The part of the bodies."""
+    of_bodies(tables, s, scale, gh, assemble)
+
+
+@kernel
+def constraint_residual(tables, s, t, bh2, assemble):  # type: ignore[no-untyped-def]
+    """The part of the constraints."""
+    of_constraints(tables, s, t, bh2, assemble)
+
+
+@kernel
+def residual(tables, forces, s, t, scale, gh, bh2, assemble):  # type: ignore[no-untyped-def]
+    """x ← −(r, C/(β h²), (A v + b)/(γ h)) at q1, v1, v̇ = d1, λ1, and with `assemble` the iteration matrix: scale of the
+    inertia, γ h, β h².
+
+    Returns the status of the forces."""
+    return residual_here(tables, forces, s, t, scale, gh, bh2, assemble)
 
 
 @kernel

@@ -10,34 +10,60 @@ With the unknowns a⁺ and λ⁺ the inertia in the iteration matrix has the fac
 β h² have Cq: its condition stays as h → 0. Velocity rows A v + b = 0 hold for v⁺ and are
 divided by γ h: index 2 beside the others' 3, with the same matrix. The error of the positions is that of Newmark's formula,
 
-    e = c h² (a⁺ − a),   c = β + ½ α − ⅙
+    e = c h² (a⁺ − a) = c h³ v̈,   c = β + ½ α − ⅙
+
+and of turns −h³/12 ω × ω̇ more, since θ is exact at h ω + ½ h² ω̇ + ⅙ h³ ω̈ + 1/12 h³ ω × ω̇ + … Along the constraints there can be
+none, so that there the velocities run at v − c h² v̈ (+ h²/12 ω × ω̇), and a at v̇ (t + α h). Where h changes, both are moved to where
+they belong, or λ would have an error of first order for a while (after Arnold, Brüls & Cardona 2015).
+
+Newton's iteration starts from a and λ on the polynomial of second degree through the last steps, keeps a matrix while it
+contracts with it, and leaves what is small beside e. Its contraction is carried over from step to step.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from nexdyn.absolute.equations import place_bodies, residual, turn, velocity_residual
-from nexdyn.kernel import formula, kernel
-from nexdyn.linalg.ldl import factor, solve
-from nexdyn.linalg.rows import WIDTH, load, store
-from nexdyn.spatial.algebra import Motion, Pose, Vec3, rotation
+from nexdyn.absolute.equations import place_bodies, residual, residual_here, turn, velocity_residual
+from nexdyn.absolute.outside import factor, solve
+from nexdyn.kernel import formula, inlined, kernel
+from nexdyn.linalg.rows import WIDTH, larger, load, store, total
+from nexdyn.spatial.algebra import Motion, Pose, Vec3, cross, rotation
 from nexdyn.spatial.table import MotionRows, PoseRows
 
 OK, NOT_FINITE, STALLED, SINGULAR, STEP_TOO_SMALL = range(5)
 MOST_ITERATIONS = 12
 LARGEST_CORRECTION = 2.0
 """A correction by more than this, in rad or lengths of the mechanism, is no correction."""
-TOLERANCE, ROUNDING = 1e-11, 1e-17
-"""Error of the positions that Newton's iteration may leave, in rad or lengths of the mechanism; what rounding leaves."""
-PART = 1e-11
-"""… and of the accelerations, as a part of the largest."""
+TOLERANCE, ROUNDING, MEASURABLE = 1e-11, 1e-17, 1e-14
+"""Error of the positions that Newton's iteration may leave, in rad or lengths of the mechanism; what rounding leaves; the
+least correction from which its contraction can be told."""
+PART, PART_OF_ERROR = 1e-11, 1e-6
+"""… and of the accelerations, as a part of the largest; or of the step's own error."""
 SINGULAR_POSE = 1e-9
 """Correction that still counts as solved where the rows become dependent and rounding is amplified."""
 UNKNOWN = 0.3
-"""Contraction that is reckoned with before it has been measured in the step."""
-REUSE = 0.01
-"""Contraction up to which a matrix serves another step."""
+"""Contraction that is reckoned with before any has been measured, …"""
+BELIEVED = 1e-3
+"""… and the least, where it is not that of the step itself."""
+REUSE = 0.03
+"""Contraction up to which a matrix serves another step, …"""
+SLOW = 0.3
+"""… up to which another iteration, and from which on none is believed."""
+FACTOR = 2.0
+"""Most by which the step may differ from that of the matrix."""
+HARD, CAUTIOUS = 5, -10.0
+"""Iterations from which on the past is no guide to the next step; what `SMOOTH` is where it misled."""
+MATRIX, AGE, ITERATIONS, FACTORISATIONS, SHIFTED, LAST, BEFORE, FRESH, AGEING, SMOOTH, LATELY, AT_BEST = range(12)
+"""What a march remembers: step of the matrix at hand (0: none) and steps since it was new, iterations and factorisations so far,
+the step that a0 and v0 belong to (0: none), the last two steps (0: none), contraction with a new matrix and by how much it
+grows in a step (0: not known), steps since the last hard one, iterations of the last step, and of the last one with a
+new matrix."""
+
+
+def new_memory() -> np.ndarray:
+    """What a march remembers, at its start."""
+    return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, UNKNOWN, 0.0, 0.0, 0.0, 0.0])
 
 
 @formula
@@ -48,61 +74,57 @@ def copy(target, first, source):  # type: ignore[no-untyped-def]
         store(to, WIDTH * (first + i), load(of, WIDTH * i))
 
 
-@kernel
-def new_motion(tables, s, h, alpha, i0):  # type: ignore[no-untyped-def]
-    """q1, v1, v̇ = d1, poses and twists from a1."""
+@inlined
+def new_motion(s, h, alpha, corrected, length):  # type: ignore[no-untyped-def]
+    """q1, v1, v̇ = d1, poses and twists from a1, after a1 and λ1 have taken the solution x where `corrected`.
+
+    Returns the largest components of x, a1 − a0 and a1, lengths beside that of the mechanism; x ∞ if one is no number.
+    """
     gamma, beta = 0.5 - alpha, 0.25 * (1.0 - alpha) * (1.0 - alpha)
     v0, v1, a0, a1 = s.v0.reshape(-1), s.v1.reshape(-1), s.a0.reshape(-1), s.a1.reshape(-1)
-    d0, d1 = s.d0.reshape(-1), s.d1.reshape(-1)
-    X, V = PoseRows(s.poses, 0), MotionRows(s.twists, 0)
+    d0, d1, x, turns = s.d0.reshape(-1), s.d1.reshape(-1), s.x.reshape(-1), s.turn.reshape(-1)
+    X, V, most = PoseRows(s.poses, 0), MotionRows(s.twists, 0), s.most.reshape(-1)
     h_old, h_new, part = h * (1.0 - gamma), h * gamma, 1.0 / (1.0 + alpha)
     x_old, x_new = h * h * (0.5 - beta), h * h * beta
+    nothing = load(most, 3 * WIDTH)
+    x_most, change_most, a_most, sum_of_x = nothing, nothing, nothing, nothing
     for i in range(1, len(s.q1)):
         o = WIDTH * i
         v, a, a_ = load(v0, o), load(a0, o), load(a1, o)
+        if corrected:
+            dx = load(x, o - WIDTH)
+            a_ = a_ + dx
+            store(a1, o, a_)
+            x_most, sum_of_x = larger(abs(dx), x_most), sum_of_x + dx
+        change_most, a_most = larger(abs(a_ - a), change_most), larger(abs(a_), a_most)
         store(v1, o, v + h_old * a + h_new * a_)
         store(d1, o, part * (a_ + alpha * load(d0, o)))
-        step = h * v + x_old * a + x_new * a_
-        store(s.q1.reshape(-1), o, step)  # a place to take its entries from
-        theta = Vec3(s.q1[i, 0], s.q1[i, 1], s.q1[i, 2])
-        p = Vec3(s.q0[i, 4] + s.q1[i, 3], s.q0[i, 5] + s.q1[i, 4], s.q0[i, 6] + s.q1[i, 5])
+        store(turns, o, h * v + x_old * a + x_new * a_)
+        theta = Vec3(s.turn[i, 0], s.turn[i, 1], s.turn[i, 2])
+        p = Vec3(s.q0[i, 4] + s.turn[i, 3], s.q0[i, 5] + s.turn[i, 4], s.q0[i, 6] + s.turn[i, 5])
         q = turn(s.q0, i, theta)
         s.q1[i, 0], s.q1[i, 1], s.q1[i, 2], s.q1[i, 3] = q.w, q.x, q.y, q.z
-        s.q1[i, 4], s.q1[i, 5], s.q1[i, 6], s.q1[i, 7] = p.x, p.y, p.z, 0.0
+        s.q1[i, 4], s.q1[i, 5], s.q1[i, 6] = p.x, p.y, p.z
         R = rotation(q)
         X[i] = Pose(R, p)
         V[i] = Motion(R @ Vec3(s.v1[i, 0], s.v1[i, 1], s.v1[i, 2]), Vec3(s.v1[i, 3], s.v1[i, 4], s.v1[i, 5]))
-
-
-@kernel
-def correct(s, nb):  # type: ignore[no-untyped-def]
-    """a1 and λ1 with the solution x; returns the largest component of (angular, linear) in it, ∞ if one is no number."""
-    w_max, v_max, total = 0.0, 0.0, 0.0
-    for i in range(nb):
-        x = s.x[i]
-        for c in range(3):
-            s.a1[i + 1, c] += x[c]
-            s.a1[i + 1, c + 3] += x[c + 3]
-            w_max = max(w_max, abs(x[c]))
-            v_max = max(v_max, abs(x[c + 3]))
-            total += x[c] + x[c + 3]
-    if not (total - total == 0.0):
-        w_max = np.inf  # max passes NaN over
-    flat, lam = s.x.reshape(-1), s.lam1.reshape(-1)
-    for g in range(len(s.lam1)):
-        store(lam, WIDTH * g, load(lam, WIDTH * g) + load(flat, WIDTH * (nb + g)))
-    return w_max, v_max
+    if corrected:
+        lam, first = s.lam1.reshape(-1), WIDTH * (len(s.q1) - 1)
+        for o in range(0, len(lam), WIDTH):
+            store(lam, o, load(lam, o) + load(x, first + o))
+    size = of_row(s.most, x_most, length)
+    total_of_x = total(sum_of_x)
+    if not (total_of_x - total_of_x == 0.0):
+        size = np.inf  # `larger` passes NaN over
+    return size, of_row(s.most, change_most, length), of_row(s.most, a_most, length)
 
 
 @formula
-def largest_change(s, length):  # type: ignore[no-untyped-def]
-    """max |a⁺ − a| of all bodies, lengths beside that of the mechanism."""
-    w_max, v_max = 0.0, 0.0
-    for i in range(1, len(s.a1)):
-        for c in range(3):
-            w_max = max(w_max, abs(s.a1[i, c] - s.a0[i, c]))
-            v_max = max(v_max, abs(s.a1[i, c + 3] - s.a0[i, c + 3]))
-    return max(w_max, v_max / length)
+def of_row(most, row, length):  # type: ignore[no-untyped-def]
+    """The largest of the six numbers, lengths beside `length`."""
+    store(most.reshape(-1), 0, row)
+    m = most[0]
+    return max(max(m[0], max(m[1], m[2])), max(m[3], max(m[4], m[5])) / length)
 
 
 @formula
@@ -115,78 +137,153 @@ def largest_component(d, length):  # type: ignore[no-untyped-def]
 
 
 @formula
-def shift(s, alpha, h, memory):  # type: ignore[no-untyped-def]
-    """a0, which stands for the rates at t + α h of another h, for those of this h: a0 + α (h − h₀) v̈."""
-    if memory[4] > 0.0 and memory[4] != h:
-        a, rate, c = s.a0.reshape(-1), s.rate.reshape(-1), alpha * (h - memory[4])
-        for i in range(1, len(s.a0)):
-            store(a, WIDTH * i, load(a, WIDTH * i) + c * load(rate, WIDTH * i))
-    memory[4] = h
+def shift(tables, s, alpha, h, memory):  # type: ignore[no-untyped-def]
+    """a0 and v0, which belong to another step h₀, to where they belong for h:
+
+    a0 + α (h − h₀) v̈,   v0 + (h² − h₀²) (−c v̈ + 1/12 ω × ω̇)
+
+    Velocity rows hold for v itself, so that with them v0 stays."""
+    h0 = memory[SHIFTED]
+    memory[SHIFTED] = h
+    if h0 == 0.0 or h0 == h or memory[LAST] == 0.0:
+        return
+    over, squares = 1.0 / memory[LAST], h * h - h0 * h0 if len(tables.slips) == 0 else 0.0
+    a, v, da = s.a0.reshape(-1), s.v0.reshape(-1), s.da.reshape(-1)
+    of_a, of_v = alpha * (h - h0) * over, -error_constant(alpha) * squares * over
+    for o in range(WIDTH, len(a), WIDTH):
+        change = load(da, o)
+        store(a, o, load(a, o) + of_a * change)
+        i = o // WIDTH
+        w = Vec3(s.v0[i, 0], s.v0[i, 1], s.v0[i, 2])
+        n = squares / 12.0 * cross(w, Vec3(s.d0[i, 0], s.d0[i, 1], s.d0[i, 2]))
+        store(v, o, load(v, o) + of_v * change)
+        s.v0[i, 0] += n.x
+        s.v0[i, 1] += n.y
+        s.v0[i, 2] += n.z
 
 
-@kernel
+@formula
+def error_constant(alpha):  # type: ignore[no-untyped-def]
+    """c."""
+    return 0.25 * (1.0 - alpha) * (1.0 - alpha) + 0.5 * alpha - 1.0 / 6.0
+
+
+@formula
+def extrapolate(x, x0, dx, ddx, c, d):  # type: ignore[no-untyped-def]
+    """x ← x0 + c Δ + d Δ²."""
+    for o in range(0, len(x), WIDTH):
+        store(x, o, load(x0, o) + c * load(dx, o) + d * load(ddx, o))
+
+
+@formula
+def difference(x1, x0, dx, ddx, c):  # type: ignore[no-untyped-def]
+    """Δ, Δ² ← x1 − x0, Δ of now less c times Δ of before; x0 ← x1."""
+    for o in range(0, len(x1), WIDTH):
+        x = load(x1, o)
+        new = x - load(x0, o)
+        store(ddx, o, new - c * load(dx, o))
+        store(dx, o, new)
+        store(x0, o, x)
+
+
+@formula
+def predict(s, h, memory):  # type: ignore[no-untyped-def]
+    """a1, λ1 on the polynomials through those of the last steps, as far back as they went smoothly."""
+    last, before = memory[LAST], memory[BEFORE]
+    c = h / last if memory[SMOOTH] > 0.0 else 0.0
+    d = c * (h + last) / (last + before) if memory[SMOOTH] > 1.0 else 0.0
+    extrapolate(s.a1.reshape(-1), s.a0.reshape(-1), s.da.reshape(-1), s.dda.reshape(-1), c, d)
+    extrapolate(s.lam1.reshape(-1), s.lam0.reshape(-1), s.dlam.reshape(-1), s.ddlam.reshape(-1), c, d)
+
+
+@inlined
 def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-def]
-    """One step from (q0, v0, d0, a0, λ0) at t to t + h; returns a status.
-
-    memory (6): contraction of the last Newton iteration, step of the matrix at hand (0: none), iterations and
-    factorisations so far, the step that a0 belongs to (0: none).
-    """
-    gamma, beta = 0.5 - alpha, 0.25 * (1.0 - alpha) * (1.0 - alpha)
-    bh2, gh, scale = beta * h * h, gamma * h, 1.0 / (1.0 + alpha)
-    nb, length = len(s.q1) - 1, tables.length
-    shift(s, alpha, h, memory)
-    copy(s.a1, 0, s.a0)
-    copy(s.lam1, 0, s.lam0)
-    new_motion(tables, s, h, alpha, 1)
-    assemble = memory[1] != h or memory[0] > REUSE
-    theta, before, count = UNKNOWN, 0.0, 0
-    for k in range(MOST_ITERATIONS):
-        status = residual(tables, acts, s, t + h, scale, gh, bh2, assemble)
-        if status != OK:
-            return status
-        if assemble:
-            memory[1] = 0.0
-            _, failed = factor(tables.plan, s.blocks, s.work)
-            if failed >= 0:
-                return SINGULAR
-            memory[1] = h
-            memory[3] += 1.0
-            count = 0
-        solve(tables.plan, s.blocks, s.x)
-        w, v = correct(s, nb)
-        memory[2] += 1.0
-        size = bh2 * max(w, v / length)
-        if not (size < LARGEST_CORRECTION):
-            memory[1] = 0.0
-            return STALLED
-        new_motion(tables, s, h, alpha, 1)
-        if count > 0:
-            theta = size / before if before > 0.0 else 0.0
-            memory[0] = theta
-        wanted = min(TOLERANCE, max(ROUNDING, PART * bh2 * largest_component(s.a1, length)))
-        if theta < 1.0 and theta / (1.0 - theta) * size <= wanted:
-            return OK
-        if size <= ROUNDING or (k > 0 and size < TOLERANCE and theta > 0.3):
-            return OK  # what rounding leaves
-        before = size
-        count += 1
-        # slow: a new matrix, here
-        assemble = count > 1 and theta > 0.3
-    memory[1] = 0.0
-    return OK if before < SINGULAR_POSE else STALLED
+    """One step from (q0, v0, d0, a0, λ0) at t to t + h. Returns a status and the error of the positions."""
+    shift(tables, s, alpha, h, memory)
+    foretold = memory[SMOOTH] > 0.0
+    status, error = newton(tables, acts, s, t, h, alpha, memory)
+    if foretold and (status == STALLED or status == SINGULAR):
+        memory[SMOOTH] = CAUTIOUS
+        status, error = newton(tables, acts, s, t, h, alpha, memory)
+    return status, error
 
 
 @kernel
-def accept(s, h):  # type: ignore[no-untyped-def]
+def newton(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-def]
+    """a1, λ1 with all that follows from them. Returns a status and the error of the positions."""
+    beta = 0.25 * (1.0 - alpha) * (1.0 - alpha)
+    bh2, gh, scale, length = beta * h * h, (0.5 - alpha) * h, 1.0 / (1.0 + alpha), tables.length
+    error_of = error_constant(alpha) * h * h
+    predict(s, h, memory)
+    made_for, age = memory[MATRIX], memory[AGE]
+    # a new matrix costs about as much as an iteration
+    assemble = memory[FRESH] + age * memory[AGEING] > REUSE or memory[LATELY] > memory[AT_BEST] + 1.0
+    assemble = assemble or not (made_for <= FACTOR * h and h <= FACTOR * made_for)
+    theta = max(BELIEVED, memory[FRESH] + 2.0 * age * memory[AGEING]) if memory[AGEING] > 0.0 else UNKNOWN
+    before, count, error, fresh, missed = 0.0, 1, 0.0, False, 0.0
+    for k in range(MOST_ITERATIONS + 1):
+        size, change, most = new_motion(s, h, alpha, k > 0, length)
+        if k > 0:
+            size *= bh2
+            error = error_of * change
+            if k == 1:
+                missed = size
+            if not (size < LARGEST_CORRECTION):
+                memory[MATRIX] = memory[SMOOTH] = 0.0
+                return STALLED, error
+            if count > 1:
+                theta = size / before
+            if count == 2:
+                seen = theta if before > MEASURABLE else min(theta, 0.1 * REUSE)
+                if fresh:
+                    memory[FRESH] = seen
+                else:
+                    memory[AGEING] = max(1e-6, (seen - memory[FRESH]) / age)
+            wanted = min(TOLERANCE, max(ROUNDING, max(PART * bh2 * most, PART_OF_ERROR * error)))
+            if (theta < SLOW and theta / (1.0 - theta) * size <= wanted) or size <= ROUNDING:
+                memory[AGE] += 1.0
+                memory[SMOOTH] = memory[SMOOTH] + 1.0 if k < HARD else 0.0
+                if memory[SMOOTH] > 1.0 and missed > bh2 * change:
+                    memory[SMOOTH] = CAUTIOUS  # to expect no change would have been better
+                memory[LATELY] = k
+                if fresh:
+                    memory[AT_BEST] = k
+                return OK, error
+            if k > 1 and size < TOLERANCE and theta > SLOW:
+                memory[AGE] += 1.0
+                return OK, error  # what rounding leaves
+            if k == MOST_ITERATIONS:
+                memory[MATRIX] = memory[SMOOTH] = 0.0
+                return (OK if size < SINGULAR_POSE else STALLED), error
+            # slow: a new matrix, here
+            assemble = count > 1 and theta > SLOW
+            before = size
+            count += 1
+        status = residual_here(tables, acts, s, t + h, scale, gh, bh2, assemble)
+        if status != OK:
+            return status, error
+        if assemble:
+            memory[MATRIX] = 0.0
+            if not factor(tables, s):
+                return SINGULAR, error
+            memory[MATRIX], memory[AGE] = h, 0.0
+            memory[FACTORISATIONS] += 1.0
+            count, theta, fresh = 1, max(BELIEVED, memory[FRESH]), True
+        solve(tables, s)
+        memory[ITERATIONS] += 1.0
+    return STALLED, error
+
+
+@kernel
+def accept(s, h, memory):  # type: ignore[no-untyped-def]
     """The end of a step h becomes the start of the next."""
-    d0, d1, rate, c = s.d0.reshape(-1), s.d1.reshape(-1), s.rate.reshape(-1), 1.0 / h
-    for i in range(1, len(s.d0)):
-        store(rate, WIDTH * i, c * (load(d1, WIDTH * i) - load(d0, WIDTH * i)))
+    c = h / memory[LAST] if memory[LAST] > 0.0 else 0.0
+    difference(s.a1.reshape(-1), s.a0.reshape(-1), s.da.reshape(-1), s.dda.reshape(-1), c)
+    difference(s.lam1.reshape(-1), s.lam0.reshape(-1), s.dlam.reshape(-1), s.ddlam.reshape(-1), c)
+    memory[BEFORE], memory[LAST] = memory[LAST], h
     copy(s.q0, 0, s.q1)
     copy(s.v0, 0, s.v1)
     copy(s.d0, 0, s.d1)
-    copy(s.a0, 0, s.a1)
-    copy(s.lam0, 0, s.lam1)
 
 
 @kernel
@@ -196,7 +293,7 @@ def record(tables, acts, s, t, alpha, h, out, row):  # type: ignore[no-untyped-d
     The velocity is projected to Cq v = ν, in the metric of the iteration matrix; the march does not see it.
     """
     nb = len(s.q1) - 1
-    v = s.spare
+    v = s.turn
     copy(v, 0, s.v1)
     status = residual(
         tables, acts, s, t, 1.0 / (1.0 + alpha), (0.5 - alpha) * h, 0.25 * (1.0 - alpha) ** 2 * h * h, False
@@ -210,7 +307,7 @@ def record(tables, acts, s, t, alpha, h, out, row):  # type: ignore[no-untyped-d
             velocity_residual(tables, s, t, v, s.C)
             s.x[:nb] = 0.0
             copy(s.x, nb, s.C)
-            solve(tables.plan, s.blocks, s.x)
+            solve(tables, s)
             for i in range(nb):
                 for c in range(6):
                     v[i + 1, c] -= s.x[i, c]
@@ -242,8 +339,7 @@ def start(tables, acts, s, t, alpha, h, out):  # type: ignore[no-untyped-def]
     status = residual(tables, acts, s, t, 1.0 / (1.0 + alpha), gamma * h, beta * h * h, True)
     if status != OK:
         return status
-    _, failed = factor(tables.plan, s.blocks, s.work)
-    if failed >= 0:
+    if not factor(tables, s):
         return SINGULAR
     return record(tables, acts, s, t, alpha, h, out, 0)
 
@@ -256,10 +352,10 @@ def march_fixed(tables, acts, s, t0, dt, k, k_stop, every, alpha, memory, out): 
     """
     row = 0
     while k < k_stop and row < len(out):
-        status = try_step(tables, acts, s, t0 + k * dt, dt, alpha, memory)
+        status, _ = try_step(tables, acts, s, t0 + k * dt, dt, alpha, memory)
         if status != OK:
             return status, k, row
-        accept(s, dt)
+        accept(s, dt, memory)
         k += 1
         if every > 0 and k % every == 0:
             status = record(tables, acts, s, t0 + k * dt, alpha, dt, out, row)
@@ -276,15 +372,14 @@ def march_adaptive(tables, acts, s, control, rtol, dt_min, dt_max, t_end, work, 
     control (6): t, step to try next (0: choose), steps, next of `times` wanted, rejected steps, error of the last step.
     Steps end at `times`; without times every `every`-th state (0: none) is recorded. Returns (status, rows).
     """
-    beta = 0.25 * (1.0 - alpha) * (1.0 - alpha)
-    factor_of_error, length = beta + 0.5 * alpha - 1.0 / 6.0, tables.length
-    t, h, row, spent = control[0], control[1], 0, memory[2]
+    length = tables.length
+    t, h, row, spent = control[0], control[1], 0, memory[ITERATIONS]
     status = OK
     if h <= 0.0:
         # the displacement ½ a h² of the first step is a part of what the tolerance allows
         a = largest_component(s.d0, length)
         h = min(dt_max, 0.1 * (rtol / max(a, 1e-3)) ** 0.5, t_end - t)
-    while t < t_end and row < len(out) and memory[2] - spent < work:
+    while t < t_end and row < len(out) and memory[ITERATIONS] - spent < work:
         target = t_end
         if control[3] < len(times):
             target = min(target, times[int(control[3])])
@@ -293,14 +388,12 @@ def march_adaptive(tables, acts, s, control, rtol, dt_min, dt_max, t_end, work, 
             step = target - t
         elif t + 2.0 * step > target:
             step = 0.5 * (target - t)
-        status = try_step(tables, acts, s, t, step, alpha, memory)
-        error = 4.0
-        if status == OK:
-            error = factor_of_error * step * step * largest_change(s, length) / rtol
+        status, error = try_step(tables, acts, s, t, step, alpha, memory)
+        error = error / rtol if status == OK else 4.0
         if not (error <= 1.0):
             control[4] += 1.0
             h = step * (0.25 if status != OK else max(0.2, 0.9 * error ** (-1.0 / 3.0)))
-            memory[0] = 1.0
+            memory[MATRIX] = 0.0
             if status >= 100:
                 break
             if h < dt_min or t + h == t:
@@ -308,7 +401,7 @@ def march_adaptive(tables, acts, s, control, rtol, dt_min, dt_max, t_end, work, 
                 break
             status = OK
             continue
-        accept(s, step)
+        accept(s, step, memory)
         t = target if step == target - t else t + step
         factor_of_step = min(2.0, 0.9 * max(error, 1e-9) ** (-1.0 / 3.0))
         # small changes are not worth a new matrix

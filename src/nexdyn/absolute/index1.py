@@ -32,7 +32,7 @@ from nexdyn.constraints.verbs import gradient
 from nexdyn.generic import defines
 from nexdyn.integrate.problem import OK, rates, recentre, record, scale, settle
 from nexdyn.kernel import formula, kernel
-from nexdyn.linalg.ldl import factor, solve
+from nexdyn.linalg.lu import factor, solve
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.model.time_kernels import time_jet
 from nexdyn.spatial.algebra import T, Vec3, right_jacobian_inverse_times
@@ -93,13 +93,12 @@ def accelerate(problem, t):  # type: ignore[no-untyped-def]
     nb = len(s.q1) - 1
     s.d1[:] = 0.0
     s.lam1[:] = 0.0
-    inertial_residual(tables, s, 1.0, True)
-    constraint_residual(tables, s, t, True)
+    inertial_residual(tables, s, 1.0, 0.0, True)
+    constraint_residual(tables, s, t, 0.0, True)
     status = act(tables, s, t, 0.0, 0.0, False, problem.acts)
     if status != OK:
         return status
-    _, failed = factor(tables.plan, s.blocks, s.work)
-    if failed >= 0:
+    if factor(tables.plan, s.upper, s.lower, s.work) >= 0:
         return SINGULAR
     velocity_residual(tables, s, t, s.v1, s.lam0)
     acceleration_residual(tables, s, t, s.v1, s.lam1)
@@ -108,7 +107,7 @@ def accelerate(problem, t):  # type: ignore[no-untyped-def]
         for c in range(WIDTH):
             s.lam0[g, c] = s.lam1[g, c] - 2.0 * a * s.lam0[g, c] - b * b * s.C[g, c]
             s.x[nb + g, c] = s.lam0[g, c]
-    solve(tables.plan, s.blocks, s.x)
+    solve(tables.plan, s.upper, s.lower, s.x)
     for i in range(nb):
         for c in range(6):
             s.d1[i + 1, c] = s.x[i, c]
@@ -131,12 +130,12 @@ def refine(problem, t):  # type: ignore[no-untyped-def]
         for g in range(len(s.C)):
             for c in range(WIDTH):
                 s.x[nb + g, c] = s.lam0[g, c] - s.C[g, c]
-        inertial_residual(tables, s, 1.0, False)
-        constraint_residual(tables, s, t, False)
+        inertial_residual(tables, s, 1.0, 0.0, False)
+        constraint_residual(tables, s, t, 0.0, False)
         status = act(tables, s, t, 0.0, 0.0, False, problem.acts)
         if status != OK:
             return status
-        solve(tables.plan, s.blocks, s.x)
+        solve(tables.plan, s.upper, s.lower, s.x)
         for i in range(nb):
             for c in range(6):
                 s.d1[i + 1, c] += s.x[i, c]
@@ -193,6 +192,8 @@ def _(problem: BodyProblem, t: float, y: Any, K: Any) -> Any:
 def _(problem: BodyProblem, t: float, y: Any, K: Any, out: Any, r: Any) -> Any:
     s, tables = problem.s, problem.tables
     n = 6 * (len(s.q1) - 1)
+    if problem.kind == PARTITION:
+        follow(problem, t, y)  # the last step moved the dependent coordinates only as far as it integrates
     take(problem, y)
     accelerate(problem, t)  # λ and C of this state, whatever was evaluated last
     most = 0.0
@@ -232,9 +233,9 @@ def project(problem, t):  # type: ignore[no-untyped-def]
     s.d1[:] = 0.0
     s.lam1[:] = 0.0
     for _ in range(MOST):
-        inertial_residual(tables, s, 1.0, True)
-        constraint_residual(tables, s, t, True)
-        factor(tables.plan, s.blocks, s.work)
+        inertial_residual(tables, s, 1.0, 0.0, True)
+        constraint_residual(tables, s, t, 0.0, True)
+        factor(tables.plan, s.upper, s.lower, s.work)
         most = 0.0
         s.x[:] = 0.0
         for g in range(len(s.C)):
@@ -243,7 +244,7 @@ def project(problem, t):  # type: ignore[no-untyped-def]
                 s.x[nb + g, c] = -s.C[g, c]
         if most < CLOSED or not (most < 1e3):
             break
-        solve(tables.plan, s.blocks, s.x)
+        solve(tables.plan, s.upper, s.lower, s.x)
         for i in range(nb):
             q = turn(s.q1, i + 1, Vec3(s.x[i, 0], s.x[i, 1], s.x[i, 2]))
             s.q1[i + 1, 0], s.q1[i + 1, 1], s.q1[i + 1, 2], s.q1[i + 1, 3] = q.w, q.x, q.y, q.z
@@ -256,7 +257,7 @@ def project(problem, t):  # type: ignore[no-untyped-def]
         for g in range(len(s.C)):
             for c in range(WIDTH):
                 s.x[nb + g, c] = s.lam0[g, c]
-        solve(tables.plan, s.blocks, s.x)
+        solve(tables.plan, s.upper, s.lower, s.x)
         for i in range(nb):
             for c in range(6):
                 s.v1[i + 1, c] -= s.x[i, c]
@@ -308,7 +309,7 @@ def follow(problem, t, y):  # type: ignore[no-untyped-def]
     for _ in range(MOST):
         take(problem, y)
         s.lam1[:] = 0.0
-        constraint_residual(tables, s, t, False)
+        constraint_residual(tables, s, t, 0.0, False)
         most = 0.0
         for r in range(m):
             right[r, 0] = s.C[tables.rows[r, 0], tables.rows[r, 1]]

@@ -8,8 +8,8 @@ A constraint node is what joins the same bodies, up to six rows. A link is a pai
 are evaluated together, from one look at the pair.
 
     body    float64 (nb + 1, 7)   m, J: xx xy xz yy yz zz
-    links   int64 (nl, 12)        body a, body b, pair, node, place and steps (row, body) of the block with a, with b,
-                                  first slot, slots
+    links   int64 (nl, 14)        body a, body b, pair, node, place and steps (row, body) of the block with a, with b,
+                                  first slot, slots, places of the blocks with a and b in the lower blocks
     slots   int64 (ns, 2)         term, row of the node
     offset  float64 (ng, 8)       what is subtracted from each row of a node
     drivers int64 (nd, 3)         node, row, place of the function of time in `functions`
@@ -28,11 +28,13 @@ import numpy as np
 
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.constraints.tables import ConstraintTables
-from nexdyn.linalg.plan import LARGEST, elimination_plan, locate
+from nexdyn.linalg.plan import LARGEST, elimination_plan, locate, lower_places
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.model.time_kernels import time_row
 
-BODY_A, BODY_B, PAIR, NODE, PLACE_A, ROW_A, STEP_A, PLACE_B, ROW_B, STEP_B, FIRST, COUNT = range(12)
+BODY_A, BODY_B, PAIR, NODE, PLACE_A, ROW_A, STEP_A, PLACE_B, ROW_B, STEP_B, FIRST, COUNT, LOWER_A, LOWER_B = (
+    range(14)
+)  # fmt: skip
 MASS, INERTIA = 0, 1
 
 
@@ -55,6 +57,8 @@ class MotionTables(NamedTuple):
     plan: Any
     length: float
     """The size of the mechanism [m], beside which displacements are judged."""
+    outside: float = 0.0
+    """Address of what solves linear systems in place of our elimination, see ``outside``."""
 
 
 class MotionState(NamedTuple):
@@ -68,12 +72,16 @@ class MotionState(NamedTuple):
     d1: Any
     a0: Any
     a1: Any
-    spare: Any
-    """(nb + 1, 8) scratch."""
-    rate: Any
-    """(nb + 1, 8) v̈ of the last step."""
+    turn: Any
+    """(nb + 1, 8): increments (θ, δ) of the step; otherwise scratch."""
+    da: Any
+    dda: Any
+    """(nb + 1, 8): first and second backward difference of a."""
     lam0: Any
     lam1: Any
+    dlam: Any
+    ddlam: Any
+    """Those of λ."""
     poses: Any
     twists: Any
     """(nb + 1, 6): angular velocity and velocity of the centre of mass, world axes."""
@@ -83,8 +91,12 @@ class MotionState(NamedTuple):
     """(n, 8) right-hand sides and solutions."""
     near: Any
     """(nk,) what angles and the like are looked for near."""
-    blocks: Any
+    upper: Any
+    lower: Any
+    """The iteration matrix, see ``linalg.lu``."""
     work: Any
+    most: Any
+    """(4, 8) scratch of largest numbers; the last row stays 0."""
 
 
 def motion_tables(
@@ -128,18 +140,19 @@ def motion_tables(
                             slips.append((len(links), len(slots)))
                         slots.append((e, place_of_row[r, 1]))
             a, b = t.pairs[k]
-            links.append((a, b, k, g, -1, 0, 0, -1, 0, 0, first, len(slots) - first))
+            links.append((a, b, k, g, -1, 0, 0, -1, 0, 0, first, len(slots) - first, -1, -1))
             edges += [(nb + g, x - 1) for x in (a, b) if x > 0]
     if stiff is not None and len(stiff):
         edges += [(int(a) - 1, int(b) - 1) for a, b in stiff if a > 0 and b > 0]
     n = len(sizes)
     plan = elimination_plan(np.array(sizes, dtype=np.int64), edges, np.arange(n) >= nb)
-    table = np.array(links, dtype=np.int64).reshape(-1, 12)
-    for at, who in ((PLACE_A, BODY_A), (PLACE_B, BODY_B)):
+    table = np.array(links, dtype=np.int64).reshape(-1, 14)
+    for at, who, low in ((PLACE_A, BODY_A, LOWER_A), (PLACE_B, BODY_B, LOWER_B)):
         moving = table[:, who] > 0
         found = np.empty((int(moving.sum()), 3), dtype=np.int64)
         locate(plan, nb + table[moving, NODE], table[moving, who] - 1, found)
         table[moving, at : at + 3] = found
+        table[moving, low] = lower_places(plan, nb + table[moving, NODE], table[moving, who] - 1, found[:, 0])
     diagonal = np.empty((n, 3), dtype=np.int64)
     locate(plan, np.arange(n), np.arange(n), diagonal)
     functions: list[float] = []
@@ -192,14 +205,14 @@ def _nodes(model: AbsoluteModel, kept: np.ndarray) -> list[tuple[list[int], list
 def new_state(tables: MotionTables, near: np.ndarray | None = None) -> MotionState:
     """A state of zeros with scratch."""
     n, plan = len(tables.body), tables.plan
-    rows = [np.zeros((n, WIDTH)) for _ in range(10)]
+    rows = [np.zeros((n, WIDTH)) for _ in range(11)]
     for q in rows[:2]:
         q[:, 0] = 1.0
-    lam = [np.zeros(tables.offset.shape) for _ in range(3)]
+    lam = [np.zeros(tables.offset.shape) for _ in range(5)]
     poses = np.zeros((n, 12))
     poses[:, [0, 4, 8]] = 1.0
     given = np.zeros(1) if near is None or not len(near) else near.copy()
     return MotionState(  # type: ignore[call-arg]
-        *rows, lam[0], lam[1], poses, np.zeros((n, 6)), lam[2], plan.new_vector(), given, plan.new_blocks(),
-        plan.new_work(),
+        *rows, lam[0], lam[1], lam[2], lam[3], poses, np.zeros((n, 6)), lam[4], plan.new_vector(), given,
+        plan.new_blocks(), plan.new_lower(), plan.new_work(), np.zeros((4, WIDTH)),
     )  # fmt: skip

@@ -21,6 +21,7 @@ from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.motion import accelerations
 from nexdyn.absolute.motion_tables import centres, motion_tables, new_state
 from nexdyn.absolute.observe import BodyMotion
+from nexdyn.absolute.outside import Outside
 from nexdyn.absolute.redundancy import find_redundancy
 from nexdyn.analysis.absolute_loads import generalized_forces
 from nexdyn.analysis.assemble import assemble, mechanism_length
@@ -74,13 +75,17 @@ class BodySimulation:
         self.tables = motion_tables(model, self.kept, mechanism_length(model), stiff_pairs(model))
         self.state = new_state(self.tables, model.near(state[0], self.t))
         self.acts = acting(model, self.tables)
+        self._outside: Outside | None = None
+        if isinstance(method, HHT) and method.solver != "blocks":
+            self._outside = Outside(method.solver, self.tables, self.state)
+            self.tables = self.tables._replace(outside=self._outside.address)
         self._callbacks = [c for driver in model.drivers for c in time_callbacks(driver.function)]
         start_coordinates(acting_joints(model), self.acts, system.values)
         self._centres = centres(model)
         self._set(*state)
         self._width = 2 + 19 * model.nb + len(self.tables.rows)
         self._rows: list[np.ndarray] = []
-        self._memory = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+        self._memory = hht.new_memory()
         self._control = np.zeros(6)
         self._steps, self._wall = 0, 0.0
         room = np.empty((1, self._width))
@@ -243,9 +248,12 @@ class BodySimulation:
     @property
     def effort(self) -> dict[str, int]:
         """Newton iterations, matrices factored and steps rejected so far."""
+        memory = self._memory
         return {
-            "iterations": int(self._memory[2]), "factorisations": int(self._memory[3]), "rejected": int(self._control[4]),
-        }  # fmt: skip
+            "iterations": int(memory[hht.ITERATIONS]),
+            "factorisations": int(memory[hht.FACTORISATIONS]),
+            "rejected": int(self._control[4]),
+        }
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
@@ -303,7 +311,7 @@ class BodySimulation:
         every = 0 if len(times) else self.output_every
         work = 50
         while control[0] < t_end:
-            began, spent, steps = time.perf_counter(), self._memory[2], control[2]
+            began, spent, steps = time.perf_counter(), self._memory[hht.ITERATIONS], control[2]
             status, rows = hht.march_adaptive(
                 self.tables, self.acts, self.state, control, m.rtol, m.dt_min, min(m.dt_max, 1e300), t_end, work, every,
                 times, m.alpha, self._memory, room,
@@ -317,7 +325,7 @@ class BodySimulation:
                 self._fail(status, self.t, float(control[1]))
             self._check_ends()
             look()
-            work = max(10, int((self._memory[2] - spent) * min(8.0, SLICE / max(took, 1e-6))))
+            work = max(10, int((self._memory[hht.ITERATIONS] - spent) * min(8.0, SLICE / max(took, 1e-6))))
 
     @property
     def _near(self) -> np.ndarray:
@@ -338,12 +346,14 @@ class BodySimulation:
         if self._rows and not self._rows[-1][-1, 0] < self.t:
             return
         room = np.empty((1, self._width))
-        h = float(self._memory[1]) or self.method.dt or 1e-3
+        h = float(self._memory[hht.MATRIX]) or self.method.dt or 1e-3
         hht.record(self.tables, self.acts, self.state, self.t, self.method.alpha, h, room, 0)
         self._rows.append(room)
 
     def _fail(self, status: int, t: float, dt: float = 0.0, first: bool = False) -> None:
         """Raise the error of a status at time t, with what was recorded."""
+        if self._outside is not None and self._outside.failure is not None:
+            raise self._outside.failure
         kept = None if first or not self._rows else self.result("failed", "")
         if status >= FORCE_FAILED:
             force = list(self.system.forces.values())[status - FORCE_FAILED]

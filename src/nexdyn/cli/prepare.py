@@ -86,8 +86,8 @@ def choose_method(given: Method | None, motion: Motion, system: System) -> Metho
     if cls is HHT:
         if motion.atol is not None:
             raise InputError("--atol is for dopri5; hht has --rtol alone, and --dt for constant steps")
-        own = {"dt": motion.dt} if motion.dt is not None else {}
-        return replace(given if isinstance(given, HHT) else HHT(), **own, **tolerances)
+        own: dict[str, Any] = {"dt": motion.dt} if motion.dt is not None else {}
+        return replace(given if isinstance(given, HHT) else HHT(), **(own | tolerances))
     if issubclass(cls, IndexOne):
         own = {"dt": motion.dt} if motion.dt is not None else {}
         return replace(given if isinstance(given, cls) else cls(), **own, **tolerances)

@@ -96,12 +96,17 @@ class DormandPrince(Method):
             )
 
 
+LINEAR_SOLVERS = ("blocks", "lu", "iterative")
+
+
 @dataclass(frozen=True)
 class HHT(Method):
     """HHT-α of index 3 in absolute coordinates, for closed loops and drivers too; order 2, implicit.
 
     alpha: numerical damping, from −1/3 to 0 (none). dt [s]: a constant step; None chooses each by its error, which stays
     below `rtol` (angles in rad, lengths beside that of the mechanism), between `dt_min` and `dt_max` [s].
+    solver: of the linear systems, "blocks" (elimination along the graph of bodies and joints, in the compiled loop), "lu"
+    (SuperLU) or "iterative" (GMRES on an incomplete factorisation); the last two are slow, to compare with.
     Negrut, Rampalli, Ottarsson & Sajdak, J. Comput. Nonlinear Dynam. 2 (2007).
     """
 
@@ -110,6 +115,7 @@ class HHT(Method):
     rtol: float = 1e-6
     dt_max: float = math.inf
     dt_min: float = 1e-12
+    solver: str = "blocks"
 
     name: ClassVar[str] = "hht"
     coordinates: ClassVar[str] = "bodies"
@@ -126,6 +132,8 @@ class HHT(Method):
             object.__setattr__(self, "dt", positive(self.dt, "dt of HHT"))
         for what in ("rtol", "dt_min"):
             object.__setattr__(self, what, positive(getattr(self, what), f"{what} of HHT"))
+        if self.solver not in LINEAR_SOLVERS:
+            raise InputError(f"solver of HHT is {self.solver!r}; it is none of {', '.join(LINEAR_SOLVERS)}")
         if self.rtol < 1e-13:
             raise InputError(f"rtol of HHT is {self.rtol:g}; below 1e-13 rounding decides")
         try:

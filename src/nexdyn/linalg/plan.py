@@ -8,7 +8,8 @@ Schur complement −B A⁻¹ Bᵀ has full rank. On trees that is from the leave
 A block lies in rows of 8 numbers, the rest zero: of edge (p, j), p eliminated before j, one row for each unknown of p,
 along it the unknowns of j.
 
-    pivots   int64 (n, 6)   node, unknowns, sign (+1 body, −1 constraint), place of the diagonal block, first edge, edges
+    pivots   int64 (n, 7)   node, unknowns, sign (+1 body, −1 constraint), place of the diagonal block, first edge, edges,
+                            numbers of the diagonal blocks up to here
     edges    int64 (ne, 2)  node j, place of the block
     updates  int64 (nu,)    for each pivot, for each pair (i, j) of its edges, i not after j: place of block (i, j)
     position int64 (n,)     the pivot of each node
@@ -24,7 +25,7 @@ from nexdyn.errors import InputError
 from nexdyn.kernel import allocating, kernel
 from nexdyn.linalg.rows import WIDTH
 
-NODE, UNKNOWNS, SIGN, DIAGONAL, FIRST, COUNT = range(6)
+NODE, UNKNOWNS, SIGN, DIAGONAL, FIRST, COUNT, SHIFT = range(7)
 OTHER, PLACE = range(2)
 LARGEST = 6
 """Most unknowns of a node."""
@@ -44,13 +45,17 @@ class Plan(NamedTuple):
         """Blocks of zeros, (size,)."""
         return np.zeros(self.size)
 
+    def new_lower(self) -> np.ndarray:
+        """Blocks of zeros below the diagonal, for matrices without symmetry."""
+        return np.zeros(self.size - (int(self.pivots[-1, SHIFT]) if len(self.pivots) else 0))
+
     def new_vector(self) -> np.ndarray:
         """A vector of zeros: row i has the unknowns of node i, then zeros, (n, 8)."""
         return np.zeros((len(self.pivots), WIDTH))
 
     def new_work(self) -> np.ndarray:
-        """Scratch of `factor` and `solve`."""
-        return np.zeros(8 * WIDTH)
+        """Scratch of `factor`: a block, and the unit matrix."""
+        return np.concatenate([np.zeros(8 * WIDTH), np.eye(8, WIDTH).reshape(-1)])
 
 
 def elimination_plan(sizes: Any, edges: Any, constraint: Any = None) -> Plan:
@@ -87,7 +92,8 @@ def elimination_plan(sizes: Any, edges: Any, constraint: Any = None) -> Plan:
     begin = WIDTH * (np.cumsum(rows) - rows)
     within = np.arange(len(found)) - np.repeat(first[:-1], count)
     place = begin[owner] + WIDTH * own[owner] * (1 + within)
-    pivots = np.stack([order, own, np.where(marked[order], -1, 1), begin, first[:-1], count], axis=1)
+    diagonals = WIDTH * np.cumsum(own)
+    pivots = np.stack([order, own, np.where(marked[order], -1, 1), begin, first[:-1], count, diagonals], axis=1)
     table = np.stack([found, place], axis=1)
     updates = np.empty(int((count * (count + 1) // 2).sum()), dtype=np.int64)
     find_updates(pivots, table, position, updates)
@@ -244,6 +250,12 @@ def find_updates(pivots, edges, position, updates):  # type: ignore[no-untyped-d
                     e += 1
                 updates[u] = edges[e, PLACE]
                 u += 1
+
+
+def lower_places(plan: Plan, i: np.ndarray, j: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Where the blocks (i, j) (m,) that lie at `place` lie below the diagonal, see ``lu``; −1 where there are none."""
+    first = np.minimum(plan.position[i], plan.position[j])
+    return np.where((place < 0) | (i == j), -1, place - plan.pivots[first, SHIFT])
 
 
 @kernel

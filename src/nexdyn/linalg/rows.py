@@ -3,6 +3,7 @@
 load(x, o)        x[o : o + 8]
 store(x, o, row)  x[o : o + 8] = row
 total(row)        the sum of the 8 numbers
+larger(x, y)      of each two numbers the larger one; y where x is no number
 """
 
 from __future__ import annotations
@@ -36,6 +37,11 @@ def store(x: Any, o: Any, row: Any) -> None:
 def total(row: Any) -> Any:
     """Σ of the 8 numbers of a row."""
     return np.sum(row)
+
+
+def larger(x: Any, y: Any) -> Any:
+    """Of each two numbers the larger one; y where x is no number."""
+    return np.where(x > y, x, y)
 
 
 def _pointer(context: Any, builder: Any, array_type: Any, array: Any, o: Any) -> Any:
@@ -83,6 +89,14 @@ def _total(context: Any, row: Any) -> Any:
     return types.float64(pack), codegen
 
 
+@intrinsic
+def _larger(context: Any, x: Any, y: Any) -> Any:
+    def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", args[0], args[1]), args[0], args[1])
+
+    return pack(pack, pack), codegen
+
+
 @overloaded(load)
 def _(x, o):  # type: ignore[no-untyped-def]
     return lambda x, o: _load(x, o)
@@ -91,6 +105,11 @@ def _(x, o):  # type: ignore[no-untyped-def]
 @overloaded(store)
 def _(x, o, row):  # type: ignore[no-untyped-def]
     return lambda x, o, row: _store(x, o, row)
+
+
+@overloaded(larger)
+def _(x, y):  # type: ignore[no-untyped-def]
+    return lambda x, y: _larger(x, y)
 
 
 @overloaded(total)

@@ -17,7 +17,7 @@ import scipy.sparse.linalg as spla
 
 from nexdyn.errors import SingularError
 from nexdyn.linalg.ldl import factor, refine, solve
-from nexdyn.linalg.plan import COUNT, DIAGONAL, FIRST, NODE, OTHER, PLACE, SIGN, UNKNOWNS, Plan
+from nexdyn.linalg.plan import COUNT, DIAGONAL, FIRST, NODE, OTHER, PLACE, SHIFT, SIGN, UNKNOWNS, Plan
 from nexdyn.linalg.rows import WIDTH
 
 Solver = Callable[[np.ndarray], np.ndarray]
@@ -55,6 +55,57 @@ def sparse_matrix(plan: Plan, blocks: np.ndarray) -> sp.csc_matrix:
             entries += [x] if j == i else [x, x]
     shape = (len(places), len(places))
     return sp.csc_matrix((np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns))), shape=shape)
+
+
+class Pattern:
+    """Where the entries of a matrix without symmetry lie in its blocks, see ``lu``."""
+
+    def __init__(self, plan: Plan) -> None:
+        places = unknowns(plan)
+        number = np.full((len(plan.pivots), WIDTH), -1, dtype=np.int64)
+        number.reshape(-1)[places] = np.arange(len(places))
+        self._n = len(places)
+        above: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        below: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        for p in plan.pivots:
+            i, n, D = p[NODE], p[UNKNOWNS], p[DIAGONAL]
+            own, within = number[i, :n], WIDTH * np.arange(n)[:, None] + np.arange(WIDTH)
+            # the diagonal block lies transposed
+            above.append((np.tile(own, (n, 1)), np.repeat(own[:, None], n, 1), D + within[:, :n]))
+            for j, place in plan.edges[p[FIRST] : p[FIRST] + p[COUNT]]:
+                other = number[j][number[j] >= 0]
+                m = len(other)
+                r, c, at = np.repeat(own[:, None], m, 1), np.tile(other, (n, 1)), place + within[:, :m]
+                above.append((r, c, at))
+                below.append((c, r, at - p[SHIFT]))
+        nothing = (np.empty(0, dtype=np.int64),) * 3
+        self._parts = [
+            tuple(np.concatenate([x[k].reshape(-1) for x in part]) for k in range(3)) if part else nothing
+            for part in (above, below)
+        ]
+
+    def matrix(self, upper: np.ndarray, lower: np.ndarray) -> sp.csc_matrix:
+        """The matrix, before it is factored, its unknowns node after node."""
+        (r, c, at), (r_, c_, at_) = self._parts
+        entries = np.concatenate([upper[at], lower[at_]])
+        return sp.csc_matrix((entries, (np.concatenate([r, r_]), np.concatenate([c, c_]))), shape=(self._n, self._n))
+
+
+def iterative(A: sp.csc_matrix) -> Callable[[np.ndarray], np.ndarray]:
+    """GMRES on an incomplete factorisation. SingularError where there is none, or where it does not converge."""
+    try:
+        factors = spla.spilu(A, drop_tol=1e-5, fill_factor=30)
+    except RuntimeError as error:
+        raise SingularError("the matrix is singular") from error
+    preconditioner = spla.LinearOperator(A.shape, factors.solve)
+
+    def solution(b: np.ndarray) -> np.ndarray:
+        x, info = spla.gmres(A, b, rtol=1e-10, atol=0.0, restart=60, maxiter=20, M=preconditioner)
+        if info:
+            raise SingularError(f"GMRES stopped after {info} iterations")
+        return np.asarray(x)
+
+    return solution
 
 
 def by_blocks(plan: Plan, blocks: np.ndarray, rounds: int = 1) -> Solver:

@@ -1,0 +1,180 @@
+"""Block elimination of a matrix without symmetry along a plan, its pivots inverted, and solutions with it.
+
+Of the pivot p with later neighbours i, j, upper blocks U_pj and lower blocks L_jp (U, L = A where the work starts):
+
+    G_j = A_pp⁻¹ U_pj;   A_ij ← A_ij − L_ip G_j
+
+Forward   z_p = A_pp⁻¹ b_p,   b_j ← b_j − L_jp z_p;       backward   x_p = z_p − Σ_j G_j x_j
+
+A column of a block is a row of memory wherever it is multiplied by one number: `upper` holds the transposed diagonal
+blocks, then their inverses, and U_pj, then G_j; `lower`, at the same places less those of the diagonal, L_jpᵀ.
+
+There is no search for pivots, as in ``ldl``: what keeps them is that the symmetric part of the matrix is
+[[A, Bᵀ], [B, −ε]] with A positive definite.
+"""
+
+from __future__ import annotations
+
+from nexdyn.kernel import formula, kernel
+from nexdyn.linalg.ldl import FINE, TINY
+from nexdyn.linalg.plan import COUNT, DIAGONAL, FIRST, NODE, OTHER, PLACE, SHIFT, UNKNOWNS
+from nexdyn.linalg.rows import WIDTH, load, store, total
+
+UNIT = 8 * WIDTH
+"""Place of the unit matrix in the scratch."""
+
+
+@formula
+def invert(blocks, D, n, work):  # type: ignore[no-untyped-def]
+    """A ← A⁻¹ in place by Gauss and Jordan, on [A 1]; whether all pivots are there."""
+    for k in range(n):
+        store(work, WIDTH * k, load(work, UNIT + WIDTH * k))
+    for k in range(n):
+        at = D + WIDTH * k
+        d = blocks[at + k]
+        if not (abs(d) > TINY):
+            return False
+        r = 1.0 / d
+        row, inverse = r * load(blocks, at), r * load(work, WIDTH * k)
+        for m in range(n):
+            o = D + WIDTH * m
+            if m != k:
+                l = blocks[o + k]
+                store(blocks, o, load(blocks, o) - l * row)
+                store(work, WIDTH * m, load(work, WIDTH * m) - l * inverse)
+        store(blocks, at, row)
+        store(work, WIDTH * k, inverse)
+    for k in range(n):
+        store(blocks, D + WIDTH * k, load(work, WIDTH * k))
+    return True
+
+
+@formula
+def apply(blocks, D, T, n):  # type: ignore[no-untyped-def]
+    """T ← A⁻¹ T, of n rows; A⁻¹ transposed at D."""
+    if n == 6:
+        t0, t1, t2 = load(blocks, T), load(blocks, T + 8), load(blocks, T + 16)
+        t3, t4, t5 = load(blocks, T + 24), load(blocks, T + 32), load(blocks, T + 40)
+        for k in range(6):
+            x = blocks[D + k] * t0 + blocks[D + 8 + k] * t1
+            y = blocks[D + 16 + k] * t2 + blocks[D + 24 + k] * t3
+            x = x + blocks[D + 32 + k] * t4
+            y = y + blocks[D + 40 + k] * t5
+            store(blocks, T + WIDTH * k, x + y)
+    elif n == 5:
+        t0, t1, t2 = load(blocks, T), load(blocks, T + 8), load(blocks, T + 16)
+        t3, t4 = load(blocks, T + 24), load(blocks, T + 32)
+        for k in range(5):
+            x = blocks[D + k] * t0 + blocks[D + 8 + k] * t1
+            y = blocks[D + 16 + k] * t2 + blocks[D + 24 + k] * t3
+            store(blocks, T + WIDTH * k, x + y + blocks[D + 32 + k] * t4)
+    else:
+        t0, t1, t2, t3 = load(blocks, T), load(blocks, T), load(blocks, T), load(blocks, T)
+        if n > 1:
+            t1 = load(blocks, T + 8)
+        if n > 2:
+            t2 = load(blocks, T + 16)
+        if n > 3:
+            t3 = load(blocks, T + 24)
+        for k in range(n):
+            x = blocks[D + k] * t0
+            if n > 1:
+                x = x + blocks[D + 8 + k] * t1
+            if n > 2:
+                x = x + blocks[D + 16 + k] * t2
+            if n > 3:
+                x = x + blocks[D + 24 + k] * t3
+            store(blocks, T + WIDTH * k, x)
+
+
+@formula
+def update(target, S, rows, left, l, right, r, n):  # type: ignore[no-untyped-def]
+    """S ← S − Wᵀ T, `rows` rows; W at l and T at r have n rows."""
+    if n == 6:
+        t0, t1, t2 = load(right, r), load(right, r + 8), load(right, r + 16)
+        t3, t4, t5 = load(right, r + 24), load(right, r + 32), load(right, r + 40)
+        for a in range(rows):
+            x = load(target, S + WIDTH * a) - left[l + a] * t0
+            y = left[l + a + 8] * t1
+            x = x - left[l + a + 16] * t2
+            y = y + left[l + a + 24] * t3
+            x = x - left[l + a + 32] * t4
+            y = y + left[l + a + 40] * t5
+            store(target, S + WIDTH * a, x - y)
+    elif n == 5:
+        t0, t1, t2 = load(right, r), load(right, r + 8), load(right, r + 16)
+        t3, t4 = load(right, r + 24), load(right, r + 32)
+        for a in range(rows):
+            x = load(target, S + WIDTH * a) - left[l + a] * t0
+            y = left[l + a + 8] * t1
+            x = x - left[l + a + 16] * t2
+            y = y + left[l + a + 24] * t3
+            x = x - left[l + a + 32] * t4
+            store(target, S + WIDTH * a, x - y)
+    else:
+        for a in range(rows):
+            x = load(target, S + WIDTH * a)
+            for k in range(n):
+                x = x - left[l + a + WIDTH * k] * load(right, r + WIDTH * k)
+            store(target, S + WIDTH * a, x)
+
+
+@kernel
+def factor(plan, upper, lower, work):  # type: ignore[no-untyped-def]
+    """Eliminate in place. Returns the node at which a pivot vanished and the work stopped, or −1."""
+    pivots, edges, updates = plan.pivots, plan.edges, plan.updates
+    u = 0
+    for p in range(len(pivots)):
+        n, D, shift = pivots[p, UNKNOWNS], pivots[p, DIAGONAL], pivots[p, SHIFT]
+        if not invert(upper, D, n, work):
+            return pivots[p, NODE]
+        first, end = pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]
+        for a in range(first, end):
+            apply(upper, D, edges[a, PLACE], n)
+        for a in range(first, end):
+            i, T_i = plan.position[edges[a, OTHER]], edges[a, PLACE]
+            rows, shift_i = pivots[i, UNKNOWNS], pivots[i, SHIFT]
+            # A_iiᵀ − G_iᵀ L_ipᵀ
+            update(upper, updates[u], rows, upper, T_i, lower, T_i - shift, n)
+            u += 1
+            for b in range(a + 1, end):
+                T_j, S = edges[b, PLACE], updates[u]
+                update(upper, S, rows, lower, T_i - shift, upper, T_j, n)
+                update(lower, S - shift_i, rows, upper, T_i, lower, T_j - shift, n)
+                u += 1
+    return FINE
+
+
+@kernel
+def solve(plan, upper, lower, x):  # type: ignore[no-untyped-def]
+    """x (n, 8) ← A⁻¹ x with the factors; numbers of x beyond a node's unknowns are 0 and stay so."""
+    pivots, edges, flat = plan.pivots, plan.edges, x.reshape(-1)
+    for p in range(len(pivots)):
+        n, D, b, shift = pivots[p, UNKNOWNS], pivots[p, DIAGONAL], WIDTH * pivots[p, NODE], pivots[p, SHIFT]
+        store(flat, b, product(flat, b, upper, D, n))
+        for e in range(pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]):
+            j = WIDTH * edges[e, OTHER]
+            store(flat, j, load(flat, j) - product(flat, b, lower, edges[e, PLACE] - shift, n))
+    for p in range(len(pivots) - 1, -1, -1):
+        n, b = pivots[p, UNKNOWNS], WIDTH * pivots[p, NODE]
+        for e in range(pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]):
+            T, x_j = edges[e, PLACE], load(flat, WIDTH * edges[e, OTHER])
+            for k in range(n):
+                flat[b + k] -= total(load(upper, T + WIDTH * k) * x_j)
+
+
+@formula
+def product(flat, b, blocks, T, n):  # type: ignore[no-untyped-def]
+    """Σ_k b_k (row k at T)."""
+    if n == 6:
+        x = flat[b] * load(blocks, T) + flat[b + 2] * load(blocks, T + 16)
+        y = flat[b + 1] * load(blocks, T + 8) + flat[b + 3] * load(blocks, T + 24)
+        return (x + flat[b + 4] * load(blocks, T + 32)) + (y + flat[b + 5] * load(blocks, T + 40))
+    if n == 5:
+        x = flat[b] * load(blocks, T) + flat[b + 2] * load(blocks, T + 16)
+        y = flat[b + 1] * load(blocks, T + 8) + flat[b + 3] * load(blocks, T + 24)
+        return (x + flat[b + 4] * load(blocks, T + 32)) + y
+    x = flat[b] * load(blocks, T)
+    for k in range(1, n):
+        x = x + flat[b + k] * load(blocks, T + WIDTH * k)
+    return x
