@@ -108,3 +108,18 @@ def test_all_linear_solvers_give_the_same_motion(make) -> None:
                 found, expected = getattr(other, what)(body).values, getattr(results[0], what)(body).values
                 np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8)
         assert other.recording.violation.max() < 1e-9
+
+
+def test_a_body_takes_less_than_five_kilobytes() -> None:
+    """Tables, state and workspace of a march along a chain of hinges."""
+    links = 60
+    system = nx.System("chain", gravity=(0, 0, -9.81))
+    parent = system.ground
+    for i in range(links):
+        link = system.add_body(f"link{i}", mass=1.0, inertia=(1, 1, 1), position=(i + 0.5, 0, 0))
+        system.add_joint(nx.Revolute(f"hinge{i}", parent, link, at=(i, 0, 0), axis=(0, 1, 0)))
+        parent = link
+    march = BodySimulation(system, nx.HHT(dt=1e-3))
+    parts = (march.state, march.tables, march.tables.constraints, march.tables.plan, march.acts, march.acts.forces)
+    arrays = {id(x): x for part in parts for x in part if isinstance(x, np.ndarray)}
+    assert 1000 < sum(x.nbytes for x in arrays.values()) / links < 5000

@@ -314,6 +314,29 @@ def slip_residual(tables, s, t):  # type: ignore[no-untyped-def]
         s.C[g, c] += constraints.scale[term] * (rate + explicit_rate(constraints, term, t, pair))
 
 
+@formula
+def violation(tables, s, t):  # type: ignore[no-untyped-def]
+    """C of the constraint nodes at q1, v1, nothing else; returns the largest |C|."""
+    X, links, slots, constraints, C = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints, s.C
+    for i in range(len(C)):
+        for c in range(WIDTH):
+            C[i, c] = -tables.offset[i, c]
+    for l in range(len(links)):
+        g, pair = links[l, NODE], pair_of(tables, X, links[l, PAIR], links[l, BODY_A], links[l, BODY_B])
+        for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
+            term = slots[e, 0]
+            C[g, slots[e, 1]] += constraints.scale[term] * value(constraints, term, t, pair, s.near)
+    for d in range(len(tables.drivers)):
+        C[tables.drivers[d, 0], tables.drivers[d, 1]] -= time_value(tables.functions, tables.drivers[d, 2], t)
+    if len(tables.slips) > 0:
+        slip_residual(tables, s, t)
+    most = 0.0
+    for i in range(len(C)):
+        for c in range(WIDTH):
+            most = max(most, abs(C[i, c]))
+    return most
+
+
 @kernel
 def inertial_residual(tables, s, scale, gh, assemble):  # type: ignore[no-untyped-def]
     """The part of the bodies."""

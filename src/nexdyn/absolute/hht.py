@@ -24,7 +24,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from nexdyn.absolute.equations import place_bodies, residual, residual_here, turn, velocity_residual
+from nexdyn.absolute.equations import (
+    of_bodies,
+    of_constraints,
+    place_bodies,
+    residual_here,
+    turn,
+    velocity_residual,
+    violation,
+)
 from nexdyn.absolute.outside import factor, solve
 from nexdyn.kernel import formula, inlined, kernel
 from nexdyn.linalg.rows import WIDTH, larger, load, store, total
@@ -287,21 +295,15 @@ def accept(s, h, memory):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def record(tables, acts, s, t, alpha, h, out, row):  # type: ignore[no-untyped-def]
+def record(tables, s, t, out, row):  # type: ignore[no-untyped-def]
     """Row `row` of out ← t, largest |C|, then q (7), v (6), v̇ (6) of each body, then the multipliers of the kept rows.
 
-    The velocity is projected to Cq v = ν, in the metric of the iteration matrix; the march does not see it.
+    The velocity is projected to Cq v = ν, in the metric of the matrix at hand; the march does not see it.
     """
     nb = len(s.q1) - 1
     v = s.turn
     copy(v, 0, s.v1)
-    status = residual(
-        tables, acts, s, t, 1.0 / (1.0 + alpha), (0.5 - alpha) * h, 0.25 * (1.0 - alpha) ** 2 * h * h, False
-    )
-    most = 0.0
-    for g in range(len(s.C)):
-        for c in range(WIDTH):
-            most = max(most, abs(s.C[g, c]))
+    out[row, 0], out[row, 1] = t, violation(tables, s, t)
     if len(s.C) > 0:
         for _ in range(2):
             velocity_residual(tables, s, t, v, s.C)
@@ -311,7 +313,6 @@ def record(tables, acts, s, t, alpha, h, out, row):  # type: ignore[no-untyped-d
             for i in range(nb):
                 for c in range(6):
                     v[i + 1, c] -= s.x[i, c]
-    out[row, 0], out[row, 1] = t, most
     o = 2
     for i in range(1, nb + 1):
         for c in range(7):
@@ -322,11 +323,10 @@ def record(tables, acts, s, t, alpha, h, out, row):  # type: ignore[no-untyped-d
         o += 19
     for r in range(len(tables.rows)):
         out[row, o + r] = s.lam1[tables.rows[r, 0], tables.rows[r, 1]]
-    return status
 
 
 @kernel
-def start(tables, acts, s, t, alpha, h, out):  # type: ignore[no-untyped-def]
+def start(tables, s, t, out):  # type: ignore[no-untyped-def]
     """Place the bodies at q0, v0, d0, λ0, take what rates there are for pseudo-accelerations, and record the state."""
     copy(s.q1, 0, s.q0)
     copy(s.v1, 0, s.v0)
@@ -335,13 +335,13 @@ def start(tables, acts, s, t, alpha, h, out):  # type: ignore[no-untyped-def]
     copy(s.a1, 0, s.d0)
     copy(s.lam1, 0, s.lam0)
     place_bodies(s, 1)
-    gamma, beta = 0.5 - alpha, 0.25 * (1.0 - alpha) * (1.0 - alpha)
-    status = residual(tables, acts, s, t, 1.0 / (1.0 + alpha), gamma * h, beta * h * h, True)
-    if status != OK:
-        return status
+    # the metric of the masses: what acts is for the first step to see
+    of_bodies(tables, s, 1.0, 0.0, True)
+    of_constraints(tables, s, t, 0.0, True)
     if not factor(tables, s):
         return SINGULAR
-    return record(tables, acts, s, t, alpha, h, out, 0)
+    record(tables, s, t, out, 0)
+    return OK
 
 
 @kernel
@@ -358,9 +358,7 @@ def march_fixed(tables, acts, s, t0, dt, k, k_stop, every, alpha, memory, out): 
         accept(s, dt, memory)
         k += 1
         if every > 0 and k % every == 0:
-            status = record(tables, acts, s, t0 + k * dt, alpha, dt, out, row)
-            if status != OK:
-                return status, k, row
+            record(tables, s, t0 + k * dt, out, row)
             row += 1
     return OK, k, row
 
@@ -414,9 +412,7 @@ def march_adaptive(tables, acts, s, control, rtol, dt_min, dt_max, t_end, work, 
         if wanted:
             control[3] += 1.0
         if wanted or (len(times) == 0 and every > 0 and control[2] % every == 0):
-            status = record(tables, acts, s, t, alpha, step, out, row)
-            if status != OK:
-                break
+            record(tables, s, t, out, row)
             row += 1
     control[0], control[1] = t, h
     return status, row

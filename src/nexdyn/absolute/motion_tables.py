@@ -127,19 +127,22 @@ def motion_tables(
     edges: list[tuple[int, int]] = []
     offset = np.zeros((len(nodes), WIDTH))
     place_of_row = np.full((model.nc, 2), -1, dtype=np.int64)
+    # lists: a number of an array costs ten times that of a list
+    terms_of, pair_of_term = t.rows[:, :2].tolist(), t.terms[:, 0].tolist()
+    bodies_of_pair, positional = t.pairs[:, :2].tolist(), model.positional.tolist()
     for g, (rows, pairs) in enumerate(nodes):
-        for c, r in enumerate(rows):
-            place_of_row[r] = g, c
-            offset[g, c] = t.offset[r]
+        place_of_row[rows, 0], place_of_row[rows, 1] = g, range(len(rows))
+        offset[g, : len(rows)] = t.offset[rows]
         for k in pairs:
             first = len(slots)
-            for r in rows:
-                for e in range(t.rows[r, 0], t.rows[r, 0] + t.rows[r, 1]):
-                    if t.terms[e, 0] == k:
-                        if not model.positional[r]:
+            for c, r in enumerate(rows):
+                begin, count = terms_of[r]
+                for e in range(begin, begin + count):
+                    if pair_of_term[e] == k:
+                        if not positional[r]:
                             slips.append((len(links), len(slots)))
-                        slots.append((e, place_of_row[r, 1]))
-            a, b = t.pairs[k]
+                        slots.append((e, c))
+            a, b = bodies_of_pair[k]
             links.append((a, b, k, g, -1, 0, 0, -1, 0, 0, first, len(slots) - first, -1, -1))
             edges += [(nb + g, x - 1) for x in (a, b) if x > 0]
     if stiff is not None and len(stiff):
@@ -187,17 +190,18 @@ def _spare_inertia(J: np.ndarray, m: np.ndarray, length: float) -> np.ndarray:
 def _nodes(model: AbsoluteModel, kept: np.ndarray) -> list[tuple[list[int], list[int]]]:
     """(rows, pairs) of each constraint node: kept rows of the same bodies, six at most."""
     t = model.tables
+    terms_of, pair_of_term, bodies_of_pair = t.rows[:, :2].tolist(), t.terms[:, 0].tolist(), t.pairs[:, :2].tolist()
     found: list[tuple[list[int], list[int]]] = []
     open_node: dict[tuple[int, ...], int] = {}
-    for r in np.flatnonzero(kept):
-        first, count = t.rows[r, :2]
-        pairs = list(dict.fromkeys(t.terms[first : first + count, 0].tolist()))
-        bodies = tuple(sorted({int(x) for k in pairs for x in t.pairs[k] if x > 0}))
+    for r in np.flatnonzero(kept).tolist():
+        first, count = terms_of[r]
+        pairs = list(dict.fromkeys(pair_of_term[first : first + count]))
+        bodies = tuple(sorted({x for k in pairs for x in bodies_of_pair[k] if x > 0}))
         g = open_node.get(bodies, -1)
         if g < 0 or len(found[g][0]) == LARGEST:
             g = open_node[bodies] = len(found)
             found.append(([], []))
-        found[g][0].append(int(r))
+        found[g][0].append(r)
         found[g][1].extend(k for k in pairs if k not in found[g][1])
     return found
 

@@ -67,7 +67,6 @@ class BodySimulation:
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
         refuse_states(system, type(method).__name__)
         self.system, self.method, self.output_every = system, method, output_every
-        self._alpha = method.alpha if isinstance(method, HHT) else 0.0
         self.t = 0.0
         self.report, state = self._start(initial, q0, v0)
         model = self.model = self.report.model
@@ -89,8 +88,7 @@ class BodySimulation:
         self._control = np.zeros(6)
         self._steps, self._wall = 0, 0.0
         room = np.empty((1, self._width))
-        h = method.dt or 1e-3
-        status = hht.start(self.tables, self.acts, self.state, self.t, self._alpha, h, room)
+        status = hht.start(self.tables, self.state, self.t, room)
         if status != hht.OK:
             self._fail(status, self.t, first=True)
         self._rows.append(room)
@@ -346,8 +344,7 @@ class BodySimulation:
         if self._rows and not self._rows[-1][-1, 0] < self.t:
             return
         room = np.empty((1, self._width))
-        h = float(self._memory[hht.MATRIX]) or self.method.dt or 1e-3
-        hht.record(self.tables, self.acts, self.state, self.t, self.method.alpha, h, room, 0)
+        hht.record(self.tables, self.state, self.t, room, 0)
         self._rows.append(room)
 
     def _fail(self, status: int, t: float, dt: float = 0.0, first: bool = False) -> None:
