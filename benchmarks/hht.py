@@ -46,6 +46,7 @@ def run(effort: Effort) -> Report:
 def solvers(report: Report, links: int, effort: Effort) -> None:
     """The iteration matrix of a chain: factored and solved by our elimination, by SuperLU and by GMRES."""
     sim = BodySimulation(chain(links), nx.HHT(alpha=ALPHA, dt=DT, solver="lu"))  # which leaves the matrix as it is
+    sim.run(DT)
     s, plan = sim.state, sim.tables.plan
     rng, places = np.random.default_rng(0), unknowns(plan)
     b = plan.new_vector()

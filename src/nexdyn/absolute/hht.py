@@ -204,82 +204,80 @@ def predict(s, h, memory):  # type: ignore[no-untyped-def]
     extrapolate(s.lam1.reshape(-1), s.lam0.reshape(-1), s.dlam.reshape(-1), s.ddlam.reshape(-1), c, d)
 
 
-@inlined
-def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-def]
-    """One step from (q0, v0, d0, a0, λ0) at t to t + h. Returns a status and the error of the positions."""
-    shift(tables, s, alpha, h, memory)
-    foretold = memory[SMOOTH] > 0.0
-    status, error = newton(tables, acts, s, t, h, alpha, memory)
-    if foretold and (status == STALLED or status == SINGULAR):
-        memory[SMOOTH] = CAUTIOUS
-        status, error = newton(tables, acts, s, t, h, alpha, memory)
-    return status, error
-
-
 @kernel
-def newton(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-def]
-    """a1, λ1 with all that follows from them. Returns a status and the error of the positions."""
+def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-def]
+    """One step from (q0, v0, d0, a0, λ0) at t to t + h: a1, λ1 with all that follows from them. Where the extrapolated start
+    leads nowhere, once more from a0, λ0. Returns a status and the error of the positions."""
     beta = 0.25 * (1.0 - alpha) * (1.0 - alpha)
     bh2, gh, scale, length = beta * h * h, (0.5 - alpha) * h, 1.0 / (1.0 + alpha), tables.length
-    error_of = error_constant(alpha) * h * h
-    predict(s, h, memory)
-    made_for, age = memory[MATRIX], memory[AGE]
-    # a new matrix costs about as much as an iteration
-    assemble = memory[FRESH] + age * memory[AGEING] > REUSE or memory[LATELY] > memory[AT_BEST] + 1.0
-    assemble = assemble or not (made_for <= FACTOR * h and h <= FACTOR * made_for)
-    theta = max(BELIEVED, memory[FRESH] + 2.0 * age * memory[AGEING]) if memory[AGEING] > 0.0 else UNKNOWN
-    before, count, error, fresh, missed = 0.0, 1, 0.0, False, 0.0
-    for k in range(MOST_ITERATIONS + 1):
-        size, change, most = new_motion(s, h, alpha, k > 0, length)
-        if k > 0:
-            size *= bh2
-            error = error_of * change
-            if k == 1:
-                missed = size
-            if not (size < LARGEST_CORRECTION):
-                memory[MATRIX] = memory[SMOOTH] = 0.0
-                return STALLED, error
-            if count > 1:
-                theta = size / before
-            if count == 2:
-                seen = theta if before > MEASURABLE else min(theta, 0.1 * REUSE)
-                if fresh:
-                    memory[FRESH] = seen
-                else:
-                    memory[AGEING] = max(1e-6, (seen - memory[FRESH]) / age)
-            wanted = min(TOLERANCE, max(ROUNDING, max(PART * bh2 * most, PART_OF_ERROR * error)))
-            if (theta < SLOW and theta / (1.0 - theta) * size <= wanted) or size <= ROUNDING:
-                memory[AGE] += 1.0
-                memory[SMOOTH] = memory[SMOOTH] + 1.0 if k < HARD else 0.0
-                if memory[SMOOTH] > 1.0 and missed > bh2 * change:
-                    memory[SMOOTH] = CAUTIOUS  # to expect no change would have been better
-                memory[LATELY] = k
-                if fresh:
-                    memory[AT_BEST] = k
-                return OK, error
-            if k > 1 and size < TOLERANCE and theta > SLOW:
-                memory[AGE] += 1.0
-                return OK, error  # what rounding leaves
-            if k == MOST_ITERATIONS:
-                memory[MATRIX] = memory[SMOOTH] = 0.0
-                return (OK if size < SINGULAR_POSE else STALLED), error
-            # slow: a new matrix, here
-            assemble = count > 1 and theta > SLOW
-            before = size
-            count += 1
-        status = residual_here(tables, acts, s, t + h, scale, gh, bh2, assemble)
-        if status != OK:
-            return status, error
-        if assemble:
-            memory[MATRIX] = 0.0
-            if not factor(tables, s):
-                return SINGULAR, error
-            memory[MATRIX], memory[AGE] = h, 0.0
-            memory[FACTORISATIONS] += 1.0
-            count, theta, fresh = 1, max(BELIEVED, memory[FRESH]), True
-        solve(tables, s)
-        memory[ITERATIONS] += 1.0
-    return STALLED, error
+    error_of, error, failed = error_constant(alpha) * h * h, 0.0, STALLED
+    shift(tables, s, alpha, h, memory)
+    foretold = memory[SMOOTH] > 0.0
+    for _ in range(2):
+        predict(s, h, memory)
+        made_for, age = memory[MATRIX], memory[AGE]
+        # a new matrix costs about as much as an iteration
+        assemble = memory[FRESH] + age * memory[AGEING] > REUSE or memory[LATELY] > memory[AT_BEST] + 1.0
+        assemble = assemble or not (made_for <= FACTOR * h and h <= FACTOR * made_for)
+        theta = max(BELIEVED, memory[FRESH] + 2.0 * age * memory[AGEING]) if memory[AGEING] > 0.0 else UNKNOWN
+        before, count, fresh, missed, error, failed = 0.0, 1, False, 0.0, 0.0, STALLED
+        for k in range(MOST_ITERATIONS + 1):
+            size, change, most = new_motion(s, h, alpha, k > 0, length)
+            if k > 0:
+                size *= bh2
+                error = error_of * change
+                if k == 1:
+                    missed = size
+                if not (size < LARGEST_CORRECTION):
+                    memory[MATRIX] = memory[SMOOTH] = 0.0
+                    break
+                if count > 1:
+                    theta = size / before
+                if count == 2:
+                    seen = theta if before > MEASURABLE else min(theta, 0.1 * REUSE)
+                    if fresh:
+                        memory[FRESH] = seen
+                    else:
+                        memory[AGEING] = max(1e-6, (seen - memory[FRESH]) / age)
+                wanted = min(TOLERANCE, max(ROUNDING, max(PART * bh2 * most, PART_OF_ERROR * error)))
+                if (theta < SLOW and theta / (1.0 - theta) * size <= wanted) or size <= ROUNDING:
+                    memory[AGE] += 1.0
+                    memory[SMOOTH] = memory[SMOOTH] + 1.0 if k < HARD else 0.0
+                    if memory[SMOOTH] > 1.0 and missed > bh2 * change:
+                        memory[SMOOTH] = CAUTIOUS  # to expect no change would have been better
+                    memory[LATELY] = k
+                    if fresh:
+                        memory[AT_BEST] = k
+                    return OK, error
+                if k > 1 and size < TOLERANCE and theta > SLOW:
+                    memory[AGE] += 1.0
+                    return OK, error  # what rounding leaves
+                if k == MOST_ITERATIONS:
+                    memory[MATRIX] = memory[SMOOTH] = 0.0
+                    if size < SINGULAR_POSE:
+                        return OK, error
+                    break
+                # slow: a new matrix, here
+                assemble = count > 1 and theta > SLOW
+                before = size
+                count += 1
+            status = residual_here(tables, acts, s, t + h, scale, gh, bh2, assemble)
+            if status != OK:
+                return status, error
+            if assemble:
+                memory[MATRIX] = 0.0
+                if not factor(tables, s):
+                    failed = SINGULAR
+                    break
+                memory[MATRIX], memory[AGE] = h, 0.0
+                memory[FACTORISATIONS] += 1.0
+                count, theta, fresh = 1, max(BELIEVED, memory[FRESH]), True
+            solve(tables, s)
+            memory[ITERATIONS] += 1.0
+        if not foretold:
+            break
+        foretold, memory[SMOOTH] = False, CAUTIOUS
+    return failed, error
 
 
 @kernel
