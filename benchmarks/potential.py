@@ -1,5 +1,8 @@
 """The incremental potential: beside Exudyn's step on the published pendulum, its growth with the bodies, beside HHT-α.
 
+`python -m benchmarks potential` measures; `python -m benchmarks.potential` prints the table of docs/implicit_euler.md and draws its
+figure, error, energy and time of four methods as the step is halved five times.
+
 The double pendulum of the demo `implicit-euler` at 10 ms, unit inertias, from horizontal. Exudyn runs generalized-α with
 spectral radius 0.9 and modified Newton, the faster of its dense and sparse solvers, and writes nothing; NexDyn records
 nothing either. Solving alone is timed, on models that are built.
@@ -14,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import nexdyn as nx
-from benchmarks.measure import Effort, Report, Row, alternate, compared
+from benchmarks.measure import Effort, Report, Row, alternate, compared, machine
 from nexdyn.analysis.potential_simulation import PotentialSimulation
 from nexdyn.potential import step
 
@@ -63,7 +66,7 @@ class Loop:
                 0,
                 self.steps,
                 0,
-                method.updates or 0,
+                method.updates,
                 method.bdf2,
                 self.room,
             )
@@ -136,7 +139,7 @@ def exudyn_loop(steps: int, solver: str) -> Any:
     return work
 
 
-# --- the methods beside each other: python -m benchmarks.potential ---------------------------------------------------
+# --- the methods beside each other ------------------------------------------------------------------------------------
 
 METHODS = {
     "implicit Euler": nx.ImplicitEuler, "BDF2": lambda dt: nx.ImplicitEuler(dt, bdf2=True),
@@ -164,30 +167,35 @@ def comparison() -> dict[str, list[tuple[float, float, float]]]:
     return found
 
 
-def write_comparison() -> None:
-    """implicit_euler.md and implicit_euler.svg in the current folder."""
-    from matplotlib.figure import Figure
-
-    found = comparison()
-    lines = ["| dt [ms] | " + " | ".join(f"{name}: error [m], energy lost [J], time [ms]" for name in found) + " |"]
-    lines.append("|---" * (1 + len(found)) + "|")
+def table_of(found: dict[str, list[tuple[float, float, float]]]) -> str:
+    """Lines for docs/implicit_euler.md."""
+    lines = ["| dt [ms] | " + " | ".join(found) + " |", "|---" * (1 + len(found)) + "|"]
     for k, dt in enumerate(HALVED):
-        cells = (f"{e:.1e}, {lost:.1e}, {ms:.2g}" for e, lost, ms in (rows[k] for rows in found.values()))
+        cells = (f"{e:.1e} m, {lost:.1e} J, {ms:.2g} ms" for e, lost, ms in (rows[k] for rows in found.values()))
         lines.append(f"| {1e3 * dt:g} | " + " | ".join(cells) + " |")
-    Path("implicit_euler.md").write_text("\n".join(lines) + "\n")
-    figure = Figure(figsize=(9, 3.2), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    for name, rows in found.items():
-        error, lost, _ = (np.array(x) for x in zip(*rows, strict=True))
-        left.loglog(1e3 * np.array(HALVED), error, "o-", label=name)
-        right.loglog(1e3 * np.array(HALVED), np.abs(lost), "o-", label=name)
-    left.set(xlabel="dt [ms]", ylabel="error of positions at 1 s [m]")
-    right.set(xlabel="dt [ms]", ylabel="|energy lost| at 1 s [J]")
-    left.legend()
-    for axes in (left, right):
-        axes.grid(alpha=0.3)
-    figure.savefig("implicit_euler.svg")
+    return "\n".join(lines)
+
+
+def draw(found: dict[str, list[tuple[float, float, float]]]) -> None:
+    """docs/figures/implicit-euler.svg."""
+    from benchmarks.cfa_figures import plotting, save
+
+    figure, (left, middle, right) = plotting().subplots(1, 3, figsize=(11, 3.4))
+    for (name, rows), mark in zip(found.items(), "osv^", strict=True):
+        error, lost, took = (np.array(x) for x in zip(*rows, strict=True))
+        left.loglog(1e3 * np.array(HALVED), error, marker=mark, markersize=3, label=name)
+        middle.loglog(1e3 * np.array(HALVED), np.abs(lost), marker=mark, markersize=3)
+        right.loglog(took, error, marker=mark, markersize=3)
+    left.set(xlabel="step [ms]", ylabel="error of the positions at 1 s [m]")
+    middle.set(xlabel="step [ms]", ylabel="change of the energy until 1 s [J]")
+    right.set(xlabel="time of the run [ms]", ylabel="error of the positions at 1 s [m]")
+    left.legend(fontsize=7)
+    figure.tight_layout()
+    save(figure, Path(__file__).parents[1] / "docs" / "figures", "implicit-euler")
 
 
 if __name__ == "__main__":
-    write_comparison()
+    comparison_found = comparison()
+    print("machine: " + ", ".join(f"{key} {value}" for key, value in machine().items()))
+    print(table_of(comparison_found))
+    draw(comparison_found)

@@ -25,7 +25,7 @@ def energy_at(model, state, work, t, dt):  # type: ignore[no-untyped-def]
 
 @kernel
 def hessian_at(model, state, work, t, dt, curved):  # type: ignore[no-untyped-def]
-    hessian(model, state.lam, state.mu, state.mu, t, dt, work, curved)
+    hessian(model, state.lam, state.mu, state.mu, t, dt, work, curved, True)
 
 
 class Bench:
@@ -35,10 +35,10 @@ class Bench:
         self.system, self.dt, self.t = system, dt, t
         absolute = absolute_model(system)
         hinges = [k for k, joint in enumerate(system.joints.values()) if joint.kind == "revolute"]
-        springs, loads = springs_and_loads(system, absolute.body_index)
+        springs, loads, contacts = springs_and_loads(system, absolute.body_index)
         functions = [driver.function for driver in absolute.drivers]
         self.model = potential_model(
-            absolute.mass, system.gravity, absolute.tables, hinges, functions, 1.0, springs, loads
+            absolute.mass, system.gravity, absolute.tables, hinges, functions, 1.0, springs, loads, contacts
         )
         self.absolute = absolute
         self.state = new_state(self.model, absolute.mass, absolute.q, absolute.v, absolute.near(absolute.q))
@@ -73,7 +73,7 @@ class Bench:
             H[i] = (self.gradient(x + step) - self.gradient(x - step)) / (2 * h)
         return g, H
 
-    def run(self, steps: int, updates: int = 0, bdf2: bool = False) -> tuple:
+    def run(self, steps: int, updates: int | None = None, bdf2: bool = False) -> tuple:
         """March; (status, steps, …) of ``step.march``."""
         out = np.empty((0, 1 + 19 * (len(self.state.q) - 1) + len(self.state.lam)))
         return march(self.model, self.state, self.work, 0.0, self.dt, 0, steps, 0, updates, bdf2, out)

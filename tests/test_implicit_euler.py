@@ -14,6 +14,7 @@ import systems
 from test_cli_process import call
 
 import nexdyn as nx
+from nexdyn.analysis.potential_simulation import PotentialSimulation
 from nexdyn.joints import JOINTS
 
 CLOSED = 1e-9
@@ -229,6 +230,14 @@ def test_a_driver_turns_its_joint_many_times() -> None:
 def test_a_point_mass_on_a_massless_bar() -> None:
     result = nx.simulate(published.pendulum(), 1.0, nx.ImplicitEuler(1e-3, bdf2=True), output_every=10**9)
     np.testing.assert_allclose(at(result, "mass", "position")[:2], published.A01[1], rtol=0, atol=2e-4)
+
+
+def test_a_run_in_pieces_is_the_run_with_bdf2_too() -> None:
+    whole, pieces = (PotentialSimulation(double_pendulum(), nx.ImplicitEuler(0.01, bdf2=True)) for _ in range(2))
+    whole._march(0.01, 12, 0, lambda: None)
+    for _ in range(12):
+        pieces._march(0.01, 1, 0, lambda: None)
+    np.testing.assert_array_equal(pieces._motion.q, whole._motion.q)
 
 
 def test_a_run_goes_on_from_a_result() -> None:

@@ -69,13 +69,35 @@ def test_bodies_without_mass_are_refused_by_name() -> None:
         nx.simulate(system, 0.1, nx.ImplicitEuler(0.01))
 
 
-@pytest.mark.parametrize("own", [{"damping": 1.0}, {"friction": 1.0}])
-def test_a_free_joint_with_efforts_of_its_own_is_refused_with_what_to_take(own: dict) -> None:
+@pytest.mark.parametrize("joint", [nx.Free, nx.Spherical])
+def test_armature_where_there_is_no_coordinate_is_refused_with_what_to_take(joint: type[nx.Joint]) -> None:
     system = nx.System("free")
     body = system.add_body("body", mass=1.0, inertia=(1, 1, 1))
-    system.add_joint(nx.Free("base", system.ground, body, **own))
-    with pytest.raises(nx.InputError, match=r"base.*use a Bushing"):
+    system.add_joint(joint("base", system.ground, body, armature=0.1))
+    with pytest.raises(nx.InputError, match=r"base.*armature.*inertia of the body, or use nx.HHT"):
         nx.simulate(system, 0.1, nx.ImplicitEuler(0.01))
+
+
+def test_a_free_body_on_bushings_with_dampers_and_friction_of_its_joint_moves_as_in_minimal_coordinates() -> None:
+    system = nx.System("mounted", gravity=(0, 0, -9.81))
+    frame = system.add_body("frame", mass=5.0, inertia=(0.4, 0.5, 0.6), com=(0.05, 0, 0))
+    own = {"damping": (0.2, 0.3, 0.1, 5.0, 4.0, 6.0), "friction": (0.1, 0.1, 0.1, 1.0, 1.0, 1.0), "friction_speed": 0.1}
+    system.add_joint(nx.Free("base", system.ground, frame, v0=(2, -1, 1, 0.3, 0.2, 0), **own))
+    engine = system.add_body("engine", mass=2.0, inertia=(0.1, 0.2, 0.15), position=(0.3, 0.1, 0.2))
+    system.add_joint(nx.Free("mount", frame, engine, v0=(0, 0.1, 0, 0.1, 0, 0), **own))
+    stiff, soft = (np.diag([20.0, 30.0, 25.0, 2e3, 3e3, 4e3]) * s for s in (1.0, 0.4))
+    for name, a, b, K in (("soft", "ground", "frame", soft), ("stiff", "frame", "engine", stiff)):
+        system.add_force(
+            nx.Bushing(
+                name, a, b, stiffness=K.tolist(), damping=(0.02 * K).tolist(), at_a=(0.2, 0, 0.1), at_b=(0.2, 0, 0.1)
+            )
+        )
+    exact = nx.simulate(system, 0.3, nx.RungeKutta4(2e-4), output_every=10**9).position().values[-1]
+    e = []
+    for dt in (2e-3, 1e-3):
+        run = nx.simulate(system, 0.3, nx.ImplicitEuler(dt, bdf2=True), output_every=10**9)
+        e.append(np.abs(run.position().values[-1] - exact).max())
+    assert e[1] < 1e-4 and 3.5 < e[0] / e[1] < 4.5
 
 
 @pytest.mark.filterwarnings("ignore:user function")

@@ -406,12 +406,14 @@ class Run:
 
     def let_stops_act(self) -> None:
         """The compliant parts of the stops on which joints rest act, the others do not: they would meet an impact first."""
-        names = list(self.sim.system.forces)
-        tables = (self.sim._motion if hasattr(self.sim, "_now") else self.sim.acts).forces
         acting: dict[str, bool] = {}
         for watched in self.watched:
             if watched.stop is not None:
                 acting[watched.name] = acting.get(watched.name, False) or watched.acting
+        if not acting:
+            return
+        names = list(self.sim.system.forces)
+        tables = (self.sim._motion if hasattr(self.sim, "_now") else self.sim.acts).forces
         for name, acts in acting.items():
             tables.index[names.index(name), OFF] = not acts
 

@@ -26,7 +26,7 @@ from nexdyn.integrate.methods import ImplicitEuler
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks
-from nexdyn.potential import step
+from nexdyn.potential import solve, step
 from nexdyn.potential.compile import centres, new_state, new_work, potential_model
 from nexdyn.potential.elements import springs_and_loads
 from nexdyn.potential.minimum import SINGULAR
@@ -66,10 +66,10 @@ class PotentialSimulation(BodySimulation):
         refuse_velocity_rows(model, "nx.ImplicitEuler()")
         self.kept = np.ones(model.nc, dtype=bool)  # rows that repeat others do no harm
         hinges = [k for k, joint in enumerate(system.joints.values()) if joint.kind == "revolute"]
-        springs, loads = springs_and_loads(system, model.body_index)
+        springs, loads, contacts = springs_and_loads(system, model.body_index)
         self._tables = potential_model(
             model.mass, system.gravity, model.tables, hinges, [driver.function for driver in model.drivers],
-            mechanism_length(model), springs, loads,
+            mechanism_length(model), springs, loads, contacts,
         )  # fmt: skip
         self._callbacks = [c for driver in model.drivers for c in time_callbacks(driver.function)]
         self._motion = new_state(self._tables, model.mass, q, v, model.near(q, self.t))
@@ -168,7 +168,7 @@ class PotentialSimulation(BodySimulation):
             count = min(count, steps - done, (len(room) - 1) * every if every and len(room) > 1 else steps)
             began = time.perf_counter()
             status, reached, rows, where, gap, newton = step.march(
-                self._tables, self._motion, self._work, t0, dt, done, done + count, every, self.method.updates or 0,
+                self._tables, self._motion, self._work, t0, dt, done, done + count, every, self.method.updates,
                 self.method.bdf2, room,
             )  # fmt: skip
             took = time.perf_counter() - began
@@ -178,7 +178,7 @@ class PotentialSimulation(BodySimulation):
             self.t = t0 + done * dt
             if rows:
                 self._keep(room[:rows])
-            if status != step.OK:
+            if status != solve.OK:
                 self._stop(status, where, gap, dt)
             self._check_ends()
             look()
@@ -198,12 +198,11 @@ class PotentialSimulation(BodySimulation):
     def _change_step(self, dt: float) -> None:
         """Multipliers and expectations for another step; BDF2 starts again."""
         state = self._motion
-        h = float(state.run[2])
-        new = 2.0 * dt / 3.0 if self.method.bdf2 and state.run[1] else dt
-        if abs(new - h) > 1e-12 * h:
+        last, h = float(state.run[1]) or float(state.run[2]), float(state.run[2])
+        if abs(dt - last) > 1e-12 * last:
             state.lam[:] *= (dt / h) ** 2
             state.off[:] *= (dt / h) ** 2
-            state.run[1], state.run[2], state.run[step.STRAIGHT] = 0.0, dt, 0.0
+            state.run[1], state.run[2], state.run[solve.STRAIGHT] = 0.0, dt, 0.0
 
     def _sample(self) -> None:
         """The present state, where it is not recorded."""
@@ -218,7 +217,7 @@ class PotentialSimulation(BodySimulation):
         kept = self.result("failed", "")
         t = self.t + dt
         name: str | None = None
-        if status == step.LOAD_FAILED:
+        if status == solve.LOAD_FAILED:
             force = list(self.system.forces.values())[where]
             error = failure(force, t, force.callbacks())
             kept.recording.message, error.result = str(error), kept
@@ -229,14 +228,14 @@ class PotentialSimulation(BodySimulation):
             message = f"the energy of body {name!r} has no minimum at t = {t:g} s; check its mass and inertia"
             kept.recording.message = message
             raise SingularError(message, time=t, where=name, result=kept)
-        if status == step.NOT_CLOSED:
+        if status == solve.NOT_CLOSED:
             name, gaps = self._open_joints()
             stiffer = "" if self.method.adaptive else "raise mu or updates, "
             message = (
                 f"no penalty closes the joints at t = {t:g} s: {gaps}; {stiffer}check drivers and lengths, or run nx.assemble "
                 f"near it"
             )
-        elif status == step.NOT_FINITE:
+        elif status == solve.NOT_FINITE:
             message = f"the motion is no longer finite at t = {t:g} s; check masses, stiffness and damping, or reduce dt = {dt:g} s"
         else:
             message = f"the minimum is not reached at t = {t:g} s, |C| = {gap:.2g}; reduce dt = {dt:g} s"

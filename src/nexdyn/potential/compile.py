@@ -32,6 +32,7 @@ from nexdyn.potential.tables import (
     SLOT,
     SLOTS,
     TURNED,
+    ContactTables,
     LoadTables,
     PotentialModel,
     PotentialState,
@@ -43,7 +44,7 @@ from nexdyn.spatial.rotations import rotation_matrix
 
 def potential_model(
     mass: np.ndarray, gravity: np.ndarray, tables: ConstraintTables, hinges: Sequence[int],
-    functions: Sequence[Function], length: float, springs: Springs, loads: Loads,
+    functions: Sequence[Function], length: float, springs: Springs, loads: Loads, contacts: Contacts,
 ) -> PotentialModel:  # fmt: skip
     """The model. mass (nb + 1, 10): m, m c, inertia about the body's origin; hinges: the pairs that are revolute joints."""
     nb = len(mass) - 1
@@ -71,7 +72,7 @@ def potential_model(
     return PotentialModel(
         central, np.array(gravity, dtype=float), about_centres(tables, com), groups, parts, links, slot_body,
         np.array(found.row_of, dtype=np.int64), np.array(found.driven, dtype=np.int64), np.array(numbers),
-        _springs(springs, plan, com), _loads(loads, plan, com), plan, diagonal, spare_inertia(central, length),
+        _springs(springs, plan, com), _loads(loads, plan, com), _contacts(contacts), plan, diagonal, spare_inertia(central, length),
         float(length), _reach(tables, com, length),
     )  # fmt: skip
 
@@ -104,6 +105,13 @@ class Loads(NamedTuple):
     tables: ForceTables
 
 
+class Contacts(NamedTuple):
+    """Points of contact as they are described: the springs in their heights (n,), μ and v_f (n, 2)."""
+
+    spring: np.ndarray
+    data: np.ndarray
+
+
 def about_centres(tables: ConstraintTables, com: np.ndarray) -> ConstraintTables:
     """The tables with frames from the centres of mass."""
     frames = tables.frames.copy()
@@ -132,7 +140,20 @@ def _loads(loads: Loads, plan: Plan, com: np.ndarray) -> LoadTables | None:
         frames[element, 9:12] -= com[a]
         frames[element, 21:24] -= com[b]
     return LoadTables(
-        _with_places(plan, loads.index), loads.tables._replace(frames=frames), np.zeros((n, 12)), np.zeros((24, 6))
+        _with_places(plan, loads.index),
+        loads.tables._replace(frames=frames),
+        np.zeros((n, 12)),
+        np.zeros((n, 12)),
+        np.zeros((24, 6)),
+    )
+
+
+def _contacts(contacts: Contacts) -> ContactTables | None:
+    n = len(contacts.spring)
+    if n == 0:
+        return None
+    return ContactTables(
+        contacts.spring.reshape(-1, 1), contacts.data, np.zeros(n), np.zeros((2 * n, 16)), np.zeros(1), np.zeros((n, 3))
     )
 
 

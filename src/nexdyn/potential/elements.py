@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from nexdyn.constraints.kinds import ANGLE, DISTANCE, NUMBER
+from nexdyn.constraints.kinds import ANGLE, DISTANCE, DZ, NUMBER
 from nexdyn.constraints.tables import ConstraintTables
 from nexdyn.errors import InputError
 from nexdyn.forces import kinds
@@ -14,8 +14,8 @@ from nexdyn.forces.states import refuse_states
 from nexdyn.forces.tables import FIRST, FRAME_COLUMNS, INDEX_COLUMNS, ForceTables, force_tables
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
-from nexdyn.potential.compile import Loads, Springs
-from nexdyn.potential.tables import ACTUATED, BALL, EFFORT, ELEMENT, LINEAR, STOP, TABLE, USER
+from nexdyn.potential.compile import Contacts, Loads, Springs
+from nexdyn.potential.tables import ACTUATED, BALL, EFFORT, ELEMENT, FLOATING, LINEAR, STOP, TABLE, USER
 
 LAWS = {
     kinds.JOINT_TABLE: TABLE, kinds.JOINT_FORCE: EFFORT, kinds.ACTUATOR: ACTUATED, kinds.JOINT_STOP: STOP,
@@ -65,8 +65,8 @@ class _Coordinates:
         return Springs(law, first, self.data, tables, np.array(self.near))
 
 
-def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Springs, Loads]:
-    """All that acts in `system` but gravity.
+def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Springs, Loads, Contacts]:
+    """All that acts in `system` but gravity: springs (heights above planes among them), other loads, friction of contacts.
 
     number_of: of each body, "ground" among them. Raises InputError for an effort in a freedom without a coordinate.
     """
@@ -74,7 +74,8 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
     values, found = system.values, _Coordinates()
     tables = force_tables(system, lambda body: (number_of[body], np.eye(3), np.zeros(3)), lambda joint: (0, 0))
     index: list[tuple[int, int, int, int]] = []
-    extra: list[tuple[tuple[int, int], np.ndarray, list[float]]] = []
+    extra: list[tuple[int, tuple[int, int], np.ndarray, list[float]]] = []
+    rubbing: list[tuple[int, float, float]] = []
     for joint in system.joints.values():
         if joint.nv == 0:
             continue
@@ -83,19 +84,15 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
         if not any(x.any() for x in active):
             continue
         if joint.kind in ("spherical", "free"):
-            if joint.kind == "free" or resolved.armature.any():
+            if resolved.armature.any():
                 raise InputError(
-                    f"{joint} has damping, stiffness, friction or armature that ImplicitEuler does not carry; "
-                    "use a Bushing or a UserForce"
+                    f"{joint} has armature, which ImplicitEuler carries in joints with coordinates only; add it to the "
+                    "inertia of the body, or use nx.HHT()"
                 )
-            numbers = [
-                *resolved.stiffness,
-                *resolved.rest,
-                *resolved.damping,
-                *resolved.friction,
-                resolved.friction_speed,
-            ]
-            extra.append((_bodies(joint, number_of), _frame(joint, values), [float(x) for x in numbers]))
+            load = BALL if joint.kind == "spherical" else FLOATING
+            elastic = [*resolved.stiffness, *resolved.rest] if load == BALL else []  # a free joint takes none
+            numbers = [*elastic, *resolved.damping, *resolved.friction, resolved.friction_speed]
+            extra.append((load, _bodies(joint, number_of), _frame(joint, values), [float(x) for x in numbers]))
             continue
         for m in range(joint.nv):
             data = [
@@ -111,12 +108,7 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
         pair, frame = (int(tables.index[e, 1]), int(tables.index[e, 2])), tables.frames[e].copy()
         if force.joint_name is not None:
             joint, m = system.joint(force.joint_name), int(force.__dict__["freedom"])
-            law = {
-                kinds.JOINT_TABLE: TABLE,
-                kinds.JOINT_FORCE: EFFORT,
-                kinds.ACTUATOR: ACTUATED,
-                kinds.JOINT_STOP: STOP,
-            }.get(force.code, USER)
+            law = LAWS.get(force.code, USER)
             damping = [numbers[1], *NO_DAMPING[1:]] if law == TABLE else NO_DAMPING
             own = [numbers[0], *numbers[2:]] if law == TABLE else numbers
             _add_freedom(found, joint, m, values, number_of, law, [*damping, *own])
@@ -129,25 +121,42 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
             found.add(pair, frame, ANGLE, LINEAR, [d, *NO_DAMPING[1:], k, rest, m0], rest)
         elif force.code == kinds.FORCE_TABLE:
             found.add(pair, frame, DISTANCE, TABLE, [numbers[1], *NO_DAMPING[1:], numbers[0], *numbers[2:]])
+        elif force.code == kinds.PLANE_CONTACT:
+            for height in _heights(found, pair, frame, numbers):
+                rubbing.append((height, numbers[3], numbers[4]))
         else:
             index.append((ELEMENT, e, *pair))
-    return found.springs(), _loads(tables, index, extra)
+    rubs = np.array(rubbing, dtype=float).reshape(-1, 3)
+    contacts = Contacts(rubs[:, 0].astype(np.int64), np.ascontiguousarray(rubs[:, 1:]))
+    return found.springs(), _loads(tables, index, extra), contacts
+
+
+def _heights(found: _Coordinates, pair: tuple[int, int], frame: np.ndarray, numbers: list[float]) -> list[int]:
+    """The springs in the heights of a contact's points above its plane, which press below the radius; their numbers."""
+    k, e, a, _, _, radius, half = numbers
+    z = frame[:9].reshape(3, 3)[:, 2]
+    out = []
+    for side in (1.0, -1.0) if half else (1.0,):
+        point = np.concatenate([frame[12:24], frame[:9], frame[9:12] + side * half * z])
+        out.append(len(found.laws))
+        found.add(pair[::-1], point, DZ, STOP, [*NO_DAMPING, k, e, a, radius, np.inf])
+    return out
 
 
 def _loads(
     tables: ForceTables, index: list[tuple[int, int, int, int]],
-    balls: list[tuple[tuple[int, int], np.ndarray, list[float]]],
+    own: list[tuple[int, tuple[int, int], np.ndarray, list[float]]],
 ) -> Loads:  # fmt: skip
-    """The elements `index`, and the springs and dampers of ball joints after them in the same tables."""
-    rows = np.zeros((len(balls), INDEX_COLUMNS), dtype=np.int64)
-    frames = np.zeros((len(balls), FRAME_COLUMNS))
+    """The elements `index`, and what acts in ball and free joints after them in the same tables."""
+    rows = np.zeros((len(own), INDEX_COLUMNS), dtype=np.int64)
+    frames = np.zeros((len(own), FRAME_COLUMNS))
     data = [tables.data]
     size = len(tables.data)
-    for n, (pair, frame, numbers) in enumerate(balls):
+    for n, (load, pair, frame, numbers) in enumerate(own):
         rows[n, FIRST], frames[n] = size, frame
         data.append(np.array(numbers))
         size += len(numbers)
-        index.append((BALL, len(tables.index) + n, *pair))
+        index.append((load, len(tables.index) + n, *pair))
     merged = tables._replace(
         index=np.concatenate([tables.index, rows]), frames=np.concatenate([tables.frames, frames]),
         data=np.concatenate(data),

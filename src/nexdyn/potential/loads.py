@@ -1,11 +1,10 @@
-"""Loads without a scalar coordinate: applied forces, bushings, user's forces, springs and dampers of ball joints.
+"""Loads without a scalar coordinate: applied forces, bushings, user's forces, what acts in ball and free joints.
 
     Q(x) = generalized force of the element at x, t + dt and the velocity (x − x̃)/dt
     gradient −dt² Q(x),   E = −½ dt² (Q(x) + Q(0)) · x,   Hessian −dt² ∂Q/∂x, symmetric part, by differences
 
 E is the work in the step by the trapezoidal rule, exact where Q is linear: springs, dampers, constant forces. Many of these
-have no potential. Where E is not exact, the gradient is what counts; `doubt` is by how much E may be off, and what a
-line search allows.
+have no potential. Where E is not exact, the gradient is what counts; `guessed` is how much of E rests on the rule.
 """
 
 from __future__ import annotations
@@ -19,12 +18,21 @@ from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.potential.blocks import add_second_entry
 from nexdyn.potential.increments import coefficients, series_matrix
-from nexdyn.potential.tables import BALL, LOAD_A, LOAD_B, LOAD_ELEMENT, LOAD_KIND, LOAD_PLACE, LOAD_TURNED, LoadTables
+from nexdyn.potential.tables import (
+    BALL,
+    FLOATING,
+    LOAD_A,
+    LOAD_B,
+    LOAD_ELEMENT,
+    LOAD_KIND,
+    LOAD_PLACE,
+    LOAD_TURNED,
+    LoadTables,
+)
 from nexdyn.spatial.algebra import Force, Motion, Pose, Quat, T, Vec3, cross, normalized
 from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows
 
 DIFFERENCE = 1e-7
-DOUBT = 0.1
 
 
 @formula
@@ -74,6 +82,27 @@ def ball_torque(data, k, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
 
 
 @formula
+def floating_wrench(data, k, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+    """Forces on A and B, each at its origin, of a free joint's dampers and friction: against the spatial velocity of B in A,
+    in B's axes. Data: damping, friction (6 each; rotation first), v_f."""
+    d, R = X_B.p - X_A.p, T(X_B.R)
+    w, v = R @ (V_B.w - V_A.w), R @ (V_B.v - V_A.v - cross(V_A.w, d))
+    v_f = data[k + 12]
+    n = Vec3(
+        friction_effort(w.x, data[k + 6], v_f) - data[k] * w.x,
+        friction_effort(w.y, data[k + 7], v_f) - data[k + 1] * w.y,
+        friction_effort(w.z, data[k + 8], v_f) - data[k + 2] * w.z,
+    )
+    f = Vec3(
+        friction_effort(v.x, data[k + 9], v_f) - data[k + 3] * v.x,
+        friction_effort(v.y, data[k + 10], v_f) - data[k + 4] * v.y,
+        friction_effort(v.z, data[k + 11], v_f) - data[k + 5] * v.z,
+    )
+    n, f = X_B.R @ n, X_B.R @ f
+    return Force(-(n + cross(d, f)), -f), Force(n, f)
+
+
+@formula
 def frame_motion(X, V, p):  # type: ignore[no-untyped-def]
     """Velocity of the point p of a body, from that of its centre."""
     return Motion(V.w, V.v + cross(V.w, X.R @ p))
@@ -91,7 +120,11 @@ def load(loads, e, t, X_a, V_a, X_b, V_b):  # type: ignore[no-untyped-def]
     if index[e, LOAD_KIND] == BALL:
         n, o = ball_torque(tables.data, tables.index[k, FIRST], X_A, V_A, X_B, V_B), Vec3(0.0, 0.0, 0.0)
         return 0, Force(-n, o), Force(n, o)
-    status, F_A, F_B = force_element(tables, k, t, X_A, V_A, X_B, V_B)
+    if index[e, LOAD_KIND] == FLOATING:
+        status = 0
+        F_A, F_B = floating_wrench(tables.data, tables.index[k, FIRST], X_A, V_A, X_B, V_B)
+    else:
+        status, F_A, F_B = force_element(tables, k, t, X_A, V_A, X_B, V_B)
     F_a = Force(F_A.n + cross(X_a.R @ X_aA.p, F_A.f), F_A.f)
     return status, F_a, Force(F_B.n + cross(X_b.R @ X_bB.p, F_B.f), F_B.f)
 
@@ -126,21 +159,24 @@ def chart_force(loads, e, t, dt, work, i):  # type: ignore[no-untyped-def]
 
 add_loads = generic(
     "add_loads",
-    "Add −dt² Q of all loads to the gradient; returns (E, doubt, element that failed or −1). `first`: x is 0, keep Q(0).",
+    "Add −dt² Q of all loads to the gradient; returns (E, guessed, element that failed or −1).",
 )
+keep_loads = generic("keep_loads", "Q(0) ← Q of the last evaluation, at x = 0.")
 add_loads_hessian = generic("add_loads_hessian", "−dt² times the symmetric part of ∂Q/∂x.")
 
 
 @defines(add_loads)
-def _(model: Any, loads: None, t: Any, dt: Any, work: Any, first: Any) -> Any:
+def _(model: Any, loads: None, t: Any, dt: Any, work: Any) -> Any:
     return 0.0, 0.0, -1
 
 
 @defines(add_loads)
-def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any, first: Any) -> Any:
+def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any) -> Any:
     index, x, A, g = loads.index, MotionRows(work.x, 0), Mat3Rows(work.turning, 0), ForceRows(work.gradient, 0)
-    Q_0a, Q_0b = ForceRows(loads.before, 0), ForceRows(loads.before, 6)
-    E = doubt = 0.0
+    Q_0a, Q_0b, now_a, now_b = (
+        ForceRows(loads.before, 0), ForceRows(loads.before, 6), ForceRows(loads.now, 0), ForceRows(loads.now, 6)
+    )  # fmt: skip
+    E = guessed = 0.0
     h = dt * dt
     for e in range(len(index)):
         a, b = index[e, LOAD_A], index[e, LOAD_B]
@@ -148,10 +184,9 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any, first: Any) -> 
         X_b, V_b = body_here(work, b, dt)
         status, F_a, F_b = load(loads, e, t, X_a, V_a, X_b, V_b)
         if status != 0:
-            return E, doubt, index[e, LOAD_ELEMENT]
+            return E, guessed, index[e, LOAD_ELEMENT]
         Q_a, Q_b = Force(T(A[a]) @ F_a.n, F_a.f), Force(T(A[b]) @ F_b.n, F_b.f)
-        if first:
-            Q_0a[e], Q_0b[e] = Q_a, Q_b
+        now_a[e], now_b[e] = Q_a, Q_b
         change = 0.0
         if a != 0:
             g[a - 1] = g[a - 1] + -h * Q_a
@@ -162,8 +197,20 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any, first: Any) -> 
             E -= h * (Q_b @ x[b])
             change += (Q_b - Q_0b[e]) @ x[b]
         E += 0.5 * h * change
-        doubt += DOUBT * h * abs(change)
-    return E, doubt, -1
+        guessed += h * abs(change)
+    return E, guessed, -1
+
+
+@defines(keep_loads)
+def _(loads: None) -> Any:
+    return None
+
+
+@defines(keep_loads)
+def _(loads: LoadTables) -> Any:
+    for e in range(len(loads.index)):
+        for k in range(12):
+            loads.before[e, k] = loads.now[e, k]
 
 
 @defines(add_loads_hessian)

@@ -5,7 +5,10 @@
     H d = −∇E,   x ← x + α d,   α = 1, ½, ¼, … until E(x + α d) ≤ E(x) + 10⁻⁴ α d · ∇E
 
 H is positive definite: where the elimination meets a pivot that is not, H is made again without curvature, as mass plus
-squares (Gauss–Newton). So d leads down and some α is accepted.
+squares (Gauss–Newton) and what loads add, and at last without these. So d leads down and some α is accepted.
+
+Where E rests on guesses (forces without a potential, ``loads``, ``springs``), its gradient does not: a step is accepted as well
+where the slope along d has fallen, |d · ∇E(x + α d)| ≤ ½ |d · ∇E(x)|, as it does on the way to ∇E = 0.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from nexdyn.linalg.ldl import FINE, factor, solve
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.potential import gravity, inertia
 from nexdyn.potential.blocks import add_upper
+from nexdyn.potential.contact import add_contacts, add_contacts_hessian
 from nexdyn.potential.increments import chart_curvature, coefficients, series_matrix
 from nexdyn.potential.joints import add_joints, add_joints_hessian, subtract_penalty
 from nexdyn.potential.loads import add_loads, add_loads_hessian
@@ -27,6 +31,10 @@ OK, SINGULAR = 0, 1
 SUFFICIENT = 1e-4
 """Part of the first-order decrease that a step must bring."""
 ROUNDING = 1e-14
+DOUBT = 0.1
+"""Part of what is guessed of E by which E may be off."""
+FLATTER = 0.5
+"""What the slope must be of that at the start, where E is guessed."""
 
 
 @formula
@@ -47,13 +55,13 @@ def place_bodies(model, work):  # type: ignore[no-untyped-def]
 
 @formula
 def evaluate(model, lam, mu, t, dt, work):  # type: ignore[no-untyped-def]
-    """∇E, C and J at work.x. Returns E, by how much it may be off, and the load that failed or −1."""
+    """∇E, C and J at work.x. Returns E, by how much it may be off, whether it is guessed, and the load that failed or −1."""
     place_bodies(model, work)
     F, zero = ForceRows(work.force, 0), Vec3(0.0, 0.0, 0.0)
     for i in range(len(model.mass)):
         F[i] = Force(zero, zero)
     E, size = add_joints(model, lam, mu, t, work)
-    of_springs, size_of_springs = add_springs(model, model.springs, t, dt, work)
+    of_springs, size_of_springs, guessed = add_springs(model, model.springs, t, dt, work)
     x, free, A = MotionRows(work.x, 0), MotionRows(work.free, 0), Mat3Rows(work.turning, 0)
     I, g, out = Sym3Rows(model.mass, INERTIA), world_gravity(model), ForceRows(work.gradient, 0)
     of_bodies = of_springs
@@ -65,13 +73,16 @@ def evaluate(model, lam, mu, t, dt, work):  # type: ignore[no-untyped-def]
         size += moving + abs(falling)
         n, f = inertia.gradient(m, I[i], at, to)
         out[i - 1] = Force(n + T(A[i]) @ F[i].n, f + gravity.gradient(m, g, dt) + F[i].f)
-    of_loads, doubt, failed = add_loads(model, model.loads, t, dt, work, False)
-    return of_bodies + of_loads + E, ROUNDING * (size + abs(of_loads)) + doubt, failed
+    of_contacts = add_contacts(model, model.contacts, dt, work)
+    of_loads, guess, failed = add_loads(model, model.loads, t, dt, work)
+    guessed += guess
+    doubt = ROUNDING * (size + abs(of_loads) + of_contacts) + DOUBT * guessed
+    return of_bodies + of_loads + of_contacts + E, doubt, guessed > 0.0, failed
 
 
 @formula
-def hessian(model, lam, weight, mu, t, dt, work, curved):  # type: ignore[no-untyped-def]
-    """H in work.blocks at the point of the last evaluation; `curved`: with curvature."""
+def hessian(model, lam, weight, mu, t, dt, work, curved, loaded):  # type: ignore[no-untyped-def]
+    """H in work.blocks at the point of the last evaluation; `curved`: with curvature, `loaded`: with what loads add."""
     blocks, I = work.blocks, Sym3Rows(model.mass, INERTIA)
     X, x, F = PoseRows(work.pose, 0), MotionRows(work.x, 0), ForceRows(work.force, 0)
     for k in range(len(blocks)):
@@ -87,7 +98,8 @@ def hessian(model, lam, weight, mu, t, dt, work, curved):  # type: ignore[no-unt
             add_upper(blocks, D, chart_curvature(theta, T(X[i].R) @ F[i].n, coefficients(theta)))
     add_joints_hessian(model, lam, weight, mu, t, work, curved)
     add_springs_hessian(model, model.springs, t, work, curved)
-    if curved:
+    add_contacts_hessian(model, model.contacts, dt, work)
+    if loaded:
         add_loads_hessian(model, model.loads, t, dt, work)
 
 
@@ -96,8 +108,10 @@ def factor_hessian(model, lam, weight, mu, t, dt, work, curved):  # type: ignore
     """The factors of H, of E with the penalty μ, at a point evaluated with the penalty `weight`; `curved`: with curvature if
     H is positive definite then. Returns (status, body without a pivot)."""
     wrong = failed = 1
-    for first in range(2):
-        hessian(model, lam, weight, mu, t, dt, work, curved and first == 0)
+    for attempt in range(3):
+        if attempt == 2 and model.loads is None:
+            break
+        hessian(model, lam, weight, mu, t, dt, work, curved and attempt == 0, attempt < 2)
         wrong, failed = factor(model.plan, work.blocks, work.scratch)
         if wrong == FINE and failed == FINE:
             return OK, 0
@@ -113,20 +127,7 @@ def direction(model, weight, mu, work):  # type: ignore[no-untyped-def]
             step[i, k] = -g[i, k]
     subtract_penalty(model, weight, mu, work.C, work.J, step)
     solve(model.plan, work.blocks, step)
-    slope = 0.0
-    for i in range(len(step)):
-        for k in range(6):
-            slope += step[i, k] * g[i, k]
-    return slope
-
-
-@formula
-def newton_direction(model, lam, weight, mu, t, dt, work, curved):  # type: ignore[no-untyped-def]
-    """Both: (status, body without a pivot, d · ∇E of `weight`)."""
-    status, body = factor_hessian(model, lam, weight, mu, t, dt, work, curved)
-    if status != OK:
-        return status, body, 0.0
-    return OK, 0, direction(model, weight, mu, work)
+    return slope_along(work)
 
 
 @formula
@@ -149,6 +150,16 @@ def keep_start(work):  # type: ignore[no-untyped-def]
 def low_enough(E, E_start, alpha, slope, doubt):  # type: ignore[no-untyped-def]
     """Whether a step of α brought the decrease that is asked, as far as E can tell; not where E is NaN."""
     return E <= E_start + SUFFICIENT * alpha * slope + doubt
+
+
+@formula
+def slope_along(work):  # type: ignore[no-untyped-def]
+    """d · ∇E."""
+    step, g, slope = work.step, work.gradient, 0.0
+    for i in range(len(step)):
+        for k in range(6):
+            slope += step[i, k] * g[i, k]
+    return slope
 
 
 @formula

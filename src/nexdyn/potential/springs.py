@@ -8,8 +8,9 @@
     gradient (dE/dc) g,   Hessian (d²E/dc²) g gᵀ + (dE/dc) c_qq,      g, c_qq derivatives of c (constraints/)
 
 What dissipates has a potential in the increment of a step (Rayleigh's): its force is that of the velocity at the end. c̃ is c
-at the start of the step. An effort that a user's function gives has none; its work in the step is then that of the
-trapezoidal rule, which is exact where it is linear: −½ dt² (τ(c) + τ(c̃)) (c − c̃).
+at the start of the step. Stops, and contacts in the height of their points, have one as well (``penetration``). Actuators and
+functions of the user's give an effort alone; its work in the step is then that of the trapezoidal rule, exact where it is
+linear, −½ dt² (τ(c) + τ(c̃)) (c − c̃), and `guessed` is how much of E rests on it.
 """
 
 from __future__ import annotations
@@ -21,14 +22,13 @@ from nexdyn.constraints.rows import unit_velocity
 from nexdyn.constraints.verbs import gradient, second, value
 from nexdyn.forces.actuator import effort_and_rates
 from nexdyn.forces.curve import curve_energy, curve_slope, curve_value
-from nexdyn.forces.joint_stop import effort as stop_effort
-from nexdyn.forces.joint_stop import energy as stop_energy
 from nexdyn.forces.user import joint_effort
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.model.time_kernels import time_value
 from nexdyn.potential.blocks import add_outer, add_second_entry
 from nexdyn.potential.pairs import pair_at, put_rows
+from nexdyn.potential.penetration import both_ends
 from nexdyn.potential.tables import (
     ACTUATED,
     EFFORT,
@@ -41,6 +41,7 @@ from nexdyn.potential.tables import (
     SPRING_TURNED,
     STOP,
     TABLE,
+    USER,
     SpringTables,
 )
 from nexdyn.spatial.algebra import Force, T
@@ -91,12 +92,8 @@ def law(code, data, k, t, c, past, past_rate, dt):  # type: ignore[no-untyped-de
         tau = time_value(data, i, t)
         return E - h * tau * moved, slope - h * tau, curve
     if code == STOP:
-        # U exactly; of the damping its work by the trapezoidal rule, 0 at the start
-        step = DIFFERENCE * max(1.0, abs(c))
-        tau, more = stop_effort(data, i, c, moved / dt), stop_effort(data, i, c + step, (moved + step) / dt)
-        elastic = stop_effort(data, i, c, 0.0)
-        U = stop_energy(data, i, c) - stop_energy(data, i, past)
-        return E + h * (U - 0.5 * (tau - elastic) * moved), slope - h * tau, curve + h * (tau - more) / step
+        U, force, stiffness = both_ends(data, i, c, past, dt)
+        return E + U, slope + force, curve + stiffness
     if code == ACTUATED:
         rate, step = moved / dt, DIFFERENCE * max(1.0, abs(c))
         tau = actuator_effort(t, data, i, c, rate)
@@ -112,7 +109,8 @@ def law(code, data, k, t, c, past, past_rate, dt):  # type: ignore[no-untyped-de
 measure_springs = generic("measure_springs", "c of all springs, and its rate, at the start of a run.")
 begin_springs = generic("begin_springs", "c̃ and r̃ of all springs; with BDF2 from two steps.")
 add_springs = generic(
-    "add_springs", "c, dE/dc, d²E/dc² and g of all springs, and their covectors; returns E and its size."
+    "add_springs",
+    "c, dE/dc, d²E/dc² and g of all springs, and their covectors; returns E, its size, what of it is guessed.",
 )
 add_springs_hessian = generic("add_springs_hessian", "(d²E/dc²) g gᵀ + (dE/dc) c_qq; not `curved`: squares only.")
 finish_springs = generic("finish_springs", "c and its rate at the end of a step.")
@@ -153,7 +151,7 @@ def _(springs: SpringTables, second_order: Any) -> Any:
 
 @defines(add_springs)
 def _(model: Any, springs: None, t: Any, dt: Any, work: Any) -> Any:
-    return 0.0, 0.0
+    return 0.0, 0.0, 0.0
 
 
 @defines(add_springs)
@@ -161,7 +159,7 @@ def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
     index, tables, past, near = springs.index, springs.coordinates, springs.past, springs.near_now
     X0, X = PoseRows(work.base, 0), PoseRows(work.pose, 0)
     A, F = Mat3Rows(work.turning, 0), ForceRows(work.force, 0)
-    E = size = 0.0
+    E = size = guessed = 0.0
     for e in range(len(index)):
         a, b = index[e, SPRING_A], index[e, SPRING_B]
         pair = pair_at(tables, e, X0, X)
@@ -176,7 +174,9 @@ def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
         F[b] = F[b] + Force(slope * g.w_b, slope * g.v_b)
         E += energy
         size += abs(energy) + abs(slope * c)
-    return E, size
+        if index[e, SPRING_LAW] == ACTUATED or index[e, SPRING_LAW] == USER:
+            guessed += abs(slope * (c - past[e, 0]))
+    return E, size, guessed
 
 
 @defines(add_springs_hessian)

@@ -17,8 +17,9 @@ of the step and its centre moves by δ in the world. Body i is node i − 1 of t
     springs.index int64 (ns, 6)    of each scalar coordinate with an energy: law, first datum, bodies a and b, place of their
                                    block, turned; it is term e of `coordinates`
     loads.index   int64 (nl, 6)    of each other load: kind, element of `forces`, bodies a and b, place, turned
+    contacts.index int64 (nk, 1)   of each point of contact: the spring in the height of its point, in the axes of the plane
 
-Without springs or loads these are None; then nothing of them is compiled and nothing costs.
+Without springs, loads or contacts these are None; then nothing of them is compiled and nothing costs.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ NONE = -1
 SPRING_LAW, SPRING_DATA, SPRING_A, SPRING_B, SPRING_PLACE, SPRING_TURNED = range(6)
 LINEAR, TABLE, EFFORT, USER, ACTUATED, STOP = range(6)
 LOAD_KIND, LOAD_ELEMENT, LOAD_A, LOAD_B, LOAD_PLACE, LOAD_TURNED = range(6)
-ELEMENT, BALL = range(2)
+ELEMENT, BALL, FLOATING = range(3)
+CONTACT_SPRING = 0
 
 
 class SpringTables(NamedTuple):
@@ -58,12 +60,25 @@ class SpringTables(NamedTuple):
 
 
 class LoadTables(NamedTuple):
-    """Loads, frames about the centres of mass; as scratch Q(0) (nl, 12) and their differences (24, 6)."""
+    """Loads, frames about the centres of mass; as scratch Q(0) and Q (nl, 12), and their differences (24, 6)."""
 
     index: Any
     forces: ForceTables
     before: Any
+    now: Any
     rate: Any
+
+
+class ContactTables(NamedTuple):
+    """Friction of contacts: data μ and v_f (nk, 2); of the last `take_pressure` f_n (nk,) and J (2 nk, 16) along the slip and
+    across, and whether the Hessian is to be careful (1,); as scratch u and s (nk, 3)."""
+
+    index: Any
+    data: Any
+    pressure: Any
+    J: Any
+    careful: Any
+    slip: Any
 
 
 class PotentialModel(NamedTuple):
@@ -84,6 +99,8 @@ class PotentialModel(NamedTuple):
     """SpringTables or None."""
     loads: Any
     """LoadTables or None."""
+    contacts: Any
+    """ContactTables or None."""
     plan: Plan
     diagonal: Any
     spare: Any
@@ -98,7 +115,7 @@ class PotentialState(NamedTuple):
 
     q (nb + 1, 7): unit quaternion, centre of mass; v, a (nb + 1, 6): (ω, ω̇ in the body's axes, velocity and acceleration
     of the centre in the world); lam (nr,) multipliers [force × dt²]; mu (nr,); run (5,): μ as a multiple of the masses
-    that rows move, whether a step was made, dt̃ and |C| of the last one, whether its x − x̂ lay nearer to the straight line of
+    that rows move, dt of the last step or 0, dt̃ and |C| of the same, whether its x − x̂ lay nearer to the straight line of
     the two before than to the last; near (nk,) what angles are counted near; of the last step moved (nb + 1, 6) the
     increments, v_before v at its start, off x − x̂; off_before and lam_before of the one before.
     """

@@ -1,0 +1,42 @@
+"""What a penetration costs in a step, elastic and by Hunt and Crossley's damping: of joint stops, and of contacts with planes.
+
+    f(δ) = k δᵉ max(0, 1 + a δ̇),   δ̇ = (δ − δ̃)/dt            where δ > 0, else 0; δ̃ as c̃ in ``springs``
+    E = dt² ∫ f dδ = dt² k [(1 − b δ̃) sᵉ⁺¹/(e + 1) + b sᵉ⁺²/(e + 2)] from s = max(0, δ̃ − 1/b) to δ,      b = a/dt
+
+With the velocity of the step the force hangs on δ alone, so it has an energy, what it dissipates included. It grows with δ: E is
+convex. Where the contact begins, and where the damping would pull (1 + a δ̇ = 0) and lets go, dE/dδ is continuous, with a kink.
+Data: k, e, a, q_min, q_max, as a joint stop has them.
+"""
+
+from __future__ import annotations
+
+from nexdyn.kernel import formula
+
+
+@formula
+def primitive(s, e, b, past):  # type: ignore[no-untyped-def]
+    """(1 − b δ̃) sᵉ⁺¹/(e + 1) + b sᵉ⁺²/(e + 2)."""
+    grown = s ** (e + 1.0)
+    return (1.0 - b * past) * grown / (e + 1.0) + b * grown * s / (e + 2.0)
+
+
+@formula
+def pressed(k, e, a, depth, past, dt):  # type: ignore[no-untyped-def]
+    """E, f and dt² df/dδ at the penetration `depth`."""
+    b = a / dt
+    least = max(0.0, past - 1.0 / b) if b > 0.0 else 0.0
+    if not (depth > least):
+        return 0.0, 0.0, 0.0
+    h, grip = dt * dt, 1.0 + b * (depth - past)
+    E = h * k * (primitive(depth, e, b, past) - primitive(least, e, b, past))
+    power = k * depth**e
+    return E, power * grip, h * (e * power / depth * grip + power * b)
+
+
+@formula
+def both_ends(data, i, c, past, dt):  # type: ignore[no-untyped-def]
+    """E, dE/dc, d²E/dc² of the stops below q_min and above q_max at c; data from i on."""
+    k, e, a = data[i], data[i + 1], data[i + 2]
+    E_low, f_low, K_low = pressed(k, e, a, data[i + 3] - c, data[i + 3] - past, dt)
+    E_high, f_high, K_high = pressed(k, e, a, c - data[i + 4], past - data[i + 4], dt)
+    return E_low + E_high, dt * dt * (f_high - f_low), K_low + K_high

@@ -1,0 +1,225 @@
+"""The x and λ of a step: minima of the energies while the multipliers are updated.
+
+As published (`fixed`): `updates` times, Newton's method to the minimum (20 steps at most), then λ ← λ + μ C. The factors of H
+serve as long as each step is a hundredth of the one before; so they mostly outlast an update, which changes λ but little.
+
+Adaptive: with every Newton step d the multipliers follow to what C will be to first order, λ⁺ = λ + μ (C + J d), so that
+
+    [ H   Jᵀ   ] [ d  ]      [ ∇E₀ + Jᵀ λ ]
+    [ J   −1/μ ] [ Δλ ]  = − [ C          ],      H = ∇²E₀ + Σ y C_qq
+
+is what is solved, with Δλ eliminated: Newton's method for the minimum on C = 0, at a cost that knows no constraints. A step
+is judged by E with the multipliers λ⁺ and a small penalty; by these dᵀ∇E = −dᵀ H d − μ |C|² < 0 where C + J d = 0. A
+large penalty would follow the curved C = 0 in tiny steps. x and λ start from the last step. It ends when |C + J d| = |Δλ|/μ
+and what is left of x are small; where |C + J d| does not fall to a quarter, μ grows tenfold.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nexdyn.generic import defines, generic
+from nexdyn.kernel import formula
+from nexdyn.potential.contact import take_pressure
+from nexdyn.potential.joints import along_row
+from nexdyn.potential.minimum import (
+    FLATTER,
+    OK,
+    direction,
+    evaluate,
+    factor_hessian,
+    go,
+    keep_start,
+    largest,
+    low_enough,
+    slope_along,
+    world_gravity,
+)
+from nexdyn.potential.tables import COUNT, FIRST, INERTIA, MASS
+from nexdyn.spatial.algebra import Vec3
+from nexdyn.spatial.table import MotionRows, Sym3Rows
+
+NOT_CLOSED, NOT_CONVERGED, NOT_FINITE, LOAD_FAILED = 2, 3, 4, 5
+STRAIGHT = 4
+"""The place in `run` of whether x̂ + 2 (x − x̂)ₙ − (x − x̂)ₙ₋₁ and 2 λₙ − λₙ₋₁ are where to start from."""
+NEWTON_LIMIT = 20
+HALVINGS = 30
+LARGE = 1e300
+JUDGING = 100.0
+"""μ of the E by which adaptive steps are judged, as a multiple of the masses that rows move."""
+KEEP = 0.01
+"""What a step must be of the one before for its factors to serve the next as well."""
+FALL = 0.25
+"""What |C| must fall to in an update, or μ grows."""
+MOST_UPDATES = 60
+SMALL = 1e-11
+"""Part of the step's own acceleration to which x is determined."""
+MINIMUM = 1e-9
+"""The same for the published loop, where the gradient tells it."""
+FEW = 1e-15
+"""What rounding leaves of a rotation, or of a displacement beside the size of bodies."""
+CLOSED = 1e-10
+"""|C| at which a constraint counts as met [m, rad]; less for mechanisms below 1 m."""
+STIFFEST = 1e12
+"""Most that μ grows to, as a multiple of the masses that a row moves."""
+ASUNDER = 0.2
+"""|C| in sizes of the mechanism at which the published loop, which asks for none, has lost its joints if they still open."""
+
+solve = generic(
+    "solve",
+    "The minimum of a step, adaptive where `updates` is None. Returns (status, body or load, Newton steps, largest |C|).",
+)
+
+
+@formula
+def scales(model, work, dt):  # type: ignore[no-untyped-def]
+    """(for θ, for δ): what the step's accelerations move, beside which errors of x are small; rounding is no error."""
+    w = v = 0.0
+    x, free, g = MotionRows(work.x, 0), MotionRows(work.free, 0), world_gravity(model)
+    for i in range(1, len(model.mass)):
+        d = x[i] - free[i]
+        w, v = max(w, d.w @ d.w), max(v, d.v @ d.v)
+    v = max(v**0.5, dt * dt * (g @ g) ** 0.5, FEW / SMALL * model.reach)
+    return max(w**0.5, v / model.length, FEW / SMALL), v
+
+
+@formula
+def search(model, lam, mu, t, dt, work, E_start, slope):  # type: ignore[no-untyped-def]
+    """x ← start + α d with the first α = 1, ½, … that brings a decrease; returns E there, its doubt, the load that failed, α."""
+    E, doubt, failed, alpha = E_start, 0.0, -1, 1.0
+    for _ in range(HALVINGS):
+        go(work, alpha)
+        E, doubt, guessed, failed = evaluate(model, lam, mu, t, dt, work)
+        if failed >= 0 or low_enough(E, E_start, alpha, slope, doubt):
+            break
+        if guessed and abs(slope_along(work)) <= FLATTER * abs(slope):
+            break
+        alpha *= 0.5
+    return E, doubt, failed, alpha
+
+
+@formula
+def follow(model, state, work):  # type: ignore[no-untyped-def]
+    """Δλ = μ (C + J d) in work.change. Returns the largest |C + J d|, Σ Δλ C and Σ Δλ J d."""
+    mu, C, groups = state.mu, work.C, model.groups
+    gap = raised = along = 0.0
+    for i in range(len(groups)):
+        for r in range(groups[i, FIRST], groups[i, FIRST] + groups[i, COUNT]):
+            c = along_row(model, i, r, work.J, work.step)
+            left = C[r] + c
+            change = mu[r] * left
+            work.change[r] = change
+            raised += change * C[r]
+            along += change * c
+            if not (abs(left) <= gap):
+                gap = abs(left)
+    return gap, raised, along
+
+
+@formula
+def stiffen(state):  # type: ignore[no-untyped-def]
+    """μ ← 10 μ of all rows, as long as they are not the stiffest."""
+    if state.run[0] < STIFFEST:
+        state.run[0] *= 10.0
+        for r in range(len(state.mu)):
+            state.mu[r] *= 10.0
+
+
+@formula
+def at_minimum(model, work, for_turn, for_shift):  # type: ignore[no-untyped-def]
+    """Whether the gradient is what an error MINIMUM of x leaves."""
+    g, I = work.gradient, Sym3Rows(model.mass, INERTIA)
+    for i in range(1, len(model.mass)):
+        n, f = Vec3(g[i - 1, 0], g[i - 1, 1], g[i - 1, 2]), Vec3(g[i - 1, 3], g[i - 1, 4], g[i - 1, 5])
+        least = max(min(I[i].xx, I[i].yy, I[i].zz), model.spare[i])
+        if not (
+            f @ f <= (MINIMUM * for_shift * model.mass[i, MASS]) ** 2 and n @ n <= (MINIMUM * for_turn * least) ** 2
+        ):
+            return False
+    return True
+
+
+@defines(solve)
+def _(updates: None, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
+    lam, mu, weight, closed = state.lam, state.mu, work.weight, CLOSED * min(1.0, model.reach)
+    for r in range(len(mu)):
+        weight[r] = mu[r] * (JUDGING / state.run[0])
+        last = lam[r]
+        if state.run[STRAIGHT] > 0.0:
+            lam[r] += last - state.lam_before[r]
+        state.lam_before[r] = last
+    E, doubt, _, failed = evaluate(model, lam, weight, t, dt, work)
+    gap_before, error_before, alpha = LARGE, LARGE, 1.0
+    for steps in range(1, MOST_UPDATES + 1):
+        if take_pressure(model, model.contacts, dt, work, alpha < 1.0):
+            E, doubt, _, failed = evaluate(model, lam, weight, t, dt, work)
+        if failed >= 0:
+            return LOAD_FAILED, failed, steps, gap_before
+        gap = raised = slope = 0.0
+        for attempt in range(2):
+            status, body = factor_hessian(model, lam, weight, mu, t, dt, work, attempt == 0)
+            if status != OK:
+                return status, body, steps, gap_before
+            down = direction(model, weight, mu, work)
+            gap, raised, along = follow(model, state, work)
+            slope = down + along
+            if not (slope > doubt):
+                break  # otherwise with squares only, which lead down
+        for r in range(len(lam)):
+            lam[r] += work.change[r]
+        keep_start(work)
+        for_turn, for_shift = scales(model, work, dt)
+        error = max(largest(work.step, 0) / for_turn, largest(work.step, 3) / for_shift)
+        if not (error < LARGE and gap < LARGE):
+            return NOT_FINITE, 0, steps, gap
+        # what the next step would be, by how much this one is shorter than the one before
+        rate = min(1.0, error / error_before) if error_before < LARGE else 1.0
+        if gap <= closed and error * rate <= SMALL:
+            go(work, 1.0)
+            return OK, 0, steps, gap
+        E, doubt, failed, alpha = search(model, lam, weight, t, dt, work, E + raised, slope)
+        if gap > FALL * gap_before and gap > closed:
+            stiffen(state)
+        gap_before, error_before = gap, error if alpha == 1.0 else LARGE
+    return NOT_CLOSED if gap_before > closed else NOT_CONVERGED, 0, MOST_UPDATES, gap_before
+
+
+@defines(solve)
+def _(updates: Any, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
+    lam, mu, C = state.lam, state.mu, work.C
+    steps, gap, kept = 0, 0.0, False
+    for _ in range(updates):
+        E, doubt, _, failed = evaluate(model, lam, mu, t, dt, work)
+        size_before, alpha = LARGE, 1.0
+        for _ in range(NEWTON_LIMIT):
+            if take_pressure(model, model.contacts, dt, work, alpha < 1.0):
+                E, doubt, _, failed = evaluate(model, lam, mu, t, dt, work)
+            if failed >= 0:
+                return LOAD_FAILED, failed, steps, gap
+            for_turn, for_shift = scales(model, work, dt)
+            if at_minimum(model, work, for_turn, for_shift):
+                break
+            if not kept:
+                status, body = factor_hessian(model, lam, mu, mu, t, dt, work, updates > 0)
+                if status != OK:
+                    return status, body, steps, gap
+            slope = direction(model, mu, mu, work)
+            steps += 1
+            turn, shift = largest(work.step, 0), largest(work.step, 3)
+            if not (turn < LARGE and shift < LARGE):
+                return NOT_FINITE, 0, steps, gap
+            keep_start(work)
+            E, doubt, failed, alpha = search(model, lam, mu, t, dt, work, E, slope)
+            if -slope <= doubt:
+                break  # no further by what E can tell
+            size = max(turn / for_turn, shift / for_shift)
+            kept = alpha == 1.0 and size <= KEEP * size_before
+            size_before = size
+        gap = 0.0
+        for r in range(len(lam)):
+            lam[r] += mu[r] * C[r]
+            if not (abs(C[r]) <= gap):
+                gap = abs(C[r])
+    if gap > ASUNDER * model.length and gap > state.run[3]:
+        return NOT_CLOSED, 0, steps, gap
+    return OK, 0, steps, gap

@@ -1,0 +1,77 @@
+"""nx.ImplicitEuler: the wrench −Cqᵀ λ/dt² of every joint, and the efforts of couplings and drivers, beside HHT-α as dt → 0."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import systems
+
+import nexdyn as nx
+from nexdyn.joints import JOINTS
+
+WITH_NUMBERS = {
+    "point_on_curve", "point_on_surface", "user_constraint", "rolling_disk", "rolling_sphere", "knife_edge", "velocity_constraint",
+}  # fmt: skip
+"""Joints whose rows read numbers of their own: curves, surfaces, functions (``test_implicit_euler_limits``), or hold velocities."""
+KINDS = [kind for kind in JOINTS if JOINTS[kind].rows and kind not in WITH_NUMBERS]
+
+
+def all_joints() -> nx.System:
+    """For every joint a tilted pendulum that carries a body by it; gears, a rack and a driver beside."""
+    rng = np.random.default_rng(11)
+    system = nx.System("all joints", gravity=(1.0, -9.81, 2.0))
+    for i, kind in enumerate(KINDS):
+        away = np.array([0.0, 0.0, 3.0 * i])
+        a = system.add_body(f"a {kind}", position=away + np.array([0.4, 0, 0]), **systems.solid(rng))
+        b = system.add_body(f"b {kind}", position=away + np.array([1.0, 0.1, 0.2]), **systems.solid(rng))
+        system.add_joint(nx.Revolute(f"hinge {kind}", "ground", a, at=away, axis=(0.1, 0.2, 1)))
+        where = {"at": away + np.array([0.7, 0, 0]), "axis": systems.unit(rng, 3), "reference": systems.unit(rng, 3)}
+        if kind == "rod":
+            where = {"anchor_a": (0.3, 0.1, 0), "anchor_b": (-0.2, 0, 0.1)}
+        elif kind == "perpendicular":
+            axis = systems.unit(rng, 3)
+            where = {"axis_a": axis, "axis_b": np.cross(axis, systems.unit(rng, 3))}
+        elif kind == "helical":
+            where["pitch"] = 0.2
+        system.add_joint(JOINTS[kind](kind, a, b, **where))
+    for i, cls in enumerate((nx.Revolute, nx.Revolute, nx.Prismatic, nx.Cylindrical)):
+        at = (0.0, 3.0 + i, 0.0)
+        body = system.add_body(f"wheel{i}", position=(0.2, 3.0 + i, 0.0), **systems.solid(rng))
+        system.add_joint(cls(f"axle{i}", "ground", body, at=at, axis=(1, 0, 1) if i == 2 else (0, 0.1, 1)))
+    system.add_coupling(nx.Gear("gear", "axle0", "axle1", ratio=-2.0))
+    system.add_coupling(nx.RackAndPinion("rack", "axle1", "axle2", radius=0.3))
+    system.add_coupling(nx.Coupling("screw", {("axle3", 0): 0.1, ("axle3", 1): 1.0}))
+    system.add_driver(nx.Driver("motor", f"hinge {KINDS[0]}", nx.Harmonic(0.2, 3.0)))
+    return system
+
+
+def loads(result: nx.Result) -> dict[str, np.ndarray]:
+    """What every joint, coupling and driver carries at the end."""
+    found = {name: result.reaction(name).values[-1] for name in result.system.joints}
+    return found | {
+        name: result.effort(name).values[-1:] for name in [*result.system.couplings, *result.system.drivers]
+    }
+
+
+@pytest.mark.parametrize(
+    ("bdf2", "order", "dts", "off"), [(False, 1, (1e-3, 5e-4), 2e-2), (True, 2, (2e-3, 1e-3), 2e-4)]
+)
+def test_every_joint_carries_what_it_carries_in_absolute_coordinates(
+    bdf2: bool, order: int, dts: tuple[float, float], off: float
+) -> None:
+    system = all_joints()
+    exact = loads(nx.simulate(system, 0.2, nx.HHT(dt=2e-4, alpha=0.0), output_every=10**9))
+    error = {name: [] for name in exact}
+    for dt in dts:
+        found = loads(nx.simulate(system, 0.2, nx.ImplicitEuler(dt, bdf2=bdf2), output_every=10**9))
+        for name, expected in exact.items():
+            error[name].append(float(np.abs(found[name] - expected).max() / max(1.0, np.abs(expected).max())))
+    carried = [name for name, load in exact.items() if np.abs(load).max() > 1e-3]
+    assert set(KINDS) | {"gear", "rack", "screw", "motor"} <= set(carried)
+    for name in carried:
+        coarse, fine = error[name]
+        assert fine < off, name
+        if fine > 20 * off / 1e4:  # else what the reference leaves
+            assert math.log2(coarse / fine) == pytest.approx(order, abs=0.3), (name, coarse, fine)
