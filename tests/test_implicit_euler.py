@@ -16,6 +16,7 @@ from test_cli_process import call
 import nexdyn as nx
 from nexdyn.analysis.potential_simulation import PotentialSimulation
 from nexdyn.joints import JOINTS
+from nexdyn.problems.four_bars import four_bars
 
 CLOSED = 1e-9
 PUBLISHED = {"mu": 1000.0, "updates": 10}
@@ -196,6 +197,15 @@ def test_redundant_rows_do_no_harm(build) -> None:
         assert found.recording.violation.max() < CLOSED
 
 
+def test_two_four_bars_pass_the_flat_pose_on_their_branch() -> None:
+    """A02: at 0.71 s one degree of freedom becomes three, and rounding of C moves the bodies by more than the rest of a step."""
+    run = nx.simulate(four_bars(), 1.0, nx.ImplicitEuler(1e-3, bdf2=True))
+    tip = np.hstack([run.position("B0").values[-1, :2], run.velocity("B0").values[-1, :2]])
+    np.testing.assert_allclose(tip, (-0.1950203019, -0.9807992057, -6.6766780369, 1.3275783252), rtol=0, atol=1e-3)
+    apart = run.position("standing2").values - run.position("standing0").values
+    assert np.abs(apart - (2, 0, 0)).max() < 1e-8
+
+
 def test_springs_dampers_friction_and_loads_act_as_in_minimal_coordinates() -> None:
     system = nx.System("loaded", gravity=(0, -9.81, 0))
     a = system.add_body("a", mass=1.0, inertia=(0.1, 0.2, 0.3), position=(0.5, 0, 0))
@@ -238,6 +248,18 @@ def test_a_run_in_pieces_is_the_run_with_bdf2_too() -> None:
     for _ in range(12):
         pieces._march(0.01, 1, 0, lambda: None)
     np.testing.assert_array_equal(pieces._motion.q, whole._motion.q)
+
+
+@pytest.mark.parametrize("softer", [1e-10, 1e-14])
+def test_a_penalty_that_is_too_soft_grows_until_the_joints_close(softer: float) -> None:
+    stiff, soft = (PotentialSimulation(double_pendulum(), nx.ImplicitEuler(0.01)) for _ in range(2))
+    soft._motion.mu[:] *= softer
+    soft._motion.run[0] *= softer
+    start = soft._motion.mu.copy()
+    for run in (stiff, soft):
+        run._march(0.01, 5, 0, lambda: None)
+    assert (soft._motion.mu >= 99 * start).all() and soft._motion.run[3] < CLOSED
+    np.testing.assert_allclose(soft._motion.q, stiff._motion.q, rtol=0, atol=1e-12)
 
 
 def test_a_run_goes_on_from_a_result() -> None:

@@ -55,23 +55,23 @@ def loads(result: nx.Result) -> dict[str, np.ndarray]:
     }
 
 
-@pytest.mark.parametrize(
-    ("bdf2", "order", "dts", "off"), [(False, 1, (1e-3, 5e-4), 2e-2), (True, 2, (2e-3, 1e-3), 2e-4)]
-)
-def test_every_joint_carries_what_it_carries_in_absolute_coordinates(
-    bdf2: bool, order: int, dts: tuple[float, float], off: float
-) -> None:
+def beside(found: dict[str, np.ndarray], exact: dict[str, np.ndarray]) -> dict[str, float]:
+    """The largest difference of each load, beside its size."""
+    return {k: float(np.abs(found[k] - x).max() / max(1.0, np.abs(x).max())) for k, x in exact.items()}
+
+
+def test_every_joint_carries_what_it_carries_in_absolute_coordinates_in_the_order_of_the_method() -> None:
     system = all_joints()
-    exact = loads(nx.simulate(system, 0.2, nx.HHT(dt=2e-4, alpha=0.0), output_every=10**9))
-    error = {name: [] for name in exact}
-    for dt in dts:
-        found = loads(nx.simulate(system, 0.2, nx.ImplicitEuler(dt, bdf2=bdf2), output_every=10**9))
-        for name, expected in exact.items():
-            error[name].append(float(np.abs(found[name] - expected).max() / max(1.0, np.abs(expected).max())))
+    coarse, exact = (loads(nx.simulate(system, 0.1, nx.HHT(dt=dt), output_every=10**9)) for dt in (4e-4, 2e-4))
+    doubt = beside(coarse, exact)
     carried = [name for name, load in exact.items() if np.abs(load).max() > 1e-3]
     assert set(KINDS) | {"gear", "rack", "screw", "motor"} <= set(carried)
-    for name in carried:
-        coarse, fine = error[name]
-        assert fine < off, name
-        if fine > 20 * off / 1e4:  # else what the reference leaves
-            assert math.log2(coarse / fine) == pytest.approx(order, abs=0.3), (name, coarse, fine)
+    for bdf2, order, off in ((False, 1, 0.1), (True, 2, 2e-3)):
+        runs = (nx.simulate(system, 0.1, nx.ImplicitEuler(dt, bdf2=bdf2), output_every=10**9) for dt in (2e-3, 1e-3))
+        before, after = (beside(loads(run), exact) for run in runs)
+        seen = [name for name in carried if after[name] > 10 * doubt[name] + 1e-7]
+        assert len(seen) > len(carried) // 2
+        for name in carried:
+            assert after[name] < off + doubt[name], name
+        for name in seen:
+            assert math.log2(before[name] / after[name]) == pytest.approx(order, abs=0.3), name

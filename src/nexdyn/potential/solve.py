@@ -54,6 +54,9 @@ FALL = 0.25
 MOST_UPDATES = 60
 SMALL = 1e-11
 """Part of the step's own acceleration to which x is determined."""
+ROUGH, SHRINKS = 1e-6, 0.5
+"""Below this part of it, a step that is no longer shorter than this part of the one before is what rounding of C leaves: near
+singular poses, where rows all but repeat each other, it moves x by more than SMALL."""
 MINIMUM = 1e-9
 """The same for the published loop, where the gradient tells it."""
 FEW = 1e-15
@@ -174,7 +177,8 @@ def _(updates: None, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
             return NOT_FINITE, 0, steps, gap
         # what the next step would be, by how much this one is shorter than the one before
         rate = min(1.0, error / error_before) if error_before < LARGE else 1.0
-        if gap <= closed and error * rate <= SMALL:
+        rounding = error <= ROUGH and error > SHRINKS * error_before
+        if gap <= closed and (error * rate <= SMALL or rounding):
             go(work, 1.0)
             return OK, 0, steps, gap
         E, doubt, failed, alpha = search(model, lam, weight, t, dt, work, E + raised, slope)
