@@ -40,3 +40,13 @@ def both_ends(data, i, c, past, dt):  # type: ignore[no-untyped-def]
     E_low, f_low, K_low = pressed(k, e, a, data[i + 3] - c, data[i + 3] - past, dt)
     E_high, f_high, K_high = pressed(k, e, a, c - data[i + 4], past - data[i + 4], dt)
     return E_low + E_high, dt * dt * (f_high - f_low), K_low + K_high
+
+
+@formula
+def cancelled(data, i, c, past, dt):  # type: ignore[no-untyped-def]
+    """The size of the terms that cancel in E: with b δ̃ ≫ 1 it is small beside them."""
+    k, e, b = data[i], data[i + 1], data[i + 2] / dt
+    low, high = max(0.0, data[i + 3] - c), max(0.0, c - data[i + 4])
+    at = abs(data[i + 3] - past) if low > 0.0 else abs(past - data[i + 4])
+    depth = max(low, high)
+    return dt * dt * k * (1.0 + b * at) * depth ** (e + 1.0) if depth > 0.0 else 0.0

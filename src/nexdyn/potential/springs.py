@@ -28,7 +28,7 @@ from nexdyn.kernel import formula
 from nexdyn.model.time_kernels import time_value
 from nexdyn.potential.blocks import add_outer, add_second_entry
 from nexdyn.potential.pairs import pair_at, put_rows
-from nexdyn.potential.penetration import both_ends
+from nexdyn.potential.penetration import both_ends, cancelled
 from nexdyn.potential.tables import (
     ACTUATED,
     EFFORT,
@@ -174,6 +174,8 @@ def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
         F[b] = F[b] + Force(slope * g.w_b, slope * g.v_b)
         E += energy
         size += abs(energy) + abs(slope * c)
+        if index[e, SPRING_LAW] == STOP:
+            size += cancelled(springs.data, index[e, SPRING_DATA] + 4, c, past[e, 0], dt)
         if index[e, SPRING_LAW] == ACTUATED or index[e, SPRING_LAW] == USER:
             guessed += abs(slope * (c - past[e, 0]))
     return E, size, guessed
