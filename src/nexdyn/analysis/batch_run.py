@@ -21,6 +21,7 @@ from nexdyn.forces.tables import ForceTables
 from nexdyn.integrate.methods import FixedStep, SemiImplicitEuler
 from nexdyn.integrate.problem import OK
 from nexdyn.integrate.tableaus import EULER
+from nexdyn.kernel import shared
 from nexdyn.model.callbacks import failure
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable
 from nexdyn.tree import tables
@@ -33,7 +34,7 @@ from nexdyn.tree.tree import Tree
 
 SLICE = 0.05
 """Seconds that the compiled loop runs between two looks at whether to stop."""
-ROOM = 2**18
+ROOM = 2**13
 """Numbers of a lane that one slice records at most."""
 LENGTH = 6
 """Among the data of a contact: of a capsule, 0 of a sphere, which touches once."""
@@ -160,6 +161,15 @@ def packs_of(members: list[Member], dynamics: Any) -> Iterator[list[Member]]:
             yield group[first : first + LANES]
 
 
+@shared
+def untwine(room, count, first, rows):  # type: ignore[no-untyped-def]
+    """rows (members, …, width) from row `first` on ← `count` rows of room (…, 1 + width, LANES), without their times."""
+    for r in range(count):
+        for s in range(len(rows)):
+            for k in range(rows.shape[2]):
+                rows[s, first + r, k] = room[r, 1 + k, s]
+
+
 # --- the march --------------------------------------------------------------------------------------------------------
 
 
@@ -243,7 +253,7 @@ class LaneRun:
         failed = np.full((LANES, 2), NEVER, dtype=np.int64)
 
         def keep(first: int, count: int) -> None:
-            rows[:, first : first + count] = np.moveaxis(room.data[:count, 1:, : len(pack)], 2, 0)
+            untwine(room.data, count, first, rows)
 
         scheme = tableau.A, tableau.b, tableau.c, SEMI_IMPLICIT if isinstance(method, SemiImplicitEuler) else EXPLICIT
         done, count, row = 0, 16, 0
