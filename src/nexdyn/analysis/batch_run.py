@@ -176,9 +176,13 @@ def untwine(room, count, first, rows):  # type: ignore[no-untyped-def]
 class LaneRun:
     """Marches packs of members by a method of constant step over one grid of times."""
 
-    def __init__(self, method: FixedStep, dynamics: Any, grid: Grid, own_tables: bool) -> None:
-        """own_tables: members have trees of their own. Which code runs hangs on that alone, not on how many there are."""
+    def __init__(self, method: FixedStep, dynamics: Any, grid: Grid, own_tables: bool, into: Array | None) -> None:
+        """own_tables: members have trees of their own. Which code runs hangs on that alone, not on how many there are.
+
+        into (all members, rows, nq + 2 nv): NaN at first; packs of neighbours record there, others into rows of their own.
+        """
         self.method, self.dynamics, self.grid, self.own_tables = method, dynamics, grid, own_tables
+        self.into = into
         self._stop = threading.Event()
         self._took: dict[int, int] = {}
         self._spare: dict[int, list[TreeProblem]] = {}
@@ -236,6 +240,12 @@ class LaneRun:
             problem.base.data[:, 0, s] = member.q
         return problem
 
+    def _rows(self, pack: list[Member], count: int, width: int) -> Array:
+        first = pack[0].number
+        if self.into is not None and pack[-1].number == first + len(pack) - 1:  # numbers rise
+            return self.into[first : first + len(pack)]
+        return np.full((len(pack), count, width), np.nan)
+
     def _march(self, pack: list[Member], number: int) -> Done:
         grid, method, tree = self.grid, self.method, pack[0].tree
         n, nq = tree.nv, tree.nq
@@ -247,7 +257,7 @@ class LaneRun:
         y.data[n:] = np.array([member.v for member in filled]).T[:, None]
         inputs = aligned(LaneTable.of(np.array([member.inputs for member in filled])))
         width, times = 1 + nq + 2 * n, grid.times
-        rows = np.full((len(pack), len(times), width - 1), np.nan)
+        rows = self._rows(pack, len(times), width - 1)
         room = LaneTable(lane_zeros((max(1, min(grid.kept + 1, ROOM // width)), width, LANES)), 0)
         reasons = self._start(problem, pack, y, K, inputs, room)
         failed = np.full((LANES, 2), NEVER, dtype=np.int64)

@@ -132,9 +132,12 @@ class _BatchRun:
             nonlocal steps
             self.failures |= done.failures
             steps = max(steps, done.steps)
-            rows[[member.number for member in done.members]] = done.rows
+            if done.rows.base is not rows:
+                rows[[member.number for member in done.members]] = done.rows
 
-        run = LaneRun(self.method, self.dynamics, grid, self.read.has_parameters)
+        run = LaneRun(
+            self.method, self.dynamics, grid, self.read.has_parameters, rows if isinstance(rows, np.ndarray) else None
+        )
         began = time.perf_counter()
         status, message = "finished", ""
         with interrupts_wait() as check:
