@@ -135,10 +135,23 @@ def written_twice() -> nx.System:
 LOOP_KINDS = (nx.Revolute, nx.Prismatic, nx.Spherical, nx.Universal, nx.Cylindrical, nx.Planar, nx.Fixed)
 
 
-def random_loops(rng: np.random.Generator, bodies: int, loops: int, turn: float, shift: float) -> tuple[nx.System, Any]:
+EVERY_KIND = (*LOOP_KINDS, nx.Helical, nx.Cartesian)
+CLOSERS = (nx.Spherical, nx.PointOnLine, nx.PointOnPlane, nx.Parallel, nx.Cylindrical)
+
+
+def random_loops(
+    rng: np.random.Generator,
+    bodies: int,
+    loops: int,
+    turn: float,
+    shift: float,
+    kinds: Any = LOOP_KINDS,
+    closers: Any = (nx.Spherical,),
+) -> tuple[nx.System, Any]:
     """A spatial mechanism that closes by construction, described with its bodies turned and moved out of their places.
 
-    Its joints are given by frames in the bodies. Returns it with the true poses {body: (position, quaternion)}."""
+    Its joints, of `kinds` in the tree and `closers` in the loops, are given by frames in the bodies. Returns it with the true
+    poses {body: (position, quaternion)}."""
     names = ["ground", *(f"b{i}" for i in range(bodies))]
     poses = {"ground": (np.zeros(3), np.array([1.0, 0, 0, 0]))}
     for name in names[1:]:
@@ -155,12 +168,13 @@ def random_loops(rng: np.random.Generator, bodies: int, loops: int, turn: float,
     edges = [(int(rng.integers(0, i + 1)), i + 1) for i in range(bodies)]
     edges += [tuple(sorted(rng.choice(bodies + 1, 2, replace=False))) for _ in range(loops)]
     for k, (a, b) in enumerate(edges):
-        kind = nx.Spherical if k >= bodies else LOOP_KINDS[int(rng.integers(len(LOOP_KINDS)))]
+        kind = closers[(k - bodies) % len(closers)] if k >= bodies else kinds[int(rng.integers(len(kinds)))]
         point, z, x = rng.normal(size=(3, 3))
         sides = {}
         for side, body in (("a", names[a]), ("b", names[b])):
             p, w = poses[body]
             R = rotation_matrix(w)
             sides |= {f"anchor_{side}": R.T @ (point - p), f"axis_{side}": R.T @ z, f"reference_{side}": R.T @ x}
-        system.add_joint(kind(f"j{k}", names[a], names[b], **sides))
+        pitch = {"pitch": rng.uniform(0.1, 0.5)} if kind is nx.Helical else {}
+        system.add_joint(kind(f"j{k}", names[a], names[b], **sides, **pitch))
     return system, poses

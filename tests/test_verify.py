@@ -11,6 +11,7 @@ import pytest
 
 import nexdyn as nx
 from nexdyn.cli import main
+from nexdyn.problems import bicycle
 from nexdyn.problems import verify as page
 from nexdyn.problems.problem import Outcome, Problem, Run
 from nexdyn.problems.verify import PROBLEMS
@@ -26,10 +27,25 @@ def test_every_problem_holds_under_every_formulation(problem: Problem, run: Run)
 
 
 def test_all_that_is_published_is_there_under_all_that_can_carry_it() -> None:
-    assert set(PROBLEMS) >= {"A01", "A02", "A03", "A04", "A05", "top", "tumbling", "points", "rods", "alm"}
+    published = {
+        "A01",
+        "A02",
+        "A03",
+        "A04",
+        "A05",
+        "top",
+        "tumbling",
+        "points",
+        "rods",
+        "alm",
+        "coin",
+        "bicycle",
+        "ride",
+    }
+    assert set(PROBLEMS) == published
     for problem in PROBLEMS.values():
         kinds = {run.formulation.split(",")[0] for run in problem.runs}
-        if problem.name != "alm":
+        if problem.name not in ("alm", "bicycle"):
             assert "absolute coordinates" in kinds
         if problem.name not in ("alm", "A02", "A04"):  # whose loops minimal coordinates do not follow that far
             assert "minimal coordinates" in kinds, problem.name
@@ -49,6 +65,14 @@ def test_a_wrong_number_is_found() -> None:
     worst = outcome.worst
     assert worst is not None and (worst.quantity, worst.t) == ("θ1", 0.5) and 2.0 < worst.share < 4.0
     assert wrong(problem, 0.3 * run.tolerance).check(run).holds
+
+
+def test_the_linear_bicycle_has_the_published_eigenvalues() -> None:
+    # the matrices of the page, from which the motion `ride` is compared with comes, and the eigenvalues are published both
+    found = np.linalg.eigvals(bicycle.linear(bicycle.SPEED))
+    re, im, capsize, caster = bicycle.BICYCLE.reference[bicycle.SPEED][:4]
+    for expected in (complex(re, im), complex(re, -im), capsize, caster):
+        assert np.abs(found - expected).min() < 1e-11
 
 
 def test_full_turns_of_an_angle_do_not_count_and_half_ones_do() -> None:

@@ -1,11 +1,13 @@
-"""The pictures of the modelling guide, drawn by NexDyn itself: `python docs/figures/draw.py` writes them beside this file.
+"""The pictures of the modelling guide, drawn by NexDyn itself: `python docs/figures/draw.py [NAME …]` writes them beside this file
+(all, or those named: revolute, rod, point_spring, functions).
 
 Every joint and every force at three moments of a motion that it allows or makes; every driver function over time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +23,15 @@ STAND, CHILD, AXIS = (0.72, 0.72, 0.75, 1.0), (0.12, 0.42, 0.75, 1.0), (0.13, 0.
 TILTED = (1.0, 0.0, -0.4)
 
 
-def stage(name: str, gravity: bool = False) -> tuple[nx.System, nx.Body]:
-    """A stand that is welded to the ground, with a green rod along the joint's axis z."""
+def stage(name: str, gravity: bool = False, shown: Iterable[nx.Shape] = ()) -> tuple[nx.System, nx.Body]:
+    """A stand that is welded to the ground, with a green rod along the joint's axis z, and what else is to be seen on it."""
     system = nx.System(name, gravity=(0, 0, -9.81 if gravity else 0))
     stand = system.add_body(
         "stand", mass=1.0, inertia=(0.1, 0.1, 0.1),
         shapes=[
             nx.Box((0.5, 0.5, 0.06), position=(0, 0, -0.23), color=STAND),
             nx.Cylinder(radius=0.012, length=0.9, position=(0, 0, 0.1), color=AXIS),
+            *shown,
         ],
     )  # fmt: skip
     system.add_joint(nx.Fixed("weld", system.ground, stand))
@@ -43,8 +46,8 @@ def add_child(
     return system.add_body(
         "child", mass=1.0, inertia=(0.02, 0.03, 0.03), position=at,
         shapes=[
-            nx.Box(size, position=shift, color=CHILD),
-            nx.Box((0.08, size[1] * 1.02, size[2] * 1.02), position=end, color=(0.95, 0.95, 0.95, 1.0)),
+            nx.Box((size[0] - 0.08, size[1], size[2]), position=shift - np.array([0.04, 0, 0]), color=CHILD),
+            nx.Box((0.08, size[1], size[2]), position=end, color=(0.95, 0.95, 0.95, 1.0)),
         ],
     )  # fmt: skip
 
@@ -84,6 +87,11 @@ def ball(system: nx.System, at: Any) -> nx.Body:
     )  # fmt: skip
 
 
+def dots(points: Any, radius: float = 0.012) -> list[nx.Shape]:
+    """A curve or a surface as what is strewn on it."""
+    return [nx.Sphere(radius, position=p, color=AXIS) for p in points]
+
+
 def point_on_line() -> nx.System:
     system, stand = stage("point_on_line")
     child = ball(system, (0, 0, 0.4))
@@ -117,14 +125,17 @@ def perpendicular() -> nx.System:
 
 
 def rod() -> nx.System:
-    system, stand = stage("rod", gravity=True)
+    system, stand = stage("rod", gravity=True, shown=dots([(0, 0, 0.5)], 0.04))
     child = ball(system, (0.35, 0.0, 0.5))
     system.add_joint(nx.Rod("joint", stand, child, anchor_a=(0, 0, 0.5), anchor_b=(0, 0, 0)))
     return system
 
 
 def point_on_curve() -> nx.System:
-    system, stand = stage("point_on_curve", gravity=True)
+    s = np.linspace(0, 4 * np.pi, 120)
+    system, stand = stage(
+        "point_on_curve", True, dots(np.stack([0.3 * np.cos(s), 0.3 * np.sin(s), 0.4 - 0.05 * s], axis=1))
+    )
     child = ball(system, (0.3, 0, 0.4))
     helix = nx.ExpressionCurve("=0.3*cos(s)", "=0.3*sin(s)", "=0.4-0.05*s", start=0, end="=4*pi")
     system.add_joint(nx.PointOnCurve("joint", stand, child, curve=helix))
@@ -132,7 +143,7 @@ def point_on_curve() -> nx.System:
 
 
 def point_on_surface() -> nx.System:
-    system, stand = stage("point_on_surface", gravity=True)
+    system, stand = stage("point_on_surface", True, [nx.Sphere(0.3, color=(0.8, 0.86, 0.8, 1.0))])
     child = ball(system, (0.3, 0.0, 0.2))
     system.add_joint(nx.PointOnSurface("joint", stand, child, surface=nx.SphereSurface(0.36)))
     return system
@@ -142,7 +153,8 @@ def user_constraint() -> nx.System:
     def wave(t: float, x: np.ndarray, R: np.ndarray) -> float:
         return float(x[2] - 0.1 * np.cos(6.0 * x[0]))
 
-    system, stand = stage("user_constraint", gravity=True)
+    wavy = [(x, y, 0.1 * np.cos(6.0 * x) - 0.06) for x in np.linspace(-0.2, 0.6, 33) for y in (-0.2, -0.1, 0.0)]
+    system, stand = stage("user_constraint", True, dots(wavy))
     child = ball(system, (0.1, -0.1, 0.1 * np.cos(0.6)))
     system.add_joint(nx.UserConstraint("joint", stand, child, wave))
     return system
@@ -157,26 +169,24 @@ CONSTRAINTS: dict[str, Callable[[], nx.System]] = {
 # --- forces ---------------------------------------------------------------------------------------------------------
 
 
-def pair(name: str, joint: str = "prismatic") -> tuple[nx.System, nx.Body]:
+def pair(name: str, joint: str = "prismatic", q0: float = 0.25) -> tuple[nx.System, nx.Body]:
     """A bar on a slide or a hinge, for a force to move."""
     system, stand = stage(name)
     child = add_child(system, at=(0, 0, 0.1))
     cls = {"prismatic": nx.Prismatic, "revolute": nx.Revolute}[joint]
-    system.add_joint(
-        cls("joint", stand, child, at=(0, 0, 0.1), axis=(0, 0, 1), q0=0.25 if joint == "prismatic" else 1.2)
-    )
+    system.add_joint(cls("joint", stand, child, at=(0, 0, 0.1), axis=(0, 0, 1), q0=q0))
     return system, child
 
 
 def applied_force() -> nx.System:
-    system, child = pair("applied_force", "revolute")
-    system.add_force(nx.AppliedForce("force", child, force=(0, 0.5, 0), at=(0.4, 0, 0)))
+    system, child = pair("applied_force", "revolute", -0.8)
+    system.add_force(nx.AppliedForce("force", child, force=(0, 1.2, 0), at=(0.4, 0, 0.1)))
     return system
 
 
 def joint_force() -> nx.System:
-    system, _ = pair("joint_force", "revolute")
-    system.add_force(nx.JointForce("force", "joint", "=0.15*sin(2*pi*t)"))
+    system, _ = pair("joint_force", "revolute", -0.8)
+    system.add_force(nx.JointForce("force", "joint", "=0.6*sin(2*pi*t)"))
     return system
 
 
@@ -187,7 +197,7 @@ def point_spring() -> nx.System:
 
 
 def torsion_spring() -> nx.System:
-    system, child = pair("torsion_spring", "revolute")
+    system, child = pair("torsion_spring", "revolute", 1.2)
     system.add_force(nx.TorsionSpring("force", "stand", child, stiffness=0.6))
     return system
 
@@ -196,8 +206,8 @@ def bushing() -> nx.System:
     system, _ = stage("bushing")
     child = add_child(system, at=(0.12, 0.1, 0.25))
     system.add_force(
-        nx.Bushing("force", "stand", child, anchor_b=(-0.12, -0.1, -0.25), stiffness=(15, 15, 15, 0.3, 0.3, 0.3),
-                   damping=(0.5, 0.5, 0.5, 0.01, 0.01, 0.01))
+        nx.Bushing("force", "stand", child, anchor_a=(0, 0, 0), anchor_b=(0, 0, 0), stiffness=(0.3, 0.3, 0.3, 15, 15, 15),
+                   damping=(0.01, 0.01, 0.01, 0.5, 0.5, 0.5))
     )  # fmt: skip
     return system
 
@@ -258,14 +268,20 @@ def drivers(path: Path) -> None:
 
 
 def main() -> None:
-    """Draw all."""
+    """Draw all, or what the command line names."""
+    named = set(sys.argv[1:])
     for kind in FREEDOMS:
-        strip(with_freedoms(kind), HERE / f"joint-{kind}.png")
+        if not named or kind in named:
+            strip(with_freedoms(kind), HERE / f"joint-{kind}.png")
     for kind, make in CONSTRAINTS.items():
-        strip(nx.simulate(make(), 0.6 if make().gravity[2] else 1.0, nx.HHT(dt=5e-3)), HERE / f"joint-{kind}.png")
+        if not named or kind in named:
+            t = {"user_constraint": 0.3, "point_on_curve": 1.6, "point_on_surface": 0.4, "rod": 0.6}.get(kind, 1.0)
+            strip(nx.simulate(make(), t, nx.HHT(dt=2e-2)), HERE / f"joint-{kind}.png")
     for kind, make in FORCES.items():
-        strip(nx.simulate(make(), 0.5, nx.RungeKutta4(2e-3)), HERE / f"force-{kind}.png")
-    drivers(HERE / "functions.svg")
+        if not named or kind in named:
+            strip(nx.simulate(make(), 0.5, nx.RungeKutta4(1e-2)), HERE / f"force-{kind}.png")
+    if not named or "functions" in named:
+        drivers(HERE / "functions.svg")
 
 
 if __name__ == "__main__":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +21,11 @@ from nexdyn.cli.options import OUTPUT, READING_PLAINLY, SAYING_PLAINLY, Reading,
 from nexdyn.cli.page import PAGE, PAGE_PLAINLY, Page, open_page
 from nexdyn.cli.prepare import Prepared, prepare
 from nexdyn.cli.progress import Bar, compilation_announced, progress_bar
-from nexdyn.errors import SolveError
+from nexdyn.errors import FileError, SolveError
 
 if TYPE_CHECKING:
+    from nexdyn.analysis.absolute_simulation import BodySimulation
+    from nexdyn.analysis.simulate import Simulation
     from nexdyn.results.result import Result
 
 NAME = "run"
@@ -40,6 +44,7 @@ Examples:
   nexdyn run scene.yaml --dt 1e-4 --output-every 100
   nexdyn run scene.yaml --out runs/a.nc --csv runs/a.csv
   nexdyn run a.nc --t-end 20 --out b.nc     go on from the end of a result
+  nexdyn run scene.yaml --save-every 10     a long run: should it be killed, ten seconds are lost
   nexdyn run scene.yaml --json | jq .energy_drift
   nexdyn run hinge-chain --view             watch it in the browser, then play it there
 
@@ -116,6 +121,10 @@ class Files:
 
     out: Annotated[Path | None, option("The result, netCDF; default NAME.nc in the current folder.", FILES)] = None
     csv: Annotated[Path | None, option("Also write a table, CSV.", FILES)] = None
+    save_every: Annotated[
+        float,
+        option("Write what is done so often during the run [s], so that a killed run leaves it; default 60.", FILES),
+    ] = 60.0
 
 
 def command(
@@ -148,7 +157,9 @@ def command(
             bar.stage("preparing")
             prepared = prepare(model, motion)
             viewer = open_page(prepared.simulation, page, None) if view else None
-            result, failure = moved(prepared, ctrl_c, bar, viewer.follow(prepared.simulation) if viewer else None)
+            watched: list[Callable[[float, float], None]] = [Keeper(prepared.simulation, out, files.save_every)]
+            watched += [viewer.follow(prepared.simulation)] if viewer else []
+            result, failure = moved(prepared, ctrl_c, bar, watched)
             if result is not None:
                 bar.stage("writing the result")
                 ctrl_c.pressed = False  # to lose it takes two more
@@ -178,16 +189,40 @@ def command(
     return DONE if summary["status"] == "finished" else INTERRUPTED
 
 
+class Keeper:
+    """Called as a run goes on, it writes what is done every so many seconds, in at most a twentieth of the time."""
+
+    def __init__(self, simulation: Simulation | BodySimulation, path: Path, every: float) -> None:
+        from nexdyn.analysis.events import has_events
+
+        self._simulation, self._path, self._every = simulation, path, every
+        # between events the simulation has the samples since the last one alone
+        self._due = math.inf if has_events(simulation.system) else time.monotonic() + every
+
+    def __call__(self, t: float, t_end: float) -> None:
+        began = time.monotonic()
+        if began < self._due or not 0.0 < t < t_end:
+            return
+        try:
+            self._simulation.result("interrupted", f"written at t = {t:g} s, as the run went on").save(self._path)
+        except FileError as error:
+            terminal.note(f"{error}; the run goes on")
+            self._due = math.inf
+            return
+        took = time.monotonic() - began
+        self._due = began + took + max(self._every, 20.0 * took)
+
+
 def moved(
-    run: Prepared, ctrl_c: terminal.CtrlC, bar: Bar, watch: Callable[[float, float], None] | None = None
+    run: Prepared, ctrl_c: terminal.CtrlC, bar: Bar, watched: Sequence[Callable[[float, float], None]] = ()
 ) -> tuple[Result | None, SolveError | None]:
-    """Simulate; what was reached comes back with the error that stopped it, if one did. `watch` is called as it goes."""
+    """Simulate; what was reached comes back with the error that stopped it, if one did. `watched` are called as it goes."""
     simulation, t_end, output_times = run
     t_start = simulation.t
 
     def progress(t: float, _: float) -> None:
         bar.at(t, t_start, t_end)
-        if watch is not None:
+        for watch in watched:
             watch(t, t_end)
         ctrl_c.gentle = True
         if ctrl_c.pressed and t < t_end:

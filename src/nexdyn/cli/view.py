@@ -135,7 +135,7 @@ def _run(model: Model, run: Prepared, ctrl_c: terminal.CtrlC, viewer: Any) -> tu
     with ExitStack() as during:
         during.enter_context(compilation_announced())
         bar = during.enter_context(progress_bar(model.name, show=True))
-        return moved(run, ctrl_c, bar, None if viewer is None else viewer.follow(run.simulation))
+        return moved(run, ctrl_c, bar, [] if viewer is None else [viewer.follow(run.simulation)])
 
 
 def _reached(result: Result) -> str:

@@ -38,7 +38,7 @@ class Table:
 
 
 def _quantity(problem: Problem, name: str, t: float) -> str:
-    return f"{name}({t:g} s) [{problem.quantities[name]}]"
+    return f"{name}({t:g} {problem.at}) [{problem.quantities[name]}]"
 
 
 def _row(outcome: Outcome, value: Value | None) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from nexdyn.errors import unknown
 from nexdyn.problems.andrews import A03
+from nexdyn.problems.bicycle import BICYCLE, RIDE
 from nexdyn.problems.bricard import A04
 from nexdyn.problems.double_pendulum import POINTS, RODS
 from nexdyn.problems.four_bars import A02
@@ -16,10 +17,14 @@ from nexdyn.problems.heavy_top import HEAVY_TOP
 from nexdyn.problems.implicit_euler import PUBLISHED
 from nexdyn.problems.pendulum import A01
 from nexdyn.problems.problem import Outcome, Problem
+from nexdyn.problems.rolling_coin import ROLLING_COIN
 from nexdyn.problems.table import Table
 from nexdyn.problems.tumbling import TUMBLING
 
-PROBLEMS = {p.name: p for p in (A01, A02, A03, A04, A05, HEAVY_TOP, TUMBLING, POINTS, RODS, PUBLISHED)}
+PROBLEMS = {
+    p.name: p
+    for p in (A01, A02, A03, A04, A05, HEAVY_TOP, TUMBLING, POINTS, RODS, PUBLISHED, ROLLING_COIN, BICYCLE, RIDE)
+}
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,7 @@ class Verification:
             "runs": [
                 {
                     "problem": o.problem.name, "title": o.problem.title, "source": o.problem.source,
-                    "formulation": o.run.formulation, "method": repr(o.run.method), "holds": o.holds,
+                    "formulation": o.run.formulation, "method": None if o.run.method is None else repr(o.run.method), "holds": o.holds,
                     "wall_time": o.wall_time, "failure": o.failure,
                     "values": [
                         {"quantity": v.quantity, "unit": v.unit, "t": v.t, "value": v.value, "reference": v.reference,
