@@ -388,9 +388,9 @@ def test_a_file_that_is_cut_short_is_refused_wherever_it_is_cut(written: Path, t
         assert any(reason in message for reason in ("is damaged or cut short", "is empty", "is no netCDF-4 file"))
 
 
-def test_bytes_turned_to_noise_never_give_more_than_a_file_error(
-    result: nx.Result, tmp_path: Path, rng: np.random.Generator
-) -> None:
+@pytest.mark.parametrize("first", range(0, NOISY, 500))
+def test_bytes_turned_to_noise_never_give_more_than_a_file_error(result: nx.Result, tmp_path: Path, first: int) -> None:
+    rng = np.random.default_rng(first)
     result.save(tmp_path / "run.nc", full=False)
     content = np.frombuffer((tmp_path / "run.nc").read_bytes(), dtype=np.uint8)
     code = """
@@ -403,19 +403,18 @@ def test_bytes_turned_to_noise_never_give_more_than_a_file_error(
             except nx.FileError:
                 pass
     """
-    for first in range(0, NOISY, 500):
-        paths = []
-        for k in range(first, min(first + 500, NOISY)):
-            noisy = content.copy()
-            at = rng.integers(8, min(len(noisy), 30_000), 20)
-            noisy[at] = rng.integers(0, 256, 20)
-            paths.append(tmp_path / f"noisy{k}.nc")
-            paths[-1].write_bytes(noisy.tobytes())
-        command = [sys.executable, "-c", textwrap.dedent(code), *map(str, paths)]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
-        assert run.returncode == 0, run.stderr[-2000:]
-        for path in paths:
-            path.unlink()
+    paths = []
+    for k in range(first, min(first + 500, NOISY)):
+        noisy = content.copy()
+        at = rng.integers(8, min(len(noisy), 30_000), 20)
+        noisy[at] = rng.integers(0, 256, 20)
+        paths.append(tmp_path / f"noisy{k}.nc")
+        paths[-1].write_bytes(noisy.tobytes())
+    command = [sys.executable, "-c", textwrap.dedent(code), *map(str, paths)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
+    assert run.returncode == 0, run.stderr[-2000:]
+    for path in paths:
+        path.unlink()
 
 
 def test_files_of_others_are_refused(tmp_path: Path) -> None:

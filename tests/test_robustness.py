@@ -21,7 +21,6 @@ import nexdyn as nx
 from nexdyn.analysis.simulate import simulation_of
 from nexdyn.joints import JOINTS
 from nexdyn.problems.double_pendulum import double_pendulum
-from nexdyn.problems.four_bars import four_bars
 from nexdyn.view.server import LOOPBACK, free_port
 
 RATE = int(os.environ.get("NEXDYN_RANDOM", "2"))
@@ -348,7 +347,7 @@ def listening(process: int | str = "self") -> set[tuple[str, str]]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "method", "drift"),
-    [(double_pendulum, nx.RungeKutta4(1e-4), 1e-6), (four_bars, nx.HHT(alpha=0.0, dt=1e-4), 1e-3)],
+    [(double_pendulum, nx.RungeKutta4(1e-4), 1e-6), (mechanisms.four_bar, nx.HHT(dt=1e-4), 1e-4)],
     ids=["chain", "closed loops"],
 )
 def test_a_million_steps_need_no_more_memory_than_a_few(make: Any, method: Any, drift: float) -> None:

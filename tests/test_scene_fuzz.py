@@ -22,7 +22,9 @@ from nexdyn.io.scene import dump_scene, read_scene_text
 from nexdyn.io.yaml_positions import read_yaml
 
 COUNT = int(os.environ.get("NEXDYN_FUZZ", "400"))
-"""Scenes a test; NEXDYN_FUZZ=100000 for a long run."""
+"""Scenes of each kind of mutation; NEXDYN_FUZZ=100000 for a long run."""
+CHUNK = 2000
+"""Scenes a test at most."""
 
 RICH = """
 gravity: [0, 0, =-g]
@@ -141,7 +143,7 @@ def as_yaml(value: Any) -> str:
 def read_or_refuse(text: str, kept: Path) -> bool:
     """Whether a scene is valid; one that is reads back. `kept` holds the text, for when something else happens."""
     kept.write_text(text, encoding="utf-8", errors="surrogatepass")
-    began = time.perf_counter()
+    began = time.process_time()  # others may use the machine
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NexDynWarning)
@@ -151,13 +153,15 @@ def read_or_refuse(text: str, kept: Path) -> bool:
         assert str(error)
         return False
     finally:
-        assert time.perf_counter() - began < 10.0
+        assert time.process_time() - began < 10.0
     assert to_dict(again.system) == to_dict(scene.system)
     return True
 
 
+@pytest.mark.parametrize("first", range(0, COUNT, CHUNK))
 @pytest.mark.parametrize("mutate", [mutated_text, lambda rng: as_yaml(mutated_data(rng))], ids=["text", "data"])
-def test_mutated_scenes_are_read_or_refused(mutate: Any, tmp_path: Path) -> None:
-    rng = random.Random(20240607)
-    valid = [read_or_refuse(mutate(rng), tmp_path / "scene.yaml") for _ in range(COUNT)]
+def test_mutated_scenes_are_read_or_refused(mutate: Any, first: int, tmp_path: Path) -> None:
+    rng = random.Random(20240607 + first)
+    count = min(CHUNK, COUNT - first)
+    valid = [read_or_refuse(mutate(rng), tmp_path / "scene.yaml") for _ in range(count)]
     assert 0.02 < sum(valid) / len(valid) < 0.98  # neither too wild nor too tame

@@ -267,6 +267,14 @@ def drivers(path: Path) -> None:
         save(draw(shown, "functions of time"), path)
 
 
+def comparison(path: Path) -> None:
+    """What `nexdyn compare double-pendulum --plot` draws."""
+    from nexdyn.cli.compare import suitable
+
+    system = nx.load("double-pendulum")
+    nx.compare(system, suitable(system), 1.0).plot(path)
+
+
 def main() -> None:
     """Draw all, or what the command line names."""
     named = set(sys.argv[1:])
@@ -280,8 +288,9 @@ def main() -> None:
     for kind, make in FORCES.items():
         if not named or kind in named:
             strip(nx.simulate(make(), 0.5, nx.RungeKutta4(1e-2)), HERE / f"force-{kind}.png")
-    if not named or "functions" in named:
-        drivers(HERE / "functions.svg")
+    for name, draw in (("functions", drivers), ("compare", comparison)):
+        if not named or name in named:
+            draw(HERE / f"{name}.svg")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -126,13 +126,13 @@ def compare(
 ) -> Comparison:
     """Run `system` under each of `methods` and compare what they find with what the first one finds.
 
-    times: when to compare [s]; by default eleven times from 0 to t_end. q0, v0: {joint: coordinates}, {joint: velocities}.
+    times: when to compare [s]; by default 51 times from 0 to t_end. q0, v0: {joint: coordinates}, {joint: velocities}.
     Raises InputError for no methods or a method that does not suit the system; SolveError of a run.
     """
     methods = list(methods)
     if not methods or not all(isinstance(method, Method) for method in methods):
         raise InputError(f"methods is {methods!r}; a list of methods is needed, like [nx.RungeKutta4(1e-3), nx.HHT()]")
-    at = compared_times(t_end, times)
+    at = compared_times(t_end, times, 51)
     report = assemble(system, q0=q0, v0=v0)
     results, walls = [], []
     for method in methods:
@@ -150,13 +150,20 @@ def compare(
     differences = {name: values.max(axis=1, initial=0.0) for name, values in series.items()}
     differences["wall_time"] = np.array(walls)
     differences["steps"] = np.array([result.recording.steps for result in results], dtype=float)
-    names = [repr(method) for method in methods]
+    names = [called(method) for method in methods]
     return Comparison(names, at, results, differences, series, apart, list(system.bodies))
 
 
-def compared_times(t_end: float, times: Any) -> np.ndarray:
-    """When motions are compared (N,) [s]; InputError for times that do not increase from 0 on."""
-    at = np.linspace(0.0, t_end, 11) if times is None else np.atleast_1d(np.asarray(times, dtype=float))
+def called(method: Method) -> str:
+    """A method by what differs from its defaults: HHT(dt=0.001)."""
+    values = [(field, getattr(method, field.name)) for field in fields(method)]  # type: ignore[arg-type]
+    given = [f"{field.name}={x!r}" for field, x in values if field.default is MISSING or x != field.default]
+    return f"{type(method).__name__}({', '.join(given)})"
+
+
+def compared_times(t_end: float, times: Any, count: int) -> np.ndarray:
+    """When motions are compared (N,) [s], `count` of them by default; InputError for times that do not increase from 0 on."""
+    at = np.linspace(0.0, t_end, count) if times is None else np.atleast_1d(np.asarray(times, dtype=float))
     if at.ndim != 1 or not at.size or not (np.diff(at) > 0.0).all() or at[0] < 0.0:
         raise InputError(f"times is {times!r}; times that increase from 0 s on are needed")
     return at

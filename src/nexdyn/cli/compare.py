@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NAME = "compare"
 EXAMPLES = """\
 Examples:
-  nexdyn compare double-pendulum                     precise, rk4, hht, index 1, implicit Euler
+  nexdyn compare double-pendulum                     one method of each formulation that carries it
   nexdyn compare four-bar projection hht:dt=1e-3     these; differences are from the first
   nexdyn compare hinge-chain dopri5:rtol=1e-12 rk4:dt=1e-2 --plot differences.png
   nexdyn compare hinge-chain --agree                 the step at which each agrees with the first
@@ -81,14 +81,21 @@ def command(
 
 
 def suitable(system: System) -> list[Method]:
-    """Methods that carry a system, the most precise first."""
+    """One of each formulation that carries a system, the most precise first."""
     from nexdyn.analysis.absolute_simulation import needs_bodies
-    from nexdyn.integrate.methods import HHT, Baumgarte, DormandPrince, Projection, RungeKutta4
+    from nexdyn.analysis.simulate import simulation_of
+    from nexdyn.integrate.methods import HHT, Baumgarte, DormandPrince, ImplicitEuler, Projection, RungeKutta4
 
-    bodies: list[Method] = [Projection(rtol=1e-10, atol=1e-12), Baumgarte(), HHT(dt=1e-3)]
-    if needs_bodies(system):
-        return bodies
-    return [DormandPrince(rtol=1e-12, atol=1e-13), RungeKutta4(1e-3), *bodies]
+    precise: Method = Projection(rtol=1e-10, atol=1e-12)
+    bodies: list[Method] = [Baumgarte(), HHT(dt=1e-3), ImplicitEuler(1e-3, bdf2=True)]
+    tree = [RungeKutta4(1e-3)]
+    first = [precise, *tree] if needs_bodies(system) else [DormandPrince(rtol=1e-12, atol=1e-13), *tree, precise]
+    carried = []
+    for method in (*first, *bodies):
+        with suppress(InputError):
+            simulation_of(system, method)
+            carried.append(method)
+    return carried
 
 
 def method_of(text: str) -> Method:
