@@ -236,18 +236,16 @@ def test_a_run_that_is_killed_leaves_what_it_had_written(tmp_path: Path) -> None
     rng = random.Random(7)
     command = "-m nexdyn run double-pendulum --t-end 1e6 --output-every 100 --save-every 0.05 --out run.nc"
     line, path = [sys.executable, *command.split()], tmp_path / "run.nc"
-    reached = 0.0
     for _ in range(3):
         with subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
-            before = path.stat().st_mtime_ns if reached else 0
+            before = path.stat().st_mtime_ns if path.exists() else 0
             while not path.exists() or path.stat().st_mtime_ns == before:
                 time.sleep(0.01)
                 assert run.poll() is None
             time.sleep(0.5 * rng.random())
             run.kill()
         result = nx.open_result(path)
-        reached = float(result.recording.t[-1])
-        assert result.status == "interrupted" and "as the run went on" in result.message and reached > 0.0
+        assert result.status == "interrupted" and "as the run went on" in result.message
         assert np.isfinite(result.recording.q).all() and (np.diff(result.recording.t) > 0.0).all()
 
 

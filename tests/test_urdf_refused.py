@@ -294,7 +294,7 @@ def test_mutated_files_raise_nothing_but_errors_of_nexdyn(seed: int) -> None:
             except FileError as error:
                 refused += 1
                 assert "\n" not in str(error)
-    assert loaded > 15 and refused > 15
+    assert loaded > 5 and refused > 15  # of 150; among a thousand seeds some are unlucky
 
 
 @pytest.mark.parametrize("seed", range(max(4, FUZZ // 100)))
