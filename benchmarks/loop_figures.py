@@ -35,7 +35,7 @@ def violation(alpha: float, t_end: float = 1.5, dt: float = 2e-3) -> tuple[np.nd
 
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
-    figure, (left, right) = plotting().subplots(1, 2, figsize=(9, 3.6))
+    figure, (left, right) = plotting().subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     for name, alpha in REGIMES.items():
         t, C = violation(alpha)
         left.plot(t, 1e3 * C, label=name)
@@ -44,8 +44,8 @@ def main() -> None:
     for name, how in (("none", None), ("Baumgarte, α = β = 1/dt", "baumgarte"), ("projection", "projection")):
         result = nx.simulate(nx.load("four-bar"), 20.0, nx.RungeKutta4(0.01), loops=nx.Loops(how), output_every=10)
         right.semilogy(result.recording.t[1:], np.maximum(result.recording.violation[1:], 1e-17), label=name)
-    right.set(xlabel="t [s]", ylabel="|C|, in parts of the mechanism", title="RK4, dt = 10 ms")
-    right.legend(fontsize=8)
+    right.set(xlabel="t [s]", ylabel="|C|, in parts of the mechanism", title="RK4, dt = 10 ms", ylim=(1e-18, 1e3))
+    right.legend(fontsize=8, loc="upper right")
     save(figure, folder, "loop-stabilisation")
 
 

@@ -183,11 +183,10 @@ def test_a_run_goes_on_from_a_result_with_the_states_of_its_forces(tmp_path: Pat
         nx.simulate(other, 1.0, initial=half)
 
 
-@pytest.mark.parametrize("method", [nx.HHT(dt=1e-3), nx.ImplicitEuler(1e-3)], ids=lambda m: m.name)
-def test_methods_that_carry_no_states_of_forces_say_so(method: Any) -> None:
+def test_a_method_that_carries_no_states_of_forces_says_so() -> None:
     system = wheel(nx.TorqueActuator("motor", "axle", time_constant=0.1))
-    with pytest.raises(nx.InputError, match="force 'motor' has states of its own"):
-        nx.simulate(system, 0.1, method)
+    with pytest.raises(nx.InputError, match="force 'motor' has states of its own, which ImplicitEuler does not carry"):
+        nx.simulate(system, 0.1, nx.ImplicitEuler(1e-3))
 
 
 @pytest.mark.parametrize(

@@ -265,19 +265,27 @@ def test_a_driver_is_a_row_that_holds_its_joint() -> None:
     assert_allclose(undriven.dynamics(q, v, tau).a, a, atol=1e-8)
 
 
-def test_efforts_that_a_cut_joint_cannot_have_are_refused() -> None:
+def geared_four_bar(*with_armature: str) -> nx.System:
     system = mechanisms.four_bar()
     changed = nx.System("four-bar", gravity=(0, -9.81, 0))
     for body in system.bodies.values():
         changed.add_body(body.name, mass=1.0, inertia=mechanisms.INERTIA, position=body.position)
     for name, a, b, at in (("A", "ground", "crank", (0, 0, 0)), ("B", "crank", "coupler", (0, 1, 0)),
                            ("C", "coupler", "rocker", (1.5, 1.4, 0)), ("D", "ground", "rocker", (2, 0, 0))):  # fmt: skip
-        changed.add_joint(nx.Revolute(name, a, b, at=at, axis=(0, 0, 1), armature=0.1 if name == "C" else 0.0))
-    with pytest.raises(
-        InputError, match=r"joint 'C' .* would be cut open, and only joints of the spanning tree have armature"
-    ):
-        nx.ClosedTree(changed)
-    assert nx.ClosedTree(changed, cut=["D"]).cut_joints == ["D"]
+        armature = 0.1 if name in with_armature else 0.0
+        changed.add_joint(nx.Revolute(name, a, b, at=at, axis=(0, 0, 1), armature=armature))
+    return changed
+
+
+def test_a_joint_that_must_not_be_cut_is_left_whole_where_another_can_be() -> None:
+    assert nx.ClosedTree(geared_four_bar()).cut_joints == ["C"]
+    assert nx.ClosedTree(geared_four_bar("C")).cut_joints == ["D"]
+    assert nx.ClosedTree(geared_four_bar("A", "D")).cut_joints == ["C"]
+    refused = r"joint '[CD]' .* would be cut open, and only joints of the spanning tree have armature"
+    with pytest.raises(InputError, match=refused):
+        nx.ClosedTree(geared_four_bar("C", "D"))
+    with pytest.raises(InputError, match=refused):
+        nx.ClosedTree(geared_four_bar("C"), cut=["C"])
 
 
 def test_a_joint_is_led_to_its_coordinate_on_the_same_branch() -> None:

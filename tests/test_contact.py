@@ -107,6 +107,20 @@ def test_a_capsule_lies_on_two_points_that_share_its_weight_unevenly_by_its_cent
     assert float(contact.normal.sum()) == pytest.approx(M * G, rel=1e-5)
 
 
+@pytest.mark.parametrize("friction_speed", [0.05, 0.01])
+def test_a_box_on_a_slope_creeps_as_its_regularised_friction_says(friction_speed: float) -> None:
+    phi, mu = np.radians(10.0), 0.5
+    system = nx.System("slope", gravity=(G * np.sin(phi), 0.0, -G * np.cos(phi)))
+    system.add_body("box", mass=M, inertia=(0.02, 0.02, 0.02), position=(0, 0, 0.1))
+    system.add_joint(nx.Free("base", system.ground, "box"))
+    law = {"stiffness": 1e6, "exponent": 1.0, "damping": 20.0, "friction": mu, "friction_speed": friction_speed}
+    for i, (x, y) in enumerate(((-0.1, -0.1), (-0.1, 0.1), (0.1, 0.1), (0.1, -0.1))):
+        system.add_force(nx.PlaneContact(f"corner{i}", "box", anchor_a=(x, y, -0.1), **law))
+    v = nx.simulate(system, 0.4, nx.RungeKutta4(2e-4), output_every=1000).velocity("box").values[-1]
+    assert v[0] == pytest.approx(friction_speed * np.tan(phi) / np.sqrt(mu**2 - np.tan(phi) ** 2), rel=1e-5)
+    assert abs(v[1:]).max() < 1e-8
+
+
 def test_a_moving_plane_carries_the_reaction() -> None:
     system = nx.System("lift")
     system.add_body("table", mass=5.0, inertia=(1, 1, 1))

@@ -158,6 +158,19 @@ def test_closed_loops_settle_where_nothing_accelerates(build, stability: str) ->
     assert found.out_of_balance < 1e-6
 
 
+def test_a_wheel_that_rolls_rests_where_its_spring_holds_it() -> None:
+    """On a slope, by a spring from its centre: k x = m g sin φ, and the ground takes m g cos φ and no friction."""
+    m, k, phi = 2.0, 300.0, 0.3
+    system = nx.System("wheel", gravity=(9.81 * math.sin(phi), 0, -9.81 * math.cos(phi)))
+    wheel = system.add_body("wheel", mass=m, inertia=(0.01, 0.02, 0.01), position=(0, 0, 0.2))
+    system.add_joint(nx.RollingSphere("roll", system.ground, wheel, radius=0.2))
+    system.add_force(nx.PointSpring("spring", system.ground, wheel, at_a=(-1, 0, 0.2), stiffness=k, length=1.0))
+    found = nx.equilibrium(system)
+    x = m * 9.81 * math.sin(phi) / k
+    assert found.position("wheel") == pytest.approx([x, 0, 0.2], abs=1e-9)
+    assert found.reaction("roll").force == pytest.approx([0, 0, m * 9.81 * math.cos(phi)], abs=1e-8)
+
+
 def test_it_agrees_with_a_damped_run() -> None:
     system = mechanisms.four_bar()
     system.add_force(

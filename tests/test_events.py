@@ -77,6 +77,16 @@ def spring_like() -> Any:
     return nx.PositionActuator("spring", "slide", kp=M * 4.0 * math.pi**2)
 
 
+def test_an_action_goes_with_implicit_euler_too() -> None:
+    system = nx.System("wheel", gravity=(0, 0, 0))
+    system.add_body("wheel", mass=1.0, inertia=(1.0, 1.0, 2.0))
+    system.add_joint(nx.Revolute("axle", system.ground, "wheel", axis=(0, 0, 1), v0=3.0))
+    system.add_event(nx.Event("brake", time=0.05, action=lambda state: state.velocity.update(axle=[1.0])))
+    result = nx.simulate(system, 0.1, nx.ImplicitEuler(1e-3))
+    assert [event["name"] for event in result.events] == ["brake"]
+    assert result.joint_position("axle").values[-1] == pytest.approx(3.0 * 0.05 + 1.0 * 0.05, abs=1e-6)
+
+
 def test_events_leave_the_grid_of_outputs_and_its_times_as_asked() -> None:
     event = nx.Event("down", joint="slide")
     plain = nx.simulate(ball(events=[event]), 0.6, nx.RungeKutta4(1e-2), output_every=10)

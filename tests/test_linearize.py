@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import mechanisms
 import numpy as np
 import pytest
 
@@ -68,6 +69,34 @@ def test_a_cart_pole_is_that_of_the_textbook() -> None:
     assert lin.outputs == ["rail", "tip.x", "pivot.rate", "tip.x", "tip.y", "tip.z"]
     assert lin.C[1] == pytest.approx([1, 0.8, 0, 0], abs=1e-11)
     assert lin.C[2] == pytest.approx([0, 0, 0, 1], abs=1e-11)
+
+
+def test_a_driver_that_is_an_input_is_led_by_its_acceleration() -> None:
+    """A crane: θ̈ = −g θ/l − u/l, beside the motion of its trolley; and a crank led through a closed loop."""
+    system = nx.System("crane", gravity=(0, -9.81, 0))
+    trolley = system.add_body("trolley", mass=3.0, inertia=(0.1, 0.1, 0.1))
+    load = system.add_body("load", mass=1.0, inertia=(1e-12, 1e-12, 1e-12), position=(0, -2, 0))
+    system.add_joint(nx.Prismatic("rail", system.ground, trolley, axis=(1, 0, 0)))
+    system.add_joint(nx.Revolute("rope", trolley, load, at=(0, 0, 0), axis=(0, 0, 1)))
+    system.add_driver(nx.Driver("motor", "rail", 0.0))
+    lin = nx.linearize(system, inputs=["motor", "load.fx"], outputs=["rope", "rail"])
+    assert lin.states == ["rope", "motor", "rope.rate", "motor.rate"]
+    np.testing.assert_allclose(lin.A, [[0, 0, 1, 0], [0, 0, 0, 1], [-9.81 / 2, 0, 0, 0], [0, 0, 0, 0]], atol=1e-9)
+    np.testing.assert_allclose(lin.B, [[0, 0], [0, 0], [-0.5, 0.5], [1, 0]], atol=1e-9)
+    np.testing.assert_allclose(lin.C, [[1, 0, 0, 0], [0, 1, 0, 0]], atol=1e-12)
+    assert lin.motion(0).position("load").shape[1] == 3
+
+    # a loop that its driver determines: what it does follows from the driver alone
+    def driven(angle: float) -> nx.System:
+        bars = mechanisms.four_bar()
+        bars.add_driver(nx.Driver("motor", "A", angle))
+        return bars
+
+    led = nx.linearize(driven(0.1), inputs=["motor"], outputs=["D"])
+    assert led.states == ["motor", "motor.rate"]
+    h = 1e-4
+    before, after = (float(nx.equilibrium(driven(angle)).joint("D")[0]) for angle in (0.1 - h, 0.1 + h))
+    assert led.C[0, 0] == pytest.approx((after - before) / (2 * h), rel=1e-6)
 
 
 def test_a_loop_and_its_open_twin_are_the_same_pendulum() -> None:

@@ -11,6 +11,14 @@ the motion of B against A at the point of B, K (6 × 6) symmetrised, with G (6 �
     β h² K + γ h D  →  Gᵀ (β h² K + γ h D) G
 
 in closed form for springs, dampers, bushings and contacts, by differences for tables and users' functions.
+
+States of forces go with HHT's steps by the BDF of order 2, ω = h/h₋ beside the step before (implicit Euler's
+where there is none, or ω > 2),
+
+    z⁺ = z + (ω² (z − z₋) + h (1 + ω) ż⁺)/(1 + 2ω),   ż⁺ = f(t⁺, q⁺, v⁺, z⁺)
+
+which each force solves for itself wherever its effort is asked for, so that its stiffness knows of it. A lag or bristle far
+stiffer than the step is at once where it tends to.
 """
 
 from __future__ import annotations
@@ -23,7 +31,7 @@ import numpy as np
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.motion_tables import MotionTables, centres
 from nexdyn.forces import kinds as force_kinds
-from nexdyn.forces import plane_contact
+from nexdyn.forces import plane_contact, states
 from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper
 from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.forces.tables import (
@@ -34,6 +42,8 @@ from nexdyn.forces.tables import (
     FREEDOM,
     KIND,
     NO_FREEDOM,
+    STATE,
+    STATES,
     force_tables,
     frames_a,
     frames_b,
@@ -75,6 +85,9 @@ UNIVERSAL, SPHERICAL, PLANAR, CARTESIAN, FREE = (
 JOINT_KIND, PAIR, FIRST_Q, FIRST_V, COUNT_V, CHILD, PARENT = range(7)
 STIFFNESS, REST, DAMPING, FRICTION, FRICTION_SPEED = range(5)
 TURN = 2.0 * math.pi
+STATE_ITERATIONS, ROUNDED = 60, 1e-15
+GROWTH = 2.0
+"""Longest step, beside the one before, that the BDF of order 2 takes; it is stable below 1 + √2."""
 
 
 class Acting(NamedTuple):
@@ -101,6 +114,10 @@ class Acting(NamedTuple):
     G: Any
     K: Any
     KG: Any
+    step: Any
+    """(2,) h, h₋: the step at whose end states of forces are, and that before (0: none); h = 0: they are as they stand."""
+    began: Any
+    """(nz, 2) z and z₋: the states at the start of the step, and of that before."""
 
 
 def moving_joints(model: AbsoluteModel) -> list[Joint]:
@@ -166,6 +183,7 @@ def acting(
         _places(tables, table[:, [PARENT, CHILD]]), _places(tables, forces.index[:, [BODY_A, BODY_B]]),
         np.zeros(max(1, first_q[-1])), np.zeros(max(1, first_v[-1])), np.zeros(max(1, first_v[-1])),
         np.zeros((max(1, first_v[-1]), 2)), np.zeros((6, 6)), np.zeros((6, 12)), np.zeros((6, 6)), np.zeros((6, 12)),
+        np.zeros(2), np.zeros((len(forces.z), 2)),
     )  # fmt: skip
 
 
@@ -343,6 +361,81 @@ def apply_efforts(tables, s, acts, j, gh, bh2, assemble):  # type: ignore[no-unt
 # --- elements -----------------------------------------------------------------------------------------------------
 
 
+@formula
+def freedom_at_end(acts, e, t, q, v):  # type: ignore[no-untyped-def]
+    """(status, effort) of force e in a joint, with its states at the end of the step."""
+    tables, h, before = acts.forces, acts.step[0], acts.step[1]
+    first, count = tables.index[e, STATE], tables.index[e, STATES]
+    if count > 0 and h > 0.0:
+        r = h / before if before > 0.0 and h < GROWTH * before else 0.0
+        for m in range(first, first + count):
+            # z⁺ = c + g ż⁺; what is held stays to the last digit
+            c = acts.began[m, 0] + r * r / (1.0 + 2.0 * r) * (acts.began[m, 0] - acts.began[m, 1])
+            solve_state(tables, e, m, t, q, v, c, h * (1.0 + r) / (1.0 + 2.0 * r))
+    return freedom_element(tables, e, t, q, v)
+
+
+@formula
+def state_residual(tables, e, m, t, q, v, c, g, x):  # type: ignore[no-untyped-def]
+    """r(x) = x − c − g ż(x); z_m ← x."""
+    tables.z[m] = x
+    freedom_element(tables, e, t, q, v)
+    return x - c - g * tables.rate[m]
+
+
+@formula
+def solve_state(tables, e, m, t, q, v, c, g):  # type: ignore[no-untyped-def]
+    """z_m = c + g ż(z_m). No state makes itself grow, ∂ż/∂z ≤ 0: r rises by 1 or more, so that its zero lies between x and x − r."""
+    a = tables.z[m]
+    r_a = state_residual(tables, e, m, t, q, v, c, g, a)
+    b = a - r_a
+    r_b = state_residual(tables, e, m, t, q, v, c, g, b)
+    for _ in range(STATE_ITERATIONS):
+        if not (abs(r_b) > ROUNDED * (abs(b) + abs(c))):
+            return
+        x = b - r_b * (b - a) / (r_b - r_a)
+        r = state_residual(tables, e, m, t, q, v, c, g, x)
+        if r * r_b < 0.0:
+            a, r_a = b, r_b
+        else:
+            r_a *= 0.5  # Illinois: neither end stays for ever
+        b, r_b = x, r
+
+
+@kernel
+def states_begin(acts):  # type: ignore[no-untyped-def]
+    """The states as they stand start a march."""
+    acts.step[:] = 0.0
+    for m in range(len(acts.began)):
+        acts.began[m, 0] = acts.forces.z[m]
+
+
+@kernel
+def states_accepted(acts):  # type: ignore[no-untyped-def]
+    """The end of a step becomes the start of the next."""
+    acts.step[1] = acts.step[0]
+    acts.step[0] = 0.0
+    for m in range(len(acts.began)):
+        acts.began[m, 1] = acts.began[m, 0]
+        acts.began[m, 0] = acts.forces.z[m]
+
+
+@formula
+def states_recorded(acts, out, row):  # type: ignore[no-untyped-def]
+    """The last numbers of a row of `out` ← z."""
+    first = out.shape[1] - len(acts.began)
+    for m in range(len(acts.began)):
+        out[row, first + m] = acts.forces.z[m]
+
+
+@kernel
+def sample_here(tables, s, acts, t):  # type: ignore[no-untyped-def]
+    """Take the samples that are due at t, the bodies where they are; how many there were."""
+    for j in range(len(acts.joints)):
+        joint_motion(tables, s, acts, j)
+    return states.sample_forces(acts.forces, t, acts.q, acts.v, acts.forces.z, 0)
+
+
 @kernel
 def element_loads(s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def]
     """Wrenches of the force elements, efforts of those in joints; returns a status."""
@@ -353,15 +446,17 @@ def element_loads(s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def
     for e in range(len(index)):
         if index[e, FREEDOM] != NO_FREEDOM:
             i, k = index[e, FREEDOM], index[e, COORDINATE]
-            status, effort = freedom_element(tables, e, t, acts.q[k], acts.v[i])
+            status, effort = freedom_at_end(acts, e, t, acts.q[k], acts.v[i])
             acts.effort[i] += effort
             if assemble and status == OK:
                 dq = 1e-7 * max(1.0, abs(acts.q[k]))
-                _, more = freedom_element(tables, e, t, acts.q[k] + dq, acts.v[i])
+                _, more = freedom_at_end(acts, e, t, acts.q[k] + dq, acts.v[i])
                 acts.slope[i, 0] -= (more - effort) / dq
                 dv = 1e-7 * max(1.0, abs(acts.v[i]))
-                _, more = freedom_element(tables, e, t, acts.q[k], acts.v[i] + dv)
+                _, more = freedom_at_end(acts, e, t, acts.q[k], acts.v[i] + dv)
                 acts.slope[i, 1] -= (more - effort) / dv
+                if index[e, STATES] > 0:
+                    freedom_at_end(acts, e, t, acts.q[k], acts.v[i])  # z and ż as they are here
         else:
             a, b = index[e, BODY_A], index[e, BODY_B]
             X_A, X_B = X_W[a] @ X_LA[e], X_W[b] @ X_LB[e]

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nexdyn.absolute.elements import states_accepted, states_recorded
 from nexdyn.absolute.equations import (
     of_bodies,
     of_constraints,
@@ -72,6 +73,13 @@ new matrix."""
 def new_memory() -> np.ndarray:
     """What a march remembers, at its start."""
     return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, UNKNOWN, 0.0, 0.0, 0.0, 0.0])
+
+
+def forget(memory: np.ndarray) -> None:
+    """Where the state has been changed from outside: no matrix, no contraction, no step before; what is counted stays."""
+    counted = memory[ITERATIONS], memory[FACTORISATIONS]
+    memory[:] = new_memory()
+    memory[ITERATIONS], memory[FACTORISATIONS] = counted
 
 
 @formula
@@ -211,6 +219,7 @@ def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-d
     beta = 0.25 * (1.0 - alpha) * (1.0 - alpha)
     bh2, gh, scale, length = beta * h * h, (0.5 - alpha) * h, 1.0 / (1.0 + alpha), tables.length
     error_of, error, failed = error_constant(alpha) * h * h, 0.0, STALLED
+    acts.step[0] = h
     shift(tables, s, alpha, h, memory)
     foretold = memory[SMOOTH] > 0.0
     for _ in range(2):
@@ -354,9 +363,11 @@ def march_fixed(tables, acts, s, t0, dt, k, k_stop, every, alpha, memory, out): 
         if status != OK:
             return status, k, row
         accept(s, dt, memory)
+        states_accepted(acts)
         k += 1
         if every > 0 and k % every == 0:
             record(tables, s, t0 + k * dt, out, row)
+            states_recorded(acts, out, row)
             row += 1
     return OK, k, row
 
@@ -398,6 +409,7 @@ def march_adaptive(tables, acts, s, control, rtol, dt_min, dt_max, t_end, work, 
             status = OK
             continue
         accept(s, step, memory)
+        states_accepted(acts)
         t = target if step == target - t else t + step
         factor_of_step = min(2.0, 0.9 * max(error, 1e-9) ** (-1.0 / 3.0))
         # small changes are not worth a new matrix
@@ -411,6 +423,7 @@ def march_adaptive(tables, acts, s, control, rtol, dt_min, dt_max, t_end, work, 
             control[3] += 1.0
         if wanted or (len(times) == 0 and every > 0 and control[2] % every == 0):
             record(tables, s, t, out, row)
+            states_recorded(acts, out, row)
             row += 1
     control[0], control[1] = t, h
     return status, row

@@ -9,14 +9,15 @@ PROJECTION   α = β = 0; after every step q and v go back to C = 0 and Cq v = �
 PARTITION    the independent coordinates are integrated, at every evaluation the others follow from C = 0 and Cq v = ν
              (Wehage & Haug 1982):   Δq_d = − C_d⁻¹ C,   v_d from C_d v_d = ν − C_i v_i
 
-The state is y = (ξ, v) about the base poses q0, ξ of a body an increment (θ, δ): R exp θ, p + δ.
+The state is y = (ξ, v, z) about the base poses q0, ξ of a body an increment (θ, δ): R exp θ, p + δ; z are states of forces.
 """
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
-from nexdyn.absolute.elements import act
+from nexdyn.absolute.elements import act, joint_motion
 from nexdyn.absolute.equations import (
     acceleration_residual,
     constraint_residual,
@@ -29,8 +30,9 @@ from nexdyn.absolute.equations import (
 from nexdyn.absolute.hht import copy
 from nexdyn.absolute.motion_tables import BODY_A, BODY_B, COUNT, FIRST, NODE, PAIR
 from nexdyn.constraints.verbs import gradient
+from nexdyn.forces import states
 from nexdyn.generic import defines
-from nexdyn.integrate.problem import OK, rates, recentre, record, scale, settle
+from nexdyn.integrate.problem import OK, next_sample, rates, recentre, record, scale, settle, take_samples
 from nexdyn.kernel import formula, kernel
 from nexdyn.linalg.lu import factor, solve
 from nexdyn.linalg.rows import WIDTH
@@ -72,9 +74,10 @@ class BodyProblem(NamedTuple):
 
 @formula
 def take(problem, y):  # type: ignore[no-untyped-def]
-    """q1 ← q0 ∘ ξ, v1 ← v, and the places of the bodies."""
+    """q1 ← q0 ∘ ξ, v1 ← v, and the places of the bodies; z of the forces."""
     s = problem.s
     n = 6 * (len(s.q1) - 1)
+    states.put_states(problem.acts.forces, y, 2 * n)
     for i in range(1, len(s.q1)):
         o = 6 * (i - 1)
         q = turn(s.q0, i, Vec3(y[o], y[o + 1], y[o + 2]))
@@ -164,7 +167,24 @@ def _(problem: BodyProblem, t: float, y: Any, K: Any, i: Any) -> Any:
             K[i, o + 3 + c] = s.v1[b, 3 + c]
         for c in range(6):
             K[i, n + o + c] = s.d1[b, c]
+    states.put_rates(problem.acts.forces, K, i, 2 * n)
     return status
+
+
+@defines(next_sample)
+def _(problem: BodyProblem) -> Any:
+    return states.next_sample(problem.acts.forces)
+
+
+@defines(take_samples)
+def _(problem: BodyProblem, t: float, y: Any) -> Any:
+    tables, acts, s = problem.tables, problem.acts, problem.s
+    if states.next_sample(acts.forces) == inf:
+        return 0
+    take(problem, y)
+    for j in range(len(acts.joints)):
+        joint_motion(tables, s, acts, j)
+    return states.sample_forces(acts.forces, t, acts.q, acts.v, y, 12 * (len(s.q1) - 1))
 
 
 @defines(recentre)
@@ -211,6 +231,7 @@ def _(problem: BodyProblem, t: float, y: Any, K: Any, out: Any, r: Any) -> Any:
         o += 19
     for k in range(len(tables.rows)):
         out[r, o + k] = s.lam1[tables.rows[k, 0], tables.rows[k, 1]]
+    states.record_states(problem.acts.forces, y, 2 * n, out, r, o + len(tables.rows))
 
 
 @defines(scale)
@@ -218,6 +239,7 @@ def _(problem: BodyProblem, y: Any, s: Any, n: Any) -> Any:
     for m in range(n):
         s[m] = 1.0 if m % 6 < 3 else problem.length
         s[n + m] = abs(y[n + m])
+    states.scale_states(problem.acts.forces, y, s, 2 * n)
 
 
 # --- projection ---------------------------------------------------------------------------------------------------

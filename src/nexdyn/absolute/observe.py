@@ -1,7 +1,7 @@
 """What can be told of joints in a motion recorded in absolute coordinates: wrenches, coordinates, energy of springs.
 
     reaction of a joint on its child = − Σ λ_r (∂C_r/∂ child), at the joint's point in the parent-side frame
-    transmitted = reaction + the efforts along its freedoms
+    transmitted = reaction + the efforts along its freedoms, those of drivers and of mimic joints among them
 
 The rate of a joint's velocity is a central difference of it along the motion, q ∘ ± ε v, v ± ε a.
 """
@@ -45,6 +45,7 @@ from nexdyn.absolute.motion_tables import (
 from nexdyn.absolute.motion_tables import PAIR as LINK_PAIR
 from nexdyn.constraints.verbs import gradient, value
 from nexdyn.forces.joint import spring_energy
+from nexdyn.forces.states import set_states
 from nexdyn.forces.tables import BODY_A as FORCE_A
 from nexdyn.forces.tables import BODY_B as FORCE_B
 from nexdyn.forces.tables import COORDINATE, FREEDOM, NO_FREEDOM, frames_a, frames_b
@@ -76,14 +77,27 @@ def set_state(s, q, v, a, eps):  # type: ignore[no-untyped-def]
     place_bodies(s, 1)
 
 
+@formula
+def on_child(tables, X, j, child, moment, force):  # type: ignore[no-untyped-def]
+    """A wrench about the centre of mass of the child of joint j, in the world → about the origin of its frame A, in A."""
+    X_A = X[tables.constraints.pairs[j, 0]] @ PoseRows(tables.constraints.frames, 0)[j]
+    Rt = T(X_A.R)
+    return Force(Rt @ (moment + cross(X[child].p - X_A.p, force)), Rt @ force)
+
+
 @kernel
-def observe_joints(tables, acts, s, own, t, q, v, a, lam, reactions, wrenches, joint_q, joint_v, joint_a, elastic):  # type: ignore[no-untyped-def]
+def observe_joints(  # type: ignore[no-untyped-def]
+    tables, acts, s, own, joint_of, child_first, t, q, v, a, lam, z, reactions, wrenches, joint_q, joint_v, joint_a,
+    elastic,
+):  # fmt: skip
     """Of samples t (N,), q (N, nb, 7), v, a (N, nb, 6) about the centres of mass and lam (N, nc): wrenches (N, nj, 6) of the
     joints on their children, coordinates of moving joints, energy of springs (N,). own (ns,): whether a slot's row is
-    the joint's own. Returns (status, samples)."""
+    the joint's own; joint_of (ns,): the joint that transmits its force, or −1; child_first (ns,): whether that joint's
+    child comes first in the slot's pair. Returns (status, samples)."""
     X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
     index = acts.forces.index
     for n in range(len(t)):
+        set_states(acts.forces, z, n)
         for sign in range(2):
             eps = 1e-5 if sign == 0 else -1e-5
             set_state(s, q[n], v[n], a[n], eps)
@@ -110,26 +124,24 @@ def observe_joints(tables, acts, s, own, t, q, v, a, lam, reactions, wrenches, j
         R_out, F_out = ForceRows(reactions[n], 0), ForceRows(wrenches[n], 0)
         o = Vec3(0.0, 0.0, 0.0)
         for j in range(reactions.shape[1]):
-            R_out[j] = Force(o, o)
+            R_out[j], F_out[j] = Force(o, o), Force(o, o)
         for l in range(len(links)):
             k, a_, b_, g = links[l, LINK_PAIR], links[l, BODY_A], links[l, BODY_B], links[l, NODE]
-            if k >= reactions.shape[1]:
-                continue
             pair = pair_of(tables, X, k, a_, b_)
-            moment, force = o, o
             for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
-                if own[e]:
+                j = joint_of[e]
+                if j >= 0:
                     term = slots[e, 0]
                     value(constraints, term, t[n], pair, s.near)
-                    z = gradient(constraints, term, t[n], pair, s.near)
-                    c = constraints.scale[term] * s.lam1[g, slots[e, 1]]
-                    moment, force = moment - c * z.w_b, force - c * z.v_b
-            # about the child's centre of mass → about the origin of A
-            moment = moment + cross(X[b_].p - (X[a_].p + pair.s_A), force)
-            Rt = T(pair.R_A)
-            R_out[k] = R_out[k] + Force(Rt @ moment, Rt @ force)
-        for j in range(reactions.shape[1]):
-            F_out[j] = R_out[j]
+                    D = gradient(constraints, term, t[n], pair, s.near)
+                    size = -constraints.scale[term] * s.lam1[g, slots[e, 1]]
+                    if child_first[e]:
+                        F = on_child(tables, X, j, a_, size * D.w_a, size * D.v_a)
+                    else:
+                        F = on_child(tables, X, j, b_, size * D.w_b, size * D.v_b)
+                    F_out[j] = F_out[j] + F
+                    if own[e]:
+                        R_out[j] = R_out[j] + F
         H = MotionRows(acts.H, 0)
         energy = 0.0
         for j in range(len(acts.joints)):
@@ -225,24 +237,41 @@ class BodyMotion:
         return sum(joint.nv for joint in self.joints)
 
     def observe(
-        self, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, lam: np.ndarray, with_forces: bool = True
+        self,
+        t: np.ndarray,
+        q: np.ndarray,
+        v: np.ndarray,
+        a: np.ndarray,
+        lam: np.ndarray,
+        z: np.ndarray | None = None,
+        with_forces: bool = True,
     ) -> JointObservation:
-        """Samples t (N,), q (N, nb, 7), v, a (N, nb, 6) of the bodies' origins, multipliers (N, nc) of all rows.
+        """Samples t (N,), q (N, nb, 7), v, a (N, nb, 6) of the bodies' origins, multipliers (N, nc) of all rows, states of
+        forces z (N, nz), by default as at the start of a run.
 
         SolveError where a force fails."""
         model, values = self.model, self.system.values
         tables = motion_tables(model, np.ones(model.nc, dtype=bool), 1.0)
         acts = acting(model, tables, self.joints, with_forces)
         start_coordinates(self.joints, acts, values)
+        z = np.tile(acts.forces.z, (len(t), 1)) if z is None or not with_forces else np.ascontiguousarray(z)
         names = list(self.system.joints)
         of_joint = {name: set(rows) for name, rows in model.rows_of_joint.items()}
         row_of_term = np.repeat(np.arange(model.nc), tables.constraints.rows[:, 1])
-        own = np.zeros(len(tables.slots), dtype=np.bool_)
+        own, child_first = np.zeros((2, len(tables.slots)), dtype=np.bool_)
+        joint_of = np.full(len(tables.slots), -1, dtype=np.int64)
+        place = {name: j for j, name in enumerate(names)}
         for link in tables.links:
-            if link[LINK_PAIR] < len(names):
-                rows = of_joint.get(names[link[LINK_PAIR]], set())
-                for e in range(link[FIRST], link[FIRST] + link[COUNT]):
-                    own[e] = int(row_of_term[tables.slots[e, 0]]) in rows
+            for e in range(link[FIRST], link[FIRST] + link[COUNT]):
+                r, k = int(row_of_term[tables.slots[e, 0]]), int(link[LINK_PAIR])
+                if k < len(names):
+                    own[e] = r in of_joint.get(names[k], set())
+                row = model.rows[r]
+                if own[e] or (row.equation == "Mimic" and k < len(names)):
+                    joint_of[e] = k
+                elif row.driver is not None and row.joint in place:
+                    joint_of[e] = place[row.joint]
+                    child_first[e] = tables.constraints.pairs[joint_of[e], 1] != link[BODY_B]
         n, c = len(t), centres(model)[1:]
         # from the origins to the centres of mass
         R = rotation_matrix(q[..., :4])
@@ -257,8 +286,8 @@ class BodyMotion:
         elastic = np.zeros(n)
         near = model.near(model.q, float(t[0]) if n else 0.0)
         status, failed = observe_joints(
-            tables, acts, new_state(tables, near), own, t, q, v, a, lam, reactions, wrenches, joint_q, joint_v, joint_a,
-            elastic,
+            tables, acts, new_state(tables, near), own, joint_of, child_first, t, q, v, a, lam, z, reactions, wrenches,
+            joint_q, joint_v, joint_a, elastic,
         )  # fmt: skip
         if status >= FORCE_FAILED:
             element: Any = list(self.system.forces.values())[status - FORCE_FAILED]

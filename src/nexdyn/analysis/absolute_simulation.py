@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute import hht
-from nexdyn.absolute.elements import acting, acting_joints, start_coordinates, stiff_pairs
+from nexdyn.absolute import hht, index1
+from nexdyn.absolute.elements import acting, acting_joints, sample_here, start_coordinates, states_begin, stiff_pairs
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.motion import accelerations
 from nexdyn.absolute.motion_tables import centres, motion_tables, new_state
@@ -26,11 +26,12 @@ from nexdyn.absolute.redundancy import find_redundancy
 from nexdyn.analysis.absolute_loads import generalized_forces
 from nexdyn.analysis.assemble import assemble, mechanism_length
 from nexdyn.analysis.events import has_events, run_with_events
+from nexdyn.analysis.force_states import start_states
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.analysis.span import checked_end, checked_times
 from nexdyn.errors import InputError, NexDynWarning, SolveError
-from nexdyn.forces.states import refuse_states
+from nexdyn.forces.states import next_sample
 from nexdyn.integrate.methods import HHT
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.model.callbacks import failure
@@ -48,6 +49,8 @@ SLICE = 0.05
 ROWS = 1024
 """Most output rows that one crossing fills."""
 MOST_STEPS = 1e15
+SHORT = 1e-3
+"""Part of the step below which accelerations of HHT are rounding, divided by h²: they are found anew from the state."""
 
 
 class BodySimulation:
@@ -65,7 +68,6 @@ class BodySimulation:
     ) -> None:
         if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
-        refuse_states(system, type(method).__name__)
         self.system, self.method, self.output_every = system, method, output_every
         self.t = 0.0
         self.report, state = self._start(initial, q0, v0)
@@ -82,16 +84,62 @@ class BodySimulation:
         start_coordinates(acting_joints(model), self.acts, system.values)
         self._centres = centres(model)
         self._set(*state)
-        self._width = 2 + 19 * model.nb + len(self.tables.rows)
+        self._z0 = start_states(self.acts.forces, initial)
+        self.acts.forces.z[:] = self._z0
+        self._width = 2 + 19 * model.nb + len(self.tables.rows) + len(self._z0)
         self._rows: list[np.ndarray] = []
         self._memory = hht.new_memory()
         self._control = np.zeros(6)
         self._steps, self._wall = 0, 0.0
-        room = np.empty((1, self._width))
+        if len(self._z0) and isinstance(method, HHT):
+            s = self.state
+            s.q1[:], s.v1[:] = s.q0, s.v0
+            index1.place_bodies(s, 1)
+            sample_here(self.tables, s, self.acts, self.t)
+            self._restart(first=True)
+        self._start_march()
+
+    def _start_march(self) -> None:
+        """Start the march from the state, and record it."""
+        room = np.zeros((1, self._width))
         status = hht.start(self.tables, self.state, self.t, room)
+        states_begin(self.acts)
+        room[0, self._width - len(self._z0) :] = self.acts.forces.z
         if status != hht.OK:
             self._fail(status, self.t, first=True)
         self._rows.append(room)
+
+    def set_force_states(self, z: np.ndarray) -> None:
+        """Start again with states (nz,) of the forces."""
+        self.acts.forces.z[:] = z
+        self._restart()
+        self._rows.clear()
+        self._start_march()
+
+    # --- states of forces -------------------------------------------------------------------------------------------
+
+    def _restart(self, first: bool = False) -> None:
+        """Accelerations and multipliers of the present state, in which efforts have jumped, for those to go on from."""
+        s, none = self.state, np.zeros((1, 1))
+        self.acts.step[0] = 0.0
+        problem = index1.BodyProblem(
+            self.tables, self.acts, s, index1.BAUMGARTE, np.zeros(2), np.zeros(0, dtype=np.int64), none, np.zeros((0, 0)),
+            np.zeros((1, 2)), np.zeros(2), np.zeros(1), self.tables.length,
+        )  # fmt: skip
+        status = index1.accelerate(problem, self.t)
+        if status != hht.OK:
+            self._fail(status if status >= FORCE_FAILED else hht.SINGULAR, self.t, first=first)
+        s.d0[:], s.a0[:], s.a1[:], s.lam0[:] = s.d1, s.d1, s.d1, s.lam1
+        hht.forget(self._memory)
+        states_begin(self.acts)
+
+    def _take_samples(self) -> None:
+        """Take the samples that are due; the state stands for what holds after them."""
+        if sample_here(self.tables, self.state, self.acts, self.t) > 0:
+            self._restart()
+            if self._rows and self._rows[-1][-1, 0] >= self.t:
+                self._rows[-1] = self._rows[-1][:-1]
+                self._sample()
 
     # --- the start --------------------------------------------------------------------------------------------------
 
@@ -230,11 +278,12 @@ class BodySimulation:
         v[..., 3:] -= np.einsum("snij,snj->sni", R, np.cross(w, c))
         a[..., 3:] -= np.einsum("snij,snj->sni", R, np.cross(w_dot, c) + np.cross(w, np.cross(w, c)))
         multipliers = np.zeros((len(out), self.model.nc))
-        multipliers[:, self.kept] = out[:, 2 + 19 * nb :]
+        lam, z = np.split(out[:, 2 + 19 * nb :], [int(self.kept.sum())], axis=1)
+        multipliers[:, self.kept] = lam
         recording = BodyRecording(
             out[:, 0].copy(), q, v, a, method=repr(self.method), steps=self._steps, status=status, message=message,
             wall_time=self._wall, settings={"coordinates": "bodies", **self.effort},
-            multipliers=multipliers, violation=out[:, 1].copy(),
+            multipliers=multipliers, violation=out[:, 1].copy(), z=z.copy(),
         )  # fmt: skip
         return Result(self.system, recording, tree=BodyMotion(self.system, self.model))  # type: ignore[arg-type]
 
@@ -272,8 +321,38 @@ class BodySimulation:
                 self._sample()
 
     def _march(self, dt: float, steps: int, every: int, look: Callable[[], None]) -> None:
-        room = np.empty((max(1, min(ROWS, steps // every + 1) if every else 1), self._width))
-        t0, done, count = self.t, 0, 16
+        t0, k = self.t, 0
+        while k < steps:
+            due = self._next_sample
+            whole = steps if due == math.inf else min(steps, math.floor((due - t0) / dt + 1e-9))
+            if whole > k:
+                self._march_grid(t0, dt, k, whole, every, look)
+                k = whole
+                if due <= self.t + 1e-9 * dt:
+                    self._take_samples()
+                continue
+            # a sample within the step divides it
+            end = t0 + (k + 1) * dt
+            while self.t < end - 1e-9 * dt:
+                due = self._next_sample
+                h = (end if due > end - 1e-9 * dt else due) - self.t
+                self._march_grid(self.t, h, 0, 1, 0, look)
+                if due <= self.t + 1e-9 * dt:
+                    self._take_samples()
+            k += 1
+            self._steps -= 1
+            self.t = end
+            if every and k % every == 0:
+                self._sample()
+
+    @property
+    def _next_sample(self) -> float:
+        return float(next_sample(self.acts.forces)) if len(self._z0) else math.inf
+
+    def _march_grid(self, t0: float, dt: float, done: int, steps: int, every: int, look: Callable[[], None]) -> None:
+        """Steps `done` … `steps` − 1 from t0."""
+        room = np.empty((max(1, min(ROWS, (steps - done) // every + 2) if every else 1), self._width))
+        count = 16
         while done < steps:
             count = min(count, steps - done)
             began = time.perf_counter()
@@ -301,18 +380,21 @@ class BodySimulation:
             self._check_ends()
             look()
             count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
+        if dt < SHORT * self.method.dt:  # type: ignore[operator]
+            self._restart()
 
     def _run_adaptive(self, t_end: float, times: np.ndarray, look: Callable[[], None]) -> None:
         m, control = self.method, self._control
         room = np.empty((len(times) + 1 if len(times) else ROWS, self._width))
         control[0], control[3] = self.t, 0.0
         every = 0 if len(times) else self.output_every
+        short = t_end - self.t < SHORT * control[1]
         work = 50
         while control[0] < t_end:
             began, spent, steps = time.perf_counter(), self._memory[hht.ITERATIONS], control[2]
             status, rows = hht.march_adaptive(
-                self.tables, self.acts, self.state, control, m.rtol, m.dt_min, min(m.dt_max, 1e300), t_end, work, every,
-                times, m.alpha, self._memory, room,
+                self.tables, self.acts, self.state, control, m.rtol, m.dt_min, min(m.dt_max, 1e300),
+                min(t_end, self._next_sample), work, every, times, m.alpha, self._memory, room,
             )  # fmt: skip
             took = time.perf_counter() - began
             self.t = float(control[0])
@@ -321,9 +403,13 @@ class BodySimulation:
                 self._rows.append(room[:rows].copy())
             if status != hht.OK:
                 self._fail(status, self.t, float(control[1]))
+            if self.t >= self._next_sample and self.t < t_end:
+                self._take_samples()
             self._check_ends()
             look()
             work = max(10, int((self._memory[hht.ITERATIONS] - spent) * min(8.0, SLICE / max(took, 1e-6))))
+        if short:
+            self._restart()
 
     @property
     def _near(self) -> np.ndarray:
@@ -345,6 +431,7 @@ class BodySimulation:
             return
         room = np.empty((1, self._width))
         hht.record(self.tables, self.state, self.t, room, 0)
+        room[0, self._width - len(self._z0) :] = self.acts.forces.z
         self._rows.append(room)
 
     def _fail(self, status: int, t: float, dt: float = 0.0, first: bool = False) -> None:

@@ -35,6 +35,7 @@ from nexdyn.analysis.closing import Closing
 from nexdyn.analysis.redundant import redundancy_report
 from nexdyn.analysis.report import AssemblyReport, Reaction
 from nexdyn.errors import InputError, SolveError, unknown
+from nexdyn.forces.states import refuse_states
 from nexdyn.model.system import System
 
 Array = np.ndarray
@@ -190,6 +191,7 @@ def equilibrium(
         raise InputError(f"system {system.name!r} has no bodies that move; add one")
     if 6 * len(system.bodies) > LARGEST:
         raise InputError(f"equilibrium is dense: {6 * len(system.bodies)} unknowns are more than its {LARGEST}")
+    refuse_states(system, "nx.equilibrium", "leave it out, or let nx.simulate come to rest")
     start = assemble(system, t=t, q0=q0)
     return _Search(start, nearest).run(max_iterations)
 

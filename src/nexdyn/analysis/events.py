@@ -498,10 +498,7 @@ def restarted(old: Any, system: System, t: float, q: Mapping[str, Any], v: Mappi
     closed = getattr(old, "closed", None)
     if hasattr(old, "_now") and closed is None:
         new = type(old)(system, old.method, q0=q, v0=v, dynamics=old.dynamics, **options)
-        z = old._y[2 * old._n :]
-        new._y[2 * new._n :] = z if len(z) == len(new._y) - 2 * new._n else new._y[2 * new._n :]
         new.t = t
-        new._sample()
     else:
         if closed is not None:
             options["loops"] = closed.options
@@ -510,6 +507,13 @@ def restarted(old: Any, system: System, t: float, q: Mapping[str, Any], v: Mappi
         new = type(old)(system, old.method, initial=report, **options)
         if hasattr(old, "_memory"):
             new._memory[2:4] = old._memory[2:4]
+    if hasattr(old, "_y") and len(z := old._y[2 * old._n :]) == len(new._y) - 2 * new._n:
+        new._y[2 * new._n :] = z  # states of forces go on
+    if hasattr(new, "_y"):
+        new._rows.clear()
+        new._sample()
+    elif hasattr(old, "acts") and len(z := old.acts.forces.z) == len(new.acts.forces.z) > 0:
+        new.set_force_states(z)
     new._steps, new._wall = old._steps, old._wall
     return new
 

@@ -54,12 +54,15 @@ class IndexOneSimulation(BodySimulation):
         tableau = integrator.tableau
         self._A, self._b, self._c, self._e = tableau.A, tableau.b, tableau.c, tableau.e
         self._n = n
-        self._y, self._stage = np.zeros((2, 2 * n))
-        self._y[n:] = self.state.v0[1:, :6].reshape(-1)
-        self._K = np.zeros((len(self._b), 2 * n))
+        self._y, self._stage = np.zeros((2, 2 * n + len(self._z0)))
+        self._y[n : 2 * n], self._y[2 * n :] = self.state.v0[1:, :6].reshape(-1), self._z0
+        self._K = np.zeros((len(self._b), len(self._y)))
         if m:
             self._choose()
         self._dt = 0.0
+        if len(self._z0):  # samples are taken before anything moves
+            self._rows.clear()
+            self._sample()
 
     def _choose(self) -> None:
         """The independent coordinates, by pivoting: the columns of Cq that pivoting takes first are the dependent ones."""
@@ -114,7 +117,7 @@ class IndexOneSimulation(BodySimulation):
         control[:3] = self.t, self._dt, 1e-4
         control[7:11] = method.rtol, method.atol, method.dt_min, min(method.dt_max, 1e300)
         room = np.empty((len(times) + 2 if len(times) else ROWS, self._width))
-        y_old, scale = np.zeros((2, 2 * self._n))
+        y_old, scale = np.zeros((2, len(self._y)))
         every = 0 if len(times) else self.output_every
         work = 200
         while control[0] < t_end:

@@ -28,6 +28,7 @@ from nexdyn.analysis.assemble import assemble
 from nexdyn.analysis.equilibrium import dense
 from nexdyn.analysis.inverse_kinematics import follow
 from nexdyn.errors import InputError, SolveError, unknown
+from nexdyn.forces.states import refuse_states
 from nexdyn.joints.free import Free
 from nexdyn.joints.spherical import Spherical
 from nexdyn.model.driver import Driver
@@ -131,6 +132,7 @@ def inverse_dynamics(
         raise InputError(
             f"driver {next(iter(system.drivers))!r} moves the system by itself; leave drivers out and give their motion"
         )
+    refuse_states(system, "nx.inverse_dynamics", "leave it out: its effort is then part of what is told")
     tree = _tree(system)
     if isinstance(motion, Result):
         if motion.system is not system and list(motion.system.joints) != list(system.joints):

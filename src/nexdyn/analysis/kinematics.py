@@ -16,6 +16,7 @@ from nexdyn.analysis.assemble import assemble
 from nexdyn.analysis.loop_simulation import ClosedSystem, closed_system
 from nexdyn.analysis.problem import weak_freedom
 from nexdyn.errors import InputError, SolveError
+from nexdyn.forces.states import refuse_states
 from nexdyn.integrate.fixed import first_not_finite, sample
 from nexdyn.integrate.methods import Loops
 from nexdyn.integrate.problem import FORCE_FAILED, NOT_FINITE, OK
@@ -44,6 +45,7 @@ def kinematics(system: System, times: Any, *, loops: Loops | None = None) -> Res
     if not isinstance(system, System):
         raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
     at = _times(times)
+    refuse_states(system, "nx.kinematics", "nx.simulate does")
     report = assemble(system, t=float(at[0]))
     found = report.redundancy
     if found.dof > 0:

@@ -29,6 +29,7 @@ from nexdyn.analysis.assemble import assemble
 from nexdyn.analysis.reduced import ReducedSystem
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.errors import InputError, unknown
+from nexdyn.forces.states import refuse_states
 from nexdyn.model.system import System
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.quantities import FREEDOMS, joint_labels
@@ -39,6 +40,8 @@ STEPS = (1e-2, 2.5e-3, 6e-4)
 """Steps of the differences, in rad and lengths of the mechanism, the largest first."""
 GOOD = 1e-10
 """An error estimate below this part of the largest entry is good enough."""
+LARGEST = 1800
+"""Most numbers of poses: matrices are dense, and every entry takes ten evaluations."""
 STEADY = 1e-6
 """Largest acceleration [m/s², rad/s²] that counts as none, beside 1 and that of gravity."""
 IGNORABLE = 1e-7
@@ -206,8 +209,9 @@ def linearize(
 
     at: the report of `nx.assemble` or a Result, whose last state is taken; by default the system as described, with q0, v0
         as for `nx.assemble`, at time t.
-    inputs: joints whose effort is an input, by the names of their velocities ("hinge", "base.wx"), or a component of the
-        wrench on a body at its origin in the world ("body.fx" … "body.mz").
+    inputs: joints whose effort is an input, by the names of their velocities ("hinge", "base.wx"); a component of the
+        wrench on a body at its origin in the world ("body.fx" … "body.mz"); or drivers, whose acceleration beyond their
+        function is then the input, and what they have moved and how fast two states more ("motor", "motor.rate").
     outputs: names of states, of other coordinates or velocities of joints, or of measures ("tip", "tip.x"); by default the
         states.
     ignore: whether coordinates that nothing depends on are left out; by default where the reference moves.
@@ -217,10 +221,13 @@ def linearize(
     """
     if not isinstance(system, System):
         raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
+    if 6 * len(system.bodies) > LARGEST:
+        raise InputError(f"linearize is dense: {len(system.bodies)} bodies are more than its {LARGEST // 6}")
+    refuse_states(system, "nx.linearize", "leave it out, and join it to A and B")
     report = _report(system, at, t, q0, v0)
     first: InputError | None = None
     for in_world in (False, True):
-        reduced = ReducedSystem(report, in_world)
+        reduced = ReducedSystem(report, in_world, led=[name for name in inputs if name in system.drivers])
         moving = bool(np.abs(reduced.v0).max(initial=0.0) > 1e-9)
         try:
             return _about(system, reduced, moving, inputs, outputs, ignore, frozen)
@@ -244,7 +251,7 @@ def _about(
     names = state_names(reduced)
     wanted = list(outputs) if outputs is not None else []
     C_rows = [_output(reduced, name) for name in wanted]
-    entries = [_input(reduced, name) for name in inputs]
+    entries = [reduced.led.index(name) if name in reduced.led else _input(reduced, name) for name in inputs]
     off, where = _unsteady(reduced)
     if off > 1.0 and not frozen:
         what = "steady motion" if moving else "equilibrium"
@@ -258,7 +265,7 @@ def _about(
         motion = reduced.motion(x)
         return np.concatenate([motion.rate, *(np.atleast_1d(row(motion)) for _, row in C_rows)])
 
-    n, nz = reduced.size, len(reduced.z)
+    n, nz = reduced.size, reduced.nz
     J, error = derivative(f, n, _units(reduced))
     A, C = J[:n], J[n:]
     still = reduced.motion(np.zeros(n)).rate
@@ -315,11 +322,11 @@ def _report(system: System, at: Any, t: float, q0: Any, v0: Any) -> AssemblyRepo
 
 def _unsteady(reduced: ReducedSystem) -> tuple[float, str]:
     """The largest acceleration beside what counts as none, and where it is."""
-    rate = reduced.motion(np.zeros(reduced.size)).rate[len(reduced.z) :]
+    rate = reduced.motion(np.zeros(reduced.size)).rate[reduced.nz :]
     if not len(rate):
         return 0.0, ""
     k = int(np.abs(rate).argmax())
-    name = state_names(reduced)[len(reduced.z) + k]
+    name = state_names(reduced)[reduced.nz + k]
     limit = STEADY * max(1.0, float(np.linalg.norm(reduced.model.system.gravity)))
     return float(abs(rate[k])) / limit, f"{name} changes by {rate[k]:.3g} a second"
 
@@ -376,8 +383,10 @@ def _units(reduced: ReducedSystem) -> np.ndarray:
     return np.where(lengths, reduced.length, 1.0)
 
 
-def _response(reduced: ReducedSystem, x0: np.ndarray, still: np.ndarray, effort: np.ndarray) -> np.ndarray:
-    """ẋ for an effort of 1, in which it is linear."""
+def _response(reduced: ReducedSystem, x0: np.ndarray, still: np.ndarray, effort: np.ndarray | int) -> np.ndarray:
+    """ẋ for an effort of 1, or an acceleration of 1 of the driver of that number, in which it is linear."""
+    if isinstance(effort, int):
+        return reduced.motion(x0, drive=np.eye(len(reduced.led))[effort]).rate - still
     size = max(1.0, float(np.abs(effort).max()))
     return (reduced.motion(x0, effort / size).rate - still) * size
 
@@ -406,13 +415,17 @@ def _freedoms(reduced: ReducedSystem) -> list[tuple[str, str, str]]:
 def state_names(reduced: ReducedSystem) -> list[str]:
     """Names of z and u: "steer", "steer.rate"; of a floating body "base.rx", "base.px", "base.wx", "base.vx"."""
     names = _freedoms(reduced)
-    return [names[i][0] for i in reduced.z] + [names[i][1] for i in reduced.u]
+    rates = [f"{name}.rate" for name in reduced.led]
+    return [names[i][0] for i in reduced.z] + [*reduced.led] + [names[i][1] for i in reduced.u] + rates
 
 
 def state_units(reduced: ReducedSystem) -> list[str]:
     """Units of the same."""
     names = _freedoms(reduced)
-    return [names[i][2] for i in reduced.z] + [names[i][2] + "/s" for i in reduced.u]
+    row_of = {driver.name: driver.row for driver in reduced.model.drivers}
+    led = ["m" if reduced.model.row_is_length[row_of[name]] else "rad" for name in reduced.led]
+    rates = [names[i][2] + "/s" for i in reduced.u] + [f"{unit}/s" for unit in led]
+    return [names[i][2] for i in reduced.z] + led + rates
 
 
 def _input(reduced: ReducedSystem, name: str) -> np.ndarray:
@@ -452,7 +465,7 @@ def _input(reduced: ReducedSystem, name: str) -> np.ndarray:
         else:
             wrench[b, :3] = rotation_matrix(poses[b + 1, :4])[i - 3]
         return np.asarray(T.T @ wrench.reshape(-1))
-    raise unknown("input", name, [*efforts, *bodies, *floating][:200], plural="inputs")
+    raise unknown("input", name, [*efforts, *system.drivers, *bodies, *floating][:200], plural="inputs")
 
 
 def _output(reduced: ReducedSystem, name: str) -> tuple[list[str], Callable[[Any], np.ndarray]]:
@@ -544,7 +557,7 @@ def _played(lin: Linearization, mode: Mode, amplitude: float, periods: float, sa
         full = vectors[:, int(np.abs(values - lam).argmin())]
     else:
         full[[lin.full_states.index(name) for name in lin.states]] = list(mode.shape.values())
-    nz = len(reduced.z)
+    nz = reduced.nz
     shown = [i for i, name in enumerate(lin.full_states[:nz]) if name in lin.states] or list(range(nz))
     largest = shown[int(np.abs(full[shown]).argmax())] if nz else 0
     full = amplitude * full / (full[largest] if abs(full[largest]) > 1e-12 else np.abs(full).max())

@@ -57,13 +57,15 @@ def needs_rows(system: System) -> bool:
 class ClosedSystem:
     """A system whose spanning tree is closed by rows, for a simulation.
 
-    closed: the tree and its rows, redundant ones left out; redundant: these, with what they depend on.
+    closed: the tree and its rows, without those that the tree fulfils by itself; always: these and the others that are
+    redundant in every pose; redundant: those here, with what they depend on.
     report: of the assembly, where there was one.
     """
 
     system: System
     options: Loops
     closed: ClosedTree
+    always: list[str]
     redundant: list[RedundantRow]
     report: AssemblyReport | None
     start: Start
@@ -92,9 +94,11 @@ class ClosedSystem:
     def recording(
         self, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, extra: np.ndarray, **run: Any
     ) -> LoopRecording:
-        """What was recorded."""
+        """What was recorded; extra (N, nz + 1 + m): states of forces, |C|, λ."""
         run["settings"] = run.get("settings", {}) | self.settings
-        return LoopRecording(t, q, v, a, **run, multipliers=extra[:, 1:].copy(), violation=extra[:, 0].copy())
+        nz = extra.shape[1] - self.extra
+        z, C, lam = np.split(extra, [nz, nz + 1], axis=1)
+        return LoopRecording(t, q, v, a, **run, z=z.copy(), multipliers=lam.copy(), violation=C[:, 0].copy())
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -102,7 +106,8 @@ class ClosedSystem:
         return {
             "coordinates": "loops",
             "cut": list(self.closed.cut_joints),
-            "redundant": list(self.closed.dropped),
+            "redundant": list(self.always),
+            "dropped": list(self.closed.dropped),
             "stabilise": self.options.stabilise,
         }
 
@@ -162,10 +167,13 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
         start = 0.0, *tree_state(plain, report, report.q, report.v, q0)
     names, redundant = _redundant(plain, start)
     # those that are redundant in this pose only are kept: there they carry nothing
-    dropped = [name for name, row in zip(names, redundant, strict=True) if row.structural is not False]
-    closed = ClosedTree(system, options.cut, dropped=dropped)
+    always = [name for name, row in zip(names, redundant, strict=True) if row.structural is not False]
+    # of these, rows that the tree fulfils by itself are dropped; which of the others carry nothing, each pose says
+    moving = set(plain.moving_rows(start[1], start[0]))
+    dropped = [name for name in always if name not in moving]
+    closed = ClosedTree(system, options.cut, dropped=dropped, spare=len(always) - len(dropped))
     follow_angles(closed, start)
-    return ClosedSystem(system, options, closed, redundant, report, start)
+    return ClosedSystem(system, options, closed, always, redundant, report, start)
 
 
 def tree_state(

@@ -9,6 +9,9 @@ lengths of others. Position rows C = 0 leave some of them independent, z; all ro
 
     ż = (ξ̇ − ξ̇ of the reference)_i,   u̇ = v̇_i
 
+A driver that is an input is led by its acceleration: its motion is f + δ, C − δ = 0 of its row, ν + δ̇, γ + δ̈, and δ and δ̇ go with
+the state, x = (z, δ, u, δ̇).
+
 The reference moves on with its velocity v₀, and ξ counts from where it is: θ̇ = Jᵣ⁻¹(θ) (ω − exp(−θ) ω₀), ḋ = R v − R₀ v₀.
 About a steady motion, seen in coordinates that it does not change, this is a system without time. A body that spins about
 its axis of symmetry is not steady in its own axes, but in axes exp φ that deviate with it and do not spin: R = exp φ R₀(t),
@@ -18,6 +21,7 @@ velocities u = R₀ω, R₀v are counted in these axes, φ̇ = Jᵣ⁻¹(φ) (u 
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -60,9 +64,10 @@ class ReducedSystem:
     """The dynamics ẋ = f(x) of a system about the state of an assembly report; see the module.
 
     in_world: whether floating bodies are seen in axes that do not spin with them. z, u: which coordinates and velocities of the tree are
-    independent; chosen by pivoting, or as in `like`.
+    independent; chosen by pivoting, or as in `like`. led: names of drivers that are inputs.
     """
 
+    led: tuple[str, ...]
     z: np.ndarray
     u: np.ndarray
     _position_rows: np.ndarray
@@ -70,9 +75,15 @@ class ReducedSystem:
     _z_dependent: np.ndarray
     _u_dependent: np.ndarray
 
-    def __init__(self, report: AssemblyReport, in_world: bool = False, like: ReducedSystem | None = None) -> None:
+    def __init__(
+        self, report: AssemblyReport, in_world: bool = False, like: ReducedSystem | None = None,
+        led: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         model = self.model = report.model
         system = model.system
+        self.led = tuple(led) if like is None else like.led
+        row_of = {driver.name: driver.row for driver in model.drivers}
+        self._led_rows = np.array([row_of[name] for name in self.led], dtype=int)
         self.t, self.in_world = report.t, in_world
         self.tree = Tree(system, open_forest(system))
         self._body = np.array([model.body_index[name] for name in self.tree.body_names], dtype=int)
@@ -110,7 +121,12 @@ class ReducedSystem:
     @property
     def size(self) -> int:
         """Numbers of the state."""
-        return len(self.z) + len(self.u)
+        return len(self.z) + len(self.u) + 2 * len(self.led)
+
+    @property
+    def nz(self) -> int:
+        """How many of them are positions, z and δ."""
+        return len(self.z) + len(self.led)
 
     def start_chart(self) -> None:
         """Count ξ from q0."""
@@ -246,8 +262,8 @@ class ReducedSystem:
 
     # --- the state --------------------------------------------------------------------------------------------------
 
-    def closed(self, z: np.ndarray) -> np.ndarray:
-        """ξ (nv,) whose independent part is z; the dependent part closes C = 0."""
+    def closed(self, z: np.ndarray, led: np.ndarray) -> np.ndarray:
+        """ξ (nv,) whose independent part is z; the dependent part closes C = 0, drivers moved on by `led`."""
         xi = np.zeros(self.tree.nv)
         xi[self.z] = z
         rows, free = self._position_rows, self._z_dependent
@@ -257,7 +273,9 @@ class ReducedSystem:
         for _ in range(MOST):
             q = self.pose(xi)
             poses = self.bodies(q)
-            C = self.model.residual(poses, self.t, self._near.copy())[rows]
+            C = self.model.residual(poses, self.t, self._near.copy())
+            C[self._led_rows] -= led
+            C = C[rows]
             J = self._rows_at(poses, self.transmission(q))[rows] @ np.linalg.inv(self._chart(q, xi))
             step = np.linalg.solve(J[:, free], C)
             xi[free] -= step
@@ -269,19 +287,22 @@ class ReducedSystem:
             f"the constraints of {self.model.system.name!r} do not close near the state it is linearized at"
         )
 
-    def motion(self, x: np.ndarray, effort: np.ndarray | None = None) -> Motion:
-        """The motion at x = (z, u), u counted from that of the reference; effort (nv,): added to τ."""
+    def motion(self, x: np.ndarray, effort: np.ndarray | None = None, drive: np.ndarray | None = None) -> Motion:
+        """The motion at x = (z, δ, u, δ̇), u counted from that of the reference; effort (nv,): added to τ; drive: δ̈."""
         model, tree, t = self.model, self.tree, self.t
-        nz = len(self.z)
-        xi = self.closed(x[:nz])
+        z, led, u, led_rate = np.split(x, np.cumsum([len(self.z), len(self.led), len(self.u)]))
+        led_acceleration = np.zeros(len(self.led)) if drive is None else drive
+        xi = self.closed(z, led)
         q = self.pose(xi)
         poses, T = self.bodies(q), self.transmission(q)
         near = self._near.copy()
         J_all = self._rows_at(poses, T)
-        J, nu = J_all[self._velocity_rows], model.nu(t, poses)[self._velocity_rows]
+        nu = model.nu(t, poses)
+        nu[self._led_rows] += led_rate
+        J, nu = J_all[self._velocity_rows], nu[self._velocity_rows]
         B = self._turns()
         seen = np.zeros(tree.nv)
-        seen[self.u] = self._seen(self.v0)[self.u] + x[nz:]
+        seen[self.u] = self._seen(self.v0)[self.u] + u
         if len(J):
             JB = J @ B
             seen[self._u_dependent] = np.linalg.solve(JB[:, self._u_dependent], nu - JB @ seen)
@@ -291,7 +312,7 @@ class ReducedSystem:
         tau = T.T @ force - tree.bias(q, v)
         if effort is not None:
             tau = tau + effort
-        a = self._accelerated(q, v, V, poses, near, tau, J)
+        a = self._accelerated(q, v, V, poses, near, tau, J, led_acceleration)
         rate = self._rate(q, v, xi)
         a_seen = a.copy()
         for k, j, free in self._balls:
@@ -299,11 +320,11 @@ class ReducedSystem:
                 R0, w0 = self._turn0[k], self.v0[j : j + 3]
                 for part in (slice(j, j + 3), slice(j + 3, j + 6)):
                     a_seen[part] = R0 @ (a[part] + np.cross(w0, v[part]))
-        return Motion(q, xi, v, a, np.concatenate([rate[self.z], a_seen[self.u]]))
+        return Motion(q, xi, v, a, np.concatenate([rate[self.z], led_rate, a_seen[self.u], led_acceleration]))
 
     def _accelerated(
         self, q: np.ndarray, v: np.ndarray, V: np.ndarray, poses: np.ndarray, near: np.ndarray, tau: np.ndarray,
-        J: np.ndarray,
+        J: np.ndarray, drive: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
         tree, n, m = self.tree, self.tree.nv, len(J)
         matrix = np.zeros((n + m, n + m))
@@ -316,6 +337,7 @@ class ReducedSystem:
             drift[self._body, 3:] = seen.acceleration[0]
             Cq = self.model.jacobian(poses, self.t, near)
             gamma = self.model.gamma(poses, V, self.t, near) - np.asarray(Cq @ drift[1:].reshape(-1))
+            gamma[self._led_rows] += drive
             right[n:] = gamma[self._velocity_rows]
         return np.asarray(np.linalg.solve(matrix, right)[:n])
 

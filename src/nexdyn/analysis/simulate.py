@@ -26,7 +26,6 @@ from nexdyn.analysis.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.analysis.span import checked_end, checked_times
 from nexdyn.errors import InputError, NexDynWarning, SolveError, unknown
-from nexdyn.forces.states import refuse_states
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
 from nexdyn.integrate.methods import (
@@ -187,7 +186,6 @@ def _closed(system: System, loops: Loops | None, dynamics: str, initial: Any, q0
         if loops is not None and loops.cut:
             raise InputError(f"system {system.name!r} has no loops; there is nothing to cut")
         return None
-    refuse_states(system, "a tree with loops or drivers")
     if dynamics != "aba":
         raise InputError(f"dynamics is {dynamics!r}; loops and drivers in minimal coordinates go with 'aba' alone")
     return closed_system(system, loops or Loops(), initial, q0, v0)
@@ -244,7 +242,7 @@ class Simulation:
             self._motion = self._problem.tree
         else:
             self._problem = self._motion = build_problem(self.tree, q_start, dynamics)
-        z_start = start_states(None if self.closed is not None else self._motion.forces, initial)
+        z_start = start_states(self._motion.forces, initial)
         self._y, self._stage = np.zeros((2, 2 * n + len(z_start)))
         self._y[n : 2 * n], self._y[2 * n :] = v_start, z_start
         self._K = np.zeros((len(self._b), len(self._y)))

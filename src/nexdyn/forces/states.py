@@ -167,8 +167,8 @@ def state_labels(system: System) -> list[tuple[str, str]]:
     ]
 
 
-def refuse_states(system: System, what: str) -> None:
+def refuse_states(system: System, what: str, instead: str = "a method on trees does") -> None:
     """InputError for a force with states where `what` carries none."""
     for force in system.forces.values():
         if force.states(system.values):
-            raise InputError(f"{force} has states of its own, which {what} does not carry; a method on trees does")
+            raise InputError(f"{force} has states of its own, which {what} does not carry; {instead}")

@@ -16,6 +16,7 @@ import numpy as np
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.observe import BodyMotion, JointObservation
 from nexdyn.errors import SolveError, unknown
+from nexdyn.forces.states import state_labels
 from nexdyn.results.contacts import contact_labels
 from nexdyn.results.efforts import effort_labels
 from nexdyn.results.observed import Observed
@@ -71,7 +72,7 @@ class ObservedBodies(Observed):
             "body_axis": ["x", "y", "z"], "quaternion": ["w", "x", "y", "z"], "component": list(COMPONENTS),
             "coordinate": [label for label, _ in coordinates], "freedom": [label for label, _ in freedoms],
             "output": [label for label, _ in outputs], "row": [str(row) for row in rows],
-            "contact": contact_labels(system), "state": [],
+            "contact": contact_labels(system), "state": [label for label, _ in state_labels(system)],
             "actuator": [label for label, _ in effort_labels(system)],
         }  # fmt: skip
         lengths = self.motion.model.row_is_length
@@ -80,7 +81,7 @@ class ObservedBodies(Observed):
             "joint_velocity": [f"{unit}/s" for _, unit in freedoms],
             "joint_acceleration": [f"{unit}/s^2" for _, unit in freedoms],
             "reaction": wrench, "transmitted": wrench, "measure": [unit for _, unit in outputs],
-            "multiplier": ["N" if length else "N m" for length in lengths], "force_state": [],
+            "multiplier": ["N" if length else "N m" for length in lengths], "force_state": [unit for _, unit in state_labels(system)],
             "effort": [unit for _, unit in effort_labels(system)],
         }  # fmt: skip
         return Labels(dims, units)
@@ -108,7 +109,14 @@ class ObservedBodies(Observed):
         """Samples first … last − 1, of a system that events have changed."""
         r, rows = self.recording, slice(first, last)
         part = replace(
-            r, t=r.t[rows], q=r.q[rows], v=r.v[rows], a=r.a[rows], multipliers=r.multipliers[rows], settings={}
+            r,
+            t=r.t[rows],
+            q=r.q[rows],
+            v=r.v[rows],
+            a=r.a[rows],
+            multipliers=r.multipliers[rows],
+            settings={},
+            z=r.z[rows] if r.z.size else r.z,
         )
         return ObservedBodies(self.motion if system is self.motion.system else body_motion(system), part)
 
@@ -116,7 +124,7 @@ class ObservedBodies(Observed):
         """What is told of joints."""
         if self._seen is None:
             r = self.recording
-            states = (r.t, r.q, r.v, r.a, r.multipliers)
+            states = (r.t, r.q, r.v, r.a, r.multipliers, r.z if r.z.size else None)
             try:
                 self._seen = self.motion.observe(*states)
             except SolveError:
@@ -147,6 +155,8 @@ class ObservedBodies(Observed):
         )  # fmt: skip
 
     def _state(self, name: str) -> np.ndarray:
+        if name == "force_state":
+            return super()._state(name)
         seen = self.joints_seen(with_forces=False)
         return {"joint_position": seen.q, "joint_velocity": seen.v, "joint_acceleration": seen.a}[name]
 
@@ -155,8 +165,6 @@ class ObservedBodies(Observed):
             return self.recording.multipliers[rows]
         if name == "effort":
             return self._efforts()[rows]
-        if name == "force_state":
-            return np.empty((len(self.recording.t[rows]), 0))
         if name in STATES:
             return self._state(name)[rows]
         if name == "transmitted" and self.lost:

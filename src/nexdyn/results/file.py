@@ -219,7 +219,11 @@ def _read(file: Any, name: str) -> Result:
         z=np.zeros((0, 0)) if lost else _numbers(file, name, "force_state", (len(state_labels(system)),), len(t)),
     )  # fmt: skip
     if looped:
-        m = len(loop_tables(system, tree.compiled, settings["cut"], dropped=settings["redundant"]).rows)
+        m = len(
+            loop_tables(
+                system, tree.compiled, settings["cut"], dropped=settings.get("dropped", settings["redundant"])
+            ).rows
+        )
         recording = LoopRecording(
             **vars(recording), multipliers=_numbers(file, name, "multiplier", (m,), len(t)),
             violation=np.full(len(t), np.nan),
@@ -244,9 +248,10 @@ def _read_bodies(file: Any, name: str, system: System, t: np.ndarray) -> Result:
 
     motion = body_motion(system)
     nb, n = motion.model.nb, len(t)
-    shapes = {key: (nb, 4 if key == "orientation" else 3) for key in BODY_STATES[:-1]}
+    shapes = {key: (nb, 4 if key == "orientation" else 3) for key in BODY_STATES[:-2]}
     x = {key: _numbers(file, name, key, shape, n) for key, shape in shapes.items()}
     multipliers = _numbers(file, name, "multiplier", (motion.model.nc,), n)
+    lost = [str(force) for force in json.loads(_text(file, name, "lost_forces", "[]"))]
     R = rotation_matrix(x["orientation"])
     turned = {key: np.einsum("snji,snj->sni", R, x[key]) for key in ("angular_velocity", "angular_acceleration")}
     recording = BodyRecording(
@@ -256,8 +261,8 @@ def _read_bodies(file: Any, name: str, system: System, t: np.ndarray) -> Result:
         method=_text(file, name, "method"), steps=int(file.attrs.get("steps", 0)), status=_text(file, name, "status"),
         message=_text(file, name, "message"), wall_time=float(file.attrs.get("wall_time", 0.0)),
         settings=json.loads(_text(file, name, "settings", "{}")), multipliers=multipliers, violation=np.full(n, np.nan),
+        z=np.zeros((0, 0)) if lost else _numbers(file, name, "force_state", (len(state_labels(system)),), n),
     )  # fmt: skip
-    lost = [str(force) for force in json.loads(_text(file, name, "lost_forces", "[]"))]
     stored = {}
     if lost:
         shape = (len(system.joints), 6)

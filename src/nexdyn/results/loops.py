@@ -42,7 +42,9 @@ class ObservedLoops(Observed):
     ) -> None:  # fmt: skip
         super().__init__(tree, recording, lost, stored)
         self.cut = list(recording.settings["cut"])
-        self.observer = LoopObserver(tree.system, tree, self.cut, recording.settings["redundant"])
+        self.observer = LoopObserver(
+            tree.system, tree, self.cut, recording.settings.get("dropped", recording.settings["redundant"])
+        )
 
     @cached_property
     def labels(self) -> Labels:
@@ -71,7 +73,7 @@ class ObservedLoops(Observed):
         size = n if small else max(1, BLOCK_BYTES // row)
         for start in range(0, n, max(size, 1)):
             rows = slice(start, min(start + size, n))
-            motion = (r.t[rows], r.q[rows], r.v[rows], r.a[rows], r.multipliers[rows])
+            motion = (r.t[rows], r.q[rows], r.v[rows], r.a[rows], r.multipliers[rows], r.z[rows] if r.z.size else None)
             try:
                 seen = self.observer.observe(*motion)
                 self._kept = seen if small else None

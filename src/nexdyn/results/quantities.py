@@ -73,6 +73,7 @@ BODY_STATES = (
     "acceleration",
     "angular_acceleration",
     "multiplier",
+    "force_state",
 )
 """What a motion in absolute coordinates is recorded by."""
 ENERGIES = ("kinetic_energy", "gravitational_energy", "elastic_energy", "total_energy")

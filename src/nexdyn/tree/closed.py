@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,19 +12,22 @@ import numpy as np
 from nexdyn.constraint_rows import Row
 from nexdyn.errors import InputError, SolveError, unknown
 from nexdyn.joints.kinds import FREE
+from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
-from nexdyn.model.topology import open_forest
+from nexdyn.model.topology import Forest, open_forest
 from nexdyn.tree import tables
 from nexdyn.tree.loop_motion import closed_dynamics, correction
 from nexdyn.tree.loop_observe import cut_reactions
-from nexdyn.tree.loop_tables import loop_tables
-from nexdyn.tree.loops import C_ROW, RATE_ROW
+from nexdyn.tree.loop_tables import loop_tables, uncuttable
+from nexdyn.tree.loops import C_ROW, FIRST_PATH, PATH, RATE_ROW
 from nexdyn.tree.motion import turns
 from nexdyn.tree.states import unit_quaternions, vector
 from nexdyn.tree.tree import Tree
 
 _turns = getattr(turns, "py_func", turns)  # called here, a formula would be compiled by itself
 Array = np.ndarray
+MOST_CHOICES = 64
+"""Spanning trees that are looked at to find one whose cut joints can be cut."""
 CLOSED = 1e-10
 """A pose with residuals below this, in units of the mechanism's size, is closed."""
 MAX_ITERATIONS = 50
@@ -31,6 +35,8 @@ LARGEST_STEP = 0.5
 """Most that a coordinate changes in one iteration, in rad and in parts of the mechanism's size."""
 FOLLOWED = 0.1
 """Most by which a coordinate that is asked for moves from one pose to the next."""
+NOTHING = 1e-20
+"""Square of a row, beside the largest, that is rounding."""
 RIGID = 1e12
 """Armature of a joint that is locked, over the largest inertia of the mechanism."""
 
@@ -60,14 +66,15 @@ class ClosedTree:
         *,
         drivers: bool = True,
         dropped: Collection[str] = (),
+        spare: int = 0,
     ) -> None:
         self.system = system
-        forest = open_forest(system, cut)
-        self.tree = Tree(system, forest, coupled=False)
-        self.cut_joints = [joint.name for joint in forest.cuts]
         self.dropped = tuple(dropped)
         """Rows that are left out, as "hinge.DX"."""
-        self.compiled_rows = loop_tables(system, self.tree.compiled, self.cut_joints, drivers, self.dropped)
+        forest = _forest(system, cut)
+        self.tree = Tree(system, forest, coupled=False)
+        self.cut_joints = [joint.name for joint in forest.cuts]
+        self.compiled_rows = loop_tables(system, self.tree.compiled, self.cut_joints, drivers, self.dropped, spare)
         self.rows: list[Row] = self.compiled_rows.rows
         self._loops = self.compiled_rows.tables
         c = self.tree.compiled
@@ -227,6 +234,17 @@ class ClosedTree:
         far = np.where(self._numbers, np.abs(goal - q) / self.sizes, 0.0)
         return goal - q, max(1, int(np.ceil(far.max(initial=0.0) / FOLLOWED)))
 
+    def moving_rows(self, q: Array, t: float = 0.0) -> list[str]:
+        """The rows that some motion of the tree changes at q: the others are fulfilled by the tree's own joints."""
+        self._correct(self._model, t, q, np.zeros(self.nv), RATE_ROW)
+        loops = self._loops
+        size = np.zeros(len(self.rows))
+        for r, (g, lane) in enumerate(loops.row_of.tolist()):
+            first, count = loops.groups[g, [FIRST_PATH, PATH]]
+            for _, _, place, _, freedoms in loops.path[first : first + count].tolist():
+                size[r] += float((loops.s[place : place + freedoms, 0, lane] ** 2).sum())
+        return [str(self.rows[r]) for r in np.flatnonzero(size > NOTHING * size.max(initial=0.0))]
+
     @cached_property
     def sizes(self) -> Array:
         """Beside what a change of each coordinate counts, (nq,): 1 for angles and quaternions, the mechanism's size [m]."""
@@ -247,6 +265,41 @@ class ClosedTree:
         for place in self.tree.coordinates.values():
             found[place.q] = place.q.stop - place.q.start == place.v.stop - place.v.start
         return found
+
+
+def _forest(system: System, cut: Sequence[str] | None) -> Forest:
+    """The spanning forest; chosen so that, where it can be, joints that must not be cut are not."""
+    forest = open_forest(system, cut)
+    if cut is not None:
+        return forest
+    tried: set[frozenset[str]] = set()
+    waiting = [forest]
+    while waiting and len(tried) < MOST_CHOICES:
+        choice = waiting.pop(0)
+        names = frozenset(joint.name for joint in choice.cuts)
+        wrong = uncuttable(system, [joint.name for joint in choice.cuts])
+        if not wrong:
+            return choice
+        tried.add(names)
+        carrier = {arc.child.name: arc.joint for arc in choice.arcs}
+        for other in _loop(system.joint(wrong[0]), carrier):
+            exchanged = (names - {wrong[0]}) | {other}
+            if exchanged not in tried:
+                with suppress(InputError):  # where parent and child allow no such tree
+                    waiting.append(open_forest(system, sorted(name for name in exchanged if system.joint(name).tree)))
+    return forest
+
+
+def _loop(joint: Joint, carrier: Mapping[str, Joint | None]) -> list[str]:
+    """The joints of the tree in the loop that a joint which was cut closes."""
+    paths: list[list[str]] = []
+    for body in (joint.parent.name, joint.child.name):
+        path: list[str] = []
+        while (above := carrier.get(body)) is not None:
+            path.append(above.name)
+            body = above.parent.name
+        paths.append(path)
+    return [name for name in paths[0] + paths[1] if (name in paths[0]) != (name in paths[1])]
 
 
 def spanning_tree(system: System, cut: Sequence[str]) -> Tree:

@@ -14,8 +14,10 @@ simplified Newton iteration, which is factored anew where it does not converge. 
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
+from nexdyn.forces import states
 from nexdyn.generic import defines
 from nexdyn.integrate import problem as integration
 from nexdyn.integrate.problem import MOVED, OK
@@ -35,13 +37,14 @@ from nexdyn.tree.loops import (
     act_own,
     evaluate_rows,
     factor_rows,
+    largest_left_out,
     largest_residual,
     measure_own,
     response,
     solve_rows,
     take_rows,
 )
-from nexdyn.tree.motion import TreeProblem, place, put_chart_rates
+from nexdyn.tree.motion import TreeProblem, place, put_chart_rates, with_states
 from nexdyn.tree.tables import EXT_, XW_
 
 OPEN = 53
@@ -50,6 +53,8 @@ CLOSED = 1e-12
 """|C| in units of the mechanism's size at which positions, and |Ċ − ν| at which velocities are projected enough."""
 ROUNDED = 1e-9
 """What is accepted where rounding leaves no less."""
+ASTRAY = 1e-6
+"""|C| of rows that the others should have closed at which the mechanism has left its branch."""
 MOST = 12
 
 
@@ -124,7 +129,7 @@ def efforts(model, work, loops, t, q, v, tau, forces):  # type: ignore[no-untype
 @defines(integration.rates)
 def _(problem: LoopProblem, t: float, y: Any, K: Any, i: float) -> Any:
     tree, loops = problem.tree, problem.loops
-    place(tree, y)
+    with_states(tree, y)
     status = efforts(tree.model, tree.work, loops, t, tree.q, tree.v, tree.tau, tree.forces)
     if status != OK:
         return status
@@ -134,6 +139,7 @@ def _(problem: LoopProblem, t: float, y: Any, K: Any, i: float) -> Any:
     put_chart_rates(tree, y, K, i)
     for j in range(tree.n):
         K[i, tree.n + j] = tree.a[j]
+    states.put_rates(tree.forces, K, i, 2 * tree.n)
     problem.stamp[0] += 1.0
     problem.stamp[1 + i] = problem.stamp[0]
     problem.stages[i, 0] = t
@@ -141,6 +147,24 @@ def _(problem: LoopProblem, t: float, y: Any, K: Any, i: float) -> Any:
     for r in range(len(loops.mu)):
         problem.stages[i, 2 + r] = loops.mu[r]
     return OK
+
+
+@defines(integration.next_sample)
+def _(problem: LoopProblem) -> Any:
+    return states.next_sample(problem.tree.forces)
+
+
+@defines(integration.take_samples)
+def _(problem: LoopProblem, t: float, y: Any) -> Any:
+    tree, loops = problem.tree, problem.loops
+    if states.next_sample(tree.forces) == inf:
+        return 0
+    with_states(tree, y)
+    if len(loops.own) > 0:
+        kinematics(tree.model, tree.q, tree.v, tree.work)
+        world_poses(tree.model, tree.work, PoseRows(tree.work.spare, XW_))
+        measure_own(tree.model, tree.work, loops, t, tree.q, tree.v, tree.forces)
+    return states.sample_forces(tree.forces, t, tree.q, tree.v, y, 2 * tree.n)
 
 
 @defines(integration.recentre)
@@ -244,7 +268,7 @@ def project(problem, t, y):  # type: ignore[no-untyped-def]
             fresh = True
             factored_at_base(problem, t, y, True)
         before = now
-    if not before < ROUNDED:
+    if not before < ROUNDED or not largest_left_out(loops) < ASTRAY:
         return OPEN
     if mixed or fresh:
         factor_rows(tree.work, loops, False)

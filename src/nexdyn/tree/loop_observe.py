@@ -15,6 +15,7 @@ import numpy as np
 from nexdyn.constraints.pair import PairVelocity
 from nexdyn.constraints.tables import BODY_A, BODY_B, COUNT, FIRST, PAIR
 from nexdyn.constraints.verbs import gradient, second, value
+from nexdyn.forces.states import set_states
 from nexdyn.forces.tables import ForceTables, force_tables
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.kernel import formula, kernel
@@ -101,7 +102,7 @@ def own_acceleration(work, loops, n, t):  # type: ignore[no-untyped-def]
 
 @kernel
 def observe_loops(  # type: ignore[no-untyped-def]
-    model, work, loops, frames, forces, joints, of_row, transmits, external, child_first, t, q, v, a, lam, q_all, v_all,
+    model, work, loops, frames, forces, joints, of_row, transmits, external, child_first, t, q, v, a, lam, z, q_all, v_all,
     tau, poses, twists, rates, wrenches, reactions, energies, own,
 ):  # fmt: skip
     """As `observe`, with rows: wrenches and reactions (N, nb + nc, 6) hold the cut joints behind those of the tree.
@@ -120,6 +121,7 @@ def observe_loops(  # type: ignore[no-untyped-def]
             v_all[j] = v[s, j]
         for j in range(len(tau)):
             tau[j] = 0.0
+        set_states(forces, z, s)
         kinematics(model, q_all, v_all, work)
         unit_columns(model, work)
         world_poses(model, work, X_W)
@@ -196,12 +198,21 @@ class LoopObserver:
         )
 
     def observe(
-        self, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, lam: np.ndarray, with_forces: bool = True
+        self,
+        t: np.ndarray,
+        q: np.ndarray,
+        v: np.ndarray,
+        a: np.ndarray,
+        lam: np.ndarray,
+        z: np.ndarray | None = None,
+        with_forces: bool = True,
     ) -> LoopObservation:
-        """Samples t (N,), q (N, nq), v, a (N, nv) and multipliers lam (N, m). SolveError where a force fails."""
+        """Samples t (N,), q (N, nq), v, a (N, nv), multipliers lam (N, m) and states of forces z (N, nz), by default as at
+        the start of a run. SolveError where a force fails."""
         c, loops = self.compiled, self.rows.tables
         forces = forces_of(self.system, c, self.rows) if with_forces else NO_FORCES
         loops.near[:] = self.near
+        z = np.tile(forces.z, (len(t), 1)) if z is None or not with_forces else z
         n, nb, nc, no = len(t), len(c.arc_of_link) - 1, len(self.cut), len(loops.own)
         frames = np.concatenate([c.R_LB.reshape(nb, 9), c.p_LB], axis=1)
         poses, energies = np.empty((n, nb, 12)), np.empty((n, 3))
@@ -210,7 +221,7 @@ class LoopObserver:
         own = np.empty((n, 3, no))
         status, failed = observe_loops(  # type: ignore[call-arg]
             c.model, tables.new_work(nb, c.nv), loops, frames, forces, self.joints, self.of_row, self.transmits,
-            self.external, self.rows.child_first, *(np.ascontiguousarray(x) for x in (t, q, v, a, lam)),
+            self.external, self.rows.child_first, *(np.ascontiguousarray(x) for x in (t, q, v, a, lam, z)),
             np.zeros(c.nq + no), np.zeros(c.nv + no), np.zeros(c.nv + no), poses, twists, rates, wrenches, reactions,
             energies, own,
         )  # fmt: skip

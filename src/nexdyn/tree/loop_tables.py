@@ -60,9 +60,14 @@ class Rows(NamedTuple):
 
 
 def loop_tables(
-    system: System, c: Compiled, cut: Sequence[str], drivers: bool = True, dropped: Collection[str] = ()
+    system: System,
+    c: Compiled,
+    cut: Sequence[str],
+    drivers: bool = True,
+    dropped: Collection[str] = (),
+    spare: int = 0,
 ) -> Rows:
-    """The rows on the tree `c` of `system`, but those named in `dropped` ("hinge.DX").
+    """The rows on the tree `c` of `system`, but those named in `dropped` ("hinge.DX"); `spare` of them redundant.
 
     drivers: whether its drivers act. Raises InputError for a cut joint whose efforts a tree cannot carry.
     """
@@ -111,6 +116,7 @@ def loop_tables(
         own_numbers=np.array(numbers).reshape(-1, 5), near=near, s=np.zeros((max(places, 1), 1, LANES)),
         carried=np.zeros((max(longest, 1), 6, LANES)), gradient=np.zeros((1, 12, LANES)), A=np.zeros((m, m)),
         of_rows=np.zeros((max(ng, 1), 4, LANES)), mu=np.zeros(m), change=np.zeros(c.nv), damping=np.zeros(2),
+        spare=np.array([float(spare), 0.0]), left_out=np.zeros(m), chosen=np.zeros((m, m) if spare else (0, 0)),
     )  # fmt: skip
     callbacks = tuple(callback for function in functions for callback in time_callbacks(function))
     return Rows(rows, loops, functions, callbacks, dict(builder.near), own, _child_first(system, builder, given))
@@ -155,6 +161,19 @@ def _add_drivers(system: System, builder: RowBuilder) -> list[Function]:
     return functions
 
 
+def uncuttable(system: System, joints: Collection[str]) -> list[str]:
+    """Those of `joints` with armature, or with efforts in coordinates that are no numbers one by one: they must stay whole."""
+    forced = {name for force in system.forces.values() for name in force.joints()}
+    wrong = []
+    for joint in (system.joints[name] for name in joints):
+        if joint.nv:
+            found = joint.resolved(system.values)
+            acting = found.stiffness.any() or found.damping.any() or found.friction.any() or joint.name in forced
+            if found.armature.any() or (acting and len(joint.coordinates) != joint.nv):
+                wrong.append(joint.name)
+    return wrong
+
+
 def _own_coordinates(
     system: System, builder: RowBuilder, cut: Sequence[str], c: Compiled
 ) -> tuple[list[OwnCoordinate], list[tuple[int, int]], list[list[float]]]:
@@ -163,15 +182,14 @@ def _own_coordinates(
     InputError for efforts in a joint whose coordinates are no numbers one by one, and for armature, which only a joint
     of the tree has.
     """
-    forced = {name for force in system.forces.values() for name in force.joints()}
+    wrong = uncuttable(system, cut)
     own, measures, numbers = [], [], []
     for name in cut:
         joint = system.joints[name]
         if not joint.nv:
             continue
         found = joint.resolved(system.values)
-        acting = found.stiffness.any() or found.damping.any() or found.friction.any() or name in forced
-        if found.armature.any() or (acting and len(joint.coordinates) != joint.nv):
+        if name in wrong:
             what = "armature" if found.armature.any() else "springs, dampers and motors of its own"
             raise InputError(
                 f"joint {name!r} ({joint.kind}) would be cut open, and only joints of the spanning tree have {what}; cut "

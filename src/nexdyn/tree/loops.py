@@ -11,6 +11,10 @@ the force F of a row goes inward from its links to the root and leaves
 so that one factorisation serves accelerations and, at the end of a step, the projections Δv = −M⁻¹Cqᵀ A⁻¹ (Cq v − ν) and
 Δq = −M⁻¹Cqᵀ A⁻¹ C. The rows of a joint, up to eight, go inward together as one pack.
 
+Of rows that share a redundancy in every pose so many are left out as are redundant, but not the same ones for good: those that
+are left can become dependent in a pose in which, with another among them, they are not. They are chosen by pivoting, and anew
+where the smallest pivot, as a part of its diagonal, falls.
+
 Rows at velocity level, g · V = 0 without a C, take part in all but the projection of positions.
 """
 
@@ -38,6 +42,8 @@ from nexdyn.tree.tables import A_, D_, EXT_, H_, IV, KIND, NV, PARENT, TURNS_Z, 
 DEPENDENT = 1e-13
 """A pivot below this part of its diagonal is rounding."""
 INFINITE = 1e300
+WORSE = 0.1
+"""Part of its best smallest pivot at which the rows that are left out are chosen anew."""
 C_ROW, RATE_ROW, SECOND_ROW, MU_ROW = range(4)
 """Of a group's rows: C, Ċ − ν, C̈₀, and multipliers."""
 FIRST_ROW, ROWS, FIRST_END, ENDS, FIRST_PATH, PATH = range(6)  # of a group
@@ -66,6 +72,8 @@ class LoopTables(NamedTuple):
     near (nk,): what angles are looked for near. s (…, 1, 8), carried (longest path, 6, 8), gradient (1, 12, 8).
     A (m, m), first_in_A (m,): its envelope. of_rows (ng, 4, 8), mu (m,), change (nv,).
     damping (2,): α, β of Baumgarte's stabilisation.
+    spare (2,): how many rows are redundant in every pose beside the others, and the smallest pivot, as a part of its
+    diagonal, since they were chosen (0: not yet); left_out (m,): 1 for those; chosen (m, m) room to choose, (0, 0) without.
     """
 
     tables: Any
@@ -94,6 +102,9 @@ class LoopTables(NamedTuple):
     mu: Any
     change: Any
     damping: Any
+    spare: Any
+    left_out: Any
+    chosen: Any
 
 
 @formula
@@ -328,6 +339,23 @@ def group_inward(model, work, loops, g):  # type: ignore[no-untyped-def]
 def factor_rows(work, loops, of_positions):  # type: ignore[no-untyped-def]
     """A = Σ s sᵀ/d as L D Lᵀ in place. A row that depends on those before, in this pose, carries nothing; nor do, where
     positions are projected, rows at velocity level."""
+    spare = loops.spare
+    gram(work, loops)
+    if spare[0] > 0.0 and spare[1] == 0.0:
+        choose_rows(loops)
+    least = eliminate(loops, of_positions)
+    if spare[0] > 0.0 and not of_positions:
+        if least < WORSE * spare[1]:
+            gram(work, loops)
+            choose_rows(loops)
+            spare[1] = 0.0
+            least = eliminate(loops, of_positions)
+        spare[1] = max(spare[1], least)
+
+
+@inlined
+def gram(work, loops):  # type: ignore[no-untyped-def]
+    """A = Σ s sᵀ/d, its lower triangle."""
     groups, couples, shared, s = loops.groups, loops.couples, loops.shared, packs(loops.s)
     A, low, block = loops.A, loops.first_in_A, loops.of_rows
     S = loops.s
@@ -348,6 +376,43 @@ def factor_rows(work, loops, of_positions):  # type: ignore[no-untyped-def]
             for k in range(groups[h, ROWS]):
                 if column_ + k <= row_ + l:
                     A[row_ + l, column_ + k] = block[h, MU_ROW, k]
+
+
+@inlined
+def choose_rows(loops):  # type: ignore[no-untyped-def]
+    """left_out ← the rows that pivoting on the largest, each beside its diagonal, leaves for last."""
+    A, L, out, rest = loops.A, loops.chosen, loops.left_out, loops.mu
+    m = len(A)
+    for r in range(m):
+        out[r] = 1.0
+        rest[r] = 1.0 if A[r, r] > 0.0 else 0.0
+    for k in range(m - int(loops.spare[0])):
+        p = -1
+        for r in range(m):
+            if out[r] > 0.0 and (p < 0 or rest[r] > rest[p]):
+                p = r
+        out[p] = 0.0
+        if not rest[p] > DEPENDENT:
+            continue
+        for r in range(m):
+            if out[r] > 0.0 and A[r, r] > 0.0:
+                # L_rk = (A_rp − Σ L_rj L_pj)/L_pp of A with a diagonal of 1
+                x = A[max(r, p), min(r, p)] / np.sqrt(A[r, r] * A[p, p])
+                for j in range(k):
+                    x -= L[r, j] * L[p, j]
+                L[r, k] = x / np.sqrt(rest[p])
+                rest[r] -= L[r, k] * L[r, k]
+
+
+@inlined
+def eliminate(loops, of_positions):  # type: ignore[no-untyped-def]
+    """L D Lᵀ of A in place; the smallest pivot, as a part of its diagonal, of the rows that are not left out."""
+    A, low, out, least = loops.A, loops.first_in_A, loops.left_out, 1.0
+    if loops.spare[0] > 0.0:
+        for r in range(len(A)):
+            for c in range(low[r], r + 1):
+                if out[r] > 0.0 or out[c] > 0.0:
+                    A[r, c] = 0.0
     for r in range(len(A)):
         whole = A[r, r]
         first = low[r]
@@ -360,8 +425,11 @@ def factor_rows(work, loops, of_positions):  # type: ignore[no-untyped-def]
             x = A[r, c] / A[c, c]
             A[r, r] -= x * A[r, c]
             A[r, c] = x
+        if whole > 0.0:
+            least = min(least, A[r, r] / whole)
         if not A[r, r] > DEPENDENT * whole or (of_positions and loops.velocity_level[r]):
             A[r, r] = INFINITE
+    return least
 
 
 @inlined
@@ -436,11 +504,23 @@ def largest_residual(loops, which):  # type: ignore[no-untyped-def]
     """The largest |C| (or |Ċ − ν|), lengths in units of the mechanism's size; NaN counts as infinite."""
     most = 0.0
     for r in range(len(loops.mu)):
+        if loops.left_out[r] > 0.0:
+            continue
         x = abs(loops.of_rows[loops.row_of[r, 0], which, loops.row_of[r, 1]]) * loops.units[r]
         if which == C_ROW and loops.velocity_level[r]:
             x = 0.0
         if not (x <= most):
             most = x if x == x else np.inf
+    return most
+
+
+@formula
+def largest_left_out(loops):  # type: ignore[no-untyped-def]
+    """The same of |C| of the rows that are left out, which the others should close too."""
+    most = 0.0
+    for r in range(len(loops.mu)):
+        if loops.left_out[r] > 0.0 and not loops.velocity_level[r]:
+            most = max(most, abs(loops.of_rows[loops.row_of[r, 0], C_ROW, loops.row_of[r, 1]]) * loops.units[r])
     return most
 
 

@@ -1,0 +1,145 @@
+"""States of forces, lag, integral, sampling, bristle, wherever there are loops: the same on every spanning tree, and kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import mechanisms
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import nexdyn as nx
+
+
+def controlled(joint: str = "A", **options: Any) -> nx.System:
+    """A four-bar with a PID actuator in a joint and dry friction in another."""
+    system = mechanisms.four_bar()
+    servo = {"kp": 200.0, "kd": 20.0, "ki": 300.0, "target": "=0.3*sin(4*t)", "time_constant": 0.02} | options
+    system.add_force(nx.PositionActuator("servo", joint, **servo))
+    system.add_force(nx.JointFriction("dry", "D", sliding=2.0, static=3.0, stiffness=5e3, damping=5.0))
+    return system
+
+
+@pytest.mark.parametrize("joint", ["A", "C"])
+@pytest.mark.parametrize("sample_time", [None, 0.007])
+def test_states_do_not_depend_on_where_a_loop_is_cut(joint: str, sample_time: float | None) -> None:
+    """The joint that has the actuator, or friction, is of the tree or cut."""
+    method = nx.RungeKutta4(2e-4)
+    found, other = (
+        nx.simulate(controlled(joint, sample_time=sample_time), 0.2, method, loops=nx.Loops(cut=[cut]), output_every=50)
+        for cut in ("C", "D")
+    )
+    assert_allclose(found.recording.z, other.recording.z, rtol=1e-6, atol=1e-8)
+    for name in "ABCD":
+        assert_allclose(found.reaction(name).values, other.reaction(name).values, atol=2e-5)  # of 20 to 30 N
+        assert_allclose(found.transmitted(name).values, other.transmitted(name).values, atol=2e-5)
+    assert_allclose(found.effort().values, other.effort().values, atol=2e-5)
+    assert np.ptp(found.effort("servo").values) > 1.0
+
+
+def test_a_closed_loop_goes_on_with_the_states_of_its_forces(tmp_path: Path) -> None:
+    system = controlled(sample_time=0.007)
+    whole = nx.simulate(system, 0.1, nx.RungeKutta4(1e-3))
+    half = nx.simulate(system, 0.05, nx.RungeKutta4(1e-3))
+    half.save(tmp_path / "half.nc", full=False)
+    rest = nx.simulate(system, 0.1, nx.RungeKutta4(1e-3), initial=nx.open_result(tmp_path / "half.nc"))
+    assert_allclose(rest.recording.z[-1], whole.recording.z[-1], rtol=1e-9, atol=1e-12)
+    assert_allclose(rest.recording.q[-1], whole.recording.q[-1], atol=1e-12)
+
+
+@pytest.mark.parametrize("method", [nx.Projection(dt=1e-3), nx.Baumgarte(dt=1e-3)], ids=lambda m: m.name)
+@pytest.mark.parametrize("sample_time", [None, 0.007])
+def test_absolute_coordinates_carry_the_same_states(method: Any, sample_time: float | None, tmp_path: Path) -> None:
+    system = controlled("C", sample_time=sample_time)
+    found = nx.simulate(system, 0.1, method)
+    expected = nx.simulate(system, 0.1, nx.RungeKutta4(1e-3))
+    most = 1e-6 if isinstance(method, nx.Projection) else 3e-4  # of up to 26 N m
+    assert_allclose(found.recording.z, expected.recording.z, rtol=1e-6, atol=most)
+    assert_allclose(found.effort("servo").values, expected.effort("servo").values, rtol=1e-6, atol=most)
+    assert set(found.force_state().state.values) == set(expected.force_state().state.values)
+    found.save(tmp_path / "bodies.nc", full=False)
+    kept = nx.open_result(tmp_path / "bodies.nc")
+    assert_allclose(kept.transmitted("C").values, found.transmitted("C").values, atol=1e-12)
+    assert_allclose(kept.recording.z, found.recording.z)
+    further = nx.simulate(system, 0.12, method, initial=kept)
+    assert_allclose(further.recording.z[-1], nx.simulate(system, 0.12, method).recording.z[-1], rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("sample_time", [None, 0.007])
+def test_hht_integrates_states_with_its_own_order(sample_time: float | None) -> None:
+    system = controlled(sample_time=sample_time)
+    expected = nx.simulate(system, 0.1, nx.RungeKutta4(2e-4), output_every=10**6).recording.z[-1]
+    errors = []
+    for dt in (2e-3, 1e-3, 5e-4):
+        found = nx.simulate(system, 0.1, nx.HHT(dt=dt), output_every=10**6)
+        errors.append(np.abs(found.recording.z[-1] - expected))
+    assert errors[-1][1] < 2e-2  # N m of the lagged effort, about 20
+    # of the integral and the lagged effort
+    assert (errors[0][:2] / errors[1][:2] > 3.5).all() and (errors[1][:2] / errors[2][:2] > 3.5).all()
+    adaptive = nx.simulate(system, 0.1, nx.HHT(rtol=1e-7), output_every=10**6)
+    assert_allclose(adaptive.recording.z[-1], expected, rtol=1e-2, atol=1e-4)  # its steps look at positions
+
+
+def test_a_lag_far_stiffer_than_the_steps_of_hht_is_none_and_a_joint_that_sticks_stays() -> None:
+    """A lag of 1 µs in steps of 10 ms."""
+    system = nx.System("wheel", gravity=(0, 0, 0))
+    system.add_body("wheel", mass=1.0, inertia=(1.0, 1.0, 2.0))
+    system.add_joint(nx.Revolute("axle", system.ground, "wheel", axis=(0, 0, 1)))
+    system.add_force(nx.TorqueActuator("motor", "axle", target=3.0, time_constant=1e-6))
+    result = nx.simulate(system, 1.0, nx.HHT(dt=0.01))
+    assert result.joint_velocity("axle").values[-1] == pytest.approx(
+        1.5, rel=6e-3
+    )  # the first step sees half of the jump
+    assert result.effort("motor").values[1:] == pytest.approx(3.0, rel=1e-4)
+    system.add_force(nx.JointFriction("dry", "axle", sliding=5.0, stiffness=1e5, damping=100.0))
+    result = nx.simulate(system, 1.0, nx.HHT(dt=0.01))
+    assert abs(result.joint_velocity("axle").values[-1]) < 1e-12
+    assert abs(result.joint_position("axle").values[-1]) < 5.0 / 1e5
+    assert result.force_state("dry.deflection").values[-1] == pytest.approx(3.0 / 1e5, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "method", [nx.RungeKutta4(1e-3), nx.Projection(dt=1e-3), nx.HHT(dt=1e-3)], ids=lambda m: m.name
+)
+def test_states_go_on_over_an_event_that_changes_the_motion(method: Any) -> None:
+    system = controlled()
+    system.add_event(nx.Event("nudge", time=0.05, parameters={}, action=lambda state: None))
+    plain = nx.simulate(controlled(), 0.08, method)
+    changed = 1e-3 if isinstance(method, nx.HHT) else 1e-8  # HHT starts anew behind an event
+    assert_allclose(nx.simulate(system, 0.08, method).recording.z[-1], plain.recording.z[-1], rtol=changed, atol=1e-7)
+
+    def stand_still(state: Any) -> None:
+        state.velocity = {name: np.zeros(1) for name in state.velocity}
+
+    system = controlled()
+    system.add_event(nx.Event("stop", time=0.05, action=stand_still))
+    result = nx.simulate(system, 0.08, method)
+    before, after = np.flatnonzero(np.abs(result.t.values - 0.05) < 1e-9)
+    assert_allclose(result.recording.z[after], result.recording.z[before], atol=1e-12)
+    assert abs(result.joint_velocity("A").values[after]) < 1e-9 < abs(result.joint_velocity("A").values[before])
+
+
+def test_adaptive_steps_end_at_samples_in_a_closed_loop_too() -> None:
+    fixed = nx.simulate(controlled(sample_time=0.007), 0.1, nx.RungeKutta4(1e-4), output_every=10**6)
+    adaptive = nx.simulate(controlled(sample_time=0.007), 0.1, nx.DormandPrince(rtol=1e-8), output_every=10**6)
+    assert_allclose(adaptive.recording.q[-1], fixed.recording.q[-1], atol=1e-7)
+    assert_allclose(adaptive.force_state("servo.held")[-1], fixed.force_state("servo.held")[-1], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (nx.equilibrium, "has states of its own, which nx.equilibrium does not carry"),
+        (nx.linearize, "has states of its own, which nx.linearize does not carry"),
+        (lambda system: nx.kinematics(system, [0.0, 0.1]), "has states of its own, which nx.kinematics does not carry"),
+        (
+            lambda system: nx.inverse_dynamics(system, {"A": np.linspace(0, 1, 9)}, np.linspace(0, 1, 9)),
+            "has states of its own, which nx.inverse_dynamics does not carry",
+        ),
+    ],
+)
+def test_what_asks_of_a_pose_alone_refuses_states_by_name(ask: Any, message: str) -> None:
+    with pytest.raises(nx.InputError, match=f"force 'servo'.*{message}"):
+        ask(controlled())
