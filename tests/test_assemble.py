@@ -200,6 +200,37 @@ def test_trees_agree_with_minimal_coordinates_at_random_velocities_under_forces(
         np.testing.assert_allclose(np.concatenate([reaction.force, reaction.moment]), expected, atol=scale)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_joints_without_a_velocity_stand_still_in_every_formulation(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    whole = nx.Tree(random_system(seed, list(rng.permutation(KINDS)), floating=seed % 2))
+    system = described_at(whole, whole.random(rng))
+    moving = [joint.name for joint in system.joints.values() if joint.nv]
+    v0 = {name: rng.normal(size=system.joint(name).nv) for name in moving[:: 2 + seed]}
+    report, tree = assemble(system, v0=v0), nx.Tree(system)
+    v = np.zeros(tree.nv)
+    for name, rates in v0.items():
+        v[tree.coordinates[name].v] = rates
+    for name in tree.body_names:
+        w, u = tree.velocity(tree.described(), v, name)
+        np.testing.assert_allclose(report.angular_velocity(name), w, atol=1e-8)
+        np.testing.assert_allclose(report.velocity(name), u, atol=1e-8)
+
+
+def test_a_body_that_floats_off_a_moving_one_starts_with_it_in_every_formulation() -> None:
+    system = nx.System("moon", gravity=(0, 0, 0))
+    for name, x in (("arm", 0.5), ("moon", 1.5)):
+        system.add_body(name, mass=1.0, inertia=(1.0, 2.0, 3.0), position=(x, 0.0, 0.0))
+    system.add_joint(nx.Revolute("hinge", system.ground, "arm", at=(0, 0, 0), axis=(0, 0, 1), v0=2.0))
+    system.add_joint(nx.Free("off", "arm", "moon"))
+    apart = {
+        method.name: nx.simulate(system, 0.2, method).position("moon").values[-1]
+        for method in (nx.RungeKutta4(1e-3), nx.HHT(alpha=0.0, dt=1e-3))
+    }
+    np.testing.assert_allclose(apart["rk4"], (1.5, 0.6, 0.0), atol=1e-9)  # 2 rad/s at 1.5 m for 0.2 s, straight on
+    np.testing.assert_allclose(apart["hht"], apart["rk4"], atol=1e-6)
+
+
 def test_the_gaps_of_bars_too_short_add_up_to_what_is_missing() -> None:
     """Bars 1, 1 and √(0.25² + 0.7²)·2 between pivots 4 m apart: stretched out, what is missing is shared by four joints."""
     with pytest.raises(AssemblyError, match=r"0\.513 m in all") as caught:

@@ -23,6 +23,7 @@ from nexdyn.analysis.absolute_loads import generalized_forces, joint_state
 from nexdyn.analysis.closing import Closing, closed_pose, flipped_joints, joint_gaps
 from nexdyn.analysis.redundant import redundancy_report
 from nexdyn.analysis.report import AssemblyReport
+from nexdyn.analysis.start_velocity import described_velocity
 from nexdyn.errors import AssemblyError, InputError, SingularError, unknown
 from nexdyn.model.driver import Driver
 from nexdyn.model.joint import Joint
@@ -89,9 +90,10 @@ def assemble(
     _check_limits(report, translation_limit, rotation_limit)
 
     W = how.W if velocity_weights is None else _weights(model, velocity_weights, (), length)
-    given = _given_velocities(model, pose.q, _targets(system, v0, "v0"))
+    wanted = _targets(system, v0, "v0")
+    given, guess = _given_velocities(model, pose.q, wanted), described_velocity(model, pose.q, wanted)
     report.v = consistent_velocity(
-        model, pose.q, model.v, redundancy.kept, model.nu(how.t, pose.q), W, given, how.solver, how.t
+        model, pose.q, guess, redundancy.kept, model.nu(how.t, pose.q), W, given, how.solver, how.t
     )  # fmt: skip
     _check_velocities(report, redundancy, given)
     gamma = model.gamma(pose.q, report.v, how.t)
