@@ -41,7 +41,6 @@ from nexdyn.tree.tables import A_, D_, EXT_, H_, IV, KIND, NV, PARENT, TURNS_Z, 
 
 DEPENDENT = 1e-13
 """A pivot below this part of its diagonal is rounding."""
-INFINITE = 1e300
 WORSE = 0.1
 """Part of its best smallest pivot at which the rows that are left out are chosen anew."""
 C_ROW, RATE_ROW, SECOND_ROW, MU_ROW = range(4)
@@ -406,7 +405,9 @@ def choose_rows(loops):  # type: ignore[no-untyped-def]
 
 @inlined
 def eliminate(loops, of_positions):  # type: ignore[no-untyped-def]
-    """L D Lᵀ of A in place; the smallest pivot, as a part of its diagonal, of the rows that are not left out."""
+    """L D Lᵀ of A in place, on the diagonal 1/D, and 0 of a row that carries nothing.
+
+    Where rows are left out: the smallest pivot of the others, as a part of its diagonal; else 1."""
     A, low, out, least = loops.A, loops.first_in_A, loops.left_out, 1.0
     if loops.spare[0] > 0.0:
         for r in range(len(A)):
@@ -421,14 +422,15 @@ def eliminate(loops, of_positions):  # type: ignore[no-untyped-def]
             for k in range(max(first, low[c]), c):
                 x -= A[r, k] * A[c, k]
             A[r, c] = x
+        pivot = whole
         for c in range(first, r):
-            x = A[r, c] / A[c, c]
-            A[r, r] -= x * A[r, c]
+            x = A[r, c] * A[c, c]
+            pivot -= x * A[r, c]
             A[r, c] = x
-        if whole > 0.0:
-            least = min(least, A[r, r] / whole)
-        if not A[r, r] > DEPENDENT * whole or (of_positions and loops.velocity_level[r]):
-            A[r, r] = INFINITE
+        if loops.spare[0] > 0.0 and whole > 0.0:
+            least = min(least, pivot / whole)
+        carries = pivot > DEPENDENT * whole and not (of_positions and loops.velocity_level[r])
+        A[r, r] = 1.0 / pivot if carries else 0.0
     return least
 
 
@@ -440,7 +442,7 @@ def solve_rows(loops):  # type: ignore[no-untyped-def]
         for c in range(low[r], r):
             mu[r] -= A[r, c] * mu[c]
     for r in range(len(A)):
-        mu[r] /= A[r, r]
+        mu[r] *= A[r, r]
     for r in range(len(A) - 1, -1, -1):
         for c in range(low[r], r):
             mu[c] -= A[r, c] * mu[r]
