@@ -72,10 +72,10 @@ def test_hht_integrates_states_with_its_own_order(sample_time: float | None) -> 
     system = controlled(sample_time=sample_time)
     expected = nx.simulate(system, 0.1, nx.RungeKutta4(2e-4), output_every=10**6).recording.z[-1]
     errors = []
-    for dt in (2e-3, 1e-3, 5e-4):
+    for dt in (1e-3, 5e-4, 2.5e-4):
         found = nx.simulate(system, 0.1, nx.HHT(dt=dt), output_every=10**6)
         errors.append(np.abs(found.recording.z[-1] - expected))
-    assert errors[-1][1] < 2e-2  # N m of the lagged effort, about 20
+    assert errors[-1][1] < 5e-3  # N m of the lagged effort, about 20
     # of the integral and the lagged effort
     assert (errors[0][:2] / errors[1][:2] > 3.5).all() and (errors[1][:2] / errors[2][:2] > 3.5).all()
     adaptive = nx.simulate(system, 0.1, nx.HHT(rtol=1e-7), output_every=10**6)

@@ -330,6 +330,7 @@ def record(tables, s, t, out, row):  # type: ignore[no-untyped-def]
         o += 19
     for r in range(len(tables.rows)):
         out[row, o + r] = s.lam1[tables.rows[r, 0], tables.rows[r, 1]]
+    v[:] = 0.0  # which was lent: at index 1 nothing has turned
 
 
 @kernel
