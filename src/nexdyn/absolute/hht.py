@@ -59,6 +59,8 @@ REUSE = 0.03
 """Contraction up to which a matrix serves another step, …"""
 SLOW = 0.3
 """… up to which another iteration, and from which on none is believed."""
+TO_AND_FRO = 0.8
+"""Ratio of two corrections from which on the next is shortened."""
 FACTOR = 2.0
 """Most by which the step may differ from that of the matrix."""
 HARD, CAUTIOUS = 5, -10.0
@@ -192,6 +194,12 @@ def extrapolate(x, x0, dx, ddx, c, d):  # type: ignore[no-untyped-def]
 
 
 @formula
+def shorten(x, part):  # type: ignore[no-untyped-def]
+    for o in range(0, len(x), WIDTH):
+        store(x, o, part * load(x, o))
+
+
+@formula
 def difference(x1, x0, dx, ddx, c):  # type: ignore[no-untyped-def]
     """Δ, Δ² ← x1 − x0, Δ of now less c times Δ of before; x0 ← x1."""
     for o in range(0, len(x1), WIDTH):
@@ -206,8 +214,8 @@ def difference(x1, x0, dx, ddx, c):  # type: ignore[no-untyped-def]
 def predict(s, h, memory):  # type: ignore[no-untyped-def]
     """a1, λ1 on the polynomials through those of the last steps, as far back as they went smoothly."""
     last, before = memory[LAST], memory[BEFORE]
-    c = h / last if memory[SMOOTH] > 0.0 else 0.0
-    d = c * (h + last) / (last + before) if memory[SMOOTH] > 1.0 else 0.0
+    c = h / last if memory[SMOOTH] > 0.0 and last > 0.0 else 0.0
+    d = c * (h + last) / (last + before) if memory[SMOOTH] > 1.0 and before > 0.0 else 0.0
     extrapolate(s.a1.reshape(-1), s.a0.reshape(-1), s.da.reshape(-1), s.dda.reshape(-1), c, d)
     extrapolate(s.lam1.reshape(-1), s.lam0.reshape(-1), s.dlam.reshape(-1), s.ddlam.reshape(-1), c, d)
 
@@ -230,10 +238,11 @@ def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-d
         assemble = assemble or not (made_for <= FACTOR * h and h <= FACTOR * made_for)
         theta = max(BELIEVED, memory[FRESH] + 2.0 * age * memory[AGEING]) if memory[AGEING] > 0.0 else UNKNOWN
         before, count, fresh, missed, error, failed = 0.0, 1, False, 0.0, 0.0, STALLED
-        for k in range(MOST_ITERATIONS + 1):
+        part = 1.0
+        for k in range(3 * MOST_ITERATIONS + 1):
             size, change, most = new_motion(s, h, alpha, k > 0, length)
             if k > 0:
-                size *= bh2
+                size *= bh2 / part
                 error = error_of * change
                 if k == 1:
                     missed = size
@@ -261,13 +270,16 @@ def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-d
                 if k > 1 and size < TOLERANCE and theta > SLOW:
                     memory[AGE] += 1.0
                     return OK, error  # what rounding leaves
-                if k == MOST_ITERATIONS:
+                # to and fro over a kink, as of a contact: by less than Newton's step
+                stuck = k > 2 and size > TO_AND_FRO * before
+                part = max(0.5 * part, 0.1) if stuck else min(1.0, 2.0 * part)
+                if k >= MOST_ITERATIONS and (part == 1.0 or k == 3 * MOST_ITERATIONS):
                     memory[MATRIX] = memory[SMOOTH] = 0.0
                     if size < SINGULAR_POSE:
                         return OK, error
                     break
                 # slow: a new matrix, here
-                assemble = count > 1 and theta > SLOW
+                assemble = stuck or (count > 1 and theta > SLOW)
                 before = size
                 count += 1
             status = residual_here(tables, acts, s, t + h, scale, gh, bh2, assemble)
@@ -282,6 +294,8 @@ def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-d
                 memory[FACTORISATIONS] += 1.0
                 count, theta, fresh = 1, max(BELIEVED, memory[FRESH]), True
             solve(tables, s)
+            if part < 1.0:
+                shorten(s.x.reshape(-1), part)
             memory[ITERATIONS] += 1.0
         if not foretold:
             break
