@@ -8,7 +8,6 @@ and assembled before.
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -176,7 +175,6 @@ def chain(links: int) -> nx.System:
 
 def exudyn_loop(links: int, steps: int, solver: str) -> tuple[Any, Any]:
     """(work, position of the last link): SolveDynamic of an assembled model."""
-    os.environ.setdefault("EXUDYN_MODULE", "fast")
     import exudyn as exu
     from exudyn.utilities import RigidBodyInertia
 

@@ -16,6 +16,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+os.environ.setdefault("EXUDYN_MODULE", "fast")
+"""Exudyn as fast as it comes, without range checks: chosen where it is imported first."""
+
 clock = time.process_time
 """Time on the processor, of all threads: what others run on a shared machine does not count."""
 

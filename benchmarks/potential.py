@@ -4,8 +4,8 @@
 figure, error, energy and time of four methods as the step is halved five times.
 
 The double pendulum of the demo `implicit-euler` at 10 ms, unit inertias, from horizontal. Exudyn runs generalized-α with
-spectral radius 0.9 and modified Newton, the faster of its dense and sparse solvers, and writes nothing; NexDyn records
-nothing either. Solving alone is timed, on models that are built.
+spectral radius 0.9 and modified Newton, its fast module, the faster of its dense and sparse solvers, and writes nothing;
+NexDyn records nothing either. Solving alone is timed, on models that are built.
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import statistics
 import sys
 import time
@@ -136,7 +135,6 @@ def our_curves(problem: Problem, effort: Effort) -> list[Curve]:
 
 
 def their_curves(problem: Problem, effort: Effort) -> list[Curve]:
-    os.environ.setdefault("EXUDYN_MODULE", "fast")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import exudyn as exu
