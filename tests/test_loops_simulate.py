@@ -142,6 +142,47 @@ def test_gears_in_a_loop_and_of_three_joints_are_rows() -> None:
     assert_allclose(found.effort("differential").values, expected.effort("differential").values, atol=1e-6)
 
 
+@pytest.mark.parametrize("kind", ["gear", "coupling of three", "mimic"])
+def test_couplings_in_a_loop_are_transmitted_alike(kind: str) -> None:
+    """A five-bar whose cranks are geared: what each of its joints transmits, and the effort of the coupling."""
+
+    def make() -> nx.System:
+        system = five_bar() if kind != "mimic" else mimicking_five_bar()
+        if kind == "gear":
+            system.add_coupling(nx.Gear("gear", "pin0", "pin4", ratio=-1.5))
+        elif kind == "coupling of three":
+            system.add_coupling(nx.Coupling("gear", {"pin0": 1.0, "pin1": 0.4, "pin4": 0.8}))
+        return system
+
+    found, expected = both(make)
+    agree(found, expected)
+    carried = [[(r.transmitted(j) - r.reaction(j)).values[:, 5] for j in ("pin0", "pin4")] for r in (found, expected)]
+    assert_allclose(carried[0], carried[1], atol=1e-6)
+    if kind == "mimic":  # which turns the joints themselves
+        assert_allclose(found.joint_position("pin4").values, -0.7 * found.joint_position("pin0").values, atol=1e-10)
+        assert np.abs(carried).min() > 0.5
+        assert_allclose(carried[0][0], 0.7 * np.array(carried[0][1]), atol=1e-9)
+    else:  # teeth mesh beside the joints
+        assert_allclose(found.effort("gear").values, expected.effort("gear").values, atol=1e-6)
+        assert np.abs(found.effort("gear").values).max() > 1.0
+        assert_allclose(carried, 0.0, atol=1e-9)
+
+
+def mimicking_five_bar() -> nx.System:
+    """The five-bar, its last crank turning by −0.7 of the first."""
+    plain, system = five_bar(), nx.System("five-bar", gravity=(0, -9.81, 0))
+    for body in plain.bodies.values():
+        system.add_body(
+            body.name, mass=body.mass, inertia=body.inertia, position=body.position, orientation=body.orientation
+        )
+    for joint in plain.joints.values():
+        mimic = {"mimic": nx.Mimic("pin0", multiplier=-0.7)} if joint.name == "pin4" else {}
+        system.add_joint(
+            nx.Revolute(joint.name, joint.parent.name, joint.child.name, at=joint.at, axis=joint.axis, **mimic)
+        )
+    return system
+
+
 def test_a_step_at_a_time_with_efforts_of_a_controller() -> None:
     sim = nx.Simulation(mechanisms.four_bar(), RK4, loops=nx.Loops())
     for _ in range(20):
@@ -184,6 +225,13 @@ def test_rows_that_share_a_redundancy_are_left_out_by_turns() -> None:
     used = np.abs(result.multiplier().values) > 1e-100
     assert (used.sum(axis=1) == 4).all()  # of five
     assert len({tuple(row) for row in used.tolist()}) > 1
+
+
+def test_bricards_mechanism_follows_the_published_motion_for_ten_seconds() -> None:
+    result = nx.simulate(bricard(), 10.0, RK4, output_every=500)
+    place = result.position("P3").sel(time=list(A04.reference), method="nearest").values
+    assert_allclose(place, list(A04.reference.values()), atol=2e-10)
+    assert result.recording.violation.max() < 1e-11 and result.energy_drift < 1e-10
 
 
 def test_a_run_goes_on_in_the_other_coordinates() -> None:

@@ -47,7 +47,7 @@ def test_all_that_is_published_is_there_under_all_that_can_carry_it() -> None:
         kinds = {run.formulation.split(",")[0] for run in problem.runs}
         if problem.name not in ("alm", "bicycle"):
             assert "absolute coordinates" in kinds
-        if problem.name not in ("alm", "A02", "A04"):  # whose loops minimal coordinates do not follow that far
+        if problem.name not in ("alm", "A02"):  # whose singular pose minimal coordinates do not pass
             assert "minimal coordinates" in kinds, problem.name
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from nexdyn.joints import Revolute
 from nexdyn.model.marker import Marker
 from nexdyn.model.system import System
-from nexdyn.problems.problem import Problem, index1, index3, potential
+from nexdyn.problems.problem import Problem, closed, index1, index3, potential
 from nexdyn.results.result import Result
 
 POINTS = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], float)
@@ -52,5 +52,5 @@ A04 = Problem(
         10.0: (0.9997309873, -0.9999999638, -2.689765e-4),
     },
     corner,
-    (*index3(3e-6, dt=1e-3), *index1(1e-8), *potential(1e-4, dt=1e-3, until=1.0)),
+    (*closed(1e-8), *index3(3e-6, dt=1e-3), *index1(1e-8), *potential(1e-4, dt=1e-3, until=1.0)),
 )  # fmt: skip
