@@ -176,8 +176,9 @@ def test_another_cut_gives_the_same_motion() -> None:
     for cut in ("A", "B", "C", "D"):
         system = mechanisms.four_bar()
         if cut in ("A", "B"):
-            with pytest.raises(InputError, match=r"swap parent and child|opens no loop|still closes"):
-                nx.ClosedTree(system, cut=[cut])  # the rocker would hang on two joints
+            said = f"cutting joint '{cut}' leaves body .* joint 'C', whose child 'rocker' hangs on 'D'"
+            with pytest.raises(InputError, match=said):
+                nx.ClosedTree(system, cut=[cut])
             continue
         closed = nx.ClosedTree(system, cut=[cut])
         assert closed.cut_joints == [cut]

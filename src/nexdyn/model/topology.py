@@ -79,11 +79,26 @@ def open_forest(system: System, cut: Sequence[str] | None = None) -> Forest:
         if chosen is not None and joint.tree and joint.name not in closing:
             first = carriers.get(joint.child.name)
             if first is None:
-                raise InputError(f"cutting joint {joint.name!r} opens no loop; leave it in the tree")
+                raise _opens_nothing(system, joint, [j for j in cuts if j.tree and j.name not in chosen], carriers)
             raise _carried_twice(first, joint)
         if chosen is not None and joint.tree and joint.name not in chosen:
             raise InputError(f"joint {joint.name!r} still closes a loop; cut it too, or another joint of its loop")
     return Forest(_depth_first(system, carriers), cuts)
+
+
+def _opens_nothing(system: System, joint: Joint, others: list[Joint], carriers: Mapping[str, Joint]) -> InputError:
+    """Why the body of a joint that is to be cut would hang on nothing: it is on no loop that is still closed, or joints on the
+    other way round its loop point towards it; `others`: joints that would be cut without having been chosen."""
+    if not others or joint.name not in _closing(system, (joint,)):
+        return InputError(f"cutting joint {joint.name!r} opens no loop; leave it in the tree")
+    end = others[0]
+    carrier = carriers.get(end.child.name)
+    there = f"hangs on {carrier.name!r}" if carrier is not None else "starts a tree of its own"
+    return InputError(
+        f"cutting joint {joint.name!r} leaves body {joint.child.name!r} hanging on nothing: the other way round the loop ends at "
+        f"joint {end.name!r}, whose child {end.child.name!r} {there}; swap parents and "
+        f"children on that way, or cut another joint of the loop"
+    )
 
 
 def _carried_twice(first: Joint, second: Joint) -> InputError:
