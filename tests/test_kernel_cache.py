@@ -211,6 +211,34 @@ def test_the_hash_sees_contents_and_names_of_all_sources_and_nothing_else(tmp_pa
     assert hash_of(tmp_path) != first
 
 
+NAMES = """
+import json, os, sys
+from nexdyn.kernel import formula
+
+def name_of(f):
+    f.get_call_template((), {})
+    (made,) = f.overloads.values()
+    return made.fndesc.mangled_name
+
+names = [name_of(formula(lambda: 1.0))]
+read, write = os.pipe()
+if os.fork() == 0:
+    os.write(write, name_of(formula(lambda: 2.0)).encode())
+    os._exit(0)
+names += [name_of(formula(lambda: 3.0)), os.read(read, 1000).decode()]
+print(json.dumps(names))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_formulas_alike_in_name_are_told_apart_across_processes(place: Place) -> None:
+    """Bitcode of one process is linked in another: symbols must not meet there."""
+    program = place.root / "names.py"
+    program.write_text(NAMES)
+    names = [name for _ in range(2) for name in place.run(program)]
+    assert len(set(names)) == 6, names
+
+
 def test_without_a_folder_to_write_in_kernels_work_and_leave_nothing(place: Place) -> None:
     occupied = place.root / "occupied"
     occupied.write_text("a file where the folder would be")
@@ -228,7 +256,7 @@ def test_the_cache_is_where_the_variable_says_and_else_in_the_users_cache(place:
     assert not list(home.rglob("*.nbi"))
     shutil.rmtree(place.kernels)
     place.run(NEXDYN_CACHE_DIR="", **elsewhere)
-    assert len(list(home.rglob("*.nbi"))) == 1
+    assert len(list(home.rglob("*.nbi"))) == 2  # bitcode and machine code
     assert not place.kernels.exists()
 
 

@@ -19,9 +19,10 @@ code), so that an edit or an upgrade starts afresh. Imports run downward and sib
 and an edit of the floors above `tree` (UPPER: they have kernels at most, no formulas that others take up) compiles no
 kernel below anew. `NEXDYN_CACHE_DIR` moves the cache.
 
-Formulas become bitcode, which kernels link and optimise with what they call it for: no entry points for Python and C, no
-machine code that nobody would run. Kernels and formulas are compiled once for all values of an argument. That
-took the first run of a four-bar under HHT from 83 to 48 s of processor time.
+Formulas and kernels become bitcode, inlined and simplified, kept on disk for kernels. What Python calls is an entry: a
+function of the same arguments that calls the formula behind it, optimised with all below it and turned into machine code,
+once; a kernel that calls a kernel links its bitcode. Each is compiled once for all values of an argument. That took the
+first run of a four-bar under HHT from 75 to 50 s of processor time.
 
 Tables and scratch come from outside, so nothing in a kernel need count references. Counting them (atomically, for every
 array of every tuple that a call passes) took two thirds of the time of a six-link chain. Where code that is not
@@ -35,7 +36,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import itertools
 import os
+import secrets
 import shutil
 import sys
 import zlib
@@ -45,8 +48,8 @@ from typing import Any, TypeVar
 
 import llvmlite
 import numba
-from numba import njit
-from numba.core import caching, codegen, compiler, types
+from llvmlite import binding as llvm
+from numba.core import bytecode, caching, codegen, compiler, types
 from numba.core.registry import CPUDispatcher
 from numba.extending import overload
 
@@ -171,8 +174,23 @@ class _Cache(caching.FunctionCache):
                 super().save_overload(sig, data)
 
 
+def _number_anew() -> None:
+    """Numba tells functions of one name apart by a number that every process counts from one. Bitcode of another
+    process must not meet its number here under another function (`_`, `<lambda>`): the linker would keep one of them."""
+    bytecode.FunctionIdentity._unique_ids = itertools.count(secrets.randbits(56))
+
+
+_number_anew()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_number_anew)
+
+
 class _BitcodeLibrary(codegen.JITCodeLibrary):
-    """What a formula compiles to: bitcode that kernels link, never machine code of its own."""
+    """What a formula compiles to: bitcode that others link, never machine code of its own."""
+
+    def _optimize_final_module(self) -> None:
+        """Inlined and simplified, so that what links it finds little to do; loops are left to the entry."""
+        _optimize(self, loop_vectorize=False, slp_vectorize=False, opt=self._codegen._opt_level, cost="cheap")
 
     def _finalize_final_module(self) -> None:
         self._finalize_dynamic_globals()
@@ -182,12 +200,45 @@ class _BitcodeLibrary(codegen.JITCodeLibrary):
     def get_pointer_to_function(self, name: str) -> int:
         return 0
 
+    def serialize_using_object_code(self) -> Any:
+        return self.serialize_using_bitcode()
+
     @property
     def codegen(self) -> Any:
         return self
 
     def set_env(self, name: str, env: Any) -> None:
         """None: only what Python calls has an environment."""
+
+    @classmethod
+    def read(cls, generator: Any, name: str, bitcode: bytes) -> _BitcodeLibrary:
+        library = cls(generator, name)
+        library._final_module = llvm.parse_bitcode(bitcode)
+        library._finalize_final_module()
+        return library
+
+
+class _EntryLibrary(codegen.JITCodeLibrary):
+    """What Python enters: all that is called, optimised once, and machine code. Nobody links it."""
+
+    def _optimize_final_module(self) -> None:
+        _optimize(self)
+
+    def serialize_using_object_code(self) -> Any:
+        name, kind, (machine_code, _) = super().serialize_using_object_code()
+        return name, kind, (machine_code, self._names().as_bitcode())
+
+    def _names(self) -> Any:
+        """A module of nothing but the names that the machine code defines."""
+        functions = [f.name for f in self.get_defined_functions()]
+        values = [v.name for v in self._final_module.global_variables if not v.is_declaration]
+        lines = [f'define void @"{name}"() {{ ret void }}' for name in functions]
+        return llvm.parse_assembly("\n".join(lines + [f'@"{name}" = global i8 0' for name in values]))
+
+
+def _optimize(library: Any, **kwargs: Any) -> None:
+    passes, builder = library._codegen._module_pass_manager(**kwargs)
+    passes.run(library._final_module, builder)
 
 
 class _ToBitcode(compiler.Compiler):
@@ -198,29 +249,103 @@ class _ToBitcode(compiler.Compiler):
         return super().compile_extra(function)
 
 
+class _ToMachineCode(compiler.Compiler):
+    """Numba's compiler for entries."""
+
+    def compile_extra(self, function: Any) -> Any:
+        self.state.library = _EntryLibrary(self.state.targetctx.codegen(), function.__qualname__)
+        self.state.library.enable_object_caching()
+        return super().compile_extra(function)
+
+
 _OVERLOADED: Any = {**_INLINED, "pipeline_class": _ToBitcode}
 
 
-class _Kernel(CPUDispatcher):
-    """Compiled once for all values of an argument, where Numba would for `True` and again for `False`."""
+class _BitcodeLocator(_Locator):
+    """Where the bitcode of a function lies: beside its machine code."""
+
+    def get_disambiguator(self) -> str:
+        return super().get_disambiguator() + "-inner"
+
+
+class _BitcodeCacheImpl(_CacheImpl):
+    _locator_classes = [_BitcodeLocator]  # noqa: RUF012
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        (name, _, bitcode), fndesc, env, signature, objectmode, lifted, annotation, reload_init, envs = payload
+        library = _BitcodeLibrary.read(target_context.codegen(), name, bitcode)
+        result: Any = compiler.CompileResult
+        return result(
+            target_context=target_context,
+            typing_context=target_context.typing_context,
+            library=library,
+            environment=env,
+            entry_point=target_context.get_executable(library, fndesc, env),
+            fndesc=fndesc,
+            type_annotation=annotation,
+            signature=signature,
+            objectmode=objectmode,
+            lifted=lifted,
+            typing_error=None,
+            call_helper=None,
+            metadata=None,
+            reload_init=reload_init,
+            referenced_envs=envs,
+        )
+
+
+class _BitcodeCache(_Cache):
+    _impl_class = _BitcodeCacheImpl
+
+
+class _Formula(CPUDispatcher):
+    """A compiled function that other compiled functions call; Python's calls go to an entry, made when one comes.
+
+    Compiled once for all values of an argument, where Numba would for `True` and again for `False`."""
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         kws = {name: types.unliteral(a) for name, a in kws.items()}
         return super().get_call_template([types.unliteral(a) for a in args], kws)
 
-
-class _Formula(_Kernel):
-    """A compiled function that other compiled functions call; Python's calls go to a twin, compiled when one comes."""
-
     def add_overload(self, cres: Any) -> None:
         self.overloads[tuple(cres.signature.args)] = cres  # kept from the dispatcher's table of entry points
 
     def _compile_for_args(self, *args: Any, **kws: Any) -> Any:
-        return self._for_python
+        return self._entry
 
     @functools.cached_property
-    def _for_python(self) -> Any:
-        return njit(**_options(self.py_func))(self.py_func)
+    def _entry(self) -> Any:
+        return _Entry(self)
+
+
+class _Entry(CPUDispatcher):
+    """Where Python enters a formula: the one function that becomes machine code, with all that it calls.
+
+    A kernel that calls this one links the formula behind it."""
+
+    def __init__(self, inner: _Formula, **options: Any) -> None:
+        self.inner = inner
+        targetoptions = {"nopython": True, **_options(inner.py_func), **options}
+        super().__init__(inner.py_func, locals={}, targetoptions=targetoptions, pipeline_class=_ToMachineCode)
+        compiler_of_self: Any = self._compiler  # type: ignore[attr-defined]
+        compiler_of_self._get_implementation = lambda args, kws: _call_of(inner)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        return self.inner.get_call_template(args, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        return self.inner.get_overload(sig)
+
+
+def _call_of(inner: _Formula) -> Any:
+    """A function of the same arguments that calls `inner`, and does nothing else."""
+    f = inner.py_func
+    names = ", ".join(f.__code__.co_varnames[: f.__code__.co_argcount])
+    scope: dict[str, Any] = {"__name__": f.__module__, "inner": inner}
+    exec(f"def entry({names}):\n    return inner({names})", scope)
+    entry = scope["entry"]
+    entry.__name__, entry.__qualname__ = f.__name__, f.__qualname__
+    return entry
 
 
 def formula(f: F) -> F:
@@ -266,10 +391,11 @@ def shared(f: F) -> F:
 def _kernel(f: F, **options: Any) -> F:
     if _CONFIG.DISABLE_JIT:
         return f
-    dispatcher: Any = _Kernel(f, locals={}, targetoptions={"nopython": True, **_options(f), **options})
+    inner: Any = _formula(f)
+    entry: Any = _Entry(inner, **options)
     if cache_folder() is not None and Path(f.__code__.co_filename).is_file():
-        dispatcher._cache = _Cache(f)
-    return dispatcher
+        inner._cache, entry._cache = _BitcodeCache(f), _Cache(f)
+    return entry
 
 
 def compiled_for(f: Any, *arguments: Any) -> Any:
