@@ -15,7 +15,7 @@ import numpy as np
 from nexdyn.forces import AppliedForce, PointSpring
 from nexdyn.joints import Revolute
 from nexdyn.model.system import System
-from nexdyn.problems.problem import Problem, closed, index1, index3
+from nexdyn.problems.problem import Problem, closed, index1, index3, potential
 from nexdyn.results.result import Result
 from nexdyn.spatial.rotations import exp_quaternion
 
@@ -103,6 +103,7 @@ A03 = Problem(
         *closed(1e-8),
         *index3(4e-6, dt=1e-6),
         *index1(1e-8),
+        *potential(4e-5, dt=2e-6),
     ),
     scale=(1.0,) * 7 + (1000.0,) * 7,
     angles=frozenset(ANGLES),

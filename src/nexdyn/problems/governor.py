@@ -12,7 +12,7 @@ import numpy as np
 from nexdyn.forces import PointSpring
 from nexdyn.joints import Prismatic, Revolute
 from nexdyn.model.system import System
-from nexdyn.problems.problem import Problem, index3, minimal, potential
+from nexdyn.problems.problem import Problem, index1, index3, minimal, potential
 from nexdyn.results.result import Result
 from nexdyn.spatial.rotations import exp_quaternion
 
@@ -67,6 +67,6 @@ A05 = Problem(
         2.0: (0.5059092943, -0.240783147, 6.236223614),
     },
     slider_and_shaft,
-    (*minimal(1e-8), *index3(1e-5, dt=1e-3), *potential(1e-4, dt=1e-3)),
+    (*minimal(1e-8), *index3(1e-5, dt=1e-3), *index1(1e-9), *potential(1e-4, dt=1e-3)),
     scale=(1.0, 20.0, 10.0),
 )  # fmt: skip
