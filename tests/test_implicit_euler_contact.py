@@ -120,6 +120,29 @@ def test_a_strike_and_a_throw_converge_to_the_motion_in_minimal_coordinates(fixe
     assert e[1] < 0.02 and 1.8 < e[0] / e[1] < 2.2
 
 
+@pytest.mark.parametrize("dt", [1e-3, 1e-2, 0.1, 0.5])
+@pytest.mark.parametrize(("stiffness", "damping"), [(1e5, 0.0), (1e5, 100.0), (1e7, 5.0), (1e9, 100.0)])
+def test_bdf2_strikes_at_any_step_without_going_deeper_or_flying_higher(
+    dt: float, stiffness: float, damping: float
+) -> None:
+    for friction in (0.1, 2.0):
+        run = nx.simulate(hammer_and_ball(stiffness, damping, friction), 40 * dt, nx.ImplicitEuler(dt, bdf2=True))
+        total = run.energy()["total"].values
+        assert (total < (1.0 + 1e-9) * total[0]).all() and np.diff(total).max() < 0.02 * total[0]
+        deepest = run.position("hammer").sel(axis="z").values.min()
+        assert deepest > -1.1 * (2.5 * 4.7 / stiffness) ** 0.4
+
+
+def test_bdf2_keeps_its_order_through_a_strike_and_a_throw() -> None:
+    system = hammer_and_ball(1e4, 2.0, 0.3)
+    exact = nx.simulate(system, 0.1, nx.DormandPrince(rtol=1e-11, atol=1e-12), output_every=10**9)
+    e = []
+    for dt in (2.5e-4, 6.25e-5):
+        found = nx.simulate(system, 0.1, nx.ImplicitEuler(dt, bdf2=True), output_every=10**9)
+        e.append(np.abs(found.velocity().values[-1] - exact.velocity().values[-1]).max())
+    assert e[1] < 5e-6 and e[0] / e[1] > 12.0
+
+
 def test_a_block_rests_on_an_incline_and_slides_as_the_law_says_at_a_long_step() -> None:
     phi, v_f = np.arctan(0.3), 1e-3
     for friction in (0.2, 0.6):

@@ -75,10 +75,10 @@ class ClosedSystem:
         _, q, _ = self.start
         closed = self.closed
         c, rows = closed.tree.compiled, closed.compiled_rows
-        no = len(rows.own)
+        beyond = rows.beyond
         acting = bool(self.system.forces) or bool(rows.tables.own_numbers[:, :4].any())
         tree = build_problem(closed.tree, q, "aba", with_forces=False)._replace(
-            q=np.zeros(c.nq + no), v=np.zeros(c.nv + no), tau=np.zeros(c.nv + no),
+            q=np.zeros(c.nq + beyond), v=np.zeros(c.nv + beyond), tau=np.zeros(c.nv + beyond),
             forces=forces_of(self.system, c, rows) if acting else None,
         )  # fmt: skip
         loops = rows.tables

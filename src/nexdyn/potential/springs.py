@@ -113,6 +113,7 @@ add_springs = generic(
     "c, dE/dc, d²E/dc² and g of all springs, and their covectors; returns E, its size, what of it is guessed.",
 )
 add_springs_hessian = generic("add_springs_hessian", "(d²E/dc²) g gᵀ + (dE/dc) c_qq; not `curved`: squares only.")
+struck = generic("struck", "Whether something has begun to press, or has let go, since the step began.")
 finish_springs = generic("finish_springs", "c and its rate at the end of a step.")
 
 
@@ -208,6 +209,27 @@ def _(model: Any, springs: SpringTables, t: Any, work: Any, curved: Any) -> Any:
                 for j in range(i, 12):
                     h = slope * second(tables, e, t, pair, springs.near_now, V, unit_velocity(A[a], A[b], j))
                     add_second_entry(blocks, model.diagonal, a, b, place, turned, i, j, h)
+
+
+@formula
+def pressed_end(data, i, c):  # type: ignore[no-untyped-def]
+    """−1 below q_min, 1 above q_max, 0 between."""
+    return (1 if c > data[i + 4] else 0) - (1 if c < data[i + 3] else 0)
+
+
+@defines(struck)
+def _(springs: None) -> Any:
+    return False
+
+
+@defines(struck)
+def _(springs: SpringTables) -> Any:
+    index, data = springs.index, springs.data
+    for e in range(len(index)):
+        i, now, before = index[e, SPRING_DATA] + 4, springs.value[e, 0], springs.state[e, 0]
+        if index[e, SPRING_LAW] == STOP and pressed_end(data, i, now) != pressed_end(data, i, before):
+            return True
+    return False
 
 
 @defines(finish_springs)

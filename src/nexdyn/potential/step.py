@@ -2,6 +2,9 @@
 
 x̂ → x, λ → v = (x − x̃)/dt̃, a = (v − ṽ)/dt̃           implicit Euler: x̃ = 0, ṽ = vₙ, dt̃ = dt
                                                       BDF2: x̃ = Δₙ/3, ṽ = (4 vₙ − vₙ₋₁)/3, dt̃ = 2 dt/3
+
+BDF2 continues the line of the step before, which is none across an impact. A step in which a stop or a contact begins to press,
+or lets go, is taken again as one of implicit Euler, and so is the one after it, whose step before is that of the impact.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from nexdyn.potential.joints import add_joints
 from nexdyn.potential.loads import add_loads, keep_loads
 from nexdyn.potential.minimum import OK, place_bodies
 from nexdyn.potential.solve import LOAD_FAILED, STRAIGHT, solve
-from nexdyn.potential.springs import begin_springs, finish_springs, measure_springs
+from nexdyn.potential.springs import begin_springs, finish_springs, measure_springs, struck
 from nexdyn.potential.tables import BODY_A, COUNT, COUPLED, FIRST, HINGE, INERTIA, KIND, MASS, SLOT, SLOTS
 from nexdyn.spatial.algebra import Motion, Pose, Sym3, T, Vec3, exp_quaternion, normalized, rotation
 from nexdyn.spatial.table import MotionRows, PoseRows, QuatRows, Sym3Rows, Vec3Rows
@@ -189,17 +192,28 @@ def march(model, state, work, t0, dt, k, k_stop, every, updates, bdf2, out):  # 
         if every > 0 and k % every == 0:
             record(model, state, t, state.run[3], out, row)
             row += 1
-        h, failed = begin(model, state, work, t, dt, second_order)
-        status, where, steps, gap = LOAD_FAILED, failed, 0, 0.0
-        if failed < 0:
-            status, where, steps, gap = solve(updates, model, state, work, t + dt, h)
+        impact = False
+        status, where, steps, gap, h = OK, -1, 0, 0.0, dt
+        for _ in range(2):
+            h, failed = begin(model, state, work, t, dt, second_order)
+            status, where, steps, gap = LOAD_FAILED, failed, 0, 0.0
+            if failed < 0:
+                status, where, steps, gap = solve(updates, model, state, work, t + dt, h)
+            impact = bdf2 and status == OK and struck(model.springs)
+            if not (impact and second_order):
+                break
+            second_order = False
+            newton += steps
+            if updates is None:
+                for r in range(len(state.lam)):
+                    state.lam[r] = state.lam_before[r]
         if status == OK:
             finish(model, state, work, dt, h, second_order)
         newton += steps
         worst = max(worst, gap)
         if status != OK:
             return status, k, row, where, gap, newton
-        state.run[1], state.run[3] = dt, gap
+        state.run[1], state.run[3] = 0.0 if impact else dt, gap
         state.run[2] = 2.0 * dt / 3.0 if second_order else dt
         k += 1
     return OK, k, row, -1, worst, newton

@@ -96,34 +96,52 @@ class ObservedLoops(Observed):
         for _, seen in self.blocks(with_forces=False):
             assert isinstance(seen, LoopObservation)
             columns = [n for n, own in enumerate(self.observer.rows.own) if own.joint == joint]
-            if columns or self.tree.system.joints[joint].kind != "spherical":
+            if columns or self.tree.system.joints[joint].kind not in ("spherical", "free"):
                 part = {"joint_position": seen.own_q, "joint_velocity": seen.own_v, "joint_acceleration": seen.own_a}
                 found.append(part[name][:, columns])
                 continue
-            x = self._spherical(name, joint, seen)
+            x = self._turning(name, joint, seen)
             if name == "joint_position":
                 x = continued(x, before)
                 before = x[-1]
             found.append(x)
         return np.concatenate(found)
 
-    def _spherical(self, name: str, joint: str, seen: Observation) -> np.ndarray:
-        """Quaternion, velocity or acceleration of a spherical joint that was cut, from its two bodies."""
-        element, place = self.tree.system.joints[joint], {n: i for i, n in enumerate(self.tree.body_names)}
-        R_AJ, _, R_BJ, _ = element.frames(self.tree.system.values)
-        n = len(seen.position)
+    def _turning(self, name: str, joint: str, seen: Observation) -> np.ndarray:
+        """Coordinates, velocity or acceleration of a spherical or free joint that was cut, from its two bodies.
 
-        def of(body: str, x: np.ndarray, still: np.ndarray) -> np.ndarray:
+        v = R_Bᵀ (ω_b − ω_a, ṗ_B − ṗ_a at B);  its rate with R_B turning at ω_b
+        """
+        element, place = self.tree.system.joints[joint], {n: i for i, n in enumerate(self.tree.body_names)}
+        R_AJ, p_AJ, R_BJ, p_BJ = element.frames(self.tree.system.values)
+        n, still, moves = len(seen.position), np.zeros(3), element.kind == "free"
+
+        def of(body: str, x: np.ndarray, still: np.ndarray = still) -> np.ndarray:
             return x[:, place[body]] if body in place else np.broadcast_to(still, (n, *still.shape))
 
         a, b = element.parent.name, element.child.name
-        R_A, R_B = of(a, seen.R, np.eye(3)) @ R_AJ, of(b, seen.R, np.eye(3)) @ R_BJ
+        R_a, R_b = (of(body, seen.R, np.eye(3)) for body in (a, b))
+        R_A, R_B = R_a @ R_AJ, R_b @ R_BJ
+        s_B, r = R_b @ p_BJ, of(b, seen.position) + R_b @ p_BJ - of(a, seen.position)
+
+        def seen_from_B(x: np.ndarray) -> np.ndarray:
+            return np.einsum("nji,nj->ni", R_B, x)
+
         if name == "joint_position":
-            return quaternion(np.swapaxes(R_A, 1, 2) @ R_B)
-        w = of(b, seen.angular_velocity, np.zeros(3)) - of(a, seen.angular_velocity, np.zeros(3))
-        v = np.einsum("nji,nj->ni", R_B, w)
-        if name == "joint_velocity":
-            return v
-        dw = of(b, seen.angular_acceleration, np.zeros(3)) - of(a, seen.angular_acceleration, np.zeros(3))
-        turning = np.einsum("nji,nj->ni", R_B, of(b, seen.angular_velocity, np.zeros(3)))
-        return np.einsum("nji,nj->ni", R_B, dw) - np.cross(turning, v)
+            turn = quaternion(np.swapaxes(R_A, 1, 2) @ R_B)
+            return np.hstack([turn, np.einsum("nji,nj->ni", R_A, r - R_a @ p_AJ)]) if moves else turn
+        w_a, w_b = of(a, seen.angular_velocity), of(b, seen.angular_velocity)
+        u = of(b, seen.velocity) + np.cross(w_b, s_B) - of(a, seen.velocity)
+        parts = [w_b - w_a, u - np.cross(w_a, r)] if moves else [w_b - w_a]
+        v = [seen_from_B(x) for x in parts]
+        if name == "joint_acceleration":
+            e_a, e_b = of(a, seen.angular_acceleration), of(b, seen.angular_acceleration)
+            rise = (
+                of(b, seen.acceleration)
+                + np.cross(e_b, s_B)
+                + np.cross(w_b, np.cross(w_b, s_B))
+                - of(a, seen.acceleration)
+            )
+            rates = [e_b - e_a, rise - np.cross(e_a, r) - np.cross(w_a, u)]
+            v = [seen_from_B(x) - np.cross(seen_from_B(w_b), y) for x, y in zip(rates, v, strict=False)]
+        return np.hstack(v)

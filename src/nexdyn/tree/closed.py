@@ -56,7 +56,7 @@ class ClosedTree:
     coordinates holds here too. Couplings, mimic joints and drivers are rows beside those of the cut joints: `rows`.
 
     Rows that depend on earlier ones (higher priority first) carry nothing. Raises InputError for a choice of cuts that
-    leaves a loop closed or opens none, and for a cut joint whose own efforts no tree carries.
+    leaves a loop closed or opens none, and for a cut joint with armature.
     """
 
     def __init__(

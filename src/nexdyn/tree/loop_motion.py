@@ -29,21 +29,9 @@ from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.elements import act
 from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.loads import joint_efforts
-from nexdyn.tree.loops import (
-    C_ROW,
-    RATE_ROW,
-    SECOND_ROW,
-    LoopTables,
-    act_own,
-    evaluate_rows,
-    factor_rows,
-    largest_left_out,
-    largest_residual,
-    measure_own,
-    response,
-    solve_rows,
-    take_rows,
-)
+from nexdyn.tree.loop_cuts import act_own, measure_own
+from nexdyn.tree.loop_solve import factor_rows, largest_left_out, largest_residual, response, solve_rows, take_rows
+from nexdyn.tree.loops import C_ROW, RATE_ROW, SECOND_ROW, LoopTables, evaluate_rows
 from nexdyn.tree.motion import TreeProblem, place, put_chart_rates, with_states
 from nexdyn.tree.tables import EXT_, XW_
 
@@ -114,10 +102,10 @@ def externals_cleared(model, work):  # type: ignore[no-untyped-def]
 @kernel
 def efforts(model, work, loops, t, q, v, tau, forces):  # type: ignore[no-untyped-def]
     """τ of joints and forces, F_ext of forces and of what acts in cut joints. Returns a status."""
-    for n in range(len(loops.own)):
-        tau[len(tau) - 1 - n] = 0.0
+    for j in range(len(loops.change), len(tau)):
+        tau[j] = 0.0
     joint_efforts(model, q, v, tau)
-    if len(loops.own) > 0 and forces is not None:
+    if len(tau) > len(loops.change) and forces is not None:
         kinematics(model, q, v, work)
         world_poses(model, work, PoseRows(work.spare, XW_))
         measure_own(model, work, loops, t, q, v, forces)
@@ -160,7 +148,7 @@ def _(problem: LoopProblem, t: float, y: Any) -> Any:
     if states.next_sample(tree.forces) == inf:
         return 0
     with_states(tree, y)
-    if len(loops.own) > 0:
+    if len(tree.tau) > len(loops.change):
         kinematics(tree.model, tree.q, tree.v, tree.work)
         world_poses(tree.model, tree.work, PoseRows(tree.work.spare, XW_))
         measure_own(tree.model, tree.work, loops, t, tree.q, tree.v, tree.forces)

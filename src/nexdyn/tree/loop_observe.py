@@ -30,8 +30,9 @@ from nexdyn.tree.elements import act, energy_of_elements, place_of_bodies
 from nexdyn.tree.energy import gravity_energy, kinetic_energy
 from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.loads import joint_energy
-from nexdyn.tree.loop_tables import Rows, loop_tables
-from nexdyn.tree.loops import (
+from nexdyn.tree.loop_cuts import (
+    BALL_JOINT,
+    BALL_V,
     OWN_END,
     OWN_JOINT,
     OWN_Q,
@@ -39,11 +40,17 @@ from nexdyn.tree.loops import (
     OWN_V,
     REST,
     STIFFNESS,
+    add_ball_wrench,
     add_term_wrench,
-    link_pair,
+    ball_efforts,
+    ball_energy,
+    ball_pair,
+    ball_wrench,
     measure_cut_joints,
     own_effort,
-)
+)  # fmt: skip
+from nexdyn.tree.loop_tables import Rows, loop_tables
+from nexdyn.tree.loops import link_pair
 from nexdyn.tree.observe import Observation, tell
 from nexdyn.tree.rnea import inverse_dynamics
 from nexdyn.tree.tables import A_, EXT_, V_, XW_
@@ -152,6 +159,14 @@ def observe_loops(  # type: ignore[no-untyped-def]
             j = loops.own[n, OWN_JOINT]
             F = wrench_on_child(tables_, X_W, k, e, t[s], loops.near, effort, child_first[e], joints[j])
             W[nb + j] = W[nb + j] + F
+        for n in range(len(loops.balls)):
+            pair = ball_pair(loops, n, X_W)
+            elastic += ball_energy(loops, n, pair)
+            ball_efforts(loops, n, pair, v_all, tau)
+            F = ball_wrench(loops, n, pair, tau)
+            add_ball_wrench(loops, work, n, pair, F)
+            j, Rt = loops.balls[n, BALL_JOINT], T(pair.R_A)
+            W[nb + j] = W[nb + j] + Force(Rt @ (F.n + cross(pair.d, F.f)), Rt @ F.f)
         for r in range(len(external)):
             if external[r]:
                 for e in range(tables_.rows[r, FIRST], tables_.rows[r, FIRST] + tables_.rows[r, COUNT]):
@@ -213,7 +228,7 @@ class LoopObserver:
         forces = forces_of(self.system, c, self.rows) if with_forces else NO_FORCES
         loops.near[:] = self.near
         z = np.tile(forces.z, (len(t), 1)) if z is None or not with_forces else z
-        n, nb, nc, no = len(t), len(c.arc_of_link) - 1, len(self.cut), len(loops.own)
+        n, nb, nc, no, beyond = len(t), len(c.arc_of_link) - 1, len(self.cut), len(loops.own), self.rows.beyond
         frames = np.concatenate([c.R_LB.reshape(nb, 9), c.p_LB], axis=1)
         poses, energies = np.empty((n, nb, 12)), np.empty((n, 3))
         twists, rates = np.empty((2, n, nb, 6))
@@ -222,7 +237,7 @@ class LoopObserver:
         status, failed = observe_loops(  # type: ignore[call-arg]
             c.model, tables.new_work(nb, c.nv), loops, frames, forces, self.joints, self.of_row, self.transmits,
             self.external, self.rows.child_first, *(np.ascontiguousarray(x) for x in (t, q, v, a, lam, z)),
-            np.zeros(c.nq + no), np.zeros(c.nv + no), np.zeros(c.nv + no), poses, twists, rates, wrenches, reactions,
+            np.zeros(c.nq + beyond), np.zeros(c.nv + beyond), np.zeros(c.nv + beyond), poses, twists, rates, wrenches, reactions,
             energies, own,
         )  # fmt: skip
         if status >= FORCE_FAILED:
@@ -241,6 +256,8 @@ def forces_of(system: System, c: Compiled, rows: Rows) -> ForceTables:
     first: dict[str, tuple[int, int]] = {}
     for n, (joint, _) in enumerate(rows.own):
         first.setdefault(joint, (c.nq + n, c.nv + n))
+    for ball, place in zip(rows.balls, rows.tables.balls, strict=True):
+        first[ball.name] = c.nq + int(place[BALL_V]) - c.nv, int(place[BALL_V])
 
     def freedom(joint: str) -> tuple[int, int]:
         return first[joint] if joint in first else (int(c.first_q[arcs[joint]]), int(c.first_v[arcs[joint]]))

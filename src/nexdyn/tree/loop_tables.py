@@ -40,8 +40,9 @@ class OwnCoordinate(NamedTuple):
 class Rows(NamedTuple):
     """What was compiled: the rows by name, the tables, the functions of the drivers, and the places of what they measure.
 
-    near: place in `LoopTables.near` of (joint, equation). own: the coordinates of cut joints, in the order of the tables.
-    child_first (nt,): whether the child of the joint that a term is of comes first in its pair.
+    near: place in `LoopTables.near` of (joint, equation). own: the coordinates of cut joints, in the order of the tables;
+    balls: the ball and free joints among those with efforts. child_first (nt,): whether the child of the joint that a term
+    is of comes first in its pair.
     """
 
     rows: list[Row]
@@ -50,7 +51,13 @@ class Rows(NamedTuple):
     callbacks: tuple[Callback, ...]
     near: dict[tuple[str, str], int]
     own: list[OwnCoordinate]
+    balls: list[Joint]
     child_first: Array
+
+    @property
+    def beyond(self) -> int:
+        """How many coordinates, and velocities, states of the tree are longer by."""
+        return len(self.own) + sum(joint.nv for joint in self.balls)
 
     @property
     def lengths(self) -> list[bool]:
@@ -80,7 +87,9 @@ def loop_tables(
             builder.add_pair(joint.parent.name, joint.child.name, _frame(joint, system))
     _add_couplings(system, builder)
     functions = _add_drivers(system, builder) if drivers else []
-    own, measures, numbers = _own_coordinates(system, builder, cut, c)
+    own, measures, numbers = _own_coordinates(system, builder, cut)
+    balls = [joint for joint in map(system.joint, cut) if _turns(joint) and _acting(system, joint)]
+    numbers += [row for joint in balls for row in _numbers(system, joint)]
     given = builder.tables()
     priority: dict[tuple[str, str | None], int] = {}
     for row in builder.rows:
@@ -112,14 +121,14 @@ def loop_tables(
         tables=on_links, **arrays, needed=_needed(c, [int(i) for k in used for i in of_link[k]]),
         outward=_outward(c, arrays["path"]), velocity_level=_velocity_level(on_links), units=_units(c, on_links),
         functions=np.array([*data, 0.0]), driver_at=np.array(at, dtype=np.int64),
-        own=_own_table(c, cut, own, measures),
+        own=_own_table(c, cut, own, measures), balls=_ball_table(c, cut, balls, builder, len(own)),
         own_numbers=np.array(numbers).reshape(-1, 5), near=near, s=np.zeros((max(places, 1), 1, LANES)),
         carried=np.zeros((max(longest, 1), 6, LANES)), gradient=np.zeros((1, 12, LANES)), A=np.zeros((m, m)),
         of_rows=np.zeros((max(ng, 1), 4, LANES)), mu=np.zeros(m), change=np.zeros(c.nv), damping=np.zeros(2),
         spare=np.array([float(spare), 0.0]), left_out=np.zeros(m), chosen=np.zeros((m, m) if spare else (0, 0)),
     )  # fmt: skip
     callbacks = tuple(callback for function in functions for callback in time_callbacks(function))
-    return Rows(rows, loops, functions, callbacks, dict(builder.near), own, _child_first(system, builder, given))
+    return Rows(rows, loops, functions, callbacks, dict(builder.near), own, balls, _child_first(system, builder, given))
 
 
 def _builder(system: System) -> RowBuilder:
@@ -162,53 +171,59 @@ def _add_drivers(system: System, builder: RowBuilder) -> list[Function]:
 
 
 def uncuttable(system: System, joints: Collection[str]) -> list[str]:
-    """Those of `joints` with armature, or with efforts in coordinates that are no numbers one by one: they must stay whole."""
-    forced = {name for force in system.forces.values() for name in force.joints()}
-    wrong = []
-    for joint in (system.joints[name] for name in joints):
-        if joint.nv:
-            found = joint.resolved(system.values)
-            acting = found.stiffness.any() or found.damping.any() or found.friction.any() or joint.name in forced
-            if found.armature.any() or (acting and len(joint.coordinates) != joint.nv):
-                wrong.append(joint.name)
-    return wrong
+    """Those of `joints` with armature: they must stay whole."""
+    found = (system.joints[name] for name in joints)
+    return [joint.name for joint in found if joint.nv and joint.resolved(system.values).armature.any()]
+
+
+def _turns(joint: Joint) -> bool:
+    """Whether its coordinates are no numbers one by one."""
+    return len(joint.coordinates) != joint.nv
+
+
+def _acting(system: System, joint: Joint) -> bool:
+    """Whether something acts along its freedoms."""
+    found = joint.resolved(system.values)
+    forced = any(joint.name in force.joints() for force in system.forces.values())
+    return forced or bool(found.stiffness.any() or found.damping.any() or found.friction.any())
+
+
+def _numbers(system: System, joint: Joint) -> list[list[float]]:
+    """Of each freedom its stiffness, rest, damping, friction and friction speed."""
+    found = joint.resolved(system.values)
+    rest = found.rest if np.size(found.rest) == joint.nv else np.zeros(joint.nv)
+    speed = float(found.friction_speed)
+    each = zip(found.stiffness, rest, found.damping, found.friction, strict=True)
+    return [[float(k), float(x), float(d), float(f), speed] for k, x, d, f in each]
 
 
 def _own_coordinates(
-    system: System, builder: RowBuilder, cut: Sequence[str], c: Compiled
+    system: System, builder: RowBuilder, cut: Sequence[str]
 ) -> tuple[list[OwnCoordinate], list[tuple[int, int]], list[list[float]]]:
-    """The coordinates of cut joints: (pair, term) that measures each, and its stiffness, rest, damping and friction.
-
-    InputError for efforts in a joint whose coordinates are no numbers one by one, and for armature, which only a joint
-    of the tree has.
+    """The coordinates of cut joints that are numbers: (pair, term) that measures each, and its stiffness, rest, damping and
+    friction. InputError for armature, which only a joint of the tree has.
     """
     wrong = uncuttable(system, cut)
+    if wrong:
+        raise InputError(
+            f"joint {wrong[0]!r} ({system.joints[wrong[0]].kind}) would be cut open, and only joints of the spanning tree "
+            f"have armature; cut another joint of its loop: nx.Loops(cut=[…])"
+        )
     own, measures, numbers = [], [], []
-    for name in cut:
-        joint = system.joints[name]
-        if not joint.nv:
+    for joint in map(system.joint, cut):
+        if not joint.nv or _turns(joint):
             continue
-        found = joint.resolved(system.values)
-        if name in wrong:
-            what = "armature" if found.armature.any() else "springs, dampers and motors of its own"
-            raise InputError(
-                f"joint {name!r} ({joint.kind}) would be cut open, and only joints of the spanning tree have {what}; cut "
-                f"another joint of its loop: nx.Loops(cut=[…])"
-            )
-        for freedom in range(len(joint.coordinates)):
-            what_ = coordinate(joint, freedom, system.values)
-            pair = builder.pair_of_joint[name]
-            if what_.a != joint.parent.name:
-                pair = builder.add_pair(what_.a, what_.b, what_.frame)
-            near = builder.near_of((name, what_.equation)) if what_.primitive == ANGLE else -1
+        numbers += _numbers(system, joint)
+        for freedom in range(joint.nv):
+            what = coordinate(joint, freedom, system.values)
+            pair = builder.pair_of_joint[joint.name]
+            if what.a != joint.parent.name:
+                pair = builder.add_pair(what.a, what.b, what.frame)
+            near = builder.near_of((joint.name, what.equation)) if what.primitive == ANGLE else -1
             measures.append((pair, len(builder.terms)))
-            builder.terms.append((pair, what_.primitive, -1, near))
+            builder.terms.append((pair, what.primitive, -1, near))
             builder.scale.append(1.0)
-            own.append(OwnCoordinate(name, freedom))
-            numbers.append([
-                float(found.stiffness[freedom]), float(found.rest[freedom]), float(found.damping[freedom]),
-                float(found.friction[freedom]), float(found.friction_speed),
-            ])  # fmt: skip
+            own.append(OwnCoordinate(joint.name, freedom))
     return own, measures, numbers
 
 
@@ -216,6 +231,15 @@ def _own_table(c: Compiled, cut: Sequence[str], own: list[OwnCoordinate], measur
     """Coordinates of cut joints stand behind those of the tree."""
     number = {name: n for n, name in enumerate(cut)}
     rows = [(*measures[n], c.nq + n, c.nv + n, number[joint]) for n, (joint, _) in enumerate(own)]
+    return np.array(rows, dtype=np.int64).reshape(-1, 5)
+
+
+def _ball_table(c: Compiled, cut: Sequence[str], balls: list[Joint], builder: RowBuilder, own: int) -> Array:
+    """Ball and free joints that were cut, behind the coordinates that are numbers."""
+    rows, first = [], own
+    for joint in balls:
+        rows.append((builder.pair_of_joint[joint.name], c.nv + first, joint.nv, list(cut).index(joint.name), first))
+        first += joint.nv
     return np.array(rows, dtype=np.int64).reshape(-1, 5)
 
 

@@ -8,49 +8,34 @@ the force F of a row goes inward from its links to the root and leaves
     s = hᵀ F,   F ← F − K s,   F_parent += X F             in each freedom on its path;   Cq M⁻¹Cqᵀ = Σ s sᵀ/d
     δ = (Σ μ s)/d − Kᵀ a,   a ← X⁻¹ a_parent + h δ          outward: δ = M⁻¹Cqᵀ μ
 
-so that one factorisation serves accelerations and, at the end of a step, the projections Δv = −M⁻¹Cqᵀ A⁻¹ (Cq v − ν) and
-Δq = −M⁻¹Cqᵀ A⁻¹ C. The rows of a joint, up to eight, go inward together as one pack.
-
-Of rows that share a redundancy in every pose so many are left out as are redundant, but not the same ones for good: those that
-are left can become dependent in a pose in which, with another among them, they are not. They are chosen by pivoting, and anew
-where the smallest pivot, as a part of its diagonal, falls.
-
-Rows at velocity level, g · V = 0 without a C, take part in all but the projection of positions.
+so that one factorisation (``loop_solve``) serves accelerations and, at the end of a step, the projections
+Δv = −M⁻¹Cqᵀ A⁻¹ (Cq v − ν) and Δq = −M⁻¹Cqᵀ A⁻¹ C. This page finds C, Ċ − ν, C̈₀ and s of the rows; those of a joint, up to
+eight, go inward together as one pack.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from nexdyn.constraints.kinds import DOT
 from nexdyn.constraints.pair import Pair, PairVelocity, column
-from nexdyn.constraints.tables import BODY_A, BODY_B, DRIVER, PRIMITIVE
+from nexdyn.constraints.tables import DRIVER, PRIMITIVE
 from nexdyn.constraints.verbs import explicit_rate, explicit_second, gradient, second, value
-from nexdyn.forces.joint import friction_effort, spring_damper
-from nexdyn.generic import defines, generic
 from nexdyn.joints.kinds import PRISMATIC, REVOLUTE
 from nexdyn.kernel import formula, inlined
 from nexdyn.model.time_kernels import time_jet
-from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Force, Motion, T, Vec3, cross, to_child
+from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Force, Motion, T, Vec3, cross
 from nexdyn.spatial.lanes import LANES, packs, zero
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, row
 from nexdyn.spatial.turned_z import about_z
-from nexdyn.tree.tables import A_, D_, EXT_, H_, IV, KIND, NV, PARENT, TURNS_Z, U_, V_, X_, XW_
+from nexdyn.tree.tables import A_, H_, KIND, PARENT, TURNS_Z, U_, V_, X_, XW_
 
-DEPENDENT = 1e-13
-"""A pivot below this part of its diagonal is rounding."""
-WORSE = 0.1
-"""Part of its best smallest pivot at which the rows that are left out are chosen anew."""
 C_ROW, RATE_ROW, SECOND_ROW, MU_ROW = range(4)
 """Of a group's rows: C, Ċ − ν, C̈₀, and multipliers."""
 FIRST_ROW, ROWS, FIRST_END, ENDS, FIRST_PATH, PATH = range(6)  # of a group
 END_PAIR, LINK_A, LINK_B, PLACE_A, PLACE_B, FIRST_SLOT, SLOTS, PLAIN = range(8)  # of an end
 LINK, UP, PLACE, FREEDOM, FREEDOMS = range(5)  # of a link on a path
 GROUP_A, GROUP_B, FIRST_SHARED, SHARED = range(4)  # of two groups that share freedoms
-OWN_END, OWN_TERM, OWN_Q, OWN_V, OWN_JOINT = range(5)  # of a coordinate of a joint that was cut
-STIFFNESS, REST, DAMPING, FRICTION, FRICTION_SPEED = range(5)  # and the numbers of its own efforts
 
 
 class LoopTables(NamedTuple):
@@ -67,7 +52,8 @@ class LoopTables(NamedTuple):
     needed: links whose place in the world counts, outward: links that move with some row, both inward to outward.
     velocity_level bool (m,): rows without a C. units (m,): by which rows in m are divided.
     functions: rows of the drivers' functions of time; driver_at (nd,) where each begins.
-    own int64 (no, 5), own_numbers (no, 5): coordinates of joints that were cut, beyond those of the tree.
+    own int64 (no, 5), balls int64 (nk, 5): coordinates of joints that were cut, and those of them that turn by quaternions;
+    own_numbers (nv of both, 5): their springs, dampers and friction (``loop_cuts``).
     near (nk,): what angles are looked for near. s (…, 1, 8), carried (longest path, 6, 8), gradient (1, 12, 8).
     A (m, m), first_in_A (m,): its envelope. of_rows (ng, 4, 8), mu (m,), change (nv,).
     damping (2,): α, β of Baumgarte's stabilisation.
@@ -90,6 +76,7 @@ class LoopTables(NamedTuple):
     functions: Any
     driver_at: Any
     own: Any
+    balls: Any
     own_numbers: Any
     near: Any
     s: Any
@@ -332,262 +319,3 @@ def group_inward(model, work, loops, g):  # type: ignore[no-untyped-def]
                 F[up] = F[up] + about_z(X[i]) @ F_i
             else:
                 F[up] = F[up] + X[i] @ F_i
-
-
-@inlined
-def factor_rows(work, loops, of_positions):  # type: ignore[no-untyped-def]
-    """A = Σ s sᵀ/d as L D Lᵀ in place. A row that depends on those before, in this pose, carries nothing; nor do, where
-    positions are projected, rows at velocity level."""
-    spare = loops.spare
-    gram(work, loops)
-    if spare[0] > 0.0 and spare[1] == 0.0:
-        choose_rows(loops)
-    least = eliminate(loops, of_positions)
-    if spare[0] > 0.0 and not of_positions:
-        if least < WORSE * spare[1]:
-            gram(work, loops)
-            choose_rows(loops)
-            spare[1] = 0.0
-            least = eliminate(loops, of_positions)
-        spare[1] = max(spare[1], least)
-
-
-@inlined
-def gram(work, loops):  # type: ignore[no-untyped-def]
-    """A = Σ s sᵀ/d, its lower triangle."""
-    groups, couples, shared, s = loops.groups, loops.couples, loops.shared, packs(loops.s)
-    A, low, block = loops.A, loops.first_in_A, loops.of_rows
-    S = loops.s
-    for r in range(len(A)):
-        for c in range(low[r], r + 1):
-            A[r, c] = 0.0
-    for c in range(len(couples)):
-        g, h = couples[c, GROUP_A], couples[c, GROUP_B]
-        first, end = couples[c, FIRST_SHARED], couples[c, FIRST_SHARED] + couples[c, SHARED]
-        row_, column_ = groups[g, FIRST_ROW], groups[h, FIRST_ROW]
-        for l in range(groups[g, ROWS]):
-            # the row of A beside all rows of h at once
-            total = zero(s[0, 0])
-            for n in range(first, end):
-                d = work.freedom[shared[n, 2], D_] * S[shared[n, 0], 0, l]
-                total = total + d * s[shared[n, 1], 0]
-            packs(block)[h, MU_ROW] = total
-            for k in range(groups[h, ROWS]):
-                if column_ + k <= row_ + l:
-                    A[row_ + l, column_ + k] = block[h, MU_ROW, k]
-
-
-@inlined
-def choose_rows(loops):  # type: ignore[no-untyped-def]
-    """left_out ← the rows that pivoting on the largest, each beside its diagonal, leaves for last."""
-    A, L, out, rest = loops.A, loops.chosen, loops.left_out, loops.mu
-    m = len(A)
-    for r in range(m):
-        out[r] = 1.0
-        rest[r] = 1.0 if A[r, r] > 0.0 else 0.0
-    for k in range(m - int(loops.spare[0])):
-        p = -1
-        for r in range(m):
-            if out[r] > 0.0 and (p < 0 or rest[r] > rest[p]):
-                p = r
-        out[p] = 0.0
-        if not rest[p] > DEPENDENT:
-            continue
-        for r in range(m):
-            if out[r] > 0.0 and A[r, r] > 0.0:
-                # L_rk = (A_rp − Σ L_rj L_pj)/L_pp of A with a diagonal of 1
-                x = A[max(r, p), min(r, p)] / np.sqrt(A[r, r] * A[p, p])
-                for j in range(k):
-                    x -= L[r, j] * L[p, j]
-                L[r, k] = x / np.sqrt(rest[p])
-                rest[r] -= L[r, k] * L[r, k]
-
-
-@inlined
-def eliminate(loops, of_positions):  # type: ignore[no-untyped-def]
-    """L D Lᵀ of A in place, on the diagonal 1/D, and 0 of a row that carries nothing.
-
-    Where rows are left out: the smallest pivot of the others, as a part of its diagonal; else 1."""
-    A, low, out, least = loops.A, loops.first_in_A, loops.left_out, 1.0
-    if loops.spare[0] > 0.0:
-        for r in range(len(A)):
-            for c in range(low[r], r + 1):
-                if out[r] > 0.0 or out[c] > 0.0:
-                    A[r, c] = 0.0
-    for r in range(len(A)):
-        whole = A[r, r]
-        first = low[r]
-        for c in range(first, r):
-            x = A[r, c]
-            for k in range(max(first, low[c]), c):
-                x -= A[r, k] * A[c, k]
-            A[r, c] = x
-        pivot = whole
-        for c in range(first, r):
-            x = A[r, c] * A[c, c]
-            pivot -= x * A[r, c]
-            A[r, c] = x
-        if loops.spare[0] > 0.0 and whole > 0.0:
-            least = min(least, pivot / whole)
-        carries = pivot > DEPENDENT * whole and not (of_positions and loops.velocity_level[r])
-        A[r, r] = 1.0 / pivot if carries else 0.0
-    return least
-
-
-@inlined
-def solve_rows(loops):  # type: ignore[no-untyped-def]
-    """μ ← A⁻¹ μ."""
-    A, low, mu = loops.A, loops.first_in_A, loops.mu
-    for r in range(len(A)):
-        for c in range(low[r], r):
-            mu[r] -= A[r, c] * mu[c]
-    for r in range(len(A)):
-        mu[r] *= A[r, r]
-    for r in range(len(A) - 1, -1, -1):
-        for c in range(low[r], r):
-            mu[c] -= A[r, c] * mu[r]
-
-
-@inlined
-def response(model, work, loops):  # type: ignore[no-untyped-def]
-    """change ← M⁻¹Cqᵀ μ."""
-    topology, freedom, change, mu = model.topology, work.freedom, loops.change, loops.mu
-    groups, path, s, outward = loops.groups, loops.path, loops.s, loops.outward
-    X, H, K, A = (
-        PoseRows(work.body, X_),
-        MotionRows(work.columns, H_),
-        ForceRows(freedom, U_),
-        MotionRows(work.body, A_),
-    )
-    for j in range(len(change)):
-        change[j] = 0.0
-    for g in range(len(groups)):
-        first, count = groups[g, FIRST_ROW], groups[g, ROWS]
-        for n in range(groups[g, FIRST_PATH], groups[g, FIRST_PATH] + groups[g, PATH]):
-            place, j = path[n, PLACE], path[n, FREEDOM]
-            for m in range(path[n, FREEDOMS]):
-                total = 0.0
-                for l in range(count):
-                    total += s[place + m, 0, l] * mu[first + l]
-                change[j + m] += total
-    A[0] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
-    for n in range(len(outward)):
-        i = outward[n]
-        kind, j = topology[i, KIND], topology[i, IV]
-        if topology[i, TURNS_Z] != 0:
-            a = to_child(about_z(X[i]), A[topology[i, PARENT]])
-        else:
-            a = to_child(X[i], A[topology[i, PARENT]])
-        if kind == REVOLUTE:
-            change[j] = change[j] * freedom[j, D_] - K[j] @ a
-            a = a + change[j] * ABOUT_Z
-        elif kind == PRISMATIC:
-            change[j] = change[j] * freedom[j, D_] - K[j] @ a
-            a = a + change[j] * ALONG_Z
-        else:
-            for m in range(j, j + topology[i, NV]):
-                change[m] = change[m] * freedom[m, D_] - K[m] @ a
-                a = a + change[m] * H[m]
-        A[i] = a
-
-
-@inlined
-def take_rows(loops, which):  # type: ignore[no-untyped-def]
-    """μ ← C or Ċ − ν of every row; without a C, 0."""
-    for r in range(len(loops.mu)):
-        if which == C_ROW and loops.velocity_level[r]:
-            loops.mu[r] = 0.0
-        else:
-            loops.mu[r] = loops.of_rows[loops.row_of[r, 0], which, loops.row_of[r, 1]]
-
-
-@formula
-def largest_residual(loops, which):  # type: ignore[no-untyped-def]
-    """The largest |C| (or |Ċ − ν|), lengths in units of the mechanism's size; NaN counts as infinite."""
-    most = 0.0
-    for r in range(len(loops.mu)):
-        if loops.left_out[r] > 0.0:
-            continue
-        x = abs(loops.of_rows[loops.row_of[r, 0], which, loops.row_of[r, 1]]) * loops.units[r]
-        if which == C_ROW and loops.velocity_level[r]:
-            x = 0.0
-        if not (x <= most):
-            most = x if x == x else np.inf
-    return most
-
-
-@formula
-def largest_left_out(loops):  # type: ignore[no-untyped-def]
-    """The same of |C| of the rows that are left out, which the others should close too."""
-    most = 0.0
-    for r in range(len(loops.mu)):
-        if loops.left_out[r] > 0.0 and not loops.velocity_level[r]:
-            most = max(most, abs(loops.of_rows[loops.row_of[r, 0], C_ROW, loops.row_of[r, 1]]) * loops.units[r])
-    return most
-
-
-# --- joints that were cut: their own springs, dampers, friction, motors ------------------------------------------------
-
-measure_own = generic("measure_own", "Coordinates and velocities of joints that were cut, beyond those of the tree.")
-act_own = generic("act_own", "The efforts in them as wrenches on the links.")
-
-
-@defines(measure_own)
-def _(model: Any, work: Any, loops: Any, t: float, q: Any, v: Any, forces: None) -> Any:
-    return 0
-
-
-@defines(measure_own)
-def _(model: Any, work: Any, loops: Any, t: float, q: Any, v: Any, forces: Any) -> Any:
-    measure_cut_joints(model, work, loops, t, q, v)
-    return 0
-
-
-@formula
-def measure_cut_joints(model, work, loops, t, q, v):  # type: ignore[no-untyped-def]
-    """q and v of cut joints from poses and velocities of the links."""
-    tables, own, near = loops.tables, loops.own, loops.near
-    X_W, V = PoseRows(work.spare, XW_), MotionRows(work.body, V_)
-    for n in range(len(own)):
-        k, e = own[n, OWN_END], own[n, OWN_TERM]
-        a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
-        R_a, R_b = X_W[a].R, X_W[b].R
-        pair = link_pair(tables, k, a, b, X_W)
-        q[own[n, OWN_Q]] = value(tables, e, t, pair, near)
-        g = gradient(tables, e, t, pair, near)
-        v[own[n, OWN_V]] = (g.w_a @ (R_a @ V[a].w) + g.v_a @ (R_a @ V[a].v)) + (
-            g.w_b @ (R_b @ V[b].w) + g.v_b @ (R_b @ V[b].v)
-        )
-
-
-@formula
-def own_effort(loops, n, q, v):  # type: ignore[no-untyped-def]
-    """Spring, damper and friction of a coordinate of a cut joint."""
-    x, y, numbers = q[loops.own[n, OWN_Q]], v[loops.own[n, OWN_V]], loops.own_numbers
-    effort = spring_damper(x, y, numbers[n, STIFFNESS], numbers[n, REST], numbers[n, DAMPING])
-    return effort + friction_effort(y, numbers[n, FRICTION], numbers[n, FRICTION_SPEED])
-
-
-@formula
-def add_term_wrench(tables, work, k, e, t, near, size):  # type: ignore[no-untyped-def]
-    """F_ext of the two links of pair k += size times the gradient of term e."""
-    X_W, F = PoseRows(work.spare, XW_), ForceRows(work.body, EXT_)
-    a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
-    g = gradient(tables, e, t, link_pair(tables, k, a, b, X_W), near)
-    Rt_a, Rt_b = T(X_W[a].R), T(X_W[b].R)
-    F[a] = F[a] + size * Force(Rt_a @ g.w_a, Rt_a @ g.v_a)
-    F[b] = F[b] + size * Force(Rt_b @ g.w_b, Rt_b @ g.v_b)
-
-
-@defines(act_own)
-def _(work: Any, loops: Any, t: float, q: Any, v: Any, tau: Any, forces: None) -> Any:
-    return 0
-
-
-@defines(act_own)
-def _(work: Any, loops: Any, t: float, q: Any, v: Any, tau: Any, forces: Any) -> Any:
-    own = loops.own
-    for n in range(len(own)):
-        tau[own[n, OWN_V]] += own_effort(loops, n, q, v)
-        add_term_wrench(loops.tables, work, own[n, OWN_END], own[n, OWN_TERM], t, loops.near, tau[own[n, OWN_V]])
-    return 0

@@ -1,0 +1,156 @@
+"""Joints that were cut: their coordinates beyond those of the tree, and their own springs, dampers, friction and motors.
+
+A coordinate that is a number is a term q = C(X) of ``constraints`` with its gradient g: q̇ = g · V, and the effort τ is the
+wrench τ g on the two links. Ball and free joints turn by a quaternion; with φ = log R_AB of their frames
+
+    v = R_Bᵀ (ω_b − ω_a, ṗ_B − ṗ_a at B)                τ = spring(φ) − D v − friction         (n, f) = R_B τ on b at B, −(n, f) on a
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nexdyn.constraints.tables import BODY_A, BODY_B
+from nexdyn.constraints.verbs import gradient, value
+from nexdyn.forces.bushing import rotation_vector
+from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper, spring_energy
+from nexdyn.generic import defines, generic
+from nexdyn.kernel import formula
+from nexdyn.spatial.algebra import Force, T, Vec3, cross, exp_quaternion
+from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
+from nexdyn.tree.loops import link_pair
+from nexdyn.tree.tables import EXT_, V_, XW_
+
+OWN_END, OWN_TERM, OWN_Q, OWN_V, OWN_JOINT = range(5)  # of a coordinate of a joint that was cut
+BALL_PAIR, BALL_V, BALL_FREEDOMS, BALL_JOINT, BALL_NUMBERS = range(5)  # of a ball or free joint that was cut
+STIFFNESS, REST, DAMPING, FRICTION, FRICTION_SPEED = range(5)  # the numbers of the efforts in a freedom
+
+measure_own = generic("measure_own", "Coordinates and velocities of joints that were cut, beyond those of the tree.")
+act_own = generic("act_own", "The efforts in them as wrenches on the links.")
+
+
+@defines(measure_own)
+def _(model: Any, work: Any, loops: Any, t: float, q: Any, v: Any, forces: None) -> Any:
+    return 0
+
+
+@defines(measure_own)
+def _(model: Any, work: Any, loops: Any, t: float, q: Any, v: Any, forces: Any) -> Any:
+    measure_cut_joints(model, work, loops, t, q, v)
+    return 0
+
+
+@formula
+def measure_cut_joints(model, work, loops, t, q, v):  # type: ignore[no-untyped-def]
+    """q and v of cut joints from poses and velocities of the links; of ball and free joints v."""
+    tables, own, near = loops.tables, loops.own, loops.near
+    X_W, V = PoseRows(work.spare, XW_), MotionRows(work.body, V_)
+    for n in range(len(own)):
+        k, e = own[n, OWN_END], own[n, OWN_TERM]
+        a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
+        R_a, R_b = X_W[a].R, X_W[b].R
+        pair = link_pair(tables, k, a, b, X_W)
+        q[own[n, OWN_Q]] = value(tables, e, t, pair, near)
+        g = gradient(tables, e, t, pair, near)
+        v[own[n, OWN_V]] = (g.w_a @ (R_a @ V[a].w) + g.v_a @ (R_a @ V[a].v)) + (
+            g.w_b @ (R_b @ V[b].w) + g.v_b @ (R_b @ V[b].v)
+        )
+    for n in range(len(loops.balls)):
+        k, j = loops.balls[n, BALL_PAIR], loops.balls[n, BALL_V]
+        a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
+        R_a, R_b = X_W[a].R, X_W[b].R
+        pair = link_pair(tables, k, a, b, X_W)
+        w_a, w_b = R_a @ V[a].w, R_b @ V[b].w
+        # v = R_Bᵀ (ω_b − ω_a, ṗ_B − ṗ_a at B)
+        turn = T(pair.R_B) @ (w_b - w_a)
+        v[j], v[j + 1], v[j + 2] = turn.x, turn.y, turn.z
+        if loops.balls[n, BALL_FREEDOMS] == 6:
+            at_B = R_b @ V[b].v + cross(w_b, pair.s_B) - R_a @ V[a].v - cross(w_a, pair.s_A + pair.d)
+            move = T(pair.R_B) @ at_B
+            v[j + 3], v[j + 4], v[j + 5] = move.x, move.y, move.z
+
+
+@formula
+def own_effort(loops, n, q, v):  # type: ignore[no-untyped-def]
+    """Spring, damper and friction of a coordinate of a cut joint."""
+    x, y, numbers = q[loops.own[n, OWN_Q]], v[loops.own[n, OWN_V]], loops.own_numbers
+    effort = spring_damper(x, y, numbers[n, STIFFNESS], numbers[n, REST], numbers[n, DAMPING])
+    return effort + friction_effort(y, numbers[n, FRICTION], numbers[n, FRICTION_SPEED])
+
+
+@formula
+def add_term_wrench(tables, work, k, e, t, near, size):  # type: ignore[no-untyped-def]
+    """F_ext of the two links of pair k += size times the gradient of term e."""
+    X_W, F = PoseRows(work.spare, XW_), ForceRows(work.body, EXT_)
+    a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
+    g = gradient(tables, e, t, link_pair(tables, k, a, b, X_W), near)
+    Rt_a, Rt_b = T(X_W[a].R), T(X_W[b].R)
+    F[a] = F[a] + size * Force(Rt_a @ g.w_a, Rt_a @ g.v_a)
+    F[b] = F[b] + size * Force(Rt_b @ g.w_b, Rt_b @ g.v_b)
+
+
+@formula
+def ball_pair(loops, n, X_W):  # type: ignore[no-untyped-def]
+    """The frames of ball n."""
+    k = loops.balls[n, BALL_PAIR]
+    return link_pair(loops.tables, k, loops.tables.pairs[k, BODY_A], loops.tables.pairs[k, BODY_B], X_W)
+
+
+@formula
+def ball_efforts(loops, n, pair, v, tau):  # type: ignore[no-untyped-def]
+    """τ of ball n += its spring, dampers and friction."""
+    numbers, i, j = loops.own_numbers, loops.balls[n, BALL_NUMBERS], loops.balls[n, BALL_V]
+    for m in range(loops.balls[n, BALL_FREEDOMS]):
+        tau[j + m] += friction_effort(v[j + m], numbers[i + m, FRICTION], numbers[i + m, FRICTION_SPEED])
+        tau[j + m] -= numbers[i + m, DAMPING] * v[j + m]
+    K = Vec3(numbers[i, STIFFNESS], numbers[i + 1, STIFFNESS], numbers[i + 2, STIFFNESS])
+    rest = Vec3(numbers[i, REST], numbers[i + 1, REST], numbers[i + 2, REST])
+    torque = spherical_spring(exp_quaternion(rotation_vector(T(pair.R_A) @ pair.R_B)), K, rest)
+    tau[j], tau[j + 1], tau[j + 2] = tau[j] + torque.x, tau[j + 1] + torque.y, tau[j + 2] + torque.z
+
+
+@formula
+def ball_energy(loops, n, pair):  # type: ignore[no-untyped-def]
+    """½ (φ − φ₀)ᵀ K (φ − φ₀)."""
+    phi, numbers, i = rotation_vector(T(pair.R_A) @ pair.R_B), loops.own_numbers, loops.balls[n, BALL_NUMBERS]
+    U = spring_energy(phi.x, numbers[i, STIFFNESS], numbers[i, REST])
+    U += spring_energy(phi.y, numbers[i + 1, STIFFNESS], numbers[i + 1, REST])
+    return U + spring_energy(phi.z, numbers[i + 2, STIFFNESS], numbers[i + 2, REST])
+
+
+@formula
+def ball_wrench(loops, n, pair, tau):  # type: ignore[no-untyped-def]
+    """(n, f) = R_B τ on the child at B, in world axes."""
+    j = loops.balls[n, BALL_V]
+    f = Vec3(0.0, 0.0, 0.0)
+    if loops.balls[n, BALL_FREEDOMS] == 6:
+        f = pair.R_B @ Vec3(tau[j + 3], tau[j + 4], tau[j + 5])
+    return Force(pair.R_B @ Vec3(tau[j], tau[j + 1], tau[j + 2]), f)
+
+
+@formula
+def add_ball_wrench(loops, work, n, pair, W):  # type: ignore[no-untyped-def]
+    """F_ext of the two links of ball n, on which the wrench W at B and its opposite act."""
+    X_W, F, k = PoseRows(work.spare, XW_), ForceRows(work.body, EXT_), loops.balls[n, BALL_PAIR]
+    a, b = loops.tables.pairs[k, BODY_A], loops.tables.pairs[k, BODY_B]
+    Rt_a, Rt_b = T(X_W[a].R), T(X_W[b].R)
+    F[a] = F[a] - Force(Rt_a @ (W.n + cross(pair.s_A + pair.d, W.f)), Rt_a @ W.f)
+    F[b] = F[b] + Force(Rt_b @ (W.n + cross(pair.s_B, W.f)), Rt_b @ W.f)
+
+
+@defines(act_own)
+def _(work: Any, loops: Any, t: float, q: Any, v: Any, tau: Any, forces: None) -> Any:
+    return 0
+
+
+@defines(act_own)
+def _(work: Any, loops: Any, t: float, q: Any, v: Any, tau: Any, forces: Any) -> Any:
+    own = loops.own
+    for n in range(len(own)):
+        tau[own[n, OWN_V]] += own_effort(loops, n, q, v)
+        add_term_wrench(loops.tables, work, own[n, OWN_END], own[n, OWN_TERM], t, loops.near, tau[own[n, OWN_V]])
+    for n in range(len(loops.balls)):
+        pair = ball_pair(loops, n, PoseRows(work.spare, XW_))
+        ball_efforts(loops, n, pair, v, tau)
+        add_ball_wrench(loops, work, n, pair, ball_wrench(loops, n, pair, tau))
+    return 0
