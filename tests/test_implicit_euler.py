@@ -59,6 +59,15 @@ def test_the_published_example_runs_from_the_command_line(tmp_path) -> None:
     assert json.loads(done.stdout)["status"] == "finished"
     result = nx.open_result(tmp_path / "a.nc")
     np.testing.assert_allclose(at(result, "link2", "position"), (0.93728972, -1.07856733, 0), rtol=0, atol=1e-6)
+    command = ("run", "double-pendulum", "--t-end", "0.1", "--out", "b.nc", "--method", "implicit-euler", "--bdf2")
+    assert call(*command, cwd=tmp_path).returncode == 0
+    expected = nx.simulate(nx.load("double-pendulum"), 0.1, nx.ImplicitEuler(1e-3, bdf2=True))
+    np.testing.assert_array_equal(nx.open_result(tmp_path / "b.nc").position().values, expected.position().values)
+    for wrong in (("--dt", "0"), ("--dt", "nan"), ("--mu", "0"), ("--mu", "nan"), ("--updates", "0")):
+        refused = call("run", "implicit-euler", *wrong, cwd=tmp_path)
+        assert refused.returncode == 2 and f"{wrong[0][2:]} of ImplicitEuler is" in refused.stderr
+    refused = call("run", "implicit-euler", "--method", "rk4", "--bdf2", cwd=tmp_path)
+    assert refused.returncode == 2 and "--bdf2 is for implicit-euler, not for rk4" in refused.stderr
 
 
 # --- order ----------------------------------------------------------------------------------------------------------

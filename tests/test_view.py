@@ -54,6 +54,19 @@ def test_a_motion_is_the_result_at_its_samples(chain: nx.Result) -> None:
         np.testing.assert_array_equal(frame.position[-1], 0.0)  # the ground
 
 
+@pytest.mark.parametrize(
+    ("demo", "method"), [("implicit-euler", nx.ImplicitEuler(0.01)), ("four-bar", nx.RungeKutta4(1e-3))]
+)
+def test_so_is_one_by_the_potential_and_one_on_a_tree_that_is_closed(demo: str, method: Any) -> None:
+    result = nx.simulate(nx.load(demo), t_end=0.1, method=method)
+    motion, k = Motion.of(result), len(result.t) // 2
+    frame = motion.at(float(result.t[k]))
+    np.testing.assert_allclose(frame.position[:-1], result.position().values[k], atol=1e-6)
+    assert frame.wrench is not None
+    np.testing.assert_allclose(frame.wrench, result.reaction().values[k], rtol=1e-5, atol=1e-4)
+    assert np.abs(result.reaction().values[k]).max() > 1.0
+
+
 def test_between_samples_bodies_are_where_a_finer_result_has_them() -> None:
     options: dict[str, Any] = {"t_end": 1.0, "method": nx.RungeKutta4(1e-3)}
     system = nx.load("hinge-chain")

@@ -73,6 +73,7 @@ def choose_method(given: Method | None, motion: Motion, system: System) -> Metho
     constant = [key for key, other in METHODS.items() if issubclass(other, FixedStep)]
     tolerances = {key: x for key in ("rtol", "atol") if (x := getattr(motion, key)) is not None}
     fixed = {key: x for key in ("mu", "updates") if (x := getattr(motion, key)) is not None}
+    fixed |= {"bdf2": True} if motion.bdf2 else {}
     if fixed and cls is not ImplicitEuler:
         raise InputError(f"--{next(iter(fixed))} is for implicit-euler, not for {name}. Add --method implicit-euler")
     if cls is ImplicitEuler:

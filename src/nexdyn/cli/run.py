@@ -85,6 +85,7 @@ class Motion:
     updates: Annotated[
         int | None, option("Multiplier updates a step of implicit-euler; default: as many as it takes.", MOTION)
     ] = None
+    bdf2: Annotated[bool, flag("Order 2 for implicit-euler: two steps before count.", group=MOTION)] = False
     rtol: Annotated[Number, option("Relative tolerance of dopri5 and hht.", MOTION)] = None
     atol: Annotated[Number, option("Absolute tolerance of dopri5.", MOTION)] = None
     dynamics: Annotated[
