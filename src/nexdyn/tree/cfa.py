@@ -278,14 +278,34 @@ def solve_again(model, cfa, tau, qdd, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def joint_forces(cfa):  # type: ignore[no-untyped-def]
-    """From the roots outward: F_i = W F_S + H F_T of every joint."""
+def add_acceleration(model, cfa, work, i, qdd):  # type: ignore[no-untyped-def]
+    """Q̇ += Ĥᵀ (V̇_i − P̂ᵀ V̇_p) of one joint (28), where the V̇ of its two bodies are known."""
+    index, H = cfa.index, MotionRows(work.columns, H_)
+    X, A = PoseRows(cfa.work, X_), MotionRows(cfa.work, ACCELERATION_)
+    p, j = index[i, PARENT], index[i, IV]
+    X_i, A_i, A_p = X[i], A[i], A[p]
+    if index[i, WAY] != ANY:
+        qdd[j] += A_i.w.z - z_column(X_i.R) @ A_p.w
+    else:
+        a = A_i - to_child(X_i, A_p)
+        for n in range(j, j + model.topology[i, NV]):
+            h = H[n]
+            qdd[n] += (h.w @ a.w + h.v @ a.v) / (h.w @ h.w + h.v @ h.v)
+
+
+@formula
+def joint_forces(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
+    """From the roots outward: F_i = W F_S + H F_T of every joint, V̇ of every body, and Q̇ += Ĥᵀ Pᵀ V̇ (28).
+
+    All forces on a body are known when its last child's is, and with them its V̇: a joint's two are known then, unless its
+    parent waits for later children (`late`)."""
     index, own, Y = cfa.index, cfa.work, Coupling5Rows(cfa.body, COUPLING_)
-    X, inverse = PoseRows(own, X_), InverseInertiaRows(cfa.body, INVERSE_)
-    factors, phi = Factor5Rows(own, FACTOR_), FiveRows(own, PHI_)
+    X, factors, phi = PoseRows(own, X_), Factor5Rows(own, FACTOR_), FiveRows(own, PHI_)
+    inverse = InverseInertiaRows(cfa.body, INVERSE_)
     F, A, net = ForceRows(own, FORCE_), MotionRows(own, ACCELERATION_), ForceRows(cfa.spare, NET_)
     no_force = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     F_last = no_force
+    A[0] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     for i in range(1, len(index)):
         p, way, X_i = index[i, PARENT], index[i, WAY], X[i]
         # the force on the parent by its own joint and the joints eliminated after this one
@@ -306,40 +326,21 @@ def joint_forces(cfa):  # type: ignore[no-untyped-def]
         # V̇ = I⁻¹ (P F) where all forces on a body are known
         if p > 0:
             rest = G - X_i @ F_i
-            if alone:
+            if index[i, FRESH] != 0:
                 A[p] = inverse[p] @ rest
+                if index[p, FRESH] != 0:
+                    add_acceleration(model, cfa, work, p, qdd)
             else:
                 net[index[p, BRANCHES]] = rest
         if index[i, BRANCHES] != 0:
             net[index[i, BRANCHES]] = F_i
         elif index[i, LEAF] != 0:
             A[i] = inverse[i] @ F_i
+            if index[i, FRESH] != 0:
+                add_acceleration(model, cfa, work, i, qdd)
         F_last = F_i
-
-
-@formula
-def add_accelerations(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
-    """Q̇ += Ĥᵀ Pᵀ V̇ (28)."""
-    index, topology, H = cfa.index, model.topology, MotionRows(work.columns, H_)
-    X, A, inverse = PoseRows(cfa.work, X_), MotionRows(cfa.work, ACCELERATION_), InverseInertiaRows(cfa.body, INVERSE_)
-    net = ForceRows(cfa.spare, NET_)
-    A_p = row(A, 0)
-    for i in range(1, len(index)):
-        p, j, X_i = index[i, PARENT], index[i, IV], X[i]
-        if index[i, BRANCHES] != 0:
-            A[i] = inverse[i] @ net[index[i, BRANCHES]]
-        if p != i - 1:
-            A_p = A[p]
-        # q̈ = ĥᵀ (V̇_i − P̂ᵀ V̇_p)
-        A_i = A[i]
-        if index[i, WAY] != ANY:
-            qdd[j] += A_i.w.z - z_column(X_i.R) @ A_p.w
-        else:
-            a = A_i - to_child(X_i, A_p)
-            for n in range(j, j + topology[i, NV]):
-                h = H[n]
-                qdd[n] += (h.w @ a.w + h.v @ a.v) / (h.w @ h.w + h.v @ h.v)
-        A_p = A_i
+    for n in range(len(cfa.late)):
+        add_acceleration(model, cfa, work, cfa.late[n], qdd)
 
 
 @formula
@@ -348,8 +349,7 @@ def constraint_forces(model, cfa, q, tau, work, qdd):  # type: ignore[no-untyped
     for j in range(len(qdd)):
         qdd[j] = 0.0
     lost = eliminate_joints(model, cfa, q, tau, qdd, work)
-    joint_forces(cfa)
-    add_accelerations(model, cfa, work, qdd)
+    joint_forces(model, cfa, work, qdd)
     return lost
 
 
@@ -358,5 +358,4 @@ def refine(model, cfa, tau, work, qdd):  # type: ignore[no-untyped-def]
     """One step of refinement: q̈ + δq̈, and F_i for RNEA(q, v, q̈) in the place of RNEA(q, v, 0)."""
     change_motion(model, cfa, work, qdd)
     solve_again(model, cfa, tau, qdd, work)
-    joint_forces(cfa)
-    add_accelerations(model, cfa, work, qdd)
+    joint_forces(model, cfa, work, qdd)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Force, Vec3, to_child
+from nexdyn.spatial.mobility import turned_z
 from nexdyn.spatial.table import ForceRows, PoseRows
 from nexdyn.tree.cfa import bias_forces, constraint_forces, refine
-from nexdyn.tree.cfa_tables import ANY, BIAS_, FORCE_, SLOT, WAY, X_
+from nexdyn.tree.cfa_tables import ANY, BIAS_, COS_, FORCE_, SIN_, SLOT, WAY, X_
 from nexdyn.tree.entries import is_finite
 from nexdyn.tree.handle import tables_at
 from nexdyn.tree.tables import NV, joint_poses
@@ -24,14 +25,16 @@ def put_constraint_wrenches(model, cfa, out):  # type: ignore[no-untyped-def]
     )
     for i in range(1, len(index)):
         F_i = F[i] + F_bias[i]
-        across = Force(Vec3(F_i.n.x, F_i.n.y, 0.0), F_i.f)
         if index[i, WAY] == ANY:
             W = ForceRows(cfa.W[index[i, SLOT]], 0)
             across = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
             for k in range(6 - topology[i, NV]):
                 w = W[k]
                 across = across + (w.n @ F_i.n + w.f @ F_i.f) * w
-        rows[i - 1] = to_child(X_PJ[i], X[i] @ across)
+            rows[i - 1] = to_child(X_PJ[i], X[i] @ across)
+        else:
+            c, s = cfa.work[i, COS_], cfa.work[i, SIN_]
+            rows[i - 1] = Force(turned_z(c, s, Vec3(F_i.n.x, F_i.n.y, 0.0)), turned_z(c, s, F_i.f))
 
 
 @kernel

@@ -32,7 +32,7 @@ from nexdyn.kernel import formula, kernel, shared
 from nexdyn.spatial.algebra import Force, Motion, Vec3, to_child
 from nexdyn.spatial.mobility import mobility, mobility_less
 from nexdyn.spatial.table import ForceRows, InverseInertiaRows, MobilityRows, MotionRows, PoseRows
-from nexdyn.tree.cfa import add_accelerations, bias_forces, change_motion
+from nexdyn.tree.cfa import add_acceleration, bias_forces, change_motion
 from nexdyn.tree.cfa_any import factor_small
 from nexdyn.tree.cfa_chains import RIGHT, Chains, rounds
 from nexdyn.tree.cfa_entries import put_constraint_wrenches
@@ -450,18 +450,18 @@ def end(handle, cfa, chains, qdd, wrench):  # type: ignore[no-untyped-def]
     """Q̇ += what (28) gives, and the joints' constraint wrenches. Returns a link whose block was not positive definite; −1: not finite."""
     model, work, _, _ = tables_at(handle)
     index, X, F, A = cfa.index, PoseRows(cfa.work, X_), ForceRows(cfa.work, FORCE_), MotionRows(cfa.work, ACCELERATION_)
-    net, left, inverse = ForceRows(chains.net, 0), ForceRows(cfa.spare, NET_), InverseInertiaRows(cfa.body, INVERSE_)
+    net, inverse = ForceRows(chains.net, 0), InverseInertiaRows(cfa.body, INVERSE_)
     for i in range(1, len(index)):
         net[i] = F[i]
         if index[i, PARENT] > 0:
             net[index[i, PARENT]] = net[index[i, PARENT]] - X[i] @ F[i]
     for i in range(1, len(index)):
         A[i] = inverse[i] @ net[i]
-        if index[i, BRANCHES] != 0:
-            left[index[i, BRANCHES]] = net[i]
         if index[i, WAY] == ANY:
             copied(chains.W[i], cfa.W[index[i, SLOT]])
-    add_accelerations(model, cfa, work, qdd)
+    A[0] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    for i in range(1, len(index)):
+        add_acceleration(model, cfa, work, i, qdd)
     put_constraint_wrenches(model, cfa, wrench)
     for i in range(1, len(index)):
         if chains.sound[i] == 0:

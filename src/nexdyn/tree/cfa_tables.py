@@ -1,6 +1,6 @@
 """The tables of the constraint force algorithm: what a tree's frozen numbers make constant, and its scratch.
 
-index  int64   (nb + 1, 8)   parent, way of elimination, slot, columns of W, whether it is its parent's first to go, first v,
+index  int32   (nb + 1, 8)   parent, way of elimination, slot, columns of W, whether it is its parent's first to go, first v,
                              row in `spare` if several children hang on it, whether none does
 body   float64 (nb + 1, 56)  I⁻¹ of the body as (1/m, c, J⁻¹) (10); I_p⁻¹ likewise at the joint's frame in the parent (10);
                              Λ_p P̂ there without the turn of a joint about z (36): constant I_p⁻¹ P̂ where the joint is the
@@ -57,6 +57,7 @@ class ConstraintTables(NamedTuple):
     u: Any
     least: Any  # (6,), least pivots of the joint at hand
     W_p: Any  # (6, 6), W in the parent of the joint at hand
+    late: Any  # the joints whose parents have later children
     lost: Any  # (1,), the link at which A was found not positive definite; 0: none
 
 
@@ -126,7 +127,7 @@ def constraint_tables(model: TreeModel, names: list[str]) -> ConstraintTables:
     n = len(topology)
     parent = topology[:, tables.PARENT]
     packed, M = inverse_inertias(model, names)
-    body, index = np.zeros((n, BODY_COLUMNS)), np.zeros((n, INDEX_COLUMNS), dtype=np.int64)
+    body, index = np.zeros((n, BODY_COLUMNS)), np.zeros((n, INDEX_COLUMNS), dtype=np.int32)
     body[:, INVERSE_ : INVERSE_ + 10] = packed
     # the wrench of a joint in the parent's frame: P̂ = [R, [p]× R; 0, R]
     R = model.body[1:, tables.POSE : tables.POSE + 9].reshape(-1, 3, 3)
@@ -169,5 +170,6 @@ def constraint_tables(model: TreeModel, names: list[str]) -> ConstraintTables:
     W, Y, S = np.zeros((3, slots, 6, 6))
     return ConstraintTables(
         index, body, np.zeros((n, WORK_COLUMNS)), np.zeros((1 + int(branches.sum()), SPARE_COLUMNS)), W, Y, S,
-        np.zeros((slots, 42)), np.zeros((slots, 24)), np.zeros(6), np.zeros((6, 6)), np.zeros(1, dtype=np.int64),
+        np.zeros((slots, 42)), np.zeros((slots, 24)), np.zeros(6), np.zeros((6, 6)),
+        np.flatnonzero(index[:, FRESH] == 0), np.zeros(1, dtype=np.int64),
     )  # fmt: skip
