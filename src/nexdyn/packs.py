@@ -12,9 +12,10 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.imputils import lower_builtin, lower_cast
+from numba.core.imputils import impl_ret_borrowed, lower_builtin, lower_cast
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import models, register_model
+from numba.np.arrayobj import make_array, populate_array
 
 from nexdyn.kernel import FLOATING_POINT
 
@@ -103,6 +104,20 @@ def _negate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 @lower_builtin(abs, Pack)
 def _absolute(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return call_vector(builder, "llvm.fabs", args[0])
+
+
+def viewed(context: Any, builder: Any, array_type: Any, array: Any, view_type: Any) -> Any:
+    """A contiguous array as one of another number of dimensions: (n,) of all numbers, or (n, 1, width) where `view_type` has
+    three. What Numba's own reshape gives, a function that counts no references must not return."""
+    a, view = make_array(array_type)(context, builder, array), make_array(view_type)(context, builder)
+    size, item = a.nitems, a.itemsize
+    shape, strides = [size], [item]
+    if view_type.ndim == 3:
+        width = cgutils.unpack_tuple(builder, a.shape)[2]
+        row = builder.mul(item, width)
+        shape, strides = [builder.sdiv(size, width), ir.Constant(size.type, 1), width], [row, row, item]
+    populate_array(view, data=a.data, shape=shape, strides=strides, itemsize=item, meminfo=a.meminfo, parent=a.parent)
+    return impl_ret_borrowed(context, builder, view_type, view._getvalue())
 
 
 def call_vector(builder: Any, name: str, x: Any) -> Any:

@@ -5,20 +5,8 @@ the column of H taken as a wrench (a helical joint's effort is a couple about it
 
     q̇_j = g_j · (V_b − V_a),   g_j = h_j/(h_j · h_j)
 
-An element between two frames is a wrench on each. For the iteration matrix its derivative is that of the wrench on B by
-the motion of B against A at the point of B, K (6 × 6) symmetrised, with G (6 × 12) that motion for those of the bodies:
-
-    β h² K + γ h D  →  Gᵀ (β h² K + γ h D) G
-
-in closed form for springs, dampers, bushings and contacts, by differences for tables and users' functions.
-
-States of forces go with HHT's steps by the BDF of order 2, ω = h/h₋ beside the step before (implicit Euler's
-where there is none, or ω > 2),
-
-    z⁺ = z + (ω² (z − z₋) + h (1 + ω) ż⁺)/(1 + 2ω),   ż⁺ = f(t⁺, q⁺, v⁺, z⁺)
-
-which each force solves for itself wherever its effort is asked for, so that its stiffness knows of it. A lag or bristle far
-stiffer than the step is at once where it tends to.
+An element between two frames is a wrench on each; its derivative: ``force_stiffness``. What states a force has:
+``force_states``.
 """
 
 from __future__ import annotations
@@ -28,12 +16,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.absolute.force_states import freedom_at_end
+from nexdyn.absolute.force_stiffness import (
+    NOTHING,
+    add_outer,
+    add_stiffness,
+    clear,
+    element_stiffness,
+    relative_motion,
+)
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.motion_tables import MotionTables, centres
+from nexdyn.forces import applied, bushing, joint_force, point_spring, states, torsion_spring
 from nexdyn.forces import kinds as force_kinds
-from nexdyn.forces import plane_contact, states
 from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper
-from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.forces.tables import (
     BODY_A,
     BODY_B,
@@ -42,18 +38,19 @@ from nexdyn.forces.tables import (
     FREEDOM,
     KIND,
     NO_FREEDOM,
-    STATE,
+    OFF,
     STATES,
     force_tables,
     frames_a,
     frames_b,
 )
-from nexdyn.forces.verbs import force_element, freedom_element
+from nexdyn.forces.verbs import force_element
+from nexdyn.generic import is_instance
 from nexdyn.integrate.problem import FORCE_FAILED, OK
 from nexdyn.joints import kinds
 from nexdyn.joints.helical import Helical
 from nexdyn.joints.verbs import motion_columns
-from nexdyn.kernel import formula, kernel
+from nexdyn.kernel import formula, kernel, overloaded
 from nexdyn.linalg.plan import locate, lower_places
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
@@ -61,33 +58,28 @@ from nexdyn.model.system import System
 from nexdyn.spatial.algebra import (
     Force,
     Motion,
-    Pose,
     Quat,
     T,
     Vec3,
     cross,
-    exp_quaternion,
     normalized,
-    rotation,
 )
+from nexdyn.spatial.lanes import LaneVector, all_less, atan2, greater, if_less, nearest, zero
 from nexdyn.spatial.table import MotionRows, PoseRows
 
 POINT_SPRING, TORSION_SPRING, BUSHING, APPLIED = (
     force_kinds.POINT_SPRING, force_kinds.TORSION_SPRING, force_kinds.BUSHING, force_kinds.APPLIED,
 )  # fmt: skip
-PLANE_CONTACT = force_kinds.PLANE_CONTACT
 REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL = (
     kinds.REVOLUTE, kinds.PRISMATIC, kinds.HELICAL, kinds.CYLINDRICAL,
 )  # fmt: skip
 UNIVERSAL, SPHERICAL, PLANAR, CARTESIAN, FREE = (
     kinds.UNIVERSAL, kinds.SPHERICAL, kinds.PLANAR, kinds.CARTESIAN, kinds.FREE,
 )  # fmt: skip
+LANE_KINDS = (APPLIED, POINT_SPRING, TORSION_SPRING, BUSHING, force_kinds.JOINT_FORCE)
 JOINT_KIND, PAIR, FIRST_Q, FIRST_V, COUNT_V, CHILD, PARENT = range(7)
 STIFFNESS, REST, DAMPING, FRICTION, FRICTION_SPEED = range(5)
 TURN = 2.0 * math.pi
-STATE_ITERATIONS, ROUNDED = 60, 1e-15
-GROWTH = 2.0
-"""Longest step, beside the one before, that the BDF of order 2 takes; it is stable below 1 + √2."""
 
 
 class Acting(NamedTuple):
@@ -224,7 +216,7 @@ def act(tables, s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def]
 
 @formula
 def near(angle, reference):  # type: ignore[no-untyped-def]
-    return angle + TURN * round((reference - angle) / TURN)
+    return angle + TURN * nearest((reference - angle) / TURN)
 
 
 @formula
@@ -243,18 +235,18 @@ def joint_motion(tables, s, acts, j):  # type: ignore[no-untyped-def]
     R, p = T(X_A.R) @ X_B.R, T(X_A.R) @ (X_B.p - X_A.p)
     kind, k, q = acts.joints[j, JOINT_KIND], acts.joints[j, FIRST_Q], acts.q
     if kind == REVOLUTE or kind == HELICAL:
-        q[k] = near(math.atan2(R.yx - R.xy, R.xx + R.yy), q[k])
+        q[k] = near(atan2(R.yx - R.xy, R.xx + R.yy), q[k])
     elif kind == PRISMATIC:
         q[k] = p.z
     elif kind == CYLINDRICAL:
-        q[k] = near(math.atan2(R.yx - R.xy, R.xx + R.yy), q[k])
+        q[k] = near(atan2(R.yx - R.xy, R.xx + R.yy), q[k])
         q[k + 1] = p.z
     elif kind == UNIVERSAL:
-        q[k] = near(math.atan2(R.yx, R.xx), q[k])
-        q[k + 1] = near(math.atan2(R.zy, R.zz), q[k + 1])
+        q[k] = near(atan2(R.yx, R.xx), q[k])
+        q[k + 1] = near(atan2(R.zy, R.zz), q[k + 1])
     elif kind == PLANAR:
         q[k], q[k + 1] = p.x, p.y
-        q[k + 2] = near(math.atan2(R.yx - R.xy, R.xx + R.yy), q[k + 2])
+        q[k + 2] = near(atan2(R.yx - R.xy, R.xx + R.yy), q[k + 2])
     elif kind == CARTESIAN:
         q[k], q[k + 1], q[k + 2] = p.x, p.y, p.z
     elif kind == SPHERICAL or kind == FREE:
@@ -278,18 +270,22 @@ def joint_motion(tables, s, acts, j):  # type: ignore[no-untyped-def]
 @formula
 def quaternion_near(R, q, k):  # type: ignore[no-untyped-def]
     """The unit quaternion of R, of its two signs that nearer to q."""
-    trace = R.xx + R.yy + R.zz
-    if trace >= R.xx and trace >= R.yy and trace >= R.zz:
-        x = Quat(1.0 + trace, R.zy - R.yz, R.xz - R.zx, R.yx - R.xy)
-    elif R.xx >= R.yy and R.xx >= R.zz:
-        x = Quat(R.zy - R.yz, 1.0 + 2.0 * R.xx - trace, R.xy + R.yx, R.xz + R.zx)
-    elif R.yy >= R.zz:
-        x = Quat(R.xz - R.zx, R.xy + R.yx, 1.0 + 2.0 * R.yy - trace, R.yz + R.zy)
-    else:
-        x = Quat(R.yx - R.xy, R.xz + R.zx, R.yz + R.zy, 1.0 + 2.0 * R.zz - trace)
-    x = normalized(x)
-    sign = -1.0 if x.w * q[k] + x.x * q[k + 1] + x.y * q[k + 2] + x.z * q[k + 3] < 0.0 else 1.0
-    return sign * x
+    trace, o = R.xx + R.yy + R.zz, zero(R.xx)
+    x = Quat(R.yx - R.xy, R.xz + R.zx, R.yz + R.zy, 1.0 + 2.0 * R.zz - trace)
+    y = Quat(R.xz - R.zx, R.xy + R.yx, 1.0 + 2.0 * R.yy - trace, R.yz + R.zy)
+    x = quaternion_if_less(R.yy, R.zz, x, y)
+    y = Quat(R.zy - R.yz, 1.0 + 2.0 * R.xx - trace, R.xy + R.yx, R.xz + R.zx)
+    x = quaternion_if_less(R.xx, greater(R.yy, R.zz), x, y)
+    y = Quat(1.0 + trace, R.zy - R.yz, R.xz - R.zx, R.yx - R.xy)
+    x = normalized(quaternion_if_less(trace, greater(R.xx, greater(R.yy, R.zz)), x, y))
+    across = x.w * q[k] + x.x * q[k + 1] + x.y * q[k + 2] + x.z * q[k + 3]
+    return if_less(across, 0.0, o - 1.0, o + 1.0) * x
+
+
+@formula
+def quaternion_if_less(a, b, x, y):  # type: ignore[no-untyped-def]
+    """x where a < b, else y."""
+    return Quat(if_less(a, b, x.w, y.w), if_less(a, b, x.x, y.x), if_less(a, b, x.y, y.y), if_less(a, b, x.z, y.z))
 
 
 @formula
@@ -313,10 +309,10 @@ def own_efforts(acts, j):  # type: ignore[no-untyped-def]
         acts.slope[i, 0], acts.slope[i, 1] = f[i, STIFFNESS], f[i, DAMPING]
         if kind == SPHERICAL or kind == FREE:
             acts.effort[i] = -(f[i, DAMPING] * v[i])
-            acts.slope[i, 0] = f[i, STIFFNESS] if kind == SPHERICAL else 0.0
+            acts.slope[i, 0] = f[i, STIFFNESS] if kind == SPHERICAL else zero(v[i])
         else:
             acts.effort[i] = spring_damper(q[k + m], v[i], f[i, STIFFNESS], f[i, REST], f[i, DAMPING])
-        if f[i, FRICTION] != 0.0:
+        if not all_less(abs(f[i, FRICTION]), NOTHING):
             y = friction_effort(v[i], f[i, FRICTION], f[i, FRICTION_SPEED])
             acts.effort[i] += y
             # f/v_f (1 − tanh²)
@@ -338,9 +334,9 @@ def apply_efforts(tables, s, acts, j, gh, bh2, assemble):  # type: ignore[no-unt
     a, b = acts.joints[j, PARENT], acts.joints[j, CHILD]
     H = MotionRows(acts.H, 0)
     motion_columns(kind, acts.pitch[j], acts.q, acts.joints[j, FIRST_Q], H, 0)
-    n, f = Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0)
-    count = acts.joints[j, COUNT_V]
-    for m in range(count):
+    o, freedoms = zero(X_B.p.x), acts.joints[j, COUNT_V]
+    n, f = Vec3(o, o, o), Vec3(o, o, o)
+    for m in range(freedoms):
         y, h = acts.effort[first + m], H[m]
         n = n + y * h.w
         if kind != HELICAL:
@@ -349,83 +345,16 @@ def apply_efforts(tables, s, acts, j, gh, bh2, assemble):  # type: ignore[no-unt
     if not assemble:
         return
     relative_motion(s, acts.G, a, b, X_B.p)
-    acts.K[:] = 0.0
-    for m in range(count):
+    clear(acts.K, 6, 6)
+    for m in range(freedoms):
         h = H[m]
         c = (bh2 * acts.slope[first + m, 0] + gh * acts.slope[first + m, 1]) / (h.w @ h.w + h.v @ h.v)
-        if c != 0.0:
+        if not all_less(abs(c), NOTHING):
             add_outer(acts.K, c, X_B.R @ h.w, X_B.R @ h.v)
     add_stiffness(s, acts, acts.of_joint[j])
 
 
 # --- elements -----------------------------------------------------------------------------------------------------
-
-
-@formula
-def freedom_at_end(acts, e, t, q, v):  # type: ignore[no-untyped-def]
-    """(status, effort) of force e in a joint, with its states at the end of the step."""
-    tables, h, before = acts.forces, acts.step[0], acts.step[1]
-    first, count = tables.index[e, STATE], tables.index[e, STATES]
-    if count > 0 and h > 0.0:
-        r = h / before if before > 0.0 and h < GROWTH * before else 0.0
-        for m in range(first, first + count):
-            # z⁺ = c + g ż⁺; what is held stays to the last digit
-            c = acts.began[m, 0] + r * r / (1.0 + 2.0 * r) * (acts.began[m, 0] - acts.began[m, 1])
-            solve_state(tables, e, m, t, q, v, c, h * (1.0 + r) / (1.0 + 2.0 * r))
-    return freedom_element(tables, e, t, q, v)
-
-
-@formula
-def state_residual(tables, e, m, t, q, v, c, g, x):  # type: ignore[no-untyped-def]
-    """r(x) = x − c − g ż(x); z_m ← x."""
-    tables.z[m] = x
-    freedom_element(tables, e, t, q, v)
-    return x - c - g * tables.rate[m]
-
-
-@formula
-def solve_state(tables, e, m, t, q, v, c, g):  # type: ignore[no-untyped-def]
-    """z_m = c + g ż(z_m). No state makes itself grow, ∂ż/∂z ≤ 0: r rises by 1 or more, so that its zero lies between x and x − r."""
-    a = tables.z[m]
-    r_a = state_residual(tables, e, m, t, q, v, c, g, a)
-    b = a - r_a
-    r_b = state_residual(tables, e, m, t, q, v, c, g, b)
-    for _ in range(STATE_ITERATIONS):
-        if not (abs(r_b) > ROUNDED * (abs(b) + abs(c))):
-            return
-        x = b - r_b * (b - a) / (r_b - r_a)
-        r = state_residual(tables, e, m, t, q, v, c, g, x)
-        if r * r_b < 0.0:
-            a, r_a = b, r_b
-        else:
-            r_a *= 0.5  # Illinois: neither end stays for ever
-        b, r_b = x, r
-
-
-@kernel
-def states_begin(acts):  # type: ignore[no-untyped-def]
-    """The states as they stand start a march."""
-    acts.step[:] = 0.0
-    for m in range(len(acts.began)):
-        acts.began[m, 0] = acts.forces.z[m]
-
-
-@kernel
-def states_accepted(acts):  # type: ignore[no-untyped-def]
-    """The end of a step becomes the start of the next."""
-    acts.step[1] = acts.step[0]
-    acts.step[0] = 0.0
-    for m in range(len(acts.began)):
-        acts.began[m, 1] = acts.began[m, 0]
-        acts.began[m, 0] = acts.forces.z[m]
-
-
-@formula
-def states_recorded(acts, out, row):  # type: ignore[no-untyped-def]
-    """The last numbers of a row of `out` ← z."""
-    first = out.shape[1] - len(acts.began)
-    for m in range(len(acts.began)):
-        out[row, first + m] = acts.forces.z[m]
 
 
 @kernel
@@ -445,24 +374,13 @@ def element_loads(s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def
     index = tables.index
     for e in range(len(index)):
         if index[e, FREEDOM] != NO_FREEDOM:
-            i, k = index[e, FREEDOM], index[e, COORDINATE]
-            status, effort = freedom_at_end(acts, e, t, acts.q[k], acts.v[i])
-            acts.effort[i] += effort
-            if assemble and status == OK:
-                dq = 1e-7 * max(1.0, abs(acts.q[k]))
-                _, more = freedom_at_end(acts, e, t, acts.q[k] + dq, acts.v[i])
-                acts.slope[i, 0] -= (more - effort) / dq
-                dv = 1e-7 * max(1.0, abs(acts.v[i]))
-                _, more = freedom_at_end(acts, e, t, acts.q[k], acts.v[i] + dv)
-                acts.slope[i, 1] -= (more - effort) / dv
-                if index[e, STATES] > 0:
-                    freedom_at_end(acts, e, t, acts.q[k], acts.v[i])  # z and ż as they are here
+            status = freedom_load(acts, e, t, assemble, tables.data)
         else:
             a, b = index[e, BODY_A], index[e, BODY_B]
             X_A, X_B = X_W[a] @ X_LA[e], X_W[b] @ X_LB[e]
             V_A = Motion(V[a].w, V[a].v + cross(V[a].w, X_A.p - X_W[a].p))
             V_B = Motion(V[b].w, V[b].v + cross(V[b].w, X_B.p - X_W[b].p))
-            status, F_A, F_B = force_element(tables, e, t, X_A, V_A, X_B, V_B)
+            status, F_A, F_B = element_load(tables, e, t, X_A, V_A, X_B, V_B, tables.data)
             add_on_body(s, a, X_A.p, F_A)
             add_on_body(s, b, X_B.p, F_B)
             if assemble and status == OK:
@@ -473,105 +391,78 @@ def element_loads(s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def
 
 
 @formula
-def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type: ignore[no-untyped-def]
-    """Derivative of element e into the blocks."""
-    tables, K = acts.forces, acts.K
-    kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
-    if kind == APPLIED:
-        return
-    a, b = tables.index[e, BODY_A], tables.index[e, BODY_B]
-    K[:] = 0.0
-    o = Vec3(0.0, 0.0, 0.0)
-    if kind == POINT_SPRING:
-        # k u uᵀ + T/L (1 − u uᵀ), d u uᵀ; the second part where it does not make the matrix indefinite
-        L, u = length_and_direction(X_B.p - X_A.p)
-        tension = data[k] * (L - data[k + 2]) + data[k + 1] * (u @ (V_B.v - V_A.v)) + data[k + 3]
-        across = bh2 * max(0.0, tension) / L if L > 0.0 else bh2 * data[k]
-        for c in range(3):
-            K[3 + c, 3 + c] = across
-        add_outer(K, bh2 * data[k] + gh * data[k + 1] - across, o, u)
-    elif kind == TORSION_SPRING:
-        R = X_A.R
-        add_outer(K, bh2 * data[k] + gh * data[k + 1], Vec3(R.xz, R.yz, R.zz), o)
-    elif kind == BUSHING:
-        for i in range(6):
-            for j in range(6):
-                for m in range(6):
-                    for n in range(6):
-                        c = bh2 * data[k + 6 * m + n] + gh * data[k + 36 + 6 * m + n]
-                        if c != 0.0:
-                            K[i, j] += c * axis_entry(X_A.R, i, m) * axis_entry(X_A.R, j, n)
-    elif kind == PLANE_CONTACT:
-        contact_stiffness(data, k, K, gh, bh2, X_A, V_A, X_B, V_B, 1.0)
-        if data[k + 6] != 0.0:
-            contact_stiffness(data, k, K, gh, bh2, X_A, V_A, X_B, V_B, -1.0)
-    else:
-        numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B)
-    relative_motion(s, acts.G, a, b, X_B.p)
-    add_stiffness(s, acts, acts.of_force[e])
+def effort_and_slope(acts, e, t, assemble):  # type: ignore[no-untyped-def]
+    index = acts.forces.index
+    i, k = index[e, FREEDOM], index[e, COORDINATE]
+    status, effort = freedom_at_end(acts, e, t, acts.q[k], acts.v[i])
+    acts.effort[i] += effort
+    if assemble and status == OK:
+        dq = 1e-7 * max(1.0, abs(acts.q[k]))
+        _, more = freedom_at_end(acts, e, t, acts.q[k] + dq, acts.v[i])
+        acts.slope[i, 0] -= (more - effort) / dq
+        dv = 1e-7 * max(1.0, abs(acts.v[i]))
+        _, more = freedom_at_end(acts, e, t, acts.q[k], acts.v[i] + dv)
+        acts.slope[i, 1] -= (more - effort) / dv
+        if index[e, STATES] > 0:
+            freedom_at_end(acts, e, t, acts.q[k], acts.v[i])  # z and ż as they are here
+    return status
+
+
+# --- of one system, or of lanes -----------------------------------------------------------------------------------
+#
+# Lanes carry the forces whose stiffness has a closed form and no branch, LANE_KINDS, and no states.
+
+
+def freedom_load(acts: Any, e: Any, t: Any, assemble: Any, data: Any) -> Any:
+    """The effort of force e in a joint, and its slopes; returns a status."""
+    lanes = isinstance(data, LaneVector)
+    return effort_in_lanes(acts, e, t) if lanes else effort_and_slope(acts, e, t, assemble)
+
+
+@overloaded(freedom_load)
+def _(acts, e, t, assemble, data):  # type: ignore[no-untyped-def]
+    if is_instance(data, LaneVector):
+        return lambda acts, e, t, assemble, data: effort_in_lanes(acts, e, t)
+    return lambda acts, e, t, assemble, data: effort_and_slope(acts, e, t, assemble)
 
 
 @formula
-def contact_stiffness(data, k, K, gh, bh2, X_A, V_A, X_B, V_B, side):  # type: ignore[no-untyped-def]
-    """K += β h² ∂f_n/∂δ + γ h ∂f_n/∂δ̇ along the normal, and friction by its secant: the tangent, small where it slips,
-    would throw Newton's iteration from one direction of slip to the other."""
-    c = plane_contact.end(data, k, X_A, side)
-    t = plane_contact.touch(data, k, c, X_A, V_A, X_B, V_B)
-    if t.f_n <= 0.0:
-        return
-    R, r = X_B.R, t.p - X_B.p
-    n = Vec3(R.xz, R.yz, R.zz)
-    pressed = data[k] * t.depth ** data[k + 1]
-    normal = bh2 * data[k + 1] * t.f_n / t.depth + gh * data[k + 2] * pressed
-    f_t = t.f - t.f_n * n
-    # s = μ f_n / √(v² + v_f²), and |f_t| = s v:  s = √((μ f_n)² − |f_t|²) / v_f
-    most = data[k + 3] * t.f_n
-    across = gh * math.sqrt(max(0.0, most * most - f_t @ f_t)) / data[k + 4]
-    add_outer(K, normal, cross(r, n), n)
-    for i in range(2):
-        u = Vec3(R.xx, R.yx, R.zx) if i == 0 else Vec3(R.xy, R.yy, R.zy)
-        add_outer(K, across, cross(r, u), u)
+def effort_in_lanes(acts, e, t):  # type: ignore[no-untyped-def]
+    index = acts.forces.index
+    i, k = index[e, FREEDOM], index[e, COORDINATE]
+    if index[e, OFF] == 0:
+        acts.effort[i] += joint_force.effort(t, acts.forces.data, index[e, FIRST], acts.q[k])
+    return OK
+
+
+def element_load(tables: Any, e: Any, t: Any, X_A: Any, V_A: Any, X_B: Any, V_B: Any, data: Any) -> Any:
+    """(status, F_A, F_B) of force e between frames."""
+    load = load_in_lanes if isinstance(data, LaneVector) else force_element
+    return load(tables, e, t, X_A, V_A, X_B, V_B)
+
+
+@overloaded(element_load)
+def _(tables, e, t, X_A, V_A, X_B, V_B, data):  # type: ignore[no-untyped-def]
+    if is_instance(data, LaneVector):
+        return lambda tables, e, t, X_A, V_A, X_B, V_B, data: load_in_lanes(tables, e, t, X_A, V_A, X_B, V_B)
+    return lambda tables, e, t, X_A, V_A, X_B, V_B, data: force_element(tables, e, t, X_A, V_A, X_B, V_B)
 
 
 @formula
-def axis_entry(R, i, m):  # type: ignore[no-untyped-def]
-    """Entry (i, m) of diag(R, R)."""
-    if (i < 3) != (m < 3):
-        return 0.0
-    r, c = i % 3, m % 3
-    if r == 0:
-        return R.xx if c == 0 else (R.xy if c == 1 else R.xz)
-    if r == 1:
-        return R.yx if c == 0 else (R.yy if c == 1 else R.yz)
-    return R.zx if c == 0 else (R.zy if c == 1 else R.zz)
-
-
-@formula
-def axis(c):  # type: ignore[no-untyped-def]
-    return Vec3(1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
-
-
-@kernel
-def numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type: ignore[no-untyped-def]
-    """K ← β h² K + γ h D of element e by differences, symmetrised."""
-    step = 1e-7
-    for c in range(6):
-        x = axis(c % 3)
-        if c < 3:
-            moved = Pose(rotation(exp_quaternion(step * x)) @ X_B.R, X_B.p)
-            faster = Motion(V_B.w + step * x, V_B.v)
+def load_in_lanes(tables, e, t, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+    kind, k, data, o = tables.index[e, KIND], tables.index[e, FIRST], tables.data, zero(X_A.p.x)
+    nothing = Force(Vec3(o, o, o), Vec3(o, o, o))
+    F_A, F_B = nothing, nothing
+    if tables.index[e, OFF] == 0:
+        if kind == APPLIED:
+            F_A = applied.wrench(t, data, k, X_A)
+        elif kind == POINT_SPRING:
+            F_A, F_B = point_spring.wrench(data, k, X_A, V_A, X_B, V_B)
+        elif kind == TORSION_SPRING:
+            F_A, F_B = torsion_spring.wrench(data, k, X_A, V_A, X_B, V_B)
         else:
-            moved = Pose(X_B.R, X_B.p + step * x)
-            faster = Motion(V_B.w, V_B.v + step * x)
-        _, _, F = force_element(tables, e, t, X_A, V_A, moved, V_B)
-        _, _, F_ = force_element(tables, e, t, X_A, V_A, X_B, faster)
-        n = (-bh2 / step) * (F.n - F_B.n) + (-gh / step) * (F_.n - F_B.n)
-        f = (-bh2 / step) * (F.f - F_B.f) + (-gh / step) * (F_.f - F_B.f)
-        K[0, c], K[1, c], K[2, c] = n.x, n.y, n.z
-        K[3, c], K[4, c], K[5, c] = f.x, f.y, f.z
-    for i in range(6):
-        for j in range(i):
-            K[i, j] = K[j, i] = 0.5 * (K[i, j] + K[j, i])
+            F_A, F_B = bushing.wrench(data, k, X_A, V_A, X_B, V_B)
+    return OK, F_A, F_B
 
 
 # --- places -------------------------------------------------------------------------------------------------------
@@ -598,57 +489,3 @@ def add_wrench(s, a, b, p, F):  # type: ignore[no-untyped-def]
     """F at the world point p on body b and −F on body a."""
     add_on_body(s, b, p, F)
     add_on_body(s, a, p, -F)
-
-
-@formula
-def add_outer(K, c, w, v):  # type: ignore[no-untyped-def]
-    """K ← K + c g gᵀ, g = (w, v)."""
-    g = (w.x, w.y, w.z, v.x, v.y, v.z)
-    for i in range(6):
-        for j in range(6):
-            K[i, j] += c * g[i] * g[j]
-
-
-@formula
-def relative_motion(s, G, a, b, p):  # type: ignore[no-untyped-def]
-    """G (6, 12): motion (ω, v), world axes, of b against a at the point p, for those of a and b in their coordinates."""
-    X = PoseRows(s.poses, 0)
-    G[:] = 0.0
-    for side in range(2):
-        i = a if side == 0 else b
-        if i == 0:
-            continue
-        sign, o = (-1.0, 0) if side == 0 else (1.0, 6)
-        R, r = X[i].R, p - X[i].p
-        for c in range(3):
-            w = Vec3(R.xx, R.yx, R.zx) if c == 0 else (Vec3(R.xy, R.yy, R.zy) if c == 1 else Vec3(R.xz, R.yz, R.zz))
-            v = cross(w, r)
-            G[0, o + c], G[1, o + c], G[2, o + c] = sign * w.x, sign * w.y, sign * w.z
-            G[3, o + c], G[4, o + c], G[5, o + c] = sign * v.x, sign * v.y, sign * v.z
-            G[3 + c, o + 3 + c] = sign
-
-
-@kernel
-def add_stiffness(s, acts, places):  # type: ignore[no-untyped-def]
-    """Gᵀ K G into the blocks at `places`."""
-    G, K, KG = acts.G, acts.K, acts.KG
-    for i in range(6):
-        for j in range(12):
-            total = 0.0
-            for m in range(6):
-                total += K[i, m] * G[m, j]
-            KG[i, j] = total
-    for part in range(3):
-        o = places[part]
-        if o < 0:
-            continue
-        first, second = (6, 6) if part == 1 else (0, 0 if part == 0 else 6)
-        step_i, step_j = (places[3], places[4]) if part == 2 else (8, 1)
-        for i in range(6):
-            for j in range(6):
-                total = 0.0
-                for m in range(6):
-                    total += G[m, first + i] * KG[m, second + j]
-                s.upper[o + i * step_i + j * step_j] += total
-                if part == 2:  # K is symmetric
-                    s.lower[places[5] + i * step_i + j * step_j] += total

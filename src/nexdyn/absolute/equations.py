@@ -19,7 +19,6 @@ where rows depend on each other; Newton's iteration takes its effect out again w
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from nexdyn.absolute.elements import act
@@ -47,7 +46,7 @@ from nexdyn.constraints.tables import PRIMITIVE
 from nexdyn.constraints.verbs import explicit_rate, explicit_second, gradient, second, value
 from nexdyn.integrate.problem import OK
 from nexdyn.kernel import formula, inlined, kernel
-from nexdyn.linalg.rows import WIDTH, load, store
+from nexdyn.linalg.rows import WIDTH, flat, load, store
 from nexdyn.model.time_kernels import time_jet, time_value
 from nexdyn.spatial.algebra import (
     Mat3,
@@ -63,7 +62,8 @@ from nexdyn.spatial.algebra import (
     rotation,
     skew_times,
 )
-from nexdyn.spatial.table import MotionRows, PoseRows
+from nexdyn.spatial.lanes import all_less, cos, count, greater, if_less, sin, sqrt, zero
+from nexdyn.spatial.table import MotionRows, PoseRows, row
 
 EPSILON = 1e-10
 
@@ -72,15 +72,16 @@ EPSILON = 1e-10
 def small_exp(phi):  # type: ignore[no-untyped-def]
     """exp of the rotation vector φ as a quaternion; by its series below 1 rad, which is below ½ in the half angle."""
     x = 0.25 * (phi @ phi)
-    if x < 0.25:
-        s = 1.0 - x / 6.0 * (
-            1.0 - x / 20.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0 * (1.0 - x / 110.0 * (1.0 - x / 156.0))))
-        )
-        w = 1.0 - x / 2.0 * (
-            1.0 - x / 12.0 * (1.0 - x / 30.0 * (1.0 - x / 56.0 * (1.0 - x / 90.0 * (1.0 - x / 132.0))))
-        )
-        return Quat(w, 0.5 * s * phi.x, 0.5 * s * phi.y, 0.5 * s * phi.z)
-    return exp_quaternion(phi)
+    s = 1.0 - x / 6.0 * (1.0 - x / 20.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0 * (1.0 - x / 110.0 * (1.0 - x / 156.0)))))
+    w = 1.0 - x / 2.0 * (1.0 - x / 12.0 * (1.0 - x / 30.0 * (1.0 - x / 56.0 * (1.0 - x / 90.0 * (1.0 - x / 132.0)))))
+    near = Quat(w, 0.5 * s * phi.x, 0.5 * s * phi.y, 0.5 * s * phi.z)
+    if all_less(x, 0.25):
+        return near
+    far = exp_quaternion(phi)
+    return Quat(
+        if_less(x, 0.25, near.w, far.w), if_less(x, 0.25, near.x, far.x), if_less(x, 0.25, near.y, far.y),
+        if_less(x, 0.25, near.z, far.z),
+    )  # fmt: skip
 
 
 @formula
@@ -134,12 +135,13 @@ def put(blocks, place, c, row, step, w, v):  # type: ignore[no-untyped-def]
 def tangent_transposed(theta, w):  # type: ignore[no-untyped-def]
     """T(θ)ᵀ w = w + (1 − cos θ)/θ² θ × w + (θ − sin θ)/θ³ θ × (θ × w)."""
     x = theta @ theta
-    if x < 0.5:
-        b = 0.5 - x / 24.0 * (1.0 - x / 30.0 * (1.0 - x / 56.0))
-        c = (1.0 - x / 20.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0))) / 6.0
-    else:
-        angle = math.sqrt(x)
-        b, c = (1.0 - math.cos(angle)) / x, (angle - math.sin(angle)) / (x * angle)
+    b = 0.5 - x / 24.0 * (1.0 - x / 30.0 * (1.0 - x / 56.0))
+    c = (1.0 - x / 20.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0))) / 6.0
+    if not all_less(x, 0.5):
+        angle = sqrt(x)
+        b, c = (
+            if_less(x, 0.5, b, (1.0 - cos(angle)) / x), if_less(x, 0.5, c, (angle - sin(angle)) / (x * angle)),
+        )  # fmt: skip
     across = cross(theta, w)
     return w + b * across + c * cross(theta, across)
 
@@ -160,15 +162,15 @@ def put_row(s, place, low, c, row, step, i, w, v, of_velocity):  # type: ignore[
 @formula
 def compliance(tables, i, w, v):  # type: ignore[no-untyped-def]
     """g M⁻¹ gᵀ about: the diagonal of J in place of J."""
-    b = tables.body[i]
-    J = (b[1] + b[4] + b[6]) / 3.0 + tables.spare[i, 0]
-    inverse = 1.0 / b[MASS] if b[MASS] > 0.0 else 0.0
-    return inverse * (v @ v) + (w @ w) / J if J > 0.0 else inverse * (v @ v)
+    b = tables.body
+    J, o = (b[i, 1] + b[i, 4] + b[i, 6]) / 3.0 + tables.spare[i, 0], zero(b[i, MASS])
+    inverse = if_less(o, b[i, MASS], 1.0 / b[i, MASS], o)
+    return inverse * (v @ v) + if_less(o, J, (w @ w) / J, o)
 
 
 @formula
 def clear(blocks):  # type: ignore[no-untyped-def]
-    for o in range(0, len(blocks), WIDTH):
+    for o in range(0, count(blocks), WIDTH):
         store(blocks, o, 0.0)
 
 
@@ -176,12 +178,12 @@ def clear(blocks):  # type: ignore[no-untyped-def]
 def of_bodies(tables, s, scale, gh, assemble):  # type: ignore[no-untyped-def]
     """x ← −(M v̇ + ω × Jω − m g) of each body; s M + γ h D of what is gyroscopic (and the spare inertia) into the blocks,
     which are cleared."""
-    g = Vec3(tables.gravity[0], tables.gravity[1], tables.gravity[2])
+    g = Vec3(row(tables.gravity, 0), row(tables.gravity, 1), row(tables.gravity, 2))
     x, v, d, blocks = s.x, s.v1, s.d1, s.upper
     if assemble:
         clear(s.upper)
         clear(s.lower)
-    for i in range(1, len(tables.body)):
+    for i in range(1, count(tables.body)):
         m, J = tables.body[i, MASS], inertia_of(tables, i)
         w = Vec3(v[i, 0], v[i, 1], v[i, 2])
         momentum = J @ w
@@ -207,9 +209,10 @@ def of_bodies(tables, s, scale, gh, assemble):  # type: ignore[no-untyped-def]
 def of_constraints(tables, s, t, bh2, assemble):  # type: ignore[no-untyped-def]
     """x ← x − Cqᵀ λ of the bodies, C of the constraint nodes, and Cqᵀ, Cq T, −ε and β h² ∂(Cqᵀ λ) into the blocks."""
     X, x, lam, C = PoseRows(s.poses, 0), s.x, s.lam1, s.C
-    links, slots, constraints, first_node = tables.links, tables.slots, tables.constraints, len(tables.body) - 1
-    o: Any = Vec3(0.0, 0.0, 0.0)
-    for i in range(len(C)):
+    links, slots, constraints, first_node = tables.links, tables.slots, tables.constraints, count(tables.body) - 1
+    nothing = zero(tables.body[0, MASS])
+    o: Any = Vec3(nothing, nothing, nothing)
+    for i in range(count(C)):
         for c in range(WIDTH):
             C[i, c] = -tables.offset[i, c]
     for l in range(len(links)):
@@ -219,7 +222,7 @@ def of_constraints(tables, s, t, bh2, assemble):  # type: ignore[no-untyped-def]
         r = pair.d + pair.s_A
         f, n = o, o  # of displacements; of directions, on a
         n_a, f_a, n_b, f_b = o, o, o, o  # of all else
-        P = Mat3(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        P = Mat3(nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing)
         for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
             term, c = slots[e, 0], slots[e, 1]
             kind, scale = constraints.terms[term, PRIMITIVE], constraints.scale[term]
@@ -241,19 +244,19 @@ def of_constraints(tables, s, t, bh2, assemble):  # type: ignore[no-untyped-def]
                 n_b, f_b = n_b + force * z.w_b, f_b + force * z.v_b
             if assemble:
                 z = gradient(constraints, term, t, pair, s.near)
-                slip, soft = kind >= FORWARD, 0.0
+                slip, soft = kind >= FORWARD, nothing
                 if a > 0:
                     w, v = R_a @ (scale * z.w_a), scale * z.v_a
                     put_row(
                         s, links[l, PLACE_A], links[l, LOWER_A], c, links[l, ROW_A], links[l, STEP_A], a, w, v, slip
                     )
-                    soft += compliance(tables, a, w, v)
+                    soft = soft + compliance(tables, a, w, v)
                 if b > 0:
                     w, v = R_b @ (scale * z.w_b), scale * z.v_b
                     put_row(
                         s, links[l, PLACE_B], links[l, LOWER_B], c, links[l, ROW_B], links[l, STEP_B], b, w, v, slip
                     )
-                    soft += compliance(tables, b, w, v)
+                    soft = soft + compliance(tables, b, w, v)
                 s.upper[tables.diagonal[first_node + g] + (WIDTH + 1) * c] -= EPSILON * soft
         couple_a, couple_b = n + cross(f, r), cross(pair.s_B, f) - n
         n_a, f_a = n_a + couple_a, f_a - f
@@ -290,9 +293,9 @@ def residual_here(tables, forces, s, t, scale, gh, bh2, assemble):  # type: igno
     status = OK
     if len(forces.joints) + len(forces.forces.index) > 0:
         status = act(tables, s, t, gh, bh2, assemble, forces)
-    first, factor = len(tables.body) - 1, -1.0 / bh2
-    flat_C, flat_x = s.C.reshape(-1), s.x.reshape(-1)
-    for g in range(len(s.C)):
+    first, factor = count(tables.body) - 1, -1.0 / bh2
+    flat_C, flat_x = flat(s.C), flat(s.x)
+    for g in range(count(s.C)):
         store(flat_x, WIDTH * (first + g), factor * load(flat_C, WIDTH * g))
     for n in range(len(tables.slips)):
         g, c = tables.links[tables.slips[n, 0], NODE], tables.slots[tables.slips[n, 1], 1]
@@ -318,7 +321,7 @@ def slip_residual(tables, s, t):  # type: ignore[no-untyped-def]
 def violation(tables, s, t):  # type: ignore[no-untyped-def]
     """C of the constraint nodes at q1, v1, nothing else; returns the largest |C|."""
     X, links, slots, constraints, C = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints, s.C
-    for i in range(len(C)):
+    for i in range(count(C)):
         for c in range(WIDTH):
             C[i, c] = -tables.offset[i, c]
     for l in range(len(links)):
@@ -330,10 +333,10 @@ def violation(tables, s, t):  # type: ignore[no-untyped-def]
         C[tables.drivers[d, 0], tables.drivers[d, 1]] -= time_value(tables.functions, tables.drivers[d, 2], t)
     if len(tables.slips) > 0:
         slip_residual(tables, s, t)
-    most = 0.0
-    for i in range(len(C)):
+    most = zero(tables.body[0, MASS])
+    for i in range(count(C)):
         for c in range(WIDTH):
-            most = max(most, abs(C[i, c]))
+            most = greater(most, abs(C[i, c]))
     return most
 
 
@@ -362,7 +365,7 @@ def residual(tables, forces, s, t, scale, gh, bh2, assemble):  # type: ignore[no
 def velocity_residual(tables, s, t, v, out):  # type: ignore[no-untyped-def]
     """out (ng, 8) = Cq v − ν at the poses of the state."""
     X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
-    out[:] = 0.0
+    clear(flat(out))
     for l in range(len(links)):
         a, b, g = links[l, BODY_A], links[l, BODY_B], links[l, NODE]
         pair = pair_of(tables, X, links[l, PAIR], a, b)

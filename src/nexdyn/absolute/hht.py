@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from nexdyn.absolute.elements import states_accepted, states_recorded
 from nexdyn.absolute.equations import (
     of_bodies,
     of_constraints,
@@ -34,10 +33,12 @@ from nexdyn.absolute.equations import (
     velocity_residual,
     violation,
 )
+from nexdyn.absolute.force_states import states_accepted, states_recorded
 from nexdyn.absolute.outside import factor, solve
 from nexdyn.kernel import formula, inlined, kernel
-from nexdyn.linalg.rows import WIDTH, larger, load, store, total
+from nexdyn.linalg.rows import WIDTH, flat, larger, load, store, total
 from nexdyn.spatial.algebra import Motion, Pose, Vec3, cross, rotation
+from nexdyn.spatial.lanes import count, doubles, greater
 from nexdyn.spatial.table import MotionRows, PoseRows
 
 OK, NOT_FINITE, STALLED, SINGULAR, STEP_TOO_SMALL = range(5)
@@ -70,11 +71,18 @@ MATRIX, AGE, ITERATIONS, FACTORISATIONS, SHIFTED, LAST, BEFORE, FRESH, AGEING, S
 the step that a0 and v0 belong to (0: none), the last two steps (0: none), contraction with a new matrix and by how much it
 grows in a step (0: not known), steps since the last hard one, iterations of the last step, and of the last one with a
 new matrix."""
+CORRECTIONS, ASSEMBLE, NEW, THETA, SIZE, COUNT, MISSED, PART_TAKEN, ERROR, FORETOLD = range(12, 22)
+"""… and of the step at hand: its corrections so far; whether the next wants a new matrix, and whether there was one;
+contraction, size of the last correction, corrections with the matrix at hand, size of the first one, the part that is
+taken of the next; error of the positions; whether the start was extrapolated."""
+ON, DONE, LOST = range(3)
 
 
 def new_memory() -> np.ndarray:
     """What a march remembers, at its start."""
-    return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, UNKNOWN, 0.0, 0.0, 0.0, 0.0])
+    memory = np.zeros(22)
+    memory[FRESH] = UNKNOWN
+    return memory
 
 
 def forget(memory: np.ndarray) -> None:
@@ -87,26 +95,27 @@ def forget(memory: np.ndarray) -> None:
 @formula
 def copy(target, first, source):  # type: ignore[no-untyped-def]
     """The rows of `source` into those of `target` from `first` on."""
-    to, of = target.reshape(-1), source.reshape(-1)
-    for i in range(len(source)):
-        store(to, WIDTH * (first + i), load(of, WIDTH * i))
+    to, of = doubles(target), doubles(source)
+    begin = first * (len(of) // max(1, count(source)))
+    for o in range(0, len(of), WIDTH):
+        store(to, begin + o, load(of, o))
 
 
 @inlined
 def new_motion(s, h, alpha, corrected, length):  # type: ignore[no-untyped-def]
     """q1, v1, v̇ = d1, poses and twists from a1, after a1 and λ1 have taken the solution x where `corrected`.
 
-    Returns the largest components of x, a1 − a0 and a1, lengths beside that of the mechanism; x ∞ if one is no number.
+    Returns the largest components of x, a1 − a0 and a1, lengths beside that of the mechanism; NaN where x is no number.
     """
     gamma, beta = 0.5 - alpha, 0.25 * (1.0 - alpha) * (1.0 - alpha)
-    v0, v1, a0, a1 = s.v0.reshape(-1), s.v1.reshape(-1), s.a0.reshape(-1), s.a1.reshape(-1)
-    d0, d1, x, turns = s.d0.reshape(-1), s.d1.reshape(-1), s.x.reshape(-1), s.turn.reshape(-1)
-    X, V, most = PoseRows(s.poses, 0), MotionRows(s.twists, 0), s.most.reshape(-1)
+    v0, v1, a0, a1 = flat(s.v0), flat(s.v1), flat(s.a0), flat(s.a1)
+    d0, d1, x, turns = flat(s.d0), flat(s.d1), flat(s.x), flat(s.turn)
+    X, V, most = PoseRows(s.poses, 0), MotionRows(s.twists, 0), flat(s.most)
     h_old, h_new, part = h * (1.0 - gamma), h * gamma, 1.0 / (1.0 + alpha)
     x_old, x_new = h * h * (0.5 - beta), h * h * beta
     nothing = load(most, 3 * WIDTH)
     x_most, change_most, a_most, sum_of_x = nothing, nothing, nothing, nothing
-    for i in range(1, len(s.q1)):
+    for i in range(1, count(s.q1)):
         o = WIDTH * i
         v, a, a_ = load(v0, o), load(a0, o), load(a1, o)
         if corrected:
@@ -127,22 +136,20 @@ def new_motion(s, h, alpha, corrected, length):  # type: ignore[no-untyped-def]
         X[i] = Pose(R, p)
         V[i] = Motion(R @ Vec3(s.v1[i, 0], s.v1[i, 1], s.v1[i, 2]), Vec3(s.v1[i, 3], s.v1[i, 4], s.v1[i, 5]))
     if corrected:
-        lam, first = s.lam1.reshape(-1), WIDTH * (len(s.q1) - 1)
-        for o in range(0, len(lam), WIDTH):
+        lam, first = flat(s.lam1), WIDTH * (count(s.q1) - 1)
+        for o in range(0, count(lam), WIDTH):
             store(lam, o, load(lam, o) + load(x, first + o))
-    size = of_row(s.most, x_most, length)
     total_of_x = total(sum_of_x)
-    if not (total_of_x - total_of_x == 0.0):
-        size = np.inf  # `larger` passes NaN over
+    size = of_row(s.most, x_most, length) + (total_of_x - total_of_x)  # `larger` passes NaN over
     return size, of_row(s.most, change_most, length), of_row(s.most, a_most, length)
 
 
 @formula
 def of_row(most, row, length):  # type: ignore[no-untyped-def]
     """The largest of the six numbers, lengths beside `length`."""
-    store(most.reshape(-1), 0, row)
-    m = most[0]
-    return max(max(m[0], max(m[1], m[2])), max(m[3], max(m[4], m[5])) / length)
+    store(flat(most), 0, row)
+    turned = greater(most[0, 0], greater(most[0, 1], most[0, 2]))
+    return greater(turned, greater(most[0, 3], greater(most[0, 4], most[0, 5])) / length)
 
 
 @formula
@@ -166,7 +173,7 @@ def shift(tables, s, alpha, h, memory):  # type: ignore[no-untyped-def]
     if h0 == 0.0 or h0 == h or memory[LAST] == 0.0:
         return
     over, squares = 1.0 / memory[LAST], h * h - h0 * h0 if len(tables.slips) == 0 else 0.0
-    a, v, da = s.a0.reshape(-1), s.v0.reshape(-1), s.da.reshape(-1)
+    a, v, da = flat(s.a0), flat(s.v0), flat(s.da)
     of_a, of_v = alpha * (h - h0) * over, -error_constant(alpha) * squares * over
     for o in range(WIDTH, len(a), WIDTH):
         change = load(da, o)
@@ -189,7 +196,7 @@ def error_constant(alpha):  # type: ignore[no-untyped-def]
 @formula
 def extrapolate(x, x0, dx, ddx, c, d):  # type: ignore[no-untyped-def]
     """x ← x0 + c Δ + d Δ²."""
-    for o in range(0, len(x), WIDTH):
+    for o in range(0, count(x), WIDTH):
         store(x, o, load(x0, o) + c * load(dx, o) + d * load(ddx, o))
 
 
@@ -202,7 +209,7 @@ def shorten(x, part):  # type: ignore[no-untyped-def]
 @formula
 def difference(x1, x0, dx, ddx, c):  # type: ignore[no-untyped-def]
     """Δ, Δ² ← x1 − x0, Δ of now less c times Δ of before; x0 ← x1."""
-    for o in range(0, len(x1), WIDTH):
+    for o in range(0, count(x1), WIDTH):
         x = load(x1, o)
         new = x - load(x0, o)
         store(ddx, o, new - c * load(dx, o))
@@ -211,13 +218,93 @@ def difference(x1, x0, dx, ddx, c):  # type: ignore[no-untyped-def]
 
 
 @formula
-def predict(s, h, memory):  # type: ignore[no-untyped-def]
-    """a1, λ1 on the polynomials through those of the last steps, as far back as they went smoothly."""
+def weights(h, memory):  # type: ignore[no-untyped-def]
+    """c and d of the polynomials through the last steps, as far back as they went smoothly."""
     last, before = memory[LAST], memory[BEFORE]
     c = h / last if memory[SMOOTH] > 0.0 and last > 0.0 else 0.0
     d = c * (h + last) / (last + before) if memory[SMOOTH] > 1.0 and before > 0.0 else 0.0
-    extrapolate(s.a1.reshape(-1), s.a0.reshape(-1), s.da.reshape(-1), s.dda.reshape(-1), c, d)
-    extrapolate(s.lam1.reshape(-1), s.lam0.reshape(-1), s.dlam.reshape(-1), s.ddlam.reshape(-1), c, d)
+    return c, d
+
+
+@formula
+def predict(s, c, d):  # type: ignore[no-untyped-def]
+    """a1, λ1 on the polynomials."""
+    extrapolate(flat(s.a1), flat(s.a0), flat(s.da), flat(s.dda), c, d)
+    extrapolate(flat(s.lam1), flat(s.lam0), flat(s.dlam), flat(s.ddlam), c, d)
+
+
+@formula
+def begin(memory, h):  # type: ignore[no-untyped-def]
+    """Before the first correction: whether the matrix at hand serves."""
+    made_for, age = memory[MATRIX], memory[AGE]
+    # a new matrix costs about as much as an iteration
+    assemble = memory[FRESH] + age * memory[AGEING] > REUSE or memory[LATELY] > memory[AT_BEST] + 1.0
+    assemble = assemble or not (made_for <= FACTOR * h and h <= FACTOR * made_for)
+    memory[ASSEMBLE] = 1.0 if assemble else 0.0
+    memory[THETA] = max(BELIEVED, memory[FRESH] + 2.0 * age * memory[AGEING]) if memory[AGEING] > 0.0 else UNKNOWN
+    memory[CORRECTIONS], memory[NEW], memory[SIZE], memory[COUNT], memory[MISSED] = 0.0, 0.0, 0.0, 1.0, 0.0
+    memory[PART_TAKEN], memory[ERROR] = 1.0, 0.0
+
+
+@formula
+def made(memory, h):  # type: ignore[no-untyped-def]
+    """A matrix has been factored."""
+    memory[MATRIX], memory[AGE] = h, 0.0
+    memory[FACTORISATIONS] += 1.0
+    memory[COUNT], memory[THETA], memory[NEW] = 1.0, max(BELIEVED, memory[FRESH]), 1.0
+
+
+@formula
+def corrected(memory):  # type: ignore[no-untyped-def]
+    """A correction has been found."""
+    memory[ITERATIONS] += 1.0
+    memory[CORRECTIONS] += 1.0
+
+
+@formula
+def judge(memory, size, change, most, bh2, error_of):  # type: ignore[no-untyped-def]
+    """After a correction: ON with another, whose matrix ASSEMBLE tells; DONE; or LOST."""
+    k, tries, fresh, part = memory[CORRECTIONS], memory[COUNT], memory[NEW] > 0.0, memory[PART_TAKEN]
+    theta, before = memory[THETA], memory[SIZE]
+    size = size * (bh2 / part)
+    error = error_of * change
+    memory[ERROR] = error
+    if k == 1.0:
+        memory[MISSED] = size
+    if not (size < LARGEST_CORRECTION):
+        memory[MATRIX] = memory[SMOOTH] = 0.0
+        return LOST
+    if tries > 1.0:
+        theta = size / before
+    if tries == 2.0:
+        seen = theta if before > MEASURABLE else min(theta, 0.1 * REUSE)
+        if fresh:
+            memory[FRESH] = seen
+        else:
+            memory[AGEING] = max(1e-6, (seen - memory[FRESH]) / memory[AGE])
+    wanted = min(TOLERANCE, max(ROUNDING, max(PART * bh2 * most, PART_OF_ERROR * error)))
+    if (theta < SLOW and theta / (1.0 - theta) * size <= wanted) or size <= ROUNDING:
+        memory[AGE] += 1.0
+        memory[SMOOTH] = memory[SMOOTH] + 1.0 if k < HARD else 0.0
+        if memory[SMOOTH] > 1.0 and memory[MISSED] > bh2 * change:
+            memory[SMOOTH] = CAUTIOUS  # to expect no change would have been better
+        memory[LATELY] = k
+        if fresh:
+            memory[AT_BEST] = k
+        return DONE
+    if k > 1.0 and size < TOLERANCE and theta > SLOW:
+        memory[AGE] += 1.0
+        return DONE  # what rounding leaves
+    # to and fro over a kink, as of a contact: by less than Newton's step
+    stuck = k > 2.0 and size > TO_AND_FRO * before
+    part = max(0.5 * part, 0.1) if stuck else min(1.0, 2.0 * part)
+    if k >= MOST_ITERATIONS and (part == 1.0 or k == 3 * MOST_ITERATIONS):
+        memory[MATRIX] = memory[SMOOTH] = 0.0
+        return DONE if size < SINGULAR_POSE else LOST
+    # slow: a new matrix, here
+    memory[ASSEMBLE] = 1.0 if stuck or (tries > 1.0 and theta > SLOW) else 0.0
+    memory[THETA], memory[SIZE], memory[COUNT], memory[PART_TAKEN] = theta, size, tries + 1.0, part
+    return ON
 
 
 @kernel
@@ -226,109 +313,76 @@ def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-d
     leads nowhere, once more from a0, λ0. Returns a status and the error of the positions."""
     beta = 0.25 * (1.0 - alpha) * (1.0 - alpha)
     bh2, gh, scale, length = beta * h * h, (0.5 - alpha) * h, 1.0 / (1.0 + alpha), tables.length
-    error_of, error, failed = error_constant(alpha) * h * h, 0.0, STALLED
+    error_of, failed = error_constant(alpha) * h * h, STALLED
     acts.step[0] = h
     shift(tables, s, alpha, h, memory)
     foretold = memory[SMOOTH] > 0.0
     for _ in range(2):
-        predict(s, h, memory)
-        made_for, age = memory[MATRIX], memory[AGE]
-        # a new matrix costs about as much as an iteration
-        assemble = memory[FRESH] + age * memory[AGEING] > REUSE or memory[LATELY] > memory[AT_BEST] + 1.0
-        assemble = assemble or not (made_for <= FACTOR * h and h <= FACTOR * made_for)
-        theta = max(BELIEVED, memory[FRESH] + 2.0 * age * memory[AGEING]) if memory[AGEING] > 0.0 else UNKNOWN
-        before, count, fresh, missed, error, failed = 0.0, 1, False, 0.0, 0.0, STALLED
-        part = 1.0
-        for k in range(3 * MOST_ITERATIONS + 1):
-            size, change, most = new_motion(s, h, alpha, k > 0, length)
-            if k > 0:
-                size *= bh2 / part
-                error = error_of * change
-                if k == 1:
-                    missed = size
-                if not (size < LARGEST_CORRECTION):
-                    memory[MATRIX] = memory[SMOOTH] = 0.0
-                    break
-                if count > 1:
-                    theta = size / before
-                if count == 2:
-                    seen = theta if before > MEASURABLE else min(theta, 0.1 * REUSE)
-                    if fresh:
-                        memory[FRESH] = seen
-                    else:
-                        memory[AGEING] = max(1e-6, (seen - memory[FRESH]) / age)
-                wanted = min(TOLERANCE, max(ROUNDING, max(PART * bh2 * most, PART_OF_ERROR * error)))
-                if (theta < SLOW and theta / (1.0 - theta) * size <= wanted) or size <= ROUNDING:
-                    memory[AGE] += 1.0
-                    memory[SMOOTH] = memory[SMOOTH] + 1.0 if k < HARD else 0.0
-                    if memory[SMOOTH] > 1.0 and missed > bh2 * change:
-                        memory[SMOOTH] = CAUTIOUS  # to expect no change would have been better
-                    memory[LATELY] = k
-                    if fresh:
-                        memory[AT_BEST] = k
-                    return OK, error
-                if k > 1 and size < TOLERANCE and theta > SLOW:
-                    memory[AGE] += 1.0
-                    return OK, error  # what rounding leaves
-                # to and fro over a kink, as of a contact: by less than Newton's step
-                stuck = k > 2 and size > TO_AND_FRO * before
-                part = max(0.5 * part, 0.1) if stuck else min(1.0, 2.0 * part)
-                if k >= MOST_ITERATIONS and (part == 1.0 or k == 3 * MOST_ITERATIONS):
-                    memory[MATRIX] = memory[SMOOTH] = 0.0
-                    if size < SINGULAR_POSE:
-                        return OK, error
-                    break
-                # slow: a new matrix, here
-                assemble = stuck or (count > 1 and theta > SLOW)
-                before = size
-                count += 1
+        c, d = weights(h, memory)
+        predict(s, c, d)
+        begin(memory, h)
+        failed = STALLED
+        while True:
+            k = memory[CORRECTIONS]
+            size, change, most = new_motion(s, h, alpha, k > 0.0, length)
+            verdict = judge(memory, size, change, most, bh2, error_of) if k > 0.0 else ON
+            if verdict == DONE:
+                return OK, memory[ERROR]
+            if verdict == LOST:
+                break
+            assemble = memory[ASSEMBLE] > 0.0
             status = residual_here(tables, acts, s, t + h, scale, gh, bh2, assemble)
             if status != OK:
-                return status, error
+                return status, memory[ERROR]
             if assemble:
                 memory[MATRIX] = 0.0
                 if not factor(tables, s):
                     failed = SINGULAR
                     break
-                memory[MATRIX], memory[AGE] = h, 0.0
-                memory[FACTORISATIONS] += 1.0
-                count, theta, fresh = 1, max(BELIEVED, memory[FRESH]), True
+                made(memory, h)
             solve(tables, s)
-            if part < 1.0:
-                shorten(s.x.reshape(-1), part)
-            memory[ITERATIONS] += 1.0
+            if memory[PART_TAKEN] < 1.0:
+                shorten(flat(s.x), memory[PART_TAKEN])
+            corrected(memory)
         if not foretold:
             break
         foretold, memory[SMOOTH] = False, CAUTIOUS
-    return failed, error
+    return failed, memory[ERROR]
 
 
-@kernel
-def accept(s, h, memory):  # type: ignore[no-untyped-def]
-    """The end of a step h becomes the start of the next."""
+@formula
+def remember(memory, h):  # type: ignore[no-untyped-def]
+    """A step h has been taken; returns its ratio to the one before, 0 where there is none."""
     c = h / memory[LAST] if memory[LAST] > 0.0 else 0.0
-    difference(s.a1.reshape(-1), s.a0.reshape(-1), s.da.reshape(-1), s.dda.reshape(-1), c)
-    difference(s.lam1.reshape(-1), s.lam0.reshape(-1), s.dlam.reshape(-1), s.ddlam.reshape(-1), c)
     memory[BEFORE], memory[LAST] = memory[LAST], h
+    return c
+
+
+@formula
+def accept(s, c):  # type: ignore[no-untyped-def]
+    """The end of a step becomes the start of the next; c is its ratio to the one before."""
+    difference(flat(s.a1), flat(s.a0), flat(s.da), flat(s.dda), c)
+    difference(flat(s.lam1), flat(s.lam0), flat(s.dlam), flat(s.ddlam), c)
     copy(s.q0, 0, s.q1)
     copy(s.v0, 0, s.v1)
     copy(s.d0, 0, s.d1)
 
 
-@kernel
-def record(tables, s, t, out, row):  # type: ignore[no-untyped-def]
+@formula
+def recorded(tables, s, t, out, row):  # type: ignore[no-untyped-def]
     """Row `row` of out ← t, largest |C|, then q (7), v (6), v̇ (6) of each body, then the multipliers of the kept rows.
 
     The velocity is projected to Cq v = ν, in the metric of the matrix at hand; the march does not see it.
     """
-    nb = len(s.q1) - 1
-    v = s.turn
+    nb, v = count(s.q1) - 1, s.turn
     copy(v, 0, s.v1)
-    out[row, 0], out[row, 1] = t, violation(tables, s, t)
-    if len(s.C) > 0:
+    out[row, 0] = t
+    out[row, 1] = violation(tables, s, t)
+    if count(s.C) > 0:
         for _ in range(2):
             velocity_residual(tables, s, t, v, s.C)
-            s.x[:nb] = 0.0
+            for o in range(0, WIDTH * nb, WIDTH):
+                store(flat(s.x), o, 0.0)
             copy(s.x, nb, s.C)
             solve(tables, s)
             for i in range(nb):
@@ -344,7 +398,14 @@ def record(tables, s, t, out, row):  # type: ignore[no-untyped-def]
         o += 19
     for r in range(len(tables.rows)):
         out[row, o + r] = s.lam1[tables.rows[r, 0], tables.rows[r, 1]]
-    v[:] = 0.0  # which was lent: at index 1 nothing has turned
+    for i in range(nb + 1):
+        store(flat(v), WIDTH * i, 0.0)  # which was lent: at index 1 nothing has turned
+
+
+@kernel
+def record(tables, s, t, out, row):  # type: ignore[no-untyped-def]
+    """See `recorded`."""
+    recorded(tables, s, t, out, row)
 
 
 @kernel
@@ -377,7 +438,7 @@ def march_fixed(tables, acts, s, t0, dt, k, k_stop, every, alpha, memory, out): 
         status, _ = try_step(tables, acts, s, t0 + k * dt, dt, alpha, memory)
         if status != OK:
             return status, k, row
-        accept(s, dt, memory)
+        accept(s, remember(memory, dt))
         states_accepted(acts)
         k += 1
         if every > 0 and k % every == 0:
@@ -423,7 +484,7 @@ def march_adaptive(tables, acts, s, control, rtol, dt_min, dt_max, t_end, work, 
                 break
             status = OK
             continue
-        accept(s, step, memory)
+        accept(s, remember(memory, step))
         states_accepted(acts)
         t = target if step == target - t else t + step
         factor_of_step = min(2.0, 0.9 * max(error, 1e-9) ** (-1.0 / 3.0))

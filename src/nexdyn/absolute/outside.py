@@ -6,12 +6,14 @@ The loop calls a C function at an address that its tables carry, once with FACTO
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 import numpy as np
 import scipy.sparse.linalg as spla
 
 from nexdyn.absolute.motion_tables import MotionState, MotionTables
 from nexdyn.errors import SingularError
+from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.linalg import lu
 from nexdyn.linalg.solvers import Pattern, iterative, unknowns
@@ -48,20 +50,44 @@ class Outside:
         return 0
 
 
+factored = generic("factored", "Factor the iteration matrix where the address says; whether that went well.")
+solved = generic("solved", "x ← A⁻¹ x by the same; NaN where that goes wrong.")
+
+
 @formula
 def factor(tables, s):  # type: ignore[no-untyped-def]
     """Factor the iteration matrix; whether that went well."""
-    if tables.outside != 0.0:
-        status, _ = call(tables.outside, FACTOR, (0.0,), (0.0,))
-        return status == 0
-    return lu.factor(tables.plan, s.upper, s.lower, s.work) < 0
+    return factored(tables.outside, tables, s)
 
 
 @formula
 def solve(tables, s):  # type: ignore[no-untyped-def]
     """x ← A⁻¹ x; NaN where that goes wrong."""
-    if tables.outside != 0.0:
-        status, _ = call(tables.outside, SOLVE, (0.0,), (0.0,))
+    solved(tables.outside, tables, s)
+
+
+@defines(factored)
+def _(outside: None, tables: Any, s: Any) -> Any:
+    return lu.factor(tables.plan, s.upper, s.lower, s.work) < 0
+
+
+@defines(factored)
+def _(outside: float, tables: Any, s: Any) -> Any:
+    if outside != 0.0:
+        status, _ = call(outside, FACTOR, (0.0,), (0.0,))
+        return status == 0
+    return lu.factor(tables.plan, s.upper, s.lower, s.work) < 0
+
+
+@defines(solved)
+def _(outside: None, tables: Any, s: Any) -> Any:
+    lu.solve(tables.plan, s.upper, s.lower, s.x)
+
+
+@defines(solved)
+def _(outside: float, tables: Any, s: Any) -> Any:
+    if outside != 0.0:
+        status, _ = call(outside, SOLVE, (0.0,), (0.0,))
         if status != 0:
             s.x[:] = np.nan
     else:

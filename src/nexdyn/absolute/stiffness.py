@@ -18,6 +18,7 @@ from __future__ import annotations
 from nexdyn.kernel import formula
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.spatial.algebra import Mat3, T
+from nexdyn.spatial.lanes import zero
 
 
 @formula
@@ -38,7 +39,8 @@ def shifted_outer(a, b):  # type: ignore[no-untyped-def]
 @formula
 def skew(n):  # type: ignore[no-untyped-def]
     """n × as a matrix."""
-    return Mat3(0.0, -n.z, n.y, n.z, 0.0, -n.x, -n.y, n.x, 0.0)
+    o = zero(n.x)
+    return Mat3(o, -n.z, n.y, n.z, o, -n.x, -n.y, n.x, o)
 
 
 @formula

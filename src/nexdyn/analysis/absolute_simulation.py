@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from nexdyn.absolute import hht, index1
-from nexdyn.absolute.elements import acting, acting_joints, sample_here, start_coordinates, states_begin, stiff_pairs
+from nexdyn.absolute.elements import acting, acting_joints, sample_here, start_coordinates, stiff_pairs
+from nexdyn.absolute.force_states import states_begin
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.motion import accelerations
 from nexdyn.absolute.motion_tables import centres, motion_tables, new_state
@@ -344,6 +345,14 @@ class BodySimulation:
             self.t = end
             if every and k % every == 0:
                 self._sample()
+
+    def went_on(self, rows: np.ndarray, memory: np.ndarray, steps: int, t: float) -> None:
+        """Take over what another march has done with a copy of the state: its rows and memory, after `steps` at t."""
+        self._memory[:] = memory
+        self._steps += steps
+        self.t = t
+        if len(rows):
+            self._rows.append(rows)
 
     @property
     def _next_sample(self) -> float:

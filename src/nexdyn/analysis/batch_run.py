@@ -131,17 +131,21 @@ def system_of(value: Any, s: int) -> Any:
 
 def pattern(problem: TreeProblem) -> bytes:
     """What members of a pack have in common: all that is no float, and where the data of forces stand."""
-    parts = [problem.model.topology.tobytes()]
-    if problem.forces is not None:
-        index, data = problem.forces.index, problem.forces.data
-        parts.append(index.tobytes())
-        for row in index[index[:, 0] == APPLIED]:
-            k, lengths = int(row[3]) + 1, []
-            for _ in range(6):
-                lengths.append(data[k + 1])
-                k += 2 + int(data[k + 1])
-            parts.append(np.array(lengths).tobytes())
-        parts.append((data[index[index[:, 0] == PLANE_CONTACT, 3] + LENGTH] != 0.0).tobytes())
+    forces = [] if problem.forces is None else [force_pattern(problem.forces)]
+    return b"|".join([problem.model.topology.tobytes(), *forces])
+
+
+def force_pattern(forces: ForceTables) -> bytes:
+    """The same of forces."""
+    index, data = forces.index, forces.data
+    parts = [index.tobytes()]
+    for row in index[index[:, 0] == APPLIED]:
+        k, lengths = int(row[3]) + 1, []
+        for _ in range(6):
+            lengths.append(data[k + 1])
+            k += 2 + int(data[k + 1])
+        parts.append(np.array(lengths).tobytes())
+    parts.append((data[index[index[:, 0] == PLANE_CONTACT, 3] + LENGTH] != 0.0).tobytes())
     return b"|".join(parts)
 
 

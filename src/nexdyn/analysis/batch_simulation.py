@@ -1,32 +1,42 @@
 """`nx.simulate(system, batch=…)`: many systems in one run.
 
-In minimal coordinates with a constant step the members march in lanes (``batch_run``); under every other method they run
-one after another, each as `nx.simulate` runs it alone.
+In minimal coordinates with a constant step the members march in lanes (``batch_run``), under HHT with a constant step too
+(``batch_bodies``); under every other method they run one after another, each as `nx.simulate` runs it alone.
 """
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from nexdyn.analysis.absolute_simulation import needs_bodies
+from nexdyn.analysis.absolute_simulation import BodySimulation, needs_bodies
 from nexdyn.analysis.batch import Batch, Places, Read
+from nexdyn.analysis.batch_bodies import (
+    FINISHED,
+    STOPPED,
+    BodyLanes,
+    Pack,
+    fits_lanes,
+    marches_in_lanes,
+    pattern,
+)
 from nexdyn.analysis.batch_run import Done, LaneRun, Member, grid_of, member_of
 from nexdyn.analysis.events import has_events
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.loop_simulation import needs_rows
 from nexdyn.errors import InputError, NexDynError, NexDynWarning, SolveError, UnknownNameError
 from nexdyn.forces import kinds
-from nexdyn.integrate.methods import FixedStep, Method, RungeKutta4
+from nexdyn.integrate.methods import HHT, FixedStep, Method, RungeKutta4
 from nexdyn.model.system import System
 from nexdyn.results.batch import BatchRecording, BatchResult, Rows
 from nexdyn.results.batch_store import Store
 from nexdyn.results.recording import Recording
 from nexdyn.results.result import Result
+from nexdyn.spatial.lanes import LANES
 from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.states import unit_quaternions, vector
 from nexdyn.tree.threads import cores
@@ -63,9 +73,10 @@ def simulate_batch(
         if options.get(name) is not None:
             raise InputError(f"{name} stands beside batch; put it into the batch, where one entry serves all members")
     run = _BatchRun(system, t_end, method, Batch.of(batch), store, progress, options)
+    workers = min(threads or cores(), cores())
     if run.in_lanes:
-        return run.in_packs(min(threads or cores(), cores()))
-    return run.one_by_one(alone)
+        return run.in_packs(workers)
+    return run.one_by_one(alone, workers)
 
 
 def runs_in_lanes(system: System, method: Method, dynamics: str) -> bool:
@@ -112,6 +123,7 @@ class _BatchRun:
         self.tree = None if closed else Tree(system)
         self.read = Read(batch, Places.of_joints(system) if self.tree is None else Places.of_tree(self.tree), steps)
         self.failures: dict[int, tuple[str, float]] = {}
+        self._part, self._interrupted = 0.0, False
 
     # --- in lanes ---------------------------------------------------------------------------------------------------
 
@@ -198,23 +210,26 @@ class _BatchRun:
 
     # --- one by one -------------------------------------------------------------------------------------------------
 
-    def one_by_one(self, alone: Runs) -> BatchResult:
-        """Every member by itself, by the method as it is."""
+    def one_by_one(self, alone: Runs, threads: int) -> BatchResult:
+        """Every member by itself, by the method as it is; what can march together does so first."""
         if self.store is not None:
             raise InputError("store streams runs of constant step in minimal coordinates; save the result of this one")
         read, began = self.read, time.perf_counter()
         results: dict[int, Result] = {}
         status, message = "finished", ""
-        for m in range(read.count):
+        if marches_in_lanes(self.system, self.method, self.options):
+            results = self._bodies_in_lanes(threads)
+            if self._interrupted:
+                status, message = "interrupted", "interrupted before all members had come to the end"
+        for m in range(read.count) if status == "finished" else ():
+            if m in results:
+                continue
 
             def look(t: float, end: float, m: int = m) -> None:
-                if self.progress is not None:
-                    part = (m + (t - self.t0) / max(end - self.t0, 1e-300)) / read.count
-                    self.progress(self.t0 + part * (end - self.t0), end)
+                self._tell((m + (t - self.t0) / max(end - self.t0, 1e-300)) / read.count)
 
             try:
-                own = self.system.with_parameters(read.parameters(m)) if read.has_parameters else self.system
-                states = {name: read.start(m, name) for name in ("q0", "v0")}
+                own, states = self._member(m)
                 result = alone(own, self.t_end, self.method, **{**self.options, **states, "progress": look})
             except UnknownNameError:
                 raise
@@ -235,7 +250,71 @@ class _BatchRun:
             none, none, none, none, repr(self.method), status=status, message=message,
             wall_time=time.perf_counter() - began,
         )  # fmt: skip
+        results = dict(sorted(results.items()))
         return BatchResult.of_results(self.system, results, read.count, self._told(), read.parameter_columns(), run)
+
+    def _member(self, m: int) -> tuple[System, dict[str, Any]]:
+        """The system of member m, and where it starts."""
+        own = self.system.with_parameters(self.read.parameters(m)) if self.read.has_parameters else self.system
+        return own, {name: self.read.start(m, name) for name in ("q0", "v0")}
+
+    def _bodies_in_lanes(self, threads: int) -> dict[int, Result]:
+        """Results of the members that march together; one that is missing is to run alone, and to say why."""
+        assert isinstance(self.method, HHT)
+        results: dict[int, Result] = {}
+        options = {name: self.options[name] for name in ("initial", "output_every") if name in self.options}
+        march = BodyLanes(self.method, self.t_end, threads)
+        begun = 0
+
+        def packs() -> Iterator[Pack]:
+            nonlocal begun
+            waiting: dict[bytes, Pack] = {}
+            for m in range(self.read.count):
+                begun = m + 1
+                try:
+                    own, states = self._member(m)
+                    run = BodySimulation(own, self.method, **options, **states)  # type: ignore[arg-type]
+                except NexDynError:
+                    continue
+                if not fits_lanes(run, self.t_end):
+                    continue
+                key = pattern(run)
+                pack = waiting.setdefault(key, Pack([], []))
+                pack.numbers.append(m)
+                pack.runs.append(run)
+                if len(pack.runs) == LANES:
+                    yield waiting.pop(key)
+            yield from waiting.values()
+
+        def take(pack: Pack, became: list[int]) -> None:
+            for m, run, what in zip(pack.numbers, pack.runs, became, strict=True):
+                if what == FINISHED:
+                    results[m] = run.run(self.t_end)
+                elif what == STOPPED:
+                    results[m] = run.result("interrupted", f"interrupted at t = {run.t:g} s of {self.t_end:g} s")
+
+        try:
+            with interrupts_wait() as check:
+
+                def look() -> None:
+                    self._tell(begun / self.read.count)
+                    check()
+
+                march.run(packs(), take, look)
+        except KeyboardInterrupt:
+            self._interrupted = True
+            warnings.warn(
+                "interrupted before all members had come to the end; the result holds what was reached",
+                NexDynWarning,
+                stacklevel=5,
+            )
+        return results
+
+    def _tell(self, part: float) -> None:
+        """Progress, which does not go back where members of a pack run again alone."""
+        self._part = max(self._part, part)
+        if self.progress is not None:
+            self.progress(self.t0 + self._part * (self.t_end - self.t0), self.t_end)
 
     def _told(self) -> dict[int, tuple[str, float]]:
         return dict(sorted(self.failures.items()))

@@ -16,7 +16,7 @@ import math
 from nexdyn.constraints import direction
 from nexdyn.constraints.pair import PairVelocity
 from nexdyn.kernel import formula
-from nexdyn.spatial.lanes import atan2
+from nexdyn.spatial.lanes import atan2, nearest
 
 TURN = 2.0 * math.pi
 
@@ -24,7 +24,7 @@ TURN = 2.0 * math.pi
 @formula
 def value(pair, reference):  # type: ignore[no-untyped-def]
     angle = atan2(direction.value(pair, 1, 0), direction.value(pair, 0, 0))
-    return angle + TURN * round((reference - angle) / TURN)
+    return angle + TURN * nearest((reference - angle) / TURN)
 
 
 @formula

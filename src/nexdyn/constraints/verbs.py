@@ -26,6 +26,7 @@ from nexdyn.constraints.tables import DATA, NEAR, PRIMITIVE, Rolls
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Vec3
+from nexdyn.spatial.lanes import zero
 
 DOT, DISTANCE, ANGLE = kinds.DOT, kinds.DISTANCE, kinds.ANGLE
 BINORMAL, SURFACE, USER, USER_ANGLE, EDGE = kinds.BINORMAL, kinds.SURFACE, kinds.USER, kinds.USER_ANGLE, kinds.EDGE
@@ -131,7 +132,8 @@ def _(data: Any, row: Any, t: Any, pair: Any, near: Any) -> Any:
 
 @defines(numbered_gradient)
 def _(data: None, row: Any, t: Any, pair: Any, near: Any) -> Any:
-    o = Vec3(0.0, 0.0, 0.0)
+    z = zero(pair.d.x)
+    o = Vec3(z, z, z)
     return PairVelocity(o, o, o, o)
 
 

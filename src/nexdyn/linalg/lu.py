@@ -11,17 +11,35 @@ blocks, then their inverses, and U_pj, then G_j; `lower`, at the same places les
 
 There is no search for pivots, as in ``ldl``: what keeps them is that the symmetric part of the matrix is
 [[A, Bᵀ], [B, −ε]] with A positive definite.
+
+Blocks may be tables of lanes: one plan, and a pack of several systems for every number. Then no pivot is looked at; what
+a vanishing one leaves is not finite, in its lane.
 """
 
 from __future__ import annotations
 
-from nexdyn.kernel import formula, kernel
+from typing import Any
+
+from numba import types
+
+from nexdyn.kernel import formula, kernel, overloaded
 from nexdyn.linalg.ldl import FINE, TINY
 from nexdyn.linalg.plan import COUNT, DIAGONAL, FIRST, NODE, OTHER, PLACE, SHIFT, UNKNOWNS
-from nexdyn.linalg.rows import WIDTH, load, store, total
+from nexdyn.linalg.rows import WIDTH, flat, load, store, total
+from nexdyn.packs import Pack
 
 UNIT = 8 * WIDTH
 """Place of the unit matrix in the scratch."""
+
+
+def vanishes(d: Any) -> Any:
+    """Whether d is no pivot; of packs nobody asks."""
+    return not (abs(d) > TINY) if isinstance(d, float) else False
+
+
+@overloaded(vanishes)
+def _(d):  # type: ignore[no-untyped-def]
+    return (lambda d: False) if isinstance(d, Pack) else (lambda d: not (abs(d) > TINY))
 
 
 @formula
@@ -32,7 +50,7 @@ def invert(blocks, D, n, work):  # type: ignore[no-untyped-def]
     for k in range(n):
         at = D + WIDTH * k
         d = blocks[at + k]
-        if not (abs(d) > TINY):
+        if vanishes(d):
             return False
         r = 1.0 / d
         row, inverse = r * load(blocks, at), r * load(work, WIDTH * k)
@@ -49,9 +67,78 @@ def invert(blocks, D, n, work):  # type: ignore[no-untyped-def]
     return True
 
 
-@formula
-def apply(blocks, D, T, n):  # type: ignore[no-untyped-def]
+def apply(blocks: Any, D: Any, T: Any, n: Any, work: Any) -> None:
     """T ← A⁻¹ T, of n rows; A⁻¹ transposed at D."""
+    apply_to_packs(blocks, D, T, n, work)
+
+
+def update(target: Any, S: Any, rows: Any, left: Any, l: Any, right: Any, r: Any, n: Any) -> None:
+    """S ← S − Wᵀ T, `rows` rows; W at l and T at r have n rows."""
+    update_packs(target, S, rows, left, l, right, r, n)
+
+
+def product(x: Any, b: Any, blocks: Any, T: Any, n: Any) -> Any:
+    """Σ_k x_(b + k) (row k at T)."""
+    return product_of_packs(x, b, blocks, T, n)
+
+
+@overloaded(apply)
+def _(blocks, D, T, n, work):  # type: ignore[no-untyped-def]
+    if isinstance(blocks, types.Array):
+        return lambda blocks, D, T, n, work: apply_to_rows(blocks, D, T, n)
+    return lambda blocks, D, T, n, work: apply_to_packs(blocks, D, T, n, work)
+
+
+@overloaded(update)
+def _(target, S, rows, left, l, right, r, n):  # type: ignore[no-untyped-def]
+    if isinstance(target, types.Array):
+        return lambda target, S, rows, left, l, right, r, n: update_rows(target, S, rows, left, l, right, r, n)
+    return lambda target, S, rows, left, l, right, r, n: update_packs(target, S, rows, left, l, right, r, n)
+
+
+@overloaded(product)
+def _(x, b, blocks, T, n):  # type: ignore[no-untyped-def]
+    if isinstance(blocks, types.Array):
+        return lambda x, b, blocks, T, n: product_of_rows(x, b, blocks, T, n)
+    return lambda x, b, blocks, T, n: product_of_packs(x, b, blocks, T, n)
+
+
+# --- of packs, of which registers hold few ------------------------------------------------------------------------------
+
+
+@formula
+def apply_to_packs(blocks, D, T, n, work):  # type: ignore[no-untyped-def]
+    for k in range(n):
+        store(work, WIDTH * k, load(blocks, T + WIDTH * k))
+    for k in range(n):
+        x = blocks[D + k] * load(work, 0)
+        for m in range(1, n):
+            x = x + blocks[D + WIDTH * m + k] * load(work, WIDTH * m)
+        store(blocks, T + WIDTH * k, x)
+
+
+@formula
+def update_packs(target, S, rows, left, l, right, r, n):  # type: ignore[no-untyped-def]
+    for a in range(rows):
+        x = load(target, S + WIDTH * a)
+        for k in range(n):
+            x = x - left[l + a + WIDTH * k] * load(right, r + WIDTH * k)
+        store(target, S + WIDTH * a, x)
+
+
+@formula
+def product_of_packs(x, b, blocks, T, n):  # type: ignore[no-untyped-def]
+    y = x[b] * load(blocks, T)
+    for k in range(1, n):
+        y = y + x[b + k] * load(blocks, T + WIDTH * k)
+    return y
+
+
+# --- of rows in a register each -----------------------------------------------------------------------------------------
+
+
+@formula
+def apply_to_rows(blocks, D, T, n):  # type: ignore[no-untyped-def]
     if n == 6:
         t0, t1, t2 = load(blocks, T), load(blocks, T + 8), load(blocks, T + 16)
         t3, t4, t5 = load(blocks, T + 24), load(blocks, T + 32), load(blocks, T + 40)
@@ -88,8 +175,7 @@ def apply(blocks, D, T, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def update(target, S, rows, left, l, right, r, n):  # type: ignore[no-untyped-def]
-    """S ← S − Wᵀ T, `rows` rows; W at l and T at r have n rows."""
+def update_rows(target, S, rows, left, l, right, r, n):  # type: ignore[no-untyped-def]
     if n == 6:
         t0, t1, t2 = load(right, r), load(right, r + 8), load(right, r + 16)
         t3, t4, t5 = load(right, r + 24), load(right, r + 32), load(right, r + 40)
@@ -130,7 +216,7 @@ def factor(plan, upper, lower, work):  # type: ignore[no-untyped-def]
             return pivots[p, NODE]
         first, end = pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]
         for a in range(first, end):
-            apply(upper, D, edges[a, PLACE], n)
+            apply(upper, D, edges[a, PLACE], n, work)
         for a in range(first, end):
             i, T_i = plan.position[edges[a, OTHER]], edges[a, PLACE]
             rows, shift_i = pivots[i, UNKNOWNS], pivots[i, SHIFT]
@@ -148,33 +234,32 @@ def factor(plan, upper, lower, work):  # type: ignore[no-untyped-def]
 @kernel
 def solve(plan, upper, lower, x):  # type: ignore[no-untyped-def]
     """x (n, 8) ← A⁻¹ x with the factors; numbers of x beyond a node's unknowns are 0 and stay so."""
-    pivots, edges, flat = plan.pivots, plan.edges, x.reshape(-1)
+    pivots, edges, y = plan.pivots, plan.edges, flat(x)
     for p in range(len(pivots)):
         n, D, b, shift = pivots[p, UNKNOWNS], pivots[p, DIAGONAL], WIDTH * pivots[p, NODE], pivots[p, SHIFT]
-        store(flat, b, product(flat, b, upper, D, n))
+        store(y, b, product(y, b, upper, D, n))
         for e in range(pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]):
             j = WIDTH * edges[e, OTHER]
-            store(flat, j, load(flat, j) - product(flat, b, lower, edges[e, PLACE] - shift, n))
+            store(y, j, load(y, j) - product(y, b, lower, edges[e, PLACE] - shift, n))
     for p in range(len(pivots) - 1, -1, -1):
         n, b = pivots[p, UNKNOWNS], WIDTH * pivots[p, NODE]
         for e in range(pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]):
-            T, x_j = edges[e, PLACE], load(flat, WIDTH * edges[e, OTHER])
+            T, x_j = edges[e, PLACE], load(y, WIDTH * edges[e, OTHER])
             for k in range(n):
-                flat[b + k] -= total(load(upper, T + WIDTH * k) * x_j)
+                y[b + k] -= total(load(upper, T + WIDTH * k) * x_j)
 
 
 @formula
-def product(flat, b, blocks, T, n):  # type: ignore[no-untyped-def]
-    """Σ_k b_k (row k at T)."""
+def product_of_rows(y, b, blocks, T, n):  # type: ignore[no-untyped-def]
     if n == 6:
-        x = flat[b] * load(blocks, T) + flat[b + 2] * load(blocks, T + 16)
-        y = flat[b + 1] * load(blocks, T + 8) + flat[b + 3] * load(blocks, T + 24)
-        return (x + flat[b + 4] * load(blocks, T + 32)) + (y + flat[b + 5] * load(blocks, T + 40))
+        x = y[b] * load(blocks, T) + y[b + 2] * load(blocks, T + 16)
+        z = y[b + 1] * load(blocks, T + 8) + y[b + 3] * load(blocks, T + 24)
+        return (x + y[b + 4] * load(blocks, T + 32)) + (z + y[b + 5] * load(blocks, T + 40))
     if n == 5:
-        x = flat[b] * load(blocks, T) + flat[b + 2] * load(blocks, T + 16)
-        y = flat[b + 1] * load(blocks, T + 8) + flat[b + 3] * load(blocks, T + 24)
-        return (x + flat[b + 4] * load(blocks, T + 32)) + y
-    x = flat[b] * load(blocks, T)
+        x = y[b] * load(blocks, T) + y[b + 2] * load(blocks, T + 16)
+        z = y[b + 1] * load(blocks, T + 8) + y[b + 3] * load(blocks, T + 24)
+        return (x + y[b + 4] * load(blocks, T + 32)) + z
+    x = y[b] * load(blocks, T)
     for k in range(1, n):
-        x = x + flat[b + k] * load(blocks, T + WIDTH * k)
+        x = x + y[b + k] * load(blocks, T + WIDTH * k)
     return x

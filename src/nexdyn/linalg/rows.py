@@ -1,9 +1,12 @@
 """Rows of blocks: 8 consecutive doubles of a flat array, in one register.
 
+flat(x)           the numbers of a table (n, 8), one after another
 load(x, o)        x[o : o + 8]
 store(x, o, row)  x[o : o + 8] = row
 total(row)        the sum of the 8 numbers
 larger(x, y)      of each two numbers the larger one; y where x is no number
+
+Of several systems, a number is a pack of theirs, and a row what ``absolute.lane_rows`` makes of it.
 """
 
 from __future__ import annotations
@@ -14,14 +17,19 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, lower_builtin, type_callable
 from numba.np.arrayobj import make_array
 
 from nexdyn.kernel import overloaded
-from nexdyn.packs import LANES, VECTOR, as_vector, pack
+from nexdyn.packs import LANES, VECTOR, as_vector, pack, viewed
 
 WIDTH = LANES
 """Doubles from one row of a block to the next."""
+
+
+def flat(x: Any) -> Any:
+    """The numbers of a table (n, 8), one after another."""
+    return x.reshape(-1)
 
 
 def load(x: Any, o: Any) -> Any:
@@ -36,7 +44,7 @@ def store(x: Any, o: Any, row: Any) -> None:
 
 def total(row: Any) -> Any:
     """Σ of the 8 numbers of a row."""
-    return np.sum(row)
+    return np.sum(row, axis=0)
 
 
 def larger(x: Any, y: Any) -> Any:
@@ -97,21 +105,31 @@ def _larger(context: Any, x: Any, y: Any) -> Any:
     return pack(pack, pack), codegen
 
 
+@type_callable(flat)
+def _type_flat(context: Any) -> Any:
+    return lambda x: types.Array(x.dtype, 1, "C") if isinstance(x, types.Array) and x.layout == "C" else None
+
+
+@lower_builtin(flat, types.Array)
+def _flat(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return viewed(context, builder, sig.args[0], args[0], sig.return_type)
+
+
 @overloaded(load)
 def _(x, o):  # type: ignore[no-untyped-def]
-    return lambda x, o: _load(x, o)
+    return (lambda x, o: _load(x, o)) if isinstance(x, types.Array) else None
 
 
 @overloaded(store)
 def _(x, o, row):  # type: ignore[no-untyped-def]
-    return lambda x, o, row: _store(x, o, row)
+    return (lambda x, o, row: _store(x, o, row)) if isinstance(x, types.Array) else None
 
 
 @overloaded(larger)
 def _(x, y):  # type: ignore[no-untyped-def]
-    return lambda x, y: _larger(x, y)
+    return (lambda x, y: _larger(x, y)) if x is pack else None
 
 
 @overloaded(total)
 def _(row):  # type: ignore[no-untyped-def]
-    return lambda row: _total(row)
+    return (lambda row: _total(row)) if row is pack else None

@@ -21,13 +21,13 @@ from llvmlite import ir
 from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, lower_builtin, type_callable
 from numba.np.arrayobj import make_array
 
 from nexdyn.errors import InputError
 from nexdyn.generic import is_instance
 from nexdyn.kernel import overloaded
-from nexdyn.packs import Pack, call_vector, vector_of
+from nexdyn.packs import Pack, call_vector, vector_of, viewed
 from nexdyn.packs import as_vector as _as_vector
 from nexdyn.packs import splat as _splat
 
@@ -110,6 +110,11 @@ def if_less(x: Any, y: Any, then: Any, otherwise: Any) -> Any:
     return then if x < y else otherwise
 
 
+def greater(x: Any, y: Any) -> Any:
+    """The larger of x and y; x where y is no number."""
+    return if_less(x, y, y, x)
+
+
 def all_less(x: Any, y: Any) -> bool:
     """Whether x < y, in every lane: what a kernel may branch on, where either way gives each lane the same."""
     return bool(np.all(x < y))
@@ -134,6 +139,21 @@ def common(data: Any, k: int) -> Any:
 
 ROUNDING = 1.5 * 2.0**52
 """x + ROUNDING is ROUNDING + the integer nearest to x, |x| < 2⁵⁰, and ends in that integer's bits."""
+
+
+def nearest(x: Any) -> Any:
+    """The integer nearest to x, |x| < 2⁵⁰."""
+    return (x + ROUNDING) - ROUNDING
+
+
+def doubles(x: Any) -> Any:
+    """The numbers of a table (n, m), one after another, of all lanes where it has lanes."""
+    return (x.data if isinstance(x, LaneTable) else x).reshape(-1)
+
+
+def count(x: Any) -> int:
+    """Rows of an array or of a table of lanes."""
+    return len(x.data) if isinstance(x, LaneTable | LaneVector | SharedTable) else len(x)
 
 
 def in_quarter(rounded: Any, s: Any, c: Any) -> Any:
@@ -317,6 +337,40 @@ def _all_less(x: Any, y: Any) -> Any:
     return (lambda x, y: _all_less_pack(x, y)) if pack in (x, y) else (lambda x, y: x < y)
 
 
+@overloaded(greater)
+def _greater(x: Any, y: Any) -> Any:
+    return lambda x, y: if_less(x, y, y, x)
+
+
+@overloaded(nearest)
+def _nearest(x: Any) -> Any:
+    return lambda x: (x + ROUNDING) - ROUNDING
+
+
+@type_callable(doubles)
+def _type_doubles(context: Any) -> Any:
+    def typer(x: Any) -> Any:
+        array = x[0] if is_instance(x, LaneTable) else x
+        return types.Array(array.dtype, 1, "C") if isinstance(array, types.Array) and array.layout == "C" else None
+
+    return typer
+
+
+@lower_builtin(doubles, types.Array)
+@lower_builtin(doubles, types.BaseNamedTuple)
+def _doubles(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    if isinstance(sig.args[0], types.Array):
+        return viewed(context, builder, sig.args[0], args[0], sig.return_type)
+    return viewed(context, builder, sig.args[0][0], builder.extract_value(args[0], 0), sig.return_type)
+
+
+@overloaded(count)
+def _count(x: Any) -> Any:
+    if any(is_instance(x, table) for table in (LaneTable, LaneVector, SharedTable)):
+        return lambda x: len(x.data)
+    return lambda x: len(x)
+
+
 @overloaded(if_less)
 def _if_less(x: Any, y: Any, then: Any, otherwise: Any) -> Any:
     if pack in (x, y, then, otherwise):
@@ -339,6 +393,10 @@ class LaneTable(NamedTuple):
         a = np.asarray(array, dtype=float)
         a = np.repeat(a[None], LANES, axis=0) if a.ndim == 2 else a
         return cls(np.ascontiguousarray(np.moveaxis(a, 0, -1)), 0)
+
+    def reshape(self, _: int) -> LaneVector:
+        """The entries, row after row."""
+        return LaneVector(self.data.reshape(-1, 1, LANES), 0)
 
     def systems(self) -> np.ndarray:
         """The array (LANES, rows, columns)."""

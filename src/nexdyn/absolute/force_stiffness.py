@@ -1,0 +1,219 @@
+"""Stiffness and damping of force elements and joints' efforts, for the iteration matrix.
+
+The derivative of an element between two frames is that of the wrench on B by the motion of B against A at the point of B,
+K (6 × 6) symmetrised, with G (6 × 12) that motion for those of the bodies:
+
+    β h² K + γ h D  →  Gᵀ (β h² K + γ h D) G
+
+in closed form for springs, dampers, bushings and contacts, by differences for tables and users' functions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from nexdyn.forces import kinds as force_kinds
+from nexdyn.forces import plane_contact
+from nexdyn.forces.point_spring import length_and_direction
+from nexdyn.forces.tables import BODY_A, BODY_B, FIRST, KIND
+from nexdyn.forces.verbs import force_element
+from nexdyn.generic import is_instance
+from nexdyn.kernel import formula, kernel, overloaded
+from nexdyn.spatial.algebra import Motion, Pose, Vec3, cross, exp_quaternion, rotation
+from nexdyn.spatial.lanes import LaneVector, all_less, greater, if_less, zero
+from nexdyn.spatial.table import PoseRows
+
+POINT_SPRING, TORSION_SPRING, BUSHING, APPLIED = (
+    force_kinds.POINT_SPRING, force_kinds.TORSION_SPRING, force_kinds.BUSHING, force_kinds.APPLIED,
+)  # fmt: skip
+PLANE_CONTACT = force_kinds.PLANE_CONTACT
+NOTHING = 1e-300
+"""What is smaller than this is nothing."""
+
+
+@formula
+def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type: ignore[no-untyped-def]
+    """Derivative of element e into the blocks."""
+    tables, K = acts.forces, acts.K
+    kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
+    if kind == APPLIED:
+        return
+    a, b = tables.index[e, BODY_A], tables.index[e, BODY_B]
+    clear(K, 6, 6)
+    nothing = zero(X_A.p.x)
+    o = Vec3(nothing, nothing, nothing)
+    if kind == POINT_SPRING:
+        # k u uᵀ + T/L (1 − u uᵀ), d u uᵀ; the second part where it does not make the matrix indefinite
+        L, u = length_and_direction(X_B.p - X_A.p)
+        tension = data[k] * (L - data[k + 2]) + data[k + 1] * (u @ (V_B.v - V_A.v)) + data[k + 3]
+        across = bh2 * if_less(nothing, L, greater(nothing, tension) / L, data[k])
+        for c in range(3):
+            K[3 + c, 3 + c] = across
+        add_outer(K, bh2 * data[k] + gh * data[k + 1] - across, o, u)
+    elif kind == TORSION_SPRING:
+        R = X_A.R
+        add_outer(K, bh2 * data[k] + gh * data[k + 1], Vec3(R.xz, R.yz, R.zz), o)
+    elif kind == BUSHING:
+        for i in range(6):
+            for j in range(6):
+                for m in range(6):
+                    for n in range(6):
+                        c = bh2 * data[k + 6 * m + n] + gh * data[k + 36 + 6 * m + n]
+                        if not all_less(abs(c), NOTHING):
+                            K[i, j] += c * axis_entry(X_A.R, i, m) * axis_entry(X_A.R, j, n)
+    else:
+        other_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data)
+    relative_motion(s, acts.G, a, b, X_B.p)
+    add_stiffness(s, acts, acts.of_force[e])
+
+
+@formula
+def stiffness_of_others(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type: ignore[no-untyped-def]
+    k, data = tables.index[e, FIRST], tables.data
+    if tables.index[e, KIND] == PLANE_CONTACT:
+        contact_stiffness(data, k, K, gh, bh2, X_A, V_A, X_B, V_B, 1.0)
+        if data[k + 6] != 0.0:
+            contact_stiffness(data, k, K, gh, bh2, X_A, V_A, X_B, V_B, -1.0)
+    else:
+        numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B)
+
+
+@formula
+def contact_stiffness(data, k, K, gh, bh2, X_A, V_A, X_B, V_B, side):  # type: ignore[no-untyped-def]
+    """K += β h² ∂f_n/∂δ + γ h ∂f_n/∂δ̇ along the normal, and friction by its secant: the tangent, small where it slips,
+    would throw Newton's iteration from one direction of slip to the other."""
+    c = plane_contact.end(data, k, X_A, side)
+    t = plane_contact.touch(data, k, c, X_A, V_A, X_B, V_B)
+    if t.f_n <= 0.0:
+        return
+    R, r = X_B.R, t.p - X_B.p
+    n = Vec3(R.xz, R.yz, R.zz)
+    pressed = data[k] * t.depth ** data[k + 1]
+    normal = bh2 * data[k + 1] * t.f_n / t.depth + gh * data[k + 2] * pressed
+    f_t = t.f - t.f_n * n
+    # s = μ f_n / √(v² + v_f²), and |f_t| = s v:  s = √((μ f_n)² − |f_t|²) / v_f
+    most = data[k + 3] * t.f_n
+    across = gh * math.sqrt(max(0.0, most * most - f_t @ f_t)) / data[k + 4]
+    add_outer(K, normal, cross(r, n), n)
+    for i in range(2):
+        u = Vec3(R.xx, R.yx, R.zx) if i == 0 else Vec3(R.xy, R.yy, R.zy)
+        add_outer(K, across, cross(r, u), u)
+
+
+@formula
+def axis_entry(R, i, m):  # type: ignore[no-untyped-def]
+    """Entry (i, m) of diag(R, R)."""
+    if (i < 3) != (m < 3):
+        return zero(R.xx)
+    r, c = i % 3, m % 3
+    if r == 0:
+        return R.xx if c == 0 else (R.xy if c == 1 else R.xz)
+    if r == 1:
+        return R.yx if c == 0 else (R.yy if c == 1 else R.yz)
+    return R.zx if c == 0 else (R.zy if c == 1 else R.zz)
+
+
+@formula
+def axis(c):  # type: ignore[no-untyped-def]
+    return Vec3(1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
+
+
+@kernel
+def numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type: ignore[no-untyped-def]
+    """K ← β h² K + γ h D of element e by differences, symmetrised."""
+    step = 1e-7
+    for c in range(6):
+        x = axis(c % 3)
+        if c < 3:
+            moved = Pose(rotation(exp_quaternion(step * x)) @ X_B.R, X_B.p)
+            faster = Motion(V_B.w + step * x, V_B.v)
+        else:
+            moved = Pose(X_B.R, X_B.p + step * x)
+            faster = Motion(V_B.w, V_B.v + step * x)
+        _, _, F = force_element(tables, e, t, X_A, V_A, moved, V_B)
+        _, _, F_ = force_element(tables, e, t, X_A, V_A, X_B, faster)
+        n = (-bh2 / step) * (F.n - F_B.n) + (-gh / step) * (F_.n - F_B.n)
+        f = (-bh2 / step) * (F.f - F_B.f) + (-gh / step) * (F_.f - F_B.f)
+        K[0, c], K[1, c], K[2, c] = n.x, n.y, n.z
+        K[3, c], K[4, c], K[5, c] = f.x, f.y, f.z
+    for i in range(6):
+        for j in range(i):
+            K[i, j] = K[j, i] = 0.5 * (K[i, j] + K[j, i])
+
+
+def other_stiffness(
+    tables: Any, K: Any, e: Any, t: Any, gh: Any, bh2: Any, X_A: Any, V_A: Any, X_B: Any, V_B: Any, F_B: Any, data: Any
+) -> None:  # fmt: skip
+    """K of force e where it has no closed form without branches."""
+    stiffness_of_others(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B)
+
+
+@overloaded(other_stiffness)
+def _(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data):  # type: ignore[no-untyped-def]
+    if is_instance(data, LaneVector):
+        return lambda tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data: None
+    return lambda tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data: stiffness_of_others(
+        tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B
+    )
+
+
+@formula
+def clear(table, rows, columns):  # type: ignore[no-untyped-def]
+    for i in range(rows):
+        for j in range(columns):
+            table[i, j] = 0.0
+
+
+@formula
+def add_outer(K, c, w, v):  # type: ignore[no-untyped-def]
+    """K ← K + c g gᵀ, g = (w, v)."""
+    g = (w.x, w.y, w.z, v.x, v.y, v.z)
+    for i in range(6):
+        for j in range(6):
+            K[i, j] += c * g[i] * g[j]
+
+
+@formula
+def relative_motion(s, G, a, b, p):  # type: ignore[no-untyped-def]
+    """G (6, 12): motion (ω, v), world axes, of b against a at the point p, for those of a and b in their coordinates."""
+    X = PoseRows(s.poses, 0)
+    clear(G, 6, 12)
+    for side in range(2):
+        i = a if side == 0 else b
+        if i == 0:
+            continue
+        sign, o = (-1.0, 0) if side == 0 else (1.0, 6)
+        R, r = X[i].R, p - X[i].p
+        for c in range(3):
+            w = Vec3(R.xx, R.yx, R.zx) if c == 0 else (Vec3(R.xy, R.yy, R.zy) if c == 1 else Vec3(R.xz, R.yz, R.zz))
+            v = cross(w, r)
+            G[0, o + c], G[1, o + c], G[2, o + c] = sign * w.x, sign * w.y, sign * w.z
+            G[3, o + c], G[4, o + c], G[5, o + c] = sign * v.x, sign * v.y, sign * v.z
+            G[3 + c, o + 3 + c] = sign
+
+
+@kernel
+def add_stiffness(s, acts, places):  # type: ignore[no-untyped-def]
+    """Gᵀ K G into the blocks at `places`."""
+    G, K, KG = acts.G, acts.K, acts.KG
+    for i in range(6):
+        for j in range(12):
+            total = K[i, 0] * G[0, j]
+            for m in range(1, 6):
+                total += K[i, m] * G[m, j]
+            KG[i, j] = total
+    for part in range(3):
+        o = places[part]
+        if o < 0:
+            continue
+        first, second = (6, 6) if part == 1 else (0, 0 if part == 0 else 6)
+        step_i, step_j = (places[3], places[4]) if part == 2 else (8, 1)
+        for i in range(6):
+            for j in range(6):
+                total = G[0, first + i] * KG[0, second + j]
+                for m in range(1, 6):
+                    total += G[m, first + i] * KG[m, second + j]
+                s.upper[o + i * step_i + j * step_j] += total
+                if part == 2:  # K is symmetric
+                    s.lower[places[5] + i * step_i + j * step_j] += total

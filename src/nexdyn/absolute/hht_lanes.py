@@ -1,0 +1,174 @@
+"""HHT-α of several systems at once, one in each lane: the steps of `hht` on packs, with a constant step.
+
+The systems share links, rows, plan and step; all numbers are their own. What a step decides (whether a matrix still
+serves, whether the iteration has ended) each system decides for itself, by `judge` and its own memory, as it would alone:
+
+- one that is done is frozen: its corrections are 0 from then on
+- where some want a new matrix it is assembled and factored for all, and kept for those (`fresh` holds the new ones)
+- one that is lost starts again from a0, λ0 once, as alone; then it has failed: it stands still from there on, so that what it
+  computes stays numbers, and means nothing
+
+so that nobody's bits depend on the neighbours.
+"""
+
+from __future__ import annotations
+
+from nexdyn.absolute import lane_rows  # noqa: F401  (rows of packs)
+from nexdyn.absolute.equations import residual_here
+from nexdyn.absolute.hht import (
+    ASSEMBLE,
+    CAUTIOUS,
+    CORRECTIONS,
+    FORETOLD,
+    LOST,
+    ON,
+    PART_TAKEN,
+    SHIFTED,
+    SMOOTH,
+    accept,
+    begin,
+    corrected,
+    error_constant,
+    judge,
+    made,
+    new_motion,
+    predict,
+    recorded,
+    remember,
+    weights,
+)
+from nexdyn.absolute.outside import factor, solve
+from nexdyn.kernel import formula, shared
+from nexdyn.linalg.rows import flat
+from nexdyn.spatial.lanes import LANES, count, doubles, if_less
+from nexdyn.spatial.table import row as row_of
+
+ACTING, FAILED = 0, 1
+NEVER = -1
+NUMBERS = 7
+TAKEN, PART, FACTOR, C, D, RATIO, LENGTH = range(NUMBERS)
+"""Numbers of the lanes (NUMBERS,): 1 where the next correction is taken, its part; 1 where a new matrix is kept; weights of the
+extrapolation; the ratio of the last two steps; the size of the mechanism [m]."""
+
+
+@formula
+def mask_corrections(x, taken, part):  # type: ignore[no-untyped-def]
+    """The part of the correction that is taken; 0 of those that are done."""
+    for o in range(count(x)):
+        x[o] = if_less(0.5, taken, part * x[o], 0.0)
+
+
+@formula
+def keep(blocks, fresh, chosen):  # type: ignore[no-untyped-def]
+    """Blocks of the lanes chosen ← fresh."""
+    for o in range(count(blocks)):
+        blocks[o] = if_less(0.5, chosen, fresh[o], blocks[o])
+
+
+@formula
+def stand_still(s, i):  # type: ignore[no-untyped-def]
+    """Velocities, accelerations and multipliers of lane i, and what they come from, become 0."""
+    for table in (s.v0, s.v1, s.d0, s.d1, s.a0, s.a1, s.da, s.dda, s.lam0, s.lam1, s.dlam, s.ddlam):
+        x = doubles(table)
+        for o in range(i, len(x), LANES):
+            x[o] = 0.0
+
+
+@formula
+def start_again(s, i):  # type: ignore[no-untyped-def]
+    """a1, λ1 ← a0, λ0 of lane i."""
+    for one, from_ in ((s.a1, s.a0), (s.lam1, s.lam0)):
+        x, y = doubles(one), doubles(from_)
+        for o in range(i, len(x), LANES):
+            x[o] = y[o]
+
+
+@formula
+def try_steps(tables, acts, s, fresh, t, h, alpha, memory, state, numbers):  # type: ignore[no-untyped-def]
+    """One step of all lanes, as `hht.try_step`. state (LANES,) int64: ACTING or FAILED."""
+    beta = 0.25 * (1.0 - alpha) * (1.0 - alpha)
+    bh2, gh, scale, length = beta * h * h, (0.5 - alpha) * h, 1.0 / (1.0 + alpha), row_of(numbers, LENGTH)
+    error_of = error_constant(alpha) * h * h
+    of, most = numbers.data, s.most.data
+    left = 0
+    for i in range(LANES):
+        memory[i, SHIFTED] = h
+        memory[i, FORETOLD] = 1.0 if memory[i, SMOOTH] > 0.0 else 0.0
+        of[C, 0, i], of[D, 0, i] = weights(h, memory[i])
+        begin(memory[i], h)
+        of[TAKEN, 0, i] = 1.0 if state[i] == ACTING else 0.0
+        left += state[i] == ACTING
+    predict(s, row_of(numbers, C), row_of(numbers, D))
+    mask_corrections(flat(s.x), 0.0, 0.0)
+    while True:
+        size, change, largest = new_motion(s, h, alpha, True, length)
+        s.most[0, 0], s.most[0, 1], s.most[0, 2] = size, change, largest
+        turned_back, assemble = False, False
+        for i in range(LANES):
+            if of[TAKEN, 0, i] == 0.0:
+                continue
+            verdict = ON
+            if memory[i, CORRECTIONS] > 0.0:
+                verdict = judge(memory[i], most[0, 0, i], most[0, 1, i], most[0, 2, i], bh2, error_of)
+            if verdict == LOST:
+                turned_back = True
+                if memory[i, FORETOLD] > 0.0:
+                    memory[i, FORETOLD], memory[i, SMOOTH] = 0.0, CAUTIOUS
+                    start_again(s, i)
+                    begin(memory[i], h)
+                    verdict = ON
+                else:
+                    stand_still(s, i)
+                    state[i] = FAILED
+            if verdict == ON:
+                assemble = assemble or memory[i, ASSEMBLE] > 0.0
+            else:
+                of[TAKEN, 0, i] = 0.0
+                left -= 1
+        if turned_back:
+            mask_corrections(flat(s.x), 0.0, 0.0)
+            new_motion(s, h, alpha, True, length)
+        if left == 0:
+            break
+        residual_here(tables, acts, fresh, t + h, scale, gh, bh2, assemble)
+        if assemble:
+            factor(tables, fresh)
+            for i in range(LANES):
+                new = of[TAKEN, 0, i] > 0.0 and memory[i, ASSEMBLE] > 0.0
+                of[FACTOR, 0, i] = 1.0 if new else 0.0
+                if new:
+                    made(memory[i], h)
+            keep(s.upper, fresh.upper, row_of(numbers, FACTOR))
+            keep(s.lower, fresh.lower, row_of(numbers, FACTOR))
+        solve(tables, s)
+        for i in range(LANES):
+            if of[TAKEN, 0, i] > 0.0:
+                of[PART, 0, i] = memory[i, PART_TAKEN]
+                corrected(memory[i])
+        mask_corrections(flat(s.x), row_of(numbers, TAKEN), row_of(numbers, PART))
+
+
+@shared
+def march_lanes(tables, acts, s, fresh, t0, dt, k, k_stop, every, alpha, memory, state, failed, numbers, out):  # type: ignore[no-untyped-def]
+    """Steps k … k_stop − 1 of the constant dt; every `every`-th state (0: none) goes to the next row of `out` after its step.
+
+    memory (LANES, …); failed (LANES,) int64: the step that a lane failed in, −1 before. Stops where all have failed, or `out` is
+    full. Returns (steps done in all, rows written).
+    """
+    row = 0
+    while k < k_stop and row < count(out):
+        try_steps(tables, acts, s, fresh, t0 + k * dt, dt, alpha, memory, state, numbers)
+        acting = 0
+        for i in range(LANES):
+            if state[i] == FAILED and failed[i] == NEVER:
+                failed[i] = k
+            acting += state[i] == ACTING
+            numbers.data[RATIO, 0, i] = remember(memory[i], dt)
+        if acting == 0:
+            return k, row
+        accept(s, row_of(numbers, RATIO))
+        k += 1
+        if every > 0 and k % every == 0:
+            recorded(tables, s, t0 + k * dt, out, row)
+            row += 1
+    return k, row
