@@ -1,4 +1,4 @@
-"""Tree algorithms and RK4 in lanes, time per system, beside Pinocchio's C++ and MuJoCo's rollout; one core.
+"""Tree algorithms, RK4 and HHT in lanes, time per system, beside Pinocchio's C++ and MuJoCo's rollout; one core.
 
 LANES systems at once (8 with AVX-512, else 4), each in a state of its own, in a compiled loop; Pinocchio's C++ headers
 compiled on this machine with -O3 -march=native, one state after another. Trees go to C++ as NexDyn's own tables: a 7-joint
@@ -18,9 +18,13 @@ from numba import njit
 
 import nexdyn as nx
 from benchmarks import pinocchio_cpp
+from benchmarks.hht import chain
 from benchmarks.hinge_chain import DT, mujoco_chain, nexdyn_chain
 from benchmarks.measure import Effort, Report, Row, alternate, compared
 from benchmarks.models import nexdyn_system, random_tree
+from nexdyn.absolute import hht, hht_lanes
+from nexdyn.analysis.absolute_simulation import BodySimulation
+from nexdyn.analysis.batch_bodies import Stacked
 from nexdyn.analysis.batch_run import stack, with_shared_model
 from nexdyn.analysis.problem import build_problem
 from nexdyn.kernel import FLOATING_POINT
@@ -84,6 +88,8 @@ def run(effort: Effort) -> Report:
             compare(report, what, nx.Tree(nx.load(path, base=base)), library, effort)
     for links in (6, 30):
         hinge_chain(report, links, effort)
+    constrained(report, "four-bar, HHT", nx.load("four-bar"), effort)
+    constrained(report, "chain of 20 in absolute coordinates, HHT", chain(20), effort)
     return report
 
 
@@ -169,6 +175,43 @@ def hinge_chain(report: Report, links: int, effort: Effort) -> None:
     report.rows.append(
         compared(f"hinge chain of {links}, RK4", "µs/step", scale, times, "lanes", "mujoco.rollout", TARGETS["rk4"])
     )
+
+
+def constrained(report: Report, what: str, system: nx.System, effort: Effort) -> None:
+    """Steps of HHT at 1 ms in absolute coordinates, LANES systems that start at different speeds, beside one after another."""
+    steps = 5 if effort.smoke else 200
+    joint = next(iter(system.joints))
+    runs = [BodySimulation(system, nx.HHT(dt=DT), v0={joint: 1.0 + 0.1 * i}) for i in range(LANES)]
+    together = Stacked(runs)
+    starts = [[x.copy() for x in run.state] for run in runs]
+    start = [x.data.copy() for x in together.state]
+    numbers = runs[0].numbers
+    out, room = np.empty((1, numbers)), LaneTable(lane_zeros((1, numbers, LANES)), 0)
+    alpha = nx.HHT().alpha
+
+    def lanes(repeat: int) -> None:
+        for _ in range(repeat):
+            for x, x0 in zip(together.state, start, strict=True):
+                x.data[...] = x0
+            together.memory[:] = hht.new_memory()
+            hht_lanes.march_lanes(*together.problem, 0.0, DT, 0, steps, 0, alpha, *together.control, room)
+
+    def one_by_one(repeat: int) -> None:
+        for _ in range(repeat):
+            for run, begun in zip(runs, starts, strict=True):
+                for x, x0 in zip(run.state, begun, strict=True):
+                    x[...] = x0
+                run._memory[:] = hht.new_memory()
+                hht.march_fixed(run.tables, run.acts, run.state, 0.0, DT, 0, steps, 0, alpha, run._memory, out)
+
+    lanes(1)
+    one_by_one(1)
+    check(what, together.state.q1.data[:, :, 0], runs[0].state.q1)
+    check(what, together.state.q1.data[:, :, -1], runs[-1].state.q1)
+    times = alternate({"lanes": lanes, "one by one": one_by_one}, effort)
+    row = compared(what, "µs/step", 1e6 / (steps * LANES), times, "lanes", "one by one", 1.0)
+    row.rival, row.target, row.met = "NexDyn, one after another", "", None
+    report.rows.append(row)
 
 
 def march_work(links: int, steps: int) -> tuple[Callable[[int], None], Callable[[], Array]]:

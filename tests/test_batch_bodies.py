@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import mechanisms
-import numba
 import numpy as np
 import pytest
 
@@ -139,7 +138,7 @@ def test_members_of_other_patterns_march_in_packs_of_their_own(packs: list[list[
 def test_what_cannot_march_in_lanes_runs_alone(packs: list[list[int]]) -> None:
     system = mechanisms.four_bar()
     batch = {"v0": {"A": [0.5, 1.0]}}
-    system.add_force(nx.UserJointForce("brake", "A", numba.njit(lambda t, q, v: -0.1 * v)))
+    system.add_force(nx.JointStop("stop", "A", stiffness=10.0, upper=0.0))
     together = nx.simulate(system, 0.01, nx.HHT(dt=DT), batch=batch)
     times = [0.0, 0.01]
     plain = mechanisms.four_bar()

@@ -114,7 +114,7 @@ class BodyLanes:
         dt, runs = self.method.dt, pack.runs
         first, every = runs[0], runs[0].output_every
         steps = math.floor((self.t_end - first.t) / dt + 1e-9)
-        lanes = _Lanes(runs)
+        lanes = Stacked(runs)
         t0, done, count = first.t, 0, 16
         kept: list[np.ndarray] = []
         room = LaneTable(
@@ -138,7 +138,7 @@ class BodyLanes:
         return [FAILED if failed >= 0 else ended for failed in lanes.failed[: len(runs)]]
 
 
-class _Lanes:
+class Stacked:
     """The tables, states and memories of members, stacked."""
 
     def __init__(self, runs: list[BodySimulation]) -> None:
