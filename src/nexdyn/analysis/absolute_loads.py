@@ -146,6 +146,23 @@ def joint_state(
     return own, np.linalg.lstsq(H.T, relative, rcond=None)[0], H.T
 
 
+def velocity_rows(model: AbsoluteModel, joint: Joint, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The velocities (nv,) of a joint for those of its parent and of its child, each (nv, 6): H⁺ of the child's joint frame
+    against the parent, v_J = v + (R ω) × r."""
+    _, _, H = joint_state(model, joint, q, np.zeros((len(q), 6)))
+    a, b = model.body_index[joint.parent.name], model.body_index[joint.child.name]
+    frames, R_b = joint.frames(model.system.values), rotation_matrix(q[b, :4])
+    R_J, p_J = R_b @ frames.R_BJ, q[b, 4:] + R_b @ frames.p_BJ
+    inverse = np.linalg.pinv(H)
+    rows = []
+    for body, sign in ((a, -1.0), (b, 1.0)):
+        R, (x, y, z) = rotation_matrix(q[body, :4]), p_J - q[body, 4:]
+        across = np.array([[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]])  # ω × r = −r × ω
+        J = np.block([[R_J.T @ R, np.zeros((3, 3))], [R_J.T @ across @ R, R_J.T]])
+        rows.append(sign * inverse @ J)
+    return rows[0], rows[1]
+
+
 def own_efforts(joint: Joint, values: dict[str, float], q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Spring, damper and friction of a joint, (nv,); see ``forces.joint``."""
     n = joint.resolved(values)

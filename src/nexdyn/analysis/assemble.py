@@ -19,7 +19,7 @@ from nexdyn.absolute.kkt import Matrix, chosen_solver
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.motion import accelerations, consistent_velocity, self_stresses, settled
 from nexdyn.absolute.redundancy import Redundancy, find_redundancy
-from nexdyn.analysis.absolute_loads import generalized_forces, joint_state
+from nexdyn.analysis.absolute_loads import generalized_forces, velocity_rows
 from nexdyn.analysis.closing import Closing, closed_pose, flipped_joints, joint_gaps
 from nexdyn.analysis.redundant import redundancy_report
 from nexdyn.analysis.report import AssemblyReport
@@ -210,11 +210,8 @@ def _given_velocities(
         joint: Joint = model.system.joints[name]
         a, b = model.body_index[joint.parent.name], model.body_index[joint.child.name]
         block = np.zeros((joint.nv, 6 * len(model.bodies)))
-        for body in {a, b}:
-            for i in range(6):
-                v = np.zeros((len(model.bodies), 6))
-                v[body, i] = 1.0
-                block[:, 6 * body + i] = joint_state(model, joint, q, v)[1]
+        for body, part in zip((a, b), velocity_rows(model, joint, q), strict=True):
+            block[:, 6 * body : 6 * body + 6] += part
         rows.append(block[:, 6:])
         right.append(values)
         whose += [name] * joint.nv
