@@ -128,18 +128,6 @@ def test_adaptive_steps_end_at_samples_in_a_closed_loop_too() -> None:
     assert_allclose(adaptive.force_state("servo.held")[-1], fixed.force_state("servo.held")[-1], rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("ask", "message"),
-    [
-        (nx.equilibrium, "has states of its own, which nx.equilibrium does not carry"),
-        (nx.linearize, "has states of its own, which nx.linearize does not carry"),
-        (lambda system: nx.kinematics(system, [0.0, 0.1]), "has states of its own, which nx.kinematics does not carry"),
-        (
-            lambda system: nx.inverse_dynamics(system, {"A": np.linspace(0, 1, 9)}, np.linspace(0, 1, 9)),
-            "has states of its own, which nx.inverse_dynamics does not carry",
-        ),
-    ],
-)
-def test_what_asks_of_a_pose_alone_refuses_states_by_name(ask: Any, message: str) -> None:
-    with pytest.raises(nx.InputError, match=f"force 'servo'.*{message}"):
-        ask(controlled())
+def test_what_knows_no_history_refuses_states_by_name() -> None:
+    with pytest.raises(nx.InputError, match=r"force 'servo' has states of its own, which nx\.kinematics does not carry"):
+        nx.kinematics(controlled(), [0.0, 0.1])

@@ -218,7 +218,7 @@ def test_a_run_can_be_linearized_about_its_end() -> None:
         ({"v0": {"hinge": 0.3}}, r"'pendulum' is no steady motion: "),
         ({"inputs": ["hing"]}, r"no input 'hing'; did you mean 'hinge'"),
         ({"outputs": ["tip"]}, r"no output 'tip'.* hinge"),
-        ({"at": 3}, r"at is 3; the report of nx\.assemble, or a Result, is needed"),
+        ({"at": 3}, r"at is 3; the report of nx\.assemble, an Equilibrium, or a Result, is needed"),
     ],
 )
 def test_what_cannot_be_linearized_is_named(options: dict[str, Any], message: str) -> None:

@@ -71,7 +71,9 @@ _HOMES = {
     "nexdyn.analysis.inverse_kinematics": ("Posture", "inverse_kinematics"),
     "nexdyn.analysis.sweep": ("sweep",),
     "nexdyn.analysis.integrable": ("Integrability", "integrable"),
-    "nexdyn.analysis.linearize": ("Linearization", "Mode", "StabilitySweep", "linearize", "stability"),
+    "nexdyn.analysis.linearize": ("Linearization", "linearize"),
+    "nexdyn.analysis.modes": ("Mode",),
+    "nexdyn.analysis.stability": ("StabilitySweep", "stability"),
     "nexdyn.results.result": ("Result",),
     "nexdyn.results.batch": ("BatchResult",),
     "nexdyn.results.file": ("open_result",),
@@ -112,9 +114,11 @@ if TYPE_CHECKING:
     from nexdyn.analysis.inverse_dynamics import Efforts, inverse_dynamics
     from nexdyn.analysis.inverse_kinematics import Posture, inverse_kinematics
     from nexdyn.analysis.kinematics import kinematics
-    from nexdyn.analysis.linearize import Linearization, Mode, StabilitySweep, linearize, stability
+    from nexdyn.analysis.linearize import Linearization, linearize
+    from nexdyn.analysis.modes import Mode
     from nexdyn.analysis.sensitivities import Sensitivity, sensitivity
     from nexdyn.analysis.simulate import Simulation, simulate
+    from nexdyn.analysis.stability import StabilitySweep, stability
     from nexdyn.analysis.sweep import sweep
     from nexdyn.errors import (
         AssemblyError,

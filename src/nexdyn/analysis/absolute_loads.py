@@ -62,67 +62,197 @@ def element_loads(tables, t, poses, twists, q, v, loads, efforts):  # type: igno
     return -1
 
 
-def generalized_forces(model: AbsoluteModel, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> np.ndarray:
-    """τ − h (6 nb,) of all that acts at the state. SolveError where a force fails."""
-    Q = model.applied(q, v)
-    acting = _acting(model, q, v, t)
-    if acting is None:
-        return Q
-    loads, of_joints = acting
-    for a, b, wrench_a, wrench_b in of_joints.values():
-        loads[a] += wrench_a
-        loads[b] += wrench_b
-    R = rotation_matrix(q[1:, :4])
-    return Q + np.concatenate([np.einsum("nji,nj->ni", R, loads[1:, :3]), loads[1:, 3:]], axis=1).reshape(-1)
+class Loads:
+    """What acts on the bodies of a model, looked up once: calls give τ − h (6 nb,) at a state.
+
+    states (nz,): of the forces, by default as described; `rate` (nz,) are theirs of the last call."""
+
+    def __init__(self, model: AbsoluteModel) -> None:
+        self.model, system = model, model.system
+        forced = {force.joint_name for force in system.forces.values()}
+        found = []
+        for joint in system.joints.values():
+            if joint.nv:
+                own = joint.resolved(system.values)
+                if joint.name in forced or own.damping.any() or own.stiffness.any() or own.friction.any():
+                    found.append(joint)
+        joints = self.joints = found
+        self.first_q = np.cumsum([0, *(joint.nq for joint in joints)])
+        self.first_v = np.cumsum([0, *(joint.nv for joint in joints)])
+        self.angles = [equation in ("Angle", "Tilt") for joint in joints for equation in _coordinates(joint)]
+        """Which coordinates are angles."""
+        self._hinges = _Alike(model, joints, "revolute", self.first_q, self.first_v)
+        self._slides = _Alike(model, joints, "prismatic", self.first_q, self.first_v)
+        self._others = [i for i, joint in enumerate(joints) if joint.kind not in ("revolute", "prismatic")]
+        self.tables: ForceTables | None = None
+        if system.forces:
+            place = {joint.name: i for i, joint in enumerate(joints)}
+            self.tables = force_tables(
+                system,
+                lambda body: (model.body_index[body], np.eye(3), np.zeros(3)),
+                lambda joint: (int(self.first_q[place[joint]]), int(self.first_v[place[joint]])),
+            )
+        self.described = np.zeros(0) if self.tables is None else self.tables.z.copy()
+
+    @property
+    def rate(self) -> np.ndarray:
+        """ż (nz,) at the last call."""
+        return np.zeros(0) if self.tables is None else self.tables.rate
+
+    def __call__(self, q: np.ndarray, v: np.ndarray, t: float = 0.0, states: np.ndarray | None = None) -> np.ndarray:
+        Q = self.model.applied(q, v)
+        if not self.joints and self.tables is None:
+            return Q
+        loads, of_joints = self.wrenches(q, v, t, states)
+        for a, b, wrench_a, wrench_b in of_joints.values():
+            loads[a] += wrench_a
+            loads[b] += wrench_b
+        R = rotation_matrix(q[1:, :4])
+        return Q + np.concatenate([np.einsum("nji,nj->ni", R, loads[1:, :3]), loads[1:, 3:]], axis=1).reshape(-1)
+
+    def wrenches(
+        self, q: np.ndarray, v: np.ndarray, t: float, states: np.ndarray | None = None, apart: str | None = None
+    ) -> tuple[np.ndarray, dict[str, _OnJoint]]:
+        """Wrenches (nb + 1, 6) of all that acts on bodies (moment about the origin, force; world axes), without those by joint:
+        (body a, body b, wrench on a, wrench on b) of joints of several freedoms, and of the joint `apart`."""
+        model, joints, first_q, first_v = self.model, self.joints, self.first_q, self.first_v
+        R = rotation_matrix(q[:, :4])
+        joint_q, joint_v = np.zeros(first_q[-1]), np.zeros(first_v[-1])
+        efforts, loads = np.zeros(first_v[-1]), np.zeros((len(q), 6))
+        alike = [same.at(R, q, v) for same in (self._hinges, self._slides)]
+        for same, (own_q, own_v, _, _) in zip((self._hinges, self._slides), alike, strict=True):
+            joint_q[same.q], joint_v[same.v] = own_q, own_v
+            efforts[same.v] = same.own_efforts(own_q, own_v)
+        columns = {}
+        for i in self._others:
+            part = slice(first_v[i], first_v[i + 1])
+            joint_q[first_q[i] : first_q[i + 1]], joint_v[part], columns[i] = joint_state(model, joints[i], q, v)
+            efforts[part] = own_efforts(
+                joints[i], model.system.values, joint_q[first_q[i] : first_q[i + 1]], joint_v[part]
+            )
+        if self.tables is not None:
+            self.tables.z[:] = self.described if states is None else states
+            self.settle(joint_q)
+            poses = np.concatenate([R.reshape(-1, 9), q[:, 4:]], axis=1)
+            twists = np.concatenate([np.einsum("nij,nj->ni", R, v[:, :3]), v[:, 3:]], axis=1)
+            failed = element_loads(self.tables, t, poses, twists, joint_q, joint_v, loads, efforts)
+            if failed >= 0:
+                element: Any = list(model.system.forces.values())[failed]
+                raise failure(element, t, element.callbacks())
+        for same, (_, _, axis, point) in zip((self._hinges, self._slides), alike, strict=True):
+            effort = efforts[same.v]
+            for k, i in enumerate(same.number):
+                if joints[i].name == apart:
+                    columns[i], effort[k] = same.column, 0.0
+            same.act(loads, q, axis, point, effort)
+        return loads, {
+            joints[i].name: _effort(model, joints[i], R, q, H, efforts[first_v[i] : first_v[i + 1]])
+            for i, H in columns.items()
+        }
+
+    def coordinates(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates and velocities of `joints`, in which something acts."""
+        R = rotation_matrix(q[:, :4])
+        joint_q, joint_v = np.zeros(self.first_q[-1]), np.zeros(self.first_v[-1])
+        for same in (self._hinges, self._slides):
+            joint_q[same.q], joint_v[same.v], _, _ = same.at(R, q, v)
+        for i in self._others:
+            own_q, own_v = slice(*self.first_q[i : i + 2]), slice(*self.first_v[i : i + 2])
+            joint_q[own_q], joint_v[own_v], _ = joint_state(self.model, self.joints[i], q, v)
+        return joint_q, joint_v
+
+    def along(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates and velocities (N, …) of `joints` along a motion q (N, nb + 1, 7), v (N, nb + 1, 6); angles go on."""
+        found = [self.coordinates(*each) for each in zip(q, v, strict=True)]
+        joint_q, joint_v = (np.array([each[side] for each in found]) for side in (0, 1))
+        joint_q[:, self.angles] = np.unwrap(joint_q[:, self.angles], axis=0)
+        return joint_q, joint_v
+
+    def settle(self, joint_q: np.ndarray) -> None:
+        """States that follow from where the joints are; none here."""
 
 
-def effort_on_child(model: AbsoluteModel, q: np.ndarray, v: np.ndarray, joint: str, t: float = 0.0) -> np.ndarray:
+def _coordinates(joint: Joint) -> list[str]:
+    """Kinds of the coordinates of a joint, as many as it has numbers."""
+    return [*joint.coordinates, *("",) * (joint.nq - len(joint.coordinates))]
+
+
+class _Alike:
+    """Hinges, or slides, all at once."""
+
+    def __init__(
+        self, model: AbsoluteModel, joints: list[Joint], kind: str, first_q: np.ndarray, first_v: np.ndarray
+    ) -> None:
+        values = model.system.values
+        self.turns = kind == "revolute"
+        self.column = np.eye(6)[:, [2 if self.turns else 5]]
+        self.number = [i for i, joint in enumerate(joints) if joint.kind == kind]
+        chosen = [joints[i] for i in self.number]
+        self.q, self.v = first_q[self.number].astype(int), first_v[self.number].astype(int)
+        self.a = np.array([model.body_index[joint.parent.name] for joint in chosen], dtype=int)
+        self.b = np.array([model.body_index[joint.child.name] for joint in chosen], dtype=int)
+        frames = [joint.frames(values) for joint in chosen]
+        self.R_A = np.array([frame.R_AJ for frame in frames]).reshape(-1, 3, 3)
+        self.p_A = np.array([frame.p_AJ for frame in frames]).reshape(-1, 3)
+        self.R_B = np.array([frame.R_BJ for frame in frames]).reshape(-1, 3, 3)
+        self.p_B = np.array([frame.p_BJ for frame in frames]).reshape(-1, 3)
+        own = [joint.resolved(values) for joint in chosen]
+        self.numbers = np.array(
+            [[n.stiffness[0], n.rest[0], n.damping[0], n.friction[0], n.friction_speed] for n in own], dtype=float
+        ).reshape(-1, 5)
+
+    def at(self, R: np.ndarray, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Coordinates, velocities, axes (n, 3) and points (n, 3) in the world."""
+        a, b = self.a, self.b
+        R_A, R_B = R[a] @ self.R_A, R[b] @ self.R_B
+        point = q[b, 4:] + np.einsum("nij,nj->ni", R[b], self.p_B)
+        axis = R_B[..., 2]
+        w_a, w_b = np.einsum("nij,nj->ni", R[a], v[a, :3]), np.einsum("nij,nj->ni", R[b], v[b, :3])
+        if self.turns:
+            turn = np.einsum("nji,njk->nik", R_A, R_B)
+            return (
+                np.arctan2(turn[:, 1, 0] - turn[:, 0, 1], turn[:, 0, 0] + turn[:, 1, 1]),
+                np.einsum("ni,ni->n", axis, w_b - w_a), axis, point,
+            )  # fmt: skip
+        along = point - q[a, 4:] - np.einsum("nij,nj->ni", R[a], self.p_A)
+        u_b = v[b, 3:] + np.cross(w_b, point - q[b, 4:])
+        u_a = v[a, 3:] + np.cross(w_a, point - q[a, 4:])
+        return np.einsum("ni,ni->n", R_A[..., 2], along), np.einsum("ni,ni->n", axis, u_b - u_a), axis, point
+
+    def own_efforts(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Springs, dampers and friction; see ``forces.joint``."""
+        k, rest, d, f, speed = self.numbers.T
+        return -k * (q - rest) - d * v - f * np.tanh(v / speed)
+
+    def act(self, loads: np.ndarray, q: np.ndarray, axis: np.ndarray, point: np.ndarray, effort: np.ndarray) -> None:
+        """Add the efforts to loads (nb + 1, 6) of the bodies."""
+        along = effort[:, None] * axis
+        for body, sign in ((self.b, 1.0), (self.a, -1.0)):
+            moment = along if self.turns else np.cross(point - q[body, 4:], along)
+            np.add.at(
+                loads, body, sign * np.concatenate([moment, np.zeros_like(along) if self.turns else along], axis=1)
+            )
+
+
+def generalized_forces(
+    model: AbsoluteModel, q: np.ndarray, v: np.ndarray, t: float = 0.0, states: np.ndarray | None = None
+) -> np.ndarray:
+    """τ − h (6 nb,) of all that acts at the state, under states (nz,) of forces. SolveError where a force fails."""
+    return Loads(model)(q, v, t, states)
+
+
+def effort_on_child(
+    model: AbsoluteModel, q: np.ndarray, v: np.ndarray, joint: str, t: float = 0.0, states: np.ndarray | None = None
+) -> np.ndarray:
     """(torque in its axes, force in the world) (6,) of a joint's springs, dampers, friction and motors on its child."""
-    acting = _acting(model, q, v, t)
-    if acting is None or joint not in acting[1]:
+    loads = Loads(model)
+    if joint not in {acting.name for acting in loads.joints}:
         return np.zeros(6)
-    _, b, _, wrench = acting[1][joint]
+    _, b, _, wrench = loads.wrenches(q, v, t, states, apart=joint)[1][joint]
     return np.concatenate([rotation_matrix(q[b, :4]).T @ wrench[:3], wrench[3:]])
 
 
 _OnJoint = tuple[int, int, np.ndarray, np.ndarray]
-
-
-def _acting(
-    model: AbsoluteModel, q: np.ndarray, v: np.ndarray, t: float
-) -> tuple[np.ndarray, dict[str, _OnJoint]] | None:
-    """Wrenches (nb + 1, 6) of force elements on bodies (moment about the origin, force; world axes), and those of efforts
-    in joints by joint: (body a, body b, wrench on a, wrench on b)."""
-    system = model.system
-    joints = [joint for joint in system.joints.values() if joint.nv]
-    acting = any(
-        resolved.damping.any() or resolved.stiffness.any() or resolved.friction.any()
-        for resolved in (joint.resolved(system.values) for joint in joints)
-    )
-    if not system.forces and not acting:
-        return None
-    R = rotation_matrix(q[:, :4])
-    first_q = np.cumsum([0, *(joint.nq for joint in joints)])
-    first_v = np.cumsum([0, *(joint.nv for joint in joints)])
-    joint_q, joint_v = np.zeros(first_q[-1]), np.zeros(first_v[-1])
-    columns: list[np.ndarray] = []
-    for i, joint in enumerate(joints):
-        own_q, own_v, H = joint_state(model, joint, q, v)
-        joint_q[first_q[i] : first_q[i + 1]], joint_v[first_v[i] : first_v[i + 1]] = own_q, own_v
-        columns.append(H)
-
-    loads, efforts = np.zeros((len(q), 6)), np.zeros(first_v[-1])
-    for i, joint in enumerate(joints):
-        part = slice(first_v[i], first_v[i + 1])
-        efforts[part] = own_efforts(joint, system.values, joint_q[first_q[i] : first_q[i + 1]], joint_v[part])
-    if system.forces:
-        _add_elements(model, R, q, v, t, joints, first_q, first_v, joint_q, joint_v, loads, efforts)
-    of_joints = {}
-    for i, joint in enumerate(joints):
-        effort = efforts[first_v[i] : first_v[i + 1]]
-        if effort.any():
-            of_joints[joint.name] = _effort(model, joint, R, q, columns[i], effort)
-    return loads, of_joints
 
 
 def joint_state(
@@ -171,25 +301,6 @@ def own_efforts(joint: Joint, values: dict[str, float], q: np.ndarray, v: np.nda
         phi = log_quaternion(q)
         return effort - right_jacobian_inverse(-phi) @ (n.stiffness * (phi - n.rest))
     return effort if joint.kind == "free" else effort - n.stiffness * (q - n.rest)
-
-
-def _add_elements(
-    model: AbsoluteModel, R: np.ndarray, q: np.ndarray, v: np.ndarray, t: float, joints: list[Joint],
-    first_q: np.ndarray, first_v: np.ndarray, joint_q: np.ndarray, joint_v: np.ndarray, loads: np.ndarray,
-    efforts: np.ndarray,
-) -> None:  # fmt: skip
-    place = {joint.name: i for i, joint in enumerate(joints)}
-    tables: ForceTables = force_tables(
-        model.system,
-        lambda body: (model.body_index[body], np.eye(3), np.zeros(3)),
-        lambda joint: (int(first_q[place[joint]]), int(first_v[place[joint]])),
-    )
-    poses = np.concatenate([R.reshape(-1, 9), q[:, 4:]], axis=1)
-    twists = np.concatenate([np.einsum("nij,nj->ni", R, v[:, :3]), v[:, 3:]], axis=1)
-    failed = element_loads(tables, t, poses, twists, joint_q, joint_v, loads, efforts)
-    if failed >= 0:
-        element: Any = list(model.system.forces.values())[failed]
-        raise failure(element, t, element.callbacks())
 
 
 def _effort(

@@ -12,6 +12,10 @@ From a bad guess it goes down: K y = r where the symmetric part of K is positive
 by their size, so that no saddle attracts. A step is closed to C = 0 again, and halved until its work by the trapezoidal rule,
 ½ (Q₀ + Q₁) · x, is at least a small part of what r · y promises. Near the end these are Newton's steps.
 
+Forces with states of their own have them at rest (``resting``). A position actuator with an integral holds its joint at its
+target, with what that takes: first it is a driver, whose effort, where the actuator can give it, is what the integral holds; K then
+takes the integrals as they stand.
+
 Stable: all eigenvalues of K are above 0. Loads without a potential make K unsymmetric; then those of (Tᵀ M T)⁻¹ K must be
 real and above 0, or it leaves without (divergence) or with oscillation (flutter).
 """
@@ -27,15 +31,18 @@ import numpy as np
 import scipy.linalg
 
 from nexdyn.absolute.configuration import difference, feasible_pose
+from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.motion import self_stresses
 from nexdyn.absolute.redundancy import Redundancy, find_redundancy
-from nexdyn.analysis.absolute_loads import generalized_forces, joint_state
+from nexdyn.analysis.absolute_loads import joint_state
 from nexdyn.analysis.assemble import assemble, mechanism_length
 from nexdyn.analysis.closing import Closing
 from nexdyn.analysis.redundant import redundancy_report
 from nexdyn.analysis.report import AssemblyReport, Reaction
+from nexdyn.analysis.resting import PRESSED, Integral, RestingLoads, integrals
 from nexdyn.errors import InputError, SolveError, unknown
-from nexdyn.forces.states import refuse_states
+from nexdyn.forces.states import state_labels
+from nexdyn.model.driver import Driver
 from nexdyn.model.system import System
 
 Array = np.ndarray
@@ -107,6 +114,14 @@ class Equilibrium:
         """What a driver takes to hold its joint [N, N m]."""
         return self.report.effort(driver)
 
+    @property
+    def states(self) -> dict[str, float]:
+        """States of forces at rest: {"servo.integral": …}."""
+        labels = [label for label, _ in state_labels(self.report.model.system)]
+        return dict(
+            zip(labels, np.zeros(0) if self.report.states is None else self.report.states.tolist(), strict=False)
+        )
+
     def joint(self, name: str) -> Array:
         """The coordinates of a joint [rad, m]."""
         model = self.report.model
@@ -142,6 +157,7 @@ class Equilibrium:
                 for name in model.system.joints
             },
             "efforts": self.report.efforts(),
+            "states": self.states,
         }
 
     def __str__(self) -> str:
@@ -182,8 +198,11 @@ def equilibrium(
         down, to one that is stable; a guess that is in equilibrium itself is returned as it is.
     max_iterations: most steps.
 
-    Friction does not hold: it is regularised, and gives nothing at rest. Raises AssemblyError where the system cannot be
-    assembled; SolveError where nothing is found, its `where` the body that goes farthest; InputError.
+    States of forces are those at rest (``resting``): integrals of position hold joints at their targets as far as they can, friction
+    that sticks (JointFriction) holds from the guess on; other friction is regularised, and gives nothing at rest.
+
+    Raises AssemblyError where the system cannot be assembled; SolveError where nothing is found, its `where` the body that goes
+    farthest; InputError.
     """
     if type(max_iterations) is not int or max_iterations < 1:
         raise InputError(f"max_iterations is {max_iterations!r}; a whole number, 1 or more, is needed")
@@ -191,9 +210,84 @@ def equilibrium(
         raise InputError(f"system {system.name!r} has no bodies that move; add one")
     if 6 * len(system.bodies) > LARGEST:
         raise InputError(f"equilibrium is dense: {6 * len(system.bodies)} unknowns are more than its {LARGEST}")
-    refuse_states(system, "nx.equilibrium", "leave it out, or let nx.simulate come to rest")
+    holding = integrals(system, t)
     start = assemble(system, t=t, q0=q0)
-    return _Search(start, nearest).run(max_iterations)
+    q, done = start.q, 0
+    loads = RestingLoads(start.model, start.q, t)
+    if holding:
+        q, done = _held(start, q0, holding, loads, nearest, max_iterations)
+    return _Search(start.model, q, t, loads, nearest or bool(holding)).run(max_iterations, done)
+
+
+def _held(
+    start: AssemblyReport, q0: Mapping[str, Any] | None, holding: list[Integral], loads: RestingLoads, nearest: bool,
+    most: int,
+) -> tuple[Array, int]:  # fmt: skip
+    """The pose where joints with integrals rest at their targets, or give way at their limits; the integrals into `loads`."""
+    system, t = start.model.system, start.t
+    q, done = start.q, 0
+    guess = {**(q0 or {}), **_targets(start, holding)}
+    for _ in range(len(holding) + 1):
+        drivers = [
+            Driver(each.force.name, str(each.force.joint_name), each.target, freedom=each.force.freedom)
+            for each in holding
+            if not each.sign
+        ]
+        model = absolute_model(system, held=drivers)
+        acting = RestingLoads(model, start.q, t)
+        for each in holding:
+            x = (each.sign * PRESSED * each.most - each.without) / each.k_i if each.sign else 0.0
+            acting.described[each.place] = loads.described[each.place] = x
+        if drivers and not done:
+            q = assemble(system, t=t, q0=guess).q
+        search = _Search(model, q, t, acting, nearest)
+        here, _, _, count = search.search(most)
+        q, done = here.q, done + count
+        rows = {driver.name: driver.row for driver in model.drivers}
+        beyond = False
+        for each in holding:
+            if each.sign:
+                continue
+            effort = float(np.clip(each.without, -each.most, each.most) - here.lam[rows[each.force.name]])
+            if abs(effort) > each.most * (1.0 + 1e-9):
+                each.sign, beyond = math.copysign(1.0, effort), True
+            loads.described[each.place] = (effort - each.without) / each.k_i
+        if not beyond:
+            break
+    for each in holding:
+        if each.sign:
+            _check_pressed(each, acting.coordinate(each), t)
+            loads.described[each.place] = (each.sign * each.most - each.without) / each.k_i
+    return q, done
+
+
+def _targets(start: AssemblyReport, holding: list[Integral]) -> dict[str, Array]:
+    """The coordinates of joints with integrals, at their targets."""
+    found: dict[str, Array] = {}
+    still = np.zeros((start.model.nb + 1, 6))
+    for each in holding:
+        joint = start.model.system.joint(str(each.force.joint_name))
+        found.setdefault(joint.name, joint_state(start.model, joint, start.q, still)[0])[each.force.freedom] = (
+            each.target
+        )
+    return found
+
+
+def _check_pressed(each: Integral, at: float, t: float) -> None:
+    """SolveError for an actuator at its limit whose integral does not come to rest."""
+    off = each.target - at
+    if not each.k_p:
+        raise SolveError(
+            f"no equilibrium: {each.force} is at its limit of {each.most:g}, and its integral winds up for ever; give it a "
+            f"larger effort_limit, or kp",
+            time=t, where=each.force.name,
+        )  # fmt: skip
+    if off * each.sign < 0.0:
+        raise SolveError(
+            f"no equilibrium: at its limit of {each.most:g} {each.force} is driven past its target, below it falls short; "
+            f"give it a larger effort_limit",
+            time=t, where=each.force.name,
+        )  # fmt: skip
 
 
 class _Rest(NamedTuple):
@@ -210,9 +304,9 @@ class _Rest(NamedTuple):
 class _Search:
     """The way to an equilibrium."""
 
-    def __init__(self, start: AssemblyReport, nearest: bool) -> None:
-        self.model, self.t, self.nearest = start.model, start.t, nearest
-        self.start = start.q
+    def __init__(self, model: AbsoluteModel, q: Array, t: float, acting: RestingLoads, nearest: bool) -> None:
+        self.model, self.t, self.acting, self.nearest = model, t, acting, nearest
+        self.start = q
         self.length = mechanism_length(self.model)
         self.units = np.tile([1.0, 1.0, 1.0, self.length, self.length, self.length], self.model.nb)
         self.W = self.units**-2.0
@@ -223,7 +317,7 @@ class _Search:
 
     def loads(self, q: Array) -> Array:
         """Q for increments in units of `units`; SolveError where a force fails."""
-        Q = self.units * generalized_forces(self.model, q, self.motionless, self.t)
+        Q = self.units * self.acting(q, self.motionless, self.t)
         if not np.isfinite(Q).all():
             body = self.model.bodies[1 + int(np.flatnonzero(~np.isfinite(Q))[0]) // 6]
             raise SolveError(f"the load on body {body!r} is not finite; check its forces", time=self.t, where=body)
@@ -253,7 +347,13 @@ class _Search:
             KT[:, j] -= change.reshape(-1)
         return here.T.T @ KT
 
-    def run(self, most: int) -> Equilibrium:
+    def run(self, most: int, before: int = 0) -> Equilibrium:
+        """The answer, after at most so many steps, and so many before."""
+        here, K, left, count = self.search(most)
+        return self.found(here, K, left, before + count)
+
+    def search(self, most: int) -> tuple[_Rest, Array, float, int]:
+        """Where it rests, K there, what is left out of balance, and how many steps led there."""
         here = self.at(self.start)
         for iteration in range(most + 1):
             n = here.T.shape[1]
@@ -266,7 +366,7 @@ class _Search:
             if at_rest or not n:
                 leaving = None if self.nearest or not iteration or not n else self.saddle(K)
                 if leaving is None:
-                    return self.found(here, K, left, iteration)
+                    return here, K, left, iteration
                 y = leaving
             elif not self.nearest:
                 y = self.downhill(K, here.r)
@@ -402,6 +502,7 @@ class _Search:
         found = redundancy_report(model, redundancy, q, still, model.gamma(q, still, self.t), how)
         report = AssemblyReport(model, found, q, length=self.length, t=self.t, v=still, a=still.copy())
         report.stresses = self_stresses(model, redundancy)
+        report.states = self.acting.states(q)
         return report
 
 

@@ -15,7 +15,7 @@ ends the window stands beside the sample. A `Result` keeps the rates that it was
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +23,14 @@ import numpy as np
 import scipy.linalg
 
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
-from nexdyn.analysis.absolute_loads import generalized_forces
+from nexdyn.analysis.absolute_loads import Loads
 from nexdyn.analysis.assemble import assemble
 from nexdyn.analysis.equilibrium import dense
+from nexdyn.analysis.force_states import states_along
 from nexdyn.analysis.inverse_kinematics import follow
 from nexdyn.errors import InputError, SolveError, unknown
-from nexdyn.forces.states import refuse_states
+from nexdyn.forces.states import state_labels
+from nexdyn.forces.tables import ForceTables
 from nexdyn.joints.free import Free
 from nexdyn.joints.spherical import Spherical
 from nexdyn.model.driver import Driver
@@ -123,8 +125,9 @@ def inverse_dynamics(
         of the table. On a tree every freedom is told.
     window: samples, odd, by which rates of a table are found; more than 5 smooth.
 
-    Drivers of the system are not for inverse dynamics: the motion says what they would. Raises InputError; SolveError where
-    joints and actuators cannot balance the motion, or a loop cannot follow the table.
+    States of forces (integrals, lags, samples, bristles) go along with the motion, from those described on; a Result that
+    has recorded them keeps its own. Drivers of the system are not for inverse dynamics: the motion says what they would.
+    Raises InputError; SolveError where joints and actuators cannot balance the motion, or a loop cannot follow the table.
     """
     if type(window) is not int or window < DEGREE + 1 or window % 2 == 0:
         raise InputError(f"window is {window!r}; an odd whole number of samples, {DEGREE + 1} or more, is needed")
@@ -132,14 +135,13 @@ def inverse_dynamics(
         raise InputError(
             f"driver {next(iter(system.drivers))!r} moves the system by itself; leave drivers out and give their motion"
         )
-    refuse_states(system, "nx.inverse_dynamics", "leave it out: its effort is then part of what is told")
     tree = _tree(system)
     if isinstance(motion, Result):
         if motion.system is not system and list(motion.system.joints) != list(system.joints):
             raise InputError("the motion is the result of another system")
         if tree is not None and not isinstance(motion.recording, BodyRecording):
-            return _on_tree(tree, motion.recording)
-        return _closed(system, _recorded(motion), actuators)
+            return _on_tree(tree, motion.recording, _recorded_states(system, motion))
+        return _closed(system, _recorded(motion), actuators, _recorded_states(system, motion))
     times = _times(t)
     if tree is not None:
         if isinstance(motion, Mapping):
@@ -241,13 +243,23 @@ def _table(tree: Tree, motion: Mapping[str, Any], n: int) -> Array:
 # --- trees ----------------------------------------------------------------------------------------------------------
 
 
-def _on_tree(tree: Tree, motion: Recording) -> Efforts:
-    tau = demanded_efforts(tree, motion.t, motion.q, motion.v, motion.a)
+def _on_tree(tree: Tree, motion: Recording, z: Array | None = None) -> Efforts:
+    def along(forces: ForceTables, t: Array, q: Array, v: Array) -> Array:
+        return states_along(tree.system, forces, t, q, v) if z is None else z
+
+    tau, states = demanded_efforts(tree, motion.t, motion.q, motion.v, motion.a, along)
+    motion = replace(motion, z=states)
     labels = []
     for name, place in tree.coordinates.items():
         n = place.v.stop - place.v.start
         labels += [name] if n == 1 else [f"{name}.{i}" for i in range(n)]
     return Efforts(tree.system, motion.t, tau, labels, Result(tree.system, motion, tree=tree))
+
+
+def _recorded_states(system: System, motion: Result) -> Array | None:
+    """States of forces (N, nz) that a result has recorded; None where it has others."""
+    z = motion.recording.z
+    return z if z.size and z.shape[1] == len(state_labels(system)) else None
 
 
 # --- loops ----------------------------------------------------------------------------------------------------------
@@ -330,8 +342,8 @@ def _driven(system: System, named: Sequence[tuple[str, int]]) -> AbsoluteModel:
     return absolute_model(system, held=[Driver(f"{name}.{m}", name, 0.0, freedom=m) for name, m in named])
 
 
-def _closed(system: System, motion: _Bodies, actuators: Sequence[str]) -> Efforts:
-    """Efforts of the actuators and multipliers of all rows."""
+def _closed(system: System, motion: _Bodies, actuators: Sequence[str], z: Array | None = None) -> Efforts:
+    """Efforts of the actuators and multipliers of all rows; z (N, nz): states of forces, by default those along the motion."""
     named = [(name, m) for name in actuators for m in range(len(system.joint(name).coordinates))]
     for name in actuators:
         if not len(system.joint(name).coordinates):
@@ -342,9 +354,13 @@ def _closed(system: System, motion: _Bodies, actuators: Sequence[str]) -> Effort
     own = model.nc - len(named)
     tau, lam = np.zeros((len(motion.t), len(named))), np.zeros((len(motion.t), own))
     _check_actuated(model, motion, own)
+    loads = Loads(model)
+    if loads.tables is not None and len(loads.tables.z) and z is None:
+        joint_q, joint_v = loads.along(motion.q, motion.v)
+        z = states_along(system, loads.tables, motion.t, joint_q, joint_v)
     for k, t in enumerate(motion.t.tolist()):
         q, v = motion.q[k], motion.v[k]
-        Q = generalized_forces(model, q, v, t)
+        Q = loads(q, v, t, None if z is None else z[k])
         missing = Q - np.asarray(model.mass_matrix(q) @ motion.a[k, 1:].reshape(-1))
         Cq = dense(model.jacobian(q, t))
         found = scipy.linalg.lstsq(Cq.T, missing, cond=DEPENDENT)[0]
@@ -360,6 +376,7 @@ def _closed(system: System, motion: _Bodies, actuators: Sequence[str]) -> Effort
     recording = BodyRecording(
         motion.t, motion.q[:, 1:].copy(), motion.v[:, 1:].copy(), motion.a[:, 1:].copy(), method="recorded",
         settings={"coordinates": "bodies"}, multipliers=lam, violation=np.zeros(len(motion.t)),
+        z=np.zeros((0, 0)) if z is None else z,
     )  # fmt: skip
     several = {name for name, m in named if m}
     labels = [f"{name}.{m}" if name in several else name for name, m in named]

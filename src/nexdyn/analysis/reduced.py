@@ -10,7 +10,7 @@ lengths of others. Position rows C = 0 leave some of them independent, z; all ro
     ż = (ξ̇ − ξ̇ of the reference)_i,   u̇ = v̇_i
 
 A driver that is an input is led by its acceleration: its motion is f + δ, C − δ = 0 of its row, ν + δ̇, γ + δ̈, and δ and δ̇ go with
-the state, x = (z, δ, u, δ̇).
+the state, x = (z, δ, u, δ̇). States s of forces, as far as they move by themselves, come last, x = (z, δ, u, δ̇, s), with ṡ = f(t, q, v, s).
 
 The reference moves on with its velocity v₀, and ξ counts from where it is: θ̇ = Jᵣ⁻¹(θ) (ω − exp(−θ) ω₀), ḋ = R v − R₀ v₀.
 About a steady motion, seen in coordinates that it does not change, this is a system without time. A body that spins about
@@ -28,8 +28,9 @@ import numpy as np
 import scipy.linalg
 
 from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.analysis.absolute_loads import generalized_forces, joint_state
+from nexdyn.analysis.absolute_loads import Loads, joint_state
 from nexdyn.analysis.assemble import mechanism_length
+from nexdyn.analysis.force_states import OwnState, own_states
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.errors import SolveError
 from nexdyn.model.topology import open_forest
@@ -51,13 +52,14 @@ CLOSED, MOST = 1e-14, 40
 
 
 class Motion(NamedTuple):
-    """What is known at a state: q (nq,), ξ, v, v̇ (nv,), and ẋ = (ż, u̇)."""
+    """What is known at a state: q (nq,), ξ, v, v̇ (nv,), ẋ = (ż, u̇, ṡ), and the states (nz,) of forces."""
 
     q: np.ndarray
     xi: np.ndarray
     v: np.ndarray
     a: np.ndarray
     rate: np.ndarray
+    forces: np.ndarray
 
 
 class ReducedSystem:
@@ -68,6 +70,8 @@ class ReducedSystem:
     """
 
     led: tuple[str, ...]
+    own: list[OwnState]
+    """States of forces that move by themselves, in the order of s."""
     z: np.ndarray
     u: np.ndarray
     _position_rows: np.ndarray
@@ -87,7 +91,7 @@ class ReducedSystem:
         self.t, self.in_world = report.t, in_world
         self.tree = Tree(system, open_forest(system))
         self._body = np.array([model.body_index[name] for name in self.tree.body_names], dtype=int)
-        self.q0, self.v0 = _tree_state(self.tree, model, report.q, report.v)
+        self.q0, self.v0 = tree_state(self.tree, model, report.q, report.v)
         kinds = {name: system.joints[name].kind if name in system.joints else "free" for name in self.tree.joint_names}
         self._balls = [
             (place.q.start, place.v.start, kinds[name] == "free")
@@ -95,6 +99,10 @@ class ReducedSystem:
             if kinds[name] in ("free", "spherical")
         ]
         self._near = model.near(report.q, self.t)
+        self._loads = Loads(model)
+        self.forces0 = self._loads.described if report.states is None else report.states.copy()
+        self.own = own_states(system)
+        self._own = np.array([state.place for state in self.own], dtype=int)
         n = self.tree.nv
         self.start_chart()
         self.length = mechanism_length(model)
@@ -121,7 +129,7 @@ class ReducedSystem:
     @property
     def size(self) -> int:
         """Numbers of the state."""
-        return len(self.z) + len(self.u) + 2 * len(self.led)
+        return len(self.z) + len(self.u) + 2 * len(self.led) + len(self.own)
 
     @property
     def nz(self) -> int:
@@ -288,9 +296,11 @@ class ReducedSystem:
         )
 
     def motion(self, x: np.ndarray, effort: np.ndarray | None = None, drive: np.ndarray | None = None) -> Motion:
-        """The motion at x = (z, δ, u, δ̇), u counted from that of the reference; effort (nv,): added to τ; drive: δ̈."""
+        """The motion at x = (z, δ, u, δ̇, s), u and s counted from those of the reference; effort (nv,): added to τ; drive: δ̈."""
         model, tree, t = self.model, self.tree, self.t
-        z, led, u, led_rate = np.split(x, np.cumsum([len(self.z), len(self.led), len(self.u)]))
+        z, led, u, led_rate, own = np.split(x, np.cumsum([len(self.z), len(self.led), len(self.u), len(self.led)]))
+        forces = self.forces0.copy()
+        forces[self._own] += own
         led_acceleration = np.zeros(len(self.led)) if drive is None else drive
         xi = self.closed(z, led)
         q = self.pose(xi)
@@ -308,7 +318,8 @@ class ReducedSystem:
             seen[self._u_dependent] = np.linalg.solve(JB[:, self._u_dependent], nu - JB @ seen)
         v = B @ seen
         V = self.body_velocities(q, v)
-        force = generalized_forces(model, poses, V, t) - model.applied(poses, V)
+        force = self._loads(poses, V, t, forces) - model.applied(poses, V)
+        own_rate = self._loads.rate[self._own].copy()
         tau = T.T @ force - tree.bias(q, v)
         if effort is not None:
             tau = tau + effort
@@ -320,7 +331,8 @@ class ReducedSystem:
                 R0, w0 = self._turn0[k], self.v0[j : j + 3]
                 for part in (slice(j, j + 3), slice(j + 3, j + 6)):
                     a_seen[part] = R0 @ (a[part] + np.cross(w0, v[part]))
-        return Motion(q, xi, v, a, np.concatenate([rate[self.z], led_rate, a_seen[self.u], led_acceleration]))
+        rate = np.concatenate([rate[self.z], led_rate, a_seen[self.u], led_acceleration, own_rate])
+        return Motion(q, xi, v, a, rate, forces)
 
     def _accelerated(
         self, q: np.ndarray, v: np.ndarray, V: np.ndarray, poses: np.ndarray, near: np.ndarray, tau: np.ndarray,
@@ -342,7 +354,7 @@ class ReducedSystem:
         return np.asarray(np.linalg.solve(matrix, right)[:n])
 
 
-def _tree_state(tree: Tree, model: AbsoluteModel, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def tree_state(tree: Tree, model: AbsoluteModel, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and velocities of the tree from poses and velocities of the bodies."""
     out_q, out_v = np.zeros(tree.nq), np.zeros(tree.nv)
     for name, place in tree.coordinates.items():

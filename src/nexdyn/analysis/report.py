@@ -112,6 +112,8 @@ class AssemblyReport:
     a: np.ndarray = field(default_factory=lambda: np.zeros((0, 6)))
     multipliers: np.ndarray = field(default_factory=lambda: np.zeros(0))
     stresses: Any = None
+    states: np.ndarray | None = None
+    """States (nz,) of forces, where they are others than described: those of `nx.equilibrium`."""
     gaps: list[JointGap] = field(default_factory=list)
     flipped: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -183,7 +185,7 @@ class AssemblyReport:
         self._require_joint(joint)
         found = self.reaction(joint)
         model = self.model
-        extra = at_joint(model, self.q, joint, effort_on_child(model, self.q, self.v, joint, self.t))
+        extra = at_joint(model, self.q, joint, effort_on_child(model, self.q, self.v, joint, self.t, self.states))
         driven = [row.index for row in model.rows if row.joint == joint and (row.driver or row.coupling)]
         extra = extra + rows_wrench(model, self.q, joint, driven, self.multipliers[driven], self._gradients)
         return found.force + extra[3:], found.moment + extra[:3]

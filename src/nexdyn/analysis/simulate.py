@@ -23,6 +23,7 @@ from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.loop_simulation import ClosedSystem, closed_system, needs_rows
 from nexdyn.analysis.potential_simulation import PotentialSimulation
 from nexdyn.analysis.problem import build_problem, freedom_name, weak_freedom
+from nexdyn.analysis.reduced import tree_state
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.analysis.span import checked_end, checked_times
 from nexdyn.errors import InputError, NexDynWarning, SolveError, unknown
@@ -128,7 +129,7 @@ def simulate(
     method: RungeKutta4(1e-3) by default, ExplicitEuler, SemiImplicitEuler, DormandPrince in minimal coordinates; HHT in
         absolute coordinates, by default where a system has closed loops, drivers or couplings.
     loops: how minimal coordinates keep loops and drivers; Loops(), projection, by default.
-    initial: a Result to go on from its last state, or of a system with loops or drivers the report of `nx.assemble`.
+    initial: a Result to go on from its last state, or the report of `nx.assemble` or `nx.equilibrium`.
     q0, v0: arrays in the order of `Tree(system).joint_names`, or {joint: numbers}; default as described, at rest.
     output_every: steps between outputs. output_times [s]: with DormandPrince (dense output) and HHT, outputs there instead.
     dynamics: "aba"; "crba" with the branch-sparse factorisation; or "cfa", the constraint force algorithm.
@@ -385,8 +386,16 @@ class Simulation:
         if initial is None:
             given = () if q0 is None else q0 if isinstance(q0, Mapping) else self.tree.coordinates
             return described_coordinates(self.tree, given), self.tree.initial_velocity()
+        if isinstance(initial, AssemblyReport):
+            if initial.model.system is not self.system:
+                raise InputError("initial is the report of another system")
+            self.t = initial.t
+            return tree_state(self.tree, initial.model, initial.q, initial.v)
         if not isinstance(initial, Result):
-            raise InputError(f"initial is {initial!r}; a Result is needed, like the one that simulate returns")
+            raise InputError(
+                f"initial is a {type(initial).__name__}; a Result, like the one that simulate returns, or the report of "
+                f"nx.assemble or nx.equilibrium is needed"
+            )
         recorded = initial.recording
         if recorded.q.shape[1] != self.tree.nq or recorded.v.shape[1] != self.tree.nv:
             raise InputError(

@@ -19,6 +19,7 @@ Examples:
   nexdyn linearize bicycle --speed 5 --json    eigenvalues of the bicycle at 5 m/s
   nexdyn linearize bicycle --sweep speed=1:10:10   where its modes get stable and unstable
   nexdyn linearize scene.yaml --input motor --output tip.x
+  nexdyn linearize scene.yaml --rest           about the equilibrium nearest to the described pose
   nexdyn linearize scene.yaml --set L=0.3      with another parameter
   nexdyn linearize run.nc                      about the last state of a run
   nexdyn linearize bicycle --view --mode 2     watch a mode in the browser
@@ -50,13 +51,16 @@ def command(
     frozen: Annotated[
         bool, flag("Also about a state that is neither equilibrium nor steady motion.", group=WHAT)
     ] = False,
+    rest: Annotated[bool, flag("About the equilibrium nearest to the described pose.", group=WHAT)] = False,
     view: Annotated[bool, flag("Play a mode in the browser.", group=PAGE)] = False,
     mode: Annotated[int, option("Which mode is played, from 0.", PAGE)] = 0,
     page: Page = PAGE_PLAINLY,
     saying: Saying = SAYING_PLAINLY,
 ) -> None:
     """Linearize a mechanism about an equilibrium or a steady motion: eigenvalues, modes, A, B, C, D."""
-    from nexdyn.analysis.linearize import linearize, stability
+    from nexdyn.analysis.equilibrium import equilibrium
+    from nexdyn.analysis.linearize import UnsteadyError, linearize
+    from nexdyn.analysis.stability import stability
 
     if speed is not None:
         reading = replace(reading, set=(*reading.set, f"speed={speed!r}"))
@@ -65,13 +69,20 @@ def command(
         if model.result is not None:
             raise InputError("--sweep is for a model, not for a result")
         parameter, values = _values(sweep, list(model.system.parameters))
-        swept = stability(model.system, parameter, values)
+        swept = stability(model.system, parameter, values, rest=rest)
         if saying.json:
             terminal.say_json(swept.to_dict())
         else:
             terminal.say(str(swept))
         return
-    found = linearize(model.system, model.result, input_, output or None, frozen=frozen)
+    if rest and model.result is not None:
+        raise InputError("--rest is for a model, not for a result")
+    at = equilibrium(model.system, nearest=True) if rest else model.result
+    try:
+        found = linearize(model.system, at, input_, output or None, frozen=frozen)
+    except UnsteadyError as error:
+        said = str(error).replace("nx.equilibrium finds one", "--rest finds one").replace("frozen=True", "--frozen")
+        raise InputError(said) from None
     if view:
         viewer = open_page(found.motion(mode), page, saying if not saying.json else None)
         if not saying.json:

@@ -43,10 +43,30 @@ def read(given: str, reading: Reading) -> Model:
 def _scene_or_robot(given: str, reading: Reading) -> Model:
     from nexdyn.io.loader import load_scene_or_robot
 
-    scene = load_scene_or_robot(given, reading.base, not reading.no_mimic, reading.strict)
+    contacts = _contacts(reading.contacts) if reading.contacts else None
+    scene = load_scene_or_robot(given, reading.base, not reading.no_mimic, reading.strict, contacts)
     if reading.set:
         scene = scene.with_parameters(changes(reading.set, scene.system))
     return Model(Path(given).stem, scene.system, scene.simulation, scene.description)
+
+
+def _contacts(given: str) -> dict[str, Any]:
+    """What --contacts stiffness=2e5,links=*_foot says; links may be repeated."""
+    found: dict[str, Any] = {}
+    for part in given.split(","):
+        key, equals, value = (text.strip() for text in part.partition("="))
+        if not equals or not value:
+            raise InputError(
+                f"--contacts {part!r} is not understood; write it like stiffness=2e5,friction=0.8,links=*_foot"
+            )
+        if key == "links":
+            found.setdefault(key, []).append(value)
+            continue
+        try:
+            found[key] = float(value)
+        except ValueError:
+            raise InputError(f"--contacts {key}={value}: a number is needed") from None
+    return found
 
 
 def _result(given: str) -> Model:

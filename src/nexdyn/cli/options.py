@@ -47,6 +47,13 @@ class Reading:
         Literal["fixed", "free"], option("Base of a URDF: held by the ground, or floating; default fixed.", READING)
     ] = "fixed"
     no_mimic: Annotated[bool, flag("Free the joints of a URDF that mimic another.", group=READING)] = False
+    contacts: Annotated[
+        str,
+        option(
+            "Let the collision shapes of a URDF touch the ground: stiffness=2e5,damping=1,friction=0.8,links=*_foot.",
+            READING,
+        ),
+    ] = ""
     strict: Annotated[bool, flag("Refuse unphysical inertias in a URDF instead of warning.", group=READING)] = False
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from nexdyn.errors import FileError, InputError, unknown
 from nexdyn.model.system import System
@@ -22,19 +23,35 @@ SCENE_SUFFIXES = (".yaml", ".yml")
 SUFFIXES = (*SCENE_SUFFIXES, ".urdf")
 
 
-def load(path: PathLike, base: Base = "fixed", mimic: bool = True, strict: bool = False) -> System:
+def load(
+    path: PathLike,
+    base: Base = "fixed",
+    mimic: bool = True,
+    strict: bool = False,
+    contacts: Mapping[str, Any] | None = None,
+) -> System:
     """The system in a scene file (.yaml), in a URDF (.urdf), or in a demo by its name (``nexdyn.demos()`` lists them).
 
     base: of a URDF, "fixed" to the ground or "free" to float.
     mimic: of a URDF, whether joints that mimic another follow it; False frees them.
     strict: of a URDF, refuse unphysical inertias, which are otherwise a NexDynWarning; a scene says so body by body.
 
+    contacts: of a URDF, what its collision shapes touch the ground's xy-plane with: arguments of `nx.PlaneContact`, like
+        {"stiffness": 2e5, "damping": 1.0, "friction": 0.8}, and "links", names or patterns ("*_foot") of those that do, by
+        default all. Spheres, capsules, cylinders as capsules, boxes by their corners; meshes do not.
+
     Raises FileError with the file, line, column and reason; InputError with the nearest name where nothing is found.
     """
-    return load_scene_or_robot(path, base, mimic, strict).system
+    return load_scene_or_robot(path, base, mimic, strict, contacts).system
 
 
-def load_scene_or_robot(path: PathLike, base: Base = "fixed", mimic: bool = True, strict: bool = False) -> Scene:
+def load_scene_or_robot(
+    path: PathLike,
+    base: Base = "fixed",
+    mimic: bool = True,
+    strict: bool = False,
+    contacts: Mapping[str, Any] | None = None,
+) -> Scene:
     """As :func:`load`, with what a scene says of its simulation; that of a URDF is empty."""
     from nexdyn.io.scene import Scene, read_scene
 
@@ -43,11 +60,13 @@ def load_scene_or_robot(path: PathLike, base: Base = "fixed", mimic: bool = True
     if kind == "urdf":
         from nexdyn.io.urdf import load_urdf
 
-        return Scene(load_urdf(file, base=base, mimic=mimic, strict=strict), {})
+        return Scene(load_urdf(file, base=base, mimic=mimic, strict=strict, contacts=contacts), {})
     if kind == "scene":
         if base != "fixed" or not mimic:
             option = f"base={base!r}" if base != "fixed" else "mimic=False"
             raise InputError(f"{option} is for robot files; {file} is a scene, whose joints say how it is held")
+        if contacts is not None:
+            raise InputError(f"contacts are for robot files; {file} is a scene, whose forces say what touches what")
         return read_scene(file)
     if kind == "mjcf":
         raise FileError("MJCF is not read yet; scenes (.yaml) and URDF (.urdf) are", file=os.fspath(file))

@@ -9,8 +9,9 @@
     limit, dynamics, mimic  -> limits, effort_limit, velocity_limit; damping, friction; Mimic, chains composed
 
 q = 0 is the pose as described, X_W,child = X_W,parent X_origin. A joint's frame sits at the child's origin with <axis>
-for z, and has the child's axes where <axis> is its z, or no axis is needed. <collision>, <gazebo>, <transmission>,
-<safety_controller>, <calibration> and whatever the format does not know are passed over.
+for z, and has the child's axes where <axis> is its z, or no axis is needed. <collision> makes contacts with the ground where they
+are asked for (``urdf_contacts``); <gazebo>, <transmission>, <safety_controller>, <calibration> and whatever the format does not
+know are passed over.
 
 Source: http://wiki.ros.org/urdf/XML. SI units; rpy turns about the fixed axes x, y, z in this order.
 """
@@ -30,6 +31,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nexdyn.errors import InputError, NexDynWarning, unknown
+from nexdyn.io.urdf_contacts import add_contacts
 from nexdyn.io.urdf_links import ZERO, Link, LinkReader, Remarks, Vector, origin, refused, turn
 from nexdyn.io.urdf_meshes import MeshFinder
 from nexdyn.io.urdf_xml import MAX_NUMBER, Node, parse_xml, read_bytes, shown
@@ -65,6 +67,7 @@ def load_urdf(
     mimic: bool = True,
     strict: bool = False,
     package_dirs: Iterable[PathLike] | PathLike = (),
+    contacts: Mapping[str, Any] | None = None,
 ) -> System:
     """The robot in a URDF file, in its zero configuration, with gravity (0, 0, −9.81) m/s².
 
@@ -73,11 +76,13 @@ def load_urdf(
     mimic: joints with <mimic> follow their leader; False frees them.
     strict: refuse unphysical inertias, which are otherwise kept as written and named in a NexDynWarning.
     package_dirs: where packages of meshes lie, besides the directories above the file.
+    contacts: arguments of PlaneContact, like {"stiffness": 2e5, "friction": 0.8}, with which the collision shapes of all links, or of
+        "links" by names or patterns, touch the ground's xy-plane; None: none does.
 
     Raises FileError with file, line, column, element and reason. A missing mesh is a NexDynWarning.
     """
     data = read_bytes(path)
-    return _read(data, os.fspath(path), Path(path).parent, base, mimic, strict, package_dirs)
+    return _read(data, os.fspath(path), Path(path).parent, base, mimic, strict, package_dirs, contacts)
 
 
 def read_urdf_text(
@@ -87,9 +92,10 @@ def read_urdf_text(
     mimic: bool = True,
     strict: bool = False,
     package_dirs: Iterable[PathLike] | PathLike = (),
+    contacts: Mapping[str, Any] | None = None,
 ) -> System:
     """As `load_urdf`, from a text; `file` is what messages call it. Meshes are looked for in `package_dirs` only."""
-    return _read(text, file, None, base, mimic, strict, package_dirs)
+    return _read(text, file, None, base, mimic, strict, package_dirs, contacts)
 
 
 def _read(
@@ -100,6 +106,7 @@ def _read(
     mimic: bool,
     strict: bool,
     package_dirs: Iterable[PathLike] | PathLike,
+    contacts: Mapping[str, Any] | None,
 ) -> System:
     if base not in ("fixed", "free"):
         raise InputError(f"base is {base!r}; 'fixed' or 'free' is needed")
@@ -126,6 +133,8 @@ def _read(
     bodies = _body_names(links, root, base, remarks)
     _add_bodies(system, links, bodies, _poses(root, ordered))
     _add_joints(system, bodies, root, ordered, mimics, base)
+    if contacts is not None:
+        add_contacts(system, {name: link.node for name, link in links.items()}, bodies, contacts, remarks)
     remarks.say(stacklevel=3)
     return system
 

@@ -37,6 +37,7 @@ class Remarks:
     RENAMED = "ground is the name of the world here, so the link called ground is"
     MESH = "mesh not on this machine; its name is kept"
     DRAWING = "visual that shows nothing, left out"
+    NO_CONTACT = "collision shape that no contact with a plane has, left out"
     MASSLESS = "moves nothing that has mass, so that no force gives it a finite acceleration"
     UNLIMITED = "no lower and upper limit, taken as unlimited"
     HELD = "lower and upper limit are equal, the range is empty"

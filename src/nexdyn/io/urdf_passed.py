@@ -32,10 +32,12 @@ _WORDS = {
 }
 
 
-def passed_over(path: str | os.PathLike[str]) -> list[str]:
-    """In words, what of a URDF `nx.load` passes over: "shapes for collisions: 23", "<hardware>: 2"."""
+def passed_over(path: str | os.PathLike[str], contacts: bool = False) -> list[str]:
+    """In words, what of a URDF `nx.load`, with or without contacts, passes over: "shapes for collisions: 23", "<hardware>: 2"."""
     found: Counter[str] = Counter()
     _count(parse_xml(read_bytes(path), os.fspath(path)), READ, found)
+    if contacts:
+        del found["collision"]
     return [f"{_WORDS.get(tag, f'<{tag}>')}: {count}" for tag, count in found.most_common()]
 
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from nexdyn.analysis.linearize import linearize, stability
+from nexdyn.analysis.linearize import linearize
+from nexdyn.analysis.stability import stability
 from nexdyn.io.loader import load
 from nexdyn.model.system import System
 from nexdyn.problems.problem import Problem, Run, closed, index1, index3

@@ -5,8 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from nexdyn.forces.states import set_states
+from nexdyn.forces.tables import ForceTables
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.kernel import kernel
 from nexdyn.model.callbacks import failure
@@ -17,13 +21,16 @@ from nexdyn.tree.loads import joint_efforts
 from nexdyn.tree.rnea import inverse_dynamics
 from nexdyn.tree.tree import Tree
 
+StatesAlong = Callable[[ForceTables, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
 
 @kernel
-def demanded(handle, forces, t, q, v, a, own, tau):  # type: ignore[no-untyped-def]
-    """tau (N, nv) of samples t (N,), q, v, a; own (nv,) is scratch. Returns (status, sample)."""
+def demanded(handle, forces, t, q, v, a, z, own, tau):  # type: ignore[no-untyped-def]
+    """tau (N, nv) of samples t (N,), q, v, a, and states z (N, nz) of forces; own (nv,) is scratch. Returns (status, sample)."""
     model, work, _, _ = tables_at(handle)
     for s in range(len(t)):
         joint_efforts(model, q[s], v[s], own)
+        set_states(forces, z, s)
         status = act(model, work, t[s], q[s], v[s], own, forces)
         if status != 0:
             return status, s
@@ -33,23 +40,31 @@ def demanded(handle, forces, t, q, v, a, own, tau):  # type: ignore[no-untyped-d
     return 0, len(t)
 
 
-def demanded_efforts(tree: Tree, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> np.ndarray:
-    """tau (N, nv) [N m, N] of samples t (N,), q (N, nq), v, a (N, nv). SolveError where a force fails."""
+def demanded_efforts(
+    tree: Tree, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, states: StatesAlong | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """tau (N, nv) [N m, N] of samples t (N,), q (N, nq), v, a (N, nv), and the states z (N, nz) of forces that go with them.
+
+    states: of the tables of forces and t, q, v as these number them. SolveError where a force
+    fails."""
     c, coupling = tree.compiled, tree.coupling
     if coupling is not None:
         q, v, a = coupling.full_q(q), coupling.full_v(v), coupling.full_v(a)
     forces = tables_of(tree.system, c)
+    z = np.zeros((len(t), 0))
+    if forces is not None and len(forces.z) and states is not None:
+        z = states(forces, t, q, v)
     handle = Handle(c.model, tables.new_work(len(c.arc_of_link) - 1, c.nv))
     tau = np.zeros((len(t), c.nv))
     status, failed = demanded(  # type: ignore[call-arg]
         handle.address,
         forces,
         np.ascontiguousarray(t),
-        *(np.ascontiguousarray(x) for x in (q, v, a)),
+        *(np.ascontiguousarray(x) for x in (q, v, a, z)),
         np.zeros(c.nv),
         tau,
     )
     if status >= FORCE_FAILED:
         element = list(tree.system.forces.values())[status - FORCE_FAILED]
         raise failure(element, float(t[failed]), element.callbacks())
-    return tau if coupling is None else coupling.reduced(tau)
+    return (tau if coupling is None else coupling.reduced(tau)), z
