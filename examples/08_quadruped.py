@@ -13,14 +13,11 @@ import nexdyn as nx
 
 files = importlib.metadata.files("example-robot-data") or []
 path = next(str(file.locate()) for file in files if file.name == "a1.urdf")
-robot = nx.load(path, base="free")
-tree = nx.Tree(robot)
 
-# The feet are spheres of 2 cm; a dry floor.
-for leg in ("FL", "FR", "RL", "RR"):
-    robot.add_force(
-        nx.PlaneContact(f"{leg} foot", f"{leg}_foot", radius=0.02, stiffness=2e5, damping=2.0, friction=0.8)
-    )
+# The feet are the spheres that the file has there for collisions; a dry floor.
+floor = {"stiffness": 2e5, "damping": 2.0, "friction": 0.8, "links": "*_foot"}
+robot = nx.load(path, base="free", contacts=floor)
+tree = nx.Tree(robot)
 
 # Motors that hold the legs bent, within what the URDF says they can give.
 pose = {"hip": 0.0, "thigh": 0.8, "calf": -1.6}

@@ -183,12 +183,6 @@ def test_a_run_goes_on_from_a_result_with_the_states_of_its_forces(tmp_path: Pat
         nx.simulate(other, 1.0, initial=half)
 
 
-def test_a_method_that_carries_no_states_of_forces_says_so() -> None:
-    system = wheel(nx.TorqueActuator("motor", "axle", time_constant=0.1))
-    with pytest.raises(nx.InputError, match="force 'motor' has states of its own, which ImplicitEuler does not carry"):
-        nx.simulate(system, 0.1, nx.ImplicitEuler(1e-3))
-
-
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -15,7 +15,8 @@ ROBOT = """<robot name="arm">
   <link name="upper"><inertial><origin xyz="0 0 0.2"/><mass value="2"/>
     <inertia ixx="0.03" iyy="0.03" izz="0.002" ixy="0" ixz="0" iyz="0"/></inertial></link>
   <link name="lower"><inertial><origin xyz="0 0 0.2"/><mass value="1"/>
-    <inertia ixx="0.015" iyy="0.015" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    <inertia ixx="0.015" iyy="0.015" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><origin xyz="0 0 0.4"/><geometry><sphere radius="0.03"/></geometry></collision></link>
   <joint name="shoulder" type="continuous"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/></joint>
   <joint name="elbow" type="continuous"><parent link="upper"/><child link="lower"/><origin xyz="0 0 0.4"/>
     <axis xyz="0 1 0"/></joint>

@@ -104,7 +104,7 @@ def test_a_quadruped_stands_and_its_feet_carry_its_weight(capsys: pytest.Capture
     assert weight > 100.0
     assert number_after("sum of the feet:", printed) == pytest.approx(weight, rel=1e-4)
     assert number_after("speed of the trunk after 2 s:", printed) < 5e-3
-    feet = [number_after(f"{leg} foot:", printed) for leg in ("FL", "FR", "RL", "RR")]
+    feet = [number_after(f"{leg}_foot ground:", printed) for leg in ("FL", "FR", "RL", "RR")]
     assert min(feet) > 0.1 * weight
     assert 1.0 < number_after("largest motor torque:", printed) < 33.5
 

@@ -172,13 +172,6 @@ def test_stops_that_strike_by_impulses_are_refused_with_what_to_give() -> None:
         nx.simulate(system, 0.1, nx.ImplicitEuler(1e-2))
 
 
-def test_friction_with_a_bristle_is_refused_by_name() -> None:
-    system = hammer_and_ball(1e5, 0.0, 0.0)
-    system.add_force(nx.JointFriction("rub", "guide", sliding=1.0, stiffness=1e3))
-    with pytest.raises(nx.InputError, match="'rub' has states of its own, which ImplicitEuler does not carry"):
-        nx.simulate(system, 0.1, nx.ImplicitEuler(1e-2))
-
-
 def test_an_event_is_located_in_a_run() -> None:
     system = hammer_and_ball(1e5, 0.0, 0.0)
     system.add_event(nx.Event("under", joint="guide", value=-0.01))

@@ -18,11 +18,13 @@ G = 9.81
 MASS, ARM, ABOUT_HINGE = 2.0, 0.5, 0.1 + 2.0 * 0.5**2
 
 
-def arm(*forces: nx.Force) -> nx.System:
+def arm(*forces: nx.Force, damping: float = 0.0, **parameters: float) -> nx.System:
     """A link of 2 kg that gravity turns about its hinge, horizontal at 0."""
     system = nx.System("arm", gravity=(0, -G, 0))
+    for name, value in parameters.items():
+        system.parameter(name, value)
     system.add_body("link", mass=MASS, inertia=(0.1, 0.1, 0.1), position=(ARM, 0, 0))
-    system.add_joint(nx.Revolute("hinge", system.ground, "link", at=(0, 0, 0), axis=(0, 0, 1)))
+    system.add_joint(nx.Revolute("hinge", system.ground, "link", at=(0, 0, 0), axis=(0, 0, 1), damping=damping))
     for force in forces:
         system.add_force(force)
     return system
@@ -68,7 +70,7 @@ def test_at_its_limit_an_integral_gives_way_to_where_the_limit_balances_the_load
     found = nx.equilibrium(arm(pid(effort_limit=5.0)))
     assert_allclose(found.joint("hinge"), -np.arccos(5.0 / (MASS * G * ARM)), atol=1e-9)
     assert found.states["servo.integral"] == pytest.approx(5.0 / 20.0)
-    run = nx.simulate(arm(pid(effort_limit=5.0, kd=10.0)), 12.0, nx.RungeKutta4(2e-3), output_every=1000)
+    run = nx.simulate(arm(pid(effort_limit=5.0), damping=3.0), 12.0, nx.RungeKutta4(2e-3), output_every=1000)
     assert_allclose(run.recording.q[-1, 0], found.joint("hinge")[0], atol=1e-5)
 
 
@@ -101,8 +103,7 @@ def test_a_plant_with_its_controller_has_the_eigenvalues_of_the_closed_loop(lag:
 
 
 def test_a_gain_too_large_for_the_lag_is_found_by_a_sweep_about_each_equilibrium() -> None:
-    system = arm(nx.PositionActuator("servo", "hinge", kp="=kp", kd=4.0, target=0.3, time_constant=0.1))
-    system.parameters["kp"] = 30.0
+    system = arm(nx.PositionActuator("servo", "hinge", kp="=kp", kd=4.0, target=0.3, time_constant=0.1), kp=30.0)
     swept = nx.stability(system, "kp", np.linspace(20.0, 60.0, 5), rest=True)
     # Routh: T I s³ + I s² + (k_d − T c) s + (k_p − c), where c = m g l sin q at the q that k_p leaves
     limit = next(x for x in swept.limits if x.eigenvalue.imag)
@@ -151,9 +152,50 @@ def test_inverse_dynamics_asks_for_nothing_beside_what_controllers_gave() -> Non
     assert np.abs(nx.inverse_dynamics(system, run, actuators=["A"]).tau).max() < 1e-8
 
 
+@pytest.mark.parametrize("bdf2", [False, True])
+@pytest.mark.parametrize("sample_time", [None, 0.01])
+def test_implicit_euler_carries_states_with_its_own_order(bdf2: bool, sample_time: float | None) -> None:
+    """Of order 2 by BDF2, but for samples, at which efforts jump."""
+    system = arm(pid(target="=0.3*sin(4*t)", time_constant=0.02, sample_time=sample_time))
+    exact = nx.simulate(system, 0.2, nx.RungeKutta4(1e-4), output_every=200)
+    off = []
+    for dt in (1e-3, 5e-4):
+        found = nx.simulate(system, 0.2, nx.ImplicitEuler(dt, bdf2=bdf2), output_every=round(0.02 / dt))
+        off.append(np.abs(found.recording.z[:, :3] - exact.recording.z[:, :3]).max())
+    assert off[0] < 0.15  # of efforts of 20 N m
+    assert off[0] / off[1] > (3.6 if bdf2 and sample_time is None else 1.8)
+
+
+def test_implicit_euler_sticks_slides_and_goes_on_with_its_bristle() -> None:
+    strong = arm(nx.JointFriction("dry", "hinge", sliding=14.0, static=16.0, stiffness=5e3, damping=50.0))
+    held = nx.simulate(strong, 3.0, nx.ImplicitEuler(1e-2))
+    assert_allclose(-5e3 * held.recording.z[-1, 0], load(0.0), rtol=1e-5)
+    half = nx.simulate(strong, 0.02, nx.ImplicitEuler(1e-3))
+    rest, whole = (nx.simulate(strong, 0.04, nx.ImplicitEuler(1e-3), initial=start) for start in (half, None))
+    assert_allclose(rest.recording.z[-1], whole.recording.z[-1], rtol=1e-3)
+    weak = arm(nx.JointFriction("dry", "hinge", sliding=6.0, static=8.0, stiffness=5e3, damping=50.0))
+    exact = nx.simulate(weak, 0.3, nx.RungeKutta4(1e-4), output_every=3000).recording.q[-1, 0]
+    at_end = nx.simulate(weak, 0.3, nx.ImplicitEuler(1e-3), output_every=300).position("link").values[-1]
+    assert_allclose(np.arctan2(at_end[1], at_end[0]), exact, atol=2e-3)
+
+
+def test_an_event_switches_a_controller_off_and_on_under_implicit_euler() -> None:
+    system = arm(pid(ki=20.0))
+    system.add_event(nx.Event("off", time=0.05, off="servo"))
+    run, exact = (nx.simulate(system, 0.1, method) for method in (nx.ImplicitEuler(1e-3), nx.RungeKutta4(1e-3)))
+    assert [event["name"] for event in run.events] == ["off"]
+    ends = [each.position("link").sel(time=0.1).values for each in (run, exact)]
+    assert_allclose(ends[0], ends[1], atol=1e-3)  # 15 mm off where the controller goes on
+
+
 @pytest.mark.parametrize(
     ("ask", "error", "message"),
     [
+        (
+            lambda: nx.simulate(arm(pid(sample_time=0.007)), 0.1, nx.ImplicitEuler(2e-3)),
+            nx.InputError,
+            r"'servo' is sampled every 0\.007 s, and ImplicitEuler samples where its steps begin",
+        ),
         (lambda: nx.linearize(arm(pid())), nx.InputError, "no equilibrium: .*nx.equilibrium finds one"),
         (lambda: nx.linearize(arm(pid(sample_time=0.01))), nx.InputError, "'servo' is sampled every 0.01 s"),
         (

@@ -27,7 +27,7 @@ from nexdyn.absolute.redundancy import find_redundancy
 from nexdyn.analysis.absolute_loads import generalized_forces
 from nexdyn.analysis.assemble import assemble, mechanism_length
 from nexdyn.analysis.events import has_events, run_with_events
-from nexdyn.analysis.force_states import start_states
+from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.analysis.span import checked_end, checked_times
@@ -85,7 +85,7 @@ class BodySimulation:
         start_coordinates(acting_joints(model), self.acts, system.values)
         self._centres = centres(model)
         self._set(*state)
-        self._z0 = start_states(self.acts.forces, initial)
+        self._z0 = start_states(described_states(system), initial)
         self.acts.forces.z[:] = self._z0
         self._width = 2 + 19 * model.nb + len(self.tables.rows) + len(self._z0)
         self._rows: list[np.ndarray] = []
@@ -140,6 +140,8 @@ class BodySimulation:
             self._restart()
             if self._rows and self._rows[-1][-1, 0] >= self.t:
                 self._rows[-1] = self._rows[-1][:-1]
+                if not len(self._rows[-1]):
+                    self._rows.pop()
                 self._sample()
 
     # --- the start --------------------------------------------------------------------------------------------------

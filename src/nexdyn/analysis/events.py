@@ -512,6 +512,9 @@ def restarted(old: Any, system: System, t: float, q: Mapping[str, Any], v: Mappi
     if hasattr(new, "_y"):
         new._rows.clear()
         new._sample()
+    elif hasattr(old, "force_states"):
+        if len(old.force_states) == len(new.force_states):
+            new.set_force_states(old.force_states)
     elif hasattr(old, "acts") and len(z := old.acts.forces.z) == len(new.acts.forces.z) > 0:
         new.set_force_states(z)
     new._steps, new._wall = old._steps, old._wall

@@ -23,9 +23,14 @@ from nexdyn.model.system import System
 from nexdyn.results.result import Result
 
 
-def start_states(forces: ForceTables | None, initial: Any) -> np.ndarray:
-    """z (nz,) to start from: those of the last sample of `initial`, or of its equilibrium, which must fit."""
-    described = np.zeros(0) if forces is None else forces.z.copy()
+def described_states(system: System) -> np.ndarray:
+    """z (nz,) as described."""
+    return np.array([x for force in system.forces.values() for _, _, x in force.states(system.values)])
+
+
+def start_states(described: np.ndarray, initial: Any) -> np.ndarray:
+    """z (nz,) to start from: those of the last sample of `initial`, or of its equilibrium, which must fit; or as described."""
+    described = described.copy()
     if isinstance(initial, AssemblyReport) and initial.states is not None:
         recorded = initial.states[None]
     elif isinstance(initial, Result):
@@ -98,7 +103,7 @@ def states_along(system: System, forces: ForceTables, t: np.ndarray, q: np.ndarr
     out = np.zeros((len(t), len(forces.z)))
     own = forces._replace(z=forces.z.copy(), rate=np.zeros(len(forces.z)))
     acts = _Along(own, np.zeros(2), np.zeros((len(forces.z), 2)))
-    failed, e = march_along(acts, *(np.ascontiguousarray(x) for x in (t, q, v)), q[0].copy(), v[0].copy(), out)
+    failed, e = march_along(acts, *(np.ascontiguousarray(x) for x in (t, q, v)), q[0].copy(), v[0].copy(), out)  # type: ignore[call-arg]
     if failed >= 0:
         force = list(system.forces.values())[e]
         raise failure(force, float(t[failed]), force.callbacks())

@@ -20,6 +20,7 @@ from nexdyn.analysis.absolute_simulation import ROWS, SLICE, BodySimulation, ref
 from nexdyn.analysis.assemble import mechanism_length
 from nexdyn.analysis.closing import Closing, joint_gaps
 from nexdyn.analysis.events import refuse_impulses
+from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.errors import InputError, SingularError, SolveError
 from nexdyn.integrate.methods import ImplicitEuler
@@ -76,7 +77,10 @@ class PotentialSimulation(BodySimulation):
         self._work = new_work(self._tables, self._motion)
         self._centres = centres(model.mass)
         self._hinges = self._tables.groups[self._tables.groups[:, KIND] == HINGE]
-        self._width = 2 + 19 * model.nb + len(self._tables.row_of)
+        self._own = np.zeros(0, dtype=np.int64) if self._tables.springs is None else self._tables.springs.own
+        self._put_states(start_states(described_states(system), initial))
+        self._check_samples()
+        self._width = 2 + 19 * model.nb + len(self._tables.row_of) + len(self._own)
         self._rows: list[np.ndarray] = []
         self._steps, self._wall, self._newton = 0, 0.0, 0
         self._begin(q, v, a, lam)
@@ -95,9 +99,10 @@ class PotentialSimulation(BodySimulation):
         state.a[:] = a
         state.a[:, 3:] += np.einsum("nij,nj->ni", R, np.cross(a[:, :3], c) + np.cross(w, np.cross(w, c)))
         state.run[2] = dt
-        step.start_springs(tables, state, self._work)
+        step.start_springs(tables, state, self._work, self.t)
         raw = self._raw_multipliers(R, lam)
-        first = np.concatenate([[self.t, 0.0], np.column_stack([state.q, state.v, state.a])[1:].ravel(), raw])
+        states = np.column_stack([state.q, state.v, state.a])[1:].ravel()
+        first = np.concatenate([[self.t, 0.0], states, raw, self.force_states])
         self._rows.append(self._converted(first[None]))
         if self.method.adaptive:
             step.choose_stiffness(tables, state, self._work, self.t, STIFFNESS)
@@ -109,6 +114,37 @@ class PotentialSimulation(BodySimulation):
             state.off[1:, 3:] = dt * dt * state.a[1:, 3:]
         else:
             state.mu[:] = self.method.mu
+
+    # --- states of forces -------------------------------------------------------------------------------------------
+
+    @property
+    def force_states(self) -> np.ndarray:
+        """States (nz,) of the forces as they stand; 0 of those that are off."""
+        springs = self._tables.springs
+        return np.zeros(0) if springs is None else np.where(self._own >= 0, springs.data[self._own], 0.0)
+
+    def set_force_states(self, z: np.ndarray) -> None:
+        """Go on with states (nz,) of the forces."""
+        self._put_states(z)
+        if self._rows and len(z):
+            self._rows[-1][-1, -len(z) :] = z
+
+    def _put_states(self, z: np.ndarray) -> None:
+        springs, acting = self._tables.springs, self._own >= 0
+        if springs is not None:
+            springs.data[self._own[acting]] = z[acting]
+
+    def _check_samples(self) -> None:
+        for force in self.system.forces.values():
+            every = getattr(force, "sample_of", lambda _: 0.0)(self.system.values)
+            steps = every / self.method.dt
+            if every and not force.is_off and (round(steps) < 1 or abs(steps - round(steps)) > 1e-6 * steps):
+                raise InputError(
+                    f"{force} is sampled every {every:g} s, and ImplicitEuler samples where its steps begin; choose a dt of which "
+                    f"that is a multiple, not {self.method.dt:g} s"
+                )
+
+    # --- rows -------------------------------------------------------------------------------------------------------
 
     def _raw_multipliers(self, R: np.ndarray, lam: np.ndarray) -> np.ndarray:
         """Multipliers as the potential has them from those of the model's rows."""
@@ -141,7 +177,8 @@ class PotentialSimulation(BodySimulation):
 
     def _converted(self, out: np.ndarray) -> np.ndarray:
         """Recorded rows with the multipliers of the model's rows."""
-        states, raw = out[:, : 2 + 19 * self.model.nb], out[:, 2 + 19 * self.model.nb :]
+        first = 2 + 19 * self.model.nb
+        states, raw, own_states = np.split(out, [first, first + len(self._tables.row_of)], axis=1)
         lam = np.zeros((len(out), self.model.nc))
         own = self._tables.row_of >= 0
         lam[:, self._tables.row_of[own]] = raw[:, own]
@@ -149,11 +186,11 @@ class PotentialSimulation(BodySimulation):
             q = states[:, 2:].reshape(len(out), -1, 19)[..., :4]
             ground = np.broadcast_to([1.0, 0.0, 0.0, 0.0], (len(out), 1, 4))
             rows, R_A, R_B = self._hinge_frames(rotation_matrix(np.concatenate([ground, q], axis=1)))
-            first = self._hinges[:, FIRST][:, None] + np.arange(3)
-            lam[:, rows[:, :3]] = np.einsum("snji,snj->sni", R_A, raw[:, first])
-            lam[:, rows[:, 3]] = -np.einsum("snj,snj->sn", R_B[..., 1], raw[:, first + 3])
-            lam[:, rows[:, 4]] = np.einsum("snj,snj->sn", R_B[..., 0], raw[:, first + 3])
-        return np.concatenate([states, lam], axis=1)
+            places = self._hinges[:, FIRST][:, None] + np.arange(3)
+            lam[:, rows[:, :3]] = np.einsum("snji,snj->sni", R_A, raw[:, places])
+            lam[:, rows[:, 3]] = -np.einsum("snj,snj->sn", R_B[..., 1], raw[:, places + 3])
+            lam[:, rows[:, 4]] = np.einsum("snj,snj->sn", R_B[..., 0], raw[:, places + 3])
+        return np.concatenate([states, lam, own_states], axis=1)
 
     @property
     def effort(self) -> dict[str, int]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from nexdyn.analysis.absolute_simulation import BodySimulation, needs_bodies
 from nexdyn.analysis.events import has_events, run_with_events
-from nexdyn.analysis.force_states import start_states
+from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.index1_simulation import IndexOneSimulation
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.loop_simulation import ClosedSystem, closed_system, needs_rows
@@ -243,7 +243,7 @@ class Simulation:
             self._motion = self._problem.tree
         else:
             self._problem = self._motion = build_problem(self.tree, q_start, dynamics)
-        z_start = start_states(self._motion.forces, initial)
+        z_start = start_states(described_states(system), initial)
         self._y, self._stage = np.zeros((2, 2 * n + len(z_start)))
         self._y[n : 2 * n], self._y[2 * n :] = v_start, z_start
         self._K = np.zeros((len(self._b), len(self._y)))

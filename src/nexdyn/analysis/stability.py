@@ -103,14 +103,23 @@ def stability(
     found = [first.A, *(matrix(x) for x in at[1:].tolist())]
     zeros = min(_zeros(scipy.linalg.eigvals(A)) for A in found)
     limits: list[StabilityLimit] = []
-    for k in range(len(at) - 1):
-        limits += _crossings(matrix, float(at[k]), float(at[k + 1]), found[k], found[k + 1], zeros)
+    undamped = np.array([_undamped(scipy.linalg.eigvals(A)) for A in found])
+    # where a pair is on the axis at one of the values, it crosses between its neighbours
+    clear = np.flatnonzero(undamped == undamped.min()).tolist()
+    for k, n in zip(clear, clear[1:], strict=False):
+        limits += _crossings(matrix, float(at[k]), float(at[n]), found[k], found[n], zeros)
     return StabilitySweep(parameter, at, np.array([in_order(scipy.linalg.eigvals(A)) for A in found]), limits)
 
 
 def _zeros(values: np.ndarray) -> int:
     """How many eigenvalues are 0 but for rounding, which a double one is to its root."""
     return int((np.abs(values) < NEUTRAL * max(1.0, float(np.abs(values).max(initial=0.0)))).sum())
+
+
+def _undamped(values: np.ndarray) -> int:
+    """How many oscillate without damping or growth."""
+    swings = values.imag > NEUTRAL * max(1.0, float(np.abs(values).max(initial=0.0)))
+    return int((np.abs(values.real[swings]) <= UNDAMPED * np.abs(values[swings])).sum())
 
 
 def _unstable(values: np.ndarray) -> int:

@@ -88,14 +88,16 @@ def _reach(tables: ConstraintTables, com: np.ndarray, length: float) -> float:
 
 
 class Springs(NamedTuple):
-    """Springs as they are described: law, first datum and data as ``springs`` says, the coordinates of one term each, and
-    near what angles start."""
+    """Springs as they are described: law, first datum and data as ``springs`` says, the coordinates of one term each, near
+    what angles start."""
 
     law: np.ndarray
     first: np.ndarray
     data: list[float]
     coordinates: ConstraintTables
     near: np.ndarray
+    own: np.ndarray
+    """(nz,) where in the data the states of forces are."""
 
 
 class Loads(NamedTuple):
@@ -127,7 +129,7 @@ def _springs(springs: Springs, plan: Plan, com: np.ndarray) -> SpringTables | No
     index = _with_places(plan, np.column_stack([springs.law, springs.first, springs.coordinates.pairs]))
     return SpringTables(
         index, np.array(springs.data), about_centres(springs.coordinates, com), np.zeros((n, 4)), springs.near.copy(),
-        np.zeros((n, 3)), np.zeros((n, 16)), np.zeros((n, 2)), np.zeros(n),
+        np.zeros((n, 3)), np.zeros((n, 16)), np.zeros((n, 2)), np.zeros(n), springs.own,
     )  # fmt: skip
 
 

@@ -10,13 +10,26 @@ from nexdyn.constraints.kinds import ANGLE, DISTANCE, DZ, NUMBER
 from nexdyn.constraints.tables import ConstraintTables
 from nexdyn.errors import InputError
 from nexdyn.forces import kinds
-from nexdyn.forces.states import refuse_states
 from nexdyn.forces.tables import FIRST, FRAME_COLUMNS, INDEX_COLUMNS, ForceTables, force_tables
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.potential.compile import Contacts, Loads, Springs
-from nexdyn.potential.tables import ACTUATED, BALL, EFFORT, ELEMENT, FLOATING, LINEAR, STOP, TABLE, USER
+from nexdyn.potential.tables import (
+    ACTUATED,
+    BALL,
+    BRISTLE,
+    CONTROLLED,
+    EFFORT,
+    ELEMENT,
+    FLOATING,
+    LINEAR,
+    STOP,
+    TABLE,
+    USER,
+)
 
+STATED = {kinds.ACTUATOR: CONTROLLED, kinds.JOINT_FRICTION: BRISTLE}
+"""Those of forces with states of their own."""
 LAWS = {
     kinds.JOINT_TABLE: TABLE, kinds.JOINT_FORCE: EFFORT, kinds.ACTUATOR: ACTUATED, kinds.JOINT_STOP: STOP,
 }  # fmt: skip
@@ -38,6 +51,7 @@ class _Coordinates:
         self.first: list[int] = []
         self.data: list[float] = []
         self.near: list[float] = []
+        self.own: list[int] = []
 
     def add(
         self, pair: tuple[int, int], frame: np.ndarray, primitive: int, law: int, data: list[float], near: float = 0.0
@@ -62,7 +76,7 @@ class _Coordinates:
             np.ones(n), rows, np.zeros(n), None,
         )  # fmt: skip
         law, first = np.array(self.laws, dtype=np.int64), np.array(self.first, dtype=np.int64)
-        return Springs(law, first, self.data, tables, np.array(self.near))
+        return Springs(law, first, self.data, tables, np.array(self.near), np.array(self.own, dtype=np.int64))
 
 
 def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Springs, Loads, Contacts]:
@@ -70,7 +84,6 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
 
     number_of: of each body, "ground" among them. Raises InputError for an effort in a freedom without a coordinate.
     """
-    refuse_states(system, "ImplicitEuler")
     values, found = system.values, _Coordinates()
     tables = force_tables(system, lambda body: (number_of[body], np.eye(3), np.zeros(3)), lambda joint: (0, 0))
     index: list[tuple[int, int, int, int]] = []
@@ -102,7 +115,12 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
             if data[0] or data[1] or data[3] or data[4]:
                 _add_freedom(found, joint, m, values, number_of, LINEAR, [float(x) for x in data])
     for e, force in enumerate(system.forces.values()):
+        states = [initial for _, _, initial in force.states(values)]
         if force.is_off:
+            found.own += [-1] * len(states)
+            if states:  # what it is recorded with
+                joint, m = system.joint(str(force.joint_name)), int(force.__dict__["freedom"])
+                _add_freedom(found, joint, m, values, number_of, LINEAR, [*NO_DAMPING, 0.0, 0.0, 0.0])
             continue
         numbers = force.data_in(system)
         pair, frame = (int(tables.index[e, 1]), int(tables.index[e, 2])), tables.frames[e].copy()
@@ -111,6 +129,9 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
             law = LAWS.get(force.code, USER)
             damping = [numbers[1], *NO_DAMPING[1:]] if law == TABLE else NO_DAMPING
             own = [numbers[0], *numbers[2:]] if law == TABLE else numbers
+            if states:
+                law, own = STATED[force.code], [*states, *states, *states, *numbers]
+                found.own += [len(found.data) + len(damping) + m for m in range(len(states))]
             _add_freedom(found, joint, m, values, number_of, law, [*damping, *own])
         elif force.code == kinds.POINT_SPRING:
             k, d, length, f0 = numbers

@@ -10,7 +10,7 @@
 What dissipates has a potential in the increment of a step (Rayleigh's): its force is that of the velocity at the end. c̃ is c
 at the start of the step. Stops, and contacts in the height of their points, have one as well (``penetration``). Actuators and
 functions of the user's give an effort alone; its work in the step is then that of the trapezoidal rule, exact where it is
-linear, −½ dt² (τ(c) + τ(c̃)) (c − c̃), and `guessed` is how much of E rests on it.
+linear, −½ dt² (τ(c) + τ(c̃)) (c − c̃), and `guessed` is how much of E rests on it. So it is for forces with states (``own_states``).
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.model.time_kernels import time_value
 from nexdyn.potential.blocks import add_outer, add_second_entry
+from nexdyn.potential.own_states import begin_states, effort_at_end, finish_states, sample_state
 from nexdyn.potential.pairs import pair_at, put_rows
 from nexdyn.potential.penetration import both_ends, cancelled
 from nexdyn.potential.tables import (
     ACTUATED,
+    BRISTLE,
+    CONTROLLED,
     EFFORT,
     LINEAR,
     SPRING_A,
@@ -100,6 +103,15 @@ def law(code, data, k, t, c, past, past_rate, dt):  # type: ignore[no-untyped-de
         tau_past = actuator_effort(t, data, i, past, 0.0)
         stiffness = (tau - actuator_effort(t, data, i, c + step, (moved + step) / dt)) / step
         return E - 0.5 * h * (tau + tau_past) * moved, slope - h * tau, curve + h * stiffness
+    if code == CONTROLLED or code == BRISTLE:
+        rate, step = (
+            moved / dt,
+            DIFFERENCE * (max(1.0, abs(c)) if code == CONTROLLED else 1e-3 * data[i + 3] / data[i + 6]),
+        )
+        tau = effort_at_end(code, t, data, i, c, rate, dt)
+        tau_past = effort_at_end(code, t, data, i, past, 0.0, dt)
+        stiffness = (tau - effort_at_end(code, t, data, i, c + step, (moved + step) / dt, dt)) / step
+        return E - 0.5 * h * (tau + tau_past) * moved, slope - h * tau, curve + h * stiffness
     tau, tau_past = joint_effort(t, data, i, c, moved / dt), joint_effort(t, data, i, past, 0.0)
     more = DIFFERENCE * max(1.0, abs(c))
     stiffness = (tau - joint_effort(t, data, i, c + more, (moved + more) / dt)) / more
@@ -107,14 +119,14 @@ def law(code, data, k, t, c, past, past_rate, dt):  # type: ignore[no-untyped-de
 
 
 measure_springs = generic("measure_springs", "c of all springs, and its rate, at the start of a run.")
-begin_springs = generic("begin_springs", "c̃ and r̃ of all springs; with BDF2 from two steps.")
+begin_springs = generic("begin_springs", "c̃, r̃ and z̃ of all springs; with BDF2 from two steps.")
 add_springs = generic(
     "add_springs",
     "c, dE/dc, d²E/dc² and g of all springs, and their covectors; returns E, its size, what of it is guessed.",
 )
 add_springs_hessian = generic("add_springs_hessian", "(d²E/dc²) g gᵀ + (dE/dc) c_qq; not `curved`: squares only.")
 struck = generic("struck", "Whether something has begun to press, or has let go, since the step began.")
-finish_springs = generic("finish_springs", "c and its rate at the end of a step.")
+finish_springs = generic("finish_springs", "c, its rate and states at the end t of a step.")
 
 
 @defines(measure_springs)
@@ -142,9 +154,10 @@ def _(springs: None, second_order: Any) -> Any:
 
 @defines(begin_springs)
 def _(springs: SpringTables, second_order: Any) -> Any:
-    state, third = springs.state, 1.0 / 3.0
+    state, index, third = springs.state, springs.index, 1.0 / 3.0
     for e in range(len(springs.index)):
         c, r = state[e, 0], state[e, 1]
+        begin_states(index[e, SPRING_LAW], springs.data, index[e, SPRING_DATA] + 4, second_order)
         if second_order:
             c, r = third * (4.0 * c - state[e, 2]), third * (4.0 * r - state[e, 3])
         springs.past[e, 0], springs.past[e, 1], springs.near_now[e] = c, r, springs.near[e]
@@ -177,7 +190,8 @@ def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
         size += abs(energy) + abs(slope * c)
         if index[e, SPRING_LAW] == STOP:
             size += cancelled(springs.data, index[e, SPRING_DATA] + 4, c, past[e, 0], dt)
-        if index[e, SPRING_LAW] == ACTUATED or index[e, SPRING_LAW] == USER:
+        code = index[e, SPRING_LAW]
+        if code == ACTUATED or code == USER or code == CONTROLLED or code == BRISTLE:
             guessed += abs(slope * (c - past[e, 0]))
     return E, size, guessed
 
@@ -233,14 +247,48 @@ def _(springs: SpringTables) -> Any:
 
 
 @defines(finish_springs)
-def _(springs: None, work: Any, dt: Any) -> Any:
+def _(springs: None, work: Any, t: Any, dt: Any) -> Any:
     return None
 
 
 @defines(finish_springs)
-def _(springs: SpringTables, work: Any, dt: Any) -> Any:
+def _(springs: SpringTables, work: Any, t: Any, dt: Any) -> Any:
     X0, X, state, tables = PoseRows(work.base, 0), PoseRows(work.pose, 0), springs.state, springs.coordinates
     for e in range(len(springs.index)):
         c = value(tables, e, 0.0, pair_at(tables, e, X0, X), springs.near)
         state[e, 2], state[e, 3] = state[e, 0], state[e, 1]
         state[e, 0], state[e, 1] = c, (c - springs.past[e, 0]) / dt
+        k = springs.index[e, SPRING_DATA] + 4
+        finish_states(springs.index[e, SPRING_LAW], t, springs.data, k, c, state[e, 1], dt)
+
+
+sample_states = generic("sample_states", "Take the samples that are due at t.")
+
+
+@defines(sample_states)
+def _(springs: None, t: Any) -> Any:
+    return None
+
+
+@defines(sample_states)
+def _(springs: SpringTables, t: Any) -> Any:
+    index = springs.index
+    if len(springs.own) == 0:
+        return
+    for e in range(len(index)):
+        if index[e, SPRING_LAW] == CONTROLLED:
+            sample_state(t, springs.data, index[e, SPRING_DATA] + 4, springs.state[e, 0], springs.state[e, 1])
+
+
+record_states = generic("record_states", "States of forces into the row r of out from column k on.")
+
+
+@defines(record_states)
+def _(springs: None, out: Any, r: Any, k: Any) -> Any:
+    return None
+
+
+@defines(record_states)
+def _(springs: SpringTables, out: Any, r: Any, k: Any) -> Any:
+    for m in range(len(springs.own)):
+        out[r, k + m] = springs.data[springs.own[m]] if springs.own[m] >= 0 else 0.0

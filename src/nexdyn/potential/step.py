@@ -17,7 +17,14 @@ from nexdyn.potential.joints import add_joints
 from nexdyn.potential.loads import add_loads, keep_loads
 from nexdyn.potential.minimum import OK, place_bodies
 from nexdyn.potential.solve import LOAD_FAILED, STRAIGHT, solve
-from nexdyn.potential.springs import begin_springs, finish_springs, measure_springs, struck
+from nexdyn.potential.springs import (
+    begin_springs,
+    finish_springs,
+    measure_springs,
+    record_states,
+    sample_states,
+    struck,
+)
 from nexdyn.potential.tables import BODY_A, COUNT, COUPLED, FIRST, HINGE, INERTIA, KIND, MASS, SLOT, SLOTS
 from nexdyn.spatial.algebra import Motion, Pose, Sym3, T, Vec3, exp_quaternion, normalized, rotation
 from nexdyn.spatial.table import MotionRows, PoseRows, QuatRows, Sym3Rows, Vec3Rows
@@ -87,10 +94,11 @@ def compliance(model, body, J, r, first):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def start_springs(model, state, work):  # type: ignore[no-untyped-def]
-    """c of the springs, and its rate, at the present pose and velocity."""
+def start_springs(model, state, work, t):  # type: ignore[no-untyped-def]
+    """c of the springs, and its rate, at the present pose and velocity; the samples that are due at t."""
     stand(model, state, work)
     measure_springs(model, model.springs, work, MotionRows(state.v, 0))
+    sample_states(model.springs, t)
 
 
 @kernel
@@ -122,7 +130,7 @@ def choose_stiffness(model, state, work, t, stiffness):  # type: ignore[no-untyp
 
 
 @formula
-def finish(model, state, work, dt, h, second_order):  # type: ignore[no-untyped-def]
+def finish(model, state, work, t, dt, h, second_order):  # type: ignore[no-untyped-def]
     """q, v, a of the end of the step from x."""
     Q, P, V, A = QuatRows(state.q, 0), Vec3Rows(state.q, 4), MotionRows(state.v, 0), MotionRows(state.a, 0)
     x, free, off = MotionRows(work.x, 0), MotionRows(work.free, 0), MotionRows(state.off, 0)
@@ -152,12 +160,12 @@ def finish(model, state, work, dt, h, second_order):  # type: ignore[no-untyped-
         state.near[k] = work.near[k]
     state.run[STRAIGHT] = 1.0 if from_line < NEARER * NEARER * from_last else 0.0
     place_bodies(model, work)
-    finish_springs(model.springs, work, h)
+    finish_springs(model.springs, work, t + dt, h)
 
 
 @formula
 def record(model, state, t, gap, out, r):  # type: ignore[no-untyped-def]
-    """Row r of out ← t, |C|, then q, v, a of each body but the ground, then λ/dt²."""
+    """Row r of out ← t, |C|, then q, v, a of each body but the ground, λ/dt², and states of forces."""
     k = 2
     out[r, 0], out[r, 1] = t, gap
     for i in range(1, len(state.q)):
@@ -169,11 +177,13 @@ def record(model, state, t, gap, out, r):  # type: ignore[no-untyped-def]
     s = 1.0 / (state.run[2] * state.run[2])
     for m in range(len(state.lam)):
         out[r, k + m] = s * state.lam[m]
+    record_states(model.springs, out, r, k + len(state.lam))
 
 
 @kernel
 def sample(model, state, t, out):  # type: ignore[no-untyped-def]
-    """The present state into row 0 of out."""
+    """The present state into row 0 of out; the samples that are due at t."""
+    sample_states(model.springs, t)
     record(model, state, t, state.run[3], out, 0)
 
 
@@ -189,6 +199,7 @@ def march(model, state, work, t0, dt, k, k_stop, every, updates, bdf2, out):  # 
     while k < k_stop:
         t = t0 + k * dt
         second_order = bdf2 and state.run[1] > 0.0
+        sample_states(model.springs, t)
         if every > 0 and k % every == 0:
             record(model, state, t, state.run[3], out, row)
             row += 1
@@ -208,7 +219,7 @@ def march(model, state, work, t0, dt, k, k_stop, every, updates, bdf2, out):  # 
                 for r in range(len(state.lam)):
                     state.lam[r] = state.lam_before[r]
         if status == OK:
-            finish(model, state, work, dt, h, second_order)
+            finish(model, state, work, t, dt, h, second_order)
         newton += steps
         worst = max(worst, gap)
         if status != OK:

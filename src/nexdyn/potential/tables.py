@@ -38,7 +38,7 @@ GROUP_COLUMNS = 9
 ROWS, HINGE, COUPLED = range(3)
 NONE = -1
 SPRING_LAW, SPRING_DATA, SPRING_A, SPRING_B, SPRING_PLACE, SPRING_TURNED = range(6)
-LINEAR, TABLE, EFFORT, USER, ACTUATED, STOP = range(6)
+LINEAR, TABLE, EFFORT, USER, ACTUATED, STOP, CONTROLLED, BRISTLE = range(8)
 LOAD_KIND, LOAD_ELEMENT, LOAD_A, LOAD_B, LOAD_PLACE, LOAD_TURNED = range(6)
 ELEMENT, BALL, FLOATING = range(3)
 CONTACT_SPRING = 0
@@ -46,7 +46,8 @@ CONTACT_SPRING = 0
 
 class SpringTables(NamedTuple):
     """Springs, frames about the centres of mass; of each the c and its rate, then those of a step before, (ns, 4), what
-    angles are near (ns,), and as scratch c, dE/dc, d²E/dc² (ns, 3), derivatives of c for x (ns, 16), c̃ and r̃ (ns, 2)."""
+    angles are near (ns,), and as scratch c, dE/dc, d²E/dc² (ns, 3), derivatives of c for x (ns, 16), c̃ and r̃ (ns, 2).
+    own int64 (nz,): where in `data` the states of forces are (``own_states``), −1 of a force that is off."""
 
     index: Any
     data: Any
@@ -57,6 +58,7 @@ class SpringTables(NamedTuple):
     G: Any
     past: Any
     near_now: Any
+    own: Any
 
 
 class LoadTables(NamedTuple):
