@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -106,7 +107,7 @@ def stability(
     undamped = np.array([_undamped(scipy.linalg.eigvals(A)) for A in found])
     # where a pair is on the axis at one of the values, it crosses between its neighbours
     clear = np.flatnonzero(undamped == undamped.min()).tolist()
-    for k, n in zip(clear, clear[1:], strict=False):
+    for k, n in itertools.pairwise(clear):
         limits += _crossings(matrix, float(at[k]), float(at[n]), found[k], found[n], zeros)
     return StabilitySweep(parameter, at, np.array([in_order(scipy.linalg.eigvals(A)) for A in found]), limits)
 
