@@ -129,5 +129,7 @@ def test_adaptive_steps_end_at_samples_in_a_closed_loop_too() -> None:
 
 
 def test_what_knows_no_history_refuses_states_by_name() -> None:
-    with pytest.raises(nx.InputError, match=r"force 'servo' has states of its own, which nx\.kinematics does not carry"):
+    with pytest.raises(
+        nx.InputError, match=r"force 'servo' has states of its own, which nx\.kinematics does not carry"
+    ):
         nx.kinematics(controlled(), [0.0, 0.1])
