@@ -104,9 +104,10 @@ def stability(
     found = [first.A, *(matrix(x) for x in at[1:].tolist())]
     zeros = min(_zeros(scipy.linalg.eigvals(A)) for A in found)
     limits: list[StabilityLimit] = []
-    undamped = np.array([_undamped(scipy.linalg.eigvals(A)) for A in found])
-    # where a pair is on the axis at one of the values, it crosses between its neighbours
-    clear = np.flatnonzero(undamped == undamped.min()).tolist()
+    undamped = [_undamped(scipy.linalg.eigvals(A)) for A in found]
+    # a pair that is on the axis at one of the values alone crosses between its neighbours
+    last = len(at) - 1
+    clear = [k for k in range(len(at)) if k in (0, last) or undamped[k] <= max(undamped[k - 1], undamped[k + 1])]
     for k, n in itertools.pairwise(clear):
         limits += _crossings(matrix, float(at[k]), float(at[n]), found[k], found[n], zeros)
     return StabilitySweep(parameter, at, np.array([in_order(scipy.linalg.eigvals(A)) for A in found]), limits)
