@@ -14,7 +14,7 @@ import nexdyn as nx
 from benchmarks.measure import Effort, Report, Row, alternate, quartiles
 from nexdyn.kernel import FLOATING_POINT
 from nexdyn.tree.aba import articulated_bodies
-from nexdyn.tree.loop_motion import closed_dynamics
+from nexdyn.tree.loop_motion import closed_accelerations
 
 MOST = 2.0
 
@@ -26,7 +26,7 @@ def _open(repeat, model, work, q, v, tau, a):  # type: ignore[no-untyped-def]
 
 def _closed(repeat, model, work, loops, q, v, tau, a):  # type: ignore[no-untyped-def]
     for _ in range(repeat):
-        closed_dynamics(model, work, loops, 0.0, q, v, tau, None, a)
+        closed_accelerations(model, work, loops, 0.0, q, v, tau, None, a)
 
 
 _OPTIONS = {"fastmath": FLOATING_POINT, "error_model": "numpy", "_nrt": False}

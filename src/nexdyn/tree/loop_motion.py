@@ -22,7 +22,7 @@ from nexdyn.generic import defines
 from nexdyn.integrate import problem as integration
 from nexdyn.integrate.problem import MOVED, OK
 from nexdyn.joints.verbs import FREE, SPHERICAL, chart_rate, chart_step
-from nexdyn.kernel import formula, kernel
+from nexdyn.kernel import formula, inlined, kernel
 from nexdyn.spatial.algebra import Force, Vec3
 from nexdyn.spatial.table import ForceRows, PoseRows
 from nexdyn.tree.aba import articulated_bodies
@@ -60,8 +60,8 @@ class LoopProblem(NamedTuple):
     stamp: Any
 
 
-@kernel
-def closed_dynamics(model, work, loops, t, q, v, tau, forces, a):  # type: ignore[no-untyped-def]
+@inlined
+def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):  # type: ignore[no-untyped-def]
     """a (nv,) of the closed mechanism, and λ into loops.mu; `forces` tells whether links carry external forces."""
     articulated_bodies(model, q, v, tau, forces, work, a)
     evaluate_rows(model, work, loops, t, True)
@@ -78,6 +78,12 @@ def closed_dynamics(model, work, loops, t, q, v, tau, forces, a):  # type: ignor
     response(model, work, loops)
     for j in range(len(loops.change)):
         a[j] -= loops.change[j]
+
+
+@kernel
+def closed_dynamics(model, work, loops, t, q, v, tau, forces, a):  # type: ignore[no-untyped-def]
+    """The same as an entry."""
+    closed_accelerations(model, work, loops, t, q, v, tau, forces, a)
 
 
 @kernel
@@ -123,7 +129,7 @@ def _(problem: LoopProblem, t: float, y: Any, K: Any, i: float) -> Any:
         return status
     for j in range(tree.n):
         tree.tau[j] = tree.tau[j] + tree.u[j]
-    closed_dynamics(tree.model, tree.work, loops, t, tree.q, tree.v, tree.tau, tree.forces, tree.a)
+    closed_accelerations(tree.model, tree.work, loops, t, tree.q, tree.v, tree.tau, tree.forces, tree.a)
     put_chart_rates(tree, y, K, i)
     for j in range(tree.n):
         K[i, tree.n + j] = tree.a[j]
