@@ -7,6 +7,7 @@ import published
 import pytest
 
 import nexdyn as nx
+from nexdyn.analysis.simulate import simulation_of
 
 CLOSED = 1e-9
 """|C| at every recorded step."""
@@ -366,3 +367,20 @@ def test_demos_of_closed_loops_run_from_the_command_line(demo: str, tmp_path, ca
     assert main(["run", demo, "--t-end", "0.01", "--out", str(out), "--json"]) == 0
     assert '"status": "finished"' in capsys.readouterr().out
     assert nx.open_result(out).recording.steps > 1
+
+
+@pytest.mark.parametrize("every", [1.01, 3.01, 5.1, 10.101])
+def test_times_asked_for_between_steps_leave_the_steps_as_they_are(every: float) -> None:
+    """A short step before each of them would be fed back by what moves velocities and accelerations where steps change."""
+    system, method = nx.load("double-pendulum"), nx.HHT(dt=2e-3)
+    whole = nx.simulate(system, 0.2, method)
+    asked = nx.simulate(system, 0.2, method, output_times=[*np.arange(every, 99, every) * method.dt, 0.2])
+    by_parts = simulation_of(system, method)
+    for t in np.arange(every, 99, every) * method.dt:
+        by_parts.run(float(t))
+    for result in (asked, by_parts.run(0.2)):
+        np.testing.assert_array_equal(result.position("rod2")[-1], whole.position("rod2")[-1])
+        np.testing.assert_array_equal(result.reaction("hinge2")[-1], whole.reaction("hinge2")[-1])
+        assert (np.diff(result.t) > 0.0).all()
+    precise = nx.simulate(system, 0.2, nx.DormandPrince(rtol=1e-10, atol=1e-12), output_times=asked.t.values)
+    assert np.abs(asked.position("rod2").values - precise.position("rod2").values).max() < 1e-5

@@ -26,7 +26,7 @@ from nexdyn.absolute.outside import Outside
 from nexdyn.absolute.redundancy import find_redundancy
 from nexdyn.analysis.absolute_loads import generalized_forces
 from nexdyn.analysis.assemble import assemble, mechanism_length
-from nexdyn.analysis.events import has_events, run_with_events
+from nexdyn.analysis.events import Snapshot, has_events, run_with_events
 from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.report import AssemblyReport
@@ -92,6 +92,7 @@ class BodySimulation:
         self._memory = hht.new_memory()
         self._control = np.zeros(6)
         self._steps, self._wall = 0, 0.0
+        self._grid: Snapshot | None = None
         if len(self._z0) and isinstance(method, HHT):
             s = self.state
             s.q1[:], s.v1[:] = s.q0, s.v0
@@ -249,7 +250,8 @@ class BodySimulation:
                     check()
 
                 if self.method.dt is not None:
-                    self._run_fixed(self.method.dt, t_end, times, look)
+                    self._back_to_grid()
+                    self._run_fixed(self.method.dt, t_end, times, look, aside=not len(self._z0))
                 else:
                     self._run_adaptive(t_end, times, look)
                 self.t = t_end
@@ -307,8 +309,13 @@ class BodySimulation:
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
-    def _run_fixed(self, dt: float, t_end: float, times: np.ndarray, look: Callable[[], None]) -> None:
-        """Steps of dt to each of `times`, or to the end; the last before each is shorter where dt does not divide it."""
+    def _run_fixed(
+        self, dt: float, t_end: float, times: np.ndarray, look: Callable[[], None], aside: bool = False
+    ) -> None:
+        """Steps of dt to each of `times`, or to the end; the last before each is shorter where dt does not divide it.
+
+        aside: that shorter step is for the time asked for alone, and the steps of dt go on from before it.
+        """
         if not (t_end - self.t) / dt < MOST_STEPS:
             raise InputError(
                 f"t_end = {t_end:g} s takes more than {MOST_STEPS:.0e} steps of dt = {dt:g} s; choose a longer dt"
@@ -318,10 +325,22 @@ class BodySimulation:
             rest = target - self.t - whole * dt
             self._march(dt, whole, 0 if len(times) else self.output_every, look)
             if rest > 1e-9 * dt:
+                self._grid = Snapshot(self) if aside else None
                 self._march(rest, 1, 0, look)
             self.t = float(target)
             if len(times) and target in times:
                 self._sample()
+            if target < t_end:
+                self._back_to_grid()
+
+    def _back_to_grid(self) -> None:
+        """To the steps of dt, from the shorter one that left them for a time asked for."""
+        if self._grid is not None:
+            rows, self._grid, grid = self._rows, None, self._grid
+            grid.restore()
+            self._rows = rows
+            if self._outside is not None:
+                self._memory[hht.MATRIX] = 0.0  # its factors are those of the shorter step
 
     def _march(self, dt: float, steps: int, every: int, look: Callable[[], None]) -> None:
         t0, k = self.t, 0

@@ -20,7 +20,7 @@ from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.analysis.assemble import assemble, mechanism_length
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.analysis.simulate import simulation_of
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, SolveError
 from nexdyn.integrate.methods import Method
 from nexdyn.model.system import System
 from nexdyn.results.atomic import PathLike
@@ -82,7 +82,7 @@ class Comparison:
             for row in [head, *rows]
         ]
         told = [
-            f"{method} parts from {self.methods[0]} at t = {where.t:g} s, body {where.body!r} first"
+            f"{method} parts from {self.methods[0]} by more than {tolerance:g} at t = {where.t:g} s, body {where.body!r} first"
             for method, where in zip(self.methods, self.parted(tolerance), strict=True)
             if where is not None
         ]
@@ -127,7 +127,7 @@ def compare(
     """Run `system` under each of `methods` and compare what they find with what the first one finds.
 
     times: when to compare [s]; by default 51 times from 0 to t_end. q0, v0: {joint: coordinates}, {joint: velocities}.
-    Raises InputError for no methods or a method that does not suit the system; SolveError of a run.
+    Raises InputError for no methods or a method that does not suit the system; SolveError of a run, with its method.
     """
     methods = list(methods)
     if not methods or not all(isinstance(method, Method) for method in methods):
@@ -137,7 +137,11 @@ def compare(
     results, walls = [], []
     for method in methods:
         began = time.perf_counter()
-        results.append(run_at(system, method, at, q0, v0))
+        try:
+            results.append(run_at(system, method, at, q0, v0))
+        except SolveError as error:
+            message = f"{called(method)}: {error}"
+            raise SolveError(message, time=error.time, where=error.where, result=error.result) from error
         walls.append(time.perf_counter() - began)
     seen = [seen_at(result, report, at) for result in results]
     first = seen[0]
