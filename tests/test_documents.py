@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import nexdyn as nx
+from nexdyn.cli import main
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -51,3 +54,23 @@ def test_the_chinese_readme_is_the_twin_of_the_english_one() -> None:
 
     assert commands(english) == commands(chinese) and len(commands(english)) > 8
     assert code(english) == code(chinese)
+
+
+def without_d(tmp_path: Path) -> str:
+    """The demo four-bar, its hinge D deleted, as the page has the reader do."""
+    path = tmp_path / "mine.yaml"
+    nx.save_scene(nx.load("four-bar"), path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(re.sub(r"^  D:.*\n(?:    .*\n)*", "", text, flags=re.MULTILINE), encoding="utf-8")
+    return str(path)
+
+
+def test_what_check_says_of_real_mistakes_is_what_the_page_shows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs" / "assembly.md").read_text(encoding="utf-8").partition("## On real mistakes")[2]
+    shown = re.findall(r"^```text\n(.*?)\n```", page, re.MULTILINE | re.DOTALL)
+    assert len(shown) == 3
+    for text, model, code in zip(shown, ("door", "broken-four-bar", without_d(tmp_path)), (0, 3, 0), strict=True):
+        assert main(["check", model]) == code
+        assert capsys.readouterr().out.startswith(text)

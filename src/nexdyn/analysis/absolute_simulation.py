@@ -57,6 +57,9 @@ SHORT = 1e-3
 class BodySimulation:
     """A mechanism in motion in absolute coordinates. Arguments as for `nx.simulate`; `report` is that of its assembly."""
 
+    _grid: Snapshot | None = None
+    """Where the steps of dt go on, while the state is a shorter step aside of them."""
+
     def __init__(
         self,
         system: System,
@@ -92,7 +95,6 @@ class BodySimulation:
         self._memory = hht.new_memory()
         self._control = np.zeros(6)
         self._steps, self._wall = 0, 0.0
-        self._grid: Snapshot | None = None
         if len(self._z0) and isinstance(method, HHT):
             s = self.state
             s.q1[:], s.v1[:] = s.q0, s.v0
@@ -251,7 +253,7 @@ class BodySimulation:
 
                 if self.method.dt is not None:
                     self._back_to_grid()
-                    self._run_fixed(self.method.dt, t_end, times, look, aside=not len(self._z0))
+                    self._run_fixed(self.method.dt, t_end, times, look)
                 else:
                     self._run_adaptive(t_end, times, look)
                 self.t = t_end
@@ -309,13 +311,12 @@ class BodySimulation:
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
-    def _run_fixed(
-        self, dt: float, t_end: float, times: np.ndarray, look: Callable[[], None], aside: bool = False
-    ) -> None:
+    def _run_fixed(self, dt: float, t_end: float, times: np.ndarray, look: Callable[[], None]) -> None:
         """Steps of dt to each of `times`, or to the end; the last before each is shorter where dt does not divide it.
 
-        aside: that shorter step is for the time asked for alone, and the steps of dt go on from before it.
+        Under HHT that shorter step is for the time asked for alone, and the steps of dt go on from before it.
         """
+        aside = isinstance(self.method, HHT) and not len(self._z0) and not has_events(self.system)
         if not (t_end - self.t) / dt < MOST_STEPS:
             raise InputError(
                 f"t_end = {t_end:g} s takes more than {MOST_STEPS:.0e} steps of dt = {dt:g} s; choose a longer dt"
@@ -335,10 +336,10 @@ class BodySimulation:
 
     def _back_to_grid(self) -> None:
         """To the steps of dt, from the shorter one that left them for a time asked for."""
-        if self._grid is not None:
-            rows, self._grid, grid = self._rows, None, self._grid
+        grid, rows = self._grid, self._rows
+        if grid is not None:
             grid.restore()
-            self._rows = rows
+            self._grid, self._rows = None, rows
             if self._outside is not None:
                 self._memory[hht.MATRIX] = 0.0  # its factors are those of the shorter step
 
