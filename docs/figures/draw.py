@@ -510,7 +510,7 @@ def main() -> None:
                 "plane_contact": 0.8,
                 "velocity_actuator": 0.4,
             }.get(kind, 0.5)
-            strip(nx.simulate(make(), t, nx.RungeKutta4(2e-3), output_every=5), HERE / f"force-{kind}.png")
+            strip(nx.simulate(make(), t, nx.RungeKutta4(5e-4), output_every=20), HERE / f"force-{kind}.png")
     for kind, (sort, make) in DRIVEN.items():
         if not named or kind in named:
             strip(nx.simulate(make(), 1.0, nx.RungeKutta4(1e-2)), HERE / f"{sort}-{kind}.png")
