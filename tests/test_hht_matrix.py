@@ -8,6 +8,7 @@ import pytest
 
 import nexdyn as nx
 from nexdyn.absolute import hht
+from nexdyn.absolute.elements import Acting, Idle
 from nexdyn.absolute.equations import residual
 from nexdyn.analysis.absolute_simulation import BodySimulation
 from nexdyn.linalg.lu import factor, solve
@@ -123,3 +124,15 @@ def test_a_body_takes_less_than_five_kilobytes() -> None:
     parts = (march.state, march.tables, march.tables.constraints, march.tables.plan, march.acts, march.acts.forces)
     arrays = {id(x): x for part in parts for x in part if isinstance(x, np.ndarray)}
     assert 1000 < sum(x.nbytes for x in arrays.values()) / links < 5000
+
+
+def test_where_nothing_acts_no_force_is_compiled_and_the_motion_is_the_same() -> None:
+    def ends(kind: type[Acting]) -> np.ndarray:
+        simulation = BodySimulation(published.four_bars(), nx.HHT(dt=1e-3))
+        assert type(simulation.acts) is Idle
+        simulation.acts = kind(*simulation.acts)
+        simulation.run(0.2)
+        return simulation.state.q0.copy()
+
+    assert np.array_equal(ends(Idle), ends(Acting))
+    assert type(BodySimulation(spinning_pair(), nx.HHT(dt=1e-3)).acts) is Acting

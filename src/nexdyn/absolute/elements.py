@@ -45,7 +45,7 @@ from nexdyn.forces.tables import (
     frames_b,
 )
 from nexdyn.forces.verbs import force_element
-from nexdyn.generic import is_instance
+from nexdyn.generic import defines, generic, is_instance
 from nexdyn.integrate.problem import FORCE_FAILED, OK
 from nexdyn.joints import kinds
 from nexdyn.joints.helical import Helical
@@ -112,6 +112,10 @@ class Acting(NamedTuple):
     """(nz, 2) z and z₋: the states at the start of the step, and of that before."""
 
 
+class Idle(Acting):
+    """Nothing acts: a type of its own, for which no force is compiled."""
+
+
 def moving_joints(model: AbsoluteModel) -> list[Joint]:
     """Joints that have coordinates."""
     return [joint for joint in model.system.joints.values() if joint.nv and joint.tree]
@@ -170,7 +174,8 @@ def acting(
         freedoms[part, STIFFNESS], freedoms[part, DAMPING] = own.stiffness, own.damping
         freedoms[part, REST] = own.rest if np.size(own.rest) == joint.nv else 0.0
         freedoms[part, FRICTION], freedoms[part, FRICTION_SPEED] = own.friction, own.friction_speed
-    return Acting(
+    kind = Acting if len(joints) or len(forces.index) else Idle
+    return kind(
         forces, table, pitch, freedoms,
         _places(tables, table[:, [PARENT, CHILD]]), _places(tables, forces.index[:, [BODY_A, BODY_B]]),
         np.zeros(max(1, first_q[-1])), np.zeros(max(1, first_v[-1])), np.zeros(max(1, first_v[-1])),
@@ -199,9 +204,21 @@ def _places(tables: MotionTables, pairs: np.ndarray) -> np.ndarray:
     return out
 
 
+act = generic("act", "Add what acts to x, and its stiffness and damping to the blocks; returns a status.")
+
+
+@defines(act)
+def _(tables: Any, s: Any, t: Any, gh: Any, bh2: Any, assemble: Any, acts: Idle) -> Any:
+    return 0
+
+
+@defines(act)
+def _(tables: Any, s: Any, t: Any, gh: Any, bh2: Any, assemble: Any, acts: Acting) -> Any:
+    return act_on_bodies(tables, s, t, gh, bh2, assemble, acts)
+
+
 @kernel
-def act(tables, s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def]
-    """Add what acts to x, and its stiffness and damping to the blocks; returns a status."""
+def act_on_bodies(tables, s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def]
     for j in range(len(acts.joints)):
         joint_motion(tables, s, acts, j)
         own_efforts(acts, j)
