@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import zlib
 
 import numpy as np
@@ -18,6 +19,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Keep kernels from run to run, away from the user's; `pytest --cache-clear` starts cold."""
     if "NEXDYN_CACHE_DIR" not in os.environ:
         os.environ["NEXDYN_CACHE_DIR"] = str(config.cache.mkdir("nexdyn-kernels"))
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in what a shell runs in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

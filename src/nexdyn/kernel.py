@@ -3,6 +3,7 @@
 `@kernel`  an entry that Python or many callers reach: compiled once per signature and cached on disk.
 `@shared`  a kernel during which Python's other threads run.
 `@formula` a small function that kernels call: compiled into its callers and cached with them.
+`@inlined` a formula that is always copied into its callers; `@outlined` one that never is.
 `@allocating` below either: it makes arrays, of its own or at an address; no other may.
 `@overloaded(f)` gives `f` a meaning for types of the compiler, as `numba.extending.overload`.
 
@@ -218,6 +219,16 @@ class _BitcodeLibrary(codegen.JITCodeLibrary):
         return library
 
 
+class _OutlinedLibrary(_BitcodeLibrary):
+    """What a formula becomes that is never copied into its callers."""
+
+    def add_llvm_module(self, ll_module: Any) -> None:
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                function.add_function_attribute("noinline")
+        super().add_llvm_module(ll_module)
+
+
 class _EntryLibrary(codegen.JITCodeLibrary):
     """What Python enters: all that is called, optimised once, and machine code. Nobody links it."""
 
@@ -244,9 +255,17 @@ def _optimize(library: Any, **kwargs: Any) -> None:
 class _ToBitcode(compiler.Compiler):
     """Numba's compiler, up to the optimised bitcode."""
 
+    library: type[_BitcodeLibrary] = _BitcodeLibrary
+
     def compile_extra(self, function: Any) -> Any:
-        self.state.library = _BitcodeLibrary(self.state.targetctx.codegen(), function.__qualname__)
+        self.state.library = self.library(self.state.targetctx.codegen(), function.__qualname__)
         return super().compile_extra(function)
+
+
+class _ToOutlined(_ToBitcode):
+    """The same, for what is never copied into its callers."""
+
+    library = _OutlinedLibrary
 
 
 class _ToMachineCode(compiler.Compiler):
@@ -358,6 +377,13 @@ def inlined(f: F) -> F:
     return _formula(f, **_INLINED)
 
 
+def outlined(f: F) -> F:
+    """A formula that always stays a call: long and seldom run, and reached from many places.
+
+    What an inlined function calls Numba inlines, too, all the way down; here that ends."""
+    return _formula(f, _ToOutlined, forceinline=False)
+
+
 def allocating(f: F) -> F:
     """`f` makes arrays: `@kernel` or `@formula` above it leave it what that needs.
 
@@ -371,11 +397,11 @@ def _options(f: Any) -> dict[str, Any]:
     return {**_OPTIONS, "_nrt": "allocating" in f.__dict__}
 
 
-def _formula(f: F, **options: Any) -> F:
+def _formula(f: F, pipeline: type[_ToBitcode] = _ToBitcode, **options: Any) -> F:
     if _CONFIG.DISABLE_JIT:
         return f
     options = {"nopython": True, "no_cpython_wrapper": True, **_options(f), **options}
-    return _Formula(f, locals={}, targetoptions=options, pipeline_class=_ToBitcode)  # type: ignore[return-value]
+    return _Formula(f, locals={}, targetoptions=options, pipeline_class=pipeline)  # type: ignore[return-value]
 
 
 def kernel(f: F) -> F:

@@ -28,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = given[: given.index("--")] if "--" in given else given
     debug = "--debug" in options or os.environ.get("NEXDYN_DEBUG", "") not in ("", "0")
     terminal.prepare_streams()
+    code = DONE
     try:
         code = _answered(given, "--json" in options, debug)
         sys.stdout.flush()
@@ -35,7 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _leave_stdout()
         return NO_READER
     except OSError as error:  # stdout is a file on a full disk
-        terminal.say_error(f"stdout cannot be written: {error.strerror or error}")
+        if code != FAULT:  # or the command said so itself
+            terminal.say_error(f"stdout cannot be written: {error.strerror or error}")
         _leave_stdout()
         return FAULT
     return code

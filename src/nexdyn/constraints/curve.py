@@ -27,7 +27,7 @@ import numpy as np
 
 from nexdyn.constraints import point
 from nexdyn.errors import InputError
-from nexdyn.kernel import formula, kernel
+from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.model import curves
 from nexdyn.model.callbacks import call
 from nexdyn.model.curves import HEAD
@@ -204,7 +204,7 @@ def normal_jet(data, k, binormal, dc, ddc, dddc):  # type: ignore[no-untyped-def
     return cross(t, e), cross(dt, e) + cross(t, de), cross(ddt, e) + 2.0 * cross(dt, de) + cross(t, dde)
 
 
-@formula
+@outlined
 def value(data, k, binormal, pair, near, place):  # type: ignore[no-untyped-def]
     """C; near[place] is s, and takes the new one."""
     x = point.place(pair)
@@ -215,7 +215,7 @@ def value(data, k, binormal, pair, near, place):  # type: ignore[no-untyped-def]
     return e @ (x - c)
 
 
-@formula
+@outlined
 def gradient(data, k, binormal, pair, s):  # type: ignore[no-untyped-def]
     x = point.place(pair)
     s = nearest(data, k, x, s)
@@ -225,7 +225,7 @@ def gradient(data, k, binormal, pair, s):  # type: ignore[no-untyped-def]
     return point.gradient(pair, e + ((de @ r) / (dc @ dc - ddc @ r)) * dc)
 
 
-@formula
+@outlined
 def second(data, k, binormal, pair, s, V, V_):  # type: ignore[no-untyped-def]
     x = point.place(pair)
     s = nearest(data, k, x, s)

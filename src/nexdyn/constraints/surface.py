@@ -26,7 +26,7 @@ import numpy as np
 
 from nexdyn.constraints import point
 from nexdyn.errors import InputError
-from nexdyn.kernel import formula, kernel
+from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.model import surfaces
 from nexdyn.model.callbacks import call
 from nexdyn.spatial.algebra import Vec3, cross
@@ -269,7 +269,7 @@ def normal(S_u, S_w):  # type: ignore[no-untyped-def]
 # --- the row ----------------------------------------------------------------------------------------------------------
 
 
-@formula
+@outlined
 def value(data, k, pair, near, at):  # type: ignore[no-untyped-def]
     """C; near[at], near[at + 1] are u and w of a parametric surface, and take the new ones."""
     x = point.place(pair)
@@ -281,7 +281,7 @@ def value(data, k, pair, near, at):  # type: ignore[no-untyped-def]
     return normal(S_u, S_w) @ (x - place(data, k, u, w))
 
 
-@formula
+@outlined
 def gradient(data, k, pair, near, at):  # type: ignore[no-untyped-def]
     x = point.place(pair)
     if int(data[k]) != PARAMETRIC:
@@ -291,7 +291,7 @@ def gradient(data, k, pair, near, at):  # type: ignore[no-untyped-def]
     return point.gradient(pair, normal(S_u, S_w))
 
 
-@formula
+@outlined
 def second(data, k, pair, near, at, V, V_):  # type: ignore[no-untyped-def]
     x, dx, dx_ = point.place(pair), point.rate(pair, V), point.rate(pair, V_)
     ddx = point.second_rate(pair, V, V_)

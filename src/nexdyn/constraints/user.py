@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from nexdyn.constraints import point
 from nexdyn.constraints.pair import PairVelocity
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, outlined
 from nexdyn.model.callbacks import call
 from nexdyn.spatial.algebra import Mat3, T, Vec3, cross, exp_quaternion, rotation
 
@@ -154,19 +154,19 @@ def curvature(data, k, z, a, b):  # type: ignore[no-untyped-def]
 # --- the row ----------------------------------------------------------------------------------------------------------
 
 
-@formula
+@outlined
 def value(data, k, pair, t):  # type: ignore[no-untyped-def]
     return of(data, k, seen(pair, t))
 
 
-@formula
+@outlined
 def gradient(data, k, pair, t):  # type: ignore[no-untyped-def]
     C = slope(data, k, seen(pair, t))
     g, n = point.gradient(pair, C.x), pair.R_B @ C.w
     return PairVelocity(g.w_a - n, g.v_a, g.w_b + n, g.v_b)
 
 
-@formula
+@outlined
 def second(data, k, pair, t, V, V_):  # type: ignore[no-untyped-def]
     z = seen(pair, t)
     C = slope(data, k, z)
@@ -178,13 +178,13 @@ def second(data, k, pair, t, V, V_):  # type: ignore[no-untyped-def]
     )
 
 
-@formula
+@outlined
 def explicit_rate(data, k, pair, t):  # type: ignore[no-untyped-def]
     """C_t."""
     return slope(data, k, seen(pair, t)).t
 
 
-@formula
+@outlined
 def explicit_second(data, k, pair, t, V):  # type: ignore[no-untyped-def]
     """2 C_qt v + C_tt."""
     z, o = seen(pair, t), Vec3(0.0, 0.0, 0.0)
