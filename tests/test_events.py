@@ -127,10 +127,23 @@ def test_forces_are_switched_off_and_on_again(tmp_path: Path) -> None:
     fz = result.transmitted("slide").sel(component="fz")
     assert float(fz.sel(time=0.2, method="nearest")) == pytest.approx(0.0, abs=1e-9)
     assert float(fz[-1]) == pytest.approx(M * G)
+    effort = result.effort("push")
+    assert float(effort.sel(time=0.2, method="nearest")) == 0.0
+    assert effort.values[[0, -1]] == pytest.approx([M * G, M * G])
     result.save(tmp_path / "run.nc")
     again = nx.open_result(tmp_path / "run.nc")
     assert again.events == result.events
     assert np.allclose(again.transmitted("slide").values, result.transmitted("slide").values)
+
+
+def test_a_contact_that_is_switched_off_tells_no_force() -> None:
+    floor = nx.PlaneContact("floor", "ball", radius=0.1, stiffness=1e4)
+    system = ball(floor, events=[nx.Event("off", time=0.1, off="floor")], q0=0.09)
+    result = nx.simulate(system, 0.15, nx.RungeKutta4(1e-3))
+    normal = result.contacts("floor")["normal"].squeeze()
+    assert float(normal[0]) == pytest.approx(1e4 * 0.01**1.5)
+    assert not normal.sel(time=slice(0.1005, None)).values.any()
+    assert result.joint_acceleration("slide").values[-1] == pytest.approx(-G)
 
 
 def test_an_action_changes_the_state_and_may_end_the_run() -> None:

@@ -46,5 +46,9 @@ def contact_table(system: System, n: int, frame_at: Callable[[str, np.ndarray, n
             R, p, V = frame_at(frame.body, frame.R_BF, frame.p_BF)
             parts = (np.broadcast_to(R.reshape(-1, 9), (n, 9)), np.broadcast_to(p, (n, 3)), np.broadcast_to(V, (n, 6)))
             motions.append(np.concatenate(parts, axis=1))
-        found.append(contact_motion(contact.data(system.values), motions[0], motions[1], contact.points))
+        table = contact_motion(contact.data(system.values), motions[0], motions[1], contact.points)
+        if contact.is_off:
+            for name in ("contact_force", "contact_normal", "contact_tangential"):
+                table[..., COLUMNS[name]] = 0.0
+        found.append(table)
     return np.concatenate(found, axis=1) if found else np.empty((n, 0, CONTACT_COLUMNS))

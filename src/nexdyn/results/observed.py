@@ -173,7 +173,7 @@ class Observed:
         if name == "effort":
             return self._efforts()[rows]
         if name in COLUMNS:
-            return self._contacts(seen)[..., COLUMNS[name]]
+            return self._contacts(rows, seen)[..., COLUMNS[name]]
         if name == "orientation":
             return quaternion(seen.R[:, index])
         if name in ENERGIES:
@@ -266,12 +266,19 @@ class Observed:
             np.concatenate([self.of_joint(what, name) for name in self._moving], axis=1)
             for what in ("joint_position", "joint_velocity")
         )
-        return efforts(system, self._places(), r.t, q, v, r.z)
+        z = r.z if r.z.size else np.empty((len(r.t), 0))
+        parts = [efforts(part, self._places(), r.t[a:b], q[a:b], v[a:b], z[a:b]) for a, b, part in segments(system, r)]
+        return np.concatenate(parts)
 
-    def _contacts(self, seen: Observation) -> np.ndarray:
+    def _contacts(self, rows: slice, seen: Observation) -> np.ndarray:
         """What is told of all contact points (n, points, 9)."""
-        place = {name: i for i, name in enumerate(self.tree.body_names)} | {"ground": -1}
-        return contact_table(self.tree.system, len(seen.kinetic), lambda body, R, p: _frame(seen, place[body], R, p))
+        place, n = {name: i for i, name in enumerate(self.tree.body_names)} | {"ground": -1}, len(seen.kinetic)
+        parts = []
+        for first, last, system in segments(self.tree.system, self.recording):
+            part = slice(max(first - rows.start, 0), max(min(last - rows.start, n), 0))
+            if part.start < part.stop:
+                parts.append(contact_table(system, n, lambda body, R, p: _frame(seen, place[body], R, p))[part])
+        return np.concatenate(parts)
 
     # --- what one look at everything tells ----------------------------------------------------------------------
 
