@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -33,27 +34,30 @@ DEALT = [(deck, hand) for deck in range(DECKS) for hand in range(HANDS)]
 CORE = ("force plane_contact", "force position_actuator", "force point_spring", "curve SplineCurve")
 """What every hand has besides: with the same parts present the same kernels serve all."""
 DT, T = 1e-3, 0.1
+STEPS = (DT, DT / 4, DT / 16)
+"""Where a mechanism passes near a singular pose, the reference says which of these steps resolves it."""
 
 
 class Carrier(NamedTuple):
-    """A formulation: how far it may end from `nx.Projection` [m], what its energy balance may miss of the energy that moved, its |C|."""
+    """A formulation with a step: how far it may end from `nx.Projection` [m], what its energy balance may miss, its |C|."""
 
-    method: Method
+    method: Callable[[float], Method]
     apart: float
     balance: float
     violation: float
 
 
+EXACT = Carrier(nx.Projection, 0.0, 2e-5, 1e-11)
 CARRIERS = {
-    "minimal coordinates": Carrier(nx.RungeKutta4(DT), 1e-7, 1e-4, 1e-11),
-    "minimal coordinates, adaptive": Carrier(nx.DormandPrince(rtol=1e-8), 1e-5, 1e-4, 1e-11),
-    "partitioned": Carrier(nx.Partitioning(DT), 1e-4, 1e-3, 1e-11),
-    "Baumgarte": Carrier(nx.Baumgarte(DT), 1e-4, 0.1, 1e-4),
-    "HHT": Carrier(nx.HHT(dt=DT), 1e-3, 0.03, 1e-8),
-    "potential": Carrier(nx.ImplicitEuler(DT, bdf2=True), 1e-3, 0.03, 1e-8),
+    "minimal coordinates": Carrier(nx.RungeKutta4, 1e-7, 1e-4, 1e-11),
+    "adaptive": Carrier(lambda _: nx.DormandPrince(rtol=1e-9), 1e-5, 1e-3, 1e-11),
+    "partitioned": Carrier(nx.Partitioning, 1e-4, 1e-3, 1e-11),
+    "Baumgarte": Carrier(nx.Baumgarte, 1e-4, 0.1, 1e-4),
+    "HHT": Carrier(lambda dt: nx.HHT(dt=dt), 1e-3, 0.03, 1e-8),
+    "potential": Carrier(lambda dt: nx.ImplicitEuler(dt, bdf2=True), 1e-3, 0.03, 1e-8),
 }
 REFUSES = {
-    name: rf"is nonholonomic, which nx\.{type(CARRIERS[name].method).__name__}\(.*\) does not carry"
+    name: rf"is nonholonomic, which nx\.{type(CARRIERS[name].method(DT)).__name__}\(.*\) does not carry"
     for name in ("partitioned", "potential")
 }
 """Formulations that carry no rows of velocities, and what they say."""
@@ -130,7 +134,7 @@ def test_no_type_of_the_package_is_left_out() -> None:
     assert (set(made.COUPLINGS), set(made.DRIVERS), set(made.FORCES)) == (set(COUPLINGS), set(DRIVERS), set(FORCES))
     assert set(made.POWER) == set(FORCES)
     of_order_1 = {nx.ExplicitEuler, nx.SemiImplicitEuler}
-    assert {type(c.method) for c in CARRIERS.values()} | of_order_1 | {nx.Projection} == set(METHODS.values())
+    assert {type(c.method(DT)) for c in CARRIERS.values()} | of_order_1 | {nx.Projection} == set(METHODS.values())
 
 
 def test_the_deck_holds_every_type() -> None:
@@ -159,15 +163,18 @@ def test_random_systems_keep_their_laws_in_every_formulation(deck: int, hand: in
     system = dealt(deck, hand)
     report = nx.assemble(system)
     assert report.redundancy.dof > 0 and np.abs(report.model.residual(report.model.q)).max() < 1e-9
-    exact = nx.simulate(system, T, nx.Projection(DT), initial=report)
-    check_invariants("projection", Carrier(nx.Projection(DT), 0.0, 1e-4, 1e-11), report, exact)
+    for dt in STEPS:
+        exact = nx.simulate(system, T, nx.Projection(dt), initial=report)
+        if balance(exact) < EXACT.balance:
+            break
+    check_invariants("projection", EXACT, report, exact)
     end = positions(exact)
     for name, carrier in CARRIERS.items():
         if name in REFUSES and is_nonholonomic(system):
             with pytest.raises(nx.InputError, match=REFUSES[name]):
-                nx.simulate(system, T, carrier.method, initial=report)
+                nx.simulate(system, T, carrier.method(dt), initial=report)
             continue
-        result = nx.simulate(system, T, carrier.method, initial=report)
+        result = nx.simulate(system, T, carrier.method(dt), initial=report)
         check_invariants(name, carrier, report, result)
         assert np.abs(positions(result) - end).max() < carrier.apart, name
 
