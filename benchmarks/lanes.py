@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 import nexdyn as nx
 from benchmarks import pinocchio_cpp
@@ -27,7 +26,7 @@ from nexdyn.analysis.absolute_simulation import BodySimulation
 from nexdyn.analysis.batch_bodies import Stacked
 from nexdyn.analysis.batch_run import stack, with_shared_model
 from nexdyn.analysis.problem import build_problem
-from nexdyn.kernel import FLOATING_POINT
+from nexdyn.kernel import kernel
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.crba import mass_matrix
@@ -51,19 +50,19 @@ STEPS = 250
 Array = np.ndarray
 
 
-@njit(fastmath=FLOATING_POINT, error_model="numpy")
+@kernel
 def aba_loop(repeat, model, s):  # type: ignore[no-untyped-def]
     for _ in range(repeat):
         articulated_bodies(model, s.q, s.v, s.x, None, s.work, s.y)
 
 
-@njit(fastmath=FLOATING_POINT, error_model="numpy")
+@kernel
 def rnea_loop(repeat, model, s):  # type: ignore[no-untyped-def]
     for _ in range(repeat):
         inverse_dynamics(model, s.q, s.v, s.x, s.work, s.y)
 
 
-@njit(fastmath=FLOATING_POINT, error_model="numpy")
+@kernel
 def crba_loop(repeat, model, s):  # type: ignore[no-untyped-def]
     for _ in range(repeat):
         relative_poses(model, s.q, s.work)

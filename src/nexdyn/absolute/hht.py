@@ -35,7 +35,7 @@ from nexdyn.absolute.equations import (
 )
 from nexdyn.absolute.force_states import states_accepted, states_recorded
 from nexdyn.absolute.outside import factor, solve
-from nexdyn.kernel import formula, inlined, kernel
+from nexdyn.kernel import formula, inlined, kernel, shared
 from nexdyn.linalg.rows import WIDTH, flat, larger, load, store, total
 from nexdyn.spatial.algebra import Motion, Pose, Vec3, cross, rotation
 from nexdyn.spatial.lanes import count, doubles, greater
@@ -427,7 +427,7 @@ def start(tables, s, t, out):  # type: ignore[no-untyped-def]
     return OK
 
 
-@kernel
+@shared
 def march_fixed(tables, acts, s, t0, dt, k, k_stop, every, alpha, memory, out):  # type: ignore[no-untyped-def]
     """Steps k … k_stop − 1 of the constant dt; every `every`-th state (0: none) goes to the next row of `out` after its step.
 
@@ -448,7 +448,7 @@ def march_fixed(tables, acts, s, t0, dt, k, k_stop, every, alpha, memory, out): 
     return OK, k, row
 
 
-@kernel
+@shared
 def march_adaptive(tables, acts, s, control, rtol, dt_min, dt_max, t_end, work, every, times, alpha, memory, out):  # type: ignore[no-untyped-def]
     """Steps chosen by their error until t_end, until `out` is full, or until `work` iterations are spent.
 

@@ -94,6 +94,19 @@ class Read:
             return given if given is None else given[member % len(given)]
         return {joint: values[member % len(values)] for joint, values in given.items()}
 
+    def starts(self, which: str, default: Array) -> Array:
+        """q0 or v0 of all members (count, n), in minimal coordinates; where a member says nothing, `default` (n,)."""
+        given = self._q0 if which == "q0" else self._v0
+        out = np.empty((self.count, len(default)))
+        if isinstance(given, np.ndarray):
+            out[:] = given
+            return out
+        out[:] = default
+        for joint, values in (given or {}).items():
+            place = self._places.joints[joint]
+            out[:, place.q if which == "q0" else place.v] = values
+        return out
+
     def parameters(self, member: int) -> dict[str, Any]:
         """{name: value} of a member."""
         return {name: values[member % len(values)] for name, values in self._parameters.items()}

@@ -183,13 +183,15 @@ class LaneRun:
     def __init__(self, method: FixedStep, dynamics: Any, grid: Grid, own_tables: bool, into: Array | None) -> None:
         """own_tables: members have trees of their own. Which code runs hangs on that alone, not on how many there are.
 
-        into (all members, rows, nq + 2 nv): NaN at first; packs of neighbours record there, others into rows of their own.
+        into (all members, rows, nq + 2 nv): packs of neighbours record there, others into rows of their own.
         """
         self.method, self.dynamics, self.grid, self.own_tables = method, dynamics, grid, own_tables
         self.into = into
         self._stop = threading.Event()
         self._took: dict[int, int] = {}
         self._spare: dict[int, list[TreeProblem]] = {}
+        self._rooms: list[LaneTable] = []
+        self._count = 16  # steps of a slice
         self._lock = threading.Lock()
 
     def run(
@@ -244,11 +246,18 @@ class LaneRun:
             problem.base.data[:, 0, s] = member.q
         return problem
 
+    def _room(self, width: int) -> LaneTable:
+        """Where a pack records."""
+        with self._lock:
+            room = self._rooms.pop() if self._rooms else None
+        size = max(1, min(self.grid.kept + 1, ROOM // width))
+        return room or LaneTable(lane_zeros((size, width, LANES)), 0)
+
     def _rows(self, pack: list[Member], count: int, width: int) -> Array:
         first = pack[0].number
         if self.into is not None and pack[-1].number == first + len(pack) - 1:  # numbers rise
             return self.into[first : first + len(pack)]
-        return np.full((len(pack), count, width), np.nan)
+        return np.empty((len(pack), count, width))
 
     def _march(self, pack: list[Member], number: int) -> Done:
         grid, method, tree = self.grid, self.method, pack[0].tree
@@ -262,7 +271,7 @@ class LaneRun:
         inputs = aligned(LaneTable.of(np.array([member.inputs for member in filled])))
         width, times = 1 + nq + 2 * n, grid.times
         rows = self._rows(pack, len(times), width - 1)
-        room = LaneTable(lane_zeros((max(1, min(grid.kept + 1, ROOM // width)), width, LANES)), 0)
+        room = self._room(width)
         reasons = self._start(problem, pack, y, K, inputs, room)
         failed = np.full((LANES, 2), NEVER, dtype=np.int64)
 
@@ -270,7 +279,7 @@ class LaneRun:
             untwine(room.data, count, first, rows)
 
         scheme = tableau.A, tableau.b, tableau.c, SEMI_IMPLICIT if isinstance(method, SemiImplicitEuler) else EXPLICIT
-        done, count, row = 0, 16, 0
+        done, count, row = 0, self._count, 0
         while done < grid.whole and not self._stop.is_set():
             count = min(count, grid.whole - done, len(room.data) * grid.every)
             began = time.perf_counter()
@@ -282,7 +291,7 @@ class LaneRun:
             keep(row, written)
             row, done = row + written, done + count
             self._took[number] = done
-            count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
+            count = self._count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
         whole = done == grid.whole and not self._stop.is_set()
         if whole and grid.rest:
             late = np.full((LANES, 2), NEVER, dtype=np.int64)
@@ -298,10 +307,13 @@ class LaneRun:
         if whole:
             self._sample(problem, grid.t_end, y, K, inputs, grid.steps - 1, room)
             keep(row, 1)
+            row += 1
+        rows[:, row:] = np.nan
         self._took[number] = grid.steps
         failures = self._failures(pack, rows, failed, reasons, whole)
-        if len({id(member.tree) for member in pack}) == 1:
-            with self._lock:
+        with self._lock:
+            self._rooms.append(room)
+            if len({id(member.tree) for member in pack}) == 1:
                 self._spare[id(tree)].append(problem)
         return Done(pack, rows, failures, done)
 
@@ -318,8 +330,9 @@ class LaneRun:
         grid = self.grid
         self._sample(problem, grid.t0, y, K, inputs, 0, room)
         reasons = {}
+        sound, finite = surely_sound(problem), np.isfinite(K.data[0]).all(axis=0)
         for s, member in enumerate(pack):
-            if not surely_sound(problem, s):
+            if not sound[s]:
                 weak = weak_freedom(system_of(problem, s))
                 if weak is not None:
                     try:
@@ -327,9 +340,8 @@ class LaneRun:
                     except SingularError as error:
                         reasons[s] = str(error)
                         continue
-            bad = np.flatnonzero(~np.isfinite(K.data[0, :, s]))
-            if len(bad):
-                where, _, _ = freedom_name(member.tree, int(bad[0]))
+            if not finite[s]:
+                where, _, _ = freedom_name(member.tree, int(np.flatnonzero(~np.isfinite(K.data[0, :, s]))[0]))
                 reasons[s] = f"the motion is not finite at t = {grid.t0:g} s{where}; {self._raised(member, grid.t0)}"
         return reasons
 
@@ -374,17 +386,18 @@ class LaneRun:
         return f"reduce dt = {self.method.dt:g} s, check masses, stiffness and damping"
 
 
-def surely_sound(problem: Any, s: int) -> bool:
-    """Whether the pivots of a lane are inertias beyond doubt, so that nobody need look closer."""
+def surely_sound(problem: Any) -> Array:
+    """Whose pivots (LANES,) are inertias beyond doubt, so that nobody need look closer."""
     if problem.factorisation is not None or problem.coupling is not None:
-        return False
+        return np.zeros(LANES, dtype=bool)
     with np.errstate(divide="ignore"):
-        pivots = 1.0 / problem.work.freedom.data[: problem.n, tables.D_, s]
-    body = system_of(problem.model.body, s)
-    moments = body[1:, tables.INERTIA + np.array([4, 7, 9])].sum(axis=1)
-    arms = body[1:, tables.POSE + 9 : tables.POSE + 12]
-    largest = (moments + body[1:, tables.INERTIA] * (arms * arms).sum(axis=1)).max(initial=0.0)
-    return bool(np.isfinite(pivots).all() and (pivots > SURE * largest).all() and (pivots > 0.0).all())
+        pivots = 1.0 / problem.work.freedom.data[: problem.n, tables.D_]
+    body = problem.model.body.data[1:]  # (nb, columns), or with lanes behind
+    moments = body[:, tables.INERTIA + np.array([4, 7, 9])].sum(axis=1)
+    arms = body[:, tables.POSE + 9 : tables.POSE + 12]
+    largest = (moments + body[:, tables.INERTIA] * (arms * arms).sum(axis=1)).max(axis=0, initial=0.0)
+    sound: Array = (np.isfinite(pivots) & (pivots > 0.0) & (pivots > SURE * largest)).all(axis=0)
+    return sound
 
 
 def grid_of(method: FixedStep, t0: float, t_end: float, every: int) -> Grid:

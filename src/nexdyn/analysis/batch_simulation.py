@@ -9,12 +9,13 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from nexdyn.analysis.absolute_simulation import BodySimulation, needs_bodies
 from nexdyn.analysis.batch import Batch, Places, Read
+from nexdyn.analysis.batch_alone import Look, in_turn, on_threads, runs_beside_others
 from nexdyn.analysis.batch_bodies import (
     FINISHED,
     STOPPED,
@@ -90,6 +91,14 @@ def runs_in_lanes(system: System, method: Method, dynamics: str) -> bool:
     )
 
 
+class Starts(NamedTuple):
+    """q (members, nq) and v (members, nv) at first, and of which members all is finite."""
+
+    q: np.ndarray
+    v: np.ndarray
+    sound: np.ndarray
+
+
 class _BatchRun:
     def __init__(
         self, system: System, t_end: float, method: Method | None, batch: Batch, store: Any, progress: Progress | None,
@@ -135,13 +144,16 @@ class _BatchRun:
         members, trees = self._members()
         width = tree.nq + 2 * tree.nv
         if self.store is None:
-            rows: Rows = np.full((count, len(grid.times), width), np.nan)
+            rows: Rows = np.empty((count, len(grid.times), width))
         else:
             rows = Store(self.store, tree, count, grid.times, self.read.parameter_columns(), repr(self.method))
         steps = 0
 
+        marched = np.zeros(count, dtype=bool)
+
         def take(done: Done) -> None:
             nonlocal steps
+            marched[[member.number for member in done.members]] = True
             self.failures |= done.failures
             steps = max(steps, done.steps)
             if done.rows.base is not rows:
@@ -165,6 +177,8 @@ class _BatchRun:
             except KeyboardInterrupt:
                 status, message = "interrupted", "interrupted before all members had come to the end"
                 warnings.warn(f"{message}; the result holds what was reached", NexDynWarning, stacklevel=4)
+        if isinstance(rows, np.ndarray):
+            rows[~marched] = np.nan
         recording = BatchRecording(
             grid.times, rows, tree.nq, tree.nv, repr(self.method), steps, status, message, time.perf_counter() - began,
             {"driven": True} if self.read.has_inputs else {},
@@ -178,25 +192,39 @@ class _BatchRun:
         """The members that can start, and the trees of all."""
         tree, read = self.tree, self.read
         assert tree is not None
+        still = np.zeros((1, tree.nv))
         trees: dict[int, Tree] = {}
         members = []
-        still = np.zeros((1, tree.nv))
-        shared: tuple[np.ndarray, np.ndarray] | None = None
+        together = None if read.has_parameters else self._starts(tree)
         for m in range(read.count):
+            inputs = read.inputs(m)
+            inputs = still if inputs is None else inputs
+            if together is not None and together.sound[m]:
+                members.append(Member(m, tree, together.q[m], together.v[m], inputs))
+                continue
             try:
-                own = tree.with_parameters(read.parameters(m)) if read.has_parameters else tree
-                trees[m] = own
-                if shared is None or read.has_parameters:
-                    shared = self._described(own, read.start(m, "q0"))
-                q = unit_quaternions(own, vector(own, read.start(m, "q0"), "q0", shared[0]))
-                v = vector(own, read.start(m, "v0"), "v0", shared[1])
-                inputs = read.inputs(m)
-                members.append(member_of(m, own, q, v, still if inputs is None else inputs))
+                own = trees[m] = tree.with_parameters(read.parameters(m)) if read.has_parameters else tree
+                q0, v0 = read.start(m, "q0"), read.start(m, "v0")
+                described_q, described_v = self._described(own, q0)
+                q = unit_quaternions(own, vector(own, q0, "q0", described_q))
+                members.append(member_of(m, own, q, vector(own, v0, "v0", described_v), inputs))
             except UnknownNameError:
                 raise  # of all members
             except NexDynError as error:
                 self.failures[m] = str(error), self.t0
         return members, trees if read.has_parameters else tree
+
+    def _starts(self, tree: Tree) -> Starts | None:
+        """Where members of one tree start, at once; None where one alone must say what is wrong, or has quaternions."""
+        read = self.read
+        if any(place.q.stop - place.q.start > place.v.stop - place.v.start for place in tree.coordinates.values()):
+            return None
+        q, v = self._described(tree, read.start(0, "q0"))
+        q, v = read.starts("q0", q), read.starts("v0", v)
+        sound = np.isfinite(q).all(axis=1) & np.isfinite(v).all(axis=1)
+        if read.has_inputs:
+            sound &= [bool(np.isfinite(np.asarray(read.inputs(m))).all()) for m in range(read.count)]
+        return Starts(q, v, sound)
 
     def _described(self, tree: Tree, q0: Any) -> tuple[np.ndarray, np.ndarray]:
         """Where a member starts unless it says otherwise."""
@@ -219,32 +247,11 @@ class _BatchRun:
         status, message = "finished", ""
         if marches_in_lanes(self.system, self.method, self.options):
             results = self._bodies_in_lanes(threads)
-            if self._interrupted:
-                status, message = "interrupted", "interrupted before all members had come to the end"
-        for m in range(read.count) if status == "finished" else ():
-            if m in results:
-                continue
-
-            def look(t: float, end: float, m: int = m) -> None:
-                self._tell((m + (t - self.t0) / max(end - self.t0, 1e-300)) / read.count)
-
-            try:
-                own, states = self._member(m)
-                result = alone(own, self.t_end, self.method, **{**self.options, **states, "progress": look})
-            except UnknownNameError:
-                raise
-            except SolveError as error:
-                self.failures[m] = str(error), self.t0 if error.time is None else error.time
-                if error.result is not None:
-                    results[m] = error.result
-                continue
-            except NexDynError as error:
-                self.failures[m] = str(error), self.t0
-                continue
-            results[m] = result
-            if result.status == "interrupted":
-                status, message = "interrupted", result.message
-                break
+        if not self._interrupted:
+            rest = [m for m in range(read.count) if m not in results]
+            results |= self._rest(rest, alone, threads)
+        if self._interrupted:
+            status, message = "interrupted", "interrupted before all members had come to the end"
         none = np.zeros(1)
         run = Recording(
             none, none, none, none, repr(self.method), status=status, message=message,
@@ -252,6 +259,42 @@ class _BatchRun:
         )  # fmt: skip
         results = dict(sorted(results.items()))
         return BatchResult.of_results(self.system, results, read.count, self._told(), read.parameter_columns(), run)
+
+    def _rest(self, members: list[int], alone: Runs, threads: int) -> dict[int, Result]:
+        """Results of members that run one by one."""
+        done, beside = self.read.count - len(members), False
+
+        def tell(more: float) -> None:
+            self._tell((done + more) / self.read.count)
+
+        def run(m: int, look: Look) -> Result | None:
+            def progress(t: float, end: float) -> None:
+                look((t - self.t0) / max(end - self.t0, 1e-300))
+
+            nonlocal beside
+            try:
+                own, states = self._member(m)
+                try:
+                    return alone(own, self.t_end, self.method, **{**self.options, **states, "progress": progress})
+                finally:
+                    beside = beside or (m == members[0] and runs_beside_others(own))
+            except UnknownNameError:
+                raise
+            except SolveError as error:
+                self.failures[m] = str(error), self.t0 if error.time is None else error.time
+                return error.result
+            except NexDynError as error:
+                self.failures[m] = str(error), self.t0
+                return None
+
+        # the first by itself: it compiles the kernels
+        results, self._interrupted = in_turn(members[:1], run, tell)
+        if len(members) > 1 and not self._interrupted:
+            done += 1
+            march = on_threads if threads > 1 and beside else in_turn
+            others, self._interrupted = march(members[1:], run, tell, threads)
+            results |= others
+        return results
 
     def _member(self, m: int) -> tuple[System, dict[str, Any]]:
         """The system of member m, and where it starts."""

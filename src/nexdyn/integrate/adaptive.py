@@ -26,7 +26,7 @@ from nexdyn.integrate.problem import (
     settle,
     take_samples,
 )
-from nexdyn.kernel import formula, kernel
+from nexdyn.kernel import formula, shared
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
 
@@ -87,7 +87,7 @@ def interpolate(problem, P, t, theta, dt, y, K, stage, size, out, row):  # type:
     return status
 
 
-@kernel
+@shared
 def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y, y_old, stage, s, K, n, out):  # type: ignore[no-untyped-def]
     """Steps until t_end (each sample of the problem ends one), until `out` is full, or until `work` evaluations are spent.
 

@@ -6,7 +6,7 @@ Time is t₀ + k dt, not a sum. The state y has 2n components: ξ (n), zero betw
 from __future__ import annotations
 
 from nexdyn.integrate.problem import MOVED, NOT_FINITE, OK, next_sample, rates, recentre, record, settle, take_samples
-from nexdyn.kernel import formula, kernel
+from nexdyn.kernel import formula, kernel, shared
 
 
 @formula
@@ -57,7 +57,7 @@ def semi_implicit_step(problem, dt, y, K, n):  # type: ignore[no-untyped-def]
         y[m] = dt * K[0, m]
 
 
-@kernel
+@shared
 def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K, n, out):  # type: ignore[no-untyped-def]
     """Steps k … k_stop − 1; every `every`-th state (0: none) goes to the next row of `out` before its step.
 

@@ -9,7 +9,7 @@ or lets go, is taken again as one of implicit Euler, and so is the one after it,
 
 from __future__ import annotations
 
-from nexdyn.kernel import formula, kernel
+from nexdyn.kernel import formula, kernel, shared
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.potential.increments import coefficients, series_matrix
 from nexdyn.potential.inertia import free_rate, free_turn_bdf2, sym_solve
@@ -187,7 +187,7 @@ def sample(model, state, t, out):  # type: ignore[no-untyped-def]
     record(model, state, t, state.run[3], out, 0)
 
 
-@kernel
+@shared
 def march(model, state, work, t0, dt, k, k_stop, every, updates, bdf2, out):  # type: ignore[no-untyped-def]
     """Steps k … k_stop − 1 from t₀ + k dt, adaptive where `updates` is None.
 

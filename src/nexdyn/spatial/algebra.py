@@ -195,6 +195,32 @@ def full(S):  # type: ignore[no-untyped-def]
 
 
 @formula
+def plus_cross(a, b, c):  # type: ignore[no-untyped-def]
+    """a + b × c: six products that add up, one instruction each."""
+    return Vec3(a.x + b.y * c.z - b.z * c.y, a.y + b.z * c.x - b.x * c.z, a.z + b.x * c.y - b.y * c.x)
+
+
+@formula
+def plus_turned(a, R, b):  # type: ignore[no-untyped-def]
+    """a + R b."""
+    return Vec3(
+        a.x + R.xx * b.x + R.xy * b.y + R.xz * b.z,
+        a.y + R.yx * b.x + R.yy * b.y + R.yz * b.z,
+        a.z + R.zx * b.x + R.zy * b.y + R.zz * b.z,
+    )
+
+
+@formula
+def plus_skew_times(A, p, M):  # type: ignore[no-untyped-def]
+    """A + [p]× M."""
+    return Mat3(
+        A.xx + p.y * M.zx - p.z * M.yx, A.xy + p.y * M.zy - p.z * M.yy, A.xz + p.y * M.zz - p.z * M.yz,
+        A.yx + p.z * M.xx - p.x * M.zx, A.yy + p.z * M.xy - p.x * M.zy, A.yz + p.z * M.xz - p.x * M.zz,
+        A.zx + p.x * M.yx - p.y * M.xx, A.zy + p.x * M.yy - p.y * M.xy, A.zz + p.x * M.yz - p.y * M.xz,
+    )  # fmt: skip
+
+
+@formula
 def skew_times(p, M):  # type: ignore[no-untyped-def]
     """[p]× M."""
     return Mat3(
@@ -219,7 +245,7 @@ def turned(R, S):  # type: ignore[no-untyped-def]
 
 @defines(operator.matmul)
 def _(X: Pose, Y: Pose) -> Any:
-    return Pose(X.R @ Y.R, X.p + X.R @ Y.p)
+    return Pose(X.R @ Y.R, plus_turned(X.p, X.R, Y.p))
 
 
 @formula
@@ -293,35 +319,35 @@ def _(f: Force, m: Motion) -> Any:
 @defines(operator.matmul)
 def _(X: Pose, m: Motion) -> Any:
     w = X.R @ m.w
-    return Motion(w, X.R @ m.v + cross(X.p, w))
+    return Motion(w, plus_cross(X.R @ m.v, X.p, w))
 
 
 @defines(operator.matmul)
 def _(X: Pose, f: Force) -> Any:
     g = X.R @ f.f
-    return Force(X.R @ f.n + cross(X.p, g), g)
+    return Force(plus_turned(cross(X.p, g), X.R, f.n), g)
 
 
 @defines(to_child)
 def _(X: Pose, m: Motion) -> Any:
     Rt = T(X.R)
-    return Motion(Rt @ m.w, Rt @ (m.v + cross(m.w, X.p)))
+    return Motion(Rt @ m.w, Rt @ plus_cross(m.v, m.w, X.p))
 
 
 @defines(to_child)
 def _(X: Pose, f: Force) -> Any:
     Rt = T(X.R)
-    return Force(Rt @ (f.n - cross(X.p, f.f)), Rt @ f.f)
+    return Force(Rt @ plus_cross(f.n, f.f, X.p), Rt @ f.f)
 
 
 @defines(cross)
 def _(a: Motion, b: Motion) -> Any:
-    return Motion(cross(a.w, b.w), cross(a.w, b.v) + cross(a.v, b.w))
+    return Motion(cross(a.w, b.w), plus_cross(cross(a.w, b.v), a.v, b.w))
 
 
 @defines(cross)
 def _(m: Motion, f: Force) -> Any:
-    return Force(cross(m.w, f.n) + cross(m.v, f.f), cross(m.w, f.f))
+    return Force(plus_cross(cross(m.w, f.n), m.v, f.f), cross(m.w, f.f))
 
 
 # --- inertias ---------------------------------------------------------------------------------------------------
@@ -329,7 +355,7 @@ def _(m: Motion, f: Force) -> Any:
 
 @defines(operator.matmul)
 def _(I: RigidInertia, m: Motion) -> Any:
-    return Force(I.I @ m.w + cross(I.h, m.v), I.m * m.v + cross(m.w, I.h))
+    return Force(plus_cross(I.I @ m.w, I.h, m.v), plus_cross(I.m * m.v, m.w, I.h))
 
 
 @defines(operator.add)
@@ -338,26 +364,32 @@ def _(a: RigidInertia, b: RigidInertia) -> Any:
 
 
 @formula
-def minus_double_cross(p, h):  # type: ignore[no-untyped-def]
-    """−([p]×[h]× + [h]×[p]×) = 2 (pᵀh) 1 − p hᵀ − h pᵀ."""
+def minus_double_cross(S, p, h):  # type: ignore[no-untyped-def]
+    """S − ([p]×[h]× + [h]×[p]×) = S + 2 (pᵀh) 1 − p hᵀ − h pᵀ."""
+    k = h + h
     return Sym3(
-        2.0 * (p.y * h.y + p.z * h.z), -(p.x * h.y + h.x * p.y), -(p.x * h.z + h.x * p.z),
-        2.0 * (p.x * h.x + p.z * h.z), -(p.y * h.z + h.y * p.z),
-        2.0 * (p.x * h.x + p.y * h.y),
+        S.xx + p.y * k.y + p.z * k.z, S.xy - p.x * h.y - h.x * p.y, S.xz - p.x * h.z - h.x * p.z,
+        S.yy + p.x * k.x + p.z * k.z, S.yz - p.y * h.z - h.y * p.z,
+        S.zz + p.x * k.x + p.y * k.y,
     )  # fmt: skip
+
+
+@formula
+def moved_inertia(p, m, h, I):  # type: ignore[no-untyped-def]
+    """About a point that p leads from: h' = h + m p,  I' = I − [p]×[h]× − [h]×[p]× − m [p]×[p]×."""
+    mp = m * p
+    return RigidInertia(m, h + mp, minus_double_cross(I, p, h + 0.5 * mp))
 
 
 @defines(operator.matmul)
 def _(X: Pose, I: RigidInertia) -> Any:
-    """About the parent's origin: h' = R h + m p,  I' = R I Rᵀ − [p]×[Rh]× − [Rh]×[p]× − m [p]×[p]×."""
-    h = X.R @ I.h
-    mp = I.m * X.p
-    return RigidInertia(I.m, h + mp, turned(X.R, I.I) + minus_double_cross(X.p, h + 0.5 * mp))
+    """About the parent's origin, in its axes."""
+    return moved_inertia(X.p, I.m, X.R @ I.h, turned(X.R, I.I))
 
 
 @defines(operator.matmul)
 def _(I: ArticulatedInertia, m: Motion) -> Any:
-    return Force(I.A @ m.w + I.B @ m.v, T(I.B) @ m.w + I.D @ m.v)
+    return Force(plus_turned(I.A @ m.w, I.B, m.v), plus_turned(I.D @ m.v, T(I.B), m.w))
 
 
 @defines(operator.add)
@@ -376,10 +408,14 @@ def _(a: ArticulatedInertia, b: RigidInertia) -> Any:
 @formula
 def moved(p, A, B, D):  # type: ignore[no-untyped-def]
     """[A B; Bᵀ D] about the parent's origin: B' = B + [p]× D,  A' = A + [p]× Bᵀ + ([p]× B'ᵀ)ᵀ."""
-    C = B + skew_times(p, full(D))
-    P, Q = skew_times(p, T(B)), T(skew_times(p, T(C)))
-    shifted = Sym3(P.xx + Q.xx, P.xy + Q.xy, P.xz + Q.xz, P.yy + Q.yy, P.yz + Q.yz, P.zz + Q.zz)
-    return ArticulatedInertia(A + shifted, C, D)
+    C = plus_skew_times(B, p, full(D))
+    x, y, z = p.x, p.y, p.z
+    shifted = Sym3(
+        A.xx + y * B.xz - z * B.xy + y * C.xz - z * C.xy, A.xy + y * B.yz - z * B.yy + z * C.xx - x * C.xz,
+        A.xz + y * B.zz - z * B.zy + x * C.xy - y * C.xx, A.yy + z * B.yx - x * B.yz + z * C.yx - x * C.yz,
+        A.yz + z * B.zx - x * B.zz + x * C.yy - y * C.yx, A.zz + x * B.zy - y * B.zx + x * C.zy - y * C.zx,
+    )  # fmt: skip
+    return ArticulatedInertia(shifted, C, D)
 
 
 @defines(operator.matmul)

@@ -66,6 +66,8 @@ def _entries(context: Any, builder: Any, rows: Any, row: Any, i: Any) -> Any:
     array = make_array(table_type)(context, builder, table)
     shape, strides = (cgutils.unpack_tuple(builder, x, table_type.ndim) for x in (array.shape, array.strides))
     first, zeros = builder.extract_value(row, 1), [ir.Constant(shape[0].type, 0)] * (table_type.ndim - 2)
+    if zeros:  # the lanes: a constant, so that all columns lie at fixed distances
+        shape = [*shape[:2], ir.Constant(shape[0].type, lanes.LANES)]
 
     def pointer(k: int) -> Any:
         column = builder.add(first, ir.Constant(first.type, k))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from nexdyn.generic import defines
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import ArticulatedInertia, Force, Mat3, Motion, Sym3, T, Vec3, cross, moved, to_child
+from nexdyn.spatial.algebra import ArticulatedInertia, Force, Mat3, Motion, Sym3, T, Vec3, moved, plus_cross, to_child
 
 
 class PoseZ(NamedTuple):
@@ -56,13 +56,13 @@ def rows_turned_z(c, s, B):  # type: ignore[no-untyped-def]
 
 @defines(to_child)
 def _(X: PoseZ, m: Motion) -> Any:
-    return Motion(turned_z(X.c, -X.s, m.w), turned_z(X.c, -X.s, m.v + cross(m.w, X.p)))
+    return Motion(turned_z(X.c, -X.s, m.w), turned_z(X.c, -X.s, plus_cross(m.v, m.w, X.p)))
 
 
 @defines(operator.matmul)
 def _(X: PoseZ, f: Force) -> Any:
     g = turned_z(X.c, X.s, f.f)
-    return Force(turned_z(X.c, X.s, f.n) + cross(X.p, g), g)
+    return Force(plus_cross(turned_z(X.c, X.s, f.n), X.p, g), g)
 
 
 @defines(operator.matmul)

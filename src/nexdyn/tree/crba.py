@@ -15,7 +15,7 @@ from typing import Any
 from nexdyn.generic import defines
 from nexdyn.joints.verbs import FREE, PRISMATIC, REVOLUTE
 from nexdyn.kernel import formula, inlined
-from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Motion, RigidInertia, Sym3, Vec3, minus_double_cross
+from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Motion, RigidInertia, Sym3, Vec3, moved_inertia
 from nexdyn.spatial.lanes import zero
 from nexdyn.spatial.table import MotionRows, PoseRows, RigidInertiaRows
 from nexdyn.spatial.turned_z import PoseZ, about_z, symmetric_turned_z, turned_z
@@ -68,10 +68,7 @@ def composite_inertias(model, work):  # type: ignore[no-untyped-def]
 
 @defines(operator.matmul)
 def _(X: PoseZ, I: RigidInertia) -> Any:
-    h = turned_z(X.c, X.s, I.h)
-    mp = Vec3(I.m * X.p.x, I.m * X.p.y, I.m * X.p.z)
-    half = Vec3(h.x + 0.5 * mp.x, h.y + 0.5 * mp.y, h.z + 0.5 * mp.z)
-    return RigidInertia(I.m, h + mp, symmetric_turned_z(X.c, X.s, I.I) + minus_double_cross(X.p, half))
+    return moved_inertia(X.p, I.m, turned_z(X.c, X.s, I.h), symmetric_turned_z(X.c, X.s, I.I))
 
 
 @inlined
