@@ -16,11 +16,13 @@ import pytest
 import nexdyn as nx
 from nexdyn.analysis import batch_simulation
 from nexdyn.analysis.batch_alone import in_turn, on_threads, runs_beside_others
+from nexdyn.errors import UnknownNameError
 from nexdyn.spatial.lanes import LANES
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*is plain Python")
 MEMBERS = 3
 HHT = nx.HHT(dt=2e-3)
-Case = Callable[[], tuple[nx.System, nx.Method, dict[str, Any]]]
+Case = Callable[[], tuple[nx.System, Any, dict[str, Any]]]
 
 
 def pendulum() -> nx.System:
@@ -30,7 +32,7 @@ def pendulum() -> nx.System:
     return system
 
 
-def with_force(make: Callable[[], nx.Force]) -> nx.System:
+def with_force(make: Callable[[], Any]) -> nx.System:
     system = pendulum()
     system.add_force(make())
     return system
@@ -105,7 +107,9 @@ def test_members_that_no_lanes_carry_are_what_they_are_alone(name: str, threads:
 def test_systems_that_call_python_or_act_at_events_see_one_run_after_another() -> None:
     assert runs_beside_others(pendulum())
     assert runs_beside_others(mechanisms.four_bar())
-    assert not runs_beside_others(with_force(lambda: nx.UserJointForce("f", "hinge", lambda t, q, v: -v)))
+    braked = with_force(lambda: nx.UserJointForce("f", "hinge", lambda t, q, v: -v))
+    nx.assemble(braked)
+    assert not runs_beside_others(braked)
     own = pendulum()
     own.add_driver(nx.Driver("swing", "hinge", nx.UserFunction(lambda t: 0.1 * t)))
     assert not runs_beside_others(own)
@@ -169,14 +173,14 @@ def test_an_interrupt_stops_all_threads_and_keeps_what_was_reached() -> None:
 def test_what_concerns_all_members_stops_all_threads() -> None:
     def run(m: int, look: Any) -> Any:
         if m == 0:
-            raise nx.errors.UnknownNameError("no joint")
+            raise UnknownNameError("no joint")
         try:
             while True:
                 look(0.1)
         except KeyboardInterrupt:
             return Told("interrupted")
 
-    with pytest.raises(nx.errors.UnknownNameError):
+    with pytest.raises(UnknownNameError):
         on_threads([0, 1, 2], run, lambda done: None, 2)
 
 

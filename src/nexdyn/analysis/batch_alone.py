@@ -25,7 +25,7 @@ RunOne = Callable[[int, Look], Result | None]
 
 
 def runs_beside_others(system: System) -> bool:
-    """Whether members of a system may run at the same time: it calls no function of the user's."""
+    """Whether members of a system, which has run once, may run at the same time: it calls no function of the user's."""
     drivers = (driver.function for driver in system.drivers.values())
     return not (
         has_events(system)

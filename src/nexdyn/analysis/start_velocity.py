@@ -31,10 +31,11 @@ def described_velocity(model: AbsoluteModel, q: np.ndarray, given: Mapping[str, 
         if arc.joint is None:
             continue
         a, b = model.body_index[arc.joint.parent.name], model.body_index[arc.joint.child.name]
-        H = joint_state(model, arc.joint, q, still)[2]
         frames = arc.joint.frames(model.system.values)
         R_J, p_J = R[b] @ frames.R_BJ, p[b] + R[b] @ frames.p_BJ
-        motion = H @ given.get(arc.joint.name, np.zeros(arc.joint.nv))
+        motion = np.zeros(6)
+        if arc.joint.name in given:
+            motion = joint_state(model, arc.joint, q, still)[2] @ given[arc.joint.name]
         w_a = R[a] @ v[a, :3]
         w_b = w_a + R_J @ motion[:3]
         v[b, :3] = R[b].T @ w_b
