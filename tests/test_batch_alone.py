@@ -60,7 +60,7 @@ CASES: dict[str, Case] = {
         with_force(lambda: nx.PlaneContact("floor", "bob", radius=0.1, stiffness=1e3, at_b=(0, 0, -1.05))), HHT, {},
     ),
     "table of forces": lambda: (
-        with_force(lambda: nx.ForceTable("table", "bob", deflections=(-1.0, 0.0, 2.0), forces=(-3.0, 0.0, 1.0))), HHT, {},
+        with_force(lambda: nx.ForceTable("table", joint="hinge", deflections=(-1.0, 0.0, 2.0), forces=(-3.0, 0.0, 1.0))), HHT, {},
     ),
     "the user's force": lambda: (
         with_force(lambda: nx.UserJointForce("brake", "hinge", lambda t, q, v: -0.3 * v)), HHT, {},
