@@ -72,6 +72,7 @@ _HOMES = {
     "nexdyn.analysis.sweep": ("sweep",),
     "nexdyn.analysis.integrable": ("Integrability", "integrable"),
     "nexdyn.analysis.linearize": ("Linearization", "linearize"),
+    "nexdyn.analysis.sparse_linearize": ("SparseLinearization",),
     "nexdyn.analysis.modes": ("Mode",),
     "nexdyn.analysis.stability": ("StabilitySweep", "stability"),
     "nexdyn.results.result": ("Result",),
@@ -118,6 +119,7 @@ if TYPE_CHECKING:
     from nexdyn.analysis.modes import Mode
     from nexdyn.analysis.sensitivities import Sensitivity, sensitivity
     from nexdyn.analysis.simulate import Simulation, simulate
+    from nexdyn.analysis.sparse_linearize import SparseLinearization
     from nexdyn.analysis.stability import StabilitySweep, stability
     from nexdyn.analysis.sweep import sweep
     from nexdyn.errors import (

@@ -2,15 +2,12 @@
 
     C(q, t) = 0,   Q(q) = Cqᵀ λ                       at rest, drivers held at t; Q of gravity, springs and all other forces
 
-T has orthonormal columns that span the motions that C = 0 leaves, of increments (θ, δ/L) of every body:
+T spans the motions that C = 0 leaves, Cq T = 0; r is what the constraints do not bear of Q, and K the stiffness there, which for
+loads with a potential is its second derivative on C = 0:
 
-    Cq T = 0,   r = Tᵀ Q,   K = Tᵀ (−∂Q/∂x + Σ λ C_xx) T,   λ = least squares of Cqᵀ λ = Q
+    r = Q − Cqᵀ λ,  Cq r = 0;   K = Tᵀ (−∂Q/∂x + Σ λ C_xx) T
 
-r = 0 in equilibrium; K is the stiffness there, which for loads with a potential is its second derivative on C = 0.
-
-From a bad guess it goes down: K y = r where the symmetric part of K is positive definite, otherwise its eigenvalues count
-by their size, so that no saddle attracts. A step is closed to C = 0 again, and halved until its work by the trapezoidal rule,
-½ (Q₀ + Q₁) · x, is at least a small part of what r · y promises. Near the end these are Newton's steps.
+``descent`` says how it is found with dense matrices, ``sparse_descent`` with sparse ones, for large systems.
 
 Forces with states of their own have them at rest (``resting``). A position actuator with an integral holds its joint at its
 target, with what that takes: first it is a driver, whose effort, where the actuator can give it, is what the integral holds; K then
@@ -25,44 +22,27 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import scipy.linalg
 
-from nexdyn.absolute.configuration import difference, feasible_pose
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
-from nexdyn.absolute.motion import self_stresses
-from nexdyn.absolute.redundancy import Redundancy, find_redundancy
 from nexdyn.analysis.absolute_loads import joint_state
-from nexdyn.analysis.assemble import assemble, mechanism_length
-from nexdyn.analysis.closing import Closing
-from nexdyn.analysis.redundant import redundancy_report
+from nexdyn.analysis.assemble import assemble
+from nexdyn.analysis.descent import Search
 from nexdyn.analysis.report import AssemblyReport, Reaction
 from nexdyn.analysis.resting import PRESSED, Integral, RestingLoads, integrals
+from nexdyn.analysis.sparse_descent import SparseSearch
 from nexdyn.errors import InputError, SolveError, unknown
 from nexdyn.forces.states import state_labels
 from nexdyn.model.driver import Driver
 from nexdyn.model.system import System
 
 Array = np.ndarray
-TOLERANCE = 1e-10
-"""|r| at rest, beside the largest load that was met."""
-SMALLEST = 1e-12
-"""A step of Newton's method below this [rad, L] ends the search, where r is what rounding leaves."""
-SUFFICIENT = 1e-4
-DIFFERENCE = 1e-6
-FLAT = 1e-7
-"""Eigenvalues of K below this part of the largest entry, or of the loads, count as 0."""
-TURN, MOST_TURN = 0.5, 2.0
-"""Longest turn of a body in a step at first, and at most [rad]."""
-AROUND = 60.0
-"""Turns of a body that add up to more [rad] have no end."""
-FAR = 1e4
-"""A body that is farther than this from where it was, in sizes of the mechanism, goes for ever."""
-HALVINGS = 25
-LARGEST = 4000
-"""Most unknowns, six a body: the matrices are dense."""
+LARGEST_DENSE = 100
+"""Most bodies for which matrices are dense, and all motions are told."""
+SOFTEST = 12
+"""How many motions are told of larger systems."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +50,16 @@ class Equilibrium:
     """The outcome of `nx.equilibrium`; `print` shows it in words.
 
     report: of the assembly in equilibrium (poses, reactions, efforts of drivers), to start a run from. stability: "stable",
-    "unstable", "neutral" (it rests anywhere along some motion) or "fixed" (nothing can move). stiffness: eigenvalues (dof,)
-    of K [N m], the softest first. squares: ω² (dof,) [1/s²] of small undamped motions, complex where loads have no
-    potential; None where bodies without mass leave it open. out_of_balance: what is left of r [N m]. first_to_move: the
-    body that moves most along the softest motion, "" where nothing can.
+    "unstable", "neutral" (it rests anywhere along some motion) or "fixed" (nothing can move). dof: degrees of freedom.
+    stiffness: eigenvalues of K [N m], the softest first; all, or of large systems as many as were asked for. squares: ω² [1/s²]
+    of as many small undamped motions, the slowest first, complex where loads have no potential; None where bodies without
+    mass leave it open. out_of_balance: what is left of r [N m]. first_to_move: the body that moves most along the softest
+    motion, "" where nothing can.
     """
 
     report: AssemblyReport
     stability: str
+    dof: int
     stiffness: Array
     squares: Array | None
     out_of_balance: float
@@ -92,11 +74,6 @@ class Equilibrium:
         return np.sort(np.sqrt(self.squares[(self.squares.real > 0.0) & (self.squares.imag == 0.0)].real)) / (
             2 * math.pi
         )
-
-    @property
-    def dof(self) -> int:
-        """Degrees of freedom."""
-        return len(self.stiffness)
 
     def position(self, body: str) -> Array:
         """Origin of a body in the world (3,) [m]."""
@@ -189,6 +166,7 @@ def equilibrium(
     q0: Mapping[str, Any] | None = None,
     nearest: bool = False,
     max_iterations: int = 200,
+    modes: int | None = None,
 ) -> Equilibrium:
     """Where `system` rests, from the described pose or from a guess; trees and closed loops, with all forces.
 
@@ -197,6 +175,8 @@ def equilibrium(
     nearest: take Newton's steps as they are, to the equilibrium nearest to the guess, stable or not. Otherwise it goes
         down, to one that is stable; a guess that is in equilibrium itself is returned as it is.
     max_iterations: most steps.
+    modes: how many of the softest motions are told, by sparse matrices, for systems of any size; by default all motions of up to
+        100 bodies, and 12 of larger systems.
 
     States of forces are those at rest (``resting``): integrals of position hold joints at their targets as far as they can, friction
     that sticks (JointFriction) holds from the guess on; other friction is regularised, and gives nothing at rest.
@@ -208,20 +188,30 @@ def equilibrium(
         raise InputError(f"max_iterations is {max_iterations!r}; a whole number, 1 or more, is needed")
     if not system.bodies:
         raise InputError(f"system {system.name!r} has no bodies that move; add one")
-    if 6 * len(system.bodies) > LARGEST:
-        raise InputError(f"equilibrium is dense: {6 * len(system.bodies)} unknowns are more than its {LARGEST}")
+    if modes is not None and (type(modes) is not int or modes < 1):
+        raise InputError(f"modes is {modes!r}; a whole number, 1 or more, is needed")
+    if modes is None and len(system.bodies) > LARGEST_DENSE:
+        modes = SOFTEST
     holding = integrals(system, t)
     start = assemble(system, t=t, q0=q0)
     q, done = start.q, 0
     loads = RestingLoads(start.model, start.q, t)
     if holding:
-        q, done = _held(start, q0, holding, loads, nearest, max_iterations)
-    return _Search(start.model, q, t, loads, nearest or bool(holding)).run(max_iterations, done)
+        q, done = _held(start, q0, holding, loads, nearest, max_iterations, modes)
+    return Equilibrium(*_search(start.model, q, t, loads, nearest or bool(holding), modes).run(max_iterations, done))
+
+
+def _search(
+    model: AbsoluteModel, q: Array, t: float, loads: RestingLoads, nearest: bool, modes: int | None
+) -> Search:  # fmt: skip
+    if modes is None:
+        return Search(model, q, t, loads, nearest)
+    return SparseSearch(model, q, t, loads, nearest, modes)
 
 
 def _held(
     start: AssemblyReport, q0: Mapping[str, Any] | None, holding: list[Integral], loads: RestingLoads, nearest: bool,
-    most: int,
+    most: int, modes: int | None,
 ) -> tuple[Array, int]:  # fmt: skip
     """The pose where joints with integrals rest at their targets, or give way at their limits; the integrals into `loads`."""
     system, t = start.model.system, start.t
@@ -240,7 +230,7 @@ def _held(
             acting.described[each.place] = loads.described[each.place] = x
         if drivers and not done:
             q = assemble(system, t=t, q0=guess).q
-        search = _Search(model, q, t, acting, nearest)
+        search = _search(model, q, t, acting, nearest, modes)
         here, _, _, count = search.search(most)
         q, done = here.q, done + count
         rows = {driver.name: driver.row for driver in model.drivers}
@@ -288,241 +278,6 @@ def _check_pressed(each: Integral, at: float, t: float) -> None:
             f"give it a larger effort_limit",
             time=t, where=each.force.name,
         )  # fmt: skip
-
-
-class _Rest(NamedTuple):
-    """A pose, and what acts there."""
-
-    q: Array
-    Q: Array
-    """Loads (6 nb,) for increments (θ, L δ/L)."""
-    T: Array
-    lam: Array
-    r: Array
-
-
-class _Search:
-    """The way to an equilibrium."""
-
-    def __init__(self, model: AbsoluteModel, q: Array, t: float, acting: RestingLoads, nearest: bool) -> None:
-        self.model, self.t, self.acting, self.nearest = model, t, acting, nearest
-        self.start = q
-        self.length = mechanism_length(self.model)
-        self.units = np.tile([1.0, 1.0, 1.0, self.length, self.length, self.length], self.model.nb)
-        self.W = self.units**-2.0
-        self.turned = np.zeros(self.model.nb)
-        self.longest, self.farthest = TURN, 1.0
-        self.size = 0.0
-        self.motionless = np.zeros((self.model.nb + 1, 6))
-
-    def loads(self, q: Array) -> Array:
-        """Q for increments in units of `units`; SolveError where a force fails."""
-        Q = self.units * self.acting(q, self.motionless, self.t)
-        if not np.isfinite(Q).all():
-            body = self.model.bodies[1 + int(np.flatnonzero(~np.isfinite(Q))[0]) // 6]
-            raise SolveError(f"the load on body {body!r} is not finite; check its forces", time=self.t, where=body)
-        self.size = max(self.size, float(np.abs(Q).max(initial=0.0)))
-        return Q
-
-    def at(self, q: Array) -> _Rest:
-        """What acts at q."""
-        Q = self.loads(q)
-        Cq = dense(self.model.jacobian(q, self.t)) * self.units
-        T, lam = tangent(Cq, Q)
-        return _Rest(q, Q, T, lam, T.T @ Q)
-
-    def stiffness(self, here: _Rest) -> Array:
-        """K (dof, dof)."""
-        n = here.T.shape[1]
-        KT = dense(self.model.curvature(here.q, here.lam, self.t)) @ (self.units[:, None] * here.T)
-        KT *= self.units[:, None]
-        torque = here.Q.reshape(-1, 6)[:, :3]
-        for j in range(n):
-            x = here.T[:, j]
-            step = DIFFERENCE / max(float(np.abs(x).max()), 1e-3)
-            ahead, behind = (self.loads(self.model.moved(here.q, s * step * self.units * x)) for s in (1.0, -1.0))
-            change = ((ahead - behind) / (2.0 * step)).reshape(-1, 6)
-            # torques are in the body's axes, which turn with it: J_rᵀ(θ) n = n + ½ θ × n + …
-            change[:, :3] += 0.5 * np.cross(x.reshape(-1, 6)[:, :3], torque)
-            KT[:, j] -= change.reshape(-1)
-        return here.T.T @ KT
-
-    def run(self, most: int, before: int = 0) -> Equilibrium:
-        """The answer, after at most so many steps, and so many before."""
-        here, K, left, count = self.search(most)
-        return self.found(here, K, left, before + count)
-
-    def search(self, most: int) -> tuple[_Rest, Array, float, int]:
-        """Where it rests, K there, what is left out of balance, and how many steps led there."""
-        here = self.at(self.start)
-        for iteration in range(most + 1):
-            n = here.T.shape[1]
-            K = self.stiffness(here) if n else np.zeros((0, 0))
-            left = float(np.abs(here.r).max(initial=0.0))
-            at_rest = left <= TOLERANCE * self.size
-            if not at_rest and n:
-                y = self.newton(K, here.r)
-                at_rest = left <= 1e3 * TOLERANCE * self.size and float(np.abs(y).max()) <= SMALLEST
-            if at_rest or not n:
-                leaving = None if self.nearest or not iteration or not n else self.saddle(K)
-                if leaving is None:
-                    return here, K, left, iteration
-                y = leaving
-            elif not self.nearest:
-                y = self.downhill(K, here.r)
-            if iteration == most:
-                break
-            here = self.step(here, y, at_rest)
-            self.check_bounds(here.q)
-        name = self.restless()
-        raise SolveError(
-            f"no equilibrium of system {self.model.system.name!r} is found in {most} iterations: {left:.3g} N m are out of "
-            f"balance, body {name!r} still moves; give q0 nearer to it, or check forces",
-            time=self.t, where=name,
-        )  # fmt: skip
-
-    def newton(self, K: Array, r: Array) -> Array:
-        """y of K y = r, of least norm where K is singular."""
-        return np.asarray(scipy.linalg.lstsq(K, r, cond=1e-12)[0])
-
-    def flat(self, K: Array) -> float:
-        """The size below which an eigenvalue of K counts as 0."""
-        return FLAT * max(float(np.abs(K).max(initial=0.0)), 1e-3 * self.size, 1e-300)
-
-    def downhill(self, K: Array, r: Array) -> Array:
-        """A step that leads down: Newton's, or with the eigenvalues of K by their size."""
-        values, vectors = np.linalg.eigh(0.5 * (K + K.T))
-        flat = self.flat(K)
-        if values[0] > flat:
-            y = self.newton(K, r)
-            if y @ r > 0.0:
-                return y
-        along = vectors.T @ r
-        return np.asarray(vectors @ (along / np.maximum(np.abs(values), flat)))
-
-    def saddle(self, K: Array) -> Array | None:
-        """A small step off a resting place that is not stable; None where it is."""
-        values, vectors = np.linalg.eigh(0.5 * (K + K.T))
-        return 1e-2 * vectors[:, 0] if values[0] < -self.flat(K) else None
-
-    def step(self, here: _Rest, y: Array, off_saddle: bool) -> _Rest:
-        """Go along T y, as far as it leads down."""
-        d = here.T @ y
-        parts = d.reshape(-1, 6)
-        turn = float(np.linalg.norm(parts[:, :3], axis=1).max())
-        shift = float(np.linalg.norm(parts[:, 3:], axis=1).max())
-        short = 1.0 / max(1.0, turn / self.longest, shift / self.farthest)
-        alpha, promised = short, float(here.r @ y)
-        for _ in range(HALVINGS):
-            q = self.closed(self.model.moved(here.q, alpha * self.units * d))
-            if q is not None:
-                there = self.at(q)
-                moved = difference(q, here.q).reshape(-1) / self.units
-                work = float(0.5 * (here.Q + there.Q) @ moved)
-                noise = 1e-13 * self.size * float(np.abs(moved).sum())
-                if self.nearest or off_saddle or work >= SUFFICIENT * alpha * promised - noise:
-                    self.turned += np.linalg.norm(moved.reshape(-1, 6)[:, :3], axis=1)
-                    if short < 1.0 and alpha == short:
-                        self.longest, self.farthest = min(2.0 * self.longest, MOST_TURN), 2.0 * self.farthest
-                    return there
-            alpha *= 0.5
-        name = self.model.bodies[1 + int(np.abs(parts).max(axis=1).argmax())]
-        raise SolveError(
-            f"no step leads nearer to an equilibrium: body {name!r} is not at rest, {np.abs(here.r).max():.3g} N m are out "
-            f"of balance; give q0 nearer to it, or check for forces that jump",
-            time=self.t, where=name,
-        )  # fmt: skip
-
-    def closed(self, q: Array) -> Array | None:
-        """The pose near q with C = 0; None where there is none."""
-        pose = feasible_pose(self.model, q, self.W, self.length, t=self.t, tolerance=1e-12)
-        return pose.q if pose.converged else None
-
-    def check_bounds(self, q: Array) -> None:
-        """SolveError for a body that goes for ever."""
-        name = self.restless()
-        away = np.linalg.norm(q[1:, 4:] - self.start[1:, 4:], axis=1)
-        if float(away.max()) > FAR * self.length:
-            name = self.model.bodies[1 + int(away.argmax())]
-            raise SolveError(
-                f"no equilibrium: nothing stops body {name!r}, which is {away.max():.3g} m from where it was and goes on; "
-                f"hold it with a joint or a spring",
-                time=self.t, where=name,
-            )  # fmt: skip
-        if float(self.turned.max()) > AROUND:
-            raise SolveError(
-                f"no equilibrium: body {name!r} turns for ever, {self.turned.max() / (2 * math.pi):.3g} turns so far; hold it "
-                f"with a spring or a driver",
-                time=self.t, where=name,
-            )  # fmt: skip
-
-    def restless(self) -> str:
-        """The body that has turned most."""
-        return self.model.bodies[1 + int(self.turned.argmax())]
-
-    def found(self, here: _Rest, K: Array, left: float, iterations: int) -> Equilibrium:
-        """The answer."""
-        model = self.model
-        redundancy = find_redundancy(model, here.q, self.t)
-        report = self.report(here.q, redundancy)
-        Cq = dense(model.jacobian(here.q, self.t))[redundancy.kept]
-        lam = np.zeros(model.nc)
-        lam[redundancy.kept] = scipy.linalg.lstsq((Cq * self.units).T, here.Q)[0] if len(Cq) else 0.0
-        report.multipliers = lam
-        n = here.T.shape[1]
-        if not n:
-            return Equilibrium(report, "fixed", np.zeros(0), np.zeros(0), left, iterations, "")
-        values, vectors = np.linalg.eigh(0.5 * (K + K.T))
-        flat, squares = self.flat(K), self.squares(here, K)
-        if not np.abs(K - K.T).max() <= 10.0 * flat and squares is not None:
-            scale = FLAT * float(np.abs(squares).max())
-            wrong = (squares.real < -scale) | (np.abs(squares.imag) > scale)
-            low = float(np.where(wrong, -1.0, np.where(np.abs(squares) <= scale, 0.0, 1.0)).min())
-        else:
-            low = -1.0 if values[0] < -flat else 0.0 if values[0] <= flat else 1.0
-        stability = {-1.0: "unstable", 0.0: "neutral", 1.0: "stable"}[low]
-        first = np.abs(here.T @ vectors[:, 0]).reshape(-1, 6).max(axis=1)
-        return Equilibrium(report, stability, values, squares, left, iterations, model.bodies[1 + int(first.argmax())])
-
-    def squares(self, here: _Rest, K: Array) -> Array | None:
-        """ω² of K y = ω² Tᵀ M T y; None where that is singular."""
-        M = dense(self.model.mass_matrix(here.q)) * self.units * self.units[:, None]
-        M = here.T.T @ M @ here.T
-        spread = np.linalg.eigvalsh(M)
-        if not spread[0] > 1e-12 * spread[-1]:
-            return None
-        if np.abs(K - K.T).max() <= 10.0 * self.flat(K):
-            return np.asarray(scipy.linalg.eigh(0.5 * (K + K.T), M, eigvals_only=True))
-        return np.sort_complex(scipy.linalg.eigvals(K, M))
-
-    def report(self, q: Array, redundancy: Redundancy) -> AssemblyReport:
-        """The report of an assembly at q, at rest."""
-        model, still = self.model, self.motionless.copy()
-        how = Closing(self.W, self.length, self.t)
-        found = redundancy_report(model, redundancy, q, still, model.gamma(q, still, self.t), how)
-        report = AssemblyReport(model, found, q, length=self.length, t=self.t, v=still, a=still.copy())
-        report.stresses = self_stresses(model, redundancy)
-        report.states = self.acting.states(q)
-        return report
-
-
-def tangent(Cq: Array, Q: Array) -> tuple[Array, Array]:
-    """T with orthonormal columns, Cq T = 0, and the λ of least norm with least |Cqᵀ λ − Q|."""
-    n, m = Cq.shape[1], Cq.shape[0]
-    if not m:
-        return np.eye(n), np.zeros(0)
-    scale = np.linalg.norm(Cq, axis=1)
-    scale = np.where(scale > 0.0, scale, 1.0)
-    U, R, order = scipy.linalg.qr((Cq / scale[:, None]).T, pivoting=True)
-    pivots = np.abs(np.diagonal(R))
-    rank = int((pivots > 1e-9).sum())
-    lam = np.zeros(m)
-    lam[order] = scipy.linalg.lstsq(R[:rank], U[:, :rank].T @ Q)[0] if rank else 0.0
-    return U[:, rank:], lam / scale
-
-
-def dense(A: Any) -> Array:
-    return A if isinstance(A, np.ndarray) else np.asarray(A.toarray())
 
 
 def _words(x: Array) -> str:

@@ -25,7 +25,7 @@ import scipy.linalg
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.analysis.absolute_loads import Loads
 from nexdyn.analysis.assemble import assemble
-from nexdyn.analysis.equilibrium import dense
+from nexdyn.analysis.descent import dense
 from nexdyn.analysis.force_states import states_along
 from nexdyn.analysis.inverse_kinematics import follow
 from nexdyn.errors import InputError, SolveError, unknown

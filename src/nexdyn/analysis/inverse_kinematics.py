@@ -29,7 +29,7 @@ from nexdyn.absolute.kkt import factor_kkt
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.analysis.absolute_loads import joint_state
 from nexdyn.analysis.assemble import assemble, mechanism_length
-from nexdyn.analysis.equilibrium import dense, tangent
+from nexdyn.analysis.descent import dense, tangent
 from nexdyn.errors import InputError, unknown
 from nexdyn.model.driver import Driver
 from nexdyn.model.system import System

@@ -16,17 +16,18 @@ from nexdyn.analysis.reduced import ReducedSystem
 from nexdyn.errors import unknown
 from nexdyn.results.quantities import FREEDOMS, joint_labels
 from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.tree.tree import Tree
 
 COMPONENTS = ("fx", "fy", "fz", "mx", "my", "mz")
 _POSITIONS = {"wx": "rx", "wy": "ry", "wz": "rz", "vx": "px", "vy": "py", "vz": "pz"}
 
 
-def freedoms(reduced: ReducedSystem) -> list[tuple[str, str, str]]:
+def freedoms(tree: Tree) -> list[tuple[str, str, str]]:
     """(position, velocity, unit of the position) of every freedom of the tree."""
     found = []
-    for joint in reduced.tree.joint_names:
-        labels = joint_labels(reduced.tree, joint, FREEDOMS)
-        kind = reduced.tree.system.joints[joint].kind if joint in reduced.tree.system.joints else "free"
+    for joint in tree.joint_names:
+        labels = joint_labels(tree, joint, FREEDOMS)
+        kind = tree.system.joints[joint].kind if joint in tree.system.joints else "free"
         for label, unit in labels:
             last = label.rpartition(".")[2]
             if kind in ("free", "spherical"):
@@ -38,7 +39,7 @@ def freedoms(reduced: ReducedSystem) -> list[tuple[str, str, str]]:
 
 def state_names(reduced: ReducedSystem) -> list[str]:
     """Names of z, u and s: "steer", "steer.rate"; of a floating body "base.rx", "base.px", "base.wx", "base.vx"; "servo.integral"."""
-    names = freedoms(reduced)
+    names = freedoms(reduced.tree)
     rates = [f"{name}.rate" for name in reduced.led]
     own = [state.label for state in reduced.own]
     return [names[i][0] for i in reduced.z] + [*reduced.led] + [names[i][1] for i in reduced.u] + rates + own
@@ -46,7 +47,7 @@ def state_names(reduced: ReducedSystem) -> list[str]:
 
 def state_units(reduced: ReducedSystem) -> list[str]:
     """Units of the same."""
-    names = freedoms(reduced)
+    names = freedoms(reduced.tree)
     row_of = {driver.name: driver.row for driver in reduced.model.drivers}
     led = ["m" if reduced.model.row_is_length[row_of[name]] else "rad" for name in reduced.led]
     rates = [names[i][2] + "/s" for i in reduced.u] + [f"{unit}/s" for unit in led]
@@ -96,7 +97,7 @@ def input_effort(reduced: ReducedSystem, name: str) -> np.ndarray:
 def output_of(reduced: ReducedSystem, name: str) -> tuple[list[str], Callable[[Any], np.ndarray]]:
     """Names of the components of an output, and its value at a motion."""
     system = reduced.model.system
-    found = freedoms(reduced)
+    found = freedoms(reduced.tree)
     positions = {position: i for i, (position, _, _) in enumerate(found)}
     velocities = {velocity: i for i, (_, velocity, _) in enumerate(found)}
     own = {state.label: state.place for state in reduced.own}

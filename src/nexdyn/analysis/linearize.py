@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import scipy.linalg
@@ -28,6 +28,7 @@ from nexdyn.analysis.linear_names import input_effort, output_of, state_names, s
 from nexdyn.analysis.modes import Mode, in_order, played
 from nexdyn.analysis.reduced import ReducedSystem
 from nexdyn.analysis.report import AssemblyReport
+from nexdyn.analysis.sparse_linearize import Pencil, SparseLinearization
 from nexdyn.errors import InputError
 from nexdyn.forces.states import state_labels
 from nexdyn.model.system import System
@@ -113,6 +114,22 @@ class Linearization:
         chosen = modes[mode] if isinstance(mode, int) else mode
         return played(self, chosen, float(amplitude), float(periods), int(samples))
 
+    def response(self, frequencies: Any) -> np.ndarray:
+        """C (iω − A)⁻¹ B + D (frequencies, outputs, inputs) at frequencies [Hz]: amplitudes of outputs for inputs of 1."""
+        at = np.atleast_1d(np.asarray(frequencies, dtype=float))
+        if at.ndim != 1 or not np.isfinite(at).all():
+            raise InputError(f"frequencies is {frequencies!r}; frequencies in Hz are needed")
+        found = []
+        for f in at.tolist():
+            try:
+                found.append(
+                    self.C @ np.linalg.solve(2j * np.pi * f * np.eye(len(self.A)) - self.A, self.B.astype(complex))
+                    + self.D
+                )
+            except np.linalg.LinAlgError:
+                raise InputError(f"the response at {f:g} Hz has no end: that is a mode without damping") from None
+        return np.array(found)
+
     def at_another(self, reduced: ReducedSystem) -> np.ndarray:
         """A of the same system under other parameters, in the same coordinates. InputError where that is not steady."""
         off, where = _unsteady(reduced)
@@ -149,6 +166,18 @@ class Linearization:
         return "\n".join(lines)
 
 
+@overload
+def linearize(
+    system: System, at: AssemblyReport | Equilibrium | Result | None = None, inputs: Sequence[str] = (),
+    outputs: Sequence[str] | None = None, *, t: float = 0.0, q0: Any = None, v0: Any = None, ignore: bool | None = None,
+    frozen: bool = False, modes: None = None,
+) -> Linearization: ...  # fmt: skip
+@overload
+def linearize(
+    system: System, at: AssemblyReport | Equilibrium | Result | None = None, inputs: Sequence[str] = (),
+    outputs: Sequence[str] | None = None, *, t: float = 0.0, q0: Any = None, v0: Any = None, ignore: bool | None = None,
+    frozen: bool = False, modes: int,
+) -> SparseLinearization: ...  # fmt: skip
 def linearize(
     system: System,
     at: AssemblyReport | Equilibrium | Result | None = None,
@@ -160,7 +189,8 @@ def linearize(
     v0: Any = None,
     ignore: bool | None = None,
     frozen: bool = False,
-) -> Linearization:
+    modes: int | None = None,
+) -> Linearization | SparseLinearization:
     """Linearize `system` about an equilibrium or a steady motion.
 
     at: the report of `nx.assemble`, an equilibrium, or a Result, whose last state is taken; by default the system as
@@ -172,6 +202,8 @@ def linearize(
         states.
     ignore: whether coordinates that nothing depends on are left out; by default where the reference moves.
     frozen: also about a state that is neither: the deviations from the motion through it, as if they knew no time.
+    modes: how many of the lowest modes are wanted: a SparseLinearization, of a pose at rest, for systems of any size; without it
+        the matrices are dense, for systems of up to 300 bodies.
 
     States of forces (integrals, lags, bristles) are states of it, so that a plant with its controller has both's eigenvalues.
     Raises InputError for a state that is neither equilibrium nor steady motion, with the acceleration that is left, and
@@ -179,9 +211,14 @@ def linearize(
     """
     if not isinstance(system, System):
         raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
-    if 6 * len(system.bodies) > LARGEST:
-        raise InputError(f"linearize is dense: {len(system.bodies)} bodies are more than its {LARGEST // 6}")
+    if modes is None and 6 * len(system.bodies) > LARGEST:
+        raise InputError(
+            f"A, B, C, D are dense: {len(system.bodies)} bodies are more than their {LARGEST // 6}; ask for the lowest modes, "
+            f"modes=10 (--modes 10), which come with sparse matrices and the response to inputs"
+        )
     report = _report(system, at, t, q0, v0)
+    if modes is not None:
+        return _lowest(system, report, inputs, outputs, modes, ignore, frozen)
     first: UnsteadyError | None = None
     for in_world in (False, True):
         reduced = ReducedSystem(report, in_world, led=[name for name in inputs if name in system.drivers])
@@ -194,6 +231,30 @@ def linearize(
                 break
     assert first is not None
     raise first
+
+
+def _lowest(
+    system: System, report: AssemblyReport, inputs: Sequence[str], outputs: Sequence[str] | None, modes: int,
+    ignore: bool | None, frozen: bool,
+) -> SparseLinearization:  # fmt: skip
+    """See `linearize`, with `modes`."""
+    if type(modes) is not int or modes < 1:
+        raise InputError(f"modes is {modes!r}; a whole number, 1 or more, is needed")
+    if ignore or frozen:
+        raise InputError("modes are of a pose at rest, with all coordinates; leave out ignore and frozen, or modes")
+    if np.abs(report.v).max(initial=0.0) > 1e-9:
+        raise InputError(
+            f"{system.name!r} moves, and modes are of a pose at rest; leave out v0 and modes (up to {LARGEST // 6} bodies)"
+        )
+    pencil = Pencil(report, inputs, outputs)
+    a = np.abs(pencil.a[1:]).reshape(-1)
+    if a.max(initial=0.0) > STEADY * max(1.0, float(np.linalg.norm(system.gravity))):
+        body = report.model.bodies[1 + int(a.argmax()) // 6]
+        raise UnsteadyError(
+            f"the state of {system.name!r} is no equilibrium: body {body!r} has an acceleration of {a.max():.3g}; "
+            f"nx.equilibrium finds one"
+        )
+    return pencil.linearization(modes)
 
 
 class UnsteadyError(InputError):

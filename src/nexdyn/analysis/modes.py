@@ -56,11 +56,22 @@ def in_order(values: np.ndarray) -> np.ndarray:
     return values[np.lexsort((-values.imag, -np.round(values.real, 9)))]
 
 
-def played(lin: Linearization, mode: Mode, amplitude: float, periods: float, samples: int) -> Result:
-    """See `Linearization.motion`."""
+def instants(lam: complex, amplitude: float, periods: float, samples: int) -> tuple[np.ndarray, complex, float]:
+    """Times [s], the rate of the motion that is shown, and its size at first: an oscillation keeps it, others die or grow."""
     if not (amplitude > 0.0 and periods > 0.0 and samples >= 2):
         raise InputError("amplitude and periods must be greater than 0, samples 2 or more")
+    if lam.imag:
+        end, rate = periods * 2.0 * math.pi / abs(lam.imag), 1j * lam.imag
+    else:
+        end, rate = periods / max(abs(lam.real), 1e-9) if lam.real else periods, complex(min(lam.real, 0.0))
+        amplitude *= 1.0 if lam.real <= 0.0 else math.exp(-1.0)
+    return np.linspace(0.0, end, max(2, round(samples * periods) + 1)), rate, amplitude
+
+
+def played(lin: Linearization, mode: Mode, amplitude: float, periods: float, samples: int) -> Result:
+    """See `Linearization.motion`."""
     reduced, lam = lin.reduced, mode.eigenvalue
+    t, rate, size = instants(lam, amplitude, periods, samples)
     full = np.zeros(reduced.size, dtype=complex)
     if abs(lam) > 1e-9:
         values, vectors = scipy.linalg.eig(lin.A_full)
@@ -70,13 +81,7 @@ def played(lin: Linearization, mode: Mode, amplitude: float, periods: float, sam
     nz = reduced.nz
     shown = [i for i, name in enumerate(lin.full_states[:nz]) if name in lin.states] or list(range(nz))
     largest = shown[int(np.abs(full[shown]).argmax())] if nz else 0
-    full = amplitude * full / (full[largest] if abs(full[largest]) > 1e-12 else np.abs(full).max())
-    if lam.imag:
-        end, rate = periods * 2.0 * math.pi / abs(lam.imag), 1j * lam.imag
-    else:
-        end, rate = periods / max(abs(lam.real), 1e-9) if lam.real else periods, complex(min(lam.real, 0.0))
-        full = full * (1.0 if lam.real <= 0.0 else math.exp(-1.0))
-    t = np.linspace(0.0, end, max(2, round(samples * periods) + 1))
+    full = size * full / (full[largest] if abs(full[largest]) > 1e-12 else np.abs(full).max())
     model = reduced.model
     q, v, a = (np.zeros((len(t), model.nb, k)) for k in (7, 6, 6))
     z = np.zeros((len(t), len(reduced.forces0)))

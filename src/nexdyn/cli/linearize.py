@@ -21,6 +21,7 @@ Examples:
   nexdyn linearize scene.yaml --input motor --output tip.x
   nexdyn linearize scene.yaml --rest           about the equilibrium nearest to the described pose
   nexdyn linearize scene.yaml --set L=0.3      with another parameter
+  nexdyn linearize chain.yaml --rest --modes 8  the lowest modes of a system of thousands of bodies
   nexdyn linearize run.nc                      about the last state of a run
   nexdyn linearize bicycle --view --mode 2     watch a mode in the browser
 
@@ -52,6 +53,9 @@ def command(
         bool, flag("Also about a state that is neither equilibrium nor steady motion.", group=WHAT)
     ] = False,
     rest: Annotated[bool, flag("About the equilibrium nearest to the described pose.", group=WHAT)] = False,
+    modes: Annotated[
+        int | None, option("The lowest N modes alone, by sparse matrices: for systems of any size, at rest.", WHAT)
+    ] = None,
     view: Annotated[bool, flag("Play a mode in the browser.", group=PAGE)] = False,
     mode: Annotated[int, option("Which mode is played, from 0.", PAGE)] = 0,
     page: Page = PAGE_PLAINLY,
@@ -59,7 +63,8 @@ def command(
 ) -> None:
     """Linearize a mechanism about an equilibrium or a steady motion: eigenvalues, modes, A, B, C, D."""
     from nexdyn.analysis.equilibrium import equilibrium
-    from nexdyn.analysis.linearize import UnsteadyError, linearize
+    from nexdyn.analysis.linearize import Linearization, UnsteadyError, linearize
+    from nexdyn.analysis.sparse_linearize import SparseLinearization
     from nexdyn.analysis.stability import stability
 
     if speed is not None:
@@ -79,7 +84,11 @@ def command(
         raise InputError("--rest is for a model, not for a result")
     at = equilibrium(model.system, nearest=True) if rest else model.result
     try:
-        found = linearize(model.system, at, input_, output or None, frozen=frozen)
+        found: Linearization | SparseLinearization
+        if modes is None:
+            found = linearize(model.system, at, input_, output or None, frozen=frozen)
+        else:
+            found = linearize(model.system, at, input_, output or None, frozen=frozen, modes=modes)
     except UnsteadyError as error:
         said = str(error).replace("nx.equilibrium finds one", "--rest finds one").replace("frozen=True", "--frozen")
         raise InputError(said) from None
