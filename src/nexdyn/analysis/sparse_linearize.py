@@ -32,13 +32,14 @@ from nexdyn.analysis.force_states import own_states
 from nexdyn.analysis.linear_names import COMPONENTS, freedoms
 from nexdyn.analysis.load_derivatives import LoadGraph, turned_stiffness
 from nexdyn.analysis.modes import Mode, instants
+from nexdyn.analysis.reduced import tree_state
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.errors import InputError, SolveError, unknown
 from nexdyn.model.system import System
 from nexdyn.model.topology import open_forest
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.result import Result
-from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.tree.tree import Tree
 
 SHIFT = 0.7390851332151607
@@ -73,6 +74,9 @@ class SparseLinearization:
     report: AssemblyReport
     motions: np.ndarray
     """Of every mode w (…, modes), the largest coordinate of a joint being 1."""
+    tree: Tree
+    """A spanning tree, and its velocities (nv, 6 nb) from those of the bodies."""
+    of_bodies: sp.csr_matrix
 
     @property
     def eigenvalues(self) -> np.ndarray:
@@ -352,7 +356,8 @@ class Pencil:
             vectors[:, k] /= largest
             shapes.append(Mode(complex(values[k]), {name: z / largest for name, z in parts.items()}))
         return SparseLinearization(
-            self.system, self.E, self.A, B, C, self.inputs, outputs, shapes, self.dof, self.error, self.report, vectors
+            self.system, self.E, self.A, B, C, self.inputs, outputs, shapes, self.dof, self.error, self.report, vectors,
+            self.tree, self.S_v,
         )  # fmt: skip
 
     def eigenpairs(self, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -409,7 +414,7 @@ def _stacked(rows: list[list[Any]], heights: list[int], widths: list[int]) -> sp
 
 
 def _played(lin: SparseLinearization, k: int, amplitude: float, periods: float, samples: int) -> Result:
-    """See `SparseLinearization.motion`: bodies moved along the mode and closed to the constraints again."""
+    """See `SparseLinearization.motion`: joints of the tree moved along the mode, loops closed again."""
     lam, model = lin.modes[k].eigenvalue, lin.report.model
     n, q0, t0 = model.nv, lin.report.q, lin.report.t
     t, rate, grown = instants(lam, amplitude, periods, samples)
@@ -417,10 +422,15 @@ def _played(lin: SparseLinearization, k: int, amplitude: float, periods: float, 
     weights = np.tile([1.0] * 3 + [length**-2.0] * 3, model.nb)
     x = grown * lin.motions[:, k]
     q, v, a = (np.zeros((len(t), model.nb, c)) for c in (7, 6, 6))
+    start, _ = tree_state(lin.tree, model, q0, np.zeros_like(q0[:, :6]))
+    place = np.array([model.body_index[name] for name in lin.tree.body_names], dtype=int)
     for i, time in enumerate(t.tolist()):
         z = x * np.exp(rate * time)
-        pose = feasible_pose(model, model.moved(q0, z[:n].real), weights, length, t=t0)
-        q[i], v[i], a[i] = pose.q[1:], (rate * z[:n]).real.reshape(-1, 6), (rate**2 * z[:n]).real.reshape(-1, 6)
+        R, p = lin.tree.pose(lin.tree.integrate(start, lin.of_bodies @ z[:n].real))
+        poses = q0.copy()
+        poses[place, :4], poses[place, 4:] = quaternion(R), p
+        q[i] = feasible_pose(model, poses, weights, length, t=t0).q[1:]
+        v[i], a[i] = (rate * z[:n]).real.reshape(-1, 6), (rate**2 * z[:n]).real.reshape(-1, 6)
     states = np.zeros((len(t), 0))
     if model.system.forces:
         held = Loads(model).described if lin.report.states is None else lin.report.states
