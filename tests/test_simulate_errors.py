@@ -361,3 +361,23 @@ def test_runs_work_in_other_threads() -> None:
     thread.start()
     thread.join()
     assert np.array_equal(found[0].recording.q, nx.simulate(pendulum(), 0.1).recording.q)
+
+
+# --- dry friction under steps that are too long -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [nx.RungeKutta4(1e-3), nx.SemiImplicitEuler(1e-3), nx.Projection(1e-3)])
+@pytest.mark.parametrize("damping", [0.0, 100.0])
+def test_steps_too_long_for_a_bristle_are_advised_and_the_advice_holds(method: Any, damping: float) -> None:
+    system = pendulum(v0=2.0)
+    friction = {"sliding": 1.0, "static": 1.5, "stiffness": 1e5, "damping": damping}
+    system.add_force(nx.JointFriction("brake", "hinge", **friction))
+    with pytest.raises(
+        nx.SolveError, match=r"the bristle of force 'brake' slides after .* 1e-05.* take HHT or"
+    ) as told:
+        nx.simulate(system, 0.3, method)
+    assert "reduce dt = 0.001 s or its stiffness" in str(told.value) and told.value.result is not None
+    fastest = 3.0
+    short = type(method)(2.0e-5 / fastest / (1.0 + damping))
+    with_short_steps = nx.simulate(system, 2e3 * short.dt, short)
+    assert np.abs(with_short_steps.joint_velocity("hinge").values).max() < fastest

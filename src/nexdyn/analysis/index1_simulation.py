@@ -10,6 +10,7 @@ import scipy.linalg
 
 from nexdyn.absolute import hht, index1
 from nexdyn.analysis.absolute_simulation import MOST_STEPS, ROWS, SLICE, BodySimulation, refuse_velocity_rows, time
+from nexdyn.analysis.bristles import bristle_advice, with_advice
 from nexdyn.errors import InputError, SolveError
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
@@ -22,6 +23,8 @@ CHUNK = 200
 """Most steps between two looks at a partition."""
 LARGEST_PARTITION = 600
 """Rows up to which coordinates are partitioned: its matrices are dense."""
+BLOWN_UP = 1e12
+"""|C| beyond which a motion that stops has blown up, whatever it stopped with."""
 
 
 class IndexOneSimulation(BodySimulation):
@@ -156,8 +159,12 @@ class IndexOneSimulation(BodySimulation):
         self._rows.append(room)
 
     def _fail(self, status: int, t: float, dt: float = 0.0, first: bool = False) -> None:
+        step, explicit = self.method.dt, self.method.integrator.name
         if first or status >= FORCE_FAILED:
-            return super()._fail(status if status >= FORCE_FAILED else hht.SINGULAR, t, dt, first)
+            try:
+                return super()._fail(status if status >= FORCE_FAILED else hht.SINGULAR, t, dt, first)
+            except SolveError as error:
+                raise with_advice(error, self.system, step, explicit) from error.__cause__
         kept = self.result("failed", "") if self._rows else None
         where, size = self._worst()
         at = f", |C| = {size:.2g} at {where}" if where else ""
@@ -167,8 +174,8 @@ class IndexOneSimulation(BodySimulation):
             index1.SINGULAR: "the equations of motion are singular; check masses and redundant joints",
             index1.OPEN: "the dependent coordinates do not close; reduce dt, or use HHT",
             index1.DEGRADED: "no choice of independent coordinates serves here: a singular pose; use HHT",
-        }[status]  # fmt: skip
-        message = f"{says} (t = {t:g} s{at})"
+        }[NOT_FINITE if size > BLOWN_UP else status]  # fmt: skip
+        message = f"{says} (t = {t:g} s{at}){bristle_advice(self.system, step, explicit)}"
         if kept is not None:
             kept.recording.message = message
         raise SolveError(

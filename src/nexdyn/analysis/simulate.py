@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from nexdyn.analysis.absolute_simulation import BodySimulation, needs_bodies
+from nexdyn.analysis.bristles import bristle_advice, with_advice
 from nexdyn.analysis.events import has_events, run_with_events
 from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.index1_simulation import IndexOneSimulation
@@ -516,6 +517,7 @@ class Simulation:
                 f"the motion is no longer finite at t = {t:g} s{where}; "
                 + (f"reduce dt = {self.method.dt:g} s, " if isinstance(self.method, FixedStep) else "")
                 + "check masses, stiffness and damping"
+                + bristle_advice(self.system, getattr(self.method, "dt", None), self.method.name)
             )
         elif status == STEP_TOO_SMALL:
             message = (
@@ -528,6 +530,7 @@ class Simulation:
         else:
             force = list(self.system.forces.values())[status - FORCE_FAILED]
             error = failure(force, t, force.callbacks())
+            error = with_advice(error, self.system, getattr(self.method, "dt", None), self.method.name)
             error.result = None if first else self.result("failed", str(error))
             raise error
         kept = None if first else self.result("failed", message)
