@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, get_args
@@ -333,14 +334,42 @@ def test_every_example_of_help_and_docs_is_a_command_line_that_is_understood(lin
     assert callable(command)
 
 
-@pytest.mark.parametrize("command", ["", "run ", "view ", "info ", "demos "])
+COMMANDS = sorted(name for name in app if not name.startswith("-") and name != "prepare")
+
+
+@pytest.mark.parametrize("command", ["", *(f"{name} " for name in COMMANDS)])
 def test_help_teaches_by_example_within_80_columns(nexdyn: Nexdyn, command: str) -> None:
     answer = nexdyn(f"{command}--help")
     assert answer.code == 0 and not answer.err
-    examples = answer.out.partition("Examples:")[2]
-    assert commands_in(examples)
+    head, _, examples = answer.out.partition("Examples:")
+    assert "Usage: nexdyn" in head and ("completion " in command or commands_in(examples))
     assert max(map(len, answer.out.splitlines())) <= 80
     assert "\x1b" not in answer.out
+    page = sys.modules[f"nexdyn.cli.{command.strip() or 'app'}"]
+    written = [
+        line
+        for text in vars(page).values()
+        if isinstance(text, str) and "Examples:" in text
+        for line in text.split("\n")
+    ]
+    assert written and not [line for line in written if line not in answer.out.splitlines()]  # none is broken in two
+
+
+def test_every_command_is_among_those_whose_help_is_tested() -> None:
+    pages = {
+        "check",
+        "compare",
+        "completion",
+        "convert",
+        "demos",
+        "equilibrium",
+        "info",
+        "linearize",
+        "plot",
+        "run",
+        "sweep",
+    }
+    assert set(COMMANDS) == pages | {"verify", "view"}
 
 
 def test_no_arguments_give_help_and_version_gives_the_version(nexdyn: Nexdyn) -> None:

@@ -1,18 +1,35 @@
-"""Every Python example in README and docs runs as printed; the examples of one page run in order, in one program."""
+"""Every code block of README and docs runs: Python in one program a page, commands in one folder a page, scenes, JSON, errors."""
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 import nexdyn as nx
 from nexdyn.cli import main
+from nexdyn.io.scene import dump_scene, read_scene_text
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").glob("*.md"))]
 
+LANGUAGES = {"python", "{code-cell}", "bash", "sh", "yaml", "json", "text"}
+"""Of code blocks; each has a test. Other fences are directives of the documentation."""
+DIRECTIVES = {"{eval-rst}", "{include}", "{image}", "{toctree}"}
+
+SCENE = """
+gravity: [0, -9.81, 0]
+parameters: {L: 0.5}
+bodies: {link: {mass: 1.0, inertia: [0.1, 0.01, 0.1], position: [0, =-L, 0]}}
+joints: {motor: {type: revolute, parent: ground, child: link, at: [0, 0, 0], axis: [0, 0, 1], damping: 0.5}}
+markers: {end: {body: link, position: [0, =-L, 0]}}
+measures: {tip: {type: point_position, of: end}}
+"""
+BASE = """<inertial><mass value="5"/>
+  <inertia ixx="0.05" iyy="0.05" izz="0.05" ixy="0" ixz="0" iyz="0"/></inertial>"""
 ROBOT = """<robot name="arm">
   <link name="base"/>
   <link name="upper"><inertial><origin xyz="0 0 0.2"/><mass value="2"/>
@@ -74,3 +91,118 @@ def test_what_check_says_of_real_mistakes_is_what_the_page_shows(
     for text, model, code in zip(shown, ("door", "broken-four-bar", without_d(tmp_path)), (0, 3, 0), strict=True):
         assert main(["check", model]) == code
         assert capsys.readouterr().out.startswith(text)
+
+
+# --- all blocks -----------------------------------------------------------------------------------------------------
+
+
+def blocks(page: Path, *languages: str) -> list[str]:
+    """The page's blocks in these languages."""
+    found = re.finditer(r"^```(\S+)[^\n]*\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    return [block[2] for block in found if block[1] in languages]
+
+
+def test_no_block_is_in_a_language_that_no_test_runs() -> None:
+    for page in PAGES:
+        fences = re.findall(r"^```(.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+        opening = [fence.split(" ")[0] for fence in fences[::2]]
+        assert set(opening) <= LANGUAGES | DIRECTIVES, page.name
+        assert not any(fences[1::2]), page.name
+
+
+# --- commands -------------------------------------------------------------------------------------------------------
+
+ELSEWHERE = {
+    r"nexdyn view (?!.*--(html|png|gif|mp4))": "waits for a reader; test_view_cli opens pages",
+    r"nexdyn .*--view": "as before",
+    r"nexdyn verify": "test_verify runs all problems",
+    r"nexdyn sweep .*--cluster": "test_sweep has a cluster of its own",
+    r"nexdyn view .*--mp4": "test_stills writes videos",
+    r"(pip|source|dask) ": "not ours",
+}
+"""Lines that do not run here, and why."""
+EXITS = {"nexdyn check broken-four-bar": 3}
+
+
+def command_lines(page: Path) -> list[str]:
+    """Lines of the page's shell blocks, without remarks, variables before them and what they are piped into."""
+    lines = [line for block in blocks(page, "bash", "sh") for line in block.splitlines()]
+    cut = (re.split(r" +#| \| | > |^#", re.sub(r"^([A-Z_]+=\S+ )+", "", line))[0].strip() for line in lines)
+    return [line for line in cut if line]
+
+
+@pytest.mark.filterwarnings("ignore::nexdyn.NexDynWarning")
+@pytest.mark.parametrize("page", [p for p in PAGES if command_lines(p)], ids=lambda page: page.name)
+def test_commands_run_as_printed(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("robot.urdf").write_text(ROBOT.replace('<link name="base"/>', f'<link name="base">{BASE}</link>'))
+    Path("scene.yaml").write_text(SCENE)
+    Path("study.yaml").write_text(blocks(ROOT / "docs" / "sweeps.md", "yaml")[0])
+    Path("runs").mkdir()
+    nx.simulate(nx.load("hinge-chain"), 0.2, nx.RungeKutta4(1e-3), output_every=10).save("run.nc")
+    for line in command_lines(page):
+        if any(re.match(pattern, line) for pattern in ELSEWHERE):
+            continue
+        first, *words = shlex.split(line)
+        if first in ("python", "pytest"):
+            files = [word for word in words if word.endswith(".py")]
+            modules = [word.replace(".", "/") for word in words if word.startswith("benchmarks")]
+            assert files or modules, line
+            for name in (*files, *modules):
+                path = ROOT / name
+                assert path.exists() or path.with_suffix(".py").exists(), line
+            continue
+        assert first == "nexdyn", line
+        assert main(words) == EXITS.get(line, 0), line
+
+
+# --- scenes, errors -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if blocks(p, "yaml")], ids=lambda page: page.name)
+def test_scenes_are_read_as_printed_and_run(page: Path) -> None:
+    if page.name == "sweeps.md":
+        return  # a study, which the commands of the page run
+    for text in blocks(page, "yaml"):
+        if "bodies:" not in text:  # parts of a scene: put into the demo that the page names
+            sections = dict(re.findall(r"^(\w+):\n((?:  .*\n)+)", text, re.MULTILINE))
+            assert "".join(f"{name}:\n{lines}" for name, lines in sections.items()) == text
+            demo = dump_scene(nx.load("bouncing-ball"))
+            for name in sections:
+                demo = re.sub(rf"^{name}:.*\n(?:[ #].*\n|\n)*", "", demo, flags=re.MULTILINE)
+            text = demo + "\n" + text
+        scene = read_scene_text(text, page.name)
+        result = nx.simulate(scene.system, 1.2)
+        assert result.status == "finished" and (not scene.system.events or result.events)
+
+
+def test_an_error_as_an_object_is_what_the_page_shows(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (shown,) = blocks(ROOT / "docs" / "command_line.md", "json")
+    assert main(["run", "hinge-chian", "--json"]) == 2
+    expected, told = json.loads(shown), json.loads(capsys.readouterr().out)
+    assert expected.keys() == told.keys() and expected["error"].keys() <= told["error"].keys()
+    message = expected["error"].pop("message").removesuffix(", …")
+    assert told["error"].pop("message").startswith(message)
+    assert {name: told["error"][name] for name in expected["error"]} == expected["error"]
+
+
+def test_errors_of_a_scene_are_what_the_page_shows() -> None:
+    page = ROOT / "docs" / "scene.md"
+    head, *shown = next(text for text in blocks(page, "text") if text.startswith("crane.yaml")).splitlines()
+    (scene, *_) = blocks(page, "yaml")
+    broken = scene.replace("    mass: 300.0\n", "    mas: 300.0\n").replace("child: mast", "child: mats")
+    with pytest.raises(nx.FileError) as error:
+        read_scene_text(broken, "crane.yaml")
+    told = str(error.value).splitlines()
+    assert told[0] == head and len(told) == len(shown) + 1
+    for line, expected in zip(told[1:], shown, strict=True):
+        assert line.startswith(expected.removesuffix("…")) and (line == expected or expected.endswith("…"))
+
+
+def test_the_motions_that_the_page_shows_are_those_of_its_mechanism() -> None:
+    (shown,) = [text for text in blocks(ROOT / "docs" / "assembly.md", "text") if text.startswith("free:")]
+    motion = nx.assemble(nx.load("four-bar")).redundancy.motions[0]
+    assert str(motion) in shown.strip() or shown.strip().endswith(str(motion))

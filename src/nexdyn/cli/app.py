@@ -28,9 +28,9 @@ Examples:
   nexdyn run scene.yaml --set L=0.5  a scene with another parameter
   nexdyn view hinge-chain            simulate it and play it in the browser
   nexdyn plot hinge-chain.nc         energy and joint coordinates, as PNG
-  nexdyn check four-bar              redundant constraints, assembled pose, reactions
+  nexdyn check four-bar              redundancy, assembled pose, reactions
   nexdyn equilibrium four-bar        where it rests, and whether it stays
-  nexdyn sweep study.yaml            many runs with other parameters, over all cores
+  nexdyn sweep study.yaml            many runs with other parameters
   nexdyn linearize bicycle           eigenvalues and modes of a mechanism
   nexdyn compare double-pendulum     several methods beside each other
   nexdyn info robot.urdf             its bodies, joints and masses

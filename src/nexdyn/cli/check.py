@@ -14,10 +14,10 @@ from nexdyn.errors import AssemblyError
 NAME = "check"
 EXAMPLES = """\
 Examples:
-  nexdyn check four-bar                 redundant constraints, assembled pose, reactions of a demo
+  nexdyn check four-bar                 redundancy, pose, reactions of a demo
   nexdyn check scene.yaml --set L=0.3   with another parameter
   nexdyn check robot.urdf --base free   a robot whose base floats
-  nexdyn check scene.yaml --json        for a program; exit code 3 where it cannot be assembled"""
+  nexdyn check scene.yaml --json        for a program; exit code 3: open"""
 
 
 def command(

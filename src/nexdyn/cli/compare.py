@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 NAME = "compare"
 EXAMPLES = """\
 Examples:
-  nexdyn compare double-pendulum                     one method of each formulation that carries it
-  nexdyn compare four-bar projection hht:dt=1e-3     these; differences are from the first
-  nexdyn compare hinge-chain dopri5:rtol=1e-12 rk4:dt=1e-2 --plot differences.png
-  nexdyn compare hinge-chain --agree                 the step at which each agrees with the first
+  nexdyn compare double-pendulum                  a method of each formulation
+  nexdyn compare four-bar projection hht:dt=1e-3  differences are from the first
+  nexdyn compare hinge-chain dopri5:rtol=1e-12 rk4:dt=1e-2 --plot d.png
+  nexdyn compare hinge-chain --agree              at what step each agrees
 
-A method is a name, or name:option=value,option=value with the options of its class:
-rk4 euler semi-implicit dopri5 hht implicit-euler baumgarte projection partitioning"""
+A method is a name, or name:option=value,option=value with the options of its
+class: rk4 euler semi-implicit dopri5 hht implicit-euler baumgarte projection
+partitioning"""
 
 COMPARING = Group("What is compared", sort_key=2)
 T_END = 1.0

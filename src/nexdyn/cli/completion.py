@@ -15,8 +15,8 @@ from nexdyn.errors import InputError
 NAME = "completion"
 EXAMPLES = """\
 Examples:
-  source <(nexdyn completion bash)               for this session; in ~/.bashrc for all
-  nexdyn completion zsh > ~/.zfunc/_nexdyn       a folder of $fpath, before compinit
+  source <(nexdyn completion bash)               this session
+  nexdyn completion zsh > ~/.zfunc/_nexdyn       of $fpath, before compinit
   nexdyn completion fish > ~/.config/fish/completions/nexdyn.fish"""
 
 Shell = Literal["bash", "zsh", "fish"]

@@ -15,7 +15,7 @@ from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying
 NAME = "convert"
 EXAMPLES = """\
 Examples:
-  nexdyn convert robot.urdf robot.yaml           a robot as a scene to go on from
+  nexdyn convert robot.urdf robot.yaml           a robot as a scene
   nexdyn convert robot.urdf robot.yaml --base free
   nexdyn convert scene.yaml robot.urdf           back, as far as URDF goes
   nexdyn convert hinge-chain chain.urdf --set L=0.3

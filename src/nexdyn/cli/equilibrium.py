@@ -13,10 +13,10 @@ from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying
 NAME = "equilibrium"
 EXAMPLES = """\
 Examples:
-  nexdyn equilibrium four-bar             where a demo comes to rest, reactions, frequencies
-  nexdyn equilibrium scene.yaml --t 2     with its drivers held where they are at 2 s
-  nexdyn equilibrium scene.yaml --nearest the equilibrium nearest to the described pose, stable or not
-  nexdyn equilibrium scene.yaml --json    for a program; exit code 3 where there is none"""
+  nexdyn equilibrium four-bar              where a demo comes to rest
+  nexdyn equilibrium scene.yaml --t 2      its drivers held as they are at 2 s
+  nexdyn equilibrium scene.yaml --nearest  the nearest, stable or not
+  nexdyn equilibrium scene.yaml --json     for a program; exit code 3: none"""
 
 
 def command(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NAME = "info"
 EXAMPLES = """\
 Examples:
-  nexdyn info hinge-chain                     bodies, joints, coordinates and masses of a demo
+  nexdyn info hinge-chain                     bodies, joints, masses
   nexdyn info robot.urdf --base free          a robot whose base floats
   nexdyn info scene.yaml --set L=0.3          with another parameter
   nexdyn info run.nc                          the system that a result holds

@@ -16,16 +16,17 @@ from nexdyn.errors import InputError, unknown
 NAME = "linearize"
 EXAMPLES = """\
 Examples:
-  nexdyn linearize bicycle --speed 5 --json    eigenvalues of the bicycle at 5 m/s
-  nexdyn linearize bicycle --sweep speed=1:10:10   where its modes get stable and unstable
+  nexdyn linearize bicycle --speed 5 --json    its eigenvalues at 5 m/s
+  nexdyn linearize bicycle --sweep speed=1:10:10   where it gets stable
   nexdyn linearize scene.yaml --input motor --output tip.x
-  nexdyn linearize scene.yaml --rest           about the equilibrium nearest to the described pose
+  nexdyn linearize scene.yaml --rest           about the nearest equilibrium
   nexdyn linearize scene.yaml --set L=0.3      with another parameter
   nexdyn linearize chain.yaml --rest --modes 8  the lowest modes of a system of thousands of bodies
   nexdyn linearize run.nc                      about the last state of a run
   nexdyn linearize bicycle --view --mode 2     watch a mode in the browser
 
-Exit codes: 0 done, 2 bad input or a state that is neither equilibrium nor steady motion."""
+Exit codes: 0 done, 2 bad input or a state that is neither equilibrium nor
+steady motion."""
 
 WHAT = Group("What is asked", sort_key=2)
 

@@ -38,15 +38,15 @@ Examples:
   nexdyn run hinge-chain --set L=0.3 --set hinge1.damping=0
   nexdyn run double-pendulum --method dopri5 --rtol 1e-10
   nexdyn run four-bar                       closed loops run by hht
-  nexdyn run four-bar --method rk4          or in minimal coordinates, cut open and closed by rows
+  nexdyn run four-bar --method rk4          or in minimal coordinates
   nexdyn run four-bar --method rk4 --cut D --stabilise baumgarte
-  nexdyn run double-pendulum --method implicit-euler --dt 0.01 --mu 1000 --updates 10
+  nexdyn run double-pendulum --method implicit-euler --dt 0.01 --updates 10
   nexdyn run scene.yaml --dt 1e-4 --output-every 100
   nexdyn run scene.yaml --out runs/a.nc --csv runs/a.csv
   nexdyn run a.nc --t-end 20 --out b.nc     go on from the end of a result
-  nexdyn run scene.yaml --save-every 10     a long run: should it be killed, ten seconds are lost
+  nexdyn run scene.yaml --save-every 10     killed, it loses ten seconds
   nexdyn run scene.yaml --json | jq .energy_drift
-  nexdyn run hinge-chain --view             watch it in the browser, then play it there
+  nexdyn run hinge-chain --view             watch it in the browser
 
 Ctrl-C ends a run early and keeps what is done. Exit codes: 0 done, 2 bad input,
 3 no solution (what was reached is kept), 130 Ctrl-C."""

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 NAME = "sweep"
 EXAMPLES = """\
 Examples:
-  nexdyn sweep study.yaml                           all cores of this machine; writes study.nc
-  nexdyn sweep study.yaml --jobs 4 --out a.nc       four processes
-  nexdyn sweep study.yaml --cluster tcp://host:8786 the workers of a Dask cluster
+  nexdyn sweep study.yaml                            all cores; writes study.nc
+  nexdyn sweep study.yaml --jobs 4 --out a.nc        four processes
+  nexdyn sweep study.yaml --cluster tcp://host:8786  workers of a Dask cluster
   nexdyn sweep study.yaml --json | jq .failed
 
 A study, here a grid of 12 runs:
-  model: hinge-chain            # a scene, a robot or a demo; paths from the study's folder
-  t_end: 2                      # also method, dt, rtol, dynamics as for `nexdyn run`
+  model: hinge-chain            # scene, robot, demo; from the study's folder
+  t_end: 2                      # also method, dt, rtol, dynamics as in run
   parameters:
     L: [0.4, 0.5, 0.6]
     hinge1.damping: [0, 0.01, 0.1, 1]
   measure:
-    - peak reaction.hinge1.fz   # max, min, mean, rms, peak, range, final, initial
+    - peak reaction.hinge1.fz   # or max, min, mean, rms, range, initial
     - final position.link6.z
     - energy_drift
 
@@ -48,8 +48,9 @@ Draws instead of a grid:
     hinge1.damping: {loguniform: [0.001, 1]}
     link1.mass: {normal: [1.0, 0.05]}
 
-Finished runs are kept in study.sweep/: the same command goes on after a stop. Exit codes: 0 all
-finished, 2 bad input, 3 some failed (the file says which and why), 130 Ctrl-C."""
+Finished runs are kept in study.sweep/: the same command goes on after a stop.
+Exit codes: 0 all finished, 2 bad input, 3 some failed (the file says which and
+why), 130 Ctrl-C."""
 
 WORK = Group("Where it runs", sort_key=2)
 KEYS = (

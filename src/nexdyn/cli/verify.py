@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 NAME = "verify"
 EXAMPLES = """\
 Examples:
-  nexdyn verify                  all problems, each under every formulation that carries it
+  nexdyn verify                  all, under every formulation
   nexdyn verify A03 top          some of them
-  nexdyn verify --all            every value, not only the one that is farthest off
+  nexdyn verify --all            every value, not only the farthest off
   nexdyn verify --json           all of it for a program
 
 Exit codes: 0 every value holds, 3 one does not."""

@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 NAME = "view"
 EXAMPLES = """\
 Examples:
-  nexdyn view hinge-chain                  simulate a demo and play it in the browser
+  nexdyn view hinge-chain                  simulate a demo and play it
   nexdyn view robot.urdf                   a robot falls limp, held by its base
-  nexdyn view robot.urdf --still           its pose, with a slider for every joint
+  nexdyn view robot.urdf --still           its pose, a slider for every joint
   nexdyn view run.nc                       play a result
-  nexdyn view run.nc --html out.html       write one HTML file instead, that opens anywhere
+  nexdyn view run.nc --html out.html       one HTML file that opens anywhere
   nexdyn view run.nc --html out.html --speed 0.1 --show trails
-  nexdyn view run.nc --png end.png         a still; --time 1.0 for another moment
+  nexdyn view run.nc --png end.png         a still; --time 1.0: another moment
   nexdyn view run.nc --gif run.gif --speed 0.5
   nexdyn view robot.urdf --still --png robot.png --azimuth 60
   nexdyn view run.nc --port 9000 --no-browser
 
-On a machine reached by ssh the address is printed with the command that forwards it.
-Esc or End on the page, or Ctrl-C, ends. A tab may be closed and opened again."""
+On a machine reached by ssh the command that forwards the address is printed.
+Esc or End on the page, or Ctrl-C, ends. A tab may be closed and reopened."""
 
 RECORDING = Group("A recording instead of a page", sort_key=5)
 T_END = 5.0
