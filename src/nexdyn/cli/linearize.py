@@ -21,7 +21,7 @@ Examples:
   nexdyn linearize scene.yaml --input motor --output tip.x
   nexdyn linearize scene.yaml --rest           about the nearest equilibrium
   nexdyn linearize scene.yaml --set L=0.3      with another parameter
-  nexdyn linearize chain.yaml --rest --modes 8  the lowest modes of a system of thousands of bodies
+  nexdyn linearize chain.yaml --rest --modes 8  the lowest modes, of any size
   nexdyn linearize run.nc                      about the last state of a run
   nexdyn linearize bicycle --view --mode 2     watch a mode in the browser
 
