@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 from nexdyn.generic import defines, generic
-from nexdyn.joints.verbs import PRISMATIC, REVOLUTE
+from nexdyn.joints.verbs import FREE, PRISMATIC, REVOLUTE
 from nexdyn.kernel import formula, inlined
 from nexdyn.spatial.algebra import (
     ABOUT_Z,
@@ -35,6 +35,7 @@ from nexdyn.spatial.algebra import (
 from nexdyn.spatial.lanes import zero
 from nexdyn.spatial.table import ArticulatedInertiaRows, ForceRows, MotionRows, PoseRows
 from nexdyn.spatial.turned_z import about_z
+from nexdyn.tree.free_axes import ABOUT_X, ABOUT_Y, ALONG_X, ALONG_Y
 from nexdyn.tree.kinematics import body_motion
 from nexdyn.tree.tables import (
     A_,
@@ -111,6 +112,17 @@ def eliminate(h, j, IA, p, tau, freedom, scratch):  # type: ignore[no-untyped-de
 
 
 @inlined
+def eliminate_free(j, IA, p, tau, freedom, scratch):  # type: ignore[no-untyped-def]
+    """The six freedoms of a free joint, from j on, taken out of (I^A, p')."""
+    IA, p = eliminate(ALONG_Z, j + 5, IA, p, tau, freedom, scratch)
+    IA, p = eliminate(ALONG_Y, j + 4, IA, p, tau, freedom, scratch)
+    IA, p = eliminate(ALONG_X, j + 3, IA, p, tau, freedom, scratch)
+    IA, p = eliminate(ABOUT_Z, j + 2, IA, p, tau, freedom, scratch)
+    IA, p = eliminate(ABOUT_Y, j + 1, IA, p, tau, freedom, scratch)
+    return eliminate(ABOUT_X, j, IA, p, tau, freedom, scratch)
+
+
+@inlined
 def times_across_z(I, m):  # type: ignore[no-untyped-def]
     """I m of a motion without components about and along z."""
     A, B, D, w, v = I.A, I.B, I.D, m.w, m.v
@@ -154,6 +166,8 @@ def articulate(model, tau, work):  # type: ignore[no-untyped-def]
             I_A, p_A = eliminate(ABOUT_Z, j, I_A, p_A, tau, freedom, scratch)
         elif kind == PRISMATIC:
             I_A, p_A = eliminate(ALONG_Z, j, I_A, p_A, tau, freedom, scratch)
+        elif kind == FREE:
+            I_A, p_A = eliminate_free(j, I_A, p_A, tau, freedom, scratch)
         else:
             for n in range(j + topology[i, NV] - 1, j - 1, -1):
                 I_A, p_A = eliminate(H[n], n, I_A, p_A, tau, freedom, scratch)
