@@ -11,7 +11,11 @@ import pytest
 
 import nexdyn as nx
 from nexdyn.cli import main
+from nexdyn.forces import FORCES
 from nexdyn.io.scene import dump_scene, read_scene_text
+from nexdyn.joints import JOINTS
+from nexdyn.model.coupling import COUPLINGS
+from nexdyn.model.driver import DRIVERS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -206,3 +210,11 @@ def test_the_motions_that_the_page_shows_are_those_of_its_mechanism() -> None:
     (shown,) = [text for text in blocks(ROOT / "docs" / "assembly.md", "text") if text.startswith("free:")]
     motion = nx.assemble(nx.load("four-bar")).redundancy.motions[0]
     assert str(motion) in shown.strip() or shown.strip().endswith(str(motion))
+
+
+def test_every_joint_force_coupling_and_driver_is_drawn() -> None:
+    page = (ROOT / "docs" / "modelling.md").read_text(encoding="utf-8")
+    drawn = set(re.findall(r"!\[(\w+)(?: joint)?\]\((figures/\w+-\w+\.png)\)", page))
+    assert all((ROOT / "docs" / path).stat().st_size > 1000 for _, path in drawn)
+    families = (*JOINTS.values(), *FORCES.values(), *COUPLINGS.values(), *DRIVERS.values())
+    assert {cls.__name__ for cls in families} == {name for name, _ in drawn}
