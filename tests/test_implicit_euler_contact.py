@@ -160,16 +160,7 @@ def test_a_block_rests_on_an_incline_and_slides_as_the_law_says_at_a_long_step()
             assert v == pytest.approx(2.0 * G * (np.sin(phi) - friction * np.cos(phi)), rel=2e-2)
 
 
-# --- what is refused --------------------------------------------------------------------------------------------------
-
-
-def test_stops_that_strike_by_impulses_are_refused_with_what_to_give() -> None:
-    system = hammer_and_ball(1e5, 0.0, 0.0)
-    system.add_force(nx.JointStop("law", "guide", lower=-0.02, stiffness=1e5, restitution=0.5))
-    with pytest.raises(
-        nx.InputError, match=r"'law'.*strikes by impulses, which ImplicitEuler does not carry.*impact_speed"
-    ):
-        nx.simulate(system, 0.1, nx.ImplicitEuler(1e-2))
+# --- events ---------------------------------------------------------------------------------------------------------
 
 
 def test_an_event_is_located_in_a_run() -> None:

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from nexdyn.analysis.interrupt import interrupts_wait
-from nexdyn.errors import InputError, NexDynWarning, SolveError
+from nexdyn.errors import NexDynWarning, SolveError
 from nexdyn.forces.joint_stop import JointStop
 from nexdyn.forces.tables import OFF
 from nexdyn.model.event import Event
@@ -412,6 +412,10 @@ class Run:
                 acting[watched.name] = acting.get(watched.name, False) or watched.acting
         if not acting:
             return
+        if hasattr(self.sim, "let_stop_act"):
+            for name, acts in acting.items():
+                self.sim.let_stop_act(name, acts)
+            return
         names = list(self.sim.system.forces)
         tables = (self.sim._motion if hasattr(self.sim, "_now") else self.sim.acts).forces
         for name, acts in acting.items():
@@ -542,12 +546,3 @@ def run_with_events(sim: Any, t_end: float, times: np.ndarray, keep_start: bool,
         raise
     run.sim._wall += time.perf_counter() - started
     return run.result(first, "finished")
-
-
-def refuse_impulses(system: System) -> None:
-    """InputError for joint stops that strike by impulses, where a method carries none."""
-    for force in system.forces.values():
-        if isinstance(force, JointStop) and force.by_impulse:
-            raise InputError(
-                f"{force} strikes by impulses, which ImplicitEuler does not carry; give its restitution an impact_speed"
-            )

@@ -19,7 +19,6 @@ from nexdyn.absolute.configuration import row_units
 from nexdyn.analysis.absolute_simulation import ROWS, SLICE, BodySimulation, refuse_velocity_rows
 from nexdyn.analysis.assemble import mechanism_length
 from nexdyn.analysis.closing import Closing, joint_gaps
-from nexdyn.analysis.events import refuse_impulses
 from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.errors import InputError, SingularError, SolveError
@@ -56,7 +55,6 @@ class PotentialSimulation(BodySimulation):
     ) -> None:
         if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
-        refuse_impulses(system)
         if not system.bodies:
             raise InputError(f"system {system.name!r} has no bodies that move; add one with a mass")
         self.system, self.method, self.output_every = system, method, output_every
@@ -76,6 +74,10 @@ class PotentialSimulation(BodySimulation):
         self._motion = new_state(self._tables, model.mass, q, v, model.near(q, self.t))
         self._work = new_work(self._tables, self._motion)
         self._centres = centres(model.mass)
+        self._ends = {
+            name: (place, np.array(springs.data[place : place + 2], dtype=float))
+            for name, place in springs.ends.items()
+        }
         self._hinges = self._tables.groups[self._tables.groups[:, KIND] == HINGE]
         self._own = np.zeros(0, dtype=np.int64) if self._tables.springs is None else self._tables.springs.own
         self._put_states(start_states(described_states(system), initial))
@@ -114,6 +116,12 @@ class PotentialSimulation(BodySimulation):
             state.off[1:, 3:] = dt * dt * state.a[1:, 3:]
         else:
             state.mu[:] = self.method.mu
+
+    def let_stop_act(self, name: str, acts: bool) -> None:
+        """Whether the compliant part of a joint's stop acts; else it has no ends."""
+        if name in self._ends:
+            place, ends = self._ends[name]
+            self._tables.springs.data[place : place + 2] = ends if acts else (-np.inf, np.inf)
 
     # --- states of forces -------------------------------------------------------------------------------------------
 

@@ -98,6 +98,8 @@ class Springs(NamedTuple):
     near: np.ndarray
     own: np.ndarray
     """(nz,) where in the data the states of forces are."""
+    ends: dict[str, int]
+    """Where in the data the two ends of each stop of a joint are."""
 
 
 class Loads(NamedTuple):

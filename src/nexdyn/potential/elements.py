@@ -52,6 +52,7 @@ class _Coordinates:
         self.data: list[float] = []
         self.near: list[float] = []
         self.own: list[int] = []
+        self.ends: dict[str, int] = {}
 
     def add(
         self, pair: tuple[int, int], frame: np.ndarray, primitive: int, law: int, data: list[float], near: float = 0.0
@@ -76,7 +77,8 @@ class _Coordinates:
             np.ones(n), rows, np.zeros(n), None,
         )  # fmt: skip
         law, first = np.array(self.laws, dtype=np.int64), np.array(self.first, dtype=np.int64)
-        return Springs(law, first, self.data, tables, np.array(self.near), np.array(self.own, dtype=np.int64))
+        own = np.array(self.own, dtype=np.int64)
+        return Springs(law, first, self.data, tables, np.array(self.near), own, self.ends)
 
 
 def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Springs, Loads, Contacts]:
@@ -132,6 +134,8 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
             if states:
                 law, own = STATED[force.code], [*states, *states, *states, *numbers]
                 found.own += [len(found.data) + len(damping) + m for m in range(len(states))]
+            if law == STOP:
+                found.ends[force.name] = len(found.data) + len(damping) + 3
             _add_freedom(found, joint, m, values, number_of, law, [*damping, *own])
         elif force.code == kinds.POINT_SPRING:
             k, d, length, f0 = numbers
