@@ -148,6 +148,14 @@ def test_a_terminal_without_utf_8_gets_plain_substitutes(tmp_path: Path, encodin
     assert ("körper" if encoding == "latin-1" else "k\\xf6rper") in text
 
 
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs Linux's /proc, where not even root makes files")
+def test_a_folder_in_which_nobody_can_write_is_noticed_before_the_run(tmp_path: Path) -> None:
+    done = call("run", "hinge-chain", "--out", "/proc/run.nc", cwd=tmp_path)
+    assert (
+        done.returncode == 2 and "folder '/proc' cannot be written to" in done.stderr and not list(tmp_path.iterdir())
+    )
+
+
 @posix
 @pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_to_is_noticed_before_the_run(tmp_path: Path) -> None:
