@@ -235,3 +235,18 @@ def test_the_command_line_says_states_and_finds_the_equilibrium_first(
     assert "--rest" in capsys.readouterr().out
     assert main(["linearize", str(path), "--rest", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["states"] == ["hinge", "hinge.rate", "servo.integral"]
+
+
+@pytest.mark.parametrize("method", [nx.DormandPrince(), nx.HHT(dt=1e-3), nx.ImplicitEuler(1e-3)], ids=lambda m: m.name)
+def test_an_integral_waits_while_its_actuator_is_off_under_every_method(method: Any) -> None:
+    system = nx.System("held", gravity=(0, -9.81, 0))
+    system.add_body("link", mass=2.0, inertia=(0.1, 0.1, 0.1), position=(0.5, 0, 0))
+    system.add_joint(nx.Revolute("hinge", system.ground, "link", at=(0, 0, 0), axis=(0, 0, 1), damping=3.0))
+    system.add_force(nx.PositionActuator("servo", "hinge", kp=30.0, kd=4.0, ki=20.0, target=0.3))
+    system.add_event(nx.Event("off", time=0.2, action=lambda state: state.off.add("servo")))
+    system.add_event(nx.Event("on", time=0.25, action=lambda state: state.on.add("servo")))
+    result = nx.simulate(system, 0.4, method)
+    t, z = result.t.values, result.force_state("servo.integral").values.reshape(-1)
+    waits = z[(t > 0.201) & (t < 0.249)]
+    assert np.ptp(waits) < 1e-12 and waits[0] == pytest.approx(0.0606, rel=1e-2)
+    assert z[-1] == pytest.approx(0.11263, rel=1e-2)  # it goes on from there

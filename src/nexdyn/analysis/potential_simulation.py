@@ -127,9 +127,9 @@ class PotentialSimulation(BodySimulation):
 
     @property
     def force_states(self) -> np.ndarray:
-        """States (nz,) of the forces as they stand; 0 of those that are off."""
+        """States (nz,) of the forces as they stand; those that are off keep theirs."""
         springs = self._tables.springs
-        return np.zeros(0) if springs is None else np.where(self._own >= 0, springs.data[self._own], 0.0)
+        return np.zeros(0) if springs is None else np.where(self._own >= 0, springs.data[self._own], self._held)
 
     def set_force_states(self, z: np.ndarray) -> None:
         """Go on with states (nz,) of the forces."""
@@ -139,6 +139,7 @@ class PotentialSimulation(BodySimulation):
 
     def _put_states(self, z: np.ndarray) -> None:
         springs, acting = self._tables.springs, self._own >= 0
+        self._held = np.asarray(z, dtype=float).copy()
         if springs is not None:
             springs.data[self._own[acting]] = z[acting]
 
@@ -187,6 +188,8 @@ class PotentialSimulation(BodySimulation):
         """Recorded rows with the multipliers of the model's rows."""
         first = 2 + 19 * self.model.nb
         states, raw, own_states = np.split(out, [first, first + len(self._tables.row_of)], axis=1)
+        off = self._own < 0
+        own_states[:, off] = self._held[off]
         lam = np.zeros((len(out), self.model.nc))
         own = self._tables.row_of >= 0
         lam[:, self._tables.row_of[own]] = raw[:, own]
