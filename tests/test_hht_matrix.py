@@ -86,11 +86,11 @@ def test_matrices_without_symmetry_are_solved() -> None:
         plan = elimination_plan(sizes, edges)
         pattern, places = Pattern(plan), unknowns(plan)
         n = len(places)
-        upper, lower = plan.new_blocks(), plan.new_lower()
+        upper, lower = plan.new_upper(), plan.new_blocks()
         (_, _, at), (_, _, at_) = pattern._parts
         upper[at], lower[at_] = rng.normal(size=len(at)), rng.normal(size=len(at_))
-        diagonal = [a for r, c, a in zip(*pattern._parts[0], strict=True) if r == c]
-        upper[diagonal] += 3.0 * n
+        diagonal = [a for r, c, a in zip(*pattern._parts[1], strict=True) if r == c]
+        lower[diagonal] += 3.0 * n
         A = pattern.matrix(upper, lower).toarray()
         assert np.abs(A - A.T).max() > 1.0
         x, b = rng.normal(size=n), plan.new_vector()

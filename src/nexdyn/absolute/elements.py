@@ -51,7 +51,7 @@ from nexdyn.joints import kinds
 from nexdyn.joints.helical import Helical
 from nexdyn.joints.verbs import motion_columns
 from nexdyn.kernel import formula, kernel, overloaded
-from nexdyn.linalg.plan import locate, lower_places
+from nexdyn.linalg.plan import locate, upper_places
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
@@ -200,7 +200,7 @@ def _places(tables: MotionTables, pairs: np.ndarray) -> np.ndarray:
             found = np.empty((1, 3), dtype=np.int64)
             locate(tables.plan, np.array([a - 1]), np.array([b - 1]), found)
             out[k, 2:5] = found[0]
-            out[k, 5:] = lower_places(tables.plan, np.array([a - 1]), np.array([b - 1]), found[:, 0])
+            out[k, 5:] = upper_places(tables.plan, np.array([a - 1]), np.array([b - 1]), found[:, 0])
     return out
 
 

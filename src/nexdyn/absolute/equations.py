@@ -19,7 +19,7 @@ where rows depend on each other; Newton's iteration takes its effect out again w
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from nexdyn.absolute.elements import act
 from nexdyn.absolute.motion_tables import (
@@ -27,8 +27,8 @@ from nexdyn.absolute.motion_tables import (
     BODY_B,
     COUNT,
     FIRST,
-    LOWER_A,
-    LOWER_B,
+    FIRST_A,
+    FIRST_B,
     MASS,
     NODE,
     PAIR,
@@ -36,8 +36,8 @@ from nexdyn.absolute.motion_tables import (
     PLACE_B,
     ROW_A,
     ROW_B,
-    STEP_A,
-    STEP_B,
+    UPPER_A,
+    UPPER_B,
 )
 from nexdyn.absolute.stiffness import direction_stiffness, stiffness_a, stiffness_b
 from nexdyn.constraints.kinds import DISTANCE, DOT, FORWARD
@@ -46,6 +46,7 @@ from nexdyn.constraints.tables import PRIMITIVE
 from nexdyn.constraints.verbs import explicit_rate, explicit_second, gradient, second, value
 from nexdyn.integrate.problem import OK
 from nexdyn.kernel import formula, inlined, kernel
+from nexdyn.linalg.plan import UNKNOWNS
 from nexdyn.linalg.rows import WIDTH, flat, load, store
 from nexdyn.model.time_kernels import time_jet, time_value
 from nexdyn.spatial.algebra import (
@@ -120,9 +121,9 @@ def inertia_of(tables, i):  # type: ignore[no-untyped-def]
 
 
 @formula
-def put(blocks, place, c, row, step, w, v):  # type: ignore[no-untyped-def]
+def put(blocks, place, c, row, w, v):  # type: ignore[no-untyped-def]
     """The gradient (w, v) of row c of a constraint node into its block with a body."""
-    o = place + c * row
+    o, step = place + c * row, WIDTH + 1 - row
     blocks[o] += w.x
     blocks[o + step] += w.y
     blocks[o + 2 * step] += w.z
@@ -132,8 +133,8 @@ def put(blocks, place, c, row, step, w, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def tangent_transposed(theta, w):  # type: ignore[no-untyped-def]
-    """T(θ)ᵀ w = w + (1 − cos θ)/θ² θ × w + (θ − sin θ)/θ³ θ × (θ × w)."""
+def tangent_transposed(theta):  # type: ignore[no-untyped-def]
+    """T(θ)ᵀ = 1 + (1 − cos θ)/θ² [θ]× + (θ − sin θ)/θ³ [θ]×²."""
     x = theta @ theta
     b = 0.5 - x / 24.0 * (1.0 - x / 30.0 * (1.0 - x / 56.0))
     c = (1.0 - x / 20.0 * (1.0 - x / 42.0 * (1.0 - x / 72.0))) / 6.0
@@ -142,47 +143,89 @@ def tangent_transposed(theta, w):  # type: ignore[no-untyped-def]
         b, c = (
             if_less(x, 0.5, b, (1.0 - cos(angle)) / x), if_less(x, 0.5, c, (angle - sin(angle)) / (x * angle)),
         )  # fmt: skip
-    across = cross(theta, w)
-    return w + b * across + c * cross(theta, across)
+    bx, by, bz, c_ = b * theta.x, b * theta.y, b * theta.z, 1.0 - c * x
+    xy, xz, yz = c * theta.x * theta.y, c * theta.x * theta.z, c * theta.y * theta.z
+    return Mat3(
+        c_ + c * theta.x * theta.x, xy - bz, xz + by, xy + bz, c_ + c * theta.y * theta.y, yz - bx,
+        xz - by, yz + bx, c_ + c * theta.z * theta.z,
+    )  # fmt: skip
+
+
+class Side(NamedTuple):
+    """One of the two bodies of a link, as the rows of the link want it."""
+
+    R: Any
+    """To the body's axes."""
+    T: Any
+    """T(θ)ᵀ."""
+    per_mass: Any
+    per_inertia: Any
+    """Reciprocals, 0 where there is next to nothing: of the mean of the diagonal of J."""
 
 
 @formula
-def put_row(s, place, low, c, row, step, i, w, v, of_velocity):  # type: ignore[no-untyped-def]
-    """Row c of a constraint node into Cqᵀ and, with T(θ) of body i unless it is one `of_velocity`, into Cq."""
+def side_of(tables, s, X, i, assemble):  # type: ignore[no-untyped-def]
+    """Body i; of it no more than R unless rows are to be put."""
+    b, R = tables.body, T(X[i].R)
+    o = zero(b[i, MASS])
+    if not assemble:
+        return Side(R, R, o, o)
+    J = (b[i, 1] + b[i, 4] + b[i, 6]) / 3.0 + tables.spare[i, 0]
     theta = Vec3(s.turn[i, 0], s.turn[i, 1], s.turn[i, 2])
-    turned = w if of_velocity else tangent_transposed(theta, w)
+    return Side(
+        R, tangent_transposed(theta), if_less(o, b[i, MASS], 1.0 / b[i, MASS], o), if_less(o, J, 1.0 / J, o)
+    )  # fmt: skip
+
+
+@formula
+def clear_blocks(tables, s, links, l, g, first_node):  # type: ignore[no-untyped-def]
+    """Before the first row of link l: the blocks that it is the first to fill."""
+    n = tables.plan.pivots[tables.plan.position[first_node + g], UNKNOWNS]
+    if l == 0 or links[l - 1, NODE] != g:
+        clear(s.lower, tables.diagonal[first_node + g], n)
+    if links[l, FIRST_A] > 0:
+        rows = 6 if links[l, ROW_A] == 1 else n
+        clear(s.lower, links[l, PLACE_A], rows)
+        clear(s.upper, links[l, UPPER_A], rows)
+    if links[l, FIRST_B] > 0:
+        rows = 6 if links[l, ROW_B] == 1 else n
+        clear(s.lower, links[l, PLACE_B], rows)
+        clear(s.upper, links[l, UPPER_B], rows)
+
+
+@formula
+def put_row(s, place, up, row, c, side, w, v, of_velocity):  # type: ignore[no-untyped-def]
+    """Row c of a constraint node, (w, v) in world axes, into Cqᵀ and, with T(θ) unless it is one `of_velocity`, into Cq.
+
+    Returns its share of Cq M⁻¹ Cqᵀ, about."""
+    w = side.R @ w
+    turned = w if of_velocity else side.T @ w
     if row == 1:  # the body is eliminated before the node
-        put(s.upper, place, c, row, step, w, v)
-        put(s.lower, low, c, row, step, turned, v)
+        put(s.upper, up, c, row, w, v)
+        put(s.lower, place, c, row, turned, v)
     else:
-        put(s.upper, place, c, row, step, turned, v)
-        put(s.lower, low, c, row, step, w, v)
+        put(s.upper, up, c, row, turned, v)
+        put(s.lower, place, c, row, w, v)
+    return side.per_mass * (v @ v) + side.per_inertia * (w @ w)
 
 
 @formula
-def compliance(tables, i, w, v):  # type: ignore[no-untyped-def]
-    """g M⁻¹ gᵀ about: the diagonal of J in place of J."""
-    b = tables.body
-    J, o = (b[i, 1] + b[i, 4] + b[i, 6]) / 3.0 + tables.spare[i, 0], zero(b[i, MASS])
-    inverse = if_less(o, b[i, MASS], 1.0 / b[i, MASS], o)
-    return inverse * (v @ v) + if_less(o, J, (w @ w) / J, o)
-
-
-@formula
-def clear(blocks):  # type: ignore[no-untyped-def]
-    for o in range(0, count(blocks), WIDTH):
-        store(blocks, o, 0.0)
+def clear(blocks, first, rows):  # type: ignore[no-untyped-def]
+    """`rows` rows from the number `first` on."""
+    for k in range(rows):
+        store(blocks, first + WIDTH * k, 0.0)
 
 
 @inlined
 def of_bodies(tables, s, scale, gh, assemble):  # type: ignore[no-untyped-def]
-    """x ← −(M v̇ + ω × Jω − m g) of each body; s M + γ h D of what is gyroscopic (and the spare inertia) into the blocks,
-    which are cleared."""
+    """x ← −(M v̇ + ω × Jω − m g) of each body; s M + γ h D of what is gyroscopic (and the spare inertia) into the diagonal blocks;
+    those of `others` are cleared."""
     g = Vec3(row(tables.gravity, 0), row(tables.gravity, 1), row(tables.gravity, 2))
-    x, v, d, blocks = s.x, s.v1, s.d1, s.upper
+    x, v, d, blocks = s.x, s.v1, s.d1, s.lower
     if assemble:
-        clear(s.upper)
-        clear(s.lower)
+        for k in range(len(tables.others)):
+            clear(s.lower, tables.others[k, 0], tables.others[k, 1] // WIDTH)
+            clear(s.upper, tables.others[k, 2], tables.others[k, 1] // WIDTH)
     for i in range(1, count(tables.body)):
         m, J = tables.body[i, MASS], inertia_of(tables, i)
         w = Vec3(v[i, 0], v[i, 1], v[i, 2])
@@ -194,6 +237,7 @@ def of_bodies(tables, s, scale, gh, assemble):  # type: ignore[no-untyped-def]
         x[n_, 6], x[n_, 7] = 0.0, 0.0  # also after a step that went astray
         if assemble:
             o = tables.diagonal[n_]
+            clear(blocks, o, 6)
             spare = tables.spare[i, 0]
             G, h = skew_times(w, full(J)), gh * momentum
             # the diagonal block lies transposed
@@ -218,8 +262,10 @@ def of_constraints(tables, s, t, bh2, assemble):  # type: ignore[no-untyped-def]
     for l in range(len(links)):
         a, b, g = links[l, BODY_A], links[l, BODY_B], links[l, NODE]
         pair = pair_of(tables, X, links[l, PAIR], a, b)
-        R_a, R_b = T(X[a].R), T(X[b].R)
+        on_a, on_b = side_of(tables, s, X, a, assemble), side_of(tables, s, X, b, assemble)
         r = pair.d + pair.s_A
+        if assemble:
+            clear_blocks(tables, s, links, l, g, first_node)
         f, n = o, o  # of displacements; of directions, on a
         n_a, f_a, n_b, f_b = o, o, o, o  # of all else
         P = Mat3(nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing, nothing)
@@ -246,29 +292,23 @@ def of_constraints(tables, s, t, bh2, assemble):  # type: ignore[no-untyped-def]
                 z = gradient(constraints, term, t, pair, s.near)
                 slip, soft = kind >= FORWARD, nothing
                 if a > 0:
-                    w, v = R_a @ (scale * z.w_a), scale * z.v_a
-                    put_row(
-                        s, links[l, PLACE_A], links[l, LOWER_A], c, links[l, ROW_A], links[l, STEP_A], a, w, v, slip
-                    )
-                    soft = soft + compliance(tables, a, w, v)
+                    w, v = scale * z.w_a, scale * z.v_a
+                    soft = soft + put_row(s, links[l, PLACE_A], links[l, UPPER_A], links[l, ROW_A], c, on_a, w, v, slip)
                 if b > 0:
-                    w, v = R_b @ (scale * z.w_b), scale * z.v_b
-                    put_row(
-                        s, links[l, PLACE_B], links[l, LOWER_B], c, links[l, ROW_B], links[l, STEP_B], b, w, v, slip
-                    )
-                    soft = soft + compliance(tables, b, w, v)
-                s.upper[tables.diagonal[first_node + g] + (WIDTH + 1) * c] -= EPSILON * soft
+                    w, v = scale * z.w_b, scale * z.v_b
+                    soft = soft + put_row(s, links[l, PLACE_B], links[l, UPPER_B], links[l, ROW_B], c, on_b, w, v, slip)
+                s.lower[tables.diagonal[first_node + g] + (WIDTH + 1) * c] -= EPSILON * soft
         couple_a, couple_b = n + cross(f, r), cross(pair.s_B, f) - n
         n_a, f_a = n_a + couple_a, f_a - f
         n_b, f_b = n_b + couple_b, f_b + f
         if a > 0:
-            subtract(x, a - 1, R_a @ n_a, f_a)
+            subtract(x, a - 1, on_a.R @ n_a, f_a)
             if assemble:
-                stiffness_a(s.upper, tables.diagonal[a - 1], bh2, R_a, P, f, r, couple_a)
+                stiffness_a(s.lower, tables.diagonal[a - 1], bh2, on_a.R, P, f, r, couple_a)
         if b > 0:
-            subtract(x, b - 1, R_b @ n_b, f_b)
+            subtract(x, b - 1, on_b.R @ n_b, f_b)
             if assemble:
-                stiffness_b(s.upper, tables.diagonal[b - 1], bh2, R_b, P, f, pair.s_B, couple_b)
+                stiffness_b(s.lower, tables.diagonal[b - 1], bh2, on_b.R, P, f, pair.s_B, couple_b)
     for d in range(len(tables.drivers)):
         C[tables.drivers[d, 0], tables.drivers[d, 1]] -= time_value(tables.functions, tables.drivers[d, 2], t)
 
@@ -365,7 +405,7 @@ def residual(tables, forces, s, t, scale, gh, bh2, assemble):  # type: ignore[no
 def velocity_residual(tables, s, t, v, out):  # type: ignore[no-untyped-def]
     """out (ng, 8) = Cq v − ν at the poses of the state."""
     X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
-    clear(flat(out))
+    clear(flat(out), 0, count(out))
     for l in range(len(links)):
         a, b, g = links[l, BODY_A], links[l, BODY_B], links[l, NODE]
         pair = pair_of(tables, X, links[l, PAIR], a, b)

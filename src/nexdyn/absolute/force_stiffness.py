@@ -214,6 +214,6 @@ def add_stiffness(s, acts, places):  # type: ignore[no-untyped-def]
                 total = G[0, first + i] * KG[0, second + j]
                 for m in range(1, 6):
                     total += G[m, first + i] * KG[m, second + j]
-                s.upper[o + i * step_i + j * step_j] += total
+                s.lower[o + i * step_i + j * step_j] += total
                 if part == 2:  # K is symmetric
-                    s.lower[places[5] + i * step_i + j * step_j] += total
+                    s.upper[places[5] + i * step_i + j * step_j] += total

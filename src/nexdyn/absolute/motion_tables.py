@@ -8,14 +8,15 @@ A constraint node is what joins the same bodies, up to six rows. A link is a pai
 are evaluated together, from one look at the pair.
 
     body    float64 (nb + 1, 7)   m, J: xx xy xz yy yz zz
-    links   int64 (nl, 14)        body a, body b, pair, node, place and steps (row, body) of the block with a, with b,
-                                  first slot, slots, places of the blocks with a and b in the lower blocks
+    links   int64 (nl, 14)        body a, body b, pair, node; place, step from row to row and whether this link is its first,
+                                  of the block with a, with b; first slot, slots; places of these blocks in the upper ones
     slots   int64 (ns, 2)         term, row of the node
     offset  float64 (ng, 8)       what is subtracted from each row of a node
     drivers int64 (nd, 3)         node, row, place of the function of time in `functions`
     rows    int64 (nc, 2)         node and row of each kept row of the model
     slips   int64 (n, 2)          link and slot of each term of a velocity row
     diagonal int64 (n,)           place of the diagonal block of each node; bodies come first, then constraints
+    others  int64 (no, 3)         place, numbers and upper place of the blocks that no link has: fill, and what springs join
 
 Arrays of the state have rows of 8 numbers: of body i, row i; of a constraint node, its multipliers or residual.
 """
@@ -28,11 +29,12 @@ import numpy as np
 
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.constraints.tables import ConstraintTables
-from nexdyn.linalg.plan import LARGEST, elimination_plan, locate, lower_places
+from nexdyn.linalg.plan import COUNT as EDGES
+from nexdyn.linalg.plan import LARGEST, PLACE, SHIFT, UNKNOWNS, Plan, elimination_plan, locate, upper_places
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.model.time_kernels import time_row
 
-BODY_A, BODY_B, PAIR, NODE, PLACE_A, ROW_A, STEP_A, PLACE_B, ROW_B, STEP_B, FIRST, COUNT, LOWER_A, LOWER_B = (
+BODY_A, BODY_B, PAIR, NODE, PLACE_A, ROW_A, FIRST_A, PLACE_B, ROW_B, FIRST_B, FIRST, COUNT, UPPER_A, UPPER_B = (
     range(14)
 )  # fmt: skip
 MASS, INERTIA = 0, 1
@@ -52,6 +54,7 @@ class MotionTables(NamedTuple):
     rows: Any
     slips: Any
     diagonal: Any
+    others: Any
     spare: Any
     """(nb + 1, 3): inertia that the iteration matrix takes where a body has next to none."""
     plan: Any
@@ -150,12 +153,15 @@ def motion_tables(
     n = len(sizes)
     plan = elimination_plan(np.array(sizes, dtype=np.int64), edges, np.arange(n) >= nb)
     table = np.array(links, dtype=np.int64).reshape(-1, 14)
-    for at, who, low in ((PLACE_A, BODY_A, LOWER_A), (PLACE_B, BODY_B, LOWER_B)):
+    for at, who, up in ((PLACE_A, BODY_A, UPPER_A), (PLACE_B, BODY_B, UPPER_B)):
         moving = table[:, who] > 0
         found = np.empty((int(moving.sum()), 3), dtype=np.int64)
         locate(plan, nb + table[moving, NODE], table[moving, who] - 1, found)
-        table[moving, at : at + 3] = found
-        table[moving, low] = lower_places(plan, nb + table[moving, NODE], table[moving, who] - 1, found[:, 0])
+        table[moving, at : at + 2] = found[:, :2]
+        table[moving, up] = upper_places(plan, nb + table[moving, NODE], table[moving, who] - 1, found[:, 0])
+    places = table[:, [PLACE_A, PLACE_B]].reshape(-1)
+    taken, first_of = np.unique(places, return_index=True)
+    table[:, [FIRST_A, FIRST_B]] = (np.isin(np.arange(len(places)), first_of) & (places >= 0)).reshape(-1, 2)
     diagonal = np.empty((n, 3), dtype=np.int64)
     locate(plan, np.arange(n), np.arange(n), diagonal)
     functions: list[float] = []
@@ -168,9 +174,17 @@ def motion_tables(
         body, np.ascontiguousarray(model.system.gravity), table, np.array(slots, dtype=np.int64).reshape(-1, 2),
         constraints, offset, np.array(drivers, dtype=np.int64).reshape(-1, 3), np.array(functions),
         np.ascontiguousarray(place_of_row[kept]), np.array(slips, dtype=np.int64).reshape(-1, 2),
-        np.ascontiguousarray(diagonal[:, 0]),
+        np.ascontiguousarray(diagonal[:, 0]), _others(plan, taken),
         _spare_inertia(full, m, length), plan, length,
     )  # fmt: skip
+
+
+def _others(plan: Plan, taken: np.ndarray) -> np.ndarray:
+    """Place, numbers and upper place of each block beside the diagonal that is not among the places `taken`."""
+    of_edge = np.repeat(np.arange(len(plan.pivots)), plan.pivots[:, EDGES])
+    places = plan.edges[:, PLACE]
+    table = np.stack([places, WIDTH * plan.pivots[of_edge, UNKNOWNS], places - plan.pivots[of_edge, SHIFT]], axis=1)
+    return np.ascontiguousarray(table[~np.isin(places, taken)])
 
 
 def centres(model: AbsoluteModel) -> np.ndarray:
@@ -218,5 +232,5 @@ def new_state(tables: MotionTables, near: np.ndarray | None = None) -> MotionSta
     given = np.zeros(1) if near is None or not len(near) else near.copy()
     return MotionState(  # type: ignore[call-arg]
         *rows, lam[0], lam[1], lam[2], lam[3], poses, np.zeros((n, 6)), lam[4], plan.new_vector(), given,
-        plan.new_blocks(), plan.new_lower(), plan.new_work(), np.zeros((4, WIDTH)),
+        plan.new_upper(), plan.new_blocks(), plan.new_work(), np.zeros((4, WIDTH)),
     )  # fmt: skip

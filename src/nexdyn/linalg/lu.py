@@ -6,8 +6,9 @@ Of the pivot p with later neighbours i, j, upper blocks U_pj and lower blocks L_
 
 Forward   z_p = A_pp⁻¹ b_p,   b_j ← b_j − L_jp z_p;       backward   x_p = z_p − Σ_j G_j x_j
 
-A column of a block is a row of memory wherever it is multiplied by one number: `upper` holds the transposed diagonal
-blocks, then their inverses, and U_pj, then G_j; `lower`, at the same places less those of the diagonal, L_jpᵀ.
+A column of a block is a row of memory wherever it is multiplied by one number: `lower` holds the transposed diagonal
+blocks, then their inverses, and L_jpᵀ, which is all that goes forward needs; `upper`, at the same places less those of the
+diagonal, U_pj, then G_j, all that the way back needs. Each way reads its blocks one after another.
 
 There is no search for pivots, as in ``ldl``: what keeps them is that the symmetric part of the matrix is
 [[A, Bᵀ], [B, −ε]] with A positive definite.
@@ -25,11 +26,13 @@ from numba import types
 from nexdyn.kernel import formula, kernel, overloaded
 from nexdyn.linalg.ldl import FINE, TINY
 from nexdyn.linalg.plan import COUNT, DIAGONAL, FIRST, NODE, OTHER, PLACE, SHIFT, UNKNOWNS
-from nexdyn.linalg.rows import WIDTH, flat, load, store, total
+from nexdyn.linalg.rows import WIDTH, ahead, flat, load, store, total
 from nexdyn.packs import Pack
 
 UNIT = 8 * WIDTH
 """Place of the unit matrix in the scratch."""
+AHEAD = 64 * WIDTH
+"""How far ahead of its use a row is asked for."""
 
 
 def vanishes(d: Any) -> Any:
@@ -67,9 +70,9 @@ def invert(blocks, D, n, work):  # type: ignore[no-untyped-def]
     return True
 
 
-def apply(blocks: Any, D: Any, T: Any, n: Any, work: Any) -> None:
+def apply(inverses: Any, D: Any, blocks: Any, T: Any, n: Any, work: Any) -> None:
     """T ← A⁻¹ T, of n rows; A⁻¹ transposed at D."""
-    apply_to_packs(blocks, D, T, n, work)
+    apply_to_packs(inverses, D, blocks, T, n, work)
 
 
 def update(target: Any, S: Any, rows: Any, left: Any, l: Any, right: Any, r: Any, n: Any) -> None:
@@ -83,10 +86,10 @@ def product(x: Any, b: Any, blocks: Any, T: Any, n: Any) -> Any:
 
 
 @overloaded(apply)
-def _(blocks, D, T, n, work):  # type: ignore[no-untyped-def]
+def _(inverses, D, blocks, T, n, work):  # type: ignore[no-untyped-def]
     if isinstance(blocks, types.Array):
-        return lambda blocks, D, T, n, work: apply_to_rows(blocks, D, T, n)
-    return lambda blocks, D, T, n, work: apply_to_packs(blocks, D, T, n, work)
+        return lambda inverses, D, blocks, T, n, work: apply_to_rows(inverses, D, blocks, T, n)
+    return lambda inverses, D, blocks, T, n, work: apply_to_packs(inverses, D, blocks, T, n, work)
 
 
 @overloaded(update)
@@ -107,13 +110,13 @@ def _(x, b, blocks, T, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def apply_to_packs(blocks, D, T, n, work):  # type: ignore[no-untyped-def]
+def apply_to_packs(inverses, D, blocks, T, n, work):  # type: ignore[no-untyped-def]
     for k in range(n):
         store(work, WIDTH * k, load(blocks, T + WIDTH * k))
     for k in range(n):
-        x = blocks[D + k] * load(work, 0)
+        x = inverses[D + k] * load(work, 0)
         for m in range(1, n):
-            x = x + blocks[D + WIDTH * m + k] * load(work, WIDTH * m)
+            x = x + inverses[D + WIDTH * m + k] * load(work, WIDTH * m)
         store(blocks, T + WIDTH * k, x)
 
 
@@ -138,23 +141,23 @@ def product_of_packs(x, b, blocks, T, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def apply_to_rows(blocks, D, T, n):  # type: ignore[no-untyped-def]
+def apply_to_rows(inverses, D, blocks, T, n):  # type: ignore[no-untyped-def]
     if n == 6:
         t0, t1, t2 = load(blocks, T), load(blocks, T + 8), load(blocks, T + 16)
         t3, t4, t5 = load(blocks, T + 24), load(blocks, T + 32), load(blocks, T + 40)
         for k in range(6):
-            x = blocks[D + k] * t0 + blocks[D + 8 + k] * t1
-            y = blocks[D + 16 + k] * t2 + blocks[D + 24 + k] * t3
-            x = x + blocks[D + 32 + k] * t4
-            y = y + blocks[D + 40 + k] * t5
+            x = inverses[D + k] * t0 + inverses[D + 8 + k] * t1
+            y = inverses[D + 16 + k] * t2 + inverses[D + 24 + k] * t3
+            x = x + inverses[D + 32 + k] * t4
+            y = y + inverses[D + 40 + k] * t5
             store(blocks, T + WIDTH * k, x + y)
     elif n == 5:
         t0, t1, t2 = load(blocks, T), load(blocks, T + 8), load(blocks, T + 16)
         t3, t4 = load(blocks, T + 24), load(blocks, T + 32)
         for k in range(5):
-            x = blocks[D + k] * t0 + blocks[D + 8 + k] * t1
-            y = blocks[D + 16 + k] * t2 + blocks[D + 24 + k] * t3
-            store(blocks, T + WIDTH * k, x + y + blocks[D + 32 + k] * t4)
+            x = inverses[D + k] * t0 + inverses[D + 8 + k] * t1
+            y = inverses[D + 16 + k] * t2 + inverses[D + 24 + k] * t3
+            store(blocks, T + WIDTH * k, x + y + inverses[D + 32 + k] * t4)
     else:
         t0, t1, t2, t3 = load(blocks, T), load(blocks, T), load(blocks, T), load(blocks, T)
         if n > 1:
@@ -164,13 +167,13 @@ def apply_to_rows(blocks, D, T, n):  # type: ignore[no-untyped-def]
         if n > 3:
             t3 = load(blocks, T + 24)
         for k in range(n):
-            x = blocks[D + k] * t0
+            x = inverses[D + k] * t0
             if n > 1:
-                x = x + blocks[D + 8 + k] * t1
+                x = x + inverses[D + 8 + k] * t1
             if n > 2:
-                x = x + blocks[D + 16 + k] * t2
+                x = x + inverses[D + 16 + k] * t2
             if n > 3:
-                x = x + blocks[D + 24 + k] * t3
+                x = x + inverses[D + 24 + k] * t3
             store(blocks, T + WIDTH * k, x)
 
 
@@ -212,21 +215,21 @@ def factor(plan, upper, lower, work):  # type: ignore[no-untyped-def]
     u = 0
     for p in range(len(pivots)):
         n, D, shift = pivots[p, UNKNOWNS], pivots[p, DIAGONAL], pivots[p, SHIFT]
-        if not invert(upper, D, n, work):
+        if not invert(lower, D, n, work):
             return pivots[p, NODE]
         first, end = pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]
         for a in range(first, end):
-            apply(upper, D, edges[a, PLACE], n, work)
+            apply(lower, D, upper, edges[a, PLACE] - shift, n, work)
         for a in range(first, end):
             i, T_i = plan.position[edges[a, OTHER]], edges[a, PLACE]
             rows, shift_i = pivots[i, UNKNOWNS], pivots[i, SHIFT]
             # A_iiᵀ − G_iᵀ L_ipᵀ
-            update(upper, updates[u], rows, upper, T_i, lower, T_i - shift, n)
+            update(lower, updates[u], rows, upper, T_i - shift, lower, T_i, n)
             u += 1
             for b in range(a + 1, end):
                 T_j, S = edges[b, PLACE], updates[u]
-                update(upper, S, rows, lower, T_i - shift, upper, T_j, n)
-                update(lower, S - shift_i, rows, upper, T_i, lower, T_j - shift, n)
+                update(upper, S - shift_i, rows, lower, T_i, upper, T_j - shift, n)
+                update(lower, S, rows, upper, T_i - shift, lower, T_j, n)
                 u += 1
     return FINE
 
@@ -236,16 +239,19 @@ def solve(plan, upper, lower, x):  # type: ignore[no-untyped-def]
     """x (n, 8) ← A⁻¹ x with the factors; numbers of x beyond a node's unknowns are 0 and stay so."""
     pivots, edges, y = plan.pivots, plan.edges, flat(x)
     for p in range(len(pivots)):
-        n, D, b, shift = pivots[p, UNKNOWNS], pivots[p, DIAGONAL], WIDTH * pivots[p, NODE], pivots[p, SHIFT]
-        store(y, b, product(y, b, upper, D, n))
+        n, D, b = pivots[p, UNKNOWNS], pivots[p, DIAGONAL], WIDTH * pivots[p, NODE]
+        for k in range((1 + pivots[p, COUNT]) * n):
+            ahead(lower, D + AHEAD + WIDTH * k)
+        store(y, b, product(y, b, lower, D, n))
         for e in range(pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]):
             j = WIDTH * edges[e, OTHER]
-            store(y, j, load(y, j) - product(y, b, lower, edges[e, PLACE] - shift, n))
+            store(y, j, load(y, j) - product(y, b, lower, edges[e, PLACE], n))
     for p in range(len(pivots) - 1, -1, -1):
-        n, b = pivots[p, UNKNOWNS], WIDTH * pivots[p, NODE]
+        n, b, shift = pivots[p, UNKNOWNS], WIDTH * pivots[p, NODE], pivots[p, SHIFT]
         for e in range(pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]):
-            T, x_j = edges[e, PLACE], load(y, WIDTH * edges[e, OTHER])
+            T, x_j = edges[e, PLACE] - shift, load(y, WIDTH * edges[e, OTHER])
             for k in range(n):
+                ahead(upper, T - AHEAD + WIDTH * k)
                 y[b + k] -= total(load(upper, T + WIDTH * k) * x_j)
 
 

@@ -45,8 +45,8 @@ class Plan(NamedTuple):
         """Blocks of zeros, (size,)."""
         return np.zeros(self.size)
 
-    def new_lower(self) -> np.ndarray:
-        """Blocks of zeros below the diagonal, for matrices without symmetry."""
+    def new_upper(self) -> np.ndarray:
+        """Blocks of zeros above the diagonal, for matrices without symmetry."""
         return np.zeros(self.size - (int(self.pivots[-1, SHIFT]) if len(self.pivots) else 0))
 
     def new_vector(self) -> np.ndarray:
@@ -252,8 +252,8 @@ def find_updates(pivots, edges, position, updates):  # type: ignore[no-untyped-d
                 u += 1
 
 
-def lower_places(plan: Plan, i: np.ndarray, j: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """Where the blocks (i, j) (m,) that lie at `place` lie below the diagonal, see ``lu``; −1 where there are none."""
+def upper_places(plan: Plan, i: np.ndarray, j: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Where the blocks (i, j) (m,) that lie at `place` lie above the diagonal, see ``lu``; −1 where there are none."""
     first = np.minimum(plan.position[i], plan.position[j])
     return np.where((place < 0) | (i == j), -1, place - plan.pivots[first, SHIFT])
 

@@ -3,6 +3,7 @@
 flat(x)           the numbers of a table (n, 8), one after another
 load(x, o)        x[o : o + 8]
 store(x, o, row)  x[o : o + 8] = row
+ahead(x, o)       asks memory for x[o : o + 8], which is wanted soon; o may lie outside
 total(row)        the sum of the 8 numbers
 larger(x, y)      of each two numbers the larger one; y where x is no number
 
@@ -40,6 +41,10 @@ def load(x: Any, o: Any) -> Any:
 def store(x: Any, o: Any, row: Any) -> None:
     """x[o : o + 8] = row."""
     x[o : o + WIDTH] = row
+
+
+def ahead(x: Any, o: Any) -> None:
+    """Ask memory for x[o : o + 8], which is wanted soon; o may lie outside."""
 
 
 def total(row: Any) -> Any:
@@ -82,6 +87,19 @@ def _store(context: Any, x: Any, o: Any, row: Any) -> Any:
 
 
 @intrinsic
+def _ahead(context: Any, x: Any, o: Any) -> Any:
+    def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        data = make_array(sig.args[0])(ctx, builder, args[0]).data
+        address, number = builder.bitcast(builder.gep(data, [args[1]]), cgutils.voidptr_t), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+        prefetch = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
+        builder.call(prefetch, [address, number(0), number(3), number(1)])  # to be read, into all caches, data
+        return ctx.get_dummy_value()
+
+    return types.void(x, types.int64), codegen
+
+
+@intrinsic
 def _total(context: Any, row: Any) -> Any:
     def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
         # halves folded onto each other: log₂ 8 additions
@@ -118,6 +136,11 @@ def _flat(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 @overloaded(load)
 def _(x, o):  # type: ignore[no-untyped-def]
     return (lambda x, o: _load(x, o)) if isinstance(x, types.Array) else None
+
+
+@overloaded(ahead)
+def _(x, o):  # type: ignore[no-untyped-def]
+    return (lambda x, o: _ahead(x, o)) if isinstance(x, types.Array) else (lambda x, o: None)
 
 
 @overloaded(store)

@@ -71,13 +71,13 @@ class Pattern:
             i, n, D = p[NODE], p[UNKNOWNS], p[DIAGONAL]
             own, within = number[i, :n], WIDTH * np.arange(n)[:, None] + np.arange(WIDTH)
             # the diagonal block lies transposed
-            above.append((np.tile(own, (n, 1)), np.repeat(own[:, None], n, 1), D + within[:, :n]))
+            below.append((np.tile(own, (n, 1)), np.repeat(own[:, None], n, 1), D + within[:, :n]))
             for j, place in plan.edges[p[FIRST] : p[FIRST] + p[COUNT]]:
                 other = number[j][number[j] >= 0]
                 m = len(other)
                 r, c, at = np.repeat(own[:, None], m, 1), np.tile(other, (n, 1)), place + within[:, :m]
-                above.append((r, c, at))
-                below.append((c, r, at - p[SHIFT]))
+                above.append((r, c, at - p[SHIFT]))
+                below.append((c, r, at))
         nothing = (np.empty(0, dtype=np.int64),) * 3
         self._parts = [
             tuple(np.concatenate([x[k].reshape(-1) for x in part]) for k in range(3)) if part else nothing
