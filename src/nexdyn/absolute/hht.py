@@ -54,24 +54,33 @@ SINGULAR_POSE = 1e-9
 """Correction that still counts as solved where the rows become dependent and rounding is amplified."""
 UNKNOWN = 0.3
 """Contraction that is reckoned with before any has been measured, …"""
+NO_WORSE = 3e-3
+"""… what it is no worse than where it cannot be told, …"""
 BELIEVED = 1e-3
 """… and the least, where it is not that of the step itself."""
-REUSE = 0.03
+REUSE = 0.15
 """Contraction up to which a matrix serves another step, …"""
 SLOW = 0.3
 """… up to which another iteration, and from which on none is believed."""
+DEARER = 2.0
+"""Iterations that a new matrix costs."""
+CLEAR_OF_FLOOR, ABOVE_FLOOR, FADES = 30.0, 2.0, 0.95
+"""Parts of what rounding was seen to leave: from which on a contraction is told, to which a correction is none; and how what was
+seen fades from step to step."""
 TO_AND_FRO = 0.8
 """Ratio of two corrections from which on the next is shortened."""
 FACTOR = 2.0
 """Most by which the step may differ from that of the matrix."""
 HARD, CAUTIOUS = 5, -10.0
 """Iterations from which on the past is no guide to the next step; what `SMOOTH` is where it misled."""
-MATRIX, AGE, ITERATIONS, FACTORISATIONS, SHIFTED, LAST, BEFORE, FRESH, AGEING, SMOOTH, LATELY, AT_BEST = range(12)
+MATRIX, AGE, ITERATIONS, FACTORISATIONS, SHIFTED, LAST, BEFORE, FRESH, AGEING, SMOOTH, LATELY, AT_BEST, FLOOR = range(
+    13
+)
 """What a march remembers: step of the matrix at hand (0: none) and steps since it was new, iterations and factorisations so far,
 the step that a0 and v0 belong to (0: none), the last two steps (0: none), contraction with a new matrix and by how much it
 grows in a step (0: not known), steps since the last hard one, iterations of the last step, and of the last one with a
-new matrix."""
-CORRECTIONS, ASSEMBLE, NEW, THETA, SIZE, COUNT, MISSED, PART_TAKEN, ERROR, FORETOLD = range(12, 22)
+new matrix; corrections that rounding was seen to leave."""
+CORRECTIONS, ASSEMBLE, NEW, THETA, SIZE, COUNT, MISSED, PART_TAKEN, ERROR, FORETOLD = range(13, 23)
 """… and of the step at hand: its corrections so far; whether the next wants a new matrix, and whether there was one;
 contraction, size of the last correction, corrections with the matrix at hand, size of the first one, the part that is
 taken of the next; error of the positions; whether the start was extrapolated."""
@@ -80,7 +89,7 @@ ON, DONE, LOST = range(3)
 
 def new_memory() -> np.ndarray:
     """What a march remembers, at its start."""
-    memory = np.zeros(22)
+    memory = np.zeros(23)
     memory[FRESH] = UNKNOWN
     return memory
 
@@ -237,8 +246,7 @@ def predict(s, c, d):  # type: ignore[no-untyped-def]
 def begin(memory, h):  # type: ignore[no-untyped-def]
     """Before the first correction: whether the matrix at hand serves."""
     made_for, age = memory[MATRIX], memory[AGE]
-    # a new matrix costs about as much as an iteration
-    assemble = memory[FRESH] + age * memory[AGEING] > REUSE or memory[LATELY] > memory[AT_BEST] + 1.0
+    assemble = memory[FRESH] + age * memory[AGEING] > REUSE or memory[LATELY] > memory[AT_BEST] + DEARER
     assemble = assemble or not (made_for <= FACTOR * h and h <= FACTOR * made_for)
     memory[ASSEMBLE] = 1.0 if assemble else 0.0
     memory[THETA] = max(BELIEVED, memory[FRESH] + 2.0 * age * memory[AGEING]) if memory[AGEING] > 0.0 else UNKNOWN
@@ -277,14 +285,17 @@ def judge(memory, size, change, most, bh2, error_of):  # type: ignore[no-untyped
     if tries > 1.0:
         theta = size / before
     if tries == 2.0:
-        seen = theta if before > MEASURABLE else min(theta, 0.1 * REUSE)
+        seen = theta if before > max(MEASURABLE, CLEAR_OF_FLOOR * memory[FLOOR]) else min(theta, NO_WORSE)
         if fresh:
             memory[FRESH] = seen
         else:
             memory[AGEING] = max(1e-6, (seen - memory[FRESH]) / memory[AGE])
-    wanted = min(TOLERANCE, max(ROUNDING, max(PART * bh2 * most, PART_OF_ERROR * error)))
-    if (theta < SLOW and theta / (1.0 - theta) * size <= wanted) or size <= ROUNDING:
+    memory[FLOOR] = min(memory[FLOOR], max(size, 0.5 * memory[FLOOR]))
+    floor = max(ROUNDING, ABOVE_FLOOR * memory[FLOOR])
+    wanted = min(TOLERANCE, max(floor, max(PART * bh2 * most, PART_OF_ERROR * error)))
+    if (theta < SLOW and theta / (1.0 - theta) * size <= wanted) or size <= floor:
         memory[AGE] += 1.0
+        memory[FLOOR] *= FADES
         memory[SMOOTH] = memory[SMOOTH] + 1.0 if k < HARD else 0.0
         if memory[SMOOTH] > 1.0 and memory[MISSED] > bh2 * change:
             memory[SMOOTH] = CAUTIOUS  # to expect no change would have been better
@@ -292,8 +303,9 @@ def judge(memory, size, change, most, bh2, error_of):  # type: ignore[no-untyped
         if fresh:
             memory[AT_BEST] = k
         return DONE
-    if k > 1.0 and size < TOLERANCE and theta > SLOW:
+    if size < TOLERANCE and theta > SLOW and (tries > 2.0 or (tries > 1.0 and fresh)):
         memory[AGE] += 1.0
+        memory[FLOOR] = 0.5 * (memory[FLOOR] + size)
         return DONE  # what rounding leaves
     # to and fro over a kink, as of a contact: by less than Newton's step
     stuck = k > 2.0 and size > TO_AND_FRO * before

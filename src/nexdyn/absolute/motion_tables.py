@@ -16,6 +16,7 @@ are evaluated together, from one look at the pair.
     rows    int64 (nc, 2)         node and row of each kept row of the model
     slips   int64 (n, 2)          link and slot of each term of a velocity row
     diagonal int64 (n,)           place of the diagonal block of each node; bodies come first, then constraints
+    closing int64 (ng,)           1 where the rows of a node may come to depend on others: in loops, and of other kinds than joints'
     others  int64 (no, 3)         place, numbers and upper place of the blocks that no link has: fill, and what springs join
 
 Arrays of the state have rows of 8 numbers: of body i, row i; of a constraint node, its multipliers or residual.
@@ -27,8 +28,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.absolute.blocks import components
 from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.constraints.tables import ConstraintTables
+from nexdyn.constraints.kinds import DISTANCE
+from nexdyn.constraints.tables import PRIMITIVE, ConstraintTables
 from nexdyn.linalg.plan import COUNT as EDGES
 from nexdyn.linalg.plan import LARGEST, PLACE, SHIFT, UNKNOWNS, Plan, elimination_plan, locate, upper_places
 from nexdyn.linalg.rows import WIDTH
@@ -54,6 +57,7 @@ class MotionTables(NamedTuple):
     rows: Any
     slips: Any
     diagonal: Any
+    closing: Any
     others: Any
     spare: Any
     """(nb + 1, 3): inertia that the iteration matrix takes where a body has next to none."""
@@ -174,9 +178,29 @@ def motion_tables(
         body, np.ascontiguousarray(model.system.gravity), table, np.array(slots, dtype=np.int64).reshape(-1, 2),
         constraints, offset, np.array(drivers, dtype=np.int64).reshape(-1, 3), np.array(functions),
         np.ascontiguousarray(place_of_row[kept]), np.array(slips, dtype=np.int64).reshape(-1, 2),
-        np.ascontiguousarray(diagonal[:, 0]), _others(plan, taken),
+        np.ascontiguousarray(diagonal[:, 0]), _closing(model, nodes), _others(plan, taken),
         _spare_inertia(full, m, length), plan, length,
     )  # fmt: skip
+
+
+def _closing(model: AbsoluteModel, nodes: list[tuple[list[int], list[int]]]) -> np.ndarray:
+    """Whether the rows of each node may come to depend on others. Those of a joint's directions and displacements do not
+    where there is no loop."""
+    first, bodies_of_pair = model.nb + 1, model.tables.pairs[:, :2].tolist()
+    edges = [
+        (first + g, x) for g, (_, pairs) in enumerate(nodes) for x in {b for k in pairs for b in bodies_of_pair[k]}
+    ]
+    out = np.zeros(len(nodes), dtype=np.int64)
+    of_node = np.array([g for g, _ in edges], dtype=np.int64) - first
+    for loop in components(np.array(edges, dtype=np.int64).reshape(-1, 2), first + len(nodes)):
+        out[of_node[loop]] = 1
+    begin, count = model.tables.rows[:, 0], model.tables.rows[:, 1]
+    plain = model.tables.terms[:, PRIMITIVE] < DISTANCE
+    of_row = np.array([plain[b : b + n].all() for b, n in zip(begin.tolist(), count.tolist(), strict=True)], dtype=bool)
+    for g, (rows, pairs) in enumerate(nodes):
+        if len(pairs) > 1 or not of_row[rows].all():
+            out[g] = 1
+    return out
 
 
 def _others(plan: Plan, taken: np.ndarray) -> np.ndarray:
