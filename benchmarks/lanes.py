@@ -187,20 +187,21 @@ def constrained(report: Report, what: str, system: nx.System, effort: Effort) ->
     numbers = runs[0].numbers
     out, room = np.empty((1, numbers)), LaneTable(lane_zeros((1, numbers, LANES)), 0)
     alpha = nx.HHT().alpha
+    remembered = together.memory.copy()
 
     def lanes(repeat: int) -> None:
         for _ in range(repeat):
             for x, x0 in zip(together.state, start, strict=True):
                 x.data[...] = x0
-            together.memory[:] = hht.new_memory()
+            together.memory[:] = remembered
             hht_lanes.march_lanes(*together.problem, 0.0, DT, 0, steps, 0, alpha, *together.control, room)
 
     def one_by_one(repeat: int) -> None:
         for _ in range(repeat):
-            for run, begun in zip(runs, starts, strict=True):
+            for run, begun, memory in zip(runs, starts, remembered, strict=True):
                 for x, x0 in zip(run.state, begun, strict=True):
                     x[...] = x0
-                run._memory[:] = hht.new_memory()
+                run._memory[:] = memory
                 hht.march_fixed(run.tables, run.acts, run.state, 0.0, DT, 0, steps, 0, alpha, run._memory, out)
 
     lanes(1)

@@ -34,6 +34,7 @@ from nexdyn.absolute.equations import (
     violation,
 )
 from nexdyn.absolute.force_states import states_accepted, states_recorded
+from nexdyn.absolute.motion_tables import MotionState, MotionTables
 from nexdyn.absolute.outside import factor, solve
 from nexdyn.kernel import formula, inlined, kernel, shared
 from nexdyn.linalg.rows import WIDTH, flat, larger, load, store, total
@@ -48,7 +49,7 @@ LARGEST_CORRECTION = 2.0
 TOLERANCE, ROUNDING, MEASURABLE = 1e-11, 1e-17, 1e-14
 """Error of the positions that Newton's iteration may leave, in rad or lengths of the mechanism; what rounding leaves; the
 least correction from which its contraction can be told."""
-PART, PART_OF_ERROR = 1e-11, 1e-6
+PART, PART_OF_ERROR = 1e-11, 1e-5
 """… and of the accelerations, as a part of the largest; or of the step's own error."""
 SINGULAR_POSE = 1e-9
 """Correction that still counts as solved where the rows become dependent and rounding is amplified."""
@@ -64,41 +65,55 @@ SLOW = 0.3
 """… up to which another iteration, and from which on none is believed."""
 DEARER = 2.0
 """Iterations that a new matrix costs."""
-CLEAR_OF_FLOOR, ABOVE_FLOOR, FADES = 30.0, 2.0, 0.95
-"""Parts of what rounding was seen to leave: from which on a contraction is told, to which a correction is none; and how what was
-seen fades from step to step."""
+STOPPED = 0.01
+"""Part of a step's first correction below which one that contracts no more is what rounding leaves."""
+CLEAR_OF_FLOOR, ABOVE_FLOOR, BELOW_FLOOR, FADES = 30.0, 2.0, 0.03, 0.95
+"""Parts of what rounding was seen to leave: a correction from which a contraction is told, one that is no more than rounding,
+an error of an old matrix, which goes one way from step to step, that is nothing beside it; and how what was seen fades from
+step to step."""
 TO_AND_FRO = 0.8
 """Ratio of two corrections from which on the next is shortened."""
 FACTOR = 2.0
 """Most by which the step may differ from that of the matrix."""
 HARD, CAUTIOUS = 5, -10.0
 """Iterations from which on the past is no guide to the next step; what `SMOOTH` is where it misled."""
-MATRIX, AGE, ITERATIONS, FACTORISATIONS, SHIFTED, LAST, BEFORE, FRESH, AGEING, SMOOTH, LATELY, AT_BEST, FLOOR = range(
-    13
-)
+(
+    MATRIX, AGE, ITERATIONS, FACTORISATIONS, SHIFTED, LAST, BEFORE, FRESH, AGEING, SMOOTH, LATELY, AT_BEST, FLOOR, GRAIN,
+) = range(14)  # fmt: skip
 """What a march remembers: step of the matrix at hand (0: none) and steps since it was new, iterations and factorisations so far,
 the step that a0 and v0 belong to (0: none), the last two steps (0: none), contraction with a new matrix and by how much it
 grows in a step (0: not known), steps since the last hard one, iterations of the last step, and of the last one with a
-new matrix; corrections that rounding was seen to leave."""
-CORRECTIONS, ASSEMBLE, NEW, THETA, SIZE, COUNT, MISSED, PART_TAKEN, ERROR, FORETOLD = range(13, 23)
+new matrix; corrections that rounding was seen to leave, and those up to which it can."""
+CORRECTIONS, ASSEMBLE, NEW, THETA, SIZE, COUNT, MISSED, PART_TAKEN, ERROR, FORETOLD = range(14, 24)
 """… and of the step at hand: its corrections so far; whether the next wants a new matrix, and whether there was one;
 contraction, size of the last correction, corrections with the matrix at hand, size of the first one, the part that is
 taken of the next; error of the positions; whether the start was extrapolated."""
 ON, DONE, LOST = range(3)
 
 
-def new_memory() -> np.ndarray:
-    """What a march remembers, at its start."""
-    memory = np.zeros(23)
-    memory[FRESH] = UNKNOWN
+def new_memory(tables: MotionTables, s: MotionState) -> np.ndarray:
+    """What a march remembers, at its start from q0."""
+    memory = np.zeros(24)
+    memory[FRESH], memory[GRAIN] = UNKNOWN, _grain(tables, s.q0)
     return memory
+
+
+def _grain(tables: MotionTables, q: np.ndarray) -> float:
+    """Turns [rad] that rounding of the positions q may leave: a displacement of a joint by δ turns a body of mass m and inertia J by
+    up to δ m l / (J + m l²), where l is its distance from the centre of mass."""
+    arms = np.zeros(len(q))
+    for k, bodies in enumerate(tables.constraints.pairs.T):
+        np.maximum.at(arms, bodies, np.linalg.norm(tables.constraints.frames[:, 12 * k + 9 : 12 * k + 12], axis=1))
+    m, J = tables.body[1:, 0], tables.body[1:, [1, 4, 6]].mean(axis=1)
+    turned = np.divide(m * arms[1:], J + m * arms[1:] ** 2, out=np.zeros(len(m)), where=J > 0.0)
+    return float(16.0 * np.finfo(float).eps * np.abs(q[1:, 4:7]).max(initial=0.0) * turned.max(initial=0.0))
 
 
 def forget(memory: np.ndarray) -> None:
     """Where the state has been changed from outside: no matrix, no contraction, no step before; what is counted stays."""
-    counted = memory[ITERATIONS], memory[FACTORISATIONS]
-    memory[:] = new_memory()
-    memory[ITERATIONS], memory[FACTORISATIONS] = counted
+    kept = memory[[ITERATIONS, FACTORISATIONS, GRAIN]]
+    memory[:] = 0.0
+    memory[FRESH], memory[[ITERATIONS, FACTORISATIONS, GRAIN]] = UNKNOWN, kept
 
 
 @formula
@@ -292,7 +307,8 @@ def judge(memory, size, change, most, bh2, error_of):  # type: ignore[no-untyped
             memory[AGEING] = max(1e-6, (seen - memory[FRESH]) / memory[AGE])
     memory[FLOOR] = min(memory[FLOOR], max(size, 0.5 * memory[FLOOR]))
     floor = max(ROUNDING, ABOVE_FLOOR * memory[FLOOR])
-    wanted = min(TOLERANCE, max(floor, max(PART * bh2 * most, PART_OF_ERROR * error)))
+    nothing = max(ROUNDING, (1.0 if fresh else BELOW_FLOOR) * memory[FLOOR])
+    wanted = min(TOLERANCE, max(nothing, max(PART * bh2 * most, PART_OF_ERROR * error)))
     if (theta < SLOW and theta / (1.0 - theta) * size <= wanted) or size <= floor:
         memory[AGE] += 1.0
         memory[FLOOR] *= FADES
@@ -303,9 +319,10 @@ def judge(memory, size, change, most, bh2, error_of):  # type: ignore[no-untyped
         if fresh:
             memory[AT_BEST] = k
         return DONE
-    if size < TOLERANCE and theta > SLOW and (tries > 2.0 or (tries > 1.0 and fresh)):
+    if size < max(TOLERANCE, memory[GRAIN]) and theta > SLOW and (tries > 2.0 or (tries > 1.0 and fresh)):
         memory[AGE] += 1.0
-        memory[FLOOR] = 0.5 * (memory[FLOOR] + size)
+        if size < STOPPED * memory[MISSED]:
+            memory[FLOOR] = 0.5 * (memory[FLOOR] + size)
         return DONE  # what rounding leaves
     # to and fro over a kink, as of a contact: by less than Newton's step
     stuck = k > 2.0 and size > TO_AND_FRO * before

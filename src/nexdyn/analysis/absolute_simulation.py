@@ -92,7 +92,7 @@ class BodySimulation:
         self.acts.forces.z[:] = self._z0
         self._width = 2 + 19 * model.nb + len(self.tables.rows) + len(self._z0)
         self._rows: list[np.ndarray] = []
-        self._memory = hht.new_memory()
+        self._memory = hht.new_memory(self.tables, self.state)
         self._control = np.zeros(6)
         self._steps, self._wall = 0, 0.0
         if len(self._z0) and isinstance(method, HHT):
