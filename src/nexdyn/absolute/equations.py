@@ -27,9 +27,11 @@ from nexdyn.absolute.motion_tables import (
     BODY_A,
     BODY_B,
     COUNT,
+    FILLS,
+    FILLS_A,
+    FILLS_B,
+    FILLS_NODE,
     FIRST,
-    FIRST_A,
-    FIRST_B,
     MASS,
     NODE,
     PAIR,
@@ -40,6 +42,7 @@ from nexdyn.absolute.motion_tables import (
     UPPER_A,
     UPPER_B,
 )
+from nexdyn.absolute.outside import factor, solve
 from nexdyn.absolute.stiffness import direction_stiffness, stiffness_a, stiffness_b
 from nexdyn.constraints.kinds import DISTANCE, DOT, FORWARD
 from nexdyn.constraints.pair import Pair, PairVelocity, column
@@ -47,6 +50,7 @@ from nexdyn.constraints.tables import PRIMITIVE
 from nexdyn.constraints.verbs import explicit_rate, explicit_second, gradient, second, value
 from nexdyn.integrate.problem import OK
 from nexdyn.kernel import formula, inlined, kernel
+from nexdyn.linalg import lu
 from nexdyn.linalg.plan import UNKNOWNS
 from nexdyn.linalg.rows import WIDTH, flat, load, store
 from nexdyn.model.time_kernels import time_jet, time_value
@@ -68,6 +72,8 @@ from nexdyn.spatial.lanes import all_less, cos, count, greater, if_less, sin, sq
 from nexdyn.spatial.table import MotionRows, PoseRows, row
 
 EPSILON = 1e-10
+NO_PIVOT = -1
+"""What was to be factored is singular."""
 
 
 @formula
@@ -165,6 +171,13 @@ class Side(NamedTuple):
 
 
 @formula
+def reciprocal(x):  # type: ignore[no-untyped-def]
+    """1/x, 0 of 0."""
+    o = zero(x)
+    return if_less(o, x, 1.0 / greater(x, 1e-300), o)
+
+
+@formula
 def side_of(tables, s, X, i, assemble):  # type: ignore[no-untyped-def]
     """Body i; of it no more than R unless rows are to be put."""
     b, R = tables.body, T(X[i].R)
@@ -174,7 +187,7 @@ def side_of(tables, s, X, i, assemble):  # type: ignore[no-untyped-def]
     J = (b[i, 1] + b[i, 4] + b[i, 6]) / 3.0 + tables.spare[i, 0]
     theta = Vec3(s.turn[i, 0], s.turn[i, 1], s.turn[i, 2])
     return Side(
-        R, tangent_transposed(theta), if_less(o, b[i, MASS], 1.0 / b[i, MASS], o), if_less(o, J, 1.0 / J, o)
+        R, tangent_transposed(theta), reciprocal(b[i, MASS]), reciprocal(J)
     )  # fmt: skip
 
 
@@ -182,13 +195,14 @@ def side_of(tables, s, X, i, assemble):  # type: ignore[no-untyped-def]
 def clear_blocks(tables, s, links, l, g, first_node):  # type: ignore[no-untyped-def]
     """Before the first row of link l: the blocks that it is the first to fill."""
     n = tables.plan.pivots[tables.plan.position[first_node + g], UNKNOWNS]
-    if l == 0 or links[l - 1, NODE] != g:
+    fills = links[l, FILLS]
+    if fills & FILLS_NODE:
         clear(s.lower, tables.diagonal[first_node + g], n)
-    if links[l, FIRST_A] > 0:
+    if fills & FILLS_A:
         rows = 6 if links[l, ROW_A] == 1 else n
         clear(s.lower, links[l, PLACE_A], rows)
         clear(s.upper, links[l, UPPER_A], rows)
-    if links[l, FIRST_B] > 0:
+    if fills & FILLS_B:
         rows = 6 if links[l, ROW_B] == 1 else n
         clear(s.lower, links[l, PLACE_B], rows)
         clear(s.upper, links[l, UPPER_B], rows)
@@ -250,17 +264,32 @@ def of_bodies(tables, s, scale, gh, assemble):  # type: ignore[no-untyped-def]
             blocks[o + 27], blocks[o + 36], blocks[o + 45] = scale * m, scale * m, scale * m
 
 
+@formula
+def begin_rows(tables, s, t):  # type: ignore[no-untyped-def]
+    """C of the constraint nodes ← what it is without the terms of links."""
+    C = s.C
+    for i in range(count(C)):
+        for c in range(WIDTH):
+            C[i, c] = -tables.offset[i, c]
+    for d in range(len(tables.drivers)):
+        C[tables.drivers[d, 0], tables.drivers[d, 1]] -= time_value(tables.functions, tables.drivers[d, 2], t)
+
+
 @inlined
 def of_constraints(tables, s, t, bh2, assemble):  # type: ignore[no-untyped-def]
     """x ← x − Cqᵀ λ of the bodies, C of the constraint nodes, and Cqᵀ, Cq T, −ε and β h² ∂(Cqᵀ λ) into the blocks."""
+    begin_rows(tables, s, t)
+    of_links(tables, s, t, bh2, assemble, 0, len(tables.links))
+
+
+@inlined
+def of_links(tables, s, t, bh2, assemble, l0, l1):  # type: ignore[no-untyped-def]
+    """`of_constraints` of links l0 … l1 − 1, with C begun."""
     X, x, lam, C = PoseRows(s.poses, 0), s.x, s.lam1, s.C
     links, slots, constraints, first_node = tables.links, tables.slots, tables.constraints, count(tables.body) - 1
     nothing = zero(tables.body[0, MASS])
     o: Any = Vec3(nothing, nothing, nothing)
-    for i in range(count(C)):
-        for c in range(WIDTH):
-            C[i, c] = -tables.offset[i, c]
-    for l in range(len(links)):
+    for l in range(l0, l1):
         a, b, g = links[l, BODY_A], links[l, BODY_B], links[l, NODE]
         pair = pair_of(tables, X, links[l, PAIR], a, b)
         on_a, on_b = side_of(tables, s, X, a, assemble), side_of(tables, s, X, b, assemble)
@@ -311,8 +340,6 @@ def of_constraints(tables, s, t, bh2, assemble):  # type: ignore[no-untyped-def]
             subtract(x, b - 1, on_b.R @ n_b, f_b)
             if assemble:
                 stiffness_b(s.lower, tables.diagonal[b - 1], bh2, on_b.R, P, f, pair.s_B, couple_b)
-    for d in range(len(tables.drivers)):
-        C[tables.drivers[d, 0], tables.drivers[d, 1]] -= time_value(tables.functions, tables.drivers[d, 2], t)
 
 
 @formula
@@ -329,20 +356,56 @@ def subtract(x, i, n, f):  # type: ignore[no-untyped-def]
 def residual_here(tables, forces, s, t, scale, gh, bh2, assemble):  # type: ignore[no-untyped-def]
     """`residual`, compiled into its caller: the tables of a call are kilobytes."""
     of_bodies(tables, s, scale, gh, assemble)
-    of_constraints(tables, s, t, bh2, assemble)
-    if len(tables.slips) > 0:
-        slip_residual(tables, s, t)
+    begin_rows(tables, s, t)
     status = OK
     if len(forces.joints) + len(forces.forces.index) > 0:
         status = act(tables, s, t, gh, bh2, assemble, forces)
+    part_here(tables, s, t, gh, bh2, assemble, 0, len(tables.links))
+    return status
+
+
+@inlined
+def part_here(tables, s, t, gh, bh2, assemble, l0, l1):  # type: ignore[no-untyped-def]
+    """The part of links l0 … l1 − 1 in the residual and the matrix."""
+    of_links(tables, s, t, bh2, assemble, l0, l1)
+    if len(tables.slips) > 0:
+        slip_residual(tables, s, t)
     first, factor = count(tables.body) - 1, -1.0 / bh2
     flat_C, flat_x = flat(s.C), flat(s.x)
-    for g in range(count(s.C)):
+    for l in range(l0, l1):
+        g = tables.links[l, NODE]
         store(flat_x, WIDTH * (first + g), factor * load(flat_C, WIDTH * g))
     for n in range(len(tables.slips)):
         g, c = tables.links[tables.slips[n, 0], NODE], tables.slots[tables.slips[n, 1], 1]
         s.x[first + g, c] = -s.C[g, c] / gh
-    return status
+
+
+@inlined
+def solved_here(tables, forces, s, t, scale, gh, bh2, assemble):  # type: ignore[no-untyped-def]
+    """x ← the correction that solves for the residual, with a new matrix or the one at hand. Returns the status of the forces, or
+    NO_PIVOT.
+
+    Where there are no loops, part after part: what has just been put down is eliminated while it is near."""
+    of_bodies(tables, s, scale, gh, assemble)
+    begin_rows(tables, s, t)
+    if len(forces.joints) + len(forces.forces.index) > 0:
+        status = act(tables, s, t, gh, bh2, assemble, forces)
+        if status != OK:
+            return status
+    parts, plan, inside = tables.parts, tables.plan, tables.outside == 0.0
+    for k in range(len(parts) - 1):
+        part_here(tables, s, t, gh, bh2, assemble, parts[k, 0], parts[k + 1, 0])
+        if inside:
+            if assemble and lu.factor_part(plan, s.upper, s.lower, s.work, parts[k, 1], parts[k + 1, 1]) >= 0:
+                return NO_PIVOT
+            lu.forward(plan, s.lower, s.x, parts[k, 1], parts[k + 1, 1])
+    if inside:
+        lu.backward(plan, s.upper, s.x)
+    else:
+        if assemble and not factor(tables, s):
+            return NO_PIVOT
+        solve(tables, s)
+    return OK
 
 
 @kernel

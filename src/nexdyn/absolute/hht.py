@@ -25,10 +25,11 @@ from __future__ import annotations
 import numpy as np
 
 from nexdyn.absolute.equations import (
+    NO_PIVOT,
     of_bodies,
     of_constraints,
     place_bodies,
-    residual_here,
+    solved_here,
     turn,
     velocity_residual,
     violation,
@@ -46,7 +47,7 @@ OK, NOT_FINITE, STALLED, SINGULAR, STEP_TOO_SMALL = range(5)
 MOST_ITERATIONS = 12
 LARGEST_CORRECTION = 2.0
 """A correction by more than this, in rad or lengths of the mechanism, is no correction."""
-TOLERANCE, ROUNDING, MEASURABLE = 1e-11, 1e-17, 1e-14
+TOLERANCE, ROUNDING, MEASURABLE = 1e-11, 1e-18, 1e-14
 """Error of the positions that Newton's iteration may leave, in rad or lengths of the mechanism; what rounding leaves; the
 least correction from which its contraction can be told."""
 PART, PART_OF_ERROR = 1e-11, 1e-5
@@ -66,11 +67,10 @@ SLOW = 0.3
 DEARER = 2.0
 """Iterations that a new matrix costs."""
 STOPPED = 0.01
-"""Part of a step's first correction below which one that contracts no more is what rounding leaves."""
-CLEAR_OF_FLOOR, ABOVE_FLOOR, BELOW_FLOOR, FADES = 30.0, 2.0, 0.03, 0.95
-"""Parts of what rounding was seen to leave: a correction from which a contraction is told, one that is no more than rounding,
-an error of an old matrix, which goes one way from step to step, that is nothing beside it; and how what was seen fades from
-step to step."""
+"""Part of a step's first correction below which one that a new matrix contracts no more is what rounding leaves."""
+CLEAR_OF_FLOOR, ABOVE_FLOOR, FADES = 30.0, 2.0, 0.97
+"""Parts of what rounding was seen to leave: a correction from which a contraction is told, one that is no more than rounding;
+and how what was seen fades from step to step."""
 TO_AND_FRO = 0.8
 """Ratio of two corrections from which on the next is shortened."""
 FACTOR = 2.0
@@ -307,8 +307,9 @@ def judge(memory, size, change, most, bh2, error_of):  # type: ignore[no-untyped
             memory[AGEING] = max(1e-6, (seen - memory[FRESH]) / memory[AGE])
     memory[FLOOR] = min(memory[FLOOR], max(size, 0.5 * memory[FLOOR]))
     floor = max(ROUNDING, ABOVE_FLOOR * memory[FLOOR])
-    nothing = max(ROUNDING, (1.0 if fresh else BELOW_FLOOR) * memory[FLOOR])
-    wanted = min(TOLERANCE, max(nothing, max(PART * bh2 * most, PART_OF_ERROR * error)))
+    # what an old matrix leaves goes one way from step to step, where rounding goes to and fro
+    unseen = memory[FLOOR] if fresh else 0.0
+    wanted = min(TOLERANCE, max(unseen, max(PART * bh2 * most, PART_OF_ERROR * error)))
     if (theta < SLOW and theta / (1.0 - theta) * size <= wanted) or size <= floor:
         memory[AGE] += 1.0
         memory[FLOOR] *= FADES
@@ -319,7 +320,7 @@ def judge(memory, size, change, most, bh2, error_of):  # type: ignore[no-untyped
         if fresh:
             memory[AT_BEST] = k
         return DONE
-    if size < max(TOLERANCE, memory[GRAIN]) and theta > SLOW and (tries > 2.0 or (tries > 1.0 and fresh)):
+    if size < max(TOLERANCE, memory[GRAIN]) and theta > SLOW and tries > 1.0 and fresh:
         memory[AGE] += 1.0
         if size < STOPPED * memory[MISSED]:
             memory[FLOOR] = 0.5 * (memory[FLOOR] + size)
@@ -360,16 +361,16 @@ def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-d
             if verdict == LOST:
                 break
             assemble = memory[ASSEMBLE] > 0.0
-            status = residual_here(tables, acts, s, t + h, scale, gh, bh2, assemble)
+            if assemble:
+                memory[MATRIX] = 0.0
+            status = solved_here(tables, acts, s, t + h, scale, gh, bh2, assemble)
+            if status == NO_PIVOT:
+                failed = SINGULAR
+                break
             if status != OK:
                 return status, memory[ERROR]
             if assemble:
-                memory[MATRIX] = 0.0
-                if not factor(tables, s):
-                    failed = SINGULAR
-                    break
                 made(memory, h)
-            solve(tables, s)
             if memory[PART_TAKEN] < 1.0:
                 shorten(flat(s.x), memory[PART_TAKEN])
             corrected(memory)

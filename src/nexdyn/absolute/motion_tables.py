@@ -8,8 +8,8 @@ A constraint node is what joins the same bodies, up to six rows. A link is a pai
 are evaluated together, from one look at the pair.
 
     body    float64 (nb + 1, 7)   m, J: xx xy xz yy yz zz
-    links   int64 (nl, 14)        body a, body b, pair, node; place, step from row to row and whether this link is its first,
-                                  of the block with a, with b; first slot, slots; places of these blocks in the upper ones
+    links   int64 (nl, 13)        body a, body b, pair, node; place and step from row to row of the block with a, with b; which
+                                  blocks it is the first to fill; first slot, slots; places of the blocks in the upper ones
     slots   int64 (ns, 2)         term, row of the node
     offset  float64 (ng, 8)       what is subtracted from each row of a node
     drivers int64 (nd, 3)         node, row, place of the function of time in `functions`
@@ -17,6 +17,7 @@ are evaluated together, from one look at the pair.
     slips   int64 (n, 2)          link and slot of each term of a velocity row
     diagonal int64 (n,)           place of the diagonal block of each node; bodies come first, then constraints
     closing int64 (ng,)           1 where the rows of a node may come to depend on others: in loops, and of other kinds than joints'
+    parts   int64 (np + 1, 2)     first link and first pivot of each part, see ``elimination``; one part where there are loops
     others  int64 (no, 3)         place, numbers and upper place of the blocks that no link has: fill, and what springs join
 
 Arrays of the state have rows of 8 numbers: of body i, row i; of a constraint node, its multipliers or residual.
@@ -37,9 +38,10 @@ from nexdyn.linalg.plan import LARGEST, PLACE, SHIFT, UNKNOWNS, Plan, eliminatio
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.model.time_kernels import time_row
 
-BODY_A, BODY_B, PAIR, NODE, PLACE_A, ROW_A, FIRST_A, PLACE_B, ROW_B, FIRST_B, FIRST, COUNT, UPPER_A, UPPER_B = (
-    range(14)
-)  # fmt: skip
+BODY_A, BODY_B, PAIR, NODE, PLACE_A, ROW_A, PLACE_B, ROW_B, FILLS, FIRST, COUNT, UPPER_A, UPPER_B = range(13)
+FILLS_A, FILLS_B, FILLS_NODE = 1, 2, 4
+PART = 24
+"""Links of a part: what they and their pivots read and write stays in the first caches."""
 MASS, INERTIA = 0, 1
 
 
@@ -58,6 +60,7 @@ class MotionTables(NamedTuple):
     slips: Any
     diagonal: Any
     closing: Any
+    parts: Any
     others: Any
     spare: Any
     """(nb + 1, 3): inertia that the iteration matrix takes where a body has next to none."""
@@ -150,13 +153,13 @@ def motion_tables(
                             slips.append((len(links), len(slots)))
                         slots.append((e, c))
             a, b = bodies_of_pair[k]
-            links.append((a, b, k, g, -1, 0, 0, -1, 0, 0, first, len(slots) - first, -1, -1))
+            links.append((a, b, k, g, -1, 0, -1, 0, 0, first, len(slots) - first, -1, -1))
             edges += [(nb + g, x - 1) for x in (a, b) if x > 0]
     if stiff is not None and len(stiff):
         edges += [(int(a) - 1, int(b) - 1) for a, b in stiff if a > 0 and b > 0]
     n = len(sizes)
     plan = elimination_plan(np.array(sizes, dtype=np.int64), edges, np.arange(n) >= nb)
-    table = np.array(links, dtype=np.int64).reshape(-1, 14)
+    table = np.array(links, dtype=np.int64).reshape(-1, 13)
     for at, who, up in ((PLACE_A, BODY_A, UPPER_A), (PLACE_B, BODY_B, UPPER_B)):
         moving = table[:, who] > 0
         found = np.empty((int(moving.sum()), 3), dtype=np.int64)
@@ -165,7 +168,12 @@ def motion_tables(
         table[moving, up] = upper_places(plan, nb + table[moving, NODE], table[moving, who] - 1, found[:, 0])
     places = table[:, [PLACE_A, PLACE_B]].reshape(-1)
     taken, first_of = np.unique(places, return_index=True)
-    table[:, [FIRST_A, FIRST_B]] = (np.isin(np.arange(len(places)), first_of) & (places >= 0)).reshape(-1, 2)
+    first = (np.isin(np.arange(len(places)), first_of) & (places >= 0)).reshape(-1, 2)
+    of_node = np.isin(np.arange(len(table)), np.unique(table[:, NODE], return_index=True)[1])
+    table[:, FILLS] = FILLS_A * first[:, 0] + FILLS_B * first[:, 1] + FILLS_NODE * of_node
+    parts = np.array([[0, 0], [len(table), n]])
+    if not slips and len(table) == len(nodes) and (plan.pivots[:, EDGES] <= 1).all():
+        table, parts = _parts(table, plan, nb)
     diagonal = np.empty((n, 3), dtype=np.int64)
     locate(plan, np.arange(n), np.arange(n), diagonal)
     functions: list[float] = []
@@ -178,7 +186,7 @@ def motion_tables(
         body, np.ascontiguousarray(model.system.gravity), table, np.array(slots, dtype=np.int64).reshape(-1, 2),
         constraints, offset, np.array(drivers, dtype=np.int64).reshape(-1, 3), np.array(functions),
         np.ascontiguousarray(place_of_row[kept]), np.array(slips, dtype=np.int64).reshape(-1, 2),
-        np.ascontiguousarray(diagonal[:, 0]), _closing(model, nodes), _others(plan, taken),
+        np.ascontiguousarray(diagonal[:, 0]), _closing(model, nodes), parts, _others(plan, taken),
         _spare_inertia(full, m, length), plan, length,
     )  # fmt: skip
 
@@ -201,6 +209,21 @@ def _closing(model: AbsoluteModel, nodes: list[tuple[list[int], list[int]]]) -> 
         if len(pairs) > 1 or not of_row[rows].all():
             out[g] = 1
     return out
+
+
+def _parts(table: np.ndarray, plan: Plan, nb: int) -> tuple[np.ndarray, np.ndarray]:
+    """The links in the order in which the elimination wants them, and the parts of both: links of a part and of those before
+    are all that its pivots have."""
+    wanted = np.full(len(table), len(plan.pivots))
+    for who in (BODY_A, BODY_B):
+        moving = table[:, who] > 0
+        wanted[moving] = np.minimum(wanted[moving], plan.position[table[moving, who] - 1])
+    wanted = np.minimum(wanted, plan.position[nb + table[:, NODE]])
+    order = np.argsort(wanted, kind="stable")
+    first = np.arange(0, len(table), PART)
+    begin = np.append(wanted[order][first], len(plan.pivots))
+    begin[0] = 0
+    return table[order], np.stack([np.append(first, len(table)), begin], axis=1)
 
 
 def _others(plan: Plan, taken: np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ from numba import types
 
 from nexdyn.kernel import formula, kernel, overloaded
 from nexdyn.linalg.ldl import FINE, TINY
-from nexdyn.linalg.plan import COUNT, DIAGONAL, FIRST, NODE, OTHER, PLACE, SHIFT, UNKNOWNS
+from nexdyn.linalg.plan import COUNT, DIAGONAL, FIRST, NODE, OTHER, PLACE, SHIFT, UNKNOWNS, UPDATES
 from nexdyn.linalg.rows import WIDTH, ahead, flat, load, store, total
 from nexdyn.packs import Pack
 
@@ -211,10 +211,22 @@ def update_rows(target, S, rows, left, l, right, r, n):  # type: ignore[no-untyp
 @kernel
 def factor(plan, upper, lower, work):  # type: ignore[no-untyped-def]
     """Eliminate in place. Returns the node at which a pivot vanished and the work stopped, or −1."""
+    return factor_part(plan, upper, lower, work, 0, len(plan.pivots))
+
+
+@kernel
+def solve(plan, upper, lower, x):  # type: ignore[no-untyped-def]
+    """x (n, 8) ← A⁻¹ x with the factors; numbers of x beyond a node's unknowns are 0 and stay so."""
+    forward(plan, lower, x, 0, len(plan.pivots))
+    backward(plan, upper, x)
+
+
+@kernel
+def factor_part(plan, upper, lower, work, p0, p1):  # type: ignore[no-untyped-def]
+    """`factor`, of pivots p0 … p1 − 1."""
     pivots, edges, updates = plan.pivots, plan.edges, plan.updates
-    u = 0
-    for p in range(len(pivots)):
-        n, D, shift = pivots[p, UNKNOWNS], pivots[p, DIAGONAL], pivots[p, SHIFT]
+    for p in range(p0, p1):
+        n, D, shift, u = pivots[p, UNKNOWNS], pivots[p, DIAGONAL], pivots[p, SHIFT], pivots[p, UPDATES]
         if not invert(lower, D, n, work):
             return pivots[p, NODE]
         first, end = pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]
@@ -235,10 +247,10 @@ def factor(plan, upper, lower, work):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def solve(plan, upper, lower, x):  # type: ignore[no-untyped-def]
-    """x (n, 8) ← A⁻¹ x with the factors; numbers of x beyond a node's unknowns are 0 and stay so."""
+def forward(plan, lower, x, p0, p1):  # type: ignore[no-untyped-def]
+    """The way forward, of pivots p0 … p1 − 1."""
     pivots, edges, y = plan.pivots, plan.edges, flat(x)
-    for p in range(len(pivots)):
+    for p in range(p0, p1):
         n, D, b = pivots[p, UNKNOWNS], pivots[p, DIAGONAL], WIDTH * pivots[p, NODE]
         for k in range((1 + pivots[p, COUNT]) * n):
             ahead(lower, D + AHEAD + WIDTH * k)
@@ -246,6 +258,12 @@ def solve(plan, upper, lower, x):  # type: ignore[no-untyped-def]
         for e in range(pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]):
             j = WIDTH * edges[e, OTHER]
             store(y, j, load(y, j) - product(y, b, lower, edges[e, PLACE], n))
+
+
+@kernel
+def backward(plan, upper, x):  # type: ignore[no-untyped-def]
+    """The way back."""
+    pivots, edges, y = plan.pivots, plan.edges, flat(x)
     for p in range(len(pivots) - 1, -1, -1):
         n, b, shift = pivots[p, UNKNOWNS], WIDTH * pivots[p, NODE], pivots[p, SHIFT]
         for e in range(pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]):

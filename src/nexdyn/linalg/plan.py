@@ -8,8 +8,8 @@ Schur complement −B A⁻¹ Bᵀ has full rank. On trees that is from the leave
 A block lies in rows of 8 numbers, the rest zero: of edge (p, j), p eliminated before j, one row for each unknown of p,
 along it the unknowns of j.
 
-    pivots   int64 (n, 7)   node, unknowns, sign (+1 body, −1 constraint), place of the diagonal block, first edge, edges,
-                            numbers of the diagonal blocks up to here
+    pivots   int64 (n, 8)   node, unknowns, sign (+1 body, −1 constraint), place of the diagonal block, first edge, edges,
+                            numbers of the diagonal blocks up to here, first update
     edges    int64 (ne, 2)  node j, place of the block
     updates  int64 (nu,)    for each pivot, for each pair (i, j) of its edges, i not after j: place of block (i, j)
     position int64 (n,)     the pivot of each node
@@ -25,7 +25,7 @@ from nexdyn.errors import InputError
 from nexdyn.kernel import allocating, kernel
 from nexdyn.linalg.rows import WIDTH
 
-NODE, UNKNOWNS, SIGN, DIAGONAL, FIRST, COUNT, SHIFT = range(7)
+NODE, UNKNOWNS, SIGN, DIAGONAL, FIRST, COUNT, SHIFT, UPDATES = range(8)
 OTHER, PLACE = range(2)
 LARGEST = 6
 """Most unknowns of a node."""
@@ -93,9 +93,12 @@ def elimination_plan(sizes: Any, edges: Any, constraint: Any = None) -> Plan:
     within = np.arange(len(found)) - np.repeat(first[:-1], count)
     place = begin[owner] + WIDTH * own[owner] * (1 + within)
     diagonals = WIDTH * np.cumsum(own)
-    pivots = np.stack([order, own, np.where(marked[order], -1, 1), begin, first[:-1], count, diagonals], axis=1)
+    pairs = count * (count + 1) // 2
+    sign = np.where(marked[order], -1, 1)
+    columns = [order, own, sign, begin, first[:-1], count, diagonals, np.cumsum(pairs) - pairs]
+    pivots = np.stack(columns, axis=1)
     table = np.stack([found, place], axis=1)
-    updates = np.empty(int((count * (count + 1) // 2).sum()), dtype=np.int64)
+    updates = np.empty(int(pairs.sum()), dtype=np.int64)
     find_updates(pivots, table, position, updates)
     return Plan(
         np.ascontiguousarray(pivots), np.ascontiguousarray(table), updates, position, int(WIDTH * rows.sum())
