@@ -168,9 +168,9 @@ def motion_tables(
         table[moving, up] = upper_places(plan, nb + table[moving, NODE], table[moving, who] - 1, found[:, 0])
     places = table[:, [PLACE_A, PLACE_B]].reshape(-1)
     taken, first_of = np.unique(places, return_index=True)
-    first = (np.isin(np.arange(len(places)), first_of) & (places >= 0)).reshape(-1, 2)
+    new = (np.isin(np.arange(len(places)), first_of) & (places >= 0)).reshape(-1, 2)
     of_node = np.isin(np.arange(len(table)), np.unique(table[:, NODE], return_index=True)[1])
-    table[:, FILLS] = FILLS_A * first[:, 0] + FILLS_B * first[:, 1] + FILLS_NODE * of_node
+    table[:, FILLS] = FILLS_A * new[:, 0] + FILLS_B * new[:, 1] + FILLS_NODE * of_node
     parts = np.array([[0, 0], [len(table), n]])
     if not slips and len(table) == len(nodes) and (plan.pivots[:, EDGES] <= 1).all():
         table, parts = _parts(table, plan, nb)
