@@ -167,7 +167,8 @@ def test_an_interrupt_keeps_what_was_reached_and_progress_does_not_go_back() -> 
 
 def test_lanes_are_the_source_of_one_system() -> None:
     # every verb of a step is the scalar's own; what lanes add is who takes part
-    from nexdyn.absolute import hht
+    from nexdyn.absolute import equations, hht
 
-    for name in ("judge", "begin", "made", "corrected", "new_motion", "predict", "accept", "recorded", "residual_here"):
+    for name in ("judge", "begin", "made", "corrected", "new_motion", "predict", "accept", "recorded"):
         assert getattr(hht_lanes, name) is getattr(hht, name)
+    assert hht_lanes.residual_here is equations.residual_here

@@ -136,3 +136,24 @@ def test_where_nothing_acts_no_force_is_compiled_and_the_motion_is_the_same() ->
 
     assert np.array_equal(ends(Idle), ends(Acting))
     assert type(BodySimulation(spinning_pair(), nx.HHT(dt=1e-3)).acts) is Acting
+
+
+def test_parts_of_a_tree_and_the_whole_give_the_same_correction() -> None:
+    """Chains longer than a part, branched, with bodies that hang on nothing; the reference solves with SuperLU."""
+    rng = np.random.default_rng(5)
+    system = nx.System("branches", gravity=(0.0, 0.0, -9.81))
+    bodies = [system.ground]
+    for i in range(70):
+        link = system.add_body(
+            f"link{i}", mass=1.0 + rng.random(), inertia=(0.1, 0.2, 0.15), position=rng.normal(size=3)
+        )
+        if i % 9 != 4:
+            parent = bodies[-1] if i % 3 else bodies[rng.integers(len(bodies))]
+            system.add_joint(nx.Revolute(f"hinge{i}", parent, link, at=rng.normal(size=3), axis=rng.normal(size=3)))
+        bodies.append(link)
+    parts, whole = (BodySimulation(system, nx.HHT(dt=2e-3, solver=solver)) for solver in ("blocks", "lu"))
+    assert len(parts.tables.parts) > 3 and parts.tables.parts[-1].tolist() == [62, 132]
+    found, expected = parts.run(0.02), whole.run(0.02)
+    for body in system.bodies:
+        np.testing.assert_allclose(found.position(body).values, expected.position(body).values, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(found.velocity(body).values, expected.velocity(body).values, rtol=0, atol=1e-9)

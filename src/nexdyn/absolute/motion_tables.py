@@ -172,7 +172,7 @@ def motion_tables(
     of_node = np.isin(np.arange(len(table)), np.unique(table[:, NODE], return_index=True)[1])
     table[:, FILLS] = FILLS_A * new[:, 0] + FILLS_B * new[:, 1] + FILLS_NODE * of_node
     parts = np.array([[0, 0], [len(table), n]])
-    if not slips and len(table) == len(nodes) and (plan.pivots[:, EDGES] <= 1).all():
+    if links and not slips and len(links) == len(nodes) and (plan.pivots[:, EDGES] <= 1).all():
         table, parts = _parts(table, plan, nb)
     diagonal = np.empty((n, 3), dtype=np.int64)
     locate(plan, np.arange(n), np.arange(n), diagonal)
