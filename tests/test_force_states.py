@@ -126,10 +126,3 @@ def test_adaptive_steps_end_at_samples_in_a_closed_loop_too() -> None:
     adaptive = nx.simulate(controlled(sample_time=0.007), 0.1, nx.DormandPrince(rtol=1e-8), output_every=10**6)
     assert_allclose(adaptive.recording.q[-1], fixed.recording.q[-1], atol=1e-7)
     assert_allclose(adaptive.force_state("servo.held")[-1], fixed.force_state("servo.held")[-1], rtol=1e-6)
-
-
-def test_what_knows_no_history_refuses_states_by_name() -> None:
-    with pytest.raises(
-        nx.InputError, match=r"force 'servo' has states of its own, which nx\.kinematics does not carry"
-    ):
-        nx.kinematics(controlled(), [0.0, 0.1])
