@@ -126,3 +126,31 @@ def test_adaptive_steps_end_at_samples_in_a_closed_loop_too() -> None:
     adaptive = nx.simulate(controlled(sample_time=0.007), 0.1, nx.DormandPrince(rtol=1e-8), output_every=10**6)
     assert_allclose(adaptive.recording.q[-1], fixed.recording.q[-1], atol=1e-7)
     assert_allclose(adaptive.force_state("servo.held")[-1], fixed.force_state("servo.held")[-1], rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:user function")
+@pytest.mark.parametrize("sample_time", [0.007, 0.0025, 0.0004], ids=["steps", "divides a step", "many in a step"])
+def test_what_hht_records_changes_no_sample_and_no_motion(sample_time: float) -> None:
+    """Steps of 1 ms, samples on them, between them, and several in each; recorded at every step, at some, and at the end alone."""
+
+    def run(every: int) -> tuple[nx.Result, list[tuple[float, float, float]]]:
+        seen: list[tuple[float, float, float]] = []
+
+        def law(t: float, q: float, v: float) -> float:
+            seen.append((t, q, v))
+            return 40.0 * (0.2 - q) - 5.0 * v
+
+        system = controlled("A", ki=300.0, sample_time=sample_time)
+        system.add_force(nx.Controller("mine", "D", function=law, sample_time=sample_time, time_constant=0.003))
+        return nx.simulate(system, 0.05, nx.HHT(dt=1e-3), output_every=every), seen
+
+    every_step, samples = run(1)
+    assert len(samples) == int(0.05 / sample_time + 1e-9) + 1
+    t = every_step.recording.t
+    for every in (3, 7, 10**6):
+        found, seen = run(every)
+        assert seen == samples
+        shared = [0, *range(every, 51, every)] + ([50] if 50 % every else [])
+        np.testing.assert_array_equal(found.recording.t, t[shared])
+        for name in ("q", "v", "a", "z", "multipliers"):
+            np.testing.assert_array_equal(getattr(found.recording, name), getattr(every_step.recording, name)[shared])
