@@ -154,3 +154,23 @@ def test_what_hht_records_changes_no_sample_and_no_motion(sample_time: float) ->
         np.testing.assert_array_equal(found.recording.t, t[shared])
         for name in ("q", "v", "a", "z", "multipliers"):
             np.testing.assert_array_equal(getattr(found.recording, name), getattr(every_step.recording, name)[shared])
+
+
+def test_the_longest_step_of_adaptive_hht_bounds_the_error_of_states_that_its_tolerance_does_not_see() -> None:
+    """A PID with a lag of 10 ms leads a wheel along a slow sine: of order 2 in dt_max, as the documentation says how much."""
+    system = nx.System("wheel", gravity=(0, 0, 0))
+    system.add_body("wheel", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    system.add_joint(nx.Revolute("axle", system.ground, "wheel", axis=(0, 0, 1)))
+    servo = {"kp": 40.0, "kd": 8.0, "ki": 30.0, "time_constant": 0.01}
+    system.add_force(nx.PositionActuator("servo", "axle", target="=sin(2*t)", **servo))
+    times = np.linspace(0.0, 1.0, 41)
+    exact = nx.simulate(system, 1.0, nx.DormandPrince(rtol=1e-10, atol=1e-12), output_times=times).recording.z[:, :2]
+    quarter, eighth = (
+        np.abs(
+            nx.simulate(system, 1.0, nx.HHT(rtol=1e-4, dt_max=h), output_times=times).recording.z[:, :2] - exact
+        ).max(axis=0)
+        / np.abs(exact).max(axis=0)
+        for h in (2.5e-3, 1.25e-3)
+    )
+    assert (quarter < 0.0035).all()
+    assert (quarter > 3.5 * eighth).all()
