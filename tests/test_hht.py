@@ -115,6 +115,16 @@ def test_double_pendulums(kind: str) -> None:
             assert abs(angle - expected) < 2e-5
 
 
+@pytest.mark.slow
+def test_without_damping_rounding_grows_in_the_multipliers_and_with_a_little_it_does_not() -> None:
+    """The trapezoidal rule on equations of index 3 (Cardona & Géradin 1989)."""
+    system = published.double_pendulum(next(iter(published.DOUBLE)))
+    with pytest.raises(nx.SolveError, match=r"give alpha = -0.01, since with alpha = 0 nothing damps"):
+        nx.simulate(system, 10.0, nx.HHT(dt=1e-4, alpha=0.0), output_every=1000)
+    energy = nx.simulate(system, 10.0, nx.HHT(dt=1e-4, alpha=-1e-3), output_every=1000).energy().total.values
+    assert np.abs(energy - energy[0]).max() < 1e-4
+
+
 def chain(n: int) -> nx.System:
     """Links with hinges about two axes in turn, from horizontal."""
     system = nx.System(f"chain of {n}", gravity=(0, 0, -9.81))

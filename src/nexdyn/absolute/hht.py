@@ -17,7 +17,8 @@ none, so that there the velocities run at v − c h² v̈ (+ h²/12 ω × ω̇),
 they belong, or λ would have an error of first order for a while (after Arnold, Brüls & Cardona 2015).
 
 Newton's iteration starts from a and λ on the polynomial of second degree through the last steps, keeps a matrix while it
-contracts with it, and leaves what is small beside e. Its contraction is carried over from step to step.
+contracts with it and a new one costs more than it saves, and leaves what is small beside e, or what rounding leaves: that is
+learnt from corrections that a new matrix contracts no more. Its contraction is carried over from step to step.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ SLOW = 0.3
 DEARER = 2.0
 """Iterations that a new matrix costs."""
 STOPPED = 0.01
-"""Part of a step's first correction below which one that a new matrix contracts no more is what rounding leaves."""
+"""Part of a step's first correction below which one that a new matrix contracts no more is surely what rounding leaves."""
 CLEAR_OF_FLOOR, ABOVE_FLOOR, FADES = 30.0, 2.0, 0.97
 """Parts of what rounding was seen to leave: a correction from which a contraction is told, one that is no more than rounding;
 and how what was seen fades from step to step."""
@@ -322,7 +323,7 @@ def judge(memory, size, change, most, bh2, error_of):  # type: ignore[no-untyped
         return DONE
     if size < max(TOLERANCE, memory[GRAIN]) and theta > SLOW and tries > 1.0 and fresh:
         memory[AGE] += 1.0
-        if size < STOPPED * memory[MISSED]:
+        if size < max(MEASURABLE, STOPPED * memory[MISSED]):
             memory[FLOOR] = 0.5 * (memory[FLOOR] + size)
         return DONE  # what rounding leaves
     # to and fro over a kink, as of a contact: by less than Newton's step

@@ -17,7 +17,7 @@ are evaluated together, from one look at the pair.
     slips   int64 (n, 2)          link and slot of each term of a velocity row
     diagonal int64 (n,)           place of the diagonal block of each node; bodies come first, then constraints
     closing int64 (ng,)           1 where the rows of a node may come to depend on others: in loops, and of other kinds than joints'
-    parts   int64 (np + 1, 2)     first link and first pivot of each part, see ``elimination``; one part where there are loops
+    parts   int64 (np + 1, 2)     first link and first pivot of each part, see ``equations.solved_here``; one where there are loops
     others  int64 (no, 3)         place, numbers and upper place of the blocks that no link has: fill, and what springs join
 
 Arrays of the state have rows of 8 numbers: of body i, row i; of a constraint node, its multipliers or residual.

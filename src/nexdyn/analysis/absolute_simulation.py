@@ -500,6 +500,8 @@ class BodySimulation:
             )
         else:
             advice = f"reduce dt = {dt:g} s" if self.method.dt is not None else "loosen rtol, or limit dt_max"
+            if self.method.alpha == 0.0 and self._steps > 1000:
+                advice = "give alpha = -0.01, since with alpha = 0 nothing damps what rounding does to multipliers"
             message = (
                 f"Newton's iteration does not converge at t = {t:g} s{at}{locked}; {advice}, or run nx.assemble near it"
             )
