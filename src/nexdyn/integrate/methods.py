@@ -104,7 +104,8 @@ class HHT(Method):
     """HHT-α of index 3 in absolute coordinates, for closed loops and drivers too; order 2, implicit.
 
     alpha: numerical damping, from −1/3 to 0 (none, with which rounding in the multipliers grows over tens of thousands of
-    steps). dt [s]: a constant step; None chooses each by its error, which stays below `rtol` (angles in rad, lengths beside that of the mechanism), between `dt_min` and `dt_max` [s].
+    steps). dt [s]: a constant step; None chooses each by its error, which stays below `rtol` (angles in rad, lengths beside
+    that of the mechanism), between `dt_min` and `dt_max` [s].
     solver: of the linear systems, "blocks" (elimination along the graph of bodies and joints, in the compiled loop), "lu"
     (SuperLU) or "iterative" (GMRES on an incomplete factorisation); the last two are slow, to compare with.
     Negrut, Rampalli, Ottarsson & Sajdak, J. Comput. Nonlinear Dynam. 2 (2007).
