@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from nexdyn.errors import InputError
 from nexdyn.forces import actuator, kinds
 from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, KIND, STATE, STATES, ForceTables
 from nexdyn.generic import defines, generic
@@ -165,10 +164,3 @@ def state_labels(system: System) -> list[tuple[str, str]]:
         for force in system.forces.values()
         for name, unit, _ in force.states(system.values)
     ]
-
-
-def refuse_states(system: System, what: str, instead: str = "a method on trees does") -> None:
-    """InputError for a force with states where `what` carries none."""
-    for force in system.forces.values():
-        if force.states(system.values):
-            raise InputError(f"{force} has states of its own, which {what} does not carry; {instead}")
