@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import nexdyn as nx
+from nexdyn.analysis.simulate import simulation_of
 
 
 def controlled(joint: str = "A", **options: Any) -> nx.System:
@@ -174,3 +175,25 @@ def test_the_longest_step_of_adaptive_hht_bounds_the_error_of_states_that_its_to
     )
     assert (quarter < 0.0035).all()
     assert (quarter > 3.5 * eighth).all()
+
+
+@pytest.mark.parametrize("sample_time", [None, 0.007])
+@pytest.mark.parametrize("every", [1.37, 0.4])
+def test_times_asked_for_between_steps_of_hht_leave_states_and_steps_as_they_are(
+    sample_time: float | None, every: float
+) -> None:
+    system, method = controlled(sample_time=sample_time), nx.HHT(dt=1e-3)
+    whole = nx.simulate(system, 0.05, method)
+    asked = nx.simulate(system, 0.05, method, output_times=[*np.arange(every, 49, every) * method.dt, 0.05])
+    by_parts = simulation_of(system, method)
+    for t in np.arange(every, 49, every) * method.dt:
+        by_parts.run(float(t))
+    for result in (asked, by_parts.run(0.05)):
+        # but for rounding of the times at which the target is asked for
+        assert_allclose(result.recording.z[-1], whole.recording.z[-1], rtol=1e-12)
+        assert_allclose(result.effort("servo")[-1], whole.effort("servo")[-1], rtol=1e-12)
+        assert_allclose(result.reaction("B")[-1], whole.reaction("B")[-1], rtol=0, atol=1e-8)
+    # what is told between lies on the motion
+    precise = nx.simulate(system, 0.05, nx.HHT(dt=1e-4), output_times=asked.t.values)
+    size = np.ptp(precise.recording.z, axis=0)
+    assert (np.abs(asked.recording.z - precise.recording.z).max(axis=0) <= 0.05 * size).all(), size

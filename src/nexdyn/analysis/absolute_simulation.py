@@ -115,6 +115,7 @@ class BodySimulation:
 
     def set_force_states(self, z: np.ndarray) -> None:
         """Start again with states (nz,) of the forces."""
+        self._grid = None
         self.acts.forces.z[:] = z
         self._restart()
         self._rows.clear()
@@ -314,9 +315,10 @@ class BodySimulation:
     def _run_fixed(self, dt: float, t_end: float, times: np.ndarray, look: Callable[[], None]) -> None:
         """Steps of dt to each of `times`, or to the end; the last before each is shorter where dt does not divide it.
 
-        Under HHT that shorter step is for the time asked for alone, and the steps of dt go on from before it.
+        Under HHT that shorter step is for the time asked for alone, and the steps of dt go on from before it, unless a controller
+        has taken a sample within, or events watch.
         """
-        aside = isinstance(self.method, HHT) and not len(self._z0) and not has_events(self.system)
+        aside = isinstance(self.method, HHT) and not has_events(self.system)
         if not (t_end - self.t) / dt < MOST_STEPS:
             raise InputError(
                 f"t_end = {t_end:g} s takes more than {MOST_STEPS:.0e} steps of dt = {dt:g} s; choose a longer dt"
@@ -326,7 +328,7 @@ class BodySimulation:
             rest = target - self.t - whole * dt
             self._march(dt, whole, 0 if len(times) else self.output_every, look)
             if rest > 1e-9 * dt:
-                self._grid = Snapshot(self) if aside else None
+                self._grid = Snapshot(self) if aside and self._next_sample > target + 1e-9 * dt else None
                 self._march(rest, 1, 0, look)
             self.t = float(target)
             if len(times) and target in times:
