@@ -425,3 +425,21 @@ def test_a_wrong_joint_stop_is_refused_by_name(wrong: dict[str, Any], message: s
 def test_wrong_friction_is_refused_by_name(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(nx.InputError, match=message):
         block(0.1, **({"sliding": 2.0, "stiffness": 1.0} | wrong))
+
+
+@pytest.mark.parametrize("every", [1.001, 1.37])
+def test_times_asked_for_between_steps_of_hht_disturb_no_step_beside_events(every: float) -> None:
+    """A step of a thousandth of dt before each, and velocities and accelerations moved to it, ended in no convergence."""
+    system, method = nx.load("double-pendulum"), nx.HHT(dt=2e-3)
+    system.add_event(nx.Event("low", function=lambda t, q, v: q[0], value=1.2, direction="falling"))
+    whole = nx.simulate(system, 0.4, method)
+    assert len(times(whole, "low")) == 1
+    wanted = [*np.arange(every, 199, every) * method.dt, 0.4]
+    asked = nx.simulate(system, 0.4, method, output_times=wanted)
+    np.testing.assert_allclose(times(asked, "low"), times(whole, "low"), rtol=0, atol=1e-9)
+    assert set(np.round(wanted, 12)) <= set(np.round(asked.t.values, 12)) and (np.diff(asked.t) > 0.0).all()
+    np.testing.assert_allclose(asked.position("rod2")[-1], whole.position("rod2")[-1], rtol=0, atol=1e-9)
+    np.testing.assert_allclose(asked.reaction("hinge2")[-1], whole.reaction("hinge2")[-1], rtol=0, atol=1e-5)
+    precise = nx.simulate(nx.load("double-pendulum"), 0.4, nx.DormandPrince(rtol=1e-10), output_times=wanted)
+    told = asked.position("rod2").values[np.isin(np.round(asked.t.values, 12), np.round(wanted, 12))]
+    assert np.abs(told - precise.position("rod2").values).max() < 2e-5

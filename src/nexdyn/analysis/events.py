@@ -23,10 +23,12 @@ from typing import Any
 
 import numpy as np
 
+from nexdyn.absolute import hht
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.errors import NexDynWarning, SolveError
 from nexdyn.forces.joint_stop import JointStop
 from nexdyn.forces.tables import OFF
+from nexdyn.integrate.methods import HHT
 from nexdyn.model.event import Event
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
@@ -248,9 +250,39 @@ class Run:
                 target = min(self.t_end, self.times[0] if self.times else math.inf, self.sim.t + self.chunk)
                 if target > self.t_end - 1e-9 * self.chunk:
                     target = self.t_end if not self.times else min(self.t_end, self.times[0])
+                if target < self.t_end and self.times and target == self.times[0]:
+                    target = self.step_before(target)
+                if target == self.sim.t:
+                    if self.told_aside(self.times[0]):
+                        del self.times[0]
+                        continue
+                    target = self.times[0]
                 self.go_to(target)
                 if self.times and self.sim.t >= self.times[0]:
                     del self.times[0]
+
+    def step_before(self, t: float) -> float:
+        """The last whole step before a time asked for, where a shorter one would disturb those after it; else t."""
+        sim = self.sim
+        if not hasattr(sim, "_back_to_grid") or not isinstance(sim.method, HHT) or sim.method.dt is None:
+            return t
+        dt = sim.method.dt
+        steps = math.floor((t - sim.t) / dt + 1e-9)
+        if t - sim.t - steps * dt <= 1e-9 * dt or sim._next_sample <= t + 1e-9 * dt:
+            return t
+        return float(sim.t + steps * dt)
+
+    def told_aside(self, t: float) -> bool:
+        """Keep the state at t, less than a step ahead, and go back to the present one; False where an event lies before t."""
+        before = Snapshot(self.sim)
+        rows = advance(self.sim, t, self.look)
+        crossed = any(self.any_crossed(g) for g in self.signals(rows).T)
+        if not crossed:
+            self.kept.append(rows[-1:].copy())
+        before.restore()
+        if self.sim._outside is not None:
+            self.sim._memory[hht.MATRIX] = 0.0  # its factors are those of the shorter step
+        return not crossed
 
     def go_to(self, target: float) -> None:
         """Through one chunk, or to its first event."""
