@@ -49,7 +49,7 @@ def floating() -> nx.System:
         ({"output_every": 0}, "output_every is 0"),
         ({"output_every": 2.0}, r"output_every is 2\.0"),
         ({"output_every": True}, "output_every is True"),
-        ({"output_times": [0.5]}, "output_times need a method with dense output, DormandPrince"),
+        ({"output_times": [0.5]}, "output_times need a method that tells states between its steps"),
         ({"dynamics": "abba"}, r"no dynamics 'abba'; did you mean 'aba'\? valid: aba, crba, cfa"),
         ({"q0": [np.nan]}, r"q0 is \[nan\]; it must be finite"),
         ({"q0": [1.0, 2.0]}, r"q0 has shape \(2,\); \(1,\) is needed"),

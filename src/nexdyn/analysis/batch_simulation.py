@@ -121,7 +121,9 @@ class _BatchRun:
             if not isinstance(every, int) or isinstance(every, bool) or every < 1:
                 raise InputError(f"output_every is {every!r}; a whole number of steps, 1 or more, is needed")
             if options.get("output_times") is not None:
-                raise InputError("output_times need a method with dense output, DormandPrince; or use output_every")
+                raise InputError(
+                    "output_times need a method that tells states between its steps (DormandPrince, HHT); use output_every"
+                )
             if not (self.t_end - self.t0) / self.method.dt < MOST_STEPS:
                 raise InputError(f"t_end = {self.t_end:g} s takes more than {MOST_STEPS:.0e} steps; choose a longer dt")
             self.grid = grid_of(self.method, self.t0, self.t_end, every)

@@ -347,7 +347,9 @@ class Simulation:
         """Go on until `t_end` [s] and return all that was recorded. Arguments and errors as for `nx.simulate`."""
         t_end = checked_end(t_end, self.t)
         if output_times is not None and isinstance(self.method, FixedStep):
-            raise InputError("output_times need a method with dense output, DormandPrince; or use output_every")
+            raise InputError(
+                "output_times need a method that tells states between its steps (DormandPrince, HHT); use output_every"
+            )
         times = checked_times(output_times, self.t, t_end)
         if has_events(self.system):
             self._motion.u[:] = 0.0
