@@ -292,7 +292,7 @@ def test_names_that_nothing_carries_are_refused_for_all() -> None:
     ({"threads": 0}, "threads is 0"),
     ({"q0": (0, 0)}, "q0 stands beside batch"),
     ({"output_every": 0}, "output_every is 0"),
-    ({"output_times": [0.0]}, "output_times need a method with dense output"),
+    ({"output_times": [0.0]}, "output_times need a method that tells states"),
     ({"batch": None, "threads": 2}, "threads and store belong to a batch"),
     ({"batch": {"inputs": [[0.0, 0.0]]}, "method": nx.DormandPrince()}, "inputs of a batch need a method of constant step"),
     ({"t_end": -1.0}, "t_end is -1 s"),
