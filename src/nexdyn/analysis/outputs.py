@@ -150,6 +150,11 @@ def _unset(system: System, kind: str, name: str, attribute: str) -> Any:
 
 def with_values(system: System, values: Mapping[str, Any]) -> System:
     """`system.with_parameters` that takes components too: {"link1.com[0]": 0.1}."""
+    return system.with_parameters(changes_of(system, values))
+
+
+def changes_of(system: System, values: Mapping[str, Any]) -> dict[str, Any]:
+    """`values` as `with_parameters` takes them: components as the whole that they are of."""
     changes: dict[str, Any] = {}
     for path, value in values.items():
         match = _INDEXED.fullmatch(path)
@@ -160,7 +165,7 @@ def with_values(system: System, values: Mapping[str, Any]) -> System:
         whole = list(changes.get(match[1], value_of(system, match[1])))
         whole[int(match[2])] = value
         changes[match[1]] = tuple(whole)
-    return system.with_parameters(changes)
+    return changes
 
 
 def scalar(system: System, path: str) -> float:
