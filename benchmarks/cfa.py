@@ -52,14 +52,14 @@ def aba_rnea(repeat, model, cfa, work, q, v, tau, out, wrench):  # type: ignore[
 def cfa(repeat, model, cfa, work, q, v, tau, out, wrench):  # type: ignore[no-untyped-def]
     for _ in range(repeat):
         bias_forces(model, cfa, q, v, None, work)
-        constraint_forces(model, cfa, q, tau, work, out)
+        constraint_forces(model, cfa, q, tau, False, work, out)
 
 
 @compiled
 def cfa_forces(repeat, model, cfa, work, q, v, tau, out, wrench):  # type: ignore[no-untyped-def]
     for _ in range(repeat):
         bias_forces(model, cfa, q, v, None, work)
-        constraint_forces(model, cfa, q, tau, work, out)
+        constraint_forces(model, cfa, q, tau, False, work, out)
         put_constraint_wrenches(model, cfa, wrench)
 
 
@@ -67,7 +67,7 @@ def cfa_forces(repeat, model, cfa, work, q, v, tau, out, wrench):  # type: ignor
 def cfa_refined(repeat, model, cfa, work, q, v, tau, out, wrench):  # type: ignore[no-untyped-def]
     for _ in range(repeat):
         bias_forces(model, cfa, q, v, None, work)
-        constraint_forces(model, cfa, q, tau, work, out)
+        constraint_forces(model, cfa, q, tau, True, work, out)
         refine(model, cfa, tau, work, out)
         put_constraint_wrenches(model, cfa, wrench)
 

@@ -16,7 +16,7 @@ import operator
 from typing import Any, NamedTuple
 
 from nexdyn.generic import defines, generic
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, inlined
 from nexdyn.spatial.lanes import atan2, if_less, sin, sqrt, zero
 from nexdyn.spatial.sincos import sincos
 
@@ -259,6 +259,12 @@ def inverse(X):  # type: ignore[no-untyped-def]
 def turned_about_z(R, angle):  # type: ignore[no-untyped-def]
     """R Rz(angle)."""
     s, c = sincos(angle)
+    return times_turn_z(R, c, s)
+
+
+@inlined
+def times_turn_z(R, c, s):  # type: ignore[no-untyped-def]
+    """R Rz of the angle of cosine c and sine s."""
     return Mat3(
         c * R.xx + s * R.xy, c * R.xy - s * R.xx, R.xz,
         c * R.yx + s * R.yy, c * R.yy - s * R.yx, R.yz,

@@ -14,7 +14,7 @@ import operator
 from typing import Any, NamedTuple
 
 from nexdyn.generic import defines
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, inlined
 from nexdyn.spatial.algebra import Force, Mat3, Motion, Sym3, T, Vec3, cross, full
 
 
@@ -265,7 +265,7 @@ def coupled_back(Y, F):  # type: ignore[no-untyped-def]
     return n.x * Y.wx + n.y * Y.wy + n.z * Y.wz + f.x * Y.vx + f.y * Y.vy + f.z * Y.vz
 
 
-@formula
+@inlined
 def less_coupled(M, Y, L):  # type: ignore[no-untyped-def]
     """M − Y (L D Lᵀ)⁻¹ Yᵀ."""
     a, b, c = lower_solve(L, Y.wx), lower_solve(L, Y.wy), lower_solve(L, Y.wz)
@@ -284,7 +284,7 @@ def less_coupled(M, Y, L):  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-@formula
+@inlined
 def seen_from(X, M):  # type: ignore[no-untyped-def]
     """M of the parent's frame as forces in the child's frame feel it: P̂ᵀ M P̂ and M P̂, in the frame of X = (R, p)."""
     R, Rt = X.R, T(X.R)

@@ -32,8 +32,9 @@ the diagonal of A and F_T/D on the right.
 
 from __future__ import annotations
 
-from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import ABOUT_Z, Force, Motion, Vec3, cross, to_child, z_column
+from nexdyn.kernel import formula, inlined
+from nexdyn.linalg.rows import WIDTH, ahead, flat
+from nexdyn.spatial.algebra import ABOUT_Z, Force, Motion, Pose, Vec3, cross, times_turn_z, to_child, z_column
 from nexdyn.spatial.mobility import (
     across_z,
     column_about_z,
@@ -66,10 +67,10 @@ from nexdyn.tree.cfa_any import columns_any, control_force_any, factor_any, forc
 from nexdyn.tree.cfa_tables import (
     ABOUT_Z_FIRST,
     ACCELERATION_,
-    ALONG_,
     ANY,
     BETA_,
     BIAS_,
+    BIAS_ACCELERATION_,
     BRANCHES,
     COLUMNS,
     COS_,
@@ -89,18 +90,50 @@ from nexdyn.tree.cfa_tables import (
     SIN_,
     SLOT,
     TORQUE_,
+    VELOCITY_,
     WAY,
-    X_,
 )
 from nexdyn.tree.kinematics import body_motion
-from nexdyn.tree.tables import A_, H_, NV, V_, inertias, joint_poses, world_acceleration
+from nexdyn.tree.tables import H_, NV, inertias, joint_poses, world_acceleration
+
+LARGE = 2000
+"""Bodies from which on their tables no longer lie in a core's own cache, and rows are asked for ahead."""
+AHEAD = 4
+"""Bodies ahead of its use that a row is asked for."""
 
 
 @formula
-def keep_turn(cfa, i, R_PJ, R):  # type: ignore[no-untyped-def]
-    """Cosine and sine of the turn of a joint about z, R = R_PJ Rz."""
-    cfa.work[i, COS_] = R_PJ.xx * R.xx + R_PJ.yx * R.yx + R_PJ.zx * R.zx
-    cfa.work[i, SIN_] = R_PJ.xy * R.xx + R_PJ.yy * R.yx + R_PJ.zy * R.zx
+def keep_pose(cfa, i, X_PJ, X):  # type: ignore[no-untyped-def]
+    """X_i, of which a joint about z needs the cosine and sine of its turn only: R = R_PJ Rz."""
+    if cfa.index[i, WAY] == ANY:
+        PoseRows(cfa.X, 0)[cfa.index[i, SLOT]] = X
+    else:
+        A, B = X_PJ.R, X.R
+        cfa.turn[i, COS_] = A.xx * B.xx + A.yx * B.yx + A.zx * B.zx
+        cfa.turn[i, SIN_] = A.xy * B.xx + A.yy * B.yx + A.zy * B.zx
+
+
+@formula
+def pose(model, cfa, i):  # type: ignore[no-untyped-def]
+    """X_i as `keep_pose` left it."""
+    X, X_PJ = PoseRows(cfa.X, 0), joint_poses(model)
+    if cfa.index[i, WAY] == ANY:
+        return X[cfa.index[i, SLOT]]
+    return pose_about_z(X_PJ[i], cfa.turn[i, COS_], cfa.turn[i, SIN_])
+
+
+@formula
+def pose_about_z(X_PJ, c, s):  # type: ignore[no-untyped-def]
+    """X_PJ Rz."""
+    return Pose(times_turn_z(X_PJ.R, c, s), X_PJ.p)
+
+
+@formula
+def ask_ahead(table, i, lines):  # type: ignore[no-untyped-def]
+    """Row i of a table, wanted some bodies later, out of memory into the caches; it may lie outside."""
+    numbers = flat(table)
+    for k in range(lines):
+        ahead(numbers, table.shape[1] * i + WIDTH * k)
 
 
 @formula
@@ -108,25 +141,24 @@ def bias_forces(model, cfa, q, v, forces, work):  # type: ignore[no-untyped-def]
     """X of every body, and its F alone for q̈ = 0: the outward half of RNEA(q, v, 0). Unless `forces` is None, less the external
     forces in the scratch."""
     index, I, X_PJ = cfa.index, inertias(model), joint_poses(model)
-    X, V, A = PoseRows(cfa.work, X_), MotionRows(work.body, V_), MotionRows(work.body, A_)
-    F, H = ForceRows(cfa.work, BIAS_), MotionRows(work.columns, H_)
+    V, A = MotionRows(cfa.spare, VELOCITY_), MotionRows(cfa.spare, BIAS_ACCELERATION_)
+    F, H = ForceRows(cfa.turn, BIAS_), MotionRows(work.columns, H_)
     A[0] = world_acceleration(model)
     V_last, A_last = row(V, 0), row(A, 0)
     for i in range(1, len(index)):
         p = index[i, PARENT]
         if p != i - 1:
-            V_last, A_last = V[p], A[p]
+            V_last, A_last = V[index[p, BRANCHES]], A[index[p, BRANCHES]]
         X_i, V_i, c_i = body_motion(model, i, q, v, X_PJ[i], V_last, H)
         A_i = to_child(X_i, A_last) + c_i
-        X[i] = X_i
+        keep_pose(cfa, i, X_PJ[i], X_i)
         F[i] = I[i] @ A_i + cross(V_i, I[i] @ V_i) - external(work, i, forces)
-        keep_turn(cfa, i, X_PJ[i].R, X_i.R)
         if index[i, BRANCHES] != 0:
-            V[i], A[i] = V_i, A_i
+            V[index[i, BRANCHES]], A[index[i, BRANCHES]] = V_i, A_i
         V_last, A_last = V_i, A_i
 
 
-@formula
+@inlined
 def eliminate_about_z(M_J, beta, t, Y, M_p, beta_p, least):  # type: ignore[no-untyped-def]
     """A joint about z out of the system, M_J = Λ + P̂ᵀ Λ_p P̂: (L D Lᵀ = S, Wᵀ M_J h, φ, Λ_p, β_p, whether S > least)."""
     # S = Wᵀ M_J W
@@ -139,31 +171,35 @@ def eliminate_about_z(M_J, beta, t, Y, M_p, beta_p, least):  # type: ignore[no-u
 
 
 @formula
-def eliminate_joints(model, cfa, q, tau, no_motion, work):  # type: ignore[no-untyped-def]
-    """From the leaves inward: F_T and the factors of every joint. F becomes RNEA(q, v, 0). `no_motion` is a zero q̈. Returns a
-    link whose S is not positive definite, or 0."""
-    index, own = cfa.index, cfa.work
-    X, F = PoseRows(own, X_), ForceRows(own, BIAS_)
+def eliminate_joints(model, cfa, q, tau, no_motion, refined, work):  # type: ignore[no-untyped-def]
+    """From the leaves inward: F_T and the factors of every joint, and what refinement needs where it is to come. F becomes
+    RNEA(q, v, 0). `no_motion` is a zero q̈. Returns a link whose S is not positive definite, or 0."""
+    index, factor, F = cfa.index, cfa.factor, ForceRows(cfa.turn, BIAS_)
+    X, X_PJ = PoseRows(cfa.X, 0), joint_poses(model)
     inverse, seen = InverseInertiaRows(cfa.body, INVERSE_), InverseInertiaRows(cfa.body, SEEN_)
     Y, running, beta = (
         Coupling5Rows(cfa.body, COUPLING_),
         MobilityRows(cfa.spare, RUNNING_),
         MotionRows(cfa.spare, BETA_),
     )
-    factors, along, phi = Factor5Rows(own, FACTOR_), FiveRows(own, ALONG_), FiveRows(own, PHI_)
+    factors, along, phi = Factor5Rows(factor, FACTOR_), FiveRows(cfa.along, 0), FiveRows(factor, PHI_)
     least = FiveRows(cfa.body, LEAST_)
     at_rest = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     no_force = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+    large = len(index) > LARGE
     lost = 0
 
     M_i, beta_i, F_child, carried = mobility(row(inverse, 0)), at_rest, no_force, False
     for i in range(len(index) - 1, 0, -1):
         p, way = index[i, PARENT], index[i, WAY]
+        if large:
+            ask_ahead(cfa.body, i - AHEAD, 8)
+            ask_ahead(cfa.turn, i - AHEAD, 1)
+            ask_ahead(factor, i - AHEAD, 3)
         if not carried:
             M_i, beta_i, F_child = mobility(inverse[i]), at_rest, no_force
         F_i = F[i] + F_child
         F[i] = F_i
-        X_i = X[i]
         # the parent as the joints eliminated before left it
         if index[i, FRESH] != 0:
             M_p, beta_p = mobility(inverse[p]), at_rest
@@ -171,37 +207,41 @@ def eliminate_joints(model, cfa, q, tau, no_motion, work):  # type: ignore[no-un
             M_p, beta_p = running[index[p, BRANCHES]], beta[index[p, BRANCHES]]
         sound = True
         if way == ANY:
+            X_i = X[index[i, SLOT]]
+            F_p = X_i @ F_i
             columns_any(model, cfa, work, i, q)
             control_force_any(model, cfa, work, i, tau, no_motion, F_i)
             M_p, sound = factor_any(model, cfa, i, X_i, M_i, M_p)
             beta_p = solve_any(cfa, i, X_i, beta_i, beta_p)
         else:
-            t = tau[index[i, IV]] - F_i @ ABOUT_Z
-            own[i, TORQUE_] = t
+            t, c, s = tau[index[i, IV]] - F_i @ ABOUT_Z, cfa.turn[i, COS_], cfa.turn[i, SIN_]
+            factor[i, COS_], factor[i, SIN_], factor[i, TORQUE_] = c, s, t
             if way == ABOUT_Z_FIRST:
                 # at the joint's frame in the parent, from which the child is turned about z
-                c, s = own[i, COS_], own[i, SIN_]
+                F_p = X_PJ[i] @ Force(turned_z(c, s, F_i.n), turned_z(c, s, F_i.f))
                 M_J = mobility_turned_z(c, s, M_i) + mobility(seen[i])
                 across = Motion(turned_z(c, s, beta_i.w), turned_z(c, s, beta_i.v))
-                L, g, x, M_p, beta_p, sound = eliminate_about_z(M_J, across, t, Y[i], M_p, beta_p, least[i])
             else:
                 # W is the same in the child's frame, where its own motions need no turn
+                X_i = pose_about_z(X_PJ[i], c, s)
+                F_p = X_i @ F_i
                 N, wn, wf, vn, vf = seen_from(X_i, M_p)
-                Y_i = coupling_about_z(wn, wf, vn, vf)
-                Y[i] = Y_i
-                across = beta_i - to_child(X_i, beta_p)
-                L, g, x, M_p, beta_p, sound = eliminate_about_z(M_i + N, across, t, Y_i, M_p, beta_p, least[i])
-            factors[i], along[i], phi[i] = L, g, x
+                Y[i] = coupling_about_z(wn, wf, vn, vf)
+                M_J, across = M_i + N, beta_i - to_child(X_i, beta_p)
+            L, g, x, M_p, beta_p, sound = eliminate_about_z(M_J, across, t, Y[i], M_p, beta_p, least[i])
+            factors[i], phi[i] = L, x
+            if refined:
+                along[i] = g
         if not sound:
             lost = i
         # what the first child leaves of its parent stays in registers, what the others leave waits in its row
         carried = p == i - 1
         if carried:
             M_i, beta_i = M_p, beta_p
-            F_child = X_i @ F_i
+            F_child = F_p
         elif p > 0:
             running[index[p, BRANCHES]], beta[index[p, BRANCHES]] = M_p, beta_p
-            F[p] = F[p] + X_i @ F_i
+            F[p] = F[p] + F_p
     return lost
 
 
@@ -209,16 +249,14 @@ def eliminate_joints(model, cfa, q, tau, no_motion, work):  # type: ignore[no-un
 def change_motion(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
     """RNEA(q, v, 0) becomes RNEA(q, v, q̈): what I Pᵀ⁻¹ H q̈ adds, outward and inward."""
     index, topology, I, H = cfa.index, model.topology, inertias(model), MotionRows(work.columns, H_)
-    X, A, F, more = (
-        PoseRows(cfa.work, X_), MotionRows(cfa.work, ACCELERATION_), ForceRows(cfa.work, BIAS_), ForceRows(cfa.work, FORCE_),
-    )  # fmt: skip
+    A, F, more = MotionRows(cfa.result, ACCELERATION_), ForceRows(cfa.turn, BIAS_), ForceRows(cfa.result, FORCE_)
     A[0] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     A_p = row(A, 0)
     for i in range(1, len(index)):
         p, j = index[i, PARENT], index[i, IV]
         if p != i - 1:
             A_p = A[p]
-        A_i = to_child(X[i], A_p)
+        A_i = to_child(pose(model, cfa, i), A_p)
         if index[i, WAY] != ANY:
             A_i = A_i + qdd[j] * ABOUT_Z
         else:
@@ -233,40 +271,35 @@ def change_motion(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
         F[i] = F[i] + more_i
         F_child = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
         if p == i - 1:
-            F_child = X[i] @ more_i
+            F_child = pose(model, cfa, i) @ more_i
         elif p > 0:
-            more[p] = more[p] + X[i] @ more_i
+            more[p] = more[p] + pose(model, cfa, i) @ more_i
 
 
 @formula
 def solve_again(model, cfa, tau, qdd, work):  # type: ignore[no-untyped-def]
     """`eliminate_joints` with the factors at hand and the forces RNEA(q, v, q̈): F_T and φ anew."""
-    index, own = cfa.index, cfa.work
-    X, F, Y, beta = (
-        PoseRows(own, X_),
-        ForceRows(own, BIAS_),
-        Coupling5Rows(cfa.body, COUPLING_),
-        MotionRows(cfa.spare, BETA_),
-    )
-    factors, along, phi = Factor5Rows(own, FACTOR_), FiveRows(own, ALONG_), FiveRows(own, PHI_)
+    index, factor = cfa.index, cfa.factor
+    F, Y, beta = ForceRows(cfa.turn, BIAS_), Coupling5Rows(cfa.body, COUPLING_), MotionRows(cfa.spare, BETA_)
+    factors, along, phi = Factor5Rows(factor, FACTOR_), FiveRows(cfa.along, 0), FiveRows(factor, PHI_)
     at_rest = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     beta_i, carried = at_rest, False
     for i in range(len(index) - 1, 0, -1):
-        p, way, X_i = index[i, PARENT], index[i, WAY], X[i]
+        p, way = index[i, PARENT], index[i, WAY]
         if not carried:
             beta_i = at_rest
         beta_p = at_rest if index[i, FRESH] != 0 else beta[index[p, BRANCHES]]
         if way == ANY:
             control_force_any(model, cfa, work, i, tau, qdd, F[i])
-            beta_p = solve_any(cfa, i, X_i, beta_i, beta_p)
+            beta_p = solve_any(cfa, i, pose(model, cfa, i), beta_i, beta_p)
         else:
             t = tau[index[i, IV]] - F[i] @ ABOUT_Z
-            own[i, TORQUE_] = t
+            factor[i, TORQUE_] = t
             if way == ABOUT_Z_FIRST:
-                c, s = own[i, COS_], own[i, SIN_]
+                c, s = factor[i, COS_], factor[i, SIN_]
                 across = Motion(turned_z(c, s, beta_i.w), turned_z(c, s, beta_i.v))
             else:
-                across = beta_i - to_child(X_i, beta_p)
+                across = beta_i - to_child(pose(model, cfa, i), beta_p)
             x = solve_across_z(factors[i], -1.0 * (across_z(across) + t * along[i]))
             phi[i] = x
             beta_p = beta_p - coupled(Y[i], x, t)
@@ -281,13 +314,13 @@ def solve_again(model, cfa, tau, qdd, work):  # type: ignore[no-untyped-def]
 def add_acceleration(model, cfa, work, i, qdd):  # type: ignore[no-untyped-def]
     """Q̇ += Ĥᵀ (V̇_i − P̂ᵀ V̇_p) of one joint (28), where the V̇ of its two bodies are known."""
     index, H = cfa.index, MotionRows(work.columns, H_)
-    X, A = PoseRows(cfa.work, X_), MotionRows(cfa.work, ACCELERATION_)
+    A, X_PJ = MotionRows(cfa.result, ACCELERATION_), joint_poses(model)
     p, j = index[i, PARENT], index[i, IV]
-    X_i, A_i, A_p = X[i], A[i], A[p]
+    A_i, A_p = A[i], A[p]
     if index[i, WAY] != ANY:
-        qdd[j] += A_i.w.z - z_column(X_i.R) @ A_p.w
+        qdd[j] += A_i.w.z - z_column(X_PJ[i].R) @ A_p.w
     else:
-        a = A_i - to_child(X_i, A_p)
+        a = A_i - to_child(pose(model, cfa, i), A_p)
         for n in range(j, j + model.topology[i, NV]):
             h = H[n]
             qdd[n] += (h.w @ a.w + h.v @ a.v) / (h.w @ h.w + h.v @ h.v)
@@ -299,15 +332,20 @@ def joint_forces(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
 
     All forces on a body are known when its last child's is, and with them its V̇: a joint's two are known then, unless its
     parent waits for later children (`late`)."""
-    index, own, Y = cfa.index, cfa.work, Coupling5Rows(cfa.body, COUPLING_)
-    X, factors, phi = PoseRows(own, X_), Factor5Rows(own, FACTOR_), FiveRows(own, PHI_)
+    index, factor, Y = cfa.index, cfa.factor, Coupling5Rows(cfa.body, COUPLING_)
+    X, X_PJ, factors, phi = PoseRows(cfa.X, 0), joint_poses(model), Factor5Rows(factor, FACTOR_), FiveRows(factor, PHI_)
     inverse = InverseInertiaRows(cfa.body, INVERSE_)
-    F, A, net = ForceRows(own, FORCE_), MotionRows(own, ACCELERATION_), ForceRows(cfa.spare, NET_)
+    F, A, net = ForceRows(cfa.result, FORCE_), MotionRows(cfa.result, ACCELERATION_), ForceRows(cfa.spare, NET_)
     no_force = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     F_last = no_force
+    large = len(index) > LARGE
     A[0] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     for i in range(1, len(index)):
-        p, way, X_i = index[i, PARENT], index[i, WAY], X[i]
+        p, way = index[i, PARENT], index[i, WAY]
+        if large:
+            ask_ahead(cfa.body, i + AHEAD, 5)
+            ask_ahead(factor, i + AHEAD, 3)
+            ask_ahead(cfa.result, i + AHEAD, 2)
         # the force on the parent by its own joint and the joints eliminated after this one
         alone = index[p, BRANCHES] == 0
         G = F_last if alone else net[index[p, BRANCHES]]
@@ -315,17 +353,23 @@ def joint_forces(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
             G = no_force
         if way == ANY:
             F_i = force_of_any(cfa, index[i, SLOT], index[i, COLUMNS], G)
+            F_p = X[index[i, SLOT]] @ F_i
         else:
             # F_S = φ + S⁻¹ Yᵀ G
             g = coupled_back(Y[i], G)
-            F_i = force_across_z(phi[i] + solve_across_z(factors[i], g), own[i, TORQUE_])
+            F_i = force_across_z(phi[i] + solve_across_z(factors[i], g), factor[i, TORQUE_])
+            # at the joint's frame in the parent as well
+            c, s = factor[i, COS_], factor[i, SIN_]
+            F_J = F_i
             if way == ABOUT_Z_FIRST:
-                c, s = own[i, COS_], own[i, SIN_]
                 F_i = Force(turned_back_z(c, s, F_i.n), turned_back_z(c, s, F_i.f))
+            else:
+                F_J = Force(turned_z(c, s, F_i.n), turned_z(c, s, F_i.f))
+            F_p = X_PJ[i] @ F_J
         F[i] = F_i
         # V̇ = I⁻¹ (P F) where all forces on a body are known
         if p > 0:
-            rest = G - X_i @ F_i
+            rest = G - F_p
             if index[i, FRESH] != 0:
                 A[p] = inverse[p] @ rest
                 if index[p, FRESH] != 0:
@@ -344,11 +388,12 @@ def joint_forces(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
 
 
 @formula
-def constraint_forces(model, cfa, q, tau, work, qdd):  # type: ignore[no-untyped-def]
-    """q̈ and the forces F_i once `bias_forces` are known. Returns a link whose block of A is not positive definite, or 0."""
+def constraint_forces(model, cfa, q, tau, refined, work, qdd):  # type: ignore[no-untyped-def]
+    """q̈ and the forces F_i once `bias_forces` are known; `refined` if `refine` follows. Returns a link whose block of A is not
+    positive definite, or 0."""
     for j in range(len(qdd)):
         qdd[j] = 0.0
-    lost = eliminate_joints(model, cfa, q, tau, qdd, work)
+    lost = eliminate_joints(model, cfa, q, tau, qdd, refined, work)
     joint_forces(model, cfa, work, qdd)
     return lost
 

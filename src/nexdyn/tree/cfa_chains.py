@@ -11,7 +11,8 @@ between them then stand among the nodes, and chains meet nodes only.
     nodes               (nodes,)  links of the nodes' joints, outward
     end                 (nodes,)  row at the outer end of the chain between such a joint and the next inward; −1 if they meet
     inward              (nodes,)  that next joint; 0: none
-    on_node, carries_node (nb + 1,) whether a joint stands on a node, whether it carries one
+    on_node      (nb + 1,) whether a joint stands on a node
+    carries_node (nb + 1,) the row in `node` if it carries one, else 0
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ class Chains(NamedTuple):
     # of every joint of a node: coupling with the next inward, its factors, Λ_p W_p
     link: Any
     Y: Any
+    node: Any  # of every node: Λ and β
     sound: Any  # (nb + 1,): 0 where a pivot was not positive
 
 
@@ -101,10 +103,10 @@ def find_chains(cfa: ConstraintTables) -> Chains:
             end[k] = row[p]
             inward[k] = inner[row[p]] if row[p] >= 0 else p
     integers = [np.asarray(x, dtype=np.int64) for x in (joint, first, last, inner, outer)]
-    structure = [*integers, row, nodes, end, inward, on_node, node.astype(np.int64)]
+    structure = [*integers, row, nodes, end, inward, on_node, np.where(node, np.cumsum(node), 0)]
     of_joints = [*np.zeros((5, n, 6, 6)), *np.zeros((6, n, 6))]
     of_rows = [*np.zeros((3, count, 6, 6)), np.zeros((count, 6, RIGHT)), np.zeros((count, 6, 12 + RIGHT))]
-    of_nodes = [*np.zeros((2, len(nodes), 6, 6)), np.ones(n, dtype=np.int64)]
+    of_nodes = [*np.zeros((2, len(nodes), 6, 6)), np.zeros((1 + int(node.sum()), 27)), np.ones(n, dtype=np.int64)]
     return Chains(*structure, *of_joints, *of_rows, *of_nodes)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Force, Vec3, to_child
 from nexdyn.spatial.mobility import turned_z
-from nexdyn.spatial.table import ForceRows, PoseRows
-from nexdyn.tree.cfa import bias_forces, constraint_forces, refine
-from nexdyn.tree.cfa_tables import ANY, BIAS_, COS_, FORCE_, SIN_, SLOT, WAY, X_
+from nexdyn.spatial.table import ForceRows
+from nexdyn.tree.cfa import bias_forces, constraint_forces, pose, refine
+from nexdyn.tree.cfa_tables import ANY, BIAS_, COS_, FORCE_, SIN_, SLOT, WAY
 from nexdyn.tree.entries import is_finite
 from nexdyn.tree.handle import tables_at
 from nexdyn.tree.tables import NV, joint_poses
@@ -17,12 +17,7 @@ from nexdyn.tree.tables import NV, joint_poses
 def put_constraint_wrenches(model, cfa, out):  # type: ignore[no-untyped-def]
     """W (F_S + Wᵀ RNEA) of every joint at its point in its parent-side frame, into rows 0, 1, … of `out`."""
     index, topology, X_PJ = cfa.index, model.topology, joint_poses(model)
-    X, F, F_bias, rows = (
-        PoseRows(cfa.work, X_),
-        ForceRows(cfa.work, FORCE_),
-        ForceRows(cfa.work, BIAS_),
-        ForceRows(out, 0),
-    )
+    F, F_bias, rows = ForceRows(cfa.result, FORCE_), ForceRows(cfa.turn, BIAS_), ForceRows(out, 0)
     for i in range(1, len(index)):
         F_i = F[i] + F_bias[i]
         if index[i, WAY] == ANY:
@@ -31,9 +26,9 @@ def put_constraint_wrenches(model, cfa, out):  # type: ignore[no-untyped-def]
             for k in range(6 - topology[i, NV]):
                 w = W[k]
                 across = across + (w.n @ F_i.n + w.f @ F_i.f) * w
-            rows[i - 1] = to_child(X_PJ[i], X[i] @ across)
+            rows[i - 1] = to_child(X_PJ[i], pose(model, cfa, i) @ across)
         else:
-            c, s = cfa.work[i, COS_], cfa.work[i, SIN_]
+            c, s = cfa.turn[i, COS_], cfa.turn[i, SIN_]
             rows[i - 1] = Force(turned_z(c, s, Vec3(F_i.n.x, F_i.n.y, 0.0)), turned_z(c, s, F_i.f))
 
 
@@ -44,7 +39,7 @@ def constraint_force_algorithm(handle, cfa, q, v, tau, refinements, qdd, wrench)
     model, work, _, _ = tables_at(handle)
     for s in range(len(q)):
         bias_forces(model, cfa, q[s], v[s], None, work)
-        lost = constraint_forces(model, cfa, q[s], tau[s], work, qdd[s])
+        lost = constraint_forces(model, cfa, q[s], tau[s], refinements > 0, work, qdd[s])
         if lost > 0 or not is_finite(qdd[s]):
             return s, lost
         for _ in range(refinements):

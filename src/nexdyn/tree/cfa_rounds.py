@@ -31,8 +31,8 @@ from nexdyn.joints.verbs import constraint_columns, motion_columns
 from nexdyn.kernel import formula, kernel, shared
 from nexdyn.spatial.algebra import Force, Motion, Vec3, to_child
 from nexdyn.spatial.mobility import mobility, mobility_less
-from nexdyn.spatial.table import ForceRows, InverseInertiaRows, MobilityRows, MotionRows, PoseRows
-from nexdyn.tree.cfa import add_acceleration, bias_forces, change_motion
+from nexdyn.spatial.table import ForceRows, InverseInertiaRows, MobilityRows, MotionRows
+from nexdyn.tree.cfa import add_acceleration, bias_forces, change_motion, pose
 from nexdyn.tree.cfa_any import factor_small
 from nexdyn.tree.cfa_chains import RIGHT, Chains, rounds
 from nexdyn.tree.cfa_entries import put_constraint_wrenches
@@ -41,16 +41,13 @@ from nexdyn.tree.cfa_tables import (
     ANY,
     BETA_,
     BIAS_,
-    BRANCHES,
     FORCE_,
     INVERSE_,
     LEAST_PIVOT,
-    NET_,
     PARENT,
     RUNNING_,
     SLOT,
     WAY,
-    X_,
     ConstraintTables,
 )
 from nexdyn.tree.entries import is_finite
@@ -71,7 +68,7 @@ def bias_and_columns(handle, cfa, chains, q, v):  # type: ignore[no-untyped-def]
     model, work, _, _ = tables_at(handle)
     topology, index = model.topology, cfa.index
     bias_forces(model, cfa, q, v, None, work)
-    X, F, H = PoseRows(cfa.work, X_), ForceRows(cfa.work, BIAS_), MotionRows(work.columns, H_)
+    F, H = ForceRows(cfa.turn, BIAS_), MotionRows(work.columns, H_)
     for i in range(len(index) - 1, 0, -1):
         kind, k, j, p = topology[i, KIND], topology[i, IQ], topology[i, IV], index[i, PARENT]
         W, m = ForceRows(chains.W[i], 0), 6 - topology[i, NV]
@@ -86,7 +83,7 @@ def bias_and_columns(handle, cfa, chains, q, v):  # type: ignore[no-untyped-def]
         for n in range(m, 6):
             W[n] = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
         if p > 0:
-            F[p] = F[p] + X[i] @ F[i]
+            F[p] = F[p] + pose(model, cfa, i) @ F[i]
 
 
 @kernel
@@ -101,7 +98,7 @@ def control_forces(handle, cfa, chains, tau, qdd):  # type: ignore[no-untyped-de
     """F_T of every joint, its Ĥ F_T, and the acceleration I⁻¹ P Ĥ F_T of every body."""
     model, work, _, _ = tables_at(handle)
     topology, freedom, index = model.topology, model.freedom, cfa.index
-    X, F, H = PoseRows(cfa.work, X_), ForceRows(cfa.work, BIAS_), MotionRows(work.columns, H_)
+    F, H = ForceRows(cfa.turn, BIAS_), MotionRows(work.columns, H_)
     u, net, inverse = ForceRows(chains.u, 0), ForceRows(chains.net, 0), InverseInertiaRows(cfa.body, INVERSE_)
     alpha = MotionRows(chains.alpha, 0)
     none: Any = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
@@ -123,7 +120,7 @@ def control_forces(handle, cfa, chains, tau, qdd):  # type: ignore[no-untyped-de
         u[i] = u_i
         alpha[i] = inverse[i] @ (net[i] + u_i)
         if p > 0:
-            net[p] = net[p] - X[i] @ u_i
+            net[p] = net[p] - pose(model, cfa, i) @ u_i
 
 
 @shared
@@ -131,11 +128,11 @@ def blocks_of_joints(handle, cfa, chains, first, last):  # type: ignore[no-untyp
     """A_i (31), what couples a joint with the one inward, and Ẋ, of the joints first … last − 1, counted from 1."""
     model, _, _, _ = tables_at(handle)
     topology, freedom, index = model.topology, model.freedom, cfa.index
-    X, inverse, alpha = PoseRows(cfa.work, X_), InverseInertiaRows(cfa.body, INVERSE_), MotionRows(chains.alpha, 0)
+    inverse, alpha = InverseInertiaRows(cfa.body, INVERSE_), MotionRows(chains.alpha, 0)
     for i in range(first + 1, last + 1):
         p, A, L, x = index[i, PARENT], chains.A[i], chains.L[i], chains.x[i]
         W, W_p, W_inward = ForceRows(chains.W[i], 0), ForceRows(chains.W_p[i], 0), ForceRows(chains.W[p], 0)
-        X_i, I_i, I_p = X[i], mobility(inverse[i]), mobility(inverse[p])
+        X_i, I_i, I_p = pose(model, cfa, i), mobility(inverse[i]), mobility(inverse[p])
         chains.sound[i] = 1
         own, parents = chains.carries_node[i] == 0, p > 0 and chains.on_node[i] == 0
         for k in range(6):
@@ -293,7 +290,8 @@ def end_chains(chains, first, last):  # type: ignore[no-untyped-def]
 def solve_nodes(cfa, chains, first, last):  # type: ignore[no-untyped-def]
     """F_S of the nodes' joints: Ā_node F_node = X̄_node (44), from the outermost inward and back."""
     index, inverse = cfa.index, InverseInertiaRows(cfa.body, INVERSE_)
-    running, beta, net = MobilityRows(cfa.spare, RUNNING_), MotionRows(cfa.spare, BETA_), ForceRows(cfa.spare, NET_)
+    running, beta, net = MobilityRows(chains.node, RUNNING_), MotionRows(chains.node, BETA_), ForceRows(chains.net, 0)
+    node = chains.carries_node
     # what the chains leave on the joints at their ends
     for r in range(len(chains.joint)):
         i, a, b = chains.joint[r], chains.inner[r], chains.outer[r]
@@ -315,9 +313,9 @@ def solve_nodes(cfa, chains, first, last):  # type: ignore[no-untyped-def]
                     chains.x[b, k] -= e * Z[l, 24]
     for k in range(len(chains.nodes)):
         i = chains.nodes[k]
-        if chains.carries_node[i] != 0:
-            running[index[i, BRANCHES]] = mobility(inverse[i])
-            beta[index[i, BRANCHES]] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
+        if node[i] != 0:
+            running[node[i]] = mobility(inverse[i])
+            beta[node[i]] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
         r, link = chains.end[k], chains.link[k]
         copied(chains.L[i], link)
         if r >= 0:
@@ -333,16 +331,16 @@ def solve_nodes(cfa, chains, first, last):  # type: ignore[no-untyped-def]
         i = chains.nodes[n]
         p, a, A, x = index[i, PARENT], chains.inward[n], chains.A[i], chains.x[i]
         W, W_p, Y = ForceRows(chains.W[i], 0), ForceRows(chains.W_p[i], 0), MotionRows(chains.Y[n], 0)
-        on, mine = chains.on_node[i] != 0, index[i, BRANCHES]
-        if chains.carries_node[i] != 0:
-            M, b = running[mine], beta[mine]
+        on = chains.on_node[i] != 0
+        if node[i] != 0:
+            M, b = running[node[i]], beta[node[i]]
             for k in range(6):
                 Mw = M @ W[k]
                 for l in range(6):
                     A[l, k] += W[l] @ Mw
                 x[k] -= W[k] @ b
         if on:
-            M_p, b_p = running[index[p, BRANCHES]], beta[index[p, BRANCHES]]
+            M_p, b_p = running[node[p]], beta[node[p]]
             for k in range(6):
                 Y[k] = M_p @ W_p[k]
             for k in range(6):
@@ -364,7 +362,7 @@ def solve_nodes(cfa, chains, first, last):  # type: ignore[no-untyped-def]
                     z = z - S[k, l] * Y[l]
                 Y[k] = z
                 M_p = mobility_less(M_p, S[k, k], z)
-            running[index[p, BRANCHES]], beta[index[p, BRANCHES]] = M_p, b_p
+            running[node[p]], beta[node[p]] = M_p, b_p
         elif a > 0:
             # A_a − Cᵀ S⁻¹ C,  x_a − Cᵀ φ
             C, Z = chains.link[n], chains.Y[n]
@@ -386,7 +384,7 @@ def solve_nodes(cfa, chains, first, last):  # type: ignore[no-untyped-def]
             g[k] = 0.0
         if chains.on_node[i] != 0:
             # φ + L⁻ᵀ D⁻¹ Zᵀ G
-            G = net[index[p, BRANCHES]]
+            G = net[p]
             for k in range(6):
                 g[k] = S[k, k] * (G @ Z[k])
             for k in range(5, -1, -1):
@@ -395,7 +393,7 @@ def solve_nodes(cfa, chains, first, last):  # type: ignore[no-untyped-def]
             for k in range(6):
                 F[k] += g[k]
                 G = G - F[k] * W_p[k]
-            net[index[p, BRANCHES]] = G
+            net[p] = G
         elif a > 0:
             for k in range(6):
                 for l in range(6):
@@ -403,11 +401,11 @@ def solve_nodes(cfa, chains, first, last):  # type: ignore[no-untyped-def]
             solve_vector(S, g)
             for k in range(6):
                 F[k] -= g[k]
-        if chains.carries_node[i] != 0:
+        if node[i] != 0:
             G = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
             for k in range(6):
                 G = G + F[k] * W[k]
-            net[index[i, BRANCHES]] = G
+            net[i] = G
 
 
 @formula
@@ -427,7 +425,7 @@ def solve_vector(S, x):  # type: ignore[no-untyped-def]
 @shared
 def forces_of_joints(handle, cfa, chains, first, last):  # type: ignore[no-untyped-def]
     """F_S of the chains' rows, from those of the nodes, and F_i = W F_S + Ĥ F_T of every joint, counted from 1."""
-    F, u = ForceRows(cfa.work, FORCE_), ForceRows(chains.u, 0)
+    F, u = ForceRows(cfa.result, FORCE_), ForceRows(chains.u, 0)
     for i in range(first + 1, last + 1):
         r, F_S, W = chains.row[i], chains.F_S[i], ForceRows(chains.W[i], 0)
         if r >= 0:
@@ -449,12 +447,12 @@ def forces_of_joints(handle, cfa, chains, first, last):  # type: ignore[no-untyp
 def end(handle, cfa, chains, qdd, wrench):  # type: ignore[no-untyped-def]
     """Q̇ += what (28) gives, and the joints' constraint wrenches. Returns a link whose block was not positive definite; −1: not finite."""
     model, work, _, _ = tables_at(handle)
-    index, X, F, A = cfa.index, PoseRows(cfa.work, X_), ForceRows(cfa.work, FORCE_), MotionRows(cfa.work, ACCELERATION_)
+    index, F, A = cfa.index, ForceRows(cfa.result, FORCE_), MotionRows(cfa.result, ACCELERATION_)
     net, inverse = ForceRows(chains.net, 0), InverseInertiaRows(cfa.body, INVERSE_)
     for i in range(1, len(index)):
         net[i] = F[i]
         if index[i, PARENT] > 0:
-            net[index[i, PARENT]] = net[index[i, PARENT]] - X[i] @ F[i]
+            net[index[i, PARENT]] = net[index[i, PARENT]] - pose(model, cfa, i) @ F[i]
     for i in range(1, len(index)):
         A[i] = inverse[i] @ net[i]
         if index[i, WAY] == ANY:

@@ -2,15 +2,23 @@
 
 index  int32   (nb + 1, 8)   parent, way of elimination, slot, columns of W, whether it is its parent's first to go, first v,
                              row in `spare` if several children hang on it, whether none does
-body   float64 (nb + 1, 56)  I⁻¹ of the body as (1/m, c, J⁻¹) (10); I_p⁻¹ likewise at the joint's frame in the parent (10);
-                             Λ_p P̂ there without the turn of a joint about z (36): constant I_p⁻¹ P̂ where the joint is the
-                             parent's first to go, else filled in when its turn comes
-work   float64 (nb + 1, 58)  cosine, sine, F_T, φ (5) of a joint about z; X (12), wrench of RNEA(q, v, 0) (6), F_i (6),
-                             acceleration V̇ (6); factors (15) and Wᵀ (Λ + P̂ᵀ Λ_p P̂) h (5) of a joint about z
-spare  float64 (bodies of several children, 33) Λ (21) and β (6) so far, the rest of the forces on it (6)
-W, Y, S  (slots, 6, 6)       of a joint that is not plainly about z: columns of W, of Λ_p P̂ W, factors;
+body   float64 (nb + 1, 64)  I⁻¹ of the body as (1/m, c, J⁻¹) (10); Λ_p P̂ at the joint's frame in the parent, without the
+                             turn of a joint about z (36): constant I_p⁻¹ P̂ where the joint is the parent's first to go, else
+                             filled in when its turn comes; I_p⁻¹ as (1/m, c, J⁻¹) there (10); least pivots (5); −
+turn   float64 (nb + 1, 8)   cosine and sine of a joint about z; wrench of RNEA(q, v, 0) (6)
+factor float64 (nb + 1, 24)  of a joint about z, once eliminated: cosine, sine, F_T, φ (5), factors (15), −
+result float64 (nb + 1, 12)  F_i (6), acceleration V̇ (6)
+along  float64 (nb + 1, 5)   Wᵀ (Λ + P̂ᵀ Λ_p P̂) h of a joint about z, for refinement
+spare  float64 (levels, 45)  of a body of several children, while they come and go: Λ (21) and β (6) so far; the rest of the
+                             forces on it (6); its V and A (12)
+X      (slots, 12)           of a joint that is not plainly about z: X;
+W, Y, S  (slots, 6, 6)       its columns of W, of Λ_p P̂ W, factors;
 M      (slots, 42)           Λ_i and Λ_p when it was eliminated
 u      (slots, 24)           its Ĥ F_T, φ, F_T/D of armatured freedoms, and room
+
+What stands in a table is what one pass reads or writes of a body, in whole lines of the cache: outward from the motion to
+`turn`, inward to `factor`, outward to `result`. A joint about z has no pose here: it is R_PJ turned by the angle. Bodies
+come depth first, so the rows of `spare` are those of the bodies of several children on one path from the root.
 """
 
 from __future__ import annotations
@@ -22,6 +30,7 @@ import numpy as np
 from nexdyn.errors import InputError
 from nexdyn.joints.kinds import REVOLUTE
 from nexdyn.tree import tables
+from nexdyn.tree.lane_memory import lane_zeros
 from nexdyn.tree.tables import TreeModel
 
 PARENT, WAY, SLOT, COLUMNS, FRESH, IV, BRANCHES, LEAF = range(8)
@@ -29,12 +38,16 @@ INDEX_COLUMNS = 8
 ABOUT_Z_FIRST, ABOUT_Z_BRANCH, ANY = range(3)
 """Ways: a joint about z that is the first to go of its parent's; one that is not; any other joint."""
 
-INVERSE_, SEEN_, COUPLING_, LEAST_ = 0, 10, 20, 56
-BODY_COLUMNS = 61
-COS_, SIN_, TORQUE_, PHI_, X_, BIAS_, FORCE_, ACCELERATION_, FACTOR_, ALONG_ = 0, 1, 2, 3, 8, 20, 26, 32, 38, 53
-WORK_COLUMNS = 58
-RUNNING_, BETA_, NET_ = 0, 21, 27
-SPARE_COLUMNS = 33
+INVERSE_, COUPLING_, SEEN_, LEAST_ = 0, 10, 46, 56
+BODY_COLUMNS = 64
+COS_, SIN_, BIAS_ = 0, 1, 2
+TURN_COLUMNS = 8
+TORQUE_, PHI_, FACTOR_ = 2, 3, 8
+FACTOR_COLUMNS = 24
+FORCE_, ACCELERATION_ = 0, 6
+RESULT_COLUMNS = 12
+RUNNING_, BETA_, NET_, VELOCITY_, BIAS_ACCELERATION_ = 0, 21, 27, 33, 39
+SPARE_COLUMNS = 45
 
 NEAR_ZERO = 1e-10
 """A mass below this part of the heaviest body's, or a moment of inertia below this part of what the body's mass has about its
@@ -48,8 +61,12 @@ class ConstraintTables(NamedTuple):
 
     index: Any
     body: Any
-    work: Any
+    turn: Any
+    factor: Any
+    result: Any
+    along: Any
     spare: Any
+    X: Any
     W: Any
     Y: Any
     S: Any
@@ -121,13 +138,23 @@ def _refuse(names: list[str], first: int, m: np.ndarray, least: np.ndarray) -> N
     )
 
 
+def levels_of_branching(topology: np.ndarray) -> np.ndarray:
+    """How many bodies of several children stand on the path from the root to such a body, itself included; 0 of others."""
+    parent, branches = topology[:, tables.PARENT].tolist(), (topology[:, tables.SHARES] & tables.POPS != 0).tolist()
+    level, above = np.zeros(len(parent), dtype=np.int64), [0] * len(parent)
+    for i in range(1, len(parent)):
+        above[i] = above[parent[i]] + branches[i]
+        level[i] = above[i] if branches[i] else 0
+    return level
+
+
 def constraint_tables(model: TreeModel, names: list[str]) -> ConstraintTables:
     """The tables of a tree whose links carry the bodies `names`."""
     topology = model.topology
     n = len(topology)
     parent = topology[:, tables.PARENT]
     packed, M = inverse_inertias(model, names)
-    body, index = np.zeros((n, BODY_COLUMNS)), np.zeros((n, INDEX_COLUMNS), dtype=np.int32)
+    body, index = lane_zeros((n, BODY_COLUMNS)), np.zeros((n, INDEX_COLUMNS), dtype=np.int32)
     body[:, INVERSE_ : INVERSE_ + 10] = packed
     # the wrench of a joint in the parent's frame: P̂ = [R, [p]× R; 0, R]
     R = model.body[1:, tables.POSE : tables.POSE + 9].reshape(-1, 3, 3)
@@ -146,12 +173,10 @@ def constraint_tables(model: TreeModel, names: list[str]) -> ConstraintTables:
     most = np.stack(
         [own[:, 0] + own[:, 1], own[:, 0] + own[:, 1], own[:, 3] + own[:, 4], own[:, 3] + own[:, 4], own[:, 5]]
     )
-    body[:, LEAST_:] = LEAST_PIVOT * (most.T + seen[:, [0, 1, 3, 4, 5]])
+    body[:, LEAST_ : LEAST_ + 5] = LEAST_PIVOT * (most.T + seen[:, [0, 1, 3, 4, 5]])
 
     index[:, PARENT], index[:, IV] = parent, topology[:, tables.IV]
-    branches = topology[:, tables.SHARES] & tables.POPS != 0
-    branches[0] = False
-    index[branches, BRANCHES] = 1 + np.arange(branches.sum())
+    index[:, BRANCHES] = levels_of_branching(topology)
     index[:, LEAF] = np.bincount(np.maximum(parent, 0), minlength=n) == 0
     stiff = np.zeros(n, dtype=np.int64)  # freedoms with armature carry a force that is unknown, too
     rotor = np.concatenate([[0], np.cumsum(model.freedom[:, tables.ARMATURE] > 0.0)])
@@ -169,7 +194,8 @@ def constraint_tables(model: TreeModel, names: list[str]) -> ConstraintTables:
     index[any_kind, SLOT] = np.arange(slots)
     W, Y, S = np.zeros((3, slots, 6, 6))
     return ConstraintTables(
-        index, body, np.zeros((n, WORK_COLUMNS)), np.zeros((1 + int(branches.sum()), SPARE_COLUMNS)), W, Y, S,
+        index, body, lane_zeros((n, TURN_COLUMNS)), lane_zeros((n, FACTOR_COLUMNS)), lane_zeros((n, RESULT_COLUMNS)),
+        np.zeros((n, 5)), np.zeros((1 + int(index[:, BRANCHES].max()), SPARE_COLUMNS)), np.zeros((slots, 12)), W, Y, S,
         np.zeros((slots, 42)), np.zeros((slots, 24)), np.zeros(6), np.zeros((6, 6)),
         np.flatnonzero(index[:, FRESH] == 0), np.zeros(1, dtype=np.int64),
     )  # fmt: skip

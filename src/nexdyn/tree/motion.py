@@ -154,7 +154,7 @@ def _(problem: TreeProblem, factorisation: ConstraintTables) -> Any:
     for j in range(problem.n):
         problem.tau[j] = problem.tau[j] + problem.u[j]
     bias_forces(problem.model, factorisation, problem.q, problem.v, problem.forces, problem.work)
-    lost = constraint_forces(problem.model, factorisation, problem.q, problem.tau, problem.work, problem.a)
+    lost = constraint_forces(problem.model, factorisation, problem.q, problem.tau, False, problem.work, problem.a)
     if lost > 0:
         # forces without a sign are no motion: this stops it, and `lost` says why
         factorisation.lost[0] = lost
