@@ -381,3 +381,46 @@ def test_steps_too_long_for_a_bristle_are_advised_and_the_advice_holds(method: A
     short = type(method)(2.0e-5 / fastest / (1.0 + damping))
     with_short_steps = nx.simulate(system, 2e3 * short.dt, short)
     assert np.abs(with_short_steps.joint_velocity("hinge").values).max() < fastest
+
+
+def wheel_on_a_bristle(inertia: float, **friction: float) -> nx.System:
+    """A wheel that turns against dry friction, whose bristle gives by a millionth of a radian and is damped as hard."""
+    system = nx.System("wheel", gravity=(0, 0, 0))
+    system.add_body("wheel", mass=1.0, inertia=(1.0, 1.0, inertia))
+    system.add_joint(nx.Revolute("axle", system.ground, "wheel", axis=(0, 0, 1), v0=5.0))
+    system.add_force(nx.JointFriction("dry", "axle", sliding=5.0, stiffness=1e7, damping=1e4, **friction))
+    return system
+
+
+@pytest.mark.parametrize("inertia", [1.99, 0.6])
+def test_a_bristle_that_a_motion_starts_on_unbent_does_not_drive_it_off(inertia: float) -> None:
+    """At the start it is not bent, and its damping brakes with 50,000 N m, for a ten-millionth of a second.
+
+    J ω = J ω₀ − σ₁ z_s − F_c t: what the damping takes in all while the bristle bends, and what sliding does."""
+    expected = 5.0 - (1e4 * 5e-7 + 5.0 * 0.1) / inertia
+    for dt in (1e-3, 1e-4):
+        result = nx.simulate(wheel_on_a_bristle(inertia), 0.1, nx.HHT(dt=dt))
+        speed = result.joint_velocity("axle").values
+        assert speed[-1] == pytest.approx(expected, abs=1e-5)
+        assert np.abs(speed - (5.0 - 5.0 * result.t.values / inertia)).max() < 1.1 * 5e-3 / inertia
+        # the first instant is told as it is
+        assert result.joint_acceleration("axle").values[0] == pytest.approx(-5e4 / inertia, rel=1e-9)
+    adaptive = nx.simulate(wheel_on_a_bristle(inertia), 0.1, nx.HHT()).joint_velocity("axle").values
+    assert adaptive[-1] == pytest.approx(expected, abs=2e-2)
+
+
+@pytest.mark.parametrize("method", [nx.RungeKutta4(1e-3), nx.RungeKutta4(1e-6), nx.Projection(1e-3)], ids=repr)
+def test_a_run_that_bends_a_bristle_beyond_its_law_stops_although_its_numbers_are_finite(method: Any) -> None:
+    with pytest.raises(
+        nx.SolveError, match=r"the bristle of force 'dry' is bent by .* steps are too long .*HHT"
+    ) as told:
+        nx.simulate(wheel_on_a_bristle(1.99), 0.01, method)
+    assert told.value.where == "dry" and told.value.result is not None
+    assert told.value.result.recording.status == "failed"
+
+
+def test_a_step_within_which_a_bristle_sticks_says_so_and_steps_of_its_own_pass() -> None:
+    with pytest.raises(nx.SolveError, match="force 'dry' may stick or break away within the step: take HHT"):
+        nx.simulate(wheel_on_a_bristle(0.01), 0.1, nx.HHT(dt=1e-3))
+    result = nx.simulate(wheel_on_a_bristle(0.01), 0.1, nx.HHT())
+    assert abs(result.joint_velocity("axle").values[-1]) < 1e-6

@@ -26,6 +26,7 @@ from nexdyn.absolute.outside import Outside
 from nexdyn.absolute.redundancy import find_redundancy
 from nexdyn.analysis.absolute_loads import generalized_forces
 from nexdyn.analysis.assemble import assemble, mechanism_length
+from nexdyn.analysis.bristles import sticking_advice
 from nexdyn.analysis.events import Snapshot, has_events, run_with_events
 from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.interrupt import interrupts_wait
@@ -112,6 +113,7 @@ class BodySimulation:
         if status != hht.OK:
             self._fail(status, self.t, first=True)
         self._rows.append(room)
+        self._relax()
 
     def set_force_states(self, z: np.ndarray) -> None:
         """Start again with states (nz,) of the forces."""
@@ -125,23 +127,46 @@ class BodySimulation:
 
     def _restart(self, first: bool = False) -> None:
         """Accelerations and multipliers of the present state, in which efforts have jumped, for those to go on from."""
+        s = self.state
+        self._accelerate(0.0, first)
+        s.d0[:], s.a0[:], s.a1[:], s.lam0[:] = s.d1, s.d1, s.d1, s.lam1
+        hht.forget(self._memory)
+        states_begin(self.acts)
+
+    def _accelerate(self, step: float, first: bool = False) -> None:
+        """d1, λ1 of the present motion, under forces whose states are `step` [s] on."""
         s, none = self.state, np.zeros((1, 1))
-        self.acts.step[0] = 0.0
+        self.acts.step[0] = step
         problem = index1.BodyProblem(
             self.tables, self.acts, s, index1.BAUMGARTE, np.zeros(2), np.zeros(0, dtype=np.int64), none, np.zeros((0, 0)),
             np.zeros((1, 2)), np.zeros(2), np.zeros(1), self.tables.length,
         )  # fmt: skip
         status = index1.accelerate(problem, self.t)
+        self.acts.step[0] = 0.0
         if status != hht.OK:
             self._fail(status if status >= FORCE_FAILED else hht.SINGULAR, self.t, first=first)
+
+    def _relax(self) -> None:
+        """The march starts from accelerations under states that are a step on. Newmark's formula holds those of the first instant for
+        half a step, and a bristle or lag that is far faster would drive the motion off; what slow ones change is of order h²."""
+        s, z, method, control = self.state, self.acts.forces.z, self.method, self._control
+        if not isinstance(method, HHT) or not self.acts.forces.rate.any():
+            return
+        if method.dt is None and control[1] == 0.0:
+            # the displacement ½ a h² of the first step is a part of what the tolerance allows
+            a = max(np.abs(s.d0[1:, :3]).max(), np.abs(s.d0[1:, 3:6]).max() / self.tables.length, 1e-3)
+            control[1] = min(method.dt_max, 0.1 * (method.rtol / a) ** 0.5)
+        kept = [(x, x.copy()) for x in (z, s.d1, s.lam1)]
+        self._accelerate(method.dt or float(control[1]))
         s.d0[:], s.a0[:], s.a1[:], s.lam0[:] = s.d1, s.d1, s.d1, s.lam1
-        hht.forget(self._memory)
-        states_begin(self.acts)
+        for x, was in kept:
+            x[:] = was
 
     def _take_samples(self) -> None:
         """Take the samples that are due; the state stands for what holds after them."""
         if sample_here(self.tables, self.state, self.acts, self.t) > 0:
             self._restart()
+            self._relax()
             if self._rows and self._rows[-1][-1, 0] >= self.t:
                 self._rows[-1] = self._rows[-1][:-1]
                 if not len(self._rows[-1]):
@@ -415,6 +440,7 @@ class BodySimulation:
             count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
         if dt < SHORT * self.method.dt:  # type: ignore[operator]
             self._restart()
+            self._relax()
 
     def _run_adaptive(self, t_end: float, times: np.ndarray, look: Callable[[], None]) -> None:
         m, control = self.method, self._control
@@ -443,6 +469,7 @@ class BodySimulation:
             work = max(10, int((self._memory[hht.ITERATIONS] - spent) * min(8.0, SLICE / max(took, 1e-6))))
         if short:
             self._restart()
+            self._relax()
 
     @property
     def _near(self) -> np.ndarray:
@@ -506,6 +533,7 @@ class BodySimulation:
                 advice = "give alpha = -0.01, since with alpha = 0 nothing damps what rounding does to multipliers"
             message = (
                 f"Newton's iteration does not converge at t = {t:g} s{at}{locked}; {advice}, or run nx.assemble near it"
+                f"{sticking_advice(self.system) if self.method.dt is not None else ''}"
             )
         if kept is not None:
             kept.recording.message = message

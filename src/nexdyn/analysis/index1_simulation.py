@@ -10,7 +10,7 @@ import scipy.linalg
 
 from nexdyn.absolute import hht, index1
 from nexdyn.analysis.absolute_simulation import MOST_STEPS, ROWS, SLICE, BodySimulation, refuse_velocity_rows, time
-from nexdyn.analysis.bristles import bristle_advice, with_advice
+from nexdyn.analysis.bristles import bristle_advice, check_bristles, with_advice
 from nexdyn.errors import InputError, SolveError
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
@@ -142,6 +142,15 @@ class IndexOneSimulation(BodySimulation):
             self._check_ends()
             look()
             work = max(50, int((control[5] - spent) * min(8.0, SLICE / max(took, 1e-6))))
+
+    def _check_ends(self) -> None:
+        super()._check_ends()
+        if len(self._z0) and self.method.dt is not None:
+            try:
+                check_bristles(self.system, self._y[2 * self._n :], self.t, self.method.dt, self.method.integrator.name)
+            except SolveError as error:
+                error.result = self.result("failed", str(error)) if self._rows else None
+                raise
 
     def _keep(self, rows: np.ndarray) -> None:
         if self._rows and len(rows) and rows[0, 0] <= self._rows[-1][-1, 0]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from nexdyn.analysis.absolute_simulation import BodySimulation, needs_bodies
-from nexdyn.analysis.bristles import bristle_advice, with_advice
+from nexdyn.analysis.bristles import bristle_advice, check_bristles, with_advice
 from nexdyn.analysis.events import has_events, run_with_events
 from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.index1_simulation import IndexOneSimulation
@@ -481,11 +481,18 @@ class Simulation:
             work = max(50, int((control[5] - spent) * min(8.0, SLICE / max(took, 1e-6))))
 
     def _check_ends(self) -> None:
-        """SolveError for a point that has left the ends of its curve or surface."""
+        """SolveError for a point that has left the ends of its curve or surface, or a bristle beyond its own."""
         left = self.closed.left_end() if self.closed is not None else None
         if left is not None:
             message = f"joint {left[0]!r} {left[1]}, by t = {self.t:g} s"
             raise SolveError(message, time=self.t, where=left[0], result=self.result("failed", message))
+        z = self._y[2 * self._n :]
+        if len(z) and isinstance(self.method, FixedStep):
+            try:
+                check_bristles(self.system, z, self.t, self.method.dt, self.method.name)
+            except SolveError as error:
+                error.result = self.result("failed", str(error))
+                raise
 
     def _keep(self, rows: np.ndarray) -> None:
         """Rows not recorded before: a state that ends one run begins the next."""
