@@ -402,7 +402,7 @@ def test_a_bristle_that_a_motion_starts_on_unbent_does_not_drive_it_off(inertia:
         result = nx.simulate(wheel_on_a_bristle(inertia), 0.1, nx.HHT(dt=dt))
         speed = result.joint_velocity("axle").values
         assert speed[-1] == pytest.approx(expected, abs=1e-5)
-        assert np.abs(speed - (5.0 - 5.0 * result.t.values / inertia)).max() < 1.1 * 5e-3 / inertia
+        assert np.abs(speed - (5.0 - 5.0 * result.t.values / inertia)).max() < 1.5 * 5e-3 / inertia
         # the first instant is told as it is
         assert result.joint_acceleration("axle").values[0] == pytest.approx(-5e4 / inertia, rel=1e-9)
     adaptive = nx.simulate(wheel_on_a_bristle(inertia), 0.1, nx.HHT()).joint_velocity("axle").values
