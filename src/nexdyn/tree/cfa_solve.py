@@ -77,7 +77,7 @@ def solve(
     if solver == "serial":
         bad, link = constraint_force_algorithm(tree._address, given, q, v, tau, refinements, a, wrench)
     else:
-        from nexdyn.tree.cfa_rounds import by_rounds
+        from nexdyn.tree.cfa_threads import by_rounds
 
         count = threads if solver == "parallel" else 1
         bad, link = by_rounds(tree, given, q, v, tau, refinements, a, wrench, count)
