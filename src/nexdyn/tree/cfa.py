@@ -98,7 +98,7 @@ from nexdyn.tree.tables import H_, NV, inertias, joint_poses, world_acceleration
 
 LARGE = 2000
 """Bodies from which on their tables no longer lie in a core's own cache, and rows are asked for ahead."""
-AHEAD = 4
+AHEAD = 6
 """Bodies ahead of its use that a row is asked for."""
 
 
@@ -145,10 +145,14 @@ def bias_forces(model, cfa, q, v, forces, work):  # type: ignore[no-untyped-def]
     F, H = ForceRows(cfa.turn, BIAS_), MotionRows(work.columns, H_)
     A[0] = world_acceleration(model)
     V_last, A_last = row(V, 0), row(A, 0)
+    large = len(index) > LARGE
     for i in range(1, len(index)):
         p = index[i, PARENT]
         if p != i - 1:
             V_last, A_last = V[index[p, BRANCHES]], A[index[p, BRANCHES]]
+        if large:
+            ask_ahead(model.body, i + AHEAD, 3)
+            ask_ahead(cfa.turn, i + AHEAD, 1)
         X_i, V_i, c_i = body_motion(model, i, q, v, X_PJ[i], V_last, H)
         A_i = to_child(X_i, A_last) + c_i
         keep_pose(cfa, i, X_PJ[i], X_i)
@@ -196,6 +200,10 @@ def eliminate_joints(model, cfa, q, tau, no_motion, refined, work):  # type: ign
             ask_ahead(cfa.body, i - AHEAD, 8)
             ask_ahead(cfa.turn, i - AHEAD, 1)
             ask_ahead(factor, i - AHEAD, 3)
+            # a parent that stands far before its child: its I⁻¹ and F
+            further = index[max(i - AHEAD, 1), PARENT]
+            ask_ahead(cfa.body, further, 2)
+            ask_ahead(cfa.turn, further, 1)
         if not carried:
             M_i, beta_i, F_child = mobility(inverse[i]), at_rest, no_force
         F_i = F[i] + F_child
