@@ -29,6 +29,7 @@ PAGES = (
     "potential",
     "precision",
     "start",
+    "statics",
     "viewer",
 )
 

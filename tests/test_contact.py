@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,36 @@ def test_a_box_on_a_slope_creeps_as_its_regularised_friction_says(friction_speed
     v = nx.simulate(system, 0.4, nx.RungeKutta4(2e-4), output_every=1000).velocity("box").values[-1]
     assert v[0] == pytest.approx(friction_speed * np.tan(phi) / np.sqrt(mu**2 - np.tan(phi) ** 2), rel=1e-5)
     assert abs(v[1:]).max() < 1e-8
+
+
+@pytest.mark.parametrize("method", [nx.HHT(rtol=1e-5), nx.ImplicitEuler(0.01)], ids=lambda m: m.name)
+def test_a_box_whose_friction_grows_within_a_hundred_nanometres_a_second_stays_on_a_slope_and_slides_off_a_steeper_one(
+    method: Any,
+) -> None:
+    """Of 10° and 35°, friction 0.5: it lands, creeps as its law says, by 3 m in a year, and gains no energy; or slides as Coulomb says."""
+    mu, v_f = 0.5, 1e-7
+    for phi, stays in ((math.radians(10.0), True), (math.radians(35.0), False)):
+        system = nx.System("slope", gravity=(G * math.sin(phi), 0.0, -G * math.cos(phi)))
+        system.add_body("box", mass=M, inertia=(0.02, 0.02, 0.02), position=(0, 0, 0.1))
+        system.add_joint(nx.Free("base", system.ground, "box"))
+        law = {"stiffness": 1e6, "damping": 20.0, "friction": mu, "friction_speed": v_f}
+        for i, (x, y) in enumerate(((-0.15, -0.1), (-0.15, 0.1), (0.15, 0.1), (0.15, -0.1))):
+            system.add_force(nx.PlaneContact(f"corner{i}", "box", anchor_a=(x, y, -0.1), **law))
+        result = nx.simulate(system, 4.0, method)
+        t, x = result.t.values, result.position("box").values[:, 0]
+        k = int(np.searchsorted(t, 2.0))
+        energy = result.energy().total.values
+        if stays:
+            creep = (x[-1] - x[k]) / (t[-1] - t[k])
+            assert abs(creep) < 1e-7, creep
+            assert creep == pytest.approx(v_f * math.tan(phi) / math.sqrt(mu**2 - math.tan(phi) ** 2), rel=0.2)
+            assert np.abs(x - x[k]).max() < 1e-4
+            assert np.diff(energy).max() < 1e-6 * M * G * 0.1
+        else:
+            v = result.velocity("box").values
+            assert (v[-1, 0] - v[k, 0]) / (t[-1] - t[k]) == pytest.approx(
+                G * (math.sin(phi) - mu * math.cos(phi)), rel=1e-3
+            )
 
 
 def test_a_moving_plane_carries_the_reaction() -> None:

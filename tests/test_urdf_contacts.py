@@ -115,6 +115,63 @@ def test_a_quadruped_rests_on_the_feet_of_its_own_file_which_bear_its_weight() -
     assert_allclose(moment, np.cross(centre, [0.0, 0.0, tree.mass * 9.81]), atol=1e-5)
 
 
+def test_a_quadruped_stands_on_a_slope_under_hht_with_the_frames_without_mass_of_its_file() -> None:
+    """Of 10°: in a hundred steps, by less than 1 µm/s; its weight is the sum of the feet, and its frames press on nothing."""
+    files = importlib.metadata.files("example-robot-data") or []
+    path = next(str(file.locate()) for file in files if file.name == "a1.urdf")
+    phi = np.radians(10.0)
+    normal = np.array([np.sin(phi), 0.0, np.cos(phi)])
+    floor = FLOOR | {"links": "*_foot", "normal": tuple(normal), "friction_speed": 1e-7}
+    robot = nx.load(path, base="free", contacts=floor)
+    tree = nx.Tree(robot)
+    empty = [name for name, body in robot.bodies.items() if body.resolved(robot.values).mass == 0.0]
+    assert sorted(empty) == ["FL_thigh_shoulder", "FR_thigh_shoulder", "RL_thigh_shoulder", "RR_thigh_shoulder", "base"]
+    bent = {"hip": 0.0, "thigh": 0.8, "calf": -1.6}
+    legs = {name: bent[name.split("_")[1]] for name in tree.joint_names[1:]}
+    for name, angle in legs.items():
+        robot.add_force(nx.PositionActuator(f"{name} motor", name, kp=200.0, kd=5.0, target=angle))
+    base = (np.cos(phi / 2), 0, np.sin(phi / 2), 0, *(0.4 * np.cos(0.8) + 0.02) * normal)
+    result = nx.simulate(robot, 6.0, nx.HHT(rtol=1e-5), q0={**legs, tree.joint_names[0]: base})
+    t, x = result.t.values, result.position("trunk").values
+    k = int(np.searchsorted(t, 3.0))
+    assert np.linalg.norm(x[-1] - x[k]) / (t[-1] - t[k]) < 1e-6
+    feet = result.contacts().isel(time=-1)
+    assert_allclose(feet.force.sum("contact").values, [0.0, 0.0, tree.mass * 9.81], atol=2e-3)
+    assert (feet.tangential < 0.8 * feet.normal).all()
+    assert np.abs(result.reaction("FL_hip_fixed").values[-1]).max() < 1e-9
+    assert result.recording.steps < 500
+
+
+def test_a_frame_without_mass_changes_no_motion_and_hands_on_what_acts_on_it() -> None:
+    """A two-link arm with a frame at its end and one on its first link, beside the same with the force on the link itself."""
+
+    def arm(frames: bool) -> nx.System:
+        system = nx.System("arm", gravity=(0, -9.81, 0))
+        for i in (1, 2):
+            system.add_body(f"link{i}", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(i - 0.5, 0, 0))
+            parent = system.ground if i == 1 else "link1"
+            system.add_joint(nx.Revolute(f"hinge{i}", parent, f"link{i}", at=(i - 1, 0, 0), axis=(0.1 * i, 0, 1)))
+        pushed = {"force": (0.5, 2.0, 1.0)}
+        if frames:
+            for i in (1, 2):
+                system.add_body(f"frame{i}", mass=0.0, inertia=(0, 0, 0), position=(i, 0.1, 0.2))
+                system.add_joint(nx.Fixed(f"weld{i}", f"link{i}", f"frame{i}", at=(i, 0.1, 0.2)))
+            system.add_force(nx.AppliedForce("push", "frame2", **pushed))
+        else:
+            system.add_force(nx.AppliedForce("push", "link2", at=(2, 0.1, 0.2), **pushed))
+        return system
+
+    with_frames, without = (nx.simulate(arm(frames), 1.0, nx.HHT(dt=1e-3)) for frames in (True, False))
+    assert_allclose(with_frames.position("link2").values, without.position("link2").values, atol=1e-9)
+    assert_allclose(
+        with_frames.reaction("hinge1").values, without.reaction("hinge1").values, atol=1e-4
+    )  # of 20 N: what Newton's iteration leaves
+    assert_allclose(with_frames.reaction("weld1").values, 0.0, atol=1e-9)
+    load = with_frames.reaction("weld2").values[-1]
+    assert_allclose(np.linalg.norm(load[:3]), np.linalg.norm([0.5, 2.0, 1.0]), rtol=1e-9)
+    assert_allclose(load[3:], 0.0, atol=1e-9)
+
+
 def _turned(q: np.ndarray, p: np.ndarray) -> np.ndarray:
     t = 2.0 * np.cross(q[1:], p)
     return p + q[0] * t + np.cross(q[1:], t)

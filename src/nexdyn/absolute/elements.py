@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.force_states import freedom_at_end
+from nexdyn.absolute.force_states import error_of_states, freedom_at_end
 from nexdyn.absolute.force_stiffness import (
     NOTHING,
     add_outer,
@@ -110,6 +110,8 @@ class Acting(NamedTuple):
     """(2,) h, h₋: the step at whose end states of forces are, and that before (0: none); h = 0: they are as they stand."""
     began: Any
     """(nz, 2) z and z₋: the states at the start of the step, and of that before."""
+    judged: Any
+    """(nz, 5) what adaptive steps judge states by: ``force_states``."""
 
 
 class Idle(Acting):
@@ -180,8 +182,25 @@ def acting(
         _places(tables, table[:, [PARENT, CHILD]]), _places(tables, forces.index[:, [BODY_A, BODY_B]]),
         np.zeros(max(1, first_q[-1])), np.zeros(max(1, first_v[-1])), np.zeros(max(1, first_v[-1])),
         np.zeros((max(1, first_v[-1]), 2)), np.zeros((6, 6)), np.zeros((6, 12)), np.zeros((6, 6)), np.zeros((6, 12)),
-        np.zeros(2), np.zeros((len(forces.z), 2)),
+        np.zeros(2), np.zeros((len(forces.z), 2)), _judged(system, tables.length) if len(forces.z) else np.zeros((0, 5)),
     )  # fmt: skip
+
+
+def _judged(system: System, length: float) -> np.ndarray:
+    """(nz, 5) what adaptive steps judge the states of forces by (``force_states``), before a march."""
+    rows = []
+    for force in system.forces.values():
+        if force.states(system.values):
+            joint = system.joints[force.joint_name or ""]
+            unit = length if _slides(joint, force.__dict__["freedom"]) else 1.0
+            rows += [[0.0, weight, lag, size, size] for weight, lag, size in force.state_efforts(system.values, unit)]
+    return np.array(rows)
+
+
+def _slides(joint: Joint, freedom: int) -> bool:
+    """Whether a freedom is a displacement, not a turn."""
+    turns = {REVOLUTE: (0,), HELICAL: (0,), CYLINDRICAL: (0,), UNIVERSAL: (0, 1), PLANAR: (2,)}
+    return freedom not in {**turns, SPHERICAL: (0, 1, 2), FREE: (0, 1, 2)}.get(joint.code, ())
 
 
 def start_coordinates(joints: list[Joint], acts: Acting, values: dict[str, float]) -> None:
@@ -202,6 +221,21 @@ def _places(tables: MotionTables, pairs: np.ndarray) -> np.ndarray:
             out[k, 2:5] = found[0]
             out[k, 5:] = upper_places(tables.plan, np.array([a - 1]), np.array([b - 1]), found[:, 0])
     return out
+
+
+states_error = generic(
+    "states_error", "Largest error of a state of a force in the step to t, as a part of the largest effort."
+)
+
+
+@defines(states_error)
+def _(acts: Idle, t: Any) -> Any:
+    return 0.0
+
+
+@defines(states_error)
+def _(acts: Acting, t: Any) -> Any:
+    return error_of_states(acts, t) if len(acts.began) > 0 else 0.0
 
 
 act = generic("act", "Add what acts to x, and its stiffness and damping to the blocks; returns a status.")

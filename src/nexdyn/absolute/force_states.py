@@ -6,17 +6,31 @@ They go by the BDF of order 2, ω = h/h₋ beside the step before (implicit Eule
 
 which each force solves for itself wherever its effort is asked for, so that its stiffness knows of it. A lag or bristle far
 stiffer than the step is at once where it tends to.
+
+Adaptive steps look at their error, too: the trapezoidal rule with the rates of both ends stands beside z⁺,
+
+    d = z⁺ − z − ½ h (ż + ż⁺),    e = d k/(1 + ½ x + ½ x²),    k = c/(c − 1/12),   c = (1 + ω)²/(6 ω (1 + 2ω)),   x = −h ∂ż⁺/∂z
+
+c h³ z⃛ is the error of the BDF, 1/12 h³ z⃛ that of the rule (k = 1 for implicit Euler); where z fades within the step, x ≫ 1, it errs by
+what is left of it, as the divisor says. What e makes of the effort is held against the largest effort that the force has had, or tended to
+by its lag, and no less than what its gains make of 1 rad, or the length of the mechanism, and of as much in a second: so much the
+motion's error makes, too.
 """
 
 from __future__ import annotations
 
-from nexdyn.forces.tables import STATE, STATES
+from nexdyn.forces.tables import COORDINATE, FREEDOM, OFF, STATE, STATES
 from nexdyn.forces.verbs import freedom_element
 from nexdyn.kernel import formula, kernel
 
 STATE_ITERATIONS, ROUNDED = 60, 1e-15
-GROWTH = 2.0
+GROWTH = 2.2
 """Longest step, beside the one before, that the BDF of order 2 takes; it is stable below 1 + √2."""
+RATE, WEIGHT, LAG, SIZE, SIZE_NOW = range(5)
+"""Columns of what a state is judged by: its rate at the start of the step, effort of a unit of it (0: not looked at), its lag [s] (0:
+none), the largest effort of its force, and that with the step at hand."""
+NUDGE = 1e-7
+"""Change of a state, beside that which makes the largest effort, by which ∂ż/∂z is found."""
 
 
 @formula
@@ -60,12 +74,53 @@ def solve_state(tables, e, m, t, q, v, c, g):  # type: ignore[no-untyped-def]
         b, r_b = x, r
 
 
+@formula
+def error_share(r):  # type: ignore[no-untyped-def]
+    """k."""
+    if r == 0.0:
+        return 1.0
+    c = (1.0 + r) * (1.0 + r) / (6.0 * r * (1.0 + 2.0 * r))
+    return c / (c - 1.0 / 12.0)
+
+
+@kernel
+def error_of_states(acts, t):  # type: ignore[no-untyped-def]
+    """Largest error of a state in the step that ends at t, as a part of the largest effort that its force has had."""
+    tables, judged, h, before = acts.forces, acts.judged, acts.step[0], acts.step[1]
+    r = h / before if before > 0.0 and h < GROWTH * before else 0.0
+    share, most = error_share(r), 0.0
+    for e in range(len(tables.index)):
+        first, end = tables.index[e, STATE], tables.index[e, STATE] + tables.index[e, STATES]
+        if first == end or tables.index[e, OFF] != 0:
+            continue
+        q, v = acts.q[tables.index[e, COORDINATE]], acts.v[tables.index[e, FREEDOM]]
+        _, effort = freedom_element(tables, e, t, q, v)
+        size = max(judged[first, SIZE], abs(effort))
+        for m in range(first, end):
+            size = max(size, abs(judged[m, WEIGHT] * (tables.z[m] + judged[m, LAG] * tables.rate[m])))
+        for m in range(first, end):
+            judged[m, SIZE_NOW] = size
+            weight, z, rate = judged[m, WEIGHT], tables.z[m], tables.rate[m]
+            d = abs(z - acts.began[m, 0] - 0.5 * h * (judged[m, RATE] + rate))
+            if not weight * d > 0.0:
+                continue
+            nudge = NUDGE * max(size / weight, abs(z))
+            tables.z[m] = z + nudge
+            freedom_element(tables, e, t, q, v)
+            x = h * max(0.0, (rate - tables.rate[m]) / nudge)
+            tables.z[m] = z
+            freedom_element(tables, e, t, q, v)
+            most = max(most, share * weight * d / (size * (1.0 + 0.5 * x + 0.5 * x * x)))
+    return most
+
+
 @kernel
 def states_begin(acts):  # type: ignore[no-untyped-def]
-    """The states as they stand start a march."""
+    """The states as they stand, and their rates, start a march."""
     acts.step[:] = 0.0
     for m in range(len(acts.began)):
         acts.began[m, 0] = acts.forces.z[m]
+        acts.judged[m, RATE] = acts.forces.rate[m]
 
 
 @kernel
@@ -76,6 +131,13 @@ def states_accepted(acts):  # type: ignore[no-untyped-def]
     for m in range(len(acts.began)):
         acts.began[m, 1] = acts.began[m, 0]
         acts.began[m, 0] = acts.forces.z[m]
+
+
+@kernel
+def states_judged(acts):  # type: ignore[no-untyped-def]
+    """The step has been taken: what the next is judged by."""
+    for m in range(len(acts.began)):
+        acts.judged[m, RATE], acts.judged[m, SIZE] = acts.forces.rate[m], acts.judged[m, SIZE_NOW]
 
 
 @formula

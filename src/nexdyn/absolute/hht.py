@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from nexdyn.absolute.elements import states_error
 from nexdyn.absolute.equations import (
     NO_PIVOT,
     of_bodies,
@@ -35,7 +36,7 @@ from nexdyn.absolute.equations import (
     velocity_residual,
     violation,
 )
-from nexdyn.absolute.force_states import states_accepted, states_recorded
+from nexdyn.absolute.force_states import states_accepted, states_judged, states_recorded
 from nexdyn.absolute.motion_tables import MotionState, MotionTables
 from nexdyn.absolute.outside import factor, solve
 from nexdyn.kernel import formula, inlined, kernel, shared
@@ -194,10 +195,11 @@ def shift(tables, s, alpha, h, memory):  # type: ignore[no-untyped-def]
 
     a0 + α (h − h₀) v̈,   v0 + (h² − h₀²) (−c v̈ + 1/12 ω × ω̇)
 
-    Velocity rows hold for v itself, so that with them v0 stays."""
+    Velocity rows hold for v itself, so that with them v0 stays. Where accelerations go to and fro, as after a
+    jump of the effort, their difference is no v̈: then both stay, or they would be driven on from step to step."""
     h0 = memory[SHIFTED]
     memory[SHIFTED] = h
-    if h0 == 0.0 or h0 == h or memory[LAST] == 0.0:
+    if h0 == 0.0 or h0 == h or memory[LAST] == 0.0 or memory[SMOOTH] < 0.0:
         return
     over, squares = 1.0 / memory[LAST], h * h - h0 * h0 if len(tables.slips) == 0 else 0.0
     a, v, da = flat(s.a0), flat(s.v0), flat(s.da)
@@ -517,6 +519,8 @@ def march_adaptive(tables, acts, s, control, rtol, dt_min, dt_max, t_end, work, 
         elif t + 2.0 * step > target:
             step = 0.5 * (target - t)
         status, error = try_step(tables, acts, s, t, step, alpha, memory)
+        if status == OK:
+            error = max(error, states_error(acts, t + step))
         error = error / rtol if status == OK else 4.0
         if not (error <= 1.0):
             control[4] += 1.0
@@ -531,6 +535,7 @@ def march_adaptive(tables, acts, s, control, rtol, dt_min, dt_max, t_end, work, 
             continue
         accept(s, remember(memory, step))
         states_accepted(acts)
+        states_judged(acts)
         t = target if step == target - t else t + step
         factor_of_step = min(2.0, 0.9 * max(error, 1e-9) ** (-1.0 / 3.0))
         # small changes are not worth a new matrix

@@ -34,7 +34,16 @@ from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.constraints.kinds import DISTANCE
 from nexdyn.constraints.tables import PRIMITIVE, ConstraintTables
 from nexdyn.linalg.plan import COUNT as EDGES
-from nexdyn.linalg.plan import LARGEST, PLACE, SHIFT, UNKNOWNS, Plan, elimination_plan, locate, upper_places
+from nexdyn.linalg.plan import (
+    LARGEST,
+    PLACE,
+    SHIFT,
+    UNKNOWNS,
+    Plan,
+    elimination_plan,
+    locate,
+    upper_places,
+)
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.model.time_kernels import time_row
 
@@ -158,7 +167,8 @@ def motion_tables(
     if stiff is not None and len(stiff):
         edges += [(int(a) - 1, int(b) - 1) for a, b in stiff if a > 0 and b > 0]
     n = len(sizes)
-    plan = elimination_plan(np.array(sizes, dtype=np.int64), edges, np.arange(n) >= nb)
+    carried = _carried(body, nodes, bodies_of_pair, stiff)
+    plan = elimination_plan(np.array(sizes, dtype=np.int64), edges, np.arange(n) >= nb, carried)
     table = np.array(links, dtype=np.int64).reshape(-1, 13)
     for at, who, up in ((PLACE_A, BODY_A, UPPER_A), (PLACE_B, BODY_B, UPPER_B)):
         moving = table[:, who] > 0
@@ -189,6 +199,27 @@ def motion_tables(
         np.ascontiguousarray(diagonal[:, 0]), _closing(model, nodes), parts, _others(plan, taken),
         _spare_inertia(full, m, length), plan, length,
     )  # fmt: skip
+
+
+def _carried(body: np.ndarray, nodes: Any, bodies_of_pair: Any, stiff: np.ndarray | None) -> list[tuple[int, int, int]]:
+    """Nodes of each body without mass that six rows hold to another alone, as a robot's frames are: the body, the rows, the other."""
+    empty: np.ndarray = ~np.any(body, axis=1)
+    if stiff is not None:
+        empty[stiff[(stiff > 0).all(axis=1)].reshape(-1)] = False
+    if not empty[1:].any():
+        return []
+    held_by: dict[int, list[tuple[int, set[int]]]] = {}
+    for g, (_, pairs) in enumerate(nodes):
+        bodies = {b for k in pairs for b in bodies_of_pair[k]}
+        for b in bodies:
+            held_by.setdefault(b, []).append((g, bodies - {b}))
+    found = []
+    for b in np.flatnonzero(empty[1:]) + 1:
+        (g, others), *more = held_by.get(int(b), [(0, set())])
+        other = next(iter(others), 0)
+        if not more and len(others) == 1 and other > 0 and not empty[other] and len(nodes[g][0]) == LARGEST:
+            found.append((int(b) - 1, len(body) - 1 + g, other - 1))
+    return found
 
 
 def _closing(model: AbsoluteModel, nodes: list[tuple[list[int], list[int]]]) -> np.ndarray:

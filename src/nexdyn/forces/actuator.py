@@ -20,6 +20,7 @@ controller the address of c in place of both.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -103,6 +104,17 @@ class Actuator(ForceElement):
         if not numbers[K_I] and not numbers[LAG] and not numbers[SAMPLE]:
             return []
         return [("integral", "", 0.0), ("lagged", "", 0.0), ("held", "", 0.0), ("next_sample", "s", 0.0)]
+
+    def state_efforts(self, values: Mapping[str, float], unit: float) -> list[tuple[float, float, float]]:
+        numbers = self._numbers(values)
+        gains = self._slopes(values, unit) if self.law == CONTROLLER else (numbers[K_P] + numbers[K_D]) * unit
+        lag = numbers[LAG]
+        jumps = (0.0, 0.0, gains)
+        return [(numbers[K_I], 0.0, gains), (1.0 if lag > 0.0 else 0.0, lag, gains), jumps, jumps]
+
+    def _slopes(self, values: Mapping[str, float], unit: float) -> float:
+        """Effort that a continuous law makes of a change of q and v by `unit`."""
+        return 0.0
 
     def sample_of(self, values: Mapping[str, float]) -> float:
         return self._numbers(values)[SAMPLE]
@@ -225,6 +237,16 @@ class Controller(Actuator):
 
     def _functions(self, values: Mapping[str, float]) -> list[Function]:
         return []
+
+    def _slopes(self, values: Mapping[str, float], unit: float) -> float:
+        if self.sample_time is not None:
+            return 0.0
+        try:
+            here, *there = (float(self.function(0.0, q, v)) for q, v in ((0.0, 0.0), (unit, 0.0), (0.0, unit)))
+        except Exception:  # a law that fails is told with its time, where it is called in a run
+            return 0.0
+        change = sum(abs(effort - here) for effort in there)
+        return change if math.isfinite(change) else 0.0
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         """As the page says."""

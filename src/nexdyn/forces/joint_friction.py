@@ -97,6 +97,10 @@ class JointFriction(ForceElement):
     def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
         return [("deflection", "", 0.0)]
 
+    def state_efforts(self, values: Mapping[str, float], unit: float) -> list[tuple[float, float, float]]:
+        data = self.data(values)
+        return [(data[3], 0.0, data[1])]
+
     def _positive(self, attribute: str, values: Mapping[str, float]) -> float:
         x = self._number(attribute, values)
         if not x > 0.0:

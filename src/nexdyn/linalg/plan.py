@@ -3,7 +3,8 @@
 A symmetric matrix has a node for each body or group of joint rows, 1 to 6 unknowns each, and a block for each edge.
 The order is one of minimum degree (Tinney & Walker 1967; George & Liu 1981, chapter 5). A node of constraint rows has no
 pivot of its own: it may be eliminated after a body that hung on no other constraint, or after all its bodies, since only then its
-Schur complement −B A⁻¹ Bᵀ has full rank. On trees that is from the leaves to the root, without fill.
+Schur complement −B A⁻¹ Bᵀ has full rank. On trees that is from the leaves to the root, without fill. A body that has no pivot of its
+own either, but is carried by another, goes right after it, its rows before it: what both leave is what the other left, and no fill.
 
 A block lies in rows of 8 numbers, the rest zero: of edge (p, j), p eliminated before j, one row for each unknown of p,
 along it the unknowns of j.
@@ -17,6 +18,7 @@ along it the unknowns of j.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,9 +60,12 @@ class Plan(NamedTuple):
         return np.concatenate([np.zeros(8 * WIDTH), np.eye(8, WIDTH).reshape(-1)])
 
 
-def elimination_plan(sizes: Any, edges: Any, constraint: Any = None) -> Plan:
+def elimination_plan(
+    sizes: Any, edges: Any, constraint: Any = None, carried: Sequence[tuple[int, int, int]] = ()
+) -> Plan:  # fmt: skip
     """The plan for nodes of `sizes` (n,), joined by `edges` (ne, 2), of which `constraint` (n,) marks constraint rows.
 
+    carried: bodies without a pivot, each with its only rows and the only other body that these have.
     Edges may repeat. InputError for a size that is not 1 to 6, an edge to no node, or a constraint without a body.
     """
     sizes = np.ascontiguousarray(sizes, dtype=np.int64)
@@ -74,13 +79,18 @@ def elimination_plan(sizes: Any, edges: Any, constraint: Any = None) -> Plan:
     if marked.shape != (n,):
         raise InputError(f"constraint has shape {marked.shape}; ({n},) is needed")
     edges = edges[edges[:, 0] != edges[:, 1]]
+    apart = np.zeros(n, dtype=np.bool_)
+    apart[[node for body, rows, _ in carried for node in (body, rows)]] = True
+    edges = edges[~apart[edges].any(axis=1)]
     directed = np.concatenate([edges, edges[:, ::-1]])
     both = np.unique(directed[:, 0] * max(n, 1) + directed[:, 1])
     start = np.searchsorted(both, np.arange(n + 1) * max(n, 1))
     adjacent = both % max(n, 1)
-    order, first, found = order_nodes(n, start, adjacent, marked)
+    order, first, found = order_nodes(n, start, adjacent, marked & ~apart)
     if len(order) < n:
         raise InputError("a node of constraint rows has no edge to a body")
+    if len(carried):
+        order, first, found = _with_carried(order, first, found, carried, apart)
     position = np.empty(n, dtype=np.int64)
     position[order] = np.arange(n)
     count = np.diff(first)
@@ -103,6 +113,29 @@ def elimination_plan(sizes: Any, edges: Any, constraint: Any = None) -> Plan:
     return Plan(
         np.ascontiguousarray(pivots), np.ascontiguousarray(table), updates, position, int(WIDTH * rows.sum())
     )  # fmt: skip
+
+
+def _with_carried(
+    order: np.ndarray, first: np.ndarray, found: np.ndarray, carried: Sequence[tuple[int, int, int]], apart: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """The order and later neighbours, as of `order_nodes`, with what each body carries right after it."""
+    on: dict[int, list[int]] = {}
+    for body, rows, other in carried:
+        on.setdefault(other, []).extend((rows, body))
+    nodes: list[int] = []
+    later: list[list[int]] = []
+    for p, node in enumerate(order.tolist()):
+        if not apart[node]:
+            group, after = [node, *on.get(node, ())], found[first[p] : first[p + 1]].tolist()
+            for i, member in enumerate(group):
+                nodes.append(member)
+                later.append(group[i + 1 :] + after)
+    count = np.array([len(x) for x in later], dtype=np.int64)
+    return (
+        np.array(nodes),
+        np.concatenate([[0], np.cumsum(count)]),
+        np.array([j for x in later for j in x], dtype=np.int64),
+    )
 
 
 @kernel

@@ -85,6 +85,11 @@ class Force(Element):
         """Name, unit and initial value of each state of its own."""
         return []
 
+    def state_efforts(self, values: Mapping[str, float], unit: float) -> list[tuple[float, float, float]]:
+        """Of each state the effort of a unit of it (0 where it jumps alone), its lag [s] (0 for none), and the least effort of the
+        force that counts, where errors of the states are judged; `unit` is 1 rad, or a length of the mechanism [m]."""
+        return [(0.0, 0.0, 0.0)] * len(self.states(values))
+
     def working(self, values: Mapping[str, float]) -> str:
         """What of it does work that is not stored, in words; "" where nothing does."""
         damping = self.__dict__.get("damping")
