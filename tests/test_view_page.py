@@ -300,6 +300,47 @@ def test_contact_forces_are_arrows_on_the_page(browser: Any) -> None:
             assert tab.faults == []
 
 
+@pytest.mark.parametrize("large", [False, True], ids=["weave of the bicycle", "second mode of 120 rods"])
+def test_a_mode_is_seen_to_move_and_to_come_back(browser: Any, large: bool) -> None:
+    """Swung without its decay, it stands after a period where it stood."""
+    if large:
+        modes = nx.linearize(rope(120), modes=2)
+        mode, body, far = 1, "rod119", 0.5
+    else:
+        modes = nx.linearize(nx.load("bicycle"))
+        mode = next(k for k, mode in enumerate(modes.modes) if mode.eigenvalue.imag > 1.0)
+        body, far = "frame", 0.05
+    played = modes.motion(mode, amplitude=0.3, periods=2.0, samples=40)
+    period = float(played.t.values[-1]) / 2.0
+    away = played.position(body).values - played.position(body).values[0]
+    with on_a_free_port(played) as viewer:
+        viewer.pause()
+        viewer.look(Look(PLAIN))
+        with opened(browser, viewer.address) as tab:
+            tab.comes_true(lambda: viewer.watched)
+            first, quarter, half = (at(tab, viewer, part * period) for part in (0.0, 0.25, 0.5))
+            for one, other in ((first, quarter), (quarter, half), (first, half)):
+                assert int((np.abs(one.astype(int) - other).max(axis=-1) > 60).sum()) > 50
+            assert np.linalg.norm(away, axis=1).max() > far * 0.1
+            if large:
+                again = at(tab, viewer, period)
+                assert int((np.abs(first.astype(int) - again).max(axis=-1) > 60).sum()) < 10
+            tab.page.get_by_role("button", name="Play", exact=True).click()
+            comes_true(lambda: viewer.playing and viewer.t > period)
+            assert tab.faults == []
+
+
+def rope(n: int) -> nx.System:
+    """10 m of n thin rods, 1 kg/m, hung on one end."""
+    system = nx.System("rope", gravity=(0, -9.81, 0))
+    parent, l = system.ground, 10.0 / n
+    for i in range(n):
+        rod = system.add_body(f"rod{i}", mass=l, inertia=(l**3 / 12,) * 3, position=(0, -(i + 0.5) * l, 0))
+        system.add_joint(nx.Revolute(f"pin{i}", parent, rod, at=(0, -i * l, 0), axis=(0, 0, 1)))
+        parent = rod
+    return system
+
+
 # --- plots ----------------------------------------------------------------------------------------------------------
 
 
