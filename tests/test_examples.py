@@ -193,3 +193,43 @@ def check_twins(system: nx.System, problem: Problem) -> None:
     for what in ("q", "v", "a"):
         found, expected = (getattr(report, what) for report in reports)
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * max(1.0, np.abs(expected).max()))
+
+
+ARM = """
+gravity: [0, -9.81, 0]
+bodies:
+  upper: {mass: 2, inertia: [0.01, 0.04, 0.04], position: [0.25, 0, 0]}
+  lower: {mass: 1, inertia: [0.01, 0.04, 0.04], position: [0.75, 0, 0]}
+joints:
+  shoulder: {type: revolute, parent: ground, child: upper, at: [0, 0, 0], axis: [0, 0, 1], limits: [-1.5, 1.5]}
+  elbow: {type: revolute, parent: upper, child: lower, at: [0.5, 0, 0], axis: [0, 0, 1], limits: [0, 2.5]}
+markers:
+  hand: {body: lower, at: [1, 0, 0]}
+forces:
+  shoulder motor: {type: position_actuator, joint: shoulder, kp: 200, kd: 4, target: -0.371834}
+  elbow motor: {type: position_actuator, joint: elbow, kp: 200, kd: 4, target: 1.670964}
+"""
+
+
+def test_statics_of_an_arm_and_the_same_from_a_scene(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    printed = run("09", capsys)
+    assert "reached: True" in printed and "rest: stable" in printed
+    elbow = number_after("rad, elbow", printed)
+    assert elbow == number_after("law of cosines: elbow", printed)
+    assert number_after("at the end:", printed) == pytest.approx(number_after("alone", printed), abs=2e-4)
+    assert number_after("force at the shoulder", printed) == pytest.approx(3.0 * 9.81, abs=1e-4)
+
+    (tmp_path / "arm.yaml").write_text(ARM)
+    arm = nx.load(tmp_path / "arm.yaml")
+    posture = nx.inverse_kinematics(arm, {"hand": {"position": (0.6, 0.3, 0)}}, q0={"elbow": 1.0})
+    angles = {name: float(q[0]) for name, q in posture.joints.items()}
+    assert posture.reached and angles["elbow"] == pytest.approx(elbow, abs=1e-6)
+    rest = nx.equilibrium(arm, q0=angles)
+    assert (posture.position("lower") - rest.position("lower"))[1] * 1e3 == pytest.approx(
+        number_after("the lower arm", printed), abs=6e-3
+    )
+    # at rest the motors give what inverse dynamics asks for beside none of them: nothing more
+    still = {name: np.full(9, float(np.ravel(rest.joint(name))[0])) for name in angles}
+    assert np.abs(nx.inverse_dynamics(arm, still, np.linspace(0, 1, 9)).tau).max() < 1e-6
+    frequencies = [mode.natural_frequency for mode in nx.linearize(arm, at=rest).modes if mode.eigenvalue.imag > 0]
+    assert frequencies[0] == pytest.approx(number_after("mode:", printed), rel=1e-3)
