@@ -142,8 +142,9 @@ def test_a_quadruped_stands_on_a_slope_under_hht_with_the_frames_without_mass_of
     assert result.recording.steps < 500
 
 
-def test_a_frame_without_mass_changes_no_motion_and_hands_on_what_acts_on_it() -> None:
-    """A two-link arm with a frame at its end and one on its first link, beside the same with the force on the link itself."""
+@pytest.mark.parametrize("method", [nx.HHT(dt=1e-3), nx.Projection(dt=1e-3)], ids=lambda m: m.name)
+def test_a_frame_without_mass_changes_no_motion_and_hands_on_what_acts_on_it(method: Any) -> None:
+    """A two-link arm with frames on its links, beside the same with the force on the link itself."""
 
     def arm(frames: bool) -> nx.System:
         system = nx.System("arm", gravity=(0, -9.81, 0))
@@ -156,12 +157,14 @@ def test_a_frame_without_mass_changes_no_motion_and_hands_on_what_acts_on_it() -
             for i in (1, 2):
                 system.add_body(f"frame{i}", mass=0.0, inertia=(0, 0, 0), position=(i, 0.1, 0.2))
                 system.add_joint(nx.Fixed(f"weld{i}", f"link{i}", f"frame{i}", at=(i, 0.1, 0.2)))
+            system.add_body("third", mass=0.0, inertia=(0, 0, 0), position=(0.5, 0, 0.1))
+            system.add_joint(nx.Fixed("weld3", "link1", "third", at=(0.5, 0, 0)))
             system.add_force(nx.AppliedForce("push", "frame2", **pushed))
         else:
             system.add_force(nx.AppliedForce("push", "link2", at=(2, 0.1, 0.2), **pushed))
         return system
 
-    with_frames, without = (nx.simulate(arm(frames), 1.0, nx.HHT(dt=1e-3)) for frames in (True, False))
+    with_frames, without = (nx.simulate(arm(frames), 1.0, method) for frames in (True, False))
     assert_allclose(with_frames.position("link2").values, without.position("link2").values, atol=1e-9)
     assert_allclose(
         with_frames.reaction("hinge1").values, without.reaction("hinge1").values, atol=1e-4
