@@ -17,6 +17,7 @@ import pytest
 
 import nexdyn as nx
 from nexdyn.analysis.interrupt import interrupts_wait
+from nexdyn.problems.four_bars import four_bars
 
 
 def pendulum(**options: Any) -> nx.System:
@@ -424,3 +425,44 @@ def test_a_step_within_which_a_bristle_sticks_says_so_and_steps_of_its_own_pass(
         nx.simulate(wheel_on_a_bristle(0.01), 0.1, nx.HHT(dt=1e-3))
     result = nx.simulate(wheel_on_a_bristle(0.01), 0.1, nx.HHT())
     assert abs(result.joint_velocity("axle").values[-1]) < 1e-6
+
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+
+def test_partitioned_coordinates_end_at_a_singular_pose_with_constant_steps_too() -> None:
+    """They chose the same coordinates for the same step again and again."""
+    with pytest.raises(
+        nx.SolveError, match=r"no choice of independent coordinates serves here: a singular pose; use HHT"
+    ) as told:
+        nx.simulate(four_bars(), 2.0, nx.Partitioning(1e-3))
+    assert 0.6 < told.value.time < 0.75 and told.value.result is not None
+
+
+def test_what_the_page_of_limits_calls_refused_is_refused_by_name() -> None:
+    loop = nx.load("four-bar")
+    heavy = loop.with_parameters({f"{name}.armature": 0.1 for name in loop.joints})
+    with pytest.raises(nx.InputError, match=r"joint 'C' \(revolute\) would be cut open, and only .* have armature"):
+        nx.simulate(heavy, 0.1, nx.RungeKutta4(1e-3))
+    assert nx.simulate(heavy, 0.01, nx.HHT(dt=1e-3)).status == "finished"
+    with pytest.raises(nx.InputError, match=r"joint 'D' closes the loop ground . crank . coupler . rocker; minimal"):
+        nx.Tree(loop)
+    assert nx.ClosedTree(loop).nq == 3
+    long = nx.System("chain")
+    for i in range(667):
+        long.add_body(f"link{i}", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(i + 0.5, 0, 0))
+        parent = f"link{i - 1}" if i else "ground"
+        long.add_joint(nx.Revolute(f"hinge{i}", parent, f"link{i}", at=(i, 0, 0), axis=(0, 0, 1)))
+    with pytest.raises(nx.InputError, match="667 bodies are more than its 666"):
+        nx.inverse_kinematics(long, {"link666": (1.0, 0.0, 0.0)})
+    with pytest.raises(nx.InputError, match="667 bodies are more than their 300; ask for the lowest modes"):
+        nx.linearize(long)
+    with pytest.raises(nx.InputError, match="'bicycle' moves, and modes are of a pose at rest"):
+        nx.linearize(nx.load("bicycle"), modes=3)
+
+
+def test_a_limit_without_a_stop_is_data() -> None:
+    system = nx.System("drop", gravity=(0, 0, -9.81))
+    system.add_body("weight", mass=1.0, inertia=(1, 1, 1))
+    system.add_joint(nx.Prismatic("guide", "ground", "weight", axis=(0, 0, 1), limits=(-0.1, 0.1)))
+    assert float(nx.simulate(system, 1.0).position("weight")[-1, 2]) == pytest.approx(-9.81 / 2, abs=1e-9)

@@ -84,7 +84,7 @@ class IndexOneSimulation(BodySimulation):
 
     def _march(self, dt: float, steps: int, every: int, look: Callable[[], None]) -> None:
         room = np.empty((min(ROWS, steps // every + 2) if every else 0, self._width))
-        t0, done, count = self.t, 0, 16
+        t0, done, count, chosen = self.t, 0, 16, -1
         while done < steps:
             count = min(count, steps - done, CHUNK, (len(room) - 1) * every if every else steps)
             began = time.perf_counter()
@@ -95,11 +95,13 @@ class IndexOneSimulation(BodySimulation):
             took = time.perf_counter() - began
             self._steps += reached - done
             self._keep(room[:rows])
-            stuck = status == index1.DEGRADED and reached == done and self.problem.quality[1] == 0.0
+            # a choice made for this very step does not serve it, either
+            stuck = status == index1.DEGRADED and reached == done and (self.problem.quality[1] == 0.0 or chosen == done)
             done = reached
             self.t = t0 + done * dt
             if status == index1.DEGRADED and not stuck:
                 self._rechoose()
+                chosen = done
                 continue
             if status != OK:
                 self._fail(status, failed, dt)

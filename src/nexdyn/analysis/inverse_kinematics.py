@@ -146,7 +146,7 @@ def inverse_kinematics(
     if not isinstance(targets, Mapping) or not targets:
         raise InputError(f"targets are {targets!r}; {{body or marker: position}} is needed, one or more")
     if 6 * len(system.bodies) > LARGEST:
-        raise InputError(f"inverse kinematics is dense: {6 * len(system.bodies)} unknowns are more than its {LARGEST}")
+        raise InputError(f"inverse kinematics is dense: {len(system.bodies)} bodies are more than its {LARGEST // 6}")
     report = assemble(system, t=t, q0=q0)
     wanted = [_target(report.model, frame, asked) for frame, asked in targets.items()]
     return _Reach(report.model, wanted, report.t, limits, list(locks)).run(report.q, max_iterations)
