@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import mechanisms
@@ -41,8 +43,8 @@ def with_force(make: Callable[[], Any]) -> nx.System:
 def bead() -> nx.System:
     system = nx.System("bead", gravity=(0, 0, -9.81))
     system.add_body("bead", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(1, 0, 0))
-    s = np.linspace(0.0, 2.0 * np.pi, 9)
-    points = np.column_stack([np.cos(s), np.zeros(9), np.sin(s)])
+    s = np.linspace(0.0, 2.0 * np.pi, 8, endpoint=False)
+    points = np.column_stack([np.cos(s), np.zeros(8), np.sin(s)])
     curve = nx.SplineCurve(points=points.tolist(), closed=True)
     system.add_joint(nx.PointOnCurve("track", "ground", "bead", curve=curve))
     return system
@@ -104,6 +106,123 @@ def test_members_that_no_lanes_carry_are_what_they_are_alone(name: str, threads:
     assert threads == ([] if name == "the user's force" else [[1, 2]])
 
 
+def sphere_track() -> nx.System:
+    system = nx.System("bead", gravity=(0, 0, -9.81))
+    system.add_body("bead", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(1, 0, 0))
+    system.add_joint(nx.PointOnSurface("track", "ground", "bead", surface=nx.SphereSurface(1.0)))
+    return system
+
+
+def skate() -> nx.System:
+    system = nx.System("skate", gravity=(0, 0, -9.81))
+    body = system.add_body("skate", mass=2.0, inertia=(0.1, 0.2, 0.3))
+    system.add_joint(nx.Planar("ice", system.ground, body, v0=(0, 0, 2.0)))
+    system.add_joint(nx.KnifeEdge("blade", system.ground, body, axis_b=(0, 1, 0)))
+    return system
+
+
+def bouncing(**event: Any) -> nx.System:
+    """A ball that falls on a stop after 10 ms or so, or whose push ends then."""
+    system = nx.System("bounce", gravity=(0, 0, -9.81))
+    system.add_body("ball", mass=1.0, inertia=(1, 1, 1))
+    system.add_joint(nx.Prismatic("slide", system.ground, "ball", axis=(0, 0, 1), q0=5e-4, limits=(0.0, 2.0)))
+    if event:
+        system.add_force(nx.JointForce("push", "slide", 3.0))
+        system.add_event(nx.Event("release", parameters={"push.effort": 0.0}, **event))
+    else:
+        system.add_force(nx.JointStop("stop", "slide", stiffness=1e5, restitution=0.7))
+    return system
+
+
+def servo() -> nx.Force:
+    return nx.PositionActuator("servo", "hinge", kp=20.0, kd=2.0, ki=30.0, target="=0.3*sin(4*t)", time_constant=0.02)
+
+
+def bristle() -> nx.Force:
+    return nx.JointFriction("dry", "hinge", sliding=0.2, static=0.3, stiffness=1e3, damping=2.0)
+
+
+RK4 = nx.RungeKutta4(2e-3)
+KINDS: dict[str, Case] = {
+    "a controller with states": lambda: (with_force(servo), HHT, {}),
+    "a controller with states by RK4": lambda: (with_force(servo), RK4, {}),
+    "friction that sticks": lambda: (with_force(bristle), HHT, {}),
+    "friction that sticks by RK4": lambda: (with_force(bristle), RK4, {}),
+    "a point on a curve": lambda: (bead(), HHT, {}),
+    "a point on a curve by RK4": lambda: (bead(), RK4, {}),
+    "a point on a surface": lambda: (sphere_track(), HHT, {}),
+    "rolling": lambda: (nx.load("rolling-coin"), HHT, {}),
+    "rolling by RK4": lambda: (nx.load("rolling-coin"), RK4, {}),
+    "a knife edge": lambda: (skate(), HHT, {}),
+    "an event at a time": lambda: (bouncing(time=0.009), HHT, {}),
+    "an event at a time by RK4": lambda: (bouncing(time=0.009), RK4, {}),
+    "impacts": lambda: (bouncing(), nx.HHT(dt=1e-3), {"output_times": np.linspace(0.0, 0.02, 6)}),
+    "impacts between adaptive steps": lambda: (bouncing(), nx.DormandPrince(), {"output_times": np.linspace(0.0, 0.02, 6)}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_states_of_forces_curves_surfaces_rolling_and_events_are_in_a_batch_what_they_are_alone(
+    name: str, threads: list[list[int]], tmp_path: Path
+) -> None:
+    zarr = pytest.importorskip("zarr")
+    system, method, options = KINDS[name]()
+    gravity = [[0.1 * m, 0.0, -9.81 - 0.2 * m] for m in range(MEMBERS)]
+    batch = {"parameters": {"gravity": gravity}}
+    together = nx.simulate(system, 0.02, method, batch=batch, **options)
+    assert (together.failures, together.status) == ({}, "finished")
+    stored = nx.simulate(system, 0.02, method, batch=batch, store=tmp_path / "runs.zarr", **options)
+    body = next(iter(system.bodies))
+    for m, pull in enumerate(gravity):
+        own = nx.simulate(system.with_parameters({"gravity": pull}), 0.02, method, **options)
+        for result in (together.member(m), stored.member(m)):
+            for field, value in vars(own.recording).items():
+                if isinstance(value, np.ndarray):
+                    np.testing.assert_array_equal(getattr(result.recording, field), value, err_msg=field)
+            np.testing.assert_array_equal(result.position(body).values, own.position(body).values)
+            assert json.dumps(result.events) == json.dumps(own.events)
+    np.testing.assert_array_equal(stored.position(body).values, together.position(body).values)
+    group, whole = zarr.open_group(str(tmp_path / "runs.zarr"), mode="r"), together.joint_position()
+    t, positions = (np.asarray(group[name][...]) for name in ("time", "joint_position"))
+    assert len(t) > 5 and set(t) <= set(whole.time.values)
+    np.testing.assert_array_equal(positions, whole.sel(time=t).values)
+    acts_at_events = bool(system.events) or name.startswith("impacts")
+    assert threads == ([] if acts_at_events else [[1, 2], [1, 2]])
+
+
+def test_members_of_every_method_stream_to_zarr_as_they_end(tmp_path: Path) -> None:
+    xr, _ = pytest.importorskip("xarray"), pytest.importorskip("zarr")
+    masses = [1.0, -1.0, 1.2]
+    for k, (system, method) in enumerate(((pendulum(), HHT), (mechanisms.four_bar(), nx.RungeKutta4(2e-3)))):
+        name, joint = next(iter(system.bodies)), next(iter(system.joints))
+        batch = {"parameters": {f"{name}.mass": masses}}
+        there = tmp_path / f"{k}.zarr"
+        seen: list[int] = []
+
+        def look(t: float, end: float, there: Path = there, seen: list[int] = seen) -> None:
+            kept = there / "recordings"
+            seen.append(sum(p.is_dir() for p in kept.iterdir()) if kept.is_dir() else 0)
+
+        memory = nx.simulate(system, 0.02, method, batch=batch)
+        stored = nx.simulate(system, 0.02, method, batch=batch, store=there, progress=look)
+        assert stored.failures == memory.failures and list(stored.failures) == [1]
+        assert stored.parameters[f"{name}.mass"].tolist() == masses
+        with pytest.raises(nx.SolveError, match="member 1"):
+            stored.member(1)
+        for quantity in ("reaction", "joint_velocity"):
+            np.testing.assert_array_equal(
+                getattr(stored, quantity)(joint).values, getattr(memory, quantity)(joint).values
+            )
+        with xr.open_zarr(there, consolidated=False) as read:
+            np.testing.assert_array_equal(read["joint_acceleration"].values, memory.joint_acceleration().values)
+            assert (
+                json.loads(read.attrs["failures"]) == {"1": memory.failures[1]} and read.attrs["status"] == "finished"
+            )
+        assert seen == sorted(seen)
+        with pytest.raises(nx.FileError, match="exists already"):
+            nx.simulate(system, 0.02, method, batch=batch, store=there)
+
+
 def test_systems_that_call_python_or_act_at_events_see_one_run_after_another() -> None:
     assert runs_beside_others(pendulum())
     assert runs_beside_others(mechanisms.four_bar())
@@ -143,7 +262,8 @@ def test_members_run_once_each_and_progress_comes_to_their_number(way: Any) -> N
         ran.append(m)
         return None if m == 4 else Told()
 
-    results, interrupted = way(list(range(7)), run, told.append, 2)
+    results: dict[int, Any] = {}
+    interrupted = way(list(range(7)), run, told.append, results, 2)
     assert (sorted(ran), sorted(results), interrupted) == (list(range(7)), [0, 1, 2, 3, 5, 6], False)
     assert told == sorted(told)
     assert told[-1] <= 7.0
@@ -164,8 +284,8 @@ def test_an_interrupt_stops_all_threads_and_keeps_what_was_reached() -> None:
         if begun.is_set():
             raise KeyboardInterrupt
 
-    results, interrupted = on_threads([3, 5, 8], run, tell, 2)
-    assert interrupted
+    results: dict[int, Any] = {}
+    assert on_threads([3, 5, 8], run, tell, results, 2)
     assert set(results) <= {3, 5}
     assert all(result.status == "interrupted" for result in results.values())
 
@@ -181,7 +301,7 @@ def test_what_concerns_all_members_stops_all_threads() -> None:
             return Told("interrupted")
 
     with pytest.raises(UnknownNameError):
-        on_threads([0, 1, 2], run, lambda done: None, 2)
+        on_threads([0, 1, 2], run, lambda done: None, {}, 2)
 
 
 THREADS = f"""

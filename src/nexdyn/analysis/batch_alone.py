@@ -8,7 +8,7 @@ what they are told, and must see one run after another.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 
 from nexdyn.analysis.events import has_events
@@ -22,6 +22,8 @@ Look = Callable[[float], None]
 """Told the part of a member that is done; raises KeyboardInterrupt where the run is to stop."""
 RunOne = Callable[[int, Look], Result | None]
 """The result of a member, None where there is none."""
+Results = MutableMapping[int, Result]
+"""Where results go, by member, in the thread that asks for them."""
 
 
 def runs_beside_others(system: System) -> bool:
@@ -36,24 +38,22 @@ def runs_beside_others(system: System) -> bool:
 
 
 def in_turn(
-    members: Sequence[int], run: RunOne, tell: Callable[[float], None], threads: int = 1
-) -> tuple[dict[int, Result], bool]:
-    """Results of members that run in this thread, and whether they were interrupted. tell: the number of members done."""
-    results: dict[int, Result] = {}
+    members: Sequence[int], run: RunOne, tell: Callable[[float], None], results: Results, threads: int = 1
+) -> bool:
+    """Results of members that run in this thread; whether they were interrupted. tell: the number of members done."""
     for done, m in enumerate(members):
         result = run(m, lambda part, done=done: tell(done + part))  # type: ignore[misc]
         if result is not None:
             results[m] = result
             if result.status == "interrupted":
-                return results, True
-    return results, False
+                return True
+    return False
 
 
 def on_threads(
-    members: Sequence[int], run: RunOne, tell: Callable[[float], None], threads: int
-) -> tuple[dict[int, Result], bool]:
+    members: Sequence[int], run: RunOne, tell: Callable[[float], None], results: Results, threads: int
+) -> bool:
     """The same on `threads` threads."""
-    results: dict[int, Result] = {}
     parts = dict.fromkeys(members, 0.0)
     running: dict[Future[Result | None], int] = {}
     stop = threading.Event()
@@ -91,9 +91,9 @@ def on_threads(
         stop.set()
         while running:
             finish(None)
-        return results, True
+        return True
     except BaseException:
         stop.set()
         wait(running)
         raise
-    return results, False
+    return False

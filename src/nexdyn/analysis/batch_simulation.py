@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +34,8 @@ from nexdyn.forces import kinds
 from nexdyn.integrate.methods import HHT, FixedStep, Method, RungeKutta4
 from nexdyn.model.system import System
 from nexdyn.results.batch import BatchRecording, BatchResult, Rows
-from nexdyn.results.batch_store import Store
+from nexdyn.results.batch_store import Store, StoredResults
+from nexdyn.results.quantities import labels_of
 from nexdyn.results.recording import Recording
 from nexdyn.results.result import Result
 from nexdyn.spatial.lanes import LANES
@@ -148,7 +149,10 @@ class _BatchRun:
         if self.store is None:
             rows: Rows = np.empty((count, len(grid.times), width))
         else:
-            rows = Store(self.store, tree, count, grid.times, self.read.parameter_columns(), repr(self.method))
+            rows = Store(
+                self.store, labels_of(tree), self.system.name, count, grid.times, self.read.parameter_columns(),
+                repr(self.method),
+            )  # fmt: skip
         steps = 0
 
         marched = np.zeros(count, dtype=bool)
@@ -242,27 +246,32 @@ class _BatchRun:
 
     def one_by_one(self, alone: Runs, threads: int) -> BatchResult:
         """Every member by itself, by the method as it is; what can march together does so first."""
-        if self.store is not None:
-            raise InputError("store streams runs of constant step in minimal coordinates; save the result of this one")
         read, began = self.read, time.perf_counter()
-        results: dict[int, Result] = {}
+        columns, method = read.parameter_columns(), repr(self.method)
+        results: MutableMapping[int, Result] = {}
+        if self.store is not None:
+            results = StoredResults(self.store, lambda m: self._member(m)[0], read.count, columns, method)
         status, message = "finished", ""
         if marches_in_lanes(self.system, self.method, self.options):
-            results = self._bodies_in_lanes(threads)
+            self._bodies_in_lanes(threads, results)
         if not self._interrupted:
             rest = [m for m in range(read.count) if m not in results]
-            results |= self._rest(rest, alone, threads)
+            self._rest(rest, alone, threads, results)
         if self._interrupted:
             status, message = "interrupted", "interrupted before all members had come to the end"
         none = np.zeros(1)
         run = Recording(
-            none, none, none, none, repr(self.method), status=status, message=message,
+            none, none, none, none, method, status=status, message=message,
             wall_time=time.perf_counter() - began,
         )  # fmt: skip
-        results = dict(sorted(results.items()))
-        return BatchResult.of_results(self.system, results, read.count, self._told(), read.parameter_columns(), run)
+        if isinstance(results, dict):
+            results = dict(sorted(results.items()))
+        result = BatchResult.of_results(self.system, results, read.count, self._told(), columns, run)
+        if isinstance(results, StoredResults):
+            results.finish(result.recording, result.failures)
+        return result
 
-    def _rest(self, members: list[int], alone: Runs, threads: int) -> dict[int, Result]:
+    def _rest(self, members: list[int], alone: Runs, threads: int, results: MutableMapping[int, Result]) -> None:
         """Results of members that run one by one."""
         done, beside = self.read.count - len(members), False
 
@@ -290,23 +299,20 @@ class _BatchRun:
                 return None
 
         # the first by itself: it compiles the kernels
-        results, self._interrupted = in_turn(members[:1], run, tell)
+        self._interrupted = in_turn(members[:1], run, tell, results)
         if len(members) > 1 and not self._interrupted:
             done += 1
             march = on_threads if threads > 1 and beside else in_turn
-            others, self._interrupted = march(members[1:], run, tell, threads)
-            results |= others
-        return results
+            self._interrupted = march(members[1:], run, tell, results, threads)
 
     def _member(self, m: int) -> tuple[System, dict[str, Any]]:
         """The system of member m, and where it starts."""
         own = self.system.with_parameters(self.read.parameters(m)) if self.read.has_parameters else self.system
         return own, {name: self.read.start(m, name) for name in ("q0", "v0")}
 
-    def _bodies_in_lanes(self, threads: int) -> dict[int, Result]:
+    def _bodies_in_lanes(self, threads: int, results: MutableMapping[int, Result]) -> None:
         """Results of the members that march together; one that is missing is to run alone, and to say why."""
         assert isinstance(self.method, HHT)
-        results: dict[int, Result] = {}
         options = {name: self.options[name] for name in ("initial", "output_every") if name in self.options}
         march = BodyLanes(self.method, self.t_end, threads)
         begun = 0
@@ -353,7 +359,6 @@ class _BatchRun:
                 NexDynWarning,
                 stacklevel=5,
             )
-        return results
 
     def _tell(self, part: float) -> None:
         """Progress, which does not go back where members of a pack run again alone."""

@@ -14,7 +14,7 @@ import numpy as np
 from nexdyn.errors import InputError, SolveError
 from nexdyn.model.system import System
 from nexdyn.results.atomic import PathLike
-from nexdyn.results.recording import Recording
+from nexdyn.results.recording import Recording, without_events
 from nexdyn.results.result import Result
 
 if TYPE_CHECKING:
@@ -78,23 +78,21 @@ class BatchResult:
         cls, system: System, results: Mapping[int, Result], members: int, failures: Failures,
         parameters: Mapping[str, np.ndarray], run: Recording,
     ) -> BatchResult:  # fmt: skip
-        """Of members that ran one by one. InputError where their samples are not at the same times."""
-        whole = [m for m in results if m not in failures and results[m].status == "finished"]
-        times = results[whole[0]].recording.t if whole else max(
-            (result.recording.t for result in results.values()), key=len, default=np.zeros(1)
-        )  # fmt: skip
-        for m in whole:
-            t = results[m].recording.t
-            if t.shape != times.shape or not np.array_equal(t, times):
-                raise InputError(
-                    f"members {whole[0]} and {m} were recorded at different times, as an adaptive method chose them; give "
-                    "output_times, or a constant step"
-                )
+        """Of members that ran one by one, at the times that all recorded; what events recorded beside them its members keep.
+
+        InputError where samples that no event made are not at the same times.
+        """
+        stored = getattr(results, "head", None)  # of results in a file, which are not read for this
+        heads: dict[int, Recording] = {m: results[m].recording if stored is None else stored(m) for m in results}
+        whole = [m for m, head in heads.items() if m not in failures and head.status == "finished"]
+        times = heads[whole[0]].t if whole else max((head.t for head in heads.values()), key=len, default=np.zeros(1))
+        if any(not np.array_equal(heads[m].t, times) for m in whole):
+            times = _shared_times({m: heads[m] for m in whole})
         self = cls.__new__(cls)
         self.system, self.members, self._trees, self._results = system, members, {}, results
         self.recording = BatchRecording(
             times, np.empty((0, 0, 0)), 0, 0, run.method,
-            max((r.recording.steps for r in results.values()), default=0), run.status, run.message, run.wall_time,
+            max((head.steps for head in heads.values()), default=0), run.status, run.message, run.wall_time,
         )  # fmt: skip
         self._keep(failures, parameters)
         return self
@@ -280,8 +278,30 @@ class BatchResult:
         t = self.recording.t
         values = np.full((self.members, len(t), *like.shape[1:]), np.nan)
         for m, array in found.items():
-            values[m, : array.shape[0]] = array.values
+            own = array["time"].values
+            if len(own) <= len(t) and np.array_equal(own, t[: len(own)]):
+                values[m, : len(own)] = array.values
+            else:
+                _, mine, theirs = np.intersect1d(t, own, return_indices=True)
+                values[m, mine] = array.values[theirs]
         coords: dict[Any, Any] = {name: c for name, c in like.coords.items() if name != "time"}
         coords |= {"time": ("time", t.copy(), {"units": "s", "long_name": "time"}), "member": np.arange(self.members)}
         coords |= {name: ("member", column) for name, column in self.parameters.items() if name not in like.dims}
         return xr.DataArray(values, coords, ["member", *like.dims], name=like.name, attrs=like.attrs)
+
+
+def _shared_times(heads: Mapping[int, Recording]) -> np.ndarray:
+    """The times that all members recorded; InputError where one has others that no event of its own made."""
+    first, *others = heads
+    times = heads[first].t
+    for m in others:
+        times = np.intersect1d(times, heads[m].t)
+    for m, head in heads.items():
+        more = np.setdiff1d(head.t, times)
+        if np.isin(more, without_events(head)).any():
+            other = others[0] if m == first else m
+            raise InputError(
+                f"members {first} and {other} were recorded at different times, as an adaptive method chose them; give "
+                "output_times, or a constant step"
+            )
+    return times

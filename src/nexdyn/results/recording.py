@@ -28,3 +28,16 @@ class Recording:
     settings: dict[str, Any] = field(default_factory=dict)
     z: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     """(N, nz) states of forces, in the order of ``forces.states.state_labels``; (0, 0) where nothing has any."""
+
+
+EVENT = 1e-9
+"""How near [s, or of the time] to an event a sample is of it."""
+
+
+def without_events(recording: Recording) -> np.ndarray:
+    """The times of the samples that no event made; the first and last among them."""
+    t = recording.t
+    moments = np.array([float(event["time"]) for event in recording.settings.get("events", [])])
+    made = (np.abs(t[:, None] - moments) <= EVENT * (1.0 + np.abs(t[:, None]))).any(axis=1)
+    made[[0, -1]] = False
+    return t[~made]
