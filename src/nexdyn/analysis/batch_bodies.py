@@ -81,8 +81,7 @@ class BodyLanes:
 
     def __init__(self, method: HHT, t_end: float, threads: int) -> None:
         self.method, self.t_end, self.threads = method, t_end, threads
-        self._stop = threading.Event()
-        self._done = 0
+        self._stop, self._compiled = threading.Event(), threading.Event()
 
     def run(self, packs: Iterator[Pack], take: Callable[[Pack, list[int]], None], look: Callable[[], None]) -> None:
         """March all packs; `take` gets each with what became of its members: FINISHED, FAILED or STOPPED on the way. What
@@ -97,7 +96,9 @@ class BodyLanes:
             for pack in packs:
                 running[pool().submit(self._march, pack)] = pack
                 # the first pack runs alone until its kernels are compiled
-                while running and (len(running) >= self.threads or not self._done):
+                while not self._compiled.wait(0.1) and not any(future.done() for future in running):
+                    look()
+                while len(running) >= self.threads:
                     finish(wait(running, timeout=0.1, return_when=FIRST_COMPLETED).done)
                     look()
             while running:
@@ -127,11 +128,11 @@ class BodyLanes:
                 *lanes.problem, t0, dt, done, done + count, every, self.method.alpha, *lanes.control, room,
             )  # fmt: skip
             took = time.perf_counter() - began
-            self._done += max(1, reached - done)
+            self._compiled.set()
             done = reached
             kept.append(room.data[:rows].copy())
             count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
-        self._done += 1
+        self._compiled.set()
         rows = np.concatenate(kept) if kept else np.empty((0, first.numbers, LANES))
         lanes.give_back(rows, done, t0 + done * dt)
         ended = FINISHED if done == steps else STOPPED

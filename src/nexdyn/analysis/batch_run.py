@@ -29,7 +29,7 @@ from nexdyn.tree.lane_entries import shared_model
 from nexdyn.tree.lane_march import COMPONENT, EXPLICIT, NEVER, SEMI_IMPLICIT, STAY, STEP, march_lanes
 from nexdyn.tree.lane_memory import aligned, lane_zeros
 from nexdyn.tree.motion import TreeProblem
-from nexdyn.tree.threads import pool
+from nexdyn.tree.threads import cores, pool
 from nexdyn.tree.tree import Tree
 
 SLICE = 0.05
@@ -193,6 +193,7 @@ class LaneRun:
         self._rooms: list[LaneTable] = []
         self._count = 16  # steps of a slice
         self._lock = threading.Lock()
+        self._compiled = threading.Event()
 
     def run(
         self, members: list[Member], threads: int, take: Callable[[Done], None], look: Callable[[float], None]
@@ -203,31 +204,37 @@ class LaneRun:
         """
         waiting = packs_of(members, self.dynamics)
         all_steps = max(1, self.grid.steps * -(-len(members) // LANES))
+        # a pack stands ready where the pool itself sees to it that no more run than asked for
+        most = threads + 1 if threads >= cores() else threads
         running: set[Future[Done]] = set()
-        finished = 0
-        first = next(waiting, None)
-        if first is not None:
-            running.add(pool().submit(self._march, first, 0))
-        number = 1
+        number = 0
+
+        def begin(count: int) -> None:
+            nonlocal number
+            while len(running) < count and (pack := next(waiting, None)) is not None:
+                running.add(pool().submit(self._march, pack, number))
+                number += 1
+
+        def tell() -> None:
+            look(min(1.0, sum(self._took.values()) / all_steps))
+
+        begin(1)
         try:
+            # the first pack runs alone until its kernels are compiled
+            while running and not self._compiled.wait(0.1) and not any(future.done() for future in running):
+                tell()
             while running:
+                begin(most)
                 done, running = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
                 for future in done:
-                    result = future.result()
-                    finished += result.steps
-                    take(result)
-                # the first pack runs alone until its kernels are compiled
-                while (finished or self._took) and len(running) < threads:
-                    pack = next(waiting, None)
-                    if pack is None:
-                        break
-                    running.add(pool().submit(self._march, pack, number))
-                    number += 1
-                look(min(1.0, sum(self._took.values()) / all_steps))
+                    take(future.result())
+                begin(most)
+                tell()
         except BaseException:
             self._stop.set()
             for future in running:
-                take(future.result())
+                if not future.cancel():
+                    take(future.result())
             raise
 
     def _problem(self, pack: list[Member]) -> TreeProblem:
@@ -291,6 +298,7 @@ class LaneRun:
             keep(row, written)
             row, done = row + written, done + count
             self._took[number] = done
+            self._compiled.set()
             count = self._count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
         whole = done == grid.whole and not self._stop.is_set()
         if whole and grid.rest:
@@ -310,6 +318,7 @@ class LaneRun:
             row += 1
         rows[:, row:] = np.nan
         self._took[number] = grid.steps
+        self._compiled.set()
         failures = self._failures(pack, rows, failed, reasons, whole)
         with self._lock:
             self._rooms.append(room)
