@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 import systems
 
 import nexdyn as nx
+from nexdyn.analysis import batch_run, batch_simulation
 from nexdyn.errors import FileError, InputError, SolveError, UnknownNameError
 from nexdyn.spatial.lanes import LANES
 from nexdyn.tree.threads import cores, pool
@@ -389,6 +391,29 @@ def test_an_interrupt_keeps_what_was_reached() -> None:
     reached = result.member(0)
     assert reached.status == "interrupted"
     assert 0 < len(reached.t) < len(result.t)
+
+
+def test_other_packs_begin_before_the_first_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    others, calls, march = threading.Event(), dict[int, int](), batch_run.march_lanes
+    first: list[int] = []
+
+    def noted(*arguments: Any) -> Any:
+        me = threading.get_ident()
+        first[:] = first or [me]
+        calls[me] = calls.get(me, 0) + 1
+        if me != first[0]:
+            others.set()
+        elif calls[me] == 3:  # after the start and the first steps
+            assert others.wait(120.0)
+        return march(*arguments)
+
+    with ThreadPoolExecutor(2) as pool:
+        monkeypatch.setattr(batch_run, "march_lanes", noted)
+        monkeypatch.setattr(batch_run, "pool", lambda: pool)
+        monkeypatch.setattr(batch_simulation, "cores", lambda: 2)
+        q0 = np.zeros((2 * LANES, 2))
+        result = nx.simulate(pendulum(), 0.1, nx.RungeKutta4(1e-3), batch={"q0": q0})
+    assert result.status == "finished" and others.is_set() and len(calls) == 2
 
 
 def test_several_batches_at_once_share_the_cores() -> None:
