@@ -195,3 +195,18 @@ def test_free_body_spins_as_its_quaternion_says() -> None:
         seen.angular_velocity[:, 0], np.einsum("nij,nj->ni", seen.R[:, 0], r.v[:, :3]), atol=1e-13
     )
     np.testing.assert_allclose(seen.acceleration, 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3), nx.HHT(), nx.Projection(1e-3)],
+    ids=lambda m: f"{m.name} {m.dt if hasattr(m, 'dt') else ''}",
+)
+def test_a_spring_that_starts_wound_by_more_than_half_a_turn_pulls_so_from_the_first_instant(method: Any) -> None:
+    """q = 4 cos t. The report of an assembly counts within half a turn of q = 0; a run must not start from its acceleration."""
+    system = nx.System("balance", gravity=(0, 0, 0))
+    system.add_body("wheel", mass=1.0, inertia=(1, 1, 1))
+    system.add_joint(nx.Revolute("staff", "ground", "wheel", axis=(0, 0, 1), stiffness=1.0, q0=4.0))
+    result = nx.simulate(system, 0.1, method)
+    assert result.joint_acceleration("staff").values == pytest.approx(-4.0 * np.cos(result.t.values), abs=2e-3)
+    assert float(result.joint_velocity("staff")[-1]) == pytest.approx(-4.0 * np.sin(0.1), abs=3e-5)

@@ -96,7 +96,9 @@ class BodySimulation:
         self._memory = hht.new_memory(self.tables, self.state)
         self._control = np.zeros(6)
         self._steps, self._wall = 0, 0.0
-        if len(self._z0) and isinstance(method, HHT):
+        # assemble counts springs within half a turn of their q = 0
+        self._beyond = bool(np.abs(self.acts.q).max(initial=0.0) > math.pi)
+        if (len(self._z0) or self._beyond) and isinstance(method, HHT):
             s = self.state
             s.q1[:], s.v1[:] = s.q0, s.v0
             index1.place_bodies(s, 1)

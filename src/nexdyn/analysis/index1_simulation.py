@@ -63,7 +63,7 @@ class IndexOneSimulation(BodySimulation):
         if m:
             self._choose()
         self._dt = 0.0
-        if len(self._z0):  # samples are taken before anything moves
+        if len(self._z0) or self._beyond:  # samples are taken before anything moves
             self._rows.clear()
             self._sample()
 
