@@ -126,7 +126,7 @@ def test_a_box_on_a_slope_creeps_as_its_regularised_friction_says(friction_speed
 def test_a_box_whose_friction_grows_within_a_hundred_nanometres_a_second_stays_on_a_slope_and_slides_off_a_steeper_one(
     method: Any,
 ) -> None:
-    """Of 10° and 35°, friction 0.5: it lands, creeps as its law says, by 3 m in a year, and gains no energy; or slides as Coulomb says."""
+    """Of 10° and 35°, friction 0.5: it lands, creeps as its law says, a metre in a year, and gains no energy; or slides as Coulomb's."""
     mu, v_f = 0.5, 1e-7
     for phi, stays in ((math.radians(10.0), True), (math.radians(35.0), False)):
         system = nx.System("slope", gravity=(G * math.sin(phi), 0.0, -G * math.cos(phi)))
