@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import shlex
@@ -75,6 +76,37 @@ def test_the_chinese_readme_is_the_twin_of_the_english_one() -> None:
 
     assert commands(english) == commands(chinese) and len(commands(english)) > 8
     assert code(english) == code(chinese)
+
+
+def test_the_chinese_readme_says_as_much_as_the_english_one() -> None:
+    """Headings, points of lists, rows of the layout and links, one for one."""
+    counts = []
+    for name in ("README.md", "README.zh.md"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+        links = sorted(link for link in re.findall(r"\]\(([^)]+)\)", prose) if not link.startswith("README"))
+        counts.append(
+            (len(re.findall(r"^#", prose, re.MULTILINE)), len(re.findall(r"^- ", prose, re.MULTILINE)), links)
+        )
+    assert counts[0] == counts[1]
+
+
+def test_every_public_name_and_each_of_its_methods_is_in_the_reference() -> None:
+    """The page shows the public names of the packages that it lists, with the members that have a docstring."""
+    listed = set(re.findall(r"^\.\. public-names:: (\w+)$", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE))
+    silent = []
+    for name in nx.__all__:
+        thing = getattr(nx, name)
+        home = thing.__name__ if inspect.ismodule(thing) else thing.__module__
+        assert home.split(".")[1] in listed, name
+        members = vars(thing) if inspect.isclass(thing) else {}
+        of_a_class = {
+            key: x for key, x in members.items() if not (key.startswith("_") or inspect.ismemberdescriptor(x))
+        }
+        public = [key for key, x in of_a_class.items() if callable(x) or hasattr(x, "__get__")]
+        silent += [f"{name}.{key}" for key in public if not inspect.getdoc(getattr(thing, key))]
+        silent += [] if inspect.getdoc(thing) else [name]
+    assert not silent
 
 
 def without_d(tmp_path: Path) -> str:
