@@ -688,3 +688,10 @@ def test_an_open_tree_refuses_them(joint: Callable[[], nx.Joint]) -> None:
 def test_surfaces_say_their_ranges() -> None:
     data = np.array(nx.ParametricSurface(hills, (-1, 1), (0, 2), closed_w=True).row({}))
     assert surface.ranges(data, 0) == [("u", -1.0, 1.0), ("w", -np.inf, np.inf)]
+
+
+def test_a_closed_spline_whose_first_point_is_repeated_but_for_rounding_is_refused() -> None:
+    s = np.linspace(0.0, 2.0 * np.pi, 9)  # sin 2π is not 0
+    curve = nx.SplineCurve(points=np.column_stack([np.cos(s), np.zeros(9), np.sin(s)]).tolist(), closed=True)
+    with pytest.raises(nx.InputError, match=r"points\[8\] and points\[0\] .* are the same; leave one out"):
+        nx.assemble(bead_on(nx.PointOnCurve("track", "ground", "bead", curve=curve), position=(1, 0, 0)))

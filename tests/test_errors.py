@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import nexdyn as nx
 from nexdyn.errors import unknown
 
 
@@ -32,3 +33,11 @@ def test_the_nearest_of_ten_thousand_names_is_found_by_comparing_few_in_full(
 
 def test_a_name_like_no_other_gets_the_list_alone() -> None:
     assert str(unknown("body", "crank", [f"link{i}" for i in range(200)])).startswith("no body 'crank'; bodies: link0")
+
+
+def test_a_misspelt_public_name_says_the_nearest() -> None:
+    with pytest.raises(AttributeError, match=r"module 'nexdyn' has no attribute 'Revolut'; did you mean 'Revolute'\?"):
+        nx.Revolut  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no attribute 'simulator'; did you mean 'simulate'\?"):
+        nx.simulator  # noqa: B018
+    assert not hasattr(nx, "__wrapped__")

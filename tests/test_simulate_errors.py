@@ -445,7 +445,9 @@ def test_what_the_page_of_limits_calls_refused_is_refused_by_name() -> None:
     with pytest.raises(nx.InputError, match=r"joint 'C' \(revolute\) would be cut open, and only .* have armature"):
         nx.simulate(heavy, 0.1, nx.RungeKutta4(1e-3))
     assert nx.simulate(heavy, 0.01, nx.HHT(dt=1e-3)).status == "finished"
-    with pytest.raises(nx.InputError, match=r"joint 'D' closes the loop ground . crank . coupler . rocker; minimal"):
+    with pytest.raises(
+        nx.InputError, match=r"joint 'D' closes the loop ground . crank . coupler . rocker; .* nx.ClosedTree"
+    ):
         nx.Tree(loop)
     assert nx.ClosedTree(loop).nq == 3
     long = nx.System("chain")

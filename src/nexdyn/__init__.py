@@ -97,7 +97,16 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(_HOME_OF[name]), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'nexdyn' has no attribute {name!r}")
+    near = [] if name.startswith("_") else _nearest(name)
+    raise AttributeError(
+        f"module 'nexdyn' has no attribute {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    )
+
+
+def _nearest(name: str) -> list[str]:
+    from difflib import get_close_matches
+
+    return get_close_matches(name, __all__, n=1) or [known for known in __all__ if known.casefold() == name.casefold()]
 
 
 def __dir__() -> list[str]:

@@ -32,6 +32,8 @@ HEAD = 7
 """Floats before those of the kind."""
 CLOSE = 1e-6
 """Distance of its ends, by its length of parameter, below which a curve counts as closed."""
+SAME = 1e-12
+"""Part of the length of a polygon below which two points are one."""
 
 Triple = tuple[float, float, float]
 
@@ -93,8 +95,9 @@ class SplineCurve(Curve):
         if self.closed:
             points = np.concatenate([points, points[:1]])
         step = np.linalg.norm(np.diff(points, axis=0), axis=1)
-        if not (step > 0.0).all():
-            i = int(np.flatnonzero(~(step > 0.0))[0])
+        apart = step > SAME * step.sum()
+        if not apart.all():
+            i = int(np.flatnonzero(~apart)[0])
             raise InputError(f"points[{i}] and points[{(i + 1) % len(given)}] of {self} are the same; leave one out")
         s = np.concatenate([[0.0], np.cumsum(step)])
         spline = CubicSpline(s, points, bc_type="periodic" if self.closed else "not-a-knot")

@@ -189,8 +189,8 @@ def _refuse_loops(system: System) -> None:
         if root_a == root_b:
             path = " – ".join(_path(neighbours, a, b))
             raise InputError(
-                f"joint {joint.name!r} closes the loop {path}; minimal coordinates carry trees only: "
-                f"remove a joint of the loop, or simulate it in absolute coordinates: method=nx.HHT()"
+                f"joint {joint.name!r} closes the loop {path}; a tree has none: "
+                f"remove a joint of the loop, or take nx.ClosedTree, which cuts it open (nx.simulate carries loops as they are)"
             )
         leader[root_a] = root_b
         neighbours.setdefault(a, []).append(b)

@@ -207,7 +207,7 @@ def _own_coordinates(
     if wrong:
         raise InputError(
             f"joint {wrong[0]!r} ({system.joints[wrong[0]].kind}) would be cut open, and only joints of the spanning tree "
-            f"have armature; cut another joint of its loop: nx.Loops(cut=[…])"
+            f"have armature; cut another joint of its loop: nx.Loops(cut=[…]), or simulate it in absolute coordinates: method=nx.HHT()"
         )
     own, measures, numbers = [], [], []
     for joint in map(system.joint, cut):
