@@ -19,6 +19,7 @@ from nexdyn.spatial.rotations import euler_zyx, rotation_matrix
 
 FOLDER = Path(__file__).parents[1] / "docs" / "figures"
 EFFORT = Effort(rounds=9, turn=0.005)
+MARKS = "osv^<>DP"
 
 
 def plotting() -> Any:
@@ -41,13 +42,13 @@ def save(figure: Any, folder: Path, name: str) -> None:
 
 def cost(folder: Path) -> None:
     found = cfa.study(EFFORT)
-    figure, axes = plotting().subplots(1, 2, figsize=(9, 4), sharey=True)
+    figure, axes = plotting().subplots(1, 2, figsize=(9, 4.5), sharey=True, layout="constrained")
     for ax, (shape, rows) in zip(axes, found.items(), strict=True):
-        for (name, row), mark in zip(rows.items(), "osv^<>D", strict=False):
+        for (name, row), mark in zip(rows.items(), MARKS, strict=True):
             ax.loglog(list(row), [1e6 * t for t in row.values()], marker=mark, markersize=3, label=name)
         ax.set(title=shape, xlabel="degrees of freedom")
     axes[0].set_ylabel("processor time of an evaluation [µs]")
-    axes[0].legend(fontsize=7)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=7)
     save(figure, folder, "cfa-cost")
     print(cfa.study_table(found))
 
