@@ -55,7 +55,7 @@ def cost(folder: Path) -> None:
 
 def accuracy(folder: Path) -> None:
     found = cfa_accuracy.study()
-    figure, axes = plotting().subplots(1, 2, figsize=(9, 4), sharey=True)
+    figure, axes = plotting().subplots(1, 2, figsize=(9, 4.5), sharey=True, layout="constrained")
     for ax, what in zip(axes, ("acceleration", "force"), strict=True):
         names = [key for key in found[0] if key.endswith(what)]
         for name, mark in zip(names, "osv^D", strict=False):
@@ -67,7 +67,7 @@ def accuracy(folder: Path) -> None:
         ax.loglog(n, 1e-16 * n.astype(float) ** 4, "k:", linewidth=0.8, label="n⁴")
         ax.set(title=f"{what}s", xlabel="bodies of the chain", ylim=(1e-17, 1e3))
     axes[0].set_ylabel("largest error beside the largest entry")
-    axes[0].legend(fontsize=7)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize=7)
     save(figure, folder, "cfa-accuracy")
 
 
@@ -94,7 +94,7 @@ def robot(folder: Path) -> None:
             force[name] = tree.joint_wrenches(kept.q, kept.v, kept.a)["J11"].copy()
             force[name][:, 2] = 0.0
     plt = plotting()
-    figure, axes = plt.subplots(2, 2, figsize=(9, 6), sharex=True)
+    figure, axes = plt.subplots(2, 2, figsize=(9, 6), sharex=True, layout="constrained")
     axes[0, 0].plot(t, attitude["cfa"], label=["roll", "pitch", "yaw"])
     axes[0, 0].set_ylabel("attitude of the base [°]")
     axes[0, 1].plot(t, angles["cfa"], label=joints)
@@ -106,13 +106,19 @@ def robot(folder: Path) -> None:
     for ax in axes.flat:
         ax.legend(fontsize=7, ncols=2)
     save(figure, folder, "space-robot")
-    figure, axes = plt.subplots(1, 3, figsize=(9, 2.8), sharex=True, layout="constrained")
-    for ax, (what, kept) in zip(
-        axes, (("attitude of the base [°]", attitude), ("angles of arm 1 [°]", angles), ("force and moment on L11", force)), strict=True
-    ):  # fmt: skip
-        ax.plot(t, kept["cfa"] - kept["aba"], linewidth=0.7)
-        ax.set(title=what, xlabel="t [s]")
-    axes[0].set_ylabel("CFA less ABA")
+    figure, axes = plt.subplots(1, 4, figsize=(11, 3), sharex=True, layout="constrained")
+    differ = {name: kept["cfa"] - kept["aba"] for name, kept in (("q0", attitude), ("q", angles), ("f", force))}
+    panels = (
+        ("attitude of the base [°]", differ["q0"], ["roll", "pitch", "yaw"]),
+        ("angles of arm 1 [°]", differ["q"], joints),
+        ("constraint force on L11 [N]", differ["f"][:, 3:], ["x", "y", "z"]),
+        ("constraint moment on L11 [N m]", differ["f"][:, :2], ["x", "y"]),
+    )
+    for ax, (what, difference, names) in zip(axes, panels, strict=True):
+        ax.plot(t, difference, linewidth=0.7, label=names)
+        ax.set(ylabel=what, xlabel="t [s]")
+        ax.legend(fontsize=6, ncols=2)
+    figure.suptitle("CFA less ABA, and its forces less those of RNEA", fontsize=9)
     save(figure, folder, "space-robot-errors")
 
 
