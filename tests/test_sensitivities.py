@@ -179,10 +179,11 @@ def test_what_has_no_variational_equation_goes_by_differences_of_runs_and_says_s
     assert np.isfinite(found.of(text)).all()
 
 
-def test_a_function_in_python_is_never_asked_beside_the_motion() -> None:
+def test_a_function_in_python_is_never_asked_beside_the_motion(monkeypatch: pytest.MonkeyPatch) -> None:
     # it may keep what it is told: differences of runs begin anew each time
+    monkeypatch.setattr("nexdyn.model.callbacks._said_that_python_is_slow", False)
     system = nx.load("hinge-chain")
     system.add_force(nx.UserJointForce("own", "hinge1", function=lambda t, q, v: -0.1 * q))
-    with pytest.warns(nx.NexDynWarning):
+    with pytest.warns(nx.NexDynWarning, match="plain Python"):
         found = nx.sensitivity(system, 0.01, ["hinge1.damping"], method=RK4)
     assert found.ways == {"hinge1.damping": DIFFERENCES}
