@@ -6,14 +6,14 @@ the loops of a tree (bodies as parts of links).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from nexdyn.constraints import curve, surface
 from nexdyn.constraints.kinds import ANGLE, CONTACT, EDGE, NORMAL, NUMBER, SURFACE
-from nexdyn.constraints.tables import NEAR, ConstraintTables, Rolls
+from nexdyn.constraints.tables import PRIMITIVE, ConstraintTables, Rolls
 from nexdyn.errors import InputError
 from nexdyn.joints.helical import Helical
 from nexdyn.joints.point_on_curve import PointOnCurve
@@ -234,7 +234,7 @@ class RowBuilder:
             np.array(self.pairs, dtype=np.int64).reshape(-1, 2), np.array(self.frames).reshape(-1, 24),
             np.array(self.terms, dtype=np.int64).reshape(-1, 4), np.array(self.scale, dtype=float),
             np.array(self.table, dtype=np.int64).reshape(-1, 3), np.array(self.offset, dtype=float),
-            self._numbers_of_rows(),
+            self._numbers_of_rows(), np.array([end[2:5] for end in _open_ends(self.terms, self.data)]).reshape(-1, 3),
         )  # fmt: skip
 
     def _numbers_of_rows(self) -> np.ndarray | Rolls | None:
@@ -247,18 +247,23 @@ class RowBuilder:
 def beyond_ends(tables: ConstraintTables, rows: Sequence[Row], near: np.ndarray) -> list[tuple[str, str]]:
     """(joint, what is wrong) of every point that has left the ends of its open curve or surface, with parameters `near`."""
     found = []
-    for e in np.flatnonzero(tables.terms[:, NEAR] >= 0):
-        _, kind, k, place = tables.terms[e].tolist()
-        ranges = curve.ranges(tables.data, k) if kind == NORMAL else []
-        ranges = surface.ranges(tables.data, k) if kind == SURFACE else ranges
-        for i, (letter, start, end) in enumerate(ranges):
-            x = float(near[place + i])
-            slack = 1e-9 * (end - start) if end < np.inf else 0.0
-            if not start - slack <= x <= end + slack:
-                (row,) = [r for r, (first, count, _) in enumerate(tables.rows.tolist()) if first <= e < first + count]
-                what = f"has left its {'curve' if kind == NORMAL else 'surface'}: {letter} = {x:.6g} is not within"
-                found.append((rows[row].joint, f"{what} {start:g} and {end:g}"))
+    for e, letter, place, low, high, start, end in _open_ends(tables.terms.tolist(), tables.data):
+        x = float(near[place])
+        if not low <= x <= high:
+            (row,) = [r for r, (first, count, _) in enumerate(tables.rows.tolist()) if first <= e < first + count]
+            what = f"has left its {'curve' if tables.terms[e, PRIMITIVE] == NORMAL else 'surface'}: {letter} = {x:.6g}"
+            found.append((rows[row].joint, f"{what} is not within {start:g} and {end:g}"))
     return found
+
+
+def _open_ends(terms: Sequence[Sequence[int]], data: Any) -> Iterator[tuple[int, str, int, float, float, float, float]]:
+    """Term, letter and place in `near` of each parameter that has ends, what rounding may pass them by to, and the ends."""
+    for e, (_, kind, k, place) in enumerate(terms):
+        ranges = curve.ranges(data, k) if kind == NORMAL else surface.ranges(data, k) if kind == SURFACE else []
+        for i, (letter, start, end) in enumerate(ranges):
+            if end < np.inf:
+                slack = 1e-9 * (end - start)
+                yield e, letter, place + i, start - slack, end + slack, start, end
 
 
 class Measured(NamedTuple):

@@ -39,6 +39,7 @@ from nexdyn.absolute.equations import (
 from nexdyn.absolute.force_states import states_accepted, states_judged, states_recorded
 from nexdyn.absolute.motion_tables import MotionState, MotionTables
 from nexdyn.absolute.outside import factor, solve
+from nexdyn.constraints.tables import LEFT, within_ends
 from nexdyn.kernel import formula, inlined, kernel, shared
 from nexdyn.linalg.rows import WIDTH, flat, larger, load, store, total
 from nexdyn.spatial.algebra import Motion, Pose, Vec3, cross, rotation
@@ -492,6 +493,8 @@ def march_fixed(tables, acts, s, t0, dt, k, k_stop, every, alpha, memory, out): 
             record(tables, s, t0 + k * dt, out, row)
             states_recorded(acts, out, row)
             row += 1
+        if not within_ends(tables.constraints, s.near):
+            return LEFT, k, row
     return OK, k, row
 
 
@@ -551,5 +554,8 @@ def march_adaptive(tables, acts, s, control, rtol, dt_min, dt_max, t_end, work, 
             record(tables, s, t, out, row)
             states_recorded(acts, out, row)
             row += 1
+        if not within_ends(tables.constraints, s.near):
+            status = LEFT
+            break
     control[0], control[1] = t, h
     return status, row

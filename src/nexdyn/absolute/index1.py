@@ -29,6 +29,7 @@ from nexdyn.absolute.equations import (
 )
 from nexdyn.absolute.hht import copy
 from nexdyn.absolute.motion_tables import BODY_A, BODY_B, COUNT, FIRST, NODE, PAIR
+from nexdyn.constraints.tables import LEFT, within_ends
 from nexdyn.constraints.verbs import gradient
 from nexdyn.forces import states
 from nexdyn.generic import defines
@@ -205,7 +206,7 @@ def _(problem: BodyProblem, y: Any, K: Any, i: Any) -> Any:
 
 @defines(settle)
 def _(problem: BodyProblem, t: float, y: Any, K: Any) -> Any:
-    return OK
+    return OK if within_ends(problem.tables.constraints, problem.s.near) else LEFT
 
 
 @defines(record)

@@ -32,6 +32,7 @@ from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.analysis.span import checked_end, checked_times
+from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, NexDynWarning, SolveError
 from nexdyn.forces.states import next_sample
 from nexdyn.integrate.methods import HHT
@@ -437,7 +438,6 @@ class BodySimulation:
                 self._rows.append(room[:rows].copy())
             if status != hht.OK:
                 self._fail(status, self.t + dt, dt)
-            self._check_ends()
             look()
             count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
         if dt < SHORT * self.method.dt:  # type: ignore[operator]
@@ -466,7 +466,6 @@ class BodySimulation:
                 self._fail(status, self.t, float(control[1]))
             if self.t >= self._next_sample and self.t < t_end:
                 self._take_samples()
-            self._check_ends()
             look()
             work = max(10, int((self._memory[hht.ITERATIONS] - spent) * min(8.0, SLICE / max(took, 1e-6))))
         if short:
@@ -478,14 +477,12 @@ class BodySimulation:
         """Where angles and points on curves are (nk,)."""
         return self.state.near
 
-    def _check_ends(self) -> None:
-        """SolveError for a point that has left the ends of its curve or surface."""
-        for joint, what in self.model.beyond_ends(self.model.q, self.t, self._near):
-            kept = self.result("failed", "") if self._rows else None
-            message = f"joint {joint!r} {what}, by t = {self.t:g} s"
-            if kept is not None:
-                kept.recording.message = message
-            raise SolveError(message, time=self.t, where=joint, result=kept)
+    def _leave(self) -> None:
+        """SolveError for a point that has left the ends of its curve or surface; the state there is recorded."""
+        joint, what = self.model.beyond_ends(self.model.q, self.t, self._near)[0]
+        self._sample()
+        message = f"joint {joint!r} {what}, at t = {self.t:g} s"
+        raise SolveError(message, time=self.t, where=joint, result=self.result("failed", message))
 
     def _sample(self) -> None:
         """The present state, where it is not recorded."""
@@ -498,6 +495,8 @@ class BodySimulation:
 
     def _fail(self, status: int, t: float, dt: float = 0.0, first: bool = False) -> None:
         """Raise the error of a status at time t, with what was recorded."""
+        if status == LEFT:
+            self._leave()
         if self._outside is not None and self._outside.failure is not None:
             raise self._outside.failure
         kept = None if first or not self._rows else self.result("failed", "")

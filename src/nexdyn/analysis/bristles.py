@@ -32,14 +32,23 @@ def _bristles(system: System) -> list[tuple[int, JointFriction, list[float]]]:
     return found
 
 
-def check_bristles(system: System, z: np.ndarray, t: float, dt: float, method: str) -> None:
-    """SolveError, without a result, for a bristle that explicit steps dt [s] have bent beyond what any can be; z (nz,) at t [s]."""
+def bounds(system: System, size: int, nz: int) -> np.ndarray:
+    """The largest |y| (size,) that explicit steps may reach, its last nz components the states of forces: that of bristles,
+    of others what is finite."""
+    most = np.full(size, np.finfo(float).max)
     for place, force, (_, static, _, stiffness, *_) in _bristles(system):
-        give = static / stiffness
-        if not force.is_off and not abs(z[place]) <= BEYOND * give:
+        if not force.is_off:
+            most[size - nz + place] = BEYOND * static / stiffness
+    return most
+
+
+def refuse_bent(system: System, bad: int, z: np.ndarray, t: float, dt: float, method: str) -> None:
+    """SolveError, without a result, where state `bad` of z (nz,) is a bristle's that steps dt [s] have bent beyond its bound."""
+    for place, force, (_, static, _, stiffness, *_) in _bristles(system):
+        if place == bad and np.isfinite(z[bad]):
             message = (
                 f"the bristle of {force} is bent by {abs(z[place]):.3g} at t = {t:g} s, and cannot be by more than "
-                f"static/stiffness = {give:.3g}: steps are too long for it"
+                f"static/stiffness = {static / stiffness:.3g}: steps are too long for it"
             )
             raise SolveError(message + bristle_advice(system, dt, method), time=t, where=force.name)
 

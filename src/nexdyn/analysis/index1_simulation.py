@@ -10,7 +10,8 @@ import scipy.linalg
 
 from nexdyn.absolute import hht, index1
 from nexdyn.analysis.absolute_simulation import MOST_STEPS, ROWS, SLICE, BodySimulation, refuse_velocity_rows, time
-from nexdyn.analysis.bristles import bristle_advice, check_bristles, with_advice
+from nexdyn.analysis.bristles import bounds, bristle_advice, refuse_bent, with_advice
+from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
@@ -60,6 +61,7 @@ class IndexOneSimulation(BodySimulation):
         self._y, self._stage = np.zeros((2, 2 * n + len(self._z0)))
         self._y[n : 2 * n], self._y[2 * n :] = self.state.v0[1:, :6].reshape(-1), self._z0
         self._K = np.zeros((len(self._b), len(self._y)))
+        self._most = bounds(system, len(self._y), len(self._z0))
         if m:
             self._choose()
         self._dt = 0.0
@@ -88,8 +90,8 @@ class IndexOneSimulation(BodySimulation):
         while done < steps:
             count = min(count, steps - done, CHUNK, (len(room) - 1) * every if every else steps)
             began = time.perf_counter()
-            status, reached, rows, _, failed = march(
-                self.problem, self._A, self._b, self._c, False, t0, dt, done, done + count, every, self._y, self._stage,
+            status, reached, rows, bad, failed = march(
+                self.problem, self._A, self._b, self._c, False, t0, dt, done, done + count, every, self._y, self._most, self._stage,
                 self._K, self._n, room,
             )  # fmt: skip
             took = time.perf_counter() - began
@@ -104,8 +106,8 @@ class IndexOneSimulation(BodySimulation):
                 chosen = done
                 continue
             if status != OK:
+                self._refuse_bent(bad, failed)
                 self._fail(status, failed, dt)
-            self._check_ends()
             look()
             count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
 
@@ -141,15 +143,15 @@ class IndexOneSimulation(BodySimulation):
                 continue
             if status != OK:
                 self._fail(status, float(control[14]), float(control[1]))
-            self._check_ends()
             look()
             work = max(50, int((control[5] - spent) * min(8.0, SLICE / max(took, 1e-6))))
 
-    def _check_ends(self) -> None:
-        super()._check_ends()
-        if len(self._z0) and self.method.dt is not None:
+    def _refuse_bent(self, bad: int, t: float) -> None:
+        """SolveError where component `bad` of y is a bristle's, bent by too long steps."""
+        first = 2 * self._n
+        if bad >= first and self.method.dt is not None:
             try:
-                check_bristles(self.system, self._y[2 * self._n :], self.t, self.method.dt, self.method.integrator.name)
+                refuse_bent(self.system, bad - first, self._y[first:], t, self.method.dt, self.method.integrator.name)
             except SolveError as error:
                 error.result = self.result("failed", str(error)) if self._rows else None
                 raise
@@ -170,6 +172,9 @@ class IndexOneSimulation(BodySimulation):
         self._rows.append(room)
 
     def _fail(self, status: int, t: float, dt: float = 0.0, first: bool = False) -> None:
+        if status == LEFT:
+            self.t = t
+            self._leave()
         step, explicit = self.method.dt, self.method.integrator.name
         if first or status >= FORCE_FAILED:
             try:

@@ -19,6 +19,7 @@ from nexdyn.analysis.assemble import assemble
 from nexdyn.analysis.force_states import states_along, turning_forces
 from nexdyn.analysis.loop_simulation import ClosedSystem, closed_system
 from nexdyn.analysis.problem import weak_freedom
+from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError
 from nexdyn.forces.tables import COORDINATE, FREEDOM, STATES
 from nexdyn.integrate.fixed import first_not_finite, sample
@@ -183,6 +184,9 @@ class _Led:
             self.t = t
             return
         self.closed.raise_failure(t, None)
+        if not halvings and status == LEFT:
+            joint, what = self.closed.left_end()
+            raise SolveError(f"joint {joint!r} {what}, at t = {t:g} s", time=t, where=joint)
         if not halvings:
             message, joint = self.closed.open_row(t, 0.0)
             raise SolveError(

@@ -122,12 +122,10 @@ class ClosedSystem:
                 error.result = result
                 raise error
 
-    def left_end(self) -> tuple[str, str] | None:
-        """(joint, what is wrong) of a point that has left the ends of its curve or surface."""
+    def left_end(self) -> tuple[str, str]:
+        """(joint, what is wrong) of the point that has left the ends of its curve or surface."""
         tables = self.closed.compiled_rows.tables
-        if tables.tables.data is None:
-            return None
-        return next(iter(beyond_ends(tables.tables, self.closed.rows, tables.near)), None)
+        return beyond_ends(tables.tables, self.closed.rows, tables.near)[0]
 
     def open_row(self, t: float, dt: float) -> tuple[str, str]:
         """(what went wrong, joint) where the rows did not close after a step."""

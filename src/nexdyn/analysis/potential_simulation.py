@@ -21,6 +21,7 @@ from nexdyn.analysis.assemble import mechanism_length
 from nexdyn.analysis.closing import Closing, joint_gaps
 from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.report import AssemblyReport
+from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SingularError, SolveError
 from nexdyn.integrate.methods import ImplicitEuler
 from nexdyn.model.callbacks import failure
@@ -228,7 +229,6 @@ class PotentialSimulation(BodySimulation):
                 self._keep(room[:rows])
             if status != solve.OK:
                 self._stop(status, where, gap, dt)
-            self._check_ends()
             look()
             count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
 
@@ -262,6 +262,8 @@ class PotentialSimulation(BodySimulation):
 
     def _stop(self, status: int, where: int, gap: float, dt: float) -> None:
         """Raise the error of a status, with what was recorded."""
+        if status == LEFT:
+            self._leave()
         kept = self.result("failed", "")
         t = self.t + dt
         name: str | None = None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from nexdyn.analysis.absolute_simulation import BodySimulation, needs_bodies
-from nexdyn.analysis.bristles import bristle_advice, check_bristles, with_advice
+from nexdyn.analysis.bristles import bounds, bristle_advice, refuse_bent, with_advice
 from nexdyn.analysis.events import has_events, run_with_events
 from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.index1_simulation import IndexOneSimulation
@@ -27,6 +27,7 @@ from nexdyn.analysis.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.analysis.reduced import tree_state
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.analysis.span import checked_end, checked_times
+from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, NexDynWarning, SolveError, unknown
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
@@ -248,6 +249,7 @@ class Simulation:
         self._y, self._stage = np.zeros((2, 2 * n + len(z_start)))
         self._y[n : 2 * n], self._y[2 * n :] = v_start, z_start
         self._K = np.zeros((len(self._b), len(self._y)))
+        self._most = bounds(system, len(self._y), len(z_start))
         self._width = 1 + self.tree.nq + len(self._y) + (self.closed.extra if self.closed is not None else 0)
         self._rows: list[np.ndarray] = []
         self._steps = 0
@@ -436,7 +438,7 @@ class Simulation:
             began = time.perf_counter()
             status, reached, rows, bad, failed = march(
                 self._problem, self._A, self._b, self._c, semi_implicit, t0, dt, done, done + count, every, self._y,
-                self._stage, self._K, self._n, room,
+                self._most, self._stage, self._K, self._n, room,
             )  # fmt: skip
             took = time.perf_counter() - began
             self._steps += reached - done
@@ -446,7 +448,6 @@ class Simulation:
                 self._keep(room[:rows].copy())
             if status != OK:
                 self._fail(status, bad, failed)
-            self._check_ends()
             look()
             count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
 
@@ -476,23 +477,8 @@ class Simulation:
                 self._keep(room[:rows].copy())
             if status != OK:
                 self._fail(status, bad, float(control[14]), dt=float(control[1]))
-            self._check_ends()
             look()
             work = max(50, int((control[5] - spent) * min(8.0, SLICE / max(took, 1e-6))))
-
-    def _check_ends(self) -> None:
-        """SolveError for a point that has left the ends of its curve or surface, or a bristle beyond its own."""
-        left = self.closed.left_end() if self.closed is not None else None
-        if left is not None:
-            message = f"joint {left[0]!r} {left[1]}, by t = {self.t:g} s"
-            raise SolveError(message, time=self.t, where=left[0], result=self.result("failed", message))
-        z = self._y[2 * self._n :]
-        if len(z) and isinstance(self.method, FixedStep):
-            try:
-                check_bristles(self.system, z, self.t, self.method.dt, self.method.name)
-            except SolveError as error:
-                error.result = self.result("failed", str(error))
-                raise
 
     def _keep(self, rows: np.ndarray) -> None:
         """Rows not recorded before: a state that ends one run begins the next."""
@@ -512,8 +498,26 @@ class Simulation:
             return
         self._fail(status, bad, self.t, first=first)
 
+    def _leave(self, t: float, closed: ClosedSystem) -> None:
+        """SolveError for a point that has left the ends of its curve or surface by t; the state there is recorded."""
+        joint, what = closed.left_end()
+        self.t = t
+        self._sample()
+        self._keep(self._now.copy())
+        message = f"joint {joint!r} {what}, at t = {t:g} s"
+        raise SolveError(message, time=t, where=joint, result=self.result("failed", message))
+
     def _fail(self, status: int, bad: int, t: float, dt: float = 0.0, first: bool = False) -> None:
         """Raise the error of a status at time t, with what was recorded unless it is the first state that fails."""
+        if status == LEFT and self.closed is not None:
+            self._leave(t, self.closed)
+        if status == NOT_FINITE and bad >= 2 * self._n and isinstance(self.method, FixedStep):
+            z = self._y[2 * self._n :]
+            try:
+                refuse_bent(self.system, bad - 2 * self._n, z, t, self.method.dt, self.method.name)
+            except SolveError as bent:
+                bent.result = self.result("failed", str(bent))
+                raise
         where, joint, body = freedom_name(self.tree, bad) if bad >= 0 else ("", None, None)
         if self.closed is not None and status == NOT_FINITE:
             self.closed.raise_failure(t, None if first else self.result("failed", "a function of the user's failed"))

@@ -9,6 +9,8 @@
     rows   int64 (nr, 3), offset float64 (nr,)        first term, number of terms, driver or −1
     data   float64 (nd,) or None                      numbers of curves, surfaces, disks and user functions; `Rolls` where
                                                       disks and spheres alone have numbers
+    ends   float64 (ne, 3)                            place in `near` of each parameter of an open curve or surface, and its
+                                                      ends, with what rounding may pass them by
 
 A row is C = Σ scale · primitive − offset − f(t): a joint's row has one term, a screw two; those of a gear are each about
 the two bodies of its own joint.
@@ -20,6 +22,8 @@ the two bodies of its own joint.
 from __future__ import annotations
 
 from typing import Any, NamedTuple
+
+from nexdyn.kernel import formula
 
 BODY_A, BODY_B = range(2)
 PAIR, PRIMITIVE, DATA, NEAR = range(4)
@@ -42,3 +46,18 @@ class ConstraintTables(NamedTuple):
     rows: Any
     offset: Any
     data: Any
+    ends: Any
+
+
+LEFT = 60
+"""Status of a march: a point has left the ends of its curve or surface."""
+
+
+@formula
+def within_ends(tables, near):  # type: ignore[no-untyped-def]
+    """Whether every point is within the ends of its curve or surface."""
+    for i in range(len(tables.ends)):
+        x = near[int(tables.ends[i, 0])]
+        if not (tables.ends[i, 1] <= x <= tables.ends[i, 2]):
+            return False
+    return True

@@ -19,6 +19,15 @@ def first_not_finite(y, size):  # type: ignore[no-untyped-def]
 
 
 @formula
+def first_beyond(y, most, size):  # type: ignore[no-untyped-def]
+    """The first component that is NaN or of greater size than `most` allows; −1 if none is."""
+    for m in range(size):
+        if not (abs(y[m]) <= most[m]):
+            return m
+    return -1
+
+
+@formula
 def evaluate(problem, A, c, t, dt, y, stage, K, size, first):  # type: ignore[no-untyped-def]
     """K_i = f(t + c_i dt, y + dt Σ_{j<i} a_ij K_j), i = first, …: the status, how many are known, when it failed."""
     for i in range(first, len(c)):
@@ -58,11 +67,12 @@ def semi_implicit_step(problem, dt, y, K, n):  # type: ignore[no-untyped-def]
 
 
 @shared
-def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K, n, out):  # type: ignore[no-untyped-def]
+def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, most, stage, K, n, out):  # type: ignore[no-untyped-def]
     """Steps k … k_stop − 1; every `every`-th state (0: none) goes to the next row of `out` before its step.
 
-    A step is divided where something is sampled inside it. Returns (status, steps done in all, rows written, component
-    where it failed, time at which it failed).
+    A step is divided where something is sampled inside it. Where a component of y becomes larger than `most` (size,) the
+    march ends as NOT_FINITE. Returns (status, steps done in all, rows written, component where it failed, time at which it
+    failed).
     """
     row, size = 0, K.shape[1]
     t = t0 + k * dt
@@ -89,7 +99,7 @@ def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, stage, K
                     y[m] = y[m] + h * K[0, m]
             else:
                 advance(h, b, y, K, size)
-            bad = first_not_finite(y, size)
+            bad = first_beyond(y, most, size)
             if bad >= 0:
                 # the state just kept is no use where its acceleration was not finite already
                 spoilt = kept and first_not_finite(K[0], 2 * n) >= 0

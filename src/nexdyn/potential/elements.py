@@ -74,7 +74,7 @@ class _Coordinates:
         rows = np.column_stack([np.arange(n), np.ones(n, dtype=np.int64), np.full(n, -1)]).astype(np.int64)
         tables = ConstraintTables(
             np.array(self.pairs, dtype=np.int64).reshape(-1, 2), np.array(self.frames).reshape(-1, 24), terms,
-            np.ones(n), rows, np.zeros(n), None,
+            np.ones(n), rows, np.zeros(n), None, np.zeros((0, 3)),
         )  # fmt: skip
         law, first = np.array(self.laws, dtype=np.int64), np.array(self.first, dtype=np.int64)
         own = np.array(self.own, dtype=np.int64)

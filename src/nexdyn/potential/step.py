@@ -9,6 +9,7 @@ or lets go, is taken again as one of implicit Euler, and so is the one after it,
 
 from __future__ import annotations
 
+from nexdyn.constraints.tables import LEFT, within_ends
 from nexdyn.kernel import formula, kernel, shared
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.potential.increments import coefficients, series_matrix
@@ -227,4 +228,6 @@ def march(model, state, work, t0, dt, k, k_stop, every, updates, bdf2, out):  # 
         state.run[1], state.run[3] = 0.0 if impact else dt, gap
         state.run[2] = 2.0 * dt / 3.0 if second_order else dt
         k += 1
+        if not within_ends(model.constraints, state.near):
+            return LEFT, k, row, -1, worst, newton
     return OK, k, row, -1, worst, newton

@@ -17,6 +17,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any, NamedTuple
 
+from nexdyn.constraints.tables import LEFT, within_ends
 from nexdyn.forces import states
 from nexdyn.generic import defines
 from nexdyn.integrate import problem as integration
@@ -286,12 +287,15 @@ def project(problem, t, y):  # type: ignore[no-untyped-def]
 
 @defines(integration.settle)
 def _(problem: LoopProblem, t: float, y: Any, K: Any) -> Any:
-    if problem.project == 0:
-        return OK
-    status = project(problem, t, y)
-    place(problem.tree, y)
-    put_chart_rates(problem.tree, y, K, 0)
-    return MOVED if status == OK else status
+    status = OK
+    if problem.project != 0:
+        status = project(problem, t, y)
+        place(problem.tree, y)
+        put_chart_rates(problem.tree, y, K, 0)
+        if status != OK:
+            return status
+        status = MOVED
+    return status if within_ends(problem.loops.tables, problem.loops.near) else LEFT
 
 
 @kernel

@@ -280,7 +280,7 @@ def _on_links(system: System, c: Compiled, given: ConstraintTables, order: list[
     pairs = np.array(link, dtype=np.int64)[given.pairs].reshape(-1, 2)
     tables_ = ConstraintTables(
         pairs, frames.reshape(-1, 24), given.terms, given.scale, given.rows[order].reshape(-1, 3), given.offset[order],
-        given.data,
+        given.data, given.ends,
     )  # fmt: skip
     return tables_, pairs
 
