@@ -79,7 +79,7 @@ def crba(repeat, model, above, M, work, q, v, tau, zero, h, out):  # type: ignor
         for j in range(len(out)):
             for k in range(len(out)):
                 M[j, k] = 0.0
-        mass_matrix(model, work, M)
+        mass_matrix(model, q, work, M)
         factor(M, above)
         for j in range(len(out)):
             out[j] = tau[j] - h[j]

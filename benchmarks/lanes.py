@@ -30,7 +30,6 @@ from nexdyn.kernel import kernel
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.crba import mass_matrix
-from nexdyn.tree.kinematics import relative_poses
 from nexdyn.tree.lane_entries import new_scratch, shared_model
 from nexdyn.tree.lane_march import EXPLICIT, NEVER, march_lanes
 from nexdyn.tree.lane_memory import lane_zeros
@@ -65,8 +64,7 @@ def rnea_loop(repeat, model, s):  # type: ignore[no-untyped-def]
 @kernel
 def crba_loop(repeat, model, s):  # type: ignore[no-untyped-def]
     for _ in range(repeat):
-        relative_poses(model, s.q, s.work)
-        mass_matrix(model, s.work, s.M)
+        mass_matrix(model, s.q, s.work, s.M)
 
 
 LOOPS = {"aba": aba_loop, "rnea": rnea_loop, "crba": crba_loop}

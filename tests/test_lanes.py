@@ -37,6 +37,7 @@ from nexdyn.spatial.algebra import (
     right_jacobian_inverse_times,
 )
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable, atan2, cos, if_less, sin, sqrt, tanh, zero
+from nexdyn.spatial.split_moments import split_moments
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, QuatRows, Vec3Rows
 from nexdyn.tree import tables
 from nexdyn.tree.aba import articulated_bodies
@@ -72,8 +73,8 @@ def mass(topology, body, freedom, work_b, work_s, work_f, work_c, work_r, q, v, 
     unit_columns(model, work)
     X_W = PoseRows(work.spare, XW_)
     world_poses(model, work, X_W)
-    mass_matrix(model, work, M)
-    mass_matrix(model, work, factored)
+    mass_matrix(model, q, work, M)
+    mass_matrix(model, q, work, factored)
     factor(factored, above)
     solve_factored(factored, above, x)
     composite_inertias(model, work)
@@ -204,6 +205,8 @@ class Eight:
         self.topology, self.above = model.topology, tree.compiled.above
         self.body = np.repeat(model.body[None], LANES, axis=0)
         self.body[:, 1:, tables.INERTIA : tables.INERTIA + 10] *= rng.uniform(0.5, 2.0, (LANES, tree.nb, 1))
+        moments = self.body[..., tables.INERTIA + 4 : tables.INERTIA + 10]
+        self.body[:, 1:, tables.SPLIT : tables.SPLIT + 7] = split_moments(moments[:, 1:])
         self.body[:, 1:, tables.POSE + 9 : tables.POSE + 12] += 0.1 * rng.normal(size=(LANES, tree.nb, 3))
         self.body[:, 0, :3] = rng.normal(size=(LANES, 3))
         self.freedom = np.repeat(model.freedom[None], LANES, axis=0)

@@ -105,6 +105,22 @@ def test_tiny_but_honest_inertias_are_solved(dynamics: Any) -> None:
     agree(tree.forward_dynamics(q, v, tree.rnea(q, v, a), dynamics=dynamics), a, 1e-6)
 
 
+def test_the_mass_matrix_keeps_an_inertia_a_billionth_of_the_others() -> None:
+    # a shaft that hardly resists its own turning, at the end of an arm: M_jj is its moment and nothing else
+    system = System("drill", gravity=(0, 0, 0))
+    last = system.ground
+    for i in range(3):
+        arm = system.add_body(f"arm{i}", mass=2.0, inertia=(0.3, 0.1, 0.2), position=(i + 0.3, 0.1, 0.2))
+        system.add_joint(Revolute(f"joint{i}", last, arm, at=(i, 0, 0), axis=(0.3 * i, 1.0, 0.2)))
+        last = arm
+    shaft = system.add_body("shaft", mass=1.0, inertia=(0.7, 0.7, 1e-9), position=(3.0, 0, 0))
+    system.add_joint(Revolute("spindle", last, shaft, at=(3.0, 0, 0), axis=(0, 0, 1)))
+    tree = Tree(system)
+    M = tree.crba(np.array([tree.random(np.random.default_rng(seed)) for seed in range(20)]))
+    np.testing.assert_allclose(M[:, 3, 3], 1e-9, rtol=1e-14)
+    assert M[:, 0, 0].min() > 1.0
+
+
 def test_two_freedoms_of_one_motion_are_reported_by_name() -> None:
     # two slides along one line with no mass between them: M is singular though no entry of it is zero
     system = System("twice")

@@ -370,21 +370,15 @@ def _(a: RigidInertia, b: RigidInertia) -> Any:
 
 
 @formula
-def minus_double_cross(S, p, h):  # type: ignore[no-untyped-def]
-    """S − ([p]×[h]× + [h]×[p]×) = S + 2 (pᵀh) 1 − p hᵀ − h pᵀ."""
-    k = h + h
-    return Sym3(
-        S.xx + p.y * k.y + p.z * k.z, S.xy - p.x * h.y - h.x * p.y, S.xz - p.x * h.z - h.x * p.z,
-        S.yy + p.x * k.x + p.z * k.z, S.yz - p.y * h.z - h.y * p.z,
-        S.zz + p.x * k.x + p.y * k.y,
-    )  # fmt: skip
-
-
-@formula
 def moved_inertia(p, m, h, I):  # type: ignore[no-untyped-def]
     """About a point that p leads from: h' = h + m p,  I' = I − [p]×[h]× − [h]×[p]× − m [p]×[p]×."""
-    mp = m * p
-    return RigidInertia(m, h + mp, minus_double_cross(I, p, h + 0.5 * mp))
+    there = h + m * p
+    k, r = h + there, 0.5 * p  # k is twice that of the middle of the way
+    return RigidInertia(m, there, Sym3(
+        I.xx + p.y * k.y + p.z * k.z, I.xy - r.x * k.y - k.x * r.y, I.xz - r.x * k.z - k.x * r.z,
+        I.yy + p.x * k.x + p.z * k.z, I.yz - r.y * k.z - k.y * r.z,
+        I.zz + p.x * k.x + p.y * k.y,
+    ))  # fmt: skip
 
 
 @defines(operator.matmul)

@@ -23,7 +23,7 @@ from numba.np.arrayobj import make_array
 
 from nexdyn.generic import is_instance
 from nexdyn.kernel import formula, overloaded
-from nexdyn.spatial import algebra, lanes, mobility
+from nexdyn.spatial import algebra, lanes, mobility, split_moments
 
 _VALUE_OF: dict[Any, Any] = {}
 """The value type of each type of rows."""
@@ -198,6 +198,7 @@ PoseRows = _rows_of(algebra.Pose)
 MotionRows = _rows_of(algebra.Motion)
 ForceRows = _rows_of(algebra.Force)
 RigidInertiaRows = _rows_of(algebra.RigidInertia)
+SplitMomentsRows = _rows_of(split_moments.SplitMoments)
 ArticulatedInertiaRows = _rows_of(algebra.ArticulatedInertia)
 InverseInertiaRows = _rows_of(mobility.InverseInertia)
 MobilityRows = _rows_of(mobility.Mobility)

@@ -45,6 +45,7 @@ from nexdyn.tree.tables import (
     D_,
     EXT_,
     F_,
+    FLAGS,
     H_,
     IA_,
     IV,
@@ -55,7 +56,6 @@ from nexdyn.tree.tables import (
     POPS,
     PUSHES,
     S_,
-    SHARES,
     TURNS_Z,
     U_,
     V_,
@@ -154,8 +154,8 @@ def articulate(model, tau, work):  # type: ignore[no-untyped-def]
         kind, j, parent = topology[i, KIND], topology[i, IV], topology[i, PARENT]
         # I^A = I + shares,  p' = p + shares + I^A c
         I_A, p_A = carried_I + I[i], carried_p + p[i]
-        shares = topology[i, SHARES]
-        if shares & POPS != 0:
+        flags = topology[i, FLAGS]
+        if flags & POPS != 0:
             top -= 1
             I_A, p_A = I_A + IA[top], p_A + pA[top]
         if kind == REVOLUTE or kind == PRISMATIC:
@@ -174,14 +174,14 @@ def articulate(model, tau, work):  # type: ignore[no-untyped-def]
         carried_I, carried_p = no_inertia, no_force
         if parent > 0:
             X_i = X[i]
-            if topology[i, TURNS_Z] != 0:
+            if flags & TURNS_Z != 0:
                 I_A, p_A = about_z(X_i) @ I_A, about_z(X_i) @ p_A
             else:
                 I_A, p_A = X_i @ I_A, X_i @ p_A
-            if shares & PUSHES != 0:
+            if flags & PUSHES != 0:
                 IA[top], pA[top] = I_A, p_A
                 top += 1
-            elif shares & ADDS != 0:
+            elif flags & ADDS != 0:
                 IA[top - 1], pA[top - 1] = IA[top - 1] + I_A, pA[top - 1] + p_A
             else:
                 carried_I, carried_p = I_A, p_A
@@ -207,7 +207,7 @@ def accelerate(model, work, qdd):  # type: ignore[no-untyped-def]
         A_p = A[topology[i, PARENT]]
         if kind == REVOLUTE or kind == PRISMATIC:
             # q̈ = (u − (X U)ᵀ A_p)/d: only this product waits for the parent
-            U_p, a = seen_by_parent(topology[i, TURNS_Z], X[i], U[j], A_p)
+            U_p, a = seen_by_parent(topology[i, FLAGS] & TURNS_Z, X[i], U[j], A_p)
             qdd_j = scratch[j, S_] - U_p @ A_p
             qdd[j] = qdd_j
             if kind == REVOLUTE:

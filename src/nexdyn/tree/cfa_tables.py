@@ -140,7 +140,7 @@ def _refuse(names: list[str], first: int, m: np.ndarray, least: np.ndarray) -> N
 
 def levels_of_branching(topology: np.ndarray) -> np.ndarray:
     """How many bodies of several children stand on the path from the root to such a body, itself included; 0 of others."""
-    parent, branches = topology[:, tables.PARENT].tolist(), (topology[:, tables.SHARES] & tables.POPS != 0).tolist()
+    parent, branches = topology[:, tables.PARENT].tolist(), (topology[:, tables.FLAGS] & tables.POPS != 0).tolist()
     level, above = np.zeros(len(parent), dtype=np.int64), [0] * len(parent)
     for i in range(1, len(parent)):
         above[i] = above[parent[i]] + branches[i]

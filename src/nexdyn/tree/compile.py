@@ -24,6 +24,7 @@ from nexdyn.model.joint import Joint, ResolvedJoint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
 from nexdyn.model.topology import Forest
+from nexdyn.spatial.split_moments import split_moments
 from nexdyn.tree import tables
 from nexdyn.tree.tables import TreeModel
 
@@ -101,17 +102,21 @@ def compile_tree(system: System, forest: Forest, merge_fixed: bool = True) -> Co
 
     moving = np.flatnonzero(~welded)
     topology = np.zeros((links + 1, tables.TOPOLOGY_COLUMNS), dtype=np.int64)
-    topology[0] = (-1, FIXED, nq, nv, 0, tables.NO_EFFORT, 0, 0)
+    topology[0] = (-1, FIXED, nq, nv, 0, tables.NO_EFFORT, 0, nv)
     body = np.zeros((links + 1, tables.BODY_COLUMNS))
     topology[1:, tables.PARENT] = np.where(on_body, link[parent], 0)[moving]
     topology[1:, tables.KIND] = [kinds[a].code for a in moving]
     topology[1:, tables.IQ], topology[1:, tables.IV] = first_q[moving], first_v[moving]
     topology[1:, tables.NV] = [kinds[a].nv for a in moving]
-    topology[:, tables.SHARES] = _shares(topology[:, tables.PARENT])
-    topology[1:, tables.TURNS_Z] = _turned_about_z(R_LJ, kinds)[moving]
+    topology[1:, tables.END] = topology[1:, tables.IV] + topology[1:, tables.NV]
+    for i, p in enumerate(reversed(topology[1:, tables.PARENT].tolist())):
+        topology[p, tables.END] = max(topology[p, tables.END], topology[links - i, tables.END])
+    topology[:, tables.FLAGS] = _shares(topology[:, tables.PARENT])
+    topology[1:, tables.FLAGS] += tables.TURNS_Z * _turned_about_z(R_LJ, kinds)[moving]
     body[1:, tables.POSE : tables.POSE + 9] = R_LJ[moving].reshape(-1, 9)
     body[1:, tables.POSE + 9 : tables.POSE + 12] = p_LJ[moving]
     np.add.at(body[:, tables.INERTIA : tables.INERTIA + 10], link, _link_inertias(system, forest, R_LB, p_LB))
+    body[:, tables.SPLIT : tables.SPLIT + 7] = split_moments(body[:, tables.INERTIA + 4 : tables.INERTIA + 10])
     body[0, :] = 0.0
     body[0, :3] = system.gravity
     freedom = np.zeros((max(nv, 1), tables.FREEDOM_COLUMNS))

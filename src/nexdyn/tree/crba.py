@@ -1,7 +1,17 @@
 """The composite-rigid-body algorithm and the branch-sparse factorisation (Featherstone 2008, tables 6.2 and 6.4).
 
-I^C_i = I_i + Σ_children X I^C X*;   for each column h_j of joint i:  F = I^C_i h_j,
-M_jk = h_kᵀ F for the columns k of i and, F carried up, of its ancestors
+I^C_i = I_i + Σ_children I^C;   for each column h_j of joint i:  F_j = I^C_i h_j,
+M_jk = h_kᵀ F_j for the columns k of i and, F_j carried up, of its ancestors
+
+All of a tree in the axes of its root, whose own joint M does not depend on, each body about its own origin: what goes from a body
+to its parent, by p from the parent's origin to its, is moved and not turned.
+
+    outward   R_i = R_p R(q),   p_i = R_p p
+    inward    I^C of i = R I Rᵀ + Σ shares,   F_j = I^C h_j,   M_jk of its own columns
+              n_j ← n_j + p × f_j,   M_jk = h_kᵀ F_j   for all columns j of its subtree and k of its parent
+              share = I^C about the parent's origin
+
+About its own origin, not the root's: moments about a point far away would lose what is near.
 
 M = Lᵀ D L with L as sparse as the tree: a row of L holds ancestors only, and no fill appears when the last
 freedom is eliminated first.
@@ -9,32 +19,52 @@ freedom is eliminated first.
 
 from __future__ import annotations
 
-import operator
-from typing import Any
-
-from nexdyn.generic import defines
-from nexdyn.joints.verbs import FREE, PRISMATIC, REVOLUTE
+from nexdyn.joints.verbs import FREE, PRISMATIC, REVOLUTE, child_pose, motion_columns
 from nexdyn.kernel import formula, inlined
-from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Motion, RigidInertia, Sym3, Vec3, moved_inertia
+from nexdyn.spatial.algebra import (
+    ABOUT_Z,
+    ALONG_Z,
+    Force,
+    Motion,
+    Pose,
+    RigidInertia,
+    Sym3,
+    T,
+    Vec3,
+    cross,
+    moved_inertia,
+    plus_cross,
+    plus_turned,
+    times_turn_z,
+    z_column,
+)
 from nexdyn.spatial.lanes import zero
-from nexdyn.spatial.table import MotionRows, PoseRows, RigidInertiaRows
-from nexdyn.spatial.turned_z import PoseZ, about_z, symmetric_turned_z, turned_z
+from nexdyn.spatial.sincos import sincos
+from nexdyn.spatial.split_moments import plus_turned_moments
+from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, RigidInertiaRows, Vec3Rows
 from nexdyn.tree.tables import (
     ADDS,
     ARMATURE,
+    AXES_,
+    END,
+    FLAGS,
+    FORCE_,
     H_,
     IA_,
     IC_,
+    IQ,
     IV,
     KIND,
     NV,
     PARENT,
+    PITCH,
     POPS,
     PUSHES,
-    SHARES,
     TURNS_Z,
     X_,
     inertias,
+    joint_poses,
+    split_moments,
 )  # fmt: skip
 
 
@@ -66,22 +96,42 @@ def composite_inertias(model, work):  # type: ignore[no-untyped-def]
         IC[p] = IC[p] + X[i] @ IC[i]
 
 
-@defines(operator.matmul)
-def _(X: PoseZ, I: RigidInertia) -> Any:
-    return moved_inertia(X.p, I.m, turned_z(X.c, X.s, I.h), symmetric_turned_z(X.c, X.s, I.I))
-
-
 @inlined
-def to_parent(turns_z, X, y):  # type: ignore[no-untyped-def]
-    """X y of a force or an inertia."""
-    if turns_z != 0:
-        return about_z(X) @ y
-    return X @ y
+def root_axes(model, q, work):  # type: ignore[no-untyped-def]
+    """R_i and p_i of every body but the roots, in the axes of its root, and the columns H of joints that are neither revolute
+    nor prismatic, in the body's own."""
+    topology, body, X_PJ = model.topology, model.body, joint_poses(model)
+    X, H = PoseRows(work.columns, AXES_), MotionRows(work.columns, H_)
+    for i in range(1, len(topology)):
+        kind, k, j, parent = topology[i, KIND], topology[i, IQ], topology[i, IV], topology[i, PARENT]
+        if kind != REVOLUTE and kind != PRISMATIC and not (kind == FREE and parent == 0):
+            motion_columns(kind, body[i, PITCH], q, k, H, j)
+        if parent == 0:
+            continue
+        below_root, p = topology[parent, PARENT] == 0, topology[parent, IV]
+        # R_i = R_p R_PJ R_J(q),  p_i = R_p p
+        if kind == REVOLUTE:
+            s, c = sincos(q[k])
+            X_i = X_PJ[i]
+            if below_root:
+                X[j] = Pose(times_turn_z(X_i.R, c, s), X_i.p)
+            elif topology[i, FLAGS] & TURNS_Z != 0:
+                R, Z = X[p].R, X_i.R
+                X[j] = Pose(times_turn_z(R, Z.xx * c - Z.yx * s, Z.yx * c + Z.xx * s), R @ X_i.p)
+            else:
+                R, R_i = X[p].R, times_turn_z(X_i.R, c, s)
+                X[j] = Pose(R @ R_i, R @ X_i.p)
+        else:
+            X_i = child_pose(kind, X_PJ[i], body[i, PITCH], q, k)
+            if not below_root:
+                R = X[p].R
+                X_i = Pose(R @ X_i.R, R @ X_i.p)
+            X[j] = X_i
 
 
 @inlined
 def along_columns(model, i, F, H, M, j):  # type: ignore[no-untyped-def]
-    """M_jk = h_kᵀ F for the columns k of body i."""
+    """M_jk = h_kᵀ F for the columns k of body i, F in its own axes."""
     topology = model.topology
     kind, k = topology[i, KIND], topology[i, IV]
     if kind == REVOLUTE:
@@ -96,51 +146,120 @@ def along_columns(model, i, F, H, M, j):  # type: ignore[no-untyped-def]
             M[j, n] = F @ H[n]
 
 
-@formula
-def mass_matrix(model, work, M):  # type: ignore[no-untyped-def]
-    """M (nv × nv, zeroed by the caller) from X and H of `relative_poses`: rows j, columns k ≤ j and those of j's own joint.
+@inlined
+def root_block(model, i, IC, H, M):  # type: ignore[no-untyped-def]
+    """M_jk = h_kᵀ I^C h_j of a root's own columns k ≤ j."""
+    topology, freedom = model.topology, model.freedom
+    kind, j = topology[i, KIND], topology[i, IV]
+    I, h, m = IC.I, IC.h, IC.m
+    if kind == REVOLUTE:
+        M[j, j] = I.zz
+    elif kind == PRISMATIC:
+        M[j, j] = m
+    elif kind == FREE:
+        M[j, j] = I.xx
+        M[j + 1, j], M[j + 1, j + 1] = I.xy, I.yy
+        M[j + 2, j], M[j + 2, j + 1], M[j + 2, j + 2] = I.xz, I.yz, I.zz
+        # [h]× beside what stays zero
+        M[j + 3, j + 1], M[j + 3, j + 2], M[j + 3, j + 3] = h.z, -h.y, m
+        M[j + 4, j], M[j + 4, j + 2], M[j + 4, j + 4] = -h.z, h.x, m
+        M[j + 5, j], M[j + 5, j + 1], M[j + 5, j + 5] = h.y, -h.x, m
+    else:
+        for n in range(j, j + topology[i, NV]):
+            along_columns(model, i, IC @ H[n], H, M, n)
+    for n in range(j, j + topology[i, NV]):
+        M[n, n] = M[n, n] + freedom[n, ARMATURE]
 
-    The shares of children wait on the stack of `articulate` (see ``tables``).
+
+@inlined
+def own_columns(model, i, R, below, h, H, F, M):  # type: ignore[no-untyped-def]
+    """F_j = I^C h_j of body i, which is no root, and M_jk of its own columns; I^C is I in its own axes, in which what is along
+    its axis is exact, and `below` in the root's, with the sum of both h."""
+    topology, freedom = model.topology, model.freedom
+    kind, j, I = topology[i, KIND], topology[i, IV], inertias(model)[i]
+    if kind == REVOLUTE:
+        z = z_column(R)
+        n = below.I @ z
+        M[j, j] = freedom[j, ARMATURE] + I.I.zz + z @ n
+        F[j] = Force(plus_turned(n, R, Vec3(I.I.xz, I.I.yz, I.I.zz)), cross(z, h))
+    elif kind == PRISMATIC:
+        z, m = z_column(R), below.m + I.m
+        M[j, j] = freedom[j, ARMATURE] + m
+        F[j] = Force(cross(h, z), m * z)
+    else:
+        for n in range(j, j + topology[i, NV]):
+            f, g = I @ H[n], below @ Motion(R @ H[n].w, R @ H[n].v)
+            along_columns(model, i, f + Force(T(R) @ g.n, T(R) @ g.f), H, M, n)
+            M[n, n] = M[n, n] + freedom[n, ARMATURE]
+            F[n] = Force(plus_turned(g.n, R, f.n), plus_turned(g.f, R, f.f))
+
+
+@inlined
+def parent_columns(model, i, p, X, H, F, n, M):  # type: ignore[no-untyped-def]
+    """The columns j of the subtree of body i to its parent's origin, n ← n + p × f, and M_jk = h_kᵀ F of the parent's columns k."""
+    topology = model.topology
+    first, end, parent = topology[i, IV], topology[i, END], topology[i, PARENT]
+    kind, k = topology[parent, KIND], topology[parent, IV]
+    if topology[parent, PARENT] == 0:
+        # in the root's own axes, and nobody asks for n again
+        if kind == REVOLUTE:
+            for j in range(first, end):
+                M[j, k] = F[j].n.z + p.x * F[j].f.y - p.y * F[j].f.x
+        else:
+            for j in range(first, end):
+                along_columns(model, parent, Force(plus_cross(F[j].n, p, F[j].f), F[j].f), H, M, j)
+    elif kind == REVOLUTE:
+        z = z_column(X[k].R)
+        for j in range(first, end):
+            n_j = plus_cross(F[j].n, p, F[j].f)
+            n[j] = n_j
+            M[j, k] = n_j @ z
+    else:
+        R = X[k].R
+        for j in range(first, end):
+            n_j, f_j = plus_cross(F[j].n, p, F[j].f), F[j].f
+            n[j] = n_j
+            along_columns(model, parent, Force(T(R) @ n_j, T(R) @ f_j), H, M, j)
+
+
+@inlined
+def mass_matrix(model, q, work, M):  # type: ignore[no-untyped-def]
+    """M (nv × nv, zeroed by the caller): rows j, columns k ≤ j.
+
+    R_i and p_i stand in the rows of the body's freedoms until its own F_j take their place; the shares of children wait on
+    the stack of `articulate` (see ``tables``).
     """
-    topology, freedom, I = model.topology, model.freedom, inertias(model)
-    X, H, shares = PoseRows(work.body, X_), MotionRows(work.columns, H_), RigidInertiaRows(work.shares, IA_)
+    topology, I, S = model.topology, inertias(model), split_moments(model)
+    X, H = PoseRows(work.columns, AXES_), MotionRows(work.columns, H_)
+    F, n, shares = ForceRows(work.columns, FORCE_), Vec3Rows(work.columns, FORCE_), RigidInertiaRows(work.shares, IA_)
     o = zero(model.body[0, 0])
     nothing = RigidInertia(o, Vec3(o, o, o), Sym3(o, o, o, o, o, o))
-    top, carried = 0, nothing
+    root_axes(model, q, work)
+    top, below = 0, nothing
     for i in range(len(topology) - 1, 0, -1):
-        kind, first, parent = topology[i, KIND], topology[i, IV], topology[i, PARENT]
-        turns_z, flags = topology[i, TURNS_Z], topology[i, SHARES]
-        # I^C = I + shares
-        IC = carried + I[i]
+        j, parent, flags = topology[i, IV], topology[i, PARENT], topology[i, FLAGS]
         if flags & POPS != 0:
             top -= 1
-            IC = IC + shares[top]
-        for j in range(first, first + topology[i, NV]):
-            # F = I^C h_j
-            if kind == REVOLUTE:
-                F = IC @ ABOUT_Z
-            elif kind == PRISMATIC:
-                F = IC @ ALONG_Z
-            else:
-                F = IC @ H[j]
-            along_columns(model, i, F, H, M, j)
-            M[j, j] = M[j, j] + freedom[j, ARMATURE]
-            # F ← X F,  M_jk = h_kᵀ F, up to the root
-            a, above = i, parent
-            while above > 0:
-                F = to_parent(topology[a, TURNS_Z], X[a], F)
-                along_columns(model, above, F, H, M, j)
-                a, above = above, topology[above, PARENT]
-        carried = nothing
-        if parent > 0:
-            IC = to_parent(turns_z, X[i], IC)
-            if flags & PUSHES != 0:
-                shares[top] = IC
-                top += 1
-            elif flags & ADDS != 0:
-                shares[top - 1] = shares[top - 1] + IC
-            else:
-                carried = IC
+            below = below + shares[top]
+        if parent == 0:
+            root_block(model, i, below + I[i], H, M)
+            below = nothing
+            continue
+        # I^C = R I Rᵀ + that of the subtrees below
+        R, p = X[j].R, X[j].p
+        m, h = below.m + I[i].m, plus_turned(below.h, R, I[i].h)
+        own_columns(model, i, R, below, h, H, F, M)
+        # to the parent's origin
+        share = moved_inertia(p, m, h, plus_turned_moments(below.I, R, S[i]))
+        below = nothing
+        if flags & PUSHES != 0:
+            shares[top] = share
+            top += 1
+        elif flags & ADDS != 0:
+            shares[top - 1] = shares[top - 1] + share
+        else:
+            below = share
+        parent_columns(model, i, p, X, H, F, n, M)
 
 
 @formula

@@ -15,7 +15,7 @@ from nexdyn.tree.crba import composite_inertias, factor, mass_matrix, mirror, so
 from nexdyn.tree.energy import gravity_energy, kinetic_energy, momentum, momentum_matrix, subtree_jacobian
 from nexdyn.tree.handle import tables_at
 from nexdyn.tree.jacobian import frame_jacobian
-from nexdyn.tree.kinematics import forward_kinematics, kinematics, relative_poses, world_poses
+from nexdyn.tree.kinematics import forward_kinematics, kinematics, world_poses
 from nexdyn.tree.rnea import inverse_dynamics
 from nexdyn.tree.tables import IC_, IQ, IV, KIND, NV, V_
 
@@ -62,8 +62,7 @@ def crba(handle, q, M):  # type: ignore[no-untyped-def]
     """M (N, nv, nv), zeroed by the caller."""
     model, work, _, _ = tables_at(handle)
     for s in range(len(q)):
-        relative_poses(model, q[s], work)
-        mass_matrix(model, work, M[s])
+        mass_matrix(model, q[s], work, M[s])
         mirror(M[s], M.shape[1])
 
 

@@ -47,18 +47,6 @@ def kinematics(model, q, v, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def relative_poses(model, q, work):  # type: ignore[no-untyped-def]
-    """X of every body and the columns H of joints that are neither revolute nor prismatic, from q alone."""
-    topology, body, X_PJ = model.topology, model.body, joint_poses(model)
-    X, H = PoseRows(work.body, X_), MotionRows(work.columns, H_)
-    for i in range(1, len(topology)):
-        kind, k = topology[i, KIND], topology[i, IQ]
-        X[i] = child_pose(kind, X_PJ[i], body[i, PITCH], q, k)
-        if kind != REVOLUTE and kind != PRISMATIC:
-            motion_columns(kind, body[i, PITCH], q, k, H, topology[i, IV])
-
-
-@formula
 def world_poses(model, work, X_W):  # type: ignore[no-untyped-def]
     """X_W[i] of every body from X; row 0 is the world's identity."""
     topology = model.topology

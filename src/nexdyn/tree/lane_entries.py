@@ -13,7 +13,6 @@ from nexdyn.kernel import formula, shared
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.crba import mass_matrix
-from nexdyn.tree.kinematics import relative_poses
 from nexdyn.tree.lane_memory import aligned, lane_zeros
 from nexdyn.tree.rnea import inverse_dynamics
 from nexdyn.tree.tables import TreeModel, TreeWork, new_work
@@ -82,8 +81,7 @@ def crba_in_lanes(model, scratch, first, stop, q, M):  # type: ignore[no-untyped
     n = M.shape[1]
     for k in range(first, stop, LANES):
         gather(q, k, stop, scratch.q)
-        relative_poses(model, scratch.q, scratch.work)
-        mass_matrix(model, scratch.work, scratch.M)
+        mass_matrix(model, scratch.q, scratch.work, scratch.M)
         for s in range(min(LANES, stop - k)):
             for i in range(n):
                 for j in range(i + 1):

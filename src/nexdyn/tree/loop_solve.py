@@ -32,7 +32,7 @@ from nexdyn.tree.loops import (
     ROWS,
     SHARED,
 )  # fmt: skip
-from nexdyn.tree.tables import A_, D_, H_, IV, KIND, NV, PARENT, TURNS_Z, U_, X_
+from nexdyn.tree.tables import A_, D_, FLAGS, H_, IV, KIND, NV, PARENT, TURNS_Z, U_, X_
 
 DEPENDENT = 1e-13
 """A pivot below this part of its diagonal is rounding."""
@@ -180,7 +180,7 @@ def response(model, work, loops):  # type: ignore[no-untyped-def]
     for n in range(len(outward)):
         i = outward[n]
         kind, j = topology[i, KIND], topology[i, IV]
-        if topology[i, TURNS_Z] != 0:
+        if topology[i, FLAGS] & TURNS_Z != 0:
             a = to_child(about_z(X[i]), A[topology[i, PARENT]])
         else:
             a = to_child(X[i], A[topology[i, PARENT]])

@@ -28,7 +28,7 @@ from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, Force, Motion, T, Vec3, cro
 from nexdyn.spatial.lanes import LANES, packs, zero
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows, row
 from nexdyn.spatial.turned_z import about_z
-from nexdyn.tree.tables import A_, H_, KIND, PARENT, TURNS_Z, U_, V_, X_, XW_
+from nexdyn.tree.tables import A_, FLAGS, H_, KIND, PARENT, TURNS_Z, U_, V_, X_, XW_
 
 C_ROW, RATE_ROW, SECOND_ROW, MU_ROW = range(4)
 """Of a group's rows: C, Ċ − ν, C̈₀, and multipliers."""
@@ -315,7 +315,7 @@ def group_inward(model, work, loops, g):  # type: ignore[no-untyped-def]
                 F_i = F_i - x * K[j + m]
         # F_parent += X F
         if up >= 0:
-            if topology[i, TURNS_Z] != 0:
+            if topology[i, FLAGS] & TURNS_Z != 0:
                 F[up] = F[up] + about_z(X[i]) @ F_i
             else:
                 F[up] = F[up] + X[i] @ F_i

@@ -143,7 +143,7 @@ def _(problem: TreeProblem, factorisation: Factorisation) -> Any:
     for j in range(size):
         for i in range(size):
             M[i, j] = zero(h[j])
-    mass_matrix(problem.model, problem.work, M)
+    mass_matrix(problem.model, q, problem.work, M)
     reduce_motion(problem, problem.coupling)
     factor(factorisation.M, factorisation.above)
     solve_factored(factorisation.M, factorisation.above, problem.a)

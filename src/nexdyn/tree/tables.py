@@ -3,9 +3,11 @@
 Row 0 is the world, bodies are 1 … nb and a parent stands before its children (Featherstone's numbering), so that no
 algorithm branches on the root.
 
-    topology  int64   (nb + 1, 8)   parent, kind of joint, first q, first v, freedoms, efforts, what it does with shares
-                                    (below), whether X_i turns about z only; row 0: −1, −, nq, nv, 0, 0, −, −
-    body      float64 (nb + 1, 24)  X_PJ (12), rigid inertia (10), pitch, −; row 0 holds the gravity vector
+    topology  int64   (nb + 1, 8)   parent, kind of joint, first q, first v, freedoms, efforts, flags: what it does with
+                                    shares (below) and whether X_i turns about z only, the first v behind its subtree;
+                                    row 0: −1, −, nq, nv, 0, 0, −, nv
+    body      float64 (nb + 1, 32)  X_PJ (12), rigid inertia (10), pitch, moments split (7), −; row 0 holds the gravity
+                                    vector
     freedom   float64 (nv, 8)       armature, damping, stiffness, rest, friction, friction speed, −, −
 
 Bodies come depth first, so a subtree is a run of rows that starts at its root. Going inward, what children hand to their
@@ -23,15 +25,15 @@ import numpy as np
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Motion, Vec3
 from nexdyn.spatial.lanes import zero
-from nexdyn.spatial.table import PoseRows, RigidInertiaRows
+from nexdyn.spatial.table import PoseRows, RigidInertiaRows, SplitMomentsRows
 
-PARENT, KIND, IQ, IV, NV, EFFORTS, SHARES, TURNS_Z = range(8)
+PARENT, KIND, IQ, IV, NV, EFFORTS, FLAGS, END = range(8)
 TOPOLOGY_COLUMNS = 8
-PUSHES, ADDS, POPS = 1, 2, 4  # flags in SHARES
+PUSHES, ADDS, POPS, TURNS_Z = 1, 2, 4, 8  # flags
 NO_EFFORT, LINEAR, FRICTIONAL = range(3)  # efforts of a joint: none, spring and damper, and friction
 
-POSE, INERTIA, PITCH = 0, 12, 22
-BODY_COLUMNS = 24
+POSE, INERTIA, PITCH, SPLIT = 0, 12, 22, 23
+BODY_COLUMNS = 32
 
 ARMATURE, DAMPING, STIFFNESS, REST, FRICTION, FRICTION_SPEED = range(6)
 FREEDOM_COLUMNS = 8
@@ -64,8 +66,9 @@ SPARE_WORK = 22
 # of a freedom: column of U (6), in ABA of U/d; 1/d, u/d
 U_, D_, S_ = 0, 6, 7
 FREEDOM_WORK = 8
-# of a freedom: column of H, column of a Jacobian and its rate (6 each)
+# of a freedom: column of H, column of a Jacobian and its rate (6 each); or behind H the axes of its body, then its force
 H_, J_, JD_ = 0, 6, 12
+AXES_, FORCE_ = 6, 6
 COLUMNS_WORK = 18
 # of a level of the stack: articulated inertia (21) and bias force (6)
 IA_, PA_ = 0, 21
@@ -98,6 +101,12 @@ def joint_poses(model):  # type: ignore[no-untyped-def]
 def inertias(model):  # type: ignore[no-untyped-def]
     """I[i] in the body's joint frame."""
     return RigidInertiaRows(model.body, INERTIA)
+
+
+@formula
+def split_moments(model):  # type: ignore[no-untyped-def]
+    """The moments of I[i], split."""
+    return SplitMomentsRows(model.body, SPLIT)
 
 
 @formula
