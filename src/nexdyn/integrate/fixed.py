@@ -6,7 +6,7 @@ Time is t₀ + k dt, not a sum. The state y has 2n components: ξ (n), zero betw
 from __future__ import annotations
 
 from nexdyn.integrate.problem import MOVED, NOT_FINITE, OK, next_sample, rates, recentre, record, settle, take_samples
-from nexdyn.kernel import formula, kernel, shared
+from nexdyn.kernel import formula, inlined, kernel, shared
 
 
 @formula
@@ -27,7 +27,7 @@ def first_beyond(y, most, size):  # type: ignore[no-untyped-def]
     return -1
 
 
-@formula
+@inlined
 def evaluate(problem, A, c, t, dt, y, stage, K, size, first):  # type: ignore[no-untyped-def]
     """K_i = f(t + c_i dt, y + dt Σ_{j<i} a_ij K_j), i = first, …: the status, how many are known, when it failed."""
     for i in range(first, len(c)):
@@ -45,7 +45,7 @@ def evaluate(problem, A, c, t, dt, y, stage, K, size, first):  # type: ignore[no
     return OK, len(c), t
 
 
-@formula
+@inlined
 def advance(dt, b, y, K, size):  # type: ignore[no-untyped-def]
     """y ← y + dt Σ b_i K_i."""
     for m in range(size):
@@ -55,7 +55,7 @@ def advance(dt, b, y, K, size):  # type: ignore[no-untyped-def]
         y[m] = y[m] + dt * total
 
 
-@formula
+@inlined
 def semi_implicit_step(problem, dt, y, K, n):  # type: ignore[no-untyped-def]
     """v ← v + dt a,  ξ ← dt ξ̇(v⁺);  a in K_0."""
     for m in range(n, 2 * n):

@@ -19,7 +19,7 @@ from typing import Any
 
 from nexdyn.generic import defines, generic
 from nexdyn.joints.verbs import FREE, PRISMATIC, REVOLUTE
-from nexdyn.kernel import formula, inlined
+from nexdyn.kernel import inlined
 from nexdyn.spatial.algebra import (
     ABOUT_Z,
     ALONG_Z,
@@ -79,7 +79,7 @@ def _(work: Any, i: float, forces: Any) -> Any:
     return ForceRows(work.body, EXT_)[i]
 
 
-@formula
+@inlined
 def bodies_alone(model, q, v, forces, work):  # type: ignore[no-untyped-def]
     """X, V, c, p of every body, and the columns h of joints neither revolute nor prismatic."""
     topology, I, X_PJ, H = model.topology, inertias(model), joint_poses(model), MotionRows(work.columns, H_)
@@ -138,7 +138,7 @@ def times_across_z(I, m):  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-@formula
+@inlined
 def articulate(model, tau, work):  # type: ignore[no-untyped-def]
     """U/d, 1/d and u/d of every freedom."""
     topology, freedom, scratch, I = model.topology, model.freedom, work.freedom, inertias(model)
@@ -195,7 +195,7 @@ def seen_by_parent(turns_z, X, U, A):  # type: ignore[no-untyped-def]
     return X @ U, to_child(X, A)
 
 
-@formula
+@inlined
 def accelerate(model, work, qdd):  # type: ignore[no-untyped-def]
     """q̈ and the accelerations A."""
     topology, scratch = model.topology, work.freedom
@@ -223,7 +223,7 @@ def accelerate(model, work, qdd):  # type: ignore[no-untyped-def]
             A[i] = a + c[i]
 
 
-@formula
+@inlined
 def articulated_bodies(model, q, v, tau, forces, work, qdd):  # type: ignore[no-untyped-def]
     """q̈ from τ and, unless `forces` is None, the external forces in the scratch."""
     bodies_alone(model, q, v, forces, work)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-LINE = 64
+from nexdyn.kernel import LINE
 
 
 def lane_zeros(shape: tuple[int, ...]) -> np.ndarray:

@@ -10,7 +10,7 @@ F_i is the whole wrench that the joint puts on its child, in the child's joint f
 from __future__ import annotations
 
 from nexdyn.joints.verbs import PRISMATIC, REVOLUTE
-from nexdyn.kernel import formula
+from nexdyn.kernel import inlined
 from nexdyn.spatial.algebra import ABOUT_Z, ALONG_Z, cross, to_child
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.tree.kinematics import body_motion
@@ -32,7 +32,7 @@ from nexdyn.tree.tables import (
 )  # fmt: skip
 
 
-@formula
+@inlined
 def inverse_dynamics(model, q, v, qdd, work, tau):  # type: ignore[no-untyped-def]
     """τ, and X, V, A, F of every body, from the state, q̈ and the external forces in the scratch."""
     topology, freedom, I, X_PJ = model.topology, model.freedom, inertias(model), joint_poses(model)
