@@ -394,7 +394,7 @@ def test_an_interrupt_keeps_what_was_reached() -> None:
 
 
 def test_other_packs_begin_before_the_first_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    others, calls, march = threading.Event(), dict[int, int](), batch_run.march_lanes
+    others, calls, march = threading.Event(), dict[int, int](), batch_run.march_and_keep
     first: list[int] = []
 
     def noted(*arguments: Any) -> Any:
@@ -408,7 +408,7 @@ def test_other_packs_begin_before_the_first_has_ended(monkeypatch: pytest.Monkey
         return march(*arguments)
 
     with ThreadPoolExecutor(2) as pool:
-        monkeypatch.setattr(batch_run, "march_lanes", noted)
+        monkeypatch.setattr(batch_run, "march_and_keep", noted)
         monkeypatch.setattr(batch_run, "pool", lambda: pool)
         monkeypatch.setattr(batch_simulation, "cores", lambda: 2)
         q0 = np.zeros((2 * LANES, 2))

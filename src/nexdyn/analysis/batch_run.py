@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,17 +19,15 @@ from nexdyn.errors import InputError, SingularError
 from nexdyn.forces.kinds import APPLIED, PLANE_CONTACT
 from nexdyn.forces.tables import ForceTables
 from nexdyn.integrate.methods import FixedStep, SemiImplicitEuler
-from nexdyn.integrate.problem import OK
 from nexdyn.integrate.tableaus import EULER
-from nexdyn.kernel import shared
 from nexdyn.model.callbacks import failure
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable
 from nexdyn.tree import tables
 from nexdyn.tree.lane_entries import shared_model
-from nexdyn.tree.lane_march import COMPONENT, EXPLICIT, NEVER, SEMI_IMPLICIT, STAY, STEP, march_lanes
+from nexdyn.tree.lane_march import COMPONENT, EXPLICIT, NEVER, SEMI_IMPLICIT, STEP, march_and_keep
 from nexdyn.tree.lane_memory import aligned, lane_zeros
 from nexdyn.tree.motion import TreeProblem
-from nexdyn.tree.threads import cores, pool
+from nexdyn.tree.threads import pool
 from nexdyn.tree.tree import Tree
 
 SLICE = 0.05
@@ -38,6 +36,8 @@ ROOM = 2**13
 """Numbers of a lane that one slice records at most."""
 LENGTH = 6
 """Among the data of a contact: of a capsule, 0 of a sphere, which touches once."""
+TURN = 0.2
+"""Seconds after which a thread of the pool, a pack done, goes behind what else waits for it."""
 SURE = 1e-10
 """A pivot above this part of the largest inertia is one."""
 
@@ -165,16 +165,43 @@ def packs_of(members: list[Member], dynamics: Any) -> Iterator[list[Member]]:
             yield group[first : first + LANES]
 
 
-@shared
-def untwine(room, count, first, rows):  # type: ignore[no-untyped-def]
-    """rows (members, …, width) from row `first` on ← `count` rows of room (…, 1 + width, LANES), without their times."""
-    for r in range(count):
-        for s in range(len(rows)):
-            for k in range(rows.shape[2]):
-                rows[s, first + r, k] = room[r, 1 + k, s]
-
-
 # --- the march --------------------------------------------------------------------------------------------------------
+
+
+class Workplace:
+    """What one thread marches its packs in, one after another: tables of lanes, kept while packs are of one tree."""
+
+    def __init__(self, tree: Tree, run: LaneRun) -> None:
+        n, width = tree.nv, 1 + tree.nq + 2 * tree.nv
+        self.run = run
+        self.y, self.stage = (LaneVector(lane_zeros((2 * n, 1, LANES)), 0) for _ in range(2))
+        self.K = LaneTable(lane_zeros((len(run.scheme[1]), 2 * n, LANES)), 0)
+        self.room = LaneTable(lane_zeros((max(1, min(run.grid.kept + 1, ROOM // width)), width, LANES)), 0)
+        self._tree: Tree | None = None
+        self._inputs: list[Array] = []
+
+    def take(self, pack: list[Member]) -> TreeProblem:
+        """The problem of a pack at its start; lanes that are left over do as the last member."""
+        filled = [*pack, *[pack[-1]] * (LANES - len(pack))]
+        first = pack[0].tree
+        alike = all(member.tree is first for member in pack)
+        if not alike or first is not self._tree:
+            if alike:
+                self.problem = stack([build_problem(first, pack[0].q, self.run.dynamics)] * LANES)
+            else:
+                self.problem = stack([build_problem(member.tree, member.q, self.run.dynamics) for member in filled])
+            if not self.run.own_tables:
+                self.problem = with_shared_model(self.problem, first)
+            self.sure = sure_pivot(self.problem)
+            self._tree = first if alike else None
+        n = self.problem.n
+        self.problem.base.data[:, 0] = np.array([member.q for member in filled]).T
+        self.y.data[:n] = 0.0
+        self.y.data[n:, 0] = np.array([member.v for member in filled]).T
+        inputs = [member.inputs for member in filled]
+        if len(self._inputs) == 0 or any(a is not b for a, b in zip(inputs, self._inputs, strict=True)):
+            self.inputs, self._inputs = aligned(LaneTable.of(np.array(inputs))), inputs
+        return self.problem
 
 
 class LaneRun:
@@ -186,14 +213,18 @@ class LaneRun:
         into (all members, rows, nq + 2 nv): packs of neighbours record there, others into rows of their own.
         """
         self.method, self.dynamics, self.grid, self.own_tables = method, dynamics, grid, own_tables
-        self.into = into
+        self.into, self.times = into, grid.times
+        tableau = getattr(method, "tableau", EULER)
+        self.scheme = (
+            tableau.A,
+            tableau.b,
+            tableau.c,
+            SEMI_IMPLICIT if isinstance(method, SemiImplicitEuler) else EXPLICIT,
+        )
         self._stop = threading.Event()
         self._took: dict[int, int] = {}
-        self._spare: dict[int, list[TreeProblem]] = {}
-        self._rooms: list[LaneTable] = []
         self._count = 16  # steps of a slice
         self._lock = threading.Lock()
-        self._compiled = threading.Event()
 
     def run(
         self, members: list[Member], threads: int, take: Callable[[Done], None], look: Callable[[float], None]
@@ -202,144 +233,124 @@ class LaneRun:
 
         Both are called by this thread. What `look` raises stops the run; what was reached goes to `take`.
         """
-        waiting = packs_of(members, self.dynamics)
-        all_steps = max(1, self.grid.steps * -(-len(members) // LANES))
-        # a pack stands ready where the pool itself sees to it that no more run than asked for
-        most = threads + 1 if threads >= cores() else threads
-        running: set[Future[Done]] = set()
-        number = 0
+        packs = -(-len(members) // LANES)
+        waiting = enumerate(packs_of(members, self.dynamics))
+        ended: deque[Done | BaseException | None] = deque()
+        heard = threading.Event()
+        # what is recorded elsewhere is to be taken at once, and must not pile up
+        shelf = threading.Semaphore(threads + 1) if self.into is None else None
 
-        def begin(count: int) -> None:
-            nonlocal number
-            while len(running) < count and (pack := next(waiting, None)) is not None:
-                running.add(pool().submit(self._march, pack, number))
-                number += 1
+        def work(place: Workplace | None = None) -> None:
+            began = time.perf_counter()
+            try:
+                while not self._stop.is_set():
+                    with self._lock:
+                        number, pack = next(waiting, (-1, []))
+                    if not pack:
+                        break
+                    place = place or Workplace(pack[0].tree, self)
+                    ended.append(self._march(pack, number, place))
+                    if shelf is not None:
+                        heard.set()
+                        shelf.acquire()
+                    if time.perf_counter() - began > TURN:  # other batches wait for the same threads
+                        pool().submit(work, place)
+                        return
+            except BaseException as error:
+                ended.append(error)
+            ended.append(None)
+            heard.set()
 
         def tell() -> None:
-            look(min(1.0, sum(self._took.values()) / all_steps))
+            look(min(1.0, sum(self._took.values()) / max(1, self.grid.steps * packs)))
 
-        begin(1)
+        at_work = 0
+
+        def hear(error_too: bool) -> None:
+            nonlocal at_work
+            heard.wait(0.1)
+            heard.clear()
+            while ended:
+                match ended.popleft():
+                    case None:
+                        at_work -= 1
+                    case Done() as done:
+                        if shelf is not None:
+                            shelf.release()
+                        take(done)
+                    case BaseException() as error if error_too:
+                        raise error
+
         try:
-            # the first pack runs alone until its kernels are compiled
-            while running and not self._compiled.wait(0.1) and not any(future.done() for future in running):
-                tell()
-            while running:
-                begin(most)
-                done, running = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
-                for future in done:
-                    take(future.result())
-                begin(most)
-                tell()
+            for _ in range(min(threads, packs)):
+                pool().submit(work)
+                at_work += 1
+            told = time.perf_counter()
+            while at_work:
+                hear(error_too=True)
+                if time.perf_counter() - told > 0.1:
+                    tell()
+                    told = time.perf_counter()
         except BaseException:
             self._stop.set()
-            for future in running:
-                if not future.cancel():
-                    take(future.result())
+            while at_work:
+                hear(error_too=False)
             raise
 
-    def _problem(self, pack: list[Member]) -> TreeProblem:
-        filled = [*pack, *[pack[-1]] * (LANES - len(pack))]
-        trees = {id(member.tree) for member in pack}
-        if len(trees) > 1:
-            return stack([build_problem(member.tree, member.q, self.dynamics) for member in filled])
-        with self._lock:
-            spare = self._spare.setdefault(trees.pop(), [])
-            problem = spare.pop() if spare else None
-        if problem is None:
-            problem = stack([build_problem(pack[0].tree, pack[0].q, self.dynamics)] * LANES)
-            if not self.own_tables:
-                problem = with_shared_model(problem, pack[0].tree)
-        for s, member in enumerate(filled):
-            problem.base.data[:, 0, s] = member.q
-        return problem
-
-    def _room(self, width: int) -> LaneTable:
-        """Where a pack records."""
-        with self._lock:
-            room = self._rooms.pop() if self._rooms else None
-        size = max(1, min(self.grid.kept + 1, ROOM // width))
-        return room or LaneTable(lane_zeros((size, width, LANES)), 0)
-
-    def _rows(self, pack: list[Member], count: int, width: int) -> Array:
+    def _rows(self, pack: list[Member], width: int) -> Array:
         first = pack[0].number
         if self.into is not None and pack[-1].number == first + len(pack) - 1:  # numbers rise
             return self.into[first : first + len(pack)]
-        return np.empty((len(pack), count, width))
+        return np.empty((len(pack), len(self.times), width))
 
-    def _march(self, pack: list[Member], number: int) -> Done:
-        grid, method, tree = self.grid, self.method, pack[0].tree
-        n, nq = tree.nv, tree.nq
-        problem = self._problem(pack)
-        filled = [*pack, *[pack[-1]] * (LANES - len(pack))]
-        tableau = getattr(method, "tableau", EULER)
-        y, stage = (LaneVector(lane_zeros((2 * n, 1, LANES)), 0) for _ in range(2))
-        K = LaneTable(lane_zeros((len(tableau.b), 2 * n, LANES)), 0)
-        y.data[n:] = np.array([member.v for member in filled]).T[:, None]
-        inputs = aligned(LaneTable.of(np.array([member.inputs for member in filled])))
-        width, times = 1 + nq + 2 * n, grid.times
-        rows = self._rows(pack, len(times), width - 1)
-        room = self._room(width)
-        reasons = self._start(problem, pack, y, K, inputs, room)
+    def _march(self, pack: list[Member], number: int, place: Workplace) -> Done:
+        grid, n = self.grid, pack[0].tree.nv
+        problem = place.take(pack)
+        y, stage, K, inputs, room = place.y, place.stage, place.K, place.inputs, place.room
+        rows = self._rows(pack, room.data.shape[1] - 1)
+        reasons = self._start(problem, pack, place, rows)
         failed = np.full((LANES, 2), NEVER, dtype=np.int64)
-
-        def keep(first: int, count: int) -> None:
-            untwine(room.data, count, first, rows)
-
-        scheme = tableau.A, tableau.b, tableau.c, SEMI_IMPLICIT if isinstance(method, SemiImplicitEuler) else EXPLICIT
         done, count, row = 0, self._count, 0
         while done < grid.whole and not self._stop.is_set():
-            count = min(count, grid.whole - done, len(room.data) * grid.every)
+            count = min(count, grid.whole - done)
+            # the last slice tells the end, too
+            end = grid.t_end if done + count == grid.whole and not grid.rest else np.nan
             began = time.perf_counter()
-            status, written = march_lanes(
-                problem, *scheme, grid.t0, grid.dt, done, done + count, grid.every, y, stage, K, n, inputs, 0, failed, room,
+            row = march_and_keep(
+                problem, *self.scheme, grid.t0, grid.dt, done, done + count, grid.every, y, stage, K, n, inputs, 0, end, failed,
+                room, rows, row,
             )  # fmt: skip
             took = time.perf_counter() - began
-            assert status == OK
-            keep(row, written)
-            row, done = row + written, done + count
+            done += count
             self._took[number] = done
-            self._compiled.set()
             count = self._count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
         whole = done == grid.whole and not self._stop.is_set()
-        if whole and grid.rest:
+        if whole and (grid.rest or not grid.whole):
             late = np.full((LANES, 2), NEVER, dtype=np.int64)
             late[failed[:, STEP] != NEVER] = grid.whole
             every, t = 1 if grid.keeps_rest else 0, grid.t0 + grid.whole * grid.dt
-            _, written = march_lanes(
-                problem, *scheme, t, grid.rest, 0, 1, every, y, stage, K, n, inputs, grid.whole, late, room,
+            row = march_and_keep(
+                problem, *self.scheme, t, grid.rest, 0, 1 if grid.rest else 0, every, y, stage, K, n, inputs, grid.whole,
+                grid.t_end, late, room, rows, row,
             )  # fmt: skip
-            keep(row, written)
-            row, done = row + written, done + 1
+            done += 1 if grid.rest else 0
             new = late[:, STEP] == 0
             failed[new] = late[new] + [grid.whole, 0]
-        if whole:
-            self._sample(problem, grid.t_end, y, K, inputs, grid.steps - 1, room)
-            keep(row, 1)
-            row += 1
         rows[:, row:] = np.nan
         self._took[number] = grid.steps
-        self._compiled.set()
-        failures = self._failures(pack, rows, failed, reasons, whole)
-        with self._lock:
-            self._rooms.append(room)
-            if len({id(member.tree) for member in pack}) == 1:
-                self._spare[id(tree)].append(problem)
-        return Done(pack, rows, failures, done)
+        return Done(pack, rows, self._failures(pack, rows, failed, reasons, whole), done)
 
-    @staticmethod
-    def _sample(problem: Any, t: float, y: Any, K: Any, inputs: Any, row: int, room: Any) -> None:
-        """The states at t and their accelerations into K_0 and row 0 of `room`."""
-        failed = np.full((LANES, 2), NEVER, dtype=np.int64)
-        march_lanes(
-            problem, EULER.A, EULER.b, EULER.c, STAY, t, 0.0, 0, 1, 1, y, y, K, problem.n, inputs, row, failed, room,
-        )  # fmt: skip
-
-    def _start(self, problem: Any, pack: list[Member], y: Any, K: Any, inputs: Any, room: Any) -> dict[int, str]:
+    def _start(self, problem: TreeProblem, pack: list[Member], place: Workplace, rows: Array) -> dict[int, str]:
         """Why members cannot start: joints that move no inertia, or an acceleration that is not finite."""
-        grid = self.grid
-        self._sample(problem, grid.t0, y, K, inputs, 0, room)
-        reasons = {}
-        sound, finite = surely_sound(problem), np.isfinite(K.data[0]).all(axis=0)
+        grid, K = self.grid, place.K
+        march_and_keep(
+            problem, *self.scheme, grid.t0, grid.dt, 0, 0, grid.every, place.y, place.stage, K, problem.n, place.inputs, 1,
+            grid.t0, np.full((LANES, 2), NEVER, dtype=np.int64), place.room, rows, 0,
+        )  # fmt: skip
+        reasons: dict[int, str] = {}
+        sound, finite = surely_sound(problem, place.sure), np.isfinite(K.data[0]).all(axis=0)
+        if sound.all() and finite.all():
+            return reasons
         for s, member in enumerate(pack):
             if not sound[s]:
                 weak = weak_freedom(system_of(problem, s))
@@ -359,7 +370,9 @@ class LaneRun:
     ) -> dict[int, tuple[str, float]]:
         """Why members failed and when [s]; their rows from then on become NaN."""
         grid = self.grid
-        failures = {}
+        failures: dict[int, tuple[str, float]] = {}
+        if not reasons and (failed[:, STEP] == NEVER).all() and (not ended or np.isfinite(rows[:, -1]).all()):
+            return failures
         for s, member in enumerate(pack):
             if s in reasons:
                 rows[s] = np.nan
@@ -395,17 +408,22 @@ class LaneRun:
         return f"reduce dt = {self.method.dt:g} s, check masses, stiffness and damping"
 
 
-def surely_sound(problem: Any) -> Array:
-    """Whose pivots (LANES,) are inertias beyond doubt, so that nobody need look closer."""
+def sure_pivot(problem: TreeProblem) -> Any:
+    """What a pivot must exceed, () or (LANES,), to be an inertia beyond doubt; ∞ where nothing says so."""
     if problem.factorisation is not None or problem.coupling is not None:
-        return np.zeros(LANES, dtype=bool)
-    with np.errstate(divide="ignore"):
-        pivots = 1.0 / problem.work.freedom.data[: problem.n, tables.D_]
+        return np.inf
     body = problem.model.body.data[1:]  # (nb, columns), or with lanes behind
     moments = body[:, tables.INERTIA + np.array([4, 7, 9])].sum(axis=1)
     arms = body[:, tables.POSE + 9 : tables.POSE + 12]
-    largest = (moments + body[:, tables.INERTIA] * (arms * arms).sum(axis=1)).max(axis=0, initial=0.0)
-    sound: Array = (np.isfinite(pivots) & (pivots > 0.0) & (pivots > SURE * largest)).all(axis=0)
+    return SURE * (moments + body[:, tables.INERTIA] * (arms * arms).sum(axis=1)).max(axis=0, initial=0.0)
+
+
+def surely_sound(problem: TreeProblem, sure: Any) -> Array:
+    """Whose pivots (LANES,) are inertias beyond doubt, so that nobody need look closer."""
+    with np.errstate(divide="ignore"):
+        pivots = 1.0 / problem.work.freedom.data[: problem.n, tables.D_]
+    # an infinite pivot is none
+    sound: Array = ((pivots > sure) & (pivots > 0.0) & (pivots < np.inf)).all(axis=0)
     return sound
 
 

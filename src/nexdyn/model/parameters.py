@@ -73,6 +73,9 @@ def parameter_name(name: object) -> str:
     return unicodedata.normalize("NFKC", name)
 
 
+SURELY = 1e300
+"""Numbers below it in size are finite, and integers too."""
+
 # --- quantities to floats -------------------------------------------------------------------------------------------
 
 
@@ -114,9 +117,9 @@ def floats(x: Any, n: int, values: Mapping[str, float] | None = None, what: str 
     if len(items) != n:
         raise InputError(f"{what} has {len(items)} components; {n} are needed")
     for item in items:
-        if type(item) is not float or not -math.inf < item < math.inf:
+        if (type(item) is not float and type(item) is not int) or not -SURELY < item < SURELY:
             return tuple([number(item, values, f"{what}[{i}]") for i, item in enumerate(items)])
-    return items
+    return tuple(map(float, items))
 
 
 def vector(x: Any, n: int, values: Mapping[str, float] | None = None, what: str = "value") -> np.ndarray:

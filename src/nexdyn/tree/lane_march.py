@@ -9,13 +9,13 @@ what it computes stays numbers, and means nothing from then on. The others do no
 from __future__ import annotations
 
 from nexdyn.integrate.fixed import advance, evaluate, semi_implicit_step
-from nexdyn.integrate.problem import OK, recentre, record
+from nexdyn.integrate.problem import OK, rates, recentre, record
 from nexdyn.kernel import formula, shared
 from nexdyn.spatial.lanes import LANES, all_less, zero
 
 STEP, COMPONENT = 0, 1
 NEVER = -1
-EXPLICIT, SEMI_IMPLICIT, STAY = range(3)
+EXPLICIT, SEMI_IMPLICIT = range(2)
 
 
 @formula
@@ -53,9 +53,8 @@ def drive(problem, inputs, k, n):  # type: ignore[no-untyped-def]
 def march_lanes(problem, A, b, c, scheme, t0, dt, k, k_stop, every, y, stage, K, n, inputs, shift, failed, out):  # type: ignore[no-untyped-def]
     """Steps k … k_stop − 1; every `every`-th state (0: none) goes to the next row of `out` before its step.
 
-    scheme: EXPLICIT by A, b, c; SEMI_IMPLICIT; or STAY, which takes no step and only evaluates. inputs (rows, n): efforts,
-    one row a step, row k + shift for step k. failed (LANES, 2) int64: step and component where a lane was first seen not to
-    be finite, −1 before. Returns (status, rows written).
+    scheme: EXPLICIT by A, b, c, or SEMI_IMPLICIT. inputs (rows, n): efforts, one row a step, row k + shift for step k.
+    failed (LANES, 2) int64: step and component where a lane was first seen not to be finite, −1 before. Returns (status, rows written).
     """
     row = 0
     size = 2 * n
@@ -68,13 +67,47 @@ def march_lanes(problem, A, b, c, scheme, t0, dt, k, k_stop, every, y, stage, K,
         if every > 0 and k % every == 0:
             record(problem, t, y, K, out, row)
             row += 1
-        if scheme != STAY:
-            if scheme == SEMI_IMPLICIT:
-                semi_implicit_step(problem, dt, y, K, n)
-            else:
-                advance(dt, b, y, K, size)
-            if not all_finite(y, size):
-                mark_failed(y, size, k, failed)
-            recentre(problem, y, K, 0)
+        if scheme == SEMI_IMPLICIT:
+            semi_implicit_step(problem, dt, y, K, n)
+        else:
+            advance(dt, b, y, K, size)
+        if not all_finite(y, size):
+            mark_failed(y, size, k, failed)
+        recentre(problem, y, K, 0)
         k += 1
     return OK, row
+
+
+@formula
+def untwine(room, count, first, rows):  # type: ignore[no-untyped-def]
+    """rows (members, …, width) from row `first` on ← `count` rows of room (…, 1 + width, LANES), without their times."""
+    for r in range(count):
+        for s in range(len(rows)):
+            for k in range(rows.shape[2]):
+                rows[s, first + r, k] = room.data[r, 1 + k, s]
+
+
+@shared
+def march_and_keep(  # type: ignore[no-untyped-def]
+    problem, A, b, c, scheme, t0, dt, k, k_stop, every, y, stage, K, n, inputs, shift, t_end, failed, room, rows, row
+):
+    """`march_lanes` by way of `room`, as full as it gets, into rows (members, …, width) from `row` on. Returns the next row.
+
+    Where t_end is not NaN, the states that are reached follow, as at t_end and under the inputs of the last step, their
+    accelerations in K_0.
+    """
+    while k < k_stop:
+        stop = min(k_stop, k + len(room.data) * every) if every > 0 else k_stop
+        _, written = march_lanes(
+            problem, A, b, c, scheme, t0, dt, k, stop, every, y, stage, K, n, inputs, shift, failed, room
+        )
+        untwine(room, written, row, rows)
+        row += written
+        k = stop
+    if t_end == t_end:
+        drive(problem, inputs, k_stop - 1 + shift, n)
+        rates(problem, t_end, y, K, 0)
+        record(problem, t_end, y, K, room, 0)
+        untwine(room, 1, row, rows)
+        row += 1
+    return row
