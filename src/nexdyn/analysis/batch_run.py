@@ -80,9 +80,8 @@ class Grid(NamedTuple):
     @property
     def times(self) -> Array:
         """Of the rows [s]."""
-        times = [self.t0 + k * self.dt for k in range(0, self.whole, self.every)]
-        times += [self.t0 + self.whole * self.dt] if self.keeps_rest else []
-        return np.array([*times, self.t_end])
+        last = [self.t0 + self.whole * self.dt] if self.keeps_rest else []
+        return np.concatenate([self.t0 + self.dt * np.arange(0, self.whole, self.every), last, [self.t_end]])
 
 
 class Done(NamedTuple):
