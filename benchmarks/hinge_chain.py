@@ -80,13 +80,14 @@ def time_loop(system: nx.System, steps: int) -> Any:
     problem = build_problem(tree, q0, "aba")
     tableau = nx.RungeKutta4(DT).tableau
     y, stage = np.zeros((2, 2 * n))
+    most = np.full(2 * n, np.finfo(float).max)
     K, out = np.zeros((len(tableau.b), 2 * n)), np.empty((steps + 1, 1 + tree.nq + 2 * n))
 
     def work(repeat: int) -> None:
         for _ in range(repeat):
             problem.base[:], y[:] = q0, 0.0
             march(
-                problem, tableau.A, tableau.b, tableau.c, False, 0.0, DT, 0, steps, 1, y, stage, K, n, out,
+                problem, tableau.A, tableau.b, tableau.c, False, 0.0, DT, 0, steps, 1, y, most, stage, K, n, out,
             )  # fmt: skip
 
     return work

@@ -416,6 +416,47 @@ def test_other_packs_begin_before_the_first_has_ended(monkeypatch: pytest.Monkey
     assert result.status == "finished" and others.is_set() and len(calls) == 2
 
 
+def test_a_batch_of_no_time_tells_the_start_under_its_inputs() -> None:
+    q0, v0 = starts(pendulum())
+    none, one = (
+        nx.simulate(pendulum(), t, nx.RungeKutta4(DT), batch=nx.Batch(q0, v0)).recording.rows for t in (0.0, DT)
+    )
+    np.testing.assert_array_equal(none[:, 0], one[:, 0])
+
+
+class Full:
+    """Where rows are recorded that takes none."""
+
+    def __setitem__(self, members: Any, rows: Any) -> None:
+        raise OSError("no space left on device")
+
+
+def test_a_batch_whose_rows_find_no_place_ends_with_the_error_and_leaves_the_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    q0 = np.zeros((12 * LANES, 2))
+    monkeypatch.setattr(batch_simulation, "Store", lambda *_: Full())
+    with pytest.raises(OSError, match="no space left"):
+        nx.simulate(pendulum(), 0.01, nx.RungeKutta4(1e-3), batch={"q0": q0}, store="anywhere")
+    idle = [pool().submit(threading.get_ident) for _ in range(2 * cores())]
+    assert all(future.result(timeout=60.0) for future in idle)
+
+
+@pytest.mark.parametrize("store", [False, True])
+def test_progress_may_use_the_threads_of_the_batch(store: bool, tmp_path: Path) -> None:
+    tree, q0 = nx.Tree(pendulum()), np.zeros((40 * LANES, 2))
+    told: list[float] = []
+
+    def progress(t: float, end: float) -> None:
+        told.append(float(tree.crba(np.zeros((2000, 2)))[-1, 0, 0]))
+
+    nx.simulate(
+        pendulum(), 0.2, nx.RungeKutta4(1e-4), batch={"q0": q0}, progress=progress,
+        **({"store": tmp_path / "rows.zarr"} if store else {}),
+    )  # fmt: skip
+    assert told and len(set(told)) == 1
+
+
 def test_several_batches_at_once_share_the_cores() -> None:
     system = pendulum()
     q0, _ = starts(system)

@@ -96,10 +96,23 @@ def test_parents_stand_before_their_children_and_row_0_is_the_world(name: str) -
     tree = systems.trees()[name]
     for c in (tree.compiled, tree.unmerged):
         topology, body, _ = c.model
-        assert topology[0].tolist()[: tables.SHARES] == [-1, kinds.FIXED, c.nq, c.nv, 0, tables.NO_EFFORT]
+        assert topology[0].tolist()[: tables.FLAGS] == [-1, kinds.FIXED, c.nq, c.nv, 0, tables.NO_EFFORT]
         children = np.bincount(topology[1:, tables.PARENT], minlength=len(topology))
-        np.testing.assert_array_equal(topology[1:, tables.SHARES] & tables.POPS != 0, children[1:] > 1)
+        np.testing.assert_array_equal(topology[1:, tables.FLAGS] & tables.POPS != 0, children[1:] > 1)
         assert (topology[1:, tables.PARENT] < np.arange(1, len(topology))).all()
+        # the freedoms of a subtree are those from its root's first to END
+        for i in range(1, len(topology)):
+            below = {i}
+            for k in range(i + 1, len(topology)):
+                below |= {k} if topology[k, tables.PARENT] in below else set()
+            own = sorted(
+                {
+                    j
+                    for k in below
+                    for j in range(topology[k, tables.IV], topology[k, tables.IV] + topology[k, tables.NV])
+                }
+            )
+            assert own == list(range(topology[i, tables.IV], topology[i, tables.END]))
         assert (topology[1:, tables.PARENT] >= 0).all()
         np.testing.assert_array_equal(body[0, :3], tree.system.gravity)
         assert not body[0, 3:].any()

@@ -17,6 +17,7 @@ METHODS = {
     "projection": {"method": nx.Projection(1e-2)},
     "adaptive projection": {"method": nx.Projection(rtol=1e-6)},
     "loop": {"method": nx.RungeKutta4(1e-2), "loops": nx.Loops()},
+    "loop under Baumgarte": {"method": nx.RungeKutta4(1e-2), "loops": nx.Loops(stabilise="baumgarte")},
     "adaptive loop": {"method": nx.DormandPrince(rtol=1e-6), "loops": nx.Loops(stabilise="projection")},
 }
 SLICES = [0.0, 1e9]
@@ -62,13 +63,21 @@ def test_a_point_that_leaves_its_curve_stops_the_run_at_that_step(name: str, mon
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["HHT", "loop"])
 def test_an_event_before_the_end_of_a_curve_stops_the_run_there(name: str) -> None:
-    for where in (1.5, 1.995):  # 1.995 is within the step that leaves the wire
+    for where in (1.5, 1.995, 1.997, 1.9999):  # but the first within the step that leaves the wire
         system = bead()
         system.add_marker("front", "bead")
         system.add_measure(nx.PointPosition("place", "front"))
         system.add_event(nx.Event("there", measure="place", component="x", value=where, stop=True))
         result = nx.simulate(system, 3.0, **METHODS[name])
         assert result.position("bead").values[-1, 0] == pytest.approx(where, abs=1e-6)
+    # one that lies behind the end never comes, and no time is told twice
+    system = bead()
+    system.add_marker("front", "bead")
+    system.add_measure(nx.PointPosition("place", "front"))
+    system.add_event(nx.Event("there", measure="place", component="x", value=2.5, stop=True))
+    with pytest.raises(nx.SolveError, match="joint 'wire' has left its curve") as caught:
+        nx.simulate(system, 3.0, **METHODS[name])
+    assert np.diff(caught.value.result.t.values).min() > 1e-6
 
 
 @pytest.mark.slow
@@ -102,4 +111,4 @@ def test_a_bristle_that_is_bent_too_far_stops_the_run_at_that_step(
             nx.simulate(system, 0.1, method)
         told.append(caught.value)
     assert str(told[0]) == str(told[1]) and told[0].time == told[1].time
-    assert len(told[0].result.t) == len(told[1].result.t)
+    assert len(told[0].result.t) == len(told[1].result.t) and told[0].time > 0.0

@@ -480,6 +480,10 @@ class BodySimulation:
     def _leave(self) -> None:
         """SolveError for a point that has left the ends of its curve or surface; the state there is recorded."""
         joint, what = self.model.beyond_ends(self.model.q, self.t, self._near)[0]
+        if self._rows and abs(self._rows[-1][-1, 0] - self.t) <= 8.0 * math.ulp(
+            self.t
+        ):  # recorded, but for rounding of the time
+            self.t = float(self._rows[-1][-1, 0])
         self._sample()
         message = f"joint {joint!r} {what}, at t = {self.t:g} s"
         raise SolveError(message, time=self.t, where=joint, result=self.result("failed", message))

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -234,10 +235,8 @@ class LaneRun:
         """
         packs = -(-len(members) // LANES)
         waiting = enumerate(packs_of(members, self.dynamics))
-        ended: deque[Done | BaseException | None] = deque()
+        ended: deque[Done | Workplace | BaseException | None] = deque()
         heard = threading.Event()
-        # what is recorded elsewhere is to be taken at once, and must not pile up
-        shelf = threading.Semaphore(threads + 1) if self.into is None else None
 
         def work(place: Workplace | None = None) -> None:
             began = time.perf_counter()
@@ -249,9 +248,12 @@ class LaneRun:
                         break
                     place = place or Workplace(pack[0].tree, self)
                     ended.append(self._march(pack, number, place))
-                    if shelf is not None:
+                    if self.into is None:
+                        # what is recorded elsewhere is to be taken at once, and must not pile up: the thread comes back when it is
                         heard.set()
-                        shelf.acquire()
+                        if len(ended) > threads:
+                            ended.append(place)
+                            return
                     if time.perf_counter() - began > TURN:  # other batches wait for the same threads
                         pool().submit(work, place)
                         return
@@ -274,9 +276,11 @@ class LaneRun:
                     case None:
                         at_work -= 1
                     case Done() as done:
-                        if shelf is not None:
-                            shelf.release()
                         take(done)
+                    case Workplace() as place if self._stop.is_set():
+                        at_work -= 1
+                    case Workplace() as place:
+                        pool().submit(work, place)
                     case BaseException() as error if error_too:
                         raise error
 
@@ -293,7 +297,8 @@ class LaneRun:
         except BaseException:
             self._stop.set()
             while at_work:
-                hear(error_too=False)
+                with suppress(Exception):  # the first error is told
+                    hear(error_too=False)
             raise
 
     def _rows(self, pack: list[Member], width: int) -> Array:

@@ -275,7 +275,7 @@ class Run:
     def told_aside(self, t: float) -> bool:
         """Keep the state at t, less than a step ahead, and go back to the present one; False where an event lies before t."""
         before = Snapshot(self.sim)
-        rows = advance(self.sim, t, self.look)
+        rows = self.advanced(t)
         crossed = any(self.any_crossed(g) for g in self.signals(rows).T)
         if not crossed:
             self.kept.append(rows[-1:].copy())
@@ -364,7 +364,7 @@ class Run:
                     low, g_low, high, g_high = self.try_to(trial, low, g_low, high, g_high)
                 else:
                     break
-        rows = advance(self.sim, high, self.look)
+        rows = self.advanced(high)
         g = self.signals(rows)
         fired = [w for w, x in zip(self.watched, g[:, -1], strict=True) if w.crossed(x)]
         for watched in fired:
@@ -378,12 +378,28 @@ class Run:
     ) -> tuple[float, np.ndarray, float, np.ndarray | None]:
         """The interval after one more step, to `trial`: kept where the event is not in it."""
         before = Snapshot(self.sim)
-        rows = advance(self.sim, trial, self.look)
+        rows = self.advanced(trial)
         g = self.signals(rows)[:, -1]
         if self.any_crossed(g):
             before.restore()
-            return low, g_low, trial, g
+            return low, g_low, float(rows[-1, 0]), g
         return trial, g, high, g_high
+
+    def advanced(self, t: float) -> np.ndarray:
+        """The rows of all states on the way to t; where the method fails there, those up to the first behind an event, if one is."""
+        began = self.sim.t
+        try:
+            return advance(self.sim, t, self.look)
+        except SolveError:
+            rows = np.concatenate(self.sim._rows)
+            rows = rows[rows[:, 0] > began]
+            g = self.signals(rows) if len(rows) else np.empty((len(self.watched), 0))
+            crossed = [j for j in range(len(rows)) if self.any_crossed(g[:, j])]
+            if not crossed:
+                raise
+            rows = rows[: crossed[0] + 1]
+            self.sim._rows = [rows[-1:].copy()]
+            return rows
 
     # --- acting -----------------------------------------------------------------------------------------------------
 

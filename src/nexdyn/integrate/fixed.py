@@ -103,7 +103,8 @@ def march(problem, A, b, c, semi_implicit, t0, dt, k, k_stop, every, y, most, st
             if bad >= 0:
                 # the state just kept is no use where its acceleration was not finite already
                 spoilt = kept and first_not_finite(K[0], 2 * n) >= 0
-                return NOT_FINITE, k, row - 1 if spoilt else row, bad, t
+                bent = y[bad] - y[bad] == 0.0
+                return NOT_FINITE, k, row - 1 if spoilt else row, bad, at + h if bent else t
             recentre(problem, y, K, 0)
             at = t0 + (k + 1) * dt if last else then
             status = settle(problem, at, y, K)

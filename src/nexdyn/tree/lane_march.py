@@ -43,8 +43,8 @@ def mark_failed(y, size, k, failed):  # type: ignore[no-untyped-def]
 
 @formula
 def drive(problem, inputs, k, n):  # type: ignore[no-untyped-def]
-    """u ← the row of the inputs (rows, n) for step k; the last one holds."""
-    row = min(k, len(inputs.data) - 1)
+    """u ← the row of the inputs (rows, n) for step k; before the first and behind the last step those hold."""
+    row = max(0, min(k, len(inputs.data) - 1))
     for j in range(n):
         problem.u[j] = inputs[row, j]
 

@@ -288,6 +288,8 @@ def project(problem, t, y):  # type: ignore[no-untyped-def]
 @defines(integration.settle)
 def _(problem: LoopProblem, t: float, y: Any, K: Any) -> Any:
     status = OK
+    if problem.project == 0 and len(problem.loops.tables.ends) > 0:
+        evaluate_at_base(problem, t, y)  # where points are now, not where a stage was
     if problem.project != 0:
         status = project(problem, t, y)
         place(problem.tree, y)
