@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
 import sys
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -224,6 +226,25 @@ def test_a_member_that_fails_on_the_way_keeps_what_it_reached() -> None:
     assert np.isfinite(result.joint_position("hinge").values[[0, 2]]).all()
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_members_fail_alone_among_packs_that_march_together(threads: int) -> None:
+    system, method, count = pendulum(), nx.RungeKutta4(DT), 41 * LANES + 3
+    q0, v0 = starts(system, count)
+    v0[[17 * LANES + 2, count - 1]] = 1e160  # its square is no number
+    v0[29 * LANES] = 1e150  # that of the next step
+    q0[5] = np.nan
+    result = nx.simulate(system, 0.03, method, batch=nx.Batch(q0=q0, v0=v0), threads=threads)
+    assert list(result.failures) == [5, 17 * LANES + 2, 29 * LANES, count - 1]
+    for m in (17 * LANES + 2, count - 1):
+        assert "the motion is not finite at t = 0 s in joint" in result.failures[m]
+        assert np.isnan(result.recording.rows[m]).all()
+    assert "the motion is no longer finite at t = 0 s in joint" in result.failures[29 * LANES]
+    assert len(result.member(29 * LANES).t) == 1
+    for m in set(range(0, count, 13)) - set(result.failures):
+        alone = nx.simulate(system, 0.03, method, batch=nx.Batch(q0=q0[m : m + 1], v0=v0[m : m + 1]))
+        np.testing.assert_array_equal(result.recording.rows[m], alone.recording.rows[0])
+
+
 def test_members_with_bad_parameters_or_without_inertia_fail_alone() -> None:
     result = nx.simulate(plain(), 0.01, nx.RungeKutta4(DT), batch={"parameters": {
         "upper.mass": [1.0, -1.0, 0.0, np.nan], "upper.inertia": [(1, 1, 1), (1, 1, 1), (0, 0, 0), (1, 1, 1)],
@@ -394,7 +415,7 @@ def test_an_interrupt_keeps_what_was_reached() -> None:
 
 
 def test_other_packs_begin_before_the_first_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    others, calls, march = threading.Event(), dict[int, int](), batch_run.march_and_keep
+    others, calls, march = threading.Event(), dict[int, int](), batch_run.march_packs
     first: list[int] = []
 
     def noted(*arguments: Any) -> Any:
@@ -408,7 +429,7 @@ def test_other_packs_begin_before_the_first_has_ended(monkeypatch: pytest.Monkey
         return march(*arguments)
 
     with ThreadPoolExecutor(2) as pool:
-        monkeypatch.setattr(batch_run, "march_and_keep", noted)
+        monkeypatch.setattr(batch_run, "march_packs", noted)
         monkeypatch.setattr(batch_run, "pool", lambda: pool)
         monkeypatch.setattr(batch_simulation, "cores", lambda: 2)
         q0 = np.zeros((2 * LANES, 2))
@@ -422,6 +443,19 @@ def test_a_batch_of_no_time_tells_the_start_under_its_inputs() -> None:
         nx.simulate(pendulum(), t, nx.RungeKutta4(DT), batch=nx.Batch(q0, v0)).recording.rows for t in (0.0, DT)
     )
     np.testing.assert_array_equal(none[:, 0], one[:, 0])
+
+
+def test_the_states_of_a_batch_go_when_nobody_holds_them() -> None:
+    nx.simulate(pendulum(), END, nx.RungeKutta4(DT), batch={"q0": np.zeros((3 * LANES, 2))})
+    gc.collect()
+    gc.disable()
+    try:
+        result = nx.simulate(pendulum(), END, nx.RungeKutta4(DT), batch={"q0": np.zeros((3 * LANES, 2))})
+        rows = weakref.ref(result.recording.rows)
+        del result
+        assert rows() is None  # at once, not when Python looks for circles: they may be all of the memory
+    finally:
+        gc.enable()
 
 
 class Full:

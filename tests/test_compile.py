@@ -217,6 +217,20 @@ def test_a_tree_with_other_values_is_the_tree_of_the_system_with_these_values(na
     assert found.mass != tree.mass or tree.compiled.link[0] == 0
 
 
+def test_a_system_is_compiled_once_until_something_is_added() -> None:
+    system = systems.descriptions()["arm"]
+    first, second = Tree(system), Tree(system)
+    assert second.compiled is first.compiled
+    assert not np.shares_memory(first._work.body, second._work.body)
+    other = system.with_parameters({"gravity": (0.0, 0.0, -1.0)})
+    assert Tree(other).compiled is not first.compiled and Tree(other).compiled.model.body[0, 2] == -1.0
+    ball = system.add_body("ball", mass=2.0)
+    third = Tree(system)
+    assert (third.nv, third.mass) == (first.nv + 6, pytest.approx(first.mass + 2.0))
+    system.add_joint(JOINTS["prismatic"]("rail", system.ground, ball))
+    assert Tree(system).nv == first.nv + 1
+
+
 def test_tables_are_made_anew_for_every_tree() -> None:
     system = systems.descriptions()["arm"]
     forest = spanning_forest(system)

@@ -123,9 +123,10 @@ class Read:
                 columns[name] = column
         return columns
 
-    def inputs(self, member: int) -> Array | None:
-        """Efforts (rows, nv) of a member; one row for each step, or one for all."""
-        return None if self._inputs is None else self._inputs[member % len(self._inputs)]
+    @property
+    def inputs(self) -> Array | None:
+        """Efforts (members or 1 for all, rows, nv); one row for each step, or one for all."""
+        return self._inputs
 
     # --- reading ----------------------------------------------------------------------------------------------------
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from nexdyn.analysis.problem import build_problem, freedom_name, weak_freedom
-from nexdyn.errors import InputError, SingularError
+from nexdyn.errors import SingularError
 from nexdyn.forces.kinds import APPLIED, PLANE_CONTACT
 from nexdyn.forces.tables import ForceTables
 from nexdyn.integrate.methods import FixedStep, SemiImplicitEuler
@@ -25,7 +25,7 @@ from nexdyn.model.callbacks import failure
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable
 from nexdyn.tree import tables
 from nexdyn.tree.lane_entries import shared_model
-from nexdyn.tree.lane_march import COMPONENT, EXPLICIT, NEVER, SEMI_IMPLICIT, STEP, march_and_keep
+from nexdyn.tree.lane_march import COMPONENT, EXPLICIT, NEVER, SEMI_IMPLICIT, STEP, march_packs
 from nexdyn.tree.lane_memory import aligned, lane_zeros
 from nexdyn.tree.motion import TreeProblem
 from nexdyn.tree.threads import pool
@@ -45,14 +45,23 @@ SURE = 1e-10
 Array = np.ndarray
 
 
-class Member(NamedTuple):
-    """A member that can start: its number, tree, state and efforts (rows, nv)."""
+class Members(NamedTuple):
+    """Members that can start: their numbers (N,), which rise, their trees, states (N, nq) and (N, nv), and efforts
+    (N or 1 for all, rows, nv)."""
 
-    number: int
-    tree: Tree
+    numbers: Array
+    trees: Sequence[Tree]
     q: Array
     v: Array
     inputs: Array
+
+    def part(self, which: slice) -> Members:
+        inputs = self.inputs if len(self.inputs) == 1 else self.inputs[which]
+        return Members(self.numbers[which], self.trees[which], self.q[which], self.v[which], inputs)
+
+    @property
+    def packs(self) -> int:
+        return -(-len(self.numbers) // LANES)
 
 
 class Grid(NamedTuple):
@@ -85,10 +94,23 @@ class Grid(NamedTuple):
         return np.concatenate([self.t0 + self.dt * np.arange(0, self.whole, self.every), last, [self.t_end]])
 
 
-class Done(NamedTuple):
-    """A pack that was marched: rows (members, rows, nq + 2 nv), NaN where there are none, and why members failed."""
+class Piece(NamedTuple):
+    """Steps k … k_stop − 1 from t0 on, every `every`-th recorded, under the inputs of row k + shift; t_end is told where it
+    is a number."""
 
-    members: list[Member]
+    t0: float
+    dt: float
+    k: int
+    k_stop: int
+    every: int
+    shift: int
+    t_end: float
+
+
+class Done(NamedTuple):
+    """Packs that were marched: rows (members, rows, nq + 2 nv), NaN where there are none, and why members failed."""
+
+    numbers: Array
     rows: Array
     failures: dict[int, tuple[str, float]]
     steps: int
@@ -102,12 +124,20 @@ def stack(values: list[Any]) -> Any:
     """A nest of named tuples from one of each system: floats become lanes, all else is the first's."""
     first = values[0]
     if isinstance(first, ForceTables):
-        lanes = {name: stack([getattr(value, name) for value in values]) for name in ("frames", "data")}
-        return first._replace(**lanes)
+        return first._replace(
+            **{name: stack([getattr(value, name) for value in values]) for name in ("frames", "data")}
+        )
     if isinstance(first, tuple):
         return type(first)(*(stack([value[k] for value in values]) for k in range(len(first))))
     if isinstance(first, np.ndarray) and first.dtype == float:
-        return aligned((LaneVector if first.ndim == 1 else LaneTable).of(np.array(values)))
+        shape = first.shape if first.ndim > 1 else (len(first), 1)
+        lanes = lane_zeros((*shape, LANES))
+        if all(value is first for value in values):
+            lanes[:] = first.reshape(*shape, 1)
+        else:
+            for s, value in enumerate(values):
+                lanes[..., s] = value.reshape(shape)
+        return LaneVector(lanes, 0) if first.ndim == 1 else LaneTable(lanes, 0)
     return first
 
 
@@ -149,20 +179,44 @@ def force_pattern(forces: ForceTables) -> bytes:
     return b"|".join(parts)
 
 
-def packs_of(members: list[Member], dynamics: Any) -> Iterator[list[Member]]:
-    """Members with one pattern, LANES at a time."""
-    trees = {id(member.tree): member for member in members}
-    if len(trees) == 1:
-        groups = [members]
-    else:
-        by_pattern: dict[bytes, list[Member]] = {}
-        for member in members:
-            key = pattern(build_problem(member.tree, member.q, dynamics))
-            by_pattern.setdefault(key, []).append(member)
-        groups = list(by_pattern.values())
-    for group in groups:
-        for first in range(0, len(group), LANES):
-            yield group[first : first + LANES]
+def groups_of(members: Members, dynamics: Any) -> list[Members]:
+    """Members by their pattern."""
+    if len({id(tree) for tree in members.trees}) <= 1:
+        return [members]
+    by_pattern: dict[bytes, list[int]] = {}
+    for m, tree in enumerate(members.trees):
+        key = pattern(build_problem(tree, members.q[m], dynamics))
+        by_pattern.setdefault(key, []).append(m)
+    numbers, trees, q, v, inputs = members
+    return [
+        Members(numbers[of], [trees[m] for m in of], q[of], v[of], inputs if len(inputs) == 1 else inputs[of])
+        for of in by_pattern.values()
+    ]
+
+
+class Queue:
+    """Members that wait, handed out a few packs at a time: fewer the fewer are left, so that threads end together."""
+
+    def __init__(self, groups: list[Members], threads: int) -> None:
+        self._groups, self._threads = groups, threads
+        self.packs = sum(group.packs for group in groups)
+        """How many there are in all."""
+        self._group, self._first, self._given = 0, 0, 0
+        self._lock = threading.Lock()
+
+    def next(self, most: int) -> tuple[int, Members] | None:
+        """Up to `most` packs of one tree and one row of inputs, and how many were given before; None at the end."""
+        with self._lock:
+            if self._group == len(self._groups):
+                return None
+            group, first, given = self._groups[self._group], self._first, self._given
+            left = group.packs - first // LANES
+            alike = len(group.inputs) == 1 and group.trees[first] is group.trees[-1]
+            count = max(1, min(most, -(-left // (2 * self._threads)))) if alike else 1
+            self._first, self._given = first + count * LANES, given + count
+            if count == left:
+                self._group, self._first = self._group + 1, 0
+            return given, group.part(slice(first, first + count * LANES))
 
 
 # --- the march --------------------------------------------------------------------------------------------------------
@@ -178,30 +232,31 @@ class Workplace:
         self.K = LaneTable(lane_zeros((len(run.scheme[1]), 2 * n, LANES)), 0)
         self.room = LaneTable(lane_zeros((max(1, min(run.grid.kept + 1, ROOM // width)), width, LANES)), 0)
         self._tree: Tree | None = None
-        self._inputs: list[Array] = []
+        self._inputs: Array | None = None
 
-    def take(self, pack: list[Member]) -> TreeProblem:
-        """The problem of a pack at its start; lanes that are left over do as the last member."""
-        filled = [*pack, *[pack[-1]] * (LANES - len(pack))]
-        first = pack[0].tree
-        alike = all(member.tree is first for member in pack)
+    @property
+    def tables(self) -> tuple[Any, ...]:
+        """y, stage, K, n, inputs and room, as `march_packs` takes them."""
+        return self.y, self.stage, self.K, self.problem.n, self.inputs, self.room
+
+    def take(self, members: Members) -> None:
+        """Make ready for packs of one tree, or of one pack; lanes that are left over do as the last member."""
+        filled = [*range(len(members.trees)), *[-1] * (LANES - len(members.trees))][:LANES]
+        first = members.trees[0]
+        alike = all(tree is first for tree in members.trees)
         if not alike or first is not self._tree:
+            dynamics = self.run.dynamics
             if alike:
-                self.problem = stack([build_problem(first, pack[0].q, self.run.dynamics)] * LANES)
+                self.problem = stack([build_problem(first, members.q[0], dynamics)] * LANES)
             else:
-                self.problem = stack([build_problem(member.tree, member.q, self.run.dynamics) for member in filled])
+                self.problem = stack([build_problem(members.trees[m], members.q[m], dynamics) for m in filled])
             if not self.run.own_tables:
                 self.problem = with_shared_model(self.problem, first)
-            self.sure = sure_pivot(self.problem)
+            self.sure = np.broadcast_to(sure_pivot(self.problem), LANES).copy()
             self._tree = first if alike else None
-        n = self.problem.n
-        self.problem.base.data[:, 0] = np.array([member.q for member in filled]).T
-        self.y.data[:n] = 0.0
-        self.y.data[n:, 0] = np.array([member.v for member in filled]).T
-        inputs = [member.inputs for member in filled]
-        if len(self._inputs) == 0 or any(a is not b for a, b in zip(inputs, self._inputs, strict=True)):
-            self.inputs, self._inputs = aligned(LaneTable.of(np.array(inputs))), inputs
-        return self.problem
+        if self._inputs is not members.inputs:
+            each = np.broadcast_to(members.inputs, (len(members.trees), *members.inputs.shape[1:]))
+            self.inputs, self._inputs = aligned(LaneTable.of(each[filled])), members.inputs
 
 
 class LaneRun:
@@ -221,166 +276,177 @@ class LaneRun:
             tableau.c,
             SEMI_IMPLICIT if isinstance(method, SemiImplicitEuler) else EXPLICIT,
         )
-        self._stop = threading.Event()
+        self._stop, self._heard = threading.Event(), threading.Event()
+        self._ended: deque[Done | Workplace | BaseException | None] = deque()
         self._took: dict[int, int] = {}
         self._count = 16  # steps of a slice
-        self._lock = threading.Lock()
 
-    def run(
-        self, members: list[Member], threads: int, take: Callable[[Done], None], look: Callable[[float], None]
-    ) -> None:
-        """March all members; `take` gets each pack that is done, `look` a few times a second the part that is done.
+    def run(self, members: Members, threads: int, take: Callable[[Done], None], look: Callable[[float], None]) -> None:
+        """March all members; `take` gets packs that are done, `look` a few times a second the part that is done.
 
         Both are called by this thread. What `look` raises stops the run; what was reached goes to `take`.
         """
-        packs = -(-len(members) // LANES)
-        waiting = enumerate(packs_of(members, self.dynamics))
-        ended: deque[Done | Workplace | BaseException | None] = deque()
-        heard = threading.Event()
-
-        def work(place: Workplace | None = None) -> None:
-            began = time.perf_counter()
-            try:
-                while not self._stop.is_set():
-                    with self._lock:
-                        number, pack = next(waiting, (-1, []))
-                    if not pack:
-                        break
-                    place = place or Workplace(pack[0].tree, self)
-                    ended.append(self._march(pack, number, place))
-                    if self.into is None:
-                        # what is recorded elsewhere is to be taken at once, and must not pile up: the thread comes back when it is
-                        heard.set()
-                        if len(ended) > threads:
-                            ended.append(place)
-                            return
-                    if time.perf_counter() - began > TURN:  # other batches wait for the same threads
-                        pool().submit(work, place)
-                        return
-            except BaseException as error:
-                ended.append(error)
-            ended.append(None)
-            heard.set()
-
-        def tell() -> None:
-            look(min(1.0, sum(self._took.values()) / max(1, self.grid.steps * packs)))
-
+        self._waiting, self._threads = Queue(groups_of(members, self.dynamics), threads), threads
         at_work = 0
-
-        def hear(error_too: bool) -> None:
-            nonlocal at_work
-            heard.wait(0.1)
-            heard.clear()
-            while ended:
-                match ended.popleft():
-                    case None:
-                        at_work -= 1
-                    case Done() as done:
-                        take(done)
-                    case Workplace() as place if self._stop.is_set():
-                        at_work -= 1
-                    case Workplace() as place:
-                        pool().submit(work, place)
-                    case BaseException() as error if error_too:
-                        raise error
-
         try:
-            for _ in range(min(threads, packs)):
-                pool().submit(work)
+            for _ in range(min(threads, self._waiting.packs)):
+                pool().submit(self._work)
                 at_work += 1
             told = time.perf_counter()
             while at_work:
-                hear(error_too=True)
+                for what in self._news():
+                    match what:
+                        case None:
+                            at_work -= 1
+                        case Done():
+                            take(what)
+                        case Workplace():
+                            pool().submit(self._work, what)
+                        case BaseException():
+                            raise what
                 if time.perf_counter() - told > 0.1:
-                    tell()
+                    look(min(1.0, sum(self._took.values()) / max(1, self.grid.steps * self._waiting.packs)))
                     told = time.perf_counter()
         except BaseException:
             self._stop.set()
             while at_work:
-                with suppress(Exception):  # the first error is told
-                    hear(error_too=False)
+                for what in self._news():
+                    if isinstance(what, Done):
+                        with suppress(Exception):  # the first error is told
+                            take(what)
+                    at_work -= what is None or isinstance(what, Workplace)
             raise
 
-    def _rows(self, pack: list[Member], width: int) -> Array:
-        first = pack[0].number
-        if self.into is not None and pack[-1].number == first + len(pack) - 1:  # numbers rise
-            return self.into[first : first + len(pack)]
-        return np.empty((len(pack), len(self.times), width))
+    def _news(self) -> Iterator[Done | Workplace | BaseException | None]:
+        """What threads have to say, for 0.1 s at most: packs that are done, a thread that waits to be called back, an error,
+        None where a thread has ended."""
+        self._heard.wait(0.1)
+        self._heard.clear()
+        while self._ended:
+            yield self._ended.popleft()
 
-    def _march(self, pack: list[Member], number: int, place: Workplace) -> Done:
-        grid, n = self.grid, pack[0].tree.nv
-        problem = place.take(pack)
-        y, stage, K, inputs, room = place.y, place.stage, place.K, place.inputs, place.room
-        rows = self._rows(pack, room.data.shape[1] - 1)
-        reasons = self._start(problem, pack, place, rows)
-        failed = np.full((LANES, 2), NEVER, dtype=np.int64)
-        done, count, row = 0, self._count, 0
-        while done < grid.whole and not self._stop.is_set():
-            count = min(count, grid.whole - done)
+    def _work(self, place: Workplace | None = None) -> None:
+        """What a thread does: march packs until none waits.
+
+        No closure, which would know itself, and keep the rows of the batch alive until Python looks for circles."""
+        began = time.perf_counter()
+        try:
+            while not self._stop.is_set():
+                packs = self._waiting.next(self._most_packs())
+                if packs is None:
+                    break
+                number, given = packs
+                place = place or Workplace(given.trees[0], self)
+                self._ended.append(self._march(given, number, place))
+                if self.into is None:
+                    # what is recorded elsewhere is to be taken at once, and must not pile up: the thread comes back when it is
+                    self._heard.set()
+                    if len(self._ended) > self._threads:
+                        self._ended.append(place)
+                        return
+                if time.perf_counter() - began > TURN:  # other batches wait for the same threads
+                    pool().submit(self._work, place)
+                    return
+        except BaseException as error:
+            self._ended.append(error)
+        self._ended.append(None)
+        self._heard.set()
+
+    def _most_packs(self) -> int:
+        """How many packs are marched before anybody looks; one where its rows are taken at once, or its end is a march of its own."""
+        grid = self.grid
+        return 1 if self.into is None or grid.rest or not grid.whole else max(1, self._count // grid.whole)
+
+    def _rows(self, numbers: Array, width: int) -> Array:
+        first = int(numbers[0])
+        if self.into is not None and numbers[-1] == first + len(numbers) - 1:
+            return self.into[first : first + len(numbers)]
+        return np.empty((len(numbers), len(self.times), width))
+
+    def _march(self, members: Members, number: int, place: Workplace) -> Done:
+        """March the packs that `take` allows together, all steps of one after the other; `number` tells them apart."""
+        grid, packs = self.grid, members.packs
+        place.take(members)
+        rows = self._rows(members.numbers, place.room.data.shape[1] - 1)
+        failed = np.full((packs, LANES, 2), NEVER, dtype=np.int64)
+        sound = np.zeros((packs, LANES), dtype=np.int64)
+        done, row = 0, 0
+        while True:
+            count = grid.whole if packs > 1 else min(self._count, grid.whole - done)
             # the last slice tells the end, too
-            end = grid.t_end if done + count == grid.whole and not grid.rest else np.nan
+            end = grid.t_end if done + count == grid.whole and grid.whole and not grid.rest else np.nan
+            piece = Piece(grid.t0, grid.dt, done, done + count, grid.every, 0, end)
             began = time.perf_counter()
-            row = march_and_keep(
-                problem, *self.scheme, grid.t0, grid.dt, done, done + count, grid.every, y, stage, K, n, inputs, 0, end, failed,
-                room, rows, row,
-            )  # fmt: skip
+            row = self._cross(piece, place, members, done == 0, sound, failed, rows, row)
             took = time.perf_counter() - began
             done += count
-            self._took[number] = done
-            count = self._count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
+            self._took[number] = packs * done
+            self._count = max(1, int(packs * count * min(8.0, SLICE / max(took, 1e-6))))
+            if done == grid.whole or self._stop.is_set():
+                break
         whole = done == grid.whole and not self._stop.is_set()
         if whole and (grid.rest or not grid.whole):
-            late = np.full((LANES, 2), NEVER, dtype=np.int64)
-            late[failed[:, STEP] != NEVER] = grid.whole
-            every, t = 1 if grid.keeps_rest else 0, grid.t0 + grid.whole * grid.dt
-            row = march_and_keep(
-                problem, *self.scheme, t, grid.rest, 0, 1 if grid.rest else 0, every, y, stage, K, n, inputs, grid.whole,
-                grid.t_end, late, room, rows, row,
-            )  # fmt: skip
-            done += 1 if grid.rest else 0
-            new = late[:, STEP] == 0
+            late = np.full((packs, LANES, 2), NEVER, dtype=np.int64)
+            late[failed[:, :, STEP] != NEVER] = grid.whole
+            t, last = grid.t0 + grid.whole * grid.dt, 1 if grid.rest else 0
+            piece = Piece(t, grid.rest, 0, last, 1 if grid.keeps_rest else 0, grid.whole, grid.t_end)
+            row = self._cross(piece, place, members, False, sound, late, rows, row)
+            done += last
+            new = late[:, :, STEP] == 0
             failed[new] = late[new] + [grid.whole, 0]
         rows[:, row:] = np.nan
-        self._took[number] = grid.steps
-        return Done(pack, rows, self._failures(pack, rows, failed, reasons, whole), done)
+        self._took[number] = packs * grid.steps
+        reasons = {} if sound.all() else self._why(members, place, sound)
+        return Done(members.numbers, rows, self._failures(members, rows, failed.reshape(-1, 2), reasons, whole), done)
 
-    def _start(self, problem: TreeProblem, pack: list[Member], place: Workplace, rows: Array) -> dict[int, str]:
-        """Why members cannot start: joints that move no inertia, or an acceleration that is not finite."""
-        grid, K = self.grid, place.K
-        march_and_keep(
-            problem, *self.scheme, grid.t0, grid.dt, 0, 0, grid.every, place.y, place.stage, K, problem.n, place.inputs, 1,
-            grid.t0, np.full((LANES, 2), NEVER, dtype=np.int64), place.room, rows, 0,
+    def _cross(
+        self, piece: Piece, place: Workplace, members: Members, anew: bool, sound: Array, failed: Array, rows: Array, row: int
+    ) -> int:  # fmt: skip
+        """See `march_packs`."""
+        march: Any = march_packs
+        reached: int = march(
+            place.problem, *self.scheme, *piece, *place.tables, anew, members.q, members.v, place.sure, sound, failed, rows, row
         )  # fmt: skip
-        reasons: dict[int, str] = {}
-        sound, finite = surely_sound(problem, place.sure), np.isfinite(K.data[0]).all(axis=0)
-        if sound.all() and finite.all():
-            return reasons
-        for s, member in enumerate(pack):
-            if not sound[s]:
-                weak = weak_freedom(system_of(problem, s))
+        return reached
+
+    def _why(self, members: Members, place: Workplace, sound: Array) -> dict[int, str]:
+        """Why members cannot start, of packs in which not all surely can: joints that move no inertia, or an acceleration
+        that is not finite."""
+        grid, reasons = self.grid, dict[int, str]()
+        nothing = Piece(grid.t0, grid.dt, 0, 0, 0, 0, np.nan)
+        for p in np.flatnonzero(~sound.all(axis=1)).tolist():
+            pack, failed = members.part(slice(p * LANES, (p + 1) * LANES)), np.empty((1, LANES, 2), dtype=np.int64)
+            self._cross(nothing, place, pack, True, sound[p : p + 1], failed, np.empty((0, 0, 0)), 0)
+            for s, tree in enumerate(pack.trees):
+                if sound[p, s]:
+                    continue
+                weak = weak_freedom(system_of(place.problem, s))
                 if weak is not None:
                     try:
-                        member.tree.refuse_singular(*weak)
+                        tree.refuse_singular(*weak)
                     except SingularError as error:
-                        reasons[s] = str(error)
+                        reasons[p * LANES + s] = str(error)
                         continue
-            if not finite[s]:
-                where, _, _ = freedom_name(member.tree, int(np.flatnonzero(~np.isfinite(K.data[0, :, s]))[0]))
-                reasons[s] = f"the motion is not finite at t = {grid.t0:g} s{where}; {self._raised(member, grid.t0)}"
+                lost = np.flatnonzero(~np.isfinite(place.K.data[0, :, s]))
+                if len(lost):
+                    where, _, _ = freedom_name(tree, int(lost[0]))
+                    reasons[p * LANES + s] = (
+                        f"the motion is not finite at t = {grid.t0:g} s{where}; {self._raised(tree, grid.t0)}"
+                    )
         return reasons
 
     def _failures(
-        self, pack: list[Member], rows: Array, failed: Array, reasons: dict[int, str], ended: bool
+        self, members: Members, rows: Array, failed: Array, reasons: dict[int, str], ended: bool
     ) -> dict[int, tuple[str, float]]:
         """Why members failed and when [s]; their rows from then on become NaN."""
         grid = self.grid
         failures: dict[int, tuple[str, float]] = {}
         if not reasons and (failed[:, STEP] == NEVER).all() and (not ended or np.isfinite(rows[:, -1]).all()):
             return failures
-        for s, member in enumerate(pack):
+        for s, (member, tree) in enumerate(zip(members.numbers.tolist(), members.trees, strict=True)):
             if s in reasons:
                 rows[s] = np.nan
-                failures[member.number] = reasons[s], grid.t0
+                failures[member] = reasons[s], grid.t0
                 continue
             step, component = int(failed[s, STEP]), int(failed[s, COMPONENT])
             if step == NEVER:
@@ -395,15 +461,13 @@ class LaneRun:
                     kept -= 1
                 rows[s, kept:] = np.nan
                 t = grid.t0 + step * grid.dt
-            where, _, _ = freedom_name(member.tree, component)
-            failures[member.number] = (
-                f"the motion is no longer finite at t = {t:g} s{where}; {self._raised(member, t)}", t,
-            )  # fmt: skip
+            where, _, _ = freedom_name(tree, component)
+            failures[member] = f"the motion is no longer finite at t = {t:g} s{where}; {self._raised(tree, t)}", t
         return failures
 
-    def _raised(self, member: Member, t: float) -> str:
+    def _raised(self, tree: Tree, t: float) -> str:
         """What functions of the user raised, or what to look at."""
-        for force in member.tree.system.forces.values():
+        for force in tree.system.forces.values():
             calls = force.callbacks()
             if calls:
                 error = failure(force, t, calls)
@@ -422,26 +486,9 @@ def sure_pivot(problem: TreeProblem) -> Any:
     return SURE * (moments + body[:, tables.INERTIA] * (arms * arms).sum(axis=1)).max(axis=0, initial=0.0)
 
 
-def surely_sound(problem: TreeProblem, sure: Any) -> Array:
-    """Whose pivots (LANES,) are inertias beyond doubt, so that nobody need look closer."""
-    with np.errstate(divide="ignore"):
-        pivots = 1.0 / problem.work.freedom.data[: problem.n, tables.D_]
-    # an infinite pivot is none
-    sound: Array = ((pivots > sure) & (pivots > 0.0) & (pivots < np.inf)).all(axis=0)
-    return sound
-
-
 def grid_of(method: FixedStep, t0: float, t_end: float, every: int) -> Grid:
     """The steps of a run, as `nx.simulate` takes them."""
     dt = method.dt
     whole = int(np.floor((t_end - t0) / dt + 1e-9))
     rest = t_end - t0 - whole * dt
     return Grid(t0, t_end, dt, whole, rest if rest > 1e-9 * dt else 0.0, every)
-
-
-def member_of(index: int, tree: Tree, q: Any, v: Any, inputs: Any) -> Member:
-    """A member with inputs that are finite; InputError for others."""
-    if not np.isfinite(inputs).all():
-        row, j = (int(k) for k in np.argwhere(~np.isfinite(inputs))[0])
-        raise InputError(f"inputs[{row}, {j}] is {inputs[row, j]}; all must be finite")
-    return Member(index, tree, q, v, inputs)

@@ -25,7 +25,7 @@ from nexdyn.analysis.batch_bodies import (
     marches_in_lanes,
     pattern,
 )
-from nexdyn.analysis.batch_run import Done, LaneRun, Member, grid_of, member_of
+from nexdyn.analysis.batch_run import Done, LaneRun, Members, grid_of
 from nexdyn.analysis.events import has_events
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.loop_simulation import needs_rows
@@ -159,11 +159,11 @@ class _BatchRun:
 
         def take(done: Done) -> None:
             nonlocal steps
-            marched[[member.number for member in done.members]] = True
+            marched[done.numbers] = True
             self.failures |= done.failures
             steps = max(steps, done.steps)
             if done.rows.base is not rows:
-                rows[[member.number for member in done.members]] = done.rows
+                rows[done.numbers.tolist()] = done.rows
 
         run = LaneRun(
             self.method, self.dynamics, grid, self.read.has_parameters, rows if isinstance(rows, np.ndarray) else None
@@ -194,31 +194,33 @@ class _BatchRun:
             rows.finish(recording, result.failures)
         return result
 
-    def _members(self) -> tuple[list[Member], dict[int, Tree] | Tree]:
+    def _members(self) -> tuple[Members, dict[int, Tree] | Tree]:
         """The members that can start, and the trees of all."""
         tree, read = self.tree, self.read
         assert tree is not None
-        still = np.zeros((1, tree.nv))
+        inputs = np.zeros((1, 1, tree.nv)) if read.inputs is None else read.inputs
         trees: dict[int, Tree] = {}
-        members = []
         together = None if read.has_parameters else self._starts(tree)
-        for m in range(read.count):
-            inputs = read.inputs(m)
-            inputs = still if inputs is None else inputs
-            if together is not None and together.sound[m]:
-                members.append(Member(m, tree, together.q[m], together.v[m], inputs))
-                continue
+        q, v = (together.q, together.v) if together else (np.empty((read.count, n)) for n in (tree.nq, tree.nv))
+        sound = together.sound if together else np.zeros(read.count, dtype=bool)
+        for m in np.flatnonzero(~sound).tolist():
             try:
                 own = trees[m] = tree.with_parameters(read.parameters(m)) if read.has_parameters else tree
                 q0, v0 = read.start(m, "q0"), read.start(m, "v0")
                 described_q, described_v = self._described(own, q0)
-                q = unit_quaternions(own, vector(own, q0, "q0", described_q))
-                members.append(member_of(m, own, q, vector(own, v0, "v0", described_v), inputs))
+                q[m] = unit_quaternions(own, vector(own, q0, "q0", described_q))
+                v[m] = vector(own, v0, "v0", described_v)
+                refuse_infinite(inputs[m % len(inputs)])
+                sound[m] = True
             except UnknownNameError:
                 raise  # of all members
             except NexDynError as error:
                 self.failures[m] = str(error), self.t0
-        return members, trees if read.has_parameters else tree
+        numbers = np.flatnonzero(sound)
+        if len(numbers) < read.count:
+            q, v, inputs = q[sound], v[sound], inputs if len(inputs) == 1 else inputs[sound]
+        own_trees = [trees[m] for m in numbers.tolist()] if read.has_parameters else [tree] * len(numbers)
+        return Members(numbers, own_trees, q, v, inputs), trees if read.has_parameters else tree
 
     def _starts(self, tree: Tree) -> Starts | None:
         """Where members of one tree start, at once; None where one alone must say what is wrong, or has quaternions."""
@@ -229,7 +231,7 @@ class _BatchRun:
         q, v = read.starts("q0", q), read.starts("v0", v)
         sound = np.isfinite(q).all(axis=1) & np.isfinite(v).all(axis=1)
         if read.has_inputs:
-            sound &= [bool(np.isfinite(np.asarray(read.inputs(m))).all()) for m in range(read.count)]
+            sound &= np.isfinite(np.asarray(read.inputs)).all(axis=(1, 2))
         return Starts(q, v, sound)
 
     def _described(self, tree: Tree, q0: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -368,6 +370,13 @@ class _BatchRun:
 
     def _told(self) -> dict[int, tuple[str, float]]:
         return dict(sorted(self.failures.items()))
+
+
+def refuse_infinite(inputs: np.ndarray) -> None:
+    """InputError where efforts (rows, nv) are not all finite."""
+    if not np.isfinite(inputs).all():
+        row, j = (int(k) for k in np.argwhere(~np.isfinite(inputs))[0])
+        raise InputError(f"inputs[{row}, {j}] is {inputs[row, j]}; all must be finite")
 
 
 def _end(t_end: Any, t0: float) -> float:

@@ -12,6 +12,7 @@ freedom, and the wrench that it carries can be told).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,12 +24,14 @@ from nexdyn.joints.kinds import CYLINDRICAL, FIXED, HELICAL, PRISMATIC, REVOLUTE
 from nexdyn.model.joint import Joint, ResolvedJoint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
-from nexdyn.model.topology import Forest
+from nexdyn.model.topology import Forest, spanning_forest
 from nexdyn.spatial.split_moments import split_moments
 from nexdyn.tree import tables
 from nexdyn.tree.tables import TreeModel
 
 EPS = float(np.finfo(float).eps)
+_KNOWN: WeakKeyDictionary[System, tuple[tuple[int, int], Compiled]] = WeakKeyDictionary()
+"""Trees of systems; what a system holds is fixed (`Element`), and nothing writes into the tables."""
 ABOUT_Z = (FIXED, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL)
 """Joints that turn their child about z, or not at all."""
 
@@ -62,6 +65,15 @@ class Compiled:
 def joint_class(joint: Joint | None) -> type[Joint]:
     """The class of an arc's joint; a floating root has a free joint."""
     return Free if joint is None else type(joint)
+
+
+def known_tree(system: System) -> Compiled:
+    """`compile_tree` along the spanning forest of `system`: as it was made before, where nothing has been added since."""
+    size = len(system.bodies), len(system.joints)
+    known = _KNOWN.get(system)
+    if known is None or known[0] != size:
+        known = _KNOWN[system] = size, compile_tree(system, spanning_forest(system))
+    return known[1]
 
 
 def compile_tree(system: System, forest: Forest, merge_fixed: bool = True) -> Compiled:

@@ -12,6 +12,8 @@ from nexdyn.integrate.fixed import advance, evaluate, semi_implicit_step
 from nexdyn.integrate.problem import OK, rates, recentre, record
 from nexdyn.kernel import formula, shared
 from nexdyn.spatial.lanes import LANES, all_less, zero
+from nexdyn.tree import tables
+from nexdyn.tree.lane_entries import gather
 
 STEP, COMPONENT = 0, 1
 NEVER = -1
@@ -79,35 +81,74 @@ def march_lanes(problem, A, b, c, scheme, t0, dt, k, k_stop, every, y, stage, K,
 
 
 @formula
-def untwine(room, count, first, rows):  # type: ignore[no-untyped-def]
-    """rows (members, …, width) from row `first` on ← `count` rows of room (…, 1 + width, LANES), without their times."""
+def untwine(room, count, rows, first, stop, row):  # type: ignore[no-untyped-def]
+    """rows (members, …, width), of members first … stop − 1 from `row` on ← `count` rows of room (…, 1 + width, LANES),
+    without their times."""
     for r in range(count):
-        for s in range(len(rows)):
+        for s in range(stop - first):
             for k in range(rows.shape[2]):
-                rows[s, first + r, k] = room.data[r, 1 + k, s]
+                rows[first + s, row + r, k] = room.data[r, 1 + k, s]
+
+
+@formula
+def begin(problem, q, v, first, stop, y, n):  # type: ignore[no-untyped-def]
+    """base ← q, y ← (0, v) of members first … stop − 1; lanes that are left over do as the last member."""
+    gather(q, first, stop, problem.base)
+    gather(v, first, stop, problem.v)
+    for j in range(n):
+        y[j], y[n + j] = zero(y[j]), problem.v[j]
+
+
+@formula
+def mark_sound(problem, sure, K, n, sound):  # type: ignore[no-untyped-def]
+    """sound (LANES,) ← 1 where all accelerations are finite, and all pivots inertias beyond doubt: above `sure` (LANES,)."""
+    for s in range(LANES):
+        sound[s] = 1
+        for m in range(2 * n):
+            x = K.data[0, m, s]
+            if not (x - x == 0.0):
+                sound[s] = 0
+        for j in range(n):
+            D_ = problem.work.freedom.data[j, tables.D_, s]
+            # an infinite pivot, D⁻¹ = 0, is none
+            if not (D_ > 0.0 and sure[s] * D_ < 1.0):
+                sound[s] = 0
 
 
 @shared
-def march_and_keep(  # type: ignore[no-untyped-def]
-    problem, A, b, c, scheme, t0, dt, k, k_stop, every, y, stage, K, n, inputs, shift, t_end, failed, room, rows, row
-):
-    """`march_lanes` by way of `room`, as full as it gets, into rows (members, …, width) from `row` on. Returns the next row.
+def march_packs(  # type: ignore[no-untyped-def]
+    problem, A, b, c, scheme, t0, dt, k, k_stop, every, shift, t_end, y, stage, K, n, inputs, room,
+    anew, q, v, sure, sound, failed, rows, row,
+):  # fmt: skip
+    """`march_lanes` of one pack of members after another, by way of `room` as full as it gets, into rows (members, …, width)
+    from `row` on. Returns the next row.
 
+    anew: each pack begins where q (members, nq) and v (members, nv) say, and sound (packs, LANES) tells which members can
+    (see `mark_sound`); otherwise the one pack there is goes on. failed (packs, LANES, 2).
     Where t_end is not NaN, the states that are reached follow, as at t_end and under the inputs of the last step, their
     accelerations in K_0.
     """
-    while k < k_stop:
-        stop = min(k_stop, k + len(room.data) * every) if every > 0 else k_stop
-        _, written = march_lanes(
-            problem, A, b, c, scheme, t0, dt, k, stop, every, y, stage, K, n, inputs, shift, failed, room
-        )
-        untwine(room, written, row, rows)
-        row += written
-        k = stop
-    if t_end == t_end:
-        drive(problem, inputs, k_stop - 1 + shift, n)
-        rates(problem, t_end, y, K, 0)
-        record(problem, t_end, y, K, room, 0)
-        untwine(room, 1, row, rows)
-        row += 1
-    return row
+    written = row
+    for p in range(len(failed)):
+        first, stop = p * LANES, min((p + 1) * LANES, len(q))
+        if anew:
+            begin(problem, q, v, first, stop, y, n)
+            drive(problem, inputs, k + shift, n)
+            rates(problem, t0, y, K, 0)
+            mark_sound(problem, sure, K, n, sound[p])
+        at, written = k, row
+        while at < k_stop:
+            end = min(k_stop, at + len(room.data) * every) if every > 0 else k_stop
+            _, count = march_lanes(
+                problem, A, b, c, scheme, t0, dt, at, end, every, y, stage, K, n, inputs, shift, failed[p], room
+            )
+            untwine(room, count, rows, first, stop, written)
+            written += count
+            at = end
+        if t_end == t_end:
+            drive(problem, inputs, k_stop - 1 + shift, n)
+            rates(problem, t_end, y, K, 0)
+            record(problem, t_end, y, K, room, 0)
+            untwine(room, 1, rows, first, stop, written)
+            written += 1
+    return written

@@ -6,6 +6,7 @@ would touch two lines: ABA in lanes takes a fifth longer so, RNEA a third.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,9 @@ from nexdyn.kernel import LINE
 
 def lane_zeros(shape: tuple[int, ...]) -> np.ndarray:
     """Zeros (…, LANES) from the start of a line on."""
-    size = 8 * int(np.prod(shape))
+    size = 8 * math.prod(shape)
     room = np.zeros(size + LINE, dtype=np.uint8)
-    first = -room.ctypes.data % LINE
+    first = -room.__array_interface__["data"][0] % LINE
     return room[first : first + size].view(float).reshape(shape)
 
 

@@ -15,9 +15,9 @@ from nexdyn.kernel import compiled_for
 from nexdyn.model.body import Body
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
-from nexdyn.model.topology import Arc, Forest, spanning_forest
+from nexdyn.model.topology import Arc, Forest
 from nexdyn.tree import entries, tables
-from nexdyn.tree.compile import Compiled, compile_tree, joint_class
+from nexdyn.tree.compile import Compiled, compile_tree, joint_class, known_tree
 from nexdyn.tree.coupling import Coupling, find_coupling
 from nexdyn.tree.handle import Handle
 from nexdyn.tree.jacobian import LOCAL, WORLD, WORLD_ALIGNED
@@ -65,7 +65,7 @@ class Tree:
 
     def __init__(self, system: System, _forest: Forest | None = None, coupled: bool = True) -> None:
         self.system = system
-        self._compiled = compile_tree(system, _forest or spanning_forest(system))
+        self._compiled = known_tree(system) if _forest is None else compile_tree(system, _forest)
         self._coupling = find_coupling(system, self._compiled) if coupled else None
         c = self._coupling or self._compiled
         self.nq, self.nv = c.nq, c.nv
