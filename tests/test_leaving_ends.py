@@ -18,6 +18,10 @@ METHODS = {
     "adaptive projection": {"method": nx.Projection(rtol=1e-6)},
     "loop": {"method": nx.RungeKutta4(1e-2), "loops": nx.Loops()},
     "loop under Baumgarte": {"method": nx.RungeKutta4(1e-2), "loops": nx.Loops(stabilise="baumgarte")},
+    "loop under semi-implicit Euler and Baumgarte": {
+        "method": nx.SemiImplicitEuler(1e-2),
+        "loops": nx.Loops("baumgarte"),
+    },
     "adaptive loop": {"method": nx.DormandPrince(rtol=1e-6), "loops": nx.Loops(stabilise="projection")},
 }
 SLICES = [0.0, 1e9]

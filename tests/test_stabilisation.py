@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import nexdyn as nx
+from nexdyn.integrate.stabilised import growth
 
 
 def closed_form(t: np.ndarray, C0: float, alpha: float, beta: float) -> np.ndarray:
@@ -67,6 +68,38 @@ def test_alpha_and_beta_fit_the_step_by_default() -> None:
     assert nx.Loops("baumgarte", alpha=3.0).damping(nx.RungeKutta4(0.01)) == (3.0, 3.0)
     assert nx.Loops("baumgarte", alpha=3.0, beta=5.0).damping(nx.RungeKutta4(0.01)) == (3.0, 5.0)
     assert nx.Loops().damping(nx.RungeKutta4(0.01)) == (0.0, 0.0)
+
+
+def test_violations_die_under_every_method_by_default_and_growing_ones_are_refused() -> None:
+    for method, c, most in (
+        (nx.SemiImplicitEuler, 0.5, 2 * np.sqrt(2) - 2),
+        (nx.ExplicitEuler, 1.0, 2.0),
+        (nx.RungeKutta4, 1.0, 2.785293563),
+    ):
+        one, tableau = method(0.01), getattr(method, "tableau", None)
+        assert nx.Loops("baumgarte").damping(one) == (100.0 * c, 100.0 * c)
+        assert growth(tableau, 0.01, 100.0 * c, 100.0 * c) <= 0.75
+        below, above = (nx.Loops("baumgarte", alpha=100.0 * most * x) for x in (1.0 - 1e-6, 1.0 + 1e-6))
+        assert below.damping(one) == (below.alpha, below.alpha)
+        with pytest.raises(
+            nx.InputError, match=r"of Loops violations grow 1\S* times a step of 0.01 s; leave both out"
+        ):
+            above.damping(one)
+    with pytest.raises(
+        nx.InputError, match=r"alpha = 500 1/s and beta = 100 1/s of Baumgarte violations grow .* which takes 100 1/s"
+    ):
+        nx.Baumgarte(dt=0.01, alpha=500.0)
+    with pytest.raises(nx.InputError, match="violations grow"):  # nothing damps them, and explicit Euler gains energy
+        nx.simulate(
+            mechanisms.four_bar(), 0.1, nx.ExplicitEuler(0.01), loops=nx.Loops("baumgarte", alpha=0.0, beta=20.0)
+        )
+
+
+@pytest.mark.parametrize("method", [nx.SemiImplicitEuler, nx.ExplicitEuler, nx.RungeKutta4])
+def test_violations_stay_small_over_a_long_run_under_the_default(method: type[nx.SemiImplicitEuler]) -> None:
+    result = nx.simulate(mechanisms.four_bar(), 2.0, method(1e-3), loops=nx.Loops("baumgarte"), output_every=10)
+    C = result.recording.violation
+    assert C[100:].max() < 2 * C[:100].max() < 1e-3
 
 
 def test_without_stabilisation_loops_drift_and_either_way_holds_them() -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from nexdyn.errors import InputError
+from nexdyn.integrate.stabilised import refuse_growing
 from nexdyn.integrate.tableaus import CLASSICAL_4, DORMAND_PRINCE, EULER, Tableau
 
 
@@ -193,6 +194,8 @@ class Baumgarte(IndexOne):
             given = getattr(self, what)
             if given is not None and given != 0.0:
                 object.__setattr__(self, what, positive(given, f"{what} of Baumgarte"))
+        if self.dt is not None:
+            refuse_growing("Baumgarte", CLASSICAL_4, self.dt, *self.damping)
 
     @property
     def damping(self) -> tuple[float, float]:
@@ -271,8 +274,8 @@ class Loops:
 
     stabilise: "projection" of positions and velocities after every step, by the shortest way in the metric of the masses;
         "baumgarte", C̈ + 2 α Ċ + β² C = 0; or None: what the steps lose is lost (drift).
-    alpha, beta [1/s]: of Baumgarte's stabilisation; by default α = β, critical damping: 1/dt with a constant step, and
-        1/`time_scale` with adaptive ones.
+    alpha, beta [1/s]: of Baumgarte's stabilisation; by default α = β, critical damping: 1/dt with a constant step (1/(2 dt)
+        under SemiImplicitEuler, which 1/dt would drive apart), and 1/`time_scale` with adaptive ones.
     cut: names of the joints to cut open; by default a spanning tree is chosen.
     """
 
@@ -297,12 +300,18 @@ class Loops:
             object.__setattr__(self, "cut", tuple(str(getattr(name, "name", name)) for name in names))
 
     def damping(self, method: Method | None) -> tuple[float, float]:
-        """α and β [1/s] under a method; 0 without Baumgarte's stabilisation."""
+        """α and β [1/s] under a method; 0 without Baumgarte's stabilisation. InputError where violations would grow."""
         if self.stabilise != "baumgarte":
             return 0.0, 0.0
-        dt = getattr(method, "dt", None)
-        alpha = 1.0 / (dt or self.time_scale) if self.alpha is None else self.alpha
-        return alpha, alpha if self.beta is None else self.beta
+        dt, tableau = getattr(method, "dt", None), getattr(method, "tableau", None)
+        default = 1.0 / (dt or self.time_scale)
+        if isinstance(method, SemiImplicitEuler):
+            default *= 0.5
+        alpha = default if self.alpha is None else self.alpha
+        beta = alpha if self.beta is None else self.beta
+        if isinstance(method, FixedStep):
+            refuse_growing("Loops", tableau, method.dt, alpha, beta)
+        return alpha, beta
 
 
 METHODS: dict[str, type[Method]] = {
