@@ -245,6 +245,19 @@ def test_members_fail_alone_among_packs_that_march_together(threads: int) -> Non
         np.testing.assert_array_equal(result.recording.rows[m], alone.recording.rows[0])
 
 
+@pytest.mark.parametrize("system", [pendulum(), plain()], ids=["forces", "quaternions"])
+def test_members_by_the_mass_matrix_move_as_by_aba(system: nx.System) -> None:
+    q0, v0 = starts(system)
+    by_aba, by_crba = (
+        nx.simulate(system, 0.03, nx.RungeKutta4(DT), batch=nx.Batch(q0=q0, v0=v0), dynamics=dynamics)
+        for dynamics in ("aba", "crba")
+    )
+    assert by_crba.failures == {}
+    for m in (0, LANES, MEMBERS - 1):
+        same_to(by_crba.member(m), by_aba.member(m), 1e-10)
+        same_to(by_crba.member(m), nx.simulate(system, 0.03, nx.RungeKutta4(DT), q0=q0[m], v0=v0[m], dynamics="crba"))
+
+
 def test_members_with_bad_parameters_or_without_inertia_fail_alone() -> None:
     result = nx.simulate(plain(), 0.01, nx.RungeKutta4(DT), batch={"parameters": {
         "upper.mass": [1.0, -1.0, 0.0, np.nan], "upper.inertia": [(1, 1, 1), (1, 1, 1), (0, 0, 0), (1, 1, 1)],
@@ -271,6 +284,25 @@ def test_what_a_function_raises_is_told() -> None:
     assert list(result.failures) == [1]
     assert "ValueError: it broke" in result.failures[1]
     same_to(result.member(2), nx.simulate(system, 0.01, nx.RungeKutta4(DT), q0={"hinge": 0.3}))
+
+
+def test_what_a_function_raises_is_told_of_members_in_several_packs() -> None:
+    import numba
+
+    @numba.njit
+    def spring(t, q, v):  # type: ignore[no-untyped-def]
+        if q > 1.0:
+            raise ValueError("it broke")
+        return -10.0 * q
+
+    system, count = plain(), 10 * LANES
+    system.add_force(nx.UserJointForce("spring", "hinge", spring))
+    q0, v0 = np.zeros(count), np.zeros(count)
+    q0[[LANES + 4, 5 * LANES + 4, 8 * LANES]], v0[[LANES + 4, 5 * LANES + 4]] = (0.995, 0.995, 1.5), 2.0
+    batch = nx.Batch(q0={"hinge": q0}, v0={"hinge": v0})
+    result = nx.simulate(system, 0.01, nx.RungeKutta4(DT), batch=batch, threads=1)
+    assert list(result.failures) == [LANES + 4, 5 * LANES + 4, 8 * LANES]
+    assert all("ValueError: it broke" in cause for cause in result.failures.values()), result.failures
 
 
 def test_a_batch_of_failures_alone_is_a_result_that_says_so() -> None:
@@ -433,7 +465,7 @@ def test_other_packs_begin_before_the_first_has_ended(monkeypatch: pytest.Monkey
         monkeypatch.setattr(batch_run, "pool", lambda: pool)
         monkeypatch.setattr(batch_simulation, "cores", lambda: 2)
         q0 = np.zeros((2 * LANES, 2))
-        result = nx.simulate(pendulum(), 0.1, nx.RungeKutta4(1e-3), batch={"q0": q0})
+        result = nx.simulate(pendulum(), 1.0, nx.RungeKutta4(1e-3), batch={"q0": q0})
     assert result.status == "finished" and others.is_set() and len(calls) == 2
 
 

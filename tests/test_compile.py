@@ -218,7 +218,7 @@ def test_a_tree_with_other_values_is_the_tree_of_the_system_with_these_values(na
 
 
 def test_a_system_is_compiled_once_until_something_is_added() -> None:
-    system = systems.descriptions()["arm"]
+    system = systems.descriptions()["arm"].with_parameters({})
     first, second = Tree(system), Tree(system)
     assert second.compiled is first.compiled
     assert not np.shares_memory(first._work.body, second._work.body)
@@ -229,6 +229,17 @@ def test_a_system_is_compiled_once_until_something_is_added() -> None:
     assert (third.nv, third.mass) == (first.nv + 6, pytest.approx(first.mass + 2.0))
     system.add_joint(JOINTS["prismatic"]("rail", system.ground, ball))
     assert Tree(system).nv == first.nv + 1
+
+
+def test_systems_that_their_classes_call_equal_have_trees_of_their_own() -> None:
+    class Named(System):
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Named) and self.name == other.name
+
+    one, other = Named("robot"), Named("robot")
+    for system, mass in ((one, 1.0), (other, 2.0)):
+        system.add_body("body", mass=mass, inertia=(1, 1, 1))
+    assert one == other and (Tree(one).mass, Tree(other).mass) == (1.0, 2.0)
 
 
 def test_tables_are_made_anew_for_every_tree() -> None:

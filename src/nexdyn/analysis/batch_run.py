@@ -120,25 +120,34 @@ class Done(NamedTuple):
 # --- packs ------------------------------------------------------------------------------------------------------------
 
 
-def stack(values: list[Any]) -> Any:
-    """A nest of named tuples from one of each system: floats become lanes, all else is the first's."""
-    first = values[0]
+def stack(values: list[Any], made: dict[int, Any] | None = None) -> Any:
+    """A nest of named tuples from one of each system: floats become lanes, all else is the first's.
+
+    What is one array in two places stays one; `made` remembers."""
+    first, made = values[0], {} if made is None else made
     if isinstance(first, ForceTables):
-        return first._replace(
-            **{name: stack([getattr(value, name) for value in values]) for name in ("frames", "data")}
-        )
+        frames, data = (stack([getattr(value, name) for value in values], made) for name in ("frames", "data"))
+        return first._replace(frames=frames, data=data)
     if isinstance(first, tuple):
-        return type(first)(*(stack([value[k] for value in values]) for k in range(len(first))))
+        return type(first)(*(stack([value[k] for value in values], made) for k in range(len(first))))
     if isinstance(first, np.ndarray) and first.dtype == float:
-        shape = first.shape if first.ndim > 1 else (len(first), 1)
-        lanes = lane_zeros((*shape, LANES))
-        if all(value is first for value in values):
-            lanes[:] = first.reshape(*shape, 1)
-        else:
-            for s, value in enumerate(values):
-                lanes[..., s] = value.reshape(shape)
-        return LaneVector(lanes, 0) if first.ndim == 1 else LaneTable(lanes, 0)
+        if id(first) not in made:
+            made[id(first)] = lanes_of(values)
+        return made[id(first)]
     return first
+
+
+def lanes_of(values: list[Array]) -> LaneVector | LaneTable:
+    """One vector or table of each system in lanes."""
+    first = values[0]
+    shape = first.shape if first.ndim > 1 else (len(first), 1)
+    lanes = lane_zeros((*shape, LANES))
+    if all(value is first for value in values):
+        lanes[:] = first.reshape(*shape, 1)
+    else:
+        for s, value in enumerate(values):
+            lanes[..., s] = value.reshape(shape)
+    return LaneVector(lanes, 0) if first.ndim == 1 else LaneTable(lanes, 0)
 
 
 def with_shared_model(problem: TreeProblem, tree: Tree) -> TreeProblem:
@@ -250,6 +259,7 @@ class Workplace:
                 self.problem = stack([build_problem(first, members.q[0], dynamics)] * LANES)
             else:
                 self.problem = stack([build_problem(members.trees[m], members.q[m], dynamics) for m in filled])
+            self.run.calls = any(force.callbacks() for force in first.system.forces.values())
             if not self.run.own_tables:
                 self.problem = with_shared_model(self.problem, first)
             self.sure = np.broadcast_to(sure_pivot(self.problem), LANES).copy()
@@ -280,6 +290,8 @@ class LaneRun:
         self._ended: deque[Done | Workplace | BaseException | None] = deque()
         self._took: dict[int, int] = {}
         self._count = 16  # steps of a slice
+        self.calls = True
+        """Whether functions of the user are called; known once the tables of a system are made."""
 
     def run(self, members: Members, threads: int, take: Callable[[Done], None], look: Callable[[float], None]) -> None:
         """March all members; `take` gets packs that are done, `look` a few times a second the part that is done.
@@ -301,7 +313,9 @@ class LaneRun:
                         case Done():
                             take(what)
                         case Workplace():
+                            at_work -= 1
                             pool().submit(self._work, what)
+                            at_work += 1
                         case BaseException():
                             raise what
                 if time.perf_counter() - told > 0.1:
@@ -316,6 +330,8 @@ class LaneRun:
                             take(what)
                     at_work -= what is None or isinstance(what, Workplace)
             raise
+        finally:
+            self.into = None  # a thread that has ended may hold this run a moment longer, and is not to hold the rows
 
     def _news(self) -> Iterator[Done | Workplace | BaseException | None]:
         """What threads have to say, for 0.1 s at most: packs that are done, a thread that waits to be called back, an error,
@@ -335,14 +351,16 @@ class LaneRun:
                 packs = self._waiting.next(self._most_packs())
                 if packs is None:
                     break
-                number, given = packs
-                place = place or Workplace(given.trees[0], self)
-                self._ended.append(self._march(given, number, place))
+                number, members = packs
+                place = place or Workplace(members.trees[0], self)
+                self._ended.append(self._march(members, number, place))
                 if self.into is None:
                     # what is recorded elsewhere is to be taken at once, and must not pile up: the thread comes back when it is
-                    self._heard.set()
-                    if len(self._ended) > self._threads:
+                    full = len(self._ended) > self._threads
+                    if full:
                         self._ended.append(place)
+                    self._heard.set()
+                    if full:
                         return
                 if time.perf_counter() - began > TURN:  # other batches wait for the same threads
                     pool().submit(self._work, place)
@@ -353,9 +371,11 @@ class LaneRun:
         self._heard.set()
 
     def _most_packs(self) -> int:
-        """How many packs are marched before anybody looks; one where its rows are taken at once, or its end is a march of its own."""
+        """How many packs are marched before anybody looks; one where its rows are taken at once, its end is a march of its own, or
+        functions of the user may raise, of which the last to do so is known."""
         grid = self.grid
-        return 1 if self.into is None or grid.rest or not grid.whole else max(1, self._count // grid.whole)
+        apart = self.into is None or grid.rest or not grid.whole or self.calls
+        return 1 if apart else max(1, self._count // grid.whole)
 
     def _rows(self, numbers: Array, width: int) -> Array:
         first = int(numbers[0])
@@ -381,10 +401,11 @@ class LaneRun:
             took = time.perf_counter() - began
             done += count
             self._took[number] = packs * done
-            self._count = max(1, int(packs * count * min(8.0, SLICE / max(took, 1e-6))))
+            fits = int(packs * count * min(8.0, SLICE / max(took, 1e-6)))
+            self._count = max(1, fits, self._count if took < SLICE else 0)
             if done == grid.whole or self._stop.is_set():
                 break
-        whole = done == grid.whole and not self._stop.is_set()
+        whole = done == grid.whole
         if whole and (grid.rest or not grid.whole):
             late = np.full((packs, LANES, 2), NEVER, dtype=np.int64)
             late[failed[:, :, STEP] != NEVER] = grid.whole

@@ -12,7 +12,7 @@ freedom, and the wrench that it carries can be told).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 import numpy as np
 
@@ -30,8 +30,8 @@ from nexdyn.tree import tables
 from nexdyn.tree.tables import TreeModel
 
 EPS = float(np.finfo(float).eps)
-_KNOWN: WeakKeyDictionary[System, tuple[tuple[int, int], Compiled]] = WeakKeyDictionary()
-"""Trees of systems; what a system holds is fixed (`Element`), and nothing writes into the tables."""
+_KNOWN: dict[int, tuple[ref[System], tuple[int, int], Compiled]] = {}
+"""Trees of systems by their identity; what a system holds is fixed (`Element`), and nothing writes into the tables."""
 ABOUT_Z = (FIXED, REVOLUTE, PRISMATIC, HELICAL, CYLINDRICAL)
 """Joints that turn their child about z, or not at all."""
 
@@ -69,11 +69,12 @@ def joint_class(joint: Joint | None) -> type[Joint]:
 
 def known_tree(system: System) -> Compiled:
     """`compile_tree` along the spanning forest of `system`: as it was made before, where nothing has been added since."""
-    size = len(system.bodies), len(system.joints)
-    known = _KNOWN.get(system)
-    if known is None or known[0] != size:
-        known = _KNOWN[system] = size, compile_tree(system, spanning_forest(system))
-    return known[1]
+    key, size = id(system), (len(system.bodies), len(system.joints))
+    known = _KNOWN.get(key)
+    if known is None or known[0]() is not system or known[1] != size:
+        gone = ref(system, lambda _: _KNOWN.pop(key, None))
+        known = _KNOWN[key] = gone, size, compile_tree(system, spanning_forest(system))
+    return known[2]
 
 
 def compile_tree(system: System, forest: Forest, merge_fixed: bool = True) -> Compiled:
