@@ -24,7 +24,7 @@ from benchmarks.models import nexdyn_system, random_tree
 from nexdyn.absolute import hht, hht_lanes
 from nexdyn.analysis.absolute_simulation import BodySimulation
 from nexdyn.analysis.batch_bodies import Stacked
-from nexdyn.analysis.batch_run import stack, with_shared_model
+from nexdyn.analysis.lane_tables import stack, with_shared_model
 from nexdyn.analysis.problem import build_problem
 from nexdyn.kernel import kernel
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector

@@ -18,8 +18,8 @@ import numpy as np
 from nexdyn.absolute import hht_lanes
 from nexdyn.absolute.elements import FRICTION, LANE_KINDS
 from nexdyn.analysis.absolute_simulation import MOST_STEPS, SLICE, BodySimulation
-from nexdyn.analysis.batch_run import force_pattern, stack, system_of
 from nexdyn.analysis.events import has_events
+from nexdyn.analysis.lane_tables import force_pattern, stack, system_of
 from nexdyn.integrate.methods import HHT, Method
 from nexdyn.model.system import System
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector

@@ -15,16 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.analysis.lane_tables import pattern, stack, system_of, with_shared_model
 from nexdyn.analysis.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.errors import SingularError
-from nexdyn.forces.kinds import APPLIED, PLANE_CONTACT
-from nexdyn.forces.tables import ForceTables
 from nexdyn.integrate.methods import FixedStep, SemiImplicitEuler
 from nexdyn.integrate.tableaus import EULER
 from nexdyn.model.callbacks import failure
-from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable
+from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
 from nexdyn.tree import tables
-from nexdyn.tree.lane_entries import shared_model
 from nexdyn.tree.lane_march import COMPONENT, EXPLICIT, NEVER, SEMI_IMPLICIT, STEP, march_packs
 from nexdyn.tree.lane_memory import aligned, lane_zeros
 from nexdyn.tree.motion import TreeProblem
@@ -35,8 +33,6 @@ SLICE = 0.05
 """Seconds that the compiled loop runs between two looks at whether to stop."""
 ROOM = 2**13
 """Numbers of a lane that one slice records at most."""
-LENGTH = 6
-"""Among the data of a contact: of a capsule, 0 of a sphere, which touches once."""
 TURN = 0.2
 """Seconds after which a thread of the pool, a pack done, goes behind what else waits for it."""
 SURE = 1e-10
@@ -118,74 +114,6 @@ class Done(NamedTuple):
 
 
 # --- packs ------------------------------------------------------------------------------------------------------------
-
-
-def stack(values: list[Any], made: dict[int, Any] | None = None) -> Any:
-    """A nest of named tuples from one of each system: floats become lanes, all else is the first's.
-
-    What is one array in two places stays one; `made` remembers."""
-    first, made = values[0], {} if made is None else made
-    if isinstance(first, ForceTables):
-        frames, data = (stack([getattr(value, name) for value in values], made) for name in ("frames", "data"))
-        return first._replace(frames=frames, data=data)
-    if isinstance(first, tuple):
-        return type(first)(*(stack([value[k] for value in values], made) for k in range(len(first))))
-    if isinstance(first, np.ndarray) and first.dtype == float:
-        if id(first) not in made:
-            made[id(first)] = lanes_of(values)
-        return made[id(first)]
-    return first
-
-
-def lanes_of(values: list[Array]) -> LaneVector | LaneTable:
-    """One vector or table of each system in lanes."""
-    first = values[0]
-    shape = first.shape if first.ndim > 1 else (len(first), 1)
-    lanes = lane_zeros((*shape, LANES))
-    if all(value is first for value in values):
-        lanes[:] = first.reshape(*shape, 1)
-    else:
-        for s, value in enumerate(values):
-            lanes[..., s] = value.reshape(shape)
-    return LaneVector(lanes, 0) if first.ndim == 1 else LaneTable(lanes, 0)
-
-
-def with_shared_model(problem: TreeProblem, tree: Tree) -> TreeProblem:
-    """A stacked problem whose lanes read one model: a third less memory runs through the cache than with one each."""
-    return problem._replace(model=shared_model(tree.compiled.model))
-
-
-def system_of(value: Any, s: int) -> Any:
-    """The nest of lane s, of plain arrays."""
-    if isinstance(value, LaneVector):
-        return value.data[:, 0, s].copy()
-    if isinstance(value, LaneTable):
-        return value.data[:, :, s].copy()
-    if isinstance(value, SharedTable):
-        return value.data
-    if isinstance(value, tuple):
-        return type(value)(*(system_of(item, s) for item in tuple.__iter__(value)))
-    return value
-
-
-def pattern(problem: TreeProblem) -> bytes:
-    """What members of a pack have in common: all that is no float, and where the data of forces stand."""
-    forces = [] if problem.forces is None else [force_pattern(problem.forces)]
-    return b"|".join([problem.model.topology.tobytes(), *forces])
-
-
-def force_pattern(forces: ForceTables) -> bytes:
-    """The same of forces."""
-    index, data = forces.index, forces.data
-    parts = [index.tobytes()]
-    for row in index[index[:, 0] == APPLIED]:
-        k, lengths = int(row[3]) + 1, []
-        for _ in range(6):
-            lengths.append(data[k + 1])
-            k += 2 + int(data[k + 1])
-        parts.append(np.array(lengths).tobytes())
-    parts.append((data[index[index[:, 0] == PLANE_CONTACT, 3] + LENGTH] != 0.0).tobytes())
-    return b"|".join(parts)
 
 
 def groups_of(members: Members, dynamics: Any) -> list[Members]:
@@ -390,6 +318,8 @@ class LaneRun:
         rows = self._rows(members.numbers, place.room.data.shape[1] - 1)
         failed = np.full((packs, LANES, 2), NEVER, dtype=np.int64)
         sound = np.zeros((packs, LANES), dtype=np.int64)
+        # what a function raises at the start is asked for before one raises on the way
+        reasons = self._why(members, place, sound) if self.calls else {}
         done, row = 0, 0
         while True:
             count = grid.whole if packs > 1 else min(self._count, grid.whole - done)
@@ -417,7 +347,8 @@ class LaneRun:
             failed[new] = late[new] + [grid.whole, 0]
         rows[:, row:] = np.nan
         self._took[number] = packs * grid.steps
-        reasons = {} if sound.all() else self._why(members, place, sound)
+        if not (self.calls or sound.all()):
+            reasons = self._why(members, place, sound)
         return Done(members.numbers, rows, self._failures(members, rows, failed.reshape(-1, 2), reasons, whole), done)
 
     def _cross(
@@ -499,7 +430,7 @@ class LaneRun:
 
 def sure_pivot(problem: TreeProblem) -> Any:
     """What a pivot must exceed, () or (LANES,), to be an inertia beyond doubt; ∞ where nothing says so."""
-    if problem.factorisation is not None or problem.coupling is not None:
+    if problem.coupling is not None:
         return np.inf
     body = problem.model.body.data[1:]  # (nb, columns), or with lanes behind
     moments = body[:, tables.INERTIA + np.array([4, 7, 9])].sum(axis=1)

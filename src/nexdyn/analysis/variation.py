@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.analysis.batch_run import pattern, stack
+from nexdyn.analysis.lane_tables import pattern, stack
 from nexdyn.analysis.problem import build_problem
 from nexdyn.analysis.simulate import simulate
 from nexdyn.errors import SolveError

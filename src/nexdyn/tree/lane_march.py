@@ -8,12 +8,16 @@ what it computes stays numbers, and means nothing from then on. The others do no
 
 from __future__ import annotations
 
+from typing import Any
+
+from nexdyn.generic import defines, generic
 from nexdyn.integrate.fixed import advance, evaluate, semi_implicit_step
 from nexdyn.integrate.problem import OK, rates, recentre, record
 from nexdyn.kernel import formula, shared
-from nexdyn.spatial.lanes import LANES, all_less, zero
+from nexdyn.spatial.lanes import LANES, all_less, lane, zero
 from nexdyn.tree import tables
 from nexdyn.tree.lane_entries import gather
+from nexdyn.tree.motion import Factorisation, TreeProblem
 
 STEP, COMPONENT = 0, 1
 NEVER = -1
@@ -99,6 +103,19 @@ def begin(problem, q, v, first, stop, y, n):  # type: ignore[no-untyped-def]
         y[j], y[n + j] = zero(y[j]), problem.v[j]
 
 
+inverse_pivot = generic("inverse_pivot", "D⁻¹ of freedom j in the last evaluation.")
+
+
+@defines(inverse_pivot)
+def _(problem: TreeProblem, factorisation: None, j: float) -> Any:
+    return problem.work.freedom[j, tables.D_]
+
+
+@defines(inverse_pivot)
+def _(problem: TreeProblem, factorisation: Factorisation, j: float) -> Any:
+    return 1.0 / factorisation.M[j, j]
+
+
 @formula
 def mark_sound(problem, sure, K, n, sound):  # type: ignore[no-untyped-def]
     """sound (LANES,) ← 1 where all accelerations are finite, and all pivots inertias beyond doubt: above `sure` (LANES,)."""
@@ -109,7 +126,7 @@ def mark_sound(problem, sure, K, n, sound):  # type: ignore[no-untyped-def]
             if not (x - x == 0.0):
                 sound[s] = 0
         for j in range(n):
-            D_ = problem.work.freedom.data[j, tables.D_, s]
+            D_ = lane(inverse_pivot(problem, problem.factorisation, j), s)
             # an infinite pivot, D⁻¹ = 0, is none
             if not (D_ > 0.0 and sure[s] * D_ < 1.0):
                 sound[s] = 0
