@@ -50,6 +50,21 @@ def plain() -> nx.System:
     return system
 
 
+def breaking() -> nx.System:
+    """The same with a spring of the user's that raises beyond 1 rad."""
+    import numba
+
+    @numba.njit
+    def spring(t, q, v):  # type: ignore[no-untyped-def]
+        if q > 1.0:
+            raise ValueError("it broke")
+        return -10.0 * q
+
+    system = plain()
+    system.add_force(nx.UserJointForce("spring", "hinge", spring))
+    return system
+
+
 def starts(system: nx.System, count: int = MEMBERS, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
     tree, rng = nx.Tree(system), np.random.default_rng(seed)
     return np.array([tree.random(rng) for _ in range(count)]), rng.normal(size=(count, tree.nv))
@@ -270,16 +285,7 @@ def test_members_with_bad_parameters_or_without_inertia_fail_alone() -> None:
 
 
 def test_what_a_function_raises_is_told() -> None:
-    import numba
-
-    @numba.njit
-    def spring(t, q, v):  # type: ignore[no-untyped-def]
-        if q > 1.0:
-            raise ValueError("it broke")
-        return -10.0 * q
-
-    system = plain()
-    system.add_force(nx.UserJointForce("spring", "hinge", spring))
+    system = breaking()
     result = nx.simulate(system, 0.01, nx.RungeKutta4(DT), batch={"q0": {"hinge": [0.5, 1.5, 0.3]}}, threads=1)
     assert list(result.failures) == [1]
     assert "ValueError: it broke" in result.failures[1]
@@ -287,16 +293,7 @@ def test_what_a_function_raises_is_told() -> None:
 
 
 def test_what_a_function_raises_is_told_of_members_in_several_packs() -> None:
-    import numba
-
-    @numba.njit
-    def spring(t, q, v):  # type: ignore[no-untyped-def]
-        if q > 1.0:
-            raise ValueError("it broke")
-        return -10.0 * q
-
-    system, count = plain(), 10 * LANES
-    system.add_force(nx.UserJointForce("spring", "hinge", spring))
+    system, count = breaking(), 10 * LANES
     q0, v0 = np.zeros(count), np.zeros(count)
     late, early = [LANES + 4, 5 * LANES + 4], [5 * LANES + 1, 8 * LANES]
     q0[late], v0[late], q0[early] = 0.995, 2.0, 1.5
