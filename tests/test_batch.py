@@ -242,7 +242,16 @@ def test_a_member_that_fails_on_the_way_keeps_what_it_reached() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_members_fail_alone_among_packs_that_march_together(threads: int) -> None:
+def test_members_fail_alone_among_packs_that_march_together(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    together: list[int] = []
+    march = batch_run.march_packs
+
+    def noted(*arguments: Any) -> Any:
+        together.append(len(arguments[-3]))  # a row of failures a pack
+        return march(*arguments)
+
+    monkeypatch.setattr(batch_run, "march_packs", noted)
+    monkeypatch.setattr(batch_run, "SLICE", 1e9)
     system, method, count = pendulum(), nx.RungeKutta4(DT), 41 * LANES + 3
     q0, v0 = starts(system, count)
     v0[[17 * LANES + 2, count - 1]] = 1e160  # its square is no number
@@ -250,6 +259,7 @@ def test_members_fail_alone_among_packs_that_march_together(threads: int) -> Non
     q0[5] = np.nan
     result = nx.simulate(system, 0.03, method, batch=nx.Batch(q0=q0, v0=v0), threads=threads)
     assert list(result.failures) == [5, 17 * LANES + 2, 29 * LANES, count - 1]
+    assert max(together) > 3
     for m in (17 * LANES + 2, count - 1):
         assert "the motion is not finite at t = 0 s in joint" in result.failures[m]
         assert np.isnan(result.recording.rows[m]).all()

@@ -70,29 +70,55 @@ def test_alpha_and_beta_fit_the_step_by_default() -> None:
     assert nx.Loops().damping(nx.RungeKutta4(0.01)) == (0.0, 0.0)
 
 
-def test_violations_die_under_every_method_by_default_and_growing_ones_are_refused() -> None:
-    for method, c, most in (
-        (nx.SemiImplicitEuler, 0.5, 2 * np.sqrt(2) - 2),
-        (nx.ExplicitEuler, 1.0, 2.0),
-        (nx.RungeKutta4, 1.0, 2.785293563),
-    ):
-        one, tableau = method(0.01), getattr(method, "tableau", None)
-        assert nx.Loops("baumgarte").damping(one) == (100.0 * c, 100.0 * c)
-        assert growth(tableau, 0.01, 100.0 * c, 100.0 * c) <= 0.75
-        below, above = (nx.Loops("baumgarte", alpha=100.0 * most * x) for x in (1.0 - 1e-6, 1.0 + 1e-6))
-        assert below.damping(one) == (below.alpha, below.alpha)
-        with pytest.raises(
-            nx.InputError, match=r"of Loops violations grow 1\S* times a step of 0.01 s; leave both out"
-        ):
-            above.damping(one)
-    with pytest.raises(
-        nx.InputError, match=r"alpha = 500 1/s and beta = 100 1/s of Baumgarte violations grow .* which takes 100 1/s"
-    ):
-        nx.Baumgarte(dt=0.01, alpha=500.0)
-    with pytest.raises(nx.InputError, match="violations grow"):  # nothing damps them, and explicit Euler gains energy
-        nx.simulate(
-            mechanisms.four_bar(), 0.1, nx.ExplicitEuler(0.01), loops=nx.Loops("baumgarte", alpha=0.0, beta=20.0)
+LIMITS = {
+    nx.SemiImplicitEuler: (0.5, 2 * np.sqrt(2) - 2, 1.0),
+    nx.ExplicitEuler: (0.5, 2.0, 1.0),
+    nx.RungeKutta4: (1.0, 2.785293563, 1.392646782),
+}
+"""Of α dt = β dt: the default, and from where violations of positions and of velocities grow."""
+
+
+@pytest.mark.parametrize("method", LIMITS)
+def test_violations_die_by_default_and_from_where_they_grow_is_known(method: type[nx.RungeKutta4]) -> None:
+    default, *limits = LIMITS[method]
+    one, tableau = method(0.01), getattr(method, "tableau", None)
+    assert nx.Loops("baumgarte").damping(one) == (100.0 * default, 100.0 * default)
+    for of_velocities, limit in zip((False, True), limits, strict=True):
+        assert growth(tableau, 0.01, 100.0 * default, 100.0 * default, of_velocities) < 0.7501
+        below, above = (
+            growth(tableau, 0.01, 100.0 * limit * x, 100.0 * limit * x, of_velocities) for x in (1.0 - 1e-6, 1.0 + 1e-6)
         )
+        assert below < 1.0 < above < 1.0001
+    # β alone neither damps nor, weak as it is, does harm; α alone leaves what is there
+    nx.Loops("baumgarte", alpha=0.0, beta=5.0).refuse_growing(method(1e-4), True)
+    assert growth(tableau, 0.01, 20.0, 0.0) == pytest.approx(1.0, abs=1e-12)
+    nx.Loops("baumgarte", alpha=20.0, beta=0.0).refuse_growing(one, True)
+    nx.Loops("baumgarte", alpha=0.0, beta=0.0).refuse_growing(one, True)
+
+
+def test_values_under_which_violations_grow_are_refused() -> None:
+    four_bar, coin = mechanisms.four_bar(), nx.load("rolling-coin")
+    with pytest.raises(
+        nx.InputError,
+        match=r"alpha = 300 1/s and beta = 300 1/s of Loops violations of positions grow \d.* in ten steps of 0.01 s",
+    ):
+        nx.simulate(four_bar, 0.1, nx.RungeKutta4(0.01), loops=nx.Loops("baumgarte", alpha=300.0))
+    with pytest.raises(
+        nx.InputError, match=r"alpha = 50 1/s \(by default\) and beta = 300 1/s of Loops .* which takes 50 1/s"
+    ):
+        nx.simulate(four_bar, 0.1, nx.SemiImplicitEuler(0.01), loops=nx.Loops("baumgarte", beta=300.0))
+    with pytest.raises(nx.InputError, match=r"alpha = 500 1/s and beta = 100 1/s \(by default\) of Baumgarte"):
+        nx.simulate(four_bar, 0.1, nx.Baumgarte(dt=0.01, alpha=500.0))
+    for method, loops in (
+        (nx.RungeKutta4(1e-3), nx.Loops("baumgarte", alpha=2e3)),
+        (nx.Baumgarte(1e-3, alpha=2e3, beta=2e3), None),
+    ):
+        with pytest.raises(nx.InputError, match="violations of velocities grow"):
+            nx.simulate(coin, 0.01, method, loops=loops)
+    for huge in (1e100, 1e200):
+        for method in (nx.SemiImplicitEuler(0.01), nx.ExplicitEuler(0.01), nx.RungeKutta4(0.01)):
+            with pytest.raises(nx.InputError, match="grow inf times"):
+                nx.Loops("baumgarte", alpha=huge).refuse_growing(method, False)
 
 
 @pytest.mark.parametrize("method", [nx.SemiImplicitEuler, nx.ExplicitEuler, nx.RungeKutta4])

@@ -134,8 +134,8 @@ def groups_of(members: Members, dynamics: Any) -> list[Members]:
 class Queue:
     """Members that wait, handed out a few packs at a time: fewer the fewer are left, so that threads end together."""
 
-    def __init__(self, groups: list[Members], threads: int) -> None:
-        self._groups, self._threads = groups, threads
+    def __init__(self, groups: list[Members], threads: int, own_trees: bool) -> None:
+        self._groups, self._threads, self._own_trees = groups, threads, own_trees
         self.packs = sum(group.packs for group in groups)
         """How many there are in all."""
         self._group, self._first, self._given = 0, 0, 0
@@ -148,8 +148,8 @@ class Queue:
                 return None
             group, first, given = self._groups[self._group], self._first, self._given
             left = group.packs - first // LANES
-            alike = len(group.inputs) == 1 and group.trees[first] is group.trees[-1]
-            count = max(1, min(most, -(-left // (2 * self._threads)))) if alike else 1
+            apart = self._own_trees or len(group.inputs) > 1
+            count = 1 if apart else max(1, min(most, -(-left // (2 * self._threads))))
             self._first, self._given = first + count * LANES, given + count
             if count == left:
                 self._group, self._first = self._group + 1, 0
@@ -226,7 +226,7 @@ class LaneRun:
 
         Both are called by this thread. What `look` raises stops the run; what was reached goes to `take`.
         """
-        self._waiting, self._threads = Queue(groups_of(members, self.dynamics), threads), threads
+        self._waiting, self._threads = Queue(groups_of(members, self.dynamics), threads, self.own_tables), threads
         at_work = 0
         try:
             for _ in range(min(threads, self._waiting.packs)):

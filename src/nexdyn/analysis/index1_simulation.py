@@ -47,7 +47,10 @@ class IndexOneSimulation(BodySimulation):
                 f"{system.name!r} has {m} constraint rows; coordinates are partitioned up to {LARGEST_PARTITION}, with dense "
                 f"matrices. HHT, Baumgarte and Projection take any number"
             )
-        damping = np.array(method.damping) if isinstance(method, Baumgarte) else np.zeros(2)
+        damping = np.zeros(2)
+        if isinstance(method, Baumgarte):
+            method.refuse_growing(not self.model.positional.all())
+            damping[:] = method.damping
         self.problem = index1.BodyProblem(
             self.tables, self.acts, self.state, kind, damping, np.zeros(m, dtype=np.int64), np.zeros((max(m, 1), n)),
             np.zeros((m, m)), np.zeros((max(m, 1), 2)), np.zeros(2), np.zeros(1), self.tables.length,

@@ -20,10 +20,10 @@ LENGTH = 6
 Array = np.ndarray
 
 
-def stack(values: list[Any], made: dict[int, Any] | None = None) -> Any:
+def stack(values: list[Any], made: dict[tuple[int, ...], Any] | None = None) -> Any:
     """A nest of named tuples from one of each system: floats become lanes, all else is the first's.
 
-    What is one array in two places stays one; `made` remembers."""
+    What is one array in two places, in every system, stays one; `made` remembers."""
     first, made = values[0], {} if made is None else made
     if isinstance(first, ForceTables):
         frames, data = (stack([getattr(value, name) for value in values], made) for name in ("frames", "data"))
@@ -31,9 +31,10 @@ def stack(values: list[Any], made: dict[int, Any] | None = None) -> Any:
     if isinstance(first, tuple):
         return type(first)(*(stack([value[k] for value in values], made) for k in range(len(first))))
     if isinstance(first, np.ndarray) and first.dtype == float:
-        if id(first) not in made:
-            made[id(first)] = lanes_of(values)
-        return made[id(first)]
+        known = tuple(map(id, values))
+        if known not in made:
+            made[known] = lanes_of(values)
+        return made[known]
     return first
 
 

@@ -82,6 +82,7 @@ class ClosedSystem:
             forces=forces_of(self.system, c, rows) if acting else None,
         )  # fmt: skip
         loops = rows.tables
+        self.options.refuse_growing(method, bool(np.any(loops.velocity_level)))
         loops.damping[:] = self.options.damping(method)
         project = int(self.options.stabilise == "projection")
         return LoopProblem(tree, loops, project, np.zeros((stages, len(rows.rows) + 2)), np.zeros(1 + stages))

@@ -177,7 +177,8 @@ class Baumgarte(IndexOne):
 
     alpha, beta [1/s]: by default α = β, critical damping: 1/dt with a constant step (the double root −1/dt lies well inside
     RK4's interval of stability, −2.78/dt), and 1/time_scale with adaptive steps, since a stabilisation that changed with
-    the step would be an equation that changes with it.
+    the step would be an equation that changes with it. Values under which violations grow with a constant step are refused by
+    the run.
     Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972).
     """
 
@@ -194,14 +195,18 @@ class Baumgarte(IndexOne):
             given = getattr(self, what)
             if given is not None and given != 0.0:
                 object.__setattr__(self, what, positive(given, f"{what} of Baumgarte"))
-        if self.dt is not None:
-            refuse_growing("Baumgarte", CLASSICAL_4, self.dt, *self.damping)
 
     @property
     def damping(self) -> tuple[float, float]:
         """α and β [1/s]."""
         default = 1.0 / (self.dt or self.time_scale)
         return default if self.alpha is None else self.alpha, default if self.beta is None else self.beta
+
+    def refuse_growing(self, has_velocity_rows: bool) -> None:
+        """InputError where violations grow under a constant step, of rows of velocities too where there are any."""
+        if self.dt is not None:
+            given, usual = (self.alpha, self.beta), 1.0 / self.dt
+            refuse_growing("Baumgarte", CLASSICAL_4, self.dt, self.damping, given, usual, has_velocity_rows)
 
 
 @dataclass(frozen=True)
@@ -274,8 +279,9 @@ class Loops:
 
     stabilise: "projection" of positions and velocities after every step, by the shortest way in the metric of the masses;
         "baumgarte", C̈ + 2 α Ċ + β² C = 0; or None: what the steps lose is lost (drift).
-    alpha, beta [1/s]: of Baumgarte's stabilisation; by default α = β, critical damping: 1/dt with a constant step (1/(2 dt)
-        under SemiImplicitEuler, which 1/dt would drive apart), and 1/`time_scale` with adaptive ones.
+    alpha, beta [1/s]: of Baumgarte's stabilisation; by default α = β, critical damping: 1/dt with a constant step, 1/(2 dt)
+        under SemiImplicitEuler and ExplicitEuler, and 1/`time_scale` with adaptive ones. Values under which violations grow with
+        a constant step are refused by the run.
     cut: names of the joints to cut open; by default a spanning tree is chosen.
     """
 
@@ -300,18 +306,24 @@ class Loops:
             object.__setattr__(self, "cut", tuple(str(getattr(name, "name", name)) for name in names))
 
     def damping(self, method: Method | None) -> tuple[float, float]:
-        """α and β [1/s] under a method; 0 without Baumgarte's stabilisation. InputError where violations would grow."""
+        """α and β [1/s] under a method; 0 without Baumgarte's stabilisation."""
         if self.stabilise != "baumgarte":
             return 0.0, 0.0
-        dt, tableau = getattr(method, "dt", None), getattr(method, "tableau", None)
-        default = 1.0 / (dt or self.time_scale)
-        if isinstance(method, SemiImplicitEuler):
-            default *= 0.5
-        alpha = default if self.alpha is None else self.alpha
-        beta = alpha if self.beta is None else self.beta
-        if isinstance(method, FixedStep):
-            refuse_growing("Loops", tableau, method.dt, alpha, beta)
-        return alpha, beta
+        alpha = self._usual(method) if self.alpha is None else self.alpha
+        return alpha, alpha if self.beta is None else self.beta
+
+    def _usual(self, method: Method | None) -> float:
+        half = isinstance(method, ExplicitEuler | SemiImplicitEuler)
+        return (0.5 if half else 1.0) / (getattr(method, "dt", None) or self.time_scale)
+
+    def refuse_growing(self, method: Method | None, has_velocity_rows: bool) -> None:
+        """InputError where violations grow under a constant step, of rows of velocities too where there are any."""
+        if self.stabilise == "baumgarte" and isinstance(method, FixedStep):
+            tableau = None if isinstance(method, SemiImplicitEuler) else getattr(method, "tableau")  # noqa: B009
+            given = self.alpha, self.alpha if self.beta is None else self.beta
+            refuse_growing(
+                "Loops", tableau, method.dt, self.damping(method), given, self._usual(method), has_velocity_rows
+            )
 
 
 METHODS: dict[str, type[Method]] = {
