@@ -177,8 +177,8 @@ class Baumgarte(IndexOne):
 
     alpha, beta [1/s]: by default α = β, critical damping: 1/dt with a constant step (the double root −1/dt lies well inside
     RK4's interval of stability, −2.78/dt), and 1/time_scale with adaptive steps, since a stabilisation that changed with
-    the step would be an equation that changes with it. Values under which violations grow with a constant step are refused by
-    the run.
+    the step would be an equation that changes with it. Values under which violations double within a hundred constant steps are
+    refused by the run.
     Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972).
     """
 
@@ -280,8 +280,8 @@ class Loops:
     stabilise: "projection" of positions and velocities after every step, by the shortest way in the metric of the masses;
         "baumgarte", C̈ + 2 α Ċ + β² C = 0; or None: what the steps lose is lost (drift).
     alpha, beta [1/s]: of Baumgarte's stabilisation; by default α = β, critical damping: 1/dt with a constant step, 1/(2 dt)
-        under SemiImplicitEuler and ExplicitEuler, and 1/`time_scale` with adaptive ones. Values under which violations grow with
-        a constant step are refused by the run.
+        under SemiImplicitEuler and ExplicitEuler, and 1/`time_scale` with adaptive ones. Values under which violations double
+        within a hundred constant steps are refused by the run.
     cut: names of the joints to cut open; by default a spanning tree is chosen.
     """
 
