@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import nexdyn as nx
+from nexdyn.view.server import LOOPBACK, free_port
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
@@ -89,6 +90,16 @@ def test_a_run_shows_a_bar_and_ctrl_c_leaves_a_clean_screen_and_a_result(termina
     assert terminal.tmux("display-message", "-p", "#{cursor_flag}").strip() == "1"
     assert nx.open_result(tmp_path / "hinge-chain.nc").status == "interrupted"
     assert [path.name for path in tmp_path.iterdir()] == ["hinge-chain.nc"]
+
+
+def test_view_of_a_model_simulates_behind_a_bar_and_serves_the_page(terminal: Terminal) -> None:
+    port = free_port(LOOPBACK, 19_600)
+    terminal.type(f"nexdyn view hinge-chain --no-browser --port {port}; echo code=$?")
+    shown = terminal.wait_for(r"the page shows what was reached")
+    assert re.search(rf"http://127\.0\.0\.1:{port}/\S+/", shown)
+    terminal.press("C-c")
+    shown = terminal.wait_for(r"code=\d+")
+    assert "code=0" in shown and "Traceback" not in shown
 
 
 def test_errors_are_a_line_that_says_what_was_meant(terminal: Terminal) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nexdyn.cli import terminal
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress, TaskID
 
 
 class Bar:
@@ -23,31 +23,33 @@ class Bar:
     def stage(self, text: str) -> None:
         """Say what goes on, for work that cannot be measured."""
         if self._drawn:
-            for task in self._drawn.task_ids:
-                self._drawn.remove_task(task)
-            self._drawn.add_task(text, total=None, now="", left="")
+            self._line(text)
 
     def at(self, t: float, t_start: float, t_end: float) -> None:
         """Show that a run from `t_start` to `t_end` has reached `t` [s]."""
-        if not self._drawn:
-            return
-        task = self._drawn.tasks[0]
-        if task.description != self._name or task.total is None:
-            self.stage(self._name)
-            task = self._drawn.tasks[0]
-        decimals = min(12, max(0, 2 - math.floor(math.log10(t_end))))
+        decimals = min(12, max(0, 2 - math.floor(math.log10(abs(t_end) or 1.0))))
         now = f"t = {t:{len(f'{t_end:.{decimals}f}')}.{decimals}f} of {t_end:g} s"
-        self._drawn.update(task.id, completed=t - t_start, total=t_end - t_start, now=now, left="left")
+        self._reach(t - t_start, t_end - t_start, now)
 
     def count(self, done: int, total: int) -> None:
         """Show that so many members of a sweep are done."""
+        self._reach(done, total, f"{done} of {total}")
+
+    def _reach(self, done: float, total: float, now: str) -> None:
+        """Show how much of the work that the bar is named after is done."""
         if not self._drawn:
             return
-        task = self._drawn.tasks[0]
-        if task.description != self._name or task.total is None:
-            self.stage(self._name)
-            task = self._drawn.tasks[0]
-        self._drawn.update(task.id, completed=done, total=total, now=f"{done} of {total}", left="left")
+        line = self._drawn.tasks[0] if self._drawn.tasks else None
+        measured = line is not None and line.description == self._name and line.total is not None
+        task = line.id if line is not None and measured else self._line(self._name)
+        self._drawn.update(task, completed=done, total=total, now=now, left="left")
+
+    def _line(self, text: str) -> TaskID:
+        """The bar's only line, made anew."""
+        assert self._drawn
+        for task in self._drawn.task_ids:
+            self._drawn.remove_task(task)
+        return self._drawn.add_task(text, total=None, now="", left="")
 
 
 @contextmanager
