@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import socket
 import sys
 import urllib.request
@@ -9,13 +11,15 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+import viser
 from results_lab import resting_ball
 
 import nexdyn as nx
-from nexdyn.errors import FileError, InputError, NexDynWarning, UnknownNameError
+from nexdyn.errors import FileError, InputError, NexDynError, NexDynWarning, UnknownNameError
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view import server as page
 from nexdyn.view.camera import look
@@ -256,17 +260,83 @@ def test_where_a_port_is_in_use_the_next_free_one_is_taken_and_said(taken: int) 
 
 def test_the_page_is_served_to_this_machine_only(port: int) -> None:
     with Viewer(nx.load("double-pendulum"), port=port) as viewer:
-        assert viewer.server.get_host() == "127.0.0.1" and viewer.address == f"http://127.0.0.1:{port}"
+        assert viewer.server.get_host() == "127.0.0.1" and viewer.address.startswith(f"http://127.0.0.1:{port}/")
         other = next((a[4][0] for a in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)), "127.0.0.1")
         if not other.startswith("127."):
             with pytest.raises(OSError):
                 socket.create_connection((other, port), timeout=2).close()
 
 
+SAME = "http://{host}"
+
+
+def asked(port: int, path: str, host: str, origin: str, to_socket: bool) -> int:
+    """The status that the viewer answers a raw request with."""
+    lines = [f"GET {path} HTTP/1.1", *([f"Host: {host}"] if host else [])]
+    if origin:
+        lines.append(f"Origin: {origin.format(host=host)}")
+    if to_socket:
+        key = base64.b64encode(bytes(16)).decode()
+        lines += ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", f"Sec-WebSocket-Key: {key}"]
+        lines += [f"Sec-WebSocket-Protocol: viser-v{viser.__version__}"]
+    with socket.create_connection((page.LOOPBACK, port), timeout=10) as connection:
+        connection.sendall("\r\n".join([*lines, "", ""]).encode())
+        return int(connection.recv(64).split()[1])
+
+
+def test_the_page_and_its_socket_answer_only_to_their_address_their_origin_and_their_token(port: int) -> None:
+    with Viewer(nx.load("double-pendulum"), port=port) as viewer:
+        token = urlsplit(viewer.address).path.strip("/")
+        assert len(token) >= 22
+        here, page_path, socket_path = f"127.0.0.1:{port}", f"/{token}/", f"/{token}"
+        assert asked(port, page_path, here, "", False) == 200
+        assert asked(port, page_path + "?fixedDpr=1", here, SAME, False) == 200
+        for host in (here, f"localhost:{port}", f"[::1]:{port}", "127.0.0.1:9000"):  # 9000: forwarded by ssh
+            assert asked(port, socket_path, host, SAME, True) == 101
+        assert asked(port, page_path + "../../secret", here, "", False) == 404
+        for host in (
+            "evil.example",
+            f"evil.example:{port}",
+            f"127.0.0.1.evil.example:{port}",
+            "",
+            "127.0.0.1@evil.example",
+            "[::",
+        ):
+            assert asked(port, page_path, host, "", False) in (400, 403)
+            assert asked(port, socket_path, host, SAME, True) in (400, 403)
+        for origin in (
+            "",
+            "null",
+            "http://evil.example",
+            f"http://localhost:{port}",
+            "http://127.0.0.1:1",
+            f"http://{here}.evil.example",
+        ):
+            assert asked(port, socket_path, here, origin, True) == 403
+        for path in ("/", "", f"/?{token}", "/wrong/", f"/{token[:-1]}", f"/{token}x", f"/x/{token}", "/%ff"):
+            assert asked(port, path or "/", here, SAME, True) == 403
+            assert asked(port, path or "/", here, "", False) == 403
+        assert not viewer.watched
+
+
+def test_each_viewer_has_a_token_of_its_own(port: int) -> None:
+    with Viewer(nx.load("double-pendulum"), port=port) as one, Viewer(nx.load("double-pendulum"), port=port + 1) as two:
+        assert urlsplit(one.address).path != urlsplit(two.address).path
+
+
+def test_a_server_that_cannot_be_guarded_does_not_live(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with a viser that starts its server otherwise."""
+    monkeypatch.setattr(page, "guarded", lambda gate: contextlib.nullcontext())
+    with pytest.raises(NexDynError, match="cannot be guarded"):
+        page.start_server(port=port)
+    with pytest.raises(OSError):
+        socket.create_connection((page.LOOPBACK, port), timeout=2).close()
+
+
 def test_an_ended_viewer_frees_its_port(port: int) -> None:
     for _ in range(2):
         with Viewer(nx.load("double-pendulum"), port=port) as viewer:
-            assert viewer.address.endswith(str(port))
+            assert viewer.server.get_port() == port
         assert viewer.ended and "ended" in repr(viewer)
         viewer.close()  # again does nothing
 
@@ -290,9 +360,10 @@ def test_over_ssh_the_command_that_forwards_is_told(port: int, monkeypatch: pyte
     for name in ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"):
         monkeypatch.delenv(name, raising=False)
     with Viewer(nx.load("double-pendulum"), port=port) as viewer:
-        assert page.hint(viewer.server) == ""
+        assert page.hint(viewer.server, viewer.address) == ""
         monkeypatch.setenv("SSH_CONNECTION", "1.2.3.4 1 5.6.7.8 22")
-        assert f"ssh -L {port}:127.0.0.1:{port} " in page.hint(viewer.server)
+        hint = page.hint(viewer.server, viewer.address)
+        assert f"ssh -L {port}:127.0.0.1:{port} " in hint and hint.endswith(viewer.address)
 
 
 @pytest.mark.skipif(sys.platform in ("darwin", "win32"), reason="a window is always there")

@@ -46,10 +46,10 @@ def open_page(what: Any, page: Page, saying: Saying | None) -> Viewer:
     else:
         terminal.say(said)
     sys.stdout.flush()
-    if hint := server.hint(viewer.server):
+    if hint := server.hint(viewer.server, viewer.address):
         terminal.note(hint)
     if page.host not in (server.LOOPBACK, "localhost", "::1"):
-        terminal.note(f"served at {page.host}: whoever reaches this address sees the page and can press its buttons")
+        terminal.note(f"served at {page.host}: whoever knows the whole address sees the page and can press its buttons")
     if not page.no_browser:
         server.open_browser(viewer.address)
     return viewer

@@ -114,7 +114,7 @@ def _page(motion: Motion, look: Look, speed: float) -> str:
     plotly = need("plotly.offline", "a recording")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "port .* is in use", NexDynWarning)
-        server = page.start_server()
+        server, _ = page.start_server()
     try:
         scene = _played(server, motion, look, speed)
     finally:

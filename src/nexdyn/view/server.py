@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from nexdyn.errors import InputError, NexDynWarning
+from nexdyn.errors import InputError, NexDynError, NexDynWarning
 from nexdyn.view.extras import need
+from nexdyn.view.gate import LOOPBACK_NAMES, Gate, guarded
 
 LOOPBACK = "127.0.0.1"
 PORT = 8642
@@ -20,8 +21,10 @@ TRIED = 100
 """Ports that are tried from the one that is asked for."""
 
 
-def start_server(host: str = LOOPBACK, port: int = PORT) -> Any:
-    """A viser server at `host` on `port`, or on the next free one, which a NexDynWarning says.
+def start_server(host: str = LOOPBACK, port: int = PORT) -> tuple[Any, str]:
+    """A viser server at `host` on `port`, or on the next free one, which a NexDynWarning says; and its address.
+
+    Only requests that bear the address's token pass, and none from pages of elsewhere (gate.py).
 
     Raises InputError where there is no such host or no free port.
     """
@@ -31,10 +34,16 @@ def start_server(host: str = LOOPBACK, port: int = PORT) -> Any:
     free = free_port(host, port)
     if free != port:
         warnings.warn(f"port {port} is in use; took {free}", NexDynWarning, stacklevel=3)
-    with _hushed():
+    gate = Gate(host)
+    with _hushed(), guarded(gate):
         server = viser.ViserServer(host=host, port=free, label="NexDyn", verbose=False)
+    if not gate.installed:
+        stop_server(server)
+        raise NexDynError(
+            f"viser {viser.__version__} starts its server in a way that cannot be guarded; install viser 1.1"
+        )
     server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
-    return server
+    return server, address_of(server, gate.token)
 
 
 def stop_server(server: Any) -> None:
@@ -80,13 +89,13 @@ _NOT_HERE = tuple(
 )
 
 
-def address_of(server: Any) -> str:
+def address_of(server: Any, token: str) -> str:
     """Where a browser on this machine finds the page."""
     host = server.get_host()
     shown = (
         "127.0.0.1" if host in ("0.0.0.0", "") else "[::1]" if host == "::" else f"[{host}]" if ":" in host else host
     )
-    return f"http://{shown}:{server.get_port()}"
+    return f"http://{shown}:{server.get_port()}/{token}/"
 
 
 def is_remote() -> bool:
@@ -94,12 +103,12 @@ def is_remote() -> bool:
     return any(os.environ.get(name) for name in ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"))
 
 
-def hint(server: Any) -> str:
+def hint(server: Any, address: str) -> str:
     """How to see the page from another machine, where this one is reached by ssh; otherwise ""."""
     port = server.get_port()
-    if not is_remote() or server.get_host() not in (LOOPBACK, "localhost", "::1"):
+    if not is_remote() or server.get_host() not in LOOPBACK_NAMES:
         return ""
-    return f"from your own machine: ssh -L {port}:127.0.0.1:{port} {socket.gethostname()}, then http://127.0.0.1:{port}"
+    return f"from your own machine: ssh -L {port}:127.0.0.1:{port} {socket.gethostname()}, then {address}"
 
 
 def open_browser(address: str) -> bool:

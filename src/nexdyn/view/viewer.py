@@ -62,7 +62,7 @@ def view(
     viewer = Viewer(what, host=host, port=port)
     if not _in_notebook():
         print(f"{viewer.system.name}: {viewer.address}   (Esc or End on the page ends)")
-        if hint := page.hint(viewer.server):
+        if hint := page.hint(viewer.server, viewer.address):
             print(hint)
         if browser is not False:
             page.open_browser(viewer.address)
@@ -88,8 +88,7 @@ class Viewer:
         self._new: list[Any] = []
         self._still_until = 0.0
         self._live: list[tuple[float, list[float]]] = []
-        self.server = page.start_server(host, port)
-        self.address = page.address_of(self.server)
+        self.server, self.address = page.start_server(host, port)
         try:
             self._stage = Stage(self.server, self._motion, self._look)
             self._controls = Controls(self)
