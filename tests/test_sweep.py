@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -221,6 +223,136 @@ def test_the_mark_of_a_study_is_the_same_in_another_process(tmp_path: Path) -> N
     )
 
 
+# --- what a study depends on ------------------------------------------------------------------------------------------
+
+
+def times_two(x: float) -> float:
+    return 2.0 * x
+
+
+class Scaled:
+    """A measure with a constant of its own."""
+
+    def __init__(self, k: float) -> None:
+        self._k = k
+
+    def __call__(self, result: Result) -> float:
+        return self._k * float(result.recording.q[-1, 0])
+
+    def method(self, result: Result) -> float:
+        return self._k
+
+
+def constant(k: float) -> Any:
+    return lambda result: k * float(result.recording.q[-1, 0])
+
+
+def powered(result: Result, k: float = 1.0, *, factor: float = 1.0) -> float:
+    return factor * k * float(result.recording.q[-1, 0])
+
+
+def pushed(k: float, name: str = "push") -> nx.System:
+    """The oscillator with a force of the user's, which holds a constant."""
+    system = oscillator()
+    system.add_force(nx.UserJointForce(name, "slide", lambda t, q, v: k * t))
+    return system
+
+
+def with_event(k: float) -> nx.System:
+    system = oscillator()
+    system.add_event(nx.Event("push", time=0.1, action=lambda state: state.velocity.update(slide=[k])))
+    return system
+
+
+def scaled_globally(k: float) -> Any:
+    """A function that names a number of its module."""
+    space: dict[str, Any] = {"K": k}
+    exec("def f(result):\n    return K * result.recording.q[-1, 0]", space)
+    return space["f"]
+
+
+def started(v: float) -> Result:
+    return nx.simulate(oscillator(), 0.02, RK4, v0=[v])
+
+
+THIRD = np.array([1.0 / 3.0])
+OTHERS: dict[str, tuple[Any, Any]] = {
+    "constant of a measure": ({"measure": lambda r: 1.0}, {"measure": lambda r: 2.0}),
+    "attribute name": ({"measure": lambda r: r.recording.q[-1, 0]}, {"measure": lambda r: r.recording.v[-1, 0]}),
+    "closure of a measure": ({"measure": constant(1.0)}, {"measure": constant(1.0 + 1e-15)}),
+    "partial": (
+        {"measure": {"x": functools.partial(powered, k=1.0)}},
+        {"measure": {"x": functools.partial(powered, k=2.0)}},
+    ),
+    "default": ({"measure": lambda r, k=1.0: k}, {"measure": lambda r, k=2.0: k}),
+    "callable object": ({"measure": {"x": Scaled(1.0)}}, {"measure": {"x": Scaled(2.0)}}),
+    "bound method": ({"measure": {"x": Scaled(1.0).method}}, {"measure": {"x": Scaled(2.0).method}}),
+    "global number": ({"measure": {"x": scaled_globally(1.0)}}, {"measure": {"x": scaled_globally(2.0)}}),
+    "nested function": (
+        {"measure": lambda r: (lambda x: x + 1.0)(0.0)},
+        {"measure": lambda r: (lambda x: x + 2.0)(0.0)},
+    ),
+    "name of a measure": ({"measure": {"x": TEXTS[0]}}, {"measure": {"y": TEXTS[0]}}),
+    "constant of a force": ({"system": pushed(1.0)}, {"system": pushed(2.0)}),
+    "constant of an action": ({"system": with_event(1.0)}, {"system": with_event(2.0)}),
+    "another force": ({"system": pushed(1.0)}, {"system": oscillator()}),
+    "tenth digit of an array": ({"q0": THIRD}, {"q0": THIRD + 1e-10}),
+    "last bit of a number": ({"t_end": 0.5}, {"t_end": np.nextafter(0.5, 1.0)}),
+    "velocity by name": ({"v0": {"slide": 1.0}}, {"v0": {"slide": 1.5}}),
+    "another initial": ({"initial": started(0.0)}, {"initial": started(1e-12)}),
+    "method": ({"method": RK4}, {"method": nx.RungeKutta4(2e-2)}),
+    "tolerance": ({"method": nx.DormandPrince(rtol=1e-6)}, {"method": nx.DormandPrince(rtol=1e-7)}),
+    "dynamics": ({"dynamics": "aba"}, {"dynamics": "crba"}),
+    "output": ({"output_every": 1}, {"output_every": 2}),
+    "values": ({"parameters": {"m": [1.0, 2.0]}}, {"parameters": {"m": [1.0, 2.0 + 1e-15]}}),
+    "gravity": (
+        {"system": oscillator()},
+        {"system": oscillator().with_parameters({"gravity": (0.0, 0.0, 1e-9)})},
+    ),
+    "another parameter's law": (
+        {"system": oscillator().with_parameters({"k": 9.0})},
+        {"system": oscillator().with_parameters({"k": "=4.5*m"})},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:user function")
+@pytest.mark.parametrize("what", OTHERS)
+def test_a_folder_is_refused_to_a_study_that_differs_in_anything(tmp_path: Path, what: str) -> None:
+    given = {"system": oscillator(), "parameters": {"m": [1.0, 2.0]}, "measure": TEXTS[0], "jobs": 1, **GIVEN}
+    first, second = (given | changes | {"folder": tmp_path} for changes in OTHERS[what])
+    data = nx.sweep(**first)
+    seen: list[int] = []
+    again = nx.sweep(**(first | {"progress": lambda done, _: seen.append(done)}))
+    assert seen == [2] and again.identical(data)
+    with pytest.raises(nx.InputError, match="holds another study"):
+        nx.sweep(**second)
+
+
+def test_a_study_whose_parts_cannot_be_told_apart_is_not_gone_on_with(tmp_path: Path) -> None:
+    given = {"parameters": {"m": [1.0, 2.0]}, "jobs": 1, "folder": tmp_path, **GIVEN}
+    nx.sweep(oscillator(), measure={"x": constant(threading.Lock() and 1.0)}, **given)  # type: ignore[arg-type]
+    lock = threading.Lock()
+    locked = {"measure": {"x": lambda result: 1.0 if lock else 0.0}}
+    nx.sweep(oscillator(), **(given | locked | {"folder": tmp_path / "locked"}))
+    with pytest.raises(nx.InputError, match=r"cannot be said: <unlocked _thread\.lock"):
+        nx.sweep(oscillator(), **(given | locked | {"folder": tmp_path / "locked"}))
+
+
+def test_a_measure_that_exits_or_gives_nothing_fails_its_member_alone() -> None:
+    def leaves(result: Result) -> Any:
+        if result.system.values["k"] == 2.0:
+            sys.exit("enough")
+        return None if result.system.values["k"] == 3.0 else 1.0
+
+    data = nx.sweep(oscillator(), {"k": [1.0, 2.0, 3.0, 4.0]}, measure={"x": leaves}, jobs=1, **GIVEN)
+    assert data["status"].to_numpy().tolist() == ["finished", "failed", "failed", "finished"]
+    assert data["cause"].to_numpy().tolist()[1:3] == [
+        "SystemExit: enough",
+        "InputError: measure 'x' returned None; a number, an array or a DataArray is needed",
+    ]
+
+
 # --- processes --------------------------------------------------------------------------------------------------------
 
 
@@ -305,6 +437,27 @@ def test_a_cluster_that_loses_a_worker_loses_no_member(cluster: Any, monkeypatch
     alone = nx.sweep(oscillator(), axes, measure=TEXTS, jobs=1, **GIVEN)
     for text in TEXTS:
         np.testing.assert_array_equal(data[text], alone[text])
+
+
+@pytest.mark.slow
+def test_a_member_that_kills_its_worker_takes_no_other_along(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nexdyn.analysis.sweep.ANSWER", 300.0)
+    address, _ = cluster
+    from distributed import Client
+
+    with Client(address, set_as_default=False, timeout=120) as client:  # the first worker that it kills is one too many
+        client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
+
+    def dies(result: Result) -> float:
+        if result.system.values["k"] == 3.0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return float(result.recording.q[-1, 0])
+
+    values = [1.0, 2.0, 4.0, 5.0, 6.0, 3.0]  # the last worker is left to the others
+    data = nx.sweep(oscillator(), {"k": values}, measure={"x": dies}, cluster=address, **GIVEN)
+    status = dict(zip(values, data["status"].to_numpy().tolist(), strict=True))
+    assert [k for k, told in status.items() if told == "failed"] == [3.0]
+    assert "its worker died" in str(data["cause"].sel(k=3.0).item())
 
 
 def test_a_scheduler_that_is_not_there_is_told_soon() -> None:

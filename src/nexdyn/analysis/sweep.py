@@ -7,10 +7,10 @@ or not at all; a sweep that was stopped goes on with those that are missing.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
@@ -20,14 +20,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.analysis.fingerprint import OpaqueError, fingerprint_of
 from nexdyn.analysis.outputs import check_figure, figure, with_values
 from nexdyn.analysis.simulate import simulate
 from nexdyn.analysis.sweep_design import Design, make_design
 from nexdyn.errors import FileError, InputError, NexDynWarning, SolveError
 from nexdyn.integrate.methods import Method, positive
-from nexdyn.model.element import Element
 from nexdyn.model.system import System
 from nexdyn.results.atomic import written
+from nexdyn.results.file import nexdyn_version
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 ANSWER = 5.0
 """Seconds in which a scheduler must answer."""
+NO_WORKER = 60.0
+"""Seconds that a member waits for a worker on a cluster that has lost all of them."""
 LIVES = 3
 """How often a pool of processes may break before members run one a pool, so that the one that breaks it is found."""
 
@@ -140,10 +143,10 @@ def run_member(study: Study, i: int, values: Mapping[str, Any]) -> Member:
         if result.status == "interrupted":
             raise KeyboardInterrupt
         found = {
-            name: figure(result, measure) if isinstance(measure, str) else _of_function(measure(result))
+            name: figure(result, measure) if isinstance(measure, str) else _of_function(name, measure(result))
             for name, measure in study.measures.items()
         }
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return Member(i, {}, {}, f"{type(error).__name__}: {error}")
     return Member(i, {name: x for name, (x, _) in found.items()}, {name: unit for name, (_, unit) in found.items()}, "")
 
@@ -157,8 +160,10 @@ def run_members(study: Study, piece: Piece) -> list[Member]:
     return [run_member(study, i, values) for i, values in piece]
 
 
-def _of_function(value: Any) -> tuple[Any, str]:
-    """What a user's function gave: a number, or an array with its labels, as plain data."""
+def _of_function(name: str, value: Any) -> tuple[Any, str]:
+    """What a user's function gave: a number, or an array with its labels, as plain data. InputError where it gave nothing."""
+    if value is None:
+        raise InputError(f"measure {name!r} returned None; a number, an array or a DataArray is needed")
     unit = str(value.attrs.get("units", "")) if hasattr(value, "attrs") else ""
     if hasattr(value, "dims") and value.ndim:
         labels = {str(dim): value[dim].to_numpy().tolist() for dim in value.dims if dim in value.coords}
@@ -234,17 +239,40 @@ def _on_cluster(study: Study, plan: Design, missing: list[int], client: Any, tak
     futures = {client.submit(run_members, study, piece, pure=False): piece for piece in pieces}
     with client.as_current():
         finished = as_completed(futures)
-    for future in finished:
+    suspects: list[tuple[int, dict[str, Any]]] = []
+    try:
+        for future in finished:
+            try:
+                members = future.result()
+            except KilledWorker:  # one of these killed its worker, or was near one that did
+                suspects += futures[future]
+                continue
+            for member in members:
+                take(member)
+        for one in suspects:  # alone on the cluster, a member that kills its worker is the one
+            future = client.submit(run_members, study, [one], pure=False)
+            try:
+                take(_waited_for(future, client)[0])
+            except KilledWorker as error:
+                take(Member(one[0], {}, {}, f"its worker died: {error}"))
+            future.release()
+    except (OSError, CancelledError) as error:
+        raise SolveError(
+            f"the scheduler of the cluster was lost ({type(error).__name__}); a folder keeps what is done"
+        ) from None
+
+
+def _waited_for(future: Any, client: Any) -> list[Member]:
+    """What became of a piece. SolveError where no worker is left to run it."""
+    alone = 0.0
+    while alone < NO_WORKER:
+        began = time.monotonic()
         try:
-            members = future.result()
-        except KilledWorker as error:
-            members = [Member(i, {}, {}, f"{type(error).__name__}: {error}") for i, _ in futures[future]]
-        except (OSError, CancelledError) as error:
-            raise SolveError(
-                f"the scheduler of the cluster was lost ({type(error).__name__}); a folder keeps what is done"
-            ) from None
-        for member in members:
-            take(member)
+            members: list[Member] = future.result(timeout=1.0)
+            return members
+        except TimeoutError:
+            alone = 0.0 if client.nthreads() else alone + time.monotonic() - began
+    raise SolveError(f"no worker is left on the cluster, for {NO_WORKER:g} s; a folder keeps what is done")
 
 
 def _pieces(plan: Design, members: list[int], workers: int) -> list[Piece]:
@@ -262,12 +290,22 @@ class Kept:
     def __init__(self, folder: Path, study: Study, plan: Design) -> None:
         self.members = folder / "members"
         said = folder / "study.json"
-        mark = {"format": 1, "fingerprint": fingerprint(study, plan), "members": len(plan.members)}
+        mark: dict[str, Any] = {"format": 2, "fingerprint": None, "members": len(plan.members)}
+        unknown_value = ""
+        try:
+            mark["fingerprint"] = fingerprint(study, plan)
+        except OpaqueError as error:
+            unknown_value = str(error)
         try:
             self.members.mkdir(parents=True, exist_ok=True)
             found = json.loads(said.read_text()) if said.exists() else None
         except (OSError, ValueError) as error:
             raise FileError(f"cannot be used: {getattr(error, 'strerror', None) or error}", file=str(folder)) from error
+        if found is not None and unknown_value:
+            raise InputError(
+                f"folder {str(folder)!r} holds a study already, and whether it is this one cannot be said: {unknown_value}; "
+                f"name another folder, or give the study plain numbers, functions and objects"
+            )
         if found is not None and found != mark:
             raise InputError(
                 f"folder {str(folder)!r} holds another study ({found.get('members', '?')} members); name another folder, or "
@@ -295,38 +333,19 @@ class Kept:
 
 
 def fingerprint(study: Study, plan: Design) -> str:
-    """A hash of what decides about the results of a study, the same in every process."""
-    told: list[Any] = [plan.kind, plan.names, plan.members, study.t_end]
-    told += [sorted((key, repr(value)) for key, value in study.options.items())]
-    told += [(name, m if isinstance(m, str) else _code(m)) for name, m in sorted(study.measures.items())]
-    system = study.system
-    told += [sorted(system.values.items()), tuple(system.gravity)]
-    for kind, elements in sorted(system._elements.items()):
-        told += [(kind, name, type(element).__name__, _plain(vars(element))) for name, element in elements.items()]
-    return hashlib.sha256(repr(told).encode()).hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    """Data of a model as text that does not depend on the process."""
-    if isinstance(value, Mapping):
-        return [(key, _plain(x)) for key, x in sorted(value.items()) if not str(key).startswith("_")]
-    if isinstance(value, Element):
-        return value.name
-    if isinstance(value, tuple | list):
-        return [_plain(x) for x in value]
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if callable(value):
-        return _code(value)
-    if hasattr(value, "__dict__"):
-        return type(value).__name__, _plain(vars(value))
-    return str(value)
-
-
-def _code(f: Any) -> str:
-    f = getattr(f, "py_func", f)
-    code = getattr(f, "__code__", None)
-    return f"{getattr(f, '__qualname__', type(f).__name__)} {code.co_code.hex() if code else ''}"
+    """A hash of all that decides about the results of a study, the same in every process. `OpaqueError` where that cannot be told."""
+    return fingerprint_of(
+        [
+            plan.kind,
+            plan.names,
+            plan.members,
+            study.t_end,
+            study.options,
+            study.measures,
+            study.system,
+            nexdyn_version(),
+        ]
+    )
 
 
 # --- measures and labels --------------------------------------------------------------------------------------------
