@@ -49,16 +49,15 @@ from typing import Any, TypeVar
 
 import llvmlite
 import numba
-from llvmlite import binding as llvm
-from numba.core import bytecode, caching, codegen, compiler, types
+from numba.core import bytecode, caching, compiler, types
 from numba.core.registry import CPUDispatcher
 from numba.extending import overload
+
+from nexdyn.codegen import BitcodeLibrary, ToBitcode, ToMachineCode, ToOutlined
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 FLOATING_POINT = {"contract", "nsz"}
-LINE = 64
-"""Bytes of a line of the cache."""
 _CONFIG: Any = numba.config
 _INSIDE: Any = {"no_cfunc_wrapper": True, "_nrt": False}  # no entry point for C, no counting of references
 _INLINED: Any = {**_INSIDE, "forceinline": True}
@@ -188,112 +187,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_number_anew)
 
 
-class _Library(codegen.JITCodeLibrary):
-    """Code whose frames on the stack start where lines of the cache do.
-
-    A pack of lanes fills a line. LLVM would trust the caller's 16 bytes, and in three processes of four each pack put aside lie
-    across two lines: thirty links by RK4 took 1.5 µs a step in one and up to 2.0 in another."""
-
-    def add_ir_module(self, ir_module: Any) -> None:
-        for function in ir_module.functions:
-            if not function.is_declaration:
-                function.attributes.alignstack = LINE
-                function.attributes.add("nounwind")  # llvmlite forgets an alignment that stands alone
-        super().add_ir_module(ir_module)
-
-
-class _BitcodeLibrary(_Library):
-    """What a formula compiles to: bitcode that others link, never machine code of its own."""
-
-    def _optimize_final_module(self) -> None:
-        """Inlined and simplified, so that what links it finds little to do; loops are left to the entry."""
-        _optimize(self, loop_vectorize=False, slp_vectorize=False, opt=self._codegen._opt_level, cost="cheap")
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._verify_declare_only_symbols()
-        self._finalized = True
-
-    def get_pointer_to_function(self, name: str) -> int:
-        return 0
-
-    def serialize_using_object_code(self) -> Any:
-        return self.serialize_using_bitcode()
-
-    @property
-    def codegen(self) -> Any:
-        return self
-
-    def set_env(self, name: str, env: Any) -> None:
-        """None: only what Python calls has an environment."""
-
-    @classmethod
-    def read(cls, generator: Any, name: str, bitcode: bytes) -> _BitcodeLibrary:
-        library = cls(generator, name)
-        library._final_module = llvm.parse_bitcode(bitcode)
-        library._finalize_final_module()
-        return library
-
-
-class _OutlinedLibrary(_BitcodeLibrary):
-    """What a formula becomes that is never copied into its callers."""
-
-    def add_llvm_module(self, ll_module: Any) -> None:
-        for function in ll_module.functions:
-            if not function.is_declaration:
-                function.add_function_attribute("noinline")
-        super().add_llvm_module(ll_module)
-
-
-class _EntryLibrary(_Library):
-    """What Python enters: all that is called, optimised once, and machine code. Nobody links it."""
-
-    def _optimize_final_module(self) -> None:
-        _optimize(self)
-
-    def serialize_using_object_code(self) -> Any:
-        name, kind, (machine_code, _) = super().serialize_using_object_code()
-        return name, kind, (machine_code, self._names().as_bitcode())
-
-    def _names(self) -> Any:
-        """A module of nothing but the names that the machine code defines."""
-        functions = [f.name for f in self.get_defined_functions()]
-        values = [v.name for v in self._final_module.global_variables if not v.is_declaration]
-        lines = [f'define void @"{name}"() {{ ret void }}' for name in functions]
-        return llvm.parse_assembly("\n".join(lines + [f'@"{name}" = global i8 0' for name in values]))
-
-
-def _optimize(library: Any, **kwargs: Any) -> None:
-    passes, builder = library._codegen._module_pass_manager(**kwargs)
-    passes.run(library._final_module, builder)
-
-
-class _ToBitcode(compiler.Compiler):
-    """Numba's compiler, up to the optimised bitcode."""
-
-    library: type[_BitcodeLibrary] = _BitcodeLibrary
-
-    def compile_extra(self, function: Any) -> Any:
-        self.state.library = self.library(self.state.targetctx.codegen(), function.__qualname__)
-        return super().compile_extra(function)
-
-
-class _ToOutlined(_ToBitcode):
-    """The same, for what is never copied into its callers."""
-
-    library = _OutlinedLibrary
-
-
-class _ToMachineCode(compiler.Compiler):
-    """Numba's compiler for entries."""
-
-    def compile_extra(self, function: Any) -> Any:
-        self.state.library = _EntryLibrary(self.state.targetctx.codegen(), function.__qualname__)
-        self.state.library.enable_object_caching()
-        return super().compile_extra(function)
-
-
-_OVERLOADED: Any = {**_INLINED, "pipeline_class": _ToBitcode}
+_OVERLOADED: Any = {**_INLINED, "pipeline_class": ToBitcode}
 
 
 class _BitcodeLocator(_Locator):
@@ -308,7 +202,7 @@ class _BitcodeCacheImpl(_CacheImpl):
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         (name, _, bitcode), fndesc, env, signature, objectmode, lifted, annotation, reload_init, envs = payload
-        library = _BitcodeLibrary.read(target_context.codegen(), name, bitcode)
+        library = BitcodeLibrary.read(target_context.codegen(), name, bitcode)
         result: Any = compiler.CompileResult
         return result(
             target_context=target_context,
@@ -361,7 +255,7 @@ class _Entry(CPUDispatcher):
     def __init__(self, inner: _Formula, **options: Any) -> None:
         self.inner = inner
         targetoptions = {"nopython": True, **_options(inner.py_func), **options}
-        super().__init__(inner.py_func, locals={}, targetoptions=targetoptions, pipeline_class=_ToMachineCode)
+        super().__init__(inner.py_func, locals={}, targetoptions=targetoptions, pipeline_class=ToMachineCode)
         compiler_of_self: Any = self._compiler  # type: ignore[attr-defined]
         compiler_of_self._get_implementation = lambda args, kws: _call_of(inner)
 
@@ -370,6 +264,13 @@ class _Entry(CPUDispatcher):
 
     def get_overload(self, sig: Any) -> Any:
         return self.inner.get_overload(sig)
+
+    def compile(self, sig: Any) -> Any:
+        pointer = super().compile(sig)
+        made: Any
+        for made in self.overloads.values():
+            made.library.__dict__.pop("object_code", None)  # which is on disk by now, and in the engine
+        return pointer
 
 
 def _call_of(inner: _Formula) -> Any:
@@ -397,7 +298,7 @@ def outlined(f: F) -> F:
     """A formula that always stays a call: long and seldom run, and reached from many places.
 
     What an inlined function calls Numba inlines, too, all the way down; here that ends."""
-    return _formula(f, _ToOutlined, forceinline=False)
+    return _formula(f, ToOutlined, forceinline=False)
 
 
 def allocating(f: F) -> F:
@@ -413,7 +314,7 @@ def _options(f: Any) -> dict[str, Any]:
     return {**_OPTIONS, "_nrt": "allocating" in f.__dict__}
 
 
-def _formula(f: F, pipeline: type[_ToBitcode] = _ToBitcode, **options: Any) -> F:
+def _formula(f: F, pipeline: type[ToBitcode] = ToBitcode, **options: Any) -> F:
     if _CONFIG.DISABLE_JIT:
         return f
     options = {"nopython": True, "no_cpython_wrapper": True, **_options(f), **options}

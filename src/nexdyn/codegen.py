@@ -1,0 +1,183 @@
+"""What functions compile to, and what stays of it in the process.
+
+    a formula     bitcode that others link: `ToBitcode`, `ToOutlined`
+    an entry      machine code that Python enters: `ToMachineCode`
+
+Compiling a large entry takes some hundred megabytes. What is needed afterwards is little: the machine code, and the bitcode of
+formulas as bytes. All else goes as soon as an entry or a formula is done:
+
+    LLVM's modules       bitcode in memory is ten times as large as its bytes, and a hundred times as compressed ones. A formula is
+                         parsed again by whoever links it. MCJIT keeps every module that it compiled and cannot give
+                         one back; so machine code is emitted beside it, and it gets an empty module and the object file,
+                         as it does where the file comes from the disk.
+    LLVM's pass managers llvmlite makes one a function and never frees it (15 kB each): see `_free_pass_managers`.
+    Numba's own          types of variables and calls, annotations (which hold the function's code, line by line), timings.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+from llvmlite import binding as llvm
+from llvmlite.binding import ffi, newpassmanagers
+from numba.core import codegen, compiler
+
+LINE = 64
+"""Bytes of a line of the cache."""
+
+
+def _free_pass_managers() -> None:
+    """Let llvmlite free its pass managers: of their two bases the first has a `_dispose` that does nothing."""
+    for manager in (newpassmanagers.ModulePassManager, newpassmanagers.FunctionPassManager):
+        if manager._dispose is ffi.ObjectRef._dispose:
+            manager._dispose = newpassmanagers.NewPassManager._dispose
+
+
+_free_pass_managers()
+
+
+class _Library(codegen.JITCodeLibrary):
+    """Code whose frames on the stack start where lines of the cache do.
+
+    A pack of lanes fills a line. LLVM would trust the caller's 16 bytes, and in three processes of four each pack put aside lie
+    across two lines: thirty links by RK4 took 1.5 µs a step in one and up to 2.0 in another."""
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        for function in ir_module.functions:
+            if not function.is_declaration:
+                function.attributes.alignstack = LINE
+                function.attributes.add("nounwind")  # llvmlite forgets an alignment that stands alone
+        super().add_ir_module(ir_module)
+
+
+class BitcodeLibrary(_Library):
+    """What a formula compiles to: bitcode that others link, never machine code of its own.
+
+    Once finished it is bytes, and a module only as long as somebody holds the one that was asked for."""
+
+    _module: Any = None  # while it is put together
+    _bitcode = b""
+
+    @property
+    def _final_module(self) -> Any:
+        return self._module or llvm.parse_bitcode(zlib.decompress(self._bitcode))
+
+    @_final_module.setter
+    def _final_module(self, module: Any) -> None:
+        self._module = module
+
+    def _optimize_final_module(self) -> None:
+        """Inlined and simplified, so that what links it finds little to do; loops are left to the entry."""
+        _optimize(self, loop_vectorize=False, slp_vectorize=False, opt=self._codegen._opt_level, cost="cheap")
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        for function in self._module.functions:  # several callers may bring it along; one copy is kept
+            if not function.is_declaration and function.linkage == llvm.Linkage.external:
+                function.linkage = "linkonce_odr"
+        self._keep(self._module.as_bitcode())
+
+    def _keep(self, bitcode: bytes) -> None:
+        self._bitcode, self._module, self._finalized = zlib.compress(bitcode, 1), None, True
+
+    def _get_module_for_linking(self) -> Any:
+        return self._final_module
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0
+
+    def serialize_using_object_code(self) -> Any:
+        return self.name, "bitcode", zlib.decompress(self._bitcode)
+
+    @property
+    def codegen(self) -> Any:
+        return self
+
+    def set_env(self, name: str, env: Any) -> None:
+        """None: only what Python calls has an environment."""
+
+    @classmethod
+    def read(cls, generator: Any, name: str, bitcode: bytes) -> BitcodeLibrary:
+        library = cls(generator, name)
+        library._keep(bitcode)
+        return library
+
+
+class _OutlinedLibrary(BitcodeLibrary):
+    """What a formula becomes that is never copied into its callers."""
+
+    def add_llvm_module(self, ll_module: Any) -> None:
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                function.add_function_attribute("noinline")
+        super().add_llvm_module(ll_module)
+
+
+class EntryLibrary(_Library):
+    """What Python enters: all that is called, optimised once, and machine code. Nobody links it."""
+
+    object_code: bytes
+    """The file of machine code, until it is on disk."""
+
+    def _optimize_final_module(self) -> None:
+        _optimize(self)
+
+    def _finalize_final_module(self) -> None:
+        """Machine code as if it came from the disk: the engine gets an empty module and the object file."""
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        names = self._names()
+        code = self._codegen._tm.emit_object(self._final_module)
+        self._final_module = llvm.parse_assembly(str(self._codegen._create_empty_module(self.name)))
+        self.enable_object_caching()
+        self._set_compiled_object(code)
+        super()._finalize_final_module()
+        self._codegen._engine._load_defined_symbols(names)
+        self._final_module, self.object_code = names, code
+
+    def serialize_using_object_code(self) -> Any:
+        return self.name, "object", (self.object_code, self._final_module.as_bitcode())
+
+    def _names(self) -> Any:
+        """A module of nothing but the names that the machine code defines."""
+        functions = [f.name for f in self.get_defined_functions()]
+        values = [v.name for v in self._final_module.global_variables if not v.is_declaration]
+        lines = [f'define void @"{name}"() {{ ret void }}' for name in functions]
+        return llvm.parse_assembly("\n".join(lines + [f'@"{name}" = global i8 0' for name in values]))
+
+
+def _optimize(library: Any, **kwargs: Any) -> None:
+    passes, builder = library._codegen._module_pass_manager(**kwargs)
+    passes.run(library._final_module, builder)
+
+
+class _Compiler(compiler.Compiler):
+    """Numba's compiler, into a library of its own kind; what Numba keeps for inspection goes."""
+
+    library: type[_Library]
+
+    def compile_extra(self, function: Any) -> Any:
+        self.state.library = self.library(self.state.targetctx.codegen(), function.__qualname__)
+        made = super().compile_extra(function)
+        made.fndesc.typemap = made.fndesc.calltypes = None
+        return made._replace(type_annotation="", metadata=None)
+
+
+class ToBitcode(_Compiler):
+    """The compiler of formulas, up to the optimised bitcode."""
+
+    library = BitcodeLibrary
+
+
+class ToOutlined(ToBitcode):
+    """The same, for what is never copied into its callers."""
+
+    library = _OutlinedLibrary
+
+
+class ToMachineCode(_Compiler):
+    """The compiler of entries."""
+
+    library = EntryLibrary
