@@ -26,7 +26,7 @@ from nexdyn.absolute.force_stiffness import (
     relative_motion,
 )
 from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.absolute.motion_tables import MotionTables, centres
+from nexdyn.absolute.motion_tables import MotionTables, block_places, centres
 from nexdyn.forces import applied, bushing, joint_force, point_spring, states, torsion_spring
 from nexdyn.forces import kinds as force_kinds
 from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper
@@ -51,7 +51,6 @@ from nexdyn.joints import kinds
 from nexdyn.joints.helical import Helical
 from nexdyn.joints.verbs import motion_columns
 from nexdyn.kernel import formula, kernel, overloaded
-from nexdyn.linalg.plan import locate, upper_places
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
@@ -179,7 +178,8 @@ def acting(
     kind = Acting if len(joints) or len(forces.index) else Idle
     return kind(
         forces, table, pitch, freedoms,
-        _places(tables, table[:, [PARENT, CHILD]]), _places(tables, forces.index[:, [BODY_A, BODY_B]]),
+        block_places(tables.diagonal, tables.plan, table[:, [PARENT, CHILD]]),
+        block_places(tables.diagonal, tables.plan, forces.index[:, [BODY_A, BODY_B]]),
         np.zeros(max(1, first_q[-1])), np.zeros(max(1, first_v[-1])), np.zeros(max(1, first_v[-1])),
         np.zeros((max(1, first_v[-1]), 2)), np.zeros((6, 6)), np.zeros((6, 12)), np.zeros((6, 6)), np.zeros((6, 12)),
         np.zeros(2), np.zeros((len(forces.z), 2)), _judged(system, tables.length) if len(forces.z) else np.zeros((0, 5)),
@@ -208,19 +208,6 @@ def start_coordinates(joints: list[Joint], acts: Acting, values: dict[str, float
     for i, joint in enumerate(joints):
         at = acts.joints[i, FIRST_Q]
         acts.q[at : at + joint.nq] = joint.resolved(values).q0 if joint.q0 is not None else 0.0
-
-
-def _places(tables: MotionTables, pairs: np.ndarray) -> np.ndarray:
-    out = np.full((len(pairs), 6), -1, dtype=np.int64)
-    for k, (a, b) in enumerate(pairs.tolist()):
-        out[k, 0] = tables.diagonal[a - 1] if a > 0 else -1
-        out[k, 1] = tables.diagonal[b - 1] if b > 0 and b != a else -1
-        if a > 0 and b > 0 and a != b:
-            found = np.empty((1, 3), dtype=np.int64)
-            locate(tables.plan, np.array([a - 1]), np.array([b - 1]), found)
-            out[k, 2:5] = found[0]
-            out[k, 5:] = upper_places(tables.plan, np.array([a - 1]), np.array([b - 1]), found[:, 0])
-    return out
 
 
 states_error = generic(

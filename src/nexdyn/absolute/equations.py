@@ -1,6 +1,6 @@
 """The equations of motion in absolute coordinates, their residual and their iteration matrix.
 
-    r = M v̇ + (ω × J ω, 0) + Cqᵀ λ − Q(t, q, v),      C(q, t)
+    r = M v̇ + (ω × J ω, 0) + Cqᵀ λ − Q(t, q, v),      C(q, t)      (armatures: ``armature``)
 
     [ s M + γ h D + β h² K   Cqᵀ ] [Δv̇]      [ r           ]
     [ Cq T(θ)                −ε  ] [Δλ] = −  [ C/(β h²)    ]
@@ -22,7 +22,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from nexdyn.absolute.armature import of_rotors
 from nexdyn.absolute.elements import act
+from nexdyn.absolute.frames import pair_of
 from nexdyn.absolute.motion_tables import (
     BODY_A,
     BODY_B,
@@ -45,7 +47,7 @@ from nexdyn.absolute.motion_tables import (
 from nexdyn.absolute.outside import factor, solve
 from nexdyn.absolute.stiffness import direction_stiffness, stiffness_a, stiffness_b
 from nexdyn.constraints.kinds import DISTANCE, DOT, FORWARD
-from nexdyn.constraints.pair import Pair, PairVelocity, column
+from nexdyn.constraints.pair import PairVelocity, column
 from nexdyn.constraints.tables import PRIMITIVE
 from nexdyn.constraints.verbs import explicit_rate, explicit_second, gradient, second, value
 from nexdyn.integrate.problem import OK
@@ -110,15 +112,6 @@ def place_bodies(s, i0):  # type: ignore[no-untyped-def]
         R = rotation(Quat(q[i, 0], q[i, 1], q[i, 2], q[i, 3]))
         X[i] = Pose(R, Vec3(q[i, 4], q[i, 5], q[i, 6]))
         V[i] = Motion(R @ Vec3(v[i, 0], v[i, 1], v[i, 2]), Vec3(v[i, 3], v[i, 4], v[i, 5]))
-
-
-@formula
-def pair_of(tables, X, k, a, b):  # type: ignore[no-untyped-def]
-    """The two frames of pair k in world axes."""
-    X_aA, X_bB = PoseRows(tables.constraints.frames, 0)[k], PoseRows(tables.constraints.frames, 12)[k]
-    R_a, R_b = X[a].R, X[b].R
-    s_A, s_B = R_a @ X_aA.p, R_b @ X_bB.p
-    return Pair(R_a @ X_aA.R, R_b @ X_bB.R, s_A, s_B, X[b].p + s_B - X[a].p - s_A)
 
 
 @formula
@@ -233,8 +226,8 @@ def clear(blocks, first, rows):  # type: ignore[no-untyped-def]
 
 @inlined
 def of_bodies(tables, s, scale, gh, assemble):  # type: ignore[no-untyped-def]
-    """x ← −(M v̇ + ω × Jω − m g) of each body; s M + γ h D of what is gyroscopic (and the spare inertia) into the diagonal blocks;
-    those of `others` are cleared."""
+    """x ← −(M v̇ + ω × Jω − m g) of each body, M with armatures; s M + γ h D of what is gyroscopic (and the spare inertia) into
+    the blocks of the bodies; those of `others` are cleared."""
     g = Vec3(row(tables.gravity, 0), row(tables.gravity, 1), row(tables.gravity, 2))
     x, v, d, blocks = s.x, s.v1, s.d1, s.lower
     if assemble:
@@ -262,6 +255,8 @@ def of_bodies(tables, s, scale, gh, assemble):  # type: ignore[no-untyped-def]
             blocks[o + 16], blocks[o + 2] = scale * J.xz + gh * G.xz - h.y, scale * J.xz + gh * G.zx + h.y
             blocks[o + 17], blocks[o + 10] = scale * J.yz + gh * G.yz + h.x, scale * J.yz + gh * G.zy - h.x
             blocks[o + 27], blocks[o + 36], blocks[o + 45] = scale * m, scale * m, scale * m
+    if len(tables.rotors) > 0:
+        of_rotors(tables, s, scale, assemble)
 
 
 @formula

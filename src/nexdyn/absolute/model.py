@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from nexdyn.absolute.armature import CHILD, PARENT, Rotors, inertia_of_rotors, rotor_rows, rotors_of
 from nexdyn.absolute.blocks import Incidence, LoopBlock, incidence, loop_blocks
 from nexdyn.absolute.kkt import SMALL, Matrix
 from nexdyn.constraint_rows import Row, RowBuilder, beyond_ends, measured
@@ -310,7 +311,7 @@ class AbsoluteModel:
         return out
 
     def mass_matrix(self, q: np.ndarray) -> Matrix:
-        """M (6 nb, 6 nb): [[I, m ĉ Rᵀ], [−m R ĉ, m 1]] a body, about its origin."""
+        """M (6 nb, 6 nb): [[I, m ĉ Rᵀ], [−m R ĉ, m 1]] a body, about its origin, and Bᵀ I_a B of armatures."""
         R = rotation_matrix(q[1:, :4])
         m, h, I = self.mass[1:, 0], self.mass[1:, 1:4], _full(self.mass[1:, 4:])
         blocks = np.zeros((self.nb, 6, 6))
@@ -318,16 +319,36 @@ class AbsoluteModel:
         blocks[:, :3, 3:] = _skew(h) @ np.swapaxes(R, 1, 2)
         blocks[:, 3:, :3] = np.swapaxes(blocks[:, :3, 3:], 1, 2)
         blocks[:, 3:, 3:] = m[:, None, None] * np.eye(3)
-        return self.block_diagonal(blocks)
+        M = self.block_diagonal(blocks)
+        if not len(self.rotors.joints):
+            return M
+        values, i, j = inertia_of_rotors(self.rotors, self.tables.frames, q)
+        if self.small:
+            np.add.at(M, (i, j), values)
+            return M
+        return M + sp.csr_matrix((values, (i, j)), shape=M.shape)
+
+    @cached_property
+    def rotors(self) -> Rotors:
+        """The armatures of its joints."""
+        return rotors_of(self.system, self.body_index)
 
     def applied(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """τ − h (6 nb,) of gravity and the gyroscopic terms, once: torque −ω × Iω + h × Rᵀg, force m g − R ω × (ω × h)."""
+        """τ − h (6 nb,) of gravity and the gyroscopic terms, once: torque −ω × Iω + h × Rᵀg, force m g − R ω × (ω × h);
+        and −Bᵀ I_a Ḃ V of armatures."""
         R = rotation_matrix(q[1:, :4])
         m, h, I, w = self.mass[1:, 0], self.mass[1:, 1:4], _full(self.mass[1:, 4:]), v[1:, :3]
         g = self.system.gravity
         out = np.empty((self.nb, 6))
         out[:, :3] = np.cross(h, np.einsum("nji,j->ni", R, g)) - np.cross(w, np.einsum("nij,nj->ni", I, w))
         out[:, 3:] = m[:, None] * g - np.einsum("nij,nj->ni", R, np.cross(w, np.cross(w, h)))
+        if len(self.rotors.joints):
+            B, drift = rotor_rows(self.rotors, self.tables.frames, q, v)
+            on = np.zeros((self.nb + 1, 6))
+            np.subtract.at(
+                on, self.rotors.joints[:, [PARENT, CHILD]], (self.rotors.inertia[:, 0] * drift)[:, None, None] * B
+            )
+            out += on[1:]
         return out.reshape(-1)
 
 

@@ -18,6 +18,7 @@ are evaluated together, from one look at the pair.
     diagonal int64 (n,)           place of the diagonal block of each node; bodies come first, then constraints
     closing int64 (ng,)           1 where the rows of a node may come to depend on others: in loops, and of other kinds than joints'
     parts   int64 (np + 1, 2)     first link and first pivot of each part, see ``equations.solved_here``; one where there are loops
+    rotors  int64 (nr, 12)        of each armature pair, parent, child, way, side, axis (``armature``); places of its blocks
     others  int64 (no, 3)         place, numbers and upper place of the blocks that no link has: fill, and what springs join
 
 Arrays of the state have rows of 8 numbers: of body i, row i; of a constraint node, its multipliers or residual.
@@ -29,6 +30,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.absolute.armature import CHILD, PARENT
 from nexdyn.absolute.blocks import components
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.constraints.kinds import DISTANCE
@@ -73,6 +75,9 @@ class MotionTables(NamedTuple):
     others: Any
     spare: Any
     """(nb + 1, 3): inertia that the iteration matrix takes where a body has next to none."""
+    rotors: Any
+    armature: Any
+    """(nr, 1): inertia of each rotor."""
     plan: Any
     length: float
     """The size of the mechanism [m], beside which displacements are judged."""
@@ -164,8 +169,10 @@ def motion_tables(
             a, b = bodies_of_pair[k]
             links.append((a, b, k, g, -1, 0, -1, 0, 0, first, len(slots) - first, -1, -1))
             edges += [(nb + g, x - 1) for x in (a, b) if x > 0]
-    if stiff is not None and len(stiff):
-        edges += [(int(a) - 1, int(b) - 1) for a, b in stiff if a > 0 and b > 0]
+    rotors = model.rotors
+    joined = rotors.joints[:, [PARENT, CHILD]]
+    stiff = joined if stiff is None else np.concatenate([stiff, joined])
+    edges += [(a - 1, b - 1) for a, b in stiff.tolist() if a > 0 and b > 0]
     n = len(sizes)
     carried = _carried(body, nodes, bodies_of_pair, stiff)
     plan = elimination_plan(np.array(sizes, dtype=np.int64), edges, np.arange(n) >= nb, carried)
@@ -197,15 +204,30 @@ def motion_tables(
         constraints, offset, np.array(drivers, dtype=np.int64).reshape(-1, 3), np.array(functions),
         np.ascontiguousarray(place_of_row[kept]), np.array(slips, dtype=np.int64).reshape(-1, 2),
         np.ascontiguousarray(diagonal[:, 0]), _closing(model, nodes), parts, _others(plan, taken),
-        _spare_inertia(full, m, length), plan, length,
+        _spare_inertia(full, m, length), np.concatenate([rotors.joints, block_places(diagonal[:, 0], plan, joined)], axis=1),
+        rotors.inertia, plan, length,
     )  # fmt: skip
 
 
-def _carried(body: np.ndarray, nodes: Any, bodies_of_pair: Any, stiff: np.ndarray | None) -> list[tuple[int, int, int]]:
+def block_places(diagonal: np.ndarray, plan: Plan, pairs: np.ndarray) -> np.ndarray:
+    """For each pair of bodies (a, b) the places of the blocks (a, a), (b, b), (a, b) or −1, steps of the last (a, b), its
+    place in the upper blocks, int64 (n, 6)."""
+    out = np.full((len(pairs), 6), -1, dtype=np.int64)
+    for k, (a, b) in enumerate(pairs.tolist()):
+        out[k, 0] = diagonal[a - 1] if a > 0 else -1
+        out[k, 1] = diagonal[b - 1] if b > 0 and b != a else -1
+        if a > 0 and b > 0 and a != b:
+            found = np.empty((1, 3), dtype=np.int64)
+            locate(plan, np.array([a - 1]), np.array([b - 1]), found)
+            out[k, 2:5] = found[0]
+            out[k, 5:] = upper_places(plan, np.array([a - 1]), np.array([b - 1]), found[:, 0])
+    return out
+
+
+def _carried(body: np.ndarray, nodes: Any, bodies_of_pair: Any, stiff: np.ndarray) -> list[tuple[int, int, int]]:
     """Nodes of each body without mass that six rows hold to another alone, as a robot's frames are: the body, the rows, the other."""
     empty: np.ndarray = ~np.any(body, axis=1)
-    if stiff is not None:
-        empty[stiff[(stiff > 0).all(axis=1)].reshape(-1)] = False
+    empty[stiff[(stiff > 0).all(axis=1)].reshape(-1)] = False
     if not empty[1:].any():
         return []
     held_by: dict[int, list[tuple[int, set[int]]]] = {}

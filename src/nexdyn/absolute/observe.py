@@ -88,10 +88,10 @@ def on_child(tables, X, j, child, moment, force):  # type: ignore[no-untyped-def
 @kernel
 def observe_joints(  # type: ignore[no-untyped-def]
     tables, acts, s, own, joint_of, child_first, t, q, v, a, lam, z, reactions, wrenches, joint_q, joint_v, joint_a,
-    elastic,
+    elastic, armature,
 ):  # fmt: skip
     """Of samples t (N,), q (N, nb, 7), v, a (N, nb, 6) about the centres of mass and lam (N, nc): wrenches (N, nj, 6) of the
-    joints on their children, coordinates of moving joints, energy of springs (N,). own (ns,): whether a slot's row is
+    joints on their children, coordinates of moving joints, energy of springs (N,); armature (nv,). own (ns,): whether a slot's row is
     the joint's own; joint_of (ns,): the joint that transmits its force, or −1; child_first (ns,): whether that joint's
     child comes first in the slot's pair. Returns (status, samples)."""
     X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
@@ -112,6 +112,8 @@ def observe_joints(  # type: ignore[no-untyped-def]
         for j in range(len(acts.joints)):
             joint_motion(tables, s, acts, j)
             own_efforts(acts, j)
+        for i in range(joint_v.shape[1]):
+            acts.effort[i] -= armature[i] * joint_a[n, i]  # what drives a rotor is not transmitted
         status = element_loads(s, t[n], 0.0, 0.0, False, acts)
         if status != 0:
             return status, n
@@ -236,6 +238,12 @@ class BodyMotion:
         """Velocities of all joints."""
         return sum(joint.nv for joint in self.joints)
 
+    @cached_property
+    def armature(self) -> np.ndarray:
+        """Armature of each freedom (nv,)."""
+        own = [joint.resolved(self.system.values).armature for joint in self.joints]
+        return np.concatenate([np.zeros(0), *own])
+
     def observe(
         self,
         t: np.ndarray,
@@ -287,7 +295,7 @@ class BodyMotion:
         near = model.near(model.q, float(t[0]) if n else 0.0)
         status, failed = observe_joints(
             tables, acts, new_state(tables, near), own, joint_of, child_first, t, q, v, a, lam, z, reactions, wrenches,
-            joint_q, joint_v, joint_a, elastic,
+            joint_q, joint_v, joint_a, elastic, self.armature,
         )  # fmt: skip
         if status >= FORCE_FAILED:
             element: Any = list(self.system.forces.values())[status - FORCE_FAILED]

@@ -34,6 +34,9 @@ JOINTS: dict[str, type[Joint]] = {
         RollingDisk, RollingSphere, KnifeEdge, VelocityConstraint,
     )
 }  # fmt: skip
+for _cls in JOINTS.values():
+    if _cls.tree and len(_cls.directions) != _cls.nv:
+        raise TypeError(f"{_cls.__name__} has {_cls.nv} freedoms and {len(_cls.directions)} directions")
 
 __all__ = [
     "JOINTS",

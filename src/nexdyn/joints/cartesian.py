@@ -17,6 +17,7 @@ class Cartesian(Joint):
     kind, code, nq, nv = "cartesian", kinds.CARTESIAN, 3, 3
     rows = (("DotZX", 0), ("DotZY", 0), ("DotXY", 0))
     coordinates = ("DX", "DY", "DZ")
+    directions = (("slide", "A", 0), ("slide", "A", 1), ("slide", "A", 2))
 
 
 @formula

@@ -17,6 +17,7 @@ class Cylindrical(Joint):
     kind, code, nq, nv = "cylindrical", kinds.CYLINDRICAL, 2, 2
     rows = (("DX", 1), ("DY", 1), ("DotZX", 0), ("DotZY", 0))
     coordinates = ("Angle", "DZ")
+    directions = (("turn", "B", 2), ("slide", "A", 2))
 
 
 @formula

@@ -16,6 +16,7 @@ class Free(Joint):
     """Leaves the child free; q = (w, x, y, z, px, py, pz), v = (ω, v) of the child's origin in the child's frame."""
 
     kind, code, nq, nv = "free", kinds.FREE, 7, 6
+    directions = tuple((way, "B", axis) for way in ("turn", "slide") for axis in range(3))
 
 
 @formula

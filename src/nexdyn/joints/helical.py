@@ -21,6 +21,7 @@ class Helical(Joint):
     kind, code, nq, nv = "helical", kinds.HELICAL, 1, 1
     rows = (("DX", 1), ("DY", 1), ("DotZX", 0), ("DotZY", 0), ("Screw", 1))
     coordinates = ("Angle",)
+    directions = (("turn", "B", 2),)
 
     def __init__(self, name: str, parent: Any, child: Any, *, pitch: Any, **options: Any) -> None:
         self.pitch = pitch

@@ -20,6 +20,7 @@ class Planar(Joint):
     kind, code, nq, nv = "planar", kinds.PLANAR, 3, 3
     rows = (("DZ", 1), ("DotZX", 0), ("DotZY", 0))
     coordinates = ("DX", "DY", "Angle")
+    directions = (("slide", "A", 0), ("slide", "A", 1), ("turn", "B", 2))
 
 
 @formula

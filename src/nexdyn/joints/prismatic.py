@@ -17,6 +17,7 @@ class Prismatic(Joint):
     kind, code, nq, nv = "prismatic", kinds.PRISMATIC, 1, 1
     rows = (("DX", 1), ("DY", 1), ("DotXY", 0), ("DotZY", 0), ("DotZX", 0))
     coordinates = ("DZ",)
+    directions = (("slide", "A", 2),)
 
 
 @formula

@@ -17,6 +17,7 @@ class Revolute(Joint):
     kind, code, nq, nv = "revolute", kinds.REVOLUTE, 1, 1
     rows = (("DX", 1), ("DY", 1), ("DZ", 1), ("DotZX", 0), ("DotZY", 0))
     coordinates = ("Angle",)
+    directions = (("turn", "B", 2),)
 
 
 @formula

@@ -17,6 +17,7 @@ class Spherical(Joint):
 
     kind, code, nq, nv = "spherical", kinds.SPHERICAL, 4, 3
     rows = (("DX", 1), ("DY", 1), ("DZ", 1))
+    directions = (("turn", "B", 0), ("turn", "B", 1), ("turn", "B", 2))
 
 
 @formula

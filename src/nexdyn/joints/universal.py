@@ -21,6 +21,7 @@ class Universal(Joint):
     kind, code, nq, nv = "universal", kinds.UNIVERSAL, 2, 2
     rows = (("DX", 1), ("DY", 1), ("DZ", 1), ("DotZX", 0))
     coordinates = ("Angle", "Tilt")
+    directions = (("turn", "A", 2), ("turn", "B", 0))
 
 
 @formula

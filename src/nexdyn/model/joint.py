@@ -114,6 +114,9 @@ class Joint(Element):
     """Whether minimal coordinates carry it; a joint that is a constraint only has no coordinates of its own."""
     coordinates: ClassVar[tuple[str, ...]] = ()
     """What a driver may drive, by freedom: the primitive that measures it; Tilt is the angle about x of the child side."""
+    directions: ClassVar[tuple[tuple[str, str, int], ...]] = ()
+    """The velocity of each freedom, seen from outside: a "turn" is e · (ω_b − ω_a), a "slide" e · u with u the velocity of the
+    origin of frame B against the parent's body; e is the axis 0, 1, 2 of frame "A" or "B"."""
 
     followed: ClassVar[int] = 0
     """Parameters of its rows, as of a point on a curve, that are followed along a motion."""

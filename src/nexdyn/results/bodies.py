@@ -146,6 +146,7 @@ class ObservedBodies(Observed):
             0.5 * np.einsum("sni,nij,snj->s", w_b, I, w_b)
             + 0.5 * np.einsum("n,sni,sni->s", m, u, u)
             + np.einsum("sni,sni->s", u, np.cross(w_b, np.broadcast_to(h, w_b.shape)))
+            + 0.5 * seen.v**2 @ self.motion.armature
         )
         weighed = m[:, None] * r.q[..., 4:] + np.einsum("snij,nj->sni", R, h)
         gravitational = -np.einsum("sni,i->s", weighed, self.motion.system.gravity)

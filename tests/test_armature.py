@@ -1,0 +1,156 @@
+"""Armature acts alike under every formulation: an inertia that turns or slides with one freedom of a joint alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mechanisms
+import numpy as np
+import pytest
+import systems
+from random_systems import Draft
+from tree_lab import agree
+
+import nexdyn as nx
+from nexdyn.joints import JOINTS
+from nexdyn.spatial.rotations import rotation_matrix
+
+ABSOLUTE = [nx.Projection(dt=1e-3), nx.Baumgarte(dt=1e-3), nx.Partitioning(dt=1e-3), nx.HHT(dt=1e-3), nx.HHT(rtol=1e-9)]
+
+
+def named(what: Any) -> str:
+    """Of a method its name."""
+    return f"{what:g}" if isinstance(what, float) else repr(what).split(", dt_max")[0]
+
+
+def geared() -> nx.System:
+    """Pinion and wheel, q_p = −3 q_w, 1 N m on the wheel; the pinion carries a rotor."""
+    system = nx.System("gears", gravity=(0, 0, 0))
+    for name, armature in (("p", 0.5), ("w", 0.0)):
+        body = system.add_body(name, mass=1.0, inertia=(0.1, 0.1, 0.1))
+        system.add_joint(nx.Revolute(name, system.ground, body, at=(0, 0, 0), axis=(0, 0, 1), armature=armature))
+    system.add_coupling(nx.Gear("t", "p", "w", ratio=-3.0))
+    system.add_force(nx.JointForce("m", "w", 1.0))
+    return system
+
+
+@pytest.mark.parametrize("method", [*ABSOLUTE, nx.RungeKutta4(dt=1e-3)], ids=named)
+def test_a_geared_rotor_counts_with_the_square_of_its_ratio(method: Any) -> None:
+    acceleration = 1.0 / (0.1 + 9 * 0.6)
+    result = nx.simulate(geared(), 1.0, method)
+    assert result.joint_position("w")[-1] == pytest.approx(0.5 * acceleration, rel=1e-10)
+    for sample in (0, -1):
+        assert float(result.joint_acceleration("w")[sample]) == pytest.approx(acceleration, rel=1e-7)
+    assert result.energy().kinetic[-1] == pytest.approx(0.5 * acceleration, rel=1e-9)  # the work of 1 N m
+    assert nx.assemble(geared()).a[2, 2] == pytest.approx(acceleration, rel=1e-12)
+
+
+def test_the_potential_counts_it_in_its_energy_and_its_first_acceleration() -> None:
+    system = geared().with_parameters({"m.effort": 0.0})
+    result = nx.simulate(system, 0.2, nx.ImplicitEuler(dt=1e-3), v0={"w": 1.0})
+    assert result.energy().kinetic[0] == pytest.approx(0.5 * (0.1 + 9 * 0.6), rel=1e-12)
+    assert result.energy_drift < 1e-6
+    driven = nx.simulate(geared(), 2e-3, nx.ImplicitEuler(dt=1e-3))
+    assert driven.joint_acceleration("w")[0] == pytest.approx(1.0 / (0.1 + 9 * 0.6), rel=1e-9)
+
+
+# --- trees ----------------------------------------------------------------------------------------------------------
+
+
+def rotors_everywhere(seed: int = 1) -> nx.System:
+    """A branching tree with every joint that moves, an armature of its own on each freedom, fast from the start."""
+    rng = np.random.default_rng(seed)
+    draft = Draft(rng)
+    for kind in rng.permutation(systems.MOVING):
+        nv = JOINTS[str(kind)].nv
+        draft.attach(str(kind), armature=tuple(rng.uniform(0.2, 1.0, nv)), v0=tuple(rng.normal(size=nv)))
+    return draft.system
+
+
+@pytest.mark.parametrize("kind", systems.MOVING)
+def test_the_directions_of_a_joint_are_its_freedoms(kind: str) -> None:
+    assert len(JOINTS[kind].directions) == JOINTS[kind].nv
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_mass_matrix_and_the_accelerations_are_those_of_the_tree(seed: int) -> None:
+    system = rotors_everywhere(seed)
+    tree, report = nx.Tree(system), nx.assemble(system)
+    q, v = tree.described(), np.concatenate([np.ravel(system.joint(name).v0) for name in tree.joint_names])
+    V = report.v[1:].ravel()
+    agree(0.5 * V @ report.model.mass_matrix(report.q) @ V, tree.kinetic_energy(q, v), 1e-12)
+    start = nx.simulate(system, 1e-6, nx.RungeKutta4(dt=1e-6))
+    a = np.array([np.concatenate([start.angular_acceleration(b)[0], start.acceleration(b)[0]]) for b in system.bodies])
+    for k, (R, found) in enumerate(zip(rotation_matrix(report.q[1:, :4]), report.a[1:], strict=True)):
+        agree(np.concatenate([R @ found[:3], found[3:]]), a[k], 1e-8)
+
+
+@pytest.fixture(scope="module")
+def reference() -> Any:
+    return nx.simulate(rotors_everywhere(), 0.2, nx.DormandPrince(rtol=1e-12, atol=1e-13))
+
+
+@pytest.mark.parametrize(
+    ("method", "apart"),
+    [(nx.Projection(dt=1e-3), 1e-8), (nx.Baumgarte(dt=1e-3), 1e-4), (nx.Partitioning(dt=1e-3), 1e-8), (nx.HHT(rtol=1e-9), 1e-5)],
+    ids=named,
+)  # fmt: skip
+def test_trees_of_every_joint_move_as_in_minimal_coordinates(reference: Any, method: Any, apart: float) -> None:
+    system = rotors_everywhere()
+    result = nx.simulate(system, 0.2, method)
+    for body in system.bodies:
+        agree(result.position(body)[-1], reference.position(body)[-1], apart)
+    agree(result.energy().kinetic[-1], reference.energy().kinetic[-1], 10 * apart)
+    for joint in system.joints:
+        agree(result.joint_velocity(joint)[-1], reference.joint_velocity(joint)[-1], 10 * apart)
+        agree(result.reaction(joint)[0], reference.reaction(joint)[0], 1e-6)
+        agree(result.transmitted(joint)[0], reference.transmitted(joint)[0], 1e-6)
+
+
+def test_hht_has_order_2_with_it(reference: Any) -> None:
+    system = rotors_everywhere()
+
+    def error(dt: float) -> float:
+        result = nx.simulate(system, 0.2, nx.HHT(dt=dt))
+        return max(float(np.abs(result.position(b)[-1] - reference.position(b)[-1]).max()) for b in system.bodies)
+
+    assert error(2e-3) / error(1e-3) == pytest.approx(4.0, rel=0.15)
+
+
+# --- loops ----------------------------------------------------------------------------------------------------------
+
+
+def loop(*joints: str) -> nx.System:
+    """A four-bar, a rotor of its own in each of `joints`."""
+    own = {f"{name}.armature": 0.3 + 0.1 * k for k, name in enumerate(joints)}
+    return mechanisms.four_bar().with_parameters(own)
+
+
+@pytest.mark.parametrize("method", ABSOLUTE, ids=named)
+def test_loops_move_as_with_a_cut_and_keep_their_energy_whichever_joint_has_it(method: Any) -> None:
+    apart = 1e-5 if isinstance(method, nx.HHT) else 1e-6
+    names = list(mechanisms.four_bar().joints)
+    on_tree = loop(*names[:2])
+    expected = nx.simulate(on_tree, 0.5, nx.RungeKutta4(dt=5e-4)).joint_position(names[0])[-1]
+    assert abs(float(nx.simulate(on_tree, 0.5, method).joint_position(names[0])[-1] - expected)) < apart
+    assert abs(float(nx.simulate(loop(), 0.5, method).joint_position(names[0])[-1] - expected)) > 0.01
+    assert nx.simulate(loop(*names), 0.5, method).energy_drift < apart
+
+
+def test_modes_are_the_same_dense_and_sparse() -> None:
+    system = mechanisms.four_bar().with_parameters({"A.armature": 0.5, "B.armature": 0.2, "A.stiffness": 400.0})
+    at = nx.equilibrium(system)
+    dense, sparse = nx.linearize(system, at), nx.linearize(system, at, modes=1)
+    light = system.with_parameters({"A.armature": 0.0, "B.armature": 0.0})
+    without = nx.linearize(light, nx.equilibrium(light), modes=1)
+    assert sparse.modes[0].frequency == pytest.approx(dense.modes[0].frequency, rel=1e-7)
+    assert sparse.modes[0].frequency < 0.95 * without.modes[0].frequency
+
+
+def test_lanes_march_as_each_member_alone() -> None:
+    system, method = loop("A", "B", "C", "D"), nx.HHT(dt=2e-3)
+    armatures = np.linspace(0.1, 2.0, 9)
+    batch = nx.simulate(system, 0.1, method, batch={"parameters": {"A.armature": armatures}})
+    for k in (0, 8):
+        alone = nx.simulate(system.with_parameters({"A.armature": armatures[k]}), 0.1, method)
+        agree(batch.member(k).joint_position("A"), alone.joint_position("A"), 1e-12)
