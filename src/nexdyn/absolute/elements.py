@@ -11,7 +11,6 @@ An element between two frames is a wrench on each; its derivative: ``force_stiff
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +26,7 @@ from nexdyn.absolute.force_stiffness import (
 )
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.motion_tables import MotionTables, block_places, centres
+from nexdyn.constraints.turns import axis_x, axis_z, turned
 from nexdyn.forces import applied, bushing, joint_force, point_spring, states, torsion_spring
 from nexdyn.forces import kinds as force_kinds
 from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper
@@ -44,6 +44,7 @@ from nexdyn.forces.tables import (
     frames_a,
     frames_b,
 )
+from nexdyn.forces.torsion_spring import REFERENCE, TURNS
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import defines, generic, is_instance
 from nexdyn.integrate.problem import FORCE_FAILED, OK
@@ -63,8 +64,9 @@ from nexdyn.spatial.algebra import (
     cross,
     normalized,
 )
-from nexdyn.spatial.lanes import LaneVector, all_less, atan2, greater, if_less, nearest, zero
+from nexdyn.spatial.lanes import LaneVector, all_less, atan2, greater, if_less, zero
 from nexdyn.spatial.table import MotionRows, PoseRows
+from nexdyn.spatial.turns import near
 
 POINT_SPRING, TORSION_SPRING, BUSHING, APPLIED = (
     force_kinds.POINT_SPRING, force_kinds.TORSION_SPRING, force_kinds.BUSHING, force_kinds.APPLIED,
@@ -78,13 +80,13 @@ UNIVERSAL, SPHERICAL, PLANAR, CARTESIAN, FREE = (
 LANE_KINDS = (APPLIED, POINT_SPRING, TORSION_SPRING, BUSHING, force_kinds.JOINT_FORCE)
 JOINT_KIND, PAIR, FIRST_Q, FIRST_V, COUNT_V, CHILD, PARENT = range(7)
 STIFFNESS, REST, DAMPING, FRICTION, FRICTION_SPEED = range(5)
-TURN = 2.0 * math.pi
 
 
 class Acting(NamedTuple):
     """Forces and joints with efforts, and where their derivatives lie; with scratch.
 
     joints int64 (nj, 7): kind, pair, first coordinate, first freedom, freedoms, child, parent
+    places int64 (nq,): place in `near` of each coordinate that is an angle, or −1; turns int64 (nf,): of each torsion spring
     freedoms float64 (nv, 5): stiffness, rest, damping, friction, friction speed
     of_joint, of_force int64 (n, 6): places of the blocks (a, a), (b, b), (a, b) or −1, steps of the last (a, b), its
     place in the lower blocks
@@ -92,6 +94,8 @@ class Acting(NamedTuple):
 
     forces: Any
     joints: Any
+    places: Any
+    turns: Any
     pitch: Any
     freedoms: Any
     of_joint: Any
@@ -176,8 +180,11 @@ def acting(
         freedoms[part, REST] = own.rest if np.size(own.rest) == joint.nv else 0.0
         freedoms[part, FRICTION], freedoms[part, FRICTION_SPEED] = own.friction, own.friction_speed
     kind = Acting if len(joints) or len(forces.index) else Idle
+    place_of = {name: k for k, name in enumerate(model.followed)}
+    places = [place_of.get((joint.name, equation), -1) for joint in joints for equation in equations(joint)]
+    turns = [place_of.get((name, TURNS), -1) for name in (system.forces if with_forces else ())]
     return kind(
-        forces, table, pitch, freedoms,
+        forces, table, np.array(places or [-1], dtype=np.int64), np.array(turns, dtype=np.int64), pitch, freedoms,
         block_places(tables.diagonal, tables.plan, table[:, [PARENT, CHILD]]),
         block_places(tables.diagonal, tables.plan, forces.index[:, [BODY_A, BODY_B]]),
         np.zeros(max(1, first_q[-1])), np.zeros(max(1, first_v[-1])), np.zeros(max(1, first_v[-1])),
@@ -203,11 +210,18 @@ def _slides(joint: Joint, freedom: int) -> bool:
     return freedom not in {**turns, SPHERICAL: (0, 1, 2), FREE: (0, 1, 2)}.get(joint.code, ())
 
 
-def start_coordinates(joints: list[Joint], acts: Acting, values: dict[str, float]) -> None:
-    """The coordinates near which turns are counted at the start: those that the joints are given."""
+def equations(joint: Joint) -> list[str]:
+    """The equation of each coordinate of a joint, "" where it has none."""
+    return [*joint.coordinates, *("",) * (joint.nq - len(joint.coordinates))]
+
+
+def start_coordinates(joints: list[Joint], acts: Acting, values: dict[str, float], near: np.ndarray) -> None:
+    """The coordinates at the start: angles as they are counted, quaternions near those that the joints are given."""
     for i, joint in enumerate(joints):
         at = acts.joints[i, FIRST_Q]
         acts.q[at : at + joint.nq] = joint.resolved(values).q0 if joint.q0 is not None else 0.0
+    angles = np.flatnonzero(acts.places >= 0)
+    acts.q[angles] = near[acts.places[angles]]
 
 
 states_error = generic(
@@ -253,8 +267,10 @@ def act_on_bodies(tables, s, t, gh, bh2, assemble, acts):  # type: ignore[no-unt
 
 
 @formula
-def near(angle, reference):  # type: ignore[no-untyped-def]
-    return angle + TURN * nearest((reference - angle) / TURN)
+def counted_angle(s, acts, j, k, angle, z):  # type: ignore[no-untyped-def]
+    """Coordinate k of joint j, an angle about z (world axes), counted from the start of the step."""
+    delta = turned(s.poses, s.moved, acts.joints[j, PARENT], acts.joints[j, CHILD], z)
+    return near(angle, s.counted[acts.places[k]] + delta)
 
 
 @formula
@@ -272,19 +288,20 @@ def joint_motion(tables, s, acts, j):  # type: ignore[no-untyped-def]
     X_A, X_B = joint_frames(tables, s, acts, j)
     R, p = T(X_A.R) @ X_B.R, T(X_A.R) @ (X_B.p - X_A.p)
     kind, k, q = acts.joints[j, JOINT_KIND], acts.joints[j, FIRST_Q], acts.q
+    z = axis_z(X_A.R)
     if kind == REVOLUTE or kind == HELICAL:
-        q[k] = near(atan2(R.yx - R.xy, R.xx + R.yy), q[k])
+        q[k] = counted_angle(s, acts, j, k, atan2(R.yx - R.xy, R.xx + R.yy), z)
     elif kind == PRISMATIC:
         q[k] = p.z
     elif kind == CYLINDRICAL:
-        q[k] = near(atan2(R.yx - R.xy, R.xx + R.yy), q[k])
+        q[k] = counted_angle(s, acts, j, k, atan2(R.yx - R.xy, R.xx + R.yy), z)
         q[k + 1] = p.z
     elif kind == UNIVERSAL:
-        q[k] = near(atan2(R.yx, R.xx), q[k])
-        q[k + 1] = near(atan2(R.zy, R.zz), q[k + 1])
+        q[k] = counted_angle(s, acts, j, k, atan2(R.yx, R.xx), z)
+        q[k + 1] = counted_angle(s, acts, j, k + 1, atan2(R.zy, R.zz), axis_x(X_B.R))
     elif kind == PLANAR:
         q[k], q[k + 1] = p.x, p.y
-        q[k + 2] = near(atan2(R.yx - R.xy, R.xx + R.yy), q[k + 2])
+        q[k + 2] = counted_angle(s, acts, j, k + 2, atan2(R.yx - R.xy, R.xx + R.yy), z)
     elif kind == CARTESIAN:
         q[k], q[k + 1], q[k + 2] = p.x, p.y, p.z
     elif kind == SPHERICAL or kind == FREE:
@@ -418,6 +435,9 @@ def element_loads(s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def
             X_A, X_B = X_W[a] @ X_LA[e], X_W[b] @ X_LB[e]
             V_A = Motion(V[a].w, V[a].v + cross(V[a].w, X_A.p - X_W[a].p))
             V_B = Motion(V[b].w, V[b].v + cross(V[b].w, X_B.p - X_W[b].p))
+            if index[e, KIND] == TORSION_SPRING:
+                delta = turned(s.poses, s.moved, a, b, axis_z(X_A.R))
+                tables.data[index[e, FIRST] + REFERENCE] = s.counted[acts.turns[e]] + delta
             status, F_A, F_B = element_load(tables, e, t, X_A, V_A, X_B, V_B, tables.data)
             add_on_body(s, a, X_A.p, F_A)
             add_on_body(s, b, X_B.p, F_B)

@@ -39,6 +39,7 @@ from nexdyn.absolute.equations import (
 from nexdyn.absolute.force_states import states_accepted, states_judged, states_recorded
 from nexdyn.absolute.motion_tables import MotionState, MotionTables
 from nexdyn.absolute.outside import factor, solve
+from nexdyn.absolute.turns import UNCOUNTED, UNSURE, count_angles, expect_angles, keep_angles, return_angles
 from nexdyn.constraints.tables import LEFT, within_ends
 from nexdyn.kernel import formula, inlined, kernel, shared
 from nexdyn.linalg.rows import WIDTH, flat, larger, load, store, total
@@ -357,15 +358,17 @@ def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-d
         c, d = weights(h, memory)
         predict(s, c, d)
         begin(memory, h)
+        return_angles(s)
         failed = STALLED
         while True:
             k = memory[CORRECTIONS]
             size, change, most = new_motion(s, h, alpha, k > 0.0, length)
             verdict = judge(memory, size, change, most, bh2, error_of) if k > 0.0 else ON
             if verdict == DONE:
-                return OK, memory[ERROR]
+                return OK if count_angles(tables, s) < UNSURE else UNCOUNTED, memory[ERROR]
             if verdict == LOST:
                 break
+            expect_angles(tables, s)
             assemble = memory[ASSEMBLE] > 0.0
             if assemble:
                 memory[MATRIX] = 0.0
@@ -402,11 +405,13 @@ def accept(s, c):  # type: ignore[no-untyped-def]
     copy(s.q0, 0, s.q1)
     copy(s.v0, 0, s.v1)
     copy(s.d0, 0, s.d1)
+    keep_angles(s)
 
 
 @formula
 def recorded(tables, s, t, out, row):  # type: ignore[no-untyped-def]
-    """Row `row` of out ← t, largest |C|, then q (7), v (6), v̇ (6) of each body, then the multipliers of the kept rows.
+    """Row `row` of out ← t, largest |C|, then q (7), v (6), v̇ (6) of each body, then the multipliers of the kept rows and what is
+    counted.
 
     The velocity is projected to Cq v = ν, in the metric of the matrix at hand; the march does not see it.
     """
@@ -446,6 +451,9 @@ def recorded(tables, s, t, out, row):  # type: ignore[no-untyped-def]
         o += 19
     for r in range(len(tables.rows)):
         out[row, o + r] = s.lam1[tables.rows[r, 0], tables.rows[r, 1]]
+    o += len(tables.rows)
+    for k in range(count(s.counted)):
+        out[row, o + k] = s.counted[k]
     for i in range(nb + 1):
         store(flat(v), WIDTH * i, 0.0)  # which was lent: at index 1 nothing has turned
 

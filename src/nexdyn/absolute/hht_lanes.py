@@ -38,6 +38,7 @@ from nexdyn.absolute.hht import (
     weights,
 )
 from nexdyn.absolute.outside import factor, solve
+from nexdyn.absolute.turns import UNSURE, count_angles, expect_angles, return_angles
 from nexdyn.kernel import formula, shared
 from nexdyn.linalg.rows import flat
 from nexdyn.spatial.lanes import LANES, count, doubles, if_less
@@ -99,6 +100,7 @@ def try_steps(tables, acts, s, fresh, t, h, alpha, memory, state, numbers):  # t
         of[TAKEN, 0, i] = 1.0 if state[i] == ACTING else 0.0
         left += state[i] == ACTING
     predict(s, row_of(numbers, C), row_of(numbers, D))
+    return_angles(s)
     mask_corrections(flat(s.x), 0.0, 0.0)
     while True:
         size, change, largest = new_motion(s, h, alpha, True, length)
@@ -130,6 +132,7 @@ def try_steps(tables, acts, s, fresh, t, h, alpha, memory, state, numbers):  # t
             new_motion(s, h, alpha, True, length)
         if left == 0:
             break
+        expect_angles(tables, s)
         residual_here(tables, acts, fresh, t + h, scale, gh, bh2, assemble)
         if assemble:
             factor(tables, fresh)
@@ -146,6 +149,11 @@ def try_steps(tables, acts, s, fresh, t, h, alpha, memory, state, numbers):  # t
                 of[PART, 0, i] = memory[i, PART_TAKEN]
                 corrected(memory[i])
         mask_corrections(flat(s.x), row_of(numbers, TAKEN), row_of(numbers, PART))
+    s.most[0, 0] = count_angles(tables, s)
+    for i in range(LANES):
+        if state[i] == ACTING and not most[0, 0, i] < UNSURE:
+            stand_still(s, i)
+            state[i] = FAILED
 
 
 @shared

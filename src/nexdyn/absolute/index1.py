@@ -29,6 +29,7 @@ from nexdyn.absolute.equations import (
 )
 from nexdyn.absolute.hht import copy
 from nexdyn.absolute.motion_tables import BODY_A, BODY_B, COUNT, FIRST, NODE, PAIR
+from nexdyn.absolute.turns import UNCOUNTED, UNSURE, count_angles, expect_angles, keep_angles
 from nexdyn.constraints.tables import LEFT, within_ends
 from nexdyn.constraints.verbs import gradient
 from nexdyn.forces import states
@@ -69,7 +70,7 @@ class BodyProblem(NamedTuple):
     quality: Any
     """(2,) smallest pivot of D now, and when the partition was chosen (0: not yet)."""
     time: Any
-    """(1,) of the last evaluation."""
+    """(2,) of the last evaluation; by how much the last step turned otherwise than its increments tell [rad]."""
     length: float
 
 
@@ -84,10 +85,12 @@ def take(problem, y):  # type: ignore[no-untyped-def]
         q = turn(s.q0, i, Vec3(y[o], y[o + 1], y[o + 2]))
         s.q1[i, 0], s.q1[i, 1], s.q1[i, 2], s.q1[i, 3] = q.w, q.x, q.y, q.z
         for c in range(3):
+            s.moved[i, c] = y[o + c]
             s.q1[i, 4 + c] = s.q0[i, 4 + c] + y[o + 3 + c]
         for c in range(6):
             s.v1[i, c] = y[n + o + c]
     place_bodies(s, 1)
+    expect_angles(problem.tables, s)
 
 
 @kernel
@@ -195,6 +198,8 @@ def _(problem: BodyProblem, y: Any, K: Any, i: Any) -> Any:
     take(problem, y)
     if problem.kind == PROJECTION:
         project(problem, problem.time[0])
+    problem.time[1] = count_angles(problem.tables, s)
+    keep_angles(s)
     copy(s.q0, 0, s.q1)
     for b in range(1, len(s.q1)):
         o = 6 * (b - 1)
@@ -206,6 +211,8 @@ def _(problem: BodyProblem, y: Any, K: Any, i: Any) -> Any:
 
 @defines(settle)
 def _(problem: BodyProblem, t: float, y: Any, K: Any) -> Any:
+    if not problem.time[1] < UNSURE:
+        return UNCOUNTED
     if len(problem.tables.constraints.ends) == 0:
         return OK
     take(problem, y)
@@ -221,6 +228,7 @@ def _(problem: BodyProblem, t: float, y: Any, K: Any, out: Any, r: Any) -> Any:
         follow(problem, t, y)  # the last step moved the dependent coordinates only as far as it integrates
     take(problem, y)
     accelerate(problem, t)  # λ and C of this state, whatever was evaluated last
+    count_angles(tables, s)
     most = 0.0
     for g in range(len(s.C)):
         for c in range(WIDTH):
@@ -236,7 +244,10 @@ def _(problem: BodyProblem, t: float, y: Any, K: Any, out: Any, r: Any) -> Any:
         o += 19
     for k in range(len(tables.rows)):
         out[r, o + k] = s.lam1[tables.rows[k, 0], tables.rows[k, 1]]
-    states.record_states(problem.acts.forces, y, 2 * n, out, r, o + len(tables.rows))
+    o += len(tables.rows)
+    for k in range(len(s.near)):
+        out[r, o + k] = s.near[k]
+    states.record_states(problem.acts.forces, y, 2 * n, out, r, o + len(s.near))
 
 
 @defines(scale)

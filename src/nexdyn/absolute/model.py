@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,10 +13,11 @@ import scipy.sparse as sp
 from nexdyn.absolute.armature import CHILD, PARENT, Rotors, inertia_of_rotors, rotor_rows, rotors_of
 from nexdyn.absolute.blocks import Incidence, LoopBlock, incidence, loop_blocks
 from nexdyn.absolute.kkt import SMALL, Matrix
-from nexdyn.constraint_rows import Row, RowBuilder, beyond_ends, measured
+from nexdyn.constraint_rows import Row, RowBuilder, beyond_ends, coordinate, measured
 from nexdyn.constraints import rows as kernels
 from nexdyn.constraints.kinds import ANGLE, FORWARD, LENGTHS, USERS
 from nexdyn.constraints.tables import COUNT, FIRST, NEAR, PRIMITIVE, ConstraintTables
+from nexdyn.forces.torsion_spring import TURNS, TorsionSpring, windings
 from nexdyn.model.callbacks import failure
 from nexdyn.model.coupling import MEDIUM, Coupled, Law
 from nexdyn.model.driver import Driver
@@ -35,6 +36,14 @@ class DriverRow(NamedTuple):
     near: int
 
 
+class Angles(NamedTuple):
+    """The angles that are counted over whole turns: index int64 (n, 3), place in `near`, bodies a and b; frames (n, 24), as of
+    pairs: the angle is that about z of A from x of A to x of B."""
+
+    index: np.ndarray  # type: ignore[assignment]
+    frames: np.ndarray
+
+
 @dataclass(frozen=True)
 class AbsoluteModel:
     """A system in absolute coordinates. Arrays as in ``constraints.tables``; body 0 is the ground."""
@@ -48,10 +57,15 @@ class AbsoluteModel:
     v: np.ndarray
     drivers: tuple[DriverRow, ...] = ()
     near_start: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    """What angles are looked for near where nothing else is known, and the parameters of points on curves and surfaces
-    as described (nk,)."""
+    """What angles are looked for near where nothing else is known: the coordinates that joints are given; and the parameters
+    of points on curves and surfaces as described (nk,)."""
     asked: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
     """Row and term of the angles that follow from others by couplings, in order, (n, 2)."""
+    followed: tuple[tuple[str, str], ...] = ()
+    """What each place in `near` is of: a joint, or a torsion spring, and its coordinate."""
+    wound: tuple[tuple[int, tuple[tuple[int, float], ...]], ...] = ()
+    """Of each torsion spring its place in `near`, and place and sign of each angle of a joint that winds it up."""
+    angles: Angles = field(default_factory=lambda: Angles(np.zeros((0, 3), dtype=np.int64), np.zeros((0, 24))))
 
     @property
     def nb(self) -> int:
@@ -161,8 +175,9 @@ class AbsoluteModel:
 
     def near(self, q: np.ndarray, t: float = 0.0) -> np.ndarray:
         """Where angles are looked for at a pose that no motion leads to (nk,): those that are driven near what their
-        drivers say, those coupled with them where the couplings then ask for, others within half a turn. Of points on
-        curves and surfaces, the nearest places that a descent from the described ones comes to."""
+        drivers say, those coupled with them where the couplings then ask for, others near the coordinates that their joints are
+        given, else within half a turn. Of points on curves and surfaces, the nearest places that a descent from the described
+        ones comes to."""
         near = np.zeros(len(self.near_start))
         near[:] = self.near_start
         for driver in self.drivers:
@@ -172,7 +187,27 @@ class AbsoluteModel:
             kernels.follow(self.tables, t, q, self.asked, near)
         if self.on_curves:
             kernels.values(self.tables, t, q, near, np.empty(self.nc))
+        for k, path in self.wound:
+            near[k] = self.near_start[k] + sum(sign * near[place] for place, sign in path)
         return near
+
+    def counted(self, q: np.ndarray, near: np.ndarray) -> np.ndarray:
+        """`near` (nk,) with the angles at the pose q in place of what they are near."""
+        (k, a, b), out = self.angles.index.T, near.copy()
+        R = rotation_matrix(q[:, :4])
+        R_A = R[a] @ self.angles.frames[:, :9].reshape(-1, 3, 3)
+        x = np.einsum("nij,nj->ni", R[b], self.angles.frames[:, [12, 15, 18]])
+        angle = np.arctan2(np.einsum("ni,ni->n", R_A[..., 1], x), np.einsum("ni,ni->n", R_A[..., 0], x))
+        out[k] = angle + 2.0 * np.pi * np.round((near[k] - angle) / (2.0 * np.pi))
+        return out
+
+    def started(self, given: Mapping[str, np.ndarray]) -> AbsoluteModel:
+        """The same, its angles near the coordinates that joints are `given`."""
+        start = self.near_start.copy()
+        for k, (joint, equation) in enumerate(self.followed):
+            if joint in given and equation in (coordinates := self.system.joints[joint].coordinates):
+                start[k] = given[joint][coordinates.index(equation)]
+        return self if np.array_equal(start, self.near_start) else replace(self, near_start=start)
 
     def residual(self, q: np.ndarray, t: float = 0.0, near: np.ndarray | None = None) -> np.ndarray:
         """C(q, t) (nc,). Along a motion `near` is the one of the last pose, and takes what is found here: angles may
@@ -376,7 +411,7 @@ def part_of(model: AbsoluteModel, shape: LoopBlock, near: np.ndarray) -> tuple[A
     asked = [(row_of[r], term_of[e]) for r, e in model.asked.tolist() if r in row_of]
     return AbsoluteModel(
         model.system, bodies, named, tables, model.mass[shape.bodies], model.q, model.v, (), near,
-        np.array(asked, dtype=np.int64).reshape(-1, 2),
+        np.array(asked, dtype=np.int64).reshape(-1, 2), model.followed, model.wound,
     ), chosen  # fmt: skip
 
 
@@ -438,6 +473,46 @@ def absolute_model(system: System, drivers: bool = True, held: Sequence[Driver] 
         row = Row(what.joint, what.equation, driver.priority, 0, name)
         table.add_row(row, [(driven_pair[name], what.primitive, near, 1.0)], what.offset, len(driven) - 1)
     asked = table.asked({driver.near for driver in driven})
-    return AbsoluteModel(
-        system, bodies, table.rows, table.tables(), mass, q, v, tuple(driven), table.near_start(), asked
+    angles = _angles(system, number_of, table)
+    model = AbsoluteModel(
+        system, bodies, table.rows, table.tables(), mass, q, v, tuple(driven), table.near_start(), asked,
+        tuple(table.near), _wound(system, table), angles,
+    )  # fmt: skip
+    return model.started(
+        {
+            joint.name: np.asarray(joint.resolved(values).q0, dtype=float)
+            for joint in system.joints.values()
+            if joint.q0 is not None
+        }
     )
+
+
+def _wound(system: System, table: RowBuilder) -> tuple[tuple[int, tuple[tuple[int, float], ...]], ...]:
+    """Which angles of joints wind up which torsion springs."""
+    paths = windings(system, [joint.name for joint in system.joints.values() if joint.tree])
+    return tuple(
+        (
+            table.near[spring, TURNS],
+            tuple((table.near[name, system.joints[name].coordinates[m]], sign) for name, m, sign in path),
+        )
+        for spring, path in paths.items()
+    )
+
+
+def _angles(system: System, number_of: Mapping[str, int], table: RowBuilder) -> Angles:
+    """The angles of joints and torsion springs, each with a place in `near`."""
+    index, frames = [], []
+    for joint in system.joints.values():
+        for m, equation in enumerate(joint.coordinates):
+            place = (joint.name, equation)
+            if equation in ("Angle", "Tilt") and (place in table.near or (joint.nv and joint.tree)):
+                what = coordinate(joint, m, system.values)
+                index.append((table.near_of(place), number_of[what.a], number_of[what.b]))
+                frames.append(what.frame)
+    for force in system.forces.values():
+        if isinstance(force, TorsionSpring):
+            k, (A, B) = table.near_of((force.name, TURNS)), force.frames(system)
+            table.followed[k] = force.first_angle(system.values)
+            index.append((k, number_of[A.body], number_of[B.body]))
+            frames.append(np.concatenate([A.R_BF.ravel(), A.p_BF, B.R_BF.ravel(), B.p_BF]))
+    return Angles(np.array(index, dtype=np.int64).reshape(-1, 3), np.array(frames).reshape(-1, 24))

@@ -17,6 +17,8 @@ are evaluated together, from one look at the pair.
     slips   int64 (n, 2)          link and slot of each term of a velocity row
     diagonal int64 (n,)           place of the diagonal block of each node; bodies come first, then constraints
     closing int64 (ng,)           1 where the rows of a node may come to depend on others: in loops, and of other kinds than joints'
+    angles  int64 (na, 3)         place in `near`, bodies a and b of each angle that is counted; angle_frames (na, 24) theirs, see ``turns``
+    expected int64 (n,)           the angles among them that rows have
     parts   int64 (np + 1, 2)     first link and first pivot of each part, see ``equations.solved_here``; one where there are loops
     rotors  int64 (nr, 12)        of each armature pair, parent, child, way, side, axis (``armature``); places of its blocks
     others  int64 (no, 3)         place, numbers and upper place of the blocks that no link has: fill, and what springs join
@@ -33,8 +35,8 @@ import numpy as np
 from nexdyn.absolute.armature import CHILD, PARENT
 from nexdyn.absolute.blocks import components
 from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.constraints.kinds import DISTANCE
-from nexdyn.constraints.tables import PRIMITIVE, ConstraintTables
+from nexdyn.constraints.kinds import ANGLE, DISTANCE
+from nexdyn.constraints.tables import NEAR, PRIMITIVE, ConstraintTables
 from nexdyn.linalg.plan import COUNT as EDGES
 from nexdyn.linalg.plan import (
     LARGEST,
@@ -79,6 +81,9 @@ class MotionTables(NamedTuple):
     armature: Any
     """(nr, 1): inertia of each rotor."""
     plan: Any
+    angles: Any
+    angle_frames: Any
+    expected: Any
     length: float
     """The size of the mechanism [m], beside which displacements are judged."""
     outside: float = 0.0
@@ -98,6 +103,8 @@ class MotionState(NamedTuple):
     a1: Any
     turn: Any
     """(nb + 1, 8): increments (θ, δ) of the step; otherwise scratch."""
+    moved: Any
+    """(nb + 1, 8): θ of the bodies since the start of the step; under HHT the same array as `turn`."""
     da: Any
     dda: Any
     """(nb + 1, 8): first and second backward difference of a."""
@@ -115,6 +122,8 @@ class MotionState(NamedTuple):
     """(n, 8) right-hand sides and solutions."""
     near: Any
     """(nk,) what angles and the like are looked for near."""
+    counted: Any
+    """(nk,) where they were at the start of the step."""
     upper: Any
     lower: Any
     """The iteration matrix, see ``linalg.lu``."""
@@ -205,7 +214,7 @@ def motion_tables(
         np.ascontiguousarray(place_of_row[kept]), np.array(slips, dtype=np.int64).reshape(-1, 2),
         np.ascontiguousarray(diagonal[:, 0]), _closing(model, nodes), parts, _others(plan, taken),
         _spare_inertia(full, m, length), np.concatenate([rotors.joints, block_places(diagonal[:, 0], plan, joined)], axis=1),
-        rotors.inertia, plan, length,
+        rotors.inertia, plan, model.angles.index, model.angles.frames, _expected(model, kept), length,
     )  # fmt: skip
 
 
@@ -222,6 +231,14 @@ def block_places(diagonal: np.ndarray, plan: Plan, pairs: np.ndarray) -> np.ndar
             out[k, 2:5] = found[0]
             out[k, 5:] = upper_places(plan, np.array([a - 1]), np.array([b - 1]), found[:, 0])
     return out
+
+
+def _expected(model: AbsoluteModel, kept: np.ndarray) -> np.ndarray:
+    """The angles that terms of kept rows look for."""
+    t = model.tables
+    of_term = np.repeat(np.asarray(kept, dtype=bool), t.rows[:, 1])
+    places = t.terms[of_term & (t.terms[:, PRIMITIVE] == ANGLE), NEAR]
+    return np.flatnonzero(np.isin(model.angles.index[:, 0], places))
 
 
 def _carried(body: np.ndarray, nodes: Any, bodies_of_pair: Any, stiff: np.ndarray) -> list[tuple[int, int, int]]:
@@ -321,7 +338,7 @@ def _nodes(model: AbsoluteModel, kept: np.ndarray) -> list[tuple[list[int], list
 
 
 def new_state(tables: MotionTables, near: np.ndarray | None = None) -> MotionState:
-    """A state of zeros with scratch."""
+    """A state of zeros with scratch; angles and the like are at `near`."""
     n, plan = len(tables.body), tables.plan
     rows = [np.zeros((n, WIDTH)) for _ in range(11)]
     for q in rows[:2]:
@@ -331,6 +348,6 @@ def new_state(tables: MotionTables, near: np.ndarray | None = None) -> MotionSta
     poses[:, [0, 4, 8]] = 1.0
     given = np.zeros(1) if near is None or not len(near) else near.copy()
     return MotionState(  # type: ignore[call-arg]
-        *rows, lam[0], lam[1], lam[2], lam[3], poses, np.zeros((n, 6)), lam[4], plan.new_vector(), given,
-        plan.new_upper(), plan.new_blocks(), plan.new_work(), np.zeros((4, WIDTH)),
+        *rows[:9], rows[8], *rows[9:], lam[0], lam[1], lam[2], lam[3], poses, np.zeros((n, 6)), lam[4], plan.new_vector(), given,
+        given.copy(), plan.new_upper(), plan.new_blocks(), plan.new_work(), np.zeros((4, WIDTH)),
     )  # fmt: skip

@@ -87,17 +87,20 @@ def on_child(tables, X, j, child, moment, force):  # type: ignore[no-untyped-def
 
 @kernel
 def observe_joints(  # type: ignore[no-untyped-def]
-    tables, acts, s, own, joint_of, child_first, t, q, v, a, lam, z, reactions, wrenches, joint_q, joint_v, joint_a,
+    tables, acts, s, own, joint_of, child_first, t, q, v, a, lam, z, followed, reactions, wrenches, joint_q, joint_v, joint_a,
     elastic, armature,
 ):  # fmt: skip
     """Of samples t (N,), q (N, nb, 7), v, a (N, nb, 6) about the centres of mass and lam (N, nc): wrenches (N, nj, 6) of the
     joints on their children, coordinates of moving joints, energy of springs (N,); armature (nv,). own (ns,): whether a slot's row is
     the joint's own; joint_of (ns,): the joint that transmits its force, or −1; child_first (ns,): whether that joint's
-    child comes first in the slot's pair. Returns (status, samples)."""
+    child comes first in the slot's pair; followed (N, nk): what was counted, (N, 0) where angles go on from sample to sample.
+    Returns (status, samples)."""
     X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
     index = acts.forces.index
     for n in range(len(t)):
         set_states(acts.forces, z, n)
+        for k in range(followed.shape[1]):
+            s.counted[k] = s.near[k] = followed[n, k]
         for sign in range(2):
             eps = 1e-5 if sign == 0 else -1e-5
             set_state(s, q[n], v[n], a[n], eps)
@@ -119,6 +122,8 @@ def observe_joints(  # type: ignore[no-untyped-def]
             return status, n
         for i in range(joint_q.shape[1]):
             joint_q[n, i] = acts.q[i]
+            if acts.places[i] >= 0:
+                s.counted[acts.places[i]] = acts.q[i]
         for i in range(joint_v.shape[1]):
             joint_v[n, i] = acts.v[i]
         for r in range(lam.shape[1]):
@@ -253,15 +258,16 @@ class BodyMotion:
         lam: np.ndarray,
         z: np.ndarray | None = None,
         with_forces: bool = True,
+        followed: np.ndarray | None = None,
     ) -> JointObservation:
         """Samples t (N,), q (N, nb, 7), v, a (N, nb, 6) of the bodies' origins, multipliers (N, nc) of all rows, states of
-        forces z (N, nz), by default as at the start of a run.
+        forces z (N, nz), by default as at the start of a run; followed (N, nk): what was counted, without which angles go on from
+        one sample to the next.
 
         SolveError where a force fails."""
         model, values = self.model, self.system.values
         tables = motion_tables(model, np.ones(model.nc, dtype=bool), 1.0)
         acts = acting(model, tables, self.joints, with_forces)
-        start_coordinates(self.joints, acts, values)
         z = np.tile(acts.forces.z, (len(t), 1)) if z is None or not with_forces else np.ascontiguousarray(z)
         names = list(self.system.joints)
         of_joint = {name: set(rows) for name, rows in model.rows_of_joint.items()}
@@ -293,8 +299,12 @@ class BodyMotion:
         joint_q, joint_v, joint_a = np.zeros((n, self.nq)), np.zeros((n, self.nv)), np.zeros((n, self.nv))
         elastic = np.zeros(n)
         near = model.near(model.q, float(t[0]) if n else 0.0)
+        state = new_state(tables, near)
+        start_coordinates(self.joints, acts, values, state.counted)
+        if followed is None or followed.shape != (n, len(near)):
+            followed = np.zeros((n, 0))
         status, failed = observe_joints(
-            tables, acts, new_state(tables, near), own, joint_of, child_first, t, q, v, a, lam, z, reactions, wrenches,
+            tables, acts, state, own, joint_of, child_first, t, q, v, a, lam, z, followed, reactions, wrenches,
             joint_q, joint_v, joint_a, elastic, self.armature,
         )  # fmt: skip
         if status >= FORCE_FAILED:

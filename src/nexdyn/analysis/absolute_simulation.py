@@ -24,6 +24,7 @@ from nexdyn.absolute.motion_tables import centres, motion_tables, new_state
 from nexdyn.absolute.observe import BodyMotion
 from nexdyn.absolute.outside import Outside
 from nexdyn.absolute.redundancy import find_redundancy
+from nexdyn.absolute.turns import UNCOUNTED
 from nexdyn.analysis.absolute_loads import generalized_forces
 from nexdyn.analysis.assemble import assemble, mechanism_length
 from nexdyn.analysis.bristles import sticking_advice
@@ -80,25 +81,28 @@ class BodySimulation:
         model = self.model = self.report.model
         self.kept = kept_rows(self.report)
         self.tables = motion_tables(model, self.kept, mechanism_length(model), stiff_pairs(model))
-        self.state = new_state(self.tables, model.near(state[0], self.t))
+        self.state = new_state(self.tables, self._start_near(state[0], initial))
         self.acts = acting(model, self.tables)
         self._outside: Outside | None = None
         if isinstance(method, HHT) and method.solver != "blocks":
             self._outside = Outside(method.solver, self.tables, self.state)
             self.tables = self.tables._replace(outside=self._outside.address)
         self._callbacks = [c for driver in model.drivers for c in time_callbacks(driver.function)]
-        start_coordinates(acting_joints(model), self.acts, system.values)
+        start_coordinates(acting_joints(model), self.acts, system.values, self.state.counted)
         self._centres = centres(model)
         self._set(*state)
         self._z0 = start_states(described_states(system), initial)
         self.acts.forces.z[:] = self._z0
-        self._width = 2 + 19 * model.nb + len(self.tables.rows) + len(self._z0)
+        self._nz = len(self._z0)
+        self._width = 2 + 19 * model.nb + len(self.tables.rows) + len(self.state.counted) + len(self._z0)
         self._rows: list[np.ndarray] = []
         self._memory = hht.new_memory(self.tables, self.state)
         self._control = np.zeros(6)
         self._steps, self._wall = 0, 0.0
-        # assemble counts springs within half a turn of their q = 0
-        self._beyond = bool(np.abs(self.acts.q).max(initial=0.0) > math.pi)
+        # assemble counts springs within half a turn of their q = 0, or of their rest angle
+        counted, first = self.state.counted, model.near_start
+        wound = [abs(counted[k] - first[k]) for k, _ in model.wound]
+        self._beyond = max(np.abs(self.acts.q).max(initial=0.0), *wound, 0.0) > math.pi
         if (len(self._z0) or self._beyond) and isinstance(method, HHT):
             s = self.state
             s.q1[:], s.v1[:] = s.q0, s.v0
@@ -142,8 +146,9 @@ class BodySimulation:
         self.acts.step[0] = step
         problem = index1.BodyProblem(
             self.tables, self.acts, s, index1.BAUMGARTE, np.zeros(2), np.zeros(0, dtype=np.int64), none, np.zeros((0, 0)),
-            np.zeros((1, 2)), np.zeros(2), np.zeros(1), self.tables.length,
+            np.zeros((1, 2)), np.zeros(2), np.zeros(2), self.tables.length,
         )  # fmt: skip
+        s.moved[:, :3] = 0.0
         status = index1.accelerate(problem, self.t)
         self.acts.step[0] = 0.0
         if status != hht.OK:
@@ -203,6 +208,18 @@ class BodySimulation:
         else:
             raise InputError(f"initial is {initial!r}; a Result, or the report of nx.assemble, is needed")
         return report, (report.q, report.v, report.a, report.multipliers)
+
+    def _start_near(self, q: np.ndarray, initial: Any) -> np.ndarray:
+        """The angles at the start (nk,), counted as in the run that is gone on from."""
+        model = self.report.model
+        if isinstance(initial, Result):
+            recorded = initial.recording
+            if isinstance(recorded, BodyRecording) and recorded.followed.shape[1:] == model.near_start.shape:
+                return model.counted(q, recorded.followed[-1])
+            known = set(initial.system.joints)
+            turning = {name for name, equation in model.followed if equation in ("Angle", "Tilt") and name in known}
+            model = model.started({name: initial.observed.of_joint("joint_position", name)[-1] for name in turning})
+        return model.counted(q, model.near(q, self.t))
 
     def _continued(self, recorded: BodyRecording) -> Any:
         self.t = float(recorded.t[-1])
@@ -314,12 +331,13 @@ class BodySimulation:
         v[..., 3:] -= np.einsum("snij,snj->sni", R, np.cross(w, c))
         a[..., 3:] -= np.einsum("snij,snj->sni", R, np.cross(w_dot, c) + np.cross(w, np.cross(w, c)))
         multipliers = np.zeros((len(out), self.model.nc))
-        lam, z = np.split(out[:, 2 + 19 * nb :], [int(self.kept.sum())], axis=1)
+        rows, places = int(self.kept.sum()), len(self.model.near_start)
+        lam, followed, z = np.split(out[:, 2 + 19 * nb :], [rows, out.shape[1] - 2 - 19 * nb - self._nz], axis=1)
         multipliers[:, self.kept] = lam
         recording = BodyRecording(
             out[:, 0].copy(), q, v, a, method=repr(self.method), steps=self._steps, status=status, message=message,
             wall_time=self._wall, settings={"coordinates": "bodies", **self.effort},
-            multipliers=multipliers, violation=out[:, 1].copy(), z=z.copy(),
+            multipliers=multipliers, violation=out[:, 1].copy(), z=z.copy(), followed=followed[:, :places].copy(),
         )  # fmt: skip
         return Result(self.system, recording, tree=BodyMotion(self.system, self.model))  # type: ignore[arg-type]
 
@@ -525,7 +543,12 @@ class BodySimulation:
             if self.model.drivers
             else ""
         )
-        if status == hht.SINGULAR:
+        if status == UNCOUNTED:
+            message = (
+                f"the turns of the joints cannot be counted at t = {t:g} s: bodies turn too far in a step, about several axes; "
+                f"{f'reduce dt = {dt:g} s' if self.method.dt is not None else 'limit dt_max'}"
+            )
+        elif status == hht.SINGULAR:
             message = f"the equations of motion are singular at t = {t:g} s{at}; check masses and redundant joints"
         elif status == hht.STEP_TOO_SMALL:
             message = (

@@ -83,6 +83,7 @@ def assemble(
     W = _weights(model, weights or {}, locks, length)
     how = Closing(W, length, float(t), chosen_solver(solver), float(tolerance), max_iterations)
     targets = _targets(system, q0, "q0")
+    model = model.started(targets)
     redundancy, pose, held = _configuration(model, targets, how)
     refuse_overdriven(model, redundancy, pose, how.W, length, how.t)
     report = AssemblyReport(model, redundancy=None, q=pose.q, iterations=pose.iterations, length=length, t=how.t)  # type: ignore[arg-type]

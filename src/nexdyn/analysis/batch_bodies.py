@@ -60,7 +60,8 @@ def pattern(run: BodySimulation) -> bytes:
     t, acts = run.tables, run.acts
     arrays = (
         t.links, t.slots, t.drivers, t.functions, t.rows, t.slips, t.diagonal, t.constraints.terms, t.plan.pivots,
-        t.plan.edges, t.plan.updates, t.rotors, acts.joints, acts.of_joint, acts.of_force, acts.freedoms[:, FRICTION] != 0.0,
+        t.plan.edges, t.plan.updates, t.angles, t.expected, t.rotors, acts.joints, acts.places,
+        acts.of_joint, acts.of_force, acts.freedoms[:, FRICTION] != 0.0,
         np.array([run.t]),
     )  # fmt: skip
     return b"|".join([*(x.tobytes() for x in arrays), force_pattern(acts.forces)])

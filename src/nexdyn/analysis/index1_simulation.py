@@ -9,6 +9,7 @@ import numpy as np
 import scipy.linalg
 
 from nexdyn.absolute import hht, index1
+from nexdyn.absolute.turns import UNCOUNTED
 from nexdyn.analysis.absolute_simulation import MOST_STEPS, ROWS, SLICE, BodySimulation, refuse_velocity_rows, time
 from nexdyn.analysis.bristles import bounds, bristle_advice, refuse_bent, with_advice
 from nexdyn.constraints.tables import LEFT
@@ -35,6 +36,9 @@ class IndexOneSimulation(BodySimulation):
 
     def __init__(self, system: System, method: IndexOne, **options: Any) -> None:
         super().__init__(system, method, **options)  # type: ignore[arg-type]
+        self.state = self.state._replace(
+            moved=np.zeros_like(self.state.moved)
+        )  # at index 1 Cq is for turns at their end
         n = 6 * self.model.nb
         kind = {Baumgarte: index1.BAUMGARTE, Projection: index1.PROJECTION, Partitioning: index1.PARTITION}[
             type(method)
@@ -53,7 +57,7 @@ class IndexOneSimulation(BodySimulation):
             damping[:] = method.damping
         self.problem = index1.BodyProblem(
             self.tables, self.acts, self.state, kind, damping, np.zeros(m, dtype=np.int64), np.zeros((max(m, 1), n)),
-            np.zeros((m, m)), np.zeros((max(m, 1), 2)), np.zeros(2), np.zeros(1), self.tables.length,
+            np.zeros((m, m)), np.zeros((max(m, 1), 2)), np.zeros(2), np.zeros(2), self.tables.length,
         )  # fmt: skip
         self.partitions = 0
         """How often the independent coordinates have been chosen."""
@@ -179,9 +183,10 @@ class IndexOneSimulation(BodySimulation):
             self.t = t
             self._leave()
         step, explicit = self.method.dt, self.method.integrator.name
-        if first or status >= FORCE_FAILED:
+        if first or status >= FORCE_FAILED or status == UNCOUNTED:
             try:
-                return super()._fail(status if status >= FORCE_FAILED else hht.SINGULAR, t, dt, first)
+                known = status >= FORCE_FAILED or status == UNCOUNTED
+                return super()._fail(status if known else hht.SINGULAR, t, dt, first)
             except SolveError as error:
                 raise with_advice(error, self.system, step, explicit) from error.__cause__
         kept = self.result("failed", "") if self._rows else None

@@ -89,17 +89,20 @@ class ClosedSystem:
 
     @property
     def extra(self) -> int:
-        """Numbers recorded behind those of a tree: |C|, λ."""
-        return 1 + len(self.closed.rows)
+        """Numbers recorded behind those of a tree: what is followed, |C|, λ."""
+        return len(self.closed.compiled_rows.near) + 1 + len(self.closed.rows)
 
     def recording(
         self, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, extra: np.ndarray, **run: Any
     ) -> LoopRecording:
-        """What was recorded; extra (N, nz + 1 + m): states of forces, |C|, λ."""
+        """What was recorded; extra (N, nz + nk + 1 + m): states of forces, what is followed, |C|, λ."""
         run["settings"] = run.get("settings", {}) | self.settings
         nz = extra.shape[1] - self.extra
-        z, C, lam = np.split(extra, [nz, nz + 1], axis=1)
-        return LoopRecording(t, q, v, a, **run, z=z.copy(), multipliers=lam.copy(), violation=C[:, 0].copy())
+        C_at = nz + len(self.closed.compiled_rows.near)
+        z, followed, C, lam = np.split(extra, [nz, C_at, C_at + 1], axis=1)
+        return LoopRecording(
+            t, q, v, a, **run, z=z.copy(), followed=followed.copy(), multipliers=lam.copy(), violation=C[:, 0].copy()
+        )
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -172,6 +175,11 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
     dropped = [name for name in always if name not in moving]
     closed = ClosedTree(system, options.cut, dropped=dropped, spare=len(always) - len(dropped))
     follow_angles(closed, start)
+    if isinstance(initial, Result) and initial.recording.followed.size:
+        near, at = closed.compiled_rows.tables.near, closed.compiled_rows.near
+        known = dict(zip(initial.observed.labels.dims["counter"], initial.recording.followed[-1], strict=True))
+        for of, place in at.items():
+            near[place] = known.get(" ".join(of), near[place])
     return ClosedSystem(system, options, closed, always, redundant, report, start)
 
 
@@ -222,7 +230,12 @@ def _continued(closed: ClosedTree, initial: Result) -> Start:
         q, v = report.q.copy(), report.v.copy()
         q[1:], v[1:] = recorded.q[-1], recorded.v[-1]
         report.t = t
-        return t, *tree_state(closed, report, q, v)
+        counted = {
+            name: initial.observed.of_joint("joint_position", name)[-1]
+            for name, joint in system.joints.items()
+            if joint.nv and len(joint.coordinates) == joint.nv and joint.tree
+        }
+        return t, *tree_state(closed, report, q, v, counted)
     if recorded.q.shape[1] != closed.nq or initial.tree.joint_names != closed.tree.joint_names:
         raise InputError(
             f"initial was recorded on another tree, with the joints {', '.join(initial.tree.joint_names[:8])}; here they "

@@ -22,6 +22,7 @@ from nexdyn.analysis.closing import Closing, joint_gaps
 from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.constraints.tables import LEFT
+from nexdyn.constraints.turns import UNCOUNTED
 from nexdyn.errors import InputError, SingularError, SolveError
 from nexdyn.integrate.methods import ImplicitEuler
 from nexdyn.model.callbacks import failure
@@ -69,10 +70,15 @@ class PotentialSimulation(BodySimulation):
         springs, loads, contacts = springs_and_loads(system, model.body_index)
         self._tables = potential_model(
             model.mass, system.gravity, model.tables, hinges, [driver.function for driver in model.drivers],
-            mechanism_length(model), springs, loads, contacts,
+            mechanism_length(model), springs, loads, contacts, model.angles,
         )  # fmt: skip
         self._callbacks = [c for driver in model.drivers for c in time_callbacks(driver.function)]
-        self._motion = new_state(self._tables, model.mass, q, v, model.near(q, self.t))
+        near = self._start_near(q, initial)
+        self._motion = new_state(self._tables, model.mass, q, v, near)
+        place_of = {name: k for k, name in enumerate(model.followed)}
+        for e, of in enumerate(springs.of):
+            if of in place_of:
+                self._tables.springs.near[e] = near[place_of[of]]
         self._work = new_work(self._tables, self._motion)
         self._centres = centres(model.mass)
         self._ends = {
@@ -83,7 +89,8 @@ class PotentialSimulation(BodySimulation):
         self._own = np.zeros(0, dtype=np.int64) if self._tables.springs is None else self._tables.springs.own
         self._put_states(start_states(described_states(system), initial))
         self._check_samples()
-        self._width = 2 + 19 * model.nb + len(self._tables.row_of) + len(self._own)
+        self._nz = len(self._own)
+        self._width = 2 + 19 * model.nb + len(self._tables.row_of) + len(near) + self._nz
         self._rows: list[np.ndarray] = []
         self._steps, self._wall, self._newton = 0, 0.0, 0
         self._begin(q, v, a, lam)
@@ -105,7 +112,7 @@ class PotentialSimulation(BodySimulation):
         step.start_springs(tables, state, self._work, self.t)
         raw = self._raw_multipliers(R, lam)
         states = np.column_stack([state.q, state.v, state.a])[1:].ravel()
-        first = np.concatenate([[self.t, 0.0], states, raw, self.force_states])
+        first = np.concatenate([[self.t, 0.0], states, raw, state.near, self.force_states])
         self._rows.append(self._converted(first[None]))
         if self.method.adaptive:
             step.choose_stiffness(tables, state, self._work, self.t, STIFFNESS)
@@ -188,7 +195,9 @@ class PotentialSimulation(BodySimulation):
     def _converted(self, out: np.ndarray) -> np.ndarray:
         """Recorded rows with the multipliers of the model's rows."""
         first = 2 + 19 * self.model.nb
-        states, raw, own_states = np.split(out, [first, first + len(self._tables.row_of)], axis=1)
+        states, raw, near, own_states = np.split(
+            out, [first, first + len(self._tables.row_of), out.shape[1] - self._nz], axis=1
+        )
         off = self._own < 0
         own_states[:, off] = self._held[off]
         lam = np.zeros((len(out), self.model.nc))
@@ -202,7 +211,7 @@ class PotentialSimulation(BodySimulation):
             lam[:, rows[:, :3]] = np.einsum("snji,snj->sni", R_A, raw[:, places])
             lam[:, rows[:, 3]] = -np.einsum("snj,snj->sn", R_B[..., 1], raw[:, places + 3])
             lam[:, rows[:, 4]] = np.einsum("snj,snj->sn", R_B[..., 0], raw[:, places + 3])
-        return np.concatenate([states, lam, own_states], axis=1)
+        return np.concatenate([states, lam, near, own_states], axis=1)
 
     @property
     def effort(self) -> dict[str, int]:
@@ -284,6 +293,11 @@ class PotentialSimulation(BodySimulation):
             message = (
                 f"no penalty closes the joints at t = {t:g} s: {gaps}; {stiffer}check drivers and lengths, or run nx.assemble "
                 f"near it"
+            )
+        elif status == UNCOUNTED:
+            message = (
+                f"the turns of the joints cannot be counted at t = {t:g} s: bodies turn too far in a step, about several axes; "
+                f"reduce dt = {dt:g} s"
             )
         elif status == solve.NOT_FINITE:
             message = f"the motion is no longer finite at t = {t:g} s; check masses, stiffness and damping, or reduce dt = {dt:g} s"

@@ -1,36 +1,54 @@
-"""Torsion spring about z of A: it acts on the angle θ from x of A to x of B, seen along z of A.
+"""Torsion spring about z of A: it acts on the angle θ from x of A to x of B, seen along z of A, turns and all.
 
-    (c, s, d) = R_WAᵀ x_B,   θ = atan2(s, c) in (−π, π],   δ = θ − θ₀ wrapped to (−π, π]
+    (c, s, d) = R_WAᵀ x_B,   θ = atan2(s, c) and whole turns,   δ = θ − θ₀
     δ̇ = g · ω,   ω = R_WAᵀ (ω_B − ω_A),   g = e_z − d (c, s, 0)/(c² + s²)
     n on B = −T R_WA g,   n on A = T R_WA g,   T = k δ + d δ̇ + m₀;   U = ½ k δ² + m₀ δ
 
 g is e_z where x of B lies in the xy-plane of A, as in a joint about z; with it the torque's power is −U̇ however the
-frames turn. Turns are not counted: half a turn from the rest angle the torque jumps from −k π to k π (the stiffness of
-a joint has no such end). Where x of B is along z of A (c² + s² < 1e-12) there is no angle, and no torque.
+frames turn. Where x of B is along z of A (c² + s² < 1e-12) there is no angle, and no torque.
+
+Turns are counted, as in a joint: of the angles that the frames allow, θ is the one near a reference, which formulations move on with the
+motion (`REFERENCE` among the data). At first it is θ₀ within half a turn, so that |δ| ≤ π for a rest angle within half a turn;
+one of three turns, θ₀ = 6 π, is a spring wound up by three turns.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import types
+from numba.extending import overload
 
 from nexdyn.forces.between import PairForce, non_negative, opposite
 from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element
 from nexdyn.spatial.algebra import Force, T, Vec3
-from nexdyn.spatial.lanes import atan2, if_less, zero
+from nexdyn.spatial.lanes import atan2, common, if_less, lane, zero
+from nexdyn.spatial.turns import TURN, near
 
+if TYPE_CHECKING:
+    from nexdyn.model.joint import Joint
+    from nexdyn.model.system import System
+
+REST, TORQUE, REFERENCE, FIRST_ANGLE, PATH = range(2, 7)
+"""Places among the data; at the place that PATH tells, for minimal coordinates, the joints between A and B (see `windings`): how
+many coordinates turn, then of each its place in q and its sign."""
+NO_PATH = -1.0
+TURNS = "Turns"
+"""The name of the angle that is counted."""
 TINY = 1e-12
 """c² + s² below which x of B has no direction in the xy-plane of A."""
 
 
 class TorsionSpring(PairForce):
-    """A torsional spring-damper about z of `a`, on the angle in (−π, π] from x of `a` to x of `b`.
+    """A torsional spring-damper about z of `a`, on the angle from x of `a` to x of `b`, whose turns are counted.
 
-    stiffness [N m/rad], damping [N m s/rad], rest: angle where the spring is relaxed [rad], torque: what it resists
-    with at that angle [N m]. a, b: bodies or markers (or their names); their axes say what is meant.
+    stiffness [N m/rad], damping [N m s/rad], rest: angle where the spring is relaxed [rad], beyond half a turn: how far it is
+    wound up; torque: what it resists with at that angle [N m]. a, b: bodies or markers (or their names); their axes say what is meant.
     """
 
     kind, code = "torsion_spring", TORSION_SPRING
@@ -54,22 +72,109 @@ class TorsionSpring(PairForce):
         self._store(stiffness=stiffness, damping=damping, rest=rest, torque=torque)
 
     def data(self, values: Mapping[str, float]) -> list[float]:
-        """Stiffness, damping, cosine and sine of the rest angle, torque."""
-        rest = self._number("rest", values)
+        """Stiffness, damping, rest angle, torque; the angle near which the present one is, and that at first; no path."""
         return [
             self._number("stiffness", values),
             non_negative(self, "damping", values),
-            math.cos(rest),
-            math.sin(rest),
+            self._number("rest", values),
             self._number("torque", values),
+            self.first_angle(values),
+            self.first_angle(values),
+            NO_PATH,
         ]
+
+    def first_angle(self, values: Mapping[str, float]) -> float:
+        """The angle near which the spring's is at the start: its rest angle within half a turn."""
+        return math.remainder(self._number("rest", values), TURN)
+
+
+def windings(system: System, joints: Collection[str]) -> dict[str, list[tuple[str, int, float]]]:
+    """Of each torsion spring of `system` the coordinates, along `joints` from A to B, whose turns are turns of its own: joint, number of
+    the coordinate, and sign, which is 0 where x of B does not go round.
+
+    x of B goes round z of A as a joint turns about n where |x_B · n| < |z_A · n|."""
+    values, found = system.values, {}
+    springs = [force for force in system.forces.values() if isinstance(force, TorsionSpring)]
+    if not springs:
+        return {}
+    neighbours: dict[str, list[tuple[str, str, float]]] = {}
+    for name in joints:
+        joint = system.joints[name]
+        neighbours.setdefault(joint.parent.name, []).append((joint.child.name, name, 1.0))
+        neighbours.setdefault(joint.child.name, []).append((joint.parent.name, name, -1.0))
+    for force in springs:
+        A, B = force.frames(system)
+        R_A, R_B = (_orientation(system, end.body) @ end.R_BF for end in (A, B))
+        found[force.name] = [
+            (name, m, sign * math.copysign(abs(R_B[:, 0] @ n) < abs(R_A[:, 2] @ n), R_A[:, 2] @ n))
+            for name, sign in _path(neighbours, A.body, B.body)
+            for m, n in _axes(system, system.joints[name], values)
+        ]
+    return found
+
+
+def _orientation(system: System, body: str) -> np.ndarray:
+    return np.eye(3) if body == "ground" else np.asarray(system.bodies[body].pose(system.values)[0])
+
+
+def _axes(system: System, joint: Joint, values: Mapping[str, float]) -> Iterator[tuple[int, np.ndarray]]:
+    """Number and axis (3,), in the world as described, of each coordinate that is an angle."""
+    R_AJ, _, R_BJ, _ = joint.frames(values)
+    for m, equation in enumerate(joint.coordinates):
+        if equation == "Angle":
+            yield m, _orientation(system, joint.parent.name) @ R_AJ[:, 2]
+        elif equation == "Tilt":
+            yield m, _orientation(system, joint.child.name) @ R_BJ[:, 0]
+
+
+def _path(neighbours: Mapping[str, list[tuple[str, str, float]]], a: str, b: str) -> list[tuple[str, float]]:
+    """The joints from body a to body b, by the fewest, and whether each leads to its child (1) or its parent (−1)."""
+    came: dict[str, tuple[str, str, float] | None] = {a: None}
+    row = [a]
+    for body in row:
+        for other, joint, sign in neighbours.get(body, ()):
+            if other not in came:
+                came[other] = body, joint, sign
+                row.append(other)
+    path = []
+    step = came.get(b)
+    while step is not None:
+        path.append((step[1], step[2]))
+        step = came[step[0]]
+    return path[::-1]
+
+
+@formula
+def refer(data, k, q):  # type: ignore[no-untyped-def]
+    """The angle near which the spring's is, from the coordinates of the joints on its path."""
+    at = int(common(data, k + PATH))
+    if at >= 0:
+        angle = zero(q[0]) + data[k + FIRST_ANGLE]
+        for i in range(int(common(data, at))):
+            angle = angle + data[at + 2 + 2 * i] * q[int(common(data, at + 1 + 2 * i))]
+        keep_reference(data, k + REFERENCE, angle)
+
+
+def keep_reference(data, k, angle):  # type: ignore[no-untyped-def]
+    """data[k] = angle; an array of floats, which all lanes share, takes that of the first."""
+    data[k] = lane(angle, 0) if isinstance(data, np.ndarray) else angle
+
+
+@overload(keep_reference, strict=False)
+def _keep_reference(data, k, angle):  # type: ignore[no-untyped-def]
+    def shared(data, k, angle):  # type: ignore[no-untyped-def]
+        data[k] = lane(angle, 0)
+
+    def own(data, k, angle):  # type: ignore[no-untyped-def]
+        data[k] = angle
+
+    return shared if isinstance(data, types.Array) else own
 
 
 @formula
 def deflection(data, k, x):  # type: ignore[no-untyped-def]
-    """δ of x_B = (c, s, d) in A: the angle from the rest direction (c₀, s₀) to (c, s)."""
-    c0, s0 = data[k + 2], data[k + 3]
-    return atan2(x.y * c0 - x.x * s0, x.x * c0 + x.y * s0)
+    """δ of x_B = (c, s, d) in A."""
+    return near(atan2(x.y, x.x), data[k + REFERENCE]) - data[k + REST]
 
 
 @formula
@@ -83,7 +188,7 @@ def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     h = if_less(squared, TINY, o, x.z / if_less(squared, TINY, o + 1.0, squared))
     g = X_WA.R @ Vec3(-(h * x.x), -(h * x.y), if_less(squared, TINY, o, o + 1.0))
     # T = k δ + d δ̇ + m₀
-    torque = data[k] * deflection(data, k, x) + data[k + 1] * (g @ (V_B.w - V_A.w)) + data[k + 4]
+    torque = data[k] * deflection(data, k, x) + data[k + 1] * (g @ (V_B.w - V_A.w)) + data[k + TORQUE]
     return opposite(Force(torque * g, Vec3(o, o, o)))
 
 
@@ -92,4 +197,4 @@ def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
     """U = ½ k δ² + m₀ δ."""
     R = X_WB.R
     angle = deflection(data, k, T(X_WA.R) @ Vec3(R.xx, R.yx, R.zx))
-    return (0.5 * data[k] * angle + data[k + 4]) * angle
+    return (0.5 * data[k] * angle + data[k + TORQUE]) * angle

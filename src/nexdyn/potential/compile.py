@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nexdyn.constraints.kinds import ANGLE
+from nexdyn.constraints.tables import NEAR, PRIMITIVE, ConstraintTables
 from nexdyn.constraints.tables import PAIR as PAIR_OF
-from nexdyn.constraints.tables import ConstraintTables
 from nexdyn.forces.tables import ForceTables
 from nexdyn.linalg.plan import Plan, elimination_plan, locate
 from nexdyn.model.functions import Function
@@ -41,12 +42,16 @@ from nexdyn.potential.tables import (
 )
 from nexdyn.spatial.rotations import rotation_matrix
 
+NO_ANGLES = np.zeros((0, 3), dtype=np.int64), np.zeros((0, 24))
+
 
 def potential_model(
     mass: np.ndarray, gravity: np.ndarray, tables: ConstraintTables, hinges: Sequence[int],
     functions: Sequence[Function], length: float, springs: Springs, loads: Loads, contacts: Contacts,
+    angles: tuple[np.ndarray, np.ndarray] = NO_ANGLES,
 ) -> PotentialModel:  # fmt: skip
-    """The model. mass (nb + 1, 10): m, m c, inertia about the body's origin; hinges: the pairs that are revolute joints."""
+    """The model. mass (nb + 1, 10): m, m c, inertia about the body's origin; hinges: the pairs that are revolute joints; angles:
+    those that are counted (``constraints.turns``), and their frames."""
     nb = len(mass) - 1
     com = centres(mass)
     central = central_masses(mass)
@@ -73,8 +78,13 @@ def potential_model(
         central, np.array(gravity, dtype=float), about_centres(tables, com), groups, parts, links, slot_body,
         np.array(found.row_of, dtype=np.int64), np.array(found.driven, dtype=np.int64), np.array(numbers),
         _springs(springs, plan, com), _loads(loads, plan, com), _contacts(contacts), plan, diagonal, spare_inertia(central, length),
-        float(length), _reach(tables, com, length),
+        float(length), _reach(tables, com, length), *angles, _expected(tables, angles[0]),
     )  # fmt: skip
+
+
+def _expected(tables: ConstraintTables, angles: np.ndarray) -> np.ndarray:
+    """The angles that rows look for."""
+    return np.flatnonzero(np.isin(angles[:, 0], tables.terms[tables.terms[:, PRIMITIVE] == ANGLE, NEAR]))
 
 
 def _reach(tables: ConstraintTables, com: np.ndarray, length: float) -> float:
@@ -100,6 +110,8 @@ class Springs(NamedTuple):
     """(nz,) where in the data the states of forces are."""
     ends: dict[str, int]
     """Where in the data the two ends of each stop of a joint are."""
+    of: list[tuple[str, str] | None]
+    """Name and coordinate of the joint, or the torsion spring, that each is the coordinate of."""
 
 
 class Loads(NamedTuple):
@@ -294,6 +306,6 @@ def new_work(model: PotentialModel, state: PotentialState) -> PotentialWork:
     x, start, free, past, force = (np.zeros((n, 6)) for _ in range(5))
     return PotentialWork(
         base, base.copy(), base[:, :9].copy(), x, start, free, past, force, model.plan.new_vector(),
-        model.plan.new_vector(), np.zeros(nr), np.zeros(len(state.near)), np.zeros((len(model.slot_body), 16)),
+        model.plan.new_vector(), np.zeros(nr), state.near.copy(), state.near.copy(), np.zeros((len(model.slot_body), 16)),
         np.zeros(nr), np.zeros(nr), model.plan.new_blocks(), model.plan.new_work(),
     )  # fmt: skip

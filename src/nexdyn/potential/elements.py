@@ -11,6 +11,7 @@ from nexdyn.constraints.tables import ConstraintTables
 from nexdyn.errors import InputError
 from nexdyn.forces import kinds
 from nexdyn.forces.tables import FIRST, FRAME_COLUMNS, INDEX_COLUMNS, ForceTables, force_tables
+from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.potential.compile import Contacts, Loads, Springs
@@ -51,13 +52,16 @@ class _Coordinates:
         self.first: list[int] = []
         self.data: list[float] = []
         self.near: list[float] = []
+        self.of: list[tuple[str, str] | None] = []
         self.own: list[int] = []
         self.ends: dict[str, int] = {}
 
     def add(
-        self, pair: tuple[int, int], frame: np.ndarray, primitive: int, law: int, data: list[float], near: float = 0.0
-    ) -> None:
-        """An element: its two bodies, frames and coordinate; law and data; the value that an angle is near."""
+        self, pair: tuple[int, int], frame: np.ndarray, primitive: int, law: int, data: list[float], near: float = 0.0,
+        of: tuple[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        """An element: its two bodies, frames and coordinate; law and data; the value that an angle is near, and whose it is."""
+        self.of.append(of)
         self.pairs.append(pair)
         self.frames.append(frame)
         self.primitives.append(primitive)
@@ -78,7 +82,7 @@ class _Coordinates:
         )  # fmt: skip
         law, first = np.array(self.laws, dtype=np.int64), np.array(self.first, dtype=np.int64)
         own = np.array(self.own, dtype=np.int64)
-        return Springs(law, first, self.data, tables, np.array(self.near), own, self.ends)
+        return Springs(law, first, self.data, tables, np.array(self.near), own, self.ends, self.of)
 
 
 def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Springs, Loads, Contacts]:
@@ -141,9 +145,8 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
             k, d, length, f0 = numbers
             found.add(pair, frame, DISTANCE, LINEAR, [d, *NO_DAMPING[1:], k, length, f0])
         elif force.code == kinds.TORSION_SPRING:
-            k, d, c, s, m0 = numbers
-            rest = float(np.arctan2(s, c))
-            found.add(pair, frame, ANGLE, LINEAR, [d, *NO_DAMPING[1:], k, rest, m0], rest)
+            k, d, rest, m0, first = numbers[:5]
+            found.add(pair, frame, ANGLE, LINEAR, [d, *NO_DAMPING[1:], k, rest, m0], first, (force.name, TURNS))
         elif force.code == kinds.FORCE_TABLE:
             found.add(pair, frame, DISTANCE, TABLE, [numbers[1], *NO_DAMPING[1:], numbers[0], *numbers[2:]])
         elif force.code == kinds.PLANE_CONTACT:
@@ -213,7 +216,7 @@ def _add_freedom(
     near = float(q0[m]) if q0 is not None else 0.0
     if equation == "Tilt":
         frame = np.concatenate([(R_BJ @ TURNED).ravel(), p_BJ, (R_AJ @ TURNED).ravel(), p_AJ])
-        found.add((b, a), frame, ANGLE, law, data, near)
+        found.add((b, a), frame, ANGLE, law, data, near, (joint.name, equation))
         return
     frame = np.concatenate([R_AJ.ravel(), p_AJ, R_BJ.ravel(), p_BJ])
-    found.add((a, b), frame, NUMBER[equation], law, data, near)
+    found.add((a, b), frame, NUMBER[equation], law, data, near, (joint.name, equation))

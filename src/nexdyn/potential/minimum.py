@@ -13,6 +13,7 @@ where the slope along d has fallen, |d · ∇E(x + α d)| ≤ ½ |d · ∇E(x)|,
 
 from __future__ import annotations
 
+from nexdyn.constraints.turns import expect_angles
 from nexdyn.kernel import formula
 from nexdyn.linalg.ldl import FINE, factor, solve
 from nexdyn.linalg.rows import WIDTH
@@ -51,6 +52,7 @@ def place_bodies(model, work):  # type: ignore[no-untyped-def]
         k, base = coefficients(x[i].w), X0[i]
         X[i] = Pose(base.R @ series_matrix(x[i].w, k.a, k.b), x[i].v)
         A[i] = base.R @ series_matrix(x[i].w, k.b, k.c)
+    expect_angles(model.angles, model.angle_frames, model.expected, work.pose, work.x, work.counted, work.near)
 
 
 @formula

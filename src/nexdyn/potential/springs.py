@@ -18,7 +18,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from nexdyn.constraints.kinds import ANGLE
 from nexdyn.constraints.rows import unit_velocity
+from nexdyn.constraints.tables import PRIMITIVE
+from nexdyn.constraints.turns import axis_z, turned
 from nexdyn.constraints.verbs import gradient, second, value
 from nexdyn.forces.actuator import effort_and_rates
 from nexdyn.forces.curve import curve_energy, curve_slope, curve_value
@@ -177,6 +180,8 @@ def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
     for e in range(len(index)):
         a, b = index[e, SPRING_A], index[e, SPRING_B]
         pair = pair_at(tables, e, X0, X)
+        if tables.terms[e, PRIMITIVE] == ANGLE:
+            near[e] = springs.near[e] + turned(work.pose, work.x, a, b, axis_z(pair.R_A))
         c = value(tables, e, t, pair, near)
         g = gradient(tables, e, t, pair, near)
         put_rows(springs.G, e, T(A[a]) @ g.w_a, g.v_a, T(A[b]) @ g.w_b, g.v_b)
@@ -255,7 +260,11 @@ def _(springs: None, work: Any, t: Any, dt: Any) -> Any:
 def _(springs: SpringTables, work: Any, t: Any, dt: Any) -> Any:
     X0, X, state, tables = PoseRows(work.base, 0), PoseRows(work.pose, 0), springs.state, springs.coordinates
     for e in range(len(springs.index)):
-        c = value(tables, e, 0.0, pair_at(tables, e, X0, X), springs.near)
+        pair = pair_at(tables, e, X0, X)
+        if tables.terms[e, PRIMITIVE] == ANGLE:
+            a, b = springs.index[e, SPRING_A], springs.index[e, SPRING_B]
+            springs.near[e] += turned(work.pose, work.x, a, b, axis_z(pair.R_A))
+        c = value(tables, e, 0.0, pair, springs.near)
         state[e, 2], state[e, 3] = state[e, 0], state[e, 1]
         state[e, 0], state[e, 1] = c, (c - springs.past[e, 0]) / dt
         k = springs.index[e, SPRING_DATA] + 4

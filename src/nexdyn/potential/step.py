@@ -10,6 +10,7 @@ or lets go, is taken again as one of implicit Euler, and so is the one after it,
 from __future__ import annotations
 
 from nexdyn.constraints.tables import LEFT, within_ends
+from nexdyn.constraints.turns import UNCOUNTED, UNSURE, count_angles
 from nexdyn.kernel import formula, kernel, shared
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.potential.increments import coefficients, series_matrix
@@ -47,7 +48,7 @@ def stand(model, state, work):  # type: ignore[no-untyped-def]
         X[i] = Pose(rotation(q[i]), p[i])
         x[i] = Motion(o, o)
     for k in range(len(state.near)):
-        work.near[k] = state.near[k]
+        work.near[k] = work.counted[k] = state.near[k]
     place_bodies(model, work)
 
 
@@ -132,7 +133,7 @@ def choose_stiffness(model, state, work, t, stiffness):  # type: ignore[no-untyp
 
 @formula
 def finish(model, state, work, t, dt, h, second_order):  # type: ignore[no-untyped-def]
-    """q, v, a of the end of the step from x."""
+    """q, v, a of the end of the step from x. Returns what the increments miss the angles by at most."""
     Q, P, V, A = QuatRows(state.q, 0), Vec3Rows(state.q, 4), MotionRows(state.v, 0), MotionRows(state.a, 0)
     x, free, off = MotionRows(work.x, 0), MotionRows(work.free, 0), MotionRows(state.off, 0)
     moved, before = MotionRows(state.moved, 0), MotionRows(state.v_before, 0)
@@ -157,16 +158,18 @@ def finish(model, state, work, t, dt, h, second_order):  # type: ignore[no-untyp
         off_before[i], off[i] = last, here
         Q[i] = normalized(Q[i] @ exp_quaternion(at.w))
         P[i] = P[i] + at.v
-    for k in range(len(state.near)):
-        state.near[k] = work.near[k]
     state.run[STRAIGHT] = 1.0 if from_line < NEARER * NEARER * from_last else 0.0
     place_bodies(model, work)
+    missed = count_angles(model.angles, model.angle_frames, work.pose, work.x, work.counted, work.near)
+    for k in range(len(state.near)):
+        state.near[k] = work.near[k]
     finish_springs(model.springs, work, t + dt, h)
+    return missed
 
 
 @formula
 def record(model, state, t, gap, out, r):  # type: ignore[no-untyped-def]
-    """Row r of out ← t, |C|, then q, v, a of each body but the ground, λ/dt², and states of forces."""
+    """Row r of out ← t, |C|, then q, v, a of each body but the ground, λ/dt², what is followed, and states of forces."""
     k = 2
     out[r, 0], out[r, 1] = t, gap
     for i in range(1, len(state.q)):
@@ -178,7 +181,10 @@ def record(model, state, t, gap, out, r):  # type: ignore[no-untyped-def]
     s = 1.0 / (state.run[2] * state.run[2])
     for m in range(len(state.lam)):
         out[r, k + m] = s * state.lam[m]
-    record_states(model.springs, out, r, k + len(state.lam))
+    k += len(state.lam)
+    for m in range(len(state.near)):
+        out[r, k + m] = state.near[m]
+    record_states(model.springs, out, r, k + len(state.near))
 
 
 @kernel
@@ -219,8 +225,8 @@ def march(model, state, work, t0, dt, k, k_stop, every, updates, bdf2, out):  # 
             if updates is None:
                 for r in range(len(state.lam)):
                     state.lam[r] = state.lam_before[r]
-        if status == OK:
-            finish(model, state, work, t, dt, h, second_order)
+        if status == OK and not finish(model, state, work, t, dt, h, second_order) < UNSURE:
+            status = UNCOUNTED
         newton += steps
         worst = max(worst, gap)
         if status != OK:

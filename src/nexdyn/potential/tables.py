@@ -110,6 +110,10 @@ class PotentialModel(NamedTuple):
     length: float
     """Size of the mechanism [m]; `reach` that of its bodies, the longest arm of a joint."""
     reach: float
+    angles: Any
+    angle_frames: Any
+    expected: Any
+    """The angles that are counted, see ``constraints.turns``."""
 
 
 class PotentialState(NamedTuple):
@@ -159,6 +163,8 @@ class PotentialWork(NamedTuple):
     """(nb, 8) Newton's step."""
     C: Any
     near: Any
+    counted: Any
+    """(nk,) `near` of the state."""
     J: Any
     """(nr + slots, 16) derivative of each row for x of body a and of body b, 8 columns each; then slots."""
     weight: Any

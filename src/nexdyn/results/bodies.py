@@ -24,7 +24,7 @@ from nexdyn.results.quantities import (
     COMPONENTS,
     COORDINATES,
     FREEDOMS,
-    STATES,
+    RECORDED,
     Labels,
     joint_labels,
 )
@@ -67,6 +67,7 @@ class ObservedBodies(Observed):
             for axis in measure.axes or ("",)
         ]
         wrench, rows = list(COMPONENTS.values()), self.motion.model.rows
+        followed = self.motion.model.followed if self.recording.followed.size else ()
         dims = {
             "body": self.motion.body_names, "joint": list(system.joints), "axis": ["x", "y", "z"],
             "body_axis": ["x", "y", "z"], "quaternion": ["w", "x", "y", "z"], "component": list(COMPONENTS),
@@ -74,6 +75,7 @@ class ObservedBodies(Observed):
             "output": [label for label, _ in outputs], "row": [str(row) for row in rows],
             "contact": contact_labels(system), "state": [label for label, _ in state_labels(system)],
             "actuator": [label for label, _ in effort_labels(system)],
+            "counter": [" ".join(of) for of in followed],
         }  # fmt: skip
         lengths = self.motion.model.row_is_length
         units = {
@@ -83,6 +85,7 @@ class ObservedBodies(Observed):
             "reaction": wrench, "transmitted": wrench, "measure": [unit for _, unit in outputs],
             "multiplier": ["N" if length else "N m" for length in lengths], "force_state": [unit for _, unit in state_labels(system)],
             "effort": [unit for _, unit in effort_labels(system)],
+            "followed": ["1" if of.startswith("parameter") else "rad" for _, of in followed],
         }  # fmt: skip
         return Labels(dims, units)
 
@@ -91,6 +94,8 @@ class ObservedBodies(Observed):
         return np.arange(len(self.motion.system.joints))
 
     def knows(self, name: str) -> bool:
+        if name == "followed":
+            return super().knows(name)
         return name != "transmitted" or not self.lost or name in self.stored
 
     def blocks(self, with_forces: bool) -> Iterator[tuple[slice, Observation]]:
@@ -117,6 +122,7 @@ class ObservedBodies(Observed):
             multipliers=r.multipliers[rows],
             settings={},
             z=r.z[rows] if r.z.size else r.z,
+            followed=r.followed[rows] if r.followed.size else r.followed,
         )
         return ObservedBodies(self.motion if system is self.motion.system else body_motion(system), part)
 
@@ -126,11 +132,11 @@ class ObservedBodies(Observed):
             r = self.recording
             states = (r.t, r.q, r.v, r.a, r.multipliers, r.z if r.z.size else None)
             try:
-                self._seen = self.motion.observe(*states)
+                self._seen = self.motion.observe(*states, followed=r.followed)
             except SolveError:
                 if with_forces:
                     raise
-                return self.motion.observe(*states, with_forces=False)
+                return self.motion.observe(*states, with_forces=False, followed=r.followed)
         return self._seen
 
     def _observation(self, with_forces: bool) -> Observation:
@@ -156,7 +162,7 @@ class ObservedBodies(Observed):
         )  # fmt: skip
 
     def _state(self, name: str) -> np.ndarray:
-        if name == "force_state":
+        if name in ("force_state", "followed"):
             return super()._state(name)
         seen = self.joints_seen(with_forces=False)
         return {"joint_position": seen.q, "joint_velocity": seen.v, "joint_acceleration": seen.a}[name]
@@ -166,7 +172,7 @@ class ObservedBodies(Observed):
             return self.recording.multipliers[rows]
         if name == "effort":
             return self._efforts()[rows]
-        if name in STATES:
+        if name in RECORDED:
             return self._state(name)[rows]
         if name == "transmitted" and self.lost:
             return self.stored[name][rows][:, index]

@@ -27,7 +27,7 @@ from nexdyn.forces.states import state_labels
 from nexdyn.results.atomic import PathLike, SteadyFile, checked_path, file_path, written
 from nexdyn.results.bodies import BodyRecording, body_motion
 from nexdyn.results.loops import LoopRecording
-from nexdyn.results.quantities import BODY_STATES, KEPT, OF_JOINTS, PEAKS, QUANTITIES, STATES
+from nexdyn.results.quantities import BODY_STATES, KEPT, OF_JOINTS, PEAKS, QUANTITIES, RECORDED
 from nexdyn.results.recording import Recording
 
 if TYPE_CHECKING:
@@ -68,9 +68,9 @@ def attributes(result: Result) -> dict[str, Any]:
 def kept_quantities(result: Result, full: bool) -> list[str]:
     """The quantities that a file or a dataset holds."""
     observed = result.observed
-    states: tuple[str, ...] = BODY_STATES if isinstance(result.recording, BodyRecording) else STATES
+    states: tuple[str, ...] = BODY_STATES if isinstance(result.recording, BodyRecording) else RECORDED
     if isinstance(result.recording, LoopRecording):
-        states = (*STATES, "multiplier")
+        states = (*RECORDED, "multiplier")
     names = [name for name in (KEPT if full else states) if observed.knows(name)]
     return [name for name in names if 0 not in observed.labels.shape(name)]
 
@@ -219,14 +219,12 @@ def _read(file: Any, name: str) -> Result:
         z=np.zeros((0, 0)) if lost else _numbers(file, name, "force_state", (len(state_labels(system)),), len(t)),
     )  # fmt: skip
     if looped:
-        m = len(
-            loop_tables(
-                system, tree.compiled, settings["cut"], dropped=settings.get("dropped", settings["redundant"])
-            ).rows
-        )
+        dropped = settings.get("dropped", settings["redundant"])
+        rows = loop_tables(system, tree.compiled, settings["cut"], dropped=dropped)
+        followed = _followed(file, name, len(rows.near), len(t))
         recording = LoopRecording(
-            **vars(recording), multipliers=_numbers(file, name, "multiplier", (m,), len(t)),
-            violation=np.full(len(t), np.nan),
+            **(vars(recording) | {"followed": followed}),
+            multipliers=_numbers(file, name, "multiplier", (len(rows.rows),), len(t)), violation=np.full(len(t), np.nan),
         )  # fmt: skip
     stored = {}
     if lost:
@@ -248,7 +246,7 @@ def _read_bodies(file: Any, name: str, system: System, t: np.ndarray) -> Result:
 
     motion = body_motion(system)
     nb, n = motion.model.nb, len(t)
-    shapes = {key: (nb, 4 if key == "orientation" else 3) for key in BODY_STATES[:-2]}
+    shapes = {key: (nb, 4 if key == "orientation" else 3) for key in BODY_STATES[:6]}
     x = {key: _numbers(file, name, key, shape, n) for key, shape in shapes.items()}
     multipliers = _numbers(file, name, "multiplier", (motion.model.nc,), n)
     lost = [str(force) for force in json.loads(_text(file, name, "lost_forces", "[]"))]
@@ -262,6 +260,7 @@ def _read_bodies(file: Any, name: str, system: System, t: np.ndarray) -> Result:
         message=_text(file, name, "message"), wall_time=float(file.attrs.get("wall_time", 0.0)),
         settings=json.loads(_text(file, name, "settings", "{}")), multipliers=multipliers, violation=np.full(n, np.nan),
         z=np.zeros((0, 0)) if lost else _numbers(file, name, "force_state", (len(state_labels(system)),), n),
+        followed=_followed(file, name, len(motion.model.followed), n),
     )  # fmt: skip
     stored = {}
     if lost:
@@ -274,6 +273,11 @@ def _read_bodies(file: Any, name: str, system: System, t: np.ndarray) -> Result:
             stacklevel=5,
         )
     return Result(system, recording, motion, lost_forces=lost, stored=stored)  # type: ignore[arg-type]
+
+
+def _followed(file: Any, name: str, count: int, n: int) -> np.ndarray:
+    """What was counted (n, count); (0, 0) where a file of an older version holds nothing of it."""
+    return _numbers(file, name, "followed", (count,), n) if "followed" in file.variables else np.zeros((0, 0))
 
 
 def _read_system(file: Any, name: str) -> System:

@@ -50,8 +50,15 @@ class ObservedLoops(Observed):
     def labels(self) -> Labels:
         found = labels_of(self.tree)
         rows = self.observer.rows
-        dims = found.dims | {"joint": [*found.dims["joint"], *self.cut], "row": [str(row) for row in rows.rows]}
-        units = found.units | {"multiplier": ["N" if length else "N m" for length in rows.lengths]}
+        followed = list(rows.near) if self.recording.followed.size else []
+        dims = found.dims | {
+            "joint": [*found.dims["joint"], *self.cut], "row": [str(row) for row in rows.rows],
+            "counter": [" ".join(of) for of in followed],
+        }  # fmt: skip
+        units = found.units | {
+            "multiplier": ["N" if length else "N m" for length in rows.lengths],
+            "followed": ["1" if of.startswith("parameter") else "rad" for _, of in followed],
+        }  # fmt: skip
         return Labels(dims, units)
 
     @cached_property
@@ -74,13 +81,14 @@ class ObservedLoops(Observed):
         for start in range(0, n, max(size, 1)):
             rows = slice(start, min(start + size, n))
             motion = (r.t[rows], r.q[rows], r.v[rows], r.a[rows], r.multipliers[rows], r.z[rows] if r.z.size else None)
+            followed = r.followed[rows] if r.followed.size else None
             try:
-                seen = self.observer.observe(*motion)
+                seen = self.observer.observe(*motion, followed=followed)
                 self._kept = seen if small else None
             except SolveError:
                 if with_forces:
                     raise
-                seen = self.observer.observe(*motion, with_forces=False)
+                seen = self.observer.observe(*motion, with_forces=False, followed=followed)
             yield rows, seen
 
     def _extract(self, name: str, rows: slice, seen: Observation, index: object) -> np.ndarray:

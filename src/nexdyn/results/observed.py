@@ -16,7 +16,7 @@ from nexdyn.errors import InputError, SolveError, unknown
 from nexdyn.model.measure import Measure
 from nexdyn.results.contacts import COLUMNS, contact_table
 from nexdyn.results.efforts import effort_labels, efforts
-from nexdyn.results.quantities import ENERGIES, OF_JOINTS, QUANTITIES, STATES, Labels, labels_of
+from nexdyn.results.quantities import ENERGIES, OF_JOINTS, QUANTITIES, RECORDED, Labels, labels_of
 from nexdyn.results.recording import Recording
 from nexdyn.results.segments import segments
 from nexdyn.spatial.rotations import quaternion
@@ -79,6 +79,8 @@ class Observed:
         """Whether a quantity can be told: those of joints need every force that acted."""
         if name == "multiplier":
             return False  # of constraint rows, which a tree has not
+        if name == "followed":
+            return bool(self.labels.dims["counter"])
         return name not in OF_JOINTS or not self.lost or name in self.stored
 
     def require(self, name: str) -> None:
@@ -88,6 +90,8 @@ class Observed:
                 raise InputError(
                     "a tree has no constraint rows; nx.HHT and the methods of absolute coordinates record theirs"
                 )
+            if name == "followed":
+                raise InputError("nothing was counted in this run: it has no angles but those of its coordinates")
             raise InputError(
                 f"the {name} of joints cannot be told: the file holds neither {_listed(self.lost)}, which acted in the "
                 f"run, nor the {name}; save with full=True, or simulate again"
@@ -131,7 +135,7 @@ class Observed:
         for name in names:
             self.require(name)
         r = self.recording
-        if set(names) <= set(STATES):
+        if set(names) <= set(RECORDED):
             yield slice(0, len(r.t)), {name: self._state(name) for name in names}
             return
         before: np.ndarray | None = None
@@ -161,10 +165,12 @@ class Observed:
         r = self.recording
         if name == "force_state":
             return r.z if r.z.size else np.empty((len(r.t), 0))
+        if name == "followed":
+            return r.followed if r.followed.size else np.empty((len(r.t), 0))
         return {"joint_position": r.q, "joint_velocity": r.v, "joint_acceleration": r.a}[name]
 
     def _extract(self, name: str, rows: slice, seen: Observation, index: Any) -> np.ndarray:
-        if name in STATES:
+        if name in RECORDED:
             return self._state(name)[rows]
         if name == "total_energy":
             return seen.kinetic + seen.gravitational + seen.elastic

@@ -49,6 +49,9 @@ QUANTITIES: dict[str, Quantity] = {
     "measure": Quantity(("output",), "", "measures"),
     "effort": Quantity(("actuator",), "", "efforts of the forces in joints"),
     "force_state": Quantity(("state",), "", "states of forces: what controllers integrate, hold, and wait for"),
+    "followed": Quantity(
+        ("counter",), "", "angles counted over whole turns, and parameters of points on curves and surfaces"
+    ),
     "contact_force": Quantity(("contact", "axis"), "N", "force of the plane on the body, world axes"),
     "contact_point": Quantity(("contact", "axis"), "m", "where the contact force acts, in the world"),
     "contact_normal": Quantity(("contact",), "N", "normal force of the contact"),
@@ -65,6 +68,8 @@ PEAKS: dict[str, Quantity] = {
 """What is told of each joint's reaction over the whole run; no axis of time."""
 
 STATES = ("joint_position", "joint_velocity", "joint_acceleration", "force_state")
+RECORDED = (*STATES, "followed")
+"""What a motion on a tree is recorded by."""
 BODY_STATES = (
     "position",
     "orientation",
@@ -74,6 +79,7 @@ BODY_STATES = (
     "angular_acceleration",
     "multiplier",
     "force_state",
+    "followed",
 )
 """What a motion in absolute coordinates is recorded by."""
 ENERGIES = ("kinetic_energy", "gravitational_energy", "elastic_energy", "total_energy")
@@ -151,6 +157,7 @@ def labels_of(tree: Tree) -> Labels:
         "contact": contact_labels(tree.system),
         "state": [label for label, _ in state_labels(tree.system)],
         "actuator": [label for label, _ in effort_labels(tree.system)],
+        "counter": [],
     }
     units = {
         "joint_position": [unit for _, unit in coordinates],
@@ -162,6 +169,7 @@ def labels_of(tree: Tree) -> Labels:
         "multiplier": [],
         "effort": [unit for _, unit in effort_labels(tree.system)],
         "force_state": [unit for _, unit in state_labels(tree.system)],
+        "followed": [],
     }
     return Labels(dims, units)
 

@@ -28,6 +28,8 @@ class Recording:
     settings: dict[str, Any] = field(default_factory=dict)
     z: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     """(N, nz) states of forces, in the order of ``forces.states.state_labels``; (0, 0) where nothing has any."""
+    followed: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    """(N, nk) angles counted over whole turns, and where points on curves and surfaces are; (0, 0) where nothing was."""
 
 
 EVENT = 1e-9

@@ -6,15 +6,19 @@ F_ext,i += the wrench at the frame's origin, moved to body i;      τ_j += effor
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 
+from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.forces.tables import (
     BODY_A,
     BODY_B,
     COORDINATE,
+    FIRST,
     FREEDOM,
+    KIND,
     NO_FREEDOM,
     ForceTables,
     Place,
@@ -22,6 +26,7 @@ from nexdyn.forces.tables import (
     frames_a,
     frames_b,
 )
+from nexdyn.forces.torsion_spring import PATH, refer, windings
 from nexdyn.forces.verbs import element_energy, force_element, freedom_element, freedom_energy
 from nexdyn.generic import defines, generic
 from nexdyn.integrate.problem import FORCE_FAILED, OK
@@ -47,7 +52,23 @@ def tables_of(system: System, compiled: Compiled) -> ForceTables | None:
     def freedom(joint: str) -> tuple[int, int]:
         return int(compiled.first_q[of_joint[joint]]), int(compiled.first_v[of_joint[joint]])
 
-    return force_tables(system, place_of_bodies(compiled), freedom)
+    return wound(system, force_tables(system, place_of_bodies(compiled), freedom), freedom, of_joint)
+
+
+def wound(
+    system: System, forces: ForceTables, freedom: Callable[[str], tuple[int, int]], joints: Collection[str]
+) -> ForceTables:
+    """The tables with the coordinates of `joints` that wind torsion springs up."""
+    data: list[float] = []
+    first = len(forces.data)
+    paths = windings(system, [name for name in joints if name in system.joints])
+    for e, name in enumerate(system.forces):
+        if paths.get(name):
+            forces.data[forces.index[e, FIRST] + PATH] = first + len(data)
+            data.append(len(paths[name]))
+            for joint, m, sign in paths[name]:
+                data += [freedom(joint)[0] + m, sign]
+    return forces._replace(data=np.concatenate([forces.data, data])) if data else forces
 
 
 def place_of_bodies(compiled: Compiled) -> Place:
@@ -100,6 +121,8 @@ def _(model: Any, work: Any, t: float, q: Any, v: Any, tau: Any, forces: ForceTa
         else:
             a, b = index[e, BODY_A], index[e, BODY_B]
             V_A, V_B = frame_velocity(X_W[a], V[a], X_LA[e].p), frame_velocity(X_W[b], V[b], X_LB[e].p)
+            if index[e, KIND] == TORSION_SPRING:
+                refer(forces.data, index[e, FIRST], q)
             status, F_A, F_B = force_element(forces, e, t, X_W[a] @ X_LA[e], V_A, X_W[b] @ X_LB[e], V_B)
             add_at_frame(F_ext, a, X_W[a], X_LA[e].p, F_A)
             add_at_frame(F_ext, b, X_W[b], X_LB[e].p, F_B)

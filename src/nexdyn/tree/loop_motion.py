@@ -181,7 +181,9 @@ def _(problem: LoopProblem, t: float, y: Any, K: Any, out: Any, r: float) -> Any
     for i in range(len(stages)):
         if stages[i, 0] == t and (found < 0 or stamp[1 + i] > stamp[1 + found]):
             found = i
-    first = out.shape[1] - stages.shape[1] + 1
+    first, near = out.shape[1] - stages.shape[1] + 1, problem.loops.near
+    for k in range(len(near)):
+        out[r, first - len(near) + k] = near[k]
     for c in range(stages.shape[1] - 1):
         out[r, first + c] = stages[found, 1 + c]
 

@@ -26,7 +26,7 @@ from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.tree import tables
 from nexdyn.tree.compile import Compiled
 from nexdyn.tree.crba import unit_columns
-from nexdyn.tree.elements import act, energy_of_elements, place_of_bodies
+from nexdyn.tree.elements import act, energy_of_elements, place_of_bodies, wound
 from nexdyn.tree.energy import gravity_energy, kinetic_energy
 from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.loads import joint_energy
@@ -109,7 +109,8 @@ def own_acceleration(work, loops, n, t):  # type: ignore[no-untyped-def]
 
 @kernel
 def observe_loops(  # type: ignore[no-untyped-def]
-    model, work, loops, frames, forces, joints, of_row, transmits, external, child_first, t, q, v, a, lam, z, q_all, v_all,
+    model, work, loops, frames, forces, joints, of_row, transmits, external, child_first, t, q, v, a, lam, z, followed,
+    q_all, v_all,
     tau, poses, twists, rates, wrenches, reactions, energies, own,
 ):  # fmt: skip
     """As `observe`, with rows: wrenches and reactions (N, nb + nc, 6) hold the cut joints behind those of the tree.
@@ -129,6 +130,8 @@ def observe_loops(  # type: ignore[no-untyped-def]
         for j in range(len(tau)):
             tau[j] = 0.0
         set_states(forces, z, s)
+        for k in range(followed.shape[1]):
+            loops.near[k] = followed[s, k]
         kinematics(model, q_all, v_all, work)
         unit_columns(model, work)
         world_poses(model, work, X_W)
@@ -221,13 +224,16 @@ class LoopObserver:
         lam: np.ndarray,
         z: np.ndarray | None = None,
         with_forces: bool = True,
+        followed: np.ndarray | None = None,
     ) -> LoopObservation:
         """Samples t (N,), q (N, nq), v, a (N, nv), multipliers lam (N, m) and states of forces z (N, nz), by default as at
-        the start of a run. SolveError where a force fails."""
+        the start of a run; followed (N, nk), without which angles go on from sample to sample. SolveError where a force fails."""
         c, loops = self.compiled, self.rows.tables
         forces = forces_of(self.system, c, self.rows) if with_forces else NO_FORCES
         loops.near[:] = self.near
         z = np.tile(forces.z, (len(t), 1)) if z is None or not with_forces else z
+        if followed is None or followed.shape != (len(t), len(self.rows.near)):
+            followed = np.zeros((len(t), 0))
         n, nb, nc, no, beyond = len(t), len(c.arc_of_link) - 1, len(self.cut), len(loops.own), self.rows.beyond
         frames = np.concatenate([c.R_LB.reshape(nb, 9), c.p_LB], axis=1)
         poses, energies = np.empty((n, nb, 12)), np.empty((n, 3))
@@ -236,7 +242,7 @@ class LoopObserver:
         own = np.empty((n, 3, no))
         status, failed = observe_loops(  # type: ignore[call-arg]
             c.model, tables.new_work(nb, c.nv), loops, frames, forces, self.joints, self.of_row, self.transmits,
-            self.external, self.rows.child_first, *(np.ascontiguousarray(x) for x in (t, q, v, a, lam, z)),
+            self.external, self.rows.child_first, *(np.ascontiguousarray(x) for x in (t, q, v, a, lam, z, followed)),
             np.zeros(c.nq + beyond), np.zeros(c.nv + beyond), np.zeros(c.nv + beyond), poses, twists, rates, wrenches, reactions,
             energies, own,
         )  # fmt: skip
@@ -262,4 +268,6 @@ def forces_of(system: System, c: Compiled, rows: Rows) -> ForceTables:
     def freedom(joint: str) -> tuple[int, int]:
         return first[joint] if joint in first else (int(c.first_q[arcs[joint]]), int(c.first_v[arcs[joint]]))
 
-    return force_tables(system, place_of_bodies(c), freedom) if system.forces else NO_FORCES
+    if not system.forces:
+        return NO_FORCES
+    return wound(system, force_tables(system, place_of_bodies(c), freedom), freedom, arcs)

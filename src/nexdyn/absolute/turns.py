@@ -1,0 +1,33 @@
+"""Counted angles of a motion in absolute coordinates; see ``constraints.turns``."""
+
+from __future__ import annotations
+
+from nexdyn.constraints import turns
+from nexdyn.constraints.turns import UNCOUNTED, UNSURE
+from nexdyn.kernel import formula
+
+__all__ = ["UNCOUNTED", "UNSURE", "count_angles", "expect_angles", "keep_angles", "return_angles"]
+
+
+@formula
+def expect_angles(tables, s):  # type: ignore[no-untyped-def]
+    """`near` of the angles in rows, at the present poses."""
+    turns.expect_angles(tables.angles, tables.angle_frames, tables.expected, s.poses, s.moved, s.counted, s.near)
+
+
+@formula
+def count_angles(tables, s):  # type: ignore[no-untyped-def]
+    """`near` of all angles, at the present poses; returns what the increments miss them by at most."""
+    return turns.count_angles(tables.angles, tables.angle_frames, s.poses, s.moved, s.counted, s.near)
+
+
+@formula
+def keep_angles(s):  # type: ignore[no-untyped-def]
+    """The step has been taken."""
+    turns.keep_angles(s.moved, s.counted, s.near)
+
+
+@formula
+def return_angles(s):  # type: ignore[no-untyped-def]
+    """A step begins."""
+    turns.return_angles(s.counted, s.near)

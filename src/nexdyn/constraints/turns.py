@@ -1,0 +1,95 @@
+"""Angles that are counted: poses know them but for whole turns, so they are states of the integration.
+
+Within a step the two bodies of an angle turn by θ_a, θ_b about axes of their own. About z of A the angle has then moved by
+
+    Δ = z_A · (R_b θ_b − R_a θ_a)
+
+exactly where the axes are parallel, to second order in what the bodies turn across z_A elsewhere. Of the angles that a pose allows,
+2 π apart, the one nearest to φ + Δ is meant, φ the angle at the start of the step: steps may turn by any number of turns. A step whose Δ
+misses the angle by more than `UNSURE` is refused.
+
+    angles   int64 (na, 3), frames float64 (na, 24)   place in `near`, bodies a and b; X_aA (12), X_bB (12)
+    expected int64 (n,)                               the angles that rows look for
+    poses    (nb + 1, 12)                             R θ of a body is the same at both ends of a step
+    moved    (nb + 1, …)                              θ of each body in its first three numbers
+    counted  (nk,)                                    the angles at the start of the step, and what else is followed
+    near     (nk,)                                    what they are looked for near at the present pose; after a look, where they are
+"""
+
+from __future__ import annotations
+
+from nexdyn.kernel import formula
+from nexdyn.spatial.algebra import Vec3
+from nexdyn.spatial.lanes import atan2, count, greater, zero
+from nexdyn.spatial.table import PoseRows
+from nexdyn.spatial.turns import near as near_turn
+
+UNSURE = 2.0
+"""What Δ may miss an angle by [rad]; at π the count could be either."""
+UNCOUNTED = 61
+"""Status of a march: a step is so long that turns cannot be counted."""
+PLACE, BODY_A, BODY_B = range(3)
+
+
+@formula
+def axis_x(R):  # type: ignore[no-untyped-def]
+    return Vec3(R.xx, R.yx, R.zx)
+
+
+@formula
+def axis_y(R):  # type: ignore[no-untyped-def]
+    return Vec3(R.xy, R.yy, R.zy)
+
+
+@formula
+def axis_z(R):  # type: ignore[no-untyped-def]
+    return Vec3(R.xz, R.yz, R.zz)
+
+
+@formula
+def turned(poses, moved, a, b, z):  # type: ignore[no-untyped-def]
+    """Δ about z [rad], in world axes."""
+    X = PoseRows(poses, 0)
+    w_a, w_b = Vec3(moved[a, 0], moved[a, 1], moved[a, 2]), Vec3(moved[b, 0], moved[b, 1], moved[b, 2])
+    return z @ (X[b].R @ w_b - X[a].R @ w_a)
+
+
+@formula
+def expect_angles(angles, frames, expected, poses, moved, counted, near):  # type: ignore[no-untyped-def]
+    """`near` of the angles in rows ← φ + Δ."""
+    X, in_a = PoseRows(poses, 0), PoseRows(frames, 0)
+    for n in range(len(expected)):
+        i = expected[n]
+        a, b, k = angles[i, BODY_A], angles[i, BODY_B], angles[i, PLACE]
+        near[k] = counted[k] + turned(poses, moved, a, b, X[a].R @ axis_z(in_a[i].R))
+
+
+@formula
+def count_angles(angles, frames, poses, moved, counted, near):  # type: ignore[no-untyped-def]
+    """`near` of all angles ← the angles at the present poses; returns what Δ misses them by at most."""
+    X, in_a, in_b = PoseRows(poses, 0), PoseRows(frames, 0), PoseRows(frames, 12)
+    most = zero(poses[0, 0])
+    for i in range(len(angles)):
+        a, b, k = angles[i, BODY_A], angles[i, BODY_B], angles[i, PLACE]
+        R_A, x = X[a].R @ in_a[i].R, X[b].R @ axis_x(in_b[i].R)
+        foreseen = counted[k] + turned(poses, moved, a, b, axis_z(R_A))
+        angle = near_turn(atan2(axis_y(R_A) @ x, axis_x(R_A) @ x), foreseen)
+        near[k] = angle
+        most = greater(most, abs(angle - foreseen))
+    return most
+
+
+@formula
+def keep_angles(moved, counted, near):  # type: ignore[no-untyped-def]
+    """The step has been taken: counted ← near, and nothing has moved since."""
+    for k in range(count(near)):
+        counted[k] = near[k]
+    for i in range(count(moved)):
+        moved[i, 0], moved[i, 1], moved[i, 2] = 0.0, 0.0, 0.0
+
+
+@formula
+def return_angles(counted, near):  # type: ignore[no-untyped-def]
+    """A step begins, or begins anew: near ← counted."""
+    for k in range(count(near)):
+        near[k] = counted[k]
