@@ -1,14 +1,24 @@
-"""What all tests share: a kernel cache of their own, reproducible random numbers, Hypothesis without deadlines."""
+"""What all tests share: a kernel cache of their own, reproducible random numbers, Hypothesis without deadlines.
+
+Files run in any order, on any worker, so none may leave a trace: what a process shares is looked at after every file.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import settings
+
+MEMORY_OF_A_WORKER = 2e9
+"""Bytes; a worker that compiles a tenth of all kernels takes 1 GB."""
 
 # A first example may compile a kernel: no deadline. In CI the examples are the same in every run.
 settings.register_profile("local", deadline=None)
@@ -21,6 +31,70 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["NEXDYN_CACHE_DIR"] = str(config.cache.mkdir("nexdyn-kernels"))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in what a shell runs in the background
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Workers of `-n auto`: one a core as far as memory goes; a single file needs none."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    files = {argument.split("::")[0] for argument in config.args}
+    if len(files) == 1 and Path(*files).is_file():
+        return 0
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
+        return cores
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(1, min(cores, int(memory / MEMORY_OF_A_WORKER)))
+
+
+def shared_by_the_process() -> dict[str, Any]:
+    """What tests share that run in one process: settings of the process, and tables of the package."""
+    shared: dict[str, Any] = {f"os.environ[{name!r}]": value for name, value in os.environ.items()}
+    shared.pop("os.environ['PYTEST_CURRENT_TEST']", None)
+    shared["os.getcwd()"] = os.getcwd()
+    shared["numpy.geterr()"] = np.geterr()
+    shared["numpy.get_printoptions()"] = str(np.get_printoptions())
+    shared["signal.getsignal(signal.SIGINT)"] = signal.getsignal(signal.SIGINT)
+    for module_name, module in list(sys.modules.items()):
+        if module is None or module_name.partition(".")[0] != "nexdyn":
+            continue
+        for name, value in vars(module).items():
+            if not name.isupper() or name.startswith("_"):
+                continue
+            if isinstance(value, dict):
+                shared[f"{module_name}.{name}"] = list(value.items())
+            else:
+                shared[f"{module_name}.{name}"] = list(value) if isinstance(value, (list, set)) else value
+    return shared
+
+
+def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    """The names of what differs, and of what is gone; new variables of the environment that steer the package, too."""
+
+    def same(a: Any, b: Any) -> bool:
+        if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+            return np.array_equal(a, b)
+        return a is b or bool(a == b)
+
+    steering = tuple(f"os.environ['{prefix}" for prefix in ("NEXDYN", "NUMBA", "PYTHON"))
+    new = [name for name in after if name.startswith(steering) and name not in before]
+    return new + [name for name, value in before.items() if name not in after or not same(value, after[name])]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_trace() -> Iterator[None]:
+    """A file of tests leaves what others share as it found it."""
+    before = shared_by_the_process()
+    yield
+    changed = changes(before, shared_by_the_process())
+    assert not changed, f"tests of this file leave changed: {', '.join(changed)}"
+
+
+@pytest.fixture(autouse=True)
+def said_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said once a process counts as said, whichever test comes first; a test that wants to hear it resets it."""
+    monkeypatch.setattr("nexdyn.model.callbacks._said_that_python_is_slow", True)
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ OPTIONAL = {
     "joblib",
     "distributed",
     "zarr",
+    "websockets",
 }  # imported where it is used, with an error that names the extra
 
 

@@ -192,7 +192,7 @@ def _locate_meshes(data: Any, directory: str) -> None:
         for shape in shapes if isinstance(shapes, list) else [shapes]:
             path = shape.get("path", "") if isinstance(shape, dict) else ""
             if isinstance(shape, dict) and isinstance(path, str) and path and ":" not in path.partition("/")[0]:
-                shape["path"] = os.path.join(directory, path)  # package://… and the like lie elsewhere
+                shape["path"] = os.path.abspath(os.path.join(directory, path))  # package://… and the like lie elsewhere
 
 
 def _name_meshes_from(data: Mapping[str, Any], directory: str) -> None:

@@ -1,0 +1,65 @@
+"""How tests are run: over processes, in any order, under a limit of memory."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import conftest
+import pytest
+
+from nexdyn.forces import FORCES
+
+ROOT = Path(__file__).parents[1]
+WATCH = ROOT / ".ci" / "watch_memory.py"
+needs_proc = pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="the system does not tell")
+
+
+def workers(*arguments: str) -> int | None:
+    given: Any = SimpleNamespace(args=[str(ROOT / argument) for argument in arguments])
+    return conftest.pytest_xdist_auto_num_workers(given)
+
+
+def test_a_single_file_runs_in_one_process_and_all_files_on_all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTEST_XDIST_AUTO_NUM_WORKERS", raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(3)), raising=False)
+    assert workers("tests/test_ci.py") == workers("tests/test_ci.py::a", "tests/test_ci.py::b") == 0
+    monkeypatch.setattr(conftest, "MEMORY_OF_A_WORKER", 1.0)
+    assert workers("tests") == workers("tests/test_ci.py", "tests/test_errors.py") == 3
+    monkeypatch.setattr(conftest, "MEMORY_OF_A_WORKER", 1e20)
+    assert workers("tests") == 1
+
+
+def test_what_a_file_of_tests_leaves_changed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before = conftest.shared_by_the_process()
+    assert conftest.changes(before, conftest.shared_by_the_process()) == []
+    monkeypatch.setenv("NEXDYN_LEFT", "1")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(FORCES, "left", None)  # type: ignore[arg-type]
+    changed = conftest.changes(before, conftest.shared_by_the_process())
+    assert {"os.environ['NEXDYN_LEFT']", "os.getcwd()", "nexdyn.forces.FORCES"} <= set(changed)
+
+
+def watched(limit: str, program: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, WATCH, limit, sys.executable, "-c", program]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+@needs_proc
+def test_the_peak_of_memory_is_printed_before_the_last_line_of_a_command_whose_status_stays() -> None:
+    child = "[sys.executable, '-c', 'import time; x = bytearray(150_000_000); time.sleep(3)']"
+    run = watched("8", f"import subprocess, sys; print('first'); subprocess.run({child}); print('last'); sys.exit(7)")
+    first, peak, last = run.stdout.splitlines()
+    assert (first, last, run.returncode) == ("first", "last", 7)
+    assert 0.15 < float(peak.split()[5]) < 1.0, peak
+
+
+@needs_proc
+def test_processes_that_take_more_than_the_limit_are_killed_together() -> None:
+    run = watched("0.1", "import time; x = bytearray(200_000_000); time.sleep(100)")
+    assert run.returncode == 1
+    assert "KILLED: more than 0.1 GB" in run.stdout
