@@ -227,8 +227,8 @@ class _Teller:
                         state[name] = getattr(x, name)
             if ours:  # what is private there is made from what is not
                 state = {key: value for key, value in state.items() if not key.startswith("_")}
-            plain = type(x).__reduce__ is object.__reduce__
-            if state or ours or plain:
+            reduced_by: Any = type(x).__reduce__
+            if state or ours or reduced_by is object.__reduce__:
                 return self._of("object", type(x), state)
         try:
             made = x.__reduce_ex__(2)
