@@ -39,7 +39,16 @@ from nexdyn.absolute.equations import (
 from nexdyn.absolute.force_states import states_accepted, states_judged, states_recorded
 from nexdyn.absolute.motion_tables import MotionState, MotionTables
 from nexdyn.absolute.outside import factor, solve
-from nexdyn.absolute.turns import UNCOUNTED, UNSURE, count_angles, expect_angles, keep_angles, return_angles
+from nexdyn.absolute.turns import (
+    SURE,
+    UNCOUNTED,
+    UNSURE,
+    count_angles,
+    expect_angles,
+    keep_angles,
+    most_turned,
+    return_angles,
+)
 from nexdyn.constraints.tables import LEFT, within_ends
 from nexdyn.kernel import formula, inlined, kernel, shared
 from nexdyn.linalg.rows import WIDTH, flat, larger, load, store, total
@@ -94,12 +103,15 @@ CORRECTIONS, ASSEMBLE, NEW, THETA, SIZE, COUNT, MISSED, PART_TAKEN, ERROR, FORET
 """… and of the step at hand: its corrections so far; whether the next wants a new matrix, and whether there was one;
 contraction, size of the last correction, corrections with the matrix at hand, size of the first one, the part that is
 taken of the next; error of the positions; whether the start was extrapolated."""
+TURNED, TURNING = 24, 25
+"""… by how much angles may have moved since they were counted, before the step at hand and with it [rad]."""
+NUMBERS = 26
 ON, DONE, LOST = range(3)
 
 
 def new_memory(tables: MotionTables, s: MotionState) -> np.ndarray:
     """What a march remembers, at its start from q0."""
-    memory = np.zeros(24)
+    memory = np.zeros(NUMBERS)
     memory[FRESH], memory[GRAIN] = UNKNOWN, _grain(tables, s.q0)
     return memory
 
@@ -117,9 +129,10 @@ def _grain(tables: MotionTables, q: np.ndarray) -> float:
 
 def forget(memory: np.ndarray) -> None:
     """Where the state has been changed from outside: no matrix, no contraction, no step before; what is counted stays."""
-    kept = memory[[ITERATIONS, FACTORISATIONS, GRAIN]]
+    stays = [ITERATIONS, FACTORISATIONS, GRAIN, TURNED]
+    kept = memory[stays]
     memory[:] = 0.0
-    memory[FRESH], memory[[ITERATIONS, FACTORISATIONS, GRAIN]] = UNKNOWN, kept
+    memory[FRESH], memory[stays] = UNKNOWN, kept
 
 
 @formula
@@ -344,6 +357,16 @@ def judge(memory, size, change, most, bh2, error_of):  # type: ignore[no-untyped
     return ON
 
 
+@formula
+def turns_known(tables, s, memory):  # type: ignore[no-untyped-def]
+    """Whether turns are counted at the end of a step. While no angle can have moved by as much as `SURE` there is nothing to count."""
+    memory[TURNING] = memory[TURNED] + 2.0 * most_turned(s)
+    if memory[TURNING] < SURE:
+        return True
+    memory[TURNING] = 0.0
+    return count_angles(tables, s) < UNSURE
+
+
 @kernel
 def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-def]
     """One step from (q0, v0, d0, a0, λ0) at t to t + h: a1, λ1 with all that follows from them. Where the extrapolated start
@@ -365,7 +388,7 @@ def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-d
             size, change, most = new_motion(s, h, alpha, k > 0.0, length)
             verdict = judge(memory, size, change, most, bh2, error_of) if k > 0.0 else ON
             if verdict == DONE:
-                return OK if count_angles(tables, s) < UNSURE else UNCOUNTED, memory[ERROR]
+                return OK if turns_known(tables, s, memory) else UNCOUNTED, memory[ERROR]
             if verdict == LOST:
                 break
             expect_angles(tables, s)
@@ -394,6 +417,7 @@ def remember(memory, h):  # type: ignore[no-untyped-def]
     """A step h has been taken; returns its ratio to the one before, 0 where there is none."""
     c = h / memory[LAST] if memory[LAST] > 0.0 else 0.0
     memory[BEFORE], memory[LAST] = memory[LAST], h
+    memory[TURNED] = memory[TURNING]
     return c
 
 
@@ -451,11 +475,12 @@ def recorded(tables, s, t, out, row):  # type: ignore[no-untyped-def]
         o += 19
     for r in range(len(tables.rows)):
         out[row, o + r] = s.lam1[tables.rows[r, 0], tables.rows[r, 1]]
-    o += len(tables.rows)
-    for k in range(count(s.counted)):
-        out[row, o + k] = s.counted[k]
     for i in range(nb + 1):
         store(flat(v), WIDTH * i, 0.0)  # which was lent: at index 1 nothing has turned
+    o += len(tables.rows)
+    count_angles(tables, s)
+    for k in range(count(s.near)):
+        out[row, o + k] = s.near[k]
 
 
 @kernel

@@ -25,6 +25,8 @@ from nexdyn.absolute.hht import (
     PART_TAKEN,
     SHIFTED,
     SMOOTH,
+    TURNED,
+    TURNING,
     accept,
     begin,
     corrected,
@@ -38,7 +40,7 @@ from nexdyn.absolute.hht import (
     weights,
 )
 from nexdyn.absolute.outside import factor, solve
-from nexdyn.absolute.turns import UNSURE, count_angles, expect_angles, return_angles
+from nexdyn.absolute.turns import SURE, UNSURE, count_angles, expect_angles, most_turned, return_angles
 from nexdyn.kernel import formula, shared
 from nexdyn.linalg.rows import flat
 from nexdyn.spatial.lanes import LANES, count, doubles, if_less
@@ -149,8 +151,15 @@ def try_steps(tables, acts, s, fresh, t, h, alpha, memory, state, numbers):  # t
                 of[PART, 0, i] = memory[i, PART_TAKEN]
                 corrected(memory[i])
         mask_corrections(flat(s.x), row_of(numbers, TAKEN), row_of(numbers, PART))
+    s.most[0, 0], sure = most_turned(s), True
+    for i in range(LANES):
+        memory[i, TURNING] = memory[i, TURNED] + 2.0 * most[0, 0, i]
+        sure = sure and memory[i, TURNING] < SURE
+    if sure:
+        return
     s.most[0, 0] = count_angles(tables, s)
     for i in range(LANES):
+        memory[i, TURNING] = 0.0
         if state[i] == ACTING and not most[0, 0, i] < UNSURE:
             stand_still(s, i)
             state[i] = FAILED

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from nexdyn.constraints import turns
-from nexdyn.constraints.turns import UNCOUNTED, UNSURE
+from nexdyn.constraints.turns import SURE, UNCOUNTED, UNSURE
 from nexdyn.kernel import formula
 
-__all__ = ["UNCOUNTED", "UNSURE", "count_angles", "expect_angles", "keep_angles", "return_angles"]
+__all__ = [
+    "SURE",
+    "UNCOUNTED",
+    "UNSURE",
+    "count_angles",
+    "expect_angles",
+    "keep_angles",
+    "most_turned",
+    "return_angles",
+]
 
 
 @formula
@@ -19,6 +28,12 @@ def expect_angles(tables, s):  # type: ignore[no-untyped-def]
 def count_angles(tables, s):  # type: ignore[no-untyped-def]
     """`near` of all angles, at the present poses; returns what the increments miss them by at most."""
     return turns.count_angles(tables.angles, tables.angle_frames, s.poses, s.moved, s.counted, s.near)
+
+
+@formula
+def most_turned(s):  # type: ignore[no-untyped-def]
+    """The largest turn of a body in the step [rad]."""
+    return turns.most_turned(s.moved)
 
 
 @formula

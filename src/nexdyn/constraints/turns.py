@@ -20,10 +20,12 @@ from __future__ import annotations
 
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Vec3
-from nexdyn.spatial.lanes import atan2, count, greater, zero
+from nexdyn.spatial.lanes import atan2, count, greater, sqrt, zero
 from nexdyn.spatial.table import PoseRows
 from nexdyn.spatial.turns import near as near_turn
 
+SURE = 1.0
+"""While no angle can have moved by more than this since it was counted [rad], its turns are known without a look."""
 UNSURE = 2.0
 """What Δ may miss an angle by [rad]; at π the count could be either."""
 UNCOUNTED = 61
@@ -77,6 +79,15 @@ def count_angles(angles, frames, poses, moved, counted, near):  # type: ignore[n
         near[k] = angle
         most = greater(most, abs(angle - foreseen))
     return most
+
+
+@formula
+def most_turned(moved):  # type: ignore[no-untyped-def]
+    """The largest |θ| [rad]."""
+    most = zero(moved[0, 0])
+    for i in range(1, count(moved)):
+        most = greater(most, moved[i, 0] * moved[i, 0] + moved[i, 1] * moved[i, 1] + moved[i, 2] * moved[i, 2])
+    return sqrt(most)
 
 
 @formula
