@@ -1,0 +1,98 @@
+"""Cells of the matrix: one attribute of one element under one way to compute.
+
+    Δ_ref = x_ref(changed) − x_ref(base),   Δ = x(changed) − x(base)      x: pose, velocity, acceleration, first acceleration
+    a cell holds where  |Δ − Δ_ref| ≤ tolerance · |Δ_ref|  in every group in which the reference changes
+
+or where the way refuses the system by name. What changes nothing in the reference is no cell: see `reference_change`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from matrix_elements import ELEMENTS
+from matrix_ways import REFERENCE, WAYS, Observed, Way
+
+from nexdyn.errors import NexDynError
+
+SEEN = 1e-3
+"""A group counts where the reference changes by this part of its size."""
+SILENT, REFUSED, HOLDS, STOPS = "silent or wrong", "refused", "holds", "stops"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a cell: HOLDS; REFUSED, with the reason; STOPS; or SILENT, with the miss of each group."""
+
+    kind: str
+    why: str = ""
+
+
+def cells() -> Iterator[tuple[str, str, str, str]]:
+    """(element, carrier, attribute, way) of all cells."""
+    for element in ELEMENTS.values():
+        for carrier in element.carriers:
+            for attribute in element.changes:
+                for way in WAYS.values():
+                    if carrier in way.carriers:
+                        yield element.name, carrier, attribute, way.name
+
+
+@functools.cache
+def _reference(element: str, carrier: str, attribute: str | None) -> Observed:
+    return REFERENCE.motion(_system(element, carrier, attribute))
+
+
+@functools.cache
+def _base(element: str, carrier: str, way: str) -> Observed | NexDynError:
+    try:
+        return WAYS[way].motion(_system(element, carrier, None))
+    except NexDynError as error:
+        return error
+
+
+def forget() -> None:
+    """Let go of the runs of an element that is done."""
+    _base.cache_clear()
+    _reference.cache_clear()
+
+
+def _system(element: str, carrier: str, attribute: str | None):  # type: ignore[no-untyped-def]
+    found = ELEMENTS[element]
+    return found.system(carrier, found.change(attribute) if attribute else None)
+
+
+def reference_change(element: str, carrier: str, attribute: str) -> dict[str, float]:
+    """By which part of its size each group changes in the reference."""
+    before, after = _reference(element, carrier, None), _reference(element, carrier, attribute)
+    return {g: float(np.linalg.norm(after[g] - x) / max(np.linalg.norm(x), 1e-3)) for g, x in before.items()}
+
+
+def verdict(element: str, carrier: str, attribute: str, way: str) -> Verdict:
+    """What becomes of a cell."""
+    how: Way = WAYS[way]
+    base = _base(element, carrier, way)
+    if isinstance(base, NexDynError):
+        return _failed(base)
+    try:
+        changed = how.motion(_system(element, carrier, attribute))
+    except NexDynError as error:
+        return _failed(error)
+    before, after = _reference(element, carrier, None), _reference(element, carrier, attribute)
+    shown = reference_change(element, carrier, attribute)
+    misses = {}
+    for group in how.groups:
+        if group not in changed or shown[group] < SEEN:
+            continue
+        wanted = after[group] - before[group]
+        miss = float(np.linalg.norm(changed[group] - base[group] - wanted) / np.linalg.norm(wanted))
+        if not miss <= how.tolerance:
+            misses[group] = miss
+    return Verdict(SILENT, ", ".join(f"{g} {m:.1e}" for g, m in misses.items())) if misses else Verdict(HOLDS)
+
+
+def _failed(error: NexDynError) -> Verdict:
+    return Verdict(STOPS if type(error).__name__ == "SolveError" else REFUSED, str(error))

@@ -1,0 +1,723 @@
+"""Every element of the package with every attribute, for the matrix of attributes × ways to compute.
+
+    ELEMENTS["joint revolute"].system(carrier, {"damping": 0.6})     the element in a small mechanism, one attribute changed
+
+An element stands in a skeleton: `arm` turns on the ground in the hinge `shoulder`, `hand` hangs on the arm by the joint
+`tested`; forces act on the hand or in a joint of its own. The carriers of it:
+
+    open    the skeleton, a tree
+    rod     a massless rod holds the hand to the ground, too: a loop that a constraint closes
+    ring    the hand moves without turning and the arm hangs in a ball joint: a loop of joints, any of which may be cut
+
+Every attribute of every class is in `base` (with a value that acts), and in `changes` (with another), or in `apart`, with the reason
+why no motion depends on it. A class or an attribute that is in neither fails `test_matrix.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numba
+import numpy as np
+
+import nexdyn as nx
+from nexdyn.forces import FORCES
+from nexdyn.joints import JOINTS
+from nexdyn.model.coupling import COUPLINGS
+from nexdyn.model.driver import DRIVERS
+
+GRAVITY = (0.6, -1.1, -3.0)
+ROUND = ("free", "spherical")
+"""Kinds that turn by a quaternion: no springs about an angle."""
+
+# --- functions ------------------------------------------------------------------------------------------------------
+
+
+@numba.njit
+def stiffening(t: float, q: float, v: float) -> float:
+    return -0.6 * q - 0.8 * q**3 - 0.2 * v
+
+
+@numba.njit
+def driving(t: float, q: float, v: float) -> float:
+    return 0.5 - 0.4 * q + 0.1 * t
+
+
+@numba.njit
+def softening(t: float, q: float, v: float) -> float:
+    return 0.9 * q - 0.5 * v + 0.3
+
+
+@numba.njit
+def pull(t: float, A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
+    for i in range(3):
+        out[3 + i] = 0.8 * (B[i] - A[i])
+        out[i] = 0.2 * (B[12 + i] - A[12 + i])
+
+
+@numba.njit
+def push(t: float, A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
+    for i in range(3):
+        out[3 + i] = -1.1 * (B[i] - A[i])
+        out[i] = 0.1
+
+
+@numba.njit
+def wave(t: float, x: np.ndarray, R: np.ndarray) -> float:
+    return x[2] + 0.3 * x[0] * x[1]
+
+
+@numba.njit
+def bowl(t: float, x: np.ndarray, R: np.ndarray) -> float:
+    return x[2] + 0.1 * x[0] - 0.4 * x[1] * x[1]
+
+
+@numba.njit
+def skew(t: float, x: np.ndarray, R: np.ndarray, out: np.ndarray) -> None:
+    out[:] = 0.0
+    out[0], out[1], out[5] = np.cos(x[2]), 1.0, 0.5
+
+
+@numba.njit
+def skewed(t: float, x: np.ndarray, R: np.ndarray, out: np.ndarray) -> None:
+    out[:] = 0.0
+    out[0], out[1], out[3] = 1.0, 0.3, 0.7
+
+
+# --- the skeleton ---------------------------------------------------------------------------------------------------
+
+HAND = (0.9, 0.15, 0.2)
+PIVOT = (0.55, 0.1, 0.05)
+PLACES = {
+    "at": PIVOT,
+    "axis": (0.2, 0.3, 1.0),
+    "reference": (1.0, 0.1, 0.0),
+}
+IN_BODIES = {
+    "anchor_a": (0.25, 0.05, 0.02),
+    "axis_a": (0.2, 0.3, 1.0),
+    "reference_a": (1.0, 0.1, 0.0),
+    "anchor_b": (-0.35, -0.05, -0.15),
+    "axis_b": (0.2, 0.3, 1.0),
+    "reference_b": (1.0, 0.1, 0.0),
+}
+ARM = {
+    "mass": 1.2,
+    "inertia": (0.05, 0.06, 0.04, 0.005, -0.004, 0.003),
+    "com": (0.05, 0.02, -0.03),
+    "position": (0.3, 0.05, 0.03),
+}
+HAND_BODY = {
+    "mass": 0.8,
+    "inertia": (0.03, 0.025, 0.02, 0.002, 0.003, -0.001),
+    "com": (0.04, -0.03, 0.05),
+    "position": HAND,
+    "orientation": (1.0, 0.0, 0.0, 0.0),
+}
+
+
+def skeleton(carrier: str, hand: Mapping[str, Any] = HAND_BODY, gravity: Any = GRAVITY) -> nx.System:
+    """The arm on the ground, and the hand not held yet."""
+    system = nx.System("matrix", gravity=gravity)
+    arm = system.add_body("arm", **ARM)
+    system.add_body("hand", **hand)
+    base: Any = nx.Spherical if carrier == "ring" else nx.Revolute
+    start = {} if carrier != "open" else {"v0": 0.7}
+    place = {"at": (0.0, 0.0, 0.0)} | ({} if carrier == "ring" else {"axis": (0.1, 0.2, 1.0)})
+    system.add_joint(base("shoulder", system.ground, arm, **place, **start))
+    return system
+
+
+def closed(system: nx.System, carrier: str) -> nx.System:
+    """The loop of a carrier."""
+    if carrier == "rod":
+        system.add_joint(nx.Rod("closing", "ground", "hand", anchor_a=(0.5, -0.6, 0.7), anchor_b=(0.1, 0.0, 0.1)))
+    if carrier == "ring":
+        system.add_joint(nx.Cartesian("closing", "ground", "hand", at=(1.0, 0.2, 0.3)))
+    return system
+
+
+def hung(system: nx.System, **options: Any) -> nx.System:
+    """The hand on a plain hinge, for elements that are not joints."""
+    system.add_joint(nx.Revolute("tested", "arm", "hand", at=PIVOT, axis=(0.2, 0.3, 1.0), **options))
+    return system
+
+
+@dataclass(frozen=True)
+class Element:
+    """One class, with attributes that act.
+
+    base: its attributes. changes: attribute → the value it is changed to. make: the system, from a carrier and attributes.
+    apart: attribute → why no motion depends on it."""
+
+    name: str
+    cls: type
+    base: dict[str, Any]
+    changes: dict[str, Any]
+    make: Callable[[str, dict[str, Any]], nx.System]
+    apart: dict[str, str] = field(default_factory=dict)
+    carriers: tuple[str, ...] = ("open", "rod")
+
+    def system(self, carrier: str, change: Mapping[str, Any] | None = None) -> nx.System:
+        """The mechanism with the element as in `base`, or with a change of it."""
+        return self.make(carrier, {**self.base, **(change or {})})
+
+    def change(self, attribute: str) -> dict[str, Any]:
+        """The change of one attribute, with what it needs besides (None to take away what excludes it)."""
+        value = self.changes[attribute]
+        return dict(value) if isinstance(value, Together) else {attribute: value}
+
+
+class Together(dict[str, Any]):
+    """Attributes that change together, because one excludes the other."""
+
+
+SEEN_ONLY = "is drawn, and moves nothing"
+DATA = "is data for studies; only a JointStop, an actuator or a warning acts on it"
+NAMES = "names what it is or belongs to"
+
+# --- joints ---------------------------------------------------------------------------------------------------------
+
+ONE_EACH: dict[str, tuple[float, float]] = {
+    "damping": (0.15, 0.6),
+    "stiffness": (1.5, 4.0),
+    "rest": (0.15, -0.4),
+    "armature": (0.03, 0.12),
+    "friction": (0.05, 0.3),
+    "friction_speed": (0.3, 0.05),
+}
+IN_MOTION = ("damping", "stiffness", "rest", "armature", "friction", "friction_speed", "q0", "v0", "mimic")
+OWN = {"helical": {"pitch": (0.2, 0.6)}}
+APART_JOINT = {
+    "limits": DATA,
+    "effort_limit": DATA,
+    "velocity_limit": DATA,
+    "name": NAMES,
+    "parent": NAMES,
+    "child": NAMES,
+    "priority": "says which of several redundant equations is kept; the motion is the same",
+}
+
+
+def joint(kind: str) -> Element:
+    """A joint with coordinates, between arm and hand, placed in the world."""
+    cls: Any = JOINTS[kind]
+    base: dict[str, Any] = dict(PLACES)
+    changes: dict[str, Any] = {"at": (0.6, 0.0, 0.2), "axis": (0.8, 0.1, 0.7), "reference": (0.3, 1.0, 0.0)}
+    changes |= {
+        "anchor_a": Together(_bodies(anchor_a=(0.2, 0.1, 0.1))),
+        "anchor_b": Together(_bodies(anchor_b=(-0.2, 0.0, -0.2))),
+    }
+    changes |= {
+        "axis_a": Together(_bodies(axis_a=(0.9, 0.2, 0.6))),
+        "axis_b": Together(_bodies(axis_b=(0.9, -0.2, 0.6))),
+    }
+    changes |= {
+        "reference_a": Together(_bodies(reference_a=(0.1, 1.0, 0.0))),
+        "reference_b": Together(_bodies(reference_b=(0.2, 1.0, 0.0))),
+    }
+    apart = dict(APART_JOINT)
+    if cls.nv:
+        for attribute, (value, other) in ONE_EACH.items():
+            if kind in ROUND and attribute in ("stiffness", "rest"):
+                apart[attribute] = "a quaternion has no angle to spring back from: refused as described"
+                continue
+            base[attribute], changes[attribute] = value, other
+        start = [1.0, 0.0, 0.0, 0.0][: 4 * (cls.nq > cls.nv)] + [0.0] * (cls.nq - 4 * (cls.nq > cls.nv))
+        moved = np.array(start)
+        moved[-min(3, cls.nv) :] += 0.15
+        if cls.nq > cls.nv:
+            moved[:4] /= np.linalg.norm(moved[:4])
+        changes["q0"] = tuple(moved)
+        base["v0"], changes["v0"] = (0.4,) * cls.nv, (-0.3,) * cls.nv
+    else:
+        apart |= dict.fromkeys(IN_MOTION, "a fixed joint has no coordinate")
+    if kind in ("revolute", "prismatic", "cylindrical", "helical"):
+        apart["reference"] = "turns both frames about the axis: q = 0 stays the described pose"
+        del changes["reference"]
+    apart["mimic"] = "couples two joints: the element 'mimic' has it" if cls.nv else apart["mimic"]
+    for attribute, (value, other) in OWN.get(kind, {}).items():
+        base[attribute], changes[attribute] = value, other
+
+    def make(carrier: str, given: dict[str, Any]) -> nx.System:
+        system = skeleton(carrier)
+        if carrier == "rod" and cls.nv > 1:
+            given = {**given, "v0": None}  # several at once would not fit the loop
+        system.add_joint(cls("tested", "arm", "hand", **given))
+        return closed(system, carrier)
+
+    carriers = ("open", "rod", "ring") if cls.nv else ("open",)
+    return Element(f"joint {kind}", cls, base, changes, make, apart, carriers)
+
+
+def _bodies(**change: Any) -> dict[str, Any]:
+    """A joint by its frames in the bodies, one of them changed."""
+    return {"at": None, "axis": None, "reference": None, **IN_BODIES, **change}
+
+
+def held(
+    kind: str, base: dict[str, Any], changes: dict[str, Any], carrier_joint: str = "free", **apart: str
+) -> Element:
+    """A constraint between the ground and the hand, which another joint leaves free enough."""
+    cls: Any = JOINTS[kind]
+    none = dict.fromkeys(IN_MOTION, "a constraint has no coordinates of its own: refused as described")
+
+    def make(carrier: str, given: dict[str, Any]) -> nx.System:
+        system = skeleton(carrier)
+        system.add_joint(JOINTS[carrier_joint]("loose", "ground" if carrier_joint == "free" else "arm", "hand"))
+        system.add_joint(cls("tested", "ground" if carrier_joint != "free" else "arm", "hand", **given))
+        return system
+
+    unused = {x: "has no meaning for this constraint" for x in (*PLACES, *IN_BODIES) if x not in {**base, **changes}}
+    return Element(f"joint {kind}", cls, base, changes, make, {**APART_JOINT, **none, **unused, **apart}, ("open",))
+
+
+TWO_SIDES = {
+    "anchor_a": (0.2, 0.1, 0.1),
+    "axis_a": (0.9, 0.2, 0.6),
+    "axis_b": (0.9, -0.2, 0.6),
+    "anchor_b": (-0.2, 0.0, -0.2),
+}
+
+# --- forces ---------------------------------------------------------------------------------------------------------
+
+
+def force(
+    kind: str, base: dict[str, Any], changes: dict[str, Any], given_by_joint: bool = False, **apart: str
+) -> Element:
+    """A force on the hand from the ground, or in the joint that it hangs on."""
+    cls: Any = FORCES[kind]
+
+    def make(carrier: str, given: dict[str, Any]) -> nx.System:
+        system = hung(skeleton(carrier), limits=(-0.1, 0.1))
+        given = dict(given)
+        if given_by_joint:
+            system.add_force(cls("acting", given.pop("joint", "tested"), **given))
+        elif kind == "applied":
+            system.add_force(cls("acting", given.pop("body", "hand"), **given))
+        else:
+            system.add_force(cls("acting", given.pop("a", "hand"), given.pop("b", "ground"), **given))
+        return closed(system, carrier)
+
+    return Element(f"force {kind}", cls, base, changes, make, {"name": NAMES, **apart})
+
+
+ENDS = {"anchor_a": (0.1, 0.05, 0.0), "anchor_b": (0.4, -0.5, 0.4)}
+MOVED = {
+    "a": "arm",
+    "b": "arm",
+    "anchor_a": (0.0, -0.2, 0.1),
+    "anchor_b": (-0.2, 0.3, 0.9),
+    "at_a": Together(anchor_a=None, at_a=(0.9, -0.1, 0.3)),
+    "at_b": Together(anchor_b=None, at_b=(-0.2, 0.3, 0.9)),
+}
+IN_JOINT = {"joint": "shoulder"}
+ONE_FREEDOM = "a hinge has one freedom; joints of several are elements of their own"
+DRIVE = {"effort_limit": 5.0, "velocity_limit": 40.0, "knee": 0.5, "time_constant": 0.02}
+DRIVEN = {
+    "effort_limit": 0.15,
+    "velocity_limit": 1.0,
+    "knee": Together(velocity_limit=1.2, knee=0.05),
+    "time_constant": 0.2,
+    "sample_time": 0.02,
+}
+
+FORCE_ELEMENTS = (
+    force(
+        "applied",
+        {
+            "force": (0.5, "=sin(9*t)", -0.4),
+            "torque": (0.1, 0.2, "=0.3*t"),
+            "anchor": (0.1, 0.0, 0.1),
+            "expressed_in": "world",
+        },
+        {
+            "force": (1.5, 0.4, 0.2),
+            "torque": (-0.2, 0.1, 0.2),
+            "anchor": (-0.2, 0.3, 0.0),
+            "at": Together(anchor=None, at=(0.7, 0.4, 0.3)),
+            "expressed_in": "body",
+            "body": "arm",
+        },
+    ),
+    force(
+        "point_spring",
+        {"stiffness": 3.0, "damping": 0.4, "length": 0.3, "force": 0.2, **ENDS},
+        {"stiffness": 9.0, "damping": 1.5, "length": 0.9, "force": -1.0, **MOVED},
+    ),
+    force(
+        "torsion_spring",
+        {"stiffness": 0.8, "damping": 0.1, "rest": 0.3, "torque": 0.1},
+        {"stiffness": 2.5, "damping": 0.5, "rest": -0.5, "torque": 0.6, "a": "arm", "b": "arm"},
+        **dict.fromkeys(("anchor_a", "anchor_b", "at_a", "at_b"), "a torque acts at no point"),
+    ),
+    force(
+        "bushing",
+        {"stiffness": (0.5, 0.6, 0.7, 2.0, 3.0, 4.0), "damping": (0.03, 0.02, 0.01, 0.1, 0.2, 0.3), **ENDS},
+        {"stiffness": (1.5, 0.2, 0.4, 6.0, 1.0, 2.0), "damping": (0.3, 0.2, 0.1, 0.8, 0.9, 0.5), **MOVED},
+    ),
+    force(
+        "force_table",
+        {
+            "deflections": (-1.0, 0.0, 2.0),
+            "forces": (-2.0, 0.0, 5.0),
+            "rest": 0.5,
+            "damping": 0.2,
+            "interpolation": "linear",
+            "extrapolation": "linear",
+            **ENDS,
+        },
+        {
+            "deflections": (-0.5, 0.0, 1.0),
+            "forces": (-4.0, 0.5, 1.0),
+            "rest": -0.2,
+            "damping": 1.0,
+            "interpolation": "natural",
+            "extrapolation": Together(extrapolation="constant", deflections=(-1.0, 0.0, 0.05)),
+            **MOVED,
+        },
+        joint="is the element 'force_table in a joint'",
+        freedom="is the element 'force_table in a joint'",
+    ),
+    force("user", {"function": pull, **ENDS}, {"function": push, **MOVED}),
+    force(
+        "plane_contact",
+        {
+            "radius": 0.2,
+            "length": 0.3,
+            "axis": (0.3, 1.0, 0.2),
+            "normal": (0.1, 0.2, 1.0),
+            "stiffness": 40.0,
+            "exponent": 1.5,
+            "damping": 0.5,
+            "friction": 0.4,
+            "friction_speed": 0.05,
+            "anchor_a": (0.0, 0.0, 0.0),
+            "anchor_b": (0.9, 0.1, 0.1),
+        },
+        {
+            "radius": 0.25,
+            "length": 0.1,
+            "axis": (1.0, 0.2, 0.1),
+            "normal": (-0.2, 0.3, 1.0),
+            "stiffness": 90.0,
+            "exponent": 1.2,
+            "damping": 2.0,
+            "friction": 0.1,
+            "friction_speed": 0.5,
+            "restitution": Together(damping=0.0, restitution=0.2, impact_speed=0.5),
+            "impact_speed": Together(damping=0.0, restitution=0.2, impact_speed=0.1),
+            "a": "arm",
+            "anchor_a": (0.0, 0.1, 0.05),
+            "anchor_b": (0.9, 0.1, 0.2),
+            "at_a": Together(anchor_a=None, at_a=(0.9, 0.2, 0.15)),
+            "at_b": Together(anchor_b=None, at_b=(0.9, 0.1, 0.2)),
+        },
+        b="the plane of another body is the element 'plane_contact on a body'",
+    ),
+    force("joint_force", {"effort": "=0.5*cos(8*t)"}, {"effort": -0.4, **IN_JOINT}, True, freedom=ONE_FREEDOM),
+    force("user_joint_force", {"function": stiffening}, {"function": softening, **IN_JOINT}, True, freedom=ONE_FREEDOM),
+    force(
+        "position_actuator",
+        {"kp": 3.0, "kd": 0.3, "ki": 1.0, "target": "=0.3*sin(5*t)", "feedforward": 0.1, **DRIVE},
+        {"kp": 9.0, "kd": 1.0, "ki": 20.0, "target": 0.4, "feedforward": -0.6, **DRIVEN, **IN_JOINT},
+        True,
+        freedom=ONE_FREEDOM,
+    ),
+    force(
+        "velocity_actuator",
+        {"kv": 1.2, "ki": 0.5, "target": 1.5, "feedforward": 0.1, **DRIVE},
+        {"kv": 2.5, "ki": 10.0, "target": -0.5, "feedforward": -0.6, **DRIVEN, **IN_JOINT},
+        True,
+        freedom=ONE_FREEDOM,
+    ),
+    force(
+        "torque_actuator",
+        {"target": "=0.5*cos(8*t)", **DRIVE},
+        {"target": -0.4, **DRIVEN, **IN_JOINT},
+        True,
+        freedom=ONE_FREEDOM,
+    ),
+    force(
+        "controller",
+        {"function": driving, **DRIVE},
+        {"function": softening, **DRIVEN, **IN_JOINT},
+        True,
+        freedom=ONE_FREEDOM,
+    ),
+    force(
+        "joint_stop",
+        {"lower": -0.01, "upper": 0.02, "stiffness": 20.0, "exponent": 1.5, "damping": 0.3, "rest_speed": 0.01},
+        {
+            "lower": Together(lower=0.03, upper=0.5),
+            "upper": 0.08,
+            "stiffness": 60.0,
+            "exponent": 1.1,
+            "damping": 3.0,
+            "restitution": Together(damping=0.0, restitution=0.2, impact_speed=0.5),
+            "impact_speed": Together(damping=0.0, restitution=0.2, impact_speed=0.1),
+            **IN_JOINT,
+        },
+        True,
+        rest_speed="counts for impulses alone, which test_events.py has",
+        freedom=ONE_FREEDOM,
+    ),
+    force(
+        "joint_friction",
+        {
+            "sliding": 0.3,
+            "static": 0.4,
+            "stribeck_speed": 0.2,
+            "stiffness": 20.0,
+            "damping": 0.05,
+            "viscous": 0.05,
+            "elastic": 0.7,
+        },
+        {
+            "sliding": 0.15,
+            "static": 0.8,
+            "stribeck_speed": 0.8,
+            "stiffness": 5.0,
+            "damping": 0.4,
+            "viscous": 0.5,
+            "elastic": 0.1,
+            **IN_JOINT,
+        },
+        True,
+        freedom=ONE_FREEDOM,
+    ),
+)
+
+# --- constraints, couplings, drivers, bodies, the system ------------------------------------------------------------
+
+
+def coupling(kind: str, base: dict[str, Any], changes: dict[str, Any], second: str, **apart: str) -> Element:
+    cls: Any = COUPLINGS[kind]
+
+    def make(carrier: str, given: dict[str, Any]) -> nx.System:
+        system = skeleton("ring" if carrier == "ring" else "rod")  # without a v0 of the shoulder
+        place = {"at": PIVOT, "axis": (0.2, 0.3, 1.0)}
+        system.add_joint(JOINTS[second]("tested", "arm", "hand", **place, damping=0.1))
+        system.add_coupling(cls("coupled", **given))
+        return system
+
+    apart = {"name": NAMES, "priority": APART_JOINT["priority"], **apart}
+    return Element(f"coupling {kind}", cls, base, changes, make, apart, ("open",))
+
+
+def mimic(carrier: str, given: dict[str, Any]) -> nx.System:
+    system = skeleton("rod")
+    return hung(system, mimic=nx.Mimic("shoulder", **given))
+
+
+def driver(kind: str, base: dict[str, Any], changes: dict[str, Any]) -> Element:
+    cls: Any = DRIVERS[kind]
+
+    def make(carrier: str, given: dict[str, Any]) -> nx.System:
+        system = skeleton("rod")
+        system.add_joint(nx.Universal("tested", "arm", "hand", at=PIVOT, axis=(0.2, 0.3, 1.0), damping=0.1))
+        system.add_marker("tip", "hand", position=(0.2, 0.1, 0.0))
+        system.add_driver(cls("drive", **given))
+        return system
+
+    return Element(
+        f"driver {kind}", cls, base, changes, make, {"name": NAMES, "priority": APART_JOINT["priority"]}, ("open",)
+    )
+
+
+def body(carrier: str, given: dict[str, Any]) -> nx.System:
+    system = hung(skeleton(carrier, {**HAND_BODY, **given}), damping=0.1)
+    return closed(system, carrier)
+
+
+def whole(carrier: str, given: dict[str, Any]) -> nx.System:
+    return closed(hung(skeleton(carrier, gravity=given["gravity"]), damping=0.1), carrier)
+
+
+def event(carrier: str, given: dict[str, Any]) -> nx.System:
+    system = hung(skeleton("rod"), damping=0.1)
+    system.add_force(nx.JointForce("motor", "tested", 0.8))
+    system.add_event(nx.Event("watch", **given))
+    return system
+
+
+FREE = {
+    "anchor_a": (0.3, 0.1, 0.1),
+    "axis_a": (0.2, 0.3, 1.0),
+    "anchor_b": (-0.2, 0.0, -0.1),
+    "axis_b": (0.2, 0.3, 1.0),
+}
+SIDES = {"anchor_a": (0.2, 0.15, 0.1), "anchor_b": (-0.25, 0.05, -0.05)}
+AXES = {"axis_a": (0.35, 0.2, 1.0), "axis_b": (0.05, 0.3, 1.0)}
+CURVE = nx.ExpressionCurve("=0.8*cos(s)-0.8", "=0.5*sin(s)", "=0.1*s", -4, 4)
+OTHER_CURVE = nx.ExpressionCurve("=0.6*cos(s)-0.6", "=0.9*sin(s)", "=-0.2*s", -4, 4)
+ROWS = {"unit": "m", "size": 1.0, "period": 1.0}
+ROWS_APART = dict.fromkeys(("unit", "size", "period"), "is the scale by which a residual is judged")
+UPRIGHT = {"anchor_a": (0.6, 0.1, -0.1), "axis_a": (0.05, 0.1, 1.0), "anchor_b": (0.0, 0.0, 0.0)}
+
+CONSTRAINT_ELEMENTS = (
+    held(
+        "rod",
+        {"anchor_a": (0.2, 0.1, 0.1), "anchor_b": (0.1, 0.0, 0.1), "length": 0.75},
+        {"anchor_a": (0.2, 0.2, 0.15), "anchor_b": (0.05, 0.05, 0.1), "length": 0.8},
+    ),
+    held("point_on_line", FREE, SIDES | {"axis_a": AXES["axis_a"]}, axis_b="a point has no axis"),
+    held("point_on_plane", FREE, SIDES | {"axis_a": AXES["axis_a"]}, axis_b="a point has no axis"),
+    held("parallel", FREE, AXES, **dict.fromkeys(("anchor_a", "anchor_b"), "two directions have no points")),
+    held(
+        "perpendicular",
+        {**FREE, "axis_b": (1.0, -0.2, 0.0)},
+        {"axis_a": (0.35, 0.2, 1.0), "axis_b": (1.0, -0.35, 0.1)},
+        **dict.fromkeys(("anchor_a", "anchor_b"), "two directions have no points"),
+    ),
+    held(
+        "point_on_curve",
+        {"curve": CURVE, "anchor_a": (0.6, 0.1, 0.17), "anchor_b": (0.0, 0.0, 0.0)},
+        {
+            "curve": OTHER_CURVE,
+            "anchor_a": (0.6, 0.15, 0.2),
+            "anchor_b": (0.05, 0.02, 0.0),
+            "axis_a": (0.1, 0.1, 1.0),
+            "reference_a": (1.0, 0.2, 0.0),
+        },
+    ),
+    held(
+        "point_on_surface",
+        {"surface": nx.SphereSurface(0.3), "anchor_a": (0.6, 0.1, -0.13), "anchor_b": (0.0, 0.0, 0.0)},
+        {
+            "surface": nx.EllipsoidSurface((0.3, 0.4, 0.35)),
+            "anchor_a": (0.6, 0.15, -0.1),
+            "anchor_b": (0.05, 0.02, 0.0),
+        },
+        axis_a="a sphere has no axis: test_constraint_curves.py has the others",
+        reference_a="a sphere has no axis",
+    ),
+    held(
+        "user_constraint",
+        {"function": wave, "anchor_a": (0.6, 0.1, 0.17), "anchor_b": (0.0, 0.0, 0.0), **ROWS},
+        {
+            "function": bowl,
+            "anchor_a": (0.6, 0.3, 0.2),
+            "anchor_b": (0.05, 0.02, 0.0),
+            "axis_a": (0.1, 0.1, 1.0),
+            "reference_a": (1.0, 0.2, 0.0),
+        },
+        axis_b="this function reads no rotation",
+        reference_b="this function reads no rotation",
+        gradient="are derivatives of the function",
+        hessian="are derivatives of the function",
+        **ROWS_APART,
+    ),
+    held(
+        "velocity_constraint",
+        {"function": skew, **ROWS, "unit": "m/s"},
+        {"function": skewed, "anchor_b": (0.1, 0.2, 0.0)},
+        **ROWS_APART,
+        **dict.fromkeys(
+            ("anchor_a", "axis_a", "reference_a", "axis_b", "reference_b"), "test_constraints.py has the frames"
+        ),
+    ),
+    held(
+        "rolling_sphere",
+        {**UPRIGHT, "radius": 0.27},
+        {"radius": 0.3, "anchor_a": (0.6, 0.1, -0.05), "axis_a": (0.2, 0.0, 1.0), "anchor_b": (0.03, 0.02, 0.0)},
+    ),
+    held(
+        "rolling_disk",
+        {**UPRIGHT, "axis_b": (0.2, 1.0, 0.1), "radius": 0.25, "tube": 0.02},
+        {
+            "radius": 0.3,
+            "tube": 0.06,
+            "anchor_a": (0.6, 0.1, -0.05),
+            "axis_a": (0.2, 0.0, 1.0),
+            "anchor_b": (0.03, 0.02, 0.0),
+            "axis_b": (0.0, 1.0, 0.3),
+        },
+    ),
+    held(
+        "knife_edge",
+        {"axis_b": (0.1, 1.0, 0.2), "anchor_b": (0.1, 0.0, 0.0)},
+        {"axis_b": (0.6, 1.0, 0.2), "anchor_b": (-0.2, 0.1, 0.0)},
+        **dict.fromkeys(("anchor_a", "axis_a"), "a blade has no plane of its own"),
+    ),
+)
+
+OTHER_ELEMENTS = (
+    coupling(
+        "sum",
+        {"terms": (("shoulder", 0, 1.0), ("tested", 0, -0.5)), "offset": 0.0},
+        {"terms": (("shoulder", 0, 1.0), ("tested", 0, 0.8)), "offset": 0.2},
+        "revolute",
+    ),
+    coupling(
+        "gear",
+        {"joint_a": "shoulder", "joint_b": "tested", "ratio": -1.5, "offset": 0.0, "freedom_a": 0, "freedom_b": 0},
+        {
+            "joint_a": Together(joint_a="tested", joint_b="shoulder"),
+            "joint_b": Together(joint_a="tested", joint_b="shoulder"),
+            "ratio": 0.8,
+            "offset": 0.2,
+            "freedom_b": 1,
+        },
+        "universal",
+        freedom_a="as freedom_b, and the shoulder has one freedom",
+    ),
+    coupling(
+        "rack_and_pinion",
+        {"pinion": "shoulder", "rack": "tested", "radius": 0.3, "offset": 0.0},
+        {"radius": 0.1, "offset": 0.05},
+        "prismatic",
+        pinion=NAMES,
+        rack=NAMES,
+    ),
+    Element(
+        "mimic",
+        nx.Mimic,
+        {"multiplier": -1.5, "offset": 0.0},
+        {"multiplier": 0.8, "offset": 0.2},
+        mimic,
+        {"joint": NAMES},
+        ("open",),
+    ),
+    driver(
+        "joint",
+        {"joint": "tested", "function": nx.Harmonic(0.1, 5.0), "freedom": 0},
+        {"joint": "shoulder", "function": nx.Linear(0.0, 0.8), "freedom": 1},
+    ),
+    driver(
+        "point",
+        {"point": "tip", "component": "z", "function": nx.Harmonic(0.1, 5.0, offset=0.2)},
+        {"point": "hand", "component": "y", "function": nx.Harmonic(0.1, 9.0, offset=0.22)},
+    ),
+    Element(
+        "body",
+        nx.Body,
+        dict(HAND_BODY),
+        {
+            "mass": 2.0,
+            "inertia": (0.1, 0.025, 0.11, 0.0, 0.0, 0.0),
+            "com": (-0.1, 0.1, 0.0),
+            "position": (0.85, 0.3, 0.1),
+            "orientation": (0.8, 0.6, 0.0, 0.0),
+            "shapes": Together(inertia=None, com=None, shapes=[nx.Box((0.3, 0.1, 0.5))]),
+        },
+        body,
+        {"name": NAMES, "strict": "says whether an unphysical inertia is refused"},
+        ("open", "rod", "ring"),
+    ),
+    Element(
+        "system", nx.System, {"gravity": GRAVITY}, {"gravity": (3.0, 0.5, 1.0)}, whole, {}, ("open", "rod", "ring")
+    ),
+)
+
+ELEMENTS: dict[str, Element] = {
+    element.name: element
+    for element in (
+        *(joint(kind) for kind, cls in JOINTS.items() if cls.tree),
+        *CONSTRAINT_ELEMENTS,
+        *FORCE_ELEMENTS,
+        *OTHER_ELEMENTS,
+    )
+}

@@ -1,0 +1,153 @@
+"""Every way to compute a motion, for the matrix of attributes × ways.
+
+    WAYS["hht"].motion(system)     what the way says of the system: poses, velocities and accelerations of all bodies after 0.1 s, and
+                                   the accelerations at the start
+
+Each way has a tolerance: by how much of a change it may miss what the reference computes of that change.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import nexdyn as nx
+
+T_END = 0.1
+"""Seconds that each run lasts."""
+Observed = dict[str, np.ndarray]
+GROUPS = ("pose", "velocity", "acceleration", "first acceleration")
+
+
+def seen(result: nx.Result) -> Observed:
+    """Poses, velocities, accelerations of the bodies at the end, and their accelerations at the start."""
+    bodies = list(result.system.bodies)
+
+    def at(row: int, *what: str) -> np.ndarray:
+        return np.concatenate([getattr(result, x)(body).values[row].ravel() for x in what for body in bodies])
+
+    assert math.isclose(float(result.t[-1]), T_END, rel_tol=1e-9), "the run ends before its time"
+    return {
+        "pose": at(-1, "position", "rotation"),
+        "velocity": at(-1, "velocity", "angular_velocity"),
+        "acceleration": at(-1, "acceleration", "angular_acceleration"),
+        "first acceleration": at(0, "acceleration", "angular_acceleration"),
+    }
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to compute a motion. tolerance: part of a change by which it may miss it; carriers: where it applies."""
+
+    name: str
+    motion: Callable[[nx.System], Observed]
+    tolerance: float
+    carriers: tuple[str, ...] = ("open", "rod", "ring")
+    groups: tuple[str, ...] = GROUPS
+
+
+def run(method: nx.IndexOne | Any, **options: Any) -> Callable[[nx.System], Observed]:
+    return lambda system: seen(nx.simulate(system, T_END, method, **options))
+
+
+def assembled(system: nx.System) -> Observed:
+    report = nx.assemble(system)
+    rates = [getattr(report, what)(body) for what in ("acceleration", "angular_acceleration") for body in system.bodies]
+    return {"first acceleration": np.concatenate(rates)}
+
+
+def in_lanes(method: Any) -> Callable[[nx.System], Observed]:
+    """The first of nine members, so that a pack is full and another is not."""
+
+    def motion(system: nx.System) -> Observed:
+        nv = nx.Tree(system).nv if not _looped(system) else None
+        batch: dict[str, Any] = {"parameters": {"gravity": np.tile(system.gravity, (9, 1))}}
+        if nv is not None and isinstance(method, nx.RungeKutta4 | nx.SemiImplicitEuler):
+            batch["inputs"] = np.zeros((9, nv))
+        results = nx.simulate(system, T_END, method, batch=batch)
+        return seen(results.member(0))
+
+    return motion
+
+
+def _looped(system: nx.System) -> bool:
+    from nexdyn.analysis.loop_simulation import needs_rows
+
+    return needs_rows(system)
+
+
+def cut(joint: str) -> Callable[[nx.System], Observed]:
+    return run(nx.RungeKutta4(1e-3), loops=nx.Loops(cut=joint))
+
+
+def in_two_parts(method: Any) -> Callable[[nx.System], Observed]:
+    """Half of the run, saved, loaded, and gone on with."""
+
+    def motion(system: nx.System) -> Observed:
+        first = nx.simulate(system, T_END / 2, method)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "half.nc"
+            first.save(path)
+            half = nx.Result.load(path)
+        second = nx.simulate(system, T_END, method, initial=half)
+        return {**seen(second), "first acceleration": seen_first(first)}
+
+    return motion
+
+
+def seen_first(result: nx.Result) -> np.ndarray:
+    bodies = list(result.system.bodies)
+    return np.concatenate(
+        [getattr(result, x)(body).values[0] for x in ("acceleration", "angular_acceleration") for body in bodies]
+    )
+
+
+def from_scene(system: nx.System) -> Observed:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "matrix.yaml"
+        nx.save_scene(system, path)
+        return REFERENCE.motion(nx.load(path))
+
+
+KINKED = 2e-3
+"""Where a law has a kink or a jump, a step that goes over it misses so much; orders are measured elsewhere, on smooth laws."""
+
+REFERENCE = Way("reference", run(nx.RungeKutta4(1e-4)), 0.0)
+"""Minimal coordinates; what the other formulations say is independent of it, and of one another."""
+
+WAYS: dict[str, Way] = {
+    way.name: way
+    for way in (
+        Way("rk4", run(nx.RungeKutta4(1e-3)), KINKED),
+        Way("dormand-prince", run(nx.DormandPrince(1e-9, 1e-11)), KINKED),
+        Way("euler", run(nx.ExplicitEuler(2e-4)), 0.05),
+        Way("semi-implicit", run(nx.SemiImplicitEuler(2e-4)), 0.05),
+        Way("rk4 crba", run(nx.RungeKutta4(1e-3), dynamics="crba"), KINKED, ("open",)),
+        Way("rk4 cfa", run(nx.RungeKutta4(1e-3), dynamics="cfa"), KINKED, ("open",)),
+        Way("rk4 baumgarte", run(nx.RungeKutta4(1e-3), loops=nx.Loops("baumgarte")), 5e-3, ("rod", "ring")),
+        Way("rk4 cut shoulder", cut("shoulder"), KINKED, ("ring",)),
+        Way("rk4 cut tested", cut("tested"), KINKED, ("ring",)),
+        Way("rk4 cut closing", cut("closing"), KINKED, ("ring",)),
+        Way("hht dt", run(nx.HHT(dt=5e-4)), 0.02),
+        Way("hht", run(nx.HHT(rtol=1e-8)), 0.02),
+        Way("baumgarte dt", run(nx.Baumgarte(dt=1e-3)), 5e-3),
+        Way("baumgarte", run(nx.Baumgarte(rtol=1e-9)), 5e-3),
+        Way("projection dt", run(nx.Projection(dt=1e-3)), KINKED),
+        Way("projection", run(nx.Projection(rtol=1e-9)), KINKED),
+        Way("partitioning", run(nx.Partitioning(rtol=1e-9)), KINKED),
+        Way("implicit-euler", run(nx.ImplicitEuler(5e-4)), 0.1),
+        Way("bdf2", run(nx.ImplicitEuler(5e-4, bdf2=True)), 0.05),
+        Way("lanes rk4", in_lanes(nx.RungeKutta4(1e-3)), KINKED),
+        Way("lanes hht", in_lanes(nx.HHT(dt=5e-4)), 0.02),
+        Way("restart rk4", in_two_parts(nx.RungeKutta4(1e-3)), KINKED),
+        Way("restart hht", in_two_parts(nx.HHT(dt=5e-4)), 0.02),
+        Way("scene", from_scene, 1e-8),
+        Way("assemble", assembled, 1e-6, groups=("first acceleration",)),
+    )
+}

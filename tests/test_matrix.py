@@ -1,0 +1,75 @@
+"""Everything against everything: each attribute of each element under each way to compute changes what it must, or is refused by name.
+
+Here: the matrix is complete (no kind, method or attribute without cells or a reason), and the cells of all forces on a tree hold under
+one way of each formulation. `scripts/matrix` runs all cells. Whoever adds a joint, a force, a coupling, a driver or an attribute adds it
+in `matrix_elements.py`; whoever adds a method adds a way in `matrix_ways.py`.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import matrix_cells
+import pytest
+from matrix_cells import HOLDS, SEEN, reference_change, verdict
+from matrix_elements import ELEMENTS, Element
+from matrix_ways import WAYS
+
+from nexdyn.forces import FORCES
+from nexdyn.integrate.methods import METHODS
+from nexdyn.joints import JOINTS
+from nexdyn.model.coupling import COUPLINGS
+from nexdyn.model.driver import DRIVERS
+
+pytestmark = pytest.mark.timeout(1200)
+
+TABLES = {"joint": JOINTS, "force": FORCES, "coupling": COUPLINGS, "driver": DRIVERS}
+HOLDERS = {"joint": "joints", "force": "forces", "coupling": "couplings", "driver": "drivers"}
+NAMES = {"joint": "tested", "force": "acting", "coupling": "coupled", "driver": "drive"}
+ONE_OF_EACH = ("rk4", "hht dt", "projection", "implicit-euler", "assemble")
+"""A way of each formulation."""
+
+
+def described(element: Element) -> object:
+    """The element itself in its system."""
+    system = element.system(element.carriers[0])
+    kind = element.name.split()[0]
+    if kind in TABLES:
+        return getattr(system, HOLDERS[kind])[NAMES[kind]]
+    return {"mimic": lambda: system.joints["tested"].mimic, "body": lambda: system.bodies["hand"]}[kind]()
+
+
+def test_every_kind_of_the_package_is_an_element_of_the_matrix() -> None:
+    for table, kinds in TABLES.items():
+        missing = [kind for kind in kinds if f"{table} {kind}" not in ELEMENTS]
+        assert not missing, f"{table}s without cells in tests/matrix_elements.py: {missing}"
+
+
+def test_every_method_is_a_way_of_the_matrix() -> None:
+    first_words = {way.split()[0] for way in WAYS}
+    missing = [name for name in METHODS if {"dopri5": "dormand-prince"}.get(name, name) not in first_words]
+    assert not missing, f"methods without a way in tests/matrix_ways.py: {missing}"
+
+
+@pytest.mark.parametrize("name", [name for name in ELEMENTS if name != "system"])
+def test_every_attribute_has_cells_or_a_reason_why_no_motion_depends_on_it(name: str) -> None:
+    element = ELEMENTS[name]
+    attributes = {attribute for attribute in vars(described(element)) if not attribute.startswith("_")}
+    assert attributes == set(element.changes) | set(element.apart)
+    assert not set(element.changes) & set(element.apart)
+    assert all(element.apart.values())
+
+
+@pytest.mark.parametrize("name", [name for name in ELEMENTS if name.startswith("force ")])
+def test_each_attribute_of_a_force_changes_every_formulation_as_it_changes_the_reference(name: str) -> None:
+    wrong = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that plain Python functions are slow: other tests have it
+        for attribute in ELEMENTS[name].changes:
+            assert max(reference_change(name, "open", attribute).values()) > SEEN, attribute
+            for way in ONE_OF_EACH:
+                found = verdict(name, "open", attribute, way)
+                if found.kind != HOLDS:
+                    wrong.append(f"{attribute} under {way}: {found.kind}: {found.why}")
+    assert not wrong, "\n".join(wrong)
+    matrix_cells.forget()
