@@ -276,3 +276,12 @@ def test_andrews_mechanism_starts_as_published() -> None:
     on_K2 = -sum(reaction.force for reaction in at_E)
     np.testing.assert_allclose(on_K2[:2], (-98.5668703962411, 6.12268834425567), rtol=1e-10)
     assert report.redundancy.dof == 1 and len(report.redundancy.redundant) == 9
+
+
+def test_a_velocity_that_the_constraints_refuse_is_told_with_the_one_that_they_give() -> None:
+    system = nx.System("driven", gravity=(0, 0, 0))
+    body = system.add_body("body", mass=1.0, inertia=(1, 1, 1))
+    system.add_joint(nx.Revolute("hinge", system.ground, body, at=(0, 0, 0), axis=(0, 0, 1), v0=5.0))
+    system.add_driver(nx.Driver("drive", "hinge", nx.Linear(0.0, 7.0)))
+    with pytest.raises(nx.AssemblyError, match="'hinge' cannot have its v0, 5: the constraints give it 7"):
+        assemble(system)

@@ -94,6 +94,15 @@ def test_info_of_a_robot_with_a_free_base_shows_its_floating_joint(nexdyn: Nexdy
     assert sorted(joint["kind"] for joint in data["joints"]) == ["free", "revolute"]
 
 
+@pytest.mark.parametrize("demo", ["four-bar", "stewart", "rolling-coin", "bicycle"])
+def test_info_of_a_mechanism_with_loops_tells_its_spanning_tree(nexdyn: Nexdyn, demo: str) -> None:
+    data = nexdyn(f"info {demo} --json").data
+    moving = [joint for joint in data["joints"] if joint["v"]]
+    assert data["constraint_equations"] > 0 and sum(b - a for a, b in (joint["v"] for joint in moving)) == data["nv"]
+    assert not {joint["name"] for joint in moving} & set(data["cut"])
+    assert "constraint equations" in nexdyn(f"info {demo}").out
+
+
 def test_info_takes_other_parameters(nexdyn: Nexdyn) -> None:
     assert nexdyn("info hinge-chain --set m=2 --set link1.mass=0.5 --json").data["mass"] == 10.5
 

@@ -455,6 +455,7 @@ def add_body_key(file: Any) -> None:
     [
         (lambda f: f.attrs.update(nexdyn_schema=99, source="NexDyn 9.0"), "by NexDyn 9.0 in layout 99; .* upgrade"),
         (lambda f: f.attrs.update(status=3.0), "status: is 3.0; text is needed"),
+        (lambda f: f.attrs.update(status="quantum"), "status: is 'quantum'; 'finished', 'interrupted', 'failed' are known"),
         (lambda f: f.attrs.update(settings="{"), "is damaged"),
         (lambda f: f._h5file.__delitem__("joint_velocity"), "joint_velocity: is missing"),
         (lambda f: f._h5file.__delitem__("system_description"), "system_description: is missing"),

@@ -41,6 +41,8 @@ def floating() -> nx.System:
     [
         ({"t_end": -1.0}, "t_end is -1 s; it must be finite and not before the present time 0 s"),
         ({"t_end": np.nan}, "t_end is nan s"),
+        ({"t_end": "1"}, "t_end is '1'; a time in seconds is needed"),
+        ({"t_end": True}, "t_end is True; a time in seconds"),
         ({"t_end": np.inf}, "t_end is inf s"),
         ({"t_end": "soon"}, "t_end is 'soon'; a time in seconds is needed"),
         ({"t_end": None}, "t_end is None"),

@@ -93,10 +93,13 @@ def assemble(
     W = how.W if velocity_weights is None else _weights(model, velocity_weights, (), length)
     wanted = _targets(system, v0, "v0")
     given, guess = _given_velocities(model, pose.q, wanted), described_velocity(model, pose.q, wanted)
-    report.v = consistent_velocity(
-        model, pose.q, guess, redundancy.kept, model.nu(how.t, pose.q), W, given, how.solver, how.t
-    )  # fmt: skip
-    _check_velocities(report, redundancy, given)
+
+    def velocity(given: Given | None) -> np.ndarray:
+        nu = model.nu(how.t, pose.q)
+        return consistent_velocity(model, pose.q, guess, redundancy.kept, nu, W, given, how.solver, how.t)
+
+    report.v = velocity(given)
+    _check_velocities(report, redundancy, given, lambda: velocity(None))
     gamma = model.gamma(pose.q, report.v, how.t)
     report.redundancy = redundancy_report(model, redundancy, pose.q, report.v, gamma, how)
     _accelerate(report, redundancy, gamma, loads, how)
@@ -200,9 +203,11 @@ def _tree_pose(model: AbsoluteModel, targets: Mapping[str, np.ndarray]) -> np.nd
     return start
 
 
-def _given_velocities(
-    model: AbsoluteModel, q: np.ndarray, targets: Mapping[str, np.ndarray]
-) -> tuple[Matrix, np.ndarray, list[str]] | None:
+Given = tuple[Matrix, np.ndarray, list[str]]
+"""Velocities that joints are given: rows on the bodies' velocities, the values, and whose they are."""
+
+
+def _given_velocities(model: AbsoluteModel, q: np.ndarray, targets: Mapping[str, np.ndarray]) -> Given | None:
     """The velocities that joints are given, as rows on the bodies' velocities: H⁺ (V_child − V_parent) = v0; and whose."""
     if not targets:
         return None
@@ -265,9 +270,11 @@ def _check_limits(report: AssemblyReport, translation: float | None, rotation: f
 
 
 def _check_velocities(
-    report: AssemblyReport, redundancy: Redundancy, given: tuple[Matrix, np.ndarray, list[str]] | None
+    report: AssemblyReport, redundancy: Redundancy, given: Given | None, without: Callable[[], np.ndarray]
 ) -> None:
-    """AssemblyError where velocities miss a constraint that is kept, or given ones contradict them or each other."""
+    """AssemblyError where velocities miss a constraint that is kept, or given ones contradict them or each other.
+
+    without: the velocities of the bodies that the constraints leave where none is given."""
     model = report.model
     v = report.v[1:].reshape(-1)
     missed = np.abs(model.jacobian(report.q, report.t) @ v - model.nu(report.t, report.q)) * row_units(
@@ -283,9 +290,10 @@ def _check_velocities(
     scale = max(1.0, float(np.abs(given[1]).max()))
     worst = int(off.argmax())
     if off[worst] > 1e-8 * scale:
+        left = float((given[0] @ without()[1:].reshape(-1))[worst])
         raise AssemblyError(
-            f"joint {given[2][worst]!r} cannot have its v0: the constraints leave it {off[worst]:.3g} beside "
-            f"{given[1][worst]:g}; give the velocity of fewer joints",
+            f"joint {given[2][worst]!r} cannot have its v0, {given[1][worst]:g}: the constraints give it "
+            f"{left:.6g} without it; give the velocity of fewer joints",
             report=report,
         )
 

@@ -13,6 +13,8 @@ from nexdyn.errors import InputError
 def checked_end(t_end: object, now: float) -> float:
     """`t_end` [s] as a number that is finite and not before `now`."""
     try:
+        if isinstance(t_end, str | bytes | bool | np.bool_):
+            raise TypeError
         end = float(t_end)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise InputError(f"t_end is {t_end!r}; a time in seconds is needed") from None

@@ -33,10 +33,16 @@ def command(
     saying: Saying = SAYING_PLAINLY,
 ) -> None:
     """Show the bodies, joints, coordinates and masses of a model."""
+    from nexdyn.analysis.loop_simulation import needs_rows
+    from nexdyn.tree.closed import ClosedTree
     from nexdyn.tree.tree import Tree
 
     model = read(name, reading)
-    data = describe(model, Tree(model.system))
+    system = model.system
+    closed = ClosedTree(system) if needs_rows(system) else None
+    data = describe(model, closed.tree if closed else Tree(system))
+    if closed:
+        data["cut"], data["constraint_equations"] = closed.cut_joints, len(closed.rows)
     if saying.json:
         terminal.say_json(data)
     else:
@@ -102,6 +108,9 @@ def _print(data: dict[str, Any]) -> None:
         f"{len(data['bodies'])} bodies, {len(data['joints'])} joints, nq = {data['nq']}, nv = {data['nv']}; "
         f"mass {data['mass']:.6g} kg, gravity {_numbers(data['gravity'])} m/s²"
     )
+    if "cut" in data:
+        cut = f"joints cut open: {', '.join(data['cut'])}; " if data["cut"] else ""
+        terminal.say(f"nq and nv are of a spanning tree; {cut}{data['constraint_equations']} constraint equations")
     for table in (_bodies_table(data["bodies"]), _joints_table(data["joints"])):
         if table.row_count:
             terminal.say()

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".nc", ".nc4")
 SCHEMA = 1
+STATUSES = ("finished", "interrupted", "failed")
 HDF5, CLASSIC = b"\x89HDF\r\n\x1a\n", b"CDF"
 LARGEST_COMPRESSION = 2000
 """No compression makes numbers smaller by more than this."""
@@ -213,7 +214,7 @@ def _read(file: Any, name: str) -> Result:
     lost = [str(force) for force in json.loads(_text(file, name, "lost_forces", "[]"))]
     recording = Recording(
         t, q, v, a,
-        method=_text(file, name, "method"), steps=int(file.attrs.get("steps", 0)), status=_text(file, name, "status"),
+        method=_text(file, name, "method"), steps=int(file.attrs.get("steps", 0)), status=_status(file, name),
         message=_text(file, name, "message"), wall_time=float(file.attrs.get("wall_time", 0.0)),
         settings=settings,
         z=np.zeros((0, 0)) if lost else _numbers(file, name, "force_state", (len(state_labels(system)),), len(t)),
@@ -256,7 +257,7 @@ def _read_bodies(file: Any, name: str, system: System, t: np.ndarray) -> Result:
         t, np.concatenate([x["orientation"], x["position"]], axis=2),
         np.concatenate([turned["angular_velocity"], x["velocity"]], axis=2),
         np.concatenate([turned["angular_acceleration"], x["acceleration"]], axis=2),
-        method=_text(file, name, "method"), steps=int(file.attrs.get("steps", 0)), status=_text(file, name, "status"),
+        method=_text(file, name, "method"), steps=int(file.attrs.get("steps", 0)), status=_status(file, name),
         message=_text(file, name, "message"), wall_time=float(file.attrs.get("wall_time", 0.0)),
         settings=json.loads(_text(file, name, "settings", "{}")), multipliers=multipliers, violation=np.full(n, np.nan),
         z=np.zeros((0, 0)) if lost else _numbers(file, name, "force_state", (len(state_labels(system)),), n),
@@ -308,6 +309,13 @@ def _numbers(file: Any, name: str, key: str, shape: tuple[int, ...], samples: in
     if 8 * int(np.prod(found)) > LARGEST_COMPRESSION * os.path.getsize(name):
         raise FileError(f"claims the shape {found}, more than the file holds", file=name, element=key)
     return np.ascontiguousarray(variable[...], dtype=float)
+
+
+def _status(file: Any, name: str) -> str:
+    found = _text(file, name, "status", "finished")
+    if found not in STATUSES:
+        raise FileError(f"is {found!r}; {', '.join(map(repr, STATUSES))} are known", file=name, element="status")
+    return found
 
 
 def _text(file: Any, name: str, key: str, default: str = "") -> str:
