@@ -428,8 +428,16 @@ FORCE_ELEMENTS = (
     ),
     force(
         "velocity_actuator",
-        {"kv": 1.2, "ki": 0.5, "target": 1.5, "feedforward": 0.1, **DRIVE},
-        {"kv": 2.5, "ki": 10.0, "target": -0.5, "feedforward": -0.6, **DRIVEN, **IN_JOINT},
+        {"kv": 0.8, "ki": 0.5, "target": 0.5, "feedforward": 0.1, **DRIVE},
+        {
+            "kv": 2.5,
+            "ki": 10.0,
+            "target": -0.5,
+            "feedforward": -0.6,
+            **DRIVEN,
+            **IN_JOINT,
+            "knee": Together(target=1.5, velocity_limit=1.2, knee=0.05),
+        },
         True,
         freedom=ONE_FREEDOM,
     ),
