@@ -451,7 +451,7 @@ def test_the_page_works_through_a_forwarded_port(browser: Any, chain: nx.Result)
     with on_a_free_port(chain) as viewer, forwarded(viewer.server.get_port()) as port:
         viewer.look(Look(PLAIN))
         viewer.seek(1.0)
-        with opened(browser, f"http://{LOOPBACK}:{port}") as tab:
+        with opened(browser, viewer.address.replace(str(viewer.server.get_port()), str(port))) as tab:
             tab.comes_true(lambda: viewer.watched)
             tab.comes_true(lambda: shows(tab, viewer, centers(chain, 1.0)[3]))
             assert all(f":{port}" in url for url in tab.requests if url.startswith(("http", "ws"))) and tab.faults == []
