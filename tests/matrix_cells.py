@@ -55,7 +55,7 @@ def _base(element: str, carrier: str, way: str) -> Observed | NexDynError:
 
 
 def forget() -> None:
-    """Let go of the runs of an element that is done."""
+    """Release the cached runs of an element that is finished."""
     _base.cache_clear()
     _reference.cache_clear()
 

@@ -54,7 +54,7 @@ class _Library(codegen.JITCodeLibrary):
 class BitcodeLibrary(_Library):
     """What a formula compiles to: bitcode that others link, never machine code of its own.
 
-    Once finished it is bytes, and a module only as long as somebody holds the one that was asked for."""
+    Once finished it is bytes, and a module only as long as a caller holds the requested one."""
 
     _module: Any = None  # while it is put together
     _bitcode = b""
@@ -116,7 +116,7 @@ class _OutlinedLibrary(BitcodeLibrary):
 
 
 class EntryLibrary(_Library):
-    """What Python enters: all that is called, optimised once, and machine code. Nobody links it."""
+    """What Python enters: all that is called, optimised once, and machine code. No other code links it."""
 
     object_code: bytes
     """The file of machine code, until it is on disk."""

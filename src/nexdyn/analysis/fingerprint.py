@@ -4,8 +4,8 @@
 
 All that a result may depend on goes in: numbers to their last bit; of functions the byte code, constants, the names that they
 use, defaults, closures, attributes, and the functions and values of their module that they name; of objects their class and
-attributes. What is installed (the standard library, packages) counts by name and version. What cannot be told apart from
-another of its kind raises `OpaqueError`: then nobody may say that two studies are the same.
+attributes. What is installed (the standard library, packages) counts by name and version. What cannot be distinguished from
+another of its kind raises `OpaqueError`: equality of two studies is then unknown.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _BUILT_IN = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDe
 
 
 class OpaqueError(TypeError):
-    """Something whose value cannot be told, and why."""
+    """Something whose value cannot be determined, and why."""
 
 
 def fingerprint_of(value: Any) -> str:
-    """The fingerprint of a value, the same in every process. `OpaqueError` where it cannot be told."""
+    """The fingerprint of a value, the same in every process. `OpaqueError` where it cannot be determined."""
     return _Teller().digest(value).hex()
 
 
@@ -63,7 +63,7 @@ def _version(module: str) -> str:
 
 
 class _Teller:
-    """Canonical bytes of values; `_on_way` holds what is being told, so that a circle ends."""
+    """Canonical bytes of values; `_on_way` holds what is being digested, so that a cycle ends."""
 
     def __init__(self) -> None:
         self._on_way: dict[int, int] = {}
@@ -82,7 +82,7 @@ class _Teller:
             del self._on_way[id(value)]
 
     def _of(self, kind: str, *parts: Any) -> bytes:
-        """The digest of something that is told by parts: bytes as they are, text, or values."""
+        """The digest of something by its parts: bytes as they are, text, or values."""
         found = hashlib.sha256(kind.encode())
         for part in parts:
             told = part if isinstance(part, bytes) else self.digest(part)

@@ -36,7 +36,7 @@ JOINTS: dict[str, type[Joint]] = {
 }  # fmt: skip
 for _cls in JOINTS.values():
     if _cls.tree and len(_cls.directions) != _cls.nv:
-        raise TypeError(f"{_cls.__name__} has {_cls.nv} freedoms and {len(_cls.directions)} directions")
+        raise TypeError(f"{_cls.__name__} has {_cls.nv} degrees of freedom and {len(_cls.directions)} directions")
 
 __all__ = [
     "JOINTS",
