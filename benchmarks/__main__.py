@@ -28,8 +28,10 @@ PAGES = (
     "memory",
     "potential",
     "precision",
+    "side_by_side",
     "start",
     "statics",
+    "steps",
     "viewer",
 )
 

@@ -8,6 +8,7 @@ import systems
 from potential_lab import Bench
 
 import nexdyn as nx
+from nexdyn.forces.curve import curve_energy, curve_row, curve_value, curve_work
 from nexdyn.joints import JOINTS
 
 COUPLED = 0.4
@@ -174,3 +175,29 @@ def test_without_curvature_the_hessian_is_positive_definite(rng: np.random.Gener
     x = 0.5 * rng.normal(size=(2, 6))
     assert np.linalg.eigvalsh(bench.hessian(x)).min() < 0.0
     assert np.linalg.eigvalsh(bench.hessian(x, curved=False)).min() > 0.0
+
+
+def test_of_bodies_thin_about_an_axis(rng: np.random.Generator) -> None:
+    """J |u − û|² and what remains, of inertias askew in the body."""
+    system = nx.System("thin", gravity=(1.0, -9.81, 2.0))
+    for name in "ab":
+        Q = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        I = Q @ np.diag([1e-3, 0.8, 0.8004]) @ Q.T
+        system.add_body(name, mass=1.3, inertia=I, **systems.somewhere(rng))
+    bench = Bench(system)
+    assert (bench.model.rods[1:, 0] > 0.7).all() and not bench.model.spare.any()
+    agrees(bench, rng)
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "monotone", "natural"])
+def test_the_work_of_a_table_is_the_change_of_its_energy_to_the_digits_of_a_short_way(
+    interpolation: str, rng: np.random.Generator
+) -> None:
+    x, F = np.array([-1.0, -0.3, 0.2, 1.0]), np.array([-2.0, -0.5, 0.1, 3.0])
+    data = np.array([0.0, *curve_row(x, F, interpolation, "linear")])
+    for a, b in rng.uniform(-1.5, 1.5, size=(200, 2)):
+        change = curve_energy(data, 1, b) - curve_energy(data, 1, a)
+        assert curve_work(data, 1, a, b) == pytest.approx(change, rel=1e-12, abs=1e-14)
+        short = a + 1e-9 * (b - a)
+        mean = 0.5 * (curve_value(data, 1, a) + curve_value(data, 1, short))
+        assert curve_work(data, 1, a, short) == pytest.approx(mean * (short - a), rel=1e-12)

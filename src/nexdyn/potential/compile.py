@@ -42,6 +42,9 @@ from nexdyn.potential.tables import (
 )
 from nexdyn.spatial.rotations import rotation_matrix
 
+THIN = 1e-2
+"""Part of the other two below which a principal moment makes a body a rod."""
+ROUNDED = 1e-13
 NO_ANGLES = np.zeros((0, 3), dtype=np.int64), np.zeros((0, 24))
 
 
@@ -75,7 +78,7 @@ def potential_model(
     slot_body = np.array([0] * len(found.row_of) + found.slot_body, dtype=np.int64)
     parts, links = _coupled(tables, plan, groups, found, slot_body)
     return PotentialModel(
-        central, np.array(gravity, dtype=float), about_centres(tables, com), groups, parts, links, slot_body,
+        central, rods(central), np.array(gravity, dtype=float), about_centres(tables, com), groups, parts, links, slot_body,
         np.array(found.row_of, dtype=np.int64), np.array(found.driven, dtype=np.int64), np.array(numbers),
         _springs(springs, plan, com), _loads(loads, plan, com), _contacts(contacts), plan, diagonal, spare_inertia(central, length),
         float(length), _reach(tables, com, length), *angles, _expected(tables, angles[0]),
@@ -158,6 +161,7 @@ def _loads(loads: Loads, plan: Plan, com: np.ndarray) -> LoadTables | None:
     return LoadTables(
         _with_places(plan, loads.index),
         loads.tables._replace(frames=frames),
+        np.zeros((n, 18)),
         np.zeros((n, 12)),
         np.zeros((n, 12)),
         np.zeros((24, 6)),
@@ -187,6 +191,20 @@ def spare_inertia(central: np.ndarray, length: float) -> np.ndarray:
     full = central[:, [1, 2, 3, 2, 4, 5, 3, 5, 6]].reshape(-1, 3, 3)
     reference = np.maximum(np.trace(full, axis1=1, axis2=2), 1e-4 * central[:, 0] * length**2)
     return np.where(np.linalg.eigvalsh(full)[:, 0] < 1e-6 * reference, 1e-3 * reference, 0.0)
+
+
+def rods(central: np.ndarray) -> np.ndarray:
+    """J, e and I_r (nb + 1, 10) of bodies, m and I (nb + 1, 7); 0, 0 and I where a body is not thin."""
+    out = np.hstack([np.zeros((len(central), 4)), central[:, 1:]])
+    moments, axes = np.linalg.eigh(central[:, [1, 2, 3, 2, 4, 5, 3, 5, 6]].reshape(-1, 3, 3))
+    moments[abs(moments) < ROUNDED * moments[:, 2:]] = 0.0
+    for i in np.flatnonzero(moments[:, 0] < THIN * moments[:, 1]):
+        e, a, b = axes[i].T
+        J, uneven = 0.5 * (moments[i, 1] + moments[i, 2]), 0.5 * (moments[i, 1] - moments[i, 2])
+        uneven = 0.0 if abs(uneven) < ROUNDED * J else uneven
+        rest = moments[i, 0] * np.outer(e, e) + uneven * (np.outer(a, a) - np.outer(b, b))
+        out[i] = [J, *e, *rest[np.triu_indices(3)]]
+    return out
 
 
 def _place(plan: Plan, i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -303,9 +321,9 @@ def new_work(model: PotentialModel, state: PotentialState) -> PotentialWork:
     """Scratch for `model`, with the ground where it is."""
     n, nr = len(state.q), len(model.row_of)
     base = np.tile([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], (n, 1))
-    x, start, free, past, force = (np.zeros((n, 6)) for _ in range(5))
+    x, start, free, rod, past, force = (np.zeros((n, 6)) for _ in range(6))
     return PotentialWork(
-        base, base.copy(), base[:, :9].copy(), x, start, free, past, force, model.plan.new_vector(),
+        base, base.copy(), base[:, :9].copy(), x, start, free, rod, past, force, model.plan.new_vector(),
         model.plan.new_vector(), np.zeros(nr), state.near.copy(), state.near.copy(), np.zeros((len(model.slot_body), 16)),
         np.zeros(nr), np.zeros(nr), model.plan.new_blocks(), model.plan.new_work(),
     )  # fmt: skip

@@ -103,14 +103,11 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
         if not any(x.any() for x in active):
             continue
         if joint.kind in ("spherical", "free"):
-            if resolved.armature.any():
-                raise InputError(
-                    f"{joint} has armature, which ImplicitEuler carries in joints with coordinates only; add it to the "
-                    "inertia of the body, or use nx.HHT()"
-                )
             load = BALL if joint.kind == "spherical" else FLOATING
             elastic = [*resolved.stiffness, *resolved.rest] if load == BALL else []  # a free joint takes none
-            numbers = [*elastic, *resolved.damping, *resolved.friction, resolved.friction_speed]
+            numbers = [
+                *elastic, *resolved.damping, *resolved.friction, resolved.friction_speed, *resolved.armature,
+            ]  # fmt: skip
             extra.append((load, _bodies(joint, number_of), _frame(joint, values), [float(x) for x in numbers]))
             continue
         for m in range(joint.nv):

@@ -18,6 +18,8 @@ Of BDF2, with the velocity (x − x̃)/dt̃ and ṽ as below, x̂ = x̃ + dt̃ �
 at a predicted θ the gradient is that of Euler's equations on the group:
 
     I (θ − θ̂) = J_rᵀ (I J_r (θ − θ̃) − dt̃ exp(−θ) π̃),   π̃ = momentum of the steps before, in the axes of step n
+
+Bodies thin about an axis have an energy of their own (``rod``), and this one for what that leaves.
 """
 
 from __future__ import annotations
@@ -101,9 +103,15 @@ def free_rate(I, w, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def free_turn_bdf2(I, theta, past, momentum, dt, spare):  # type: ignore[no-untyped-def]
-    """θ̂ of BDF2 for the predicted θ; past = θ̃, dt = dt̃, momentum = π̃; spare: inertia borrowed where I has next to none."""
+def slope_at(I, theta, past, momentum, dt):  # type: ignore[no-untyped-def]
+    """J_rᵀ (I J_r (θ − θ̃) − dt̃ exp(−θ) π̃) at θ; past = θ̃, dt = dt̃, momentum = π̃."""
     k = coefficients(theta)
     Jr = series_matrix(theta, -k.b, k.c)
-    F = I @ (Jr @ (theta - past)) - dt * (T(series_matrix(theta, k.a, k.b)) @ momentum)
-    return theta - sym_solve(I + Sym3(spare, 0.0, 0.0, spare, 0.0, spare), T(Jr) @ F)
+    return T(Jr) @ (I @ (Jr @ (theta - past)) - dt * (T(series_matrix(theta, k.a, k.b)) @ momentum))
+
+
+@formula
+def free_turn_bdf2(I, theta, past, momentum, dt, spare):  # type: ignore[no-untyped-def]
+    """θ̂ of BDF2 for the predicted θ; spare: inertia borrowed where I has next to none."""
+    lent = Sym3(spare, 0.0, 0.0, spare, 0.0, spare)
+    return theta - sym_solve(I + lent, slope_at(I, theta, past, momentum, dt))

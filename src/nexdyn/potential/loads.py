@@ -3,6 +3,8 @@
     Q(x) = generalized force of the element at x, t + dt and the velocity (x − x̃)/dt
     gradient −dt² Q(x),   E = −½ dt² (Q(x) + Q(0)) · x,   Hessian −dt² ∂Q/∂x, symmetric part, by differences
 
+Armature of ball and free joints acts there with −J (r − r̃)/dt, r the relative velocity in B's axes, r̃ as ṽ in ``step``.
+
 E is the work in the step by the trapezoidal rule, exact where Q is linear: springs, dampers, constant forces. Many of these
 have no potential. Where E is not exact, the gradient is what counts; `guessed` is how much of E rests on the rule.
 """
@@ -65,11 +67,17 @@ def quaternion_of(R):  # type: ignore[no-untyped-def]
 
 
 @formula
-def ball_torque(data, k, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
-    """Torque on B, world axes, of a ball joint's spring, damper and friction. Data: stiffness, rest, damping, friction (3
-    each), v_f; in B's axes."""
+def relative_rate(X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+    """The spatial velocity of B in A, in B's axes."""
     R = T(X_B.R)
-    q, w = quaternion_of(T(X_A.R) @ X_B.R), R @ (V_B.w - V_A.w)
+    return Motion(R @ (V_B.w - V_A.w), R @ (V_B.v - V_A.v - cross(V_A.w, X_B.p - X_A.p)))
+
+
+@formula
+def ball_torque(data, k, X_A, V_A, X_B, V_B, past, dt):  # type: ignore[no-untyped-def]
+    """Torque on B, world axes, of a ball joint's spring, damper, friction and armature. Data: stiffness, rest, damping,
+    friction (3 each), v_f, armature (3); in B's axes. past = r̃."""
+    q, w = quaternion_of(T(X_A.R) @ X_B.R), relative_rate(X_A, V_A, X_B, V_B).w
     K, rest = Vec3(data[k], data[k + 1], data[k + 2]), Vec3(data[k + 3], data[k + 4], data[k + 5])
     n = spherical_spring(q, K, rest)
     v_f = data[k + 12]
@@ -78,15 +86,22 @@ def ball_torque(data, k, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
         data[k + 7] * w.y - friction_effort(w.y, data[k + 10], v_f),
         data[k + 8] * w.z - friction_effort(w.z, data[k + 11], v_f),
     )
+    n = n - resisted(data, k + 13, w - past.w, dt)
     return X_B.R @ n
 
 
 @formula
-def floating_wrench(data, k, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
-    """Forces on A and B, each at its origin, of a free joint's dampers and friction: against the spatial velocity of B in A,
-    in B's axes. Data: damping, friction (6 each; rotation first), v_f."""
-    d, R = X_B.p - X_A.p, T(X_B.R)
-    w, v = R @ (V_B.w - V_A.w), R @ (V_B.v - V_A.v - cross(V_A.w, d))
+def resisted(data, k, change, dt):  # type: ignore[no-untyped-def]
+    """J Δr/dt of the armature J in data from k on."""
+    return Vec3(data[k] * change.x / dt, data[k + 1] * change.y / dt, data[k + 2] * change.z / dt)
+
+
+@formula
+def floating_wrench(data, k, X_A, V_A, X_B, V_B, past, dt):  # type: ignore[no-untyped-def]
+    """Forces on A and B, each at its origin, of a free joint's dampers, friction and armature: against the spatial velocity of
+    B in A, in B's axes. Data: damping, friction (6 each; rotation first), v_f, armature (6). past = r̃."""
+    d, rate = X_B.p - X_A.p, relative_rate(X_A, V_A, X_B, V_B)
+    w, v = rate.w, rate.v
     v_f = data[k + 12]
     n = Vec3(
         friction_effort(w.x, data[k + 6], v_f) - data[k] * w.x,
@@ -98,7 +113,8 @@ def floating_wrench(data, k, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def
         friction_effort(v.y, data[k + 10], v_f) - data[k + 4] * v.y,
         friction_effort(v.z, data[k + 11], v_f) - data[k + 5] * v.z,
     )
-    n, f = X_B.R @ n, X_B.R @ f
+    n = X_B.R @ (n - resisted(data, k + 13, w - past.w, dt))
+    f = X_B.R @ (f - resisted(data, k + 16, v - past.v, dt))
     return Force(-(n + cross(d, f)), -f), Force(n, f)
 
 
@@ -109,20 +125,21 @@ def frame_motion(X, V, p):  # type: ignore[no-untyped-def]
 
 
 @formula
-def load(loads, e, t, X_a, V_a, X_b, V_b):  # type: ignore[no-untyped-def]
+def load(loads, e, t, dt, X_a, V_a, X_b, V_b):  # type: ignore[no-untyped-def]
     """(status, F_a, F_b): force on the bodies of load e about their centres, world axes."""
-    index, tables = loads.index, loads.forces
+    index, tables, past = loads.index, loads.forces, MotionRows(loads.rates, 0)
     k = index[e, LOAD_ELEMENT]
     X_LA, X_LB = frames_a(tables), frames_b(tables)
     X_aA, X_bB = X_LA[k], X_LB[k]
     X_A, X_B = X_a @ X_aA, X_b @ X_bB
     V_A, V_B = frame_motion(X_a, V_a, X_aA.p), frame_motion(X_b, V_b, X_bB.p)
     if index[e, LOAD_KIND] == BALL:
-        n, o = ball_torque(tables.data, tables.index[k, FIRST], X_A, V_A, X_B, V_B), Vec3(0.0, 0.0, 0.0)
+        n = ball_torque(tables.data, tables.index[k, FIRST], X_A, V_A, X_B, V_B, past[e], dt)
+        o = Vec3(0.0, 0.0, 0.0)
         return 0, Force(-n, o), Force(n, o)
     if index[e, LOAD_KIND] == FLOATING:
         status = 0
-        F_A, F_B = floating_wrench(tables.data, tables.index[k, FIRST], X_A, V_A, X_B, V_B)
+        F_A, F_B = floating_wrench(tables.data, tables.index[k, FIRST], X_A, V_A, X_B, V_B, past[e], dt)
     else:
         status, F_A, F_B = force_element(tables, k, t, X_A, V_A, X_B, V_B)
     F_a = Force(F_A.n + cross(X_a.R @ X_aA.p, F_A.f), F_A.f)
@@ -153,7 +170,7 @@ def chart_force(loads, e, t, dt, work, i):  # type: ignore[no-untyped-def]
         x_b = x_b + Motion(w, v)
     X_a, A_a, V_a = body_at(base[a], x_a, past[a], dt)
     X_b, A_b, V_b = body_at(base[b], x_b, past[b], dt)
-    _, F_a, F_b = load(loads, e, t, X_a, V_a, X_b, V_b)
+    _, F_a, F_b = load(loads, e, t, dt, X_a, V_a, X_b, V_b)
     return Force(T(A_a) @ F_a.n, F_a.f), Force(T(A_b) @ F_b.n, F_b.f)
 
 
@@ -161,6 +178,9 @@ add_loads = generic(
     "add_loads",
     "Add −dt² Q of all loads to the gradient; returns (E, guessed, element that failed or −1).",
 )
+measure_loads = generic("measure_loads", "r of all ball and free joints at the start of a run.")
+begin_loads = generic("begin_loads", "r̃ of a step; with BDF2 from two steps.")
+finish_loads = generic("finish_loads", "r at the end of a step.")
 keep_loads = generic("keep_loads", "Q(0) ← Q of the last evaluation, at x = 0.")
 add_loads_hessian = generic("add_loads_hessian", "−dt² times the symmetric part of ∂Q/∂x.")
 
@@ -182,7 +202,7 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any) -> Any:
         a, b = index[e, LOAD_A], index[e, LOAD_B]
         X_a, V_a = body_here(work, a, dt)
         X_b, V_b = body_here(work, b, dt)
-        status, F_a, F_b = load(loads, e, t, X_a, V_a, X_b, V_b)
+        status, F_a, F_b = load(loads, e, t, dt, X_a, V_a, X_b, V_b)
         if status != 0:
             return E, guessed, index[e, LOAD_ELEMENT]
         Q_a, Q_b = Force(T(A[a]) @ F_a.n, F_a.f), Force(T(A[b]) @ F_b.n, F_b.f)
@@ -199,6 +219,57 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any) -> Any:
         E += 0.5 * h * change
         guessed += h * abs(change)
     return E, guessed, -1
+
+
+@formula
+def rate_of(loads, e, X_a, V_a, X_b, V_b):  # type: ignore[no-untyped-def]
+    """r of load e, where the bodies are at X_a, X_b."""
+    k = loads.index[e, LOAD_ELEMENT]
+    X_aA, X_bB = frames_a(loads.forces)[k], frames_b(loads.forces)[k]
+    V_A, V_B = frame_motion(X_a, V_a, X_aA.p), frame_motion(X_b, V_b, X_bB.p)
+    return relative_rate(X_a @ X_aA, V_A, X_b @ X_bB, V_B)
+
+
+@defines(measure_loads)
+def _(loads: None, work: Any, V: Any) -> Any:
+    return None
+
+
+@defines(measure_loads)
+def _(loads: LoadTables, work: Any, V: Any) -> Any:
+    X, now, before = PoseRows(work.base, 0), MotionRows(loads.rates, 6), MotionRows(loads.rates, 12)
+    for e in range(len(loads.index)):
+        a, b = loads.index[e, LOAD_A], loads.index[e, LOAD_B]
+        V_a, V_b = Motion(X[a].R @ V[a].w, V[a].v), Motion(X[b].R @ V[b].w, V[b].v)
+        now[e] = before[e] = rate_of(loads, e, X[a], V_a, X[b], V_b)
+
+
+@defines(begin_loads)
+def _(loads: None, second_order: Any) -> Any:
+    return None
+
+
+@defines(begin_loads)
+def _(loads: LoadTables, second_order: Any) -> Any:
+    past, now, before = MotionRows(loads.rates, 0), MotionRows(loads.rates, 6), MotionRows(loads.rates, 12)
+    third = 1.0 / 3.0
+    for e in range(len(loads.index)):
+        past[e] = third * (4.0 * now[e] - before[e]) if second_order else now[e]
+
+
+@defines(finish_loads)
+def _(loads: None, work: Any, dt: Any) -> Any:
+    return None
+
+
+@defines(finish_loads)
+def _(loads: LoadTables, work: Any, dt: Any) -> Any:
+    now, before = MotionRows(loads.rates, 6), MotionRows(loads.rates, 12)
+    for e in range(len(loads.index)):
+        X_a, V_a = body_here(work, loads.index[e, LOAD_A], dt)
+        X_b, V_b = body_here(work, loads.index[e, LOAD_B], dt)
+        before[e] = now[e]
+        now[e] = rate_of(loads, e, X_a, V_a, X_b, V_b)
 
 
 @defines(keep_loads)
@@ -227,7 +298,7 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any) -> Any:
         a, b = index[e, LOAD_A], index[e, LOAD_B]
         X_a, V_a = body_here(work, a, dt)
         X_b, V_b = body_here(work, b, dt)
-        _, F_a, F_b = load(loads, e, t, X_a, V_a, X_b, V_b)
+        _, F_a, F_b = load(loads, e, t, dt, X_a, V_a, X_b, V_b)
         Q_a, Q_b = Force(T(A[a]) @ F_a.n, F_a.f), Force(T(A[b]) @ F_b.n, F_b.f)
         for i in range(12):
             P_a, P_b = chart_force(loads, e, t, dt, work, i)

@@ -17,16 +17,16 @@ from nexdyn.constraints.turns import expect_angles
 from nexdyn.kernel import formula
 from nexdyn.linalg.ldl import FINE, factor, solve
 from nexdyn.linalg.rows import WIDTH
-from nexdyn.potential import gravity, inertia
+from nexdyn.potential import gravity, inertia, rod
 from nexdyn.potential.blocks import add_upper
 from nexdyn.potential.contact import add_contacts, add_contacts_hessian
 from nexdyn.potential.increments import chart_curvature, coefficients, series_matrix
-from nexdyn.potential.joints import add_joints, add_joints_hessian, subtract_penalty
+from nexdyn.potential.joints import add_joints, add_joints_hessian, subtract_penalty, upper
 from nexdyn.potential.loads import add_loads, add_loads_hessian
 from nexdyn.potential.springs import add_springs, add_springs_hessian
-from nexdyn.potential.tables import INERTIA, MASS
-from nexdyn.spatial.algebra import Force, Pose, T, Vec3
-from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows, Sym3Rows
+from nexdyn.potential.tables import MASS, REST
+from nexdyn.spatial.algebra import Force, Pose, T, Vec3, full
+from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows, Sym3Rows, Vec3Rows
 
 OK, SINGULAR = 0, 1
 SUFFICIENT = 1e-4
@@ -57,7 +57,7 @@ def place_bodies(model, work):  # type: ignore[no-untyped-def]
 
 @formula
 def evaluate(model, lam, mu, t, dt, work):  # type: ignore[no-untyped-def]
-    """∇E, C and J at work.x. Returns E, by how much it may be off, whether it is guessed, and the load that failed or −1."""
+    """∇E, C and J at work.x. Returns E, what rounding leaves of it, by how much it may be off, and the load that failed or −1."""
     place_bodies(model, work)
     F, zero = ForceRows(work.force, 0), Vec3(0.0, 0.0, 0.0)
     for i in range(len(model.mass)):
@@ -65,39 +65,53 @@ def evaluate(model, lam, mu, t, dt, work):  # type: ignore[no-untyped-def]
     E, size = add_joints(model, lam, mu, t, work)
     of_springs, size_of_springs, guessed = add_springs(model, model.springs, t, dt, work)
     x, free, A = MotionRows(work.x, 0), MotionRows(work.free, 0), Mat3Rows(work.turning, 0)
-    I, g, out = Sym3Rows(model.mass, INERTIA), world_gravity(model), ForceRows(work.gradient, 0)
+    I, g, out = Sym3Rows(model.rods, REST), world_gravity(model), ForceRows(work.gradient, 0)
+    X0, to_axis, rest = PoseRows(work.base, 0), Vec3Rows(work.rod, 0), Vec3Rows(work.rod, 3)
     of_bodies = of_springs
     size += size_of_springs
     for i in range(1, len(model.mass)):
         m, at, to = model.mass[i, MASS], x[i], free[i]
         moving, falling = inertia.value(m, I[i], at, to), gravity.value(m, g, at, dt)
         of_bodies += moving + falling
-        size += moving + abs(falling)
+        size += abs(moving) + abs(falling)
         n, f = inertia.gradient(m, I[i], at, to)
+        J, e = rod.axis(model, i)
+        if J > 0.0:
+            turning, size_of_turning = rod.value(J, e, at.w, to_axis[i])
+            left = rest[i] @ (at.w - to.w)
+            of_bodies += turning + left
+            size += size_of_turning + abs(left)
+            F[i] = Force(F[i].n + X0[i].R @ rod.covector(J, e, at.w, to_axis[i]), F[i].f)
+            n = n + rest[i]
         out[i - 1] = Force(n + T(A[i]) @ F[i].n, f + gravity.gradient(m, g, dt) + F[i].f)
     of_contacts = add_contacts(model, model.contacts, dt, work)
     of_loads, guess, failed = add_loads(model, model.loads, t, dt, work)
     guessed += guess
-    doubt = ROUNDING * (size + abs(of_loads) + of_contacts) + DOUBT * guessed
-    return of_bodies + of_loads + of_contacts + E, doubt, guessed > 0.0, failed
+    rounding = ROUNDING * (size + abs(of_loads) + of_contacts)
+    return of_bodies + of_loads + of_contacts + E, rounding, rounding + DOUBT * guessed, failed
 
 
 @formula
 def hessian(model, lam, weight, mu, t, dt, work, curved, loaded):  # type: ignore[no-untyped-def]
     """H in work.blocks at the point of the last evaluation; `curved`: with curvature, `loaded`: with what loads add."""
-    blocks, I = work.blocks, Sym3Rows(model.mass, INERTIA)
+    blocks, I, to_axis = work.blocks, Sym3Rows(model.rods, REST), Vec3Rows(work.rod, 0)
     X, x, F = PoseRows(work.pose, 0), MotionRows(work.x, 0), ForceRows(work.force, 0)
     for k in range(len(blocks)):
         blocks[k] = 0.0
     for i in range(1, len(model.mass)):
         D, m = model.diagonal[i], model.mass[i, MASS]
         add_upper(blocks, D, I[i])
-        for k in range(3):
-            blocks[D + (WIDTH + 1) * k] += model.spare[i]
-            blocks[D + (WIDTH + 1) * (k + 3)] += m
+        for c in range(3):
+            blocks[D + (WIDTH + 1) * c] += model.spare[i]
+            blocks[D + (WIDTH + 1) * (c + 3)] += m
+        theta = x[i].w
+        k = coefficients(theta)
+        J, e = rod.axis(model, i)
+        if J > 0.0:
+            K, Jl = rod.curvature(J, e, theta, to_axis[i], curved), series_matrix(theta, k.b, k.c)
+            add_upper(blocks, D, upper(T(Jl) @ full(K) @ Jl))
         if curved:
-            theta = x[i].w
-            add_upper(blocks, D, chart_curvature(theta, T(X[i].R) @ F[i].n, coefficients(theta)))
+            add_upper(blocks, D, chart_curvature(theta, T(X[i].R) @ F[i].n, k))
     add_joints_hessian(model, lam, weight, mu, t, work, curved)
     add_springs_hessian(model, model.springs, t, work, curved)
     add_contacts_hessian(model, model.contacts, dt, work)

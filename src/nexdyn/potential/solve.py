@@ -54,11 +54,14 @@ FALL = 0.25
 MOST_UPDATES = 60
 SMALL = 1e-11
 """Part of the step's own acceleration to which x is determined."""
-ROUGH, SHRINKS = 1e-6, 0.5
-"""Below this part of it, a step that is no longer shorter than this part of the one before is what rounding of C leaves: near
-singular poses, where rows all but repeat each other, it moves x by more than SMALL."""
+SHRINKS = 0.5
+"""A step that is no longer shorter than this part of the one before, and changes E by no more than E is rounded, is the last: near
+singular poses, where rows all but repeat each other, what rounding leaves of C moves x by more than SMALL."""
 MINIMUM = 1e-9
 """The same for the published loop, where the gradient tells it."""
+EXPECTED = 0.75
+"""Part of what multipliers are expected to be from which they start. Along rows that repeat others the equations say nothing of
+them: rounding, C times μ, is added with each step, and would grow without end; so it fades."""
 FEW = 1e-15
 """What rounding leaves of a rotation, or of a displacement beside the size of bodies."""
 CLOSED = 1e-10
@@ -88,17 +91,18 @@ def scales(model, work, dt):  # type: ignore[no-untyped-def]
 
 @formula
 def search(model, lam, mu, t, dt, work, E_start, slope):  # type: ignore[no-untyped-def]
-    """x ← start + α d with the first α = 1, ½, … that brings a decrease; returns E there, its doubt, the load that failed, α."""
-    E, doubt, failed, alpha = E_start, 0.0, -1, 1.0
+    """x ← start + α d with the first α = 1, ½, … that brings a decrease; returns E there, what rounding leaves of
+    it and by how much it may be off, the load that failed, α."""
+    E, rounding, doubt, failed, alpha = E_start, 0.0, 0.0, -1, 1.0
     for _ in range(HALVINGS):
         go(work, alpha)
-        E, doubt, guessed, failed = evaluate(model, lam, mu, t, dt, work)
+        E, rounding, doubt, failed = evaluate(model, lam, mu, t, dt, work)
         if failed >= 0 or low_enough(E, E_start, alpha, slope, doubt):
             break
-        if guessed and abs(slope_along(work)) <= FLATTER * abs(slope):
+        if doubt > rounding and abs(slope_along(work)) <= FLATTER * abs(slope):
             break
         alpha *= 0.5
-    return E, doubt, failed, alpha
+    return E, rounding, doubt, failed, alpha
 
 
 @formula
@@ -150,12 +154,13 @@ def _(updates: None, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
         last = lam[r]
         if state.run[STRAIGHT] > 0.0:
             lam[r] += last - state.lam_before[r]
+        lam[r] *= EXPECTED
         state.lam_before[r] = last
-    E, doubt, _, failed = evaluate(model, lam, weight, t, dt, work)
+    E, rounding, doubt, failed = evaluate(model, lam, weight, t, dt, work)
     gap_before, error_before, alpha = LARGE, LARGE, 1.0
     for steps in range(1, MOST_UPDATES + 1):
         if take_pressure(model, model.contacts, dt, work, alpha < 1.0):
-            E, doubt, _, failed = evaluate(model, lam, weight, t, dt, work)
+            E, rounding, doubt, failed = evaluate(model, lam, weight, t, dt, work)
         if failed >= 0:
             return LOAD_FAILED, failed, steps, gap_before
         gap = raised = slope = 0.0
@@ -177,11 +182,11 @@ def _(updates: None, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
             return NOT_FINITE, 0, steps, gap
         # what the next step would be, by how much this one is shorter than the one before
         rate = min(1.0, error / error_before) if error_before < LARGE else 1.0
-        rounding = error <= ROUGH and error > SHRINKS * error_before
-        if gap <= closed and (error * rate <= SMALL or rounding):
+        stays = error > SHRINKS * error_before and abs(slope) <= rounding
+        if gap <= closed and (error * rate <= SMALL or stays):
             go(work, 1.0)
             return OK, 0, steps, gap
-        E, doubt, failed, alpha = search(model, lam, weight, t, dt, work, E + raised, slope)
+        E, rounding, doubt, failed, alpha = search(model, lam, weight, t, dt, work, E + raised, slope)
         if gap > FALL * gap_before and gap > closed:
             stiffen(state)
         gap_before, error_before = gap, error if alpha == 1.0 else LARGE
@@ -193,11 +198,11 @@ def _(updates: Any, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
     lam, mu, C = state.lam, state.mu, work.C
     steps, gap, kept = 0, 0.0, False
     for _ in range(updates):
-        E, doubt, _, failed = evaluate(model, lam, mu, t, dt, work)
+        E, _, doubt, failed = evaluate(model, lam, mu, t, dt, work)
         size_before, alpha = LARGE, 1.0
         for _ in range(NEWTON_LIMIT):
             if take_pressure(model, model.contacts, dt, work, alpha < 1.0):
-                E, doubt, _, failed = evaluate(model, lam, mu, t, dt, work)
+                E, _, doubt, failed = evaluate(model, lam, mu, t, dt, work)
             if failed >= 0:
                 return LOAD_FAILED, failed, steps, gap
             for_turn, for_shift = scales(model, work, dt)
@@ -213,7 +218,7 @@ def _(updates: Any, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
             if not (turn < LARGE and shift < LARGE):
                 return NOT_FINITE, 0, steps, gap
             keep_start(work)
-            E, doubt, failed, alpha = search(model, lam, mu, t, dt, work, E, slope)
+            E, _, doubt, failed, alpha = search(model, lam, mu, t, dt, work, E, slope)
             if -slope <= doubt:
                 break  # no further by what E can tell
             size = max(turn / for_turn, shift / for_shift)

@@ -24,7 +24,7 @@ from nexdyn.constraints.tables import PRIMITIVE
 from nexdyn.constraints.turns import axis_z, turned
 from nexdyn.constraints.verbs import gradient, second, value
 from nexdyn.forces.actuator import effort_and_rates
-from nexdyn.forces.curve import curve_energy, curve_slope, curve_value
+from nexdyn.forces.curve import curve_slope, curve_value, curve_work
 from nexdyn.forces.user import joint_effort
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
@@ -91,9 +91,8 @@ def law(code, data, k, t, c, past, past_rate, dt):  # type: ignore[no-untyped-de
         F = data[i] * (c - data[i + 1]) + data[i + 2]
         return E + h * moved * (F - 0.5 * data[i] * moved), slope + h * F, curve + h * data[i]
     if code == TABLE:
-        x, x_past = c - data[i], past - data[i]
-        U = curve_energy(data, i + 1, x) - curve_energy(data, i + 1, x_past)
-        return E + h * U, slope + h * curve_value(data, i + 1, x), curve + h * curve_slope(data, i + 1, x)
+        x, work = c - data[i], curve_work(data, i + 1, past - data[i], c - data[i])
+        return E + h * work, slope + h * curve_value(data, i + 1, x), curve + h * curve_slope(data, i + 1, x)
     if code == EFFORT:
         tau = time_value(data, i, t)
         return E - h * tau * moved, slope - h * tau, curve
@@ -192,7 +191,8 @@ def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
         F[a] = F[a] + Force(slope * g.w_a, slope * g.v_a)
         F[b] = F[b] + Force(slope * g.w_b, slope * g.v_b)
         E += energy
-        size += abs(energy) + abs(slope * c)
+        # an angle is rounded as sines are, a length as arms are
+        size += abs(energy) + abs(slope) * (abs(c) + (1.0 if tables.terms[e, PRIMITIVE] == ANGLE else model.reach))
         if index[e, SPRING_LAW] == STOP:
             size += cancelled(springs.data, index[e, SPRING_DATA] + 4, c, past[e, 0], dt)
         code = index[e, SPRING_LAW]

@@ -13,10 +13,11 @@ from nexdyn.constraints.tables import LEFT, within_ends
 from nexdyn.constraints.turns import UNCOUNTED, UNSURE, count_angles
 from nexdyn.kernel import formula, kernel, shared
 from nexdyn.linalg.rows import WIDTH
+from nexdyn.potential import rod
 from nexdyn.potential.increments import coefficients, series_matrix
-from nexdyn.potential.inertia import free_rate, free_turn_bdf2, sym_solve
+from nexdyn.potential.inertia import free_rate, free_turn_bdf2, slope_at, sym_solve
 from nexdyn.potential.joints import add_joints
-from nexdyn.potential.loads import add_loads, keep_loads
+from nexdyn.potential.loads import add_loads, begin_loads, finish_loads, keep_loads, measure_loads
 from nexdyn.potential.minimum import OK, place_bodies
 from nexdyn.potential.solve import LOAD_FAILED, STRAIGHT, solve
 from nexdyn.potential.springs import (
@@ -27,7 +28,7 @@ from nexdyn.potential.springs import (
     sample_states,
     struck,
 )
-from nexdyn.potential.tables import BODY_A, COUNT, COUPLED, FIRST, HINGE, INERTIA, KIND, MASS, SLOT, SLOTS
+from nexdyn.potential.tables import BODY_A, COUNT, COUPLED, FIRST, HINGE, INERTIA, KIND, MASS, REST, SLOT, SLOTS
 from nexdyn.spatial.algebra import Motion, Pose, Sym3, T, Vec3, exp_quaternion, normalized, rotation
 from nexdyn.spatial.table import MotionRows, PoseRows, QuatRows, Sym3Rows, Vec3Rows
 
@@ -57,23 +58,35 @@ def begin(model, state, work, t, dt, second_order):  # type: ignore[no-untyped-d
     """Base poses, x̃, x̂ and the x to start from. Returns dt̃ and the load that failed, or −1."""
     v, off, off_before = MotionRows(state.v, 0), MotionRows(state.off, 0), MotionRows(state.off_before, 0)
     moved, before, past = MotionRows(state.moved, 0), MotionRows(state.v_before, 0), MotionRows(work.past, 0)
-    free, I = MotionRows(work.free, 0), Sym3Rows(model.mass, INERTIA)
+    free = MotionRows(work.free, 0)
     x, o, third = MotionRows(work.x, 0), Vec3(0.0, 0.0, 0.0), 1.0 / 3.0
+    to_axis, slope, rest = Vec3Rows(work.rod, 0), Vec3Rows(work.rod, 3), Sym3Rows(model.rods, REST)
     h = 2.0 * dt / 3.0 if second_order else dt
     stand(model, state, work)
     for i in range(1, len(model.mass)):
+        J, e = rod.axis(model, i)
         if second_order:
             past[i] = third * moved[i]
             k = coefficients(moved[i].w)
             back = T(series_matrix(moved[i].w, k.a, k.b))  # Rₙᵀ Rₙ₋₁
-            momentum = third * (4.0 * (I[i] @ v[i].w) - back @ (I[i] @ before[i].w))
-            theta = (0.5 * dt) * (3.0 * v[i].w - before[i].w)
-            turn = free_turn_bdf2(I[i], theta, past[i].w, momentum, h, model.spare[i])
+            momentum = third * (4.0 * (rest[i] @ v[i].w) - back @ (rest[i] @ before[i].w))
+            turn = (0.5 * dt) * (3.0 * v[i].w - before[i].w)
+            if J > 0.0:
+                to_axis[i] = rod.goal_bdf2(e, moved[i].w, v[i].w, before[i].w, h)
+                slope[i] = slope_at(rest[i], turn, past[i].w, momentum, h)
+            else:
+                turn = free_turn_bdf2(rest[i], turn, past[i].w, momentum, h, model.spare[i])
             free[i] = Motion(turn, past[i].v + (h * third) * (4.0 * v[i].v - before[i].v))
         else:
-            past[i] = Motion(o, o)
-            free[i] = Motion(dt * free_rate(I[i], v[i].w, dt), dt * v[i].v)
+            past[i], turn = Motion(o, o), dt * v[i].w
+            if J > 0.0:
+                to_axis[i] = rod.goal(e, v[i].w, dt)
+                slope[i] = slope_at(rest[i], turn, o, rest[i] @ v[i].w, dt)
+            else:
+                turn = dt * free_rate(rest[i], v[i].w, dt)
+            free[i] = Motion(turn, dt * v[i].v)
     begin_springs(model.springs, second_order)
+    begin_loads(model.loads, second_order)
     _, _, failed = add_loads(model, model.loads, t + dt, h, work)
     keep_loads(model.loads)
     for i in range(1, len(model.mass)):
@@ -97,9 +110,10 @@ def compliance(model, body, J, r, first):  # type: ignore[no-untyped-def]
 
 @kernel
 def start_springs(model, state, work, t):  # type: ignore[no-untyped-def]
-    """c of the springs, and its rate, at the present pose and velocity; the samples that are due at t."""
+    """c of the springs, and its rate, and that of loads, at the present pose and velocity; the samples that are due at t."""
     stand(model, state, work)
     measure_springs(model, model.springs, work, MotionRows(state.v, 0))
+    measure_loads(model.loads, work, MotionRows(state.v, 0))
     sample_states(model.springs, t)
 
 
@@ -145,14 +159,19 @@ def finish(model, state, work, t, dt, h, second_order):  # type: ignore[no-untyp
         bend = change - (last - off_before[i])
         from_last += (change.w @ change.w) * model.length * model.length + change.v @ change.v
         from_line += (bend.w @ bend.w) * model.length * model.length + bend.v @ bend.v
+        J, e = rod.axis(model, i)
         if second_order:
             third = 1.0 / 3.0
             k = coefficients(at.w)
             past = third * moved[i]
             v = Motion(s * (series_matrix(at.w, -k.b, k.c) @ (at.w - past.w)), s * (at.v - past.v))
+            if J > 0.0:
+                v = Motion((v.w @ e) * e + rod.rate_bdf2(e, at.w, moved[i].w, h), v.v)
             A[i] = s * (v - third * (4.0 * old - before[i]))
         else:
             v = s * at
+            if J > 0.0:
+                v = Motion((v.w @ e) * e + rod.rate(e, at.w, h), v.v)
             A[i] = s * (v - old)
         V[i], before[i], moved[i] = v, old, at
         off_before[i], off[i] = last, here
@@ -164,6 +183,7 @@ def finish(model, state, work, t, dt, h, second_order):  # type: ignore[no-untyp
     for k in range(len(state.near)):
         state.near[k] = work.near[k]
     finish_springs(model.springs, work, t + dt, h)
+    finish_loads(model.loads, work, h)
     return missed
 
 

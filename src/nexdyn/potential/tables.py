@@ -5,6 +5,7 @@ the centre of mass in the body's axes. Unknowns of a body in a step are x = (θ,
 of the step and its centre moves by δ in the world. Body i is node i − 1 of the elimination.
 
     mass     float64 (nb + 1, 7)   m, I (xx, xy, xz, yy, yz, zz)
+    rods     float64 (nb + 1, 10)  J, e, I_r of ``rod``; 0, 0 and I of a body that is not thin
     groups   int64 (ng, 9)         rows that are looked at together. Kind, pair, first row, rows, bodies a and b, place of the
                                    block of the two (−1 where one is the ground), whether b is eliminated before a. The
                                    kind is ROWS (of the constraint tables), HINGE (the six rows of ``hinge``), or COUPLED:
@@ -31,6 +32,7 @@ from nexdyn.forces.tables import ForceTables
 from nexdyn.linalg.plan import Plan
 
 MASS, INERTIA = 0, 1
+REST = 4
 KIND, PAIR, FIRST, COUNT, BODY_A, BODY_B, PLACE, TURNED = range(8)
 PART, SLOT, SLOTS, LINK, LINKS, PARTS = 1, 4, 5, 6, 7, 8
 TERM, SLOT_A, SLOT_B, PART_PLACE, PART_TURNED = range(5)
@@ -62,10 +64,12 @@ class SpringTables(NamedTuple):
 
 
 class LoadTables(NamedTuple):
-    """Loads, frames about the centres of mass; as scratch Q(0) and Q (nl, 12), and their differences (24, 6)."""
+    """Loads, frames about the centres of mass; r̃, r and r of a step before (nl, 18); as scratch Q(0) and Q (nl, 12), and their
+    differences (24, 6)."""
 
     index: Any
     forces: ForceTables
+    rates: Any
     before: Any
     now: Any
     rate: Any
@@ -87,6 +91,7 @@ class PotentialModel(NamedTuple):
     """What does not change: masses, gravity, constraints (frames about the centres of mass), the plan of elimination."""
 
     mass: Any
+    rods: Any
     gravity: Any
     constraints: ConstraintTables
     groups: Any
@@ -153,6 +158,8 @@ class PotentialWork(NamedTuple):
     """(nb + 1, 6) increments; `start` those from which a line search starts, `free` x̂."""
     start: Any
     free: Any
+    rod: Any
+    """(nb + 1, 6) of thin bodies û − e, and g."""
     past: Any
     """(nb + 1, 6) x̃: the velocity at x is (x − x̃)/dt̃."""
     force: Any

@@ -1,0 +1,62 @@
+"""nx.ImplicitEuler at steps from 10 ms to 1 µs: no run stops because rounding is all that is left of a step."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from mechanisms import three_cranks
+from step_problems import PROBLEMS, table_oscillator
+
+import nexdyn as nx
+from nexdyn.problems.bricard import bricard
+from nexdyn.problems.four_bars import four_bars
+from nexdyn.problems.governor import governor
+
+FEW = 1500
+
+
+@pytest.mark.parametrize("bdf2", [False, True], ids=["implicit Euler", "BDF2"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_no_step_is_too_short(name: str, bdf2: bool) -> None:
+    build, t_end = PROBLEMS[name]
+    for dt in (1e-2, 1e-3, 1e-4, 1e-6):
+        steps = min(FEW, round(t_end / dt))
+        run = nx.simulate(build(), steps * dt, nx.ImplicitEuler(dt, bdf2=bdf2), output_every=100)
+        assert run.t.values[-1] == pytest.approx(steps * dt)
+        assert run.recording.violation.max() < 1e-9
+
+
+@pytest.mark.parametrize(("dt", "bdf2"), [(1e-3, True), (5e-4, True), (1e-3, False)])
+def test_the_governor_turns_to_the_end(dt: float, bdf2: bool) -> None:
+    run = nx.simulate(governor(), 10.0, nx.ImplicitEuler(dt, bdf2=bdf2), output_every=100)
+    assert run.recording.violation.max() < 1e-10
+
+
+@pytest.mark.parametrize(("dt", "bdf2"), [*itertools.product((1e-3, 5e-4, 2.5e-4), (False, True))])
+def test_parallel_cranks_pass_their_flat_poses_at_speed(dt: float, bdf2: bool) -> None:
+    run = nx.simulate(three_cranks(14.0), 3.0, nx.ImplicitEuler(dt, bdf2=bdf2), output_every=100)
+    angles = run.joint_position().values.reshape(len(run.t), -1)
+    assert np.isfinite(angles).all() and run.recording.violation.max() < 1e-9
+
+
+def test_forty_four_bars_pass_the_flat_pose() -> None:
+    run = nx.simulate(four_bars(40), 8.0, nx.ImplicitEuler(1e-3, bdf2=True), output_every=1000)
+    assert run.recording.violation.max() < 1e-9
+
+
+@pytest.mark.parametrize("bdf2", [False, True])
+def test_reactions_of_rows_that_repeat_others_do_not_grow(bdf2: bool) -> None:
+    """Bricard's hinges share one row too many: the equations leave its reactions open, and rounding adds to them at each step."""
+    run = nx.simulate(bricard(), 8.0, nx.ImplicitEuler(1e-3, bdf2=bdf2), output_every=10)
+    sizes = np.array([np.linalg.norm(run.reaction(f"P{i}").values, axis=1).max() for i in range(1, 7)])
+    assert sizes.max() < 200.0  # five rods of 1 kg at less than 10 rad/s
+
+
+@pytest.mark.parametrize(("dt", "bdf2"), [*itertools.product((5e-3, 5e-4, 5e-5), (False, True))])
+def test_a_force_table_swings_for_ever(dt: float, bdf2: bool) -> None:
+    run = nx.simulate(table_oscillator(), 4000 * dt, nx.ImplicitEuler(dt, bdf2=bdf2), output_every=10)
+    t, q = run.t.values, run.joint_position("hinge").values.ravel()
+    w = np.sqrt(2.0 / 0.1)
+    assert np.abs(q - np.sin(w * t) / w).max() < (20 if not bdf2 else 500 * dt) * dt * max(1.0, t[-1])
