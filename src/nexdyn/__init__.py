@@ -106,6 +106,10 @@ def __getattr__(name: str) -> Any:
 def _nearest(name: str) -> list[str]:
     from difflib import get_close_matches
 
+    from nexdyn.synonyms import meant
+
+    if (known := meant(name, __all__)) is not None:
+        return [known]
     return get_close_matches(name, __all__, n=1) or [known for known in __all__ if known.casefold() == name.casefold()]
 
 

@@ -19,12 +19,11 @@ import functools
 import inspect
 import re
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
-from nexdyn.errors import InputError, NexDynWarning, UnknownNameError, unknown
+from nexdyn.errors import InputError, UnknownNameError, unknown, warn
 from nexdyn.forces import FORCES
 from nexdyn.joints import JOINTS
 from nexdyn.model.body import Body
@@ -168,10 +167,8 @@ def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
         if described:
             data[section] = described
     if left_out:
-        warnings.warn(
+        warn(
             f"the description of {system.name!r} leaves out what is written in Python: {', '.join(left_out)}",
-            NexDynWarning,
-            stacklevel=2,
         )
     return data
 

@@ -16,8 +16,13 @@ from __future__ import annotations
 import difflib
 import heapq
 import operator
+import sys
+import unicodedata
+import warnings
 from collections.abc import Iterable
 from typing import Any
+
+from nexdyn.synonyms import meant
 
 
 class NexDynError(Exception):
@@ -75,6 +80,14 @@ class NexDynWarning(UserWarning):
     """Something worth knowing that does not stop the work."""
 
 
+def warn(message: str) -> None:
+    """Say `message` as a NexDynWarning that points at the user's line, however deep in the package it comes up."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and f"{frame.f_globals.get('__name__', '')}.".startswith("nexdyn."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, NexDynWarning, stacklevel=level)
+
+
 def _alike(name: str, names: list[str], most: int = 100) -> list[str]:
     """Of many names those most like `name` by letters in place and pairs of letters: all in full would take seconds."""
     if len(names) <= most:
@@ -95,8 +108,11 @@ def unknown(kind: str, name: object, valid: Iterable[str], *, plural: str | None
     """The error for a `kind` called `name` that does not exist, with the nearest valid name and the list of them."""
     names = [str(v) for v in valid]
     near = [n for n in names if n.casefold() == str(name).casefold()][:1]
+    near = near or [known for known in (meant(name, names),) if known]
     near = near or difflib.get_close_matches(str(name), _alike(str(name), names), n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ";"
+    if (composed := unicodedata.normalize("NFC", str(name))) != str(name) and composed in names:
+        hint = f", which is spelt with combining characters; write {composed!r} in composed ones (Unicode NFC);"
     shown = ", ".join(names[:20]) + (f", … ({len(names)} in all)" if len(names) > 20 else "")
     plural = plural or (kind[:-1] + "ies" if kind.endswith("y") else kind + "s")
     return UnknownNameError(f"no {kind} {name!r}{hint} {plural}: {shown or 'none'}")

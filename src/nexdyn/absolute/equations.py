@@ -20,6 +20,7 @@ close no loop have none: the softest motion of a chain of 10⁵ links is as soft
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 from nexdyn.absolute.armature import of_rotors
@@ -108,7 +109,7 @@ def place_bodies(s, i0):  # type: ignore[no-untyped-def]
     """Poses of the bodies from q1, and their velocities in world axes from v1."""
     X, V = PoseRows(s.poses, 0), MotionRows(s.twists, 0)
     q, v = s.q1, s.v1
-    for i in range(i0, len(q)):
+    for i in range(i0, count(q)):
         R = rotation(Quat(q[i, 0], q[i, 1], q[i, 2], q[i, 3]))
         X[i] = Pose(R, Vec3(q[i, 4], q[i, 5], q[i, 6]))
         V[i] = Motion(R @ Vec3(v[i, 0], v[i, 1], v[i, 2]), Vec3(v[i, 3], v[i, 4], v[i, 5]))
@@ -161,6 +162,19 @@ class Side(NamedTuple):
     per_mass: Any
     per_inertia: Any
     """Reciprocals, 0 where there is next to nothing: of the mean of the diagonal of J."""
+
+
+@formula
+def independence(tables, s):  # type: ignore[no-untyped-def]
+    """The least part of a watched row's share of Cq M⁻¹ Cqᵀ that the rows eliminated before it, and those of its node, leave of
+    it, by the factored matrix: of rows that depend on each other the last has none left."""
+    least, first = inf, count(tables.body) - 1
+    for g in range(len(tables.watched)):
+        o = tables.diagonal[first + g]
+        for c in range(WIDTH):
+            if tables.watched[g, c] > 0.0:
+                least = min(least, tables.watched[g, c] / abs(s.lower[o + (WIDTH + 1) * c]))
+    return least
 
 
 @formula
@@ -482,10 +496,28 @@ def velocity_residual(tables, s, t, v, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def jacobian_times(tables, s, t, a, b, out):  # type: ignore[no-untyped-def]
+    """out (ng, 8) = Cq (a − b) at the poses of the state."""
+    X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
+    clear(flat(out), 0, count(out))
+    for l in range(len(links)):
+        i, j, g = links[l, BODY_A], links[l, BODY_B], links[l, NODE]
+        pair = pair_of(tables, X, links[l, PAIR], i, j)
+        w_i = X[i].R @ Vec3(a[i, 0] - b[i, 0], a[i, 1] - b[i, 1], a[i, 2] - b[i, 2])
+        w_j = X[j].R @ Vec3(a[j, 0] - b[j, 0], a[j, 1] - b[j, 1], a[j, 2] - b[j, 2])
+        v_i = Vec3(a[i, 3] - b[i, 3], a[i, 4] - b[i, 4], a[i, 5] - b[i, 5])
+        v_j = Vec3(a[j, 3] - b[j, 3], a[j, 4] - b[j, 4], a[j, 5] - b[j, 5])
+        for e in range(links[l, FIRST], links[l, FIRST] + links[l, COUNT]):
+            term = slots[e, 0]
+            z = gradient(constraints, term, t, pair, s.near)
+            out[g, slots[e, 1]] += constraints.scale[term] * (z.w_a @ w_i + z.v_a @ v_i + z.w_b @ w_j + z.v_b @ v_j)
+
+
+@kernel
 def acceleration_residual(tables, s, t, v, out):  # type: ignore[no-untyped-def]
     """out (ng, 8) = γ = −Γ(v, v) − 2 C_qt v − C_tt + f̈ at the poses of the state."""
     X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
-    out[:] = 0.0
+    clear(flat(out), 0, count(out))
     for l in range(len(links)):
         a, b, g = links[l, BODY_A], links[l, BODY_B], links[l, NODE]
         pair = pair_of(tables, X, links[l, PAIR], a, b)

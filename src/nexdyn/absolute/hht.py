@@ -13,8 +13,8 @@ divided by γ h: index 2 beside the others' 3, with the same matrix. The error o
     e = c h² (a⁺ − a) = c h³ v̈,   c = β + ½ α − ⅙
 
 and of turns −h³/12 ω × ω̇ more, since θ is exact at h ω + ½ h² ω̇ + ⅙ h³ ω̈ + 1/12 h³ ω × ω̇ + … Along the constraints there can be
-none, so that there the velocities run at v − c h² v̈ (+ h²/12 ω × ω̇), and a at v̇ (t + α h). Where h changes, both are moved to where
-they belong, or λ would have an error of first order for a while (after Arnold, Brüls & Cardona 2015).
+none, and e is judged almost without it; there the velocities run at v − c h² v̈ (+ h²/12 ω × ω̇), and a at v̇ (t + α h). Where h changes,
+both are moved to where they belong, or λ would have an error of first order for a while (after Arnold, Brüls & Cardona 2015).
 
 Newton's iteration starts from a and λ on the polynomial of second degree through the last steps, keeps a matrix while it
 contracts with it and a new one costs more than it saves, and leaves what is small beside e, or what rounding leaves: that is
@@ -26,19 +26,11 @@ from __future__ import annotations
 import numpy as np
 
 from nexdyn.absolute.elements import states_error
-from nexdyn.absolute.equations import (
-    NO_PIVOT,
-    of_bodies,
-    of_constraints,
-    place_bodies,
-    solved_here,
-    turn,
-    velocity_residual,
-    violation,
-)
+from nexdyn.absolute.equations import NO_PIVOT, independence, jacobian_times, place_bodies, solved_here, turn
 from nexdyn.absolute.force_states import states_accepted, states_judged, states_recorded
 from nexdyn.absolute.motion_tables import MotionState, MotionTables
-from nexdyn.absolute.outside import factor, solve
+from nexdyn.absolute.outside import solve
+from nexdyn.absolute.recorded import copy, record
 from nexdyn.absolute.turns import (
     SURE,
     UNCOUNTED,
@@ -53,10 +45,10 @@ from nexdyn.constraints.tables import LEFT, within_ends
 from nexdyn.kernel import formula, inlined, kernel, shared
 from nexdyn.linalg.rows import WIDTH, flat, larger, load, store, total
 from nexdyn.spatial.algebra import Motion, Pose, Vec3, cross, rotation
-from nexdyn.spatial.lanes import all_less, count, doubles, greater, if_less, zero
+from nexdyn.spatial.lanes import count, greater
 from nexdyn.spatial.table import MotionRows, PoseRows
 
-OK, NOT_FINITE, STALLED, SINGULAR, STEP_TOO_SMALL = range(5)
+OK, NOT_FINITE, STALLED, SINGULAR, STEP_TOO_SMALL, DEPENDENT = range(6)
 MOST_ITERATIONS = 12
 LARGEST_CORRECTION = 2.0
 """A correction by more than this, in rad or lengths of the mechanism, is no correction."""
@@ -84,10 +76,13 @@ STOPPED = 0.01
 CLEAR_OF_FLOOR, ABOVE_FLOOR, FADES = 30.0, 2.0, 0.97
 """Parts of what rounding was seen to leave: a correction from which a contraction is told, one that is no more than rounding;
 and how what was seen fades from step to step."""
-PROJECTIONS, TOLD, TOLD_PART = 8, 1e-12, 1e-8
-"""Most projections of the velocities that are told, and what of Cq v − ν is nothing: in itself, and as a part of the first."""
 TO_AND_FRO = 0.8
 """Ratio of two corrections from which on the next is shortened."""
+BENT = 1.2
+"""Part of the last change of accelerations by which it may differ from the one before, for it to stand for v̈: to and fro is 1.5
+and more, even where it grows by half from step to step."""
+ACROSS = 0.05
+"""What a change of accelerations along the constraints counts in the error of a step."""
 FACTOR = 2.0
 """Most by which the step may differ from that of the matrix."""
 HARD, CAUTIOUS = 5, -10.0
@@ -105,15 +100,29 @@ contraction, size of the last correction, corrections with the matrix at hand, s
 taken of the next; error of the positions; whether the start was extrapolated."""
 TURNED, TURNING = 24, 25
 """… by how much angles may have moved since they were counted, before the step at hand and with it [rad]."""
-NUMBERS = 26
+INDEPENDENCE, BEST = 26, 27
+"""… of the kept rows, where some are left out: by the last matrix, and the most since they were chosen (0: not known)."""
+STALE = 0.1
+"""Part of the best independence below which rows are to be chosen anew."""
+LENGTH, MOVED, HOME = 28, 29, 30
+"""… the size of the mechanism [m]; 0 where all its points are one: then how far bodies have been from it, and where that is (3)."""
+LEAST, OF_PLACE = 1e-9, 2e-5
+"""The least of what such bodies have moved that counts [m], and beside their distance from the origin: rounding is 1e-11 of that."""
+NUMBERS = 33
 ON, DONE, LOST = range(3)
 
 
 def new_memory(tables: MotionTables, s: MotionState) -> np.ndarray:
     """What a march remembers, at its start from q0."""
     memory = np.zeros(NUMBERS)
-    memory[FRESH], memory[GRAIN] = UNKNOWN, _grain(tables, s.q0)
+    memory[FRESH], memory[GRAIN], memory[LENGTH] = UNKNOWN, _grain(tables, s.q0), tables.length
     return memory
+
+
+def without_size(memory: np.ndarray, q: np.ndarray) -> None:
+    """All points of the mechanism are one, at q (nb + 1, …): displacements are judged beside the largest."""
+    memory[LENGTH], memory[MOVED] = 0.0, 0.0
+    memory[HOME : HOME + 3] = q[1:, 4:7].mean(axis=0)
 
 
 def _grain(tables: MotionTables, q: np.ndarray) -> float:
@@ -129,19 +138,10 @@ def _grain(tables: MotionTables, q: np.ndarray) -> float:
 
 def forget(memory: np.ndarray) -> None:
     """Where the state has been changed from outside: no matrix, no contraction, no step before; what is counted stays."""
-    stays = [ITERATIONS, FACTORISATIONS, GRAIN, TURNED]
+    stays = [ITERATIONS, FACTORISATIONS, GRAIN, TURNED, INDEPENDENCE, BEST, LENGTH, MOVED, HOME, HOME + 1, HOME + 2]
     kept = memory[stays]
     memory[:] = 0.0
     memory[FRESH], memory[stays] = UNKNOWN, kept
-
-
-@formula
-def copy(target, first, source):  # type: ignore[no-untyped-def]
-    """The rows of `source` into those of `target` from `first` on."""
-    to, of = doubles(target), doubles(source)
-    begin = first * (len(of) // max(1, count(source)))
-    for o in range(0, len(of), WIDTH):
-        store(to, begin + o, load(of, o))
 
 
 @inlined
@@ -205,16 +205,27 @@ def largest_component(d, length):  # type: ignore[no-untyped-def]
 
 
 @formula
-def shift(tables, s, alpha, h, memory):  # type: ignore[no-untyped-def]
+def steady(s, length):  # type: ignore[no-untyped-def]
+    """Whether accelerations do not go to and fro: then Δ² is more than Δ."""
+    da, dda, nothing = flat(s.da), flat(s.dda), load(flat(s.most), 3 * WIDTH)
+    changed, bent = nothing, nothing
+    for o in range(WIDTH, len(da), WIDTH):
+        changed, bent = larger(abs(load(da, o)), changed), larger(abs(load(dda, o)), bent)
+    return of_row(s.most, bent, length) < BENT * of_row(s.most, changed, length)
+
+
+@formula
+def shift(tables, s, alpha, h, length, memory):  # type: ignore[no-untyped-def]
     """a0 and v0, which belong to another step h₀, to where they belong for h:
 
     a0 + α (h − h₀) v̈,   v0 + (h² − h₀²) (−c v̈ + 1/12 ω × ω̇)
 
     Velocity rows hold for v itself, so that with them v0 stays. Where accelerations go to and fro, as after a
-    jump of the effort, their difference is no v̈: then both stay, or they would be driven on from step to step."""
+    jump of the effort, their difference is no v̈: then both stay, or they would be driven on from step to step, the faster the
+    shorter these are."""
     h0 = memory[SHIFTED]
     memory[SHIFTED] = h
-    if h0 == 0.0 or h0 == h or memory[LAST] == 0.0 or memory[SMOOTH] < 0.0:
+    if h0 == 0.0 or h0 == h or memory[LAST] == 0.0 or memory[SMOOTH] < 0.0 or not steady(s, length):
         return
     over, squares = 1.0 / memory[LAST], h * h - h0 * h0 if len(tables.slips) == 0 else 0.0
     a, v, da = flat(s.a0), flat(s.v0), flat(s.da)
@@ -298,6 +309,14 @@ def made(memory, h):  # type: ignore[no-untyped-def]
 
 
 @formula
+def watch(tables, s, memory):  # type: ignore[no-untyped-def]
+    """How independent the new matrix shows the rows to be."""
+    if len(tables.watched) > 0:
+        memory[INDEPENDENCE] = independence(tables, s)
+        memory[BEST] = max(memory[BEST], memory[INDEPENDENCE])
+
+
+@formula
 def corrected(memory):  # type: ignore[no-untyped-def]
     """A correction has been found."""
     memory[ITERATIONS] += 1.0
@@ -367,15 +386,30 @@ def turns_known(tables, s, memory):  # type: ignore[no-untyped-def]
     return count_angles(tables, s) < UNSURE
 
 
+@formula
+def size_of(s, h, memory):  # type: ignore[no-untyped-def]
+    """The length beside which displacements are judged in a step h [m]."""
+    if memory[LENGTH] > 0.0:
+        return memory[LENGTH]
+    moved, place, moving = memory[MOVED], 0.0, 0.0
+    for i in range(1, len(s.q0)):
+        for c in range(3):
+            p = s.q0[i, 4 + c]
+            moved, place = max(moved, abs(p - memory[HOME + c])), max(place, abs(p))
+            moving = max(moving, abs(h * s.v0[i, 3 + c] + 0.5 * h * h * s.a0[i, 3 + c]))
+    memory[MOVED] = moved
+    return max(moved, moving, LEAST, OF_PLACE * place)
+
+
 @kernel
 def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-def]
     """One step from (q0, v0, d0, a0, λ0) at t to t + h: a1, λ1 with all that follows from them. Where the extrapolated start
     leads nowhere, once more from a0, λ0. Returns a status and the error of the positions."""
     beta = 0.25 * (1.0 - alpha) * (1.0 - alpha)
-    bh2, gh, scale, length = beta * h * h, (0.5 - alpha) * h, 1.0 / (1.0 + alpha), tables.length
+    bh2, gh, scale, length = beta * h * h, (0.5 - alpha) * h, 1.0 / (1.0 + alpha), size_of(s, h, memory)
     error_of, failed = error_constant(alpha) * h * h, STALLED
     acts.step[0] = h
-    shift(tables, s, alpha, h, memory)
+    shift(tables, s, alpha, h, length, memory)
     foretold = memory[SMOOTH] > 0.0
     for _ in range(2):
         c, d = weights(h, memory)
@@ -403,6 +437,7 @@ def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-d
                 return status, memory[ERROR]
             if assemble:
                 made(memory, h)
+                watch(tables, s, memory)
             if memory[PART_TAKEN] < 1.0:
                 shorten(flat(s.x), memory[PART_TAKEN])
             corrected(memory)
@@ -410,6 +445,27 @@ def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-d
             break
         foretold, memory[SMOOTH] = False, CAUTIOUS
     return failed, memory[ERROR]
+
+
+@kernel
+def error_of_step(tables, s, t, h, alpha, length):  # type: ignore[no-untyped-def]
+    """The largest component of e = c h² (a1 − a0), of which A⁻¹ [0; Cq e], along the constraints, counts by ACROSS: there a goes to
+    and fro where the step has changed, and the positions have no error; but where e − A⁻¹ [0; Cq e] passes zero, it alone says
+    how fast a changes."""
+    nb, x = len(s.q1) - 1, flat(s.x)
+    for o in range(0, WIDTH * nb, WIDTH):
+        store(x, o, 0.0)
+    if len(s.C) > 0:
+        jacobian_times(tables, s, t, s.a1, s.a0, s.C)
+        copy(s.x, nb, s.C)
+        solve(tables, s)
+    a1, a0, most = flat(s.a1), flat(s.a0), load(flat(s.most), 3 * WIDTH)
+    whole = most
+    for o in range(0, WIDTH * nb, WIDTH):
+        change = load(a1, WIDTH + o) - load(a0, WIDTH + o)
+        most, whole = larger(abs(change - load(x, o)), most), larger(abs(change), whole)
+    size = max(of_row(s.most, most, length), ACROSS * of_row(s.most, whole, length))
+    return error_constant(alpha) * h * h * size
 
 
 @formula
@@ -432,65 +488,8 @@ def accept(s, c):  # type: ignore[no-untyped-def]
     keep_angles(s)
 
 
-@formula
-def recorded(tables, s, t, out, row):  # type: ignore[no-untyped-def]
-    """Row `row` of out ← t, largest |C|, then q (7), v (6), v̇ (6) of each body, then the multipliers of the kept rows and what is
-    counted.
-
-    The velocity is projected to Cq v = ν, in the metric of the matrix at hand; the march does not see it.
-    """
-    nb, v = count(s.q1) - 1, s.turn
-    copy(v, 0, s.v1)
-    out[row, 0] = t
-    out[row, 1] = violation(tables, s, t)
-    if count(s.C) > 0:
-        nothing = zero(s.v1[0, 0])
-        before, going, small = nothing + 1e300, nothing + 1.0, nothing
-        for k in range(PROJECTIONS):  # of an old matrix each leaves a part
-            velocity_residual(tables, s, t, v, s.C)
-            most = nothing
-            for g in range(count(s.C)):
-                for c in range(6):
-                    most = greater(most, abs(s.C[g, c]))
-            if k == 0:
-                small = greater(nothing + TOLD, TOLD_PART * most)
-            going = if_less(small, most, if_less(most, 0.5 * before, going, nothing), nothing)
-            before = most
-            if all_less(going, 0.5):
-                break
-            for o in range(0, WIDTH * nb, WIDTH):
-                store(flat(s.x), o, 0.0)
-            copy(s.x, nb, s.C)
-            solve(tables, s)
-            for i in range(nb):
-                for c in range(6):
-                    v[i + 1, c] -= going * s.x[i, c]
-    o = 2
-    for i in range(1, nb + 1):
-        for c in range(7):
-            out[row, o + c] = s.q1[i, c]
-        for c in range(6):
-            out[row, o + 7 + c] = v[i, c]
-            out[row, o + 13 + c] = s.d1[i, c]
-        o += 19
-    for r in range(len(tables.rows)):
-        out[row, o + r] = s.lam1[tables.rows[r, 0], tables.rows[r, 1]]
-    for i in range(nb + 1):
-        store(flat(v), WIDTH * i, 0.0)  # which was lent: at index 1 nothing has turned
-    o += len(tables.rows)
-    count_angles(tables, s)
-    for k in range(count(s.near)):
-        out[row, o + k] = s.near[k]
-
-
 @kernel
-def record(tables, s, t, out, row):  # type: ignore[no-untyped-def]
-    """See `recorded`."""
-    recorded(tables, s, t, out, row)
-
-
-@kernel
-def start(tables, s, t, out):  # type: ignore[no-untyped-def]
+def start(acts, s, told, t, out):  # type: ignore[no-untyped-def]
     """Place the bodies at q0, v0, d0, λ0, take what rates there are for pseudo-accelerations, and record the state."""
     copy(s.q1, 0, s.q0)
     copy(s.v1, 0, s.v0)
@@ -499,20 +498,15 @@ def start(tables, s, t, out):  # type: ignore[no-untyped-def]
     copy(s.a1, 0, s.d0)
     copy(s.lam1, 0, s.lam0)
     place_bodies(s, 1)
-    # the metric of the masses: what acts is for the first step to see
-    of_bodies(tables, s, 1.0, 0.0, True)
-    of_constraints(tables, s, t, 0.0, True)
-    if not factor(tables, s):
-        return SINGULAR
-    record(tables, s, t, out, 0)
-    return OK
+    status = record(acts, s, told, t, out, 0)
+    return SINGULAR if status == NO_PIVOT else status
 
 
 @shared
-def march_fixed(tables, acts, s, t0, dt, k, k_stop, every, alpha, memory, out):  # type: ignore[no-untyped-def]
+def march_fixed(tables, acts, s, told, t0, dt, k, k_stop, every, alpha, memory, out):  # type: ignore[no-untyped-def]
     """Steps k … k_stop − 1 of the constant dt; every `every`-th state (0: none) goes to the next row of `out` after its step.
 
-    Returns (status, steps done in all, rows written).
+    Returns (status, steps done in all, rows written); after a step that ends DEPENDENT, rows are to be chosen anew.
     """
     row = 0
     while k < k_stop and row < len(out):
@@ -523,16 +517,20 @@ def march_fixed(tables, acts, s, t0, dt, k, k_stop, every, alpha, memory, out): 
         states_accepted(acts)
         k += 1
         if every > 0 and k % every == 0:
-            record(tables, s, t0 + k * dt, out, row)
+            status = record(acts, s, told, t0 + k * dt, out, row)
+            if status > OK:  # a pose without a matrix is none to stop at
+                return status, k, row
             states_recorded(acts, out, row)
             row += 1
         if not within_ends(tables.constraints, s.near):
             return LEFT, k, row
+        if memory[INDEPENDENCE] < STALE * memory[BEST]:
+            return DEPENDENT, k, row
     return OK, k, row
 
 
 @shared
-def march_adaptive(tables, acts, s, control, rtol, dt_min, dt_max, t_end, work, every, times, alpha, memory, out):  # type: ignore[no-untyped-def]
+def march_adaptive(tables, acts, s, told, control, rtol, dt_min, dt_max, t_end, work, every, times, alpha, memory, out):  # type: ignore[no-untyped-def]
     """Steps chosen by their error until t_end, until `out` is full, or until `work` iterations are spent.
 
     control (6): t, step to try next (0: choose), steps, next of `times` wanted, rejected steps, error of the last step.
@@ -556,6 +554,7 @@ def march_adaptive(tables, acts, s, control, rtol, dt_min, dt_max, t_end, work, 
             step = 0.5 * (target - t)
         status, error = try_step(tables, acts, s, t, step, alpha, memory)
         if status == OK:
+            error = error_of_step(tables, s, t + step, step, alpha, size_of(s, step, memory))
             error = max(error, states_error(acts, t + step))
         error = error / rtol if status == OK else 4.0
         if not (error <= 1.0):
@@ -584,11 +583,17 @@ def march_adaptive(tables, acts, s, control, rtol, dt_min, dt_max, t_end, work, 
         if wanted:
             control[3] += 1.0
         if wanted or (len(times) == 0 and every > 0 and control[2] % every == 0):
-            record(tables, s, t, out, row)
+            status = record(acts, s, told, t, out, row)
+            if status > OK:
+                break
+            status = OK
             states_recorded(acts, out, row)
             row += 1
         if not within_ends(tables.constraints, s.near):
             status = LEFT
+            break
+        if memory[INDEPENDENCE] < STALE * memory[BEST]:
+            status = DEPENDENT
             break
     control[0], control[1] = t, h
     return status, row

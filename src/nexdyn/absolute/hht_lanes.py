@@ -35,11 +35,11 @@ from nexdyn.absolute.hht import (
     made,
     new_motion,
     predict,
-    recorded,
     remember,
     weights,
 )
 from nexdyn.absolute.outside import factor, solve
+from nexdyn.absolute.recorded import recorded
 from nexdyn.absolute.turns import SURE, UNSURE, count_angles, expect_angles, most_turned, return_angles
 from nexdyn.kernel import formula, shared
 from nexdyn.linalg.rows import flat
@@ -166,7 +166,7 @@ def try_steps(tables, acts, s, fresh, t, h, alpha, memory, state, numbers):  # t
 
 
 @shared
-def march_lanes(tables, acts, s, fresh, t0, dt, k, k_stop, every, alpha, memory, state, failed, numbers, out):  # type: ignore[no-untyped-def]
+def march_lanes(tables, acts, s, fresh, told, t0, dt, k, k_stop, every, alpha, memory, state, failed, numbers, out):  # type: ignore[no-untyped-def]
     """Steps k … k_stop − 1 of the constant dt; every `every`-th state (0: none) goes to the next row of `out` after its step.
 
     memory (LANES, …); failed (LANES,) int64: the step that a lane failed in, −1 before. Stops where all have failed, or `out` is
@@ -186,6 +186,6 @@ def march_lanes(tables, acts, s, fresh, t0, dt, k, k_stop, every, alpha, memory,
         accept(s, row_of(numbers, RATIO))
         k += 1
         if every > 0 and k % every == 0:
-            recorded(tables, s, t0 + k * dt, out, row)
+            recorded(acts, s, told, t0 + k * dt, out, row)
             row += 1
     return k, row

@@ -9,6 +9,9 @@ PROJECTION   α = β = 0; after every step q and v go back to C = 0 and Cq v = �
 PARTITION    the independent coordinates are integrated, at every evaluation the others follow from C = 0 and Cq v = ν
              (Wehage & Haug 1982):   Δq_d = − C_d⁻¹ C,   v_d from C_d v_d = ν − C_i v_i
 
+Where some rows are left out, all but PARTITION watch how independent the kept ones are (``choice``); PARTITION sees it by the
+pivots of C_d. Both end as DEGRADED, with the state as it was at the start of the step.
+
 The state is y = (ξ, v, z) about the base poses q0, ξ of a body an increment (θ, δ): R exp θ, p + δ; z are states of forces.
 """
 
@@ -21,6 +24,7 @@ from nexdyn.absolute.elements import act, joint_motion
 from nexdyn.absolute.equations import (
     acceleration_residual,
     constraint_residual,
+    independence,
     inertial_residual,
     pair_of,
     place_bodies,
@@ -44,10 +48,18 @@ from nexdyn.spatial.table import PoseRows
 
 BAUMGARTE, PROJECTION, PARTITION = range(3)
 SINGULAR, OPEN, DEGRADED = 50, 51, 52
-"""Statuses: no pivot; constraints that do not close; a partition that no longer serves."""
+"""Statuses: no pivot; constraints that do not close; a partition, or kept rows, that no longer serve."""
 CLOSED, MOST = 1e-12, 15
-WORSE = 0.3
-"""Part of its first smallest pivot at which a partition is chosen anew."""
+WORSE, WORST = 0.3, 1e-6
+"""Part of its first smallest pivot at which a partition is chosen anew, and below which it serves for no state between steps."""
+LEAST = 0.1
+"""Part of the best independence below which kept rows are chosen anew."""
+NOT_NOW = -1.0
+"""The best independence until a step has been taken with rows chosen anew."""
+BETWEEN, LAST = 1, 6
+"""Stages of Dormand and Prince: that whose place states between steps take, and that of the end of the step."""
+EXACT, MOST_REFINED, FEWEST_REFINED, SLOW = 1e-15, 40, 2, 0.5
+"""Part of the accelerations that refinement may leave of borrowed inertia, its steps, and the ρ at which it ends elsewhere."""
 
 
 class BodyProblem(NamedTuple):
@@ -68,9 +80,10 @@ class BodyProblem(NamedTuple):
     right: Any
     """(m, 2)"""
     quality: Any
-    """(2,) smallest pivot of D now, and when the partition was chosen (0: not yet)."""
-    time: Any
-    """(2,) of the last evaluation; by how much the last step turned otherwise than its increments tell [rad]."""
+    """(2,) smallest pivot of D now, and when the partition was chosen (0: not yet), with the signs of det D; without a partition
+    the independence of the kept rows now, and the best since they were chosen."""
+    missed: Any
+    """(1,) by how much the last step turned otherwise than its increments tell [rad]."""
     length: float
 
 
@@ -126,10 +139,15 @@ def accelerate(problem, t):  # type: ignore[no-untyped-def]
 
 @kernel
 def refine(problem, t):  # type: ignore[no-untyped-def]
-    """Two steps of refinement: pay back the inertia that bodies borrow for the matrix, and take −ε out."""
+    """Steps of refinement: pay back the inertia that bodies borrow for the matrix, and take −ε out.
+
+    A step leaves of the error what it found of the one before, ρ; where bodies live on what they borrow, that is a good part, and it
+    takes many. Elsewhere it ends where ρ is large: near a singular pose more steps would take out the −ε that bears it."""
     tables, s = problem.tables, problem.s
     nb = len(s.q1) - 1
-    for _ in range(2):
+    before = largest(s.d1, 1, nb, tables.length)
+    slow = 1.0 if borrowed(tables.spare) else SLOW
+    for k in range(MOST_REFINED):
         velocity_residual(tables, s, t, s.d1, s.C)  # Cq a − ν
         for d in range(len(tables.drivers)):
             _, rate, _ = time_jet(tables.functions, tables.drivers[d, 2], t)
@@ -143,24 +161,63 @@ def refine(problem, t):  # type: ignore[no-untyped-def]
         if status != OK:
             return status
         solve(tables.plan, s.upper, s.lower, s.x)
+        size = largest(s.x, 0, nb, tables.length)
         for i in range(nb):
             for c in range(6):
                 s.d1[i + 1, c] += s.x[i, c]
         for g in range(len(s.C)):
             for c in range(WIDTH):
                 s.lam1[g, c] += s.x[nb + g, c]
+        if k + 1 >= FEWEST_REFINED and not (size * size > EXACT * largest(s.d1, 1, nb, tables.length) * before):
+            break
+        if k > 0 and not (size < slow * before):
+            break  # what rounding leaves, or −ε bears
+        before = size
     return OK
+
+
+@formula
+def borrowed(spare):  # type: ignore[no-untyped-def]
+    """Whether a body borrows inertia."""
+    most = 0.0
+    for i in range(len(spare)):
+        most = max(most, spare[i, 0])
+    return most > 0.0
+
+
+@formula
+def largest(x, first, n, length):  # type: ignore[no-untyped-def]
+    """The largest component of rows first … first + n − 1, lengths beside that of the mechanism."""
+    most = 0.0
+    for i in range(first, first + n):
+        for c in range(3):
+            most = max(most, abs(x[i, c]), abs(x[i, c + 3]) / length)
+    return most
+
+
+@formula
+def watched(problem):  # type: ignore[no-untyped-def]
+    """OK, or DEGRADED where the kept rows have become dependent, by the matrix at hand."""
+    quality = problem.quality
+    if problem.kind == PARTITION or len(problem.tables.watched) == 0:
+        return OK
+    quality[0] = independence(problem.tables, problem.s)
+    if quality[1] == NOT_NOW:
+        return OK
+    quality[1] = max(quality[1], quality[0])
+    return DEGRADED if quality[0] < LEAST * quality[1] else OK
 
 
 @defines(rates)
 def _(problem: BodyProblem, t: float, y: Any, K: Any, i: Any) -> Any:
-    problem.time[0] = t
     if problem.kind == PARTITION:
-        status = follow(problem, t, y)
+        status = follow(problem, t, y, WORST if i == BETWEEN else WORSE)
         if status != OK:
             return status
     take(problem, y)
     status = accelerate(problem, t)
+    if status == OK and (i == 0 or i == LAST):
+        status = watched(problem)
     s = problem.s
     n = 6 * (len(s.q1) - 1)
     for b in range(1, len(s.q1)):
@@ -194,11 +251,16 @@ def _(problem: BodyProblem, t: float, y: Any) -> Any:
 @defines(recentre)
 def _(problem: BodyProblem, y: Any, K: Any, i: Any) -> Any:
     s = problem.s
-    n = 6 * (len(s.q1) - 1)
     take(problem, y)
-    if problem.kind == PROJECTION:
-        project(problem, problem.time[0])
-    problem.time[1] = count_angles(problem.tables, s)
+    problem.missed[0] = count_angles(problem.tables, s)
+    base_here(problem, y, K, i)
+
+
+@formula
+def base_here(problem, y, K, i):  # type: ignore[no-untyped-def]
+    """base ← q1, whose angles are counted, v ← v1."""
+    s = problem.s
+    n = 6 * (len(s.q1) - 1)
     keep_angles(s)
     copy(s.q0, 0, s.q1)
     for b in range(1, len(s.q1)):
@@ -211,8 +273,15 @@ def _(problem: BodyProblem, y: Any, K: Any, i: Any) -> Any:
 
 @defines(settle)
 def _(problem: BodyProblem, t: float, y: Any, K: Any) -> Any:
-    if not problem.time[1] < UNSURE:
+    if not problem.missed[0] < UNSURE:
         return UNCOUNTED
+    if problem.kind != PARTITION and problem.quality[1] == NOT_NOW:
+        problem.quality[1] = problem.quality[0]
+    if problem.kind == PROJECTION:
+        take(problem, y)
+        project(problem, t)
+        count_angles(problem.tables, problem.s)
+        base_here(problem, y, K, 0)
     if len(problem.tables.constraints.ends) == 0:
         return OK
     take(problem, y)
@@ -225,7 +294,7 @@ def _(problem: BodyProblem, t: float, y: Any, K: Any, out: Any, r: Any) -> Any:
     s, tables = problem.s, problem.tables
     n = 6 * (len(s.q1) - 1)
     if problem.kind == PARTITION:
-        follow(problem, t, y)  # the last step moved the dependent coordinates only as far as it integrates
+        follow(problem, t, y, WORST)  # the last step moved the dependent coordinates only as far as it integrates
     take(problem, y)
     accelerate(problem, t)  # λ and C of this state, whatever was evaluated last
     count_angles(tables, s)
@@ -242,9 +311,12 @@ def _(problem: BodyProblem, t: float, y: Any, K: Any, out: Any, r: Any) -> Any:
             out[r, o + 7 + c] = s.v1[b, c]
             out[r, o + 13 + c] = K[0, n + 6 * (b - 1) + c]
         o += 19
+    nc = len(tables.constraints.rows)
+    for k in range(nc):
+        out[r, o + k] = 0.0
     for k in range(len(tables.rows)):
-        out[r, o + k] = s.lam1[tables.rows[k, 0], tables.rows[k, 1]]
-    o += len(tables.rows)
+        out[r, o + tables.rows[k, 2]] = s.lam1[tables.rows[k, 0], tables.rows[k, 1]]
+    o += nc
     for k in range(len(s.near)):
         out[r, o + k] = s.near[k]
     states.record_states(problem.acts.forces, y, 2 * n, out, r, o + len(s.near))
@@ -335,8 +407,9 @@ def dense_jacobian(tables, s, t, J):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def follow(problem, t, y):  # type: ignore[no-untyped-def]
-    """The dependent parts of y = (ξ, v) from the independent ones. Returns a status."""
+def follow(problem, t, y, worse):  # type: ignore[no-untyped-def]
+    """The dependent parts of y = (ξ, v) from the independent ones. Returns a status: DEGRADED below the part `worse` of the
+    first smallest pivot."""
     tables, s, dep = problem.tables, problem.s, problem.dependent
     J, D, right = problem.J, problem.D, problem.right
     m, n = len(dep), 6 * (len(s.q1) - 1)
@@ -366,7 +439,8 @@ def follow(problem, t, y):  # type: ignore[no-untyped-def]
         problem.quality[0] = smallest
         if problem.quality[1] == 0.0:
             problem.quality[1] = smallest
-        if not (smallest > WORSE * problem.quality[1]):
+        # where det D has changed its sign it was 0 on the way
+        if not (smallest / problem.quality[1] > worse):
             return DEGRADED
         # the velocities belong to the pose only when that is found
         for c in range(m):
@@ -380,15 +454,16 @@ def follow(problem, t, y):  # type: ignore[no-untyped-def]
 
 @kernel
 def eliminate(D, right):  # type: ignore[no-untyped-def]
-    """right ← D⁻¹ right by Gauss with row pivoting, in place; the smallest pivot."""
+    """right ← D⁻¹ right by Gauss with row pivoting, in place; the smallest pivot, with the sign of det D."""
     m = len(D)
-    smallest = 1e300
+    smallest, sign = 1e300, 1.0
     for k in range(m):
         best = k
         for r in range(k + 1, m):
             if abs(D[r, k]) > abs(D[best, k]):
                 best = r
         if best != k:
+            sign = -sign
             for c in range(m):
                 D[k, c], D[best, c] = D[best, c], D[k, c]
             for c in range(2):
@@ -397,6 +472,8 @@ def eliminate(D, right):  # type: ignore[no-untyped-def]
         smallest = min(smallest, abs(d))
         if d == 0.0:
             return 0.0
+        if d < 0.0:
+            sign = -sign
         for r in range(k + 1, m):
             f = D[r, k] / d
             if f != 0.0:
@@ -410,4 +487,4 @@ def eliminate(D, right):  # type: ignore[no-untyped-def]
             for j in range(k + 1, m):
                 total -= D[k, j] * right[j, c]
             right[k, c] = total / D[k, k]
-    return smallest
+    return sign * smallest

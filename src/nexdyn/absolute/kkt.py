@@ -4,6 +4,9 @@
     "qr"         least squares of least norm by pivoted QR, dense: for what is singular or nearly so
     "iterative"  GMRES on an incomplete factorisation
 
+For "lu" unknowns and equations are scaled alike, K → S K S, by powers of two that bring the largest number of every row to about 1
+(Ruiz 2001): a mechanism of micrometres and nanograms is solved as one of metres and kilograms.
+
 Where a factorisation breaks down or its solution does not fulfil the equations, the rows are regularised,
 [[A, Cqᵀ], [Cq, −ε]], which refinement takes away again where the rows are consistent; where that does not do, the
 solution of least norm is taken. `fallback` says so.
@@ -32,8 +35,9 @@ LARGEST_DENSE = 4000
 """Unknowns up to which the dense QR is taken."""
 REGULARISATION = 1e-9
 """ε of a fallback, relative to the largest entry of Cq A⁻¹ Cqᵀ's diagonal as estimated."""
-SOLVED = 1e-9
-"""A residual below this part of the right-hand side counts as a solution."""
+SOLVED, ROUNDED = 1e-9, 1e-5
+"""A residual below this part of the right-hand side counts as a solution; and below that part of it, beside the solution."""
+SCALINGS = 5
 
 
 class KKT:
@@ -55,7 +59,25 @@ class KKT:
             self._matrix[: self.n, self.n :] = Cq.T
         else:
             self._matrix = sp.bmat([[A, Cq.T], [Cq, None]], format="csc") if self.m else sp.csc_matrix(A)
+        self._plain = self._matrix
+        self._scale = np.ones(self.n + self.m)
+        if solver == "lu":
+            self._equilibrate()
         self._factor(regularisation)
+
+    def _equilibrate(self) -> None:
+        s, size = self._scale, np.abs(self._plain)
+        for _ in range(SCALINGS):
+            K = size * s[:, None] * s if isinstance(size, np.ndarray) else sp.diags(s) @ size @ sp.diags(s)
+            most = K.max(axis=1)
+            most = most if isinstance(most, np.ndarray) else most.toarray().reshape(-1)
+            s = s / np.sqrt(np.where(most > 0.0, most, 1.0))
+        self._scale = s = np.exp2(np.round(np.log2(s)))
+        self._matrix = (
+            self._plain * s[:, None] * s
+            if isinstance(self._plain, np.ndarray)
+            else (sp.diags(s) @ self._plain @ sp.diags(s)).tocsc()
+        )
 
     def _factor(self, regularisation: float) -> None:
         if self.solver == "qr":
@@ -63,7 +85,7 @@ class KKT:
             return
         damped = self._matrix
         if regularisation and self.m:
-            epsilon = np.concatenate([np.zeros(self.n), np.full(self.m, regularisation)])
+            epsilon = np.concatenate([np.zeros(self.n), regularisation * self._scale[self.n :] ** 2])
             damped = damped - (np.diag(epsilon) if isinstance(damped, np.ndarray) else sp.diags(epsilon, format="csc"))
         if isinstance(damped, np.ndarray) and self.solver == "lu":
             lu, pivots, info = dgetrf(damped)
@@ -102,6 +124,7 @@ class KKT:
         size = self.n + self.m
         if size > LARGEST_DENSE:
             raise InputError(f"solver 'qr' is dense: {size} unknowns are more than its {LARGEST_DENSE}; take 'lu'")
+        self._matrix, self._scale = self._plain, np.ones(size)
         dense = self._matrix if isinstance(self._matrix, np.ndarray) else self._matrix.toarray()
         scale = 1.0 / np.sqrt(np.maximum(np.abs(dense).max(axis=1, initial=0.0), 1e-300))
         scale[self.n :] = scale[self.n :].mean() if self.m else 1.0  # one for all of λ, whose norm is to be least
@@ -121,8 +144,7 @@ class KKT:
 
     def solve(self, top: np.ndarray, bottom: np.ndarray, refine: int = 2) -> tuple[np.ndarray, np.ndarray]:
         """(x, λ) of A x + Cqᵀ λ = top, Cq x = bottom."""
-        right = np.concatenate([top, bottom])
-        x = self._refined(right, refine)
+        x = self._scale * self._refined(self._scale * np.concatenate([top, bottom]), refine)
         return x[: self.n], x[self.n :]
 
     def _refined(self, right: np.ndarray, steps: int) -> np.ndarray:
@@ -133,30 +155,33 @@ class KKT:
 
     def solve_surely(self, top: np.ndarray, bottom: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The same, and where it does not fulfil the equations, the fallbacks. SingularError where none does."""
-        right = np.concatenate([top, bottom])
-        size = float(np.abs(right).max(initial=0.0))
+        given = np.concatenate([top, bottom])
+        right = self._scale * given
         x = self._refined(right, 2)
-        if self._off(x, right, size) and self.solver == "lu":
+        if self._off(x, right) and self.solver == "lu":
             self._factor(REGULARISATION * self._compliance())
             self.fallback = "regularised"
             x = self._refined(right, 30)
-            if self._off(x, right, size) and self.n + self.m <= LARGEST_DENSE:
+            if self._off(x, right) and self.n + self.m <= LARGEST_DENSE:
                 self._least()
                 self.fallback = "minimum norm"
+                right = given
                 x = self._refined(right, 2)
-        if self._off(x, right, size):
+        if self._off(x, right):
             raise SingularError("the constrained system of equations is singular")
+        x = self._scale * x
         return x[: self.n], x[self.n :]
 
-    def _off(self, x: np.ndarray, right: np.ndarray, size: float) -> bool:
+    def _off(self, x: np.ndarray, right: np.ndarray) -> bool:
         if not np.isfinite(x).all():
             return True
         residual = np.abs(self._matrix @ x - right).max(initial=0.0)
-        return bool(residual > SOLVED * max(size, 1e-300))
+        size = max(np.abs(right).max(initial=0.0), ROUNDED * np.abs(x).max(initial=0.0), 1e-300)
+        return bool(residual > SOLVED * size)
 
     def _compliance(self) -> float:
         """About the size of Cq A⁻¹ Cqᵀ, by which ε is measured."""
-        diagonal = self._matrix.diagonal()[: self.n]
+        diagonal = self._plain.diagonal()[: self.n]
         return float(1.0 / max(np.abs(diagonal).max(initial=0.0), 1e-300))
 
 

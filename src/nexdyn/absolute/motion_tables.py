@@ -13,13 +13,14 @@ are evaluated together, from one look at the pair.
     slots   int64 (ns, 2)         term, row of the node
     offset  float64 (ng, 8)       what is subtracted from each row of a node
     drivers int64 (nd, 3)         node, row, place of the function of time in `functions`
-    rows    int64 (nc, 2)         node and row of each kept row of the model
+    rows    int64 (nk, 3)         node and row of each kept row of the model, and its number there
     slips   int64 (n, 2)          link and slot of each term of a velocity row
     diagonal int64 (n,)           place of the diagonal block of each node; bodies come first, then constraints
     closing int64 (ng,)           1 where the rows of a node may come to depend on others: in loops, and of other kinds than joints'
     angles  int64 (na, 3)         place in `near`, bodies a and b of each angle that is counted; angle_frames (na, 24) theirs, see ``turns``
     expected int64 (n,)           the angles among them that rows have
     parts   int64 (np + 1, 2)     first link and first pivot of each part, see ``equations.solved_here``; one where there are loops
+    watched float64 (ng, 8)       where rows are left out, what `equations.independence` looks at; (0, 8) elsewhere
     rotors  int64 (nr, 12)        of each armature pair, parent, child, way, side, axis (``armature``); places of its blocks
     others  int64 (no, 3)         place, numbers and upper place of the blocks that no link has: fill, and what springs join
 
@@ -73,6 +74,7 @@ class MotionTables(NamedTuple):
     slips: Any
     diagonal: Any
     closing: Any
+    watched: Any
     parts: Any
     others: Any
     spare: Any
@@ -211,10 +213,11 @@ def motion_tables(
     return MotionTables(
         body, np.ascontiguousarray(model.system.gravity), table, np.array(slots, dtype=np.int64).reshape(-1, 2),
         constraints, offset, np.array(drivers, dtype=np.int64).reshape(-1, 3), np.array(functions),
-        np.ascontiguousarray(place_of_row[kept]), np.array(slips, dtype=np.int64).reshape(-1, 2),
-        np.ascontiguousarray(diagonal[:, 0]), _closing(model, nodes), parts, _others(plan, taken),
-        _spare_inertia(full, m, length), np.concatenate([rotors.joints, block_places(diagonal[:, 0], plan, joined)], axis=1),
-        rotors.inertia, plan, model.angles.index, model.angles.frames, _expected(model, kept), length,
+        np.column_stack([place_of_row[kept], np.flatnonzero(kept)]), np.array(slips, dtype=np.int64).reshape(-1, 2),
+        np.ascontiguousarray(diagonal[:, 0]), _closing(model, nodes),
+        np.zeros((0, WIDTH)), parts, _others(plan, taken), _spare_inertia(full, m, length),
+        np.concatenate([rotors.joints, block_places(diagonal[:, 0], plan, joined)], axis=1), rotors.inertia,
+        plan, model.angles.index, model.angles.frames, _expected(model, kept), length,
     )  # fmt: skip
 
 

@@ -119,7 +119,25 @@ def block_length(model: AbsoluteModel, q: np.ndarray, shape: LoopBlock) -> float
     return spread if spread > COINCIDENT * arms else 1.0
 
 
-def _analyse(model: AbsoluteModel, q: np.ndarray, gradients: np.ndarray, local: np.ndarray, block: Block) -> None:
+def stresses_of_blocks(
+    model: AbsoluteModel, q: np.ndarray, t: float, near: np.ndarray, some: np.ndarray
+) -> list[tuple[LoopBlock, np.ndarray]]:
+    """The blocks that have any of the rows `some` (nc,) bool, with their self-stresses N (rows of the block, n) in the units of
+    the rows, Nᵀ Cq = 0."""
+    found = []
+    local = np.zeros(len(model.bodies), dtype=np.int64)
+    gradients = model.row_gradients(q, t, near)
+    for shape in model.loop_blocks:
+        if some[shape.rows].any():
+            N, unit = _stressed(model, q, gradients, local, Block(shape))
+            found.append((shape, N * unit[:, None]))
+    return found
+
+
+def _stressed(
+    model: AbsoluteModel, q: np.ndarray, gradients: np.ndarray, local: np.ndarray, block: Block
+) -> tuple[np.ndarray, np.ndarray]:
+    """N (rows of the block, n) without units, and what takes the units of its rows away."""
     shape = block.shape
     L = block.length = block_length(model, q, shape)
     unit = np.where(model.row_is_length[shape.rows], 1.0 / L, 1.0) / model.row_weight[shape.rows]
@@ -127,7 +145,12 @@ def _analyse(model: AbsoluteModel, q: np.ndarray, gradients: np.ndarray, local: 
     grads[:, :, 3:] *= L
     nodes = model.incidence.nodes[shape.rows]
     local[shape.bodies] = np.arange(len(shape.bodies))
-    N = _self_stresses(block, rigid_transport(shape, q, L), nodes, grads, local)
+    return _self_stresses(block, rigid_transport(shape, q, L), nodes, grads, local), unit
+
+
+def _analyse(model: AbsoluteModel, q: np.ndarray, gradients: np.ndarray, local: np.ndarray, block: Block) -> None:
+    shape = block.shape
+    N, unit = _stressed(model, q, gradients, local, block)
     if N.shape[1] == 0:
         return
     backwards = np.lexsort((-shape.rows, model.row_priority[shape.rows]))

@@ -4,10 +4,11 @@
     ż = v (1 − α(z, v) v z/(|v| z_s)),   z_s = g(v)/σ₀             the deflection z of the bristle [m, rad]
     α = 0 for |z| ≤ z_b, or v z < 0;   (1 − cos(π (|z| − z_b)/(z_s − z_b)))/2 between;   1 for |z| ≥ z_s
     τ = −(σ₀ z + σ₁ ż + σ₂ v)
-                       (Dupont, Hayward, Armstrong & Altpeter, IEEE Trans. Automat. Contr. 47, 2002; LuGre where z_b = 0)
+                                            (Dupont, Hayward, Armstrong & Altpeter, IEEE Trans. Automat. Contr. 47, 2002)
 
 Why a bristle, and not modes that an event switches: many joints stick and slip at once without a combinatorial choice, and the
-state goes with the others into the integrator, the result and a restart. Why not LuGre: it creeps under a load that sways.
+state goes with the others into the integrator, the result and a restart. Why not LuGre, which has |z|/z_s in place of α, also while
+it sticks: it creeps under a load that sways. Nor is z_b = 0 LuGre: there α begins with z².
 
 Below z_b = b F_c/σ₀ (b = `elastic`, 0.7) the bristle is a spring: a joint whose load never exceeds b F_c moves by no more than
 load/σ₀, however long and however the load sways, and comes back where it was. That is the bound: at rest under a constant load

@@ -4,8 +4,9 @@
     T = k (L − L₀) + d L̇ + f₀         tension: it pulls the points together
     f on A = T u,   f on B = −T u;   U = ½ k (L − L₀)² + f₀ (L − L₀)
 
-Where L = 0 (below 1e-12 m) no direction is better than another, and the force is 0. For L₀ = f₀ = 0 that is the limit
-(f = k r); otherwise the points repel or attract with |k L₀ − f₀| as soon as they part.
+Where L = 0 (below 1e-12 m) no direction is better than another. What is left there is the damper, f = d (v_B − v_A), to which it
+tends wherever the points come from; for L₀ = f₀ = 0 the spring tends to 0 (f = k r), otherwise the points repel or attract with
+|k L₀ − f₀| as soon as they part.
 """
 
 from __future__ import annotations
@@ -84,8 +85,10 @@ def along(T, u):  # type: ignore[no-untyped-def]
 def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     """Forces on A and on B, each at its origin, in the world."""
     L, u = length_and_direction(X_WB.p - X_WA.p)
-    T = data[k] * (L - data[k + 2]) + data[k + 1] * (u @ (V_B.v - V_A.v)) + data[k + 3]
-    return along(T, u)
+    v = V_B.v - V_A.v
+    T = data[k] * (L - data[k + 2]) + data[k + 1] * (u @ v) + data[k + 3]
+    o = zero(T)
+    return opposite(Force(Vec3(o, o, o), T * u + if_less(L, TINY, o + data[k + 1], o) * v))
 
 
 @formula

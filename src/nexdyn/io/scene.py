@@ -13,14 +13,13 @@ wrong in a file is reported at once, each with its line and column.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
 from nexdyn.describe import SECTIONS, Builder, Path, arguments, place_of, shown, to_dict
-from nexdyn.errors import FileError, InputError, NexDynWarning, unknown
+from nexdyn.errors import FileError, InputError, unknown, warn
 from nexdyn.integrate.methods import METHODS, Loops, Method, positive
 from nexdyn.io.urdf_xml import read_bytes
 from nexdyn.io.yaml_positions import Place, Positions, read_yaml
@@ -98,7 +97,7 @@ def read_scene_text(text: str, file: str = "<text>", directory: PathLike | None 
         raise _all(errors.found, [(p.place, p.message) for p in problems], text, file)
     if missing := [path for path in _meshes(scene.system) if not os.path.isfile(path)]:
         more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
-        warnings.warn(f"{file}: no mesh {', '.join(missing[:SHOWN])}{more}", NexDynWarning, stacklevel=2)
+        warn(f"{file}: no mesh {', '.join(missing[:SHOWN])}{more}")
     return scene
 
 

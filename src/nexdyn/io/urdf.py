@@ -135,7 +135,7 @@ def _read(
     _add_joints(system, bodies, root, ordered, mimics, base)
     if contacts is not None:
         add_contacts(system, {name: link.node for name, link in links.items()}, bodies, contacts, remarks)
-    remarks.say(stacklevel=3)
+    remarks.say()
     return system
 
 

@@ -8,7 +8,6 @@ Tensors are as the format has them: ixy is the element of the matrix, −∫xy d
 
 from __future__ import annotations
 
-import warnings
 from collections import defaultdict
 from functools import lru_cache
 from typing import NamedTuple
@@ -16,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nexdyn.errors import InputError, NexDynWarning
+from nexdyn.errors import InputError, warn
 from nexdyn.io.urdf_meshes import MeshFinder
 from nexdyn.io.urdf_xml import Node, shown
 from nexdyn.model.body import unphysical
@@ -49,11 +48,11 @@ class Remarks:
     def add(self, kind: str, finding: str) -> None:
         self._found[kind].append(finding)
 
-    def say(self, stacklevel: int) -> None:
+    def say(self) -> None:
         for kind, found in self._found.items():
             rest = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
             text = f"{self._file}: {kind}: {'; '.join(found[:_SHOWN])}{rest}"
-            warnings.warn(text, NexDynWarning, stacklevel=stacklevel + 1)
+            warn(text)
 
 
 class Link(NamedTuple):

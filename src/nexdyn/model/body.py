@@ -7,13 +7,12 @@ A + B ≥ C, B + C ≥ A, C + A ≥ B, from which A, B, C ≥ 0 follows.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from nexdyn.errors import InputError, NexDynWarning
+from nexdyn.errors import InputError, warn
 from nexdyn.model.element import Element
 from nexdyn.model.parameters import floats, sequence
 from nexdyn.model.placement import IDENTITY, ORIGIN, Triple, rotation, unit_quaternion
@@ -119,9 +118,14 @@ class Body(Element):
         if fault and self.strict:
             raise InputError(f"{self}: {fault}")
         if fault:
-            warnings.warn(f"{self}: {fault}", NexDynWarning, stacklevel=5)
+            warn(f"{self}: {fault}")
 
     def _quaternion(self, values: Mapping[str, float]) -> Triple:
+        if type(self.orientation) is tuple and len(self.orientation) == 3:
+            raise InputError(
+                f"orientation of {self} has 3 components; a unit quaternion (w, x, y, z) is needed, like that which "
+                f"scipy's Rotation.from_euler(…).as_quat(scalar_first=True) gives"
+            )
         q = self._floats("orientation", 4, values)
         return q if q == IDENTITY else unit_quaternion(q, values, f"orientation of {self}")
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import ctypes
 import threading
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -36,7 +35,7 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
 from numba.extending import intrinsic, overload
 
-from nexdyn.errors import InputError, NexDynWarning, SolveError
+from nexdyn.errors import InputError, SolveError, warn
 from nexdyn.model.element import Element
 
 
@@ -173,11 +172,9 @@ def _say_that_python_is_slow(callback: Callback) -> None:
     global _said_that_python_is_slow
     if not _said_that_python_is_slow:
         _said_that_python_is_slow = True
-        warnings.warn(
+        warn(
             f"{callback} is plain Python: every evaluation leaves the compiled loop for it and takes microseconds; "
             "with @numba.njit in front it runs at full speed",
-            NexDynWarning,
-            stacklevel=2,
         )
 
 

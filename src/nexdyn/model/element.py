@@ -7,9 +7,11 @@ An element may be changed until it is added to a system; there it is checked and
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, UnknownNameError, unknown
 from nexdyn.model.parameters import floats, frozen, has_nan, names_in, number
 
@@ -17,7 +19,7 @@ _NONE: frozenset[str] = frozenset()
 _PLAIN = {float, int, str, bool, type(None)}
 
 
-class Element:
+class Element(metaclass=CheckedCalls):
     """Base of all that a system holds by name.
 
     Subclasses set public attributes in __init__ (lists and arrays become tuples), name in `structural` those that
@@ -112,10 +114,16 @@ def _is_plain(value: Any) -> bool:
 
 
 def checked_name(name: object, kind: str) -> str:
-    """A name: text that is not blank and can be printed in one line."""
+    """A name: text that is not blank and can be printed in one line; letters with accents in their composed form (NFC), so
+    that names which look alike are the same."""
     if not isinstance(name, str) or not name.strip() or not name.isprintable() or name[0] == "=":
         raise InputError(f"{name!r} cannot name a {kind}; a name is text in one line, not blank, not starting with =")
-    return name
+    return composed(name)
+
+
+def composed(name: str) -> str:
+    """A name in Unicode's composed form (NFC)."""
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
 
 
 def name_of(element: Element | str) -> str:
@@ -123,5 +131,5 @@ def name_of(element: Element | str) -> str:
     if isinstance(element, Element):
         return element.name
     if isinstance(element, str):
-        return element
+        return composed(element)
     raise InputError(f"{element!r} is neither an element of the system nor the name of one")

@@ -334,13 +334,18 @@ def _walk(node: ast.expr, text: str, time: bool, depth: int) -> Expression:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor):
         raise InputError(f"{shown(text)}: ^ is no power here; write **")
     raise InputError(
-        f"{shown(text)}: {shown(ast.unparse(node))} is not allowed; "
+        f"{shown(text)}: {shown(_source(node, text))} is not allowed; "
         f"valid are numbers, names, + - * / ** ( ) and the functions {', '.join(FUNCTIONS)}"
     )
 
 
+def _source(node: ast.expr, text: str) -> str:
+    """The text of a node. `ast.unparse` would recurse as deeply as it is nested."""
+    return ast.get_source_segment(text.strip(), node) or text
+
+
 def _call(node: ast.Call, text: str, time: bool, depth: int) -> Expression:
-    name = node.func.id if isinstance(node.func, ast.Name) else ast.unparse(node.func)
+    name = node.func.id if isinstance(node.func, ast.Name) else _source(node.func, text)
     if name not in FUNCTIONS:
         raise unknown("function", name, FUNCTIONS)
     if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):

@@ -17,7 +17,7 @@ from nexdyn.errors import InputError, UnknownNameError, unknown
 from nexdyn.model.body import Body
 from nexdyn.model.coupling import Coupling
 from nexdyn.model.driver import Driver
-from nexdyn.model.element import Element, checked_name
+from nexdyn.model.element import Element, checked_name, composed
 from nexdyn.model.event import Event
 from nexdyn.model.force import Force
 from nexdyn.model.joint import Joint
@@ -308,6 +308,7 @@ class System:
         return found[name]
 
     def _named_in(self, user: Element, kind: str, name: str) -> Any:
+        name = composed(name)
         try:
             return self.body(name) if kind == "body" else self._find(kind, name)
         except UnknownNameError as error:

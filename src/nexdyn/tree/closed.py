@@ -21,6 +21,7 @@ from nexdyn.tree.loop_observe import cut_reactions
 from nexdyn.tree.loop_tables import loop_tables, uncuttable
 from nexdyn.tree.loops import C_ROW, FIRST_PATH, PATH, RATE_ROW
 from nexdyn.tree.motion import turns
+from nexdyn.tree.regular import weak_joints
 from nexdyn.tree.states import unit_quaternions, vector
 from nexdyn.tree.tree import Tree
 
@@ -268,26 +269,35 @@ class ClosedTree:
 
 
 def _forest(system: System, cut: Sequence[str] | None) -> Forest:
-    """The spanning forest; chosen so that, where it can be, joints that must not be cut are not."""
+    """The spanning forest; chosen so that, where it can be, joints that must not be cut are not, and each freedom of the tree
+    moves inertia."""
     forest = open_forest(system, cut)
     if cut is not None:
         return forest
     tried: set[frozenset[str]] = set()
-    waiting = [forest]
+    waiting, whole = [forest], None
     while waiting and len(tried) < MOST_CHOICES:
         choice = waiting.pop(0)
-        names = frozenset(joint.name for joint in choice.cuts)
-        wrong = uncuttable(system, [joint.name for joint in choice.cuts])
+        cuts = [joint.name for joint in choice.cuts]
+        wrong, weak = uncuttable(system, cuts), set(weak_joints(system, choice))
         if not wrong:
-            return choice
+            whole = whole or choice
+            if not weak:
+                return choice
+        names = frozenset(cuts)
         tried.add(names)
         carrier = {arc.child.name: arc.joint for arc in choice.arcs}
-        for other in _loop(system.joint(wrong[0]), carrier):
-            exchanged = (names - {wrong[0]}) | {other}
+        loops = {name: _loop(system.joint(name), carrier) for name in cuts if system.joint(name).tree}
+        exchanges = [(wrong[0], other) for other in loops.get(wrong[0], [])] if wrong else []
+        for name, loop in loops.items():
+            if not weak.isdisjoint(loop):
+                exchanges += [(name, other) for other in sorted(loop, key=lambda other: other not in weak)]
+        for name, other in exchanges:
+            exchanged = (names - {name}) | {other}
             if exchanged not in tried:
                 with suppress(InputError):  # where parent and child allow no such tree
                     waiting.append(open_forest(system, sorted(name for name in exchanged if system.joint(name).tree)))
-    return forest
+    return whole or forest
 
 
 def _loop(joint: Joint, carrier: Mapping[str, Joint | None]) -> list[str]:

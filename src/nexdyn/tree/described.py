@@ -7,12 +7,11 @@ What the joint cannot reach is its gap: minimal coordinates close it by moving t
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Container
 
 import numpy as np
 
-from nexdyn.errors import NexDynWarning
+from nexdyn.errors import warn
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.spatial.rotations import log_rotation, quaternion, rotation_matrix
@@ -22,14 +21,17 @@ GAP = 1e-6
 """Gap [m] or misalignment [rad] below which a joint counts as closed."""
 
 
-def described_coordinates(tree: Tree, given: Container[str] = ()) -> np.ndarray:
+def described_coordinates(
+    tree: Tree, given: Container[str] = (), gaps: dict[str, tuple[float, float]] | None = None
+) -> np.ndarray:
     """q (nq,) as described; NexDynWarning names the joints that stay open, and by how much.
 
-    The joints `given`, whose coordinates come from elsewhere, stay neutral.
+    The joints `given`, whose coordinates come from elsewhere, stay neutral. gaps: where joints that stay open are put, with
+    gap [m] and misalignment [rad], in place of the warning.
     """
     q = tree.neutral()
     values = tree.system.values
-    gaps = []
+    found: dict[str, tuple[float, float]] = {}
     for name, place in tree.coordinates.items():
         joint = tree.system.joints.get(name)
         if name in given:
@@ -45,12 +47,13 @@ def described_coordinates(tree: Tree, given: Container[str] = ()) -> np.ndarray:
             continue  # at and axis: the described pose is q = 0
         q[place.q], gap, turn = nearest_coordinates(joint, tree)
         if gap > GAP or turn > GAP:
-            gaps.append(f"{name!r} by {gap:.3g} m and {turn:.3g} rad")
-    if gaps:
-        warnings.warn(
-            f"joints stay open as described: {', '.join(gaps[:10])}; minimal coordinates close them by moving the child",
-            NexDynWarning,
-            stacklevel=3,
+            found[name] = gap, turn
+    if gaps is not None:
+        gaps |= found
+    elif found:
+        shown = [f"{name!r} by {gap:.3g} m and {turn:.3g} rad" for name, (gap, turn) in found.items()]
+        warn(
+            f"joints stay open as described: {', '.join(shown[:10])}; minimal coordinates close them by moving the child"
         )
     return q
 

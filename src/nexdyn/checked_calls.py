@@ -1,0 +1,86 @@
+"""Calls with wrong arguments raise an InputError that names the argument and what would be valid, not Python's TypeError."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from nexdyn.errors import InputError, unknown
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+MEANT = {
+    "location": ("position", "at"), "pos": ("position", "at"), "point": ("at", "position"), "origin": ("position", "at"),
+    "center_of_mass": ("com",), "cm": ("com",), "I": ("inertia",), "rotation": ("orientation",), "quaternion": ("orientation",),
+    "body_a": ("a", "parent"), "body_b": ("b", "child"), "body1": ("a", "parent"), "body2": ("b", "child"), "k": ("stiffness",),
+    "d": ("damping",), "c": ("damping",), "rest_length": ("length",), "free_length": ("length",), "l0": ("length",),
+    "step": ("dt",), "timestep": ("dt",), "h": ("dt",), "tol": ("rtol",), "tolerance": ("rtol",), "solver": ("method",),
+    "t": ("t_end",), "tspan": ("t_end",), "duration": ("t_end",), "initial_position": ("q0",), "initial_velocity": ("v0",),
+    "range": ("limits",), "frictionloss": ("friction",),
+}  # fmt: skip
+"""What other tools call an argument."""
+ELSEWHERE = {
+    "dt": "the step belongs to the method, like nx.RungeKutta4(dt=1e-3)",
+    "rtol": "the tolerance belongs to the method, like nx.DormandPrince(rtol=1e-8)",
+    "atol": "the tolerance belongs to the method, like nx.DormandPrince(atol=1e-10)",
+    "gravity": "gravity belongs to the system, like nx.System(gravity=(0, 0, -9.81))",
+}
+"""Where an argument stands that is not one here."""
+
+
+def fault(
+    name: str, function: Callable[..., Any], arguments: tuple[Any, ...], given: Mapping[str, Any]
+) -> InputError | None:
+    """Why `function` cannot be called so; None where it can. Its first parameter, where it is `self`, is not given."""
+    signature = inspect.signature(function)
+    parameters = signature.parameters
+    own = [None] if next(iter(parameters), "") == "self" else []
+    try:
+        signature.bind(*own, *arguments, **given)
+    except TypeError as error:
+        valid = [key for key in parameters if key != "self"]
+        for wrong in given:
+            if wrong not in parameters:
+                return _unknown_argument(name, wrong, valid)
+        return InputError(f"{name}: {error}; its arguments are {', '.join(valid)}")
+    return None
+
+
+def _unknown_argument(name: str, wrong: str, valid: list[str]) -> InputError:
+    if wrong in ELSEWHERE:
+        return InputError(f"{name} has no argument {wrong!r}; {ELSEWHERE[wrong]}")
+    near = next((known for known in MEANT.get(wrong, ()) if known in valid), None)
+    if near is not None:
+        return InputError(f"{name} has no argument {wrong!r}; did you mean {near!r}? arguments: {', '.join(valid)}")
+    return InputError(f"{name} has {unknown('argument', wrong, valid)}")
+
+
+class CheckedCalls(type):
+    """The type of classes whose instances are made with checked arguments."""
+
+    def __call__(cls, *arguments: Any, **given: Any) -> Any:
+        try:
+            return super().__call__(*arguments, **given)
+        except TypeError:
+            error = fault(cls.__name__, cls.__init__, arguments, given)  # type: ignore[misc]
+            if error is not None:
+                raise error from None
+            raise
+
+
+def checked_call(function: F) -> F:
+    """`function` of the public face, its arguments checked where Python refuses them."""
+
+    @functools.wraps(function)
+    def called(*arguments: Any, **given: Any) -> Any:
+        try:
+            return function(*arguments, **given)
+        except TypeError:
+            error = fault(f"nx.{function.__name__}", function, arguments, given)
+            if error is not None:
+                raise error from None
+            raise
+
+    return called  # type: ignore[return-value]
