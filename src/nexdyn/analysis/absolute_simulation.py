@@ -9,42 +9,46 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 
 from nexdyn.absolute import hht, index1
-from nexdyn.absolute.elements import acting, acting_joints, sample_here, start_coordinates, stiff_pairs
+from nexdyn.absolute.choice import carried, choose_rows, left_out, row_shares, stresses_here, watched_rows
+from nexdyn.absolute.elements import CHILD, PARENT, acting, acting_joints, sample_here, start_coordinates, stiff_pairs
 from nexdyn.absolute.force_states import states_begin
-from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.absolute.motion import accelerations
-from nexdyn.absolute.motion_tables import centres, motion_tables, new_state
+from nexdyn.absolute.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.motion_tables import block_places, centres, motion_tables, new_state
 from nexdyn.absolute.observe import BodyMotion
 from nexdyn.absolute.outside import Outside
-from nexdyn.absolute.redundancy import find_redundancy
+from nexdyn.absolute.recorded import new_record, record
 from nexdyn.absolute.turns import UNCOUNTED
-from nexdyn.analysis.absolute_loads import generalized_forces
-from nexdyn.analysis.assemble import assemble, mechanism_length
+from nexdyn.analysis.assemble import Start, assemble, mechanism_length, mechanism_size
+from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.bristles import sticking_advice
-from nexdyn.analysis.events import Snapshot, has_events, run_with_events
+from nexdyn.analysis.continuing import March, Memory, bodies_at_end, joints_at_end, of_fields
+from nexdyn.analysis.events import has_events, run_with_events
 from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.interrupt import interrupts_wait
+from nexdyn.analysis.notices import gaps_of_tree, kept_notices, start_notices, tell
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.analysis.span import checked_end, checked_times
 from nexdyn.constraints.tables import LEFT
-from nexdyn.errors import InputError, NexDynWarning, SolveError
+from nexdyn.errors import InputError, SolveError, warn
+from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.forces.states import next_sample
+from nexdyn.forces.tables import BODY_A, BODY_B, COUNT, FIRST, KIND, OFF
 from nexdyn.integrate.methods import HHT
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks
 from nexdyn.results.bodies import BodyRecording
-from nexdyn.results.loops import LoopRecording
 from nexdyn.results.result import Result
 from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.tree import Tree
 
 Progress = Callable[[float, float], None]
@@ -53,16 +57,23 @@ SLICE = 0.05
 ROWS = 1024
 """Most output rows that one crossing fills."""
 MOST_STEPS = 1e15
+NO_WAY = 1e-9
+"""Part of a motion of unit size that is none."""
 SHORT = 1e-3
 """Part of the step below which accelerations of HHT are rounding, divided by h²: they are found anew from the state."""
 
 
-class BodySimulation:
+OF_ROWS = ("lam0", "lam1", "dlam", "ddlam", "C", "x", "upper", "lower", "work")
+"""What of a state belongs to the kept rows."""
+
+
+class BodySimulation(March):
     """A mechanism in motion in absolute coordinates. Arguments as for `nx.simulate`; `report` is that of its assembly."""
 
-    _grid: Snapshot | None = None
+    _grid: Memory | None = None
     """Where the steps of dt go on, while the state is a shorter step aside of them."""
 
+    @small_on_one_thread
     def __init__(
         self,
         system: System,
@@ -75,30 +86,38 @@ class BodySimulation:
     ) -> None:
         if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
+        system = self.begin_march(system, initial)
         self.system, self.method, self.output_every = system, method, output_every
         self.t = 0.0
         self.report, state = self._start(initial, q0, v0)
         model = self.model = self.report.model
-        self.kept = kept_rows(self.report)
+        self.kept = kept_rows(self.report, initial)
         self.tables = motion_tables(model, self.kept, mechanism_length(model), stiff_pairs(model))
-        self.state = new_state(self.tables, self._start_near(state[0], initial))
+        self.state = new_state(self.tables, self._start_near(state[0], initial, q0))
         self.acts = acting(model, self.tables)
+        self._may_choose = left_out(model, self.kept) and getattr(method, "solver", "blocks") == "blocks"
+        self.choices = 0
+        """How often the kept rows have been chosen anew."""
         self._outside: Outside | None = None
-        if isinstance(method, HHT) and method.solver != "blocks":
-            self._outside = Outside(method.solver, self.tables, self.state)
+        solver = method.solver if isinstance(method, HHT) and method.solver != "blocks" else None
+        self._told, self._told_outside = new_record(self.tables, self.state, solver)
+        if solver is not None:
+            self._outside = Outside(solver, self.tables, self.state)
             self.tables = self.tables._replace(outside=self._outside.address)
         self._callbacks = [c for driver in model.drivers for c in time_callbacks(driver.function)]
         start_coordinates(acting_joints(model), self.acts, system.values, self.state.counted)
         self._centres = centres(model)
         self._set(*state)
+        if self._may_choose:
+            self._watch()
         self._z0 = start_states(described_states(system), initial)
         self.acts.forces.z[:] = self._z0
         self._nz = len(self._z0)
-        self._width = 2 + 19 * model.nb + len(self.tables.rows) + len(self.state.counted) + len(self._z0)
-        self._rows: list[np.ndarray] = []
+        self._width = 2 + 19 * model.nb + model.nc + len(self.state.counted) + len(self._z0)
         self._memory = hht.new_memory(self.tables, self.state)
+        if isinstance(method, HHT) and method.dt is None and mechanism_size(model) == 0.0 and self._translates():
+            hht.without_size(self._memory, self.state.q0)
         self._control = np.zeros(6)
-        self._steps, self._wall = 0, 0.0
         # assemble counts springs within half a turn of their q = 0, or of their rest angle
         counted, first = self.state.counted, model.near_start
         wound = [abs(counted[k] - first[k]) for k, _ in model.wound]
@@ -110,11 +129,81 @@ class BodySimulation:
             sample_here(self.tables, s, self.acts, self.t)
             self._restart(first=True)
         self._start_march()
+        if type(self) is BodySimulation:
+            self._go_on(initial, q0, v0)
+
+    def _go_on(self, initial: Any, q0: Any, v0: Any) -> None:
+        """From all of the state of a run's end, and record it."""
+        if self.go_on(initial, q0 is not None or v0 is not None):
+            self._rows.clear()
+            self._sample()
+
+    # --- between two legs of a run ----------------------------------------------------------------------------------
+
+    @property
+    def kind(self) -> str:
+        return f"hht {self.method.alpha}"
+
+    def live(self) -> Mapping[str, np.ndarray]:
+        """All but scratch; what forces have is told of by their states and the angles that are counted."""
+        acts = self.acts
+        return {
+            **dict(of_fields("state", self.state, ("work", "x", "most"))),
+            **{f"acts.{name}": getattr(acts, name) for name in ("q", "step", "began", "judged")},
+            "forces.z": acts.forces.z, "forces.rate": acts.forces.rate, "memory": self._memory, "control": self._control,
+            "watched": self.tables.watched,
+        }  # fmt: skip
+
+    def constants(self) -> np.ndarray:
+        """Masses, frames, and the numbers of what acts where no function of the user's is among them."""
+        model, acts = self.model, self.acts
+        by_numbers = [not force.callbacks() for force in self.system.forces.values()]
+        index = acts.forces.index
+        data = [acts.forces.data[k : k + n] for k, n in index[by_numbers][:, [FIRST, COUNT]]] if len(index) else []
+        own = [x for e, x in zip(index[by_numbers], data, strict=False) if e[KIND] != TORSION_SPRING]
+        return np.concatenate(
+            [np.ravel(self.system.gravity), model.mass.ravel(), model.tables.frames.ravel(), model.tables.offset,
+             acts.freedoms.ravel(), index[:, OFF].astype(float), *own]
+        )  # fmt: skip
+
+    def memory(self) -> Memory:
+        found = super().memory() | {"kept": self.kept.astype(float)}
+        return found | {f"grid.{name}": x.copy() for name, x in (self._grid or {}).items()}
+
+    def recall(self, memory: Memory) -> None:
+        kept = memory["kept"] > 0.5
+        if (kept != self.kept).any():
+            self._keep_rows(kept)
+        super().recall(memory)
+        grid = {name.removeprefix("grid."): x for name, x in memory.items() if name.startswith("grid.")}
+        self._grid = grid or None
+        if self._outside is not None:
+            self._memory[hht.MATRIX] = 0.0  # the factors are not in reach
+
+    def numbers_kept(self) -> tuple[str, ...]:
+        return (*super().numbers_kept(), "choices")
+
+    def notes(self) -> dict[str, Any]:
+        return {"kept": self.kept.tolist()}
+
+    def forget_counters(self) -> None:
+        self._memory[[hht.ITERATIONS, hht.FACTORISATIONS]] = 0.0
+        self._control[4] = 0.0
+        self.choices = 0
+
+    def history(self) -> str:
+        return "the steps before"
+
+    def _translates(self) -> bool:
+        """Whether a body can leave its place, where all points of the mechanism are one."""
+        J = self.model.jacobian(self.report.q, self.t)[self.kept]
+        ways = scipy.linalg.null_space(J if isinstance(J, np.ndarray) else J.toarray())
+        return bool((np.abs(ways.reshape(self.model.nb, 6, -1)[:, 3:]) > NO_WAY).any())
 
     def _start_march(self) -> None:
         """Start the march from the state, and record it."""
         room = np.zeros((1, self._width))
-        status = hht.start(self.tables, self.state, self.t, room)
+        status = hht.start(self.acts, self.state, self._told, self.t, room)
         states_begin(self.acts)
         room[0, self._width - len(self._z0) :] = self.acts.forces.z
         if status != hht.OK:
@@ -146,7 +235,7 @@ class BodySimulation:
         self.acts.step[0] = step
         problem = index1.BodyProblem(
             self.tables, self.acts, s, index1.BAUMGARTE, np.zeros(2), np.zeros(0, dtype=np.int64), none, np.zeros((0, 0)),
-            np.zeros((1, 2)), np.zeros(2), np.zeros(2), self.tables.length,
+            np.zeros((1, 2)), np.zeros(2), np.zeros(1), self.tables.length,
         )  # fmt: skip
         s.moved[:, :3] = 0.0
         status = index1.accelerate(problem, self.t)
@@ -163,7 +252,7 @@ class BodySimulation:
         if method.dt is None and control[1] == 0.0:
             # the displacement ½ a h² of the first step is a part of what the tolerance allows
             a = max(np.abs(s.d0[1:, :3]).max(), np.abs(s.d0[1:, 3:6]).max() / self.tables.length, 1e-3)
-            control[1] = min(method.dt_max, 0.1 * (method.rtol / a) ** 0.5)
+            control[1] = min(method.dt_max, 0.1 * (method.step_tolerance / a) ** 0.5)
         kept = [(x, x.copy()) for x in (z, s.d1, s.lam1)]
         self._accelerate(method.dt or float(control[1]))
         s.d0[:], s.a0[:], s.a1[:], s.lam0[:] = s.d1, s.d1, s.d1, s.lam1
@@ -187,67 +276,60 @@ class BodySimulation:
         self, initial: Any, q0: Any, v0: Any
     ) -> tuple[AssemblyReport, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
         """The report of the assembly, and q, v, a (nb + 1, …), λ (nc,) to start from."""
+        self._as_described = not isinstance(initial, Result)
+        q0, v0 = self._named(q0, "q0"), self._named(v0, "v0")
+        start: Start | None = None
         if isinstance(initial, AssemblyReport):
             if initial.model.system is not self.system:
                 raise InputError("initial is the report of another system")
             report = initial
             self.t = report.t
+            if q0 is not None or v0 is not None:
+                start = Start(report.q, report.v)
         elif isinstance(initial, Result):
-            recorded = initial.recording
-            if isinstance(recorded, BodyRecording):
-                return self._continued(recorded)
-            self.t = float(recorded.t[-1])
-            if isinstance(recorded, LoopRecording):
-                return self._from_spanning_tree(initial)
-            places = initial.tree.coordinates
-            q_given = {n: recorded.q[-1, p.q] for n, p in places.items() if n in self.system.joints}
-            v_given = {n: recorded.v[-1, p.v] for n, p in places.items() if n in self.system.joints}
-            report = assemble(self.system, t=self.t, q0=q_given, v0=v_given)
-        elif initial is None:
-            report = assemble(self.system, q0=self._named(q0, "q0"), v0=self._named(v0, "v0"))
-        else:
+            self.t = float(initial.recording.t[-1])
+            start = Start(*bodies_at_end(initial, absolute_model(self.system)), joints_at_end(initial, self.system))
+        elif initial is not None:
             raise InputError(f"initial is {initial!r}; a Result, or the report of nx.assemble, is needed")
+        if start is not None or initial is None:
+            report = assemble(self.system, t=self.t, q0=q0, v0=v0, start=start)
+        if initial is None and (
+            report.notices or self.system.couplings or any(j.mimic for j in self.system.joints.values())
+        ):
+            report = self._as_tree(report, q0, v0)
         return report, (report.q, report.v, report.a, report.multipliers)
 
-    def _start_near(self, q: np.ndarray, initial: Any) -> np.ndarray:
+    def _as_tree(
+        self, report: AssemblyReport, q0: Mapping[str, Any] | None, v0: Mapping[str, Any] | None
+    ) -> AssemblyReport:
+        """A mechanism that a tree carries starts where minimal coordinates start it: gaps are closed, and couplings followed, by
+        moving the child, not all bodies by as little as can be."""
+        system = self.system
+        pairs = all(
+            len(c.joints()) == 2 and all(system.joint(j).nv == 1 for j in c.joints()) for c in system.couplings.values()
+        )
+        if needs_bodies(system, couplings=False) or not pairs:
+            return report
+        tree, gaps = Tree(system), dict[str, tuple[float, float]]()
+        q = described_coordinates(tree, q0 or {}, gaps)
+        own = {name: q[place.q] for name, place in tree.coordinates.items() if name in system.joints}
+        report = assemble(system, t=self.t, q0={**own, **(q0 or {})}, v0=v0)
+        report.notices = gaps_of_tree(gaps)
+        return report
+
+    def _start_near(self, q: np.ndarray, initial: Any, q0: Any) -> np.ndarray:
         """The angles at the start (nk,), counted as in the run that is gone on from."""
         model = self.report.model
+        asked = self._named(q0, "q0") or {}
         if isinstance(initial, Result):
             recorded = initial.recording
             if isinstance(recorded, BodyRecording) and recorded.followed.shape[1:] == model.near_start.shape:
-                return model.counted(q, recorded.followed[-1])
-            known = set(initial.system.joints)
-            turning = {name for name, equation in model.followed if equation in ("Angle", "Tilt") and name in known}
-            model = model.started({name: initial.observed.of_joint("joint_position", name)[-1] for name in turning})
+                near = recorded.followed[-1].copy()
+                for k, (name, _) in enumerate(model.followed):
+                    if name in asked:
+                        near[k] = model.near_start[k]
+                return model.counted(q, near)
         return model.counted(q, model.near(q, self.t))
-
-    def _continued(self, recorded: BodyRecording) -> Any:
-        self.t = float(recorded.t[-1])
-        report = assemble(self.system)
-        if recorded.q.shape[1] != report.model.nb or recorded.multipliers.shape[1] != report.model.nc:
-            raise InputError(
-                f"initial has {recorded.q.shape[1]} bodies and {recorded.multipliers.shape[1]} constraint rows; "
-                f"{self.system.name!r} has {report.model.nb} and {report.model.nc}"
-            )
-        q, v, a = report.q.copy(), report.v.copy(), report.a.copy()
-        q[1:], v[1:], a[1:] = recorded.q[-1], recorded.v[-1], recorded.a[-1]
-        return report, (q, v, a, recorded.multipliers[-1])
-
-    def _from_spanning_tree(self, initial: Result) -> Any:
-        """The last state of a run on a spanning tree, with accelerations and multipliers of its own."""
-        report = assemble(self.system, t=self.t)
-        model, seen = report.model, initial.observed
-        place = [model.body_index[name] for name in seen.labels.dims["body"]]
-        names = ("orientation", "position", "angular_velocity", "velocity")
-        found = {name: x[-1] for name, x in seen.collect(names).items()}
-        q, v = report.q.copy(), np.zeros_like(report.v)
-        q[place, :4], q[place, 4:] = found["orientation"], found["position"]
-        R = rotation_matrix(q[place, :4])
-        v[place, :3], v[place, 3:] = np.einsum("nji,nj->ni", R, found["angular_velocity"]), found["velocity"]
-        kept = find_redundancy(model, q, self.t).kept
-        Q = generalized_forces(model, q, v, self.t)
-        a, lam, _ = accelerations(model, q, Q, kept, model.gamma(q, v, self.t), t=self.t)
-        return report, (q, v, a, lam)
 
     def _named(self, given: Any, what: str) -> Mapping[str, Any] | None:
         """Coordinates or velocities by joint: a mapping as it is, an array in the order of the tree."""
@@ -273,22 +355,89 @@ class BodySimulation:
         s.v0[:, :6], s.d0[:, :6] = v, a
         s.v0[:, 3:6] += np.einsum("nij,nj->ni", R, np.cross(w, c))
         s.d0[:, 3:6] += np.einsum("nij,nj->ni", R, np.cross(w_dot, c) + np.cross(w, np.cross(w, c)))
-        s.lam0[self.tables.rows[:, 0], self.tables.rows[:, 1]] = lam[self.kept]
+        if lam[~self.kept].any():  # of a run that kept other rows
+            stresses = stresses_here(self.model, q, self.t, s.counted, self.kept)
+            lam = lam if stresses is None else carried(stresses, self.kept, lam)
+        s.lam0[tuple(self.tables.rows[:, :2].T)] = lam[self.kept]
+
+    # --- the kept rows ----------------------------------------------------------------------------------------------
+
+    @property
+    def _pose(self) -> np.ndarray:
+        """Origins q (nb + 1, 7) at the start of the step."""
+        q = self.state.q0[:, :7].copy()
+        q[:, 4:] -= np.einsum("nij,nj->ni", rotation_matrix(q[:, :4]), self._centres)
+        return q
+
+    def _watch(self) -> None:
+        """Have the march watch how independent the kept rows are."""
+        shares = row_shares(self.model, self.tables, self._pose, self.t, self.state.counted)
+        self.tables = self.tables._replace(watched=watched_rows(self.tables, self.kept, self.model, shares))
+
+    def _choose_rows(self) -> bool:
+        """Keep other rows where they are more independent in the present pose; whether they are others now."""
+        if not self._may_choose:
+            return False
+        model, s, q = self.model, self.state, self._pose
+        shares = row_shares(model, self.tables, q, self.t, s.counted)
+        stresses = stresses_here(model, q, self.t, s.counted, self.kept)
+        kept = None if stresses is None else choose_rows(model, stresses, self.kept, shares)
+        if stresses is None or kept is None:
+            return False
+        old, before = self.tables, self.kept
+        self._keep_rows(kept)
+        tables, new = self.tables, self.state
+        for x, y in ((s.lam0, new.lam0), (s.lam1, new.lam1), (s.dlam, new.dlam), (s.ddlam, new.ddlam)):
+            lam = np.zeros(model.nc)
+            lam[before] = x[tuple(old.rows[:, :2].T)]
+            y[tuple(tables.rows[:, :2].T)] = carried(stresses, kept, lam)[kept]
+        self.choices += 1
+        return True
+
+    def _keep_rows(self, kept: np.ndarray) -> None:
+        """Tables for other rows (nc,) bool; what of the state belongs to rows is zero."""
+        model, old, s = self.model, self.tables, self.state
+        shares = row_shares(model, old, self._pose, self.t, s.counted)
+        tables = motion_tables(model, kept, old.length, stiff_pairs(model))
+        tables = tables._replace(watched=watched_rows(tables, kept, model, shares), armature=old.armature)
+        new = new_state(tables, s.near)
+        self.state = s._replace(**{name: getattr(new, name) for name in OF_ROWS})
+        self.acts = self.acts._replace(
+            of_joint=block_places(tables.diagonal, tables.plan, self.acts.joints[:, [PARENT, CHILD]]),
+            of_force=block_places(tables.diagonal, tables.plan, self.acts.forces.index[:, [BODY_A, BODY_B]]),
+        )
+        self.tables, self.kept = tables, kept
+        self._told, _ = new_record(tables, self.state)
+
+    def _goes_on(self, status: int) -> bool:
+        """Whether the march may go on after a status, which it does with its memory but for the matrix: rows that have become
+        dependent are chosen anew, also where steps fail for it."""
+        if status not in (hht.DEPENDENT, hht.STALLED, hht.SINGULAR, hht.STEP_TOO_SMALL):
+            return False
+        s, memory = self.state, self._memory
+        chosen = self._choose_rows()
+        if chosen:
+            s = self.state
+            s.q1[:], s.v1[:], s.d1[:] = s.q0, s.v0, s.d0
+            memory[hht.MATRIX] = memory[hht.INDEPENDENCE] = 0.0
+        memory[hht.BEST] = memory[hht.INDEPENDENCE]
+        return chosen or status == hht.DEPENDENT
 
     # --- motion -----------------------------------------------------------------------------------------------------
 
+    @small_on_one_thread
     def run(self, t_end: float, *, output_times: Any = None, progress: Progress | None = None) -> Result:
         """Go on until `t_end` [s] and return all that was recorded. Arguments and errors as for `nx.simulate`."""
         t_end = checked_end(t_end, self.t)
-        rows = list(self._rows)
+        self.tell_start()
         times = checked_times(output_times, self.t, t_end)
-        if len(times) and times[0] > self.t:
-            self._rows.clear()  # the start is not among them
+        keep_start = not len(times) or times[0] == self.t
         times = times[times > self.t]
         if has_events(self.system):
-            keep_start, self._rows = bool(self._rows), rows
             return run_with_events(self, t_end, times, keep_start, progress)
-        started = time.perf_counter()
+        if not keep_start and not self._begun:
+            self._rows.clear()  # the start is not among the times asked for
+        started, self._begun = time.perf_counter(), True
         try:
             with interrupts_wait() as check:
 
@@ -308,15 +457,21 @@ class BodySimulation:
             self._wall += time.perf_counter() - started
             self._sample()
             message = f"interrupted at t = {self.t:g} s of {t_end:g} s"
-            warnings.warn(f"{message}; the result holds what was reached", NexDynWarning, stacklevel=3)
+            warn(f"{message}; the result holds what was reached")
             return self.result("interrupted", message)
         self._sample()
         self._wall += time.perf_counter() - started
         return self.result()
 
+    def tell_start(self, on_gap: str = "warn") -> None:
+        """Warn, once, of gaps that were closed, of coordinates outside limits, and of contacts that start pressed in."""
+        if self.warnings is None:
+            gaps = self.report.notices if self._as_described else []
+            self.warnings = tell(start_notices(self, gaps), on_gap, self.report)
+
     def result(self, status: str = "finished", message: str = "") -> Result:
         """What was recorded so far."""
-        return self._result(np.concatenate(self._rows), status, message)
+        return self.told(self._result(np.concatenate(self._rows), status, message))
 
     def latest(self) -> Result:
         """The last recorded state alone, also while `run` goes on: for what looks at it from `progress`."""
@@ -330,14 +485,12 @@ class BodySimulation:
         q[..., 4:] -= np.einsum("snij,nj->sni", R, c)
         v[..., 3:] -= np.einsum("snij,snj->sni", R, np.cross(w, c))
         a[..., 3:] -= np.einsum("snij,snj->sni", R, np.cross(w_dot, c) + np.cross(w, np.cross(w, c)))
-        multipliers = np.zeros((len(out), self.model.nc))
-        rows, places = int(self.kept.sum()), len(self.model.near_start)
-        lam, followed, z = np.split(out[:, 2 + 19 * nb :], [rows, out.shape[1] - 2 - 19 * nb - self._nz], axis=1)
-        multipliers[:, self.kept] = lam
+        nc, places = self.model.nc, len(self.model.near_start)
+        multipliers, followed, z = np.split(out[:, 2 + 19 * nb :], [nc, out.shape[1] - 2 - 19 * nb - self._nz], axis=1)
         recording = BodyRecording(
             out[:, 0].copy(), q, v, a, method=repr(self.method), steps=self._steps, status=status, message=message,
-            wall_time=self._wall, settings={"coordinates": "bodies", **self.effort},
-            multipliers=multipliers, violation=out[:, 1].copy(), z=z.copy(), followed=followed[:, :places].copy(),
+            wall_time=self._wall, settings={"coordinates": "bodies", **self.effort, **kept_notices(self.warnings)},
+            multipliers=multipliers.copy(), violation=out[:, 1].copy(), z=z.copy(), followed=followed[:, :places].copy(),
         )  # fmt: skip
         return Result(self.system, recording, tree=BodyMotion(self.system, self.model))  # type: ignore[arg-type]
 
@@ -348,12 +501,13 @@ class BodySimulation:
 
     @property
     def effort(self) -> dict[str, int]:
-        """Newton iterations, matrices factored and steps rejected so far."""
+        """Newton iterations, matrices factored, steps rejected and choices of other rows so far."""
         memory = self._memory
         return {
             "iterations": int(memory[hht.ITERATIONS]),
             "factorisations": int(memory[hht.FACTORISATIONS]),
             "rejected": int(self._control[4]),
+            "choices": self.choices,
         }
 
     # --- inside -----------------------------------------------------------------------------------------------------
@@ -374,8 +528,9 @@ class BodySimulation:
             rest = target - self.t - whole * dt
             self._march(dt, whole, 0 if len(times) else self.output_every, look)
             if rest > 1e-9 * dt:
-                self._grid = Snapshot(self) if aside and self._next_sample > target + 1e-9 * dt else None
+                grid = self.memory() if aside and self._next_sample > target + 1e-9 * dt else None
                 self._march(rest, 1, 0, look)
+                self._grid = grid
             self.t = float(target)
             if len(times) and target in times:
                 self._sample()
@@ -384,12 +539,8 @@ class BodySimulation:
 
     def _back_to_grid(self) -> None:
         """To the steps of dt, from the shorter one that left them for a time asked for."""
-        grid, rows = self._grid, self._rows
-        if grid is not None:
-            grid.restore()
-            self._grid, self._rows = None, rows
-            if self._outside is not None:
-                self._memory[hht.MATRIX] = 0.0  # its factors are those of the shorter step
+        if self._grid is not None:
+            self.recall(self._grid)
 
     def _march(self, dt: float, steps: int, every: int, look: Callable[[], None]) -> None:
         t0, k = self.t, 0
@@ -439,6 +590,7 @@ class BodySimulation:
                 self.tables,
                 self.acts,
                 self.state,
+                self._told,
                 t0,
                 dt,
                 done,
@@ -454,11 +606,11 @@ class BodySimulation:
             self.t = t0 + done * dt
             if rows:
                 self._rows.append(room[:rows].copy())
-            if status != hht.OK:
+            if status != hht.OK and not self._goes_on(status):
                 self._fail(status, self.t + dt, dt)
             look()
             count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
-        if dt < SHORT * self.method.dt:  # type: ignore[operator]
+        if dt < SHORT * self.method.dt:
             self._restart()
             self._relax()
 
@@ -472,7 +624,7 @@ class BodySimulation:
         while control[0] < t_end:
             began, spent, steps = time.perf_counter(), self._memory[hht.ITERATIONS], control[2]
             status, rows = hht.march_adaptive(
-                self.tables, self.acts, self.state, control, m.rtol, m.dt_min, min(m.dt_max, 1e300),
+                self.tables, self.acts, self.state, self._told, control, m.step_tolerance, m.dt_min, min(m.dt_max, 1e300),
                 min(t_end, self._next_sample), work, every, times, m.alpha, self._memory, room,
             )  # fmt: skip
             took = time.perf_counter() - began
@@ -480,7 +632,7 @@ class BodySimulation:
             self._steps += int(control[2] - steps)
             if rows:
                 self._rows.append(room[:rows].copy())
-            if status != hht.OK:
+            if status != hht.OK and not self._goes_on(status):
                 self._fail(status, self.t, float(control[1]))
             if self.t >= self._next_sample and self.t < t_end:
                 self._take_samples()
@@ -511,7 +663,9 @@ class BodySimulation:
         if self._rows and not self._rows[-1][-1, 0] < self.t:
             return
         room = np.empty((1, self._width))
-        hht.record(self.tables, self.state, self.t, room, 0)
+        status = record(self.acts, self.state, self._told, self.t, room, 0)
+        if status > hht.OK:
+            self._fail(status, self.t)
         room[0, self._width - len(self._z0) :] = self.acts.forces.z
         self._rows.append(room)
 
@@ -519,8 +673,9 @@ class BodySimulation:
         """Raise the error of a status at time t, with what was recorded."""
         if status == LEFT:
             self._leave()
-        if self._outside is not None and self._outside.failure is not None:
-            raise self._outside.failure
+        for outside in (self._outside, self._told_outside):
+            if outside is not None and outside.failure is not None:
+                raise outside.failure
         kept = None if first or not self._rows else self.result("failed", "")
         if status >= FORCE_FAILED:
             force = list(self.system.forces.values())[status - FORCE_FAILED]
@@ -584,8 +739,12 @@ class BodySimulation:
         return name, float(abs(self.state.C[place[0], place[1]]))
 
 
-def kept_rows(report: AssemblyReport) -> np.ndarray:
-    """Rows (nc,) of the run: redundant ones are left out, but those that are so in this pose only."""
+def kept_rows(report: AssemblyReport, initial: Any = None) -> np.ndarray:
+    """Rows (nc,) of the run: redundant ones are left out, but those that are so in this pose only. A run that goes on keeps those of
+    the one before."""
+    restart = initial.recording.restart if isinstance(initial, Result) else None
+    if restart is not None and len(before := restart.notes.get("kept", ())) == report.model.nc > 0:
+        return np.array(before, dtype=bool)
     index = {(row.joint, row.equation): row.index for row in report.model.rows if row.driver is None}
     kept = np.ones(report.model.nc, dtype=bool)
     for row in report.redundancy.redundant:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from nexdyn.analysis.assemble import assemble, mechanism_length
+from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.compare import APART, bodies_apart, compared_times, run_at, seen_at
 from nexdyn.errors import InputError, SolveError
 from nexdyn.integrate.methods import Method
@@ -56,6 +57,7 @@ class Agreement:
         }  # fmt: skip
 
 
+@small_on_one_thread
 def agreement(
     system: System,
     methods: Sequence[Method],

@@ -17,6 +17,7 @@ import numpy as np
 
 from nexdyn.absolute import hht_lanes
 from nexdyn.absolute.elements import FRICTION, LANE_KINDS
+from nexdyn.absolute.recorded import Record
 from nexdyn.analysis.absolute_simulation import MOST_STEPS, SLICE, BodySimulation
 from nexdyn.analysis.events import has_events
 from nexdyn.analysis.lane_tables import force_pattern, stack, system_of
@@ -152,7 +153,11 @@ class Stacked:
             upper=LaneVector(lane_zeros(self.state.upper.data.shape), 0),
             lower=LaneVector(lane_zeros(self.state.lower.data.shape), 0),
         )
-        self.problem = tables, self.acts, self.state, fresh
+        # what is recorded has its matrix where new ones are made: between steps it is free
+        own = ("v1", "d1", "lam0", "lam1", "twists", "near")
+        told = fresh._replace(**{name: stack([getattr(run.state, name) for run in filled]) for name in own})
+        numbers = stack([run._told.numbers for run in filled])
+        self.problem = tables, self.acts, self.state, fresh, Record(tables, told, numbers, runs[0]._told.loops)
         self.memory = np.array([run._memory for run in filled])
         self.failed = np.full(LANES, hht_lanes.NEVER, dtype=np.int64)
         numbers = LaneVector(lane_zeros((hht_lanes.NUMBERS, 1, LANES)), 0)

@@ -40,6 +40,9 @@ SURE = 1e-10
 
 Array = np.ndarray
 
+ADVICE = "check masses, stiffness and damping"
+"""How the cause ends of a member whose motion is not finite, where no function of the user is known to have raised."""
+
 
 class Members(NamedTuple):
     """Members that can start: their numbers (N,), which rise, their trees, states (N, nq) and (N, nv), and efforts
@@ -425,7 +428,7 @@ class LaneRun:
                 error = failure(force, t, calls)
                 if error.__cause__ is not None:
                     return str(error)
-        return f"reduce dt = {self.method.dt:g} s, check masses, stiffness and damping"
+        return f"reduce dt = {self.method.dt:g} s, {ADVICE}"
 
 
 def sure_pivot(problem: TreeProblem) -> Any:

@@ -7,7 +7,6 @@ In minimal coordinates with a constant step the members march in lanes (``batch_
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
@@ -25,11 +24,13 @@ from nexdyn.analysis.batch_bodies import (
     marches_in_lanes,
     pattern,
 )
-from nexdyn.analysis.batch_run import Done, LaneRun, Members, grid_of
+from nexdyn.analysis.batch_run import ADVICE, Done, LaneRun, Members, grid_of
 from nexdyn.analysis.events import has_events
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.loop_simulation import needs_rows
-from nexdyn.errors import InputError, NexDynError, NexDynWarning, SolveError, UnknownNameError
+from nexdyn.analysis.notices import gaps_of_tree, tell
+from nexdyn.analysis.span import checked_times
+from nexdyn.errors import InputError, NexDynError, SolveError, UnknownNameError, warn
 from nexdyn.forces import kinds
 from nexdyn.integrate.methods import HHT, FixedStep, Method, RungeKutta4
 from nexdyn.model.system import System
@@ -77,7 +78,7 @@ def simulate_batch(
     run = _BatchRun(system, t_end, method, Batch.of(batch), store, progress, options)
     workers = min(threads or cores(), cores())
     if run.in_lanes:
-        return run.in_packs(workers)
+        return run.in_packs(alone, workers)
     return run.one_by_one(alone, workers)
 
 
@@ -109,11 +110,13 @@ class _BatchRun:
         self.dynamics = options.get("dynamics", "aba")
         bodies = method is None and options.get("loops") is None and needs_bodies(system)
         self.method = RungeKutta4(1e-3) if method is None and not bodies else method
-        self.in_lanes = self.method is not None and runs_in_lanes(system, self.method, self.dynamics)
+        aside = options.get("output_times") is not None  # between the steps of all
+        self.in_lanes = self.method is not None and not aside and runs_in_lanes(system, self.method, self.dynamics)
         initial = options.get("initial")
         self._initial = initial.recording if isinstance(initial, Result) else None
         self.t0 = 0.0 if self._initial is None else float(self._initial.t[-1])
         self.t_end = _end(t_end, self.t0)
+        checked_times(options.get("output_times"), self.t0, self.t_end)
         self.store = store
         steps = None
         if self.in_lanes:
@@ -121,10 +124,6 @@ class _BatchRun:
             every = options.get("output_every", 1)
             if not isinstance(every, int) or isinstance(every, bool) or every < 1:
                 raise InputError(f"output_every is {every!r}; a whole number of steps, 1 or more, is needed")
-            if options.get("output_times") is not None:
-                raise InputError(
-                    "output_times need a method that tells states between its steps (DormandPrince, HHT); use output_every"
-                )
             if not (self.t_end - self.t0) / self.method.dt < MOST_STEPS:
                 raise InputError(f"t_end = {self.t_end:g} s takes more than {MOST_STEPS:.0e} steps; choose a longer dt")
             self.grid = grid_of(self.method, self.t0, self.t_end, every)
@@ -139,7 +138,7 @@ class _BatchRun:
 
     # --- in lanes ---------------------------------------------------------------------------------------------------
 
-    def in_packs(self, threads: int) -> BatchResult:
+    def in_packs(self, alone: Runs, threads: int) -> BatchResult:
         """The run in lanes."""
         assert self.tree is not None
         assert isinstance(self.method, FixedStep)
@@ -182,7 +181,8 @@ class _BatchRun:
                 look(1.0)
             except KeyboardInterrupt:
                 status, message = "interrupted", "interrupted before all members had come to the end"
-                warnings.warn(f"{message}; the result holds what was reached", NexDynWarning, stacklevel=4)
+                warn(f"{message}; the result holds what was reached")
+        self._ask_functions(alone)
         if isinstance(rows, np.ndarray):
             rows[~marched] = np.nan
         recording = BatchRecording(
@@ -193,6 +193,19 @@ class _BatchRun:
         if isinstance(rows, Store):
             rows.finish(recording, result.failures)
         return result
+
+    def _ask_functions(self, alone: Runs) -> None:
+        """What functions of the user raised in members that failed. Of those that march together only the last to raise is known
+        in a step, so each of the others runs once more, by itself."""
+        if self.read.has_inputs or not any(force.callbacks() for force in self.system.forces.values()):
+            return
+        for m, (cause, t) in self.failures.items():
+            if cause.endswith(ADVICE):
+                own, states = self._member(m)
+                try:
+                    alone(own, self.t_end, self.method, **{**self.options, **states})
+                except SolveError as error:
+                    self.failures[m] = str(error), t if error.time is None else error.time
 
     def _members(self) -> tuple[Members, dict[int, Tree] | Tree]:
         """The members that can start, and the trees of all."""
@@ -242,7 +255,10 @@ class _BatchRun:
                 raise InputError(f"initial has {q.size} coordinates and {v.size} velocities; {tree} is needed")
             return q.copy(), v.copy()
         given = () if q0 is None else q0 if isinstance(q0, Mapping) else tree.coordinates
-        return described_coordinates(tree, given), tree.initial_velocity()
+        gaps: dict[str, tuple[float, float]] = {}
+        q = described_coordinates(tree, given, gaps)
+        tell(gaps_of_tree(gaps), self.options.get("on_gap", "warn"), None)
+        return q, tree.initial_velocity()
 
     # --- one by one -------------------------------------------------------------------------------------------------
 
@@ -327,6 +343,7 @@ class _BatchRun:
                 try:
                     own, states = self._member(m)
                     run = BodySimulation(own, self.method, **options, **states)  # type: ignore[arg-type]
+                    run.tell_start(self.options.get("on_gap", "warn"))
                 except NexDynError:
                     continue
                 if not fits_lanes(run, self.t_end):
@@ -356,10 +373,8 @@ class _BatchRun:
                 march.run(packs(), take, look)
         except KeyboardInterrupt:
             self._interrupted = True
-            warnings.warn(
+            warn(
                 "interrupted before all members had come to the end; the result holds what was reached",
-                NexDynWarning,
-                stacklevel=5,
             )
 
     def _tell(self, part: float) -> None:

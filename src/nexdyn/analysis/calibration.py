@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.outputs import scalar, series, with_values
 from nexdyn.analysis.simulate import simulate
 from nexdyn.errors import FileError, InputError, SolveError
@@ -114,6 +115,7 @@ class Calibration:
         return "\n".join([*lines, *(f"  {c}" for c in self.combinations)])
 
 
+@small_on_one_thread
 def calibrate(
     system: System,
     data: Any,

@@ -18,6 +18,7 @@ import numpy as np
 
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.analysis.assemble import assemble, mechanism_length
+from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.analysis.simulate import simulation_of
 from nexdyn.errors import InputError, SolveError
@@ -121,6 +122,7 @@ class Comparison:
         }
 
 
+@small_on_one_thread
 def compare(
     system: System, methods: Sequence[Method], t_end: float = 1.0, *, times: Any = None, q0: Any = None, v0: Any = None
 ) -> Comparison:

@@ -29,6 +29,7 @@ import numpy as np
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.analysis.absolute_loads import joint_state
 from nexdyn.analysis.assemble import assemble
+from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.descent import Search
 from nexdyn.analysis.report import AssemblyReport, Reaction
 from nexdyn.analysis.resting import PRESSED, Integral, RestingLoads, integrals
@@ -159,6 +160,7 @@ class Equilibrium:
         return "\n".join(lines)
 
 
+@small_on_one_thread
 def equilibrium(
     system: System,
     *,

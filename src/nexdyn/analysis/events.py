@@ -17,18 +17,18 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute import hht
+from nexdyn.absolute.model import absolute_model
+from nexdyn.analysis.continuing import Snapshot, WatchedState, seen_bodies
 from nexdyn.analysis.interrupt import interrupts_wait
-from nexdyn.errors import NexDynWarning, SolveError
+from nexdyn.errors import SolveError, warn
 from nexdyn.forces.joint_stop import JointStop
 from nexdyn.forces.tables import OFF
-from nexdyn.integrate.methods import HHT
+from nexdyn.integrate.methods import HHT, FixedStep
 from nexdyn.model.event import Event
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
@@ -37,8 +37,6 @@ CHUNK = 64
 """Steps of a chunk."""
 MOST_AT_ONCE = 100
 """Events within as many tolerances that count as never ending."""
-KEPT_OUT = {"_rows", "system", "tree", "model", "report", "method"}
-"""Attributes of a simulation that a step does not change, or that are kept another way."""
 
 
 class EventState:
@@ -138,37 +136,6 @@ def has_events(system: System) -> bool:
 # --- states of a simulation, whatever its formulation ---------------------------------------------------------------
 
 
-def _arrays(x: Any, found: list[np.ndarray]) -> None:
-    if isinstance(x, np.ndarray):
-        if x.dtype == float and x.flags.writeable:
-            found.append(x)
-    elif isinstance(x, tuple):
-        for item in x:
-            _arrays(item, found)
-
-
-class Snapshot:
-    """All that a simulation's steps change, to go back to."""
-
-    def __init__(self, sim: Any) -> None:
-        self.sim = sim
-        self.arrays: list[np.ndarray] = []
-        for name, value in vars(sim).items():
-            if name not in KEPT_OUT:
-                _arrays(value, self.arrays)
-        self.copies = [array.copy() for array in self.arrays]
-        self.numbers = {k: x for k, x in vars(sim).items() if isinstance(x, bool | int | float)}
-        self.rows = list(sim._rows)
-
-    def restore(self) -> None:
-        for array, copy in zip(self.arrays, self.copies, strict=True):
-            array[...] = copy
-        wall = self.sim._wall
-        vars(self.sim).update(self.numbers)
-        self.sim._wall = wall
-        self.sim._rows = list(self.rows)
-
-
 def present(sim: Any) -> np.ndarray:
     """The row (1, width) of the present state."""
     row: np.ndarray = (sim._now if hasattr(sim, "_now") else sim._rows[-1][-1:]).copy()
@@ -207,17 +174,22 @@ class Run:
 
     def __init__(self, sim: Any, t_end: float, times: np.ndarray, keep_start: bool, progress: Any) -> None:
         self.sim, self.t_end, self.progress = sim, t_end, progress
-        self.times = [float(t) for t in times]
-        self.kept: list[np.ndarray] = [present(sim)] if keep_start else []
-        self.times = [t for t in self.times if t > sim.t]
+        self.kept: list[np.ndarray] = list(sim._rows) if sim._begun else []
+        sim._sample()
+        if keep_start and not (self.kept and self.kept[-1][-1, 0] >= sim.t):
+            self.kept.append(present(sim))
+        self.times = [t for t in map(float, times) if t > sim.t]
         self.steps = 0  # states since the last that was kept
         self.every = sim.output_every if not len(times) else 0
-        self.happened: list[dict[str, Any]] = []
+        self.happened: list[dict[str, Any]] = list(sim._happened)
         self.watched = watched_in(sim.system)
         self.g = self.signals(present(sim))
+        before = {(one.name, one.end): one for one in sim._watched or ()}
         for watched, g in zip(self.watched, self.g[:, 0], strict=True):
+            if (watched.name, watched.end) in before:  # as the run before has left it
+                watched.side, watched.done, watched.acting = before[watched.name, watched.end][2:]
+                continue
             watched.move_on(g)
-        for watched, g in zip(self.watched, self.g[:, 0], strict=True):
             watched.acting = watched.stop is not None and bool(watched.sign * g >= 0.0)
         self.let_stops_act()
         self.chunk = CHUNK * sim.method.dt if getattr(sim.method, "dt", None) else (t_end - sim.t) / 50.0
@@ -264,11 +236,11 @@ class Run:
     def step_before(self, t: float) -> float:
         """The last whole step before a time asked for, where a shorter one would disturb those after it; else t."""
         sim = self.sim
-        if not hasattr(sim, "_back_to_grid") or not isinstance(sim.method, HHT) or sim.method.dt is None:
+        if not isinstance(sim.method, HHT | FixedStep) or sim.method.dt is None:
             return t
         dt = sim.method.dt
         steps = math.floor((t - sim.t) / dt + 1e-9)
-        if t - sim.t - steps * dt <= 1e-9 * dt or sim._next_sample <= t + 1e-9 * dt:
+        if t - sim.t - steps * dt <= 1e-9 * dt or getattr(sim, "_next_sample", math.inf) <= t + 1e-9 * dt:
             return t
         return float(sim.t + steps * dt)
 
@@ -280,8 +252,6 @@ class Run:
         if not crossed:
             self.kept.append(rows[-1:].copy())
         before.restore()
-        if self.sim._outside is not None:
-            self.sim._memory[hht.MATRIX] = 0.0  # its factors are those of the shorter step
         return not crossed
 
     def go_to(self, target: float) -> None:
@@ -292,7 +262,7 @@ class Run:
             failed: SolveError | None = None
         except SolveError as error:  # past an event, where the motion means nothing, a method may fail
             rows, failed = np.concatenate(self.sim._rows), error
-            rows = rows[rows[:, 0] > float(before.numbers["t"])]
+            rows = rows[rows[:, 0] > before.t]
             if not len(rows):
                 raise
         g = self.signals(rows)
@@ -414,8 +384,8 @@ class Run:
             self.strike(watched, observed)
             return
         parameters, off, on, stop = dict(event.parameters or {}), set(event.off), set(event.on), event.stop
-        position: dict[str, np.ndarray] | None = None
-        velocity = None
+        position: dict[str, Any] | None = None
+        velocity: dict[str, Any] | None = None
         if event.action is not None:
             state = EventState(event.name, t, *states_of(observed))
             kept = {n: x.copy() for n, x in state.position.items()}, {n: x.copy() for n, x in state.velocity.items()}
@@ -427,9 +397,8 @@ class Run:
                 ) from error
             parameters |= state.parameters
             off, on, stop = off | set(state.off), on | set(state.on), stop or state.stop
-            if not _same(kept[0], state.position) or not _same(kept[1], state.velocity):
-                position, velocity = state.position, state.velocity
-        if parameters or off or on or velocity is not None:
+            position, velocity = _new(kept[0], state.position), _new(kept[1], state.velocity)
+        if parameters or off or on or position or velocity:
             self.replace(watched, position, velocity, parameters, off, on)
         if stop:
             self.message = f"event {event.name!r} ended the run at t = {t:g} s"
@@ -486,8 +455,6 @@ class Run:
         """Go on from a changed state, or with a changed system."""
         old, t = self.sim, float(self.sim.t)
         observed = self.part(present(old))
-        q, v = states_of(observed)
-        q, v = {**q, **(position or {})}, {**v, **(velocity or {})}
         system = old.system
         if parameters or off or on:
             for name in (*off, *on):
@@ -495,7 +462,7 @@ class Run:
             system = changed(system, parameters, off, on)
             change = {"time": t, "parameters": dict(parameters), "off": sorted(off), "on": sorted(on)}
             self.happened[-1]["change"] = {k: x for k, x in change.items() if k != "time" and x}
-        self.sim = restarted(old, system, math.nextafter(t, math.inf), q, v)
+        self.sim = restarted(old, system, math.nextafter(t, math.inf), observed, position, velocity)
         self.kept.append(present(self.sim))
         if system is not old.system:
             known = {(w.name, w.end): (w.side, w.done, w.acting) for w in self.watched}
@@ -514,13 +481,15 @@ class Run:
         if not self.kept or (self.kept[-1][-1, 0] < last[0, 0] and (self.every or status != "finished")):
             self.kept.append(last)
         sim._rows = [np.concatenate(self.kept)]
+        sim._first, sim._happened, sim._begun = first, self.happened, True
+        sim._watched = [WatchedState(w.name, w.end, w.side, w.done, w.acting) for w in self.watched]
         result: Result = sim.result(status, self.message)
-        result.recording.settings["events"] = self.happened
-        return Result(first, result.recording, tree=result._tree if sim.system is first else None)
+        return result
 
 
-def _same(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
-    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+def _new(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What is another than before; None where nothing is."""
+    return {name: x for name, x in now.items() if name not in before or not np.array_equal(before[name], x)} or None
 
 
 def states_of(observed: Any) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
@@ -542,20 +511,31 @@ def changed(system: System, parameters: Mapping[str, Any], off: Any, on: Any) ->
     return new
 
 
-def restarted(old: Any, system: System, t: float, q: Mapping[str, Any], v: Mapping[str, Any]) -> Any:
-    """A simulation by the same method that goes on at t from coordinates and velocities by joint."""
-    from nexdyn.analysis.assemble import assemble
+def restarted(
+    old: Any,
+    system: System,
+    t: float,
+    observed: Any,
+    position: Mapping[str, Any] | None,
+    velocity: Mapping[str, Any] | None,
+) -> Any:
+    """A simulation by the same method that goes on at t from the state `observed`, with other coordinates and velocities by joint."""
+    from nexdyn.analysis.assemble import Start, assemble
 
     options: dict[str, Any] = {"output_every": old.output_every}
     closed = getattr(old, "closed", None)
     if hasattr(old, "_now") and closed is None:
-        new = type(old)(system, old.method, q0=q, v0=v, dynamics=old.dynamics, **options)
+        q, v = states_of(observed)
+        state = {"q0": {**q, **(position or {})}, "v0": {**v, **(velocity or {})}}
+        new = type(old)(system, old.method, **state, dynamics=old.dynamics, **options)
         new.t = t
     else:
         if closed is not None:
             options["loops"] = closed.options
-        independent = {name: x for name, x in v.items() if name in system.joints}
-        report = assemble(system, t=t, q0={name: x for name, x in q.items() if name in system.joints}, v0=independent)
+        q, _ = states_of(observed)
+        model = absolute_model(system)
+        start = Start(*seen_bodies(observed, model), q)
+        report = assemble(system, t=t, start=start, q0=position, v0=velocity)
         new = type(old)(system, old.method, initial=report, **options)
         if hasattr(old, "_memory"):
             new._memory[2:4] = old._memory[2:4]
@@ -569,22 +549,24 @@ def restarted(old: Any, system: System, t: float, q: Mapping[str, Any], v: Mappi
             new.set_force_states(old.force_states)
     elif hasattr(old, "acts") and len(z := old.acts.forces.z) == len(new.acts.forces.z) > 0:
         new.set_force_states(z)
-    new._steps, new._wall = old._steps, old._wall
+    new.go_on_from(old)
     return new
 
 
 def run_with_events(sim: Any, t_end: float, times: np.ndarray, keep_start: bool, progress: Any) -> Result:
-    """As ``run`` of a simulation, with its system's events."""
-    first, started = sim.system, time.perf_counter()
+    """As ``run`` of a simulation, with its system's events; afterwards the simulation stands where the run has ended."""
+    first, started = sim._first, time.perf_counter()
     run: Run | None = None
     try:
         run = Run(sim, t_end, times, keep_start, progress)
         run.go()
+        run.sim._wall += time.perf_counter() - started
+        result = run.result(first, "finished")
     except KeyboardInterrupt:
         if run is None:
             raise
         run.message = f"interrupted at t = {run.sim.t:g} s of {t_end:g} s"
-        warnings.warn(f"{run.message}; the result holds what was reached", NexDynWarning, stacklevel=4)
+        warn(f"{run.message}; the result holds what was reached")
         return run.result(first, "interrupted")
     except SolveError as error:
         if run is not None and run.kept:
@@ -592,5 +574,7 @@ def run_with_events(sim: Any, t_end: float, times: np.ndarray, keep_start: bool,
             run.sim._wall += time.perf_counter() - started
             error.result = run.result(first, "failed")
         raise
-    run.sim._wall += time.perf_counter() - started
-    return run.result(first, "finished")
+    finally:
+        if run is not None:
+            sim.become(run.sim)
+    return result

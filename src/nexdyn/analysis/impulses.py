@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 
 from nexdyn.absolute.kkt import factor_kkt
+from nexdyn.absolute.model import absolute_model
 from nexdyn.analysis.absolute_loads import _effort, joint_state
 from nexdyn.analysis.absolute_simulation import kept_rows
-from nexdyn.analysis.assemble import assemble
+from nexdyn.analysis.assemble import Start, assemble
+from nexdyn.analysis.continuing import seen_bodies
+from nexdyn.analysis.start_velocity import floating_bodies
 from nexdyn.forces.joint_stop import JointStop
 from nexdyn.spatial.rotations import rotation_matrix
 
@@ -42,10 +45,8 @@ def after_impact(sim: Any, observed: Any, stop: JointStop, end: int) -> dict[str
 
 def _with_rows(system: Any, observed: Any, stop: JointStop, restitution: float, t: float) -> dict[str, np.ndarray]:
     names = [name for name, joint in system.joints.items() if joint.nv and joint.tree]
-    q0, v0 = (
-        {name: observed.of_joint(what, name)[0] for name in names} for what in ("joint_position", "joint_velocity")
-    )
-    report = assemble(system, t=t, q0=q0, v0=v0)
+    q0 = {name: observed.of_joint("joint_position", name)[0] for name in names}
+    report = assemble(system, t=t, start=Start(*seen_bodies(observed, absolute_model(system)), q0))
     model, q, v = report.model, report.q, report.v
     joint = system.joint(stop.joint)
     _, rates, H = joint_state(model, joint, q, v)
@@ -63,4 +64,7 @@ def _with_rows(system: Any, observed: Any, stop: JointStop, restitution: float, 
     jump[1:] = u.reshape(-1, 6)
     _, along, _ = joint_state(model, joint, q, jump)
     v = v - (1.0 + restitution) * rates[stop.freedom] / along[stop.freedom] * jump
-    return {name: joint_state(model, system.joint(name), q, v)[1] for name in names}
+    floating = {name: model.body_index[name] for name in floating_bodies(system)}
+    return {name: joint_state(model, system.joint(name), q, v)[1] for name in names} | {
+        name: np.concatenate([v[i, :3], R[i].T @ v[i, 3:]]) for name, i in floating.items()
+    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from nexdyn.absolute import hht, index1
 from nexdyn.absolute.turns import UNCOUNTED
 from nexdyn.analysis.absolute_simulation import MOST_STEPS, ROWS, SLICE, BodySimulation, refuse_velocity_rows, time
 from nexdyn.analysis.bristles import bounds, bristle_advice, refuse_bent, with_advice
+from nexdyn.analysis.continuing import NONE
 from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError
 from nexdyn.integrate.adaptive import march_adaptive
@@ -23,6 +24,9 @@ from nexdyn.model.system import System
 
 CHUNK = 200
 """Most steps between two looks at a partition."""
+SHORTER, SINGULAR, FIRM = 0.25, 0.1, 0.5
+"""By how much adaptive steps are shortened where no choice serves them; and parts of the greatest smallest pivot that a choice
+began with: below which a pose that none serves is singular, and above which steps may be long again."""
 LARGEST_PARTITION = 600
 """Rows up to which coordinates are partitioned: its matrices are dense."""
 BLOWN_UP = 1e12
@@ -32,7 +36,7 @@ BLOWN_UP = 1e12
 class IndexOneSimulation(BodySimulation):
     """As `BodySimulation`, under Baumgarte's stabilisation, projection or partitioned coordinates."""
 
-    method: IndexOne  # type: ignore[assignment]
+    method: IndexOne
 
     def __init__(self, system: System, method: IndexOne, **options: Any) -> None:
         super().__init__(system, method, **options)  # type: ignore[arg-type]
@@ -55,10 +59,8 @@ class IndexOneSimulation(BodySimulation):
         if isinstance(method, Baumgarte):
             method.refuse_growing(not self.model.positional.all())
             damping[:] = method.damping
-        self.problem = index1.BodyProblem(
-            self.tables, self.acts, self.state, kind, damping, np.zeros(m, dtype=np.int64), np.zeros((max(m, 1), n)),
-            np.zeros((m, m)), np.zeros((max(m, 1), 2)), np.zeros(2), np.zeros(2), self.tables.length,
-        )  # fmt: skip
+        self._kind, self._damping, self._m = kind, damping, m
+        self.problem = self._new_problem()
         self.partitions = 0
         """How often the independent coordinates have been chosen."""
         integrator = self._integrator = method.integrator
@@ -75,6 +77,35 @@ class IndexOneSimulation(BodySimulation):
         if len(self._z0) or self._beyond:  # samples are taken before anything moves
             self._rows.clear()
             self._sample()
+        self._go_on(*(options.get(name) for name in ("initial", "q0", "v0")))
+
+    @property
+    def kind(self) -> str:
+        return type(self.method).__name__
+
+    def live(self) -> Mapping[str, np.ndarray]:
+        own = {f"problem.{name}": getattr(self.problem, name) for name in ("dependent", "quality", "missed")}
+        return {**super().live(), "y": self._y, **own}
+
+    def numbers_kept(self) -> tuple[str, ...]:
+        return (*super().numbers_kept(), "_dt", "partitions")
+
+    def constants(self) -> np.ndarray:
+        return NONE
+
+    def forget_counters(self) -> None:
+        self.partitions, self.choices = min(self.partitions, 1), 0
+
+    def history(self) -> str:
+        return ""
+
+    def _new_problem(self) -> index1.BodyProblem:
+        """The problem of the rows at hand."""
+        n, m = 6 * self.model.nb, self._m
+        return index1.BodyProblem(
+            self.tables, self.acts, self.state, self._kind, self._damping, np.zeros(m, dtype=np.int64),
+            np.zeros((max(m, 1), n)), np.zeros((m, m)), np.zeros((max(m, 1), 2)), np.zeros(2), np.zeros(1), self.tables.length,
+        )  # fmt: skip
 
     def _choose(self) -> None:
         """The independent coordinates, by pivoting: the columns of Cq that pivoting takes first are the dependent ones."""
@@ -105,10 +136,21 @@ class IndexOneSimulation(BodySimulation):
             self._steps += reached - done
             self._keep(room[:rows])
             # a choice made for this very step does not serve it, either
-            stuck = status == index1.DEGRADED and reached == done and (self.problem.quality[1] == 0.0 or chosen == done)
+            stuck = (
+                self._m > 0
+                and status == index1.DEGRADED
+                and reached == done
+                and (self.problem.quality[1] == 0.0 or chosen == done)
+            )
             done = reached
             self.t = t0 + done * dt
             if status == index1.DEGRADED and not stuck:
+                if not self._m and failed > self.t + 1e-9 * dt:  # a sample has divided the step, and the state is there
+                    end, self.t = t0 + (done + 1) * dt, failed
+                    self._rechoose()
+                    self._march(end - failed, 1, 0, look)
+                    done += 1
+                    continue
                 self._rechoose()
                 chosen = done
                 continue
@@ -118,11 +160,20 @@ class IndexOneSimulation(BodySimulation):
             look()
             count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
 
+    def _keep_rows(self, kept: np.ndarray) -> None:
+        super()._keep_rows(kept)
+        self.problem = self._new_problem()
+
     def _rechoose(self) -> None:
+        """Rows and independent coordinates for the present state, in which those at hand no longer serve."""
+        self._choose_rows()
         s = self.state
         s.q1[:], s.v1[:] = s.q0, s.v0
         index1.place_bodies(s, 1)
-        self._choose()
+        if self._m:
+            self._choose()
+        else:
+            self.problem.quality[1] = index1.NOT_NOW
 
     def _run_adaptive(self, t_end: float, times: np.ndarray, look: Callable[[], None]) -> None:
         method = self._integrator
@@ -133,7 +184,7 @@ class IndexOneSimulation(BodySimulation):
         room = np.empty((len(times) + 2 if len(times) else ROWS, self._width))
         y_old, scale = np.zeros((2, len(self._y)))
         every = 0 if len(times) else self.output_every
-        work = 200
+        work, chosen, most = 200, -1.0, 0.0
         while control[0] < t_end:
             began, spent, steps = time.perf_counter(), control[5], control[3]
             status, rows, _ = march_adaptive(
@@ -144,10 +195,19 @@ class IndexOneSimulation(BodySimulation):
             self.t, self._dt = float(control[0]), float(control[1])
             self._steps += int(control[3] - steps)
             self._keep(room[:rows])
-            if status == index1.DEGRADED and (control[3] > steps or self.partitions < 10 * (1 + self._steps)):
-                self._rechoose()
-                control[11] = 0.0
-                continue
+            if status == index1.DEGRADED:
+                control[11], first = 0.0, abs(float(self.problem.quality[1]))
+                most = max(most, first)
+                if first > FIRM * most:
+                    control[10] = min(method.dt_max, 1e300)
+                if chosen != self.t:
+                    self._rechoose()
+                    chosen = self.t
+                    continue
+                # what was chosen for this state does not reach the next: the step is too long, unless the pose is singular
+                if first > SINGULAR * most and control[1] > method.dt_min:
+                    control[1] = control[10] = SHORTER * min(control[1], t_end - self.t)
+                    continue
             if status != OK:
                 self._fail(status, float(control[14]), float(control[1]))
             look()
@@ -173,7 +233,10 @@ class IndexOneSimulation(BodySimulation):
         if self._rows and not self._rows[-1][-1, 0] < self.t:
             return
         room = np.empty((1, self._width))
+        n, before = 2 * self._n, self._y.copy()
         status, _ = sample(self.problem, self.t, self._y, self._K, self._n, room)
+        # to look at dependent coordinates closes them once more, which no step of a whole run does
+        self._y[:n] = before[:n]
         if status != OK:
             self._fail(status, self.t)
         self._rows.append(room)

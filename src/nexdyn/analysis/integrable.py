@@ -25,6 +25,7 @@ from nexdyn.absolute.configuration import feasible_pose
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.redundancy import find_redundancy
 from nexdyn.analysis.assemble import assemble, mechanism_length
+from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.closing import Closing
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.errors import InputError
@@ -69,6 +70,7 @@ class Integrability:
         return "\n".join([says, *lines])
 
 
+@small_on_one_thread
 def integrable(system: System, at: AssemblyReport | None = None, t: float = 0.0) -> Integrability:
     """Whether velocity rows of `system` (rolling, knife edges, rows of your own) could be written as equations of positions.
 

@@ -25,6 +25,7 @@ import scipy.linalg
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.analysis.absolute_loads import Loads
 from nexdyn.analysis.assemble import assemble
+from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.descent import dense
 from nexdyn.analysis.force_states import states_along
 from nexdyn.analysis.inverse_kinematics import follow
@@ -108,6 +109,7 @@ class Efforts:
         return self.motion.reaction(joint)
 
 
+@small_on_one_thread
 def inverse_dynamics(
     system: System,
     motion: Any,

@@ -10,8 +10,9 @@ and A that of what the frames do, each step solves
     min |A T y − e|² + μ² |y|²   subject to   l − c ≤ G T y ≤ u − c
 
 with the limits that it would cross held as equations, one after the other. It is closed to C = 0, its coordinates are held
-within their limits, and taken where Σ e² falls; then μ falls too, otherwise it grows. It ends where e is 0, or where
-nothing that the limits leave makes it smaller: the targets are out of reach from here, and what remains is told.
+within their limits, and taken where Σ e² falls; then μ falls too, otherwise it grows. Where Σ e² is stationary and a second
+derivative is negative, as for a straight arm that is asked to fold, it goes on beside. It ends where e is 0, or where nothing
+that the limits leave makes it smaller: the targets are out of reach from here, and what remains is told.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from nexdyn.absolute.kkt import factor_kkt
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.analysis.absolute_loads import joint_state
 from nexdyn.analysis.assemble import assemble, mechanism_length
+from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.descent import dense, tangent
 from nexdyn.errors import InputError, unknown
 from nexdyn.model.driver import Driver
@@ -50,6 +52,10 @@ CLOSED = 1e-12
 MARGIN = 1e-9
 """What a coordinate may be beyond its limit by rounding."""
 SOFTEST, STIFFEST = 1e-12, 1e8
+BESIDE = 1e-4
+"""How far to each side second derivatives look, in rad and parts of the mechanism's size."""
+SADDLE = 1e-5
+"""A second derivative is negative below this part of the largest."""
 LARGEST = 4000
 
 
@@ -120,6 +126,7 @@ class _Target(NamedTuple):
     weight: float
 
 
+@small_on_one_thread
 def inverse_kinematics(
     system: System,
     targets: Mapping[str, Any],
@@ -229,7 +236,20 @@ class _Reach:
         start = self.closed(q, near, np.clip(c, self.lower, self.upper))
         if start is not None:
             q, near = start
-        e, mu, growth, iterations = self.errors(q), 1e-3, 2.0, 0
+        iterations = 0
+        while True:
+            q, near, iterations = self.descend(q, near, iterations, most)
+            e = self.errors(q)
+            off = None
+            if iterations < most and np.abs(e).max() > REACHED * 1e-3:
+                off = self.off_the_saddle(q, near, e)
+            if off is None:
+                return self.posture(q, near, iterations)
+            q, near = off
+
+    def descend(self, q: Array, near: Array, iterations: int, most: int) -> tuple[Array, Array, int]:
+        """From q to where ½ |e|² is stationary, and how many steps were taken by then."""
+        e, mu, growth = self.errors(q), 1e-3, 2.0
         while iterations < most and np.abs(e).max() > REACHED * 1e-3:
             iterations += 1
             Cq = dense(self.model.jacobian(q, self.t, near)) * self.units
@@ -261,7 +281,46 @@ class _Reach:
             came = float(e @ e - e_there @ e_there) / gain
             (q, near), e = better, e_there
             mu, growth = max(mu * max(0.1, 1.0 - (2.0 * came - 1.0) ** 3), SOFTEST), 2.0
-        return self.posture(q, near, iterations)
+        return q, near, iterations
+
+    def off_the_saddle(self, q: Array, near: Array, e: Array) -> tuple[Array, Array] | None:
+        """A lower pose near one where ½ |e|² is stationary but no minimum, like a straight arm that is asked to fold.
+
+        H y = d/dε Tᵀ P(ε) ∇½|e|², by differences along the columns of T; P projects on what the constraints leave there. Where
+        H has a negative eigenvalue, its vector leads down, at least a quarter of what H promises."""
+        Cq = dense(self.model.jacobian(q, self.t, near))[: self.rows] * self.units
+        T, _ = tangent(Cq, np.zeros(self.model.nv))
+        c = self.model.residual(q, self.t, near)[self.rows :]
+
+        def moved(y: Array) -> tuple[Array, Array] | None:
+            there = self.model.moved(q, self.units * (T @ y))
+            return self.closed(there, near, np.clip(c, self.lower, self.upper))
+
+        def slope(y: Array) -> Array | None:
+            place = moved(y)
+            if place is None:
+                return None
+            there = dense(self.model.jacobian(place[0], self.t, place[1]))[: self.rows] * self.units
+            P, _ = tangent(there, np.zeros(self.model.nv))
+            return np.asarray(T.T @ (P @ (P.T @ (-self.gradient(place[0]).T @ self.errors(place[0])))))
+
+        H = np.zeros((T.shape[1],) * 2)
+        for i, direction in enumerate(np.eye(len(H))):
+            ends = slope(BESIDE * direction), slope(-BESIDE * direction)
+            if ends[0] is None or ends[1] is None:
+                return None
+            H[i] = (ends[0] - ends[1]) / (2.0 * BESIDE)
+        values, vectors = np.linalg.eigh(0.5 * (H + H.T)) if len(H) else (np.zeros(1), np.zeros((1, 1)))
+        if not values[0] < -SADDLE * float(np.abs(values).max()):
+            return None
+        for step in 0.5 ** np.arange(1.0, 8.0):
+            for sign in (1.0, -1.0):
+                place = moved(sign * step * vectors[:, 0])
+                if place is not None:
+                    there = self.errors(place[0])
+                    if there @ there < e @ e + 0.25 * float(values[0]) * step**2:
+                        return place
+        return None
 
     def _within_turns(self, q: Array) -> Array:
         """Where angles are looked for: by whole turns within their limits, where there are such."""

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.analysis.assemble import assemble
+from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.force_states import states_along, turning_forces
 from nexdyn.analysis.loop_simulation import ClosedSystem, closed_system
 from nexdyn.analysis.problem import weak_freedom
@@ -41,6 +42,7 @@ PARTINGS = 12
 _not_finite = getattr(first_not_finite, "py_func", first_not_finite)
 
 
+@small_on_one_thread
 def kinematics(system: System, times: Any, *, loops: Loops | None = None) -> Result:
     """The motion of a fully driven mechanism at `times` [s]: positions, velocities, accelerations and, by inverse dynamics,
     reactions and `result.effort(driver)`, what each driver takes.

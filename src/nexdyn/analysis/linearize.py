@@ -22,6 +22,7 @@ import numpy as np
 import scipy.linalg
 
 from nexdyn.analysis.assemble import assemble
+from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.differences import STEPS, derivative
 from nexdyn.analysis.equilibrium import Equilibrium
 from nexdyn.analysis.linear_names import input_effort, output_of, state_names, state_units
@@ -178,6 +179,7 @@ def linearize(
     outputs: Sequence[str] | None = None, *, t: float = 0.0, q0: Any = None, v0: Any = None, ignore: bool | None = None,
     frozen: bool = False, modes: int,
 ) -> SparseLinearization: ...  # fmt: skip
+@small_on_one_thread
 def linearize(
     system: System,
     at: AssemblyReport | Equilibrium | Result | None = None,

@@ -18,8 +18,9 @@ from nexdyn.absolute.model import absolute_model
 from nexdyn.absolute.redundancy import find_redundancy
 from nexdyn.analysis.absolute_loads import joint_state
 from nexdyn.analysis.absolute_simulation import needs_bodies
-from nexdyn.analysis.assemble import assemble, mechanism_length
+from nexdyn.analysis.assemble import Start, assemble, mechanism_length
 from nexdyn.analysis.closing import Closing
+from nexdyn.analysis.continuing import bodies_at_end, joints_at_end
 from nexdyn.analysis.problem import build_problem
 from nexdyn.analysis.redundant import redundancy_report
 from nexdyn.analysis.report import AssemblyReport, RedundantRow
@@ -40,7 +41,7 @@ from nexdyn.tree.states import unit_quaternions, vector
 
 OF_TREE = 1_000_000
 """What rows of joints in the tree gain in priority."""
-Start = tuple[float, np.ndarray, np.ndarray]
+State = tuple[float, np.ndarray, np.ndarray]
 
 
 def needs_rows(system: System) -> bool:
@@ -68,7 +69,7 @@ class ClosedSystem:
     always: list[str]
     redundant: list[RedundantRow]
     report: AssemblyReport | None
-    start: Start
+    start: State
 
     def problem(self, stages: int, method: Method | None = None) -> LoopProblem:
         """Tables and scratch for the motion from the start, with so many stages of the integrator."""
@@ -151,22 +152,28 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
     """The system on its spanning tree, at a start that closes."""
     plain = ClosedTree(system, options.cut)
     report: AssemblyReport | None = None
-    if isinstance(initial, AssemblyReport):
-        if initial.model.system is not system:
-            raise InputError("initial is the report of another system")
-        report = initial
-        start = report.t, *tree_state(plain, report, report.q, report.v)
-    elif isinstance(initial, Result):
-        start = _continued(plain, initial)
-    elif initial is not None:
+    arrays = isinstance(q0, np.ndarray | list | tuple) or isinstance(v0, np.ndarray | list | tuple)
+    if not (initial is None or isinstance(initial, AssemblyReport | Result)):
         raise InputError(f"initial is {initial!r}; a Result, or the report of nx.assemble, is needed")
-    elif isinstance(q0, np.ndarray | list | tuple) or isinstance(v0, np.ndarray | list | tuple):
-        q = unit_quaternions(plain.tree, vector(plain.tree, q0, "q0", plain.tree.described()))
-        q = plain.close(q)
-        start = 0.0, q, plain.consistent_velocity(q, vector(plain.tree, v0, "v0", plain.tree.initial_velocity()))
-    else:
+    if isinstance(initial, AssemblyReport) and initial.model.system is not system:
+        raise InputError("initial is the report of another system")
+    if initial is None and not arrays:
         report = assemble(system, q0=q0, v0=v0)
-        start = 0.0, *tree_state(plain, report, report.q, report.v, q0)
+        start = 0.0, *closed_state(plain, report, report.q, report.v, q0)
+    elif initial is None:
+        start = _of_arrays(plain, 0.0, plain.tree.described(), plain.tree.initial_velocity(), q0, v0)
+    else:
+        if isinstance(initial, AssemblyReport):
+            report = initial
+            start = report.t, *closed_state(plain, report, report.q, report.v)
+        else:
+            start = _continued(plain, initial)
+        if arrays:
+            start = _of_arrays(plain, *start, q0, v0)
+        elif q0 is not None or v0 is not None:
+            near = _counted(plain, start[1])
+            report = assemble(system, t=start[0], start=Start(*_bodies_of(plain, start), near), q0=q0, v0=v0)
+            start = start[0], *closed_state(plain, report, report.q, report.v, {**near, **(q0 or {})})
     names, redundant = _redundant(plain, start)
     # those that are redundant in this pose only are kept: there they carry nothing
     always = [name for name, row in zip(names, redundant, strict=True) if row.structural is not False]
@@ -178,12 +185,43 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
     if isinstance(initial, Result) and initial.recording.followed.size:
         near, at = closed.compiled_rows.tables.near, closed.compiled_rows.near
         known = dict(zip(initial.observed.labels.dims["counter"], initial.recording.followed[-1], strict=True))
+        asked = set(q0) if isinstance(q0, Mapping) else set()
         for of, place in at.items():
-            near[place] = known.get(" ".join(of), near[place])
+            if of[0] not in asked:
+                near[place] = known.get(" ".join(of), near[place])
     return ClosedSystem(system, options, closed, always, redundant, report, start)
 
 
-def tree_state(
+def _of_arrays(plain: ClosedTree, t: float, q: np.ndarray, v: np.ndarray, q0: Any, v0: Any) -> State:
+    """A start with arrays in the order of the tree in place of q, v, closed."""
+    tree = plain.tree
+    q = plain.close(unit_quaternions(tree, vector(tree, q0, "q0", q)))
+    return t, q, plain.consistent_velocity(q, vector(tree, v0, "v0", v))
+
+
+def _counted(closed: ClosedTree, q: np.ndarray) -> dict[str, np.ndarray]:
+    """Coordinates of the tree's joints that are angles and lengths."""
+    return {
+        name: q[place.q].copy()
+        for name, place in closed.tree.coordinates.items()
+        if name in closed.system.joints and place.q.stop - place.q.start == place.v.stop - place.v.start
+    }
+
+
+def _bodies_of(closed: ClosedTree, start: State) -> tuple[np.ndarray, np.ndarray]:
+    """Poses (nb + 1, 7) and velocities (nb + 1, 6) of the bodies at a start."""
+    _, q, v = start
+    model = absolute_model(closed.system)
+    place = [model.body_index[name] for name in closed.tree.body_names]
+    R, p = closed.tree.pose(q)
+    w, u = closed.tree.velocity(q, v)
+    X, V = model.q.copy(), np.zeros_like(model.v)
+    X[place, :4], X[place, 4:] = quaternion(R), p
+    V[place, :3], V[place, 3:] = np.einsum("nji,nj->ni", R, w), u
+    return X, V
+
+
+def closed_state(
     closed: ClosedTree, report: AssemblyReport, q: np.ndarray, v: np.ndarray, q0: Mapping[str, Any] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """q (nq,), v (nv,) of the tree where its bodies stand at q (nb + 1, 7) and move with v (nb + 1, 6)."""
@@ -211,7 +249,7 @@ def _asked_angles(system: System, t: float, q0: Mapping[str, Any] | None) -> dic
     given = {name: joint.resolved(system.values).q0 for name, joint in system.joints.items() if joint.q0 is not None}
     given |= {name: np.atleast_1d(np.asarray(x, dtype=float)) for name, x in (q0 or {}).items()}
     for name, x in given.items():
-        if x is not None and len(x) == system.joint(name).nv:
+        if x is not None and name in system.joints and len(x) == system.joints[name].nv:
             found |= {(name, m): float(y) for m, y in enumerate(x)}
     for driver in system.drivers.values():
         if getattr(driver, "joint", None) is not None and driver.kind == "joint":
@@ -219,23 +257,16 @@ def _asked_angles(system: System, t: float, q0: Mapping[str, Any] | None) -> dic
     return found
 
 
-def _continued(closed: ClosedTree, initial: Result) -> Start:
+def _continued(closed: ClosedTree, initial: Result) -> State:
     """The last state of a result, closed on this tree."""
     recorded, system = initial.recording, closed.system
     t = float(recorded.t[-1])
-    if isinstance(recorded, BodyRecording):
-        report = assemble(system)
-        if recorded.q.shape[1] != report.model.nb:
-            raise InputError(f"initial has {recorded.q.shape[1]} bodies; {system.name!r} has {report.model.nb}")
-        q, v = report.q.copy(), report.v.copy()
-        q[1:], v[1:] = recorded.q[-1], recorded.v[-1]
-        report.t = t
-        counted = {
-            name: initial.observed.of_joint("joint_position", name)[-1]
-            for name, joint in system.joints.items()
-            if joint.nv and len(joint.coordinates) == joint.nv and joint.tree
-        }
-        return t, *tree_state(closed, report, q, v, counted)
+    if isinstance(recorded, BodyRecording) or (
+        isinstance(recorded, LoopRecording) and recorded.settings["cut"] != list(closed.cut_joints)
+    ):
+        model = absolute_model(system)
+        report = AssemblyReport(model, redundancy=None, q=model.q, t=t)  # type: ignore[arg-type]
+        return t, *closed_state(closed, report, *bodies_at_end(initial, model), joints_at_end(initial, system))
     if recorded.q.shape[1] != closed.nq or initial.tree.joint_names != closed.tree.joint_names:
         raise InputError(
             f"initial was recorded on another tree, with the joints {', '.join(initial.tree.joint_names[:8])}; here they "
@@ -244,16 +275,11 @@ def _continued(closed: ClosedTree, initial: Result) -> Start:
     return t, recorded.q[-1].copy(), recorded.v[-1].copy()
 
 
-def _redundant(closed: ClosedTree, start: Start) -> tuple[list[str], list[RedundantRow]]:
+def _redundant(closed: ClosedTree, start: State) -> tuple[list[str], list[RedundantRow]]:
     """The redundant rows beside those of the tree's own joints: by name, and what they depend on."""
-    t, q, v = start
+    t, _, _ = start
     model = absolute_model(closed.system)
-    place = [model.body_index[name] for name in closed.tree.body_names]
-    R, p = closed.tree.pose(q)
-    w, u = closed.tree.velocity(q, v)
-    X, V = model.q.copy(), np.zeros_like(model.v)
-    X[place, :4], X[place, 4:] = quaternion(R), p
-    V[place, :3], V[place, 3:] = np.einsum("nji,nj->ni", R, w), u
+    X, V = _bodies_of(closed, start)
     cut = set(closed.cut_joints)
     rows = [
         row._replace(priority=row.priority + OF_TREE)
@@ -271,7 +297,7 @@ def _redundant(closed: ClosedTree, start: Start) -> tuple[list[str], list[Redund
     return [str(model.rows[d.row]) for d in redundancy.dropped], found
 
 
-def follow_angles(closed: ClosedTree, start: Start) -> None:
+def follow_angles(closed: ClosedTree, start: State) -> None:
     """What angles are looked for near at the start: those of tree joints where they stand, those of cut joints where
     drivers and couplings ask for them."""
     t, q, _ = start

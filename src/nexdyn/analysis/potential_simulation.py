@@ -9,7 +9,7 @@ which act with the same wrench −Cqᵀ λ:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,9 @@ import numpy as np
 from nexdyn.absolute.configuration import row_units
 from nexdyn.analysis.absolute_simulation import ROWS, SLICE, BodySimulation, refuse_velocity_rows
 from nexdyn.analysis.assemble import mechanism_length
+from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.closing import Closing, joint_gaps
+from nexdyn.analysis.continuing import March, Memory, of_fields
 from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.constraints.tables import LEFT
@@ -32,10 +34,13 @@ from nexdyn.potential import solve, step
 from nexdyn.potential.compile import centres, new_state, new_work, potential_model
 from nexdyn.potential.elements import springs_and_loads
 from nexdyn.potential.minimum import SINGULAR
-from nexdyn.potential.tables import FIRST, HINGE, KIND, PAIR
+from nexdyn.potential.own_states import OF_ACTUATOR, OF_BRISTLE
+from nexdyn.potential.tables import BRISTLE, CONTROLLED, FIRST, HINGE, KIND, PAIR, SPRING_DATA, SPRING_LAW
 from nexdyn.results.result import Result
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
 
+STATED = {CONTROLLED: OF_ACTUATOR, BRISTLE: OF_BRISTLE}
+"""Laws of springs with states of their own, and how many."""
 STIFFNESS = 1e10
 """μ to begin with, as a multiple of the masses that rows move."""
 
@@ -43,8 +48,9 @@ STIFFNESS = 1e10
 class PotentialSimulation(BodySimulation):
     """A mechanism in motion by the incremental potential. Arguments as for `nx.simulate`."""
 
-    method: ImplicitEuler  # type: ignore[assignment]
+    method: ImplicitEuler
 
+    @small_on_one_thread
     def __init__(
         self,
         system: System,
@@ -59,6 +65,7 @@ class PotentialSimulation(BodySimulation):
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
         if not system.bodies:
             raise InputError(f"system {system.name!r} has no bodies that move; add one with a mass")
+        system = self.begin_march(system, initial)
         self.system, self.method, self.output_every = system, method, output_every
         self.t = 0.0
         self.report, (q, v, a, lam) = self._start(initial, q0, v0)
@@ -73,7 +80,7 @@ class PotentialSimulation(BodySimulation):
             mechanism_length(model), springs, loads, contacts, model.angles,
         )  # fmt: skip
         self._callbacks = [c for driver in model.drivers for c in time_callbacks(driver.function)]
-        near = self._start_near(q, initial)
+        near = self._start_near(q, initial, q0)
         self._motion = new_state(self._tables, model.mass, q, v, near)
         place_of = {name: k for k, name in enumerate(model.followed)}
         for e, of in enumerate(springs.of):
@@ -91,9 +98,41 @@ class PotentialSimulation(BodySimulation):
         self._check_samples()
         self._nz = len(self._own)
         self._width = 2 + 19 * model.nb + len(self._tables.row_of) + len(near) + self._nz
-        self._rows: list[np.ndarray] = []
-        self._steps, self._wall, self._newton = 0, 0.0, 0
+        self._newton = 0
         self._begin(q, v, a, lam)
+        self._go_on(initial, q0, v0)
+
+    # --- between two legs of a run ----------------------------------------------------------------------------------
+
+    @property
+    def kind(self) -> str:
+        return f"incremental potential {self.method.adaptive}"
+
+    def live(self) -> Mapping[str, np.ndarray]:
+        found = dict(of_fields("motion", self._motion))
+        if (springs := self._tables.springs) is not None:
+            found |= {"springs.state": springs.state, "springs.near": springs.near}
+            for e, (law, first) in enumerate(springs.index[:, [SPRING_LAW, SPRING_DATA]].tolist()):
+                if law in STATED:
+                    at = first + 4  # behind damper, friction, armature: z, z of the step, z before
+                    found[f"springs.{e}"] = springs.data[at : at + 3 * STATED[law]]
+        return found | {"held": self._held}
+
+    def numbers_kept(self) -> tuple[str, ...]:
+        return ("t", "_steps", "_newton")
+
+    def constants(self) -> np.ndarray:
+        numbers = (self.system.gravity, self._tables.mass, self.model.tables.frames, self.model.tables.offset)
+        return np.concatenate([np.ravel(x) for x in numbers])
+
+    def memory(self) -> Memory:
+        return March.memory(self)
+
+    def recall(self, memory: Memory) -> None:
+        March.recall(self, memory)
+
+    def forget_counters(self) -> None:
+        self._newton = 0
 
     def _refuse_massless(self) -> None:
         for i, name in enumerate(self.model.bodies):
@@ -120,7 +159,8 @@ class PotentialSimulation(BodySimulation):
             I = tables.mass[:, [1, 2, 3, 2, 4, 5, 3, 5, 6]].reshape(-1, 3, 3)
             torque = np.einsum("nij,nj->ni", I, a[:, :3]) + np.cross(w, np.einsum("nij,nj->ni", I, w))
             for i in range(1, len(I)):
-                state.off[i, :3] = dt * dt * np.linalg.lstsq(I[i], torque[i], rcond=None)[0]
+                thin = tables.rods[i, 0] > 0.0
+                state.off[i, :3] = dt * dt * (a[i, :3] if thin else np.linalg.lstsq(I[i], torque[i], rcond=None)[0])
             state.off[1:, 3:] = dt * dt * state.a[1:, 3:]
         else:
             state.mu[:] = self.method.mu

@@ -27,11 +27,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
-from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.analysis.absolute_loads import Loads, joint_state
+from nexdyn.analysis.absolute_loads import Loads
 from nexdyn.analysis.assemble import mechanism_length
 from nexdyn.analysis.force_states import OwnState, own_states
 from nexdyn.analysis.report import AssemblyReport
+from nexdyn.analysis.start_velocity import tree_state
 from nexdyn.errors import SolveError
 from nexdyn.model.topology import open_forest
 from nexdyn.spatial.rotations import (
@@ -352,20 +352,6 @@ class ReducedSystem:
             gamma[self._led_rows] += drive
             right[n:] = gamma[self._velocity_rows]
         return np.asarray(np.linalg.solve(matrix, right)[:n])
-
-
-def tree_state(tree: Tree, model: AbsoluteModel, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates and velocities of the tree from poses and velocities of the bodies."""
-    out_q, out_v = np.zeros(tree.nq), np.zeros(tree.nv)
-    for name, place in tree.coordinates.items():
-        joint = model.system.joints.get(name)
-        if joint is not None:
-            out_q[place.q], out_v[place.v], _ = joint_state(model, joint, q, v)
-            continue
-        i = model.body_index[tree.carried_body(name).name]
-        out_q[place.q] = q[i]
-        out_v[place.v] = [*v[i, :3], *(rotation_matrix(q[i, :4]).T @ v[i, 3:])]
-    return out_q, out_v
 
 
 def _independent(J: np.ndarray, before: np.ndarray, size: float) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from nexdyn.absolute.motion import at_joint, joint_wrench, minimum_norm, rows_wr
 from nexdyn.analysis.absolute_loads import effort_on_child
 from nexdyn.errors import InputError, unknown
 from nexdyn.spatial.rotations import rotation_matrix
+
+if TYPE_CHECKING:
+    from nexdyn.analysis.notices import Notice
 
 UNIQUE = 1e-9
 """A component that no self-stress changes by more than this, relative to the stress, is unique."""
@@ -70,7 +73,8 @@ class RedundancyReport:
 
     dof = 6 · bodies − independent rows; grubler counts all rows as independent. rank_gap: by what factor the last pivot that
     was counted exceeds the first that was not, the least over the blocks with loops. motions: the degrees of freedom as
-    motions of joints (none are told of blocks with more than thousands).
+    motions of joints (none are told of blocks with more than thousands). shaky: the joints of blocks whose degrees of freedom
+    exist to first order only: to second order they are rigid.
     """
 
     redundant: list[RedundantRow]
@@ -82,6 +86,7 @@ class RedundancyReport:
     joints: int
     loops: int
     motions: list[Motion] = field(default_factory=list)
+    shaky: list[str] = field(default_factory=list)
 
 
 class Reaction(NamedTuple):
@@ -117,6 +122,8 @@ class AssemblyReport:
     gaps: list[JointGap] = field(default_factory=list)
     flipped: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
+    """The joints that stay open as described and were closed by moving bodies."""
     pivot_ratio: float = 1.0
     fallback: str = ""
 

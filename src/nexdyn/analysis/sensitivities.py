@@ -24,6 +24,7 @@ import numpy as np
 
 from nexdyn.analysis.batch_alone import runs_beside_others
 from nexdyn.analysis.batch_simulation import runs_in_lanes
+from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.outputs import changes_of, scalar, series, with_values
 from nexdyn.analysis.simulate import simulate
 from nexdyn.analysis.variation import Parameter, Tangents, VariationalEquation, starts
@@ -110,6 +111,7 @@ class Sensitivity:
         return f"Sensitivity({self.result.system.name!r} by {', '.join(self.names)})"
 
 
+@small_on_one_thread
 def sensitivity(
     system: System,
     t_end: float,

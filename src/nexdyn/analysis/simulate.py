@@ -8,27 +8,32 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
+from nexdyn.absolute.model import absolute_model
 from nexdyn.analysis.absolute_simulation import BodySimulation, needs_bodies
+from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.bristles import bounds, bristle_advice, refuse_bent, with_advice
+from nexdyn.analysis.continuing import March, bodies_at_end, joints_at_end
 from nexdyn.analysis.events import has_events, run_with_events
 from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.index1_simulation import IndexOneSimulation
 from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.analysis.loop_simulation import ClosedSystem, closed_system, needs_rows
+from nexdyn.analysis.notices import degrees_notices, gaps_of_tree, kept_notices, start_notices, tell
 from nexdyn.analysis.potential_simulation import PotentialSimulation
 from nexdyn.analysis.problem import build_problem, freedom_name, weak_freedom
-from nexdyn.analysis.reduced import tree_state
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.analysis.span import checked_end, checked_times
+from nexdyn.analysis.start_velocity import tree_state
+from nexdyn.checked_calls import checked_call
 from nexdyn.constraints.tables import LEFT
-from nexdyn.errors import InputError, NexDynWarning, SolveError, unknown
+from nexdyn.errors import InputError, SolveError, unknown, warn
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
 from nexdyn.integrate.methods import (
@@ -42,12 +47,14 @@ from nexdyn.integrate.methods import (
     Method,
     RungeKutta4,
     SemiImplicitEuler,
+    method_of,
     positive,
 )
 from nexdyn.integrate.problem import FORCE_FAILED, NOT_FINITE, OK, STEP_TOO_SMALL
 from nexdyn.integrate.tableaus import DORMAND_PRINCE_DENSE, EULER
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
+from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.recording import Recording
 from nexdyn.results.result import Result
 from nexdyn.tree.cfa_solve import refuse
@@ -73,7 +80,7 @@ ROWS = 4096
 def simulate(
     system: System,
     t_end: float,
-    method: Method | None = None,
+    method: Method | str | None = None,
     *,
     initial: Result | AssemblyReport | None = None,
     q0: Any = None,
@@ -82,10 +89,12 @@ def simulate(
     output_times: Any = None,
     dynamics: Literal["aba", "crba", "cfa"] = "aba",
     loops: Loops | None = None,
+    on_gap: Literal["warn", "error"] = "warn",
     progress: Progress | None = None,
     batch: None = None,
     threads: None = None,
     store: None = None,
+    error_estimate: bool = False,
 ) -> Result: ...
 
 
@@ -93,7 +102,7 @@ def simulate(
 def simulate(
     system: System,
     t_end: float,
-    method: Method | None = None,
+    method: Method | str | None = None,
     *,
     initial: Result | AssemblyReport | None = None,
     q0: Any = None,
@@ -102,17 +111,20 @@ def simulate(
     output_times: Any = None,
     dynamics: Literal["aba", "crba", "cfa"] = "aba",
     loops: Loops | None = None,
+    on_gap: Literal["warn", "error"] = "warn",
     progress: Progress | None = None,
     batch: Batch | Mapping[str, Any],
     threads: int | None = None,
     store: Any = None,
+    error_estimate: bool = False,
 ) -> BatchResult: ...
 
 
+@checked_call
 def simulate(
     system: System,
     t_end: float,
-    method: Method | None = None,
+    method: Method | str | None = None,
     *,
     initial: Result | AssemblyReport | None = None,
     q0: Any = None,
@@ -121,53 +133,82 @@ def simulate(
     output_times: Any = None,
     dynamics: Literal["aba", "crba", "cfa"] = "aba",
     loops: Loops | None = None,
+    on_gap: Literal["warn", "error"] = "warn",
     progress: Progress | None = None,
     batch: Batch | Mapping[str, Any] | None = None,
     threads: int | None = None,
     store: Any = None,
+    error_estimate: bool = False,
 ) -> Result | BatchResult:
     """Run `system` until `t_end` [s] and return what was recorded.
 
-    method: RungeKutta4(1e-3) by default, ExplicitEuler, SemiImplicitEuler, DormandPrince in minimal coordinates; HHT in
-        absolute coordinates, by default where a system has closed loops, drivers or couplings.
+    method: a method, or its name, like "rk4", with a step of 1 ms where it needs one. RungeKutta4(1e-3) by default, ExplicitEuler,
+        SemiImplicitEuler, DormandPrince in minimal coordinates; HHT in absolute coordinates, by default where a system has
+        closed loops, drivers or couplings.
     loops: how minimal coordinates keep loops and drivers; Loops(), projection, by default.
     initial: a Result to go on from its last state, or the report of `nx.assemble` or `nx.equilibrium`.
     q0, v0: arrays in the order of `Tree(system).joint_names`, or {joint: numbers}; default as described, at rest.
-    output_every: steps between outputs. output_times [s]: with DormandPrince (dense output) and HHT, outputs there instead.
+    output_every: steps between outputs. output_times [s]: outputs there instead.
     dynamics: "aba"; "crba" with the branch-sparse factorisation; or "cfa", the constraint force algorithm.
+    on_gap: whether joints that stay open as described, by more than 1e-6 of the mechanism's size or 1e-6 rad, are closed with
+        a warning, kept in `Result.warnings`, or refused: "error".
     progress: called a few times a second with (t, t_end).
     batch: many systems in one run, an `nx.Batch` of what they differ in; then a `BatchResult` is returned. threads: on how
         many cores, all by default. store: a folder, "runs.zarr", to which the states stream as members are done.
+    error_estimate: measure the error of every coordinate by a second run, with half the step or a tenth of the tolerance, into
+        `error_estimate` of the result (an `ErrorEstimate`): it says, too, from when on none is known.
 
-    Raises InputError for bad input; SolveError, whose `result` keeps what was reached, when the motion is not finite, a
-    force fails, or the step becomes too small. An interrupt (Ctrl-C) returns what was reached, with a NexDynWarning.
+    Raises InputError for bad input; AssemblyError where the mechanism cannot be closed; SolveError, whose `result` keeps what
+    was reached, when the motion is not finite, a force fails, or the step becomes too small. An interrupt (Ctrl-C) returns
+    what was reached, with a NexDynWarning.
     """
+    method = method_of(method)
+    if error_estimate and batch is not None:
+        raise InputError("error_estimate is for single runs; leave it out, or simulate a member alone")
     if batch is not None:
         from nexdyn.analysis.batch_simulation import simulate_batch
 
         return simulate_batch(
             system, t_end, method, batch, simulate, threads=threads, store=store, progress=progress, initial=initial, q0=q0,
-            v0=v0, output_every=output_every, output_times=output_times, dynamics=dynamics, loops=loops,
+            v0=v0, output_every=output_every, output_times=output_times, dynamics=dynamics, loops=loops, on_gap=on_gap,
         )  # fmt: skip
     if threads is not None or store is not None:
         raise InputError("threads and store belong to a batch; give batch, or leave them out")
-    simulation = simulation_of(
-        system, method, initial=initial, q0=q0, v0=v0, output_every=output_every, dynamics=dynamics, loops=loops
-    )
-    return simulation.run(t_end, output_times=output_times, progress=progress)
+    options: dict[str, Any] = {
+        "initial": initial, "q0": q0, "v0": v0, "output_every": output_every, "dynamics": dynamics, "loops": loops,
+        "on_gap": on_gap,
+    }  # fmt: skip
+    run = {"t_end": t_end, "output_times": output_times, "progress": progress}
+    if error_estimate:
+        from nexdyn.analysis.error_estimate import with_error_estimate
+
+        return with_error_estimate(simulation_of, system, method, run, options)
+    return simulation_of(system, method, **options).run(**run)
 
 
 def simulation_of(
     system: System,
-    method: Method | None = None,
+    method: Method | str | None = None,
     *,
     dynamics: Literal["aba", "crba", "cfa"] = "aba",
     loops: Loops | None = None,
+    on_gap: str = "warn",
     **options: Any,
 ) -> Simulation | BodySimulation:
     """The simulation for a method, or for a system; arguments as for `nx.simulate`."""
+    simulation = _simulation_of(system, method, dynamics, loops, options)
+    simulation.tell_start(on_gap)
+    if options.get("initial") is None and simulation.warnings is not None:
+        simulation.warnings += tell(degrees_notices(system, options.get("q0")), on_gap, None)
+    return simulation
+
+
+def _simulation_of(
+    system: System, method: Method | str | None, dynamics: Any, loops: Loops | None, options: Mapping[str, Any]
+) -> Simulation | BodySimulation:
     if not isinstance(system, System):
         raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
+    method = method_of(method)
     if method is None and loops is None and needs_bodies(system):
         method = HHT()
     if loops is not None and method is not None and method.coordinates != "tree":
@@ -194,17 +235,18 @@ def _closed(system: System, loops: Loops | None, dynamics: str, initial: Any, q0
     return closed_system(system, loops or Loops(), initial, q0, v0)
 
 
-class Simulation:
+class Simulation(March):
     """A mechanism in motion that a program can step: `sim.step(dt, u)` lets a controller close the loop.
 
     Arguments as for `nx.simulate`. `t` [s], `q` (nq,), `v`, `a` (nv,) are the present state, `result()` is what was
     recorded.
     """
 
+    @small_on_one_thread
     def __init__(
         self,
         system: System,
-        method: Method | None = None,
+        method: Method | str | None = None,
         *,
         initial: Result | AssemblyReport | None = None,
         q0: Any = None,
@@ -215,7 +257,7 @@ class Simulation:
     ) -> None:
         if not isinstance(system, System):
             raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
-        self.method = RungeKutta4(1e-3) if method is None else method
+        self.method = method_of(method) or RungeKutta4(1e-3)
         if not isinstance(self.method, FixedStep | DormandPrince):
             valid = ", ".join(cls.__name__ for cls in METHODS.values() if cls.coordinates == "tree")
             raise InputError(f"method is {self.method!r}; one of {valid} is needed, like RungeKutta4(dt=1e-3)")
@@ -223,7 +265,9 @@ class Simulation:
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
         if dynamics not in ("aba", "crba", "cfa"):
             raise unknown("dynamics", dynamics, ("aba", "crba", "cfa"), plural="valid")
+        system = self.begin_march(system, initial)
         self.system, self.output_every, self.dynamics = system, output_every, dynamics
+        self._gaps: dict[str, tuple[float, float]] = {}
         self.closed = _closed(system, loops, dynamics, initial, q0, v0)
         """How rows close the tree, and which of them are redundant; None where the tree alone is the system."""
         if self.closed is not None:
@@ -251,14 +295,13 @@ class Simulation:
         self._K = np.zeros((len(self._b), len(self._y)))
         self._most = bounds(system, len(self._y), len(z_start))
         self._width = 1 + self.tree.nq + len(self._y) + (self.closed.extra if self.closed is not None else 0)
-        self._rows: list[np.ndarray] = []
-        self._steps = 0
-        self._wall = 0.0
         self._dt = 0.0  # the adaptive step with which to go on; 0: choose one
         self._driven = False  # whether efforts u have acted
         self._now = np.zeros((1, self._width))
         self._now[0, : self.tree.nq + n + 1] = np.concatenate([[self.t], q_start, v_start])
         self._sample(first=True)
+        if self.go_on(initial, q0 is not None or v0 is not None):
+            self._sample()
 
     # --- state ------------------------------------------------------------------------------------------------------
 
@@ -283,19 +326,28 @@ class Simulation:
         first = 1 + self.tree.nq + self._n
         return self._now[0, first : first + self._n].copy()
 
+    def tell_start(self, on_gap: str = "warn") -> None:
+        """Warn, once, of gaps that were closed, of coordinates outside limits, and of contacts that start pressed in."""
+        report = self.closed.report if self.closed is not None else None
+        if self.warnings is None:
+            gaps = gaps_of_tree(self._gaps) if report is None else report.notices
+            self.warnings = tell(start_notices(self, gaps), on_gap, report)
+
     def result(self, status: str = "finished", message: str = "") -> Result:
         """What was recorded so far; the present state is the last."""
         rows = [*self._rows]
         if not rows or rows[-1][-1, 0] < self._now[0, 0]:
             rows.append(self._now.copy())
-        settings = {"driven": True} if self._driven else {}
-        return self._result(
-            np.concatenate(rows),
-            steps=self._steps,
-            status=status,
-            message=message,
-            wall_time=self._wall,
-            settings=settings,
+        settings: dict[str, Any] = {"driven": True} if self._driven else {}
+        return self.told(
+            self._result(
+                np.concatenate(rows),
+                steps=self._steps,
+                status=status,
+                message=message,
+                wall_time=self._wall,
+                settings=settings,
+            )
         )
 
     def latest(self) -> Result:
@@ -306,14 +358,36 @@ class Simulation:
     def _result(self, out: np.ndarray, **run: Any) -> Result:
         t, q, v, a, extra = np.split(out, np.cumsum([1, self.tree.nq, self._n, self._n]), axis=1)
         states = t[:, 0].copy(), q.copy(), v.copy(), a.copy()
+        run["settings"] = run.get("settings", {}) | kept_notices(self.warnings)
         if self.closed is not None:
             recording: Recording = self.closed.recording(*states, extra, method=repr(self.method), **run)
         else:
             recording = Recording(*states, z=extra.copy(), method=repr(self.method), **run)
         return Result(self.system, recording, tree=self.tree)
 
+    # --- between two legs of a run ----------------------------------------------------------------------------------
+
+    @property
+    def kind(self) -> str:
+        return "tree" if self.closed is None else f"tree cut at {', '.join(self.closed.closed.cut_joints)}"
+
+    def live(self) -> Mapping[str, np.ndarray]:
+        found = {"position": self._motion.base, "motion": self._y, "now": self._now}
+        if self.closed is not None:
+            loops = self._problem.loops
+            found |= {"near": loops.near, "spare": loops.spare, "left_out": loops.left_out, "chosen": loops.chosen}
+        return found
+
+    def numbers_kept(self) -> tuple[str, ...]:
+        return ("t", "_steps", "_dt")
+
+    def how(self) -> dict[str, Any]:
+        loops = {"loops": asdict(self.closed.options)} if self.closed is not None else {}
+        return super().how() | {"dynamics": self.dynamics} | loops
+
     # --- motion -----------------------------------------------------------------------------------------------------
 
+    @small_on_one_thread
     def step(self, dt: float, u: Any = None) -> None:
         """Go on by `dt` [s] while the joints are driven by the constant efforts `u` (nv,) or {joint: numbers} [N, N m].
 
@@ -321,13 +395,14 @@ class Simulation:
         and at the end are recorded. Errors as for `nx.simulate`; an interrupt (Ctrl-C) is raised once the state is whole.
         """
         dt = positive(dt, "dt of step")
+        self.tell_start()
         self._motion.u[:] = vector(self.tree, u, "u", np.zeros(self._n))
         self._driven = self._driven or bool(self._motion.u.any())
         if not self._rows or self._rows[-1][-1, 0] < self.t:
             self._sample()
             self._rows.append(self._now.copy())
         started, t_end = time.perf_counter(), self.t + dt
-        interrupt = None
+        interrupt, self._begun = None, True
         try:
             with interrupts_wait() as check:
                 if isinstance(self.method, FixedStep):
@@ -345,18 +420,16 @@ class Simulation:
         if interrupt is not None:
             raise interrupt
 
+    @small_on_one_thread
     def run(self, t_end: float, *, output_times: Any = None, progress: Progress | None = None) -> Result:
         """Go on until `t_end` [s] and return all that was recorded. Arguments and errors as for `nx.simulate`."""
         t_end = checked_end(t_end, self.t)
-        if output_times is not None and isinstance(self.method, FixedStep):
-            raise InputError(
-                "output_times need a method that tells states between its steps (DormandPrince, HHT); use output_every"
-            )
+        self.tell_start()
         times = checked_times(output_times, self.t, t_end)
         if has_events(self.system):
             self._motion.u[:] = 0.0
             return run_with_events(self, t_end, times, not times.size or times[0] == self.t, progress)
-        started = time.perf_counter()
+        started, self._begun = time.perf_counter(), True
         self._motion.u[:] = 0.0
         try:
             with interrupts_wait() as check:
@@ -367,7 +440,7 @@ class Simulation:
                     check()
 
                 if isinstance(self.method, FixedStep):
-                    self._run_fixed(t_end, look)
+                    self._run_fixed(t_end, look, None if output_times is None else times)
                 else:
                     every = self.output_every if output_times is None else 0
                     self._march_adaptive(t_end, times[times < t_end], every, look)  # the end comes by itself
@@ -378,7 +451,7 @@ class Simulation:
             with suppress(SolveError, KeyboardInterrupt):
                 self._sample()
             message = f"interrupted at t = {self.t:g} s of {t_end:g} s"
-            warnings.warn(f"{message}; the result holds what was reached", NexDynWarning, stacklevel=3)
+            warn(f"{message}; the result holds what was reached")
             return self.result("interrupted", message)
         self._sample()
         self._wall += time.perf_counter() - started
@@ -390,7 +463,7 @@ class Simulation:
         """The state to start from where q0 and v0 say nothing."""
         if initial is None:
             given = () if q0 is None else q0 if isinstance(q0, Mapping) else self.tree.coordinates
-            return described_coordinates(self.tree, given), self.tree.initial_velocity()
+            return described_coordinates(self.tree, given, self._gaps), self.tree.initial_velocity()
         if isinstance(initial, AssemblyReport):
             if initial.model.system is not self.system:
                 raise InputError("initial is the report of another system")
@@ -402,6 +475,9 @@ class Simulation:
                 f"nx.assemble or nx.equilibrium is needed"
             )
         recorded = initial.recording
+        self.t = float(recorded.t[-1])
+        if isinstance(recorded, BodyRecording):
+            return self._from_bodies(initial)
         if recorded.q.shape[1] != self.tree.nq or recorded.v.shape[1] != self.tree.nv:
             raise InputError(
                 f"initial has {recorded.q.shape[1]} coordinates and {recorded.v.shape[1]} velocities; "
@@ -412,10 +488,19 @@ class Simulation:
                 f"initial is a result of another mechanism, with the joints {', '.join(initial.tree.joint_names[:8])}; "
                 f"the model has {', '.join(self.tree.joint_names[:8])}"
             )
-        self.t = float(recorded.t[-1])
         return recorded.q[-1].copy(), recorded.v[-1].copy()
 
-    def _run_fixed(self, t_end: float, look: Callable[[], None]) -> None:
+    def _from_bodies(self, initial: Result) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates and velocities at the end of a run in absolute coordinates, angles counted as they were."""
+        model = absolute_model(self.system)
+        q, v = tree_state(self.tree, model, *bodies_at_end(initial, model))
+        for name, counted in joints_at_end(initial, self.system).items():
+            if name in self.tree.coordinates:
+                q[self.tree.coordinates[name].q] = counted
+        return q, v
+
+    def _run_fixed(self, t_end: float, look: Callable[[], None], times: np.ndarray | None = None) -> None:
+        """Steps of the constant dt until `t_end`; every `output_every`-th state is kept, or those at `times`."""
         assert isinstance(self.method, FixedStep)
         dt = self.method.dt
         if not (t_end - self.t) / dt < MOST_STEPS:
@@ -424,9 +509,34 @@ class Simulation:
             )
         whole = math.floor((t_end - self.t) / dt + 1e-9)
         rest = t_end - self.t - whole * dt
+        if times is not None:
+            self._march_to(times, dt, look)
+            whole = math.floor((t_end - self.t) / dt + 1e-9)
+            self._march_fixed(dt, whole, 0, look)
+            if rest > 1e-9 * dt:
+                self._march_fixed(rest, 1, 0, look)
+            return
         self._march_fixed(dt, whole, self.output_every, look)
         if rest > 1e-9 * dt:
             self._march_fixed(rest, 1, 1 if whole % self.output_every == 0 else 0, look)
+
+    def _march_to(self, times: np.ndarray, dt: float, look: Callable[[], None]) -> None:
+        """Steps of dt to the last before each time; from there a shorter one tells the state at it, of the method's own order, and is
+        taken back: the steps do not depend on what is asked for."""
+        for t in times.tolist():
+            steps = math.floor((t - self.t) / dt + 1e-9)
+            self._march_fixed(dt, steps, 0, look)
+            rest = t - self.t
+            before = self.snapshot() if rest > 1e-9 * dt else None
+            if before is not None:
+                self._march_fixed(rest, 1, 0, look)
+            self.t = t if before is not None else self.t
+            self._sample()
+            row = self._now.copy()
+            row[0, 0] = t
+            if before is not None:
+                before.restore()
+            self._keep(row)
 
     def _march_fixed(self, dt: float, steps: int, every: int, look: Callable[[], None]) -> None:
         """`steps` steps; every `every`-th state (0: none), the first included, is kept before its step is taken."""
@@ -493,7 +603,7 @@ class Simulation:
         if first and status in (OK, NOT_FINITE):
             weak = weak_freedom(self._motion)
             if weak is not None:
-                self.tree.refuse_singular(*weak)
+                self.tree.refuse_singular(*weak, cut=self.closed.closed.cut_joints if self.closed is not None else ())
         if status == OK:
             return
         self._fail(status, bad, self.t, first=first)

@@ -32,8 +32,8 @@ from nexdyn.analysis.force_states import own_states
 from nexdyn.analysis.linear_names import COMPONENTS, freedoms
 from nexdyn.analysis.load_derivatives import LoadGraph, turned_stiffness
 from nexdyn.analysis.modes import Mode, instants
-from nexdyn.analysis.reduced import tree_state
 from nexdyn.analysis.report import AssemblyReport
+from nexdyn.analysis.start_velocity import tree_state
 from nexdyn.errors import InputError, SolveError, unknown
 from nexdyn.model.system import System
 from nexdyn.model.topology import open_forest

@@ -13,6 +13,7 @@ import scipy.linalg
 import scipy.optimize
 
 from nexdyn.analysis.assemble import assemble
+from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.equilibrium import equilibrium
 from nexdyn.analysis.linearize import linearize
 from nexdyn.analysis.modes import in_order
@@ -72,6 +73,7 @@ class StabilitySweep:
         }  # fmt: skip
 
 
+@small_on_one_thread
 def stability(
     system: System, parameter: str, values: Sequence[float], *, rest: bool = False, **options: Any
 ) -> StabilitySweep:  # fmt: skip

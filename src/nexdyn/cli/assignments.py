@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
+from nexdyn.cli.units import in_si
 from nexdyn.errors import FileError, InputError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def initial(option: str, given: Sequence[str], system: System) -> dict[str, list
     found: dict[str, list[float]] = {}
     for name, text in _pairs(option, given):
         what = f"{option} {name}"
-        value = _value(text, what)
+        value = _value(in_si(text, what), what)
         items = value if isinstance(value, list) else [value]
         found[name] = [number(item, system.values, what) for item in items]
     return found

@@ -70,7 +70,9 @@ def _contacts(given: str) -> dict[str, Any]:
 
 
 def _result(given: str) -> Model:
+    from nexdyn.analysis.continuing import arguments
     from nexdyn.results.file import open_result
 
     result = open_result(given)
-    return Model(Path(given).stem, result.system, {}, result=result)
+    restart = result.recording.restart
+    return Model(Path(given).stem, result.system, arguments(restart) if restart else {}, result=result)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nexdyn.cli import terminal
 from nexdyn.cli.assignments import initial
 from nexdyn.cli.model import Model
 from nexdyn.errors import InputError
@@ -53,6 +52,7 @@ def prepare(model: Model, motion: Motion) -> Prepared:
         output_every=every,
         dynamics=motion.dynamics or scene.get("dynamics", "aba"),
         loops=choose_loops(scene.get("loops"), motion, method),
+        on_gap=motion.on_gap,
     )
     if t_end is None:
         t_end = scene.get("t_end", simulation.t + T_END)
@@ -127,11 +127,6 @@ def _times(
     times: Sequence[float] | None, simulation: Simulation | BodySimulation, t_end: float
 ) -> Sequence[float] | None:
     """The scene's output times, as far as this run and its method reach."""
-    from nexdyn.integrate.methods import FixedStep
-
-    if times and isinstance(simulation.method, FixedStep):
-        terminal.note("the scene's output_times need dopri5 or hht; steps are recorded instead, see --output-every")
-        return None
     return [t for t in times if simulation.t <= t <= t_end] or None if times else None
 
 

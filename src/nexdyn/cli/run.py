@@ -21,6 +21,7 @@ from nexdyn.cli.options import OUTPUT, READING_PLAINLY, SAYING_PLAINLY, Reading,
 from nexdyn.cli.page import PAGE, PAGE_PLAINLY, Page, open_page
 from nexdyn.cli.prepare import Prepared, prepare
 from nexdyn.cli.progress import Bar, compilation_announced, progress_bar
+from nexdyn.cli.units import seconds
 from nexdyn.errors import FileError, SolveError
 
 if TYPE_CHECKING:
@@ -66,7 +67,9 @@ MethodName = Literal[
 class Motion:
     """How long, how and from where; what is None is as the scene says, or the default."""
 
-    t_end: Annotated[Number, option("Simulated time at the end [s]; default: the scene's, else 1.", MOTION)] = None
+    t_end: Annotated[
+        Number, option("Simulated time at the end [s]; default: the scene's, else 1.", MOTION, converter=seconds)
+    ] = None
     method: Annotated[
         MethodName | None,
         option(
@@ -79,6 +82,7 @@ class Motion:
         option(
             "Step of rk4, euler, semi-implicit, implicit-euler [s]; default: the scene's, else 0.001. With hht, a constant step.",
             MOTION,
+            converter=seconds,
         ),
     ] = None
     mu: Annotated[Number, option("Fixed penalty of implicit-euler; default: as the masses ask.", MOTION)] = None
@@ -107,6 +111,10 @@ class Motion:
     ] = ()
     v0: Annotated[Names, option("Initial velocity of a joint. May be repeated.", MOTION)] = ()
     start: Annotated[Path | None, option("Start from the last state of a result (.nc).", MOTION, name="--from")] = None
+    on_gap: Annotated[
+        Literal["warn", "error"],
+        option("Joints that stay open as described are closed with a warning, or refused.", MOTION),
+    ] = "warn"
     output_every: Annotated[
         int | None, option("Steps from one recorded state to the next; default: the scene's, else 1.", FILES)
     ] = None

@@ -7,9 +7,11 @@ step. Whatever fails before leaves the old file as it was.
 from __future__ import annotations
 
 import contextlib
+import glob
 import io
 import os
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from typing import Any
 from nexdyn.errors import FileError, InputError
 
 PathLike = str | os.PathLike[str]
+MINUTE, DAY = 60.0, 86400.0
 
 
 def file_path(path: PathLike, suffixes: tuple[str, ...], what: str) -> Path:
@@ -45,6 +48,7 @@ def written(path: Path) -> Iterator[Path]:
     try:
         target = Path(os.path.realpath(path))  # a link stays, the file it leads to changes
         _check_target(path, target)
+        _sweep(target)
         temporary = target.with_name(f".{target.name[:200]}.{os.getpid()}-{os.urandom(4).hex()}.part")
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     except (OSError, ValueError) as error:
@@ -57,6 +61,30 @@ def written(path: Path) -> Iterator[Path]:
     finally:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def _sweep(target: Path) -> None:
+    """Remove what saves of this file left behind that were killed: parts that no living process of this machine has written to
+    for a minute (another machine may share the folder), or that nobody has for a day."""
+    for part in target.parent.glob(f".{glob.escape(target.name[:200])}.*-*.part"):
+        with contextlib.suppress(OSError, ValueError):
+            process = int(part.name.rsplit(".", 2)[1].partition("-")[0])
+            idle = time.time() - part.stat().st_mtime
+            if idle > DAY or (idle > MINUTE and not _lives(process)):
+                part.unlink()
+
+
+def _lives(process: int) -> bool:
+    """Whether a process of this machine may still write."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _check_target(path: Path, target: Path) -> None:

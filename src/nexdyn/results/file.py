@@ -5,9 +5,10 @@
     position, orientation, reaction, …    with full=True what `Result` tells, each with `units` and `long_name`
     NAME_units                            the unit of each label, where one quantity has several
     system_description                    the system as JSON, from which it is built again
+    restart/numbers, restart/layout       all of the run's state at its end, and as JSON what each of its numbers is
 
 Attributes: nexdyn_schema (of this layout), source, title, method, status, message, steps, wall_time, settings,
-lost_forces (JSON: forces that are Python and so not in the description).
+lost_forces (JSON: forces that are Python and so not in the description), lost (the same of joints and drivers).
 """
 
 from __future__ import annotations
@@ -15,20 +16,22 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.errors import FileError, NexDynError, NexDynWarning
+from nexdyn.errors import FileError, NexDynError, NexDynWarning, warn
 from nexdyn.forces.states import state_labels
 from nexdyn.results.atomic import PathLike, SteadyFile, checked_path, file_path, written
 from nexdyn.results.bodies import BodyRecording, body_motion
 from nexdyn.results.loops import LoopRecording
 from nexdyn.results.quantities import BODY_STATES, KEPT, OF_JOINTS, PEAKS, QUANTITIES, RECORDED
 from nexdyn.results.recording import Recording
+from nexdyn.results.restart import Restart, unpacked
+from nexdyn.results.segments import changed_by
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
@@ -88,13 +91,18 @@ def write_result(result: Result, path: PathLike, full: bool) -> None:
     target = file_path(path, SUFFIXES, "a result file")
     described = to_dict(result.system, lossy=True)
     lost = [*result.lost_forces, *(name for name in result.system.forces if name not in described.get("forces", {}))]
+    unheld = {
+        section: [name for name in getattr(result.system, section) if name not in described.get(section, {})]
+        for section in ("joints", "drivers")
+    }
     names = kept_quantities(result, full)
     with written(target) as temporary, SteadyFile(temporary, "r+") as stream:
         try:
             with h5netcdf.File(stream, "w") as file:
-                file.attrs.update(attributes(result) | {"lost_forces": json.dumps(lost)})
+                file.attrs.update(attributes(result) | {"lost_forces": json.dumps(lost), "lost": json.dumps(unheld)})
                 _write_text(file, "system_description", (), json.dumps(described), "the system, as JSON")
                 _write_quantities(file, result, names, stream.check)
+                _write_restart(file, result.recording.restart)
         finally:
             stream.check()
 
@@ -123,6 +131,16 @@ def _write_quantities(file: Any, result: Result, names: list[str], check: Callab
     if "reaction" in names:
         for name, values in observed.peaks._asdict().items():
             _write_numbers(file, f"peak_{name}", *PEAKS[name], values)
+
+
+def _write_restart(file: Any, restart: Restart | None) -> None:
+    if restart is None:
+        return
+    numbers, layout = restart.packed()
+    group = file.create_group("restart")
+    group.dimensions["number"] = len(numbers)
+    _write_numbers(group, "numbers", ("number",), "1", "the run's state at its end", numbers)
+    _write_text(group, "layout", (), layout, "what the numbers are, as JSON")
 
 
 def _write_numbers(
@@ -200,12 +218,15 @@ def _read(file: Any, name: str) -> Result:
             f"{SCHEMA}: upgrade it",
             file=name,
         )
-    system = _read_system(file, name)
+    settings = json.loads(_text(file, name, "settings", "{}"))
+    system = _read_system(file, name, settings.get("changed", {}))
     t = _numbers(file, name, "time", ())
     if not len(t) or not np.isfinite(t).all() or not (np.diff(t) > 0.0).all():
         raise FileError("must have times that increase, at least one", file=name, element="time")
-    settings = json.loads(_text(file, name, "settings", "{}"))
+    _say_lost(file, name)
     looped = settings.get("coordinates") == "loops"
+    if looped:
+        settings["cut"] = [joint for joint in settings["cut"] if joint in system.joints]
     if not looped and ("multiplier" in file.variables or settings.get("coordinates") == "bodies"):
         return _read_bodies(file, name, system, t)
     tree = spanning_tree(system, settings["cut"]) if looped else Tree(system)
@@ -218,24 +239,24 @@ def _read(file: Any, name: str) -> Result:
         message=_text(file, name, "message"), wall_time=float(file.attrs.get("wall_time", 0.0)),
         settings=settings,
         z=np.zeros((0, 0)) if lost else _numbers(file, name, "force_state", (len(state_labels(system)),), len(t)),
+        restart=_read_restart(file, name),
     )  # fmt: skip
     if looped:
         dropped = settings.get("dropped", settings["redundant"])
         rows = loop_tables(system, tree.compiled, settings["cut"], dropped=dropped)
-        followed = _followed(file, name, len(rows.near), len(t))
+        followed = _followed(file, name, [" ".join(of) for of in rows.near], len(t))
         recording = LoopRecording(
             **(vars(recording) | {"followed": followed}),
-            multipliers=_numbers(file, name, "multiplier", (len(rows.rows),), len(t)), violation=np.full(len(t), np.nan),
+            multipliers=_labelled(file, name, "multiplier", [str(row) for row in rows.rows], len(t)),
+            violation=np.full(len(t), np.nan),
         )  # fmt: skip
     stored = {}
     if lost:
         joints = sum(arc.joint is not None for arc in tree.unmerged.forest.arcs) + len(settings.get("cut", ()))
         stored = {key: _numbers(file, name, key, (joints, 6), len(t)) for key in OF_JOINTS if key in file.variables}
-        warnings.warn(
+        warn(
             f"{name} was run with {', '.join(map(repr, lost))}: Python, which no file holds. The system in it lacks "
             f"that and would not go on as it did; reactions are {'those in the file' if stored else 'not known'}",
-            NexDynWarning,
-            stacklevel=4,
         )
     return Result(tree.system, recording, tree, lost_forces=lost, stored=stored)
 
@@ -249,7 +270,7 @@ def _read_bodies(file: Any, name: str, system: System, t: np.ndarray) -> Result:
     nb, n = motion.model.nb, len(t)
     shapes = {key: (nb, 4 if key == "orientation" else 3) for key in BODY_STATES[:6]}
     x = {key: _numbers(file, name, key, shape, n) for key, shape in shapes.items()}
-    multipliers = _numbers(file, name, "multiplier", (motion.model.nc,), n)
+    multipliers = _labelled(file, name, "multiplier", [str(row) for row in motion.model.rows], n)
     lost = [str(force) for force in json.loads(_text(file, name, "lost_forces", "[]"))]
     R = rotation_matrix(x["orientation"])
     turned = {key: np.einsum("snji,snj->sni", R, x[key]) for key in ("angular_velocity", "angular_acceleration")}
@@ -261,27 +282,72 @@ def _read_bodies(file: Any, name: str, system: System, t: np.ndarray) -> Result:
         message=_text(file, name, "message"), wall_time=float(file.attrs.get("wall_time", 0.0)),
         settings=json.loads(_text(file, name, "settings", "{}")), multipliers=multipliers, violation=np.full(n, np.nan),
         z=np.zeros((0, 0)) if lost else _numbers(file, name, "force_state", (len(state_labels(system)),), n),
-        followed=_followed(file, name, len(motion.model.followed), n),
+        followed=_followed(file, name, [" ".join(of) for of in motion.model.followed], n), restart=_read_restart(file, name),
     )  # fmt: skip
     stored = {}
     if lost:
-        shape = (len(system.joints), 6)
-        stored = {key: _numbers(file, name, key, shape, n) for key in OF_JOINTS if key in file.variables}
-        warnings.warn(
+        stored = {
+            key: _labelled(file, name, key, list(system.joints), n, (6,)) for key in OF_JOINTS if key in file.variables
+        }
+        warn(
             f"{name} was run with {', '.join(map(repr, lost))}: Python, which no file holds. The system in it lacks "
             f"that and would not go on as it did",
-            NexDynWarning,
-            stacklevel=5,
         )
     return Result(system, recording, motion, lost_forces=lost, stored=stored)  # type: ignore[arg-type]
 
 
-def _followed(file: Any, name: str, count: int, n: int) -> np.ndarray:
-    """What was counted (n, count); (0, 0) where a file of an older version holds nothing of it."""
-    return _numbers(file, name, "followed", (count,), n) if "followed" in file.variables else np.zeros((0, 0))
+def _read_restart(file: Any, name: str) -> Restart | None:
+    """The state at the end; None where a file of an older version has none."""
+    group = file.groups.get("restart")
+    if group is None:
+        return None
+    missing = [key for key in ("numbers", "layout") if key not in group.variables]
+    if missing:
+        raise FileError("is missing", file=name, element=f"restart/{missing[0]}")
+    numbers = group.variables["numbers"]
+    if len(numbers.shape) != 1 or numbers.dtype.kind != "f":
+        raise FileError(
+            f"has shape {tuple(numbers.shape)} of {numbers.dtype}; floats in a row are needed",
+            file=name,
+            element="restart",
+        )
+    if 8 * numbers.shape[0] > LARGEST_COMPRESSION * os.path.getsize(name):
+        raise FileError(f"claims {numbers.shape[0]} numbers, more than the file holds", file=name, element="restart")
+    text = np.asarray(group.variables["layout"][...]).item()
+    return unpacked(np.ascontiguousarray(numbers[...], dtype=float), text, name)
 
 
-def _read_system(file: Any, name: str) -> System:
+def _followed(file: Any, name: str, labels: Sequence[str], n: int) -> np.ndarray:
+    """What was counted (n, …); (0, 0) where a file of an older version holds nothing of it."""
+    return _labelled(file, name, "followed", labels, n) if "followed" in file.variables else np.zeros((0, 0))
+
+
+def _labelled(file: Any, name: str, key: str, labels: Sequence[str], n: int, shape: tuple[int, ...] = ()) -> np.ndarray:
+    """The columns of a variable (time, label, …) that `labels` names; others are of what the description could not hold."""
+    dim = QUANTITIES[key].dims[0]
+    held = list(labels)
+    if dim in file.variables:
+        held = [x.decode() if isinstance(x, bytes) else str(x) for x in np.asarray(file.variables[dim][...]).tolist()]
+    found = _numbers(file, name, key, (len(held), *shape), n) if held else np.zeros((n, 0, *shape))
+    missing = [label for label in labels if label not in held]
+    if missing:
+        raise FileError(f"lacks {', '.join(map(repr, missing[:5]))}", file=name, element=key)
+    return found if list(labels) == held else found[:, [held.index(label) for label in labels]]
+
+
+def _say_lost(file: Any, name: str) -> None:
+    """NexDynWarning for joints and drivers that no file holds."""
+    lost = [x for section in json.loads(_text(file, name, "lost", "{}")).values() for x in section]
+    if lost:
+        warnings.warn(
+            f"{name} was run with {', '.join(map(repr, lost))}: Python, which no file holds. The system in it lacks that and "
+            "would not go on as it did",
+            NexDynWarning,
+            stacklevel=5,
+        )
+
+
+def _read_system(file: Any, name: str, changed: Mapping[str, Any]) -> System:
     from nexdyn.describe import from_dict
 
     if "system_description" not in file.variables:
@@ -290,7 +356,8 @@ def _read_system(file: Any, name: str) -> System:
         described = json.loads(np.asarray(file.variables["system_description"][...]).item())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NexDynWarning)  # said when the system was made
-            return from_dict(described)
+            system = from_dict(described)
+            return changed_by(system, changed) if changed else system
     except (ValueError, RecursionError) as error:  # an InputError is a ValueError
         raise FileError(str(error), file=name, element="system_description") from error
 

@@ -15,7 +15,9 @@ from nexdyn.errors import SolveError
 from nexdyn.results.observed import BLOCK_BYTES, KEPT_BYTES, NUMBERS, Observed, continued
 from nexdyn.results.quantities import Labels, labels_of
 from nexdyn.results.recording import Recording
+from nexdyn.results.segments import segments
 from nexdyn.spatial.rotations import quaternion
+from nexdyn.tree.closed import spanning_tree
 from nexdyn.tree.loop_observe import LoopObservation, LoopObserver
 from nexdyn.tree.observe import Observation
 from nexdyn.tree.tree import Tree
@@ -42,9 +44,11 @@ class ObservedLoops(Observed):
     ) -> None:  # fmt: skip
         super().__init__(tree, recording, lost, stored)
         self.cut = list(recording.settings["cut"])
-        self.observer = LoopObserver(
-            tree.system, tree, self.cut, recording.settings.get("dropped", recording.settings["redundant"])
-        )
+        self.observer = self._observer(tree)
+
+    def _observer(self, tree: Tree) -> LoopObserver:
+        settings = self.recording.settings
+        return LoopObserver(tree.system, tree, self.cut, settings.get("dropped", settings["redundant"]))
 
     @cached_property
     def labels(self) -> Labels:
@@ -76,19 +80,30 @@ class ObservedLoops(Observed):
             yield slice(0, n), self._kept
             return
         row = 8 * NUMBERS * max(1, len(self.tree.body_names) + len(self.cut))
-        small = n * row <= KEPT_BYTES
+        parts = [
+            (
+                first,
+                last,
+                self.observer if system is self.tree.system else self._observer(spanning_tree(system, self.cut)),
+            )
+            for first, last, system in segments(self.tree.system, r)
+        ]
+        small = n * row <= KEPT_BYTES and len(parts) == 1
         size = n if small else max(1, BLOCK_BYTES // row)
-        for start in range(0, n, max(size, 1)):
-            rows = slice(start, min(start + size, n))
+        for observer, rows in (
+            (observer, slice(start, min(start + size, last)))
+            for first, last, observer in parts
+            for start in range(first, last, max(size, 1))
+        ):
             motion = (r.t[rows], r.q[rows], r.v[rows], r.a[rows], r.multipliers[rows], r.z[rows] if r.z.size else None)
             followed = r.followed[rows] if r.followed.size else None
             try:
-                seen = self.observer.observe(*motion, followed=followed)
+                seen = observer.observe(*motion, followed=followed)
                 self._kept = seen if small else None
             except SolveError:
                 if with_forces:
                     raise
-                seen = self.observer.observe(*motion, with_forces=False, followed=followed)
+                seen = observer.observe(*motion, with_forces=False, followed=followed)
             yield rows, seen
 
     def _extract(self, name: str, rows: slice, seen: Observation, index: object) -> np.ndarray:

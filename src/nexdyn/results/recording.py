@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from nexdyn.results.restart import Restart
+
 
 @dataclass
 class Recording:
@@ -30,6 +32,8 @@ class Recording:
     """(N, nz) states of forces, in the order of ``forces.states.state_labels``; (0, 0) where nothing has any."""
     followed: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     """(N, nk) angles counted over whole turns, and where points on curves and surfaces are; (0, 0) where nothing was."""
+    restart: Restart | None = None
+    """All of the run's state at its end; None where it is not known, as in files of older versions."""
 
 
 EVENT = 1e-9

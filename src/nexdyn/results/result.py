@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from nexdyn.results.arrays import PeakTable
+    from nexdyn.results.error_estimate import ErrorEstimate
     from nexdyn.results.observed import Observed
     from nexdyn.tree.tree import Tree
 
@@ -51,6 +52,8 @@ class Result:
         self.system, self.recording = system, recording
         self.lost_forces = tuple(lost_forces)
         """Forces that acted in the run and that the file it was read from could not hold."""
+        self.error_estimate: ErrorEstimate | None = None
+        """What `nx.simulate(…, error_estimate=True)` measured; not kept in files."""
         self._tree, self._stored = tree, stored
 
     def __repr__(self) -> str:
@@ -256,6 +259,11 @@ class Result:
         """What happened: a dict an event with `time` [s] and `name`, in order; `impulse` where a joint stop was struck, `change`
         where parameters were changed or forces switched."""
         return [dict(one) for one in self.recording.settings.get("events", [])]
+
+    @property
+    def warnings(self) -> list[dict[str, Any]]:
+        """What was said of the start: `kind` "gap", "limit", "contact" or "degrees", `where`, `value` in `units`, `angle` [rad], `text`."""
+        return [dict(one) for one in self.recording.settings.get("warnings", [])]
 
     # --- forces -----------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,9 @@
-"""A run whose system was changed by events: which samples belong to which system."""
+"""A run whose system was changed by events: which samples belong to which system, and which system it ends with."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -23,9 +26,41 @@ def segments(system: System, recording: Recording) -> list[tuple[int, int, Syste
         if stop > start:
             found.append((start, stop, system))
             start = stop
-        system = system.with_parameters(change.get("parameters", {}))
-        for state in ("off", "on"):
-            for name in change.get(state, ()):
-                system.force(name).__dict__["_off"] = state == "off"
+        system = changed_by(system, change)
     found.append((start, len(t), system))
     return found
+
+
+def changed_by(system: System, change: Mapping[str, Any]) -> System:
+    """The system with other `parameters`, and forces `off` and `on`; UnknownNameError for what it has not."""
+    system = system.with_parameters(change.get("parameters", {}))
+    for state in ("off", "on"):
+        for name in change.get(state, ()):
+            system.force(name).__dict__["_off"] = state == "off"
+    return system
+
+
+def changes(recording: Recording) -> dict[str, Any]:
+    """What events have changed in all up to the end, in the runs before this one too: the last of each parameter and force."""
+    settings = recording.settings
+    found = [settings.get("changed", {}), *(event.get("change") or {} for event in settings.get("events", []))]
+    parameters: dict[str, Any] = {}
+    off: dict[str, bool] = {}
+    for change in found:
+        for name, value in change.get("parameters", {}).items():
+            parameters.pop(name, None)
+            parameters[name] = value
+        for state in ("off", "on"):
+            off |= dict.fromkeys(change.get(state, ()), state == "off")
+    out = {
+        "parameters": parameters,
+        "off": sorted(name for name, is_off in off.items() if is_off),
+        "on": sorted(name for name, is_off in off.items() if not is_off),
+    }
+    return {key: x for key, x in out.items() if x}
+
+
+def last_system(system: System, recording: Recording) -> System:
+    """`system` as events have left it; itself where they have changed nothing."""
+    change = changes(recording)
+    return changed_by(system, change) if change else system

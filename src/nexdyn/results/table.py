@@ -84,6 +84,8 @@ def summary(result: Result, peaks: int) -> dict[str, Any]:
         }
     if events := result.events:
         found["events"] = events
+    if warnings := result.warnings:
+        found["warnings"] = warnings
     return {key: None if isinstance(x, float) and not math.isfinite(x) else x for key, x in found.items()}
 
 

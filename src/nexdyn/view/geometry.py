@@ -11,7 +11,7 @@ bodies that have shapes. Equal shapes share one surface.
 from __future__ import annotations
 
 import itertools
-import warnings
+import zipfile
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.errors import NexDynWarning
+from nexdyn.errors import warn
 from nexdyn.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import rotation_matrix
@@ -133,7 +133,7 @@ class _Drawing:
     def say(self) -> None:
         for kind, found in self.faults.items():
             more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-            warnings.warn(f"{kind}: {'; '.join(found[:_SHOWN])}{more}", NexDynWarning, stacklevel=4)
+            warn(f"{kind}: {'; '.join(found[:_SHOWN])}{more}")
 
     def _shape(self, body: str, k: int, given: Shape, own: Color) -> list[Piece]:
         shape = given.resolved(self.system.values)
@@ -195,6 +195,10 @@ def _with_z(z: np.ndarray) -> np.ndarray:
 def _color(color: Any) -> Color:
     r, g, b, *opacity = color
     return float(r), float(g), float(b), float(opacity[0]) if opacity else 1.0
+
+
+MOST_UNPACKED = 30
+"""How many times its size an archive with a mesh may unpack to; text of numbers shrinks to a tenth at most."""
 
 
 # --- surfaces of shapes ---------------------------------------------------------------------------------------------
@@ -304,6 +308,7 @@ def _read_mesh(path: str, scale: tuple[float, ...], *_stamp: int) -> list[tuple[
     if path.lower().endswith(".dae"):
         need("collada", f"drawing the mesh {path}")
     stl = path.lower().endswith(".stl")
+    _refuse_bomb(path)
     scene = trimesh.load_scene(path, process=False)
     parts: dict[Color | None, list[Surface]] = defaultdict(list)
     for node in scene.graph.nodes_geometry:
@@ -322,6 +327,19 @@ def _read_mesh(path: str, scale: tuple[float, ...], *_stamp: int) -> list[tuple[
     if not parts:
         raise ValueError("it holds no triangle")
     return [(_joined(found).scaled(scale), color) for color, found in parts.items()]
+
+
+def _refuse_bomb(path: str) -> None:
+    """ValueError for an archive, which readers unpack whatever its suffix, that becomes far larger than meshes do."""
+    with open(path, "rb") as stream:
+        if stream.read(2) != b"PK":
+            return
+    with zipfile.ZipFile(path) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+    if unpacked > MOST_UNPACKED * Path(path).stat().st_size:
+        raise ValueError(
+            f"it is an archive that unpacks to {unpacked / 1e6:.3g} MB, more than {MOST_UNPACKED} times its size"
+        )
 
 
 def _merged(v: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nexdyn.errors import InputError, NexDynError, NexDynWarning, SolveError
+from nexdyn.errors import InputError, NexDynError, NexDynWarning, SolveError, warn
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import rotation_matrix
 
@@ -50,7 +50,7 @@ def _assembled(system: System) -> tuple[np.ndarray, np.ndarray] | None:
             warnings.simplefilter("ignore", NexDynWarning)
             report = assemble(system)
     except NexDynError as error:
-        warnings.warn(f"it cannot be assembled, shown as described: {error}", NexDynWarning, stacklevel=4)
+        warn(f"it cannot be assembled, shown as described: {error}")
         return None
     q = np.array([report.orientation(name) for name in system.bodies])
     return rotation_matrix(q), np.array([report.position(name) for name in system.bodies])

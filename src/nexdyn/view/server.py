@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import socket
 import sys
-import warnings
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from nexdyn.errors import InputError, NexDynError, NexDynWarning
+from nexdyn.errors import InputError, NexDynError, warn
 from nexdyn.view.extras import need
 from nexdyn.view.gate import LOOPBACK_NAMES, Gate, guarded
 
@@ -33,7 +32,7 @@ def start_server(host: str = LOOPBACK, port: int = PORT) -> tuple[Any, str]:
         raise InputError(f"port is {port!r}; a whole number from 1 to 65535 is needed")
     free = free_port(host, port)
     if free != port:
-        warnings.warn(f"port {port} is in use; took {free}", NexDynWarning, stacklevel=3)
+        warn(f"port {port} is in use; took {free}")
     gate = Gate(host)
     with _hushed(), guarded(gate):
         server = viser.ViserServer(host=host, port=free, label="NexDyn", verbose=False)

@@ -1,0 +1,59 @@
+"""BLAS with one thread in analyses of small systems.
+
+A dense matrix of some hundred unknowns is factored in a tenth of a millisecond. OpenBLAS wakes its threads for it all the
+same: they spin for 0.1 s after each call and, where the cores are busy, wait for each other (76 ms instead of 0.1).
+
+The number of threads belongs to the process: of analyses that overlap, the one that finds it free sets it, and sets it back.
+If each did, the second to begin would take the first one's 1 for what was there before, and leave it.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+from nexdyn.checked_calls import checked_call
+from nexdyn.model.system import System
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+LARGE = 200
+"""Bodies from which the matrices of an analysis are large enough for several threads to pay."""
+
+
+_taken = threading.Lock()
+
+
+@functools.cache
+def _libraries() -> ThreadpoolController:
+    """The BLAS libraries that NumPy and SciPy have brought."""
+    import numpy.linalg  # noqa: F401
+    import scipy.linalg  # noqa: F401
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+def small_on_one_thread(analysis: F) -> F:
+    """`analysis` of a System, its first argument, or that of a simulation whose method it is, as described above. Wrong arguments
+    of a function are an InputError."""
+
+    @functools.wraps(analysis)
+    def limited(subject: Any, *arguments: Any, **options: Any) -> Any:
+        first = arguments[0] if arguments else options.get("system")
+        system = subject if isinstance(subject, System) else getattr(subject, "system", first)
+        large = isinstance(system, System) and len(system.bodies) >= LARGE
+        if large or not _taken.acquire(blocking=False):
+            return analysis(subject, *arguments, **options)
+        try:
+            with _libraries().limit(limits=1):
+                return analysis(subject, *arguments, **options)
+        finally:
+            _taken.release()
+
+    is_method = next(iter(inspect.signature(analysis).parameters), "") == "self"
+    return limited if is_method else checked_call(limited)  # type: ignore[return-value]

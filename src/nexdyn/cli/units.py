@@ -1,0 +1,52 @@
+"""Numbers with units on the command line: `--dt 1ms`, `--q0 hinge1=90deg`. Without a unit they are SI, as everywhere."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from nexdyn.errors import InputError
+
+TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0}
+COORDINATES = {
+    "rad": 1.0, "deg": math.pi / 180.0, "°": math.pi / 180.0, "rev": 2.0 * math.pi, "m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6,
+    "µm": 1e-6,
+}  # fmt: skip
+RATES = {f"{unit}/s": size for unit, size in COORDINATES.items()} | {"rpm": math.pi / 30.0}
+_NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s.+\-*/()=,\[\]][^\s()=,\[\]]*)\s*")
+
+
+def seconds(_: Any, tokens: Sequence[Any]) -> float:
+    """A time in seconds, for the options of a command."""
+    text = tokens[0].value
+    try:
+        return float(text)
+    except ValueError:
+        found = _with_unit(text, TIMES)
+    if found is None:
+        raise ValueError(f"{text!r} is no time; seconds are needed, like 0.001 or 1ms")
+    return found
+
+
+def in_si(text: str, what: str) -> str:
+    """The text of a value or of a list of values, with numbers in SI for those that carry a unit of a joint's coordinate (`--q0`)
+    or of its rate (`--v0`). InputError for another unit, naming `what`."""
+    units = RATES if what.startswith("--v0") else COORDINATES
+    parts = text.split(",") if not {"[", "("} & {*text} else [text]
+    return ",".join(_part(part, units, what) for part in parts)
+
+
+def _part(text: str, units: dict[str, float], what: str) -> str:
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return text
+    if match[2] not in units:
+        raise InputError(f"{what} is {text.strip()!r}; the units known here are {', '.join(units)}")
+    return repr(float(match[1]) * units[match[2]])
+
+
+def _with_unit(text: str, units: dict[str, float]) -> float | None:
+    match = _NUMBER.fullmatch(text)
+    return float(match[1]) * units[match[2]] if match is not None and match[2] in units else None
