@@ -120,7 +120,7 @@ class our_loop:  # noqa: N801
             s.a0[:] = s.d0
             sim._memory[:] = hht.new_memory(sim.tables, s)
             status, done, _ = hht.march_fixed(
-                sim.tables, sim.acts, s, 0.0, DT, 0, self.steps, 0, ALPHA, sim._memory, self.room
+                sim.tables, sim.acts, s, sim._told, 0.0, DT, 0, self.steps, 0, ALPHA, sim._memory, self.room
             )
             assert status == 0 and done == self.steps
 

@@ -200,7 +200,9 @@ def constrained(report: Report, what: str, system: nx.System, effort: Effort) ->
                 for x, x0 in zip(run.state, begun, strict=True):
                     x[...] = x0
                 run._memory[:] = memory
-                hht.march_fixed(run.tables, run.acts, run.state, 0.0, DT, 0, steps, 0, alpha, run._memory, out)
+                hht.march_fixed(
+                    run.tables, run.acts, run.state, run._told, 0.0, DT, 0, steps, 0, alpha, run._memory, out
+                )
 
     lanes(1)
     one_by_one(1)

@@ -105,7 +105,7 @@ def least(work: Callable[[], Callable[[], Any]], effort: Effort) -> float:
 def our_curves(problem: Problem, effort: Effort) -> list[Curve]:
     settings: dict[str, list[nx.Method]] = {
         "HHT": [nx.HHT(alpha=-0.05, dt=dt) for dt in problem.steps],
-        "HHT, adaptive": [nx.HHT(alpha=-0.05, rtol=rtol) for rtol in problem.rtols],
+        "HHT, adaptive": [nx.HHT(alpha=-0.05, rtol=(10 * rtol) ** (2 / 3)) for rtol in problem.rtols],
     }
     if problem.smooth:
         settings["projected Dormand–Prince"] = [

@@ -103,13 +103,13 @@ def crooked_door() -> nx.System:
     return system
 
 
-def three_cranks() -> nx.System:
-    """Three cranks with one coupler: 30 rows, 7 redundant."""
+def three_cranks(v0: float = 0.0) -> nx.System:
+    """Three cranks with one coupler: 30 rows, 7 redundant; all turn at v0 [rad/s]."""
     system = nx.System("three cranks")
     cranks = [rod(system, f"crank{i}", (i, 0, 0), (i, 1, 0)) for i in range(3)]
     coupler = system.add_body("coupler", mass=1.0, inertia=INERTIA, position=(1, 1, 0))
     for i, crank in enumerate(cranks):
-        system.add_joint(nx.Revolute(f"foot{i}", system.ground, crank, at=(i, 0, 0), axis=(0, 0, 1)))
+        system.add_joint(nx.Revolute(f"foot{i}", system.ground, crank, at=(i, 0, 0), axis=(0, 0, 1), v0=v0))
         system.add_joint(nx.Revolute(f"pin{i}", crank, coupler, at=(i, 1, 0), axis=(0, 0, 1)))
     return system
 

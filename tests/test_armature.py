@@ -15,7 +15,7 @@ import nexdyn as nx
 from nexdyn.joints import JOINTS
 from nexdyn.spatial.rotations import rotation_matrix
 
-ABSOLUTE = [nx.Projection(dt=1e-3), nx.Baumgarte(dt=1e-3), nx.Partitioning(dt=1e-3), nx.HHT(dt=1e-3), nx.HHT(rtol=1e-9)]
+ABSOLUTE = [nx.Projection(dt=1e-3), nx.Baumgarte(dt=1e-3), nx.Partitioning(dt=1e-3), nx.HHT(dt=1e-3), nx.HHT(rtol=5e-6)]
 
 
 def named(what: Any) -> str:
@@ -92,7 +92,7 @@ def reference() -> Any:
 
 @pytest.mark.parametrize(
     ("method", "apart"),
-    [(nx.Projection(dt=1e-3), 1e-8), (nx.Baumgarte(dt=1e-3), 1e-4), (nx.Partitioning(dt=1e-3), 1e-8), (nx.HHT(rtol=1e-9), 1e-5)],
+    [(nx.Projection(dt=1e-3), 1e-8), (nx.Baumgarte(dt=1e-3), 1e-4), (nx.Partitioning(dt=1e-3), 1e-8), (nx.HHT(rtol=5e-6), 1e-5)],
     ids=named,
 )  # fmt: skip
 def test_trees_of_every_joint_move_as_in_minimal_coordinates(reference: Any, method: Any, apart: float) -> None:

@@ -324,11 +324,20 @@ def test_dependent_rows_are_solved_and_said_so() -> None:
         KKT(A, np.concatenate([Cq, Cq]), 1e-13).solve_surely(top, np.concatenate([bottom, bottom + 1.0]))
 
 
-def test_what_is_ill_conditioned_is_warned_of() -> None:
-    system = nx.System("dust on a rock", gravity=(0, 0, 0))
+def test_what_is_ill_conditioned_is_told_and_mere_units_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    row, other = rng.normal(size=(2, 6))
+    masses = np.diag(10.0 ** rng.uniform(-12, 9, 6))
+    assert KKT(masses, np.stack([row, other])).pivot_ratio > 1e-9
+    assert KKT(np.eye(6), np.stack([row, row + 1e-15 * other])).pivot_ratio < 1e-14
+    system = nx.System("dust that bears a rock", gravity=(0, 0, 0))
+    parent: nx.Body = system.ground
     for name, mass in (("dust", 1e-12), ("rock", 1e9)):
-        system.add_body(name, mass=mass, inertia=(mass,) * 3)
-        system.add_joint(nx.Prismatic(f"{name} rail", system.ground, name, axis=(1, 0, 0)))
+        body = system.add_body(name, mass=mass, inertia=(mass,) * 3)
+        system.add_joint(nx.Prismatic(f"{name} rail", parent, name, axis=(1, 0, 0)))
+        parent = body
+    assert not any(warning.startswith("ill-conditioned") for warning in nx.assemble(system).warnings)
+    monkeypatch.setattr("nexdyn.analysis.assemble.ILL_CONDITIONED", 1e-8)
     assert any(warning.startswith("ill-conditioned") for warning in nx.assemble(system).warnings)
 
 

@@ -314,6 +314,21 @@ def test_what_a_function_raises_is_told_of_members_in_several_packs() -> None:
         assert f"raised ValueError: it broke at t = {0.002 if m in late else 0:g} s" in cause
 
 
+def test_what_functions_raise_is_told_of_every_member_of_one_pack() -> None:
+    """Two that raise in the same step, and two later: each is told its own error, with its own time."""
+    system, count = breaking(), LANES
+    q0, v0 = np.zeros(count), np.zeros(count)
+    q0[:4], v0[:4] = 0.99, [10.0, 10.0, 3.0, 1.5]
+    batch = nx.Batch(q0={"hinge": q0}, v0={"hinge": v0})
+    result = nx.simulate(system, 0.01, nx.RungeKutta4(DT), batch=batch, threads=1)
+    assert list(result.failures) == [0, 1, 2, 3]
+    for m, cause in result.failures.items():
+        assert "force 'spring' raised ValueError: it broke at t = " in cause
+        with pytest.raises(SolveError, match="it broke") as alone:
+            nx.simulate(system, 0.01, nx.RungeKutta4(DT), q0={"hinge": q0[m]}, v0={"hinge": v0[m]})
+        assert abs(result.failure_times[m] - (alone.value.time or 0.0)) <= DT
+
+
 def test_a_batch_of_failures_alone_is_a_result_that_says_so() -> None:
     result = nx.simulate(plain(), 0.01, nx.RungeKutta4(DT), batch={"v0": np.full((2, 7), np.nan)})
     assert list(result.failures) == [0, 1]
@@ -356,7 +371,7 @@ def test_names_that_nothing_carries_are_refused_for_all() -> None:
     ({"threads": 0}, "threads is 0"),
     ({"q0": (0, 0)}, "q0 stands beside batch"),
     ({"output_every": 0}, "output_every is 0"),
-    ({"output_times": [0.0]}, "output_times need a method that tells states"),
+    ({"output_times": [0.5, 0.1]}, "output_times must increase"),
     ({"batch": None, "threads": 2}, "threads and store belong to a batch"),
     ({"batch": {"inputs": [[0.0, 0.0]]}, "method": nx.DormandPrince()}, "inputs of a batch need a method of constant step"),
     ({"t_end": -1.0}, "t_end is -1 s"),

@@ -15,8 +15,10 @@ from nexdyn.absolute.model import absolute_model
 from nexdyn.absolute.motion import accelerations, joint_wrench, self_stresses
 from nexdyn.absolute.redundancy import find_redundancy
 from nexdyn.errors import InputError, SolveError
+from nexdyn.model.topology import open_forest
 from nexdyn.spatial.rotations import quaternion
 from nexdyn.tree.observe import observe_motion
+from nexdyn.tree.regular import weak_joints
 
 
 def slider_crank() -> nx.System:
@@ -304,3 +306,44 @@ def test_a_joint_is_led_to_its_coordinate_on_the_same_branch() -> None:
     assert np.abs(closed.residual(q)).max() < 1e-9
     with pytest.raises(InputError, match="no moving joint 'C'"):
         closed.close({"C": 0.1})
+
+
+def carried() -> nx.System:
+    """A loop whose massless carrier hangs on a ball joint and lets a block slide: cut at either, the carrier moves nothing."""
+    system = nx.System("carrier")
+    system.add_body("arm", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.5, 0.0, 0.0))
+    system.add_body("block", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(1.0, 0.0, -1.0))
+    system.add_body("carrier", position=(1.0, 0.0, 0.0))
+    system.add_joint(nx.Revolute("hinge", "ground", "arm", at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0)))
+    system.add_joint(nx.Revolute("pivot", "ground", "block", at=(1.5, 0.0, -1.0), axis=(0.0, 1.0, 0.0)))
+    system.add_joint(nx.Spherical("ball", "arm", "carrier", at=(1.0, 0.0, 0.0)))
+    system.add_joint(nx.Prismatic("slide", "carrier", "block", at=(1.0, 0.0, -1.0), axis=(0.0, 0.0, 1.0)))
+    return system
+
+
+def test_the_cut_is_chosen_so_that_every_freedom_moves_inertia() -> None:
+    assert weak_joints(carried(), open_forest(carried())) == ["ball"]
+    assert weak_joints(carried(), open_forest(carried(), ["pivot"])) == []
+    system = carried()
+    assert nx.ClosedTree(system).cut_joints == ["pivot"]
+    chosen = nx.simulate(system, 0.2, nx.RungeKutta4(1e-3))
+    asked = nx.simulate(system, 0.2, nx.RungeKutta4(1e-3), loops=nx.Loops(cut="pivot"))
+    np.testing.assert_array_equal(chosen.position("block"), asked.position("block"))
+    with pytest.raises(nx.SingularError, match=r"joint 'ball' moves no inertia .* cut open at slide: cut others"):
+        nx.simulate(system, 0.2, nx.RungeKutta4(1e-3), loops=nx.Loops(cut="slide"))
+
+
+def test_trees_of_bodies_with_inertia_are_regular_and_thin_rods_between_balls_are_not() -> None:
+    for demo in ("four-bar", "stewart", "bennett"):
+        system = nx.load(demo)
+        assert weak_joints(system, open_forest(system)) == []
+    rod = nx.System("rod")
+    rod.add_body("rod", mass=1.0, inertia=(0.0, 0.1, 0.1), position=(0.5, 0.0, 0.0))
+    rod.add_joint(nx.Spherical("ball", "ground", "rod", at=(0.0, 0.0, 0.0)))
+    assert weak_joints(rod, open_forest(rod)) == ["ball"]
+    hinged = nx.System("rod")
+    hinged.add_body("rod", mass=1.0, inertia=(0.0, 0.1, 0.1), position=(0.5, 0.0, 0.0))
+    hinged.add_joint(
+        nx.Universal("cardan", "ground", "rod", at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0), reference=(0.0, 0.0, 1.0))
+    )
+    assert weak_joints(hinged, open_forest(hinged)) == []

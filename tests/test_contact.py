@@ -122,7 +122,7 @@ def test_a_box_on_a_slope_creeps_as_its_regularised_friction_says(friction_speed
     assert abs(v[1:]).max() < 1e-8
 
 
-@pytest.mark.parametrize("method", [nx.HHT(rtol=1e-5), nx.ImplicitEuler(0.01)], ids=lambda m: m.name)
+@pytest.mark.parametrize("method", [nx.HHT(rtol=2e-3), nx.ImplicitEuler(0.01)], ids=lambda m: m.name)
 def test_a_box_whose_friction_grows_within_a_hundred_nanometres_a_second_stays_on_a_slope_and_slides_off_a_steeper_one(
     method: Any,
 ) -> None:

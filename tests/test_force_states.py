@@ -80,7 +80,7 @@ def test_hht_integrates_states_with_its_own_order(sample_time: float | None) -> 
     assert errors[-1][1] < 5e-3  # N m of the lagged effort, about 20
     # of the integral and the lagged effort
     assert (errors[0][:2] / errors[1][:2] > 3.5).all() and (errors[1][:2] / errors[2][:2] > 3.5).all()
-    adaptive = nx.simulate(system, 0.1, nx.HHT(rtol=1e-7), output_every=10**6)
+    adaptive = nx.simulate(system, 0.1, nx.HHT(rtol=1e-4), output_every=10**6)
     assert_allclose(adaptive.recording.z[-1], expected, rtol=1e-4, atol=1e-5)
 
 
@@ -179,13 +179,13 @@ SERVO = {"kp": 40.0, "kd": 8.0, "ki": 30.0, "time_constant": 0.01, "target": "=s
     ids=["PID with a lag of 10 ms", "lag of 1 ms, 32 Hz"],
 )
 def test_adaptive_hht_keeps_the_error_of_states_and_by_the_power_of_its_order(force: nx.Force, largest: float) -> None:
-    """e ~ rtol^(2/3): a step's error, of third order, is held to rtol. 0.025 and 0.2 of the states where steps saw the motion alone."""
+    """e ~ rtol. 0.025 and 0.2 of the states where steps saw the motion alone."""
     system, times = wheel(force), np.linspace(0.0, 1.0, 11)
     exact = nx.simulate(system, 1.0, nx.DormandPrince(rtol=1e-10, atol=1e-12), output_times=times).recording.z[:, :2]
     size = np.abs(exact).max(axis=0)
     size[size == 0.0] = 1.0  # no integral
     errors = []
-    for rtol in (1e-4, 1e-6, 1e-8):
+    for rtol in (1e-2, 5e-4, 2e-5):
         found = nx.simulate(system, 1.0, nx.HHT(rtol=rtol), output_times=times).recording.z[:, :2]
         errors.append(float((np.abs(found - exact).max(axis=0) / size).max()))
     assert errors[0] < largest, errors
@@ -202,7 +202,7 @@ def test_adaptive_hht_slides_and_sticks_as_its_bristle_does(stiffness: float) ->
         system.add_joint(nx.Prismatic("way", system.ground, "block", axis=(1, 0, 0)))
         damping = 2.0 * math.sqrt(2.0 * stiffness)
         system.add_force(nx.JointFriction("dry", "way", sliding=3.0, stiffness=stiffness, damping=damping))
-        result = nx.simulate(system, 1.0, nx.HHT(rtol=1e-5))
+        result = nx.simulate(system, 1.0, nx.HHT(rtol=2e-3))
         load = 2.0 * 9.81 * math.sin(angle)
         x, v = result.joint_position("way").values[-1], result.joint_velocity("way").values[-1]
         if stays:
@@ -216,7 +216,7 @@ def test_adaptive_hht_slides_and_sticks_as_its_bristle_does(stiffness: float) ->
                 assert x == pytest.approx(exact.joint_position("way").values[-1], rel=1e-5)
 
 
-@pytest.mark.parametrize("rtol", [1e-3, 1e-4, 1e-6])
+@pytest.mark.parametrize("rtol", [5e-2, 1e-2, 5e-4])
 def test_adaptive_hht_passes_where_an_effort_leaves_its_limit(rtol: float) -> None:
     """Accelerations ring after the jump of the damping; driven on by changes of the step they ended runs at 1e-13 s."""
     for damping, limit, lag in ((5.0, 15.0, 0.0), (20.0, 15.0, 0.0), (60.0, 25.0, 0.0), (20.0, 15.0, 0.01)):
@@ -228,15 +228,15 @@ def test_adaptive_hht_passes_where_an_effort_leaves_its_limit(rtol: float) -> No
         times = np.linspace(0.0, 1.0, 6)
         exact = nx.simulate(system, 1.0, nx.DormandPrince(rtol=1e-8), output_times=times).joint_position("hinge").values
         result = nx.simulate(system, 1.0, nx.HHT(rtol=rtol), output_times=times)
-        assert_allclose(result.joint_position("hinge").values, exact, atol=20.0 * rtol ** (2 / 3))
+        assert_allclose(result.joint_position("hinge").values, exact, atol=4.3 * rtol)
 
 
 def test_a_controller_at_rest_asks_for_no_short_steps() -> None:
     """Its states are rounding, beside efforts that are none."""
     system = wheel(nx.PositionActuator("servo", "axle", **SERVO | {"target": 0.0}))
-    result = nx.simulate(system, 1.0, nx.HHT(rtol=1e-8))
+    result = nx.simulate(system, 1.0, nx.HHT(rtol=2e-5))
     assert result.recording.steps < 30
-    pushed = nx.simulate(system, 1.0, nx.HHT(rtol=1e-8), q0={"axle": 1e-10})
+    pushed = nx.simulate(system, 1.0, nx.HHT(rtol=2e-5), q0={"axle": 1e-10})
     assert pushed.recording.steps < 30
 
 

@@ -173,11 +173,10 @@ def test_multipliers_keep_order_2_where_the_step_changes() -> None:
 
 
 def test_multipliers_of_adaptive_steps_follow_the_tolerance() -> None:
-    """Errors of positions in a step go as h³, those of multipliers as h²."""
     system = chain(4)
     exact = nx.simulate(system, 0.4, nx.DormandPrince(rtol=1e-12, atol=1e-13))
     errors = []
-    for rtol in (1e-6, 1e-9):
+    for rtol in (5e-4, 5e-6):
         result = end(system, 0.4, nx.HHT(rtol=rtol))
         errors.append(np.abs((result.reaction("hinge0")[-1] - exact.reaction("hinge0")[-1]).values).max())
     assert errors[0] > 25.0 * errors[1], errors
@@ -185,13 +184,13 @@ def test_multipliers_of_adaptive_steps_follow_the_tolerance() -> None:
 
 def test_adaptive_steps_follow_the_tolerance() -> None:
     errors, steps = [], []
-    for rtol in (1e-5, 1e-7, 1e-9):
+    for rtol in (2e-3, 1e-4, 5e-6):
         result = end(published.double_pendulum("rods"), 1.0, nx.HHT(rtol=rtol))
         R = result.rotation("link2")[-1].values
         errors.append(abs(np.arctan2(R[1, 0], R[0, 0]) + np.pi / 2 - published.DOUBLE["rods"][1][1]))
         steps.append(result.recording.steps)
     assert errors[0] > 5.0 * errors[1] > 25.0 * errors[2]
-    assert 3.0 < steps[2] / steps[1] < 6.0  # rtol^(-1/3) = 4.6
+    assert 3.0 < steps[2] / steps[1] < 6.0  # rtol^(-1/2) = 4.5
 
 
 def test_alpha_damps_what_is_fast_and_keeps_what_is_slow() -> None:
@@ -214,7 +213,7 @@ def test_trees_agree_with_minimal_coordinates() -> None:
     """Springs, dampers, friction and forces of every kind included."""
     system = everything()
     reference = nx.simulate(system, 0.3, nx.DormandPrince(rtol=1e-11, atol=1e-12))
-    result = end(system, 0.3, nx.HHT(rtol=1e-10))
+    result = end(system, 0.3, nx.HHT(rtol=1e-6))
     for body in system.bodies:
         np.testing.assert_allclose(result.position(body)[-1], reference.position(body)[-1], rtol=0, atol=1e-6)
         np.testing.assert_allclose(result.velocity(body)[-1], reference.velocity(body)[-1], rtol=0, atol=1e-5)
@@ -310,7 +309,7 @@ def test_dependent_rows_of_one_pose_are_kept_and_structural_ones_left_out() -> N
         ({"dt": 0.0}, "dt of HHT is 0"),
         ({"dt": -1e-3}, "dt of HHT is -0.001"),
         ({"rtol": 0.0}, "rtol of HHT is 0"),
-        ({"rtol": 1e-15}, "below 1e-13 rounding decides"),
+        ({"rtol": 1e-15}, "below 1e-10 rounding decides"),
         ({"dt_max": 1e-13}, "dt_max of HHT"),
         ({"solver": "cholesky"}, "solver of HHT is 'cholesky'; it is none of blocks, lu, iterative"),
     ],
@@ -347,8 +346,8 @@ def test_a_mechanism_that_locks_stops_with_time_joint_and_what_was_reached() -> 
 def test_a_tolerance_that_cannot_be_met_stops_with_advice() -> None:
     system = published.pendulum()
     system.add_force(nx.AppliedForce("jump", "mass", force=("=1e3*atan(1e12*(t-0.1))", 0, 0)))
-    with pytest.raises(nx.SolveError, match=r"the step fell to .* rtol = 1e-10") as caught:
-        nx.simulate(system, 1.0, nx.HHT(rtol=1e-10, dt_min=1e-5))
+    with pytest.raises(nx.SolveError, match=r"the step fell to .* rtol = 1e-06") as caught:
+        nx.simulate(system, 1.0, nx.HHT(rtol=1e-6, dt_min=1e-5))
     assert caught.value.result is not None and len(caught.value.result.t) > 10
     assert abs(caught.value.time - 0.1) < 0.01
     assert caught.value.where == "hinge"
@@ -391,7 +390,8 @@ def test_times_asked_for_between_steps_leave_the_steps_as_they_are(every: float)
         by_parts.run(float(t))
     for result in (asked, by_parts.run(0.2)):
         np.testing.assert_array_equal(result.position("rod2")[-1], whole.position("rod2")[-1])
-        np.testing.assert_array_equal(result.reaction("hinge2")[-1], whole.reaction("hinge2")[-1])
+        # reactions are refined from those of the step, to rounding
+        np.testing.assert_allclose(result.reaction("hinge2")[-1], whole.reaction("hinge2")[-1], rtol=0, atol=1e-13)
         assert (np.diff(result.t) > 0.0).all()
     precise = nx.simulate(system, 0.2, nx.DormandPrince(rtol=1e-10, atol=1e-12), output_times=asked.t.values)
     assert np.abs(asked.position("rod2").values - precise.position("rod2").values).max() < 1e-5

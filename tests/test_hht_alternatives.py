@@ -96,7 +96,7 @@ def test_compare_finds_methods_that_agree_and_one_that_does_not() -> None:
 
 
 def test_compare_on_a_loop_with_redundant_rows() -> None:
-    found = nx.compare(published.four_bars(), [nx.HHT(rtol=1e-9), nx.Partitioning(rtol=1e-10)], t_end=0.3)
+    found = nx.compare(published.four_bars(), [nx.HHT(rtol=5e-6), nx.Partitioning(rtol=1e-10)], t_end=0.3)
     assert found.differences["position"][1] < 1e-5
     assert found.differences["force"][1] < 1e-1
     assert (found.differences["violation"] < 1e-9).all()

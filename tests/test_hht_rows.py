@@ -48,6 +48,7 @@ def test_a_row_of_the_user_drives_by_the_time_and_says_where_it_fails() -> None:
     assert caught.value.where == "motor" and caught.value.result is not None
 
 
+@pytest.mark.filterwarnings("ignore:joint 'track' stays open")  # it is described beside its track
 def test_a_bead_that_leaves_its_track_is_stopped_by_name() -> None:
     track = nx.SplineCurve([(0, 0, 0), (1, 0, -0.3), (2, 0, -0.2)])
     system = bead_on(nx.PointOnCurve("track", "ground", "bead", curve=track), position=(0.05, 0, 0))

@@ -148,3 +148,28 @@ def test_a_limit_in_a_loop_stops_the_whole_loop() -> None:
 def test_bad_targets_are_refused(targets, says: str) -> None:
     with pytest.raises(nx.InputError, match=says):
         nx.inverse_kinematics(two_links(), targets)
+
+
+@pytest.mark.parametrize(
+    ("links", "target", "reached"),
+    [
+        (2, 1.0, True),
+        (2, 0.1, True),
+        (2, -1.5, True),
+        (3, 1.0, True),
+        (7, -3.0, True),
+        (12, 0.0, True),
+        (2, 3.0, False),
+    ],
+)
+def test_a_straight_arm_folds_when_it_is_asked_to(links: int, target: float, reached: bool) -> None:
+    """All gradients vanish there: no hinge moves the tip along the arm. Only beyond its reach it is at a minimum."""
+    system, parent = nx.System("arm"), "ground"
+    for k in range(links):
+        system.add_body(f"b{k}", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(float(k), 0.0, 0.0))
+        system.add_joint(nx.Revolute(f"j{k}", parent, f"b{k}", at=(float(k), 0.0, 0.0), axis=(0.0, 1.0, 0.0)))
+        parent = f"b{k}"
+    system.add_marker("tip", parent, position=(1.0, 0.0, 0.0))
+    posture = nx.inverse_kinematics(system, {"tip": (target, 0.0, 0.0)})
+    assert posture.reached is reached
+    assert posture.gaps["tip"].distance == pytest.approx(0.0 if reached else target - links, abs=1e-8)

@@ -12,7 +12,7 @@ from nexdyn.analysis import absolute_simulation, index1_simulation, potential_si
 
 METHODS = {
     "HHT": {"method": nx.HHT(dt=1e-2)},
-    "adaptive HHT": {"method": nx.HHT(rtol=1e-5)},
+    "adaptive HHT": {"method": nx.HHT(rtol=2e-3)},
     "implicit Euler": {"method": nx.ImplicitEuler(1e-2)},
     "projection": {"method": nx.Projection(1e-2)},
     "adaptive projection": {"method": nx.Projection(rtol=1e-6)},
@@ -42,6 +42,7 @@ def bead() -> nx.System:
     return system
 
 
+@pytest.mark.filterwarnings("ignore:joint 'wire' stays open")  # the bead is described beside it
 @pytest.mark.slow
 @pytest.mark.parametrize("name", METHODS)
 def test_a_point_that_leaves_its_curve_stops_the_run_at_that_step(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,6 +65,7 @@ def test_a_point_that_leaves_its_curve_stops_the_run_at_that_step(name: str, mon
     assert 1.15 < told[0].time < 1.25
 
 
+@pytest.mark.filterwarnings("ignore:joint 'wire' stays open")  # the bead is described beside it
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["HHT", "loop"])
 def test_an_event_before_the_end_of_a_curve_stops_the_run_there(name: str) -> None:

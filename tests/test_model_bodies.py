@@ -223,7 +223,10 @@ def test_a_bad_shape_is_refused(make, message):
         ({"position": (0, 0)}, "position of body 'a' has 2 components; 3 are needed"),
         ({"position": (0, 0, "up")}, "position of body 'a'[2] is the text 'up'"),
         ({"com": (0, math.inf, 0)}, "com of body 'a'[1] is inf"),
-        ({"orientation": (1, 0, 0)}, "orientation of body 'a' has 3 components; 4 are needed"),
+        (
+            {"orientation": (1, 0, 0)},
+            "orientation of body 'a' has 3 components; a unit quaternion (w, x, y, z) is needed",
+        ),
         (
             {"orientation": (1, 0, 0, 0.1)},
             "orientation of body 'a' is (1, 0, 0, 0.1) with norm 1.00499; a unit quaternion",

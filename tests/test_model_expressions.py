@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from nexdyn.errors import InputError, UnknownNameError
 from nexdyn.model.expressions import OPCODES, TIME, Expression, maximum, minimum
 from nexdyn.model.parameters import Parameter, bound, evaluate, frozen, number, parse_expression, vector
+from nexdyn.model.system import System
 
 VALUES = {"L": 2.0, "m": 3.0, "angle": 0.5}
 L, m, angle = (Parameter(name, value) for name, value in VALUES.items())
@@ -286,3 +287,20 @@ def test_an_unknown_parameter_is_an_unknown_name():
     with pytest.raises(UnknownNameError):
         parse_expression("2*k", ["L"])
     assert parse_expression("2*k").names == {"k"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("=a" + ".b" * 500, "is not allowed"),
+        ("=f" + "()" * 900, "no function"),
+        ("=a" + "[0]" * 900, "is not allowed"),
+        ("=" + "-" * 3000 + "1", "nested too deeply"),
+        ("=" + "1**" * 900 + "1", "nested too deeply"),
+    ],
+)
+def test_what_is_nested_deeply_is_refused_by_name_of_the_attribute(text: str, told: str) -> None:
+    system = System("deep")
+    system.parameter("a", 1.0)
+    with pytest.raises(InputError, match=f"mass of body 'b': .*{told}"):
+        system.add_body("b", mass=text)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from nexdyn.errors import InputError, UnknownNameError
+from nexdyn.joints import Revolute
 from nexdyn.model.body import Body
 from nexdyn.model.element import name_of
 from nexdyn.model.force import Force
@@ -367,3 +368,16 @@ def test_a_mimic_of_a_missing_joint_is_found_once_all_is_added():
     system.add_joint(Hinge("finger", "crank", "d", mimic=Mimic("ball")))
     with pytest.raises(InputError, match="joint 'finger' mimics joint 'ball', which has 3 freedoms; one is needed"):
         system.check()
+
+
+def test_names_that_look_alike_are_one_name() -> None:
+    """An é of one character and one of two, a letter and its accent."""
+    one, two = "caf\u00e9", "cafe\u0301"
+    system = System("names")
+    system.add_body(one, mass=1.0)
+    with pytest.raises(InputError, match="exists already"):
+        system.add_body(two, mass=1.0)
+    joint = system.add_joint(Revolute(two, "ground", two, axis=(0.0, 1.0, 0.0)))
+    assert (joint.name, joint.child.name) == (one, one)
+    with pytest.raises(UnknownNameError, match=f"spelt with combining characters; write '{one}'"):
+        system.body(two)

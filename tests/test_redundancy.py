@@ -156,3 +156,58 @@ def test_a_tree_of_many_bodies_has_no_loops() -> None:
     n = 20000
     pairs = np.array([(i // 2, i + 1) for i in range(n)])
     assert components(pairs, n + 1) == []
+
+
+def platform(feet: list[float], heads: list[float], height: float = 1.0) -> nx.System:
+    """A plate in the xz plane on links between hinges, from (foot, 0) to (head, height)."""
+    system = nx.System("platform")
+    system.add_body("plate", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.0, 0.0, height))
+    for k, (foot, head) in enumerate(zip(feet, heads, strict=True)):
+        link = system.add_body(
+            f"link{k}", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.5 * (foot + head), 0.0, 0.5 * height)
+        )
+        for name, a, b, at in (
+            (f"A{k}", "ground", link, (foot, 0.0, 0.0)),
+            (f"B{k}", link, "plate", (head, 0.0, height)),
+        ):
+            system.add_joint(nx.Revolute(name, a, b, at=at, axis=(0.0, 1.0, 0.0)))
+    return system
+
+
+@pytest.mark.parametrize(
+    ("feet", "heads", "dof", "shaky"),
+    [
+        ([-1.0, 0.0, 1.0], [-1.0, 0.0, 1.0], 1, False),  # parallel and equal: a mechanism
+        ([-1.0, 0.0, 1.0], [-0.5, 0.0, 0.5], 1, True),  # their lines meet in one point: shaky
+        ([-1.0, 0.1, 1.0], [-0.5, 0.3, 0.5], 0, False),  # a truss
+    ],
+)
+def test_a_structure_that_is_shaky_is_told_from_a_mechanism(
+    feet: list[float], heads: list[float], dof: int, shaky: bool
+) -> None:
+    """Three links hold a plate unless their lines meet or are parallel; only equal parallel ones let it move for good."""
+    report = nx.assemble(platform(feet, heads))
+    assert report.redundancy.dof == dof
+    assert bool(report.redundancy.shaky) is shaky
+    assert any("SHAKY: A0, B0" in warning for warning in report.warnings) is shaky
+
+
+def test_two_bars_in_line_are_shaky_and_bent_ones_a_truss() -> None:
+    for bend, dof in ((0.0, 1), (0.3, 0)):
+        system = nx.System("two bars")
+        for name, x in (("a", 0.5), ("b", 1.5)):
+            system.add_body(name, mass=1.0, inertia=(0.1, 0.1, 0.1), position=(x, 0.0, 0.5 * bend))
+        for name, a, b, at in (
+            ("A", "ground", "a", (0, 0, 0)),
+            ("B", "a", "b", (1, 0, bend)),
+            ("C", "ground", "b", (2, 0, 0)),
+        ):
+            system.add_joint(nx.Revolute(name, a, b, at=at, axis=(0.0, 1.0, 0.0)))
+        report = nx.assemble(system)
+        assert report.redundancy.dof == dof
+        assert report.redundancy.shaky == (["A", "B", "C"] if dof else [])
+
+
+@pytest.mark.parametrize("demo", ["four-bar", "bennett", "bricard", "sarrus", "slider-crank", "five-bar", "andrews"])
+def test_mechanisms_are_not_called_shaky(demo: str) -> None:
+    assert nx.assemble(nx.load(demo)).redundancy.shaky == []

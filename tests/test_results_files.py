@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -122,8 +123,13 @@ def test_a_file_that_other_tools_have_rewritten_still_opens(result: nx.Result, w
 
 def test_every_axis_is_a_dimension_scale_as_netcdf_readers_need(written: Path) -> None:
     with h5py.File(written) as found:
-        for name, variable in found.items():
-            if variable.attrs.get("CLASS") != b"DIMENSION_SCALE" and variable.ndim:
+        in_groups = [x for x in found.values() if isinstance(x, h5py.Group)]
+        for name, variable in [*found.items(), *(pair for group in in_groups for pair in group.items())]:
+            if (
+                isinstance(variable, h5py.Dataset)
+                and variable.attrs.get("CLASS") != b"DIMENSION_SCALE"
+                and variable.ndim
+            ):
                 assert all(len(dim) == 1 for dim in variable.dims), name
         assert [dim[0].name for dim in found["reaction"].dims] == ["/time", "/joint", "/component"]
 
@@ -546,3 +552,21 @@ def test_csv_refuses_what_it_does_not_know(
     with pytest.raises(nx.InputError, match=message):
         result.to_csv(tmp_path / name, what)
     assert not list(tmp_path.iterdir())
+
+
+def test_parts_that_killed_saves_left_are_removed_by_the_next_save(tmp_path: Path) -> None:
+    """Those of this file, of processes that are no more, not written to for a minute; and all after a day."""
+    gone = subprocess.Popen([sys.executable, "-c", "pass"])
+    gone.wait()
+    now = time.time()
+    ages = {
+        f".a.nc.{gone.pid}-1a.part": 120.0, f".a.nc.{os.getpid()}-1b.part": 90000.0,
+        f".a.nc.{gone.pid}-1c.part": 5.0, f".a.nc.{os.getpid()}-1d.part": 120.0, f".b.nc.{gone.pid}-1e.part": 120.0,
+        ".a.nc.notes.part": 90000.0,
+    }  # fmt: skip
+    for name, age in ages.items():
+        (tmp_path / name).write_bytes(b"")
+        os.utime(tmp_path / name, (now - age, now - age))
+    nx.simulate(nx.load("hinge-chain"), 0.002).save(tmp_path / "a.nc")
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"a.nc", *list(ages)[2:]}

@@ -74,7 +74,7 @@ CASES: dict[str, tuple[Any, list[str], dict[str, Any], list[str]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:joints stay open")
+@pytest.mark.filterwarnings("ignore:joint")
 @pytest.mark.parametrize("case", CASES)
 def test_the_variational_equation_gives_what_differences_of_runs_give(case: str, monkeypatch: Any) -> None:
     make, parameters, given, texts = CASES[case]

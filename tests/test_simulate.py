@@ -160,6 +160,21 @@ def test_results_are_the_same_bits_however_the_loop_is_sliced(
         assert same(nx.simulate(pendulums(), 0.5, method, v0=SPIN, **options), whole)
 
 
+@pytest.mark.parametrize("method", [nx.RungeKutta4(2e-3), nx.SemiImplicitEuler(2e-3)], ids=lambda method: method.name)
+def test_output_times_between_constant_steps_are_of_the_method_and_leave_its_steps_alone(method: Any) -> None:
+    """A shorter step from the last whole one, taken back: as a run that ends there."""
+    times = np.array([0.0, 0.0413, 0.1, 0.1001, 0.25, 0.4999])
+    told = nx.simulate(pendulums(), 0.5, method, v0=SPIN, output_times=times)
+    plain = nx.simulate(pendulums(), 0.5, method, v0=SPIN)
+    np.testing.assert_array_equal(told.recording.t, [*times, 0.5])
+    np.testing.assert_allclose(told.recording.q[-1], plain.recording.q[-1], rtol=0, atol=1e-13)
+    assert told.recording.steps == plain.recording.steps
+    for t, q, v in zip(times[1:], told.recording.q[1:], told.recording.v[1:], strict=False):
+        there = nx.simulate(pendulums(), float(t), method, v0=SPIN).recording
+        np.testing.assert_allclose(q, there.q[-1], rtol=0, atol=1e-13)
+        np.testing.assert_allclose(v, there.v[-1], rtol=0, atol=1e-12)
+
+
 def test_runs_are_deterministic_and_independent_of_each_other() -> None:
     system = pendulums()
     first, second = nx.Simulation(system, v0=SPIN), nx.Simulation(system, v0=SPIN)
@@ -255,7 +270,9 @@ def test_described_pose_of_anchored_joints_is_where_the_motion_starts(kind: str)
 @pytest.mark.parametrize("kind", ["revolute", "prismatic", "universal", "spherical", "helical", "cylindrical"])
 def test_open_joint_is_named_with_its_gap(kind: str) -> None:
     system, _ = anchored(kind, gap=0.05)
-    with pytest.warns(nx.NexDynWarning, match=r"joints stay open as described: 'joint' by 0\.05 m and"):
+    with pytest.warns(
+        nx.NexDynWarning, match=r"joint 'joint' stays open by 0\.05 m and .* as described; closed by moving the child"
+    ):
         nx.simulate(system, 0.0)
     # nothing to say where the coordinates are given
     nx.simulate(system, 0.0, q0={"joint": nx.Tree(system).neutral()[nx.Tree(system).coordinates["joint"].q]})
@@ -264,7 +281,7 @@ def test_open_joint_is_named_with_its_gap(kind: str) -> None:
 
 def test_twisted_joint_is_named_with_its_angle() -> None:
     system, _ = anchored("prismatic", twist=0.1)
-    with pytest.warns(nx.NexDynWarning, match=r"'joint' by .* m and 0\.1 rad"):
+    with pytest.warns(nx.NexDynWarning, match=r"'joint' stays open by .* m and 0\.1 rad"):
         nx.simulate(system, 0.0)
 
 

@@ -6,6 +6,7 @@ import importlib.metadata
 import math
 import sys
 import warnings
+import zipfile
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,17 @@ def test_a_mesh_that_is_missing_or_damaged_is_named_and_the_body_still_drawn(
     with pytest.warns(NexDynWarning, match=rf"(?s){reason}.*arm: .*{name}"):
         drawn = pieces(system)
     assert [piece.body for piece in drawn] == ["arm"] and len(drawn[0].surface.faces) > 100
+
+
+def test_an_archive_that_unpacks_to_far_more_is_refused_unread(tmp_path: Path) -> None:
+    """Readers of COLLADA unpack archives whatever their suffix; 60 KB of zeros in one become 60 MB to be parsed."""
+    path = tmp_path / "bomb.dae"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("bomb.dae", "<COLLADA>" + "0 " * 10_000_000)
+    system = nx.System("robot")
+    system.add_body("arm", mass=1.0, inertia=(1, 1, 1), shapes=[nx.Mesh(str(path))])
+    with pytest.warns(NexDynWarning, match="unpacks to 20 MB, more than 30 times its size"):
+        pieces(system)
 
 
 def test_without_the_package_that_reads_meshes_the_extra_is_named(

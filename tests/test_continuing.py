@@ -1,0 +1,365 @@
+"""A run is one run: run(T₁) then run(T₂) is run(T₁ + T₂), in memory, from a result, from its file; bit for bit where steps are fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nexdyn as nx
+from nexdyn.analysis.simulate import simulation_of
+
+DT = 2.0**-10
+"""Times k DT are exact, so that the two halves of a run meet the same times as the whole."""
+HALF, END = 0.125, 0.25
+FIXED = {
+    "rk4": nx.RungeKutta4(DT),
+    "semi-implicit": nx.SemiImplicitEuler(DT),
+    "hht": nx.HHT(dt=DT),
+    "projection": nx.Projection(dt=DT),
+    "partitioning": nx.Partitioning(dt=DT),
+    "implicit-euler": nx.ImplicitEuler(DT),
+    "bdf2": nx.ImplicitEuler(DT, bdf2=True),
+}
+ADAPTIVE = {
+    "dopri5": (nx.DormandPrince(1e-10, 1e-12), 1e-7),
+    "hht": (nx.HHT(rtol=1e-4), 2e-3),
+}
+"""Beside each, what two such runs differ by at most."""
+ANEW = 3.0
+"""Errors of a run, told by half the step, that one more start between steps may make."""
+Way = Callable[[nx.System, Any, Path], nx.Result]
+
+
+def in_memory(system: nx.System, method: Any, folder: Path) -> nx.Result:
+    simulation = simulation_of(system, method)
+    simulation.run(HALF)
+    return simulation.run(END)
+
+
+def from_result(system: nx.System, method: Any, folder: Path) -> nx.Result:
+    return nx.simulate(system, END, method, initial=nx.simulate(system, HALF, method))
+
+
+def from_file(system: nx.System, method: Any, folder: Path) -> nx.Result:
+    nx.simulate(system, HALF, method).save(folder / "half.nc", full=False)
+    half = nx.open_result(folder / "half.nc")
+    return nx.simulate(half.system, END, method, initial=half)
+
+
+WAYS: list[Way] = [in_memory, from_result, from_file]
+
+
+def state(result: nx.Result) -> np.ndarray:
+    """All that is told of the end: bodies, joints counted over turns, states of forces."""
+    seen = result.observed
+    names = ["position", "velocity", "angular_velocity"]
+    parts = [x[-1].ravel() for x in seen.collect(names).values()]
+    parts += [
+        result.rotation(body).values[-1].ravel() for body in result.system.bodies
+    ]  # quaternions begin with another sign
+    parts += [seen.of_joint("joint_position", name)[-1] for name, joint in result.system.joints.items() if joint.nv]
+    return np.concatenate([*parts, result.recording.z[-1] if result.recording.z.size else np.zeros(0)])
+
+
+def arm(*, events: Any = (), calm: bool = False) -> nx.System:
+    """Two links whose second turns twice in a run, with a sampled controller, a lagging drive, dry friction and springs that wind up."""
+    system = nx.System("arm", gravity=(0, -9.81, 0))
+    system.parameter("K", 2.0)
+    system.add_body("upper", mass=1.0, inertia=(0.1, 0.2, 0.15), position=(0.5, 0, 0))
+    system.add_body("lower", mass=1.0, inertia=(0.1, 0.2, 0.15), position=(1.05, 0, 0))
+    system.add_joint(nx.Revolute("h1", "ground", "upper", axis=(0, 0, 1), at=(0, 0, 0), damping=0.1, stiffness="=K"))
+    system.add_joint(nx.Revolute("h2", "upper", "lower", axis=(0, 0, 1), at=(1, 0, 0), v0=15.0 if calm else 60.0))
+    system.add_force(nx.PositionActuator("servo", "h1", target=0.3, kp=40.0, ki=3.0, kd=4.0, sample_time=4 * DT))
+    system.add_force(nx.TorqueActuator("drive", "h2", target=nx.Harmonic(3.0, 2.0), time_constant=0.03))
+    if not calm:
+        system.add_force(nx.JointFriction("dry", "h1", sliding=0.4, static=0.5, stiffness=20.0, damping=0.1))
+    system.add_force(nx.TorsionSpring("wound", "upper", "lower", stiffness=0.2))
+    for event in events:
+        system.add_event(event)
+    return system
+
+
+def four_bar() -> nx.System:
+    """A closed loop in a plane, with redundant rows, driven by a spring."""
+    system = nx.System("four-bar", gravity=(0, 0, -9.81))
+    points: dict[str, Any] = {
+        "crank": ((0, 0, 0), (0, 0, 1)),
+        "coupler": ((0, 0, 1), (3, 0, 2)),
+        "rocker": ((3, 0, 0), (3, 0, 2)),
+    }
+    for name, (a, b) in points.items():
+        system.add_body(name, mass=1.0, inertia=(0.2, 0.3, 0.2), position=tuple((np.array(a) + b) / 2))
+    system.add_joint(nx.Revolute("A", "ground", "crank", at=(0, 0, 0), axis=(0, 1, 0), v0=2.0))
+    system.add_joint(nx.Revolute("B", "crank", "coupler", at=(0, 0, 1), axis=(0, 1, 0)))
+    system.add_joint(nx.Revolute("C", "coupler", "rocker", at=(3, 0, 2), axis=(0, 1, 0)))
+    system.add_joint(nx.Revolute("D", "ground", "rocker", at=(3, 0, 0), axis=(0, 1, 0)))
+    system.add_force(nx.JointForce("push", "A", nx.Harmonic(2.0, 1.5)))
+    return system
+
+
+SYSTEMS = {"arm": arm, "four-bar": four_bar}
+
+
+@pytest.mark.parametrize("make", SYSTEMS.values(), ids=SYSTEMS)
+@pytest.mark.parametrize("method", FIXED.values(), ids=FIXED)
+def test_two_halves_of_a_run_of_constant_step_are_the_whole_to_the_bit(method: Any, make: Any, tmp_path: Path) -> None:
+    whole = state(nx.simulate(make(), END, method))
+    for way in WAYS:
+        assert np.array_equal(state(way(make(), method, tmp_path)), whole), way.__name__
+
+
+@pytest.mark.parametrize("make", SYSTEMS.values(), ids=SYSTEMS)
+@pytest.mark.parametrize(("method", "tolerance"), ADAPTIVE.values(), ids=ADAPTIVE)
+def test_halves_of_an_adaptive_run_are_one_as_far_as_the_method_errs(
+    method: Any, tolerance: float, make: Any, tmp_path: Path
+) -> None:
+    whole = state(nx.simulate(make(), END, method))
+    found = [state(way(make(), method, tmp_path)) for way in WAYS]
+    for way, end in zip(WAYS, found, strict=True):
+        np.testing.assert_allclose(
+            end, whole, rtol=0, atol=tolerance * max(1.0, np.abs(whole).max()), err_msg=way.__name__
+        )
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
+
+
+def test_a_half_that_ends_between_steps_of_hht_leaves_the_grid_as_it_was(tmp_path: Path) -> None:
+    method, between = nx.HHT(dt=DT), HALF + 0.3 * DT
+    whole = state(nx.simulate(four_bar(), END, method))
+    half = nx.simulate(four_bar(), between, method)
+    assert float(half.t[-1]) == between
+    half.save(tmp_path / "half.nc")
+    for initial in (half, nx.open_result(tmp_path / "half.nc")):
+        rest = nx.simulate(four_bar(), END, method, initial=initial)
+        assert np.array_equal(state(rest), whole)
+        assert float(rest.t[0]) == between
+
+
+# --- events -----------------------------------------------------------------------------------------------------------
+
+
+def broken() -> nx.System:
+    """Events switch a spring off and on, and change the stiffness of another."""
+    return arm(
+        calm=True,
+        events=[
+            nx.Event("slip", time=0.05, off="wound"),
+            nx.Event("harder", time=0.075, parameters={"K": 90.0}),
+            nx.Event("again", time=0.1875, on="wound"),
+        ],
+    )
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("method", [FIXED["rk4"], FIXED["hht"], FIXED["bdf2"]], ids=["rk4", "hht", "bdf2"])
+def test_what_events_have_switched_and_changed_stays_so(method: Any, way: Way, tmp_path: Path) -> None:
+    whole = nx.simulate(broken(), END, method)
+    assert [one["name"] for one in whole.events] == ["slip", "harder", "again"]
+    finer = nx.simulate(broken(), END, replace(method, dt=DT / 2))
+    untouched = state(nx.simulate(arm(calm=True), END, method))
+    found = way(broken(), method, tmp_path)
+    # steps count from the last event, so that the first half ends between two, where BDF2 starts anew
+    miss, error = (np.abs(state(x) - state(whole)).max() for x in (found, finer))
+    assert miss < ANEW * error
+    assert ANEW * error < 0.2 * np.abs(untouched - state(whole)).max()
+    energy = found.energy()["total"].values[-1], whole.energy()["total"].values[-1]
+    assert energy[0] == pytest.approx(energy[1], abs=error * abs(energy[1]))
+
+
+def test_a_second_run_after_an_event_goes_on_from_after_it_and_tells_all_of_both() -> None:
+    def stop(state: Any) -> None:
+        state.velocity["h2"] = 0.5 * state.velocity["h2"]
+
+    def braked() -> nx.System:
+        return arm(calm=True, events=[nx.Event("brake", time=0.1, action=stop)])
+
+    methods: list[Any] = [FIXED["rk4"], FIXED["hht"]]
+    for method in methods:
+        whole = nx.simulate(braked(), END, method)
+        simulation = simulation_of(braked(), method)
+        first = simulation.run(HALF)
+        again = simulation.run(END)
+        assert simulation.t == END
+        assert [one["time"] for one in again.events] == [one["time"] for one in whole.events]
+        assert len(again.events) == len(first.events) == 1
+        assert (np.diff(again.t.values) > 0.0).all()
+        assert float(again.t[0]) == 0.0
+        finer = nx.simulate(braked(), END, replace(method, dt=DT / 2))
+        assert np.abs(state(again) - state(whole)).max() < ANEW * np.abs(state(finer) - state(whole)).max()
+
+
+def test_an_event_that_is_done_once_stays_done(tmp_path: Path) -> None:
+    def watched() -> nx.System:
+        return arm(events=[nx.Event("first", joint="h2", value=1.0, once=True), nx.Event("each", joint="h1")])
+
+    whole = nx.simulate(watched(), END, FIXED["rk4"])
+    found = in_memory(watched(), FIXED["rk4"], tmp_path)
+    assert [one["name"] for one in found.events] == [one["name"] for one in whole.events]
+    half = nx.simulate(watched(), HALF, FIXED["rk4"])
+    rest = nx.simulate(watched(), END, FIXED["rk4"], initial=half)
+    assert [one["name"] for one in half.events + rest.events] == [one["name"] for one in whole.events]
+
+
+# --- a state of which parts are changed -------------------------------------------------------------------------------
+
+EVERY = {
+    "rk4": nx.RungeKutta4(DT),
+    "dopri5": nx.DormandPrince(),
+    "hht": nx.HHT(dt=DT),
+    "projection": nx.Projection(dt=DT),
+    "implicit-euler": nx.ImplicitEuler(DT),
+}
+
+
+def first(result: nx.Result, what: str, joint: str) -> float:
+    return float(result.observed.of_joint(f"joint_{what}", joint)[0, 0])
+
+
+@pytest.mark.parametrize("method", EVERY.values(), ids=EVERY)
+def test_q0_and_v0_change_parts_of_the_state_that_a_run_goes_on_from(method: Any, tmp_path: Path) -> None:
+    half = nx.simulate(arm(), HALF, FIXED["rk4"])
+    q, v = (
+        {name: float(half.observed.of_joint(f"joint_{what}", name)[-1, 0]) for name in ("h1", "h2")}
+        for what in ("position", "velocity")
+    )
+    assert abs(q["h2"]) > np.pi
+    report = nx.assemble(arm())
+    for initial, others in ((half, (q, v)), (report, ({"h1": 0.0}, {"h1": 0.0}))):
+        system = initial.system if isinstance(initial, nx.Result) else initial.model.system
+        moved = nx.simulate(
+            system,
+            float(getattr(initial, "t", [0.0])[-1]) + DT if initial is half else DT,
+            method,
+            initial=initial,
+            q0={"h2": 0.5},
+        )
+        assert first(moved, "position", "h2") == pytest.approx(0.5, abs=1e-9)
+        assert first(moved, "position", "h1") == pytest.approx(others[0]["h1"], abs=1e-9)
+        assert first(moved, "velocity", "h1") == pytest.approx(others[1]["h1"], abs=1e-8)
+    still = nx.simulate(arm(), HALF + DT, method, initial=half, v0={"h2": -3.0})
+    assert first(still, "velocity", "h2") == pytest.approx(-3.0, abs=1e-8)
+    assert first(still, "velocity", "h1") == pytest.approx(v["h1"], abs=1e-8)
+    assert first(still, "position", "h2") == pytest.approx(q["h2"], abs=1e-9)
+    assert first(still, "position", "h1") == pytest.approx(q["h1"], abs=1e-9)
+    assert float(still.t[0]) == HALF
+
+
+@pytest.mark.parametrize("method", EVERY.values(), ids=EVERY)
+def test_a_loop_goes_on_with_another_velocity_or_pose_of_one_joint(method: Any) -> None:
+    half = nx.simulate(four_bar(), HALF, nx.HHT(dt=DT))
+    faster = nx.simulate(four_bar(), HALF + DT, method, initial=half, v0={"A": 4.0})
+    assert first(faster, "velocity", "A") == pytest.approx(4.0, abs=1e-8)
+    assert first(faster, "position", "A") == pytest.approx(float(half.joint_position("A")[-1]), abs=1e-9)
+    ratio = float(half.joint_velocity("D")[-1] / half.joint_velocity("A")[-1])
+    assert first(faster, "velocity", "D") == pytest.approx(4.0 * ratio, abs=1e-7)
+    turned = nx.simulate(four_bar(), HALF + DT, method, initial=half, q0={"A": 0.4})
+    assert first(turned, "position", "A") == pytest.approx(0.4, abs=1e-9)
+
+
+@pytest.mark.parametrize("method", EVERY.values(), ids=EVERY)
+def test_a_run_goes_on_from_a_result_of_any_other_method(method: Any) -> None:
+    for make in (arm, four_bar):
+        before = [nx.simulate(make(), HALF, m) for m in (FIXED["rk4"], FIXED["hht"])]
+        for half in before:
+            rest = nx.simulate(make(), HALF + DT, method, initial=half)
+            assert float(rest.t[0]) == HALF
+            seen, was = rest.observed, half.observed
+            for name in make().joints:
+                for what in ("joint_position", "joint_velocity"):
+                    np.testing.assert_allclose(
+                        seen.of_joint(what, name)[0], was.of_joint(what, name)[-1], rtol=0, atol=1e-8
+                    )
+            if half.recording.z.size:
+                np.testing.assert_allclose(rest.recording.z[0], half.recording.z[-1], rtol=0, atol=1e-12)
+
+
+def free_pair() -> nx.System:
+    """A body that floats, with another on it."""
+    system = nx.System("free", gravity=(0, 0, 0))
+    system.add_body("hull", mass=2.0, inertia=(1.0, 2.0, 3.0), position=(1, 2, 3))
+    system.add_body("arm", mass=0.5, inertia=(0.1, 0.1, 0.1), position=(1.5, 2, 3))
+    system.add_joint(nx.Revolute("shoulder", "hull", "arm", at=(1.2, 2, 3), axis=(0, 0, 1)))
+    return system
+
+
+@pytest.mark.parametrize("method", EVERY.values(), ids=EVERY)
+def test_a_floating_body_takes_q0_and_v0_by_its_name(method: Any) -> None:
+    turn = np.array([np.cos(0.3), 0.0, np.sin(0.3), 0.0])
+    start: dict[str, Any] = {
+        "q0": {"hull": [*turn, 4, 5, 6], "shoulder": 0.2},
+        "v0": {"hull": [0.1, 0.2, 0.3, 1.0, 2.0, 3.0], "shoulder": -1.0},
+    }
+    run, reference = (nx.simulate(free_pair(), 4 * DT, m, **start) for m in (method, nx.RungeKutta4(DT / 4)))
+    for name in ("hull", "arm"):
+        for what in ("position", "orientation", "velocity", "angular_velocity"):
+            x, y = getattr(run, what)(name).values, getattr(reference, what)(name).values
+            np.testing.assert_allclose(x[0], y[0], rtol=0, atol=1e-9)
+            np.testing.assert_allclose(
+                x[-1], y[-1], rtol=0, atol=2e-3 if isinstance(method, nx.ImplicitEuler) else 2e-5
+            )
+    with pytest.raises(nx.NexDynError, match=r"3.*6"):
+        nx.simulate(free_pair(), DT, method, v0={"hull": [1.0, 2.0, 3.0]})
+
+
+# --- functions of the user's with a state of their own ------------------------------------------------------------------
+
+
+class Counter:
+    """A controller that counts its samples, silently."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, t: float, q: float, v: float) -> float:
+        self.calls += 1
+        return 0.1 * self.calls
+
+
+class Telling(Counter):
+    def save_state(self) -> dict[str, int]:
+        return {"calls": self.calls}
+
+    def load_state(self, state: dict[str, int]) -> None:
+        self.calls = state["calls"]
+
+
+def controlled(controller: Any) -> nx.System:
+    system = nx.System("wheel", gravity=(0, 0, 0))
+    system.add_body("wheel", mass=1.0, inertia=(1.0, 1.0, 2.0))
+    system.add_joint(nx.Revolute("axle", "ground", "wheel", axis=(0, 0, 1)))
+    system.add_force(nx.Controller("count", "axle", function=controller, sample_time=4 * DT))
+    return system
+
+
+@pytest.mark.filterwarnings("ignore::nexdyn.NexDynWarning")
+@pytest.mark.parametrize(
+    "method", [FIXED["rk4"], FIXED["hht"], FIXED["implicit-euler"]], ids=["rk4", "hht", "implicit-euler"]
+)
+def test_a_controller_is_asked_for_its_state_and_told_it(method: Any, tmp_path: Path) -> None:
+    whole = state(nx.simulate(controlled(Telling()), END, method))
+    half = nx.simulate(controlled(Telling()), HALF, method)
+    half.save(tmp_path / "half.nc")
+    for initial in (half, nx.open_result(tmp_path / "half.nc")):
+        rest = nx.simulate(controlled(Telling()), END, method, initial=initial)
+        assert np.array_equal(state(rest), whole)
+
+
+@pytest.mark.filterwarnings("ignore::nexdyn.NexDynWarning")
+def test_a_controller_that_keeps_its_state_to_itself_is_refused_by_name(tmp_path: Path) -> None:
+    method = FIXED["rk4"]
+    whole = state(nx.simulate(controlled(Counter()), END, method))
+    same = Counter()
+    half = nx.simulate(controlled(same), HALF, method)
+    with pytest.raises(nx.InputError, match=r"force 'count' \(function\) had a state of its own.*save_state"):
+        nx.simulate(controlled(Counter()), END, method, initial=half)
+    assert np.array_equal(state(nx.simulate(controlled(same), END, method, initial=half)), whole)
+    with pytest.raises(nx.InputError, match="save_state"):  # it has counted on since
+        nx.simulate(controlled(same), END, method, initial=half)
+    simulation = simulation_of(controlled(Counter()), method)
+    simulation.run(HALF)
+    assert np.array_equal(state(simulation.run(END)), whole)

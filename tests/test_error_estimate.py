@@ -1,0 +1,67 @@
+"""`nx.simulate(…, error_estimate=True)`: what is measured beside the error that there is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from regular_problems import pendulum, spherical_pendulum
+
+import nexdyn as nx
+
+METHODS = [
+    nx.RungeKutta4(2e-2),
+    nx.SemiImplicitEuler(1e-3),
+    nx.DormandPrince(rtol=1e-5, atol=1e-6),
+    nx.HHT(dt=5e-3),
+    nx.HHT(rtol=1e-4),
+    nx.ImplicitEuler(1e-3),
+    nx.Projection(dt=1e-2),
+    nx.Projection(rtol=1e-5, atol=1e-6),
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_a_second_run_measures_the_error_of_every_coordinate_under_every_method(method: nx.Method) -> None:
+    result = nx.simulate(pendulum(), 3.0, method, error_estimate=True)
+    found = result.error_estimate
+    assert found is not None and found.valid_until is None
+    t = found.errors["time"].values
+    exact = nx.simulate(pendulum(), 3.0, nx.DormandPrince(rtol=1e-12, atol=1e-13), output_times=t)
+    rows = np.abs(result.t.values[:, None] - t).argmin(axis=0)
+    for what, name in (("joint_position", "hinge"), ("joint_velocity", "hinge")):
+        there = np.abs(getattr(result, what)(name).values[rows] - getattr(exact, what)(name).values)
+        measured = getattr(found, what)(name).values
+        assert there.max() > 1e-8
+        assert 0.5 * there.max() < measured.max() < 3.0 * there.max(), (what, there.max(), measured.max())
+    moved = np.linalg.norm(result.position("link").values[rows] - exact.position("link").values, axis=1)
+    assert 0.5 * moved.max() < found.position("link").values.max() < 3.0 * moved.max()
+    assert 0.1 * moved.max() < 2.0 * found.orientation("link").values.max() < 5.0 * moved.max()
+    assert "hinge" in str(found) and type(method).__name__ in str(found)
+    with pytest.raises(nx.UnknownNameError, match="hinge"):
+        found.joint_position("hnge")
+
+
+def test_quaternions_are_compared_whatever_their_sign() -> None:
+    found = nx.simulate(spherical_pendulum(), 4.0, nx.HHT(rtol=1e-4), error_estimate=True).error_estimate
+    assert found is not None
+    assert found.joint_position("ball").shape[1] == 4
+    assert 1e-6 < found.joint_position("ball").values.max() < 1e-2
+
+
+def test_where_two_runs_part_exponentially_no_error_is_told() -> None:
+    system = nx.load("double-pendulum")
+    result = nx.simulate(system, 40.0, nx.RungeKutta4(5e-3), q0={"hinge1": 2.0, "hinge2": 2.0}, error_estimate=True)
+    found = result.error_estimate
+    assert found is not None and found.valid_until is not None and 2.0 < found.valid_until < 39.0
+    known = found.errors["time"].values < found.valid_until
+    assert np.isfinite(found.errors["position"].values[known]).all()
+    assert np.isnan(found.errors["position"].values[~known]).all()
+    assert "part exponentially" in str(found)
+    regular = nx.simulate(pendulum(), 60.0, nx.HHT(dt=2e-2), error_estimate=True).error_estimate
+    assert regular is not None and regular.valid_until is None  # off by far, and slowly
+    assert regular.orientation("link").values.max() > 0.05
+
+
+def test_an_estimate_for_a_batch_is_refused() -> None:
+    with pytest.raises(nx.InputError, match="single runs"):
+        nx.simulate(pendulum(), 1.0, nx.RungeKutta4(1e-2), batch={"v0": {"hinge": [0.0, 1.0]}}, error_estimate=True)

@@ -1,0 +1,130 @@
+"""Natural mistakes get an answer that names what is meant: names of other tools, arguments in the wrong place, classes for methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import nexdyn as nx
+from nexdyn.integrate.methods import METHODS, method_of
+from nexdyn.synonyms import _TABLE, meant, plain
+
+
+def chain() -> nx.System:
+    return nx.load("hinge-chain")
+
+
+def test_every_hint_leads_to_a_name_of_the_public_face_and_no_word_to_two() -> None:
+    words = [word for text in _TABLE.values() for word in text.split()]
+    assert set(_TABLE) <= set(nx.__all__)
+    assert len(words) == len(set(words))
+    assert all(word == plain(word) for word in words)
+    assert not {plain(name) for name in nx.__all__} & set(words)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("RK4", "RungeKutta4"), ("Hinge", "Revolute"), ("TranslationalSpring", "PointSpring"), ("TSDA", "PointSpring"),
+        ("RSDA", "TorsionSpring"), ("CartesianSpringDamper", "Bushing"), ("RigidBodySpringDamper", "Bushing"),
+        ("BallJoint", "Spherical"), ("Weld", "Fixed"), ("Backward_Euler", "ImplicitEuler"), ("Revolut", "Revolute"),
+    ],
+)  # fmt: skip
+def test_a_name_of_another_tool_gets_the_name_here(typed: str, name: str) -> None:
+    with pytest.raises(AttributeError, match=f"did you mean '{name}'"):
+        getattr(nx, typed)
+
+
+def test_kinds_in_scenes_and_names_of_methods_get_theirs() -> None:
+    kinds = ["revolute", "prismatic", "spherical", "universal", "fixed", "point_spring", "torsion_spring"]
+    for typed, kind in (
+        ("hinge", "revolute"),
+        ("slider", "prismatic"),
+        ("ball", "spherical"),
+        ("tsda", "point_spring"),
+    ):
+        assert meant(typed, kinds) == kind
+    for typed, name in (
+        ("rk45", "dopri5"),
+        ("RungeKutta4", "rk4"),
+        ("generalized_alpha", "hht"),
+        ("bdf2", "implicit-euler"),
+    ):
+        assert meant(typed, list(METHODS)) == name
+    assert meant("hinge", ["prismatic"]) is None
+    scene = """
+name: arm
+bodies: {arm: {mass: 1.0, inertia: [1, 1, 1]}}
+joints: {pivot: {type: hinge, parent: ground, child: arm}}
+"""
+    from nexdyn.io.scene import read_scene
+
+    with pytest.raises(nx.InputError, match="did you mean 'revolute'"):
+        read_scene_text(scene, read_scene)
+
+
+def read_scene_text(text: str, read: Callable[[Any], Any]) -> Any:
+    import tempfile
+    from pathlib import Path
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "arm.yaml"
+        path.write_text(text)
+        return read(path)
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (
+            lambda: nx.simulate(chain(), 0.01, dt=1e-3),
+            "nx.simulate has no argument 'dt'; the step belongs to the method",
+        ),
+        (lambda: nx.simulate(chain(), 0.01, solver="rk4"), "did you mean 'method'"),
+        (lambda: nx.simulate(chain()), "missing a required argument: 't_end'"),
+        (lambda: nx.simulate(chain(), 0.01, nx.HHT), r"the class HHT; give one made of it, like nx.HHT\(\)"),
+        (lambda: nx.simulate(chain(), 0.01, 4), "method is 4; one of nx.RungeKutta4"),
+        (lambda: nx.simulate(chain(), 0.01, "rk5"), "no method 'rk5'.*methods: rk4, euler"),
+        (lambda: nx.assemble(chain(), tol=1e-3), "nx.assemble has no argument 'tol'; did you mean 'tolerance'"),
+        (
+            lambda: nx.Revolute("a", "b", "c", location=(0, 0, 0)),
+            "Revolute has no argument 'location'; did you mean 'at'",
+        ),
+        (lambda: nx.Revolute("a", "b"), "Revolute: missing a required argument: 'child'"),
+        (lambda: nx.Revolute("a", "b", "c", dampng=1.0), "Revolute has no argument 'dampng'; did you mean 'damping'"),
+        (
+            lambda: nx.System("s").add_body("b", location=(0, 0, 0)),
+            "Body has no argument 'location'; did you mean 'position'",
+        ),
+        (lambda: nx.System("s").add_body("b", mass=1.0, rotation=(1, 0, 0, 0)), "did you mean 'orientation'"),
+        (lambda: nx.System("s").add_body("b", orientation=(0, 0, 1)), r"a unit quaternion \(w, x, y, z\) is needed"),
+        (lambda: nx.PointSpring("s", "a", "b", k=3.0), "did you mean 'stiffness'"),
+        (lambda: nx.RungeKutta4(step=1e-3), "RungeKutta4 has no argument 'step'; did you mean 'dt'"),
+        (lambda: nx.HHT(tolerance=1e-3), "HHT has no argument 'tolerance'; did you mean 'rtol'"),
+    ],
+)
+def test_a_wrong_argument_is_named_with_what_is_meant(call: Callable[[], Any], told: str) -> None:
+    with pytest.raises(nx.InputError, match=told):
+        call()
+
+
+def test_what_a_function_of_the_user_raises_is_not_taken_for_a_wrong_argument() -> None:
+    def progress(t: float) -> None:
+        """One argument too few."""
+
+    with pytest.raises(TypeError, match="progress"):
+        nx.simulate(chain(), 0.01, progress=progress)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_may_be_given_by_its_name(name: str) -> None:
+    method = method_of(name)
+    assert type(method) is METHODS[name]
+    assert getattr(method, "dt", None) in (None, 1e-3)
+
+
+def test_simulate_takes_the_name_of_a_method() -> None:
+    result = nx.simulate(chain(), 0.01, "rk4")
+    assert result.recording.method == "RungeKutta4(dt=0.001)"

@@ -1,0 +1,166 @@
+"""Mechanisms whose rows repeat each other, others in other poses: the same motion by every method of absolute coordinates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import nexdyn as nx
+
+METHODS = (
+    nx.HHT(dt=2e-4), nx.HHT(rtol=1e-8), nx.Projection(rtol=1e-9), nx.Projection(dt=1e-3), nx.Baumgarte(dt=1e-3),
+    nx.Partitioning(rtol=1e-9), nx.Partitioning(dt=1e-3),
+)  # fmt: skip
+ACCURACY = {"hht": 2e-5, "projection": 1e-8, "baumgarte": 1e-5, "partitioning": 1e-8}
+
+
+@pytest.mark.parametrize("method", METHODS, ids=repr)
+def test_bennetts_linkage_ends_where_minimal_coordinates_end(method: Any) -> None:
+    system = nx.load("bennett")
+    expected = nx.simulate(system, 5.0, nx.RungeKutta4(1e-3), output_every=5000)
+    result = nx.simulate(system, 5.0, method)
+    for joint in system.joints:
+        end = result.joint_position(joint).values[-1]
+        assert end == pytest.approx(expected.joint_position(joint).values[-1], abs=5 * ACCURACY[method.name]), joint
+    assert result.recording.violation.max() < (1e-6 if method.name == "baumgarte" else 1e-10)
+    assert result.energy_drift < 10 * ACCURACY[method.name]
+    assert result.recording.settings["choices"] > 0
+
+
+@pytest.mark.parametrize("method", [METHODS[0], METHODS[3], METHODS[5]], ids=repr)
+def test_events_and_a_second_run_go_on_with_rows_chosen_anew(method: Any) -> None:
+    system = nx.load("bennett")
+    expected = nx.simulate(system, 4.0, method).position("link2").values[-1]
+    first = nx.simulate(system, 2.0, method)
+    assert first.recording.settings["choices"] > 0
+    second = nx.simulate(system, 4.0, method, initial=first)
+    assert_allclose(second.position("link2").values[-1], expected, rtol=0, atol=2e-5 if method.name == "hht" else 1e-8)
+    # reactions are another choice among many there, what they do is the same
+    assert_allclose(
+        second.acceleration("link2").values[0], first.acceleration("link2").values[-1], rtol=1e-3, atol=1e-3
+    )
+    system.add_event(nx.Event("turn", joint="J1", of="velocity"))
+    watched = nx.simulate(system, 4.0, method)
+    assert len(watched.recording.settings["events"]) > 1
+    assert_allclose(watched.position("link2").values[-1], expected, rtol=0, atol=2e-5 if method.name == "hht" else 1e-7)
+
+
+def bennett(rng: np.random.Generator) -> nx.System:
+    """Links of lengths a, b and twists α, β with sin α / a = sin β / b; tan ½θ₁ tan ½θ₂ = sin ½(β + α) / sin ½(β − α)."""
+    alpha, beta = np.sort(rng.uniform(0.3, 1.4, 2))
+    a = rng.uniform(0.5, 1.5)
+    b = a * np.sin(beta) / np.sin(alpha)
+    theta1 = rng.uniform(0.8, 2.4)
+    theta2 = 2 * np.arctan(np.sin((beta + alpha) / 2) / np.sin((beta - alpha) / 2) / np.tan(theta1 / 2))
+    system = nx.System("Bennett", gravity=tuple(rng.uniform(-7.0, 7.0, 3)))
+    R, p = np.eye(3), np.zeros(3)
+    axes, points = [], []
+    for theta, length, twist in ((theta1, a, alpha), (theta2, b, beta), (-theta1, a, alpha), (-theta2, b, beta)):
+        axes.append(R[:, 2])
+        points.append(p)
+        c, s = np.cos(theta), np.sin(theta)
+        R = R @ np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+        p = p + length * R[:, 0]
+        c, s = np.cos(twist), np.sin(twist)
+        R = R @ np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+    assert_allclose(p, 0.0, atol=1e-12)
+    for k in range(3):
+        system.add_body(
+            f"link{k}", mass=rng.uniform(0.5, 2.0), inertia=rng.uniform(0.1, 0.15, 3),
+            position=(points[k] + points[k + 1]) / 2,
+        )  # fmt: skip
+    ends = ["ground", "link0", "link1", "link2"]
+    for k in range(4):
+        parent, child = (ends[k], ends[k + 1]) if k < 3 else ("ground", "link2")
+        start = {"v0": 1.0} if k == 0 else {}
+        system.add_joint(nx.Revolute(f"J{k}", parent, child, at=points[k], axis=axes[k], **start))
+    return system
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_bennett_linkages_move_alike(seed: int) -> None:
+    system = bennett(np.random.default_rng(seed))
+    times = np.linspace(0.5, 3.0, 6)
+    results = [nx.simulate(system, 3.0, m, output_times=times) for m in (METHODS[0], METHODS[2], METHODS[5])]
+    expected = results[1]
+    assert expected.energy_drift < 1e-7
+    for result, within in zip(results, (1e-4, 1e-9, 1e-6), strict=True):
+        for joint in system.joints:
+            assert_allclose(
+                result.joint_position(joint).values, expected.joint_position(joint).values, rtol=0, atol=within
+            )
+        assert result.recording.violation.max() < 1e-10
+
+
+def hooke(angle: float, links: int) -> nx.System:
+    """Shafts at an angle [rad] to each other, the ends in hinges to the ground: one Hooke joint, or two with a shaft between,
+    of half the angle each and their forks in one plane."""
+    system = nx.System("shafts", gravity=(0, 0, 0))
+    directions = [np.array([np.cos(x), np.sin(x), 0.0]) for x in np.linspace(0.0, angle, links)]
+    at = np.zeros(3)
+    for k, d in enumerate(directions):
+        system.add_body(f"shaft{k}", mass=1.0, inertia=(0.2, 0.2, 0.2), position=at + 0.5 * d)
+        if k == 0:
+            system.add_joint(nx.Revolute("in", "ground", "shaft0", at=at, axis=d, v0=4.0))
+        else:
+            across = np.cross([0.0, 0.0, 1.0], d)
+            if k % 2:
+                fork = {"axis": (0, 0, 1), "reference": across}
+            else:  # the other way round: the fork of the shaft between lies as that at its other end
+                fork = {"axis": np.cross([0.0, 0.0, 1.0], directions[k - 1]), "reference": (0, 0, 1)}
+            system.add_joint(nx.Universal(f"fork{k}", f"shaft{k - 1}", f"shaft{k}", at=at, **fork))
+        at = at + d
+    system.add_joint(nx.Revolute("out", "ground", f"shaft{links - 1}", at=at, axis=directions[-1]))
+    return system
+
+
+@pytest.mark.parametrize("method", [nx.Partitioning(rtol=1e-9), nx.Partitioning(dt=1e-3), nx.HHT(dt=1e-3)], ids=repr)
+def test_shafts_turn_round_in_a_hooke_joint(method: Any) -> None:
+    """tan θ₂ = tan θ₁ cos β at an angle β; two of them together pass the turn on as it is."""
+    one = nx.simulate(hooke(np.radians(40.0), 2), 4.0, method, output_every=10)
+    turned, out = (one.joint_position(name).values for name in ("in", "out"))
+    assert np.ptp(turned) > 2 * np.pi
+    assert_allclose(np.sin(out) * np.cos(turned), np.cos(out) * np.sin(turned) * np.cos(np.radians(40.0)), atol=1e-9)
+    assert one.energy_drift < (1e-4 if method.name == "hht" else 1e-7)
+    two = nx.simulate(hooke(np.radians(80.0), 3), 4.0, method, output_every=10)
+    assert_allclose(two.joint_position("out").values, two.joint_position("in").values, atol=1e-8)
+    assert np.ptp(two.joint_position("out").values) > 2 * np.pi
+
+
+def test_projection_keeps_to_drivers_between_the_times_that_are_asked_for() -> None:
+    system = nx.System("pendulum on a vibrating pivot", gravity=(0, 0, -9.81))
+    system.add_body("pivot", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, 0))
+    system.add_body("bob", mass=1.0, inertia=(0.01, 0.01, 0.01), position=(0.6, 0, -0.8))
+    system.add_joint(nx.Prismatic("slide", "ground", "pivot", at=(0, 0, 0), axis=(0, 0, 1)))
+    system.add_joint(nx.Revolute("hinge", "pivot", "bob", at=(0, 0, 0), axis=(0, 1, 0)))
+    system.add_driver(nx.Driver("shaker", "slide", "=0.1*sin(20*t)"))
+    every = nx.simulate(system, 2.0, nx.Projection(rtol=1e-11, atol=1e-13))
+    asked = nx.simulate(system, 2.0, nx.Projection(rtol=1e-9), output_times=np.linspace(0.0, 2.0, 401))
+    assert_allclose(asked.joint_position("hinge").values[-1], every.joint_position("hinge").values[-1], atol=1e-8)
+    assert_allclose(asked.joint_position("slide").values, 0.1 * np.sin(20 * asked.t.values), atol=1e-9)
+
+
+def light_cart(at: tuple[float, float, float], v0: float) -> nx.System:
+    """A cart of 1 mg with a pole that has no inertia about its centre of mass, so that the matrix lends it some."""
+    system = nx.System("cart-pole", gravity=(0, 0, -9.81))
+    system.add_body("cart", mass=1e-6, inertia=(1e-6, 1e-6, 1e-6))
+    system.add_body("tip", mass=1.0, inertia=(0, 0, 0), position=at)
+    system.add_joint(nx.Prismatic("slide", "ground", "cart", axis=(1, 0, 0)))
+    system.add_joint(nx.Revolute("hinge", "cart", "tip", at=(0, 0, 0), axis=(0, 1, 0), v0=v0))
+    return system
+
+
+@pytest.mark.parametrize("family", [nx.Baumgarte, nx.Projection, nx.Partitioning], ids=lambda f: f.name)
+def test_a_light_cart_with_a_pole_keeps_its_energy(family: Any) -> None:
+    falling = nx.simulate(light_cart((1.0, 0.0, 0.0), 0.0), 1.0, family(rtol=1e-10))
+    assert falling.energy_drift < 1.5e-8
+    hanging = light_cart((0.0, 0.0, -1.0), 1.0)
+    expected = nx.simulate(hanging, 0.1, nx.RungeKutta4(1e-5)).joint_position("hinge").values
+    found = nx.simulate(hanging, 0.1, family(1e-5)).joint_position("hinge").values
+    within = 1e-3 if family is nx.Baumgarte else 1e-5  # which is of order 1
+    assert_allclose(found, expected, rtol=0, atol=within * np.abs(expected).max())
+    adaptive = nx.simulate(hanging, 0.1, family(rtol=1e-10))  # whose first step is far too long
+    assert_allclose(adaptive.joint_position("hinge").values[-1], expected[-1], rtol=1e-5)

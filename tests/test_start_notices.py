@@ -1,0 +1,190 @@
+"""What a run says of its start: gaps that were closed, coordinates outside limits, contacts that start pressed in."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nexdyn as nx
+from nexdyn.analysis.notices import PRESSED
+
+LOOPED = (nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3), nx.Projection(dt=1e-3), nx.ImplicitEuler(1e-3))
+Y = (0.0, 1.0, 0.0)
+
+
+def four_bar(gap: float = 0.0) -> nx.System:
+    """A parallelogram of 1 m; its last joint stays open by `gap` along x as described."""
+    system = nx.System("four-bar")
+    for name, p in (("crank", (0.0, 0.0, 0.5)), ("coupler", (0.5, 0.0, 1.0)), ("rocker", (1.0 + gap, 0.0, 0.5))):
+        system.add_body(name, mass=1.0, inertia=(0.1, 0.1, 0.1), position=p)
+    for name, a, b, at_a, at_b in (
+        ("A", "ground", "crank", (0.0, 0.0, 0.0), (0.0, 0.0, -0.5)),
+        ("B", "crank", "coupler", (0.0, 0.0, 0.5), (-0.5, 0.0, 0.0)),
+        ("C", "coupler", "rocker", (0.5 + gap, 0.0, 0.0), (0.0, 0.0, 0.5)),
+        ("D", "ground", "rocker", (1.0, 0.0, 0.0), (0.0, 0.0, -0.5)),
+    ):
+        system.add_joint(nx.Revolute(name, a, b, anchor_a=at_a, anchor_b=at_b, axis_a=Y, axis_b=Y))
+    return system
+
+
+def arm(limits: Any = None, q0: Any = None) -> nx.System:
+    system = nx.System("arm")
+    system.add_body("arm", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.5, 0.0, 0.0))
+    system.add_joint(nx.Revolute("hinge", "ground", "arm", at=(0.0, 0.0, 0.0), axis=Y, limits=limits, q0=q0))
+    return system
+
+
+def ball(depth: float) -> nx.System:
+    """A ball of 1 kg and 0.1 m that starts `depth` inside the floor."""
+    system = nx.System("ball")
+    system.add_body("ball", mass=1.0, inertia=(0.004, 0.004, 0.004), position=(0.0, 0.0, 0.1 - depth))
+    system.add_joint(nx.Prismatic("guide", "ground", "ball", axis=(0.0, 0.0, 1.0)))
+    system.add_force(nx.PlaneContact("foot", "ball", radius=0.1, stiffness=1e6))
+    return system
+
+
+def said(system: nx.System, *arguments: Any, t_end: float = 0.002, **options: Any) -> tuple[nx.Result, list[str]]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = nx.simulate(system, t_end, *arguments, **options)
+    return result, [str(one.message) for one in caught if issubclass(one.category, nx.NexDynWarning)]
+
+
+@pytest.mark.parametrize("method", LOOPED, ids=lambda method: method.name)
+def test_a_gap_that_was_closed_is_told_with_joint_size_and_what_was_moved(method: Any, tmp_path: Path) -> None:
+    result, texts = said(four_bar(0.05), method)
+    assert len(texts) == 1
+    (gap,) = result.warnings
+    assert (gap["kind"], gap["where"], gap["units"]) == ("gap", "D", "m")
+    assert gap["value"] == pytest.approx(0.05)
+    assert "joint 'D' stays open by 0.05 m" in texts[0]
+    report = nx.assemble(four_bar(0.05))
+    moved = max(
+        float(abs(report.position(name) - four_bar(0.05).body(name).position).max()) for name in report.model.bodies[1:]
+    )
+    assert 0.01 < moved < 0.05
+    assert f"by {moved:.1g}" in texts[0] or f"by {moved:.3g}" in texts[0]
+    result.save(tmp_path / "run.nc")
+    assert nx.open_result(tmp_path / "run.nc").warnings == result.warnings
+
+
+def test_what_closes_as_described_and_what_goes_on_says_nothing() -> None:
+    result, texts = said(four_bar(), nx.HHT(dt=1e-3))
+    assert texts == [] == result.warnings
+    open_ = four_bar(0.05)
+    first, _ = said(open_, nx.HHT(dt=1e-3))
+    assert said(open_, nx.HHT(dt=1e-3), t_end=0.004, initial=first)[1] == []
+    assert nx.assemble(four_bar()).warnings == []
+
+
+def test_a_gap_below_a_millionth_of_the_size_is_closed_without_a_word() -> None:
+    assert said(four_bar(3e-7), nx.HHT(dt=1e-3))[1] == []
+    assert said(four_bar(3e-6), nx.HHT(dt=1e-3))[1] != []
+
+
+@pytest.mark.parametrize("method", LOOPED, ids=lambda method: method.name)
+def test_on_gap_error_refuses_it(method: Any) -> None:
+    with pytest.raises(nx.AssemblyError, match=r"joint 'D' stays open by 0\.05 m"):
+        nx.simulate(four_bar(0.05), 0.002, method, on_gap="error")
+    nx.simulate(four_bar(), 0.002, method, on_gap="error")
+    with pytest.raises(nx.InputError, match="on_gap is 'no'; 'warn' or 'error' is needed"):
+        nx.simulate(four_bar(), 0.002, method, on_gap="no")  # type: ignore[call-overload]
+
+
+def test_a_tree_tells_its_gaps_alike() -> None:
+    system = nx.System("arm")
+    system.add_body("arm", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.7, 0.0, 0.0))
+    system.add_joint(
+        nx.Revolute("hinge", "ground", "arm", anchor_a=(0, 0, 0), anchor_b=(-0.5, 0, 0), axis_a=Y, axis_b=Y)
+    )
+    result, texts = said(system)
+    assert [(one["kind"], one["where"]) for one in result.warnings] == [("gap", "hinge")]
+    assert result.warnings[0]["value"] == pytest.approx(0.2)
+    assert len(texts) == 1
+    for options in ({}, {"batch": {"v0": {"hinge": [0.0, 1.0]}}}):
+        with pytest.raises(nx.AssemblyError, match=r"joint 'hinge' stays open by 0\.2 m"):
+            nx.simulate(system, 0.002, on_gap="error", **options)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("method", [None, nx.HHT(dt=1e-3)], ids=["tree", "bodies"])
+def test_a_start_outside_limits_is_told(method: Any) -> None:
+    result, texts = said(arm((-0.5, 0.5), 0.7), method)
+    (notice,) = result.warnings
+    assert (notice["kind"], notice["where"], notice["units"]) == ("limit", "hinge", "rad")
+    assert notice["value"] == pytest.approx(0.2)
+    assert texts == ["joint 'hinge' starts at 0.7 rad, outside its limits -0.5 to 0.5 rad"]
+    for inside in (arm((-0.5, 0.5), 0.4), arm((None, 0.5)), arm((6.0, 7.0), 6.5)):
+        assert said(inside, method)[1] == []
+
+
+def test_an_angle_that_looks_like_degrees_is_asked_about() -> None:
+    texts = said(arm(q0=90.0))[1]
+    assert texts == ["q0 of joint 'hinge' is 90 rad, 14.3 turns; if degrees are meant, it is 1.5708"]
+    result, texts = said(arm(), q0={"hinge": -45.0})
+    assert [notice["kind"] for notice in result.warnings] == ["degrees"]
+    for fine in (arm(q0=5.0), arm(q0=6.5), arm(q0=4.0 * np.pi), arm(q0=12.3)):
+        assert said(fine)[1] == []
+    assert said(arm(q0=90.0), t_end=0.004, initial=result)[1] == []
+
+
+@pytest.mark.parametrize("method", [None, nx.HHT(dt=1e-4)], ids=["tree", "bodies"])
+def test_a_contact_that_starts_pressed_in_is_told_with_force_and_energy(method: Any) -> None:
+    result, texts = said(ball(0.05), method)
+    (notice,) = result.warnings
+    force = 1e6 * 0.05**1.5
+    assert (notice["kind"], notice["where"]) == ("contact", "foot")
+    assert notice["value"] == pytest.approx(force)
+    assert f"{force:.3g} N and {force * 0.05 / 2.5:.3g} J" in texts[0]
+    resting = (9.81 / 1e6) ** (1 / 1.5)
+    for depth in (-0.01, resting, resting * (0.9 * PRESSED) ** (1 / 1.5)):
+        assert said(ball(depth), method)[1] == []
+
+
+def test_the_command_line_takes_on_gap(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "nexdyn",
+        "run",
+        "slider-crank",
+        "--t-end",
+        "0.002",
+        "--out",
+        str(tmp_path / "a.nc"),
+    ]
+    done = subprocess.run([*command, "--on-gap", "error"], capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "joint 'guide' stays open by 0.02 m" in done.stderr
+    assert not (tmp_path / "a.nc").exists()
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert [one["where"] for one in json.loads(done.stdout)["warnings"]] == ["guide", "crank_pin", "wrist_pin"]
+
+
+def test_a_tree_starts_alike_under_every_formulation() -> None:
+    """A gap is closed by moving the child, and a coupling with an offset by its second joint, whatever then computes."""
+    open_ = nx.System("arm")
+    open_.add_body("arm", mass=1.0, inertia=(0.1, 0.2, 0.1), position=(0.7, 0.0, 0.0))
+    open_.add_body("hand", mass=0.5, inertia=(0.1, 0.2, 0.1), position=(1.3, 0.1, 0.0))
+    open_.add_joint(
+        nx.Revolute("hinge", "ground", "arm", anchor_a=(0, 0, 0), anchor_b=(-0.5, 0, 0), axis_a=Y, axis_b=Y)
+    )
+    open_.add_joint(
+        nx.Revolute("wrist", "arm", "hand", anchor_a=(0.5, 0, 0), anchor_b=(-0.5, 0, 0), axis_a=Y, axis_b=Y)
+    )
+    geared = nx.System("gears")
+    for name, z in (("p", 0.0), ("w", 1.0)):
+        geared.add_body(name, mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.3, 0.0, z))
+        geared.add_joint(nx.Revolute(f"j{name}", "ground", name, at=(0.0, 0.0, z), axis=Y))
+    geared.add_coupling(nx.Gear("gear", "jp", "jw", ratio=-2.0, offset=0.4))
+    for system in (open_, geared):
+        starts = [said(system, method)[0].position()[0] for method in (nx.RungeKutta4(1e-3), *LOOPED[1:])]
+        for start in starts[1:]:
+            np.testing.assert_allclose(start, starts[0], rtol=0.0, atol=1e-9)
