@@ -1,8 +1,8 @@
-"""Two processes at once beside one alone: runs of small mechanisms must not wait for each other's BLAS threads.
+"""Two processes at once, compared with one: runs of small mechanisms must not wait for each other's BLAS threads.
 
-Each process makes the same short runs again and again, its kernels warm, so that the set-up with its dense matrices counts.
-One alone and two at once take turns. With cores for both, two at once should take the time of one; and a run alone should
-take no more processor time than it lasts.
+Each process repeats the same short runs with compiled kernels, so that most of the time is set-up with dense matrices. Rounds of
+one process and of two alternate. Where each process has a core, two should take as long as one. A process alone should use no
+more processor time than wall time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ AT_MOST = 1.1
 
 
 def run(effort: Effort) -> Report:
-    report = Report("side_by_side", "two processes at once beside one alone, HHT of 1 ms, 0.2 s a run")
+    report = Report("side_by_side", "two processes at once compared with one, HHT of 1 ms, 0.2 s a run")
     runs, rounds = (2, 1) if effort.smoke else (RUNS, ROUNDS)
     for demo in DEMOS:
         together(1, demo, 1)  # compiles, and fills the disk's cache

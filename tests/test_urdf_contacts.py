@@ -115,7 +115,6 @@ def test_a_quadruped_rests_on_the_feet_of_its_own_file_which_bear_its_weight() -
     assert_allclose(moment, np.cross(centre, [0.0, 0.0, tree.mass * 9.81]), atol=1e-5)
 
 
-@pytest.mark.xfail(strict=True, reason="contact forces that HHT tells are 1 % off here: docs/limits.md, Known defects")
 def test_a_quadruped_stands_on_a_slope_under_hht_with_the_frames_without_mass_of_its_file() -> None:
     """Of 10°: in a hundred steps, by less than 1 µm/s; its weight is the sum of the feet, and its frames press on nothing."""
     files = importlib.metadata.files("example-robot-data") or []

@@ -5,8 +5,9 @@ depends on the pose: those kept are as independent as the part of N that belongs
 
     σ_min(G_kept) ≥ σ_min(G) σ_min(N_out),      G = D⁻¹ Cq M^(−½), rows of length 1, N orthonormal, nᵀ G = 0
 
-where σ_min(G) is the least that is not zero. So a pose where the choice serves no more, in which N_out is singular, is told
-from one where the rank of Cq itself falls, in which σ_min(G) is small under any choice. Pivoting of Nᵀ finds a better one.
+where σ_min(G) is the smallest singular value that is not zero. Two kinds of pose are told apart: where N_out is singular, these
+rows have become dependent and another choice helps, which pivoting of Nᵀ finds; where σ_min(G) is small, the rank of Cq itself
+falls, and no choice helps.
 
 Multipliers of another choice that put the same forces on the bodies are λ + n x, with x such that those left out are zero.
 """

@@ -239,6 +239,19 @@ def _(acts: Acting, t: Any) -> Any:
     return error_of_states(acts, t) if len(acts.began) > 0 else 0.0
 
 
+matrices = generic("matrices", "How many matrices a pose has: with h D of what acts, where anything does, and M alone.")
+
+
+@defines(matrices)
+def _(acts: Idle) -> Any:
+    return 1
+
+
+@defines(matrices)
+def _(acts: Acting) -> Any:
+    return 2
+
+
 act = generic("act", "Add what acts to x, and its stiffness and damping to the blocks; returns a status.")
 
 

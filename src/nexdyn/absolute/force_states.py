@@ -4,8 +4,8 @@ They go by the BDF of order 2, ω = h/h₋ beside the step before (implicit Eule
 
     z⁺ = z + (ω² (z − z₋) + h (1 + ω) ż⁺)/(1 + 2ω),   ż⁺ = f(t⁺, q⁺, v⁺, z⁺)
 
-which each force solves for itself wherever its effort is asked for, so that its stiffness knows of it. A lag or bristle far
-stiffer than the step is at once where it tends to.
+which each force solves for itself wherever its effort is asked for, so that its stiffness knows of it. A lag or bristle
+much faster than the step reaches its limit within it.
 
 Adaptive steps look at their error, too: the trapezoidal rule with the rates of both ends stands beside z⁺,
 

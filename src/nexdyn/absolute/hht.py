@@ -107,7 +107,7 @@ STALE = 0.1
 LENGTH, MOVED, HOME = 28, 29, 30
 """… the size of the mechanism [m]; 0 where all its points are one: then how far bodies have been from it, and where that is (3)."""
 LEAST, OF_PLACE = 1e-9, 2e-5
-"""The least of what such bodies have moved that counts [m], and beside their distance from the origin: rounding is 1e-11 of that."""
+"""Smallest length scale of bodies that only translate [m], and relative to their distance from the origin, whose rounding is 1e-11."""
 NUMBERS = 33
 ON, DONE, LOST = range(3)
 
@@ -498,7 +498,7 @@ def start(acts, s, told, t, out):  # type: ignore[no-untyped-def]
     copy(s.a1, 0, s.d0)
     copy(s.lam1, 0, s.lam0)
     place_bodies(s, 1)
-    status = record(acts, s, told, t, out, 0)
+    status = record(acts, s, told, t, 0.0, out, 0)
     return SINGULAR if status == NO_PIVOT else status
 
 
@@ -517,7 +517,7 @@ def march_fixed(tables, acts, s, told, t0, dt, k, k_stop, every, alpha, memory, 
         states_accepted(acts)
         k += 1
         if every > 0 and k % every == 0:
-            status = record(acts, s, told, t0 + k * dt, out, row)
+            status = record(acts, s, told, t0 + k * dt, dt, out, row)
             if status > OK:  # a pose without a matrix is none to stop at
                 return status, k, row
             states_recorded(acts, out, row)
@@ -583,7 +583,7 @@ def march_adaptive(tables, acts, s, told, control, rtol, dt_min, dt_max, t_end, 
         if wanted:
             control[3] += 1.0
         if wanted or (len(times) == 0 and every > 0 and control[2] % every == 0):
-            status = record(acts, s, told, t, out, row)
+            status = record(acts, s, told, t, step, out, row)
             if status > OK:
                 break
             status = OK

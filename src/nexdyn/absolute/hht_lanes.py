@@ -186,6 +186,6 @@ def march_lanes(tables, acts, s, fresh, told, t0, dt, k, k_stop, every, alpha, m
         accept(s, row_of(numbers, RATIO))
         k += 1
         if every > 0 and k % every == 0:
-            recorded(acts, s, told, t0 + k * dt, out, row)
+            recorded(acts, s, told, t0 + k * dt, dt, out, row)
             row += 1
     return k, row

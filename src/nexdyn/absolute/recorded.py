@@ -3,10 +3,12 @@
 The step's own v̇⁺ and λ⁺ come from constraints on positions: divided by β h², what is left of C is an error in them that grows as h
 falls, and a change of the step moves it to where it was not. Positions know nothing of it. From q⁺ there follow
 
-    v:  Cq v = ν,  the nearest in the metric of M           a, λ:  [ M   Cqᵀ ] [a]   [ Q ]
+    v:  Cq v = ν,  the nearest in the metric of M + h D     a, λ:  [ M   Cqᵀ ] [a]   [ Q ]
                                                                    [ Cq  0   ] [λ] = [ γ ]
 
-by one matrix and its refinement, which takes out what bodies borrow for the pivots and what keeps pivots of dependent rows.
+D is the damping of what acts, h the step: a foot that sticks is not moved across the floor, where friction would answer nanometres
+per second by newtons. Each has a matrix of its own (where nothing acts they share one); refinement of the accelerations takes out
+what bodies borrow for the pivots and what keeps pivots of dependent rows.
 Where that matrix is singular, or the refinement leads nowhere, what the step found stands.
 
 All of it happens in a state of its own, `Record`, so that a march does not depend on what is recorded of it.
@@ -18,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.elements import act
+from nexdyn.absolute.elements import act, matrices
 from nexdyn.absolute.equations import (
     NO_PIVOT,
     acceleration_residual,
@@ -78,7 +80,7 @@ def copy(target, first, source):  # type: ignore[no-untyped-def]
 
 @formula
 def of_velocities(tables, s, loops, t):  # type: ignore[no-untyped-def]
-    """v1 ← v1 − M⁻¹ Cqᵀ (Cq M⁻¹ Cqᵀ)⁻¹ (Cq v1 − ν), by the matrix at hand."""
+    """v1 ← v1 − W⁻¹ Cqᵀ (Cq W⁻¹ Cqᵀ)⁻¹ (Cq v1 − ν), by the matrix of W = M + h D at hand."""
     nb, nothing = count(s.q1) - 1, zero(s.v1[0, 0])
     before, going, first = nothing + 1e300, nothing + 1.0, nothing
     for k in range(PROJECTIONS):
@@ -126,25 +128,27 @@ def of_accelerations(s, numbers, before):  # type: ignore[no-untyped-def]
 
 
 @formula
-def tell(acts, told, t):  # type: ignore[no-untyped-def]
-    """v1, d1, λ1 of the pose q1. Returns a status."""
+def tell(acts, told, t, h):  # type: ignore[no-untyped-def]
+    """v1, d1, λ1 of the pose q1 at t, after a step of h (0: none). Returns a status."""
     tables, s = told.tables, told.s
     nb, nothing = count(s.q1) - 1, zero(s.v1[0, 0])
     before = nothing + 1e300
     place_bodies(s, 1)
-    for k in range(1 + REFINEMENTS):
-        # r = M a + … + Cqᵀ λ − Q, and at first the matrix, of this pose alone
-        of_bodies(tables, s, 1.0, 0.0, k == 0)
-        of_constraints(tables, s, t, 0.0, k == 0)
+    made = matrices(acts)
+    for k in range(made + REFINEMENTS):
+        # r = M a + … + Cqᵀ λ − Q, and at first the matrices, of this pose alone: M + h D, then M
+        damping = h if k + 1 < made else 0.0
+        of_bodies(tables, s, 1.0, damping, k < made)
+        of_constraints(tables, s, t, 0.0, k < made)
+        status = act(tables, s, t, damping, 0.0, k < made, acts)
+        if status != OK:
+            return status
+        if k < made and not factor(tables, s):
+            return NO_PIVOT
         if k == 0:
-            if not factor(tables, s):
-                return NO_PIVOT
             of_velocities(tables, s, told.loops[0] > 0, t)
             place_bodies(s, 1)
             continue
-        status = act(tables, s, t, 0.0, 0.0, False, acts)
-        if status != OK:
-            return status
         # γ − Cq a;  nothing has turned: turn = 0
         acceleration_residual(tables, s, t, s.v1, s.C)
         jacobian_times(tables, s, t, s.d1, s.turn, s.lam0)
@@ -160,9 +164,9 @@ def tell(acts, told, t):  # type: ignore[no-untyped-def]
 
 
 @formula
-def recorded(acts, s, told, t, out, at):  # type: ignore[no-untyped-def]
+def recorded(acts, s, told, t, h, out, at):  # type: ignore[no-untyped-def]
     """Row `at` of out ← t, largest |C|, then q (7), v (6), v̇ (6) of each body, then the multipliers of all rows, 0 of those left
-    out, and what is counted: of the state s, by way of `told`. Returns a status; the row stands, whatever it is."""
+    out, and what is counted: of the state s after a step of h, by way of `told`. Returns a status; the row stands, whatever it is."""
     tables, r = told.tables, told.s
     nb = count(s.q1) - 1
     copy(r.v1, 0, s.v1)
@@ -172,7 +176,7 @@ def recorded(acts, s, told, t, out, at):  # type: ignore[no-untyped-def]
         r.near[k] = s.near[k]
     for o in range(0, WIDTH * (nb + 1), WIDTH):
         store(flat(r.turn), o, 0.0)
-    status = tell(acts, told, t)
+    status = tell(acts, told, t, h)
     out[at, 0] = t
     out[at, 1] = violation(tables, r, t)
     o = 2
@@ -196,6 +200,6 @@ def recorded(acts, s, told, t, out, at):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def record(acts, s, told, t, out, row):  # type: ignore[no-untyped-def]
+def record(acts, s, told, t, h, out, row):  # type: ignore[no-untyped-def]
     """See `recorded`."""
-    return recorded(acts, s, told, t, out, row)
+    return recorded(acts, s, told, t, h, out, row)

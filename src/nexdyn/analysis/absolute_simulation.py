@@ -663,7 +663,7 @@ class BodySimulation(March):
         if self._rows and not self._rows[-1][-1, 0] < self.t:
             return
         room = np.empty((1, self._width))
-        status = record(self.acts, self.state, self._told, self.t, room, 0)
+        status = record(self.acts, self.state, self._told, self.t, self._memory[hht.LAST], room, 0)
         if status > hht.OK:
             self._fail(status, self.t)
         room[0, self._width - len(self._z0) :] = self.acts.forces.z

@@ -139,7 +139,7 @@ def mechanism_length(model: AbsoluteModel) -> float:
 
 
 def mechanism_size(model: AbsoluteModel) -> float:
-    """The same; 0 if all coincide."""
+    """The size of the mechanism [m], as `mechanism_length`; 0 if all points coincide."""
     points = [model.q[1:, 4:]]
     for side in (0, 1):
         i = model.tables.pairs[:, side]
