@@ -237,9 +237,7 @@ class RowBuilder:
             self._numbers_of_rows(), np.array([end[2:5] for end in _open_ends(self.terms, self.data)]).reshape(-1, 3),
         )  # fmt: skip
 
-    def _numbers_of_rows(self) -> np.ndarray | Rolls | None:
-        if not self.data:
-            return None
+    def _numbers_of_rows(self) -> np.ndarray | Rolls:
         alone = all(CONTACT <= kind <= EDGE for _, kind, data, _ in self.terms if data >= 0 and kind >= NORMAL)
         return Rolls(np.array(self.data)) if alone else np.array(self.data)
 

@@ -23,6 +23,8 @@ learnt from corrections that a new matrix contracts no more. Its contraction is 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from nexdyn.absolute.elements import states_error
@@ -30,7 +32,7 @@ from nexdyn.absolute.equations import NO_PIVOT, independence, jacobian_times, pl
 from nexdyn.absolute.force_states import states_accepted, states_judged, states_recorded
 from nexdyn.absolute.motion_tables import MotionState, MotionTables
 from nexdyn.absolute.outside import solve
-from nexdyn.absolute.recorded import copy, record
+from nexdyn.absolute.recorded import Record, copy, record
 from nexdyn.absolute.turns import (
     SURE,
     UNCOUNTED,
@@ -488,17 +490,12 @@ def accept(s, c):  # type: ignore[no-untyped-def]
     keep_angles(s)
 
 
-@kernel
-def start(acts, s, told, t, out):  # type: ignore[no-untyped-def]
-    """Place the bodies at q0, v0, d0, λ0, take what rates there are for pseudo-accelerations, and record the state."""
-    copy(s.q1, 0, s.q0)
-    copy(s.v1, 0, s.v0)
-    copy(s.d1, 0, s.d0)
-    copy(s.a0, 0, s.d0)
-    copy(s.a1, 0, s.d0)
-    copy(s.lam1, 0, s.lam0)
+def start(acts: Any, s: MotionState, told: Record, t: float, out: np.ndarray) -> int:
+    """Place the bodies at q0, v0, d0, λ0, take what rates there are for pseudo-accelerations, and record the state. Returns a status."""
+    s.q1[:], s.v1[:], s.lam1[:] = s.q0, s.v0, s.lam0
+    s.d1[:], s.a0[:], s.a1[:] = s.d0, s.d0, s.d0
     place_bodies(s, 1)
-    status = record(acts, s, told, t, 0.0, out, 0)
+    status: int = record(acts, s, told, t, 0.0, out, 0)
     return SINGULAR if status == NO_PIVOT else status
 
 

@@ -21,6 +21,7 @@ from nexdyn.absolute.recorded import Record
 from nexdyn.analysis.absolute_simulation import MOST_STEPS, SLICE, BodySimulation
 from nexdyn.analysis.events import has_events
 from nexdyn.analysis.lane_tables import force_pattern, stack, system_of
+from nexdyn.constraints.tables import Rolls
 from nexdyn.integrate.methods import HHT, Method
 from nexdyn.model.system import System
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
@@ -49,11 +50,17 @@ def fits_lanes(run: BodySimulation, t_end: float) -> bool:
     """Whether the rows of a member are those of joints, and its drivers no functions of the user's."""
     assert run.method.dt is not None
     return (
-        run.tables.constraints.data is None
+        not _numbers_of_rows(run)
         and not run._callbacks
         and not len(run._z0)
         and (t_end - run.t) / run.method.dt < MOST_STEPS
     )
+
+
+def _numbers_of_rows(run: BodySimulation) -> int:
+    """How many numbers of curves, surfaces, disks and user functions the rows have."""
+    data = run.tables.constraints.data
+    return len(data.numbers if isinstance(data, Rolls) else data)
 
 
 def pattern(run: BodySimulation) -> bytes:
@@ -148,6 +155,7 @@ class Stacked:
         self.runs = runs
         filled = [*runs, *[runs[-1]] * (LANES - len(runs))]
         tables = stack([run.tables for run in filled])._replace(functions=runs[0].tables.functions, outside=None)
+        tables = tables._replace(constraints=tables.constraints._replace(data=None))
         self.state, self.acts = stack([run.state for run in filled]), stack([run.acts for run in filled])
         fresh = self.state._replace(
             upper=LaneVector(lane_zeros(self.state.upper.data.shape), 0),

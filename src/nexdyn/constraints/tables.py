@@ -7,8 +7,8 @@
     pairs  int64 (np, 2), frames float64 (np, 24)     body a, body b;  X_aA (12), X_bB (12)
     terms  int64 (nt, 4), scale float64 (nt,)         pair, primitive, first number in `data` or −1, place in `near` or −1;  coefficient
     rows   int64 (nr, 3), offset float64 (nr,)        first term, number of terms, driver or −1
-    data   float64 (nd,) or None                      numbers of curves, surfaces, disks and user functions; `Rolls` where
-                                                      disks and spheres alone have numbers
+    data   float64 (nd,) or Rolls                     numbers of curves, surfaces, disks and user functions; `Rolls` where
+                                                      nothing but disks and spheres has any; None in SIMD lanes
     ends   float64 (ne, 3)                            place in `near` of each parameter of an open curve or surface, and its
                                                       ends, with what rounding may pass them by
 
@@ -31,7 +31,8 @@ FIRST, COUNT, DRIVER = range(3)
 
 
 class Rolls(NamedTuple):
-    """Numbers of disks and spheres alone, for which kernels are compiled without the other pages."""
+    """Numbers of disks and spheres, or none. Kernels are compiled without the other pages, and once for both: rolling is a
+    twentieth of a march."""
 
     numbers: Any
 

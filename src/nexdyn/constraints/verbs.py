@@ -1,7 +1,7 @@
 """Value, gradient and second derivative of every primitive, by its number.
 
-Points on curves and surfaces, rolling and rows of the user's read their numbers in `tables.data`. Where that is None there
-are no such rows, and kernels are compiled without their pages; where it is `Rolls`, with that of rolling alone. A velocity
+Points on curves and surfaces, rolling and rows of the user's read their numbers in `tables.data`. Where that is `Rolls`, kernels
+are compiled without the other pages; where it is None, as in SIMD lanes, without rolling's, too. A velocity
 row A v + b has the value 0, the gradient A, the rate b, and second derivatives as if it were the rate of a position row.
 """
 
