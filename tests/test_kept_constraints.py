@@ -17,13 +17,6 @@ def test_a_weak_stabilisation_is_said_as_a_warning_and_in_the_result() -> None:
     assert 1e-3 < notice["value"] < 1e-2
 
 
-def test_the_bound_follows_the_tolerance() -> None:
-    weak = nx.Baumgarte(rtol=1e-10, atol=1e-10, alpha=0.0, beta=0.0)
-    nx.simulate(mechanisms.four_bar(), 1.0, weak)  # holds to 1e-6
-    usual = nx.Baumgarte(rtol=1e-5)
-    nx.simulate(mechanisms.four_bar(), 1.0, usual)
-
-
 def test_a_motion_that_has_left_its_constraints_stops() -> None:
     coarse = nx.Baumgarte(dt=0.1, alpha=0.0, beta=0.0)
     with pytest.raises(nx.SolveError, match=r"the motion has left its constraints") as caught:
