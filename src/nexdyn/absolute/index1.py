@@ -85,6 +85,10 @@ class BodyProblem(NamedTuple):
     missed: Any
     """(1,) by how much the last step turned otherwise than its increments tell [rad]."""
     length: float
+    units: Any
+    """As ``C``: 1/L for rows of positions, 1 for those of directions, 0 for rows of velocities."""
+    apart: Any
+    """(2,) the largest |C| after a step, in these units, since it was set to zero, and that with which the run stops."""
 
 
 @formula
@@ -271,6 +275,18 @@ def base_here(problem, y, K, i):  # type: ignore[no-untyped-def]
             K[i, o + c] = s.v1[b, c]
 
 
+@formula
+def violation(problem):  # type: ignore[no-untyped-def]
+    """The largest |C|, lengths beside that of the mechanism."""
+    C, most = problem.s.C, 0.0
+    for g in range(len(C)):
+        for c in range(WIDTH):
+            x = problem.units[g, c] * abs(C[g, c])
+            if not x <= most and most == most:  # NaN counts as the largest
+                most = x
+    return most
+
+
 @defines(settle)
 def _(problem: BodyProblem, t: float, y: Any, K: Any) -> Any:
     if not problem.missed[0] < UNSURE:
@@ -282,10 +298,18 @@ def _(problem: BodyProblem, t: float, y: Any, K: Any) -> Any:
         project(problem, t)
         count_angles(problem.tables, problem.s)
         base_here(problem, y, K, 0)
-    if len(problem.tables.constraints.ends) == 0:
-        return OK
+    guided = len(problem.tables.constraints.ends) > 0
+    if problem.kind == PARTITION and not guided:
+        return OK  # which closes its constraints at every evaluation, or ends as OPEN
     take(problem, y)
     constraint_residual(problem.tables, problem.s, t, 0.0, False)  # where points are now, not where a stage was
+    if problem.kind != PARTITION:
+        most = violation(problem)
+        problem.apart[0] = max(problem.apart[0], most)
+        if not most <= problem.apart[1]:
+            return OPEN
+    if not guided:
+        return OK
     return OK if within_ends(problem.tables.constraints, problem.s.near) else LEFT
 
 

@@ -9,12 +9,14 @@ import numpy as np
 import scipy.linalg
 
 from nexdyn.absolute import hht, index1
+from nexdyn.absolute.configuration import position_units
 from nexdyn.absolute.turns import UNCOUNTED
 from nexdyn.analysis.absolute_simulation import MOST_STEPS, ROWS, SLICE, BodySimulation, refuse_velocity_rows, time
 from nexdyn.analysis.bristles import bounds, bristle_advice, refuse_bent, with_advice
 from nexdyn.analysis.continuing import NONE
+from nexdyn.analysis.notices import Notice
 from nexdyn.constraints.tables import LEFT
-from nexdyn.errors import InputError, SolveError
+from nexdyn.errors import InputError, SolveError, warn
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
 from nexdyn.integrate.methods import Baumgarte, DormandPrince, IndexOne, Partitioning, Projection
@@ -29,6 +31,14 @@ SHORTER, SINGULAR, FIRM = 0.25, 0.1, 0.5
 began with: below which a pose that none serves is singular, and above which steps may be long again."""
 LARGEST_PARTITION = 600
 """Rows up to which coordinates are partitioned: its matrices are dense."""
+APART, APART_OF_RTOL, LOST, UNRETURNED = 1e-3, 1e4, 1e-2, 1e-6
+"""|C| in parts of the mechanism's size: from where on Baumgarte's stabilisation warns, with adaptive steps no more than so many
+rtol; where it stops; and what projection may leave."""
+OPEN_SAYS = {
+    index1.BAUMGARTE: "the motion has left its constraints; reduce dt or rtol, or use Projection or HHT",
+    index1.PROJECTION: "projection does not return to the constraints; reduce dt or rtol, or use HHT",
+    index1.PARTITION: "the dependent coordinates do not close; reduce dt, or use HHT",
+}
 BLOWN_UP = 1e12
 """|C| beyond which a motion that stops has blown up, whatever it stopped with."""
 
@@ -105,7 +115,30 @@ class IndexOneSimulation(BodySimulation):
         return index1.BodyProblem(
             self.tables, self.acts, self.state, self._kind, self._damping, np.zeros(m, dtype=np.int64),
             np.zeros((max(m, 1), n)), np.zeros((m, m)), np.zeros((max(m, 1), 2)), np.zeros(2), np.zeros(1), self.tables.length,
+            self._units(), np.array([0.0, LOST if self._kind == index1.BAUMGARTE else UNRETURNED]),
         )  # fmt: skip
+
+    def _units(self) -> np.ndarray:
+        """What makes C of the kept rows a part of the mechanism's size."""
+        units = np.zeros_like(self.state.C)
+        units[tuple(self.tables.rows[:, :2].T)] = position_units(self.model, self.tables.length)[self.kept]
+        return units
+
+    def _tell_violation(self) -> None:
+        """Warn, once, where violations since the last look are larger than the method's errors explain."""
+        apart, rtol = self.problem.apart, getattr(self._integrator, "rtol", np.inf)
+        most, bound = float(apart[0]), min(APART, APART_OF_RTOL * rtol)
+        apart[0] = 0.0
+        told = any(notice.kind == "violation" for notice in self.warnings or ())
+        if self._kind != index1.BAUMGARTE or told or not bound < most <= apart[1]:
+            return
+        what = "a shorter dt" if self.method.dt is not None else "a smaller time_scale"
+        text = (
+            f"the constraints are violated by {most:.2g} of the mechanism's size by t = {self.t:g} s, more than {bound:.2g}; "
+            f"Baumgarte needs {what}; Projection and HHT keep them closed"
+        )
+        self.warnings = [*(self.warnings or []), Notice("violation", "", most, "1", 0.0, text)]
+        warn(text)
 
     def _choose(self) -> None:
         """The independent coordinates, by pivoting: the columns of Cq that pivoting takes first are the dependent ones."""
@@ -144,6 +177,7 @@ class IndexOneSimulation(BodySimulation):
             )
             done = reached
             self.t = t0 + done * dt
+            self._tell_violation()
             if status == index1.DEGRADED and not stuck:
                 if not self._m and failed > self.t + 1e-9 * dt:  # a sample has divided the step, and the state is there
                     end, self.t = t0 + (done + 1) * dt, failed
@@ -195,6 +229,7 @@ class IndexOneSimulation(BodySimulation):
             self.t, self._dt = float(control[0]), float(control[1])
             self._steps += int(control[3] - steps)
             self._keep(room[:rows])
+            self._tell_violation()
             if status == index1.DEGRADED:
                 control[11], first = 0.0, abs(float(self.problem.quality[1]))
                 most = max(most, first)
@@ -259,7 +294,7 @@ class IndexOneSimulation(BodySimulation):
             NOT_FINITE: "the motion is no longer finite; reduce dt, check masses, stiffness and damping",
             STEP_TOO_SMALL: f"the step fell to {dt:.3g} s and the error still exceeds the tolerance; loosen rtol",
             index1.SINGULAR: "the equations of motion are singular; check masses and redundant joints",
-            index1.OPEN: "the dependent coordinates do not close; reduce dt, or use HHT",
+            index1.OPEN: OPEN_SAYS[self._kind],
             index1.DEGRADED: "no choice of independent coordinates serves here: a singular pose; use HHT",
         }[NOT_FINITE if size > BLOWN_UP else status]  # fmt: skip
         message = f"{says} (t = {t:g} s{at}){bristle_advice(self.system, step, explicit)}"
