@@ -145,12 +145,16 @@ class Controls:
 
     def sync(self, t: float, playing: bool) -> None:
         """Let slider, button and cursors tell the state."""
-        if time.monotonic() - self._touched > 0.5:
-            self._time.value = min(max(t, self._time.min), self._time.max)
+        self.tell_time(t)
         label = "Pause" if playing else "Play"
         if self._play.label != label:
             self._play.label = label
         self.move_cursors(t)
+
+    def tell_time(self, t: float) -> None:
+        """Put the slider where the time is, unless a hand is on it."""
+        if time.monotonic() - self._touched > 0.5:
+            self._time.value = min(max(t, self._time.min), self._time.max)
 
     def move_cursors(self, t: float) -> None:
         """Move the plots' cursors, unless the plots are being laid out."""

@@ -3,6 +3,7 @@
     /motion                    shifted so that a followed body stays where it is
     /motion/batch…             surfaces that several pieces share, all instances in one message
     /motion/body…              frames of bodies with surfaces of their own
+    /clock                     not seen: its x is the time [s] that all the rest is of
     /motion/axes, frames, forces, moments, trails, grid
 
 A moment crosses to the browsers as one atomic group of messages.
@@ -35,6 +36,7 @@ TRAIL_POINTS = 120
 _PARTS = (slice(0, 3), slice(3, 6))
 FIELD = 0.8
 """Height of what is seen of the page, as an angle [rad]: wider than in pictures, for one goes nearer."""
+CLOCK = "/clock"
 NO_AXIS = frozenset({"fixed", "free", "spherical", "cartesian", "rod"})
 
 
@@ -72,6 +74,7 @@ class Stage:
         self._frame = f = frame or self.motion.at(t)
         layers = self.look.layers
         with self.server.atomic():
+            self._clock.position = (t, 0.0, 0.0)
             self._follow(f)
             if "shapes" in layers:
                 self._place_bodies(f)
@@ -155,6 +158,7 @@ class Stage:
         scene.configure_environment_map(None)
         scene.add_light_ambient("/light", intensity=0.8)
         self._root = scene.add_frame("/motion", show_axes=False)
+        self._clock = scene.add_frame(CLOCK, show_axes=False)
         self._nodes: dict[str, list[Any]] = defaultdict(list)
         with self.server.atomic():
             self._add_bodies()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 RATE = 30.0
 """Moments a second."""
 CURSOR_RATE = 8.0
-"""Moves a second of the slider and the cursors."""
+"""Moves a second of the cursors of plots."""
 QUIET = 1.0
 """Seconds without a cursor's move before and after a layout of the plots."""
 
@@ -88,7 +88,7 @@ class Viewer:
         self._new: list[Any] = []
         self._still_until = 0.0
         self._live: list[tuple[float, list[float]]] = []
-        self.server, self.address = page.start_server(host, port)
+        self.server, self.address = page.start_server(host, port, f"{self.system.name} · NexDyn")
         try:
             self._stage = Stage(self.server, self._motion, self._look)
             self._controls = Controls(self)
@@ -313,8 +313,12 @@ class Viewer:
         return now > self._still_until and not (self._due and self._due[0] - now < QUIET)
 
     def _show_time(self) -> None:
-        if self.watched:
+        """The moment, with the slider that tells it, as one group of messages."""
+        if not self.watched:
+            return
+        with self.server.atomic():
             self._stage.show(self.t)
+            self._controls.tell_time(self.t)
             now = time.monotonic()
             if now - self._said > 1.0 / CURSOR_RATE or not self.playing:
                 self._said = now
