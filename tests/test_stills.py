@@ -215,7 +215,7 @@ def test_the_sun_lights_one_side_and_throws_a_shadow_on_the_floor() -> None:
     bright, dark = on_picture(studio, ball + 0.2 * across), on_picture(studio, ball - 0.2 * across)
     assert grey[int(bright[1]), int(bright[0])] > grey[int(dark[1]), int(dark[0])] + 40.0
     # the shadow's middle: along the sun's ray from the ball to the floor
-    s = (ball[2] - studio._level) / studio._sun[2]
+    s = (ball[2] - float(studio.floor.point @ studio.floor.normal)) / studio._sun[2]
     middle = on_picture(studio, ball - s * studio._sun)
     beside = on_picture(studio, ball - s * studio._sun + [0.9, 0.0, 0.0])
     at = [grey[int(y) - 1 : int(y) + 2, int(x) - 1 : int(x) + 2].mean() for x, y in (middle, beside)]

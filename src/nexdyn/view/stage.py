@@ -21,6 +21,7 @@ import numpy as np
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.view.camera import Camera, corners, look, up_of
+from nexdyn.view.floor import floor_of
 from nexdyn.view.geometry import Piece, bounds, pieces
 from nexdyn.view.motion import Frame, Motion
 
@@ -219,15 +220,22 @@ class Stage:
         return rows, q.astype(np.float32), p.astype(np.float32)
 
     def _add_grid(self, low: np.ndarray) -> None:
-        """A plane across gravity below everything."""
+        """The floor (floor.py), about the middle of the scene."""
+        f = self._frame
+        R = rotation_matrix(f.quaternion.astype(float))
+        poses = {name: (R[i], f.position[i].astype(float)) for name, i in self.row.items()}
+        at_start = float(bounds(self.drawn, poses)[0] @ self.up)
+        self.floor = floor_of(self.system, self.up, at_start, float(low @ self.up), self.size)
+        point, n = self.floor
         cell = 10.0 ** np.floor(np.log10(self.size / 2.0))
-        height = np.minimum(low @ self.up, 0.0) if abs(low @ self.up) < 0.5 * self.size else low @ self.up
-        foot = self.center + (height - self.center @ self.up - 1e-3 * self.size) * self.up
-        foot = np.round(foot / cell) * cell * (1.0 - np.abs(self.up)) + foot * np.abs(self.up)
+        q = _turn_z_to(n)
+        R_WF = rotation_matrix(q)
+        across = R_WF.T @ (self.center - point)
+        foot = point + R_WF @ (np.round(across / cell) * cell * (1.0, 1.0, 0.0))
         width = float(np.ceil(2.5 * self.size / cell)) * cell
         node = self.server.scene.add_grid(
             "/motion/grid", width, width, cell_size=float(cell) / 2, section_size=float(cell),
-            position=foot, wxyz=_turn_z_to(self.up), fade_distance=20.0 * self.size, shadow_opacity=0.3,
+            position=foot, wxyz=q, fade_distance=20.0 * self.size, shadow_opacity=0.3,
         )  # fmt: skip
         self._nodes["grid"].append(node)
 

@@ -1,6 +1,6 @@
 """Stills (PNG) and video (GIF, MP4) of a motion, drawn without a display (raster.py).
 
-A picture holds the bodies, their shadow on a floor below the whole motion, the paths of some points, and the time. The
+A picture holds the bodies, their shadow on the floor (floor.py), the paths of some points, and the time. The
 camera stands still, or goes along with a body, and sees the whole motion.
 """
 
@@ -19,6 +19,7 @@ from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view import raster
 from nexdyn.view.camera import FIELD, Camera, look
 from nexdyn.view.extras import need
+from nexdyn.view.floor import floor_of
 from nexdyn.view.geometry import Piece, Surface, pieces
 from nexdyn.view.motion import Motion
 
@@ -96,7 +97,11 @@ class Studio:
         self.camera = look(motion.system, points, width / height, shot.azimuth, shot.elevation)
         up, low, high = self.camera.up, points.min(axis=0), points.max(axis=0)
         self._middle, self._extent = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1e-6)
-        self._level = float((points @ up).min()) - 1e-3 * self._extent
+        heights = points @ up
+        first = 8 * max(1, len(drawn))
+        self.floor = floor_of(
+            motion.system, up, float(heights[:first].min()), float(heights.min()), self._extent
+        )
         self._contact_scale = motion.contact_scale(self._extent)
         self._sun, self._R_SW = _sun(self.camera)
         self._buffers()
@@ -177,12 +182,13 @@ class Studio:
         return raster.View(_matrix(self._R_SW), _vector(self._middle + shift), f, half, half, 2.0 * self._extent)
 
     def _stage(self, shift: np.ndarray) -> raster.Stage:
-        up, size = self.camera.up, self._extent
+        point, up = self.floor
+        size = self._extent
         across = np.eye(3)[int(np.argmin(np.abs(up)))]
         across = across - (across @ up) * up
         across /= np.linalg.norm(across)
         cell = float(10.0 ** np.floor(np.log10(size / 2.0))) / 2.0
-        level = self._level + float(shift @ up)
+        level = float(point @ up)
         middle = _vector(self._middle + shift)
         return raster.Stage(_vector(up), _vector(across), middle, level, cell, size, _vector(self._sun), 1.5e-3)
 
