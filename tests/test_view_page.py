@@ -351,6 +351,8 @@ def test_plots_are_drawn_with_axes_and_a_cursor_at_the_shown_time(tab: Watched, 
     axes = """() => Object.values(window.__viserTestpoints.uplots).every(({chart}) =>
         chart.axes.every(a => (a._splits ?? []).length > 2) && chart.bbox.width > 100)"""
     tab.comes_true(lambda: tab.page.evaluate(axes))
+    labels = "Object.values(window.__viserTestpoints.uplots).map(u => u.chart.axes[0].label)"
+    assert set(tab.page.evaluate(labels)) == {"time [s]"}
     inked = """() => [...document.querySelectorAll(".uplot canvas")].map(c => { const d = c.getContext("2d")
         .getImageData(0, 0, c.width, c.height).data; const colors = new Set();
         for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 200) colors.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]);
@@ -367,6 +369,18 @@ def test_another_plot_can_be_chosen(tab: Watched, viewer: Viewer, chain: nx.Resu
     tab.page.get_by_role("option", name="hinge3", exact=True).click()
     expected = float(chain.joint_velocity("hinge3").max())
     tab.comes_true(lambda: any(np.isclose(y, expected, rtol=1e-6) for y, n in tab.page.evaluate(last) if n == 3))
+
+
+# --- the window -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [1280, 1000, 600, 400])
+def test_a_small_window_leaves_the_scene_most_of_its_room(browser: Any, viewer: Viewer, width: int) -> None:
+    with opened(browser, viewer.address, size=(width, 700)) as tab:
+        tab.comes_true(lambda: tab.canvas_box()["width"] > 0.45 * width)
+        assert tab.page.title() == "hinge chain · NexDyn"
+        tab.page.wait_for_timeout(500)
+        assert tab.canvas_box()["width"] > 0.45 * width and tab.faults == []
 
 
 # --- what survives --------------------------------------------------------------------------------------------------
