@@ -1,6 +1,7 @@
 """The scene on the page: what is drawn of a system, and how a moment is put on it.
 
     /motion                    shifted so that a followed body stays where it is
+    /motion/link…              springs, dampers, ropes and rods between two points, stretched
     /motion/batch…             surfaces that several pieces share, all instances in one message
     /motion/body…              frames of bodies with surfaces of their own
     /clock                     not seen: its x is the time [s] that all the rest is of
@@ -23,6 +24,7 @@ from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.view.camera import Camera, corners, look, up_of
 from nexdyn.view.floor import floor_of
 from nexdyn.view.geometry import Piece, bounds, pieces
+from nexdyn.view.links import Placing, links
 from nexdyn.view.motion import Frame, Motion
 
 AXES, FORCE, MOMENT, TRAIL = (30, 150, 70), (214, 39, 40), (128, 62, 190), (240, 140, 20)
@@ -59,6 +61,8 @@ class Stage:
         self.system: System = motion.system
         self.look = look or Look()
         self.row = {name: i for i, name in enumerate([*motion.bodies, "ground"])}
+        self.joining = [link for link in links(self.system) if link.a in self.row and link.b in self.row]
+        self._placing = Placing.of(self.joining, self.row)
         self.drawn = [piece for piece in pieces(self.system) if piece.body in self.row]
         low, high = self._bounds()
         self.center, self.size = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1e-6)
@@ -123,6 +127,14 @@ class Stage:
             if np.abs(now - last).max() > 1e-6:
                 handle.position, handle.wxyz = now[:3], now[3:]
                 last[:] = now
+        if self._links:
+            self._place_links(f)
+
+    def _place_links(self, f: Frame) -> None:
+        p, q, stretch = (x.astype(np.float32) for x in self._placing.at(f))
+        for k, handle in enumerate(self._links):
+            handle.batched_positions, handle.batched_wxyzs = p[k : k + 1], q[k : k + 1]
+            handle.batched_scales = np.array([[1.0, 1.0, stretch[k]]], dtype=np.float32)
 
     def _wrench_arrows(self, f: Frame, columns: slice, scale: float) -> np.ndarray:
         """Ends (nj, 2, 3) of arrows at the joints' points, in the world; the wrench acts on the child."""
@@ -163,6 +175,7 @@ class Stage:
         self._nodes: dict[str, list[Any]] = defaultdict(list)
         with self.server.atomic():
             self._add_bodies()
+            self._add_links()
             self._add_grid(low)
             self._add_axes()
             self._add_frames()
@@ -210,6 +223,18 @@ class Stage:
                     color=_rgb(piece.color), opacity=piece.color[3] if piece.color[3] < 1.0 else None,
                     flat_shading=not piece.surface.smooth, wxyz=quaternion(piece.R_BS), position=piece.p_BS,
                 )  # fmt: skip
+
+    def _add_links(self) -> None:
+        p, q, stretch = (x.astype(np.float32) for x in self._placing.at(self._frame))
+        self._links = [
+            self.server.scene.add_batched_meshes_simple(
+                f"/motion/link{k}", link.surface.vertices, link.surface.faces, q[k : k + 1], p[k : k + 1],
+                batched_scales=np.array([[1.0, 1.0, stretch[k]]], dtype=np.float32),
+                batched_colors=_linear(link.color), lod="off",
+            )
+            for k, link in enumerate(self.joining)
+        ]  # fmt: skip
+        self._nodes["shapes"] += self._links
 
     def _fixed(self, of: list[Piece]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Row of the body, quaternion and position in it, of pieces."""
@@ -336,6 +361,8 @@ class Stage:
         R = rotation_matrix(f.quaternion.astype(float))
         poses = {name: (R[i], f.position[i].astype(float)) for name, i in self.row.items()}
         low, high = bounds(self.drawn, poses)
+        for end in self._placing.ends(f):
+            low, high = np.min([low, *end], axis=0), np.max([high, *end], axis=0)
         p = self.motion.position[:: max(1, len(self.motion.times) // 200)].reshape(-1, 3)
         if self.motion.moves and len(p):
             margin = (high - low).max() * 0.1

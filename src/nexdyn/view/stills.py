@@ -21,6 +21,7 @@ from nexdyn.view.camera import FIELD, Camera, look
 from nexdyn.view.extras import need
 from nexdyn.view.floor import floor_of
 from nexdyn.view.geometry import Piece, Surface, pieces
+from nexdyn.view.links import Link, Placing, links
 from nexdyn.view.motion import Motion
 
 if TYPE_CHECKING:
@@ -34,6 +35,10 @@ MOST_FRAMES = 20_000
 STILL_SAMPLES, VIDEO_SAMPLES = 3, 2
 """Samples across a pixel, whose mean it is."""
 SHADOW_SAMPLES = 1024
+LIGHT_SKY, DARK_SKY = (0.86, 0.98), (0.055, 0.085)
+"""Intensity of the background above and below, behind what is dark and what is bright."""
+BRIGHT = 0.45
+"""Mean intensity of the colours of a subject beyond which the background is dark."""
 SUN = np.array([0.35, 0.45, 0.82])
 """Where the sun stands: right of, behind and above the camera."""
 TRAIL_POINTS = 400
@@ -41,6 +46,8 @@ TRAIL = (0.94, 0.55, 0.08)
 CONTACT = (0.86, 0.12, 0.55)
 POSES_SEEN = 120
 """Moments of a motion that the camera must have in sight."""
+DITHER = 10.0
+"""Height of the pattern that is added to the pictures of a GIF, of 255."""
 FAR = 4.0
 """A body that flies further than so many times the size of all at the start leaves the picture."""
 
@@ -78,27 +85,33 @@ class Shot:
 
 
 class Studio:
-    """Pictures of one motion: `picture(t)` is the moment t [s] as sRGB bytes (height, width, 3)."""
+    """Pictures of one motion: `picture(t)` is the moment t [s] as sRGB bytes (height, width, 3).
 
-    def __init__(self, motion: Motion, shot: Shot) -> None:
-        self.motion, self.shot = motion, shot
+    The camera has the whole motion in sight, or what is there at the time `moment` [s] alone.
+    """
+
+    def __init__(self, motion: Motion, shot: Shot, moment: float | None = None) -> None:
+        self.motion, self.shot, self._moment = motion, shot, moment
         row = {name: i for i, name in enumerate([*motion.bodies, "ground"])}
         drawn = [piece for piece in pieces(motion.system) if piece.body in row]
         if shot.follow is not None and shot.follow not in row:
             raise unknown("body", shot.follow, motion.bodies)
         self._follow = None if shot.follow is None else row[shot.follow]
+        joining = [link for link in links(motion.system) if link.a in row and link.b in row]
+        self._links = Placing.of(joining, row)
         self._row = np.array([row[piece.body] for piece in drawn], dtype=int)
         self._R_BS = np.array([piece.R_BS for piece in drawn]).reshape(-1, 3, 3)
         self._p_BS = np.array([piece.p_BS for piece in drawn]).reshape(-1, 3)
-        self._mesh = _Mesh.of(drawn)
+        self._mesh = _Mesh.of([*drawn, *joining])
+        self.dark = _brightness(self._mesh) > BRIGHT
         self._trailed = _ends(motion) if shot.trails > 0.0 else []
-        points = self._points(drawn)
+        points = self._points([*drawn, *joining])
         width, height = shot.size
         self.camera = look(motion.system, points, width / height, shot.azimuth, shot.elevation)
         up, low, high = self.camera.up, points.min(axis=0), points.max(axis=0)
         self._middle, self._extent = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1e-6)
         heights = points @ up
-        first = 8 * max(1, len(drawn))
+        first = 8 * max(1, len(drawn) + len(joining))
         self.floor = floor_of(
             motion.system, up, float(heights[:first].min()), float(heights.min()), self._extent
         )
@@ -109,11 +122,16 @@ class Studio:
     # --- what is in sight -----------------------------------------------------------------------------------------
 
     def _placed(self, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """R_WS (n, 3, 3), p_WS (n, 3) of all pieces."""
+        """R_WS (n, 3, 3), p_WS (n, 3) of all pieces, and of the links, stretched."""
         frame = self.motion.at(t)
         R_WB = rotation_matrix(frame.quaternion.astype(float))[self._row]
         p_WB = frame.position.astype(float)[self._row]
-        return R_WB @ self._R_BS, p_WB + np.einsum("nij,nj->ni", R_WB, self._p_BS)
+        p, q, stretch = self._links.at(frame)
+        R = rotation_matrix(q)
+        R[:, :, 2] *= stretch[:, None]
+        return np.concatenate([R_WB @ self._R_BS, R]), np.concatenate(
+            [p_WB + np.einsum("nij,nj->ni", R_WB, self._p_BS), p]
+        )
 
     def _followed(self, t: float) -> np.ndarray:
         """How far the followed body has gone since the start."""
@@ -122,15 +140,16 @@ class Studio:
         m = self.motion
         return np.asarray(m.at(t).position[self._follow] - m.at(m.start).position[self._follow], dtype=float)
 
-    def _points(self, drawn: Sequence[Piece]) -> np.ndarray:
-        """Corners of boxes about all pieces, at moments all through the motion, as the camera goes along."""
+    def _points(self, drawn: Sequence[Piece | Link]) -> np.ndarray:
+        """Corners of boxes about all pieces, at the moments that are seen, as the camera goes along."""
         if not drawn:
             return np.array([[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]])
         boxes = np.array([(p.surface.vertices.min(axis=0), p.surface.vertices.max(axis=0)) for p in drawn])
         corners = np.stack(
             [boxes[:, [i, j, k], [0, 1, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)], axis=1
         ).astype(float)
-        times = self.motion.times[:: max(1, len(self.motion.times) // POSES_SEEN)]
+        m = self.motion
+        times = [self._moment] if self._moment is not None else m.times[:: max(1, len(m.times) // POSES_SEEN)]
         found = []
         for t in times:
             R, p = self._placed(float(t))
@@ -190,7 +209,8 @@ class Studio:
         cell = float(10.0 ** np.floor(np.log10(size / 2.0))) / 2.0
         level = float(point @ up)
         middle = _vector(self._middle + shift)
-        return raster.Stage(_vector(up), _vector(across), middle, level, cell, size, _vector(self._sun), 1.5e-3)
+        sky, rule = (DARK_SKY, 1.2) if self.dark else (LIGHT_SKY, -0.16)
+        return raster.Stage(_vector(up), _vector(across), middle, level, cell, size, _vector(self._sun), 1.5e-3, *sky, rule)
 
     def _with_lines(self, t: float, screen: np.ndarray, view: raster.View) -> tuple[np.ndarray, ...]:
         """Corners on the screen, faces, opacity, colours and lighting of all that is drawn, ribbons of lines too."""
@@ -242,7 +262,7 @@ class Studio:
         font = ImageFont.load_default(height)
         decimals = 3 if self.motion.end - self.motion.start < 100.0 else 1
         at = (height, self.shot.size[1] - height)
-        ImageDraw.Draw(picture).text(at, f"t = {t:.{decimals}f} s", (60, 64, 70), font, anchor="ls")
+        ImageDraw.Draw(picture).text(at, f"t = {t:.{decimals}f} s", (205, 208, 212) if self.dark else (60, 64, 70), font, anchor="ls")
         return np.asarray(picture)
 
 
@@ -264,7 +284,7 @@ class _Mesh:
         self.position, self.normal = np.empty(self.vertices.shape), np.empty(self.vertices.shape)
 
     @classmethod
-    def of(cls, drawn: Sequence[Piece]) -> _Mesh:
+    def of(cls, drawn: Sequence[Piece | Link]) -> _Mesh:
         surfaces = [piece.surface for piece in drawn]
         normals = {id(surface): _normals(surface) for surface in surfaces}
         first = np.cumsum([0, *(len(s.vertices) for s in surfaces)])
@@ -281,6 +301,13 @@ class _Mesh:
             np.repeat(colors[:, 3], count),
             np.repeat(lighting, count),
         )
+
+
+def _brightness(mesh: _Mesh) -> float:
+    """Mean intensity of the colours of a mesh, by the area of its faces: 0.2126 r + 0.7152 g + 0.0722 b (IEC 61966-2-1)."""
+    a, b, c = (mesh.vertices[mesh.faces[:, k]] for k in range(3))
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    return float(area @ (mesh.colors @ (0.2126, 0.7152, 0.0722)) / area.sum()) if area.sum() > 0.0 else 0.0
 
 
 def _normals(surface: Surface) -> np.ndarray:
@@ -349,7 +376,7 @@ def picture(of: Result | System | Motion, time: float | None = None, shot: Shot 
     """A result at `time` [s] (its end by default), or a system as described: bytes of sRGB (height, width, 3)."""
     motion = _motion(of)
     t = motion.end if time is None else _within(motion, time)
-    return Studio(motion, shot or Shot()).picture(t)
+    return Studio(motion, shot or Shot(), t).picture(t)
 
 
 def save_still(of: Result | System, path: PathLike, time: float | None = None, shot: Shot | None = None) -> None:
@@ -441,7 +468,15 @@ def _write_gif(path: Any, frames: Iterator[np.ndarray], rate: float, studio: Stu
 
     some = [studio.picture(t)[::2, ::2] for t in times[:: max(1, len(times) // 6)]]
     palette = Image.fromarray(np.concatenate(some)).quantize(255, Image.Quantize.MEDIANCUT)
-    flat = (Image.fromarray(x).quantize(palette=palette, dither=Image.Dither.NONE) for x in frames)
+    # a fixed pattern breaks up the bands that few colours leave, and does not flicker as diffused errors do
+    rows, columns = studio.shot.size[1], studio.shot.size[0]
+    pattern = np.tile(DITHER * (raster.THRESHOLDS - 0.5), (rows // 4 + 1, columns // 4 + 1))[:rows, :columns, None]
+    flat = (
+        Image.fromarray(np.clip(x + pattern, 0, 255).round().astype(np.uint8)).quantize(
+            palette=palette, dither=Image.Dither.NONE
+        )
+        for x in frames
+    )
     with open(path, "wb") as stream:
         next(flat).save(
             stream,
