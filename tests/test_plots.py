@@ -273,7 +273,9 @@ def test_no_text_of_a_figure_overlaps_another_one_or_is_cut(robot: nx.Result, wh
         assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1
         assert not any(box.overlaps(other) for other in boxes[i + 1 :])
         assert sum(box.overlaps(axes.bbox) for axes in figure.axes) == 0
-    assert "left_arm_shoulder_pitch_joint_0" in figure.axes[0].get_title(loc="left").replace("\n", "") or what != "phase"
+    assert (
+        "left_arm_shoulder_pitch_joint_0" in figure.axes[0].get_title(loc="left").replace("\n", "") or what != "phase"
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -17,12 +17,16 @@ from nexdyn.view.viewer import Viewer
 def hung() -> nx.System:
     """A block that hangs on a spring with a damper, a damper, a rope and a rod, all from other points."""
     system = nx.System("hung", gravity=(0, 0, -9.81))
-    block = system.add_body("block", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, -0.6), shapes=[nx.Box((1, 1, 0.1))])
+    block = system.add_body(
+        "block", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, -0.6), shapes=[nx.Box((1, 1, 0.1))]
+    )
     ball = system.add_body("ball", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, -1.5))
     ends = {"anchor_a": (-0.1, 0, 0.05), "at_b": (-0.2, 0, 0)}
     system.add_force(nx.PointSpring("strut", block, system.ground, stiffness=100.0, damping=2.0, length=0.5, **ends))
     system.add_force(nx.PointSpring("pot", block, system.ground, anchor_a=(0.3, 0.2, 0), damping=2.0))
-    system.add_force(nx.ForceTable("rope", block, system.ground, at_b=(0.5, 0, 0), deflections=[0, 0.1], forces=[0, 10.0]))
+    system.add_force(
+        nx.ForceTable("rope", block, system.ground, at_b=(0.5, 0, 0), deflections=[0, 0.1], forces=[0, 10.0])
+    )
     system.add_joint(nx.Rod("stick", block, ball, anchor_a=(0.2, 0, 0), anchor_b=(0, 0, 0.1)))
     return system
 
@@ -70,7 +74,9 @@ def test_pictures_and_page_hold_the_links_where_they_are(swung: nx.Result) -> No
         assert n == 5
         for k, handle in enumerate(stage._links):
             np.testing.assert_allclose(handle.batched_positions[0], p[k - n], atol=1e-5)
-            along = _turned(np.asarray(handle.batched_wxyzs), np.array([[0.0, 0.0, float(handle.batched_scales[0, 2])]]))
+            along = _turned(
+                np.asarray(handle.batched_wxyzs), np.array([[0.0, 0.0, float(handle.batched_scales[0, 2])]])
+            )
             np.testing.assert_allclose(along[0], R[k - n][:, 2], atol=1e-5)
 
 

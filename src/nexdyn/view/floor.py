@@ -50,6 +50,8 @@ def floor_of(system: System, up: np.ndarray, at_start: float, lowest: float, siz
     if touched is not None:
         return touched
     little = 0.03 * size
-    stands = any(joint.kind == "fixed" and joint.parent.is_ground and joint.child.shapes for joint in system.joints.values())
+    stands = any(
+        joint.kind == "fixed" and joint.parent.is_ground and joint.child.shapes for joint in system.joints.values()
+    )
     at_ground = -little < at_start < size and (stands or lowest > -little)
     return Floor((0.0 if at_ground else lowest - 1e-3 * size) * up, up)

@@ -104,6 +104,22 @@ def bounds(of: Iterable[Piece], poses: dict[str, tuple[np.ndarray, np.ndarray]])
     return (low, high) if np.isfinite(low).all() else (np.full(3, -1.0), np.full(3, 1.0))
 
 
+BRIGHT = 0.43
+"""Mean intensity of the colours of a subject beyond which what is behind it is dark."""
+
+
+def brightness(of: Iterable[Any]) -> float:
+    """Mean intensity of the colours of pieces, by the area of their faces: 0.2126 r + 0.7152 g + 0.0722 b (IEC 61966-2-1)."""
+    from nexdyn.view.raster import linear
+
+    areas, lights = [0.0], [0.0]
+    for piece in of:
+        a, b, c = (piece.surface.vertices[piece.surface.faces[:, k]] for k in range(3))
+        areas.append(float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()) * piece.color[3])
+        lights.append(float(linear(np.array(piece.color[:3])) @ (0.2126, 0.7152, 0.0722)))
+    return float(np.dot(areas, lights) / sum(areas)) if sum(areas) > 0.0 else 0.0
+
+
 # --- bodies ---------------------------------------------------------------------------------------------------------
 
 
@@ -357,9 +373,7 @@ def coil(radius: float, wire: float, length: float, turns: int) -> Surface:
     across /= np.linalg.norm(across, axis=1, keepdims=True)
     outward = np.cross(across, along)
     n, turn = 8, np.linspace(0.0, 2.0 * np.pi, 8, endpoint=False)
-    rings = line[:, None] + wire * (
-        np.cos(turn)[:, None] * outward[:, None] + np.sin(turn)[:, None] * across[:, None]
-    )
+    rings = line[:, None] + wire * (np.cos(turn)[:, None] * outward[:, None] + np.sin(turn)[:, None] * across[:, None])
     first = n * np.arange(len(s) - 1)[:, None] + np.arange(n)
     after = n * np.arange(len(s) - 1)[:, None] + (np.arange(n) + 1) % n
     quads = np.stack([first, after, after + n, first + n], axis=-1).reshape(-1, 4)

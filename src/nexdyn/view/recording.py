@@ -206,9 +206,7 @@ body { display: flex; }
   #nexdyn { flex: 0 0 45%; border-left: 0; border-top: 1px solid #ddd; } }
 """
 
-_ASIDE = (
-    """<aside id="nexdyn"><h1>{name}</h1><p>{said}, {method}</p></aside>"""
-)
+_ASIDE = """<aside id="nexdyn"><h1>{name}</h1><p>{said}, {method}</p></aside>"""
 
 _SCRIPT = """<script type="module">
 const data = JSON.parse(document.getElementById("nexdyn-data").textContent);

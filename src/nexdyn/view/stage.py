@@ -23,7 +23,7 @@ from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.view.camera import Camera, corners, look, up_of
 from nexdyn.view.floor import floor_of
-from nexdyn.view.geometry import Piece, bounds, pieces
+from nexdyn.view.geometry import BRIGHT, Piece, bounds, brightness, pieces
 from nexdyn.view.links import Placing, links
 from nexdyn.view.motion import Frame, Motion
 
@@ -40,6 +40,8 @@ _PARTS = (slice(0, 3), slice(3, 6))
 FIELD = 0.8
 """Height of what is seen of the page, as an angle [rad]: wider than in pictures, for one goes nearer."""
 CLOCK = "/clock"
+DARK = 58
+"""Grey behind what is bright, of 255."""
 NO_AXIS = frozenset({"fixed", "free", "spherical", "cartesian", "rod"})
 
 
@@ -169,6 +171,8 @@ class Stage:
         scene = self.server.scene
         scene.set_up_direction(tuple(self.up.tolist()))
         scene.configure_environment_map(None)
+        if brightness([*self.drawn, *self.joining]) > BRIGHT:
+            scene.set_background_image(np.full((1, 1, 3), DARK, dtype=np.uint8))
         scene.add_light_ambient("/light", intensity=0.8)
         self._root = scene.add_frame("/motion", show_axes=False)
         self._clock = scene.add_frame(CLOCK, show_axes=False)

@@ -20,7 +20,7 @@ from nexdyn.view import raster
 from nexdyn.view.camera import FIELD, Camera, look
 from nexdyn.view.extras import need
 from nexdyn.view.floor import floor_of
-from nexdyn.view.geometry import Piece, Surface, pieces
+from nexdyn.view.geometry import BRIGHT, Piece, Surface, brightness, pieces
 from nexdyn.view.links import Link, Placing, links
 from nexdyn.view.motion import Motion
 
@@ -35,10 +35,8 @@ MOST_FRAMES = 20_000
 STILL_SAMPLES, VIDEO_SAMPLES = 3, 2
 """Samples across a pixel, whose mean it is."""
 SHADOW_SAMPLES = 1024
-LIGHT_SKY, DARK_SKY = (0.86, 0.98), (0.055, 0.085)
+LIGHT_SKY, DARK_SKY = (0.90, 1.0), (0.045, 0.065)
 """Intensity of the background above and below, behind what is dark and what is bright."""
-BRIGHT = 0.45
-"""Mean intensity of the colours of a subject beyond which the background is dark."""
 SUN = np.array([0.35, 0.45, 0.82])
 """Where the sun stands: right of, behind and above the camera."""
 TRAIL_POINTS = 400
@@ -46,8 +44,14 @@ TRAIL = (0.94, 0.55, 0.08)
 CONTACT = (0.86, 0.12, 0.55)
 POSES_SEEN = 120
 """Moments of a motion that the camera must have in sight."""
-DITHER = 10.0
-"""Height of the pattern that is added to the pictures of a GIF, of 255."""
+GREYS = 44
+"""Of the 256 colours of a GIF those for the background."""
+DITHER = 6.0
+"""Height of the pattern that is added to the colours of a GIF, of 255."""
+BEFORE = 1e3
+"""So many times nearer than they are, arrows of contacts are seen through the bodies that they act on."""
+TRAVEL = 6.0
+"""What travels so many times its own size is followed by the camera of a video."""
 FAR = 4.0
 """A body that flies further than so many times the size of all at the start leaves the picture."""
 
@@ -59,7 +63,7 @@ class Shot:
     """How pictures are taken.
 
     size: pixels. azimuth, elevation: of the camera [deg], see `camera.look`. follow: a body that the camera goes along
-    with. trails: seconds of the paths behind the ends of the mechanism; 0 for none. clock: whether the time is shown.
+    with; without one it stands ("ground"), or goes along with all that travels far. trails: seconds of the paths behind the ends of the mechanism; 0 for none. clock: whether the time is shown.
     contacts: whether arrows show the forces of contacts.
     """
 
@@ -96,6 +100,7 @@ class Studio:
         drawn = [piece for piece in pieces(motion.system) if piece.body in row]
         if shot.follow is not None and shot.follow not in row:
             raise unknown("body", shot.follow, motion.bodies)
+        self._path: tuple[np.ndarray, np.ndarray] | None = None
         self._follow = None if shot.follow is None else row[shot.follow]
         joining = [link for link in links(motion.system) if link.a in row and link.b in row]
         self._links = Placing.of(joining, row)
@@ -103,7 +108,7 @@ class Studio:
         self._R_BS = np.array([piece.R_BS for piece in drawn]).reshape(-1, 3, 3)
         self._p_BS = np.array([piece.p_BS for piece in drawn]).reshape(-1, 3)
         self._mesh = _Mesh.of([*drawn, *joining])
-        self.dark = _brightness(self._mesh) > BRIGHT
+        self.dark = brightness([*drawn, *joining]) > BRIGHT
         self._trailed = _ends(motion) if shot.trails > 0.0 else []
         points = self._points([*drawn, *joining])
         width, height = shot.size
@@ -112,9 +117,7 @@ class Studio:
         self._middle, self._extent = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1e-6)
         heights = points @ up
         first = 8 * max(1, len(drawn) + len(joining))
-        self.floor = floor_of(
-            motion.system, up, float(heights[:first].min()), float(heights.min()), self._extent
-        )
+        self.floor = floor_of(motion.system, up, float(heights[:first].min()), float(heights.min()), self._extent)
         self._contact_scale = motion.contact_scale(self._extent)
         self._sun, self._R_SW = _sun(self.camera)
         self._buffers()
@@ -134,9 +137,12 @@ class Studio:
         )
 
     def _followed(self, t: float) -> np.ndarray:
-        """How far the followed body has gone since the start."""
+        """How far the followed body has gone since the start; with nobody to follow, the middle of all that travels far."""
         if self._follow is None:
-            return np.zeros(3)
+            if self._path is None:
+                return np.zeros(3)
+            times, middles = self._path
+            return np.array([np.interp(t, times, middles[:, k]) for k in range(3)]) - middles[0]
         m = self.motion
         return np.asarray(m.at(t).position[self._follow] - m.at(m.start).position[self._follow], dtype=float)
 
@@ -153,7 +159,13 @@ class Studio:
         found = []
         for t in times:
             R, p = self._placed(float(t))
-            found.append(((corners @ np.swapaxes(R, 1, 2)) + p[:, None]).reshape(-1, 3) - self._followed(float(t)))
+            found.append(((corners @ np.swapaxes(R, 1, 2)) + p[:, None]).reshape(-1, 3))
+        if self._follow is None and len(found) > 1:
+            low, high = (np.array([of(points, axis=0) for points in found]) for of in (np.min, np.max))
+            sizes = np.linalg.norm(high - low, axis=1)
+            if np.linalg.norm(high.max(axis=0) - low.min(axis=0)) > TRAVEL * sizes.max():
+                self._path = (np.asarray(times), (low + high) / 2)
+        found = [points - self._followed(float(t)) for points, t in zip(found, times, strict=True)]
         start = found[0]
         low, high = start.min(axis=0), start.max(axis=0)
         far = FAR * np.linalg.norm(high - low)
@@ -210,16 +222,19 @@ class Studio:
         level = float(point @ up)
         middle = _vector(self._middle + shift)
         sky, rule = (DARK_SKY, 1.2) if self.dark else (LIGHT_SKY, -0.16)
-        return raster.Stage(_vector(up), _vector(across), middle, level, cell, size, _vector(self._sun), 1.5e-3, *sky, rule)
+        return raster.Stage(
+            _vector(up), _vector(across), middle, level, cell, size, _vector(self._sun), 1.5e-3, *sky, rule
+        )
 
     def _with_lines(self, t: float, screen: np.ndarray, view: raster.View) -> tuple[np.ndarray, ...]:
         """Corners on the screen, faces, opacity, colours and lighting of all that is drawn, ribbons of lines too."""
         mesh = self._mesh
         ribbons, paint = [np.zeros((0, 4, 3))], [np.zeros((0, 3))]
-        for path, half, color in [*self._trails(t), *self._contact_lines(t)]:
+        lines = [(*line, 1.001) for line in self._trails(t)] + [(*line, BEFORE) for line in self._contact_lines(t)]
+        for path, half, color, nearer in lines:
             seen = np.empty((len(path), 3))
             raster.project(path.astype(float), view, seen)
-            ribbons.append(_ribbon(seen, half * self.shot.samples))
+            ribbons.append(_ribbon(seen, half * self.shot.samples, nearer))
             paint.append(np.tile(raster.linear(np.array(color)), (2 * len(ribbons[-1]), 1)))
         quads = np.concatenate(ribbons)
         m = len(quads)
@@ -262,7 +277,9 @@ class Studio:
         font = ImageFont.load_default(height)
         decimals = 3 if self.motion.end - self.motion.start < 100.0 else 1
         at = (height, self.shot.size[1] - height)
-        ImageDraw.Draw(picture).text(at, f"t = {t:.{decimals}f} s", (205, 208, 212) if self.dark else (60, 64, 70), font, anchor="ls")
+        ImageDraw.Draw(picture).text(
+            at, f"t = {t:.{decimals}f} s", (205, 208, 212) if self.dark else (60, 64, 70), font, anchor="ls"
+        )
         return np.asarray(picture)
 
 
@@ -303,13 +320,6 @@ class _Mesh:
         )
 
 
-def _brightness(mesh: _Mesh) -> float:
-    """Mean intensity of the colours of a mesh, by the area of its faces: 0.2126 r + 0.7152 g + 0.0722 b (IEC 61966-2-1)."""
-    a, b, c = (mesh.vertices[mesh.faces[:, k]] for k in range(3))
-    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    return float(area @ (mesh.colors @ (0.2126, 0.7152, 0.0722)) / area.sum()) if area.sum() > 0.0 else 0.0
-
-
 def _normals(surface: Surface) -> np.ndarray:
     """Normals of the vertices: the mean of their faces', by area."""
     v, f = surface.vertices.astype(float), surface.faces
@@ -319,8 +329,8 @@ def _normals(surface: Surface) -> np.ndarray:
     return np.asarray(sums / np.where(length > 0.0, length, 1.0))
 
 
-def _ribbon(seen: np.ndarray, half: float) -> np.ndarray:
-    """Quads (m, 4, 3) about the segments of a line on the screen, a little nearer than the line."""
+def _ribbon(seen: np.ndarray, half: float, nearer: float) -> np.ndarray:
+    """Quads (m, 4, 3) about the segments of a line on the screen, so many times nearer than the line."""
     a, b = seen[:-1], seen[1:]
     along = b[:, :2] - a[:, :2]
     length = np.linalg.norm(along, axis=1)
@@ -333,7 +343,7 @@ def _ribbon(seen: np.ndarray, half: float) -> np.ndarray:
     quads[:, 1, :2] -= across + along
     quads[:, 2, :2] += across + along
     quads[:, 3, :2] -= across - along
-    quads[..., 2] *= 1.001
+    quads[..., 2] *= nearer
     return quads
 
 
@@ -463,20 +473,34 @@ def _times(
 
 
 def _write_gif(path: Any, frames: Iterator[np.ndarray], rate: float, studio: Studio, times: list[float]) -> None:
-    """One palette for all pictures, made of some of them, so that colours do not flicker."""
+    """One palette for all pictures, made of some of them and of the greys of the background, so that colours do not flicker."""
     from PIL import Image
 
     some = [studio.picture(t)[::2, ::2] for t in times[:: max(1, len(times) // 6)]]
-    palette = Image.fromarray(np.concatenate(some)).quantize(255, Image.Quantize.MEDIANCUT)
+    found = Image.fromarray(np.concatenate(some)).quantize(256 - GREYS, Image.Quantize.MEDIANCUT)
+    colors = np.array(found.getpalette()).reshape(-1, 3)[: 256 - GREYS]
+    low, high = (35, 120) if studio.dark else (170, 255)
+    greys = np.arange(low, high + 1, 85 // (GREYS - 1) + 1)[:, None].repeat(3, axis=1)
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(np.concatenate([colors, greys]).astype(np.uint8).tobytes())
+    step = int(greys[1, 0] - greys[0, 0])
     # a fixed pattern breaks up the bands that few colours leave, and does not flicker as diffused errors do
     rows, columns = studio.shot.size[1], studio.shot.size[0]
-    pattern = np.tile(DITHER * (raster.THRESHOLDS - 0.5), (rows // 4 + 1, columns // 4 + 1))[:rows, :columns, None]
-    flat = (
-        Image.fromarray(np.clip(x + pattern, 0, 255).round().astype(np.uint8)).quantize(
-            palette=palette, dither=Image.Dither.NONE
-        )
-        for x in frames
-    )
+    pattern = np.tile(raster.THRESHOLDS - 0.5, (rows // 4 + 1, columns // 4 + 1))[:rows, :columns]
+
+    def indexed(image: np.ndarray) -> Any:
+        """A picture of palette colours; Pillow tells greys apart by four levels only, so they are counted here."""
+        own = np.clip(image + DITHER * pattern[..., None], 0, 255).round().astype(np.uint8)
+        flat = Image.fromarray(own).quantize(palette=palette, dither=Image.Dither.NONE)
+        index = np.array(flat)
+        grey = (np.ptp(image, axis=-1) < 3) & (image.min(axis=-1) >= low) & (image.max(axis=-1) <= high)
+        level = np.clip(np.round((image[..., 1] - low) / step + pattern), 0, len(greys) - 1).astype(np.uint8)
+        index[grey] = len(colors) + level[grey]
+        out = Image.fromarray(index, "P")
+        out.putpalette(palette.getpalette())
+        return out
+
+    flat = (indexed(x) for x in frames)
     with open(path, "wb") as stream:
         next(flat).save(
             stream,
