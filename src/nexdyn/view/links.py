@@ -85,9 +85,8 @@ class Placing:
     def ends(self, f: Frame) -> tuple[np.ndarray, np.ndarray]:
         """Both ends (n, 3) in the world [m]."""
         R, p = rotation_matrix(f.quaternion.astype(float)), f.position.astype(float)
-        return tuple(  # type: ignore[return-value]
-            p[row] + np.einsum("nij,nj->ni", R[row], r) for row, r in ((self.row_a, self.p_A), (self.row_b, self.p_B))
-        )
+        a = p[self.row_a] + np.einsum("nij,nj->ni", R[self.row_a], self.p_A)
+        return a, p[self.row_b] + np.einsum("nij,nj->ni", R[self.row_b], self.p_B)
 
     def at(self, f: Frame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Position (n, 3) [m], quaternion (n, 4) and stretch L/L₀ (n,)."""

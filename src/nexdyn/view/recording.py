@@ -2,7 +2,8 @@
 
     recorded time τ = (t − t_0) / speed,  which the player on the page runs through; the plots' cursor is at t
 
-viser's own page plays the scene, and a node of the scene that is not seen tells t. The plots beside it are plotly's, whose program lies compressed in the file.
+viser's own page plays the scene, and a node of the scene that is not seen tells t.
+The plots beside it are plotly's, whose program lies compressed in the file.
 """
 
 from __future__ import annotations

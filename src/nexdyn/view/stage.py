@@ -171,7 +171,8 @@ class Stage:
         scene = self.server.scene
         scene.set_up_direction(tuple(self.up.tolist()))
         scene.configure_environment_map(None)
-        if brightness([*self.drawn, *self.joining]) > BRIGHT:
+        self.dark = brightness([*self.drawn, *self.joining]) > BRIGHT
+        if self.dark:
             scene.set_background_image(np.full((1, 1, 3), DARK, dtype=np.uint8))
         scene.add_light_ambient("/light", intensity=0.8)
         self._root = scene.add_frame("/motion", show_axes=False)
@@ -265,6 +266,7 @@ class Stage:
         node = self.server.scene.add_grid(
             "/motion/grid", width, width, cell_size=float(cell) / 2, section_size=float(cell),
             position=foot, wxyz=q, fade_distance=20.0 * self.size, shadow_opacity=0.3,
+            cell_color=(75,) * 3 if self.dark else (200,) * 3, section_color=(95,) * 3 if self.dark else (150,) * 3,
         )  # fmt: skip
         self._nodes["grid"].append(node)
 

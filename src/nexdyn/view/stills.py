@@ -63,7 +63,8 @@ class Shot:
     """How pictures are taken.
 
     size: pixels. azimuth, elevation: of the camera [deg], see `camera.look`. follow: a body that the camera goes along
-    with; without one it stands ("ground"), or goes along with all that travels far. trails: seconds of the paths behind the ends of the mechanism; 0 for none. clock: whether the time is shown.
+    with; without one it stands ("ground"), or goes along with all that travels far.
+    trails: seconds of the paths behind the ends of the mechanism; 0 for none. clock: whether the time is shown.
     contacts: whether arrows show the forces of contacts.
     """
 
@@ -482,7 +483,8 @@ def _write_gif(path: Any, frames: Iterator[np.ndarray], rate: float, studio: Stu
     low, high = (35, 120) if studio.dark else (170, 255)
     greys = np.arange(low, high + 1, 85 // (GREYS - 1) + 1)[:, None].repeat(3, axis=1)
     palette = Image.new("P", (1, 1))
-    palette.putpalette(np.concatenate([colors, greys]).astype(np.uint8).tobytes())
+    entries = np.concatenate([colors, greys]).astype(np.uint8).tobytes()
+    palette.putpalette(entries)
     step = int(greys[1, 0] - greys[0, 0])
     # a fixed pattern breaks up the bands that few colours leave, and does not flicker as diffused errors do
     rows, columns = studio.shot.size[1], studio.shot.size[0]
@@ -497,7 +499,7 @@ def _write_gif(path: Any, frames: Iterator[np.ndarray], rate: float, studio: Stu
         level = np.clip(np.round((image[..., 1] - low) / step + pattern), 0, len(greys) - 1).astype(np.uint8)
         index[grey] = len(colors) + level[grey]
         out = Image.fromarray(index, "P")
-        out.putpalette(palette.getpalette())
+        out.putpalette(entries)
         return out
 
     flat = (indexed(x) for x in frames)
