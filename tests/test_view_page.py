@@ -238,6 +238,61 @@ def test_reset_brings_time_and_camera_back(tab: Watched, viewer: Viewer) -> None
     comes_true(lambda: viewer.t == 0.0 and np.allclose(eye(viewer)[0], viewer._stage.eye, atol=1e-2))
 
 
+def line_of_sight(viewer: Viewer) -> np.ndarray:
+    position, target = eye(viewer)
+    return np.asarray((target - position) / np.linalg.norm(target - position))
+
+
+@pytest.mark.parametrize(
+    ("key", "side", "ahead"), [("1", "front", (0, 1, 0)), ("2", "right", (-1, 0, 0)), ("3", "top", (0, 0, -1))]
+)
+def test_standard_views_look_along_the_axes(
+    tab: Watched, viewer: Viewer, key: str, side: str, ahead: tuple[int, ...]
+) -> None:
+    for press in (
+        lambda: tab.page.get_by_role("button", name=side, exact=True).click(),
+        lambda: tab.page.keyboard.press(key),
+    ):
+        viewer.aim()
+        comes_true(lambda: float(line_of_sight(viewer) @ ahead) < 0.98)
+        tab.page.mouse.move(*middle(tab))
+        press()
+        comes_true(lambda: float(line_of_sight(viewer) @ ahead) > 0.9999)
+        picture = tab.settled(viewer.server)
+        assert int((np.ptp(picture, axis=-1) > COLORED).sum()) > 300  # it is in sight
+
+
+def test_through_the_long_lens_equal_links_are_equally_long_far_and_near(tab: Watched, viewer: Viewer) -> None:
+    """The same view, of the same size; the chain's extent on the picture hardly depends on where it is."""
+
+    def heights() -> np.ndarray:
+        """Of points 0.4 m apart, one pair a metre before the middle and one behind it, how far apart they are seen."""
+        picture = tab.settled(viewer.server)
+        _, target = eye(viewer)
+        pairs = [(target + np.array((0, y, -0.2)), target + np.array((0, y, 0.2))) for y in (-1.0, 1.0)]
+        (client,) = viewer.server.get_clients().values()
+        R, f = (
+            rotation_matrix(np.array(client.camera.wxyz, dtype=float)),
+            picture.shape[0] / 2 / np.tan(client.camera.fov / 2),
+        )
+        seen = [[R.T @ (p - np.array(client.camera.position)) for p in pair] for pair in pairs]
+        return np.array([f * abs(a[1] / a[2] - b[1] / b[2]) for a, b in seen])
+
+    try:
+        viewer.aim("front")
+        comes_true(lambda: float(line_of_sight(viewer) @ (0, 1, 0)) > 0.9999)
+        wide = heights()
+        tab.page.get_by_label("parallel", exact=True).click()
+        comes_true(lambda: next(iter(viewer.server.get_clients().values())).camera.fov < 0.05)
+        comes_true(lambda: bool(abs(heights()[0] / heights()[1] - 1.0) < 0.04))
+        assert wide[0] > 1.3 * wide[1]
+        assert heights().mean() == pytest.approx(wide.mean(), rel=0.15)
+        assert int((np.ptp(tab.settled(viewer.server), axis=-1) > COLORED).sum()) > 300
+    finally:
+        viewer._controls._parallel.value = False
+        comes_true(lambda: next(iter(viewer.server.get_clients().values())).camera.fov > 0.5)
+
+
 def test_a_followed_body_stays_where_it_is_seen(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
     tab.page.get_by_label("follow", exact=True).click()
     tab.page.get_by_role("option", name="link6", exact=True).click()
@@ -258,6 +313,7 @@ def test_a_followed_body_stays_where_it_is_seen(tab: Watched, viewer: Viewer, ch
         ("joint axes", (30, 150, 70)),
         ("trails", (240, 140, 20)),
         ("body frames", None),
+        ("inertia", (40, 90, 200)),
     ],
 )
 def test_a_layer_appears_when_its_box_is_ticked(

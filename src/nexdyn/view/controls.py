@@ -10,7 +10,7 @@ from nexdyn.errors import NexDynError
 from nexdyn.view.charts import KINDS, OF_BODIES, Panel, panels
 from nexdyn.view.motion import Motion
 from nexdyn.view.panels import Plot
-from nexdyn.view.stage import LAYERS, Look
+from nexdyn.view.stage import LAYERS, SIDES, Look
 
 if TYPE_CHECKING:
     from nexdyn.view.viewer import Viewer
@@ -77,6 +77,26 @@ class Controls:
         @self._reset.on_click
         def _(_: Any) -> None:
             viewer.reset()
+
+        self._side = gui.add_button_group("view", tuple(SIDES), hint="standard views (keys 1 to 4)")
+        self._parallel = gui.add_checkbox("parallel", False, hint="no perspective: through a very long lens (P)")
+
+        @self._side.on_click
+        def _(event: Any) -> None:
+            if event.client is not None:
+                viewer._aim(event.client, self._side.value)
+
+        @self._parallel.on_update
+        def _(_: Any) -> None:
+            viewer.lens(self._parallel.value)
+
+        for k, side in enumerate(SIDES):
+            command = gui.add_command(f"View from the {side}", hotkey=str(k + 1))
+            command.on_trigger(lambda event, side=side: viewer._aim(event.client, side))
+
+        @gui.add_command("Parallel or perspective", hotkey="P").on_trigger
+        def _(_: Any) -> None:
+            self._parallel.value = not self._parallel.value
 
         toggle = gui.add_command("Play or pause", hotkey="space")
         toggle.on_trigger(lambda _: self._toggle())

@@ -222,7 +222,7 @@ class _Drawing:
             Piece(body, f"rod{k}", _capsule(r, length), _with_z(b - a), (a + b) / 2, own)
             for k, (a, b, length) in enumerate(self._rods(body))
         ]
-        return [*found, Piece(body, "com", _sphere(1.7 * r if found else 3.0 * r), np.eye(3), self.coms[body], own)]
+        return [*found, Piece(body, "com", sphere(1.7 * r if found else 3.0 * r), np.eye(3), self.coms[body], own)]
 
     def _rods(self, body: str) -> list[tuple[np.ndarray, np.ndarray, float]]:
         """Ends and length of the rods of a body: joint to joint, and on to a centre of mass that is off that line."""
@@ -292,7 +292,7 @@ def _surface(shape: Shape) -> Surface:
         case Box():
             return _box(tuple(shape.size))
         case Sphere():
-            return _sphere(shape.radius)
+            return sphere(shape.radius)
         case Cylinder():
             return _cylinder(shape.radius, shape.length)
         case Capsule():
@@ -315,7 +315,7 @@ def _box(size: tuple[float, float, float]) -> Surface:
 
 
 @lru_cache(maxsize=1024)
-def _sphere(radius: float) -> Surface:
+def sphere(radius: float) -> Surface:
     return revolved(_arc(radius, -np.pi / 2, np.pi / 2, AROUND // 2))
 
 

@@ -56,8 +56,8 @@ def record(
     """The motion of a result as one HTML page, written to `path` (.html) where that is given.
 
     speed: times real time; None: 1, or what makes it last 2 s at least and 2 min at most.
-    layers: what is seen at first, of "shapes", "grid", "joint axes", "body frames", "reaction forces", "reaction moments",
-        "trails". follow: a body that stays in the middle.
+    layers: what is seen at first, of "shapes", "grid", "shadows", "joint axes", "body frames", "reaction forces",
+        "reaction moments", "contact forces", "trails", "inertia". follow: a body that stays in the middle.
 
     Raises InputError for bad input or where the extra `view` is not installed, FileError where it cannot be written.
     """

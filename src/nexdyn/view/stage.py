@@ -5,6 +5,7 @@
     /motion/batch…             surfaces that several pieces share, all instances in one message
     /motion/body…              frames of bodies with surfaces of their own
     /clock                     not seen: its x is the time [s] that all the rest is of
+    /motion/inertia            of each body with mass: the ellipsoid of even density that has its mass and inertia
     /motion/axes, frames, forces, moments, trails, grid
 
 A moment crosses to the browsers as one atomic group of messages.
@@ -21,17 +22,18 @@ import numpy as np
 
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
-from nexdyn.view.camera import Camera, corners, look, up_of
+from nexdyn.view.camera import ELEVATION, Camera, corners, look, up_of
 from nexdyn.view.floor import floor_of
-from nexdyn.view.geometry import BRIGHT, Piece, bounds, brightness, pieces
+from nexdyn.view.geometry import BRIGHT, Piece, bounds, brightness, pieces, sphere
 from nexdyn.view.links import Placing, links
 from nexdyn.view.motion import Frame, Motion
 
 AXES, FORCE, MOMENT, TRAIL = (30, 150, 70), (214, 39, 40), (128, 62, 190), (240, 140, 20)
+INERTIA = (40, 90, 200)
 CONTACT = (220, 30, 140)
 LAYERS = (
     "shapes", "grid", "shadows", "joint axes", "body frames", "reaction forces", "reaction moments", "contact forces",
-    "trails",
+    "trails", "inertia",
 )  # fmt: skip
 SHOWN_AT_FIRST = frozenset({"shapes", "grid", "shadows", "contact forces"})
 MOST_TRAILS = 12
@@ -40,6 +42,10 @@ _PARTS = (slice(0, 3), slice(3, 6))
 FIELD = 0.8
 """Height of what is seen of the page, as an angle [rad]: wider than in pictures, for one goes nearer."""
 CLOCK = "/clock"
+LONG = 0.03
+"""The same angle of a lens so long that what is parallel looks so, within the thirtieth part."""
+SIDES = {"front": (-90.0, 0.0), "right": (0.0, 0.0), "top": (-90.0, 89.9), "corner": (-52.5, 30.0)}
+"""Standard views: azimuth and elevation of the camera [deg], as in camera.look."""
 DARK = 58
 """Grey behind what is bright, of 255."""
 NO_AXIS = frozenset({"fixed", "free", "spherical", "cartesian", "rod"})
@@ -88,6 +94,10 @@ class Stage:
             if "joint axes" in layers and len(self._axes_row):
                 self._axes.batched_positions, self._axes.batched_wxyzs = _placed(
                     f, self._axes_row, self._axes_q, self._axes_p
+                )
+            if "inertia" in layers and len(self._inertia_row):
+                self._inertia.batched_positions, self._inertia.batched_wxyzs = _placed(
+                    f, self._inertia_row, self._inertia_q, self._inertia_p
                 )
             if "body frames" in layers:
                 self._frames.batched_positions, self._frames.batched_wxyzs = f.position[:-1], f.quaternion[:-1]
@@ -184,6 +194,7 @@ class Stage:
             self._add_grid(low)
             self._add_axes()
             self._add_frames()
+            self._add_inertia()
             self._add_arrows()
             self._add_contacts()
             self._add_trails()
@@ -301,6 +312,31 @@ class Stage:
         )
         self._nodes["body frames"].append(self._frames)
 
+    def _add_inertia(self) -> None:
+        """Half axes a² = 5 (I_b + I_c − I_a) / 2m about the centre of mass; of a point mass a small ball."""
+        rows, R, p, axes = [], [], [], []
+        for name in self.motion.bodies:
+            body = self.system.bodies[name].resolved(self.system.values)
+            if body.mass > 0.0:
+                moments, turned = np.linalg.eigh(body.inertia)
+                turned[:, 2] *= np.linalg.det(turned)
+                squared = 2.5 * (moments.sum() - 2.0 * moments) / body.mass
+                rows.append(self.row[name])
+                R.append(turned)
+                p.append(body.com)
+                axes.append(np.sqrt(np.maximum(squared, (0.005 * self.size) ** 2)))
+        self._inertia_row = np.array(rows, dtype=int)
+        if not rows:
+            return
+        self._inertia_q, self._inertia_p = quaternion(np.array(R)).astype(np.float32), np.array(p, dtype=np.float32)
+        ball = sphere(1.0)
+        at, q = _placed(self._frame, self._inertia_row, self._inertia_q, self._inertia_p)
+        self._inertia = self.server.scene.add_batched_meshes_simple(
+            "/motion/inertia", ball.vertices, ball.faces, q, at, batched_scales=np.array(axes, dtype=np.float32),
+            batched_colors=_linear(np.array(INERTIA) / 255.0), opacity=0.45, lod="off", cast_shadow=False,
+        )  # fmt: skip
+        self._nodes["inertia"].append(self._inertia)
+
     def _add_arrows(self) -> None:
         """Forces and moments at the joints' points on their parents, scaled so that the largest is a fifth of all."""
         rows, R, p = [], [], []
@@ -377,9 +413,13 @@ class Stage:
             high = np.maximum(high, np.minimum(p.max(axis=0) + margin, high + far))
         return low, high
 
-    def camera(self, aspect: float = 1.0) -> Camera:
-        """What has all of the motion in sight in a window `aspect` times as wide as high; the first is for a square one."""
-        return look(self.system, self._corners, min(aspect, 1.0), field=FIELD)
+    def camera(self, aspect: float = 1.0, side: str = "", field: float = FIELD) -> Camera:
+        """What has all of the motion in sight in a window `aspect` times as wide as high; the first is for a square one.
+
+        side: one of `SIDES`, or "" for the one that shows most; field: height of what is seen, as an angle [rad].
+        """
+        azimuth, elevation = SIDES[side] if side else (None, ELEVATION)
+        return look(self.system, self._corners, min(aspect, 1.0), azimuth, elevation, field)
 
     def _aim(self) -> None:
         """Where browsers look from at first."""

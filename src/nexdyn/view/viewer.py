@@ -20,14 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.errors import InputError, NexDynError
+from nexdyn.errors import InputError, NexDynError, unknown
 from nexdyn.model.system import System
 from nexdyn.view import server as page
 from nexdyn.view.charts import Line, Panel
 from nexdyn.view.controls import Controls
 from nexdyn.view.motion import Frame, Motion, latest_of, motion_of
 from nexdyn.view.playback import Playback
-from nexdyn.view.stage import LAYERS, Look, Stage
+from nexdyn.view.stage import FIELD, LAYERS, LONG, SIDES, Look, Stage
 
 if TYPE_CHECKING:
     from nexdyn.analysis.absolute_simulation import BodySimulation
@@ -82,7 +82,7 @@ class Viewer:
         self._motion = motion_of(what)
         self._time = Playback(self._motion.start, self._motion.end)
         self._frame: Frame | None = None
-        self._look = Look()
+        self._look, self._field = Look(), FIELD
         self._pushed = self._said = 0.0
         self._due: list[float] = []
         self._new: list[Any] = []
@@ -177,10 +177,24 @@ class Viewer:
             self.look(replace(self._look, follow=""))
             self.aim()
 
-    def aim(self) -> None:
-        """Put the camera of every browser where it was at first."""
+    def aim(self, side: str = "") -> None:
+        """Put the camera of every browser where it was at first, or to the "front", "right", "top" or "corner"."""
+        if side and side not in SIDES:
+            raise unknown("view", side, SIDES)
         for client in self.server.get_clients().values():
-            self._aim(client)
+            self._aim(client, side)
+
+    def lens(self, parallel: bool) -> None:
+        """Draw in perspective, or through a lens so long that lines which are parallel look so."""
+        with self._lock:
+            before, self._field = self._field, LONG if parallel else FIELD
+            farther = np.tan(before / 2) / np.tan(self._field / 2)
+            for client in self.server.get_clients().values():
+                target = np.array(client.camera.look_at)
+                eye = target + farther * (np.array(client.camera.position) - target)
+                with client.atomic():
+                    self._set_lens(client)
+                    client.camera.position, client.camera.look_at = eye, target
 
     def look(self, look: Look) -> None:
         """Show other layers, other arrows, or follow another body."""
@@ -278,10 +292,15 @@ class Viewer:
             self._sync()
         self._lay_out_soon()
 
-    def _aim(self, client: Any) -> None:
+    def _set_lens(self, client: Any) -> None:
+        client.camera.fov = self._field
+        client.camera.near = (1e-3 if self._field == FIELD else 0.5) * self._stage.size
+
+    def _aim(self, client: Any, side: str = "") -> None:
         """All of the motion in sight of a browser, whose canvas may be narrow."""
-        seen = self._stage.camera(max(0.2, client.camera.aspect))
+        seen = self._stage.camera(max(0.2, client.camera.aspect), side, self._field)
         with client.atomic():
+            self._set_lens(client)
             client.camera.position = seen.eye
             client.camera.look_at, client.camera.up_direction = seen.target, seen.up
 
@@ -290,7 +309,7 @@ class Viewer:
         for client in self._new:
             with contextlib.suppress(Exception):  # it may be gone again
                 away = np.linalg.norm(np.array(client.camera.position) - self._stage.eye)
-                if client.camera.aspect < 1.0 and away < 1e-2 * self._stage.size:
+                if self._field != FIELD or (client.camera.aspect < 1.0 and away < 1e-2 * self._stage.size):
                     self._aim(client)
         self._new.clear()
 
