@@ -18,6 +18,7 @@ from results_lab import resting_ball
 
 import nexdyn as nx
 from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.view.raster import linear
 from nexdyn.view.recording import record
 from nexdyn.view.server import LOOPBACK, free_port
 from nexdyn.view.stage import Look
@@ -301,6 +302,47 @@ def test_a_followed_body_stays_where_it_is_seen(tab: Watched, viewer: Viewer, ch
     for t in (0.0, 0.6, 1.2):
         picture = at(tab, viewer, t)
         assert is_body(picture, seen_at(viewer, picture.shape, place))
+
+
+@pytest.mark.parametrize(("name", "t_end"), [("bicycle", 1.5), ("four-bar", 1.0), ("white arm", 1.0)])
+def test_the_page_frames_its_subject_with_contrast(browser: Any, name: str, t_end: float) -> None:
+    """The box of where it goes takes 20 to 70 % of the scene, about the middle, also of what travels; light 3 : 1 as WCAG has it."""
+    system = white_arm() if name == "white arm" else nx.load(name)
+    result = nx.simulate(system, t_end=t_end, output_every=5)
+    with on_a_free_port(result) as viewer:
+        viewer.pause()
+        viewer.look(Look(frozenset({"shapes"}), follow=viewer._look.follow))
+        with opened(browser, viewer.address) as tab:
+            tab.comes_true(lambda: viewer.watched and not viewer._new)  # the camera has stepped back where it must
+            tab.page.evaluate("document.querySelectorAll('.mantine-Notification-root').forEach(x => x.remove())")
+            boxes = []
+            for t in (0.0, t_end / 2, t_end):
+                picture = at(tab, viewer, t)
+                background = np.median(picture.reshape(-1, 3), axis=0)
+                subject = np.abs(picture - background).max(axis=-1) > 25
+                places, size = np.argwhere(subject), np.array(subject.shape)
+                boxes += [places.min(axis=0) / size, places.max(axis=0) / size]
+                lights = [linear(color / 255.0) @ (0.2126, 0.7152, 0.0722) for color in (picture[subject], background)]
+                one, other = (float(np.median(light)) for light in lights)
+                assert (max(one, other) + 0.05) / (min(one, other) + 0.05) >= 3.0
+            low, high = np.min(boxes, axis=0), np.max(boxes, axis=0)
+            assert 0.2 < (high - low).prod() < 0.7 and np.abs((low + high) / 2 - 0.5).max() < 0.2
+            assert tab.faults == []
+
+
+def white_arm() -> nx.System:
+    """A heavy foot on the ground and an arm, as white as robots are."""
+    white = (0.95, 0.95, 0.95)
+    system = nx.System("white arm", gravity=(0, 0, -9.81))
+    foot = system.add_body(
+        "foot", mass=9.0, inertia=(1, 1, 1), position=(0, 0, 0.2), shapes=nx.Cylinder(0.2, 0.4, color=white)
+    )
+    arm = system.add_body(
+        "arm", mass=1.0, inertia=(1, 1, 1), position=(0.4, 0, 0.45), shapes=nx.Box((0.8, 0.1, 0.1), color=white)
+    )
+    system.add_joint(nx.Fixed("mount", system.ground, foot))
+    system.add_joint(nx.Revolute("elbow", foot, arm, at=(0, 0, 0.45), axis=(0, 1, 0), damping=5.0))
+    return system
 
 
 # --- layers ---------------------------------------------------------------------------------------------------------

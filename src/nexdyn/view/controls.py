@@ -41,6 +41,7 @@ class Controls:
         gui.main_panel.dock_right()
         gui.main_panel.set_width(310)
         self.new_motion()
+        self.tell(viewer._look)
 
     # --- the parts ------------------------------------------------------------------------------------------------
 
@@ -221,7 +222,7 @@ class Controls:
         for control, value in (
             (self._arrows, look.arrows),
             (self._trail, look.trail),
-            (self._follow, look.follow or NOBODY),
+            (self._follow, look.follow if look.follow in self._follow.options else NOBODY),
         ):
             if control.value != value:
                 control.value = value

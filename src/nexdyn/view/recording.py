@@ -140,7 +140,7 @@ def _played(server: Any, motion: Motion, look: Look, speed: float) -> str:
     """viser's page with the scene and all its moments."""
     stage = Stage(server, motion, look)
     if len(motion.bodies) <= MANY:
-        stage.look = Look(frozenset(LAYERS), look.arrows, look.trail, look.follow)  # all of it, seen or not
+        stage.look = Look(frozenset(LAYERS), look.arrows, look.trail, stage.look.follow)  # all of it, seen or not
     length, count = (motion.end - motion.start) / speed, _frames(motion, speed)
     serializer = server.get_scene_serializer()
     for k in range(1, count + 1):

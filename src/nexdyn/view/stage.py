@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,8 @@ LONG = 0.03
 """The same angle of a lens so long that what is parallel looks so, within the thirtieth part."""
 SIDES = {"front": (-90.0, 0.0), "right": (0.0, 0.0), "top": (-90.0, 89.9), "corner": (-52.5, 30.0)}
 """Standard views: azimuth and elevation of the camera [deg], as in camera.look."""
+TRAVEL = 3.0
+"""The heaviest body of what travels so many times its own size is followed at first."""
 DARK = 58
 """Grey behind what is bright, of 255."""
 NO_AXIS = frozenset({"fixed", "free", "spherical", "cartesian", "rod"})
@@ -67,13 +69,15 @@ class Stage:
     def __init__(self, server: Any, motion: Motion, look: Look | None = None) -> None:
         self.server, self.motion = server, motion
         self.system: System = motion.system
-        self.look = look or Look()
         self.row = {name: i for i, name in enumerate([*motion.bodies, "ground"])}
         self.joining = [link for link in links(self.system) if link.a in self.row and link.b in self.row]
         self._placing = Placing.of(self.joining, self.row)
         self.drawn = [piece for piece in pieces(self.system) if piece.body in self.row]
-        low, high = self._bounds()
+        self.look = look or Look()
+        self.look = replace(self.look, follow=self.look.follow or self._traveller())
+        low, high = self._bounds(self.look.follow)
         self.center, self.size = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1e-6)
+        self.travel = max(self.size, float(np.linalg.norm(np.subtract(*self._bounds()))))
         self._corners = corners(low, high)
         self.up = up_of(self.system)
         self._frame = motion.at(motion.start)
@@ -273,7 +277,7 @@ class Stage:
         R_WF = rotation_matrix(q)
         across = R_WF.T @ (self.center - point)
         foot = point + R_WF @ (np.round(across / cell) * cell * (1.0, 1.0, 0.0))
-        width = float(np.ceil(2.5 * self.size / cell)) * cell
+        width = float(np.ceil((0.5 * self.size + 2.0 * self.travel) / cell)) * cell
         node = self.server.scene.add_grid(
             "/motion/grid", width, width, cell_size=float(cell) / 2, section_size=float(cell),
             position=foot, wxyz=q, fade_distance=20.0 * self.size, shadow_opacity=0.3,
@@ -397,16 +401,31 @@ class Stage:
 
     # --- camera ---------------------------------------------------------------------------------------------------
 
-    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """A box (3,), (3,) [m] around all that is drawn during the motion."""
+    def _traveller(self) -> str:
+        """The heaviest body of what travels far beyond its own size, "" of all else."""
+        m = self.motion
+        (low, high), (least, most) = self._bounds(moment=True), self._bounds()
+        if not m.moves or np.linalg.norm(most - least) < TRAVEL * np.linalg.norm(high - low):
+            return ""
+        gone = np.linalg.norm(np.ptp(m.position, axis=0), axis=1)
+        heavy = [self.system.bodies[name].resolved(self.system.values).mass for name in m.bodies]
+        heaviest = int(np.argmax(heavy))
+        return m.bodies[heaviest] if gone[heaviest] > np.linalg.norm(high - low) else ""
+
+    def _bounds(self, follow: str = "", moment: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """A box (3,), (3,) [m] around all that is drawn during the motion as a body is followed, or at its start alone."""
         f = self.motion.at(self.motion.start)
         R = rotation_matrix(f.quaternion.astype(float))
         poses = {name: (R[i], f.position[i].astype(float)) for name, i in self.row.items()}
         low, high = bounds(self.drawn, poses)
         for end in self._placing.ends(f):
             low, high = np.min([low, *end], axis=0), np.max([high, *end], axis=0)
-        p = self.motion.position[:: max(1, len(self.motion.times) // 200)].reshape(-1, 3)
-        if self.motion.moves and len(p):
+        p = self.motion.position[:: max(1, len(self.motion.times) // 200)]
+        if follow in self.motion.bodies:
+            i = self.row[follow]
+            p = p - (p[:, i] - p[0, i])[:, None]
+        p = p.reshape(-1, 3)
+        if self.motion.moves and len(p) and not moment:
             margin = (high - low).max() * 0.1
             far = 4.0 * np.linalg.norm(high - low)  # a body that flies away does not make the rest a dot
             low = np.minimum(low, np.maximum(p.min(axis=0) - margin, low - far))

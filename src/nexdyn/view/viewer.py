@@ -14,7 +14,8 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +92,7 @@ class Viewer:
         self.server, self.address = page.start_server(host, port, f"{self.system.name} · NexDyn")
         try:
             self._stage = Stage(self.server, self._motion, self._look)
+            self._look = self._first_look = self._stage.look
             self._controls = Controls(self)
         except BaseException:
             page.stop_server(self.server)
@@ -174,7 +176,7 @@ class Viewer:
         """Back to the start, with the first camera."""
         with self._lock:
             self.seek(self._motion.start)
-            self.look(replace(self._look, follow=""))
+            self.look(replace(self._look, follow=self._first_look.follow))
             self.aim()
 
     def aim(self, side: str = "") -> None:
@@ -192,7 +194,7 @@ class Viewer:
             for client in self.server.get_clients().values():
                 target = np.array(client.camera.look_at)
                 eye = target + farther * (np.array(client.camera.position) - target)
-                with client.atomic():
+                with _told(client):
                     self._set_lens(client)
                     client.camera.position, client.camera.look_at = eye, target
 
@@ -299,7 +301,7 @@ class Viewer:
     def _aim(self, client: Any, side: str = "") -> None:
         """All of the motion in sight of a browser, whose canvas may be narrow."""
         seen = self._stage.camera(max(0.2, client.camera.aspect), side, self._field)
-        with client.atomic():
+        with _told(client):
             self._set_lens(client)
             client.camera.position = seen.eye
             client.camera.look_at, client.camera.up_direction = seen.target, seen.up
@@ -352,8 +354,10 @@ class Viewer:
         self._time.cover(motion.start, motion.end)
         self.server.scene.remove_by_name("/motion")
         self._stage = Stage(self.server, motion, self._look)
+        self._look = self._first_look = self._stage.look
         self._controls.running(False)
         self._controls.new_motion()
+        self._controls.tell(self._look)
         if not camera_stays:
             self.aim()
 
@@ -368,6 +372,15 @@ class Viewer:
         t, values = np.array([t for t, _ in self._live]), np.array([row for _, row in self._live])
         lines = [Line(name.removesuffix("_energy"), t, values[:, k]) for k, name in enumerate(energy)]
         self._controls.follow(float(t[-1]), t_end, Panel("energy", "time [s]", "energy [J]", lines))
+
+
+@contextlib.contextmanager
+def _told(client: Any) -> Iterator[None]:
+    """What is said to one browser at once; to one that has just gone nothing is said, and no warning given."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Queued .* on a closed connection", UserWarning)
+        with client.atomic():
+            yield
 
 
 def _in_notebook() -> bool:
