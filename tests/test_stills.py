@@ -263,6 +263,19 @@ def test_a_subject_of_any_grey_has_three_times_the_light_of_its_background_or_a_
     assert (max(subject, background) + 0.05) / (min(subject, background) + 0.05) >= 3.0  # WCAG's measure
 
 
+def test_what_is_half_white_and_half_black_stands_before_grey() -> None:
+    system = nx.System("magpie")
+    for name, grey, z in (("belly", 0.95, 0.0), ("back", 0.05, 1.0)):
+        system.add_body(name, mass=1.0, inertia=(1, 1, 1), position=(0, 0, z), shapes=nx.Sphere(0.4, color=(grey,) * 3))
+    studio = Studio(Motion.still(system), Shot(size=(160, 240), clock=False))
+    shown, light = coverage(studio, 0.0)
+    background = float(np.median(light[shown == 0.0]))
+    subject = light[shown == 1.0]
+    for part in (subject[subject > background], subject[subject < background]):
+        one = float(np.median(part))
+        assert (max(one, background) + 0.05) / (min(one, background) + 0.05) >= 3.0 and part.size > 0.2 * subject.size
+
+
 def framed(studio: Studio, t: float) -> tuple[float, float, np.ndarray]:
     """Of the frame, the larger side and the area of the box about the bodies, and where its middle is from the frame's."""
     shown, _ = coverage(studio, t)

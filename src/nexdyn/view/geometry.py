@@ -104,20 +104,27 @@ def bounds(of: Iterable[Piece], poses: dict[str, tuple[np.ndarray, np.ndarray]])
     return (low, high) if np.isfinite(low).all() else (np.full(3, -1.0), np.full(3, 1.0))
 
 
-BRIGHT = 0.43
-"""Mean intensity of the colours of a subject beyond which what is behind it is dark."""
+BACKDROPS = {"light": 0.95, "dark": 0.055, "grey": 0.13}
+"""Intensity of the backgrounds that there are."""
+LIT = 0.6
+"""Of the intensity of a colour what is seen of it, lit from one side."""
 
 
-def brightness(of: Iterable[Any]) -> float:
-    """Mean intensity of the colours of pieces, by the area of their faces: 0.2126 r + 0.7152 g + 0.0722 b (IEC 61966-2-1)."""
+def backdrop(of: Iterable[Any]) -> str:
+    """The background against which most of the pieces' surface has a contrast of 3 : 1 (WCAG 2); the first of such.
+
+    intensity Y = 0.2126 r + 0.7152 g + 0.0722 b (IEC 61966-2-1),  contrast (Y_1 + 0.05) / (Y_2 + 0.05)
+    """
     from nexdyn.view.raster import linear
 
-    areas, lights = [0.0], [0.0]
+    area = dict.fromkeys(BACKDROPS, 0.0)
     for piece in of:
         a, b, c = (piece.surface.vertices[piece.surface.faces[:, k]] for k in range(3))
-        areas.append(float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()) * piece.color[3])
-        lights.append(float(linear(np.array(piece.color[:3])) @ (0.2126, 0.7152, 0.0722)))
-    return float(np.dot(areas, lights) / sum(areas)) if sum(areas) > 0.0 else 0.0
+        own = float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()) * piece.color[3]
+        light = LIT * float(linear(np.array(piece.color[:3])) @ (0.2126, 0.7152, 0.0722))
+        for name, behind in BACKDROPS.items():
+            area[name] += own * ((max(light, behind) + 0.05) / (min(light, behind) + 0.05) >= 3.0)
+    return max(area, key=lambda name: area[name])
 
 
 # --- bodies ---------------------------------------------------------------------------------------------------------

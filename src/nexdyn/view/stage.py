@@ -24,7 +24,7 @@ from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.view.camera import ELEVATION, Camera, corners, look, up_of
 from nexdyn.view.floor import floor_of
-from nexdyn.view.geometry import BRIGHT, Piece, bounds, brightness, pieces, sphere
+from nexdyn.view.geometry import Piece, backdrop, bounds, pieces, sphere
 from nexdyn.view.links import Placing, links
 from nexdyn.view.motion import Frame, Motion
 
@@ -48,8 +48,10 @@ SIDES = {"front": (-90.0, 0.0), "right": (0.0, 0.0), "top": (-90.0, 89.9), "corn
 """Standard views: azimuth and elevation of the camera [deg], as in camera.look."""
 TRAVEL = 3.0
 """The heaviest body of what travels so many times its own size is followed at first."""
-DARK = 58
-"""Grey behind what is bright, of 255."""
+BEHIND = {"grey": 101, "dark": 58}
+"""Backgrounds that are not white, of 255."""
+LINES = {"light": (200, 150), "grey": (84, 70), "dark": (75, 95)}
+"""Fine and bold lines of the grid, of 255."""
 NO_AXIS = frozenset({"fixed", "free", "spherical", "cartesian", "rod"})
 
 
@@ -185,9 +187,9 @@ class Stage:
         scene = self.server.scene
         scene.set_up_direction(tuple(self.up.tolist()))
         scene.configure_environment_map(None)
-        self.dark = brightness([*self.drawn, *self.joining]) > BRIGHT
-        if self.dark:
-            scene.set_background_image(np.full((1, 1, 3), DARK, dtype=np.uint8))
+        self.backdrop = backdrop([*self.drawn, *self.joining])
+        if self.backdrop != "light":
+            scene.set_background_image(np.full((1, 1, 3), BEHIND[self.backdrop], dtype=np.uint8))
         scene.add_light_ambient("/light", intensity=0.8)
         self._root = scene.add_frame("/motion", show_axes=False)
         self._clock = scene.add_frame(CLOCK, show_axes=False)
@@ -281,7 +283,7 @@ class Stage:
         node = self.server.scene.add_grid(
             "/motion/grid", width, width, cell_size=float(cell) / 2, section_size=float(cell),
             position=foot, wxyz=q, fade_distance=20.0 * self.size, shadow_opacity=0.3,
-            cell_color=(75,) * 3 if self.dark else (200,) * 3, section_color=(95,) * 3 if self.dark else (150,) * 3,
+            cell_color=(LINES[self.backdrop][0],) * 3, section_color=(LINES[self.backdrop][1],) * 3,
         )  # fmt: skip
         self._nodes["grid"].append(node)
 

@@ -20,7 +20,7 @@ from nexdyn.view import raster
 from nexdyn.view.camera import FIELD, Camera, look
 from nexdyn.view.extras import need
 from nexdyn.view.floor import floor_of
-from nexdyn.view.geometry import BRIGHT, Piece, Surface, brightness, pieces
+from nexdyn.view.geometry import Piece, Surface, backdrop, pieces
 from nexdyn.view.links import Link, Placing, links
 from nexdyn.view.motion import Motion
 
@@ -35,8 +35,10 @@ MOST_FRAMES = 20_000
 STILL_SAMPLES, VIDEO_SAMPLES = 3, 2
 """Samples across a pixel, whose mean it is."""
 SHADOW_SAMPLES = 1024
-LIGHT_SKY, DARK_SKY = (0.90, 1.0), (0.045, 0.065)
-"""Intensity of the background above and below, behind what is dark and what is bright."""
+SKIES = {"light": (0.90, 1.0, -0.16), "grey": (0.115, 0.145, -0.3), "dark": (0.045, 0.065, 1.2)}
+"""Intensity of each background above and below, and by which share of it the lines of the floor are brighter."""
+GREYS = {"light": (170, 255), "grey": (40, 125), "dark": (35, 120)}
+"""Greys of each background that a GIF has colours for, of 255."""
 SUN = np.array([0.35, 0.45, 0.82])
 """Where the sun stands: right of, behind and above the camera."""
 TRAIL_POINTS = 400
@@ -44,7 +46,7 @@ TRAIL = (0.94, 0.55, 0.08)
 CONTACT = (0.86, 0.12, 0.55)
 POSES_SEEN = 120
 """Moments of a motion that the camera must have in sight."""
-GREYS = 44
+BACKDROP = 44
 """Of the 256 colours of a GIF those for the background."""
 DITHER = 6.0
 """Height of the pattern that is added to the colours of a GIF, of 255."""
@@ -109,7 +111,7 @@ class Studio:
         self._R_BS = np.array([piece.R_BS for piece in drawn]).reshape(-1, 3, 3)
         self._p_BS = np.array([piece.p_BS for piece in drawn]).reshape(-1, 3)
         self._mesh = _Mesh.of([*drawn, *joining])
-        self.dark = brightness([*drawn, *joining]) > BRIGHT
+        self.backdrop = backdrop([*drawn, *joining])
         self._trailed = _ends(motion) if shot.trails > 0.0 else []
         points = self._points([*drawn, *joining])
         width, height = shot.size
@@ -222,9 +224,8 @@ class Studio:
         cell = float(10.0 ** np.floor(np.log10(size / 2.0))) / 2.0
         level = float(point @ up)
         middle = _vector(self._middle + shift)
-        sky, rule = (DARK_SKY, 1.2) if self.dark else (LIGHT_SKY, -0.16)
         return raster.Stage(
-            _vector(up), _vector(across), middle, level, cell, size, _vector(self._sun), 1.5e-3, *sky, rule
+            _vector(up), _vector(across), middle, level, cell, size, _vector(self._sun), 1.5e-3, *SKIES[self.backdrop]
         )
 
     def _with_lines(self, t: float, screen: np.ndarray, view: raster.View) -> tuple[np.ndarray, ...]:
@@ -279,7 +280,11 @@ class Studio:
         decimals = 3 if self.motion.end - self.motion.start < 100.0 else 1
         at = (height, self.shot.size[1] - height)
         ImageDraw.Draw(picture).text(
-            at, f"t = {t:.{decimals}f} s", (205, 208, 212) if self.dark else (60, 64, 70), font, anchor="ls"
+            at,
+            f"t = {t:.{decimals}f} s",
+            (60, 64, 70) if self.backdrop == "light" else (225, 228, 232),
+            font,
+            anchor="ls",
         )
         return np.asarray(picture)
 
@@ -478,10 +483,10 @@ def _write_gif(path: Any, frames: Iterator[np.ndarray], rate: float, studio: Stu
     from PIL import Image
 
     some = [studio.picture(t)[::2, ::2] for t in times[:: max(1, len(times) // 6)]]
-    found = Image.fromarray(np.concatenate(some)).quantize(256 - GREYS, Image.Quantize.MEDIANCUT)
-    colors = np.array(found.getpalette()).reshape(-1, 3)[: 256 - GREYS]
-    low, high = (35, 120) if studio.dark else (170, 255)
-    greys = np.arange(low, high + 1, 85 // (GREYS - 1) + 1)[:, None].repeat(3, axis=1)
+    found = Image.fromarray(np.concatenate(some)).quantize(256 - BACKDROP, Image.Quantize.MEDIANCUT)
+    colors = np.array(found.getpalette()).reshape(-1, 3)[: 256 - BACKDROP]
+    low, high = GREYS[studio.backdrop]
+    greys = np.arange(low, high + 1, 2)[:, None].repeat(3, axis=1)
     palette = Image.new("P", (1, 1))
     entries = np.concatenate([colors, greys]).astype(np.uint8).tobytes()
     palette.putpalette(entries)
