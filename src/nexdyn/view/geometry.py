@@ -111,7 +111,7 @@ LIT = 0.6
 
 
 def backdrop(of: Iterable[Any]) -> str:
-    """The background against which most of the pieces' surface has a contrast of 3 : 1 (WCAG 2); the first of such.
+    """The background with the most contrast (WCAG 2) in the mean of the pieces' surface, where what is beyond 3 : 1 counts as 3.
 
     intensity Y = 0.2126 r + 0.7152 g + 0.0722 b (IEC 61966-2-1),  contrast (Y_1 + 0.05) / (Y_2 + 0.05)
     """
@@ -123,7 +123,7 @@ def backdrop(of: Iterable[Any]) -> str:
         own = float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()) * piece.color[3]
         light = LIT * float(linear(np.array(piece.color[:3])) @ (0.2126, 0.7152, 0.0722))
         for name, behind in BACKDROPS.items():
-            area[name] += own * ((max(light, behind) + 0.05) / (min(light, behind) + 0.05) >= 3.0)
+            area[name] += own * min(3.0, (max(light, behind) + 0.05) / (min(light, behind) + 0.05))
     return max(area, key=lambda name: area[name])
 
 
