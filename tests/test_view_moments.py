@@ -113,7 +113,7 @@ def gap_of_heads(drawn: dict[str, Any]) -> float:
 
 
 def check(seen: list[dict[str, Any]], follow: bool) -> None:
-    assert len({round(drawn["clock"], 6) for drawn in seen}) > 10  # it plays
+    assert len({round(drawn["clock"], 6) for drawn in seen}) > 3  # it plays
     for drawn in seen:
         t = drawn["clock"]
         np.testing.assert_allclose(times_of_bodies(drawn), t, atol=1e-4)

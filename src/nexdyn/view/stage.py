@@ -404,12 +404,12 @@ class Stage:
     # --- camera ---------------------------------------------------------------------------------------------------
 
     def _traveller(self) -> str:
-        """The heaviest body of what travels far beyond its own size, "" of all else."""
-        m = self.motion
+        """The heaviest body of what travels far across gravity, beyond its own size, "" of all else."""
+        m, up = self.motion, up_of(self.system)
         (low, high), (least, most) = self._bounds(moment=True), self._bounds()
-        if not m.moves or np.linalg.norm(most - least) < TRAVEL * np.linalg.norm(high - low):
+        if not m.moves or np.linalg.norm(np.cross(up, most - least)) < TRAVEL * np.linalg.norm(high - low):
             return ""
-        gone = np.linalg.norm(np.ptp(m.position, axis=0), axis=1)
+        gone = np.linalg.norm(np.ptp(np.cross(up, m.position), axis=0), axis=1)
         heavy = [self.system.bodies[name].resolved(self.system.values).mass for name in m.bodies]
         heaviest = int(np.argmax(heavy))
         return m.bodies[heaviest] if gone[heaviest] > np.linalg.norm(high - low) else ""
