@@ -15,6 +15,7 @@ from results_lab import menagerie_result, pendulum
 
 import nexdyn as nx
 from nexdyn.view.charts import DEFAULT, KINDS, MOST, MOST_PHASES, Panel, panels
+from nexdyn.view.panels import _title
 from nexdyn.view.plots import DOTS_PER_INCH, WIDTH
 
 
@@ -68,7 +69,8 @@ def test_bodies_and_markers_are_drawn_axis_by_axis(name: str) -> None:
     expected = getattr(result, name)("tip")
     for k, axis in enumerate("xyz"):
         np.testing.assert_array_equal(by_label(one)[axis], expected.values[:, k])
-    assert one.y == f"[{expected.attrs['units']}]".replace("^2", "²") and "'tip'" in one.title
+    assert one.y == f"{name.replace('_', ' ')} [{expected.attrs['units']}]".replace("^2", "²")
+    assert " tip" in one.title and "'" not in one.title
     several = panels(result, [name], of=["base", "tip"])
     assert [panel.y[0] for panel in several] == ["x", "y", "z"]
     for k, panel in enumerate(several):
@@ -114,9 +116,9 @@ def test_phase_portraits_are_of_joints_whose_velocities_are_rates() -> None:
 def test_measures_are_drawn_in_their_units() -> None:
     result = menagerie_result()
     found = {panel.y: by_label(panel) for panel in panels(result, ["measures"])}
-    assert set(found) == {"[m]", "[m/s]", "[rad]"}
-    np.testing.assert_array_equal(found["[m]"]["reach"], result.measure("reach").values)
-    np.testing.assert_array_equal(found["[m/s]"]["how fast.y"], result.measure("how fast").values[:, 1])
+    assert set(found) == {"length [m]", "velocity [m/s]", "angle [rad]"}
+    np.testing.assert_array_equal(found["length [m]"]["reach"], result.measure("reach").values)
+    np.testing.assert_array_equal(found["velocity [m/s]"]["how fast.y"], result.measure("how fast").values[:, 1])
 
 
 @pytest.mark.parametrize(
@@ -239,3 +241,51 @@ def test_what_is_plotted_without_a_word_is_energy_and_coordinates() -> None:
     assert DEFAULT == ("energy", "joint_position")
     titles = [axes.get_title(loc="left") for axes in swung().plot().axes]
     assert titles == ["energy", "what the total energy gained: total − initial", "joint coordinates q: hinge"]
+
+
+# --- what is printed ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def robot() -> nx.Result:
+    """An arm whose parts have names as long as robots' are."""
+    system = nx.System("robot", gravity=(0, 0, -9.81))
+    parent = system.ground
+    for i in range(10):
+        link = system.add_body(f"left_arm_upper_link_{i}", mass=1.0, inertia=(1, 1, 1), position=(0.3 * i + 0.15, 0, 0))
+        axis = ((0, 1, 0), (0, 0, 1))[i % 2]
+        system.add_joint(nx.Revolute(f"left_arm_shoulder_pitch_joint_{i}", parent, link, at=(0.3 * i, 0, 0), axis=axis))
+        parent = link
+    return nx.simulate(system, t_end=0.5, method=nx.RungeKutta4(5e-3))
+
+
+@pytest.mark.parametrize("what", ["phase", "joint_position", "reaction", "position"])
+def test_no_text_of_a_figure_overlaps_another_one_or_is_cut(robot: nx.Result, what: str) -> None:
+    figure = robot.plot(what)
+    figure.canvas.draw()
+    renderer = figure.canvas.get_renderer()
+    texts = [figure._suptitle]
+    for axes in figure.axes:
+        texts += [axes._left_title, axes.xaxis.label, axes.yaxis.label]
+    boxes = [text.get_window_extent(renderer) for text in texts if text.get_text()]
+    page = figure.bbox
+    for i, box in enumerate(boxes):
+        assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1
+        assert not any(box.overlaps(other) for other in boxes[i + 1 :])
+        assert sum(box.overlaps(axes.bbox) for axes in figure.axes) == 0
+    assert (
+        "left_arm_shoulder_pitch_joint_0" in figure.axes[0].get_title(loc="left").replace("\n", "") or what != "phase"
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_panel_names_its_quantity_once_and_its_unit(robot: nx.Result, kind: str) -> None:
+    names = {"position": ["left_arm_upper_link_3"], "joint_position": ["left_arm_shoulder_pitch_joint_2"]}
+    if kind == "measures":  # none here; see above
+        return
+    for panel in (*panels(robot, [kind]), *panels(robot, [kind], of=names.get(kind, []))):
+        assert re.fullmatch(r".+ \[.+\]", panel.y) and re.fullmatch(r".+ \[.+\]", panel.x)
+        title = _title(panel)
+        assert re.search(r" \[.+\]$", title) and "''" not in title
+        symbol = panel.y.partition(" [")[0]
+        assert not title.partition(" [")[0].endswith(f"{symbol}, {symbol}")

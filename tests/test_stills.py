@@ -18,7 +18,8 @@ from results_lab import pendulum, resting_ball
 
 import nexdyn as nx
 from nexdyn.view import raster, stills
-from nexdyn.view.camera import FIELD, look, up_of
+from nexdyn.view.camera import FIELD, MARGIN, look, up_of
+from nexdyn.view.geometry import pieces
 from nexdyn.view.motion import Motion
 from nexdyn.view.stills import Shot, Studio
 
@@ -157,7 +158,7 @@ def test_the_camera_sees_all_points_and_comes_near(
     d = (points - camera.eye) @ camera.R_CW.T
     high = np.tan(FIELD / 2)
     reach = np.maximum(np.abs(d[:, 0] / d[:, 2]) / (aspect * high), np.abs(d[:, 1] / d[:, 2]) / high)
-    assert (d[:, 2] < 0.0).all() and 0.85 < reach.max() <= 1.0
+    assert (d[:, 2] < 0.0).all() and 0.75 < reach.max() <= 1 / MARGIN + 1e-6
     np.testing.assert_allclose(camera.R_CW @ camera.R_CW.T, np.eye(3), atol=1e-12)
     assert camera.R_CW[1] @ camera.up > 0.9 and abs(camera.R_CW[0] @ camera.up) < 1e-12  # the horizon is level
 
@@ -205,7 +206,7 @@ def test_between_samples_bodies_are_between() -> None:
 
 def test_the_sun_lights_one_side_and_throws_a_shadow_on_the_floor() -> None:
     system = nx.System("lamp", gravity=(0, 0, -9.81))
-    system.add_body("ball", mass=1.0, shapes=nx.Sphere(0.3, color=(0.8, 0.8, 0.8)), position=(0, 0, 1.0))
+    system.add_body("ball", mass=1.0, shapes=nx.Sphere(0.3, color=(0.5, 0.5, 0.5)), position=(0, 0, 1.0))
     system.add_body("foot", mass=1.0, shapes=nx.Sphere(0.02, color=RED), position=(0, 0, 0))
     studio = Studio(Motion.still(system), Shot(size=(320, 240), samples=2, azimuth=-90.0, elevation=25.0))
     grey = studio.picture(0.0).astype(float).mean(axis=2)
@@ -215,7 +216,7 @@ def test_the_sun_lights_one_side_and_throws_a_shadow_on_the_floor() -> None:
     bright, dark = on_picture(studio, ball + 0.2 * across), on_picture(studio, ball - 0.2 * across)
     assert grey[int(bright[1]), int(bright[0])] > grey[int(dark[1]), int(dark[0])] + 40.0
     # the shadow's middle: along the sun's ray from the ball to the floor
-    s = (ball[2] - studio._level) / studio._sun[2]
+    s = (ball[2] - float(studio.floor.point @ studio.floor.normal)) / studio._sun[2]
     middle = on_picture(studio, ball - s * studio._sun)
     beside = on_picture(studio, ball - s * studio._sun + [0.9, 0.0, 0.0])
     at = [grey[int(y) - 1 : int(y) + 2, int(x) - 1 : int(x) + 2].mean() for x, y in (middle, beside)]
@@ -238,6 +239,116 @@ def test_flat_and_smooth_faces_agree_on_a_box() -> None:
     smooth = studio.picture(0.0)
     studio._mesh.lighting[:] = raster.FLAT
     assert np.abs(studio.picture(0.0).astype(int) - smooth.astype(int)).max() <= 1
+
+
+def coverage(studio: Studio, t: float) -> tuple[np.ndarray, np.ndarray]:
+    """Of each pixel the share that shows a body, and its intensity, both (height, width)."""
+    studio.picture(t)
+    width, height = studio.shot.size
+    n = studio.shot.samples
+    shown = studio._shown.reshape(height, n, width, n) >= 0
+    return shown.mean(axis=(1, 3)), studio._image @ (0.2126, 0.7152, 0.0722)
+
+
+@pytest.mark.parametrize("grey", np.linspace(0.0, 1.0, 11))
+def test_a_subject_of_any_grey_has_three_times_the_light_of_its_background_or_a_third(grey: float) -> None:
+    system = nx.System("statue", gravity=(0, 0, -9.81))
+    for name, shape, z in (
+        ("foot", nx.Box((1.0, 0.6, 0.4), color=(grey,) * 3), 0.5),
+        ("head", nx.Sphere(0.3, color=(grey,) * 3), 1.0),
+    ):
+        system.add_body(name, mass=1.0, inertia=(1, 1, 1), position=(0, 0, z), shapes=[shape])
+    shown, light = coverage(Studio(Motion.still(system), Shot(size=(160, 120), clock=False)), 0.0)
+    subject, background = float(np.median(light[shown == 1.0])), float(np.median(light[shown == 0.0]))
+    assert (max(subject, background) + 0.05) / (min(subject, background) + 0.05) >= 3.0  # WCAG's measure
+
+
+def test_what_is_half_white_and_half_black_stands_before_grey() -> None:
+    system = nx.System("magpie")
+    for name, grey, z in (("belly", 0.95, 0.0), ("back", 0.05, 1.0)):
+        system.add_body(name, mass=1.0, inertia=(1, 1, 1), position=(0, 0, z), shapes=nx.Sphere(0.4, color=(grey,) * 3))
+    studio = Studio(Motion.still(system), Shot(size=(160, 240), clock=False))
+    shown, light = coverage(studio, 0.0)
+    background = float(np.median(light[shown == 0.0]))
+    subject = light[shown == 1.0]
+    for part in (subject[subject > background], subject[subject < background]):
+        one = float(np.median(part))
+        assert (max(one, background) + 0.05) / (min(one, background) + 0.05) >= 3.0 and part.size > 0.2 * subject.size
+
+
+def framed(studio: Studio, t: float) -> tuple[float, float, np.ndarray]:
+    """Of the frame, the larger side and the area of the box about the bodies, and where its middle is from the frame's."""
+    shown, _ = coverage(studio, t)
+    size = np.array(shown.shape)
+    at = np.argwhere(shown > 0.5)
+    low, high = at.min(axis=0), at.max(axis=0) + 1
+    side = (high - low) / size
+    return float(side.max()), float(side.prod()), np.abs((low + high) / 2 / size - 0.5)
+
+
+DEMOS = [
+    "four-bar",
+    "bicycle",
+    "rolling-coin",
+    "stewart",
+    "cart",
+    "door",
+    "andrews",
+    "double-pendulum",
+    "bouncing-ball",
+]
+
+
+@pytest.mark.parametrize("name", DEMOS)
+def test_a_still_shows_its_moment_large_and_in_the_middle(name: str) -> None:
+    motion = Motion.still(nx.load(name))
+    side, area, off = framed(Studio(motion, Shot(size=(320, 180), samples=1), 0.0), 0.0)
+    assert 0.5 < side < 0.9 and area < 0.7 and off.max() < 0.1
+
+
+def test_a_still_of_a_journey_and_its_video_show_the_traveller_large_at_every_time() -> None:
+    result = nx.simulate(nx.load("bicycle"), t_end=3.0, output_every=10)
+    assert np.ptp(result.position("frame").values[:, 0]) > 10.0
+    motion, shot = Motion.of(result), Shot(size=(320, 180), samples=1)
+    video = Studio(motion, shot)
+    for t in (0.0, 1.5, 3.0):
+        for studio in (Studio(motion, shot, t), video):
+            side, area, off = framed(studio, t)
+            assert side > 0.4 and 0.1 < area < 0.75 and off.max() < 0.15
+
+
+@pytest.mark.parametrize("name", ["four-bar", "slider-crank", "andrews", "stewart", "bricard"])
+def test_rods_that_meet_in_a_joint_have_different_radii(name: str) -> None:
+    system = nx.load(name)
+    drawn: dict[str, set[float]] = {}
+    for piece in pieces(system):
+        if piece.name.startswith("rod"):
+            drawn.setdefault(piece.body, set()).add(round(float(piece.surface.vertices[:, 0].max()), 9))
+    for joint in system.joints.values():
+        if {joint.parent.name, joint.child.name} <= drawn.keys():
+            assert drawn[joint.parent.name].isdisjoint(drawn[joint.child.name]), joint.name
+
+
+def test_the_parts_of_a_bicycle_reach_each_other() -> None:
+    system = nx.load("bicycle")
+    for name, other in (("frame", "rear"), ("frame", "fork"), ("fork", "front")):
+        ends = []
+        for piece in pieces(system):
+            if piece.body in (name, other):
+                R, p = system.body(piece.body).pose(system.values)
+                v = (piece.surface.vertices @ piece.R_BS.T + piece.p_BS) @ R.T + p
+                ends.append((piece.body, v.min(axis=0), v.max(axis=0)))
+        one, two = ([e for e in ends if e[0] == body] for body in (name, other))
+        assert any(((a[1] <= b[2]) & (b[1] <= a[2])).all() for a in one for b in two), (name, other)
+
+
+def test_a_wheel_is_round_to_a_thousandth() -> None:
+    (piece,) = (p for p in pieces(nx.load("rolling-coin")))
+    v = piece.surface.vertices.astype(float)
+    f = v[piece.surface.faces]
+    middles = (f[:, [0, 1, 2]] + f[:, [1, 2, 0]]) / 2
+    rim = np.linalg.norm(middles[..., :2], axis=-1)
+    assert rim[rim > 0.9 * rim.max()].min() > 0.999 * rim.max()
 
 
 def test_a_followed_body_stays_in_its_place_and_the_rest_moves() -> None:
@@ -325,6 +436,22 @@ def test_a_gif_shows_the_motion_in_its_own_time(tmp_path: Path) -> None:
                 np.argwhere(hued(shown, RED)).mean(axis=0), np.argwhere(hued(expected, RED)).mean(axis=0), atol=1.0
             )
             assert np.abs(shown.astype(int) - expected.astype(int)).mean() < 4.0  # 255 colours
+
+
+def test_the_few_colours_of_a_gif_leave_no_bands(tmp_path: Path) -> None:
+    """Blocks of 4 by 4 pixels are in the mean as bright as in the picture, where the picture is smooth."""
+    result, shot = rolled(), Shot(size=(320, 240), samples=2)
+    nx.save_video(result, tmp_path / "a.gif", fps=2, shot=shot)
+    whole = Studio(Motion.of(result), shot).picture(0.0).astype(float)
+    with Image.open(tmp_path / "a.gif") as gif:
+        shown = np.asarray(gif.convert("RGB")).astype(float)
+
+    def blocks(image: np.ndarray) -> np.ndarray:
+        return image.reshape(60, 4, 80, 4, 3)
+
+    smooth = np.ptp(blocks(whole), axis=(1, 3)).max(axis=-1) < 3
+    error = np.abs(blocks(shown).mean(axis=(1, 3)) - blocks(whole).mean(axis=(1, 3))).max(axis=-1)
+    assert smooth.mean() > 0.3 and error[smooth].mean() < 1.0 and np.quantile(error[smooth], 0.95) < 2.5
 
 
 def test_a_part_of_the_motion_is_shown(tmp_path: Path) -> None:

@@ -545,3 +545,22 @@ def test_without_viser_the_extra_is_named(chain: nx.Result, monkeypatch: pytest.
         nx.view(chain)
     with pytest.raises(InputError, match=r"pip install 'nexdyn\[view\]'"):
         record(chain)
+
+
+# --- inertia --------------------------------------------------------------------------------------------------------
+
+
+def test_an_ellipsoid_of_inertia_has_the_inertia_of_its_body(port: int) -> None:
+    """Of even density, with half axes a, b, c: I = m (b² + c²) / 5 about the first one, turned as it is drawn."""
+    system = nx.System("bricks", gravity=(0, 0, -9.81))
+    tensor = np.array([[2.0, 0.3, -0.2], [0.3, 1.5, 0.1], [-0.2, 0.1, 1.2]])
+    system.add_body("brick", mass=3.0, inertia=tensor, com=(0.1, 0.2, 0.3), position=(1, 2, 3))
+    system.add_body("frame", position=(0, 0, 1))
+    with Viewer(system, port=port) as viewer:
+        handle = viewer._stage._inertia
+        assert len(handle.batched_positions) == 1
+        np.testing.assert_allclose(handle.batched_positions[0], (1.1, 2.2, 3.3), atol=1e-6)
+        a, b, c = (float(x) for x in handle.batched_scales[0] ** 2)
+        principal = 3.0 / 5.0 * np.diag([b + c, a + c, a + b])
+        R = rotation_matrix(np.asarray(handle.batched_wxyzs, dtype=float))[0]
+        np.testing.assert_allclose(R @ principal @ R.T, tensor, atol=1e-5)

@@ -18,6 +18,7 @@ from results_lab import resting_ball
 
 import nexdyn as nx
 from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.view.raster import linear
 from nexdyn.view.recording import record
 from nexdyn.view.server import LOOPBACK, free_port
 from nexdyn.view.stage import Look
@@ -238,6 +239,61 @@ def test_reset_brings_time_and_camera_back(tab: Watched, viewer: Viewer) -> None
     comes_true(lambda: viewer.t == 0.0 and np.allclose(eye(viewer)[0], viewer._stage.eye, atol=1e-2))
 
 
+def line_of_sight(viewer: Viewer) -> np.ndarray:
+    position, target = eye(viewer)
+    return np.asarray((target - position) / np.linalg.norm(target - position))
+
+
+@pytest.mark.parametrize(
+    ("key", "side", "ahead"), [("1", "front", (0, 1, 0)), ("2", "right", (-1, 0, 0)), ("3", "top", (0, 0, -1))]
+)
+def test_standard_views_look_along_the_axes(
+    tab: Watched, viewer: Viewer, key: str, side: str, ahead: tuple[int, ...]
+) -> None:
+    for press in (
+        lambda: tab.page.get_by_role("button", name=side, exact=True).click(),
+        lambda: tab.page.keyboard.press(key),
+    ):
+        viewer.aim()
+        comes_true(lambda: float(line_of_sight(viewer) @ ahead) < 0.98)
+        tab.page.mouse.move(*middle(tab))
+        press()
+        comes_true(lambda: float(line_of_sight(viewer) @ ahead) > 0.9999)
+        picture = tab.settled(viewer.server)
+        assert int((np.ptp(picture, axis=-1) > COLORED).sum()) > 300  # it is in sight
+
+
+def test_through_the_long_lens_equal_links_are_equally_long_far_and_near(tab: Watched, viewer: Viewer) -> None:
+    """The same view, of the same size; the chain's extent on the picture hardly depends on where it is."""
+
+    def heights() -> np.ndarray:
+        """Of points 0.4 m apart, one pair a metre before the middle and one behind it, how far apart they are seen."""
+        picture = tab.settled(viewer.server)
+        _, target = eye(viewer)
+        pairs = [(target + np.array((0, y, -0.2)), target + np.array((0, y, 0.2))) for y in (-1.0, 1.0)]
+        (client,) = viewer.server.get_clients().values()
+        R, f = (
+            rotation_matrix(np.array(client.camera.wxyz, dtype=float)),
+            picture.shape[0] / 2 / np.tan(client.camera.fov / 2),
+        )
+        seen = [[R.T @ (p - np.array(client.camera.position)) for p in pair] for pair in pairs]
+        return np.array([f * abs(a[1] / a[2] - b[1] / b[2]) for a, b in seen])
+
+    try:
+        viewer.aim("front")
+        comes_true(lambda: float(line_of_sight(viewer) @ (0, 1, 0)) > 0.9999)
+        wide = heights()
+        tab.page.get_by_label("parallel", exact=True).click()
+        comes_true(lambda: next(iter(viewer.server.get_clients().values())).camera.fov < 0.05)
+        comes_true(lambda: bool(abs(heights()[0] / heights()[1] - 1.0) < 0.04))
+        assert wide[0] > 1.3 * wide[1]
+        assert heights().mean() == pytest.approx(wide.mean(), rel=0.15)
+        assert int((np.ptp(tab.settled(viewer.server), axis=-1) > COLORED).sum()) > 300
+    finally:
+        viewer._controls._parallel.value = False
+        comes_true(lambda: next(iter(viewer.server.get_clients().values())).camera.fov > 0.5)
+
+
 def test_a_followed_body_stays_where_it_is_seen(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
     tab.page.get_by_label("follow", exact=True).click()
     tab.page.get_by_role("option", name="link6", exact=True).click()
@@ -246,6 +302,47 @@ def test_a_followed_body_stays_where_it_is_seen(tab: Watched, viewer: Viewer, ch
     for t in (0.0, 0.6, 1.2):
         picture = at(tab, viewer, t)
         assert is_body(picture, seen_at(viewer, picture.shape, place))
+
+
+@pytest.mark.parametrize(("name", "t_end"), [("bicycle", 1.5), ("four-bar", 1.0), ("white arm", 1.0)])
+def test_the_page_frames_its_subject_with_contrast(browser: Any, name: str, t_end: float) -> None:
+    """The box of where it goes takes 20 to 70 % of the scene, about the middle, also of what travels; light 3 : 1 as WCAG has it."""
+    system = white_arm() if name == "white arm" else nx.load(name)
+    result = nx.simulate(system, t_end=t_end, output_every=5)
+    with on_a_free_port(result) as viewer:
+        viewer.pause()
+        viewer.look(Look(frozenset({"shapes"}), follow=viewer._look.follow))
+        with opened(browser, viewer.address) as tab:
+            tab.comes_true(lambda: viewer.watched and not viewer._new)  # the camera has stepped back where it must
+            tab.page.evaluate("document.querySelectorAll('.mantine-Notification-root').forEach(x => x.remove())")
+            boxes = []
+            for t in (0.0, t_end / 2, t_end):
+                picture = at(tab, viewer, t)
+                background = np.median(picture.reshape(-1, 3), axis=0)
+                subject = np.abs(picture - background).max(axis=-1) > 25
+                places, size = np.argwhere(subject), np.array(subject.shape)
+                boxes += [places.min(axis=0) / size, places.max(axis=0) / size]
+                lights = [linear(color / 255.0) @ (0.2126, 0.7152, 0.0722) for color in (picture[subject], background)]
+                one, other = (float(np.median(light)) for light in lights)
+                assert (max(one, other) + 0.05) / (min(one, other) + 0.05) >= 3.0
+            low, high = np.min(boxes, axis=0), np.max(boxes, axis=0)
+            assert 0.2 < (high - low).prod() < 0.7 and np.abs((low + high) / 2 - 0.5).max() < 0.2
+            assert tab.faults == []
+
+
+def white_arm() -> nx.System:
+    """A heavy foot on the ground and an arm, as white as robots are."""
+    white = (0.95, 0.95, 0.95)
+    system = nx.System("white arm", gravity=(0, 0, -9.81))
+    foot = system.add_body(
+        "foot", mass=9.0, inertia=(1, 1, 1), position=(0, 0, 0.2), shapes=nx.Cylinder(0.2, 0.4, color=white)
+    )
+    arm = system.add_body(
+        "arm", mass=1.0, inertia=(1, 1, 1), position=(0.4, 0, 0.45), shapes=nx.Box((0.8, 0.1, 0.1), color=white)
+    )
+    system.add_joint(nx.Fixed("mount", system.ground, foot))
+    system.add_joint(nx.Revolute("elbow", foot, arm, at=(0, 0, 0.45), axis=(0, 1, 0), damping=5.0))
+    return system
 
 
 # --- layers ---------------------------------------------------------------------------------------------------------
@@ -258,6 +355,7 @@ def test_a_followed_body_stays_where_it_is_seen(tab: Watched, viewer: Viewer, ch
         ("joint axes", (30, 150, 70)),
         ("trails", (240, 140, 20)),
         ("body frames", None),
+        ("inertia", (40, 90, 200)),
     ],
 )
 def test_a_layer_appears_when_its_box_is_ticked(
@@ -351,6 +449,8 @@ def test_plots_are_drawn_with_axes_and_a_cursor_at_the_shown_time(tab: Watched, 
     axes = """() => Object.values(window.__viserTestpoints.uplots).every(({chart}) =>
         chart.axes.every(a => (a._splits ?? []).length > 2) && chart.bbox.width > 100)"""
     tab.comes_true(lambda: tab.page.evaluate(axes))
+    labels = "Object.values(window.__viserTestpoints.uplots).map(u => u.chart.axes[0].label)"
+    assert set(tab.page.evaluate(labels)) == {"time [s]"}
     inked = """() => [...document.querySelectorAll(".uplot canvas")].map(c => { const d = c.getContext("2d")
         .getImageData(0, 0, c.width, c.height).data; const colors = new Set();
         for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 200) colors.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]);
@@ -367,6 +467,18 @@ def test_another_plot_can_be_chosen(tab: Watched, viewer: Viewer, chain: nx.Resu
     tab.page.get_by_role("option", name="hinge3", exact=True).click()
     expected = float(chain.joint_velocity("hinge3").max())
     tab.comes_true(lambda: any(np.isclose(y, expected, rtol=1e-6) for y, n in tab.page.evaluate(last) if n == 3))
+
+
+# --- the window -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [1280, 1000, 600, 400])
+def test_a_small_window_leaves_the_scene_most_of_its_room(browser: Any, viewer: Viewer, width: int) -> None:
+    with opened(browser, viewer.address, size=(width, 700)) as tab:
+        tab.comes_true(lambda: tab.canvas_box()["width"] > 0.45 * width)
+        assert tab.page.title() == "hinge chain · NexDyn"
+        tab.page.wait_for_timeout(500)
+        assert tab.canvas_box()["width"] > 0.45 * width and tab.faults == []
 
 
 # --- what survives --------------------------------------------------------------------------------------------------
@@ -544,7 +656,7 @@ def recorded(chain: nx.Result, tmp_path_factory: pytest.TempPathFactory) -> Path
 def player(browser: Any, recorded: Path) -> Iterator[Watched]:
     with opened(browser, recorded.as_uri(), offline=True) as found:
         found.until(
-            "document.querySelector('#root [role=slider]') && document.querySelectorAll('.nexdyn-plot').length > 2"
+            "document.querySelector('#root #nexdyn-slider') && document.querySelectorAll('.nexdyn-plot').length > 2"
         )
         yield found
         assert found.faults == []
@@ -552,7 +664,7 @@ def player(browser: Any, recorded: Path) -> Iterator[Watched]:
 
 
 def player_time(player: Watched) -> float:
-    return float(player.page.evaluate("document.querySelector('#root [role=slider]').getAttribute('aria-valuenow')"))
+    return float(player.page.evaluate("document.querySelector('#nexdyn-slider').value"))
 
 
 def cursors(player: Watched) -> list[float]:
@@ -571,10 +683,10 @@ def stopped_at(player: Watched, t: float) -> np.ndarray:
     player.comes_true(lambda: abs(player.page.evaluate(pointed_at) - t) < 0.05)
     reached = float(player.page.evaluate(pointed_at))
     player.page.mouse.click(*box)
-    player.until("t => Math.abs(document.querySelector('#root [role=slider]').getAttribute('aria-valuenow') - t) < 1e-3 "
+    player.until("t => Math.abs(document.querySelector('#nexdyn-slider').value - t) < 0.034 "
                  "&& window.__viserMutable.messageQueue.length === 0", reached)  # fmt: skip
     picture = player.settled()
-    assert player_time(player) == pytest.approx(reached, abs=1e-3)  # it stands
+    assert player_time(player) == pytest.approx(reached, abs=0.034)  # it stands at the recorded moment before it
     return picture
 
 
@@ -601,8 +713,7 @@ def test_the_bodies_of_a_recording_move(player: Watched) -> None:
 
 def test_slider_drag_and_wheel_of_a_recording_act(player: Watched) -> None:
     first = stopped_at(player, 1.0)
-    slider = player.page.locator("#root [role=slider]").locator("xpath=ancestor::*[contains(@class, 'Slider-track')]")
-    box = slider.last.bounding_box()
+    box = player.page.locator("#nexdyn-slider").bounding_box()
     player.page.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + box["height"] / 2)
     player.comes_true(lambda: abs(player_time(player) - 2.0) < 0.1)
     second = player.settled()
@@ -627,7 +738,7 @@ def test_a_recording_in_a_notebook_is_the_page_itself(browser: Any, chain: nx.Re
         page = context.new_page()
         page.goto(cell.as_uri())
         frame = page.frame_locator("iframe")
-        frame.locator("#root [role=slider]").wait_for(state="attached")
+        frame.locator("#nexdyn-slider").wait_for(state="attached")
         frame.locator(".nexdyn-plot").first.wait_for()
     finally:
         context.close()

@@ -10,7 +10,8 @@ from nexdyn.model.system import System
 
 FIELD = 0.55
 """Height of what is seen, as an angle [rad]."""
-MARGIN = 1.08
+MARGIN = 1.2
+"""The frame is so many times as large as what it holds: of its area the subject's box takes 70 % at most."""
 ELEVATION = 18.0
 """Above the horizon [deg]."""
 ONE_AXIS = ("revolute", "prismatic", "cylindrical", "helical")

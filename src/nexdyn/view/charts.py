@@ -37,6 +37,10 @@ KINDS = ("energy", *JOINT_STATES, *OF_BODIES, *OF_JOINTS, "measures", "phase")
 """What can be plotted."""
 DEFAULT = ("energy", "joint_position")
 
+_QUANTITIES = {
+    "rad": "angle", "m": "length", "rad/s": "angular velocity", "m/s": "velocity", "rad/s^2": "angular acceleration",
+    "m/s^2": "acceleration", "N": "force", "N m": "moment", "J": "energy", "W": "power",
+}  # fmt: skip
 _MEANINGS = {"rad": "angle", "m": "length", "N": "force", "N m": "moment", "J": "energy", "1": "quaternion"}
 
 
@@ -196,7 +200,8 @@ def _of_bodies(result: Result, name: str, of: list[str]) -> list[Panel]:
     if len(curves) == 1:
         ((body, x),) = curves.items()
         lines = [Line(axis, t, x[:, k]) for k, axis in enumerate("xyz")]
-        return [_panel(f"{words.replace('the body', repr(body), 1)}{',' * bool(axes)}{axes}", f"[{unit}]", lines)]
+        of_it = words.replace("the body's origin", f"the origin of {body}").replace("the body", body, 1)
+        return [_panel(f"{of_it}{',' * bool(axes)}{axes}", f"{name.replace('_', ' ')} [{unit}]", lines)]
     return [
         _panel(f"{words}: {axis}", f"{axis} [{unit}]", [Line(body, t, x[:, k]) for body, x in curves.items()])
         for k, axis in enumerate("xyz")
@@ -218,7 +223,10 @@ def _measures(result: Result, _: str, of: list[str]) -> list[Panel]:
             lines += [
                 Line(f"{name}.{axis}", t, array.values[:, k]) for k, axis in enumerate(array.coords["axis"].values)
             ]
-    return [_panel(f"measures in {pretty(unit)}", f"[{pretty(unit)}]", lines) for unit, lines in by_unit.items()]
+    return [
+        _panel(f"measures in {pretty(unit)}", f"{_QUANTITIES.get(unit, 'value')} [{pretty(unit)}]", lines)
+        for unit, lines in by_unit.items()
+    ]
 
 
 # --- all of them ----------------------------------------------------------------------------------------------------

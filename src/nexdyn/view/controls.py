@@ -10,7 +10,7 @@ from nexdyn.errors import NexDynError
 from nexdyn.view.charts import KINDS, OF_BODIES, Panel, panels
 from nexdyn.view.motion import Motion
 from nexdyn.view.panels import Plot
-from nexdyn.view.stage import LAYERS, Look
+from nexdyn.view.stage import LAYERS, SIDES, Look
 
 if TYPE_CHECKING:
     from nexdyn.view.viewer import Viewer
@@ -41,6 +41,7 @@ class Controls:
         gui.main_panel.dock_right()
         gui.main_panel.set_width(310)
         self.new_motion()
+        self.tell(viewer._look)
 
     # --- the parts ------------------------------------------------------------------------------------------------
 
@@ -77,6 +78,26 @@ class Controls:
         @self._reset.on_click
         def _(_: Any) -> None:
             viewer.reset()
+
+        self._side = gui.add_button_group("view", tuple(SIDES), hint="standard views (keys 1 to 4)")
+        self._parallel = gui.add_checkbox("parallel", False, hint="no perspective: through a very long lens (P)")
+
+        @self._side.on_click
+        def _(event: Any) -> None:
+            if event.client is not None:
+                viewer._aim(event.client, self._side.value)
+
+        @self._parallel.on_update
+        def _(_: Any) -> None:
+            viewer.lens(self._parallel.value)
+
+        for k, side in enumerate(SIDES):
+            command = gui.add_command(f"View from the {side}", hotkey=str(k + 1))
+            command.on_trigger(lambda event, side=side: viewer._aim(event.client, side))
+
+        @gui.add_command("Parallel or perspective", hotkey="P").on_trigger
+        def _(_: Any) -> None:
+            self._parallel.value = not self._parallel.value
 
         toggle = gui.add_command("Play or pause", hotkey="space")
         toggle.on_trigger(lambda _: self._toggle())
@@ -145,12 +166,16 @@ class Controls:
 
     def sync(self, t: float, playing: bool) -> None:
         """Let slider, button and cursors tell the state."""
-        if time.monotonic() - self._touched > 0.5:
-            self._time.value = min(max(t, self._time.min), self._time.max)
+        self.tell_time(t)
         label = "Pause" if playing else "Play"
         if self._play.label != label:
             self._play.label = label
         self.move_cursors(t)
+
+    def tell_time(self, t: float) -> None:
+        """Put the slider where the time is, unless a hand is on it."""
+        if time.monotonic() - self._touched > 0.5:
+            self._time.value = min(max(t, self._time.min), self._time.max)
 
     def move_cursors(self, t: float) -> None:
         """Move the plots' cursors, unless the plots are being laid out."""
@@ -197,7 +222,7 @@ class Controls:
         for control, value in (
             (self._arrows, look.arrows),
             (self._trail, look.trail),
-            (self._follow, look.follow or NOBODY),
+            (self._follow, look.follow if look.follow in self._follow.options else NOBODY),
         ):
             if control.value != value:
                 control.value = value

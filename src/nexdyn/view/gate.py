@@ -21,15 +21,18 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
+from nexdyn.view import client
+
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
 _patching = threading.Lock()
 
 
 class Gate:
-    """The rule for one server: `host` is what it was given, `token` the first part of the path."""
+    """The rule for one server: `host` is what it was given, `token` the first part of the path, `title` the page's."""
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host: str, title: str = "NexDyn") -> None:
+        self.title = title
         self.token = secrets.token_urlsafe(16)
         self.installed = False
         self._host = host.lower()
@@ -59,6 +62,8 @@ class Gate:
             if why := self.refusal(reached, request.path, asked.get_all("Host"), asked.get_all("Origin"), to_socket):
                 return connection.respond(http.HTTPStatus.FORBIDDEN, why + "\n")
             request.path = "/" + request.path.lstrip("/").removeprefix(self.token).lstrip("/")
+            if not to_socket and request.path.partition("?")[0] == "/":
+                return client.response(self.title, any("gzip" in x for x in asked.get_all("Accept-Encoding")))
             return process_request(connection, request) if process_request else None
 
         return checked

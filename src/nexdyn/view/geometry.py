@@ -36,11 +36,16 @@ PALETTE: tuple[Color, ...] = (
 """Colours of bodies that have none of their own, in turn."""
 GREY: Color = (0.72, 0.74, 0.77, 1.0)
 """Colour of a mesh that has none, neither in the model nor in its file."""
-AROUND = 24
-"""Edges of what is round."""
+AROUND, WHEEL = 32, 96
+"""Edges of what is round, and of cylinders, which may be as large as wheels."""
 THIN = 0.05
 """Radius of a drawn rod, of the median distance that rods bridge."""
 _SHOWN = 6
+ON_AXIS = frozenset({"revolute", "cylindrical", "helical"})
+BETWEEN_POINTS = frozenset({"point_spring", "force_table"})
+"""Forces that are drawn between two points (links.py)."""
+HINGES = ON_AXIS | {"universal", "spherical"}
+"""Joints in which two bodies turn about each other at one place."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +84,9 @@ def pieces(system: System) -> list[Piece]:
     shown = {name: drawing.shapes(i, body) for i, (name, body) in enumerate(system.bodies.items())}
     some = any(shown.values())
     for i, (name, body) in enumerate(system.bodies.items()):
-        if not shown[name] and not (some and body.resolved(system.values).mass == 0.0):
+        if shown[name]:
+            shown[name] += drawing.struts(name, body, shown[name])
+        elif not (some and body.resolved(system.values).mass == 0.0):
             shown[name] = drawing.skeleton(name, PALETTE[i % len(PALETTE)])
     drawing.say()
     return [*(piece for found in shown.values() for piece in found), *drawing.ground()]
@@ -97,6 +104,29 @@ def bounds(of: Iterable[Piece], poses: dict[str, tuple[np.ndarray, np.ndarray]])
     return (low, high) if np.isfinite(low).all() else (np.full(3, -1.0), np.full(3, 1.0))
 
 
+BACKDROPS = {"light": 0.95, "dark": 0.055, "grey": 0.13}
+"""Intensity of the backgrounds that there are."""
+LIT = 0.6
+"""Of the intensity of a colour what is seen of it, lit from one side."""
+
+
+def backdrop(of: Iterable[Any]) -> str:
+    """The background with the most contrast (WCAG 2) in the mean of the pieces' surface, where what is beyond 3 : 1 counts as 3.
+
+    intensity Y = 0.2126 r + 0.7152 g + 0.0722 b (IEC 61966-2-1),  contrast (Y_1 + 0.05) / (Y_2 + 0.05)
+    """
+    from nexdyn.view.raster import linear
+
+    area = dict.fromkeys(BACKDROPS, 0.0)
+    for piece in of:
+        a, b, c = (piece.surface.vertices[piece.surface.faces[:, k]] for k in range(3))
+        own = float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()) * piece.color[3]
+        light = LIT * float(linear(np.array(piece.color[:3])) @ (0.2126, 0.7152, 0.0722))
+        for name, behind in BACKDROPS.items():
+            area[name] += own * min(3.0, (max(light, behind) + 0.05) / (min(light, behind) + 0.05))
+    return max(area, key=lambda name: area[name])
+
+
 # --- bodies ---------------------------------------------------------------------------------------------------------
 
 
@@ -112,9 +142,14 @@ class _Drawing:
             frames = joint.frames(values)
             self.points[joint.parent.name].append(frames.p_AJ)
             self.points[joint.child.name].append(frames.p_BJ)
+        for force in self.system.forces.values():
+            if force.kind in BETWEEN_POINTS:
+                for end in force.frames(self.system):
+                    self.points[end.body].append(end.p_BF)
         self.coms = {name: body.resolved(values).com for name, body in self.system.bodies.items()}
         lengths = [length for name in self.coms for _, _, length in self._rods(name)]
         self.radius = THIN * float(np.median(lengths)) if lengths else 0.05
+        self.level = _levels(self.system)
 
     def shapes(self, i: int, body: Any) -> list[Piece]:
         own = PALETTE[i % len(PALETTE)]
@@ -155,13 +190,46 @@ class _Drawing:
             return []
         return [Piece(body, name, surface, R, p, color or drawn or GREY) for surface, drawn in parts]
 
+    def struts(self, body: str, shaped: Any, shown: list[Piece]) -> list[Piece]:
+        """Rods from shapes to the hinges of their body that they do not reach; a mesh is taken to be whole."""
+        if any(isinstance(shape, Mesh) for shape in shaped.shapes):
+            return []
+        low, high = bounds(shown, {body: (np.eye(3), np.zeros(3))})
+        r, found = 0.5 * THIN * float(np.linalg.norm(high - low)), []
+        for k, p in enumerate(self._hinges(body)):
+            foot = np.clip(p, low, high)
+            length = float(np.linalg.norm(p - foot))
+            if length > 0.05 * np.linalg.norm(high - low):
+                # from inside the shapes, so that both join
+                start = foot + min(1.0, r / length) * ((low + high) / 2 - foot)
+                along = p - start
+                rod = _capsule(r, float(np.linalg.norm(along)))
+                found.append(Piece(body, f"strut{k}", rod, _with_z(along), (p + start) / 2, shown[0].color))
+        return found
+
+    def _hinges(self, body: str) -> list[np.ndarray]:
+        """A point (3,) [m] of each hinge of a body; of an axis the point that is nearest to both centres of mass."""
+        values, found = self.system.values, []
+        for joint in self.system.joints.values():
+            if joint.kind not in HINGES or body not in (joint.parent.name, joint.child.name):
+                continue
+            frames = joint.frames(values)
+            on_parent = joint.parent.name == body
+            R, p = (frames.R_AJ, frames.p_AJ) if on_parent else (frames.R_BJ, frames.p_BJ)
+            if joint.kind in ON_AXIS:
+                sides = ((joint.parent.name, frames.R_AJ, frames.p_AJ), (joint.child.name, frames.R_BJ, frames.p_BJ))
+                z = [R_XJ[:, 2] @ (self.coms[name] - p_XJ) for name, R_XJ, p_XJ in sides if name in self.coms]
+                p = p + float(np.mean(z)) * R[:, 2]
+            found.append(p)
+        return found
+
     def skeleton(self, body: str, own: Color) -> list[Piece]:
-        r = self.radius
+        r = self.radius * (1.0 - 0.08 * min(self.level[body], 6))
         found = [
             Piece(body, f"rod{k}", _capsule(r, length), _with_z(b - a), (a + b) / 2, own)
             for k, (a, b, length) in enumerate(self._rods(body))
         ]
-        return [*found, Piece(body, "com", _sphere(1.7 * r if found else 3.0 * r), np.eye(3), self.coms[body], own)]
+        return [*found, Piece(body, "com", sphere(1.7 * r if found else 3.0 * r), np.eye(3), self.coms[body], own)]
 
     def _rods(self, body: str) -> list[tuple[np.ndarray, np.ndarray, float]]:
         """Ends and length of the rods of a body: joint to joint, and on to a centre of mass that is off that line."""
@@ -174,6 +242,28 @@ class _Drawing:
             pairs = [(a, com) for a in ends]
         rods = [(a, b, float(np.linalg.norm(b - a))) for a, b in pairs]
         return [rod for rod in rods if rod[2] > 1e-9]
+
+
+def _levels(system: System) -> dict[str, int]:
+    """A number for each body, other than those of the bodies that it meets in a joint: rods that end in one point have
+    other radii, or it would be left to rounding which of their round ends is seen."""
+    meeting: dict[str, set[str]] = defaultdict(set)
+    at_point: dict[tuple[str, bytes], list[str]] = defaultdict(list)
+    for joint in system.joints.values():
+        frames = joint.frames(system.values)
+        names = [joint.parent.name, joint.child.name]
+        for own, p, other in zip(names, (frames.p_AJ, frames.p_BJ), reversed(names), strict=True):
+            place = at_point[own, (np.round(p, 6) + 0.0).tobytes()]
+            place.append(own) if not place else None
+            for met in place:
+                meeting[met].add(other)
+                meeting[other].add(met)
+            place.append(other)
+    level: dict[str, int] = {}
+    for name in system.bodies:
+        taken = {level[other] for other in meeting[name] if other in level and other != name}
+        level[name] = next(k for k in itertools.count() if k not in taken)
+    return level
 
 
 def _distinct(points: list[np.ndarray]) -> list[np.ndarray]:
@@ -209,7 +299,7 @@ def _surface(shape: Shape) -> Surface:
         case Box():
             return _box(tuple(shape.size))
         case Sphere():
-            return _sphere(shape.radius)
+            return sphere(shape.radius)
         case Cylinder():
             return _cylinder(shape.radius, shape.length)
         case Capsule():
@@ -232,7 +322,7 @@ def _box(size: tuple[float, float, float]) -> Surface:
 
 
 @lru_cache(maxsize=1024)
-def _sphere(radius: float) -> Surface:
+def sphere(radius: float) -> Surface:
     return revolved(_arc(radius, -np.pi / 2, np.pi / 2, AROUND // 2))
 
 
@@ -247,8 +337,8 @@ def _capsule(radius: float, length: float) -> Surface:
 def _cylinder(radius: float, length: float) -> Surface:
     """The ends have vertices of their own, so that their edges stay sharp."""
     r, h = radius, length / 2
-    side = revolved(np.array([(r, -h), (r, h)]))
-    ends = [revolved(np.array(line)) for line in ([(0.0, -h), (r, -h)], [(r, h), (0.0, h)])]
+    side = revolved(np.array([(r, -h), (r, h)]), WHEEL)
+    ends = [revolved(np.array(line), WHEEL) for line in ([(0.0, -h), (r, -h)], [(r, h), (0.0, h)])]
     return _joined([side, *ends])
 
 
@@ -258,23 +348,43 @@ def _arc(radius: float, start: float, end: float, count: int) -> np.ndarray:
     return radius * np.column_stack([np.cos(angle), np.sin(angle)])
 
 
-def revolved(profile: np.ndarray) -> Surface:
+def revolved(profile: np.ndarray, around: int = AROUND) -> Surface:
     """The surface that a line of points (distance from z, height), from below to above, sweeps about z."""
     rings = []
-    angle = np.linspace(0.0, 2.0 * np.pi, AROUND, endpoint=False)
+    angle = np.linspace(0.0, 2.0 * np.pi, around, endpoint=False)
     for rho, z in profile:
-        count = 1 if rho < 1e-12 * np.abs(profile).max() else AROUND
-        ring = np.column_stack([rho * np.cos(angle), rho * np.sin(angle), np.full(AROUND, z)])
+        count = 1 if rho < 1e-12 * np.abs(profile).max() else around
+        ring = np.column_stack([rho * np.cos(angle), rho * np.sin(angle), np.full(around, z)])
         rings.append(ring[:count] * (1.0 if count > 1 else (0.0, 0.0, 1.0)))
     faces, first = [], 0
     for low, high in itertools.pairwise(rings):
         n, m = len(low), len(high)
-        for i in range(AROUND):
+        for i in range(around):
             a, b = first + i % n, first + (i + 1) % n
             c, d = first + n + i % m, first + n + (i + 1) % m
             faces += [face for face in ((a, b, d), (a, d, c)) if len(set(face)) == 3]
         first += n
     return _made(np.concatenate(rings), faces)
+
+
+def coil(radius: float, wire: float, length: float, turns: int) -> Surface:
+    """A round wire that winds about z from 0 to `length`, its ends on the axis."""
+    s = np.linspace(0.0, 1.0, 16 * turns + 1)
+    out = radius * np.clip(np.minimum(s, 1.0 - s) / 0.06, 0.0, 1.0)
+    angle = 2.0 * np.pi * turns * s
+    line = np.column_stack([out * np.cos(angle), out * np.sin(angle), length * s])
+    along = np.gradient(line, axis=0)
+    along /= np.linalg.norm(along, axis=1, keepdims=True)
+    outward = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(len(s))])
+    across = np.cross(along, outward)
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    outward = np.cross(across, along)
+    n, turn = 8, np.linspace(0.0, 2.0 * np.pi, 8, endpoint=False)
+    rings = line[:, None] + wire * (np.cos(turn)[:, None] * outward[:, None] + np.sin(turn)[:, None] * across[:, None])
+    first = n * np.arange(len(s) - 1)[:, None] + np.arange(n)
+    after = n * np.arange(len(s) - 1)[:, None] + (np.arange(n) + 1) % n
+    quads = np.stack([first, after, after + n, first + n], axis=-1).reshape(-1, 4)
+    return _made(rings.reshape(-1, 3), np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]))
 
 
 def _joined(surfaces: list[Surface]) -> Surface:

@@ -55,7 +55,10 @@ class Plot:
             {"label": "shown time", "stroke": "rgba(60,60,60,0.8)", "fill": "rgba(120,120,120,0.12)", "width": 1,
              "scale": "past", "points": {"show": False}}
         )  # fmt: skip
-        axes: tuple[dict[str, Any], ...] = ({}, {"scale": "y", "size": 60})
+        axes: tuple[dict[str, Any], ...] = (
+            {"label": panel.x, "labelSize": 18, "labelGap": -2, "size": 36},
+            {"scale": "y", "size": 60},
+        )
         with self._tab:
             self._handle = self._gui.add_uplot(
                 self._data(), tuple(series), title=_title(panel), height=self._height, scales=self._scales(), axes=axes,
@@ -101,7 +104,12 @@ class Plot:
 
 
 def _title(panel: Panel) -> str:
-    return panel.y if panel.y.startswith(panel.title) else f"{panel.title}, {panel.y}"
+    """The panel's title with the unit: "joint coordinates q [rad]", "moment at crank, my [N·m]"."""
+    quantity, _, unit = panel.y.partition(" [")
+    if panel.y.startswith(panel.title):
+        return panel.y
+    told = panel.title.startswith(quantity) or panel.title.endswith((f" {quantity}", f": {quantity}"))
+    return f"{panel.title} [{unit}" if told else f"{panel.title}, {panel.y}"
 
 
 def telling(values: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ the axes and hide nothing. No display is needed, and no state of matplotlib's is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ WIDTH, HEIGHT, PHASE_HEIGHT = 6.7, 1.75, 2.1
 ACROSS = 3
 """Phase portraits in a row."""
 DOTS_PER_INCH = 200
+LETTER = 0.085
+"""Width of a letter of a title, a large one [inch]."""
 
 _COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#56b4e9", "#e69f00")
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)), (0, (10, 2)))
@@ -128,13 +131,24 @@ def _draw_panel(axes: Axes, panel: Panel) -> None:
         if not panel.over_time:
             axes.plot(line.x[:1], line.y[:1], "o", color=style["color"], markersize=4)
             axes.margins(0.05)
-    axes.set_title(panel.title)
+    inches = WIDTH - 1.0 if panel.over_time else WIDTH / ACROSS - 0.7
+    axes.set_title(_wrapped(panel.title, int(inches / LETTER)))
     axes.set_ylabel(panel.y)
     if len(panel.lines) > 1:
         axes.legend(
             loc="upper left", bbox_to_anchor=(1.005, 1.02), borderaxespad=0.0, frameon=False, handlelength=2.6,
             labelspacing=0.25,
         )  # fmt: skip
+
+
+def _wrapped(text: str, most: int) -> str:
+    """Lines of at most `most` letters, broken after spaces and, as names of robots' joints are long, after _ - . /"""
+    lines = [""]
+    for part in re.findall(r"[^ _\-./]*[ _\-./]?", text):
+        pieces = [part[k : k + most] for k in range(0, len(part), most)]
+        for piece in pieces:
+            lines = [*lines[:-1], lines[-1] + piece] if len(lines[-1] + piece.rstrip()) <= most else [*lines, piece]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def _new_figure(width: float, height: float) -> Figure:

@@ -39,7 +39,8 @@ class View(NamedTuple):
 
 class Stage(NamedTuple):
     """What stands about: a floor at height `level` along `up`, ruled in cells, fading beyond `size` about `middle`; the
-    direction to the sun, and `bias`, the share of its depth by which a surface does not shade itself."""
+    direction to the sun, and `bias`, the share of its depth by which a surface does not shade itself; the background's
+    intensity above and below, and by which share of it a line of the floor is brighter."""
 
     up: Vec3
     across: Vec3
@@ -49,6 +50,9 @@ class Stage(NamedTuple):
     size: float
     sun: Vec3
     bias: float
+    above: float
+    below: float
+    rule: float
 
 
 @formula
@@ -189,7 +193,7 @@ def floor_light(grey, eye, ray, stage, shadows, sun_view):  # type: ignore[no-un
     half = 0.0025 * stage.size
     line = max(ruled(p @ stage.across, stage.cell, half), ruled(p @ cross(stage.up, stage.across), stage.cell, half))
     shade = 1.0 - sunlit(shadows, sun_view, stage, p)
-    return grey * (1.0 - 0.16 * near * near * line) * (1.0 - 0.38 * near * near * shade)
+    return grey * (1.0 + stage.rule * near * near * line) * (1.0 - 0.38 * near * near * shade)
 
 
 @formula
@@ -225,7 +229,7 @@ def light(shown, screen, faces, position, normal, colors, lighting, view, sun_vi
                 ray = R_WV @ Vec3((j + 0.5 - view.cu) / view.f, (view.cv - i - 0.5) / view.f, -1.0)
                 k = shown[i, j]
                 if k < 0:
-                    grey = 0.86 + 0.12 * i / shown.shape[0]
+                    grey = stage.above + (stage.below - stage.above) * i / shown.shape[0]
                     grey = floor_light(grey, view.eye, ray, stage, shadows, sun_view)
                     pixel = pixel + Vec3(grey, grey, grey)
                     continue

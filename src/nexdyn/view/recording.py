@@ -2,7 +2,8 @@
 
     recorded time τ = (t − t_0) / speed,  which the player on the page runs through; the plots' cursor is at t
 
-viser's own page plays the scene. The plots beside it are plotly's, whose program lies compressed in the file.
+viser's own page plays the scene, and a node of the scene that is not seen tells t.
+The plots beside it are plotly's, whose program lies compressed in the file.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from nexdyn.errors import InputError, NexDynError, NexDynWarning
 from nexdyn.results.atomic import PathLike, file_path, written
 from nexdyn.view import server as page
 from nexdyn.view.charts import Panel, panels
+from nexdyn.view.client import with_ours
 from nexdyn.view.extras import need
 from nexdyn.view.motion import Motion, motion_of
 from nexdyn.view.panels import COLORS, telling
-from nexdyn.view.stage import LAYERS, SHOWN_AT_FIRST, Look, Stage
+from nexdyn.view.stage import CLOCK, LAYERS, SHOWN_AT_FIRST, Look, Stage
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
@@ -54,8 +56,8 @@ def record(
     """The motion of a result as one HTML page, written to `path` (.html) where that is given.
 
     speed: times real time; None: 1, or what makes it last 2 s at least and 2 min at most.
-    layers: what is seen at first, of "shapes", "grid", "joint axes", "body frames", "reaction forces", "reaction moments",
-        "trails". follow: a body that stays in the middle.
+    layers: what is seen at first, of "shapes", "grid", "shadows", "joint axes", "body frames", "reaction forces",
+        "reaction moments", "contact forces", "trails", "inertia". follow: a body that stays in the middle.
 
     Raises InputError for bad input or where the extra `view` is not installed, FileError where it cannot be written.
     """
@@ -119,20 +121,18 @@ def _page(motion: Motion, look: Look, speed: float) -> str:
         scene = _played(server, motion, look, speed)
     finally:
         page.stop_server(server)
-    data = {"start": motion.start, "speed": speed, "plots": _plots(motion)}
+    decimals = max(0, 3 - math.floor(math.log10(motion.end - motion.start))) if motion.moves else 0
+    data = {
+        "start": motion.start, "end": motion.end, "speed": speed, "decimals": decimals,
+        "step": (motion.end - motion.start) / max(1, _frames(motion, speed)), "plots": _plots(motion),
+    }  # fmt: skip
     name = motion.system.name
-    head, body, tail = scene.partition('<div id="root"></div>')
-    if not body:
-        raise NexDynError(
-            "this version of viser has a page that NexDyn does not know; nexdyn[view] installs one it knows"
-        )
-    head = head.replace("<title>Viser</title>", f"<title>{html.escape(name)}</title>").replace(
-        "</head>", f"<style>{_STYLE}</style></head>"
-    )
+    head, body, tail = with_ours(scene, name).partition('<div id="root"></div>')
+    head = head.replace("</head>", f"<style>{_STYLE}</style></head>")
     said = f"shown at {speed:g} × real time" if speed != 1.0 else "shown in real time"
     aside = _ASIDE.format(name=html.escape(name), said=html.escape(said), method=html.escape(_method(motion)))
     program = base64.b64encode(_compressed(plotly.get_plotlyjs())).decode()
-    script = _SCRIPT.replace("PLOTLY", program)
+    script = _SCRIPT.replace("CLOCK", CLOCK).replace("PLOTLY", program)
     return f'{head}{body}{aside}<script type="application/json" id="nexdyn-data">{_json(data)}</script>{script}{tail}'
 
 
@@ -140,14 +140,18 @@ def _played(server: Any, motion: Motion, look: Look, speed: float) -> str:
     """viser's page with the scene and all its moments."""
     stage = Stage(server, motion, look)
     if len(motion.bodies) <= MANY:
-        stage.look = Look(frozenset(LAYERS), look.arrows, look.trail, look.follow)  # all of it, seen or not
-    length = (motion.end - motion.start) / speed
-    count = min(MOST_FRAMES, math.ceil(length * FPS)) if motion.moves else 0
+        stage.look = Look(frozenset(LAYERS), look.arrows, look.trail, stage.look.follow)  # all of it, seen or not
+    length, count = (motion.end - motion.start) / speed, _frames(motion, speed)
     serializer = server.get_scene_serializer()
     for k in range(1, count + 1):
         serializer.insert_sleep(length / count)
         stage.show(motion.start + (motion.end - motion.start) * k / count)
     return str(serializer.as_html())
+
+
+def _frames(motion: Motion, speed: float) -> int:
+    """Moments after the first one."""
+    return min(MOST_FRAMES, math.ceil((motion.end - motion.start) / speed * FPS)) if motion.moves else 0
 
 
 @lru_cache(maxsize=1)
@@ -194,33 +198,46 @@ body { display: flex; }
 #nexdyn { flex: 0 0 min(440px, 42%); height: 100%; overflow-y: auto; box-sizing: border-box; padding: 10px 12px;
   border-left: 1px solid #ddd; background: #fff; color: #222; font-size: 13px; }
 #nexdyn h1 { font-size: 17px; margin: 0 0 2px; } #nexdyn p { margin: 0 0 6px; color: #666; }
-#nexdyn output { font-variant-numeric: tabular-nums; color: #222; }
+/* the player's own slider and field run ahead of what is drawn and tell seconds of playing */
+#root .mantine-NumberInput-root:has(+ .mantine-Slider-root), #root .mantine-NumberInput-root + .mantine-Slider-root {
+  display: none; }
+#nexdyn-time { flex: 1 1 0; min-width: 0; display: flex; align-items: center; gap: 0.6em; font: 13px sans-serif; }
+#nexdyn-time input { flex: 1 1 0; min-width: 0; } #nexdyn-time output { font-variant-numeric: tabular-nums; }
 @media (max-width: 700px) { body { flex-direction: column; } #root { height: auto; }
   #nexdyn { flex: 0 0 45%; border-left: 0; border-top: 1px solid #ddd; } }
 """
 
-_ASIDE = (
-    """<aside id="nexdyn"><h1>{name}</h1><p>{said}, {method}</p><p>t = <output id="nexdyn-t"></output> s</p></aside>"""
-)
+_ASIDE = """<aside id="nexdyn"><h1>{name}</h1><p>{said}, {method}</p></aside>"""
 
 _SCRIPT = """<script type="module">
 const data = JSON.parse(document.getElementById("nexdyn-data").textContent);
-const aside = document.getElementById("nexdyn"), shown = document.getElementById("nexdyn-t");
+const aside = document.getElementById("nexdyn");
+const bar = document.createElement("div");
+bar.id = "nexdyn-time";
+bar.innerHTML = `<input type="range" id="nexdyn-slider" aria-label="time [s]" min="${data.start}" max="${data.end}"
+  step="${data.step || 1}"><span>t = <output id="nexdyn-t"></output> s</span>`;
+const [handle, shown] = [bar.querySelector("input"), bar.querySelector("output")];
+const place = () => {  // between the player's buttons, once it is there
+  const own = document.querySelector("#root .mantine-NumberInput-root + .mantine-Slider-root");
+  if (own) own.after(bar); else setTimeout(place, 50);
+};
+place();
 const packed = Uint8Array.from(atob("PLOTLY"), c => c.charCodeAt(0));
 const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
 const program = document.createElement("script");
 program.textContent = await new Response(unpacked).text();
 document.head.appendChild(program);
 
-const slider = () => document.querySelector('#root [role="slider"]');
-const time = () => slider() ? data.start + data.speed * parseFloat(slider().getAttribute("aria-valuenow")) : data.start;
+// the time of the poses that are on the page
+const time = () => window.__viserMutable?.nodePoseData["CLOCK"]?.position[0] ?? data.start;
 // a click on a plot types the time into the player's field
 const seek = t => {
   const field = document.querySelector("#root input");
   Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set
-    .call(field, Math.max(0, (t - data.start) / data.speed).toFixed(4));
+    .call(field, (Math.max(0, (t - data.start) / data.speed) + 1e-4).toFixed(4));
   field.dispatchEvent(new Event("input", { bubbles: true }));
 };
+handle.addEventListener("input", () => seek(parseFloat(handle.value)));
 const line = t => ({ type: "line", xref: "x", yref: "paper", x0: t, x1: t, y0: 0, y1: 1,
   line: { color: "#444", width: 1.2 } });
 const plots = data.plots.map(plot => {
@@ -241,8 +258,10 @@ const plots = data.plots.map(plot => {
 let last = NaN, drawn = 0;
 const follow = now => {
   const t = time();
+  shown.value = t.toFixed(data.decimals);
+  handle.value = t;
   if (t !== last && now - drawn > 60) {
-    last = t; drawn = now; shown.value = t.toPrecision(4);
+    last = t; drawn = now;
     for (const place of plots) Plotly.relayout(place, { "shapes[0].x0": t, "shapes[0].x1": t });
   }
   requestAnimationFrame(follow);

@@ -20,8 +20,10 @@ TRIED = 100
 """Ports that are tried from the one that is asked for."""
 
 
-def start_server(host: str = LOOPBACK, port: int = PORT) -> tuple[Any, str]:
+def start_server(host: str = LOOPBACK, port: int = PORT, title: str = "NexDyn") -> tuple[Any, str]:
     """A viser server at `host` on `port`, or on the next free one, which a NexDynWarning says; and its address.
+
+    `title` is what the browser's tab is called.
 
     Only requests that bear the address's token pass, and none from pages of elsewhere (gate.py).
 
@@ -33,7 +35,7 @@ def start_server(host: str = LOOPBACK, port: int = PORT) -> tuple[Any, str]:
     free = free_port(host, port)
     if free != port:
         warn(f"port {port} is in use; took {free}")
-    gate = Gate(host)
+    gate = Gate(host, title)
     with _hushed(), guarded(gate):
         server = viser.ViserServer(host=host, port=free, label="NexDyn", verbose=False)
     if not gate.installed:

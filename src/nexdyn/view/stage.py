@@ -1,8 +1,11 @@
 """The scene on the page: what is drawn of a system, and how a moment is put on it.
 
     /motion                    shifted so that a followed body stays where it is
+    /motion/link…              springs, dampers, ropes and rods between two points, stretched
     /motion/batch…             surfaces that several pieces share, all instances in one message
     /motion/body…              frames of bodies with surfaces of their own
+    /clock                     not seen: its x is the time [s] that all the rest is of
+    /motion/inertia            of each body with mass: the ellipsoid of even density that has its mass and inertia
     /motion/axes, frames, forces, moments, trails, grid
 
 A moment crosses to the browsers as one atomic group of messages.
@@ -12,22 +15,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
-from nexdyn.view.camera import Camera, corners, look, up_of
-from nexdyn.view.geometry import Piece, bounds, pieces
+from nexdyn.view.camera import ELEVATION, Camera, corners, look, up_of
+from nexdyn.view.floor import floor_of
+from nexdyn.view.geometry import Piece, backdrop, bounds, pieces, sphere
+from nexdyn.view.links import Placing, links
 from nexdyn.view.motion import Frame, Motion
 
 AXES, FORCE, MOMENT, TRAIL = (30, 150, 70), (214, 39, 40), (128, 62, 190), (240, 140, 20)
+INERTIA = (40, 90, 200)
 CONTACT = (220, 30, 140)
 LAYERS = (
     "shapes", "grid", "shadows", "joint axes", "body frames", "reaction forces", "reaction moments", "contact forces",
-    "trails",
+    "trails", "inertia",
 )  # fmt: skip
 SHOWN_AT_FIRST = frozenset({"shapes", "grid", "shadows", "contact forces"})
 MOST_TRAILS = 12
@@ -35,6 +41,17 @@ TRAIL_POINTS = 120
 _PARTS = (slice(0, 3), slice(3, 6))
 FIELD = 0.8
 """Height of what is seen of the page, as an angle [rad]: wider than in pictures, for one goes nearer."""
+CLOCK = "/clock"
+LONG = 0.03
+"""The same angle of a lens so long that what is parallel looks so, within the thirtieth part."""
+SIDES = {"front": (-90.0, 0.0), "right": (0.0, 0.0), "top": (-90.0, 89.9), "corner": (-52.5, 30.0)}
+"""Standard views: azimuth and elevation of the camera [deg], as in camera.look."""
+TRAVEL = 3.0
+"""The heaviest body of what travels so many times its own size is followed at first."""
+BEHIND = {"grey": 101, "dark": 58}
+"""Backgrounds that are not white, of 255."""
+LINES = {"light": (200, 150), "grey": (84, 70), "dark": (75, 95)}
+"""Fine and bold lines of the grid, of 255."""
 NO_AXIS = frozenset({"fixed", "free", "spherical", "cartesian", "rod"})
 
 
@@ -54,11 +71,15 @@ class Stage:
     def __init__(self, server: Any, motion: Motion, look: Look | None = None) -> None:
         self.server, self.motion = server, motion
         self.system: System = motion.system
-        self.look = look or Look()
         self.row = {name: i for i, name in enumerate([*motion.bodies, "ground"])}
+        self.joining = [link for link in links(self.system) if link.a in self.row and link.b in self.row]
+        self._placing = Placing.of(self.joining, self.row)
         self.drawn = [piece for piece in pieces(self.system) if piece.body in self.row]
-        low, high = self._bounds()
+        self.look = look or Look()
+        self.look = replace(self.look, follow=self.look.follow or self._traveller())
+        low, high = self._bounds(self.look.follow)
         self.center, self.size = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1e-6)
+        self.travel = max(self.size, float(np.linalg.norm(np.subtract(*self._bounds()))))
         self._corners = corners(low, high)
         self.up = up_of(self.system)
         self._frame = motion.at(motion.start)
@@ -72,12 +93,17 @@ class Stage:
         self._frame = f = frame or self.motion.at(t)
         layers = self.look.layers
         with self.server.atomic():
+            self._clock.position = (t, 0.0, 0.0)
             self._follow(f)
             if "shapes" in layers:
                 self._place_bodies(f)
             if "joint axes" in layers and len(self._axes_row):
                 self._axes.batched_positions, self._axes.batched_wxyzs = _placed(
                     f, self._axes_row, self._axes_q, self._axes_p
+                )
+            if "inertia" in layers and len(self._inertia_row):
+                self._inertia.batched_positions, self._inertia.batched_wxyzs = _placed(
+                    f, self._inertia_row, self._inertia_q, self._inertia_p
                 )
             if "body frames" in layers:
                 self._frames.batched_positions, self._frames.batched_wxyzs = f.position[:-1], f.quaternion[:-1]
@@ -119,6 +145,14 @@ class Stage:
             if np.abs(now - last).max() > 1e-6:
                 handle.position, handle.wxyz = now[:3], now[3:]
                 last[:] = now
+        if self._links:
+            self._place_links(f)
+
+    def _place_links(self, f: Frame) -> None:
+        p, q, stretch = (x.astype(np.float32) for x in self._placing.at(f))
+        for k, handle in enumerate(self._links):
+            handle.batched_positions, handle.batched_wxyzs = p[k : k + 1], q[k : k + 1]
+            handle.batched_scales = np.array([[1.0, 1.0, stretch[k]]], dtype=np.float32)
 
     def _wrench_arrows(self, f: Frame, columns: slice, scale: float) -> np.ndarray:
         """Ends (nj, 2, 3) of arrows at the joints' points, in the world; the wrench acts on the child."""
@@ -153,14 +187,20 @@ class Stage:
         scene = self.server.scene
         scene.set_up_direction(tuple(self.up.tolist()))
         scene.configure_environment_map(None)
+        self.backdrop = backdrop([*self.drawn, *self.joining])
+        if self.backdrop != "light":
+            scene.set_background_image(np.full((1, 1, 3), BEHIND[self.backdrop], dtype=np.uint8))
         scene.add_light_ambient("/light", intensity=0.8)
         self._root = scene.add_frame("/motion", show_axes=False)
+        self._clock = scene.add_frame(CLOCK, show_axes=False)
         self._nodes: dict[str, list[Any]] = defaultdict(list)
         with self.server.atomic():
             self._add_bodies()
+            self._add_links()
             self._add_grid(low)
             self._add_axes()
             self._add_frames()
+            self._add_inertia()
             self._add_arrows()
             self._add_contacts()
             self._add_trails()
@@ -206,6 +246,18 @@ class Stage:
                     flat_shading=not piece.surface.smooth, wxyz=quaternion(piece.R_BS), position=piece.p_BS,
                 )  # fmt: skip
 
+    def _add_links(self) -> None:
+        p, q, stretch = (x.astype(np.float32) for x in self._placing.at(self._frame))
+        self._links = [
+            self.server.scene.add_batched_meshes_simple(
+                f"/motion/link{k}", link.surface.vertices, link.surface.faces, q[k : k + 1], p[k : k + 1],
+                batched_scales=np.array([[1.0, 1.0, stretch[k]]], dtype=np.float32),
+                batched_colors=_linear(link.color), lod="off",
+            )
+            for k, link in enumerate(self.joining)
+        ]  # fmt: skip
+        self._nodes["shapes"] += self._links
+
     def _fixed(self, of: list[Piece]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Row of the body, quaternion and position in it, of pieces."""
         rows = np.array([self.row[piece.body] for piece in of], dtype=int)
@@ -215,15 +267,23 @@ class Stage:
         return rows, q.astype(np.float32), p.astype(np.float32)
 
     def _add_grid(self, low: np.ndarray) -> None:
-        """A plane across gravity below everything."""
+        """The floor (floor.py), about the middle of the scene."""
+        f = self._frame
+        R = rotation_matrix(f.quaternion.astype(float))
+        poses = {name: (R[i], f.position[i].astype(float)) for name, i in self.row.items()}
+        at_start = float(bounds(self.drawn, poses)[0] @ self.up)
+        self.floor = floor_of(self.system, self.up, at_start, float(low @ self.up), self.size)
+        point, n = self.floor
         cell = 10.0 ** np.floor(np.log10(self.size / 2.0))
-        height = np.minimum(low @ self.up, 0.0) if abs(low @ self.up) < 0.5 * self.size else low @ self.up
-        foot = self.center + (height - self.center @ self.up - 1e-3 * self.size) * self.up
-        foot = np.round(foot / cell) * cell * (1.0 - np.abs(self.up)) + foot * np.abs(self.up)
-        width = float(np.ceil(2.5 * self.size / cell)) * cell
+        q = _turn_z_to(n)
+        R_WF = rotation_matrix(q)
+        across = R_WF.T @ (self.center - point)
+        foot = point + R_WF @ (np.round(across / cell) * cell * (1.0, 1.0, 0.0))
+        width = float(np.ceil((0.5 * self.size + 2.0 * self.travel) / cell)) * cell
         node = self.server.scene.add_grid(
             "/motion/grid", width, width, cell_size=float(cell) / 2, section_size=float(cell),
-            position=foot, wxyz=_turn_z_to(self.up), fade_distance=20.0 * self.size, shadow_opacity=0.3,
+            position=foot, wxyz=q, fade_distance=20.0 * self.size, shadow_opacity=0.3,
+            cell_color=(LINES[self.backdrop][0],) * 3, section_color=(LINES[self.backdrop][1],) * 3,
         )  # fmt: skip
         self._nodes["grid"].append(node)
 
@@ -257,6 +317,31 @@ class Stage:
             "/motion/frames", f.quaternion[:-1], f.position[:-1], axes_length=length, axes_radius=0.05 * length
         )
         self._nodes["body frames"].append(self._frames)
+
+    def _add_inertia(self) -> None:
+        """Half axes a² = 5 (I_b + I_c − I_a) / 2m about the centre of mass; of a point mass a small ball."""
+        rows, R, p, axes = [], [], [], []
+        for name in self.motion.bodies:
+            body = self.system.bodies[name].resolved(self.system.values)
+            if body.mass > 0.0:
+                moments, turned = np.linalg.eigh(body.inertia)
+                turned[:, 2] *= np.linalg.det(turned)
+                squared = 2.5 * (moments.sum() - 2.0 * moments) / body.mass
+                rows.append(self.row[name])
+                R.append(turned)
+                p.append(body.com)
+                axes.append(np.sqrt(np.maximum(squared, (0.005 * self.size) ** 2)))
+        self._inertia_row = np.array(rows, dtype=int)
+        if not rows:
+            return
+        self._inertia_q, self._inertia_p = quaternion(np.array(R)).astype(np.float32), np.array(p, dtype=np.float32)
+        ball = sphere(1.0)
+        at, q = _placed(self._frame, self._inertia_row, self._inertia_q, self._inertia_p)
+        self._inertia = self.server.scene.add_batched_meshes_simple(
+            "/motion/inertia", ball.vertices, ball.faces, q, at, batched_scales=np.array(axes, dtype=np.float32),
+            batched_colors=_linear(np.array(INERTIA) / 255.0), opacity=0.45, lod="off", cast_shadow=False,
+        )  # fmt: skip
+        self._nodes["inertia"].append(self._inertia)
 
     def _add_arrows(self) -> None:
         """Forces and moments at the joints' points on their parents, scaled so that the largest is a fifth of all."""
@@ -318,23 +403,44 @@ class Stage:
 
     # --- camera ---------------------------------------------------------------------------------------------------
 
-    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """A box (3,), (3,) [m] around all that is drawn during the motion."""
+    def _traveller(self) -> str:
+        """The heaviest body of what travels far across gravity, beyond its own size, "" of all else."""
+        m, up = self.motion, up_of(self.system)
+        (low, high), (least, most) = self._bounds(moment=True), self._bounds()
+        if not m.moves or np.linalg.norm(np.cross(up, most - least)) < TRAVEL * np.linalg.norm(high - low):
+            return ""
+        gone = np.linalg.norm(np.ptp(np.cross(up, m.position), axis=0), axis=1)
+        heavy = [self.system.bodies[name].resolved(self.system.values).mass for name in m.bodies]
+        heaviest = int(np.argmax(heavy))
+        return m.bodies[heaviest] if gone[heaviest] > np.linalg.norm(high - low) else ""
+
+    def _bounds(self, follow: str = "", moment: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """A box (3,), (3,) [m] around all that is drawn during the motion as a body is followed, or at its start alone."""
         f = self.motion.at(self.motion.start)
         R = rotation_matrix(f.quaternion.astype(float))
         poses = {name: (R[i], f.position[i].astype(float)) for name, i in self.row.items()}
         low, high = bounds(self.drawn, poses)
-        p = self.motion.position[:: max(1, len(self.motion.times) // 200)].reshape(-1, 3)
-        if self.motion.moves and len(p):
+        for end in self._placing.ends(f):
+            low, high = np.min([low, *end], axis=0), np.max([high, *end], axis=0)
+        p = self.motion.position[:: max(1, len(self.motion.times) // 200)]
+        if follow in self.motion.bodies:
+            i = self.row[follow]
+            p = p - (p[:, i] - p[0, i])[:, None]
+        p = p.reshape(-1, 3)
+        if self.motion.moves and len(p) and not moment:
             margin = (high - low).max() * 0.1
             far = 4.0 * np.linalg.norm(high - low)  # a body that flies away does not make the rest a dot
             low = np.minimum(low, np.maximum(p.min(axis=0) - margin, low - far))
             high = np.maximum(high, np.minimum(p.max(axis=0) + margin, high + far))
         return low, high
 
-    def camera(self, aspect: float = 1.0) -> Camera:
-        """What has all of the motion in sight in a window `aspect` times as wide as high; the first is for a square one."""
-        return look(self.system, self._corners, min(aspect, 1.0), field=FIELD)
+    def camera(self, aspect: float = 1.0, side: str = "", field: float = FIELD) -> Camera:
+        """What has all of the motion in sight in a window `aspect` times as wide as high; the first is for a square one.
+
+        side: one of `SIDES`, or "" for the one that shows most; field: height of what is seen, as an angle [rad].
+        """
+        azimuth, elevation = SIDES[side] if side else (None, ELEVATION)
+        return look(self.system, self._corners, min(aspect, 1.0), azimuth, elevation, field)
 
     def _aim(self) -> None:
         """Where browsers look from at first."""

@@ -1,6 +1,6 @@
 """Stills (PNG) and video (GIF, MP4) of a motion, drawn without a display (raster.py).
 
-A picture holds the bodies, their shadow on a floor below the whole motion, the paths of some points, and the time. The
+A picture holds the bodies, their shadow on the floor (floor.py), the paths of some points, and the time. The
 camera stands still, or goes along with a body, and sees the whole motion.
 """
 
@@ -19,7 +19,9 @@ from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view import raster
 from nexdyn.view.camera import FIELD, Camera, look
 from nexdyn.view.extras import need
-from nexdyn.view.geometry import Piece, Surface, pieces
+from nexdyn.view.floor import floor_of
+from nexdyn.view.geometry import Piece, Surface, backdrop, pieces
+from nexdyn.view.links import Link, Placing, links
 from nexdyn.view.motion import Motion
 
 if TYPE_CHECKING:
@@ -33,6 +35,10 @@ MOST_FRAMES = 20_000
 STILL_SAMPLES, VIDEO_SAMPLES = 3, 2
 """Samples across a pixel, whose mean it is."""
 SHADOW_SAMPLES = 1024
+SKIES = {"light": (0.90, 1.0, -0.16), "grey": (0.115, 0.145, -0.3), "dark": (0.045, 0.065, 1.2)}
+"""Intensity of each background above and below, and by which share of it the lines of the floor are brighter."""
+GREYS = {"light": (170, 255), "grey": (40, 125), "dark": (35, 120)}
+"""Greys of each background that a GIF has colours for, of 255."""
 SUN = np.array([0.35, 0.45, 0.82])
 """Where the sun stands: right of, behind and above the camera."""
 TRAIL_POINTS = 400
@@ -40,6 +46,14 @@ TRAIL = (0.94, 0.55, 0.08)
 CONTACT = (0.86, 0.12, 0.55)
 POSES_SEEN = 120
 """Moments of a motion that the camera must have in sight."""
+BACKDROP = 44
+"""Of the 256 colours of a GIF those for the background."""
+DITHER = 6.0
+"""Height of the pattern that is added to the colours of a GIF, of 255."""
+BEFORE = 1e3
+"""So many times nearer than they are, arrows of contacts are seen through the bodies that they act on."""
+TRAVEL = 6.0
+"""What travels so many times its own size is followed by the camera of a video."""
 FAR = 4.0
 """A body that flies further than so many times the size of all at the start leaves the picture."""
 
@@ -51,7 +65,8 @@ class Shot:
     """How pictures are taken.
 
     size: pixels. azimuth, elevation: of the camera [deg], see `camera.look`. follow: a body that the camera goes along
-    with. trails: seconds of the paths behind the ends of the mechanism; 0 for none. clock: whether the time is shown.
+    with; without one it stands ("ground"), or goes along with all that travels far.
+    trails: seconds of the paths behind the ends of the mechanism; 0 for none. clock: whether the time is shown.
     contacts: whether arrows show the forces of contacts.
     """
 
@@ -77,26 +92,35 @@ class Shot:
 
 
 class Studio:
-    """Pictures of one motion: `picture(t)` is the moment t [s] as sRGB bytes (height, width, 3)."""
+    """Pictures of one motion: `picture(t)` is the moment t [s] as sRGB bytes (height, width, 3).
 
-    def __init__(self, motion: Motion, shot: Shot) -> None:
-        self.motion, self.shot = motion, shot
+    The camera has the whole motion in sight, or what is there at the time `moment` [s] alone.
+    """
+
+    def __init__(self, motion: Motion, shot: Shot, moment: float | None = None) -> None:
+        self.motion, self.shot, self._moment = motion, shot, moment
         row = {name: i for i, name in enumerate([*motion.bodies, "ground"])}
         drawn = [piece for piece in pieces(motion.system) if piece.body in row]
         if shot.follow is not None and shot.follow not in row:
             raise unknown("body", shot.follow, motion.bodies)
+        self._path: tuple[np.ndarray, np.ndarray] | None = None
         self._follow = None if shot.follow is None else row[shot.follow]
+        joining = [link for link in links(motion.system) if link.a in row and link.b in row]
+        self._links = Placing.of(joining, row)
         self._row = np.array([row[piece.body] for piece in drawn], dtype=int)
         self._R_BS = np.array([piece.R_BS for piece in drawn]).reshape(-1, 3, 3)
         self._p_BS = np.array([piece.p_BS for piece in drawn]).reshape(-1, 3)
-        self._mesh = _Mesh.of(drawn)
+        self._mesh = _Mesh.of([*drawn, *joining])
+        self.backdrop = backdrop([*drawn, *joining])
         self._trailed = _ends(motion) if shot.trails > 0.0 else []
-        points = self._points(drawn)
+        points = self._points([*drawn, *joining])
         width, height = shot.size
         self.camera = look(motion.system, points, width / height, shot.azimuth, shot.elevation)
         up, low, high = self.camera.up, points.min(axis=0), points.max(axis=0)
         self._middle, self._extent = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1e-6)
-        self._level = float((points @ up).min()) - 1e-3 * self._extent
+        heights = points @ up
+        first = 8 * max(1, len(drawn) + len(joining))
+        self.floor = floor_of(motion.system, up, float(heights[:first].min()), float(heights.min()), self._extent)
         self._contact_scale = motion.contact_scale(self._extent)
         self._sun, self._R_SW = _sun(self.camera)
         self._buffers()
@@ -104,32 +128,47 @@ class Studio:
     # --- what is in sight -----------------------------------------------------------------------------------------
 
     def _placed(self, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """R_WS (n, 3, 3), p_WS (n, 3) of all pieces."""
+        """R_WS (n, 3, 3), p_WS (n, 3) of all pieces, and of the links, stretched."""
         frame = self.motion.at(t)
         R_WB = rotation_matrix(frame.quaternion.astype(float))[self._row]
         p_WB = frame.position.astype(float)[self._row]
-        return R_WB @ self._R_BS, p_WB + np.einsum("nij,nj->ni", R_WB, self._p_BS)
+        p, q, stretch = self._links.at(frame)
+        R = rotation_matrix(q)
+        R[:, :, 2] *= stretch[:, None]
+        return np.concatenate([R_WB @ self._R_BS, R]), np.concatenate(
+            [p_WB + np.einsum("nij,nj->ni", R_WB, self._p_BS), p]
+        )
 
     def _followed(self, t: float) -> np.ndarray:
-        """How far the followed body has gone since the start."""
+        """How far the followed body has gone since the start; with nobody to follow, the middle of all that travels far."""
         if self._follow is None:
-            return np.zeros(3)
+            if self._path is None:
+                return np.zeros(3)
+            times, middles = self._path
+            return np.array([np.interp(t, times, middles[:, k]) for k in range(3)]) - middles[0]
         m = self.motion
         return np.asarray(m.at(t).position[self._follow] - m.at(m.start).position[self._follow], dtype=float)
 
-    def _points(self, drawn: Sequence[Piece]) -> np.ndarray:
-        """Corners of boxes about all pieces, at moments all through the motion, as the camera goes along."""
+    def _points(self, drawn: Sequence[Piece | Link]) -> np.ndarray:
+        """Corners of boxes about all pieces, at the moments that are seen, as the camera goes along."""
         if not drawn:
             return np.array([[-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]])
         boxes = np.array([(p.surface.vertices.min(axis=0), p.surface.vertices.max(axis=0)) for p in drawn])
         corners = np.stack(
             [boxes[:, [i, j, k], [0, 1, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)], axis=1
         ).astype(float)
-        times = self.motion.times[:: max(1, len(self.motion.times) // POSES_SEEN)]
+        m = self.motion
+        times = [self._moment] if self._moment is not None else m.times[:: max(1, len(m.times) // POSES_SEEN)]
         found = []
         for t in times:
             R, p = self._placed(float(t))
-            found.append(((corners @ np.swapaxes(R, 1, 2)) + p[:, None]).reshape(-1, 3) - self._followed(float(t)))
+            found.append(((corners @ np.swapaxes(R, 1, 2)) + p[:, None]).reshape(-1, 3))
+        if self._follow is None and len(found) > 1:
+            low, high = (np.array([of(points, axis=0) for points in found]) for of in (np.min, np.max))
+            sizes = np.linalg.norm(high - low, axis=1)
+            if np.linalg.norm(high.max(axis=0) - low.min(axis=0)) > TRAVEL * sizes.max():
+                self._path = (np.asarray(times), (low + high) / 2)
+        found = [points - self._followed(float(t)) for points, t in zip(found, times, strict=True)]
         start = found[0]
         low, high = start.min(axis=0), start.max(axis=0)
         far = FAR * np.linalg.norm(high - low)
@@ -177,23 +216,27 @@ class Studio:
         return raster.View(_matrix(self._R_SW), _vector(self._middle + shift), f, half, half, 2.0 * self._extent)
 
     def _stage(self, shift: np.ndarray) -> raster.Stage:
-        up, size = self.camera.up, self._extent
+        point, up = self.floor
+        size = self._extent
         across = np.eye(3)[int(np.argmin(np.abs(up)))]
         across = across - (across @ up) * up
         across /= np.linalg.norm(across)
         cell = float(10.0 ** np.floor(np.log10(size / 2.0))) / 2.0
-        level = self._level + float(shift @ up)
+        level = float(point @ up)
         middle = _vector(self._middle + shift)
-        return raster.Stage(_vector(up), _vector(across), middle, level, cell, size, _vector(self._sun), 1.5e-3)
+        return raster.Stage(
+            _vector(up), _vector(across), middle, level, cell, size, _vector(self._sun), 1.5e-3, *SKIES[self.backdrop]
+        )
 
     def _with_lines(self, t: float, screen: np.ndarray, view: raster.View) -> tuple[np.ndarray, ...]:
         """Corners on the screen, faces, opacity, colours and lighting of all that is drawn, ribbons of lines too."""
         mesh = self._mesh
         ribbons, paint = [np.zeros((0, 4, 3))], [np.zeros((0, 3))]
-        for path, half, color in [*self._trails(t), *self._contact_lines(t)]:
+        lines = [(*line, 1.001) for line in self._trails(t)] + [(*line, BEFORE) for line in self._contact_lines(t)]
+        for path, half, color, nearer in lines:
             seen = np.empty((len(path), 3))
             raster.project(path.astype(float), view, seen)
-            ribbons.append(_ribbon(seen, half * self.shot.samples))
+            ribbons.append(_ribbon(seen, half * self.shot.samples, nearer))
             paint.append(np.tile(raster.linear(np.array(color)), (2 * len(ribbons[-1]), 1)))
         quads = np.concatenate(ribbons)
         m = len(quads)
@@ -236,7 +279,13 @@ class Studio:
         font = ImageFont.load_default(height)
         decimals = 3 if self.motion.end - self.motion.start < 100.0 else 1
         at = (height, self.shot.size[1] - height)
-        ImageDraw.Draw(picture).text(at, f"t = {t:.{decimals}f} s", (60, 64, 70), font, anchor="ls")
+        ImageDraw.Draw(picture).text(
+            at,
+            f"t = {t:.{decimals}f} s",
+            (60, 64, 70) if self.backdrop == "light" else (225, 228, 232),
+            font,
+            anchor="ls",
+        )
         return np.asarray(picture)
 
 
@@ -258,7 +307,7 @@ class _Mesh:
         self.position, self.normal = np.empty(self.vertices.shape), np.empty(self.vertices.shape)
 
     @classmethod
-    def of(cls, drawn: Sequence[Piece]) -> _Mesh:
+    def of(cls, drawn: Sequence[Piece | Link]) -> _Mesh:
         surfaces = [piece.surface for piece in drawn]
         normals = {id(surface): _normals(surface) for surface in surfaces}
         first = np.cumsum([0, *(len(s.vertices) for s in surfaces)])
@@ -286,8 +335,8 @@ def _normals(surface: Surface) -> np.ndarray:
     return np.asarray(sums / np.where(length > 0.0, length, 1.0))
 
 
-def _ribbon(seen: np.ndarray, half: float) -> np.ndarray:
-    """Quads (m, 4, 3) about the segments of a line on the screen, a little nearer than the line."""
+def _ribbon(seen: np.ndarray, half: float, nearer: float) -> np.ndarray:
+    """Quads (m, 4, 3) about the segments of a line on the screen, so many times nearer than the line."""
     a, b = seen[:-1], seen[1:]
     along = b[:, :2] - a[:, :2]
     length = np.linalg.norm(along, axis=1)
@@ -300,7 +349,7 @@ def _ribbon(seen: np.ndarray, half: float) -> np.ndarray:
     quads[:, 1, :2] -= across + along
     quads[:, 2, :2] += across + along
     quads[:, 3, :2] -= across - along
-    quads[..., 2] *= 1.001
+    quads[..., 2] *= nearer
     return quads
 
 
@@ -343,7 +392,7 @@ def picture(of: Result | System | Motion, time: float | None = None, shot: Shot 
     """A result at `time` [s] (its end by default), or a system as described: bytes of sRGB (height, width, 3)."""
     motion = _motion(of)
     t = motion.end if time is None else _within(motion, time)
-    return Studio(motion, shot or Shot()).picture(t)
+    return Studio(motion, shot or Shot(), t).picture(t)
 
 
 def save_still(of: Result | System, path: PathLike, time: float | None = None, shot: Shot | None = None) -> None:
@@ -430,12 +479,35 @@ def _times(
 
 
 def _write_gif(path: Any, frames: Iterator[np.ndarray], rate: float, studio: Studio, times: list[float]) -> None:
-    """One palette for all pictures, made of some of them, so that colours do not flicker."""
+    """One palette for all pictures, made of some of them and of the greys of the background, so that colours do not flicker."""
     from PIL import Image
 
     some = [studio.picture(t)[::2, ::2] for t in times[:: max(1, len(times) // 6)]]
-    palette = Image.fromarray(np.concatenate(some)).quantize(255, Image.Quantize.MEDIANCUT)
-    flat = (Image.fromarray(x).quantize(palette=palette, dither=Image.Dither.NONE) for x in frames)
+    found = Image.fromarray(np.concatenate(some)).quantize(256 - BACKDROP, Image.Quantize.MEDIANCUT)
+    colors = np.array(found.getpalette()).reshape(-1, 3)[: 256 - BACKDROP]
+    low, high = GREYS[studio.backdrop]
+    greys = np.arange(low, high + 1, 2)[:, None].repeat(3, axis=1)
+    palette = Image.new("P", (1, 1))
+    entries = np.concatenate([colors, greys]).astype(np.uint8).tobytes()
+    palette.putpalette(entries)
+    step = int(greys[1, 0] - greys[0, 0])
+    # a fixed pattern breaks up the bands that few colours leave, and does not flicker as diffused errors do
+    rows, columns = studio.shot.size[1], studio.shot.size[0]
+    pattern = np.tile(raster.THRESHOLDS - 0.5, (rows // 4 + 1, columns // 4 + 1))[:rows, :columns]
+
+    def indexed(image: np.ndarray) -> Any:
+        """A picture of palette colours; Pillow tells greys apart by four levels only, so they are counted here."""
+        own = np.clip(image + DITHER * pattern[..., None], 0, 255).round().astype(np.uint8)
+        flat = Image.fromarray(own).quantize(palette=palette, dither=Image.Dither.NONE)
+        index = np.array(flat)
+        grey = (np.ptp(image, axis=-1) < 3) & (image.min(axis=-1) >= low) & (image.max(axis=-1) <= high)
+        level = np.clip(np.round((image[..., 1] - low) / step + pattern), 0, len(greys) - 1).astype(np.uint8)
+        index[grey] = len(colors) + level[grey]
+        out = Image.fromarray(index, "P")
+        out.putpalette(entries)
+        return out
+
+    flat = (indexed(x) for x in frames)
     with open(path, "wb") as stream:
         next(flat).save(
             stream,

@@ -14,20 +14,21 @@ import contextlib
 import sys
 import threading
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.errors import InputError, NexDynError
+from nexdyn.errors import InputError, NexDynError, unknown
 from nexdyn.model.system import System
 from nexdyn.view import server as page
 from nexdyn.view.charts import Line, Panel
 from nexdyn.view.controls import Controls
 from nexdyn.view.motion import Frame, Motion, latest_of, motion_of
 from nexdyn.view.playback import Playback
-from nexdyn.view.stage import LAYERS, Look, Stage
+from nexdyn.view.stage import FIELD, LAYERS, LONG, SIDES, Look, Stage
 
 if TYPE_CHECKING:
     from nexdyn.analysis.absolute_simulation import BodySimulation
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 RATE = 30.0
 """Moments a second."""
 CURSOR_RATE = 8.0
-"""Moves a second of the slider and the cursors."""
+"""Moves a second of the cursors of plots."""
 QUIET = 1.0
 """Seconds without a cursor's move before and after a layout of the plots."""
 
@@ -82,15 +83,16 @@ class Viewer:
         self._motion = motion_of(what)
         self._time = Playback(self._motion.start, self._motion.end)
         self._frame: Frame | None = None
-        self._look = Look()
+        self._look, self._field = Look(), FIELD
         self._pushed = self._said = 0.0
         self._due: list[float] = []
         self._new: list[Any] = []
         self._still_until = 0.0
         self._live: list[tuple[float, list[float]]] = []
-        self.server, self.address = page.start_server(host, port)
+        self.server, self.address = page.start_server(host, port, f"{self.system.name} · NexDyn")
         try:
             self._stage = Stage(self.server, self._motion, self._look)
+            self._look = self._first_look = self._stage.look
             self._controls = Controls(self)
         except BaseException:
             page.stop_server(self.server)
@@ -174,13 +176,27 @@ class Viewer:
         """Back to the start, with the first camera."""
         with self._lock:
             self.seek(self._motion.start)
-            self.look(replace(self._look, follow=""))
+            self.look(replace(self._look, follow=self._first_look.follow))
             self.aim()
 
-    def aim(self) -> None:
-        """Put the camera of every browser where it was at first."""
+    def aim(self, side: str = "") -> None:
+        """Put the camera of every browser where it was at first, or to the "front", "right", "top" or "corner"."""
+        if side and side not in SIDES:
+            raise unknown("view", side, SIDES)
         for client in self.server.get_clients().values():
-            self._aim(client)
+            self._aim(client, side)
+
+    def lens(self, parallel: bool) -> None:
+        """Draw in perspective, or through a lens so long that lines which are parallel look so."""
+        with self._lock:
+            before, self._field = self._field, LONG if parallel else FIELD
+            farther = np.tan(before / 2) / np.tan(self._field / 2)
+            for client in self.server.get_clients().values():
+                target = np.array(client.camera.look_at)
+                eye = target + farther * (np.array(client.camera.position) - target)
+                with _told(client):
+                    self._set_lens(client)
+                    client.camera.position, client.camera.look_at = eye, target
 
     def look(self, look: Look) -> None:
         """Show other layers, other arrows, or follow another body."""
@@ -278,10 +294,15 @@ class Viewer:
             self._sync()
         self._lay_out_soon()
 
-    def _aim(self, client: Any) -> None:
+    def _set_lens(self, client: Any) -> None:
+        client.camera.fov = self._field
+        client.camera.near = (1e-3 if self._field == FIELD else 0.5) * self._stage.size
+
+    def _aim(self, client: Any, side: str = "") -> None:
         """All of the motion in sight of a browser, whose canvas may be narrow."""
-        seen = self._stage.camera(max(0.2, client.camera.aspect))
-        with client.atomic():
+        seen = self._stage.camera(max(0.2, client.camera.aspect), side, self._field)
+        with _told(client):
+            self._set_lens(client)
             client.camera.position = seen.eye
             client.camera.look_at, client.camera.up_direction = seen.target, seen.up
 
@@ -290,7 +311,7 @@ class Viewer:
         for client in self._new:
             with contextlib.suppress(Exception):  # it may be gone again
                 away = np.linalg.norm(np.array(client.camera.position) - self._stage.eye)
-                if client.camera.aspect < 1.0 and away < 1e-2 * self._stage.size:
+                if self._field != FIELD or (client.camera.aspect < 1.0 and away < 1e-2 * self._stage.size):
                     self._aim(client)
         self._new.clear()
 
@@ -313,8 +334,12 @@ class Viewer:
         return now > self._still_until and not (self._due and self._due[0] - now < QUIET)
 
     def _show_time(self) -> None:
-        if self.watched:
+        """The moment, with the slider that tells it, as one group of messages."""
+        if not self.watched:
+            return
+        with self.server.atomic():
             self._stage.show(self.t)
+            self._controls.tell_time(self.t)
             now = time.monotonic()
             if now - self._said > 1.0 / CURSOR_RATE or not self.playing:
                 self._said = now
@@ -329,8 +354,10 @@ class Viewer:
         self._time.cover(motion.start, motion.end)
         self.server.scene.remove_by_name("/motion")
         self._stage = Stage(self.server, motion, self._look)
+        self._look = self._first_look = self._stage.look
         self._controls.running(False)
         self._controls.new_motion()
+        self._controls.tell(self._look)
         if not camera_stays:
             self.aim()
 
@@ -345,6 +372,15 @@ class Viewer:
         t, values = np.array([t for t, _ in self._live]), np.array([row for _, row in self._live])
         lines = [Line(name.removesuffix("_energy"), t, values[:, k]) for k, name in enumerate(energy)]
         self._controls.follow(float(t[-1]), t_end, Panel("energy", "time [s]", "energy [J]", lines))
+
+
+@contextlib.contextmanager
+def _told(client: Any) -> Iterator[None]:
+    """What is said to one browser at once; to one that has just gone nothing is said, and no warning given."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Queued .* on a closed connection", UserWarning)
+        with client.atomic():
+            yield
 
 
 def _in_notebook() -> bool:

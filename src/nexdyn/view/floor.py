@@ -1,0 +1,57 @@
+"""Where the floor of a scene lies: in the plane that bodies touch or roll on, else at the height 0 of the world.
+
+Only what hangs or falls below 0 has its floor below the whole motion.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from nexdyn.model.system import System
+
+ROLLING = frozenset({"rolling_disk", "rolling_sphere"})
+"""Joints whose parent's frame has the plane as x, y and its normal as z."""
+STEEPEST = 0.5
+"""Least cosine between the normal of a floor and the vertical; steeper planes are walls."""
+
+
+class Floor(NamedTuple):
+    """A plane through `point` (3,) [m] with the unit vector `normal` (3,) in the world."""
+
+    point: np.ndarray
+    normal: np.ndarray
+
+
+def contact_plane(system: System, up: np.ndarray) -> Floor | None:
+    """The plane of the ground that bodies touch or roll on, of several the most level one; None where there is none."""
+    found = []
+    for joint in system.joints.values():
+        if joint.kind in ROLLING and joint.parent.is_ground:
+            frames = joint.frames(system.values)
+            found.append(Floor(frames.p_AJ, frames.R_AJ[:, 2]))
+    for force in system.forces.values():
+        if force.kind == "plane_contact" and len(frames_of := force.frames(system)) == 2:
+            plane = frames_of[1]
+            if plane.body == "ground":
+                found.append(Floor(plane.p_BF, plane.R_BF[:, 2]))
+    level = [floor for floor in found if floor.normal @ up > STEEPEST]
+    return max(level, key=lambda floor: round(float(floor.normal @ up), 6)) if level else None
+
+
+def floor_of(system: System, up: np.ndarray, at_start: float, lowest: float, size: float) -> Floor:
+    """The floor of a scene of extent `size` [m], whose lowest point along `up` is `at_start` at first and `lowest` in all.
+
+    Without a plane of contact it is the world's ground, height 0, where all of it stands on or above that and either
+    something is fixed to it or nothing ever goes below; otherwise it is just below the whole motion.
+    """
+    touched = contact_plane(system, up)
+    if touched is not None:
+        return touched
+    little = 0.03 * size
+    stands = any(
+        joint.kind == "fixed" and joint.parent.is_ground and joint.child.shapes for joint in system.joints.values()
+    )
+    at_ground = -little < at_start < size and (stands or lowest > -little)
+    return Floor((0.0 if at_ground else lowest - 1e-3 * size) * up, up)

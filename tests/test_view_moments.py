@@ -1,0 +1,161 @@
+"""One moment is one picture: all that the page and a recording draw is of one time, while two processes keep the machine busy.
+
+Six bodies slide at 1 m/s, three with a common surface and three with their own, so what is drawn of each tells the time.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from chromium import Watched, chromium, needs_chromium, opened
+
+import nexdyn as nx
+from nexdyn.view.recording import record
+from nexdyn.view.server import LOOPBACK, free_port
+from nexdyn.view.stage import Look
+from nexdyn.view.viewer import Viewer
+
+pytestmark = [needs_chromium, pytest.mark.timeout(900)]
+
+LAYERS = frozenset({"shapes", "grid", "joint axes", "body frames", "reaction moments", "trails"})
+EVERY = 0.01
+"""Seconds between samples of the motion."""
+
+WATCH = """() => {
+  const viser = window.__viserMutable, seen = window.__seen = [];
+  let drawn = null;
+  viser.scene.onBeforeRender = () => {
+    drawn = { clock: viser.nodePoseData["/clock"].position[0], root: viser.nodeRefFromName["/motion"].position.x };
+    for (const [name, node] of Object.entries(viser.nodeRefFromName)) {
+      if (!node || !name.startsWith("/motion/") || name.includes("piece")) continue;
+      const parts = [];
+      node.traverse(o => {
+        if (o.instancesCount !== undefined && o.matricesTexture)
+          parts.push([...(o.matricesTexture._data ?? o.matricesTexture.image.data).slice(0, 16 * o.instancesCount)]);
+        const ends = o.geometry?.attributes?.instanceEnd;
+        if (ends) parts.push([Math.max(...Array.from({ length: ends.count }, (_, i) => ends.getX(i)))]);
+      });
+      drawn[name] = parts.length ? parts : [[node.position.x]];
+    }
+  };
+  const after = () => {
+    if (window.__seen !== seen) return;  // another one watches now
+    requestAnimationFrame(after);
+    setTimeout(() => {  // once the frame is painted, and before the next one
+      const own = document.querySelector("#nexdyn-slider"), told = document.querySelector("#nexdyn-t");
+      const slider = own ? own.value : document.querySelector("[role=slider]").getAttribute("aria-valuenow");
+      if (drawn) seen.push({ ...drawn, slider: parseFloat(slider),
+                             told: told ? parseFloat(told.value) : null });
+    }, 0);
+  };
+  requestAnimationFrame(after);
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def rank() -> nx.Result:
+    system = nx.System("rank", gravity=(0, 0, -9.81))
+    for i in range(6):
+        height = 0.1 if i < 3 else 0.1 + 0.02 * i
+        body = system.add_body(
+            f"b{i}", mass=1.0, inertia=(1, 1, 1), position=(0, i, 0), shapes=[nx.Box((0.1, 0.1, height))]
+        )
+        system.add_joint(nx.Prismatic(f"j{i}", system.ground, body, at=(0, i, 0), axis=(1, 0, 0)))
+    return nx.simulate(system, t_end=20.0, method=nx.RungeKutta4(EVERY), v0=np.ones(6))
+
+
+@contextmanager
+def busy(count: int = 2) -> Iterator[None]:
+    """Beside processes that keep the processors busy."""
+    started = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in started:
+            process.kill()
+            process.wait()
+
+
+def watched(tab: Watched, seconds: float) -> list[dict[str, Any]]:
+    """What was on the page after each frame, for so long."""
+    tab.page.evaluate(WATCH)
+    tab.page.wait_for_timeout(1e3 * seconds)
+    return list(tab.page.evaluate("window.__seen"))
+
+
+def times_of_bodies(drawn: dict[str, Any]) -> list[float]:
+    """The time that each body's place tells, and each joint axis and frame on them."""
+    instances = [drawn["/motion/batch0"], drawn["/motion/axes"], drawn["/motion/frames"]]
+    turned = [part for parts in instances for part in parts]
+    alone = [drawn[f"/motion/body{i}"][0][0] for i in (3, 4, 5)]
+    return [*(x for part in turned for x in part[12::16]), *alone]
+
+
+def gap_of_heads(drawn: dict[str, Any]) -> float:
+    """Largest distance between the end of an arrow's shaft and its head [m]."""
+    shafts, heads = (np.array(part).reshape(-1, 4, 4) for part in drawn["/motion/moments"])
+    ends = shafts[:, 3, :3] + shafts[:, 1, :3] / 2 - (heads[:, 3, :3] - heads[:, 1, :3] / 2)
+    with_shaft = np.linalg.norm(shafts[:, 1, :3], axis=1) > 1e-9
+    return float(np.abs(ends[with_shaft & (np.abs(shafts[:, 3, 2]) < 100)]).max(initial=0.0))
+
+
+def check(seen: list[dict[str, Any]], follow: bool) -> None:
+    assert len({round(drawn["clock"], 6) for drawn in seen}) > 3  # it plays
+    for drawn in seen:
+        t = drawn["clock"]
+        np.testing.assert_allclose(times_of_bodies(drawn), t, atol=1e-4)
+        assert drawn["root"] == pytest.approx(-t if follow else 0.0, abs=1e-4)
+        assert gap_of_heads(drawn) < 1e-4
+        ((trail,),) = drawn["/motion/trails"]
+        assert trail == pytest.approx(t, abs=EVERY + 1e-4) or t < 2 * EVERY
+
+
+def test_every_frame_of_the_page_is_of_one_time_and_the_slider_tells_it(browser: Any, rank: nx.Result) -> None:
+    """Ten seconds of it, for the last two with a camera that follows a body."""
+    with Viewer(rank, port=free_port(LOOPBACK, 18650)) as viewer:
+        viewer.pause()
+        viewer.look(Look(LAYERS))
+        with opened(browser, viewer.address) as tab:
+            tab.comes_true(lambda: viewer.watched)
+            tab.settled(viewer.server)
+            viewer.play()
+            for follow, seconds in (("", 8.0), ("b4", 2.0)):
+                viewer.look(Look(LAYERS, follow=follow))
+                tab.caught_up(viewer.server)
+                with busy():
+                    seen = watched(tab, seconds)
+                check(seen, bool(follow))
+                assert [drawn["slider"] for drawn in seen] == pytest.approx(
+                    [drawn["clock"] for drawn in seen], abs=1e-5
+                )
+            assert tab.faults == []
+
+
+def test_every_frame_of_a_recording_is_of_one_time_and_its_one_clock_tells_it(
+    browser: Any, rank: nx.Result, tmp_path: Path
+) -> None:
+    record(rank, tmp_path / "rank.html", layers=LAYERS)
+    with opened(browser, (tmp_path / "rank.html").as_uri(), offline=True) as tab:
+        tab.until("document.querySelector('#root #nexdyn-slider') && window.__viserMutable.nodePoseData['/clock']")
+        with busy():
+            seen = watched(tab, 3.0)
+        check(seen, True)  # what travels so far is followed
+        for shown in ("slider", "told"):
+            assert [drawn[shown] for drawn in seen] == pytest.approx([drawn["clock"] for drawn in seen], abs=6e-3)
+        fields = "[...document.querySelectorAll('#root input:not([type=range])')].filter(x => x.offsetParent)"
+        assert tab.page.evaluate(f"{fields}.map(x => x.value)") == ["1x"]  # the speed; no second clock
+        assert tab.page.title() == "rank"
+        assert tab.faults == []
