@@ -26,7 +26,7 @@ Examples:
   nexdyn verify --all            every value, not only the farthest off
   nexdyn verify --json           all of it for a program
   nexdyn verify --against adams --curves chrono
-                                 the cases that Adams computed for Project Chrono, from a copy of its repository
+                                 28 cases of Adams, from a copy of Chrono
 
 Exit codes: 0 every value holds, 3 one does not."""
 
