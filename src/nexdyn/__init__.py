@@ -83,6 +83,7 @@ _HOMES = {
     "nexdyn.view.stills": ("Shot", "save_still", "save_video"),
     "nexdyn.io.urdf_writer": ("save_urdf",),
     "nexdyn.problems.verify": ("Verification", "verify"),
+    "nexdyn.problems.against.verify": ("AgainstPeer", "verify_against"),
     "nexdyn.view": ("view",),
     "nexdyn.view.viewer": ("Viewer",),
     "nexdyn.view.recording": ("Recording", "record"),
@@ -242,6 +243,7 @@ if TYPE_CHECKING:
         TorusSurface,
     )
     from nexdyn.model.system import System
+    from nexdyn.problems.against.verify import AgainstPeer, verify_against
     from nexdyn.problems.verify import Verification, verify
     from nexdyn.results.batch import BatchResult
     from nexdyn.results.file import open_result

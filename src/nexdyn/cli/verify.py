@@ -1,8 +1,9 @@
-"""`nexdyn verify`: published problems under every formulation, beside the published values."""
+"""`nexdyn verify`: published problems and cases of peers under every formulation, compared with published values and curves."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -11,8 +12,10 @@ from nexdyn.cli import terminal
 from nexdyn.cli.codes import DONE, NO_SOLUTION
 from nexdyn.cli.options import OUTPUT, SAYING_PLAINLY, Saying, flag
 from nexdyn.cli.progress import compilation_announced
+from nexdyn.errors import InputError
 
 if TYPE_CHECKING:
+    from nexdyn.problems.against.case import Outcome as PeerOutcome
     from nexdyn.problems.problem import Outcome
 
 NAME = "verify"
@@ -22,6 +25,8 @@ Examples:
   nexdyn verify A03 top          some of them
   nexdyn verify --all            every value, not only the farthest off
   nexdyn verify --json           all of it for a program
+  nexdyn verify --against adams --curves chrono
+                                 28 cases of Adams, from a copy of Chrono
 
 Exit codes: 0 every value holds, 3 one does not."""
 
@@ -31,9 +36,15 @@ def command(
     /,
     *,
     all_values: Annotated[bool, flag("A line for every value.", name="--all", group=OUTPUT)] = False,
+    against: Annotated[str | None, Parameter(help="Cases of a peer's test suite in place of problems: adams.")] = None,
+    curves: Annotated[Path | None, Parameter(help="Folder with the peer's curves, a copy of its repository.")] = None,
     saying: Saying = SAYING_PLAINLY,
 ) -> int:
     """Run published problems under every formulation and compare with the published values."""
+    if against is not None:
+        return _against_peer(against, names or None, curves, all_values, saying)
+    if curves is not None:
+        raise InputError("--curves goes with --against, like --against adams --curves chrono")
     from nexdyn.problems.table import Table
     from nexdyn.problems.verify import chosen, verify
 
@@ -48,6 +59,33 @@ def command(
         terminal.say(table.head)
     with compilation_announced():
         found = verify(names or None, told=None if saying.json else told)
+    if saying.json:
+        terminal.say_json(found.to_dict())
+    else:
+        failed = sum(not outcome.holds for outcome in found.outcomes)
+        terminal.say(f"{len(found.outcomes)} runs, {f'{failed} of them do not hold' if failed else 'all hold'}")
+    return DONE if found.holds else NO_SOLUTION
+
+
+def _against_peer(
+    suite: str, names: tuple[str, ...] | None, curves: Path | None, all_values: bool, saying: Saying
+) -> int:
+    from nexdyn.problems.against.verify import PeerTable, cases_of, verify_against
+
+    table = PeerTable(cases_of(suite, names))
+
+    begun: list[str] = []
+
+    def told(outcome: PeerOutcome) -> None:
+        if not begun:
+            begun.append(table.head)
+            terminal.say(table.head)
+        for text in table.lines(outcome) if all_values else [table.line(outcome)]:
+            terminal.say(text)
+        sys.stdout.flush()
+
+    with compilation_announced():
+        found = verify_against(suite, names, curves=curves, told=None if saying.json else told)
     if saying.json:
         terminal.say_json(found.to_dict())
     else:

@@ -1,0 +1,1 @@
+"""Cases of other programs' own test suites, with the curves that those programs computed."""
