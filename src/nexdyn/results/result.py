@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.errors import InputError, unknown
+from nexdyn.model.element import Element
 from nexdyn.model.system import System
 from nexdyn.results.atomic import PathLike
 from nexdyn.results.recording import Recording
@@ -163,17 +164,36 @@ class Result:
         """dv/dt (time, freedom) [rad/s², m/s²], as `joint_velocity`."""
         return self._of_joint("joint_acceleration", joint)
 
-    def reaction(self, joint: str | None = None) -> xr.DataArray:
-        """Force and moment of the joint on its child (time, component fx fy fz mx my mz) [N, N m], constraint part.
+    def reaction(
+        self,
+        joint: str | None = None,
+        *,
+        on: Element | str | None = None,
+        at: Any = None,
+        frame: Element | str | None = None,
+    ) -> xr.DataArray:
+        """Force and moment of the joint on one of its bodies (time, component fx fy fz mx my mz) [N, N m], constraint part.
 
-        At the joint's point (the origin of its parent-side frame), in that frame's axes. What acts along the joint's
-        own freedoms (springs, dampers, friction, drives) is left out; `transmitted` has it.
+        on: the joint's child or parent; without it the child. at: the point that the moment is about: a body or marker (its origin),
+        or three numbers [m] in the frame of the body that the wrench acts on; without it the joint's point, the origin of its frame
+        on the parent. frame: whose axes components are in: "world", a body or a marker; without it those of the joint's frame.
+
+        What acts along the joint's own freedoms (springs, dampers, friction, drives) is left out; `transmitted` has it.
+        Without `joint`, of all joints (time, joint, component), each on its child, at its point and in its axes.
+        InputError for names that are not, and for a body that the joint does not act on.
         """
-        return self._of_wrench("reaction", joint)
+        return self._of_wrench("reaction", joint, on, at, frame)
 
-    def transmitted(self, joint: str | None = None) -> xr.DataArray:
-        """The whole force and moment of the joint on its child, otherwise as `reaction`."""
-        return self._of_wrench("transmitted", joint)
+    def transmitted(
+        self,
+        joint: str | None = None,
+        *,
+        on: Element | str | None = None,
+        at: Any = None,
+        frame: Element | str | None = None,
+    ) -> xr.DataArray:
+        """The whole force and moment of the joint on one of its bodies, otherwise as `reaction`."""
+        return self._of_wrench("transmitted", joint, on, at, frame)
 
     def peaks(self) -> PeakTable:
         """Largest force [N] and moment [N m] of each joint's reaction over the samples, and when [s].
@@ -391,16 +411,25 @@ class Result:
         per = {"joint_position": "", "joint_velocity": "/s", "joint_acceleration": "/s^2"}[name]
         return of_joint(observed, name, values, [(label, unit + per) for label, unit in own])
 
-    def _of_wrench(self, name: str, joint: str | None) -> xr.DataArray:
+    def _of_wrench(self, name: str, joint: str | None, on: Any, at: Any, frame: Any) -> xr.DataArray:
         from nexdyn.results.arrays import labelled
+        from nexdyn.results.wrenches import wrench_on
 
-        observed = self.observed
+        observed, asked = self.observed, any(x is not None for x in (on, at, frame))
         if joint is None:
+            if asked:
+                raise InputError(f"on, at and frame belong to one joint: {name}('hinge', frame='world')")
             return labelled(observed, name, observed.take(name))
         joints = observed.labels.dims["joint"]
         if joint not in joints:
             raise unknown("joint", joint, joints)
-        return labelled(observed, name, observed.take(name, joints.index(joint)), {"joint": joint})
+        wrench = observed.take(name, joints.index(joint))
+        if not asked:
+            return labelled(observed, name, wrench, {"joint": joint})
+        wrench, told = wrench_on(observed, self.system, joint, wrench, on, at, frame)
+        found = labelled(observed, name, wrench, {"joint": joint})
+        found.attrs["long_name"] = f"{name} {told}"
+        return found
 
     def _of_body(self, name: str, body: str | None) -> xr.DataArray:
         from nexdyn.results.arrays import labelled
