@@ -49,6 +49,13 @@ def support_pair(A, B, X, tables, n):  # type: ignore[no-untyped-def]
 
 
 @outlined
+def width(A, B, X, tables, n):  # type: ignore[no-untyped-def]
+    """σ(n) = −h_A(n) − h_B(−n)."""
+    x, y = support_pair(A, B, X, tables, n)
+    return n @ (y - x)
+
+
+@outlined
 def proven(A, B, X, tables, a, b, n):  # type: ignore[no-untyped-def]
     """The contact of points a, b with unit normal n, and its error."""
     d = n @ (b - a)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from nexdyn.geometry import ellipsoid
 from nexdyn.geometry.contact import basis, norm
 from nexdyn.geometry.solid import CONE, CYLINDER, ELLIPSOID
 from nexdyn.kernel import formula
@@ -65,7 +66,9 @@ def flat(x, t1, t2):  # type: ignore[no-untyped-def]
 
 @formula
 def round_feature(s, P, x, n, which):  # type: ignore[no-untyped-def]
-    """Candidate `which` of the features of a round shape near x with outward normal n; x, n in the frame of P."""
+    """Candidate `which` of the features of a round shape near x with outward normal n; x, n in the frame of P.
+
+    Its point is the one whose normal is n, as far as the feature has one."""
     none = Vec3(0.0, 0.0, 0.0)
     y, m = T(P.R) @ (x - P.p), T(P.R) @ n
     across = sqrt(m.x * m.x + m.y * m.y)
@@ -73,20 +76,22 @@ def round_feature(s, P, x, n, which):  # type: ignore[no-untyped-def]
     ez = P.R @ Vec3(0.0, 0.0, 1.0)
     h = s.size.z
     if s.kind == ELLIPSOID:
-        return Feature(EGG if which == 0 else NONE, x, none, none)
+        return Feature(EGG if which == 0 else NONE, plus_turned(P.p, P.R, ellipsoid.support(s, m)), none, none)
     if which == 0:  # the flat ends
         on_end = across < NEARLY and (s.kind == CYLINDER or m.z < 0.0)
         end = h if m.z > 0.0 else -h
         return Feature(FLAT if on_end else NONE, x + (end - y.z) * ez, ex, ey)
+    u = s.size.x / across if across > 1e-9 else 0.0
+    beside = plus_turned(P.p, P.R, Vec3(u * m.x, u * m.y, y.z)) if u > 0.0 else x
     if which == 1:  # the side
         if s.kind == CYLINDER:
-            return Feature(SIDE if abs(m.z) < NEARLY else NONE, x, none, none)
+            return Feature(SIDE if abs(m.z) < NEARLY else NONE, beside, none, none)
         slant = sqrt(4.0 * h * h + s.size.x * s.size.x)
-        return Feature(SLANT if abs(2.0 * h * m.z - s.size.x * across) < NEARLY * slant else NONE, x, none, none)
+        return Feature(SLANT if abs(2.0 * h * m.z - s.size.x * across) < NEARLY * slant else NONE, beside, none, none)
     if s.kind == CONE and 2.0 * h * m.z > s.size.x * across:  # the apex
         return Feature(FLAT, plus_turned(P.p, P.R, Vec3(0.0, 0.0, h)), none, none)
     end = h if s.kind == CYLINDER and m.z > 0.0 else -h
-    return Feature(RIM, x + (end - y.z) * ez, none, none)
+    return Feature(RIM, beside + (end - y.z) * ez, none, none)
 
 
 @formula

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from nexdyn.errors import InputError
 from nexdyn.geometry.solid import HULL, Massive, Page
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import Vec3
 from nexdyn.spatial.table import Vec3Rows
 
 

@@ -10,10 +10,18 @@ import numpy as np
 from nexdyn.errors import InputError, unknown
 from nexdyn.geometry import box, capsule, cone, cylinder, ellipsoid, half_space, hull, sphere
 from nexdyn.geometry.solid import (
-    BOX, COLUMNS, CONE, CYLINDER, ELLIPSOID, HALF_SPACE, HULL, POINT, SEGMENT, Massive, Page,
+    BOX,
+    COLUMNS,
+    CONE,
+    CYLINDER,
+    ELLIPSOID,
+    HALF_SPACE,
+    HULL,
+    SEGMENT,
+    Massive,
+    Page,
 )  # fmt: skip
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import Vec3
 
 PAGES: dict[str, Page] = {
     page.name: page

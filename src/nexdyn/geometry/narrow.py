@@ -50,7 +50,7 @@ def work() -> Work:
     """Scratch for one thread: 320 kB."""
     return Work(
         points=np.zeros((MOST_POINTS + 1, simplex.COLUMNS_OF_POINTS)),
-        faces=np.zeros((MOST_FACES + 1, 4)),
+        faces=np.zeros((MOST_FACES + 1, 5)),
         corners=np.zeros((MOST_FACES + 1, 4), dtype=np.int32),
         twin=np.zeros((MOST_POINTS + 1, MOST_POINTS + 1), dtype=np.int32),
         stack=np.zeros(MOST_FACES + 1, dtype=np.int32),
@@ -88,29 +88,36 @@ def point_and(A, X):  # type: ignore[no-untyped-def]
 
 @formula
 def segments(A, B, X):  # type: ignore[no-untyped-def]
-    """Nearest points s e and p + t f of segments |s| ≤ h, |t| ≤ g (Ericson 2005, 5.1.9).
+    """Nearest points s e and p + t f of segments |s| ≤ h, |t| ≤ g (Ericson 2005, 5.1.9), s = (e × f)·(p × f)/|e × f|².
 
-    Parallel ones take the middle of the length that they share; n of crossing ones is e × f."""
+    Parallel ones take the middle of the length that they share. n is normal to each segment whose end is not the nearest
+    point, also where they touch; of crossing ones it is along e × f."""
     h, g, p = A.size.z, B.size.z, X.p
     e, f = Vec3(0.0, 0.0, 1.0), Vec3(X.R.xz, X.R.yz, X.R.zz)
     N = cross(e, f)
-    sine, c = N @ N, f.z
-    if sine > 1e-20:
-        s = min(max((p.z - c * (f @ p)) / sine, -h), h)
+    square, c = N @ N, f.z
+    crossing = square > 1e-24
+    if crossing:
+        s = min(max((N @ cross(p, f)) / square, -h), h)
     else:  # the middle of the part of A that lies beside B
         low, high = max(p.z - g * abs(c), -h), min(p.z + g * abs(c), h)
         s = min(max(0.5 * (low + high), -h), h)
     t = min(max(c * s - f @ p, -g), g)
-    s = min(max(p.z + c * t, -h), h) if sine > 1e-20 else s
-    t = min(max(c * s - f @ p, -g), g)
+    if crossing:
+        s = min(max(p.z + c * t, -h), h)
     a, b = s * e, p + t * f
     r = b - a
-    d = norm(r)
-    if d > 1e-14 * (h + g):
-        return Contact(d, (1.0 / d) * r, a, b, 0.0)
-    # touching: a normal across both
-    n = (1.0 / norm(N)) * N if sine > 1e-20 else Vec3(1.0, 0.0, 0.0)
-    return Contact(0.0, n, a, a, 0.0)
+    n, small = r, 1e-14 * (h + g)
+    if abs(t) < g:
+        n = n - (n @ f) * f
+    if abs(s) < h:
+        n = Vec3(n.x, n.y, 0.0)
+        if abs(t) < g and crossing:
+            n = (1.0 if n @ N >= 0.0 else -1.0) * N
+    if not norm(n) > (1e-24 if crossing else small):
+        n = N if crossing else Vec3(1.0, 0.0, 0.0)
+    n = (1.0 / norm(n)) * n
+    return Contact(n @ r, n, a, b, 0.0)
 
 
 @formula
@@ -181,7 +188,8 @@ def of_cores(A, B, X, tables, work, start):  # type: ignore[no-untyped-def]
         n, a, b = -(X.R @ c.n), plus_turned(X.p, X.R, c.b), plus_turned(X.p, X.R, c.a)
         return without_margins(Contact(c.d, n, a, b, 0.0), A.margin, B.margin)
     if A.kind == SEGMENT and B.kind == SEGMENT:
-        return without_margins(segments(A, B, X), A.margin, B.margin)
+        c = segments(A, B, X)
+        return without_margins(proven(A, B, X, tables, c.a, c.b, c.n), A.margin, B.margin)
     return without_margins(iterated(A, B, X, tables, work, start), A.margin, B.margin)
 
 

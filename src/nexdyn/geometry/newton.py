@@ -13,16 +13,24 @@ rounding are left out with their unknowns. Convergence is quadratic, touching (d
 
 from __future__ import annotations
 
-from nexdyn.geometry.contact import basis, norm, proven
+from nexdyn.geometry.contact import basis, norm, proven, width
 from nexdyn.geometry.features import (
-    CANDIDATES, NONE, Feature, frame_of, round_feature, settled, spanned,
+    CANDIDATES,
+    NONE,
+    Feature,
+    frame_of,
+    round_feature,
+    settled,
+    spanned,
 )  # fmt: skip
 from nexdyn.geometry.kinds import has_nearest, nearest
 from nexdyn.geometry.solid import CONE, CYLINDER, ELLIPSOID
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import Mat3, Pose, T, Vec3, plus_turned
 
-MOST_STEPS = 12
+MOST_STEPS = 24
+LONGEST_STEP = 0.4
+FAR = 1e3
 MOST_SLIDES = 60
 ROUNDING = 1e-13
 
@@ -102,11 +110,12 @@ def converge(A, B, X, M, feature_a, feature_b, n, L):  # type: ignore[no-untyped
         assemble(M, fa, fb, n, e1, e2, r, n @ r, L)
         solve(M)
         step = max(max(abs(M[7, 0]), abs(M[7, 1]), abs(M[7, 2])), max(abs(M[7, 3]), abs(M[7, 4]), abs(M[7, 5])))
-        if not step < 1.0:  # far from any solution, or not a number
+        if not step < FAR:  # no solution, or not a number
             break
-        feature_a = settled(A, I, moved(feature_a, fa, L * M[7, 0], L * M[7, 1]))
-        feature_b = settled(B, X, moved(feature_b, fb, L * M[7, 2], L * M[7, 3]))
-        n = n + M[7, 4] * e1 + M[7, 5] * e2
+        f = min(1.0, LONGEST_STEP / max(step, 1e-300))
+        feature_a = settled(A, I, moved(feature_a, fa, f * L * M[7, 0], f * L * M[7, 1]))
+        feature_b = settled(B, X, moved(feature_b, fb, f * L * M[7, 2], f * L * M[7, 3]))
+        n = n + f * (M[7, 4] * e1 + M[7, 5] * e2)
         n = (1.0 / norm(n)) * n
         if step < 1e-15:
             break
@@ -149,6 +158,7 @@ def polished(A, B, X, tables, work, rows, contact, L, fine):  # type: ignore[no-
     i, j, k = rows
     I = Pose(Mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
     best = contact
+    floor = width(A, B, X, tables, contact.n) - fine  # Newton's method may find a slab that is no widest one
     for p in range(CANDIDATES):
         if p > 0 and not is_round(A.kind):
             break
@@ -169,7 +179,7 @@ def polished(A, B, X, tables, work, rows, contact, L, fine):  # type: ignore[no-
             found = proven(A, B, X, tables, a, b, n)
             if found.error > fine and found.error < 0.1 * L:
                 found = slid(A, B, X, tables, found, fine)
-            if found.error < best.error:
+            if found.error < best.error and found.d >= floor:
                 best = found
             if best.error <= fine:
                 return best

@@ -3,19 +3,19 @@
 The polytope holds the origin; the distance of its nearest face is a lower bound of the depth, the support of C along
 that face's normal an upper one. Each step adds the support point: the faces that see it go, their rim is joined to it.
 
-`faces` rows are (outward normal, distance), `corners` (i, j, k, alive) counter-clockwise from outside; `twin[i, j]` is
+`faces` rows are (outward normal, distance of the plane, of the triangle: of triangles in one plane the one that holds
+the nearest point is meant), `corners` (i, j, k, alive) counter-clockwise from outside; `twin[i, j]` is
 the face that has the edge from i to j. Faces that see a point are found by walking from the nearest face, so that the
 hole is connected whatever the rounding.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
 from nexdyn.geometry.contact import basis, norm
-from nexdyn.geometry.simplex import put_support
+from nexdyn.geometry.simplex import on_triangle, put_support
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import Vec3, cross
+from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import Vec3Rows, row
 
 MOST_POINTS = 192
@@ -31,11 +31,13 @@ def add_face(work, count, i, j, k):  # type: ignore[no-untyped-def]
     p, q, r = W[i], W[j], W[k]
     n = cross(q - p, r - p)
     area, longest = norm(n), max(norm(q - p), norm(r - p), norm(r - q))
-    work.faces[count, 3] = FAR
+    work.faces[count, 3], work.faces[count, 4] = FAR, FAR
     if area > 1e-14 * longest * longest:
         u = (1.0 / area) * n
         N[count] = u
         work.faces[count, 3] = max(u @ p, u @ q, u @ r)
+        square, _, _, _ = on_triangle(p, q, r)
+        work.faces[count, 4] = sqrt(square)
     work.corners[count, 0], work.corners[count, 1], work.corners[count, 2] = i, j, k
     work.corners[count, 3] = 1
     work.twin[i, j], work.twin[j, k], work.twin[k, i] = count, count, count
@@ -126,13 +128,13 @@ def grow(A, B, X, tables, work, m, count, gap):  # type: ignore[no-untyped-def]
     while True:
         nearest, least = -1, FAR
         for f in range(count):
-            if work.corners[f, 3] == 1 and work.faces[f, 3] < least:
-                nearest, least = f, work.faces[f, 3]
+            if work.corners[f, 3] == 1 and work.faces[f, 4] < least:
+                nearest, least = f, work.faces[f, 4]
         if nearest < 0 or m >= MOST_POINTS:
             return FULL, m, count, nearest
         n = N[nearest]
         w = put_support(A, B, X, tables, -n, work.points, m)
-        if n @ w - least <= gap:
+        if n @ w - work.faces[nearest, 3] <= gap:
             return REACHED, m, count, nearest
         holes = open_hole(work, count, nearest, w)
         # the rim: edges whose twin stands; the new faces take first the rows that went

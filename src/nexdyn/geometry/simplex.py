@@ -17,6 +17,7 @@ from nexdyn.spatial.table import Vec3Rows, row
 
 COLUMNS_OF_POINTS = 10
 MOST_SUPPORTS = 128
+MOST_IDLE = 8
 CONVERGED, INSIDE, STALLED = 0, 1, 2
 
 
@@ -35,6 +36,12 @@ def on_segment(p, q):  # type: ignore[no-untyped-def]
 
 
 @formula
+def beyond(v, r):  # type: ignore[no-untyped-def]
+    """v·(r − v): not negative where point r keeps v the nearest one; of rounding first order, where |v| shows second."""
+    return v @ (r - v)
+
+
+@formula
 def on_triangle(p, q, r):  # type: ignore[no-untyped-def]
     """(|v|², λ_p, λ_q, λ_r) of the point of the triangle that is nearest to the origin."""
     N = cross(q - p, r - p)
@@ -43,15 +50,17 @@ def on_triangle(p, q, r):  # type: ignore[no-untyped-def]
     if f > 0.0 and g > 0.0 and h > 0.0 and total > 0.0:
         height = p @ N
         return height * height / (N @ N), f / total, g / total, h / total
-    s, i, j = on_segment(p, q)
-    best = (s, i, j, 0.0)
+    square, f, g = on_segment(p, q)
+    h = 0.0
+    most = beyond(f * p + g * q, r)
     s, i, j = on_segment(q, r)
-    if s < best[0]:
-        best = (s, 0.0, i, j)
+    b = beyond(i * q + j * r, p)
+    if b > most:
+        square, f, g, h, most = s, 0.0, i, j, b
     s, i, j = on_segment(r, p)
-    if s < best[0]:
-        best = (s, j, 0.0, i)
-    return best
+    if beyond(i * r + j * p, q) > most:
+        square, f, g, h = s, j, 0.0, i
+    return square, f, g, h
 
 
 @formula
@@ -78,17 +87,17 @@ def weigh(points, m):  # type: ignore[no-untyped-def]
     if m == 3:
         _, points[0, 9], points[1, 9], points[2, 9] = on_triangle(p, q, r)
         return False
-    s = row(W, 3)
-    inside, least = True, 0.0
+    inside, most = True, 0.0
     for face in range(4):
         # the face without point `left`
         left = 3 - face
         i, j, k = (1 if left == 0 else 0), (2 if left <= 1 else 1), (3 if left <= 2 else 2)
         if outside_face(W[i], W[j], W[k], W[left]):
-            square, f, g, h = on_triangle(W[i], W[j], W[k])
-            if inside or square < least:
+            _, f, g, h = on_triangle(W[i], W[j], W[k])
+            b = beyond(f * W[i] + g * W[j] + h * W[k], W[left])
+            if inside or b > most:
                 points[i, 9], points[j, 9], points[k, 9], points[left, 9] = f, g, h, 0.0
-                inside, least = False, square
+                inside, most = False, b
     return inside
 
 
@@ -130,6 +139,7 @@ def approach(A, B, X, tables, points, m, v, gap, small):  # type: ignore[no-unty
 
     Returns (CONVERGED, INSIDE or STALLED, m, v). INSIDE: C holds the origin to `small`."""
     W = Vec3Rows(points, 0)
+    idle = 0
     for _ in range(MOST_SUPPORTS):
         length = norm(v)
         if m > 0 and length <= small:
@@ -145,7 +155,9 @@ def approach(A, B, X, tables, points, m, v, gap, small):  # type: ignore[no-unty
         old = m
         m = keep_weighted(points, m + 1)
         nearer = weighted(points, m, 0)
-        if old > 0 and norm(nearer) >= length:
-            return STALLED, m, nearer
+        # faces that are all but parallel: a turn of v shows in |v| only to second order, so no step need shorten it
+        idle = idle + 1 if old > 0 and norm(nearer) >= length else 0
         v = nearer
+        if idle > MOST_IDLE:
+            return STALLED, m, v
     return STALLED, m, v
