@@ -80,10 +80,11 @@ def half_space_and(B, X, tables):  # type: ignore[no-untyped-def]
 
 
 @formula
-def point_and(A, X):  # type: ignore[no-untyped-def]
-    """The origin of B, a point, and A by its closed form."""
-    d, n = nearest(A, X.p)
-    return Contact(d, n, X.p - d * n, X.p, 0.0)
+def point_and(A, B, XA, XB):  # type: ignore[no-untyped-def]
+    """The origin of A, a point, and B by its closed form, in the world."""
+    y = T(XB.R) @ (XA.p - XB.p)
+    d, n = nearest(B, y)
+    return Contact(d, -(XB.R @ n), XA.p, plus_turned(XB.p, XB.R, y - d * n), 0.0)
 
 
 @formula
@@ -96,7 +97,7 @@ def segments(A, B, X):  # type: ignore[no-untyped-def]
     e, f = Vec3(0.0, 0.0, 1.0), Vec3(X.R.xz, X.R.yz, X.R.zz)
     N = cross(e, f)
     square, c = N @ N, f.z
-    crossing = square > 1e-24
+    crossing = square > 1e-28
     if crossing:
         s = min(max((N @ cross(p, f)) / square, -h), h)
     else:  # the middle of the part of A that lies beside B
@@ -112,9 +113,9 @@ def segments(A, B, X):  # type: ignore[no-untyped-def]
         n = n - (n @ f) * f
     if abs(s) < h:
         n = Vec3(n.x, n.y, 0.0)
-        if abs(t) < g and crossing:
+        if abs(t) < g and crossing and norm(n) < norm(N) * (h + g):  # whichever has the smaller error of rounding
             n = (1.0 if n @ N >= 0.0 else -1.0) * N
-    if not norm(n) > (1e-24 if crossing else small):
+    if not norm(n) > (1e-28 if crossing else small):
         n = N if crossing else Vec3(1.0, 0.0, 0.0)
     n = (1.0 / norm(n)) * n
     return Contact(n @ r, n, a, b, 0.0)
@@ -181,15 +182,13 @@ def iterated(A, B, X, tables, work, start):  # type: ignore[no-untyped-def]
 @formula
 def of_cores(A, B, X, tables, work, start):  # type: ignore[no-untyped-def]
     """The contact of the shapes A and B of ordered kinds, in A's frame."""
-    if A.kind == POINT and has_nearest(B.kind):
-        # in B's frame, where A is a point
-        Y = Pose(T(X.R), -(T(X.R) @ X.p))
-        c = point_and(B, Y)
-        n, a, b = -(X.R @ c.n), plus_turned(X.p, X.R, c.b), plus_turned(X.p, X.R, c.a)
-        return without_margins(Contact(c.d, n, a, b, 0.0), A.margin, B.margin)
     if A.kind == SEGMENT and B.kind == SEGMENT:
         c = segments(A, B, X)
-        return without_margins(proven(A, B, X, tables, c.a, c.b, c.n), A.margin, B.margin)
+        c = proven(A, B, X, tables, c.a, c.b, c.n)
+        if c.error > PRECISION * (A.size.z + B.size.z):  # ends that all but touch, all but in line
+            again = iterated(A, B, X, tables, work, start)
+            c = again if again.error < c.error else c
+        return without_margins(c, A.margin, B.margin)
     return without_margins(iterated(A, B, X, tables, work, start), A.margin, B.margin)
 
 
@@ -218,10 +217,19 @@ def comes_first(shapes, i, j, XA, XB):  # type: ignore[no-untyped-def]
     return R.zx <= Q.zx
 
 
+@formula
+def finite(c, status):  # type: ignore[no-untyped-def]
+    """(status, c), or NOT_FINITE for poses that are no numbers."""
+    sure = abs(c.d) + c.n @ c.n + c.a @ c.a + c.b @ c.b < 1e300
+    return status if sure else NOT_FINITE, c
+
+
 @outlined
 def ordered(tables, i, j, XA, XB, work, start):  # type: ignore[no-untyped-def]
     """(status, contact) of shape i in pose XA and shape j in pose XB, with i first; `start` guesses b − a."""
     A, B = solid_of(tables.shapes, i), solid_of(tables.shapes, j)
+    if A.kind == POINT and has_nearest(B.kind):
+        return finite(without_margins(point_and(A, B, XA, XB), A.margin, B.margin), FOUND)
     X = Pose(T(XA.R) @ XB.R, T(XA.R) @ (XB.p - XA.p))
     status = FOUND
     if A.kind == HALF_SPACE:
@@ -235,9 +243,7 @@ def ordered(tables, i, j, XA, XB, work, start):  # type: ignore[no-untyped-def]
     else:
         c = of_cores(A, B, X, tables, work, T(XA.R) @ start)
     c = Contact(c.d, XA.R @ c.n, plus_turned(XA.p, XA.R, c.a), plus_turned(XA.p, XA.R, c.b), c.error)
-    if not c.d - c.d + c.n @ c.n + c.a @ c.a + c.b @ c.b < 1e300:
-        status = NOT_FINITE
-    return status, c
+    return finite(c, status)
 
 
 @formula

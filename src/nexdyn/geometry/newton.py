@@ -31,6 +31,8 @@ from nexdyn.spatial.algebra import Mat3, Pose, T, Vec3, plus_turned
 MOST_STEPS = 24
 LONGEST_STEP = 0.4
 FAR = 1e3
+ENOUGH = 1e-8
+"""The last step: what it leaves is of its square."""
 MOST_SLIDES = 60
 ROUNDING = 1e-13
 
@@ -117,7 +119,7 @@ def converge(A, B, X, M, feature_a, feature_b, n, L):  # type: ignore[no-untyped
         feature_b = settled(B, X, moved(feature_b, fb, f * L * M[7, 2], f * L * M[7, 3]))
         n = n + f * (M[7, 4] * e1 + M[7, 5] * e2)
         n = (1.0 / norm(n)) * n
-        if step < 1e-15:
+        if step < ENOUGH:
             break
     return feature_a.x, feature_b.x, n
 
