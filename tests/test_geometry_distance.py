@@ -23,7 +23,7 @@ from scipy.spatial.transform import Rotation
 
 import nexdyn as nx
 from nexdyn.geometry.kinds import Catalogue
-from nexdyn.geometry.narrow import ANSWER, FOUND, NO_DISTANCE, distances, work
+from nexdyn.geometry.narrow import ANSWER, FOUND, NO_DISTANCE, NOT_FINITE, distances, work
 
 COMPILED = hasattr(distances, "py_func")
 MANY = 20_000 if COMPILED else 200
@@ -288,6 +288,10 @@ X_UP = Rotation.from_rotvec([0, math.pi / 2, 0]).as_matrix()  # z to x
         (capsule(0.25, 2), capsule(0.25, 2), (0, 0, 0), X_UP, -0.5),
         (capsule(0.25, 2), capsule(0.25, 2), (0, 0, 0), UNIT, -0.5),
         (capsule(0.25, 2), capsule(0.25, 2), (0, 0, 3), UNIT, 0.5),
+        (capsule(0.25, 2), capsule(0.25, 2), (1, 0, 1), X_UP, -0.5),
+        (capsule(0.25, 2), capsule(0.25, 2), (0, 0, 2), UNIT, -0.5),
+        (cylinder(0.5, 1), box(1e-3, 1e-3, 3), (0, 0, 0), UNIT, -0.5005),
+        (ellipsoid(0.5, 0.5, 0.5), box(2, 1, 1), (1, 0.5, 0), UNIT, -0.5),
         (capsule(0.25, 2), box(1, 1, 1), (0, 0, 0), UNIT, -0.75),
         (capsule(0.25, 2), box(1, 1, 1), (1, 0, 0), UNIT, 0.25),
         (cylinder(0.5, 1), cylinder(0.5, 1), (0, 0, 1), UNIT, 0.0),
@@ -348,8 +352,9 @@ def test_poses_on_a_grid_or_all_but_on_it_give_numbers_with_an_honest_error(tilt
     assert (status == FOUND).all()
     assert np.isfinite(answers).all()
     assert np.abs(np.linalg.norm(answers[:, 1:4], axis=1) - 1.0).max() < 1e-14
-    # a round shape all but centred in another overlaps equally in all directions: the rest, with its error told
+    # what is left overlaps by all but the same depth in many directions, or is a needle; its error is told
     assert (answers[:, 10] > 2e-12).mean() < 1e-3
+    assert (answers[:, 10] > 1e-7).mean() < 2e-4
     for k in range(0, MANY, max(1, MANY // 4000)):
         i, j = pairs[k]
         by, _ = violation(shapes[i], shapes[j], poses[0][k], poses[1][k], answers[k])
@@ -364,6 +369,19 @@ def test_two_half_spaces_have_a_distance_only_face_to_face() -> None:
     answers, status = queried(table([HALF_SPACE]), np.array([[0, 0]]), *poses)
     assert status.tolist() == [NO_DISTANCE]
     assert np.isfinite(answers).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_pose_that_is_not_finite_is_told_by_its_status(kind: str) -> None:
+    tables = table([random_shape(kind, np.random.default_rng(1)), box(1, 1, 1)])
+    for wrong in (math.nan, math.inf):
+        for entry in (0, 8, 9):
+            pose_a, pose_b = np.hstack([UNIT, (0, 0, 0)])[None], np.hstack([UNIT, (0.3, 0, 0)])[None]
+            pose_a[0, entry] = wrong
+            _, status = queried(
+                tables, np.array([[0, 1], [1, 0]]), np.vstack([pose_a, pose_b]), np.vstack([pose_b, pose_a])
+            )
+            assert (status == NOT_FINITE).all()
 
 
 def test_shapes_far_apart_and_far_from_the_origin_keep_their_digits() -> None:

@@ -19,7 +19,7 @@ from nexdyn.geometry import simplex
 from nexdyn.geometry.contact import Contact, norm, proven
 from nexdyn.geometry.kinds import has_nearest, nearest, support
 from nexdyn.geometry.newton import polished
-from nexdyn.geometry.polytope import FULL, MOST_FACES, MOST_POINTS, enclose, grow, weigh_face
+from nexdyn.geometry.polytope import FAR, FULL, MOST_FACES, MOST_POINTS, enclose, grow, weigh_face
 from nexdyn.geometry.simplex import INSIDE, STALLED, approach, weighted
 from nexdyn.geometry.solid import COLUMNS, HALF_SPACE, POINT, SEGMENT, solid_of
 from nexdyn.kernel import formula, kernel, outlined
@@ -113,10 +113,9 @@ def segments(A, B, X):  # type: ignore[no-untyped-def]
         n = n - (n @ f) * f
     if abs(s) < h:
         n = Vec3(n.x, n.y, 0.0)
-        if abs(t) < g and crossing and norm(n) < norm(N) * (h + g):  # whichever has the smaller error of rounding
-            n = (1.0 if n @ N >= 0.0 else -1.0) * N
-    if not norm(n) > (1e-28 if crossing else small):
-        n = N if crossing else Vec3(1.0, 0.0, 0.0)
+    inside = abs(s) < h and abs(t) < g and norm(n) < norm(N) * (h + g)  # then N has the smaller error of rounding
+    if inside or not norm(n) > small:
+        n = Vec3(1.0, 0.0, 0.0) if not crossing else N if n @ N >= 0.0 else -N
     n = (1.0 / norm(n)) * n
     return Contact(n @ r, n, a, b, 0.0)
 
@@ -129,6 +128,20 @@ def face_contact(A, B, X, tables, work, f):  # type: ignore[no-untyped-def]
     n = -Vec3Rows(work.faces, 0)[f]
     a, b = p * P[i] + q * P[j] + r * P[k], p * Q[i] + q * Q[j] + r * Q[k]
     return (i, j, k), proven(A, B, X, tables, a, b, n)
+
+
+@outlined
+def of_any_face(A, B, X, tables, work, count, best, L, fine):  # type: ignore[no-untyped-def]
+    """All but the same depth in many directions: the least deep contact that is proven from any face of the polytope.
+
+    A face that is farther than a proven depth leads to no lesser one."""
+    for f in range(count):
+        if work.corners[f, 3] == 1 and work.faces[f, 3] < (FAR if best.error > fine else -best.d):
+            rows, raw = face_contact(A, B, X, tables, work, f)
+            c = raw if raw.error <= fine else polished(A, B, X, tables, work, rows, raw, L, fine)
+            if c.error <= fine and (best.error > fine or c.d > best.d):
+                best = c
+    return best
 
 
 @outlined
@@ -145,7 +158,9 @@ def overlapping(A, B, X, tables, work, m, best, L, fine):  # type: ignore[no-unt
         best = raw if raw.error < best.error else best
         if best.error > fine:
             best = polished(A, B, X, tables, work, rows, best, L, fine)
-        if best.error <= fine or status == FULL or gap <= fine:
+        if status == FULL:
+            return of_any_face(A, B, X, tables, work, count, best, L, fine)
+        if best.error <= fine or gap <= fine:
             return best
         gap *= 1e-3
 
@@ -218,10 +233,11 @@ def comes_first(shapes, i, j, XA, XB):  # type: ignore[no-untyped-def]
 
 
 @formula
-def finite(c, status):  # type: ignore[no-untyped-def]
-    """(status, c), or NOT_FINITE for poses that are no numbers."""
-    sure = abs(c.d) + c.n @ c.n + c.a @ c.a + c.b @ c.b < 1e300
-    return status if sure else NOT_FINITE, c
+def is_finite(X):  # type: ignore[no-untyped-def]
+    """Whether all numbers of a pose are finite."""
+    R, p = X.R, X.p
+    total = abs(R.xx) + abs(R.xy) + abs(R.xz) + abs(R.yx) + abs(R.yy) + abs(R.yz) + abs(R.zx) + abs(R.zy) + abs(R.zz)
+    return total + abs(p.x) + abs(p.y) + abs(p.z) < 1e300
 
 
 @outlined
@@ -229,7 +245,7 @@ def ordered(tables, i, j, XA, XB, work, start):  # type: ignore[no-untyped-def]
     """(status, contact) of shape i in pose XA and shape j in pose XB, with i first; `start` guesses b − a."""
     A, B = solid_of(tables.shapes, i), solid_of(tables.shapes, j)
     if A.kind == POINT and has_nearest(B.kind):
-        return finite(without_margins(point_and(A, B, XA, XB), A.margin, B.margin), FOUND)
+        return FOUND, without_margins(point_and(A, B, XA, XB), A.margin, B.margin)
     X = Pose(T(XA.R) @ XB.R, T(XA.R) @ (XB.p - XA.p))
     status = FOUND
     if A.kind == HALF_SPACE:
@@ -242,13 +258,15 @@ def ordered(tables, i, j, XA, XB, work, start):  # type: ignore[no-untyped-def]
             c = without_margins(half_space_and(B, X, tables), 0.0, B.margin)
     else:
         c = of_cores(A, B, X, tables, work, T(XA.R) @ start)
-    c = Contact(c.d, XA.R @ c.n, plus_turned(XA.p, XA.R, c.a), plus_turned(XA.p, XA.R, c.b), c.error)
-    return finite(c, status)
+    return status, Contact(c.d, XA.R @ c.n, plus_turned(XA.p, XA.R, c.a), plus_turned(XA.p, XA.R, c.b), c.error)
 
 
 @formula
 def pair_distance(tables, i, j, XA, XB, work, start):  # type: ignore[no-untyped-def]
     """(status, contact) of shape i in pose XA and shape j in pose XB, in the world; `start` guesses n, 0 is no guess."""
+    if not (is_finite(XA) and is_finite(XB)):
+        zero = Vec3(0.0, 0.0, 0.0)
+        return NOT_FINITE, Contact(0.0, zero, zero, zero, 0.0)
     if comes_first(tables.shapes, i, j, XA, XB):
         return ordered(tables, i, j, XA, XB, work, start)
     status, c = ordered(tables, j, i, XB, XA, work, -start)
