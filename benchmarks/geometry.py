@@ -1,6 +1,6 @@
 """Distances of convex shapes, beside Coal's.
 
-The same pairs in the same random poses, half of them overlapping in the last rows. Ours run in one compiled call of all pairs;
+The same pairs in the same random poses. Ours run in one compiled call of all pairs;
 Coal's C++ is called from Python pair by pair, and its time is given as it is and less the cost of a call, which is that of
 two spheres. Both sides find distance, witness points and normal; Coal with its default tolerances (1e-6), ours to 1e-13 of
 the size.
@@ -51,7 +51,7 @@ def run(effort: Effort) -> Report:
     warm, _ = ours("sphere", "sphere", shapes, *poses(1.0, 1, rng))
     warm(1)
     report.notes.append(
-        f"The first call took {time.process_time() - began:.1f} s of processor time (cold, it compiles)."
+        f"The first call took {time.process_time() - began:.1f} s of processor time; it compiles where no cache has the kernel."
     )
     call = []
     for pairs, spread, where in ((CLOSED, 1.0, ""), (ITERATED, 1.2, ", apart"), (ITERATED, 0.15, ", overlapping")):
