@@ -20,6 +20,7 @@ PAGES = (
     "assembly",
     "derivatives",
     "four_bar",
+    "geometry",
     "hht",
     "hinge_chain",
     "lanes",

@@ -1,0 +1,75 @@
+"""Ellipsoid Σ (x_i/a_i)² ≤ 1; size = (a, b, c). Support D² n/|D n| with D = diag(a, b, c). Volume 4/3 π a b c.
+
+With F = Σ x_i²/a_i², g = ∇F/2 and n = g/|g|, the curvatures are the eigenvalues of D⁻²/|g| on the tangent plane.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from nexdyn.errors import InputError
+from nexdyn.geometry.solid import ELLIPSOID, Massive, Page, positive
+from nexdyn.kernel import formula
+from nexdyn.spatial.algebra import Vec3
+from nexdyn.spatial.lanes import sqrt
+
+
+@formula
+def support(s, n):  # type: ignore[no-untyped-def]
+    """D² n/|D n|."""
+    a = s.size
+    m = Vec3(a.x * n.x, a.y * n.y, a.z * n.z)
+    f = 1.0 / sqrt(m @ m)
+    return Vec3(f * a.x * m.x, f * a.y * m.y, f * a.z * m.z)
+
+
+@formula
+def excess(s, x):  # type: ignore[no-untyped-def]
+    """(|D⁻¹ x| − 1) times the least half axis."""
+    a = s.size
+    u = Vec3(x.x / a.x, x.y / a.y, x.z / a.z)
+    return max((sqrt(u @ u) - 1.0) * min(a.x, a.y, a.z), 0.0)
+
+
+def _axes(semi_axes: Sequence[float]) -> tuple[float, float, float]:
+    if np.shape(semi_axes) != (3,):
+        raise InputError(f"semi_axes of the ellipsoid is {semi_axes!r}; three lengths are needed")
+    a, b, c = (positive(x, f"semi_axes[{i}] of the ellipsoid") for i, x in enumerate(semi_axes))
+    return a, b, c
+
+
+def _made(semi_axes: Sequence[float]) -> tuple[tuple[float, float, float], float, float]:
+    axes = _axes(semi_axes)
+    return axes, 0.0, max(axes)
+
+
+def _massive(semi_axes: Sequence[float]) -> Massive:
+    a, b, c = _axes(semi_axes)
+    volume = 4.0 / 3.0 * math.pi * a * b * c
+    return Massive(volume, np.zeros(3), volume / 5.0 * np.diag([b * b + c * c, a * a + c * c, a * a + b * b]))
+
+
+def _curvatures(x: np.ndarray, n: np.ndarray, semi_axes: Sequence[float]) -> tuple[float, float]:
+    squares = np.square(_axes(semi_axes))
+    length = np.linalg.norm(x / squares)
+    project = np.eye(3) - np.outer(n, n)
+    shape = project @ np.diag(1.0 / squares) @ project / length
+    _, second, first = np.linalg.eigvalsh(shape)
+    return float(first), float(second)
+
+
+PAGE = Page(
+    name="ellipsoid",
+    kind=ELLIPSOID,
+    sizes=("semi_axes",),
+    flat=False,
+    support=support,
+    excess=excess,
+    nearest=None,
+    made=_made,
+    massive=_massive,
+    curvatures=_curvatures,
+)
