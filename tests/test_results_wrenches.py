@@ -36,14 +36,14 @@ def parts(wrench: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_on_the_child_about_its_centre_of_mass_it_is_what_the_motion_asks_for(result: nx.Result) -> None:
-    """f = m (a − g);  R Jα + ω × R Jω = moment."""
+    """f = m (a − g);  R Jα + ω × R Jω = moment: in the potential, whose inertia turns along the step, to the order of dt."""
     f, m = parts(result.transmitted("hinge", at="centre", frame="world"))
     assert_allclose(f, 2.0 * (result.acceleration("centre").values - G), atol=1e-9)
     R = result.rotation("bob").values
     spin, rate = result.angular_velocity("bob").values, result.angular_acceleration("bob").values
     J = np.einsum("tij,j,tkj->tik", R, INERTIA, R)
     euler = np.einsum("tij,tj->ti", J, rate) + np.cross(spin, np.einsum("tij,tj->ti", J, spin))
-    assert_allclose(m, euler, atol=1e-9)
+    assert_allclose(m, euler, atol=2e-3 if result.recording.method == "implicit-euler" else 1e-9)
 
 
 def test_on_the_parent_it_is_the_opposite_about_the_same_point_in_the_same_axes(result: nx.Result) -> None:
