@@ -173,3 +173,44 @@ def test_a_straight_arm_folds_when_it_is_asked_to(links: int, target: float, rea
     posture = nx.inverse_kinematics(system, {"tip": (target, 0.0, 0.0)})
     assert posture.reached is reached
     assert posture.gaps["tip"].distance == pytest.approx(0.0 if reached else target - links, abs=1e-8)
+
+
+def closed_arm() -> nx.System:
+    """A hand on a parallelogram: a loop."""
+    system = nx.System("closed arm", gravity=(0.0, 0.0, -9.81))
+    for name, at in (("crank", (0.0, 0.0, 0.5)), ("coupler", (1.0, 0.0, 1.0)), ("rocker", (2.0, 0.0, 0.5))):
+        system.add_body(name, mass=1.0, inertia=(0.1, 0.1, 0.1), position=at)
+    ends = (
+        ("ground", "crank", (0, 0, 0)),
+        ("crank", "coupler", (0, 0, 1)),
+        ("coupler", "rocker", (2, 0, 1)),
+        ("rocker", "ground", (2, 0, 0)),
+    )
+    for k, (a, b, at) in enumerate(ends):
+        system.add_joint(nx.Revolute(f"hinge{k}", a, b, at=at, axis=(0, 1, 0)))
+    return system
+
+
+METHODS = [nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3), nx.HHT(), nx.Projection(1e-3), nx.ImplicitEuler(1e-3)]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+@pytest.mark.parametrize("loop", [False, True], ids=["tree", "loop"])
+def test_a_run_starts_from_a_posture_at_rest(method: nx.Method, loop: bool) -> None:
+    system = closed_arm() if loop else two_links()
+    frame, target = ("coupler", {"position": (1.3, 0.0, 0.95)}) if loop else ("tip", {"position": (0.3, 0.4, 0.0)})
+    posture = nx.inverse_kinematics(system, {frame: target})
+    result = nx.simulate(system, 0.01, method, initial=posture)
+    for body in system.bodies:
+        np.testing.assert_allclose(result.position(body).values[0], posture.position(body), atol=1e-9)
+        np.testing.assert_allclose(result.velocity(body).values[0], 0.0, atol=1e-9)
+
+
+def test_velocities_are_given_beside_a_posture_and_another_systems_is_refused() -> None:
+    system = two_links()
+    posture = nx.inverse_kinematics(system, {"tip": (0.3, 0.4, 0.0)})
+    joint = next(iter(system.joints))
+    result = nx.simulate(system, 0.01, nx.RungeKutta4(1e-3), initial=posture, v0={joint: 0.5})
+    assert result.joint_velocity(joint).values[0] == pytest.approx(0.5)
+    with pytest.raises(nx.InputError, match="the posture of another system"):
+        nx.simulate(two_links(), 0.01, initial=posture)

@@ -64,7 +64,7 @@ def floating() -> nx.System:
         ({"v0": [np.nan]}, r"v0 is \[nan\]"),
         (
             {"initial": 3.0},
-            "initial is a float; a Result, .*, or the report of nx.assemble or nx.equilibrium is needed",
+            "initial is a float; a Result, .*, the report of nx.assemble or nx.equilibrium, or the posture of nx.inverse_kin",
         ),
     ],
 )

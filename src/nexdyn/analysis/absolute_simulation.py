@@ -32,6 +32,7 @@ from nexdyn.analysis.continuing import March, Memory, bodies_at_end, joints_at_e
 from nexdyn.analysis.events import has_events, run_with_events
 from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.interrupt import interrupts_wait
+from nexdyn.analysis.inverse_kinematics import Posture
 from nexdyn.analysis.notices import gaps_of_tree, kept_notices, start_notices, tell
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.analysis.span import checked_end, checked_times
@@ -79,14 +80,14 @@ class BodySimulation(March):
         system: System,
         method: HHT,
         *,
-        initial: Result | AssemblyReport | None = None,
+        initial: Result | AssemblyReport | Posture | None = None,
         q0: Any = None,
         v0: Any = None,
         output_every: int = 1,
     ) -> None:
         if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
-        system = self.begin_march(system, initial)
+        system, initial = self.begin_march(system, initial)
         self.system, self.method, self.output_every = system, method, output_every
         self.t = 0.0
         self.report, state = self._start(initial, q0, v0)
@@ -290,7 +291,9 @@ class BodySimulation(March):
             self.t = float(initial.recording.t[-1])
             start = Start(*bodies_at_end(initial, absolute_model(self.system)), joints_at_end(initial, self.system))
         elif initial is not None:
-            raise InputError(f"initial is {initial!r}; a Result, or the report of nx.assemble, is needed")
+            raise InputError(
+                f"initial is {initial!r}; a Result, the report of nx.assemble, or the posture of nx.inverse_kinematics is needed"
+            )
         if start is not None or initial is None:
             report = assemble(self.system, t=self.t, q0=q0, v0=v0, start=start)
         if initial is None and (

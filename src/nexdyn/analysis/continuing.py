@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.analysis.inverse_kinematics import Posture
 from nexdyn.analysis.notices import Notice
 from nexdyn.analysis.users import UserStates
 from nexdyn.errors import InputError, warn
@@ -68,14 +69,16 @@ class March:
     _watched: list[WatchedState] | None = None
     """How events stood at the end of the last leg."""
 
-    def begin_march(self, system: System, initial: Any) -> System:
-        """Before all else: the system as events of the runs before have left it."""
+    def begin_march(self, system: System, initial: Any) -> tuple[System, Any]:
+        """Before all else: the system as events of the runs before have left it, and what to start from, of a posture its report."""
+        if isinstance(initial, Posture):
+            initial = initial.at_rest(system)
         self._inherited = changes(initial.recording) if isinstance(initial, Result) else {}
         self._first = last_system(system, initial.recording) if isinstance(initial, Result) else system
         self._happened, self._rows = [], []
         self._steps, self._wall = 0, 0.0
         self._users = UserStates(self._first)
-        return self._first
+        return self._first, initial
 
     # --- between two legs -------------------------------------------------------------------------------------------
 

@@ -29,9 +29,10 @@ from nexdyn.absolute.configuration import limited
 from nexdyn.absolute.kkt import factor_kkt
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.analysis.absolute_loads import joint_state
-from nexdyn.analysis.assemble import assemble, mechanism_length
+from nexdyn.analysis.assemble import Start, assemble, mechanism_length
 from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.descent import dense, tangent
+from nexdyn.analysis.report import AssemblyReport
 from nexdyn.errors import InputError, unknown
 from nexdyn.model.driver import Driver
 from nexdyn.model.system import System
@@ -71,7 +72,8 @@ class Posture:
     """The outcome of `nx.inverse_kinematics`.
 
     reached: whether every target is met. gaps: of each frame what remains. joints: coordinates by joint, as q0 takes them.
-    at_limit: joints that their limits hold. pose: (nb + 1, 7) of all bodies, row 0 the ground.
+    at_limit: joints that their limits hold. pose: (nb + 1, 7) of all bodies, row 0 the ground. t: the time of drivers [s]. A run starts
+    from it: `nx.simulate(system, 1.0, initial=posture)`.
     """
 
     system: System
@@ -82,6 +84,7 @@ class Posture:
     iterations: int
     pose: Array
     _bodies: dict[str, int] = field(repr=False)
+    t: float = 0.0
 
     @property
     def q(self) -> Array:
@@ -94,6 +97,12 @@ class Posture:
             own = self.joints.get(name)
             q[place.q] = self.pose[self._bodies[name]] if own is None else own  # a body that floats by itself
         return q
+
+    def at_rest(self, system: System) -> AssemblyReport:
+        """The report of `system` assembled there, at rest but for what drivers move. InputError if the posture is another's."""
+        if system is not self.system:
+            raise InputError("initial is the posture of another system")
+        return assemble(system, t=self.t, start=Start(self.pose, np.zeros((len(self.pose), 6)), self.joints))
 
     def position(self, body: str) -> Array:
         """Origin of a body in the world (3,) [m]."""
@@ -410,7 +419,9 @@ class _Reach:
             joints[name][m] = value  # angles that may have turned more than half round
         held = (np.abs(c - self.lower) <= 1e3 * MARGIN) | (np.abs(c - self.upper) <= 1e3 * MARGIN)
         at_limit = list(dict.fromkeys(name for (name, _), here in zip(self.named, held, strict=True) if here))
-        return Posture(self.system, bool(reached), gaps, joints, at_limit, iterations, q, dict(self.model.body_index))
+        return Posture(
+            self.system, bool(reached), gaps, joints, at_limit, iterations, q, dict(self.model.body_index), self.t
+        )
 
 
 def bounded(A: Array, e: Array, mu: float, G: Array, low: Array, high: Array) -> Array:

@@ -22,6 +22,7 @@ from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.closing import Closing, joint_gaps
 from nexdyn.analysis.continuing import March, Memory, of_fields
 from nexdyn.analysis.force_states import described_states, start_states
+from nexdyn.analysis.inverse_kinematics import Posture
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.constraints.tables import LEFT
 from nexdyn.constraints.turns import UNCOUNTED
@@ -56,7 +57,7 @@ class PotentialSimulation(BodySimulation):
         system: System,
         method: ImplicitEuler,
         *,
-        initial: Result | AssemblyReport | None = None,
+        initial: Result | AssemblyReport | Posture | None = None,
         q0: Any = None,
         v0: Any = None,
         output_every: int = 1,
@@ -65,7 +66,7 @@ class PotentialSimulation(BodySimulation):
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
         if not system.bodies:
             raise InputError(f"system {system.name!r} has no bodies that move; add one with a mass")
-        system = self.begin_march(system, initial)
+        system, initial = self.begin_march(system, initial)
         self.system, self.method, self.output_every = system, method, output_every
         self.t = 0.0
         self.report, (q, v, a, lam) = self._start(initial, q0, v0)

@@ -24,6 +24,7 @@ from nexdyn.analysis.events import has_events, run_with_events
 from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.index1_simulation import IndexOneSimulation
 from nexdyn.analysis.interrupt import interrupts_wait
+from nexdyn.analysis.inverse_kinematics import Posture
 from nexdyn.analysis.loop_simulation import ClosedSystem, closed_system, needs_rows
 from nexdyn.analysis.notices import degrees_notices, gaps_of_tree, kept_notices, start_notices, tell
 from nexdyn.analysis.potential_simulation import PotentialSimulation
@@ -82,7 +83,7 @@ def simulate(
     t_end: float,
     method: Method | str | None = None,
     *,
-    initial: Result | AssemblyReport | None = None,
+    initial: Result | AssemblyReport | Posture | None = None,
     q0: Any = None,
     v0: Any = None,
     output_every: int = 1,
@@ -104,7 +105,7 @@ def simulate(
     t_end: float,
     method: Method | str | None = None,
     *,
-    initial: Result | AssemblyReport | None = None,
+    initial: Result | AssemblyReport | Posture | None = None,
     q0: Any = None,
     v0: Any = None,
     output_every: int = 1,
@@ -126,7 +127,7 @@ def simulate(
     t_end: float,
     method: Method | str | None = None,
     *,
-    initial: Result | AssemblyReport | None = None,
+    initial: Result | AssemblyReport | Posture | None = None,
     q0: Any = None,
     v0: Any = None,
     output_every: int = 1,
@@ -146,7 +147,8 @@ def simulate(
         SemiImplicitEuler, DormandPrince in minimal coordinates; HHT in absolute coordinates, by default where a system has
         closed loops, drivers or couplings.
     loops: how minimal coordinates keep loops and drivers; Loops(), projection, by default.
-    initial: a Result to go on from its last state, or the report of `nx.assemble` or `nx.equilibrium`.
+    initial: a Result to go on from its last state, the report of `nx.assemble` or `nx.equilibrium`, or the
+        posture of `nx.inverse_kinematics`, at rest.
     q0, v0: arrays in the order of `Tree(system).joint_names`, or {joint: numbers}; default as described, at rest.
     output_every: steps between outputs. output_times [s]: outputs there instead.
     dynamics: "aba"; "crba" with the branch-sparse factorisation; or "cfa", the constraint force algorithm.
@@ -248,7 +250,7 @@ class Simulation(March):
         system: System,
         method: Method | str | None = None,
         *,
-        initial: Result | AssemblyReport | None = None,
+        initial: Result | AssemblyReport | Posture | None = None,
         q0: Any = None,
         v0: Any = None,
         output_every: int = 1,
@@ -265,7 +267,7 @@ class Simulation(March):
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
         if dynamics not in ("aba", "crba", "cfa"):
             raise unknown("dynamics", dynamics, ("aba", "crba", "cfa"), plural="valid")
-        system = self.begin_march(system, initial)
+        system, initial = self.begin_march(system, initial)
         self.system, self.output_every, self.dynamics = system, output_every, dynamics
         self._gaps: dict[str, tuple[float, float]] = {}
         self.closed = _closed(system, loops, dynamics, initial, q0, v0)
@@ -459,7 +461,7 @@ class Simulation(March):
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
-    def _start(self, initial: Result | AssemblyReport | None, q0: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _start(self, initial: Result | AssemblyReport | Posture | None, q0: Any) -> tuple[np.ndarray, np.ndarray]:
         """The state to start from where q0 and v0 say nothing."""
         if initial is None:
             given = () if q0 is None else q0 if isinstance(q0, Mapping) else self.tree.coordinates
@@ -471,8 +473,8 @@ class Simulation(March):
             return tree_state(self.tree, initial.model, initial.q, initial.v)
         if not isinstance(initial, Result):
             raise InputError(
-                f"initial is a {type(initial).__name__}; a Result, like the one that simulate returns, or the report of "
-                f"nx.assemble or nx.equilibrium is needed"
+                f"initial is a {type(initial).__name__}; a Result, like the one that simulate returns, the report of "
+                f"nx.assemble or nx.equilibrium, or the posture of nx.inverse_kinematics is needed"
             )
         recorded = initial.recording
         self.t = float(recorded.t[-1])
