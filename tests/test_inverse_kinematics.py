@@ -184,7 +184,7 @@ def closed_arm() -> nx.System:
         ("ground", "crank", (0, 0, 0)),
         ("crank", "coupler", (0, 0, 1)),
         ("coupler", "rocker", (2, 0, 1)),
-        ("rocker", "ground", (2, 0, 0)),
+        ("ground", "rocker", (2, 0, 0)),
     )
     for k, (a, b, at) in enumerate(ends):
         system.add_joint(nx.Revolute(f"hinge{k}", a, b, at=at, axis=(0, 1, 0)))

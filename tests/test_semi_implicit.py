@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -39,7 +41,7 @@ def test_of_a_pendulum_energy_stays_in_one_band_for_a_million_steps(dt: float) -
 def test_of_a_double_pendulum_it_drifts_and_less_so_with_shorter_steps() -> None:
     """Its mass matrix depends on the pose, and the method is not symplectic there: at first in proportion to dt."""
     at_first = [band(2, dt, 1.0, 1).max() for dt in (1e-3, 5e-4, 2.5e-4)]
-    for coarse, fine in zip(at_first, at_first[1:], strict=False):
+    for coarse, fine in itertools.pairwise(at_first):
         assert coarse / fine == pytest.approx(2.0, rel=0.1)
     long = band(2, 1e-3, 40.0, 10)
     assert long.max() > 10.0 * at_first[0]
