@@ -20,12 +20,13 @@ from nexdyn.errors import NexDynError
 
 SEEN = 1e-3
 """A group counts where the reference changes by this part of its size."""
-SILENT, REFUSED, HOLDS, STOPS = "silent or wrong", "refused", "holds", "stops"
+SILENT, REFUSED, HOLDS, STOPS, UNSEEN = "silent or wrong", "refused", "holds", "stops", "does not change"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of a cell: HOLDS; REFUSED, with the reason; STOPS; or SILENT, with the miss of each group."""
+    """What became of a cell: HOLDS; REFUSED, with the reason; STOPS; SILENT, with the miss of each group; or UNSEEN, as the reference
+    does not change."""
 
     kind: str
     why: str = ""

@@ -11,8 +11,9 @@ import warnings
 
 import matrix_cells
 import pytest
-from matrix_cells import HOLDS, SEEN, reference_change, verdict
+from matrix_cells import HOLDS, REFUSED, SEEN, UNSEEN, cells, reference_change, verdict
 from matrix_elements import ELEMENTS, Element
+from matrix_ledger import PAGE, counted, page, read
 from matrix_ways import WAYS
 
 from nexdyn.forces import FORCES
@@ -26,6 +27,8 @@ pytestmark = pytest.mark.timeout(1200)
 TABLES = {"joint": JOINTS, "force": FORCES, "coupling": COUPLINGS, "driver": DRIVERS}
 HOLDERS = {"joint": "joints", "force": "forces", "coupling": "couplings", "driver": "drivers"}
 NAMES = {"joint": "tested", "force": "acting", "coupling": "coupled", "driver": "drive"}
+AT_MOST = {REFUSED: 0}
+"""Cells of the ledger that do not hold, by kind. They may only become fewer: a cell that computes may not be refused later."""
 ONE_OF_EACH = ("rk4", "hht dt", "projection", "implicit-euler", "assemble")
 """A way of each formulation."""
 
@@ -58,6 +61,23 @@ def test_every_attribute_has_cells_or_a_reason_why_no_motion_depends_on_it(name:
     assert attributes == set(element.changes) | set(element.apart)
     assert not set(element.changes) & set(element.apart)
     assert all(element.apart.values())
+
+
+def test_the_ledger_has_all_cells_and_no_more_refusals_than_there_were() -> None:
+    """After a new element, attribute or way: scripts/matrix --write."""
+    total, entries = read()
+    known = set(cells())
+    assert total == len(known)
+    here = [(e.element, e.carrier, attribute, e.way) for e in entries for attribute in e.attributes]
+    assert len(set(here)) == len(here) and set(here) <= known
+    counts = counted(entries)
+    for kind in counts.keys() - {HOLDS, UNSEEN}:
+        assert counts[kind] <= AT_MOST.get(kind, 0), kind
+    assert all(entry.why for entry in entries if entry.kind == REFUSED)
+
+
+def test_the_page_of_the_docs_is_that_of_the_ledger() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(read()[1])
 
 
 @pytest.mark.parametrize("name", [name for name in ELEMENTS if name.startswith("force ")])

@@ -1,0 +1,113 @@
+"""The ledger of the matrix: what `scripts/matrix --write` found, cell by cell, and the page of the docs that it makes.
+
+The ledger holds the cells that do not hold: element, carrier, way, attributes, what became of them and why. All other cells hold. A cell
+that holds may not become a refusal: test_matrix.py holds how many there are at most.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from matrix_cells import HOLDS, REFUSED, UNSEEN, cells
+from matrix_elements import ELEMENTS
+from matrix_ways import WAYS
+
+ROOT = Path(__file__).resolve().parents[1]
+LEDGER, PAGE = ROOT / "tests" / "matrix_ledger.json", ROOT / "docs" / "matrix.md"
+
+
+class Entry(NamedTuple):
+    """Cells of one element, carrier and way that do not hold, for one reason."""
+
+    element: str
+    carrier: str
+    way: str
+    attributes: tuple[str, ...]
+    kind: str
+    why: str
+
+
+Cell = tuple[str, str, str, str]
+"""Element, carrier, attribute, way."""
+
+
+def entries_of(found: Iterable[tuple[Cell, str, str]]) -> list[Entry]:
+    """The entries of cells with what became of them and why."""
+    together: dict[tuple[str, str, str, str, str], list[str]] = {}
+    for (element, carrier, attribute, way), kind, why in found:
+        if kind != HOLDS:
+            together.setdefault((element, carrier, way, kind, why), []).append(attribute)
+    return [Entry(e, c, w, tuple(names), kind, why) for (e, c, w, kind, why), names in together.items()]
+
+
+def write(found: Iterable[tuple[Cell, str, str]]) -> None:
+    """The ledger and the page of all cells `found`."""
+    entries = entries_of(found)
+    lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
+    total = sum(1 for _ in cells())
+    LEDGER.write_text(f'{{"cells": {total}, "do not hold": [\n{lines}\n]}}\n', encoding="utf-8")
+    PAGE.write_text(page(entries), encoding="utf-8")
+
+
+def read() -> tuple[int, list[Entry]]:
+    """How many cells there were, and the entries."""
+    found = json.loads(LEDGER.read_text(encoding="utf-8"))
+    return found["cells"], [
+        Entry(element, carrier, way, tuple(attributes), kind, why)
+        for element, carrier, way, attributes, kind, why in found["do not hold"]
+    ]
+
+
+def counted(entries: Iterable[Entry]) -> Counter[str]:
+    """How many cells are of each kind."""
+    kinds: Counter[str] = Counter()
+    for entry in entries:
+        kinds[entry.kind] += len(entry.attributes)
+    kinds[HOLDS] = sum(1 for _ in cells()) - sum(kinds.values())
+    return kinds
+
+
+def page(entries: list[Entry]) -> str:
+    """The page of the docs: a table of elements and ways, and why cells are refused."""
+    told: dict[tuple[str, str], list[Entry]] = {}
+    for entry in entries:
+        if entry.kind != UNSEEN:
+            told.setdefault((entry.element, entry.way), []).append(entry)
+    total: Counter[tuple[str, str]] = Counter((element, way) for element, _, _, way in cells())
+    reasons: dict[str, int] = {}
+    rows = []
+    for element in ELEMENTS:
+        marks = []
+        for way in WAYS:
+            if not total[element, way]:
+                marks.append("")
+                continue
+            found = told.get((element, way), [])
+            here = sorted({reasons.setdefault(_reason(entry), len(reasons) + 1) for entry in found})
+            refused = sum(len(entry.attributes) for entry in found)
+            mark = "yes" if not refused else "no" if refused == total[element, way] else "partly"
+            marks.append(f"{mark} {', '.join(map(str, here))}".strip())
+        rows.append(f"| {element} | {' | '.join(marks)} |")
+    counts = counted(entries)
+    head = f"| element | {' | '.join(WAYS)} |\n|---|{'---|' * len(WAYS)}"
+    why = "\n".join(f"{n}. {reason}" for reason, n in reasons.items())
+    return f"""# Who supports what
+
+Every attribute of every element was changed under every way to compute, on a tree, on a loop that a constraint closes, and on a loop of
+joints: {counts[HOLDS]} cells in which the motion changed as in a reference run, {counts[REFUSED]} in which the system was refused by name.
+*yes*: each attribute acts. *partly*: some are refused, or on some mechanisms, for the reasons below. `scripts/matrix` repeats it, and
+`scripts/matrix --write` writes this page.
+
+{head}
+{chr(10).join(rows)}
+
+{why}
+"""
+
+
+def _reason(entry: Entry) -> str:
+    return entry.why if entry.kind == REFUSED else f"{entry.kind}: {entry.why}"
