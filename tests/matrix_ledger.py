@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from matrix_cells import HOLDS, REFUSED, UNSEEN, cells
+from matrix_cells import HOLDS, REFUSED, SILENT, UNSEEN, cells
 from matrix_elements import ELEMENTS
 from matrix_ways import WAYS
 
@@ -110,4 +110,4 @@ joints: {counts[HOLDS]} cells in which the motion changed as in a reference run,
 
 
 def _reason(entry: Entry) -> str:
-    return entry.why if entry.kind == REFUSED else f"{entry.kind}: {entry.why}"
+    return entry.why if entry.kind != SILENT else "what it says differs from the reference by more than its tolerance"
