@@ -98,9 +98,10 @@ def page(entries: list[Entry]) -> str:
     return f"""# Who supports what
 
 Every attribute of every element was changed under every way to compute, on a tree, on a loop that a constraint closes, and on a loop of
-joints: {counts[HOLDS]} cells in which the motion changed as in a reference run, {counts[REFUSED]} in which the system was refused by name.
-*yes*: each attribute acts. *partly*: some are refused, or on some mechanisms, for the reasons below. `scripts/matrix` repeats it, and
-`scripts/matrix --write` writes this page.
+joints: {counts[HOLDS]} cells in which the motion changed as in a reference run, {counts[REFUSED]} in which the system was refused
+by name, and {counts[SILENT]} in which the change was less accurate than asked.
+*yes*: each attribute acts. *partly*, *no*: some or all are refused or less accurate, or on some mechanisms, for the reasons below.
+`scripts/matrix` repeats it, and `scripts/matrix --write` writes this page.
 
 {head}
 {chr(10).join(rows)}
@@ -110,4 +111,8 @@ joints: {counts[HOLDS]} cells in which the motion changed as in a reference run,
 
 
 def _reason(entry: Entry) -> str:
-    return entry.why if entry.kind != SILENT else "what it says differs from the reference by more than its tolerance"
+    return (
+        entry.why
+        if entry.kind != SILENT
+        else "it acts, but the change misses that of the reference by more than this way is asked to keep; see {doc}`limits`"
+    )

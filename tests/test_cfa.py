@@ -364,6 +364,13 @@ def test_mimic_joints_unknown_solvers_and_wrong_shapes_are_refused() -> None:
     tree = systems.trees()["mimic"]
     with pytest.raises(nx.InputError, match=r"joint 'j\d' mimics another"):
         tree.cfa(*np.zeros((3, tree.nv)))
+    tied = nx.System("tied")
+    for name in ("a", "b"):
+        tied.add_body(name, mass=1.0, inertia=(0.1, 0.1, 0.1))
+        tied.add_joint(nx.Revolute(f"hinge {name}", tied.ground, name, axis=(0, 0, 1)))
+    tied.add_coupling(nx.Coupling("pair", [("hinge a", 0, 1.0), ("hinge b", 0, 2.0)]))
+    with pytest.raises(nx.InputError, match="coupling 'pair' ties joints"):
+        nx.simulate(tied, 0.1, dynamics="cfa")
     arm = systems.trees()["arm"]
     zero = np.zeros(arm.nv)
     with pytest.raises(nx.InputError, match="no solver 'seriall'; did you mean 'serial'"):

@@ -102,6 +102,15 @@ def four_bar() -> nx.System:
     return system
 
 
+def hung() -> nx.System:
+    """A plate on three rods without mass: a loop in which no angle is counted."""
+    system = nx.System("hung", gravity=(0, 0, -9.81))
+    system.add_body("plate", mass=1.0, inertia=(0.2, 0.3, 0.4))
+    for k, (x, y) in enumerate(((1.0, 0.0), (-0.5, 0.8), (-0.5, -0.8))):
+        system.add_joint(nx.Rod(f"rod{k}", "ground", "plate", anchor_a=(x + 0.3, y, 1.0), anchor_b=(x, y, 0.0)))
+    return system
+
+
 SYSTEMS = {"arm": arm, "four-bar": four_bar}
 
 
@@ -153,6 +162,13 @@ def broken() -> nx.System:
             nx.Event("again", time=0.1875, on="wound"),
         ],
     )
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("method", [FIXED["hht"], FIXED["projection"], FIXED["implicit-euler"]], ids=lambda m: m.name)
+def test_a_loop_in_which_nothing_is_counted_goes_on_too(method: Any, way: Way, tmp_path: Path) -> None:
+    whole = nx.simulate(hung(), END, method)
+    np.testing.assert_allclose(state(way(hung(), method, tmp_path)), state(whole), atol=1e-12)
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)

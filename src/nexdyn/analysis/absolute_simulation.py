@@ -326,8 +326,9 @@ class BodySimulation(March):
         asked = self._named(q0, "q0") or {}
         if isinstance(initial, Result):
             recorded = initial.recording
-            if isinstance(recorded, BodyRecording) and recorded.followed.shape[1:] == model.near_start.shape:
-                near = recorded.followed[-1].copy()
+            counted = recorded.followed  # without rows where nothing is counted
+            if isinstance(recorded, BodyRecording) and counted.size and counted.shape[1:] == model.near_start.shape:
+                near = counted[-1].copy()
                 for k, (name, _) in enumerate(model.followed):
                     if name in asked:
                         near[k] = model.near_start[k]

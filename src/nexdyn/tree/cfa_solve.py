@@ -53,12 +53,13 @@ class JointForces(Mapping[str, Array]):
 
 
 def tables_for(tree: Tree) -> ConstraintTables:
-    """Fresh tables of the algorithm for a tree. InputError for mimic joints and for bodies without inertia."""
+    """Fresh tables of the algorithm for a tree. InputError for mimic joints, couplings, and bodies without inertia."""
     if tree.coupling is not None:
-        follower = next(j.name for j in tree.system.joints.values() if j.mimic is not None)
+        mimics = [f"joint {j.name!r} mimics another" for j in tree.system.joints.values() if j.mimic is not None]
+        ties = [f"coupling {name!r} ties joints" for name in tree.system.couplings]
         raise InputError(
-            f"joint {follower!r} mimics another: two distant joints with one freedom, which the constraint force algorithm "
-            f"does not take; use dynamics 'aba', or load the robot with mimic=False"
+            f"{[*mimics, *ties][0]}: distant joints with one freedom, which the constraint force algorithm does not take; "
+            f"use dynamics 'aba'{', or load the robot with mimic=False' if mimics else ''}"
         )
     return constraint_tables(tree.compiled.model, tree.link_names)
 
