@@ -211,10 +211,12 @@ def _simulation_of(
     if not isinstance(system, System):
         raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
     method = method_of(method)
-    if method is None and loops is None and needs_bodies(system):
+    if method is None and loops is None and dynamics == "aba" and needs_bodies(system):
         method = HHT()
-    if loops is not None and method is not None and method.coordinates != "tree":
-        raise InputError(f"loops={loops!r} is for minimal coordinates; {method!r} moves bodies: leave loops out")
+    if method is not None and method.coordinates != "tree":
+        for name, given in (("loops", loops), ("dynamics", None if dynamics == "aba" else dynamics)):
+            if given is not None:
+                raise InputError(f"{name}={given!r} is for minimal coordinates; {method!r} moves bodies: leave {name} out")
     if isinstance(method, ImplicitEuler):
         return PotentialSimulation(system, method, **options)
     if isinstance(method, HHT):
