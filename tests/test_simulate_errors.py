@@ -60,7 +60,10 @@ def floating() -> nx.System:
         ({"q0": {"hinge": np.inf}}, "q0 of joint 'hinge' is .*inf.*; it must be finite"),
         ({"q0": {"hing": 1.0}}, r"q0: no moving joint 'hing'; did you mean 'hinge'\? moving joints: hinge"),
         ({"q0": "up"}, "q0 is 'up'; 1 numbers are needed"),
-        ({"method": nx.HHT(), "dynamics": "cfa"}, "dynamics='cfa' is for minimal coordinates; HHT.* leave dynamics out"),
+        (
+            {"method": nx.HHT(), "dynamics": "cfa"},
+            "dynamics='cfa' is for minimal coordinates; HHT.* leave dynamics out",
+        ),
         ({"v0": {"rod": 1.0}}, "v0: no moving joint 'rod'"),
         ({"v0": [np.nan]}, r"v0 is \[nan\]"),
         (

@@ -216,7 +216,9 @@ def _simulation_of(
     if method is not None and method.coordinates != "tree":
         for name, given in (("loops", loops), ("dynamics", None if dynamics == "aba" else dynamics)):
             if given is not None:
-                raise InputError(f"{name}={given!r} is for minimal coordinates; {method!r} moves bodies: leave {name} out")
+                raise InputError(
+                    f"{name}={given!r} is for minimal coordinates; {method!r} moves bodies: leave {name} out"
+                )
     if isinstance(method, ImplicitEuler):
         return PotentialSimulation(system, method, **options)
     if isinstance(method, HHT):
