@@ -1,4 +1,4 @@
-"""Distances of convex shapes, beside Coal's.
+"""Distances of convex shapes, compared with Coal's.
 
 The same pairs in the same random poses. Ours run in one compiled call of all pairs;
 Coal's C++ is called from Python pair by pair, and its time is given as it is and less the cost of a call, which is that of

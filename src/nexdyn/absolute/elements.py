@@ -239,7 +239,9 @@ def _(acts: Acting, t: Any) -> Any:
     return error_of_states(acts, t) if len(acts.began) > 0 else 0.0
 
 
-matrices = generic("matrices", "How many matrices a pose has: with h D of what acts, where anything does, and M alone.")
+matrices = generic(
+    "matrices", "How many matrices a recorded pose needs: M, and M + h D before it where something acts."
+)
 
 
 @defines(matrices)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -59,7 +59,12 @@ def command(
         terminal.say(table.head)
     with compilation_announced():
         found = verify(names or None, told=None if saying.json else told)
-    if saying.json:
+    return _told_in_all(found, saying.json)
+
+
+def _told_in_all(found: Any, as_json: bool) -> int:
+    """Say how many runs hold, or all of them as JSON; the exit code."""
+    if as_json:
         terminal.say_json(found.to_dict())
     else:
         failed = sum(not outcome.holds for outcome in found.outcomes)
@@ -86,9 +91,4 @@ def _against_peer(
 
     with compilation_announced():
         found = verify_against(suite, names, curves=curves, told=None if saying.json else told)
-    if saying.json:
-        terminal.say_json(found.to_dict())
-    else:
-        failed = sum(not outcome.holds for outcome in found.outcomes)
-        terminal.say(f"{len(found.outcomes)} runs, {f'{failed} of them do not hold' if failed else 'all hold'}")
-    return DONE if found.holds else NO_SOLUTION
+    return _told_in_all(found, saying.json)
