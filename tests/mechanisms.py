@@ -139,6 +139,28 @@ EVERY_KIND = (*LOOP_KINDS, nx.Helical, nx.Cartesian)
 CLOSERS = (nx.Spherical, nx.PointOnLine, nx.PointOnPlane, nx.Parallel, nx.Cylindrical)
 
 
+def hooke(angle: float, links: int) -> nx.System:
+    """Shafts at an angle [rad] to each other, the ends in hinges to the ground: one Hooke joint, or two with a shaft between,
+    of half the angle each and their forks in one plane."""
+    system = nx.System("shafts", gravity=(0, 0, 0))
+    directions = [np.array([np.cos(x), np.sin(x), 0.0]) for x in np.linspace(0.0, angle, links)]
+    at = np.zeros(3)
+    for k, d in enumerate(directions):
+        system.add_body(f"shaft{k}", mass=1.0, inertia=(0.2, 0.2, 0.2), position=at + 0.5 * d)
+        if k == 0:
+            system.add_joint(nx.Revolute("in", "ground", "shaft0", at=at, axis=d, v0=4.0))
+        else:
+            across = np.cross([0.0, 0.0, 1.0], d)
+            if k % 2:
+                fork = {"axis": (0, 0, 1), "reference": across}
+            else:  # the other way round: the fork of the shaft between lies as that at its other end
+                fork = {"axis": np.cross([0.0, 0.0, 1.0], directions[k - 1]), "reference": (0, 0, 1)}
+            system.add_joint(nx.Universal(f"fork{k}", f"shaft{k - 1}", f"shaft{k}", at=at, **fork))
+        at = at + d
+    system.add_joint(nx.Revolute("out", "ground", f"shaft{links - 1}", at=at, axis=directions[-1]))
+    return system
+
+
 def random_loops(
     rng: np.random.Generator,
     bodies: int,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import mechanisms
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -95,37 +96,15 @@ def test_random_bennett_linkages_move_alike(seed: int) -> None:
         assert result.recording.violation.max() < 1e-10
 
 
-def hooke(angle: float, links: int) -> nx.System:
-    """Shafts at an angle [rad] to each other, the ends in hinges to the ground: one Hooke joint, or two with a shaft between,
-    of half the angle each and their forks in one plane."""
-    system = nx.System("shafts", gravity=(0, 0, 0))
-    directions = [np.array([np.cos(x), np.sin(x), 0.0]) for x in np.linspace(0.0, angle, links)]
-    at = np.zeros(3)
-    for k, d in enumerate(directions):
-        system.add_body(f"shaft{k}", mass=1.0, inertia=(0.2, 0.2, 0.2), position=at + 0.5 * d)
-        if k == 0:
-            system.add_joint(nx.Revolute("in", "ground", "shaft0", at=at, axis=d, v0=4.0))
-        else:
-            across = np.cross([0.0, 0.0, 1.0], d)
-            if k % 2:
-                fork = {"axis": (0, 0, 1), "reference": across}
-            else:  # the other way round: the fork of the shaft between lies as that at its other end
-                fork = {"axis": np.cross([0.0, 0.0, 1.0], directions[k - 1]), "reference": (0, 0, 1)}
-            system.add_joint(nx.Universal(f"fork{k}", f"shaft{k - 1}", f"shaft{k}", at=at, **fork))
-        at = at + d
-    system.add_joint(nx.Revolute("out", "ground", f"shaft{links - 1}", at=at, axis=directions[-1]))
-    return system
-
-
 @pytest.mark.parametrize("method", [nx.Partitioning(rtol=1e-9), nx.Partitioning(dt=1e-3), nx.HHT(dt=1e-3)], ids=repr)
 def test_shafts_turn_round_in_a_hooke_joint(method: Any) -> None:
     """tan θ₂ = tan θ₁ cos β at an angle β; two of them together pass the turn on as it is."""
-    one = nx.simulate(hooke(np.radians(40.0), 2), 4.0, method, output_every=10)
+    one = nx.simulate(mechanisms.hooke(np.radians(40.0), 2), 4.0, method, output_every=10)
     turned, out = (one.joint_position(name).values for name in ("in", "out"))
     assert np.ptp(turned) > 2 * np.pi
     assert_allclose(np.sin(out) * np.cos(turned), np.cos(out) * np.sin(turned) * np.cos(np.radians(40.0)), atol=1e-9)
     assert one.energy_drift < (1e-4 if method.name == "hht" else 1e-7)
-    two = nx.simulate(hooke(np.radians(80.0), 3), 4.0, method, output_every=10)
+    two = nx.simulate(mechanisms.hooke(np.radians(80.0), 3), 4.0, method, output_every=10)
     assert_allclose(two.joint_position("out").values, two.joint_position("in").values, atol=1e-8)
     assert np.ptp(two.joint_position("out").values) > 2 * np.pi
 

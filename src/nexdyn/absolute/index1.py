@@ -39,12 +39,13 @@ from nexdyn.constraints.verbs import gradient
 from nexdyn.forces import states
 from nexdyn.generic import defines
 from nexdyn.integrate.problem import OK, next_sample, rates, recentre, record, scale, settle, take_samples
+from nexdyn.integrate.stabilised import ALPHA, BETA, LENGTH, rate, speed2
 from nexdyn.kernel import formula, kernel
 from nexdyn.linalg.lu import factor, solve
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.model.time_kernels import time_jet
 from nexdyn.spatial.algebra import T, Vec3, right_jacobian_inverse_times
-from nexdyn.spatial.table import PoseRows
+from nexdyn.spatial.table import MotionRows, PoseRows
 
 BAUMGARTE, PROJECTION, PARTITION = range(3)
 SINGULAR, OPEN, DEGRADED = 50, 51, 52
@@ -70,7 +71,7 @@ class BodyProblem(NamedTuple):
     s: Any
     kind: int
     damping: Any
-    """(2,) α, β."""
+    """(5,) of Baumgarte's stabilisation (``integrate.stabilised``)."""
     dependent: Any
     """(m,) the columns of the dependent coordinates."""
     J: Any
@@ -110,6 +111,20 @@ def take(problem, y):  # type: ignore[no-untyped-def]
     expect_angles(problem.tables, s)
 
 
+@formula
+def damping_here(problem):  # type: ignore[no-untyped-def]
+    """α, β at v1."""
+    damping, V = problem.damping, MotionRows(problem.s.v1, 0)
+    a, b = damping[ALPHA], damping[BETA]
+    if a < 0.0 or b < 0.0:
+        squared = 0.0
+        for i in range(1, len(problem.s.v1)):
+            squared += speed2(V[i], damping[LENGTH])
+        usual = rate(damping, squared / (len(problem.s.v1) - 1))
+        a, b = usual if a < 0.0 else a, usual if b < 0.0 else b
+    return a, b
+
+
 @kernel
 def accelerate(problem, t):  # type: ignore[no-untyped-def]
     """d1 and λ1 at q1, v1; the matrix stays factored. Returns a status."""
@@ -126,7 +141,7 @@ def accelerate(problem, t):  # type: ignore[no-untyped-def]
         return SINGULAR
     velocity_residual(tables, s, t, s.v1, s.lam0)
     acceleration_residual(tables, s, t, s.v1, s.lam1)
-    a, b = problem.damping[0], problem.damping[1]
+    a, b = damping_here(problem)
     for g in range(len(s.C)):
         for c in range(WIDTH):
             s.lam0[g, c] = s.lam1[g, c] - 2.0 * a * s.lam0[g, c] - b * b * s.C[g, c]

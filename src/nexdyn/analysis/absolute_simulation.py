@@ -235,7 +235,7 @@ class BodySimulation(March):
         s, none = self.state, np.zeros((1, 1))
         self.acts.step[0] = step
         problem = index1.BodyProblem(
-            self.tables, self.acts, s, index1.BAUMGARTE, np.zeros(2), np.zeros(0, dtype=np.int64), none, np.zeros((0, 0)),
+            self.tables, self.acts, s, index1.BAUMGARTE, np.zeros(5), np.zeros(0, dtype=np.int64), none, np.zeros((0, 0)),
             np.zeros((1, 2)), np.zeros(2), np.zeros(1), self.tables.length, none, np.zeros(2),
         )  # fmt: skip
         s.moved[:, :3] = 0.0

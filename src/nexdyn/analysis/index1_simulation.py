@@ -65,10 +65,9 @@ class IndexOneSimulation(BodySimulation):
                 f"{system.name!r} has {m} constraint rows; coordinates are partitioned up to {LARGEST_PARTITION}, with dense "
                 f"matrices. HHT, Baumgarte and Projection take any number"
             )
-        damping = np.zeros(2)
+        damping = np.zeros(5)
         if isinstance(method, Baumgarte):
-            method.refuse_growing(not self.model.positional.all())
-            damping[:] = method.damping
+            damping[:] = method.damping(system.gravity, self.tables.length, not self.model.positional.all())
         self._kind, self._damping, self._m = kind, damping, m
         self.problem = self._new_problem()
         self.partitions = 0
@@ -132,7 +131,7 @@ class IndexOneSimulation(BodySimulation):
         told = any(notice.kind == "violation" for notice in self.warnings or ())
         if self._kind != index1.BAUMGARTE or told or not bound < most <= apart[1]:
             return
-        what = "a shorter dt" if self.method.dt is not None else "a smaller time_scale"
+        what = "a shorter dt" if self.method.dt is not None else "a smaller rtol"
         text = (
             f"the constraints are violated by {most:.2g} of the mechanism's size by t = {self.t:g} s, more than {bound:.2g}; "
             f"Baumgarte needs {what}; Projection and HHT keep them closed"

@@ -83,8 +83,9 @@ class ClosedSystem:
             forces=forces_of(self.system, c, rows) if acting else None,
         )  # fmt: skip
         loops = rows.tables
-        self.options.refuse_growing(method, bool(np.any(loops.velocity_level)))
-        loops.damping[:] = self.options.damping(method)
+        has_velocity_rows = bool(np.any(loops.velocity_level))
+        length = mechanism_length(absolute_model(self.system)) if self.options.stabilise == "baumgarte" else 1.0
+        loops.damping[:] = self.options.damping(method, self.system.gravity, length, has_velocity_rows)
         project = int(self.options.stabilise == "projection")
         return LoopProblem(tree, loops, project, np.zeros((stages, len(rows.rows) + 2)), np.zeros(1 + stages))
 

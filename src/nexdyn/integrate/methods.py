@@ -6,9 +6,11 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, unknown
-from nexdyn.integrate.stabilised import refuse_growing
+from nexdyn.integrate.stabilised import damping, refuse_growing
 from nexdyn.integrate.tableaus import CLASSICAL_4, DORMAND_PRINCE, EULER, Tableau
 
 
@@ -187,38 +189,32 @@ class IndexOne(Method):
 class Baumgarte(IndexOne):
     """Index 1 with Baumgarte's stabilisation, C̈ + 2 α Ċ + β² C = 0.
 
-    alpha, beta [1/s]: by default α = β, critical damping: 1/dt with a constant step (the double root −1/dt lies well inside
-    RK4's interval of stability, −2.78/dt), and 1/time_scale with adaptive steps, since a stabilisation that changed with
-    the step would be an equation that changes with it. Values under which violations double within a hundred constant steps are
-    refused by the run.
+    alpha, beta [1/s]: by default α = β, critical damping, six times as fast as the motion and at most 1/dt: a rate of the state
+    alone, with which RK4 keeps its order. Values under which violations double within a hundred constant steps are refused by the
+    run.
     Baumgarte, Comput. Methods Appl. Mech. Eng. 1 (1972).
     """
 
     alpha: float | None = None
     beta: float | None = None
-    time_scale: float = 0.05
 
     name: ClassVar[str] = "baumgarte"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "time_scale", positive(self.time_scale, "time_scale of Baumgarte"))
         for what in ("alpha", "beta"):
             given = getattr(self, what)
             if given is not None and given != 0.0:
                 object.__setattr__(self, what, positive(given, f"{what} of Baumgarte"))
 
-    @property
-    def damping(self) -> tuple[float, float]:
-        """α and β [1/s]."""
-        default = 1.0 / (self.dt or self.time_scale)
-        return default if self.alpha is None else self.alpha, default if self.beta is None else self.beta
-
-    def refuse_growing(self, has_velocity_rows: bool) -> None:
-        """InputError where violations grow under a constant step, of rows of velocities too where there are any."""
+    def damping(self, gravity: np.ndarray, length: float, has_velocity_rows: bool) -> np.ndarray:
+        """As kernels take it (``integrate.stabilised``). InputError where violations grow under a constant step, of rows of
+        velocities too where there are any."""
+        at_most = math.inf
         if self.dt is not None:
-            given, usual = (self.alpha, self.beta), 1.0 / self.dt
-            refuse_growing("Baumgarte", CLASSICAL_4, self.dt, self.damping, given, usual, has_velocity_rows)
+            at_most = 1.0 / self.dt
+            refuse_growing("Baumgarte", CLASSICAL_4, self.dt, (self.alpha, self.beta), at_most, has_velocity_rows)
+        return damping(self.alpha, self.beta, gravity, length, at_most)
 
 
 @dataclass(frozen=True)
@@ -291,22 +287,20 @@ class Loops:
 
     stabilise: "projection" of positions and velocities after every step, by the shortest way in the metric of the masses;
         "baumgarte", C̈ + 2 α Ċ + β² C = 0; or None: what the steps lose is lost (drift).
-    alpha, beta [1/s]: of Baumgarte's stabilisation; by default α = β, critical damping: 1/dt with a constant step, 1/(2 dt)
-        under SemiImplicitEuler and ExplicitEuler, and 1/`time_scale` with adaptive ones. Values under which violations double
-        within a hundred constant steps are refused by the run.
+    alpha, beta [1/s]: of Baumgarte's stabilisation; by default α = β, critical damping, six times as fast as the motion and at
+        most 1/dt; 1/(2 dt) under SemiImplicitEuler and ExplicitEuler, which have no stages to lose their order by. Values
+        under which violations double within a hundred constant steps are refused by the run.
     cut: names of the joints to cut open; by default a spanning tree is chosen.
     """
 
     stabilise: str | None = "projection"
     alpha: float | None = None
     beta: float | None = None
-    time_scale: float = 0.05
     cut: Any = None
 
     def __post_init__(self) -> None:
         if self.stabilise is not None and self.stabilise not in STABILISATIONS:
             raise InputError(f"stabilise of Loops is {self.stabilise!r}; 'projection', 'baumgarte' or None are valid")
-        object.__setattr__(self, "time_scale", positive(self.time_scale, "time_scale of Loops"))
         for what in ("alpha", "beta"):
             given = getattr(self, what)
             if given is not None and self.stabilise != "baumgarte":
@@ -317,25 +311,20 @@ class Loops:
             names = (self.cut,) if isinstance(self.cut, str) else self.cut
             object.__setattr__(self, "cut", tuple(str(getattr(name, "name", name)) for name in names))
 
-    def damping(self, method: Method | None) -> tuple[float, float]:
-        """α and β [1/s] under a method; 0 without Baumgarte's stabilisation."""
+    def damping(self, method: Method | None, gravity: np.ndarray, length: float, has_velocity_rows: bool) -> np.ndarray:
+        """As kernels take it (``integrate.stabilised``); zeros without Baumgarte's stabilisation. InputError where violations grow
+        under a constant step, of rows of velocities too where there are any."""
         if self.stabilise != "baumgarte":
-            return 0.0, 0.0
-        alpha = self._usual(method) if self.alpha is None else self.alpha
-        return alpha, alpha if self.beta is None else self.beta
-
-    def _usual(self, method: Method | None) -> float:
-        half = isinstance(method, ExplicitEuler | SemiImplicitEuler)
-        return (0.5 if half else 1.0) / (getattr(method, "dt", None) or self.time_scale)
-
-    def refuse_growing(self, method: Method | None, has_velocity_rows: bool) -> None:
-        """InputError where violations grow under a constant step, of rows of velocities too where there are any."""
-        if self.stabilise == "baumgarte" and isinstance(method, FixedStep):
+            return damping(0.0, 0.0, gravity, length, math.inf)
+        given, at_most = (self.alpha, self.alpha if self.beta is None else self.beta), math.inf
+        if isinstance(method, FixedStep):
+            first_order = isinstance(method, ExplicitEuler | SemiImplicitEuler)
             tableau = None if isinstance(method, SemiImplicitEuler) else getattr(method, "tableau")  # noqa: B009
-            given = self.alpha, self.alpha if self.beta is None else self.beta
-            refuse_growing(
-                "Loops", tableau, method.dt, self.damping(method), given, self._usual(method), has_velocity_rows
-            )
+            at_most = (0.5 if first_order else 1.0) / method.dt
+            refuse_growing("Loops", tableau, method.dt, given, at_most, has_velocity_rows)
+            if first_order:
+                given = tuple(at_most if x is None else x for x in given)
+        return damping(*given, gravity, length, at_most)
 
 
 METHODS: dict[str, type[Method]] = {

@@ -1,7 +1,15 @@
-"""Baumgarte's stabilisation beside a constant step: what a step makes of a violation.
+"""Baumgarte's stabilisation: how fast violations die by default, and what a constant step makes of them.
 
     rows of positions     C̈ + 2 α Ċ + β² C = 0,   y = (C, Ċ)
     rows of velocities    ẇ + 2 α w = 0,           y = w                     ẏ = A y
+
+By default α = β follows the motion, r its rate, over the links or bodies that rows move:
+
+    α = P r / √(1 + (P r / most)²),   r² = g/L + mean (|ω|² + |v|²/L²),   L the size of the mechanism, most = c/dt
+
+It depends on the state alone, so that methods keep their order. With α = c/dt instead, the C of order dt² in the stages of a
+Runge–Kutta method would come into the accelerations as β² C, whatever dt is. Euler's methods have no stages: they take α = 1/(2 dt).
+
     explicit Runge–Kutta   y⁺ = (1 + Σ b_i K_i) y,   K_i = dt A (1 + Σ a_ij K_j)
     semi-implicit Euler    Ċ⁺ = Ċ − dt (2 α Ċ + β² C),   C⁺ = C + dt Ċ⁺;   w⁺ = w − 2 α dt w
 
@@ -11,14 +19,43 @@ those of velocities while c < 1, 1 and 1.39.
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
 from nexdyn.errors import InputError
 from nexdyn.integrate.tableaus import Tableau
+from nexdyn.kernel import formula
 
 Array = np.ndarray
+PACE = 6.0
+"""P, how much faster than the motion violations die: 20 1/s for a Bennett linkage of 1 m under gravity, which lower rates lose
+where it passes its flat pose."""
+ALPHA, BETA, RATE2, LENGTH, AT_MOST = range(5)
+"""What a `damping` says: α and β [1/s], by default −1; g/L [1/s²]; L [m]; the greatest rate by default [1/s]."""
 MOST = 2.0**0.01
 """Factor of growth a step that doubles a violation in a hundred steps."""
+
+
+def damping(alpha: float | None, beta: float | None, gravity: Array, length: float, at_most: float) -> Array:
+    """(5,) α and β as given, by default those that follow the motion under gravity [m/s²]."""
+    given = [-1.0 if x is None else x for x in (alpha, beta)]
+    return np.array([*given, float(np.linalg.norm(gravity)) / length, length, at_most])
+
+
+@formula
+def speed2(V, length):  # type: ignore[no-untyped-def]
+    """|ω|² + |v|²/L² of a velocity."""
+    w, v = V.w, V.v
+    return w @ w + (v @ v) / (length * length)
+
+
+@formula
+def rate(damping, squared):  # type: ignore[no-untyped-def]
+    """α [1/s] by default, where `squared` is the mean of |ω|² + |v|²/L² [1/s²]."""
+    most = damping[AT_MOST]
+    r2 = PACE * PACE * (damping[RATE2] + squared)
+    return sqrt(r2 / (1.0 + r2 / (most * most)))
 
 
 def growth(tableau: Tableau | None, dt: float, alpha: float, beta: float, of_velocities: bool = False) -> float:
@@ -45,12 +82,13 @@ def _stepped(tableau: Tableau, A: Array) -> Array:
 
 
 def refuse_growing(
-    what: str, tableau: Tableau | None, dt: float, damping: tuple[float, float], given: tuple[object, object], usual: float,
+    what: str, tableau: Tableau | None, dt: float, given: tuple[float | None, float | None], at_most: float,
     has_velocity_rows: bool,
 ) -> None:  # fmt: skip
-    """InputError where violations grow from step to step under α and β, the `damping` [1/s] of `what`; of these None was given
-    where they are the default, `usual`."""
-    if damping == (0.0, 0.0):
+    """InputError where violations grow from step to step under α and β [1/s], `given` to `what`; None is the default, which is
+    `at_most` so much."""
+    damping = (at_most if given[0] is None else given[0], at_most if given[1] is None else given[1])
+    if damping == (0.0, 0.0) or given == (None, None):
         return  # nothing stabilises, and nothing grows
     most = {"positions": growth(tableau, dt, *damping)}
     if has_velocity_rows:
@@ -59,12 +97,12 @@ def refuse_growing(
     if not most[rows] <= MOST:
         names = ("alpha", "beta")
         told = " and ".join(
-            f"{name} = {x:g} 1/s{' (by default)' if own is None else ''}"
+            f"{name} = {x:g} 1/s{' (the most by default)' if own is None else ''}"
             for name, x, own in zip(names, damping, given, strict=True)
         )
         with np.errstate(over="ignore"):
             ten = np.float64(most[rows]) ** 10
         raise InputError(
             f"with {told} of {what} violations of {rows} grow {ten:.3g} times in ten steps of {dt:g} s; leave both out, which "
-            f"takes {usual:g} 1/s, or choose what fits the step"
+            f"takes {at_most:g} 1/s at most, or choose what fits the step"
         )

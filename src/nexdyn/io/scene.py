@@ -264,7 +264,7 @@ def _loops(given: Any, system: System) -> Loops:
     values = dict(given)
     if values.get("stabilise") == "none":
         values["stabilise"] = None
-    for key in ("alpha", "beta", "time_scale"):
+    for key in ("alpha", "beta"):
         if values.get(key) is not None:
             values[key] = number(values[key], system.values, f"{key} of loops")
     if values.get("cut") is not None:

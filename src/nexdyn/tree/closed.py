@@ -125,7 +125,7 @@ class ClosedTree:
         alpha, beta [1/s]: of Baumgarte's stabilisation C̈ + 2 α Ċ + β² C = 0, β = α where it is not given.
         """
         q, v, tau = self._one("q", q, self.nq), self._one("v", v, self.nv), self._one("tau", tau, self.nv)
-        self._loops.damping[:] = alpha, alpha if beta is None else beta
+        self._loops.damping[:2] = alpha, alpha if beta is None else beta
         a = np.zeros(self.nv)
         closed_dynamics(self._model, self._work, self._loops, t, q, v, tau, None, a)
         if not np.isfinite(a).all():

@@ -22,10 +22,11 @@ from nexdyn.forces import states
 from nexdyn.generic import defines
 from nexdyn.integrate import problem as integration
 from nexdyn.integrate.problem import MOVED, OK
+from nexdyn.integrate.stabilised import ALPHA, BETA, LENGTH, rate, speed2
 from nexdyn.joints.verbs import FREE, SPHERICAL, chart_rate, chart_step
 from nexdyn.kernel import formula, inlined, kernel
 from nexdyn.spatial.algebra import Force, Vec3
-from nexdyn.spatial.table import ForceRows, PoseRows
+from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.elements import act
 from nexdyn.tree.kinematics import kinematics, world_poses
@@ -34,7 +35,7 @@ from nexdyn.tree.loop_cuts import act_own, measure_own
 from nexdyn.tree.loop_solve import factor_rows, largest_left_out, largest_residual, response, solve_rows, take_rows
 from nexdyn.tree.loops import C_ROW, RATE_ROW, SECOND_ROW, LoopTables, evaluate_rows
 from nexdyn.tree.motion import TreeProblem, place, put_chart_rates, with_states
-from nexdyn.tree.tables import EXT_, XW_
+from nexdyn.tree.tables import EXT_, V_, XW_
 
 OPEN = 53
 """Status: the rows do not close after a step."""
@@ -61,6 +62,20 @@ class LoopProblem(NamedTuple):
     stamp: Any
 
 
+@formula
+def damping_here(work, loops):  # type: ignore[no-untyped-def]
+    """α, β at the velocities of the links."""
+    damping, needed, V = loops.damping, loops.needed, MotionRows(work.body, V_)
+    a, b = damping[ALPHA], damping[BETA]
+    if a < 0.0 or b < 0.0:
+        squared = 0.0
+        for n in range(len(needed)):
+            squared += speed2(V[needed[n]], damping[LENGTH])
+        usual = rate(damping, squared / max(len(needed), 1))
+        a, b = usual if a < 0.0 else a, usual if b < 0.0 else b
+    return a, b
+
+
 @inlined
 def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):  # type: ignore[no-untyped-def]
     """a (nv,) of the closed mechanism, and λ into loops.mu; `forces` tells whether links carry external forces."""
@@ -68,7 +83,7 @@ def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):  # type: 
     evaluate_rows(model, work, loops, t, True)
     factor_rows(work, loops, False)
     of_rows, row_of, mu = loops.of_rows, loops.row_of, loops.mu
-    alpha, beta = loops.damping[0], loops.damping[1]
+    alpha, beta = damping_here(work, loops)
     for r in range(len(mu)):
         # (Cq M⁻¹Cqᵀ) λ = C̈₀ + 2 α Ċ + β² C
         g, l = row_of[r, 0], row_of[r, 1]

@@ -124,7 +124,7 @@ def loop_tables(
         own=_own_table(c, cut, own, measures), balls=_ball_table(c, cut, balls, builder, len(own)),
         own_numbers=np.array(numbers).reshape(-1, 5), near=near, s=np.zeros((max(places, 1), 1, LANES)),
         carried=np.zeros((max(longest, 1), 6, LANES)), gradient=np.zeros((1, 12, LANES)), A=np.zeros((m, m)),
-        of_rows=np.zeros((max(ng, 1), 4, LANES)), mu=np.zeros(m), change=np.zeros(c.nv), damping=np.zeros(2),
+        of_rows=np.zeros((max(ng, 1), 4, LANES)), mu=np.zeros(m), change=np.zeros(c.nv), damping=np.zeros(5),
         spare=np.array([float(spare), 0.0]), left_out=np.zeros(m), chosen=np.zeros((m, m) if spare else (0, 0)),
     )  # fmt: skip
     callbacks = tuple(callback for function in functions for callback in time_callbacks(function))

@@ -56,7 +56,7 @@ class LoopTables(NamedTuple):
     own_numbers (nv of both, 5): their springs, dampers and friction (``loop_cuts``).
     near (nk,): what angles are looked for near. s (…, 1, 8), carried (longest path, 6, 8), gradient (1, 12, 8).
     A (m, m), first_in_A (m,): its envelope. of_rows (ng, 4, 8), mu (m,), change (nv,).
-    damping (2,): α, β of Baumgarte's stabilisation.
+    damping (5,): of Baumgarte's stabilisation (``integrate.stabilised``).
     spare (2,): how many rows are redundant in every pose beside the others, and the smallest pivot, as a part of its
     diagonal, since they were chosen (0: not yet); left_out (m,): 1 for those; chosen (m, m) room to choose, (0, 0) without.
     """
