@@ -44,9 +44,13 @@ def entries_of(found: Iterable[tuple[Cell, str, str]]) -> list[Entry]:
     return [Entry(e, c, w, tuple(names), kind, why) for (e, c, w, kind, why), names in together.items()]
 
 
-def write(found: Iterable[tuple[Cell, str, str]]) -> None:
-    """The ledger and the page of all cells `found`."""
-    entries = entries_of(found)
+def write(found: Iterable[tuple[Cell, str, str]], ways: Iterable[str]) -> None:
+    """The ledger and the page: all cells of `ways` as `found`, those of other ways as they stand."""
+    kept = [entry for entry in read()[1] if entry.way not in set(ways)]
+    places = [list(ELEMENTS), ["open", "rod", "ring"], list(WAYS)]
+    entries = sorted(
+        kept + entries_of(found), key=lambda entry: tuple(map(list.index, places, (entry.element, entry.carrier, entry.way)))
+    )
     lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
     total = sum(1 for _ in cells())
     LEDGER.write_text(f'{{"cells": {total}, "do not hold": [\n{lines}\n]}}\n', encoding="utf-8")
