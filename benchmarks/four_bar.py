@@ -19,7 +19,7 @@ import numpy as np
 
 import nexdyn as nx
 from benchmarks.measure import Effort, Report, Row, alternate, clock, quartiles
-from nexdyn.analysis.simulate import Simulation
+from nexdyn.analysis.tree_simulation import Simulation
 from nexdyn.integrate.fixed import march
 
 T_END = 1.0

@@ -49,7 +49,8 @@ def write(found: Iterable[tuple[Cell, str, str]], ways: Iterable[str]) -> None:
     kept = [entry for entry in read()[1] if entry.way not in set(ways)]
     places = [list(ELEMENTS), ["open", "rod", "ring"], list(WAYS)]
     entries = sorted(
-        kept + entries_of(found), key=lambda entry: tuple(map(list.index, places, (entry.element, entry.carrier, entry.way)))
+        kept + entries_of(found),
+        key=lambda entry: tuple(map(list.index, places, (entry.element, entry.carrier, entry.way))),
     )
     lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
     total = sum(1 for _ in cells())

@@ -58,7 +58,8 @@ _HOMES = {
     ),
     "nexdyn.tree.closed": ("ClosedTree",),
     "nexdyn.tree.tree": ("Tree",),
-    "nexdyn.analysis.simulate": ("Simulation", "simulate"),
+    "nexdyn.analysis.simulate": ("simulate",),
+    "nexdyn.analysis.tree_simulation": ("Simulation",),
     "nexdyn.analysis.assemble": ("assemble",),
     "nexdyn.analysis.calibration": ("Calibration", "Combination", "calibrate"),
     "nexdyn.analysis.batch": ("Batch",),
@@ -132,10 +133,11 @@ if TYPE_CHECKING:
     from nexdyn.analysis.linearize import Linearization, linearize
     from nexdyn.analysis.modes import Mode
     from nexdyn.analysis.sensitivities import Sensitivity, sensitivity
-    from nexdyn.analysis.simulate import Simulation, simulate
+    from nexdyn.analysis.simulate import simulate
     from nexdyn.analysis.sparse_linearize import SparseLinearization
     from nexdyn.analysis.stability import StabilitySweep, stability
     from nexdyn.analysis.sweep import sweep
+    from nexdyn.analysis.tree_simulation import Simulation
     from nexdyn.errors import (
         AssemblyError,
         FileError,

@@ -8,8 +8,7 @@ The march moves the centres of mass; what is recorded are the bodies' origins:
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -28,16 +27,17 @@ from nexdyn.absolute.turns import UNCOUNTED
 from nexdyn.analysis.assemble import Start, assemble, mechanism_length, mechanism_size
 from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.bristles import sticking_advice
-from nexdyn.analysis.continuing import March, Memory, bodies_at_end, joints_at_end, of_fields
-from nexdyn.analysis.events import has_events, run_with_events
+from nexdyn.analysis.continuing import bodies_at_end, joints_at_end, of_fields, reassembled
+from nexdyn.analysis.events import has_events
 from nexdyn.analysis.force_states import described_states, start_states
-from nexdyn.analysis.interrupt import interrupts_wait
+from nexdyn.analysis.impulses import with_rows
 from nexdyn.analysis.inverse_kinematics import Posture
-from nexdyn.analysis.notices import gaps_of_tree, kept_notices, start_notices, tell
+from nexdyn.analysis.march import ROWS, Leg, Look, March, Memory, Pace
+from nexdyn.analysis.notices import Notice, gaps_of_tree, kept_notices
+from nexdyn.analysis.redundant import kept_rows
 from nexdyn.analysis.report import AssemblyReport
-from nexdyn.analysis.span import checked_end, checked_times
 from nexdyn.constraints.tables import LEFT
-from nexdyn.errors import InputError, SolveError, warn
+from nexdyn.errors import InputError, SolveError
 from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.forces.states import next_sample
 from nexdyn.forces.tables import BODY_A, BODY_B, COUNT, FIRST, KIND, OFF
@@ -52,12 +52,6 @@ from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.tree import Tree
 
-Progress = Callable[[float, float], None]
-SLICE = 0.05
-"""Seconds that the compiled loop runs between two looks of Python."""
-ROWS = 1024
-"""Most output rows that one crossing fills."""
-MOST_STEPS = 1e15
 NO_WAY = 1e-9
 """Part of a motion of unit size that is none."""
 SHORT = 1e-3
@@ -85,14 +79,12 @@ class BodySimulation(March):
         v0: Any = None,
         output_every: int = 1,
     ) -> None:
-        if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
-            raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
-        system, initial = self.begin_march(system, initial)
-        self.system, self.method, self.output_every = system, method, output_every
+        system, initial = self.begin_march(system, initial, output_every)
+        self.system, self.method = system, method
         self.t = 0.0
         self.report, state = self._start(initial, q0, v0)
         model = self.model = self.report.model
-        self.kept = kept_rows(self.report, initial)
+        self.kept = rows_to_keep(self.report, initial)
         self.tables = motion_tables(model, self.kept, mechanism_length(model), stiff_pairs(model))
         self.state = new_state(self.tables, self._start_near(state[0], initial, q0))
         self.acts = acting(model, self.tables)
@@ -429,74 +421,69 @@ class BodySimulation(March):
 
     # --- motion -----------------------------------------------------------------------------------------------------
 
-    @small_on_one_thread
-    def run(self, t_end: float, *, output_times: Any = None, progress: Progress | None = None) -> Result:
-        """Go on until `t_end` [s] and return all that was recorded. Arguments and errors as for `nx.simulate`."""
-        t_end = checked_end(t_end, self.t)
-        self.tell_start()
-        times = checked_times(output_times, self.t, t_end)
-        keep_start = not len(times) or times[0] == self.t
-        times = times[times > self.t]
-        if has_events(self.system):
-            return run_with_events(self, t_end, times, keep_start, progress)
+    def start_rows(self, keep_start: bool) -> None:
         if not keep_start and not self._begun:
-            self._rows.clear()  # the start is not among the times asked for
-        started, self._begun = time.perf_counter(), True
-        try:
-            with interrupts_wait() as check:
+            self._rows.clear()
+        self._back_to_grid()
 
-                def look() -> None:
-                    if progress is not None:
-                        progress(self.t, t_end)
-                    check()
+    def go_to(self, t_end: float, times: np.ndarray, look: Look) -> None:
+        if self.method.dt is not None:
+            self._run_fixed(self.method.dt, t_end, times, look)
+        else:
+            self._run_adaptive(t_end, times, look)
 
-                if self.method.dt is not None:
-                    self._back_to_grid()
-                    self._run_fixed(self.method.dt, t_end, times, look)
-                else:
-                    self._run_adaptive(t_end, times, look)
-                self.t = t_end
-                look()
-        except KeyboardInterrupt:
-            self._wall += time.perf_counter() - started
-            self._sample()
-            message = f"interrupted at t = {self.t:g} s of {t_end:g} s"
-            warn(f"{message}; the result holds what was reached")
-            return self.result("interrupted", message)
-        self._sample()
-        self._wall += time.perf_counter() - started
-        return self.result()
+    def present(self) -> np.ndarray:
+        return self._rows[-1][-1:].copy() if self._rows else self._row()
 
-    def tell_start(self, on_gap: str = "warn") -> None:
-        """Warn, once, of gaps that were closed, of coordinates outside limits, and of contacts that start pressed in."""
-        if self.warnings is None:
-            gaps = self.report.notices if self._as_described else []
-            self.warnings = tell(start_notices(self, gaps), on_gap, self.report)
+    def closed_at_start(self) -> tuple[list[Notice], AssemblyReport | None]:
+        return self.report.notices if self._as_described else [], self.report
 
-    def result(self, status: str = "finished", message: str = "") -> Result:
-        """What was recorded so far."""
-        return self.told(self._result(np.concatenate(self._rows), status, message))
-
-    def latest(self) -> Result:
-        """The last recorded state alone, also while `run` goes on: for what looks at it from `progress`."""
-        return self._result(self._rows[-1][-1:], "finished", "")
-
-    def _result(self, out: np.ndarray, status: str, message: str) -> Result:
+    def _result(self, rows: np.ndarray, status: str = "finished", message: str = "") -> Result:
         nb = self.model.nb
-        states = out[:, 2 : 2 + 19 * nb].reshape(len(out), nb, 19)
+        states = rows[:, 2 : 2 + 19 * nb].reshape(len(rows), nb, 19)
         q, v, a = states[..., :7].copy(), states[..., 7:13].copy(), states[..., 13:].copy()
         c, R, w, w_dot = self._centres[1:], rotation_matrix(q[..., :4]), v[..., :3], a[..., :3]
         q[..., 4:] -= np.einsum("snij,nj->sni", R, c)
         v[..., 3:] -= np.einsum("snij,snj->sni", R, np.cross(w, c))
         a[..., 3:] -= np.einsum("snij,snj->sni", R, np.cross(w_dot, c) + np.cross(w, np.cross(w, c)))
         nc, places = self.model.nc, len(self.model.near_start)
-        multipliers, followed, z = np.split(out[:, 2 + 19 * nb :], [nc, out.shape[1] - 2 - 19 * nb - self._nz], axis=1)
+        multipliers, followed, z = np.split(
+            rows[:, 2 + 19 * nb :], [nc, rows.shape[1] - 2 - 19 * nb - self._nz], axis=1
+        )
         recording = BodyRecording(
-            out[:, 0].copy(), q, v, a, method=repr(self.method), steps=self._steps, status=status, message=message,
+            rows[:, 0].copy(), q, v, a, method=repr(self.method), steps=self._steps, status=status, message=message,
             wall_time=self._wall, settings={"coordinates": "bodies", **self.effort, **kept_notices(self.warnings)},
-            multipliers=multipliers.copy(), violation=out[:, 1].copy(), z=z.copy(), followed=followed[:, :places].copy(),
+            multipliers=multipliers.copy(), violation=rows[:, 1].copy(), z=z.copy(), followed=followed[:, :places].copy(),
         )  # fmt: skip
         return Result(self.system, recording, tree=BodyMotion(self.system, self.model))  # type: ignore[arg-type]
+
+    # --- events -----------------------------------------------------------------------------------------------------
+
+    @property
+    def steps_aside(self) -> bool:
+        return self.method.dt is not None
+
+    def let_stop_act(self, name: str, acts: bool) -> None:
+        self.acts.forces.index[list(self.system.forces).index(name), OFF] = not acts
+
+    def anew(
+        self, system: System, t: float, observed: Any, position: Mapping[str, Any] | None,
+        velocity: Mapping[str, Any] | None,
+    ) -> BodySimulation:  # fmt: skip
+        report = reassembled(system, t, observed, position, velocity)
+        return type(self)(system, self.method, initial=report, output_every=self.output_every)
+
+    def go_on_from(self, old: March) -> None:
+        super().go_on_from(old)
+        assert isinstance(old, BodySimulation)
+        counters = [hht.ITERATIONS, hht.FACTORISATIONS]
+        self._memory[counters] = old._memory[counters]
+        z = old.acts.forces.z
+        if len(z) == len(self.acts.forces.z) > 0:
+            self.set_force_states(z)
+
+    def after_impact(self, observed: Any, joint: str, freedom: int, restitution: float) -> dict[str, np.ndarray]:
+        return with_rows(self.system, self.t, observed, joint, freedom, restitution)
 
     @property
     def numbers(self) -> int:
@@ -516,23 +503,19 @@ class BodySimulation(March):
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
-    def _run_fixed(self, dt: float, t_end: float, times: np.ndarray, look: Callable[[], None]) -> None:
+    def _run_fixed(self, dt: float, t_end: float, times: np.ndarray, look: Look) -> None:
         """Steps of dt to each of `times`, or to the end; the last before each is shorter where dt does not divide it.
 
         Under HHT that shorter step is for the time asked for alone, and the steps of dt go on from before it, unless a controller
         has taken a sample within, or events watch.
         """
-        aside = isinstance(self.method, HHT) and not has_events(self.system)
-        if not (t_end - self.t) / dt < MOST_STEPS:
-            raise InputError(
-                f"t_end = {t_end:g} s takes more than {MOST_STEPS:.0e} steps of dt = {dt:g} s; choose a longer dt"
-            )
+        aside = self.steps_aside and not has_events(self.system)
+        self.whole_steps(dt, t_end)  # not too many
         for target in [*times, t_end] if len(times) else [t_end]:
-            whole = math.floor((target - self.t) / dt + 1e-9)
-            rest = target - self.t - whole * dt
+            whole, rest = self.whole_steps(dt, target)
             self._march(dt, whole, 0 if len(times) else self.output_every, look)
-            if rest > 1e-9 * dt:
-                grid = self.memory() if aside and self._next_sample > target + 1e-9 * dt else None
+            if rest:
+                grid = self.memory() if aside and self.next_sample > target + 1e-9 * dt else None
                 self._march(rest, 1, 0, look)
                 self._grid = grid
             self.t = float(target)
@@ -546,10 +529,10 @@ class BodySimulation(March):
         if self._grid is not None:
             self.recall(self._grid)
 
-    def _march(self, dt: float, steps: int, every: int, look: Callable[[], None]) -> None:
+    def _march(self, dt: float, steps: int, every: int, look: Look) -> None:
         t0, k = self.t, 0
         while k < steps:
-            due = self._next_sample
+            due = self.next_sample
             whole = steps if due == math.inf else min(steps, math.floor((due - t0) / dt + 1e-9))
             if whole > k:
                 self._march_grid(t0, dt, k, whole, every, look)
@@ -560,7 +543,7 @@ class BodySimulation(March):
             # a sample within the step divides it
             end = t0 + (k + 1) * dt
             while self.t < end - 1e-9 * dt:
-                due = self._next_sample
+                due = self.next_sample
                 h = (end if due > end - 1e-9 * dt else due) - self.t
                 self._march_grid(self.t, h, 0, 1, 0, look)
                 if due <= self.t + 1e-9 * dt:
@@ -580,68 +563,52 @@ class BodySimulation(March):
             self._rows.append(rows)
 
     @property
-    def _next_sample(self) -> float:
+    def next_sample(self) -> float:
         return float(next_sample(self.acts.forces)) if len(self._z0) else math.inf
 
-    def _march_grid(self, t0: float, dt: float, done: int, steps: int, every: int, look: Callable[[], None]) -> None:
-        """Steps `done` … `steps` − 1 from t0."""
-        room = np.empty((max(1, min(ROWS, (steps - done) // every + 2) if every else 1), self._width))
-        count = 16
-        while done < steps:
-            count = min(count, steps - done)
-            began = time.perf_counter()
-            status, reached, rows = hht.march_fixed(
-                self.tables,
-                self.acts,
-                self.state,
-                self._told,
-                t0,
-                dt,
-                done,
-                done + count,
-                every,
-                self.method.alpha,
-                self._memory,
-                room,
-            )
-            took = time.perf_counter() - began
-            self._steps += reached - done
-            done = reached
-            self.t = t0 + done * dt
-            if rows:
-                self._rows.append(room[:rows].copy())
-            if status != hht.OK and not self._goes_on(status):
-                self._fail(status, self.t + dt, dt)
-            look()
-            count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
+    def _march_grid(self, t0: float, dt: float, first: int, steps: int, every: int, look: Look) -> None:
+        """Steps `first` … `steps` − 1 from t0."""
+        self.march_steps(t0, dt, first, steps, every, look)
         if dt < SHORT * self.method.dt:
             self._restart()
             self._relax()
 
-    def _run_adaptive(self, t_end: float, times: np.ndarray, look: Callable[[], None]) -> None:
+    def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
+        return Leg(
+            *hht.march_fixed(
+                self.tables, self.acts, self.state, self._told, t0, dt, done, until, every, self.method.alpha, self._memory,
+                room,
+            )
+        )  # fmt: skip
+
+    def after_leg(self, leg: Leg, t0: float, dt: float, taken: int) -> int:
+        if leg.status != hht.OK and not self._goes_on(leg.status):
+            self._fail(leg.status, self.t + dt, dt)
+        return 0
+
+    def _run_adaptive(self, t_end: float, times: np.ndarray, look: Look) -> None:
         m, control = self.method, self._control
         room = np.empty((len(times) + 1 if len(times) else ROWS, self._width))
         control[0], control[3] = self.t, 0.0
         every = 0 if len(times) else self.output_every
         short = t_end - self.t < SHORT * control[1]
-        work = 50
+        pace = Pace(50, least=10)
         while control[0] < t_end:
-            began, spent, steps = time.perf_counter(), self._memory[hht.ITERATIONS], control[2]
-            status, rows = hht.march_adaptive(
-                self.tables, self.acts, self.state, self._told, control, m.step_tolerance, m.dt_min, min(m.dt_max, 1e300),
-                min(t_end, self._next_sample), work, every, times, m.alpha, self._memory, room,
-            )  # fmt: skip
-            took = time.perf_counter() - began
+            spent, steps = self._memory[hht.ITERATIONS], control[2]
+            with pace.timed():
+                status, rows = hht.march_adaptive(
+                    self.tables, self.acts, self.state, self._told, control, m.step_tolerance, m.dt_min, min(m.dt_max, 1e300),
+                    min(t_end, self.next_sample), pace.size, every, times, m.alpha, self._memory, room,
+                )  # fmt: skip
             self.t = float(control[0])
             self._steps += int(control[2] - steps)
-            if rows:
-                self._rows.append(room[:rows].copy())
+            self._keep(room[:rows])
             if status != hht.OK and not self._goes_on(status):
                 self._fail(status, self.t, float(control[1]))
-            if self.t >= self._next_sample and self.t < t_end:
+            if self.t >= self.next_sample and self.t < t_end:
                 self._take_samples()
             look()
-            work = max(10, int((self._memory[hht.ITERATIONS] - spent) * min(8.0, SLICE / max(took, 1e-6))))
+            pace.adapt(self._memory[hht.ITERATIONS] - spent)
         if short:
             self._restart()
             self._relax()
@@ -664,14 +631,17 @@ class BodySimulation(March):
 
     def _sample(self) -> None:
         """The present state, where it is not recorded."""
-        if self._rows and not self._rows[-1][-1, 0] < self.t:
-            return
+        if not self._rows or self._rows[-1][-1, 0] < self.t:
+            self._rows.append(self._row())
+
+    def _row(self) -> np.ndarray:
+        """The row (1, width) of the present state."""
         room = np.empty((1, self._width))
         status = record(self.acts, self.state, self._told, self.t, self._memory[hht.LAST], room, 0)
         if status > hht.OK:
             self._fail(status, self.t)
         room[0, self._width - len(self._z0) :] = self.acts.forces.z
-        self._rows.append(room)
+        return room
 
     def _fail(self, status: int, t: float, dt: float = 0.0, first: bool = False) -> None:
         """Raise the error of a status at time t, with what was recorded."""
@@ -743,18 +713,12 @@ class BodySimulation(March):
         return name, float(abs(self.state.C[place[0], place[1]]))
 
 
-def kept_rows(report: AssemblyReport, initial: Any = None) -> np.ndarray:
-    """Rows (nc,) of the run: redundant ones are left out, but those that are so in this pose only. A run that goes on keeps those of
-    the one before."""
+def rows_to_keep(report: AssemblyReport, initial: Any) -> np.ndarray:
+    """Rows (nc,) of the run; a run that goes on keeps those of the one before."""
     restart = initial.recording.restart if isinstance(initial, Result) else None
     if restart is not None and len(before := restart.notes.get("kept", ())) == report.model.nc > 0:
         return np.array(before, dtype=bool)
-    index = {(row.joint, row.equation): row.index for row in report.model.rows if row.driver is None}
-    kept = np.ones(report.model.nc, dtype=bool)
-    for row in report.redundancy.redundant:
-        if row.structural is not False and (row.joint, row.equation) in index:
-            kept[index[row.joint, row.equation]] = False
-    return kept
+    return kept_rows(report)
 
 
 def refuse_velocity_rows(model: AbsoluteModel, method: str) -> None:

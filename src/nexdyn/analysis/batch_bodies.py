@@ -18,9 +18,10 @@ import numpy as np
 from nexdyn.absolute import hht_lanes
 from nexdyn.absolute.elements import FRICTION, LANE_KINDS
 from nexdyn.absolute.recorded import Record
-from nexdyn.analysis.absolute_simulation import MOST_STEPS, SLICE, BodySimulation
+from nexdyn.analysis.absolute_simulation import BodySimulation
 from nexdyn.analysis.events import has_events
 from nexdyn.analysis.lane_tables import force_pattern, stack, system_of
+from nexdyn.analysis.march import MOST_STEPS, SLICE
 from nexdyn.constraints.tables import Rolls
 from nexdyn.integrate.methods import HHT, Method
 from nexdyn.model.system import System

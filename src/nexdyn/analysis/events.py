@@ -17,18 +17,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from nexdyn.absolute.model import absolute_model
-from nexdyn.analysis.continuing import Snapshot, WatchedState, seen_bodies
+from nexdyn.analysis.continuing import states_of
 from nexdyn.analysis.interrupt import interrupts_wait
+from nexdyn.analysis.march import March, WatchedState
 from nexdyn.errors import SolveError, warn
 from nexdyn.forces.joint_stop import JointStop
-from nexdyn.forces.tables import OFF
-from nexdyn.integrate.methods import HHT, FixedStep
 from nexdyn.model.event import Event
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
@@ -133,58 +131,22 @@ def has_events(system: System) -> bool:
     return bool(system.events) or any(isinstance(f, JointStop) and f.by_impulse for f in system.forces.values())
 
 
-# --- states of a simulation, whatever its formulation ---------------------------------------------------------------
-
-
-def present(sim: Any) -> np.ndarray:
-    """The row (1, width) of the present state."""
-    row: np.ndarray = (sim._now if hasattr(sim, "_now") else sim._rows[-1][-1:]).copy()
-    return row
-
-
-def advance(sim: Any, t: float, look: Callable[[], None]) -> np.ndarray:
-    """March to t; the rows of all states on the way, that at t included, those before left out."""
-    before = present(sim)
-    sim._rows, every, sim.output_every = [before], sim.output_every, 1
-    t_before = sim.t
-    try:
-        if hasattr(sim, "_march_fixed"):
-            if hasattr(sim.method, "dt"):
-                sim._run_fixed(t, look)
-            else:
-                sim._march_adaptive(t, np.empty(0), 1, look)
-        elif sim.method.dt is not None:
-            sim._run_fixed(sim.method.dt, t, np.empty(0), look)
-        else:
-            sim._run_adaptive(t, np.empty(0), look)
-    finally:
-        sim.output_every = every
-    sim.t = t
-    sim._sample()
-    rows = np.concatenate([*sim._rows, present(sim)])
-    # what two marches meet in stands once, at the time asked for
-    rows = rows[(rows[:, 0] > t_before) & (np.append(np.diff(rows[:, 0]) > 0.0, True))]
-    rows[-1, 0] = t
-    sim._rows = [rows[-1:].copy()]
-    return rows
-
-
 class Run:
     """A run with events: what has been recorded, and what has happened."""
 
-    def __init__(self, sim: Any, t_end: float, times: np.ndarray, keep_start: bool, progress: Any) -> None:
-        self.sim, self.t_end, self.progress = sim, t_end, progress
-        self.kept: list[np.ndarray] = list(sim._rows) if sim._begun else []
-        sim._sample()
-        if keep_start and not (self.kept and self.kept[-1][-1, 0] >= sim.t):
-            self.kept.append(present(sim))
-        self.times = [t for t in map(float, times) if t > sim.t]
+    def __init__(self, march: March, t_end: float, times: np.ndarray, keep_start: bool, progress: Any) -> None:
+        self.march, self.t_end, self.progress = march, t_end, progress
+        self.kept = march.recorded_rows()
+        row = march.sampled()
+        if keep_start and not (self.kept and self.kept[-1][-1, 0] >= march.t):
+            self.kept.append(row)
+        self.times = [t for t in map(float, times) if t > march.t]
         self.steps = 0  # states since the last that was kept
-        self.every = sim.output_every if not len(times) else 0
-        self.happened: list[dict[str, Any]] = list(sim._happened)
-        self.watched = watched_in(sim.system)
-        self.g = self.signals(present(sim))
-        before = {(one.name, one.end): one for one in sim._watched or ()}
+        self.every = march.output_every if not len(times) else 0
+        self.happened: list[dict[str, Any]] = list(march.happened)
+        self.watched = watched_in(march.system)
+        self.g = self.signals(march.present())
+        before = {(one.name, one.end): one for one in march.watched or ()}
         for watched, g in zip(self.watched, self.g[:, 0], strict=True):
             if (watched.name, watched.end) in before:  # as the run before has left it
                 watched.side, watched.done, watched.acting = before[watched.name, watched.end][2:]
@@ -192,18 +154,13 @@ class Run:
             watched.move_on(g)
             watched.acting = watched.stop is not None and bool(watched.sign * g >= 0.0)
         self.let_stops_act()
-        self.chunk = CHUNK * sim.method.dt if getattr(sim.method, "dt", None) else (t_end - sim.t) / 50.0
+        step = march.constant_step
+        self.chunk = CHUNK * step if step else (t_end - march.t) / 50.0
         self.message = ""
-
-    def part(self, rows: np.ndarray) -> Any:
-        """What is observed of rows."""
-        sim = self.sim
-        result = sim._result(rows) if hasattr(sim, "_now") else sim._result(rows, "finished", "")
-        return result.observed
 
     def signals(self, rows: np.ndarray) -> np.ndarray:
         """g (events, N) on rows."""
-        observed = self.part(rows)
+        observed = self.march.observed(rows)
         return np.array([watched.signal(observed) for watched in self.watched]).reshape(len(self.watched), len(rows))
 
     # --- marching ---------------------------------------------------------------------------------------------------
@@ -214,55 +171,53 @@ class Run:
 
             def look() -> None:
                 if self.progress is not None:
-                    self.progress(self.sim.t, self.t_end)
+                    self.progress(self.march.t, self.t_end)
                 check()
 
             self.look = look
-            while self.sim.t < self.t_end and not self.message:
-                target = min(self.t_end, self.times[0] if self.times else math.inf, self.sim.t + self.chunk)
+            while self.march.t < self.t_end and not self.message:
+                target = min(self.t_end, self.times[0] if self.times else math.inf, self.march.t + self.chunk)
                 if target > self.t_end - 1e-9 * self.chunk:
                     target = self.t_end if not self.times else min(self.t_end, self.times[0])
                 if target < self.t_end and self.times and target == self.times[0]:
                     target = self.step_before(target)
-                if target == self.sim.t:
+                if target == self.march.t:
                     if self.told_aside(self.times[0]):
                         del self.times[0]
                         continue
                     target = self.times[0]
                 self.go_to(target)
-                if self.times and self.sim.t >= self.times[0]:
+                if self.times and self.march.t >= self.times[0]:
                     del self.times[0]
 
     def step_before(self, t: float) -> float:
         """The last whole step before a time asked for, where a shorter one would disturb those after it; else t."""
-        sim = self.sim
-        if not isinstance(sim.method, HHT | FixedStep) or sim.method.dt is None:
+        march, dt = self.march, self.march.constant_step
+        if dt is None or not march.steps_aside:
             return t
-        dt = sim.method.dt
-        steps = math.floor((t - sim.t) / dt + 1e-9)
-        if t - sim.t - steps * dt <= 1e-9 * dt or getattr(sim, "_next_sample", math.inf) <= t + 1e-9 * dt:
+        steps = math.floor((t - march.t) / dt + 1e-9)
+        if t - march.t - steps * dt <= 1e-9 * dt or march.next_sample <= t + 1e-9 * dt:
             return t
-        return float(sim.t + steps * dt)
+        return float(march.t + steps * dt)
 
     def told_aside(self, t: float) -> bool:
         """Keep the state at t, less than a step ahead, and go back to the present one; False where an event lies before t."""
-        before = Snapshot(self.sim)
+        before = self.march.snapshot()
         rows = self.advanced(t)
         crossed = any(self.any_crossed(g) for g in self.signals(rows).T)
         if not crossed:
             self.kept.append(rows[-1:].copy())
-        before.restore()
+        self.march.go_back(before)
         return not crossed
 
     def go_to(self, target: float) -> None:
         """Through one chunk, or to its first event."""
-        before = Snapshot(self.sim)
+        before = self.march.snapshot()
         try:
-            rows = advance(self.sim, target, self.look)
+            rows = self.march.advance(target, self.look)
             failed: SolveError | None = None
         except SolveError as error:  # past an event, where the motion means nothing, a method may fail
-            rows, failed = np.concatenate(self.sim._rows), error
-            rows = rows[rows[:, 0] > before.t]
+            rows, failed = self.march.rows_after(before.t), error
             if not len(rows):
                 raise
         g = self.signals(rows)
@@ -270,15 +225,15 @@ class Run:
         if first is None and failed is not None:
             self.accept(rows, g)
             raise failed
-        if not getattr(self.sim.method, "dt", None):
+        if self.march.constant_step is None:
             self.chunk *= min(4.0, max(0.25, CHUNK / len(rows)))
         if first is None:
             self.accept(rows, g)
             return
-        before.restore()
+        self.march.go_back(before)
         behind = float(rows[first, 0])
         if first > 0:
-            again = advance(self.sim, float(rows[first - 1, 0]), self.look)
+            again = self.march.advance(float(rows[first - 1, 0]), self.look)
             self.accept(again, self.signals(again))
         self.locate(behind)
 
@@ -310,7 +265,7 @@ class Run:
 
     def locate(self, high: float) -> None:
         """From the present state, before the event, to the event; it is within (t, high]."""
-        low, g_low = self.sim.t, self.g[:, 0]
+        low, g_low = self.march.t, self.g[:, 0]
         tolerance = max(min(watched.tolerance for watched in self.watched), 8.0 * math.ulp(high))
         g_high: np.ndarray | None = None
         while high - low > tolerance:
@@ -347,38 +302,37 @@ class Run:
         self, trial: float, low: float, g_low: np.ndarray, high: float, g_high: np.ndarray | None
     ) -> tuple[float, np.ndarray, float, np.ndarray | None]:
         """The interval after one more step, to `trial`: kept where the event is not in it."""
-        before = Snapshot(self.sim)
+        before = self.march.snapshot()
         rows = self.advanced(trial)
         g = self.signals(rows)[:, -1]
         if self.any_crossed(g):
-            before.restore()
+            self.march.go_back(before)
             return low, g_low, float(rows[-1, 0]), g
         return trial, g, high, g_high
 
     def advanced(self, t: float) -> np.ndarray:
         """The rows of all states on the way to t; where the method fails there, those up to the first behind an event, if one is."""
-        began = self.sim.t
+        began = self.march.t
         try:
-            return advance(self.sim, t, self.look)
+            return self.march.advance(t, self.look)
         except SolveError:
-            rows = np.concatenate(self.sim._rows)
-            rows = rows[rows[:, 0] > began]
+            rows = self.march.rows_after(began)
             g = self.signals(rows) if len(rows) else np.empty((len(self.watched), 0))
             crossed = [j for j in range(len(rows)) if self.any_crossed(g[:, j])]
             if not crossed:
                 raise
             rows = rows[: crossed[0] + 1]
-            self.sim._rows = [rows[-1:].copy()]
+            self.march.keep_only(rows[-1:])
             return rows
 
     # --- acting -----------------------------------------------------------------------------------------------------
 
     def act(self, watched: Watched) -> None:
         """What an event asks for."""
-        t = float(self.sim.t)
+        t = float(self.march.t)
         self.happened.append({"time": t, "name": watched.name})
         self.refuse_endless(watched)
-        observed = self.part(present(self.sim))
+        observed = self.march.observed(self.march.present())
         event = watched.event
         if event is None:
             self.strike(watched, observed)
@@ -405,15 +359,21 @@ class Run:
 
     def strike(self, watched: Watched, observed: Any) -> None:
         """A joint at the end of its stop: it bounces, comes to rest on it, or leaves it."""
-        from nexdyn.analysis.impulses import after_impact  # it imports the simulations, which import this page
-
-        assert watched.stop is not None
+        stop = watched.stop
+        assert stop is not None
         if watched.acting:
             self.happened.pop()
             watched.acting = False
             self.let_stops_act()
             return
-        velocity = after_impact(self.sim, observed, watched.stop, watched.end)
+        values, speed = (
+            self.march.system.values,
+            float(observed.of_joint("joint_velocity", stop.joint)[0, stop.freedom]),
+        )
+        velocity: dict[str, np.ndarray] | None = None  # too slow for an impulse
+        if (speed if watched.end else -speed) > stop._number("rest_speed", values):
+            restitution = stop._number("restitution", values)
+            velocity = self.march.after_impact(observed, stop.joint, stop.freedom, restitution)
         watched.acting = velocity is None
         self.let_stops_act()
         if velocity is not None:
@@ -427,16 +387,8 @@ class Run:
         for watched in self.watched:
             if watched.stop is not None:
                 acting[watched.name] = acting.get(watched.name, False) or watched.acting
-        if not acting:
-            return
-        if hasattr(self.sim, "let_stop_act"):
-            for name, acts in acting.items():
-                self.sim.let_stop_act(name, acts)
-            return
-        names = list(self.sim.system.forces)
-        tables = (self.sim._motion if hasattr(self.sim, "_now") else self.sim.acts).forces
         for name, acts in acting.items():
-            tables.index[names.index(name), OFF] = not acts
+            self.march.let_stop_act(name, acts)
 
     def refuse_endless(self, watched: Watched) -> None:
         """SolveError where one event follows itself without end."""
@@ -453,8 +405,8 @@ class Run:
         parameters: Mapping[str, Any], off: Any, on: Any,
     ) -> None:  # fmt: skip
         """Go on from a changed state, or with a changed system."""
-        old, t = self.sim, float(self.sim.t)
-        observed = self.part(present(old))
+        old, t = self.march, float(self.march.t)
+        observed = old.observed(old.present())
         system = old.system
         if parameters or off or on:
             for name in (*off, *on):
@@ -462,43 +414,31 @@ class Run:
             system = changed(system, parameters, off, on)
             change = {"time": t, "parameters": dict(parameters), "off": sorted(off), "on": sorted(on)}
             self.happened[-1]["change"] = {k: x for k, x in change.items() if k != "time" and x}
-        self.sim = restarted(old, system, math.nextafter(t, math.inf), observed, position, velocity)
-        self.kept.append(present(self.sim))
+        self.march = old.anew(system, math.nextafter(t, math.inf), observed, position, velocity)
+        self.march.go_on_from(old)
+        self.kept.append(self.march.present())
         if system is not old.system:
             known = {(w.name, w.end): (w.side, w.done, w.acting) for w in self.watched}
             self.watched = watched_in(system)
             for w in self.watched:
                 w.side, w.done, w.acting = known.get((w.name, w.end), (0.0, False, False))
         self.let_stops_act()
-        self.g = self.signals(present(self.sim))
+        self.g = self.signals(self.march.present())
         for w, x in zip(self.watched, self.g[:, 0], strict=True):
             w.move_on(x)
 
     def result(self, first: System, status: str) -> Result:
         """All that was recorded."""
-        sim = self.sim
-        last = present(sim)
+        last = self.march.present()
         if not self.kept or (self.kept[-1][-1, 0] < last[0, 0] and (self.every or status != "finished")):
             self.kept.append(last)
-        sim._rows = [np.concatenate(self.kept)]
-        sim._first, sim._happened, sim._begun = first, self.happened, True
-        sim._watched = [WatchedState(w.name, w.end, w.side, w.done, w.acting) for w in self.watched]
-        result: Result = sim.result(status, self.message)
-        return result
+        watched = [WatchedState(w.name, w.end, w.side, w.done, w.acting) for w in self.watched]
+        return self.march.finish(first, np.concatenate(self.kept), self.happened, watched, status, self.message)
 
 
 def _new(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any] | None:
     """What is another than before; None where nothing is."""
     return {name: x for name, x in now.items() if name not in before or not np.array_equal(before[name], x)} or None
-
-
-def states_of(observed: Any) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Coordinates and velocities at the first sample, by joint."""
-    tree = observed.tree
-    names = list(tree.coordinates) if hasattr(tree, "coordinates") else [joint.name for joint in tree.joints]
-    return tuple(  # type: ignore[return-value]
-        {name: observed.of_joint(what, name)[0] for name in names} for what in ("joint_position", "joint_velocity")
-    )
 
 
 def changed(system: System, parameters: Mapping[str, Any], off: Any, on: Any) -> System:
@@ -511,70 +451,27 @@ def changed(system: System, parameters: Mapping[str, Any], off: Any, on: Any) ->
     return new
 
 
-def restarted(
-    old: Any,
-    system: System,
-    t: float,
-    observed: Any,
-    position: Mapping[str, Any] | None,
-    velocity: Mapping[str, Any] | None,
-) -> Any:
-    """A simulation by the same method that goes on at t from the state `observed`, with other coordinates and velocities by joint."""
-    from nexdyn.analysis.assemble import Start, assemble
-
-    options: dict[str, Any] = {"output_every": old.output_every}
-    closed = getattr(old, "closed", None)
-    if hasattr(old, "_now") and closed is None:
-        q, v = states_of(observed)
-        state = {"q0": {**q, **(position or {})}, "v0": {**v, **(velocity or {})}}
-        new = type(old)(system, old.method, **state, dynamics=old.dynamics, **options)
-        new.t = t
-    else:
-        if closed is not None:
-            options["loops"] = closed.options
-        q, _ = states_of(observed)
-        model = absolute_model(system)
-        start = Start(*seen_bodies(observed, model), q)
-        report = assemble(system, t=t, start=start, q0=position, v0=velocity)
-        new = type(old)(system, old.method, initial=report, **options)
-        if hasattr(old, "_memory"):
-            new._memory[2:4] = old._memory[2:4]
-    if hasattr(old, "_y") and len(z := old._y[2 * old._n :]) == len(new._y) - 2 * new._n:
-        new._y[2 * new._n :] = z  # states of forces go on
-    if hasattr(new, "_y"):
-        new._rows.clear()
-        new._sample()
-    elif hasattr(old, "force_states"):
-        if len(old.force_states) == len(new.force_states):
-            new.set_force_states(old.force_states)
-    elif hasattr(old, "acts") and len(z := old.acts.forces.z) == len(new.acts.forces.z) > 0:
-        new.set_force_states(z)
-    new.go_on_from(old)
-    return new
-
-
-def run_with_events(sim: Any, t_end: float, times: np.ndarray, keep_start: bool, progress: Any) -> Result:
-    """As ``run`` of a simulation, with its system's events; afterwards the simulation stands where the run has ended."""
-    first, started = sim._first, time.perf_counter()
+def run_with_events(march: March, t_end: float, times: np.ndarray, keep_start: bool, progress: Any) -> Result:
+    """As ``run`` of a march, with its system's events; afterwards the march stands where the run has ended."""
+    first, began = march.first, time.perf_counter()
     run: Run | None = None
     try:
-        run = Run(sim, t_end, times, keep_start, progress)
+        run = Run(march, t_end, times, keep_start, progress)
         run.go()
-        run.sim._wall += time.perf_counter() - started
-        result = run.result(first, "finished")
+        run.march.spent(time.perf_counter() - began)
+        return run.result(first, "finished")
     except KeyboardInterrupt:
         if run is None:
             raise
-        run.message = f"interrupted at t = {run.sim.t:g} s of {t_end:g} s"
+        run.message = f"interrupted at t = {run.march.t:g} s of {t_end:g} s"
         warn(f"{run.message}; the result holds what was reached")
         return run.result(first, "interrupted")
     except SolveError as error:
         if run is not None and run.kept:
             run.message = str(error)
-            run.sim._wall += time.perf_counter() - started
+            run.march.spent(time.perf_counter() - began)
             error.result = run.result(first, "failed")
         raise
     finally:
         if run is not None:
-            sim.become(run.sim)
-    return result
+            march.become(run.march)

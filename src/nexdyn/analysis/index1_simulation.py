@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,9 @@ import scipy.linalg
 from nexdyn.absolute import hht, index1
 from nexdyn.absolute.configuration import position_units
 from nexdyn.absolute.turns import UNCOUNTED
-from nexdyn.analysis.absolute_simulation import MOST_STEPS, ROWS, SLICE, BodySimulation, refuse_velocity_rows, time
+from nexdyn.analysis.absolute_simulation import BodySimulation, refuse_velocity_rows
 from nexdyn.analysis.bristles import bounds, bristle_advice, refuse_bent, with_advice
-from nexdyn.analysis.continuing import NONE
+from nexdyn.analysis.march import NONE, ROWS, Leg, Look, March, Pace
 from nexdyn.analysis.notices import Notice
 from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError, warn
@@ -41,6 +41,10 @@ OPEN_SAYS = {
 }
 BLOWN_UP = 1e12
 """|C| beyond which a motion that stops has blown up, whatever it stopped with."""
+
+
+def _unseen() -> None:
+    """No look within a step."""
 
 
 class IndexOneSimulation(BodySimulation):
@@ -147,51 +151,49 @@ class IndexOneSimulation(BodySimulation):
         self.problem.quality[:] = 0.0
         self.partitions += 1
 
-    def _run_fixed(self, dt: float, t_end: float, times: np.ndarray, look: Callable[[], None]) -> None:
-        if not (t_end - self.t) / dt < MOST_STEPS:
-            raise InputError(
-                f"t_end = {t_end:g} s takes more than {MOST_STEPS:.0e} steps of dt = {dt:g} s; choose a longer dt"
-            )
-        super()._run_fixed(dt, t_end, times, look)
+    @property
+    def steps_aside(self) -> bool:
+        return False
 
-    def _march(self, dt: float, steps: int, every: int, look: Callable[[], None]) -> None:
-        room = np.empty((min(ROWS, steps // every + 2) if every else 0, self._width))
-        t0, done, count, chosen = self.t, 0, 16, -1
-        while done < steps:
-            count = min(count, steps - done, CHUNK, (len(room) - 1) * every if every else steps)
-            began = time.perf_counter()
-            status, reached, rows, bad, failed = march(
-                self.problem, self._A, self._b, self._c, False, t0, dt, done, done + count, every, self._y, self._most, self._stage,
-                self._K, self._n, room,
-            )  # fmt: skip
-            took = time.perf_counter() - began
-            self._steps += reached - done
-            self._keep(room[:rows])
-            # a choice made for this very step does not serve it, either
-            stuck = (
-                self._m > 0
-                and status == index1.DEGRADED
-                and reached == done
-                and (self.problem.quality[1] == 0.0 or chosen == done)
+    def go_on_from(self, old: March) -> None:
+        assert isinstance(old, IndexOneSimulation)
+        super().go_on_from(old)
+        self._rows.clear()
+        self._sample()
+
+    def set_force_states(self, z: np.ndarray) -> None:
+        self._y[2 * self._n :] = z
+
+    def _march(self, dt: float, steps: int, every: int, look: Look) -> None:
+        self._chosen = -1
+        self.march_steps(self.t, dt, 0, steps, every, look)
+
+    def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
+        return Leg(
+            *march(
+                self.problem, self._A, self._b, self._c, False, t0, dt, done, min(until, done + CHUNK), every, self._y,
+                self._most, self._stage, self._K, self._n, room,
             )
-            done = reached
-            self.t = t0 + done * dt
-            self._tell_violation()
-            if status == index1.DEGRADED and not stuck:
-                if not self._m and failed > self.t + 1e-9 * dt:  # a sample has divided the step, and the state is there
-                    end, self.t = t0 + (done + 1) * dt, failed
-                    self._rechoose()
-                    self._march(end - failed, 1, 0, look)
-                    done += 1
-                    continue
+        )  # fmt: skip
+
+    def after_leg(self, leg: Leg, t0: float, dt: float, taken: int) -> int:
+        self._tell_violation()
+        if leg.status == OK:
+            return 0
+        # a choice made for this very step does not serve it, either
+        made_here = self.problem.quality[1] == 0.0 or self._chosen == leg.done
+        if leg.status == index1.DEGRADED and not (self._m > 0 and taken == 0 and made_here):
+            if not self._m and leg.t > self.t + 1e-9 * dt:  # a sample has divided the step, and the state is there
+                self.t = leg.t
                 self._rechoose()
-                chosen = done
-                continue
-            if status != OK:
-                self._refuse_bent(bad, failed)
-                self._fail(status, failed, dt)
-            look()
-            count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
+                self.march_steps(leg.t, t0 + (leg.done + 1) * dt - leg.t, 0, 1, 0, _unseen)
+                return 1
+            self._rechoose()
+            self._chosen = leg.done
+            return 0
+        self._refuse_bent(leg.bad, leg.t)
+        self._fail(leg.status, leg.t, dt)
+        return 0
 
     def _keep_rows(self, kept: np.ndarray) -> None:
         super()._keep_rows(kept)
@@ -208,7 +210,7 @@ class IndexOneSimulation(BodySimulation):
         else:
             self.problem.quality[1] = index1.NOT_NOW
 
-    def _run_adaptive(self, t_end: float, times: np.ndarray, look: Callable[[], None]) -> None:
+    def _run_adaptive(self, t_end: float, times: np.ndarray, look: Look) -> None:
         method = self._integrator
         assert isinstance(method, DormandPrince)
         control = np.zeros(15)
@@ -217,14 +219,14 @@ class IndexOneSimulation(BodySimulation):
         room = np.empty((len(times) + 2 if len(times) else ROWS, self._width))
         y_old, scale = np.zeros((2, len(self._y)))
         every = 0 if len(times) else self.output_every
-        work, chosen, most = 200, -1.0, 0.0
+        pace, chosen, most = Pace(200, least=50), -1.0, 0.0
         while control[0] < t_end:
-            began, spent, steps = time.perf_counter(), control[5], control[3]
-            status, rows, _ = march_adaptive(
-                self.problem, self._A, self._b, self._c, self._e, DORMAND_PRINCE_DENSE, control, t_end, work, every, times,
-                self._y, y_old, self._stage, scale, self._K, self._n, room,
-            )  # fmt: skip
-            took = time.perf_counter() - began
+            spent, steps = control[5], control[3]
+            with pace.timed():
+                status, rows, _ = march_adaptive(
+                    self.problem, self._A, self._b, self._c, self._e, DORMAND_PRINCE_DENSE, control, t_end, pace.size, every,
+                    times, self._y, y_old, self._stage, scale, self._K, self._n, room,
+                )  # fmt: skip
             self.t, self._dt = float(control[0]), float(control[1])
             self._steps += int(control[3] - steps)
             self._keep(room[:rows])
@@ -245,7 +247,7 @@ class IndexOneSimulation(BodySimulation):
             if status != OK:
                 self._fail(status, float(control[14]), float(control[1]))
             look()
-            work = max(50, int((control[5] - spent) * min(8.0, SLICE / max(took, 1e-6))))
+            pace.adapt(control[5] - spent)
 
     def _refuse_bent(self, bad: int, t: float) -> None:
         """SolveError where component `bad` of y is a bristle's, bent by too long steps."""
@@ -257,15 +259,7 @@ class IndexOneSimulation(BodySimulation):
                 error.result = self.result("failed", str(error)) if self._rows else None
                 raise
 
-    def _keep(self, rows: np.ndarray) -> None:
-        if self._rows and len(rows) and rows[0, 0] <= self._rows[-1][-1, 0]:
-            rows = rows[1:]
-        if len(rows):
-            self._rows.append(rows.copy())
-
-    def _sample(self) -> None:
-        if self._rows and not self._rows[-1][-1, 0] < self.t:
-            return
+    def _row(self) -> np.ndarray:
         room = np.empty((1, self._width))
         n, before = 2 * self._n, self._y.copy()
         status, _ = sample(self.problem, self.t, self._y, self._K, self._n, room)
@@ -273,7 +267,7 @@ class IndexOneSimulation(BodySimulation):
         self._y[:n] = before[:n]
         if status != OK:
             self._fail(status, self.t)
-        self._rows.append(room)
+        return room
 
     def _fail(self, status: int, t: float, dt: float = 0.0, first: bool = False) -> None:
         if status == LEFT:

@@ -8,21 +8,21 @@ which act with the same wrench −Cqᵀ λ:
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from nexdyn.absolute.configuration import row_units
-from nexdyn.analysis.absolute_simulation import ROWS, SLICE, BodySimulation, refuse_velocity_rows
+from nexdyn.analysis.absolute_simulation import BodySimulation, refuse_velocity_rows
 from nexdyn.analysis.assemble import mechanism_length
 from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.closing import Closing, joint_gaps
-from nexdyn.analysis.continuing import March, Memory, of_fields
+from nexdyn.analysis.continuing import of_fields
 from nexdyn.analysis.force_states import described_states, start_states
 from nexdyn.analysis.inverse_kinematics import Posture
+from nexdyn.analysis.march import Leg, Look, March, Memory
 from nexdyn.analysis.report import AssemblyReport
 from nexdyn.constraints.tables import LEFT
 from nexdyn.constraints.turns import UNCOUNTED
@@ -62,12 +62,10 @@ class PotentialSimulation(BodySimulation):
         v0: Any = None,
         output_every: int = 1,
     ) -> None:
-        if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
-            raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
         if not system.bodies:
             raise InputError(f"system {system.name!r} has no bodies that move; add one with a mass")
-        system, initial = self.begin_march(system, initial)
-        self.system, self.method, self.output_every = system, method, output_every
+        system, initial = self.begin_march(system, initial, output_every)
+        self.system, self.method = system, method
         self.t = 0.0
         self.report, (q, v, a, lam) = self._start(initial, q0, v0)
         model = self.model = self.report.model
@@ -180,6 +178,16 @@ class PotentialSimulation(BodySimulation):
         springs = self._tables.springs
         return np.zeros(0) if springs is None else np.where(self._own >= 0, springs.data[self._own], self._held)
 
+    @property
+    def steps_aside(self) -> bool:
+        return False
+
+    def go_on_from(self, old: March) -> None:
+        March.go_on_from(self, old)
+        assert isinstance(old, PotentialSimulation)
+        if len(old.force_states) == len(self.force_states):
+            self.set_force_states(old.force_states)
+
     def set_force_states(self, z: np.ndarray) -> None:
         """Go on with states (nz,) of the forces."""
         self._put_states(z)
@@ -259,39 +267,39 @@ class PotentialSimulation(BodySimulation):
         """Newton steps so far."""
         return {"iterations": self._newton}
 
-    def _march(self, dt: float, steps: int, every: int, look: Callable[[], None]) -> None:
+    def _march(self, dt: float, steps: int, every: int, look: Look) -> None:
         self._change_step(dt)
-        room = np.empty((max(1, min(ROWS, steps // every + 1) if every else 1), self._width))
-        t0, done, count = self.t, 0, 16
-        while done < steps:
-            count = min(count, steps - done, (len(room) - 1) * every if every and len(room) > 1 else steps)
-            began = time.perf_counter()
-            status, reached, rows, where, gap, newton = step.march(
-                self._tables, self._motion, self._work, t0, dt, done, done + count, every, self.method.updates,
-                self.method.bdf2, room,
-            )  # fmt: skip
-            took = time.perf_counter() - began
-            self._steps += reached - done
-            self._newton += newton
-            done = reached
-            self.t = t0 + done * dt
-            if rows:
-                self._keep(room[:rows])
-            if status != solve.OK:
-                self._stop(status, where, gap, dt)
-            look()
-            count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
+        self.march_steps(self.t, dt, 0, steps, every, look)
+
+    def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
+        status, reached, rows, self._where, self._gap, newton = step.march(
+            self._tables,
+            self._motion,
+            self._work,
+            t0,
+            dt,
+            done,
+            until,
+            every,
+            self.method.updates,
+            self.method.bdf2,
+            room,
+        )
+        self._newton += newton
+        return Leg(status, reached, rows)
+
+    def _keep(self, rows: np.ndarray) -> None:
+        if len(rows):
+            super()._keep(self._converted(rows))
+
+    def after_leg(self, leg: Leg, t0: float, dt: float, taken: int) -> int:
+        if leg.status != solve.OK:
+            self._stop(leg.status, self._where, self._gap, dt)
+        return 0
 
     @property
     def _near(self) -> np.ndarray:
         return np.asarray(self._motion.near)
-
-    def _keep(self, rows: np.ndarray) -> None:
-        """Rows not recorded before."""
-        if self._rows and rows[0, 0] <= self._rows[-1][-1, 0]:
-            rows = rows[1:]
-        if len(rows):
-            self._rows.append(self._converted(rows))
 
     def _change_step(self, dt: float) -> None:
         """Multipliers and expectations for another step; BDF2 starts again."""
@@ -302,13 +310,10 @@ class PotentialSimulation(BodySimulation):
             state.off[:] *= (dt / h) ** 2
             state.run[1], state.run[2], state.run[solve.STRAIGHT] = 0.0, dt, 0.0
 
-    def _sample(self) -> None:
-        """The present state, where it is not recorded."""
-        if self._rows and not self._rows[-1][-1, 0] < self.t:
-            return
+    def _row(self) -> np.ndarray:
         room = np.empty((1, self._width))
         step.sample(self._tables, self._motion, self.t, room)
-        self._rows.append(self._converted(room))
+        return self._converted(room)
 
     def _stop(self, status: int, where: int, gap: float, dt: float) -> None:
         """Raise the error of a status, with what was recorded."""

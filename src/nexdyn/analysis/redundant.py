@@ -20,7 +20,7 @@ from nexdyn.absolute.model import AbsoluteModel, part_of
 from nexdyn.absolute.motion import consistent_velocity, self_stresses
 from nexdyn.absolute.redundancy import Block, Redundancy, find_redundancy
 from nexdyn.analysis.closing import OPEN, Closing
-from nexdyn.analysis.report import RedundancyReport, RedundantRow
+from nexdyn.analysis.report import AssemblyReport, RedundancyReport, RedundantRow
 
 PROBE = 0.05
 """Size [rad, L] of the step along the mechanism's motions at which redundant rows are looked at again."""
@@ -142,3 +142,13 @@ def _rigid_to_second_order(model: AbsoluteModel, block: Block, q: np.ndarray, ho
     values = np.linalg.eigvalsh(np.einsum("ijk,nk->nij", M, sums))
     one_sign = (np.sign(values) == np.sign(values[:, :1])).all(axis=1)
     return bool((one_sign & (np.abs(values).min(axis=1) > SECOND_ORDER)).any())
+
+
+def kept_rows(report: AssemblyReport) -> np.ndarray:
+    """Rows (nc,) of a run: redundant ones are left out, but those that are so in this pose only."""
+    index = {(row.joint, row.equation): row.index for row in report.model.rows if row.driver is None}
+    kept = np.ones(report.model.nc, dtype=bool)
+    for row in report.redundancy.redundant:
+        if row.structural is not False and (row.joint, row.equation) in index:
+            kept[index[row.joint, row.equation]] = False
+    return kept

@@ -12,8 +12,7 @@ from nexdyn.cli.model import Model
 from nexdyn.errors import InputError
 
 if TYPE_CHECKING:
-    from nexdyn.analysis.absolute_simulation import BodySimulation
-    from nexdyn.analysis.simulate import Simulation
+    from nexdyn.analysis.march import March
     from nexdyn.cli.run import Motion
     from nexdyn.integrate.methods import Loops, Method
     from nexdyn.model.system import System
@@ -24,7 +23,7 @@ T_END, DT = 1.0, 1e-3
 class Prepared(NamedTuple):
     """A simulation at its start, its end [s], and the times of its outputs [s] if the scene lists them."""
 
-    simulation: Simulation | BodySimulation
+    simulation: March
     t_end: float
     output_times: Sequence[float] | None
 
@@ -123,14 +122,12 @@ def choose_loops(given: Loops | None, motion: Motion, method: Method) -> Loops |
     return replace(given or Loops(), **changes) if changes else given
 
 
-def _times(
-    times: Sequence[float] | None, simulation: Simulation | BodySimulation, t_end: float
-) -> Sequence[float] | None:
+def _times(times: Sequence[float] | None, simulation: March, t_end: float) -> Sequence[float] | None:
     """The scene's output times, as far as this run and its method reach."""
     return [t for t in times if simulation.t <= t <= t_end] or None if times else None
 
 
-def _check_memory(simulation: Simulation | BodySimulation, t_end: float) -> None:
+def _check_memory(simulation: March, t_end: float) -> None:
     """Raise InputError if the states that will be recorded cannot fit into the memory of this machine."""
     dt = getattr(simulation.method, "dt", None)
     if dt is None or not hasattr(os, "sysconf"):

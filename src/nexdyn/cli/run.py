@@ -25,8 +25,7 @@ from nexdyn.cli.units import seconds
 from nexdyn.errors import FileError, SolveError
 
 if TYPE_CHECKING:
-    from nexdyn.analysis.absolute_simulation import BodySimulation
-    from nexdyn.analysis.simulate import Simulation
+    from nexdyn.analysis.march import March
     from nexdyn.results.result import Result
 
 NAME = "run"
@@ -201,7 +200,7 @@ def command(
 class Keeper:
     """Called as a run goes on, it writes what is done every so many seconds, in at most a twentieth of the time."""
 
-    def __init__(self, simulation: Simulation | BodySimulation, path: Path, every: float) -> None:
+    def __init__(self, simulation: March, path: Path, every: float) -> None:
         from nexdyn.analysis.events import has_events
 
         self._simulation, self._path, self._every = simulation, path, every

@@ -323,7 +323,7 @@ class Loops:
             at_most = (0.5 if first_order else 1.0) / method.dt
             refuse_growing("Loops", tableau, method.dt, given, at_most, has_velocity_rows)
             if first_order:
-                given = tuple(at_most if x is None else x for x in given)
+                given = (at_most if given[0] is None else given[0], at_most if given[1] is None else given[1])
         return damping(*given, gravity, length, at_most)
 
 

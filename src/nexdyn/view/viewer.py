@@ -31,8 +31,8 @@ from nexdyn.view.playback import Playback
 from nexdyn.view.stage import FIELD, LAYERS, LONG, SIDES, Look, Stage
 
 if TYPE_CHECKING:
-    from nexdyn.analysis.absolute_simulation import BodySimulation
-    from nexdyn.analysis.simulate import Simulation
+    from nexdyn.analysis.march import March
+    from nexdyn.analysis.tree_simulation import Simulation
     from nexdyn.results.result import Result
 
 RATE = 30.0
@@ -224,7 +224,7 @@ class Viewer:
             self._time.playing, self._frame = False, Frame(position, attitude, None)
             self._stage.show(self.t, self._frame)
 
-    def follow(self, simulation: Simulation | BodySimulation) -> Callable[[float, float], None]:
+    def follow(self, simulation: March) -> Callable[[float, float], None]:
         """What to give as `progress` to a run of `simulation`, so that the page follows it."""
 
         def progress(t: float, t_end: float) -> None:
