@@ -21,6 +21,7 @@ from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.analysis.inverse_kinematics import Posture
 from nexdyn.analysis.notices import Notice
 from nexdyn.analysis.users import UserStates
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, warn
 from nexdyn.forces.states import state_labels
 from nexdyn.integrate.methods import METHODS, Loops
@@ -45,7 +46,7 @@ class WatchedState(NamedTuple):
     acting: bool
 
 
-class March:
+class March(metaclass=CheckedCalls):
     """What all simulations share: the state between legs of a run, and the result of what was recorded."""
 
     system: System
