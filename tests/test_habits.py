@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -128,3 +129,38 @@ def test_a_method_may_be_given_by_its_name(name: str) -> None:
 def test_simulate_takes_the_name_of_a_method() -> None:
     result = nx.simulate(chain(), 0.01, "rk4")
     assert result.recording.method == "RungeKutta4(dt=0.001)"
+
+
+MADE_BY_ANALYSES = (
+    "AgainstPeer", "Agreement", "BatchResult", "Calibration", "Comparison", "Efforts", "Equilibrium", "Integrability",
+    "Linearization", "Mode", "Posture", "Recording", "Result", "Sensitivity", "SparseLinearization", "StabilitySweep",
+    "Verification",
+)  # fmt: skip
+"""Results, which nobody makes by hand: a function of the public face returns them."""
+
+
+def called_by_users() -> list[str]:
+    """What a user calls of the public face: all but exceptions and results."""
+
+    def error(name: str) -> bool:
+        value = getattr(nx, name)
+        return isinstance(value, type) and issubclass(value, Exception)
+
+    return [name for name in nx.__all__ if not error(name) and name not in MADE_BY_ANALYSES]
+
+
+@pytest.mark.parametrize("name", called_by_users())
+def test_every_function_and_class_names_an_argument_it_has_not(name: str) -> None:
+    with pytest.raises(nx.InputError, match="has no argument 'nonsense'"):
+        getattr(nx, name)(nonsense=1)
+
+
+@pytest.mark.parametrize("name", called_by_users())
+def test_every_function_and_class_refuses_too_many_arguments_by_name(name: str) -> None:
+    with pytest.raises(nx.InputError, match=rf"{name}: too many positional arguments; "):
+        getattr(nx, name)(*[None] * 40)
+
+
+@pytest.mark.parametrize("name", called_by_users())
+def test_every_function_and_class_shows_its_arguments_to_help_and_editors(name: str) -> None:
+    assert "given" not in inspect.signature(getattr(nx, name)).parameters

@@ -60,6 +60,12 @@ def _unknown_argument(name: str, wrong: str, valid: list[str]) -> InputError:
 class CheckedCalls(type):
     """The type of classes whose instances are made with checked arguments."""
 
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        """How `cls` is called, for `help` and editors, which would show `__call__` of this type."""
+        signature = inspect.signature(cls.__init__)  # type: ignore[misc]
+        return signature.replace(parameters=list(signature.parameters.values())[1:])
+
     def __call__(cls, *arguments: Any, **given: Any) -> Any:
         try:
             return super().__call__(*arguments, **given)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, unknown
 from nexdyn.model.system import System
 from nexdyn.tree.tree import Coordinates, Tree
@@ -20,7 +21,7 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class Batch(metaclass=CheckedCalls):
     """The members of a batch: one entry a member on the first axis of each, or one entry for all.
 
     q0, v0: (members, nq), (members, nv) in the order of `Tree(system).joint_names`, or {joint: numbers}, (members,) of a

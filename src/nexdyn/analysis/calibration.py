@@ -26,6 +26,7 @@ import numpy as np
 from nexdyn.analysis.blas import small_on_one_thread
 from nexdyn.analysis.outputs import scalar, series, with_values
 from nexdyn.analysis.simulate import simulate
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import FileError, InputError, SolveError
 from nexdyn.integrate.methods import FixedStep, Method
 from nexdyn.model.system import System
@@ -50,7 +51,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Combination:
+class Combination(metaclass=CheckedCalls):
     """A direction of parameters that the data do not tell: relative changes {parameter: part}, largest 1.
 
     `determined`: False where nothing changes along it; True where its standard deviation `relative_error` is of the

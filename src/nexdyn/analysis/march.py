@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import time
-from abc import ABC, abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
@@ -29,6 +29,7 @@ from nexdyn.analysis.inverse_kinematics import Posture
 from nexdyn.analysis.notices import Notice, start_notices, tell
 from nexdyn.analysis.span import checked_end, checked_times
 from nexdyn.analysis.users import UserStates
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError, warn
 from nexdyn.forces.states import state_labels
 from nexdyn.model.system import System
@@ -107,7 +108,11 @@ class Pace:
         self.size = max(self.least, int(done * min(8.0, SLICE / max(self._took, 1e-6))))
 
 
-class March(ABC):
+class CheckedContract(CheckedCalls, ABCMeta):
+    """Wrong arguments of what a formulation gives are told by name, and one that leaves something out cannot be made."""
+
+
+class March(metaclass=CheckedContract):
     """A system in motion by one method."""
 
     system: System
@@ -220,7 +225,7 @@ class March(ABC):
         """What the method remembers beside the state that is recorded, in words; "" for nothing."""
         return ""
 
-    def forget_counters(self) -> None:  # noqa: B027
+    def forget_counters(self) -> None:
         """Count effort from here on, where any is counted."""
 
     # --- what a formulation gives: to events ------------------------------------------------------------------------

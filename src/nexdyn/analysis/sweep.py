@@ -24,6 +24,7 @@ from nexdyn.analysis.fingerprint import OpaqueError, fingerprint_of
 from nexdyn.analysis.outputs import check_figure, figure, with_values
 from nexdyn.analysis.simulate import simulate
 from nexdyn.analysis.sweep_design import Design, make_design
+from nexdyn.checked_calls import checked_call
 from nexdyn.errors import FileError, InputError, NexDynWarning, SolveError
 from nexdyn.integrate.methods import Method, positive
 from nexdyn.model.system import System
@@ -64,6 +65,7 @@ Piece = list[tuple[int, dict[str, Any]]]
 """Members that go to a worker together: index, and values by parameter."""
 
 
+@checked_call
 def sweep(
     system: System,
     parameters: Mapping[str, Any],

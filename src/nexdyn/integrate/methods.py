@@ -282,7 +282,7 @@ STABILISATIONS = ("projection", "baumgarte")
 
 
 @dataclass(frozen=True)
-class Loops:
+class Loops(metaclass=CheckedCalls):
     """How explicit methods in minimal coordinates keep closed loops, drivers and couplings: rows on a spanning tree.
 
     stabilise: "projection" of positions and velocities after every step, by the shortest way in the metric of the masses;

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from nexdyn.checked_calls import checked_call
 from nexdyn.errors import FileError, InputError, unknown
 from nexdyn.model.system import System
 
@@ -23,6 +24,7 @@ SCENE_SUFFIXES = (".yaml", ".yml")
 SUFFIXES = (*SCENE_SUFFIXES, ".urdf")
 
 
+@checked_call
 def load(
     path: PathLike,
     base: Base = "fixed",
@@ -73,6 +75,7 @@ def load_scene_or_robot(
     raise FileError(f"unknown kind of file; scenes end in {', '.join(SCENE_SUFFIXES)}, robots in .urdf", file=str(file))
 
 
+@checked_call
 def demos() -> dict[str, str]:
     """The demos that come with NexDyn: name and one line of description."""
     found = {}

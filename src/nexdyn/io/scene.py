@@ -18,6 +18,7 @@ from dataclasses import fields
 from pathlib import Path as FilePath
 from typing import Any, NamedTuple
 
+from nexdyn.checked_calls import checked_call
 from nexdyn.describe import SECTIONS, Builder, Path, arguments, place_of, shown, to_dict
 from nexdyn.errors import FileError, InputError, unknown, warn
 from nexdyn.integrate.methods import METHODS, Loops, Method, positive
@@ -129,6 +130,7 @@ def dump_scene(
     return "".join(_scene_lines(data))
 
 
+@checked_call
 def save_scene(
     system: System,
     path: PathLike,

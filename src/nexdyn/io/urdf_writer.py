@@ -27,6 +27,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 
+from nexdyn.checked_calls import checked_call
 from nexdyn.errors import InputError
 from nexdyn.io.urdf import GRAVITY
 from nexdyn.model.body import ResolvedBody
@@ -58,6 +59,7 @@ class Urdf(NamedTuple):
     lost: list[str]
 
 
+@checked_call
 def save_urdf(system: System, path: PathLike) -> list[str]:
     """Write a URDF, whole or not at all; returns, in words, what of the system it does not say.
 

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError
 from nexdyn.model.callbacks import CURVE, Callback, callback_of
 from nexdyn.model.expressions import Expression, as_expression
@@ -39,7 +40,7 @@ Triple = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Curve:
+class Curve(metaclass=CheckedCalls):
     """Base of all curves."""
 
     code: ClassVar[int]

@@ -29,6 +29,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SolveError, unknown
 from nexdyn.model import jets
 from nexdyn.model.expressions import OPCODES, Expression, as_expression, parse_expression, run_tape
@@ -55,7 +56,7 @@ _SEQUENCES = {"coefficients", "times", "values"}
 
 
 @dataclass(frozen=True)
-class Function:
+class Function(metaclass=CheckedCalls):
     """Base of all functions of time. A subclass sets `code` and gives `_jet(t)`: y, dy/dt, d²y/dt² at times t (n,)."""
 
     code: ClassVar[int]

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, unknown
 from nexdyn.model.body import Body
 from nexdyn.model.element import Element, name_of
@@ -69,7 +70,7 @@ class ResolvedJoint(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Mimic:
+class Mimic(metaclass=CheckedCalls):
     """q = multiplier · q of `joint` + offset, for joints of one freedom."""
 
     joint: str

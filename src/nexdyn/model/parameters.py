@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError
 from nexdyn.model.expressions import RESERVED, Expression, as_expression, evaluated, parse_expression, shown
 
@@ -40,7 +41,7 @@ _LABELS = {"name", "path", "joint"}
 """Fields that hold text, never an expression."""
 
 
-class Parameter(Expression):
+class Parameter(Expression, metaclass=CheckedCalls):
     """A named number of a system: ``L = system.parameter("L", 0.5)``; `value` may be an expression of others."""
 
     __slots__ = ("name", "value")

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError
 from nexdyn.model.parameters import floats, frozen, names_in, number
 from nexdyn.model.placement import unit_quaternion
@@ -21,7 +22,7 @@ _NO_VALUES: Mapping[str, float] = {}
 
 
 @dataclass(frozen=True)
-class Shape:
+class Shape(metaclass=CheckedCalls):
     """What every shape has: `position` [m], `orientation` (quaternion w, x, y, z) in the body's frame, `color`, `name`.
 
     `color`: red, green, blue and perhaps opacity, each 0 to 1. Sizes may be expressions ("=L"); `resolved` has numbers.

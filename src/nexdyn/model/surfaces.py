@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError
 from nexdyn.model.callbacks import (
     IMPLICIT,
@@ -38,7 +39,7 @@ SPHERE, CYLINDER, PLANE, ELLIPSOID, TORUS, IMPLICIT_SURFACE, PARAMETRIC_SURFACE 
 
 
 @dataclass(frozen=True)
-class Surface:
+class Surface(metaclass=CheckedCalls):
     """Base of all surfaces. Positive numbers are expected of its fields."""
 
     code: ClassVar[int]

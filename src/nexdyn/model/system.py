@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, UnknownNameError, unknown
 from nexdyn.model.body import Body
 from nexdyn.model.coupling import Coupling
@@ -33,7 +34,7 @@ D = TypeVar("D", bound=Driver)
 C = TypeVar("C", bound=Coupling)
 
 
-class System:
+class System(metaclass=CheckedCalls):
     """A mechanism as described.
 
     name: any text. gravity: acceleration [m/s²] in the world, 3 numbers or expressions.

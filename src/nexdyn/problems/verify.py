@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nexdyn.checked_calls import checked_call
 from nexdyn.errors import unknown
 from nexdyn.problems.andrews import A03
 from nexdyn.problems.bicycle import BICYCLE, RIDE
@@ -70,6 +71,7 @@ def chosen(names: Sequence[str] | None) -> list[Problem]:
     return list(PROBLEMS.values()) if names is None else [PROBLEMS[name] for name in names]
 
 
+@checked_call
 def verify(problems: Sequence[str] | None = None, *, told: Callable[[Outcome], None] | None = None) -> Verification:
     """Run the published problems (all, or those named) under every formulation and compare with the published values.
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nexdyn.checked_calls import checked_call
 from nexdyn.errors import FileError, NexDynError, NexDynWarning, warn
 from nexdyn.forces.states import state_labels
 from nexdyn.results.atomic import PathLike, SteadyFile, checked_path, file_path, written
@@ -164,6 +165,7 @@ def _write_text(file: Any, name: str, dims: tuple[str, ...], text: str | Sequenc
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
+@checked_call
 def open_result(path: PathLike) -> Result:
     """The `Result` in a file that `Result.save` wrote; it can be read, asked and gone on from.
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.constraint_rows import Row
 from nexdyn.errors import InputError, SolveError, unknown
 from nexdyn.joints.kinds import FREE
@@ -49,7 +50,7 @@ class Closure(NamedTuple):
     lam: Array
 
 
-class ClosedTree:
+class ClosedTree(metaclass=CheckedCalls):
     """A system with loops in minimal coordinates: M a + h + Cqᵀλ = τ, Cq a = γ on a spanning tree.
 
     cut: names of the joints to cut open; by default a spanning tree is chosen breadth first from the ground, and joints

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, SingularError, unknown
 from nexdyn.joints.free import Free
 from nexdyn.kernel import compiled_for
@@ -52,7 +53,7 @@ class Equations(NamedTuple):
     G: Array
 
 
-class Tree:
+class Tree(metaclass=CheckedCalls):
     """A system without loops in minimal coordinates; its algorithms work on arrays.
 
     `q` (…, nq), `v`, `a`, `tau` (…, nv) may carry leading batch dimensions, which broadcast. Units are those of each

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nexdyn.checked_calls import checked_call
 from nexdyn.errors import InputError, NexDynError, NexDynWarning
 from nexdyn.results.atomic import PathLike, file_path, written
 from nexdyn.view import server as page
@@ -45,6 +46,7 @@ MANY = 200
 """Bodies beyond which only what is shown is recorded."""
 
 
+@checked_call
 def record(
     result: Result,
     path: PathLike | None = None,

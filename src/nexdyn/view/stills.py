@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError, unknown
 from nexdyn.results.atomic import PathLike, file_path, written
 from nexdyn.spatial.algebra import Mat3, Vec3
@@ -61,7 +62,7 @@ Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
-class Shot:
+class Shot(metaclass=CheckedCalls):
     """How pictures are taken.
 
     size: pixels. azimuth, elevation: of the camera [deg], see `camera.look`. follow: a body that the camera goes along
@@ -395,6 +396,7 @@ def picture(of: Result | System | Motion, time: float | None = None, shot: Shot 
     return Studio(motion, shot or Shot(), t).picture(t)
 
 
+@checked_call
 def save_still(of: Result | System, path: PathLike, time: float | None = None, shot: Shot | None = None) -> None:
     """Write a PNG, whole or not at all; `time` [s] is the end by default."""
     target = file_path(path, (".png",), "a still")
@@ -406,6 +408,7 @@ def save_still(of: Result | System, path: PathLike, time: float | None = None, s
         image.save(temporary, format="PNG")
 
 
+@checked_call
 def save_video(
     of: Result,
     path: PathLike,

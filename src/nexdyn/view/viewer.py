@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError, NexDynError, unknown
 from nexdyn.model.system import System
 from nexdyn.view import server as page
@@ -43,6 +44,7 @@ QUIET = 1.0
 """Seconds without a cursor's move before and after a layout of the plots."""
 
 
+@checked_call
 def view(
     what: Result | System | Simulation,
     *,
@@ -72,7 +74,7 @@ def view(
     return viewer
 
 
-class Viewer:
+class Viewer(metaclass=CheckedCalls):
     """The page of one motion. `address` is where it is; `server` is viser's, for what else a program wants to draw."""
 
     def __init__(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from nexdyn.checked_calls import checked_call
 from nexdyn.errors import FileError, unknown
 from nexdyn.problems.against import adams
 from nexdyn.problems.against.case import Case, Distance, Outcome
@@ -75,6 +76,7 @@ def cases_of(suite: str, names: Sequence[str] | None = None) -> list[Case]:
     return list(cases.values()) if names is None else [cases[name] for name in names]
 
 
+@checked_call
 def verify_against(
     suite: str,
     cases: Sequence[str] | None = None,

@@ -1,0 +1,262 @@
+"""What `scripts/circles` and `scripts/house` measure of the source, read with `ast` and never imported."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src"
+FACE = "nexdyn"
+"""The package's own `__init__`: it imports what a user asks for, by name."""
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*\Z")
+
+
+@dataclass(frozen=True, eq=False)
+class Module:
+    """A module of the package: its dotted name, its text, and whether it is a package."""
+
+    name: str
+    text: str
+    package: bool = False
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text)
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        return list(ast.walk(self.tree))
+
+    @cached_property
+    def code(self) -> set[int]:
+        """The lines with code: without blank lines, comments and docstrings."""
+        idle = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+        lines: set[int] = set()
+        for token in tokenize.generate_tokens(io.StringIO(self.text).readline):
+            if token.type not in idle:
+                lines.update(range(token.start[0], token.end[0] + 1))
+        for node in self.nodes:
+            for statement in getattr(node, "body", []) if isinstance(node, DOCUMENTED) else []:
+                if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                    lines -= set(_lines(statement))
+        return lines
+
+    @cached_property
+    def importing(self) -> set[int]:
+        """The lines of import statements."""
+        found = (node for node in self.nodes if isinstance(node, ast.Import | ast.ImportFrom))
+        return {line for node in found for line in _lines(node)} & self.code
+
+    @cached_property
+    def functions(self) -> list[tuple[str, int]]:
+        """(name, lines from `def` to the end) of all functions."""
+        found = (node for node in self.nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+        return [(node.name, len(_lines(node))) for node in found]
+
+
+def modules(source: Path = SOURCE) -> dict[str, Module]:
+    """The modules below a folder, by dotted name."""
+    found = {}
+    for path in sorted(source.rglob("*.py")):
+        parts = list(path.relative_to(source).with_suffix("").parts)
+        package = parts[-1] == "__init__"
+        name = ".".join(parts[:-1] if package else parts)
+        found[name] = Module(name, path.read_text(encoding="utf-8"), package)
+    return found
+
+
+# --- imports --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Import:
+    """An import of one module by another. lazy: in a function; by_name: through `import_module`."""
+
+    importer: str
+    imported: str
+    line: int
+    lazy: bool
+    by_name: bool = False
+
+
+def imports(found: Mapping[str, Module]) -> list[Import]:
+    """All imports among the modules, each once, lazy ones included; not those for type checkers alone."""
+    return list(dict.fromkeys(one for module in found.values() for one in _imports_of(module, found)))
+
+
+def _imports_of(module: Module, found: Mapping[str, Module]) -> Iterator[Import]:
+    waiting: list[tuple[ast.AST, bool]] = [(module.tree, False)]
+    while waiting:
+        node, lazy = waiting.pop()
+        if isinstance(node, ast.If) and _last(node.test) == "TYPE_CHECKING":
+            waiting += [(other, lazy) for other in node.orelse]
+            continue
+        for name in _named(node, module):
+            if (imported := _nearest(name, found)) is not None and imported != module.name:
+                yield Import(module.name, imported, node.lineno, lazy, isinstance(node, ast.Call))  # type: ignore[attr-defined]
+        inside = lazy or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        waiting += [(child, inside) for child in ast.iter_child_nodes(node)]
+
+
+def _named(node: ast.AST, module: Module) -> list[str]:
+    """The dotted names that a node imports; of an f-string what stands before its first value."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        parts = module.name.split(".")
+        above = parts[: len(parts) - node.level + module.package] if node.level else []
+        base = ".".join([*above, *([node.module] if node.module else [])])
+        return [f"{base}.{alias.name}" for alias in node.names]
+    if isinstance(node, ast.Call) and _last(node.func) == "import_module" and node.args:
+        first: ast.AST = node.args[0]
+        if isinstance(first, ast.JoinedStr) and first.values:
+            first = first.values[0]
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            return [first.value.rstrip(".")]
+    return []
+
+
+def _last(node: ast.AST) -> str:
+    """The last word of `a.b.word`, or of `word`."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _nearest(name: str, found: Mapping[str, Module]) -> str | None:
+    """The module that `name` is, or is in."""
+    while name:
+        if name in found:
+            return name
+        name = name.rpartition(".")[0]
+    return None
+
+
+def by_name(found: Iterable[Import]) -> list[Import]:
+    """Imports of the package's own modules through `import_module`, but for the face's."""
+    return [one for one in found if one.by_name and one.importer != FACE]
+
+
+def circles(found: Iterable[Import]) -> list[list[str]]:
+    """The sets of modules that import each other (strongly connected components of two or more), the largest first.
+
+    Imports by name do not count here: those of the package lead upward, each closes a circle, and `by_name` has them all.
+    Tarjan, SIAM J. Comput. 1 (1972).
+    """
+    below: dict[str, set[str]] = {}
+    for one in (one for one in found if not one.by_name):
+        below.setdefault(one.importer, set()).add(one.imported)
+        below.setdefault(one.imported, set())
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    open_: list[str] = []
+    result: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        index[name] = low[name] = len(index)
+        open_.append(name)
+        for other in sorted(below[name]):
+            if other not in index:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in open_:
+                low[name] = min(low[name], index[other])
+        if low[name] == index[name]:
+            at = open_.index(name)
+            if len(open_) - at > 1:
+                result.append(sorted(open_[at:]))
+            del open_[at:]
+
+    for name in sorted(below):
+        if name not in index:
+            visit(name)
+    return sorted(result, key=lambda names: (-len(names), names))
+
+
+# --- offsets, private attributes, reflection, kinds -----------------------------------------------------------------
+
+
+def offsets(found: Mapping[str, Module]) -> set[str]:
+    """Names in capitals that some module sets to a whole number, or to several of a range: places in tables and vectors."""
+    names: set[str] = set()
+    for module in found.values():
+        for node in module.tree.body:
+            for target, value in _assigned(node):
+                several = isinstance(target, ast.Tuple) and isinstance(value, ast.Call)
+                if (several and ast.unparse(value.func) == "range") or _whole(value, names):  # type: ignore[attr-defined]
+                    names.update(x.id for x in ast.walk(target) if isinstance(x, ast.Name) and CONSTANT.match(x.id))
+    return names
+
+
+def _assigned(node: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """(target, value) of an assignment, those of `A, B = 0, 1` one by one."""
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        yield node.target, node.value
+    for target in node.targets if isinstance(node, ast.Assign) else []:
+        value = node.value  # type: ignore[attr-defined]
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            yield from zip(target.elts, value.elts, strict=False)
+        else:
+            yield target, value
+
+
+def _whole(value: ast.expr, known: set[str]) -> bool:
+    match value:
+        case ast.Constant(value=number):
+            return type(number) is int
+        case ast.Name(id=name):
+            return name in known
+        case ast.BinOp(left=left, right=right):
+            return _whole(left, known) and _whole(right, known)
+        case ast.UnaryOp(operand=operand):
+            return _whole(operand, known)
+    return False
+
+
+def named_subscripts(module: Module, names: set[str]) -> list[int]:
+    """The lines of subscripts that name an offset: `topology[i, PARENT]`, `memory[ITERATIONS]`, `x[FIRST:LAST]`."""
+    found = (node for node in module.nodes if isinstance(node, ast.Subscript))
+    return [
+        node.lineno for node in found if any(isinstance(x, ast.Name) and x.id in names for x in ast.walk(node.slice))
+    ]
+
+
+def foreign_privates(module: Module) -> list[tuple[int, str]]:
+    """(line, x._name) of private attributes of what is not `self`, `cls` or `super()`."""
+    return [
+        (node.lineno, ast.unparse(node))
+        for node in module.nodes
+        if isinstance(node, ast.Attribute)
+        and node.attr.startswith("_")
+        and not node.attr.startswith("__")
+        and ast.unparse(node.value) not in ("self", "cls", "super()")
+    ]
+
+
+def reflections(module: Module) -> Counter[str]:
+    """How often a module calls `hasattr`, and how often `vars`."""
+    found = (node.func for node in module.nodes if isinstance(node, ast.Call))
+    return Counter(f.id for f in found if isinstance(f, ast.Name) and f.id in ("hasattr", "vars"))
+
+
+def naming(found: Mapping[str, Module], kind: str) -> dict[str, list[int]]:
+    """The lines of code that name a joint's or force's kind, "point_spring" or "PointSpring", by module."""
+    words = "".join(part.capitalize() for part in kind.split("_")) if kind.islower() else kind
+    snake = re.sub(r"(?<!^)(?=[A-Z])", "_", words).lower()
+    pattern = re.compile(rf"(?<![A-Za-z])({words}|{snake}|{snake.upper()})(?![A-Za-z])")
+    lines = {
+        name: [n for n, line in enumerate(module.text.splitlines(), 1) if n in module.code and pattern.search(line)]
+        for name, module in found.items()
+    }
+    return {name: numbers for name, numbers in lines.items() if numbers}
+
+
+def _lines(node: ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
