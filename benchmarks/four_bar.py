@@ -19,8 +19,8 @@ import numpy as np
 
 import nexdyn as nx
 from benchmarks.measure import Effort, Report, Row, alternate, clock, quartiles
-from nexdyn.analysis.tree_simulation import Simulation
 from nexdyn.integrate.fixed import march
+from nexdyn.simulation.marches.tree import Simulation
 
 T_END = 1.0
 STEPS = {"ours": (12, 18, 25, 50, 100, 200, 400, 800), "exudyn": (100, 200, 400, 800, 1600, 3200, 6400, 12800)}

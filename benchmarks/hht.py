@@ -16,9 +16,9 @@ from scipy.sparse.linalg import splu
 import nexdyn as nx
 from benchmarks.measure import Effort, Report, alternate, compared
 from nexdyn.absolute import hht
-from nexdyn.analysis.absolute_simulation import BodySimulation
 from nexdyn.linalg.lu import factor, solve
 from nexdyn.linalg.solvers import Pattern, iterative, unknowns
+from nexdyn.simulation.marches.bodies import BodySimulation
 
 DT, ALPHA, RADIUS = 1e-3, -1.0 / 19.0, 0.9
 STEPS = {2: 1000, 6: 500, 20: 200, 100: 60, 500: 20}

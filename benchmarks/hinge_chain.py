@@ -13,8 +13,8 @@ import numpy as np
 
 import nexdyn as nx
 from benchmarks.measure import Effort, Report, alternate, compared
-from nexdyn.analysis.problem import build_problem
 from nexdyn.integrate.fixed import march
+from nexdyn.simulation.problem import build_problem
 from nexdyn.spatial.solids import capsule
 
 MASS, LENGTH, RADIUS, DAMPING, DT = 1.0, 0.4, 0.05, 0.5, 1e-3

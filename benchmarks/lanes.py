@@ -22,11 +22,11 @@ from benchmarks.hinge_chain import DT, mujoco_chain, nexdyn_chain
 from benchmarks.measure import Effort, Report, Row, alternate, compared
 from benchmarks.models import nexdyn_system, random_tree
 from nexdyn.absolute import hht, hht_lanes
-from nexdyn.analysis.absolute_simulation import BodySimulation
-from nexdyn.analysis.batch_bodies import Stacked
-from nexdyn.analysis.lane_tables import stack, with_shared_model
-from nexdyn.analysis.problem import build_problem
+from nexdyn.batch.bodies import Stacked
+from nexdyn.batch.lane_tables import stack, with_shared_model
 from nexdyn.kernel import kernel
+from nexdyn.simulation.marches.bodies import BodySimulation
+from nexdyn.simulation.problem import build_problem
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
 from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.crba import mass_matrix

@@ -18,8 +18,8 @@ import numpy as np
 
 import nexdyn as nx
 from benchmarks.measure import Effort, Report, Row, alternate, compared, machine
-from nexdyn.analysis.potential_simulation import PotentialSimulation
 from nexdyn.potential import step
+from nexdyn.simulation.marches.potential import PotentialSimulation
 
 DT, STEPS, RADIUS = 0.01, 300, 0.9
 PUBLISHED, ADAPTIVE = 1.0 / 0.6, 1.0 / 0.2

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nexdyn as nx
 from benchmarks.measure import Effort, Report, Row
-from nexdyn.analysis.potential_simulation import PotentialSimulation
+from nexdyn.simulation.marches.potential import PotentialSimulation
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from step_problems import PROBLEMS

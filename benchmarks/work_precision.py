@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cfa_figures import FOLDER, plotting, save
-from nexdyn.analysis.simulate import simulation_of
 from nexdyn.errors import NexDynError
+from nexdyn.front import simulation_of
 from nexdyn.integrate.methods import Method
 from nexdyn.problems.problem import EVERY, Problem, Run
 from nexdyn.problems.verify import PROBLEMS

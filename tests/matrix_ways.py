@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import nexdyn as nx
-from nexdyn.analysis.assemble import Start
+from nexdyn.assembly.assemble import Start
 
 T_END = 0.1
 """Seconds that each run lasts."""
@@ -91,7 +91,7 @@ def in_lanes(method: Any) -> Callable[[nx.System], Observed]:
 
 
 def _looped(system: nx.System) -> bool:
-    from nexdyn.analysis.loop_simulation import needs_rows
+    from nexdyn.simulation.marches.loops import needs_rows
 
     return needs_rows(system)
 

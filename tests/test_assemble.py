@@ -11,8 +11,8 @@ import pytest
 from systems import KINDS, random_system
 
 import nexdyn as nx
-from nexdyn.analysis.assemble import assemble
-from nexdyn.analysis.report import AssemblyReport
+from nexdyn.assembly.assemble import assemble
+from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import AssemblyError, InputError
 from nexdyn.spatial.rotations import quaternion
 

@@ -15,9 +15,9 @@ from nexdyn.absolute.configuration import row_units
 from nexdyn.absolute.kkt import KKT
 from nexdyn.absolute.mobility import WAYS
 from nexdyn.absolute.redundancy import Redundancy
-from nexdyn.analysis import closing
-from nexdyn.analysis.absolute_loads import joint_state
-from nexdyn.analysis.report import AssemblyReport
+from nexdyn.assembly import closing
+from nexdyn.assembly.loads import joint_state
+from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import AssemblyError, InputError, SingularError
 
 
@@ -337,7 +337,7 @@ def test_what_is_ill_conditioned_is_told_and_mere_units_are_not(monkeypatch: pyt
         system.add_joint(nx.Prismatic(f"{name} rail", parent, name, axis=(1, 0, 0)))
         parent = body
     assert not any(warning.startswith("ill-conditioned") for warning in nx.assemble(system).warnings)
-    monkeypatch.setattr("nexdyn.analysis.assemble.ILL_CONDITIONED", 1e-8)
+    monkeypatch.setattr("nexdyn.assembly.assemble.ILL_CONDITIONED", 1e-8)
     assert any(warning.startswith("ill-conditioned") for warning in nx.assemble(system).warnings)
 
 

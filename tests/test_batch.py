@@ -18,7 +18,8 @@ import pytest
 import systems
 
 import nexdyn as nx
-from nexdyn.analysis import batch_run, batch_simulation
+from nexdyn.batch import lanes as batch_run
+from nexdyn.batch import simulation as batch_simulation
 from nexdyn.errors import FileError, InputError, SolveError, UnknownNameError
 from nexdyn.spatial.lanes import LANES
 from nexdyn.tree.threads import cores, pool

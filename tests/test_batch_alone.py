@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.analysis import batch_simulation
-from nexdyn.analysis.batch_alone import in_turn, on_threads, runs_beside_others
+from nexdyn.batch import simulation as batch_simulation
+from nexdyn.batch.alone import in_turn, on_threads, runs_beside_others
 from nexdyn.errors import UnknownNameError
 from nexdyn.spatial.lanes import LANES
 

@@ -10,7 +10,7 @@ import pytest
 
 import nexdyn as nx
 from nexdyn.absolute import hht_lanes
-from nexdyn.analysis import batch_bodies
+from nexdyn.batch import bodies as batch_bodies
 from nexdyn.errors import SolveError
 from nexdyn.spatial.lanes import LANES
 

@@ -9,15 +9,15 @@ import sys
 import warnings
 
 import nexdyn as nx
-from nexdyn.analysis.absolute_simulation import BodySimulation
-from nexdyn.analysis.blas import LARGE
-from nexdyn.analysis.potential_simulation import PotentialSimulation
+from nexdyn.assembly.blas import LARGE
+from nexdyn.simulation.marches.bodies import BodySimulation
+from nexdyn.simulation.marches.potential import PotentialSimulation
 
 SCRIPT = """
 import json, threading
 import numpy.linalg, scipy.linalg
 import nexdyn as nx
-from nexdyn.analysis.blas import LARGE, small_on_one_thread
+from nexdyn.assembly.blas import LARGE, small_on_one_thread
 from threadpoolctl import ThreadpoolController
 
 libraries = ThreadpoolController().select(user_api="blas").lib_controllers

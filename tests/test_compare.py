@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.analysis.agreement import MOST
 from nexdyn.cli import main
 from nexdyn.cli.compare import method_of
 from nexdyn.problems.double_pendulum import double_pendulum
 from nexdyn.problems.four_bars import four_bars
+from nexdyn.studies.agreement import MOST
 
 PRECISE = nx.DormandPrince(rtol=1e-12, atol=1e-13)
 

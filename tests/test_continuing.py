@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.analysis.simulate import simulation_of
+from nexdyn.front import simulation_of
 
 DT = 2.0**-10
 """Times k DT are exact, so that the two halves of a run meet the same times as the whole."""

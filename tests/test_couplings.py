@@ -14,6 +14,7 @@ from systems import joint_pose, solid, somewhere, unit
 
 import nexdyn as nx
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
+from nexdyn.assembly.report import AssemblyReport
 from nexdyn.describe import from_dict, to_dict
 from nexdyn.io.scene import dump_scene, read_scene_text
 from nexdyn.joints import JOINTS
@@ -277,7 +278,7 @@ def test_a_long_gear_train_reduces_to_one_coordinate() -> None:
 # --- assembled --------------------------------------------------------------------------------------------------------
 
 
-def assembled_as_simulated(system: nx.System, seed: int, scale: float = 0.5) -> nx.analysis.report.AssemblyReport:
+def assembled_as_simulated(system: nx.System, seed: int, scale: float = 0.5) -> AssemblyReport:
     """`nx.assemble` at random coordinates and velocities of the leaders agrees with minimal coordinates."""
     rng = np.random.default_rng(seed)
     tree = nx.Tree(system)

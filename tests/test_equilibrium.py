@@ -12,7 +12,7 @@ from pin_oracle import PinOracle
 
 import nexdyn as nx
 from nexdyn.absolute.motion import accelerations
-from nexdyn.analysis.absolute_loads import generalized_forces
+from nexdyn.assembly.loads import generalized_forces
 from nexdyn.cli import main
 
 G = 9.81

@@ -7,7 +7,7 @@ import published
 import pytest
 
 import nexdyn as nx
-from nexdyn.analysis.simulate import simulation_of
+from nexdyn.front import simulation_of
 from nexdyn.spatial.rotations import rotation_matrix
 
 CLOSED = 1e-9
@@ -288,7 +288,7 @@ def test_a_driver_is_followed_and_bears_what_it_must() -> None:
 
 
 def test_dependent_rows_of_one_pose_are_kept_and_structural_ones_left_out() -> None:
-    from nexdyn.analysis.redundant import kept_rows
+    from nexdyn.assembly.redundant import kept_rows
 
     report = nx.assemble(published.bricard())
     assert (~kept_rows(report)).sum() == 1

@@ -7,8 +7,8 @@ import published
 import pytest
 
 import nexdyn as nx
-from nexdyn.analysis.index1_simulation import IndexOneSimulation
-from nexdyn.analysis.simulate import simulation_of
+from nexdyn.front import simulation_of
+from nexdyn.simulation.marches.index1 import IndexOneSimulation
 
 
 def carriage() -> nx.System:

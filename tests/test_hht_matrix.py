@@ -10,10 +10,10 @@ import nexdyn as nx
 from nexdyn.absolute import hht
 from nexdyn.absolute.elements import Acting, Idle
 from nexdyn.absolute.equations import residual
-from nexdyn.analysis.absolute_simulation import BodySimulation
 from nexdyn.linalg.lu import factor, solve
 from nexdyn.linalg.plan import NODE, UNKNOWNS, elimination_plan
 from nexdyn.linalg.solvers import Pattern, unknowns
+from nexdyn.simulation.marches.bodies import BodySimulation
 
 ALPHA = -0.1
 

@@ -14,9 +14,9 @@ import systems
 from test_cli_process import call
 
 import nexdyn as nx
-from nexdyn.analysis.potential_simulation import PotentialSimulation
 from nexdyn.joints import JOINTS
 from nexdyn.problems.four_bars import four_bars
+from nexdyn.simulation.marches.potential import PotentialSimulation
 
 CLOSED = 1e-9
 PUBLISHED = {"mu": 1000.0, "updates": 10}

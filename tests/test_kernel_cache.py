@@ -138,18 +138,18 @@ def f(x):
 @pytest.mark.parametrize(
     ("edited", "compiled_again"),
     [
-        ("spatial/algebra.py", {"integrate", "tree", "absolute", "analysis"}),
-        ("model/system.py", {"integrate", "tree", "absolute", "analysis"}),
-        ("tree/aba.py", {"integrate", "tree", "analysis"}),
-        ("absolute/hht.py", {"integrate", "absolute", "analysis"}),
-        ("results/result.py", {"analysis"}),
-        ("cli/progress.py", {"analysis"}),
+        ("spatial/algebra.py", {"integrate", "tree", "absolute", "simulation"}),
+        ("model/system.py", {"integrate", "tree", "absolute", "simulation"}),
+        ("tree/aba.py", {"integrate", "tree", "simulation"}),
+        ("absolute/hht.py", {"integrate", "absolute", "simulation"}),
+        ("results/result.py", {"simulation"}),
+        ("cli/progress.py", {"simulation"}),
     ],
 )
 def test_an_edit_compiles_the_kernels_anew_that_it_can_be_part_of_and_no_others(
     place: Place, edited: str, compiled_again: set[str]
 ) -> None:
-    floors = ("integrate", "tree", "absolute", "analysis")
+    floors = ("integrate", "tree", "absolute", "simulation")
     page = "from nexdyn.kernel import kernel\n@kernel\ndef f(x):\n    return 2.0 * x\n"
     for floor in floors:
         (place.package / floor / "one_more.py").write_text(page)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import systems
 
-from nexdyn.analysis.problem import build_problem
 from nexdyn.integrate import problem as integration
 from nexdyn.joints.kinds import FREE, SPHERICAL
 from nexdyn.joints.verbs import (
@@ -24,6 +23,7 @@ from nexdyn.joints.verbs import (
     motion_columns,
 )
 from nexdyn.kernel import kernel
+from nexdyn.simulation.problem import build_problem
 from nexdyn.spatial import lanes
 from nexdyn.spatial.algebra import (
     Mat3,

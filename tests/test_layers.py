@@ -42,7 +42,7 @@ def layers_are_kept(package: Path) -> bool:
 
 
 def test_downward_imports_are_accepted(miniature: Path) -> None:
-    (miniature / "cli" / "__init__.py").write_text("from nexdyn.analysis import x\nfrom nexdyn import errors\n")
+    (miniature / "cli" / "__init__.py").write_text("from nexdyn.statics import x\nfrom nexdyn import errors\n")
     (miniature / "tree" / "aba.py").write_text("import nexdyn.spatial\nimport nexdyn.kernel\n")
     assert layers_are_kept(miniature)
 
@@ -63,7 +63,7 @@ def test_upward_imports_are_refused(miniature: Path, importer: str, line: str) -
     assert not layers_are_kept(miniature)
 
 
-@pytest.mark.parametrize(("importer", "sibling"), [("io", "analysis"), ("joints", "forces"), ("spatial", "integrate")])
+@pytest.mark.parametrize(("importer", "sibling"), [("io", "studies"), ("joints", "forces"), ("spatial", "integrate")])
 def test_siblings_never_meet(miniature: Path, importer: str, sibling: str) -> None:
     (miniature / importer / "page.py").write_text(f"import nexdyn.{sibling}\n")
     assert not layers_are_kept(miniature)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.analysis import absolute_simulation, index1_simulation, potential_simulation, simulate
+from nexdyn.simulation import march
 
 METHODS = {
     "HHT": {"method": nx.HHT(dt=1e-2)},
@@ -29,8 +29,7 @@ SLICES = [0.0, 1e9]
 
 
 def parts_take(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (absolute_simulation, index1_simulation, potential_simulation, simulate):
-        monkeypatch.setattr(module, "SLICE", seconds)
+    monkeypatch.setattr(march, "SLICE", seconds)
 
 
 def bead() -> nx.System:

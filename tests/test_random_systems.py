@@ -18,7 +18,7 @@ import pytest
 import random_systems as made
 
 import nexdyn as nx
-from nexdyn.analysis.report import AssemblyReport
+from nexdyn.assembly.report import AssemblyReport
 from nexdyn.forces import FORCES
 from nexdyn.integrate.methods import METHODS, Method
 from nexdyn.joints import JOINTS

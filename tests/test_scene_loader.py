@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nexdyn.analysis.simulate import simulate
 from nexdyn.errors import FileError, InputError, UnknownNameError
+from nexdyn.front import simulate
 from nexdyn.integrate.methods import RungeKutta4
 from nexdyn.io.loader import demos, load, load_scene_or_robot
 from nexdyn.io.scene import dump_scene, read_scene_text

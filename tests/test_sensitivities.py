@@ -9,7 +9,7 @@ import pytest
 import systems
 
 import nexdyn as nx
-from nexdyn.analysis import sensitivities
+from nexdyn.studies import sensitivities
 
 RK4 = nx.RungeKutta4(1e-3)
 EQUATION, DIFFERENCES = sensitivities.VARIATIONAL, sensitivities.DIFFERENCES

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.analysis.interrupt import interrupts_wait
 from nexdyn.problems.four_bars import four_bars
+from nexdyn.simulation.interrupt import interrupts_wait
 
 
 def pendulum(**options: Any) -> nx.System:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.analysis.notices import PRESSED
+from nexdyn.assembly.notices import PRESSED
 
 LOOPED = (nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3), nx.Projection(dt=1e-3), nx.ImplicitEuler(1e-3))
 Y = (0.0, 1.0, 0.0)

@@ -14,10 +14,10 @@ from scipy.special import jn_zeros
 
 import nexdyn as nx
 from nexdyn.absolute.redundancy import find_redundancy
-from nexdyn.analysis.absolute_loads import Loads
-from nexdyn.analysis.load_derivatives import LoadGraph
-from nexdyn.analysis.saddle_matrix import SaddleGraph
+from nexdyn.assembly.loads import Loads
 from nexdyn.cli import main
+from nexdyn.statics.load_derivatives import LoadGraph
+from nexdyn.statics.saddle_matrix import SaddleGraph
 
 G = 9.81
 

@@ -99,7 +99,7 @@ def test_a_latin_hypercube_meets_each_part_of_each_range_once() -> None:
 def test_monte_carlo_draws_from_the_distributions() -> None:
     from scipy import stats
 
-    from nexdyn.analysis.sweep_design import make_design
+    from nexdyn.studies.sweep_design import make_design
 
     given = {"a": {"normal": (2.0, 0.5)}, "b": {"lognormal": (3.0, 0.2)}, "c": stats.gamma(2.0), "d": (0.0, 1.0)}
     design = make_design(given, "monte-carlo", 4000, 1)
@@ -420,7 +420,7 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
 
 @pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_loses_no_member(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nexdyn.analysis.sweep.ANSWER", 300.0)  # of a machine that has much else to do
+    monkeypatch.setattr("nexdyn.studies.sweep.ANSWER", 300.0)  # of a machine that has much else to do
     address, workers = cluster
     axes = {"m": [1.0, 2.0, 3.0, 4.0], "k": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]}
     killed_at: list[int] = []
@@ -441,7 +441,7 @@ def test_a_cluster_that_loses_a_worker_loses_no_member(cluster: Any, monkeypatch
 
 @pytest.mark.slow
 def test_a_member_that_kills_its_worker_takes_no_other_along(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nexdyn.analysis.sweep.ANSWER", 300.0)
+    monkeypatch.setattr("nexdyn.studies.sweep.ANSWER", 300.0)
     address, _ = cluster
     from distributed import Client
 

@@ -58,24 +58,24 @@ _HOMES = {
     ),
     "nexdyn.tree.closed": ("ClosedTree",),
     "nexdyn.tree.tree": ("Tree",),
-    "nexdyn.analysis.simulate": ("simulate",),
-    "nexdyn.analysis.tree_simulation": ("Simulation",),
-    "nexdyn.analysis.assemble": ("assemble",),
-    "nexdyn.analysis.calibration": ("Calibration", "Combination", "calibrate"),
-    "nexdyn.analysis.batch": ("Batch",),
-    "nexdyn.analysis.agreement": ("Agreement", "agreement"),
-    "nexdyn.analysis.kinematics": ("kinematics",),
-    "nexdyn.analysis.compare": ("Comparison", "compare"),
-    "nexdyn.analysis.sensitivities": ("Sensitivity", "sensitivity"),
-    "nexdyn.analysis.equilibrium": ("Equilibrium", "equilibrium"),
-    "nexdyn.analysis.inverse_dynamics": ("Efforts", "inverse_dynamics"),
-    "nexdyn.analysis.inverse_kinematics": ("Posture", "inverse_kinematics"),
-    "nexdyn.analysis.sweep": ("sweep",),
-    "nexdyn.analysis.integrable": ("Integrability", "integrable"),
-    "nexdyn.analysis.linearize": ("Linearization", "linearize"),
-    "nexdyn.analysis.sparse_linearize": ("SparseLinearization",),
-    "nexdyn.analysis.modes": ("Mode",),
-    "nexdyn.analysis.stability": ("StabilitySweep", "stability"),
+    "nexdyn.front": ("simulate",),
+    "nexdyn.simulation.marches.tree": ("Simulation",),
+    "nexdyn.assembly.assemble": ("assemble",),
+    "nexdyn.studies.calibration": ("Calibration", "Combination", "calibrate"),
+    "nexdyn.batch.members": ("Batch",),
+    "nexdyn.studies.agreement": ("Agreement", "agreement"),
+    "nexdyn.simulation.kinematics": ("kinematics",),
+    "nexdyn.studies.compare": ("Comparison", "compare"),
+    "nexdyn.studies.sensitivities": ("Sensitivity", "sensitivity"),
+    "nexdyn.statics.equilibrium": ("Equilibrium", "equilibrium"),
+    "nexdyn.statics.inverse_dynamics": ("Efforts", "inverse_dynamics"),
+    "nexdyn.statics.inverse_kinematics": ("Posture", "inverse_kinematics"),
+    "nexdyn.studies.sweep": ("sweep",),
+    "nexdyn.statics.integrable": ("Integrability", "integrable"),
+    "nexdyn.statics.linearize": ("Linearization", "linearize"),
+    "nexdyn.statics.sparse_linearize": ("SparseLinearization",),
+    "nexdyn.statics.modes": ("Mode",),
+    "nexdyn.statics.stability": ("StabilitySweep", "stability"),
     "nexdyn.results.result": ("Result",),
     "nexdyn.results.batch": ("BatchResult",),
     "nexdyn.results.file": ("open_result",),
@@ -120,24 +120,8 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
-    from nexdyn.analysis.agreement import Agreement, agreement
-    from nexdyn.analysis.assemble import assemble
-    from nexdyn.analysis.batch import Batch
-    from nexdyn.analysis.calibration import Calibration, Combination, calibrate
-    from nexdyn.analysis.compare import Comparison, compare
-    from nexdyn.analysis.equilibrium import Equilibrium, equilibrium
-    from nexdyn.analysis.integrable import Integrability, integrable
-    from nexdyn.analysis.inverse_dynamics import Efforts, inverse_dynamics
-    from nexdyn.analysis.inverse_kinematics import Posture, inverse_kinematics
-    from nexdyn.analysis.kinematics import kinematics
-    from nexdyn.analysis.linearize import Linearization, linearize
-    from nexdyn.analysis.modes import Mode
-    from nexdyn.analysis.sensitivities import Sensitivity, sensitivity
-    from nexdyn.analysis.simulate import simulate
-    from nexdyn.analysis.sparse_linearize import SparseLinearization
-    from nexdyn.analysis.stability import StabilitySweep, stability
-    from nexdyn.analysis.sweep import sweep
-    from nexdyn.analysis.tree_simulation import Simulation
+    from nexdyn.assembly.assemble import assemble
+    from nexdyn.batch.members import Batch
     from nexdyn.errors import (
         AssemblyError,
         FileError,
@@ -165,6 +149,7 @@ if TYPE_CHECKING:
         UserJointForce,
         VelocityActuator,
     )
+    from nexdyn.front import simulate
     from nexdyn.integrate.methods import (
         HHT,
         Baumgarte,
@@ -250,6 +235,21 @@ if TYPE_CHECKING:
     from nexdyn.results.batch import BatchResult
     from nexdyn.results.file import open_result
     from nexdyn.results.result import Result
+    from nexdyn.simulation.kinematics import kinematics
+    from nexdyn.simulation.marches.tree import Simulation
+    from nexdyn.statics.equilibrium import Equilibrium, equilibrium
+    from nexdyn.statics.integrable import Integrability, integrable
+    from nexdyn.statics.inverse_dynamics import Efforts, inverse_dynamics
+    from nexdyn.statics.inverse_kinematics import Posture, inverse_kinematics
+    from nexdyn.statics.linearize import Linearization, linearize
+    from nexdyn.statics.modes import Mode
+    from nexdyn.statics.sparse_linearize import SparseLinearization
+    from nexdyn.statics.stability import StabilitySweep, stability
+    from nexdyn.studies.agreement import Agreement, agreement
+    from nexdyn.studies.calibration import Calibration, Combination, calibrate
+    from nexdyn.studies.compare import Comparison, compare
+    from nexdyn.studies.sensitivities import Sensitivity, sensitivity
+    from nexdyn.studies.sweep import sweep
     from nexdyn.tree.closed import ClosedTree
     from nexdyn.tree.tree import Tree
     from nexdyn.view.recording import Recording, record

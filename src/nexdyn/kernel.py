@@ -14,7 +14,7 @@ code), so that an edit or an upgrade starts afresh. Imports run downward and sib
     a kernel of           is made of the sources of
     tree                  tree and all floors below           (so with absolute and potential)
     a lower floor         all floors up to tree, absolute and potential: their types give its verbs a meaning
-    view, analysis        all
+    view, batch           all
     no floor (a user's)   all, and its own file
 
 and an edit of the floors above `tree` (UPPER: they have kernels at most, no formulas that others take up) compiles no
@@ -66,8 +66,11 @@ _SETTINGS = ("BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_V
 _PACKAGE = Path(__file__).resolve().parent
 KEPT_CACHES = 32  # caches of other sources that stay, the youngest first
 
-FORMULATIONS = ("tree", "absolute", "potential")
-UPPER = ("__init__.py", "__main__.py", "cli", "demos", "view", "problems", "io", "analysis", "results")
+FORMULATIONS = ("tree", "absolute", "potential", "geometry")
+UPPER = (
+    "__init__.py", "__main__.py", "cli", "demos", "view", "problems", "io", "studies", "front.py", "batch", "simulation",
+    "statics", "assembly", "results",
+)  # fmt: skip
 
 
 @functools.cache

@@ -28,7 +28,7 @@ def command(
     saying: Saying = SAYING_PLAINLY,
 ) -> None:
     """Check a mechanism: redundant constraints, assembled pose, velocities, accelerations and reactions."""
-    from nexdyn.analysis.assemble import assemble
+    from nexdyn.assembly.assemble import assemble
 
     model = read(name, reading)
     try:

@@ -62,8 +62,8 @@ def command(
     end = t_end if t_end is not None else float(scene.get("t_end", T_END))
     with ExitStack() as during:
         during.enter_context(compilation_announced())
-        from nexdyn.analysis.agreement import agreement
-        from nexdyn.analysis.compare import compare
+        from nexdyn.studies.agreement import agreement
+        from nexdyn.studies.compare import compare
 
         found = compare(model.system, chosen, end, **start)
         agreed = agreement(model.system, chosen, end, tolerance=tolerance, **start) if agree else []
@@ -83,9 +83,9 @@ def command(
 
 def suitable(system: System) -> list[Method]:
     """One of each formulation that carries a system, the most precise first."""
-    from nexdyn.analysis.absolute_simulation import needs_bodies
-    from nexdyn.analysis.simulate import simulation_of
+    from nexdyn.front import simulation_of
     from nexdyn.integrate.methods import HHT, Baumgarte, DormandPrince, ImplicitEuler, Projection, RungeKutta4
+    from nexdyn.simulation.marches.bodies import needs_bodies
 
     precise: Method = Projection(rtol=1e-10, atol=1e-12)
     bodies: list[Method] = [Baumgarte(), HHT(dt=1e-3), ImplicitEuler(1e-3, bdf2=True)]

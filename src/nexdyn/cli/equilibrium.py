@@ -29,7 +29,7 @@ def command(
     saying: Saying = SAYING_PLAINLY,
 ) -> None:
     """Static equilibrium of a mechanism: pose, reactions, stability and frequencies."""
-    from nexdyn.analysis.equilibrium import equilibrium
+    from nexdyn.statics.equilibrium import equilibrium
 
     found = equilibrium(read(name, reading).system, t=t, nearest=nearest)
     if saying.json:

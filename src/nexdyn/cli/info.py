@@ -33,7 +33,7 @@ def command(
     saying: Saying = SAYING_PLAINLY,
 ) -> None:
     """Show the bodies, joints, coordinates and masses of a model."""
-    from nexdyn.analysis.loop_simulation import needs_rows
+    from nexdyn.simulation.marches.loops import needs_rows
     from nexdyn.tree.closed import ClosedTree
     from nexdyn.tree.tree import Tree
 

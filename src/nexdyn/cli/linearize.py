@@ -63,10 +63,10 @@ def command(
     saying: Saying = SAYING_PLAINLY,
 ) -> None:
     """Linearize a mechanism about an equilibrium or a steady motion: eigenvalues, modes, A, B, C, D."""
-    from nexdyn.analysis.equilibrium import equilibrium
-    from nexdyn.analysis.linearize import Linearization, UnsteadyError, linearize
-    from nexdyn.analysis.sparse_linearize import SparseLinearization
-    from nexdyn.analysis.stability import stability
+    from nexdyn.statics.equilibrium import equilibrium
+    from nexdyn.statics.linearize import Linearization, UnsteadyError, linearize
+    from nexdyn.statics.sparse_linearize import SparseLinearization
+    from nexdyn.statics.stability import stability
 
     if speed is not None:
         reading = replace(reading, set=(*reading.set, f"speed={speed!r}"))

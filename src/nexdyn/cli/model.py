@@ -70,8 +70,8 @@ def _contacts(given: str) -> dict[str, Any]:
 
 
 def _result(given: str) -> Model:
-    from nexdyn.analysis.continuing import arguments
     from nexdyn.results.file import open_result
+    from nexdyn.simulation.continuing import arguments
 
     result = open_result(given)
     restart = result.recording.restart

@@ -12,10 +12,10 @@ from nexdyn.cli.model import Model
 from nexdyn.errors import InputError
 
 if TYPE_CHECKING:
-    from nexdyn.analysis.march import March
     from nexdyn.cli.run import Motion
     from nexdyn.integrate.methods import Loops, Method
     from nexdyn.model.system import System
+    from nexdyn.simulation.run import Runs
 
 T_END, DT = 1.0, 1e-3
 
@@ -23,14 +23,14 @@ T_END, DT = 1.0, 1e-3
 class Prepared(NamedTuple):
     """A simulation at its start, its end [s], and the times of its outputs [s] if the scene lists them."""
 
-    simulation: March
+    simulation: Runs
     t_end: float
     output_times: Sequence[float] | None
 
 
 def prepare(model: Model, motion: Motion) -> Prepared:
     """Build the simulation. InputError for options that are wrong, or do not fit the method or the model."""
-    from nexdyn.analysis.simulate import simulation_of
+    from nexdyn.front import simulation_of
     from nexdyn.integrate.methods import positive
     from nexdyn.results.file import open_result
 
@@ -64,8 +64,8 @@ def prepare(model: Model, motion: Motion) -> Prepared:
 
 def choose_method(given: Method | None, motion: Motion, system: System) -> Method:
     """The method of the scene with what the options change; without one, rk4 for trees and hht where there are loops."""
-    from nexdyn.analysis.absolute_simulation import needs_bodies
     from nexdyn.integrate.methods import HHT, METHODS, DormandPrince, FixedStep, ImplicitEuler, IndexOne
+    from nexdyn.simulation.marches.bodies import needs_bodies
 
     name = motion.method or (given.name if given else "hht" if needs_bodies(system) else "rk4")
     cls = METHODS[name]
@@ -122,12 +122,12 @@ def choose_loops(given: Loops | None, motion: Motion, method: Method) -> Loops |
     return replace(given or Loops(), **changes) if changes else given
 
 
-def _times(times: Sequence[float] | None, simulation: March, t_end: float) -> Sequence[float] | None:
+def _times(times: Sequence[float] | None, simulation: Runs, t_end: float) -> Sequence[float] | None:
     """The scene's output times, as far as this run and its method reach."""
     return [t for t in times if simulation.t <= t <= t_end] or None if times else None
 
 
-def _check_memory(simulation: March, t_end: float) -> None:
+def _check_memory(simulation: Runs, t_end: float) -> None:
     """Raise InputError if the states that will be recorded cannot fit into the memory of this machine."""
     dt = getattr(simulation.method, "dt", None)
     if dt is None or not hasattr(os, "sysconf"):

@@ -25,8 +25,8 @@ from nexdyn.cli.units import seconds
 from nexdyn.errors import FileError, SolveError
 
 if TYPE_CHECKING:
-    from nexdyn.analysis.march import March
     from nexdyn.results.result import Result
+    from nexdyn.simulation.run import Runs
 
 NAME = "run"
 EXAMPLES = """\
@@ -200,8 +200,8 @@ def command(
 class Keeper:
     """Called as a run goes on, it writes what is done every so many seconds, in at most a twentieth of the time."""
 
-    def __init__(self, simulation: March, path: Path, every: float) -> None:
-        from nexdyn.analysis.events import has_events
+    def __init__(self, simulation: Runs, path: Path, every: float) -> None:
+        from nexdyn.simulation.events import has_events
 
         self._simulation, self._path, self._every = simulation, path, every
         # between events the simulation has the samples since the last one alone

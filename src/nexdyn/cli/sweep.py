@@ -83,7 +83,7 @@ def command(
     saying: Saying = SAYING_PLAINLY,
 ) -> int:
     """Run a model with many values of its parameters, and write what was measured of each run."""
-    from nexdyn.analysis.sweep import sweep
+    from nexdyn.studies.sweep import sweep
 
     study = read_study(name)
     target, kept = out or Path(f"{name.stem}.nc"), folder or Path(f"{name.stem}.sweep")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -359,3 +359,10 @@ def method_of(given: object) -> Method | None:
     if isinstance(given, type) and issubclass(given, Method):
         raise InputError(f"method is the class {given.__name__}; give one made of it, like nx.{given.__name__}()")
     raise InputError(f"method is {given!r}; one of {valid} is needed, or its name")
+
+
+def called(method: Method) -> str:
+    """A method by what differs from its defaults: HHT(dt=0.001)."""
+    values = [(field, getattr(method, field.name)) for field in fields(method)]
+    given = [f"{field.name}={x!r}" for field, x in values if field.default is MISSING or x != field.default]
+    return f"{type(method).__name__}({', '.join(given)})"

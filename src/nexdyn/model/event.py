@@ -32,7 +32,7 @@ class Event(Element):
 
     What is done, all that is given:
         stop: end the run there. off, on: forces that cease to act, or act again. parameters: {name: value}, as for
-        `System.with_parameters`. action(state): a function that may change the state (:class:`nexdyn.analysis.events.EventState`).
+        `System.with_parameters`. action(state): a function that may change the state (:class:`nexdyn.simulation.events.EventState`).
 
     once: only the first time counts.
     """

@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from nexdyn.analysis.linearize import linearize
-from nexdyn.analysis.stability import stability
 from nexdyn.io.loader import load
 from nexdyn.model.system import System
 from nexdyn.problems.problem import Problem, Run, closed, index1, index3
 from nexdyn.results.result import Result
+from nexdyn.statics.linearize import linearize
+from nexdyn.statics.stability import stability
 
 M = np.array([[80.81722, 2.31941332208709], [2.31941332208709, 0.29784188199686]])
 C1 = np.array([[0.0, 33.86641391492494], [-0.85035641456978, 1.68540397397560]])

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nexdyn.analysis.simulate import simulation_of
 from nexdyn.errors import NexDynError
+from nexdyn.front import simulation_of
 from nexdyn.integrate.methods import HHT, Baumgarte, DormandPrince, ImplicitEuler, Method, Partitioning, Projection
 from nexdyn.model.system import System
 from nexdyn.results.result import Result

@@ -14,7 +14,7 @@ from nexdyn.view.plots import SUFFIXES, draw, save, styled
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from nexdyn.analysis.compare import Comparison
+    from nexdyn.studies.compare import Comparison
 
 UNITS = {"position": "m", "orientation": "rad", "velocity": "m/s", "force": "N", "energy": "J"}
 """What is drawn, and its unit."""

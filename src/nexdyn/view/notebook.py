@@ -19,7 +19,7 @@ from nexdyn.model.system import System
 from nexdyn.view.charts import Panel, panels
 
 if TYPE_CHECKING:
-    from nexdyn.analysis.report import AssemblyReport
+    from nexdyn.assembly.report import AssemblyReport
     from nexdyn.results.result import Result
     from nexdyn.view.motion import Motion
 

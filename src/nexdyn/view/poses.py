@@ -43,7 +43,7 @@ def start_pose(system: System) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def _assembled(system: System) -> tuple[np.ndarray, np.ndarray] | None:
-    from nexdyn.analysis.assemble import assemble
+    from nexdyn.assembly.assemble import assemble
 
     try:
         with warnings.catch_warnings():

@@ -32,9 +32,9 @@ from nexdyn.view.playback import Playback
 from nexdyn.view.stage import FIELD, LAYERS, LONG, SIDES, Look, Stage
 
 if TYPE_CHECKING:
-    from nexdyn.analysis.march import March
-    from nexdyn.analysis.tree_simulation import Simulation
     from nexdyn.results.result import Result
+    from nexdyn.simulation.marches.tree import Simulation
+    from nexdyn.simulation.run import Runs
 
 RATE = 30.0
 """Moments a second."""
@@ -226,7 +226,7 @@ class Viewer(metaclass=CheckedCalls):
             self._time.playing, self._frame = False, Frame(position, attitude, None)
             self._stage.show(self.t, self._frame)
 
-    def follow(self, simulation: March) -> Callable[[float, float], None]:
+    def follow(self, simulation: Runs) -> Callable[[float, float], None]:
         """What to give as `progress` to a run of `simulation`, so that the page follows it."""
 
         def progress(t: float, t_end: float) -> None:

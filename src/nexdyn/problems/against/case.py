@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from nexdyn.analysis.simulate import simulate
 from nexdyn.errors import NexDynError
+from nexdyn.front import simulate
 from nexdyn.model.system import System
 from nexdyn.problems.problem import Run
 from nexdyn.results.result import Result

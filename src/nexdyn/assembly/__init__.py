@@ -1,0 +1,1 @@
+"""Putting mechanisms together: assembly, redundancy, what is said of the start, loads of a state."""

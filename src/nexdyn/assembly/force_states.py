@@ -1,0 +1,215 @@
+"""The states of forces beside a motion: where a run starts from them, which move by themselves, and how along a given motion.
+
+ż = f(t, q, v, z)      of filters, integrals and bristles; what a digital controller holds jumps at its samples instead
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.absolute.force_states import freedom_at_end, states_accepted
+from nexdyn.assembly.report import AssemblyReport
+from nexdyn.errors import InputError
+from nexdyn.forces import JointFriction
+from nexdyn.forces.actuator import INTEGRAL, K_I, LAG, LAGGED, MOST, SAMPLE, Actuator
+from nexdyn.forces.states import next_sample, sample_forces, state_labels
+from nexdyn.forces.tables import COORDINATE, FREEDOM, STATES, ForceTables
+from nexdyn.kernel import kernel
+from nexdyn.model.callbacks import failure
+from nexdyn.model.force import Force
+from nexdyn.model.system import System
+from nexdyn.results.result import Result
+
+
+def described_states(system: System) -> np.ndarray:
+    """z (nz,) as described."""
+    return np.array([x for force in system.forces.values() for _, _, x in force.states(system.values)])
+
+
+def start_states(described: np.ndarray, initial: Any) -> np.ndarray:
+    """z (nz,) to start from: those of the last sample of `initial`, or of its equilibrium, which must fit; or as described."""
+    described = described.copy()
+    if isinstance(initial, AssemblyReport) and initial.states is not None:
+        recorded = initial.states[None]
+    elif isinstance(initial, Result):
+        recorded = initial.recording.z
+    else:
+        return described
+    if not recorded.size:
+        return described
+    if recorded.shape[1] != len(described):
+        raise InputError(
+            f"initial has {recorded.shape[1]} states of forces, the model has {len(described)}; "
+            "go on with the same forces, or start from q0 and v0"
+        )
+    last: np.ndarray = recorded[-1].copy()
+    return last
+
+
+LOCAL, NOTHING = 1e-9, 1e-14
+"""Error of a step of the states along a motion: in parts of the largest that they have been, and as they are."""
+SHORTEST = 1e-6
+"""Of the time between two samples: steps that are taken whatever their error."""
+GROWS = 1.9
+
+
+class _Along(NamedTuple):
+    """Forces, and as in ``absolute.elements`` the step, the one before, and the states at their starts."""
+
+    forces: Any
+    step: Any
+    began: Any
+
+
+@kernel
+def move_along(acts, turns, i, t, q, v, now, at, rate):  # type: ignore[no-untyped-def]
+    """States at the end `now` of the step, between samples i − 1 and i; returns the force that failed, or −1."""
+    index, h = acts.forces.index, t[i] - t[i - 1]
+    s = (now - t[i - 1]) / h
+    for e in range(len(index)):
+        if index[e, STATES] > 0:
+            c, j = index[e, COORDINATE], index[e, FREEDOM]
+            if turns[e]:  # no coordinate whose rate is v
+                rate[j] = (1.0 - s) * v[i - 1, j] + s * v[i, j]
+            else:
+                # Hermite's cubic
+                d = q[i, c] - q[i - 1, c]
+                curved = (1.0 - s) * (h * v[i - 1, j] - d) - s * (h * v[i, j] - d)
+                at[c] = q[i - 1, c] + s * d + s * (1.0 - s) * curved
+                bend = (1.0 - 2.0 * s) * curved - s * (1.0 - s) * (h * v[i - 1, j] + h * v[i, j] - 2.0 * d)
+                rate[j] = (d + bend) / h
+            status, _ = freedom_at_end(acts, e, now, at[c], rate[j])
+            if status != 0:
+                return e
+    return -1
+
+
+@kernel
+def march_along(acts, turns, t, q, v, at, rate, size, whole, past, out):  # type: ignore[no-untyped-def]
+    """Fill out (N, nz) with the states at t (N,), from those that stand at t[0]; q (N, nq), v (N, nv) by freedom; at, rate:
+    those of the first. A step is taken whole and in halves, is judged by the difference, and ends where something is sampled.
+
+    turns (nf,): whether a force acts in a freedom without coordinate. Scratch: size, whole (nz,); past (nz, 3), states at
+    the start of a step, half of the one before earlier, and all of it. Returns the sample and the force that failed, or −1, −1."""
+    tables, began, step, count = acts.forces, acts.began, acts.step, len(acts.forces.z)
+    sample_forces(tables, t[0], at, rate, tables.z, 0)
+    for m in range(count):
+        past[m, 0] = out[0, m] = tables.z[m]
+    h, last = (0.05 * (t[1] - t[0]) if len(t) > 1 else 0.0), 0.0
+    for i in range(1, len(t)):
+        span, now = t[i] - t[i - 1], t[i - 1]
+        while now < t[i]:
+            due = max(next_sample(tables), now + 1e-9 * span)
+            end = min(now + h, due, t[i])
+            if (due >= t[i] and t[i] - end < 1e-6 * span) or not end > now:
+                end = t[i]
+            taken = end - now
+            for m in range(count):
+                began[m, 0], began[m, 1] = past[m, 0], past[m, 2]
+            step[0], step[1] = taken, last
+            e = move_along(acts, turns, i, t, q, v, end, at, rate)
+            if e >= 0:
+                return i, e
+            for m in range(count):
+                whole[m], began[m, 1] = tables.z[m], past[m, 1]
+            step[0], step[1] = 0.5 * taken, 0.5 * last
+            e = move_along(acts, turns, i, t, q, v, now + 0.5 * taken, at, rate)
+            if e >= 0:
+                return i, e
+            states_accepted(acts)
+            step[0] = 0.5 * taken
+            e = move_along(acts, turns, i, t, q, v, end, at, rate)
+            if e >= 0:
+                return i, e
+            # the halves err by a third of the difference, by all of it in a first step, of order 1
+            error, share = 0.0, 3.0 if last > 0.0 else 1.0
+            for m in range(count):
+                size[m] = max(size[m], abs(tables.z[m]))
+                error = max(error, abs(tables.z[m] - whole[m]) / (share * (LOCAL * size[m] + NOTHING)))
+            factor = min(GROWS, 0.9 / max(error, 1e-9) ** (1.0 / 3.0))
+            if error > 1.0 and taken > SHORTEST * span:
+                h = max(0.2, factor) * taken
+                continue
+            # a step that was cut short says nothing against a longer one
+            h = max(SHORTEST * span, factor * taken, h if factor > 1.0 else 0.0)
+            now, last = end, taken
+            if sample_forces(tables, now, at, rate, tables.z, 0) > 0:
+                last = 0.0
+            for m in range(count):
+                past[m, 2], past[m, 1], past[m, 0] = past[m, 0], began[m, 0], tables.z[m]
+        for m in range(count):
+            out[i, m] = tables.z[m]
+    return -1, -1
+
+
+def turning_forces(system: System) -> np.ndarray:
+    """(nf,) whether each force acts in a freedom of a spherical or free joint, which has no coordinate."""
+    return np.array(
+        [
+            force.joint_name is not None and system.joints[force.joint_name].kind in ("spherical", "free")
+            for force in system.forces.values()
+        ],
+        dtype=np.bool_,
+    )
+
+
+def states_along(system: System, forces: ForceTables, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """States (N, nz) at t (N,) along coordinates q (N, nq) and velocities v (N, nv) as `forces` number them, from those described on.
+    SolveError where a force fails."""
+    nz = len(forces.z)
+    out = np.zeros((len(t), nz))
+    own = forces._replace(z=forces.z.copy(), rate=np.zeros(nz))
+    acts = _Along(own, np.zeros(2), np.zeros((nz, 2)))
+    motion = [np.ascontiguousarray(x) for x in (t, q, v)]
+    scratch = q[0].copy(), v[0].copy(), np.zeros(nz), np.zeros(nz), np.zeros((nz, 3))
+    failed, e = march_along(acts, turning_forces(system), *motion, *scratch, out)  # type: ignore[call-arg]
+    if failed >= 0:
+        force = list(system.forces.values())[e]
+        raise failure(force, float(t[failed]), force.callbacks())
+    return out
+
+
+class OwnState(NamedTuple):
+    """A state of a force that moves by itself: its place in z, "servo.integral", its unit, and what of it is little."""
+
+    place: int
+    label: str
+    unit: str
+    little: float
+
+
+def with_states(system: System) -> list[tuple[Force, int]]:
+    """The forces that have states, and the first of each in z."""
+    found, first = [], 0
+    for force in system.forces.values():
+        count = len(force.states(system.values))
+        if count:
+            found.append((force, first))
+        first += count
+    return found
+
+
+def own_states(system: System) -> list[OwnState]:
+    """States of forces that move by themselves. InputError for a digital controller, whose output jumps."""
+    labels, found = state_labels(system), []
+    for force, first in with_states(system):
+        if force.is_off:
+            continue
+        numbers = force.data_in(system)
+        if isinstance(force, Actuator):
+            if numbers[SAMPLE]:
+                raise InputError(
+                    f"{force} is sampled every {numbers[SAMPLE]:g} s, and nx.linearize is of continuous time; take it without "
+                    f"sample_time, with a time_constant of half of it for the delay"
+                )
+            most = numbers[MOST] if numbers[MOST] > 0.0 else 1.0
+            if numbers[K_I]:
+                found.append(OwnState(first + INTEGRAL, labels[first + INTEGRAL][0], "", most / numbers[K_I]))
+            if numbers[LAG]:
+                found.append(OwnState(first + LAGGED, labels[first + LAGGED][0], "", most))
+        elif isinstance(force, JointFriction):
+            sliding, _, _, stiffness, _, _, elastic = numbers
+            found.append(OwnState(first, labels[first][0], "", max(elastic, 0.1) * sliding / stiffness))
+    return found

@@ -1,0 +1,193 @@
+"""What a run says of its start: gaps that assembly closed, coordinates outside limits, contacts pressed in.
+
+A gap of a few millimetres is a rounded drawing, one of 50 mm a wrong number. Both are closed, by moving bodies; that it was
+done is said. A contact of stiffness k that starts δ deep starts with the energy k δᵉ⁺¹ / (e + 1), whatever the drawing meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.absolute.configuration import difference
+from nexdyn.assembly.closing import Closing, joint_gaps
+from nexdyn.errors import AssemblyError, InputError, warn
+from nexdyn.results.bodies import BodyRecording
+from nexdyn.results.contacts import contacts_of
+from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.tree.described import coordinates_between
+
+if TYPE_CHECKING:
+    from nexdyn.absolute.model import AbsoluteModel
+    from nexdyn.assembly.report import AssemblyReport
+    from nexdyn.forces.plane_contact import PlaneContact
+    from nexdyn.model.joint import Joint
+    from nexdyn.model.system import System
+
+MOVED = 1e-6
+"""Gaps and moves from which on they are told, in parts of the mechanism's size, and in rad."""
+PRESSED = 10.0
+"""A contact is told that starts with more than so many times the weight of the mechanism."""
+SHOWN = 5
+ON_GAP = ("warn", "error")
+
+
+class Notice(NamedTuple):
+    """kind: "gap", "limit", "contact", "degrees" or "violation"; where: the joint or contact; value: the gap [m], what is beyond
+    the limit [m, rad], the force [N], or the violation in parts of the mechanism's size; angle: the misalignment of a gap [rad];
+    text: all of it in words."""
+
+    kind: str
+    where: str
+    value: float
+    units: str
+    angle: float
+    text: str
+
+
+def gaps_of(model: AbsoluteModel, q: np.ndarray, how: Closing) -> list[Notice]:
+    """The joints that stay open in the pose as described, the widest first, and what was moved to close them at q."""
+    open_ = [
+        gap
+        for gap in joint_gaps(model, model.q, how)
+        if gap.kind == "joint" and (gap.distance > MOVED * how.length or gap.angle > MOVED)
+    ]
+    if not open_:
+        return []
+    away = difference(q, model.q)
+    turns, shifts = np.linalg.norm(away[:, :3], axis=1), np.linalg.norm(away[:, 3:], axis=1)
+    i, k = int(shifts.argmax()), int(turns.argmax())
+    moved = f"closed by moving {model.bodies[1 + i]!r} by {shifts[i]:.3g} m"
+    moved += f" and {model.bodies[1 + k]!r} by {turns[k]:.3g} rad" if turns[k] > MOVED else ""
+    return [
+        Notice("gap", gap.joint, gap.distance, "m", gap.angle, f"{_open(gap.joint, gap.distance, gap.angle)}; {moved}")
+        for gap in open_
+    ]
+
+
+def gaps_of_tree(found: Mapping[str, tuple[float, float]]) -> list[Notice]:
+    """The same where minimal coordinates close {joint: (gap [m], misalignment [rad])}."""
+    closed = "closed by moving the child"
+    return [
+        Notice("gap", name, gap, "m", turn, f"{_open(name, gap, turn)}; {closed}")
+        for name, (gap, turn) in found.items()
+    ]
+
+
+def _open(joint: str, gap: float, turn: float) -> str:
+    return f"joint {joint!r} stays open by {gap:.3g} m and {turn:.3g} rad as described"
+
+
+def start_notices(simulation: Any, gaps: list[Notice]) -> list[Notice]:
+    """The gaps, and what is to be said of the state that the simulation starts from."""
+    system: System = simulation.system
+    found = [*gaps]
+    limited = [joint for joint in system.joints.values() if joint.limits is not None and joint.nv]
+    contacts = [contact for contact in contacts_of(system) if not contact.is_off]
+    if not limited and not contacts:
+        return found
+    pose = poses_at_start(simulation)
+    for joint in limited:
+        found += _beyond(joint, system.values, pose)
+    weight = float(np.linalg.norm(system.gravity)) * sum(
+        body.resolved(system.values).mass for body in system.bodies.values()
+    )
+    for contact in contacts:
+        found += _pressed(contact, system, pose, weight)
+    return found
+
+
+def degrees_notices(system: System, q0: Any) -> list[Notice]:
+    """Angles that joints are given, in the system or in `q0` by joint, that look like degrees: beyond a turn, and multiples of 5."""
+    given = {name: joint.resolved(system.values).q0 for name, joint in system.joints.items() if joint.q0 is not None}
+    given |= dict(q0) if isinstance(q0, Mapping) else {}
+    found = []
+    for name, values in given.items():
+        joint = system.joints.get(name)
+        if joint is None or joint.nq != joint.nv:
+            continue
+        for (kind, _, _), x in zip(joint.directions, np.atleast_1d(np.asarray(values)).tolist(), strict=False):
+            if kind == "turn" and isinstance(x, int | float) and abs(x) > 2.0 * np.pi and x % 5 == 0.0:
+                turns = abs(x) / (2.0 * np.pi)
+                text = f"q0 of joint {name!r} is {x:g} rad, {turns:.3g} turns; if degrees are meant, it is {np.deg2rad(x):.6g}"
+                found.append(Notice("degrees", name, float(x), "rad", 0.0, text))
+    return found
+
+
+Pose = Callable[[str], tuple[np.ndarray, np.ndarray]]
+
+
+def poses_at_start(simulation: Any) -> Pose:
+    """R (3, 3) and p (3,) of a body where the simulation stands."""
+    result = simulation.latest()
+    if isinstance(result.recording, BodyRecording):
+        names, q = list(simulation.model.bodies)[1:], result.recording.q[-1]
+        R, p = rotation_matrix(q[:, :4]), q[:, 4:]
+    else:
+        names = list(simulation.tree.body_names)
+        R, p = simulation.tree.pose(simulation.q)
+    found = {name: (R[i], p[i]) for i, name in enumerate(names)}
+    return lambda name: found.get(name, (np.eye(3), np.zeros(3)))
+
+
+def _beyond(joint: Joint, values: dict[str, float], pose: Pose) -> list[Notice]:
+    """The freedoms of a joint that start outside its limits. Angles are known up to whole turns: the best one counts."""
+    given = joint.resolved(values)
+    q, _, _ = coordinates_between(joint, values, pose(joint.parent.name), pose(joint.child.name))
+    if len(q) != len(given.lower) or not (np.isfinite(given.lower).any() or np.isfinite(given.upper).any()):
+        return []
+    found = []
+    for m, (x, lower, upper) in enumerate(zip(q.tolist(), given.lower.tolist(), given.upper.tolist(), strict=True)):
+        turning = joint.directions[m][0] == "turn"
+        turns = 2.0 * np.pi * np.arange(-1, 2) if turning and joint.kind != "helical" else np.zeros(1)
+        beyond, x = min((max(lower - (x + k), x + k - upper, 0.0), x + k) for k in turns.tolist())
+        if beyond > MOVED:
+            unit = "rad" if turning else "m"
+            which = f" {m + 1}" if len(q) > 1 else ""
+            text = f"joint {joint.name!r} starts at {x:.6g} {unit}{which and f' in freedom{which}'}"
+            text += f", outside its limits {lower:g} to {upper:g} {unit}"
+            found.append(Notice("limit", joint.name, beyond, unit, 0.0, text))
+    return found
+
+
+def _pressed(contact: PlaneContact, system: System, pose: Pose, weight: float) -> list[Notice]:
+    """A contact that starts pressed in by more than the mechanism's weight can explain."""
+    k, e, _, _, _, radius, half = contact.data(system.values)
+    (R_A, p_A), (R_B, p_B) = (
+        (R @ frame.R_BF, p + R @ frame.p_BF) for frame in contact.frames(system) for R, p in (pose(frame.body),)
+    )
+    n, ends = R_B[:, 2], ([p_A + half * R_A[:, 2], p_A - half * R_A[:, 2]] if half else [p_A])
+    depth = max(radius - float(n @ (end - p_B)) for end in ends)
+    force = k * max(depth, 0.0) ** e
+    if force <= PRESSED * weight or force == 0.0:
+        return []
+    text = (
+        f"contact {contact.name!r} starts {depth:.3g} m deep, with {force:.3g} N and {force * depth / (e + 1.0):.3g} J"
+    )
+    text += f" (the mechanism weighs {weight:.3g} N)" if weight else ""
+    return [Notice("contact", contact.name, force, "N", 0.0, text)]
+
+
+def tell(notices: list[Notice], on_gap: str, report: AssemblyReport | None) -> list[Notice]:
+    """Say them as warnings; with on_gap="error" gaps are an AssemblyError. The notices, for the result."""
+    if on_gap not in ON_GAP:
+        raise InputError(f"on_gap is {on_gap!r}; {' or '.join(map(repr, ON_GAP))} is needed")
+    gaps = [notice for notice in notices if notice.kind == "gap"]
+    if gaps:
+        *others, last = gaps[:SHOWN]
+        more = f"; and {len(gaps) - SHOWN} more" if len(gaps) > SHOWN else ""
+        text = "; ".join([*(_open(gap.where, gap.value, gap.angle) for gap in others), last.text]) + more
+        if on_gap == "error":
+            raise AssemblyError(text, report=report)
+        warn(text)
+    for notice in notices:
+        if notice.kind != "gap":
+            warn(notice.text)
+    return notices
+
+
+def kept_notices(notices: list[Notice] | None) -> dict[str, Any]:
+    """They, as a part of a recording's settings."""
+    return {"warnings": [notice._asdict() for notice in notices]} if notices else {}

@@ -1,0 +1,74 @@
+"""The velocities that a description gives: of its joints, and of the bodies that they carry; and back.
+
+Along the spanning tree a body moves as its joint says, which has the velocity `v0` it is given, and none if it is given
+none, and a body that floats freely as it is given: with p the joint's point and the motion of the joint (ω, u) = H v0 in the child's
+joint frame, whose axes are R,
+
+    ω_child = ω_parent + R ω,   v_child = v_parent + ω_parent × (p − p_parent) + R u − ω_child × (p − p_child).
+
+An open tree so starts as it does in minimal coordinates. In loops it is a guess, and the constraints have their say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.assembly.loads import joint_state
+from nexdyn.model.system import System
+from nexdyn.model.topology import open_forest
+from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.tree.tree import Tree
+
+
+def floating_bodies(system: System) -> list[str]:
+    """The bodies that no joint carries: what is given of their motion goes by their own names."""
+    return [arc.child.name for arc in open_forest(system).arcs if arc.joint is None]
+
+
+def described_velocity(
+    model: AbsoluteModel,
+    q: np.ndarray,
+    given: Mapping[str, np.ndarray],
+    floating: Mapping[str, np.ndarray] | None = None,
+) -> np.ndarray:
+    """v (nb + 1, 6) of the bodies at q (nb + 1, 7) where joints have the velocities `given`, floating bodies theirs (6,) in their
+    axes, and the others stand still."""
+    v, floating = model.v.copy(), floating or {}
+    if not given and not floating:
+        return v
+    still = np.zeros_like(v)
+    R, p = rotation_matrix(q[:, :4]), q[:, 4:]
+    for arc in open_forest(model.system).arcs:
+        if arc.joint is None:
+            if arc.child.name in floating:
+                i, x = model.body_index[arc.child.name], floating[arc.child.name]
+                v[i, :3], v[i, 3:] = x[:3], R[i] @ x[3:]
+            continue
+        a, b = model.body_index[arc.joint.parent.name], model.body_index[arc.joint.child.name]
+        frames = arc.joint.frames(model.system.values)
+        R_J, p_J = R[b] @ frames.R_BJ, p[b] + R[b] @ frames.p_BJ
+        motion = np.zeros(6)
+        if arc.joint.name in given:
+            motion = joint_state(model, arc.joint, q, still)[2] @ given[arc.joint.name]
+        w_a = R[a] @ v[a, :3]
+        w_b = w_a + R_J @ motion[:3]
+        v[b, :3] = R[b].T @ w_b
+        v[b, 3:] = v[a, 3:] + np.cross(w_a, p_J - p[a]) + R_J @ motion[3:] - np.cross(w_b, p_J - p[b])
+    return v
+
+
+def tree_state(tree: Tree, model: AbsoluteModel, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates and velocities of the tree from poses and velocities of the bodies."""
+    out_q, out_v = np.zeros(tree.nq), np.zeros(tree.nv)
+    for name, place in tree.coordinates.items():
+        joint = model.system.joints.get(name)
+        if joint is not None:
+            out_q[place.q], out_v[place.v], _ = joint_state(model, joint, q, v)
+            continue
+        i = model.body_index[tree.carried_body(name).name]
+        out_q[place.q] = q[i]
+        out_v[place.v] = [*v[i, :3], *(rotation_matrix(q[i, :4]).T @ v[i, 3:])]
+    return out_q, out_v

@@ -1,0 +1,1 @@
+"""Many members in one run, in lanes or side by side."""

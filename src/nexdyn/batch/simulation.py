@@ -1,0 +1,404 @@
+"""`nx.simulate(system, batch=…)`: many systems in one run.
+
+In minimal coordinates with a constant step the members march in lanes (``batch_run``), under HHT with a constant step too
+(``batch_bodies``); under every other method they run one after another, each as `nx.simulate` runs it alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.assembly.notices import gaps_of_tree, tell
+from nexdyn.batch.alone import Look, in_turn, on_threads, runs_beside_others
+from nexdyn.batch.bodies import (
+    FINISHED,
+    STOPPED,
+    BodyLanes,
+    Pack,
+    fits_lanes,
+    marches_in_lanes,
+    pattern,
+)
+from nexdyn.batch.lanes import ADVICE, Done, LaneRun, Members, grid_of
+from nexdyn.batch.members import Batch, Places, Read
+from nexdyn.errors import InputError, NexDynError, SolveError, UnknownNameError, warn
+from nexdyn.forces import kinds
+from nexdyn.integrate.methods import HHT, FixedStep, Method, RungeKutta4
+from nexdyn.model.system import System
+from nexdyn.results.batch import BatchRecording, BatchResult, Rows
+from nexdyn.results.batch_store import Store, StoredResults
+from nexdyn.results.quantities import labels_of
+from nexdyn.results.recording import Recording
+from nexdyn.results.result import Result
+from nexdyn.simulation.events import has_events
+from nexdyn.simulation.interrupt import interrupts_wait
+from nexdyn.simulation.marches.bodies import BodySimulation, needs_bodies
+from nexdyn.simulation.marches.loops import needs_rows
+from nexdyn.simulation.span import checked_times
+from nexdyn.spatial.lanes import LANES
+from nexdyn.tree.described import described_coordinates
+from nexdyn.tree.states import unit_quaternions, vector
+from nexdyn.tree.threads import cores
+from nexdyn.tree.tree import Tree
+
+Progress = Callable[[float, float], None]
+Runs = Callable[..., Result]
+IN_LANES = {
+    kinds.APPLIED, kinds.POINT_SPRING, kinds.TORSION_SPRING, kinds.BUSHING, kinds.FORCE_TABLE, kinds.USER,
+    kinds.JOINT_FORCE, kinds.JOINT_TABLE, kinds.USER_JOINT, kinds.PLANE_CONTACT,
+}  # fmt: skip
+"""Forces that kernels compute in lanes."""
+MOST_STEPS = 1e15
+
+
+def simulate_batch(
+    system: System,
+    t_end: float,
+    method: Method | None,
+    batch: Batch | Mapping[str, Any],
+    alone: Runs,
+    *,
+    threads: int | None,
+    store: Any,
+    progress: Progress | None,
+    **options: Any,
+) -> BatchResult:
+    """See `nx.simulate`; `alone(system, t_end, method, …)` runs one member by itself."""
+    if not isinstance(system, System):
+        raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
+    if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
+        raise InputError(f"threads is {threads!r}; a whole number, 1 or more, is needed")
+    for name in ("q0", "v0"):
+        if options.get(name) is not None:
+            raise InputError(f"{name} stands beside batch; put it into the batch, where one entry serves all members")
+    run = _BatchRun(system, t_end, method, Batch.of(batch), store, progress, options)
+    workers = min(threads or cores(), cores())
+    if run.in_lanes:
+        return run.in_packs(alone, workers)
+    return run.one_by_one(alone, workers)
+
+
+def runs_in_lanes(system: System, method: Method, dynamics: str) -> bool:
+    """Whether members march together: a constant step in minimal coordinates, no loops, and known forces."""
+    return (
+        isinstance(method, FixedStep)
+        and dynamics in ("aba", "crba")
+        and not needs_rows(system)
+        and not has_events(system)
+        and all(force.code in IN_LANES for force in system.forces.values())
+    )
+
+
+class Starts(NamedTuple):
+    """q (members, nq) and v (members, nv) at first, and of which members all is finite."""
+
+    q: np.ndarray
+    v: np.ndarray
+    sound: np.ndarray
+
+
+class _BatchRun:
+    def __init__(
+        self, system: System, t_end: float, method: Method | None, batch: Batch, store: Any, progress: Progress | None,
+        options: dict[str, Any],
+    ) -> None:  # fmt: skip
+        self.system, self.options, self.progress = system, options, progress
+        self.dynamics = options.get("dynamics", "aba")
+        bodies = method is None and options.get("loops") is None and needs_bodies(system)
+        self.method = RungeKutta4(1e-3) if method is None and not bodies else method
+        aside = options.get("output_times") is not None  # between the steps of all
+        self.in_lanes = self.method is not None and not aside and runs_in_lanes(system, self.method, self.dynamics)
+        initial = options.get("initial")
+        self._initial = initial.recording if isinstance(initial, Result) else None
+        self.t0 = 0.0 if self._initial is None else float(self._initial.t[-1])
+        self.t_end = _end(t_end, self.t0)
+        checked_times(options.get("output_times"), self.t0, self.t_end)
+        self.store = store
+        steps = None
+        if self.in_lanes:
+            assert isinstance(self.method, FixedStep)
+            every = options.get("output_every", 1)
+            if not isinstance(every, int) or isinstance(every, bool) or every < 1:
+                raise InputError(f"output_every is {every!r}; a whole number of steps, 1 or more, is needed")
+            if not (self.t_end - self.t0) / self.method.dt < MOST_STEPS:
+                raise InputError(f"t_end = {self.t_end:g} s takes more than {MOST_STEPS:.0e} steps; choose a longer dt")
+            self.grid = grid_of(self.method, self.t0, self.t_end, every)
+            steps = self.grid.steps
+            if initial is not None and self._initial is None:
+                raise InputError(f"initial is {initial!r}; a Result is needed, like the one that simulate returns")
+        closed = not self.in_lanes and (bodies or needs_rows(system))
+        self.tree = None if closed else Tree(system)
+        self.read = Read(batch, Places.of_joints(system) if self.tree is None else Places.of_tree(self.tree), steps)
+        self.failures: dict[int, tuple[str, float]] = {}
+        self._part, self._interrupted = 0.0, False
+
+    # --- in lanes ---------------------------------------------------------------------------------------------------
+
+    def in_packs(self, alone: Runs, threads: int) -> BatchResult:
+        """The run in lanes."""
+        assert self.tree is not None
+        assert isinstance(self.method, FixedStep)
+        tree, grid, count = self.tree, self.grid, self.read.count
+        members, trees = self._members()
+        width = tree.nq + 2 * tree.nv
+        if self.store is None:
+            rows: Rows = np.empty((count, len(grid.times), width))
+        else:
+            rows = Store(
+                self.store, labels_of(tree), self.system.name, count, grid.times, self.read.parameter_columns(),
+                repr(self.method),
+            )  # fmt: skip
+        steps = 0
+
+        marched = np.zeros(count, dtype=bool)
+
+        def take(done: Done) -> None:
+            nonlocal steps
+            marched[done.numbers] = True
+            self.failures |= done.failures
+            steps = max(steps, done.steps)
+            if done.rows.base is not rows:
+                rows[done.numbers.tolist()] = done.rows
+
+        run = LaneRun(
+            self.method, self.dynamics, grid, self.read.has_parameters, rows if isinstance(rows, np.ndarray) else None
+        )
+        began = time.perf_counter()
+        status, message = "finished", ""
+        with interrupts_wait() as check:
+
+            def look(part: float) -> None:
+                if self.progress is not None:
+                    self.progress(grid.t0 + part * (grid.t_end - grid.t0), grid.t_end)
+                check()
+
+            try:
+                run.run(members, threads, take, look)
+                look(1.0)
+            except KeyboardInterrupt:
+                status, message = "interrupted", "interrupted before all members had come to the end"
+                warn(f"{message}; the result holds what was reached")
+        self._ask_functions(alone)
+        if isinstance(rows, np.ndarray):
+            rows[~marched] = np.nan
+        recording = BatchRecording(
+            grid.times, rows, tree.nq, tree.nv, repr(self.method), steps, status, message, time.perf_counter() - began,
+            {"driven": True} if self.read.has_inputs else {},
+        )  # fmt: skip
+        result = BatchResult(self.system, recording, trees, self._told(), self.read.parameter_columns())
+        if isinstance(rows, Store):
+            rows.finish(recording, result.failures)
+        return result
+
+    def _ask_functions(self, alone: Runs) -> None:
+        """What functions of the user raised in members that failed. Of those that march together only the last to raise is known
+        in a step, so each of the others runs once more, by itself."""
+        if self.read.has_inputs or not any(force.callbacks() for force in self.system.forces.values()):
+            return
+        for m, (cause, t) in self.failures.items():
+            if cause.endswith(ADVICE):
+                own, states = self._member(m)
+                try:
+                    alone(own, self.t_end, self.method, **{**self.options, **states})
+                except SolveError as error:
+                    self.failures[m] = str(error), t if error.time is None else error.time
+
+    def _members(self) -> tuple[Members, dict[int, Tree] | Tree]:
+        """The members that can start, and the trees of all."""
+        tree, read = self.tree, self.read
+        assert tree is not None
+        inputs = np.zeros((1, 1, tree.nv)) if read.inputs is None else read.inputs
+        trees: dict[int, Tree] = {}
+        together = None if read.has_parameters else self._starts(tree)
+        q, v = (together.q, together.v) if together else (np.empty((read.count, n)) for n in (tree.nq, tree.nv))
+        sound = together.sound if together else np.zeros(read.count, dtype=bool)
+        for m in np.flatnonzero(~sound).tolist():
+            try:
+                own = trees[m] = tree.with_parameters(read.parameters(m)) if read.has_parameters else tree
+                q0, v0 = read.start(m, "q0"), read.start(m, "v0")
+                described_q, described_v = self._described(own, q0)
+                q[m] = unit_quaternions(own, vector(own, q0, "q0", described_q))
+                v[m] = vector(own, v0, "v0", described_v)
+                refuse_infinite(inputs[m % len(inputs)])
+                sound[m] = True
+            except UnknownNameError:
+                raise  # of all members
+            except NexDynError as error:
+                self.failures[m] = str(error), self.t0
+        numbers = np.flatnonzero(sound)
+        if len(numbers) < read.count:
+            q, v, inputs = q[sound], v[sound], inputs if len(inputs) == 1 else inputs[sound]
+        own_trees = [trees[m] for m in numbers.tolist()] if read.has_parameters else [tree] * len(numbers)
+        return Members(numbers, own_trees, q, v, inputs), trees if read.has_parameters else tree
+
+    def _starts(self, tree: Tree) -> Starts | None:
+        """Where members of one tree start, at once; None where one alone must say what is wrong, or has quaternions."""
+        read = self.read
+        if any(place.q.stop - place.q.start > place.v.stop - place.v.start for place in tree.coordinates.values()):
+            return None
+        q, v = self._described(tree, read.start(0, "q0"))
+        q, v = read.starts("q0", q), read.starts("v0", v)
+        sound = np.isfinite(q).all(axis=1) & np.isfinite(v).all(axis=1)
+        if read.has_inputs:
+            sound &= np.isfinite(np.asarray(read.inputs)).all(axis=(1, 2))
+        return Starts(q, v, sound)
+
+    def _described(self, tree: Tree, q0: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Where a member starts unless it says otherwise."""
+        if self._initial is not None:
+            q, v = self._initial.q[-1], self._initial.v[-1]
+            if q.shape != (tree.nq,) or v.shape != (tree.nv,):
+                raise InputError(f"initial has {q.size} coordinates and {v.size} velocities; {tree} is needed")
+            return q.copy(), v.copy()
+        given = () if q0 is None else q0 if isinstance(q0, Mapping) else tree.coordinates
+        gaps: dict[str, tuple[float, float]] = {}
+        q = described_coordinates(tree, given, gaps)
+        tell(gaps_of_tree(gaps), self.options.get("on_gap", "warn"), None)
+        return q, tree.initial_velocity()
+
+    # --- one by one -------------------------------------------------------------------------------------------------
+
+    def one_by_one(self, alone: Runs, threads: int) -> BatchResult:
+        """Every member by itself, by the method as it is; what can march together does so first."""
+        read, began = self.read, time.perf_counter()
+        columns, method = read.parameter_columns(), repr(self.method)
+        results: MutableMapping[int, Result] = {}
+        if self.store is not None:
+            results = StoredResults(self.store, lambda m: self._member(m)[0], read.count, columns, method)
+        status, message = "finished", ""
+        if marches_in_lanes(self.system, self.method, self.options):
+            self._bodies_in_lanes(threads, results)
+        if not self._interrupted:
+            rest = [m for m in range(read.count) if m not in results]
+            self._rest(rest, alone, threads, results)
+        if self._interrupted:
+            status, message = "interrupted", "interrupted before all members had come to the end"
+        none = np.zeros(1)
+        run = Recording(
+            none, none, none, none, method, status=status, message=message,
+            wall_time=time.perf_counter() - began,
+        )  # fmt: skip
+        if isinstance(results, dict):
+            results = dict(sorted(results.items()))
+        result = BatchResult.of_results(self.system, results, read.count, self._told(), columns, run)
+        if isinstance(results, StoredResults):
+            results.finish(result.recording, result.failures)
+        return result
+
+    def _rest(self, members: list[int], alone: Runs, threads: int, results: MutableMapping[int, Result]) -> None:
+        """Results of members that run one by one."""
+        done, beside = self.read.count - len(members), False
+
+        def tell(more: float) -> None:
+            self._tell((done + more) / self.read.count)
+
+        def run(m: int, look: Look) -> Result | None:
+            def progress(t: float, end: float) -> None:
+                look((t - self.t0) / max(end - self.t0, 1e-300))
+
+            nonlocal beside
+            try:
+                own, states = self._member(m)
+                try:
+                    return alone(own, self.t_end, self.method, **{**self.options, **states, "progress": progress})
+                finally:
+                    beside = beside or (m == members[0] and runs_beside_others(own))
+            except UnknownNameError:
+                raise
+            except SolveError as error:
+                self.failures[m] = str(error), self.t0 if error.time is None else error.time
+                return error.result
+            except NexDynError as error:
+                self.failures[m] = str(error), self.t0
+                return None
+
+        # the first by itself: it compiles the kernels
+        self._interrupted = in_turn(members[:1], run, tell, results)
+        if len(members) > 1 and not self._interrupted:
+            done += 1
+            march = on_threads if threads > 1 and beside else in_turn
+            self._interrupted = march(members[1:], run, tell, results, threads)
+
+    def _member(self, m: int) -> tuple[System, dict[str, Any]]:
+        """The system of member m, and where it starts."""
+        own = self.system.with_parameters(self.read.parameters(m)) if self.read.has_parameters else self.system
+        return own, {name: self.read.start(m, name) for name in ("q0", "v0")}
+
+    def _bodies_in_lanes(self, threads: int, results: MutableMapping[int, Result]) -> None:
+        """Results of the members that march together; one that is missing is to run alone, and to say why."""
+        assert isinstance(self.method, HHT)
+        options = {name: self.options[name] for name in ("initial", "output_every") if name in self.options}
+        march = BodyLanes(self.method, self.t_end, threads)
+        begun = 0
+
+        def packs() -> Iterator[Pack]:
+            nonlocal begun
+            waiting: dict[bytes, Pack] = {}
+            for m in range(self.read.count):
+                begun = m + 1
+                try:
+                    own, states = self._member(m)
+                    run = BodySimulation(own, self.method, **options, **states)  # type: ignore[arg-type]
+                    run.tell_start(self.options.get("on_gap", "warn"))
+                except NexDynError:
+                    continue
+                if not fits_lanes(run, self.t_end):
+                    continue
+                key = pattern(run)
+                pack = waiting.setdefault(key, Pack([], []))
+                pack.numbers.append(m)
+                pack.runs.append(run)
+                if len(pack.runs) == LANES:
+                    yield waiting.pop(key)
+            yield from waiting.values()
+
+        def take(pack: Pack, became: list[int]) -> None:
+            for m, run, what in zip(pack.numbers, pack.runs, became, strict=True):
+                if what == FINISHED:
+                    results[m] = run.run(self.t_end)
+                elif what == STOPPED:
+                    results[m] = run.result("interrupted", f"interrupted at t = {run.t:g} s of {self.t_end:g} s")
+
+        try:
+            with interrupts_wait() as check:
+
+                def look() -> None:
+                    self._tell(begun / self.read.count)
+                    check()
+
+                march.run(packs(), take, look)
+        except KeyboardInterrupt:
+            self._interrupted = True
+            warn(
+                "interrupted before all members had come to the end; the result holds what was reached",
+            )
+
+    def _tell(self, part: float) -> None:
+        """Progress, which does not go back where members of a pack run again alone."""
+        self._part = max(self._part, part)
+        if self.progress is not None:
+            self.progress(self.t0 + self._part * (self.t_end - self.t0), self.t_end)
+
+    def _told(self) -> dict[int, tuple[str, float]]:
+        return dict(sorted(self.failures.items()))
+
+
+def refuse_infinite(inputs: np.ndarray) -> None:
+    """InputError where efforts (rows, nv) are not all finite."""
+    if not np.isfinite(inputs).all():
+        row, j = (int(k) for k in np.argwhere(~np.isfinite(inputs))[0])
+        raise InputError(f"inputs[{row}, {j}] is {inputs[row, j]}; all must be finite")
+
+
+def _end(t_end: Any, t0: float) -> float:
+    try:
+        end = float(t_end)
+    except (TypeError, ValueError):
+        raise InputError(f"t_end is {t_end!r}; a time in seconds is needed") from None
+    if not np.isfinite(end) or end < t0:
+        raise InputError(f"t_end is {end:g} s; it must be finite and not before the present time {t0:g} s")
+    return end

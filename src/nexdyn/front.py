@@ -1,0 +1,180 @@
+"""`nx.simulate` and `nx.Simulation`: a mechanism in motion.
+
+The time loop is compiled; Python takes part a few times a second, to report progress, to be interrupted, and to take
+what was recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from nexdyn.assembly.notices import degrees_notices, tell
+from nexdyn.assembly.report import AssemblyReport
+from nexdyn.checked_calls import checked_call
+from nexdyn.errors import InputError
+from nexdyn.integrate.methods import HHT, ImplicitEuler, IndexOne, Loops, Method, method_of
+from nexdyn.model.system import System
+from nexdyn.results.result import Result
+from nexdyn.simulation.march import Progress
+from nexdyn.simulation.marches.bodies import BodySimulation, needs_bodies
+from nexdyn.simulation.marches.index1 import IndexOneSimulation
+from nexdyn.simulation.marches.potential import PotentialSimulation
+from nexdyn.simulation.marches.tree import Simulation
+from nexdyn.simulation.run import Runs
+from nexdyn.statics.inverse_kinematics import Posture
+
+if TYPE_CHECKING:
+    from nexdyn.batch.members import Batch
+    from nexdyn.results.batch import BatchResult
+
+
+@overload
+def simulate(
+    system: System,
+    t_end: float,
+    method: Method | str | None = None,
+    *,
+    initial: Result | AssemblyReport | Posture | None = None,
+    q0: Any = None,
+    v0: Any = None,
+    output_every: int = 1,
+    output_times: Any = None,
+    dynamics: Literal["aba", "crba", "cfa"] = "aba",
+    loops: Loops | None = None,
+    on_gap: Literal["warn", "error"] = "warn",
+    progress: Progress | None = None,
+    batch: None = None,
+    threads: None = None,
+    store: None = None,
+    error_estimate: bool = False,
+) -> Result: ...
+
+
+@overload
+def simulate(
+    system: System,
+    t_end: float,
+    method: Method | str | None = None,
+    *,
+    initial: Result | AssemblyReport | Posture | None = None,
+    q0: Any = None,
+    v0: Any = None,
+    output_every: int = 1,
+    output_times: Any = None,
+    dynamics: Literal["aba", "crba", "cfa"] = "aba",
+    loops: Loops | None = None,
+    on_gap: Literal["warn", "error"] = "warn",
+    progress: Progress | None = None,
+    batch: Batch | Mapping[str, Any],
+    threads: int | None = None,
+    store: Any = None,
+    error_estimate: bool = False,
+) -> BatchResult: ...
+
+
+@checked_call
+def simulate(
+    system: System,
+    t_end: float,
+    method: Method | str | None = None,
+    *,
+    initial: Result | AssemblyReport | Posture | None = None,
+    q0: Any = None,
+    v0: Any = None,
+    output_every: int = 1,
+    output_times: Any = None,
+    dynamics: Literal["aba", "crba", "cfa"] = "aba",
+    loops: Loops | None = None,
+    on_gap: Literal["warn", "error"] = "warn",
+    progress: Progress | None = None,
+    batch: Batch | Mapping[str, Any] | None = None,
+    threads: int | None = None,
+    store: Any = None,
+    error_estimate: bool = False,
+) -> Result | BatchResult:
+    """Run `system` until `t_end` [s] and return what was recorded.
+
+    method: a method, or its name, like "rk4", with a step of 1 ms where it needs one. RungeKutta4(1e-3) by default, ExplicitEuler,
+        SemiImplicitEuler, DormandPrince in minimal coordinates; HHT in absolute coordinates, by default where a system has
+        closed loops, drivers or couplings.
+    loops: how minimal coordinates keep loops and drivers; Loops(), projection, by default.
+    initial: a Result to go on from its last state, the report of `nx.assemble` or `nx.equilibrium`, or the
+        posture of `nx.inverse_kinematics`, at rest.
+    q0, v0: arrays in the order of `Tree(system).joint_names`, or {joint: numbers}; default as described, at rest.
+    output_every: steps between outputs. output_times [s]: outputs there instead.
+    dynamics: "aba"; "crba" with the branch-sparse factorisation; or "cfa", the constraint force algorithm.
+    on_gap: whether joints that stay open as described, by more than 1e-6 of the mechanism's size or 1e-6 rad, are closed with
+        a warning, kept in `Result.warnings`, or refused: "error".
+    progress: called a few times a second with (t, t_end).
+    batch: many systems in one run, an `nx.Batch` of what they differ in; then a `BatchResult` is returned. threads: on how
+        many cores, all by default. store: a folder, "runs.zarr", to which the states stream as members are done.
+    error_estimate: measure the error of every coordinate by a second run, with half the step or a tenth of the tolerance, into
+        `error_estimate` of the result (an `ErrorEstimate`): it says, too, from when on none is known.
+
+    Raises InputError for bad input; AssemblyError where the mechanism cannot be closed; SolveError, whose `result` keeps what
+    was reached, when the motion is not finite, a force fails, or the step becomes too small. An interrupt (Ctrl-C) returns
+    what was reached, with a NexDynWarning.
+    """
+    method = method_of(method)
+    if error_estimate and batch is not None:
+        raise InputError("error_estimate is for single runs; leave it out, or simulate a member alone")
+    if batch is not None:
+        from nexdyn.batch.simulation import simulate_batch
+
+        return simulate_batch(
+            system, t_end, method, batch, simulate, threads=threads, store=store, progress=progress, initial=initial, q0=q0,
+            v0=v0, output_every=output_every, output_times=output_times, dynamics=dynamics, loops=loops, on_gap=on_gap,
+        )  # fmt: skip
+    if threads is not None or store is not None:
+        raise InputError("threads and store belong to a batch; give batch, or leave them out")
+    options: dict[str, Any] = {
+        "initial": initial, "q0": q0, "v0": v0, "output_every": output_every, "dynamics": dynamics, "loops": loops,
+        "on_gap": on_gap,
+    }  # fmt: skip
+    run = {"t_end": t_end, "output_times": output_times, "progress": progress}
+    if error_estimate:
+        from nexdyn.simulation.error_estimate import with_error_estimate
+
+        return with_error_estimate(simulation_of, system, method, run, options)
+    return simulation_of(system, method, **options).run(**run)
+
+
+def simulation_of(
+    system: System,
+    method: Method | str | None = None,
+    *,
+    dynamics: Literal["aba", "crba", "cfa"] = "aba",
+    loops: Loops | None = None,
+    on_gap: str = "warn",
+    **options: Any,
+) -> Runs:
+    """The simulation for a method, or for a system; arguments as for `nx.simulate`."""
+    simulation = _simulation_of(system, method, dynamics, loops, options)
+    simulation.tell_start(on_gap)
+    if options.get("initial") is None and simulation.warnings is not None:
+        simulation.warnings += tell(degrees_notices(system, options.get("q0")), on_gap, None)
+    return simulation
+
+
+def _simulation_of(
+    system: System, method: Method | str | None, dynamics: Any, loops: Loops | None, options: Mapping[str, Any]
+) -> Runs:
+    if not isinstance(system, System):
+        raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
+    method = method_of(method)
+    if method is None and loops is None and dynamics == "aba" and needs_bodies(system):
+        method = HHT()
+    if method is not None and method.coordinates != "tree":
+        for name, given in (("loops", loops), ("dynamics", None if dynamics == "aba" else dynamics)):
+            if given is not None:
+                raise InputError(
+                    f"{name}={given!r} is for minimal coordinates; {method!r} moves bodies: leave {name} out"
+                )
+    if isinstance(method, ImplicitEuler):
+        return PotentialSimulation(system, method, **options)
+    if isinstance(method, HHT):
+        return BodySimulation(system, method, **options)
+    if isinstance(method, IndexOne):
+        return IndexOneSimulation(system, method, **options)
+    return Simulation(system, method, dynamics=dynamics, loops=loops, **options)

@@ -1,0 +1,105 @@
+"""From the end of a result: its last sample, and how it was run.
+
+Functions of the user's may keep a state, too: an object with `save_state()` and `load_state(state)` is asked for it; one whose
+attributes change in a run and that has neither is refused where another simulation is to go on from its end (``users``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from nexdyn.absolute.model import AbsoluteModel, absolute_model
+from nexdyn.assembly.assemble import Start, assemble
+from nexdyn.assembly.report import AssemblyReport
+from nexdyn.errors import InputError
+from nexdyn.integrate.methods import METHODS, Loops
+from nexdyn.model.system import System
+from nexdyn.results.restart import Restart
+from nexdyn.results.result import Result
+from nexdyn.results.segments import last_system
+from nexdyn.spatial.rotations import rotation_matrix
+
+
+def arguments(restart: Restart) -> dict[str, Any]:
+    """What a run was given beside its start, as arguments of `nx.simulate`, to go on in the same way."""
+    found = dict(restart.notes.get("run", {}))
+    method = dict(found.pop("method", {}))
+    if method:
+        found["method"] = METHODS[method.pop("name")](**method)
+    if loops := found.pop("loops", None):
+        found["loops"] = Loops(**loops)
+    return found
+
+
+def of_fields(prefix: str, record: Any, without: tuple[str, ...] = ()) -> Iterator[tuple[str, np.ndarray]]:
+    """The arrays of a named tuple, as "prefix.field"."""
+    for name, x in zip(record._fields, record, strict=True):
+        if isinstance(x, np.ndarray) and x.dtype != bool and name not in without:
+            yield f"{prefix}.{name}", x
+
+
+def last_sample(initial: Result) -> Result:
+    """The last sample of a result alone, of the system that events have left."""
+    r = initial.recording
+    of_samples = ("t", "q", "v", "a", "z", "followed", "multipliers", "violation")
+    last = {name: x[-1:] for name in of_samples if (x := getattr(r, name, None)) is not None and x.size}
+    settings = {key: x for key, x in r.settings.items() if key not in ("events", "changed")}
+    system = last_system(initial.system, r)
+    tree = initial._tree if system is initial.system else None
+    return Result(
+        system, replace(r, **last, settings=settings, restart=None), tree, lost_forces=initial.lost_forces,
+        stored={key: x[-1:] for key, x in (initial._stored or {}).items()},
+    )  # fmt: skip
+
+
+def bodies_at_end(initial: Result, model: AbsoluteModel) -> tuple[np.ndarray, np.ndarray]:
+    """Poses (nb + 1, 7) and velocities (nb + 1, 6) of the bodies of `model` at the end of a result. InputError where it lacks one."""
+    return seen_bodies(last_sample(initial).observed, model)
+
+
+def seen_bodies(seen: Any, model: AbsoluteModel) -> tuple[np.ndarray, np.ndarray]:
+    """The same at the last sample that is observed."""
+    names = list(seen.labels.dims["body"])
+    if sorted(names) != sorted(model.bodies[1:]):
+        raise InputError(
+            f"initial is a result of another mechanism, with the bodies {', '.join(names[:8])}; "
+            f"{model.system.name!r} has {', '.join(model.bodies[1:9])}"
+        )
+    place = [model.body_index[name] for name in names]
+    found = {key: x[-1] for key, x in seen.collect(("orientation", "position", "angular_velocity", "velocity")).items()}
+    q, v = model.q.copy(), np.zeros_like(model.v)
+    q[place, :4], q[place, 4:] = found["orientation"], found["position"]
+    v[place, :3] = np.einsum("nji,nj->ni", rotation_matrix(q[place, :4]), found["angular_velocity"])
+    v[place, 3:] = found["velocity"]
+    return q, v
+
+
+def joints_at_end(initial: Result, system: System) -> dict[str, np.ndarray]:
+    """Coordinates at the end of a result of the joints of `system` that have any, angles counted as they were."""
+    seen = last_sample(initial).observed
+    return {
+        name: seen.of_joint("joint_position", name)[-1]
+        for name, joint in system.joints.items()
+        if name in initial.system.joints and joint.nv and joint.tree and len(joint.coordinates) == joint.nq
+    }
+
+
+def states_of(observed: Any) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Coordinates and velocities at the first sample, by joint."""
+    tree = observed.tree
+    names = list(tree.coordinates) if hasattr(tree, "coordinates") else [joint.name for joint in tree.joints]
+    return tuple(  # type: ignore[return-value]
+        {name: observed.of_joint(what, name)[0] for name in names} for what in ("joint_position", "joint_velocity")
+    )
+
+
+def reassembled(
+    system: System, t: float, observed: Any, position: Mapping[str, Any] | None, velocity: Mapping[str, Any] | None
+) -> AssemblyReport:
+    """The assembly at t from the bodies that are `observed`, with other coordinates and velocities by joint."""
+    start = Start(*seen_bodies(observed, absolute_model(system)), states_of(observed)[0])
+    return assemble(system, t=t, start=start, q0=position, v0=velocity)

@@ -1,0 +1,148 @@
+"""`nx.simulate(…, error_estimate=True)`: a second run, with half the step or a tenth of the tolerance, measures the error of the first.
+
+    e ≈ |x − x'| 2ᵖ/(2ᵖ − 1)  (steps of dt and dt/2, order p),      e ≈ |x − x'| 10/(10 − 2)  (rtol and rtol/10, at worst)
+
+The two part exponentially where the last hundredfold of their distance came within the second half of the time: a power tᵏ takes
+100^(−1/k) of it, which is less than half up to k = 6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from nexdyn.errors import InputError, SolveError
+from nexdyn.integrate.methods import ExplicitEuler, ImplicitEuler, Method, SemiImplicitEuler, called
+from nexdyn.results.error_estimate import ErrorEstimate
+from nexdyn.results.result import Result
+
+MOST_TIMES = 500
+"""Times at which a motion of chosen steps is compared."""
+PARTED, HUNDREDTH, LATE = 0.03, 0.01, 0.5
+"""Distance, in rad and parts of the motion's size, beyond which nothing is known if it grew so fast; the part of it whose time is
+looked at; and the part of the time after which that means exponential growth."""
+
+
+def with_error_estimate(
+    build: Callable[..., Any], system: Any, method: Method | None, run: dict[str, Any], options: dict[str, Any]
+) -> Result:
+    """The motion with its errors: `build(system, method, **options)` makes a simulation, `run` is for its `run`."""
+    first = build(system, method, **options)
+    result: Result = first.run(**run)
+    if result.status != "finished":
+        return result
+    finer, factor = finer_method(first.method)
+    options, again = dict(options), {**run, "progress": None}
+    if getattr(first.method, "dt", None) is not None:
+        options["output_every"] = 2 * options["output_every"]
+    elif run["output_times"] is None:
+        again["output_times"] = _some(result.recording.t)
+    try:
+        second: Result = build(system, finer, **options).run(**again)
+    except SolveError as error:
+        error.args = (f"the second run, {called(finer)}, which is to measure the error of the first: {error.args[0]}",)
+        raise
+    if second.status == "finished":
+        result.error_estimate = measured(result, second, called(finer), factor)
+    return result
+
+
+def finer_method(method: Method) -> tuple[Method, float]:
+    """The method with half the step, or a tenth of the tolerance, and the error of `method` beside their distance."""
+    dt = getattr(method, "dt", None)
+    if dt is not None:
+        first_order = isinstance(method, ExplicitEuler | SemiImplicitEuler) or (
+            isinstance(method, ImplicitEuler) and not method.bdf2
+        )
+        return replace(method, dt=0.5 * dt), 2.0 if first_order else 4.0 / 3.0  # type: ignore[type-var]
+    given: Any = method
+    tighter = {name: 0.1 * getattr(given, name) for name in ("rtol", "atol") if hasattr(given, name)}
+    try:
+        return replace(given, **tighter), 1.25
+    except InputError:  # rounding decides there
+        return replace(given, **{name: 100.0 * x for name, x in tighter.items()}), 1.0
+
+
+def _some(t: np.ndarray) -> np.ndarray:
+    """At most MOST_TIMES of the times, evenly chosen, the last one included; not both of two that an event has put side by side."""
+    t = t[np.append(np.diff(t) > 1e-9 * (t[-1] - t[0]), True)]
+    return np.asarray(t[np.unique(np.linspace(0, len(t) - 1, min(len(t), MOST_TIMES)).astype(int))])
+
+
+def measured(result: Result, second: Result, name: str, factor: float) -> ErrorEstimate:
+    """The errors of `result`, `factor` times its distance from the second run, at the times that both recorded."""
+    import xarray as xr
+
+    t, other = result.recording.t, second.recording.t
+    span = t[-1] - t[0]
+    at = np.clip(np.searchsorted(other, t), 1, max(1, len(other) - 1))
+    at = np.where(np.abs(other[at - 1] - t) < np.abs(other[np.minimum(at, len(other) - 1)] - t), at - 1, at)
+    at = np.minimum(at, len(other) - 1)
+    alone = np.ones(len(t), dtype=bool)  # a jump of an event lies between two rows of one time
+    alone[1:] &= np.diff(t) > 1e-9 * span
+    alone[:-1] &= np.diff(t) > 1e-9 * span
+    mine = np.flatnonzero((np.abs(other[at] - t) <= 1e-9 * span) & alone)
+    if not len(mine):
+        raise InputError("the two runs have no times in common; give output_times")
+    rows = mine, at[mine]
+
+    def away(name: str) -> tuple[Any, np.ndarray]:
+        a, b = (getattr(r, name)() for r in (result, second))
+        return a, a.values[rows[0]] - b.values[rows[1]]
+
+    position, dp = away("position")
+    _, dv = away("velocity")
+    q, p = (r.orientation().values[k] for r, k in zip((result, second), rows, strict=True))
+    turned = (
+        2.0
+        * np.arcsin(np.clip(np.minimum(np.linalg.norm(q - p, axis=-1), np.linalg.norm(q + p, axis=-1)) / 2, 0, 1))
+        * 2.0
+    )
+    moved = np.linalg.norm(dp, axis=-1)
+    until = parted(t[mine], moved, turned, position.values[mine])
+    known = np.ones(len(mine)) if until is None else np.where(t[mine] < until, 1.0, np.nan)
+    time, body = t[mine], list(position["body"].values)
+    found = {
+        "position": (("time", "body"), moved, "m"),
+        "velocity": (("time", "body"), np.linalg.norm(dv, axis=-1), "m/s"),
+        "orientation": (("time", "body"), turned, "rad"),
+    }
+    errors = {
+        what: (dims, factor * known[:, None] * x, {"units": unit, "long_name": f"error of {what}"})
+        for what, (dims, x, unit) in found.items()
+    }
+    coords: dict[str, Any] = {"time": time, "body": body}
+    for what in ("joint_position", "joint_velocity"):
+        a, dx = away(what)
+        axis = str(a.dims[1])
+        labels = [str(label) for label in a[axis].values]
+        if what == "joint_position":
+            dx = _of_either_sign(labels, a.values[rows[0]], dx)
+        errors[what] = ((("time", axis)), factor * known[:, None] * np.abs(dx), {"long_name": f"error of {what}"})
+        coords[axis] = labels
+    return ErrorEstimate(name, xr.Dataset(errors, coords), until)
+
+
+def _of_either_sign(labels: list[str], x: np.ndarray, dx: np.ndarray) -> np.ndarray:
+    """Differences of coordinates, those of unit quaternions of the nearer of their two signs."""
+    dx = dx.copy()
+    for k in range(len(labels) - 3):
+        if [label.rpartition(".")[2] for label in labels[k : k + 4]] == ["qw", "qx", "qy", "qz"]:
+            same, opposite = dx[:, k : k + 4], 2.0 * x[:, k : k + 4] - dx[:, k : k + 4]
+            nearer = np.linalg.norm(same, axis=1) <= np.linalg.norm(opposite, axis=1)
+            dx[:, k : k + 4] = np.where(nearer[:, None], same, opposite)
+    return dx
+
+
+def parted(t: np.ndarray, moved: np.ndarray, turned: np.ndarray, position: np.ndarray) -> float | None:
+    """From when on two motions part exponentially [s]; None where they do not."""
+    around = position - position.mean(axis=(0, 1))
+    size = float(np.linalg.norm(around, axis=-1).max(initial=0.0)) or 1.0
+    d = np.maximum.accumulate(np.maximum(moved / size, turned).max(axis=1, initial=0.0))
+    if not d[-1] > PARTED:
+        return None
+    beyond, began = t[np.argmax(d > PARTED)], t[np.argmax(d > HUNDREDTH * PARTED)]
+    return float(beyond) if began - t[0] > LATE * (beyond - t[0]) else None

@@ -1,0 +1,477 @@
+"""Events in a run, in every formulation: found between steps, located by shorter steps of the same method, acted on.
+
+    g_e(t) = signal − value;   an event lies in (t₀, t₁] where g_e has left the side that it was on, in its direction
+
+The march stays compiled: it goes through a chunk of steps, then g of all events is looked at on the states of the chunk. Where
+one has crossed, the chunk is gone back on, repeated to the step before, and the crossing is closed in: each trial takes one
+shorter step from the last state before it, to where the line through g crosses zero, and to either side of it; what has no
+event in it is kept. The state at an event is therefore a step of the method like any other, and the event lies in the last
+`tolerance` before it. A signal that crosses twice within one step is not seen.
+
+After an event steps count from its time anew. Two rows of the result stand for one that changes the state: before, at its
+time, and after, at the next number. Where it changes the system (parameters, forces off and on), the rows after it are looked
+at with the changed one.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from nexdyn.errors import SolveError, warn
+from nexdyn.forces.joint_stop import JointStop
+from nexdyn.model.event import Event
+from nexdyn.model.system import System
+from nexdyn.results.result import Result
+from nexdyn.simulation.continuing import states_of
+from nexdyn.simulation.interrupt import interrupts_wait
+from nexdyn.simulation.march import March, WatchedState
+
+CHUNK = 64
+"""Steps of a chunk."""
+MOST_AT_ONCE = 100
+"""Events within as many tolerances that count as never ending."""
+
+
+class EventState:
+    """What an event's `action` is given, and may change.
+
+    t [s], name; `position`, `velocity`: {joint: numbers}, to be replaced by new ones; with closed loops and in absolute
+    coordinates they are made consistent. `parameters`: {name: value} to change. `off`, `on`: sets of forces to switch.
+    `stop`: True ends the run.
+    """
+
+    def __init__(self, name: str, t: float, position: dict[str, np.ndarray], velocity: dict[str, np.ndarray]) -> None:
+        self.name, self.t = name, t
+        self.position, self.velocity = position, velocity
+        self.parameters: dict[str, Any] = {}
+        self.off: set[str] = set()
+        self.on: set[str] = set()
+        self.stop = False
+
+
+class Watched:
+    """An event, or one end of a joint stop, and the side of zero that its signal is on."""
+
+    def __init__(self, system: System, event: Event | None, stop: JointStop | None = None, end: int = 0) -> None:
+        self.event, self.stop, self.end = event, stop, end
+        self.name = event.name if event is not None else stop.name if stop is not None else ""
+        self.side = 0.0
+        self.done = False
+        self.acting = False
+        """Of a joint stop: whether its compliant part acts, because the joint rests on it."""
+        values = system.values
+        if event is not None:
+            self.sign, self.tolerance = event.sign, event._number("tolerance", values)
+            self.level = event._number("value" if event.time is None else "time", values)
+        else:
+            assert stop is not None
+            self.sign, self.tolerance, self.level = 1 if end else -1, 1e-9, stop.ends(system)[end]
+
+    def signal(self, observed: Any) -> np.ndarray:
+        """g at the samples (N,)."""
+        recording, event = observed.recording, self.event
+        if event is None:
+            assert self.stop is not None
+            return observed.of_joint("joint_position", self.stop.joint)[:, self.stop.freedom] - self.level
+        if event.time is not None:
+            return recording.t - self.level
+        if event.joint is not None:
+            return observed.of_joint(f"joint_{event.of}", event.joint)[:, event.freedom] - self.level
+        if event.measure is not None:
+            label = event.measure if event.component is None else f"{event.measure}.{event.component}"
+            return observed.take("measure")[:, observed.labels.dims["output"].index(label)] - self.level
+        q, v = observed.take("joint_position"), observed.take("joint_velocity")
+        return np.array([self._call(*state) for state in zip(recording.t.tolist(), q, v, strict=True)]) - self.level
+
+    def _call(self, t: float, q: np.ndarray, v: np.ndarray) -> float:
+        assert self.event is not None and self.event.function is not None
+        try:
+            g = float(self.event.function(t, q.copy(), v.copy()))
+        except Exception as error:
+            raise SolveError(
+                f"function of {self.event} raised {type(error).__name__}: {error} at t = {t:g} s",
+                time=t,
+                where=self.name,
+            ) from error
+        if not math.isfinite(g):
+            raise SolveError(f"function of {self.event} gives {g} at t = {t:g} s", time=t, where=self.name)
+        return g
+
+    def crossed(self, g: float) -> bool:
+        """Whether g is an event after the side that it was on."""
+        if self.done or self.side == 0.0 or g * self.side > 0.0:
+            return False
+        if self.stop is not None:
+            return self.acting is (self.sign * self.side > 0.0)  # it leaves, or it strikes
+        return self.sign == 0 or self.sign * self.side < 0.0
+
+    def move_on(self, g: float) -> None:
+        """Take note of where g is now."""
+        if g != 0.0:
+            self.side = math.copysign(1.0, g)
+
+
+def watched_in(system: System) -> list[Watched]:
+    """What a run of `system` has to watch."""
+    found = [Watched(system, event) for event in system.events.values()]
+    for force in system.forces.values():
+        if isinstance(force, JointStop) and force.by_impulse and not force.is_off:
+            ends = force.ends(system)
+            found += [Watched(system, None, force, end) for end in (0, 1) if math.isfinite(ends[end])]
+    return found
+
+
+def has_events(system: System) -> bool:
+    """Whether a run of `system` watches anything."""
+    return bool(system.events) or any(isinstance(f, JointStop) and f.by_impulse for f in system.forces.values())
+
+
+class Run:
+    """A run with events: what has been recorded, and what has happened."""
+
+    def __init__(self, march: March, t_end: float, times: np.ndarray, keep_start: bool, progress: Any) -> None:
+        self.march, self.t_end, self.progress = march, t_end, progress
+        self.kept = march.recorded_rows()
+        row = march.sampled()
+        if keep_start and not (self.kept and self.kept[-1][-1, 0] >= march.t):
+            self.kept.append(row)
+        self.times = [t for t in map(float, times) if t > march.t]
+        self.steps = 0  # states since the last that was kept
+        self.every = march.output_every if not len(times) else 0
+        self.happened: list[dict[str, Any]] = list(march.happened)
+        self.watched = watched_in(march.system)
+        self.g = self.signals(march.present())
+        before = {(one.name, one.end): one for one in march.watched or ()}
+        for watched, g in zip(self.watched, self.g[:, 0], strict=True):
+            if (watched.name, watched.end) in before:  # as the run before has left it
+                watched.side, watched.done, watched.acting = before[watched.name, watched.end][2:]
+                continue
+            watched.move_on(g)
+            watched.acting = watched.stop is not None and bool(watched.sign * g >= 0.0)
+        self.let_stops_act()
+        step = march.constant_step
+        self.chunk = CHUNK * step if step else (t_end - march.t) / 50.0
+        self.message = ""
+
+    def signals(self, rows: np.ndarray) -> np.ndarray:
+        """g (events, N) on rows."""
+        observed = self.march.observed(rows)
+        return np.array([watched.signal(observed) for watched in self.watched]).reshape(len(self.watched), len(rows))
+
+    # --- marching ---------------------------------------------------------------------------------------------------
+
+    def go(self) -> None:
+        """To the end, or to where an event stops it."""
+        with interrupts_wait() as check:
+
+            def look() -> None:
+                if self.progress is not None:
+                    self.progress(self.march.t, self.t_end)
+                check()
+
+            self.look = look
+            while self.march.t < self.t_end and not self.message:
+                target = min(self.t_end, self.times[0] if self.times else math.inf, self.march.t + self.chunk)
+                if target > self.t_end - 1e-9 * self.chunk:
+                    target = self.t_end if not self.times else min(self.t_end, self.times[0])
+                if target < self.t_end and self.times and target == self.times[0]:
+                    target = self.step_before(target)
+                if target == self.march.t:
+                    if self.told_aside(self.times[0]):
+                        del self.times[0]
+                        continue
+                    target = self.times[0]
+                self.go_to(target)
+                if self.times and self.march.t >= self.times[0]:
+                    del self.times[0]
+
+    def step_before(self, t: float) -> float:
+        """The last whole step before a time asked for, where a shorter one would disturb those after it; else t."""
+        march, dt = self.march, self.march.constant_step
+        if dt is None or not march.steps_aside:
+            return t
+        steps = math.floor((t - march.t) / dt + 1e-9)
+        if t - march.t - steps * dt <= 1e-9 * dt or march.next_sample <= t + 1e-9 * dt:
+            return t
+        return float(march.t + steps * dt)
+
+    def told_aside(self, t: float) -> bool:
+        """Keep the state at t, less than a step ahead, and go back to the present one; False where an event lies before t."""
+        before = self.march.snapshot()
+        rows = self.advanced(t)
+        crossed = any(self.any_crossed(g) for g in self.signals(rows).T)
+        if not crossed:
+            self.kept.append(rows[-1:].copy())
+        self.march.go_back(before)
+        return not crossed
+
+    def go_to(self, target: float) -> None:
+        """Through one chunk, or to its first event."""
+        before = self.march.snapshot()
+        try:
+            rows = self.march.advance(target, self.look)
+            failed: SolveError | None = None
+        except SolveError as error:  # past an event, where the motion means nothing, a method may fail
+            rows, failed = self.march.rows_after(before.t), error
+            if not len(rows):
+                raise
+        g = self.signals(rows)
+        first = self.first_crossing(g)
+        if first is None and failed is not None:
+            self.accept(rows, g)
+            raise failed
+        if self.march.constant_step is None:
+            self.chunk *= min(4.0, max(0.25, CHUNK / len(rows)))
+        if first is None:
+            self.accept(rows, g)
+            return
+        self.march.go_back(before)
+        behind = float(rows[first, 0])
+        if first > 0:
+            again = self.march.advance(float(rows[first - 1, 0]), self.look)
+            self.accept(again, self.signals(again))
+        self.locate(behind)
+
+    def first_crossing(self, g: np.ndarray) -> int | None:
+        """The first state that lies behind an event; the sides are then those of the state before."""
+        for j in range(g.shape[1]):
+            if self.any_crossed(g[:, j]):
+                return j
+            for watched, x in zip(self.watched, g[:, j], strict=True):
+                watched.move_on(x)
+        return None
+
+    def any_crossed(self, g: np.ndarray) -> bool:
+        return any(watched.crossed(x) for watched, x in zip(self.watched, g, strict=True))
+
+    def accept(self, rows: np.ndarray, g: np.ndarray, keep: bool = False) -> None:
+        """States without an event in them."""
+        for watched, x in zip(self.watched, g[:, -1], strict=True):
+            watched.move_on(x)
+        self.g = g[:, -1:]
+        wanted = np.zeros(len(rows), dtype=bool)
+        if self.every:
+            counts = self.steps + 1 + np.arange(len(rows))
+            wanted = counts % self.every == 0
+            self.steps = int(counts[-1])
+        wanted[-1] |= keep or bool(self.times and rows[-1, 0] == self.times[0])
+        if wanted.any():
+            self.kept.append(rows[wanted])
+
+    def locate(self, high: float) -> None:
+        """From the present state, before the event, to the event; it is within (t, high]."""
+        low, g_low = self.march.t, self.g[:, 0]
+        tolerance = max(min(watched.tolerance for watched in self.watched), 8.0 * math.ulp(high))
+        g_high: np.ndarray | None = None
+        while high - low > tolerance:
+            trials = [0.5 * (low + high)]
+            if g_high is not None:
+                guess = min(
+                    low + (high - low) * a / (a - b)
+                    for watched, a, b in zip(self.watched, g_low, g_high, strict=True)
+                    if watched.crossed(b) and a != b
+                )
+                width = max(0.4 * tolerance, 1e-3 * (high - low))
+                trials = [min(guess + width, 0.5 * (guess + high)), max(guess - width, 0.5 * (low + guess))]
+            shrunk = high - low
+            for trial in trials:
+                if not low < trial < high:
+                    continue
+                low, g_low, high, g_high = self.try_to(trial, low, g_low, high, g_high)
+            if high - low > 0.5 * shrunk:
+                trial = 0.5 * (low + high)
+                if low < trial < high:
+                    low, g_low, high, g_high = self.try_to(trial, low, g_low, high, g_high)
+                else:
+                    break
+        rows = self.advanced(high)
+        g = self.signals(rows)
+        fired = [w for w, x in zip(self.watched, g[:, -1], strict=True) if w.crossed(x)]
+        for watched in fired:
+            watched.done = watched.event is not None and watched.event.once
+        self.accept(rows, g, keep=True)
+        for watched in fired:
+            self.act(watched)
+
+    def try_to(
+        self, trial: float, low: float, g_low: np.ndarray, high: float, g_high: np.ndarray | None
+    ) -> tuple[float, np.ndarray, float, np.ndarray | None]:
+        """The interval after one more step, to `trial`: kept where the event is not in it."""
+        before = self.march.snapshot()
+        rows = self.advanced(trial)
+        g = self.signals(rows)[:, -1]
+        if self.any_crossed(g):
+            self.march.go_back(before)
+            return low, g_low, float(rows[-1, 0]), g
+        return trial, g, high, g_high
+
+    def advanced(self, t: float) -> np.ndarray:
+        """The rows of all states on the way to t; where the method fails there, those up to the first behind an event, if one is."""
+        began = self.march.t
+        try:
+            return self.march.advance(t, self.look)
+        except SolveError:
+            rows = self.march.rows_after(began)
+            g = self.signals(rows) if len(rows) else np.empty((len(self.watched), 0))
+            crossed = [j for j in range(len(rows)) if self.any_crossed(g[:, j])]
+            if not crossed:
+                raise
+            rows = rows[: crossed[0] + 1]
+            self.march.keep_only(rows[-1:])
+            return rows
+
+    # --- acting -----------------------------------------------------------------------------------------------------
+
+    def act(self, watched: Watched) -> None:
+        """What an event asks for."""
+        t = float(self.march.t)
+        self.happened.append({"time": t, "name": watched.name})
+        self.refuse_endless(watched)
+        observed = self.march.observed(self.march.present())
+        event = watched.event
+        if event is None:
+            self.strike(watched, observed)
+            return
+        parameters, off, on, stop = dict(event.parameters or {}), set(event.off), set(event.on), event.stop
+        position: dict[str, Any] | None = None
+        velocity: dict[str, Any] | None = None
+        if event.action is not None:
+            state = EventState(event.name, t, *states_of(observed))
+            kept = {n: x.copy() for n, x in state.position.items()}, {n: x.copy() for n, x in state.velocity.items()}
+            try:
+                event.action(state)
+            except Exception as error:
+                raise SolveError(
+                    f"action of {event} raised {type(error).__name__}: {error} at t = {t:g} s", time=t, where=event.name
+                ) from error
+            parameters |= state.parameters
+            off, on, stop = off | set(state.off), on | set(state.on), stop or state.stop
+            position, velocity = _new(kept[0], state.position), _new(kept[1], state.velocity)
+        if parameters or off or on or position or velocity:
+            self.replace(watched, position, velocity, parameters, off, on)
+        if stop:
+            self.message = f"event {event.name!r} ended the run at t = {t:g} s"
+
+    def strike(self, watched: Watched, observed: Any) -> None:
+        """A joint at the end of its stop: it bounces, comes to rest on it, or leaves it."""
+        stop = watched.stop
+        assert stop is not None
+        if watched.acting:
+            self.happened.pop()
+            watched.acting = False
+            self.let_stops_act()
+            return
+        values, speed = (
+            self.march.system.values,
+            float(observed.of_joint("joint_velocity", stop.joint)[0, stop.freedom]),
+        )
+        velocity: dict[str, np.ndarray] | None = None  # too slow for an impulse
+        if (speed if watched.end else -speed) > stop._number("rest_speed", values):
+            restitution = stop._number("restitution", values)
+            velocity = self.march.after_impact(observed, stop.joint, stop.freedom, restitution)
+        watched.acting = velocity is None
+        self.let_stops_act()
+        if velocity is not None:
+            self.happened[-1]["impulse"] = True
+            self.replace(watched, None, velocity, {}, (), ())
+            watched.side = -float(watched.sign)  # inside, however little it lies beyond
+
+    def let_stops_act(self) -> None:
+        """The compliant parts of the stops on which joints rest act, the others do not: they would meet an impact first."""
+        acting: dict[str, bool] = {}
+        for watched in self.watched:
+            if watched.stop is not None:
+                acting[watched.name] = acting.get(watched.name, False) or watched.acting
+        for name, acts in acting.items():
+            self.march.let_stop_act(name, acts)
+
+    def refuse_endless(self, watched: Watched) -> None:
+        """SolveError where one event follows itself without end."""
+        last = [one["time"] for one in self.happened if one["name"] == watched.name][-MOST_AT_ONCE:]
+        if len(last) == MOST_AT_ONCE and last[-1] - last[0] < MOST_AT_ONCE * max(watched.tolerance, 1e-9):
+            raise SolveError(
+                f"event {watched.name!r} happens again and again at t = {last[-1]:g} s; an action must leave the value that "
+                "is watched, or use once=True",
+                time=last[-1], where=watched.name,
+            )  # fmt: skip
+
+    def replace(
+        self, watched: Watched, position: Mapping[str, Any] | None, velocity: Mapping[str, Any] | None,
+        parameters: Mapping[str, Any], off: Any, on: Any,
+    ) -> None:  # fmt: skip
+        """Go on from a changed state, or with a changed system."""
+        old, t = self.march, float(self.march.t)
+        observed = old.observed(old.present())
+        system = old.system
+        if parameters or off or on:
+            for name in (*off, *on):
+                system.force(name)
+            system = changed(system, parameters, off, on)
+            change = {"time": t, "parameters": dict(parameters), "off": sorted(off), "on": sorted(on)}
+            self.happened[-1]["change"] = {k: x for k, x in change.items() if k != "time" and x}
+        self.march = old.anew(system, math.nextafter(t, math.inf), observed, position, velocity)
+        self.march.go_on_from(old)
+        self.kept.append(self.march.present())
+        if system is not old.system:
+            known = {(w.name, w.end): (w.side, w.done, w.acting) for w in self.watched}
+            self.watched = watched_in(system)
+            for w in self.watched:
+                w.side, w.done, w.acting = known.get((w.name, w.end), (0.0, False, False))
+        self.let_stops_act()
+        self.g = self.signals(self.march.present())
+        for w, x in zip(self.watched, self.g[:, 0], strict=True):
+            w.move_on(x)
+
+    def result(self, first: System, status: str) -> Result:
+        """All that was recorded."""
+        last = self.march.present()
+        if not self.kept or (self.kept[-1][-1, 0] < last[0, 0] and (self.every or status != "finished")):
+            self.kept.append(last)
+        watched = [WatchedState(w.name, w.end, w.side, w.done, w.acting) for w in self.watched]
+        return self.march.finish(first, np.concatenate(self.kept), self.happened, watched, status, self.message)
+
+
+def _new(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What is another than before; None where nothing is."""
+    return {name: x for name, x in now.items() if name not in before or not np.array_equal(before[name], x)} or None
+
+
+def changed(system: System, parameters: Mapping[str, Any], off: Any, on: Any) -> System:
+    """The system with other parameters, and forces off and on."""
+    new = system.with_parameters(parameters)
+    for name in off:
+        new.force(name).__dict__["_off"] = True
+    for name in on:
+        new.force(name).__dict__["_off"] = False
+    return new
+
+
+def run_with_events(march: March, t_end: float, times: np.ndarray, keep_start: bool, progress: Any) -> Result:
+    """As ``run`` of a march, with its system's events; afterwards the march stands where the run has ended."""
+    first, began = march.first, time.perf_counter()
+    run: Run | None = None
+    try:
+        run = Run(march, t_end, times, keep_start, progress)
+        run.go()
+        run.march.spent(time.perf_counter() - began)
+        return run.result(first, "finished")
+    except KeyboardInterrupt:
+        if run is None:
+            raise
+        run.message = f"interrupted at t = {run.march.t:g} s of {t_end:g} s"
+        warn(f"{run.message}; the result holds what was reached")
+        return run.result(first, "interrupted")
+    except SolveError as error:
+        if run is not None and run.kept:
+            run.message = str(error)
+            run.march.spent(time.perf_counter() - began)
+            error.result = run.result(first, "failed")
+        raise
+    finally:
+        if run is not None:
+            march.become(run.march)

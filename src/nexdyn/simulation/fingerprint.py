@@ -1,0 +1,247 @@
+"""Fingerprints: whether two studies, systems or functions are the same, in this process or another.
+
+    value → canonical bytes → SHA-256
+
+All that a result may depend on goes in: numbers to their last bit; of functions the byte code, constants, the names that they
+use, defaults, closures, attributes, and the functions and values of their module that they name; of objects their class and
+attributes. What is installed (the standard library, packages) counts by name and version. What cannot be distinguished from
+another of its kind raises `OpaqueError`: equality of two studies is then unknown.
+"""
+
+from __future__ import annotations
+
+import builtins
+import copyreg
+import functools
+import hashlib
+import os
+import sys
+import sysconfig
+import types
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from nexdyn.assembly.report import AssemblyReport
+from nexdyn.model.callbacks import Callback
+from nexdyn.model.element import Element
+from nexdyn.model.expressions import Expression
+from nexdyn.model.system import System
+from nexdyn.results.result import Result
+
+MOST_DEPTH = 200
+_BUILT_IN = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType, np.ufunc)
+
+
+class OpaqueError(TypeError):
+    """Something whose value cannot be determined, and why."""
+
+
+def fingerprint_of(value: Any) -> str:
+    """The fingerprint of a value, the same in every process. `OpaqueError` where it cannot be determined."""
+    return _Teller().digest(value).hex()
+
+
+def is_installed(module: str | None) -> bool:
+    """Whether a module comes with Python or with a package, rather than from the user."""
+    if module is None:
+        return False
+    top = module.partition(".")[0]
+    if top in sys.builtin_module_names or top in sys.stdlib_module_names or top == "nexdyn":
+        return top != "__main__"
+    path = getattr(sys.modules.get(module), "__file__", None)
+    if path is None:
+        return False
+    places = {os.path.realpath(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")}
+    return any(os.path.realpath(path).startswith(place + os.sep) for place in places)
+
+
+def _version(module: str) -> str:
+    return str(getattr(sys.modules.get(module.partition(".")[0]), "__version__", ""))
+
+
+class _Teller:
+    """Canonical bytes of values; `_on_way` holds what is being digested, so that a cycle ends."""
+
+    def __init__(self) -> None:
+        self._on_way: dict[int, int] = {}
+        self._kept: list[Any] = []
+
+    def digest(self, value: Any) -> bytes:
+        if id(value) in self._on_way:
+            return b"again %d" % (len(self._on_way) - self._on_way[id(value)])
+        if len(self._on_way) > MOST_DEPTH:
+            raise OpaqueError(f"{_shown(value)} is nested too deeply")
+        self._on_way[id(value)] = len(self._on_way)
+        self._kept.append(value)  # so that no other object takes its place, and its id
+        try:
+            return self._told(value)
+        finally:
+            del self._on_way[id(value)]
+
+    def _of(self, kind: str, *parts: Any) -> bytes:
+        """The digest of something by its parts: bytes as they are, text, or values."""
+        found = hashlib.sha256(kind.encode())
+        for part in parts:
+            told = part if isinstance(part, bytes) else self.digest(part)
+            found.update(len(told).to_bytes(8, "little") + told)
+        return found.digest()
+
+    def _told(self, x: Any) -> bytes:
+        if x is None or x is Ellipsis or (isinstance(x, bool | int | str | complex) and not isinstance(x, Enum)):
+            return self._of(type(x).__name__, repr(x).encode("utf-8", "surrogatepass"))
+        if type(x) is float:
+            return self._of("float", x.hex().encode())
+        if isinstance(x, bytes | bytearray):
+            return self._of("bytes", bytes(x))
+        if isinstance(x, Enum):
+            return self._of("enum", type(x).__qualname__, x.name)
+        if isinstance(x, np.ndarray | np.generic):
+            return self._of_array(np.asarray(x))
+        if isinstance(x, tuple | list):
+            return self._of(type(x).__name__, *(self.digest(item) for item in x))
+        if isinstance(x, set | frozenset):
+            return self._of("set", *sorted(self.digest(item) for item in x))
+        if isinstance(x, Mapping):
+            return self._of("mapping", *sorted(self.digest(key) + self.digest(item) for key, item in x.items()))
+        if isinstance(x, System):
+            return self._of_system(x)
+        if isinstance(x, Result):
+            told = {key: value for key, value in vars(x.recording).items() if key != "wall_time"}
+            return self._of("result", x.system, told, x.lost_forces)
+        if isinstance(x, AssemblyReport):
+            return self._of("report", x.model.system, x.t, x.q, x.v, x.states)
+        if isinstance(x, Callback):
+            return self._of("callback", self.digest(x.function), x.shape.name)
+        if isinstance(x, Expression):
+            return self._of("expression", self.digest(x.__reduce__()[1]))
+        return self._of_code(x) if callable(x) or isinstance(x, types.CodeType) else self._of_object(x)
+
+    def _of_array(self, x: np.ndarray) -> bytes:
+        if x.dtype.hasobject:
+            return self._of("objects", str(x.shape), x.tolist())
+        return self._of("array", x.dtype.str, str(x.shape), np.ascontiguousarray(x).tobytes())
+
+    # --- systems ----------------------------------------------------------------------------------------------------
+
+    def _of_system(self, system: System) -> bytes:
+        parts = [self.digest(dict(system.parameters)), self.digest(system.given_gravity)]
+        for kind, elements in sorted(system._elements.items()):
+            parts.append(self._of(kind, *(self._of_element(element) for element in elements.values())))
+        return self._of("system", *parts)
+
+    def _of_element(self, element: Element) -> bytes:
+        """An element by its attributes; the elements that it names, by name."""
+        told = {
+            name: f"element {value.name}" if isinstance(value, Element) else value
+            for name, value in vars(element).items()
+            if not name.startswith("_") or name == "_off"
+        }
+        told["_off"] = bool(told.get("_off", False))
+        return self._of("element", self.digest(type(element)), told)
+
+    # --- functions and classes --------------------------------------------------------------------------------------
+
+    def _of_code(self, f: Any) -> bytes:
+        if isinstance(f, types.CodeType):
+            consts = [self.digest(x) for x in f.co_consts]
+            return self._of(
+                "code", f.co_code, f.co_names, f.co_freevars, f.co_varnames, f.co_argcount, f.co_flags, *consts
+            )
+        if isinstance(f, functools.partial):
+            return self._of("partial", f.func, f.args, f.keywords)
+        if isinstance(f, types.MethodType):
+            return self._of("method", f.__func__, f.__self__)
+        if isinstance(f, _BUILT_IN):
+            owner = getattr(f, "__self__", None)
+            bound = owner is not None and not isinstance(owner, types.ModuleType | type)
+            name = f"{getattr(f, '__module__', '')}.{getattr(f, '__qualname__', getattr(f, '__name__', ''))}"
+            return self._of("built in", name, owner if bound else None)
+        if hasattr(f, "py_func"):  # a function that Numba has compiled
+            options = {k: v for k, v in getattr(f, "targetoptions", {}).items() if isinstance(v, bool | int | str)}
+            return self._of("compiled", f.py_func, options)
+        if isinstance(f, type):
+            return self._of_class(f)
+        if isinstance(f, types.FunctionType):
+            return self._of_function(f)
+        return self._of_object(f)
+
+    def _of_function(self, f: types.FunctionType) -> bytes:
+        if is_installed(f.__module__) and not f.__closure__:
+            return self._of("installed", f"{f.__module__}.{f.__qualname__}", _version(f.__module__))
+        cells = []
+        for cell in f.__closure__ or ():
+            try:
+                cells.append(self.digest(cell.cell_contents))
+            except ValueError:  # empty yet
+                cells.append(b"empty")
+        attributes = {key: value for key, value in vars(f).items() if not key.startswith("_nexdyn")}
+        return self._of(
+            "function", f.__code__, f.__defaults__, f.__kwdefaults__, attributes, self._globals_of(f), *cells
+        )
+
+    def _globals_of(self, f: types.FunctionType) -> dict[str, Any]:
+        """What a function, and those inside it, name of their module."""
+        names: set[str] = set()
+        codes = [f.__code__]
+        while codes:
+            code = codes.pop()
+            names.update(code.co_names)
+            codes += [x for x in code.co_consts if isinstance(x, types.CodeType)]
+        return {name: f.__globals__[name] for name in sorted(names) if name in f.__globals__}
+
+    def _of_class(self, cls: type) -> bytes:
+        name = f"{cls.__module__}.{cls.__qualname__}"
+        if cls.__module__ == builtins.__name__ or is_installed(cls.__module__):
+            return self._of("class", name, _version(cls.__module__))
+        own = {
+            key: value
+            for key, value in vars(cls).items()
+            if isinstance(value, types.FunctionType | staticmethod | classmethod | property | int | float | str | tuple)
+            and key not in ("__module__", "__qualname__", "__doc__", "__firstlineno__", "__static_attributes__")
+        }
+        told = {
+            key: [value.fget, value.fset]
+            if isinstance(value, property)
+            else value.__func__
+            if isinstance(value, staticmethod | classmethod)
+            else value
+            for key, value in own.items()
+        }
+        return self._of("class", name, told, *(self.digest(base) for base in cls.__bases__))
+
+    # --- other objects ----------------------------------------------------------------------------------------------
+
+    def _of_object(self, x: Any) -> bytes:
+        if isinstance(x, types.ModuleType):
+            return self._of("module", x.__name__, _version(x.__name__))
+        ours = type(x).__module__.partition(".")[0] == "nexdyn"
+        if hasattr(x, "__dict__") or getattr(type(x), "__slots__", None):
+            state = dict(getattr(x, "__dict__", {}))
+            for cls in type(x).__mro__:
+                slots = cls.__dict__.get("__slots__", ())
+                for name in (slots,) if isinstance(slots, str) else slots:
+                    if hasattr(x, name) and name not in ("__dict__", "__weakref__"):
+                        state[name] = getattr(x, name)
+            if ours:  # what is private there is made from what is not
+                state = {key: value for key, value in state.items() if not key.startswith("_")}
+            reduced_by: Any = type(x).__reduce__
+            if state or ours or reduced_by is object.__reduce__:
+                return self._of("object", type(x), state)
+        try:
+            made = x.__reduce_ex__(2)
+        except Exception as error:
+            raise OpaqueError(f"{_shown(x)} cannot be told apart from another {type(x).__name__}") from error
+        parts = made if isinstance(made, tuple) else (made,)
+        if parts[0] is copyreg.__newobj__ and not any(parts[1][1:]) and not any(parts[2:]):  # type: ignore[attr-defined]
+            if type(x).__module__ != builtins.__name__ and type(x) is not object:
+                return self._of("object", type(x))
+            raise OpaqueError(f"{_shown(x)} cannot be told apart from another {type(x).__name__}")
+        return self._of("made", *(list(part) if hasattr(part, "__next__") else part for part in parts))
+
+
+def _shown(x: Any) -> str:
+    text = repr(x)
+    return text if len(text) < 80 else f"{text[:77]}…"

@@ -1,0 +1,459 @@
+"""The contract of a march, and what every run makes of it.
+
+A formulation gives                                         every run has, written once
+    start_rows, go_to       steps, and the rows they leave      result, latest, and run the user's face (``run``)
+    present, _sample        the row of the present state        advance                 rows of all states, for events
+    _result                 what rows mean, as a Result         memory, recall          a run is one run
+    live, numbers_kept, …   all that steps change               restart, go_on          the same through a result
+    closed_at_start         what was closed to start            tell_start              notices
+    put_force_states, let_stop_act, anew, after_impact          what events change
+
+Row: numbers (width,), the time first. Rows are kept in order of time; the row of the present state may be the last of them.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.assembly.notices import Notice, start_notices, tell
+from nexdyn.checked_calls import CheckedCalls
+from nexdyn.errors import InputError, warn
+from nexdyn.forces.states import state_labels
+from nexdyn.model.system import System
+from nexdyn.results.restart import Restart
+from nexdyn.results.result import Result
+from nexdyn.results.segments import changes, last_system
+from nexdyn.simulation.users import UserStates
+from nexdyn.statics.inverse_kinematics import Posture
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nexdyn.assembly.report import AssemblyReport
+
+Memory = dict[str, np.ndarray]
+"""Named copies of arrays."""
+Progress = Callable[[float, float], None]
+Look = Callable[[], None]
+"""Called between two slices of compiled work: it tells of progress, and raises KeyboardInterrupt."""
+NONE = np.zeros(0)
+SLICE = 0.05
+"""Seconds that compiled work runs between two looks of Python."""
+MOST_STEPS = 1e15
+ROWS = 4096
+"""Most rows that one crossing into compiled work fills."""
+ROUNDED = 1e-9
+"""Part of a step that is rounding of the time."""
+
+
+class WatchedState(NamedTuple):
+    """Of an event, or an end of a joint stop (0, 1): the side of zero it was on, whether it is done, whether the stop presses."""
+
+    name: str
+    end: int
+    side: float
+    done: bool
+    acting: bool
+
+
+class Snapshot(NamedTuple):
+    """The present state of a march, and its rows, to go back to."""
+
+    memory: Memory
+    users: dict[str, Any]
+    rows: list[np.ndarray]
+
+    @property
+    def t(self) -> float:
+        """When it was taken [s]."""
+        return float(self.memory["t"][0])
+
+
+class Leg(NamedTuple):
+    """What compiled work has done: its status, how many steps are done, rows filled, the component and time of a failure."""
+
+    status: int
+    done: int
+    rows: int
+    bad: int = -1
+    t: float = math.nan
+
+
+class Pace:
+    """How much compiled work does between two looks of Python: as much as takes SLICE."""
+
+    def __init__(self, size: int, least: int = 1) -> None:
+        self.size, self.least, self._took = size, least, 0.0
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Around the compiled work."""
+        began = time.perf_counter()
+        yield
+        self._took = time.perf_counter() - began
+
+    def adapt(self, done: float) -> None:
+        """After `done` of it."""
+        self.size = max(self.least, int(done * min(8.0, SLICE / max(self._took, 1e-6))))
+
+
+class CheckedContract(CheckedCalls, ABCMeta):
+    """Wrong arguments of what a formulation gives are told by name, and one that leaves something out cannot be made."""
+
+
+class March(metaclass=CheckedContract):
+    """A system in motion by one method."""
+
+    system: System
+    method: Any
+    t: float
+    output_every: int
+    warnings: list[Notice] | None = None
+    """What was said of the start; None before it was."""
+    happened: list[dict[str, Any]]
+    """The events so far."""
+    watched: list[WatchedState] | None = None
+    """How events stood at the end of the last leg."""
+    _rows: list[np.ndarray]
+    _steps: int
+    _wall: float
+    _first: System
+    """The system at the start; events may have changed it."""
+    _inherited: dict[str, Any]
+    """What events of runs before this one have changed."""
+    _users: UserStates
+    _begun = False
+    """Whether it has run: then all that is recorded is kept."""
+
+    def begin_march(self, system: System, initial: Any, output_every: int) -> tuple[System, Any]:
+        """Before all else: the system as events of the runs before have left it, and what to start from, of a posture its report."""
+        if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
+            raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
+        if isinstance(initial, Posture):
+            initial = initial.at_rest(system)
+        self._inherited = changes(initial.recording) if isinstance(initial, Result) else {}
+        self._first = last_system(system, initial.recording) if isinstance(initial, Result) else system
+        self.happened, self._rows = [], []
+        self._steps, self._wall = 0, 0.0
+        self._users = UserStates(self._first)
+        self.output_every = output_every
+        return self._first, initial
+
+    # --- what a formulation gives: motion ---------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def numbers(self) -> int:
+        """Numbers of a row."""
+
+    @property
+    def constant_step(self) -> float | None:
+        """The step [s] of a method that has one; None where steps are chosen."""
+        return getattr(self.method, "dt", None)
+
+    @property
+    def steps_aside(self) -> bool:
+        """Whether a shorter step, to a time asked for, is taken back: the steps do not depend on what is asked for."""
+        return False
+
+    @property
+    def next_sample(self) -> float:
+        """When a controller takes its next sample [s]; inf where steps do not end there."""
+        return math.inf
+
+    @abstractmethod
+    def start_rows(self, keep_start: bool) -> None:
+        """Before the steps of a run without events: whether the present state is among the rows asked for."""
+
+    @abstractmethod
+    def go_to(self, t_end: float, times: np.ndarray, look: Look) -> None:
+        """March to t_end; keep rows at `times`, or of every `output_every`-th state where there are none."""
+
+    @abstractmethod
+    def present(self) -> np.ndarray:
+        """The row (1, width) of the present state, as `_sample` left it."""
+
+    @abstractmethod
+    def _sample(self) -> None:
+        """Evaluate the present state."""
+
+    @abstractmethod
+    def _result(self, rows: np.ndarray, status: str = "finished", message: str = "") -> Result:
+        """What rows (N, width) mean."""
+
+    # --- what a formulation gives: the start ------------------------------------------------------------------------
+
+    @abstractmethod
+    def closed_at_start(self) -> tuple[list[Notice], AssemblyReport | None]:
+        """What was moved to close joints that are described open, and the report of the assembly."""
+
+    # --- what a formulation gives: its state ------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """What a memory must be of to be recalled here."""
+
+    @abstractmethod
+    def live(self) -> Mapping[str, np.ndarray]:
+        """The arrays that steps change, themselves."""
+
+    def numbers_kept(self) -> tuple[str, ...]:
+        """Attributes that are numbers and that steps change."""
+        return ("t", "_steps")
+
+    def constants(self) -> np.ndarray:
+        """Numbers that do not change, but that a memory depends on."""
+        return NONE
+
+    def notes(self) -> dict[str, Any]:
+        """What the memory needs that is no number of it, as JSON has it."""
+        return {}
+
+    def history(self) -> str:
+        """What the method remembers beside the state that is recorded, in words; "" for nothing."""
+        return ""
+
+    def forget_counters(self) -> None:
+        """Count effort from here on, where any is counted."""
+
+    # --- what a formulation gives: to events ------------------------------------------------------------------------
+
+    @abstractmethod
+    def let_stop_act(self, name: str, acts: bool) -> None:
+        """Whether the compliant part of a joint's stop acts."""
+
+    @abstractmethod
+    def anew(
+        self, system: System, t: float, observed: Any, position: Mapping[str, Any] | None,
+        velocity: Mapping[str, Any] | None,
+    ) -> March:  # fmt: skip
+        """A march by the same method from the state `observed`, with other coordinates and velocities by joint."""
+
+    @abstractmethod
+    def after_impact(self, observed: Any, joint: str, freedom: int, restitution: float) -> dict[str, np.ndarray]:
+        """Velocities by joint after one freedom of a joint has bounced, the others free to follow."""
+
+    def go_on_from(self, old: March) -> None:
+        """As the march in place of which this one has been made within a run, with the states of its forces."""
+        self._steps, self._wall = old._steps, old._wall
+        self._first, self._inherited, self._users, self.warnings = old._first, old._inherited, old._users, old.warnings
+
+    # --- the user's face --------------------------------------------------------------------------------------------
+
+    def result(self, status: str = "finished", message: str = "") -> Result:
+        """What was recorded so far; the present state is the last."""
+        rows, now = [*self._rows], self.present()
+        if not rows or rows[-1][-1, 0] < now[0, 0]:
+            rows.append(now)
+        return self._of_all_legs(self._result(np.concatenate(rows), status, message))
+
+    def latest(self) -> Result:
+        """The last recorded state alone, also while `run` goes on: for what looks at it from `progress`."""
+        now = self.present()
+        return self._result(self._rows[-1][-1:] if self._rows and self._rows[-1][-1, 0] > now[0, 0] else now)
+
+    def tell_start(self, on_gap: str = "warn") -> None:
+        """Warn, once, of gaps that were closed, of coordinates outside limits, and of contacts that start pressed in."""
+        if self.warnings is None:
+            gaps, report = self.closed_at_start()
+            self.warnings = tell(start_notices(self, gaps), on_gap, report)
+
+    # --- steps ------------------------------------------------------------------------------------------------------
+
+    def whole_steps(self, dt: float, t_end: float) -> tuple[int, float]:
+        """How many steps of dt [s] fit from here to t_end, and the rest [s], 0 where it is rounding."""
+        if not (t_end - self.t) / dt < MOST_STEPS:
+            raise InputError(
+                f"t_end = {t_end:g} s takes more than {MOST_STEPS:.0e} steps of dt = {dt:g} s; choose a longer dt"
+            )
+        whole = math.floor((t_end - self.t) / dt + ROUNDED)
+        rest = t_end - self.t - whole * dt
+        return whole, rest if rest > ROUNDED * dt else 0.0
+
+    def march_steps(self, t0: float, dt: float, first: int, steps: int, every: int, look: Look) -> None:
+        """Steps `first` … `steps` − 1 of dt from t0 by `leg`; every `every`-th state (0: none) is kept."""
+        room = self.room(max(2, min(ROWS, (steps - first) // every + 2)) if every else 1)
+        done, pace = first, Pace(16)
+        while done < steps:
+            count = min(pace.size, steps - done, (len(room) - 1) * every if every else steps)
+            with pace.timed():
+                leg = self.leg(t0, dt, done, done + count, every, room)
+            taken, done = leg.done - done, leg.done
+            self._steps += taken
+            self.t = t0 + done * dt
+            self._keep(room[: leg.rows])
+            done += self.after_leg(leg, t0, dt, taken)
+            look()
+            pace.adapt(count)
+
+    def room(self, rows: int = 0) -> np.ndarray:
+        """Room for so many rows; as many as one crossing fills at most where none are given."""
+        return np.empty((rows or ROWS, self.numbers))
+
+    def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
+        """Compiled steps `done` … `until` − 1 of dt from t0, rows into room."""
+        raise NotImplementedError
+
+    def after_leg(self, leg: Leg, t0: float, dt: float, taken: int) -> int:
+        """Act on the status of a leg, whose steps were `taken`: SolveError, or how many steps were taken otherwise."""
+        raise NotImplementedError
+
+    def _keep(self, rows: np.ndarray) -> None:
+        """Rows not recorded before: a state that ends one leg begins the next."""
+        if self._rows and len(rows) and rows[0, 0] <= self._rows[-1][-1, 0]:
+            rows = rows[1:]
+        if len(rows):
+            self._rows.append(rows.copy())
+
+    # --- for events -------------------------------------------------------------------------------------------------
+
+    def observed(self, rows: np.ndarray) -> Any:
+        """What is observed of rows."""
+        return self._result(rows).observed
+
+    def advance(self, t: float, look: Look) -> np.ndarray:
+        """March to t; the rows of all states on the way, that at t included, those before left out. Of the rows the last is kept."""
+        before, began = self.present(), self.t
+        self._rows, every, self.output_every = [before], self.output_every, 1
+        try:
+            self.go_to(t, NONE, look)
+        finally:
+            self.output_every = every
+        self.t = t
+        self._sample()
+        rows = np.concatenate([*self._rows, self.present()])
+        # what two marches meet in stands once, at the time asked for
+        rows = rows[(rows[:, 0] > began) & (np.append(np.diff(rows[:, 0]) > 0.0, True))]
+        rows[-1, 0] = t
+        self._rows = [rows[-1:].copy()]
+        return rows
+
+    def rows_after(self, t: float) -> np.ndarray:
+        """The rows later than t, of an `advance` that has failed."""
+        rows = np.concatenate(self._rows)
+        return rows[rows[:, 0] > t]
+
+    def keep_only(self, row: np.ndarray) -> None:
+        """Of the rows this one (1, width)."""
+        self._rows = [row.copy()]
+
+    def recorded_rows(self) -> list[np.ndarray]:
+        """The rows of the legs before this one."""
+        return list(self._rows) if self._begun else []
+
+    def sampled(self) -> np.ndarray:
+        """The row (1, width) of the present state, evaluated anew."""
+        self._sample()
+        return self.present()
+
+    def snapshot(self) -> Snapshot:
+        """The present state, to go back to."""
+        return Snapshot(self.memory(), self._users.told(), list(self._rows))
+
+    def go_back(self, snapshot: Snapshot) -> None:
+        """Back to it; what was measured of the machine's time stays."""
+        self.recall(snapshot.memory)
+        self._users.load(snapshot.users)
+        self._rows = list(snapshot.rows)
+
+    def finish(
+        self, first: System, rows: np.ndarray, happened: list[dict[str, Any]], watched: list[WatchedState], status: str,
+        message: str,
+    ) -> Result:  # fmt: skip
+        """The result of a leg with events."""
+        self._rows, self._first, self._begun = [rows], first, True
+        self.happened, self.watched = happened, watched
+        return self.result(status, message)
+
+    def spent(self, seconds: float) -> None:
+        """So much time of the machine's was spent."""
+        self._wall += seconds
+
+    @property
+    def first(self) -> System:
+        """The system at the start; events may have changed it."""
+        return self._first
+
+    def become(self, other: March) -> None:
+        """Go on as another march of the same class, with which events have replaced this one."""
+        if other is not self:
+            self.__dict__ = dict(other.__dict__)
+
+    # --- between two legs -------------------------------------------------------------------------------------------
+
+    def memory(self) -> Memory:
+        """All that steps change."""
+        found = {name: x.copy() for name, x in self.live().items()}
+        return found | {name: np.array([float(getattr(self, name))]) for name in self.numbers_kept()}
+
+    def recall(self, memory: Memory) -> None:
+        """Back to a memory of this march, or of one alike."""
+        for name, x in self.live().items():
+            x[...] = memory[name]
+        for name in self.numbers_kept():
+            value = float(memory[name][0])
+            setattr(self, name, int(value) if isinstance(getattr(self, name), int) else value)
+
+    def _of_all_legs(self, result: Result) -> Result:
+        """The result of all legs, with what the next one goes on from."""
+        recording = result.recording
+        if self._inherited:
+            recording.settings["changed"] = self._inherited
+        if self.happened:
+            recording.settings["events"] = [dict(one) for one in self.happened]
+        if self.system is not self._first:
+            result = Result(self._first, recording)
+        if recording.status != "failed" and recording.t[-1] == self.t:
+            recording.restart = self.restart()
+        return result
+
+    def restart(self) -> Restart:
+        """The state at the end of what was recorded."""
+        notes = self.notes() | {"states": [label for label, _ in state_labels(self.system)], "run": self.how()}
+        if self.watched is not None:
+            notes["events"] = [list(one) for one in self.watched]
+        if users := self._users.saved():
+            notes["users"] = users
+        return Restart(self.kind, self.t, self.memory(), self.constants(), notes)
+
+    def go_on(self, initial: Any, changed: bool) -> bool:
+        """From the restart of a result, where it fits and the state is not `changed` otherwise; whether it was."""
+        if not isinstance(initial, Result):
+            return False
+        restart = initial.recording.restart
+        if restart is None or restart.t != initial.recording.t[-1]:
+            self._say_unknown(initial)
+            return False
+        if not changed and "events" in restart.notes:
+            self.watched = [WatchedState(*one) for one in restart.notes["events"]]
+        self._users.load(restart.notes.get("users", {}))
+        steps = self._steps
+        if changed or not restart.fits(self.kind, self.memory(), self.constants()):
+            return False
+        self.recall(restart.arrays)
+        self._steps = steps
+        self.forget_counters()
+        return True
+
+    def how(self) -> dict[str, Any]:
+        """The arguments of the run, as JSON has them; see ``continuing.arguments``."""
+        return {"method": {"name": self.method.name, **asdict(self.method)}, "output_every": self.output_every}
+
+    def _say_unknown(self, initial: Result) -> None:
+        """NexDynWarning for what a file without a restart does not tell."""
+        unknown = self.history() if initial.recording.method == repr(self.method) else ""
+        if len(state_labels(self.system)) and not initial.recording.z.size:
+            unknown = f"{unknown} and " * bool(unknown) + "the states of its forces, which start as described"
+        if unknown:
+            warn(
+                f"the result to go on from does not hold {unknown}: it was written by an older NexDyn, or is one of a batch"
+            )

@@ -1,0 +1,1 @@
+"""One page a formulation, each on the contract of ``simulation.march``."""

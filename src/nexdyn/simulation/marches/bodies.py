@@ -1,0 +1,753 @@
+"""A mechanism in motion in absolute coordinates: starts from `assemble`, marches compiled, records bodies.
+
+The march moves the centres of mass; what is recorded are the bodies' origins:
+
+    p = p_C − R c,   v = v_C − R (ω × c),   a = a_C − R (α × c + ω × (ω × c))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from nexdyn.absolute import hht, index1
+from nexdyn.absolute.choice import carried, choose_rows, left_out, row_shares, stresses_here, watched_rows
+from nexdyn.absolute.elements import CHILD, PARENT, acting, acting_joints, sample_here, start_coordinates, stiff_pairs
+from nexdyn.absolute.force_states import states_begin
+from nexdyn.absolute.model import AbsoluteModel, absolute_model
+from nexdyn.absolute.motion_tables import block_places, centres, motion_tables, new_state
+from nexdyn.absolute.observe import BodyMotion
+from nexdyn.absolute.outside import Outside
+from nexdyn.absolute.recorded import new_record, record
+from nexdyn.absolute.turns import UNCOUNTED
+from nexdyn.assembly.assemble import Start, assemble, mechanism_length, mechanism_size
+from nexdyn.assembly.blas import small_on_one_thread
+from nexdyn.assembly.force_states import described_states, start_states
+from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
+from nexdyn.assembly.redundant import kept_rows
+from nexdyn.assembly.report import AssemblyReport
+from nexdyn.constraints.tables import LEFT
+from nexdyn.errors import InputError, SolveError
+from nexdyn.forces.kinds import TORSION_SPRING
+from nexdyn.forces.states import next_sample
+from nexdyn.forces.tables import BODY_A, BODY_B, COUNT, FIRST, KIND, OFF
+from nexdyn.integrate.methods import HHT
+from nexdyn.integrate.problem import FORCE_FAILED
+from nexdyn.model.callbacks import failure
+from nexdyn.model.system import System
+from nexdyn.model.time_kernels import time_callbacks
+from nexdyn.results.bodies import BodyRecording
+from nexdyn.results.result import Result
+from nexdyn.simulation.bristles import sticking_advice
+from nexdyn.simulation.continuing import bodies_at_end, joints_at_end, of_fields, reassembled
+from nexdyn.simulation.events import has_events
+from nexdyn.simulation.impulses import with_rows
+from nexdyn.simulation.march import Leg, Look, March, Memory, Pace
+from nexdyn.simulation.run import Runs
+from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.statics.inverse_kinematics import Posture
+from nexdyn.tree.described import described_coordinates
+from nexdyn.tree.tree import Tree
+
+NO_WAY = 1e-9
+"""Part of a motion of unit size that is none."""
+SHORT = 1e-3
+"""Part of the step below which accelerations of HHT are rounding, divided by h²: they are found anew from the state."""
+
+
+OF_ROWS = ("lam0", "lam1", "dlam", "ddlam", "C", "x", "upper", "lower", "work")
+"""What of a state belongs to the kept rows."""
+
+
+class BodySimulation(Runs):
+    """A mechanism in motion in absolute coordinates. Arguments as for `nx.simulate`; `report` is that of its assembly."""
+
+    _grid: Memory | None = None
+    """Where the steps of dt go on, while the state is a shorter step aside of them."""
+
+    @small_on_one_thread
+    def __init__(
+        self,
+        system: System,
+        method: HHT,
+        *,
+        initial: Result | AssemblyReport | Posture | None = None,
+        q0: Any = None,
+        v0: Any = None,
+        output_every: int = 1,
+    ) -> None:
+        system, initial = self.begin_march(system, initial, output_every)
+        self.system, self.method = system, method
+        self.t = 0.0
+        self.report, state = self._start(initial, q0, v0)
+        model = self.model = self.report.model
+        self.kept = rows_to_keep(self.report, initial)
+        self.tables = motion_tables(model, self.kept, mechanism_length(model), stiff_pairs(model))
+        self.state = new_state(self.tables, self._start_near(state[0], initial, q0))
+        self.acts = acting(model, self.tables)
+        self._may_choose = left_out(model, self.kept) and getattr(method, "solver", "blocks") == "blocks"
+        self.choices = 0
+        """How often the kept rows have been chosen anew."""
+        self._outside: Outside | None = None
+        solver = method.solver if isinstance(method, HHT) and method.solver != "blocks" else None
+        self._told, self._told_outside = new_record(self.tables, self.state, solver)
+        if solver is not None:
+            self._outside = Outside(solver, self.tables, self.state)
+            self.tables = self.tables._replace(outside=self._outside.address)
+        self._callbacks = [c for driver in model.drivers for c in time_callbacks(driver.function)]
+        start_coordinates(acting_joints(model), self.acts, system.values, self.state.counted)
+        self._centres = centres(model)
+        self._set(*state)
+        if self._may_choose:
+            self._watch()
+        self._z0 = start_states(described_states(system), initial)
+        self.acts.forces.z[:] = self._z0
+        self._nz = len(self._z0)
+        self._width = 2 + 19 * model.nb + model.nc + len(self.state.counted) + len(self._z0)
+        self._memory = hht.new_memory(self.tables, self.state)
+        if isinstance(method, HHT) and method.dt is None and mechanism_size(model) == 0.0 and self._translates():
+            hht.without_size(self._memory, self.state.q0)
+        self._control = np.zeros(6)
+        # assemble counts springs within half a turn of their q = 0, or of their rest angle
+        counted, first = self.state.counted, model.near_start
+        wound = [abs(counted[k] - first[k]) for k, _ in model.wound]
+        self._beyond = max(np.abs(self.acts.q).max(initial=0.0), *wound, 0.0) > math.pi
+        if (len(self._z0) or self._beyond) and isinstance(method, HHT):
+            s = self.state
+            s.q1[:], s.v1[:] = s.q0, s.v0
+            index1.place_bodies(s, 1)
+            sample_here(self.tables, s, self.acts, self.t)
+            self._restart(first=True)
+        self._start_march()
+        if type(self) is BodySimulation:
+            self._go_on(initial, q0, v0)
+
+    def _go_on(self, initial: Any, q0: Any, v0: Any) -> None:
+        """From all of the state of a run's end, and record it."""
+        if self.go_on(initial, q0 is not None or v0 is not None):
+            self._rows.clear()
+            self._sample()
+
+    # --- between two legs of a run ----------------------------------------------------------------------------------
+
+    @property
+    def kind(self) -> str:
+        return f"hht {self.method.alpha}"
+
+    def live(self) -> Mapping[str, np.ndarray]:
+        """All but scratch; what forces have is told of by their states and the angles that are counted."""
+        acts = self.acts
+        return {
+            **dict(of_fields("state", self.state, ("work", "x", "most"))),
+            **{f"acts.{name}": getattr(acts, name) for name in ("q", "step", "began", "judged")},
+            "forces.z": acts.forces.z, "forces.rate": acts.forces.rate, "memory": self._memory, "control": self._control,
+            "watched": self.tables.watched,
+        }  # fmt: skip
+
+    def constants(self) -> np.ndarray:
+        """Masses, frames, and the numbers of what acts where no function of the user's is among them."""
+        model, acts = self.model, self.acts
+        by_numbers = [not force.callbacks() for force in self.system.forces.values()]
+        index = acts.forces.index
+        data = [acts.forces.data[k : k + n] for k, n in index[by_numbers][:, [FIRST, COUNT]]] if len(index) else []
+        own = [x for e, x in zip(index[by_numbers], data, strict=False) if e[KIND] != TORSION_SPRING]
+        return np.concatenate(
+            [np.ravel(self.system.gravity), model.mass.ravel(), model.tables.frames.ravel(), model.tables.offset,
+             acts.freedoms.ravel(), index[:, OFF].astype(float), *own]
+        )  # fmt: skip
+
+    def memory(self) -> Memory:
+        found = super().memory() | {"kept": self.kept.astype(float)}
+        return found | {f"grid.{name}": x.copy() for name, x in (self._grid or {}).items()}
+
+    def recall(self, memory: Memory) -> None:
+        kept = memory["kept"] > 0.5
+        if (kept != self.kept).any():
+            self._keep_rows(kept)
+        super().recall(memory)
+        grid = {name.removeprefix("grid."): x for name, x in memory.items() if name.startswith("grid.")}
+        self._grid = grid or None
+        if self._outside is not None:
+            self._memory[hht.MATRIX] = 0.0  # the factors are not in reach
+
+    def numbers_kept(self) -> tuple[str, ...]:
+        return (*super().numbers_kept(), "choices")
+
+    def notes(self) -> dict[str, Any]:
+        return {"kept": self.kept.tolist()}
+
+    def forget_counters(self) -> None:
+        self._memory[[hht.ITERATIONS, hht.FACTORISATIONS]] = 0.0
+        self._control[4] = 0.0
+        self.choices = 0
+
+    def history(self) -> str:
+        return "the steps before"
+
+    def _translates(self) -> bool:
+        """Whether a body can leave its place, where all points of the mechanism are one."""
+        J = self.model.jacobian(self.report.q, self.t)[self.kept]
+        ways = scipy.linalg.null_space(J if isinstance(J, np.ndarray) else J.toarray())
+        return bool((np.abs(ways.reshape(self.model.nb, 6, -1)[:, 3:]) > NO_WAY).any())
+
+    def _start_march(self) -> None:
+        """Start the march from the state, and record it."""
+        room = np.zeros((1, self._width))
+        status = hht.start(self.acts, self.state, self._told, self.t, room)
+        states_begin(self.acts)
+        room[0, self._width - len(self._z0) :] = self.acts.forces.z
+        if status != hht.OK:
+            self._fail(status, self.t, first=True)
+        self._rows.append(room)
+        self._relax()
+
+    def set_force_states(self, z: np.ndarray) -> None:
+        """Start again with states (nz,) of the forces."""
+        self._grid = None
+        self.acts.forces.z[:] = z
+        self._restart()
+        self._rows.clear()
+        self._start_march()
+
+    # --- states of forces -------------------------------------------------------------------------------------------
+
+    def _restart(self, first: bool = False) -> None:
+        """Accelerations and multipliers of the present state, in which efforts have jumped, for those to go on from."""
+        s = self.state
+        self._accelerate(0.0, first)
+        s.d0[:], s.a0[:], s.a1[:], s.lam0[:] = s.d1, s.d1, s.d1, s.lam1
+        hht.forget(self._memory)
+        states_begin(self.acts)
+
+    def _accelerate(self, step: float, first: bool = False) -> None:
+        """d1, λ1 of the present motion, under forces whose states are `step` [s] on."""
+        s, none = self.state, np.zeros((1, 1))
+        self.acts.step[0] = step
+        problem = index1.BodyProblem(
+            self.tables, self.acts, s, index1.BAUMGARTE, np.zeros(5), np.zeros(0, dtype=np.int64), none, np.zeros((0, 0)),
+            np.zeros((1, 2)), np.zeros(2), np.zeros(1), self.tables.length, none, np.zeros(2),
+        )  # fmt: skip
+        s.moved[:, :3] = 0.0
+        status = index1.accelerate(problem, self.t)
+        self.acts.step[0] = 0.0
+        if status != hht.OK:
+            self._fail(status if status >= FORCE_FAILED else hht.SINGULAR, self.t, first=first)
+
+    def _relax(self) -> None:
+        """The march starts from accelerations under states that are a step on. Newmark's formula holds those of the first instant for
+        half a step, and a bristle or lag that is far faster would drive the motion off; what slow ones change is of order h²."""
+        s, z, method, control = self.state, self.acts.forces.z, self.method, self._control
+        if not isinstance(method, HHT) or not self.acts.forces.rate.any():
+            return
+        if method.dt is None and control[1] == 0.0:
+            # the displacement ½ a h² of the first step is a part of what the tolerance allows
+            a = max(np.abs(s.d0[1:, :3]).max(), np.abs(s.d0[1:, 3:6]).max() / self.tables.length, 1e-3)
+            control[1] = min(method.dt_max, 0.1 * (method.step_tolerance / a) ** 0.5)
+        kept = [(x, x.copy()) for x in (z, s.d1, s.lam1)]
+        self._accelerate(method.dt or float(control[1]))
+        s.d0[:], s.a0[:], s.a1[:], s.lam0[:] = s.d1, s.d1, s.d1, s.lam1
+        for x, was in kept:
+            x[:] = was
+
+    def _take_samples(self) -> None:
+        """Take the samples that are due; the state stands for what holds after them."""
+        if sample_here(self.tables, self.state, self.acts, self.t) > 0:
+            self._restart()
+            self._relax()
+            if self._rows and self._rows[-1][-1, 0] >= self.t:
+                self._rows[-1] = self._rows[-1][:-1]
+                if not len(self._rows[-1]):
+                    self._rows.pop()
+                self._sample()
+
+    # --- the start --------------------------------------------------------------------------------------------------
+
+    def _start(
+        self, initial: Any, q0: Any, v0: Any
+    ) -> tuple[AssemblyReport, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+        """The report of the assembly, and q, v, a (nb + 1, …), λ (nc,) to start from."""
+        self._as_described = not isinstance(initial, Result)
+        q0, v0 = self._named(q0, "q0"), self._named(v0, "v0")
+        start: Start | None = None
+        if isinstance(initial, AssemblyReport):
+            if initial.model.system is not self.system:
+                raise InputError("initial is the report of another system")
+            report = initial
+            self.t = report.t
+            if q0 is not None or v0 is not None:
+                start = Start(report.q, report.v)
+        elif isinstance(initial, Result):
+            self.t = float(initial.recording.t[-1])
+            start = Start(*bodies_at_end(initial, absolute_model(self.system)), joints_at_end(initial, self.system))
+        elif initial is not None:
+            raise InputError(
+                f"initial is {initial!r}; a Result, the report of nx.assemble, or the posture of nx.inverse_kinematics is needed"
+            )
+        if start is not None or initial is None:
+            report = assemble(self.system, t=self.t, q0=q0, v0=v0, start=start)
+        if initial is None and (
+            report.notices or self.system.couplings or any(j.mimic for j in self.system.joints.values())
+        ):
+            report = self._as_tree(report, q0, v0)
+        return report, (report.q, report.v, report.a, report.multipliers)
+
+    def _as_tree(
+        self, report: AssemblyReport, q0: Mapping[str, Any] | None, v0: Mapping[str, Any] | None
+    ) -> AssemblyReport:
+        """A mechanism that a tree carries starts where minimal coordinates start it: gaps are closed, and couplings followed, by
+        moving the child, not all bodies by as little as can be."""
+        system = self.system
+        pairs = all(
+            len(c.joints()) == 2 and all(system.joint(j).nv == 1 for j in c.joints()) for c in system.couplings.values()
+        )
+        if needs_bodies(system, couplings=False) or not pairs:
+            return report
+        tree, gaps = Tree(system), dict[str, tuple[float, float]]()
+        q = described_coordinates(tree, q0 or {}, gaps)
+        own = {name: q[place.q] for name, place in tree.coordinates.items() if name in system.joints}
+        report = assemble(system, t=self.t, q0={**own, **(q0 or {})}, v0=v0)
+        report.notices = gaps_of_tree(gaps)
+        return report
+
+    def _start_near(self, q: np.ndarray, initial: Any, q0: Any) -> np.ndarray:
+        """The angles at the start (nk,), counted as in the run that is gone on from."""
+        model = self.report.model
+        asked = self._named(q0, "q0") or {}
+        if isinstance(initial, Result):
+            recorded = initial.recording
+            counted = recorded.followed  # without rows where nothing is counted
+            if isinstance(recorded, BodyRecording) and counted.size and counted.shape[1:] == model.near_start.shape:
+                near = counted[-1].copy()
+                for k, (name, _) in enumerate(model.followed):
+                    if name in asked:
+                        near[k] = model.near_start[k]
+                return model.counted(q, near)
+        return model.counted(q, model.near(q, self.t))
+
+    def _named(self, given: Any, what: str) -> Mapping[str, Any] | None:
+        """Coordinates or velocities by joint: a mapping as it is, an array in the order of the tree."""
+        if given is None or isinstance(given, Mapping):
+            return given
+        tree = Tree(self.system)
+        x = np.asarray(given, dtype=float)
+        n = tree.nq if what == "q0" else tree.nv
+        if x.shape != (n,):
+            raise InputError(f"{what} has shape {x.shape}; ({n},) is needed, in the order of Tree.joint_names")
+        return {
+            name: x[place.q if what == "q0" else place.v]
+            for name, place in tree.coordinates.items()
+            if name in self.system.joints
+        }
+
+    def _set(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, lam: np.ndarray) -> None:
+        """The state from origins q (nb + 1, 7), v, a (nb + 1, 6) and multipliers of all rows."""
+        s, c, R = self.state, self._centres, rotation_matrix(q[:, :4])
+        w, w_dot = v[:, :3], a[:, :3]
+        s.q0[:, :7] = q
+        s.q0[:, 4:7] += np.einsum("nij,nj->ni", R, c)
+        s.v0[:, :6], s.d0[:, :6] = v, a
+        s.v0[:, 3:6] += np.einsum("nij,nj->ni", R, np.cross(w, c))
+        s.d0[:, 3:6] += np.einsum("nij,nj->ni", R, np.cross(w_dot, c) + np.cross(w, np.cross(w, c)))
+        if lam[~self.kept].any():  # of a run that kept other rows
+            stresses = stresses_here(self.model, q, self.t, s.counted, self.kept)
+            lam = lam if stresses is None else carried(stresses, self.kept, lam)
+        s.lam0[tuple(self.tables.rows[:, :2].T)] = lam[self.kept]
+
+    # --- the kept rows ----------------------------------------------------------------------------------------------
+
+    @property
+    def _pose(self) -> np.ndarray:
+        """Origins q (nb + 1, 7) at the start of the step."""
+        q = self.state.q0[:, :7].copy()
+        q[:, 4:] -= np.einsum("nij,nj->ni", rotation_matrix(q[:, :4]), self._centres)
+        return q
+
+    def _watch(self) -> None:
+        """Have the march watch how independent the kept rows are."""
+        shares = row_shares(self.model, self.tables, self._pose, self.t, self.state.counted)
+        self.tables = self.tables._replace(watched=watched_rows(self.tables, self.kept, self.model, shares))
+
+    def _choose_rows(self) -> bool:
+        """Keep other rows where they are more independent in the present pose; whether they are others now."""
+        if not self._may_choose:
+            return False
+        model, s, q = self.model, self.state, self._pose
+        shares = row_shares(model, self.tables, q, self.t, s.counted)
+        stresses = stresses_here(model, q, self.t, s.counted, self.kept)
+        kept = None if stresses is None else choose_rows(model, stresses, self.kept, shares)
+        if stresses is None or kept is None:
+            return False
+        old, before = self.tables, self.kept
+        self._keep_rows(kept)
+        tables, new = self.tables, self.state
+        for x, y in ((s.lam0, new.lam0), (s.lam1, new.lam1), (s.dlam, new.dlam), (s.ddlam, new.ddlam)):
+            lam = np.zeros(model.nc)
+            lam[before] = x[tuple(old.rows[:, :2].T)]
+            y[tuple(tables.rows[:, :2].T)] = carried(stresses, kept, lam)[kept]
+        self.choices += 1
+        return True
+
+    def _keep_rows(self, kept: np.ndarray) -> None:
+        """Tables for other rows (nc,) bool; what of the state belongs to rows is zero."""
+        model, old, s = self.model, self.tables, self.state
+        shares = row_shares(model, old, self._pose, self.t, s.counted)
+        tables = motion_tables(model, kept, old.length, stiff_pairs(model))
+        tables = tables._replace(watched=watched_rows(tables, kept, model, shares), armature=old.armature)
+        new = new_state(tables, s.near)
+        self.state = s._replace(**{name: getattr(new, name) for name in OF_ROWS})
+        self.acts = self.acts._replace(
+            of_joint=block_places(tables.diagonal, tables.plan, self.acts.joints[:, [PARENT, CHILD]]),
+            of_force=block_places(tables.diagonal, tables.plan, self.acts.forces.index[:, [BODY_A, BODY_B]]),
+        )
+        self.tables, self.kept = tables, kept
+        self._told, _ = new_record(tables, self.state)
+
+    def _goes_on(self, status: int) -> bool:
+        """Whether the march may go on after a status, which it does with its memory but for the matrix: rows that have become
+        dependent are chosen anew, also where steps fail for it."""
+        if status not in (hht.DEPENDENT, hht.STALLED, hht.SINGULAR, hht.STEP_TOO_SMALL):
+            return False
+        s, memory = self.state, self._memory
+        chosen = self._choose_rows()
+        if chosen:
+            s = self.state
+            s.q1[:], s.v1[:], s.d1[:] = s.q0, s.v0, s.d0
+            memory[hht.MATRIX] = memory[hht.INDEPENDENCE] = 0.0
+        memory[hht.BEST] = memory[hht.INDEPENDENCE]
+        return chosen or status == hht.DEPENDENT
+
+    # --- motion -----------------------------------------------------------------------------------------------------
+
+    def start_rows(self, keep_start: bool) -> None:
+        if not keep_start and not self._begun:
+            self._rows.clear()
+        self._back_to_grid()
+
+    def go_to(self, t_end: float, times: np.ndarray, look: Look) -> None:
+        if self.method.dt is not None:
+            self._run_fixed(self.method.dt, t_end, times, look)
+        else:
+            self._run_adaptive(t_end, times, look)
+
+    def present(self) -> np.ndarray:
+        return self._rows[-1][-1:].copy() if self._rows else self._row()
+
+    def closed_at_start(self) -> tuple[list[Notice], AssemblyReport | None]:
+        return self.report.notices if self._as_described else [], self.report
+
+    def _result(self, rows: np.ndarray, status: str = "finished", message: str = "") -> Result:
+        nb = self.model.nb
+        states = rows[:, 2 : 2 + 19 * nb].reshape(len(rows), nb, 19)
+        q, v, a = states[..., :7].copy(), states[..., 7:13].copy(), states[..., 13:].copy()
+        c, R, w, w_dot = self._centres[1:], rotation_matrix(q[..., :4]), v[..., :3], a[..., :3]
+        q[..., 4:] -= np.einsum("snij,nj->sni", R, c)
+        v[..., 3:] -= np.einsum("snij,snj->sni", R, np.cross(w, c))
+        a[..., 3:] -= np.einsum("snij,snj->sni", R, np.cross(w_dot, c) + np.cross(w, np.cross(w, c)))
+        nc, places = self.model.nc, len(self.model.near_start)
+        multipliers, followed, z = np.split(
+            rows[:, 2 + 19 * nb :], [nc, rows.shape[1] - 2 - 19 * nb - self._nz], axis=1
+        )
+        recording = BodyRecording(
+            rows[:, 0].copy(), q, v, a, method=repr(self.method), steps=self._steps, status=status, message=message,
+            wall_time=self._wall, settings={"coordinates": "bodies", **self.effort, **kept_notices(self.warnings)},
+            multipliers=multipliers.copy(), violation=rows[:, 1].copy(), z=z.copy(), followed=followed[:, :places].copy(),
+        )  # fmt: skip
+        return Result(self.system, recording, tree=BodyMotion(self.system, self.model))  # type: ignore[arg-type]
+
+    # --- events -----------------------------------------------------------------------------------------------------
+
+    @property
+    def steps_aside(self) -> bool:
+        return self.method.dt is not None
+
+    def let_stop_act(self, name: str, acts: bool) -> None:
+        self.acts.forces.index[list(self.system.forces).index(name), OFF] = not acts
+
+    def anew(
+        self, system: System, t: float, observed: Any, position: Mapping[str, Any] | None,
+        velocity: Mapping[str, Any] | None,
+    ) -> BodySimulation:  # fmt: skip
+        report = reassembled(system, t, observed, position, velocity)
+        return type(self)(system, self.method, initial=report, output_every=self.output_every)
+
+    def go_on_from(self, old: March) -> None:
+        super().go_on_from(old)
+        assert isinstance(old, BodySimulation)
+        counters = [hht.ITERATIONS, hht.FACTORISATIONS]
+        self._memory[counters] = old._memory[counters]
+        z = old.acts.forces.z
+        if len(z) == len(self.acts.forces.z) > 0:
+            self.set_force_states(z)
+
+    def after_impact(self, observed: Any, joint: str, freedom: int, restitution: float) -> dict[str, np.ndarray]:
+        return with_rows(self.system, self.t, observed, joint, freedom, restitution)
+
+    @property
+    def numbers(self) -> int:
+        """Numbers of a recorded state."""
+        return self._width
+
+    @property
+    def effort(self) -> dict[str, int]:
+        """Newton iterations, matrices factored, steps rejected and choices of other rows so far."""
+        memory = self._memory
+        return {
+            "iterations": int(memory[hht.ITERATIONS]),
+            "factorisations": int(memory[hht.FACTORISATIONS]),
+            "rejected": int(self._control[4]),
+            "choices": self.choices,
+        }
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _run_fixed(self, dt: float, t_end: float, times: np.ndarray, look: Look) -> None:
+        """Steps of dt to each of `times`, or to the end; the last before each is shorter where dt does not divide it.
+
+        Under HHT that shorter step is for the time asked for alone, and the steps of dt go on from before it, unless a controller
+        has taken a sample within, or events watch.
+        """
+        aside = self.steps_aside and not has_events(self.system)
+        self.whole_steps(dt, t_end)  # not too many
+        for target in [*times, t_end] if len(times) else [t_end]:
+            whole, rest = self.whole_steps(dt, target)
+            self._march(dt, whole, 0 if len(times) else self.output_every, look)
+            if rest:
+                grid = self.memory() if aside and self.next_sample > target + 1e-9 * dt else None
+                self._march(rest, 1, 0, look)
+                self._grid = grid
+            self.t = float(target)
+            if len(times) and target in times:
+                self._sample()
+            if target < t_end:
+                self._back_to_grid()
+
+    def _back_to_grid(self) -> None:
+        """To the steps of dt, from the shorter one that left them for a time asked for."""
+        if self._grid is not None:
+            self.recall(self._grid)
+
+    def _march(self, dt: float, steps: int, every: int, look: Look) -> None:
+        t0, k = self.t, 0
+        while k < steps:
+            due = self.next_sample
+            whole = steps if due == math.inf else min(steps, math.floor((due - t0) / dt + 1e-9))
+            if whole > k:
+                self._march_grid(t0, dt, k, whole, every, look)
+                k = whole
+                if due <= self.t + 1e-9 * dt:
+                    self._take_samples()
+                continue
+            # a sample within the step divides it
+            end = t0 + (k + 1) * dt
+            while self.t < end - 1e-9 * dt:
+                due = self.next_sample
+                h = (end if due > end - 1e-9 * dt else due) - self.t
+                self._march_grid(self.t, h, 0, 1, 0, look)
+                if due <= self.t + 1e-9 * dt:
+                    self._take_samples()
+            k += 1
+            self._steps -= 1
+            self.t = end
+            if every and k % every == 0:
+                self._sample()
+
+    def went_on(self, rows: np.ndarray, memory: np.ndarray, steps: int, t: float) -> None:
+        """Take over what another march has done with a copy of the state: its rows and memory, after `steps` at t."""
+        self._memory[:] = memory
+        self._steps += steps
+        self.t = t
+        if len(rows):
+            self._rows.append(rows)
+
+    @property
+    def next_sample(self) -> float:
+        return float(next_sample(self.acts.forces)) if len(self._z0) else math.inf
+
+    def _march_grid(self, t0: float, dt: float, first: int, steps: int, every: int, look: Look) -> None:
+        """Steps `first` … `steps` − 1 from t0."""
+        self.march_steps(t0, dt, first, steps, every, look)
+        if dt < SHORT * self.method.dt:
+            self._restart()
+            self._relax()
+
+    def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
+        return Leg(
+            *hht.march_fixed(
+                self.tables, self.acts, self.state, self._told, t0, dt, done, until, every, self.method.alpha, self._memory,
+                room,
+            )
+        )  # fmt: skip
+
+    def after_leg(self, leg: Leg, t0: float, dt: float, taken: int) -> int:
+        if leg.status != hht.OK and not self._goes_on(leg.status):
+            self._fail(leg.status, self.t + dt, dt)
+        return 0
+
+    def _run_adaptive(self, t_end: float, times: np.ndarray, look: Look) -> None:
+        m, control = self.method, self._control
+        room = self.room(len(times) + 1 if len(times) else 0)
+        control[0], control[3] = self.t, 0.0
+        every = 0 if len(times) else self.output_every
+        short = t_end - self.t < SHORT * control[1]
+        pace = Pace(50, least=10)
+        while control[0] < t_end:
+            spent, steps = self._memory[hht.ITERATIONS], control[2]
+            with pace.timed():
+                status, rows = hht.march_adaptive(
+                    self.tables, self.acts, self.state, self._told, control, m.step_tolerance, m.dt_min, min(m.dt_max, 1e300),
+                    min(t_end, self.next_sample), pace.size, every, times, m.alpha, self._memory, room,
+                )  # fmt: skip
+            self.t = float(control[0])
+            self._steps += int(control[2] - steps)
+            self._keep(room[:rows])
+            if status != hht.OK and not self._goes_on(status):
+                self._fail(status, self.t, float(control[1]))
+            if self.t >= self.next_sample and self.t < t_end:
+                self._take_samples()
+            look()
+            pace.adapt(self._memory[hht.ITERATIONS] - spent)
+        if short:
+            self._restart()
+            self._relax()
+
+    @property
+    def _near(self) -> np.ndarray:
+        """Where angles and points on curves are (nk,)."""
+        return self.state.near
+
+    def _leave(self) -> None:
+        """SolveError for a point that has left the ends of its curve or surface; the state there is recorded."""
+        joint, what = self.model.beyond_ends(self.model.q, self.t, self._near)[0]
+        if self._rows and abs(self._rows[-1][-1, 0] - self.t) <= 8.0 * math.ulp(
+            self.t
+        ):  # recorded, but for rounding of the time
+            self.t = float(self._rows[-1][-1, 0])
+        self._sample()
+        message = f"joint {joint!r} {what}, at t = {self.t:g} s"
+        raise SolveError(message, time=self.t, where=joint, result=self.result("failed", message))
+
+    def _sample(self) -> None:
+        """The present state, where it is not recorded."""
+        if not self._rows or self._rows[-1][-1, 0] < self.t:
+            self._rows.append(self._row())
+
+    def _row(self) -> np.ndarray:
+        """The row (1, width) of the present state."""
+        room = np.empty((1, self._width))
+        status = record(self.acts, self.state, self._told, self.t, self._memory[hht.LAST], room, 0)
+        if status > hht.OK:
+            self._fail(status, self.t)
+        room[0, self._width - len(self._z0) :] = self.acts.forces.z
+        return room
+
+    def _fail(self, status: int, t: float, dt: float = 0.0, first: bool = False) -> None:
+        """Raise the error of a status at time t, with what was recorded."""
+        if status == LEFT:
+            self._leave()
+        for outside in (self._outside, self._told_outside):
+            if outside is not None and outside.failure is not None:
+                raise outside.failure
+        kept = None if first or not self._rows else self.result("failed", "")
+        if status >= FORCE_FAILED:
+            force = list(self.system.forces.values())[status - FORCE_FAILED]
+            error = failure(force, t, force.callbacks())
+            error.result = kept
+            if kept is not None:
+                kept.recording.message = str(error)
+            raise error
+        for user in self.system.joints.values():
+            if any(callback.failed for callback in user.callbacks()):
+                error = failure(user, t, user.callbacks())
+                error.result = kept
+                if kept is not None:
+                    kept.recording.message = str(error)
+                raise error
+        where, size = self._worst()
+        at = f", |C| = {size:.2g} at {where}" if where else ""
+        locked = (
+            f"; driver {self.model.drivers[0].name!r} may ask for more than the joints allow: the mechanism locks there"
+            if self.model.drivers
+            else ""
+        )
+        if status == UNCOUNTED:
+            message = (
+                f"the turns of the joints cannot be counted at t = {t:g} s: bodies turn too far in a step, about several axes; "
+                f"{f'reduce dt = {dt:g} s' if self.method.dt is not None else 'limit dt_max'}"
+            )
+        elif status == hht.SINGULAR:
+            message = f"the equations of motion are singular at t = {t:g} s{at}; check masses and redundant joints"
+        elif status == hht.STEP_TOO_SMALL:
+            message = (
+                f"the step fell to {dt:.3g} s at t = {t:g} s and the error still exceeds rtol = {self.method.rtol:g}{at}"
+                f"{locked}; loosen rtol, or look for a stiff, jumping or unbounded force"
+            )
+        else:
+            advice = f"reduce dt = {dt:g} s" if self.method.dt is not None else "loosen rtol, or limit dt_max"
+            if self.method.alpha == 0.0 and self._steps > 1000:
+                advice = "give alpha = -0.01, since with alpha = 0 nothing damps what rounding does to multipliers"
+            message = (
+                f"Newton's iteration does not converge at t = {t:g} s{at}{locked}; {advice}, or run nx.assemble near it"
+                f"{sticking_advice(self.system) if self.method.dt is not None else ''}"
+            )
+        if kept is not None:
+            kept.recording.message = message
+        joint = self.model.rows[self._worst_row()].joint if where else None
+        raise SolveError(message, time=t, where=joint, result=kept)
+
+    def _worst_row(self) -> int:
+        C = np.abs(np.nan_to_num(self.state.C, nan=np.inf))
+        values = C[self.tables.rows[:, 0], self.tables.rows[:, 1]]
+        return int(np.flatnonzero(self.kept)[int(values.argmax())])
+
+    def _worst(self) -> tuple[str, float]:
+        """The row whose residual is largest, and the residual."""
+        if not len(self.tables.rows):
+            return "", 0.0
+        r = self._worst_row()
+        place = self.tables.rows[int(self.kept[: r + 1].sum()) - 1]
+        row = self.model.rows[r]
+        name = f"joint {row.joint!r} ({row.equation})" if row.driver is None and row.joint else str(row)
+        return name, float(abs(self.state.C[place[0], place[1]]))
+
+
+def rows_to_keep(report: AssemblyReport, initial: Any) -> np.ndarray:
+    """Rows (nc,) of the run; a run that goes on keeps those of the one before."""
+    restart = initial.recording.restart if isinstance(initial, Result) else None
+    if restart is not None and len(before := restart.notes.get("kept", ())) == report.model.nc > 0:
+        return np.array(before, dtype=bool)
+    return kept_rows(report)
+
+
+def refuse_velocity_rows(model: AbsoluteModel, method: str) -> None:
+    """InputError naming a joint that holds velocities only, where a method does not carry such rows."""
+    for row in model.rows:
+        if not model.positional[row.index]:
+            raise InputError(
+                f"joint {row.joint!r} is nonholonomic, which {method} does not carry; nx.HHT(), nx.Baumgarte() and "
+                f"nx.Projection() do"
+            )
+
+
+def needs_bodies(system: System, couplings: bool = True) -> bool:
+    """Whether a system has what a tree alone does not carry: closed loops, drivers, joints that only constrain, couplings."""
+    if system.drivers or (couplings and system.couplings):
+        return True
+    leader = {name: name for name in ["ground", *system.bodies]}
+
+    def find(name: str) -> str:
+        while leader[name] != name:
+            leader[name] = leader[leader[name]]
+            name = leader[name]
+        return name
+
+    for joint in system.joints.values():
+        a, b = find(joint.parent.name), find(joint.child.name)
+        if not joint.tree or a == b:
+            return True
+        leader[a] = b
+    children = [joint.child.name for joint in system.joints.values()]
+    return len(set(children)) < len(children)

@@ -1,0 +1,298 @@
+"""Index-1 simulations in absolute coordinates: the explicit methods of ``integrate`` on `BodyProblem`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from nexdyn.absolute import hht, index1
+from nexdyn.absolute.configuration import position_units
+from nexdyn.absolute.turns import UNCOUNTED
+from nexdyn.assembly.notices import Notice
+from nexdyn.constraints.tables import LEFT
+from nexdyn.errors import InputError, SolveError, warn
+from nexdyn.integrate.adaptive import march_adaptive
+from nexdyn.integrate.fixed import march, sample
+from nexdyn.integrate.methods import Baumgarte, DormandPrince, IndexOne, Partitioning, Projection
+from nexdyn.integrate.problem import FORCE_FAILED, NOT_FINITE, OK, STEP_TOO_SMALL
+from nexdyn.integrate.tableaus import DORMAND_PRINCE_DENSE
+from nexdyn.model.system import System
+from nexdyn.simulation.bristles import bounds, bristle_advice, refuse_bent, with_advice
+from nexdyn.simulation.march import NONE, Leg, Look, March, Pace
+from nexdyn.simulation.marches.bodies import BodySimulation, refuse_velocity_rows
+
+CHUNK = 200
+"""Most steps between two looks at a partition."""
+SHORTER, SINGULAR, FIRM = 0.25, 0.1, 0.5
+"""By how much adaptive steps are shortened where no choice serves them; and parts of the greatest smallest pivot that a choice
+began with: below which a pose that none serves is singular, and above which steps may be long again."""
+LARGEST_PARTITION = 600
+"""Rows up to which coordinates are partitioned: its matrices are dense."""
+APART, APART_OF_RTOL, LOST, UNRETURNED = 1e-3, 1e4, 1e-2, 1e-6
+"""|C| in parts of the mechanism's size: from where on Baumgarte's stabilisation warns, with adaptive steps no more than so many
+rtol; where it stops; and what projection may leave."""
+OPEN_SAYS = {
+    index1.BAUMGARTE: "the motion has left its constraints; reduce dt or rtol, or use Projection or HHT",
+    index1.PROJECTION: "projection does not return to the constraints; reduce dt or rtol, or use HHT",
+    index1.PARTITION: "the dependent coordinates do not close; reduce dt, or use HHT",
+}
+BLOWN_UP = 1e12
+"""|C| beyond which a motion that stops has blown up, whatever it stopped with."""
+
+
+def _unseen() -> None:
+    """No look within a step."""
+
+
+class IndexOneSimulation(BodySimulation):
+    """As `BodySimulation`, under Baumgarte's stabilisation, projection or partitioned coordinates."""
+
+    method: IndexOne
+
+    def __init__(self, system: System, method: IndexOne, **options: Any) -> None:
+        super().__init__(system, method, **options)  # type: ignore[arg-type]
+        self.state = self.state._replace(
+            moved=np.zeros_like(self.state.moved)
+        )  # at index 1 Cq is for turns at their end
+        n = 6 * self.model.nb
+        kind = {Baumgarte: index1.BAUMGARTE, Projection: index1.PROJECTION, Partitioning: index1.PARTITION}[
+            type(method)
+        ]
+        if kind == index1.PARTITION:
+            refuse_velocity_rows(self.model, "nx.Partitioning()")
+        m = len(self.tables.rows) if kind == index1.PARTITION else 0
+        if m > LARGEST_PARTITION:
+            raise InputError(
+                f"{system.name!r} has {m} constraint rows; coordinates are partitioned up to {LARGEST_PARTITION}, with dense "
+                f"matrices. HHT, Baumgarte and Projection take any number"
+            )
+        damping = np.zeros(5)
+        if isinstance(method, Baumgarte):
+            damping[:] = method.damping(system.gravity, self.tables.length, not self.model.positional.all())
+        self._kind, self._damping, self._m = kind, damping, m
+        self.problem = self._new_problem()
+        self.partitions = 0
+        """How often the independent coordinates have been chosen."""
+        integrator = self._integrator = method.integrator
+        tableau = integrator.tableau
+        self._A, self._b, self._c, self._e = tableau.A, tableau.b, tableau.c, tableau.e
+        self._n = n
+        self._y, self._stage = np.zeros((2, 2 * n + len(self._z0)))
+        self._y[n : 2 * n], self._y[2 * n :] = self.state.v0[1:, :6].reshape(-1), self._z0
+        self._K = np.zeros((len(self._b), len(self._y)))
+        self._most = bounds(system, len(self._y), len(self._z0))
+        if m:
+            self._choose()
+        self._dt = 0.0
+        if len(self._z0) or self._beyond:  # samples are taken before anything moves
+            self._rows.clear()
+            self._sample()
+        self._go_on(*(options.get(name) for name in ("initial", "q0", "v0")))
+
+    @property
+    def kind(self) -> str:
+        return type(self.method).__name__
+
+    def live(self) -> Mapping[str, np.ndarray]:
+        own = {f"problem.{name}": getattr(self.problem, name) for name in ("dependent", "quality", "missed")}
+        return {**super().live(), "y": self._y, **own}
+
+    def numbers_kept(self) -> tuple[str, ...]:
+        return (*super().numbers_kept(), "_dt", "partitions")
+
+    def constants(self) -> np.ndarray:
+        return NONE
+
+    def forget_counters(self) -> None:
+        self.partitions, self.choices = min(self.partitions, 1), 0
+
+    def history(self) -> str:
+        return ""
+
+    def _new_problem(self) -> index1.BodyProblem:
+        """The problem of the rows at hand."""
+        n, m = 6 * self.model.nb, self._m
+        return index1.BodyProblem(
+            self.tables, self.acts, self.state, self._kind, self._damping, np.zeros(m, dtype=np.int64),
+            np.zeros((max(m, 1), n)), np.zeros((m, m)), np.zeros((max(m, 1), 2)), np.zeros(2), np.zeros(1), self.tables.length,
+            self._units(), np.array([0.0, LOST if self._kind == index1.BAUMGARTE else UNRETURNED]),
+        )  # fmt: skip
+
+    def _units(self) -> np.ndarray:
+        """What makes C of the kept rows a part of the mechanism's size."""
+        units = np.zeros_like(self.state.C)
+        units[tuple(self.tables.rows[:, :2].T)] = position_units(self.model, self.tables.length)[self.kept]
+        return units
+
+    def _tell_violation(self) -> None:
+        """Warn, once, where violations since the last look are larger than the method's errors explain."""
+        apart, rtol = self.problem.apart, getattr(self._integrator, "rtol", np.inf)
+        most, bound = float(apart[0]), min(APART, APART_OF_RTOL * rtol)
+        apart[0] = 0.0
+        told = any(notice.kind == "violation" for notice in self.warnings or ())
+        if self._kind != index1.BAUMGARTE or told or not bound < most <= apart[1]:
+            return
+        what = "a shorter dt" if self.method.dt is not None else "a smaller rtol"
+        text = (
+            f"the constraints are violated by {most:.2g} of the mechanism's size by t = {self.t:g} s, more than {bound:.2g}; "
+            f"Baumgarte needs {what}; Projection and HHT keep them closed"
+        )
+        self.warnings = [*(self.warnings or []), Notice("violation", "", most, "1", 0.0, text)]
+        warn(text)
+
+    def _choose(self) -> None:
+        """The independent coordinates, by pivoting: the columns of Cq that pivoting takes first are the dependent ones."""
+        index1.dense_jacobian(self.tables, self.state, self.t, self.problem.J)
+        _, _, order = scipy.linalg.qr(self.problem.J, mode="economic", pivoting=True)
+        self.problem.dependent[:] = np.sort(order[: len(self.problem.dependent)])
+        self.problem.quality[:] = 0.0
+        self.partitions += 1
+
+    @property
+    def steps_aside(self) -> bool:
+        return False
+
+    def go_on_from(self, old: March) -> None:
+        assert isinstance(old, IndexOneSimulation)
+        super().go_on_from(old)
+        self._rows.clear()
+        self._sample()
+
+    def set_force_states(self, z: np.ndarray) -> None:
+        self._y[2 * self._n :] = z
+
+    def _march(self, dt: float, steps: int, every: int, look: Look) -> None:
+        self._chosen = -1
+        self.march_steps(self.t, dt, 0, steps, every, look)
+
+    def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
+        return Leg(
+            *march(
+                self.problem, self._A, self._b, self._c, False, t0, dt, done, min(until, done + CHUNK), every, self._y,
+                self._most, self._stage, self._K, self._n, room,
+            )
+        )  # fmt: skip
+
+    def after_leg(self, leg: Leg, t0: float, dt: float, taken: int) -> int:
+        self._tell_violation()
+        if leg.status == OK:
+            return 0
+        # a choice made for this very step does not serve it, either
+        made_here = self.problem.quality[1] == 0.0 or self._chosen == leg.done
+        if leg.status == index1.DEGRADED and not (self._m > 0 and taken == 0 and made_here):
+            if not self._m and leg.t > self.t + 1e-9 * dt:  # a sample has divided the step, and the state is there
+                self.t = leg.t
+                self._rechoose()
+                self.march_steps(leg.t, t0 + (leg.done + 1) * dt - leg.t, 0, 1, 0, _unseen)
+                return 1
+            self._rechoose()
+            self._chosen = leg.done
+            return 0
+        self._refuse_bent(leg.bad, leg.t)
+        self._fail(leg.status, leg.t, dt)
+        return 0
+
+    def _keep_rows(self, kept: np.ndarray) -> None:
+        super()._keep_rows(kept)
+        self.problem = self._new_problem()
+
+    def _rechoose(self) -> None:
+        """Rows and independent coordinates for the present state, in which those at hand no longer serve."""
+        self._choose_rows()
+        s = self.state
+        s.q1[:], s.v1[:] = s.q0, s.v0
+        index1.place_bodies(s, 1)
+        if self._m:
+            self._choose()
+        else:
+            self.problem.quality[1] = index1.NOT_NOW
+
+    def _run_adaptive(self, t_end: float, times: np.ndarray, look: Look) -> None:
+        method = self._integrator
+        assert isinstance(method, DormandPrince)
+        control = np.zeros(15)
+        control[:3] = self.t, self._dt, 1e-4
+        control[7:11] = method.rtol, method.atol, method.dt_min, min(method.dt_max, 1e300)
+        room = self.room(len(times) + 2 if len(times) else 0)
+        y_old, scale = np.zeros((2, len(self._y)))
+        every = 0 if len(times) else self.output_every
+        pace, chosen, most = Pace(200, least=50), -1.0, 0.0
+        while control[0] < t_end:
+            spent, steps = control[5], control[3]
+            with pace.timed():
+                status, rows, _ = march_adaptive(
+                    self.problem, self._A, self._b, self._c, self._e, DORMAND_PRINCE_DENSE, control, t_end, pace.size, every,
+                    times, self._y, y_old, self._stage, scale, self._K, self._n, room,
+                )  # fmt: skip
+            self.t, self._dt = float(control[0]), float(control[1])
+            self._steps += int(control[3] - steps)
+            self._keep(room[:rows])
+            self._tell_violation()
+            if status == index1.DEGRADED:
+                control[11], first = 0.0, abs(float(self.problem.quality[1]))
+                most = max(most, first)
+                if first > FIRM * most:
+                    control[10] = min(method.dt_max, 1e300)
+                if chosen != self.t:
+                    self._rechoose()
+                    chosen = self.t
+                    continue
+                # what was chosen for this state does not reach the next: the step is too long, unless the pose is singular
+                if first > SINGULAR * most and control[1] > method.dt_min:
+                    control[1] = control[10] = SHORTER * min(control[1], t_end - self.t)
+                    continue
+            if status != OK:
+                self._fail(status, float(control[14]), float(control[1]))
+            look()
+            pace.adapt(control[5] - spent)
+
+    def _refuse_bent(self, bad: int, t: float) -> None:
+        """SolveError where component `bad` of y is a bristle's, bent by too long steps."""
+        first = 2 * self._n
+        if bad >= first and self.method.dt is not None:
+            try:
+                refuse_bent(self.system, bad - first, self._y[first:], t, self.method.dt, self.method.integrator.name)
+            except SolveError as error:
+                error.result = self.result("failed", str(error)) if self._rows else None
+                raise
+
+    def _row(self) -> np.ndarray:
+        room = np.empty((1, self._width))
+        n, before = 2 * self._n, self._y.copy()
+        status, _ = sample(self.problem, self.t, self._y, self._K, self._n, room)
+        # to look at dependent coordinates closes them once more, which no step of a whole run does
+        self._y[:n] = before[:n]
+        if status != OK:
+            self._fail(status, self.t)
+        return room
+
+    def _fail(self, status: int, t: float, dt: float = 0.0, first: bool = False) -> None:
+        if status == LEFT:
+            self.t = t
+            self._leave()
+        step, explicit = self.method.dt, self.method.integrator.name
+        if first or status >= FORCE_FAILED or status == UNCOUNTED:
+            try:
+                known = status >= FORCE_FAILED or status == UNCOUNTED
+                return super()._fail(status if known else hht.SINGULAR, t, dt, first)
+            except SolveError as error:
+                raise with_advice(error, self.system, step, explicit) from error.__cause__
+        kept = self.result("failed", "") if self._rows else None
+        where, size = self._worst()
+        at = f", |C| = {size:.2g} at {where}" if where else ""
+        says = {
+            NOT_FINITE: "the motion is no longer finite; reduce dt, check masses, stiffness and damping",
+            STEP_TOO_SMALL: f"the step fell to {dt:.3g} s and the error still exceeds the tolerance; loosen rtol",
+            index1.SINGULAR: "the equations of motion are singular; check masses and redundant joints",
+            index1.OPEN: OPEN_SAYS[self._kind],
+            index1.DEGRADED: "no choice of independent coordinates serves here: a singular pose; use HHT",
+        }[NOT_FINITE if size > BLOWN_UP else status]  # fmt: skip
+        message = f"{says} (t = {t:g} s{at}){bristle_advice(self.system, step, explicit)}"
+        if kept is not None:
+            kept.recording.message = message
+        raise SolveError(
+            message, time=t, where=self.model.rows[self._worst_row()].joint if where else None, result=kept
+        )

@@ -1,0 +1,325 @@
+"""What a simulation in minimal coordinates needs beyond its tree where rows close it: loops, drivers, couplings.
+
+The start comes from `nx.assemble`: a consistent pose and velocity, and the redundant rows. Of these, rows of joints that
+were cut are left out; which ones is asked with the rows of the tree's own joints kept before all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from nexdyn.absolute.configuration import Configuration
+from nexdyn.absolute.driving import refuse_overdriven
+from nexdyn.absolute.model import absolute_model
+from nexdyn.absolute.redundancy import find_redundancy
+from nexdyn.assembly.assemble import Start, assemble, mechanism_length
+from nexdyn.assembly.closing import Closing
+from nexdyn.assembly.loads import joint_state
+from nexdyn.assembly.redundant import redundancy_report
+from nexdyn.assembly.report import AssemblyReport, RedundantRow
+from nexdyn.constraint_rows import beyond_ends
+from nexdyn.errors import InputError
+from nexdyn.integrate.methods import Loops, Method
+from nexdyn.model.callbacks import failure
+from nexdyn.model.system import System
+from nexdyn.model.time_kernels import time_callbacks
+from nexdyn.results.bodies import BodyRecording
+from nexdyn.results.loops import LoopRecording
+from nexdyn.results.result import Result
+from nexdyn.simulation.continuing import bodies_at_end, joints_at_end
+from nexdyn.simulation.marches.bodies import needs_bodies
+from nexdyn.simulation.problem import build_problem
+from nexdyn.spatial.rotations import quaternion, rotation_matrix
+from nexdyn.tree.closed import ClosedTree
+from nexdyn.tree.loop_motion import LoopProblem
+from nexdyn.tree.loop_observe import forces_of
+from nexdyn.tree.states import unit_quaternions, vector
+
+OF_TREE = 1_000_000
+"""What rows of joints in the tree gain in priority."""
+State = tuple[float, np.ndarray, np.ndarray]
+
+
+def needs_rows(system: System) -> bool:
+    """Whether a tree carries a system with constraint rows only: closed loops, drivers, joints that only constrain, and
+    couplings of other than two joints of one freedom each."""
+    uncoupled = needs_bodies(system, couplings=False)
+    return uncoupled or any(
+        len(coupling.joints()) != 2 or any(system.joint(name).nv != 1 for name in coupling.joints())
+        for coupling in system.couplings.values()
+    )
+
+
+@dataclass
+class ClosedSystem:
+    """A system whose spanning tree is closed by rows, for a simulation.
+
+    closed: the tree and its rows, without those that the tree fulfils by itself; always: these and the others that are
+    redundant in every pose; redundant: those here, with what they depend on.
+    report: of the assembly, where there was one.
+    """
+
+    system: System
+    options: Loops
+    closed: ClosedTree
+    always: list[str]
+    redundant: list[RedundantRow]
+    report: AssemblyReport | None
+    start: State
+
+    def problem(self, stages: int, method: Method | None = None) -> LoopProblem:
+        """Tables and scratch for the motion from the start, with so many stages of the integrator."""
+        _, q, _ = self.start
+        closed = self.closed
+        c, rows = closed.tree.compiled, closed.compiled_rows
+        beyond = rows.beyond
+        acting = bool(self.system.forces) or bool(rows.tables.own_numbers[:, :4].any())
+        tree = build_problem(closed.tree, q, "aba", with_forces=False)._replace(
+            q=np.zeros(c.nq + beyond), v=np.zeros(c.nv + beyond), tau=np.zeros(c.nv + beyond),
+            forces=forces_of(self.system, c, rows) if acting else None,
+        )  # fmt: skip
+        loops = rows.tables
+        has_velocity_rows = bool(np.any(loops.velocity_level))
+        length = mechanism_length(absolute_model(self.system)) if self.options.stabilise == "baumgarte" else 1.0
+        loops.damping[:] = self.options.damping(method, self.system.gravity, length, has_velocity_rows)
+        project = int(self.options.stabilise == "projection")
+        return LoopProblem(tree, loops, project, np.zeros((stages, len(rows.rows) + 2)), np.zeros(1 + stages))
+
+    @property
+    def extra(self) -> int:
+        """Numbers recorded behind those of a tree: what is followed, |C|, λ."""
+        return len(self.closed.compiled_rows.near) + 1 + len(self.closed.rows)
+
+    def recording(
+        self, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, extra: np.ndarray, **run: Any
+    ) -> LoopRecording:
+        """What was recorded; extra (N, nz + nk + 1 + m): states of forces, what is followed, |C|, λ."""
+        run["settings"] = run.get("settings", {}) | self.settings
+        nz = extra.shape[1] - self.extra
+        C_at = nz + len(self.closed.compiled_rows.near)
+        z, followed, C, lam = np.split(extra, [nz, C_at, C_at + 1], axis=1)
+        return LoopRecording(
+            t, q, v, a, **run, z=z.copy(), followed=followed.copy(), multipliers=lam.copy(), violation=C[:, 0].copy()
+        )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """How it was run, as JSON has it."""
+        return {
+            "coordinates": "loops",
+            "cut": list(self.closed.cut_joints),
+            "redundant": list(self.always),
+            "dropped": list(self.closed.dropped),
+            "stabilise": self.options.stabilise,
+        }
+
+    def raise_failure(self, t: float, result: Result | None) -> None:
+        """The SolveError of a user's function in a joint or driver that has failed, if one has."""
+        users: list[tuple[Any, Any]] = [(joint, joint.callbacks()) for joint in self.system.joints.values()]
+        functions = self.closed.compiled_rows.functions
+        users += [(d, time_callbacks(f)) for d, f in zip(self.system.drivers.values(), functions, strict=True)]
+        for user, callbacks in users:
+            if any(callback.failed for callback in callbacks):
+                error = failure(user, t, callbacks)
+                error.result = result
+                raise error
+
+    def left_end(self) -> tuple[str, str]:
+        """(joint, what is wrong) of the point that has left the ends of its curve or surface."""
+        tables = self.closed.compiled_rows.tables
+        return beyond_ends(tables.tables, self.closed.rows, tables.near)[0]
+
+    def open_row(self, t: float, dt: float) -> tuple[str, str]:
+        """(what went wrong, joint) where the rows did not close after a step."""
+        loops = self.closed.compiled_rows.tables
+        C = np.abs(np.nan_to_num(loops.of_rows[loops.row_of[:, 0], 0, loops.row_of[:, 1]] * loops.units, nan=np.inf))
+        row = self.closed.rows[int(C.argmax())]
+        at = str(row)
+        drivers = list(self.system.drivers)
+        locked = (
+            f"; driver {drivers[0]!r} may ask for more than the joints allow: the mechanism locks there"
+            if drivers
+            else ""
+        )
+        step = f"reduce dt = {dt:g} s" if dt else "loosen rtol, or limit dt_max"
+        return f"the loops do not close at t = {t:g} s: |C| = {C.max():.2g} at {at}{locked}; {step}", row.joint
+
+
+def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any) -> ClosedSystem:
+    """The system on its spanning tree, at a start that closes."""
+    plain = ClosedTree(system, options.cut)
+    report: AssemblyReport | None = None
+    arrays = isinstance(q0, np.ndarray | list | tuple) or isinstance(v0, np.ndarray | list | tuple)
+    if not (initial is None or isinstance(initial, AssemblyReport | Result)):
+        raise InputError(
+            f"initial is {initial!r}; a Result, the report of nx.assemble, or the posture of nx.inverse_kinematics is needed"
+        )
+    if isinstance(initial, AssemblyReport) and initial.model.system is not system:
+        raise InputError("initial is the report of another system")
+    if initial is None and not arrays:
+        report = assemble(system, q0=q0, v0=v0)
+        start = 0.0, *closed_state(plain, report, report.q, report.v, q0)
+    elif initial is None:
+        start = _of_arrays(plain, 0.0, plain.tree.described(), plain.tree.initial_velocity(), q0, v0)
+    else:
+        if isinstance(initial, AssemblyReport):
+            report = initial
+            start = report.t, *closed_state(plain, report, report.q, report.v)
+        else:
+            start = _continued(plain, initial)
+        if arrays:
+            start = _of_arrays(plain, *start, q0, v0)
+        elif q0 is not None or v0 is not None:
+            near = _counted(plain, start[1])
+            report = assemble(system, t=start[0], start=Start(*_bodies_of(plain, start), near), q0=q0, v0=v0)
+            start = start[0], *closed_state(plain, report, report.q, report.v, {**near, **(q0 or {})})
+    names, redundant = _redundant(plain, start)
+    # those that are redundant in this pose only are kept: there they carry nothing
+    always = [name for name, row in zip(names, redundant, strict=True) if row.structural is not False]
+    # of these, rows that the tree fulfils by itself are dropped; which of the others carry nothing, each pose says
+    moving = set(plain.moving_rows(start[1], start[0]))
+    dropped = [name for name in always if name not in moving]
+    closed = ClosedTree(system, options.cut, dropped=dropped, spare=len(always) - len(dropped))
+    follow_angles(closed, start)
+    if isinstance(initial, Result) and initial.recording.followed.size:
+        near, at = closed.compiled_rows.tables.near, closed.compiled_rows.near
+        known = dict(zip(initial.observed.labels.dims["counter"], initial.recording.followed[-1], strict=True))
+        asked = set(q0) if isinstance(q0, Mapping) else set()
+        for of, place in at.items():
+            if of[0] not in asked:
+                near[place] = known.get(" ".join(of), near[place])
+    return ClosedSystem(system, options, closed, always, redundant, report, start)
+
+
+def _of_arrays(plain: ClosedTree, t: float, q: np.ndarray, v: np.ndarray, q0: Any, v0: Any) -> State:
+    """A start with arrays in the order of the tree in place of q, v, closed."""
+    tree = plain.tree
+    q = plain.close(unit_quaternions(tree, vector(tree, q0, "q0", q)))
+    return t, q, plain.consistent_velocity(q, vector(tree, v0, "v0", v))
+
+
+def _counted(closed: ClosedTree, q: np.ndarray) -> dict[str, np.ndarray]:
+    """Coordinates of the tree's joints that are angles and lengths."""
+    return {
+        name: q[place.q].copy()
+        for name, place in closed.tree.coordinates.items()
+        if name in closed.system.joints and place.q.stop - place.q.start == place.v.stop - place.v.start
+    }
+
+
+def _bodies_of(closed: ClosedTree, start: State) -> tuple[np.ndarray, np.ndarray]:
+    """Poses (nb + 1, 7) and velocities (nb + 1, 6) of the bodies at a start."""
+    _, q, v = start
+    model = absolute_model(closed.system)
+    place = [model.body_index[name] for name in closed.tree.body_names]
+    R, p = closed.tree.pose(q)
+    w, u = closed.tree.velocity(q, v)
+    X, V = model.q.copy(), np.zeros_like(model.v)
+    X[place, :4], X[place, 4:] = quaternion(R), p
+    V[place, :3], V[place, 3:] = np.einsum("nji,nj->ni", R, w), u
+    return X, V
+
+
+def closed_state(
+    closed: ClosedTree, report: AssemblyReport, q: np.ndarray, v: np.ndarray, q0: Mapping[str, Any] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """q (nq,), v (nv,) of the tree where its bodies stand at q (nb + 1, 7) and move with v (nb + 1, 6)."""
+    model, system, tree = report.model, closed.system, closed.tree
+    out_q, out_v = np.zeros(tree.nq), np.zeros(tree.nv)
+    turned = _asked_angles(system, report.t, q0)
+    for name, place in tree.coordinates.items():
+        if name not in system.joints:
+            i = model.body_index[tree.carried_body(name).name]
+            R = rotation_matrix(q[i, :4])
+            out_q[place.q], out_v[place.v] = q[i], [*v[i, :3], *(R.T @ v[i, 3:])]
+            continue
+        joint = system.joints[name]
+        own, rates, _ = joint_state(model, joint, q, v)
+        for m, equation in enumerate(joint.coordinates):
+            if equation in ("Angle", "Tilt") and (name, m) in turned:
+                own[m] += 2 * np.pi * np.round((turned[name, m] - own[m]) / (2 * np.pi))
+        out_q[place.q], out_v[place.v] = own, rates
+    return out_q, out_v
+
+
+def _asked_angles(system: System, t: float, q0: Mapping[str, Any] | None) -> dict[tuple[str, int], float]:
+    """(joint, freedom): what is asked of coordinates, near which angles are taken."""
+    found: dict[tuple[str, int], float] = {}
+    given = {name: joint.resolved(system.values).q0 for name, joint in system.joints.items() if joint.q0 is not None}
+    given |= {name: np.atleast_1d(np.asarray(x, dtype=float)) for name, x in (q0 or {}).items()}
+    for name, x in given.items():
+        if x is not None and name in system.joints and len(x) == system.joints[name].nv:
+            found |= {(name, m): float(y) for m, y in enumerate(x)}
+    for driver in system.drivers.values():
+        if getattr(driver, "joint", None) is not None and driver.kind == "joint":
+            found[driver.joint, driver.freedom] = float(driver.resolved(system.values).value(t))
+    return found
+
+
+def _continued(closed: ClosedTree, initial: Result) -> State:
+    """The last state of a result, closed on this tree."""
+    recorded, system = initial.recording, closed.system
+    t = float(recorded.t[-1])
+    if isinstance(recorded, BodyRecording) or (
+        isinstance(recorded, LoopRecording) and recorded.settings["cut"] != list(closed.cut_joints)
+    ):
+        model = absolute_model(system)
+        report = AssemblyReport(model, redundancy=None, q=model.q, t=t)  # type: ignore[arg-type]
+        return t, *closed_state(closed, report, *bodies_at_end(initial, model), joints_at_end(initial, system))
+    if recorded.q.shape[1] != closed.nq or initial.tree.joint_names != closed.tree.joint_names:
+        raise InputError(
+            f"initial was recorded on another tree, with the joints {', '.join(initial.tree.joint_names[:8])}; here they "
+            f"are {', '.join(closed.tree.joint_names[:8])}: cut the same joints"
+        )
+    return t, recorded.q[-1].copy(), recorded.v[-1].copy()
+
+
+def _redundant(closed: ClosedTree, start: State) -> tuple[list[str], list[RedundantRow]]:
+    """The redundant rows beside those of the tree's own joints: by name, and what they depend on."""
+    t, _, _ = start
+    model = absolute_model(closed.system)
+    X, V = _bodies_of(closed, start)
+    cut = set(closed.cut_joints)
+    rows = [
+        row._replace(priority=row.priority + OF_TREE)
+        if row.owner[0] == "joint" and row.coupling is None and row.joint not in cut
+        else row
+        for row in model.rows
+    ]
+    model = replace(model, rows=rows)
+    length = mechanism_length(model)
+    W = np.tile([1.0] * 3 + [1.0 / length**2] * 3, model.nb)
+    redundancy = find_redundancy(model, X, t)
+    refuse_overdriven(model, redundancy, Configuration(X, 0, 0.0, True), W, length, t)
+    gamma = model.gamma(X, V, t)
+    found = redundancy_report(model, redundancy, X, V, gamma, Closing(W, length, t)).redundant
+    return [str(model.rows[d.row]) for d in redundancy.dropped], found
+
+
+def follow_angles(closed: ClosedTree, start: State) -> None:
+    """What angles are looked for near at the start: those of tree joints where they stand, those of cut joints where
+    drivers and couplings ask for them."""
+    t, q, _ = start
+    system, near, at = closed.system, closed.compiled_rows.tables.near, closed.compiled_rows.near
+    known: dict[tuple[str, int], float] = {}
+    for name, place in closed.tree.coordinates.items():
+        if place.q.stop - place.q.start == place.v.stop - place.v.start:
+            known |= {(name, m): float(x) for m, x in enumerate(q[place.q])}
+    for driver in system.drivers.values():
+        if driver.kind == "joint" and (driver.joint, driver.freedom) not in known:
+            known[driver.joint, driver.freedom] = float(driver.resolved(system.values).value(t))
+    for coupling in system.couplings.values():
+        terms, offset = coupling.law(system.values)
+        open_ = [term for term in terms if (term.joint, term.freedom) not in known]
+        if len(open_) == 1:
+            rest = sum(term.coefficient * known[term.joint, term.freedom] for term in terms if term is not open_[0])
+            known[open_[0].joint, open_[0].freedom] = (offset - rest) / open_[0].coefficient
+    for (name, freedom), x in known.items():
+        if name in system.joints and freedom < len(system.joints[name].coordinates):
+            equation = system.joints[name].coordinates[freedom]
+            if (name, equation) in at:
+                near[at[name, equation]] = x

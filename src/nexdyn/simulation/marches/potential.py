@@ -1,0 +1,383 @@
+"""A mechanism in motion by the incremental potential: starts from `assemble`, marches compiled, records bodies.
+
+The six rows of a revolute joint say their multipliers in world axes; what is recorded are those of the joint's own rows,
+which act with the same wrench −Cqᵀ λ:
+
+    (DX, DY, DZ) = R_Aᵀ λ_d,   DotZX = −λ_n · y_B,   DotZY = λ_n · x_B
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from nexdyn.absolute.configuration import row_units
+from nexdyn.assembly.assemble import mechanism_length
+from nexdyn.assembly.blas import small_on_one_thread
+from nexdyn.assembly.closing import Closing, joint_gaps
+from nexdyn.assembly.force_states import described_states, start_states
+from nexdyn.assembly.report import AssemblyReport
+from nexdyn.constraints.tables import LEFT
+from nexdyn.constraints.turns import UNCOUNTED
+from nexdyn.errors import InputError, SingularError, SolveError
+from nexdyn.integrate.methods import ImplicitEuler
+from nexdyn.model.callbacks import failure
+from nexdyn.model.system import System
+from nexdyn.model.time_kernels import time_callbacks
+from nexdyn.potential import solve, step
+from nexdyn.potential.compile import centres, new_state, new_work, potential_model
+from nexdyn.potential.elements import springs_and_loads
+from nexdyn.potential.minimum import SINGULAR
+from nexdyn.potential.own_states import OF_ACTUATOR, OF_BRISTLE
+from nexdyn.potential.tables import BRISTLE, CONTROLLED, FIRST, HINGE, KIND, PAIR, SPRING_DATA, SPRING_LAW
+from nexdyn.results.result import Result
+from nexdyn.simulation.continuing import of_fields
+from nexdyn.simulation.march import Leg, Look, March, Memory
+from nexdyn.simulation.marches.bodies import BodySimulation, refuse_velocity_rows
+from nexdyn.spatial.rotations import quaternion, rotation_matrix
+from nexdyn.statics.inverse_kinematics import Posture
+
+STATED = {CONTROLLED: OF_ACTUATOR, BRISTLE: OF_BRISTLE}
+"""Laws of springs with states of their own, and how many."""
+STIFFNESS = 1e10
+"""μ to begin with, as a multiple of the masses that rows move."""
+
+
+class PotentialSimulation(BodySimulation):
+    """A mechanism in motion by the incremental potential. Arguments as for `nx.simulate`."""
+
+    method: ImplicitEuler
+
+    @small_on_one_thread
+    def __init__(
+        self,
+        system: System,
+        method: ImplicitEuler,
+        *,
+        initial: Result | AssemblyReport | Posture | None = None,
+        q0: Any = None,
+        v0: Any = None,
+        output_every: int = 1,
+    ) -> None:
+        if not system.bodies:
+            raise InputError(f"system {system.name!r} has no bodies that move; add one with a mass")
+        system, initial = self.begin_march(system, initial, output_every)
+        self.system, self.method = system, method
+        self.t = 0.0
+        self.report, (q, v, a, lam) = self._start(initial, q0, v0)
+        model = self.model = self.report.model
+        self._refuse_massless()
+        refuse_velocity_rows(model, "nx.ImplicitEuler()")
+        self.kept = np.ones(model.nc, dtype=bool)  # rows that repeat others do no harm
+        hinges = [k for k, joint in enumerate(system.joints.values()) if joint.kind == "revolute"]
+        springs, loads, contacts = springs_and_loads(system, model.body_index)
+        self._tables = potential_model(
+            model.mass, system.gravity, model.tables, hinges, [driver.function for driver in model.drivers],
+            mechanism_length(model), springs, loads, contacts, model.angles,
+        )  # fmt: skip
+        self._callbacks = [c for driver in model.drivers for c in time_callbacks(driver.function)]
+        near = self._start_near(q, initial, q0)
+        self._motion = new_state(self._tables, model.mass, q, v, near)
+        place_of = {name: k for k, name in enumerate(model.followed)}
+        for e, of in enumerate(springs.of):
+            if of in place_of:
+                self._tables.springs.near[e] = near[place_of[of]]
+        self._work = new_work(self._tables, self._motion)
+        self._centres = centres(model.mass)
+        self._ends = {
+            name: (place, np.array(springs.data[place : place + 2], dtype=float))
+            for name, place in springs.ends.items()
+        }
+        self._hinges = self._tables.groups[self._tables.groups[:, KIND] == HINGE]
+        self._own = np.zeros(0, dtype=np.int64) if self._tables.springs is None else self._tables.springs.own
+        self._put_states(start_states(described_states(system), initial))
+        self._check_samples()
+        self._nz = len(self._own)
+        self._width = 2 + 19 * model.nb + len(self._tables.row_of) + len(near) + self._nz
+        self._newton = 0
+        self._begin(q, v, a, lam)
+        self._go_on(initial, q0, v0)
+
+    # --- between two legs of a run ----------------------------------------------------------------------------------
+
+    @property
+    def kind(self) -> str:
+        return f"incremental potential {self.method.adaptive}"
+
+    def live(self) -> Mapping[str, np.ndarray]:
+        found = dict(of_fields("motion", self._motion))
+        if (springs := self._tables.springs) is not None:
+            found |= {"springs.state": springs.state, "springs.near": springs.near}
+            for e, (law, first) in enumerate(springs.index[:, [SPRING_LAW, SPRING_DATA]].tolist()):
+                if law in STATED:
+                    at = first + 4  # behind damper, friction, armature: z, z of the step, z before
+                    found[f"springs.{e}"] = springs.data[at : at + 3 * STATED[law]]
+        return found | {"held": self._held}
+
+    def numbers_kept(self) -> tuple[str, ...]:
+        return ("t", "_steps", "_newton")
+
+    def constants(self) -> np.ndarray:
+        numbers = (self.system.gravity, self._tables.mass, self.model.tables.frames, self.model.tables.offset)
+        return np.concatenate([np.ravel(x) for x in numbers])
+
+    def memory(self) -> Memory:
+        return March.memory(self)
+
+    def recall(self, memory: Memory) -> None:
+        March.recall(self, memory)
+
+    def forget_counters(self) -> None:
+        self._newton = 0
+
+    def _refuse_massless(self) -> None:
+        for i, name in enumerate(self.model.bodies):
+            if i and not self.model.mass[i, 0] > 0.0:
+                raise InputError(
+                    f"body {name!r} has no mass, which the incremental potential needs; give it one, or use nx.HHT()"
+                )
+
+    def _begin(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, lam: np.ndarray) -> None:
+        """Coordinates of springs, penalties, and what to expect of the first step; the first row."""
+        tables, state, c, dt = self._tables, self._motion, self._centres, self.method.dt
+        R, w = rotation_matrix(q[:, :4]), v[:, :3]
+        state.a[:] = a
+        state.a[:, 3:] += np.einsum("nij,nj->ni", R, np.cross(a[:, :3], c) + np.cross(w, np.cross(w, c)))
+        state.run[2] = dt
+        step.start_springs(tables, state, self._work, self.t)
+        raw = self._raw_multipliers(R, lam)
+        states = np.column_stack([state.q, state.v, state.a])[1:].ravel()
+        first = np.concatenate([[self.t, 0.0], states, raw, state.near, self.force_states])
+        self._rows.append(self._converted(first[None]))
+        if self.method.adaptive:
+            step.choose_stiffness(tables, state, self._work, self.t, STIFFNESS)
+            state.lam[:] = dt * dt * raw
+            I = tables.mass[:, [1, 2, 3, 2, 4, 5, 3, 5, 6]].reshape(-1, 3, 3)
+            torque = np.einsum("nij,nj->ni", I, a[:, :3]) + np.cross(w, np.einsum("nij,nj->ni", I, w))
+            for i in range(1, len(I)):
+                thin = tables.rods[i, 0] > 0.0
+                state.off[i, :3] = dt * dt * (a[i, :3] if thin else np.linalg.lstsq(I[i], torque[i], rcond=None)[0])
+            state.off[1:, 3:] = dt * dt * state.a[1:, 3:]
+        else:
+            state.mu[:] = self.method.mu
+
+    def let_stop_act(self, name: str, acts: bool) -> None:
+        """Whether the compliant part of a joint's stop acts; else it has no ends."""
+        if name in self._ends:
+            place, ends = self._ends[name]
+            self._tables.springs.data[place : place + 2] = ends if acts else (-np.inf, np.inf)
+
+    # --- states of forces -------------------------------------------------------------------------------------------
+
+    @property
+    def force_states(self) -> np.ndarray:
+        """States (nz,) of the forces as they stand; those that are off keep theirs."""
+        springs = self._tables.springs
+        return np.zeros(0) if springs is None else np.where(self._own >= 0, springs.data[self._own], self._held)
+
+    @property
+    def steps_aside(self) -> bool:
+        return False
+
+    def go_on_from(self, old: March) -> None:
+        March.go_on_from(self, old)
+        assert isinstance(old, PotentialSimulation)
+        if len(old.force_states) == len(self.force_states):
+            self.set_force_states(old.force_states)
+
+    def set_force_states(self, z: np.ndarray) -> None:
+        """Go on with states (nz,) of the forces."""
+        self._put_states(z)
+        if self._rows and len(z):
+            self._rows[-1][-1, -len(z) :] = z
+
+    def _put_states(self, z: np.ndarray) -> None:
+        springs, acting = self._tables.springs, self._own >= 0
+        self._held = np.asarray(z, dtype=float).copy()
+        if springs is not None:
+            springs.data[self._own[acting]] = z[acting]
+
+    def _check_samples(self) -> None:
+        for force in self.system.forces.values():
+            every = getattr(force, "sample_of", lambda _: 0.0)(self.system.values)
+            steps = every / self.method.dt
+            if every and not force.is_off and (round(steps) < 1 or abs(steps - round(steps)) > 1e-6 * steps):
+                raise InputError(
+                    f"{force} is sampled every {every:g} s, and ImplicitEuler samples where its steps begin; choose a dt of which "
+                    f"that is a multiple, not {self.method.dt:g} s"
+                )
+
+    # --- rows -------------------------------------------------------------------------------------------------------
+
+    def _raw_multipliers(self, R: np.ndarray, lam: np.ndarray) -> np.ndarray:
+        """Multipliers as the potential has them from those of the model's rows."""
+        out = np.zeros(len(self._tables.row_of))
+        own = self._tables.row_of >= 0
+        out[own] = lam[self._tables.row_of[own]]
+        if len(self._hinges):
+            rows, R_A, R_B = self._hinge_frames(R)
+            first = self._hinges[:, FIRST][:, None] + np.arange(3)
+            out[first] = np.einsum("nij,nj->ni", R_A, lam[rows[:, :3]])
+            out[first + 3] = lam[rows[:, 4]][:, None] * R_B[..., 0] - lam[rows[:, 3]][:, None] * R_B[..., 1]
+        return out
+
+    def _hinge_frames(self, R: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows of the model (n, 5) of the hinges, and the rotations of their frames where the bodies are turned by R."""
+        t = self.model.tables
+        pairs = self._hinges[:, PAIR]
+        first = self._first_row[pairs]
+        R_A = R[..., t.pairs[pairs, 0], :, :] @ t.frames[pairs, :9].reshape(-1, 3, 3)
+        R_B = R[..., t.pairs[pairs, 1], :, :] @ t.frames[pairs, 12:21].reshape(-1, 3, 3)
+        return first[:, None] + np.arange(5), R_A, R_B
+
+    @cached_property
+    def _first_row(self) -> np.ndarray:
+        """The first row of each pair."""
+        t = self.model.tables
+        first = np.full(len(t.pairs), len(t.rows), dtype=np.int64)
+        np.minimum.at(first, t.terms[t.rows[:, 0], 0], np.arange(len(t.rows)))
+        return first
+
+    def _converted(self, out: np.ndarray) -> np.ndarray:
+        """Recorded rows with the multipliers of the model's rows."""
+        first = 2 + 19 * self.model.nb
+        states, raw, near, own_states = np.split(
+            out, [first, first + len(self._tables.row_of), out.shape[1] - self._nz], axis=1
+        )
+        off = self._own < 0
+        own_states[:, off] = self._held[off]
+        lam = np.zeros((len(out), self.model.nc))
+        own = self._tables.row_of >= 0
+        lam[:, self._tables.row_of[own]] = raw[:, own]
+        if len(self._hinges):
+            q = states[:, 2:].reshape(len(out), -1, 19)[..., :4]
+            ground = np.broadcast_to([1.0, 0.0, 0.0, 0.0], (len(out), 1, 4))
+            rows, R_A, R_B = self._hinge_frames(rotation_matrix(np.concatenate([ground, q], axis=1)))
+            places = self._hinges[:, FIRST][:, None] + np.arange(3)
+            lam[:, rows[:, :3]] = np.einsum("snji,snj->sni", R_A, raw[:, places])
+            lam[:, rows[:, 3]] = -np.einsum("snj,snj->sn", R_B[..., 1], raw[:, places + 3])
+            lam[:, rows[:, 4]] = np.einsum("snj,snj->sn", R_B[..., 0], raw[:, places + 3])
+        return np.concatenate([states, lam, near, own_states], axis=1)
+
+    @property
+    def effort(self) -> dict[str, int]:
+        """Newton steps so far."""
+        return {"iterations": self._newton}
+
+    def _march(self, dt: float, steps: int, every: int, look: Look) -> None:
+        self._change_step(dt)
+        self.march_steps(self.t, dt, 0, steps, every, look)
+
+    def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
+        status, reached, rows, self._where, self._gap, newton = step.march(
+            self._tables,
+            self._motion,
+            self._work,
+            t0,
+            dt,
+            done,
+            until,
+            every,
+            self.method.updates,
+            self.method.bdf2,
+            room,
+        )
+        self._newton += newton
+        return Leg(status, reached, rows)
+
+    def _keep(self, rows: np.ndarray) -> None:
+        if len(rows):
+            super()._keep(self._converted(rows))
+
+    def after_leg(self, leg: Leg, t0: float, dt: float, taken: int) -> int:
+        if leg.status != solve.OK:
+            self._stop(leg.status, self._where, self._gap, dt)
+        return 0
+
+    @property
+    def _near(self) -> np.ndarray:
+        return np.asarray(self._motion.near)
+
+    def _change_step(self, dt: float) -> None:
+        """Multipliers and expectations for another step; BDF2 starts again."""
+        state = self._motion
+        last, h = float(state.run[1]) or float(state.run[2]), float(state.run[2])
+        if abs(dt - last) > 1e-12 * last:
+            state.lam[:] *= (dt / h) ** 2
+            state.off[:] *= (dt / h) ** 2
+            state.run[1], state.run[2], state.run[solve.STRAIGHT] = 0.0, dt, 0.0
+
+    def _row(self) -> np.ndarray:
+        room = np.empty((1, self._width))
+        step.sample(self._tables, self._motion, self.t, room)
+        return self._converted(room)
+
+    def _stop(self, status: int, where: int, gap: float, dt: float) -> None:
+        """Raise the error of a status, with what was recorded."""
+        if status == LEFT:
+            self._leave()
+        kept = self.result("failed", "")
+        t = self.t + dt
+        name: str | None = None
+        if status == solve.LOAD_FAILED:
+            force = list(self.system.forces.values())[where]
+            error = failure(force, t, force.callbacks())
+            kept.recording.message, error.result = str(error), kept
+            raise error
+        self._name_failure(t)
+        if status == SINGULAR:
+            name = self.model.bodies[where]
+            message = f"the energy of body {name!r} has no minimum at t = {t:g} s; check its mass and inertia"
+            kept.recording.message = message
+            raise SingularError(message, time=t, where=name, result=kept)
+        if status == solve.NOT_CLOSED:
+            name, gaps = self._open_joints()
+            stiffer = "" if self.method.adaptive else "raise mu or updates, "
+            message = (
+                f"no penalty closes the joints at t = {t:g} s: {gaps}; {stiffer}check drivers and lengths, or run nx.assemble "
+                f"near it"
+            )
+        elif status == UNCOUNTED:
+            message = (
+                f"the turns of the joints cannot be counted at t = {t:g} s: bodies turn too far in a step, about several axes; "
+                f"reduce dt = {dt:g} s"
+            )
+        elif status == solve.NOT_FINITE:
+            message = f"the motion is no longer finite at t = {t:g} s; check masses, stiffness and damping, or reduce dt = {dt:g} s"
+        else:
+            message = f"the minimum is not reached at t = {t:g} s, |C| = {gap:.2g}; reduce dt = {dt:g} s"
+        kept.recording.message = message
+        raise SolveError(message, time=t, where=name, result=kept)
+
+    def _trial(self) -> np.ndarray:
+        """The pose (nb + 1, 7) that was tried last; that at the start of the step where it is not finite."""
+        q, poses, base = self._motion.q.copy(), self._work.pose, self._work.base
+        if np.isfinite(poses).all():
+            q[1:, :4] = quaternion(poses[1:, :9].reshape(-1, 3, 3))
+            q[1:, 4:] = base[1:, 9:] + poses[1:, 9:]
+        q[1:, 4:] -= np.einsum("nij,nj->ni", rotation_matrix(q[1:, :4]), self._centres[1:])
+        return q
+
+    def _name_failure(self, t: float) -> None:
+        """SolveError for the joint of the user's whose function is not finite at the last pose, with what was recorded."""
+        try:
+            self.model.residual(self._trial(), t, self._work.near.copy())
+        except SolveError as error:
+            kept = self.result("failed", str(error))
+            error.result = kept
+            raise
+
+    def _open_joints(self) -> tuple[str | None, str]:
+        """The joint that is open widest, and the widest gaps in words."""
+        q = self._trial()
+        t, length = self.t + self.method.dt, mechanism_length(self.model)
+        gaps = joint_gaps(self.model, q, Closing(np.ones(self.model.nv), length, t))
+        if gaps:
+            return gaps[0].joint, "; ".join(str(gap) for gap in gaps[:5])
+        # all but closed: a singular pose, from which they come no nearer
+        C = np.abs(self.model.residual(q, t, self._work.near.copy())) * row_units(self.model, length)
+        kind, name = self.model.rows[int(C.argmax())].owner
+        return name, f"{kind} {name!r} by {C.max():.2g} of the mechanism's size, in a singular pose"

@@ -1,0 +1,463 @@
+"""`nx.Simulation`: a tree in motion in minimal coordinates, with rows that close its loops or without.
+
+The state is y = (ξ, v, z), ξ an increment of the coordinates `base`, z the states of forces; a row of what is recorded holds
+t, q, v, a, z and, with rows, what is followed, |C| and λ.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Literal
+
+import numpy as np
+
+from nexdyn.absolute.model import absolute_model
+from nexdyn.assembly.blas import small_on_one_thread
+from nexdyn.assembly.force_states import described_states, start_states
+from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
+from nexdyn.assembly.report import AssemblyReport
+from nexdyn.assembly.start_velocity import tree_state
+from nexdyn.constraints.tables import LEFT
+from nexdyn.errors import InputError, SolveError, unknown
+from nexdyn.forces.tables import OFF
+from nexdyn.integrate.adaptive import march_adaptive
+from nexdyn.integrate.fixed import march, sample
+from nexdyn.integrate.methods import (
+    METHODS,
+    DormandPrince,
+    FixedStep,
+    Loops,
+    Method,
+    RungeKutta4,
+    SemiImplicitEuler,
+    method_of,
+    positive,
+)
+from nexdyn.integrate.problem import FORCE_FAILED, NOT_FINITE, OK, STEP_TOO_SMALL
+from nexdyn.integrate.tableaus import DORMAND_PRINCE_DENSE, EULER
+from nexdyn.model.callbacks import failure
+from nexdyn.model.system import System
+from nexdyn.results.bodies import BodyRecording
+from nexdyn.results.recording import Recording
+from nexdyn.results.result import Result
+from nexdyn.simulation.bristles import bounds, bristle_advice, refuse_bent, with_advice
+from nexdyn.simulation.continuing import bodies_at_end, joints_at_end, reassembled, states_of
+from nexdyn.simulation.impulses import on_tree, with_rows
+from nexdyn.simulation.interrupt import interrupts_wait
+from nexdyn.simulation.march import NONE, Leg, Look, March, Pace
+from nexdyn.simulation.marches.loops import ClosedSystem, closed_system, needs_rows
+from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
+from nexdyn.simulation.run import Runs
+from nexdyn.statics.inverse_kinematics import Posture
+from nexdyn.tree.cfa_solve import refuse
+from nexdyn.tree.cfa_tables import ConstraintTables
+from nexdyn.tree.described import described_coordinates
+from nexdyn.tree.loop_motion import OPEN
+from nexdyn.tree.states import unit_quaternions, vector
+from nexdyn.tree.tree import Tree
+
+
+def _closed(system: System, loops: Loops | None, dynamics: str, initial: Any, q0: Any, v0: Any) -> ClosedSystem | None:
+    """What closes the tree of `system`; None where the tree alone is the system."""
+    if loops is not None and not isinstance(loops, Loops):
+        raise InputError(f"loops is {loops!r}; a Loops is needed, like nx.Loops(stabilise='baumgarte')")
+    if not needs_rows(system):
+        if loops is not None and loops.cut:
+            raise InputError(f"system {system.name!r} has no loops; there is nothing to cut")
+        return None
+    if dynamics != "aba":
+        raise InputError(f"dynamics is {dynamics!r}; loops and drivers in minimal coordinates go with 'aba' alone")
+    return closed_system(system, loops or Loops(), initial, q0, v0)
+
+
+class Simulation(Runs):
+    """A mechanism in motion that a program can step: `sim.step(dt, u)` lets a controller close the loop.
+
+    Arguments as for `nx.simulate`. `t` [s], `q` (nq,), `v`, `a` (nv,) are the present state, `result()` is what was
+    recorded.
+    """
+
+    @small_on_one_thread
+    def __init__(
+        self,
+        system: System,
+        method: Method | str | None = None,
+        *,
+        initial: Result | AssemblyReport | Posture | None = None,
+        q0: Any = None,
+        v0: Any = None,
+        output_every: int = 1,
+        dynamics: Literal["aba", "crba", "cfa"] = "aba",
+        loops: Loops | None = None,
+    ) -> None:
+        if not isinstance(system, System):
+            raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
+        self.method = method_of(method) or RungeKutta4(1e-3)
+        if not isinstance(self.method, FixedStep | DormandPrince):
+            valid = ", ".join(cls.__name__ for cls in METHODS.values() if cls.coordinates == "tree")
+            raise InputError(f"method is {self.method!r}; one of {valid} is needed, like RungeKutta4(dt=1e-3)")
+        if dynamics not in ("aba", "crba", "cfa"):
+            raise unknown("dynamics", dynamics, ("aba", "crba", "cfa"), plural="valid")
+        system, initial = self.begin_march(system, initial, output_every)
+        self.system, self.dynamics = system, dynamics
+        self._gaps: dict[str, tuple[float, float]] = {}
+        self.closed = _closed(system, loops, dynamics, initial, q0, v0)
+        """How rows close the tree, and which of them are redundant; None where the tree alone is the system."""
+        if self.closed is not None:
+            self.tree = self.closed.closed.tree
+            self.t, q_start, v_start = self.closed.start
+        else:
+            self.tree, self.t = Tree(system), 0.0
+            q_start, v_start = self._start(initial, q0)
+            q_start = unit_quaternions(self.tree, vector(self.tree, q0, "q0", q_start))
+            v_start = vector(self.tree, v0, "v0", v_start)
+
+        tableau = getattr(self.method, "tableau", EULER)
+        n = self.tree.nv
+        self._n = n
+        self._A, self._b, self._c, self._e = tableau.A, tableau.b, tableau.c, tableau.e
+        self._problem: Any  # of the integrator; that of the tree alone is self._motion
+        if self.closed is not None:
+            self._problem = self.closed.problem(len(self._b), self.method)
+            self._motion = self._problem.tree
+        else:
+            self._problem = self._motion = build_problem(self.tree, q_start, dynamics)
+        z_start = start_states(described_states(system), initial)
+        self._y, self._stage = np.zeros((2, 2 * n + len(z_start)))
+        self._y[n : 2 * n], self._y[2 * n :] = v_start, z_start
+        self._K = np.zeros((len(self._b), len(self._y)))
+        self._most = bounds(system, len(self._y), len(z_start))
+        self._width = 1 + self.tree.nq + len(self._y) + (self.closed.extra if self.closed is not None else 0)
+        self._dt = 0.0  # the adaptive step with which to go on; 0: choose one
+        self._driven = False  # whether efforts u have acted
+        self._now = np.zeros((1, self._width))
+        self._now[0, : self.tree.nq + n + 1] = np.concatenate([[self.t], q_start, v_start])
+        self._sample(first=True)
+        if self.go_on(initial, q0 is not None or v0 is not None):
+            self._sample()
+
+    # --- state ------------------------------------------------------------------------------------------------------
+
+    @property
+    def numbers(self) -> int:
+        """Numbers of a recorded state."""
+        return self._width
+
+    @property
+    def q(self) -> np.ndarray:
+        """Coordinates (nq,)."""
+        return self._now[0, 1 : 1 + self.tree.nq].copy()
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities (nv,)."""
+        return self._now[0, 1 + self.tree.nq : 1 + self.tree.nq + self._n].copy()
+
+    @property
+    def a(self) -> np.ndarray:
+        """Accelerations (nv,)."""
+        first = 1 + self.tree.nq + self._n
+        return self._now[0, first : first + self._n].copy()
+
+    def closed_at_start(self) -> tuple[list[Notice], AssemblyReport | None]:
+        report = self.closed.report if self.closed is not None else None
+        return gaps_of_tree(self._gaps) if report is None else report.notices, report
+
+    def _result(self, rows: np.ndarray, status: str = "finished", message: str = "") -> Result:
+        t, q, v, a, extra = np.split(rows, np.cumsum([1, self.tree.nq, self._n, self._n]), axis=1)
+        states = t[:, 0].copy(), q.copy(), v.copy(), a.copy()
+        settings: dict[str, Any] = {"driven": True} if self._driven else {}
+        run: dict[str, Any] = {
+            "method": repr(self.method), "steps": self._steps, "status": status, "message": message, "wall_time": self._wall,
+            "settings": settings | kept_notices(self.warnings),
+        }  # fmt: skip
+        if self.closed is not None:
+            recording: Recording = self.closed.recording(*states, extra, **run)
+        else:
+            recording = Recording(*states, z=extra.copy(), **run)
+        return Result(self.system, recording, tree=self.tree)
+
+    # --- between two legs of a run ----------------------------------------------------------------------------------
+
+    @property
+    def kind(self) -> str:
+        return "tree" if self.closed is None else f"tree cut at {', '.join(self.closed.closed.cut_joints)}"
+
+    def live(self) -> Mapping[str, np.ndarray]:
+        found = {"position": self._motion.base, "motion": self._y, "now": self._now}
+        if self.closed is not None:
+            loops = self._problem.loops
+            found |= {"near": loops.near, "spare": loops.spare, "left_out": loops.left_out, "chosen": loops.chosen}
+        return found
+
+    def numbers_kept(self) -> tuple[str, ...]:
+        return ("t", "_steps", "_dt")
+
+    def how(self) -> dict[str, Any]:
+        loops = {"loops": asdict(self.closed.options)} if self.closed is not None else {}
+        return super().how() | {"dynamics": self.dynamics} | loops
+
+    # --- motion -----------------------------------------------------------------------------------------------------
+
+    @small_on_one_thread
+    def step(self, dt: float, u: Any = None) -> None:
+        """Go on by `dt` [s] while the joints are driven by the constant efforts `u` (nv,) or {joint: numbers} [N, N m].
+
+        A method of constant step takes as many equal steps, none longer than its own, as fit. The states at the start
+        and at the end are recorded. Errors as for `nx.simulate`; an interrupt (Ctrl-C) is raised once the state is whole.
+        """
+        dt = positive(dt, "dt of step")
+        self.tell_start()
+        self._motion.u[:] = vector(self.tree, u, "u", np.zeros(self._n))
+        self._driven = self._driven or bool(self._motion.u.any())
+        if not self._rows or self._rows[-1][-1, 0] < self.t:
+            self._sample()
+            self._rows.append(self._now.copy())
+        started, t_end = time.perf_counter(), self.t + dt
+        interrupt, self._begun = None, True
+        try:
+            with interrupts_wait() as check:
+                if isinstance(self.method, FixedStep):
+                    count = max(1, math.ceil(dt / self.method.dt - 1e-9))
+                    self._march_fixed(dt / count, count, 0, check)
+                else:
+                    self._march_adaptive(t_end, NONE, 0, check)
+                self.t = t_end
+        except KeyboardInterrupt as error:
+            interrupt = error
+        finally:
+            self._wall += time.perf_counter() - started
+        self._sample()
+        self._rows.append(self._now.copy())
+        if interrupt is not None:
+            raise interrupt
+
+    def start_rows(self, keep_start: bool) -> None:
+        self._motion.u[:] = 0.0
+        if keep_start:
+            self._keep(self._now)
+
+    def go_to(self, t_end: float, times: np.ndarray, look: Look) -> None:
+        if isinstance(self.method, FixedStep):
+            self._run_fixed(t_end, times, look)
+        else:
+            every = 0 if len(times) else self.output_every
+            self._march_adaptive(t_end, times[times < t_end], every, look)  # the end comes by itself
+
+    def present(self) -> np.ndarray:
+        return self._now.copy()
+
+    @property
+    def steps_aside(self) -> bool:
+        return isinstance(self.method, FixedStep)
+
+    # --- events -----------------------------------------------------------------------------------------------------
+
+    def let_stop_act(self, name: str, acts: bool) -> None:
+        self._motion.forces.index[list(self.system.forces).index(name), OFF] = not acts
+
+    def anew(
+        self, system: System, t: float, observed: Any, position: Mapping[str, Any] | None,
+        velocity: Mapping[str, Any] | None,
+    ) -> Simulation:  # fmt: skip
+        if self.closed is not None:
+            report = reassembled(system, t, observed, position, velocity)
+            return type(self)(
+                system, self.method, initial=report, output_every=self.output_every, loops=self.closed.options
+            )
+        q, v = states_of(observed)
+        new = type(self)(
+            system, self.method, q0={**q, **(position or {})}, v0={**v, **(velocity or {})}, dynamics=self.dynamics,
+            output_every=self.output_every,
+        )  # fmt: skip
+        new.t = t
+        return new
+
+    def go_on_from(self, old: March) -> None:
+        super().go_on_from(old)
+        assert isinstance(old, Simulation)
+        z = old._y[2 * old._n :]
+        if len(z) == len(self._y) - 2 * self._n:
+            self._y[2 * self._n :] = z
+        self._rows.clear()
+        self._sample()
+
+    def after_impact(self, observed: Any, joint: str, freedom: int, restitution: float) -> dict[str, np.ndarray]:
+        if self.closed is None and self.tree.coupling is None:
+            return on_tree(self.tree, self.q, self.v, joint, freedom, restitution)
+        return with_rows(self.system, self.t, observed, joint, freedom, restitution)
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _start(self, initial: Result | AssemblyReport | Posture | None, q0: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The state to start from where q0 and v0 say nothing."""
+        if initial is None:
+            given = () if q0 is None else q0 if isinstance(q0, Mapping) else self.tree.coordinates
+            return described_coordinates(self.tree, given, self._gaps), self.tree.initial_velocity()
+        if isinstance(initial, AssemblyReport):
+            if initial.model.system is not self.system:
+                raise InputError("initial is the report of another system")
+            self.t = initial.t
+            return tree_state(self.tree, initial.model, initial.q, initial.v)
+        if not isinstance(initial, Result):
+            raise InputError(
+                f"initial is a {type(initial).__name__}; a Result, like the one that simulate returns, the report of "
+                f"nx.assemble or nx.equilibrium, or the posture of nx.inverse_kinematics is needed"
+            )
+        recorded = initial.recording
+        self.t = float(recorded.t[-1])
+        if isinstance(recorded, BodyRecording):
+            return self._from_bodies(initial)
+        if recorded.q.shape[1] != self.tree.nq or recorded.v.shape[1] != self.tree.nv:
+            raise InputError(
+                f"initial has {recorded.q.shape[1]} coordinates and {recorded.v.shape[1]} velocities; "
+                f"{self.system.name!r} has {self.tree.nq} and {self.tree.nv}"
+            )
+        if initial.tree is not None and initial.tree.joint_names != self.tree.joint_names:
+            raise InputError(
+                f"initial is a result of another mechanism, with the joints {', '.join(initial.tree.joint_names[:8])}; "
+                f"the model has {', '.join(self.tree.joint_names[:8])}"
+            )
+        return recorded.q[-1].copy(), recorded.v[-1].copy()
+
+    def _from_bodies(self, initial: Result) -> tuple[np.ndarray, np.ndarray]:
+        """Coordinates and velocities at the end of a run in absolute coordinates, angles counted as they were."""
+        model = absolute_model(self.system)
+        q, v = tree_state(self.tree, model, *bodies_at_end(initial, model))
+        for name, counted in joints_at_end(initial, self.system).items():
+            if name in self.tree.coordinates:
+                q[self.tree.coordinates[name].q] = counted
+        return q, v
+
+    def _run_fixed(self, t_end: float, times: np.ndarray, look: Look) -> None:
+        """Steps of the constant dt until `t_end`; every `output_every`-th state is kept, or those at `times`."""
+        dt, every = self.method.dt, 0 if len(times) else self.output_every
+        self._march_to(times, dt, look)
+        whole, rest = self.whole_steps(dt, t_end)
+        self._march_fixed(dt, whole, every, look)
+        if rest:
+            self._march_fixed(rest, 1, int(every > 0 and whole % every == 0), look)
+
+    def _march_to(self, times: np.ndarray, dt: float, look: Look) -> None:
+        """Steps of dt to the last before each time; from there a shorter one tells the state at it, of the method's own order, and is
+        taken back: the steps do not depend on what is asked for."""
+        for t in times.tolist():
+            whole, rest = self.whole_steps(dt, t)
+            self._march_fixed(dt, whole, 0, look)
+            before = self.snapshot() if rest else None
+            if before is not None:
+                self._march_fixed(rest, 1, 0, look)
+                self.t = t
+            self._sample()
+            row = self._now.copy()
+            row[0, 0] = t
+            if before is not None:
+                self.go_back(before)
+            self._keep(row)
+
+    def _march_fixed(self, dt: float, steps: int, every: int, look: Look) -> None:
+        """`steps` steps; every `every`-th state (0: none), the first included, is kept before its step is taken."""
+        self.march_steps(self.t, dt, 0, steps, every, look)
+
+    def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
+        return Leg(
+            *march(
+                self._problem, self._A, self._b, self._c, isinstance(self.method, SemiImplicitEuler), t0, dt, done, until,
+                every, self._y, self._most, self._stage, self._K, self._n, room,
+            )
+        )  # fmt: skip
+
+    def after_leg(self, leg: Leg, t0: float, dt: float, taken: int) -> int:
+        if leg.status != OK:
+            self._fail(leg.status, leg.bad, leg.t)
+        return 0
+
+    def _march_adaptive(self, t_end: float, times: np.ndarray, every: int, look: Look) -> None:
+        """Steps until `t_end`; states at `times`, or every `every`-th (0: none), the first included, are kept."""
+        method = self.method
+        assert isinstance(method, DormandPrince)
+        control = np.zeros(15)
+        control[:3] = self.t, self._dt, 1e-4
+        control[7:11] = method.rtol, method.atol, method.dt_min, min(method.dt_max, 1e300)
+        room = self.room(len(times) + 2 if len(times) else 0)
+        y_old, scale = np.zeros((2, len(self._y)))
+        pace = Pace(200, least=50)
+        while control[0] < t_end:
+            spent, steps = control[5], control[3]
+            with pace.timed():
+                status, rows, bad = march_adaptive(
+                    self._problem, self._A, self._b, self._c, self._e, DORMAND_PRINCE_DENSE, control, t_end, pace.size, every,
+                    times, self._y, y_old, self._stage, scale, self._K, self._n, room,
+                )  # fmt: skip
+            self.t, self._dt = float(control[0]), float(control[1])
+            self._steps += int(control[3] - steps)
+            self._keep(room[:rows])
+            if status != OK:
+                self._fail(status, bad, float(control[14]), dt=float(control[1]))
+            look()
+            pace.adapt(control[5] - spent)
+
+    def _sample(self, first: bool = False) -> None:
+        """Evaluate the present state."""
+        status, bad = sample(self._problem, self.t, self._y, self._K, self._n, self._now)
+        if first and status in (OK, NOT_FINITE):
+            weak = weak_freedom(self._motion)
+            if weak is not None:
+                self.tree.refuse_singular(*weak, cut=self.closed.closed.cut_joints if self.closed is not None else ())
+        if status == OK:
+            return
+        self._fail(status, bad, self.t, first=first)
+
+    def _leave(self, t: float, closed: ClosedSystem) -> None:
+        """SolveError for a point that has left the ends of its curve or surface by t; the state there is recorded."""
+        joint, what = closed.left_end()
+        self.t = t
+        self._sample()
+        self._keep(self._now)
+        message = f"joint {joint!r} {what}, at t = {t:g} s"
+        raise SolveError(message, time=t, where=joint, result=self.result("failed", message))
+
+    def _fail(self, status: int, bad: int, t: float, dt: float = 0.0, first: bool = False) -> None:
+        """Raise the error of a status at time t, with what was recorded unless it is the first state that fails."""
+        if status == LEFT and self.closed is not None:
+            self._leave(t, self.closed)
+        if status == NOT_FINITE and bad >= 2 * self._n and isinstance(self.method, FixedStep):
+            z = self._y[2 * self._n :]
+            try:
+                refuse_bent(self.system, bad - 2 * self._n, z, t, self.method.dt, self.method.name)
+            except SolveError as bent:
+                bent.result = self.result("failed", str(bent))
+                raise
+        where, joint, body = freedom_name(self.tree, bad) if bad >= 0 else ("", None, None)
+        if self.closed is not None and status == NOT_FINITE:
+            self.closed.raise_failure(t, None if first else self.result("failed", "a function of the user's failed"))
+        tables = self._motion.factorisation
+        if status == NOT_FINITE and isinstance(tables, ConstraintTables) and tables.lost[0] > 0:
+            kept = None if first else self.result("failed", "A is not positive definite")
+            refuse(self.tree, self.q, int(tables.lost[0]), time=t, result=kept)
+        if status == NOT_FINITE:
+            message = (
+                f"the motion is no longer finite at t = {t:g} s{where}; "
+                + (f"reduce dt = {self.method.dt:g} s, " if isinstance(self.method, FixedStep) else "")
+                + "check masses, stiffness and damping"
+                + bristle_advice(self.system, getattr(self.method, "dt", None), self.method.name)
+            )
+        elif status == STEP_TOO_SMALL:
+            message = (
+                f"the step fell to {dt:g} s at t = {t:g} s and the error still exceeds rtol = "
+                f"{getattr(self.method, 'rtol', 0):g}{where}; loosen rtol and atol, or look for a stiff, jumping or "
+                "unbounded force"
+            )
+        elif self.closed is not None and status == OPEN:
+            message, joint = self.closed.open_row(t, getattr(self.method, "dt", 0.0))
+        else:
+            force = list(self.system.forces.values())[status - FORCE_FAILED]
+            error = failure(force, t, force.callbacks())
+            error = with_advice(error, self.system, getattr(self.method, "dt", None), self.method.name)
+            error.result = None if first else self.result("failed", str(error))
+            raise error
+        kept = None if first else self.result("failed", message)
+        raise SolveError(message, time=t, where=body or joint, result=kept)

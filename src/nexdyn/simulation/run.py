@@ -1,0 +1,53 @@
+"""A run: from the present state to an end, with rows, progress, Ctrl-C, events, and a result, for every formulation alike."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import Any
+
+from nexdyn.assembly.blas import small_on_one_thread
+from nexdyn.errors import SolveError, warn
+from nexdyn.results.result import Result
+from nexdyn.simulation.events import has_events, run_with_events
+from nexdyn.simulation.interrupt import interrupts_wait
+from nexdyn.simulation.march import March, Progress
+from nexdyn.simulation.span import checked_end, checked_times
+
+
+class Runs(March):
+    """A march that a user runs."""
+
+    @small_on_one_thread
+    def run(self, t_end: float, *, output_times: Any = None, progress: Progress | None = None) -> Result:
+        """Go on until `t_end` [s] and return all that was recorded. Arguments and errors as for `nx.simulate`."""
+        t_end = checked_end(t_end, self.t)
+        self.tell_start()
+        times = checked_times(output_times, self.t, t_end)
+        keep_start = not len(times) or times[0] == self.t
+        times = times[times > self.t]
+        if has_events(self.system):
+            return run_with_events(self, t_end, times, keep_start, progress)
+        self.start_rows(keep_start)
+        began, self._begun = time.perf_counter(), True
+        try:
+            with interrupts_wait() as check:
+
+                def look() -> None:
+                    if progress is not None:
+                        progress(self.t, t_end)
+                    check()
+
+                self.go_to(t_end, times, look)
+                self.t = t_end
+                look()
+        except KeyboardInterrupt:
+            self._wall += time.perf_counter() - began
+            with suppress(SolveError, KeyboardInterrupt):
+                self._sample()
+            message = f"interrupted at t = {self.t:g} s of {t_end:g} s"
+            warn(f"{message}; the result holds what was reached")
+            return self.result("interrupted", message)
+        self._sample()
+        self._wall += time.perf_counter() - began
+        return self.result()

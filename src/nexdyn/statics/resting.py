@@ -1,0 +1,157 @@
+"""Forces with states of their own, at rest: what they hold while nothing moves, ż = 0 and nothing left to sample.
+
+lag, sampling           τ = sat u, the held u = u: as if there were neither
+integral of q           ẋ = e + (sat u − u)/k_p = 0:  e = 0, with whatever effort within the limit that takes, a constraint;
+                        or u beyond the limit and e not 0:  τ = ±τ_max,  k_i x = ±τ_max − (f + k_d ṙ)
+integral of q̇, to 0     x + q does not change: x = x₀ − (q − q₀), a spring about where it starts
+bristle of friction     z = z₀ + (q − q₀), within ±F_s/σ₀: it holds up to F_s, from where it starts
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.assembly.force_states import with_states
+from nexdyn.assembly.loads import Loads, element_loads
+from nexdyn.errors import InputError
+from nexdyn.forces import JointFriction
+from nexdyn.forces.actuator import (
+    FASTEST,
+    HELD,
+    INTEGRAL,
+    K_I,
+    K_P,
+    LAG,
+    LAGGED,
+    MOST,
+    POSITION,
+    SAMPLE,
+    VELOCITY,
+    Actuator,
+)
+from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, STATE
+from nexdyn.model.system import System
+
+PRESSED = 1e3
+"""An integral that asks for so many times the limit of its actuator is at it, wherever the joint stands."""
+
+
+@dataclass
+class Integral:
+    """A position actuator with an integral, at rest: its target r, what it gives at r without its integral, its gains and limit
+    (∞ for none); `sign` ±1 where it is at that limit."""
+
+    force: Actuator
+    place: int
+    target: float
+    without: float
+    k_i: float
+    k_p: float
+    most: float
+    sign: float = 0.0
+
+
+def integrals(system: System, t: float) -> list[Integral]:
+    """The position actuators of `system` that have an integral. InputError for what knows no rest."""
+    found = []
+    for force, first in with_states(system):
+        if force.is_off:
+            continue
+        joint = system.joint(str(force.joint_name))
+        numbers = force.data_in(system)
+        law, k_i = (int(numbers[0]), numbers[K_I]) if isinstance(force, Actuator) else (-1, 0.0)
+        travels = isinstance(force, JointFriction) or (law == VELOCITY and k_i != 0.0)
+        if travels and joint.kind in ("spherical", "free"):
+            raise InputError(
+                f"{force} is in {joint}, {joint.kind}, whose turns are no coordinate: how far it has gone is not told by its "
+                f"pose; leave it out for nx.equilibrium, or let nx.simulate come to rest"
+            )
+        if not isinstance(force, Actuator) or not k_i:
+            continue
+        target, feedforward = force._functions(system.values)
+        r, r_dot = float(target.value(t)), float(target.derivative(t))
+        if law == VELOCITY and r != 0.0:
+            raise InputError(
+                f"{force} asks for a velocity of {r:g}, which is no rest; switch it off, or set its target to 0"
+            )
+        if law == POSITION:
+            without = float(feedforward.value(t)) + numbers[K_P + 1] * r_dot
+            most = numbers[MOST] if numbers[MOST] > 0.0 else np.inf
+            found.append(Integral(force, first + INTEGRAL, r, without, k_i, numbers[K_P], most))
+    return found
+
+
+class RestingLoads(Loads):
+    """What acts at rest, the states of forces following from the pose as the page says; `start` (nb + 1, 7): the pose from which
+    bristles and integrals of velocity are counted."""
+
+    def __init__(self, model: AbsoluteModel, start: np.ndarray, t: float) -> None:
+        super().__init__(model)
+        self._t, self._still = t, np.zeros((model.nb + 1, 6))
+        self._from: np.ndarray | None = None
+        self._joint_q = np.zeros(0)
+        self._travels: list[tuple[int, int, float, float, bool]] = []
+        """State, coordinate, what of the way it takes, most, whether an angle."""
+        self._actuators: list[tuple[int, int]] = []
+        tables = self.tables
+        if tables is None or not len(tables.z):
+            return
+        joints = model.system.joints
+        for e, force in enumerate(model.system.forces.values()):
+            if force.is_off or not force.states(model.system.values):
+                continue
+            k, s, c = (int(tables.index[e, column]) for column in (FIRST, STATE, COORDINATE))
+            angle = joints[str(force.joint_name)].kind == "revolute"
+            if isinstance(force, JointFriction):
+                self._travels.append((s, c, 1.0, tables.data[k + 1] / tables.data[k + 3], angle))
+            elif isinstance(force, Actuator):
+                self._actuators.append((e, s))
+                tables.data[k + LAG] = tables.data[k + SAMPLE] = 0.0
+                if int(tables.data[k]) == VELOCITY and tables.data[k + K_I]:
+                    self._travels.append((s + INTEGRAL, c, -1.0, np.inf, angle))
+        self(start, self._still, t)
+
+    def settle(self, joint_q: np.ndarray) -> None:
+        self._joint_q = joint_q
+        if self._from is None:
+            self._from = joint_q.copy()
+        if self.tables is None:
+            return
+        for s, c, sign, most, angle in self._travels:
+            way = joint_q[c] - self._from[c]
+            if angle:
+                way = np.remainder(way + np.pi, 2.0 * np.pi) - np.pi
+            self.tables.z[s] = np.clip(self.described[s] + sign * way, -most, most)
+
+    def coordinate(self, integral: Integral) -> float:
+        """Where the joint of an integral stood at the last call."""
+        assert self.tables is not None
+        e = list(self.model.system.forces).index(integral.force.name)
+        return float(self._joint_q[self.tables.index[e, COORDINATE]])
+
+    def states(self, q: np.ndarray) -> np.ndarray | None:
+        """z (nz,) at rest in the pose q; None without any."""
+        tables = self.tables
+        if tables is None or not len(tables.z):
+            return None
+        self(q, self._still, self._t)
+        z = tables.z.copy()
+        unlimited = tables.data.copy()
+        for e, _ in self._actuators:
+            unlimited[tables.index[e, FIRST] + MOST] = unlimited[tables.index[e, FIRST] + FASTEST] = 0.0
+        for e, s in self._actuators:
+            z[s + LAGGED], z[s + HELD] = (self._effort(e, data) for data in (tables.data, unlimited))
+        return z
+
+    def _effort(self, e: int, data: np.ndarray) -> float:
+        assert self.tables is not None
+        efforts = np.zeros(int(self.first_v[-1]))
+        one = self.tables._replace(index=self.tables.index[[e]], data=data)
+        still = np.zeros_like(efforts)
+        element_loads(
+            one, self._t, np.zeros((1, 12)), np.zeros((1, 6)), self._joint_q, still, np.zeros((1, 6)), efforts
+        )
+        return float(efforts[self.tables.index[e, FREEDOM]])

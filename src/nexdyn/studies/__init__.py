@@ -1,0 +1,1 @@
+"""What many runs tell: sweeps, calibration, sensitivities, comparison."""
