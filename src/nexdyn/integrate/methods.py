@@ -363,6 +363,6 @@ def method_of(given: object) -> Method | None:
 
 def called(method: Method) -> str:
     """A method by what differs from its defaults: HHT(dt=0.001)."""
-    values = [(field, getattr(method, field.name)) for field in fields(method)]
+    values = [(field, getattr(method, field.name)) for field in fields(method)]  # type: ignore[arg-type]
     given = [f"{field.name}={x!r}" for field, x in values if field.default is MISSING or x != field.default]
     return f"{type(method).__name__}({', '.join(given)})"
