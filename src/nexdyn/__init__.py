@@ -64,6 +64,7 @@ _HOMES = {
     "nexdyn.analysis.batch": ("Batch",),
     "nexdyn.analysis.agreement": ("Agreement", "agreement"),
     "nexdyn.analysis.kinematics": ("kinematics",),
+    "nexdyn.analysis.distance": ("Separation", "distance"),
     "nexdyn.analysis.compare": ("Comparison", "compare"),
     "nexdyn.analysis.sensitivities": ("Sensitivity", "sensitivity"),
     "nexdyn.analysis.equilibrium": ("Equilibrium", "equilibrium"),
@@ -124,6 +125,7 @@ if TYPE_CHECKING:
     from nexdyn.analysis.batch import Batch
     from nexdyn.analysis.calibration import Calibration, Combination, calibrate
     from nexdyn.analysis.compare import Comparison, compare
+    from nexdyn.analysis.distance import Separation, distance
     from nexdyn.analysis.equilibrium import Equilibrium, equilibrium
     from nexdyn.analysis.integrable import Integrability, integrable
     from nexdyn.analysis.inverse_dynamics import Efforts, inverse_dynamics
