@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Effort, Report, Row, Work, alternate, compared
+from nexdyn.geometry.broad import Crowd
 from nexdyn.geometry.kinds import Catalogue
 from nexdyn.geometry.narrow import ANSWER, distances, work
 
@@ -39,6 +40,7 @@ ITERATED = (
 
 def run(effort: Effort) -> Report:
     report = Report("geometry", "signed distance, witness points and normal of two convex shapes")
+    crowds(report, effort)
     try:
         import coal
     except ImportError:
@@ -74,6 +76,55 @@ def run(effort: Effort) -> Report:
                 inside = max(0.0, float(np.median(times["coal"]) - np.median(call))) * 1e6
                 report.rows.append(Row(f"{a}–{b}{where}: Coal less the cost of a call", "µs", inside))
     return report
+
+
+def crowds(report: Report, effort: Effort) -> None:
+    """The broad phase of heaps of spheres, and broad and narrow phase of 100 boxes in a pile, moving all the while."""
+    rng = np.random.default_rng(2)
+    few, many = (heap("sphere", {"radius": 0.5}, n, rng) for n in (100, 10_000))
+    works = {"100": moving(*few, again=False), "10,000": moving(*many, again=False)}
+    works.update({"100 anew": moving(*few, again=True), "10,000 anew": moving(*many, again=True)})
+    for name, values in alternate(works, effort).items():
+        n = 100 if name.startswith("100") else 10_000
+        report.rows.append(
+            Row(f"heap of {name} spheres, broad phase, a body", "µs", float(np.median(values)) / n * 1e6)
+        )
+    crowd, X = heap("box", {"size": (1.0, 1.0, 1.0)}, 100, rng)
+    scratch, near = work(), crowd.near(X).copy()
+    answers, status = np.zeros((len(near), ANSWER)), np.zeros(len(near), dtype=int)
+
+    def pile(count: int) -> None:
+        for _ in range(count):
+            pairs = crowd.near(X)
+            i, j = pairs[:, 0], pairs[:, 1]
+            distances(crowd.tables, crowd.shapes[pairs], X[i], X[j], scratch, answers, status)
+
+    pile(1)
+    took = float(np.median(alternate({"pile": pile}, effort)["pile"])) * 1e6
+    report.rows.append(Row(f"pile of 100 boxes, {len(near)} pairs, broad and narrow phase", "µs", took))
+
+
+def heap(name: str, sizes: dict[str, Any], count: int, rng: np.random.Generator) -> tuple[Crowd, np.ndarray]:
+    """Shapes 1 m across in a cube, on a grid of 1 m that is out of true by 0.02 m."""
+    catalogue = Catalogue()
+    shape, side = catalogue.add(name, **sizes), round(count ** (1 / 3) + 0.49)
+    grid = np.stack(np.meshgrid(*[np.arange(side)] * 3), axis=-1).reshape(-1, 3)[:count]
+    X = np.zeros((count, 12))
+    X[:, [0, 4, 8]], X[:, 9:] = 1.0, grid + rng.uniform(-0.02, 0.02, (count, 3))
+    return Crowd(catalogue.tables(), np.full(count, shape), margin=0.05), X
+
+
+def moving(crowd: Crowd, X: np.ndarray, again: bool) -> Work:
+    """Work that asks for the pairs: while all move less than the margin, or (again) ever farther than it."""
+    step = 0.12 if again else 0.0
+
+    def answer(count: int) -> None:
+        Y = X.copy()
+        for k in range(count):
+            Y[:, 9] = X[:, 9] + step * (k % 2 + 1) + (0.0 if again else 0.01 * (k % 2))
+            crowd.near(Y)
+
+    return answer
 
 
 def poses(spread: float, count: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

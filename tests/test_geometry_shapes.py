@@ -11,7 +11,7 @@ import pytest
 from geometry_lab import CUBE, KINDS, Description, outside, random_shape, width
 
 import nexdyn as nx
-from nexdyn.geometry import hull, kinds
+from nexdyn.geometry import dispatch, hull, kinds
 from nexdyn.geometry.kinds import PAGES, Catalogue
 from nexdyn.geometry.solid import HALF_SPACE, Page, solid_of
 from nexdyn.kernel import kernel
@@ -144,6 +144,18 @@ def test_every_page_says_all_and_one_that_does_not_cannot_be_made() -> None:
             said = {field.name: getattr(page, field.name) for field in dataclasses.fields(Page) if field != item}
             with pytest.raises(TypeError, match=item.name):
                 Page(**said)
+
+
+@pytest.mark.parametrize("name", ["support", "excess"])
+def test_a_page_without_a_function_or_with_another_kind_of_it_is_named(name: str) -> None:
+    pages = list(PAGES.values())
+    parameters = ("s", "tables", "n" if name == "support" else "x")
+    without: Any = dataclasses.replace(pages[5], **{name: None})
+    with pytest.raises(TypeError, match=f"page of cone has no {name}"):
+        dispatch.verb(name, parameters, [*pages[:5], without, *pages[6:]])
+    other: Any = dataclasses.replace(pages[5], **{name: lambda s, n: n})
+    with pytest.raises(TypeError, match=f"{name} of the page of cone takes"):
+        dispatch.verb(name, parameters, [*pages[:5], other, *pages[6:]])
 
 
 def test_a_half_space_has_no_volume() -> None:

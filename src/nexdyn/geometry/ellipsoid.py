@@ -18,7 +18,7 @@ from nexdyn.spatial.lanes import sqrt
 
 
 @formula
-def support(s, n):  # type: ignore[no-untyped-def]
+def farthest(s, n):  # type: ignore[no-untyped-def]
     """D² n/|D n|."""
     a = s.size
     m = Vec3(a.x * n.x, a.y * n.y, a.z * n.z)
@@ -27,7 +27,13 @@ def support(s, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def excess(s, x):  # type: ignore[no-untyped-def]
+def support(s, tables, n):  # type: ignore[no-untyped-def]
+    """The point with normal n."""
+    return farthest(s, n)
+
+
+@formula
+def excess(s, tables, x):  # type: ignore[no-untyped-def]
     """(|D⁻¹ x| − 1) times the least half axis."""
     a = s.size
     u = Vec3(x.x / a.x, x.y / a.y, x.z / a.z)
@@ -65,7 +71,7 @@ PAGE = Page(
     name="ellipsoid",
     kind=ELLIPSOID,
     sizes=("semi_axes",),
-    flat=False,
+    round=True,
     support=support,
     excess=excess,
     nearest=None,

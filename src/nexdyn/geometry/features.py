@@ -76,7 +76,7 @@ def round_feature(s, P, x, n, which):  # type: ignore[no-untyped-def]
     ez = P.R @ Vec3(0.0, 0.0, 1.0)
     h = s.size.z
     if s.kind == ELLIPSOID:
-        return Feature(EGG if which == 0 else NONE, plus_turned(P.p, P.R, ellipsoid.support(s, m)), none, none)
+        return Feature(EGG if which == 0 else NONE, plus_turned(P.p, P.R, ellipsoid.farthest(s, m)), none, none)
     if which == 0:  # the flat ends
         on_end = across < NEARLY and (s.kind == CYLINDER or m.z < 0.0)
         end = h if m.z > 0.0 else -h

@@ -18,9 +18,9 @@ from nexdyn.spatial.table import Vec3Rows
 
 
 @formula
-def support(s, vertices, n):  # type: ignore[no-untyped-def]
+def support(s, tables, n):  # type: ignore[no-untyped-def]
     """The vertex that is farthest along n, of equal ones the first."""
-    x = Vec3Rows(vertices, 0)
+    x = Vec3Rows(tables.vertices, 0)
     best = s.first
     most = x[best] @ n
     for k in range(s.first + 1, s.last):
@@ -31,12 +31,12 @@ def support(s, vertices, n):  # type: ignore[no-untyped-def]
 
 
 @formula
-def excess(s, faces, x):  # type: ignore[no-untyped-def]
+def excess(s, tables, x):  # type: ignore[no-untyped-def]
     """max over the faces of n_f·x − o_f, and 0."""
-    normals = Vec3Rows(faces, 0)
+    normals = Vec3Rows(tables.faces, 0)
     most = 0.0
     for k in range(s.first_face, s.last_face):
-        most = max(most, normals[k] @ x - faces[k, 3])
+        most = max(most, normals[k] @ x - tables.faces[k, 3])
     return most
 
 
@@ -106,7 +106,7 @@ PAGE = Page(
     name="hull",
     kind=HULL,
     sizes=("points",),
-    flat=True,
+    round=False,
     support=support,
     excess=excess,
     nearest=None,

@@ -9,19 +9,8 @@ import numpy as np
 
 from nexdyn.errors import InputError, unknown
 from nexdyn.geometry import box, capsule, cone, cylinder, ellipsoid, half_space, hull, sphere
-from nexdyn.geometry.solid import (
-    BOX,
-    COLUMNS,
-    CONE,
-    CYLINDER,
-    ELLIPSOID,
-    HALF_SPACE,
-    HULL,
-    SEGMENT,
-    Massive,
-    Page,
-)  # fmt: skip
-from nexdyn.kernel import formula
+from nexdyn.geometry.dispatch import fact, verb
+from nexdyn.geometry.solid import COLUMNS, HULL, Massive, Page
 
 PAGES: dict[str, Page] = {
     page.name: page
@@ -36,66 +25,17 @@ for _page in PAGES.values():
         raise TypeError(f"the page of {_page.name} makes it from other arguments than {_page.sizes}")
 
 
-@formula
-def support(s, tables, n):  # type: ignore[no-untyped-def]
-    """A point of the core of `s` that is farthest along n."""
-    if s.kind == BOX:
-        return box.support(s, n)
-    if s.kind == HULL:
-        return hull.support(s, tables.vertices, n)
-    if s.kind == SEGMENT:
-        return capsule.support(s, n)
-    if s.kind == CYLINDER:
-        return cylinder.support(s, n)
-    if s.kind == CONE:
-        return cone.support(s, n)
-    if s.kind == ELLIPSOID:
-        return ellipsoid.support(s, n)
-    return sphere.support(s, n)
-
-
-@formula
-def excess(s, tables, x):  # type: ignore[no-untyped-def]
-    """How far x is outside the core of `s` at the least; 0 inside."""
-    if s.kind == BOX:
-        return box.excess(s, x)
-    if s.kind == HULL:
-        return hull.excess(s, tables.faces, x)
-    if s.kind == SEGMENT:
-        return capsule.excess(s, x)
-    if s.kind == CYLINDER:
-        return cylinder.excess(s, x)
-    if s.kind == CONE:
-        return cone.excess(s, x)
-    if s.kind == ELLIPSOID:
-        return ellipsoid.excess(s, x)
-    return sphere.excess(s, x)
-
-
-@formula
-def has_nearest(kind):  # type: ignore[no-untyped-def]
-    """Whether the page has a closed form of the nearest point."""
-    return kind != ELLIPSOID and kind != HULL
-
-
-if {_page.kind for _page in PAGES.values() if _page.nearest is None} != {ELLIPSOID, HULL}:
-    raise TypeError("pages of shapes: has_nearest and the pages disagree")
-
-
-@formula
-def nearest(s, x):  # type: ignore[no-untyped-def]
-    """Signed distance of x to the core of `s`, and the outward unit normal there; for pages with a closed form."""
-    if s.kind == BOX:
-        return box.nearest(s, x)
-    if s.kind == SEGMENT:
-        return capsule.nearest(s, x)
-    if s.kind == CYLINDER:
-        return cylinder.nearest(s, x)
-    if s.kind == CONE:
-        return cone.nearest(s, x)
-    if s.kind == HALF_SPACE:
-        return half_space.nearest(s, x)
-    return sphere.nearest(s, x)
+_pages = tuple(PAGES.values())
+support = verb("support", ("s", "tables", "n"), _pages)
+"""A point of the core of `s` that is farthest along n."""
+excess = verb("excess", ("s", "tables", "x"), _pages)
+"""How far x is outside the core of `s` at the least; 0 inside."""
+has_nearest = fact("has_nearest", lambda page: page.nearest is not None, _pages)
+"""Whether the page of a kind has a closed form of the nearest point."""
+nearest = verb("nearest", ("s", "tables", "x"), [page for page in _pages if page.nearest is not None])
+"""Signed distance of x to the core of `s`, and the outward unit normal there; for pages with a closed form."""
+is_round = fact("is_round", lambda page: page.round, _pages)
+"""Whether features of a kind are not spanned by support points."""
 
 
 class Tables(NamedTuple):

@@ -80,10 +80,10 @@ def half_space_and(B, X, tables):  # type: ignore[no-untyped-def]
 
 
 @formula
-def point_and(A, B, XA, XB):  # type: ignore[no-untyped-def]
+def point_and(A, B, XA, XB, tables):  # type: ignore[no-untyped-def]
     """The origin of A, a point, and B by its closed form, in the world."""
     y = T(XB.R) @ (XA.p - XB.p)
-    d, n = nearest(B, y)
+    d, n = nearest(B, tables, y)
     return Contact(d, -(XB.R @ n), XA.p, plus_turned(XB.p, XB.R, y - d * n), 0.0)
 
 
@@ -245,7 +245,7 @@ def ordered(tables, i, j, XA, XB, work, start):  # type: ignore[no-untyped-def]
     """(status, contact) of shape i in pose XA and shape j in pose XB, with i first; `start` guesses b − a."""
     A, B = solid_of(tables.shapes, i), solid_of(tables.shapes, j)
     if A.kind == POINT and has_nearest(B.kind):
-        return FOUND, without_margins(point_and(A, B, XA, XB), A.margin, B.margin)
+        return FOUND, without_margins(point_and(A, B, XA, XB, tables), A.margin, B.margin)
     X = Pose(T(XA.R) @ XB.R, T(XA.R) @ (XB.p - XA.p))
     status = FOUND
     if A.kind == HALF_SPACE:

@@ -23,8 +23,7 @@ from nexdyn.geometry.features import (
     settled,
     spanned,
 )  # fmt: skip
-from nexdyn.geometry.kinds import has_nearest, nearest
-from nexdyn.geometry.solid import CONE, CYLINDER, ELLIPSOID
+from nexdyn.geometry.kinds import has_nearest, is_round, nearest
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import Mat3, Pose, T, Vec3, plus_turned
 
@@ -125,17 +124,11 @@ def converge(A, B, X, M, feature_a, feature_b, n, L):  # type: ignore[no-untyped
 
 
 @formula
-def is_round(kind):  # type: ignore[no-untyped-def]
-    """Whether the features are not spanned by support points."""
-    return kind == CYLINDER or kind == CONE or kind == ELLIPSOID
-
-
-@formula
-def into(s, x):  # type: ignore[no-untyped-def]
+def into(s, tables, x):  # type: ignore[no-untyped-def]
     """The point of the core nearest to x, where x is outside and the page has a closed form; else x."""
     if not has_nearest(s.kind):
         return x
-    d, n = nearest(s, x)
+    d, n = nearest(s, tables, x)
     return x - max(d, 0.0) * n
 
 
@@ -145,8 +138,8 @@ def slid(A, B, X, tables, contact, fine):  # type: ignore[no-untyped-def]
     a, b, n, d = contact.a, contact.b, contact.n, contact.d
     best = contact
     for _ in range(MOST_SLIDES):
-        a = into(A, b - d * n)
-        b = plus_turned(X.p, X.R, into(B, T(X.R) @ (a + d * n - X.p)))
+        a = into(A, tables, b - d * n)
+        b = plus_turned(X.p, X.R, into(B, tables, T(X.R) @ (a + d * n - X.p)))
         r = b - a - d * n
         if norm(r) < 0.5 * fine:
             break

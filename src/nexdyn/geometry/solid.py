@@ -8,11 +8,11 @@ in the table of shapes (n, COLUMNS) holds
 Vertices (nv, 3) and faces (nf, 4) = (outward unit normal, offset) are tables that all convex hulls share. Everything is
 in the frame of the shape, whose origin lies in the core.
 
-The kernels of a page compute on the core, in its own frame:
+The kernels of a page compute on the core, in its own frame; `tables` holds what shapes share:
 
-    support(s, n)      a point of the core that is farthest along n:  h(n) = max n·x
-    excess(s, x)       how far x is outside: at most the distance, 0 inside
-    nearest(s, x)      (signed distance of x, outward unit normal there), where a closed form exists
+    support(s, tables, n)   a point of the core that is farthest along n:  h(n) = max n·x
+    excess(s, tables, x)    how far x is outside: at most the distance, 0 inside
+    nearest(s, tables, x)   (signed distance of x, outward unit normal there), where a closed form exists
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class Page:
     kind: int
     sizes: tuple[str, ...]
     """The arguments that make one."""
-    flat: bool
-    """Vertices alone span the core."""
+    round: bool
+    """Support points do not span its features: features.py finds them."""
     support: Callable[..., Any]
     excess: Callable[..., Any]
     nearest: Callable[..., Any] | None

@@ -14,19 +14,19 @@ from nexdyn.spatial.lanes import sqrt
 
 
 @formula
-def support(s, n):  # type: ignore[no-untyped-def]
+def support(s, tables, n):  # type: ignore[no-untyped-def]
     """The origin."""
     return Vec3(0.0, 0.0, 0.0)
 
 
 @formula
-def excess(s, x):  # type: ignore[no-untyped-def]
+def excess(s, tables, x):  # type: ignore[no-untyped-def]
     """|x|."""
     return sqrt(x @ x)
 
 
 @formula
-def nearest(s, x):  # type: ignore[no-untyped-def]
+def nearest(s, tables, x):  # type: ignore[no-untyped-def]
     """|x|, x/|x|; e_x at the origin itself."""
     d = sqrt(x @ x)
     if d > 0.0:
@@ -48,7 +48,7 @@ PAGE = Page(
     name="sphere",
     kind=POINT,
     sizes=("radius",),
-    flat=True,
+    round=False,
     support=support,
     excess=excess,
     nearest=nearest,

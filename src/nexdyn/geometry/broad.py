@@ -1,0 +1,330 @@
+"""The broad phase: which of many shapes are near each other, in time proportional to their number.
+
+    bounds       boxes along the axes of the world, from the support functions: ±h(±e) and the margin
+    candidates   pairs whose fat boxes (those of `bounds`, wider by a margin on all sides) overlap, after filters
+    near         those candidates whose boxes overlap; as long as no box has left its fat one, they are all there are
+
+Candidates come from grids, one for each power of two that the largest box is wider than others: a box lies in the cell of its
+centre, in the grid whose cells are up to twice as wide as it, and looks for others in that grid and in the coarser
+ones. Boxes without end (half-spaces) are held against all. Pairs (i, j), i < j, are sorted, so that they depend on
+the boxes alone, and `near` not even on the margin.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.errors import InputError
+from nexdyn.geometry.kinds import Tables, support
+from nexdyn.geometry.solid import HALF_SPACE, solid_of
+from nexdyn.kernel import formula, kernel
+from nexdyn.spatial.algebra import T, Vec3
+from nexdyn.spatial.table import PoseRows
+
+FOUND, TOO_LITTLE_ROOM, NOT_FINITE = 0, 1, 2
+GRIDS = 48
+"""Of cells 1, 1/2, 1/4, … of the largest box; smaller boxes lie in the last."""
+FARTHEST = 1e15
+"""Cells from the origin to the last of a grid."""
+
+
+class Filters(NamedTuple):
+    """body (n,): shapes of one body are no pair. group, mask (n,): i and j are one where group_i & mask_j and
+    group_j & mask_i are not 0. apart (k,): bodies i < j that are none, as the sorted numbers i · bodies + j."""
+
+    body: np.ndarray
+    group: np.ndarray
+    mask: np.ndarray
+    apart: np.ndarray
+    bodies: int
+
+
+class Room(NamedTuple):
+    """What `near` works in: boxes, cells, lists of boxes in cells, and candidates with what is known of them."""
+
+    fat: np.ndarray
+    cell: np.ndarray
+    follower: np.ndarray
+    head: np.ndarray
+    grid: np.ndarray
+    counts: np.ndarray
+    candidates: np.ndarray
+    spare: np.ndarray
+    state: np.ndarray
+
+
+def room(shapes: int, pairs: int) -> Room:
+    """Room for so many shapes and candidate pairs."""
+    return Room(
+        fat=np.full((shapes, 6), np.nan),
+        cell=np.zeros((shapes, 4)),
+        follower=np.zeros(shapes, dtype=np.int64),
+        head=np.zeros(1 << max(4, (2 * shapes).bit_length()), dtype=np.int64),
+        grid=np.zeros(GRIDS + 1, dtype=np.int64),
+        counts=np.zeros(shapes + 1, dtype=np.int64),
+        candidates=np.zeros((pairs, 2), dtype=np.int64),
+        spare=np.zeros((pairs, 2), dtype=np.int64),
+        state=np.full(1, -1),
+    )
+
+
+@formula
+def reach(s, tables, X, e):  # type: ignore[no-untyped-def]
+    """max e·x over the shape in pose X, for an axis e of the world."""
+    n = T(X.R) @ e
+    if s.kind == HALF_SPACE:
+        return e @ X.p + (0.0 if n.z == 1.0 else math.inf)
+    return e @ X.p + n @ support(s, tables, n) + s.margin
+
+
+@kernel
+def bounds(tables, shapes, poses, boxes):  # type: ignore[no-untyped-def]
+    """boxes (n, 6) = least and most x, y, z [m] of shapes (n,) of the tables in poses (n, 12)."""
+    X = PoseRows(poses, 0)
+    ex, ey, ez = Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)
+    for i in range(len(shapes)):
+        s, P = solid_of(tables.shapes, shapes[i]), X[i]
+        for c in range(3):
+            e = ex if c == 0 else ey if c == 1 else ez
+            boxes[i, c], boxes[i, 3 + c] = -reach(s, tables, P, -e), reach(s, tables, P, e)
+
+
+@formula
+def overlap(boxes, i, j):  # type: ignore[no-untyped-def]
+    """Whether boxes i and j touch or overlap."""
+    return (
+        boxes[i, 0] <= boxes[j, 3] and boxes[j, 0] <= boxes[i, 3]
+        and boxes[i, 1] <= boxes[j, 4] and boxes[j, 1] <= boxes[i, 4]
+        and boxes[i, 2] <= boxes[j, 5] and boxes[j, 2] <= boxes[i, 5]
+    )  # fmt: skip
+
+
+@formula
+def allowed(filters, i, j):  # type: ignore[no-untyped-def]
+    """Whether the filters let i and j be a pair."""
+    p, q = filters.body[i], filters.body[j]
+    if p == q or filters.group[i] & filters.mask[j] == 0 or filters.group[j] & filters.mask[i] == 0:
+        return False
+    key = min(p, q) * filters.bodies + max(p, q)
+    low, high = 0, len(filters.apart)
+    while low < high:
+        middle = (low + high) // 2
+        if filters.apart[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low == len(filters.apart) or filters.apart[low] != key
+
+
+@formula
+def bucket(grid, x, y, z, size):  # type: ignore[no-untyped-def]
+    """Where the list of a cell begins in a table of `size`, a power of two."""
+    h = int(x) * 73856093 ^ int(y) * 19349663 ^ int(z) * 83492791 ^ int(grid) * 2654435761
+    return (h ^ (h >> 15)) & (size - 1)
+
+
+@formula
+def note(pairs, count, i, j):  # type: ignore[no-untyped-def]
+    """Write a pair where there is room; count it in any case."""
+    if count < len(pairs):
+        pairs[count, 0], pairs[count, 1] = min(i, j), max(i, j)
+    return count + 1
+
+
+@formula
+def sorted_by(column, pairs, count, n, counts, out):  # type: ignore[no-untyped-def]
+    """Pairs in the order of a column, equal ones in the order they had: a counting sort."""
+    counts[: n + 1] = 0
+    for k in range(count):
+        counts[pairs[k, column] + 1] += 1
+    for i in range(n):
+        counts[i + 1] += counts[i]
+    for k in range(count):
+        at = counts[pairs[k, column]]
+        counts[pairs[k, column]] = at + 1
+        out[at, 0], out[at, 1] = pairs[k, 0], pairs[k, 1]
+
+
+@formula
+def place(room, n):  # type: ignore[no-untyped-def]
+    """Put all fat boxes into their cells; the width of the coarsest grid's cells."""
+    fat, cell = room.fat, room.cell
+    largest, farthest = 0.0, 0.0
+    for i in range(n):
+        w = max(fat[i, 3] - fat[i, 0], fat[i, 4] - fat[i, 1], fat[i, 5] - fat[i, 2])
+        if w < math.inf:
+            largest = max(largest, w)
+            for c in range(6):
+                farthest = max(farthest, abs(fat[i, c]))
+    largest = max(largest, farthest / FARTHEST, 1e-300)
+    room.head[:] = -1
+    room.grid[:] = 0
+    for i in range(n - 1, -1, -1):  # each list in rising order
+        w = max(fat[i, 3] - fat[i, 0], fat[i, 4] - fat[i, 1], fat[i, 5] - fat[i, 2])
+        if not w < math.inf:
+            cell[i, 3] = -1.0
+            room.grid[GRIDS] += 1
+            continue
+        g, width = 0, largest
+        while g < GRIDS - 1 and 0.5 * width >= w and farthest < 0.5 * width * FARTHEST:
+            g, width = g + 1, 0.5 * width
+        room.grid[g] += 1
+        cell[i, 3] = float(g)
+        for c in range(3):
+            cell[i, c] = math.floor((0.5 * fat[i, c] + 0.5 * fat[i, 3 + c]) / width)
+        b = bucket(g, cell[i, 0], cell[i, 1], cell[i, 2], len(room.head))
+        room.follower[i] = room.head[b]
+        room.head[b] = i
+    return largest
+
+
+@formula
+def in_grid(room, filters, i, g, width, count):  # type: ignore[no-untyped-def]
+    """Note all partners of box i that lie in grid g; of those in its own grid the later ones."""
+    fat, cell, own = room.fat, room.cell, room.cell[i, 3] == g
+    half = 0.5 * width * (1.0 + 1e-9)
+    for z in range(math.floor((fat[i, 2] - half) / width), math.floor((fat[i, 5] + half) / width) + 1):
+        for y in range(math.floor((fat[i, 1] - half) / width), math.floor((fat[i, 4] + half) / width) + 1):
+            for x in range(math.floor((fat[i, 0] - half) / width), math.floor((fat[i, 3] + half) / width) + 1):
+                j = room.head[bucket(g, x, y, z, len(room.head))]
+                while j >= 0:
+                    # lists of cells that share a bucket are one: the cell tells them apart
+                    if (
+                        (j > i or not own) and overlap(fat, i, j) and cell[j, 0] == x and cell[j, 1] == y
+                        and cell[j, 2] == z and cell[j, 3] == g and allowed(filters, i, j)
+                    ):  # fmt: skip
+                        count = note(room.spare, count, i, j)
+                    j = room.follower[j]
+    return count
+
+
+@formula
+def seek(room, filters, n):  # type: ignore[no-untyped-def]
+    """All candidates, sorted; how many there are, whether there is room or not."""
+    width = place(room, n)
+    count = 0
+    for g in range(GRIDS):
+        if room.grid[g] > 0:
+            for i in range(n):
+                if room.cell[i, 3] >= g:
+                    count = in_grid(room, filters, i, g, width, count)
+        width *= 0.5
+    if room.grid[GRIDS] > 0:
+        for i in range(n):
+            if room.cell[i, 3] < 0.0:
+                for j in range(n):
+                    if (j > i or room.cell[j, 3] >= 0.0) and overlap(room.fat, i, j) and allowed(filters, i, j):
+                        count = note(room.spare, count, i, j)
+    if count <= len(room.spare):
+        sorted_by(1, room.spare, count, n, room.counts, room.candidates)
+        sorted_by(0, room.candidates, count, n, room.counts, room.spare)
+        for k in range(count):
+            room.candidates[k, 0], room.candidates[k, 1] = room.spare[k, 0], room.spare[k, 1]
+    return count
+
+
+@formula
+def within(boxes, fat, n):  # type: ignore[no-untyped-def]
+    """Whether no box has left its fat one; a fat box that is not known holds nothing."""
+    for i in range(n):
+        for c in range(3):
+            if not (fat[i, c] <= boxes[i, c] and boxes[i, 3 + c] <= fat[i, 3 + c]):
+                return False
+    return True
+
+
+@kernel
+def near(boxes, filters, margin, room, pairs):  # type: ignore[no-untyped-def]
+    """(status, count): pairs (·, 2) of boxes (n, 6) that touch or overlap, i < j, sorted.
+
+    TOO_LITTLE_ROOM: `count` pairs need room, in `pairs` and in `room`. NOT_FINITE: box `count` is not a number.
+    The candidates in `room` are kept while no box has moved farther than `margin` [m]; filters that change need a new room."""
+    n = len(boxes)
+    if room.state[0] < 0 or not within(boxes, room.fat, n):
+        for i in range(n):
+            for c in range(3):
+                low, high = boxes[i, c], boxes[i, 3 + c]
+                if not low <= high or low == math.inf or high == -math.inf:
+                    room.state[0] = -1
+                    return NOT_FINITE, i
+                room.fat[i, c], room.fat[i, 3 + c] = low - margin, high + margin
+        count = seek(room, filters, n)
+        if count > len(room.spare):
+            room.state[0] = -1
+            return TOO_LITTLE_ROOM, count
+        room.state[0] = count
+    count = 0
+    for k in range(room.state[0]):
+        i, j = room.candidates[k, 0], room.candidates[k, 1]
+        if overlap(boxes, i, j):
+            if count < len(pairs):
+                pairs[count, 0], pairs[count, 1] = i, j
+            count += 1
+    return (FOUND if count <= len(pairs) else TOO_LITTLE_ROOM), count
+
+
+class Crowd:
+    """Many shapes and the pairs of them that are near; grows its room as needed.
+
+    tables: of a Catalogue. shapes (n,): their numbers there. body (n,): bodies, by default each shape its own. group, mask
+    (n,): bits (see Filters), by default all. apart: pairs of bodies that never meet. margin [m]: how far shapes move
+    until candidates are sought again.
+    """
+
+    def __init__(
+        self, tables: Tables, shapes: Any, *, body: Any = None, group: Any = None, mask: Any = None,
+        apart: Any = (), margin: float = 0.0,
+    ) -> None:  # fmt: skip
+        self.tables = tables
+        self.shapes = _numbers(shapes, "shapes", None)
+        n = len(self.shapes)
+        wrong = (self.shapes < 0) | (self.shapes >= len(tables.shapes))
+        if wrong.any():
+            raise InputError(
+                f"shapes[{wrong.argmax()}] is {self.shapes[wrong.argmax()]}; there are {len(tables.shapes)}"
+            )
+        if not 0.0 <= margin < np.inf:
+            raise InputError(f"margin is {margin!r}; a length of 0 or more is needed")
+        bodies = _numbers(np.arange(n) if body is None else body, "body", n)
+        if n and bodies.min() < 0:
+            raise InputError(f"body[{bodies.argmin()}] is {bodies.min()}; numbers from 0 are needed")
+        every = np.full(n, -1)
+        count = int(bodies.max(initial=0)) + 1
+        pairs = np.array(apart, dtype=np.int64).reshape(-1, 2)
+        if pairs.size and not (0 <= pairs.min() and pairs.max() < count):
+            raise InputError(f"apart names body {pairs.min() if pairs.min() < 0 else pairs.max()}; there are {count}")
+        low, high = pairs.min(axis=1, initial=count), pairs.max(axis=1, initial=-1)
+        self.filters = Filters(
+            bodies, _numbers(every if group is None else group, "group", n),
+            _numbers(every if mask is None else mask, "mask", n), np.unique(low * count + high), count,
+        )  # fmt: skip
+        self.margin = float(margin)
+        self.boxes = np.zeros((n, 6))
+        self._room, self._pairs = room(n, 8 * n + 8), np.zeros((8 * n + 8, 2), dtype=np.int64)
+
+    def near(self, poses: np.ndarray) -> np.ndarray:
+        """Pairs (m, 2) of shapes whose boxes touch or overlap in poses (n, 12), sorted; valid until the next call.
+
+        InputError for a pose that is not finite."""
+        if np.shape(poses) != (len(self.shapes), 12):
+            raise InputError(f"poses have shape {np.shape(poses)}; ({len(self.shapes)}, 12) is needed")
+        bounds(self.tables, self.shapes, poses, self.boxes)
+        while True:
+            status, count = near(self.boxes, self.filters, self.margin, self._room, self._pairs)
+            if status == NOT_FINITE:
+                raise InputError(f"the pose of shape {count} is not finite")
+            if status == FOUND:
+                return self._pairs[:count]
+            self._room = room(len(self.shapes), count + count // 2)
+            self._pairs = np.zeros((count + count // 2, 2), dtype=np.int64)
+
+
+def _numbers(x: Any, what: str, n: int | None) -> np.ndarray:
+    """`x` as whole numbers (n,); InputError otherwise."""
+    found = np.asarray(x)
+    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu") or n not in (None, len(found)):
+        raise InputError(f"{what} is {x!r:.80}; whole numbers ({'n' if n is None else n},) are needed")
+    return np.ascontiguousarray(found, dtype=np.int64)
