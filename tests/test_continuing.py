@@ -137,8 +137,9 @@ def test_halves_of_an_adaptive_run_are_one_as_far_as_the_method_errs(
     assert np.array_equal(found[0], found[2])
 
 
-def test_a_half_that_ends_between_steps_of_hht_leaves_the_grid_as_it_was(tmp_path: Path) -> None:
-    method, between = nx.HHT(dt=DT), HALF + 0.3 * DT
+@pytest.mark.parametrize("name", FIXED)
+def test_a_half_that_ends_between_steps_leaves_the_grid_as_it_was(name: str, tmp_path: Path) -> None:
+    method, between = FIXED[name], HALF + 0.3 * DT
     whole = state(nx.simulate(four_bar(), END, method))
     half = nx.simulate(four_bar(), between, method)
     assert float(half.t[-1]) == between
@@ -147,6 +148,24 @@ def test_a_half_that_ends_between_steps_of_hht_leaves_the_grid_as_it_was(tmp_pat
         rest = nx.simulate(four_bar(), END, method, initial=initial)
         assert np.array_equal(state(rest), whole)
         assert float(rest.t[0]) == between
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_times_asked_for_between_steps_leave_the_steps_as_they_are(name: str) -> None:
+    """And the state at each is that of a run that ends there."""
+    method, times = FIXED[name], [2.3 * DT, 2.4 * DT, 7.0 * DT, 11.5 * DT]
+    whole = nx.simulate(four_bar(), END, method)
+    told = nx.simulate(four_bar(), END, method, output_times=times)
+    assert told.t.values.tolist() == [*times, END]
+    # partitioning closes the dependent coordinates anew, from where they were last
+    np.testing.assert_allclose(state(told), state(whole), rtol=0, atol=1e-14 * (name == "partitioning"))
+    assert told.recording.steps == whole.recording.steps
+    for k in (0, 3):
+        there = nx.simulate(four_bar(), times[k], method)
+        for body in there.system.bodies:
+            np.testing.assert_allclose(
+                told.position(body).values[k], there.position(body).values[-1], rtol=0, atol=1e-13
+            )
 
 
 # --- events -----------------------------------------------------------------------------------------------------------

@@ -253,9 +253,9 @@ def test_a_point_mass_on_a_massless_bar() -> None:
 
 def test_a_run_in_pieces_is_the_run_with_bdf2_too() -> None:
     whole, pieces = (PotentialSimulation(double_pendulum(), nx.ImplicitEuler(0.01, bdf2=True)) for _ in range(2))
-    whole._march(0.01, 12, 0, lambda: None)
+    whole.march_by(0.01, 12, 0, lambda: None)
     for _ in range(12):
-        pieces._march(0.01, 1, 0, lambda: None)
+        pieces.march_by(0.01, 1, 0, lambda: None)
     np.testing.assert_array_equal(pieces._motion.q, whole._motion.q)
 
 
@@ -266,7 +266,7 @@ def test_a_penalty_that_is_too_soft_grows_until_the_joints_close(softer: float) 
     soft._motion.run[0] *= softer
     start = soft._motion.mu.copy()
     for run in (stiff, soft):
-        run._march(0.01, 5, 0, lambda: None)
+        run.march_by(0.01, 5, 0, lambda: None)
     assert (soft._motion.mu >= 99 * start).all() and soft._motion.run[3] < CLOSED
     np.testing.assert_allclose(soft._motion.q, stiff._motion.q, rtol=0, atol=1e-12)
 

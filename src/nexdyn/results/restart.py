@@ -22,6 +22,8 @@ from nexdyn.errors import FileError
 
 WHOLE = "i"
 """Kind of the numbers that are integers."""
+LIST = "list."
+"""What names of arrays begin with whose lengths change from step to step."""
 SAME = 1e-12
 """Part of their size by which constants of the same mechanism may differ, described anew."""
 
@@ -40,7 +42,10 @@ class Restart:
         """Whether it can be gone on from by a simulation with such a kind, memory and constants."""
         return (
             self.kind == kind
-            and all(name in self.arrays and self.arrays[name].shape == x.shape for name, x in arrays.items())
+            and all(
+                name in self.arrays and (name.startswith(LIST) or self.arrays[name].shape == x.shape)
+                for name, x in arrays.items()
+            )
             and self.constants.shape == constants.shape
             and np.allclose(self.constants, constants, rtol=SAME, atol=0.0, equal_nan=True)
         )

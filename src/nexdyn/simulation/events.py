@@ -193,7 +193,7 @@ class Run:
     def step_before(self, t: float) -> float:
         """The last whole step before a time asked for, where a shorter one would disturb those after it; else t."""
         march, dt = self.march, self.march.constant_step
-        if dt is None or not march.steps_aside:
+        if dt is None:
             return t
         steps = math.floor((t - march.t) / dt + 1e-9)
         if t - march.t - steps * dt <= 1e-9 * dt or march.next_sample <= t + 1e-9 * dt:

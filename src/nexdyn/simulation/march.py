@@ -28,7 +28,7 @@ from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, warn
 from nexdyn.forces.states import state_labels
 from nexdyn.model.system import System
-from nexdyn.results.restart import Restart
+from nexdyn.results.restart import LIST, Restart
 from nexdyn.results.result import Result
 from nexdyn.results.segments import changes, last_system
 from nexdyn.simulation.users import UserStates
@@ -132,6 +132,10 @@ class March(metaclass=CheckedContract):
     _users: UserStates
     _begun = False
     """Whether it has run: then all that is recorded is kept."""
+    _grid: tuple[Memory, dict[str, Any]] | None = None
+    """Where constant steps go on, and the states of users' objects there, while the state is a shorter step aside of them."""
+    _for_events = False
+    """Whether the states are for events, which lie on no grid."""
 
     def begin_march(self, system: System, initial: Any, output_every: int) -> tuple[System, Any]:
         """Before all else: the system as events of the runs before have left it, and what to start from, of a posture its report."""
@@ -160,14 +164,16 @@ class March(metaclass=CheckedContract):
         return getattr(self.method, "dt", None)
 
     @property
-    def steps_aside(self) -> bool:
-        """Whether a shorter step, to a time asked for, is taken back: the steps do not depend on what is asked for."""
-        return False
-
-    @property
     def next_sample(self) -> float:
-        """When a controller takes its next sample [s]; inf where steps do not end there."""
+        """When a controller takes its next sample [s], where that cannot be taken back; else inf."""
         return math.inf
+
+    keeps_before = False
+    """Whether constant steps keep the state before them, or that after."""
+
+    @abstractmethod
+    def march_by(self, dt: float, steps: int, every: int, look: Look) -> None:
+        """So many steps of dt [s]; every `every`-th state (0: none) is kept."""
 
     @abstractmethod
     def start_rows(self, keep_start: bool) -> None:
@@ -205,6 +211,13 @@ class March(metaclass=CheckedContract):
     @abstractmethod
     def live(self) -> Mapping[str, np.ndarray]:
         """The arrays that steps change, themselves."""
+
+    def lists(self) -> Mapping[str, np.ndarray]:
+        """Arrays that steps change, and whose lengths they change."""
+        return {}
+
+    def put_lists(self, lists: Mapping[str, np.ndarray]) -> None:
+        """Go on with such arrays, those of another moment or march."""
 
     def numbers_kept(self) -> tuple[str, ...]:
         """Attributes that are numbers and that steps change."""
@@ -269,6 +282,39 @@ class March(metaclass=CheckedContract):
 
     # --- steps ------------------------------------------------------------------------------------------------------
 
+    def go_by(self, dt: float, t_end: float, times: np.ndarray, look: Look) -> None:
+        """Steps of dt [s] to t_end. They lie on one grid: a shorter step, to a time asked for or to the end, is of the method's own
+        order and is taken back before the next, so that the steps do not depend on what is asked for. An event lies on no grid; nor
+        does a sample of a controller's that cannot be taken back."""
+        every = 0 if len(times) else self.output_every
+        self.whole_steps(dt, t_end)  # not too many
+        for target in dict.fromkeys([*times.tolist(), t_end]):
+            self._back_to_grid()
+            whole, rest = self.whole_steps(dt, target)
+            self.march_by(dt, whole, every, look)
+            if rest:
+                aside = not self._for_events and self.next_sample > target + ROUNDED * dt
+                grid = (self.memory(), self._users.told()) if aside else None
+                self.march_by(rest, 1, int(self.keeps_before and every > 0 and whole % every == 0), look)
+                self._grid = grid
+            self.t = target
+            if target in times:
+                self._sample()
+                self._keep_at(target)
+
+    def _back_to_grid(self) -> None:
+        """To the steps, from the shorter one that left them."""
+        if self._grid is not None:
+            memory, users = self._grid
+            self.recall(memory)
+            self._users.load(users)
+
+    def _keep_at(self, t: float) -> None:
+        """Keep the row of the present state, at exactly t."""
+        row = self.present()
+        row[0, 0] = t
+        self._keep(row)
+
     def whole_steps(self, dt: float, t_end: float) -> tuple[int, float]:
         """How many steps of dt [s] fit from here to t_end, and the rest [s], 0 where it is rounding."""
         if not (t_end - self.t) / dt < MOST_STEPS:
@@ -324,10 +370,11 @@ class March(metaclass=CheckedContract):
         """March to t; the rows of all states on the way, that at t included, those before left out. Of the rows the last is kept."""
         before, began = self.present(), self.t
         self._rows, every, self.output_every = [before], self.output_every, 1
+        self._grid, self._for_events = None, True
         try:
             self.go_to(t, NONE, look)
         finally:
-            self.output_every = every
+            self.output_every, self._for_events = every, False
         self.t = t
         self._sample()
         rows = np.concatenate([*self._rows, self.present()])
@@ -393,15 +440,20 @@ class March(metaclass=CheckedContract):
     def memory(self) -> Memory:
         """All that steps change."""
         found = {name: x.copy() for name, x in self.live().items()}
-        return found | {name: np.array([float(getattr(self, name))]) for name in self.numbers_kept()}
+        found |= {name: np.array([float(getattr(self, name))]) for name in self.numbers_kept()}
+        found |= {LIST + name: x.copy() for name, x in self.lists().items()}
+        return found | {f"grid.{name}": x.copy() for name, x in (self._grid[0] if self._grid else {}).items()}
 
     def recall(self, memory: Memory) -> None:
         """Back to a memory of this march, or of one alike."""
         for name, x in self.live().items():
             x[...] = memory[name]
+        self.put_lists({name.removeprefix(LIST): x for name, x in memory.items() if name.startswith(LIST)})
         for name in self.numbers_kept():
             value = float(memory[name][0])
             setattr(self, name, int(value) if isinstance(getattr(self, name), int) else value)
+        grid = {name.removeprefix("grid."): x for name, x in memory.items() if name.startswith("grid.")}
+        self._grid = (grid, self._users.told()) if grid else None
 
     def _of_all_legs(self, result: Result) -> Result:
         """The result of all legs, with what the next one goes on from."""
@@ -421,7 +473,7 @@ class March(metaclass=CheckedContract):
         notes = self.notes() | {"states": [label for label, _ in state_labels(self.system)], "run": self.how()}
         if self.watched is not None:
             notes["events"] = [list(one) for one in self.watched]
-        if users := self._users.saved():
+        if users := self._users.saved() | (self._grid[1] if self._grid else {}):
             notes["users"] = users
         return Restart(self.kind, self.t, self.memory(), self.constants(), notes)
 

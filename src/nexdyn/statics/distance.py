@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from nexdyn.assembly.report import AssemblyReport
+from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError
 from nexdyn.geometry import narrow, patch
 from nexdyn.geometry.kinds import Catalogue
@@ -26,7 +27,7 @@ PARALLEL = 1e-6
 
 
 @dataclass(frozen=True)
-class Separation:
+class Separation(metaclass=CheckedCalls):
     """The nearest points of two shapes, or where they overlap, the least way out. All in the world.
 
     distance [m]: negative is the depth. normal (3,): unit vector from a to b. point_a, point_b (3,) [m]: on the surfaces, with
@@ -61,6 +62,7 @@ class _Placed:
     v: np.ndarray
 
 
+@checked_call
 def distance(a: Shape | Body, b: Shape | Body, *, at: AssemblyReport | None = None) -> Separation:
     """The signed distance of two shapes or bodies: Box, Capsule, Cylinder, Sphere, or bodies with such `shapes`.
 

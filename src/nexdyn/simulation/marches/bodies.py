@@ -44,7 +44,6 @@ from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.result import Result
 from nexdyn.simulation.bristles import sticking_advice
 from nexdyn.simulation.continuing import bodies_at_end, joints_at_end, of_fields, reassembled
-from nexdyn.simulation.events import has_events
 from nexdyn.simulation.impulses import with_rows
 from nexdyn.simulation.march import Leg, Look, March, Memory, Pace
 from nexdyn.simulation.run import Runs
@@ -65,9 +64,6 @@ OF_ROWS = ("lam0", "lam1", "dlam", "ddlam", "C", "x", "upper", "lower", "work")
 
 class BodySimulation(Runs):
     """A mechanism in motion in absolute coordinates. Arguments as for `nx.simulate`; `report` is that of its assembly."""
-
-    _grid: Memory | None = None
-    """Where the steps of dt go on, while the state is a shorter step aside of them."""
 
     @small_on_one_thread
     def __init__(
@@ -161,16 +157,13 @@ class BodySimulation(Runs):
         )  # fmt: skip
 
     def memory(self) -> Memory:
-        found = super().memory() | {"kept": self.kept.astype(float)}
-        return found | {f"grid.{name}": x.copy() for name, x in (self._grid or {}).items()}
+        return super().memory() | {"kept": self.kept.astype(float)}
 
     def recall(self, memory: Memory) -> None:
         kept = memory["kept"] > 0.5
         if (kept != self.kept).any():
             self._keep_rows(kept)
         super().recall(memory)
-        grid = {name.removeprefix("grid."): x for name, x in memory.items() if name.startswith("grid.")}
-        self._grid = grid or None
         if self._outside is not None:
             self._memory[hht.MATRIX] = 0.0  # the factors are not in reach
 
@@ -425,11 +418,10 @@ class BodySimulation(Runs):
     def start_rows(self, keep_start: bool) -> None:
         if not keep_start and not self._begun:
             self._rows.clear()
-        self._back_to_grid()
 
     def go_to(self, t_end: float, times: np.ndarray, look: Look) -> None:
         if self.method.dt is not None:
-            self._run_fixed(self.method.dt, t_end, times, look)
+            self.go_by(self.method.dt, t_end, times, look)
         else:
             self._run_adaptive(t_end, times, look)
 
@@ -459,10 +451,6 @@ class BodySimulation(Runs):
         return Result(self.system, recording, tree=BodyMotion(self.system, self.model))  # type: ignore[arg-type]
 
     # --- events -----------------------------------------------------------------------------------------------------
-
-    @property
-    def steps_aside(self) -> bool:
-        return self.method.dt is not None
 
     def let_stop_act(self, name: str, acts: bool) -> None:
         self.acts.forces.index[list(self.system.forces).index(name), OFF] = not acts
@@ -504,33 +492,7 @@ class BodySimulation(Runs):
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
-    def _run_fixed(self, dt: float, t_end: float, times: np.ndarray, look: Look) -> None:
-        """Steps of dt to each of `times`, or to the end; the last before each is shorter where dt does not divide it.
-
-        Under HHT that shorter step is for the time asked for alone, and the steps of dt go on from before it, unless a controller
-        has taken a sample within, or events watch.
-        """
-        aside = self.steps_aside and not has_events(self.system)
-        self.whole_steps(dt, t_end)  # not too many
-        for target in [*times, t_end] if len(times) else [t_end]:
-            whole, rest = self.whole_steps(dt, target)
-            self._march(dt, whole, 0 if len(times) else self.output_every, look)
-            if rest:
-                grid = self.memory() if aside and self.next_sample > target + 1e-9 * dt else None
-                self._march(rest, 1, 0, look)
-                self._grid = grid
-            self.t = float(target)
-            if len(times) and target in times:
-                self._sample()
-            if target < t_end:
-                self._back_to_grid()
-
-    def _back_to_grid(self) -> None:
-        """To the steps of dt, from the shorter one that left them for a time asked for."""
-        if self._grid is not None:
-            self.recall(self._grid)
-
-    def _march(self, dt: float, steps: int, every: int, look: Look) -> None:
+    def march_by(self, dt: float, steps: int, every: int, look: Look) -> None:
         t0, k = self.t, 0
         while k < steps:
             due = self.next_sample

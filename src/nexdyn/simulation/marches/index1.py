@@ -151,9 +151,7 @@ class IndexOneSimulation(BodySimulation):
         self.problem.quality[:] = 0.0
         self.partitions += 1
 
-    @property
-    def steps_aside(self) -> bool:
-        return False
+    keeps_before = True
 
     def go_on_from(self, old: March) -> None:
         assert isinstance(old, IndexOneSimulation)
@@ -164,7 +162,7 @@ class IndexOneSimulation(BodySimulation):
     def set_force_states(self, z: np.ndarray) -> None:
         self._y[2 * self._n :] = z
 
-    def _march(self, dt: float, steps: int, every: int, look: Look) -> None:
+    def march_by(self, dt: float, steps: int, every: int, look: Look) -> None:
         self._chosen = -1
         self.march_steps(self.t, dt, 0, steps, every, look)
 

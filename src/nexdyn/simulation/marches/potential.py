@@ -179,8 +179,8 @@ class PotentialSimulation(BodySimulation):
         return np.zeros(0) if springs is None else np.where(self._own >= 0, springs.data[self._own], self._held)
 
     @property
-    def steps_aside(self) -> bool:
-        return False
+    def next_sample(self) -> float:
+        return self.t if self._sampled else np.inf  # samples are taken where steps begin
 
     def go_on_from(self, old: March) -> None:
         March.go_on_from(self, old)
@@ -201,9 +201,11 @@ class PotentialSimulation(BodySimulation):
             springs.data[self._own[acting]] = z[acting]
 
     def _check_samples(self) -> None:
+        self._sampled = False
         for force in self.system.forces.values():
             every = getattr(force, "sample_of", lambda _: 0.0)(self.system.values)
             steps = every / self.method.dt
+            self._sampled |= bool(every) and not force.is_off
             if every and not force.is_off and (round(steps) < 1 or abs(steps - round(steps)) > 1e-6 * steps):
                 raise InputError(
                     f"{force} is sampled every {every:g} s, and ImplicitEuler samples where its steps begin; choose a dt of which "
@@ -267,7 +269,7 @@ class PotentialSimulation(BodySimulation):
         """Newton steps so far."""
         return {"iterations": self._newton}
 
-    def _march(self, dt: float, steps: int, every: int, look: Look) -> None:
+    def march_by(self, dt: float, steps: int, every: int, look: Look) -> None:
         self._change_step(dt)
         self.march_steps(self.t, dt, 0, steps, every, look)
 

@@ -217,12 +217,12 @@ class Simulation(Runs):
             self._sample()
             self._rows.append(self._now.copy())
         started, t_end = time.perf_counter(), self.t + dt
-        interrupt, self._begun = None, True
+        interrupt, self._begun, self._grid = None, True, None
         try:
             with interrupts_wait() as check:
                 if isinstance(self.method, FixedStep):
                     count = max(1, math.ceil(dt / self.method.dt - 1e-9))
-                    self._march_fixed(dt / count, count, 0, check)
+                    self.march_by(dt / count, count, 0, check)
                 else:
                     self._march_adaptive(t_end, NONE, 0, check)
                 self.t = t_end
@@ -242,17 +242,13 @@ class Simulation(Runs):
 
     def go_to(self, t_end: float, times: np.ndarray, look: Look) -> None:
         if isinstance(self.method, FixedStep):
-            self._run_fixed(t_end, times, look)
+            self.go_by(self.method.dt, t_end, times, look)
         else:
             every = 0 if len(times) else self.output_every
             self._march_adaptive(t_end, times[times < t_end], every, look)  # the end comes by itself
 
     def present(self) -> np.ndarray:
         return self._now.copy()
-
-    @property
-    def steps_aside(self) -> bool:
-        return isinstance(self.method, FixedStep)
 
     # --- events -----------------------------------------------------------------------------------------------------
 
@@ -332,34 +328,9 @@ class Simulation(Runs):
                 q[self.tree.coordinates[name].q] = counted
         return q, v
 
-    def _run_fixed(self, t_end: float, times: np.ndarray, look: Look) -> None:
-        """Steps of the constant dt until `t_end`; every `output_every`-th state is kept, or those at `times`."""
-        dt, every = self.method.dt, 0 if len(times) else self.output_every
-        self._march_to(times, dt, look)
-        whole, rest = self.whole_steps(dt, t_end)
-        self._march_fixed(dt, whole, every, look)
-        if rest:
-            self._march_fixed(rest, 1, int(every > 0 and whole % every == 0), look)
+    keeps_before = True
 
-    def _march_to(self, times: np.ndarray, dt: float, look: Look) -> None:
-        """Steps of dt to the last before each time; from there a shorter one tells the state at it, of the method's own order, and is
-        taken back: the steps do not depend on what is asked for."""
-        for t in times.tolist():
-            whole, rest = self.whole_steps(dt, t)
-            self._march_fixed(dt, whole, 0, look)
-            before = self.snapshot() if rest else None
-            if before is not None:
-                self._march_fixed(rest, 1, 0, look)
-                self.t = t
-            self._sample()
-            row = self._now.copy()
-            row[0, 0] = t
-            if before is not None:
-                self.go_back(before)
-            self._keep(row)
-
-    def _march_fixed(self, dt: float, steps: int, every: int, look: Look) -> None:
-        """`steps` steps; every `every`-th state (0: none), the first included, is kept before its step is taken."""
+    def march_by(self, dt: float, steps: int, every: int, look: Look) -> None:
         self.march_steps(self.t, dt, 0, steps, every, look)
 
     def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
