@@ -132,6 +132,10 @@ class Result:
             from nexdyn.results.arrays import one_of
 
             return one_of(self.observed, "effort", name)
+        if name in self.system.forces:
+            raise InputError(
+                f"{self.system.forces[name]} acts between bodies, not in a joint; force({name!r}) tells what it does"
+            )
         self.observed.require("multiplier")
         labels = self.observed.labels
         rows = {
@@ -145,6 +149,20 @@ class Result:
         attributes = {"units": labels.units["multiplier"][k], "long_name": f"effort of {name}"}
         lam = self.observed.take("multiplier")[:, k]
         return xr.DataArray(-lam, {"time": t.copy()}, ["time"], name="effort", attrs=attributes)
+
+    def force(self, name: str, *, frame: Element | str = "world") -> xr.Dataset:
+        """What a force of the system does along the motion, from its law and the recorded states, under every method.
+
+        A dataset: `force` and `moment` (time, end, axis) [N, N m] on the bodies at its ends, the moments about `point`
+        (time, end, axis) [m], where it acts, in the world; `power` (time) [W] of both ends together; `energy` (time) [J] that it
+        stores. A force in a joint acts at the joint's point, on parent and child.
+
+        frame: whose axes components are in: "world", a body or a marker. UnknownNameError for a name that is no force;
+        InputError where a file does not hold the force, a function of Python's.
+        """
+        from nexdyn.results.forces import force_along
+
+        return force_along(self.observed, self.system, name, frame)
 
     # --- joints -----------------------------------------------------------------------------------------------------
 

@@ -72,11 +72,14 @@ def _point(observed: Observed, system: System, p_J: Array, at: Any, body: str) -
 
 def _axes(observed: Observed, system: System, R_WJ: Array, frame: Any) -> tuple[Array, str]:
     """The rotation (time, 3, 3) of the axes in which components are told, and their name."""
-    if frame is None:
-        return R_WJ, "axes of the joint"
+    return (R_WJ, "axes of the joint") if frame is None else axes_of(observed, system, frame, len(R_WJ))
+
+
+def axes_of(observed: Observed, system: System, frame: Any, n: int) -> tuple[Array, str]:
+    """The rotation (n, 3, 3) of the axes of the world, a body or a marker, and their name."""
     name = _name(frame, "frame", "axes")
     if name == WORLD and name not in system.bodies and name not in system.markers:
-        return np.broadcast_to(np.eye(3), R_WJ.shape), "world axes"
+        return np.broadcast_to(np.eye(3), (n, 3, 3)), "world axes"
     try:
         return observed.at_frame("rotation", name), f"axes of {name}"
     except InputError as error:
