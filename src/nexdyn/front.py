@@ -13,14 +13,11 @@ from nexdyn.assembly.notices import degrees_notices, tell
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.checked_calls import checked_call
 from nexdyn.errors import InputError
-from nexdyn.integrate.methods import HHT, ImplicitEuler, IndexOne, Loops, Method, method_of
+from nexdyn.integrate.methods import Loops, Method, method_of
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
+from nexdyn.simulation.choice import default_method, march_of
 from nexdyn.simulation.march import Progress
-from nexdyn.simulation.marches.bodies import BodySimulation, needs_bodies
-from nexdyn.simulation.marches.index1 import IndexOneSimulation
-from nexdyn.simulation.marches.potential import PotentialSimulation
-from nexdyn.simulation.marches.tree import Simulation
 from nexdyn.simulation.run import Runs
 from nexdyn.statics.inverse_kinematics import Posture
 
@@ -162,19 +159,13 @@ def _simulation_of(
 ) -> Runs:
     if not isinstance(system, System):
         raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
-    method = method_of(method)
-    if method is None and loops is None and dynamics == "aba" and needs_bodies(system):
-        method = HHT()
-    if method is not None and method.coordinates != "tree":
-        for name, given in (("loops", loops), ("dynamics", None if dynamics == "aba" else dynamics)):
-            if given is not None:
-                raise InputError(
-                    f"{name}={given!r} is for minimal coordinates; {method!r} moves bodies: leave {name} out"
-                )
-    if isinstance(method, ImplicitEuler):
-        return PotentialSimulation(system, method, **options)
-    if isinstance(method, HHT):
-        return BodySimulation(system, method, **options)
-    if isinstance(method, IndexOne):
-        return IndexOneSimulation(system, method, **options)
-    return Simulation(system, method, dynamics=dynamics, loops=loops, **options)
+    method = method_of(method) or default_method(system, loops, dynamics)
+    march: Any = march_of(method)
+    if method.coordinates == "tree":
+        made: Runs = march(system, method, dynamics=dynamics, loops=loops, **options)
+        return made
+    for name, given in (("loops", loops), ("dynamics", None if dynamics == "aba" else dynamics)):
+        if given is not None:
+            raise InputError(f"{name}={given!r} is for minimal coordinates; {method!r} moves bodies: leave {name} out")
+    made = march(system, method, **options)
+    return made

@@ -27,16 +27,17 @@ from nexdyn.batch.lanes import ADVICE, Done, LaneRun, Members, grid_of
 from nexdyn.batch.members import Batch, Places, Read
 from nexdyn.errors import InputError, NexDynError, SolveError, UnknownNameError, warn
 from nexdyn.forces import kinds
-from nexdyn.integrate.methods import HHT, FixedStep, Method, RungeKutta4
+from nexdyn.integrate.methods import HHT, FixedStep, Method
 from nexdyn.model.system import System
 from nexdyn.results.batch import BatchRecording, BatchResult, Rows
 from nexdyn.results.batch_store import Store, StoredResults
 from nexdyn.results.quantities import labels_of
 from nexdyn.results.recording import Recording
 from nexdyn.results.result import Result
+from nexdyn.simulation.choice import default_method
 from nexdyn.simulation.events import has_events
 from nexdyn.simulation.interrupt import interrupts_wait
-from nexdyn.simulation.marches.bodies import BodySimulation, needs_bodies
+from nexdyn.simulation.marches.bodies import BodySimulation
 from nexdyn.simulation.marches.loops import needs_rows
 from nexdyn.simulation.span import checked_times
 from nexdyn.spatial.lanes import LANES
@@ -108,10 +109,10 @@ class _BatchRun:
     ) -> None:  # fmt: skip
         self.system, self.options, self.progress = system, options, progress
         self.dynamics = options.get("dynamics", "aba")
-        bodies = method is None and options.get("loops") is None and needs_bodies(system)
-        self.method = RungeKutta4(1e-3) if method is None and not bodies else method
+        self.method = method or default_method(system, options.get("loops"), self.dynamics)
+        bodies = method is None and self.method.coordinates == "bodies"
         aside = options.get("output_times") is not None  # between the steps of all
-        self.in_lanes = self.method is not None and not aside and runs_in_lanes(system, self.method, self.dynamics)
+        self.in_lanes = not aside and runs_in_lanes(system, self.method, self.dynamics)
         initial = options.get("initial")
         self._initial = initial.recording if isinstance(initial, Result) else None
         self.t0 = 0.0 if self._initial is None else float(self._initial.t[-1])

@@ -65,9 +65,9 @@ def prepare(model: Model, motion: Motion) -> Prepared:
 def choose_method(given: Method | None, motion: Motion, system: System) -> Method:
     """The method of the scene with what the options change; without one, rk4 for trees and hht where there are loops."""
     from nexdyn.integrate.methods import HHT, METHODS, DormandPrince, FixedStep, ImplicitEuler, IndexOne
-    from nexdyn.simulation.marches.bodies import needs_bodies
+    from nexdyn.simulation.choice import default_method
 
-    name = motion.method or (given.name if given else "hht" if needs_bodies(system) else "rk4")
+    name = motion.method or (given or default_method(system)).name
     cls = METHODS[name]
     constant = [key for key, other in METHODS.items() if issubclass(other, FixedStep)]
     tolerances = {key: x for key in ("rtol", "atol") if (x := getattr(motion, key)) is not None}
