@@ -41,7 +41,11 @@ def main() -> None:
         left.plot(t, 1e3 * C, label=name)
     left.set(xlabel="t [s]", ylabel="C [mm]", title=f"Baumgarte, β = {BETA:g}/s")
     left.legend(fontsize=8)
-    for name, how in (("none", None), ("Baumgarte, six times the rate of motion", "baumgarte"), ("projection", "projection")):
+    for name, how in (
+        ("none", None),
+        ("Baumgarte, six times the rate of motion", "baumgarte"),
+        ("projection", "projection"),
+    ):
         result = nx.simulate(nx.load("four-bar"), 20.0, nx.RungeKutta4(0.01), loops=nx.Loops(how), output_every=10)
         right.semilogy(result.recording.t[1:], np.maximum(result.recording.violation[1:], 1e-17), label=name)
     right.set(xlabel="t [s]", ylabel="|C|, in parts of the mechanism", title="RK4, dt = 10 ms", ylim=(1e-18, 1e3))

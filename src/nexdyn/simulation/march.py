@@ -17,7 +17,6 @@ import math
 import time
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,8 +34,6 @@ from nexdyn.simulation.users import UserStates
 from nexdyn.statics.inverse_kinematics import Posture
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from nexdyn.assembly.report import AssemblyReport
 
 Memory = dict[str, np.ndarray]
@@ -91,14 +88,15 @@ class Pace:
     """How much compiled work does between two looks of Python: as much as takes SLICE."""
 
     def __init__(self, size: int, least: int = 1) -> None:
-        self.size, self.least, self._took = size, least, 0.0
+        self.size, self.least, self._began, self._took = size, least, 0.0, 0.0
 
-    @contextmanager
-    def timed(self) -> Iterator[None]:
-        """Around the compiled work."""
-        began = time.perf_counter()
-        yield
-        self._took = time.perf_counter() - began
+    def begin(self) -> None:
+        """The compiled work begins."""
+        self._began = time.perf_counter()
+
+    def end(self) -> None:
+        """It has ended."""
+        self._took = time.perf_counter() - self._began
 
     def adapt(self, done: float) -> None:
         """After `done` of it."""
@@ -331,8 +329,9 @@ class March(metaclass=CheckedContract):
         done, pace = first, Pace(16)
         while done < steps:
             count = min(pace.size, steps - done, (len(room) - 1) * every if every else steps)
-            with pace.timed():
-                leg = self.leg(t0, dt, done, done + count, every, room)
+            pace.begin()
+            leg = self.leg(t0, dt, done, done + count, every, room)
+            pace.end()
             taken, done = leg.done - done, leg.done
             self._steps += taken
             self.t = t0 + done * dt

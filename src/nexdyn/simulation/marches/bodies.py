@@ -558,11 +558,12 @@ class BodySimulation(Runs):
         pace = Pace(50, least=10)
         while control[0] < t_end:
             spent, steps = self._memory[hht.ITERATIONS], control[2]
-            with pace.timed():
-                status, rows = hht.march_adaptive(
-                    self.tables, self.acts, self.state, self._told, control, m.step_tolerance, m.dt_min, min(m.dt_max, 1e300),
-                    min(t_end, self.next_sample), pace.size, every, times, m.alpha, self._memory, room,
-                )  # fmt: skip
+            pace.begin()
+            status, rows = hht.march_adaptive(
+                self.tables, self.acts, self.state, self._told, control, m.step_tolerance, m.dt_min, min(m.dt_max, 1e300),
+                min(t_end, self.next_sample), pace.size, every, times, m.alpha, self._memory, room,
+            )  # fmt: skip
+            pace.end()
             self.t = float(control[0])
             self._steps += int(control[2] - steps)
             self._keep(room[:rows])

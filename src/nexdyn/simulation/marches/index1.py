@@ -220,11 +220,12 @@ class IndexOneSimulation(BodySimulation):
         pace, chosen, most = Pace(200, least=50), -1.0, 0.0
         while control[0] < t_end:
             spent, steps = control[5], control[3]
-            with pace.timed():
-                status, rows, _ = march_adaptive(
-                    self.problem, self._A, self._b, self._c, self._e, DORMAND_PRINCE_DENSE, control, t_end, pace.size, every,
-                    times, self._y, y_old, self._stage, scale, self._K, self._n, room,
-                )  # fmt: skip
+            pace.begin()
+            status, rows, _ = march_adaptive(
+                self.problem, self._A, self._b, self._c, self._e, DORMAND_PRINCE_DENSE, control, t_end, pace.size, every,
+                times, self._y, y_old, self._stage, scale, self._K, self._n, room,
+            )  # fmt: skip
+            pace.end()
             self.t, self._dt = float(control[0]), float(control[1])
             self._steps += int(control[3] - steps)
             self._keep(room[:rows])
