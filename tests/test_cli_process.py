@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -56,6 +57,8 @@ def test_the_first_run_says_that_it_compiles_and_json_stays_pure(tmp_path: Path)
     first = call("run", "double-pendulum", "--t-end", "0.01", "--json", cwd=tmp_path, env=fresh)
     assert json.loads(first.stdout)["status"] == "finished"
     assert first.stderr.count("compiling") == 1 and "kept for later runs" in first.stderr
+    assert re.search(r"compiled \d+ functions in \d+ s, which times of runs leave out", first.stderr)
+    assert json.loads(first.stdout)["wall_time"] < 1.0
     assert call("run", "double-pendulum", "--t-end", "0.01", "--json", cwd=tmp_path, env=fresh).stderr == ""
 
 

@@ -6,13 +6,13 @@ In minimal coordinates with a constant step the members march in lanes (``batch_
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from nexdyn.assembly.notices import gaps_of_tree, tell
+from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.batch.alone import Look, in_turn, on_threads, runs_beside_others
 from nexdyn.batch.bodies import (
     FINISHED,
@@ -168,7 +168,7 @@ class _BatchRun:
         run = LaneRun(
             self.method, self.dynamics, grid, self.read.has_parameters, rows if isinstance(rows, np.ndarray) else None
         )
-        began = time.perf_counter()
+        watch = Stopwatch()
         status, message = "finished", ""
         with interrupts_wait() as check:
 
@@ -187,7 +187,7 @@ class _BatchRun:
         if isinstance(rows, np.ndarray):
             rows[~marched] = np.nan
         recording = BatchRecording(
-            grid.times, rows, tree.nq, tree.nv, repr(self.method), steps, status, message, time.perf_counter() - began,
+            grid.times, rows, tree.nq, tree.nv, repr(self.method), steps, status, message, watch.seconds,
             {"driven": True} if self.read.has_inputs else {},
         )  # fmt: skip
         result = BatchResult(self.system, recording, trees, self._told(), self.read.parameter_columns())
@@ -265,7 +265,7 @@ class _BatchRun:
 
     def one_by_one(self, alone: Runs, threads: int) -> BatchResult:
         """Every member by itself, by the method as it is; what can march together does so first."""
-        read, began = self.read, time.perf_counter()
+        read, watch = self.read, Stopwatch()
         columns, method = read.parameter_columns(), repr(self.method)
         results: MutableMapping[int, Result] = {}
         if self.store is not None:
@@ -281,7 +281,7 @@ class _BatchRun:
         none = np.zeros(1)
         run = Recording(
             none, none, none, none, method, status=status, message=message,
-            wall_time=time.perf_counter() - began,
+            wall_time=watch.seconds,
         )  # fmt: skip
         if isinstance(results, dict):
             results = dict(sorted(results.items()))

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from nexdyn.cli import terminal
 from nexdyn.cli.model import read
 from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying
+from nexdyn.cli.progress import compilation_announced
 from nexdyn.errors import AssemblyError
 
 NAME = "check"
@@ -32,7 +33,8 @@ def command(
 
     model = read(name, reading)
     try:
-        report = assemble(model.system)
+        with compilation_announced():
+            report = assemble(model.system)
     except AssemblyError as error:
         if not saying.json:
             terminal.say(str(error.report))

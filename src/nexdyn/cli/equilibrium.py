@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from nexdyn.cli import terminal
 from nexdyn.cli.model import read
 from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying
+from nexdyn.cli.progress import compilation_announced
 
 NAME = "equilibrium"
 EXAMPLES = """\
@@ -31,7 +32,9 @@ def command(
     """Static equilibrium of a mechanism: pose, reactions, stability and frequencies."""
     from nexdyn.statics.equilibrium import equilibrium
 
-    found = equilibrium(read(name, reading).system, t=t, nearest=nearest)
+    model = read(name, reading)
+    with compilation_announced():
+        found = equilibrium(model.system, t=t, nearest=nearest)
     if saying.json:
         terminal.say_json(found.to_dict())
     else:

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from nexdyn.cli import terminal
 from nexdyn.cli.model import Model, read
 from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying
+from nexdyn.cli.progress import compilation_announced
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -39,8 +40,9 @@ def command(
 
     model = read(name, reading)
     system = model.system
-    closed = ClosedTree(system) if needs_rows(system) else None
-    data = describe(model, closed.tree if closed else Tree(system))
+    with compilation_announced():
+        closed = ClosedTree(system) if needs_rows(system) else None
+        data = describe(model, closed.tree if closed else Tree(system))
     if closed:
         data["cut"], data["constraint_equations"] = closed.cut_joints, len(closed.rows)
     if saying.json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
@@ -11,6 +11,7 @@ from nexdyn.cli import terminal
 from nexdyn.cli.model import read
 from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying, flag, option
 from nexdyn.cli.page import PAGE, PAGE_PLAINLY, Page, open_page
+from nexdyn.cli.progress import compilation_announced
 from nexdyn.errors import InputError, unknown
 
 NAME = "linearize"
@@ -75,7 +76,8 @@ def command(
         if model.result is not None:
             raise InputError("--sweep is for a model, not for a result")
         parameter, values = _values(sweep, list(model.system.parameters))
-        swept = stability(model.system, parameter, values, rest=rest)
+        with compilation_announced():
+            swept = stability(model.system, parameter, values, rest=rest)
         if saying.json:
             terminal.say_json(swept.to_dict())
         else:
@@ -83,13 +85,12 @@ def command(
         return
     if rest and model.result is not None:
         raise InputError("--rest is for a model, not for a result")
-    at = equilibrium(model.system, nearest=True) if rest else model.result
+    only: Any = {} if modes is None else {"modes": modes}
     try:
-        found: Linearization | SparseLinearization
-        if modes is None:
-            found = linearize(model.system, at, input_, output or None, frozen=frozen)
-        else:
-            found = linearize(model.system, at, input_, output or None, frozen=frozen, modes=modes)
+        with compilation_announced():
+            at = equilibrium(model.system, nearest=True) if rest else model.result
+            found: Linearization | SparseLinearization
+            found = linearize(model.system, at, input_, output or None, frozen=frozen, **only)
     except UnsteadyError as error:
         said = str(error).replace("nx.equilibrium finds one", "--rest finds one").replace("frozen=True", "--frozen")
         raise InputError(said) from None

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nexdyn.cli import terminal
 
@@ -72,24 +72,29 @@ def progress_bar(name: str, show: bool) -> Iterator[Bar]:
 
 
 @contextmanager
-def compilation_announced() -> Iterator[None]:
-    """Say on stderr, once, that kernels are compiled, if any are while the block lasts."""
-    from numba.core import event
-
+def compilation_announced(bar: Bar | None = None) -> Iterator[None]:
+    """Say on stderr when kernels are compiled while the block lasts: that it is once, on the bar which and how far, at the end how long it
+    took."""
+    from nexdyn.assembly.stopwatch import compiling_told
     from nexdyn.kernel import cache_folder
 
-    class First(event.Listener):
-        said = False
+    first: tuple[int, float] | None = None
 
-        def on_start(self, event: Any) -> None:
-            if self.said or not event.data["dispatcher"].__module__.startswith("nexdyn."):
-                return
-            self.said = True
+    def tell(name: str, count: int, seconds: float) -> None:
+        nonlocal first
+        if first is None:
+            first = count, seconds
             kept = "kept for later runs" if cache_folder() else "not kept: set NEXDYN_CACHE_DIR to a folder for it"
-            terminal.note(f"compiling, which may take half a minute on the first run and is {kept}")
+            terminal.note(f"compiling what has not run before, once, which is {kept}")
+        if bar is not None:
+            bar.stage(f"compiling {name}, after {count - first[0]} others in {seconds - first[1]:.0f} s")
 
-        def on_end(self, event: Any) -> None:
-            pass
-
-    with event.install_listener("numba:compile", First()):
-        yield
+    with compiling_told(tell) as compiled:
+        try:
+            yield
+        finally:
+            if first is not None:
+                count, seconds = compiled.count - first[0], compiled.seconds - first[1]
+                terminal.note(
+                    f"compiled {count} function{'s' * (count != 1)} in {seconds:.0f} s, which times of runs leave out"
+                )

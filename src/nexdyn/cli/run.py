@@ -159,9 +159,9 @@ def command(
         if files.csv:
             check_writable("--csv", files.csv, (".csv",), keep)
         with ExitStack() as during:
-            if not quiet:
-                during.enter_context(compilation_announced())
             bar = during.enter_context(progress_bar(model.name, show=not quiet))
+            if not quiet:
+                during.enter_context(compilation_announced(bar))
             bar.stage("preparing")
             prepared = prepare(model, motion)
             viewer = open_page(prepared.simulation, page, None) if view else None

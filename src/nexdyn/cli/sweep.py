@@ -96,7 +96,7 @@ def command(
     motion = Motion(**chosen)
     progress = (0, 0)
     try:
-        with compilation_announced(), progress_bar(name.stem, show=not quiet) as bar:
+        with progress_bar(name.stem, show=not quiet) as bar, compilation_announced(bar):
 
             def count(done: int, total: int) -> None:
                 nonlocal progress

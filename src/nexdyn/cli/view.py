@@ -133,8 +133,8 @@ def _shown(model: Model, what: Any) -> Any:
 
 def _run(model: Model, run: Prepared, ctrl_c: terminal.CtrlC, viewer: Any) -> tuple[Result | None, SolveError | None]:
     with ExitStack() as during:
-        during.enter_context(compilation_announced())
         bar = during.enter_context(progress_bar(model.name, show=True))
+        during.enter_context(compilation_announced(bar))
         return moved(run, ctrl_c, bar, [] if viewer is None else [viewer.follow(run.simulation)])
 
 

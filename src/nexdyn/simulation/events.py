@@ -16,12 +16,12 @@ at with the changed one.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.errors import SolveError, warn
 from nexdyn.forces.joint_stop import JointStop
 from nexdyn.model.event import Event
@@ -453,12 +453,12 @@ def changed(system: System, parameters: Mapping[str, Any], off: Any, on: Any) ->
 
 def run_with_events(march: March, t_end: float, times: np.ndarray, keep_start: bool, progress: Any) -> Result:
     """As ``run`` of a march, with its system's events; afterwards the march stands where the run has ended."""
-    first, began = march.first, time.perf_counter()
+    first, watch = march.first, Stopwatch()
     run: Run | None = None
     try:
         run = Run(march, t_end, times, keep_start, progress)
         run.go()
-        run.march.spent(time.perf_counter() - began)
+        run.march.spent(watch.seconds)
         return run.result(first, "finished")
     except KeyboardInterrupt:
         if run is None:
@@ -469,7 +469,7 @@ def run_with_events(march: March, t_end: float, times: np.ndarray, keep_start: b
     except SolveError as error:
         if run is not None and run.kept:
             run.message = str(error)
-            run.march.spent(time.perf_counter() - began)
+            run.march.spent(watch.seconds)
             error.result = run.result(first, "failed")
         raise
     finally:

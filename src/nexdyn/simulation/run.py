@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from typing import Any
 
 from nexdyn.assembly.blas import small_on_one_thread
+from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.errors import SolveError, warn
 from nexdyn.results.result import Result
 from nexdyn.simulation.events import has_events, run_with_events
@@ -29,7 +29,7 @@ class Runs(March):
         if has_events(self.system):
             return run_with_events(self, t_end, times, keep_start, progress)
         self.start_rows(keep_start)
-        began, self._begun = time.perf_counter(), True
+        watch, self._begun = Stopwatch(), True
         try:
             with interrupts_wait() as check:
 
@@ -42,12 +42,12 @@ class Runs(March):
                 self.t = t_end
                 look()
         except KeyboardInterrupt:
-            self._wall += time.perf_counter() - began
+            self._wall += watch.seconds
             with suppress(SolveError, KeyboardInterrupt):
                 self._sample()
             message = f"interrupted at t = {self.t:g} s of {t_end:g} s"
             warn(f"{message}; the result holds what was reached")
             return self.result("interrupted", message)
         self._sample()
-        self._wall += time.perf_counter() - began
+        self._wall += watch.seconds
         return self.result()

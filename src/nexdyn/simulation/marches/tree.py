@@ -7,7 +7,6 @@ t, q, v, a, z and, with rows, what is followed, |C| and λ.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Literal
@@ -20,6 +19,7 @@ from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.start_velocity import tree_state
+from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError, unknown
 from nexdyn.forces.tables import OFF
@@ -216,7 +216,7 @@ class Simulation(Runs):
         if not self._rows or self._rows[-1][-1, 0] < self.t:
             self._sample()
             self._rows.append(self._now.copy())
-        started, t_end = time.perf_counter(), self.t + dt
+        watch, t_end = Stopwatch(), self.t + dt
         interrupt, self._begun, self._grid = None, True, None
         try:
             with interrupts_wait() as check:
@@ -229,7 +229,7 @@ class Simulation(Runs):
         except KeyboardInterrupt as error:
             interrupt = error
         finally:
-            self._wall += time.perf_counter() - started
+            self._wall += watch.seconds
         self._sample()
         self._rows.append(self._now.copy())
         if interrupt is not None:
