@@ -251,7 +251,7 @@ def _on_cluster(study: Study, plan: Design, missing: list[int], client: Any, tak
                 continue
             for member in members:
                 take(member)
-        for one in suspects:  # alone on the cluster, a member that kills its worker is the one
+        for one in sorted(suspects, key=lambda one: one[0]):  # alone on the cluster, who kills its worker is the one
             future = client.submit(run_members, study, [one], pure=False)
             try:
                 take(_waited_for(future, client)[0])
