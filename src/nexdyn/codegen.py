@@ -121,7 +121,19 @@ class EntryLibrary(_Library):
     object_code: bytes
     """The file of machine code, until it is on disk."""
 
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._entered: set[str] = set()
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        self._entered.update(f.name for f in ir_module.functions if not f.is_declaration)
+        super().add_ir_module(ir_module)
+
     def _optimize_final_module(self) -> None:
+        """What is called from here alone is internal: LLVM may leave out arguments that it does not read."""
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.name not in self._entered:
+                function.linkage = llvm.Linkage.internal
         _optimize(self)
 
     def _finalize_final_module(self) -> None:
@@ -142,7 +154,7 @@ class EntryLibrary(_Library):
 
     def _names(self) -> Any:
         """A module of nothing but the names that the machine code defines."""
-        functions = [f.name for f in self.get_defined_functions()]
+        functions = [f.name for f in self.get_defined_functions() if f.linkage != llvm.Linkage.internal]
         values = [v.name for v in self._final_module.global_variables if not v.is_declaration]
         lines = [f'define void @"{name}"() {{ ret void }}' for name in functions]
         return llvm.parse_assembly("\n".join(lines + [f'@"{name}" = global i8 0' for name in values]))

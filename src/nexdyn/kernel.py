@@ -337,10 +337,11 @@ def shared(f: F) -> F:
 def _kernel(f: F, **options: Any) -> F:
     if _CONFIG.DISABLE_JIT:
         return f
-    inner: Any = _formula(f)
+    inner: Any = f if isinstance(f, _Formula) else _formula(f)
     entry: Any = _Entry(inner, **options)
-    if cache_folder() is not None and Path(f.__code__.co_filename).is_file():
-        inner._cache, entry._cache = _BitcodeCache(f), _Cache(f)
+    source = inner.py_func
+    if cache_folder() is not None and Path(source.__code__.co_filename).is_file():
+        inner._cache, entry._cache = _BitcodeCache(source), _Cache(source)
     return entry
 
 

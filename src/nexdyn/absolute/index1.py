@@ -40,7 +40,7 @@ from nexdyn.forces import states
 from nexdyn.generic import defines
 from nexdyn.integrate.problem import OK, next_sample, rates, recentre, record, scale, settle, take_samples
 from nexdyn.integrate.stabilised import ALPHA, BETA, LENGTH, rate, speed2
-from nexdyn.kernel import formula, kernel
+from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.linalg.lu import factor, solve
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.model.time_kernels import time_jet
@@ -126,6 +126,7 @@ def damping_here(problem):  # type: ignore[no-untyped-def]
 
 
 @kernel
+@outlined
 def accelerate(problem, t):  # type: ignore[no-untyped-def]
     """d1 and λ1 at q1, v1; the matrix stays factored. Returns a status."""
     tables, s = problem.tables, problem.s
@@ -157,6 +158,7 @@ def accelerate(problem, t):  # type: ignore[no-untyped-def]
 
 
 @kernel
+@outlined
 def refine(problem, t):  # type: ignore[no-untyped-def]
     """Steps of refinement: pay back the inertia that bodies borrow for the matrix, and take −ε out.
 
@@ -373,6 +375,7 @@ def _(problem: BodyProblem, y: Any, s: Any, n: Any) -> Any:
 
 
 @kernel
+@outlined
 def project(problem, t):  # type: ignore[no-untyped-def]
     """q1 to C = 0 and v1 to Cq v = ν, by the shortest way in the metric of M."""
     tables, s = problem.tables, problem.s
@@ -446,6 +449,7 @@ def dense_jacobian(tables, s, t, J):  # type: ignore[no-untyped-def]
 
 
 @kernel
+@outlined
 def follow(problem, t, y, worse):  # type: ignore[no-untyped-def]
     """The dependent parts of y = (ξ, v) from the independent ones. Returns a status: DEGRADED below the part `worse` of the
     first smallest pivot."""

@@ -26,7 +26,7 @@ from nexdyn.integrate.problem import (
     settle,
     take_samples,
 )
-from nexdyn.kernel import formula, shared
+from nexdyn.kernel import formula, outlined, shared
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
 
@@ -69,6 +69,12 @@ def first_step(K, rtol, atol, s, size, dt_max):  # type: ignore[no-untyped-def]
     return min(dt_max, 0.01 / slope if slope > 1e-8 else 1e-3)
 
 
+@outlined
+def rates_aside(problem, t, y, K, i):  # type: ignore[no-untyped-def]
+    """`rates` from wherever it is not the stages of a step: compiled once for all of these."""
+    return rates(problem, t, y, K, i)
+
+
 @formula
 def interpolate(problem, P, t, theta, dt, y, K, stage, size, out, row):  # type: ignore[no-untyped-def]
     """The state at t + θ dt into a row of `out`, its acceleration evaluated there (with stage 1 as scratch)."""
@@ -81,7 +87,7 @@ def interpolate(problem, P, t, theta, dt, y, K, stage, size, out, row):  # type:
             total += weight * K[i, m]
         stage[m] = y[m] + dt * total
     # stage 1 of this pair has no weight in the dense output, so its place is free
-    status = rates(problem, t + theta * dt, stage, K, 1)
+    status = rates_aside(problem, t + theta * dt, stage, K, 1)
     if status == OK:
         record(problem, t + theta * dt, stage, K[1:], out, row)
     return status
@@ -107,7 +113,7 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
     row, spent = 0, 0
     status, bad = OK, -1
     if control[11] == 0.0:
-        status = rates(problem, t, y, K, 0)
+        status = rates_aside(problem, t, y, K, 0)
         control[11] = 1.0
         spent += 1
         bad = first_not_finite(K[0], size)
@@ -116,7 +122,7 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
     while status == OK and t < t_end and spent < work and row + 1 < len(out):
         if take_samples(problem, t, y) > 0:
             control[14] = t
-            status = rates(problem, t, y, K, 0)
+            status = rates_aside(problem, t, y, K, 0)
             if status != OK:
                 break
         target = min(t_end, next_sample(problem))
@@ -177,7 +183,7 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
         control[14] = t
         if status == MOVED:
             # the last stage belongs to the state before
-            status = rates(problem, t, y, K, 0)
+            status = rates_aside(problem, t, y, K, 0)
             spent += 1
     control[0], control[1], control[2] = t, dt, old
     control[5] += spent

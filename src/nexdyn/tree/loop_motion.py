@@ -24,7 +24,7 @@ from nexdyn.integrate import problem as integration
 from nexdyn.integrate.problem import MOVED, OK
 from nexdyn.integrate.stabilised import ALPHA, BETA, LENGTH, rate, speed2
 from nexdyn.joints.verbs import FREE, SPHERICAL, chart_rate, chart_step
-from nexdyn.kernel import formula, inlined, kernel
+from nexdyn.kernel import formula, inlined, kernel, outlined
 from nexdyn.spatial.algebra import Force, Vec3
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.tree.aba import articulated_bodies
@@ -222,7 +222,7 @@ def move_base(tree, step):  # type: ignore[no-untyped-def]
                 base[k + m] -= step[j + m]
 
 
-@formula
+@outlined
 def evaluate_at_base(problem, t, y):  # type: ignore[no-untyped-def]
     """C and Ċ − ν at the base with the velocities of y; what is factored stays."""
     tree = problem.tree
@@ -231,7 +231,7 @@ def evaluate_at_base(problem, t, y):  # type: ignore[no-untyped-def]
     evaluate_rows(tree.model, tree.work, problem.loops, t, False)
 
 
-@formula
+@outlined
 def factored_at_base(problem, t, y, of_positions):  # type: ignore[no-untyped-def]
     """The same, factored there."""
     tree = problem.tree
@@ -241,7 +241,7 @@ def factored_at_base(problem, t, y, of_positions):  # type: ignore[no-untyped-de
     factor_rows(tree.work, problem.loops, of_positions)
 
 
-@formula
+@outlined
 def found_change(tree, loops, which):  # type: ignore[no-untyped-def]
     """loops.change ← M⁻¹Cqᵀ A⁻¹ of C or of Ċ − ν, with what is factored."""
     take_rows(loops, which)
@@ -250,6 +250,7 @@ def found_change(tree, loops, which):  # type: ignore[no-untyped-def]
 
 
 @kernel
+@outlined
 def project(problem, t, y):  # type: ignore[no-untyped-def]
     """The base to C = 0, the velocities in y to Cq v = ν. Returns a status."""
     tree, loops = problem.tree, problem.loops
