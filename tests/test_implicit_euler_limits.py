@@ -58,17 +58,6 @@ def test_joints_that_contradict_each_other_are_refused_before_the_first_step() -
 # --- bad input ------------------------------------------------------------------------------------------------------
 
 
-def test_bodies_without_mass_are_refused_by_name() -> None:
-    system = nx.System("massless")
-    rod = system.add_body("rod", mass=1.0, inertia=(1, 1, 1), position=(0.5, 0, 0))
-    knee = system.add_body("knee", mass=0.0, position=(1, 0, 0))
-    tip = system.add_body("tip", mass=1.0, inertia=(1, 1, 1), position=(1.5, 0, 0))
-    for name, a, b, x in (("h0", system.ground, rod, 0), ("h1", rod, knee, 1), ("h2", knee, tip, 1)):
-        system.add_joint(nx.Revolute(name, a, b, at=(x, 0, 0), axis=(0, 1 if name == "h2" else 0, 1)))
-    with pytest.raises(nx.NexDynError, match=r"knee"):
-        nx.simulate(system, 0.1, nx.ImplicitEuler(0.01))
-
-
 def test_armature_of_ball_and_free_joints_acts_as_in_minimal_coordinates_in_the_order_of_the_method() -> None:
     system = nx.System("rotors", gravity=(0, 0, -9.81))
     base = system.add_body("base", mass=2.0, inertia=(0.2, 0.3, 0.25), com=(0.1, 0, 0))

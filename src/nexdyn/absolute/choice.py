@@ -63,7 +63,7 @@ def left_out(model: AbsoluteModel, kept: np.ndarray) -> bool:
 
 def row_shares(model: AbsoluteModel, tables: MotionTables, q: np.ndarray, t: float, near: np.ndarray) -> np.ndarray:
     """The diagonal of Cq M⁻¹ Cqᵀ (nc,), about, as ``equations`` reckons it; q (nb + 1, 7) of the bodies' origins."""
-    m, J = tables.body[:, 0], tables.body[:, [1, 4, 6]].mean(axis=1) + tables.spare[:, 0]
+    m, J = tables.body[:, 0] + tables.spare[:, 1], tables.body[:, [1, 4, 6]].mean(axis=1) + tables.spare[:, 0]
     per_mass, per_inertia = (np.divide(1.0, x, out=np.zeros(len(x)), where=x > 0.0) for x in (m, J))
     com = model.mass[:, 1:4] / np.where(model.mass[:, 0] > 0.0, model.mass[:, 0], 1.0)[:, None]
     nodes = model.incidence.nodes

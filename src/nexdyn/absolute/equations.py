@@ -194,7 +194,7 @@ def side_of(tables, s, X, i, assemble):  # type: ignore[no-untyped-def]
     J = (b[i, 1] + b[i, 4] + b[i, 6]) / 3.0 + tables.spare[i, 0]
     theta = Vec3(s.turn[i, 0], s.turn[i, 1], s.turn[i, 2])
     return Side(
-        R, tangent_transposed(theta), reciprocal(b[i, MASS]), reciprocal(J)
+        R, tangent_transposed(theta), reciprocal(b[i, MASS] + tables.spare[i, 1]), reciprocal(J)
     )  # fmt: skip
 
 
@@ -268,7 +268,8 @@ def of_bodies(tables, s, scale, gh, assemble):  # type: ignore[no-untyped-def]
             blocks[o + 8], blocks[o + 1] = scale * J.xy + gh * G.xy + h.z, scale * J.xy + gh * G.yx - h.z
             blocks[o + 16], blocks[o + 2] = scale * J.xz + gh * G.xz - h.y, scale * J.xz + gh * G.zx + h.y
             blocks[o + 17], blocks[o + 10] = scale * J.yz + gh * G.yz + h.x, scale * J.yz + gh * G.zy - h.x
-            blocks[o + 27], blocks[o + 36], blocks[o + 45] = scale * m, scale * m, scale * m
+            of_mass = scale * m + tables.spare[i, 1]
+            blocks[o + 27], blocks[o + 36], blocks[o + 45] = of_mass, of_mass, of_mass
     if len(tables.rotors) > 0:
         of_rotors(tables, s, scale, assemble)
 

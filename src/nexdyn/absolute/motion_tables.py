@@ -51,6 +51,7 @@ from nexdyn.linalg.plan import (
 )
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.model.time_kernels import time_row
+from nexdyn.spatial.borrowed import borrowed
 
 BODY_A, BODY_B, PAIR, NODE, PLACE_A, ROW_A, PLACE_B, ROW_B, FILLS, FIRST, COUNT, UPPER_A, UPPER_B = range(13)
 FILLS_A, FILLS_B, FILLS_NODE = 1, 2, 4
@@ -78,7 +79,7 @@ class MotionTables(NamedTuple):
     parts: Any
     others: Any
     spare: Any
-    """(nb + 1, 3): inertia that the iteration matrix takes where a body has next to none."""
+    """(nb + 1, 2): inertia and mass that the iteration matrix takes where a body has next to none (``spatial.borrowed``)."""
     rotors: Any
     armature: Any
     """(nr, 1): inertia of each rotor."""
@@ -215,7 +216,7 @@ def motion_tables(
         constraints, offset, np.array(drivers, dtype=np.int64).reshape(-1, 3), np.array(functions),
         np.column_stack([place_of_row[kept], np.flatnonzero(kept)]), np.array(slips, dtype=np.int64).reshape(-1, 2),
         np.ascontiguousarray(diagonal[:, 0]), _closing(model, nodes),
-        np.zeros((0, WIDTH)), parts, _others(plan, taken), _spare_inertia(full, m, length),
+        np.zeros((0, WIDTH)), parts, _others(plan, taken), borrowed(m, full, length, [b + 1 for b, _, _ in carried]),
         np.concatenate([rotors.joints, block_places(diagonal[:, 0], plan, joined)], axis=1), rotors.inertia,
         plan, model.angles.index, model.angles.frames, _expected(model, kept), length,
     )  # fmt: skip
@@ -311,14 +312,6 @@ def centres(model: AbsoluteModel) -> np.ndarray:
     """Centre of mass of each body in its axes (nb + 1, 3)."""
     m = model.mass[:, :1]
     return model.mass[:, 1:4] / np.where(m > 0.0, m, 1.0)
-
-
-def _spare_inertia(J: np.ndarray, m: np.ndarray, length: float) -> np.ndarray:
-    """For the iteration matrix only: a body with next to no inertia about an axis borrows a little of what it has."""
-    least = np.linalg.eigvalsh(J)[:, 0]
-    reference = np.maximum(np.trace(J, axis1=1, axis2=2), 1e-4 * m * length**2)
-    out = np.where((least < 1e-6 * reference)[:, None], 1e-3 * reference[:, None], 0.0)
-    return np.repeat(out, 3, axis=1)
 
 
 def _nodes(model: AbsoluteModel, kept: np.ndarray) -> list[tuple[list[int], list[int]]]:

@@ -40,6 +40,7 @@ from nexdyn.potential.tables import (
     PotentialWork,
     SpringTables,
 )
+from nexdyn.spatial.borrowed import borrowed
 from nexdyn.spatial.rotations import rotation_matrix
 
 THIN = 1e-2
@@ -80,8 +81,9 @@ def potential_model(
     return PotentialModel(
         central, rods(central), np.array(gravity, dtype=float), about_centres(tables, com), groups, parts, links, slot_body,
         np.array(found.row_of, dtype=np.int64), np.array(found.driven, dtype=np.int64), np.array(numbers),
-        _springs(springs, plan, com), _loads(loads, plan, com), _contacts(contacts), plan, diagonal, spare_inertia(central, length),
-        float(length), _reach(tables, com, length), *angles, _expected(tables, angles[0]),
+        _springs(springs, plan, com), _loads(loads, plan, com), _contacts(contacts), plan, diagonal,
+        borrowed(central[:, 0], inertias(central), length), float(length), _reach(tables, com, length), *angles,
+        _expected(tables, angles[0]),
     )  # fmt: skip
 
 
@@ -186,17 +188,15 @@ def _with_places(plan: Plan, index: np.ndarray) -> np.ndarray:
     return out
 
 
-def spare_inertia(central: np.ndarray, length: float) -> np.ndarray:
-    """For the Hessian only: a body with next to no inertia about an axis borrows a little of what it has."""
-    full = central[:, [1, 2, 3, 2, 4, 5, 3, 5, 6]].reshape(-1, 3, 3)
-    reference = np.maximum(np.trace(full, axis1=1, axis2=2), 1e-4 * central[:, 0] * length**2)
-    return np.where(np.linalg.eigvalsh(full)[:, 0] < 1e-6 * reference, 1e-3 * reference, 0.0)
+def inertias(central: np.ndarray) -> np.ndarray:
+    """(nb + 1, 3, 3) about the centres of mass."""
+    return central[:, [1, 2, 3, 2, 4, 5, 3, 5, 6]].reshape(-1, 3, 3)
 
 
 def rods(central: np.ndarray) -> np.ndarray:
     """J, e and I_r (nb + 1, 10) of bodies, m and I (nb + 1, 7); 0, 0 and I where a body is not thin."""
     out = np.hstack([np.zeros((len(central), 4)), central[:, 1:]])
-    moments, axes = np.linalg.eigh(central[:, [1, 2, 3, 2, 4, 5, 3, 5, 6]].reshape(-1, 3, 3))
+    moments, axes = np.linalg.eigh(inertias(central))
     moments[abs(moments) < ROUNDED * moments[:, 2:]] = 0.0
     for i in np.flatnonzero(moments[:, 0] < THIN * moments[:, 1]):
         e, a, b = axes[i].T

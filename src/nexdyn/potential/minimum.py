@@ -102,8 +102,8 @@ def hessian(model, lam, weight, mu, t, dt, work, curved, loaded):  # type: ignor
         D, m = model.diagonal[i], model.mass[i, MASS]
         add_upper(blocks, D, I[i])
         for c in range(3):
-            blocks[D + (WIDTH + 1) * c] += model.spare[i]
-            blocks[D + (WIDTH + 1) * (c + 3)] += m
+            blocks[D + (WIDTH + 1) * c] += model.spare[i, 0]
+            blocks[D + (WIDTH + 1) * (c + 3)] += m + model.spare[i, 1]
         theta = x[i].w
         k = coefficients(theta)
         J, e = rod.axis(model, i)

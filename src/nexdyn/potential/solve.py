@@ -138,10 +138,9 @@ def at_minimum(model, work, for_turn, for_shift):  # type: ignore[no-untyped-def
     g, I = work.gradient, Sym3Rows(model.mass, INERTIA)
     for i in range(1, len(model.mass)):
         n, f = Vec3(g[i - 1, 0], g[i - 1, 1], g[i - 1, 2]), Vec3(g[i - 1, 3], g[i - 1, 4], g[i - 1, 5])
-        least = max(min(I[i].xx, I[i].yy, I[i].zz), model.spare[i])
-        if not (
-            f @ f <= (MINIMUM * for_shift * model.mass[i, MASS]) ** 2 and n @ n <= (MINIMUM * for_turn * least) ** 2
-        ):
+        least = max(min(I[i].xx, I[i].yy, I[i].zz), model.spare[i, 0])
+        m = model.mass[i, MASS] + model.spare[i, 1]
+        if not (f @ f <= (MINIMUM * for_shift * m) ** 2 and n @ n <= (MINIMUM * for_turn * least) ** 2):
             return False
     return True
 

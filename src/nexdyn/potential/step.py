@@ -75,7 +75,7 @@ def begin(model, state, work, t, dt, second_order):  # type: ignore[no-untyped-d
                 to_axis[i] = rod.goal_bdf2(e, moved[i].w, v[i].w, before[i].w, h)
                 slope[i] = slope_at(rest[i], turn, past[i].w, momentum, h)
             else:
-                turn = free_turn_bdf2(rest[i], turn, past[i].w, momentum, h, model.spare[i])
+                turn = free_turn_bdf2(rest[i], turn, past[i].w, momentum, h, model.spare[i, 0])
             free[i] = Motion(turn, past[i].v + (h * third) * (4.0 * v[i].v - before[i].v))
         else:
             past[i], turn = Motion(o, o), dt * v[i].w
@@ -101,7 +101,7 @@ def compliance(model, body, J, r, first):  # type: ignore[no-untyped-def]
     """J M⁻¹ Jᵀ of one row and one body."""
     if body == 0:
         return 0.0
-    I, m, s = Sym3Rows(model.mass, INERTIA), model.mass[body, MASS], model.spare[body]
+    I, m, s = Sym3Rows(model.mass, INERTIA), model.mass[body, MASS] + model.spare[body, 1], model.spare[body, 0]
     w, v = Vec3(J[r, first], J[r, first + 1], J[r, first + 2]), Vec3(J[r, first + 3], J[r, first + 4], J[r, first + 5])
     K = I[body] + Sym3(s, 0.0, 0.0, s, 0.0, s)
     turning = w @ sym_solve(K, w)

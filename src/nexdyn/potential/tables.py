@@ -111,7 +111,7 @@ class PotentialModel(NamedTuple):
     plan: Plan
     diagonal: Any
     spare: Any
-    """(nb + 1,) inertia that the Hessian takes where a body has next to none about some axis."""
+    """(nb + 1, 2): inertia and mass that the Hessian takes where a body has next to none (``spatial.borrowed``)."""
     length: float
     """Size of the mechanism [m]; `reach` that of its bodies, the longest arm of a joint."""
     reach: float

@@ -301,6 +301,21 @@ def _forest(system: System, cut: Sequence[str] | None) -> Forest:
     return whole or forest
 
 
+def cut_advice(system: System, cut: Sequence[str]) -> str:
+    """What to do where the tree that is left without the joints `cut` has a freedom without inertia."""
+    if not cut:
+        return ""
+    usual = _forest(system, None)
+    others = tuple(joint.name for joint in usual.cuts)
+    serves = set(others) != set(cut) and not weak_joints(system, usual)
+    told = (
+        f"cut others, like nx.Loops(cut={others!r})"
+        if serves
+        else "use nx.HHT() or nx.Projection(dt), which cut nothing"
+    )
+    return f"; the loops are cut open at {', '.join(cut)}: {told}"
+
+
 def _loop(joint: Joint, carrier: Mapping[str, Joint | None]) -> list[str]:
     """The joints of the tree in the loop that a joint which was cut closes."""
     paths: list[list[str]] = []

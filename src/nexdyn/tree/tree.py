@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -664,17 +664,12 @@ class Tree(metaclass=CheckedCalls):
             entries.joint_columns(kind.code, float(pitch), own[n], H[n], W[n])
         return tuple(np.swapaxes(x, 1, 2).copy().reshape(*shape, 6, x.shape[1]) for x in (H, W))  # type: ignore[return-value]
 
-    def refuse_singular(self, j: int, pivot: float, cut: Sequence[str] = ()) -> None:
-        """Raise the SingularError of freedom j, whose pivot in the factors of M is too small, where the joints `cut` are open."""
+    def refuse_singular(self, j: int, pivot: float, advice: str = "") -> None:
+        """Raise the SingularError of freedom j, whose pivot in the factors of M is too small."""
         name = next(name for name, place in self.coordinates.items() if place.v.start <= j < place.v.stop)
         raise SingularError(
             f"joint {name!r} moves no inertia (pivot {pivot:.3g}); give the bodies that hang on it mass and inertia, "
-            f"give the joint an armature, or weld it"
-            + (
-                f"; the loops are cut open at {', '.join(cut)}: cut others, like nx.Loops(cut=({name!r},))"
-                if cut
-                else ""
-            ),
+            f"give the joint an armature, or weld it{advice}",
             where=name,
         )
 

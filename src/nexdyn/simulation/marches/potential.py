@@ -69,7 +69,6 @@ class PotentialSimulation(BodySimulation):
         self.t = 0.0
         self.report, (q, v, a, lam) = self._start(initial, q0, v0)
         model = self.model = self.report.model
-        self._refuse_massless()
         refuse_velocity_rows(model, "nx.ImplicitEuler()")
         self.kept = np.ones(model.nc, dtype=bool)  # rows that repeat others do no harm
         hinges = [k for k, joint in enumerate(system.joints.values()) if joint.kind == "revolute"]
@@ -132,13 +131,6 @@ class PotentialSimulation(BodySimulation):
 
     def forget_counters(self) -> None:
         self._newton = 0
-
-    def _refuse_massless(self) -> None:
-        for i, name in enumerate(self.model.bodies):
-            if i and not self.model.mass[i, 0] > 0.0:
-                raise InputError(
-                    f"body {name!r} has no mass, which the incremental potential needs; give it one, or use nx.HHT()"
-                )
 
     def _begin(self, q: np.ndarray, v: np.ndarray, a: np.ndarray, lam: np.ndarray) -> None:
         """Coordinates of springs, penalties, and what to expect of the first step; the first row."""

@@ -54,6 +54,7 @@ from nexdyn.simulation.run import Runs
 from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.cfa_solve import refuse
 from nexdyn.tree.cfa_tables import ConstraintTables
+from nexdyn.tree.closed import cut_advice
 from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.loop_motion import OPEN
 from nexdyn.tree.states import unit_quaternions, vector
@@ -378,7 +379,8 @@ class Simulation(Runs):
         if first and status in (OK, NOT_FINITE):
             weak = weak_freedom(self._motion)
             if weak is not None:
-                self.tree.refuse_singular(*weak, cut=self.closed.closed.cut_joints if self.closed is not None else ())
+                cut = self.closed.closed.cut_joints if self.closed is not None else ()
+                self.tree.refuse_singular(*weak, cut_advice(self.system, cut))
         if status == OK:
             return
         self._fail(status, bad, self.t, first=first)
