@@ -1,13 +1,15 @@
-"""`nx.distance`: of shapes where they stand, of bodies as described and as assembled, and of their nearest points' motion."""
+"""`nx.distance`, `nx.clearance`, `nx.interferences`: of shapes and bodies as described, as assembled, and along a motion."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 import pytest
 
 import nexdyn as nx
+from nexdyn.cli import main
 
 HALF = (np.cos(np.pi / 4), 0.0, 0.0, np.sin(np.pi / 4))  # a quarter turn about z
 
@@ -73,3 +75,100 @@ def test_what_has_no_distance_is_named() -> None:
         nx.distance(bar, bar, at=3)  # type: ignore[arg-type]
     with pytest.raises(nx.InputError, match=r"b is .*bar.*, which is no body of"):
         nx.distance(bar, slider()[1], at=nx.assemble(system))
+
+
+# --- along a motion --------------------------------------------------------------------------------------------------
+
+
+def passing() -> nx.Result:
+    """A ball of 0.2 m flies by another at 1 m/s, 0.5 m beside it; the second moves at 0.25 m/s across."""
+    system = nx.System("balls", gravity=(0, 0, 0))
+    ball = system.add_body("ball", mass=1.0, inertia=(1, 1, 1), position=(-1.0, 0.0, 0.0), shapes=[nx.Sphere(0.2)])
+    other = system.add_body("other", mass=1.0, inertia=(1, 1, 1), position=(0.0, 0.5, 0.0), shapes=[nx.Sphere(0.1)])
+    system.add_joint(nx.Cartesian("c", system.ground, ball, at=(-1, 0, 0), v0=(1.0, 0.0, 0.0)))
+    system.add_joint(nx.Cartesian("o", system.ground, other, at=(0, 0.5, 0), v0=(0.0, 0.25, 0.0)))
+    return nx.simulate(system, 2.0, nx.RungeKutta4(dt=0.05))
+
+
+def test_the_clearance_along_a_motion_is_the_distance_at_each_sample_and_its_derivative() -> None:
+    result = passing()
+    found = nx.clearance(result, "ball", "other")
+    t = result.recording.t
+    x, y = t - 1.0, 0.5 + 0.25 * t
+    np.testing.assert_allclose(found["distance"], np.hypot(x, y) - 0.3, atol=1e-12)
+    np.testing.assert_allclose(found["rate"], (x + 0.25 * y) / np.hypot(x, y), atol=1e-12)
+    gap = found["point_b"] - found["point_a"]
+    np.testing.assert_allclose(gap, found["distance"] * found["normal"], atol=1e-12)
+
+
+def test_the_nearest_approach_lies_between_samples() -> None:
+    found = nx.clearance(passing(), "ball", "other")
+    t = (1.0 - 0.125) / (1.0 + 0.0625)  # where x ẋ + y ẏ vanishes
+    assert found.attrs["nearest_time"] == pytest.approx(t, abs=1e-4)
+    assert found.attrs["nearest"] == pytest.approx(
+        np.hypot(t - 1.0, 0.5 + 0.25 * t) - 0.3, abs=3e-7
+    )  # by the fourth power of the step
+    assert found.attrs["nearest"] < float(found["distance"].min())
+
+
+def test_a_clearance_is_that_of_saved_results_and_of_shapes_in_the_world(tmp_path: Any) -> None:
+    result = passing()
+    result.save(tmp_path / "run.nc")
+    again = nx.clearance(nx.open_result(tmp_path / "run.nc"), "ball", "other")
+    np.testing.assert_array_equal(again["distance"], nx.clearance(result, "ball", "other")["distance"])
+    wall = nx.Box((0.1, 4.0, 4.0), position=(1.5, 0.0, 0.0))
+    found = nx.clearance(result, "ball", wall)
+    np.testing.assert_allclose(found["distance"], 1.45 - 0.2 - (result.recording.t - 1.0), atol=1e-12)
+    np.testing.assert_allclose(found["rate"], -1.0, atol=1e-12)
+
+
+def test_a_clearance_of_what_has_none_is_refused_by_name() -> None:
+    result = passing()
+    with pytest.raises(nx.UnknownNameError, match="bal"):
+        nx.clearance(result, "bal", "other")
+    with pytest.raises(nx.InputError, match=r"b is .*ground.*, which has no shapes"):
+        nx.clearance(result, "ball", "ground")
+    with pytest.raises(nx.InputError, match=r"result is 3; what nx.simulate returns"):
+        nx.clearance(3, "ball", "other")  # type: ignore[arg-type]
+
+
+# --- interference ----------------------------------------------------------------------------------------------------
+
+
+def shelf(mesh: bool = False) -> nx.System:
+    """Two boxes that a hinge joins overlap; one of them leans 20 mm into a wall, and touches a third."""
+    system = nx.System("shelf", gravity=(0, 0, 0))
+    box, skin = nx.Box((1.0, 0.2, 0.2)), [nx.Mesh("part.stl")] if mesh else []
+    wall = nx.Box((0.1, 1.0, 1.0), position=(-0.53, 0.0, 0.0))
+    bodies = [
+        system.add_body(name, mass=1.0, inertia=(1, 1, 1), position=at, shapes=[box, *more])
+        for name, at, more in (
+            ("left", (0.0, 0.0, 0.0), []), ("right", (0.9, 0.0, 0.0), []), ("top", (0.1, 0.0, 0.2), skin),
+        )
+    ]  # fmt: skip
+    post = system.add_body("wall", mass=1.0, inertia=(1, 1, 1), shapes=[wall])
+    system.add_joint(nx.Fixed("bolt", system.ground, post, at=(0, 0, 0)))
+    system.add_joint(nx.Revolute("hinge", system.ground, bodies[0], at=(0, 0, 0), axis=(0, 0, 1)))
+    system.add_joint(nx.Revolute("knee", bodies[0], bodies[1], at=(0.45, 0, 0), axis=(0, 0, 1)))
+    system.add_joint(nx.Fixed("foot", system.ground, bodies[2], at=(0.1, 0, 0.2)))
+    return system
+
+
+def test_bodies_that_overlap_are_named_with_the_depth_and_what_to_move() -> None:
+    found = nx.interferences(nx.assemble(shelf(mesh=True)))
+    assert [(pair.a, pair.b) for pair in found] == [("left", "wall")]  # not what a joint joins, nor what touches
+    pair = found.pairs[0]
+    assert pair.separation.distance == pytest.approx(-0.02, abs=1e-12)
+    assert str(pair) == "'left' and 'wall' overlap by 0.02 m: move 'wall' by that along (-1, 0, 0)"
+    assert len(found.left_out) == 1 and "Mesh" in found.left_out[0] and "'top'" in found.left_out[0]
+    assert found.to_dict()["pairs"][0]["depth"] == pytest.approx(0.02)
+
+
+def test_the_check_tells_of_collisions(tmp_path: Any, capsys: Any) -> None:
+    nx.save_scene(shelf(), tmp_path / "shelf.yaml")
+    main(["check", str(tmp_path / "shelf.yaml"), "--collisions"])
+    assert "'left' and 'wall' overlap by 0.02 m" in capsys.readouterr().out
+    main(["check", str(tmp_path / "shelf.yaml"), "--collisions", "--json"])
+    assert json.loads(capsys.readouterr().out)["collisions"]["pairs"][0]["a"] == "left"
+    main(["check", str(tmp_path / "shelf.yaml")])
+    assert "overlap" not in capsys.readouterr().out

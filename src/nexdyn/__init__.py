@@ -67,7 +67,7 @@ _HOMES = {
     "nexdyn.simulation.kinematics": ("kinematics",),
     "nexdyn.studies.compare": ("Comparison", "compare"),
     "nexdyn.studies.sensitivities": ("Sensitivity", "sensitivity"),
-    "nexdyn.statics.distance": ("Separation", "distance"),
+    "nexdyn.statics.distance": ("Interference", "Interferences", "Separation", "clearance", "distance", "interferences"),
     "nexdyn.statics.equilibrium": ("Equilibrium", "equilibrium"),
     "nexdyn.statics.inverse_dynamics": ("Efforts", "inverse_dynamics"),
     "nexdyn.statics.inverse_kinematics": ("Posture", "inverse_kinematics"),
@@ -238,7 +238,7 @@ if TYPE_CHECKING:
     from nexdyn.results.result import Result
     from nexdyn.simulation.kinematics import kinematics
     from nexdyn.simulation.marches.tree import Simulation
-    from nexdyn.statics.distance import Separation, distance
+    from nexdyn.statics.distance import Interference, Interferences, Separation, clearance, distance, interferences
     from nexdyn.statics.equilibrium import Equilibrium, equilibrium
     from nexdyn.statics.integrable import Integrability, integrable
     from nexdyn.statics.inverse_dynamics import Efforts, inverse_dynamics

@@ -18,6 +18,7 @@ Examples:
   nexdyn check four-bar                 redundancy, pose, reactions of a demo
   nexdyn check scene.yaml --set L=0.3   with another parameter
   nexdyn check robot.urdf --base free   a robot whose base floats
+  nexdyn check robot.yaml --collisions  which bodies overlap, how deep, and what to move
   nexdyn check scene.yaml --json        for a program; exit code 3: open"""
 
 
@@ -25,21 +26,28 @@ def command(
     name: Annotated[str, Parameter(name="MODEL", help="A scene (.yaml), a robot (.urdf), a demo, or a result (.nc).")],
     /,
     *,
+    collisions: Annotated[
+        bool, Parameter(negative="", help="Tell which bodies overlap in the assembled pose, by their shapes.")
+    ] = False,
     reading: Reading = READING_PLAINLY,
     saying: Saying = SAYING_PLAINLY,
 ) -> None:
     """Check a mechanism: redundant constraints, assembled pose, velocities, accelerations and reactions."""
     from nexdyn.assembly.assemble import assemble
+    from nexdyn.statics.distance import interferences
 
     model = read(name, reading)
     try:
         with compilation_announced():
             report = assemble(model.system)
+            found = interferences(report) if collisions else None
     except AssemblyError as error:
         if not saying.json:
             terminal.say(str(error.report))
         raise
     if saying.json:
-        terminal.say_json(report.to_dict())
-    else:
-        terminal.say(str(report))
+        terminal.say_json(report.to_dict() | ({} if found is None else {"collisions": found.to_dict()}))
+        return
+    terminal.say(str(report))
+    if found is not None:
+        terminal.say(f"\ncollisions\n{found}")

@@ -128,9 +128,9 @@ def _part(observed: Observed, name: str, first: int, last: int, system: System) 
     place = {body: i for i, body in enumerate(system.bodies)}
     frames = [(frame.body, frame.R_BF, frame.p_BF) for frame in force.frames(system)]
     tables = force_tables(system, lambda body: (place.get(body, -1), np.eye(3), np.zeros(3)), _no_joint(system))
-    motions = [_motion(observed, body, rows) for body, _, _ in frames]
+    motions = [body_motion(observed, body, rows) for body, _, _ in frames]
     if len(motions) == 1:
-        motions.append(_motion(observed, "ground", rows))
+        motions.append(body_motion(observed, "ground", rows))
     e = list(system.forces).index(name)
     near = _turns(observed, system, force)[rows] if isinstance(force, TorsionSpring) else np.zeros(len(t))
     out = np.empty((len(t), 14))
@@ -163,7 +163,7 @@ def _in_joint(observed: Observed, system: System, force: Force, joint: Joint, t:
         columns[s] = H[m].reshape(2, 3)
     if joint.kind == "helical":
         columns[:, 1] = 0.0
-    frames, (X_C, _) = joint.frames(values), _motion(observed, joint.child.name, rows)
+    frames, (X_C, _) = joint.frames(values), body_motion(observed, joint.child.name, rows)
     R_J = X_C[:, :9].reshape(-1, 3, 3) @ frames.R_BJ
     p_J = X_C[:, 9:] + np.einsum("tij,j->ti", X_C[:, :9].reshape(-1, 3, 3), frames.p_BJ)
     on_child = np.einsum("tij,tkj->tki", R_J, columns) * out[:, :1, None]
@@ -172,7 +172,7 @@ def _in_joint(observed: Observed, system: System, force: Force, joint: Joint, t:
     return ends, (np.stack([p_J, p_J], axis=1), wrenches, out[:, 0] * v[:, m], out[:, 1])
 
 
-def _motion(observed: Observed, body: str, rows: slice) -> tuple[Array, Array]:
+def body_motion(observed: Observed, body: str, rows: slice) -> tuple[Array, Array]:
     """Poses (N, 12) and velocities (N, 6) of a body in the world."""
     n = len(observed.recording.t[rows])
     if body == "ground":
