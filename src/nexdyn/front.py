@@ -45,6 +45,7 @@ def simulate(
     threads: None = None,
     store: None = None,
     error_estimate: bool = False,
+    peaks: bool = False,
 ) -> Result: ...
 
 
@@ -67,6 +68,7 @@ def simulate(
     threads: int | None = None,
     store: Any = None,
     error_estimate: bool = False,
+    peaks: bool = False,
 ) -> BatchResult: ...
 
 
@@ -89,6 +91,7 @@ def simulate(
     threads: int | None = None,
     store: Any = None,
     error_estimate: bool = False,
+    peaks: bool = False,
 ) -> Result | BatchResult:
     """Run `system` until `t_end` [s] and return what was recorded.
 
@@ -109,13 +112,17 @@ def simulate(
     error_estimate: measure the error of every coordinate by a second run, with half the step or a tenth of the tolerance, into
         `error_estimate` of the result (an `ErrorEstimate`): it says, too, from when on none is known.
 
+    peaks: `Result.peaks` are those of all steps, also where output_every or output_times leaves rows out; the reactions of every
+        step are then computed, and steps of chosen length end at output_times.
+
     Raises InputError for bad input; AssemblyError where the mechanism cannot be closed; SolveError, whose `result` keeps what
     was reached, when the motion is not finite, a force fails, or the step becomes too small. An interrupt (Ctrl-C) returns
     what was reached, with a NexDynWarning.
     """
     method = method_of(method)
-    if error_estimate and batch is not None:
-        raise InputError("error_estimate is for single runs; leave it out, or simulate a member alone")
+    for name, given in (("error_estimate", error_estimate), ("peaks", peaks)):
+        if given and batch is not None:
+            raise InputError(f"{name} is for single runs; leave it out, or simulate a member alone")
     if batch is not None:
         from nexdyn.batch.simulation import simulate_batch
 
@@ -129,7 +136,7 @@ def simulate(
         "initial": initial, "q0": q0, "v0": v0, "output_every": output_every, "dynamics": dynamics, "loops": loops,
         "on_gap": on_gap,
     }  # fmt: skip
-    run = {"t_end": t_end, "output_times": output_times, "progress": progress}
+    run = {"t_end": t_end, "output_times": output_times, "progress": progress, "peaks": peaks}
     if error_estimate:
         from nexdyn.simulation.error_estimate import with_error_estimate
 

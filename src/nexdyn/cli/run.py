@@ -201,11 +201,8 @@ class Keeper:
     """Called as a run goes on, it writes what is done every so many seconds, in at most a twentieth of the time."""
 
     def __init__(self, simulation: Runs, path: Path, every: float) -> None:
-        from nexdyn.simulation.events import has_events
-
         self._simulation, self._path, self._every = simulation, path, every
-        # between events the simulation has the samples since the last one alone
-        self._due = math.inf if has_events(simulation.system) else time.monotonic() + every
+        self._due = time.monotonic() + every
 
     def __call__(self, t: float, t_end: float) -> None:
         began = time.monotonic()
@@ -237,7 +234,7 @@ def moved(
             raise KeyboardInterrupt  # which the simulation turns into a result that is interrupted
 
     try:
-        result = simulation.run(t_end, output_times=output_times, progress=progress)
+        result = simulation.run(t_end, output_times=output_times, progress=progress, peaks=True)
     except SolveError as error:
         return error.result, error
     if result.status == "interrupted" and result.recording.steps == 0:

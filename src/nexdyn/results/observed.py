@@ -50,6 +50,24 @@ class Peaks(NamedTuple):
     moment: np.ndarray
     moment_time: np.ndarray
 
+    def beside(self, other: Peaks) -> Peaks:
+        """The larger of each, the earlier of equals."""
+        columns: list[np.ndarray] = []
+        for size, time, size_of, time_of in ((*self[:2], *other[:2]), (*self[2:], *other[2:])):
+            larger = (size_of > size) | ((size_of == size) & (time_of < time))
+            columns += [np.where(larger, size_of, size), np.where(larger, time_of, time)]
+        return Peaks(*columns)
+
+    def told(self, joints: Sequence[str]) -> dict[str, list[float]]:
+        """By joint, as a recording's settings keep them."""
+        return {name: [float(column[k]) for column in self] for k, name in enumerate(joints)}
+
+
+def kept_peaks(told: Mapping[str, Sequence[float]], joints: Sequence[str]) -> Peaks:
+    """What `Peaks.told` told; a joint that it does not name has none."""
+    rows = [told.get(name, (-1.0, np.nan, -1.0, np.nan)) for name in joints]
+    return Peaks(*np.array(rows, dtype=float).reshape(-1, 4).T)
+
 
 class Observed:
     """The motion in `recording` of `tree`, as arrays laid out as `QUANTITIES` says.
@@ -295,11 +313,12 @@ class Observed:
 
     @cached_property
     def peaks(self) -> Peaks:
-        """The peaks of the joints' reactions. InputError where those cannot be told."""
+        """The peaks of the joints' reactions, at all steps where the run kept those. InputError where those cannot be told."""
         self.require("reaction")
         found = self._scan[1]
         assert found is not None
-        return found
+        kept = self.recording.settings.get("peaks")
+        return found if kept is None else found.beside(kept_peaks(kept, self.labels.dims["joint"]))
 
     @cached_property
     def _scan(self) -> tuple[dict[str, np.ndarray], Peaks | None]:

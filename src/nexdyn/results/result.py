@@ -214,7 +214,8 @@ class Result:
         return self._of_wrench("transmitted", joint, on, at, frame)
 
     def peaks(self) -> PeakTable:
-        """Largest force [N] and moment [N m] of each joint's reaction over the samples, and when [s].
+        """Largest force [N] and moment [N m] of each joint's reaction, and when [s]: over the samples, or of a run with
+        `peaks=True` over all steps.
 
         A Dataset over `joint` with `force`, `force_time`, `moment`, `moment_time` that prints as a table;
         ``peaks().sortby("force", ascending=False)`` begins with the largest.

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,10 @@ from nexdyn.model.system import System
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import states_of
 from nexdyn.simulation.interrupt import interrupts_wait
-from nexdyn.simulation.march import March, WatchedState
+from nexdyn.simulation.march import ROWS, March, WatchedState
 
 CHUNK = 64
-"""Steps of a chunk."""
+"""Steps of a chunk between two looks at events."""
 MOST_AT_ONCE = 100
 """Events within as many tolerances that count as never ending."""
 
@@ -155,7 +156,8 @@ class Run:
             watched.acting = watched.stop is not None and bool(watched.sign * g >= 0.0)
         self.let_stops_act()
         step = march.constant_step
-        self.chunk = CHUNK * step if step else (t_end - march.t) / 50.0
+        self.most = CHUNK if self.watched else ROWS
+        self.chunk = self.most * step if step else (t_end - march.t) / 50.0
         self.message = ""
 
     def signals(self, rows: np.ndarray) -> np.ndarray:
@@ -226,7 +228,7 @@ class Run:
             self.accept(rows, g)
             raise failed
         if self.march.constant_step is None:
-            self.chunk *= min(4.0, max(0.25, CHUNK / len(rows)))
+            self.chunk *= min(4.0, max(0.25, self.most / len(rows)))
         if first is None:
             self.accept(rows, g)
             return
@@ -254,6 +256,7 @@ class Run:
         for watched, x in zip(self.watched, g[:, -1], strict=True):
             watched.move_on(x)
         self.g = g[:, -1:]
+        self.march.look_at(rows)
         wanted = np.zeros(len(rows), dtype=bool)
         if self.every:
             counts = self.steps + 1 + np.arange(len(rows))
@@ -430,10 +433,15 @@ class Run:
     def result(self, first: System, status: str) -> Result:
         """All that was recorded."""
         last = self.march.present()
-        if not self.kept or (self.kept[-1][-1, 0] < last[0, 0] and (self.every or status != "finished")):
+        if not self.kept or self.kept[-1][-1, 0] < last[0, 0]:
             self.kept.append(last)
         watched = [WatchedState(w.name, w.end, w.side, w.done, w.acting) for w in self.watched]
         return self.march.finish(first, np.concatenate(self.kept), self.happened, watched, status, self.message)
+
+    def so_far(self, first: System, status: str, message: str) -> Result:
+        """What was recorded up to the last state that was kept."""
+        rows = np.concatenate(self.kept) if self.kept else self.march.present()
+        return self.march.so_far(first, rows, self.happened, status, message)
 
 
 def _new(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -452,11 +460,12 @@ def changed(system: System, parameters: Mapping[str, Any], off: Any, on: Any) ->
 
 
 def run_with_events(march: March, t_end: float, times: np.ndarray, keep_start: bool, progress: Any) -> Result:
-    """As ``run`` of a march, with its system's events; afterwards the march stands where the run has ended."""
+    """As ``run`` of a march that looks at all steps, for events or peaks; afterwards it stands where the run has ended."""
     first, watch = march.first, Stopwatch()
     run: Run | None = None
     try:
         run = Run(march, t_end, times, keep_start, progress)
+        march.told_by(partial(run.so_far, first))
         run.go()
         run.march.spent(watch.seconds)
         return run.result(first, "finished")
@@ -475,3 +484,4 @@ def run_with_events(march: March, t_end: float, times: np.ndarray, keep_start: b
     finally:
         if run is not None:
             march.become(run.march)
+        march.told_by(None)

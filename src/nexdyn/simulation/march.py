@@ -30,6 +30,7 @@ from nexdyn.model.system import System
 from nexdyn.results.restart import LIST, Restart
 from nexdyn.results.result import Result
 from nexdyn.results.segments import changes, last_system
+from nexdyn.simulation.peaks import PeakKeeper
 from nexdyn.simulation.users import UserStates
 from nexdyn.statics.inverse_kinematics import Posture
 
@@ -134,6 +135,10 @@ class March(metaclass=CheckedContract):
     """Where constant steps go on, and the states of users' objects there, while the state is a shorter step aside of them."""
     _for_events = False
     """Whether the states are for events, which lie on no grid."""
+    _going: Callable[[str, str], Result] | None = None
+    """What tells of a run with events or peaks while it goes on."""
+    _peaks: PeakKeeper | None = None
+    """What looks at the states of all steps, where that was asked for."""
 
     def begin_march(self, system: System, initial: Any, output_every: int) -> tuple[System, Any]:
         """Before all else: the system as events of the runs before have left it, and what to start from, of a posture its report."""
@@ -257,11 +262,15 @@ class March(metaclass=CheckedContract):
         """As the march in place of which this one has been made within a run, with the states of its forces."""
         self._steps, self._wall = old._steps, old._wall
         self._first, self._inherited, self._users, self.warnings = old._first, old._inherited, old._users, old.warnings
+        self._peaks = old._peaks
 
     # --- the user's face --------------------------------------------------------------------------------------------
 
     def result(self, status: str = "finished", message: str = "") -> Result:
-        """What was recorded so far; the present state is the last."""
+        """What was recorded so far; the present state is the last, but while a run with events or peaks goes on."""
+        return self._recorded(status, message) if self._going is None else self._going(status, message)
+
+    def _recorded(self, status: str, message: str) -> Result:
         rows, now = [*self._rows], self.present()
         if not rows or rows[-1][-1, 0] < now[0, 0]:
             rows.append(now)
@@ -359,7 +368,16 @@ class March(metaclass=CheckedContract):
         if len(rows):
             self._rows.append(rows.copy())
 
-    # --- for events -------------------------------------------------------------------------------------------------
+    # --- for events and peaks ---------------------------------------------------------------------------------------
+
+    def keep_peaks(self) -> None:
+        """Keep the peaks of all steps from here on."""
+        self._peaks = self._peaks or PeakKeeper()
+
+    def look_at(self, rows: np.ndarray) -> None:
+        """At the states of steps, whether their rows are kept or not."""
+        if self._peaks is not None:
+            self._peaks.look(self.observed(rows))
 
     def observed(self, rows: np.ndarray) -> Any:
         """What is observed of rows."""
@@ -418,7 +436,22 @@ class March(metaclass=CheckedContract):
         """The result of a leg with events."""
         self._rows, self._first, self._begun = [rows], first, True
         self.happened, self.watched = happened, watched
-        return self.result(status, message)
+        return self._recorded(status, message)
+
+    def so_far(
+        self, first: System, rows: np.ndarray, happened: list[dict[str, Any]], status: str, message: str
+    ) -> Result:
+        """The result of a leg with events that goes on, up to the last of `rows`."""
+        now = self._first, self.happened
+        self._first, self.happened = first, happened
+        try:
+            return self._of_all_legs(self._result(rows, status, message))
+        finally:
+            self._first, self.happened = now
+
+    def told_by(self, told: Callable[[str, str], Result] | None) -> None:
+        """What `result` is while a run with events or peaks goes on; None afterwards."""
+        self._going = told
 
     def spent(self, seconds: float) -> None:
         """So much time of the machine's was spent."""
@@ -461,6 +494,8 @@ class March(metaclass=CheckedContract):
             recording.settings["changed"] = self._inherited
         if self.happened:
             recording.settings["events"] = [dict(one) for one in self.happened]
+        if self._peaks is not None:
+            recording.settings["peaks"] = self._peaks.told()
         if self.system is not self._first:
             result = Result(self._first, recording)
         if recording.status != "failed" and recording.t[-1] == self.t:

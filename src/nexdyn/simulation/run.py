@@ -19,14 +19,19 @@ class Runs(March):
     """A march that a user runs."""
 
     @small_on_one_thread
-    def run(self, t_end: float, *, output_times: Any = None, progress: Progress | None = None) -> Result:
+    def run(
+        self, t_end: float, *, output_times: Any = None, progress: Progress | None = None, peaks: bool = False
+    ) -> Result:
         """Go on until `t_end` [s] and return all that was recorded. Arguments and errors as for `nx.simulate`."""
         t_end = checked_end(t_end, self.t)
         self.tell_start()
         times = checked_times(output_times, self.t, t_end)
         keep_start = not len(times) or times[0] == self.t
         times = times[times > self.t]
-        if has_events(self.system):
+        thinned = bool(len(times)) or self.output_every > 1
+        if peaks and thinned:
+            self.keep_peaks()
+        if (peaks and thinned) or has_events(self.system):
             return run_with_events(self, t_end, times, keep_start, progress)
         self.start_rows(keep_start)
         watch, self._begun = Stopwatch(), True
