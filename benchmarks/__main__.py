@@ -17,6 +17,7 @@ PAGES = (
     "aba",
     "batch",
     "cfa",
+    "compiling",
     "assembly",
     "derivatives",
     "four_bar",
