@@ -178,7 +178,7 @@ def broken() -> nx.System:
         events=[
             nx.Event("slip", time=0.05, off="wound"),
             nx.Event("harder", time=0.075, parameters={"K": 90.0}),
-            nx.Event("again", time=0.1875, on="wound"),
+            nx.Event("again", time=0.1873, on="wound"),
         ],
     )
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import mechanisms
 import pytest
 
 import nexdyn as nx
+from nexdyn.problems.four_bars import four_bars
 
 
 def test_a_weak_stabilisation_is_said_as_a_warning_and_in_the_result() -> None:
@@ -23,3 +26,24 @@ def test_a_motion_that_has_left_its_constraints_stops() -> None:
         nx.simulate(mechanisms.four_bar(), 20.0, coarse)
     assert caught.value.result.status == "failed"
     assert 0.0 < caught.value.time < 20.0
+
+
+# --- singular poses ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "method",
+    [nx.Projection(rtol=1e-10), nx.Projection(dt=1e-3), nx.Baumgarte(dt=1e-3), nx.HHT(dt=1e-3), nx.HHT()],
+    ids=lambda m: repr(m).split(", atol")[0],
+)
+def test_a_run_that_passes_near_a_singular_pose_says_so(method: Any) -> None:
+    """The two four-bars of A02 lie flat at 0.714 s and at 1.228 s, where one freedom becomes three."""
+    with pytest.warns(nx.NexDynWarning, match=r"passes near a singular pose at t = (0\.71|1\.22)\d* s"):
+        result = nx.simulate(four_bars(), 1.3, method, output_every=100)
+    assert [notice["kind"] for notice in result.warnings] == ["singular"]
+
+
+@pytest.mark.parametrize("demo", ["bennett", "bricard", "sarrus", "stewart"])
+@pytest.mark.parametrize("method", [nx.Projection(dt=1e-3), nx.HHT(dt=1e-3)], ids=lambda m: repr(m).split(", atol")[0])
+def test_redundant_mechanisms_at_regular_poses_are_not_told_singular(demo: str, method: Any) -> None:
+    assert nx.simulate(nx.load(demo), 1.0, method).status == "finished"  # a warning would be an error here

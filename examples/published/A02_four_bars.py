@@ -2,8 +2,8 @@
 
     python examples/published/A02_four_bars.py
 
-In that pose the rows of the loops depend on each other. HHT-α solves for positions, and passes; a partition of the coordinates into
-independent and dependent ones does not exist there, and the run says so instead of going on with rubbish.
+In that pose the rows of the loops depend on each other. HHT-α solves for positions, and passes, with a warning; a partition of the
+coordinates into independent and dependent ones does not exist there, and the run says so instead of going on with rubbish.
 """
 
 import nexdyn as nx

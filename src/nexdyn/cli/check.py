@@ -18,7 +18,7 @@ Examples:
   nexdyn check four-bar                 redundancy, pose, reactions of a demo
   nexdyn check scene.yaml --set L=0.3   with another parameter
   nexdyn check robot.urdf --base free   a robot whose base floats
-  nexdyn check robot.yaml --collisions  which bodies overlap, how deep, and what to move
+  nexdyn check arm.yaml --collisions    which bodies overlap, and how deep
   nexdyn check scene.yaml --json        for a program; exit code 3: open"""
 
 

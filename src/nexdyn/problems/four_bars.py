@@ -56,5 +56,5 @@ A02 = Problem(
         Run("absolute coordinates, index 1, baumgarte", Baumgarte(rtol=1e-10, atol=1e-12), 1e-4),
         *potential(2e-4, dt=5e-4),
     ),
-    scale=(1.0, 1.0, 10.0, 10.0),
+    scale=(1.0, 1.0, 10.0, 10.0), singular=True,
 )  # fmt: skip

@@ -6,13 +6,14 @@ error = |x − reference| / scale, largest over the times and quantities; it hol
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from nexdyn.errors import NexDynError
+from nexdyn.errors import NexDynError, NexDynWarning
 from nexdyn.front import simulation_of
 from nexdyn.integrate.methods import HHT, Baumgarte, DormandPrince, ImplicitEuler, Method, Partitioning, Projection
 from nexdyn.model.system import System
@@ -44,7 +45,8 @@ class Problem:
     name: short. title, source: for people. build: the system. quantities: name and unit of each value. reference:
     {time [s]: values}, or by what else stands in the place of time, whose unit `at` is. observe: the values (N, n) of a
     result at all its samples, or of the system at all of the reference where nothing moves. scale: what an error of each quantity is
-    measured by. angles: quantities that count modulo 2π. runs: the formulations that carry it.
+    measured by. angles: quantities that count modulo 2π. runs: the formulations that carry it. singular: whether it passes singular
+    poses, of which runs would warn.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Problem:
     scale: tuple[float, ...] = ()
     angles: frozenset[str] = frozenset()
     at: str = "s"
+    singular: bool = False
 
     @property
     def scales(self) -> np.ndarray:
@@ -71,8 +74,11 @@ class Problem:
         options: dict[str, Any] = {} if run.dynamics == "aba" else {"dynamics": run.dynamics}
         simulation = simulation_of(self.build(), run.method, output_every=EVERY, **options)
         result = None
-        for t in self.times(run):
-            result = simulation.run(t)
+        with warnings.catch_warnings():
+            if self.singular:
+                warnings.filterwarnings("ignore", "passes near a singular pose", NexDynWarning)
+            for t in self.times(run):
+                result = simulation.run(t)
         assert result is not None
         return result
 

@@ -31,7 +31,7 @@ from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
 from nexdyn.assembly.redundant import kept_rows
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.constraints.tables import LEFT
-from nexdyn.errors import InputError, SolveError
+from nexdyn.errors import InputError, SolveError, warn
 from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.forces.states import next_sample
 from nexdyn.forces.tables import BODY_A, BODY_B, COUNT, FIRST, KIND, OFF
@@ -62,8 +62,15 @@ OF_ROWS = ("lam0", "lam1", "dlam", "ddlam", "C", "x", "upper", "lower", "work")
 """What of a state belongs to the kept rows."""
 
 
+NEARLY = 1e-4
+"""Part of the best independence of kept rows, a square of sines, below which a pose is nearly singular whichever are kept."""
+
+
 class BodySimulation(Runs):
     """A mechanism in motion in absolute coordinates. Arguments as for `nx.simulate`; `report` is that of its assembly."""
+
+    _independent = 0.0
+    """The best independence of kept rows so far."""
 
     @small_on_one_thread
     def __init__(
@@ -168,7 +175,7 @@ class BodySimulation(Runs):
             self._memory[hht.MATRIX] = 0.0  # the factors are not in reach
 
     def numbers_kept(self) -> tuple[str, ...]:
-        return (*super().numbers_kept(), "choices")
+        return (*super().numbers_kept(), "choices", "_independent")
 
     def notes(self) -> dict[str, Any]:
         return {"kept": self.kept.tolist()}
@@ -364,6 +371,19 @@ class BodySimulation(Runs):
         shares = row_shares(self.model, self.tables, self._pose, self.t, self.state.counted)
         self.tables = self.tables._replace(watched=watched_rows(self.tables, self.kept, self.model, shares))
 
+    def _tell_singular(self, independence: float, best: float) -> None:
+        """Warn, once, where kept rows are next to dependent and no others are less so: a singular pose is near."""
+        self._independent = max(self._independent, best)
+        told = any(notice.kind == "singular" for notice in self.warnings or ())
+        if told or not independence < NEARLY * self._independent:
+            return
+        text = (
+            f"passes near a singular pose at t = {self.t:g} s, where other motions branch off: rounding and errors decide which one "
+            f"it follows; compare smaller steps, tolerances and other methods"
+        )
+        self.warnings = [*(self.warnings or []), Notice("singular", "", self.t, "s", 0.0, text)]
+        warn(text)
+
     def _choose_rows(self) -> bool:
         """Keep other rows where they are more independent in the present pose; whether they are others now."""
         if not self._may_choose:
@@ -405,7 +425,10 @@ class BodySimulation(Runs):
         if status not in (hht.DEPENDENT, hht.STALLED, hht.SINGULAR, hht.STEP_TOO_SMALL):
             return False
         s, memory = self.state, self._memory
+        now, best = float(memory[hht.INDEPENDENCE]), float(memory[hht.BEST])
         chosen = self._choose_rows()
+        if status == hht.DEPENDENT:
+            self._tell_singular(best if chosen else now, best)
         if chosen:
             s = self.state
             s.q1[:], s.v1[:], s.d1[:] = s.q0, s.v0, s.d0

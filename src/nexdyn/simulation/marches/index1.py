@@ -199,7 +199,10 @@ class IndexOneSimulation(BodySimulation):
 
     def _rechoose(self) -> None:
         """Rows and independent coordinates for the present state, in which those at hand no longer serve."""
-        self._choose_rows()
+        now, best = self.problem.quality.tolist()
+        chosen = self._choose_rows()
+        if not self._m and best > 0.0:
+            self._tell_singular(best if chosen else now, best)
         s = self.state
         s.q1[:], s.v1[:] = s.q0, s.v0
         index1.place_bodies(s, 1)
