@@ -159,3 +159,20 @@ def test_bad_words_are_refused(words: list[str], message: str, capsys: pytest.Ca
 def test_a_word_is_the_method_that_it_says() -> None:
     assert method_of("implicit-euler:dt=0.01,bdf2=true,updates=3") == nx.ImplicitEuler(0.01, bdf2=True, updates=3)
     assert method_of("hht") == nx.HHT() and method_of("rk4") == nx.RungeKutta4(1e-3)
+
+
+def test_where_the_table_is_wider_than_the_terminal_methods_stand_side_by_side_as_numbers() -> None:
+    methods = [
+        nx.RungeKutta4(1e-3),
+        nx.HHT(dt=1e-3),
+        *(nx.RungeKutta4(dt) for dt in (5e-4, 2e-3, 4e-3, 5e-3, 2.5e-3, 2e-2)),
+    ]
+    found = nx.compare(nx.load("double-pendulum"), methods, 0.1)
+    wide, narrow = found.text(), found.text(width=80)
+    assert max(map(len, wide.splitlines())) > 100
+    table = [line for line in narrow.splitlines()[1:] if "parts from" not in line]
+    assert max(map(len, table)) <= 80
+    for name, values in found.differences.items():
+        told = [x for line in table if line.startswith(name) for x in line.split()[-6:] if x[0].isdigit() or x == "nan"]
+        assert told == [f"{x:.3g}" for x in values]
+    assert found.text(width=1000) == wide

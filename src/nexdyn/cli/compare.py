@@ -73,7 +73,7 @@ def command(
     if saying.json:
         terminal.say_json(found.to_dict() | {"agreement": [one.to_dict() for one in agreed], "files_written": written})
         return DONE
-    terminal.say(found.text(tolerance))
+    terminal.say(found.text(tolerance, terminal.columns()))
     for one in agreed:
         terminal.say(str(one))
     for path in written:

@@ -10,6 +10,7 @@ import codecs
 import os
 import signal
 import sys
+import textwrap
 import threading
 import warnings
 from collections.abc import Iterator
@@ -61,10 +62,30 @@ def _console(stderr: bool) -> Console:
     return Console(file=stream, highlight=False, markup=False, emoji=False, width=None if stream.isatty() else WIDE)
 
 
+def columns() -> int | None:
+    """The width of the terminal that stdout is; None where it is none."""
+    return _console(stderr=False).width if sys.stdout.isatty() else None
+
+
+def wrapped(text: str, width: int | None) -> str:
+    """The text in lines of at most `width` columns, broken between words; words that are longer, like addresses, stay whole."""
+    if width is None:
+        return text
+    lines = []
+    for line in text.split("\n"):
+        indent = line[: len(line) - len(line.lstrip())] + "  "
+        fits = len(line) <= width or len(indent) >= width // 2
+        lines += [line] if fits else textwrap.wrap(
+            line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )  # fmt: skip
+    return "\n".join(lines)
+
+
 def say(what: RenderableType = "") -> None:
     """Print text or a table on stdout."""
     try:
-        _console(stderr=False).print(what, soft_wrap=isinstance(what, str))
+        text = isinstance(what, str)
+        _console(stderr=False).print(wrapped(what, columns()) if isinstance(what, str) else what, soft_wrap=text)
     except OSError as error:
         error.filename = "stdout"
         raise
@@ -89,7 +110,9 @@ def _say_aside(label: str, message: str, style: str) -> None:
     from rich.text import Text
 
     with suppress(OSError, SystemExit):  # nobody reads stderr
-        (_bar or _console(stderr=True)).print(Text.assemble((f"{label}:", style), " ", message), soft_wrap=True)
+        console = _bar or _console(stderr=True)
+        told = wrapped(f"{label}: {message}", console.width if sys.stderr.isatty() else None)
+        console.print(Text.assemble((f"{label}:", style), told.removeprefix(f"{label}:")), soft_wrap=True)
 
 
 _bar: Console | None = None

@@ -71,17 +71,22 @@ class Comparison:
     def __str__(self) -> str:
         return self.text()
 
-    def text(self, tolerance: float = APART) -> str:
-        """The differences as a table, and where methods part by more than `tolerance`."""
+    def text(self, tolerance: float = APART, width: int | None = None) -> str:
+        """The differences as a table, and where methods part by more than `tolerance`.
+
+        width: where a line for each method would be longer, there is one for each quantity, methods are numbers, and as many stand
+        side by side as have room."""
         head = ["", *(f"{name} [{unit}]" if unit else name for name, unit in COLUMNS.items())]
-        rows = [
-            [method, *(f"{self.differences[name][k]:.3g}" for name in COLUMNS)] for k, method in enumerate(self.methods)
-        ]
-        widths = [max(len(row[c]) for row in [head, *rows]) for c in range(len(head))]
-        lines = [
-            "  ".join([row[0].ljust(widths[0]), *(x.rjust(w) for x, w in zip(row[1:], widths[1:], strict=True))])
-            for row in [head, *rows]
-        ]
+        numbers = [[f"{self.differences[name][k]:.3g}" for name in COLUMNS] for k in range(len(self.methods))]
+        lines = aligned([head, *([method, *row] for method, row in zip(self.methods, numbers, strict=True))])
+        if width is not None and max(map(len, lines)) > width:
+            names = [str(k) for k in range(1, len(self.methods) + 1)]
+            lines = [f"{k}  {method}" for k, method in zip(names, self.methods, strict=True)]
+            longest = 2 + max(len(x) for row in numbers for x in row)
+            most = max(1, (width - max(map(len, head))) // longest)
+            for k in range(0, len(names), most):
+                columns = zip(head[1:], *numbers[k : k + most], strict=True)
+                lines += aligned([["", *names[k : k + most]], *([name, *row] for name, *row in columns)])
         told = [
             f"{method} parts from {self.methods[0]} by more than {tolerance:g} at t = {where.t:g} s, body {where.body!r} first"
             for method, where in zip(self.methods, self.parted(tolerance), strict=True)
@@ -120,6 +125,15 @@ class Comparison:
             "series": {name: values.tolist() for name, values in self.series.items()},
             "parted": parted,
         }
+
+
+def aligned(rows: list[list[str]]) -> list[str]:
+    """Lines of a table, its first column to the left, the others to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join([row[0].ljust(widths[0]), *(x.rjust(w) for x, w in zip(row[1:], widths[1:], strict=True))])
+        for row in rows
+    ]
 
 
 @small_on_one_thread
