@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Literal
 
 import numpy as np
@@ -70,6 +71,13 @@ def _code(tree: Tree, joint: str) -> int:
     return type(tree.system.joints[joint]).code if joint in tree.system.joints else FREE
 
 
+@functools.cache
+def _turning() -> np.ndarray:
+    """(6, kinds): whether freedom m of a joint of a kind is an angle or a rotation."""
+    in_python = getattr(turns, "py_func", turns)  # called here, a formula would be compiled by itself
+    return np.array([[bool(in_python(kind, m)) for kind in range(FREE + 1)] for m in range(6)])
+
+
 def weak_freedom(problem: TreeProblem) -> tuple[int, float] | None:
     """The freedom whose pivot in the last evaluation is no inertia, and that pivot; None where all are sound.
 
@@ -80,7 +88,6 @@ def weak_freedom(problem: TreeProblem) -> tuple[int, float] | None:
         return None  # bodies without inertia have been refused
     n, order = problem.n, np.arange(problem.n)
     least = np.zeros(n)
-    in_python = getattr(turns, "py_func", turns)  # called here, a formula would be compiled by itself
     if problem.factorisation is None:
         with np.errstate(divide="ignore", invalid="ignore"):
             pivots = 1.0 / problem.work.freedom[:n, tables.D_]
@@ -94,8 +101,7 @@ def weak_freedom(problem: TreeProblem) -> tuple[int, float] | None:
         for m in range(6):
             links = 1 + np.flatnonzero(topology[1:, tables.NV] > m)
             freedoms = topology[links, tables.IV] + m
-            turning = np.array([in_python(kind, m) for kind in range(FREE + 1)])[topology[links, tables.KIND]]
-            least[freedoms] = moments[links] * turning
+            least[freedoms] = moments[links] * _turning()[m, topology[links, tables.KIND]]
             if problem.factorisation is None:
                 order[freedoms] = 6 * links + m
     weak = np.flatnonzero(~(pivots > least))

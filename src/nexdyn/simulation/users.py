@@ -27,13 +27,17 @@ CHANGED = "changed"
 """What is kept of an object that has changed and cannot tell its state."""
 
 
+PLAIN = frozenset({float, int, bool, str, type(None), np.ndarray})
+"""Kinds of values that are no functions and hold none."""
+
+
 def functions_of(system: System) -> Iterator[tuple[str, Any]]:
     """(whose, function) of all that the user has written for a system."""
     elements = {"force": system.forces, "joint": system.joints, "driver": system.drivers, "event": system.events}
     for kind, named in elements.items():
         for name, element in named.items():
             for key, value in vars(element).items():
-                if not key.startswith("_"):
+                if value.__class__ not in PLAIN and not key.startswith("_"):
                     yield from ((f"{kind} {name!r} ({key})", f) for f in _functions(value))
 
 
