@@ -84,15 +84,16 @@ def test_ctrl_c_keeps_what_is_done(tmp_path: Path, number: signal.Signals) -> No
 
 
 def read_until(screen: int, text: bytes, limit: float = 300.0) -> bytes:
-    """What appears on a terminal until `text` does."""
+    """What appears on a terminal until `text` does, its words on whichever lines a narrow one puts them."""
     shown, end = b"", time.monotonic() + limit
-    while text not in shown and time.monotonic() < end:
+    while text not in b" ".join(shown.split()) and time.monotonic() < end:
         try:
             shown += os.read(screen, 65536)
         except OSError:  # the other side is closed
             break
-    assert text in shown, shown[-2000:]
-    return shown
+    words = b" ".join(shown.split())
+    assert text in words, shown[-2000:]
+    return words
 
 
 @posix
