@@ -20,6 +20,7 @@ import numpy as np
 
 from nexdyn.absolute.kkt import Solver, factor_kkt
 from nexdyn.absolute.model import AbsoluteModel, scaled_rows
+from nexdyn.constraints import tables as constraint_tables
 from nexdyn.spatial.rotations import (
     log_quaternion,
     quaternion,
@@ -55,8 +56,8 @@ def difference(q: np.ndarray, q0: np.ndarray) -> np.ndarray:
 
 
 def row_units(model: AbsoluteModel, length: float) -> np.ndarray:
-    """1/L for position rows, 1 for direction rows, (nc,)."""
-    return np.where(model.row_is_length, 1.0 / length, 1.0)
+    """What makes numbers of the rows, (nc,): 1/L where they are lengths, 1 where they are products of directions."""
+    return constraint_tables.row_units(model.tables, length)
 
 
 def position_units(model: AbsoluteModel, length: float) -> np.ndarray:
@@ -79,6 +80,7 @@ def feasible_pose(
     """Step 1, on all rows."""
     units = position_units(model, length)
     q, count = q0, 0
+    softest = (W.reshape(-1, 6) * [1.0, 1.0, 1.0, length**2, length**2, length**2]).min()
     C0 = model.residual(q0, t)
     weight = model.diagonal(W)
     for k in range(1, increments + 1):
@@ -91,7 +93,7 @@ def feasible_pose(
                 break
             best = min(best, size)
             Cq = scaled_rows(model.jacobian(q, t), units)
-            kkt = factor_kkt(weight, Cq, DAMPING * max(1.0, 1.0 / W.min()), solver)
+            kkt = factor_kkt(weight, Cq, DAMPING * max(1.0, 1.0 / softest), solver)
             step, _ = kkt.solve(np.zeros(model.nv), -units * C, refine=0)
             q = model.moved(q, limited(step, length))
             count += 1

@@ -17,10 +17,12 @@ import numpy as np
 
 from nexdyn.absolute.force_states import error_of_states, freedom_at_end
 from nexdyn.absolute.force_stiffness import (
+    DIFFERENCE,
     NOTHING,
     add_outer,
     add_stiffness,
     clear,
+    difference_rate,
     element_stiffness,
     relative_motion,
 )
@@ -79,7 +81,7 @@ UNIVERSAL, SPHERICAL, PLANAR, CARTESIAN, FREE = (
 )  # fmt: skip
 LANE_KINDS = (APPLIED, POINT_SPRING, TORSION_SPRING, BUSHING, force_kinds.JOINT_FORCE)
 JOINT_KIND, PAIR, FIRST_Q, FIRST_V, COUNT_V, CHILD, PARENT = range(7)
-STIFFNESS, REST, DAMPING, FRICTION, FRICTION_SPEED = range(5)
+STIFFNESS, REST, DAMPING, FRICTION, FRICTION_SPEED, UNIT = range(6)
 
 
 class Acting(NamedTuple):
@@ -87,7 +89,7 @@ class Acting(NamedTuple):
 
     joints int64 (nj, 7): kind, pair, first coordinate, first freedom, freedoms, child, parent
     places int64 (nq,): place in `near` of each coordinate that is an angle, or −1; turns int64 (nf,): of each torsion spring
-    freedoms float64 (nv, 5): stiffness, rest, damping, friction, friction speed
+    freedoms float64 (nv, 6): stiffness, rest, damping, friction, friction speed, unit: 1 of an angle, of a length that of the mechanism
     of_joint, of_force int64 (n, 6): places of the blocks (a, a), (b, b), (a, b) or −1, steps of the last (a, b), its
     place in the lower blocks
     """
@@ -115,6 +117,8 @@ class Acting(NamedTuple):
     """(nz, 2) z and z₋: the states at the start of the step, and of that before."""
     judged: Any
     """(nz, 5) what adaptive steps judge states by: ``force_states``."""
+    length: float
+    """Of the mechanism [m]."""
 
 
 class Idle(Acting):
@@ -168,7 +172,7 @@ def acting(
     )
     pair_of_joint = {name: k for k, name in enumerate(system.joints)}
     table = np.zeros((len(joints), 7), dtype=np.int64)
-    pitch, freedoms = np.zeros(len(joints)), np.zeros((first_v[-1], 5))
+    pitch, freedoms = np.zeros(len(joints)), np.zeros((first_v[-1], 6))
     freedoms[:, FRICTION_SPEED] = 1.0
     for i, joint in enumerate(joints):
         a, b = model.body_index[joint.parent.name], model.body_index[joint.child.name]
@@ -179,6 +183,7 @@ def acting(
         freedoms[part, STIFFNESS], freedoms[part, DAMPING] = own.stiffness, own.damping
         freedoms[part, REST] = own.rest if np.size(own.rest) == joint.nv else 0.0
         freedoms[part, FRICTION], freedoms[part, FRICTION_SPEED] = own.friction, own.friction_speed
+        freedoms[part, UNIT] = [1.0 if way == "turn" else tables.length for way, _, _ in joint.directions]
     kind = Acting if len(joints) or len(forces.index) else Idle
     place_of = {name: k for k, name in enumerate(model.followed)}
     places = [place_of.get((joint.name, equation), -1) for joint in joints for equation in equations(joint)]
@@ -190,6 +195,7 @@ def acting(
         np.zeros(max(1, first_q[-1])), np.zeros(max(1, first_v[-1])), np.zeros(max(1, first_v[-1])),
         np.zeros((max(1, first_v[-1]), 2)), np.zeros((6, 6)), np.zeros((6, 12)), np.zeros((6, 6)), np.zeros((6, 12)),
         np.zeros(2), np.zeros((len(forces.z), 2)), _judged(system, tables.length) if len(forces.z) else np.zeros((0, 5)),
+        float(tables.length),
     )  # fmt: skip
 
 
@@ -334,7 +340,10 @@ def joint_motion(tables, s, acts, j):  # type: ignore[no-untyped-def]
     )
     for m in range(acts.joints[j, COUNT_V]):
         h = H[m]
-        acts.v[first + m] = (h.w @ X_B_V.w + h.v @ X_B_V.v) / (h.w @ h.w + h.v @ h.v)
+        if kind == HELICAL:
+            acts.v[first + m] = h.w @ X_B_V.w  # q is the angle
+        else:
+            acts.v[first + m] = (h.w @ X_B_V.w + h.v @ X_B_V.v) / (h.w @ h.w + h.v @ h.v)
 
 
 @formula
@@ -418,9 +427,10 @@ def apply_efforts(tables, s, acts, j, gh, bh2, assemble):  # type: ignore[no-unt
     clear(acts.K, 6, 6)
     for m in range(freedoms):
         h = H[m]
-        c = (bh2 * acts.slope[first + m, 0] + gh * acts.slope[first + m, 1]) / (h.w @ h.w + h.v @ h.v)
+        along = Vec3(o, o, o) if kind == HELICAL else X_B.R @ h.v
+        c = (bh2 * acts.slope[first + m, 0] + gh * acts.slope[first + m, 1]) / (h.w @ h.w + along @ along)
         if not all_less(abs(c), NOTHING):
-            add_outer(acts.K, c, X_B.R @ h.w, X_B.R @ h.v)
+            add_outer(acts.K, c, X_B.R @ h.w, along)
     add_stiffness(s, acts, acts.of_joint[j])
 
 
@@ -444,7 +454,7 @@ def element_loads(s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def
     index = tables.index
     for e in range(len(index)):
         if index[e, FREEDOM] != NO_FREEDOM:
-            status = freedom_load(acts, e, t, assemble, tables.data)
+            status = freedom_load(acts, e, t, gh, assemble, tables.data)
         else:
             a, b = index[e, BODY_A], index[e, BODY_B]
             X_A, X_B = X_W[a] @ X_LA[e], X_W[b] @ X_LB[e]
@@ -464,16 +474,17 @@ def element_loads(s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def
 
 
 @formula
-def effort_and_slope(acts, e, t, assemble):  # type: ignore[no-untyped-def]
+def effort_and_slope(acts, e, t, gh, assemble):  # type: ignore[no-untyped-def]
     index = acts.forces.index
     i, k = index[e, FREEDOM], index[e, COORDINATE]
     status, effort = freedom_at_end(acts, e, t, acts.q[k], acts.v[i])
     acts.effort[i] += effort
     if assemble and status == OK:
-        dq = 1e-7 * max(1.0, abs(acts.q[k]))
+        unit = acts.freedoms[i, UNIT]
+        dq = DIFFERENCE * max(unit, abs(acts.q[k]))
         _, more = freedom_at_end(acts, e, t, acts.q[k] + dq, acts.v[i])
         acts.slope[i, 0] -= (more - effort) / dq
-        dv = 1e-7 * max(1.0, abs(acts.v[i]))
+        dv = DIFFERENCE * max(unit * difference_rate(gh), abs(acts.v[i]))
         _, more = freedom_at_end(acts, e, t, acts.q[k], acts.v[i] + dv)
         acts.slope[i, 1] -= (more - effort) / dv
         if index[e, STATES] > 0:
@@ -486,17 +497,17 @@ def effort_and_slope(acts, e, t, assemble):  # type: ignore[no-untyped-def]
 # Lanes carry the forces whose stiffness has a closed form and no branch, LANE_KINDS, and no states.
 
 
-def freedom_load(acts: Any, e: Any, t: Any, assemble: Any, data: Any) -> Any:
+def freedom_load(acts: Any, e: Any, t: Any, gh: Any, assemble: Any, data: Any) -> Any:
     """The effort of force e in a joint, and its slopes; returns a status."""
     lanes = isinstance(data, LaneVector)
-    return effort_in_lanes(acts, e, t) if lanes else effort_and_slope(acts, e, t, assemble)
+    return effort_in_lanes(acts, e, t) if lanes else effort_and_slope(acts, e, t, gh, assemble)
 
 
 @overloaded(freedom_load)
-def _(acts, e, t, assemble, data):  # type: ignore[no-untyped-def]
+def _(acts, e, t, gh, assemble, data):  # type: ignore[no-untyped-def]
     if is_instance(data, LaneVector):
-        return lambda acts, e, t, assemble, data: effort_in_lanes(acts, e, t)
-    return lambda acts, e, t, assemble, data: effort_and_slope(acts, e, t, assemble)
+        return lambda acts, e, t, gh, assemble, data: effort_in_lanes(acts, e, t)
+    return lambda acts, e, t, gh, assemble, data: effort_and_slope(acts, e, t, gh, assemble)
 
 
 @formula

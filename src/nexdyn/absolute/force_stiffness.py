@@ -30,6 +30,14 @@ POINT_SPRING, TORSION_SPRING, BUSHING, APPLIED = (
 PLANE_CONTACT = force_kinds.PLANE_CONTACT
 NOTHING = 1e-300
 """What is smaller than this is nothing."""
+DIFFERENCE, PART_OF_STEP = 1e-7, 1e-3
+"""Part of a unit by which coordinates are changed; and part of a unit in the step at hand, a part of which velocities are changed by."""
+
+
+@formula
+def difference_rate(gh):  # type: ignore[no-untyped-def]
+    """What velocities are changed by a part of, in units a second: a thousandth of a unit in γ h; anything where slopes count nothing."""
+    return PART_OF_STEP / gh if gh > 0.0 else 1.0
 
 
 @formula
@@ -45,7 +53,7 @@ def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type:
     o = Vec3(nothing, nothing, nothing)
     if kind == POINT_SPRING:
         # k u uᵀ + T/L (1 − u uᵀ), d u uᵀ; the second part where it does not make the matrix indefinite
-        L, u = length_and_direction(X_B.p - X_A.p)
+        L, u = length_and_direction(X_A.p, X_B.p)
         tension = data[k] * (L - data[k + 2]) + data[k + 1] * (u @ (V_B.v - V_A.v)) + data[k + 3]
         across = bh2 * if_less(nothing, L, greater(nothing, tension) / L, data[k])
         for c in range(3):
@@ -63,20 +71,21 @@ def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type:
                         if not all_less(abs(c), NOTHING):
                             K[i, j] += c * axis_entry(X_A.R, i, m) * axis_entry(X_A.R, j, n)
     else:
-        other_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data)
+        other_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data)
     relative_motion(s, acts.G, a, b, X_B.p)
     add_stiffness(s, acts, acts.of_force[e])
 
 
 @formula
-def stiffness_of_others(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type: ignore[no-untyped-def]
+def stiffness_of_others(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type: ignore[no-untyped-def]
+    tables = acts.forces
     k, data = tables.index[e, FIRST], tables.data
     if tables.index[e, KIND] == PLANE_CONTACT:
         contact_stiffness(data, k, K, gh, bh2, X_A, V_A, X_B, V_B, 1.0)
         if data[k + 6] != 0.0:
             contact_stiffness(data, k, K, gh, bh2, X_A, V_A, X_B, V_B, -1.0)
     else:
-        numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B)
+        numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, acts.length, difference_rate(gh))
 
 
 @formula
@@ -120,21 +129,21 @@ def axis(c):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type: ignore[no-untyped-def]
-    """K ← β h² K + γ h D of element e by differences, symmetrised."""
-    step = 1e-7
+def numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, length, rate):  # type: ignore[no-untyped-def]
+    """K ← β h² K + γ h D of element e by differences, symmetrised: of parts of 1 rad and of `length`, and `rate` times those a second."""
     for c in range(6):
-        x = axis(c % 3)
+        x, step = axis(c % 3), DIFFERENCE * (1.0 if c < 3 else length)
+        change = rate * step
         if c < 3:
             moved = Pose(rotation(exp_quaternion(step * x)) @ X_B.R, X_B.p)
-            faster = Motion(V_B.w + step * x, V_B.v)
+            faster = Motion(V_B.w + change * x, V_B.v)
         else:
             moved = Pose(X_B.R, X_B.p + step * x)
-            faster = Motion(V_B.w, V_B.v + step * x)
+            faster = Motion(V_B.w, V_B.v + change * x)
         _, _, F = force_element(tables, e, t, X_A, V_A, moved, V_B)
         _, _, F_ = force_element(tables, e, t, X_A, V_A, X_B, faster)
-        n = (-bh2 / step) * (F.n - F_B.n) + (-gh / step) * (F_.n - F_B.n)
-        f = (-bh2 / step) * (F.f - F_B.f) + (-gh / step) * (F_.f - F_B.f)
+        n = (-bh2 / step) * (F.n - F_B.n) + (-gh / change) * (F_.n - F_B.n)
+        f = (-bh2 / step) * (F.f - F_B.f) + (-gh / change) * (F_.f - F_B.f)
         K[0, c], K[1, c], K[2, c] = n.x, n.y, n.z
         K[3, c], K[4, c], K[5, c] = f.x, f.y, f.z
     for i in range(6):
@@ -143,18 +152,18 @@ def numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # t
 
 
 def other_stiffness(
-    tables: Any, K: Any, e: Any, t: Any, gh: Any, bh2: Any, X_A: Any, V_A: Any, X_B: Any, V_B: Any, F_B: Any, data: Any
+    acts: Any, K: Any, e: Any, t: Any, gh: Any, bh2: Any, X_A: Any, V_A: Any, X_B: Any, V_B: Any, F_B: Any, data: Any
 ) -> None:  # fmt: skip
     """K of force e where it has no closed form without branches."""
-    stiffness_of_others(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B)
+    stiffness_of_others(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B)
 
 
 @overloaded(other_stiffness)
-def _(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data):  # type: ignore[no-untyped-def]
+def _(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data):  # type: ignore[no-untyped-def]
     if is_instance(data, LaneVector):
-        return lambda tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data: None
-    return lambda tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data: stiffness_of_others(
-        tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B
+        return lambda acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data: None
+    return lambda acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data: stiffness_of_others(
+        acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B
     )
 
 

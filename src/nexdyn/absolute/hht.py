@@ -108,8 +108,10 @@ STALE = 0.1
 """Part of the best independence below which rows are to be chosen anew."""
 LENGTH, MOVED, HOME = 28, 29, 30
 """… the size of the mechanism [m]; 0 where all its points are one: then how far bodies have been from it, and where that is (3)."""
-LEAST, OF_PLACE = 1e-9, 2e-5
-"""Smallest length scale of bodies that only translate [m], and relative to their distance from the origin, whose rounding is 1e-11."""
+NOTHING, OF_PLACE = 1e-300, 2e-5
+"""Smallest length scale of bodies that only translate, and relative to their distance from the origin, whose rounding is 1e-11."""
+OF_GRAVITY, AT_REST = 1e-4, 1e-3
+"""Part of gravity, and without gravity the acceleration [lengths/s²], below which none decides of the first step."""
 NUMBERS = 33
 ON, DONE, LOST = range(3)
 
@@ -204,6 +206,13 @@ def largest_component(d, length):  # type: ignore[no-untyped-def]
         for c in range(3):
             most = max(most, abs(d[i, c]), abs(d[i, c + 3]) / length)
     return most
+
+
+@formula
+def first_step(a, gravity, length, rtol):  # type: ignore[no-untyped-def]
+    """h of which the displacement ½ a h² is a part of what the tolerance allows; a in lengths/s²."""
+    g = (gravity[0] * gravity[0] + gravity[1] * gravity[1] + gravity[2] * gravity[2]) ** 0.5
+    return 0.1 * (rtol / max(a, OF_GRAVITY * g / length if g > 0.0 else AT_REST)) ** 0.5
 
 
 @formula
@@ -400,7 +409,7 @@ def size_of(s, h, memory):  # type: ignore[no-untyped-def]
             moved, place = max(moved, abs(p - memory[HOME + c])), max(place, abs(p))
             moving = max(moving, abs(h * s.v0[i, 3 + c] + 0.5 * h * h * s.a0[i, 3 + c]))
     memory[MOVED] = moved
-    return max(moved, moving, LEAST, OF_PLACE * place)
+    return max(moved, moving, NOTHING, OF_PLACE * place)
 
 
 @kernel
@@ -537,9 +546,7 @@ def march_adaptive(tables, acts, s, told, control, rtol, dt_min, dt_max, t_end, 
     t, h, row, spent = control[0], control[1], 0, memory[ITERATIONS]
     status = OK
     if h <= 0.0:
-        # the displacement ½ a h² of the first step is a part of what the tolerance allows
-        a = largest_component(s.d0, length)
-        h = min(dt_max, 0.1 * (rtol / max(a, 1e-3)) ** 0.5, t_end - t)
+        h = min(dt_max, first_step(largest_component(s.d0, length), tables.gravity, length, rtol), t_end - t)
     while t < t_end and row < len(out) and memory[ITERATIONS] - spent < work:
         target = t_end
         if control[3] < len(times):

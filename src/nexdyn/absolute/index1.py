@@ -26,6 +26,7 @@ from nexdyn.absolute.equations import (
     constraint_residual,
     independence,
     inertial_residual,
+    jacobian_times,
     pair_of,
     place_bodies,
     turn,
@@ -43,7 +44,6 @@ from nexdyn.integrate.stabilised import ALPHA, BETA, LENGTH, rate, speed2
 from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.linalg.lu import factor, solve
 from nexdyn.linalg.rows import WIDTH
-from nexdyn.model.time_kernels import time_jet
 from nexdyn.spatial.algebra import T, Vec3, right_jacobian_inverse_times
 from nexdyn.spatial.table import MotionRows, PoseRows
 
@@ -169,10 +169,7 @@ def refine(problem, t):  # type: ignore[no-untyped-def]
     before = largest(s.d1, 1, nb, tables.length)
     slow = 1.0 if borrowed(tables.spare) else SLOW
     for k in range(MOST_REFINED):
-        velocity_residual(tables, s, t, s.d1, s.C)  # Cq a − ν
-        for d in range(len(tables.drivers)):
-            _, rate, _ = time_jet(tables.functions, tables.drivers[d, 2], t)
-            s.C[tables.drivers[d, 0], tables.drivers[d, 1]] += rate
+        jacobian_times(tables, s, t, s.d1, s.turn, s.C)  # nothing has turned: turn = 0
         for g in range(len(s.C)):
             for c in range(WIDTH):
                 s.x[nb + g, c] = s.lam0[g, c] - s.C[g, c]
@@ -388,11 +385,10 @@ def project(problem, t):  # type: ignore[no-untyped-def]
         inertial_residual(tables, s, 1.0, 0.0, True)
         constraint_residual(tables, s, t, 0.0, True)
         factor(tables.plan, s.upper, s.lower, s.work)
-        most = 0.0
+        most = violation(problem)
         s.x[:] = 0.0
         for g in range(len(s.C)):
             for c in range(WIDTH):
-                most = max(most, abs(s.C[g, c]))
                 s.x[nb + g, c] = -s.C[g, c]
         if most < CLOSED or not (most < 1e3):
             break
@@ -448,6 +444,18 @@ def dense_jacobian(tables, s, t, J):  # type: ignore[no-untyped-def]
                 J[r, o + 5] += k * v.z
 
 
+@formula
+def row_unit(problem, r):  # type: ignore[no-untyped-def]
+    """What makes a number of kept row r."""
+    return problem.units[problem.tables.rows[r, 0], problem.tables.rows[r, 1]]
+
+
+@formula
+def column_unit(problem, column):  # type: ignore[no-untyped-def]
+    """What a coordinate of a body is a part of: 1 rad, or the mechanism's length."""
+    return 1.0 if column % 6 < 3 else problem.length
+
+
 @kernel
 @outlined
 def follow(problem, t, y, worse):  # type: ignore[no-untyped-def]
@@ -466,7 +474,7 @@ def follow(problem, t, y, worse):  # type: ignore[no-untyped-def]
         constraint_residual(tables, s, t, 0.0, False)
         most = 0.0
         for r in range(m):
-            right[r, 0] = s.C[tables.rows[r, 0], tables.rows[r, 1]]
+            right[r, 0] = row_unit(problem, r) * s.C[tables.rows[r, 0], tables.rows[r, 1]]
             most = max(most, abs(right[r, 0]))
         if not (most < 1e3):
             return OPEN
@@ -474,10 +482,10 @@ def follow(problem, t, y, worse):  # type: ignore[no-untyped-def]
         for r in range(m):
             right[r, 1] = 0.0
             for c in range(m):
-                D[r, c] = J[r, dep[c]]
+                D[r, c] = row_unit(problem, r) * column_unit(problem, dep[c]) * J[r, dep[c]]
         velocity_residual(tables, s, t, s.v1, s.lam0)
         for r in range(m):
-            right[r, 1] = s.lam0[tables.rows[r, 0], tables.rows[r, 1]]
+            right[r, 1] = row_unit(problem, r) * s.lam0[tables.rows[r, 0], tables.rows[r, 1]]
         smallest = eliminate(D, right)
         problem.quality[0] = smallest
         if problem.quality[1] == 0.0:
@@ -487,10 +495,10 @@ def follow(problem, t, y, worse):  # type: ignore[no-untyped-def]
             return DEGRADED
         # the velocities belong to the pose only when that is found
         for c in range(m):
-            y[dep[c]] -= right[c, 0]
+            y[dep[c]] -= column_unit(problem, dep[c]) * right[c, 0]
         if most < CLOSED:
             for c in range(m):
-                y[n + dep[c]] -= right[c, 1]
+                y[n + dep[c]] -= column_unit(problem, dep[c]) * right[c, 1]
             return OK
     return OPEN
 

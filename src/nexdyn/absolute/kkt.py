@@ -14,6 +14,7 @@ solution of least norm is taken. `fallback` says so.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import numpy as np
@@ -34,7 +35,7 @@ SMALL = 200
 LARGEST_DENSE = 4000
 """Unknowns up to which the dense QR is taken."""
 REGULARISATION = 1e-9
-"""ε of a fallback, relative to the largest entry of Cq A⁻¹ Cqᵀ's diagonal as estimated."""
+"""ε of a fallback, in rows that are scaled to about 1."""
 SOLVED, ROUNDED = 1e-9, 1e-5
 """A residual below this part of the right-hand side counts as a solution; and below that part of it, beside the solution."""
 SCALINGS = 5
@@ -43,10 +44,13 @@ SCALINGS = 5
 class KKT:
     """A factored KKT system.
 
-    A (n, n), Cq (m, n): arrays, or sparse. regularisation: ε that is wanted anyway, with all rows as they are.
+    A (n, n), Cq (m, n): arrays, or sparse. regularisation: ε that is wanted anyway, with all rows as they are; fallback: ε of the scaled
+    rows.
     """
 
-    def __init__(self, A: Matrix, Cq: Matrix, regularisation: float = 0.0, solver: Solver = "lu") -> None:
+    def __init__(
+        self, A: Matrix, Cq: Matrix, regularisation: float = 0.0, solver: Solver = "lu", fallback: float = 0.0
+    ) -> None:
         self.n, self.m = A.shape[0], Cq.shape[0]
         self.solver = solver
         self.fallback = ""
@@ -63,29 +67,36 @@ class KKT:
         self._scale = np.ones(self.n + self.m)
         if solver == "lu":
             self._equilibrate()
-        self._factor(regularisation)
+        self._factor(regularisation, fallback)
+
+    @property
+    def scale(self) -> np.ndarray:
+        """(n + m,) S: the unknowns are S times those of the scaled equations."""
+        return self._scale
 
     def _equilibrate(self) -> None:
-        s, size = self._scale, np.abs(self._plain)
+        """Scale rows and columns by powers of two, from where the units of A's diagonal put them: in other units the same scaled matrix."""
+        size = np.abs(self._plain)
+        s = _first_scale(size, self.n)
         for _ in range(SCALINGS):
             K = size * s[:, None] * s if isinstance(size, np.ndarray) else sp.diags(s) @ size @ sp.diags(s)
             most = K.max(axis=1)
             most = most if isinstance(most, np.ndarray) else most.toarray().reshape(-1)
             s = s / np.sqrt(np.where(most > 0.0, most, 1.0))
-        self._scale = s = np.exp2(np.round(np.log2(s)))
+        self._scale = s = _power_of_two(s)
         self._matrix = (
             self._plain * s[:, None] * s
             if isinstance(self._plain, np.ndarray)
             else (sp.diags(s) @ self._plain @ sp.diags(s)).tocsc()
         )
 
-    def _factor(self, regularisation: float) -> None:
+    def _factor(self, regularisation: float, of_scaled: float = 0.0) -> None:
         if self.solver == "qr":
             self._least()
             return
         damped = self._matrix
-        if regularisation and self.m:
-            epsilon = np.concatenate([np.zeros(self.n), regularisation * self._scale[self.n :] ** 2])
+        if (regularisation or of_scaled) and self.m:
+            epsilon = np.concatenate([np.zeros(self.n), regularisation * self._scale[self.n :] ** 2 + of_scaled])
             damped = damped - (np.diag(epsilon) if isinstance(damped, np.ndarray) else sp.diags(epsilon, format="csc"))
         if isinstance(damped, np.ndarray) and self.solver == "lu":
             lu, pivots, info = dgetrf(damped)
@@ -159,7 +170,7 @@ class KKT:
         right = self._scale * given
         x = self._refined(right, 2)
         if self._off(x, right) and self.solver == "lu":
-            self._factor(REGULARISATION * self._compliance())
+            self._factor(0.0, REGULARISATION)
             self.fallback = "regularised"
             x = self._refined(right, 30)
             if self._off(x, right) and self.n + self.m <= LARGEST_DENSE:
@@ -179,10 +190,24 @@ class KKT:
         size = max(np.abs(right).max(initial=0.0), ROUNDED * np.abs(x).max(initial=0.0), 1e-300)
         return bool(residual > SOLVED * size)
 
-    def _compliance(self) -> float:
-        """About the size of Cq A⁻¹ Cqᵀ, by which ε is measured."""
-        diagonal = self._plain.diagonal()[: self.n]
-        return float(1.0 / max(np.abs(diagonal).max(initial=0.0), 1e-300))
+
+def _first_scale(size: Any, n: int) -> np.ndarray:
+    """1/√a of A's diagonal, then 1 over the largest entry of each row of Cq; where the diagonal is 0, over that of Cq's column."""
+    diagonal = size.diagonal()[:n]
+    s = np.zeros(size.shape[0])
+    s[:n][diagonal > 0.0] = 1.0 / np.sqrt(diagonal[diagonal > 0.0])
+    for some in (np.arange(n, len(s)), np.flatnonzero(s[:n] == 0.0)):
+        if len(some):
+            rows = size[some] * s if isinstance(size, np.ndarray) else (size.tocsr()[some] @ sp.diags(s)).toarray()
+            most = rows.max(axis=1)
+            s[some] = 1.0 / np.where(most > 0.0, most, 1.0)
+    return s
+
+
+def _power_of_two(s: np.ndarray) -> np.ndarray:
+    """The powers of two nearest to s."""
+    part, exponent = np.frexp(s)
+    return np.ldexp(1.0, np.where(part < math.sqrt(0.5), exponent - 1, exponent))
 
 
 def factor_kkt(A: Matrix, Cq: Matrix, regularisation: float = 0.0, solver: Solver = "lu") -> KKT:
@@ -192,8 +217,7 @@ def factor_kkt(A: Matrix, Cq: Matrix, regularisation: float = 0.0, solver: Solve
     except SingularError:
         if regularisation or solver != "lu":
             raise
-    diagonal = np.abs(A.diagonal())
-    kkt = KKT(A, Cq, REGULARISATION / max(diagonal.max(initial=0.0), 1e-300), solver)
+    kkt = KKT(A, Cq, solver=solver, fallback=REGULARISATION)
     kkt.fallback = "regularised"
     return kkt
 

@@ -141,13 +141,6 @@ class AbsoluteModel:
         return self.tables.terms[first, PRIMITIVE] < FORWARD if self.nc else np.ones(0, dtype=bool)
 
     @cached_property
-    def row_weight(self) -> np.ndarray:
-        """The largest coefficient of a row if above 1, (nc,): a gear of 1 : 100 weighs no more than a hinge."""
-        if not self.nc:
-            return np.ones(0)
-        return np.maximum(1.0, np.maximum.reduceat(np.abs(self.tables.scale), self.tables.rows[:, 0]))
-
-    @cached_property
     def row_priority(self) -> np.ndarray:
         """The priority of every row, (nc,); velocity rows come after all others, whose dependence they do not change."""
         given = np.array([row.priority for row in self.rows], dtype=int)

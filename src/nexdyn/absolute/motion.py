@@ -17,13 +17,14 @@ import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
 from nexdyn.absolute.kkt import KKT, Matrix, Solver, factor_kkt
-from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.absolute.model import AbsoluteModel, scaled_rows
 from nexdyn.absolute.redundancy import Redundancy
 from nexdyn.errors import SingularError
 from nexdyn.spatial.rotations import rotation_matrix
 
 EPS_A = 1e-10
-"""Relative change of accelerations and multipliers at which they have settled."""
+"""Relative change of accelerations and multipliers, scaled as the equations are, at which they have settled."""
+NOTHING = 1e-300
 MAX_ITERATIONS = 25
 
 
@@ -37,8 +38,10 @@ def consistent_velocity(
     if given is not None and given[0].shape[0]:
         Cq = np.vstack([Cq, given[0]]) if model.small else sp.vstack([Cq, given[0]]).tocsr()
         right = np.concatenate([right, given[1]])
-    kkt = factor_kkt(model.diagonal(W), Cq, 1e-12 if given is not None else 0.0, solver)
-    v, _ = kkt.solve(W * v0[1:].reshape(-1), right)
+    size = np.sqrt(np.asarray((Cq.multiply(Cq) if sp.issparse(Cq) else Cq * Cq) @ (1.0 / W)))
+    unit = 1.0 / np.where(size > 0.0, size, 1.0)
+    kkt = factor_kkt(model.diagonal(W), scaled_rows(Cq, unit), 1e-12 if given is not None else 0.0, solver)
+    v, _ = kkt.solve(W * v0[1:].reshape(-1), unit * right)
     out = np.zeros_like(v0)
     out[1:] = v.reshape(-1, 6)
     return out
@@ -72,22 +75,23 @@ def settled(
     Ψ(a, λ) = (M a + Cqᵀ λ − Q(a, λ), Cq a − γ) = 0 by Newton's method; with K = ∂Ψ without ∂Q, each step solves
     (1 − K⁻¹ ∂Q) Δ = K⁻¹ [Q; γ] − (a, λ) by GMRES, ∂Q taken along its directions. SingularError where it does not settle.
     """
-    n = kkt.n
+    n, unit = kkt.n, kkt.scale
     dropped = np.zeros(len(kept))
 
     def whole(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        x = unit * x
         rows = dropped.copy()
         rows[kept] = x[n:]
         return np.concatenate([np.zeros((1, 6)), x[:n].reshape(-1, 6)]), rows
 
     def answer(x: np.ndarray) -> np.ndarray:
-        return np.concatenate(kkt.solve(force(*whole(x)), gamma[kept]))
+        return np.concatenate(kkt.solve(force(*whole(x)), gamma[kept])) / unit
 
-    x = np.concatenate([a[1:].reshape(-1), lam[kept]])
+    x = np.concatenate([a[1:].reshape(-1), lam[kept]]) / unit
     for iteration in range(1, MAX_ITERATIONS + 1):
         y = answer(x)
         off = y - x
-        scale = max(float(np.abs(y).max(initial=0.0)), 1e-12)
+        scale = max(float(np.abs(y).max(initial=0.0)), NOTHING)
         if not np.isfinite(off).all():
             break
         if np.abs(off).max(initial=0.0) <= EPS_A * scale:

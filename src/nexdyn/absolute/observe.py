@@ -8,6 +8,7 @@ The rate of a joint's velocity is a central difference of it along the motion, q
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -61,6 +62,20 @@ from nexdyn.spatial.algebra import Force, Quat, T, Vec3, cross, log_quaternion
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 
+PART = 1e-5
+"""Of the motion's own time, over which accelerations of coordinates are taken by differences."""
+
+
+@formula
+def rate_of_change(v, a, length):  # type: ignore[no-untyped-def]
+    """The largest of |ω|, |v|/L, √|ω̇| and √(|v̇|/L) of all bodies [1/s]; 1 where nothing moves."""
+    fastest = 0.0
+    for i in range(len(v)):
+        for c in range(3):
+            fastest = max(fastest, abs(v[i, c]), abs(v[i, c + 3]) / length)
+            fastest = max(fastest, math.sqrt(abs(a[i, c])), math.sqrt(abs(a[i, c + 3]) / length))
+    return fastest if fastest > 0.0 else 1.0
+
 
 @formula
 def set_state(s, q, v, a, eps):  # type: ignore[no-untyped-def]
@@ -101,8 +116,9 @@ def observe_joints(  # type: ignore[no-untyped-def]
         set_states(acts.forces, z, n)
         for k in range(followed.shape[1]):
             s.counted[k] = s.near[k] = followed[n, k]
+        apart = PART / rate_of_change(v[n], a[n], acts.length)
         for sign in range(2):
-            eps = 1e-5 if sign == 0 else -1e-5
+            eps = apart if sign == 0 else -apart
             set_state(s, q[n], v[n], a[n], eps)
             for j in range(len(acts.joints)):
                 joint_motion(tables, s, acts, j)

@@ -34,6 +34,8 @@ from nexdyn.absolute.equations import (
 from nexdyn.absolute.motion_tables import MotionState, MotionTables
 from nexdyn.absolute.outside import Outside, factor, solve
 from nexdyn.absolute.turns import count_angles
+from nexdyn.constraints.kinds import LENGTHS
+from nexdyn.constraints.tables import FIRST, PRIMITIVE
 from nexdyn.integrate.problem import OK
 from nexdyn.kernel import formula, kernel
 from nexdyn.linalg.rows import WIDTH, flat, load, store
@@ -57,6 +59,8 @@ class Record(NamedTuple):
     """(2,) the size of the mechanism [m], and what a first solution leaves of its right-hand side; each lane's own."""
     loops: Any
     """(1,) 1 where rows may come to depend on each other."""
+    lengths: Any
+    """(m,) 1 of kept rows that are lengths."""
 
 
 def new_record(tables: MotionTables, s: MotionState, solver: str | None = None) -> tuple[Record, Outside | None]:
@@ -66,7 +70,14 @@ def new_record(tables: MotionTables, s: MotionState, solver: str | None = None) 
     outside = Outside(solver, tables, told) if solver is not None else None
     seen = tables if outside is None else tables._replace(outside=outside.address)
     left = BORROWED if tables.spare.any() else DEPENDENT if tables.closing.any() else INDEPENDENT
-    return Record(seen, told, np.array([tables.length, left]), np.array([int(tables.closing.any())])), outside
+    numbers, loops = np.array([tables.length, left]), np.array([int(tables.closing.any())])
+    return Record(seen, told, numbers, loops, rows_are_lengths(tables)), outside
+
+
+def rows_are_lengths(tables: MotionTables) -> np.ndarray:
+    """(m,) 1 of kept rows whose first term is a length."""
+    first = tables.constraints.rows[tables.rows[:, 2], FIRST]
+    return np.isin(tables.constraints.terms[first, PRIMITIVE], LENGTHS).astype(np.int64)
 
 
 @formula
@@ -79,16 +90,18 @@ def copy(target, first, source):  # type: ignore[no-untyped-def]
 
 
 @formula
-def of_velocities(tables, s, loops, t):  # type: ignore[no-untyped-def]
+def of_velocities(told, t):  # type: ignore[no-untyped-def]
     """v1 ← v1 − W⁻¹ Cqᵀ (Cq W⁻¹ Cqᵀ)⁻¹ (Cq v1 − ν), by the matrix of W = M + h D at hand."""
+    tables, s = told.tables, told.s
     nb, nothing = count(s.q1) - 1, zero(s.v1[0, 0])
     before, going, first = nothing + 1e300, nothing + 1.0, nothing
+    per_length = 1.0 / row(told.numbers, 0)
     for k in range(PROJECTIONS):
         velocity_residual(tables, s, t, s.v1, s.C)
         most = nothing
-        for g in range(count(s.C)):
-            for c in range(6):
-                most = greater(most, abs(s.C[g, c]))
+        for r in range(len(tables.rows)):
+            missed = abs(s.C[tables.rows[r, 0], tables.rows[r, 1]])
+            most = greater(most, per_length * missed if told.lengths[r] > 0 else missed)
         first = most if k == 0 else first
         going = if_less(TOLD * first, most, if_less(most, 0.5 * before, going, nothing), nothing)
         before = most
@@ -101,7 +114,7 @@ def of_velocities(tables, s, loops, t):  # type: ignore[no-untyped-def]
         for i in range(nb):
             for c in range(6):
                 s.v1[i + 1, c] -= going * s.x[i, c]
-        if not loops:
+        if not told.loops[0] > 0:
             break
 
 
@@ -146,7 +159,7 @@ def tell(acts, told, t, h):  # type: ignore[no-untyped-def]
         if k < made and not factor(tables, s):
             return NO_PIVOT
         if k == 0:
-            of_velocities(tables, s, told.loops[0] > 0, t)
+            of_velocities(told, t)
             place_bodies(s, 1)
             continue
         # γ − Cq a;  nothing has turned: turn = 0

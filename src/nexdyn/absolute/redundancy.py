@@ -22,6 +22,7 @@ import scipy.linalg
 from nexdyn.absolute import stress
 from nexdyn.absolute.blocks import LoopBlock
 from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.constraints.tables import row_units
 from nexdyn.spatial.rotations import rotation_matrix
 
 RANK_TOLERANCE = 1e-8
@@ -140,7 +141,7 @@ def _stressed(
     """N (rows of the block, n) without units, and what takes the units of its rows away."""
     shape = block.shape
     L = block.length = block_length(model, q, shape)
-    unit = np.where(model.row_is_length[shape.rows], 1.0 / L, 1.0) / model.row_weight[shape.rows]
+    unit = row_units(model.tables, L)[shape.rows]
     grads = gradients[shape.rows] * unit[:, None, None]
     grads[:, :, 3:] *= L
     nodes = model.incidence.nodes[shape.rows]

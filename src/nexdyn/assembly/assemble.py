@@ -418,19 +418,25 @@ def _check_velocities(
     without: the velocities of the bodies that the constraints leave where none is given."""
     model = report.model
     v = report.v[1:].reshape(-1)
-    missed = np.abs(model.jacobian(report.q, report.t) @ v - model.nu(report.t, report.q)) * row_units(
-        model, report.length
+    nu, units = model.nu(report.t, report.q), row_units(model, report.length)
+    missed = np.where(redundancy.kept, np.abs(model.jacobian(report.q, report.t) @ v - nu) * units, 0.0)
+    speed = max(
+        float(np.abs(report.v[1:, :3]).max(initial=0.0)),
+        float(np.abs(report.v[1:, 3:]).max(initial=0.0)) / report.length,
+        float(np.abs(nu * units).max(initial=0.0)),
     )
-    missed = np.where(redundancy.kept, missed, 0.0)
-    if missed.size and given is None and missed.max() > EPS_V * max(1.0, float(np.abs(v).max())):
+    if missed.size and given is None and missed.max() > EPS_V * speed:
         row = model.rows[int(missed.argmax())]
         raise AssemblyError(f"the velocities miss {row} by {missed.max():.3g}; try solver='qr'", report=report)
     if given is None:
         return
-    off = np.abs(given[0] @ report.v[1:].reshape(-1) - given[1])
-    scale = max(1.0, float(np.abs(given[1]).max()))
-    worst = int(off.argmax())
-    if off[worst] > 1e-8 * scale:
+    off = np.abs(given[0] @ v - given[1])
+    # beside the speeds that make it up
+    size = np.maximum(
+        np.abs(given[1]), np.asarray(abs(given[0]) @ (speed * np.tile([1.0] * 3 + [report.length] * 3, model.nb)))
+    )
+    worst = int((off / np.where(size > 0.0, size, 1.0)).argmax())
+    if off[worst] > 1e-8 * size[worst]:
         left = float((given[0] @ without()[1:].reshape(-1))[worst])
         raise AssemblyError(
             f"{given[2][worst]} cannot have its v0, {given[1][worst]:g}: the constraints give it "

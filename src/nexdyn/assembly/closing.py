@@ -95,7 +95,7 @@ def closed_pose(model: AbsoluteModel, q0: np.ndarray, how: Closing) -> tuple[Red
 def joint_gaps(model: AbsoluteModel, q: np.ndarray, how: Closing) -> list[JointGap]:
     """Joints, drivers and couplings that stay open at q: distance [m] and misalignment [rad], the widest first."""
     C = model.residual(q, how.t)
-    off = np.abs(C) * row_units(model, how.length) / model.row_weight > OPEN
+    off = np.abs(C) * row_units(model, how.length) > OPEN
     open_rows: dict[tuple[str, str], list[int]] = {}
     for r in np.flatnonzero(off).tolist():
         open_rows.setdefault(model.rows[r].owner, []).append(r)

@@ -198,7 +198,7 @@ class _Alike:
         self.p_B = np.array([frame.p_BJ for frame in frames]).reshape(-1, 3)
         own = [joint.resolved(values) for joint in chosen]
         self.numbers = np.array(
-            [[n.stiffness[0], n.rest[0], n.damping[0], n.friction[0], n.friction_speed] for n in own], dtype=float
+            [[n.stiffness[0], n.rest[0], n.damping[0], n.friction[0], n.friction_speed[0]] for n in own], dtype=float
         ).reshape(-1, 5)
 
     def at(self, R: np.ndarray, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -273,7 +273,13 @@ def joint_state(
     u_b = v[b, 3:] + np.cross(w_b, p_J - q[b, 4:])
     u_a = v[a, 3:] + np.cross(w_a, p_J - q[a, 4:])
     relative = np.concatenate([R_J.T @ (w_b - w_a), R_J.T @ (u_b - u_a)])
-    return own, np.linalg.lstsq(H.T, relative, rcond=None)[0], H.T
+    return own, rates_of(H.T) @ relative, H.T
+
+
+def rates_of(H: np.ndarray) -> np.ndarray:
+    """H⁺ (nv, 6) of the columns (6, nv) of a joint, which are at right angles: of one that turns its turn alone, also of a screw."""
+    along = np.where(np.repeat(H[:3].any(axis=0)[None], 6, axis=0) & (np.arange(6) >= 3)[:, None], 0.0, H)
+    return np.asarray((along / (along * along).sum(axis=0)).T)
 
 
 def velocity_rows(model: AbsoluteModel, joint: Joint, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -283,7 +289,7 @@ def velocity_rows(model: AbsoluteModel, joint: Joint, q: np.ndarray) -> tuple[np
     a, b = model.body_index[joint.parent.name], model.body_index[joint.child.name]
     frames, R_b = joint.frames(model.system.values), rotation_matrix(q[b, :4])
     R_J, p_J = R_b @ frames.R_BJ, q[b, 4:] + R_b @ frames.p_BJ
-    inverse = np.linalg.pinv(H)
+    inverse = rates_of(H)
     rows = []
     for body, sign in ((a, -1.0), (b, 1.0)):
         R, (x, y, z) = rotation_matrix(q[body, :4]), p_J - q[body, 4:]

@@ -166,7 +166,13 @@ class Stacked:
         own = ("v1", "d1", "lam0", "lam1", "twists", "near")
         told = fresh._replace(**{name: stack([getattr(run.state, name) for run in filled]) for name in own})
         numbers = stack([run._told.numbers for run in filled])
-        self.problem = tables, self.acts, self.state, fresh, Record(tables, told, numbers, runs[0]._told.loops)
+        self.problem = (
+            tables,
+            self.acts,
+            self.state,
+            fresh,
+            Record(tables, told, numbers, runs[0]._told.loops, runs[0]._told.lengths),
+        )
         self.memory = np.array([run._memory for run in filled])
         self.failed = np.full(LANES, hht_lanes.NEVER, dtype=np.int64)
         numbers = LaneVector(lane_zeros((hht_lanes.NUMBERS, 1, LANES)), 0)

@@ -11,15 +11,21 @@ from __future__ import annotations
 from nexdyn.constraints.pair import PairVelocity, column, displacement_rate, displacement_second
 from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Vec3, cross
-from nexdyn.spatial.lanes import if_less, sqrt, zero
+from nexdyn.spatial.lanes import if_less, sqrt
 
-TINY = 1e-24
+ROUNDED, NOTHING = 1e-24, 1e-300
+"""|d|² as a part of the squares of the two arms, and alone, below which the origins coincide."""
 
 
 @formula
-def _length(d):  # type: ignore[no-untyped-def]
-    squared = d @ d
-    return sqrt(if_less(squared, TINY, zero(squared) + TINY, squared))
+def _rounded(pair):  # type: ignore[no-untyped-def]
+    return ROUNDED * (pair.s_A @ pair.s_A + pair.s_B @ pair.s_B) + NOTHING
+
+
+@formula
+def _length(pair):  # type: ignore[no-untyped-def]
+    squared, rounded = pair.d @ pair.d, _rounded(pair)
+    return sqrt(if_less(squared, rounded, rounded, squared))
 
 
 @formula
@@ -29,10 +35,12 @@ def value(pair):  # type: ignore[no-untyped-def]
 
 @formula
 def _direction(pair):  # type: ignore[no-untyped-def]
-    squared, d, x = pair.d @ pair.d, pair.d, column(pair.R_A, 0)
-    s = 1.0 / _length(d)
+    squared, rounded, d, x = pair.d @ pair.d, _rounded(pair), pair.d, column(pair.R_A, 0)
+    s = 1.0 / _length(pair)
     return Vec3(
-        if_less(squared, TINY, x.x, s * d.x), if_less(squared, TINY, x.y, s * d.y), if_less(squared, TINY, x.z, s * d.z)
+        if_less(squared, rounded, x.x, s * d.x),
+        if_less(squared, rounded, x.y, s * d.y),
+        if_less(squared, rounded, x.z, s * d.z),
     )
 
 
@@ -46,4 +54,4 @@ def gradient(pair):  # type: ignore[no-untyped-def]
 def second(pair, V, V_):  # type: ignore[no-untyped-def]
     n, rate, rate_ = _direction(pair), displacement_rate(pair, V), displacement_rate(pair, V_)
     across = rate @ rate_ - (n @ rate) * (n @ rate_)
-    return (1.0 / _length(pair.d)) * across + n @ displacement_second(pair, V, V_)
+    return (1.0 / _length(pair)) * across + n @ displacement_second(pair, V, V_)

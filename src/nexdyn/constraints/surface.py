@@ -38,7 +38,8 @@ SPHERE, CYLINDER, PLANE, ELLIPSOID, TORUS, IMPLICIT, PARAMETRIC = (
 SCALE, SIZE, FUNCTION = 1, 2, 3
 RANGE, FUNCTIONS = 1, 7
 STEPS, SAMPLES = 60, 48
-TINY = 1e-24
+TINY = 1e-200
+"""|a|² below which a has no direction."""
 NAN = math.nan
 
 

@@ -23,6 +23,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from nexdyn.constraints.kinds import LENGTHS
 from nexdyn.kernel import formula
 
 BODY_A, BODY_B = range(2)
@@ -48,6 +51,12 @@ class ConstraintTables(NamedTuple):
     offset: Any
     data: Any
     ends: Any
+
+
+def row_units(tables: ConstraintTables, length: float) -> np.ndarray:
+    """What makes numbers of the rows, (nc,): 1 over the most that a term changes by, where a length changes by `length` and others by 1."""
+    reach = np.where(np.isin(tables.terms[:, PRIMITIVE], LENGTHS), length, 1.0) * np.abs(tables.scale)
+    return np.array([1.0 / (reach[r[FIRST] : r[FIRST] + r[COUNT]].max() or 1.0) for r in tables.rows])
 
 
 LEFT = 60

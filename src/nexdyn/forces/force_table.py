@@ -153,14 +153,14 @@ class ForceTable(PairForce):
 @formula
 def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     """Forces on A and on B, each at its origin, in the world."""
-    L, u = length_and_direction(X_WB.p - X_WA.p)
+    L, u = length_and_direction(X_WA.p, X_WB.p)
     return along(curve_value(data, k + 2, L - data[k]) + data[k + 1] * (u @ (V_B.v - V_A.v)), u)
 
 
 @formula
 def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
     """U = ∫₀ˣ F."""
-    L, _ = length_and_direction(X_WB.p - X_WA.p)
+    L, _ = length_and_direction(X_WA.p, X_WB.p)
     return curve_energy(data, k + 2, L - data[k])
 
 

@@ -4,9 +4,9 @@
     T = k (L − L₀) + d L̇ + f₀         tension: it pulls the points together
     f on A = T u,   f on B = −T u;   U = ½ k (L − L₀)² + f₀ (L − L₀)
 
-Where L = 0 (below 1e-12 m) no direction is better than another. What is left there is the damper, f = d (v_B − v_A), to which it
-tends wherever the points come from; for L₀ = f₀ = 0 the spring tends to 0 (f = k r), otherwise the points repel or attract with
-|k L₀ − f₀| as soon as they part.
+Where L = 0 (below 1e-12 of the points' distance from the origin) no direction is better than another. What is left there is the
+damper, f = d (v_B − v_A), to which it tends wherever the points come from; for L₀ = f₀ = 0 the spring tends to 0 (f = k r), otherwise
+the points repel or attract with |k L₀ − f₀| as soon as they part.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from nexdyn.model.element import Element
 from nexdyn.spatial.algebra import Force, Vec3
 from nexdyn.spatial.lanes import if_less, sqrt, zero
 
-TINY = 1e-24
-"""L² [m²] below which the line through the two points has no direction."""
+ROUNDED, NOTHING = 1e-24, 1e-300
+"""L² as a part of the squares of the two places, and alone, below which the line through the two points has no direction."""
 
 
 class PointSpring(PairForce):
@@ -67,11 +67,12 @@ class PointSpring(PairForce):
 
 
 @formula
-def length_and_direction(r):  # type: ignore[no-untyped-def]
-    """L = |r| and u = r/L; u = 0 where L = 0."""
-    squared = r @ r
-    L = sqrt(if_less(squared, TINY, zero(squared) + 1.0, squared))
-    return if_less(squared, TINY, zero(L), L), if_less(squared, TINY, zero(L), 1.0 / L) * r
+def length_and_direction(p_A, p_B):  # type: ignore[no-untyped-def]
+    """L = |p_B − p_A| and u = (p_B − p_A)/L; 0 and 0 where only rounding of the two places keeps them apart."""
+    r = p_B - p_A
+    squared, rounded = r @ r, ROUNDED * (p_A @ p_A + p_B @ p_B) + NOTHING
+    L = sqrt(if_less(squared, rounded, zero(squared) + 1.0, squared))
+    return if_less(squared, rounded, zero(L), L), if_less(squared, rounded, zero(L), 1.0 / L) * r
 
 
 @formula
@@ -84,16 +85,16 @@ def along(T, u):  # type: ignore[no-untyped-def]
 @formula
 def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     """Forces on A and on B, each at its origin, in the world."""
-    L, u = length_and_direction(X_WB.p - X_WA.p)
+    L, u = length_and_direction(X_WA.p, X_WB.p)
     v = V_B.v - V_A.v
     T = data[k] * (L - data[k + 2]) + data[k + 1] * (u @ v) + data[k + 3]
     o = zero(T)
-    return opposite(Force(Vec3(o, o, o), T * u + if_less(L, TINY, o + data[k + 1], o) * v))
+    return opposite(Force(Vec3(o, o, o), T * u + if_less(L, NOTHING, o + data[k + 1], o) * v))
 
 
 @formula
 def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
     """U = ½ k (L − L₀)² + f₀ (L − L₀)."""
-    L, _ = length_and_direction(X_WB.p - X_WA.p)
+    L, _ = length_and_direction(X_WA.p, X_WB.p)
     x = L - data[k + 2]
     return (0.5 * data[k] * x + data[k + 3]) * x

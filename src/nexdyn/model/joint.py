@@ -59,7 +59,7 @@ class ResolvedJoint(NamedTuple):
     rest: np.ndarray
     armature: np.ndarray
     friction: np.ndarray
-    friction_speed: float
+    friction_speed: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
     effort_limit: np.ndarray
@@ -283,7 +283,7 @@ class Joint(Element):
             rest=np.array(self._each("rest", values)),
             armature=np.array(self._each("armature", values)),
             friction=np.array(self._each("friction", values)),
-            friction_speed=self._number("friction_speed", values),
+            friction_speed=np.array(self._each("friction_speed", values)),
             lower=np.array(lower),
             upper=np.array(upper),
             effort_limit=np.array(self._each("effort_limit", values)),
@@ -315,7 +315,7 @@ class Joint(Element):
                 continue
             if min(self._each(attribute, values), default=0.0) < 0.0 and attribute not in ("stiffness", "rest"):
                 raise InputError(f"{attribute} of {self} is {x}; it must be 0 or more")
-        if not self._number("friction_speed", values) > 0.0:
+        if not min(self._each("friction_speed", values), default=1.0) > 0.0:
             raise InputError(f"friction_speed of {self} is {self.friction_speed}; it must be greater than 0")
         if self.limits is not None:
             self._limits(values)
@@ -447,7 +447,8 @@ def _with_z(R: np.ndarray, z: Triple) -> np.ndarray:
 _IN_BODIES = ("anchor_a", "axis_a", "reference_a", "anchor_b", "axis_b", "reference_b")
 _PER_FREEDOM = ("damping", "stiffness", "rest", "armature", "friction", "effort_limit", "velocity_limit")
 _OF_FREEDOMS = (
-    "damping", "stiffness", "rest", "armature", "friction", "effort_limit", "velocity_limit", "limits", "q0", "v0", "mimic",
+    "damping", "stiffness", "rest", "armature", "friction", "friction_speed", "effort_limit", "velocity_limit", "limits", "q0", "v0",
+    "mimic",
 )  # fmt: skip
 _DEFAULTS = dict(Joint("known", "a", "b").__dict__)
 _KNOWN = frozenset(_DEFAULTS)

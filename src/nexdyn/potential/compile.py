@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nexdyn.constraints.kinds import ANGLE
-from nexdyn.constraints.tables import NEAR, PRIMITIVE, ConstraintTables
+from nexdyn.constraints.tables import NEAR, PRIMITIVE, ConstraintTables, row_units
 from nexdyn.constraints.tables import PAIR as PAIR_OF
 from nexdyn.forces.tables import ForceTables
 from nexdyn.linalg.plan import Plan, elimination_plan, locate
@@ -20,6 +20,7 @@ from nexdyn.potential.tables import (
     BODY_B,
     COUNT,
     COUPLED,
+    FIRST,
     GROUP_COLUMNS,
     HINGE,
     KIND,
@@ -75,14 +76,15 @@ def potential_model(
     groups = np.array(found.groups, dtype=np.int64).reshape(-1, GROUP_COLUMNS)
     inside = np.flatnonzero((groups[:, KIND] != COUPLED) & (groups[:, BODY_A] > 0) & (groups[:, BODY_B] > 0))
     places = _place(plan, groups[inside, BODY_A], groups[inside, BODY_B])
+    reach = _reach(tables, com, length)
     groups[inside, PLACE], groups[inside, TURNED] = places[:, 0], places[:, 1] == 1
     slot_body = np.array([0] * len(found.row_of) + found.slot_body, dtype=np.int64)
     parts, links = _coupled(tables, plan, groups, found, slot_body)
     return PotentialModel(
         central, rods(central), np.array(gravity, dtype=float), about_centres(tables, com), groups, parts, links, slot_body,
         np.array(found.row_of, dtype=np.int64), np.array(found.driven, dtype=np.int64), np.array(numbers),
-        _springs(springs, plan, com), _loads(loads, plan, com), _contacts(contacts), plan, diagonal,
-        borrowed(central[:, 0], inertias(central), length), float(length), _reach(tables, com, length), *angles,
+        _springs(springs, plan, com, length), _loads(loads, plan, com), _contacts(contacts), plan, diagonal,
+        borrowed(central[:, 0], inertias(central), length), float(length), reach, _units(tables, groups, found.row_of, reach), *angles,
         _expected(tables, angles[0]),
     )  # fmt: skip
 
@@ -90,6 +92,14 @@ def potential_model(
 def _expected(tables: ConstraintTables, angles: np.ndarray) -> np.ndarray:
     """The angles that rows look for."""
     return np.flatnonzero(np.isin(angles[:, 0], tables.terms[tables.terms[:, PRIMITIVE] == ANGLE, NEAR]))
+
+
+def _units(tables: ConstraintTables, groups: np.ndarray, row_of: Sequence[int], reach: float) -> np.ndarray:
+    """What makes numbers of the rows (nr,); those of a hinge are three lengths, then three products of directions."""
+    out = np.append(row_units(tables, reach), 1.0)[row_of]
+    for first in groups[groups[:, KIND] == HINGE, FIRST]:
+        out[first : first + 3] = 1.0 / reach
+    return out
 
 
 def _reach(tables: ConstraintTables, com: np.ndarray, length: float) -> float:
@@ -141,7 +151,7 @@ def about_centres(tables: ConstraintTables, com: np.ndarray) -> ConstraintTables
     return tables._replace(frames=frames)
 
 
-def _springs(springs: Springs, plan: Plan, com: np.ndarray) -> SpringTables | None:
+def _springs(springs: Springs, plan: Plan, com: np.ndarray, length: float) -> SpringTables | None:
     n = len(springs.law)
     if n == 0:
         return None
@@ -149,6 +159,7 @@ def _springs(springs: Springs, plan: Plan, com: np.ndarray) -> SpringTables | No
     return SpringTables(
         index, np.array(springs.data), about_centres(springs.coordinates, com), np.zeros((n, 4)), springs.near.copy(),
         np.zeros((n, 3)), np.zeros((n, 16)), np.zeros((n, 2)), np.zeros(n), springs.own,
+        1.0 / row_units(springs.coordinates, length),
     )  # fmt: skip
 
 

@@ -106,13 +106,13 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
             load = BALL if joint.kind == "spherical" else FLOATING
             elastic = [*resolved.stiffness, *resolved.rest] if load == BALL else []  # a free joint takes none
             numbers = [
-                *elastic, *resolved.damping, *resolved.friction, resolved.friction_speed, *resolved.armature,
+                *elastic, *resolved.damping, *resolved.friction, *resolved.friction_speed, *resolved.armature,
             ]  # fmt: skip
             extra.append((load, _bodies(joint, number_of), _frame(joint, values), [float(x) for x in numbers]))
             continue
         for m in range(joint.nv):
             data = [
-                resolved.damping[m], resolved.friction[m], resolved.friction_speed, resolved.armature[m],
+                resolved.damping[m], resolved.friction[m], resolved.friction_speed[m], resolved.armature[m],
                 resolved.stiffness[m], resolved.rest[m], 0.0,
             ]  # fmt: skip
             if data[0] or data[1] or data[3] or data[4]:

@@ -199,7 +199,7 @@ def add_joints(model, lam, mu, t, work):  # type: ignore[no-untyped-def]
             add_coupled_covectors(model, i, X0, X, lam[r] + mu[r] * C[r], t, work.near, F)
             penalty = 0.5 * mu[r] * C[r]
             E += (lam[r] + penalty) * C[r]
-            size += (abs(lam[r]) + abs(penalty)) * (abs(C[r]) + model.reach)
+            size += (abs(lam[r]) + abs(penalty)) * (abs(C[r]) + 1.0 / model.units[r])
             continue
         a, b = groups[i, BODY_A], groups[i, BODY_B]
         pair = pair_at(tables, groups[i, PAIR], X0, X)
@@ -220,7 +220,7 @@ def add_joints(model, lam, mu, t, work):  # type: ignore[no-untyped-def]
         for k in range(r, r + count):
             penalty = 0.5 * mu[k] * C[k]
             E += (lam[k] + penalty) * C[k]
-            size += (abs(lam[k]) + abs(penalty)) * (abs(C[k]) + model.reach)
+            size += (abs(lam[k]) + abs(penalty)) * (abs(C[k]) + 1.0 / model.units[k])
     return E, size
 
 

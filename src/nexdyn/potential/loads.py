@@ -76,17 +76,16 @@ def relative_rate(X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
 @formula
 def ball_torque(data, k, X_A, V_A, X_B, V_B, past, dt):  # type: ignore[no-untyped-def]
     """Torque on B, world axes, of a ball joint's spring, damper, friction and armature. Data: stiffness, rest, damping,
-    friction (3 each), v_f, armature (3); in B's axes. past = r̃."""
+    friction, v_f, armature (3 each); in B's axes. past = r̃."""
     q, w = quaternion_of(T(X_A.R) @ X_B.R), relative_rate(X_A, V_A, X_B, V_B).w
     K, rest = Vec3(data[k], data[k + 1], data[k + 2]), Vec3(data[k + 3], data[k + 4], data[k + 5])
     n = spherical_spring(q, K, rest)
-    v_f = data[k + 12]
     n = n - Vec3(
-        data[k + 6] * w.x - friction_effort(w.x, data[k + 9], v_f),
-        data[k + 7] * w.y - friction_effort(w.y, data[k + 10], v_f),
-        data[k + 8] * w.z - friction_effort(w.z, data[k + 11], v_f),
+        data[k + 6] * w.x - friction_effort(w.x, data[k + 9], data[k + 12]),
+        data[k + 7] * w.y - friction_effort(w.y, data[k + 10], data[k + 13]),
+        data[k + 8] * w.z - friction_effort(w.z, data[k + 11], data[k + 14]),
     )
-    n = n - resisted(data, k + 13, w - past.w, dt)
+    n = n - resisted(data, k + 15, w - past.w, dt)
     return X_B.R @ n
 
 
@@ -99,22 +98,21 @@ def resisted(data, k, change, dt):  # type: ignore[no-untyped-def]
 @formula
 def floating_wrench(data, k, X_A, V_A, X_B, V_B, past, dt):  # type: ignore[no-untyped-def]
     """Forces on A and B, each at its origin, of a free joint's dampers, friction and armature: against the spatial velocity of
-    B in A, in B's axes. Data: damping, friction (6 each; rotation first), v_f, armature (6). past = r̃."""
+    B in A, in B's axes. Data: damping, friction, v_f, armature (6 each; rotation first). past = r̃."""
     d, rate = X_B.p - X_A.p, relative_rate(X_A, V_A, X_B, V_B)
     w, v = rate.w, rate.v
-    v_f = data[k + 12]
     n = Vec3(
-        friction_effort(w.x, data[k + 6], v_f) - data[k] * w.x,
-        friction_effort(w.y, data[k + 7], v_f) - data[k + 1] * w.y,
-        friction_effort(w.z, data[k + 8], v_f) - data[k + 2] * w.z,
+        friction_effort(w.x, data[k + 6], data[k + 12]) - data[k] * w.x,
+        friction_effort(w.y, data[k + 7], data[k + 13]) - data[k + 1] * w.y,
+        friction_effort(w.z, data[k + 8], data[k + 14]) - data[k + 2] * w.z,
     )
     f = Vec3(
-        friction_effort(v.x, data[k + 9], v_f) - data[k + 3] * v.x,
-        friction_effort(v.y, data[k + 10], v_f) - data[k + 4] * v.y,
-        friction_effort(v.z, data[k + 11], v_f) - data[k + 5] * v.z,
+        friction_effort(v.x, data[k + 9], data[k + 15]) - data[k + 3] * v.x,
+        friction_effort(v.y, data[k + 10], data[k + 16]) - data[k + 4] * v.y,
+        friction_effort(v.z, data[k + 11], data[k + 17]) - data[k + 5] * v.z,
     )
-    n = X_B.R @ (n - resisted(data, k + 13, w - past.w, dt))
-    f = X_B.R @ (f - resisted(data, k + 16, v - past.v, dt))
+    n = X_B.R @ (n - resisted(data, k + 18, w - past.w, dt))
+    f = X_B.R @ (f - resisted(data, k + 21, v - past.v, dt))
     return Force(-(n + cross(d, f)), -f), Force(n, f)
 
 
@@ -156,14 +154,14 @@ def body_here(work, i, dt):  # type: ignore[no-untyped-def]
 
 
 @formula
-def chart_force(loads, e, t, dt, work, i):  # type: ignore[no-untyped-def]
-    """Q of load e in the chart, of bodies a and b, at x with component i of the two increased by DIFFERENCE."""
+def chart_force(loads, e, t, dt, work, i, length):  # type: ignore[no-untyped-def]
+    """Q of load e in the chart, of bodies a and b, at x with component i of the two increased by DIFFERENCE, or that part of `length`."""
     x, past, base = MotionRows(work.x, 0), MotionRows(work.past, 0), PoseRows(work.base, 0)
     a, b = loads.index[e, LOAD_A], loads.index[e, LOAD_B]
     x_a, x_b = x[a], x[b]
-    d = DIFFERENCE
+    d, D = DIFFERENCE, DIFFERENCE * length
     w = Vec3(d if i % 6 == 0 else 0.0, d if i % 6 == 1 else 0.0, d if i % 6 == 2 else 0.0)
-    v = Vec3(d if i % 6 == 3 else 0.0, d if i % 6 == 4 else 0.0, d if i % 6 == 5 else 0.0)
+    v = Vec3(D if i % 6 == 3 else 0.0, D if i % 6 == 4 else 0.0, D if i % 6 == 5 else 0.0)
     if i < 6:
         x_a = x_a + Motion(w, v)
     else:
@@ -293,7 +291,7 @@ def _(model: Any, loads: None, t: Any, dt: Any, work: Any) -> Any:
 def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any) -> Any:
     index, A, F = loads.index, Mat3Rows(work.turning, 0), ForceRows(loads.rate, 0)
     rate = loads.rate.reshape(-1)
-    s = -dt * dt / DIFFERENCE
+    turning = -dt * dt / DIFFERENCE
     for e in range(len(index)):
         a, b = index[e, LOAD_A], index[e, LOAD_B]
         X_a, V_a = body_here(work, a, dt)
@@ -301,7 +299,8 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any) -> Any:
         _, F_a, F_b = load(loads, e, t, dt, X_a, V_a, X_b, V_b)
         Q_a, Q_b = Force(T(A[a]) @ F_a.n, F_a.f), Force(T(A[b]) @ F_b.n, F_b.f)
         for i in range(12):
-            P_a, P_b = chart_force(loads, e, t, dt, work, i)
+            P_a, P_b = chart_force(loads, e, t, dt, work, i, model.length)
+            s = turning if i % 6 < 3 else turning / model.length
             F[2 * i], F[2 * i + 1] = s * (P_a - Q_a), s * (P_b - Q_b)
         for i in range(12):
             for j in range(i, 12):

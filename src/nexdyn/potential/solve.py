@@ -65,11 +65,11 @@ them: rounding, C times μ, is added with each step, and would grow without end;
 FEW = 1e-15
 """What rounding leaves of a rotation, or of a displacement beside the size of bodies."""
 CLOSED = 1e-10
-"""|C| at which a constraint counts as met [m, rad]; less for mechanisms below 1 m."""
+"""|C| at which a constraint counts as met, lengths beside the longest arm of a joint."""
 STIFFEST = 1e12
 """Most that μ grows to, as a multiple of the masses that a row moves."""
 ASUNDER = 0.2
-"""|C| in sizes of the mechanism at which the published loop, which asks for none, has lost its joints if they still open."""
+"""The same at which the published loop, which asks for none, has lost its joints if they still open."""
 
 solve = generic(
     "solve",
@@ -107,7 +107,7 @@ def search(model, lam, mu, t, dt, work, E_start, slope):  # type: ignore[no-unty
 
 @formula
 def follow(model, state, work):  # type: ignore[no-untyped-def]
-    """Δλ = μ (C + J d) in work.change. Returns the largest |C + J d|, Σ Δλ C and Σ Δλ J d."""
+    """Δλ = μ (C + J d) in work.change. Returns the largest |C + J d| as a number, Σ Δλ C and Σ Δλ J d."""
     mu, C, groups = state.mu, work.C, model.groups
     gap = raised = along = 0.0
     for i in range(len(groups)):
@@ -118,8 +118,8 @@ def follow(model, state, work):  # type: ignore[no-untyped-def]
             work.change[r] = change
             raised += change * C[r]
             along += change * c
-            if not (abs(left) <= gap):
-                gap = abs(left)
+            if not (model.units[r] * abs(left) <= gap):
+                gap = model.units[r] * abs(left)
     return gap, raised, along
 
 
@@ -147,7 +147,7 @@ def at_minimum(model, work, for_turn, for_shift):  # type: ignore[no-untyped-def
 
 @defines(solve)
 def _(updates: None, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
-    lam, mu, weight, closed = state.lam, state.mu, work.weight, CLOSED * min(1.0, model.reach)
+    lam, mu, weight = state.lam, state.mu, work.weight
     for r in range(len(mu)):
         weight[r] = mu[r] * (JUDGING / state.run[0])
         last = lam[r]
@@ -182,14 +182,14 @@ def _(updates: None, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
         # what the next step would be, by how much this one is shorter than the one before
         rate = min(1.0, error / error_before) if error_before < LARGE else 1.0
         stays = error > SHRINKS * error_before and abs(slope) <= rounding
-        if gap <= closed and (error * rate <= SMALL or stays):
+        if gap <= CLOSED and (error * rate <= SMALL or stays):
             go(work, 1.0)
             return OK, 0, steps, gap
         E, rounding, doubt, failed, alpha = search(model, lam, weight, t, dt, work, E + raised, slope)
-        if gap > FALL * gap_before and gap > closed:
+        if gap > FALL * gap_before and gap > CLOSED:
             stiffen(state)
         gap_before, error_before = gap, error if alpha == 1.0 else LARGE
-    return NOT_CLOSED if gap_before > closed else NOT_CONVERGED, 0, MOST_UPDATES, gap_before
+    return NOT_CLOSED if gap_before > CLOSED else NOT_CONVERGED, 0, MOST_UPDATES, gap_before
 
 
 @defines(solve)
@@ -226,8 +226,8 @@ def _(updates: Any, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
         gap = 0.0
         for r in range(len(lam)):
             lam[r] += mu[r] * C[r]
-            if not (abs(C[r]) <= gap):
-                gap = abs(C[r])
-    if gap > ASUNDER * model.length and gap > state.run[3]:
+            if not (model.units[r] * abs(C[r]) <= gap):
+                gap = model.units[r] * abs(C[r])
+    if gap > ASUNDER and gap > state.run[3]:
         return NOT_CLOSED, 0, steps, gap
     return OK, 0, steps, gap

@@ -82,8 +82,8 @@ def actuator_effort(t, data, k, q, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def law(code, data, k, t, c, past, past_rate, dt):  # type: ignore[no-untyped-def]
-    """E − E(c̃), dE/dc, d²E/dc² of an element at c. Data from k on: d, f, v_f, J, then those of U."""
+def law(code, data, k, t, c, past, past_rate, dt, unit):  # type: ignore[no-untyped-def]
+    """E − E(c̃), dE/dc, d²E/dc² of an element at c, 1 rad or a length beside `unit`. Data from k on: d, f, v_f, J, then those of U."""
     E, slope, curve = damped(data, k, c, past, past_rate, dt)
     i, h, moved = k + 4, dt * dt, c - past
     if code == LINEAR:
@@ -100,7 +100,7 @@ def law(code, data, k, t, c, past, past_rate, dt):  # type: ignore[no-untyped-de
         U, force, stiffness = both_ends(data, i, c, past, dt)
         return E + U, slope + force, curve + stiffness
     if code == ACTUATED:
-        rate, step = moved / dt, DIFFERENCE * max(1.0, abs(c))
+        rate, step = moved / dt, DIFFERENCE * max(unit, abs(c))
         tau = actuator_effort(t, data, i, c, rate)
         tau_past = actuator_effort(t, data, i, past, 0.0)
         stiffness = (tau - actuator_effort(t, data, i, c + step, (moved + step) / dt)) / step
@@ -108,14 +108,14 @@ def law(code, data, k, t, c, past, past_rate, dt):  # type: ignore[no-untyped-de
     if code == CONTROLLED or code == BRISTLE:
         rate, step = (
             moved / dt,
-            DIFFERENCE * (max(1.0, abs(c)) if code == CONTROLLED else 1e-3 * data[i + 3] / data[i + 6]),
+            DIFFERENCE * (max(unit, abs(c)) if code == CONTROLLED else 1e-3 * data[i + 3] / data[i + 6]),
         )
         tau = effort_at_end(code, t, data, i, c, rate, dt)
         tau_past = effort_at_end(code, t, data, i, past, 0.0, dt)
         stiffness = (tau - effort_at_end(code, t, data, i, c + step, (moved + step) / dt, dt)) / step
         return E - 0.5 * h * (tau + tau_past) * moved, slope - h * tau, curve + h * stiffness
     tau, tau_past = joint_effort(t, data, i, c, moved / dt), joint_effort(t, data, i, past, 0.0)
-    more = DIFFERENCE * max(1.0, abs(c))
+    more = DIFFERENCE * max(unit, abs(c))
     stiffness = (tau - joint_effort(t, data, i, c + more, (moved + more) / dt)) / more
     return E - 0.5 * h * (tau + tau_past) * moved, slope - h * tau, curve + h * stiffness
 
@@ -185,7 +185,7 @@ def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
         g = gradient(tables, e, t, pair, near)
         put_rows(springs.G, e, T(A[a]) @ g.w_a, g.v_a, T(A[b]) @ g.w_b, g.v_b)
         energy, slope, curve = law(
-            index[e, SPRING_LAW], springs.data, index[e, SPRING_DATA], t, c, past[e, 0], past[e, 1], dt
+            index[e, SPRING_LAW], springs.data, index[e, SPRING_DATA], t, c, past[e, 0], past[e, 1], dt, springs.unit[e]
         )
         springs.value[e, 0], springs.value[e, 1], springs.value[e, 2] = c, slope, curve
         F[a] = F[a] + Force(slope * g.w_a, slope * g.v_a)

@@ -49,7 +49,8 @@ CONTACT_SPRING = 0
 class SpringTables(NamedTuple):
     """Springs, frames about the centres of mass; of each the c and its rate, then those of a step before, (ns, 4), what
     angles are near (ns,), and as scratch c, dE/dc, d²E/dc² (ns, 3), derivatives of c for x (ns, 16), c̃ and r̃ (ns, 2).
-    own int64 (nz,): where in `data` the states of forces are (``own_states``), −1 of a force that is off."""
+    own int64 (nz,): where in `data` the states of forces are (``own_states``), −1 of a force that is off. unit (ns,): 1 of an angle, of
+    a length that of the mechanism."""
 
     index: Any
     data: Any
@@ -61,6 +62,7 @@ class SpringTables(NamedTuple):
     past: Any
     near_now: Any
     own: Any
+    unit: Any
 
 
 class LoadTables(NamedTuple):
@@ -115,6 +117,8 @@ class PotentialModel(NamedTuple):
     length: float
     """Size of the mechanism [m]; `reach` that of its bodies, the longest arm of a joint."""
     reach: float
+    units: Any
+    """(nr,) what makes numbers of the rows, lengths beside `reach`."""
     angles: Any
     angle_frames: Any
     expected: Any

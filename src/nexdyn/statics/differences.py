@@ -12,30 +12,44 @@ import numpy as np
 
 STEPS = (1e-2, 2.5e-3, 6e-4)
 """Steps of the differences, in rad and lengths of the mechanism, the largest first."""
+SHORTER, SHORTEST = 0.25, 1e-6
+"""By how much further ones are shortened while errors fall, and the shortest."""
+NOTHING = 1e-300
 GOOD = 1e-10
 """An error estimate below this part of the largest entry is good enough."""
 
 
 def derivative(
     f: Callable[[np.ndarray], np.ndarray], n: int, units: np.ndarray, steps: Sequence[float] = STEPS,
-    columns: np.ndarray | None = None,
+    columns: np.ndarray | None = None, sizes: np.ndarray | None = None, shorten: bool = True,
 ) -> tuple[np.ndarray, float]:  # fmt: skip
     """(∂f/∂x at 0, estimate of its error), all columns or some: central differences of sixth order over h and h/2,
-    extrapolated."""
+    extrapolated.
+
+    units (n,): of which the steps are parts. sizes (m,): beside which errors of f are judged, 1 without; 0: beside their own derivative.
+    shorten: whether steps are shortened further where a function changes faster than they tell."""
     found, worst = [], 0.0
     for j in range(n) if columns is None else columns.tolist():
         e = np.zeros(n)
         e[j] = units[j]
-        best, best_error = None, np.inf
-        for h in steps:
+        best, best_error, judged = None, np.inf, np.inf
+        h, tried = steps[0], 0
+        while True:
             d = {k: f(k * h * e) - f(-k * h * e) for k in (0.5, 1.0, 1.5, 2.0, 3.0)}
             wide = (45.0 * d[1.0] - 9.0 * d[2.0] + d[3.0]) / (60.0 * h)
             narrow = (45.0 * d[0.5] - 9.0 * d[1.0] + d[1.5]) / (30.0 * h)
-            error = float(np.abs(wide - narrow).max(initial=0.0)) / 63.0
-            if error < best_error:
-                best, best_error = (64.0 * narrow - wide) / 63.0, error
-            if error <= GOOD * max(1.0, float(np.abs(narrow).max(initial=0.0))):
+            per = np.ones(len(wide)) if sizes is None else np.where(sizes > 0.0, sizes, np.abs(narrow) + NOTHING)
+            error = float((np.abs(wide - narrow) / per).max(initial=0.0)) / 63.0
+            falls = error < 0.5 * judged
+            if error < judged:
+                best, judged = (64.0 * narrow - wide) / 63.0, error
+                best_error = float(np.abs(wide - narrow).max(initial=0.0)) / 63.0
+            if error <= GOOD * max(1.0, float((np.abs(narrow) / per).max(initial=0.0))):
                 break
+            tried += 1
+            if tried >= len(steps) and not (shorten and falls and SHORTER * h >= SHORTEST):
+                break
+            h = steps[tried] if tried < len(steps) else SHORTER * h
         assert best is not None
         found.append(best / units[j])
         worst = max(worst, best_error / units[j])

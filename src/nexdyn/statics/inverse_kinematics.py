@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
-from nexdyn.absolute.configuration import limited
+from nexdyn.absolute.configuration import limited, row_units
 from nexdyn.absolute.kkt import factor_kkt
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.assembly.assemble import Start, assemble, mechanism_length
@@ -385,7 +385,7 @@ class _Reach:
     def closed(self, q: Array, near: Array, wanted: Array) -> tuple[Array, Array] | None:
         """The pose near q with C = 0 and coordinates within their limits, those beyond them held at `wanted`."""
         near = near.copy()
-        scale = np.where(self.model.row_is_length, 1.0 / self.length, 1.0)
+        scale = row_units(self.model, self.length)
         W = self.model.diagonal(self.units**-2.0)
         beyond = np.zeros(len(self.lower), dtype=bool)
         for _ in range(25):
@@ -459,7 +459,7 @@ def bounded(A: Array, e: Array, mu: float, G: Array, low: Array, high: Array) ->
 def follow(model: AbsoluteModel, q: Array, near: Array, wanted: Array, own: int) -> tuple[Array, Array] | None:
     """The pose near q with C = 0, whose rows from `own` on measure `wanted`, and what its angles are near; None if none is."""
     length = mechanism_length(model)
-    near, scale = near.copy(), np.where(model.row_is_length, 1.0 / length, 1.0)
+    near, scale = near.copy(), row_units(model, length)
     units = np.tile([1.0, 1.0, 1.0, length, length, length], model.nb)
     W, off = model.diagonal(units**-2.0), np.full(1, np.inf)
     for _ in range(25):

@@ -29,7 +29,7 @@ from nexdyn.forces.states import state_labels
 from nexdyn.model.system import System
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.result import Result
-from nexdyn.statics.differences import STEPS, derivative
+from nexdyn.statics.differences import NOTHING, STEPS, derivative
 from nexdyn.statics.equilibrium import Equilibrium
 from nexdyn.statics.linear_names import input_effort, output_of, state_names, state_units
 from nexdyn.statics.modes import Mode, in_order, played
@@ -39,7 +39,9 @@ from nexdyn.statics.sparse_linearize import Pencil, SparseLinearization
 LARGEST = 1800
 """Most numbers of poses: matrices are dense, and every entry takes ten evaluations."""
 STEADY = 1e-6
-"""Largest acceleration [m/s², rad/s²] that counts as none, beside 1 and that of gravity."""
+"""Largest acceleration that counts as none, beside gravity's, or without it beside those of the mechanism's own motion."""
+STILL = 1e-9
+"""Largest speed that counts as none, beside that of the mechanism's own motion."""
 IGNORABLE = 1e-7
 """Singular values below this part of the largest are zeros, where ignorable coordinates are looked for."""
 SAME = 1e-5
@@ -69,6 +71,8 @@ class Linearization:
     full_states: list[str]
     keep: np.ndarray
     Pi: np.ndarray
+    rate: float
+    """How fast the mechanism moves by itself [1/s], beside which eigenvalues are judged."""
 
     @property
     def eigenvalues(self) -> np.ndarray:
@@ -79,12 +83,12 @@ class Linearization:
     def modes(self) -> list[Mode]:
         """Modes, those of largest real part first; of a pair of conjugates the one with positive frequency."""
         values, vectors = scipy.linalg.eig(self.A)
-        order = np.lexsort((-values.imag, -np.round(values.real, 9)))
+        order = np.lexsort((-values.imag, -_rounded(values.real, np.abs(values).max(initial=0.0))))
         places = set(self.full_states[: self.reduced.nz])
         positions = [name in places for name in self.states]
-        found = []
+        found, fastest = [], float(np.abs(values).max(initial=0.0))
         for k in order.tolist():
-            if values[k].imag < -1e-12 * max(1.0, abs(values[k])):
+            if values[k].imag < -1e-12 * fastest:
                 continue
             x = vectors[:, k]
             parts = np.where(positions, np.abs(x), 0.0)
@@ -92,14 +96,15 @@ class Linearization:
                 int(parts.argmax()) if parts.max(initial=0.0) > 1e-9 * np.abs(x).max() else int(np.abs(x).argmax())
             )
             lam = complex(values[k])
-            lam = complex(lam.real, 0.0) if abs(lam.imag) < 1e-12 * max(1.0, abs(lam)) else lam
+            lam = complex(lam.real, 0.0) if abs(lam.imag) <= 1e-12 * fastest else lam
             found.append(Mode(lam, dict(zip(self.states, (x / x[largest]).tolist(), strict=True))))
         return found
 
     @property
     def stable(self) -> bool:
         """Whether no eigenvalue has a positive real part, beyond what its error explains."""
-        return bool(self.eigenvalues.real.max(initial=-np.inf) < 1e-7 * max(1.0, np.abs(self.A).max(initial=0.0)))
+        values = self.eigenvalues
+        return bool(values.real.max(initial=-np.inf) <= 1e-7 * max(self.rate, float(np.abs(values).max(initial=0.0))))
 
     def motion(
         self, mode: int | Mode = 0, *, amplitude: float = 0.1, periods: float = 3.0, samples: int = 40
@@ -133,10 +138,12 @@ class Linearization:
 
     def at_another(self, reduced: ReducedSystem) -> np.ndarray:
         """A of the same system under other parameters, in the same coordinates. InputError where that is not steady."""
-        off, where = _unsteady(reduced)
+        rate = _own_rate(reduced)
+        off, where = _unsteady(reduced, rate)
         if off > 1.0:
             raise InputError(f"{self.system.name!r} is not steady under other parameters: {where}")
-        J, _ = derivative(lambda x: reduced.motion(x).rate, reduced.size, _units(reduced), columns=self.keep)
+        units, sizes = _units(reduced, rate)
+        J, _ = derivative(lambda x: reduced.motion(x).rate, reduced.size, units, columns=self.keep, sizes=sizes)
         return np.asarray(self.Pi @ J)
 
     def to_dict(self) -> dict[str, Any]:
@@ -224,7 +231,7 @@ def linearize(
     first: UnsteadyError | None = None
     for in_world in (False, True):
         reduced = ReducedSystem(report, in_world, led=[name for name in inputs if name in system.drivers])
-        moving = bool(np.abs(reduced.v0).max(initial=0.0) > 1e-9)
+        moving = reduced.speed() > STILL * _own_rate(reduced)
         try:
             return _about(system, reduced, moving, inputs, outputs, ignore, frozen)
         except UnsteadyError as error:
@@ -272,7 +279,8 @@ def _about(
     wanted = list(outputs) if outputs is not None else []
     C_rows = [output_of(reduced, name) for name in wanted]
     entries = [reduced.led.index(name) if name in reduced.led else input_effort(reduced, name) for name in inputs]
-    off, where = _unsteady(reduced)
+    rate = _own_rate(reduced)
+    off, where = _unsteady(reduced, rate)
     if off > 1.0 and not frozen:
         what = "steady motion" if moving else "equilibrium"
         advice = "give it one, by q0, v0 or at" if moving else "nx.equilibrium finds one"
@@ -286,7 +294,9 @@ def _about(
         return np.concatenate([motion.rate, *(np.atleast_1d(row(motion)) for _, row in C_rows)])
 
     n, nz = reduced.size, reduced.nz
-    J, error = derivative(f, n, _units(reduced))
+    units, sizes = _units(reduced, rate)
+    m = sum(len(labels) for labels, _ in C_rows)
+    J, error = derivative(f, n, units, sizes=np.concatenate([sizes, np.zeros(m)]))
     A, C = J[:n], J[n:]
     still = reduced.motion(np.zeros(n)).rate
     x0 = np.zeros(n)
@@ -294,11 +304,13 @@ def _about(
     out_names = [label for labels, _ in C_rows for label in labels]
     N = np.zeros((nz, 0))
     if moving if ignore is None else ignore:
-        N = _ignorable(A, C, nz)
+        seen = C * units / np.maximum(np.abs(C * units).max(axis=1, initial=0.0, keepdims=True), NOTHING)
+        N = _ignorable(A * units / units[:, None], rate * seen, nz)
     keep, Pi = _quotient(N, nz, n)
+    Pi = units[keep][:, None] * Pi / units
     reduced_A = Pi @ A[:, keep]
     if moving and not frozen:
-        _check_steady(system, reduced, keep, Pi, reduced_A)
+        _check_steady(system, reduced, keep, Pi, reduced_A, rate)
     states = [names[i] for i in keep]
     if outputs is None:
         C, out_names = np.eye(len(keep)), list(states)
@@ -307,7 +319,7 @@ def _about(
     dropped = [names[i] for i in range(n) if i not in set(keep.tolist())]
     return Linearization(
         system, reduced_A, Pi @ B, C, np.zeros((len(C), len(entries))), states, list(inputs), out_names, dropped, error,
-        reduced, A, names, keep, Pi,
+        reduced, A, names, keep, Pi, rate,
     )  # fmt: skip
 
 
@@ -348,47 +360,77 @@ def _report(system: System, at: Any, t: float, q0: Any, v0: Any) -> AssemblyRepo
     return report
 
 
-def _unsteady(reduced: ReducedSystem) -> tuple[float, str]:
-    """The largest acceleration beside what counts as none, and where it is."""
+def _unsteady(reduced: ReducedSystem, own_rate: float) -> tuple[float, str]:
+    """The largest acceleration beside what counts as none, a part of gravity's or of the fastest motion's, and where it is."""
     rate = reduced.motion(np.zeros(reduced.size)).rate[reduced.nz :]
     if not len(rate):
         return 0.0, ""
-    k = int(np.abs(rate).argmax())
-    name = state_names(reduced)[reduced.nz + k]
-    limit = STEADY * max(1.0, float(np.linalg.norm(reduced.model.system.gravity)))
-    return float(abs(rate[k])) / limit, f"{name} changes by {rate[k]:.3g} a second"
+    _, sizes = _units(reduced, own_rate)
+    gravity = float(np.linalg.norm(reduced.model.system.gravity)) / reduced.length
+    off = np.abs(rate) / sizes[reduced.nz :]
+    moving = len(off) - len(reduced.own)
+    off[:moving] *= own_rate**2 / (gravity or own_rate**2)
+    k = int(off.argmax())
+    return float(off[k]) / STEADY, f"{state_names(reduced)[reduced.nz + k]} changes by {rate[k]:.3g} a second"
 
 
-def _check_steady(system: System, here: ReducedSystem, keep: np.ndarray, Pi: np.ndarray, A: np.ndarray) -> None:
+def _check_steady(
+    system: System, here: ReducedSystem, keep: np.ndarray, Pi: np.ndarray, A: np.ndarray, rate: float
+) -> None:
     """UnsteadyError where the mechanism further along the reference is another."""
-    ahead = here.ahead(AHEAD / max(1.0, float(np.abs(here.v0).max())))
-    off, where = _unsteady(ahead)
+    ahead = here.ahead(AHEAD / here.speed())
+    off, where = _unsteady(ahead, rate)
     if off <= 10.0:
         n = here.size
-        J, _ = derivative(lambda x: ahead.motion(x).rate, n, _units(ahead), STEPS[1:2], keep)
-        there = Pi @ J
-        change = float(np.abs(there - A).max(initial=0.0))
-        if change <= SAME * max(1.0, float(np.abs(A).max(initial=0.0))):
+        units, sizes = _units(ahead, rate)
+        J, _ = derivative(
+            lambda x: ahead.motion(x).rate, n, units, STEPS[1:2], columns=keep, sizes=sizes, shorten=False
+        )
+        there, kept = Pi @ J, units[keep]
+        change, size = (float(np.abs(M * kept / kept[:, None]).max(initial=0.0)) for M in (there - A, A))
+        if change <= SAME * max(rate, size):
             return
-        where = f"its linearization changes by {change:.3g} as it goes on"
+        where = f"its linearization changes by {np.abs(there - A).max(initial=0.0):.3g} as it goes on"
     raise UnsteadyError(
         f"the state of {system.name!r} is no steady motion: {where}; take frozen=True for the deviations from the motion through "
         f"it, as if they knew no time"
     )
 
 
-def _units(reduced: ReducedSystem) -> np.ndarray:
-    lengths = np.array([unit.startswith("m") for unit in state_units(reduced)])
-    units = np.where(lengths, reduced.length, 1.0)
+def _units(reduced: ReducedSystem, rate: float) -> tuple[np.ndarray, np.ndarray]:
+    """Of the states, and of their rates, what counts as 1 where the mechanism has `rate` [1/s]."""
+    found = state_units(reduced)
+    units = np.where([unit.startswith("m") for unit in found], reduced.length, 1.0)
+    units *= np.where([unit in ("m/s", "rad/s") for unit in found], rate, 1.0)
     units[len(units) - len(reduced.own) :] = [state.little for state in reduced.own]
-    return units
+    return units, rate * units
+
+
+def _own_rate(reduced: ReducedSystem) -> float:
+    """How fast the mechanism moves by itself [1/s]: the root of gravity over its length, of its largest stiffness over inertia, or the
+    speed of the reference; 1 where there is none."""
+    gravity = float(np.linalg.norm(reduced.model.system.gravity)) / reduced.length
+    units, _ = _units(reduced, 1.0)
+    stiffest, n, nz = 0.0, reduced.size, reduced.nz
+    for j in range(nz):
+        e = np.zeros(n)
+        e[j] = STEPS[1] * units[j]
+        change = reduced.motion(e).rate - reduced.motion(-e).rate
+        of_velocities = change[nz : n - len(reduced.own)] / units[nz : n - len(reduced.own)]
+        stiffest = max(stiffest, float(np.abs(of_velocities).max(initial=0.0)) / (2.0 * STEPS[1]))
+    return max(gravity, stiffest, reduced.speed() ** 2) ** 0.5 or 1.0
+
+
+def _rounded(x: np.ndarray, size: float) -> np.ndarray:
+    """x to nine digits beside `size`."""
+    return np.round(x / (size or 1.0), 9)
 
 
 def _response(reduced: ReducedSystem, x0: np.ndarray, still: np.ndarray, effort: np.ndarray | int) -> np.ndarray:
     """ẋ for an effort of 1, or an acceleration of 1 of the driver of that number, in which it is linear."""
     if isinstance(effort, int):
         return reduced.motion(x0, drive=np.eye(len(reduced.led))[effort]).rate - still
-    size = max(1.0, float(np.abs(effort).max()))
+    size = float(np.abs(effort).max()) or 1.0
     return (reduced.motion(x0, effort / size).rate - still) * size
 
 

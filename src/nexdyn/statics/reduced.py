@@ -22,17 +22,20 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
 
+from nexdyn.absolute.configuration import row_units
 from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.assembly.force_states import OwnState, own_states
 from nexdyn.assembly.loads import Loads
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.start_velocity import tree_state
 from nexdyn.errors import SolveError
+from nexdyn.joints.free import Free
 from nexdyn.model.topology import open_forest
 from nexdyn.spatial.rotations import (
     exp_quaternion,
@@ -112,7 +115,9 @@ class ReducedSystem:
             self._z_dependent, self._u_dependent = like._z_dependent, like._u_dependent
             return
         T = self.transmission(self.q0)
-        J, size = self._rows_at(self.bodies(self.q0), T), float(np.abs(T).max(initial=1.0))
+        rows, bodies = row_units(model, self.length), np.tile([1.0] * 3 + [1.0 / self.length] * 3, model.nb)
+        J = rows[:, None] * self._rows_at(self.bodies(self.q0), T) * self.coordinate_units
+        size = float(np.abs(bodies[:, None] * T * self.coordinate_units).max(initial=1.0))
         first, slips = np.flatnonzero(model.positional), np.flatnonzero(~model.positional)
         self._position_rows = first[_independent(J[first], np.zeros((0, n)), size)]
         self._velocity_rows = np.concatenate(
@@ -136,6 +141,20 @@ class ReducedSystem:
         """How many of them are positions, z and δ."""
         return len(self.z) + len(self.led)
 
+    def speed(self) -> float:
+        """The largest velocity of the reference [1/s], lengths beside that of the mechanism."""
+        return float(np.abs(self.v0 / self.coordinate_units).max(initial=0.0))
+
+    @cached_property
+    def coordinate_units(self) -> np.ndarray:
+        """Of each velocity of the tree what counts as 1: 1 rad, or the length of the mechanism."""
+        units = np.ones(self.tree.nv)
+        for name, place in self.tree.coordinates.items():
+            joint = self.model.system.joints.get(name)
+            ways = [way for way, _, _ in (Free if joint is None else joint).directions]
+            units[place.v] = [1.0 if way == "turn" else self.length for way in ways]
+        return units
+
     def start_chart(self) -> None:
         """Count ξ from q0."""
         self._turn0 = {k: rotation_matrix(self.q0[k : k + 4]) for k, _, _ in self._balls}
@@ -144,6 +163,7 @@ class ReducedSystem:
     def kept_rows(self) -> np.ndarray:
         """Rows of the model that are independent, those of the tree's own joints among them."""
         J = np.asarray(self.model.jacobian(self.bodies(self.q0), self.t, self._near.copy()) @ np.eye(self.model.nv))
+        J = row_units(self.model, self.length)[:, None] * J * np.tile([1.0] * 3 + [self.length] * 3, self.model.nb)
         order = np.argsort(~self.model.positional, kind="stable")
         return np.sort(order[_independent(J[order], np.zeros((0, J.shape[1])), float(np.abs(J).max(initial=0.0)))])
 
@@ -287,8 +307,8 @@ class ReducedSystem:
             J = self._rows_at(poses, self.transmission(q))[rows] @ np.linalg.inv(self._chart(q, xi))
             step = np.linalg.solve(J[:, free], C)
             xi[free] -= step
-            size = float(np.abs(step).max())
-            if size < CLOSED * max(1.0, self.length) or (size < 1e-11 and size >= before):
+            size = float(np.abs(step / self.coordinate_units[free]).max())
+            if size < CLOSED or (size < 1e-11 and size >= before):
                 return xi
             before = size
         raise SolveError(

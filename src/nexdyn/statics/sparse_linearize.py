@@ -365,7 +365,7 @@ class Pencil:
         positions = self.model.nv + len(self.led) - len(self.held)
         finite = 2 * positions - len(self.slips) + len(self.own)
         gravity = float(np.linalg.norm(self.system.gravity))
-        shift = SHIFT * max(1.0, np.sqrt(gravity / self.length))
+        shift = SHIFT * (np.sqrt(gravity / self.length) or 1.0)
         try:
             factors = spla.splu(sp.csc_matrix(self.A - shift * self.E))
         except RuntimeError:

@@ -168,7 +168,7 @@ class ClosedTree(metaclass=CheckedCalls):
             if C.max(initial=0.0) < CLOSED:
                 return q
             step = -self._loops.change
-            largest = float(np.abs(step).max(initial=0.0))
+            largest = float(np.abs(step * self._loops.speed_units).max(initial=0.0))
             if not np.isfinite(largest) or largest < 1e-14:
                 break
             q = self.tree.integrate(q, step * min(1.0, LARGEST_STEP / largest))
@@ -220,11 +220,16 @@ class ClosedTree(metaclass=CheckedCalls):
         """The tables with the freedoms of some joints as good as rigid."""
         model = self._model
         freedom = model.freedom.copy()
-        inertia = np.abs(model.body[1:, tables.INERTIA : tables.INERTIA + 10]).max(initial=1e-300)
+        units = self._loops.speed_units
+        mass = model.body[1:, tables.INERTIA].max(initial=0.0)
+        inertia = (
+            np.abs(model.body[1:, tables.INERTIA + 4 : tables.INERTIA + 10]).max(initial=0.0) + mass * self._size**2
+        )
         for name in (lock,) if isinstance(lock, str) else lock:
             if name not in self.tree.coordinates:
                 raise unknown("moving joint of the tree", name, self.tree.joint_names)
-            freedom[self.tree.coordinates[name].v, tables.ARMATURE] = RIGID * inertia
+            at = self.tree.coordinates[name].v
+            freedom[at, tables.ARMATURE] = RIGID * inertia * units[at] ** 2
         return model._replace(freedom=freedom)
 
     def _row_values(self, which: int) -> Array:
@@ -248,11 +253,15 @@ class ClosedTree(metaclass=CheckedCalls):
         return [str(self.rows[r]) for r in np.flatnonzero(size > NOTHING * size.max(initial=0.0))]
 
     @cached_property
+    def _size(self) -> float:
+        """The length of the mechanism [m]: the longest way from one joint of the tree to the next."""
+        points = self._model.body[1:, tables.POSE + 9 : tables.POSE + 12]
+        return float(np.linalg.norm(points, axis=1).max(initial=0.0)) or 1.0
+
+    @cached_property
     def sizes(self) -> Array:
         """Beside what a change of each coordinate counts, (nq,): 1 for angles and quaternions, the mechanism's size [m]."""
-        points = self._model.body[1:, tables.POSE + 9 : tables.POSE + 12]
-        size = float(np.linalg.norm(points, axis=1).max(initial=0.0)) or 1.0
-        found = np.ones(self.nq)
+        size, found = self._size, np.ones(self.nq)
         for name, place in self.tree.coordinates.items():
             code = type(self.system.joints[name]).code if name in self.system.joints else FREE
             first = place.q.start + (place.q.stop - place.q.start) - (place.v.stop - place.v.start)

@@ -18,7 +18,7 @@ from nexdyn.spatial.rotations import log_rotation, quaternion, rotation_matrix
 from nexdyn.tree.tree import Tree
 
 GAP = 1e-6
-"""Gap [m] or misalignment [rad] below which a joint counts as closed."""
+"""Gap in lengths of the mechanism, or misalignment [rad], below which a joint counts as closed."""
 
 
 def described_coordinates(
@@ -46,7 +46,7 @@ def described_coordinates(
         if not joint.anchored:
             continue  # at and axis: the described pose is q = 0
         q[place.q], gap, turn = nearest_coordinates(joint, tree)
-        if gap > GAP or turn > GAP:
+        if turn > GAP or gap > GAP * _reach(tree):
             found[name] = gap, turn
     if gaps is not None:
         gaps |= found
@@ -56,6 +56,16 @@ def described_coordinates(
             f"joints stay open as described: {', '.join(shown[:10])}; minimal coordinates close them by moving the child"
         )
     return q
+
+
+def _reach(tree: Tree) -> float:
+    """The length of the mechanism [m]: the longest arm of its joints in a body that moves."""
+    system, most = tree.system, 0.0
+    for joint in system.joints.values():
+        frames = joint.frames(system.values)
+        arms = [frames.p_BJ] if joint.parent is system.ground else [frames.p_AJ, frames.p_BJ]
+        most = max(most, *(float(np.linalg.norm(p)) for p in arms))
+    return most
 
 
 def nearest_coordinates(joint: Joint, tree: Tree) -> tuple[np.ndarray, float, float]:

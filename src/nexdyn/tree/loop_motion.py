@@ -40,7 +40,7 @@ from nexdyn.tree.tables import EXT_, V_, XW_
 OPEN = 53
 """Status: the rows do not close after a step."""
 CLOSED = 1e-12
-"""|C| in units of the mechanism's size at which positions, and |Ċ − ν| at which velocities are projected enough."""
+"""|C| in units of the mechanism's size at which positions, and |Ċ − ν| as a part of the speed at which velocities are projected enough."""
 ROUNDED = 1e-9
 """What is accepted where rounding leaves no less."""
 ASTRAY = 1e-6
@@ -249,6 +249,15 @@ def found_change(tree, loops, which):  # type: ignore[no-untyped-def]
     response(tree.model, tree.work, loops)
 
 
+@formula
+def largest_speed(loops, y, n):  # type: ignore[no-untyped-def]
+    """The largest velocity of the tree, lengths in units of the mechanism's size."""
+    most = 0.0
+    for j in range(n):
+        most = max(most, loops.speed_units[j] * abs(y[n + j]))
+    return most
+
+
 @kernel
 @outlined
 def project(problem, t, y):  # type: ignore[no-untyped-def]
@@ -287,7 +296,7 @@ def project(problem, t, y):  # type: ignore[no-untyped-def]
         factor_rows(tree.work, loops, False)
     most = largest_residual(loops, RATE_ROW)
     for _ in range(MOST):
-        if most <= CLOSED:
+        if most <= CLOSED * largest_speed(loops, y, tree.n):
             break
         found_change(tree, loops, RATE_ROW)
         for j in range(tree.n):

@@ -13,7 +13,7 @@ import numpy as np
 
 from nexdyn.constraint_rows import Row, RowBuilder, coordinate, measured
 from nexdyn.constraints.kinds import ANGLE, DISTANCE, LENGTHS, VELOCITIES
-from nexdyn.constraints.tables import COUNT, FIRST, PAIR, PRIMITIVE, ConstraintTables
+from nexdyn.constraints.tables import COUNT, FIRST, PAIR, PRIMITIVE, ConstraintTables, row_units
 from nexdyn.errors import InputError
 from nexdyn.model.callbacks import Callback
 from nexdyn.model.coupling import MEDIUM, Coupled, Law
@@ -24,7 +24,7 @@ from nexdyn.model.time_kernels import time_callbacks, time_row
 from nexdyn.spatial.lanes import LANES
 from nexdyn.spatial.rotations import quaternion
 from nexdyn.tree import tables
-from nexdyn.tree.compile import Compiled
+from nexdyn.tree.compile import Compiled, joint_class
 from nexdyn.tree.loops import LoopTables
 
 Array = np.ndarray
@@ -114,12 +114,13 @@ def loop_tables(
         data += time_row(function)
     near = builder.near_start()
     arrays = _group_tables(c, rows, on_links)
-    m, ng = len(rows), len(arrays["groups"])
+    m, ng, length = len(rows), len(arrays["groups"]), _size(c, on_links)
     places = sum(int(n) for n in arrays["path"][:, 4])
     longest = int(arrays["groups"][:, 5].max(initial=0))
     loops = LoopTables(
         tables=on_links, **arrays, needed=_needed(c, [int(i) for k in used for i in of_link[k]]),
-        outward=_outward(c, arrays["path"]), velocity_level=_velocity_level(on_links), units=_units(c, on_links),
+        outward=_outward(c, arrays["path"]), velocity_level=_velocity_level(on_links), units=row_units(on_links, length),
+        speed_units=_speed_units(c, length),
         functions=np.array([*data, 0.0]), driver_at=np.array(at, dtype=np.int64),
         own=_own_table(c, cut, own, measures), balls=_ball_table(c, cut, balls, builder, len(own)),
         own_numbers=np.array(numbers).reshape(-1, 5), near=near, s=np.zeros((max(places, 1), 1, LANES)),
@@ -192,9 +193,8 @@ def _numbers(system: System, joint: Joint) -> list[list[float]]:
     """Of each freedom its stiffness, rest, damping, friction and friction speed."""
     found = joint.resolved(system.values)
     rest = found.rest if np.size(found.rest) == joint.nv else np.zeros(joint.nv)
-    speed = float(found.friction_speed)
-    each = zip(found.stiffness, rest, found.damping, found.friction, strict=True)
-    return [[float(k), float(x), float(d), float(f), speed] for k, x, d, f in each]
+    each = zip(found.stiffness, rest, found.damping, found.friction, found.friction_speed, strict=True)
+    return [[float(x) for x in numbers] for numbers in each]
 
 
 def _own_coordinates(
@@ -376,10 +376,16 @@ def _velocity_level(given: ConstraintTables) -> Array:
     return np.array([given.terms[r[FIRST], PRIMITIVE] in VELOCITIES for r in given.rows], dtype=np.bool_)
 
 
-def _units(c: Compiled, given: ConstraintTables) -> Array:
-    """1/L for rows in m, 1 for others, with L the size of the mechanism; a coefficient above 1 counts no more than 1."""
+def _size(c: Compiled, given: ConstraintTables) -> float:
+    """The length of the mechanism [m]: the longest arm of its joints; 1 where there is none."""
     arms = [c.model.body[1:, tables.POSE + 9 : tables.POSE + 12], given.frames[:, 9:12], given.frames[:, 21:24]]
-    size = max(float(np.linalg.norm(x, axis=1).max(initial=0.0)) for x in arms)
-    length = np.array([int(given.terms[r[FIRST], PRIMITIVE]) in LENGTHS for r in given.rows], dtype=bool)
-    weight = np.array([max(1.0, *np.abs(given.scale[r[FIRST] : r[FIRST] + r[COUNT]])) for r in given.rows])
-    return np.where(length, 1.0 / (size or 1.0), 1.0) / weight if len(length) else np.zeros(0)
+    return max(float(np.linalg.norm(x, axis=1).max(initial=0.0)) for x in arms) or 1.0
+
+
+def _speed_units(c: Compiled, length: float) -> Array:
+    """Of each velocity of the tree: 1 where it turns, 1/length where it slides."""
+    units = np.ones(c.nv)
+    for arc, first in zip(c.forest.arcs, c.first_v, strict=True):
+        for k, (way, _, _) in enumerate(joint_class(arc.joint).directions):
+            units[first + k] = 1.0 if way == "turn" else 1.0 / length
+    return units

@@ -50,7 +50,8 @@ class LoopTables(NamedTuple):
     outermost first. couples int64 (nc, 4): two groups that share freedoms, first in `shared`, how many.
     shared int64 (…, 3): place in s of either, freedom.
     needed: links whose place in the world counts, outward: links that move with some row, both inward to outward.
-    velocity_level bool (m,): rows without a C. units (m,): by which rows in m are divided.
+    velocity_level bool (m,): rows without a C. units (m,), speed_units (nv,): what makes numbers of rows and, but for the
+    time, of the tree's velocities.
     functions: rows of the drivers' functions of time; driver_at (nd,) where each begins.
     own int64 (no, 5), balls int64 (nk, 5): coordinates of joints that were cut, and those of them that turn by quaternions;
     own_numbers (nv of both, 5): their springs, dampers and friction (``loop_cuts``).
@@ -73,6 +74,7 @@ class LoopTables(NamedTuple):
     outward: Any
     velocity_level: Any
     units: Any
+    speed_units: Any
     functions: Any
     driver_at: Any
     own: Any

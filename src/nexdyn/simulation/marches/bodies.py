@@ -52,6 +52,7 @@ from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.tree import Tree
 
+first_step = getattr(hht.first_step, "py_func", hht.first_step)  # called here, a formula would be compiled by itself
 NO_WAY = 1e-9
 """Part of a motion of unit size that is none."""
 SHORT = 1e-3
@@ -244,9 +245,9 @@ class BodySimulation(Runs):
         if not isinstance(method, HHT) or not self.acts.forces.rate.any():
             return
         if method.dt is None and control[1] == 0.0:
-            # the displacement ½ a h² of the first step is a part of what the tolerance allows
-            a = max(np.abs(s.d0[1:, :3]).max(), np.abs(s.d0[1:, 3:6]).max() / self.tables.length, 1e-3)
-            control[1] = min(method.dt_max, 0.1 * (method.step_tolerance / a) ** 0.5)
+            length = self.tables.length
+            a = max(np.abs(s.d0[1:, :3]).max(), np.abs(s.d0[1:, 3:6]).max() / length)
+            control[1] = min(method.dt_max, first_step(a, self.tables.gravity, length, method.step_tolerance))
         kept = [(x, x.copy()) for x in (z, s.d1, s.lam1)]
         self._accelerate(method.dt or float(control[1]))
         s.d0[:], s.a0[:], s.a1[:], s.lam0[:] = s.d1, s.d1, s.d1, s.lam1

@@ -146,7 +146,9 @@ class IndexOneSimulation(BodySimulation):
     def _choose(self) -> None:
         """The independent coordinates, by pivoting: the columns of Cq that pivoting takes first are the dependent ones."""
         index1.dense_jacobian(self.tables, self.state, self.t, self.problem.J)
-        _, _, order = scipy.linalg.qr(self.problem.J, mode="economic", pivoting=True)
+        rows = self.problem.units[tuple(self.tables.rows[:, :2].T)]
+        columns = np.tile([1.0, 1.0, 1.0, *(self.tables.length,) * 3], self.model.nb)
+        _, _, order = scipy.linalg.qr(rows[:, None] * self.problem.J * columns, mode="economic", pivoting=True)
         self.problem.dependent[:] = np.sort(order[: len(self.problem.dependent)])
         self.problem.quality[:] = 0.0
         self.partitions += 1
