@@ -192,10 +192,19 @@ class KKT:
 
 
 def _first_scale(size: Any, n: int) -> np.ndarray:
-    """1/√a of A's diagonal, then 1 over the largest entry of each row of Cq; where the diagonal is 0, over that of Cq's column."""
+    """The scale of unknowns and rows before their equilibration, the same in any units.
+
+    1/√m̂ (m/m̂)^(−1/4) of A's diagonal m, m̂ the largest of its kind (turning or sliding, three by three); 1 over the largest entry
+    of each row of Cq; where m is 0, over that of Cq's column. (m/m̂)^(−1/2), which makes every body 1, buries a heavy body that a
+    light one bears: their rows differ by √(m/m̂). (m/m̂)⁰ buries what moves the light one.
+    """
     diagonal = size.diagonal()[:n]
     s = np.zeros(size.shape[0])
-    s[:n][diagonal > 0.0] = 1.0 / np.sqrt(diagonal[diagonal > 0.0])
+    turns = (np.arange(n) % 6 < 3) & (n % 6 == 0)
+    for kind in (turns, ~turns):
+        some = np.flatnonzero(kind & (diagonal > 0.0))
+        most = diagonal[some].max(initial=0.0)
+        s[some] = (diagonal[some] / most) ** -0.25 / np.sqrt(most)
     for some in (np.arange(n, len(s)), np.flatnonzero(s[:n] == 0.0)):
         if len(some):
             rows = size[some] * s if isinstance(size, np.ndarray) else (size.tocsr()[some] @ sp.diags(s)).toarray()
