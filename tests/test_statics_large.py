@@ -126,7 +126,7 @@ def test_bodies_moved_at_once_have_the_derivatives_of_bodies_moved_alone() -> No
     model, loads = report.model, Loads(report.model)
     state = list(range(len(loads.described)))[:2]
     still, z0 = np.zeros((model.nb + 1, 6)), loads.described.copy()
-    found = LoadGraph(loads, state, [1.0] * len(state), 1.0).derivatives(report.q, still, 0.0, z0)
+    found = LoadGraph(loads, state, [1.0] * len(state), 1.0).derivatives(report.q, still, 0.0, z0, 1.0)
     h = 1e-5
     for matrix, moved in (
         (found.Q_x, lambda e: (model.moved(report.q, e), still)),

@@ -33,7 +33,7 @@ from nexdyn.model.system import System
 from nexdyn.spatial.rotations import right_jacobian_inverse
 
 STEP = 2e-3
-"""Of the differences, in rad, lengths of the mechanism, and seconds."""
+"""Of the differences, in rad, lengths of the mechanism, and the time in which rows that are driven move by as much."""
 ZERO = 1e-6
 """Singular values below this part of the largest form are zeros."""
 SMALL = 1e-7
@@ -111,7 +111,9 @@ class _Forms:
         self.unit = np.append(np.tile([1.0, 1.0, 1.0, length, length, length], model.nb), 1.0)
         self.pivots: list[np.ndarray] = []
         self.near = model.near(q, t)
-        self.scale = 1.0 / np.maximum(np.abs(self._raw(np.zeros(self.n))).max(axis=1), 1e-300)
+        W = np.abs(self._raw(np.zeros(self.n)))
+        self.scale = 1.0 / np.maximum(W[:, :-1].max(axis=1), 1e-300)
+        self.unit[-1] = 1.0 / (float((W[:, -1] * self.scale).max(initial=0.0)) or 1.0)
 
     def _raw(self, xi: np.ndarray) -> np.ndarray:
         model = self.model

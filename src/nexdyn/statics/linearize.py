@@ -251,17 +251,18 @@ def _lowest(
         raise InputError(f"modes is {modes!r}; a whole number, 1 or more, is needed")
     if ignore or frozen:
         raise InputError("modes are of a pose at rest, with all coordinates; leave out ignore and frozen, or modes")
-    if np.abs(report.v).max(initial=0.0) > 1e-9:
+    pencil = Pencil(report, inputs, outputs)
+    if np.abs(pencil.velocities).max(initial=0.0) > STILL * pencil.rate:
         raise InputError(
             f"{system.name!r} moves, and modes are of a pose at rest; leave out v0 and modes (up to {LARGEST // 6} bodies)"
         )
-    pencil = Pencil(report, inputs, outputs)
-    a = np.abs(pencil.a[1:]).reshape(-1)
-    if a.max(initial=0.0) > STEADY * max(1.0, float(np.linalg.norm(system.gravity))):
-        body = report.model.bodies[1 + int(a.argmax()) // 6]
+    a = np.abs(pencil.accelerations)
+    gravity = float(np.linalg.norm(system.gravity)) / pencil.length
+    if a.max(initial=0.0) > STEADY * (gravity or pencil.rate**2):
+        i, c = np.unravel_index(int(a.argmax()), a.shape)
         raise UnsteadyError(
-            f"the state of {system.name!r} is no equilibrium: body {body!r} has an acceleration of {a.max():.3g}; "
-            f"nx.equilibrium finds one"
+            f"the state of {system.name!r} is no equilibrium: body {report.model.bodies[1 + i]!r} has an acceleration of "
+            f"{abs(pencil.a[1 + i, c]):.3g}; nx.equilibrium finds one"
         )
     return pencil.linearization(modes)
 

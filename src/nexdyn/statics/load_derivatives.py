@@ -20,13 +20,13 @@ from nexdyn.kernel import allocating, kernel
 from nexdyn.statics.differences import GOOD
 
 STEPS = (1e-2, 2.5e-3, 6e-4, 1.5e-4, 4e-5, 1e-5)
-"""Steps of careful differences, in rad and lengths of the mechanism."""
+"""Steps of careful differences, in rad and lengths of the mechanism, and of velocities in those at the rate of its own."""
 STEP = 1e-6
 """The step of quick ones."""
 
 
 class Derivatives(NamedTuple):
-    """∂Q/∂x, ∂Q/∂v, ∂Q/∂s; ∂ṡ/∂x, ∂ṡ/∂v, ∂ṡ/∂s, sparse; the estimate of their error, beside their largest entry."""
+    """∂Q/∂x, ∂Q/∂v, ∂Q/∂s; ∂ṡ/∂x, ∂ṡ/∂v, ∂ṡ/∂s, sparse; the estimate of their error, beside the largest entry, in the mechanism's units."""
 
     Q_x: sp.csr_matrix
     Q_v: sp.csr_matrix
@@ -69,10 +69,12 @@ class LoadGraph:
         self.colour = coloured(self.felt.indptr, self.felt.indices)
         self.row, self.column = np.repeat(np.arange(n), np.diff(self.felt.indptr)), self.felt.indices
 
-    def derivatives(self, q: np.ndarray, v: np.ndarray, t: float, states: np.ndarray) -> Derivatives:
-        """All of them at a state."""
+    def derivatives(self, q: np.ndarray, v: np.ndarray, t: float, states: np.ndarray, rate: float) -> Derivatives:
+        """All of them at a state of a mechanism that moves by itself at `rate` [1/s]."""
         self._at = (q, v, t, states)
-        x, v_, s = (self._columns(which, width, True) for which, width in ((0, 6), (1, 6), (2, 1)))
+        x, v_, s = (
+            self._columns(which, width, True, unit) for which, width, unit in ((0, 6, 1.0), (1, 6, rate), (2, 1, 1.0))
+        )
         return Derivatives(
             self._block(x, 0, 0), self._block(v_, 0, 0), self._block(s, 0, 1),
             self._block(x, 1, 0), self._block(v_, 1, 0), self._block(s, 1, 1), max(part[1] for part in (x, v_, s)),
@@ -104,15 +106,18 @@ class LoadGraph:
             raise SolveError(f"the load on body {name!r} is not finite; check its forces", time=t, where=name)
         return out
 
-    def _columns(self, which: int, width: int, careful: bool) -> tuple[np.ndarray, float]:
-        """Entries (edges, 6, width) and the error."""
+    def _columns(self, which: int, width: int, careful: bool, per: float = 1.0) -> tuple[np.ndarray, float]:
+        """Entries (edges, 6, width) and the error. per: by how much more than rad, lengths and what is little the numbers change."""
         n, nb = len(self.colour), self.nb
         entries = np.zeros((len(self.row), 6, width))
         moving = np.arange(n) < nb if which < 2 else np.arange(n) >= nb
         units = np.ones((n, 6))
         units[:nb, 3:] = self.length
         units[nb:, 0] = self.little
-        worst = 0.0
+        rows = units.copy()
+        rows[nb:, 0] = 1.0 / self.little
+        units = units * per
+        largest, worst = np.zeros(2), np.zeros(2)
         for colour in range(int(self.colour.max(initial=-1)) + 1):
             mine = moving & (self.colour == colour)
             if not mine.any():
@@ -121,18 +126,25 @@ class LoadGraph:
             for c in range(width):
                 e = np.zeros((n, 6))
                 e[mine, c] = units[mine, c]
-                found, error = self._difference(which, e, self.row[edges], careful)
-                unit = units[self.column[edges], c]
-                entries[edges, :, c] = found / unit[:, None]
-                worst = max(worst, float((error / unit).max(initial=0.0)))
-        return entries, worst / max(1.0, float(np.abs(entries).max(initial=0.0)))
+                row = self.row[edges]
+                found, error = self._difference(which, e, row, rows[row], careful)
+                entries[edges, :, c] = found / units[self.column[edges], c][:, None]
+                size = np.abs(found * rows[row]).max(axis=1, initial=0.0)
+                for kind, those in enumerate((row < nb, row >= nb)):
+                    largest[kind] = max(largest[kind], size[those].max(initial=0.0))
+                    worst[kind] = max(worst[kind], error[those].max(initial=0.0))
+        return entries, float((worst / np.where(largest > 0.0, largest, 1.0)).max())
 
-    def _difference(self, which: int, e: np.ndarray, rows: np.ndarray, careful: bool) -> tuple[np.ndarray, np.ndarray]:
-        """The derivative along e of some rows, by the step that is best for each; see ``differences``."""
+    def _difference(
+        self, which: int, e: np.ndarray, rows: np.ndarray, units: np.ndarray, careful: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The derivative along e of some rows, by the step that is best for each, and its error times `units`; see ``differences``."""
         if not careful:
             ahead, behind = self._value(which, STEP * e)[rows], self._value(which, -STEP * e)[rows]
             return (ahead - behind) / (2.0 * STEP), np.zeros(len(rows))
         best, error = np.zeros((len(rows), 6)), np.full(len(rows), np.inf)
+        bodies = rows < self.nb
+        still = np.abs(self._value(which, 0.0 * e)[rows] * units).max(axis=1, initial=0.0)
         for h in STEPS:
             d = {
                 k: (self._value(which, k * h * e) - self._value(which, -k * h * e))[rows]
@@ -140,10 +152,12 @@ class LoadGraph:
             }
             wide = (45.0 * d[1.0] - 9.0 * d[2.0] + d[3.0]) / (60.0 * h)
             narrow = (45.0 * d[0.5] - 9.0 * d[1.0] + d[1.5]) / (30.0 * h)
-            off = np.abs(wide - narrow).max(axis=1) / 63.0
+            off = np.abs((wide - narrow) * units).max(axis=1) / 63.0
             better = off < error
             best[better], error[better] = ((64.0 * narrow - wide) / 63.0)[better], off[better]
-            if (error <= GOOD * np.maximum(1.0, np.abs(best).max(axis=1))).all():
+            size = np.maximum(still, np.abs(best * units).max(axis=1))
+            least = np.where(bodies, size[bodies].max(initial=0.0), size[~bodies].max(initial=0.0))
+            if (error <= GOOD * least).all():
                 break
         return best, error
 

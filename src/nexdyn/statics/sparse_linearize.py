@@ -22,7 +22,7 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg as spla
 
-from nexdyn.absolute.configuration import feasible_pose
+from nexdyn.absolute.configuration import feasible_pose, row_units
 from nexdyn.absolute.motion import accelerations
 from nexdyn.absolute.observe import BodyMotion
 from nexdyn.absolute.redundancy import find_redundancy
@@ -43,12 +43,15 @@ from nexdyn.statics.modes import Mode, instants
 from nexdyn.tree.tree import Tree
 
 SHIFT = 0.7390851332151607
-"""σ [1/s], in parts of √(g/L) where that is above 1: on the real axis, off all that comes to mind."""
+"""σ [1/s], in parts of √(g/L), or of the slowest spring's rate: on the real axis, off all that comes to mind."""
 ZERO = 1e-6
 """Eigenvalues below this part of σ are 0: a double one is told to the root of rounding."""
 SEED = 1
 STEP = 1e-6
 """Of the differences of measures [rad, L]."""
+NOTHING = 1e-12
+"""Part of the largest stiffness beside inertia below which there is none."""
+NONE = 1e-300
 SHOWN = 20
 """States of a shape that are told as text and as JSON, the largest."""
 
@@ -165,12 +168,13 @@ class Pencil:
         gamma = model.gamma(q, self.still, t, self.near.copy())
         self.a, lam, _ = accelerations(model, q, force, self.kept, gamma, t=t)
         graph = LoadGraph(self.loads, [s.place for s in self.own], [s.little for s in self.own], self.length)
-        d = graph.derivatives(q, self.still, t, self.states)
+        M = sp.csr_matrix(model.mass_matrix(q))
+        self._rates(graph.by_poses(q, self.still, t, self.states, careful=False), M)
+        d = graph.derivatives(q, self.still, t, self.states, self.rate)
         self.error = d.error
         curved = sp.csr_matrix(model.curvature(q, lam, t, self.near.copy()))
         torque = np.where(np.tile([True] * 3 + [False] * 3, model.nb), force, 0.0)
         self.K = sp.csr_matrix(curved - d.Q_x + turned_stiffness(torque))
-        M = sp.csr_matrix(model.mass_matrix(q))
         Cq = sp.csr_matrix(model.jacobian(q, t, self.near.copy()))
         held, slips = Cq[self.held], Cq[self.slips]
         m = len(self.held) + len(self.slips)
@@ -199,6 +203,29 @@ class Pencil:
         self.A = _stacked(rows, [n, n, nd, nd, ns, len(self.held), len(self.slips)], [n, n, nd, nd, ns, m])
         self.E = sp.csc_matrix(sp.block_diag([one, M, sp.identity(2 * nd + ns), sp.csr_matrix((m, m))], format="csc"))
         self.size = int(sizes[-1])
+
+    def _rates(self, Q_x: sp.csr_matrix, M: sp.csr_matrix) -> None:
+        """How fast the mechanism moves by itself [1/s], and how slowly: by gravity, or by the springs on its bodies; 1 where there is
+        neither."""
+        of_gravity = float(np.linalg.norm(self.system.gravity)) / self.length
+        m, k = M.diagonal(), np.abs(Q_x.diagonal())
+        of_springs = k[m > 0.0] / m[m > 0.0]
+        of_springs = of_springs[of_springs > NOTHING * of_springs.max(initial=0.0)]
+        self.rate = max(of_gravity, float(of_springs.max(initial=0.0))) ** 0.5 or 1.0
+        self.slow = (of_gravity or float(of_springs.min(initial=self.rate**2))) ** 0.5
+
+    @property
+    def velocities(self) -> np.ndarray:
+        """Of the bodies (nb, 6), lengths beside that of the mechanism [1/s]."""
+        return self._in_lengths(self.report.v)
+
+    @property
+    def accelerations(self) -> np.ndarray:
+        """Likewise [1/s²]."""
+        return self._in_lengths(self.a)
+
+    def _in_lengths(self, of_bodies: np.ndarray) -> np.ndarray:
+        return np.asarray(of_bodies[1:] / [1.0, 1.0, 1.0, self.length, self.length, self.length])
 
     def _names(self) -> None:
         """S (freedoms, 6 nb): the positions, or the rates, of all joints from the motion of the bodies."""
@@ -364,17 +391,17 @@ class Pencil:
         """The modes nearest to 0, of pairs of conjugates one, in order."""
         positions = self.model.nv + len(self.led) - len(self.held)
         finite = 2 * positions - len(self.slips) + len(self.own)
-        gravity = float(np.linalg.norm(self.system.gravity))
-        shift = SHIFT * (np.sqrt(gravity / self.length) or 1.0)
+        shift = SHIFT * self.slow
+        A, E, units = self._in_units(shift)
         try:
-            factors = spla.splu(sp.csc_matrix(self.A - shift * self.E))
+            factors = spla.splu(sp.csc_matrix(A - shift * E))
         except RuntimeError:
             raise SolveError(
                 f"the equations of {self.system.name!r} are singular; check masses and constraints", time=self.t
             ) from None
 
         def inverse(x: np.ndarray) -> np.ndarray:
-            return np.asarray(factors.solve(self.E @ x))
+            return np.asarray(factors.solve(E @ x))
 
         wanted = min(2 * count + 2, finite)
         if wanted + 2 >= self.size or 3 * wanted >= self.size:
@@ -392,16 +419,35 @@ class Pencil:
         values, vectors = shift + 1.0 / theta[order], vectors[:, order]
         values[np.abs(values) < ZERO * shift] = 0.0
         values.real[np.abs(values.real) < 1e-12 * np.abs(values)] = 0.0
-        values.imag[np.abs(values.imag) < 1e-9 * np.maximum(1e-6, np.abs(values))] = 0.0
+        values.imag[np.abs(values.imag) < 1e-9 * np.maximum(ZERO * shift, np.abs(values))] = 0.0
         upper = np.flatnonzero(values.imag >= 0.0)
         upper = upper[np.argsort(np.abs(values[upper]), kind="stable")][:count]
         for k in upper.tolist():
             w, lam = vectors[:, k], values[k]
-            size = max(float(np.abs(self.A @ w).max()), shift * float(np.abs(self.E @ w).max()), 1e-300)
-            off = np.abs(self.A @ w - lam * (self.E @ w)).max() / size
+            size = max(float(np.abs(A @ w).max()), shift * float(np.abs(E @ w).max()), 1e-300)
+            off = np.abs(A @ w - lam * (E @ w)).max() / size
             if not off < 1e-4:
                 raise SolveError(f"the modes of {self.system.name!r} do not converge; ask for fewer", time=self.t)
-        return values[upper], vectors[:, upper]
+        return values[upper], units[:, None] * vectors[:, upper]
+
+    def _in_units(self, shift: float) -> tuple[sp.csc_matrix, sp.csc_matrix, np.ndarray]:
+        """A and E as of numbers, and D, of which w has these many: 1 rad, the mechanism's length, what moves them at `shift`, what of
+        states is little; of rows and multipliers, what makes their largest entries 1."""
+        units = np.ones(self.size)
+        of_bodies = np.tile([1.0] * 3 + [self.length] * 3, self.model.nb)
+        led = 1.0 / row_units(self.model, self.length)[self.led_rows]
+        for part, of_part in (
+            ("x", of_bodies), ("v", shift * of_bodies), ("led", led), ("led_rate", shift * led),
+            ("s", [state.little for state in self.own]),
+        ):  # fmt: skip
+            units[self.part[part]] = of_part
+        size = (abs(self.A) + shift * abs(self.E)) @ sp.diags(units)
+        plain = np.ones(self.size, dtype=bool)
+        plain[self.part["rows"]] = False
+        rows = 1.0 / np.maximum(size[:, plain].max(axis=1).toarray().ravel(), NONE)
+        units[~plain] /= np.maximum((sp.diags(rows) @ size)[:, ~plain].max(axis=0).toarray().ravel(), NONE)
+        A, E = (sp.csc_matrix(sp.diags(rows) @ X @ sp.diags(units)) for X in (self.A, self.E))
+        return A, E, units
 
 
 def _stacked(rows: list[list[Any]], heights: list[int], widths: list[int]) -> sp.csc_matrix:

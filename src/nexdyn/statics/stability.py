@@ -57,7 +57,8 @@ class StabilitySweep:
     def __str__(self) -> str:
         lines = [f"{self.parameter} from {self.values[0]:g} to {self.values[-1]:g}:"]
         for x, row in zip(self.values, self.eigenvalues, strict=True):
-            parts = [f"{y.real:+.5g}" + (f" ± {y.imag:.5g}i" if y.imag > 1e-9 else "") for y in row if y.imag > -1e-9]
+            none = 1e-9 * np.abs(row).max(initial=0.0)
+            parts = [f"{y.real:+.5g}" + (f" ± {y.imag:.5g}i" if y.imag > none else "") for y in row if y.imag >= -none]
             lines.append(f"  {x:10.6g}  {'  '.join(parts)}")
         return "\n".join([*lines, *(f"  at {limit}" for limit in self.limits)])
 
@@ -104,34 +105,35 @@ def stability(
         return first.at_another(ReducedSystem(reference(x), like=first.reduced))
 
     found = [first.A, *(matrix(x) for x in at[1:].tolist())]
-    zeros = min(_zeros(scipy.linalg.eigvals(A)) for A in found)
+    spectra = [scipy.linalg.eigvals(A) for A in found]
+    zeros = min(int((np.abs(values) < _neutral(values, first.rate)).sum()) for values in spectra)
     limits: list[StabilityLimit] = []
-    undamped = [_undamped(scipy.linalg.eigvals(A)) for A in found]
+    undamped = [_undamped(values, first.rate) for values in spectra]
     # a pair that is on the axis at one of the values alone crosses between its neighbours
     last = len(at) - 1
     clear = [k for k in range(len(at)) if k in (0, last) or undamped[k] <= max(undamped[k - 1], undamped[k + 1])]
     for k, n in itertools.pairwise(clear):
-        limits += _crossings(matrix, float(at[k]), float(at[n]), found[k], found[n], zeros)
+        limits += _crossings(matrix, float(at[k]), float(at[n]), found[k], found[n], zeros, first.rate)
     return StabilitySweep(parameter, at, np.array([in_order(scipy.linalg.eigvals(A)) for A in found]), limits)
 
 
-def _zeros(values: np.ndarray) -> int:
-    """How many eigenvalues are 0 but for rounding, which a double one is to its root."""
-    return int((np.abs(values) < NEUTRAL * max(1.0, float(np.abs(values).max(initial=0.0)))).sum())
+def _neutral(values: np.ndarray, rate: float) -> float:
+    """Below which eigenvalues are 0 but for rounding, which a double one is to its root. rate: the mechanism's own [1/s]."""
+    return NEUTRAL * max(rate, float(np.abs(values).max(initial=0.0)))
 
 
-def _undamped(values: np.ndarray) -> int:
+def _undamped(values: np.ndarray, rate: float) -> int:
     """How many oscillate without damping or growth."""
-    swings = values.imag > NEUTRAL * max(1.0, float(np.abs(values).max(initial=0.0)))
+    swings = values.imag > _neutral(values, rate)
     return int((np.abs(values.real[swings]) <= UNDAMPED * np.abs(values[swings])).sum())
 
 
-def _unstable(values: np.ndarray) -> int:
-    return int((values.real > NEUTRAL * max(1.0, float(np.abs(values).max(initial=0.0)))).sum())
+def _unstable(values: np.ndarray, rate: float) -> int:
+    return int((values.real > _neutral(values, rate)).sum())
 
 
 def _crossings(
-    matrix: Callable[[float], np.ndarray], a: float, b: float, A: np.ndarray, B: np.ndarray, zeros: int
+    matrix: Callable[[float], np.ndarray], a: float, b: float, A: np.ndarray, B: np.ndarray, zeros: int, rate: float
 ) -> list[StabilityLimit]:
     """Between a and b. Of det(λ − A) = λ^zeros (… + c λ⁰), c changes its sign where a real mode crosses."""
     found = []
@@ -141,9 +143,9 @@ def _crossings(
         return float(np.real(np.poly(A)[len(A) - zeros]))
 
     if last(A) * last(B) < 0.0:
-        x = scipy.optimize.brentq(lambda x: last(matrix(x)), a, b, xtol=1e-13, rtol=1e-14)
-        found.append(StabilityLimit(float(x), 0.0 + 0.0j, _unstable(end) < _unstable(start)))
-    pairs = [values[values.imag > NEUTRAL] for values in (start, end)]
+        x = scipy.optimize.brentq(lambda x: last(matrix(x)), a, b, xtol=1e-13 * (b - a), rtol=1e-14)
+        found.append(StabilityLimit(float(x), 0.0 + 0.0j, _unstable(end, rate) < _unstable(start, rate)))
+    pairs = [values[values.imag > _neutral(values, rate)] for values in (start, end)]
     if len(pairs[0]) == len(pairs[1]):
         cost = np.abs(pairs[0][:, None] - pairs[1][None, :])
         for i, j in zip(*scipy.optimize.linear_sum_assignment(cost), strict=True):
@@ -163,5 +165,5 @@ def _crossing_of_pair(
         values = values[values.imag > 0.0]
         return complex(values[int(np.abs(values - guess).argmin())])
 
-    x = scipy.optimize.brentq(lambda x: nearest(x).real, a, b, xtol=1e-13, rtol=1e-14)
+    x = scipy.optimize.brentq(lambda x: nearest(x).real, a, b, xtol=1e-13 * (b - a), rtol=1e-14)
     return StabilityLimit(float(x), complex(0.0, nearest(x).imag), one.real > 0.0)
