@@ -11,7 +11,7 @@ the tables below; one without fails `test_units.py`. What has no other descripti
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
@@ -380,12 +380,11 @@ def of_result(result: nx.Result, units: Units) -> Seen:
     return seen
 
 
-def apart(one: Seen, other: Seen) -> dict[str, float]:
-    """Of each quantity the largest difference, as part of its size; 0 is the same bits."""
+def apart(one: Seen, other: Seen, least: Mapping[str, float] | None = None) -> dict[str, float]:
+    """Of each quantity the largest difference, as part of its size, or of what is `least` of it; 0 is the same bits."""
     found = {}
     for what, x in one.items():
-        size = np.abs(x).max()
-        found[what] = (
-            float(np.abs(other[what] - x).max() / (size or 1.0)) if np.isfinite(other[what]).all() else math.inf
-        )
+        size = max(float(np.abs(x).max(initial=0.0)), (least or {}).get(what, 0.0)) or 1.0
+        off = float(np.abs(other[what] - x).max(initial=0.0)) / size
+        found[what] = off if np.isfinite(other[what]).all() else math.inf
     return found

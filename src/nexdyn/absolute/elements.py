@@ -427,7 +427,9 @@ def apply_efforts(tables, s, acts, j, gh, bh2, assemble):  # type: ignore[no-unt
     clear(acts.K, 6, 6)
     for m in range(freedoms):
         h = H[m]
-        along = Vec3(o, o, o) if kind == HELICAL else X_B.R @ h.v
+        along = X_B.R @ h.v
+        if kind == HELICAL:
+            along = Vec3(o, o, o)
         c = (bh2 * acts.slope[first + m, 0] + gh * acts.slope[first + m, 1]) / (h.w @ h.w + along @ along)
         if not all_less(abs(c), NOTHING):
             add_outer(acts.K, c, X_B.R @ h.w, along)

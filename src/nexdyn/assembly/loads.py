@@ -278,7 +278,8 @@ def joint_state(
 
 def rates_of(H: np.ndarray) -> np.ndarray:
     """H⁺ (nv, 6) of the columns (6, nv) of a joint, which are at right angles: of one that turns its turn alone, also of a screw."""
-    along = np.where(np.repeat(H[:3].any(axis=0)[None], 6, axis=0) & (np.arange(6) >= 3)[:, None], 0.0, H)
+    along = np.array(H, dtype=float)
+    along[3:, np.any(along[:3], axis=0)] = 0.0
     return np.asarray((along / (along * along).sum(axis=0)).T)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.absolute.configuration import row_units
 from nexdyn.absolute.mobility import Motion
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.motion import at_joint, joint_wrench, minimum_norm, rows_wrench
@@ -182,7 +183,9 @@ class AssemblyReport:
         if stresses.nnz:
             stressed = wrench(stresses.toarray())
             stressed[:3] /= self.length
-            unique = (np.abs(stressed) < UNIQUE * max(1.0, np.abs(stressed).max())).all(axis=1)
+            scaled = self.stresses.multiply(1.0 / row_units(model, self.length)[:, None])
+            most = abs(scaled.tocsr()).max(axis=0).toarray().ravel()
+            unique = (np.abs(stressed) < UNIQUE * most / self.length).all(axis=1)
         return Reaction(
             dropped_zero[3:], dropped_zero[:3], np.concatenate([unique[3:], unique[:3]]), least[3:], least[:3]
         )

@@ -13,7 +13,7 @@ The coordinates of a curve are those of the frame that a joint puts it in [m]. `
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -32,7 +32,7 @@ SPLINE, EXPRESSION, USER = range(3)
 HEAD = 7
 """Floats before those of the kind."""
 CLOSE = 1e-6
-"""Distance of its ends, by its length of parameter, below which a curve counts as closed."""
+"""Part of its size by which the ends of a closed curve may lie apart."""
 SAME = 1e-12
 """Part of the length of a polygon below which two points are one."""
 
@@ -66,9 +66,10 @@ class Curve(metaclass=CheckedCalls):
             raise InputError(f"{self} goes from start = {a:g} to end = {b:g}; the end must be greater")
         return a, b
 
-    def _check_ends(self, first: Any, last: Any, closed: bool) -> None:
-        gap = math.dist(first, last)
-        if closed and not gap <= CLOSE * max(1.0, *map(abs, first)):
+    def _check_closed(self, at: Callable[[float], Sequence[float]], start: float, end: float) -> None:
+        first, *others, last = (at(start + part * (end - start)) for part in (0.0, 0.25, 0.5, 0.75, 1.0))
+        gap, size = math.dist(first, last), max(math.dist(first, x) for x in others)
+        if not gap <= CLOSE * size:
             raise InputError(
                 f"{self} is said to be closed, but its ends are {gap:.3g} m apart; closed=False leaves it open"
             )
@@ -135,8 +136,13 @@ class ExpressionCurve(Curve):
     def row(self, values: Mapping[str, float]) -> list[float]:
         start, end = self._range(self.start, self.end, values)
         functions = self._functions(values)
-        ends = [[float(f.value(s)) for f in functions] for s in (start, end)]
-        self._check_ends(ends[0], ends[1], self.closed)
+
+        def at(s: float) -> list[float]:
+            return [float(f.value(s)) for f in functions]
+
+        at(start), at(end)
+        if self.closed:
+            self._check_closed(at, start, end)
         head = [float(self.code), start, end, float(self.closed), 0.0, 0.0, 0.0]
         return [*head, *(x for f in functions for x in time_row(f))]
 
@@ -169,14 +175,19 @@ class UserCurve(Curve):
 
     def row(self, values: Mapping[str, float]) -> list[float]:
         start, end = self._range(self.start, self.end, values)
-        try:
-            ends = [np.array(self.f(s), dtype=float).reshape(3).tolist() for s in (start, end)]
-        except Exception as error:
-            raise InputError(f"f of {self} gives no point (x, y, z) at its ends: {error}") from error
-        self._check_ends(ends[0], ends[1], self.closed)
+        self._point(start), self._point(end)
+        if self.closed:
+            self._check_closed(self._point, start, end)
         head = [float(self.code), start, end, float(self.closed), 0.0, 0.0, 0.0]
         given = (self.f, self.df, self.ddf)
         return [*head, *(0.0 if f is None else callback_of(f, CURVE).address for f in given)]
+
+    def _point(self, s: float) -> list[float]:
+        try:
+            found: list[float] = np.array(self.f(s), dtype=float).reshape(3).tolist()
+        except Exception as error:
+            raise InputError(f"f of {self} gives no point (x, y, z) at s = {s:g}: {error}") from error
+        return found
 
     def callbacks(self, values: Mapping[str, float]) -> tuple[Callback, ...]:
         return tuple(callback_of(f, CURVE) for f in (self.f, self.df, self.ddf) if f is not None)

@@ -208,7 +208,7 @@ def seen_at(result: Result, report: AssemblyReport, times: np.ndarray) -> dict[s
     observed, system = result.observed, result.system
     t = result.recording.t
     rows = np.array([int(np.abs(t - x).argmin()) for x in times])
-    if not np.allclose(t[rows], times, rtol=0, atol=1e-9 * max(1.0, float(times[-1]))):
+    if not np.allclose(t[rows], times, rtol=0, atol=1e-9 * float(np.abs(times).max(initial=0.0))):
         raise InputError(f"{result!r} has no samples at {times}")
     order = [observed.labels.dims["body"].index(name) for name in system.bodies]
     names = ("position", "orientation", "velocity", "angular_velocity")

@@ -39,7 +39,7 @@ from nexdyn.tree.tables import EXT_, V_, XW_
 
 OPEN = 53
 """Status: the rows do not close after a step."""
-CLOSED = 1e-12
+CLOSED, ALONG = 1e-12, 1e-13
 """|C| in units of the mechanism's size at which positions, and |Ċ − ν| as a part of the speed at which velocities are projected enough."""
 ROUNDED = 1e-9
 """What is accepted where rounding leaves no less."""
@@ -296,7 +296,7 @@ def project(problem, t, y):  # type: ignore[no-untyped-def]
         factor_rows(tree.work, loops, False)
     most = largest_residual(loops, RATE_ROW)
     for _ in range(MOST):
-        if most <= CLOSED * largest_speed(loops, y, tree.n):
+        if most <= ALONG * largest_speed(loops, y, tree.n):
             break
         found_change(tree, loops, RATE_ROW)
         for j in range(tree.n):

@@ -1,0 +1,278 @@
+"""What a mechanism does depends on no unit: nothing is judged beside 1 m, 1 s or 1 kg.
+
+Every element of the matrix in every carrier, described again in micrometres, nanograms and milliseconds, and in kilometres, tonnes and
+hours, both rounded to powers of two: no number changes but by a power of two, so that methods of a given step find the same bits. What
+chooses steps by errors differs by what its tolerances allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from matrix_elements import ELEMENTS
+from units_lab import Units, apart, in_units, of_result
+
+import nexdyn as nx
+
+pytestmark = pytest.mark.timeout(1200)
+
+SI = Units()
+SMALL = Units(mass=2.0**40, length=2.0**20, time=2.0**10)
+"""About ng, µm and ms."""
+LARGE = Units(mass=2.0**-10, length=2.0**-10, time=2.0**-12)
+"""About t, km and h."""
+DECIMAL = {"mm, g, ms": Units(1e3, 1e3, 1e3), "km, t, min": Units(1e-3, 1e-3, 1 / 60)}
+DT = 2.0**-10
+STEPS = 100
+RTOL = 1e-6
+STILL = {"angular_velocity": 1e-9, "angular_acceleration": 1e-9, "velocity": 1e-9, "torque": 1e-9, "force": 1e-9}
+"""What is little of motions that are about 1 in SI: noise of rounding differs between runs whose steps do."""
+
+FIXED: dict[str, Callable[[float], dict[str, Any]]] = {
+    "rk4": lambda dt: {"method": nx.RungeKutta4(dt)},
+    "semi-implicit": lambda dt: {"method": nx.SemiImplicitEuler(dt)},
+    "rk4, loops stabilised": lambda dt: {"method": nx.RungeKutta4(dt), "loops": nx.Loops("baumgarte")},
+    "crba": lambda dt: {"method": nx.RungeKutta4(dt), "dynamics": "crba"},
+    "cfa": lambda dt: {"method": nx.RungeKutta4(dt), "dynamics": "cfa"},
+    "hht": lambda dt: {"method": nx.HHT(dt=dt)},
+    "baumgarte": lambda dt: {"method": nx.Baumgarte(dt)},
+    "projection": lambda dt: {"method": nx.Projection(dt)},
+    "partitioning": lambda dt: {"method": nx.Partitioning(dt)},
+    "implicit-euler": lambda dt: {"method": nx.ImplicitEuler(dt)},
+    "bdf2": lambda dt: {"method": nx.ImplicitEuler(dt, bdf2=True)},
+}
+ADAPTIVE: dict[str, Callable[[], nx.Method]] = {
+    "dormand-prince": lambda: nx.DormandPrince(RTOL, 1e-13),
+    "hht": lambda: nx.HHT(rtol=RTOL),
+    "baumgarte": lambda: nx.Baumgarte(rtol=RTOL, atol=1e-13),
+    "projection": lambda: nx.Projection(rtol=RTOL, atol=1e-13),
+    "partitioning": lambda: nx.Partitioning(rtol=RTOL, atol=1e-13),
+}
+OPEN_ONLY = ("crba", "cfa")
+ROUNDED = {("joint helical", "cfa"): 1e-13, ("force plane_contact", "implicit-euler"): 1e-13}
+"""Where a sum of other terms is rounded otherwise: inertias seen through a screw, forces of one contact among three."""
+
+
+def described(name: str, carrier: str) -> list[nx.System]:
+    """The element in SI and in both other systems of units; none where a function of the user's describes it."""
+    system = ELEMENTS[name].system(carrier)
+    try:
+        return [in_units(system, units) for units in (SI, SMALL, LARGE)]
+    except ValueError:
+        return []
+
+
+def found(run: Callable[[nx.System, Units], Any], systems: list[nx.System]) -> list[Any]:
+    """What `run` gives in all three; the kind of error where it refuses."""
+    out = []
+    for system, units in zip(systems, (SI, SMALL, LARGE), strict=True):
+        try:
+            out.append(run(system, units))
+        except nx.NexDynError as error:
+            out.append(type(error))
+    return out
+
+
+def test_every_attribute_has_a_dimension() -> None:
+    """One that has none raises KeyError; only functions of the user's have no description in other units."""
+    refused = {name for name in ELEMENTS for carrier in ELEMENTS[name].carriers if not described(name, carrier)}
+    assert refused == {
+        "joint user_constraint", "joint velocity_constraint", "force controller", "force user", "force user_joint_force"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_runs_of_a_given_step_are_the_same_bits(name: str) -> None:
+    for carrier in ELEMENTS[name].carriers:
+        systems = described(name, carrier)
+        for way, options in FIXED.items():
+            if not systems or (way in OPEN_ONLY and carrier != "open"):
+                continue
+
+            def run(system: nx.System, units: Units, options: Any = options) -> Any:
+                dt = DT * units.time
+                return of_result(nx.simulate(system, STEPS * dt, **options(dt)), units)
+
+            here, *others = found(run, systems)
+            for other in others:
+                where = f"{name} in {carrier} by {way}"
+                if isinstance(here, type) or isinstance(other, type):
+                    assert here is other, f"{where}: {here} but {other} in other units"
+                    continue
+                off = {what: x for what, x in apart(here, other).items() if not x <= ROUNDED.get((name, way), 0.0)}
+                assert not off, f"{where}: {off} apart in other units"
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_runs_of_chosen_steps_differ_by_their_tolerance(name: str) -> None:
+    for carrier in ELEMENTS[name].carriers:
+        systems = described(name, carrier)
+        for way, method in ADAPTIVE.items():
+            if not systems:
+                continue
+
+            def run(system: nx.System, units: Units, method: Any = method) -> Any:
+                return of_result(nx.simulate(system, 0.1 * units.time, method()), units)
+
+            here, *others = found(run, systems)
+            for other in others:
+                where = f"{name} in {carrier} by {way}"
+                if isinstance(here, type) or isinstance(other, type):
+                    assert here is other, f"{where}: {here} but {other} in other units"
+                    continue
+                off = {what: x for what, x in apart(here, other, STILL).items() if not x <= 10 * RTOL}
+                assert not off, f"{where}: {off} apart in other units"
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_assembly_rest_and_modes_know_no_units(name: str) -> None:
+    def assembled(system: nx.System, units: Units) -> Any:
+        report = nx.assemble(system)
+        a = [getattr(report, x)(body) for x in ("acceleration", "angular_acceleration") for body in system.bodies]
+        seen = {"a": np.concatenate(a[: len(a) // 2]) * units.time**2 / units.length}
+        return seen | {"α": np.concatenate(a[len(a) // 2 :]) * units.time**2, "p": report.q[1:, 4:] / units.length}
+
+    def at_rest(system: nx.System, units: Units) -> Any:
+        report = nx.equilibrium(system).report
+        return {"p": report.q[1:, 4:] / units.length, "turned": report.q[1:, :4]}
+
+    def of_modes(system: nx.System, units: Units, **options: Any) -> Any:
+        rest = nx.equilibrium(system)
+        values = nx.linearize(system, at=rest, **options).eigenvalues * units.time
+        return {"eigenvalues": settled(values)}
+
+    def lowest(system: nx.System, units: Units) -> Any:
+        return of_modes(system, units, modes=4)
+
+    for carrier in ELEMENTS[name].carriers:
+        systems = described(name, carrier)
+        for analysis, tolerance in ((assembled, 1e-12), (at_rest, 1e-9), (of_modes, 1e-7), (lowest, 1e-7)):
+            if not systems or (analysis is not assembled and carrier != ELEMENTS[name].carriers[-1]):
+                continue
+            here, *others = found(analysis, systems)
+            for other in others:
+                where = f"{name} in {carrier}, {analysis.__name__}"
+                if isinstance(here, type) or isinstance(other, type):
+                    assert here is other, f"{where}: {here} but {other} in other units"
+                    continue
+                assert {x: y.shape for x, y in here.items()} == {x: y.shape for x, y in other.items()}, where
+                off = {what: x for what, x in apart(here, other).items() if not x <= tolerance}
+                assert not off, f"{where}: {off} apart in other units"
+
+
+def settled(values: np.ndarray) -> np.ndarray:
+    """Eigenvalues in an order that rounding does not change; those of double zeros, roots of rounding, are 0."""
+    most = np.abs(values).max(initial=0.0)
+    values = np.where(np.abs(values) < 1e-5 * most, 0.0, values)
+    return values[np.lexsort((np.round(values.real / (most or 1.0), 6), np.round(values.imag / (most or 1.0), 6)))]
+
+
+@pytest.mark.parametrize("units", DECIMAL)
+@pytest.mark.parametrize("name", ["joint revolute", "joint helical", "force bushing", "force joint_friction"])
+def test_decimal_units_differ_by_rounding(name: str, units: str) -> None:
+    """Implicit Euler leaves 1e-12 of a step's velocities, of which accelerations are the 1/h-fold."""
+    other = DECIMAL[units]
+    for carrier in ELEMENTS[name].carriers:
+        system = ELEMENTS[name].system(carrier)
+        for way in ("rk4", "hht", "implicit-euler"):
+            seen = []
+            for u in (SI, other):
+                dt = 1e-3 * u.time
+                seen.append(of_result(nx.simulate(in_units(system, u), 100 * dt, **FIXED[way](dt)), u))
+            off = {what: x for what, x in apart(*seen, STILL).items() if not x <= 1e-8}
+            assert not off, f"{name} in {carrier} by {way} in {units}: {off}"
+
+
+def slide(units: Units) -> nx.System:
+    """A carriage on a rail under every kind of force of a joint, which there are forces and lengths."""
+    m, l, t = units
+    force, speed = m * l / t**2, l / t
+    system = nx.System("slide", gravity=(0.0, 0.0, -9.81 * l / t**2))
+    system.add_body("carriage", mass=1.3 * m, inertia=(0.1 * m * l**2,) * 3, position=(0.2 * l, 0, 0))
+    system.add_joint(
+        nx.Prismatic(
+            "rail", "ground", "carriage", axis=(1, 0, 0.2), friction=0.3 * force, friction_speed=0.01 * speed,
+            damping=0.2 * force / speed, armature=0.4 * m, stiffness=3.0 * force / l, rest=0.1 * l,
+        )
+    )  # fmt: skip
+    system.add_force(
+        nx.PositionActuator(
+            "servo", "rail", target=0.4 * l, kp=20.0 * force / l, kd=2.0 * force / speed, ki=5.0 * force / l / t,
+            effort_limit=6.0 * force, time_constant=0.02 * t,
+        )
+    )  # fmt: skip
+    system.add_force(
+        nx.JointStop(
+            "end", "rail", lower=-0.5 * l, upper=0.15 * l, stiffness=900.0 * force / l**1.5, exponent=1.5,
+            damping=0.4 / speed,
+        )
+    )  # fmt: skip
+    system.add_force(
+        nx.JointFriction(
+            "seal", "rail", sliding=0.2 * force, static=0.3 * force, stribeck_speed=0.01 * speed, viscous=0.1 * force / speed,
+            stiffness=400.0 * force / l, damping=2.0 * force / speed,
+        )
+    )  # fmt: skip
+    system.add_force(
+        nx.ForceTable(
+            "buffer", joint="rail", deflections=[-l, 0.0, l], forces=[-2 * force, 0.0, 5 * force], rest=0.05 * l
+        )
+    )
+    return system
+
+
+def pulled(units: Units) -> nx.System:
+    """A ball on a string of the user's, in units of the user's."""
+    m, l, t = units
+    stiffness, drag = 30.0 * m / t**2, 0.2 * m / t
+
+    @numba.njit
+    def string(t: float, A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
+        for i in range(3):
+            out[3 + i] = stiffness * (A[i] - B[i]) * (1.0 + ((A[i] - B[i]) / l) ** 2) + drag * A[15 + i]
+
+    system = nx.System("pulled", gravity=(0.0, 0.0, -9.81 * l / t**2))
+    system.add_body("ball", mass=0.7 * m, inertia=(0.02 * m * l**2,) * 3, position=(0.3 * l, 0.1 * l, 0.2 * l))
+    system.add_joint(nx.Free("free", "ground", "ball"))
+    system.add_force(nx.UserForce("string", "ball", "ground", function=string))
+    return system
+
+
+@pytest.mark.parametrize("build", [slide, pulled], ids=lambda build: str(build.__name__))
+@pytest.mark.parametrize("way", FIXED)
+def test_forces_in_sliding_joints_and_of_the_user_know_no_units(build: Callable[[Units], nx.System], way: str) -> None:
+    """The user's own differences are of SI sizes, so that Newton's method ends elsewhere within its tolerance."""
+    seen = []
+    for units in (SI, SMALL, LARGE):
+        dt = DT * units.time
+        seen.append(of_result(nx.simulate(build(units), 200 * dt, **FIXED[way](dt)), units))
+    for other in seen[1:]:
+        off = {what: x for what, x in apart(seen[0], other, STILL).items() if not x <= 1e-9}
+        assert not off, f"{way}: {off}"
+
+
+@pytest.mark.parametrize("units", [SMALL, LARGE], ids=["small", "large"])
+def test_limits_of_stability_know_no_units(units: Units) -> None:
+    """An inverted pendulum on a spring whose stiffness is the parameter: m g l, in whatever units."""
+
+    def pendulum(u: Units) -> nx.System:
+        system = nx.System("inverted", gravity=(0, 0, -9.81 * u.length / u.time**2))
+        system.parameter("k", 1.0)
+        system.add_body(
+            "rod", mass=2.0 * u.mass, inertia=(0.1 * u.mass * u.length**2,) * 3, position=(0, 0, 0.5 * u.length)
+        )
+        energy = u.mass * u.length**2 / u.time**2
+        system.add_joint(
+            nx.Revolute("hinge", "ground", "rod", at=(0, 0, 0), axis=(0, 1, 0), stiffness=f"=k*{energy!r}")
+        )
+        return system
+
+    limits = [nx.stability(pendulum(u), "k", [2.0, 20.0]).limits for u in (SI, units)]
+    assert [len(x) for x in limits] == [1, 1]
+    for (limit,) in limits:
+        assert limit.value == pytest.approx(2.0 * 9.81 * 0.5, rel=1e-8)
+        assert limit.gets_stable
