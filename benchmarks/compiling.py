@@ -18,20 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Effort, Report, Row
+from nexdyn.cli import warm
 
-COMMANDS = (
-    "run hinge-chain",
-    "run four-bar",
-    "run four-bar --method rk4",
-    "run four-bar --method projection",
-    "run double-pendulum --method dopri5",
-    "run implicit-euler",
-    "run rolling-coin",
-    "check four-bar",
-    "check stewart",
-    "compare double-pendulum",
-    "linearize bicycle",
-)
+COMMANDS = tuple(line for line in warm.COMMANDS if not {"view", "robot.urdf"} & {*line.split()})
 STAGES = ("typing", "lowering", "linking", "optimising", "machine code")
 
 

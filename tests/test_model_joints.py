@@ -197,7 +197,7 @@ def test_a_joint_resolves_to_one_number_a_freedom():
     assert numbers.upper.tolist() == [1.0, math.inf]
     assert numbers.effort_limit.tolist() == [3.0, 4.0]
     assert numbers.velocity_limit.tolist() == [math.inf, math.inf]
-    assert numbers.friction_speed == 1e-3
+    assert numbers.friction_speed.tolist() == [1e-3, 1e-3]
     assert numbers.q0 is numbers.v0 is numbers.mimic is None
     assert joined(system, Tube, limits=(-1, 1)).resolved({}).upper.tolist() == [1.0, 1.0]
     assert joined(system, Weld, damping=1.0).resolved({}).damping.shape == (0,)

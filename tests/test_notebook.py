@@ -61,7 +61,7 @@ def test_a_result_shows_how_it_was_run_with_its_curves_and_its_end() -> None:
     result = nx.simulate(pendulum(), t_end=1.0, method=nx.RungeKutta4(1e-2))
     html = result._repr_html_()
     shown = texts(html)
-    for text in ("0 … 1 s, 101 samples", "finished", "energy, energy [J]", "pendulum (1 bodies, 1 joints)"):
+    for text in ("0 … 1 s, 101 samples", "finished", "energy, energy [J]", "pendulum (1 body, 1 joint)"):
         assert text in shown
     assert len(pictures(html)) == 1
     curves = parsed(html).findall(".//{http://www.w3.org/2000/svg}polyline")

@@ -18,7 +18,10 @@ from units_lab import Units, apart, in_units, of_result
 
 import nexdyn as nx
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = [
+    pytest.mark.timeout(1200),
+    pytest.mark.filterwarnings("ignore::nexdyn.NexDynWarning"),  # gaps that carriers leave, and what methods say of dt
+]
 
 SI = Units()
 SMALL = Units(mass=2.0**40, length=2.0**20, time=2.0**10)
@@ -29,6 +32,8 @@ DECIMAL = {"mm, g, ms": Units(1e3, 1e3, 1e3), "km, t, min": Units(1e-3, 1e-3, 1 
 DT = 2.0**-10
 STEPS = 100
 RTOL = 1e-6
+ALLOWED = {"position": 10, "rotation": 10, "energy": 10}
+"""Tolerances by which poses may differ; what stiff forces and stops make of that, velocities, accelerations, reactions: by 100."""
 STILL = {"angular_velocity": 1e-9, "angular_acceleration": 1e-9, "velocity": 1e-9, "torque": 1e-9, "force": 1e-9}
 """What is little of motions that are about 1 in SI: noise of rounding differs between runs whose steps do."""
 
@@ -124,7 +129,9 @@ def test_runs_of_chosen_steps_differ_by_their_tolerance(name: str) -> None:
                 if isinstance(here, type) or isinstance(other, type):
                     assert here is other, f"{where}: {here} but {other} in other units"
                     continue
-                off = {what: x for what, x in apart(here, other, STILL).items() if not x <= 10 * RTOL}
+                off = {
+                    what: x for what, x in apart(here, other, STILL).items() if not x <= ALLOWED.get(what, 100) * RTOL
+                }
                 assert not off, f"{where}: {off} apart in other units"
 
 

@@ -117,7 +117,7 @@ def test_one_wrong_value_ends_with_3(monkeypatch: pytest.MonkeyPatch, capsys: py
     monkeypatch.setitem(page.PROBLEMS, "alm", wrong(PROBLEMS["alm"], 1e-3))
     assert main(["verify", "alm"]) == 3
     out = capsys.readouterr().out
-    assert "FAILS" in out and "1 runs, 1 of them do not hold" in out
+    assert "FAILS" in out and "1 run, 1 of them do not hold" in out
     assert main(["verify", "alm", "--json"]) == 3
     found = json.loads(capsys.readouterr().out)
     assert found["holds"] is False and len(found["runs"][0]["values"]) == 12

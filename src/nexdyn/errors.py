@@ -88,6 +88,16 @@ def warn(message: str) -> None:
     warnings.warn(message, NexDynWarning, stacklevel=level)
 
 
+def counted(n: int, thing: str) -> str:
+    """ "1 body", "3 bodies", "2 degrees of freedom"."""
+    return f"{n} {thing if n == 1 else _several(thing)}"
+
+
+def _several(thing: str) -> str:
+    head, of, rest = thing.partition(" of ")
+    return (head[:-1] + "ies" if head.endswith("y") else head + "s") + of + rest
+
+
 def _alike(name: str, names: list[str], most: int = 100) -> list[str]:
     """Of many names those most like `name` by letters in place and pairs of letters: all in full would take seconds."""
     if len(names) <= most:
@@ -114,5 +124,5 @@ def unknown(kind: str, name: object, valid: Iterable[str], *, plural: str | None
     if (composed := unicodedata.normalize("NFC", str(name))) != str(name) and composed in names:
         hint = f", which is spelt with combining characters; write {composed!r} in composed ones (Unicode NFC);"
     shown = ", ".join(names[:20]) + (f", … ({len(names)} in all)" if len(names) > 20 else "")
-    plural = plural or (kind[:-1] + "ies" if kind.endswith("y") else kind + "s")
+    plural = plural or _several(kind)
     return UnknownNameError(f"no {kind} {name!r}{hint} {plural}: {shown or 'none'}")

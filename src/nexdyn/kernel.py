@@ -18,7 +18,8 @@ code), so that an edit or an upgrade starts afresh. Imports run downward and sib
     no floor (a user's)   all, and its own file
 
 and an edit of the floors above `tree` (UPPER: they have kernels at most, no formulas that others take up) compiles no
-kernel below anew. `NEXDYN_CACHE_DIR` moves the cache.
+kernel below anew. `NEXDYN_CACHE_DIR` moves the cache. What is not in it may have come with the package (`nexdyn/kernels`, made as a wheel
+is built): looked up under the same key, never written to, and never read where it was made for another state or other versions.
 
 Formulas and kernels become bitcode, inlined and simplified, kept on disk for kernels. What Python calls is an entry: a
 function of the same arguments that calls the formula behind it, optimised with all below it and turned into machine code,
@@ -38,7 +39,9 @@ import contextlib
 import functools
 import hashlib
 import itertools
+import json
 import os
+import platform
 import secrets
 import shutil
 import sys
@@ -49,6 +52,7 @@ from typing import Any, TypeVar
 
 import llvmlite
 import numba
+import numpy
 from numba.core import bytecode, caching, compiler, types
 from numba.core.registry import CPUDispatcher
 from numba.extending import overload
@@ -73,14 +77,31 @@ UPPER = (
 )  # fmt: skip
 
 
+SHIPPED, MADE = _PACKAGE / "kernels", "made.json"
+"""What came with the package: a folder for each hash, and `made.json`, which says by what and for which commands."""
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """What generates code, and for what: code that others made does not serve."""
+    return {
+        "Python": sys.version, "NumPy": numpy.__version__, "Numba": numba.__version__, "llvmlite": llvmlite.__version__,
+        "system": f"{sys.platform} {platform.machine()} {' '.join(platform.libc_ver())}".strip(),
+    }  # fmt: skip
+
+
+_FLOORS = ((), *(UPPER + tuple(other for other in FORMULATIONS if other != floor) for floor in FORMULATIONS), UPPER)
+"""What the kernels of some floor are not made of: `not_part_of`."""
+
+
 @functools.cache
 def source_hash(root: Path | None = None, without: tuple[str, ...] = ()) -> str:
     """Hash of all Python sources below `root` (the package), and of what else decides about the code they become.
 
     without: the folders and files of `root` that are left out."""
     settings = [getattr(_CONFIG, name) for name in _SETTINGS]
-    versions = f"{numba.__version__} {llvmlite.__version__} {sys.version} {settings} {os.environ.get('NEXDYN_LANES')}"
-    return _hash(root or _PACKAGE, versions, without)
+    salt = f"{versions()} {settings} {os.environ.get('NEXDYN_LANES')}"
+    return _hash(root or _PACKAGE, salt, without)
 
 
 def _hash(root: Path, salt: str, without: tuple[str, ...] = ()) -> str:
@@ -114,8 +135,8 @@ def cache_root() -> Path:
 @functools.cache
 def cache_folder(without: tuple[str, ...] = ()) -> Path | None:
     """The folder for the sources as they are now; None where no folder can be written (then nothing is cached)."""
-    folder = cache_root() / source_hash(None, without)
     try:
+        folder = cache_root() / source_hash(None, without)
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".probe{os.getpid()}"
         probe.touch()
@@ -123,9 +144,39 @@ def cache_folder(without: tuple[str, ...] = ()) -> Path | None:
         others = [other for other in folder.parent.iterdir() if other.is_dir() and other != folder]
         for stale in sorted(others, key=lambda other: -other.stat().st_mtime)[KEPT_CACHES:]:
             shutil.rmtree(stale, ignore_errors=True)
-    except OSError:
+    except (OSError, RuntimeError):  # nobody's home
         return None
     return folder
+
+
+@functools.cache
+def shipped_folder(without: tuple[str, ...] = ()) -> Path | None:
+    """The folder that came with the package for its sources as they are now; None where none did."""
+    folder = SHIPPED / source_hash(None, without)
+    return folder if folder.is_dir() else None
+
+
+def made_for() -> dict[str, Any]:
+    """Versions and commands of what came with the package; nothing where nothing did."""
+    try:
+        found: dict[str, Any] = json.loads((SHIPPED / MADE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found
+
+
+def other_versions() -> str:
+    """Why what came with the package does not serve here, as a clause; nothing where it does, or nothing came."""
+    made = made_for().get("versions", {})
+    here = versions()
+    of = [
+        f"{name} {made[name].split()[0]}, here {here[name].split()[0]}"
+        for name in here
+        if made.get(name, here[name]) != here[name]
+    ]
+    if of:
+        return f"made for {', '.join(of)}"
+    return "made from other sources" if made and not any(map(shipped_folder, _FLOORS)) else ""
 
 
 class _Locator(caching._CacheLocator):
@@ -135,7 +186,7 @@ class _Locator(caching._CacheLocator):
         self._file, self._line, self._without = file, line, not_part_of(file)
 
     def get_cache_path(self) -> str:
-        return str(cache_folder(self._without))
+        return str(cache_folder(self._without) or SHIPPED)
 
     def get_source_stamp(self) -> str:
         inside = self._file.is_relative_to(_PACKAGE)
@@ -149,7 +200,12 @@ class _Locator(caching._CacheLocator):
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> _Locator | None:
-        return cls(Path(py_file).resolve(), py_func.__code__.co_firstlineno) if cache_folder() else None
+        return cls(Path(py_file).resolve(), py_func.__code__.co_firstlineno) if _kept() else None
+
+
+def _kept() -> bool:
+    """Whether kernels are kept anywhere."""
+    return cache_folder() is not None or SHIPPED.is_dir()
 
 
 class _CacheImpl(caching.CompileResultCacheImpl):
@@ -172,8 +228,23 @@ class _Cache(caching.FunctionCache):
                 self.flush()
             return None
 
+    def _load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = super()._load_overload(sig, target_context)
+        return self._came_with_package(sig, target_context) if found is None else found
+
+    def _came_with_package(self, sig: Any, target_context: Any) -> Any:
+        locator = self._impl.locator
+        folder = shipped_folder(locator._without)
+        if folder is None:
+            return None
+        shipped = caching.IndexDataCacheFile(str(folder), self._impl.filename_base, locator.get_source_stamp())
+        data = shipped.load(self._index_key(sig, target_context.codegen()))
+        return None if data is None else self._impl.rebuild(target_context, data)
+
     def save_overload(self, sig: Any, data: Any) -> None:
         without = self._impl.locator._without
+        if cache_folder(without) is None:
+            return
         with contextlib.suppress(OSError):
             if source_hash.__wrapped__(None, without) == source_hash(None, without):
                 super().save_overload(sig, data)
@@ -340,7 +411,7 @@ def _kernel(f: F, **options: Any) -> F:
     inner: Any = f if isinstance(f, _Formula) else _formula(f)
     entry: Any = _Entry(inner, **options)
     source = inner.py_func
-    if cache_folder() is not None and Path(source.__code__.co_filename).is_file():
+    if _kept() and Path(source.__code__.co_filename).is_file():
         inner._cache, entry._cache = _BitcodeCache(source), _Cache(source)
     return entry
 

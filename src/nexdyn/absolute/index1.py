@@ -133,6 +133,7 @@ def accelerate(problem, t):  # type: ignore[no-untyped-def]
     nb = len(s.q1) - 1
     s.d1[:] = 0.0
     s.lam1[:] = 0.0
+    s.turn[:] = 0.0  # what a step has turned is in the pose by now
     inertial_residual(tables, s, 1.0, 0.0, True)
     constraint_residual(tables, s, t, 0.0, True)
     status = act(tables, s, t, 0.0, 0.0, False, problem.acts)
@@ -169,7 +170,7 @@ def refine(problem, t):  # type: ignore[no-untyped-def]
     before = largest(s.d1, 1, nb, tables.length)
     slow = 1.0 if borrowed(tables.spare) else SLOW
     for k in range(MOST_REFINED):
-        jacobian_times(tables, s, t, s.d1, s.turn, s.C)  # nothing has turned: turn = 0
+        jacobian_times(tables, s, t, s.d1, s.turn, s.C)  # Cq d1: turn = 0
         for g in range(len(s.C)):
             for c in range(WIDTH):
                 s.x[nb + g, c] = s.lam0[g, c] - s.C[g, c]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from nexdyn.assembly.report import AssemblyReport, RedundancyReport, RedundantRow
+    from nexdyn.errors import counted
+from nexdyn.assembly.report import AssemblyReport, RedundancyReport, RedundantRow
 
 BODIES_SHOWN = 30
 ROWS_SHOWN = 30
@@ -17,7 +18,7 @@ MOTIONS_SHOWN = 12
 def report_text(report: AssemblyReport) -> str:
     """All of a report as text."""
     model, found = report.model, report.redundancy
-    lines = [f"System {model.system.name!r}: {model.nb} bodies, {len(model.system.joints)} joints"]
+    lines = [f"System {model.system.name!r}: {counted(model.nb, 'body')}, {counted(len(model.system.joints), 'joint')}"]
     lines += [f"  ! {warning}" for warning in report.warnings]
     if report.gaps:
         lines += ["", "It cannot be assembled:", *(f"  {gap} ({', '.join(gap.rows)})" for gap in report.gaps)]
@@ -26,7 +27,7 @@ def report_text(report: AssemblyReport) -> str:
             "",
             "1  Constraints",
             f"   {found.constraints} equations, {found.independent} independent, {len(found.redundant)} redundant; "
-            f"{found.dof} degree{'' if found.dof == 1 else 's'} of freedom (Grübler's count says {found.grubler})",
+            f"{counted(found.dof, 'degree of freedom')} (Grübler's count says {found.grubler})",
         ]
         if found.redundant and np.isfinite(found.rank_gap):
             lines.append(
@@ -44,7 +45,7 @@ def report_text(report: AssemblyReport) -> str:
     lines += [
         "",
         "2  Configuration",
-        f"   assembled in {report.iterations} iterations; bodies moved by up to {away:.3g} m",
+        f"   assembled in {counted(report.iterations, 'iteration')}; bodies moved by up to {away:.3g} m",
     ]
     lines += ["", "3  Velocity and 4  acceleration"]
     for name in model.bodies[1 : 1 + BODIES_SHOWN]:
@@ -52,7 +53,7 @@ def report_text(report: AssemblyReport) -> str:
             f"   {name:<14} v {_vector(report.velocity(name))} m/s   a {_vector(report.acceleration(name))} m/s²"
         )
     if model.nb > BODIES_SHOWN:
-        lines.append(f"   … {model.nb - BODIES_SHOWN} more bodies")
+        lines.append(f"   … {counted(model.nb - BODIES_SHOWN, 'more body')}")
     lines += ["", "   Reactions on the child, in the parent-side joint frame (* one choice among many)"]
     for name in list(model.system.joints)[:BODIES_SHOWN]:
         r = report.reaction(name)

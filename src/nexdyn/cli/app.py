@@ -19,6 +19,7 @@ from nexdyn.cli import (
     sweep,
     verify,
     view,
+    warm,
 )
 
 EXAMPLES = """\
@@ -37,6 +38,7 @@ Examples:
   nexdyn convert robot.urdf a.yaml   a robot as a scene, and back
   nexdyn demos                       the models that come with NexDyn
   nexdyn verify                      published problems beside published values
+  nexdyn warm                        compile what first commands need, once
   nexdyn run --help                  more examples, and all options"""
 
 app = App(
@@ -51,5 +53,20 @@ app = App(
     suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
-for page in (run, view, plot, check, sweep, equilibrium, linearize, compare, info, convert, demos, verify, completion):
+for page in (
+    run,
+    view,
+    plot,
+    check,
+    sweep,
+    equilibrium,
+    linearize,
+    compare,
+    info,
+    convert,
+    demos,
+    verify,
+    completion,
+    warm,
+):
     app.command(page.command, help_epilogue=page.EXAMPLES, name=page.NAME)

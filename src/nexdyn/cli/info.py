@@ -10,6 +10,7 @@ from nexdyn.cli import terminal
 from nexdyn.cli.model import Model, read
 from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying
 from nexdyn.cli.progress import compilation_announced
+from nexdyn.errors import counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -107,7 +108,7 @@ def _joints(tree: Tree) -> list[dict[str, Any]]:
 def _print(data: dict[str, Any]) -> None:
     terminal.say(data["name"] + (f": {data['description']}" if data["description"] else ""))
     terminal.say(
-        f"{len(data['bodies'])} bodies, {len(data['joints'])} joints, nq = {data['nq']}, nv = {data['nv']}; "
+        f"{counted(len(data['bodies']), 'body')}, {counted(len(data['joints']), 'joint')}, nq = {data['nq']}, nv = {data['nv']}; "
         f"mass {data['mass']:.6g} kg, gravity {_numbers(data['gravity'])} m/s²"
     )
     if "cut" in data:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from nexdyn.cli import terminal
+from nexdyn.errors import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -76,7 +77,7 @@ def compilation_announced(bar: Bar | None = None) -> Iterator[None]:
     """Say on stderr when kernels are compiled while the block lasts: that it is once, on the bar which and how far, at the end how long it
     took."""
     from nexdyn.assembly.stopwatch import compiling_told
-    from nexdyn.kernel import cache_folder
+    from nexdyn.kernel import cache_folder, other_versions
 
     first: tuple[int, float] | None = None
 
@@ -86,6 +87,10 @@ def compilation_announced(bar: Bar | None = None) -> Iterator[None]:
             first = count, seconds
             kept = "kept for later runs" if cache_folder() else "not kept: set NEXDYN_CACHE_DIR to a folder for it"
             terminal.note(f"compiling what has not run before, once, which is {kept}")
+            if differs := other_versions():
+                terminal.note(
+                    f"kernels came with the package, but {differs}; `nexdyn warm` compiles what first commands need"
+                )
         if bar is not None:
             bar.stage(f"compiling {name}, after {count - first[0]} others in {seconds - first[1]:.0f} s")
 
@@ -96,5 +101,5 @@ def compilation_announced(bar: Bar | None = None) -> Iterator[None]:
             if first is not None:
                 count, seconds = compiled.count - first[0], compiled.seconds - first[1]
                 terminal.note(
-                    f"compiled {count} function{'s' * (count != 1)} in {seconds:.0f} s, which times of runs leave out"
+                    f"compiled {counted(count, 'function')} in {seconds:.0f} s, which times of runs leave out"
                 )

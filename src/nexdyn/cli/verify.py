@@ -12,7 +12,7 @@ from nexdyn.cli import terminal
 from nexdyn.cli.codes import DONE, NO_SOLUTION
 from nexdyn.cli.options import OUTPUT, SAYING_PLAINLY, Saying, flag
 from nexdyn.cli.progress import compilation_announced
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, counted
 
 if TYPE_CHECKING:
     from nexdyn.problems.against.case import Outcome as PeerOutcome
@@ -68,7 +68,9 @@ def _told_in_all(found: Any, as_json: bool) -> int:
         terminal.say_json(found.to_dict())
     else:
         failed = sum(not outcome.holds for outcome in found.outcomes)
-        terminal.say(f"{len(found.outcomes)} runs, {f'{failed} of them do not hold' if failed else 'all hold'}")
+        terminal.say(
+            f"{counted(len(found.outcomes), 'run')}, {f'{failed} of them do not hold' if failed else 'all hold'}"
+        )
     return DONE if found.holds else NO_SOLUTION
 
 

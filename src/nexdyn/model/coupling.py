@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from nexdyn.errors import InputError, UnknownNameError
+from nexdyn.errors import InputError, UnknownNameError, counted
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.parameters import number, sequence
 
@@ -86,7 +86,7 @@ class Coupling(Element):
         terms = self.law(values).terms
         if len(terms) < 2:
             raise InputError(
-                f"{self} has {len(terms)} coordinate{'s' if len(terms) != 1 else ''}; two or more are needed"
+                f"{self} has {counted(len(terms), 'coordinate')}; two or more are needed"
                 + ("; a Driver holds a single one" if terms else "")
             )
         seen: set[tuple[str, int]] = set()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from nexdyn.errors import InputError, SolveError
+from nexdyn.errors import InputError, SolveError, counted
 from nexdyn.model.system import System
 from nexdyn.results.atomic import PathLike
 from nexdyn.results.recording import Recording, without_events
@@ -107,7 +107,7 @@ class BatchResult:
         failed = f", {len(self.failures)} failed" if self.failures else ""
         return (
             f"BatchResult({self.system.name!r}: {self.members} members{failed}, t = {r.t[0]:g} … {r.t[-1]:g} s, "
-            f"{len(r.t)} samples, {r.method}, {r.status})"
+            f"{counted(len(r.t), 'sample')}, {r.method}, {r.status})"
         )
 
     def __len__(self) -> int:

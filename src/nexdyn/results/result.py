@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.errors import InputError, unknown
+from nexdyn.errors import InputError, counted, unknown
 from nexdyn.model.element import Element
 from nexdyn.model.system import System
 from nexdyn.results.atomic import PathLike
@@ -59,7 +59,7 @@ class Result:
 
     def __repr__(self) -> str:
         r = self.recording
-        span = f"t = {r.t[0]:g} … {r.t[-1]:g} s, {len(r.t)} samples"
+        span = f"t = {r.t[0]:g} … {r.t[-1]:g} s, {counted(len(r.t), 'sample')}"
         return f"Result({self.system.name!r}: {span}, {r.method}, {r.status})"
 
     def _repr_html_(self) -> str:

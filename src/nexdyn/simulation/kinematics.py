@@ -19,7 +19,7 @@ from nexdyn.assembly.assemble import assemble
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import states_along, turning_forces
 from nexdyn.constraints.tables import LEFT
-from nexdyn.errors import InputError, SolveError
+from nexdyn.errors import InputError, SolveError, counted
 from nexdyn.forces.tables import COORDINATE, FREEDOM, STATES
 from nexdyn.integrate.fixed import first_not_finite, sample
 from nexdyn.integrate.methods import Loops
@@ -59,9 +59,9 @@ def kinematics(system: System, times: Any, *, loops: Loops | None = None) -> Res
     report = assemble(system, t=float(at[0]))
     found = report.redundancy
     if found.dof > 0:
-        free = "; ".join(str(motion) for motion in found.motions[:5]) or f"{found.dof} degrees of freedom"
+        free = "; ".join(str(motion) for motion in found.motions[:5]) or counted(found.dof, "degree of freedom")
         raise InputError(
-            f"system {system.name!r} is not fully driven: {found.dof} motion{'s' if found.dof > 1 else ''} "
+            f"system {system.name!r} is not fully driven: {counted(found.dof, 'motion')} "
             f"remain{'s' if found.dof == 1 else ''} ({free}); add a driver for each, or integrate it with nx.simulate"
         )
     cut = loops.cut if loops is not None else None

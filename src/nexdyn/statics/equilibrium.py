@@ -31,7 +31,7 @@ from nexdyn.assembly.assemble import assemble
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.loads import joint_state
 from nexdyn.assembly.report import AssemblyReport, Reaction
-from nexdyn.errors import InputError, SolveError, unknown
+from nexdyn.errors import InputError, SolveError, counted, unknown
 from nexdyn.forces.states import state_labels
 from nexdyn.model.driver import Driver
 from nexdyn.model.system import System
@@ -141,7 +141,7 @@ class Equilibrium:
     def __str__(self) -> str:
         model = self.report.model
         lines = [
-            f"System {model.system.name!r} in equilibrium: {self.stability}, {self.dof} degrees of freedom, "
+            f"System {model.system.name!r} in equilibrium: {self.stability}, {counted(self.dof, 'degree of freedom')}, "
             f"{self.iterations} iterations, {self.out_of_balance:.2g} N m out of balance"
         ]
         if self.stability in ("unstable", "neutral"):

@@ -24,7 +24,7 @@ import scipy.linalg
 from nexdyn.assembly.assemble import assemble
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.report import AssemblyReport
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, counted
 from nexdyn.forces.states import state_labels
 from nexdyn.model.system import System
 from nexdyn.results.bodies import BodyRecording
@@ -166,7 +166,7 @@ class Linearization:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        lines = [f"{self.system.name}: {len(self.states)} states, {'stable' if self.stable else 'unstable'}"]
+        lines = [f"{self.system.name}: {counted(len(self.states), 'state')}, {'stable' if self.stable else 'unstable'}"]
         lines += [f"  {mode}" for mode in self.modes]
         if self.ignored:
             lines.append(f"  ignored: {', '.join(self.ignored)}")

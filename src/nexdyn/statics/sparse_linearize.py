@@ -31,7 +31,7 @@ from nexdyn.assembly.force_states import own_states
 from nexdyn.assembly.loads import Loads, velocity_rows
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.start_velocity import tree_state
-from nexdyn.errors import InputError, SolveError, unknown
+from nexdyn.errors import InputError, SolveError, counted, unknown
 from nexdyn.model.system import System
 from nexdyn.model.topology import open_forest
 from nexdyn.results.bodies import BodyRecording
@@ -130,7 +130,9 @@ class SparseLinearization:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        lines = [f"{self.system.name}: {self.dof} degrees of freedom, the {len(self.modes)} lowest modes"]
+        lines = [
+            f"{self.system.name}: {counted(self.dof, 'degree of freedom')}, the {counted(len(self.modes), 'lowest mode')}"
+        ]
         return "\n".join([*lines, *(f"  {mode}" for mode in self.modes), f"  error of A about {self.error:.1e}"])
 
 

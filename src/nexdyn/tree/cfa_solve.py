@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nexdyn.errors import InputError, SingularError, unknown
+from nexdyn.errors import InputError, SingularError, counted, unknown
 from nexdyn.tree.cfa_entries import constraint_force_algorithm
 from nexdyn.tree.cfa_tables import ConstraintTables, constraint_tables
 from nexdyn.tree.tree import Tree
@@ -49,7 +49,7 @@ class JointForces(Mapping[str, Array]):
         return len(self._names)
 
     def __repr__(self) -> str:
-        return f"JointForces of {len(self)} joints: {', '.join(self._names[:6])}{', …' if len(self) > 6 else ''}"
+        return f"JointForces of {counted(len(self), 'joint')}: {', '.join(self._names[:6])}{', …' if len(self) > 6 else ''}"
 
 
 def tables_for(tree: Tree) -> ConstraintTables:

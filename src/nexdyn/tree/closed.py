@@ -11,7 +11,7 @@ import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.constraint_rows import Row
-from nexdyn.errors import InputError, SolveError, unknown
+from nexdyn.errors import InputError, SolveError, counted, unknown
 from nexdyn.joints.kinds import FREE
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
@@ -86,7 +86,7 @@ class ClosedTree(metaclass=CheckedCalls):
 
     def __repr__(self) -> str:
         cut = ", ".join(self.cut_joints) or "none"
-        return f"ClosedTree({self.system.name!r}: nv = {self.nv}, {len(self.rows)} rows, cut: {cut})"
+        return f"ClosedTree({self.system.name!r}: nv = {self.nv}, {counted(len(self.rows), 'row')}, cut: {cut})"
 
     @property
     def nq(self) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls
-from nexdyn.errors import InputError, SingularError, unknown
+from nexdyn.errors import InputError, SingularError, counted, unknown
 from nexdyn.joints.free import Free
 from nexdyn.kernel import compiled_for
 from nexdyn.model.body import Body
@@ -116,7 +116,7 @@ class Tree(metaclass=CheckedCalls):
         return {arc.name: arc.child for arc in self._compiled.forest.arcs}
 
     def __repr__(self) -> str:
-        return f"Tree({self.system.name!r}: {len(self.body_names)} bodies, nq = {self.nq}, nv = {self.nv})"
+        return f"Tree({self.system.name!r}: {counted(len(self.body_names), 'body')}, nq = {self.nq}, nv = {self.nv})"
 
     def with_parameters(self, changes: Mapping[str, Any]) -> Tree:
         """The tree of the same mechanism with other values (see `System.with_parameters`); its graph is not built anew."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nexdyn.errors import counted
 from nexdyn.model.system import System
 from nexdyn.view.charts import Panel, panels
 
@@ -70,8 +71,8 @@ def result_html(result: Result) -> str:
     """A result: how it was run, its energy and joint coordinates, and its end."""
     r, system = result.recording, result.system
     facts = {
-        "system": f"{system.name} ({len(system.bodies)} bodies, {len(system.joints)} joints)",
-        "time": f"{r.t[0]:g} … {r.t[-1]:g} s, {len(r.t)} samples",
+        "system": f"{system.name} ({counted(len(system.bodies), 'body')}, {counted(len(system.joints), 'joint')})",
+        "time": f"{r.t[0]:g} … {r.t[-1]:g} s, {counted(len(r.t), 'sample')}",
         "method": f"{r.method}, {r.steps} steps in {r.wall_time:.3g} s",
         "status": r.status + (f": {r.message}" if r.message else ""),
     }

@@ -1,0 +1,185 @@
+"""`nexdyn warm`: what first commands compile, compiled before they are asked for."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from nexdyn.cli import terminal
+from nexdyn.cli.options import SAYING_PLAINLY, Saying, flag
+from nexdyn.cli.progress import progress_bar
+from nexdyn.errors import InputError, SolveError
+
+NAME = "warm"
+EXAMPLES = """\
+Examples:
+  nexdyn warm            compile what first commands need, once
+  nexdyn warm --check    what is compiled, and what came with the package"""
+
+COMMANDS = (
+    "run hinge-chain",
+    "run four-bar",
+    "run four-bar --method rk4",
+    "run double-pendulum --method rk4 --dt 1e-3",
+    "check four-bar",
+    "run robot.urdf --t-end 1",
+    "run double-pendulum --method dopri5",
+    "run implicit-euler",
+    "run rolling-coin",
+    "linearize bicycle",
+    "check stewart",
+    "compare double-pendulum",
+    "run four-bar --method projection",
+    "view hinge-chain --html page.html",
+)
+"""The commands that are made ready, the most used first."""
+EXTRAS = {"view": "viser"}
+"""Commands that need more than the package, and the module that comes with it."""
+ROBOT = """\
+<robot name="robot">
+  <link name="base"/>
+  <link name="arm"><inertial><origin xyz="0 0 0.2"/><mass value="2"/>
+    <inertia ixx="0.03" iyy="0.03" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="hand"><inertial><origin xyz="0 0 0.1"/><mass value="1"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="shoulder" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>
+    <limit lower="-3" upper="3" effort="50" velocity="5"/><dynamics damping="0.1"/></joint>
+  <joint name="slide" type="prismatic"><origin xyz="0 0 0.4"/><parent link="arm"/><child link="hand"/><axis xyz="0 0 1"/>
+    <limit lower="-0.2" upper="0.2" effort="50" velocity="5"/><dynamics damping="5"/></joint>
+</robot>
+"""
+
+
+def command(
+    *,
+    check: Annotated[bool, flag("Say what is compiled, and compile nothing.")] = False,
+    jobs: Annotated[int, Parameter(help="How many at once; default: as many as there are cores.")] = 0,
+    limit: Annotated[float, Parameter(help="Stop after so many seconds; what is done is kept.")] = 3600.0,
+    into: Annotated[str, Parameter(help="Another folder than the user's cache, as builds of the package use.")] = "",
+    saying: Saying = SAYING_PLAINLY,
+) -> None:
+    """Compile what first commands need, so that they start at once."""
+    if check:
+        found = state()
+        terminal.say_json(found) if saying.json else terminal.say("\n".join(_told(found)))
+        return
+    if jobs < 0 or not limit > 0.0:
+        raise InputError(
+            f"jobs is {jobs} and limit {limit:g} s; give as many as 1 and more than 0 s, or leave them out"
+        )
+    from nexdyn.kernel import MADE, cache_folder, versions
+
+    own = cache_folder()
+    if own is None and not into:
+        raise InputError("no folder for kernels can be written; set NEXDYN_CACHE_DIR to one")
+    place = Path(into).absolute() if own is None or into else own.parent
+    done, began = [], time.perf_counter()
+    wanted = [line for line in COMMANDS if _runs_here(line)]
+    with progress_bar("compiling", not saying.json) as bar:
+        bar.count(0, len(wanted))
+        for line in _made_ready(wanted, place, jobs or os.cpu_count() or 1, began + limit):
+            done.append(line)
+            bar.count(len(done), len(wanted))
+    done = [line for line in wanted if line in done]
+    if into:
+        made = {"versions": versions(), "commands": done}
+        (place / MADE).write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+    seconds = time.perf_counter() - began
+    if saying.json:
+        terminal.say_json(
+            {"folder": place, "commands": done, "left_out": sorted({*wanted} - {*done}), "seconds": seconds}
+        )
+        return
+    terminal.say(
+        f"{len(done)} of {len(wanted)} commands are ready, after {seconds:.0f} s; their kernels are in {place}"
+    )
+    for line in wanted:
+        if line not in done:
+            terminal.say(f"  not yet: nexdyn {line}")
+
+
+def state() -> dict[str, Any]:
+    """What is compiled for the package as it is now: in the user's cache and beside the package."""
+    from nexdyn import kernel
+
+    own, shipped = kernel.cache_folder(), kernel.SHIPPED
+    made = kernel.made_for()
+    return {
+        "cache": {"folder": own.parent if own else None, **_counted([own.parent] if own else [])},
+        "package": {
+            "folder": shipped if shipped.is_dir() else None, **_counted([shipped]),
+            "commands": made.get("commands", []), "differs": kernel.other_versions(),
+        },
+    }  # fmt: skip
+
+
+def _counted(folders: list[Path]) -> dict[str, Any]:
+    files = [path for folder in folders for path in folder.rglob("*.nbc")]
+    return {"kernels": len(files), "megabytes": sum(path.stat().st_size for path in files) / 1e6}
+
+
+def _told(found: dict[str, Any]) -> Iterator[str]:
+    cache, package = found["cache"], found["package"]
+    if cache["folder"] is None:
+        yield "cache    no folder can be written; NEXDYN_CACHE_DIR names another"
+    else:
+        yield f"cache    {cache['kernels']} kernels, {cache['megabytes']:.0f} MB, in {cache['folder']}"
+    if package["folder"] is None:
+        yield "package  none came with it; nexdyn warm compiles what first commands need"
+        return
+    yield f"package  {package['kernels']} kernels, {package['megabytes']:.0f} MB, in {package['folder']}"
+    if package["differs"]:
+        yield f"         of no use here: {package['differs']}; nexdyn warm compiles them anew"
+    else:
+        yield from (f"         ready: nexdyn {line}" for line in package["commands"])
+
+
+def _runs_here(line: str) -> bool:
+    module = EXTRAS.get(line.split()[0])
+    return module is None or importlib.util.find_spec(module) is not None
+
+
+def _made_ready(lines: list[str], place: Path, jobs: int, end: float) -> Iterator[str]:
+    """Run commands, several at once, until `end`; each as it is done."""
+    place.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
+        (Path(folder) / "robot.urdf").write_text(ROBOT, encoding="utf-8")
+        running: dict[Future[bool], str] = {}
+        left = list(lines)
+        while left or running:
+            while left and len(running) < jobs and time.perf_counter() < end:
+                line = left.pop(0)
+                running[pool.submit(_run, line, Path(folder), place, end)] = line
+            if not running:
+                return
+            for one in wait(running, return_when=FIRST_COMPLETED).done:
+                line = running.pop(one)
+                if one.result():
+                    yield line
+
+
+def _run(line: str, folder: Path, place: Path, end: float) -> bool:
+    """Run `nexdyn LINE` with its kernels in `place`; whether it was done before `end`."""
+    with tempfile.TemporaryDirectory(dir=folder) as here:
+        arguments = [str(folder / word) if word == "robot.urdf" else word for word in line.split()]
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "nexdyn", *arguments], cwd=here, env=os.environ | {"NEXDYN_CACHE_DIR": str(place)},
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=max(0.1, end - time.perf_counter()),
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return False
+    if done.returncode:
+        raise SolveError(f"nexdyn {line} ended with {done.returncode}: {done.stderr.strip()[-500:]}")
+    return True

@@ -1,0 +1,138 @@
+"""Kernels that come with the package, and `nexdyn warm`, which makes them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from test_kernel_cache import CHANGED, FORMULA, Place
+
+from nexdyn import kernel
+from nexdyn.cli import main, warm
+
+
+@pytest.fixture
+def shipped(tmp_path: Path) -> Place:
+    """A copy of the package with the kernel of a program in it, as a wheel brings it, and an empty cache."""
+    place = Place(tmp_path)
+    program = place.package / "program.py"  # a kernel of the package
+    shutil.move(place.program, program)
+    place.program = program
+    assert place.run()["misses"] == 1
+    shutil.move(place.kernels, place.package / "kernels")
+    made = {"versions": kernel.versions(), "commands": []}
+    (place.package / "kernels" / kernel.MADE).write_text(json.dumps(made))
+    return place
+
+
+def test_what_came_with_the_package_is_not_compiled_and_not_copied(shipped: Place) -> None:
+    said = shipped.run()
+    assert (said["hits"], said["misses"], said["q"]) == (1, 0, [0.0, 0.0, 1.0, 0.0])
+    assert shipped.files() == {}
+
+
+def test_it_serves_where_nothing_can_be_written(shipped: Place) -> None:
+    """An installation that is read alone, and a user without a home."""
+    before = {path: path.stat().st_mtime_ns for path in (shipped.package / "kernels").rglob("*")}
+    said = shipped.run(NEXDYN_CACHE_DIR="/proc/nowhere")
+    assert (said["hits"], said["misses"]) == (1, 0)
+    assert {path: path.stat().st_mtime_ns for path in (shipped.package / "kernels").rglob("*")} == before
+
+
+def test_what_it_lacks_is_compiled_into_the_cache_of_the_user(shipped: Place) -> None:
+    shipped.edit("spatial/algebra.py", FORMULA, CHANGED)
+    for hits in (0, 1):
+        said = shipped.run()
+        assert (said["hits"], said["misses"], said["q"]) == (hits, 1 - hits, [0.0, 0.0, 2.0, 0.0])
+
+
+def test_a_damaged_kernel_of_the_package_counts_as_none(shipped: Place) -> None:
+    for path in (shipped.package / "kernels").rglob("*.nbc"):
+        path.write_bytes(path.read_bytes()[:-100])
+    for hits in (0, 1):
+        said = shipped.run()
+        assert (said["hits"], said["misses"], said["q"]) == (hits, 1 - hits, [0.0, 0.0, 1.0, 0.0])
+
+
+def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("NEXDYN_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", nobody)
+    assert kernel.cache_folder.__wrapped__() is None
+
+
+def test_kernels_for_other_versions_are_told_by_what_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "SHIPPED", tmp_path)
+    assert kernel.other_versions() == ""  # none came
+    (tmp_path / kernel.MADE).write_text(json.dumps({"versions": kernel.versions() | {"NumPy": "1.0"}}))
+    assert kernel.other_versions() == f"made for NumPy 1.0, here {kernel.versions()['NumPy']}"
+    (tmp_path / kernel.MADE).write_text(json.dumps({"versions": kernel.versions()}))
+    kernel.shipped_folder.cache_clear()
+    assert kernel.other_versions() == "made from other sources"
+    (tmp_path / kernel.source_hash()).mkdir()
+    kernel.shipped_folder.cache_clear()
+    assert kernel.other_versions() == ""
+    kernel.shipped_folder.cache_clear()
+
+
+# --- nexdyn warm ------------------------------------------------------------------------------------------------------
+
+
+def test_warm_says_what_is_ready_and_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(warm, "COMMANDS", ("demos", "info robot.urdf"))
+    assert main(["warm", "--into", str(tmp_path), "--jobs", "2"]) == 0
+    assert capsys.readouterr().out.startswith("2 of 2 commands are ready, after ")
+    made = json.loads((tmp_path / kernel.MADE).read_text())
+    assert made == {"versions": kernel.versions(), "commands": ["demos", "info robot.urdf"]}
+    assert main(["warm", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["commands"] == ["demos", "info robot.urdf"] and said["left_out"] == []
+    assert Path(said["folder"]) == kernel.cache_root()
+
+
+def test_warm_stops_at_its_limit_and_says_what_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(warm, "COMMANDS", ("run hinge-chain", "demos"))
+    assert main(["warm", "--into", str(tmp_path), "--jobs", "1", "--limit", "0.01"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("0 of 2 commands are ready") and "  not yet: nexdyn run hinge-chain\n" in said
+
+
+def test_warm_names_a_command_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(warm, "COMMANDS", ("run nothing-there",))
+    assert main(["warm", "--into", str(tmp_path)]) == 3
+    assert "nexdyn run nothing-there ended with 2" in capsys.readouterr().err
+    assert main(["warm", "--jobs", "-1"]) == 2
+
+
+def test_commands_whose_extra_is_not_installed_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "viser", None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert [line for line in warm.COMMANDS if not warm._runs_here(line)] == ["view hinge-chain --html page.html"]
+
+
+def test_warm_checks_what_is_compiled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(kernel, "SHIPPED", tmp_path / "none")
+    assert main(["warm", "--check"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("cache    ") and "package  none came with it" in said
+    monkeypatch.setattr(kernel, "SHIPPED", tmp_path)
+    made = {"versions": kernel.versions() | {"Numba": "0.1"}, "commands": ["run hinge-chain"]}
+    (tmp_path / kernel.MADE).write_text(json.dumps(made))
+    assert main(["warm", "--check"]) == 0
+    assert "of no use here: made for Numba 0.1, here " in capsys.readouterr().out
+    assert main(["warm", "--check", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["package"]["commands"] == ["run hinge-chain"]
