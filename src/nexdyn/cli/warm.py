@@ -25,7 +25,7 @@ NAME = "warm"
 EXAMPLES = """\
 Examples:
   nexdyn warm            compile what first commands need, once
-  nexdyn warm --check    what is compiled, and what came with the package"""
+  nexdyn warm --check    what is compiled"""
 
 COMMANDS = (
     "run hinge-chain",
