@@ -19,7 +19,7 @@ code), so that an edit or an upgrade starts afresh. Imports run downward and sib
 
 and an edit of the floors above `tree` (UPPER: they have kernels at most, no formulas that others take up) compiles no
 kernel below anew. `NEXDYN_CACHE_DIR` moves the cache. What is not in it may have come with the package, in `nexdyn/kernels`, where
-`nexdyn warm --into` puts it: looked up under the same key, never written to, and never read where it was made for another state or versions.
+`nexdyn warm --into` puts it: looked up under the same key, never written to, and never read where made for another state or versions.
 
 Formulas and kernels become bitcode, inlined and simplified, kept on disk for kernels. What Python calls is an entry: a
 function of the same arguments that calls the formula behind it, optimised with all below it and turned into machine code,
@@ -81,7 +81,6 @@ SHIPPED, MADE = _PACKAGE / "kernels", "made.json"
 """What came with the package: a folder for each hash, and `made.json`, which says by what and for which commands."""
 
 
-@functools.cache
 def versions() -> dict[str, str]:
     """What generates code, and for what: code that others made does not serve."""
     return {

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nexdyn.errors import counted
+
 if TYPE_CHECKING:
-    from nexdyn.errors import counted
-from nexdyn.assembly.report import AssemblyReport, RedundancyReport, RedundantRow
+    from nexdyn.assembly.report import AssemblyReport, RedundancyReport, RedundantRow
 
 BODIES_SHOWN = 30
 ROWS_SHOWN = 30
