@@ -82,6 +82,18 @@ def found(run: Callable[[nx.System, Units], Any], systems: list[nx.System]) -> l
     return out
 
 
+def check_same(where: str, seen: list[Any], allowed: Callable[[str], float], least: Any = None) -> None:
+    """What was seen in SI is seen in other units: the same refusal, or numbers that differ by no more than is allowed of each."""
+    here, *others = seen
+    for other in others:
+        if isinstance(here, type) or isinstance(other, type):
+            assert here is other, f"{where}: {here} but {other} in other units"
+            continue
+        assert {x: y.shape for x, y in here.items()} == {x: y.shape for x, y in other.items()}, where
+        off = {what: x for what, x in apart(here, other, least).items() if not x <= allowed(what)}
+        assert not off, f"{where}: {off} apart in other units"
+
+
 def test_every_attribute_has_a_dimension() -> None:
     """One that has none raises KeyError; only functions of the user's have no description in other units."""
     refused = {name for name in ELEMENTS for carrier in ELEMENTS[name].carriers if not described(name, carrier)}
@@ -102,14 +114,8 @@ def test_runs_of_a_given_step_are_the_same_bits(name: str) -> None:
                 dt = DT * units.time
                 return of_result(nx.simulate(system, STEPS * dt, **options(dt)), units)
 
-            here, *others = found(run, systems)
-            for other in others:
-                where = f"{name} in {carrier} by {way}"
-                if isinstance(here, type) or isinstance(other, type):
-                    assert here is other, f"{where}: {here} but {other} in other units"
-                    continue
-                off = {what: x for what, x in apart(here, other).items() if not x <= ROUNDED.get((name, way), 0.0)}
-                assert not off, f"{where}: {off} apart in other units"
+            rounding = ROUNDED.get((name, way), 0.0)
+            check_same(f"{name} in {carrier} by {way}", found(run, systems), lambda _, most=rounding: most)
 
 
 @pytest.mark.parametrize("name", ELEMENTS)
@@ -123,16 +129,8 @@ def test_runs_of_chosen_steps_differ_by_their_tolerance(name: str) -> None:
             def run(system: nx.System, units: Units, method: Any = method) -> Any:
                 return of_result(nx.simulate(system, 0.1 * units.time, method()), units)
 
-            here, *others = found(run, systems)
-            for other in others:
-                where = f"{name} in {carrier} by {way}"
-                if isinstance(here, type) or isinstance(other, type):
-                    assert here is other, f"{where}: {here} but {other} in other units"
-                    continue
-                off = {
-                    what: x for what, x in apart(here, other, STILL).items() if not x <= ALLOWED.get(what, 100) * RTOL
-                }
-                assert not off, f"{where}: {off} apart in other units"
+            where = f"{name} in {carrier} by {way}"
+            check_same(where, found(run, systems), lambda what: ALLOWED.get(what, 100) * RTOL, STILL)
 
 
 @pytest.mark.parametrize("name", ELEMENTS)
@@ -160,15 +158,8 @@ def test_assembly_rest_and_modes_know_no_units(name: str) -> None:
         for analysis, tolerance in ((assembled, 1e-12), (at_rest, 1e-9), (of_modes, 1e-7), (lowest, 1e-7)):
             if not systems or (analysis is not assembled and carrier != ELEMENTS[name].carriers[-1]):
                 continue
-            here, *others = found(analysis, systems)
-            for other in others:
-                where = f"{name} in {carrier}, {analysis.__name__}"
-                if isinstance(here, type) or isinstance(other, type):
-                    assert here is other, f"{where}: {here} but {other} in other units"
-                    continue
-                assert {x: y.shape for x, y in here.items()} == {x: y.shape for x, y in other.items()}, where
-                off = {what: x for what, x in apart(here, other).items() if not x <= tolerance}
-                assert not off, f"{where}: {off} apart in other units"
+            where = f"{name} in {carrier}, {analysis.__name__}"
+            check_same(where, found(analysis, systems), lambda _, most=tolerance: most)
 
 
 def settled(values: np.ndarray) -> np.ndarray:

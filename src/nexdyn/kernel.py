@@ -143,7 +143,7 @@ def cache_folder(without: tuple[str, ...] = ()) -> Path | None:
         others = [other for other in folder.parent.iterdir() if other.is_dir() and other != folder]
         for stale in sorted(others, key=lambda other: -other.stat().st_mtime)[KEPT_CACHES:]:
             shutil.rmtree(stale, ignore_errors=True)
-    except (OSError, RuntimeError):  # nobody's home
+    except (OSError, RuntimeError):  # no home folder, or one that cannot be written
         return None
     return folder
 
