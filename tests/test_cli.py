@@ -404,6 +404,7 @@ def test_every_command_is_among_those_whose_help_is_tested() -> None:
         "plot",
         "run",
         "sweep",
+        "warm",
     }
     assert set(COMMANDS) == pages | {"verify", "view"}
 

@@ -13,8 +13,8 @@ Adaptive steps look at their error, too: the trapezoidal rule with the rates of 
 
 c h³ z⃛ is the error of the BDF, 1/12 h³ z⃛ that of the rule (k = 1 for implicit Euler); where z fades within the step, x ≫ 1, it errs by
 what is left of it, as the divisor says. What e makes of the effort is held against the largest effort that the force has had, or tended to
-by its lag, and no less than what its gains make of 1 rad, or the length of the mechanism, and of as much in a second: so much the
-motion's error makes, too.
+by its lag, and no less than what its gains make of a displacement by 1 rad, or the length of the mechanism: so much the motion's error
+makes, too.
 """
 
 from __future__ import annotations

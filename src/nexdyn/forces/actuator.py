@@ -107,14 +107,13 @@ class Actuator(ForceElement):
 
     def state_efforts(self, values: Mapping[str, float], unit: float) -> list[tuple[float, float, float]]:
         numbers = self._numbers(values)
-        gains = self._slopes(values, unit) if self.law == CONTROLLER else (numbers[K_P] + numbers[K_D]) * unit
-        lag = numbers[LAG]
-        jumps = (0.0, 0.0, gains)
-        return [(numbers[K_I], 0.0, gains), (1.0 if lag > 0.0 else 0.0, lag, gains), jumps, jumps]
+        least, lag = self._effort_of(values, unit), numbers[LAG]
+        jumps = (0.0, 0.0, least)
+        return [(numbers[K_I], 0.0, least), (1.0 if lag > 0.0 else 0.0, lag, least), jumps, jumps]
 
-    def _slopes(self, values: Mapping[str, float], unit: float) -> float:
-        """Effort that a continuous law makes of a change of q and v by `unit`."""
-        return 0.0
+    def _effort_of(self, values: Mapping[str, float], unit: float) -> float:
+        """Effort that the law makes of a displacement by `unit`; what it makes of speeds would depend on the unit of time."""
+        return self._gains(values)[0] * unit
 
     def sample_of(self, values: Mapping[str, float]) -> float:
         return self._numbers(values)[SAMPLE]
@@ -197,6 +196,9 @@ class VelocityActuator(Actuator):
     def _gains(self, values: Mapping[str, float]) -> tuple[float, float, float]:
         return 0.0, non_negative(self, "kv", values), non_negative(self, "ki", values)
 
+    def _effort_of(self, values: Mapping[str, float], unit: float) -> float:
+        return self._gains(values)[2] * unit
+
 
 class TorqueActuator(Actuator):
     """Gives a joint the effort that `target` asks for, within its limits: u = r(t).
@@ -238,14 +240,13 @@ class Controller(Actuator):
     def _functions(self, values: Mapping[str, float]) -> list[Function]:
         return []
 
-    def _slopes(self, values: Mapping[str, float], unit: float) -> float:
+    def _effort_of(self, values: Mapping[str, float], unit: float) -> float:
         if self.sample_time is not None:
             return 0.0
         try:
-            here, *there = (float(self.function(0.0, q, v)) for q, v in ((0.0, 0.0), (unit, 0.0), (0.0, unit)))
+            change = abs(float(self.function(0.0, unit, 0.0)) - float(self.function(0.0, 0.0, 0.0)))
         except Exception:  # a law that fails is told with its time, where it is called in a run
             return 0.0
-        change = sum(abs(effort - here) for effort in there)
         return change if math.isfinite(change) else 0.0
 
     def data(self, values: Mapping[str, float]) -> list[float]:
