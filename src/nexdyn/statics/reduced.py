@@ -7,6 +7,9 @@ lengths of others. Position rows C = 0 leave some of them independent, z; all ro
     [ M  Jᵀ ] [v̇]   [ τ − h         ]
     [ J  0  ] [λ] = [ γ − Cq Ṫ v    ]        J = Cq T,  velocities of the bodies T v
 
+M and h hold the armature I_a of the tree's joints; that of a cut joint, whose velocity is B T v, joins them with Tᵀ Bᵀ I_a B T and
+Tᵀ Bᵀ I_a (Ḃ T v + B Ṫ v).
+
     ż = (ξ̇ − ξ̇ of the reference)_i,   u̇ = v̇_i
 
 A driver that is an input is led by its acceleration: its motion is f + δ, C − δ = 0 of its row, ν + δ̇, γ + δ̈, and δ and δ̇ go with
@@ -28,6 +31,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg
 
+from nexdyn.absolute.armature import CHILD, PAIR, PARENT, Rotors, rotor_rows
 from nexdyn.absolute.configuration import row_units
 from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.assembly.force_states import OwnState, own_states
@@ -92,7 +96,11 @@ class ReducedSystem:
         row_of = {driver.name: driver.row for driver in model.drivers}
         self._led_rows = np.array([row_of[name] for name in self.led], dtype=int)
         self.t, self.in_world = report.t, in_world
-        self.tree = Tree(system, open_forest(system))
+        forest = open_forest(system)
+        self.tree = Tree(system, forest)
+        cut = [list(system.joints).index(joint.name) for joint in forest.cuts]
+        of_cut = np.isin(model.rotors.joints[:, PAIR], cut)
+        self._cut_rotors = Rotors(model.rotors.joints[of_cut], model.rotors.inertia[of_cut])
         self._body = np.array([model.body_index[name] for name in self.tree.body_names], dtype=int)
         self.q0, self.v0 = tree_state(self.tree, model, report.q, report.v)
         kinds = {name: system.joints[name].kind if name in system.joints else "free" for name in self.tree.joint_names}
@@ -343,7 +351,7 @@ class ReducedSystem:
         tau = T.T @ force - tree.bias(q, v)
         if effort is not None:
             tau = tau + effort
-        a = self._accelerated(q, v, V, poses, near, tau, J, led_acceleration)
+        a = self._accelerated(q, v, V, poses, T, near, tau, J, led_acceleration)
         rate = self._rate(q, v, xi)
         a_seen = a.copy()
         for k, j, free in self._balls:
@@ -355,8 +363,8 @@ class ReducedSystem:
         return Motion(q, xi, v, a, rate, forces)
 
     def _accelerated(
-        self, q: np.ndarray, v: np.ndarray, V: np.ndarray, poses: np.ndarray, near: np.ndarray, tau: np.ndarray,
-        J: np.ndarray, drive: np.ndarray,
+        self, q: np.ndarray, v: np.ndarray, V: np.ndarray, poses: np.ndarray, T: np.ndarray, near: np.ndarray,
+        tau: np.ndarray, J: np.ndarray, drive: np.ndarray,
     ) -> np.ndarray:  # fmt: skip
         tree, n, m = self.tree, self.tree.nv, len(J)
         matrix = np.zeros((n + m, n + m))
@@ -371,6 +379,15 @@ class ReducedSystem:
             gamma = self.model.gamma(poses, V, self.t, near) - np.asarray(Cq @ drift[1:].reshape(-1))
             gamma[self._led_rows] += drive
             right[n:] = gamma[self._velocity_rows]
+            cut = self._cut_rotors
+            if len(cut.inertia):
+                B, rate = rotor_rows(cut, self.model.tables.frames, poses, V)
+                ends = cut.joints[:, [PARENT, CHILD]]
+                whole = np.zeros((len(B), self.model.nb + 1, 6))
+                np.add.at(whole, (np.arange(len(B))[:, None], ends), B)
+                BT = whole[:, 1:].reshape(len(B), -1) @ T
+                matrix[:n, :n] += BT.T @ (cut.inertia * BT)
+                right[:n] -= BT.T @ (cut.inertia[:, 0] * (rate + np.einsum("nij,nij->n", B, drift[ends])))
         return np.asarray(np.linalg.solve(matrix, right)[:n])
 
 
