@@ -110,9 +110,11 @@ def test_warm_stops_at_its_limit_and_says_what_is_left(
 def test_warm_names_a_command_that_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(warm, "COMMANDS", ("run nothing-there",))
+    monkeypatch.setattr(warm, "COMMANDS", ("run nothing-there", "demos"))
     assert main(["warm", "--into", str(tmp_path)]) == 3
-    assert "nexdyn run nothing-there ended with 2" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert said.out.startswith("1 of 2 commands are ready") and "nexdyn run nothing-there ended with 2" in said.err
+    assert json.loads((tmp_path / kernel.MADE).read_text())["commands"] == ["demos"]  # the others stay
     assert main(["warm", "--jobs", "-1"]) == 2
 
 

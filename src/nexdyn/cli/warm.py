@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +25,7 @@ NAME = "warm"
 EXAMPLES = """\
 Examples:
   nexdyn warm            compile what first commands need, once
-  nexdyn warm --check    what is compiled"""
+  nexdyn warm --check    what is compiled, and what came with the package"""
 
 COMMANDS = (
     "run hinge-chain",
@@ -46,6 +46,8 @@ COMMANDS = (
 """The commands that are made ready, the most used first."""
 EXTRAS = {"view": "viser"}
 """Commands that need more than the package, and the module that comes with it."""
+READY, OUT_OF_TIME = "ready", "out of time"
+"""How a command may end; else it says how it failed."""
 ROBOT = """\
 <robot name="robot">
   <link name="base"/>
@@ -84,29 +86,32 @@ def command(
     if own is None and not into:
         raise InputError("no folder for kernels can be written; set NEXDYN_CACHE_DIR to one")
     place = Path(into).absolute() if own is None or into else own.parent
-    done, began = [], time.perf_counter()
+    came_to: dict[str, str] = {}
+    began = time.perf_counter()
     wanted = [line for line in COMMANDS if _runs_here(line)]
     with progress_bar("compiling", not saying.json) as bar:
         bar.count(0, len(wanted))
-        for line in _made_ready(wanted, place, jobs or os.cpu_count() or 1, began + limit):
-            done.append(line)
-            bar.count(len(done), len(wanted))
-    done = [line for line in wanted if line in done]
+        for line, ending in _made_ready(wanted, place, jobs or os.cpu_count() or 1, began + limit):
+            came_to[line] = ending
+            bar.count(len(came_to), len(wanted))
+    done = [line for line in wanted if came_to.get(line) == READY]
     if into:
         made = {"versions": versions(), "commands": done}
         (place / MADE).write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
     seconds = time.perf_counter() - began
     if saying.json:
         terminal.say_json(
-            {"folder": place, "commands": done, "left_out": sorted({*wanted} - {*done}), "seconds": seconds}
+            {"folder": place, "commands": done, "left_out": [x for x in wanted if x not in done], "seconds": seconds}
         )
-        return
-    terminal.say(
-        f"{len(done)} of {len(wanted)} commands are ready, after {seconds:.0f} s; their kernels are in {place}"
-    )
-    for line in wanted:
-        if line not in done:
-            terminal.say(f"  not yet: nexdyn {line}")
+    else:
+        terminal.say(
+            f"{len(done)} of {len(wanted)} commands are ready, after {seconds:.0f} s; their kernels are in {place}"
+        )
+        for line in wanted:
+            if line not in done:
+                terminal.say(f"  not yet: nexdyn {line}")
+    if failed := [ending for ending in came_to.values() if ending not in (READY, OUT_OF_TIME)]:
+        raise SolveError("; ".join(failed))
 
 
 def state() -> dict[str, Any]:
@@ -150,36 +155,31 @@ def _runs_here(line: str) -> bool:
     return module is None or importlib.util.find_spec(module) is not None
 
 
-def _made_ready(lines: list[str], place: Path, jobs: int, end: float) -> Iterator[str]:
-    """Run commands, several at once, until `end`; each as it is done."""
+def _made_ready(lines: list[str], place: Path, jobs: int, end: float) -> Iterator[tuple[str, str]]:
+    """Run commands, several at once, until `end`; each as it ends, and how."""
     place.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
         (Path(folder) / "robot.urdf").write_text(ROBOT, encoding="utf-8")
-        running: dict[Future[bool], str] = {}
-        left = list(lines)
-        while left or running:
-            while left and len(running) < jobs and time.perf_counter() < end:
-                line = left.pop(0)
-                running[pool.submit(_run, line, Path(folder), place, end)] = line
-            if not running:
-                return
-            for one in wait(running, return_when=FIRST_COMPLETED).done:
-                line = running.pop(one)
-                if one.result():
-                    yield line
+        running = {pool.submit(_run, line, Path(folder), place, end): line for line in lines}
+        try:
+            for ended in as_completed(running):
+                yield running[ended], ended.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _run(line: str, folder: Path, place: Path, end: float) -> bool:
-    """Run `nexdyn LINE` with its kernels in `place`; whether it was done before `end`."""
+def _run(line: str, folder: Path, place: Path, end: float) -> str:
+    """Run `nexdyn LINE` with its kernels in `place`, until `end` at most; how that ended."""
+    left = end - time.perf_counter()
+    if not left > 0.0:
+        return OUT_OF_TIME
     with tempfile.TemporaryDirectory(dir=folder) as here:
         arguments = [str(folder / word) if word == "robot.urdf" else word for word in line.split()]
         try:
             done = subprocess.run(
                 [sys.executable, "-m", "nexdyn", *arguments], cwd=here, env=os.environ | {"NEXDYN_CACHE_DIR": str(place)},
-                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=max(0.1, end - time.perf_counter()),
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=left,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return False
-    if done.returncode:
-        raise SolveError(f"nexdyn {line} ended with {done.returncode}: {done.stderr.strip()[-500:]}")
-    return True
+            return OUT_OF_TIME
+    return f"nexdyn {line} ended with {done.returncode}: {done.stderr.strip()[-500:]}" if done.returncode else READY
