@@ -56,6 +56,18 @@ def test_a_crossing_is_located_to_its_tolerance_and_can_end_the_run(method: Any,
     assert "event 'down' ended the run at t = 0.319" in result.message
 
 
+@pytest.mark.parametrize(
+    "method",
+    [nx.RungeKutta4(2**-7), nx.HHT(dt=2**-7), nx.Projection(dt=2**-7), nx.ImplicitEuler(2**-7)],
+    ids=lambda m: m.name,
+)
+def test_an_event_on_a_step_happens_once(method: Any) -> None:
+    passing = [nx.Event("noon", time=0.25), nx.Event("down", joint="slide")]
+    result = nx.simulate(ball(events=passing, gravity=(0, 0, 0), v0=-1.0), 1.0, method)
+    assert times(result, "noon") == [0.25]
+    assert times(result, "down") == pytest.approx([0.5], abs=2e-9)
+
+
 def test_a_direction_and_once_choose_among_crossings() -> None:
     spring = nx.PointSpring("spring", "ball", "ground", stiffness=M * 4.0 * math.pi**2)  # one turn a second
     for direction, expected in (

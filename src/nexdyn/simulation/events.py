@@ -294,11 +294,13 @@ class Run:
                     break
         rows = self.advanced(high)
         g = self.signals(rows)
-        fired = [w for w, x in zip(self.watched, g[:, -1], strict=True) if w.crossed(x)]
-        for watched in fired:
+        fired = [(w, x) for w, x in zip(self.watched, g[:, -1], strict=True) if w.crossed(x)]
+        for watched, _ in fired:
             watched.done = watched.event is not None and watched.event.once
         self.accept(rows, g, keep=True)
-        for watched in fired:
+        for watched, x in fired:
+            if x == 0.0:
+                watched.side = -watched.side  # it has happened: what goes on to the other side is no second one
             self.act(watched)
 
     def try_to(

@@ -114,6 +114,8 @@ class PotentialSimulation(BodySimulation):
                 if law in STATED:
                     at = first + 4  # behind damper, friction, armature: z, z of the step, z before
                     found[f"springs.{e}"] = springs.data[at : at + 3 * STATED[law]]
+        if (loads := self._tables.loads) is not None:
+            found["loads.rates"] = loads.rates
         return found | {"held": self._held}
 
     def numbers_kept(self) -> tuple[str, ...]:

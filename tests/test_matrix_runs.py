@@ -1,0 +1,64 @@
+"""A run is one run: watched on its way, or cut in two, it ends at the same bits, with every element of the matrix and every method of a
+given step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from matrix_elements import ELEMENTS
+
+import nexdyn as nx
+
+pytestmark = [
+    pytest.mark.timeout(1200),
+    pytest.mark.filterwarnings("ignore::nexdyn.NexDynWarning"),  # gaps that carriers leave, and what methods say of dt
+]
+
+DT, STEPS = 2.0**-10, 100  # watched runs go back after 64 steps
+METHODS = (
+    nx.RungeKutta4(DT),
+    nx.HHT(dt=DT),
+    nx.Baumgarte(DT),
+    nx.Projection(DT),
+    nx.Partitioning(DT),
+    nx.ImplicitEuler(DT),
+    nx.ImplicitEuler(DT, bdf2=True),
+)
+
+
+def ended(result: nx.Result) -> list[np.ndarray]:
+    """q, v, a and the states of forces at the end."""
+    return [getattr(result.recording, x)[-1] for x in ("q", "v", "a", "z") if getattr(result.recording, x).size]
+
+
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_a_watched_run_and_one_cut_in_two_end_at_the_same_bits(name: str) -> None:
+    wrong = []
+    for carrier in ELEMENTS[name].carriers:
+        for method in METHODS:
+
+            def run(t: float, system: nx.System, method: Any = method, **options: Any) -> nx.Result | None:
+                try:
+                    return nx.simulate(system, t * DT, method, **options)
+                except nx.NexDynError:  # refused: tests/matrix_ledger.json says why
+                    return None
+
+            whole = run(STEPS, ELEMENTS[name].system(carrier))
+            if whole is None:
+                continue
+            watched = ELEMENTS[name].system(carrier)
+            watched.add_event(nx.Event("never", time=1e3))
+            cut = ELEMENTS[name].system(carrier)
+            others = {"watched": run(STEPS, watched), "cut in two": run(STEPS, cut, initial=run(37, cut))}
+            for how, other in others.items():
+                apart = (
+                    [np.abs(x - y).max() for x, y in zip(ended(whole), ended(other), strict=True)]
+                    if other
+                    else [np.inf]
+                )
+                if max(apart) > 0.0:
+                    wrong.append(f"{carrier} by {method.name}{' 2' * getattr(method, 'bdf2', False)}, {how}: {apart}")
+    assert not wrong, "\n".join(wrong)
