@@ -9,10 +9,12 @@ from typing import Any
 import mechanisms
 import numpy as np
 import pytest
+from matrix_elements import ELEMENTS
 
 import nexdyn as nx
 from nexdyn.cli import main
 from nexdyn.errors import InputError
+from nexdyn.statics.differences import derivative
 
 G = 9.81
 BICYCLE = [
@@ -255,3 +257,32 @@ def test_the_command_names_what_it_cannot_use(
 ) -> None:
     assert main(["linearize", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+# --- differences ----------------------------------------------------------------------------------------------------
+
+
+def test_differences_go_no_farther_than_there_are_states() -> None:
+    def bounded(x: np.ndarray) -> np.ndarray:
+        if abs(x[0]) > 1e-3:
+            raise nx.SolveError("there is no such pose")
+        return np.array([np.sin(3.0 * x[0])])
+
+    J, error = derivative(bounded, 1, np.ones(1))
+    assert J[0, 0] == pytest.approx(3.0, rel=1e-10)
+    assert error < 1e-9
+
+    def nowhere(x: np.ndarray) -> np.ndarray:
+        raise nx.SolveError("there is no such pose")
+
+    with pytest.raises(nx.SolveError, match="there is no such pose"):
+        derivative(nowhere, 1, np.ones(1))
+
+
+def test_a_loop_that_soon_comes_near_its_ends_is_linearized() -> None:
+    """A hundredth of a radian of its independent coordinates moves the others by half a radian, or to another branch."""
+    element = ELEMENTS["joint universal"]
+    system = element.system("ring", element.change("stiffness"))
+    rest = nx.equilibrium(system)
+    dense, sparse = nx.linearize(system, rest).eigenvalues, nx.linearize(system, rest, modes=4).eigenvalues
+    assert np.abs(sparse[:, None] - dense).min(axis=1).max() < 1e-7 * np.abs(dense).max()

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from nexdyn.errors import SolveError
+
 STEPS = (1e-2, 2.5e-3, 6e-4)
 """Steps of the differences, in rad and lengths of the mechanism, the largest first."""
 SHORTER, SHORTEST = 0.25, 1e-6
@@ -27,15 +29,24 @@ def derivative(
     extrapolated.
 
     units (n,): of which the steps are parts. sizes (m,): beside which errors of f are judged, 1 without; 0: beside their own derivative.
-    shorten: whether steps are shortened further where a function changes faster than they tell."""
+    shorten: whether steps are shortened further where a function changes faster than they tell.
+    Where f raises SolveError, as where a mechanism cannot go that far, steps are shorter; it is raised where there is none."""
     found, worst = [], 0.0
     for j in range(n) if columns is None else columns.tolist():
         e = np.zeros(n)
         e[j] = units[j]
         best, best_error, judged = None, np.inf, np.inf
         h, tried = steps[0], 0
+        refused: SolveError | None = None
         while True:
-            d = {k: f(k * h * e) - f(-k * h * e) for k in (0.5, 1.0, 1.5, 2.0, 3.0)}
+            try:
+                d = {k: f(k * h * e) - f(-k * h * e) for k in (0.5, 1.0, 1.5, 2.0, 3.0)}
+            except SolveError as one:
+                refused, tried = one, tried + 1
+                if SHORTER * h < SHORTEST:
+                    break
+                h = steps[tried] if tried < len(steps) else SHORTER * h
+                continue
             wide = (45.0 * d[1.0] - 9.0 * d[2.0] + d[3.0]) / (60.0 * h)
             narrow = (45.0 * d[0.5] - 9.0 * d[1.0] + d[1.5]) / (30.0 * h)
             per = np.ones(len(wide)) if sizes is None else np.where(sizes > 0.0, sizes, np.abs(narrow) + NOTHING)
@@ -50,7 +61,9 @@ def derivative(
             if tried >= len(steps) and not (shorten and falls and SHORTER * h >= SHORTEST):
                 break
             h = steps[tried] if tried < len(steps) else SHORTER * h
-        assert best is not None
+        if best is None:
+            assert refused is not None
+            raise refused
         found.append(best / units[j])
         worst = max(worst, best_error / units[j])
     return (np.array(found).T if found else np.zeros((len(f(np.zeros(n))), 0))), worst
