@@ -144,6 +144,24 @@ def test_what_cannot_be_swept_is_refused_with_reason_before_anything_runs(change
     assert said in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("module", "options", "said"),
+    [
+        ("joblib", {"jobs": 2}, "several processes need joblib: pip install 'nexdyn[sweep]', or say jobs=1"),
+        (
+            "distributed",
+            {"jobs": None, "cluster": "tcp://127.0.0.1:1"},
+            "a cluster needs Dask: pip install 'nexdyn[dask]'",
+        ),
+    ],
+)
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, module: str, options: Any, said: str) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(nx.InputError) as caught:
+        nx.sweep(oscillator(), {"m": [1.0, 2.0, 3.0]}, measure=TEXTS[0], **(GIVEN | options))
+    assert said in str(caught.value)
+
+
 # --- members ----------------------------------------------------------------------------------------------------------
 
 
