@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ PAGES = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").glob
 
 LANGUAGES = {"python", "{code-cell}", "bash", "sh", "yaml", "json", "text"}
 """Of code blocks; each has a test. Other fences are directives of the documentation."""
-DIRECTIVES = {"{eval-rst}", "{include}", "{image}", "{toctree}"}
+DIRECTIVES = {"{eval-rst}", "{include}", "{image}", "{toctree}", "{code-block}"}
 
 SCENE = """
 gravity: [0, -9.81, 0]
@@ -127,6 +128,20 @@ def test_what_check_says_of_real_mistakes_is_what_the_page_shows(
     for text, model, code in zip(shown, ("door", "broken-four-bar", without_d(tmp_path)), (0, 3, 0), strict=True):
         assert main(["check", model]) == code
         assert capsys.readouterr().out.startswith(text)
+
+
+@pytest.mark.parametrize("peer", ["mujoco", "pydrake", "exudyn"])
+def test_what_other_tools_compute_of_the_same_model_is_what_nexdyn_does(peer: str) -> None:
+    page = (ROOT / "docs" / "coming_from.md").read_text(encoding="utf-8")
+    here: dict[str, Any] = {}
+    exec(examples(ROOT / "docs" / "coming_from.md")[0], here)
+    assert f"{float(here['angle']):.4f} rad" in page
+    shown = re.findall(r"^```\{code-block\} python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (program,) = [block for block in shown if re.search(rf"^(import|from) {peer}\b", block, re.MULTILINE)]
+    pytest.importorskip(peer, reason="an extra: pip install nexdyn[bench], and drake")
+    there: dict[str, Any] = {}
+    exec(program, there)
+    assert float(there["angle"]) == pytest.approx(float(here["angle"]), abs=2e-4)
 
 
 # --- all blocks -----------------------------------------------------------------------------------------------------

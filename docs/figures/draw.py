@@ -1,7 +1,8 @@
 """The pictures of the modelling guide, drawn by NexDyn itself: `python docs/figures/draw.py [NAME …]` writes them beside this file
 (all, or those named: revolute, rod, point_spring, functions).
 
-Every joint, force, coupling and driver at three moments of a motion that it allows or makes; every function of time over time.
+Demos for the first page (landing). Every joint, force, coupling and driver at three moments of a motion that it allows or makes; every
+function of time over time.
 """
 
 from __future__ import annotations
@@ -69,6 +70,24 @@ def comparison(path: Path) -> None:
     nx.compare(system, suitable(system), 1.0).plot(path)
 
 
+LANDING = {"four-bar": (-90.0, 80.0), "stewart": (-55.0, 22.0), "bicycle": (-60.0, 18.0)}
+"""Demos on the first page, and from where they are seen [deg]."""
+
+
+def landing(path: Path) -> None:
+    """Three demos side by side, as PNG."""
+    from PIL import Image
+
+    pictures = []
+    for name, (azimuth, elevation) in LANDING.items():
+        motion = Motion.of(nx.simulate(nx.load(name), 0.5))
+        studio = Studio(motion, Shot(size=(300, 240), azimuth=azimuth, elevation=elevation, clock=False))
+        pictures.append(studio.picture(motion.start + 0.6 * (motion.end - motion.start)))
+    small = Image.fromarray(np.concatenate(pictures, axis=1)).quantize(64)
+    with written(path) as temporary:
+        small.save(temporary, format="PNG", optimize=True)
+
+
 def main() -> None:
     """Draw all, or what the command line names."""
     named = set(sys.argv[1:])
@@ -96,6 +115,8 @@ def main() -> None:
     for name, draw in (("functions", drivers), ("compare", comparison)):
         if not named or name in named:
             draw(HERE / f"{name}.svg")
+    if not named or "landing" in named:
+        landing(HERE / "landing.png")
 
 
 if __name__ == "__main__":
