@@ -131,7 +131,10 @@ def test_what_check_says_of_real_mistakes_is_what_the_page_shows(
 
 
 @pytest.mark.parametrize("peer", ["mujoco", "pydrake", "exudyn"])
-def test_what_other_tools_compute_of_the_same_model_is_what_nexdyn_does(peer: str) -> None:
+def test_what_other_tools_compute_of_the_same_model_is_what_nexdyn_does(
+    peer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # Exudyn writes a file
     page = (ROOT / "docs" / "coming_from.md").read_text(encoding="utf-8")
     here: dict[str, Any] = {}
     exec(examples(ROOT / "docs" / "coming_from.md")[0], here)
