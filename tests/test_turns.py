@@ -157,13 +157,83 @@ def test_members_of_a_batch_count_their_turns() -> None:
         np.testing.assert_allclose(q, rates / w * math.sin(0.3 * w), rtol=1e-3)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("method", [nx.HHT(dt=0.2), nx.ImplicitEuler(0.2), nx.Projection(dt=0.2)], ids=repr)
-def test_a_rotor_keeps_its_angle_over_a_hundred_thousand_turns(method: nx.Method, tmp_path: Path) -> None:
-    t = 2.0 * math.pi * 1e5 / RATE
-    half = nx.simulate(hinge(v0=RATE, torsion=1e-30), t / 2, method=method, output_every=10**9)
+# --- many turns -----------------------------------------------------------------------------------------------------
+
+FAST = 200.0
+"""Of rotors that turn for long [rad/s]."""
+
+
+def free_rotor() -> nx.System:
+    return hinge(v0=FAST, torsion=1e-30)
+
+
+def driven_crank() -> nx.System:
+    system = nx.System("crank", gravity=(0.0, 0.0, 0.0))
+    rotor(system, "hinge", nx.Revolute, 0.0)
+    system.add_driver(nx.Driver("motor", "hinge", f"={FAST}*t"))
+    return system
+
+
+def geared_pair() -> nx.System:
+    system = nx.System("gears", gravity=(0.0, 0.0, 0.0))
+    rotor(system, "hinge", nx.Revolute, 0.0, v0=FAST)
+    rotor(system, "pinion", nx.Revolute, 1.0, v0=-2.5 * FAST)
+    system.add_coupling(nx.Gear("gear", "pinion", "hinge", ratio=-2.5))
+    return system
+
+
+def rotor_in_a_loop() -> nx.System:
+    """A rotor in two bearings, the second of which is cut in minimal coordinates."""
+    system = nx.System("bearings", gravity=(0.0, 0.0, 0.0))
+    rotor(system, "hinge", nx.Revolute, 0.0, v0=FAST)
+    system.add_joint(nx.Cylindrical("bearing", system.ground, "hinge", at=(0.0, 0.0, 0.3), axis=(0.0, 0.0, 1.0)))
+    return system
+
+
+LONG: dict[str, tuple[Any, dict[str, float]]] = {
+    "free rotor": (free_rotor, {"hinge": 1.0}),
+    "driven crank": (driven_crank, {"hinge": 1.0}),
+    "geared pair": (geared_pair, {"hinge": 1.0, "pinion": -2.5}),
+    "rotor in a loop": (rotor_in_a_loop, {"hinge": 1.0, "bearing": 1.0}),
+}
+DT_LONG = 0.05
+"""10 rad a step; the pinion turns by 25."""
+ALL = {
+    "rk4": nx.RungeKutta4(DT_LONG),
+    "euler": nx.ExplicitEuler(DT_LONG),
+    "semi-implicit": nx.SemiImplicitEuler(DT_LONG),
+    "dormand-prince": nx.DormandPrince(),
+    "hht": nx.HHT(dt=DT_LONG),
+    "hht adaptive": nx.HHT(),
+    "baumgarte": nx.Baumgarte(dt=DT_LONG),
+    "projection": nx.Projection(dt=DT_LONG),
+    "projection adaptive": nx.Projection(),
+    "partitioning": nx.Partitioning(dt=DT_LONG),
+    "implicit euler": nx.ImplicitEuler(DT_LONG),
+    "bdf2": nx.ImplicitEuler(DT_LONG, bdf2=True),
+}
+
+
+@pytest.mark.parametrize("method", ALL.values(), ids=ALL)
+@pytest.mark.parametrize("name", LONG)
+def test_angles_are_kept_over_a_hundred_thousand_turns(name: str, method: nx.Method, tmp_path: Path) -> None:
+    build, ratios = LONG[name]
+    t = 2.0 * math.pi * 1e5 / FAST
+    half = nx.simulate(build(), t / 2, method, output_every=10**9)
     half.save(tmp_path / "half.nc")
-    result = nx.simulate(
-        half.system, t, method=method, initial=nx.Result.load(tmp_path / "half.nc"), output_every=10**9
-    )
-    assert angle(result, "hinge") == pytest.approx(RATE * t, rel=1e-9)
+    result = nx.simulate(half.system, t, method, initial=nx.Result.load(tmp_path / "half.nc"), output_every=10**9)
+    for joint, ratio in ratios.items():
+        assert angle(result, joint) == pytest.approx(ratio * FAST * t, rel=1e-9), joint
+
+
+def test_a_cut_joint_counts_its_turns_whatever_acts() -> None:
+    """Its angle is counted where no force needs it, too, and in steps of many turns."""
+    for method in (nx.RungeKutta4(1e-3), nx.DormandPrince(), nx.SemiImplicitEuler(0.01)):
+        for forced in (False, True):
+            system = rotor_in_a_loop()
+            if forced:
+                system.add_force(nx.AppliedForce("nothing", "hinge"))
+            system.add_event(nx.Event("passed", joint="bearing", value=12.0))
+            result = nx.simulate(system, 0.9, method, loops=nx.Loops(cut="bearing"))
+            assert angle(result, "bearing") == pytest.approx(0.9 * FAST, rel=1e-12)
+            assert [event["time"] for event in result.events] == [pytest.approx(12.0 / FAST, abs=1e-9)]

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nexdyn.constraints.turns import PLACE
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.potential.contact import take_pressure
@@ -81,12 +82,15 @@ solve = generic(
 def scales(model, work, dt):  # type: ignore[no-untyped-def]
     """(for θ, for δ): what the step's accelerations move, beside which errors of x are small; rounding is no error."""
     w = v = 0.0
+    turned = 1.0
     x, free, g = MotionRows(work.x, 0), MotionRows(work.free, 0), world_gravity(model)
     for i in range(1, len(model.mass)):
         d = x[i] - free[i]
         w, v = max(w, d.w @ d.w), max(v, d.v @ d.v)
+    for n in range(len(model.expected)):  # in rows, an angle of many turns is rounded as a number of its size
+        turned = max(turned, abs(work.near[model.angles[model.expected[n], PLACE]]))
     v = max(v**0.5, dt * dt * (g @ g) ** 0.5, FEW / SMALL * model.reach)
-    return max(w**0.5, v / model.length, FEW / SMALL), v
+    return max(w**0.5, v / model.length, FEW / SMALL * turned), v
 
 
 @formula

@@ -69,13 +69,14 @@ def kinematics(system: System, times: Any, *, loops: Loops | None = None) -> Res
 
 
 class _Pose(NamedTuple):
-    """Where a mechanism stands: the chart's base, y = (ξ, v, z) and ẏ, and what angles are near."""
+    """Where a mechanism stands: the chart's base, y = (ξ, v, z) and ẏ, what angles are near, and their rates."""
 
     t: float
     base: np.ndarray
     y: np.ndarray
     K: np.ndarray
     near: np.ndarray
+    spun: np.ndarray
 
 
 class _Moved(NamedTuple):
@@ -163,12 +164,14 @@ class _Led:
         self._follow(t, motion, partings - 1)
 
     def _pose(self) -> _Pose:
-        return _Pose(self.t, *(x.copy() for x in (self.problem.tree.base, self.y, self.K, self.problem.loops.near)))
+        loops = self.problem.loops
+        return _Pose(self.t, *(x.copy() for x in (self.problem.tree.base, self.y, self.K, loops.near, loops.spun)))
 
     def _stand(self, pose: _Pose) -> None:
         """Back to a pose."""
         self.t = pose.t
-        self.problem.tree.base[:], self.problem.loops.near[:] = pose.base, pose.near
+        loops = self.problem.loops
+        self.problem.tree.base[:], loops.near[:], loops.spun[:] = pose.base, pose.near, pose.spun
         self.y[:], self.K[:] = pose.y, pose.K
 
     def _moved(self) -> _Moved:

@@ -4,13 +4,17 @@ A coordinate that is a number is a term q = C(X) of ``constraints`` with its gra
 wrench τ g on the two links. Ball and free joints turn by a quaternion; with φ = log R_AB of their frames
 
     v = R_Bᵀ (ω_b − ω_a, ṗ_B − ṗ_a at B)                τ = spring(φ) − D v − friction         (n, f) = R_B τ on b at B, −(n, f) on a
+
+Poses know angles but for whole turns. Of those that a pose allows, the one nearest to what is foreseen is meant: the coordinate itself
+where the joint is in the tree, elsewhere φ + φ̇ (t − t₀) with φ, φ̇ as last measured, at t₀. So a step may turn by any number of turns, as
+long as the rate changes by less than π/(t − t₀).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from nexdyn.constraints.tables import BODY_A, BODY_B
+from nexdyn.constraints.tables import BODY_A, BODY_B, PAIR
 from nexdyn.constraints.verbs import gradient, value
 from nexdyn.forces.bushing import rotation_vector
 from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper, spring_energy
@@ -25,6 +29,8 @@ OWN_END, OWN_TERM, OWN_Q, OWN_V, OWN_JOINT = range(5)  # of a coordinate of a jo
 BALL_PAIR, BALL_V, BALL_FREEDOMS, BALL_JOINT, BALL_NUMBERS = range(5)  # of a ball or free joint that was cut
 STIFFNESS, REST, DAMPING, FRICTION, FRICTION_SPEED = range(5)  # the numbers of the efforts in a freedom
 
+NEAR_PLACE, TERM, Q_PLACE = range(3)  # of an angle
+
 measure_own = generic("measure_own", "Coordinates and velocities of joints that were cut, beyond those of the tree.")
 act_own = generic("act_own", "The efforts in them as wrenches on the links.")
 
@@ -38,6 +44,37 @@ def _(model: Any, work: Any, loops: Any, t: float, q: Any, v: Any, forces: None)
 def _(model: Any, work: Any, loops: Any, t: float, q: Any, v: Any, forces: Any) -> Any:
     measure_cut_joints(model, work, loops, t, q, v)
     return 0
+
+
+@formula
+def foresee_angles(loops, t, q):  # type: ignore[no-untyped-def]
+    """near of the angles at time t."""
+    angles, near, spun = loops.angles, loops.near, loops.spun
+    h = t - spun[len(near)]
+    spun[len(near)] = t
+    for n in range(len(angles)):
+        k, at = angles[n, NEAR_PLACE], angles[n, Q_PLACE]
+        if at >= 0:
+            near[k] = q[at]
+        else:
+            # φ + φ̇ (t − t₀)
+            near[k] += spun[k] * h
+
+
+@formula
+def count_angles(work, loops, t):  # type: ignore[no-untyped-def]
+    """Angles and their rates, at the present poses and velocities of the links."""
+    tables, angles, near, spun = loops.tables, loops.angles, loops.near, loops.spun
+    X_W, V = PoseRows(work.spare, XW_), MotionRows(work.body, V_)
+    for n in range(len(angles)):
+        if angles[n, Q_PLACE] < 0:
+            e = angles[n, TERM]
+            k = tables.terms[e, PAIR]
+            a, b = tables.pairs[k, BODY_A], tables.pairs[k, BODY_B]
+            pair = link_pair(tables, k, a, b, X_W)
+            value(tables, e, t, pair, near)
+            g = gradient(tables, e, t, pair, near)
+            spun[angles[n, NEAR_PLACE]] = g.w_a @ (X_W[a].R @ V[a].w) + g.w_b @ (X_W[b].R @ V[b].w)
 
 
 @formula

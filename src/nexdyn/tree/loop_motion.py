@@ -31,7 +31,7 @@ from nexdyn.tree.aba import articulated_bodies
 from nexdyn.tree.elements import act
 from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.loads import joint_efforts
-from nexdyn.tree.loop_cuts import act_own, measure_own
+from nexdyn.tree.loop_cuts import act_own, count_angles, foresee_angles, measure_own
 from nexdyn.tree.loop_solve import factor_rows, largest_left_out, largest_residual, response, solve_rows, take_rows
 from nexdyn.tree.loops import C_ROW, RATE_ROW, SECOND_ROW, LoopTables, evaluate_rows
 from nexdyn.tree.motion import TreeProblem, place, put_chart_rates, with_states
@@ -140,12 +140,14 @@ def efforts(model, work, loops, t, q, v, tau, forces):  # type: ignore[no-untype
 def _(problem: LoopProblem, t: float, y: Any, K: Any, i: float) -> Any:
     tree, loops = problem.tree, problem.loops
     with_states(tree, y)
+    foresee_angles(loops, t, tree.q)
     status = efforts(tree.model, tree.work, loops, t, tree.q, tree.v, tree.tau, tree.forces)
     if status != OK:
         return status
     for j in range(tree.n):
         tree.tau[j] = tree.tau[j] + tree.u[j]
     closed_accelerations(tree.model, tree.work, loops, t, tree.q, tree.v, tree.tau, tree.forces, tree.a)
+    count_angles(tree.work, loops, t)
     put_chart_rates(tree, y, K, i)
     for j in range(tree.n):
         K[i, tree.n + j] = tree.a[j]
@@ -170,6 +172,7 @@ def _(problem: LoopProblem, t: float, y: Any) -> Any:
     if states.next_sample(tree.forces) == inf:
         return 0
     with_states(tree, y)
+    foresee_angles(loops, t, tree.q)
     if len(tree.tau) > len(loops.change):
         kinematics(tree.model, tree.q, tree.v, tree.work)
         world_poses(tree.model, tree.work, PoseRows(tree.work.spare, XW_))
@@ -227,6 +230,7 @@ def evaluate_at_base(problem, t, y):  # type: ignore[no-untyped-def]
     """C and Ċ − ν at the base with the velocities of y; what is factored stays."""
     tree = problem.tree
     place(tree, y)
+    foresee_angles(problem.loops, t, tree.q)
     kinematics(tree.model, tree.q, tree.v, tree.work)
     evaluate_rows(tree.model, tree.work, problem.loops, t, False)
 
@@ -236,6 +240,7 @@ def factored_at_base(problem, t, y, of_positions):  # type: ignore[no-untyped-de
     """The same, factored there."""
     tree = problem.tree
     place(tree, y)
+    foresee_angles(problem.loops, t, tree.q)
     articulated_bodies(tree.model, tree.q, tree.v, tree.tau, None, tree.work, tree.a)
     evaluate_rows(tree.model, tree.work, problem.loops, t, False)
     factor_rows(tree.work, problem.loops, of_positions)

@@ -13,7 +13,7 @@ import numpy as np
 
 from nexdyn.constraint_rows import Row, RowBuilder, coordinate, measured
 from nexdyn.constraints.kinds import ANGLE, DISTANCE, LENGTHS, VELOCITIES
-from nexdyn.constraints.tables import COUNT, FIRST, PAIR, PRIMITIVE, ConstraintTables, row_units
+from nexdyn.constraints.tables import COUNT, FIRST, NEAR, PAIR, PRIMITIVE, ConstraintTables, row_units
 from nexdyn.errors import InputError
 from nexdyn.model.callbacks import Callback
 from nexdyn.model.coupling import MEDIUM, Coupled, Law
@@ -123,7 +123,9 @@ def loop_tables(
         speed_units=_speed_units(c, length),
         functions=np.array([*data, 0.0]), driver_at=np.array(at, dtype=np.int64),
         own=_own_table(c, cut, own, measures), balls=_ball_table(c, cut, balls, builder, len(own)),
-        own_numbers=np.array(numbers).reshape(-1, 5), near=near, s=np.zeros((max(places, 1), 1, LANES)),
+        own_numbers=np.array(numbers).reshape(-1, 5), near=near,
+        angles=_angles(system, c, on_links, [e for r in order for e in _terms(given, r)] + [m[1] for m in measures], builder),
+        spun=np.zeros(len(near) + 1), s=np.zeros((max(places, 1), 1, LANES)),
         carried=np.zeros((max(longest, 1), 6, LANES)), gradient=np.zeros((1, 12, LANES)), A=np.zeros((m, m)),
         of_rows=np.zeros((max(ng, 1), 4, LANES)), mu=np.zeros(m), change=np.zeros(c.nv), damping=np.zeros(5),
         spare=np.array([float(spare), 0.0]), left_out=np.zeros(m), chosen=np.zeros((m, m) if spare else (0, 0)),
@@ -241,6 +243,19 @@ def _ball_table(c: Compiled, cut: Sequence[str], balls: list[Joint], builder: Ro
         rows.append((builder.pair_of_joint[joint.name], c.nv + first, joint.nv, list(cut).index(joint.name), first))
         first += joint.nv
     return np.array(rows, dtype=np.int64).reshape(-1, 5)
+
+
+def _angles(system: System, c: Compiled, given: ConstraintTables, terms: list[int], builder: RowBuilder) -> Array:
+    """Of each angle among `terms` its place in near, a term that measures it, and its place in q or −1."""
+    arcs = {arc.name: a for a, arc in enumerate(c.forest.arcs)}
+    columns = {}
+    for (name, equation), place in builder.near.items():
+        joint = system.joints.get(name)
+        if joint is not None and name in arcs and joint.nq == joint.nv and equation in joint.coordinates:
+            columns[place] = int(c.first_q[arcs[name]]) + joint.coordinates.index(equation)
+    found = {int(given.terms[e, NEAR]): e for e in reversed(terms) if given.terms[e, PRIMITIVE] == ANGLE}
+    rows = [(place, e, columns.get(place, -1)) for place, e in sorted(found.items())]
+    return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
 def _child_first(system: System, builder: RowBuilder, given: ConstraintTables) -> Array:

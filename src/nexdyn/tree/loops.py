@@ -55,7 +55,9 @@ class LoopTables(NamedTuple):
     functions: rows of the drivers' functions of time; driver_at (nd,) where each begins.
     own int64 (no, 5), balls int64 (nk, 5): coordinates of joints that were cut, and those of them that turn by quaternions;
     own_numbers (nv of both, 5): their springs, dampers and friction (``loop_cuts``).
-    near (nk,): what angles are looked for near. s (…, 1, 8), carried (longest path, 6, 8), gradient (1, 12, 8).
+    near (nk,): what angles are looked for near. angles int64 (na, 3): of each angle its place in near, a term that measures
+    it, and its place in q or −1; spun (nk + 1,): their rates, and the time when they were measured (``loop_cuts``).
+    s (…, 1, 8), carried (longest path, 6, 8), gradient (1, 12, 8).
     A (m, m), first_in_A (m,): its envelope. of_rows (ng, 4, 8), mu (m,), change (nv,).
     damping (5,): of Baumgarte's stabilisation (``integrate.stabilised``).
     spare (2,): how many rows are redundant in every pose beside the others, and the smallest pivot, as a part of its
@@ -81,6 +83,8 @@ class LoopTables(NamedTuple):
     balls: Any
     own_numbers: Any
     near: Any
+    angles: Any
+    spun: Any
     s: Any
     carried: Any
     gradient: Any

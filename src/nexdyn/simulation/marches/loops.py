@@ -14,7 +14,7 @@ import numpy as np
 
 from nexdyn.absolute.configuration import Configuration
 from nexdyn.absolute.driving import refuse_overdriven
-from nexdyn.absolute.model import absolute_model
+from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.absolute.redundancy import find_redundancy
 from nexdyn.assembly.assemble import Start, assemble, mechanism_length
 from nexdyn.assembly.closing import Closing
@@ -162,13 +162,13 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
         raise InputError("initial is the report of another system")
     if initial is None and not arrays:
         report = assemble(system, q0=q0, v0=v0)
-        start = 0.0, *closed_state(plain, report, report.q, report.v, q0)
+        start = 0.0, *closed_state(plain, report.model, report.t, report.q, report.v)
     elif initial is None:
         start = _of_arrays(plain, 0.0, plain.tree.described(), plain.tree.initial_velocity(), q0, v0)
     else:
         if isinstance(initial, AssemblyReport):
             report = initial
-            start = report.t, *closed_state(plain, report, report.q, report.v)
+            start = report.t, *closed_state(plain, report.model, report.t, report.q, report.v)
         else:
             start = _continued(plain, initial)
         if arrays:
@@ -176,7 +176,7 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
         elif q0 is not None or v0 is not None:
             near = _counted(plain, start[1])
             report = assemble(system, t=start[0], start=Start(*_bodies_of(plain, start), near), q0=q0, v0=v0)
-            start = start[0], *closed_state(plain, report, report.q, report.v, {**near, **(q0 or {})})
+            start = start[0], *closed_state(plain, report.model, report.t, report.q, report.v)
     names, redundant = _redundant(plain, start)
     # those that are redundant in this pose only are kept: there they carry nothing
     always = [name for name, row in zip(names, redundant, strict=True) if row.structural is not False]
@@ -185,6 +185,11 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
     dropped = [name for name in always if name not in moving]
     closed = ClosedTree(system, options.cut, dropped=dropped, spare=len(always) - len(dropped))
     follow_angles(closed, start)
+    if report is not None and not arrays:
+        known = counted_angles(report.model, report.t, report.q)
+        near, at = closed.compiled_rows.tables.near, closed.compiled_rows.near
+        for of, place in at.items():
+            near[place] = known.get(of, near[place])
     if isinstance(initial, Result) and initial.recording.followed.size:
         near, at = closed.compiled_rows.tables.near, closed.compiled_rows.near
         known = dict(zip(initial.observed.labels.dims["counter"], initial.recording.followed[-1], strict=True))
@@ -225,12 +230,12 @@ def _bodies_of(closed: ClosedTree, start: State) -> tuple[np.ndarray, np.ndarray
 
 
 def closed_state(
-    closed: ClosedTree, report: AssemblyReport, q: np.ndarray, v: np.ndarray, q0: Mapping[str, Any] | None = None
+    closed: ClosedTree, model: AbsoluteModel, t: float, q: np.ndarray, v: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """q (nq,), v (nv,) of the tree where its bodies stand at q (nb + 1, 7) and move with v (nb + 1, 6)."""
-    model, system, tree = report.model, closed.system, closed.tree
+    system, tree = closed.system, closed.tree
     out_q, out_v = np.zeros(tree.nq), np.zeros(tree.nv)
-    turned = _asked_angles(system, report.t, q0)
+    known = counted_angles(model, t, q)
     for name, place in tree.coordinates.items():
         if name not in system.joints:
             i = model.body_index[tree.carried_body(name).name]
@@ -240,24 +245,21 @@ def closed_state(
         joint = system.joints[name]
         own, rates, _ = joint_state(model, joint, q, v)
         for m, equation in enumerate(joint.coordinates):
-            if equation in ("Angle", "Tilt") and (name, m) in turned:
-                own[m] += 2 * np.pi * np.round((turned[name, m] - own[m]) / (2 * np.pi))
+            if (name, equation) in known:
+                own[m] += 2 * np.pi * np.round((known[name, equation] - own[m]) / (2 * np.pi))
         out_q[place.q], out_v[place.v] = own, rates
     return out_q, out_v
 
 
-def _asked_angles(system: System, t: float, q0: Mapping[str, Any] | None) -> dict[tuple[str, int], float]:
-    """(joint, freedom): what is asked of coordinates, near which angles are taken."""
-    found: dict[tuple[str, int], float] = {}
-    given = {name: joint.resolved(system.values).q0 for name, joint in system.joints.items() if joint.q0 is not None}
-    given |= {name: np.atleast_1d(np.asarray(x, dtype=float)) for name, x in (q0 or {}).items()}
-    for name, x in given.items():
-        if x is not None and name in system.joints and len(x) == system.joints[name].nv:
-            found |= {(name, m): float(y) for m, y in enumerate(x)}
-    for driver in system.drivers.values():
-        if getattr(driver, "joint", None) is not None and driver.kind == "joint":
-            found[driver.joint, driver.freedom] = float(driver.resolved(system.values).value(t))
-    return found
+def counted_angles(model: AbsoluteModel, t: float, q: np.ndarray) -> dict[tuple[str, str], float]:
+    """The angles of joints at a pose, by joint and coordinate, with the turns that the model's start has."""
+    joints = model.system.joints
+    angles = zip(model.followed, model.counted(q, model.near(q, t)), strict=True)
+    return {
+        (name, equation): float(x)
+        for (name, equation), x in angles
+        if name in joints and equation in joints[name].coordinates and equation in ("Angle", "Tilt")
+    }
 
 
 def _continued(closed: ClosedTree, initial: Result) -> State:
@@ -268,8 +270,9 @@ def _continued(closed: ClosedTree, initial: Result) -> State:
         isinstance(recorded, LoopRecording) and recorded.settings["cut"] != list(closed.cut_joints)
     ):
         model = absolute_model(system)
-        report = AssemblyReport(model, redundancy=None, q=model.q, t=t)  # type: ignore[arg-type]
-        return t, *closed_state(closed, report, *bodies_at_end(initial, model), joints_at_end(initial, system))
+        return t, *closed_state(
+            closed, model.started(joints_at_end(initial, system)), t, *bodies_at_end(initial, model)
+        )
     if recorded.q.shape[1] != closed.nq or initial.tree.joint_names != closed.tree.joint_names:
         raise InputError(
             f"initial was recorded on another tree, with the joints {', '.join(initial.tree.joint_names[:8])}; here they "

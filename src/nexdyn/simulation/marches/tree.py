@@ -191,7 +191,13 @@ class Simulation(Runs):
         found = {"position": self._motion.base, "motion": self._y, "now": self._now}
         if self.closed is not None:
             loops = self._problem.loops
-            found |= {"near": loops.near, "spare": loops.spare, "left_out": loops.left_out, "chosen": loops.chosen}
+            found |= {
+                "near": loops.near,
+                "spun": loops.spun,
+                "spare": loops.spare,
+                "left_out": loops.left_out,
+                "chosen": loops.chosen,
+            }
         return found
 
     def numbers_kept(self) -> tuple[str, ...]:

@@ -1,0 +1,207 @@
+"""Attributes two by two: systems in which every two of them stand together move alike under every formulation.
+
+The cells of the matrix change one attribute at a time. Here the levels of all attributes are the factors of a covering array of
+strength two (`covering.py`), so that what one attribute does to another shows in some row. The factors come from the registries: every
+joint with coordinates and its attributes, forms of inertia, every force and driver, couplings, parameters, markers, events, trees and
+loops. Each row runs under a method of each formulation and is compared with minimal coordinates at a fine step:
+
+    |x − x_ref| ≤ tolerance · max |x_ref(t) − x_ref(0)|      x: poses and velocities of all bodies at the end
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pytest
+from covering import Row, Rule, keeps, pairs, rows
+from matrix_elements import ARM, ELEMENTS, GRAVITY, HAND_BODY, ONE_EACH, PIVOT, ROUND, closed
+
+import nexdyn as nx
+from nexdyn.forces import FORCES
+from nexdyn.joints import JOINTS
+
+pytestmark = [
+    pytest.mark.timeout(1200),
+    pytest.mark.filterwarnings("ignore::nexdyn.NexDynWarning"),  # contacts that start pressed in, plain functions
+]
+
+T_END = 0.1
+METHODS: dict[str, tuple[nx.Method, float]] = {
+    "dormand-prince": (nx.DormandPrince(1e-9, 1e-11), 2e-3),
+    "hht": (nx.HHT(rtol=2e-5), 0.01),
+    "projection": (nx.Projection(rtol=1e-9), 2e-3),
+    "baumgarte": (nx.Baumgarte(dt=5e-4), 5e-3),
+    "bdf2": (nx.ImplicitEuler(2.5e-4, bdf2=True), 0.02),
+}
+"""With tolerances for forces that have kinks, and stops: a step over one misses its order."""
+REFERENCE = nx.RungeKutta4(1e-4)
+
+IN_JOINTS = [kind for kind, cls in FORCES.items() if list(inspect.signature(cls).parameters)[1] == "joint"]
+FACTORS: dict[str, tuple[Hashable, ...]] = {
+    "joint": tuple(kind for kind, cls in JOINTS.items() if cls.tree and cls.nv),
+    "carrier": ("open", "rod", "ring"),
+    "shoulder": ("revolute", "universal", "spherical"),
+    "inertia": ("tensor", "principal", "rod", "point"),
+    "com": (False, True),
+    "turned": (False, True),
+    "coupling": ("none", "sum", "mimic"),
+    "driver": ("none", "joint", "point"),
+    "event": ("none", "parameter", "force"),
+    "parameters": (False, True),
+    "marker": (False, True),
+    **dict.fromkeys(("v0", *ONE_EACH), (False, True)),
+    **{f"force {kind}": (False, True) for kind in FORCES},
+}
+INERTIA = {
+    "tensor": HAND_BODY["inertia"],
+    "principal": (0.03, 0.025, 0.02),
+    "rod": (0.0, 0.025, 0.025),
+    "point": (0.0, 0.0, 0.0),
+}
+
+
+NV = {kind: cls.nv for kind, cls in JOINTS.items()}
+HELD = {"open": 0, "rod": 1, "ring": 3}
+RULES: list[Rule] = [
+    # at least one degree of freedom is left
+    (
+        ("joint", "carrier", "shoulder", "coupling", "driver"),
+        lambda j, c, s, k, d: NV[s] + NV[j] - HELD[c] - (k != "none") - (d != "none") >= 1,
+    ),
+    (("carrier", "shoulder"), lambda c, s: c != "ring" or s == "spherical"),
+    # what turns by a quaternion has no angle to be sprung, coupled or driven
+    *((("joint", x), lambda j, on: not (on and j in ROUND)) for x in ("stiffness", "rest")),
+    (("joint", "coupling"), lambda j, k: j not in ROUND or k == "none"),
+    (("joint", "driver"), lambda j, d: j not in ROUND or d != "joint"),
+    *((("joint", "shoulder", f"force {x}"), lambda j, s, on: not (on and j in ROUND and s == "spherical")) for x in IN_JOINTS),
+    # couplings of one angle each, on a tree
+    (("coupling", "carrier", "shoulder"), lambda k, c, s: k == "none" or (c == "open" and s != "spherical")),
+    (("coupling", "joint", "shoulder"), lambda k, j, s: k != "mimic" or (NV[j] == 1 and s == "revolute")),
+    (("coupling", "driver"), lambda k, d: k == "none" or d == "none"),
+    # drivers leave a loop to move
+    (("carrier", "driver", "joint"), lambda c, d, j: c == "open" or d == "none" or NV[j] > 1),
+    # several start velocities at once do not fit a constraint
+    (("v0", "carrier", "coupling", "driver"), lambda v, c, k, d: not v or (c == "open" and k == d == "none")),
+    # what has no inertia about an axis does not turn freely about it
+    (("inertia", "joint", "carrier"), lambda i, j, c: i in ("tensor", "principal") or (NV[j] < 3 and c != "ring")),
+    (("inertia", "com"), lambda i, com: i != "point" or com),
+    # an event changes what acts
+    (("event", "force applied"), lambda e, on: e != "force" or on),
+    (("event", "parameters"), lambda e, on: e != "parameter" or on),
+]  # fmt: skip
+"""Which descriptions contradict themselves, or leave nothing that moves."""
+
+
+def system_of(row: Row) -> nx.System:
+    system = nx.System("pairs", gravity=GRAVITY)
+    if row["parameters"]:
+        system.parameter("k", 1.5)
+    arm = system.add_body("arm", **ARM)
+    hand = {**HAND_BODY, "inertia": INERTIA[str(row["inertia"])]}
+    hand["com"] = HAND_BODY["com"] if row["com"] else (0.0, 0.0, 0.0)
+    if row["inertia"] == "rod":
+        hand["com"] = (HAND_BODY["com"][0], 0.0, 0.0) if row["com"] else (0.0, 0.0, 0.0)
+    hand["orientation"] = (0.8, 0.0, 0.6, 0.0) if row["turned"] else (1.0, 0.0, 0.0, 0.0)
+    system.add_body("hand", **hand)
+    if row["marker"]:
+        system.add_marker("tip", "hand", position=(0.1, 0.05, 0.0))
+    shoulder: Any = JOINTS[str(row["shoulder"])]
+    system.add_joint(shoulder("shoulder", system.ground, arm, at=(0, 0, 0), axis=(0.1, 0.2, 1.0)))
+    add_joint(system, row)
+    closed(system, str(row["carrier"]))
+    if row["coupling"] == "sum":
+        system.add_coupling(nx.Coupling("coupled", (("tested", 0, 1.0), ("shoulder", 0, 0.7))))
+    if row["driver"] == "joint":
+        system.add_driver(nx.Driver("drive", "tested", nx.Harmonic(0.1, 5.0)))
+    if row["driver"] == "point":
+        z = float(system.bodies["hand"].pose(system.values)[1][2])
+        system.add_driver(nx.PointDriver("drive", "hand", "z", nx.Harmonic(0.05, 5.0, offset=z)))
+    for kind in FORCES:
+        if row[f"force {kind}"]:
+            joint = "shoulder" if row["joint"] in ROUND else "tested"
+            add_force(system, kind, joint, "tip" if row["marker"] else "hand")
+    if row["event"] == "parameter":
+        system.add_event(nx.Event("change", time=0.04, parameters={"k": 4.0}))
+    if row["event"] == "force":
+        system.add_event(nx.Event("change", time=0.04, off="force applied"))
+    return system
+
+
+def add_joint(system: nx.System, row: Row) -> None:
+    kind = str(row["joint"])
+    given: dict[str, Any] = {"at": PIVOT, "axis": (0.2, 0.3, 1.0), "reference": (1.0, 0.1, 0.0)}
+    given |= {attribute: value for attribute, (value, _) in ONE_EACH.items() if row[attribute]}
+    if row["v0"]:
+        given["v0"] = (0.4,) * JOINTS[kind].nv
+    if row["parameters"] and row["damping"]:
+        given["damping"] = "=0.1*k"
+    elif row["parameters"]:  # what an event changes must act
+        system.add_force(nx.PointSpring("by parameter", "hand", "ground", stiffness="=2*k"))
+    if kind == "helical":
+        given["pitch"] = 0.2
+    if row["coupling"] == "mimic":
+        given["mimic"] = nx.Mimic("shoulder", multiplier=-0.8)
+    system.add_joint(JOINTS[kind]("tested", "arm", "hand", **given))
+
+
+def add_force(system: nx.System, kind: str, joint: str, hand: str) -> None:
+    element = ELEMENTS[f"force {kind}"]
+    given: dict[str, Any] = dict(element.base)
+    name, cls = f"force {kind}", FORCES[kind]
+    at_marker = hand != "hand"
+    if kind in IN_JOINTS:
+        system.add_force(cls(name, joint, **given))
+    elif kind == "applied":
+        system.add_force(cls(name, hand, **{k: v for k, v in given.items() if not (at_marker and k == "anchor")}))
+    else:
+        ends = {k: v for k, v in given.items() if not (at_marker and k == "anchor_a")}
+        system.add_force(cls(name, hand, "ground", **ends))
+
+
+def moved(result: nx.Result) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Poses and velocities at the end, and their largest changes along the run."""
+    bodies = list(result.system.bodies)
+
+    def of(*what: str) -> np.ndarray:
+        return np.concatenate(
+            [getattr(result, x)(body).values.reshape(len(result.t), -1) for x in what for body in bodies], axis=1
+        )
+
+    poses, velocities = of("position", "rotation"), of("velocity", "angular_velocity")
+    changes = [np.linalg.norm(x - x[0], axis=1).max() for x in (poses, velocities)]
+    return poses[-1], velocities[-1], changes[0], changes[1]
+
+
+@functools.cache
+def covered() -> tuple[list[Row], set[Any]]:
+    return rows(FACTORS, RULES)
+
+
+def test_every_two_levels_stand_in_some_row_or_contradict_each_other() -> None:
+    found, impossible = covered()
+    seen = set().union(*map(pairs, found))
+    assert all(keeps(row, RULES) for row in found)
+    assert not seen & impossible
+    levels = [len(levels) for levels in FACTORS.values()]
+    assert len(seen) + len(impossible) == (sum(levels) ** 2 - sum(n * n for n in levels)) / 2
+    assert len(impossible) < 0.06 * len(seen)
+
+
+@pytest.mark.parametrize("n", range(len(covered()[0])))
+def test_formulations_move_a_row_alike(n: int) -> None:
+    row = covered()[0][n]
+    reference = moved(nx.simulate(system_of(row), T_END, REFERENCE))
+    wrong = []
+    for name, (method, tolerance) in METHODS.items():
+        found = moved(nx.simulate(system_of(row), T_END, method))
+        for what, x, wanted, change in zip(
+            ("poses", "velocities"), found[:2], reference[:2], reference[2:], strict=True
+        ):
+            miss = float(np.linalg.norm(x - wanted) / change)
+            if not miss <= tolerance:
+                wrong.append(f"{what} under {name} by {miss:.1e}")
+    assert not wrong, f"{wrong} in {row}"
