@@ -1,0 +1,86 @@
+"""The double pendulum that RecurDyn computed.
+
+Two links of 1 kg and 1 m, of inertia 1 kg m² about each axis, from horizontal and at rest, on hinges about z, in gravity of
+9.80665 m/s² along −y. Curves of the links' centres over 3 s are published in `assets/reference_data/double_pendulum` of
+github.com/W-Moorer/NexDynIPC; every 50th sample, 51 ms apart, is kept in `data/recurdyn`.
+
+    own error = max |E(t) − E(0)| / max T,   T = Σ ½ m |v|² + ½ I ω²,   V = Σ m g y
+    ω₁ = v₁ × of r₁ = p₁ (hinge in the origin);  ω₂ from v₂ − 2 v₁ and p₂ − 2 p₁, link 2's centre seen from its hinge
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from nexdyn.errors import InputError
+from nexdyn.joints import Revolute
+from nexdyn.model.system import System
+from nexdyn.problems.against.case import Case, Curves, Reference, Scene
+from nexdyn.problems.against.formulations import LIMIT, TREE, free, rk4
+from nexdyn.problems.against.kept import kept
+from nexdyn.results.result import Result
+
+CLONE = "git clone --depth 1 https://github.com/W-Moorer/NexDynIPC"
+ORIGIN = "RecurDyn; github.com/W-Moorer/NexDynIPC, assets/reference_data/double_pendulum"
+NAME = "double_pendulum"
+G = 9.80665
+KINDS = {"Pos": "position", "Vel": "velocity", "Acc": "acceleration"}
+EVERY = 50
+
+
+def double_pendulum() -> System:
+    """Two equal links in a row."""
+    system = System(NAME, gravity=(0, -G, 0))
+    parent = system.ground
+    for i in (0, 1):
+        link = system.add_body(f"link{i + 1}", mass=1.0, inertia=(1, 1, 1), position=(i + 0.5, 0, 0))
+        system.add_joint(Revolute(f"hinge{i + 1}", parent, link, at=(i, 0, 0), axis=(0, 0, 1)))
+        parent = link
+    return system
+
+
+def observe(result: Result) -> Curves:
+    """Motion of both centres."""
+    links = {f"link{i} {kind}": getattr(result, kind)(f"link{i}").values for i in (1, 2) for kind in KINDS.values()}
+    return {name: links[name] for name in sorted(links)}
+
+
+def copied(folder: Path) -> Reference:
+    """The curves in a copy of the repository. Raises InputError where the files are not below the folder."""
+    curves, t = {}, np.zeros(0)
+    for i in (1, 2):
+        for key, kind in KINDS.items():
+            found = sorted(folder.rglob(f"double_pendulum/Link{i}_{key}.csv"))
+            if not found:
+                raise InputError(
+                    f"no double_pendulum/Link{i}_{key}.csv below {str(folder)!r}; get the curves with `{CLONE}`"
+                )
+            table = np.loadtxt(found[0], delimiter=",", skiprows=1)[::EVERY]
+            t, curves[f"link{i} {kind}"] = table[:, 0], table[:, 1:]
+    return Reference(t, {name: curves[name] for name in sorted(curves)})
+
+
+def energy_drift(curves: Curves) -> float:
+    """Largest change of the energy over the largest kinetic energy."""
+    p1, v1 = curves["link1 position"], curves["link1 velocity"]
+    p2, v2 = curves["link2 position"], curves["link2 velocity"]
+    kinetic = 0.5 * np.sum(v1**2 + v2**2, axis=1)
+    for r, v in ((p1, v1), (p2 - 2 * p1, v2 - 2 * v1)):
+        kinetic += 0.5 * ((r[:, 0] * v[:, 1] - r[:, 1] * v[:, 0]) / np.sum(r**2, axis=1)) ** 2
+    energy = kinetic + G * (p1[:, 1] + p2[:, 1])
+    return float(np.max(np.abs(energy - energy[0])) / np.max(kinetic))
+
+
+def read(folder: Path | None) -> Reference:
+    """The curves, kept or in a copy, and the drift of their energy."""
+    found = kept("recurdyn", NAME) if folder is None else copied(folder)
+    return Reference(found.t, found.curves, energy_drift(found.curves))
+
+
+CASES = {
+    NAME: Case(
+        NAME, "two links on hinges", ORIGIN, read, (Scene(double_pendulum, (*free(), *rk4(1e-3))),), observe, LIMIT, TREE
+    )
+}  # fmt: skip
