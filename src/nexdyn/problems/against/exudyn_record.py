@@ -56,11 +56,11 @@ def items_of(mbs: Any) -> dict[str, list[Any]]:
 
 def main(models: str, model: str, refinement: int, out: Path) -> None:
     """Run a model and write what was recorded."""
+    sys.path[0] = models  # in place of the folder of this script
     import exudyn as exu
     import numpy as np
     from exudyn.itemInterface import SensorBody, SensorNode
 
-    sys.path.insert(0, models)
     sys.argv = [model]
     from modelUnitTests import exudynTestGlobals
 
@@ -89,29 +89,41 @@ def main(models: str, model: str, refinement: int, out: Path) -> None:
                     sensors[f"{i} {quantity}"] = mbs.AddSensor(sensor)
         return assemble(mbs, *args, **options)
 
+    def prepare(settings: Any, kind: Any = "GeneralizedAlpha") -> None:
+        if "solver" in record:
+            return
+        integration = settings.timeIntegration
+        record["solver"] = {"end": integration.endTime, "steps": int(integration.numberOfSteps), "type": plain(kind)}
+        every = max(1, int(integration.numberOfSteps) // SAMPLES)
+        step = (integration.endTime - integration.startTime) / int(integration.numberOfSteps)
+        settings.solutionSettings.sensorsWritePeriod = every * step
+        integration.numberOfSteps = int(integration.numberOfSteps) * refinement
+
+    def keep(mbs: Any) -> None:
+        if "t" in record:
+            return
+        curves = {name: np.asarray(mbs.GetSensorStoredData(sensor)) for name, sensor in sensors.items()}
+        record["t"] = next(iter(curves.values()))[:, 0].tolist()
+        record["curves"] = {name: values[:, 1:].tolist() for name, values in curves.items()}
+
     def solving(mbs: Any, simulationSettings: Any = None, *args: Any, **options: Any) -> Any:
         settings = exu.SimulationSettings() if simulationSettings is None else simulationSettings
-        integration = settings.timeIntegration
-        first = "t" not in record
-        if first:
-            record["solver"] = {
-                "end": integration.endTime, "start": integration.startTime, "steps": integration.numberOfSteps,
-                "spectral radius": integration.generalizedAlpha.spectralRadius,
-                "type": plain(args[0] if args else options.get("solverType", "GeneralizedAlpha")),
-                "gravity": None,
-            }  # fmt: skip
-            every = max(1, int(integration.numberOfSteps) // SAMPLES)
-            step = (integration.endTime - integration.startTime) / int(integration.numberOfSteps)
-            settings.solutionSettings.sensorsWritePeriod = every * step
-            integration.numberOfSteps = int(integration.numberOfSteps) * refinement
+        prepare(settings, args[0] if args else options.get("solverType", "GeneralizedAlpha"))
         found = solve(mbs, settings, *args, **options)
-        if first:
-            curves = {name: np.asarray(mbs.GetSensorStoredData(sensor)) for name, sensor in sensors.items()}
-            record["t"] = next(iter(curves.values()))[:, 0].tolist()
-            record["curves"] = {name: values[:, 1:].tolist() for name, values in curves.items()}
+        keep(mbs)
+        return found
+
+    solver_kind = exu.MainSolverImplicitSecondOrder
+    solve_system = solver_kind.SolveSystem
+
+    def solving_system(solver: Any, mbs: Any, settings: Any, *args: Any) -> Any:
+        prepare(settings)
+        found = solve_system(solver, mbs, settings, *args)
+        keep(mbs)
         return found
 
     exu.MainSystem.Assemble, exu.MainSystem.SolveDynamic = assembling, solving
+    solver_kind.SolveSystem = solving_system
     exu.SolveDynamic = lambda mbs, *args, **options: mbs.SolveDynamic(*args, **options)
     path = os.path.join(models, model)
     with contextlib.redirect_stdout(io.StringIO()), open(path, encoding="utf-8") as source:

@@ -11,10 +11,12 @@ import numpy as np
 
 from nexdyn.checked_calls import checked_call
 from nexdyn.errors import FileError, unknown
-from nexdyn.problems.against import adams, recurdyn
+from nexdyn.problems.against import adams, dymola, exudyn_models, recurdyn
 from nexdyn.problems.against.case import Case, Distance, Outcome
 
-SUITES: dict[str, dict[str, Case]] = {"adams": adams.CASES, "recurdyn": recurdyn.CASES}
+SUITES: dict[str, dict[str, Case]] = {
+    "adams": adams.CASES, "dymola": dymola.CASES, "exudyn": exudyn_models.CASES, "recurdyn": recurdyn.CASES,
+}  # fmt: skip
 HEAD = ("case", "formulation", "quantity", "from peer", "from tightest", "peer's own error", "time [s]", "")
 
 
