@@ -4,7 +4,8 @@ distance = max over t of |x − x_ref| / max(1, max over t of |x_ref|)        (|
 
 A quantity is compared relative to its largest magnitude where that is above one unit, and absolutely below. Two distances are
 measured: from the peer, and from our tightest run. A quantity holds where the second is within the run's tolerance, and the
-first within the peer's limit and the peer's own error, where it is known, added to that. Of accelerations and forces ten times as much is allowed.
+first within the peer's limit and the peer's own error, where it is known, added to that. Of accelerations and forces ten times
+as much is allowed.
 Orientations are compared up to the sign of the quaternion.
 """
 

@@ -15,17 +15,25 @@ from pathlib import Path
 import numpy as np
 
 from nexdyn.errors import InputError
+from nexdyn.problems.against import modelica_forces, modelica_models
 from nexdyn.problems.against.case import Case, Reference, Scene
 from nexdyn.problems.against.formulations import LIMIT, closed, free, rk4
 from nexdyn.problems.against.kept import kept, sampled
-from nexdyn.problems.against.modelica_models import LOOPS, MODELS
 from nexdyn.problems.against.modelica_parts import Parts, Signal
 from nexdyn.problems.problem import Run
+
+MODELS, LOOPS = modelica_forces.MODELS, modelica_models.LOOPS
 
 SOURCE = "Dymola 2020x; github.com/modelica/MAP-LIB_ReferenceResults, branch v4.0.0"
 CLONE = "git clone --depth 1 --branch v4.0.0 https://github.com/modelica/MAP-LIB_ReferenceResults"
 DT = 5e-4
-MASSLESS = {"PrismaticConstraint", "SpringDamperParallel", "PendulumWithSpringDamper", "PointMass", "DoublePendulumInitTip"}
+MASSLESS = {
+    "PrismaticConstraint",
+    "SpringDamperParallel",
+    "PendulumWithSpringDamper",
+    "PointMass",
+    "DoublePendulumInitTip",
+}
 """Some link has no mass, or none about an axis."""
 
 

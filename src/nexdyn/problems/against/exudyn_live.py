@@ -25,13 +25,13 @@ SECONDS = 300.0
 REFINED = 8
 
 
-def reference(file: str, folder: Path) -> Reference:
+def reference(file: str, folder: Path, left_out: frozenset[int] = frozenset()) -> Reference:
     """What Exudyn computes of a model, and its own error by steps an eighth as long.
 
     Raises InputError where Exudyn is not installed or the folder has no such model.
     """
     whole, finer = (recorded(file, folder, refinement) for refinement in (1, REFINED))
-    return reference_of(whole, finer)
+    return reference_of(without(whole, left_out), without(finer, left_out))
 
 
 def recorded(file: str, folder: Path, refinement: int, python: str = sys.executable) -> Mapping[str, Any]:
@@ -40,7 +40,9 @@ def recorded(file: str, folder: Path, refinement: int, python: str = sys.executa
     if not (models / file).is_file():
         raise InputError(f"no {MODELS / file} below {str(folder)!r}; get Exudyn's models with `{CLONE}`")
     if python == sys.executable and importlib.util.find_spec("exudyn") is None:
-        raise InputError(f"Exudyn is not installed: `{INSTALL}`, or leave out --curves to compare with the curves that are kept")
+        raise InputError(
+            f"Exudyn is not installed: `{INSTALL}`, or leave out --curves to compare with the curves that are kept"
+        )
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch, "record.json")
         words = [python, "-W", "ignore", exudyn_record.__file__, str(models.resolve()), file, str(refinement), str(out)]
@@ -49,7 +51,9 @@ def recorded(file: str, folder: Path, refinement: int, python: str = sys.executa
             raise NexDynError(f"Exudyn does not run {file}: {done.stderr.strip().splitlines()[-1:]}")
         found: Mapping[str, Any] = json.loads(out.read_text(encoding="utf-8"))
     if "t" not in found:
-        raise NexDynError(f"Exudyn does not run {file}: {found.get('failure', 'nothing was recorded')}; with another version: `{INSTALL}`")
+        raise NexDynError(
+            f"Exudyn does not run {file}: {found.get('failure', 'nothing was recorded')}; with another version: `{INSTALL}`"
+        )
     return found
 
 
@@ -61,6 +65,11 @@ def reference_of(whole: Mapping[str, Any], fine: Mapping[str, Any]) -> Reference
     same = [int(np.abs(np.array(fine["t"]) - x).argmin()) for x in t]
     own = max((scaled(name, finer[name][same], x, x) for name, x in curves.items()), default=np.nan)
     return Reference(t, curves, own)
+
+
+def without(record: Mapping[str, Any], objects: frozenset[int]) -> dict[str, Any]:
+    """A record without the curves of some objects."""
+    return {**record, "curves": {key: x for key, x in record["curves"].items() if int(key.split()[0]) not in objects}}
 
 
 def curves_of(record: Mapping[str, Any]) -> Curves:
@@ -76,7 +85,9 @@ def curves_of(record: Mapping[str, Any]) -> Curves:
         elif item == "KinematicTree":
             curves[f"tree {number} {'rates' if kind.endswith('_t') else 'coordinates'}"] = x
         else:
-            names = ("angle", "angular velocity") if item == "RotationalMass1D" else ("slide position", "slide velocity")
+            names = (
+                ("angle", "angular velocity") if item == "RotationalMass1D" else ("slide position", "slide velocity")
+            )
             start = 0.0 if kind.endswith("_t") else reference_coordinate(record, objects[int(number)])
             curves[f"axis {number} {names[kind.endswith('_t')]}"] = x + start
     return curves

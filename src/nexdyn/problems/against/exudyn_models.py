@@ -104,12 +104,23 @@ def case_of(model: Model) -> Case:
     """A case with the kept curves, or those that Exudyn computes now."""
     runs = runs_of(model)
     read = partial(reference, model)
-    return Case(model.name, model.title, f"{SOURCE}, {model.file}", read, (Scene(partial(describe, model), runs),), observe, LIMIT, runs[0])
+    return Case(
+        model.name,
+        model.title,
+        f"{SOURCE}, {model.file}",
+        read,
+        (Scene(partial(describe, model), runs),),
+        observe,
+        LIMIT,
+        runs[0],
+    )
 
 
 def reference(model: Model, folder: Path | None) -> Reference:
     """The kept curves; with a copy of the repository, those that Exudyn computes of the model there."""
-    return kept("exudyn", model.name) if folder is None else exudyn_live.reference(model.file, folder)
+    if folder is None:
+        return kept("exudyn", model.name)
+    return exudyn_live.reference(model.file, folder, model.left_out)
 
 
 MINI = "MiniExamples/Object"

@@ -1,7 +1,7 @@
 """A description of ours from the parameters of Exudyn's kinematic trees.
 
-    link i on link p:  a joint at jointOffsets[i] in p, turned by jointTransformations[i]; coordinates of all joints in one node
-    torque of a joint  jointForceVector + kp (target − q) − kd (q̇ − rate), where gains are given
+link i on link p:  a joint at jointOffsets[i] in p, turned by jointTransformations[i]; coordinates of all joints in one node
+torque of a joint  jointForceVector + kp (target − q) − kd (q̇ − rate), where gains are given
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def add_tree(system: System, number: int, tree: Any, node: Any) -> None:
         if tree["jointForceVector"]:
             system.add_force(JointForce(f"force {number} {i}", joint, tree["jointForceVector"][i]))
         if tree["jointPControlVector"]:
-            target, rate = (tree[key][i] if tree[key] else 0.0 for key in ("jointPositionOffsetVector", "jointVelocityOffsetVector"))
+            target, rate = (
+                tree[key][i] if tree[key] else 0.0 for key in ("jointPositionOffsetVector", "jointVelocityOffsetVector")
+            )
             if rate:
                 raise InputError("a joint that is controlled towards a velocity has no counterpart")
             system.add_force(

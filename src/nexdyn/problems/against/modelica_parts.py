@@ -18,7 +18,18 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from nexdyn.forces import AppliedForce, PointSpring
-from nexdyn.joints import Cylindrical, Free, Planar, PointOnLine, PointOnPlane, Prismatic, Revolute, Rod, Spherical, Universal
+from nexdyn.joints import (
+    Cylindrical,
+    Free,
+    Planar,
+    PointOnLine,
+    PointOnPlane,
+    Prismatic,
+    Revolute,
+    Rod,
+    Spherical,
+    Universal,
+)
 from nexdyn.model.system import System
 from nexdyn.problems.against.case import Curves
 from nexdyn.results.result import Result
@@ -137,41 +148,80 @@ class Parts:
 
     def _say_coordinates(self, name: str, columns: Sequence[tuple[int, str, str, str, str]]) -> None:
         for k, q, v, of_q, of_v in columns:
-            self._say(f"{name}.{q}", f"{name} {of_q}", lambda result, k=k: result.joint_position(name).values.reshape(len(result.t), -1)[:, k])
-            self._say(f"{name}.{v}", f"{name} {of_v}", lambda result, k=k: result.joint_velocity(name).values.reshape(len(result.t), -1)[:, k])
+            self._say(
+                f"{name}.{q}",
+                f"{name} {of_q}",
+                lambda result, k=k: result.joint_position(name).values.reshape(len(result.t), -1)[:, k],
+            )
+            self._say(
+                f"{name}.{v}",
+                f"{name} {of_v}",
+                lambda result, k=k: result.joint_velocity(name).values.reshape(len(result.t), -1)[:, k],
+            )
 
-    def revolute(self, name: str, frame: Frame, n: Vector = (0, 0, 1), phi: float = 0.0, w: float | None = 0.0, **options: Any) -> Frame:
+    def revolute(
+        self, name: str, frame: Frame, n: Vector = (0, 0, 1), phi: float = 0.0, w: float | None = 0.0, **options: Any
+    ) -> Frame:
         """A hinge about n."""
         self._say_coordinates(name, [(0, "phi", "w", "angle", "angular velocity")])
         return self._joint(Revolute, name, frame, n, None, q0=phi, **({} if w is None else {"v0": w}), **options)
 
-    def prismatic(self, name: str, frame: Frame, n: Vector = (1, 0, 0), s: float = 0.0, v: float | None = 0.0, **options: Any) -> Frame:
+    def prismatic(
+        self, name: str, frame: Frame, n: Vector = (1, 0, 0), s: float = 0.0, v: float | None = 0.0, **options: Any
+    ) -> Frame:
         """A slide along n."""
         self._say_coordinates(name, [(0, "s", "v", "slide position", "slide velocity")])
         return self._joint(Prismatic, name, frame, n, None, q0=s, **({} if v is None else {"v0": v}), **options)
 
     def cylindrical(self, name: str, frame: Frame, n: Vector, phi: float, s: float) -> Frame:
         """A hinge about n that slides."""
-        self._say_coordinates(name, [(0, "phi", "w", "angle", "angular velocity"), (1, "s", "v", "slide position", "slide velocity")])
+        self._say_coordinates(
+            name, [(0, "phi", "w", "angle", "angular velocity"), (1, "s", "v", "slide position", "slide velocity")]
+        )
         return self._joint(Cylindrical, name, frame, n, None, q0=(phi, s))
 
-    def universal(self, name: str, frame: Frame, n_a: Vector = (1, 0, 0), n_b: Vector = (0, 1, 0), phi: Vector = (0, 0), w: Vector = (0, 0)) -> Frame:
+    def universal(
+        self,
+        name: str,
+        frame: Frame,
+        n_a: Vector = (1, 0, 0),
+        n_b: Vector = (0, 1, 0),
+        phi: Vector = (0, 0),
+        w: Vector = (0, 0),
+    ) -> Frame:
         """A turn about n_a, then one about n_b."""
-        self._say_coordinates(name, [(0, "phi_a", "w_a", "first angle", "first angular velocity"), (1, "phi_b", "w_b", "second angle", "second angular velocity")])
+        self._say_coordinates(
+            name,
+            [
+                (0, "phi_a", "w_a", "first angle", "first angular velocity"),
+                (1, "phi_b", "w_b", "second angle", "second angular velocity"),
+            ],
+        )
         return self._joint(Universal, name, frame, n_a, np.array(n_b, float), q0=tuple(phi), v0=tuple(w))
 
     def planar(self, name: str, frame: Frame, n: Vector, n_x: Vector, s: Vector, phi: float) -> Frame:
         """Slides across n, along n_x and n × n_x, and a turn about n."""
-        self._say_coordinates(name, [(0, "s_x", "v_x", "x position", "x velocity"), (1, "s_y", "v_y", "y position", "y velocity"), (2, "phi", "w", "angle", "angular velocity")])
+        self._say_coordinates(
+            name,
+            [
+                (0, "s_x", "v_x", "x position", "x velocity"),
+                (1, "s_y", "v_y", "y position", "y velocity"),
+                (2, "phi", "w", "angle", "angular velocity"),
+            ],
+        )
         return self._joint(Planar, name, frame, n, np.array(n_x, float), q0=(*s, phi))
 
     def spherical(self, name: str, frame: Frame, angles: Vector = (0, 0, 0), w_rel_a: Vector = (0, 0, 0)) -> Frame:
         """A ball; w_rel_a is the angular velocity of frame_b in axes of frame_a."""
         R = cardan(angles)
         x, y, z, w = Rotation.from_matrix(R).as_quat()
-        return self._joint(Spherical, name, frame, (0, 0, 1), EYE[0], q0=(w, x, y, z), v0=tuple(R.T @ np.array(w_rel_a, float)))
+        return self._joint(
+            Spherical, name, frame, (0, 0, 1), EYE[0], q0=(w, x, y, z), v0=tuple(R.T @ np.array(w_rel_a, float))
+        )
 
-    def free(self, name: str, r: Vector = (0, 0, 0), v: Vector = (0, 0, 0), angles: Vector = (0, 0, 0), w: Vector = (0, 0, 0)) -> Frame:
+    def free(
+        self, name: str, r: Vector = (0, 0, 0), v: Vector = (0, 0, 0), angles: Vector = (0, 0, 0), w: Vector = (0, 0, 0)
+    ) -> Frame:
         """A link that nothing holds, at r with velocity v, turned by angles, with angular velocity w in the world."""
         R = cardan(angles)
         x, y, z, s = Rotation.from_matrix(R).as_quat()
@@ -196,7 +246,9 @@ class Parts:
     def rod(self, name: str, a: Frame, b: Frame, length: float) -> None:
         """A distance between two frames."""
         self.later.append(
-            lambda system: system.add_joint(Rod(name, a.link, b.link, length=length, anchor_a=tuple(a.p), anchor_b=tuple(b.p)))
+            lambda system: system.add_joint(
+                Rod(name, a.link, b.link, length=length, anchor_a=tuple(a.p), anchor_b=tuple(b.p))
+            )
         )
 
     # --- forces
@@ -205,11 +257,22 @@ class Parts:
         """A spring and damper between two frames."""
         self.later.append(
             lambda system: system.add_force(
-                PointSpring(name, a.link, b.link, stiffness=c, damping=d, length=length, anchor_a=tuple(a.p), anchor_b=tuple(b.p))
+                PointSpring(
+                    name,
+                    a.link,
+                    b.link,
+                    stiffness=c,
+                    damping=d,
+                    length=length,
+                    anchor_a=tuple(a.p),
+                    anchor_b=tuple(b.p),
+                )
             )
         )
 
-    def load(self, name: str, frame: Frame, force: Any = (0, 0, 0), torque: Any = (0, 0, 0), within: str = "world") -> None:
+    def load(
+        self, name: str, frame: Frame, force: Any = (0, 0, 0), torque: Any = (0, 0, 0), within: str = "world"
+    ) -> None:
         """A force and torque on a frame, in axes of the world or of its link."""
         self.later.append(
             lambda system: system.add_force(
@@ -256,7 +319,13 @@ class Parts:
                 inertia += tensor + mass * (d @ d * EYE - np.outer(d, d))
             x, y, z, w = Rotation.from_matrix(link.R).as_quat()
             self._system.add_body(
-                name, mass=m, inertia=inertia, com=tuple(com), position=tuple(link.p), orientation=(w, x, y, z), strict=False
+                name,
+                mass=m,
+                inertia=inertia,
+                com=tuple(com),
+                position=tuple(link.p),
+                orientation=(w, x, y, z),
+                strict=False,
             )
         for add in self.later:
             add(self._system)

@@ -14,10 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-
 from nexdyn.problems.against import adams, dymola, exudyn_live, exudyn_models, recurdyn
 from nexdyn.problems.against.kept import path_of, write_curves
-from nexdyn.problems.against.modelica_models import MODELS
 
 
 def thin_adams(folder: Path) -> None:
@@ -38,7 +36,7 @@ def thin_recurdyn(folder: Path) -> None:
 
 def thin_dymola(folder: Path) -> None:
     """Some 50 samples of the signals that our descriptions have."""
-    for path, (_, build) in MODELS.items():
+    for path, (_, build) in dymola.MODELS.items():
         found = dymola.copied(path, build, folder)
         said = {"origin": f"{dymola.SOURCE}, {path}", "sampling": "equally spaced in their number"}
         write_curves(path_of("dymola", dymola.name_of(path)), said, found.t, found.curves)
@@ -53,23 +51,20 @@ def thin_exudyn(folder: Path) -> None:
 
 def keep_exudyn(model: exudyn_models.Model, whole: Mapping[str, Any], fine: Mapping[str, Any]) -> None:
     """Write the parameters and the curves of a model, without the bodies that are left out."""
-    items = {kind: [plain_item(item) for item in whole["items"][kind]] for kind in ("nodes", "objects", "markers", "loads")}
+    items = {
+        kind: [plain_item(item) for item in whole["items"][kind]] for kind in ("nodes", "objects", "markers", "loads")
+    }
     said: dict[str, Any] = {"origin": f"{exudyn_models.SOURCE}, {model.file}"}
     parameters = json.dumps({**said, "solver": whole["solver"], "items": items}, separators=(",", ":"))
     path = path_of("exudyn", model.name).with_suffix(".json")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(parameters.replace('{"', '\n{"').lstrip() + "\n", encoding="utf-8")
-    found = exudyn_live.reference_of(without(whole, model.left_out), without(fine, model.left_out))
+    found = exudyn_live.reference_of(*(exudyn_live.without(record, model.left_out) for record in (whole, fine)))
     said |= {
         "sampling": f"{len(found.t)} samples", "own error": f"{found.own_error:.3g}",
         "value by which the model judges itself": str(whole["result"]),
     }  # fmt: skip
     write_curves(path_of("exudyn", model.name), said, found.t, found.curves)
-
-
-def without(record: Mapping[str, Any], objects: frozenset[int]) -> dict[str, Any]:
-    """A record without the curves of some objects."""
-    return {**record, "curves": {key: x for key, x in record["curves"].items() if int(key.split()[0]) not in objects}}
 
 
 def plain_item(item: Mapping[str, Any]) -> dict[str, Any]:
