@@ -57,12 +57,16 @@ def items_of(mbs: Any) -> dict[str, list[Any]]:
 def main(models: str, model: str, refinement: int, out: Path) -> None:
     """Run a model and write what was recorded."""
     sys.path[0] = models  # in place of the folder of this script
-    import exudyn as exu
+    import importlib
+
     import numpy as np
-    from exudyn.itemInterface import SensorBody, SensorNode
+
+    exu: Any = importlib.import_module("exudyn")
+    interface: Any = importlib.import_module("exudyn.itemInterface")
+    SensorBody, SensorNode = interface.SensorBody, interface.SensorNode
 
     sys.argv = [model]
-    from modelUnitTests import exudynTestGlobals
+    exudynTestGlobals: Any = importlib.import_module("modelUnitTests").exudynTestGlobals
 
     exudynTestGlobals.useGraphics, exudynTestGlobals.performTests = False, True
     exudynTestGlobals.testResult = exudynTestGlobals.testError = None
@@ -78,7 +82,9 @@ def main(models: str, model: str, refinement: int, out: Path) -> None:
             kind = item["objectType"]
             if kind in BODIES:
                 for quantity in ("Position", "Velocity", "AngularVelocity")[: 3 if kind.startswith("Rigid") else 2]:
-                    sensor = SensorBody(bodyNumber=i, storeInternal=True, outputVariableType=getattr(kind_of, quantity))
+                    sensor: Any = SensorBody(
+                        bodyNumber=i, storeInternal=True, outputVariableType=getattr(kind_of, quantity)
+                    )
                     sensors[f"{i} {quantity}"] = mbs.AddSensor(sensor)
             elif kind in ONE_DIMENSIONAL:
                 for quantity in ("Coordinates", "Coordinates_t"):

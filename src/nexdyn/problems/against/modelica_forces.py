@@ -150,11 +150,11 @@ def planar_fourbar() -> Parts:
     return m
 
 
-def fourbar(name: str, offset: float, couple: Callable[[Parts, Frame, Frame], None], start: float = 0.0) -> Parts:
-    """A crank about x, a slide along x, and what couples them."""
+def fourbar(name: str, couple: Callable[[Parts, Frame, Frame], None]) -> Parts:
+    """A crank about x, a slide along x that starts 1 m from the crank, and what couples them."""
     m = Parts(name)
     crank = m.cylinder(m.revolute("j1", m.world, (1, 0, 0), w=5.235987755982989), (0, 0.5, 0.1), 0.05)
-    slide = m.prismatic("j2", m.fixed(m.world, (offset, 0, 0)), s=start, v=None)
+    slide = m.prismatic("slide", m.fixed(m.world, (1, 0, 0)), v=None)
     couple(m, crank, m.cylinder(slide, (0, 0.2, 0), 0.05))
     return m
 
@@ -166,19 +166,19 @@ def by_rod(m: Parts, crank: Frame, slide: Frame) -> None:
 
 @model(f"{EXAMPLE_LOOPS}/Fourbar2", "spatial four-bar with a rod without mass", loop=True)
 def fourbar2() -> Parts:
-    return fourbar("Fourbar2", 1.2, by_rod, -0.2)
+    return fourbar("Fourbar2", by_rod)
 
 
 @model(
     f"{TEST}/FourbarVariants/UniversalSpherical", "spatial four-bar with a universal and a spherical joint", loop=True
 )
 def fourbar_universal_spherical() -> Parts:
-    return fourbar("UniversalSpherical", 0.8, by_rod, 0.2)
+    return fourbar("UniversalSpherical", by_rod)
 
 
 @model(f"{TEST}/FourbarVariants/SphericalAndUniversal", "spatial four-bar, ball and cross apart", loop=True)
 def fourbar_ball_and_cross() -> Parts:
-    return fourbar("SphericalAndUniversal", 1.0, by_rod)
+    return fourbar("SphericalAndUniversal", by_rod)
 
 
 @model(f"{EXAMPLE_LOOPS}/Fourbar1", "spatial four-bar of hinges", loop=True)
@@ -187,4 +187,4 @@ def fourbar1() -> Parts:
         cross = m.revolute("rev1", m.revolute("rev", slide, (0, 1, 0), w=None), w=None)
         m.close(Spherical, "ball", m.cylinder(cross, (-1, 0.3, 0.1), 0.05), crank)
 
-    return fourbar("Fourbar1", 1.2, couple, -0.2)
+    return fourbar("Fourbar1", couple)
