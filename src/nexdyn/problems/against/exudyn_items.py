@@ -117,15 +117,16 @@ class Builder(Bodies):
 
     def add_cross(self, number: int, A: int | None, B: int | None, f: dict[str, Any]) -> None:
         """A universal joint: x of marker 0 and y of marker 1 stay at right angles."""
-        frames = {
+        axes = {
             "axis_a": f["R0"][:, 0],
             "reference_a": f["R0"][:, 1],
             "axis_b": f["R1"][:, 0],
             "reference_b": f["R1"][:, 1],
         }
+        frames: dict[str, Any] = {key: tuple(axis) for key, axis in axes.items()}
         self.system.add_joint(
             Universal(f"joint {number}", self.name_of(A), self.name_of(B), anchor_a=tuple(f["p"]), anchor_b=tuple(f["q"]),
-                      **{key: tuple(axis) for key, axis in frames.items()})
+                      **frames)
         )  # fmt: skip
         self.held |= {i for i in (A, B) if i is not None}
 
