@@ -72,7 +72,7 @@ def test_the_tightest_run_is_as_far_from_exudyn_as_exudyn_s_own_error(name: str)
     reference = case.read(None)
     found = case.tightest(reference.t)
     worst = max(d.from_peer for d in case.distances(case.tight, found, found, reference))
-    assert worst < 1.1 * reference.own_error + 1e-8
+    assert worst < 1.1 * reference.own_error + 1e-7  # the tolerance of the run
 
 
 def test_the_links_of_recurdyn_keep_their_lengths_and_ours_agree_with_them() -> None:

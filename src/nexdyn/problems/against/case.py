@@ -4,8 +4,8 @@ distance = max over t of |x − x_ref| / max(1, max over t of |x_ref|)        (|
 
 A quantity is compared relative to its largest magnitude where that is above one unit, and absolutely below. Two distances are
 measured: from the peer, and from our tightest run. A quantity holds where the second is within the run's tolerance, and the
-first within the peer's limit and the peer's own error, where it is known, added to that. Of accelerations and forces ten times
-as much is allowed.
+first within the peer's limit and the peer's own error, where it is measured in the same way, added to that. Of accelerations
+and forces ten times as much is allowed.
 Orientations are compared up to the sign of the quaternion.
 """
 
@@ -39,11 +39,15 @@ DERIVED = 10.0
 
 @dataclass(frozen=True)
 class Reference:
-    """A peer's curves: t (N,) [s]; curves {quantity: (N, n)}; own_error: the peer's, scaled as distances are, or NaN."""
+    """A peer's curves: t (N,) [s]; curves {quantity: (N, n)}; own_error: the peer's, or NaN.
+
+    scaled_alike: whether own_error is measured as distances are, and then added to what is allowed from the peer.
+    """
 
     t: np.ndarray
     curves: Curves
     own_error: float = np.nan
+    scaled_alike: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,7 @@ class Case:
             factor = 1.0 if name.endswith(STATES) else DERIVED
             from_peer = scaled(name, found[name], peer, peer)
             from_tightest = scaled(name, found[name], tightest[name], peer)
-            limit = self.limit + float(np.nan_to_num(reference.own_error))
+            limit = self.limit + (float(np.nan_to_num(reference.own_error)) if reference.scaled_alike else 0.0)
             allowed = factor * (limit + run.tolerance), factor * run.tolerance
             found_distances.append(
                 Distance(name, unit_of(name), from_peer, from_tightest, reference.own_error, *allowed)

@@ -64,7 +64,7 @@ def reference_of(whole: Mapping[str, Any], fine: Mapping[str, Any]) -> Reference
     finer = curves_of(fine)
     same = [int(np.abs(np.array(fine["t"]) - x).argmin()) for x in t]
     own = max((scaled(name, finer[name][same], x, x) for name, x in curves.items()), default=np.nan)
-    return Reference(t, curves, own)
+    return Reference(t, curves, own, scaled_alike=True)
 
 
 def without(record: Mapping[str, Any], objects: frozenset[int]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def path_of(suite: str, name: str) -> Path:
 def kept(suite: str, name: str, folder: Path | None = None) -> Reference:
     """The kept curves of a case. folder: not used; what is kept needs no copy of the peer's files."""
     said, t, curves = read_curves(path_of(suite, name))
-    return Reference(t, curves, float(said.get("own error", "nan")))
+    return Reference(t, curves, float(said.get("own error", "nan")), scaled_alike=True)
 
 
 def origin_of(suite: str, name: str) -> str:

@@ -78,7 +78,7 @@ def read(folder: Path | None) -> Reference:
     if folder is None:
         return kept("recurdyn", NAME)
     found = copied(folder)
-    return Reference(found.t, found.curves, own_error(folder))
+    return Reference(found.t, found.curves, own_error(folder), scaled_alike=True)
 
 
 CASES = {
