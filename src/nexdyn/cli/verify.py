@@ -25,8 +25,9 @@ Examples:
   nexdyn verify A03 top          some of them
   nexdyn verify --all            every value, not only the farthest off
   nexdyn verify --json           all of it for a program
-  nexdyn verify --against adams --curves chrono
-                                 28 cases of Adams, from a copy of Chrono
+  nexdyn verify --against dymola cases of a peer's test suite, with the peer's curves
+  nexdyn verify --against exudyn --curves EXUDYN
+                                 Exudyn's own models, run in Exudyn now
 
 Exit codes: 0 every value holds, 3 one does not."""
 
@@ -36,8 +37,12 @@ def command(
     /,
     *,
     all_values: Annotated[bool, flag("A line for every value.", name="--all", group=OUTPUT)] = False,
-    against: Annotated[str | None, Parameter(help="Cases of a peer's test suite in place of problems: adams.")] = None,
-    curves: Annotated[Path | None, Parameter(help="Folder with the peer's curves, a copy of its repository.")] = None,
+    against: Annotated[
+        str | None, Parameter(help="Cases of a peer's suite in place of problems: adams, dymola, exudyn, recurdyn.")
+    ] = None,
+    curves: Annotated[
+        Path | None, Parameter(help="Copy of the peer's repository, in place of the curves that are kept.")
+    ] = None,
     saying: Saying = SAYING_PLAINLY,
 ) -> int:
     """Run published problems under every formulation and compare with the published values."""

@@ -3,7 +3,8 @@
 One body of 1 kg in gravity of 9.80665 m/s² along −z, from rest, on a joint, a distance, a link or a spring to the ground, for 5 s.
 Positions, velocities and accelerations are of the centre of mass, all in world axes; reactions are those on the ground, at the
 joint's point on the ground. The parameters are those of the tests in `src/tests/unit_tests/joints` of github.com/projectchrono/chrono;
-the curves are in `data/testing/joints` there, and are read from a copy of that repository: they are not ours to keep.
+every tenth sample of the curves in `data/testing/joints` there is kept in `data/adams`; a copy of that repository can be read in its
+place.
 
     E = ½ m |v|² + ½ ωᵀ I ω + m g z        constant in the cases without damper or drive
     own error = max |E(t) − E(0)| / max ½ (m |v|² + ωᵀ I ω)
@@ -21,18 +22,16 @@ from numba import njit
 
 from nexdyn.errors import InputError
 from nexdyn.forces import PointSpring, UserForce, UserJointForce
-from nexdyn.integrate.methods import HHT, Baumgarte, DormandPrince, ImplicitEuler, Partitioning, Projection
 from nexdyn.joints import Cylindrical, PointOnPlane, Prismatic, Revolute, Rod, Spherical, Universal
 from nexdyn.model.driver import Driver
 from nexdyn.model.system import System
 from nexdyn.problems.against.case import Case, Curves, Reference, Scene
-from nexdyn.problems.problem import Run
+from nexdyn.problems.against.formulations import LIMIT, MINIMAL, closed, free
+from nexdyn.problems.against.kept import kept
 from nexdyn.results.result import Result
 from nexdyn.spatial.rotations import rotation_matrix
 
 G = 9.80665
-LIMIT = 1e-3
-"""Adams allows an error of 1e-3 in its states by default."""
 CLONE = "git clone --depth 1 https://github.com/projectchrono/chrono"
 EVERY = 10
 """Every which of the peer's samples, 10 ms apart, is compared."""
@@ -49,31 +48,6 @@ ALONG_X = (0.04, 0.1, 0.1)
 ALONG_Y = (0.1, 0.04, 0.1)
 ALONG_Z = (0.1, 0.1, 0.04)
 Vector = tuple[float, float, float]
-
-# --- formulations ---------------------------------------------------------------------------------------------------
-
-TREE = Run("minimal coordinates, ABA", DormandPrince(rtol=1e-12, atol=1e-13), 1e-7)
-CONSTRAINED = Run("absolute coordinates, index 1, projection", Projection(rtol=1e-12, atol=1e-13), 1e-7)
-MINIMAL = (
-    TREE,
-    Run("minimal coordinates, CRBA", TREE.method, 1e-7, "crba"),
-    Run("minimal coordinates, constraint forces", TREE.method, 1e-7, "cfa"),
-)
-LOOPS = (Run("minimal coordinates, loops projected", DormandPrince(rtol=1e-10, atol=1e-12), 1e-6),)
-INDEX1 = (
-    Run("absolute coordinates, index 1, baumgarte", Baumgarte(rtol=1e-10, atol=1e-12), 1e-6),
-    Run("absolute coordinates, index 1, projection", Projection(rtol=1e-10, atol=1e-12), 1e-6),
-    Run("absolute coordinates, index 1, partitioning", Partitioning(rtol=1e-10, atol=1e-12), 1e-6),
-)
-
-
-def order2(dt: float) -> tuple[Run, ...]:
-    """Methods of order 2. As far from the tightest run as the peer may be from the truth."""
-    return (
-        Run("absolute coordinates, index 3, HHT-α", HHT(dt=dt), LIMIT),
-        Run("potential, implicit Euler with bdf2", ImplicitEuler(dt, bdf2=True), LIMIT),
-    )
-
 
 # --- scenes ---------------------------------------------------------------------------------------------------------
 
@@ -252,21 +226,23 @@ def with_spring(result: Result) -> Curves:
 
 
 def reference(name: str, inertia: Vector, conservative: bool, folder: Path | None) -> Reference:
-    """The curves of a case in a copy of the peer's repository, and the drift of the peer's energy.
+    """The curves of a case, kept or in a copy of the peer's repository, and the drift of the peer's energy.
 
-    Raises InputError where there is no folder, or the files are not below it.
+    Raises InputError where the files are not below the folder.
     """
-    if folder is None:
-        raise InputError(
-            f"the curves of Adams are not part of NexDyn; get them with `{CLONE}` and give its folder: --curves chrono"
-        )
+    found = kept("adams", name) if folder is None else copied(name, folder)
+    drift = energy_drift(found.curves, inertia) if conservative else np.nan
+    return Reference(found.t, found.curves, drift)
+
+
+def copied(name: str, folder: Path) -> Reference:
+    """The curves of a case in a copy of the peer's repository. Raises InputError where the files are not below the folder."""
     found = {path.stem.rpartition("_ADAMS_")[2]: path for path in folder.rglob(f"{name}_ADAMS_*.txt")}
     if not found:
         raise InputError(f"no {name}_ADAMS_*.txt below {str(folder)!r}; get the curves of Adams with `{CLONE}`")
     columns = {key: np.loadtxt(path, skiprows=3)[::EVERY] for key, path in sorted(found.items()) if key in NAMES}
     curves = {NAMES[key]: values[:, 1:] for key, values in columns.items()}
-    drift = energy_drift(curves, inertia) if conservative else np.nan
-    return Reference(next(iter(columns.values()))[:, 0], curves, drift)
+    return Reference(next(iter(columns.values()))[:, 0], curves)
 
 
 def energy_drift(curves: Curves, inertia: Vector) -> float:
@@ -294,16 +270,6 @@ def case(
     return Case(
         name, title, source, partial(reference, name, inertia, conservative), tuple(scenes), observe, LIMIT, tight
     )
-
-
-def free(dt: float = 5e-4) -> tuple[Run, ...]:
-    """All formulations of what is a tree."""
-    return (*MINIMAL, *INDEX1, *order2(dt))
-
-
-def closed(dt: float = 5e-4) -> tuple[Run, ...]:
-    """All formulations of what has a closed loop or a drive."""
-    return (CONSTRAINED, *LOOPS, *INDEX1[:1], *INDEX1[2:], *order2(dt))
 
 
 DOWN = turned("x", -np.pi / 2)

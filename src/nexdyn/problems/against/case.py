@@ -4,7 +4,8 @@ distance = max over t of |x − x_ref| / max(1, max over t of |x_ref|)        (|
 
 A quantity is compared relative to its largest magnitude where that is above one unit, and absolutely below. Two distances are
 measured: from the peer, and from our tightest run. A quantity holds where the second is within the run's tolerance, and the
-first within the peer's limit added to that. Of accelerations and forces ten times as much is allowed.
+first within the peer's limit and the peer's own error, where it is measured in the same way, added to that. Of accelerations
+and forces ten times as much is allowed.
 Orientations are compared up to the sign of the quaternion.
 """
 
@@ -28,21 +29,25 @@ Curves = Mapping[str, np.ndarray]
 
 UNITS = {
     "angular velocity": "rad/s", "angular acceleration": "rad/s²", "position": "m", "velocity": "m/s", "acceleration": "m/s²",
-    "orientation": "1", "force": "N", "torque": "N m",
+    "orientation": "1", "force": "N", "torque": "N m", "angle": "rad", "coordinates": "rad, m", "rates": "rad/s, m/s",
 }  # fmt: skip
 """Units, by the first of these words that a quantity's name has."""
-STATES = ("position", "velocity", "orientation")
+STATES = ("position", "velocity", "orientation", "angle", "coordinates", "rates")
 DERIVED = 10.0
 """How much more is allowed of accelerations and forces, a derivative further than the states that methods control."""
 
 
 @dataclass(frozen=True)
 class Reference:
-    """A peer's curves: t (N,) [s]; curves {quantity: (N, n)}; own_error: the peer's, scaled as distances are, or NaN."""
+    """A peer's curves: t (N,) [s]; curves {quantity: (N, n)}; own_error: the peer's, or NaN.
+
+    scaled_alike: whether own_error is measured as distances are, and then added to what is allowed from the peer.
+    """
 
     t: np.ndarray
     curves: Curves
     own_error: float = np.nan
+    scaled_alike: bool = False
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,8 @@ class Case:
             factor = 1.0 if name.endswith(STATES) else DERIVED
             from_peer = scaled(name, found[name], peer, peer)
             from_tightest = scaled(name, found[name], tightest[name], peer)
-            allowed = factor * (self.limit + run.tolerance), factor * run.tolerance
+            limit = self.limit + (float(np.nan_to_num(reference.own_error)) if reference.scaled_alike else 0.0)
+            allowed = factor * (limit + run.tolerance), factor * run.tolerance
             found_distances.append(
                 Distance(name, unit_of(name), from_peer, from_tightest, reference.own_error, *allowed)
             )

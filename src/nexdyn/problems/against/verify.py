@@ -11,10 +11,12 @@ import numpy as np
 
 from nexdyn.checked_calls import checked_call
 from nexdyn.errors import FileError, unknown
-from nexdyn.problems.against import adams
+from nexdyn.problems.against import adams, dymola, exudyn_models, recurdyn
 from nexdyn.problems.against.case import Case, Distance, Outcome
 
-SUITES: dict[str, dict[str, Case]] = {"adams": adams.CASES}
+SUITES: dict[str, dict[str, Case]] = {
+    "adams": adams.CASES, "dymola": dymola.CASES, "exudyn": exudyn_models.CASES, "recurdyn": recurdyn.CASES,
+}  # fmt: skip
 HEAD = ("case", "formulation", "quantity", "from peer", "from tightest", "peer's own error", "time [s]", "")
 
 
@@ -86,9 +88,9 @@ def verify_against(
 ) -> AgainstPeer:
     """Run a peer's cases (all, or those named) under every formulation that supports them and compare with the peer's curves.
 
-    suite: "adams". curves: the folder of a copy of the repository that publishes them; without it, the error says which one.
-    told: called with each outcome as it comes. Raises UnknownNameError for a suite or a case that there is not, InputError
-    where curves are missing.
+    suite: "adams", "dymola", "exudyn" or "recurdyn". curves: the folder of a copy of the repository that publishes them, in place of
+    the curves that NexDyn keeps; of "exudyn", whose models are then run in Exudyn itself. told: called with each outcome as it comes.
+    Raises UnknownNameError for a suite or a case that there is not, InputError where curves are missing or Exudyn is not installed.
     """
     chosen = cases_of(suite, cases)
     folder = None if curves is None else Path(curves)
