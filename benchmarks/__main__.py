@@ -22,6 +22,7 @@ PAGES = (
     "derivatives",
     "four_bar",
     "geometry",
+    "meshes",
     "hht",
     "hinge_chain",
     "lanes",

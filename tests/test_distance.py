@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
+import mesh_lab as lab
 import numpy as np
 import pytest
 
@@ -69,12 +71,66 @@ def test_what_has_no_distance_is_named() -> None:
         nx.distance(bar, bare)
     with pytest.raises(nx.InputError, match=r"a is 'bar'; a shape"):
         nx.distance("bar", bare)  # type: ignore[arg-type]
-    with pytest.raises(nx.InputError, match=r"Mesh has no distance; Box, Capsule"):
+    with pytest.raises(nx.InputError, match=r"part.stl: there is no such file"):
         nx.distance(bar, nx.Mesh("part.stl"))
     with pytest.raises(nx.InputError, match=r"at is 3; what nx.assemble returns"):
         nx.distance(bar, bar, at=3)  # type: ignore[arg-type]
     with pytest.raises(nx.InputError, match=r"b is .*bar.*, which is no body of"):
         nx.distance(bar, slider()[1], at=nx.assemble(system))
+
+
+# --- meshes ----------------------------------------------------------------------------------------------------------
+
+
+def cube(path: Any, faces: int = 12) -> str:
+    """A cube of 1 m as a file, or the first of its triangles."""
+    x, t = lab.box()
+    rows = [f"v {a} {b} {c}" for a, b, c in x] + [f"f {i} {j} {k}" for i, j, k in t[:faces] + 1]
+    path.write_text("\n".join([*rows, ""]))
+    return str(path)
+
+
+def test_a_mesh_has_the_distance_of_the_shape_that_it_is_of(tmp_path: Any) -> None:
+    path = cube(tmp_path / "cube.obj")
+    for other in (nx.Sphere(0.3), nx.Box((0.4, 0.5, 0.6)), nx.Capsule(0.2, 0.7), nx.Mesh(path, scale=(0.3, 0.3, 0.3))):
+        for at in ((1.1, 0.3, 0.2), (0.9, 0.9, 0.8)):
+            there = dataclasses.replace(other, position=at, orientation=(0.8, 0.0, 0.6, 0.0))
+            found = nx.distance(nx.Mesh(path, scale=(1.0, 2.0, 1.0), orientation=HALF), there)
+            box = (
+                nx.Box((0.3, 0.3, 0.3), position=at, orientation=(0.8, 0.0, 0.6, 0.0))
+                if isinstance(other, nx.Mesh)
+                else there
+            )
+            expected = nx.distance(nx.Box((1.0, 2.0, 1.0), orientation=HALF), box)
+            assert (found.distance > 0.0) == (expected.distance > 0.0)
+            if expected.distance > 0.0:
+                assert found.distance == pytest.approx(expected.distance, abs=1e-12)
+                assert found.normal == pytest.approx(expected.normal, abs=1e-9)
+            assert found.centre == pytest.approx(0.5 * (found.point_a + found.point_b))
+
+
+def test_a_mesh_that_is_open_is_warned_of(tmp_path: Any) -> None:
+    path = cube(tmp_path / "open.obj", faces=10)
+    with pytest.warns(nx.NexDynWarning, match=r"Mesh: open.obj is open: 4 edges of one triangle"):
+        found = nx.distance(nx.Mesh(path), nx.Sphere(0.1, position=(0.0, 0.0, 2.0)))
+    assert found.distance == pytest.approx(1.4)
+
+
+def test_meshes_overlap_in_a_pose_and_have_a_clearance(tmp_path: Any) -> None:
+    path = cube(tmp_path / "cube.obj")
+    system = nx.System("cubes", gravity=(0, 0, 0))
+    one = system.add_body("one", mass=1.0, inertia=(1, 1, 1), shapes=[nx.Mesh(path), nx.Sphere(0.1)])
+    two = system.add_body("two", mass=1.0, inertia=(1, 1, 1), position=(0.99, 0.1, 0.0), shapes=[nx.Mesh(path)])
+    system.add_joint(nx.Fixed("foot", system.ground, one, at=(0, 0, 0)))
+    system.add_joint(nx.Prismatic("rail", system.ground, two, at=(0.99, 0.1, 0), axis=(1, 0, 0), v0=0.5))
+    found = nx.interferences(nx.assemble(system))
+    assert [(pair.a, pair.b) for pair in found] == [("one", "two")]
+    assert found.pairs[0].separation.distance == pytest.approx(-0.01, abs=1e-12)
+    assert found.pairs[0].separation.normal == pytest.approx([1.0, 0.0, 0.0], abs=1e-12)
+    result = nx.simulate(system, 0.5, nx.RungeKutta4(dt=0.05))
+    gap = nx.clearance(result, "one", "two")
+    np.testing.assert_allclose(gap["distance"], 0.5 * result.recording.t - 0.01, atol=1e-12)
+    np.testing.assert_allclose(gap["rate"], 0.5, atol=1e-12)
 
 
 # --- along a motion --------------------------------------------------------------------------------------------------

@@ -67,6 +67,7 @@ _HOMES = {
     "nexdyn.simulation.kinematics": ("kinematics",),
     "nexdyn.studies.compare": ("Comparison", "compare"),
     "nexdyn.studies.sensitivities": ("Sensitivity", "sensitivity"),
+    "nexdyn.geometry.convex_parts": ("convex_parts",),
     "nexdyn.statics.distance": ("Interference", "Interferences", "Separation", "clearance", "distance", "interferences"),
     "nexdyn.statics.equilibrium": ("Equilibrium", "equilibrium"),
     "nexdyn.statics.inverse_dynamics": ("Efforts", "inverse_dynamics"),
@@ -151,6 +152,7 @@ if TYPE_CHECKING:
         VelocityActuator,
     )
     from nexdyn.front import simulate
+    from nexdyn.geometry.convex_parts import convex_parts
     from nexdyn.integrate.methods import (
         HHT,
         Baumgarte,

@@ -213,6 +213,12 @@ def comes_first(shapes, i, j, XA, XB):  # type: ignore[no-untyped-def]
     for c in range(COLUMNS):
         if shapes[i, c] != shapes[j, c]:
             return shapes[i, c] < shapes[j, c]
+    return pose_first(XA, XB)
+
+
+@formula
+def pose_first(XA, XB):  # type: ignore[no-untyped-def]
+    """Whether A goes first, by position, then axes."""
     p, q = XA.p, XB.p
     if p.x != q.x:
         return p.x < q.x

@@ -1,5 +1,6 @@
 """`nx.distance`, `nx.clearance`, `nx.interferences`: how far shapes and bodies are from each other, where, and how fast that changes.
 
+Pairs of convex shapes are compared by `geometry.narrow`, pairs with a mesh by `geometry.mesh_distance`.
 Apart, the distance changes at the rate n·(v_b − v_a), v_a and v_b the velocities of the bodies' material at the witness points.
 """
 
@@ -18,18 +19,19 @@ from nexdyn.errors import InputError, unknown
 from nexdyn.geometry import narrow, patch
 from nexdyn.geometry.broad import Crowd
 from nexdyn.geometry.kinds import Catalogue
+from nexdyn.geometry.mesh_distance import surface_distances
 from nexdyn.joints.fixed import Fixed
 from nexdyn.model.body import Body
 from nexdyn.model.placement import rotation
-from nexdyn.model.shapes import Box, Capsule, Cylinder, Shape, Sphere
+from nexdyn.model.shapes import Mesh, Shape
 from nexdyn.model.system import System
 from nexdyn.results.forces import body_motion
 from nexdyn.results.result import Result
+from nexdyn.statics.shape_queries import added, fault, in_box, surface
 
 if TYPE_CHECKING:
     import xarray as xr
 
-_NAMES: dict[type[Shape], str] = {Box: "box", Capsule: "capsule", Cylinder: "cylinder", Sphere: "sphere"}
 PARALLEL = 1e-6
 """Angle [rad] within which features share a patch."""
 TOUCHING = 1e-6
@@ -142,7 +144,10 @@ STILL = np.array([[*np.eye(3).ravel(), 0.0, 0.0, 0.0]]), np.zeros((1, 6))
 
 @checked_call
 def distance(a: Shape | Body, b: Shape | Body, *, at: AssemblyReport | None = None) -> Separation:
-    """The signed distance of two shapes or bodies: Box, Capsule, Cylinder, Sphere, or bodies with such `shapes`.
+    """The signed distance of two shapes or bodies: Box, Capsule, Cylinder, Mesh, Sphere, or bodies with such `shapes`.
+
+    Of an overlap with a mesh, `distance` is the greatest depth of a point on an edge, and there is no patch (docs/geometry.md). A
+    mesh that is open or crosses itself is warned of; an open one counts as solid behind it.
 
     A shape alone stands where its position and orientation say, in the world; a body as described. at: what `nx.assemble`
     returns; bodies are taken from its pose, with its velocities, and expressions with its parameters' values.
@@ -160,10 +165,10 @@ def distance(a: Shape | Body, b: Shape | Body, *, at: AssemblyReport | None = No
 def clearance(result: Result, a: Shape | Body | str, b: Shape | Body | str) -> xr.Dataset:
     """The signed distance of two bodies along a motion, and their nearest approach.
 
-    a, b: bodies of the result's system or their names, or shapes that stand in the world. Box, Capsule, Cylinder and Sphere have
-    distances. A dataset over the recorded times: `distance` (time) [m], negative where they overlap; `rate` (time) [m/s], its
-    derivative; `point_a`, `point_b`, `normal` (time, axis), as `nx.distance` has them. Its attributes `nearest` [m] and
-    `nearest_time` [s] are the least distance, between samples by the cubic through distances and rates, and when that is.
+    a, b: bodies of the result's system or their names, or shapes that stand in the world. A dataset over the recorded times:
+    `distance` (time) [m], negative where they overlap; `rate` (time) [m/s], its derivative; `point_a`, `point_b`, `normal`
+    (time, axis), as `nx.distance` has them. Its attributes `nearest` [m] and `nearest_time` [s] are the least distance, between
+    samples by the cubic through distances and rates, and when that is.
 
     Raises InputError as `nx.distance`, UnknownNameError for a name that is no body.
     """
@@ -202,8 +207,8 @@ def clearance(result: Result, a: Shape | Body | str, b: Shape | Body | str) -> x
 def interferences(at: AssemblyReport) -> Interferences:
     """The bodies that overlap in the pose of `nx.assemble`, by their shapes: pair, depth, and what to move which way.
 
-    Bodies that a joint joins are left out; the ground counts as joined only where the joint is Fixed. Shapes of other kinds than
-    Box, Capsule, Cylinder and Sphere are left out, and named. What only touches does not overlap.
+    Bodies that a joint joins are left out; the ground counts as joined only where the joint is Fixed. Meshes that cannot be read
+    are left out, and named. What only touches does not overlap.
 
     Raises InputError for what `nx.assemble` did not return.
     """
@@ -213,13 +218,15 @@ def interferences(at: AssemblyReport) -> Interferences:
     bodies = [system.ground, *system.bodies.values()]
     placed, left_out = [], []
     for body in bodies:
-        known = [shape for shape in body.shapes if type(shape) in _NAMES]
-        left_out += [f"{shape} of {body.name!r}, which has no distance" for shape in body.shapes if shape not in known]
-        placed.append(_of_shapes(known, system.values))
+        known = _of_shapes(body.shapes, system.values)
+        wrong = [fault(shape) for shape in known.shapes]
+        left_out += [f"{shape} of {body.name!r}: {why}" for shape, why in zip(known.shapes, wrong, strict=True) if why]
+        kept = [k for k, why in enumerate(wrong) if not why]
+        placed.append(_Placed([known.shapes[k] for k in kept], known.R[kept], known.p[kept]))
     carriers = [_carrier(body, "at", at) for body in bodies]
     catalogue, numbers, poses, owner = Catalogue(), [], [], []
     for i, (shapes, (X, _)) in enumerate(zip(placed, carriers, strict=True)):
-        numbers += [_added(catalogue, shape) for shape in shapes.shapes]
+        numbers += [in_box(catalogue, shape) for shape in shapes.shapes]
         poses.append(shapes.poses(X)[0])
         owner += [i] * len(shapes.shapes)
     if len(set(owner)) < 2:
@@ -243,29 +250,38 @@ def _separation(
     """Of shapes whose carriers have poses (1, 12) and velocities (1, 6)."""
     found = _nearest(A, B, a[0], b[0])
     i, j = found.which[0]
+    answer = found.answers[0]
+    polygon, area, centre = _patch(A.shapes[i], B.shapes[j], found)
+    d, n, p, q, error = answer[0], answer[1:4], answer[4:7], answer[7:10], answer[10]
+    u, v = (V[0, 3:] + np.cross(V[0, :3], x - X[0, 9:]) for (X, V), x in ((a, p), (b, q)))
+    return Separation(
+        float(d), n, p, q, polygon, area, centre, u, v, float(n @ (v - u)), float(error), (A.shapes[i], B.shapes[j]),
+    )  # fmt: skip
+
+
+def _patch(a: Shape, b: Shape, found: _Nearest) -> tuple[np.ndarray, float, np.ndarray]:
+    """Polygon, area and centre of the patch of the first answer; the point between the witness points where one is a mesh."""
+    if isinstance(a, Mesh) or isinstance(b, Mesh):
+        middle = 0.5 * (found.answers[0, 4:7] + found.answers[0, 7:10])
+        return middle[None], 0.0, middle
     catalogue = Catalogue()
-    pair = np.array([[_added(catalogue, A.shapes[i]), _added(catalogue, B.shapes[j])]])
+    pair = np.array([[added(catalogue, a), added(catalogue, b)]])
     polygons, counts = np.zeros((1, patch.MOST_OF_PATCH, 3)), np.zeros(1, dtype=np.int64)
     areas, centres = np.zeros(1), np.zeros((1, 3))
     patch.patches(
         catalogue.tables(), pair, found.X, found.Y, found.answers, PARALLEL, patch.patch_work(), polygons, counts, areas,
         centres, np.zeros(1, dtype=np.int64),
     )  # fmt: skip
-    answer = found.answers[0]
-    d, n, p, q, error = answer[0], answer[1:4], answer[4:7], answer[7:10], answer[10]
-    u, v = (V[0, 3:] + np.cross(V[0, :3], x - X[0, 9:]) for (X, V), x in ((a, p), (b, q)))
-    return Separation(
-        float(d), n, p, q, polygons[0, : counts[0]], float(areas[0]), centres[0], u, v, float(n @ (v - u)), float(error),
-        (A.shapes[i], B.shapes[j]),
-    )  # fmt: skip
+    return polygons[0, : counts[0]], float(areas[0]), centres[0]
 
 
 def _nearest(A: _Placed, B: _Placed, X: np.ndarray, Y: np.ndarray) -> _Nearest:
     """The nearest of their shapes where the carriers have poses X, Y (N, 12)."""
-    catalogue = Catalogue()
-    first, second = ([_added(catalogue, shape) for shape in placed.shapes] for placed in (A, B))
-    which = np.array(list(product(range(len(first)), range(len(second)))))
-    pairs = np.column_stack([np.array(first)[which[:, 0]], np.array(second)[which[:, 1]]])
+    which = np.array(list(product(range(len(A.shapes)), range(len(B.shapes)))))
+    meshed = np.array([isinstance(A.shapes[i], Mesh) or isinstance(B.shapes[j], Mesh) for i, j in which])
+    surfaces = {k: (surface(A.shapes[which[k, 0]]), surface(B.shapes[which[k, 1]])) for k in np.flatnonzero(meshed)}
+    catalogue, convex = Catalogue(), ~meshed
+    pairs = np.array([[added(catalogue, A.shapes[i]), added(catalogue, B.shapes[j])] for i, j in which[convex]])
     tables, work, K, N = catalogue.tables(), narrow.work(), len(which), len(X)
     of, answers = np.zeros(N, dtype=np.int64), np.zeros((N, narrow.ANSWER))
     P, Q = np.zeros((N, 12)), np.zeros((N, 12))
@@ -274,11 +290,16 @@ def _nearest(A: _Placed, B: _Placed, X: np.ndarray, Y: np.ndarray) -> _Nearest:
         some = slice(begin, min(N, begin + most))
         count = some.stop - begin
         x, y = A.poses(X[some])[:, which[:, 0]], B.poses(Y[some])[:, which[:, 1]]
-        told, status = np.zeros((count * K, narrow.ANSWER)), np.zeros(count * K, dtype=np.int64)
-        narrow.distances(tables, np.tile(pairs, (count, 1)), x.reshape(-1, 12), y.reshape(-1, 12), work, told, status)
-        if (status != narrow.FOUND).any():
-            raise InputError("a pose is not finite")
-        all_of = told.reshape(count, K, narrow.ANSWER)
+        all_of = np.zeros((count, K, narrow.ANSWER))
+        for k, (one, two) in surfaces.items():
+            all_of[:, k] = surface_distances(one, two, x[:, k].copy(), y[:, k].copy())
+        if len(pairs):
+            told, status = np.zeros((count * len(pairs), narrow.ANSWER)), np.zeros(count * len(pairs), dtype=np.int64)
+            places = x[:, convex].reshape(-1, 12), y[:, convex].reshape(-1, 12)
+            narrow.distances(tables, np.tile(pairs, (count, 1)), *places, work, told, status)
+            if (status != narrow.FOUND).any():
+                raise InputError("a pose is not finite")
+            all_of[:, convex] = told.reshape(count, len(pairs), narrow.ANSWER)
         least, rows = all_of[:, :, 0].argmin(axis=1), np.arange(count)
         of[some], answers[some], P[some], Q[some] = least, all_of[rows, least], x[rows, least], y[rows, least]
     return _Nearest(which[of], answers, P, Q)
@@ -320,7 +341,7 @@ def _placed(x: Any, argument: str, values: Mapping[str, float]) -> _Placed:
     if isinstance(x, Shape):
         return _of_shapes([x], values)
     if not isinstance(x, Body):
-        raise InputError(f"{argument} is {x!r:.80}; a shape (Box, Capsule, Cylinder, Sphere) or a Body is needed")
+        raise InputError(f"{argument} is {x!r:.80}; a shape (Box, Capsule, Cylinder, Mesh, Sphere) or a Body is needed")
     if not x.shapes:
         raise InputError(f"{argument} is {x}, which has no shapes; give it some: add_body(…, shapes=[nx.Box(…)])")
     return _of_shapes(x.shapes, values)
@@ -369,11 +390,3 @@ def _sizes(boxes: np.ndarray, owner: np.ndarray, bodies: int) -> np.ndarray:
         mine = owner == i
         width[i] = float((high[mine].max(axis=0) - low[mine].min(axis=0)).max())
     return width
-
-
-def _added(catalogue: Catalogue, shape: Shape) -> int:
-    name = _NAMES.get(type(shape))
-    if name is None:
-        raise InputError(f"{shape} has no distance; Box, Capsule, Cylinder and Sphere are valid")
-    sizes = ("size",) if name == "box" else ("radius",) if name == "sphere" else ("radius", "length")
-    return catalogue.add(name, **{size: getattr(shape, size) for size in sizes})

@@ -1,0 +1,174 @@
+"""The signed distance of a point from a mesh, and the deepest point of a segment in one.
+
+    φ(x) = ± least distance to a triangle, with the sign of n·(x − y), n the pseudonormal of the nearest feature at y
+
+The depth g(s) = −φ along a segment of length L is, with |φ| ≤ the distance δ_T to any triangle T, which is convex along it,
+
+    g(s) ≤ chord of δ_T for the nearest triangles T of both ends of an interval,     g(s) ≤ g(s_i) + L |s − s_i|
+
+The least of these lines bounds an interval from above, and cuts it where they cross: on flat pieces that is the maximum itself.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nexdyn.geometry.hierarchy import gap, triangle
+from nexdyn.geometry.triangles import FAR, length, to_point
+from nexdyn.kernel import formula, outlined
+from nexdyn.spatial.algebra import Vec3
+from nexdyn.spatial.lanes import sqrt
+from nexdyn.spatial.table import Vec3Rows
+
+MOST_INTERVALS = 128
+MOST_CUTS = 400
+
+
+class Foot(NamedTuple):
+    """Signed distance of a point, the nearest point y of the surface, the outward unit normal there, the triangle."""
+
+    d: float
+    y: Vec3
+    n: Vec3
+    t: int
+
+
+@formula
+def pseudonormal(normals, t, u, v, w):  # type: ignore[no-untyped-def]
+    """Of the feature of triangle t on which weights u, v, w of its corners lie."""
+    if u > 0.0 and v > 0.0 and w > 0.0:
+        column = 0
+    elif u > 0.0 and v > 0.0:
+        column = 3
+    elif v > 0.0 and w > 0.0:
+        column = 6
+    elif w > 0.0 and u > 0.0:
+        column = 9
+    else:
+        column = 12 if u > 0.0 else 15 if v > 0.0 else 18
+    return Vec3Rows(normals, column)[t]
+
+
+@outlined
+def foot(mesh, work, x, guess):  # type: ignore[no-untyped-def]
+    """The foot of x on the surface; triangle `guess` is tried first, −1 is none."""
+    centre, half = Vec3Rows(mesh.nodes, 0), Vec3Rows(mesh.nodes, 3)
+    best, t, u, v, w = FAR, -1, 1.0, 0.0, 0.0
+    if guess >= 0:
+        t = guess
+        best, u, v, w = to_point(triangle(mesh.corners, guess), x)
+    work.open[0, 0] = 0
+    work.bound[0] = 0.0
+    count = 1
+    while count > 0:
+        count -= 1
+        if work.bound[count] >= best:
+            continue
+        k = work.open[count, 0]
+        i = mesh.child[k]
+        if i < 0:
+            square, f, g, h = to_point(triangle(mesh.corners, -1 - i), x)
+            if square < best:
+                best, t, u, v, w = square, -1 - i, f, g, h
+            continue
+        f, g = gap(x - centre[i], half[i]), gap(x - centre[i + 1], half[i + 1])
+        near, far = i, i + 1
+        if g < f:
+            near, far, f, g = i + 1, i, g, f
+        if g < best:
+            work.open[count, 0], work.bound[count] = far, g
+            count += 1
+        if f < best:
+            work.open[count, 0], work.bound[count] = near, f
+            count += 1
+    tri = triangle(mesh.corners, t)
+    y = u * tri.p + v * tri.q + w * tri.r
+    n = pseudonormal(mesh.normals, t, u, v, w)
+    r = x - y
+    d = sqrt(best)
+    inside = n @ r < 0.0
+    if not (u > 0.0 and v > 0.0 and w > 0.0) and d > 1e-12 * mesh.radius[0]:
+        n = (-1.0 / d if inside else 1.0 / d) * r  # of a face its own normal is the more exact
+    return Foot(-d if inside else d, y, n, t)
+
+
+@formula
+def to_triangle(mesh, t, x):  # type: ignore[no-untyped-def]
+    """The distance of x from triangle t."""
+    square, _, _, _ = to_point(triangle(mesh.corners, t), x)
+    return sqrt(square)
+
+
+@formula
+def put_interval(mesh, work, count, x, e, L, s0, s1, g0, g1, t0, t1, level, best):  # type: ignore[no-untyped-def]
+    """Put the interval s0, s1 with depths g0, g1 over triangles t0, t1 where more than `best` may be in it; how many there are.
+
+    Its row is s0, s1, g0, g1, where to cut, upper bound."""
+    f0, f1 = abs(g0), abs(g1)
+    d0, d1 = to_triangle(mesh, t0, x + s1 * e), to_triangle(mesh, t1, x + s0 * e)
+    # chords f0 → d0 and d1 → f1 cross at a fraction z
+    down, up = d1 - f0, d0 - f1
+    z = down / (down + up) if down + up > 0.0 else 0.5
+    bound = max(f0, f1, f0 + z * (d0 - f0))
+    width = L * (s1 - s0)
+    steep = 0.5 * (g0 + g1 + width)
+    if steep < bound:
+        bound = steep
+        z = 0.5 * (g1 - g0 + width) / width if width > 0.0 else 0.5
+    if not bound > best or count >= MOST_INTERVALS:
+        return count, bound
+    if level % 2 == 1:  # lines that cross near one end again and again would halve nothing
+        z = 0.5
+    cuts = work.cuts
+    cuts[count, 0], cuts[count, 1], cuts[count, 2], cuts[count, 3] = s0, s1, g0, g1
+    cuts[count, 4], cuts[count, 5] = s0 + z * (s1 - s0), bound
+    work.over[count, 0], work.over[count, 1], work.over[count, 2] = t0, t1, level
+    return count + 1, 0.0
+
+
+@outlined
+def deepest_of_segment(mesh, work, x, e, best, small, guess):  # type: ignore[no-untyped-def]
+    """(Foot, s, left): the deepest point x + s e of a segment, where deeper than `best` by more than `small`; else t is −1.
+
+    left: by how much a deeper one than the found may have been missed."""
+    L = length(e)
+    a = foot(mesh, work, x, guess)
+    b = foot(mesh, work, x + e, a.t)
+    found, at, left = Foot(0.0, a.y, a.n, -1), 0.0, 0.0
+    if -a.d > best:
+        found, at, best = a, 0.0, -a.d
+    if -b.d > best:
+        found, at, best = b, 1.0, -b.d
+    count, missed = put_interval(mesh, work, 0, x, e, L, 0.0, 1.0, -a.d, -b.d, a.t, b.t, 0, best + small)
+    for _ in range(MOST_CUTS):
+        if count == 0:
+            return found, at, left
+        count -= 1
+        cuts = work.cuts
+        s0, s1, g0, g1, s, bound = (
+            cuts[count, 0], cuts[count, 1], cuts[count, 2], cuts[count, 3], cuts[count, 4], cuts[count, 5]
+        )  # fmt: skip
+        t0, t1, level = work.over[count, 0], work.over[count, 1], work.over[count, 2]
+        if bound <= best + small:
+            continue
+        if not (s0 < s and s < s1):
+            s = 0.5 * (s0 + s1)
+        if not (s0 < s and s < s1):
+            left = max(left, bound - best)
+            continue
+        c = foot(mesh, work, x + s * e, t0)
+        if -c.d > best:
+            found, at, best = c, s, -c.d
+        # the better half is taken up first
+        if g0 < g1:
+            count, missed = put_interval(mesh, work, count, x, e, L, s0, s, g0, -c.d, t0, c.t, level + 1, best + small)
+            left = max(left, missed - best - small)
+            count, missed = put_interval(mesh, work, count, x, e, L, s, s1, -c.d, g1, c.t, t1, level + 1, best + small)
+        else:
+            count, missed = put_interval(mesh, work, count, x, e, L, s, s1, -c.d, g1, c.t, t1, level + 1, best + small)
+            left = max(left, missed - best - small)
+            count, missed = put_interval(mesh, work, count, x, e, L, s0, s, g0, -c.d, t0, c.t, level + 1, best + small)
+        left = max(left, missed - best - small)
+    for k in range(count):
+        left = max(left, work.cuts[k, 5] - best)
+    return found, at, left

@@ -1,0 +1,211 @@
+"""What is a mesh and what is none: checks, repairs, files, units, and a fuzz over damaged files."""
+
+from __future__ import annotations
+
+import struct
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import mesh_lab as lab
+import numpy as np
+import pytest
+
+import nexdyn as nx
+from nexdyn.geometry.mesh import MOST_TRIANGLES, mesh
+from nexdyn.geometry.mesh_distance import signed_distances
+from nexdyn.geometry.mesh_file import read_mesh
+from nexdyn.geometry.self_crossing import self_crossings
+
+CORNERS, FACES = lab.box()
+
+
+def soup(raw: lab.Raw) -> lab.Raw:
+    """Every triangle with corners of its own, as in an STL."""
+    return raw[0][raw[1]].reshape(-1, 3), np.arange(3 * len(raw[1])).reshape(-1, 3)
+
+
+def stl(raw: lab.Raw) -> bytes:
+    rows = [struct.pack("<12fH", *np.zeros(3), *raw[0][t].ravel(), 0) for t in raw[1]]
+    return b"binary".ljust(80) + struct.pack("<I", len(rows)) + b"".join(rows)
+
+
+def obj(raw: lab.Raw) -> bytes:
+    lines = [f"v {x} {y} {z}" for x, y, z in raw[0]] + [f"f {i} {j} {k}" for i, j, k in raw[1] + 1]
+    return "\n".join([*lines, ""]).encode()
+
+
+def off(raw: lab.Raw) -> bytes:
+    head = f"OFF\n{len(raw[0])} {len(raw[1])} 0\n"
+    return (
+        head + "\n".join([f"{x} {y} {z}" for x, y, z in raw[0]] + [f"3 {i} {j} {k}" for i, j, k in raw[1]]) + "\n"
+    ).encode()
+
+
+def ply(raw: lab.Raw) -> bytes:
+    head = (
+        f"ply\nformat binary_little_endian 1.0\nelement vertex {len(raw[0])}\nproperty double x\nproperty double y\nproperty double z\n"
+        f"element face {len(raw[1])}\nproperty list uchar int vertex_indices\nend_header\n"
+    )
+    return head.encode() + raw[0].astype("<f8").tobytes() + b"".join(struct.pack("<B3i", 3, *t) for t in raw[1])
+
+
+WRITERS = {"stl": stl, "obj": obj, "off": off, "ply": ply}
+
+
+def test_vertices_at_one_place_are_merged_and_the_mesh_is_closed() -> None:
+    made = mesh(*soup(lab.box()))
+    assert made.closed and len(made.vertices) == 8
+    assert made.repairs == ("28 vertices merged with others at one place",)
+    near = soup(lab.box())
+    jittered = near[0] + 1e-11 * np.random.default_rng(0).normal(size=near[0].shape)
+    assert len(mesh(jittered, near[1]).vertices) == 8
+
+
+def test_degenerate_and_repeated_triangles_are_left_out_and_named() -> None:
+    made = mesh(CORNERS, np.vstack([FACES, [[0, 0, 1]], FACES[:2]]))
+    assert made.closed and len(made.triangles) == 12
+    assert made.repairs == (
+        "1 triangle of fewer than three vertices left out",
+        "2 triangles that were there twice left out",
+    )
+
+
+def test_triangles_of_a_closed_mesh_that_face_the_other_way_are_turned() -> None:
+    faces = lab.split(lab.box())[1].copy()
+    faces[[3, 17]] = faces[[3, 17]][:, ::-1]
+    made = mesh(lab.split(lab.box())[0], faces)
+    assert made.repairs == ("2 triangles that faced the other way turned",)
+    assert made.massive.volume == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("vertices", "triangles", "told"),
+    [
+        (CORNERS, FACES[:, ::-1], "inside out"),
+        (CORNERS, np.vstack([FACES[:-2], FACES[-1:][:, ::-1]]), "it is open, so that no side is the outer one"),
+        (CORNERS, np.vstack([FACES, [[0, 7, 1]]]), "of more than two triangles"),
+        (CORNERS, [[0, 1, 8]], "names vertex 8; there are 8"),
+        (CORNERS, [[0, 1, -1]], "names vertex -1"),
+        (CORNERS * [[np.nan, 1, 1]], FACES, r"vertex 0 of mesh is \[nan"),
+        (CORNERS * np.inf, FACES, "vertex 0 of mesh is"),
+        (np.ones((3, 3)), [[0, 1, 2]], r"has no size: all vertices are at \[1.0, 1.0, 1.0\]"),
+        ([[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2]], "has no area"),
+        (CORNERS[:2], [[0, 1, 0]], r"have shape \(2, 3\)"),
+        ("cube", FACES, "vertices of mesh are 'cube'"),
+        (CORNERS, [], "triangles of mesh have shape"),
+        (CORNERS, [[0.5, 1, 2]], "whole numbers"),
+        (CORNERS, np.zeros((MOST_TRIANGLES + 1, 3), dtype=np.int8), "has 4000001 triangles; at most 4000000"),
+    ],
+)  # fmt: skip
+def test_what_is_no_mesh_is_refused_by_name(vertices: Any, triangles: Any, told: str) -> None:
+    with np.errstate(invalid="ignore"), pytest.raises(nx.InputError, match=told):
+        mesh(vertices, triangles)
+
+
+def test_a_strip_with_one_side_is_refused() -> None:
+    angle = np.linspace(0.0, 2.0 * np.pi, 12, endpoint=False)
+    a, half = np.repeat(angle, 2), np.tile([-0.3, 0.3], 12)
+    r = 1.0 + half * np.cos(0.5 * a)
+    rim = np.column_stack([r * np.cos(a), r * np.sin(a), half * np.sin(0.5 * a)])
+    t = []
+    for i in range(12):
+        p, q = 2 * i, 2 * i + 1
+        u, v = (p + 2, q + 2) if i < 11 else (1, 0)
+        t += [(p, u, q), (q, u, v)]
+    with pytest.raises(nx.InputError, match="face opposite ways"):
+        mesh(rim, t)
+
+
+def test_a_mesh_that_crosses_itself_is_told_with_the_place() -> None:
+    small = CORNERS * 0.5 + [0.5, 0.0, 0.0]
+    twice = mesh(np.vstack([CORNERS, small]), np.vstack([FACES, FACES + 8]))
+    found, where = self_crossings(twice)
+    assert found > 0
+    assert where[0] == pytest.approx(0.5) and (abs(where[1:]) <= 0.25 + 1e-12).all()
+    assert self_crossings(mesh(*lab.split(lab.box())))[0] == 0
+    assert self_crossings(mesh(*lab.ball(1.0, 3)))[0] == 0
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_files_give_the_mesh_in_the_unit_and_scale_that_are_named(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"part.{suffix}"
+    path.write_bytes(WRITERS[suffix](lab.bumpy(np.random.default_rng(1))))
+    made = read_mesh(path)
+    assert made.closed and made.notes == ()
+    assert read_mesh(path, unit="mm").massive.volume == pytest.approx(made.massive.volume * 1e-9)
+    assert read_mesh(path, scale=(1.0, 2.0, 3.0)).massive.volume == pytest.approx(6.0 * made.massive.volume)
+    mirrored = read_mesh(path, scale=(-1.0, 1.0, 1.0))
+    assert mirrored.massive.volume == pytest.approx(made.massive.volume)
+    x = np.array([[0.3, 0.4, 0.9]])
+    assert signed_distances(mirrored.surface, x * [[-1, 1, 1]])[0, 0] == pytest.approx(
+        signed_distances(made.surface, x)[0, 0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("gone.stl", None, "there is no such file"),
+        ("part.step", b"ISO-10303-21;", "step is no kind of mesh; valid: stl, obj"),
+        ("empty.stl", b"", "it is empty"),
+        ("bomb.dae", b"PK\x03\x04rest", "it is an archive"),
+        ("laugh.dae", b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><COLLADA/>', "entities"),
+        ("lies.stl", b"x" * 80 + b"\xff\xff\xff\x7f" + b"0" * 50, "promises more than its 134 bytes"),
+        ("lies.ply", b"ply\nformat ascii 1.0\nelement vertex 99999999999\nproperty float x\nend_header\n", "promises more"),
+        ("lies.off", b"OFF\n99999999999 4 0\n0 0 0\n", "promises more"),
+        ("text.obj", b"what is this\n", "holds no triangle|cannot be read"),
+        ("nan.obj", b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "finite|cannot be read"),
+    ],
+)  # fmt: skip
+def test_a_file_that_holds_no_mesh_is_refused_by_name(
+    name: str, content: bytes | None, told: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(nx.InputError, match=told):
+        read_mesh(path)
+
+
+def test_other_arguments_than_a_scale_and_a_unit_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "part.stl"
+    path.write_bytes(stl(lab.box()))
+    for scale in (0.0, (1.0, np.nan, 1.0), (1.0, 2.0), "wide"):
+        with pytest.raises(nx.InputError, match="scale is"):
+            read_mesh(path, scale=scale)  # type: ignore[arg-type]
+    with pytest.raises(nx.InputError, match="unit 'mile'"):
+        read_mesh(path, unit="mile")
+
+
+def test_without_trimesh_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / "other.stl"
+    path.write_bytes(stl(lab.box()))
+    monkeypatch.setitem(sys.modules, "trimesh", None)
+    with pytest.raises(nx.InputError, match=r"needs trimesh: pip install 'nexdyn\[view\]'"):
+        read_mesh(path)
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_damaged_files_are_refused_or_read_and_never_raise_anything_else(suffix: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(list(suffix.encode()))
+    whole = WRITERS[suffix](lab.bumpy(rng))
+    refused = 0
+    for k in range(60):
+        data = bytearray(whole[: int(rng.integers(0, len(whole)))] if k % 3 == 0 else whole)
+        for _ in range(int(rng.integers(0, 12)) if len(data) else 0):
+            at = int(rng.integers(0, min(len(data), 300) if k % 2 else len(data)))
+            data[at] = int(rng.integers(0, 256))
+        path = tmp_path / f"{k}.{suffix}"
+        path.write_bytes(data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                made = read_mesh(path)
+            except nx.InputError as error:
+                assert str(error).count("\n") == 0
+                refused += 1
+                continue
+        assert np.isfinite(signed_distances(made.surface, np.zeros((1, 3)))).all()
+    assert refused > 10
