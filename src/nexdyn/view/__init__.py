@@ -2,7 +2,8 @@
 
     geometry.py    shapes and mesh files → surfaces (vertices, faces, colour) fixed to bodies
     motion.py      a result → where everything is at any time;  poses.py  the same for a system that stands still
-    stage.py       a moment → the nodes of a scene;  floor.py  where its floor lies
+    stage.py       a moment → the nodes of a scene;  marks.py, arrows.py, links.py  parts of it;  floor.py  where its floor lies
+    placing.py     poses of what is fixed to bodies
     server.py      the address where it is served;  gate.py  who may see it;  client.py  the page that browsers load
     viewer.py      `nx.view`: the page;  controls.py  what is beside the scene;  panels.py  the plots on it
     playback.py    the time that runs

@@ -34,12 +34,13 @@ class Controls:
         gui.set_panel_label(viewer.system.name)
         self._status = gui.add_markdown("", visible=False)
         self._add_playback()
+        viewer._inquiry.add_selected(gui)
         self._add_show()
         self._add_coordinates()
         self._add_end()
         self._add_plots()
         gui.main_panel.dock_right()
-        gui.main_panel.set_width(310)
+        gui.main_panel.set_width(330)
         self.new_motion()
         self.tell(viewer._look)
 
@@ -153,6 +154,7 @@ class Controls:
             self._kind = gui.add_dropdown("plot", PLOTTED, initial_value=PLOTTED[0], order=1.0)
             self._of = gui.add_dropdown("of", (ALL,), initial_value=ALL, order=2.0)
             self._more = [Plot(gui, self._tab, 3.0 + k) for k in range(MOST_PLOTS)]
+        self.viewer._inquiry.add_tree(gui, self._panel)
         self._panel.dock_left()
         self._panel.set_width(360)
         self._kind.on_update(lambda _: self._kind_changed())
@@ -171,6 +173,7 @@ class Controls:
         if self._play.label != label:
             self._play.label = label
         self.move_cursors(t)
+        self.viewer._inquiry.tell()
 
     def tell_time(self, t: float) -> None:
         """Put the slider where the time is, unless a hand is on it."""
@@ -204,7 +207,7 @@ class Controls:
             control.visible = moving
         if self._joints is not None:
             self._joints.visible = not moving
-        self._panel.visible = moving
+        self._kind.visible = self._of.visible = moving
         self._energy.show(_first(m, "energy"), viewer.t)
         self._kind_changed()
         self.sync(viewer.t, viewer.playing)

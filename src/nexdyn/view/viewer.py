@@ -25,11 +25,14 @@ from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError, NexDynError, unknown
 from nexdyn.model.system import System
 from nexdyn.view import server as page
+from nexdyn.view.asking import answer
 from nexdyn.view.charts import Line, Panel
 from nexdyn.view.controls import Controls
+from nexdyn.view.inquiry import Inquiry
 from nexdyn.view.motion import Frame, Motion, latest_of, motion_of
 from nexdyn.view.playback import Playback
 from nexdyn.view.stage import FIELD, LAYERS, LONG, SIDES, Look, Stage
+from nexdyn.view.words import Words
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
@@ -52,17 +55,19 @@ def view(
     port: int = page.PORT,
     browser: bool | None = None,
     wait: bool | None = None,
+    language: str = "en",
 ) -> Viewer:
     """Show a result, a system or a simulation in the browser.
 
     host, port: where the page is served; the next free port where `port` is in use, which a NexDynWarning says.
     browser: open one; by default where there is a display. The address is printed in any case.
+    language: of the labels, "en" or "zh".
     wait: return only when the viewer has ended; by default in a script, not in a notebook or an interactive session.
 
     Raises InputError for something else, a bad host or port, or where the extra `view` is not installed.
     """
     interactive = hasattr(sys, "ps1") or "ipykernel" in sys.modules
-    viewer = Viewer(what, host=host, port=port)
+    viewer = Viewer(what, host=host, port=port, language=language)
     if not _in_notebook():
         print(f"{viewer.system.name}: {viewer.address}   (Esc or End on the page ends)")
         if hint := page.hint(viewer.server, viewer.address):
@@ -78,8 +83,9 @@ class Viewer(metaclass=CheckedCalls):
     """The page of one motion. `address` is where it is; `server` is viser's, for what else a program wants to draw."""
 
     def __init__(
-        self, what: Result | System | Simulation | Motion, *, host: str = page.LOOPBACK, port: int = page.PORT
-    ) -> None:
+        self, what: Result | System | Simulation | Motion, *, host: str = page.LOOPBACK, port: int = page.PORT,
+        language: str = "en",
+    ) -> None:  # fmt: skip
         self._lock = threading.RLock()
         self._ended, self._gone = threading.Event(), threading.Event()
         self._motion = motion_of(what)
@@ -91,7 +97,11 @@ class Viewer(metaclass=CheckedCalls):
         self._new: list[Any] = []
         self._still_until = 0.0
         self._live: list[tuple[float, list[float]]] = []
-        self.server, self.address = page.start_server(host, port, f"{self.system.name} · NexDyn")
+        self._words = Words(language)
+        self._inquiry = Inquiry(self, self._words)
+        self.server, self.address = page.start_server(
+            host, port, f"{self.system.name} · NexDyn", lambda path: answer(self._inquiry, path), language
+        )
         try:
             self._stage = Stage(self.server, self._motion, self._look)
             self._look = self._first_look = self._stage.look
@@ -212,6 +222,15 @@ class Viewer(metaclass=CheckedCalls):
             self._stage.set_look(look, self.t, self._frame)
             self._controls.tell(look)
 
+    @property
+    def selected(self) -> str:
+        """What is selected: "body:NAME", "joint:NAME" or ""."""
+        return self._inquiry.key
+
+    def select(self, name: str) -> None:
+        """Select a body or joint; "" nothing. "joint:NAME" means the joint where a body has the same name."""
+        self._inquiry.select(name)
+
     def pose(self, q: Any) -> None:
         """Show the pose at the coordinates q (nq,) in the order of `nx.Tree`."""
         from nexdyn.spatial.rotations import quaternion
@@ -225,6 +244,7 @@ class Viewer(metaclass=CheckedCalls):
         with self._lock:
             self._time.playing, self._frame = False, Frame(position, attitude, None)
             self._stage.show(self.t, self._frame)
+            self._inquiry.tell()
 
     def follow(self, simulation: Runs) -> Callable[[float, float], None]:
         """What to give as `progress` to a run of `simulation`, so that the page follows it."""
@@ -359,6 +379,7 @@ class Viewer(metaclass=CheckedCalls):
         self._look = self._first_look = self._stage.look
         self._controls.running(False)
         self._controls.new_motion()
+        self._inquiry.new_motion()
         self._controls.tell(self._look)
         if not camera_stays:
             self.aim()
