@@ -206,6 +206,45 @@ def test_the_selected_body_is_followed_by_a_key(tab: Watched, viewer: Viewer, ch
     comes_true(lambda: viewer._look.follow == "")
 
 
+# --- distances and angles -------------------------------------------------------------------------------------------
+
+
+def test_points_that_are_picked_tell_distances_and_the_angle_between_them_as_they_move(
+    tab: Watched, viewer: Viewer, chain: nx.Result
+) -> None:
+    viewer.seek(1.0)
+    picked = (1, 3, 5)
+    for k in picked:
+        x, y = place_of(tab, viewer, centers(chain, 1.0)[k])
+        tab.page.keyboard.down("Shift")
+        tab.page.mouse.click(x, y)
+        tab.page.keyboard.up("Shift")
+        comes_true(lambda k=k: [point.body for point in viewer._inquiry._points][-1:] == [f"link{k + 1}"])
+    assert viewer.selected == ""
+    points = viewer._inquiry._points
+    radius = 0.06
+    for t in (1.0, 2.2):
+        viewer.seek(t)
+        tab.settled(viewer.server)
+        told, p = card(tab), []
+        for k, point in zip(picked, points, strict=True):
+            R = chain.rotation(f"link{k + 1}").sel(time=t, method="nearest").values
+            p.append(chain.position(f"link{k + 1}").sel(time=t, method="nearest").values + R @ point.p_B)
+            assert np.linalg.norm(point.p_B) < 3 * radius  # on the surface, where its middle is seen
+        for name, expected in (("A (link2)", p[0]), ("|AB|", [np.linalg.norm(p[1] - p[0])]), ("Δ BC", p[2] - p[1])):
+            np.testing.assert_allclose(numbers(told[name]), expected, rtol=1e-3, atol=1e-3)
+        u, v = p[0] - p[1], p[2] - p[1]
+        expected = np.arccos(u @ v / np.linalg.norm(u) / np.linalg.norm(v))
+        np.testing.assert_allclose(numbers(told["angle at B"]), expected, rtol=2e-3)
+        assert told["|AB|"][-1] == "m" and told["angle at B"][-1] == "rad"
+    viewer.select("joint:hinge4")
+    tab.page.keyboard.press("m")  # a fourth point begins anew, at the selected joint
+    comes_true(lambda: [point.body for point in viewer._inquiry._points] == ["link4"])
+    tab.page.get_by_role("button", name="Clear points").click()
+    comes_true(lambda: viewer._inquiry._points == [])
+    tab.comes_true(lambda: tab.page.locator(".nexdyn-ruler").count() == 0)
+
+
 # --- the tree -------------------------------------------------------------------------------------------------------
 
 

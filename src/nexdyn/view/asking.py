@@ -2,6 +2,7 @@
 
     hover    ray, t      the name of the body that the line of sight meets at the time t, and what is said of it
     select   ray, t, of  selects the body that is met, or the one named by `of` ("body:link1", "joint:hinge1")
+    measure  ray, t      adds the point that is met to those whose distances are told
 
 A question that is not understood is answered {"error": …}; none ends the viewer.
 """
@@ -59,4 +60,11 @@ def _select(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
     return {"selected": of.key}
 
 
-_ANSWERS = {"hover": _hover, "select": _select}
+def _measure(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
+    hit = _hit(of, given)
+    if hit is not None:
+        of.measure(hit.body, hit.p_B)
+    return {} if hit is None else {"name": hit.body, "point": hit.p_B.tolist()}
+
+
+_ANSWERS = {"hover": _hover, "select": _select, "measure": _measure}

@@ -96,11 +96,16 @@ class Card:
                 lines.append(f'<tr><th colspan="3" scope="rowgroup">{w("reaction of")} {html.escape(joint)}</th></tr>')
                 last = joint
             label = f"|{w(name)}|" if row.name.startswith("|") else w(name)
-            values, unit = units.of(row.values, row.unit)
-            numbers = " ".join(f"<span>{number(x)}</span>" for x in values)
-            lines.append(f'<tr><th scope="row">{label}</th><td>{numbers}</td><td>{unit}</td></tr>')
+            lines.append(table_row(label, row.values, row.unit, units))
         title, key = html.escape(self.name), html.escape(self.key, quote=True)
         return f'<table class="nexdyn-card" data-nexdyn-of="{key}"><caption>{title}</caption>{"".join(lines)}</table>'
+
+
+def table_row(label: str, values: np.ndarray, unit: str, units: Units) -> str:
+    """A quantity as a row of an HTML table."""
+    values, unit = units.of(values, unit)
+    numbers = " ".join(f"<span>{number(x)}</span>" for x in values)
+    return f'<tr><th scope="row">{label}</th><td>{numbers}</td><td>{unit}</td></tr>'
 
 
 def number(x: float) -> str:

@@ -50,7 +50,7 @@ class Highlight:
                 cast_shadow=False, receive_shadow=False, wxyz=quaternion(piece.R_BS), position=piece.p_BS,
             )  # fmt: skip
 
-    def show(self, f: Frame) -> None:
+    def show(self, _: float, f: Frame) -> None:
         """Put it where its body is."""
         at, q = self._marks.at(f)
         self.node.position, self.node.wxyz = at[0], q[0]

@@ -9,7 +9,11 @@ import numpy as np
 
 from nexdyn.errors import unknown
 from nexdyn.view.cards import Card, number, tree
+from nexdyn.view.highlight import Highlight
+from nexdyn.view.motion import Frame
 from nexdyn.view.picking import Hit, Picker
+from nexdyn.view.ruler import MOST, Point, Ruler
+from nexdyn.view.units import SI
 from nexdyn.view.words import Words
 
 if TYPE_CHECKING:
@@ -24,6 +28,8 @@ class Inquiry:
         self.key = ""
         self._card: Card | None = None
         self._picker: Picker | None = None
+        self._points: list[Point] = []
+        self._ruler: Ruler | None = None
 
     # --- the parts of the page ------------------------------------------------------------------------------------
 
@@ -35,9 +41,19 @@ class Inquiry:
             self._follow = gui.add_button(
                 w("Follow"), hint=w("the camera goes along with the selected body (F)"), visible=False
             )
+            self._measure = gui.add_button(
+                w("Measure from it"),
+                hint=w("its centre of mass, or the joint's point (M); shift-click: any point"),
+                visible=False,
+            )
             self._none = gui.add_button(w("Deselect"), color="gray", visible=False)
+            self._measured = gui.add_html("", visible=False)
+            self._clear = gui.add_button(w("Clear points"), color="gray", visible=False)
         self._follow.on_click(lambda _: self.follow())
         self._none.on_click(lambda _: self.select(""))
+        self._measure.on_click(lambda _: self.measure_selected())
+        self._clear.on_click(lambda _: self.clear())
+        gui.add_command(w("Measure from it"), hotkey="M").on_trigger(lambda _: self.measure_selected())
         gui.add_command(w("Follow"), hotkey="F").on_trigger(lambda _: self.follow())
         self.tell()
 
@@ -74,8 +90,40 @@ class Inquiry:
         card = Card(viewer._motion, kind, name, self.words) if found else None
         with viewer._lock:
             self.key, self._card = ("", None) if card is None else (found, card)
-            viewer._stage.highlight(self.key)
+            viewer._stage.carry("selected", self._highlight if card else None)
             self.tell()
+
+    def _highlight(self, scene: Any, f: Frame) -> Highlight:
+        stage = self.viewer._stage
+        return Highlight(scene, self.viewer.system, stage.drawn, stage.row, self.key, f, stage.size)
+
+    def measure(self, body: str, p_B: np.ndarray) -> None:
+        """Add a point, fixed to a body, to those between which distances are told; a fourth begins anew."""
+        with self.viewer._lock:
+            self._points = [*(self._points if len(self._points) < MOST else []), Point(body, np.array(p_B))]
+            self.viewer._stage.carry("measured", self._ruled)
+            self.tell()
+
+    def measure_selected(self) -> None:
+        """Add the selected body's centre of mass, or the selected joint's point on its child."""
+        system, (kind, _, name) = self.viewer.system, self.key.partition(":")
+        if kind == "body":
+            self.measure(name, system.bodies[name].resolved(system.values).com)
+        elif kind == "joint":
+            joint = system.joints[name]
+            self.measure(joint.child.name, joint.frames(system.values).p_BJ)
+
+    def clear(self) -> None:
+        """Measure no longer."""
+        with self.viewer._lock:
+            self._points = []
+            self.viewer._stage.carry("measured", None)
+            self.tell()
+
+    def _ruled(self, scene: Any, f: Frame) -> Ruler:
+        stage = self.viewer._stage
+        self._ruler = Ruler(scene, self._points, stage.row, f, stage.size)
+        return self._ruler
 
     def follow(self) -> None:
         """The camera goes along with the selected body, or no longer."""
@@ -91,6 +139,8 @@ class Inquiry:
         """Ask the same of another motion."""
         self._picker = None
         self.select(self.key)
+        if self._points:
+            self.viewer._stage.carry("measured", self._ruled)
 
     def tell(self) -> None:
         """Let the page tell the numbers at the shown time."""
@@ -102,9 +152,17 @@ class Inquiry:
             text = card.text(viewer.t, viewer._frame)
         if self._text.content != text:
             self._text.content = text
-        for button in (self._follow, self._none):
-            if button.visible != (card is not None):
-                button.visible = card is not None
+        if self._points and self._ruler is not None:
+            ruled = self._ruler.text(viewer._stage._frame, SI, self.words)
+            if self._measured.content != ruled:
+                self._measured.content = ruled
+        for shown, parts in (
+            (card is not None, (self._follow, self._measure, self._none)),
+            (bool(self._points), (self._measured, self._clear)),
+        ):
+            for part in parts:
+                if part.visible != shown:
+                    part.visible = shown
 
 
 def _key(viewer: Viewer, given: str) -> str:

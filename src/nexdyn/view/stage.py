@@ -15,9 +15,9 @@ A moment crosses to the browsers as one atomic group of messages.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from nexdyn.view.arrows import ContactArrows, WrenchArrows
 from nexdyn.view.camera import ELEVATION, Camera, corners, look, up_of
 from nexdyn.view.floor import floor_of
 from nexdyn.view.geometry import Piece, backdrop, bounds, pieces
-from nexdyn.view.highlight import Highlight
 from nexdyn.view.links import Placing, links
 from nexdyn.view.marks import body_frames, inertias, joint_axes
 from nexdyn.view.motion import Frame, Motion
@@ -66,6 +65,14 @@ class Look:
     follow: str = ""
 
 
+class Carried(Protocol):
+    """What a stage puts on each moment next to its own: a mark of what is selected, measured points, a ghost."""
+
+    def show(self, t: float, f: Frame, /) -> None: ...
+
+    def remove(self) -> None: ...
+
+
 class Stage:
     """The nodes of one scene on a viser server. The first frame of `motion` is shown when it is made."""
 
@@ -84,7 +91,7 @@ class Stage:
         self._corners = corners(low, high)
         self.up = up_of(self.system)
         self._frame = motion.at(motion.start)
-        self._selected: Highlight | None = None
+        self._carried: dict[str, Carried] = {}
         self._lay_out(low)
         self.show(motion.start)
 
@@ -105,8 +112,8 @@ class Stage:
             self.wrenches.show(f, layers, self.look.arrows)
             if "contact forces" in layers:
                 self.contacts.show(f, self.look.arrows)
-            if self._selected is not None:
-                self._selected.show(f)
+            for carried in self._carried.values():
+                carried.show(t, f)
             if "trails" in layers and frame is None:
                 self._trails.points = self._trail_segments(t)
 
@@ -120,13 +127,13 @@ class Stage:
             self._light()
         self.show(t, frame)
 
-    def highlight(self, key: str) -> None:
-        """Mark "body:NAME" or "joint:NAME" as selected, "" nothing."""
+    def carry(self, name: str, make: Callable[[Any, Frame], Carried] | None) -> None:
+        """Have what `make` makes of the scene and the shown moment put on every moment, instead of what had the name."""
         with self.server.atomic():
-            if self._selected is not None:
-                self._selected.remove()
-            scene, f = self.server.scene, self._frame
-            self._selected = Highlight(scene, self.system, self.drawn, self.row, key, f, self.size) if key else None
+            if (before := self._carried.pop(name, None)) is not None:
+                before.remove()
+            if make is not None:
+                self._carried[name] = make(self.server.scene, self._frame)
 
     def _light(self) -> None:
         self.server.scene.configure_default_lights(cast_shadow="shadows" in self.look.layers)

@@ -30,6 +30,8 @@ _CHINESE = {
     "the camera goes along with the selected body (F)": "相机跟随选中的物体 (F)",
     "plots of what is selected": "画出选中对象的曲线",
     "Click a body, or choose one in the model's tree.": "点击一个物体，或在模型树中选择。",
+    "Measured": "测量", "angle at B": "B 处角度", "Measure from it": "由此测量", "Clear points": "清除测点",
+    "its centre of mass, or the joint's point (M); shift-click: any point": "质心或关节点 (M)；按住 Shift 点击：任意点",
     "kind": "类型", "from": "从", "to": "到",
     # joints
     "fixed": "固定", "free": "自由", "revolute": "转动", "prismatic": "移动", "cylindrical": "圆柱", "helical": "螺旋",
