@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from chromium import Watched, chromium, needs_chromium, opened
-from test_view_page import PLAIN, centers, comes_true, eye, is_body, on_a_free_port, seen_at
+from test_view_page import PLAIN, centers, comes_true, eye, is_body, on_a_free_port, seen_at, shown_times
 
 import nexdyn as nx
 from nexdyn.errors import UnknownNameError
@@ -243,6 +245,70 @@ def test_points_that_are_picked_tell_distances_and_the_angle_between_them_as_the
     tab.page.get_by_role("button", name="Clear points").click()
     comes_true(lambda: viewer._inquiry._points == [])
     tab.comes_true(lambda: tab.page.locator(".nexdyn-ruler").count() == 0)
+
+
+# --- plots ----------------------------------------------------------------------------------------------------------
+
+
+def ranges(tab: Watched) -> list[list[float]]:
+    """The times between which each plot is drawn."""
+    return list(
+        tab.page.evaluate(
+            "Object.values(window.__viserTestpoints.uplots).map(u => [u.chart.scales.x.min, u.chart.scales.x.max])"
+        )
+    )
+
+
+def saved(tab: Watched, kind: str) -> tuple[str, bytes]:
+    """What the button gives to download: its name and its bytes."""
+    with tab.page.expect_download() as download:
+        tab.page.get_by_role("button", name=kind, exact=True).click()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def test_several_plots_are_kept_zoomed_together_and_saved(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
+    plots = viewer._controls.plots
+    try:
+        viewer.select("hinge2")
+        tab.page.get_by_role("button", name="Plot it").click()
+        comes_true(lambda: plots.chosen == [("joint_position", "hinge2"), ("reaction", "hinge2")])
+        tab.page.get_by_label("plot", exact=True).click()
+        tab.page.get_by_role("option", name="velocity", exact=True).click()
+        tab.page.get_by_label("of", exact=True).click()
+        tab.page.get_by_role("option", name="link6", exact=True).click()
+        tab.page.get_by_role("button", name="Keep this plot").click()
+        comes_true(lambda: plots.chosen[-1] == ("velocity", "link6"))
+        tab.comes_true(lambda: len(ranges(tab)) == 5)  # energy, coordinate, force, moment, velocity
+        tab.comes_true(lambda: all(np.allclose(x, (0.0, 4.0)) for x in ranges(tab)))
+        over = tab.page.locator(".uplot .u-over").first
+        over.scroll_into_view_if_needed()
+        box = over.bounding_box()
+        tab.page.wait_for_timeout(2500)  # the plots are laid out anew for a while after one is added
+        tab.page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + box["height"] / 2)
+        tab.page.mouse.down()
+        tab.page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + box["height"] / 2, steps=6)
+        tab.page.mouse.up()
+        tab.comes_true(lambda: all(np.allclose(x, (1.0, 2.0), atol=0.05) for x in ranges(tab)))
+        viewer.seek(1.5)  # the cursor moves, the zoom stays
+        tab.comes_true(lambda: np.allclose(shown_times(tab), 1.5))
+        assert all(np.allclose(x, (1.0, 2.0), atol=0.05) for x in ranges(tab))
+        tab.page.mouse.dblclick(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        tab.comes_true(lambda: all(np.allclose(x, (0.0, 4.0)) for x in ranges(tab)))
+
+        name, text = saved(tab, "CSV")
+        head, *rows = list(csv.reader(text.decode().splitlines()))
+        assert name == "hinge-chain.csv" and head[0] == "time [s]" and len(rows) == len(chain.t)
+        table = np.array(rows, dtype=float)
+        np.testing.assert_array_equal(table[:, 0], chain.t)
+        (column,) = [k for k, label in enumerate(head) if label.startswith("reaction force") and ": fy [N]" in label]
+        np.testing.assert_array_equal(table[:, column], chain.reaction("hinge2").sel(component="fy"))
+        (column,) = [k for k, label in enumerate(head) if "link6" in label and ": z [m/s]" in label]
+        np.testing.assert_array_equal(table[:, column], chain.velocity("link6").sel(axis="z"))
+        assert saved(tab, "PNG")[1].startswith(b"\x89PNG") and b"<svg" in saved(tab, "SVG")[1][:1000]
+        tab.page.get_by_role("button", name="Drop kept plots").click()
+        tab.comes_true(lambda: len(ranges(tab)) == 2)
+    finally:
+        plots.drop()
 
 
 # --- the tree -------------------------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from nexdyn.errors import NexDynError
-from nexdyn.view.charts import KINDS, OF_BODIES, Panel, panels
-from nexdyn.view.motion import Motion
-from nexdyn.view.panels import Plot
+from nexdyn.view.charts import Panel
+from nexdyn.view.members import labels
+from nexdyn.view.plotting import Plots
 from nexdyn.view.stage import LAYERS, SIDES, Look
 
 if TYPE_CHECKING:
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 SPEEDS = {"0.05×": 0.05, "0.1×": 0.1, "0.25×": 0.25, "0.5×": 0.5, "1×": 1.0, "2×": 2.0, "5×": 5.0, "20×": 20.0}
 NOBODY = "(nothing)"
-ALL = "(all)"
-PLOTTED = tuple(kind for kind in KINDS if kind not in ("energy", "phase"))
-MOST_PLOTS, MOST_SLIDERS, MOST_NAMES = 3, 60, 500
+MOST_SLIDERS, MOST_NAMES = 60, 500
 
 
 class Controls:
@@ -48,6 +46,11 @@ class Controls:
 
     def _add_playback(self) -> None:
         gui, viewer = self.gui, self.viewer
+        self._member: Any = None
+        if viewer._batch is not None:
+            self._members = labels(viewer._batch, viewer._words)
+            self._member = gui.add_dropdown(viewer._words("member"), tuple(self._members))
+            self._member.on_update(self._member_chosen)
         self._play = gui.add_button("Pause")
         self._time = gui.add_slider("time [s]", 0.0, 1.0, 1e-3, 0.0)
         self._speed = gui.add_dropdown("speed", tuple(SPEEDS), initial_value="1×")
@@ -146,23 +149,11 @@ class Controls:
         escape.on_trigger(lambda _: threading.Thread(target=viewer.close).start())
 
     def _add_plots(self) -> None:
-        gui = self.gui
-        self._panel = gui.add_panel()
-        self._tab = self._panel.add_tab("Plots")
-        with self._tab:
-            self._energy = Plot(gui, self._tab, 0.0)
-            self._kind = gui.add_dropdown("plot", PLOTTED, initial_value=PLOTTED[0], order=1.0)
-            self._of = gui.add_dropdown("of", (ALL,), initial_value=ALL, order=2.0)
-            self._more = [Plot(gui, self._tab, 3.0 + k) for k in range(MOST_PLOTS)]
-        self.viewer._inquiry.add_tree(gui, self._panel)
-        self._panel.dock_left()
-        self._panel.set_width(360)
-        self._kind.on_update(lambda _: self._kind_changed())
-        self._of.on_update(lambda _: self._plot())
-
-    @property
-    def _plots(self) -> list[Plot]:
-        return [self._energy, *self._more]
+        panel = self.gui.add_panel()
+        self.plots = Plots(self.viewer, self.gui, panel)
+        self.viewer._inquiry.add_tree(self.gui, panel)
+        panel.dock_left()
+        panel.set_width(360)
 
     # --- what happens ---------------------------------------------------------------------------------------------
 
@@ -183,7 +174,7 @@ class Controls:
     def move_cursors(self, t: float) -> None:
         """Move the plots' cursors, unless the plots are being laid out."""
         if self.viewer._plots_move(time.monotonic()):
-            for plot in self._plots:
+            for plot in self.plots.everything:
                 plot.at(t)
 
     def running(self, runs: bool) -> None:
@@ -195,7 +186,7 @@ class Controls:
     def follow(self, t: float, t_end: float, energy: Panel) -> None:
         """Tell how far a run is."""
         self._status.content = f"**running**: t = {t:.3f} of {t_end:g} s"
-        self._energy.show(energy, t)
+        self.plots.live(energy, t)
 
     def new_motion(self) -> None:
         """Fit the controls to another motion."""
@@ -207,14 +198,12 @@ class Controls:
             control.visible = moving
         if self._joints is not None:
             self._joints.visible = not moving
-        self._kind.visible = self._of.visible = moving
-        self._energy.show(_first(m, "energy"), viewer.t)
-        self._kind_changed()
+        self.plots.new_motion(moving)
         self.sync(viewer.t, viewer.playing)
 
     def lay_out_again(self) -> None:
         """Have the plots measured again."""
-        for plot in self._plots:
+        for plot in self.plots.everything:
             plot.lay_out_again()
 
     def tell(self, look: Look) -> None:
@@ -229,6 +218,18 @@ class Controls:
         ):
             if control.value != value:
                 control.value = value
+
+    def tell_member(self, index: int) -> None:
+        """Let the list tell which member is shown."""
+        if self._member is not None and index < len(self._members):
+            self._member.value = self._members[index]
+
+    def _member_chosen(self, event: Any) -> None:
+        if event.client is not None:
+            try:
+                self.viewer.show_member(self._members.index(self._member.value))
+            except NexDynError as error:  # it could not start
+                event.client.add_notification("NexDyn", str(error), color="red", auto_close_seconds=20.0)
 
     def say_goodbye(self) -> None:
         """Tell the browsers that this was all."""
@@ -251,41 +252,3 @@ class Controls:
                 "" if self._follow.value == NOBODY else self._follow.value,
             )
         )
-
-    def _kind_changed(self) -> None:
-        """Offer what the chosen kind of plot can be of, and plot it."""
-        m, kind = self.viewer._motion, self._kind.value
-        if m.result is None:
-            return
-        names = m.bodies if kind in OF_BODIES else list(m.system.measures) if kind == "measures" else _joints(m, kind)
-        offered = (ALL, *names[:MOST_NAMES])
-        if self._of.options != offered:
-            self._of.options = offered
-            self._of.value = ALL
-        self._plot()
-
-    def _plot(self) -> None:
-        m = self.viewer._motion
-        if m.result is None:
-            return
-        of = [] if self._of.value == ALL else [self._of.value]
-        try:
-            found = panels(m.result, [self._kind.value], of)
-        except NexDynError:
-            found = []
-        with self.viewer._lock:
-            for k, plot in enumerate(self._more):
-                plot.show(found[k] if k < len(found) else None, self.viewer.t)
-            self.viewer._lay_out_soon()
-
-
-def _first(motion: Motion, kind: str) -> Panel | None:
-    """The first panel of a kind, or None where there is nothing to plot."""
-    try:
-        return panels(motion.result, [kind])[0] if motion.result is not None and motion.moves else None
-    except NexDynError:
-        return None
-
-
-def _joints(motion: Motion, kind: str) -> list[str]:
-    return motion.joints if kind in ("reaction", "transmitted") else list(dict.fromkeys(motion.moving))

@@ -9,9 +9,11 @@ import numpy as np
 
 from nexdyn.errors import unknown
 from nexdyn.view.cards import Card, number, tree
+from nexdyn.view.ghost import text as apart_text
 from nexdyn.view.highlight import Highlight
 from nexdyn.view.motion import Frame
 from nexdyn.view.picking import Hit, Picker
+from nexdyn.view.plotting import OF_SELECTED
 from nexdyn.view.ruler import MOST, Point, Ruler
 from nexdyn.view.units import SI
 from nexdyn.view.words import Words
@@ -41,16 +43,19 @@ class Inquiry:
             self._follow = gui.add_button(
                 w("Follow"), hint=w("the camera goes along with the selected body (F)"), visible=False
             )
+            self._plot = gui.add_button(w("Plot it"), hint=w("plots of what is selected"), visible=False)
             self._measure = gui.add_button(
                 w("Measure from it"),
                 hint=w("its centre of mass, or the joint's point (M); shift-click: any point"),
                 visible=False,
             )
             self._none = gui.add_button(w("Deselect"), color="gray", visible=False)
+            self._apart = gui.add_html("", visible=False)
             self._measured = gui.add_html("", visible=False)
             self._clear = gui.add_button(w("Clear points"), color="gray", visible=False)
         self._follow.on_click(lambda _: self.follow())
         self._none.on_click(lambda _: self.select(""))
+        self._plot.on_click(lambda _: self.plot())
         self._measure.on_click(lambda _: self.measure_selected())
         self._clear.on_click(lambda _: self.clear())
         gui.add_command(w("Measure from it"), hotkey="M").on_trigger(lambda _: self.measure_selected())
@@ -135,6 +140,12 @@ class Inquiry:
         if name in viewer._motion.bodies:
             viewer.look(replace(viewer._look, follow="" if viewer._look.follow == name else name))
 
+    def plot(self) -> None:
+        """Keep the plots of what is selected."""
+        kind, _, name = self.key.partition(":")
+        if name:
+            self.viewer._controls.plots.add([(what, name) for what in OF_SELECTED[kind]])
+
     def new_motion(self) -> None:
         """Ask the same of another motion."""
         self._picker = None
@@ -156,8 +167,15 @@ class Inquiry:
             ruled = self._ruler.text(viewer._stage._frame, SI, self.words)
             if self._measured.content != ruled:
                 self._measured.content = ruled
+        ghost = viewer._ghost
+        if ghost is not None and viewer._frame is None:
+            body = self.key.removeprefix("body:")
+            told = apart_text(viewer._motion, ghost, viewer.t, body, SI, self.words)
+            if self._apart.content != told:
+                self._apart.content = told
         for shown, parts in (
-            (card is not None, (self._follow, self._measure, self._none)),
+            (ghost is not None, (self._apart,)),
+            (card is not None, (self._follow, self._plot, self._measure, self._none)),
             (bool(self._points), (self._measured, self._clear)),
         ):
             for part in parts:

@@ -115,6 +115,13 @@
     ask(event.shiftKey ? "measure" : "select", { ray: ray(event), t: time() });
   }, true);
 
+  // --- plots: zoomed together, they also show all again together -----------------------------------------------------------
+  window.addEventListener("dblclick", event => {
+    if (!event.isTrusted || !event.target?.classList?.contains("u-over")) return;
+    for (const other of document.querySelectorAll(".u-over"))
+      if (other !== event.target) other.dispatchEvent(new MouseEvent("dblclick", { button: 0 }));
+  });
+
   // --- the tree of the model ---------------------------------------------------------------------------------------------
   const items = () => [...document.querySelectorAll(".nexdyn-tree [role=treeitem]")];
   window.addEventListener("click", event => {

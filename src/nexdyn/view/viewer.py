@@ -24,11 +24,14 @@ import numpy as np
 from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError, NexDynError, unknown
 from nexdyn.model.system import System
+from nexdyn.results.batch import BatchResult
 from nexdyn.view import server as page
 from nexdyn.view.asking import answer
 from nexdyn.view.charts import Line, Panel
 from nexdyn.view.controls import Controls
+from nexdyn.view.ghost import Ghost, check_same
 from nexdyn.view.inquiry import Inquiry
+from nexdyn.view.members import member_of
 from nexdyn.view.motion import Frame, Motion, latest_of, motion_of
 from nexdyn.view.playback import Playback
 from nexdyn.view.stage import FIELD, LAYERS, LONG, SIDES, Look, Stage
@@ -49,25 +52,27 @@ QUIET = 1.0
 
 @checked_call
 def view(
-    what: Result | System | Simulation,
+    what: Result | System | Simulation | BatchResult,
     *,
     host: str = page.LOOPBACK,
     port: int = page.PORT,
     browser: bool | None = None,
     wait: bool | None = None,
+    ghost: Result | None = None,
     language: str = "en",
 ) -> Viewer:
-    """Show a result, a system or a simulation in the browser.
+    """Show a result, a batch of results, a system or a simulation in the browser.
 
     host, port: where the page is served; the next free port where `port` is in use, which a NexDynWarning says.
     browser: open one; by default where there is a display. The address is printed in any case.
+    ghost: another result of the same bodies and joints, laid over the shown one, with their difference.
     language: of the labels, "en" or "zh".
     wait: return only when the viewer has ended; by default in a script, not in a notebook or an interactive session.
 
     Raises InputError for something else, a bad host or port, or where the extra `view` is not installed.
     """
     interactive = hasattr(sys, "ps1") or "ipykernel" in sys.modules
-    viewer = Viewer(what, host=host, port=port, language=language)
+    viewer = Viewer(what, host=host, port=port, ghost=ghost, language=language)
     if not _in_notebook():
         print(f"{viewer.system.name}: {viewer.address}   (Esc or End on the page ends)")
         if hint := page.hint(viewer.server, viewer.address):
@@ -83,12 +88,14 @@ class Viewer(metaclass=CheckedCalls):
     """The page of one motion. `address` is where it is; `server` is viser's, for what else a program wants to draw."""
 
     def __init__(
-        self, what: Result | System | Simulation | Motion, *, host: str = page.LOOPBACK, port: int = page.PORT,
-        language: str = "en",
+        self, what: Result | System | Simulation | BatchResult | Motion, *, host: str = page.LOOPBACK, port: int = page.PORT,
+        ghost: Result | None = None, language: str = "en",
     ) -> None:  # fmt: skip
         self._lock = threading.RLock()
         self._ended, self._gone = threading.Event(), threading.Event()
-        self._motion = motion_of(what)
+        self._batch = what if isinstance(what, BatchResult) else None
+        self._motion = motion_of(what if self._batch is None else member_of(self._batch, None))
+        self._ghost = _ghost_of(self._motion, ghost)
         self._time = Playback(self._motion.start, self._motion.end)
         self._frame: Frame | None = None
         self._look, self._field = Look(), FIELD
@@ -106,6 +113,7 @@ class Viewer(metaclass=CheckedCalls):
             self._stage = Stage(self.server, self._motion, self._look)
             self._look = self._first_look = self._stage.look
             self._controls = Controls(self)
+            self._lay_ghost()
         except BaseException:
             page.stop_server(self.server)
             raise
@@ -221,6 +229,20 @@ class Viewer(metaclass=CheckedCalls):
             self._look = look
             self._stage.set_look(look, self.t, self._frame)
             self._controls.tell(look)
+
+    def lay_over(self, ghost: Result | None) -> None:
+        """Lay another result of the same bodies and joints over the shown one; None takes it away."""
+        found = _ghost_of(self._motion, ghost)
+        with self._lock:
+            self._ghost = found
+            self._lay_ghost()
+
+    def show_member(self, index: int) -> None:
+        """Show a member of the batch that this is the viewer of."""
+        if self._batch is None:
+            raise InputError("this viewer shows no batch; nx.view(nx.simulate(system, batch=…)) does")
+        self.show(member_of(self._batch, index))
+        self._controls.tell_member(index)
 
     @property
     def selected(self) -> str:
@@ -370,6 +392,12 @@ class Viewer(metaclass=CheckedCalls):
     def _sync(self) -> None:
         self._controls.sync(self.t, self.playing)
 
+    def _lay_ghost(self) -> None:
+        ghost = self._ghost
+        self._stage.carry("ghost", None if ghost is None else lambda scene, _: Ghost(scene, ghost, self.t))
+        self._controls.plots.lay_over(ghost)
+        self._inquiry.tell()
+
     def _replace(self, motion: Motion) -> None:
         camera_stays = motion.bodies == self._motion.bodies
         self._motion, self._frame = motion, None
@@ -380,6 +408,7 @@ class Viewer(metaclass=CheckedCalls):
         self._controls.running(False)
         self._controls.new_motion()
         self._inquiry.new_motion()
+        self._lay_ghost()
         self._controls.tell(self._look)
         if not camera_stays:
             self.aim()
@@ -404,6 +433,14 @@ def _told(client: Any) -> Iterator[None]:
         warnings.filterwarnings("ignore", "Queued .* on a closed connection", UserWarning)
         with client.atomic():
             yield
+
+
+def _ghost_of(motion: Motion, ghost: Any) -> Motion | None:
+    if ghost is None:
+        return None
+    found = motion_of(ghost)
+    check_same(motion.system, found.system)
+    return found
 
 
 def _in_notebook() -> bool:

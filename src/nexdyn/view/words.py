@@ -23,6 +23,8 @@ _CHINESE = {
     "Plots": "曲线", "plot": "曲线", "energy": "能量", "joint_position": "关节坐标", "joint_velocity": "关节速度",
     "joint_acceleration": "关节加速度", "position": "位置", "velocity": "速度", "angular_velocity": "角速度", "acceleration": "加速度",
     "angular_acceleration": "角加速度", "reaction": "约束反力", "transmitted": "传递力", "measures": "测量量",
+    "Keep this plot": "保留此曲线", "and choose another next to it": "并另选一条并列",
+    "Drop kept plots": "移除保留的曲线", "save": "保存", "all plots that are shown, as a file": "将所示全部曲线保存为文件",
     # what is selected
     "Selected": "选中", "model": "模型", "Model": "模型", "ground": "地面", "mass": "质量", "Ixx Iyy Izz": "Ixx Iyy Izz",
     "Ixy Ixz Iyz": "Ixy Ixz Iyz", "centre of mass": "质心", "quaternion": "四元数", "angular velocity": "角速度", "force": "力",
@@ -32,6 +34,8 @@ _CHINESE = {
     "Click a body, or choose one in the model's tree.": "点击一个物体，或在模型树中选择。",
     "Measured": "测量", "angle at B": "B 处角度", "Measure from it": "由此测量", "Clear points": "清除测点",
     "its centre of mass, or the joint's point (M); shift-click: any point": "质心或关节点 (M)；按住 Shift 点击：任意点",
+    "Difference from the ghost": "与对照结果之差", "distance": "距离", "angle": "角度", "farthest": "相差最大", "member": "成员",
+    "failed at": "失败于",
     "kind": "类型", "from": "从", "to": "到",
     # joints
     "fixed": "固定", "free": "自由", "revolute": "转动", "prismatic": "移动", "cylindrical": "圆柱", "helical": "螺旋",
