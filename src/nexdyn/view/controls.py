@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from nexdyn.errors import NexDynError
@@ -11,6 +13,7 @@ from nexdyn.view.charts import Panel
 from nexdyn.view.members import labels
 from nexdyn.view.plotting import Plots
 from nexdyn.view.stage import LAYERS, SIDES, Look
+from nexdyn.view.units import SI
 
 if TYPE_CHECKING:
     from nexdyn.view.viewer import Viewer
@@ -24,7 +27,7 @@ class Controls:
     """Buttons, sliders and plots of a viewer, the same in every browser."""
 
     def __init__(self, viewer: Viewer) -> None:
-        self.viewer, self.gui = viewer, viewer.server.gui
+        self.viewer, self.gui, self.w = viewer, viewer.server.gui, viewer._words
         self._sliders: list[Any] = []
         self._joints: Any = None
         self._touched = 0.0
@@ -45,19 +48,19 @@ class Controls:
     # --- the parts ------------------------------------------------------------------------------------------------
 
     def _add_playback(self) -> None:
-        gui, viewer = self.gui, self.viewer
+        gui, viewer, w = self.gui, self.viewer, self.w
         self._member: Any = None
         if viewer._batch is not None:
-            self._members = labels(viewer._batch, viewer._words)
-            self._member = gui.add_dropdown(viewer._words("member"), tuple(self._members))
+            self._members = labels(viewer._batch, w)
+            self._member = gui.add_dropdown(w("member"), tuple(self._members))
             self._member.on_update(self._member_chosen)
-        self._play = gui.add_button("Pause")
-        self._time = gui.add_slider("time [s]", 0.0, 1.0, 1e-3, 0.0)
-        self._speed = gui.add_dropdown("speed", tuple(SPEEDS), initial_value="1×")
-        self._loop = gui.add_checkbox("repeat", True)
-        bodies = (NOBODY, *list(viewer.system.bodies)[:MOST_NAMES])
-        self._follow = gui.add_dropdown("follow", bodies, initial_value=NOBODY)
-        self._reset = gui.add_button("Reset", hint="back to the start, the camera too (R)")
+        self._play = gui.add_button(w("Pause"))
+        self._time = gui.add_slider(w("time [s]"), 0.0, 1.0, 1e-3, 0.0)
+        self._speed = gui.add_dropdown(w("speed"), tuple(SPEEDS), initial_value="1×")
+        self._loop = gui.add_checkbox(w("repeat"), True)
+        bodies = (w(NOBODY), *list(viewer.system.bodies)[:MOST_NAMES])
+        self._follow = gui.add_dropdown(w("follow"), bodies, initial_value=w(NOBODY))
+        self._reset = gui.add_button(w("Reset"), hint=w("back to the start, the camera too (R)"))
 
         @self._play.on_click
         def _(_: Any) -> None:
@@ -83,37 +86,52 @@ class Controls:
         def _(_: Any) -> None:
             viewer.reset()
 
-        self._side = gui.add_button_group("view", tuple(SIDES), hint="standard views (keys 1 to 4)")
-        self._parallel = gui.add_checkbox("parallel", False, hint="no perspective: through a very long lens (P)")
+        self._add_views()
+        for label, key, act in (
+            ("Play or pause", "space", self._toggle),
+            ("Reset", "R", viewer.reset),
+            ("Next sample", ".", lambda: viewer.step(1)),
+            ("Sample before", ",", lambda: viewer.step(-1)),
+        ):
+            gui.add_command(w(label), hotkey=key).on_trigger(lambda _, act=act: act())
+
+    def _add_views(self) -> None:
+        """From where one looks, and how light it is."""
+        gui, viewer, w = self.gui, self.viewer, self.w
+        sides = {w(side): side for side in SIDES}
+        self._side = gui.add_button_group(w("view"), tuple(sides), hint=w("standard views (keys 1 to 7)"))
+        self._parallel = gui.add_checkbox(w("parallel"), False, hint=w("no perspective: through a very long lens (P)"))
+        self._dark = gui.add_checkbox(w("dark"), False, hint=w("a dark page (D)"))
+        self._units = gui.add_checkbox(w("mm, degrees"), False, hint=w("units of panels and plots (U)"))
+        full = html.escape(w("Full screen"))
+        gui.add_html(f'<p class="nexdyn-said"><button data-nexdyn-do="fullscreen">{full} (Z)</button></p>')
 
         @self._side.on_click
         def _(event: Any) -> None:
             if event.client is not None:
-                viewer._aim(event.client, self._side.value)
-
-        @self._parallel.on_update
-        def _(_: Any) -> None:
-            viewer.lens(self._parallel.value)
+                viewer._cameras.aim(event.client, sides[self._side.value])
 
         for k, side in enumerate(SIDES):
-            command = gui.add_command(f"View from the {side}", hotkey=str(k + 1))
-            command.on_trigger(lambda event, side=side: viewer._aim(event.client, side))
+            command = gui.add_command(f"{w('View from the')} {w(side)}", hotkey=str(k + 1))
+            command.on_trigger(lambda event, side=side: viewer._cameras.aim(event.client, side))
+        for box, act, label, key in (
+            (self._parallel, viewer.lens, "Parallel or perspective", "P"),
+            (self._dark, viewer.dark, "Dark or light", "D"),
+            (self._units, viewer.units, "Millimetres and degrees, or metres and radians", "U"),
+        ):
+            box.on_update(lambda event, box=box, act=act: act(box.value) if event.client is not None else None)
+            gui.add_command(w(label), hotkey=key).on_trigger(lambda _, box=box, act=act: self._switch(box, act))
 
-        @gui.add_command("Parallel or perspective", hotkey="P").on_trigger
-        def _(_: Any) -> None:
-            self._parallel.value = not self._parallel.value
-
-        toggle = gui.add_command("Play or pause", hotkey="space")
-        toggle.on_trigger(lambda _: self._toggle())
-        reset = gui.add_command("Reset", hotkey="R")
-        reset.on_trigger(lambda _: viewer.reset())
+    def _switch(self, box: Any, act: Callable[[bool], None]) -> None:
+        box.value = not box.value
+        act(box.value)
 
     def _add_show(self) -> None:
-        gui = self.gui
-        with gui.add_folder("Show"):
-            self._layers = {layer: gui.add_checkbox(layer, layer in self.viewer._look.layers) for layer in LAYERS}
-            self._arrows = gui.add_slider("arrow length", 0.1, 10.0, 0.1, 1.0)
-            self._trail = gui.add_slider("trail [s]", 0.1, 10.0, 0.1, 2.0)
+        gui, w = self.gui, self.w
+        with gui.add_folder(w("Show")):
+            self._layers = {layer: gui.add_checkbox(w(layer), layer in self.viewer._look.layers) for layer in LAYERS}
+            self._arrows = gui.add_slider(w("arrow length"), 0.1, 10.0, 0.1, 1.0)
+            self._trail = gui.add_slider(w("trail [s]"), 0.1, 10.0, 0.1, 2.0)
         for control in (*self._layers.values(), self._arrows, self._trail):
             control.on_update(self._look_changed)
 
@@ -125,7 +143,7 @@ class Controls:
         found = [] if viewer._motion.moves else coordinates(viewer.system)
         if not found:
             return
-        self._joints = self.gui.add_folder("Joints")
+        self._joints = self.gui.add_folder(self.w("Joints"))
         with self._joints:
             for c in found[:MOST_SLIDERS]:
                 slider = self.gui.add_slider(c.label, c.lower, c.upper, (c.upper - c.lower) / 1000.0, c.value)
@@ -143,9 +161,9 @@ class Controls:
 
     def _add_end(self) -> None:
         viewer = self.viewer
-        end = self.gui.add_button("End", hint="ends the viewer, not only this page (Esc)", color="gray")
+        end = self.gui.add_button(self.w("End"), hint=self.w("ends the viewer, not only this page (Esc)"), color="gray")
         end.on_click(lambda _: threading.Thread(target=viewer.close).start())
-        escape = self.gui.add_command("End", hotkey="escape")
+        escape = self.gui.add_command(self.w("End"), hotkey="escape")
         escape.on_trigger(lambda _: threading.Thread(target=viewer.close).start())
 
     def _add_plots(self) -> None:
@@ -160,7 +178,7 @@ class Controls:
     def sync(self, t: float, playing: bool) -> None:
         """Let slider, button and cursors tell the state."""
         self.tell_time(t)
-        label = "Pause" if playing else "Play"
+        label = self.w("Pause" if playing else "Play")
         if self._play.label != label:
             self._play.label = label
         self.move_cursors(t)
@@ -179,13 +197,13 @@ class Controls:
 
     def running(self, runs: bool) -> None:
         """Say that a run is going on, or no longer."""
-        self._status.content = "**running** …" if runs else ""
+        self._status.content = f"**{self.w('running')}** …" if runs else ""
         self._status.visible = runs
         self._play.disabled = self._time.disabled = runs
 
     def follow(self, t: float, t_end: float, energy: Panel) -> None:
         """Tell how far a run is."""
-        self._status.content = f"**running**: t = {t:.3f} of {t_end:g} s"
+        self._status.content = f"**{self.w('running')}**: t = {t:.3f} of {t_end:g} s"
         self.plots.live(energy, t)
 
     def new_motion(self) -> None:
@@ -214,10 +232,16 @@ class Controls:
         for control, value in (
             (self._arrows, look.arrows),
             (self._trail, look.trail),
-            (self._follow, look.follow if look.follow in self._follow.options else NOBODY),
+            (self._follow, look.follow if look.follow in self._follow.options else self.w(NOBODY)),
         ):
             if control.value != value:
                 control.value = value
+
+    def tell_mode(self) -> None:
+        """Let boxes tell whether the page is dark and which units it has."""
+        for box, value in ((self._dark, self.viewer._dark), (self._units, self.viewer._units != SI)):
+            if box.value != value:
+                box.value = value
 
     def tell_member(self, index: int) -> None:
         """Let the list tell which member is shown."""
@@ -233,7 +257,7 @@ class Controls:
 
     def say_goodbye(self) -> None:
         """Tell the browsers that this was all."""
-        self._status.content, self._status.visible = "**ended**: this page can be closed", True
+        self._status.content, self._status.visible = f"**{self.w('ended')}**: {self.w('this page can be closed')}", True
 
     def _toggle(self) -> None:
         if self.viewer.playing:
@@ -249,6 +273,6 @@ class Controls:
                 frozenset(layer for layer, control in self._layers.items() if control.value),
                 float(self._arrows.value),
                 float(self._trail.value),
-                "" if self._follow.value == NOBODY else self._follow.value,
+                "" if self._follow.value == self.w(NOBODY) else self._follow.value,
             )
         )

@@ -15,7 +15,6 @@ from nexdyn.view.motion import Frame
 from nexdyn.view.picking import Hit, Picker
 from nexdyn.view.plotting import OF_SELECTED
 from nexdyn.view.ruler import MOST, Point, Ruler
-from nexdyn.view.units import SI
 from nexdyn.view.words import Words
 
 if TYPE_CHECKING:
@@ -160,17 +159,17 @@ class Inquiry:
             text = self.words("Click a body, or choose one in the model's tree.")
             text = f'<p class="nexdyn-said">{html.escape(text)}</p>'
         else:
-            text = card.text(viewer.t, viewer._frame)
+            text = card.text(viewer.t, viewer._frame, viewer._units)
         if self._text.content != text:
             self._text.content = text
         if self._points and self._ruler is not None:
-            ruled = self._ruler.text(viewer._stage._frame, SI, self.words)
+            ruled = self._ruler.text(viewer._stage._frame, viewer._units, self.words)
             if self._measured.content != ruled:
                 self._measured.content = ruled
         ghost = viewer._ghost
         if ghost is not None and viewer._frame is None:
             body = self.key.removeprefix("body:")
-            told = apart_text(viewer._motion, ghost, viewer.t, body, SI, self.words)
+            told = apart_text(viewer._motion, ghost, viewer.t, body, viewer._units, self.words)
             if self._apart.content != told:
                 self._apart.content = told
         for shown, parts in (

@@ -1,4 +1,4 @@
-"""Marks that are fixed to bodies, all of a kind in one message: joint axes, body frames, ellipsoids of inertia.
+"""Marks that are fixed to bodies: axes and frames of joints, frames of bodies, centres of mass, ellipsoids of inertia, names.
 
 semi-axes of an ellipsoid of even density:  a² = 5 (I_b + I_c − I_a) / 2m
 """
@@ -15,10 +15,12 @@ from nexdyn.view.geometry import sphere
 from nexdyn.view.motion import Frame
 from nexdyn.view.placing import arrow, linear, placed
 
-AXES, INERTIA = (30, 150, 70), (40, 90, 200)
+AXES, INERTIA, CENTER = (30, 150, 70), (40, 90, 200), (235, 190, 20)
 NO_AXIS = frozenset({"fixed", "free", "spherical", "cartesian", "rod"})
 MANY = 40
 """Marks beyond which they are smaller."""
+MOST_NAMES = 100
+"""Names that are written; more hide the scene."""
 
 
 class Marks:
@@ -29,6 +31,11 @@ class Marks:
         self.q = quaternion(np.array(R).reshape(-1, 3, 3)).astype(np.float32) if rows else np.zeros((0, 4), np.float32)
         self.p = np.array(p, dtype=np.float32).reshape(-1, 3)
         self.handle: Any = None
+
+    @property
+    def nodes(self) -> list[Any]:
+        """What is seen or not."""
+        return [self.handle]
 
     def at(self, f: Frame) -> tuple[np.ndarray, np.ndarray]:
         """Position and quaternion of each in the world."""
@@ -51,6 +58,61 @@ def joint_axes(scene: Any, system: System, row: dict[str, int], f: Frame, size: 
     marks.handle = scene.add_batched_meshes_simple(
         "/motion/axes", vertices, faces, q, at, batched_colors=linear(np.array(AXES) / 255.0), lod="off"
     )
+    return marks
+
+
+def joint_frames(scene: Any, system: System, row: dict[str, int], f: Frame, size: float) -> Marks | None:
+    """The axes x, y, z of the frame of each joint, on its child."""
+    joints = list(system.joints.values())
+    if not joints:
+        return None
+    frames = [joint.frames(system.values) for joint in joints]
+    marks = Marks([row[j.child.name] for j in joints], [x.R_BJ for x in frames], [x.p_BJ for x in frames])
+    at, q = marks.at(f)
+    length = (0.05 if len(joints) < MANY else 0.018) * size
+    marks.handle = scene.add_batched_axes("/motion/joints", q, at, axes_length=length, axes_radius=0.05 * length)
+    return marks
+
+
+class Names(Marks):
+    """The names of joints and bodies, written where a joint's frame and a body's centre of mass are."""
+
+    def __init__(self, scene: Any, system: System, row: dict[str, int], f: Frame) -> None:
+        joints = list(system.joints.values())[:MOST_NAMES]
+        bodies = [name for name in row if name in system.bodies][: MOST_NAMES - len(joints)]
+        p = [joint.frames(system.values).p_BJ for joint in joints]
+        p += [system.bodies[name].resolved(system.values).com for name in bodies]
+        rows = [*(row[joint.child.name] for joint in joints), *(row[name] for name in bodies)]
+        super().__init__(rows, [np.eye(3)] * len(p), p)
+        self.handles = [
+            scene.add_label(f"/motion/name{k}", name, position=at, font_screen_scale=0.8, anchor="bottom-left")
+            for k, (name, at) in enumerate(zip([*(j.name for j in joints), *bodies], self.at(f)[0], strict=True))
+        ]
+
+    @property
+    def nodes(self) -> list[Any]:
+        """What is seen or not."""
+        return self.handles
+
+    def show(self, f: Frame) -> None:
+        """Put them where they belong."""
+        for handle, at in zip(self.handles, self.at(f)[0], strict=True):
+            handle.position = at
+
+
+def centers(scene: Any, system: System, row: dict[str, int], f: Frame, size: float) -> Marks | None:
+    """A ball at the centre of mass of each body with mass."""
+    bodies = {name: system.bodies[name].resolved(system.values) for name in row if name in system.bodies}
+    bodies = {name: body for name, body in bodies.items() if body.mass > 0.0}
+    if not bodies:
+        return None
+    marks = Marks([row[name] for name in bodies], [np.eye(3)] * len(bodies), [body.com for body in bodies.values()])
+    at, q = marks.at(f)
+    ball = sphere((0.012 if len(bodies) < MANY else 0.005) * size)
+    marks.handle = scene.add_batched_meshes_simple(
+        "/motion/centers", ball.vertices, ball.faces, q, at, batched_colors=linear(np.array(CENTER) / 255.0), lod="off",
+        cast_shadow=False,
+    )  # fmt: skip
     return marks
 
 

@@ -115,6 +115,38 @@
     ask(event.shiftKey ? "measure" : "select", { ray: ray(event), t: time() });
   }, true);
 
+  // --- names for screen readers, where viser gives none: the label of the row, or what the icon is called ---------------------
+  const nameless = "[role=slider]:not([aria-label]), [role=slider][aria-label=''], input:not([aria-label]), button:not([aria-label])";
+  const icons = { "list-search": "commands", adjustments: "settings", x: "close" };
+  const name = x => {
+    if (x.labels?.length && x.labels[0].innerText.trim()) return "";
+    const icon = [...(x.querySelector("svg")?.classList ?? [])].map(c => c.match(/^tabler-icon-(.+)$/)?.[1]).find(c => c);
+    if (x.tagName === "BUTTON") return x.innerText.trim() ? "" : icons[icon] ?? icon ?? (x.querySelector("svg") ? "close" : "");
+    for (let row = x.parentElement; row && row !== document.body; row = row.parentElement) {
+      const label = row.querySelector("label")?.innerText.trim();
+      if (label) return label;
+    }
+    return "";
+  };
+  setInterval(() => {
+    for (const x of document.querySelectorAll(nameless)) {
+      const found = name(x);
+      if (found) x.setAttribute("aria-label", found);
+    }
+  }, 400);
+
+  // --- full screen, which a browser grants to a click or a key alone --------------------------------------------------------
+  const full = () => {
+    if (document.fullscreenElement) document.exitFullscreen(); else document.documentElement.requestFullscreen?.().catch(() => {});
+  };
+  window.addEventListener("click", event => {
+    if (event.target?.closest?.("[data-nexdyn-do=fullscreen]")) full();
+  }, true);
+  window.addEventListener("keydown", event => {
+    const typing = event.target?.closest?.("input, textarea, select, [contenteditable]");
+    if (event.key.toLowerCase() === "z" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) full();
+  });
+
   // --- plots: zoomed together, they also show all again together -----------------------------------------------------------
   window.addEventListener("dblclick", event => {
     if (!event.isTrusted || !event.target?.classList?.contains("u-over")) return;

@@ -41,14 +41,14 @@ class Plot:
         t, values = panel.lines[0].x, np.column_stack([line.y for line in panel.lines])
         rows, self.panel = telling(values), panel
         self._x, self._y, self._t = t[rows], values[rows], now
-        if self._handle is not None and self._drawn == (panel.title, *(line.label for line in panel.lines)):
+        if self._handle is not None and self._drawn == _identity(panel):
             self._handle.data, self._handle.scales = self._data(), self._scales()
         else:
             self._draw(panel)
 
     def _draw(self, panel: Panel) -> None:
         before = self._handle
-        self._drawn = (panel.title, *(line.label for line in panel.lines))
+        self._drawn = _identity(panel)
         series: list[dict[str, Any]] = [{"label": panel.x}]
         for line, color in zip(panel.lines, COLORS, strict=False):
             series.append({"label": line.label, "stroke": color, "width": 1.5, "scale": "y", "points": {"show": False}})
@@ -103,6 +103,11 @@ class Plot:
         past = np.zeros(len(x) + 2)
         past[: k + 1] = 1.0
         return (*parts, past)
+
+
+def _identity(panel: Panel) -> tuple[str, ...]:
+    """What a plot cannot change without being made anew."""
+    return (panel.title, panel.y, *(line.label for line in panel.lines))
 
 
 def _title(panel: Panel) -> str:

@@ -73,7 +73,8 @@ class Plots:
 
     def lay_over(self, ghost: Motion | None) -> None:
         """Plot how far the bodies are from where a ghost has them."""
-        self._apart.show(None if ghost is None else differences(self.viewer._motion, ghost), self.viewer.t)
+        panel = None if ghost is None else differences(self.viewer._motion, ghost)
+        self._apart.show(None if panel is None else self.viewer._units.panel(panel), self.viewer.t)
 
     def keep(self) -> None:
         """Keep what the menus show."""
@@ -99,6 +100,7 @@ class Plots:
         if m.result is None:
             return
         found: list[Panel] = []
+        units = self.viewer._units
         for kind, name in dict.fromkeys([*self.chosen, self._now()]):
             try:
                 found += panels(m.result, [kind], [name] if name else [])
@@ -106,7 +108,7 @@ class Plots:
                 continue
         with self.viewer._lock:
             for k, plot in enumerate(self._more):
-                plot.show(found[k] if k < len(found) else None, self.viewer.t)
+                plot.show(units.panel(found[k]) if k < len(found) else None, self.viewer.t)
             self._drop.visible = bool(self.chosen)
             self.viewer._lay_out_soon()
 

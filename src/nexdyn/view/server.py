@@ -45,8 +45,13 @@ def start_server(
         raise NexDynError(
             f"viser {viser.__version__} starts its server in a way that cannot be guarded; install viser 1.1"
         )
-    server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
+    set_theme(server, False)
     return server, address_of(server, gate.token)
+
+
+def set_theme(server: Any, dark: bool) -> None:
+    """How controls and plots look."""
+    server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium", dark_mode=dark)
 
 
 def stop_server(server: Any) -> None:

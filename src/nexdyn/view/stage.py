@@ -28,14 +28,14 @@ from nexdyn.view.camera import ELEVATION, Camera, corners, look, up_of
 from nexdyn.view.floor import floor_of
 from nexdyn.view.geometry import Piece, backdrop, bounds, pieces
 from nexdyn.view.links import Placing, links
-from nexdyn.view.marks import body_frames, inertias, joint_axes
+from nexdyn.view.marks import Names, body_frames, centers, inertias, joint_axes, joint_frames
 from nexdyn.view.motion import Frame, Motion
 from nexdyn.view.placing import linear, placed, rgb, turn_z_to
 
 TRAIL = (240, 140, 20)
 LAYERS = (
     "shapes", "grid", "shadows", "joint axes", "body frames", "reaction forces", "reaction moments", "contact forces",
-    "trails", "inertia",
+    "trails", "inertia", "centres of mass", "joint frames", "names",
 )  # fmt: skip
 SHOWN_AT_FIRST = frozenset({"shapes", "grid", "shadows", "contact forces"})
 MOST_TRAILS = 12
@@ -45,7 +45,10 @@ FIELD = 0.8
 CLOCK = "/clock"
 LONG = 0.03
 """The same angle of a lens so long that what is parallel looks so, within the thirtieth part."""
-SIDES = {"front": (-90.0, 0.0), "right": (0.0, 0.0), "top": (-90.0, 89.9), "corner": (-52.5, 30.0)}
+SIDES = {
+    "front": (-90.0, 0.0), "right": (0.0, 0.0), "top": (-90.0, 89.9), "corner": (-52.5, 30.0), "back": (90.0, 0.0),
+    "left": (180.0, 0.0), "bottom": (-90.0, -89.9),
+}  # fmt: skip
 """Standard views: azimuth and elevation of the camera [deg], as in camera.look."""
 TRAVEL = 3.0
 """The heaviest body of what travels so many times its own size is followed at first."""
@@ -76,8 +79,8 @@ class Carried(Protocol):
 class Stage:
     """The nodes of one scene on a viser server. The first frame of `motion` is shown when it is made."""
 
-    def __init__(self, server: Any, motion: Motion, look: Look | None = None) -> None:
-        self.server, self.motion = server, motion
+    def __init__(self, server: Any, motion: Motion, look: Look | None = None, dark: bool = False) -> None:
+        self.server, self.motion, self.dark = server, motion, dark
         self.system: System = motion.system
         self.row = {name: i for i, name in enumerate([*motion.bodies, "ground"])}
         self.joining = [link for link in links(self.system) if link.a in self.row and link.b in self.row]
@@ -135,6 +138,15 @@ class Stage:
             if make is not None:
                 self._carried[name] = make(self.server.scene, self._frame)
 
+    def darken(self, dark: bool) -> None:
+        """Put a dark background behind the scene, or the one with the most contrast; what is dark stands out from grey."""
+        self.behind = "grey" if dark and self.backdrop == "light" else self.backdrop
+        image = None if self.behind == "light" else np.full((1, 1, 3), BEHIND[self.behind], dtype=np.uint8)
+        if image is not None or self._floor is not None:  # at first there is none
+            self.server.scene.set_background_image(image)
+        if self._floor is not None:
+            self._floor.cell_color, self._floor.section_color = ((grey,) * 3 for grey in LINES[self.behind])
+
     def _light(self) -> None:
         self.server.scene.configure_default_lights(cast_shadow="shadows" in self.look.layers)
 
@@ -178,8 +190,8 @@ class Stage:
         scene.set_up_direction(tuple(self.up.tolist()))
         scene.configure_environment_map(None)
         self.backdrop = backdrop([*self.drawn, *self.joining])
-        if self.backdrop != "light":
-            scene.set_background_image(np.full((1, 1, 3), BEHIND[self.backdrop], dtype=np.uint8))
+        self._floor: Any = None
+        self.darken(self.dark)
         scene.add_light_ambient("/light", intensity=0.8)
         self._root = scene.add_frame("/motion", show_axes=False)
         self._clock = scene.add_frame(CLOCK, show_axes=False)
@@ -270,8 +282,9 @@ class Stage:
         node = self.server.scene.add_grid(
             "/motion/grid", width, width, cell_size=float(cell) / 2, section_size=float(cell),
             position=foot, wxyz=q, fade_distance=20.0 * self.size, shadow_opacity=0.3,
-            cell_color=(LINES[self.backdrop][0],) * 3, section_color=(LINES[self.backdrop][1],) * 3,
+            cell_color=(LINES[self.behind][0],) * 3, section_color=(LINES[self.behind][1],) * 3,
         )  # fmt: skip
+        self._floor = node
         self._nodes["grid"].append(node)
 
     def _add_marks(self) -> None:
@@ -280,10 +293,13 @@ class Stage:
             "joint axes": joint_axes(scene, self.system, self.row, f, self.size),
             "body frames": body_frames(scene, f, self.size),
             "inertia": inertias(scene, self.system, self.row, f, self.size),
+            "centres of mass": centers(scene, self.system, self.row, f, self.size),
+            "joint frames": joint_frames(scene, self.system, self.row, f, self.size),
+            "names": Names(scene, self.system, self.row, f),
         }
         self.marks = {layer: marks for layer, marks in found.items() if marks is not None}
         for layer, marks in self.marks.items():
-            self._nodes[layer].append(marks.handle)
+            self._nodes[layer] += marks.nodes
 
     def _add_arrows(self) -> None:
         scene, f = self.server.scene, self._frame

@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nexdyn.view.charts import Panel, pretty
+
 _FACTORS = {("m", "mm"): 1000.0, ("rad", "°"): 180.0 / math.pi}
 
 
@@ -26,10 +28,15 @@ class Units(NamedTuple):
         told = "" if unit == "1" else pretty(f"{chosen}{slash}{per}")
         return values * _FACTORS.get((base, chosen), 1.0), told
 
+    def panel(self, panel: Panel) -> Panel:
+        """A panel whose y is told in these units."""
+        before, _, unit = panel.y.rpartition("[")
+        (factor,), told = self.of(np.ones(1), unit.removesuffix("]"))
+        if factor == 1.0:
+            return panel
+        title = panel.title.replace(f" in {unit.removesuffix(']')}", f" in {told}")
+        lines = [line._replace(y=line.y * factor) for line in panel.lines]
+        return panel._replace(title=title, y=f"{before}[{told}]", lines=lines)
+
 
 SI, MM_DEG = Units(), Units("mm", "°")
-
-
-def pretty(unit: str) -> str:
-    """A unit as print has it: N·m, m/s²."""
-    return unit.replace("N m", "N·m").replace("kg m", "kg·m").replace("^2", "²")

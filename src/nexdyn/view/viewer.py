@@ -14,27 +14,28 @@ import contextlib
 import sys
 import threading
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls, checked_call
-from nexdyn.errors import InputError, NexDynError, unknown
+from nexdyn.errors import InputError, unknown
 from nexdyn.model.system import System
 from nexdyn.results.batch import BatchResult
 from nexdyn.view import server as page
 from nexdyn.view.asking import answer
-from nexdyn.view.charts import Line, Panel
+from nexdyn.view.cameras import Cameras
 from nexdyn.view.controls import Controls
 from nexdyn.view.ghost import Ghost, check_same
 from nexdyn.view.inquiry import Inquiry
+from nexdyn.view.live import RATE, Live
 from nexdyn.view.members import member_of
-from nexdyn.view.motion import Frame, Motion, latest_of, motion_of
+from nexdyn.view.motion import Frame, Motion, motion_of
 from nexdyn.view.playback import Playback
-from nexdyn.view.stage import FIELD, LAYERS, LONG, SIDES, Look, Stage
+from nexdyn.view.stage import LAYERS, SIDES, Look, Stage
+from nexdyn.view.units import MM_DEG, SI
 from nexdyn.view.words import Words
 
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from nexdyn.simulation.marches.tree import Simulation
     from nexdyn.simulation.run import Runs
 
-RATE = 30.0
-"""Moments a second."""
 CURSOR_RATE = 8.0
 """Moves a second of the cursors of plots."""
 QUIET = 1.0
@@ -98,13 +97,11 @@ class Viewer(metaclass=CheckedCalls):
         self._ghost = _ghost_of(self._motion, ghost)
         self._time = Playback(self._motion.start, self._motion.end)
         self._frame: Frame | None = None
-        self._look, self._field = Look(), FIELD
-        self._pushed = self._said = 0.0
+        self._look, self._cameras = Look(), Cameras(self)
+        self._said = 0.0
         self._due: list[float] = []
-        self._new: list[Any] = []
         self._still_until = 0.0
-        self._live: list[tuple[float, list[float]]] = []
-        self._words = Words(language)
+        self._words, self._units, self._dark = Words(language), SI, False
         self._inquiry = Inquiry(self, self._words)
         self.server, self.address = page.start_server(
             host, port, f"{self.system.name} · NexDyn", lambda path: answer(self._inquiry, path), language
@@ -179,6 +176,14 @@ class Viewer(metaclass=CheckedCalls):
             self._show_time()
             self._sync()
 
+    def step(self, samples: int) -> None:
+        """Stop and show the sample so many after the shown time, or before it."""
+        t = self._motion.times
+        k = np.searchsorted(t, self.t + 1e-9 * (t[-1] - t[0]), side="right") - 1
+        if samples < 0 and t[k] < self.t - 1e-9 * (t[-1] - t[0]):
+            k += 1
+        self.seek(float(t[int(np.clip(k + samples, 0, len(t) - 1))]))
+
     def play(self, speed: float | None = None) -> None:
         """Let the time run, at `speed` times real time."""
         with self._lock:
@@ -204,19 +209,29 @@ class Viewer(metaclass=CheckedCalls):
         if side and side not in SIDES:
             raise unknown("view", side, SIDES)
         for client in self.server.get_clients().values():
-            self._aim(client, side)
+            self._cameras.aim(client, side)
 
     def lens(self, parallel: bool) -> None:
         """Draw in perspective, or through a lens so long that lines which are parallel look so."""
         with self._lock:
-            before, self._field = self._field, LONG if parallel else FIELD
-            farther = np.tan(before / 2) / np.tan(self._field / 2)
-            for client in self.server.get_clients().values():
-                target = np.array(client.camera.look_at)
-                eye = target + farther * (np.array(client.camera.position) - target)
-                with _told(client):
-                    self._set_lens(client)
-                    client.camera.position, client.camera.look_at = eye, target
+            self._cameras.lens(parallel)
+
+    def dark(self, dark: bool) -> None:
+        """A dark page behind the scene, the controls and the plots; or a light one."""
+        with self._lock:
+            self._dark = dark
+            page.set_theme(self.server, dark)
+            self._stage.darken(dark)
+            self._controls.tell_mode()
+
+    def units(self, millimetres_and_degrees: bool) -> None:
+        """Tell lengths and angles in mm and degrees, in panels and plots; or in m and rad."""
+        with self._lock:
+            self._units = MM_DEG if millimetres_and_degrees else SI
+            self._controls.plots.draw()
+            self._controls.plots.lay_over(self._ghost)
+            self._controls.tell_mode()
+            self._inquiry.tell()
 
     def look(self, look: Look) -> None:
         """Show other layers, other arrows, or follow another body."""
@@ -271,22 +286,9 @@ class Viewer(metaclass=CheckedCalls):
     def follow(self, simulation: Runs) -> Callable[[float, float], None]:
         """What to give as `progress` to a run of `simulation`, so that the page follows it."""
 
-        def progress(t: float, t_end: float) -> None:
-            now = time.monotonic()
-            if self.ended or now - self._pushed < 1.0 / RATE or not self.watched:
-                return
-            self._pushed = now
-            latest = Motion.of(latest_of(simulation))
-            with self._lock, contextlib.suppress(NexDynError):
-                self._time.playing, self._time.t = False, latest.start
-                self._frame = latest.at(latest.start)
-                self._stage.show(self.t, self._frame)
-                self._follow_curves(latest, t_end)
-
         with self._lock:
-            self._live = []
             self._controls.running(True)
-        return progress
+        return Live(self, simulation).progress
 
     def wait(self) -> None:
         """Until the viewer ends: Esc or "End" on the page, `close`, or Ctrl-C."""
@@ -333,31 +335,10 @@ class Viewer(metaclass=CheckedCalls):
 
     def _joined(self, client: Any) -> None:
         with self._lock:
-            self._new.append(client)
+            self._cameras.new.append(client)
             self._stage.show(self.t, self._frame)  # nothing was sent while nobody looked
             self._sync()
         self._lay_out_soon()
-
-    def _set_lens(self, client: Any) -> None:
-        client.camera.fov = self._field
-        client.camera.near = (1e-3 if self._field == FIELD else 0.5) * self._stage.size
-
-    def _aim(self, client: Any, side: str = "") -> None:
-        """All of the motion in sight of a browser, whose canvas may be narrow."""
-        seen = self._stage.camera(max(0.2, client.camera.aspect), side, self._field)
-        with _told(client):
-            self._set_lens(client)
-            client.camera.position = seen.eye
-            client.camera.look_at, client.camera.up_direction = seen.target, seen.up
-
-    def _aim_new(self) -> None:
-        """Step back in browsers that have come, where their canvas is narrow and nobody has moved the camera."""
-        for client in self._new:
-            with contextlib.suppress(Exception):  # it may be gone again
-                away = np.linalg.norm(np.array(client.camera.position) - self._stage.eye)
-                if self._field != FIELD or (client.camera.aspect < 1.0 and away < 1e-2 * self._stage.size):
-                    self._aim(client)
-        self._new.clear()
 
     def _lay_out_soon(self) -> None:
         """A page or a plot is being built: once that is done, the plots are laid out in peace."""
@@ -369,7 +350,7 @@ class Viewer(metaclass=CheckedCalls):
         """Lay the plots out when that is due."""
         if self._due and now > self._due[0]:
             self._controls.lay_out_again()
-            self._aim_new()
+            self._cameras.aim_new()
             self._still_until = now + QUIET
             self._due.pop(0)
 
@@ -403,7 +384,7 @@ class Viewer(metaclass=CheckedCalls):
         self._motion, self._frame = motion, None
         self._time.cover(motion.start, motion.end)
         self.server.scene.remove_by_name("/motion")
-        self._stage = Stage(self.server, motion, self._look)
+        self._stage = Stage(self.server, motion, self._look, self._dark)
         self._look = self._first_look = self._stage.look
         self._controls.running(False)
         self._controls.new_motion()
@@ -412,27 +393,6 @@ class Viewer(metaclass=CheckedCalls):
         self._controls.tell(self._look)
         if not camera_stays:
             self.aim()
-
-    def _follow_curves(self, latest: Motion, t_end: float) -> None:
-        """The energies of a run so far."""
-        energy = latest.result.observed.energies if latest.result else {}
-        self._live.append((latest.start, [float(values[-1]) for values in energy.values()]))
-        now = time.monotonic()
-        if now - self._said < 0.5:
-            return
-        self._said = now
-        t, values = np.array([t for t, _ in self._live]), np.array([row for _, row in self._live])
-        lines = [Line(name.removesuffix("_energy"), t, values[:, k]) for k, name in enumerate(energy)]
-        self._controls.follow(float(t[-1]), t_end, Panel("energy", "time [s]", "energy [J]", lines))
-
-
-@contextlib.contextmanager
-def _told(client: Any) -> Iterator[None]:
-    """What is said to one browser at once; to one that has just gone nothing is said, and no warning given."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Queued .* on a closed connection", UserWarning)
-        with client.atomic():
-            yield
 
 
 def _ghost_of(motion: Motion, ghost: Any) -> Motion | None:
