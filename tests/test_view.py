@@ -25,10 +25,11 @@ from nexdyn.view import server as page
 from nexdyn.view.camera import look
 from nexdyn.view.motion import Motion, motion_of
 from nexdyn.view.panels import MOST_SAMPLES, Plot, telling
+from nexdyn.view.placing import placed, turn_z_to
 from nexdyn.view.playback import Playback
 from nexdyn.view.poses import coordinates, start_pose
 from nexdyn.view.recording import _speed, record
-from nexdyn.view.stage import FIELD, Look, Stage, _placed, _turn_z_to
+from nexdyn.view.stage import FIELD, Look, Stage
 from nexdyn.view.viewer import Viewer
 
 
@@ -114,7 +115,7 @@ def test_placing_composes_poses() -> None:
     q /= np.linalg.norm(q, axis=1, keepdims=True)
     frame = Motion.still(nx.load("double-pendulum")).at(0.0)._replace(position=p[:3], quaternion=q[:3])
     rows = np.array([2, 0])
-    at, turned = _placed(frame, rows, q[3:], p[3:])
+    at, turned = placed(frame, rows, q[3:], p[3:])
     for k, row in enumerate(rows):
         R_WB, R_BS = rotation_matrix(q[row]), rotation_matrix(q[3 + k])
         np.testing.assert_allclose(at[k], p[row] + R_WB @ p[3 + k], atol=1e-12)
@@ -123,7 +124,7 @@ def test_placing_composes_poses() -> None:
 
 @pytest.mark.parametrize("up", [(0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 0, -1), (0.6, 0, 0.8)])
 def test_the_grid_lies_across_gravity(up: tuple[float, ...]) -> None:
-    np.testing.assert_allclose(rotation_matrix(_turn_z_to(np.array(up, dtype=float)))[:, 2], up, atol=1e-12)
+    np.testing.assert_allclose(rotation_matrix(turn_z_to(np.array(up, dtype=float)))[:, 2], up, atol=1e-12)
 
 
 def test_a_system_stands_as_a_run_starts() -> None:
@@ -417,8 +418,8 @@ def test_arrows_of_reactions_are_the_wrenches_at_the_joints(chain: nx.Result, po
     with Viewer(chain, port=port) as viewer:
         stage: Stage = viewer._stage
         frame = viewer._motion.at(0.5)
-        (_, _, columns, scale), _ = stage._arrows
-        arrows = stage._wrench_arrows(frame, columns, scale)
+        _, columns, scale = stage.wrenches.handles["reaction forces"]
+        arrows = stage.wrenches.ends(frame, columns, scale)
     np.testing.assert_allclose(arrows[0, 0], 0.0, atol=1e-6)  # hinge1 is at the origin, its parent the ground
     expected = chain.reaction().sel(time=0.5, method="nearest").values[0, :3]
     R = chain.system.joint("hinge1").frames(chain.system.values).R_AJ
@@ -437,9 +438,9 @@ def test_arrows_of_contacts_are_the_forces_where_they_act(rested: nx.Result, por
     np.testing.assert_allclose(motion.contact[:, 0, 3:], told.force.values.reshape(-1, 3), rtol=1e-5, atol=1e-4)
     with Viewer(rested, port=port) as viewer:
         stage = viewer._stage
-        (resting,) = stage._contact_arrows(motion.at(1.0))
-        (flying,) = stage._contact_arrows(motion.at(0.0))
-        scale = stage._contact_scale
+        (resting,) = stage.contacts.ends(motion.at(1.0), 1.0)
+        (flying,) = stage.contacts.ends(motion.at(0.0), 1.0)
+        scale = stage.contacts.scale
     np.testing.assert_allclose(resting[0], (0, 0, 0), atol=0.01)  # below the ball, on the ground
     np.testing.assert_allclose(resting[1] - resting[0], (0, 0, 2.0 * 9.81 * scale), rtol=0.02, atol=1e-4)
     assert np.linalg.norm(flying) > 100 * stage.size  # out of sight
@@ -557,7 +558,7 @@ def test_an_ellipsoid_of_inertia_has_the_inertia_of_its_body(port: int) -> None:
     system.add_body("brick", mass=3.0, inertia=tensor, com=(0.1, 0.2, 0.3), position=(1, 2, 3))
     system.add_body("frame", position=(0, 0, 1))
     with Viewer(system, port=port) as viewer:
-        handle = viewer._stage._inertia
+        handle = viewer._stage.marks["inertia"].handle
         assert len(handle.batched_positions) == 1
         np.testing.assert_allclose(handle.batched_positions[0], (1.1, 2.2, 3.3), atol=1e-6)
         a, b, c = (float(x) for x in handle.batched_scales[0] ** 2)

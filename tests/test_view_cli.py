@@ -152,3 +152,26 @@ def test_bad_input_ends_with_2_and_says_why(run: Path, tmp_path: Path, arguments
     done = call("view", *line, "--no-browser", cwd=tmp_path, env={**os.environ, "NEXDYN_DEBUG": ""})
     assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("ghost", "named"),
+    [
+        ("other.nc", "only the ghost has bodies rod1, rod2"),
+        ("hinge-chain", "a result (.nc) is needed"),
+        ("missing.nc", "no such file"),
+    ],
+)
+def test_a_ghost_that_does_not_fit_is_refused(run: Path, tmp_path: Path, ghost: str, named: str) -> None:
+    if ghost == "other.nc":
+        nx.simulate(nx.load("double-pendulum"), t_end=0.1, method=nx.RungeKutta4(1e-3)).save(tmp_path / ghost)
+    done = call("view", str(run), ghost, "--no-browser", cwd=tmp_path)
+    assert done.returncode == 2 and done.stdout == "" and named in " ".join(done.stderr.split())
+
+
+def test_a_ghost_and_a_language_are_options_of_the_page(run: Path, tmp_path: Path) -> None:
+    with started("view", str(run), str(run), "--language", "zh", cwd=tmp_path) as (process, told):
+        with urllib.request.urlopen(str(told["address"])) as page:
+            assert b'<html lang="zh">' in page.read()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(LIMIT) == 0

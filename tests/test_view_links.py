@@ -8,8 +8,8 @@ import pytest
 import nexdyn as nx
 from nexdyn.view.links import Placing, links
 from nexdyn.view.motion import Motion
+from nexdyn.view.placing import turned
 from nexdyn.view.server import LOOPBACK, free_port
-from nexdyn.view.stage import _turned
 from nexdyn.view.stills import Shot, Studio
 from nexdyn.view.viewer import Viewer
 
@@ -58,7 +58,7 @@ def test_what_acts_between_points_is_drawn_between_them_all_the_time(swung: nx.R
         a, q, stretch = placing.at(motion.at(float(motion.times[k])))
         for link, start, turn, s in zip(drawn, a, q, stretch, strict=True):
             ends = acting_points(swung, k)[link.name.partition(",")[0]]
-            tip = start + _turned(turn[None], np.array([[0.0, 0.0, link.length * s]]))[0]
+            tip = start + turned(turn[None], np.array([[0.0, 0.0, link.length * s]]))[0]
             np.testing.assert_allclose([start, tip], ends, atol=2e-6)
             z = link.surface.vertices[:, 2]
             assert z.min() <= 1e-6 * link.length and z.max() == pytest.approx(link.length, rel=0.02)
@@ -74,9 +74,7 @@ def test_pictures_and_page_hold_the_links_where_they_are(swung: nx.Result) -> No
         assert n == 5
         for k, handle in enumerate(stage._links):
             np.testing.assert_allclose(handle.batched_positions[0], p[k - n], atol=1e-5)
-            along = _turned(
-                np.asarray(handle.batched_wxyzs), np.array([[0.0, 0.0, float(handle.batched_scales[0, 2])]])
-            )
+            along = turned(np.asarray(handle.batched_wxyzs), np.array([[0.0, 0.0, float(handle.batched_scales[0, 2])]]))
             np.testing.assert_allclose(along[0], R[k - n][:, 2], atol=1e-5)
 
 

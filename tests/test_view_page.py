@@ -313,7 +313,9 @@ def test_the_page_frames_its_subject_with_contrast(browser: Any, name: str, t_en
         viewer.pause()
         viewer.look(Look(frozenset({"shapes"}), follow=viewer._look.follow))
         with opened(browser, viewer.address) as tab:
-            tab.comes_true(lambda: viewer.watched and not viewer._new)  # the camera has stepped back where it must
+            tab.comes_true(
+                lambda: viewer.watched and not viewer._cameras.new
+            )  # the camera has stepped back where it must
             tab.page.evaluate("document.querySelectorAll('.mantine-Notification-root').forEach(x => x.remove())")
             boxes = []
             for t in (0.0, t_end / 2, t_end):

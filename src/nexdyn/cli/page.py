@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
@@ -12,6 +12,7 @@ from nexdyn.cli import terminal
 from nexdyn.cli.options import Saying, flag, option
 
 if TYPE_CHECKING:
+    from nexdyn.results.result import Result
     from nexdyn.view.viewer import Viewer
 
 PAGE = Group("The page in the browser", sort_key=4)
@@ -26,18 +27,20 @@ class Page:
     host: Annotated[
         str, option("Address to serve at; default 127.0.0.1: this machine only. 0.0.0.0: whoever reaches it.", PAGE)
     ] = "127.0.0.1"
+    language: Annotated[Literal["en", "zh"], option("Language of the page: en or zh; default en.", PAGE)] = "en"
     no_browser: Annotated[bool, flag("Open no browser, print the address only.", group=PAGE)] = False
 
 
 PAGE_PLAINLY = Page()
 
 
-def open_page(what: Any, page: Page, saying: Saying | None) -> Viewer:
-    """A viewer of `what`, in a browser where there is one; its address said on stdout, or without `saying` on stderr."""
+def open_page(what: Any, page: Page, saying: Saying | None, ghost: Result | None = None) -> Viewer:
+    """A viewer of `what`, under `ghost`, in a browser where there is one; its address said on stdout, or without `saying` on stderr."""
     from nexdyn.view import server
     from nexdyn.view.viewer import Viewer
 
-    viewer = Viewer(what, host=page.host, port=server.PORT if page.port is None else page.port)
+    port = server.PORT if page.port is None else page.port
+    viewer = Viewer(what, host=page.host, port=port, ghost=ghost, language=page.language)
     said = f"{viewer.system.name}: {viewer.address}  (Esc or End on the page, or Ctrl-C here, ends)"
     if saying is None:
         terminal.note(said)

@@ -31,6 +31,8 @@ Examples:
   nexdyn view robot.urdf                   a robot falls limp, held by its base
   nexdyn view robot.urdf --still           its pose, a slider for every joint
   nexdyn view run.nc                       play a result
+  nexdyn view run.nc other.nc              two results over each other, with their difference
+  nexdyn view run.nc --language zh         Chinese labels
   nexdyn view run.nc --html out.html       one HTML file that opens anywhere
   nexdyn view run.nc --html out.html --speed 0.1 --show trails
   nexdyn view run.nc --png end.png         a still; --time 1.0: another moment
@@ -48,6 +50,12 @@ T_END = 5.0
 
 def command(
     name: Annotated[str, Parameter(name="MODEL", help="A scene (.yaml), a robot (.urdf), a demo, or a result (.nc).")],
+    ghost: Annotated[
+        str | None,
+        Parameter(
+            name="GHOST", help="Another result (.nc) of the same bodies and joints, laid over it.", show_default=False
+        ),
+    ] = None,
     /,
     *,
     still: Annotated[bool, flag("Do not simulate: the pose alone, with a slider for every joint.")] = False,
@@ -74,6 +82,8 @@ def command(
         )
     if html is None and show:
         raise InputError("--show is of a recording; add --html out.html")
+    if ghost is not None:
+        _check_ghost(ghost, writes, still)
     pictures.check(Path(name), still)
     if html is not None:
         check_writable("--html", html, (".html", ".htm"), {"the model": Path(name)})
@@ -81,6 +91,7 @@ def command(
         raise InputError("--still has no motion to record; leave --html or --still out")
     model = read(name, reading)
     what: Any = None
+    over = None if ghost is None else _ghost(ghost, model)
     with ExitStack() as open_pages, terminal.CtrlC() as ctrl_c:
         if not still:
             what = (
@@ -90,7 +101,7 @@ def command(
             return _record(model, what, html, speed, show, follow, pictures, ctrl_c, saying)
         failure = None
         with suppress(KeyboardInterrupt):  # Ctrl-C ends the page
-            viewer = open_page(_shown(model, what), page, saying)
+            viewer = open_page(_shown(model, what), page, saying, over)
             open_pages.callback(viewer.close)
             if isinstance(what, Prepared):
                 result, failure = _run(model, what, ctrl_c, viewer)
@@ -102,6 +113,24 @@ def command(
     if failure is not None:
         raise failure
     return DONE
+
+
+def _check_ghost(ghost: str, writes: bool, still: bool) -> None:
+    if writes or still:
+        raise InputError(
+            f"{ghost} can be laid over a motion on the page alone; leave it, or --html, --png, --gif, --mp4, --still, out"
+        )
+    if Path(ghost).suffix != ".nc":
+        raise InputError(f"GHOST is {ghost!r}; a result (.nc) is needed, as nexdyn run MODEL --out run.nc writes one")
+
+
+def _ghost(ghost: str, model: Model) -> Result:
+    from nexdyn.results.file import open_result
+    from nexdyn.view.ghost import check_same
+
+    result = open_result(ghost)
+    check_same(model.system, result.system)
+    return result
 
 
 def _goes_on(motion: Motion) -> bool:

@@ -2,9 +2,14 @@
 
     geometry.py    shapes and mesh files → surfaces (vertices, faces, colour) fixed to bodies
     motion.py      a result → where everything is at any time;  poses.py  the same for a system that stands still
-    stage.py       a moment → the nodes of a scene;  floor.py  where its floor lies
+    stage.py       a moment → the nodes of a scene;  marks.py, arrows.py, links.py  parts of it;  floor.py  where its floor lies
+    highlight.py, ruler.py, ghost.py   what is laid over it;  placing.py  poses of what is fixed to bodies
     server.py      the address where it is served;  gate.py  who may see it;  client.py  the page that browsers load
-    viewer.py      `nx.view`: the page;  controls.py  what is beside the scene;  panels.py  the plots on it
+    page.js        what the page asks;  asking.py  the answers;  picking.py  what a line of sight meets
+    viewer.py      `nx.view`: the page;  controls.py  the controls;  cameras.py  from where;  live.py  a run as it goes
+    inquiry.py     what is selected;  cards.py  its numbers;  members.py  members of batches
+    plotting.py    the plots on the page;  panels.py  one of them
+    words.py       labels in English and Chinese;  units.py  units of lengths and angles
     playback.py    the time that runs
     recording.py   `nx.record`: the same as one HTML file
     charts.py      the numbers that a plot shows, with names and units;  plots.py  panels → figures, by matplotlib

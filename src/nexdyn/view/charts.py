@@ -259,7 +259,7 @@ def _meaning(unit: str) -> str:
 
 def pretty(unit: str) -> str:
     """A unit as print has it: N·m, m/s²."""
-    return unit.replace("N m", "N·m").replace("^2", "²")
+    return unit.replace("N m", "N·m").replace("kg m", "kg·m").replace("^2", "²")
 
 
 _BUILDERS: dict[str, Callable[[Result, str, list[str]], list[Panel]]] = {

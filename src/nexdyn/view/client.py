@@ -7,8 +7,11 @@ React draws between two callbacks, so the picture that follows holds the whole m
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import html
+import json
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,11 @@ from nexdyn.view.extras import need
 NARROW, NARROWER = 1100, 700
 """Windows [pixels] below which the plots, and then the controls too, are minimised at first, so that the scene has room."""
 
+ASK = "/ask/"
+"""Where the page asks (asking.py)."""
+
 _TITLE = "<title>Viser</title>"
+_HTML = '<html lang="en">'
 _SCRIPT = f"""<script>
 {{
   // registered before viser's own callback, it stays before it
@@ -39,26 +46,35 @@ _SCRIPT = f"""<script>
 </script>"""
 
 
-def with_ours(page: str, title: str) -> str:
-    """viser's page with our title and script. NexDynError where it is not as we know it."""
+def with_ours(page: str, title: str, more: str = "") -> str:
+    """viser's page with our title and script, and what `more` there is of the head. NexDynError where it is not as we know it."""
     before, found, after = page.partition(_TITLE)
     if not found or '<div id="root"></div>' not in after:
         raise NexDynError(
             "this version of viser has a page that NexDyn does not know; nexdyn[view] installs one it knows"
         )
-    return f"{before}<title>{html.escape(title)}</title>{_SCRIPT}{after}"
+    return f"{before}<title>{html.escape(title)}</title>{_SCRIPT}{more}{after}"
 
 
-def response(title: str, zipped: bool) -> Any:
+def response(title: str, zipped: bool, language: str = "en") -> Any:
     """The answer of a websockets server to a browser that asks for the page."""
+    page = with_ours(_page(), title, f'<script type="module">{_asking()}</script>')
+    body = page.replace(_HTML, f'<html lang="{language}">', 1).encode()
+    return _reply("text/html; charset=utf-8", gzip.compress(body, 1) if zipped else body, zipped)
+
+
+async def answered(ask: Callable[[str], dict[str, Any]], path: str) -> Any:
+    """The answer of a websockets server to a question of the page: computed on another thread, for it may take a while."""
+    return _reply("application/json", json.dumps(await asyncio.to_thread(ask, path)).encode())
+
+
+def _reply(kind: str, body: bytes, zipped: bool = False) -> Any:
     from websockets.datastructures import Headers
     from websockets.http11 import Response
 
-    body = with_ours(_page(), title).encode()
-    headers = Headers({"Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-store"})
+    headers = Headers({"Content-Type": kind, "Cache-Control": "no-store", "Content-Length": str(len(body))})
     if zipped:
-        body, headers["Content-Encoding"] = gzip.compress(body, 1), "gzip"
-    headers["Content-Length"] = str(len(body))
+        headers["Content-Encoding"] = "gzip"
     return Response(200, "OK", headers, body)
 
 
@@ -66,3 +82,8 @@ def response(title: str, zipped: bool) -> Any:
 def _page() -> str:
     viser = need("viser", "the viewer")
     return (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=1)
+def _asking() -> str:
+    return (Path(__file__).parent / "page.js").read_text(encoding="utf-8")

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+import html
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from nexdyn.errors import NexDynError
-from nexdyn.view.charts import KINDS, OF_BODIES, Panel, panels
-from nexdyn.view.motion import Motion
-from nexdyn.view.panels import Plot
+from nexdyn.view.charts import Panel
+from nexdyn.view.members import labels
+from nexdyn.view.plotting import Plots
 from nexdyn.view.stage import LAYERS, SIDES, Look
+from nexdyn.view.units import SI
 
 if TYPE_CHECKING:
     from nexdyn.view.viewer import Viewer
 
 SPEEDS = {"0.05×": 0.05, "0.1×": 0.1, "0.25×": 0.25, "0.5×": 0.5, "1×": 1.0, "2×": 2.0, "5×": 5.0, "20×": 20.0}
 NOBODY = "(nothing)"
-ALL = "(all)"
-PLOTTED = tuple(kind for kind in KINDS if kind not in ("energy", "phase"))
-MOST_PLOTS, MOST_SLIDERS, MOST_NAMES = 3, 60, 500
+MOST_SLIDERS, MOST_NAMES = 60, 500
 
 
 class Controls:
     """Buttons, sliders and plots of a viewer, the same in every browser."""
 
     def __init__(self, viewer: Viewer) -> None:
-        self.viewer, self.gui = viewer, viewer.server.gui
+        self.viewer, self.gui, self.w = viewer, viewer.server.gui, viewer._words
         self._sliders: list[Any] = []
         self._joints: Any = None
         self._touched = 0.0
@@ -34,26 +35,32 @@ class Controls:
         gui.set_panel_label(viewer.system.name)
         self._status = gui.add_markdown("", visible=False)
         self._add_playback()
+        viewer._inquiry.add_selected(gui)
         self._add_show()
         self._add_coordinates()
         self._add_end()
         self._add_plots()
         gui.main_panel.dock_right()
-        gui.main_panel.set_width(310)
+        gui.main_panel.set_width(330)
         self.new_motion()
         self.tell(viewer._look)
 
     # --- the parts ------------------------------------------------------------------------------------------------
 
     def _add_playback(self) -> None:
-        gui, viewer = self.gui, self.viewer
-        self._play = gui.add_button("Pause")
-        self._time = gui.add_slider("time [s]", 0.0, 1.0, 1e-3, 0.0)
-        self._speed = gui.add_dropdown("speed", tuple(SPEEDS), initial_value="1×")
-        self._loop = gui.add_checkbox("repeat", True)
-        bodies = (NOBODY, *list(viewer.system.bodies)[:MOST_NAMES])
-        self._follow = gui.add_dropdown("follow", bodies, initial_value=NOBODY)
-        self._reset = gui.add_button("Reset", hint="back to the start, the camera too (R)")
+        gui, viewer, w = self.gui, self.viewer, self.w
+        self._member: Any = None
+        if viewer._batch is not None:
+            self._members = labels(viewer._batch, w)
+            self._member = gui.add_dropdown(w("member"), tuple(self._members))
+            self._member.on_update(self._member_chosen)
+        self._play = gui.add_button(w("Pause"))
+        self._time = gui.add_slider(w("time [s]"), 0.0, 1.0, 1e-3, 0.0)
+        self._speed = gui.add_dropdown(w("speed"), tuple(SPEEDS), initial_value="1×")
+        self._loop = gui.add_checkbox(w("repeat"), True)
+        bodies = (w(NOBODY), *list(viewer.system.bodies)[:MOST_NAMES])
+        self._follow = gui.add_dropdown(w("follow"), bodies, initial_value=w(NOBODY))
+        self._reset = gui.add_button(w("Reset"), hint=w("back to the start, the camera too (R)"))
 
         @self._play.on_click
         def _(_: Any) -> None:
@@ -79,37 +86,52 @@ class Controls:
         def _(_: Any) -> None:
             viewer.reset()
 
-        self._side = gui.add_button_group("view", tuple(SIDES), hint="standard views (keys 1 to 4)")
-        self._parallel = gui.add_checkbox("parallel", False, hint="no perspective: through a very long lens (P)")
+        self._add_views()
+        for label, key, act in (
+            ("Play or pause", "space", self._toggle),
+            ("Reset", "R", viewer.reset),
+            ("Next sample", ".", lambda: viewer.step(1)),
+            ("Sample before", ",", lambda: viewer.step(-1)),
+        ):
+            gui.add_command(w(label), hotkey=key).on_trigger(lambda _, act=act: act())
+
+    def _add_views(self) -> None:
+        """From where one looks, and how light it is."""
+        gui, viewer, w = self.gui, self.viewer, self.w
+        sides = {w(side): side for side in SIDES}
+        self._side = gui.add_button_group(w("view"), tuple(sides), hint=w("standard views (keys 1 to 7)"))
+        self._parallel = gui.add_checkbox(w("parallel"), False, hint=w("no perspective: through a very long lens (P)"))
+        self._dark = gui.add_checkbox(w("dark"), False, hint=w("a dark page (D)"))
+        self._units = gui.add_checkbox(w("mm, degrees"), False, hint=w("units of panels and plots (U)"))
+        full = html.escape(w("Full screen"))
+        gui.add_html(f'<p class="nexdyn-said"><button data-nexdyn-do="fullscreen">{full} (Z)</button></p>')
 
         @self._side.on_click
         def _(event: Any) -> None:
             if event.client is not None:
-                viewer._aim(event.client, self._side.value)
-
-        @self._parallel.on_update
-        def _(_: Any) -> None:
-            viewer.lens(self._parallel.value)
+                viewer._cameras.aim(event.client, sides[self._side.value])
 
         for k, side in enumerate(SIDES):
-            command = gui.add_command(f"View from the {side}", hotkey=str(k + 1))
-            command.on_trigger(lambda event, side=side: viewer._aim(event.client, side))
+            command = gui.add_command(f"{w('View from the')} {w(side)}", hotkey=str(k + 1))
+            command.on_trigger(lambda event, side=side: viewer._cameras.aim(event.client, side))
+        for box, act, label, key in (
+            (self._parallel, viewer.lens, "Parallel or perspective", "P"),
+            (self._dark, viewer.dark, "Dark or light", "D"),
+            (self._units, viewer.units, "Millimetres and degrees, or metres and radians", "U"),
+        ):
+            box.on_update(lambda event, box=box, act=act: act(box.value) if event.client is not None else None)
+            gui.add_command(w(label), hotkey=key).on_trigger(lambda _, box=box, act=act: self._switch(box, act))
 
-        @gui.add_command("Parallel or perspective", hotkey="P").on_trigger
-        def _(_: Any) -> None:
-            self._parallel.value = not self._parallel.value
-
-        toggle = gui.add_command("Play or pause", hotkey="space")
-        toggle.on_trigger(lambda _: self._toggle())
-        reset = gui.add_command("Reset", hotkey="R")
-        reset.on_trigger(lambda _: viewer.reset())
+    def _switch(self, box: Any, act: Callable[[bool], None]) -> None:
+        box.value = not box.value
+        act(box.value)
 
     def _add_show(self) -> None:
-        gui = self.gui
-        with gui.add_folder("Show"):
-            self._layers = {layer: gui.add_checkbox(layer, layer in self.viewer._look.layers) for layer in LAYERS}
-            self._arrows = gui.add_slider("arrow length", 0.1, 10.0, 0.1, 1.0)
-            self._trail = gui.add_slider("trail [s]", 0.1, 10.0, 0.1, 2.0)
+        gui, w = self.gui, self.w
+        with gui.add_folder(w("Show")):
+            self._layers = {layer: gui.add_checkbox(w(layer), layer in self.viewer._look.layers) for layer in LAYERS}
+            self._arrows = gui.add_slider(w("arrow length"), 0.1, 10.0, 0.1, 1.0)
+            self._trail = gui.add_slider(w("trail [s]"), 0.1, 10.0, 0.1, 2.0)
         for control in (*self._layers.values(), self._arrows, self._trail):
             control.on_update(self._look_changed)
 
@@ -121,7 +143,7 @@ class Controls:
         found = [] if viewer._motion.moves else coordinates(viewer.system)
         if not found:
             return
-        self._joints = self.gui.add_folder("Joints")
+        self._joints = self.gui.add_folder(self.w("Joints"))
         with self._joints:
             for c in found[:MOST_SLIDERS]:
                 slider = self.gui.add_slider(c.label, c.lower, c.upper, (c.upper - c.lower) / 1000.0, c.value)
@@ -139,38 +161,28 @@ class Controls:
 
     def _add_end(self) -> None:
         viewer = self.viewer
-        end = self.gui.add_button("End", hint="ends the viewer, not only this page (Esc)", color="gray")
+        end = self.gui.add_button(self.w("End"), hint=self.w("ends the viewer, not only this page (Esc)"), color="gray")
         end.on_click(lambda _: threading.Thread(target=viewer.close).start())
-        escape = self.gui.add_command("End", hotkey="escape")
+        escape = self.gui.add_command(self.w("End"), hotkey="escape")
         escape.on_trigger(lambda _: threading.Thread(target=viewer.close).start())
 
     def _add_plots(self) -> None:
-        gui = self.gui
-        self._panel = gui.add_panel()
-        self._tab = self._panel.add_tab("Plots")
-        with self._tab:
-            self._energy = Plot(gui, self._tab, 0.0)
-            self._kind = gui.add_dropdown("plot", PLOTTED, initial_value=PLOTTED[0], order=1.0)
-            self._of = gui.add_dropdown("of", (ALL,), initial_value=ALL, order=2.0)
-            self._more = [Plot(gui, self._tab, 3.0 + k) for k in range(MOST_PLOTS)]
-        self._panel.dock_left()
-        self._panel.set_width(360)
-        self._kind.on_update(lambda _: self._kind_changed())
-        self._of.on_update(lambda _: self._plot())
-
-    @property
-    def _plots(self) -> list[Plot]:
-        return [self._energy, *self._more]
+        panel = self.gui.add_panel()
+        self.plots = Plots(self.viewer, self.gui, panel)
+        self.viewer._inquiry.add_tree(self.gui, panel)
+        panel.dock_left()
+        panel.set_width(360)
 
     # --- what happens ---------------------------------------------------------------------------------------------
 
     def sync(self, t: float, playing: bool) -> None:
         """Let slider, button and cursors tell the state."""
         self.tell_time(t)
-        label = "Pause" if playing else "Play"
+        label = self.w("Pause" if playing else "Play")
         if self._play.label != label:
             self._play.label = label
         self.move_cursors(t)
+        self.viewer._inquiry.tell()
 
     def tell_time(self, t: float) -> None:
         """Put the slider where the time is, unless a hand is on it."""
@@ -180,19 +192,19 @@ class Controls:
     def move_cursors(self, t: float) -> None:
         """Move the plots' cursors, unless the plots are being laid out."""
         if self.viewer._plots_move(time.monotonic()):
-            for plot in self._plots:
+            for plot in self.plots.everything:
                 plot.at(t)
 
     def running(self, runs: bool) -> None:
         """Say that a run is going on, or no longer."""
-        self._status.content = "**running** …" if runs else ""
+        self._status.content = f"**{self.w('running')}** …" if runs else ""
         self._status.visible = runs
         self._play.disabled = self._time.disabled = runs
 
     def follow(self, t: float, t_end: float, energy: Panel) -> None:
         """Tell how far a run is."""
-        self._status.content = f"**running**: t = {t:.3f} of {t_end:g} s"
-        self._energy.show(energy, t)
+        self._status.content = f"**{self.w('running')}**: t = {t:.3f} of {t_end:g} s"
+        self.plots.live(energy, t)
 
     def new_motion(self) -> None:
         """Fit the controls to another motion."""
@@ -204,14 +216,12 @@ class Controls:
             control.visible = moving
         if self._joints is not None:
             self._joints.visible = not moving
-        self._panel.visible = moving
-        self._energy.show(_first(m, "energy"), viewer.t)
-        self._kind_changed()
+        self.plots.new_motion(moving)
         self.sync(viewer.t, viewer.playing)
 
     def lay_out_again(self) -> None:
         """Have the plots measured again."""
-        for plot in self._plots:
+        for plot in self.plots.everything:
             plot.lay_out_again()
 
     def tell(self, look: Look) -> None:
@@ -222,14 +232,32 @@ class Controls:
         for control, value in (
             (self._arrows, look.arrows),
             (self._trail, look.trail),
-            (self._follow, look.follow if look.follow in self._follow.options else NOBODY),
+            (self._follow, look.follow if look.follow in self._follow.options else self.w(NOBODY)),
         ):
             if control.value != value:
                 control.value = value
 
+    def tell_mode(self) -> None:
+        """Let boxes tell whether the page is dark and which units it has."""
+        for box, value in ((self._dark, self.viewer._dark), (self._units, self.viewer._units != SI)):
+            if box.value != value:
+                box.value = value
+
+    def tell_member(self, index: int) -> None:
+        """Let the list tell which member is shown."""
+        if self._member is not None and index < len(self._members):
+            self._member.value = self._members[index]
+
+    def _member_chosen(self, event: Any) -> None:
+        if event.client is not None:
+            try:
+                self.viewer.show_member(self._members.index(self._member.value))
+            except NexDynError as error:  # it could not start
+                event.client.add_notification("NexDyn", str(error), color="red", auto_close_seconds=20.0)
+
     def say_goodbye(self) -> None:
         """Tell the browsers that this was all."""
-        self._status.content, self._status.visible = "**ended**: this page can be closed", True
+        self._status.content, self._status.visible = f"**{self.w('ended')}**: {self.w('this page can be closed')}", True
 
     def _toggle(self) -> None:
         if self.viewer.playing:
@@ -245,44 +273,6 @@ class Controls:
                 frozenset(layer for layer, control in self._layers.items() if control.value),
                 float(self._arrows.value),
                 float(self._trail.value),
-                "" if self._follow.value == NOBODY else self._follow.value,
+                "" if self._follow.value == self.w(NOBODY) else self._follow.value,
             )
         )
-
-    def _kind_changed(self) -> None:
-        """Offer what the chosen kind of plot can be of, and plot it."""
-        m, kind = self.viewer._motion, self._kind.value
-        if m.result is None:
-            return
-        names = m.bodies if kind in OF_BODIES else list(m.system.measures) if kind == "measures" else _joints(m, kind)
-        offered = (ALL, *names[:MOST_NAMES])
-        if self._of.options != offered:
-            self._of.options = offered
-            self._of.value = ALL
-        self._plot()
-
-    def _plot(self) -> None:
-        m = self.viewer._motion
-        if m.result is None:
-            return
-        of = [] if self._of.value == ALL else [self._of.value]
-        try:
-            found = panels(m.result, [self._kind.value], of)
-        except NexDynError:
-            found = []
-        with self.viewer._lock:
-            for k, plot in enumerate(self._more):
-                plot.show(found[k] if k < len(found) else None, self.viewer.t)
-            self.viewer._lay_out_soon()
-
-
-def _first(motion: Motion, kind: str) -> Panel | None:
-    """The first panel of a kind, or None where there is nothing to plot."""
-    try:
-        return panels(motion.result, [kind])[0] if motion.result is not None and motion.moves else None
-    except NexDynError:
-        return None
-
-
-def _joints(motion: Motion, kind: str) -> list[str]:
-    return motion.joints if kind in ("reaction", "transmitted") else list(dict.fromkeys(motion.moving))

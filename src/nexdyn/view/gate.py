@@ -25,14 +25,18 @@ from nexdyn.view import client
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
+Ask = Callable[[str], dict[str, Any]]
 _patching = threading.Lock()
 
 
 class Gate:
-    """The rule for one server: `host` is what it was given, `token` the first part of the path, `title` the page's."""
+    """The rule for one server: `host` is what it was given, `token` the first part of the path, `title` the page's.
 
-    def __init__(self, host: str, title: str = "NexDyn") -> None:
-        self.title = title
+    `ask` answers the questions of the page (asking.py); it is called on a thread of its own.
+    """
+
+    def __init__(self, host: str, title: str = "NexDyn", ask: Ask | None = None, language: str = "en") -> None:
+        self.title, self.ask, self.language = title, ask, language
         self.token = secrets.token_urlsafe(16)
         self.installed = False
         self._host = host.lower()
@@ -63,7 +67,10 @@ class Gate:
                 return connection.respond(http.HTTPStatus.FORBIDDEN, why + "\n")
             request.path = "/" + request.path.lstrip("/").removeprefix(self.token).lstrip("/")
             if not to_socket and request.path.partition("?")[0] == "/":
-                return client.response(self.title, any("gzip" in x for x in asked.get_all("Accept-Encoding")))
+                zipped = any("gzip" in x for x in asked.get_all("Accept-Encoding"))
+                return client.response(self.title, zipped, self.language)
+            if not to_socket and self.ask is not None and request.path.startswith(client.ASK):
+                return client.answered(self.ask, request.path)
             return process_request(connection, request) if process_request else None
 
         return checked

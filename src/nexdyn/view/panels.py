@@ -29,25 +29,26 @@ class Plot:
         self._x, self._y = np.zeros(0), np.zeros((0, 0))
         self._t = 0.0
         self._drawn: tuple[str, ...] = ()
+        self.panel: Panel | None = None
 
     def show(self, panel: Panel | None, now: float) -> None:
         """Draw this panel instead of what was drawn, or nothing."""
         if panel is None or not panel.lines or len(panel.lines[0].x) < 2:
-            before, self._handle = self._handle, None
+            before, self._handle, self.panel = self._handle, None, None
             if before is not None:
                 before.remove()
             return
         t, values = panel.lines[0].x, np.column_stack([line.y for line in panel.lines])
-        rows = telling(values)
+        rows, self.panel = telling(values), panel
         self._x, self._y, self._t = t[rows], values[rows], now
-        if self._handle is not None and self._drawn == (panel.title, *(line.label for line in panel.lines)):
+        if self._handle is not None and self._drawn == _identity(panel):
             self._handle.data, self._handle.scales = self._data(), self._scales()
         else:
             self._draw(panel)
 
     def _draw(self, panel: Panel) -> None:
         before = self._handle
-        self._drawn = (panel.title, *(line.label for line in panel.lines))
+        self._drawn = _identity(panel)
         series: list[dict[str, Any]] = [{"label": panel.x}]
         for line, color in zip(panel.lines, COLORS, strict=False):
             series.append({"label": line.label, "stroke": color, "width": 1.5, "scale": "y", "points": {"show": False}})
@@ -63,6 +64,7 @@ class Plot:
             self._handle = self._gui.add_uplot(
                 self._data(), tuple(series), title=_title(panel), height=self._height, scales=self._scales(), axes=axes,
                 padding=(4, 12, 0, 0), legend={"live": False}, order=self._order,
+                cursor={"sync": {"key": "nexdyn", "scales": ("x", None)}},
             )  # fmt: skip
         if before is not None:
             before.remove()
@@ -101,6 +103,11 @@ class Plot:
         past = np.zeros(len(x) + 2)
         past[: k + 1] = 1.0
         return (*parts, past)
+
+
+def _identity(panel: Panel) -> tuple[str, ...]:
+    """What a plot cannot change without being made anew."""
+    return (panel.title, panel.y, *(line.label for line in panel.lines))
 
 
 def _title(panel: Panel) -> str:

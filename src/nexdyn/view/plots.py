@@ -82,9 +82,13 @@ def save(figure: Figure, path: PathLike) -> None:
     """Write a figure, whole or not at all: PNG, SVG or PDF, the same bytes for the same figure."""
     target = file_path(path, SUFFIXES, "a plot")
     kind = target.suffix.lower().removeprefix(".")
-    undated = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
     with styled(), written(target) as temporary:
-        figure.savefig(temporary, format=kind, metadata=undated)
+        figure.savefig(temporary, format=kind, metadata=undated(kind))
+
+
+def undated(kind: str) -> Any:
+    """What is said of a file so that it holds no date: the same bytes for the same figure."""
+    return {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}[kind]
 
 
 # --- drawing --------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 
 from nexdyn.errors import InputError, NexDynError, warn
 from nexdyn.view.extras import need
-from nexdyn.view.gate import LOOPBACK_NAMES, Gate, guarded
+from nexdyn.view.gate import LOOPBACK_NAMES, Ask, Gate, guarded
 
 LOOPBACK = "127.0.0.1"
 PORT = 8642
@@ -20,10 +20,12 @@ TRIED = 100
 """Ports that are tried from the one that is asked for."""
 
 
-def start_server(host: str = LOOPBACK, port: int = PORT, title: str = "NexDyn") -> tuple[Any, str]:
+def start_server(
+    host: str = LOOPBACK, port: int = PORT, title: str = "NexDyn", ask: Ask | None = None, language: str = "en"
+) -> tuple[Any, str]:
     """A viser server at `host` on `port`, or on the next free one, which a NexDynWarning says; and its address.
 
-    `title` is what the browser's tab is called.
+    `title` is what the browser's tab is called; `ask` answers the page's questions (asking.py).
 
     Only requests that bear the address's token pass, and none from pages of elsewhere (gate.py).
 
@@ -35,7 +37,7 @@ def start_server(host: str = LOOPBACK, port: int = PORT, title: str = "NexDyn") 
     free = free_port(host, port)
     if free != port:
         warn(f"port {port} is in use; took {free}")
-    gate = Gate(host, title)
+    gate = Gate(host, title, ask, language)
     with _hushed(), guarded(gate):
         server = viser.ViserServer(host=host, port=free, label="NexDyn", verbose=False)
     if not gate.installed:
@@ -43,8 +45,13 @@ def start_server(host: str = LOOPBACK, port: int = PORT, title: str = "NexDyn") 
         raise NexDynError(
             f"viser {viser.__version__} starts its server in a way that cannot be guarded; install viser 1.1"
         )
-    server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
+    set_theme(server, False)
     return server, address_of(server, gate.token)
+
+
+def set_theme(server: Any, dark: bool) -> None:
+    """How controls and plots look."""
+    server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium", dark_mode=dark)
 
 
 def stop_server(server: Any) -> None:

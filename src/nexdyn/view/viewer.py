@@ -14,30 +14,35 @@ import contextlib
 import sys
 import threading
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls, checked_call
-from nexdyn.errors import InputError, NexDynError, unknown
+from nexdyn.errors import InputError, unknown
 from nexdyn.model.system import System
+from nexdyn.results.batch import BatchResult
 from nexdyn.view import server as page
-from nexdyn.view.charts import Line, Panel
+from nexdyn.view.asking import answer
+from nexdyn.view.cameras import Cameras
 from nexdyn.view.controls import Controls
-from nexdyn.view.motion import Frame, Motion, latest_of, motion_of
+from nexdyn.view.ghost import Ghost, check_same
+from nexdyn.view.inquiry import Inquiry
+from nexdyn.view.live import RATE, Live
+from nexdyn.view.members import member_of
+from nexdyn.view.motion import Frame, Motion, motion_of
 from nexdyn.view.playback import Playback
-from nexdyn.view.stage import FIELD, LAYERS, LONG, SIDES, Look, Stage
+from nexdyn.view.stage import LAYERS, SIDES, Look, Stage
+from nexdyn.view.units import MM_DEG, SI
+from nexdyn.view.words import Words
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
     from nexdyn.simulation.marches.tree import Simulation
     from nexdyn.simulation.run import Runs
 
-RATE = 30.0
-"""Moments a second."""
 CURSOR_RATE = 8.0
 """Moves a second of the cursors of plots."""
 QUIET = 1.0
@@ -46,23 +51,27 @@ QUIET = 1.0
 
 @checked_call
 def view(
-    what: Result | System | Simulation,
+    what: Result | System | Simulation | BatchResult,
     *,
     host: str = page.LOOPBACK,
     port: int = page.PORT,
     browser: bool | None = None,
     wait: bool | None = None,
+    ghost: Result | None = None,
+    language: str = "en",
 ) -> Viewer:
-    """Show a result, a system or a simulation in the browser.
+    """Show a result, a batch of results, a system or a simulation in the browser.
 
     host, port: where the page is served; the next free port where `port` is in use, which a NexDynWarning says.
     browser: open one; by default where there is a display. The address is printed in any case.
+    ghost: another result of the same bodies and joints, laid over the shown one, with their difference.
+    language: of the labels, "en" or "zh".
     wait: return only when the viewer has ended; by default in a script, not in a notebook or an interactive session.
 
     Raises InputError for something else, a bad host or port, or where the extra `view` is not installed.
     """
     interactive = hasattr(sys, "ps1") or "ipykernel" in sys.modules
-    viewer = Viewer(what, host=host, port=port)
+    viewer = Viewer(what, host=host, port=port, ghost=ghost, language=language)
     if not _in_notebook():
         print(f"{viewer.system.name}: {viewer.address}   (Esc or End on the page ends)")
         if hint := page.hint(viewer.server, viewer.address):
@@ -78,24 +87,30 @@ class Viewer(metaclass=CheckedCalls):
     """The page of one motion. `address` is where it is; `server` is viser's, for what else a program wants to draw."""
 
     def __init__(
-        self, what: Result | System | Simulation | Motion, *, host: str = page.LOOPBACK, port: int = page.PORT
-    ) -> None:
+        self, what: Result | System | Simulation | BatchResult | Motion, *, host: str = page.LOOPBACK, port: int = page.PORT,
+        ghost: Result | None = None, language: str = "en",
+    ) -> None:  # fmt: skip
         self._lock = threading.RLock()
         self._ended, self._gone = threading.Event(), threading.Event()
-        self._motion = motion_of(what)
+        self._batch = what if isinstance(what, BatchResult) else None
+        self._motion = motion_of(what if self._batch is None else member_of(self._batch, None))
+        self._ghost = _ghost_of(self._motion, ghost)
         self._time = Playback(self._motion.start, self._motion.end)
         self._frame: Frame | None = None
-        self._look, self._field = Look(), FIELD
-        self._pushed = self._said = 0.0
+        self._look, self._cameras = Look(), Cameras(self)
+        self._said = 0.0
         self._due: list[float] = []
-        self._new: list[Any] = []
         self._still_until = 0.0
-        self._live: list[tuple[float, list[float]]] = []
-        self.server, self.address = page.start_server(host, port, f"{self.system.name} · NexDyn")
+        self._words, self._units, self._dark = Words(language), SI, False
+        self._inquiry = Inquiry(self, self._words)
+        self.server, self.address = page.start_server(
+            host, port, f"{self.system.name} · NexDyn", lambda path: answer(self._inquiry, path), language
+        )
         try:
             self._stage = Stage(self.server, self._motion, self._look)
             self._look = self._first_look = self._stage.look
             self._controls = Controls(self)
+            self._lay_ghost()
         except BaseException:
             page.stop_server(self.server)
             raise
@@ -161,6 +176,14 @@ class Viewer(metaclass=CheckedCalls):
             self._show_time()
             self._sync()
 
+    def step(self, samples: int) -> None:
+        """Stop and show the sample so many after the shown time, or before it."""
+        t = self._motion.times
+        k = np.searchsorted(t, self.t + 1e-9 * (t[-1] - t[0]), side="right") - 1
+        if samples < 0 and t[k] < self.t - 1e-9 * (t[-1] - t[0]):
+            k += 1
+        self.seek(float(t[int(np.clip(k + samples, 0, len(t) - 1))]))
+
     def play(self, speed: float | None = None) -> None:
         """Let the time run, at `speed` times real time."""
         with self._lock:
@@ -186,19 +209,29 @@ class Viewer(metaclass=CheckedCalls):
         if side and side not in SIDES:
             raise unknown("view", side, SIDES)
         for client in self.server.get_clients().values():
-            self._aim(client, side)
+            self._cameras.aim(client, side)
 
     def lens(self, parallel: bool) -> None:
         """Draw in perspective, or through a lens so long that lines which are parallel look so."""
         with self._lock:
-            before, self._field = self._field, LONG if parallel else FIELD
-            farther = np.tan(before / 2) / np.tan(self._field / 2)
-            for client in self.server.get_clients().values():
-                target = np.array(client.camera.look_at)
-                eye = target + farther * (np.array(client.camera.position) - target)
-                with _told(client):
-                    self._set_lens(client)
-                    client.camera.position, client.camera.look_at = eye, target
+            self._cameras.lens(parallel)
+
+    def dark(self, dark: bool) -> None:
+        """A dark page behind the scene, the controls and the plots; or a light one."""
+        with self._lock:
+            self._dark = dark
+            page.set_theme(self.server, dark)
+            self._stage.darken(dark)
+            self._controls.tell_mode()
+
+    def units(self, millimetres_and_degrees: bool) -> None:
+        """Tell lengths and angles in mm and degrees, in panels and plots; or in m and rad."""
+        with self._lock:
+            self._units = MM_DEG if millimetres_and_degrees else SI
+            self._controls.plots.draw()
+            self._controls.plots.lay_over(self._ghost)
+            self._controls.tell_mode()
+            self._inquiry.tell()
 
     def look(self, look: Look) -> None:
         """Show other layers, other arrows, or follow another body."""
@@ -211,6 +244,29 @@ class Viewer(metaclass=CheckedCalls):
             self._look = look
             self._stage.set_look(look, self.t, self._frame)
             self._controls.tell(look)
+
+    def lay_over(self, ghost: Result | None) -> None:
+        """Lay another result of the same bodies and joints over the shown one; None takes it away."""
+        found = _ghost_of(self._motion, ghost)
+        with self._lock:
+            self._ghost = found
+            self._lay_ghost()
+
+    def show_member(self, index: int) -> None:
+        """Show a member of the batch that this is the viewer of."""
+        if self._batch is None:
+            raise InputError("this viewer shows no batch; nx.view(nx.simulate(system, batch=…)) does")
+        self.show(member_of(self._batch, index))
+        self._controls.tell_member(index)
+
+    @property
+    def selected(self) -> str:
+        """What is selected: "body:NAME", "joint:NAME" or ""."""
+        return self._inquiry.key
+
+    def select(self, name: str) -> None:
+        """Select a body or joint; "" nothing. "joint:NAME" means the joint where a body has the same name."""
+        self._inquiry.select(name)
 
     def pose(self, q: Any) -> None:
         """Show the pose at the coordinates q (nq,) in the order of `nx.Tree`."""
@@ -225,26 +281,14 @@ class Viewer(metaclass=CheckedCalls):
         with self._lock:
             self._time.playing, self._frame = False, Frame(position, attitude, None)
             self._stage.show(self.t, self._frame)
+            self._inquiry.tell()
 
     def follow(self, simulation: Runs) -> Callable[[float, float], None]:
         """What to give as `progress` to a run of `simulation`, so that the page follows it."""
 
-        def progress(t: float, t_end: float) -> None:
-            now = time.monotonic()
-            if self.ended or now - self._pushed < 1.0 / RATE or not self.watched:
-                return
-            self._pushed = now
-            latest = Motion.of(latest_of(simulation))
-            with self._lock, contextlib.suppress(NexDynError):
-                self._time.playing, self._time.t = False, latest.start
-                self._frame = latest.at(latest.start)
-                self._stage.show(self.t, self._frame)
-                self._follow_curves(latest, t_end)
-
         with self._lock:
-            self._live = []
             self._controls.running(True)
-        return progress
+        return Live(self, simulation).progress
 
     def wait(self) -> None:
         """Until the viewer ends: Esc or "End" on the page, `close`, or Ctrl-C."""
@@ -291,31 +335,10 @@ class Viewer(metaclass=CheckedCalls):
 
     def _joined(self, client: Any) -> None:
         with self._lock:
-            self._new.append(client)
+            self._cameras.new.append(client)
             self._stage.show(self.t, self._frame)  # nothing was sent while nobody looked
             self._sync()
         self._lay_out_soon()
-
-    def _set_lens(self, client: Any) -> None:
-        client.camera.fov = self._field
-        client.camera.near = (1e-3 if self._field == FIELD else 0.5) * self._stage.size
-
-    def _aim(self, client: Any, side: str = "") -> None:
-        """All of the motion in sight of a browser, whose canvas may be narrow."""
-        seen = self._stage.camera(max(0.2, client.camera.aspect), side, self._field)
-        with _told(client):
-            self._set_lens(client)
-            client.camera.position = seen.eye
-            client.camera.look_at, client.camera.up_direction = seen.target, seen.up
-
-    def _aim_new(self) -> None:
-        """Step back in browsers that have come, where their canvas is narrow and nobody has moved the camera."""
-        for client in self._new:
-            with contextlib.suppress(Exception):  # it may be gone again
-                away = np.linalg.norm(np.array(client.camera.position) - self._stage.eye)
-                if self._field != FIELD or (client.camera.aspect < 1.0 and away < 1e-2 * self._stage.size):
-                    self._aim(client)
-        self._new.clear()
 
     def _lay_out_soon(self) -> None:
         """A page or a plot is being built: once that is done, the plots are laid out in peace."""
@@ -327,7 +350,7 @@ class Viewer(metaclass=CheckedCalls):
         """Lay the plots out when that is due."""
         if self._due and now > self._due[0]:
             self._controls.lay_out_again()
-            self._aim_new()
+            self._cameras.aim_new()
             self._still_until = now + QUIET
             self._due.pop(0)
 
@@ -350,39 +373,34 @@ class Viewer(metaclass=CheckedCalls):
     def _sync(self) -> None:
         self._controls.sync(self.t, self.playing)
 
+    def _lay_ghost(self) -> None:
+        ghost = self._ghost
+        self._stage.carry("ghost", None if ghost is None else lambda scene, _: Ghost(scene, ghost, self.t))
+        self._controls.plots.lay_over(ghost)
+        self._inquiry.tell()
+
     def _replace(self, motion: Motion) -> None:
         camera_stays = motion.bodies == self._motion.bodies
         self._motion, self._frame = motion, None
         self._time.cover(motion.start, motion.end)
         self.server.scene.remove_by_name("/motion")
-        self._stage = Stage(self.server, motion, self._look)
+        self._stage = Stage(self.server, motion, self._look, self._dark)
         self._look = self._first_look = self._stage.look
         self._controls.running(False)
         self._controls.new_motion()
+        self._inquiry.new_motion()
+        self._lay_ghost()
         self._controls.tell(self._look)
         if not camera_stays:
             self.aim()
 
-    def _follow_curves(self, latest: Motion, t_end: float) -> None:
-        """The energies of a run so far."""
-        energy = latest.result.observed.energies if latest.result else {}
-        self._live.append((latest.start, [float(values[-1]) for values in energy.values()]))
-        now = time.monotonic()
-        if now - self._said < 0.5:
-            return
-        self._said = now
-        t, values = np.array([t for t, _ in self._live]), np.array([row for _, row in self._live])
-        lines = [Line(name.removesuffix("_energy"), t, values[:, k]) for k, name in enumerate(energy)]
-        self._controls.follow(float(t[-1]), t_end, Panel("energy", "time [s]", "energy [J]", lines))
 
-
-@contextlib.contextmanager
-def _told(client: Any) -> Iterator[None]:
-    """What is said to one browser at once; to one that has just gone nothing is said, and no warning given."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Queued .* on a closed connection", UserWarning)
-        with client.atomic():
-            yield
+def _ghost_of(motion: Motion, ghost: Any) -> Motion | None:
+    if ghost is None:
+        return None
+    found = motion_of(ghost)
+    check_same(motion.system, found.system)
+    return found
 
 
 def _in_notebook() -> bool:

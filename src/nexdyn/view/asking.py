@@ -1,0 +1,70 @@
+"""What pages ask of a viewer beside viser's messages: GET /token/ask/WHAT?…, answered as JSON (page.js asks).
+
+    hover    ray, t      the name of the body that the line of sight meets at the time t, and what is said of it
+    select   ray, t, of  selects the body that is met, or the one named by `of` ("body:link1", "joint:hinge1")
+    measure  ray, t      adds the point that is met to those whose distances are told
+
+A question that is not understood is answered {"error": …}; none ends the viewer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+
+from nexdyn.errors import InputError, NexDynError, unknown
+from nexdyn.view.client import ASK
+from nexdyn.view.picking import Hit
+
+if TYPE_CHECKING:
+    from nexdyn.view.inquiry import Inquiry
+
+
+def answer(of: Inquiry, path: str) -> dict[str, Any]:
+    """The answer to the question in a path."""
+    split = urlsplit(path)
+    what = split.path.removeprefix(ASK)
+    given = {name: values[-1] for name, values in parse_qs(split.query).items()}
+    try:
+        if what not in _ANSWERS:
+            raise unknown("question", what, _ANSWERS)
+        return _ANSWERS[what](of, given)
+    except NexDynError as error:
+        return {"error": str(error)}
+
+
+def _hit(of: Inquiry, given: dict[str, str]) -> Hit | None:
+    try:
+        ray = np.array([float(x) for x in given["ray"].split(",")])
+        t = float(given["t"])
+    except (KeyError, ValueError):
+        ray, t = np.zeros(0), 0.0
+    if len(ray) != 6 or not np.isfinite([*ray, t]).all():
+        raise InputError("a line of sight is six numbers, ray=ox,oy,oz,dx,dy,dz, and a time t")
+    return of.pick(ray[:3], ray[3:], t)
+
+
+def _hover(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
+    hit = _hit(of, given)
+    return {} if hit is None else {"name": hit.body, "said": of.said_of(hit.body)}
+
+
+def _select(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
+    if "of" in given:
+        of.select(given["of"])
+    else:
+        hit = _hit(of, given)
+        of.select("" if hit is None or hit.body == "ground" else f"body:{hit.body}")
+    return {"selected": of.key}
+
+
+def _measure(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
+    hit = _hit(of, given)
+    if hit is not None:
+        of.measure(hit.body, hit.p_B)
+    return {} if hit is None else {"name": hit.body, "point": hit.p_B.tolist()}
+
+
+_ANSWERS = {"hover": _hover, "select": _select, "measure": _measure}

@@ -1,0 +1,65 @@
+"""Where the browsers look from: each has its own camera, all have one lens."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nexdyn.view.stage import FIELD, LONG
+
+if TYPE_CHECKING:
+    from nexdyn.view.viewer import Viewer
+
+
+class Cameras:
+    """The cameras of a viewer's browsers; `new` are those that have come and whose page is being built."""
+
+    def __init__(self, viewer: Viewer) -> None:
+        self._viewer, self.field = viewer, FIELD
+        self.new: list[Any] = []
+
+    def lens(self, parallel: bool) -> None:
+        """Another lens, from so far away that what is looked at is as large as before."""
+        before, self.field = self.field, LONG if parallel else FIELD
+        farther = np.tan(before / 2) / np.tan(self.field / 2)
+        for client in self._viewer.server.get_clients().values():
+            target = np.array(client.camera.look_at)
+            eye = target + farther * (np.array(client.camera.position) - target)
+            with _told(client):
+                self._set_lens(client)
+                client.camera.position, client.camera.look_at = eye, target
+
+    def aim(self, client: Any, side: str = "") -> None:
+        """All of the motion in sight of a browser, whose canvas may be narrow."""
+        seen = self._viewer._stage.camera(max(0.2, client.camera.aspect), side, self.field)
+        with _told(client):
+            self._set_lens(client)
+            client.camera.position = seen.eye
+            client.camera.look_at, client.camera.up_direction = seen.target, seen.up
+
+    def aim_new(self) -> None:
+        """Step back in browsers that have come, where their canvas is narrow and nobody has moved the camera."""
+        stage = self._viewer._stage
+        for client in self.new:
+            with contextlib.suppress(Exception):  # it may be gone again
+                away = np.linalg.norm(np.array(client.camera.position) - stage.eye)
+                if self.field != FIELD or (client.camera.aspect < 1.0 and away < 1e-2 * stage.size):
+                    self.aim(client)
+        self.new.clear()
+
+    def _set_lens(self, client: Any) -> None:
+        client.camera.fov = self.field
+        client.camera.near = (1e-3 if self.field == FIELD else 0.5) * self._viewer._stage.size
+
+
+@contextlib.contextmanager
+def _told(client: Any) -> Iterator[None]:
+    """What is said to one browser at once; to one that has just gone nothing is said, and no warning given."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Queued .* on a closed connection", UserWarning)
+        with client.atomic():
+            yield

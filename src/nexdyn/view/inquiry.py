@@ -1,0 +1,200 @@
+"""What is asked of a motion on the page: the selected body or joint with its numbers, and the tree of the model."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nexdyn.errors import unknown
+from nexdyn.view.cards import Card, number, tree
+from nexdyn.view.ghost import text as apart_text
+from nexdyn.view.highlight import Highlight
+from nexdyn.view.motion import Frame
+from nexdyn.view.picking import Hit, Picker
+from nexdyn.view.plotting import OF_SELECTED
+from nexdyn.view.ruler import MOST, Point, Ruler
+from nexdyn.view.words import Words
+
+if TYPE_CHECKING:
+    from nexdyn.view.viewer import Viewer
+
+
+class Inquiry:
+    """The selection of a viewer, and the parts of the page that tell of it."""
+
+    def __init__(self, viewer: Viewer, words: Words) -> None:
+        self.viewer, self.words = viewer, words
+        self.key = ""
+        self._card: Card | None = None
+        self._picker: Picker | None = None
+        self._points: list[Point] = []
+        self._ruler: Ruler | None = None
+
+    # --- the parts of the page ------------------------------------------------------------------------------------
+
+    def add_selected(self, gui: Any) -> None:
+        """The folder of what is selected."""
+        w = self.words
+        with gui.add_folder(w("Selected")):
+            self._text = gui.add_html("")
+            self._follow = gui.add_button(
+                w("Follow"), hint=w("the camera goes along with the selected body (F)"), visible=False
+            )
+            self._plot = gui.add_button(w("Plot it"), hint=w("plots of what is selected"), visible=False)
+            self._measure = gui.add_button(
+                w("Measure from it"),
+                hint=w("its centre of mass, or the joint's point (M); shift-click: any point"),
+                visible=False,
+            )
+            self._none = gui.add_button(w("Deselect"), color="gray", visible=False)
+            self._apart = gui.add_html("", visible=False)
+            self._measured = gui.add_html("", visible=False)
+            self._clear = gui.add_button(w("Clear points"), color="gray", visible=False)
+        self._follow.on_click(lambda _: self.follow())
+        self._none.on_click(lambda _: self.select(""))
+        self._plot.on_click(lambda _: self.plot())
+        self._measure.on_click(lambda _: self.measure_selected())
+        self._clear.on_click(lambda _: self.clear())
+        gui.add_command(w("Measure from it"), hotkey="M").on_trigger(lambda _: self.measure_selected())
+        gui.add_command(w("Follow"), hotkey="F").on_trigger(lambda _: self.follow())
+        self.tell()
+
+    def add_tree(self, gui: Any, panel: Any) -> None:
+        """The tab with the model's bodies and joints."""
+        with panel.add_tab(self.words("Model")):
+            gui.add_html(tree(self.viewer.system, self.words))
+
+    # --- what happens ---------------------------------------------------------------------------------------------
+
+    def pick(self, origin: np.ndarray, direction: np.ndarray, t: float) -> Hit | None:
+        """What a line of sight meets at the time `t` [s]; in a pose or a run that goes on, what is shown now."""
+        viewer = self.viewer
+        stage = viewer._stage
+        if "shapes" not in stage.look.layers:
+            return None
+        picker = self._picker
+        if picker is None:
+            picker = self._picker = Picker(stage.drawn, stage.row)
+        return picker.pick(viewer._frame or viewer._motion.at(t), origin, direction)
+
+    def said_of(self, body: str) -> str:
+        """What stands beside the mouse."""
+        if body == "ground":
+            return self.words("ground")
+        system = self.viewer.system
+        return f"{body}  {number(system.bodies[body].resolved(system.values).mass)} kg"
+
+    def select(self, key: str) -> None:
+        """Select "body:NAME", "joint:NAME", or a name of either; "" selects nothing."""
+        viewer = self.viewer
+        found = _key(viewer, key)
+        kind, _, name = found.partition(":")
+        card = Card(viewer._motion, kind, name, self.words) if found else None
+        with viewer._lock:
+            self.key, self._card = ("", None) if card is None else (found, card)
+            viewer._stage.carry("selected", self._highlight if card else None)
+            self.tell()
+
+    def _highlight(self, scene: Any, f: Frame) -> Highlight:
+        stage = self.viewer._stage
+        return Highlight(scene, self.viewer.system, stage.drawn, stage.row, self.key, f, stage.size)
+
+    def measure(self, body: str, p_B: np.ndarray) -> None:
+        """Add a point, fixed to a body, to those between which distances are told; a fourth begins anew."""
+        with self.viewer._lock:
+            self._points = [*(self._points if len(self._points) < MOST else []), Point(body, np.array(p_B))]
+            self.viewer._stage.carry("measured", self._ruled)
+            self.tell()
+
+    def measure_selected(self) -> None:
+        """Add the selected body's centre of mass, or the selected joint's point on its child."""
+        system, (kind, _, name) = self.viewer.system, self.key.partition(":")
+        if kind == "body":
+            self.measure(name, system.bodies[name].resolved(system.values).com)
+        elif kind == "joint":
+            joint = system.joints[name]
+            self.measure(joint.child.name, joint.frames(system.values).p_BJ)
+
+    def clear(self) -> None:
+        """Measure no longer."""
+        with self.viewer._lock:
+            self._points = []
+            self.viewer._stage.carry("measured", None)
+            self.tell()
+
+    def _ruled(self, scene: Any, f: Frame) -> Ruler:
+        stage = self.viewer._stage
+        self._ruler = Ruler(scene, self._points, stage.row, f, stage.size)
+        return self._ruler
+
+    def follow(self) -> None:
+        """The camera goes along with the selected body, or no longer."""
+        from dataclasses import replace
+
+        viewer, (kind, _, name) = self.viewer, self.key.partition(":")
+        if kind == "joint":
+            name = viewer.system.joints[name].child.name
+        if name in viewer._motion.bodies:
+            viewer.look(replace(viewer._look, follow="" if viewer._look.follow == name else name))
+
+    def plot(self) -> None:
+        """Keep the plots of what is selected."""
+        kind, _, name = self.key.partition(":")
+        if name:
+            self.viewer._controls.plots.add([(what, name) for what in OF_SELECTED[kind]])
+
+    def new_motion(self) -> None:
+        """Ask the same of another motion."""
+        self._picker = None
+        self.select(self.key)
+        if self._points:
+            self.viewer._stage.carry("measured", self._ruled)
+
+    def tell(self) -> None:
+        """Let the page tell the numbers at the shown time."""
+        viewer, card = self.viewer, self._card
+        if card is None:
+            text = self.words("Click a body, or choose one in the model's tree.")
+            text = f'<p class="nexdyn-said">{html.escape(text)}</p>'
+        else:
+            text = card.text(viewer.t, viewer._frame, viewer._units)
+        if self._text.content != text:
+            self._text.content = text
+        if self._points and self._ruler is not None:
+            ruled = self._ruler.text(viewer._stage._frame, viewer._units, self.words)
+            if self._measured.content != ruled:
+                self._measured.content = ruled
+        ghost = viewer._ghost
+        if ghost is not None and viewer._frame is None:
+            body = self.key.removeprefix("body:")
+            told = apart_text(viewer._motion, ghost, viewer.t, body, viewer._units, self.words)
+            if self._apart.content != told:
+                self._apart.content = told
+        for shown, parts in (
+            (ghost is not None, (self._apart,)),
+            (card is not None, (self._follow, self._plot, self._measure, self._none)),
+            (bool(self._points), (self._measured, self._clear)),
+        ):
+            for part in parts:
+                if part.visible != shown:
+                    part.visible = shown
+
+
+def _key(viewer: Viewer, given: str) -> str:
+    """ "body:NAME" or "joint:NAME" of what is meant; UnknownNameError where nothing has the name."""
+    kind, colon, name = given.partition(":")
+    bodies, joints = viewer._motion.bodies, viewer.system.joints
+    if not given or given in ("ground", "body:ground"):
+        return ""
+    if colon and kind in ("body", "joint"):
+        valid = bodies if kind == "body" else list(joints)
+        if name not in valid:
+            raise unknown(kind, name, valid)
+        return given
+    if given in bodies:
+        return f"body:{given}"
+    if given in joints:
+        return f"joint:{given}"
+    raise unknown("body or joint", given, [*bodies, *joints], plural="bodies and joints")

@@ -1,0 +1,150 @@
+"""Marks that are fixed to bodies: axes and frames of joints, frames of bodies, centres of mass, ellipsoids of inertia, names.
+
+semi-axes of an ellipsoid of even density:  a² = 5 (I_b + I_c − I_a) / 2m
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nexdyn.model.system import System
+from nexdyn.spatial.rotations import quaternion
+from nexdyn.view.geometry import sphere
+from nexdyn.view.motion import Frame
+from nexdyn.view.placing import arrow, linear, placed
+
+AXES, INERTIA, CENTER = (30, 150, 70), (40, 90, 200), (235, 190, 20)
+NO_AXIS = frozenset({"fixed", "free", "spherical", "cartesian", "rod"})
+MANY = 40
+"""Marks beyond which they are smaller."""
+MOST_NAMES = 100
+"""Names that are written; more hide the scene."""
+
+
+class Marks:
+    """Instances of one node, at R_BM (n, 3, 3), p_BM (n, 3) [m] of the bodies in `rows` of a frame."""
+
+    def __init__(self, rows: list[int], R: list[np.ndarray], p: list[np.ndarray]) -> None:
+        self.rows = np.array(rows, dtype=int)
+        self.q = quaternion(np.array(R).reshape(-1, 3, 3)).astype(np.float32) if rows else np.zeros((0, 4), np.float32)
+        self.p = np.array(p, dtype=np.float32).reshape(-1, 3)
+        self.handle: Any = None
+
+    @property
+    def nodes(self) -> list[Any]:
+        """What is seen or not."""
+        return [self.handle]
+
+    def at(self, f: Frame) -> tuple[np.ndarray, np.ndarray]:
+        """Position and quaternion of each in the world."""
+        return placed(f, self.rows, self.q, self.p)
+
+    def show(self, f: Frame) -> None:
+        """Put them where their bodies are."""
+        self.handle.batched_positions, self.handle.batched_wxyzs = self.at(f)
+
+
+def joint_axes(scene: Any, system: System, row: dict[str, int], f: Frame, size: float) -> Marks | None:
+    """An arrow along z of the frame of each joint that has an axis, on its child."""
+    joints = [joint for joint in system.joints.values() if joint.kind not in NO_AXIS]
+    if not joints:
+        return None
+    frames = [joint.frames(system.values) for joint in joints]
+    marks = Marks([row[j.child.name] for j in joints], [x.R_BJ for x in frames], [x.p_BJ for x in frames])
+    at, q = marks.at(f)
+    vertices, faces = arrow((0.12 if len(joints) < MANY else 0.04) * size)
+    marks.handle = scene.add_batched_meshes_simple(
+        "/motion/axes", vertices, faces, q, at, batched_colors=linear(np.array(AXES) / 255.0), lod="off"
+    )
+    return marks
+
+
+def joint_frames(scene: Any, system: System, row: dict[str, int], f: Frame, size: float) -> Marks | None:
+    """The axes x, y, z of the frame of each joint, on its child."""
+    joints = list(system.joints.values())
+    if not joints:
+        return None
+    frames = [joint.frames(system.values) for joint in joints]
+    marks = Marks([row[j.child.name] for j in joints], [x.R_BJ for x in frames], [x.p_BJ for x in frames])
+    at, q = marks.at(f)
+    length = (0.05 if len(joints) < MANY else 0.018) * size
+    marks.handle = scene.add_batched_axes("/motion/joints", q, at, axes_length=length, axes_radius=0.05 * length)
+    return marks
+
+
+class Names(Marks):
+    """The names of joints and bodies, written where a joint's frame and a body's centre of mass are."""
+
+    def __init__(self, scene: Any, system: System, row: dict[str, int], f: Frame) -> None:
+        joints = list(system.joints.values())[:MOST_NAMES]
+        bodies = [name for name in row if name in system.bodies][: MOST_NAMES - len(joints)]
+        p = [joint.frames(system.values).p_BJ for joint in joints]
+        p += [system.bodies[name].resolved(system.values).com for name in bodies]
+        rows = [*(row[joint.child.name] for joint in joints), *(row[name] for name in bodies)]
+        super().__init__(rows, [np.eye(3)] * len(p), p)
+        self.handles = [
+            scene.add_label(f"/motion/name{k}", name, position=at, font_screen_scale=0.8, anchor="bottom-left")
+            for k, (name, at) in enumerate(zip([*(j.name for j in joints), *bodies], self.at(f)[0], strict=True))
+        ]
+
+    @property
+    def nodes(self) -> list[Any]:
+        """What is seen or not."""
+        return self.handles
+
+    def show(self, f: Frame) -> None:
+        """Put them where they belong."""
+        for handle, at in zip(self.handles, self.at(f)[0], strict=True):
+            handle.position = at
+
+
+def centers(scene: Any, system: System, row: dict[str, int], f: Frame, size: float) -> Marks | None:
+    """A ball at the centre of mass of each body with mass."""
+    bodies = {name: system.bodies[name].resolved(system.values) for name in row if name in system.bodies}
+    bodies = {name: body for name, body in bodies.items() if body.mass > 0.0}
+    if not bodies:
+        return None
+    marks = Marks([row[name] for name in bodies], [np.eye(3)] * len(bodies), [body.com for body in bodies.values()])
+    at, q = marks.at(f)
+    ball = sphere((0.012 if len(bodies) < MANY else 0.005) * size)
+    marks.handle = scene.add_batched_meshes_simple(
+        "/motion/centers", ball.vertices, ball.faces, q, at, batched_colors=linear(np.array(CENTER) / 255.0), lod="off",
+        cast_shadow=False,
+    )  # fmt: skip
+    return marks
+
+
+def body_frames(scene: Any, f: Frame, size: float) -> Marks:
+    """Axes x, y, z of each body."""
+    count = len(f.position) - 1
+    marks = Marks(list(range(count)), [np.eye(3)] * count, [np.zeros(3)] * count)
+    at, q = marks.at(f)
+    length = (0.06 if count < MANY else 0.02) * size
+    marks.handle = scene.add_batched_axes("/motion/frames", q, at, axes_length=length, axes_radius=0.05 * length)
+    return marks
+
+
+def inertias(scene: Any, system: System, row: dict[str, int], f: Frame, size: float) -> Marks | None:
+    """The ellipsoid of even density of each body with mass, about its centre of mass; of a point mass a small ball."""
+    rows, R, p, axes = [], [], [], []
+    for name in row:
+        body = system.bodies[name].resolved(system.values) if name in system.bodies else None
+        if body is not None and body.mass > 0.0:
+            moments, turned = np.linalg.eigh(body.inertia)
+            turned[:, 2] *= np.linalg.det(turned)
+            squared = 2.5 * (moments.sum() - 2.0 * moments) / body.mass
+            rows.append(row[name])
+            R.append(turned)
+            p.append(body.com)
+            axes.append(np.sqrt(np.maximum(squared, (0.005 * size) ** 2)))
+    if not rows:
+        return None
+    marks, ball = Marks(rows, R, p), sphere(1.0)
+    at, q = marks.at(f)
+    marks.handle = scene.add_batched_meshes_simple(
+        "/motion/inertia", ball.vertices, ball.faces, q, at, batched_scales=np.array(axes, dtype=np.float32),
+        batched_colors=linear(np.array(INERTIA) / 255.0), opacity=0.45, lod="off", cast_shadow=False,
+    )  # fmt: skip
+    return marks

@@ -1,0 +1,44 @@
+"""The members of a batch as they are chosen on the page: their numbers, what varies among them, and which failed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nexdyn.errors import NexDynError, SolveError
+from nexdyn.results.batch import BatchResult
+from nexdyn.results.result import Result
+from nexdyn.view.cards import number
+from nexdyn.view.words import Words
+
+MOST = 2000
+"""Members that a list offers."""
+PARAMETERS = 3
+"""Parameters that a label tells."""
+
+
+def labels(batch: BatchResult, words: Words) -> list[str]:
+    """A label for each member: "7: L = 0.5, failed at 1.2 s"."""
+    found = []
+    for m in range(min(batch.members, MOST)):
+        told = [
+            f"{name} = {number(float(values[m]))}"
+            for name, values in list(batch.parameters.items())[:PARAMETERS]
+            if np.ndim(values[m]) == 0
+        ]
+        if m in batch.failures:
+            told.append(f"{words('failed at')} {batch.failure_times[m]:.4g} s")
+        found.append(f"{m}: {', '.join(told)}" if told else str(m))
+    return found
+
+
+def member_of(batch: BatchResult, index: int | None) -> Result:
+    """A member; None: the first one that has a motion. SolveError, with the cause, where none has."""
+    if index is not None:
+        return batch.member(index)
+    cause: NexDynError | None = None
+    for m in range(batch.members):
+        try:
+            return batch.member(m)
+        except SolveError as error:
+            cause = cause or error
+    raise cause or SolveError("the batch has no members")

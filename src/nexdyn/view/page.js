@@ -1,0 +1,186 @@
+// The part of the page that asks: what is under the mouse, what is chosen. The server answers (asking.py).
+//
+//   ask/hover?ray=ox,oy,oz,dx,dy,dz&t=…   {"name", "said"} of the body that the line of sight meets
+//   ask/select?ray=… or of=body:link1      selects it, for all who look;  ask/measure?ray=…  adds a point
+//
+// The line of sight is told in the axes of the model: those of the node /motion, which a followed body shifts.
+{
+  const LEFT_OUT = 60000;  // milliseconds after which what has not come will not
+  const viser = () => window.__viserMutable;
+  const known = {
+    canvas: x => x instanceof HTMLCanvasElement, camera: x => x?.isPerspectiveCamera, scene: x => x?.isScene,
+    nodeRefFromName: x => x && typeof x === "object", nodePoseData: x => x && typeof x === "object",
+    drainMessageQueue: x => typeof x === "function", messageQueue: x => Array.isArray(x),
+    requestRender: x => typeof x === "function", cameraControl: x => x && typeof x.addEventListener === "function",
+  };
+  const complain = missing => {
+    if (document.querySelector("#nexdyn-error")) return;
+    const box = document.createElement("div");
+    box.id = "nexdyn-error";
+    box.setAttribute("role", "alert");
+    box.textContent = `NexDyn does not know this version of viser, whose page lacks ${missing.join(", ")}: bodies may be drawn ` +
+      "at different times, and cannot be selected. Install viser 1.1: pip install 'nexdyn[view]'.";
+    document.body.append(box);
+    console.error(box.textContent);
+  };
+  const check = () => {
+    const missing = Object.keys(known).filter(name => !known[name](viser()?.[name]));
+    if (missing.length === 0) return;
+    if (performance.now() > (window.__nexdynPatience ?? LEFT_OUT)) complain(missing); else setTimeout(check, 200);
+  };
+  check();
+
+  const style = document.createElement("style");
+  style.textContent = `
+    #nexdyn-error { position: fixed; left: 10%; right: 10%; top: 12px; z-index: 9999; padding: 10px 14px; background: #b00020;
+      color: #fff; font: 14px sans-serif; border-radius: 4px; }
+    #nexdyn-hover { position: fixed; z-index: 999; pointer-events: none; padding: 2px 7px; border-radius: 4px;
+      background: rgba(20, 22, 26, 0.85); color: #fff; font: 13px sans-serif; white-space: pre; }
+    .nexdyn-tree, .nexdyn-said { font-size: 12px; } .nexdyn-card { font-size: 11px; }
+    .nexdyn-card { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+    .nexdyn-card caption { text-align: left; font-weight: 700; font-size: 13px; padding: 0 8px; }
+    .nexdyn-card th { text-align: left; font-weight: 400; padding: 1px 2px 1px 6px; vertical-align: top; }
+    .nexdyn-card th[scope=rowgroup] { font-weight: 600; padding-top: 5px; }
+    .nexdyn-card td { padding: 1px 4px; text-align: right; white-space: nowrap; } .nexdyn-card td:last-child { text-align: left; }
+    .nexdyn-card td span { display: inline-block; min-width: 3.9em; }
+    .nexdyn-said { margin: 0; padding: 2px 8px; }
+    .nexdyn-tree { max-height: 60vh; overflow: auto; padding: 4px 8px; margin: 0; }
+    .nexdyn-tree ul { padding-left: 0.9em; margin: 0; } .nexdyn-tree li { list-style: none; }
+    .nexdyn-tree [role=treeitem] { cursor: pointer; padding: 0 4px; border-radius: 3px; white-space: nowrap; }
+    .nexdyn-tree [role=treeitem]:hover { background: rgba(120, 140, 170, 0.25); }
+    .nexdyn-tree [aria-selected=true] { background: #f08c14; color: #000; }
+    .nexdyn-joint { opacity: 0.75; font-style: italic; }`;
+  document.head.append(style);
+
+  const ask = async (what, given) => {
+    try {
+      const answer = await fetch(`ask/${what}?${new URLSearchParams(given)}`, { cache: "no-store" });
+      return answer.ok ? await answer.json() : {};
+    } catch { return {}; }  // the server has gone
+  };
+  const time = () => viser()?.nodePoseData?.["/clock"]?.position?.[0] ?? 0;
+  const ray = event => {  // from the near to the far plane
+    const { canvas, camera, nodeRefFromName } = viser();
+    const box = canvas.getBoundingClientRect(), inverse = nodeRefFromName["/motion"].matrixWorld.clone().invert();
+    const x = 2 * (event.clientX - box.x) / box.width - 1, y = 1 - 2 * (event.clientY - box.y) / box.height;
+    const [near, far] = [-1, 1].map(z => camera.position.clone().set(x, y, z).unproject(camera).applyMatrix4(inverse));
+    return [near.x, near.y, near.z, far.x - near.x, far.y - near.y, far.z - near.z].join();
+  };
+  const onScene = event => {
+    const m = viser();
+    return m?.canvas && m.camera && m.nodeRefFromName?.["/motion"] && event.target instanceof Node
+      && (event.target === m.canvas || event.target.contains?.(m.canvas)) && event.target !== document.body;
+  };
+
+  // --- hover -----------------------------------------------------------------------------------------------------------
+  const tip = document.createElement("div");
+  tip.id = "nexdyn-hover";
+  tip.setAttribute("role", "tooltip");
+  tip.hidden = true;
+  document.body.append(tip);
+  let at = null, told = null, under = null;  // where the mouse is, what was asked last, whether an answer is awaited
+  const hover = async () => {
+    const now = at && `${at.clientX} ${at.clientY} ${time()}`;
+    if (!at || under || now === told) return;
+    told = now;
+    under = ask("hover", { ray: ray(at), t: time() });
+    const { said } = await under;
+    under = null;
+    tip.hidden = !said || !at;
+    if (said && at) {
+      tip.textContent = said;
+      tip.style.left = `${at.clientX + 14}px`;
+      tip.style.top = `${at.clientY + 12}px`;
+    }
+  };
+  setInterval(hover, 80);
+  const leave = () => { at = told = null; tip.hidden = true; };
+
+  // --- click -----------------------------------------------------------------------------------------------------------
+  let down = null;
+  window.addEventListener("pointerdown", event => {
+    down = event.button === 0 && onScene(event) ? event : null;
+    leave();
+  }, true);
+  window.addEventListener("pointermove", event => {
+    if (event.buttons === 0 && onScene(event)) at = event; else leave();
+  }, true);
+  window.addEventListener("pointerout", event => { if (!event.relatedTarget) leave(); }, true);
+  window.addEventListener("pointercancel", () => { down = null; }, true);
+  window.addEventListener("pointerup", event => {
+    const began = down;
+    down = null;
+    if (!began || event.button !== 0 || !onScene(event)) return;
+    if (Math.hypot(event.clientX - began.clientX, event.clientY - began.clientY) > 4) return;  // it was a drag
+    ask(event.shiftKey ? "measure" : "select", { ray: ray(event), t: time() });
+  }, true);
+
+  // --- names for screen readers, where viser gives none: the label of the row, or what the icon is called ---------------------
+  const nameless = "[role=slider]:not([aria-label]), [role=slider][aria-label=''], input:not([aria-label]), button:not([aria-label])";
+  const icons = { "list-search": "commands", adjustments: "settings", x: "close" };
+  const name = x => {
+    if (x.labels?.length && x.labels[0].innerText.trim()) return "";
+    const icon = [...(x.querySelector("svg")?.classList ?? [])].map(c => c.match(/^tabler-icon-(.+)$/)?.[1]).find(c => c);
+    if (x.tagName === "BUTTON") return x.innerText.trim() ? "" : icons[icon] ?? icon ?? (x.querySelector("svg") ? "close" : "");
+    for (let row = x.parentElement; row && row !== document.body; row = row.parentElement) {
+      const label = row.querySelector("label")?.innerText.trim();
+      if (label) return label;
+    }
+    return "";
+  };
+  setInterval(() => {
+    for (const x of document.querySelectorAll(nameless)) {
+      const found = name(x);
+      if (found) x.setAttribute("aria-label", found);
+    }
+  }, 400);
+
+  // --- full screen, which a browser grants to a click or a key alone --------------------------------------------------------
+  const full = () => {
+    if (document.fullscreenElement) document.exitFullscreen(); else document.documentElement.requestFullscreen?.().catch(() => {});
+  };
+  window.addEventListener("click", event => {
+    if (event.target?.closest?.("[data-nexdyn-do=fullscreen]")) full();
+  }, true);
+  window.addEventListener("keydown", event => {
+    const typing = event.target?.closest?.("input, textarea, select, [contenteditable]");
+    if (event.key.toLowerCase() === "z" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) full();
+  });
+
+  // --- plots: zoomed together, they also show all again together -----------------------------------------------------------
+  window.addEventListener("dblclick", event => {
+    if (!event.isTrusted || !event.target?.classList?.contains("u-over")) return;
+    for (const other of document.querySelectorAll(".u-over"))
+      if (other !== event.target) other.dispatchEvent(new MouseEvent("dblclick", { button: 0 }));
+  });
+
+  // --- the tree of the model ---------------------------------------------------------------------------------------------
+  const items = () => [...document.querySelectorAll(".nexdyn-tree [role=treeitem]")];
+  window.addEventListener("click", event => {
+    const of = event.target?.closest?.("[data-nexdyn]")?.dataset.nexdyn;
+    if (of) ask("select", { of });
+  }, true);
+  window.addEventListener("keydown", event => {
+    const item = event.target?.closest?.("[role=treeitem]");
+    if (!item) return;
+    const all = items(), i = all.indexOf(item);
+    const next = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (next !== undefined) all[next]?.focus();
+    else if (event.key === "Enter" || event.key === " ") ask("select", { of: item.dataset.nexdyn });
+    else return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }, true);
+  let marked = null, tree = null;
+  setInterval(() => {  // the chosen item is that of the card
+    const of = document.querySelector("[data-nexdyn-of]")?.dataset.nexdynOf ?? "", now = document.querySelector(".nexdyn-tree");
+    if (of === marked && now === tree) return;
+    [marked, tree] = [of, now];
+    for (const item of items()) {
+      const chosen = item.dataset.nexdyn === of;
+      item.setAttribute("aria-selected", chosen);
+      if (of) item.tabIndex = chosen ? 0 : -1;
+      if (chosen) item.scrollIntoView({ block: "nearest" });
+    }
+  }, 150);
+}

@@ -1,0 +1,170 @@
+"""The plots next to the scene: several at once, one zoom and one cursor for all, and their files (CSV, PNG, SVG)."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nexdyn.errors import NexDynError
+from nexdyn.view.charts import KINDS, OF_BODIES, OF_JOINTS, Panel, panels
+from nexdyn.view.ghost import differences
+from nexdyn.view.motion import Motion
+from nexdyn.view.panels import Plot
+
+if TYPE_CHECKING:
+    from nexdyn.view.viewer import Viewer
+
+PLOTTED = tuple(kind for kind in KINDS if kind not in ("energy", "phase"))
+MOST_PLOTS, MOST_NAMES = 12, 500
+ALL = "(all)"
+OF_SELECTED = {"body": ("position", "velocity"), "joint": ("joint_position", "reaction")}
+"""What is plotted of what is selected."""
+
+
+class Plots:
+    """The tab of the plots. `chosen` are those that stay: pairs of a kind and a name ("" for all); the menus show one more."""
+
+    def __init__(self, viewer: Viewer, gui: Any, panel: Any) -> None:
+        self.viewer = viewer
+        self.chosen: list[tuple[str, str]] = []
+        w = viewer._words
+        tab = panel.add_tab(w("Plots"))
+        self._kinds = {w(kind): kind for kind in PLOTTED}
+        with tab:
+            self._energy = Plot(gui, tab, 0.0)
+            self._apart = Plot(gui, tab, 0.5)
+            self._kind = gui.add_dropdown(
+                w("plot"), tuple(self._kinds), initial_value=next(iter(self._kinds)), order=1.0
+            )
+            self._of = gui.add_dropdown(w("of"), (w(ALL),), initial_value=w(ALL), order=2.0)
+            self._keep = gui.add_button(w("Keep this plot"), hint=w("and choose another next to it"), order=2.1)
+            self._drop = gui.add_button(w("Drop kept plots"), color="gray", order=2.2, visible=False)
+            self._save = gui.add_button_group(
+                w("save"), ("CSV", "PNG", "SVG"), hint=w("all plots that are shown, as a file"), order=2.3
+            )
+            self._more = [Plot(gui, tab, 3.0 + k) for k in range(MOST_PLOTS)]
+        self._kind.on_update(lambda _: self._kind_changed())
+        self._of.on_update(lambda _: self.draw())
+        self._keep.on_click(lambda _: self.keep())
+        self._drop.on_click(lambda _: self.drop())
+        self._save.on_click(self._saved)
+
+    @property
+    def everything(self) -> list[Plot]:
+        """Every plot, drawn or not."""
+        return [self._energy, self._apart, *self._more]
+
+    @property
+    def shown(self) -> list[Panel]:
+        """The panels that are drawn."""
+        return [plot.panel for plot in self.everything if plot.panel is not None]
+
+    # --- what happens ---------------------------------------------------------------------------------------------
+
+    def new_motion(self, moves: bool) -> None:
+        """Plot another motion."""
+        for part in (self._kind, self._of, self._keep, self._save):
+            part.visible = moves
+        self._energy.show(_first(self.viewer._motion, "energy"), self.viewer.t)
+        self._kind_changed()
+
+    def lay_over(self, ghost: Motion | None) -> None:
+        """Plot how far the bodies are from where a ghost has them."""
+        panel = None if ghost is None else differences(self.viewer._motion, ghost)
+        self._apart.show(None if panel is None else self.viewer._units.panel(panel), self.viewer.t)
+
+    def keep(self) -> None:
+        """Keep what the menus show."""
+        self.add([self._now()])
+
+    def add(self, more: list[tuple[str, str]]) -> None:
+        """Keep plots of these kinds and names too."""
+        self.chosen += [one for one in more if one not in self.chosen]
+        self.draw()
+
+    def drop(self) -> None:
+        """Plot what the menus show alone."""
+        self.chosen = []
+        self.draw()
+
+    def live(self, energy: Panel, t: float) -> None:
+        """Draw the energies of a run that goes on."""
+        self._energy.show(energy, t)
+
+    def draw(self) -> None:
+        """Draw what is kept, and what the menus show."""
+        m = self.viewer._motion
+        if m.result is None:
+            return
+        found: list[Panel] = []
+        units = self.viewer._units
+        for kind, name in dict.fromkeys([*self.chosen, self._now()]):
+            try:
+                found += panels(m.result, [kind], [name] if name else [])
+            except NexDynError:  # nothing of this kind
+                continue
+        with self.viewer._lock:
+            for k, plot in enumerate(self._more):
+                plot.show(units.panel(found[k]) if k < len(found) else None, self.viewer.t)
+            self._drop.visible = bool(self.chosen)
+            self.viewer._lay_out_soon()
+
+    def _now(self) -> tuple[str, str]:
+        of = self._of.value
+        return self._kinds[self._kind.value], "" if of == self.viewer._words(ALL) else of
+
+    def _kind_changed(self) -> None:
+        """Offer what the chosen kind of plot can be of, and plot it."""
+        m, kind = self.viewer._motion, self._kinds[self._kind.value]
+        if m.result is None:
+            return
+        names = m.bodies if kind in OF_BODIES else list(m.system.measures) if kind == "measures" else _joints(m, kind)
+        offered = (self.viewer._words(ALL), *names[:MOST_NAMES])
+        if self._of.options != offered:
+            self._of.options = offered
+            self._of.value = offered[0]
+        self.draw()
+
+    def _saved(self, event: Any) -> None:
+        if event.client is None or not self.shown:
+            return
+        kind = self._save.value.lower()
+        name = f"{self.viewer.system.name}.{kind}".replace(" ", "-").replace("/", "-")
+        content = as_file(self.shown, self.viewer.system.name, kind)
+        event.client.send_file_download(name, content, save_immediately=True)
+
+
+def as_file(shown: list[Panel], title: str, kind: str) -> bytes:
+    """Panels over one time as a file: "csv", a column a curve, "png" or "svg"."""
+    if kind == "csv":
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        t = max((panel.lines[0].x for panel in shown), key=len)
+        curves = [(panel, line) for panel in shown for line in panel.lines]
+        head = [f"{panel.title}: {line.label} [{panel.y.rpartition('[')[2]}" for panel, line in curves]
+        writer.writerow([shown[0].x, *head])
+        # what is plotted at fewer times, the difference from a ghost, is told at those alone
+        columns = [np.where(np.isin(t, line.x), np.interp(t, line.x, line.y), np.nan) for _, line in curves]
+        writer.writerows(["" if x != x else x for x in row] for row in np.column_stack([t, *columns]).tolist())
+        return stream.getvalue().encode()
+    from nexdyn.view.plots import draw, styled, undated
+
+    picture = io.BytesIO()
+    with styled():
+        draw(shown, title).savefig(picture, format=kind, metadata=undated(kind))
+    return picture.getvalue()
+
+
+def _first(motion: Motion, kind: str) -> Panel | None:
+    """The first panel of a kind, or None where there is nothing to plot."""
+    try:
+        return panels(motion.result, [kind])[0] if motion.result is not None and motion.moves else None
+    except NexDynError:
+        return None
+
+
+def _joints(motion: Motion, kind: str) -> list[str]:
+    return motion.joints if kind in OF_JOINTS else list(dict.fromkeys(motion.moving))

@@ -1,0 +1,64 @@
+"""Labels of the page in English and Chinese. English labels are the keys; what is a name of the model stays as it is."""
+
+from __future__ import annotations
+
+from nexdyn.errors import unknown
+
+LANGUAGES = {"en": "English", "zh": "中文"}
+
+_CHINESE = {
+    # playing
+    "Play": "播放", "Pause": "暂停", "time [s]": "时间 [s]", "speed": "速度", "repeat": "循环", "follow": "跟随",
+    "Reset": "复位", "view": "视图", "front": "前", "right": "右", "top": "上", "corner": "斜", "parallel": "平行投影",
+    "End": "结束", "running": "正在计算", "ended": "已结束", "this page can be closed": "可以关闭此页面",
+    "Play or pause": "播放或暂停", "Parallel or perspective": "平行投影或透视", "View from the": "视图：",
+    "back to the start, the camera too (R)": "回到起点，相机也复位 (R)", "standard views (keys 1 to 7)": "标准视图（键 1 至 7）",
+    "no perspective: through a very long lens (P)": "无透视：极长焦镜头 (P)",
+    "ends the viewer, not only this page (Esc)": "结束查看器，而不只是此页面 (Esc)", "of": "/", "(nothing)": "（无）", "(all)": "（全部）",
+    "back": "后", "left": "左", "bottom": "下", "dark": "深色", "a dark page (D)": "深色页面 (D)", "mm, degrees": "毫米、度",
+    "units of panels and plots (U)": "面板和曲线的单位 (U)", "Full screen": "全屏", "Dark or light": "深色或浅色",
+    "Millimetres and degrees, or metres and radians": "毫米和度，或米和弧度", "Next sample": "下一采样", "Sample before": "上一采样",
+    # layers
+    "Show": "显示", "shapes": "形状", "grid": "地面网格", "shadows": "阴影", "joint axes": "关节轴", "body frames": "物体坐标系",
+    "reaction forces": "约束反力", "reaction moments": "约束反力矩", "contact forces": "接触力", "trails": "轨迹", "inertia": "惯量椭球",
+    "centres of mass": "质心", "joint frames": "关节坐标系", "names": "名称",
+    "arrow length": "箭头长度", "trail [s]": "轨迹长度 [s]", "Joints": "关节",
+    # plots
+    "Plots": "曲线", "plot": "曲线", "energy": "能量", "joint_position": "关节坐标", "joint_velocity": "关节速度",
+    "joint_acceleration": "关节加速度", "position": "位置", "velocity": "速度", "angular_velocity": "角速度", "acceleration": "加速度",
+    "angular_acceleration": "角加速度", "reaction": "约束反力", "transmitted": "传递力", "measures": "测量量",
+    "Keep this plot": "保留此曲线", "and choose another next to it": "并另选一条并列",
+    "Drop kept plots": "移除保留的曲线", "save": "保存", "all plots that are shown, as a file": "将所示全部曲线保存为文件",
+    # what is selected
+    "Selected": "选中", "model": "模型", "Model": "模型", "ground": "地面", "mass": "质量", "Ixx Iyy Izz": "Ixx Iyy Izz",
+    "Ixy Ixz Iyz": "Ixy Ixz Iyz", "centre of mass": "质心", "quaternion": "四元数", "angular velocity": "角速度", "force": "力",
+    "moment": "力矩", "reaction of": "约束反力：", "q": "q", "v": "v", "Follow": "跟随", "Plot it": "画曲线", "Deselect": "取消选择",
+    "the camera goes along with the selected body (F)": "相机跟随选中的物体 (F)",
+    "plots of what is selected": "画出选中对象的曲线",
+    "Click a body, or choose one in the model's tree.": "点击一个物体，或在模型树中选择。",
+    "Measured": "测量", "angle at B": "B 处角度", "Measure from it": "由此测量", "Clear points": "清除测点",
+    "its centre of mass, or the joint's point (M); shift-click: any point": "质心或关节点 (M)；按住 Shift 点击：任意点",
+    "Difference from the ghost": "与对照结果之差", "distance": "距离", "angle": "角度", "farthest": "相差最大", "member": "成员",
+    "failed at": "失败于",
+    "kind": "类型", "from": "从", "to": "到",
+    # joints
+    "fixed": "固定", "free": "自由", "revolute": "转动", "prismatic": "移动", "cylindrical": "圆柱", "helical": "螺旋",
+    "universal": "万向", "spherical": "球", "planar": "平面", "cartesian": "直角坐标", "rod": "连杆", "rolling": "滚动",
+}  # fmt: skip
+
+
+class Words:
+    """Labels in one language, "en" or "zh". `missing` holds the labels that it lacks and shows in English."""
+
+    def __init__(self, language: str = "en") -> None:
+        if language not in LANGUAGES:
+            raise unknown("language", language, LANGUAGES)
+        self.language = language
+        self.missing: set[str] = set()
+
+    def __call__(self, label: str) -> str:
+        if self.language == "en":
+            return label
+        if label not in _CHINESE:
+            self.missing.add(label)
+        return _CHINESE.get(label, label)

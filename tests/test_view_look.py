@@ -1,0 +1,222 @@
+"""How a motion looks on the page: layers, transparency, dark mode, units, keys, languages, names for screen readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from chromium import STILL, Watched, chromium, needs_chromium, opened
+from test_view_ask import card, numbers
+from test_view_page import PLAIN, centers, comes_true, is_body, line_of_sight, middle, on_a_free_port, seen_at
+
+import nexdyn as nx
+from nexdyn.errors import UnknownNameError
+from nexdyn.view.raster import linear
+from nexdyn.view.stage import Look
+from nexdyn.view.viewer import Viewer
+
+pytestmark = [needs_chromium, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def chain() -> nx.Result:
+    return nx.simulate(nx.load("hinge-chain"), t_end=4.0, method=nx.RungeKutta4(1e-3), output_every=10)
+
+
+@pytest.fixture(scope="module")
+def viewer(chain: nx.Result) -> Iterator[Viewer]:
+    with on_a_free_port(chain) as found:
+        found.pause()
+        found.look(Look(PLAIN))
+        yield found
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Any, viewer: Viewer) -> Iterator[Watched]:
+    with opened(browser, viewer.address) as found:
+        comes_true(lambda: viewer.watched)
+        found.settled(viewer.server)
+        yield found
+        assert found.faults == []
+
+
+@pytest.fixture(autouse=True)
+def at_rest(viewer: Viewer) -> None:
+    viewer.reset()
+    viewer.look(Look(PLAIN))
+    viewer.select("")
+
+
+def pressed(tab: Watched, key: str) -> None:
+    """A key of the scene: what has the focus is not a field."""
+    tab.page.evaluate("document.activeElement?.blur()")
+    tab.page.keyboard.press(key)
+
+
+# --- layers ---------------------------------------------------------------------------------------------------------
+
+
+def color_at(picture: np.ndarray, at: tuple[int, int]) -> np.ndarray:
+    return np.asarray(picture[at[0] - 1 : at[0] + 2, at[1] - 1 : at[1] + 2].reshape(-1, 3).mean(axis=0))
+
+
+def test_centres_of_mass_are_where_they_are(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
+    for layer in ("shapes", "centres of mass"):
+        tab.page.get_by_label(layer, exact=True).click()
+    comes_true(lambda: viewer._look.layers == frozenset({"grid", "centres of mass"}))
+    for t in (0.5, 1.5):
+        viewer.seek(t)
+        picture = tab.settled(viewer.server)
+        for p in centers(chain, t):
+            r, g, b = color_at(picture, seen_at(viewer, picture.shape, p))
+            assert r > b + 60 and g > b + 40  # yellow
+
+
+def test_frames_and_names_of_joints_go_with_their_bodies(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
+    viewer.seek(1.0)
+    without = tab.settled(viewer.server)
+    for layer in ("joint frames", "names"):
+        tab.page.get_by_label(layer, exact=True).click()
+    comes_true(lambda: {"joint frames", "names"} <= viewer._look.layers)
+    assert (np.abs(tab.settled(viewer.server) - without).max(axis=-1) > 60).sum() > 200
+    names = viewer._stage.marks["names"]
+    for t in (1.0, 2.0):
+        places = names.at(viewer._motion.at(t))[0]
+        for k, name in enumerate(chain.system.joints):
+            joint = chain.system.joints[name]
+            body = joint.child.name
+            R = chain.rotation(body).sel(time=t, method="nearest").values
+            end = chain.position(body).sel(time=t, method="nearest").values + R @ joint.frames(chain.system.values).p_BJ
+            np.testing.assert_allclose(places[k], end, atol=1e-4)
+
+
+# --- dark, units, keys ----------------------------------------------------------------------------------------------
+
+
+def contrast(picture: np.ndarray, at: tuple[int, int]) -> float:
+    """WCAG's, of what is seen at a place and of the background."""
+    background = np.median(picture.reshape(-1, 3), axis=0)
+    lights = [float(linear(c / 255.0) @ (0.2126, 0.7152, 0.0722)) for c in (color_at(picture, at), background)]
+    return (max(lights) + 0.05) / (min(lights) + 0.05)
+
+
+def test_the_page_is_dark_at_a_key_and_light_again(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
+    viewer.look(Look(frozenset({"shapes"})))
+    light = tab.settled(viewer.server)
+    assert np.median(light) > 240
+    at = seen_at(viewer, light.shape, centers(chain, 0.0)[2])
+    scheme = "document.documentElement.dataset.mantineColorScheme"
+    pressed(tab, "d")
+    tab.comes_true(lambda: tab.page.evaluate(scheme) == "dark")
+    dark = tab.settled(viewer.server)
+    assert np.median(dark) < 120 and is_body(dark, at) and contrast(dark, at) > 1.2
+    pressed(tab, "d")
+    tab.comes_true(lambda: tab.page.evaluate(scheme) == "light")
+    tab.comes_true(lambda: tab.pixels().shape == light.shape and np.abs(tab.pixels() - light).max() < STILL)
+
+
+def test_panels_and_plots_tell_millimetres_and_degrees(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
+    viewer.seek(1.0)
+    viewer.select("link3")
+    tab.settled(viewer.server)
+    curves = """() => Object.values(window.__viserTestpoints.uplots).map(({chart}) =>
+        [chart.root.querySelector(".u-title").innerText, Math.max(...chart.data[1])])"""
+    for expected, unit, angle, factor in (("mm", "°/s", "[°]", 180.0 / np.pi), ("m", "rad/s", "[rad]", 1.0)):
+        pressed(tab, "u")
+        tab.comes_true(lambda unit=expected: card(tab)["position"][-1] == unit)
+        told, scale = card(tab), 1000.0 if expected == "mm" else 1.0
+        np.testing.assert_allclose(
+            numbers(told["position"]), scale * centers(chain, 1.0)[2], rtol=6e-4, atol=1e-9 * scale
+        )
+        w = chain.angular_velocity("link3").sel(time=1.0).values
+        assert told["angular velocity"][-1] == unit
+        np.testing.assert_allclose(numbers(told["angular velocity"]), factor * w, rtol=6e-4, atol=1e-9 * factor)
+        largest = factor * float(chain.joint_position("hinge1").max())
+        tab.comes_true(
+            lambda a=angle, y=largest: any(a in t and np.isclose(m, y, rtol=1e-3) for t, m in tab.page.evaluate(curves))
+        )
+
+
+def test_keys_step_through_the_samples(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
+    viewer.seek(1.0)
+    for key, t in ((".", 1.01), (".", 1.02), (",", 1.01), (",", 1.0), (",", 0.99)):
+        pressed(tab, key)
+        comes_true(lambda t=t: abs(viewer.t - t) < 1e-9)
+    viewer.seek(0.0)
+    viewer.step(-1)
+    assert viewer.t == 0.0
+    viewer.seek(4.0)
+    viewer.step(1)
+    assert viewer.t == 4.0
+
+
+@pytest.mark.parametrize(("key", "ahead"), [("5", (0, -1, 0)), ("6", (1, 0, 0)), ("7", (0, 0, 1))])
+def test_the_other_sides_are_seen_too(tab: Watched, viewer: Viewer, key: str, ahead: tuple[int, ...]) -> None:
+    comes_true(lambda: float(line_of_sight(viewer) @ ahead) < 0.98)
+    pressed(tab, key)
+    comes_true(lambda: float(line_of_sight(viewer) @ ahead) > 0.9999)
+
+
+def test_full_screen_is_a_key_and_a_button(tab: Watched, viewer: Viewer) -> None:
+    full = "document.fullscreenElement !== null"
+    act: list[Callable[[], None]] = [
+        lambda: tab.page.get_by_role("button", name="Full screen").click(), lambda: pressed(tab, "z")
+    ]  # fmt: skip
+    for begin in act:
+        begin()
+        tab.until(full)
+        pressed(tab, "z")
+        tab.until(f"!({full})")
+    tab.page.mouse.move(*middle(tab))
+
+
+# --- languages and screen readers -----------------------------------------------------------------------------------
+
+NAMELESS = """() => [...document.querySelectorAll("button, input, [role=slider], [role=treeitem], [role=tab]")].filter(x => {
+    if (!x.checkVisibility() || x.closest("[aria-hidden=true]")) return false;
+    const by = x.getAttribute("aria-labelledby");
+    return !(x.getAttribute("aria-label") || (by && by.split(" ").some(i => document.getElementById(i)?.innerText.trim()))
+      || (x.labels && [...x.labels].some(l => l.innerText.trim())) || x.innerText?.trim() || x.title || x.placeholder);
+}).map(x => x.outerHTML.slice(0, 300))"""
+
+
+def test_every_control_has_a_name(tab: Watched, viewer: Viewer) -> None:
+    viewer.select("link2")
+    tab.settled(viewer.server)
+    tab.comes_true(lambda: tab.page.evaluate(NAMELESS) == [])
+    for name in ("time [s]", "trail [s]", "arrow length"):
+        assert tab.page.get_by_role("slider", name=name, exact=True).count() == 1
+
+
+def test_labels_are_chinese_where_that_is_asked(chain: nx.Result) -> None:
+    """Every label of the page has a translation; names of the model stay as they are."""
+    with Viewer(chain, port=viewer_port(), ghost=chain, language="zh") as viewer:
+        viewer.select("link3")
+        text = viewer._inquiry._text.content
+        assert "质量" in text and "约束反力： hinge3" in text
+        viewer.select("hinge2")
+        viewer._inquiry.measure("link1", np.zeros(3))
+        viewer.play()
+        assert viewer._controls._play.label == "暂停"
+        viewer.pause()
+        assert viewer._controls._play.label == "播放"
+        assert viewer._words.missing == set()
+
+
+def viewer_port() -> int:
+    from nexdyn.view.server import LOOPBACK, free_port
+
+    return free_port(LOOPBACK, 18650)
+
+
+def test_a_language_that_there_is_not_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="languages: en, zh"):
+        Viewer(nx.load("double-pendulum"), language="de")
