@@ -3,7 +3,8 @@
     Δ_ref = x_ref(changed) − x_ref(base),   Δ = x(changed) − x(base)      x: pose, velocity, acceleration, first acceleration
     a cell holds where  |Δ − Δ_ref| ≤ tolerance · |Δ_ref|  in every group in which the reference changes
 
-or where the way refuses the system by name. What changes nothing in the reference is no cell: see `reference_change`.
+or where the law of an analysis holds for the changed system (`matrix_laws`), or where the way refuses the system by name. What changes
+nothing in the reference is no cell of a motion: see `reference_change`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from matrix_elements import ELEMENTS
-from matrix_ways import REFERENCE, WAYS, Observed, Way
+from matrix_laws import Probe
+from matrix_ways import REFERENCE, WAYS, Motion, Observed, Way
 
 from nexdyn.errors import NexDynError
 
@@ -38,7 +40,7 @@ def cells() -> Iterator[tuple[str, str, str, str]]:
         for carrier in element.carriers:
             for attribute in element.changes:
                 for way in WAYS.values():
-                    if carrier in way.carriers:
+                    if way.takes(element.name, carrier):
                         yield element.name, carrier, attribute, way.name
 
 
@@ -48,9 +50,9 @@ def _reference(element: str, carrier: str, attribute: str | None) -> Observed:
 
 
 @functools.cache
-def _base(element: str, carrier: str, way: str) -> Observed | NexDynError:
+def _base(motion: Motion, element: str, carrier: str) -> Observed | NexDynError:
     try:
-        return WAYS[way].motion(_system(element, carrier, None))
+        return motion(_system(element, carrier, None))
     except NexDynError as error:
         return error
 
@@ -59,6 +61,12 @@ def forget() -> None:
     """Release the cached runs of an element that is finished."""
     _base.cache_clear()
     _reference.cache_clear()
+    _probe.cache_clear()
+
+
+@functools.lru_cache(maxsize=1)
+def _probe(element: str, carrier: str, attribute: str) -> Probe:
+    return Probe(_system(element, carrier, attribute))
 
 
 def _system(element: str, carrier: str, attribute: str | None):  # type: ignore[no-untyped-def]
@@ -75,13 +83,23 @@ def reference_change(element: str, carrier: str, attribute: str) -> dict[str, fl
 def verdict(element: str, carrier: str, attribute: str, way: str) -> Verdict:
     """What becomes of a cell."""
     how: Way = WAYS[way]
-    base = _base(element, carrier, way)
-    if isinstance(base, NexDynError):
-        return _failed(base)
+    if how.motion is None:
+        return _lawful(how, element, carrier, attribute)
     try:
-        changed = how.motion(_system(element, carrier, attribute))
+        misses = _misses(how.motion, how, element, carrier, attribute)
+        if misses and how.finer is not None:
+            misses = _misses(how.finer, how, element, carrier, attribute)
     except NexDynError as error:
         return _failed(error)
+    return Verdict(SILENT, ", ".join(f"{g} {m:.1e}" for g, m in misses.items())) if misses else Verdict(HOLDS)
+
+
+def _misses(motion: Motion, how: Way, element: str, carrier: str, attribute: str) -> dict[str, float]:
+    """By which part of the change each group misses it, where that is more than the way may."""
+    base = _base(motion, element, carrier)
+    if isinstance(base, NexDynError):
+        raise base
+    changed = motion(_system(element, carrier, attribute))
     before, after = _reference(element, carrier, None), _reference(element, carrier, attribute)
     shown = reference_change(element, carrier, attribute)
     misses = {}
@@ -92,8 +110,21 @@ def verdict(element: str, carrier: str, attribute: str, way: str) -> Verdict:
         miss = float(np.linalg.norm(changed[group] - base[group] - wanted) / np.linalg.norm(wanted))
         if not miss <= how.tolerance:
             misses[group] = miss
-    return Verdict(SILENT, ", ".join(f"{g} {m:.1e}" for g, m in misses.items())) if misses else Verdict(HOLDS)
+    return misses
+
+
+def _lawful(how: Way, element: str, carrier: str, attribute: str) -> Verdict:
+    """Whether the law of an analysis holds with the attribute changed."""
+    assert how.law is not None
+    try:
+        missed = how.law(_probe(element, carrier, attribute))
+    except NexDynError as error:
+        return _failed(error)
+    return Verdict(HOLDS) if missed <= how.tolerance else Verdict(SILENT, f"by {missed:.1e}")
 
 
 def _failed(error: NexDynError) -> Verdict:
-    return Verdict(STOPS if type(error).__name__ == "SolveError" else REFUSED, str(error))
+    """Refused by name; what has no place to rest is refused by an equilibrium, and a batch hands on what refuses its members."""
+    said = str(error)
+    stops = type(error).__name__ == "SolveError" and not said.startswith(("no equilibrium", "member 0: q0 of joint"))
+    return Verdict(STOPS if stops else REFUSED, said)

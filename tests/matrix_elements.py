@@ -189,6 +189,16 @@ ONE_EACH: dict[str, tuple[float, float]] = {
     "friction_speed": (0.3, 0.05),
 }
 IN_MOTION = ("damping", "stiffness", "rest", "armature", "friction", "friction_speed", "q0", "v0", "mimic")
+NO_PLACE = "moves a body without turning it, alike wherever its point is: as described, both frames are placed together"
+ZERO_POSE = "says where the coordinates are 0, and without a q0 the described pose is kept"
+UNMOVED = {
+    "fixed": dict.fromkeys(("at", "axis", "reference"), "holds the bodies as described, with both frames at any place"),
+    "prismatic": {"at": NO_PLACE},
+    "cartesian": {"at": NO_PLACE},
+    "spherical": dict.fromkeys(("axis_a", "reference_a"), ZERO_POSE),
+    "free": dict.fromkeys(("anchor_a", "axis_a", "reference_a"), ZERO_POSE),
+}
+"""What changes no motion, by joint."""
 OWN = {"helical": {"pitch": (0.2, 0.6)}}
 APART_JOINT = {
     "limits": DATA,
@@ -237,6 +247,9 @@ def joint(kind: str) -> Element:
     if kind in ("revolute", "prismatic", "cylindrical", "helical"):
         apart["reference"] = "turns both frames about the axis: q = 0 stays the described pose"
         del changes["reference"]
+    unmoved = UNMOVED.get(kind, {})
+    apart |= unmoved
+    changes = {attribute: value for attribute, value in changes.items() if attribute not in unmoved}
     apart["mimic"] = "couples two joints: the element 'mimic' has it" if cls.nv else apart["mimic"]
     for attribute, (value, other) in OWN.get(kind, {}).items():
         base[attribute], changes[attribute] = value, other

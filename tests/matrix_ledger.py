@@ -44,17 +44,20 @@ def entries_of(found: Iterable[tuple[Cell, str, str]]) -> list[Entry]:
     return [Entry(e, c, w, tuple(names), kind, why) for (e, c, w, kind, why), names in together.items()]
 
 
-def write(found: Iterable[tuple[Cell, str, str]], ways: Iterable[str]) -> None:
-    """The ledger and the page: all cells of `ways` as `found`, those of other ways as they stand."""
-    kept = [entry for entry in read()[1] if entry.way not in set(ways)]
+def write(found: Iterable[tuple[Cell, str, str]]) -> None:
+    """The ledger and the page: cells as found, and all others as they stand."""
+    told = {cell: (kind, why) for cell, kind, why in found}
+    for entry in read()[1]:
+        for attribute in entry.attributes:
+            told.setdefault((entry.element, entry.carrier, attribute, entry.way), (entry.kind, entry.why))
+    known = list(cells())
     places = [list(ELEMENTS), ["open", "rod", "ring"], list(WAYS)]
     entries = sorted(
-        kept + entries_of(found),
+        entries_of((cell, *told[cell]) for cell in known if cell in told),
         key=lambda entry: tuple(map(list.index, places, (entry.element, entry.carrier, entry.way))),
     )
     lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
-    total = sum(1 for _ in cells())
-    LEDGER.write_text(f'{{"cells": {total}, "do not hold": [\n{lines}\n]}}\n', encoding="utf-8")
+    LEDGER.write_text(f'{{"cells": {len(known)}, "do not hold": [\n{lines}\n]}}\n', encoding="utf-8")
     PAGE.write_text(page(entries), encoding="utf-8")
 
 
@@ -98,13 +101,14 @@ def page(entries: list[Entry]) -> str:
             marks.append(f"{mark} {', '.join(map(str, here))}".strip())
         rows.append(f"| {element} | {' | '.join(marks)} |")
     counts = counted(entries)
+    missed = sum(n for kind, n in counts.items() if kind not in (HOLDS, REFUSED, UNSEEN))
     head = f"| element | {' | '.join(WAYS)} |\n|---|{'---|' * len(WAYS)}"
     why = "\n".join(f"{n}. {reason}" for reason, n in reasons.items())
     return f"""# Who supports what
 
 Every attribute of every element was changed under every way to compute, on a tree, on a loop that a constraint closes, and on a loop of
-joints: {counts[HOLDS]} cells in which the motion changed as in a reference run, {counts[REFUSED]} in which the system was refused
-by name, and {counts[SILENT]} in which the change was less accurate than asked.
+joints: {counts[HOLDS]} cells in which the motion changed as in a reference run, or in which an analysis of the changed system says what
+runs of it bear out; {counts[REFUSED]} in which the system was refused by name; and {missed} in which the change was missed.
 *yes*: each attribute acts. *partly*, *no*: some or all are refused or less accurate, or on some mechanisms, for the reasons below.
 `scripts/matrix` repeats it, and `scripts/matrix --write` writes this page.
 
@@ -116,8 +120,10 @@ by name, and {counts[SILENT]} in which the change was less accurate than asked.
 
 
 def _reason(entry: Entry) -> str:
+    if entry.kind != SILENT:
+        return entry.why
+    if WAYS[entry.way].law is not None:
+        return "what the analysis says is not what runs bear out; see {doc}`limits`"
     return (
-        entry.why
-        if entry.kind != SILENT
-        else "it acts, but the change misses that of the reference by more than this way is asked to keep; see {doc}`limits`"
+        "it acts, but the change misses that of the reference by more than this way is asked to keep; see {doc}`limits`"
     )
