@@ -6,7 +6,7 @@ the shape of the batch is refused; what is wrong with one member is that member'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -83,6 +83,11 @@ class Read:
     @property
     def has_parameters(self) -> bool:
         return bool(self._parameters)
+
+    @property
+    def parameter_names(self) -> Container[str]:
+        """The parameters in which members differ."""
+        return self._parameters
 
     @property
     def has_inputs(self) -> bool:

@@ -284,10 +284,6 @@ class BodySimulation(Runs):
         elif isinstance(initial, Result):
             self.t = float(initial.recording.t[-1])
             start = Start(*bodies_at_end(initial, absolute_model(self.system)), joints_at_end(initial, self.system))
-        elif initial is not None:
-            raise InputError(
-                f"initial is {initial!r}; a Result, the report of nx.assemble, or the posture of nx.inverse_kinematics is needed"
-            )
         if start is not None or initial is None:
             report = assemble(self.system, t=self.t, q0=q0, v0=v0, start=start)
         if initial is None and (
