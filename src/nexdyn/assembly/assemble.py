@@ -211,7 +211,9 @@ def _targets(system: System, given: Mapping[str, Any] | None, what: str, describ
         free = name not in system.joints and name in floating
         element = system.body(name) if free else system.joint(name)
         wanted = (7 if what == "q0" else 6) if free else getattr(element, attribute)
-        x = np.array([number(i, system.values, f"{what} of {element}") for i in np.atleast_1d(np.asarray(values))])
+        x = np.array(
+            [number(i, system.values, f"{what} of {element}") for i in np.atleast_1d(np.asarray(values, dtype=object))]
+        )
         if not wanted or x.shape != (wanted,):
             raise InputError(f"{what} of {element} has {x.size} numbers; {wanted} are needed")
         if free:

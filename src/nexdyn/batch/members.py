@@ -14,6 +14,7 @@ import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, unknown
+from nexdyn.integrate.given import given_numbers
 from nexdyn.model.system import System
 from nexdyn.tree.tree import Coordinates, Tree
 
@@ -248,7 +249,7 @@ def _plain(values: Any) -> Any:
 def as_numbers(what: str, given: Any, n: int) -> Array:
     """`given` as float64; InputError tells ragged from what is no numbers."""
     try:
-        return np.array(given, dtype=float)
+        return given_numbers(given)
     except (TypeError, ValueError):
         pass
     try:

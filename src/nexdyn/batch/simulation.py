@@ -42,7 +42,7 @@ from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.marches.bodies import BodySimulation
 from nexdyn.simulation.marches.loops import needs_rows
 from nexdyn.simulation.marches.tree_start import state_before, tree_start
-from nexdyn.simulation.span import checked_times
+from nexdyn.simulation.span import checked_end, checked_times
 from nexdyn.simulation.users import UserStates
 from nexdyn.spatial.lanes import LANES
 from nexdyn.tree.threads import cores
@@ -118,7 +118,7 @@ class _BatchRun:
         self.first, self.initial = begun(system, options.get("initial"))
         """The system as events of the runs before have left it, and what to start from."""
         self.t0 = _start_time(self.initial)
-        self.t_end = _end(t_end, self.t0)
+        self.t_end = checked_end(t_end, self.t0)
         checked_times(options.get("output_times"), self.t0, self.t_end)
         self.store = store
         steps = None
@@ -425,13 +425,3 @@ def _start_time(initial: Any) -> float:
     if isinstance(initial, Result):
         return float(initial.recording.t[-1])
     return 0.0 if initial is None else float(initial.t)
-
-
-def _end(t_end: Any, t0: float) -> float:
-    try:
-        end = float(t_end)
-    except (TypeError, ValueError):
-        raise InputError(f"t_end is {t_end!r}; a time in seconds is needed") from None
-    if not np.isfinite(end) or end < t0:
-        raise InputError(f"t_end is {end:g} s; it must be finite and not before the present time {t0:g} s")
-    return end
