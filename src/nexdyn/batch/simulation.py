@@ -270,7 +270,7 @@ class _BatchRun:
         sound = np.isfinite(q).all(axis=1) & np.isfinite(v).all(axis=1)
         if read.has_inputs:
             sound &= np.isfinite(np.asarray(read.inputs)).all(axis=(1, 2))
-        return Starts(q, v, sound)
+        return Starts(q, v, np.asarray(sound))
 
     def _start(self, tree: Tree, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
         """Where a member starts, as a run alone does."""
