@@ -15,6 +15,10 @@ METHODS = [
     nx.HHT(dt=5e-3),
     nx.HHT(rtol=1e-4),
     nx.ImplicitEuler(1e-3),
+    nx.Baumgarte(dt=2e-2),
+    nx.Baumgarte(rtol=1e-5, atol=1e-6),
+    nx.Partitioning(dt=2e-2),
+    nx.Partitioning(rtol=1e-5, atol=1e-6),
     nx.Projection(dt=1e-2),
     nx.Projection(rtol=1e-5, atol=1e-6),
 ]

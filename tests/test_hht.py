@@ -312,7 +312,7 @@ def test_dependent_rows_of_one_pose_are_kept_and_structural_ones_left_out() -> N
     [
         ({"alpha": 0.1}, "alpha of HHT is 0.1; it must lie from -1/3 to 0"),
         ({"alpha": -0.5}, "alpha of HHT is -0.5"),
-        ({"alpha": "x"}, "alpha of HHT is 'x'"),
+        ({"alpha": "x"}, "alpha of HHT is the text 'x'"),
         ({"dt": 0.0}, "dt of HHT is 0"),
         ({"dt": -1e-3}, "dt of HHT is -0.001"),
         ({"rtol": 0.0}, "rtol of HHT is 0"),

@@ -145,8 +145,11 @@ def test_a_body_without_mass_that_moves_alone_is_refused_by_name_at_the_start(me
     system = four_bar_with_a_massless_coupler()
     ghost = system.add_body("ghost", mass=0.0, inertia=(0, 0, 0))
     system.add_joint(nx.Prismatic("rail", system.ground, ghost, at=(0, 0, 0), axis=(1, 0, 0)))
-    with pytest.raises(nx.NexDynError, match=r"'?(ghost|rail)'?"):
+    with pytest.raises(
+        nx.SingularError, match=r"joint 'rail' moves no inertia|neither mass nor joints hold ghost$"
+    ) as error:
         nx.simulate(system, T, method)
+    assert "coupler" not in str(error.value)  # which a loop holds
 
 
 @pytest.mark.parametrize("mass", [0.0, 1e-6])

@@ -28,6 +28,7 @@ from nexdyn.assembly.notices import gaps_of, gaps_of_tree
 from nexdyn.assembly.redundant import redundancy_report
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.start_velocity import described_velocity, floating_bodies, tree_state
+from nexdyn.assembly.undetermined import undetermined_bodies
 from nexdyn.errors import AssemblyError, InputError, SingularError, unknown
 from nexdyn.model.driver import Driver
 from nexdyn.model.joint import Joint
@@ -210,7 +211,9 @@ def _targets(system: System, given: Mapping[str, Any] | None, what: str, describ
         free = name not in system.joints and name in floating
         element = system.body(name) if free else system.joint(name)
         wanted = (7 if what == "q0" else 6) if free else getattr(element, attribute)
-        x = np.array([number(i, system.values, f"{what} of {element}") for i in np.atleast_1d(np.asarray(values))])
+        x = np.array(
+            [number(i, system.values, f"{what} of {element}") for i in np.atleast_1d(np.asarray(values, dtype=object))]
+        )
         if not wanted or x.shape != (wanted,):
             raise InputError(f"{what} of {element} has {x.size} numbers; {wanted} are needed")
         if free:
@@ -454,8 +457,8 @@ def _accelerate(
     try:
         a, lam, kkt = accelerations(model, report.q, force, redundancy.kept, gamma, how.solver, how.t)
     except SingularError:
-        massless = [name for i, name in enumerate(model.bodies) if i and model.mass[i, 0] == 0.0]
-        about = f"bodies without mass: {', '.join(massless[:5])}" if massless else "check masses and inertias"
+        free = undetermined_bodies(model, report.q, how.t, report.length)
+        about = f"neither mass nor joints hold {', '.join(free[:5])}" if free else "check masses and inertias"
         raise SingularError(f"the accelerations of {model.system.name!r} are not determined; {about}") from None
     report.a, report.multipliers = a, lam
     report.pivot_ratio, report.fallback = kkt.pivot_ratio, kkt.fallback

@@ -6,7 +6,7 @@ the shape of the batch is refused; what is wrong with one member is that member'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, unknown
+from nexdyn.integrate.given import given_numbers
 from nexdyn.model.system import System
 from nexdyn.tree.tree import Coordinates, Tree
 
@@ -83,6 +84,11 @@ class Read:
     @property
     def has_parameters(self) -> bool:
         return bool(self._parameters)
+
+    @property
+    def parameter_names(self) -> Container[str]:
+        """The parameters in which members differ."""
+        return self._parameters
 
     @property
     def has_inputs(self) -> bool:
@@ -243,7 +249,7 @@ def _plain(values: Any) -> Any:
 def as_numbers(what: str, given: Any, n: int) -> Array:
     """`given` as float64; InputError tells ragged from what is no numbers."""
     try:
-        return np.array(given, dtype=float)
+        return given_numbers(given)
     except (TypeError, ValueError):
         pass
     try:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.notices import gaps_of_tree, tell
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.batch.alone import Look, in_turn, on_threads, runs_beside_others
@@ -35,14 +36,15 @@ from nexdyn.results.quantities import labels_of
 from nexdyn.results.recording import Recording
 from nexdyn.results.result import Result
 from nexdyn.simulation.choice import default_method
+from nexdyn.simulation.continuing import begun, inherited
 from nexdyn.simulation.events import has_events
 from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.marches.bodies import BodySimulation
 from nexdyn.simulation.marches.loops import needs_rows
-from nexdyn.simulation.span import checked_times
+from nexdyn.simulation.marches.tree_start import state_before, tree_start
+from nexdyn.simulation.span import checked_end, checked_times
+from nexdyn.simulation.users import UserStates
 from nexdyn.spatial.lanes import LANES
-from nexdyn.tree.described import described_coordinates
-from nexdyn.tree.states import unit_quaternions, vector
 from nexdyn.tree.threads import cores
 from nexdyn.tree.tree import Tree
 
@@ -113,10 +115,10 @@ class _BatchRun:
         bodies = method is None and self.method.coordinates == "bodies"
         aside = options.get("output_times") is not None  # between the steps of all
         self.in_lanes = not aside and runs_in_lanes(system, self.method, self.dynamics)
-        initial = options.get("initial")
-        self._initial = initial.recording if isinstance(initial, Result) else None
-        self.t0 = 0.0 if self._initial is None else float(self._initial.t[-1])
-        self.t_end = _end(t_end, self.t0)
+        self.first, self.initial = begun(system, options.get("initial"))
+        """The system as events of the runs before have left it, and what to start from."""
+        self.t0 = _start_time(self.initial)
+        self.t_end = checked_end(t_end, self.t0)
         checked_times(options.get("output_times"), self.t0, self.t_end)
         self.store = store
         steps = None
@@ -129,15 +131,36 @@ class _BatchRun:
                 raise InputError(f"t_end = {self.t_end:g} s takes more than {MOST_STEPS:.0e} steps; choose a longer dt")
             self.grid = grid_of(self.method, self.t0, self.t_end, every)
             steps = self.grid.steps
-            if initial is not None and self._initial is None:
-                raise InputError(f"initial is {initial!r}; a Result is needed, like the one that simulate returns")
         closed = not self.in_lanes and (bodies or needs_rows(system))
-        self.tree = None if closed else Tree(system)
+        self.tree = None if closed else Tree(self.first)
         self.read = Read(batch, Places.of_joints(system) if self.tree is None else Places.of_tree(self.tree), steps)
+        self._refuse_changed_twice()
+        if self.in_lanes:
+            self._begin_lanes()
         self.failures: dict[int, tuple[str, float]] = {}
         self._part, self._interrupted = 0.0, False
 
+    def _refuse_changed_twice(self) -> None:
+        """InputError for a parameter in which members differ and that an event of a run before has changed."""
+        for name in inherited(self.initial).get("parameters", {}):
+            if name in self.read.parameter_names:
+                raise InputError(
+                    f"parameter {name!r} is in the batch, but an event of the run to go on from has changed it; start from q0 "
+                    f"and v0 in place of initial, or leave {name!r} out"
+                )
+
     # --- in lanes ---------------------------------------------------------------------------------------------------
+
+    def _begin_lanes(self) -> None:
+        """Refuse what no member can go on from, and go on with the states of functions of the user's."""
+        assert self.tree is not None
+        if not isinstance(self.initial, Result):
+            return
+        tree_start(self.tree, self.initial, None, None, {})
+        start_states(described_states(self.first), self.initial)
+        recording = self.initial.recording
+        if recording.restart is not None and recording.restart.t == recording.t[-1]:
+            UserStates(self.first).load(recording.restart.notes.get("users", {}))
 
     def in_packs(self, alone: Runs, threads: int) -> BatchResult:
         """The run in lanes."""
@@ -186,11 +209,12 @@ class _BatchRun:
         self._ask_functions(alone)
         if isinstance(rows, np.ndarray):
             rows[~marched] = np.nan
+        changed = inherited(self.initial)
         recording = BatchRecording(
             grid.times, rows, tree.nq, tree.nv, repr(self.method), steps, status, message, watch.seconds,
-            {"driven": True} if self.read.has_inputs else {},
+            ({"driven": True} if self.read.has_inputs else {}) | ({"changed": changed} if changed else {}),
         )  # fmt: skip
-        result = BatchResult(self.system, recording, trees, self._told(), self.read.parameter_columns())
+        result = BatchResult(self.first, recording, trees, self._told(), self.read.parameter_columns())
         if isinstance(rows, Store):
             rows.finish(recording, result.failures)
         return result
@@ -221,9 +245,7 @@ class _BatchRun:
             try:
                 own = trees[m] = tree.with_parameters(read.parameters(m)) if read.has_parameters else tree
                 q0, v0 = read.start(m, "q0"), read.start(m, "v0")
-                described_q, described_v = self._described(own, q0)
-                q[m] = unit_quaternions(own, vector(own, q0, "q0", described_q))
-                v[m] = vector(own, v0, "v0", described_v)
+                q[m], v[m] = self._start(own, q0, v0)
                 refuse_infinite(inputs[m % len(inputs)])
                 sound[m] = True
             except UnknownNameError:
@@ -241,25 +263,24 @@ class _BatchRun:
         read = self.read
         if any(place.q.stop - place.q.start > place.v.stop - place.v.start for place in tree.coordinates.values()):
             return None
-        q, v = self._described(tree, read.start(0, "q0"))
+        gaps: dict[str, tuple[float, float]] = {}
+        _, q, v = state_before(tree, self.initial, read.start(0, "q0"), gaps)
+        self._tell_gaps(gaps)
         q, v = read.starts("q0", q), read.starts("v0", v)
         sound = np.isfinite(q).all(axis=1) & np.isfinite(v).all(axis=1)
         if read.has_inputs:
             sound &= np.isfinite(np.asarray(read.inputs)).all(axis=(1, 2))
-        return Starts(q, v, sound)
+        return Starts(q, v, np.asarray(sound))
 
-    def _described(self, tree: Tree, q0: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Where a member starts unless it says otherwise."""
-        if self._initial is not None:
-            q, v = self._initial.q[-1], self._initial.v[-1]
-            if q.shape != (tree.nq,) or v.shape != (tree.nv,):
-                raise InputError(f"initial has {q.size} coordinates and {v.size} velocities; {tree} is needed")
-            return q.copy(), v.copy()
-        given = () if q0 is None else q0 if isinstance(q0, Mapping) else tree.coordinates
+    def _start(self, tree: Tree, q0: Any, v0: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Where a member starts, as a run alone does."""
         gaps: dict[str, tuple[float, float]] = {}
-        q = described_coordinates(tree, given, gaps)
+        _, q, v = tree_start(tree, self.initial, q0, v0, gaps)
+        self._tell_gaps(gaps)
+        return q, v
+
+    def _tell_gaps(self, gaps: dict[str, tuple[float, float]]) -> None:
         tell(gaps_of_tree(gaps), self.options.get("on_gap", "warn"), None)
-        return q, tree.initial_velocity()
 
     # --- one by one -------------------------------------------------------------------------------------------------
 
@@ -269,7 +290,7 @@ class _BatchRun:
         columns, method = read.parameter_columns(), repr(self.method)
         results: MutableMapping[int, Result] = {}
         if self.store is not None:
-            results = StoredResults(self.store, lambda m: self._member(m)[0], read.count, columns, method)
+            results = StoredResults(self.store, self._left_by_events, read.count, columns, method)
         status, message = "finished", ""
         if marches_in_lanes(self.system, self.method, self.options):
             self._bodies_in_lanes(threads, results)
@@ -285,7 +306,7 @@ class _BatchRun:
         )  # fmt: skip
         if isinstance(results, dict):
             results = dict(sorted(results.items()))
-        result = BatchResult.of_results(self.system, results, read.count, self._told(), columns, run)
+        result = BatchResult.of_results(self.first, results, read.count, self._told(), columns, run)
         if isinstance(results, StoredResults):
             results.finish(result.recording, result.failures)
         return result
@@ -328,6 +349,10 @@ class _BatchRun:
         """The system of member m, and where it starts."""
         own = self.system.with_parameters(self.read.parameters(m)) if self.read.has_parameters else self.system
         return own, {name: self.read.start(m, name) for name in ("q0", "v0")}
+
+    def _left_by_events(self, m: int) -> System:
+        """The system of member m as events of the runs before have left it: that of its result."""
+        return begun(self._member(m)[0], self.initial)[0]
 
     def _bodies_in_lanes(self, threads: int, results: MutableMapping[int, Result]) -> None:
         """Results of the members that march together; one that is missing is to run alone, and to say why."""
@@ -395,11 +420,8 @@ def refuse_infinite(inputs: np.ndarray) -> None:
         raise InputError(f"inputs[{row}, {j}] is {inputs[row, j]}; all must be finite")
 
 
-def _end(t_end: Any, t0: float) -> float:
-    try:
-        end = float(t_end)
-    except (TypeError, ValueError):
-        raise InputError(f"t_end is {t_end!r}; a time in seconds is needed") from None
-    if not np.isfinite(end) or end < t0:
-        raise InputError(f"t_end is {end:g} s; it must be finite and not before the present time {t0:g} s")
-    return end
+def _start_time(initial: Any) -> float:
+    """When a run from `initial` begins [s]."""
+    if isinstance(initial, Result):
+        return float(initial.recording.t[-1])
+    return 0.0 if initial is None else float(initial.t)

@@ -10,6 +10,7 @@ import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, unknown
+from nexdyn.integrate.given import given_number
 from nexdyn.integrate.stabilised import damping, refuse_growing
 from nexdyn.integrate.tableaus import CLASSICAL_4, DORMAND_PRINCE, EULER, Tableau
 
@@ -24,12 +25,7 @@ class Method(metaclass=CheckedCalls):
 
 def positive(value: object, what: str) -> float:
     """`value` as a finite float above 0, or InputError naming `what`."""
-    if isinstance(value, str):
-        raise InputError(f"{what} is the text {value!r}; a number is needed")
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise InputError(f"{what} is {value!r}; a number is needed") from None
+    number = given_number(value, what)
     if not (math.isfinite(number) and number > 0.0):
         raise InputError(f"{what} is {number:g}; it must be finite and greater than 0")
     return number
@@ -95,11 +91,7 @@ class DormandPrince(Method):
             object.__setattr__(self, what, positive(getattr(self, what), f"{what} of DormandPrince"))
         if self.rtol < 1e-14:
             raise InputError(f"rtol of DormandPrince is {self.rtol:g}; below 1e-14 rounding decides")
-        try:
-            longer = float(self.dt_max) > self.dt_min
-        except (TypeError, ValueError):
-            longer = False
-        if not longer:
+        if not given_number(self.dt_max, "dt_max of DormandPrince") > self.dt_min:
             raise InputError(
                 f"dt_max of DormandPrince is {self.dt_max}; a number greater than dt_min = {self.dt_min:g} is needed"
             )
@@ -132,10 +124,7 @@ class HHT(Method):
     coordinates: ClassVar[str] = "bodies"
 
     def __post_init__(self) -> None:
-        try:
-            alpha = float(self.alpha)
-        except (TypeError, ValueError):
-            raise InputError(f"alpha of HHT is {self.alpha!r}; a number from -1/3 to 0 is needed") from None
+        alpha = given_number(self.alpha, "alpha of HHT", "a number from -1/3 to 0 is needed")
         if not -1.0 / 3.0 - 1e-12 <= alpha <= 0.0:
             raise InputError(f"alpha of HHT is {alpha:g}; it must lie from -1/3 to 0")
         object.__setattr__(self, "alpha", alpha)
@@ -147,11 +136,7 @@ class HHT(Method):
             raise InputError(f"solver of HHT is {self.solver!r}; it is none of {', '.join(LINEAR_SOLVERS)}")
         if self.rtol < 1e-10:
             raise InputError(f"rtol of HHT is {self.rtol:g}; below 1e-10 rounding decides")
-        try:
-            longer = float(self.dt_max) > self.dt_min
-        except (TypeError, ValueError):
-            longer = False
-        if not longer:
+        if not given_number(self.dt_max, "dt_max of HHT") > self.dt_min:
             raise InputError(
                 f"dt_max of HHT is {self.dt_max}; a number greater than dt_min = {self.dt_min:g} is needed"
             )
@@ -204,7 +189,7 @@ class Baumgarte(IndexOne):
         super().__post_init__()
         for what in ("alpha", "beta"):
             given = getattr(self, what)
-            if given is not None and given != 0.0:
+            if given is not None and given_number(given, f"{what} of Baumgarte") != 0.0:
                 object.__setattr__(self, what, positive(given, f"{what} of Baumgarte"))
 
     def damping(self, gravity: np.ndarray, length: float, has_velocity_rows: bool) -> np.ndarray:
@@ -305,7 +290,7 @@ class Loops(metaclass=CheckedCalls):
             given = getattr(self, what)
             if given is not None and self.stabilise != "baumgarte":
                 raise InputError(f"{what} of Loops belongs to stabilise='baumgarte', not to {self.stabilise!r}")
-            if given is not None and given != 0.0:
+            if given is not None and given_number(given, f"{what} of Loops") != 0.0:
                 object.__setattr__(self, what, positive(given, f"{what} of Loops"))
         if self.cut is not None:
             names = (self.cut,) if isinstance(self.cut, str) else self.cut

@@ -21,6 +21,7 @@ from nexdyn.results.atomic import PathLike, file_path, written
 from nexdyn.results.file import SUFFIXES
 from nexdyn.results.quantities import QUANTITIES, Labels
 from nexdyn.results.recording import Recording, without_events
+from nexdyn.results.restart import Restart, unpacked
 from nexdyn.spatial.lanes import LANES
 
 if TYPE_CHECKING:
@@ -159,6 +160,9 @@ class StoredResults(MutableMapping[int, "Result"]):
         kinds: dict[str, Any] = {kind.__name__: kind for kind in (Recording, BodyRecording, LoopRecording)}
         told = json.loads(group.attrs["run"])
         arrays = {name: np.asarray(array[...]) for name, array in group.arrays()}
+        if "restart" in group:
+            kept = group["restart"]
+            told["restart"] = unpacked(np.asarray(kept["numbers"][...]), str(kept.attrs["layout"]), str(self._path))
         return Result(self._system_of(member), kinds[str(group.attrs["kind"])](**arrays, **told))
 
     def __delitem__(self, member: int) -> None:
@@ -198,13 +202,22 @@ class StoredResults(MutableMapping[int, "Result"]):
             told = {}
             for name, value in vars(r).items():
                 if isinstance(value, np.ndarray):
-                    array = group.create_array(name, shape=value.shape, dtype=value.dtype, chunks=_whole(value))
-                    if value.size:
-                        array[...] = value
-                else:
+                    _put(group, name, value)
+                elif not isinstance(value, Restart):
                     told[name] = value
+            if r.restart is not None:
+                numbers, layout = r.restart.packed()
+                _put(group.create_group("restart"), "numbers", numbers)
+                group["restart"].attrs["layout"] = layout
             group.attrs.update({"kind": type(r).__name__, "run": json.dumps(told, default=_plain)})
         self._waiting.clear()
+
+
+def _put(group: Any, name: str, value: np.ndarray) -> None:
+    """An array of a group, in one chunk."""
+    array = group.create_array(name, shape=value.shape, dtype=value.dtype, chunks=_whole(value))
+    if value.size:
+        array[...] = value
 
 
 def _plain(x: Any) -> Any:

@@ -18,10 +18,12 @@ from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError
 from nexdyn.integrate.methods import METHODS, Loops
 from nexdyn.model.system import System
+from nexdyn.results.batch import BatchResult
 from nexdyn.results.restart import Restart
 from nexdyn.results.result import Result
-from nexdyn.results.segments import last_system
+from nexdyn.results.segments import changes, last_system
 from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.statics.inverse_kinematics import Posture
 
 
 def arguments(restart: Restart) -> dict[str, Any]:
@@ -33,6 +35,28 @@ def arguments(restart: Restart) -> dict[str, Any]:
     if loops := found.pop("loops", None):
         found["loops"] = Loops(**loops)
     return found
+
+
+def begun(system: System, initial: Any) -> tuple[System, Any]:
+    """`system` as events of the runs before have left it, and what to start from: a result, a report, of a posture its report,
+    or None. InputError for anything else."""
+    if isinstance(initial, Posture):
+        initial = initial.at_rest(system)
+    if isinstance(initial, Result):
+        return last_system(system, initial.recording), initial
+    if isinstance(initial, BatchResult):
+        raise InputError("initial is a BatchResult; give one of its members: initial=result.member(0)")
+    if not (initial is None or isinstance(initial, AssemblyReport)):
+        raise InputError(
+            f"initial is a {type(initial).__name__}; a Result, like the one that simulate returns, the report of "
+            f"nx.assemble or nx.equilibrium, or the posture of nx.inverse_kinematics is needed"
+        )
+    return system, initial
+
+
+def inherited(initial: Any) -> dict[str, Any]:
+    """What events of the runs before have changed, as ``segments.changes`` tells it."""
+    return changes(initial.recording) if isinstance(initial, Result) else {}
 
 
 def of_fields(prefix: str, record: Any, without: tuple[str, ...] = ()) -> Iterator[tuple[str, np.ndarray]]:

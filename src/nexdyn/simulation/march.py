@@ -29,10 +29,9 @@ from nexdyn.forces.states import state_labels
 from nexdyn.model.system import System
 from nexdyn.results.restart import LIST, Restart
 from nexdyn.results.result import Result
-from nexdyn.results.segments import changes, last_system
+from nexdyn.simulation.continuing import begun, inherited
 from nexdyn.simulation.peaks import PeakKeeper
 from nexdyn.simulation.users import UserStates
-from nexdyn.statics.inverse_kinematics import Posture
 
 if TYPE_CHECKING:
     from nexdyn.assembly.report import AssemblyReport
@@ -144,10 +143,8 @@ class March(metaclass=CheckedContract):
         """Before all else: the system as events of the runs before have left it, and what to start from, of a posture its report."""
         if not isinstance(output_every, int) or isinstance(output_every, bool) or output_every < 1:
             raise InputError(f"output_every is {output_every!r}; a whole number of steps, 1 or more, is needed")
-        if isinstance(initial, Posture):
-            initial = initial.at_rest(system)
-        self._inherited = changes(initial.recording) if isinstance(initial, Result) else {}
-        self._first = last_system(system, initial.recording) if isinstance(initial, Result) else system
+        self._first, initial = begun(system, initial)
+        self._inherited = inherited(initial)
         self.happened, self._rows = [], []
         self._steps, self._wall = 0, 0.0
         self._users = UserStates(self._first)

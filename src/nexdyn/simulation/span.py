@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from nexdyn.errors import InputError
+from nexdyn.integrate.given import NO_NUMBERS, given_numbers
 
 
 def checked_end(t_end: object, now: float) -> float:
     """`t_end` [s] as a number that is finite and not before `now`."""
     try:
-        if isinstance(t_end, str | bytes | bool | np.bool_):
+        if isinstance(t_end, NO_NUMBERS):
             raise TypeError
         end = float(t_end)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -28,7 +29,7 @@ def checked_times(output_times: Any, now: float, t_end: float) -> np.ndarray:
     if output_times is None:
         return np.empty(0)
     try:
-        times = np.atleast_1d(np.asarray(output_times, dtype=float))
+        times = np.atleast_1d(given_numbers(output_times))
     except (TypeError, ValueError):
         raise InputError(f"output_times is {output_times!r}; times in seconds are needed") from None
     if times.ndim != 1 or times.size == 0:

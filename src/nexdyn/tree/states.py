@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nexdyn.errors import InputError, unknown
+from nexdyn.integrate.given import given_numbers
 from nexdyn.spatial.rotations import check_unit_quaternion
 from nexdyn.tree.tree import Tree
 
@@ -43,11 +44,11 @@ def unit_quaternions(tree: Tree, q: np.ndarray) -> np.ndarray:
 
 def _numbers(given: Any, n: int, what: str) -> np.ndarray:
     try:
-        x = np.atleast_1d(np.asarray(given, dtype=float))
+        x = np.atleast_1d(given_numbers(given))
     except (TypeError, ValueError):
         raise InputError(f"{what} is {given!r}; {n} numbers are needed") from None
     if x.shape != (n,):
         raise InputError(f"{what} has shape {x.shape}; ({n},) is needed, in the order of Tree.joint_names")
     if not np.isfinite(x).all():
         raise InputError(f"{what} is {x}; it must be finite")
-    return x.copy()
+    return x

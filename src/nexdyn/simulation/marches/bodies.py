@@ -50,6 +50,7 @@ from nexdyn.simulation.run import Runs
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.described import described_coordinates
+from nexdyn.tree.states import vector
 from nexdyn.tree.tree import Tree
 
 first_step = getattr(hht.first_step, "py_func", hht.first_step)  # called here, a formula would be compiled by itself
@@ -284,10 +285,6 @@ class BodySimulation(Runs):
         elif isinstance(initial, Result):
             self.t = float(initial.recording.t[-1])
             start = Start(*bodies_at_end(initial, absolute_model(self.system)), joints_at_end(initial, self.system))
-        elif initial is not None:
-            raise InputError(
-                f"initial is {initial!r}; a Result, the report of nx.assemble, or the posture of nx.inverse_kinematics is needed"
-            )
         if start is not None or initial is None:
             report = assemble(self.system, t=self.t, q0=q0, v0=v0, start=start)
         if initial is None and (
@@ -334,10 +331,7 @@ class BodySimulation(Runs):
         if given is None or isinstance(given, Mapping):
             return given
         tree = Tree(self.system)
-        x = np.asarray(given, dtype=float)
-        n = tree.nq if what == "q0" else tree.nv
-        if x.shape != (n,):
-            raise InputError(f"{what} has shape {x.shape}; ({n},) is needed, in the order of Tree.joint_names")
+        x = vector(tree, given, what, np.zeros(tree.nq if what == "q0" else tree.nv))
         return {
             name: x[place.q if what == "q0" else place.v]
             for name, place in tree.coordinates.items()

@@ -154,10 +154,6 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
     plain = ClosedTree(system, options.cut)
     report: AssemblyReport | None = None
     arrays = isinstance(q0, np.ndarray | list | tuple) or isinstance(v0, np.ndarray | list | tuple)
-    if not (initial is None or isinstance(initial, AssemblyReport | Result)):
-        raise InputError(
-            f"initial is {initial!r}; a Result, the report of nx.assemble, or the posture of nx.inverse_kinematics is needed"
-        )
     if isinstance(initial, AssemblyReport) and initial.model.system is not system:
         raise InputError("initial is the report of another system")
     if initial is None and not arrays:

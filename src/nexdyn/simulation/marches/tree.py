@@ -13,12 +13,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nexdyn.absolute.model import absolute_model
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
 from nexdyn.assembly.report import AssemblyReport
-from nexdyn.assembly.start_velocity import tree_state
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError, unknown
@@ -40,24 +38,23 @@ from nexdyn.integrate.problem import FORCE_FAILED, NOT_FINITE, OK, STEP_TOO_SMAL
 from nexdyn.integrate.tableaus import DORMAND_PRINCE_DENSE, EULER
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
-from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.recording import Recording
 from nexdyn.results.result import Result
 from nexdyn.simulation.bristles import bounds, bristle_advice, refuse_bent, with_advice
-from nexdyn.simulation.continuing import bodies_at_end, joints_at_end, reassembled, states_of
+from nexdyn.simulation.continuing import reassembled, states_of
 from nexdyn.simulation.impulses import on_tree, with_rows
 from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.march import NONE, Leg, Look, March, Pace
 from nexdyn.simulation.marches.loops import ClosedSystem, closed_system, needs_rows
+from nexdyn.simulation.marches.tree_start import tree_start
 from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.simulation.run import Runs
 from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.cfa_solve import refuse
 from nexdyn.tree.cfa_tables import ConstraintTables
 from nexdyn.tree.closed import cut_advice
-from nexdyn.tree.described import described_coordinates
 from nexdyn.tree.loop_motion import OPEN
-from nexdyn.tree.states import unit_quaternions, vector
+from nexdyn.tree.states import vector
 from nexdyn.tree.tree import Tree
 
 
@@ -111,10 +108,8 @@ class Simulation(Runs):
             self.tree = self.closed.closed.tree
             self.t, q_start, v_start = self.closed.start
         else:
-            self.tree, self.t = Tree(system), 0.0
-            q_start, v_start = self._start(initial, q0)
-            q_start = unit_quaternions(self.tree, vector(self.tree, q0, "q0", q_start))
-            v_start = vector(self.tree, v0, "v0", v_start)
+            self.tree = Tree(system)
+            self.t, q_start, v_start = tree_start(self.tree, initial, q0, v0, self._gaps)
 
         tableau = getattr(self.method, "tableau", EULER)
         n = self.tree.nv
@@ -294,46 +289,6 @@ class Simulation(Runs):
         return with_rows(self.system, self.t, observed, joint, freedom, restitution)
 
     # --- inside -----------------------------------------------------------------------------------------------------
-
-    def _start(self, initial: Result | AssemblyReport | Posture | None, q0: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The state to start from where q0 and v0 say nothing."""
-        if initial is None:
-            given = () if q0 is None else q0 if isinstance(q0, Mapping) else self.tree.coordinates
-            return described_coordinates(self.tree, given, self._gaps), self.tree.initial_velocity()
-        if isinstance(initial, AssemblyReport):
-            if initial.model.system is not self.system:
-                raise InputError("initial is the report of another system")
-            self.t = initial.t
-            return tree_state(self.tree, initial.model, initial.q, initial.v)
-        if not isinstance(initial, Result):
-            raise InputError(
-                f"initial is a {type(initial).__name__}; a Result, like the one that simulate returns, the report of "
-                f"nx.assemble or nx.equilibrium, or the posture of nx.inverse_kinematics is needed"
-            )
-        recorded = initial.recording
-        self.t = float(recorded.t[-1])
-        if isinstance(recorded, BodyRecording):
-            return self._from_bodies(initial)
-        if recorded.q.shape[1] != self.tree.nq or recorded.v.shape[1] != self.tree.nv:
-            raise InputError(
-                f"initial has {recorded.q.shape[1]} coordinates and {recorded.v.shape[1]} velocities; "
-                f"{self.system.name!r} has {self.tree.nq} and {self.tree.nv}"
-            )
-        if initial.tree is not None and initial.tree.joint_names != self.tree.joint_names:
-            raise InputError(
-                f"initial is a result of another mechanism, with the joints {', '.join(initial.tree.joint_names[:8])}; "
-                f"the model has {', '.join(self.tree.joint_names[:8])}"
-            )
-        return recorded.q[-1].copy(), recorded.v[-1].copy()
-
-    def _from_bodies(self, initial: Result) -> tuple[np.ndarray, np.ndarray]:
-        """Coordinates and velocities at the end of a run in absolute coordinates, angles counted as they were."""
-        model = absolute_model(self.system)
-        q, v = tree_state(self.tree, model, *bodies_at_end(initial, model))
-        for name, counted in joints_at_end(initial, self.system).items():
-            if name in self.tree.coordinates:
-                q[self.tree.coordinates[name].q] = counted
-        return q, v
 
     keeps_before = True
 
