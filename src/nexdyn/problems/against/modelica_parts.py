@@ -41,7 +41,7 @@ SMALL = (0.001, 0.001, 0.001)
 """Inertia of a body that gives none."""
 GROUND = "ground"
 EYE = np.eye(3)
-Vector = Sequence[float]
+Vector = Sequence[float] | np.ndarray
 Signal = tuple[str, Callable[[Result], np.ndarray]]
 
 
@@ -147,17 +147,12 @@ class Parts:
         self.signals[key] = (quantity, lambda result: np.asarray(function(result)).reshape(len(result.t), -1))
 
     def _say_coordinates(self, name: str, columns: Sequence[tuple[int, str, str, str, str]]) -> None:
+        def column(quantity: str, k: int) -> Callable[[Result], Any]:
+            return lambda result: getattr(result, quantity)(name).values.reshape(len(result.t), -1)[:, k]
+
         for k, q, v, of_q, of_v in columns:
-            self._say(
-                f"{name}.{q}",
-                f"{name} {of_q}",
-                lambda result, k=k: result.joint_position(name).values.reshape(len(result.t), -1)[:, k],
-            )
-            self._say(
-                f"{name}.{v}",
-                f"{name} {of_v}",
-                lambda result, k=k: result.joint_velocity(name).values.reshape(len(result.t), -1)[:, k],
-            )
+            self._say(f"{name}.{q}", f"{name} {of_q}", column("joint_position", k))
+            self._say(f"{name}.{v}", f"{name} {of_v}", column("joint_velocity", k))
 
     def revolute(
         self, name: str, frame: Frame, n: Vector = (0, 0, 1), phi: float = 0.0, w: float | None = 0.0, **options: Any

@@ -182,10 +182,10 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
     closed = ClosedTree(system, options.cut, dropped=dropped, spare=len(always) - len(dropped))
     follow_angles(closed, start)
     if report is not None and not arrays:
-        known = counted_angles(report.model, report.t, report.q)
+        counted = counted_angles(report.model, report.t, report.q)
         near, at = closed.compiled_rows.tables.near, closed.compiled_rows.near
         for of, place in at.items():
-            near[place] = known.get(of, near[place])
+            near[place] = counted.get(of, near[place])
     if isinstance(initial, Result) and initial.recording.followed.size:
         near, at = closed.compiled_rows.tables.near, closed.compiled_rows.near
         known = dict(zip(initial.observed.labels.dims["counter"], initial.recording.followed[-1], strict=True))
