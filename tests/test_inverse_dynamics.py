@@ -141,6 +141,23 @@ def test_a_loop_follows_a_table_of_its_crank() -> None:
             np.testing.assert_allclose(found.reaction(joint).values[k, :2], reaction[:2], rtol=0, atol=1e-3)
 
 
+@pytest.mark.parametrize("looped", [False, True], ids=["tree", "loop"])
+def test_what_events_switched_and_changed_acts_no_more_in_the_efforts(looped: bool) -> None:
+    system = nx.System("switched", gravity=(0.3, 0.0, -9.81))
+    system.parameter("k", 2.0)
+    system.add_body("arm", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.5, 0, 0))
+    system.add_joint(nx.Revolute("hinge", "ground", "arm", at=(0, 0, 0), axis=(0, 1, 0), stiffness="=k"))
+    if looped:
+        system.add_joint(nx.Cylindrical("bearing", "ground", "arm", at=(0, 0.2, 0), axis=(0, 1, 0)))
+    system.add_force(nx.JointForce("motor", "hinge", 2.0))
+    system.add_event(nx.Event("switch", time=0.05, off="motor"))
+    system.add_event(nx.Event("stiffen", time=0.07, parameters={"k": 9.0}))
+    method = nx.HHT(dt=1e-3) if looped else nx.RungeKutta4(1e-3)
+    result = nx.simulate(system, 0.1, method)
+    found = nx.inverse_dynamics(system, result, actuators=["hinge"] if looped else ())
+    np.testing.assert_allclose(found.effort("hinge"), 0.0, atol=1e-6)
+
+
 def test_what_the_actuators_cannot_do_is_refused() -> None:
     free, driven = driven_four_bar()
     t = np.linspace(0.0, 1.0, 21)

@@ -90,9 +90,10 @@ def busy(count: int = 2) -> Iterator[None]:
 
 
 def watched(tab: Watched, seconds: float) -> list[dict[str, Any]]:
-    """What was on the page after each frame, for so long."""
+    """What was on the page after each frame, for so long, and until four times have been shown where pictures are slow to come."""
     tab.page.evaluate(WATCH)
     tab.page.wait_for_timeout(1e3 * seconds)
+    tab.until("new Set(window.__seen.map(drawn => drawn.clock.toFixed(6))).size > 3")
     return list(tab.page.evaluate("window.__seen"))
 
 

@@ -37,6 +37,7 @@ from nexdyn.model.system import System
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.recording import Recording
 from nexdyn.results.result import Result
+from nexdyn.results.segments import segments
 from nexdyn.spatial.rotations import (
     exp_quaternion,
     log_quaternion,
@@ -120,8 +121,9 @@ def inverse_dynamics(
 ) -> Efforts:
     """The efforts and reactions that a motion of `system` takes, beside the forces that act in it.
 
-    motion: a Result, whose rates are kept; or a table of coordinates: (N, nq) in the order of `nx.Tree(system).joint_names`,
-        or {joint: (N,) or (N, nq)}, other joints standing where they are described. With loops, coordinates of `actuators`.
+    motion: a Result, whose rates are kept, and what events changed where it is a run of `system` itself; or a table of
+        coordinates: (N, nq) in the order of `nx.Tree(system).joint_names`, or {joint: (N,) or (N, nq)}, other joints standing
+        where they are described. With loops, coordinates of `actuators`.
     t: times (N,) [s] of a table, increasing, in any steps.
     actuators: joints that drive a mechanism with loops, as many coordinates as it has degrees of freedom; by default those
         of the table. On a tree every freedom is told.
@@ -141,9 +143,10 @@ def inverse_dynamics(
     if isinstance(motion, Result):
         if motion.system is not system and list(motion.system.joints) != list(system.joints):
             raise InputError("the motion is the result of another system")
+        parts = segments(system, motion.recording) if motion.system is system else None
         if tree is not None and not isinstance(motion.recording, BodyRecording):
-            return _on_tree(tree, motion.recording, _recorded_states(system, motion))
-        return _closed(system, _recorded(motion), actuators, _recorded_states(system, motion))
+            return _on_tree(tree, motion.recording, _recorded_states(system, motion), parts)
+        return _closed(system, _recorded(motion), actuators, _recorded_states(system, motion), parts)
     times = _times(t)
     if tree is not None:
         if isinstance(motion, Mapping):
@@ -245,12 +248,26 @@ def _table(tree: Tree, motion: Mapping[str, Any], n: int) -> Array:
 # --- trees ----------------------------------------------------------------------------------------------------------
 
 
-def _on_tree(tree: Tree, motion: Recording, z: Array | None = None) -> Efforts:
-    def along(forces: ForceTables, t: Array, q: Array, v: Array) -> Array:
-        return states_along(tree.system, forces, t, q, v) if z is None else z
+Parts = Sequence[tuple[int, int, System]]
+"""First sample, sample after the last, and the system that events had made of the one given: `results.segments`."""
 
-    tau, states = demanded_efforts(tree, motion.t, motion.q, motion.v, motion.a, along)
-    motion = replace(motion, z=states)
+
+def _on_tree(tree: Tree, motion: Recording, z: Array | None = None, parts: Parts | None = None) -> Efforts:
+    taus, states = [], []
+    for first, end, system in parts or [(0, len(motion.t), tree.system)]:
+        rows = slice(first, end)
+
+        def along(
+            forces: ForceTables, t: Array, q: Array, v: Array, system: System = system, rows: slice = rows
+        ) -> Array:
+            return states_along(system, forces, t, q, v) if z is None else z[rows]
+
+        here = tree if system is tree.system else Tree(system)
+        found = demanded_efforts(here, motion.t[rows], motion.q[rows], motion.v[rows], motion.a[rows], along)
+        taus.append(found[0])
+        states.append(found[1])
+    tau = np.concatenate(taus)
+    motion = replace(motion, z=np.concatenate(states))
     labels = []
     for name, place in tree.coordinates.items():
         n = place.v.stop - place.v.start
@@ -269,12 +286,13 @@ def _recorded_states(system: System, motion: Result) -> Array | None:
 
 @dataclass(frozen=True)
 class _Bodies:
-    """A motion of bodies: t (N,); q (N, nb + 1, 7), v, a (N, nb + 1, 6) of bodies in absolute coordinates."""
+    """A motion of bodies: t (N,); q (N, nb + 1, 7), v, a (N, nb + 1, 6) of bodies in absolute coordinates; what happened."""
 
     t: Array
     q: Array
     v: Array
     a: Array
+    events: Sequence[Mapping[str, Any]] = ()
 
 
 def _recorded(motion: Result) -> _Bodies:
@@ -289,7 +307,7 @@ def _recorded(motion: Result) -> _Bodies:
         v[:, i, :3] = np.einsum("nji,nj->ni", R, motion.angular_velocity(name).values)
         a[:, i, :3] = np.einsum("nji,nj->ni", R, motion.angular_acceleration(name).values)
         v[:, i, 3:], a[:, i, 3:] = motion.velocity(name).values, motion.acceleration(name).values
-    return _Bodies(motion.recording.t, q, v, a)
+    return _Bodies(motion.recording.t, q, v, a, motion.events)
 
 
 def _followed(system: System, t: Array, motion: Mapping[str, Any], window: int) -> _Bodies:
@@ -344,7 +362,9 @@ def _driven(system: System, named: Sequence[tuple[str, int]]) -> AbsoluteModel:
     return absolute_model(system, held=[Driver(f"{name}.{m}", name, 0.0, freedom=m) for name, m in named])
 
 
-def _closed(system: System, motion: _Bodies, actuators: Sequence[str], z: Array | None = None) -> Efforts:
+def _closed(
+    system: System, motion: _Bodies, actuators: Sequence[str], z: Array | None = None, parts: Parts | None = None
+) -> Efforts:
     """Efforts of the actuators and multipliers of all rows; z (N, nz): states of forces, by default those along the motion."""
     named = [(name, m) for name in actuators for m in range(len(system.joint(name).coordinates))]
     for name in actuators:
@@ -357,11 +377,15 @@ def _closed(system: System, motion: _Bodies, actuators: Sequence[str], z: Array 
     tau, lam = np.zeros((len(motion.t), len(named))), np.zeros((len(motion.t), own))
     _check_actuated(model, motion, own)
     loads = Loads(model)
+    each = {first: here for first, _, here in parts or ()}
     if loads.tables is not None and len(loads.tables.z) and z is None:
         joint_q, joint_v = loads.along(motion.q, motion.v)
         z = states_along(system, loads.tables, motion.t, joint_q, joint_v)
     for k, t in enumerate(motion.t.tolist()):
         q, v = motion.q[k], motion.v[k]
+        if each.get(k, system) is not system:
+            model = _driven(each[k], named)
+            loads = Loads(model)
         Q = loads(q, v, t, None if z is None else z[k])
         missing = Q - np.asarray(model.mass_matrix(q) @ motion.a[k, 1:].reshape(-1))
         Cq = dense(model.jacobian(q, t))
@@ -377,7 +401,8 @@ def _closed(system: System, motion: _Bodies, actuators: Sequence[str], z: Array 
         lam[k], tau[k] = found[:own], -found[own:]
     recording = BodyRecording(
         motion.t, motion.q[:, 1:].copy(), motion.v[:, 1:].copy(), motion.a[:, 1:].copy(), method="recorded",
-        settings={"coordinates": "bodies"}, multipliers=lam, violation=np.zeros(len(motion.t)),
+        settings={"coordinates": "bodies"} | ({"events": list(motion.events)} if each else {}),
+        multipliers=lam, violation=np.zeros(len(motion.t)),
         z=np.zeros((0, 0)) if z is None else z,
     )  # fmt: skip
     several = {name for name, m in named if m}
