@@ -36,6 +36,7 @@ from nexdyn.absolute.hht import copy
 from nexdyn.absolute.motion_tables import BODY_A, BODY_B, COUNT, FIRST, NODE, PAIR
 from nexdyn.absolute.turns import UNCOUNTED, UNSURE, count_angles, expect_angles, keep_angles
 from nexdyn.constraints.tables import LEFT, within_ends
+from nexdyn.constraints.turns import PLACE
 from nexdyn.constraints.verbs import gradient
 from nexdyn.forces import states
 from nexdyn.generic import defines
@@ -51,6 +52,8 @@ BAUMGARTE, PROJECTION, PARTITION = range(3)
 SINGULAR, OPEN, DEGRADED = 50, 51, 52
 """Statuses: no pivot; constraints that do not close; a partition, or kept rows, that no longer serve."""
 CLOSED, MOST = 1e-12, 15
+ROUNDING = 1e-15
+"""Of an angle, beside its size."""
 WORSE, WORST = 0.3, 1e-6
 """Part of its first smallest pivot at which a partition is chosen anew, and below which it serves for no state between steps."""
 LEAST = 0.1
@@ -302,6 +305,15 @@ def violation(problem):  # type: ignore[no-untyped-def]
     return most
 
 
+@formula
+def closed(problem):  # type: ignore[no-untyped-def]
+    """|C| at which constraints count as met: in rows, an angle of many turns is rounded as a number of its size."""
+    tables, most = problem.tables, CLOSED
+    for n in range(len(tables.expected)):
+        most = max(most, ROUNDING * abs(problem.s.near[tables.angles[tables.expected[n], PLACE]]))
+    return most
+
+
 @defines(settle)
 def _(problem: BodyProblem, t: float, y: Any, K: Any) -> Any:
     if not problem.missed[0] < UNSURE:
@@ -391,7 +403,7 @@ def project(problem, t):  # type: ignore[no-untyped-def]
         for g in range(len(s.C)):
             for c in range(WIDTH):
                 s.x[nb + g, c] = -s.C[g, c]
-        if most < CLOSED or not (most < 1e3):
+        if most < closed(problem) or not (most < 1e3):
             break
         solve(tables.plan, s.upper, s.lower, s.x)
         for i in range(nb):
@@ -497,7 +509,7 @@ def follow(problem, t, y, worse):  # type: ignore[no-untyped-def]
         # the velocities belong to the pose only when that is found
         for c in range(m):
             y[dep[c]] -= column_unit(problem, dep[c]) * right[c, 0]
-        if most < CLOSED:
+        if most < closed(problem):
             for c in range(m):
                 y[n + dep[c]] -= column_unit(problem, dep[c]) * right[c, 1]
             return OK
