@@ -290,7 +290,7 @@ def test_through_the_long_lens_equal_links_are_equally_long_far_and_near(tab: Wa
         assert heights().mean() == pytest.approx(wide.mean(), rel=0.15)
         assert int((np.ptp(tab.settled(viewer.server), axis=-1) > COLORED).sum()) > 300
     finally:
-        viewer._controls._parallel.value = False
+        viewer.lens(False)
         comes_true(lambda: next(iter(viewer.server.get_clients().values())).camera.fov > 0.5)
 
 

@@ -116,7 +116,7 @@
   }, true);
 
   // --- names for screen readers, where viser gives none: the label of the row, or what the icon is called ---------------------
-  const nameless = "[role=slider]:not([aria-label]), [role=slider][aria-label=''], input:not([aria-label]), button:not([aria-label])";
+  const nameless = "[role=slider]:not([aria-label]), [role=slider][aria-label=''], input:not([aria-label]):not([type=hidden]), button:not([aria-label])";
   const icons = { "list-search": "commands", adjustments: "settings", x: "close" };
   const name = x => {
     if (x.labels?.length && x.labels[0].innerText.trim()) return "";
