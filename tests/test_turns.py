@@ -237,3 +237,31 @@ def test_a_cut_joint_counts_its_turns_whatever_acts() -> None:
             result = nx.simulate(system, 0.9, method, loops=nx.Loops(cut="bearing"))
             assert angle(result, "bearing") == pytest.approx(0.9 * FAST, rel=1e-12)
             assert [event["time"] for event in result.events] == [pytest.approx(12.0 / FAST, abs=1e-9)]
+
+
+@pytest.mark.parametrize("joint", [nx.Spherical, nx.Free], ids=["spherical", "free"])
+def test_a_spring_across_a_ball_counts_its_turns_or_says_that_it_does_not(joint: Any) -> None:
+    """I θ̈ + k θ = 0 about z of a body that hangs in a ball."""
+
+    def wound_up() -> nx.System:
+        system = nx.System("ball", gravity=(0.0, 0.0, 0.0))
+        system.add_body("b", mass=1.0, inertia=(0.1, 0.1, 0.1))
+        start = (0.0, 0.0, 25.0) if joint is nx.Spherical else (0.0, 0.0, 25.0, 0.0, 0.0, 0.0)
+        system.add_joint(joint("ball", system.ground, "b", v0=start))
+        system.add_force(nx.TorsionSpring("spring", "ground", "b", stiffness=2.0))
+        return system
+
+    t = 0.6
+    exact = 25.0 * math.cos(math.sqrt(20.0) * t)
+    for method in (nx.HHT(dt=5e-4), nx.Projection(dt=1e-3), nx.ImplicitEuler(1e-3, bdf2=True)):
+        result = nx.simulate(wound_up(), t, method)
+        assert result.angular_velocity("b").values[-1, 2] == pytest.approx(exact, abs=0.05)
+        assert not result.warnings
+    with pytest.warns(nx.NexDynWarning, match="torsion spring 'spring' turns by more than half a turn .* joint 'ball'"):
+        result = nx.simulate(wound_up(), t, nx.RungeKutta4(1e-3))
+    (said,) = result.warnings
+    assert said["kind"] == "turns" and said["value"] == pytest.approx(
+        math.asin(math.pi * math.sqrt(20.0) / 25.0) / math.sqrt(20.0), abs=2e-3
+    )
+    short = nx.simulate(wound_up(), 0.1, nx.RungeKutta4(1e-3))
+    assert not short.warnings

@@ -19,7 +19,7 @@ from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.constraints.tables import LEFT
-from nexdyn.errors import InputError, SolveError, unknown
+from nexdyn.errors import InputError, SolveError, unknown, warn
 from nexdyn.forces.tables import OFF
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
@@ -49,6 +49,7 @@ from nexdyn.simulation.marches.loops import ClosedSystem, closed_system, needs_r
 from nexdyn.simulation.marches.tree_start import tree_start
 from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.simulation.run import Runs
+from nexdyn.simulation.wound import lost_turn
 from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.cfa_solve import refuse
 from nexdyn.tree.cfa_tables import ConstraintTables
@@ -165,6 +166,7 @@ class Simulation(Runs):
     def _result(self, rows: np.ndarray, status: str = "finished", message: str = "") -> Result:
         t, q, v, a, extra = np.split(rows, np.cumsum([1, self.tree.nq, self._n, self._n]), axis=1)
         states = t[:, 0].copy(), q.copy(), v.copy(), a.copy()
+        self._tell_lost_turn(t[:, 0], q)
         settings: dict[str, Any] = {"driven": True} if self._driven else {}
         run: dict[str, Any] = {
             "method": repr(self.method), "steps": self._steps, "status": status, "message": message, "wall_time": self._wall,
@@ -175,6 +177,21 @@ class Simulation(Runs):
         else:
             recording = Recording(*states, z=extra.copy(), **run)
         return Result(self.system, recording, tree=self.tree)
+
+    def _tell_lost_turn(self, t: np.ndarray, q: np.ndarray) -> None:
+        """Warn, once, of a torsion spring that has acted within half a turn where it has turned by more."""
+        if (
+            any(notice.kind == "turns" for notice in self.warnings or ())
+            or (found := lost_turn(self.tree, t, q)) is None
+        ):
+            return
+        spring, joint, when = found
+        text = (
+            f"torsion spring {spring!r} turns by more than half a turn at t = {when:g} s; across joint {joint!r} minimal coordinates do "
+            f"not count turns, so that from then on it acts as if unwound by one: take method=nx.HHT(), which counts them"
+        )
+        self.warnings = [*(self.warnings or []), Notice("turns", spring, when, "s", 0.0, text)]
+        warn(text)
 
     # --- between two legs of a run ----------------------------------------------------------------------------------
 
