@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 NAME = "verify"
 EXAMPLES = """\
 Examples:
-  nexdyn verify                  all, under every formulation
-  nexdyn verify A03 top          some of them
-  nexdyn verify --all            every value, not only the farthest off
-  nexdyn verify --json           all of it for a program
-  nexdyn verify --against dymola cases of a peer's test suite, with the peer's curves
+  nexdyn verify                   all, under every formulation
+  nexdyn verify A03 top           some of them
+  nexdyn verify --all             every value, not only the farthest off
+  nexdyn verify --json            all of it for a program
+  nexdyn verify --against dymola  examples that another program computed
   nexdyn verify --against exudyn --curves EXUDYN
-                                 Exudyn's own models, run in Exudyn now
+                                  Exudyn's own models, run in Exudyn now
 
 Exit codes: 0 every value holds, 3 one does not."""
 

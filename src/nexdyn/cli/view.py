@@ -31,7 +31,7 @@ Examples:
   nexdyn view robot.urdf                   a robot falls limp, held by its base
   nexdyn view robot.urdf --still           its pose, a slider for every joint
   nexdyn view run.nc                       play a result
-  nexdyn view run.nc other.nc              two results over each other, with their difference
+  nexdyn view run.nc other.nc              two results, and their difference
   nexdyn view run.nc --language zh         Chinese labels
   nexdyn view run.nc --html out.html       one HTML file that opens anywhere
   nexdyn view run.nc --html out.html --speed 0.1 --show trails
