@@ -18,8 +18,10 @@ DT = 2.0**-10
 HALF, END = 0.125, 0.25
 FIXED = {
     "rk4": nx.RungeKutta4(DT),
+    "euler": nx.ExplicitEuler(DT),
     "semi-implicit": nx.SemiImplicitEuler(DT),
     "hht": nx.HHT(dt=DT),
+    "baumgarte": nx.Baumgarte(dt=DT),
     "projection": nx.Projection(dt=DT),
     "partitioning": nx.Partitioning(dt=DT),
     "implicit-euler": nx.ImplicitEuler(DT),
@@ -28,6 +30,9 @@ FIXED = {
 ADAPTIVE = {
     "dopri5": (nx.DormandPrince(1e-10, 1e-12), 1e-7),
     "hht": (nx.HHT(rtol=1e-4), 2e-3),
+    "baumgarte": (nx.Baumgarte(rtol=1e-10, atol=1e-12), 1e-7),
+    "projection": (nx.Projection(rtol=1e-10, atol=1e-12), 1e-7),
+    "partitioning": (nx.Partitioning(rtol=1e-10, atol=1e-12), 1e-7),
 }
 """Beside each, what two such runs differ by at most."""
 ANEW = 3.0
@@ -191,8 +196,9 @@ def test_a_loop_in_which_nothing_is_counted_goes_on_too(method: Any, way: Way, t
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-@pytest.mark.parametrize("method", [FIXED["rk4"], FIXED["hht"], FIXED["bdf2"]], ids=["rk4", "hht", "bdf2"])
-def test_what_events_have_switched_and_changed_stays_so(method: Any, way: Way, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["rk4", "hht", "bdf2", "projection", "implicit-euler"])
+def test_what_events_have_switched_and_changed_stays_so(name: str, way: Way, tmp_path: Path) -> None:
+    method: Any = FIXED[name]
     whole = nx.simulate(broken(), END, method)
     assert [one["name"] for one in whole.events] == ["slip", "harder", "again"]
     finer = nx.simulate(broken(), END, replace(method, dt=DT / 2))
@@ -244,10 +250,14 @@ def test_an_event_that_is_done_once_stays_done(tmp_path: Path) -> None:
 
 EVERY = {
     "rk4": nx.RungeKutta4(DT),
+    "semi-implicit": nx.SemiImplicitEuler(DT),
     "dopri5": nx.DormandPrince(),
     "hht": nx.HHT(dt=DT),
+    "baumgarte": nx.Baumgarte(dt=DT),
     "projection": nx.Projection(dt=DT),
+    "partitioning": nx.Partitioning(dt=DT),
     "implicit-euler": nx.ImplicitEuler(DT),
+    "bdf2": nx.ImplicitEuler(DT, bdf2=True),
 }
 
 

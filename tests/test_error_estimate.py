@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from mechanisms import four_bar
 from regular_problems import pendulum, spherical_pendulum
 
 import nexdyn as nx
 
 METHODS = [
     nx.RungeKutta4(2e-2),
+    nx.ExplicitEuler(1e-3),
     nx.SemiImplicitEuler(1e-3),
     nx.DormandPrince(rtol=1e-5, atol=1e-6),
     nx.HHT(dt=5e-3),
     nx.HHT(rtol=1e-4),
     nx.ImplicitEuler(1e-3),
+    nx.ImplicitEuler(5e-3, bdf2=True),
     nx.Baumgarte(dt=2e-2),
     nx.Baumgarte(rtol=1e-5, atol=1e-6),
     nx.Partitioning(dt=2e-2),
@@ -43,6 +46,24 @@ def test_a_second_run_measures_the_error_of_every_coordinate_under_every_method(
     assert "hinge" in str(found) and type(method).__name__ in str(found)
     with pytest.raises(nx.UnknownNameError, match="hinge"):
         found.joint_position("hnge")
+
+
+LOOP_METHODS = [nx.RungeKutta4(2e-2), nx.HHT(dt=5e-3), nx.Projection(dt=2e-2), nx.ImplicitEuler(2e-3)]
+
+
+@pytest.mark.parametrize("method", LOOP_METHODS, ids=str)
+def test_the_error_of_a_loop_is_measured_too(method: nx.Method) -> None:
+    end, start = 2.0, {"A": 1.0}
+    found = nx.simulate(four_bar(), end, method, v0=start, error_estimate=True)
+    estimate = found.error_estimate
+    assert estimate is not None
+    t = estimate.errors["time"].values
+    exact = nx.simulate(four_bar(), end, nx.DormandPrince(rtol=1e-12, atol=1e-13), v0=start, output_times=t)
+    rows = np.abs(found.t.values[:, None] - t).argmin(axis=0)
+    for body in ("crank", "coupler", "rocker"):
+        there = np.linalg.norm(found.position(body).values[rows] - exact.position(body).values, axis=1).max()
+        assert there > 1e-8
+        assert 0.5 * there < np.nanmax(estimate.position(body).values) < 3.0 * there
 
 
 def test_quaternions_are_compared_whatever_their_sign() -> None:
