@@ -17,7 +17,7 @@ CLEAR = 0.2
 
 
 def lost_turn(tree: Tree, t: np.ndarray, q: np.ndarray) -> tuple[str, str, float] | None:
-    """(spring, joint, time) of the first torsion spring that passes half a turn across a joint whose turns nobody counts, as far as
+    """(spring, joint, time) of the first torsion spring that passes half a turn across a joint whose turns are not counted, as far as
     the samples t (N,), q (N, nq) show; None where none does."""
     if len(t) < 2:
         return None
