@@ -1,4 +1,4 @@
-"""Our curves over those of other programs: `python docs/figures/peers.py` writes `peers.svg` beside this file.
+"""Our curves over those of other programs: `python docs/figures/peers.py` writes `peers.svg` next to this file.
 
 Lines are our tightest runs, dots the kept samples of the peer.
 """

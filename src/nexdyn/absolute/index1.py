@@ -53,7 +53,7 @@ SINGULAR, OPEN, DEGRADED = 50, 51, 52
 """Statuses: no pivot; constraints that do not close; a partition, or kept rows, that no longer serve."""
 CLOSED, MOST = 1e-12, 15
 ROUNDING = 1e-15
-"""Of an angle, beside its size."""
+"""Rounding of an angle relative to its size."""
 WORSE, WORST = 0.3, 1e-6
 """Part of its first smallest pivot at which a partition is chosen anew, and below which it serves for no state between steps."""
 LEAST = 0.1

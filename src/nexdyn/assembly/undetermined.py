@@ -16,7 +16,7 @@ from nexdyn.absolute.model import AbsoluteModel
 MOST_BODIES = 300
 """More are not looked at: the matrix is dense."""
 NOTHING = 1e-9
-"""Part of a motion, beside all of it, that is rounding."""
+"""Part of a motion, relative to all of it, that is rounding."""
 
 
 def undetermined_bodies(model: AbsoluteModel, q: np.ndarray, t: float, length: float) -> list[str]:

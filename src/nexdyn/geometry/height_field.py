@@ -3,7 +3,7 @@
     x_i = −½ size_x + i size_x/(m − 1),    y_j = −½ size_y + j size_y/(n − 1),    z_ij = heights[i, j]
 
 A cell is halved along the diagonal from (i, j) to (i + 1, j + 1), and each half is flat. The solid ends at vertical walls along the
-rim and at a flat `bottom`, so that it has an inside, and a body beside it is outside.
+rim and at a flat `bottom`, so that it has an inside, and a body next to it is outside.
 """
 
 from __future__ import annotations

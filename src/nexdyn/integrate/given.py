@@ -9,7 +9,7 @@ import numpy as np
 from nexdyn.errors import InputError
 
 NO_NUMBERS = str | bytes | bool | np.bool_
-"""What Python turns into a float, but nobody means as one."""
+"""Types that Python converts to a float, but that are not meant as numbers."""
 
 
 def given_number(value: object, what: str, needed: str = "a number is needed") -> float:

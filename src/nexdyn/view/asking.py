@@ -1,8 +1,8 @@
-"""What pages ask of a viewer beside viser's messages: GET /token/ask/WHAT?…, answered as JSON (page.js asks).
+"""Requests of pages to a viewer, in addition to viser's messages: GET /token/ask/WHAT?…, answered as JSON (page.js asks).
 
     hover    ray, t      the name of the body that the line of sight meets at the time t, and what is said of it
     select   ray, t, of  selects the body that is met, or the one named by `of` ("body:link1", "joint:hinge1")
-    measure  ray, t      adds the point that is met to those whose distances are told
+    measure  ray, t      adds the point that is met to those whose distances are shown
 
 A question that is not understood is answered {"error": …}; none ends the viewer.
 """

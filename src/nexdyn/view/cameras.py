@@ -42,7 +42,7 @@ class Cameras:
             client.camera.look_at, client.camera.up_direction = seen.target, seen.up
 
     def aim_new(self) -> None:
-        """Step back in browsers that have come, where their canvas is narrow and nobody has moved the camera."""
+        """Step back in browsers that have come, where their canvas is narrow and the camera has not been moved."""
         stage = self._viewer._stage
         for client in self.new:
             with contextlib.suppress(Exception):  # it may be gone again
