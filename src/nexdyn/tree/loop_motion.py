@@ -34,7 +34,7 @@ from nexdyn.tree.loads import joint_efforts
 from nexdyn.tree.loop_cuts import act_own, count_angles, foresee_angles, measure_own
 from nexdyn.tree.loop_solve import factor_rows, largest_left_out, largest_residual, response, solve_rows, take_rows
 from nexdyn.tree.loops import C_ROW, RATE_ROW, SECOND_ROW, LoopTables, evaluate_rows
-from nexdyn.tree.motion import TreeProblem, place, put_chart_rates, with_states
+from nexdyn.tree.motion import TreeProblem, place, put_chart_rates, turns_counted, with_states
 from nexdyn.tree.tables import EXT_, V_, XW_
 
 OPEN = 53
@@ -329,6 +329,7 @@ def _(problem: LoopProblem, t: float, y: Any, K: Any) -> Any:
         if status != OK:
             return status
         status = MOVED
+    turns_counted(problem.tree, y, problem.tree.forces)
     return status if within_ends(problem.loops.tables, problem.loops.near) else LEFT
 
 

@@ -35,6 +35,7 @@ from nexdyn.errors import InputError, SolveError, warn
 from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.forces.states import next_sample
 from nexdyn.forces.tables import BODY_A, BODY_B, COUNT, FIRST, KIND, OFF
+from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.integrate.methods import HHT
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.model.callbacks import failure
@@ -47,6 +48,7 @@ from nexdyn.simulation.continuing import bodies_at_end, joints_at_end, of_fields
 from nexdyn.simulation.impulses import with_rows
 from nexdyn.simulation.march import Leg, Look, March, Memory, Pace
 from nexdyn.simulation.run import Runs
+from nexdyn.simulation.wound import known_angles
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.described import described_coordinates
@@ -324,6 +326,10 @@ class BodySimulation(Runs):
                     if name in asked:
                         near[k] = model.near_start[k]
                 return model.counted(q, near)
+            near, known = model.near(q, self.t), known_angles(initial)
+            for k, of in enumerate(model.followed):
+                near[k] = known.get(" ".join(of), near[k]) if of[1] == TURNS else near[k]
+            return model.counted(q, near)
         return model.counted(q, model.near(q, self.t))
 
     def _named(self, given: Any, what: str) -> Mapping[str, Any] | None:
