@@ -33,7 +33,10 @@ def test_a_motion_that_has_left_its_constraints_stops() -> None:
 
 @pytest.mark.parametrize(
     "method",
-    [nx.Projection(rtol=1e-10), nx.Projection(dt=1e-3), nx.Baumgarte(dt=1e-3), nx.HHT(dt=1e-3), nx.HHT()],
+    [
+        nx.Projection(rtol=1e-10), nx.Projection(dt=1e-3), nx.Baumgarte(dt=1e-3), nx.HHT(dt=1e-3), nx.HHT(),
+        nx.RungeKutta4(1e-3), nx.DormandPrince(rtol=1e-10), nx.SemiImplicitEuler(1e-3),
+    ],  # fmt: skip
     ids=lambda m: repr(m).split(", atol")[0],
 )
 def test_a_run_that_passes_near_a_singular_pose_says_so(method: Any) -> None:
@@ -44,6 +47,6 @@ def test_a_run_that_passes_near_a_singular_pose_says_so(method: Any) -> None:
 
 
 @pytest.mark.parametrize("demo", ["bennett", "bricard", "sarrus", "stewart"])
-@pytest.mark.parametrize("method", [nx.Projection(dt=1e-3), nx.HHT(dt=1e-3)], ids=lambda m: repr(m).split(", atol")[0])
+@pytest.mark.parametrize("method", [nx.Projection(dt=1e-3), nx.HHT(dt=1e-3), nx.RungeKutta4(1e-3)], ids=lambda m: repr(m).split(", atol")[0])
 def test_redundant_mechanisms_at_regular_poses_are_not_told_singular(demo: str, method: Any) -> None:
     assert nx.simulate(nx.load(demo), 1.0, method).status == "finished"  # a warning would be an error here

@@ -31,7 +31,7 @@ from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
 from nexdyn.assembly.redundant import kept_rows
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.constraints.tables import LEFT
-from nexdyn.errors import InputError, SolveError, warn
+from nexdyn.errors import InputError, SolveError
 from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.forces.states import next_sample
 from nexdyn.forces.tables import BODY_A, BODY_B, COUNT, FIRST, KIND, OFF
@@ -46,7 +46,7 @@ from nexdyn.results.result import Result
 from nexdyn.simulation.bristles import sticking_advice
 from nexdyn.simulation.continuing import bodies_at_end, joints_at_end, of_fields, reassembled
 from nexdyn.simulation.impulses import with_rows
-from nexdyn.simulation.march import Leg, Look, March, Memory, Pace
+from nexdyn.simulation.march import NEARLY, Leg, Look, March, Memory, Pace
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import known_angles
 from nexdyn.spatial.rotations import rotation_matrix
@@ -64,10 +64,6 @@ SHORT = 1e-3
 
 OF_ROWS = ("lam0", "lam1", "dlam", "ddlam", "C", "x", "upper", "lower", "work")
 """What of a state belongs to the kept rows."""
-
-
-NEARLY = 1e-4
-"""Part of the best independence of kept rows, a square of sines, below which a pose is nearly singular whichever are kept."""
 
 
 class BodySimulation(Runs):
@@ -375,15 +371,8 @@ class BodySimulation(Runs):
     def _tell_singular(self, independence: float, best: float) -> None:
         """Warn, once, where kept rows are next to dependent and no others are less so: a singular pose is near."""
         self._independent = max(self._independent, best)
-        told = any(notice.kind == "singular" for notice in self.warnings or ())
-        if told or not independence < NEARLY * self._independent:
-            return
-        text = (
-            f"passes near a singular pose at t = {self.t:g} s, where other motions branch off: rounding and errors decide which one "
-            f"it follows; compare smaller steps, tolerances and other methods"
-        )
-        self.warnings = [*(self.warnings or []), Notice("singular", "", self.t, "s", 0.0, text)]
-        warn(text)
+        if independence < NEARLY * self._independent:
+            self.tell_singular(self.t)
 
     def _choose_rows(self) -> bool:
         """Keep other rows where they are more independent in the present pose; whether they are others now."""

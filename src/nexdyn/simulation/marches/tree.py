@@ -44,7 +44,7 @@ from nexdyn.simulation.bristles import bounds, bristle_advice, refuse_bent, with
 from nexdyn.simulation.continuing import reassembled, states_of
 from nexdyn.simulation.impulses import on_tree, with_rows
 from nexdyn.simulation.interrupt import interrupts_wait
-from nexdyn.simulation.march import NONE, Leg, Look, March, Pace
+from nexdyn.simulation.march import NEARLY, NONE, Leg, Look, March, Pace
 from nexdyn.simulation.marches.loops import ClosedSystem, closed_system, needs_rows
 from nexdyn.simulation.marches.tree_start import tree_start
 from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
@@ -200,6 +200,8 @@ class Simulation(Runs):
                 "spare": loops.spare,
                 "left_out": loops.left_out,
                 "chosen": loops.chosen,
+                "dependence": loops.dependence,
+                "largest": loops.largest,
             }
         return found
 
@@ -316,7 +318,15 @@ class Simulation(Runs):
     def after_leg(self, leg: Leg, t0: float, dt: float, taken: int) -> int:
         if leg.status != OK:
             self._fail(leg.status, leg.bad, leg.t)
+        self._watch_singular()
         return 0
+
+    def _watch_singular(self) -> None:
+        """Warn, once, where rows have become all but dependent."""
+        if self.closed is not None:
+            least, most, t = self._problem.loops.dependence.tolist()
+            if least < NEARLY * most:
+                self.tell_singular(t)
 
     def _march_adaptive(self, t_end: float, times: np.ndarray, every: int, look: Look) -> None:
         """Steps until `t_end`; states at `times`, or every `every`-th (0: none), the first included, are kept."""
@@ -341,6 +351,7 @@ class Simulation(Runs):
             self._keep(room[:rows])
             if status != OK:
                 self._fail(status, bad, float(control[14]), dt=float(control[1]))
+            self._watch_singular()
             look()
             pace.adapt(control[5] - spent)
 
