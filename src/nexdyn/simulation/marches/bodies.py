@@ -45,6 +45,7 @@ from nexdyn.results.result import Result
 from nexdyn.simulation.bristles import sticking_advice
 from nexdyn.simulation.continuing import bodies_at_end, joints_at_end, of_fields, reassembled
 from nexdyn.simulation.impulses import with_rows
+from nexdyn.simulation.independence import independence_here
 from nexdyn.simulation.march import Leg, Look, March, Memory, Pace
 from nexdyn.simulation.run import Runs
 from nexdyn.spatial.rotations import rotation_matrix
@@ -65,7 +66,9 @@ OF_ROWS = ("lam0", "lam1", "dlam", "ddlam", "C", "x", "upper", "lower", "work")
 
 
 NEARLY = 1e-4
-"""Part of the best independence of kept rows, a square of sines, below which a pose is nearly singular whichever are kept."""
+"""Part of the best independence of kept rows, a square of sines, below which a pose is nearly singular whichever are kept, …"""
+CONFIRMED = 1e-2
+"""… if the rows of the pose, which no step has turned, are dependent up to this part, too."""
 
 
 class BodySimulation(Runs):
@@ -371,6 +374,9 @@ class BodySimulation(Runs):
         self._independent = max(self._independent, best)
         told = any(notice.kind == "singular" for notice in self.warnings or ())
         if told or not independence < NEARLY * self._independent:
+            return
+        here = independence_here(self.model, self.tables, self.kept, self._pose, self.t, self.state.counted)
+        if here > CONFIRMED * self._independent:
             return
         text = (
             f"passes near a singular pose at t = {self.t:g} s, where other motions branch off: rounding and errors decide which one "
