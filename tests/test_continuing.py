@@ -71,14 +71,16 @@ def state(result: nx.Result) -> np.ndarray:
     return np.concatenate([*parts, result.recording.z[-1] if result.recording.z.size else np.zeros(0)])
 
 
-def arm(*, events: Any = (), calm: bool = False) -> nx.System:
+def arm(*, events: Any = (), calm: bool = False, v0: float | None = None) -> nx.System:
     """Two links whose second turns twice in a run, with a sampled controller, a lagging drive, dry friction and springs that wind up."""
     system = nx.System("arm", gravity=(0, -9.81, 0))
     system.parameter("K", 2.0)
     system.add_body("upper", mass=1.0, inertia=(0.1, 0.2, 0.15), position=(0.5, 0, 0))
     system.add_body("lower", mass=1.0, inertia=(0.1, 0.2, 0.15), position=(1.05, 0, 0))
     system.add_joint(nx.Revolute("h1", "ground", "upper", axis=(0, 0, 1), at=(0, 0, 0), damping=0.1, stiffness="=K"))
-    system.add_joint(nx.Revolute("h2", "upper", "lower", axis=(0, 0, 1), at=(1, 0, 0), v0=15.0 if calm else 60.0))
+    system.add_joint(
+        nx.Revolute("h2", "upper", "lower", axis=(0, 0, 1), at=(1, 0, 0), v0=v0 or (15.0 if calm else 60.0))
+    )
     system.add_force(nx.PositionActuator("servo", "h1", target=0.3, kp=40.0, ki=3.0, kd=4.0, sample_time=4 * DT))
     system.add_force(nx.TorqueActuator("drive", "h2", target=nx.Harmonic(3.0, 2.0), time_constant=0.03))
     if not calm:
