@@ -78,3 +78,18 @@ def test_a_run_that_forgot_an_event_would_end_elsewhere(name: str) -> None:
     runs = [nx.simulate(arm(calm=True, v0=60.0, events=events(*f)), END, nx.RungeKutta4(DT)) for f in ((), (name,))]
     ends = [state(x) for x in runs]
     assert np.abs(ends[1] - ends[0]).max() > 10.0 * 1e-4 * np.abs(ends[0]).max()
+
+
+def test_a_loop_goes_on_as_it_was_kept_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The options of the first command hold for the second; at a step as long as this, each ends elsewhere."""
+    monkeypatch.chdir(tmp_path)
+    ends = []
+    for options in ("", "--stabilise baumgarte", "--stabilise none", "--cut D --stabilise none"):
+        first = f"four-bar --method rk4 --dt 0.0078125 --v0 A=6 {options}"
+        whole = run(f"{first} --t-end 0.5", "whole.nc")
+        run(f"{first} --t-end 0.25", "half.nc")
+        rest = run("half.nc --t-end 0.5", "rest.nc")
+        ends.append(state(whole))
+        np.testing.assert_array_equal(state(rest), ends[-1])
+        assert rest.recording.settings["stabilise"] == whole.recording.settings["stabilise"]
+    assert min(np.abs(a - b).max() for k, a in enumerate(ends) for b in ends[:k]) > 1e-7
