@@ -46,6 +46,7 @@ from nexdyn.results.result import Result
 from nexdyn.simulation.bristles import sticking_advice
 from nexdyn.simulation.continuing import bodies_at_end, joints_at_end, of_fields, reassembled
 from nexdyn.simulation.impulses import with_rows
+from nexdyn.simulation.independence import independence_here
 from nexdyn.simulation.march import NEARLY, Leg, Look, March, Memory, Pace
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import known_angles
@@ -64,6 +65,10 @@ SHORT = 1e-3
 
 OF_ROWS = ("lam0", "lam1", "dlam", "ddlam", "C", "x", "upper", "lower", "work")
 """What of a state belongs to the kept rows."""
+
+
+CONFIRMED = 1e-2
+"""Part of the best independence of kept rows up to which those of the pose, which no step has turned, are dependent, too."""
 
 
 class BodySimulation(Runs):
@@ -371,7 +376,10 @@ class BodySimulation(Runs):
     def _tell_singular(self, independence: float, best: float) -> None:
         """Warn, once, where kept rows are next to dependent and no others are less so: a singular pose is near."""
         self._independent = max(self._independent, best)
-        if independence < NEARLY * self._independent:
+        if not independence < NEARLY * self._independent:
+            return
+        here = independence_here(self.model, self.tables, self.kept, self._pose, self.t, self.state.counted)
+        if here < CONFIRMED * self._independent:
             self.tell_singular(self.t)
 
     def _choose_rows(self) -> bool:
