@@ -35,7 +35,9 @@ _HOMES = {
     "nexdyn.model.marker": ("Marker",),
     "nexdyn.model.force": ("Force",),
     "nexdyn.model.parameters": ("Parameter",),
-    "nexdyn.model.shapes": ("Box", "Capsule", "Cylinder", "Mesh", "Sphere"),
+    "nexdyn.model.shapes": (
+        "Box", "Capsule", "Cone", "Cylinder", "Ellipsoid", "HalfSpace", "HeightField", "Hull", "Mesh", "Sphere",
+    ),
     "nexdyn.model.measure": (
         "Angle", "Direction", "Displacement", "Distance", "Measure", "PointPosition", "PointVelocity",
     ),
@@ -222,7 +224,18 @@ if TYPE_CHECKING:
         PointVelocity,
     )
     from nexdyn.model.parameters import Parameter
-    from nexdyn.model.shapes import Box, Capsule, Cylinder, Mesh, Sphere
+    from nexdyn.model.shapes import (
+        Box,
+        Capsule,
+        Cone,
+        Cylinder,
+        Ellipsoid,
+        HalfSpace,
+        HeightField,
+        Hull,
+        Mesh,
+        Sphere,
+    )
     from nexdyn.model.surfaces import (
         CylinderSurface,
         EllipsoidSurface,
