@@ -1,9 +1,9 @@
 """The contact patch of two triangle meshes: where their surfaces run parallel at an answer of mesh_distance.py.
 
 The feature of A along n is what lies within `tolerance` times its size of the plane n·x = n·a, a the witness point: triangles
-with all three corners there; where there is none, edges with both ends there; else vertices. So is that of B at b. Every
-piece of A meets every piece of B in a convex polygon, a segment or a point, in the plane halfway between (patch.py). Faces overlap
-in no area but their common one, so that
+with all three corners there; where none of them holds a, edges with both ends there; where none does either, a alone. So is
+that of B at b. Every piece of A meets every piece of B in a convex polygon, a segment or a point, in the plane halfway between
+(patch.py). Faces overlap in no area but their common one, so that
 
     area = Σ A_k,     centre = Σ A_k c_k / area     over the polygons; over the lengths of segments where there is no area
 
@@ -67,8 +67,14 @@ def put(into, count, X, x, y, z, corners, o, e1, e2):  # type: ignore[no-untyped
 
 
 @formula
+def longer(x, y, near):  # type: ignore[no-untyped-def]
+    """Whether y is farther from x than `near`."""
+    return (y - x) @ (y - x) > near * near
+
+
+@formula
 def feature_pieces(mesh, X, n, level, near, kind, open, into, o, e1, e2):  # type: ignore[no-untyped-def]
-    """Pieces of one kind of the mesh in pose X within `near` of the plane n·x = level (n, level in the mesh's frame)."""
+    """Faces or edges of the mesh in pose X within `near` of the plane n·x = level (n, level in the mesh's frame)."""
     centre, half = Vec3Rows(mesh.nodes, 0), Vec3Rows(mesh.nodes, 3)
     open[0, 0], waiting, count = 0, 1, 0
     while waiting > 0:
@@ -89,33 +95,14 @@ def feature_pieces(mesh, X, n, level, near, kind, open, into, o, e1, e2):  # typ
             m = row(Vec3Rows(mesh.normals, 0), t)
             if p and q and r and m @ n > 0.5:
                 count = put(into, count, X, tri.p, tri.q, tri.r, 3, o, e1, e2)
-        elif kind == EDGE:
-            if p and q and mesh.owned[t] & 1:
-                count = put(into, count, X, tri.p, tri.q, tri.q, 2, o, e1, e2)
-            if q and r and mesh.owned[t] & 2:
-                count = put(into, count, X, tri.q, tri.r, tri.r, 2, o, e1, e2)
-            if r and p and mesh.owned[t] & 4:
-                count = put(into, count, X, tri.r, tri.p, tri.p, 2, o, e1, e2)
         else:
-            if p:
-                count = put(into, count, X, tri.p, tri.p, tri.p, 1, o, e1, e2)
-            if q:
-                count = put(into, count, X, tri.q, tri.q, tri.q, 1, o, e1, e2)
-            if r:
-                count = put(into, count, X, tri.r, tri.r, tri.r, 1, o, e1, e2)
+            if p and q and longer(tri.p, tri.q, near) and mesh.owned[t] & 1:
+                count = put(into, count, X, tri.p, tri.q, tri.q, 2, o, e1, e2)
+            if q and r and longer(tri.q, tri.r, near) and mesh.owned[t] & 2:
+                count = put(into, count, X, tri.q, tri.r, tri.r, 2, o, e1, e2)
+            if r and p and longer(tri.r, tri.p, near) and mesh.owned[t] & 4:
+                count = put(into, count, X, tri.r, tri.p, tri.p, 2, o, e1, e2)
     return count
-
-
-@formula
-def feature_of(mesh, X, n, x, tolerance, open, into, o, e1, e2):  # type: ignore[no-untyped-def]
-    """(kind, count): the pieces of the highest kind that lie in the plane through x (world) normal to n (world)."""
-    m, y = T(X.R) @ n, T(X.R) @ (x - X.p)
-    near = tolerance * mesh.radius[0] + 1e-13 * sqrt(X.p @ X.p)
-    for kind in (FACE, EDGE, VERTEX):
-        count = feature_pieces(mesh, X, m, m @ y, near, kind, open, into, o, e1, e2)
-        if count > 0:
-            return kind, count
-    return VERTEX, 0
 
 
 @formula
@@ -159,6 +146,48 @@ def off(p, m, q, k, near):  # type: ignore[no-untyped-def]
 
 
 @formula
+def holds(p, x, y, near):  # type: ignore[no-untyped-def]
+    """Whether triangle p, counter-clockwise, holds (x, y) to `near`."""
+    for i in range(3):
+        j = i + 1 if i < 2 else 0
+        u, v = p[j, 0] - p[i, 0], p[j, 1] - p[i, 1]
+        if u * (y - p[i, 1]) - v * (x - p[i, 0]) < -near * sqrt(u * u + v * v):
+            return False
+    return True
+
+
+@formula
+def holds_origin(of, count, kind, near, first):  # type: ignore[no-untyped-def]
+    """Whether any of the pieces holds (0, 0) to `near`."""
+    for k in range(count):
+        b = of.box[k]
+        if b[0] <= near and b[1] <= near and b[2] >= -near and b[3] >= -near:
+            copy_piece(of, k, kind, first)
+            if kind == FACE:
+                if holds(first, 0.0, 0.0, near):
+                    return True
+            else:
+                u, v = first[1, 0] - first[0, 0], first[1, 1] - first[0, 1]
+                if abs(u * first[0, 1] - v * first[0, 0]) <= near * sqrt(u * u + v * v):
+                    return True
+    return False
+
+
+@formula
+def feature_of(mesh, X, n, x, tolerance, open, into, o, e1, e2, first):  # type: ignore[no-untyped-def]
+    """(kind, count): the pieces of the highest kind that lie in the plane through x normal to n and hold x; else x alone.
+
+    All in the world; x is above or below o."""
+    m, y = T(X.R) @ n, T(X.R) @ (x - X.p)
+    near = tolerance * mesh.radius[0] + 1e-13 * sqrt(X.p @ X.p)
+    for kind in (FACE, EDGE):
+        count = feature_pieces(mesh, X, m, m @ y, near, kind, open, into, o, e1, e2)
+        if holds_origin(into, min(count, MOST_PIECES), kind, near, first):
+            return kind, count
+    return VERTEX, put(into, 0, X, y, y, y, 1, o, e1, e2)
+
+
+@formula
 def add_hull(w, count, hull, corners, small):  # type: ignore[no-untyped-def]
     """Append `count` rows of w.spare to `hull`; a full one is replaced by its own hull."""
     if corners + count > MOST_CORNERS:
@@ -179,17 +208,6 @@ class Scratch(NamedTuple):
     clipped: np.ndarray
     spare: np.ndarray
     wide: np.ndarray
-
-
-@formula
-def holds(p, x, y, near):  # type: ignore[no-untyped-def]
-    """Whether triangle p, counter-clockwise, holds (x, y) to `near`."""
-    for i in range(3):
-        j = i + 1 if i < 2 else 0
-        u, v = p[j, 0] - p[i, 0], p[j, 1] - p[i, 1]
-        if u * (y - p[i, 1]) - v * (x - p[i, 0]) < -near * sqrt(u * u + v * v):
-            return False
-    return True
 
 
 @formula
@@ -233,10 +251,10 @@ def mesh_patch(  # type: ignore[no-untyped-def]
     e1, e2 = basis(n)
     size = A.radius[0] + (0.0 if on_plane else B.radius[0])
     small, near = 1e-12 * size, tolerance * size
-    kind_a, count_a = feature_of(A, XA, n, a - margins[0] * n, tolerance, open, of_a, o, e1, e2)
+    kind_a, count_a = feature_of(A, XA, n, a - margins[0] * n, tolerance, open, of_a, o, e1, e2, w.first)
     kind_b, count_b = VERTEX, 0
     if not on_plane:
-        kind_b, count_b = feature_of(B, XB, -n, b + margins[1] * n, tolerance, open, of_b, o, e1, e2)
+        kind_b, count_b = feature_of(B, XB, -n, b + margins[1] * n, tolerance, open, of_b, o, e1, e2, w.first)
     found[5], found[6] = count_a, count_b
     sums[:, :] = 0.0
     corners = 0
