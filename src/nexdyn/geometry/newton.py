@@ -38,6 +38,8 @@ ENOUGH = 1e-8
 """The last step: what it leaves is of its square."""
 MOST_SLIDES = 60
 ROUNDING = 1e-13
+WELL = 1e-6
+"""Determinant over the cube of the largest entry above which equations are solved by Cramer's rule."""
 BENT = 1e-3
 """Curvature, in units of 1/L, above which the move along a tangent follows from the turn of the normal."""
 
@@ -85,7 +87,8 @@ def solve(M, n):  # type: ignore[no-untyped-def]
 
 
 class Moves(NamedTuple):
-    """How many equations there are, and the first two: (g11, g12; g12, g22) φ + straight moves = (b1, b2)."""
+    """How many equations there are, and the first two: (g11, g12; g12, g22) φ + side (x, y) u = (b1, b2), with the third,
+    (x, y) φ + k u = h, of the first straight tangent."""
 
     n: int
     g11: float
@@ -93,6 +96,11 @@ class Moves(NamedTuple):
     g22: float
     b1: float
     b2: float
+    side: float
+    x: float
+    y: float
+    k: float
+    h: float
 
 
 @formula
@@ -102,7 +110,8 @@ def with_tangent(M, q, t, k, side, n, e1, e2):  # type: ignore[no-untyped-def]
     if abs(k) > BENT:
         f = side / k
         return Moves(
-            q.n, q.g11 - f * x * x, q.g12 - f * x * y, q.g22 - f * y * y, q.b1 - f * x * h, q.b2 - f * y * h
+            q.n, q.g11 - f * x * x, q.g12 - f * x * y, q.g22 - f * y * y, q.b1 - f * x * h, q.b2 - f * y * h,
+            q.side, q.x, q.y, q.k, q.h,
         )  # fmt: skip
     if not t @ t > 0.0:
         return q
@@ -110,7 +119,9 @@ def with_tangent(M, q, t, k, side, n, e1, e2):  # type: ignore[no-untyped-def]
     for i in range(2, c):
         M[i, c], M[c, i] = 0.0, 0.0
     M[0, c], M[1, c], M[c, 0], M[c, 1], M[c, c], M[c, 6] = side * x, side * y, x, y, k, h
-    return Moves(c + 1, q.g11, q.g12, q.g22, q.b1, q.b2)
+    if c > 2:
+        return Moves(c + 1, q.g11, q.g12, q.g22, q.b1, q.b2, q.side, q.x, q.y, q.k, q.h)
+    return Moves(c + 1, q.g11, q.g12, q.g22, q.b1, q.b2, side, x, y, k, h)
 
 
 @formula
@@ -126,14 +137,23 @@ def move_along(M, c, t, k, n, e1, e2, f, g):  # type: ignore[no-untyped-def]
 @formula
 def newton_step(M, fa, fb, n, e1, e2, r, d, L):  # type: ignore[no-untyped-def]
     """Moves of a and b along their tangents, and the turn of n, in units of L."""
-    q = Moves(2, d / L, 0.0, d / L, (e1 @ r) / L, (e2 @ r) / L)
+    q = Moves(2, d / L, 0.0, d / L, (e1 @ r) / L, (e2 @ r) / L, 0.0, 0.0, 0.0, 1.0, 0.0)
     q = with_tangent(M, q, fa.t1, L * fa.k1, 1.0, n, e1, e2)
     q = with_tangent(M, q, fa.t2, L * fa.k2, 1.0, n, e1, e2)
     q = with_tangent(M, q, fb.t1, L * fb.k1, -1.0, n, e1, e2)
     q = with_tangent(M, q, fb.t2, L * fb.k2, -1.0, n, e1, e2)
-    determinant = q.g11 * q.g22 - q.g12 * q.g12
-    if q.n == 2 and abs(determinant) > 1e-8 * (q.g11 * q.g11 + q.g12 * q.g12 + q.g22 * q.g22):
-        f, g = (q.g22 * q.b1 - q.g12 * q.b2) / determinant, (q.g11 * q.b2 - q.g12 * q.b1) / determinant
+    # two or three equations by Cramer's rule, where they are far from dependent
+    sx, sy = q.side * q.x, q.side * q.y
+    c11, c12, c13 = q.g22 * q.k - sy * q.y, sy * q.x - q.g12 * q.k, q.g12 * q.y - q.g22 * q.x
+    determinant = q.g11 * c11 + q.g12 * c12 + sx * c13
+    size = max(max(abs(q.g11), abs(q.g12), abs(q.g22)), max(abs(q.x), abs(q.y), abs(q.k)))
+    if q.n <= 3 and abs(determinant) > WELL * size * size * size:
+        o = 1.0 / determinant
+        c21, c22, c23 = sx * q.y - q.g12 * q.k, q.g11 * q.k - sx * q.x, q.g12 * q.x - q.g11 * q.y
+        c31, c32, c33 = q.g12 * sy - sx * q.g22, sx * q.g12 - q.g11 * sy, q.g11 * q.g22 - q.g12 * q.g12
+        f = o * (c11 * q.b1 + c21 * q.b2 + c31 * q.h)
+        g = o * (c12 * q.b1 + c22 * q.b2 + c32 * q.h)
+        M[7, 2] = o * (c13 * q.b1 + c23 * q.b2 + c33 * q.h)
     else:
         M[0, 0], M[0, 1], M[1, 0], M[1, 1], M[0, 6], M[1, 6] = q.g11, q.g12, q.g12, q.g22, q.b1, q.b2
         solve(M, q.n)
