@@ -43,7 +43,7 @@ def test_a_motion_that_has_left_its_constraints_stops() -> None:
         nx.RungeKutta4(1e-3),
         nx.DormandPrince(rtol=1e-10),
         nx.SemiImplicitEuler(1e-3),
-    ],  # fmt: skip
+    ],
     ids=lambda m: repr(m).split(", atol")[0],
 )
 def test_a_run_that_passes_near_a_singular_pose_says_so(method: Any) -> None:
