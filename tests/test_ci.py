@@ -35,6 +35,21 @@ def test_a_single_file_runs_in_one_process_and_all_files_on_all_cores(monkeypatc
     assert workers("tests") == 1
 
 
+def test_long_files_come_first_and_those_with_many_tests_next() -> None:
+    paths = sorted((ROOT / "tests").glob("test_*.py"))
+    assert {path.stem for path in paths} >= set(conftest.LONGEST_FIRST)
+
+    def item(stem: str, name: str) -> Any:
+        return SimpleNamespace(path=ROOT / "tests" / f"{stem}.py", name=name)
+
+    last = conftest.LONGEST_FIRST[-1]
+    items = [item("test_ci", "a"), item("test_few", "a"), item(last, "a"), item("test_ci", "b"), item("test_few", "c")]
+    items += [item("test_ci", "c"), item(conftest.LONGEST_FIRST[0], "a")]
+    conftest.pytest_collection_modifyitems(items)
+    assert [x.path.stem for x in items] == [conftest.LONGEST_FIRST[0], last, *["test_ci"] * 3, *["test_few"] * 2]
+    assert [x.name for x in items[2:]] == ["a", "b", "c", "a", "c"]
+
+
 def test_what_a_file_of_tests_leaves_changed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     before = conftest.shared_by_the_process()
     assert conftest.changes(before, conftest.shared_by_the_process()) == []
