@@ -53,6 +53,8 @@ def run(effort: Effort) -> Report:
             "in motion, nearest triangles tried first": queries(one, P, Q, keep=True),
             "in motion, candidates kept": kept(one, P, Q),
             "in motion, teeth 1.5 mm apart, candidates kept": kept(one, P, turned(-motion, 0.104)),
+            "overlapping by 0.25 mm in motion, candidates kept": kept(one, P, turned(-motion, 0.1)),
+            "overlapping by 0.25 mm in motion, cold": queries(one, P, turned(-motion, 0.1), keep=False),
             "overlapping": queries(one, X, deep, keep=False),
         }
         for name, values in per_pose(alternate(others, effort)).items():

@@ -215,7 +215,8 @@ def test_mass_properties_are_those_of_the_solid_where_it_is_placed(tmp_path: Pat
         egg.inertia(2.0), nx.mass_properties(egg, 2.0 / nx.mass_properties(egg, 1.0).mass).inertia
     )
     system = nx.System("part")
-    system.add_body("part", **found._asdict(), shapes=mesh)  # as add_body takes them
+    mass, com, inertia = found
+    system.add_body("part", mass=mass, com=com, inertia=inertia, shapes=mesh)  # as add_body takes them
     with pytest.raises(nx.InputError, match="half-space has no volume"):
         nx.mass_properties(nx.HalfSpace(), 1.0)
     with pytest.raises(nx.InputError, match=r"density is 0; a number greater than 0"):

@@ -27,6 +27,8 @@ CLEARLY = 1e-10
 ALONG = 1.0 - 1e-12
 """Cosine within which two normals are one."""
 MOST_TURNS = 8
+ALIGNED = 1e-9
+"""Component of a normal along an edge below which the edge lies across it."""
 
 
 class Slab(NamedTuple):
@@ -134,11 +136,26 @@ def into(s, tables, x):  # type: ignore[no-untyped-def]
 
 
 @formula
+def feature_middle(h, n):  # type: ignore[no-untyped-def]
+    """(the middle of what of the box is farthest along n, how many directions it extends in: 0 a corner, 2 a face)."""
+    x = h.x if n.x > ALIGNED else -h.x if n.x < -ALIGNED else 0.0
+    y = h.y if n.y > ALIGNED else -h.y if n.y < -ALIGNED else 0.0
+    z = h.z if n.z > ALIGNED else -h.z if n.z < -ALIGNED else 0.0
+    return Vec3(x, y, z), (1 if x == 0.0 else 0) + (1 if y == 0.0 else 0) + (1 if z == 0.0 else 0)
+
+
+@formula
 def on_faces(A, B, X, tables, n, d, turns, fine):  # type: ignore[no-untyped-def]
-    """Points a of A and b of B with b − a = d n, by turns in both, from the middle between the centres."""
-    a = into(A, tables, 0.5 * X.p)
-    b = X.p
+    """Points a of A and b of B with b − a = d n, by turns in both, from the middle of the smaller of the two features."""
+    a, extent_a = feature_middle(A.size, n)
+    b, extent_b = feature_middle(B.size, T(X.R) @ (-n))
+    b = plus_turned(X.p, X.R, b)
+    if extent_b < extent_a:
+        a = into(A, tables, b - d * n)
     for _ in range(turns):
+        r = b - a - d * n
+        if norm(r) < 0.5 * fine:
+            break
         b = plus_turned(X.p, X.R, into(B, tables, T(X.R) @ (a + d * n - X.p)))
         r = b - a - d * n
         if norm(r) < 0.5 * fine:

@@ -8,11 +8,13 @@ V, c_S and I_S of the shape: closed forms, of hulls and meshes sums over the tet
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from nexdyn.checked_calls import checked_call
+from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError
 from nexdyn.geometry import mesh as geometry
 from nexdyn.geometry.kinds import Catalogue
@@ -21,12 +23,17 @@ from nexdyn.model.shapes import Shape
 from nexdyn.statics.shape_queries import added, is_meshed, made
 
 
-class MassProperties(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class MassProperties(metaclass=CheckedCalls):
     """mass [kg], com (3,) [m], and inertia (3, 3) [kg m²] about it, in the axes in which the shape is placed."""
 
     mass: float
     com: np.ndarray
     inertia: np.ndarray
+
+    def __iter__(self) -> Iterator[Any]:
+        """For `mass, com, inertia = …`."""
+        return iter((self.mass, self.com, self.inertia))
 
 
 @checked_call
