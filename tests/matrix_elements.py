@@ -725,7 +725,13 @@ OTHER_ELEMENTS = (
             "shapes": Together(inertia=None, com=None, shapes=[nx.Box((0.3, 0.1, 0.5))]),
         },
         body,
-        {"name": NAMES, "strict": "says whether an unphysical inertia is refused"},
+        {
+            "name": NAMES,
+            "strict": "says whether an unphysical inertia is refused",
+            **dict.fromkeys(
+                ("collision", "no_collision"), "says what distances and overlaps are computed of; bodies do not touch"
+            ),
+        },  # fmt: skip
         ("open", "rod", "ring"),
     ),
     Element(
