@@ -731,7 +731,7 @@ OTHER_ELEMENTS = (
             **dict.fromkeys(
                 ("collision", "no_collision"), "says what distances and overlaps are computed of; bodies do not touch"
             ),
-        },  # fmt: skip
+        },
         ("open", "rod", "ring"),
     ),
     Element(
