@@ -168,9 +168,9 @@ OF_FUNCTION: dict[type, dict[str, Dimension | None]] = {
 NUMBERS = {
     # names, choices and numbers without dimension
     "name", "parent", "child", "axis", "reference", "axis_a", "axis_b", "reference_a", "reference_b", "priority", "mimic",
-    "orientation", "strict", "shapes", "body", "expressed_in", "a", "b", "joint", "freedom", "interpolation", "extrapolation",
-    "normal", "exponent", "friction", "knee", "restitution", "elastic", "curve", "surface", "unit", "joint_a", "joint_b",
-    "ratio", "terms", "offset", "freedom_a", "freedom_b", "pinion", "rack", "function", "point", "component", "q0",
+    "orientation", "strict", "shapes", "collision", "no_collision", "body", "expressed_in", "a", "b", "joint", "freedom",
+    "interpolation", "extrapolation", "normal", "exponent", "friction", "knee", "restitution", "elastic", "curve", "surface", "unit",
+    "joint_a", "joint_b", "ratio", "terms", "offset", "freedom_a", "freedom_b", "pinion", "rack", "function", "point", "component", "q0",
     "gradient", "hessian", "rest", "multiplier",
 }  # fmt: skip
 REFUSED = (nx.UserForce, nx.UserJointForce, nx.Controller, nx.UserConstraint, nx.VelocityConstraint)
