@@ -38,13 +38,9 @@ def at(result: nx.Result, name: str, what: str, k: int = -1) -> np.ndarray:
 def test_the_published_double_pendulum(fixed: dict) -> None:
     result = nx.simulate(double_pendulum(), 3.0, nx.ImplicitEuler(0.01, **fixed))
     assert result.recording.violation.max() < CLOSED
-    # the method's own of the first step, at centres of mass; what is recorded is solved from the equations there
-    march = PotentialSimulation(double_pendulum(), nx.ImplicitEuler(0.01, **fixed))
-    march.run(0.01)
     first = [(-9.675e-4, -3.1104871, 0.0), (-1.98655e-3, -6.9387792, 0.0)]
-    for k, (name, a) in enumerate(zip(("link1", "link2"), first, strict=True)):
-        np.testing.assert_allclose(march.live()["motion.a"][k + 1, 3:], a, rtol=0, atol=1e-6)
-        np.testing.assert_allclose(at(result, name, "acceleration", 1), a, rtol=0, atol=4e-3)
+    for name, a in zip(("link1", "link2"), first, strict=True):
+        np.testing.assert_allclose(at(result, name, "acceleration", 1), a, rtol=0, atol=1e-6)
     # before the first step the accelerations are exact
     np.testing.assert_allclose(at(result, "link1", "acceleration", 0), (0, -3.1104878049, 0), rtol=0, atol=1e-9)
     np.testing.assert_allclose(at(result, "link2", "acceleration", 0), (0, -6.9387804878, 0), rtol=0, atol=1e-9)

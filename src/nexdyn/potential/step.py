@@ -253,8 +253,7 @@ def march(model, state, work, t0, dt, k, k_stop, every, updates, bdf2, out):  # 
         worst = max(worst, gap)
         if status != OK:
             return status, k, row, where, gap, newton
-        alike = state.run[EVEN] + 1.0 if state.run[1] > 0.0 else 1.0
-        state.run[EVEN] = 0.0 if impact else alike
+        state.run[EVEN] = 0.0 if impact else state.run[EVEN] + 1.0
         state.run[1], state.run[3] = 0.0 if impact else dt, gap
         state.run[2] = 2.0 * dt / 3.0 if second_order else dt
         k += 1

@@ -144,6 +144,7 @@ class PotentialSimulation(BodySimulation):
         state.a[:] = a
         state.a[:, 3:] += np.einsum("nij,nj->ni", R, np.cross(a[:, :3], c) + np.cross(w, np.cross(w, c)))
         state.run[2] = dt
+        state.run[solve.EVEN] = 0.0 if v.any() else EVEN_BDF2  # what rests has rested in steps of any length
         step.start_springs(tables, state, self._work, self.t)
         raw = self._raw_multipliers(R, lam)
         states = np.column_stack([state.q, state.v, state.a])[1:].ravel()
@@ -325,7 +326,7 @@ class PotentialSimulation(BodySimulation):
         if abs(dt - last) > 1e-12 * last:
             state.lam[:] *= (dt / h) ** 2
             state.off[:] *= (dt / h) ** 2
-            state.run[1], state.run[2], state.run[solve.STRAIGHT] = 0.0, dt, 0.0
+            state.run[1], state.run[2], state.run[solve.STRAIGHT], state.run[solve.EVEN] = 0.0, dt, 0.0, 0.0
 
     def _row(self) -> np.ndarray:
         room = np.empty((1, self._width))

@@ -6,8 +6,8 @@ v of implicit Euler is then ẋ(t − h/2), and two steps h₀, h give
     a = (v − v₀)/h  =  ẍ (h₀ + h)/(2 h)
 
 which is ẍ where h = h₀, half of it in a first step, and many times as much in a short step behind a long one; BDF2, whose first step is
-one of implicit Euler, gives 1/2, 2 and 3/4 of it in its first three. The forces know nothing of it. So M a + Cqᵀ λ, which is the sum
-of all other forces, stands, and a obeys the constraints:
+one of implicit Euler, gives 1/2, 2 and 3/4 of it in its first three. From rest there is none of it. The forces know nothing of it. So
+M a + Cqᵀ λ, which is the sum of all other forces, stands, and a obeys the constraints:
 
     [ M   Cqᵀ ] [δa]   [   0    ]
     [ Cq  0   ] [δλ] = [ γ − Cq a ]
