@@ -121,7 +121,16 @@ class Observed:
     def _angles(self) -> np.ndarray:
         """The angles (N, nw) of torsion springs that are states, as counted, or going on from sample to sample."""
         r, count = self.recording, len(spring_counters(self.tree))
-        return r.followed[:, r.followed.shape[1] - count :] if r.followed.size else angles_along(self.tree, r.q)
+        if r.followed.size:
+            return r.followed[:, r.followed.shape[1] - count :]
+        out, size = (
+            np.zeros((len(r.t), count)),
+            max(1, BLOCK_BYTES // (8 * NUMBERS * max(1, len(self.tree.body_names)))),
+        )
+        for first in range(0, len(r.t) if count else 0, size):
+            before = out[first - 1] if first else None
+            out[first : first + size] = angles_along(self.tree, r.q[first : first + size], before)
+        return out
 
     # --- blocks -------------------------------------------------------------------------------------------------
 
