@@ -151,7 +151,7 @@ LOOPS = {
     "cut at D": nx.Loops(cut="D"),
     "cut at D, baumgarte": nx.Loops("baumgarte", cut="D"),
 }
-"""How minimal coordinates keep the loop closed, beside the projection of a chosen cut."""
+"""How minimal coordinates keep the loop closed, other than the projection of a chosen cut."""
 
 
 @pytest.mark.parametrize("loops", LOOPS.values(), ids=LOOPS)

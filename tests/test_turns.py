@@ -245,7 +245,7 @@ BALLS = ("spherical", "free", "no joint", "in a loop")
 
 
 def ball(kind: str, stiffness: float = 0.1 * WOUND**2) -> nx.System:
-    """I θ̈ + k θ = 0 about z of a body that hangs in a ball, or floats; a body of a loop hangs beside it."""
+    """I θ̈ + k θ = 0 about z of a body that hangs in a ball, or floats; in a loop: of a system that has one, too."""
     system = nx.System("ball", gravity=(0.0, 0.0, 0.0))
     system.add_body("b", mass=1.0, inertia=(0.1, 0.1, 0.1))
     if kind == "free":
