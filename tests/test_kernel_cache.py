@@ -156,7 +156,10 @@ def test_an_edit_compiles_the_kernels_anew_that_it_can_be_part_of_and_no_others(
     calls = ", ".join(f"'{floor}': [{floor}(1.0), len({floor}.stats.cache_misses)]" for floor in floors)
     place.program.write_text(f"import json\n{imports}print(json.dumps({{'file': '{place.package}', **{{{calls}}}}}))\n")
     place.run()
-    for edited, compiled_again in EDITED.items():  # one after the other, each with what the ones before left in the cache
+    for (
+        edited,
+        compiled_again,
+    ) in EDITED.items():  # one after the other, each with what the ones before left in the cache
         place.edit(edited, "from __future__", "# edited\nfrom __future__")
         said = place.run()
         assert {floor for floor in floors if said[floor] == [2.0, 1]} == compiled_again, edited
