@@ -6,14 +6,15 @@ A quantity is compared relative to its largest magnitude where that is above one
 measured: from the peer, and from our tightest run. A quantity holds where the second is within the run's tolerance, and the
 first within the peer's limit and the peer's own error, where it is measured in the same way, added to that. Of accelerations
 and forces ten times as much is allowed.
-Orientations are compared up to the sign of the quaternion.
+Orientations are compared up to the sign of the quaternion. A chaotic motion is compared until the peer's own error, as it grows with
+any deviation, passes the limit.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -39,15 +40,21 @@ DERIVED = 10.0
 
 @dataclass(frozen=True)
 class Reference:
-    """A peer's curves: t (N,) [s]; curves {quantity: (N, n)}; own_error: the peer's, or NaN.
+    """A peer's curves: t (N,) [s]; curves {quantity: (N, n)}; own_error: the peer's, the largest of all quantities, or NaN.
 
     scaled_alike: whether own_error is measured as distances are, and then added to what is allowed from the peer.
+    own_errors: the error of each quantity, where it is known.
     """
 
     t: np.ndarray
     curves: Curves
     own_error: float = np.nan
     scaled_alike: bool = False
+    own_errors: Mapping[str, float] = field(default_factory=dict)
+
+    def error_of(self, quantity: str) -> float:
+        """The peer's own error in a quantity, or NaN."""
+        return self.own_errors.get(quantity, self.own_error)
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,7 @@ class Case:
 
     name: the peer's own. title, source: for people. read: the peer's curves, from a folder or from the peer itself. scenes:
     ours. tight: the tightest run, of the first scene. observe: the quantities of a result in the peer's conventions. limit:
-    the distance from the peer up to which states agree.
+    the distance from the peer up to which states agree. until: the time to which curves are compared [s].
     """
 
     name: str
@@ -75,6 +82,7 @@ class Case:
     observe: Callable[[Result], Curves]
     limit: float
     tight: Run
+    until: float = np.inf
 
     def runs(self) -> list[tuple[Scene, Run]]:
         """All formulations, each with its scene."""
@@ -115,15 +123,15 @@ class Case:
     def distances(self, run: Run, found: Curves, tightest: Curves, reference: Reference) -> tuple[Distance, ...]:
         """Of each quantity that the peer has."""
         found_distances = []
+        when = reference.t <= self.until
         for name, peer in reference.curves.items():
             factor = 1.0 if name.endswith(STATES) else DERIVED
-            from_peer = scaled(name, found[name], peer, peer)
-            from_tightest = scaled(name, found[name], tightest[name], peer)
-            limit = self.limit + (float(np.nan_to_num(reference.own_error)) if reference.scaled_alike else 0.0)
+            from_peer = scaled(name, found[name][when], peer[when], peer)
+            from_tightest = scaled(name, found[name][when], tightest[name][when], peer)
+            own = reference.error_of(name)
+            limit = self.limit + (float(np.nan_to_num(own)) if reference.scaled_alike else 0.0)
             allowed = factor * (limit + run.tolerance), factor * run.tolerance
-            found_distances.append(
-                Distance(name, unit_of(name), from_peer, from_tightest, reference.own_error, *allowed)
-            )
+            found_distances.append(Distance(name, unit_of(name), from_peer, from_tightest, own, *allowed))
         return tuple(found_distances)
 
 

@@ -5,7 +5,7 @@ describe, and the motion that Exudyn 1.11.0 computes of them. Each model reprodu
 all bodies that move: position and velocity of the origin, angular velocity, in the world. Objects that are not supported and act on no
 other body are left out, which each case says.
 
-    own error = max over quantities of |x(h) − x(h/8)|, scaled as distances are        of Exudyn, at its own step h
+    own error = |x(h) − x(h/64)| of each quantity, scaled as distances are        of Exudyn, at its own step h
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SOURCE = "Exudyn 1.11.0; github.com/jgerstmayr/EXUDYN, main/pythonDev/TestModels
 
 @dataclass(frozen=True)
 class Model:
-    """A model of the suite: its file, what it is, of what kind ("tree", "loop", "rolling"), our step.
+    """A model of the suite: its file, what it is, of what kind ("tree", "loop", "rolling"), our step, our tolerance of trees.
 
     left_out: objects that are not supported and act on no other body. loose: joints whose rate follows from the others. without: words of
     formulations that do not support it.
@@ -44,6 +44,7 @@ class Model:
     title: str
     kind: str = "tree"
     dt: float = 5e-4
+    rtol: float = 1e-10
     left_out: frozenset[int] = frozenset()
     loose: frozenset[int] = frozenset()
     without: tuple[str, ...] = ()
@@ -95,7 +96,7 @@ def observe(result: Result) -> Curves:
 
 def runs_of(model: Model) -> tuple[Run, ...]:
     """The formulations that support a model."""
-    kinds = {"tree": free, "loop": closed, "rolling": rolling}
+    kinds = {"tree": partial(free, rtol=model.rtol), "loop": closed, "rolling": rolling}
     runs = (*kinds[model.kind](model.dt), *rk4(model.dt))
     return tuple(run for run in runs if not any(word in run.formulation for word in model.without))
 
@@ -124,13 +125,17 @@ def reference(model: Model, folder: Path | None) -> Reference:
 
 
 MINI = "MiniExamples/Object"
+HEAVY = ("constraint forces",)
+"""Masses are too far apart for the constraint force algorithm."""
+LONG = "bdf2"
+"""After 145 revolutions BDF2 is within LIMIT with 2.5 million steps, which take longer than all the rest."""
 MODELS = (
     Model("MiniExamples/LoadMassProportional.py", "falling point mass"),
     Model(f"{MINI}ConnectorCartesianSpringDamper.py", "point mass on springs along the axes"),
     Model(f"{MINI}ConnectorCoordinate.py", "point mass, one coordinate driven", "loop"),
     Model(f"{MINI}ConnectorCoordinateSpringDamper.py", "point mass on a cubic spring"),
     Model(f"{MINI}ConnectorDistance.py", "point mass at a constant distance", "loop"),
-    Model(f"{MINI}ConnectorGravity.py", "two masses that attract each other"),
+    Model(f"{MINI}ConnectorGravity.py", "two masses that attract each other", without=HEAVY),
     Model(f"{MINI}ConnectorLinearSpringDamper.py", "body on a slide with spring and damper"),
     Model(f"{MINI}ConnectorRigidBodySpringDamper.py", "body on a bushing without stiffness in rotation"),
     Model(f"{MINI}ConnectorSpringDamper.py", "point mass on a spring and damper"),
@@ -144,21 +149,29 @@ MODELS = (
     Model(f"{MINI}RotationalMass1D.py", "rotor that turns on"),
     Model("bricardMechanism.py", "Bricard's mechanism", "loop"),
     Model("compareFullModifiedNewton.py", "planar pendulum at long steps"),
-    Model("createKinematicTreeTest.py", "two links, controlled", left_out=frozenset({4})),
+    Model("createKinematicTreeTest.py", "two links, controlled", dt=2.5e-4, left_out=frozenset({4})),
     Model("deleteItemsTest.py", "two point masses on rods", "loop"),
     Model("heavyTop.py", "heavy top at 150 rad/s", dt=2e-5),
     Model("jointArgsTest.py", "four bodies on hinges"),
     Model("kinematicTreeTest.py", "five links with turned axes as a kinematic tree"),
     Model("rigidBody2Dtest.py", "bodies in the plane on springs"),
     Model("rigidBodyAsUserFunctionTest.py", "falling body that spins", left_out=frozenset({2, 3})),
-    Model("rigidBodyCOMtest.py", "chain of bodies with centres of mass off their origins"),
+    Model("rigidBodyCOMtest.py", "chain of bodies with centres of mass off their origins", "loop"),
     Model("rollingCoinTest.py", "rolling coin", "rolling"),
     Model("sphericalJointTest.py", "chain of four bodies on balls", "loop"),
     Model("stiffFlyballGovernor.py", "flyball governor on stiff springs", dt=5e-5),
     Model("symbolicUserFunctionTest.py", "point mass on a spring of fractional power"),
-    Model("springDamperUserFunctionTest.py", "point mass on a cubic spring under a swept sine"),
-    Model("connectorGravityTest.py", "planet and satellites that attract each other", dt=50.0),
-    Model("explicitLieGroupIntegratorTest.py", "spinning body under a force, by the explicit midpoint rule"),
+    Model("springDamperUserFunctionTest.py", "point mass on a cubic spring under a swept sine", dt=1.25e-4),
+    Model(
+        "connectorGravityTest.py",
+        "planet and satellites that attract each other",
+        dt=3.125,
+        rtol=1e-12,
+        without=(*HEAVY, LONG),
+    ),
+    Model(
+        "explicitLieGroupIntegratorTest.py", "spinning body under a force, by the explicit midpoint rule", dt=3.125e-5
+    ),
     Model("velocityVerletTest.py", "point mass on a spring"),
 )
 CASES = {model.name: case_of(model) for model in MODELS}

@@ -2,7 +2,9 @@
 
     # origin: where the curves were published
     # sampling: which samples were kept
-    # own error: the peer's own, scaled as distances are, where it is known
+    # own error: the peer's own, scaled as distances are, where it is known; the largest
+    # energy drift: the largest change of the curves' energy over their largest kinetic energy, where it is known
+    # own error of QUANTITY: of each quantity, where it is known
     t,position,position,position,…        columns of one name are the components of one quantity
 
 `python -m nexdyn.problems.against.thin SUITE COPY` writes them anew from a copy of what the peer published.
@@ -19,6 +21,8 @@ from nexdyn.problems.against.case import Curves, Reference
 
 DATA = Path(__file__).parent / "data"
 DIGITS = 9
+OWN = "own error of "
+DRIFT = "energy drift"
 
 
 def path_of(suite: str, name: str) -> Path:
@@ -29,7 +33,10 @@ def path_of(suite: str, name: str) -> Path:
 def kept(suite: str, name: str, folder: Path | None = None) -> Reference:
     """The kept curves of a case. folder: not used; what is kept needs no copy of the peer's files."""
     said, t, curves = read_curves(path_of(suite, name))
-    return Reference(t, curves, float(said.get("own error", "nan")), scaled_alike=True)
+    own = {key.removeprefix(OWN): float(text) for key, text in said.items() if key.startswith(OWN)}
+    if DRIFT in said:
+        return Reference(t, curves, float(said[DRIFT]))
+    return Reference(t, curves, float(said.get("own error", "nan")), scaled_alike=True, own_errors=own)
 
 
 def origin_of(suite: str, name: str) -> str:

@@ -59,11 +59,16 @@ def double_pendulum() -> Parts:
     return double()
 
 
-@model(f"{ELEMENTARY}/DoublePendulumInitTip", "double pendulum that starts from the place of its tip")
-def double_pendulum_from_tip() -> Parts:
+def tip_angles() -> np.ndarray:
+    """Angles (2,) that put the tip at (0.7, 0.3) m."""
     # |tip|² = 2 a² (1 + cos φ₂),  a = 0.5;  φ₁ = arg(tip) − φ₂/2
     phi2 = float(np.arccos((0.7**2 + 0.3**2) / 0.5 - 1))
-    return double(float(np.arctan2(0.3, 0.7)) - phi2 / 2, phi2)
+    return np.array([np.arctan2(0.3, 0.7) - phi2 / 2, phi2])
+
+
+@model(f"{ELEMENTARY}/DoublePendulumInitTip", "double pendulum that starts from the place of its tip")
+def double_pendulum_from_tip() -> Parts:
+    return double(*tip_angles().tolist())
 
 
 @model(f"{ELEMENTARY}/ForceAndTorque", "force and torque in turned axes")

@@ -40,6 +40,7 @@ SLENDER = 20.0
 SMALL = (0.001, 0.001, 0.001)
 """Inertia of a body that gives none."""
 GROUND = "ground"
+ROUNDING = 1e-12
 EYE = np.eye(3)
 Vector = Sequence[float] | np.ndarray
 Signal = tuple[str, Callable[[Result], np.ndarray]]
@@ -61,6 +62,22 @@ class Link:
     p: np.ndarray
     R: np.ndarray
     masses: list[tuple[float, np.ndarray, np.ndarray]] = field(default_factory=list)
+
+    def whole(self) -> tuple[float, np.ndarray, np.ndarray]:
+        """m, com (3,) and inertia (3, 3) about it of all masses together."""
+        m = sum(mass for mass, _, _ in self.masses)
+        com = sum((mass * c for mass, c, _ in self.masses), np.zeros(3)) / m if m > 0 else np.zeros(3)
+        inertia = np.zeros((3, 3))
+        for mass, c, tensor in self.masses:
+            d = c - com
+            inertia += tensor + mass * (d @ d * EYE - np.outer(d, d))
+        return m, com, inertia
+
+    @property
+    def massless(self) -> bool:
+        """Whether it has no mass, or none about some axis."""
+        _, _, inertia = self.whole()
+        return bool(np.linalg.eigvalsh(inertia)[0] <= ROUNDING * np.trace(inertia))
 
 
 def turned(n: Vector, degrees: float) -> np.ndarray:
@@ -89,6 +106,9 @@ class Parts:
         self.links = {GROUND: Link(np.zeros(3), EYE)}
         self.later: list[Callable[[System], Any]] = []
         self.signals: dict[str, Signal] = {}
+        self.springs: list[tuple[Frame, Frame, float, float, float]] = []
+        self.dampers: dict[str, float] = {}
+        self.loaded = self.closed = False
 
     # --- fixed parts and bodies
 
@@ -158,6 +178,8 @@ class Parts:
         self, name: str, frame: Frame, n: Vector = (0, 0, 1), phi: float = 0.0, w: float | None = 0.0, **options: Any
     ) -> Frame:
         """A hinge about n."""
+        if "damping" in options:
+            self.dampers[name] = options["damping"]
         self._say_coordinates(name, [(0, "phi", "w", "angle", "angular velocity")])
         return self._joint(Revolute, name, frame, n, None, q0=phi, **({} if w is None else {"v0": w}), **options)
 
@@ -225,6 +247,7 @@ class Parts:
 
     def close(self, kind: Any, name: str, a: Frame, b: Frame, n: Vector = (0, 0, 1), x: Vector | None = None) -> None:
         """A joint that closes a loop between two frames; n and x in axes of both."""
+        self.closed = True
         axis = np.array(n, float) / np.linalg.norm(n)
         reference = across(axis) if x is None else np.array(x, float) / np.linalg.norm(x)
         ends: dict[str, Any] = {"anchor_a": tuple(a.p), "anchor_b": tuple(b.p)}
@@ -240,6 +263,7 @@ class Parts:
 
     def rod(self, name: str, a: Frame, b: Frame, length: float) -> None:
         """A distance between two frames."""
+        self.closed = True
         self.later.append(
             lambda system: system.add_joint(
                 Rod(name, a.link, b.link, length=length, anchor_a=tuple(a.p), anchor_b=tuple(b.p))
@@ -250,6 +274,7 @@ class Parts:
 
     def spring(self, name: str, a: Frame, b: Frame, c: float = 0.0, length: float = 0.0, d: float = 0.0) -> None:
         """A spring and damper between two frames."""
+        self.springs.append((a, b, c, length, d))
         self.later.append(
             lambda system: system.add_force(
                 PointSpring(
@@ -269,6 +294,7 @@ class Parts:
         self, name: str, frame: Frame, force: Any = (0, 0, 0), torque: Any = (0, 0, 0), within: str = "world"
     ) -> None:
         """A force and torque on a frame, in axes of the world or of its link."""
+        self.loaded = True
         self.later.append(
             lambda system: system.add_force(
                 AppliedForce(name, frame.link, tuple(force), tuple(torque), expressed_in=within, anchor=tuple(frame.p))
@@ -276,6 +302,11 @@ class Parts:
         )
 
     # --- what is compared
+
+    @property
+    def massless(self) -> bool:
+        """Whether some link has no mass, or none about some axis."""
+        return any(link.massless for name, link in self.links.items() if name != GROUND)
 
     def watch(self, name: str, frame: Frame) -> None:
         """Position and velocity of a frame in the world, its angular velocity in its own axes."""
@@ -306,12 +337,7 @@ class Parts:
         for name, link in self.links.items():
             if name == GROUND:
                 continue
-            m = sum(mass for mass, _, _ in link.masses)
-            com = sum((mass * c for mass, c, _ in link.masses), np.zeros(3)) / m if m > 0 else np.zeros(3)
-            inertia = np.zeros((3, 3))
-            for mass, c, tensor in link.masses:
-                d = c - com
-                inertia += tensor + mass * (d @ d * EYE - np.outer(d, d))
+            m, com, inertia = link.whole()
             x, y, z, w = Rotation.from_matrix(link.R).as_quat()
             self._system.add_body(
                 name,

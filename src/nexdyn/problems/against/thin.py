@@ -14,8 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from nexdyn.problems.against import adams, dymola, exudyn_live, exudyn_models, recurdyn
-from nexdyn.problems.against.kept import path_of, write_curves
+from nexdyn.problems.against.kept import DRIFT, OWN, path_of, write_curves
 
 
 def thin_adams(folder: Path) -> None:
@@ -39,6 +41,8 @@ def thin_dymola(folder: Path) -> None:
     for path, (_, build) in dymola.MODELS.items():
         found = dymola.copied(path, build, folder)
         said = {"origin": f"{dymola.SOURCE}, {path}", "sampling": "equally spaced in their number"}
+        if np.isfinite(found.own_error):
+            said[DRIFT] = f"{found.own_error:.2g}"
         write_curves(path_of("dymola", dymola.name_of(path)), said, found.t, found.curves)
 
 
@@ -61,8 +65,9 @@ def keep_exudyn(model: exudyn_models.Model, whole: Mapping[str, Any], fine: Mapp
     path.write_text(parameters.replace('{"', '\n{"').lstrip() + "\n", encoding="utf-8")
     found = exudyn_live.reference_of(*(exudyn_live.without(record, model.left_out) for record in (whole, fine)))
     said |= {
-        "sampling": f"{len(found.t)} samples", "own error": f"{found.own_error:.3g}",
+        "sampling": f"{len(found.t)} samples", "own error": f"{found.own_error:.6g}",
         "value by which the model judges itself": str(whole["result"]),
+        **{f"{OWN}{quantity}": f"{error:.6g}" for quantity, error in found.own_errors.items()},
     }  # fmt: skip
     write_curves(path_of("exudyn", model.name), said, found.t, found.curves)
 
