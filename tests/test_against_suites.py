@@ -12,13 +12,15 @@ import pytest
 
 import nexdyn as nx
 from nexdyn.cli import main
-from nexdyn.problems.against import dymola, exudyn_live, exudyn_models, recurdyn
-from nexdyn.problems.against.case import unit_of
+from nexdyn.problems.against import dymola, exudyn_live, exudyn_models, modelica_models, recurdyn
+from nexdyn.problems.against.case import Scene, unit_of
 from nexdyn.problems.against.exudyn_poses import pose_of
 from nexdyn.problems.against.kept import DATA, origin_of, path_of, read_curves, write_curves
+from nexdyn.problems.against.modelica_energy import energy_drift
 from nexdyn.problems.against.modelica_parts import DENSITY, Parts
 from nexdyn.problems.against.verify import SUITES
 
+ROOT = Path(__file__).resolve().parents[1]
 ALL = [(suite, name) for suite, cases in SUITES.items() for name in cases]
 FAST = ["Pendulum", "Test.Universal"]
 """Of Dymola's, under every formulation."""
@@ -84,6 +86,82 @@ def test_the_links_of_recurdyn_keep_their_lengths_and_ours_agree_with_them() -> 
     assert worst < reference.own_error
 
 
+def test_every_quantity_of_exudyn_has_its_own_error() -> None:
+    for case in SUITES["exudyn"].values():
+        reference = case.read(None)
+        assert set(reference.own_errors) == set(reference.curves), case.name
+        assert max(reference.own_errors.values()) == reference.own_error
+
+
+def test_the_energy_of_our_own_curves_changes_by_what_dampers_take() -> None:
+    t = np.linspace(0.0, 1.0, 1001)
+    for name in ("Pendulum", "UniversalConstraint"):  # a damper; a spring
+        case = SUITES["dymola"][name]
+        curves = dict(case.tightest(t))
+        build = next(build for path, (_, build) in dymola.MODELS.items() if dymola.name_of(path) == name)
+        assert energy_drift(build(), t, curves) < 1e-9
+        faster = {q: x * (1.001 if "velocity" in q else 1.0) for q, x in curves.items()}
+        assert 0.9 < energy_drift(build(), t, faster) / (1.001**2 - 1) < 1.5  # of T, and of what the damper took
+        del curves[next(q for q in curves if q.endswith("angle"))]
+        assert np.isnan(energy_drift(build(), t, curves))
+
+
+def test_a_chaotic_case_is_compared_until_the_peer_s_change_of_energy_has_grown_to_the_limit() -> None:
+    case = SUITES["dymola"]["DoublePendulumInitTip"]
+    reference = case.read(None)
+    tight, drift = case.tightest(reference.t), reference.own_error
+    assert dymola.ENERGY < drift < 3 * dymola.ENERGY  # at the end
+    apart = []
+    for joint in (0, 1):
+        angles = modelica_models.tip_angles() + np.eye(2)[joint] * dymola.ENERGY
+        scene = Scene(lambda angles=angles: modelica_models.double(*angles.tolist()).system(), ())
+        found = case.curves(scene, case.tight, reference.t)
+        apart.append(
+            [np.abs(found[q] - tight[q])[:, 0] / max(1.0, np.abs(x).max()) for q, x in reference.curves.items()]
+        )
+    growth = np.max(apart, axis=(0, 1))
+    first = reference.t[np.flatnonzero(growth > case.limit)[0]]
+    assert case.until == pytest.approx(first - np.diff(reference.t)[0])
+    assert growth[-1] > 10 * case.limit
+
+
+@pytest.mark.filterwarnings("ignore:body 'link body1'. principal moments")  # of Spring2, as the example has them
+def test_constraint_forces_are_left_out_where_the_algorithm_refuses_a_massless_link_and_nowhere_else() -> None:
+    for path, (_, build) in dymola.MODELS.items():
+        if path in dymola.LOOPS:
+            continue
+        tree = nx.Tree(build().system())
+        runs = any("constraint forces" in run.formulation for run in dymola.runs_of(path))
+        try:
+            tree.cfa(tree.described(), np.zeros(tree.nv), np.zeros(tree.nv))
+        except nx.InputError:
+            assert not runs, path
+        else:
+            assert runs, path
+
+
+def test_satellites_stay_on_their_circles() -> None:
+    case = SUITES["exudyn"]["connectorGravityTest"]
+    t = np.linspace(0.0, 1e5, 11)
+    found = case.tightest(t)
+    for number, radius in ((2, 2e5), (4, 4e5), (6, 8e5), (8, 10e5)):
+        angle = np.sqrt(6.6743e-11 * 1e20 / radius**3) * t
+        circle = radius * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(len(t))])
+        np.testing.assert_allclose(found[f"MassPoint {number} position"], circle, atol=1e-8 * radius)
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_the_page_shows_every_case_with_all_its_runs_and_a_picture(suite: str) -> None:
+    page = (ROOT / "docs" / "against.md").read_text(encoding="utf-8")
+    _, _, rest = page.partition(f"<!-- {suite} -->")
+    table, _, _ = rest.partition(f"<!-- end of {suite} -->")
+    shown = {cells[1].strip(): cells[3].split(",")[0].strip() for line in table.splitlines()
+             if len(cells := line.split("|")) > 3 and cells[3].split(",")[0].strip().isdigit()}  # fmt: skip
+    assert shown == {name: str(len(case.runs())) for name, case in SUITES[suite].items()}
+    assert f"figures/peers-{suite}.svg" in page
+    assert (ROOT / "docs" / "figures" / f"peers-{suite}.svg").stat().st_size > 10_000
+
+
 def test_curves_come_back_as_they_were_written(tmp_path: Path) -> None:
     t, curves = (
         np.array([0.0, 0.5, 1.0]),
@@ -110,6 +188,7 @@ def test_the_peer_s_own_error_is_what_finer_steps_change() -> None:
 
     found = exudyn_live.reference_of(record(0.1), record(0.1 / 8))
     assert found.own_error == pytest.approx(0.1**2 - (0.1 / 8) ** 2, rel=1e-9)
+    assert found.own_errors == {"MassPoint 1 position": found.own_error}
     assert list(found.curves) == ["MassPoint 1 position"]
 
 

@@ -51,7 +51,7 @@ SHOWN = {
         ("rollingCoinTest", "RigidBody 0 angular velocity"),
         ("kinematicTreeTest", "tree 0 rates"),
         ("sphericalJointTest", "RigidBody 7 angular velocity"),
-        ("heavyTop", "RigidBody 1 velocity"),
+        ("heavyTop", "RigidBody 1 angular velocity"),
         ("compareFullModifiedNewton", "RigidBody2D 1 velocity"),
     ),
     "recurdyn": (

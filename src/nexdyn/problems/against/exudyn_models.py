@@ -11,7 +11,7 @@ other body are left out, which each case says.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -96,7 +96,11 @@ def observe(result: Result) -> Curves:
 
 def runs_of(model: Model) -> tuple[Run, ...]:
     """The formulations that support a model."""
-    kinds = {"tree": partial(free, rtol=model.rtol), "loop": closed, "rolling": rolling}
+    kinds: Mapping[str, Callable[[float], tuple[Run, ...]]] = {
+        "tree": partial(free, rtol=model.rtol),
+        "loop": closed,
+        "rolling": rolling,
+    }
     runs = (*kinds[model.kind](model.dt), *rk4(model.dt))
     return tuple(run for run in runs if not any(word in run.formulation for word in model.without))
 
