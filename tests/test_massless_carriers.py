@@ -134,6 +134,41 @@ def test_where_a_loop_is_cut_a_massless_coupler_moves_alike_or_the_cut_that_serv
         nx.simulate(system, T, nx.RungeKutta4(dt=1e-3), loops=nx.Loops(cut="C"))
 
 
+HINGES = (
+    ("j1", "ground", "crank", (0, 0, 0), (1, 0, 0)), ("j3", "crank", "outer", (0, 0.5, 0.1), (1, 0, 0)),
+    ("j4", "outer", "inner", (0, 0.5, 0.1), (0, 1, 0)), ("j5", "inner", "rod", (0, 0.5, 0.1), (0, 0, 1)),
+    ("rev1", "rod", "cross", (1, 0.2, 0), (0, 0, 1)), ("rev", "cross", "slide", (1, 0.2, 0), (0, 1, 0)),
+    ("j2", "slide", "ground", (1, 0, 0), (1, 0, 0)),
+)  # fmt: skip
+
+
+def fourbar1(cut: int) -> nx.System:
+    """Modelica's Fourbar1 with its own joints: children are those of a tree in which one joint is cut open."""
+    system = nx.System("Fourbar1", gravity=(0, -9.80665, 0))
+    for name, mass, moment, at in (
+        ("crank", 7.7, 0.17, (0, 0.25, 0.05)), ("rod", 15.8, 1.45, (0.5, 0.35, 0.05)), ("slide", 3.0, 0.01, (1, 0.1, 0)),
+        ("outer", 0.0, 0.0, (0, 0.5, 0.1)), ("inner", 0.0, 0.0, (0, 0.5, 0.1)), ("cross", 0.0, 0.0, (1, 0.2, 0)),
+    ):  # fmt: skip
+        system.add_body(name, mass=mass, inertia=(moment, moment, moment), position=at)
+    for k, (name, a, b, at, axis) in enumerate(HINGES):
+        kind = nx.Prismatic if name == "j2" else nx.Revolute
+        a, b = (b, a) if k > cut or name == "j2" else (a, b)
+        system.add_joint(kind(name, a, b, at=at, axis=axis, v0=5.0 if name == "j1" else None))
+    return system
+
+
+@pytest.mark.parametrize("cut", range(len(HINGES)), ids=[name for name, *_ in HINGES])
+def test_a_loop_of_seven_joints_moves_alike_under_every_cut_that_leaves_no_massless_end(cut: int) -> None:
+    exact = nx.simulate(fourbar1(cut), T, nx.Projection(rtol=1e-11, atol=1e-13)).position("slide").values[-1]
+    name, *bodies = HINGES[cut][:3]
+    if {"outer", "inner", "cross"} & set(bodies):
+        with pytest.raises(nx.SingularError, match=f"moves no inertia.*cut open at {name}"):
+            nx.simulate(fourbar1(cut), T, nx.RungeKutta4(dt=1e-3), loops=nx.Loops(cut=name))
+    else:
+        result = nx.simulate(fourbar1(cut), T, nx.RungeKutta4(dt=1e-3), loops=nx.Loops(cut=name))
+        np.testing.assert_allclose(result.position("slide").values[-1], exact, atol=1e-8)
+
+
 METHODS = [
     nx.RungeKutta4(1e-3), nx.DormandPrince(), nx.HHT(), nx.HHT(dt=1e-3), nx.Projection(1e-3), nx.Baumgarte(1e-3),
     nx.Partitioning(1e-3), nx.ImplicitEuler(1e-3), nx.ImplicitEuler(1e-3, bdf2=True),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -46,6 +47,9 @@ ENERGY = 1e-5
 """Change of energy of Dymola's `DoublePendulumInitTip` after 2 s, less what its damper takes, over its largest kinetic energy."""
 UNTIL = {"DoublePendulumInitTip": 3.2}
 """Chaotic motions: until a deviation of ENERGY at the start has grown to LIMIT [s]."""
+
+AS_WRITTEN = {"Fourbar1": modelica_forces.fourbar1_as_written}
+"""Descriptions with the example's own joints, for formulations that cut no loop open: where one is cut, a carrier hangs without mass."""
 
 
 def name_of(path: str) -> str:
@@ -98,10 +102,18 @@ def case_of(path: str) -> Case:
     """A case of an example."""
     title, build = MODELS[path]
     runs = runs_of(path)
-    scene = Scene(lambda: build().system(), runs)
+    scenes = [Scene(lambda: build().system(), runs)]
+    if name_of(path) in AS_WRITTEN:
+        written = AS_WRITTEN[name_of(path)]
+        uncut = [
+            replace(run, formulation=f"{run.formulation}, as written")
+            for run in runs
+            if "minimal" not in run.formulation
+        ]
+        scenes.append(Scene(lambda: written().system(), tuple(uncut)))
     observe = partial(lambda parts, result: parts().observe(result), lru_cache(build))
     read, until = partial(reference, path, build), UNTIL.get(name_of(path), np.inf)
-    return Case(name_of(path), title, f"{SOURCE}, {path}", read, (scene,), observe, LIMIT, runs[0], until)
+    return Case(name_of(path), title, f"{SOURCE}, {path}", read, tuple(scenes), observe, LIMIT, runs[0], until)
 
 
 CASES = {name_of(path): case_of(path) for path in MODELS}

@@ -188,3 +188,15 @@ def fourbar1() -> Parts:
         m.close(Spherical, "ball", m.cylinder(cross, (-1, 0.3, 0.1), 0.05), crank)
 
     return fourbar("Fourbar1", couple)
+
+
+def fourbar1_as_written() -> Parts:
+    """The ball as three hinges in a row, whose carriers have no mass."""
+
+    def couple(m: Parts, crank: Frame, slide: Frame) -> None:
+        cross = m.revolute("rev1", m.revolute("rev", slide, (0, 1, 0), w=None), w=None)
+        end = m.cylinder(cross, (-1, 0.3, 0.1), 0.05)
+        carrier = m.revolute("j4", m.revolute("j3", crank, (1, 0, 0), w=None), (0, 1, 0), w=None)
+        m.close(Revolute, "j5", carrier, end)
+
+    return fourbar("Fourbar1", couple)
