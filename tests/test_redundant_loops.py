@@ -152,3 +152,12 @@ def test_partitioned_coordinates_follow_a_rotor_on_an_axis_askew() -> None:
     system.add_joint(nx.Revolute("hinge", "ground", "rotor", axis=(1.0, 2.0, -0.7), v0=200.0))
     result = nx.simulate(system, 5.0, nx.Partitioning(), output_every=10**9)
     assert float(result.joint_position("hinge")[-1]) == pytest.approx(1000.0, rel=1e-9)
+
+
+def test_partitioned_coordinates_follow_what_slides_far() -> None:
+    """A hundred kilometres beside a body of a metre: rows are rounded as numbers of that size."""
+    system = nx.System("slid", gravity=(0.0, 0.0, 0.0))
+    system.add_body("b", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    system.add_joint(nx.Prismatic("slide", "ground", "b", axis=(1.0, 2.0, -0.7), q0=1e5, v0=200.0))
+    result = nx.simulate(system, 1.0, nx.Partitioning(dt=1e-3), output_every=10**9)
+    assert float(result.joint_position("slide")[-1]) == pytest.approx(1e5 + 200.0, rel=1e-12)
