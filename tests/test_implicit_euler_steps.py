@@ -60,3 +60,37 @@ def test_a_force_table_swings_for_ever(dt: float, bdf2: bool) -> None:
     t, q = run.t.values, run.joint_position("hinge").values.ravel()
     w = np.sqrt(2.0 / 0.1)
     assert np.abs(q - np.sin(w * t) / w).max() < (20 if not bdf2 else 500 * dt) * dt * max(1.0, t[-1])
+
+
+SKEW = (1.0, 2.0, -0.7)
+FAR = 2000.0
+"""Where bodies slide to [m]: a position has lost digits there beside the size of the bodies."""
+
+
+def slid(kind: str) -> nx.System:
+    """A body that slides without force, 200 m/s or rad/s along or about an axis askew, or a rack on a pinion."""
+    system = nx.System("slid", gravity=(0.0, 0.0, 0.0))
+    system.add_body("b", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    if kind == "driven prismatic":
+        system.add_joint(nx.Prismatic("j", "ground", "b", axis=SKEW))
+        system.add_driver(nx.Driver("pull", "j", "=200*t"))
+    elif kind == "prismatic":
+        system.add_joint(nx.Prismatic("j", "ground", "b", axis=SKEW, v0=200.0))
+    elif kind == "helical":
+        system.add_joint(nx.Helical("j", "ground", "b", axis=SKEW, v0=200.0, pitch=1.0))
+    elif kind == "cylindrical":
+        system.add_joint(nx.Cylindrical("j", "ground", "b", axis=SKEW, v0=(200.0, 200.0)))
+    else:
+        system.add_body("rack", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.0, -1.0, 0.0))
+        system.add_joint(nx.Revolute("j", "ground", "b", axis=(0, 0, 1), v0=200.0))
+        system.add_joint(nx.Prismatic("p", "ground", "rack", axis=(1, 0, 0), v0=200.0))
+        system.add_coupling(nx.RackAndPinion("mesh", "j", "p", radius=1.0))
+    return system
+
+
+@pytest.mark.parametrize("bdf2", [False, True], ids=["euler", "bdf2"])
+@pytest.mark.parametrize("kind", ["prismatic", "driven prismatic", "helical", "cylindrical", "rack"])
+def test_bodies_slide_as_far_as_they_like(kind: str, bdf2: bool) -> None:
+    result = nx.simulate(slid(kind), FAR / 200.0, nx.ImplicitEuler(0.02, bdf2=bdf2), output_every=10**9)
+    q = result.observed.of_joint("joint_position", "j")[-1]
+    np.testing.assert_allclose(q, FAR, rtol=1e-9)

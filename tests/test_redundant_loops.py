@@ -143,3 +143,21 @@ def test_a_light_cart_with_a_pole_keeps_its_energy(family: Any) -> None:
     assert_allclose(found, expected, rtol=0, atol=within * np.abs(expected).max())
     adaptive = nx.simulate(hanging, 0.1, family(rtol=1e-10))  # whose first step is far too long
     assert_allclose(adaptive.joint_position("hinge").values[-1], expected[-1], rtol=1e-5)
+
+
+def test_partitioned_coordinates_follow_a_rotor_on_an_axis_askew() -> None:
+    """Free of errors, adaptive steps grow to many turns, in which the dependent coordinates of an axis askew were not found."""
+    system = nx.System("askew", gravity=(0.0, 0.0, 0.0))
+    system.add_body("rotor", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    system.add_joint(nx.Revolute("hinge", "ground", "rotor", axis=(1.0, 2.0, -0.7), v0=200.0))
+    result = nx.simulate(system, 5.0, nx.Partitioning(), output_every=10**9)
+    assert float(result.joint_position("hinge")[-1]) == pytest.approx(1000.0, rel=1e-9)
+
+
+def test_partitioned_coordinates_follow_what_slides_far() -> None:
+    """A hundred kilometres beside a body of a metre: rows are rounded as numbers of that size."""
+    system = nx.System("slid", gravity=(0.0, 0.0, 0.0))
+    system.add_body("b", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    system.add_joint(nx.Prismatic("slide", "ground", "b", axis=(1.0, 2.0, -0.7), q0=1e5, v0=200.0))
+    result = nx.simulate(system, 1.0, nx.Partitioning(dt=1e-3), output_every=10**9)
+    assert float(result.joint_position("slide")[-1]) == pytest.approx(1e5 + 200.0, rel=1e-12)

@@ -239,6 +239,29 @@ def test_a_cut_joint_counts_its_turns_whatever_acts() -> None:
             assert [event["time"] for event in result.events] == [pytest.approx(12.0 / FAST, abs=1e-9)]
 
 
+@pytest.mark.parametrize(
+    "method", [nx.SemiImplicitEuler, nx.ExplicitEuler, nx.RungeKutta4], ids=lambda m: str(m.__name__)
+)
+def test_a_crank_of_a_loop_is_driven_in_steps_of_half_a_radian(method: Any) -> None:
+    """Loops close in more iterations then, which is no reason to say that the mechanism locks."""
+    system = nx.System("four-bar")
+    ends = {
+        "hinge": ((0, 0, 0), (0, 0, 0.3)),
+        "coupler": ((0, 0, 0.3), (1, 0, 0.8)),
+        "rocker": ((1, 0, 0), (1, 0, 0.8)),
+    }
+    for name, (a, b) in ends.items():
+        system.add_body(name, mass=1.0, inertia=(0.02, 0.03, 0.02), position=tuple((np.array(a) + b) / 2))
+    for name, (a, b), at in (
+        ("A", ("ground", "hinge"), (0, 0, 0)), ("B", ("hinge", "coupler"), (0, 0, 0.3)),
+        ("C", ("coupler", "rocker"), (1, 0, 0.8)), ("D", ("ground", "rocker"), (1, 0, 0)),
+    ):  # fmt: skip
+        system.add_joint(nx.Revolute(name, a, b, at=at, axis=(0, 1, 0)))
+    system.add_driver(nx.Driver("motor", "A", f"={FAST}*t"))
+    result = nx.simulate(system, 6.0, method(3e-3), output_every=10**9)
+    assert angle(result, "A") == pytest.approx(6.0 * FAST, rel=1e-9)
+
+
 WOUND = 4.0
 """Frequency of the spring across a ball [rad/s]: it turns by FAST/WOUND rad, some turns, to either side."""
 BALLS = ("spherical", "free", "no joint", "in a loop")

@@ -307,8 +307,12 @@ def violation(problem):  # type: ignore[no-untyped-def]
 
 @formula
 def closed(problem):  # type: ignore[no-untyped-def]
-    """|C| at which constraints count as met: in rows, an angle of many turns is rounded as a number of its size."""
-    tables, most = problem.tables, CLOSED
+    """|C| at which constraints count as met: in rows, an angle of many turns is rounded as a number of its size, and so is what has slid
+    far."""
+    tables, most, X = problem.tables, CLOSED, PoseRows(problem.s.poses, 0)
+    for l in range(len(tables.links)):
+        d = pair_of(tables, X, tables.links[l, PAIR], tables.links[l, BODY_A], tables.links[l, BODY_B]).d
+        most = max(most, ROUNDING * (d @ d) ** 0.5 / problem.length)
     for n in range(len(tables.expected)):
         most = max(most, ROUNDING * abs(problem.s.near[tables.angles[tables.expected[n], PLACE]]))
     return most

@@ -36,9 +36,10 @@ from nexdyn.potential.minimum import (
     slope_along,
     world_gravity,
 )
+from nexdyn.potential.pairs import pair_at
 from nexdyn.potential.tables import COUNT, FIRST, INERTIA, MASS
 from nexdyn.spatial.algebra import Vec3
-from nexdyn.spatial.table import MotionRows, Sym3Rows
+from nexdyn.spatial.table import MotionRows, PoseRows, Sym3Rows
 
 NOT_CLOSED, NOT_CONVERGED, NOT_FINITE, LOAD_FAILED = 2, 3, 4, 5
 STRAIGHT, EVEN = 4, 5
@@ -89,8 +90,18 @@ def scales(model, work, dt):  # type: ignore[no-untyped-def]
         w, v = max(w, d.w @ d.w), max(v, d.v @ d.v)
     for n in range(len(model.expected)):  # in rows, an angle of many turns is rounded as a number of its size
         turned = max(turned, abs(work.near[model.angles[model.expected[n], PLACE]]))
-    v = max(v**0.5, dt * dt * (g @ g) ** 0.5, FEW / SMALL * model.reach)
+    v = max(v**0.5, dt * dt * (g @ g) ** 0.5, FEW / SMALL * max(model.reach, farthest(model, work)))
     return max(w**0.5, v / model.length, FEW / SMALL * turned), v
+
+
+@formula
+def farthest(model, work):  # type: ignore[no-untyped-def]
+    """The largest distance of two frames that rows join: what slides goes far, and its rows are rounded as numbers of that size."""
+    X0, X, most = PoseRows(work.base, 0), PoseRows(work.pose, 0), 0.0
+    for k in range(len(model.constraints.pairs)):
+        d = pair_at(model.constraints, k, X0, X).d
+        most = max(most, d @ d)
+    return most**0.5
 
 
 @formula

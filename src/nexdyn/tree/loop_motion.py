@@ -53,7 +53,8 @@ ROUNDED = 1e-9
 """What is accepted where rounding leaves no less."""
 ASTRAY = 1e-6
 """|C| of rows that the others should have closed at which the mechanism has left its branch."""
-MOST = 12
+MOST = 40
+"""Iterations: factors of another pose leave up to a third from each to the next."""
 
 
 class LoopProblem(NamedTuple):

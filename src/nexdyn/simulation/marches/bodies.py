@@ -47,7 +47,7 @@ from nexdyn.simulation.bristles import sticking_advice
 from nexdyn.simulation.continuing import bodies_at_end, joints_at_end, of_fields, reassembled
 from nexdyn.simulation.impulses import with_rows
 from nexdyn.simulation.independence import independence_here
-from nexdyn.simulation.march import NEARLY, Leg, Look, March, Memory, Pace
+from nexdyn.simulation.march import NEARLY, ROUNDED, Leg, Look, March, Memory, Pace
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import known_angles
 from nexdyn.spatial.rotations import rotation_matrix
@@ -61,6 +61,8 @@ NO_WAY = 1e-9
 """Part of a motion of unit size that is none."""
 SHORT = 1e-3
 """Part of the step below which accelerations of HHT are rounding, divided by h²: they are found anew from the state."""
+UNEVEN = 0.5
+"""Part of the constant step below which they are found anew as well."""
 
 
 OF_ROWS = ("lam0", "lam1", "dlam", "ddlam", "C", "x", "upper", "lower", "work")
@@ -524,12 +526,14 @@ class BodySimulation(Runs):
                 if due <= self.t + 1e-9 * dt:
                     self._take_samples()
                 continue
-            # a sample within the step divides it
+            # a sample within the step divides it; the next one starts from accelerations of its own, see `_march_grid`
             end = t0 + (k + 1) * dt
             while self.t < end - 1e-9 * dt:
                 due = self.next_sample
                 h = (end if due > end - 1e-9 * dt else due) - self.t
                 self._march_grid(self.t, h, 0, 1, 0, look)
+                self._restart()
+                self._relax()
                 if due <= self.t + 1e-9 * dt:
                     self._take_samples()
             k += 1
@@ -551,9 +555,17 @@ class BodySimulation(Runs):
         return float(next_sample(self.acts.forces)) if len(self._z0) else math.inf
 
     def _march_grid(self, t0: float, dt: float, first: int, steps: int, every: int, look: Look) -> None:
-        """Steps `first` … `steps` − 1 from t0."""
+        """Steps `first` … `steps` − 1 from t0.
+
+        What velocities miss along the constraints, a step h' leaves in its accelerations, over h'. A longer step behind it would take
+        (h/h')² times as much into its velocities; and so would a shorter one behind a single step, whose change of accelerations
+        nothing has told from v̈ yet. Then they are found anew from the state."""
+        memory = self._memory
+        if memory[hht.BEFORE] == 0.0 < memory[hht.LAST] and abs(dt - memory[hht.LAST]) > ROUNDED * dt:
+            self._restart()
+            self._relax()
         self.march_steps(t0, dt, first, steps, every, look)
-        if dt < SHORT * self.method.dt:
+        if dt < UNEVEN * self.method.dt:
             self._restart()
             self._relax()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,6 +27,8 @@ from nexdyn.simulation.marches.bodies import BodySimulation, refuse_velocity_row
 
 CHUNK = 200
 """Most steps between two looks at a partition."""
+TURN = 1.0
+"""What a body may turn in a step of chosen length where coordinates are partitioned [rad]."""
 SHORTER, SINGULAR, FIRM = 0.25, 0.1, 0.5
 """By how much adaptive steps are shortened where no choice serves them; and parts of the greatest smallest pivot that a choice
 began with: below which a pose that none serves is singular, and above which steps may be long again."""
@@ -218,13 +221,15 @@ class IndexOneSimulation(BodySimulation):
         assert isinstance(method, DormandPrince)
         control = np.zeros(15)
         control[:3] = self.t, self._dt, 1e-4
-        control[7:11] = method.rtol, method.atol, method.dt_min, min(method.dt_max, 1e300)
+        control[7:10], limit = (method.rtol, method.atol, method.dt_min), min(method.dt_max, 1e300)
         room = self.room(len(times) + 2 if len(times) else 0)
         y_old, scale = np.zeros((2, len(self._y)))
         every = 0 if len(times) else self.output_every
-        pace, chosen, most = Pace(200, least=50), -1.0, 0.0
+        pace, chosen, most, turned = Pace(200, least=50), -1.0, 0.0, False
         while control[0] < t_end:
             spent, steps = control[5], control[3]
+            control[10] = min(limit, self._longest() if turned else math.inf)
+            control[1] = min(control[1], control[10])
             pace.begin()
             status, rows, _ = march_adaptive(
                 self.problem, self._A, self._b, self._c, self._e, DORMAND_PRINCE_DENSE, control, t_end, pace.size, every,
@@ -239,19 +244,30 @@ class IndexOneSimulation(BodySimulation):
                 control[11], first = 0.0, abs(float(self.problem.quality[1]))
                 most = max(most, first)
                 if first > FIRM * most:
-                    control[10] = min(method.dt_max, 1e300)
+                    limit = min(method.dt_max, 1e300)
                 if chosen != self.t:
                     self._rechoose()
                     chosen = self.t
                     continue
                 # what was chosen for this state does not reach the next: the step is too long, unless the pose is singular
                 if first > SINGULAR * most and control[1] > method.dt_min:
-                    control[1] = control[10] = SHORTER * min(control[1], t_end - self.t)
+                    control[1] = limit = SHORTER * min(control[1], t_end - self.t)
                     continue
+            if status == index1.OPEN and control[1] > self._longest():
+                control[11], turned = 0.0, True
+                continue
             if status != OK:
                 self._fail(status, float(control[14]), float(control[1]))
             look()
             pace.adapt(control[5] - spent)
+
+    def _longest(self) -> float:
+        """The longest step [s] in which dependent coordinates are surely found: their increments change what a body has turned far
+        otherwise than the velocities tell."""
+        if not self._m:
+            return math.inf
+        fastest = np.linalg.norm(self._y[self._n : 2 * self._n].reshape(-1, 6)[:, :3], axis=1).max(initial=0.0)
+        return TURN / float(fastest) if fastest > 0.0 else math.inf
 
     def _refuse_bent(self, bad: int, t: float) -> None:
         """SolveError where component `bad` of y is a bristle's, bent by too long steps."""

@@ -1,0 +1,58 @@
+"""Steps of `HHT(dt)` that samples of a controller or events divide do not drive the constraints apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nexdyn as nx
+
+DT = 2.0**-10
+END = 0.5
+
+
+def arm(*events: nx.Event, sample_time: float = 4 * DT) -> nx.System:
+    """Two links under gravity, the first of which a sampled controller holds."""
+    system = nx.System("arm", gravity=(0, -9.81, 0))
+    for name, x in (("upper", 0.5), ("lower", 1.05)):
+        system.add_body(name, mass=1.0, inertia=(0.1, 0.2, 0.15), position=(x, 0, 0))
+    system.add_joint(nx.Revolute("h1", "ground", "upper", axis=(0, 0, 1), at=(0, 0, 0)))
+    system.add_joint(nx.Revolute("h2", "upper", "lower", axis=(0, 0, 1), at=(1, 0, 0), v0=1.0))
+    system.add_force(nx.PositionActuator("servo", "h1", target=0.3, kp=40.0, ki=3.0, kd=4.0, sample_time=sample_time))
+    for event in events:
+        system.add_event(event)
+    return system
+
+
+def end(system: nx.System, method: Any) -> np.ndarray:
+    result = nx.simulate(system, END, method, output_every=10**9)
+    return result.position("lower").values[-1]
+
+
+@pytest.mark.parametrize("ratio", [0.7, 1.4, 1.9, 2.31, 4.01])
+def test_samples_within_steps_leave_the_motion_as_accurate_as_on_steps(ratio: float) -> None:
+    """Steps alternate by up to a hundred to one; each pair made the constraints' velocities grow by a factor."""
+    sample = ratio * DT
+    true = end(arm(sample_time=sample), nx.RungeKutta4(DT / 4))
+    assert np.abs(end(arm(sample_time=sample), nx.HHT(dt=DT)) - true).max() < 1e-5
+
+
+@pytest.mark.parametrize("t", [0.0167923, 0.0303, 0.0452])
+def test_an_event_that_changes_nothing_leaves_samples_where_they_are(t: float) -> None:
+    """Steps count from it, so that from there on samples fall within them."""
+    true = end(arm(), nx.RungeKutta4(DT / 4))
+    for dt in (DT, DT / 2):
+        assert np.abs(end(arm(nx.Event("noted", time=t)), nx.HHT(dt=dt)) - true).max() < 1e-5
+
+
+def test_events_noted_one_after_another_leave_the_motion_as_it_is() -> None:
+    """Fifty of them, each at another part of a step, without a controller: no worse than the run without them."""
+    times = [0.01 + 0.007 * k + 1e-4 * k**1.5 for k in range(50)]
+    noted, bare = arm(*(nx.Event(f"e{k}", time=t) for k, t in enumerate(times))), arm()
+    for system in (noted, bare):
+        system.force("servo").__dict__["_off"] = True
+    true = end(bare, nx.RungeKutta4(DT / 4))
+    errors = [np.abs(end(system, nx.HHT(dt=DT)) - true).max() for system in (noted, bare)]
+    assert errors[0] < 2.0 * errors[1] < 2e-4
