@@ -56,6 +56,14 @@ def test_reactions_are_those_of_the_simulated_motion() -> None:
     assert_allclose(found.effort("motor").values, simulated.effort("motor").values, atol=1e-6)
 
 
+def test_events_are_refused_by_name() -> None:
+    system = driven_crank()
+    system.add_force(nx.PointSpring("pull", "slider", "ground", stiffness=3.0))
+    system.add_event(nx.Event("let go", time=0.1, off="pull"))
+    with pytest.raises(InputError, match="event 'let go' of system .* happens in runs alone"):
+        nx.kinematics(system, TIMES)
+
+
 def test_springs_and_dampers_load_the_driver() -> None:
     plain = nx.kinematics(driven_crank(), [0.0, 0.3])
     system = driven_crank()

@@ -3,10 +3,13 @@
 Q of a body = (torque about its origin in its axes, force in the world)
 an effort τ in a joint is the wrench Σ τ_j ĥ_j on the child in its joint frame, and its opposite on the parent;
 ĥ_j is the column of H taken as a wrench (a helical joint's effort is a couple about its axis)
+
+Angles of joints and of torsion springs are counted, whole turns too: at first near those of the model's start, then near the last.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,7 @@ from nexdyn.forces.tables import (
     BODY_A,
     BODY_B,
     COORDINATE,
+    FIRST,
     FREEDOM,
     NO_FREEDOM,
     ForceTables,
@@ -23,6 +27,7 @@ from nexdyn.forces.tables import (
     frames_a,
     frames_b,
 )
+from nexdyn.forces.torsion_spring import REFERENCE, TURNS
 from nexdyn.forces.verbs import force_element, freedom_element
 from nexdyn.joints.helical import Helical
 from nexdyn.kernel import kernel
@@ -32,6 +37,7 @@ from nexdyn.model.parameters import number
 from nexdyn.spatial.algebra import Force, Motion, cross
 from nexdyn.spatial.rotations import log_quaternion, right_jacobian_inverse, rotation_matrix
 from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
+from nexdyn.spatial.turns import TURN
 from nexdyn.tree.described import coordinates_between
 from nexdyn.tree.entries import joint_columns
 
@@ -65,7 +71,8 @@ def element_loads(tables, t, poses, twists, q, v, loads, efforts):  # type: igno
 class Loads:
     """What acts on the bodies of a model, looked up once: calls give τ − h (6 nb,) at a state.
 
-    states (nz,): of the forces, by default as described; `rate` (nz,) are theirs of the last call."""
+    states (nz,): of the forces, by default as described; `rate` (nz,) are theirs of the last call. near: the angles (nk,) of the
+    last call, see `AbsoluteModel.near`; those of the next are less than half a turn away."""
 
     def __init__(self, model: AbsoluteModel) -> None:
         self.model, system = model, model.system
@@ -79,8 +86,16 @@ class Loads:
         joints = self.joints = found
         self.first_q = np.cumsum([0, *(joint.nq for joint in joints)])
         self.first_v = np.cumsum([0, *(joint.nv for joint in joints)])
-        self.angles = [equation in ("Angle", "Tilt") for joint in joints for equation in _coordinates(joint)]
-        """Which coordinates are angles."""
+        self.near: np.ndarray | None = None
+        place_of = {of: k for k, of in enumerate(model.followed)}
+        angles = [
+            (i, place_of[joint.name, equation])
+            for joint, first in zip(joints, self.first_q.tolist(), strict=False)
+            for i, equation in enumerate(joint.coordinates, start=first)
+            if equation in ("Angle", "Tilt") and joint.kind != "helical" and joint.nq == joint.nv
+        ]
+        self._angles = np.array(angles, dtype=int).reshape(-1, 2)
+        """Coordinates that are angles, and their places in `near`."""
         self._hinges = _Alike(model, joints, "revolute", self.first_q, self.first_v)
         self._slides = _Alike(model, joints, "prismatic", self.first_q, self.first_v)
         self._others = [i for i, joint in enumerate(joints) if joint.kind not in ("revolute", "prismatic")]
@@ -93,6 +108,14 @@ class Loads:
                 lambda joint: (int(self.first_q[place[joint]]), int(self.first_v[place[joint]])),
             )
         self.described = np.zeros(0) if self.tables is None else self.tables.z.copy()
+        first = [] if self.tables is None else self.tables.index[:, FIRST].tolist()
+        wound = [
+            (k + REFERENCE, place_of[force.name, TURNS])
+            for k, force in zip(first, system.forces.values(), strict=False)
+            if (force.name, TURNS) in place_of
+        ]
+        self._wound = np.array(wound, dtype=int).reshape(-1, 2)
+        """Data of torsion springs, and their places in `near`."""
 
     @property
     def rate(self) -> np.ndarray:
@@ -122,11 +145,15 @@ class Loads:
         alike = [same.at(R, q, v) for same in (self._hinges, self._slides)]
         for same, (own_q, own_v, _, _) in zip((self._hinges, self._slides), alike, strict=True):
             joint_q[same.q], joint_v[same.v] = own_q, own_v
-            efforts[same.v] = same.own_efforts(own_q, own_v)
         columns = {}
         for i in self._others:
             part = slice(first_v[i], first_v[i + 1])
             joint_q[first_q[i] : first_q[i + 1]], joint_v[part], columns[i] = joint_state(model, joints[i], q, v)
+        self._count(joint_q, q, t)
+        for same in (self._hinges, self._slides):
+            efforts[same.v] = same.own_efforts(joint_q[same.q], joint_v[same.v])
+        for i in self._others:
+            part = slice(first_v[i], first_v[i + 1])
             efforts[part] = own_efforts(
                 joints[i], model.system.values, joint_q[first_q[i] : first_q[i + 1]], joint_v[part]
             )
@@ -150,7 +177,19 @@ class Loads:
             for i, H in columns.items()
         }
 
-    def coordinates(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _count(self, joint_q: np.ndarray, q: np.ndarray, t: float) -> None:
+        """Add whole turns to the angles among the coordinates `joint_q` of `joints` at the pose q, and tell them to torsion springs."""
+        if not len(self._angles) and not len(self._wound):
+            return
+        counted = self.model.counted(q, self.model.near(q, t) if self.near is None else self.near)
+        if np.isfinite(counted).all():
+            self.near = counted
+        i, k = self._angles.T
+        joint_q[i] += TURN * np.round((counted[k] - joint_q[i]) / TURN)
+        if self.tables is not None:
+            self.tables.data[self._wound[:, 0]] = counted[self._wound[:, 1]]
+
+    def coordinates(self, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and velocities of `joints`, in which something acts."""
         R = rotation_matrix(q[:, :4])
         joint_q, joint_v = np.zeros(self.first_q[-1]), np.zeros(self.first_v[-1])
@@ -159,22 +198,18 @@ class Loads:
         for i in self._others:
             own_q, own_v = slice(*self.first_q[i : i + 2]), slice(*self.first_v[i : i + 2])
             joint_q[own_q], joint_v[own_v], _ = joint_state(self.model, self.joints[i], q, v)
+        self._count(joint_q, q, t)
         return joint_q, joint_v
 
     def along(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Coordinates and velocities (N, …) of `joints` along a motion q (N, nb + 1, 7), v (N, nb + 1, 6); angles go on."""
+        before = self.near
         found = [self.coordinates(*each) for each in zip(q, v, strict=True)]
-        joint_q, joint_v = (np.array([each[side] for each in found]) for side in (0, 1))
-        joint_q[:, self.angles] = np.unwrap(joint_q[:, self.angles], axis=0)
-        return joint_q, joint_v
+        self.near = before
+        return np.array([each[0] for each in found]), np.array([each[1] for each in found])
 
     def settle(self, joint_q: np.ndarray) -> None:
         """States that follow from where the joints are; none here."""
-
-
-def _coordinates(joint: Joint) -> list[str]:
-    """Kinds of the coordinates of a joint, as many as it has numbers."""
-    return [*joint.coordinates, *("",) * (joint.nq - len(joint.coordinates))]
 
 
 class _Alike:
@@ -253,6 +288,16 @@ def effort_on_child(
 
 
 _OnJoint = tuple[int, int, np.ndarray, np.ndarray]
+
+
+def with_turns(joint: Joint, own: np.ndarray, turned: Mapping[tuple[str, str], float]) -> np.ndarray:
+    """Coordinates (nq,) of a joint, its angles with the whole turns of those that are counted, by joint and coordinate."""
+    out = own.copy()
+    if joint.kind != "helical" and joint.nq == joint.nv:
+        for m, equation in enumerate(joint.coordinates):
+            if equation in ("Angle", "Tilt"):
+                out[m] += TURN * np.round((turned[joint.name, equation] - out[m]) / TURN)
+    return out
 
 
 def joint_state(

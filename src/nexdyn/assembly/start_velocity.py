@@ -16,7 +16,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from nexdyn.absolute.model import AbsoluteModel
-from nexdyn.assembly.loads import joint_state
+from nexdyn.assembly.loads import joint_state, with_turns
 from nexdyn.model.system import System
 from nexdyn.model.topology import open_forest
 from nexdyn.spatial.rotations import rotation_matrix
@@ -60,13 +60,18 @@ def described_velocity(
     return v
 
 
-def tree_state(tree: Tree, model: AbsoluteModel, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates and velocities of the tree from poses and velocities of the bodies."""
+def tree_state(
+    tree: Tree, model: AbsoluteModel, q: np.ndarray, v: np.ndarray, t: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coordinates and velocities of the tree from poses and velocities of the bodies, with the turns that the model's start has."""
     out_q, out_v = np.zeros(tree.nq), np.zeros(tree.nv)
+    counted = model.counted(q, model.near(q, t))
+    turned = {of: float(x) for of, x in zip(model.followed, counted, strict=True)}
     for name, place in tree.coordinates.items():
         joint = model.system.joints.get(name)
         if joint is not None:
-            out_q[place.q], out_v[place.v], _ = joint_state(model, joint, q, v)
+            own, out_v[place.v], _ = joint_state(model, joint, q, v)
+            out_q[place.q] = with_turns(joint, own, turned)
             continue
         i = model.body_index[tree.carried_body(name).name]
         out_q[place.q] = q[i]

@@ -50,12 +50,19 @@ def kinematics(system: System, times: Any, *, loops: Loops | None = None) -> Res
     times: increasing; the mechanism is assembled at the first of them, near the pose as described, and states of forces
         (integrals, lags, samples, bristles) go along from there, as described. loops: which joints are cut (`cut` alone counts).
 
-    Raises InputError for a mechanism that is not fully driven, with the motions that remain, and for one that is
-    over-driven, with the drivers or joints that conflict; SolveError with the time where it locks.
+    Raises InputError for a mechanism that is not fully driven, with the motions that remain, for one that is over-driven, with
+    the drivers or joints that conflict, and for one with events, which happen in runs alone; SolveError with the time where it
+    locks.
     """
     if not isinstance(system, System):
         raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
     at = _times(times)
+    if system.events:
+        event = next(iter(system.events.values()))
+        raise InputError(
+            f"{event} of system {system.name!r} happens in runs alone: nx.kinematics goes from time to time and looks for no "
+            f"events; leave events out, or integrate it with nx.simulate"
+        )
     report = assemble(system, t=float(at[0]))
     found = report.redundancy
     if found.dof > 0:

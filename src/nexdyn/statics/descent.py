@@ -39,8 +39,9 @@ SHORT = 0.1
 DIFFERENCE = 1e-6
 FLAT = 1e-7
 """Eigenvalues of K below this part of the largest entry, or of the loads, count as 0."""
-TURN, MOST_TURN = 0.5, 2.0
-"""Longest turn of a body in a step at first, and at most [rad]."""
+TURN, MOST_TURN = 0.5, 1.5
+"""Longest turn of a body in a step at first, and at most [rad]: two bodies turn by less than half a turn against each other, so that
+angles are counted."""
 AROUND = 60.0
 """Turns of a body that add up to more [rad] have no end."""
 FAR = 1e4
@@ -289,13 +290,27 @@ class Search:
 
     def report(self, q: Array, redundancy: Redundancy) -> AssemblyReport:
         """The report of an assembly at q, at rest."""
-        model, still = self.model, self.motionless.copy()
+        model, still = self.turned_model(q), self.motionless.copy()
         how = Closing(self.W, self.length, self.t)
         found = redundancy_report(model, redundancy, q, still, model.gamma(q, still, self.t), how)
         report = AssemblyReport(model, found, q, length=self.length, t=self.t, v=still, a=still.copy())
         report.stresses = self_stresses(model, redundancy)
         report.states = self.acting.states(q)
         return report
+
+    def turned_model(self, q: Array) -> AbsoluteModel:
+        """The model with the turns that the way to q has counted."""
+        model, acting = self.model, self.acting
+        acting(q, self.motionless, self.t)
+        if acting.near is None:
+            return model
+        return model.started(
+            {
+                name: np.array([acting.near[model.followed.index((name, equation))] for equation in joint.coordinates])
+                for name, joint in model.system.joints.items()
+                if joint.coordinates and all((name, equation) in model.followed for equation in joint.coordinates)
+            }
+        )
 
 
 def sign_of(squares: Array) -> float:

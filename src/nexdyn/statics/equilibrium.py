@@ -29,7 +29,7 @@ import numpy as np
 from nexdyn.absolute.model import AbsoluteModel, absolute_model
 from nexdyn.assembly.assemble import assemble
 from nexdyn.assembly.blas import small_on_one_thread
-from nexdyn.assembly.loads import joint_state
+from nexdyn.assembly.loads import joint_state, with_turns
 from nexdyn.assembly.report import AssemblyReport, Reaction
 from nexdyn.errors import InputError, SolveError, counted, unknown
 from nexdyn.forces.states import state_labels
@@ -108,7 +108,11 @@ class Equilibrium:
         joint = model.system.joints[name]
         if not joint.tree:
             raise InputError(f"{joint} ({joint.kind}) is a constraint and has no coordinates")
-        return joint_state(model, joint, self.report.q, np.zeros((model.nb + 1, 6)))[0] if joint.nv else np.zeros(0)
+        if not joint.nv:
+            return np.zeros(0)
+        q = self.report.q
+        turned = dict(zip(model.followed, model.counted(q, model.near(q, self.report.t)).tolist(), strict=True))
+        return with_turns(joint, joint_state(model, joint, q, np.zeros((model.nb + 1, 6)))[0], turned)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data (for JSON)."""
@@ -170,7 +174,7 @@ def equilibrium(
     max_iterations: int = 200,
     modes: int | None = None,
 ) -> Equilibrium:
-    """Where `system` rests, from the described pose or from a guess; trees and closed loops, with all forces.
+    """Where `system` rests, from the described pose or from a guess; trees and closed loops, with all forces. Turns are counted.
 
     t: time [s] at which drivers are held and forces are taken.
     q0: {joint: coordinate(s) [rad, m]} of the guess; by default those of the joints.

@@ -102,7 +102,7 @@ class ReducedSystem:
         of_cut = np.isin(model.rotors.joints[:, PAIR], cut)
         self._cut_rotors = Rotors(model.rotors.joints[of_cut], model.rotors.inertia[of_cut])
         self._body = np.array([model.body_index[name] for name in self.tree.body_names], dtype=int)
-        self.q0, self.v0 = tree_state(self.tree, model, report.q, report.v)
+        self.q0, self.v0 = tree_state(self.tree, model, report.q, report.v, report.t)
         kinds = {name: system.joints[name].kind if name in system.joints else "free" for name in self.tree.joint_names}
         self._balls = [
             (place.q.start, place.v.start, kinds[name] == "free")

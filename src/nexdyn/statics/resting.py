@@ -93,25 +93,23 @@ class RestingLoads(Loads):
         self._t, self._still = t, np.zeros((model.nb + 1, 6))
         self._from: np.ndarray | None = None
         self._joint_q = np.zeros(0)
-        self._travels: list[tuple[int, int, float, float, bool]] = []
-        """State, coordinate, what of the way it takes, most, whether an angle."""
+        self._travels: list[tuple[int, int, float, float]] = []
+        """State, coordinate, what of the way it takes, most."""
         self._actuators: list[tuple[int, int]] = []
         tables = self.tables
         if tables is None or not len(tables.z):
             return
-        joints = model.system.joints
         for e, force in enumerate(model.system.forces.values()):
             if force.is_off or not force.states(model.system.values):
                 continue
             k, s, c = (int(tables.index[e, column]) for column in (FIRST, STATE, COORDINATE))
-            angle = joints[str(force.joint_name)].kind == "revolute"
             if isinstance(force, JointFriction):
-                self._travels.append((s, c, 1.0, tables.data[k + 1] / tables.data[k + 3], angle))
+                self._travels.append((s, c, 1.0, tables.data[k + 1] / tables.data[k + 3]))
             elif isinstance(force, Actuator):
                 self._actuators.append((e, s))
                 tables.data[k + LAG] = tables.data[k + SAMPLE] = 0.0
                 if int(tables.data[k]) == VELOCITY and tables.data[k + K_I]:
-                    self._travels.append((s + INTEGRAL, c, -1.0, np.inf, angle))
+                    self._travels.append((s + INTEGRAL, c, -1.0, np.inf))
         self(start, self._still, t)
 
     def settle(self, joint_q: np.ndarray) -> None:
@@ -120,10 +118,8 @@ class RestingLoads(Loads):
             self._from = joint_q.copy()
         if self.tables is None:
             return
-        for s, c, sign, most, angle in self._travels:
+        for s, c, sign, most in self._travels:
             way = joint_q[c] - self._from[c]
-            if angle:
-                way = np.remainder(way + np.pi, 2.0 * np.pi) - np.pi
             self.tables.z[s] = np.clip(self.described[s] + sign * way, -most, most)
 
     def coordinate(self, integral: Integral) -> float:

@@ -36,7 +36,7 @@ def state_before(tree: Tree, initial: Any, q0: Any, gaps: dict[str, tuple[float,
     if isinstance(initial, AssemblyReport):
         if initial.model.system is not tree.system:
             raise InputError("initial is the report of another system")
-        return initial.t, *tree_state(tree, initial.model, initial.q, initial.v)
+        return initial.t, *tree_state(tree, initial.model, initial.q, initial.v, initial.t)
     recorded = initial.recording
     t = float(recorded.t[-1])
     if isinstance(recorded, BodyRecording):
