@@ -1,10 +1,10 @@
-"""Run a command under a limit of memory for all its processes together.
+"""Run a command under a limit of memory for all its processes together, and one for each.
 
-python .ci/watch_memory.py GIGABYTES COMMAND…
+python .ci/watch_memory.py ALL,EACH COMMAND…      in GB
 
-Their proportional shares (pages that several hold count once) are added up every second. Beyond the limit all of them are
-killed, and the largest are named. The peak is printed before the command's last line, which stays the last. Linux only:
-elsewhere the command runs without a limit.
+Of all, the proportional shares (pages that several hold count once) are added up every second; of each, what is resident
+counts. Beyond a limit all of them are killed, and the largest are named. The peaks are printed before the command's last
+line, which stays the last. Linux only: elsewhere the command runs without a limit.
 """
 
 from __future__ import annotations
@@ -37,13 +37,15 @@ def descendants() -> list[int]:
     return found
 
 
-def memory(process: int) -> int:
-    """Proportional share of a process [bytes]; 0 where it has ended."""
+def memory(process: int) -> tuple[int, int]:
+    """Proportional share of a process, and what is resident of it [bytes]; 0 where it has ended."""
+    found = {"Pss:": 0, "Rss:": 0}
     with contextlib.suppress(OSError):
         for line in (PROC / str(process) / "smaps_rollup").read_text().splitlines():
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) * 1024
-    return 0
+            what, *value = line.split()
+            if what in found:
+                found[what] = int(value[0]) * 1024
+    return found["Pss:"], found["Rss:"]
 
 
 def name(process: int) -> str:
@@ -68,31 +70,37 @@ def pass_on(stream: object, held: list[bytes]) -> None:
 
 
 def main(gigabytes: str, *command: str) -> int:
-    limit, peak, held = float(gigabytes) * 1e9, 0, []
+    limits = [float(limit) * 1e9 for limit in gigabytes.split(",")]
+    peaks, held, excess = [0.0, 0.0], list[bytes](), ""
     watched = (PROC / "self" / "smaps_rollup").exists()
     if watched:
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     reader = threading.Thread(target=pass_on, args=(run.stdout, held), daemon=True)
     reader.start()
-    excess = ""
     while run.poll() is None:
         if watched:
-            shares = {process: memory(process) for process in descendants()}
-            peak = max(peak, sum(shares.values()))
-            if sum(shares.values()) > limit:
-                largest = sorted(shares, key=lambda process: -shares[process])[:5]
-                excess = "\n".join(f"   {shares[process] / 1e9:5.1f} GB  {name(process)}" for process in largest)
-                end(list(shares))
+            taken = {process: memory(process) for process in descendants()}
+            now = [sum(share for share, _ in taken.values()), max((of_it for _, of_it in taken.values()), default=0)]
+            peaks = [max(x) for x in zip(peaks, now, strict=True)]
+            for limit, x, of, k in zip(limits, now, ("", "in one process, "), (0, 1), strict=True):
+                if x > limit:
+                    largest = sorted(taken, key=lambda process: -taken[process][k])[:5]
+                    named = [f"   {taken[process][k] / 1e9:5.1f} GB  {name(process)}" for process in largest]
+                    excess = excess or "\n".join([f"{of}more than {limit / 1e9:g} GB", *named])
+                    end(list(taken))
         time.sleep(1.0)
     if watched:
         end(descendants())  # what was left behind would keep the output open
     reader.join(timeout=10)
     last = b"".join(held)
     if excess:
-        last += f"── KILLED: more than {limit / 1e9:g} GB\n{excess}\n".encode()
+        last += f"── KILLED: {excess}\n".encode()
     if watched:
-        print(f"── memory of all processes: {peak / 1e9:.2f} GB at most, {limit / 1e9:g} allowed", flush=True)
+        told = [
+            f"{peak / 1e9:.2f} GB at most, {limit / 1e9:g} allowed" for peak, limit in zip(peaks, limits, strict=True)
+        ]
+        print(f"── memory of all processes: {told[0]}; of one: {told[1]}", flush=True)
     sys.stdout.buffer.write(last)
     sys.stdout.buffer.flush()
     return 1 if excess else run.returncode

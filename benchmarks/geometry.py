@@ -12,11 +12,14 @@ import time
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from benchmarks.measure import Effort, Report, Row, Work, alternate, compared
 from nexdyn.geometry.broad import Crowd
 from nexdyn.geometry.kinds import Catalogue
+from nexdyn.geometry.lane_pairs import lane_distances
 from nexdyn.geometry.narrow import ANSWER, distances, work
+from nexdyn.spatial.lanes import LANES
 
 PAIRS = 200
 SHAPES: dict[str, dict[str, Any]] = {
@@ -41,6 +44,7 @@ ITERATED = (
 def run(effort: Effort) -> Report:
     report = Report("geometry", "signed distance, witness points and normal of two convex shapes")
     crowds(report, effort)
+    lanes(report, effort)
     try:
         import coal
     except ImportError:
@@ -89,19 +93,51 @@ def crowds(report: Report, effort: Effort) -> None:
         report.rows.append(
             Row(f"heap of {name} spheres, broad phase, a body", "µs", float(np.median(values)) / n * 1e6)
         )
-    crowd, X = heap("box", {"size": (1.0, 1.0, 1.0)}, 100, rng)
+    for turn, how in ((0.0, ""), (0.03, ", turned by 0.03 rad")):
+        crowd, X = heap("box", {"size": (1.0, 1.0, 1.0)}, 100, rng)
+        X[:, :9] = Rotation.from_rotvec(turn * rng.normal(size=(100, 3))).as_matrix().reshape(100, 9)
+        took, pairs = pile(crowd, X, effort)
+        report.rows.append(Row(f"pile of 100 boxes{how}, {pairs} pairs, broad and narrow phase", "µs", took))
+
+
+def pile(crowd: Crowd, X: np.ndarray, effort: Effort) -> tuple[float, int]:
+    """Microseconds that broad and narrow phase take, and of how many pairs, from the last answers on."""
     scratch, near = work(), crowd.near(X).copy()
     answers, status = np.zeros((len(near), ANSWER)), np.zeros(len(near), dtype=int)
 
-    def pile(count: int) -> None:
+    def answer(count: int) -> None:
         for _ in range(count):
             pairs = crowd.near(X)
             i, j = pairs[:, 0], pairs[:, 1]
             distances(crowd.tables, crowd.shapes[pairs], X[i], X[j], scratch, answers, status)
 
-    pile(1)
-    took = float(np.median(alternate({"pile": pile}, effort)["pile"])) * 1e6
-    report.rows.append(Row(f"pile of 100 boxes, {len(near)} pairs, broad and narrow phase", "µs", took))
+    answer(1)
+    return float(np.median(alternate({"pile": answer}, effort)["pile"])) * 1e6, len(near)
+
+
+def lanes(report: Report, effort: Effort) -> None:
+    """The closed forms in scalars and in SIMD lanes: the same pairs in the same poses."""
+    rng = np.random.default_rng(3)
+    for a, b in CLOSED:
+        catalogue = Catalogue()
+        pairs = np.tile([catalogue.add(a, **SHAPES[a]), catalogue.add(b, **SHAPES[b])], (PAIRS, 1))
+        X, Y = poses(1.0, PAIRS * LANES, rng)
+        tables, scratch = catalogue.tables(), work()
+        one, status = np.zeros((PAIRS * LANES, ANSWER)), np.zeros(PAIRS * LANES, dtype=int)
+        packs = [np.ascontiguousarray(np.swapaxes(T.reshape(PAIRS, LANES, 12), 1, 2)) for T in (X, Y)]
+        many, told = np.zeros((PAIRS, ANSWER, LANES)), np.zeros((PAIRS, LANES), dtype=int)
+        every = np.repeat(pairs, LANES, axis=0)
+        works: dict[str, Work] = {
+            "scalars": lambda n, p=every, x=X, y=Y, t=tables, w=scratch, o=one, s=status: [
+                distances(t, p, x, y, w, o, s) for _ in range(n)
+            ],
+            "lanes": lambda n, p=pairs, x=packs[0], y=packs[1], t=tables, w=scratch, o=many, s=told: [
+                lane_distances(t, p, x, y, w, o, s) for _ in range(n)
+            ],
+        }
+        for name, values in alternate(works, effort).items():
+            took = float(np.median(values)) / (PAIRS * LANES) * 1e9
+            report.rows.append(Row(f"{a}–{b}, {name}, a pose", "ns", took))
 
 
 def heap(name: str, sizes: dict[str, Any], count: int, rng: np.random.Generator) -> tuple[Crowd, np.ndarray]:

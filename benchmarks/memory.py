@@ -11,9 +11,11 @@ from __future__ import annotations
 import gc
 import importlib
 import json
+import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,8 @@ from benchmarks.models import RandomTree, nexdyn_system, pinocchio_model, random
 
 SIZES, FEW = (100, 10_000, 100_000), 100
 ENOUGH = 60  # seconds of processor time that one process may take
+COLD = ("info hinge-chain", "run hinge-chain", "check four-bar", "run four-bar", "compare double-pendulum")
+"""Commands that are weighed with all that they compile."""
 STATUS = Path("/proc/self/status")
 PEERS = {"nexdyn": "NexDyn", "pinocchio": "Pinocchio", "mujoco": "MuJoCo"}
 
@@ -41,6 +45,8 @@ def run(effort: Effort) -> Report:
         for peer, name in PEERS.items():
             what = "model alone" if peer == "pinocchio" and n > FEW else "model, ready to run"
             tell(report, f"{n:,} bodies in {name}, {what}", weigh(peer, n), 0.0)
+    for command in COLD[:1] if effort.smoke else COLD:
+        report.rows.append(Row(f"nexdyn {command}, cache empty, at most", "MB", peak(command)))
     report.notes.append(
         "MB. Import: beyond Python alone. Models: beyond the import; NexDyn's with the System it is described by, MuJoCo's "
         "MjModel and MjData, Pinocchio's Model and, at the smaller size, Data."
@@ -53,6 +59,19 @@ def tell(report: Report, what: str, found: dict[str, Any], less: float) -> None:
         report.notes.append(f"No {what}: {found['missing']}.")
     else:
         report.rows.append(Row(what, "MB", found["held"] - less))
+
+
+def peak(command: str) -> float:
+    """The most that a command holds [MB] whose kernels are not compiled yet: of its only child a process knows it."""
+    program = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=2);"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    line = [sys.executable, "-c", program, sys.executable, "-m", "nexdyn", *command.split()]
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "NEXDYN_CACHE_DIR": f"{folder}/kernels"}
+        done = subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    return float(done.stdout) * (1 if sys.platform == "darwin" else 1024) / 1e6
 
 
 def weigh(peer: str, n: int) -> dict[str, Any]:

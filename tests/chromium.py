@@ -1,4 +1,4 @@
-"""A headless Chromium that draws WebGL in software, for tests of pages; they skip, saying so, where none is installed.
+"""A headless Chromium that draws WebGL in software, and the viewer's page in it; tests skip, saying so, where none is installed.
 
 A page is waited for by what it says of itself: the marks that it has received, the frames that it has drawn. However slow
 the machine, a picture is of what was sent before it. Seconds occur only as limits beyond which a test fails.
@@ -17,6 +17,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import nexdyn as nx
+from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.view.server import LOOPBACK, free_port
+from nexdyn.view.stage import Look
+from nexdyn.view.viewer import Viewer
 
 CANDIDATES = (os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PROGRAM = next((found for name in CANDIDATES if name and (found := shutil.which(name))), None)
@@ -141,3 +147,152 @@ def opened(browser: Any, address: str, offline: bool = False, size: tuple[int, i
         yield watched
     finally:
         context.close()
+
+
+# --- the page of a chain: fixtures, which a file of tests imports by name -----------------------------------------------
+
+PLAIN = frozenset({"shapes", "grid"})  # shadows take seconds a picture in software
+COLORED = 45
+"""Spread of red, green and blue of a pixel that shows a body, not background, grid or shadow."""
+
+
+def on_a_free_port(what: Any) -> Viewer:
+    return Viewer(what, port=free_port(LOOPBACK, 18650))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def chain() -> nx.Result:
+    return nx.simulate(nx.load("hinge-chain"), t_end=4.0, method=nx.RungeKutta4(1e-3), output_every=10)
+
+
+@pytest.fixture(scope="module")
+def viewer(chain: nx.Result) -> Iterator[Viewer]:
+    """A viewer of the chain, paused, without shadows."""
+    with on_a_free_port(chain) as found:
+        found.pause()
+        found.look(Look(PLAIN))
+        yield found
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Any, viewer: Viewer) -> Iterator[Watched]:
+    """Its page, which complains of nothing."""
+    with opened(browser, viewer.address) as found:
+        comes_true(lambda: viewer.watched)
+        found.until("Object.keys(window.__viserTestpoints?.uplots ?? {}).length >= 2")
+        found.settled(viewer.server)
+        yield found
+        assert found.faults == []
+
+
+@pytest.fixture(autouse=True)
+def at_rest(request: pytest.FixtureRequest) -> None:
+    """Tests that share the viewer start from the same state."""
+    if "viewer" in request.fixturenames:
+        viewer: Viewer = request.getfixturevalue("viewer")
+        viewer.reset()
+        viewer.look(Look(PLAIN))
+        viewer.select("")
+
+
+# --- what is seen and done there --------------------------------------------------------------------------------------
+
+
+def comes_true(what: Callable[[], bool]) -> None:
+    end = time.monotonic() + LIMIT
+    while not what():
+        assert time.monotonic() < end, "it did not come true in time"
+        time.sleep(0.05)
+
+
+def at(tab: Watched, viewer: Viewer, t: float) -> np.ndarray:
+    """The picture at the time t [s]."""
+    viewer.seek(t)
+    return tab.settled(viewer.server)
+
+
+def seen_at(viewer: Viewer, shape: tuple[int, ...], p: np.ndarray) -> tuple[int, int]:
+    """Row and column of the pixel that shows the point p (3,) [m] through the camera of the only browser."""
+    (client,) = viewer.server.get_clients().values()
+    camera = client.camera
+    R = rotation_matrix(np.array(camera.wxyz, dtype=float))  # x right, y down, z ahead
+    x, y, z = R.T @ (p - np.array(camera.position))
+    height, width = shape[:2]
+    f = height / 2 / np.tan(camera.fov / 2)
+    return round(height / 2 + f * y / z), round(width / 2 + f * x / z)
+
+
+def is_body(picture: np.ndarray, at: tuple[int, int]) -> bool:
+    row, column = at
+    patch = picture[row - 1 : row + 2, column - 1 : column + 2].reshape(-1, 3).mean(axis=0)
+    return bool(np.ptp(patch) > COLORED)
+
+
+def shows(tab: Watched, viewer: Viewer, p: np.ndarray) -> bool:
+    """Whether a body is seen at the point p (3,) [m]."""
+    picture = tab.pixels()
+    return is_body(picture, seen_at(viewer, picture.shape, p))
+
+
+def centers(result: nx.Result, t: float) -> np.ndarray:
+    """Centres of the links (nb, 3) at a sample."""
+    return result.position().sel(time=t, method="nearest").values
+
+
+def shown_times(tab: Watched) -> list[float]:
+    """Where the cursor of each plot stands: the last time of its shaded past."""
+    script = """() => Object.values(window.__viserTestpoints.uplots).map(({chart}) => {
+        const past = chart.data[chart.data.length - 1]; return chart.data[0][past.lastIndexOf(1)]; })"""
+    return list(tab.page.evaluate(script))
+
+
+def middle(tab: Watched) -> tuple[float, float]:
+    box = tab.canvas_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def eye(viewer: Viewer) -> tuple[np.ndarray, np.ndarray]:
+    (client,) = viewer.server.get_clients().values()
+    return np.array(client.camera.position), np.array(client.camera.look_at)
+
+
+def line_of_sight(viewer: Viewer) -> np.ndarray:
+    position, target = eye(viewer)
+    return np.asarray((target - position) / np.linalg.norm(target - position))
+
+
+def place_of(tab: Watched, viewer: Viewer, p: np.ndarray) -> tuple[float, float]:
+    """Where in the window the point p (3,) [m] is seen."""
+    tab.settled(viewer.server)
+    box = tab.canvas_box()
+    row, column = seen_at(viewer, (int(box["height"]), int(box["width"])), p)
+    return box["x"] + column, box["y"] + row
+
+
+def pointed(tab: Watched, at: tuple[float, float]) -> None:
+    tab.page.mouse.move(at[0] + 3, at[1])
+    tab.page.mouse.move(*at)
+
+
+def card(tab: Watched) -> dict[str, list[str]]:
+    """The numbers of the selected body or joint, as they are read on the page, by label; the last is the unit."""
+    rows = tab.page.evaluate(
+        "[...document.querySelectorAll('.nexdyn-card tr')].map(r => [...r.children].flatMap(c =>"
+        " c.querySelector('span') ? [...c.children].map(s => s.innerText) : [c.innerText]))"
+    )
+    found: dict[str, list[str]] = {}
+    of = ""
+    for label, *values in rows:
+        of = label if not values else of
+        found[f"{of}: {label}" if of and values else label] = values
+    return found
+
+
+def numbers(values: list[str]) -> np.ndarray:
+    return np.array([float(x.replace("−", "-")) for x in values[:-1]])

@@ -5,6 +5,7 @@ Files run in any order, on any worker, so none may leave a trace: what a process
 
 from __future__ import annotations
 
+import collections
 import os
 import signal
 import sys
@@ -46,6 +47,21 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
         return cores
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return max(1, min(cores, int(memory / MEMORY_OF_A_WORKER)))
+
+
+LONGEST_FIRST = (
+    "test_matrix", "test_matrix_pairs", "test_units", "test_random_systems", "test_batch", "test_documents", "test_examples",
+    "test_turns", "test_matrix_runs", "test_view_page", "test_batch_alone", "test_cli", "test_view", "test_kernel_cache",
+    "test_view_ask", "test_cli_process", "test_view_moments", "test_continuing", "test_sweep",
+)  # fmt: skip
+"""Files by what they take, cold; the others follow, those with the most tests first. What is long and last keeps one core busy alone."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files in the order in which workers shall take them up; the order within a file stays."""
+    tests = collections.Counter(item.path.stem for item in items)
+    rank = {name: k for k, name in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: (rank.get(item.path.stem, len(rank)), -tests[item.path.stem], item.path.stem))
 
 
 def shared_by_the_process() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from nexdyn.forces import AppliedForce, Bushing, ForceTable, PlaneContact, Point
 from nexdyn.forces.tables import ForceTables, force_tables
 from nexdyn.forces.verbs import element_energy, force_element, freedom_element, freedom_energy
 from nexdyn.joints import Free, Prismatic, Revolute
-from nexdyn.kernel import formula
+from nexdyn.kernel import kernel
 from nexdyn.model.force import Force
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import exp_rotation
@@ -20,7 +20,7 @@ from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 Array = np.ndarray
 
 
-@formula
+@kernel
 def act(tables, e, t, motion, out):  # type: ignore[no-untyped-def]
     """Forces of element e: rows of `motion` are (X, V) of A and B, rows of `out` the forces on them; the status."""
     X, V, F = PoseRows(motion, 0), MotionRows(motion, 12), ForceRows(out, 0)
@@ -29,7 +29,7 @@ def act(tables, e, t, motion, out):  # type: ignore[no-untyped-def]
     return status
 
 
-@formula
+@kernel
 def stored(tables, e, motion, out):  # type: ignore[no-untyped-def]
     """Energy of element e."""
     X = PoseRows(motion, 0)
@@ -37,7 +37,7 @@ def stored(tables, e, motion, out):  # type: ignore[no-untyped-def]
     out[0, 0] = element_energy(tables, e, X[a], X[b])
 
 
-@formula
+@kernel
 def act_in_joint(tables, e, t, state, out):  # type: ignore[no-untyped-def]
     """Effort and energy of element e at (q, v), the first row of `state`; the status."""
     status, effort = freedom_element(tables, e, t, state[0, 0], state[0, 1])

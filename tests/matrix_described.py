@@ -128,7 +128,13 @@ DESCRIBED = (
             "shapes": Together(inertia=None, com=None, shapes=[nx.Box((0.3, 0.1, 0.5))]),
         },
         body,
-        {"name": NAMES, "strict": "says whether an unphysical inertia is refused"},
+        {
+            "name": NAMES,
+            "strict": "says whether an unphysical inertia is refused",
+            **dict.fromkeys(
+                ("collision", "no_collision"), "says what distances and overlaps are computed of; bodies do not touch"
+            ),
+        },
         ("open", "rod", "ring"),
     ),
     inertia("of principal moments", {**HAND_BODY, "inertia": (0.03, 0.025, 0.02)}, {"inertia": (0.1, 0.08, 0.11)}),

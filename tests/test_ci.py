@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,21 @@ def test_a_single_file_runs_in_one_process_and_all_files_on_all_cores(monkeypatc
     assert workers("tests") == 1
 
 
+def test_long_files_come_first_and_those_with_many_tests_next() -> None:
+    paths = sorted((ROOT / "tests").glob("test_*.py"))
+    assert {path.stem for path in paths} >= set(conftest.LONGEST_FIRST)
+
+    def item(stem: str, name: str) -> Any:
+        return SimpleNamespace(path=ROOT / "tests" / f"{stem}.py", name=name)
+
+    last = conftest.LONGEST_FIRST[-1]
+    items = [item("test_ci", "a"), item("test_few", "a"), item(last, "a"), item("test_ci", "b"), item("test_few", "c")]
+    items += [item("test_ci", "c"), item(conftest.LONGEST_FIRST[0], "a")]
+    conftest.pytest_collection_modifyitems(items)
+    assert [x.path.stem for x in items] == [conftest.LONGEST_FIRST[0], last, *["test_ci"] * 3, *["test_few"] * 2]
+    assert [x.name for x in items[2:]] == ["a", "b", "c", "a", "c"]
+
+
 def test_what_a_file_of_tests_leaves_changed_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     before = conftest.shared_by_the_process()
     assert conftest.changes(before, conftest.shared_by_the_process()) == []
@@ -52,14 +68,29 @@ def watched(limit: str, program: str) -> subprocess.CompletedProcess[str]:
 @needs_proc
 def test_the_peak_of_memory_is_printed_before_the_last_line_of_a_command_whose_status_stays() -> None:
     child = "[sys.executable, '-c', 'import time; x = bytearray(150_000_000); time.sleep(3)']"
-    run = watched("8", f"import subprocess, sys; print('first'); subprocess.run({child}); print('last'); sys.exit(7)")
+    run = watched("8,4", f"import subprocess, sys; print('first'); subprocess.run({child}); print('last'); sys.exit(7)")
     first, peak, last = run.stdout.splitlines()
     assert (first, last, run.returncode) == ("first", "last", 7)
-    assert 0.15 < float(peak.split()[5]) < 1.0, peak
+    told = re.fullmatch(
+        r"── memory of all processes: (\S+) GB at most, 8 allowed; of one: (\S+) GB at most, 4 allowed", peak
+    )
+    assert told and 0.15 < float(told[2]) <= float(told[1]) + 0.05 < 1.0, peak
 
 
 @needs_proc
 def test_processes_that_take_more_than_the_limit_are_killed_together() -> None:
-    run = watched("0.1", "import time; x = bytearray(200_000_000); time.sleep(100)")
+    run = watched("0.1,4", "import time; x = bytearray(200_000_000); time.sleep(100)")
     assert run.returncode == 1
     assert "KILLED: more than 0.1 GB" in run.stdout
+
+
+@needs_proc
+def test_one_process_that_takes_more_than_its_share_ends_all() -> None:
+    run = watched("8,0.1", "import time; x = bytearray(200_000_000); time.sleep(100)")
+    assert run.returncode == 1
+    assert "KILLED: in one process, more than 0.1 GB" in run.stdout
+
+
+def test_ci_gives_a_process_four_gigabytes_and_all_of_them_twelve() -> None:
+    """A process that compiled every kernel of the suite held 21.5 GB before what compiling leaves behind was freed."""
+    assert "watch_memory.py 12,4 .ci/run" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")

@@ -77,6 +77,10 @@ def shape(rng: Random, system: System) -> s.Shape:
         lambda: s.Sphere(a, **options),
         lambda: s.Cylinder(a, b, **options),
         lambda: s.Capsule(a, b, **options),
+        lambda: s.Cone(a, b, **options),
+        lambda: s.Ellipsoid((a, b, 0.1), **options),
+        lambda: s.Hull([(0.0, 0.0, 0.0), (a, 0.0, 0.0), (0.0, b, 0.0), rng.normal(size=3)], **options),
+        lambda: s.HeightField([[0.1, a], [b, 0.0], [0.2, 0.1]], (1.0, 2.0), bottom=-3.0, **options),
         lambda: s.Mesh("meshes/link.stl", scale=(1.0, 2.0, 0.5), **options),
     ]
     return ways[rng.integers(len(ways))]()
@@ -90,7 +94,8 @@ def body(rng: Random, system: System, name: str) -> Body:
         {"mass": mass, "inertia": (a, 1.1 * a, 1.2 * a, 0.01, 0.02, 0.0), "com": rng.normal(size=3)},
         {"mass": mass, "inertia": tensor, "shapes": [shape(rng, system) for _ in range(3)]},
         {"mass": 2.0, "shapes": s.Sphere(a, position=(0.0, 0.1, 0.0))},
-        {"mass": mass, "com": (0.0, "=L", 1.0)},
+        {"mass": mass, "com": (0.0, "=L", 1.0), "collision": (), "no_collision": "link*"},
+        {"mass": mass, "inertia": tensor, "collision": [s.HalfSpace(position=rng.normal(size=3)), shape(rng, system)]},
         {},
     ]
     placed = {"position": [quantity(rng, system), 0, -1.0], "orientation": quaternion(rng)}
@@ -305,7 +310,7 @@ def test_parameters_still_act_after_a_round_trip(rng: Random) -> None:
 def test_random_systems_hold_every_kind_of_everything() -> None:
     systems = [random_system(np.random.default_rng(seed)) for seed in range(30)]
     seen = {type(e) for system in systems for section in SECTIONS for e in getattr(system, section).values()}
-    seen |= {type(shape) for system in systems for b in system.bodies.values() for shape in b.shapes}
+    seen |= {type(shape) for system in systems for b in system.bodies.values() for shape in (*b.shapes, *b.colliding)}
     for system in systems:
         for force in system.forces.values():
             seen |= {type(x) for attribute in vars(force).values() for x in (attribute, *_items(attribute))}

@@ -106,7 +106,8 @@ def test_a_mesh_has_the_distance_of_the_shape_that_it_is_of(tmp_path: Any) -> No
             if expected.distance > 0.0:
                 assert found.distance == pytest.approx(expected.distance, abs=1e-12)
                 assert found.normal == pytest.approx(expected.normal, abs=1e-9)
-            assert found.centre == pytest.approx(0.5 * (found.point_a + found.point_b))
+                assert found.centre == pytest.approx(expected.centre, abs=1e-9)
+                assert found.area == pytest.approx(expected.area, abs=1e-9)
 
 
 def test_a_mesh_that_is_open_is_warned_of(tmp_path: Any) -> None:

@@ -101,3 +101,42 @@ def test_every_joint_carries_what_it_carries_in_absolute_coordinates_in_the_orde
 @pytest.mark.slow  # kernels with these rows are compiled apart
 def test_curves_surfaces_and_rows_of_users_carry_what_they_carry_in_absolute_coordinates() -> None:
     in_their_order(tracks(), {"hinge", "curve", "surface", "user"})
+
+
+# --- where steps change -------------------------------------------------------------------------------------------------
+
+
+def pendulum() -> nx.System:
+    """1 kg, 2 m from a hinge about y, that swings at once."""
+    system = nx.System("pendulum")
+    body = system.add_body("b", mass=1.0, inertia=(0.04, 0.1, 0.1), position=(2, 0, 0))
+    system.add_joint(nx.Revolute("j", "ground", body, at=(0, 0, 0), axis=(0, 1, 0), v0=3.0))
+    return system
+
+
+def errors_of(result: nx.Result) -> tuple[np.ndarray, np.ndarray]:
+    """(N,) of the reaction and (N,) of the acceleration, in parts of what they are at most."""
+    exact = nx.simulate(result.system, result.t[-1], nx.DormandPrince(1e-11, 1e-13), output_times=result.t)
+    miss = []
+    for what, name in (("reaction", "j"), ("acceleration", "b")):
+        expected, found = getattr(exact, what)(name).values, getattr(result, what)(name).values
+        miss.append(np.abs(found - expected).max(axis=1) / np.abs(expected).max())
+    return miss[0], miss[1]
+
+
+@pytest.mark.parametrize(("bdf2", "factor"), [(False, 8.0), (True, 60.0)], ids=["Euler", "BDF2"])
+@pytest.mark.parametrize("where", ["off the grid", "first steps", "after an event"])
+def test_what_a_step_of_another_length_records_converges(bdf2: bool, factor: float, where: str) -> None:
+    worst = []
+    for dt in (1e-2, 1e-3):
+        system = pendulum()
+        if where == "after an event":
+            system.add_event(nx.Event("look", time=0.12345))
+        times = np.linspace(0.0, 1.0, 11) * 0.99973 if where == "off the grid" else None
+        result = nx.simulate(
+            system, 1.0 if times is not None else 0.3, nx.ImplicitEuler(dt, bdf2=bdf2), output_times=times
+        )
+        worst.append([float(miss.max()) for miss in errors_of(result)])
+    for coarse, fine in zip(*worst, strict=True):
+        assert fine < coarse / factor, worst
+        assert fine < (1e-4 if bdf2 else 0.03), worst

@@ -60,7 +60,7 @@ def test_events_are_refused_by_name() -> None:
     system = driven_crank()
     system.add_force(nx.PointSpring("pull", "slider", "ground", stiffness=3.0))
     system.add_event(nx.Event("let go", time=0.1, off="pull"))
-    with pytest.raises(InputError, match="event 'let go' of system .* happens in runs alone"):
+    with pytest.raises(InputError, match=r"event 'let go' of system .* happens in runs alone"):
         nx.kinematics(system, TIMES)
 
 

@@ -95,9 +95,6 @@ def thrown(stiffness: Any = 200.0) -> nx.System:
     return system
 
 
-@pytest.mark.filterwarnings(
-    "ignore:torsion spring .wound. turns by more than half a turn"
-)  # not counted across a free joint
 @pytest.mark.parametrize("method", [nx.RungeKutta4(1e-4), nx.HHT(dt=2e-4)], ids=["rk4", "hht"])
 def test_the_power_of_all_forces_is_what_the_energy_of_the_motion_gains(method: Any) -> None:
     result = nx.simulate(thrown(), 0.5, method)

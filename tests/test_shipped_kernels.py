@@ -98,6 +98,15 @@ def test_warm_says_what_is_ready_and_where(
     assert Path(said["folder"]) == kernel.cache_root()
 
 
+@pytest.mark.parametrize("line", warm.COMMANDS)
+def test_every_command_that_is_made_ready_runs(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not warm._runs_here(line):
+        pytest.skip("what it needs is not installed")
+    (tmp_path / "robot.urdf").write_text(warm.ROBOT)
+    monkeypatch.chdir(tmp_path)
+    assert main(line.split()) == 0
+
+
 def test_warm_stops_at_its_limit_and_says_what_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from nexdyn.errors import InputError
-from nexdyn.kernel import formula
+from nexdyn.kernel import kernel
 from nexdyn.model import jets, time_kernels
 from nexdyn.model.expressions import BINARY, UNARY, Expression, run_tape
 from nexdyn.model.functions import (
@@ -30,7 +30,7 @@ from nexdyn.model.functions import (
 from nexdyn.model.time_kernels import next_row, time_callbacks, time_row
 
 
-@formula
+@kernel
 def value_and_jet(data, k, t):  # type: ignore[no-untyped-def]
     return time_kernels.time_value(data, k, t), time_kernels.time_jet(data, k, t)
 

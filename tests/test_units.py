@@ -7,6 +7,7 @@ steps of its own, find the same bits. What chooses steps by `atol`, which has un
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -165,13 +166,14 @@ def test_assembly_rest_and_modes_know_no_units(name: str) -> None:
         seen = {"a": np.concatenate(a[: len(a) // 2]) * units.time**2 / units.length}
         return seen | {"α": np.concatenate(a[len(a) // 2 :]) * units.time**2, "p": report.q[1:, 4:] / units.length}
 
+    rest = functools.cache(nx.equilibrium)  # one for all analyses of a system
+
     def at_rest(system: nx.System, units: Units) -> Any:
-        report = nx.equilibrium(system).report
+        report = rest(system).report
         return {"p": report.q[1:, 4:] / units.length, "turned": report.q[1:, :4]}
 
     def of_modes(system: nx.System, units: Units, **options: Any) -> Any:
-        rest = nx.equilibrium(system)
-        values = nx.linearize(system, at=rest, **options).eigenvalues * units.time
+        values = nx.linearize(system, at=rest(system), **options).eigenvalues * units.time
         return {"eigenvalues": settled(values)}
 
     def lowest(system: nx.System, units: Units) -> Any:

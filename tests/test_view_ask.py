@@ -6,88 +6,39 @@ import csv
 import json
 import re
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from chromium import Watched, chromium, needs_chromium, opened
-from test_view_page import PLAIN, centers, comes_true, eye, is_body, on_a_free_port, seen_at, shown_times
+from chromium import (  # noqa: F401 (fixtures)
+    Watched,
+    at_rest,
+    browser,
+    card,
+    centers,
+    chain,
+    comes_true,
+    eye,
+    is_body,
+    needs_chromium,
+    numbers,
+    on_a_free_port,
+    opened,
+    place_of,
+    pointed,
+    seen_at,
+    shown_times,
+    tab,
+    viewer,
+)
 
 import nexdyn as nx
 from nexdyn.errors import UnknownNameError
 from nexdyn.spatial.rotations import rotation_matrix
-from nexdyn.view.stage import Look
 from nexdyn.view.viewer import Viewer
 
 pytestmark = [needs_chromium, pytest.mark.timeout(900)]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def chain() -> nx.Result:
-    return nx.simulate(nx.load("hinge-chain"), t_end=4.0, method=nx.RungeKutta4(1e-3), output_every=10)
-
-
-@pytest.fixture(scope="module")
-def viewer(chain: nx.Result) -> Iterator[Viewer]:
-    with on_a_free_port(chain) as found:
-        found.pause()
-        found.look(Look(PLAIN))
-        yield found
-
-
-@pytest.fixture(scope="module")
-def tab(browser: Any, viewer: Viewer) -> Iterator[Watched]:
-    with opened(browser, viewer.address) as found:
-        comes_true(lambda: viewer.watched)
-        found.settled(viewer.server)
-        yield found
-        assert found.faults == []
-
-
-@pytest.fixture(autouse=True)
-def at_rest(viewer: Viewer) -> None:
-    viewer.reset()
-    viewer.look(Look(PLAIN))
-    viewer.select("")
-
-
-def place_of(tab: Watched, viewer: Viewer, p: np.ndarray) -> tuple[float, float]:
-    """Where in the window the point p (3,) [m] is seen."""
-    tab.settled(viewer.server)
-    box = tab.canvas_box()
-    row, column = seen_at(viewer, (int(box["height"]), int(box["width"])), p)
-    return box["x"] + column, box["y"] + row
-
-
-def pointed(tab: Watched, at: tuple[float, float]) -> None:
-    tab.page.mouse.move(at[0] + 3, at[1])
-    tab.page.mouse.move(*at)
-
-
-def card(tab: Watched) -> dict[str, list[str]]:
-    """The numbers of the selected body or joint, as they are read on the page, by label; the last is the unit."""
-    rows = tab.page.evaluate(
-        "[...document.querySelectorAll('.nexdyn-card tr')].map(r => [...r.children].flatMap(c =>"
-        " c.querySelector('span') ? [...c.children].map(s => s.innerText) : [c.innerText]))"
-    )
-    found: dict[str, list[str]] = {}
-    of = ""
-    for label, *values in rows:
-        of = label if not values else of
-        found[f"{of}: {label}" if of and values else label] = values
-    return found
-
-
-def numbers(values: list[str]) -> np.ndarray:
-    return np.array([float(x.replace("−", "-")) for x in values[:-1]])
 
 
 # --- hover and click ------------------------------------------------------------------------------------------------

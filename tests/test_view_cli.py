@@ -1,22 +1,22 @@
-"""`nexdyn view` and `run --view` as processes: the address, signals, recordings, bad input."""
+"""`nexdyn view` and `run --view`: the address and signals, as processes; recordings and bad input, in this one."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import h5py
 import pytest
-from test_cli_process import NEXDYN, call, hear_signals, posix
+from test_cli_process import NEXDYN, hear_signals, posix
 
 import nexdyn as nx
+from nexdyn.cli import main
 from nexdyn.view.server import LOOPBACK, free_port
 
 LIMIT = 240.0
@@ -28,6 +28,29 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("view") / "run.nc"
     nx.simulate(nx.load("hinge-chain"), t_end=0.5, method=nx.RungeKutta4(1e-3), output_every=10).save(path)
     return path
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Compiles what runs of the double pendulum need, so that a process does not."""
+    out = tmp_path_factory.mktemp("compiles") / "other.nc"
+    assert main(["run", "double-pendulum", "--t-end", "0.2", "--quiet", "--out", str(out)]) == 0
+
+
+Told = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def view(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Told:
+    """Calls `nexdyn view` in an empty folder, to its end: what does not serve a page needs no process of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NEXDYN_DEBUG", "")
+
+    def call_here(*arguments: str) -> subprocess.CompletedProcess[str]:
+        code = main(["view", *arguments])
+        return subprocess.CompletedProcess(arguments, code, *capsys.readouterr())
+
+    return call_here
 
 
 @contextmanager
@@ -77,8 +100,8 @@ def test_view_serves_a_result_until_ctrl_c(run: Path) -> None:
 
 
 @posix
-def test_view_simulates_a_model_and_plays_it(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    call("run", "double-pendulum", "--t-end", "0.2", cwd=tmp_path_factory.mktemp("compiles"))
+@pytest.mark.usefixtures("compiled")
+def test_view_simulates_a_model_and_plays_it(tmp_path: Path) -> None:
     with started("view", "double-pendulum", "--t-end", "0.2", cwd=tmp_path) as (process, said):
         assert answers(said["address"])
         assert process.stderr is not None
@@ -98,8 +121,8 @@ def test_view_shows_closed_loops_as_they_stand(tmp_path: Path) -> None:
 
 
 @posix
+@pytest.mark.usefixtures("compiled")
 def test_run_with_view_writes_its_result_and_stays(tmp_path: Path) -> None:
-    call("run", "double-pendulum", "--t-end", "0.2", "--out", "other.nc", cwd=tmp_path)  # compiles
     with started("run", "double-pendulum", "--t-end", "0.2", "--view", cwd=tmp_path) as (process, said):
         assert summary(process)["status"] == "finished"
         assert answers(said["address"]) and process.poll() is None
@@ -108,8 +131,8 @@ def test_run_with_view_writes_its_result_and_stays(tmp_path: Path) -> None:
     assert nx.open_result(tmp_path / "double-pendulum.nc").status == "finished"
 
 
-def test_html_writes_one_file_and_serves_nothing(run: Path, tmp_path: Path) -> None:
-    done = call("view", str(run), "--html", "out.html", "--show", "trails", "--follow", "link6", cwd=tmp_path)
+def test_html_writes_one_file_and_serves_nothing(run: Path, view: Told, tmp_path: Path) -> None:
+    done = view(str(run), "--html", "out.html", "--show", "trails", "--follow", "link6")
     assert (done.returncode, done.stderr) == (0, "") and "out.html" in done.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["out.html"]
     assert "<title>hinge chain</title>" in (tmp_path / "out.html").read_text(encoding="utf-8")
@@ -125,11 +148,11 @@ def cut_short(run: Path, path: Path) -> None:
     path.write_bytes(run.read_bytes()[:2000])
 
 
-def test_results_that_cannot_be_read_are_refused(run: Path, tmp_path: Path) -> None:
+def test_results_that_cannot_be_read_are_refused(run: Path, view: Told, tmp_path: Path) -> None:
     for damage, message in ((newer, "layout 99"), (cut_short, "damaged or cut short")):
         bad = tmp_path / f"{damage.__name__}.nc"
         damage(run, bad)
-        done = call("view", bad.name, "--no-browser", cwd=tmp_path)
+        done = view(bad.name, "--no-browser")
         assert done.returncode == 2 and bad.name in done.stderr and message in done.stderr
 
 
@@ -147,9 +170,10 @@ def test_results_that_cannot_be_read_are_refused(run: Path, tmp_path: Path) -> N
         (["RUN", "--html", "nowhere/out.html"], "there is no folder 'nowhere'"),
     ],
 )
-def test_bad_input_ends_with_2_and_says_why(run: Path, tmp_path: Path, arguments: list[str], message: str) -> None:
-    line = [str(run) if part == "RUN" else part for part in arguments]
-    done = call("view", *line, "--no-browser", cwd=tmp_path, env={**os.environ, "NEXDYN_DEBUG": ""})
+def test_bad_input_ends_with_2_and_says_why(
+    run: Path, view: Told, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    done = view(*[str(run) if part == "RUN" else part for part in arguments], "--no-browser")
     assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
     assert list(tmp_path.iterdir()) == []
 
@@ -162,10 +186,10 @@ def test_bad_input_ends_with_2_and_says_why(run: Path, tmp_path: Path, arguments
         ("missing.nc", "no such file"),
     ],
 )
-def test_a_ghost_that_does_not_fit_is_refused(run: Path, tmp_path: Path, ghost: str, named: str) -> None:
+def test_a_ghost_that_does_not_fit_is_refused(run: Path, view: Told, tmp_path: Path, ghost: str, named: str) -> None:
     if ghost == "other.nc":
         nx.simulate(nx.load("double-pendulum"), t_end=0.1, method=nx.RungeKutta4(1e-3)).save(tmp_path / ghost)
-    done = call("view", str(run), ghost, "--no-browser", cwd=tmp_path)
+    done = view(str(run), ghost, "--no-browser")
     assert done.returncode == 2 and done.stdout == "" and named in " ".join(done.stderr.split())
 
 

@@ -57,8 +57,12 @@ def of_shape(shape: Any) -> Piece:
         (nx.Sphere(0.5), 4 / 3 * math.pi * 0.125),
         (nx.Cylinder(0.5, 2.0), math.pi * 0.25 * 2.0),
         (nx.Capsule(0.5, 2.0), math.pi * 0.25 * 2.0 + 4 / 3 * math.pi * 0.125),
+        (nx.Cone(0.5, 2.0), math.pi * 0.25 * 2.0 / 3),
+        (nx.Ellipsoid((0.5, 0.3, 0.2)), 4 / 3 * math.pi * 0.03),
+        (nx.Hull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]), 1 / 6),
+        (nx.HeightField([[1.0, 2.0], [1.0, 2.0]], (1.0, 2.0), bottom=0.0), 3.0),
     ],
-    ids=["box", "sphere", "cylinder", "capsule"],
+    ids=["box", "sphere", "cylinder", "capsule", "cone", "ellipsoid", "hull", "height field"],
 )
 def test_a_surface_is_closed_points_outwards_and_encloses_its_shape(shape: Any, exact: float) -> None:
     surface = of_shape(shape).surface

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from chromium import chromium, needs_chromium, opened
-from test_view_ask import card, numbers
-from test_view_page import PLAIN, comes_true, on_a_free_port
+from chromium import (
+    PLAIN,
+    browser,  # noqa: F401 (fixtures)
+    card,
+    comes_true,
+    needs_chromium,
+    numbers,
+    on_a_free_port,
+    opened,
+)
 
 import nexdyn as nx
 from nexdyn.errors import InputError
@@ -18,12 +24,6 @@ from nexdyn.view.motion import Motion
 from nexdyn.view.stage import Look
 
 METHOD: Any = nx.RungeKutta4(1e-3)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 def chain(mass: float = 1.0, t_end: float = 2.0, every: int = 10) -> nx.Result:

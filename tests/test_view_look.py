@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import pytest
-from chromium import Watched, chromium, needs_chromium, opened
-from test_view_ask import card, numbers
-from test_view_page import PLAIN, centers, comes_true, is_body, line_of_sight, middle, on_a_free_port, seen_at
+from chromium import (  # noqa: F401 (fixtures)
+    Watched,
+    at_rest,
+    browser,
+    card,
+    centers,
+    chain,
+    comes_true,
+    is_body,
+    line_of_sight,
+    middle,
+    needs_chromium,
+    numbers,
+    seen_at,
+    tab,
+    viewer,
+)
 
 import nexdyn as nx
 from nexdyn.errors import UnknownNameError
@@ -18,41 +31,6 @@ from nexdyn.view.stage import Look
 from nexdyn.view.viewer import Viewer
 
 pytestmark = [needs_chromium, pytest.mark.timeout(900)]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def chain() -> nx.Result:
-    return nx.simulate(nx.load("hinge-chain"), t_end=4.0, method=nx.RungeKutta4(1e-3), output_every=10)
-
-
-@pytest.fixture(scope="module")
-def viewer(chain: nx.Result) -> Iterator[Viewer]:
-    with on_a_free_port(chain) as found:
-        found.pause()
-        found.look(Look(PLAIN))
-        yield found
-
-
-@pytest.fixture(scope="module")
-def tab(browser: Any, viewer: Viewer) -> Iterator[Watched]:
-    with opened(browser, viewer.address) as found:
-        comes_true(lambda: viewer.watched)
-        found.settled(viewer.server)
-        yield found
-        assert found.faults == []
-
-
-@pytest.fixture(autouse=True)
-def at_rest(viewer: Viewer) -> None:
-    viewer.reset()
-    viewer.look(Look(PLAIN))
-    viewer.select("")
 
 
 def pressed(tab: Watched, key: str) -> None:

@@ -14,7 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from chromium import Watched, chromium, needs_chromium, opened
+from chromium import (
+    Watched,
+    browser,  # noqa: F401 (fixtures)
+    needs_chromium,
+    opened,
+)
 
 import nexdyn as nx
 from nexdyn.view.recording import record
@@ -57,12 +62,6 @@ WATCH = """() => {
   };
   requestAnimationFrame(after);
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

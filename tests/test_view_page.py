@@ -5,120 +5,50 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from chromium import LIMIT, PROGRAM, STILL, Watched, chromium, needs_chromium, opened
+from chromium import (  # noqa: F401 (fixtures)
+    COLORED,
+    LIMIT,
+    PLAIN,
+    PROGRAM,
+    STILL,
+    Watched,
+    at,
+    at_rest,
+    browser,
+    centers,
+    chain,
+    comes_true,
+    eye,
+    is_body,
+    line_of_sight,
+    middle,
+    needs_chromium,
+    on_a_free_port,
+    opened,
+    seen_at,
+    shown_times,
+    shows,
+    tab,
+    viewer,
+)
 from results_lab import resting_ball
 
 import nexdyn as nx
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view.raster import linear
 from nexdyn.view.recording import record
-from nexdyn.view.server import LOOPBACK, free_port
+from nexdyn.view.server import LOOPBACK
 from nexdyn.view.stage import Look
 from nexdyn.view.viewer import Viewer
 
 pytestmark = [needs_chromium, pytest.mark.timeout(900)]
-
-PLAIN = frozenset({"shapes", "grid"})  # shadows take seconds a picture in software
-COLORED = 45
-"""Spread of red, green and blue of a pixel that shows a body, not background, grid or shadow."""
-
-
-def on_a_free_port(what: Any) -> Viewer:
-    return Viewer(what, port=free_port(LOOPBACK, 18650))
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with chromium() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def chain() -> nx.Result:
-    return nx.simulate(nx.load("hinge-chain"), t_end=4.0, method=nx.RungeKutta4(1e-3), output_every=10)
-
-
-@pytest.fixture(scope="module")
-def viewer(chain: nx.Result) -> Iterator[Viewer]:
-    with on_a_free_port(chain) as found:
-        found.look(Look(PLAIN))
-        yield found
-
-
-@pytest.fixture(scope="module")
-def tab(browser: Any, viewer: Viewer) -> Iterator[Watched]:
-    viewer.pause()
-    with opened(browser, viewer.address) as found:
-        comes_true(lambda: viewer.watched)
-        found.until("Object.keys(window.__viserTestpoints?.uplots ?? {}).length >= 2")
-        found.settled(viewer.server)
-        yield found
-        assert found.faults == []
-
-
-@pytest.fixture(autouse=True)
-def at_rest(request: pytest.FixtureRequest) -> None:
-    """Tests that share the viewer start from the same state."""
-    if "viewer" in request.fixturenames:
-        viewer: Viewer = request.getfixturevalue("viewer")
-        viewer.reset()
-        viewer.look(Look(PLAIN))
-
-
-def comes_true(what: Callable[[], bool]) -> None:
-    end = time.monotonic() + LIMIT
-    while not what():
-        assert time.monotonic() < end, "it did not come true in time"
-        time.sleep(0.05)
-
-
-def at(tab: Watched, viewer: Viewer, t: float) -> np.ndarray:
-    """The picture at the time t [s]."""
-    viewer.seek(t)
-    return tab.settled(viewer.server)
-
-
-def seen_at(viewer: Viewer, shape: tuple[int, ...], p: np.ndarray) -> tuple[int, int]:
-    """Row and column of the pixel that shows the point p (3,) [m] through the camera of the only browser."""
-    (client,) = viewer.server.get_clients().values()
-    camera = client.camera
-    R = rotation_matrix(np.array(camera.wxyz, dtype=float))  # x right, y down, z ahead
-    x, y, z = R.T @ (p - np.array(camera.position))
-    height, width = shape[:2]
-    f = height / 2 / np.tan(camera.fov / 2)
-    return round(height / 2 + f * y / z), round(width / 2 + f * x / z)
-
-
-def is_body(picture: np.ndarray, at: tuple[int, int]) -> bool:
-    row, column = at
-    patch = picture[row - 1 : row + 2, column - 1 : column + 2].reshape(-1, 3).mean(axis=0)
-    return bool(np.ptp(patch) > COLORED)
-
-
-def shows(tab: Watched, viewer: Viewer, p: np.ndarray) -> bool:
-    """Whether a body is seen at the point p (3,) [m]."""
-    picture = tab.pixels()
-    return is_body(picture, seen_at(viewer, picture.shape, p))
-
-
-def centers(result: nx.Result, t: float) -> np.ndarray:
-    """Centres of the links (nb, 3) at a sample."""
-    return result.position().sel(time=t, method="nearest").values
-
-
-def shown_times(tab: Watched) -> list[float]:
-    """Where the cursor of each plot stands: the last time of its shaded past."""
-    script = """() => Object.values(window.__viserTestpoints.uplots).map(({chart}) => {
-        const past = chart.data[chart.data.length - 1]; return chart.data[0][past.lastIndexOf(1)]; })"""
-    return list(tab.page.evaluate(script))
 
 
 # --- the motion -----------------------------------------------------------------------------------------------------
@@ -175,11 +105,6 @@ def test_the_speed_is_chosen_on_the_page(tab: Watched, viewer: Viewer) -> None:
 # --- slider, drag, wheel --------------------------------------------------------------------------------------------
 
 
-def middle(tab: Watched) -> tuple[float, float]:
-    box = tab.canvas_box()
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-
 def test_the_slider_sets_the_time_and_stops(tab: Watched, viewer: Viewer) -> None:
     viewer.play()
     handle = tab.page.get_by_role("slider").first
@@ -192,11 +117,6 @@ def test_the_slider_sets_the_time_and_stops(tab: Watched, viewer: Viewer) -> Non
     tab.page.mouse.move(track["x"] + 0.75 * track["width"], y, steps=5)
     tab.page.mouse.up()
     comes_true(lambda: abs(viewer.t - 3.0) < 0.15 and not viewer.playing)
-
-
-def eye(viewer: Viewer) -> tuple[np.ndarray, np.ndarray]:
-    (client,) = viewer.server.get_clients().values()
-    return np.array(client.camera.position), np.array(client.camera.look_at)
 
 
 def test_a_drag_with_the_left_button_turns_the_view_about_its_centre(tab: Watched, viewer: Viewer) -> None:
@@ -237,11 +157,6 @@ def test_reset_brings_time_and_camera_back(tab: Watched, viewer: Viewer) -> None
     tab.settled()
     tab.page.get_by_role("button", name="Reset", exact=True).click()
     comes_true(lambda: viewer.t == 0.0 and np.allclose(eye(viewer)[0], viewer._stage.eye, atol=1e-2))
-
-
-def line_of_sight(viewer: Viewer) -> np.ndarray:
-    position, target = eye(viewer)
-    return np.asarray((target - position) / np.linalg.norm(target - position))
 
 
 @pytest.mark.parametrize(

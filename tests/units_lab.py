@@ -168,9 +168,9 @@ OF_FUNCTION: dict[type, dict[str, Dimension | None]] = {
 NUMBERS = {
     # names, choices and numbers without dimension
     "name", "parent", "child", "axis", "reference", "axis_a", "axis_b", "reference_a", "reference_b", "priority", "mimic",
-    "orientation", "strict", "shapes", "body", "expressed_in", "a", "b", "joint", "freedom", "interpolation", "extrapolation",
-    "normal", "exponent", "friction", "knee", "restitution", "elastic", "curve", "surface", "unit", "joint_a", "joint_b",
-    "ratio", "terms", "offset", "freedom_a", "freedom_b", "pinion", "rack", "function", "point", "component", "q0",
+    "orientation", "strict", "shapes", "collision", "no_collision", "body", "expressed_in", "a", "b", "joint", "freedom",
+    "interpolation", "extrapolation", "normal", "exponent", "friction", "knee", "restitution", "elastic", "curve", "surface", "unit",
+    "joint_a", "joint_b", "ratio", "terms", "offset", "freedom_a", "freedom_b", "pinion", "rack", "function", "point", "component", "q0",
     "gradient", "hessian", "rest", "multiplier",
 }  # fmt: skip
 REFUSED = (nx.UserForce, nx.UserJointForce, nx.Controller, nx.UserConstraint, nx.VelocityConstraint)
@@ -367,16 +367,13 @@ Seen = dict[str, np.ndarray]
 
 
 def of_result(result: nx.Result, units: Units) -> Seen:
-    """Motion of all bodies and reactions of all joints at the end, in SI."""
-    bodies, joints = list(result.system.bodies), list(result.system.joints)
-    seen = {
-        what: np.concatenate([getattr(result, what)(body).values[-1].ravel() for body in bodies]) / units.factor(d)
-        for what, d in OF_BODIES.items()
-    }
-    reactions = [result.reaction(joint) for joint in joints]
-    seen["force"] = np.concatenate([wrench.values[-1, :3] for wrench in reactions]) / units.factor(FORCE)
-    seen["torque"] = np.concatenate([wrench.values[-1, 3:] for wrench in reactions]) / units.factor(TORQUE)
-    seen["energy"] = np.array([result.energy()["total"].values[-1]]) / units.factor(ENERGY)
+    """Motion of all bodies and reactions of all joints at the end, in SI; without labels, which cost more than the runs."""
+    found = result.observed.collect([*OF_BODIES, "reaction", "total_energy"])
+    seen = {what: found[what][-1].ravel() / units.factor(d) for what, d in OF_BODIES.items()}
+    wrenches = found["reaction"][-1]
+    seen["force"] = wrenches[:, :3].ravel() / units.factor(FORCE)
+    seen["torque"] = wrenches[:, 3:].ravel() / units.factor(TORQUE)
+    seen["energy"] = found["total_energy"][-1:] / units.factor(ENERGY)
     return seen
 
 

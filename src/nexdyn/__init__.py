@@ -35,7 +35,9 @@ _HOMES = {
     "nexdyn.model.marker": ("Marker",),
     "nexdyn.model.force": ("Force",),
     "nexdyn.model.parameters": ("Parameter",),
-    "nexdyn.model.shapes": ("Box", "Capsule", "Cylinder", "Mesh", "Sphere"),
+    "nexdyn.model.shapes": (
+        "Box", "Capsule", "Cone", "Cylinder", "Ellipsoid", "HalfSpace", "HeightField", "Hull", "Mesh", "Sphere",
+    ),
     "nexdyn.model.measure": (
         "Angle", "Direction", "Displacement", "Distance", "Measure", "PointPosition", "PointVelocity",
     ),
@@ -68,7 +70,9 @@ _HOMES = {
     "nexdyn.studies.compare": ("Comparison", "compare"),
     "nexdyn.studies.sensitivities": ("Sensitivity", "sensitivity"),
     "nexdyn.geometry.convex_parts": ("convex_parts",),
-    "nexdyn.statics.distance": ("Interference", "Interferences", "Separation", "clearance", "distance", "interferences"),
+    "nexdyn.statics.distance": ("Separation", "clearance", "distance"),
+    "nexdyn.statics.interferences": ("Interference", "Interferences", "interferences"),
+    "nexdyn.statics.mass_properties": ("MassProperties", "mass_properties"),
     "nexdyn.statics.equilibrium": ("Equilibrium", "equilibrium"),
     "nexdyn.statics.inverse_dynamics": ("Efforts", "inverse_dynamics"),
     "nexdyn.statics.inverse_kinematics": ("Posture", "inverse_kinematics"),
@@ -222,7 +226,18 @@ if TYPE_CHECKING:
         PointVelocity,
     )
     from nexdyn.model.parameters import Parameter
-    from nexdyn.model.shapes import Box, Capsule, Cylinder, Mesh, Sphere
+    from nexdyn.model.shapes import (
+        Box,
+        Capsule,
+        Cone,
+        Cylinder,
+        Ellipsoid,
+        HalfSpace,
+        HeightField,
+        Hull,
+        Mesh,
+        Sphere,
+    )
     from nexdyn.model.surfaces import (
         CylinderSurface,
         EllipsoidSurface,
@@ -240,12 +255,14 @@ if TYPE_CHECKING:
     from nexdyn.results.result import Result
     from nexdyn.simulation.kinematics import kinematics
     from nexdyn.simulation.marches.tree import Simulation
-    from nexdyn.statics.distance import Interference, Interferences, Separation, clearance, distance, interferences
+    from nexdyn.statics.distance import Separation, clearance, distance
     from nexdyn.statics.equilibrium import Equilibrium, equilibrium
     from nexdyn.statics.integrable import Integrability, integrable
+    from nexdyn.statics.interferences import Interference, Interferences, interferences
     from nexdyn.statics.inverse_dynamics import Efforts, inverse_dynamics
     from nexdyn.statics.inverse_kinematics import Posture, inverse_kinematics
     from nexdyn.statics.linearize import Linearization, linearize
+    from nexdyn.statics.mass_properties import MassProperties, mass_properties
     from nexdyn.statics.modes import Mode
     from nexdyn.statics.sparse_linearize import SparseLinearization
     from nexdyn.statics.stability import StabilitySweep, stability

@@ -7,8 +7,8 @@
 A section holds its elements by name, in order; the attributes are the arguments of the element's class, read from its
 signature, so that a new joint, force or measure needs no line here. Attributes that equal their default are left out.
 A value is null, true or false, a number, text, a list of values, or {type: KIND, field: value} for a shape (in
-`shapes`), a `curve`, a `surface` and a function of time; `mimic` is {joint: NAME, ...}, `priority` may be {EQUATION: number},
-`terms` of a coupling {JOINT: coefficient}. Expressions are text that starts with "=".
+`shapes` and `collision`), a `curve`, a `surface` and a function of time; `mimic` is {joint: NAME, ...}, `priority` may be
+{EQUATION: number}, `terms` of a coupling {JOINT: coefficient}. Expressions are text that starts with "=".
 
     from_dict(to_dict(system)) describes the same system.
 """
@@ -293,8 +293,10 @@ class Builder:
             system.check()
         except InputError as error:
             if not self.is_consequence(error):
-                named = next((name for name in system.joints if str(error).startswith(f"joint {name!r}")), None)
-                self.report(("joints",) if named is None else ("joints", named, "mimic"), error)
+                joint = next((name for name in system.joints if str(error).startswith(f"joint {name!r}")), None)
+                body = next((name for name in system.bodies if str(error).startswith(f"body {name!r}")), None)
+                at: Path = ("joints",) if joint is None else ("joints", joint, "mimic")
+                self.report(at if body is None else ("bodies", body, "no_collision"), error)
 
     # --- the parts ----------------------------------------------------------------------------------------------
 
@@ -391,7 +393,7 @@ class Builder:
             return dict(value), True
         if key == "mimic":
             built = self.object_of(path, "mimic", dict(value), Mimic, "")
-        elif key == "shapes":
+        elif key in ("shapes", "collision"):
             built = self.object_of(path, f"the {value.get('type', 'shape')}", dict(value), SHAPES, "shape type")
         elif key in ("curve", "surface"):
             classes = CURVES if key == "curve" else SURFACES

@@ -35,7 +35,7 @@ ON_GAP = ("warn", "error")
 
 
 class Notice(NamedTuple):
-    """kind: "gap", "limit", "contact", "degrees", "violation", "singular" or "turns"; where: the joint, contact or spring; value: the
+    """kind: "gap", "limit", "contact", "degrees", "violation" or "singular"; where: the joint, contact or spring; value: the
     gap [m], what is beyond the limit [m, rad], the force [N], the violation in parts of the mechanism's size, or when it is [s]; angle:
     the misalignment of a gap [rad]; text: all of it in words."""
 

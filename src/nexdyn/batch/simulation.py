@@ -30,6 +30,7 @@ from nexdyn.errors import InputError, NexDynError, SolveError, UnknownNameError,
 from nexdyn.forces import kinds
 from nexdyn.integrate.methods import HHT, FixedStep, Method
 from nexdyn.model.system import System
+from nexdyn.model.topology import spanning_forest
 from nexdyn.results.batch import BatchRecording, BatchResult, Rows
 from nexdyn.results.batch_store import Store, StoredResults
 from nexdyn.results.quantities import labels_of
@@ -47,6 +48,7 @@ from nexdyn.simulation.users import UserStates
 from nexdyn.spatial.lanes import LANES
 from nexdyn.tree.threads import cores
 from nexdyn.tree.tree import Tree
+from nexdyn.tree.wound import wound_across
 
 Progress = Callable[[float, float], None]
 Runs = Callable[..., Result]
@@ -93,6 +95,7 @@ def runs_in_lanes(system: System, method: Method, dynamics: str) -> bool:
         and not needs_rows(system)
         and not has_events(system)
         and all(force.code in IN_LANES for force in system.forces.values())
+        and not wound_across(system, spanning_forest(system))
     )
 
 

@@ -34,7 +34,7 @@ def command(
 ) -> None:
     """Check a mechanism: redundant constraints, assembled pose, velocities, accelerations and reactions."""
     from nexdyn.assembly.assemble import assemble
-    from nexdyn.statics.distance import interferences
+    from nexdyn.statics.interferences import interferences
 
     model = read(name, reading)
     try:

@@ -36,7 +36,7 @@ def command(
     """Write a model as a scene or as a URDF, and say what is lost."""
     check_writable("TARGET", target, (*_SCENES, *_ROBOTS), {"the model": Path(name)})
     model = read(name, reading)
-    lost = _not_read(name, model, bool(reading.contacts)) + _write(model, target)
+    lost = _not_read(name, model) + _write(model, target)
     counts = {"bodies": len(model.system.bodies), "joints": len(model.system.joints)}
     if saying.json:
         terminal.say_json({"files_written": [str(target)], **counts, "lost": lost})
@@ -46,7 +46,7 @@ def command(
         terminal.say(f"{'lost' if k == 0 else '':9}{what}")
 
 
-def _not_read(name: str, model: Model, contacts: bool) -> list[str]:
+def _not_read(name: str, model: Model) -> list[str]:
     """What the source says that the model does not."""
     if model.result is not None:
         return [f"the motion, which stays in {name}"] + [f"force {force!r}" for force in model.result.lost_forces]
@@ -54,7 +54,7 @@ def _not_read(name: str, model: Model, contacts: bool) -> list[str]:
     if path.is_file() and path.suffix.lower() not in _SCENES:
         from nexdyn.io.urdf_passed import passed_over
 
-        return passed_over(path, contacts)
+        return passed_over(path)
     return []
 
 

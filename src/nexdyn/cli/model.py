@@ -44,7 +44,9 @@ def _scene_or_robot(given: str, reading: Reading) -> Model:
     from nexdyn.io.loader import load_scene_or_robot
 
     contacts = _contacts(reading.contacts) if reading.contacts else None
-    scene = load_scene_or_robot(given, reading.base, not reading.no_mimic, reading.strict, contacts)
+    scene = load_scene_or_robot(
+        given, reading.base, not reading.no_mimic, reading.strict, contacts, reading.srdf or None
+    )
     if reading.set:
         scene = scene.with_parameters(changes(reading.set, scene.system))
     return Model(Path(given).stem, scene.system, scene.simulation, scene.description)

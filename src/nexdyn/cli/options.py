@@ -54,6 +54,7 @@ class Reading:
             READING,
         ),
     ] = ""
+    srdf: Annotated[str, option("An SRDF: pairs of links of a URDF that are not tested for collisions.", READING)] = ""
     strict: Annotated[bool, flag("Refuse unphysical inertias in a URDF instead of warning.", group=READING)] = False
 
 

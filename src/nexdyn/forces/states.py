@@ -2,6 +2,7 @@
 
     ż = f(t, q, v, z)        explicit methods integrate z beside the motion, y = (ξ, v, z)
     z(k Δ) is sampled        a digital controller: its output is held until its next time, a state of rate 0
+    θ̇ = g · ω                the angle of a torsion spring whose turns no coordinate counts: the reference of its own angle, behind z
 
 Tables of forces hold `z` (nz,), which a formulation fills before the forces act, and `rate` (nz,), which they fill. An element
 with states has `index[e, STATES]` of them from `index[e, STATE]` on. Lanes carry no states.
@@ -16,6 +17,7 @@ from numba.extending import overload
 
 from nexdyn.forces import actuator, kinds
 from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, KIND, STATE, STATES, ForceTables
+from nexdyn.forces.torsion_spring import REFERENCE
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.model.system import System
@@ -49,8 +51,8 @@ def count(forces):  # type: ignore[no-untyped-def]
 put_states = generic("put_states", "z of the forces from y[first:].")
 put_rates = generic("put_rates", "K[i, first:] = ż.")
 record_states = generic("record_states", "out[r, first:] = z.")
-set_states = generic("set_states", "z of the forces from row s of an array.")
-scale_states = generic("scale_states", "s[first:] = |y[first:]|.")
+set_states = generic("set_states", "z of the forces, and angles behind them, from row s of an array.")
+scale_states = generic("scale_states", "s[first:] = |y[first:]|, of angles 1.")
 next_sample = generic("next_sample", "When the next sample is due [s]; ∞ where nothing is sampled.")
 sample_forces = generic(
     "sample_forces", "Take the samples that are due at t into z and y[first:]; how many there were."
@@ -66,6 +68,8 @@ def _(forces: None, y: Any, first: Any) -> Any:
 def _(forces: ForceTables, y: Any, first: Any) -> Any:
     for m in range(count(forces)):
         keep(forces.z, m, y[first + m])
+    for i in range(len(forces.winding)):
+        keep(forces.data, forces.index[forces.winding[i], FIRST] + REFERENCE, y[first + count(forces) + i])
 
 
 @defines(put_rates)
@@ -75,7 +79,7 @@ def _(forces: None, K: Any, i: Any, first: Any) -> Any:
 
 @defines(put_rates)
 def _(forces: ForceTables, K: Any, i: Any, first: Any) -> Any:
-    for m in range(count(forces)):
+    for m in range(count(forces) + len(forces.winding)):
         K[i, first + m] = forces.rate[m]
 
 
@@ -86,7 +90,7 @@ def _(forces: None, y: Any, first: Any, out: Any, r: Any, column: Any) -> Any:
 
 @defines(record_states)
 def _(forces: ForceTables, y: Any, first: Any, out: Any, r: Any, column: Any) -> Any:
-    for m in range(count(forces)):
+    for m in range(count(forces) + len(forces.winding)):
         out[r, column + m] = y[first + m]
 
 
@@ -99,6 +103,8 @@ def _(forces: None, z: Any, s: Any) -> Any:
 def _(forces: ForceTables, z: Any, s: Any) -> Any:
     for m in range(count(forces)):
         forces.z[m] = z[s, m]
+    for i in range(len(forces.winding)):
+        forces.data[forces.index[forces.winding[i], FIRST] + REFERENCE] = z[s, count(forces) + i]
 
 
 @defines(scale_states)
@@ -110,6 +116,8 @@ def _(forces: None, y: Any, s: Any, first: Any) -> Any:
 def _(forces: ForceTables, y: Any, s: Any, first: Any) -> Any:
     for m in range(count(forces)):
         s[first + m] = abs(y[first + m])
+    for i in range(len(forces.winding)):
+        s[first + count(forces) + i] = 1.0
 
 
 @formula

@@ -41,6 +41,8 @@ class ForceTables(NamedTuple):
     data: Any
     z: Any = np.zeros(0)
     rate: Any = np.zeros(0)
+    winding: Any = np.zeros(0, dtype=np.int64)
+    """(nw,) torsion springs whose angle is a state, behind those of z; their rates lie behind those of `rate`."""
 
 
 def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:

@@ -172,29 +172,48 @@ def _keep_reference(data, k, angle):  # type: ignore[no-untyped-def]
 
 
 @formula
-def deflection(data, k, x):  # type: ignore[no-untyped-def]
-    """δ of x_B = (c, s, d) in A."""
-    return near(atan2(x.y, x.x), data[k + REFERENCE]) - data[k + REST]
+def rate(X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    """θ̇ = g · ω."""
+    return direction(X_WA, X_WB) @ (V_B.w - V_A.w)
 
 
 @formula
-def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
-    """Forces on A and on B, each at its origin, in the world."""
+def direction(X_WA, X_WB):  # type: ignore[no-untyped-def]
+    """g, in the world."""
     R = X_WB.R
     x = T(X_WA.R) @ Vec3(R.xx, R.yx, R.zx)
     squared = x.x * x.x + x.y * x.y
     o = zero(squared)
     # g = e_z − d (c, s, 0)/(c² + s²)
     h = if_less(squared, TINY, o, x.z / if_less(squared, TINY, o + 1.0, squared))
-    g = X_WA.R @ Vec3(-(h * x.x), -(h * x.y), if_less(squared, TINY, o, o + 1.0))
+    return X_WA.R @ Vec3(-(h * x.x), -(h * x.y), if_less(squared, TINY, o, o + 1.0))
+
+
+@formula
+def angle_near(X_WA, X_WB, reference):  # type: ignore[no-untyped-def]
+    """θ, of those that the frames allow the one near a reference."""
+    R = X_WB.R
+    x = T(X_WA.R) @ Vec3(R.xx, R.yx, R.zx)
+    return near(atan2(x.y, x.x), reference)
+
+
+@formula
+def deflection(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+    """δ."""
+    return angle_near(X_WA, X_WB, data[k + REFERENCE]) - data[k + REST]
+
+
+@formula
+def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    """Forces on A and on B, each at its origin, in the world."""
+    g, o = direction(X_WA, X_WB), zero(X_WA.p.x)
     # T = k δ + d δ̇ + m₀
-    torque = data[k] * deflection(data, k, x) + data[k + 1] * (g @ (V_B.w - V_A.w)) + data[k + TORQUE]
+    torque = data[k] * deflection(data, k, X_WA, X_WB) + data[k + 1] * (g @ (V_B.w - V_A.w)) + data[k + TORQUE]
     return opposite(Force(torque * g, Vec3(o, o, o)))
 
 
 @formula
 def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
     """U = ½ k δ² + m₀ δ."""
-    R = X_WB.R
-    angle = deflection(data, k, T(X_WA.R) @ Vec3(R.xx, R.yx, R.zx))
+    angle = deflection(data, k, X_WA, X_WB)
     return (0.5 * data[k] * angle + data[k + TORQUE]) * angle

@@ -94,11 +94,11 @@ def bounds(tables, shapes, poses, boxes):  # type: ignore[no-untyped-def]
 
 @formula
 def overlap(boxes, i, j):  # type: ignore[no-untyped-def]
-    """Whether boxes i and j touch or overlap."""
+    """Whether boxes i and j touch or overlap; all six are compared, for a guess that fails costs more."""
     return (
-        boxes[i, 0] <= boxes[j, 3] and boxes[j, 0] <= boxes[i, 3]
-        and boxes[i, 1] <= boxes[j, 4] and boxes[j, 1] <= boxes[i, 4]
-        and boxes[i, 2] <= boxes[j, 5] and boxes[j, 2] <= boxes[i, 5]
+        (boxes[i, 0] <= boxes[j, 3]) & (boxes[j, 0] <= boxes[i, 3])
+        & (boxes[i, 1] <= boxes[j, 4]) & (boxes[j, 1] <= boxes[i, 4])
+        & (boxes[i, 2] <= boxes[j, 5]) & (boxes[j, 2] <= boxes[i, 5])
     )  # fmt: skip
 
 
@@ -146,6 +146,17 @@ def sorted_by(column, pairs, count, n, counts, out):  # type: ignore[no-untyped-
         at = counts[pairs[k, column]]
         counts[pairs[k, column]] = at + 1
         out[at, 0], out[at, 1] = pairs[k, 0], pairs[k, 1]
+
+
+@formula
+def sorted_runs(pairs, count, out):  # type: ignore[no-untyped-def]
+    """Pairs whose first numbers rise, with the second in order too, into `out`: insertion, for runs are short."""
+    for k in range(count):
+        i, j, m = pairs[k, 0], pairs[k, 1], k
+        while m > 0 and out[m - 1, 0] == i and out[m - 1, 1] > j:
+            out[m, 0], out[m, 1] = i, out[m - 1, 1]
+            m -= 1
+        out[m, 0], out[m, 1] = i, j
 
 
 @formula
@@ -205,9 +216,10 @@ def in_grid(room, filters, i, g, width, count):  # type: ignore[no-untyped-def]
 def seek(room, filters, n):  # type: ignore[no-untyped-def]
     """All candidates, sorted; how many there are, whether there is room or not."""
     width = place(room, n)
-    count = 0
+    count, used = 0, 0
     for g in range(GRIDS):
         if room.grid[g] > 0:
+            used += 1
             for i in range(n):
                 if room.cell[i, 3] >= g:
                     count = in_grid(room, filters, i, g, width, count)
@@ -218,7 +230,9 @@ def seek(room, filters, n):  # type: ignore[no-untyped-def]
                 for j in range(n):
                     if (j > i or room.cell[j, 3] >= 0.0) and overlap(room.fat, i, j) and allowed(filters, i, j):
                         count = note(room.spare, count, i, j)
-    if count <= len(room.spare):
+    if count <= len(room.spare) and used == 1 and room.grid[GRIDS] == 0:
+        sorted_runs(room.spare, count, room.candidates)
+    elif count <= len(room.spare):
         sorted_by(1, room.spare, count, n, room.counts, room.candidates)
         sorted_by(0, room.candidates, count, n, room.counts, room.spare)
         for k in range(count):
@@ -257,6 +271,12 @@ def near(boxes, filters, margin, room, pairs):  # type: ignore[no-untyped-def]
             return TOO_LITTLE_ROOM, count
         room.state[0] = count
     count = 0
+    if len(pairs) > room.state[0]:  # there is room for all: written without a branch, and counted where they overlap
+        for k in range(room.state[0]):
+            i, j = room.candidates[k, 0], room.candidates[k, 1]
+            pairs[count, 0], pairs[count, 1] = i, j
+            count += 1 if overlap(boxes, i, j) else 0
+        return FOUND, count
     for k in range(room.state[0]):
         i, j = room.candidates[k, 0], room.candidates[k, 1]
         if overlap(boxes, i, j):

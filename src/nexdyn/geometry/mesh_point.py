@@ -131,9 +131,14 @@ def deepest_of_segment(mesh, work, x, e, best, small, guess):  # type: ignore[no
     """(Foot, s, left): the deepest point x + s e of a segment, where deeper than `best` by more than `small`; else t is −1.
 
     left: by how much a deeper one than the found may have been missed."""
-    L = length(e)
     a = foot(mesh, work, x, guess)
-    b = foot(mesh, work, x + e, a.t)
+    return deepest_between(mesh, work, x, e, a, foot(mesh, work, x + e, a.t), best, small)
+
+
+@outlined
+def deepest_between(mesh, work, x, e, a, b, best, small):  # type: ignore[no-untyped-def]
+    """As deepest_of_segment, with the feet a and b of both ends."""
+    L = length(e)
     found, at, left = Foot(0.0, a.y, a.n, -1), 0.0, 0.0
     if -a.d > best:
         found, at, best = a, 0.0, -a.d

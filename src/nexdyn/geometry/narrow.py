@@ -1,6 +1,7 @@
 """Signed distance, witness points and normal of two convex shapes: the narrow phase.
 
-The cores are compared, and their margins taken off. Pairs with a closed form go first; all others take
+The cores are compared, and their margins taken off. Pairs with a closed form go first, and boxes that overlap or face
+each other (boxes.py); all others take
 
     apart        simplices of support points (simplex.py) until Newton's method (newton.py) finds the features' contact
     overlapping  a growing polytope (polytope.py), and Newton's method from its nearest face
@@ -16,12 +17,13 @@ from typing import NamedTuple
 import numpy as np
 
 from nexdyn.geometry import simplex
+from nexdyn.geometry.boxes import of_boxes
 from nexdyn.geometry.contact import Contact, norm, proven
 from nexdyn.geometry.kinds import has_nearest, nearest, support
 from nexdyn.geometry.newton import polished
 from nexdyn.geometry.polytope import FAR, FULL, MOST_FACES, MOST_POINTS, enclose, grow, weigh_face
 from nexdyn.geometry.simplex import INSIDE, STALLED, approach, weighted
-from nexdyn.geometry.solid import COLUMNS, HALF_SPACE, POINT, SEGMENT, solid_of
+from nexdyn.geometry.solid import BOX, COLUMNS, HALF_SPACE, POINT, SEGMENT, solid_of
 from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.spatial.algebra import Pose, T, Vec3, cross, plus_turned
 from nexdyn.spatial.table import PoseRows, Vec3Rows
@@ -171,6 +173,10 @@ def iterated(A, B, X, tables, work, start):  # type: ignore[no-untyped-def]
     L = min(A.radius - A.margin, 1e300) + (B.radius - B.margin) + norm(X.p)
     fine = PRECISION * L
     v = start if start @ start > 0.0 else X.p
+    if A.kind == BOX and B.kind == BOX:
+        slab = of_boxes(A, B, X, tables, fine, L, start)
+        if slab.error <= fine:
+            return slab
     v = v if v @ v > 0.0 else Vec3(1.0, 0.0, 0.0)
     best = Contact(0.0, Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0), 1e300)
     m, gap = 0, 1e-3 * L

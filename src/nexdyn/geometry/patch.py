@@ -27,6 +27,8 @@ from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import PoseRows, Vec3Rows
 
 CIRCLE = 64
+SKEW = 0.6180339887
+"""Points are sorted along (1, SKEW): edges across it, along which rounding would order them, are rare."""
 MOST_OF_FEATURE = 128
 MOST_OF_PATCH = 2 * MOST_OF_FEATURE
 PATCHED, TOO_MANY = 0, 1
@@ -115,7 +117,7 @@ def convex(p, count, out, small):  # type: ignore[no-untyped-def]
     """The hull of `count` points p (·, 2), sorted in place, counter-clockwise into `out`; how many (1, 2 or more)."""
     for i in range(1, count):
         x, y, j = p[i, 0], p[i, 1], i
-        while j > 0 and (p[j - 1, 0] > x or (p[j - 1, 0] == x and p[j - 1, 1] > y)):
+        while j > 0 and p[j - 1, 0] + SKEW * p[j - 1, 1] > x + SKEW * y:
             p[j, 0], p[j, 1] = p[j - 1, 0], p[j - 1, 1]
             j -= 1
         p[j, 0], p[j, 1] = x, y

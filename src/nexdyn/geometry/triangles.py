@@ -23,6 +23,8 @@ from nexdyn.spatial.algebra import Vec3, cross
 from nexdyn.spatial.lanes import sqrt
 
 FAR = 1e300
+FLAT = 1e-30
+"""Square of the sine below which two edges of a triangle are one."""
 
 
 class Triangle(NamedTuple):
@@ -124,6 +126,15 @@ def apart(low, high):  # type: ignore[no-untyped-def]
 
 
 @formula
+def normal_of(e, f):  # type: ignore[no-untyped-def]
+    """e × f of two edges, 0 where it is rounding: what a triangle that is a segment has for a normal."""
+    N = cross(e, f)
+    if N @ N > FLAT * (e @ e) * (f @ f):
+        return N
+    return Vec3(0.0, 0.0, 0.0)
+
+
+@formula
 def crossing(A, B, NA, NB):  # type: ignore[no-untyped-def]
     """(whether an edge of one pierces the other, a point of both)."""
     hit, s = pierces(A.p, A.q, B, NB)
@@ -151,13 +162,13 @@ def of_triangles(A, B, limit):  # type: ignore[no-untyped-def]
     zero = Vec3(0.0, 0.0, 0.0)
     best = Near(limit, zero, zero, zero)
     e1, e2, e3 = A.q - A.p, A.r - A.q, A.p - A.r
-    NA = cross(e1, A.r - A.p)
+    NA = normal_of(e1, A.r - A.p)
     low_b, high_b = side(NA, B, A.p)
     gap = apart(low_b, high_b)
     if gap * gap > limit * (NA @ NA):
         return best
     f1, f2, f3 = B.q - B.p, B.r - B.q, B.p - B.r
-    NB = cross(f1, B.r - B.p)
+    NB = normal_of(f1, B.r - B.p)
     low_a, high_a = side(NB, A, B.p)
     gap = apart(low_a, high_a)
     if gap * gap > limit * (NB @ NB):
@@ -188,7 +199,7 @@ def of_segment_and_triangle(x, d, tri, limit):  # type: ignore[no-untyped-def]
     """The nearest points of segment x + s d and a triangle, as of_triangles."""
     zero = Vec3(0.0, 0.0, 0.0)
     best = Near(limit, zero, zero, zero)
-    N = cross(tri.q - tri.p, tri.r - tri.p)
+    N = normal_of(tri.q - tri.p, tri.r - tri.p)
     hit, s = pierces(x, x + d, tri, N)
     if hit:
         return Near(0.0, x + s * d, x + s * d, zero)

@@ -31,6 +31,7 @@ def load(
     mimic: bool = True,
     strict: bool = False,
     contacts: Mapping[str, Any] | None = None,
+    srdf: PathLike | None = None,
 ) -> System:
     """The system in a scene file (.yaml), in a URDF (.urdf), or in a demo by its name (``nexdyn.demos()`` lists them).
 
@@ -41,10 +42,11 @@ def load(
     contacts: of a URDF, what its collision shapes touch the ground's xy-plane with: arguments of `nx.PlaneContact`, like
         {"stiffness": 2e5, "damping": 1.0, "friction": 0.8}, and "links", names or patterns ("*_foot") of those that do, by
         default all. Spheres, capsules, cylinders as capsules, boxes by their corners; meshes do not.
+    srdf: of a URDF, a file that names pairs of links that are not tested for collisions.
 
     Raises FileError with the file, line, column and reason; InputError with the nearest name where nothing is found.
     """
-    return load_scene_or_robot(path, base, mimic, strict, contacts).system
+    return load_scene_or_robot(path, base, mimic, strict, contacts, srdf).system
 
 
 def load_scene_or_robot(
@@ -53,6 +55,7 @@ def load_scene_or_robot(
     mimic: bool = True,
     strict: bool = False,
     contacts: Mapping[str, Any] | None = None,
+    srdf: PathLike | None = None,
 ) -> Scene:
     """As :func:`load`, with what a scene says of its simulation; that of a URDF is empty."""
     from nexdyn.io.scene import Scene, read_scene
@@ -62,13 +65,17 @@ def load_scene_or_robot(
     if kind == "urdf":
         from nexdyn.io.urdf import load_urdf
 
-        return Scene(load_urdf(file, base=base, mimic=mimic, strict=strict, contacts=contacts), {})
+        return Scene(load_urdf(file, base=base, mimic=mimic, strict=strict, contacts=contacts, srdf=srdf), {})
     if kind == "scene":
         if base != "fixed" or not mimic:
             option = f"base={base!r}" if base != "fixed" else "mimic=False"
             raise InputError(f"{option} is for robot files; {file} is a scene, whose joints say how it is held")
         if contacts is not None:
             raise InputError(f"contacts are for robot files; {file} is a scene, whose forces say what touches what")
+        if srdf is not None:
+            raise InputError(
+                f"srdf is for robot files; {file} is a scene, whose bodies say with what they do not collide"
+            )
         return read_scene(file)
     if kind == "mjcf":
         raise FileError("MJCF is not read yet; scenes (.yaml) and URDF (.urdf) are", file=os.fspath(file))

@@ -189,8 +189,8 @@ def _locate_meshes(data: Any, directory: str) -> None:
     """Make the paths of meshes absolute: relative ones start where the scene lies."""
     bodies = data.get("bodies") if isinstance(data, dict) else None
     for body in bodies.values() if isinstance(bodies, dict) else ():
-        shapes = body.get("shapes") if isinstance(body, dict) else None
-        for shape in shapes if isinstance(shapes, list) else [shapes]:
+        given = [body.get(key) for key in ("shapes", "collision")] if isinstance(body, dict) else []
+        for shape in [shape for some in given for shape in (some if isinstance(some, list) else [some])]:
             path = shape.get("path", "") if isinstance(shape, dict) else ""
             if isinstance(shape, dict) and isinstance(path, str) and path and ":" not in path.partition("/")[0]:
                 shape["path"] = os.path.abspath(os.path.join(directory, path))  # package://… and the like lie elsewhere
@@ -199,7 +199,7 @@ def _locate_meshes(data: Any, directory: str) -> None:
 def _name_meshes_from(data: Mapping[str, Any], directory: str) -> None:
     """Make paths of meshes relative to where the scene will lie, if no more than `NEAR` directories above it hold both."""
     for body in data.get("bodies", {}).values():
-        for shape in body.get("shapes", ()):
+        for shape in (*body.get("shapes", ()), *(body.get("collision") or ())):
             path = shape.get("path", "")
             if os.path.isabs(path):
                 relative = os.path.relpath(path, directory) if os.name == "posix" else path

@@ -1,6 +1,7 @@
 """URDF: the robot description of ROS, read into a System.
 
-    link                    -> Body: <inertial> gives mass, com and inertia (turned into link axes), <visual> the shapes
+    link                    -> Body: <inertial> gives mass, com and inertia (turned into link axes), <visual> the shapes, <collision>
+                               those that collide (none of a link without, where any link of the robot has one)
     fixed                   -> Fixed
     revolute, continuous    -> Revolute about <axis>, (1, 0, 0) where there is none
     prismatic               -> Prismatic along <axis>
@@ -9,9 +10,9 @@
     limit, dynamics, mimic  -> limits, effort_limit, velocity_limit; damping, friction; Mimic, chains composed
 
 q = 0 is the pose as described, X_W,child = X_W,parent X_origin. A joint's frame sits at the child's origin with <axis>
-for z, and has the child's axes where <axis> is its z, or no axis is needed. <collision> makes contacts with the ground where they
-are asked for (``urdf_contacts``); <gazebo>, <transmission>, <safety_controller>, <calibration> and whatever the format does not
-know are passed over.
+for z, and has the child's axes where <axis> is its z, or no axis is needed. <collision> also makes contacts with the ground where
+they are asked for (``urdf_contacts``); an SRDF names links that do not collide (``srdf``). <gazebo>, <transmission>,
+<safety_controller>, <calibration> and whatever the format does not know are passed over.
 
 Source: http://wiki.ros.org/urdf/XML. SI units; rpy turns about the fixed axes x, y, z in this order.
 """
@@ -31,6 +32,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nexdyn.errors import InputError, NexDynWarning, unknown
+from nexdyn.io.srdf import disabled_pairs
 from nexdyn.io.urdf_contacts import add_contacts
 from nexdyn.io.urdf_links import ZERO, Link, LinkReader, Remarks, Vector, origin, refused, turn
 from nexdyn.io.urdf_meshes import MeshFinder
@@ -68,6 +70,7 @@ def load_urdf(
     strict: bool = False,
     package_dirs: Iterable[PathLike] | PathLike = (),
     contacts: Mapping[str, Any] | None = None,
+    srdf: PathLike | None = None,
 ) -> System:
     """The robot in a URDF file, in its zero configuration, with gravity (0, 0, −9.81) m/s².
 
@@ -78,11 +81,12 @@ def load_urdf(
     package_dirs: where packages of meshes lie, besides the directories above the file.
     contacts: arguments of PlaneContact, like {"stiffness": 2e5, "friction": 0.8}, with which the collision shapes of all links, or of
         "links" by names or patterns, touch the ground's xy-plane; None: none does.
+    srdf: a file that names pairs of links that are not tested for collisions.
 
     Raises FileError with file, line, column, element and reason. A missing mesh is a NexDynWarning.
     """
     data = read_bytes(path)
-    return _read(data, os.fspath(path), Path(path).parent, base, mimic, strict, package_dirs, contacts)
+    return _read(data, os.fspath(path), Path(path).parent, base, mimic, strict, package_dirs, contacts, srdf)
 
 
 def read_urdf_text(
@@ -107,6 +111,7 @@ def _read(
     strict: bool,
     package_dirs: Iterable[PathLike] | PathLike,
     contacts: Mapping[str, Any] | None,
+    srdf: PathLike | None = None,
 ) -> System:
     if base not in ("fixed", "free"):
         raise InputError(f"base is {base!r}; 'fixed' or 'free' is needed")
@@ -131,7 +136,8 @@ def _read(
     for joint in _massless(links, ordered, mimics):
         remarks.add(Remarks.MASSLESS, f"joint {shown(joint.name)} (line {joint.node.line})")
     bodies = _body_names(links, root, base, remarks)
-    _add_bodies(system, links, bodies, _poses(root, ordered))
+    apart = {} if srdf is None else disabled_pairs(srdf, links, list(links))
+    _add_bodies(system, links, bodies, _poses(root, ordered), apart)
     _add_joints(system, bodies, root, ordered, mimics, base)
     if contacts is not None:
         add_contacts(system, {name: link.node for name, link in links.items()}, bodies, contacts, remarks)
@@ -335,7 +341,7 @@ def _body_names(links: Mapping[str, Link], root: str, base: Base, remarks: Remar
     bodies = {name: name for name in links}
     if "ground" in links:
         bodies["ground"] = _free_name("ground_link", links)
-    bare = links[root].node.one("inertial") is None and not links[root].shapes
+    bare = links[root].node.one("inertial") is None and not (links[root].shapes or links[root].collision)
     if base == "fixed" and bare and root in ("world", "ground"):
         bodies[root] = "ground"
     if bodies.get("ground", "ground") != "ground":
@@ -348,14 +354,21 @@ def _add_bodies(
     links: Mapping[str, Link],
     bodies: Mapping[str, str],
     poses: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    apart: Mapping[str, tuple[str, ...]],
 ) -> None:
+    """apart: the links with which each does not collide, by name."""
+    some = any(link.collision for link in links.values())
     orientations = quaternion(np.array([poses[name][0] for name in links])).tolist()
     for i, (name, link) in enumerate(links.items()):
         if bodies[name] == "ground":
             continue
         pose = (tuple(poses[name][1].tolist()), tuple(orientations[i]))
         try:
-            body = Body(bodies[name], link.mass, link.inertia, *pose, link.com, link.shapes, strict=link.physical)
+            body = Body(
+                bodies[name], link.mass, link.inertia, *pose, link.com, link.shapes, strict=link.physical,
+                collision=link.collision if some else None,
+                no_collision=[bodies[other] for other in apart.get(name, ()) if bodies[other] != "ground"],
+            )  # fmt: skip
             if link.physical:
                 system.add_body(body)
             else:

@@ -1,7 +1,8 @@
-"""The links of a URDF: mass, centre of mass, inertia, and what is drawn.
+"""The links of a URDF: mass, centre of mass, inertia, what is drawn, and what collides.
 
-    <inertial>: mass, com = xyz of its origin, I_link = R(rpy) I Rᵀ(rpy) about the centre of mass, in link axes
-    <visual>:   Box, Cylinder, Sphere, Capsule or Mesh, in the colour of its material
+    <inertial>:  mass, com = xyz of its origin, I_link = R(rpy) I Rᵀ(rpy) about the centre of mass, in link axes
+    <visual>:    Box, Cylinder, Sphere, Capsule or Mesh, in the colour of its material
+    <collision>: the same, without colour
 
 Tensors are as the format has them: ixy is the element of the matrix, −∫xy dm.
 """
@@ -37,6 +38,7 @@ class Remarks:
     MESH = "mesh not on this machine; its name is kept"
     DRAWING = "visual that shows nothing, left out"
     NO_CONTACT = "collision shape that no contact with a plane has, left out"
+    COLLISION = "collision shape that cannot be read, left out"
     MASSLESS = "moves nothing that has mass, so that no force gives it a finite acceleration"
     UNLIMITED = "no lower and upper limit, taken as unlimited"
     HELD = "lower and upper limit are equal, the range is empty"
@@ -64,6 +66,7 @@ class Link(NamedTuple):
     com: Vector
     inertia: Vector
     shapes: tuple[Shape, ...]
+    collision: tuple[Shape, ...]
     physical: bool
 
 
@@ -82,9 +85,12 @@ class LinkReader:
     def read(self, node: Node) -> Link:
         name = node.attributes["name"]
         shapes = tuple(shape for visual in node.all("visual") if (shape := self._shape(visual, name)) is not None)
+        collision = tuple(
+            shape for found in node.all("collision") if (shape := self._collision(found, name)) is not None
+        )
         inertial = node.one("inertial")
         if inertial is None:
-            return Link(node, name, 0.0, ZERO, (0.0,) * 6, shapes, True)
+            return Link(node, name, 0.0, ZERO, (0.0,) * 6, shapes, collision, True)
         mass, com, inertia = _mass_properties(inertial)
         fault = unphysical(mass, inertia)
         point = mass > 0.0 and not any(inertia)
@@ -93,20 +99,31 @@ class LinkReader:
         if fault or point:
             kind, reason = (Remarks.POINT, f"{mass:g} kg") if point else (Remarks.INERTIA, str(fault).partition(";")[0])
             self._remarks.add(kind, f"link {shown(name)} (line {inertial.line}): {reason}")
-        return Link(node, name, mass, com, inertia, shapes, physical=fault is None)
+        return Link(node, name, mass, com, inertia, shapes, collision, physical=fault is None)
+
+    def _collision(self, collision: Node, link: str) -> Shape | None:
+        """Its shape; what is wrong with it is a remark, for it is no part of the motion."""
+        try:
+            return self._shape(collision, link)
+        except InputError as error:
+            reason = str(error).partition(": ")[2] or str(error)
+            self._remarks.add(Remarks.COLLISION, f"link {shown(link)} (line {collision.line}): {reason}")
+            return None
 
     def _shape(self, visual: Node, link: str) -> Shape | None:
         xyz, rpy = origin(visual)
-        material = visual.one("material")
+        drawn = visual.tag == "visual"
+        material = visual.one("material") if drawn else None
         color = None
         if material is not None:
             color = _color(material) or self._colors.get(material.attributes.get("name", ""))
         geometry = visual.need("geometry", '<geometry><box size="0.1 0.1 0.1"/></geometry>')
         solid = geometry.children[0] if geometry.children else geometry
         try:
-            shape = self._geometry(solid, link)
+            shape = self._geometry(solid, link, drawn)
             if isinstance(shape, str):
-                self._remarks.add(Remarks.DRAWING, f"link {shown(link)} (line {solid.line}): {shape}")
+                kind = Remarks.DRAWING if drawn else Remarks.COLLISION
+                self._remarks.add(kind, f"link {shown(link)} (line {solid.line}): {shape}")
                 return None
             shape_type, sizes = shape
             pose = {"position": xyz, "orientation": tuple(quaternion(turn(rpy)).tolist()) if any(rpy) else (1.0, *ZERO)}
@@ -114,8 +131,8 @@ class LinkReader:
         except InputError as error:
             raise refused(solid, error) from None
 
-    def _geometry(self, solid: Node, link: str) -> tuple[type[Shape], dict[str, object]] | str:
-        """The kind of shape and its sizes, or why nothing is drawn."""
+    def _geometry(self, solid: Node, link: str, drawn: bool) -> tuple[type[Shape], dict[str, object]] | str:
+        """The kind of shape and its sizes, or why there is none. A mesh that does not collide is named where it is asked for."""
         sizes: dict[str, object]
         kind: type[Shape]
         match solid.tag:
@@ -131,7 +148,7 @@ class LinkReader:
                     return "<mesh> names no file"
                 name = solid.text("filename", 'filename="package://robot/meshes/arm.stl"')
                 path, complaint = self._meshes.find(name)
-                if complaint:
+                if complaint and drawn:
                     where = f"link {shown(link)} (line {solid.line})"
                     self._remarks.add(Remarks.MESH, f"{where}: {shown(name)} {complaint}")
                 kind, sizes = Mesh, {"path": path, "scale": solid.numbers("scale", 3, (1.0, 1.0, 1.0))}

@@ -17,12 +17,12 @@ READ: dict[str, Any] = {
     "link": {
         "inertial": {**_ORIGIN, "mass": {}, "inertia": {}},
         "visual": {**_ORIGIN, **_MATERIAL, "geometry": _SOLIDS},
+        "collision": {**_ORIGIN, "geometry": _SOLIDS},
     },
     "joint": {**_ORIGIN, **{name: {} for name in ("parent", "child", "axis", "limit", "dynamics", "mimic")}},
 }
 """The elements below <robot> that are read, and those below them."""
 _WORDS = {
-    "collision": "shapes for collisions",
     "gazebo": "settings of Gazebo",
     "transmission": "transmissions",
     "safety_controller": "safety limits",
@@ -32,12 +32,10 @@ _WORDS = {
 }
 
 
-def passed_over(path: str | os.PathLike[str], contacts: bool = False) -> list[str]:
-    """In words, what of a URDF `nx.load`, with or without contacts, passes over: "shapes for collisions: 23", "<hardware>: 2"."""
+def passed_over(path: str | os.PathLike[str]) -> list[str]:
+    """In words, what of a URDF `nx.load` passes over: "transmissions: 23", "<hardware>: 2"."""
     found: Counter[str] = Counter()
     _count(parse_xml(read_bytes(path), os.fspath(path)), READ, found)
-    if contacts:
-        del found["collision"]
     return [f"{_WORDS.get(tag, f'<{tag}>')}: {count}" for tag, count in found.most_common()]
 
 

@@ -208,7 +208,11 @@ class _Writer:
         if resolved.mass or resolved.inertia.any():
             self.inertial(link, resolved, frame)
         for shape in body.shapes:
-            self.visual(link, shape.resolved(self.values), frame)
+            self.drawn(link, "visual", shape.resolved(self.values), frame)
+        for shape in body.collision or ():
+            self.drawn(link, "collision", shape.resolved(self.values), frame)
+        if body.no_collision:
+            self.lose("pairs of bodies that do not collide, which an SRDF names", body.name)
         return link
 
     def inertial(self, link: ET.Element, body: ResolvedBody, frame: _Frame) -> None:
@@ -222,14 +226,15 @@ class _Writer:
         entries = {"ixx": I[0, 0], "ixy": I[0, 1], "ixz": I[0, 2], "iyy": I[1, 1], "iyz": I[1, 2], "izz": I[2, 2]}
         ET.SubElement(inertial, "inertia", {name: _text([x]) for name, x in entries.items()})
 
-    def visual(self, link: ET.Element, shape: Shape, frame: _Frame) -> None:
+    def drawn(self, link: ET.Element, role: str, shape: Shape, frame: _Frame) -> None:
+        """A shape as <visual> or as <collision>."""
         R_CS, p_CS = rotation_matrix(np.array(shape.orientation)), np.array(shape.position)
         R, p = frame.R.T @ R_CS, frame.R.T @ (p_CS - frame.p)
         for name, sizes, shift in self.geometry(shape, link.get("name", "")):
-            visual = ET.SubElement(link, "visual", {} if shape.name is None else {"name": shape.name})
+            visual = ET.SubElement(link, role, {} if shape.name is None else {"name": shape.name})
             _origin(visual, R, p + R @ shift)
             ET.SubElement(ET.SubElement(visual, "geometry"), name, sizes)
-            if shape.color is not None:
+            if shape.color is not None and role == "visual":
                 color = tuple(float(number(x, self.values, "color")) for x in shape.color)
                 rgba = color if len(color) == 4 else (*color, 1.0)
                 ET.SubElement(
@@ -253,6 +258,8 @@ class _Writer:
                         yield "sphere", {"radius": _text([shape.radius])}, end * shape.length * _Z
             case Mesh():
                 yield "mesh", {"filename": self.mesh(shape.path), "scale": _text(shape.scale)}, here
+            case _:
+                self.lose("shapes that URDF does not have (Cone, Ellipsoid, HalfSpace, HeightField, Hull)", body)
 
     def mesh(self, path: str) -> str:
         """A name by which the file, where it will lie, finds a mesh: relative below it, else by the package above both."""

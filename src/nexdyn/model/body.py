@@ -18,6 +18,8 @@ from nexdyn.model.parameters import floats, sequence
 from nexdyn.model.placement import IDENTITY, ORIGIN, Triple, rotation, unit_quaternion
 from nexdyn.model.shapes import Shape
 
+VALID = "Box, Sphere, Cylinder, Capsule, Cone, Ellipsoid, Hull, HeightField, Mesh"
+"""Shapes, as messages list them."""
 TOLERANCE = 1e-9
 """Relative tolerance of symmetry and of the triangle inequality."""
 
@@ -43,12 +45,14 @@ class Body(Element):
         Iyz with Ixy = −∫xy dm), or 3×3. None: that of the only solid among `shapes`, or a point mass without shapes.
     position, orientation: pose of the body's frame in the world; [m], unit quaternion (w, x, y, z).
     com: centre of mass [m] in the body's frame. None: the origin, or the centre of the shape that gives the inertia.
-    shapes: Box, Sphere, Cylinder, Capsule, Mesh.
+    shapes: what is drawn: Box, Sphere, Cylinder, Capsule, Cone, Ellipsoid, Hull, HeightField, Mesh.
+    collision: the shapes that distances and collisions are computed of, HalfSpace among them; () for none. None: `shapes`.
+    no_collision: names, or patterns like "arm_*", of bodies that are not tested for collisions with this one.
     strict: False makes an unphysical inertia a NexDynWarning instead of an InputError.
     """
 
     kind_of_element: ClassVar[str] = "body"
-    structural: ClassVar[frozenset[str]] = frozenset({"name", "shapes", "strict"})
+    structural: ClassVar[frozenset[str]] = frozenset({"name", "shapes", "collision", "no_collision", "strict"})
 
     mass: Any
     inertia: Any
@@ -56,6 +60,8 @@ class Body(Element):
     orientation: Any
     com: Any
     shapes: tuple[Shape, ...]
+    collision: tuple[Shape, ...] | None
+    no_collision: tuple[str, ...]
     strict: bool
 
     def __init__(
@@ -68,6 +74,8 @@ class Body(Element):
         com: Any = None,
         shapes: Sequence[Shape] | Shape = (),
         *,
+        collision: Sequence[Shape] | Shape | None = None,
+        no_collision: Sequence[str] | str = (),
         strict: bool = True,
     ) -> None:
         super().__init__(name)
@@ -77,17 +85,26 @@ class Body(Element):
             position=position,
             orientation=orientation,
             com=com,
-            shapes=_shapes(name, shapes),
+            shapes=_shapes(name, "shapes", shapes),
+            collision=None if collision is None else _shapes(name, "collision", collision),
+            no_collision=_names(name, no_collision),
             strict=strict,
         )
+        for role, given in (("shapes", self.shapes), ("collision shapes", self.collision or ())):
+            for shape in given:
+                if not isinstance(shape, Shape):
+                    raise InputError(f"{self} has {shape!r} among its {role}; {VALID} are valid")
         for shape in self.shapes:
-            if not isinstance(shape, Shape):
-                raise InputError(
-                    f"{self} has {shape!r} among its shapes; Box, Sphere, Cylinder, Capsule, Mesh are valid"
-                )
+            if not shape.bounded:
+                raise InputError(f"{self} has {shape} among its shapes, which has no end; it belongs to its collision")
 
     def __repr__(self) -> str:
         return f"Body({self.name!r}, mass={self.mass})"
+
+    @property
+    def colliding(self) -> tuple[Shape, ...]:
+        """The shapes that distances and collisions are computed of."""
+        return self.shapes if self.collision is None else self.collision
 
     @property
     def is_ground(self) -> bool:
@@ -108,7 +125,7 @@ class Body(Element):
         """Raise InputError where a value is not valid or not physical (not `strict`: NexDynWarning for the latter)."""
         self._floats("position", 3, values)
         self._quaternion(values)
-        for shape in self.shapes:
+        for shape in (*self.shapes, *(self.collision or ())):
             try:
                 shape.check(values)
             except InputError as error:
@@ -170,15 +187,22 @@ class Body(Element):
         raise InputError(f"{what} has {len(given)} entries; {needed} are needed")
 
 
-def _shapes(body: str, shapes: Any) -> tuple[Any, ...]:
+def _shapes(body: str, role: str, shapes: Any) -> tuple[Any, ...]:
     """One shape or several, as a tuple."""
     if isinstance(shapes, Shape):
         return (shapes,)
     if not isinstance(shapes, Iterable) or isinstance(shapes, str):
-        raise InputError(
-            f"shapes of body {body!r} is {shapes!r}; a list of Box, Sphere, Cylinder, Capsule, Mesh is needed"
-        )
+        raise InputError(f"{role} of body {body!r} is {shapes!r}; a list of {VALID} is needed")
     return tuple(shapes)
+
+
+def _names(body: str, names: Any) -> tuple[str, ...]:
+    """One name or several, as a tuple."""
+    found = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (names,)
+    for name in found:
+        if not isinstance(name, str) or not name:
+            raise InputError(f"no_collision of body {body!r} has {name!r}; names of bodies, or patterns, are needed")
+    return found
 
 
 def unphysical(mass: float, inertia: Triple) -> str | None:

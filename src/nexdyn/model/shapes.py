@@ -1,6 +1,7 @@
-"""Shapes of bodies, for the viewer and for the inertia of a uniform solid. Sizes in metres, in the body's frame.
+"""Shapes of bodies: for the viewer, for the inertia of a uniform solid, and for distances. Sizes in metres, in the body's frame.
 
-A cylinder's and a capsule's axis is z of the shape; a capsule's length is that of its cylindrical part.
+The axis of a cylinder, a capsule and a cone is z of the shape; a capsule's length is that of its cylindrical part. The origin of a
+cone is halfway up. `solid`: the inertia about the origin of the shape, which is its centre, is known.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError
-from nexdyn.model.parameters import floats, frozen, names_in, number
+from nexdyn.model.parameters import floats, frozen, names_in, number, sequence
 from nexdyn.model.placement import unit_quaternion
 from nexdyn.spatial import rotations, solids
 
@@ -29,6 +30,7 @@ class Shape(metaclass=CheckedCalls):
     """
 
     solid: ClassVar[bool] = True
+    bounded: ClassVar[bool] = True
 
     position: Any = field(default=(0.0, 0.0, 0.0), kw_only=True)
     orientation: Any = field(default=(1.0, 0.0, 0.0, 0.0), kw_only=True)
@@ -130,8 +132,78 @@ class Capsule(_Round):
 
 
 @dataclass(frozen=True)
+class Cone(_Round):
+    """A cone along z: `radius` [m] of its base, and `length` [m] from the base at z = −length/2 to the apex."""
+
+    solid: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class Ellipsoid(Shape):
+    """An ellipsoid of three `semi_axes` (x, y, z) [m]."""
+
+    semi_axes: Any
+
+    def _sizes(self, values: Mapping[str, float]) -> dict[str, Any]:
+        axes = floats(self.semi_axes, 3, values, f"semi_axes of {self}")
+        return {"semi_axes": tuple(_positive(x, f"semi_axes[{i}] of {self}") for i, x in enumerate(axes))}
+
+    def _inertia(self, mass: float) -> np.ndarray:
+        square = np.square(self._sizes(_NO_VALUES)["semi_axes"])
+        return np.diag(mass / 5.0 * (square.sum() - square))
+
+
+@dataclass(frozen=True)
+class Hull(Shape):
+    """The convex hull of `points` (n, 3) [m]."""
+
+    points: Any
+    solid: ClassVar[bool] = False
+
+    def _sizes(self, values: Mapping[str, float]) -> dict[str, Any]:
+        given = sequence(self.points, f"points of {self}", "four points (x, y, z) or more")
+        if len(given) < 4:
+            raise InputError(f"points of {self} are {len(given)}; four points (x, y, z) or more are needed")
+        return {"points": tuple(floats(x, 3, values, f"points[{i}] of {self}") for i, x in enumerate(given))}
+
+
+@dataclass(frozen=True)
+class HalfSpace(Shape):
+    """All points with z ≤ 0 in the frame of the shape: a floor, a wall. For collisions only: it has no end."""
+
+    solid: ClassVar[bool] = False
+    bounded: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class HeightField(Shape):
+    """The solid below `heights` (m, n) [m] at equal steps over a rectangle of edges `size` (x, y) [m] about the origin.
+
+    `bottom`: z [m] where it ends; None: the larger edge below the lowest height."""
+
+    heights: Any
+    size: Any
+    bottom: Any = None
+    solid: ClassVar[bool] = False
+
+    def _sizes(self, values: Mapping[str, float]) -> dict[str, Any]:
+        needed = "rows of heights of one length, two or more each way,"
+        rows = sequence(self.heights, f"heights of {self}", needed)
+        count = len(rows[0]) if rows and isinstance(rows[0], tuple) else 0
+        if len(rows) < 2 or count < 2:
+            raise InputError(f"heights of {self} have no two rows of two; {needed} are needed")
+        size = floats(self.size, 2, values, f"size of {self}")
+        bottom = None if self.bottom is None else number(self.bottom, values, f"bottom of {self}")
+        return {
+            "heights": tuple(floats(row, count, values, f"heights[{i}] of {self}") for i, row in enumerate(rows)),
+            "size": tuple(_positive(x, f"size[{i}] of {self}") for i, x in enumerate(size)),
+            "bottom": bottom,
+        }
+
+
+@dataclass(frozen=True)
 class Mesh(Shape):
-    """A mesh file, drawn `scale`d; its `path` is kept as given, the file is read by the viewer."""
+    """A mesh file, drawn `scale`d; its `path` is kept as given, the file is read where it is drawn or compared."""
 
     path: str
     scale: Any = (1.0, 1.0, 1.0)

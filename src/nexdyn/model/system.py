@@ -270,7 +270,12 @@ class System(metaclass=CheckedCalls):
         return self._keep("event", event)
 
     def check(self) -> None:
-        """Raise InputError for what can only be seen once all is added: mimic joints whose original is missing."""
+        """Raise InputError for what can only be seen once all is added: mimic joints whose original is missing, and
+        `no_collision` that names no body."""
+        for body in self.bodies.values():
+            for name in body.no_collision:
+                if not set(name) & set("*?["):
+                    self._named_in(body, "body", name)
         for joint in self.joints.values():
             if joint.mimic is None:
                 continue

@@ -324,7 +324,7 @@ def new_state(
     at[:, 4:] += arm
     moving[:, 3:] += np.cross(np.einsum("nij,nj->ni", R, v[:, :3]), arm)
     zeros = [np.zeros((n, 6)) for _ in range(5)]
-    run = np.array([1.0, 0.0, 1.0, 0.0, 0.0])
+    run = np.array([1.0, 0.0, 1.0, 0.0, 0.0, 0.0])
     return PotentialState(at, moving, zeros[0], np.zeros(nr), np.ones(nr), run, near.copy(), *zeros[1:], np.zeros(nr))
 
 

@@ -19,7 +19,7 @@ from nexdyn.potential.inertia import free_rate, free_turn_bdf2, slope_at, sym_so
 from nexdyn.potential.joints import add_joints
 from nexdyn.potential.loads import add_loads, begin_loads, finish_loads, keep_loads, measure_loads
 from nexdyn.potential.minimum import OK, place_bodies
-from nexdyn.potential.solve import LOAD_FAILED, STRAIGHT, solve
+from nexdyn.potential.solve import EVEN, LOAD_FAILED, STRAIGHT, solve
 from nexdyn.potential.springs import (
     begin_springs,
     finish_springs,
@@ -189,7 +189,8 @@ def finish(model, state, work, t, dt, h, second_order):  # type: ignore[no-untyp
 
 @formula
 def record(model, state, t, gap, out, r):  # type: ignore[no-untyped-def]
-    """Row r of out ← t, |C|, then q, v, a of each body but the ground, λ/dt², what is followed, and states of forces."""
+    """Row r of out ← t, |C|, then q, v, a of each body but the ground, λ/dt², what is followed, states of forces, and how many steps
+    were alike."""
     k = 2
     out[r, 0], out[r, 1] = t, gap
     for i in range(1, len(state.q)):
@@ -205,6 +206,7 @@ def record(model, state, t, gap, out, r):  # type: ignore[no-untyped-def]
     for m in range(len(state.near)):
         out[r, k + m] = state.near[m]
     record_states(model.springs, out, r, k + len(state.near))
+    out[r, out.shape[1] - 1] = state.run[EVEN]
 
 
 @kernel
@@ -251,6 +253,7 @@ def march(model, state, work, t0, dt, k, k_stop, every, updates, bdf2, out):  # 
         worst = max(worst, gap)
         if status != OK:
             return status, k, row, where, gap, newton
+        state.run[EVEN] = 0.0 if impact else state.run[EVEN] + 1.0
         state.run[1], state.run[3] = 0.0 if impact else dt, gap
         state.run[2] = 2.0 * dt / 3.0 if second_order else dt
         k += 1

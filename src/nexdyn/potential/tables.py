@@ -129,10 +129,11 @@ class PotentialState(NamedTuple):
     """What a step changes.
 
     q (nb + 1, 7): unit quaternion, centre of mass; v, a (nb + 1, 6): (ω, ω̇ in the body's axes, velocity and acceleration
-    of the centre in the world); lam (nr,) multipliers [force × dt²]; mu (nr,); run (5,): μ as a multiple of the masses
+    of the centre in the world); lam (nr,) multipliers [force × dt²]; mu (nr,); run (6,): μ as a multiple of the masses
     that rows move, dt of the last step or 0, dt̃ and |C| of the same, whether its x − x̂ lay nearer to the straight line of
-    the two before than to the last; near (nk,) what angles are counted near; of the last step moved (nb + 1, 6) the
-    increments, v_before v at its start, off x − x̂; off_before and lam_before of the one before.
+    the two before than to the last, how many steps up to it were alike (of a start at rest as many as serve, 0 of a step with
+    an impact); near (nk,) what angles are counted near; of the last step moved (nb + 1, 6) the increments, v_before v at its
+    start, off x − x̂; off_before and lam_before of the one before.
     """
 
     q: Any

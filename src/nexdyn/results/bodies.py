@@ -75,7 +75,6 @@ class ObservedBodies(Observed):
             "output": [label for label, _ in outputs], "row": [str(row) for row in rows],
             "contact": contact_labels(system), "state": [label for label, _ in state_labels(system)],
             "actuator": [label for label, _ in effort_labels(system)],
-            "counter": [" ".join(of) for of in followed],
         }  # fmt: skip
         lengths = self.motion.model.row_is_length
         units = {
@@ -85,9 +84,8 @@ class ObservedBodies(Observed):
             "reaction": wrench, "transmitted": wrench, "measure": [unit for _, unit in outputs],
             "multiplier": ["N" if length else "N m" for length in lengths], "force_state": [unit for _, unit in state_labels(system)],
             "effort": [unit for _, unit in effort_labels(system)],
-            "followed": ["1" if of.startswith("parameter") else "rad" for _, of in followed],
         }  # fmt: skip
-        return Labels(dims, units)
+        return Labels(dims, units).with_counters(followed)
 
     @cached_property
     def _joint_columns(self) -> np.ndarray:

@@ -29,7 +29,7 @@ from nexdyn.forces.states import state_labels
 from nexdyn.results.atomic import PathLike, SteadyFile, checked_path, file_path, written
 from nexdyn.results.bodies import BodyRecording, body_motion
 from nexdyn.results.loops import LoopRecording
-from nexdyn.results.quantities import BODY_STATES, KEPT, OF_JOINTS, PEAKS, QUANTITIES, RECORDED
+from nexdyn.results.quantities import BODY_STATES, KEPT, OF_JOINTS, PEAKS, QUANTITIES, RECORDED, spring_counters
 from nexdyn.results.recording import Recording
 from nexdyn.results.restart import Restart, unpacked
 from nexdyn.results.segments import changed_by
@@ -235,18 +235,20 @@ def _read(file: Any, name: str) -> Result:
     q = _numbers(file, name, "joint_position", (tree.nq,), len(t))
     v, a = (_numbers(file, name, key, (tree.nv,), len(t)) for key in ("joint_velocity", "joint_acceleration"))
     lost = [str(force) for force in json.loads(_text(file, name, "lost_forces", "[]"))]
+    counters = [" ".join(of) for of in spring_counters(tree)]
     recording = Recording(
         t, q, v, a,
         method=_text(file, name, "method"), steps=int(file.attrs.get("steps", 0)), status=_status(file, name),
         message=_text(file, name, "message"), wall_time=float(file.attrs.get("wall_time", 0.0)),
         settings=settings,
+        followed=_followed(file, name, counters, len(t)),
         z=np.zeros((0, 0)) if lost else _numbers(file, name, "force_state", (len(state_labels(system)),), len(t)),
         restart=_read_restart(file, name),
     )  # fmt: skip
     if looped:
         dropped = settings.get("dropped", settings["redundant"])
         rows = loop_tables(system, tree.compiled, settings["cut"], dropped=dropped)
-        followed = _followed(file, name, [" ".join(of) for of in rows.near], len(t))
+        followed = _followed(file, name, [*(" ".join(of) for of in rows.near), *counters], len(t))
         recording = LoopRecording(
             **(vars(recording) | {"followed": followed}),
             multipliers=_labelled(file, name, "multiplier", [str(row) for row in rows.rows], len(t)),

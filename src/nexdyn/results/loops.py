@@ -13,7 +13,7 @@ import numpy as np
 
 from nexdyn.errors import SolveError
 from nexdyn.results.observed import BLOCK_BYTES, KEPT_BYTES, NUMBERS, Observed, continued
-from nexdyn.results.quantities import Labels, labels_of
+from nexdyn.results.quantities import Labels, labels_of, spring_counters
 from nexdyn.results.recording import Recording
 from nexdyn.results.segments import segments
 from nexdyn.spatial.rotations import quaternion
@@ -54,16 +54,12 @@ class ObservedLoops(Observed):
     def labels(self) -> Labels:
         found = labels_of(self.tree)
         rows = self.observer.rows
-        followed = list(rows.near) if self.recording.followed.size else []
+        followed = [*rows.near, *spring_counters(self.tree)] if self.recording.followed.size else []
         dims = found.dims | {
             "joint": [*found.dims["joint"], *self.cut], "row": [str(row) for row in rows.rows],
-            "counter": [" ".join(of) for of in followed],
         }  # fmt: skip
-        units = found.units | {
-            "multiplier": ["N" if length else "N m" for length in rows.lengths],
-            "followed": ["1" if of.startswith("parameter") else "rad" for _, of in followed],
-        }  # fmt: skip
-        return Labels(dims, units)
+        units = found.units | {"multiplier": ["N" if length else "N m" for length in rows.lengths]}
+        return Labels(dims, units).with_counters(followed)
 
     @cached_property
     def _joint_columns(self) -> np.ndarray:
@@ -96,9 +92,10 @@ class ObservedLoops(Observed):
             for start in range(first, last, max(size, 1))
         ):
             motion = (r.t[rows], r.q[rows], r.v[rows], r.a[rows], r.multipliers[rows], r.z[rows] if r.z.size else None)
-            followed = r.followed[rows] if r.followed.size else None
+            counters = len(observer.rows.near)
+            followed, angles = r.followed[rows, :counters] if r.followed.size else None, self._angles[rows]
             try:
-                seen = observer.observe(*motion, followed=followed)
+                seen = observer.observe(*motion, followed=followed, angles=angles)
                 self._kept = seen if small else None
             except SolveError:
                 if with_forces:

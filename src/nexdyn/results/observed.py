@@ -16,13 +16,14 @@ from nexdyn.errors import InputError, SolveError, unknown
 from nexdyn.model.measure import Measure
 from nexdyn.results.contacts import COLUMNS, contact_table
 from nexdyn.results.efforts import effort_labels, efforts
-from nexdyn.results.quantities import ENERGIES, OF_JOINTS, QUANTITIES, RECORDED, Labels, labels_of
+from nexdyn.results.quantities import ENERGIES, OF_JOINTS, QUANTITIES, RECORDED, Labels, labels_of, spring_counters
 from nexdyn.results.recording import Recording
 from nexdyn.results.segments import segments
 from nexdyn.spatial.rotations import quaternion
 from nexdyn.tree.compile import joint_class
 from nexdyn.tree.observe import Observation, observe_motion
 from nexdyn.tree.tree import Tree
+from nexdyn.tree.wound import angles_along
 
 NUMBERS = 36
 """Numbers that an observation holds a body and sample: a pose, and four spatial vectors."""
@@ -86,7 +87,8 @@ class Observed:
     @cached_property
     def labels(self) -> Labels:
         """The labels of all axes."""
-        return labels_of(self.tree)
+        found = labels_of(self.tree)
+        return found.with_counters(spring_counters(self.tree)) if self.recording.followed.size else found
 
     @cached_property
     def _joint_columns(self) -> np.ndarray:
@@ -115,6 +117,21 @@ class Observed:
                 f"run, nor the {name}; save with full=True, or simulate again"
             )
 
+    @cached_property
+    def _angles(self) -> np.ndarray:
+        """The angles (N, nw) of torsion springs that are states, as counted, or going on from sample to sample."""
+        r, count = self.recording, len(spring_counters(self.tree))
+        if r.followed.size:
+            return r.followed[:, r.followed.shape[1] - count :]
+        out, size = (
+            np.zeros((len(r.t), count)),
+            max(1, BLOCK_BYTES // (8 * NUMBERS * max(1, len(self.tree.body_names)))),
+        )
+        for first in range(0, len(r.t) if count else 0, size):
+            before = out[first - 1] if first else None
+            out[first : first + size] = angles_along(self.tree, r.q[first : first + size], before)
+        return out
+
     # --- blocks -------------------------------------------------------------------------------------------------
 
     def blocks(self, with_forces: bool) -> Iterator[tuple[slice, Observation]]:
@@ -140,7 +157,7 @@ class Observed:
         ):
             motion = (tree, r.t[rows], r.q[rows], r.v[rows], r.a[rows])
             try:
-                seen = observe_motion(*motion, z=r.z[rows] if r.z.size else None)
+                seen = observe_motion(*motion, z=r.z[rows] if r.z.size else None, angles=self._angles[rows])
                 self._kept = seen if small else None
             except SolveError:
                 if with_forces:

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from nexdyn.forces.states import state_labels
+from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.results.contacts import contact_labels
 from nexdyn.results.efforts import effort_labels
 from nexdyn.tree.compile import joint_class
 from nexdyn.tree.tree import Tree
+from nexdyn.tree.wound import wound_across
 
 
 class Quantity(NamedTuple):
@@ -127,6 +129,12 @@ class Labels:
         """Lengths of a quantity's axes after time."""
         return tuple(len(self.dims[dim]) for dim in QUANTITIES[name].dims)
 
+    def with_counters(self, followed: Sequence[tuple[str, str]]) -> Labels:
+        """The labels with those of what is followed: (element, what of it)."""
+        units = ["1" if of.startswith("parameter") else "rad" for _, of in followed]
+        dims = self.dims | {"counter": [" ".join(of) for of in followed]}
+        return Labels(dims, self.units | {"followed": units})
+
 
 def common_unit(units: Sequence[str]) -> str:
     """The one unit that all have, or "mixed"."""
@@ -172,6 +180,11 @@ def labels_of(tree: Tree) -> Labels:
         "followed": [],
     }
     return Labels(dims, units)
+
+
+def spring_counters(tree: Tree) -> list[tuple[str, str]]:
+    """The angles that a tree counts as states: see ``tree.wound``."""
+    return [(name, TURNS) for name in wound_across(tree.system, tree.compiled.forest)]
 
 
 def joint_labels(tree: Tree, joint: str, table: dict[str, tuple[tuple[str, str], ...]]) -> list[tuple[str, str]]:

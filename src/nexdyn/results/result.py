@@ -301,7 +301,7 @@ class Result:
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
-        """What was said of the start, and on the way: `kind` "gap", "limit", "contact", "degrees", "violation", "singular" or "turns",
+        """What was said of the start, and on the way: `kind` "gap", "limit", "contact", "degrees", "violation" or "singular",
         `where`, `value` in `units`, `angle` [rad], `text`."""
         return [dict(one) for one in self.recording.settings.get("warnings", [])]
 

@@ -49,6 +49,8 @@ ROWS = 4096
 """Most rows that one crossing into compiled work fills."""
 ROUNDED = 1e-9
 """Part of a step that is rounding of the time."""
+NEARLY = 1e-4
+"""Part of the best independence of constraint rows, a square of sines, below which a pose is nearly singular."""
 
 
 class WatchedState(NamedTuple):
@@ -283,6 +285,17 @@ class March(metaclass=CheckedContract):
         if self.warnings is None:
             gaps, report = self.closed_at_start()
             self.warnings = tell(start_notices(self, gaps), on_gap, report)
+
+    def tell_singular(self, t: float) -> None:
+        """Warn, once, that the run has passed near a singular pose at t."""
+        if any(notice.kind == "singular" for notice in self.warnings or ()):
+            return
+        text = (
+            f"passes near a singular pose at t = {t:g} s, where other motions branch off: rounding and errors decide which one "
+            f"it follows; compare smaller steps, tolerances and other methods"
+        )
+        self.warnings = [*(self.warnings or []), Notice("singular", "", t, "s", 0.0, text)]
+        warn(text)
 
     # --- steps ------------------------------------------------------------------------------------------------------
 

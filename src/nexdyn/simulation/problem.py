@@ -20,9 +20,10 @@ ROUNDING = 1e-14
 
 
 def build_problem(
-    tree: Tree, q: np.ndarray, dynamics: Literal["aba", "crba", "cfa"], with_forces: bool = True
+    tree: Tree, q: np.ndarray, dynamics: Literal["aba", "crba", "cfa"], with_forces: bool = True, counting: bool = False
 ) -> TreeProblem:
-    """Tables and scratch of their own for the motion of `tree` from `q`; with the forces of its system, or without."""
+    """Tables and scratch of their own for the motion of `tree` from `q`; with the forces of its system, or without. counting: with the
+    angles of torsion springs that are states."""
     c, coupling = tree.compiled, tree.coupling
     work = tables.new_work(len(c.model.topology) - 1, c.nv)
     joints = [
@@ -47,7 +48,7 @@ def build_problem(
     return TreeProblem(
         model=c.model, work=work, joints=_rows(joints), runs=_rows(_runs(joints)), n=n, base=q.copy(),
         q=np.zeros(tree.nq), v=np.zeros(n), a=np.zeros(n), tau=np.zeros(c.nv), u=np.zeros(n), rate=np.zeros(n),
-        forces=tables_of(tree.system, c) if with_forces else None, coupling=coupled, factorisation=factorisation,
+        forces=tables_of(tree.system, c, counting) if with_forces else None, coupling=coupled, factorisation=factorisation,
     )  # fmt: skip
 
 

@@ -1,12 +1,13 @@
-"""`nx.distance`, `nx.clearance`, `nx.interferences`: how far shapes and bodies are from each other, where, and how fast that changes.
+"""`nx.distance`, `nx.clearance`: how far shapes and bodies are from each other, where, and how fast that changes.
 
-Pairs of convex shapes are compared by `geometry.narrow`, pairs with a mesh by `geometry.mesh_distance`.
+Pairs of convex shapes are compared by `geometry.narrow`, pairs with a mesh or height field by `geometry.mesh_distance`, or
+`geometry.mesh_half_space`. Of a body its `collision` shapes count, or what is drawn of it where it has none.
 Apart, the distance changes at the rate n·(v_b − v_a), v_a and v_b the velocities of the bodies' material at the witness points.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -17,25 +18,24 @@ from nexdyn.assembly.report import AssemblyReport
 from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError, unknown
 from nexdyn.geometry import narrow, patch
-from nexdyn.geometry.broad import Crowd
 from nexdyn.geometry.kinds import Catalogue
+from nexdyn.geometry.mesh import Surface
 from nexdyn.geometry.mesh_distance import surface_distances
-from nexdyn.joints.fixed import Fixed
+from nexdyn.geometry.mesh_half_space import space_distances, turned_round
+from nexdyn.geometry.mesh_kept import MovingMeshes
+from nexdyn.geometry.mesh_patch import patch_of
 from nexdyn.model.body import Body
 from nexdyn.model.placement import rotation
-from nexdyn.model.shapes import Mesh, Shape
-from nexdyn.model.system import System
+from nexdyn.model.shapes import HalfSpace, Shape
 from nexdyn.results.forces import body_motion
 from nexdyn.results.result import Result
-from nexdyn.statics.shape_queries import added, fault, in_box, surface
+from nexdyn.statics.shape_queries import added, is_meshed, surface
 
 if TYPE_CHECKING:
     import xarray as xr
 
 PARALLEL = 1e-6
 """Angle [rad] within which features share a patch."""
-TOUCHING = 1e-6
-"""Part of the smaller body's size by which bodies that touch may overlap."""
 MOST_PAIRS = 65536
 """Pairs of shapes whose distances are computed at once."""
 
@@ -48,7 +48,8 @@ class Separation(metaclass=CheckedCalls):
     point_b − point_a = distance · normal. polygon (k, 3) [m], area [m²], centre (3,) [m]: the patch that parallel features
     share, halfway between the surfaces; two points for edges, one for all else. velocity_a, velocity_b (3,) [m/s]: of the material
     at the points; rate [m/s]: of the distance. error [m]: what the proof of the distance leaves open. shapes: those
-    of a and b that are nearest.
+    of a and b that are nearest. curvatures_a, curvatures_b [1/m]: principal curvatures of both surfaces at the points, the smaller
+    first, inf across an edge and at a corner; None of a mesh.
     """
 
     distance: float
@@ -63,58 +64,12 @@ class Separation(metaclass=CheckedCalls):
     rate: float
     error: float
     shapes: tuple[Shape, Shape]
+    curvatures_a: tuple[float, float] | None
+    curvatures_b: tuple[float, float] | None
 
 
 @dataclass(frozen=True)
-class Interference(metaclass=CheckedCalls):
-    """Two bodies that overlap: their names, and how deep, where and along what (`Separation`)."""
-
-    a: str
-    b: str
-    separation: Separation
-
-    def __str__(self) -> str:
-        found = self.separation
-        along = ", ".join(f"{x:.3g}" for x in np.round(found.normal, 6) + 0.0)
-        return f"'{self.a}' and '{self.b}' overlap by {-found.distance:.3g} m: move '{self.b}' by that along ({along})"
-
-
-@dataclass(frozen=True)
-class Interferences(metaclass=CheckedCalls):
-    """The `pairs` of bodies that overlap in a pose, deepest first, and what shapes were `left_out` and why, in words."""
-
-    pairs: tuple[Interference, ...]
-    left_out: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.pairs)
-
-    def __iter__(self) -> Iterator[Interference]:
-        return iter(self.pairs)
-
-    def __str__(self) -> str:
-        told = [str(pair) for pair in self.pairs] or ["no bodies overlap"]
-        return "\n".join([*told, *(f"left out: {what}" for what in self.left_out)])
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {
-            "pairs": [
-                {
-                    "a": pair.a,
-                    "b": pair.b,
-                    "depth": -pair.separation.distance,
-                    "normal": pair.separation.normal.tolist(),
-                    "point": pair.separation.centre.tolist(),
-                }
-                for pair in self.pairs
-            ],
-            "left_out": list(self.left_out),
-        }
-
-
-@dataclass(frozen=True)
-class _Placed:
+class Placed:
     """Shapes with their places R (k, 3, 3), p (k, 3) on what carries them."""
 
     shapes: list[Shape]
@@ -144,21 +99,22 @@ STILL = np.array([[*np.eye(3).ravel(), 0.0, 0.0, 0.0]]), np.zeros((1, 6))
 
 @checked_call
 def distance(a: Shape | Body, b: Shape | Body, *, at: AssemblyReport | None = None) -> Separation:
-    """The signed distance of two shapes or bodies: Box, Capsule, Cylinder, Mesh, Sphere, or bodies with such `shapes`.
+    """The signed distance of two shapes or bodies; of a body by its `collision` shapes, or its `shapes` where that is None.
 
-    Of an overlap with a mesh, `distance` is the greatest depth of a point on an edge, and there is no patch (docs/geometry.md). A
-    mesh that is open or crosses itself is warned of; an open one counts as solid behind it.
+    Of an overlap with a mesh or height field, `distance` is the greatest depth of a point on an edge (docs/geometry.md). A mesh
+    that is open or crosses itself is warned of; an open one counts as solid behind it.
 
     A shape alone stands where its position and orientation say, in the world; a body as described. at: what `nx.assemble`
     returns; bodies are taken from its pose, with its velocities, and expressions with its parameters' values.
 
-    Raises InputError for what is no shape or body, a body without shapes, shapes of other kinds, and expressions without `at`.
+    Raises InputError for what is no shape or body, a body without shapes, half-spaces that meet without bound, and expressions
+    without `at`.
     """
     if at is not None and not isinstance(at, AssemblyReport):
         raise InputError(f"at is {at!r:.80}; what nx.assemble returns is needed")
     values = {} if at is None else at.model.system.values
     A, B = _placed(a, "a", values), _placed(b, "b", values)
-    return _separation(A, B, _carrier(a, "a", at), _carrier(b, "b", at))
+    return separation(A, B, carrier(a, "a", at), carrier(b, "b", at))
 
 
 @checked_call
@@ -203,49 +159,8 @@ def clearance(result: Result, a: Shape | Body | str, b: Shape | Body | str) -> x
     )
 
 
-@checked_call
-def interferences(at: AssemblyReport) -> Interferences:
-    """The bodies that overlap in the pose of `nx.assemble`, by their shapes: pair, depth, and what to move which way.
-
-    Bodies that a joint joins are left out; the ground counts as joined only where the joint is Fixed. Meshes that cannot be read
-    are left out, and named. What only touches does not overlap.
-
-    Raises InputError for what `nx.assemble` did not return.
-    """
-    if not isinstance(at, AssemblyReport):
-        raise InputError(f"at is {at!r:.80}; what nx.assemble returns is needed")
-    system = at.model.system
-    bodies = [system.ground, *system.bodies.values()]
-    placed, left_out = [], []
-    for body in bodies:
-        known = _of_shapes(body.shapes, system.values)
-        wrong = [fault(shape) for shape in known.shapes]
-        left_out += [f"{shape} of {body.name!r}: {why}" for shape, why in zip(known.shapes, wrong, strict=True) if why]
-        kept = [k for k, why in enumerate(wrong) if not why]
-        placed.append(_Placed([known.shapes[k] for k in kept], known.R[kept], known.p[kept]))
-    carriers = [_carrier(body, "at", at) for body in bodies]
-    catalogue, numbers, poses, owner = Catalogue(), [], [], []
-    for i, (shapes, (X, _)) in enumerate(zip(placed, carriers, strict=True)):
-        numbers += [in_box(catalogue, shape) for shape in shapes.shapes]
-        poses.append(shapes.poses(X)[0])
-        owner += [i] * len(shapes.shapes)
-    if len(set(owner)) < 2:
-        return Interferences((), tuple(left_out))
-    crowd = Crowd(catalogue.tables(), numbers, body=owner, apart=_joined(system, [body.name for body in bodies]))
-    near = crowd.near(np.concatenate(poses))
-    sizes = _sizes(crowd.boxes, np.array(owner), len(bodies))
-    found = []
-    for i, j in sorted({(owner[k], owner[m]) for k, m in near.tolist()}):
-        i, j = min(i, j), max(i, j)
-        told = _separation(placed[i], placed[j], carriers[i], carriers[j])
-        if told.distance < -TOUCHING * min(sizes[i], sizes[j]):
-            found.append(Interference(bodies[i].name, bodies[j].name, told))
-    found.sort(key=lambda pair: pair.separation.distance)
-    return Interferences(tuple(found), tuple(left_out))
-
-
-def _separation(
-    A: _Placed, B: _Placed, a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]
+def separation(
+    A: Placed, B: Placed, a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]
 ) -> Separation:  # fmt: skip
     """Of shapes whose carriers have poses (1, 12) and velocities (1, 6)."""
     found = _nearest(A, B, a[0], b[0])
@@ -254,16 +169,29 @@ def _separation(
     polygon, area, centre = _patch(A.shapes[i], B.shapes[j], found)
     d, n, p, q, error = answer[0], answer[1:4], answer[4:7], answer[7:10], answer[10]
     u, v = (V[0, 3:] + np.cross(V[0, :3], x - X[0, 9:]) for (X, V), x in ((a, p), (b, q)))
+    one, two = A.shapes[i], B.shapes[j]
+    curved = _curvatures(one, found.X[0], p, n), _curvatures(two, found.Y[0], q, -n)
     return Separation(
-        float(d), n, p, q, polygon, area, centre, u, v, float(n @ (v - u)), float(error), (A.shapes[i], B.shapes[j]),
+        float(d), n, p, q, polygon, area, centre, u, v, float(n @ (v - u)), float(error), (one, two), *curved
     )  # fmt: skip
 
 
+def _curvatures(shape: Shape, pose: np.ndarray, x: np.ndarray, n: np.ndarray) -> tuple[float, float] | None:
+    """Of a shape in a pose (12,) at a point of the world with outward normal n."""
+    if is_meshed(shape):
+        return None
+    catalogue, R = Catalogue(), pose[:9].reshape(3, 3)
+    return catalogue.curvatures(added(catalogue, shape), R.T @ (x - pose[9:]), R.T @ n)
+
+
 def _patch(a: Shape, b: Shape, found: _Nearest) -> tuple[np.ndarray, float, np.ndarray]:
-    """Polygon, area and centre of the patch of the first answer; the point between the witness points where one is a mesh."""
-    if isinstance(a, Mesh) or isinstance(b, Mesh):
-        middle = 0.5 * (found.answers[0, 4:7] + found.answers[0, 7:10])
-        return middle[None], 0.0, middle
+    """Polygon, area and centre of the patch of the first answer."""
+    if is_meshed(a) or is_meshed(b):
+        X, Y, answer = found.X[:1], found.Y[:1], found.answers[:1]
+        if isinstance(a, HalfSpace):
+            X, Y, answer, a, b = Y, X, turned_round(answer), b, a
+        of = patch_of(surface(a), None if isinstance(b, HalfSpace) else surface(b), X, Y, answer, PARALLEL)
+        return of.polygon, of.area, of.centre
     catalogue = Catalogue()
     pair = np.array([[added(catalogue, a), added(catalogue, b)]])
     polygons, counts = np.zeros((1, patch.MOST_OF_PATCH, 3)), np.zeros(1, dtype=np.int64)
@@ -275,11 +203,14 @@ def _patch(a: Shape, b: Shape, found: _Nearest) -> tuple[np.ndarray, float, np.n
     return polygons[0, : counts[0]], float(areas[0]), centres[0]
 
 
-def _nearest(A: _Placed, B: _Placed, X: np.ndarray, Y: np.ndarray) -> _Nearest:
+def _nearest(A: Placed, B: Placed, X: np.ndarray, Y: np.ndarray) -> _Nearest:
     """The nearest of their shapes where the carriers have poses X, Y (N, 12)."""
     which = np.array(list(product(range(len(A.shapes)), range(len(B.shapes)))))
-    meshed = np.array([isinstance(A.shapes[i], Mesh) or isinstance(B.shapes[j], Mesh) for i, j in which])
-    surfaces = {k: (surface(A.shapes[which[k, 0]]), surface(B.shapes[which[k, 1]])) for k in np.flatnonzero(meshed)}
+    meshed = np.array([is_meshed(A.shapes[i]) or is_meshed(B.shapes[j]) for i, j in which])
+    known = [{i: None if isinstance(x, HalfSpace) else surface(x) for i, x in enumerate(of.shapes) if i in which[meshed, side]}
+             for side, of in enumerate((A, B))]  # fmt: skip
+    surfaces = {k: (known[0][which[k, 0]], known[1][which[k, 1]]) for k in np.flatnonzero(meshed)}
+    moving = {k: MovingMeshes(one, two) for k, (one, two) in surfaces.items() if one and two and len(X) > 1}
     catalogue, convex = Catalogue(), ~meshed
     pairs = np.array([[added(catalogue, A.shapes[i]), added(catalogue, B.shapes[j])] for i, j in which[convex]])
     tables, work, K, N = catalogue.tables(), narrow.work(), len(which), len(X)
@@ -292,17 +223,34 @@ def _nearest(A: _Placed, B: _Placed, X: np.ndarray, Y: np.ndarray) -> _Nearest:
         x, y = A.poses(X[some])[:, which[:, 0]], B.poses(Y[some])[:, which[:, 1]]
         all_of = np.zeros((count, K, narrow.ANSWER))
         for k, (one, two) in surfaces.items():
-            all_of[:, k] = surface_distances(one, two, x[:, k].copy(), y[:, k].copy())
+            all_of[:, k] = _of_surfaces(one, two, moving.get(k), x[:, k].copy(), y[:, k].copy())
         if len(pairs):
             told, status = np.zeros((count * len(pairs), narrow.ANSWER)), np.zeros(count * len(pairs), dtype=np.int64)
             places = x[:, convex].reshape(-1, 12), y[:, convex].reshape(-1, 12)
             narrow.distances(tables, np.tile(pairs, (count, 1)), *places, work, told, status)
-            if (status != narrow.FOUND).any():
+            if (status == narrow.NOT_FINITE).any():
                 raise InputError("a pose is not finite")
+            told[status == narrow.NO_DISTANCE, 0] = np.inf  # half-spaces: other shapes count
             all_of[:, convex] = told.reshape(count, len(pairs), narrow.ANSWER)
         least, rows = all_of[:, :, 0].argmin(axis=1), np.arange(count)
+        if not np.isfinite(all_of[rows, least, 0]).all():
+            raise InputError("two half-spaces have no distance unless they face each other: they meet without bound")
         of[some], answers[some], P[some], Q[some] = least, all_of[rows, least], x[rows, least], y[rows, least]
     return _Nearest(which[of], answers, P, Q)
+
+
+def _of_surfaces(
+    one: Surface | None, two: Surface | None, moving: MovingMeshes | None, X: np.ndarray, Y: np.ndarray
+) -> np.ndarray:
+    """Answers of two surfaces in poses (n, 12), along a motion by what `moving` keeps; None is a half-space."""
+    if moving is not None:
+        return moving.distances(X, Y)
+    if one is not None and two is not None:
+        return surface_distances(one, two, X, Y)
+    if two is not None:
+        return space_distances(two, X, Y)
+    assert one is not None
+    return turned_round(space_distances(one, Y, X))
 
 
 def _least(t: np.ndarray, d: np.ndarray, rate: np.ndarray) -> tuple[float, float]:
@@ -322,7 +270,7 @@ def _least(t: np.ndarray, d: np.ndarray, rate: np.ndarray) -> tuple[float, float
     return best, when
 
 
-def _of_result(result: Result, x: Any, argument: str) -> tuple[_Placed, tuple[np.ndarray, np.ndarray]]:
+def _of_result(result: Result, x: Any, argument: str) -> tuple[Placed, tuple[np.ndarray, np.ndarray]]:
     """The shapes of `x`, and poses (N, 12) and velocities (N, 6) of what carries them."""
     system, ground = result.system, result.system.ground
     if isinstance(x, str):
@@ -336,24 +284,24 @@ def _of_result(result: Result, x: Any, argument: str) -> tuple[_Placed, tuple[np
     return placed, body_motion(result.observed, carrier, slice(None))
 
 
-def _placed(x: Any, argument: str, values: Mapping[str, float]) -> _Placed:
+def _placed(x: Any, argument: str, values: Mapping[str, float]) -> Placed:
     """The shapes of `x`."""
     if isinstance(x, Shape):
-        return _of_shapes([x], values)
+        return of_shapes([x], values)
     if not isinstance(x, Body):
-        raise InputError(f"{argument} is {x!r:.80}; a shape (Box, Capsule, Cylinder, Mesh, Sphere) or a Body is needed")
-    if not x.shapes:
+        raise InputError(f"{argument} is {x!r:.80}; a shape, like nx.Box(…), or a Body is needed")
+    if not x.colliding:
         raise InputError(f"{argument} is {x}, which has no shapes; give it some: add_body(…, shapes=[nx.Box(…)])")
-    return _of_shapes(x.shapes, values)
+    return of_shapes(x.colliding, values)
 
 
-def _of_shapes(given: Any, values: Mapping[str, float]) -> _Placed:
+def of_shapes(given: Any, values: Mapping[str, float]) -> Placed:
     shapes = [shape.resolved(values) for shape in given]
     R = np.array([rotation(shape.orientation) for shape in shapes]).reshape(-1, 3, 3)
-    return _Placed(shapes, R, np.array([shape.position for shape in shapes], dtype=float).reshape(-1, 3))
+    return Placed(shapes, R, np.array([shape.position for shape in shapes], dtype=float).reshape(-1, 3))
 
 
-def _carrier(x: Shape | Body, argument: str, at: AssemblyReport | None) -> tuple[np.ndarray, np.ndarray]:
+def carrier(x: Shape | Body, argument: str, at: AssemblyReport | None) -> tuple[np.ndarray, np.ndarray]:
     """Pose (1, 12) and velocity (1, 6) of what carries the shapes of `x`, at the assembled pose or as described."""
     if isinstance(x, Shape):
         return STILL
@@ -369,24 +317,3 @@ def _carrier(x: Shape | Body, argument: str, at: AssemblyReport | None) -> tuple
     if not len(at.v):
         return X, STILL[1]
     return X, np.array([[*at.angular_velocity(x.name), *at.velocity(x.name)]])
-
-
-def _joined(system: System, names: list[str]) -> list[tuple[int, int]]:
-    """Pairs of bodies, by their places in `names`, that a joint joins; one with the ground must be Fixed."""
-    place = {name: i for i, name in enumerate(names)}
-    pairs = []
-    for joint in system.joints.values():
-        ends = joint.parent, joint.child
-        if isinstance(joint, Fixed) or not any(body.is_ground for body in ends):
-            pairs.append((place[ends[0].name], place[ends[1].name]))
-    return pairs
-
-
-def _sizes(boxes: np.ndarray, owner: np.ndarray, bodies: int) -> np.ndarray:
-    """The largest width [m] of each body's boxes (n, 6): the least x, y, z, then the greatest."""
-    width = np.full(bodies, np.inf)
-    low, high = boxes[:, :3], boxes[:, 3:]
-    for i in np.unique(owner):
-        mine = owner == i
-        width[i] = float((high[mine].max(axis=0) - low[mine].min(axis=0)).max())
-    return width

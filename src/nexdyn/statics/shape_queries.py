@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from nexdyn.errors import InputError, warn
+from nexdyn.geometry import mesh as geometry
+from nexdyn.geometry.height_field import height_field
 from nexdyn.geometry.kinds import Catalogue
 from nexdyn.geometry.mesh import Surface
 from nexdyn.geometry.mesh_file import read_mesh
 from nexdyn.geometry.mesh_shapes import surface_of
-from nexdyn.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from nexdyn.model.shapes import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    HeightField,
+    Hull,
+    Mesh,
+    Shape,
+    Sphere,
+)
 
 _KINDS: dict[type[Shape], tuple[str, tuple[str, ...]]] = {
     Box: ("box", ("size",)),
     Capsule: ("capsule", ("radius", "length")),
+    Cone: ("cone", ("radius", "length")),
     Cylinder: ("cylinder", ("radius", "length")),
+    Ellipsoid: ("ellipsoid", ("semi_axes",)),
+    HalfSpace: ("half-space", ()),
+    Hull: ("hull", ("points",)),
     Sphere: ("sphere", ("radius",)),
 }
 WIDER = 1e-6
@@ -27,9 +46,34 @@ WIDER = 1e-6
 def _kind(shape: Shape) -> tuple[str, dict[str, Any]]:
     """Name and sizes of a convex shape, as the catalogue has it."""
     if type(shape) not in _KINDS:
-        raise InputError(f"{shape} has no distance; Box, Capsule, Cylinder, Mesh and Sphere are valid")
+        kinds: tuple[type[Shape], ...] = (*_KINDS, HeightField, Mesh)
+        valid = ", ".join(sorted(cls.__name__ for cls in kinds))
+        raise InputError(f"{shape} has no distance; valid: {valid}")
     name, sizes = _KINDS[type(shape)]
     return name, {size: getattr(shape, size) for size in sizes}
+
+
+def is_meshed(shape: Shape) -> bool:
+    """Whether a shape is compared by its triangles."""
+    return isinstance(shape, Mesh | HeightField)
+
+
+def made(shape: Shape) -> geometry.Mesh:
+    """The triangles of a mesh file or a height field."""
+    if isinstance(shape, HeightField):
+        return _field(shape.heights, shape.size, shape.bottom, str(shape))
+    assert isinstance(shape, Mesh)
+    return read_mesh(shape.path, shape.scale)
+
+
+@lru_cache(maxsize=16)
+def _field(heights: Any, size: Any, bottom: float | None, name: str) -> geometry.Mesh:
+    return height_field(heights, size, bottom, name)
+
+
+def triangles(shape: Shape) -> int:
+    """How many triangles a mesh has; 0 for other shapes."""
+    return len(made(shape).triangles) if isinstance(shape, Mesh) else 0
 
 
 def added(catalogue: Catalogue, shape: Shape) -> int:
@@ -40,9 +84,9 @@ def added(catalogue: Catalogue, shape: Shape) -> int:
 
 def in_box(catalogue: Catalogue, shape: Shape) -> int:
     """The number of a shape, of a mesh that of the box around it, for the broad phase."""
-    if not isinstance(shape, Mesh):
+    if not is_meshed(shape):
         return added(catalogue, shape)
-    x = read_mesh(shape.path, shape.scale).vertices
+    x = made(shape).vertices
     low, high = x.min(axis=0), x.max(axis=0)
     wider = WIDER * (high - low).max()
     ends = np.array([low - wider, high + wider])
@@ -51,20 +95,20 @@ def in_box(catalogue: Catalogue, shape: Shape) -> int:
 
 def surface(shape: Shape) -> Surface:
     """The triangles of a mesh, which is warned of where it is open or crosses itself, or of another shape."""
-    if not isinstance(shape, Mesh):
+    if not is_meshed(shape):
         name, sizes = _kind(shape)
         return surface_of(name, **sizes)
-    made = read_mesh(shape.path, shape.scale)
-    for note in made.notes:
+    found = made(shape)
+    for note in found.notes:
         warn(f"{shape}: {note}")
-    return made.surface
+    return found.surface
 
 
 def fault(shape: Shape) -> str:
     """Why a shape has no distance; empty where it has one."""
     try:
-        if isinstance(shape, Mesh):
-            read_mesh(shape.path, shape.scale)
+        if is_meshed(shape):
+            made(shape)
         else:
             _kind(shape)
     except InputError as error:

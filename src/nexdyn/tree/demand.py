@@ -20,6 +20,7 @@ from nexdyn.tree.handle import Handle, tables_at
 from nexdyn.tree.loads import joint_efforts
 from nexdyn.tree.rnea import inverse_dynamics
 from nexdyn.tree.tree import Tree
+from nexdyn.tree.wound import angles_along
 
 StatesAlong = Callable[[ForceTables, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -47,20 +48,21 @@ def demanded_efforts(
 
     states: of the tables of forces and t, q, v as these number them. SolveError where a force
     fails."""
-    c, coupling = tree.compiled, tree.coupling
+    c, coupling, own_q = tree.compiled, tree.coupling, q
     if coupling is not None:
         q, v, a = coupling.full_q(q), coupling.full_v(v), coupling.full_v(a)
-    forces = tables_of(tree.system, c)
+    forces = tables_of(tree.system, c, counting=True)
     z = np.zeros((len(t), 0))
     if forces is not None and len(forces.z) and states is not None:
         z = states(forces, t, q, v)
+    told = z if forces is None or not len(forces.winding) else np.hstack([z, angles_along(tree, own_q)])
     handle = Handle(c.model, tables.new_work(len(c.arc_of_link) - 1, c.nv))
     tau = np.zeros((len(t), c.nv))
     status, failed = demanded(  # type: ignore[call-arg]
         handle.address,
         forces,
         np.ascontiguousarray(t),
-        *(np.ascontiguousarray(x) for x in (q, v, a, z)),
+        *(np.ascontiguousarray(x) for x in (q, v, a, told)),
         np.zeros(c.nv),
         tau,
     )

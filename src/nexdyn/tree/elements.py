@@ -2,6 +2,8 @@
 
 X_WF = X_Wi X_iF,   V_F = (R ω, R (v + ω × p_iF))                 of the frames A and B of an element
 F_ext,i += the wrench at the frame's origin, moved to body i;      τ_j += effort in a freedom
+
+Torsion springs whose turns no coordinate counts: ``wound``.
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from nexdyn.forces import torsion_spring
 from nexdyn.forces.kinds import TORSION_SPRING
+from nexdyn.forces.states import count, keep
 from nexdyn.forces.tables import (
     BODY_A,
     BODY_B,
@@ -38,13 +42,14 @@ from nexdyn.spatial.table import ForceRows, MotionRows, PoseRows
 from nexdyn.tree.compile import Compiled
 from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.tables import EXT_, V_, XW_
+from nexdyn.tree.wound import counted
 
 act = generic("act", "Put the wrenches of force elements in F_ext, add their efforts to τ; returns a status.")
 energy_of_elements = generic("energy_of_elements", "Elastic energy [J] of the force elements.")
 
 
-def tables_of(system: System, compiled: Compiled) -> ForceTables | None:
-    """The force tables of `system` on these tables of its tree; None without forces."""
+def tables_of(system: System, compiled: Compiled, counting: bool = False) -> ForceTables | None:
+    """The force tables of `system` on these tables of its tree; None without forces. counting: with angles that are states."""
     if not system.forces:
         return None
     of_joint = {arc.name: a for a, arc in enumerate(compiled.forest.arcs) if arc.joint is not None}
@@ -52,7 +57,8 @@ def tables_of(system: System, compiled: Compiled) -> ForceTables | None:
     def freedom(joint: str) -> tuple[int, int]:
         return int(compiled.first_q[of_joint[joint]]), int(compiled.first_v[of_joint[joint]])
 
-    return wound(system, force_tables(system, place_of_bodies(compiled), freedom), freedom, of_joint)
+    forces = wound(system, force_tables(system, place_of_bodies(compiled), freedom), freedom, of_joint)
+    return counted(system, forces, compiled.forest) if counting else forces
 
 
 def wound(
@@ -128,6 +134,12 @@ def _(model: Any, work: Any, t: float, q: Any, v: Any, tau: Any, forces: ForceTa
             add_at_frame(F_ext, b, X_W[b], X_LB[e].p, F_B)
         if status != OK:
             return FORCE_FAILED + e
+    for i in range(len(forces.winding)):
+        e = forces.winding[i]
+        a, b = index[e, BODY_A], index[e, BODY_B]
+        V_A, V_B = frame_velocity(X_W[a], V[a], X_LA[e].p), frame_velocity(X_W[b], V[b], X_LB[e].p)
+        rate = torsion_spring.rate(X_W[a] @ X_LA[e], V_A, X_W[b] @ X_LB[e], V_B)
+        keep(forces.rate, count(forces) + i, rate)
     return OK
 
 

@@ -32,9 +32,17 @@ from nexdyn.tree.elements import act
 from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.loads import joint_efforts
 from nexdyn.tree.loop_cuts import act_own, count_angles, foresee_angles, measure_own
-from nexdyn.tree.loop_solve import factor_rows, largest_left_out, largest_residual, response, solve_rows, take_rows
+from nexdyn.tree.loop_solve import (
+    factor_rows,
+    largest_left_out,
+    largest_residual,
+    response,
+    solve_rows,
+    take_rows,
+    watch_dependence,
+)
 from nexdyn.tree.loops import C_ROW, RATE_ROW, SECOND_ROW, LoopTables, evaluate_rows
-from nexdyn.tree.motion import TreeProblem, place, put_chart_rates, with_states
+from nexdyn.tree.motion import TreeProblem, place, put_chart_rates, turns_counted, with_states
 from nexdyn.tree.tables import EXT_, V_, XW_
 
 OPEN = 53
@@ -148,6 +156,7 @@ def _(problem: LoopProblem, t: float, y: Any, K: Any, i: float) -> Any:
         tree.tau[j] = tree.tau[j] + tree.u[j]
     closed_accelerations(tree.model, tree.work, loops, t, tree.q, tree.v, tree.tau, tree.forces, tree.a)
     count_angles(tree.work, loops, t)
+    watch_dependence(loops, t)
     put_chart_rates(tree, y, K, i)
     for j in range(tree.n):
         K[i, tree.n + j] = tree.a[j]
@@ -329,6 +338,7 @@ def _(problem: LoopProblem, t: float, y: Any, K: Any) -> Any:
         if status != OK:
             return status
         status = MOVED
+    turns_counted(problem.tree, y, problem.tree.forces)
     return status if within_ends(problem.loops.tables, problem.loops.near) else LEFT
 
 

@@ -55,6 +55,7 @@ from nexdyn.tree.observe import Observation, tell
 from nexdyn.tree.rnea import inverse_dynamics
 from nexdyn.tree.tables import A_, EXT_, V_, XW_
 from nexdyn.tree.tree import Tree
+from nexdyn.tree.wound import angles_along, counted
 
 NO_FORCES = ForceTables(np.zeros((0, 8), dtype=np.int64), np.zeros((0, 24)), np.zeros(0))
 
@@ -199,7 +200,7 @@ class LoopObserver:
     """Observes motions of a tree with rows: on the tables in which welded bodies are links of their own."""
 
     def __init__(self, system: System, tree: Tree, cut: list[str], dropped: Collection[str] = ()) -> None:
-        self.system, self.cut = system, cut
+        self.system, self.cut, self.tree = system, cut, tree
         c = self.compiled = tree.unmerged
         self.rows = loop_tables(system, c, cut, dropped=dropped)
         self.near = self.rows.tables.near.copy()
@@ -225,15 +226,19 @@ class LoopObserver:
         z: np.ndarray | None = None,
         with_forces: bool = True,
         followed: np.ndarray | None = None,
+        angles: np.ndarray | None = None,
     ) -> LoopObservation:
         """Samples t (N,), q (N, nq), v, a (N, nv), multipliers lam (N, m) and states of forces z (N, nz), by default as at
-        the start of a run; followed (N, nk), without which angles go on from sample to sample. SolveError where a force fails."""
+        the start of a run; followed (N, nk) and angles (N, nw) of springs, without which they go on from sample to sample. SolveError
+        where a force fails."""
         c, loops = self.compiled, self.rows.tables
-        forces = forces_of(self.system, c, self.rows) if with_forces else NO_FORCES
+        forces = forces_of(self.system, c, self.rows, counting=True) if with_forces else NO_FORCES
         loops.near[:] = self.near
         z = np.tile(forces.z, (len(t), 1)) if z is None or not with_forces else z
         if followed is None or followed.shape != (len(t), len(self.rows.near)):
             followed = np.zeros((len(t), 0))
+        if len(forces.winding):
+            z = np.hstack([z, angles_along(self.tree, q) if angles is None else angles])
         n, nb, nc, no, beyond = len(t), len(c.arc_of_link) - 1, len(self.cut), len(loops.own), self.rows.beyond
         frames = np.concatenate([c.R_LB.reshape(nb, 9), c.p_LB], axis=1)
         poses, energies = np.empty((n, nb, 12)), np.empty((n, 3))
@@ -256,8 +261,9 @@ class LoopObserver:
         )  # fmt: skip
 
 
-def forces_of(system: System, c: Compiled, rows: Rows) -> ForceTables:
-    """The force elements of a system whose loops were cut: those in joints that were cut act in `rows.own`."""
+def forces_of(system: System, c: Compiled, rows: Rows, counting: bool = False) -> ForceTables:
+    """The force elements of a system whose loops were cut: those in joints that were cut act in `rows.own`. counting: with states of
+    ``wound``."""
     arcs = {arc.name: a for a, arc in enumerate(c.forest.arcs)}
     first: dict[str, tuple[int, int]] = {}
     for n, (joint, _) in enumerate(rows.own):
@@ -270,4 +276,5 @@ def forces_of(system: System, c: Compiled, rows: Rows) -> ForceTables:
 
     if not system.forces:
         return NO_FORCES
-    return wound(system, force_tables(system, place_of_bodies(c), freedom), freedom, arcs)
+    forces = wound(system, force_tables(system, place_of_bodies(c), freedom), freedom, arcs)
+    return counted(system, forces, c.forest) if counting else forces

@@ -137,7 +137,27 @@ def eliminate(loops, of_positions):  # type: ignore[no-untyped-def]
             least = min(least, pivot / whole)
         carries = pivot > DEPENDENT * whole and not (of_positions and loops.velocity_level[r])
         A[r, r] = 1.0 / pivot if carries else 0.0
+        loops.largest[r] = max(loops.largest[r], whole)
     return least
+
+
+@formula
+def watch_dependence(loops, t):  # type: ignore[no-untyped-def]
+    """Take note of how dependent the rows are at t, by the factors of A."""
+    A, largest, units, d = loops.A, loops.largest, loops.units, loops.dependence
+    most, first = 1.0, 0
+    while first < len(A):
+        end = first
+        while end < len(A) and loops.row_of[end, 0] == loops.row_of[first, 0]:
+            end += 1
+        for r in range(first, end):
+            for other in range(first, end):
+                if units[other] == units[r]:
+                    most = max(most, largest[other] * A[r, r])
+        first = end
+    d[0] = min(d[0], most)
+    if most > d[1]:
+        d[1], d[2] = most, t
 
 
 @inlined

@@ -62,6 +62,8 @@ class LoopTables(NamedTuple):
     damping (5,): of Baumgarte's stabilisation (``integrate.stabilised``).
     spare (2,): how many rows are redundant in every pose beside the others, and the smallest pivot, as a part of its
     diagonal, since they were chosen (0: not yet); left_out (m,): 1 for those; chosen (m, m) room to choose, (0, 0) without.
+    largest (m,): the largest diagonal of each row so far; dependence (3,): what a pivot is smaller by than those of the rows of its joint,
+    at most, at the best pose so far and at the worst, and when that was: near a singular pose rows become dependent.
     """
 
     tables: Any
@@ -97,6 +99,8 @@ class LoopTables(NamedTuple):
     spare: Any
     left_out: Any
     chosen: Any
+    largest: Any
+    dependence: Any
 
 
 @formula

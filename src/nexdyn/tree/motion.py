@@ -12,6 +12,7 @@ from math import nan
 from typing import Any, NamedTuple
 
 from nexdyn.forces import states
+from nexdyn.forces.tables import ForceTables
 from nexdyn.generic import defines, generic
 from nexdyn.integrate import problem as integration
 from nexdyn.integrate.problem import OK
@@ -26,6 +27,7 @@ from nexdyn.tree.elements import act
 from nexdyn.tree.loads import joint_efforts
 from nexdyn.tree.rnea import inverse_dynamics
 from nexdyn.tree.tables import TreeModel, TreeWork
+from nexdyn.tree.wound import count_turns
 
 
 class CouplingTables(NamedTuple):
@@ -231,7 +233,24 @@ def _(problem: TreeProblem, y: Any, K: Any, i: float) -> Any:
 
 @defines(integration.settle)
 def _(problem: TreeProblem, t: float, y: Any, K: Any) -> Any:
+    turns_counted(problem, y, problem.forces)
     return OK
+
+
+turns_counted = generic("turns_counted", "Angles of torsion springs among the states ← those of the pose.")
+
+
+@defines(turns_counted)
+def _(problem: TreeProblem, y: Any, forces: None) -> Any:
+    return None
+
+
+@defines(turns_counted)
+def _(problem: TreeProblem, y: Any, forces: ForceTables) -> Any:
+    if len(forces.winding) > 0:
+        place(problem, y)
+        q, v = tree_state(problem, problem.coupling)
+        count_turns(problem.model, problem.work, q, v, y, 2 * problem.n, forces)
 
 
 @defines(integration.record)

@@ -32,6 +32,7 @@ from nexdyn.tree.loads import joint_energy
 from nexdyn.tree.rnea import inverse_dynamics
 from nexdyn.tree.tables import A_, F_, H_, IQ, IV, KIND, NV, PITCH, V_, XW_, gravity
 from nexdyn.tree.tree import Tree
+from nexdyn.tree.wound import angles_along
 
 
 @formula
@@ -118,12 +119,17 @@ def observe_motion(
     a: np.ndarray,
     with_forces: bool = True,
     z: np.ndarray | None = None,
+    angles: np.ndarray | None = None,
 ) -> Observation:
     """Observe samples t (N,), q (N, nq), v, a (N, nv), and z (N, nz) of forces, of `tree`, the forces of its system acting or not.
+    angles (N, nw): of torsion springs, see ``wound``, without which they go on from sample to sample.
 
     Raises SolveError where a force fails at a sample.
     """
-    forces = tables_of(tree.system, tree.unmerged) if with_forces else None
+    forces = tables_of(tree.system, tree.unmerged, counting=True) if with_forces else None
+    states = np.zeros((len(t), 0)) if z is None else z
+    if forces is not None and len(forces.winding):
+        states = np.hstack([states, angles_along(tree, q) if angles is None else angles])
     c, coupling = tree.unmerged, tree.coupling
     if coupling is not None:
         q, v, a = coupling.full_q(q), coupling.full_v(v), coupling.full_v(a)
@@ -134,7 +140,7 @@ def observe_motion(
     handle = Handle(c.model, tables.new_work(nb, c.nv))
     status, failed = observe(  # type: ignore[call-arg]
         handle.address, frames, forces, np.ascontiguousarray(t), *(np.ascontiguousarray(x) for x in (q, v, a)),
-        np.zeros((n, 0)) if z is None else np.ascontiguousarray(z), np.zeros(max(c.nv, 1)),
+        np.ascontiguousarray(states), np.zeros(max(c.nv, 1)),
         poses, twists, rates, wrenches, reactions, energies,
     )  # fmt: skip
     if status >= FORCE_FAILED:

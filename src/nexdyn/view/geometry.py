@@ -22,7 +22,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.errors import warn
-from nexdyn.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from nexdyn.geometry.height_field import height_field
+from nexdyn.geometry.hull import surface as hull_surface
+from nexdyn.model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HeightField, Hull, Mesh, Shape, Sphere
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view.extras import need
@@ -304,6 +306,16 @@ def _surface(shape: Shape) -> Surface:
             return _cylinder(shape.radius, shape.length)
         case Capsule():
             return _capsule(shape.radius, shape.length)
+        case Cone():
+            return _cone(shape.radius, shape.length)
+        case Ellipsoid():
+            return sphere(1.0).scaled(shape.semi_axes)
+        case Hull():
+            corners = hull_surface(shape.points)[2]
+            return _made(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
+        case HeightField():
+            made = height_field(shape.heights, shape.size, shape.bottom)
+            return _made(made.vertices, made.triangles, smooth=False)
     raise TypeError(f"{shape!r} has no surface")
 
 
@@ -340,6 +352,14 @@ def _cylinder(radius: float, length: float) -> Surface:
     side = revolved(np.array([(r, -h), (r, h)]), WHEEL)
     ends = [revolved(np.array(line), WHEEL) for line in ([(0.0, -h), (r, -h)], [(r, h), (0.0, h)])]
     return _joined([side, *ends])
+
+
+@lru_cache(maxsize=1024)
+def _cone(radius: float, length: float) -> Surface:
+    """The base has vertices of its own, so that its edge stays sharp."""
+    r, h = radius, length / 2
+    parts = [np.array(line) for line in ([(0.0, -h), (r, -h)], [(r, -h), (0.0, h)])]
+    return _joined([revolved(line, WHEEL) for line in parts])
 
 
 def _arc(radius: float, start: float, end: float, count: int) -> np.ndarray:

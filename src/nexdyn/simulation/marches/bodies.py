@@ -31,10 +31,11 @@ from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
 from nexdyn.assembly.redundant import kept_rows
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.constraints.tables import LEFT
-from nexdyn.errors import InputError, SolveError, warn
+from nexdyn.errors import InputError, SolveError
 from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.forces.states import next_sample
 from nexdyn.forces.tables import BODY_A, BODY_B, COUNT, FIRST, KIND, OFF
+from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.integrate.methods import HHT
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.model.callbacks import failure
@@ -45,8 +46,10 @@ from nexdyn.results.result import Result
 from nexdyn.simulation.bristles import sticking_advice
 from nexdyn.simulation.continuing import bodies_at_end, joints_at_end, of_fields, reassembled
 from nexdyn.simulation.impulses import with_rows
-from nexdyn.simulation.march import Leg, Look, March, Memory, Pace
+from nexdyn.simulation.independence import independence_here
+from nexdyn.simulation.march import NEARLY, Leg, Look, March, Memory, Pace
 from nexdyn.simulation.run import Runs
+from nexdyn.simulation.wound import known_angles
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.described import described_coordinates
@@ -64,8 +67,8 @@ OF_ROWS = ("lam0", "lam1", "dlam", "ddlam", "C", "x", "upper", "lower", "work")
 """What of a state belongs to the kept rows."""
 
 
-NEARLY = 1e-4
-"""Part of the best independence of kept rows, a square of sines, below which a pose is nearly singular whichever are kept."""
+CONFIRMED = 1e-2
+"""Part of the best independence of kept rows up to which those of the pose, which no step has turned, are dependent, too."""
 
 
 class BodySimulation(Runs):
@@ -324,6 +327,10 @@ class BodySimulation(Runs):
                     if name in asked:
                         near[k] = model.near_start[k]
                 return model.counted(q, near)
+            near, known = model.near(q, self.t), known_angles(initial)
+            for k, of in enumerate(model.followed):
+                near[k] = known.get(" ".join(of), near[k]) if of[1] == TURNS else near[k]
+            return model.counted(q, near)
         return model.counted(q, model.near(q, self.t))
 
     def _named(self, given: Any, what: str) -> Mapping[str, Any] | None:
@@ -369,15 +376,11 @@ class BodySimulation(Runs):
     def _tell_singular(self, independence: float, best: float) -> None:
         """Warn, once, where kept rows are next to dependent and no others are less so: a singular pose is near."""
         self._independent = max(self._independent, best)
-        told = any(notice.kind == "singular" for notice in self.warnings or ())
-        if told or not independence < NEARLY * self._independent:
+        if not independence < NEARLY * self._independent:
             return
-        text = (
-            f"passes near a singular pose at t = {self.t:g} s, where other motions branch off: rounding and errors decide which one "
-            f"it follows; compare smaller steps, tolerances and other methods"
-        )
-        self.warnings = [*(self.warnings or []), Notice("singular", "", self.t, "s", 0.0, text)]
-        warn(text)
+        here = independence_here(self.model, self.tables, self.kept, self._pose, self.t, self.state.counted)
+        if here < CONFIRMED * self._independent:
+            self.tell_singular(self.t)
 
     def _choose_rows(self) -> bool:
         """Keep other rows where they are more independent in the present pose; whether they are others now."""

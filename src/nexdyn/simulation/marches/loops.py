@@ -71,8 +71,9 @@ class ClosedSystem:
     report: AssemblyReport | None
     start: State
 
-    def problem(self, stages: int, method: Method | None = None) -> LoopProblem:
-        """Tables and scratch for the motion from the start, with so many stages of the integrator."""
+    def problem(self, stages: int, method: Method | None = None, counting: bool = False) -> LoopProblem:
+        """Tables and scratch for the motion from the start, with so many stages of the integrator. counting: with the angles of torsion
+        springs that are states."""
         _, q, _ = self.start
         closed = self.closed
         c, rows = closed.tree.compiled, closed.compiled_rows
@@ -80,7 +81,7 @@ class ClosedSystem:
         acting = bool(self.system.forces) or bool(rows.tables.own_numbers[:, :4].any())
         tree = build_problem(closed.tree, q, "aba", with_forces=False)._replace(
             q=np.zeros(c.nq + beyond), v=np.zeros(c.nv + beyond), tau=np.zeros(c.nv + beyond),
-            forces=forces_of(self.system, c, rows) if acting else None,
+            forces=forces_of(self.system, c, rows, counting) if acting else None,
         )  # fmt: skip
         loops = rows.tables
         has_velocity_rows = bool(np.any(loops.velocity_level))
@@ -95,15 +96,30 @@ class ClosedSystem:
         return len(self.closed.compiled_rows.near) + 1 + len(self.closed.rows)
 
     def recording(
-        self, t: np.ndarray, q: np.ndarray, v: np.ndarray, a: np.ndarray, extra: np.ndarray, **run: Any
+        self,
+        t: np.ndarray,
+        q: np.ndarray,
+        v: np.ndarray,
+        a: np.ndarray,
+        extra: np.ndarray,
+        winding: int = 0,
+        **run: Any,
     ) -> LoopRecording:
-        """What was recorded; extra (N, nz + nk + 1 + m): states of forces, what is followed, |C|, λ."""
+        """What was recorded; extra (N, nz + winding + nk + 1 + m): states of forces, angles among them, what is followed, |C|, λ."""
         run["settings"] = run.get("settings", {}) | self.settings
-        nz = extra.shape[1] - self.extra
-        C_at = nz + len(self.closed.compiled_rows.near)
-        z, followed, C, lam = np.split(extra, [nz, C_at, C_at + 1], axis=1)
+        at = extra.shape[1] - self.extra
+        C_at = at + len(self.closed.compiled_rows.near)
+        z, angles, followed, C, lam = np.split(extra, [at - winding, at, C_at, C_at + 1], axis=1)
         return LoopRecording(
-            t, q, v, a, **run, z=z.copy(), followed=followed.copy(), multipliers=lam.copy(), violation=C[:, 0].copy()
+            t,
+            q,
+            v,
+            a,
+            **run,
+            z=z.copy(),
+            followed=np.hstack([followed, angles]),
+            multipliers=lam.copy(),
+            violation=C[:, 0].copy(),
         )
 
     @property

@@ -37,11 +37,14 @@ from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import of_fields
 from nexdyn.simulation.march import Leg, Look, March, Memory
 from nexdyn.simulation.marches.bodies import BodySimulation, refuse_velocity_rows
+from nexdyn.simulation.marches.uneven import settled
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
 
 STATED = {CONTROLLED: OF_ACTUATOR, BRISTLE: OF_BRISTLE}
 """Laws of springs with states of their own, and how many."""
+EVEN_EULER, EVEN_BDF2 = 2, 4
+"""How many steps alike make accelerations of the method's own order along what constraints hold: see ``uneven``."""
 STIFFNESS = 1e10
 """μ to begin with, as a multiple of the masses that rows move."""
 
@@ -95,7 +98,7 @@ class PotentialSimulation(BodySimulation):
         self._put_states(start_states(described_states(system), initial))
         self._check_samples()
         self._nz = len(self._own)
-        self._width = 2 + 19 * model.nb + len(self._tables.row_of) + len(near) + self._nz
+        self._width = 2 + 19 * model.nb + len(self._tables.row_of) + len(near) + self._nz + 1
         self._newton = 0
         self._begin(q, v, a, lam)
         self._go_on(initial, q0, v0)
@@ -141,10 +144,11 @@ class PotentialSimulation(BodySimulation):
         state.a[:] = a
         state.a[:, 3:] += np.einsum("nij,nj->ni", R, np.cross(a[:, :3], c) + np.cross(w, np.cross(w, c)))
         state.run[2] = dt
+        state.run[solve.EVEN] = 0.0 if v.any() else EVEN_BDF2  # what rests has rested in steps of any length
         step.start_springs(tables, state, self._work, self.t)
         raw = self._raw_multipliers(R, lam)
         states = np.column_stack([state.q, state.v, state.a])[1:].ravel()
-        first = np.concatenate([[self.t, 0.0], states, raw, state.near, self.force_states])
+        first = np.concatenate([[self.t, 0.0], states, raw, state.near, self.force_states, [np.inf]])
         self._rows.append(self._converted(first[None]))
         if self.method.adaptive:
             step.choose_stiffness(tables, state, self._work, self.t, STIFFNESS)
@@ -239,9 +243,9 @@ class PotentialSimulation(BodySimulation):
 
     def _converted(self, out: np.ndarray) -> np.ndarray:
         """Recorded rows with the multipliers of the model's rows."""
-        first = 2 + 19 * self.model.nb
-        states, raw, near, own_states = np.split(
-            out, [first, first + len(self._tables.row_of), out.shape[1] - self._nz], axis=1
+        first, end = 2 + 19 * self.model.nb, out.shape[1] - 1
+        states, raw, near, own_states, alike = np.split(
+            out, [first, first + len(self._tables.row_of), end - self._nz, end], axis=1
         )
         off = self._own < 0
         own_states[:, off] = self._held[off]
@@ -256,7 +260,25 @@ class PotentialSimulation(BodySimulation):
             lam[:, rows[:, :3]] = np.einsum("snji,snj->sni", R_A, raw[:, places])
             lam[:, rows[:, 3]] = -np.einsum("snj,snj->sn", R_B[..., 1], raw[:, places + 3])
             lam[:, rows[:, 4]] = np.einsum("snj,snj->sn", R_B[..., 0], raw[:, places + 3])
+        for row in np.flatnonzero(alike[:, 0] < (EVEN_BDF2 if self.method.bdf2 else EVEN_EULER)):
+            self._settle(states[row], lam[row], near[row])
         return np.concatenate([states, lam, near, own_states], axis=1)
+
+    def _settle(self, state: np.ndarray, lam: np.ndarray, near: np.ndarray) -> None:
+        """Write into a row's accelerations and multipliers those of ``uneven``."""
+        model, c = self.model, self._centres
+        bodies = np.zeros((model.nb + 1, 19))
+        bodies[0, 0], bodies[1:] = 1.0, state[2:].reshape(-1, 19)
+        q, v, a = bodies[:, :7].copy(), bodies[:, 7:13].copy(), bodies[:, 13:].copy()
+        R, w = rotation_matrix(q[:, :4]), v[:, :3]
+        q[:, 4:] -= np.einsum("nij,nj->ni", R, c)
+        v[:, 3:] -= np.einsum("nij,nj->ni", R, np.cross(w, c))
+        a[:, 3:] -= np.einsum("nij,nj->ni", R, np.cross(a[:, :3], c) + np.cross(w, np.cross(w, c)))
+        new, lam[:] = settled(model, q, v, a, lam, float(state[0]), near)
+        change = new - a
+        change[:, 3:] += np.einsum("nij,nj->ni", R, np.cross(change[:, :3], c))
+        bodies[:, 13:] += change
+        state[2:] = bodies[1:].reshape(-1)
 
     @property
     def effort(self) -> dict[str, int]:
@@ -304,7 +326,7 @@ class PotentialSimulation(BodySimulation):
         if abs(dt - last) > 1e-12 * last:
             state.lam[:] *= (dt / h) ** 2
             state.off[:] *= (dt / h) ** 2
-            state.run[1], state.run[2], state.run[solve.STRAIGHT] = 0.0, dt, 0.0
+            state.run[1], state.run[2], state.run[solve.STRAIGHT], state.run[solve.EVEN] = 0.0, dt, 0.0, 0.0
 
     def _row(self) -> np.ndarray:
         room = np.empty((1, self._width))

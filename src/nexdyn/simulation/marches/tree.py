@@ -19,7 +19,7 @@ from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.constraints.tables import LEFT
-from nexdyn.errors import InputError, SolveError, unknown, warn
+from nexdyn.errors import InputError, SolveError, unknown
 from nexdyn.forces.tables import OFF
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
@@ -44,12 +44,12 @@ from nexdyn.simulation.bristles import bounds, bristle_advice, refuse_bent, with
 from nexdyn.simulation.continuing import reassembled, states_of
 from nexdyn.simulation.impulses import on_tree, with_rows
 from nexdyn.simulation.interrupt import interrupts_wait
-from nexdyn.simulation.march import NONE, Leg, Look, March, Pace
+from nexdyn.simulation.march import NEARLY, NONE, Leg, Look, March, Pace
 from nexdyn.simulation.marches.loops import ClosedSystem, closed_system, needs_rows
 from nexdyn.simulation.marches.tree_start import tree_start
 from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.simulation.run import Runs
-from nexdyn.simulation.wound import lost_turn
+from nexdyn.simulation.wound import start_angles
 from nexdyn.statics.inverse_kinematics import Posture
 from nexdyn.tree.cfa_solve import refuse
 from nexdyn.tree.cfa_tables import ConstraintTables
@@ -57,6 +57,7 @@ from nexdyn.tree.closed import cut_advice
 from nexdyn.tree.loop_motion import OPEN
 from nexdyn.tree.states import vector
 from nexdyn.tree.tree import Tree
+from nexdyn.tree.wound import angles_along
 
 
 def _closed(system: System, loops: Loops | None, dynamics: str, initial: Any, q0: Any, v0: Any) -> ClosedSystem | None:
@@ -118,15 +119,20 @@ class Simulation(Runs):
         self._A, self._b, self._c, self._e = tableau.A, tableau.b, tableau.c, tableau.e
         self._problem: Any  # of the integrator; that of the tree alone is self._motion
         if self.closed is not None:
-            self._problem = self.closed.problem(len(self._b), self.method)
+            self._problem = self.closed.problem(len(self._b), self.method, counting=True)
             self._motion = self._problem.tree
         else:
-            self._problem = self._motion = build_problem(self.tree, q_start, dynamics)
+            self._problem = self._motion = build_problem(self.tree, q_start, dynamics, counting=True)
         z_start = start_states(described_states(system), initial)
-        self._y, self._stage = np.zeros((2, 2 * n + len(z_start)))
-        self._y[n : 2 * n], self._y[2 * n :] = v_start, z_start
+        forces = self._motion.forces
+        self._winding = [] if forces is None else [list(system.forces)[e] for e in forces.winding]
+        """Torsion springs whose angles are states, behind those of the forces."""
+        self._nz = len(z_start)
+        self._y, self._stage = np.zeros((2, 2 * n + self._nz + len(self._winding)))
+        self._y[n : 2 * n], self._y[2 * n : 2 * n + self._nz] = v_start, z_start
+        self._y[2 * n + self._nz :] = start_angles(self.tree, q_start, initial)
         self._K = np.zeros((len(self._b), len(self._y)))
-        self._most = bounds(system, len(self._y), len(z_start))
+        self._most = bounds(system, len(self._y), len(self._y) - 2 * n)
         self._width = 1 + self.tree.nq + len(self._y) + (self.closed.extra if self.closed is not None else 0)
         self._dt = 0.0  # the adaptive step with which to go on; 0: choose one
         self._driven = False  # whether efforts u have acted
@@ -166,32 +172,17 @@ class Simulation(Runs):
     def _result(self, rows: np.ndarray, status: str = "finished", message: str = "") -> Result:
         t, q, v, a, extra = np.split(rows, np.cumsum([1, self.tree.nq, self._n, self._n]), axis=1)
         states = t[:, 0].copy(), q.copy(), v.copy(), a.copy()
-        self._tell_lost_turn(t[:, 0], q)
         settings: dict[str, Any] = {"driven": True} if self._driven else {}
         run: dict[str, Any] = {
             "method": repr(self.method), "steps": self._steps, "status": status, "message": message, "wall_time": self._wall,
             "settings": settings | kept_notices(self.warnings),
         }  # fmt: skip
         if self.closed is not None:
-            recording: Recording = self.closed.recording(*states, extra, **run)
+            recording: Recording = self.closed.recording(*states, extra, len(self._winding), **run)
         else:
-            recording = Recording(*states, z=extra.copy(), **run)
+            z, angles = np.split(extra, [self._nz], axis=1)
+            recording = Recording(*states, z=z.copy(), followed=angles.copy(), **run)
         return Result(self.system, recording, tree=self.tree)
-
-    def _tell_lost_turn(self, t: np.ndarray, q: np.ndarray) -> None:
-        """Warn, once, of a torsion spring that has acted within half a turn where it has turned by more."""
-        if (
-            any(notice.kind == "turns" for notice in self.warnings or ())
-            or (found := lost_turn(self.tree, t, q)) is None
-        ):
-            return
-        spring, joint, when = found
-        text = (
-            f"torsion spring {spring!r} turns by more than half a turn at t = {when:g} s; across joint {joint!r} minimal coordinates do "
-            f"not count turns, so that from then on it acts as if unwound by one: take method=nx.HHT(), which counts them"
-        )
-        self.warnings = [*(self.warnings or []), Notice("turns", spring, when, "s", 0.0, text)]
-        warn(text)
 
     # --- between two legs of a run ----------------------------------------------------------------------------------
 
@@ -209,6 +200,8 @@ class Simulation(Runs):
                 "spare": loops.spare,
                 "left_out": loops.left_out,
                 "chosen": loops.chosen,
+                "dependence": loops.dependence,
+                "largest": loops.largest,
             }
         return found
 
@@ -297,6 +290,8 @@ class Simulation(Runs):
         z = old._y[2 * old._n :]
         if len(z) == len(self._y) - 2 * self._n:
             self._y[2 * self._n :] = z
+            angles = self._y[2 * self._n + self._nz :]
+            angles[:] = angles_along(self.tree, self.q[None], angles)[0]
         self._rows.clear()
         self._sample()
 
@@ -323,7 +318,15 @@ class Simulation(Runs):
     def after_leg(self, leg: Leg, t0: float, dt: float, taken: int) -> int:
         if leg.status != OK:
             self._fail(leg.status, leg.bad, leg.t)
+        self._watch_singular()
         return 0
+
+    def _watch_singular(self) -> None:
+        """Warn, once, where rows have become all but dependent."""
+        if self.closed is not None:
+            least, most, t = self._problem.loops.dependence.tolist()
+            if least < NEARLY * most:
+                self.tell_singular(t)
 
     def _march_adaptive(self, t_end: float, times: np.ndarray, every: int, look: Look) -> None:
         """Steps until `t_end`; states at `times`, or every `every`-th (0: none), the first included, are kept."""
@@ -348,6 +351,7 @@ class Simulation(Runs):
             self._keep(room[:rows])
             if status != OK:
                 self._fail(status, bad, float(control[14]), dt=float(control[1]))
+            self._watch_singular()
             look()
             pace.adapt(control[5] - spent)
 
@@ -376,8 +380,8 @@ class Simulation(Runs):
         """Raise the error of a status at time t, with what was recorded unless it is the first state that fails."""
         if status == LEFT and self.closed is not None:
             self._leave(t, self.closed)
-        if status == NOT_FINITE and bad >= 2 * self._n and isinstance(self.method, FixedStep):
-            z = self._y[2 * self._n :]
+        if status == NOT_FINITE and 2 * self._n <= bad < 2 * self._n + self._nz and isinstance(self.method, FixedStep):
+            z = self._y[2 * self._n : 2 * self._n + self._nz]
             try:
                 refuse_bent(self.system, bad - 2 * self._n, z, t, self.method.dt, self.method.name)
             except SolveError as bent:

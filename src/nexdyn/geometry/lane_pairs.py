@@ -1,0 +1,271 @@
+"""The distance of one pair of shapes in LANES poses at once: the pair that every system of a batch has.
+
+Poses and answers are packs (spatial/lanes.py), the shapes the same in all lanes. Closed forms take all lanes together, with a
+selection where the scalar ones branch:
+
+    half-space and any other      the lowest point, by the support functions
+    sphere and sphere, capsule, box, cylinder
+    capsule and capsule
+
+All other pairs, two hulls among them, are compared lane by lane by narrow.py. Either way a lane has the answer of the scalar
+kernel to rounding, and no lane's pose decides about another's.
+"""
+
+from __future__ import annotations
+
+from nexdyn.geometry.contact import Contact
+from nexdyn.geometry.narrow import FOUND, NOT_FINITE, is_finite, pair_distance
+from nexdyn.geometry.solid import BOX, COLUMNS, CONE, CYLINDER, ELLIPSOID, HALF_SPACE, POINT, SEGMENT, solid_of
+from nexdyn.kernel import formula, kernel
+from nexdyn.spatial.algebra import Mat3, Pose, T, Vec3, cross, plus_turned
+from nexdyn.spatial.lanes import LANES, if_less, lane, packs, sqrt, with_lane, zero
+from nexdyn.spatial.table import PoseRows, Vec3Rows
+
+TOGETHER = (POINT, SEGMENT, BOX, CYLINDER)
+"""Kinds whose distance from a point all lanes take together."""
+
+
+@formula
+def magnitude(x):  # type: ignore[no-untyped-def]
+    """|x|."""
+    return if_less(x, zero(x), -x, x)
+
+
+@formula
+def held(x, h):  # type: ignore[no-untyped-def]
+    """x, at least −h and at most h."""
+    o = zero(x)
+    return if_less(x, o - h, o - h, if_less(h, x, o + h, x))
+
+
+@formula
+def signed(h, x):  # type: ignore[no-untyped-def]
+    """h with the sign of x; h at 0."""
+    o = zero(x)
+    return if_less(x, o, o - h, o + h)
+
+
+@formula
+def choose(x, y, then, otherwise):  # type: ignore[no-untyped-def]
+    """`then` in the lanes where x < y, of vectors."""
+    return Vec3(
+        if_less(x, y, then.x, otherwise.x), if_less(x, y, then.y, otherwise.y), if_less(x, y, then.z, otherwise.z)
+    )  # fmt: skip
+
+
+@formula
+def lane_support(s, tables, n):  # type: ignore[no-untyped-def]
+    """A point of the core that is farthest along n, in each lane."""
+    o, h = zero(n.x), s.size
+    if s.kind == SEGMENT:
+        return Vec3(o, o, signed(h.z, n.z))
+    if s.kind == BOX:
+        return Vec3(signed(h.x, n.x), signed(h.y, n.y), signed(h.z, n.z))
+    if s.kind == CYLINDER or s.kind == CONE:
+        across = sqrt(n.x * n.x + n.y * n.y)
+        f = if_less(o, across, h.x / if_less(o, across, across, o + 1.0), o)
+        rim = Vec3(f * n.x, f * n.y, signed(h.z, n.z) if s.kind == CYLINDER else o - h.z)
+        if s.kind == CYLINDER:
+            return rim
+        return choose(h.x * across, 2.0 * h.z * n.z, Vec3(o, o, o + h.z), rim)
+    if s.kind == ELLIPSOID:
+        m = Vec3(h.x * n.x, h.y * n.y, h.z * n.z)
+        f = 1.0 / sqrt(m @ m)
+        return Vec3(f * h.x * m.x, f * h.y * m.y, f * h.z * m.z)
+    best = Vec3(o, o, o)
+    if s.kind == POINT:
+        return best
+    x, most = Vec3Rows(tables.vertices, 0), o - 1e300
+    for k in range(s.first, s.last):
+        v = Vec3(o + x[k].x, o + x[k].y, o + x[k].z)
+        height = n @ v
+        best, most = choose(most, height, v, best), if_less(most, height, height, most)
+    return best
+
+
+@formula
+def unit_or_x(r, d):  # type: ignore[no-untyped-def]
+    """r/d, e_x in the lanes where d is 0."""
+    o = zero(d)
+    return choose(o, d, (1.0 / if_less(o, d, d, o + 1.0)) * r, Vec3(o + 1.0, o, o))
+
+
+@formula
+def lane_nearest(s, x):  # type: ignore[no-untyped-def]
+    """Signed distance of x to the core of a shape of TOGETHER, and the outward unit normal there, in each lane."""
+    o, h = zero(x.x), s.size
+    if s.kind == POINT or s.kind == SEGMENT:
+        r = Vec3(x.x, x.y, x.z - (held(x.z, h.z) if s.kind == SEGMENT else o))
+        d = sqrt(r @ r)
+        return d, unit_or_x(r, d)
+    if s.kind == BOX:
+        r = Vec3(x.x - held(x.x, h.x), x.y - held(x.y, h.y), x.z - held(x.z, h.z))
+        d = sqrt(r @ r)
+        gx, gy, gz = magnitude(x.x) - h.x, magnitude(x.y) - h.y, magnitude(x.z) - h.z
+        n = choose(gy, gz, Vec3(o, o, signed(1.0, x.z)), Vec3(o, signed(1.0, x.y), o))
+        g = if_less(gy, gz, gz, gy)
+        n, g = choose(gx, g, n, Vec3(signed(1.0, x.x), o, o)), if_less(gx, g, g, gx)
+        return if_less(o, d, d, g), choose(o, d, unit_or_x(r, d), n)
+    rho = sqrt(x.x * x.x + x.y * x.y)
+    e, up = unit_or_x(Vec3(x.x, x.y, o), rho), signed(1.0, x.z)
+    g, f = rho - h.x, magnitude(x.z) - h.z
+    u, v = if_less(o, g, g, o), if_less(o, f, f, o)  # beyond a rim both are positive
+    d = sqrt(u * u + v * v)
+    w = 1.0 / if_less(o, d, d, o + 1.0)
+    side = if_less(g, f, o, o + 1.0)
+    beyond = if_less(o, u * v, d, o)
+    a, b = if_less(o, beyond, u * w, side), if_less(o, beyond, v * w, 1.0 - side)
+    return if_less(o, beyond, d, if_less(g, f, f, g)), Vec3(a * e.x, a * e.y, b * up)
+
+
+@formula
+def lane_segments(A, B, X):  # type: ignore[no-untyped-def]
+    """As `narrow.segments`, in each lane."""
+    h, g, p = A.size.z, B.size.z, X.p
+    o = zero(p.x)
+    e, f = Vec3(o, o, o + 1.0), Vec3(X.R.xz, X.R.yz, X.R.zz)
+    N = cross(e, f)
+    square, c = N @ N, f.z
+    crossing = if_less(1e-28, square, o + 1.0, o)
+    reach = g * magnitude(c)
+    low, high = p.z - reach, p.z + reach
+    low, high = if_less(low, o - h, o - h, low), if_less(o + h, high, o + h, high)
+    s = held(
+        if_less(o, crossing, (N @ cross(p, f)) / if_less(o, crossing, square, o + 1.0), 0.5 * (low + high)), h
+    )  # fmt: skip
+    t = held(c * s - f @ p, g)
+    s = if_less(o, crossing, held(p.z + c * t, h), s)
+    a, b = s * e, p + t * f
+    r = b - a
+    n = choose(magnitude(t), o + g, r - (r @ f) * f, r)
+    n = choose(magnitude(s), o + h, Vec3(n.x, n.y, o), n)
+    size, length = sqrt(n @ n), sqrt(square)
+    inside = if_less(magnitude(s), o + h, o + 1.0, o) * if_less(magnitude(t), o + g, o + 1.0, o)
+    inside = inside * if_less(size, length * (h + g), o + 1.0, o)
+    inside = if_less(1e-14 * (h + g), size, inside, o + 1.0)
+    across = choose(o, crossing, choose(n @ N, o, -N, N), Vec3(o + 1.0, o, o))
+    n = choose(o, inside, across, n)
+    n = (1.0 / sqrt(n @ n)) * n
+    return Contact(n @ r, n, a, b, o)
+
+
+@formula
+def swept(c, r, s):  # type: ignore[no-untyped-def]
+    """The contact of shapes with margins r and s from that of their cores."""
+    return Contact(c.d - r - s, c.n, c.a + r * c.n, c.b - s * c.n, c.error)
+
+
+@formula
+def placed_by(X, c):  # type: ignore[no-untyped-def]
+    """A contact in the frame of X, in the world."""
+    return Contact(c.d, X.R @ c.n, plus_turned(X.p, X.R, c.a), plus_turned(X.p, X.R, c.b), c.error)
+
+
+@formula
+def together(A, B, tables, XA, XB):  # type: ignore[no-untyped-def]
+    """The contact of A and B, A first in the order of kinds, in the world; of pairs that `is_together`."""
+    if A.kind == POINT:
+        y = T(XB.R) @ (XA.p - XB.p)
+        d, n = lane_nearest(B, y)
+        c = Contact(d, -(XB.R @ n), XA.p, plus_turned(XB.p, XB.R, y - d * n), zero(d))
+        return swept(c, A.margin, B.margin)
+    X = Pose(T(XA.R) @ XB.R, T(XA.R) @ (XB.p - XA.p))
+    if A.kind == HALF_SPACE:
+        o = zero(X.p.x)
+        n = Vec3(o, o, o + 1.0)
+        b = plus_turned(X.p, X.R, lane_support(B, tables, T(X.R) @ (-n)))
+        c = swept(Contact(b.z, n, Vec3(b.x, b.y, o), b, o), 0.0, B.margin)
+    else:
+        c = swept(lane_segments(A, B, X), A.margin, B.margin)
+    return placed_by(XA, c)
+
+
+@formula
+def is_together(a, b):  # type: ignore[no-untyped-def]
+    """Whether all lanes of a pair of kinds a ≤ b are taken together."""
+    if a == HALF_SPACE:
+        return b != HALF_SPACE
+    if a == POINT:
+        return b == POINT or b == SEGMENT or b == BOX or b == CYLINDER
+    return a == SEGMENT and b == SEGMENT
+
+
+@formula
+def comes_after(shapes, i, j):  # type: ignore[no-untyped-def]
+    """Whether shape j goes first, by kind, then sizes: as in narrow.py, where two equal shapes also have an order, by their poses."""
+    for c in range(COLUMNS):
+        if shapes[i, c] != shapes[j, c]:
+            return shapes[j, c] < shapes[i, c]
+    return False
+
+
+@formula
+def pose_of(X, s):  # type: ignore[no-untyped-def]
+    """The pose in lane s."""
+    R, p = X.R, X.p
+    return Pose(
+        Mat3(
+            lane(R.xx, s), lane(R.xy, s), lane(R.xz, s), lane(R.yx, s), lane(R.yy, s), lane(R.yz, s), lane(R.zx, s), lane(R.zy, s),
+            lane(R.zz, s),
+        ),
+        Vec3(lane(p.x, s), lane(p.y, s), lane(p.z, s)),
+    )  # fmt: skip
+
+
+@formula
+def put_vector(a, s, x):  # type: ignore[no-untyped-def]
+    """The vector of packs with x in lane s."""
+    return Vec3(with_lane(a.x, s, x.x), with_lane(a.y, s, x.y), with_lane(a.z, s, x.z))
+
+
+@formula
+def put_contact(c, s, x):  # type: ignore[no-untyped-def]
+    """The contact of packs with that of one pose in lane s."""
+    return Contact(
+        with_lane(c.d, s, x.d), put_vector(c.n, s, x.n), put_vector(c.a, s, x.a), put_vector(c.b, s, x.b),
+        with_lane(c.error, s, x.error),
+    )  # fmt: skip
+
+
+@formula
+def lane_pair(tables, i, j, XA, XB, work, start, status):  # type: ignore[no-untyped-def]
+    """The contact of shapes i and j in poses of packs, in the world; `status` (LANES,) as of `narrow.distances`.
+
+    start: packs that guess n, 0 is no guess."""
+    A, B = solid_of(tables.shapes, i), solid_of(tables.shapes, j)
+    swapped = comes_after(tables.shapes, i, j)
+    o = zero(XA.p.x)
+    nothing = Vec3(o, o, o)
+    c = Contact(o, nothing, nothing, nothing, o)
+    closed = is_together(min(A.kind, B.kind), max(A.kind, B.kind))
+    if closed:
+        if swapped:
+            c = together(B, A, tables, XB, XA)
+            c = Contact(c.d, -c.n, c.b, c.a, c.error)
+        else:
+            c = together(A, B, tables, XA, XB)
+    for s in range(LANES):
+        P, Q = pose_of(XA, s), pose_of(XB, s)
+        if closed and is_finite(P) and is_finite(Q):
+            status[s] = FOUND
+        elif closed:
+            zeros = Vec3(0.0, 0.0, 0.0)
+            status[s] = NOT_FINITE
+            c = put_contact(c, s, Contact(0.0, zeros, zeros, zeros, 0.0))
+        else:
+            guess = Vec3(lane(start.x, s), lane(start.y, s), lane(start.z, s))
+            status[s], one = pair_distance(tables, i, j, P, Q, work, guess)
+            c = put_contact(c, s, one)
+    return c
+
+
+@kernel
+def lane_distances(tables, pairs, poses_a, poses_b, work, answers, status):  # type: ignore[no-untyped-def]
+    """Answers (n, ANSWER, LANES) of pairs (n, 2) of shapes in poses (n, 12, LANES), status (n, LANES), as `narrow.distances`."""
+    table = packs(answers)
+    XA, XB = PoseRows(packs(poses_a), 0), PoseRows(packs(poses_b), 0)
+    n, a, b = Vec3Rows(table, 1), Vec3Rows(table, 4), Vec3Rows(table, 7)
+    for k in range(len(pairs)):
+        c = lane_pair(tables, pairs[k, 0], pairs[k, 1], XA[k], XB[k], work, n[k], status[k])
+        table[k, 0], table[k, 10] = c.d, c.error
+        n[k], a[k], b[k] = c.n, c.a, c.b

@@ -1,0 +1,265 @@
+"""The distance of two meshes along a motion, with the pairs of triangles that may be nearest kept.
+
+At pose X₀ of B in A all pairs with a distance d_k below R are found, in the order of these. A point of B, at most ρ from the
+centre c of its box, moves by no more than
+
+    δ = |X c − X₀ c| + |R − R₀|₂ ρ,     |R − R₀|₂ = |R − R₀|_F/√2     for rotations
+
+until pose X, so that pair k is no nearer than d_k − δ and all others no nearer than R − δ. The pairs are tried in their order until
+d_k − δ exceeds the least distance d found. Where d ≤ R − δ it is the least of all, exactly; else pairs are found anew, with
+R = d + MARGIN of the size. Surfaces that are farther apart than δ cannot have passed through each other, so that what was
+outside then is outside.
+Where they cross, mesh_kept_overlap.py finds the depth from the same pairs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from nexdyn.errors import InputError
+from nexdyn.geometry.contact import Contact
+from nexdyn.geometry.hierarchy import between, positive_parts, triangle
+from nexdyn.geometry.mesh import Surface
+from nexdyn.geometry.mesh_distance import (
+    A_FIRST,
+    BY_POSE,
+    MeshWork,
+    has_inside,
+    inverse_of,
+    mesh_work,
+    order_of,
+    overlap_of,
+    placed,
+    push,
+)
+from nexdyn.geometry.mesh_kept_overlap import MOST_CORNERS, overlap_near
+from nexdyn.geometry.narrow import ANSWER, FOUND, NOT_FINITE, is_finite, pose_first, turned_round, without_margins
+from nexdyn.geometry.triangles import FAR, Near, length, of_triangles
+from nexdyn.kernel import formula, kernel, outlined
+from nexdyn.spatial.algebra import Pose, T, Vec3, plus_turned
+from nexdyn.spatial.lanes import sqrt
+from nexdyn.spatial.table import PoseRows, Vec3Rows, row
+
+MARGIN = 0.02
+"""Of the smaller mesh's radius."""
+MOST_KEPT = 2048
+ROUNDING = 1e-12
+DEEP = -1.0
+"""In place of the distance: an overlap that the kept pairs do not hold, to be searched in the whole meshes."""
+
+
+class Kept(NamedTuple):
+    """pairs (MOST_KEPT, 2) of triangles in the order of their distances `least`; pose (1, 12) of B in A when these were found;
+    state = (count, −1 for none, and which goes first); known = (R, distance then). For overlaps: triangles (MOST_KEPT, 2) that are
+    to be looked at, each with one of the other mesh, the rows of their corners (`ends`),
+    and these (MOST_CORNERS, 10) with their feet."""
+
+    pairs: np.ndarray
+    least: np.ndarray
+    pose: np.ndarray
+    state: np.ndarray
+    known: np.ndarray
+    open: np.ndarray
+    corners: np.ndarray
+    feet: np.ndarray
+    ends: np.ndarray
+
+
+def kept_pairs() -> Kept:
+    """Room for one pair of meshes, none of whose triangles are known."""
+    return Kept(
+        np.zeros((MOST_KEPT, 2), dtype=np.int64), np.zeros(MOST_KEPT), np.zeros((1, 12)), np.array([-1, -1]), np.zeros(2),
+        np.zeros((MOST_KEPT, 2), dtype=np.int64), np.zeros((MOST_CORNERS, 10)), np.zeros(MOST_CORNERS, dtype=np.int64),
+        np.zeros((MOST_KEPT, 3), dtype=np.int64),
+    )  # fmt: skip
+
+
+@formula
+def moved(B, X, X0):  # type: ignore[no-untyped-def]
+    """δ: how far a point of B is at most from where it was in pose X0, both in A."""
+    c = row(Vec3Rows(B.nodes, 0), 0)
+    p, q = plus_turned(X.p, X.R, c), plus_turned(X0.p, X0.R, c)
+    R, Q = X.R, X0.R
+    square = (
+        (R.xx - Q.xx) ** 2 + (R.xy - Q.xy) ** 2 + (R.xz - Q.xz) ** 2 + (R.yx - Q.yx) ** 2 + (R.yy - Q.yy) ** 2
+        + (R.yz - Q.yz) ** 2 + (R.zx - Q.zx) ** 2 + (R.zy - Q.zy) ** 2 + (R.zz - Q.zz) ** 2
+    )  # fmt: skip
+    return length(p - q) + sqrt(0.5 * square) * B.radius[0] * (1.0 + ROUNDING) + ROUNDING * (B.radius[0] + length(p))
+
+
+@formula
+def compacted(kept, count, most):  # type: ignore[no-untyped-def]
+    """Drop the pairs that are not nearer than `most`; how many stay."""
+    n = 0
+    for k in range(count):
+        if kept.least[k] < most:
+            kept.least[n], kept.pairs[n, 0], kept.pairs[n, 1] = kept.least[k], kept.pairs[k, 0], kept.pairs[k, 1]
+            n += 1
+    return n
+
+
+@formula
+def sort(kept, count):  # type: ignore[no-untyped-def]
+    """Pairs in the order of their distances (Shell 1959, gaps of Ciura)."""
+    for gap in (701, 301, 132, 57, 23, 10, 4, 1):
+        for i in range(gap, count):
+            f, s, t, j = kept.least[i], kept.pairs[i, 0], kept.pairs[i, 1], i
+            while j >= gap and kept.least[j - gap] > f:
+                kept.least[j], kept.pairs[j, 0], kept.pairs[j, 1] = (
+                    kept.least[j - gap], kept.pairs[j - gap, 0], kept.pairs[j - gap, 1]
+                )  # fmt: skip
+                j -= gap
+            kept.least[j], kept.pairs[j, 0], kept.pairs[j, 1] = f, s, t
+
+
+@outlined
+def find(A, B, X, work, kept):  # type: ignore[no-untyped-def]
+    """Find all pairs nearer than R anew and keep them; the nearest of them and its triangles."""
+    ca, ha, cb, hb = Vec3Rows(A.nodes, 0), Vec3Rows(A.nodes, 3), Vec3Rows(B.nodes, 0), Vec3Rows(B.nodes, 3)
+    zero, S = Vec3(0.0, 0.0, 0.0), positive_parts(X.R)
+    best, s, t, d = Near(FAR, zero, zero, zero), -1, -1, 1e150
+    margin, found = MARGIN * min(A.radius[0], B.radius[0]), 0
+    if kept.state[0] > 0:  # the pair that was nearest bounds the distance
+        best = of_triangles(
+            triangle(A.corners, kept.pairs[0, 0]), placed(X, triangle(B.corners, kept.pairs[0, 1])), FAR
+        )
+        d = sqrt(best.square)
+        best = Near(FAR, zero, zero, zero)  # to be met again, with its triangles
+    limit = (d + margin) * (d + margin)
+    count = push(work, 0, 0, 0, 0.0, limit)
+    while count > 0:
+        count -= 1
+        if work.least[count] >= limit:
+            continue
+        i, j = work.pairs[count, 0], work.pairs[count, 1]
+        k, m = A.child[i], B.child[j]
+        if k < 0 and m < 0:
+            near = of_triangles(triangle(A.corners, -1 - k), placed(X, triangle(B.corners, -1 - m)), limit)
+            if near.square >= limit:
+                continue
+            if near.square < best.square:
+                best, s, t = near, -1 - k, -1 - m
+                d = min(d, sqrt(near.square))
+                limit = (d + margin) * (d + margin)
+            while found == MOST_KEPT:
+                found = compacted(kept, found, d + margin)
+                if found == MOST_KEPT:
+                    margin *= 0.5
+                    limit = (d + margin) * (d + margin)
+            kept.least[found], kept.pairs[found, 0], kept.pairs[found, 1] = sqrt(near.square), -1 - k, -1 - m
+            found += 1
+            continue
+        first = m < 0 or (k >= 0 and ha[i] @ ha[i] >= hb[j] @ hb[j])
+        i1, j1 = (k, j) if first else (i, m)
+        i2, j2 = (k + 1, j) if first else (i, m + 1)
+        f, g = between(ca[i1], ha[i1], cb[j1], hb[j1], X, S), between(ca[i2], ha[i2], cb[j2], hb[j2], X, S)
+        if f < g:
+            count = push(work, count, i2, j2, g, limit)
+            count = push(work, count, i1, j1, f, limit)
+        else:
+            count = push(work, count, i1, j1, f, limit)
+            count = push(work, count, i2, j2, g, limit)
+    found = compacted(kept, found, d + margin)
+    sort(kept, found)
+    kept.state[0], kept.known[0], kept.known[1] = found, d + margin, d
+    PoseRows(kept.pose, 0)[0] = X
+    return best, s, t
+
+
+@formula
+def among(A, B, X, kept, delta):  # type: ignore[no-untyped-def]
+    """The nearest of the kept pairs and its triangles."""
+    zero = Vec3(0.0, 0.0, 0.0)
+    best, s, t, d = Near(FAR, zero, zero, zero), -1, -1, 1e150
+    for k in range(kept.state[0]):
+        if kept.least[k] - delta >= d:
+            break
+        i, j = kept.pairs[k, 0], kept.pairs[k, 1]
+        near = of_triangles(triangle(A.corners, i), placed(X, triangle(B.corners, j)), best.square)
+        if near.square < best.square:
+            best, s, t, d = near, i, j, sqrt(near.square)
+    return best, s, t
+
+
+@outlined
+def of_kept(A, B, X, work, kept):  # type: ignore[no-untyped-def]
+    """The contact in A's frame."""
+    passed = False  # whether one may have come into the other
+    near, s, t = Near(FAR, Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0)), -1, -1
+    delta = 0.0
+    if kept.state[0] > 0:
+        delta = moved(B, X, row(PoseRows(kept.pose, 0), 0))
+        near, s, t = among(A, B, X, kept, delta)
+        passed = delta >= kept.known[1]
+        if sqrt(near.square) > kept.known[0] - delta:
+            s = -1
+    if s < 0:
+        near, s, t = find(A, B, X, work, kept)
+        passed, delta = True, 0.0
+    d = sqrt(near.square)
+    if d > 0.0 and not (passed and (has_inside(B, A, X, work) or has_inside(A, B, inverse_of(X), work))):
+        return Contact(d, (1.0 / length(near.n)) * near.n, near.a, near.b, 0.0)
+    deep = kept.known[1] == DEEP and delta < 0.5 * kept.known[0]
+    kept.known[1] = 0.0  # the next time it is to be seen whether one is inside
+    if d == 0.0 and not deep:
+        whole, c = overlap_near(A, B, X, work, kept, delta, s, t, near.a)
+        if not whole and delta > 0.0:
+            near, s, t = find(A, B, X, work, kept)
+            whole, c = overlap_near(A, B, X, work, kept, 0.0, s, t, near.a)
+        if whole:
+            kept.known[1] = 0.0
+            return c
+    kept.known[1] = DEEP if d == 0.0 else 0.0
+    return overlap_of(A, B, X, work, s, t, near.a)
+
+
+@formula
+def in_order(A, B, X, Y, ra, rb, work, kept):  # type: ignore[no-untyped-def]
+    """The contact in the world of A and B in poses X and Y with margins ra and rb, A first."""
+    c = without_margins(of_kept(A, B, Pose(T(X.R) @ Y.R, T(X.R) @ (Y.p - X.p)), work, kept), ra, rb)
+    return Contact(c.d, X.R @ c.n, plus_turned(X.p, X.R, c.a), plus_turned(X.p, X.R, c.b), c.error)
+
+
+@kernel
+def kept_distances(A, B, margins, order, poses_a, poses_b, work, kept, answers, status):  # type: ignore[no-untyped-def]
+    """Answers (n, ANSWER) of meshes A and B in poses (n, 12) that follow one another, as `mesh_distance.mesh_distances`."""
+    XA, XB = PoseRows(poses_a, 0), PoseRows(poses_b, 0)
+    n, a, b = Vec3Rows(answers, 1), Vec3Rows(answers, 4), Vec3Rows(answers, 7)
+    for k in range(len(poses_a)):
+        X, Y = XA[k], XB[k]
+        zero = Vec3(0.0, 0.0, 0.0)
+        c, status[k] = Contact(0.0, zero, zero, zero, 0.0), NOT_FINITE
+        if is_finite(X) and is_finite(Y):
+            status[k] = FOUND
+            first = 1 if order == A_FIRST or (order == BY_POSE and pose_first(X, Y)) else 0
+            if kept.state[1] != first:
+                kept.state[0], kept.state[1] = -1, first
+            if first == 1:
+                c = in_order(A, B, X, Y, margins[0], margins[1], work, kept)
+            else:
+                c = turned_round(in_order(B, A, Y, X, margins[1], margins[0], work, kept))
+        answers[k, 0], answers[k, 10] = c.d, c.error
+        n[k], a[k], b[k] = c.n, c.a, c.b
+
+
+class MovingMeshes:
+    """Two surfaces whose poses change little from query to query: what may be nearest is kept. Poses in any order are right, too."""
+
+    def __init__(self, a: Surface, b: Surface) -> None:
+        self._a, self._b = a, b
+        self._margins, self._order = np.array([a.margin, b.margin]), order_of(a, b)
+        self._work: MeshWork = mesh_work()
+        self._kept = kept_pairs()
+
+    def distances(self, poses_a: np.ndarray, poses_b: np.ndarray) -> np.ndarray:
+        """Answers (n, ANSWER) in poses (n, 12) that follow those of the last call. InputError for a pose that is not finite."""
+        n = len(poses_a)
+        answers, status = np.zeros((n, ANSWER)), np.zeros(n, dtype=np.int64)
+        kept_distances(
+            self._a.tables, self._b.tables, self._margins, self._order, poses_a, poses_b, self._work, self._kept, answers, status
+        )  # fmt: skip
+        if (status != FOUND).any():
+            raise InputError(f"pose {(status != FOUND).argmax()} is not finite")
+        return answers

@@ -1,0 +1,94 @@
+"""The earliest contact of two moving triangle meshes, by conservative advancement (Mirtich 1996).
+
+Meshes are not convex, so that no slab parts them; but no point moves faster than |v| + ρ |w|, and the distance closes no faster than
+
+    μ = |v_a − v_b| + ρ_a |w_a| + ρ_b |w_b|,     ρ the farthest vertex from the frame's origin, and the margin
+
+in the motion of moving.py: constant velocity v of the origin, constant angular velocity w. Nothing touches before d/μ; what is
+advanced is that time. The pairs of triangles that may be nearest are kept from step to step (mesh_kept.py).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nexdyn.geometry.mesh import Surface
+from nexdyn.geometry.mesh_distance import A_FIRST, BY_POSE, mesh_work, order_of
+from nexdyn.geometry.mesh_kept import in_order, kept_pairs
+from nexdyn.geometry.moving import APART, MOST_ADVANCES, NO_ANSWER, TOUCH, UNDECIDED, at_time
+from nexdyn.geometry.narrow import ANSWER, is_finite, pose_first, turned_round
+from nexdyn.geometry.triangles import length
+from nexdyn.kernel import formula, kernel, outlined
+from nexdyn.spatial.table import MotionRows, PoseRows, Vec3Rows, row
+
+SAFE = 1e-12
+"""Part of the size by which a distance may be less than it was computed."""
+
+
+@formula
+def radius_of(mesh):  # type: ignore[no-untyped-def]
+    """ρ without the margin: at most the centre's distance and the radius about it."""
+    return length(row(Vec3Rows(mesh.nodes, 0), 0)) + mesh.radius[0]
+
+
+@formula
+def either_way(A, B, X, Y, margins, first, work, kept):  # type: ignore[no-untyped-def]
+    """The contact of A and B in the world; `first`: A is first in their order."""
+    if first:
+        return in_order(A, B, X, Y, margins[0], margins[1], work, kept)
+    return turned_round(in_order(B, A, Y, X, margins[1], margins[0], work, kept))
+
+
+@outlined
+def advanced(A, B, XA, VA, XB, VB, margins, first, duration, tolerance, work, kept):  # type: ignore[no-untyped-def]
+    """(status, time, contact then) of meshes A and B, A first in their order or not."""
+    ra, rb = radius_of(A) + margins[0], radius_of(B) + margins[1]
+    mu = length(VA.v - VB.v) + ra * length(VA.w) + rb * length(VB.w)
+    t, small = 0.0, SAFE * (ra + rb)
+    kept.state[0] = -1
+    c = either_way(A, B, XA, XB, margins, first, work, kept)
+    for _ in range(MOST_ADVANCES):
+        if c.d <= tolerance:
+            return TOUCH, t, c
+        free = max(c.d - small, 0.0)
+        if mu * (duration - t) <= free:
+            return APART, duration, c
+        step = t + free / mu
+        if not step > t:
+            return UNDECIDED, t, c
+        t = step
+        c = either_way(A, B, at_time(XA, VA, t), at_time(XB, VB, t), margins, first, work, kept)
+    return UNDECIDED, t, c
+
+
+@kernel
+def first_mesh_contacts(  # type: ignore[no-untyped-def]
+    A, B, margins, order, poses_a, twists_a, poses_b, twists_b, duration, tolerance, work, kept, times, answers, status
+):
+    """As `moving.first_contacts`, of two meshes from poses (n, 12) with twists (n, 6) on."""
+    XA, VA, XB, VB = PoseRows(poses_a, 0), MotionRows(twists_a, 0), PoseRows(poses_b, 0), MotionRows(twists_b, 0)
+    n, a, b = Vec3Rows(answers, 1), Vec3Rows(answers, 4), Vec3Rows(answers, 7)
+    for k in range(len(poses_a)):
+        X, U, Y, V = XA[k], VA[k], XB[k], VB[k]
+        times[k], status[k] = 0.0, NO_ANSWER
+        answers[k, :] = 0.0
+        speed = length(U.v) + length(U.w) + length(V.v) + length(V.w)
+        if is_finite(X) and is_finite(Y) and speed < 1e300:
+            first = order == A_FIRST or (order == BY_POSE and pose_first(X, Y))
+            status[k], times[k], c = advanced(A, B, X, U, Y, V, margins, first, duration, tolerance, work, kept)
+            answers[k, 0], answers[k, 10] = c.d, c.error
+            n[k], a[k], b[k] = c.n, c.a, c.b
+
+
+def surface_contacts(
+    a: Surface, b: Surface, poses_a: np.ndarray, twists_a: np.ndarray, poses_b: np.ndarray, twists_b: np.ndarray,
+    duration: float, tolerance: float,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """(times (n,) [s], answers (n, ANSWER), status (n,)) of two surfaces; see `moving.first_contacts`."""
+    n = len(poses_a)
+    times, answers, status = np.zeros(n), np.zeros((n, ANSWER)), np.zeros(n, dtype=np.int64)
+    first_mesh_contacts(
+        a.tables, b.tables, np.array([a.margin, b.margin]), order_of(a, b), poses_a, twists_a, poses_b, twists_b, duration,
+        tolerance, mesh_work(), kept_pairs(), times, answers, status,
+    )  # fmt: skip
+    return times, answers, status

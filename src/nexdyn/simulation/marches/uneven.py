@@ -1,0 +1,39 @@
+"""What is recorded of a step that differs from the one before: accelerations and multipliers that belong to its state.
+
+A step of h finds positions on the constraints, and velocities and accelerations as differences of them. Along what constraints hold,
+v of implicit Euler is then ẋ(t − h/2), and two steps h₀, h give
+
+    a = (v − v₀)/h  =  ẍ (h₀ + h)/(2 h)
+
+which is ẍ where h = h₀, half of it in a first step, and many times as much in a short step behind a long one; BDF2, whose first step is
+one of implicit Euler, gives 1/2, 2 and 3/4 of it in its first three. From rest there is none of it. The forces know nothing of it. So
+M a + Cqᵀ λ, which is the sum of all other forces, stands, and a obeys the constraints:
+
+    [ M   Cqᵀ ] [δa]   [   0    ]
+    [ Cq  0   ] [δλ] = [ γ − Cq a ]
+
+Where this has no solution, in a singular pose, what the step found stands.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nexdyn.absolute.kkt import factor_kkt
+from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.errors import SingularError
+
+
+def settled(
+    model: AbsoluteModel, q: np.ndarray, v: np.ndarray, a: np.ndarray, lam: np.ndarray, t: float, near: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """a (nb + 1, 6) and λ (nc,) of origins q, v at t, under the forces that a and λ tell of."""
+    J = model.jacobian(q, t, near.copy())
+    missed = model.gamma(q, v, t, near.copy()) - J @ a[1:].reshape(-1)
+    try:
+        da, dlam = factor_kkt(model.mass_matrix(q), J).solve_surely(np.zeros(model.nv), missed)
+    except SingularError:
+        return a, lam
+    new = a.copy()
+    new[1:] += da.reshape(-1, 6)
+    return new, lam + dlam
