@@ -77,7 +77,7 @@ def kick(state: Any) -> None:
 
 def event(carrier: str, given: dict[str, Any]) -> nx.System:
     """The hand falls back and comes again: its hinge crosses a value twice."""
-    system = hung(skeleton("rod"), damping=0.1, v0=-0.5)
+    system = hung(skeleton("rod"), damping=0.1, v0=-1.2)
     for name, joint, effort in (("motor", "tested", 2.5), ("brake", "shoulder", 1.5), ("helper", "shoulder", -2.0)):
         system.add_force(nx.JointForce(name, joint, effort))
     system.add_measure(nx.PointPosition("place", "hand"))
@@ -199,7 +199,7 @@ DESCRIBED = (
             "value": -0.008,
             "direction": "rising",
             "function": Together(joint=None, function=crossing, direction="both"),
-            "measure": Together(joint=None, measure="place", component="z", value=0.19),
+            "measure": Together(joint=None, measure="place", component="z", value=0.1995),
             "component": Together(joint=None, measure="place", component="x", value=0.901, direction="both"),
             "off": ("motor",),
             "on": ("helper",),

@@ -196,13 +196,19 @@ def candidates(system: nx.System) -> Iterator[Callable[[], Any]]:
 
 
 def attribute_counts(probe: Probe) -> float:
-    """Of the derivative of the measures' ends, the part that runs with other values deny."""
+    """Of the derivative of the measures at the last time, the part that runs with other values deny."""
     by = next(path for path in probe.by if is_number(probe.system, path))
     value = scalar(probe.system, by)
     said = nx.sensitivity(probe.system, SECONDS, by, method=RK4)
-    found = np.concatenate([said.of(text).values[-1] for text in texts(said.result)])
+    derivatives = [said.of(text) for text in texts(said.result)]
+    found, last = np.concatenate([x.values[-1] for x in derivatives]), derivatives[0].time.values[-1]
     h = 2e-3 * (abs(value) or 1.0)
-    ends = {k: measured(nx.simulate(with_values(probe.system, {by: value + k * h}), SECONDS, RK4)) for k in AROUND}
+
+    def end(k: int) -> np.ndarray:
+        result = nx.simulate(with_values(probe.system, {by: value + k * h}), SECONDS, RK4, output_times=[last])
+        return measured(result, int(np.searchsorted(result.recording.t, last)))
+
+    ends = {k: end(k) for k in AROUND}
     wanted = sum(weight * ends[k] for k, weight in AROUND.items()) / h
     return float(np.linalg.norm(found - wanted) / max(np.linalg.norm(wanted), 1e-9))
 
