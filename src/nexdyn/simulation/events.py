@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from nexdyn.assembly.stopwatch import Stopwatch
-from nexdyn.errors import SolveError, warn
+from nexdyn.errors import NexDynError, SolveError, warn
 from nexdyn.forces.joint_stop import JointStop
 from nexdyn.model.event import Event
 from nexdyn.model.system import System
@@ -377,7 +377,11 @@ class Run:
             off, on, stop = off | set(state.off), on | set(state.on), stop or state.stop
             position, velocity = _new(kept[0], state.position), _new(kept[1], state.velocity)
         if parameters or off or on or position or velocity:
-            self.replace(watched, position, velocity, parameters, off, on)
+            try:
+                self.replace(watched, position, velocity, parameters, off, on)
+            except NexDynError as error:
+                error.args = (f"{event}, at t = {t:g} s: {error.args[0]}", *error.args[1:])
+                raise
         if stop:
             self.message = f"event {event.name!r} ended the run at t = {t:g} s"
 
