@@ -27,6 +27,8 @@ from nexdyn.studies.outputs import scalar, with_values
 
 PUSH, SECONDS = (0.018, 0.015, 0.012), 0.1
 """How fast a push of the hand grows from 0 [N/s], and how long a motion lasts [s]."""
+LED = 0.03
+"""How long a mechanism is led [s]."""
 RK4 = nx.RungeKutta4(1e-3)
 AROUND = {-2: 1 / 12, -1: -8 / 12, 1: 8 / 12, 2: -1 / 12}
 """Weights of a derivative of fourth order."""
@@ -82,9 +84,15 @@ def rest_stays(probe: Probe) -> float:
 
 def push_answers(probe: Probe) -> float:
     """Of what the push does, the part that the linearization about rest misses; in a shorter time where it is much, as forces that change
-    with the time by themselves move the hand away from rest."""
-    missed = pushed_for(SECONDS, probe)
-    return missed if missed < 1e-3 else pushed_for(SECONDS / 2.5, probe)
+    with the time by themselves move the hand away from rest. What A or B misses does not go with the time."""
+    return min(missed_until(1e-3, (pushed_for(part * SECONDS, probe) for part in (1.0, 0.4, 0.16))))
+
+
+def missed_until(enough: float, missed: Iterator[float]) -> Iterator[float]:
+    for x in missed:
+        yield x
+        if x < enough:
+            return
 
 
 def pushed_for(seconds: float, probe: Probe) -> float:
@@ -132,8 +140,8 @@ def efforts(system: nx.System, result: nx.Result) -> nx.Efforts:
 def led_as_it_runs(probe: Probe) -> float:
     """Of accelerations, measures and the drivers' efforts in a led mechanism, the part by which a run differs."""
     system = led(probe)
-    result = nx.simulate(system, SECONDS, RK4)
-    told = nx.kinematics(system, result.t[::20])
+    result = nx.simulate(system, LED, RK4)
+    told = nx.kinematics(system, result.t[::10])
     missed = []
     for what, names in (
         ("acceleration", system.bodies),
@@ -141,7 +149,7 @@ def led_as_it_runs(probe: Probe) -> float:
         ("measure", system.measures),
         ("effort", system.drivers),
     ):
-        run = np.concatenate([getattr(result, what)(name).values[::20].ravel() for name in names])
+        run = np.concatenate([getattr(result, what)(name).values[::10].ravel() for name in names])
         other = np.concatenate([getattr(told, what)(name).values.ravel() for name in names])
         missed.append(np.linalg.norm(other - run) / np.linalg.norm(run))
     return float(max(missed))
@@ -177,19 +185,24 @@ def led(probe: Probe) -> nx.System:
 
 
 def candidates(system: nx.System) -> Iterator[Callable[[], Any]]:
-    """Drivers of joints' coordinates and of points of the hand, each as the system starts, and faster."""
-    at = nx.simulate(system, 1e-4, nx.RungeKutta4(1e-4))
+    """Drivers of joints' coordinates and of points of the hand along the parabolas on which the system starts."""
+    step = 1e-4
+    at = nx.simulate(system, step, nx.RungeKutta4(step))
     for name, joint in system.joints.items():
         if joint.nv and joint.nq == joint.nv:
-            q, v = (np.atleast_1d(x(name).values[0]) for x in (at.joint_position, at.joint_velocity))
+            q, v = (x(name).values.reshape(len(at.t), -1) for x in (at.joint_position, at.joint_velocity))
             for m in range(joint.nv):
-                law = f"={q[m]!s}+({v[m]!s})*t+2*t**2"
+                law = parabola(q[0, m], v[0, m], (v[1, m] - v[0, m]) / step)
                 yield lambda name=name, m=m, law=law: nx.Driver(f"lead {name} {m}", name, law, freedom=m)
     for frame in ("first", "second"):
-        p, v = at.measure(f"of {frame}").values[0], at.measure(f"rate of {frame}").values[0]
+        p, v = at.measure(f"of {frame}").values, at.measure(f"rate of {frame}").values
         for i, axis in enumerate("xyz"):
-            law = f"={p[i]!s}+({v[i]!s})*t+{0.5 + 0.3 * i}*t**2"
+            law = parabola(p[0, i], v[0, i], (v[1, i] - v[0, i]) / step)
             yield lambda frame=frame, axis=axis, law=law: nx.PointDriver(f"lead {frame} {axis}", frame, axis, law)
+
+
+def parabola(x: float, v: float, a: float) -> str:
+    return f"={x!s}+({v!s})*t+({0.5 * a!s})*t**2"
 
 
 # --- derivatives ----------------------------------------------------------------------------------------------------
