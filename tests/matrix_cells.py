@@ -136,8 +136,14 @@ def _misses(motion: Motion, how: Way, element: str, carrier: str, attribute: str
 def _lawful(how: Way, element: str, carrier: str, attribute: str) -> Verdict:
     """Whether the law of an analysis holds with the attribute changed."""
     assert how.law is not None
+    probe = _probe(element, carrier, attribute)
     try:
-        missed = how.law(_probe(element, carrier, attribute))
+        probe.make()
+    except NexDynError as error:
+        return _failed(error)
+    assert probe.held  # what is refused here is a mistake of the law
+    try:
+        missed = how.law(probe)
     except NexDynError as error:
         return _failed(error)
     return Verdict(HOLDS) if missed <= how.tolerance else Verdict(SILENT, f"by {missed:.1e}")

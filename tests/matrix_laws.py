@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+from matrix_skeleton import HAND
 
 import nexdyn as nx
 from nexdyn.errors import AssemblyError, InputError, SolveError, UnknownNameError
@@ -52,13 +53,22 @@ class Probe:
         return self.fresh()
 
     @functools.cached_property
+    def held(self) -> nx.System:
+        """The system with a soft bushing between hand and ground, so that it has somewhere to rest."""
+        system = self.fresh()
+        stiff, damp = (np.diag(x).tolist() for x in ([3.0, 2.5, 2.0, 30.0, 40.0, 50.0], [0.1, 0.1, 0.1, 1.0, 1.0, 1.0]))
+        support = nx.Bushing("held", "ground", "hand", at_a=HAND, at_b=HAND, stiffness=stiff, damping=damp)
+        system.add_force(support)
+        return system
+
+    @functools.cached_property
     def rest(self) -> nx.Equilibrium:
-        return nx.equilibrium(self.system)
+        return nx.equilibrium(self.held)
 
     @functools.cached_property
     def linear(self) -> nx.Linearization:
         inputs = ["hand.fx", "hand.fy", "hand.fz"]
-        return nx.linearize(self.system, self.rest, inputs=inputs, outputs=list(self.system.measures))
+        return nx.linearize(self.held, self.rest, inputs=inputs, outputs=list(self.held.measures))
 
 
 def first_accelerations(system: nx.System, **options: object) -> np.ndarray:
@@ -78,8 +88,8 @@ def measured(result: nx.Result, row: int = -1) -> np.ndarray:
 
 def rest_stays(probe: Probe) -> float:
     """Acceleration at rest, as a part of that where the system is described."""
-    at_rest = first_accelerations(probe.system, initial=probe.rest.report)
-    return float(np.linalg.norm(at_rest) / np.linalg.norm(first_accelerations(probe.system)))
+    at_rest = first_accelerations(probe.held, initial=probe.rest.report)
+    return float(np.linalg.norm(at_rest) / np.linalg.norm(first_accelerations(probe.held)))
 
 
 def push_answers(probe: Probe) -> float:
@@ -101,15 +111,15 @@ def pushed_for(seconds: float, probe: Probe) -> float:
     whole = np.zeros((n + 2, n + 2))  # of x, t and 1
     whole[:n, :n], whole[:n, n], whole[n, n + 1] = lin.A, lin.B @ PUSH, 1.0
     said = lin.C @ scipy.linalg.expm(seconds * whole)[:n, n + 1]
-    pushed = measured(nx.simulate(probe.system, seconds, RK4, initial=probe.rest.report))
-    idle = probe.system.with_parameters({"push.force": (0.0, 0.0, 0.0)})
+    pushed = measured(nx.simulate(probe.held, seconds, RK4, initial=probe.rest.report))
+    idle = probe.held.with_parameters({"push.force": (0.0, 0.0, 0.0)})
     moved = pushed - measured(nx.simulate(idle, seconds, RK4, initial=nx.equilibrium(idle).report))
     return float(np.linalg.norm(said - moved) / np.linalg.norm(moved))
 
 
 def lowest_are_eigenvalues(probe: Probe) -> float:
     """How far the eigenvalues of sparse matrices are from those of the dense ones, as a part of the largest of them."""
-    some = nx.linearize(probe.system, probe.rest, modes=4).eigenvalues
+    some = nx.linearize(probe.held, probe.rest, modes=4).eigenvalues
     return float(np.abs(some[:, None] - probe.linear.eigenvalues).min(axis=1).max() / np.abs(some).max())
 
 
