@@ -220,6 +220,20 @@ def test_rolling_wheels_at_rest_have_their_modes_sparsely() -> None:
         assert np.abs(sparse.eigenvalues - value).min() < 1e-7
 
 
+def test_a_blade_that_turns_with_its_load_has_the_modes_of_the_dense_linearization() -> None:
+    """What a knife edge exerts turns with its body, and has no potential: K is not symmetric."""
+    system = nx.System("blade", gravity=(1.0, -2.0, -9.81))
+    system.add_body("blade", mass=0.8, inertia=(0.03, 0.025, 0.02), com=(0.04, -0.03, 0.05))
+    stiff, damp = (np.diag(x).tolist() for x in ([3.0, 2.5, 2.0, 30.0, 40.0, 50.0], [0.1, 0.1, 0.1, 1.0, 1.0, 1.0]))
+    system.add_force(nx.Bushing("held", "ground", "blade", stiffness=stiff, damping=damp))
+    system.add_joint(nx.KnifeEdge("edge", "ground", "blade", axis_b=(0.1, 1.0, 0.2), anchor_b=(-0.2, 0.1, 0.0)))
+    rest = nx.equilibrium(system)
+    dense = nx.linearize(system, rest).eigenvalues
+    dense = dense[dense.imag >= 0.0]
+    found = nx.linearize(system, rest, modes=5).eigenvalues
+    assert np.abs(found[:, None] - dense).min(axis=1).max() < 1e-7 * np.abs(dense).max()
+
+
 def test_a_driven_trolley_swings_as_in_closed_form() -> None:
     lin = nx.linearize(trolley(), inputs=["motor"], outputs=["rope"], modes=1)
     f = np.array([0.05, 0.3, 2.0])
