@@ -2,12 +2,7 @@
 
     ELEMENTS["joint revolute"].system(carrier, {"damping": 0.6})     the element in a small mechanism, one attribute changed
 
-An element stands in a skeleton: `arm` turns on the ground in the hinge `shoulder`, `hand` hangs on the arm by the joint
-`tested`; forces act on the hand or in a joint of its own. The carriers of it:
-
-    open    the skeleton, a tree
-    rod     a massless rod holds the hand to the ground, too: a loop that a constraint closes
-    ring    the hand moves without turning and the arm hangs in a ball joint: a loop of joints, any of which may be cut
+An element stands in a skeleton of two bodies (`matrix_skeleton.py`); bodies, events and the like are in `matrix_described.py`.
 
 Every attribute of every class is in `base` (with a value that acts), and in `changes` (with another), or in `apart`, with the reason
 why no motion depends on it. A class or an attribute that is in neither fails `test_matrix.py`.
@@ -15,12 +10,12 @@ why no motion depends on it. A class or an attribute that is in neither fails `t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numba
 import numpy as np
+from matrix_described import DESCRIBED
+from matrix_skeleton import IN_BODIES, NAMES, PIVOT, PLACES, Element, Together, closed, hung, skeleton
 
 import nexdyn as nx
 from nexdyn.forces import FORCES
@@ -28,7 +23,6 @@ from nexdyn.joints import JOINTS
 from nexdyn.model.coupling import COUPLINGS
 from nexdyn.model.driver import DRIVERS
 
-GRAVITY = (0.6, -1.1, -3.0)
 ROUND = ("free", "spherical")
 """Kinds that turn by a quaternion: no springs about an angle."""
 
@@ -86,97 +80,7 @@ def skewed(t: float, x: np.ndarray, R: np.ndarray, out: np.ndarray) -> None:
     out[0], out[1], out[3] = 1.0, 0.3, 0.7
 
 
-# --- the skeleton ---------------------------------------------------------------------------------------------------
-
-HAND = (0.9, 0.15, 0.2)
-PIVOT = (0.55, 0.1, 0.05)
-PLACES = {
-    "at": PIVOT,
-    "axis": (0.2, 0.3, 1.0),
-    "reference": (1.0, 0.1, 0.0),
-}
-IN_BODIES = {
-    "anchor_a": (0.25, 0.05, 0.02),
-    "axis_a": (0.2, 0.3, 1.0),
-    "reference_a": (1.0, 0.1, 0.0),
-    "anchor_b": (-0.35, -0.05, -0.15),
-    "axis_b": (0.2, 0.3, 1.0),
-    "reference_b": (1.0, 0.1, 0.0),
-}
-ARM = {
-    "mass": 1.2,
-    "inertia": (0.05, 0.06, 0.04, 0.005, -0.004, 0.003),
-    "com": (0.05, 0.02, -0.03),
-    "position": (0.3, 0.05, 0.03),
-}
-HAND_BODY = {
-    "mass": 0.8,
-    "inertia": (0.03, 0.025, 0.02, 0.002, 0.003, -0.001),
-    "com": (0.04, -0.03, 0.05),
-    "position": HAND,
-    "orientation": (1.0, 0.0, 0.0, 0.0),
-}
-
-
-def skeleton(carrier: str, hand: Mapping[str, Any] = HAND_BODY, gravity: Any = GRAVITY) -> nx.System:
-    """The arm on the ground, and the hand not held yet."""
-    system = nx.System("matrix", gravity=gravity)
-    arm = system.add_body("arm", **ARM)
-    system.add_body("hand", **hand)
-    base: Any = nx.Spherical if carrier == "ring" else nx.Revolute
-    start = {} if carrier != "open" else {"v0": 0.7}
-    place = {"at": (0.0, 0.0, 0.0)} | ({} if carrier == "ring" else {"axis": (0.1, 0.2, 1.0)})
-    system.add_joint(base("shoulder", system.ground, arm, **place, **start))
-    return system
-
-
-def closed(system: nx.System, carrier: str) -> nx.System:
-    """The loop of a carrier."""
-    if carrier == "rod":
-        system.add_joint(nx.Rod("closing", "ground", "hand", anchor_a=(0.5, -0.6, 0.7), anchor_b=(0.1, 0.0, 0.1)))
-    if carrier == "ring":
-        system.add_joint(nx.Cartesian("closing", "ground", "hand", at=(1.0, 0.2, 0.3)))
-    return system
-
-
-def hung(system: nx.System, **options: Any) -> nx.System:
-    """The hand on a plain hinge, for elements that are not joints."""
-    system.add_joint(nx.Revolute("tested", "arm", "hand", at=PIVOT, axis=(0.2, 0.3, 1.0), **options))
-    return system
-
-
-@dataclass(frozen=True)
-class Element:
-    """One class, with attributes that act.
-
-    base: its attributes. changes: attribute → the value it is changed to. make: the system, from a carrier and attributes.
-    apart: attribute → why no motion depends on it."""
-
-    name: str
-    cls: type
-    base: dict[str, Any]
-    changes: dict[str, Any]
-    make: Callable[[str, dict[str, Any]], nx.System]
-    apart: dict[str, str] = field(default_factory=dict)
-    carriers: tuple[str, ...] = ("open", "rod")
-
-    def system(self, carrier: str, change: Mapping[str, Any] | None = None) -> nx.System:
-        """The mechanism with the element as in `base`, or with a change of it."""
-        return self.make(carrier, {**self.base, **(change or {})})
-
-    def change(self, attribute: str) -> dict[str, Any]:
-        """The change of one attribute, with what it needs besides (None to take away what excludes it)."""
-        value = self.changes[attribute]
-        return dict(value) if isinstance(value, Together) else {attribute: value}
-
-
-class Together(dict[str, Any]):
-    """Attributes that change together, because one excludes the other."""
-
-
-SEEN_ONLY = "is drawn, and moves nothing"
 DATA = "is data for studies; only a JointStop, an actuator or a warning acts on it"
-NAMES = "names what it is or belongs to"
 
 # --- joints ---------------------------------------------------------------------------------------------------------
 
@@ -298,9 +202,14 @@ TWO_SIDES = {
 
 
 def force(
-    kind: str, base: dict[str, Any], changes: dict[str, Any], given_by_joint: bool = False, **apart: str
+    kind: str,
+    base: dict[str, Any],
+    changes: dict[str, Any],
+    given_by_joint: bool = False,
+    where: str = "",
+    **apart: str,
 ) -> Element:
-    """A force on the hand from the ground, or in the joint that it hangs on."""
+    """A force on the hand from the ground, or in the joint that it hangs on. where: what is added to its name."""
     cls: Any = FORCES[kind]
 
     def make(carrier: str, given: dict[str, Any]) -> nx.System:
@@ -308,13 +217,39 @@ def force(
         given = dict(given)
         if given_by_joint:
             system.add_force(cls("acting", given.pop("joint", "tested"), **given))
+        elif "joint" in given:
+            system.add_force(cls("acting", **given))
         elif kind == "applied":
             system.add_force(cls("acting", given.pop("body", "hand"), **given))
         else:
             system.add_force(cls("acting", given.pop("a", "hand"), given.pop("b", "ground"), **given))
         return closed(system, carrier)
 
+    if where:
+        return Element(f"force {kind} {where}", cls, base, changes, make, part_of=f"force {kind}")
     return Element(f"force {kind}", cls, base, changes, make, {"name": NAMES, **apart})
+
+
+def of_two_freedoms(kind: str, base: dict[str, Any]) -> Element:
+    """A force in the first or in the second freedom of a universal joint."""
+    cls: Any = FORCES[kind]
+
+    def make(carrier: str, given: dict[str, Any]) -> nx.System:
+        system = skeleton(carrier)
+        place = {"at": PIVOT, "axis": (0.2, 0.3, 1.0), "limits": ((-0.1, 0.1), (-0.2, 0.05))}
+        system.add_joint(nx.Universal("tested", "arm", "hand", **place))
+        system.add_force(cls("acting", joint="tested", **given))
+        return closed(system, carrier)
+
+    return Element(
+        f"force {kind} of two freedoms",
+        cls,
+        {**base, "freedom": 0},
+        {"freedom": 1},
+        make,
+        carriers=("open",),
+        part_of=f"force {kind}",
+    )
 
 
 ENDS = {"anchor_a": (0.1, 0.05, 0.0), "anchor_b": (0.4, -0.5, 0.4)}
@@ -327,7 +262,6 @@ MOVED = {
     "at_b": Together(anchor_b=None, at_b=(-0.2, 0.3, 0.9)),
 }
 IN_JOINT = {"joint": "shoulder"}
-ONE_FREEDOM = "a hinge has one freedom; joints of several are elements of their own"
 DRIVE = {"effort_limit": 5.0, "velocity_limit": 40.0, "knee": 0.5, "time_constant": 0.02}
 DRIVEN = {
     "effort_limit": 0.15,
@@ -391,8 +325,8 @@ FORCE_ELEMENTS = (
             "extrapolation": Together(extrapolation="constant", deflections=(-1.0, 0.0, 0.05)),
             **MOVED,
         },
-        joint="is the element 'force_table in a joint'",
-        freedom="is the element 'force_table in a joint'",
+        joint="is the element 'force force_table in a joint'",
+        freedom="is the element 'force force_table of two freedoms'",
     ),
     force("user", {"function": pull, **ENDS}, {"function": push, **MOVED}),
     force(
@@ -428,16 +362,28 @@ FORCE_ELEMENTS = (
             "at_a": Together(anchor_a=None, at_a=(0.9, 0.2, 0.15)),
             "at_b": Together(anchor_b=None, at_b=(0.9, 0.1, 0.2)),
         },
-        b="the plane of another body is the element 'plane_contact on a body'",
+        b="is the element 'force plane_contact on a body'",
     ),
-    force("joint_force", {"effort": "=0.5*cos(8*t)"}, {"effort": -0.4, **IN_JOINT}, True, freedom=ONE_FREEDOM),
-    force("user_joint_force", {"function": stiffening}, {"function": softening, **IN_JOINT}, True, freedom=ONE_FREEDOM),
+    force(
+        "joint_force",
+        {"effort": "=0.5*cos(8*t)"},
+        {"effort": -0.4, **IN_JOINT},
+        True,
+        freedom="is the element 'force joint_force of two freedoms'",
+    ),
+    force(
+        "user_joint_force",
+        {"function": stiffening},
+        {"function": softening, **IN_JOINT},
+        True,
+        freedom="is the element 'force user_joint_force of two freedoms'",
+    ),
     force(
         "position_actuator",
         {"kp": 3.0, "kd": 0.3, "ki": 1.0, "target": "=0.3*sin(5*t)", "feedforward": 0.1, **DRIVE},
         {"kp": 9.0, "kd": 1.0, "ki": 20.0, "target": 0.4, "feedforward": -0.6, **DRIVEN, **IN_JOINT},
         True,
-        freedom=ONE_FREEDOM,
+        freedom="is the element 'force position_actuator of two freedoms'",
     ),
     force(
         "velocity_actuator",
@@ -452,21 +398,21 @@ FORCE_ELEMENTS = (
             "knee": Together(target=1.5, velocity_limit=1.2, knee=0.05),
         },
         True,
-        freedom=ONE_FREEDOM,
+        freedom="is the element 'force velocity_actuator of two freedoms'",
     ),
     force(
         "torque_actuator",
         {"target": "=0.5*cos(8*t)", **DRIVE},
         {"target": -0.4, **DRIVEN, **IN_JOINT},
         True,
-        freedom=ONE_FREEDOM,
+        freedom="is the element 'force torque_actuator of two freedoms'",
     ),
     force(
         "controller",
         {"function": driving, **DRIVE},
         {"function": softening, **DRIVEN, **IN_JOINT},
         True,
-        freedom=ONE_FREEDOM,
+        freedom="is the element 'force controller of two freedoms'",
     ),
     force(
         "joint_stop",
@@ -483,7 +429,7 @@ FORCE_ELEMENTS = (
         },
         True,
         rest_speed="counts for impulses alone, which test_events.py has",
-        freedom=ONE_FREEDOM,
+        freedom="is the element 'force joint_stop of two freedoms'",
     ),
     force(
         "joint_friction",
@@ -507,11 +453,61 @@ FORCE_ELEMENTS = (
             **IN_JOINT,
         },
         True,
-        freedom=ONE_FREEDOM,
+        freedom="is the element 'force joint_friction of two freedoms'",
     ),
 )
 
-# --- constraints, couplings, drivers, bodies, the system ------------------------------------------------------------
+FORCES_ELSEWHERE = (
+    force(
+        "force_table",
+        {
+            "joint": "tested",
+            "deflections": (-1.0, 0.0, 2.0),
+            "forces": (-2.0, 0.0, 5.0),
+            "rest": 0.1,
+            "damping": 0.2,
+            "interpolation": "linear",
+            "extrapolation": "linear",
+        },
+        {
+            "joint": "shoulder",
+            "deflections": (-0.5, 0.0, 1.0),
+            "forces": (-4.0, 0.5, 1.0),
+            "rest": -0.2,
+            "damping": 1.0,
+            "interpolation": "natural",
+            "extrapolation": Together(extrapolation="constant", deflections=(-1.0, -0.3, -0.15)),
+        },
+        where="in a joint",
+    ),
+    force(
+        "plane_contact",
+        {
+            "b": "arm",
+            "radius": 0.25,
+            "normal": (-1.0, 0.2, 0.3),
+            "stiffness": 40.0,
+            "damping": 0.5,
+            "friction": 0.4,
+            "friction_speed": 0.05,
+            "anchor_a": (0.0, 0.0, 0.0),
+            "anchor_b": (0.8, 0.1, 0.1),
+        },
+        {"b": "ground", "normal": (-1.0, -0.3, 0.2), "radius": 0.3, "anchor_b": (0.85, 0.1, 0.1)},
+        where="on a body",
+    ),
+    of_two_freedoms("joint_force", {"effort": -0.4}),
+    of_two_freedoms("user_joint_force", {"function": driving}),
+    of_two_freedoms("position_actuator", {"kp": 3.0, "kd": 0.3, "target": 0.3}),
+    of_two_freedoms("velocity_actuator", {"kv": 0.8, "target": 0.5}),
+    of_two_freedoms("torque_actuator", {"target": 0.5}),
+    of_two_freedoms("controller", {"function": driving}),
+    of_two_freedoms("joint_stop", {"stiffness": 20.0}),
+    of_two_freedoms("joint_friction", {"sliding": 0.3, "stiffness": 20.0}),
+    of_two_freedoms("force_table", {"deflections": (-1.0, 0.0, 2.0), "forces": (-2.0, 0.5, 5.0)}),
+)
+
+# --- constraints, couplings, drivers ------------------------------------------------------------
 
 
 def coupling(kind: str, base: dict[str, Any], changes: dict[str, Any], second: str, **apart: str) -> Element:
@@ -546,22 +542,6 @@ def driver(kind: str, base: dict[str, Any], changes: dict[str, Any]) -> Element:
     return Element(
         f"driver {kind}", cls, base, changes, make, {"name": NAMES, "priority": APART_JOINT["priority"]}, ("open",)
     )
-
-
-def body(carrier: str, given: dict[str, Any]) -> nx.System:
-    system = hung(skeleton(carrier, {**HAND_BODY, **given}), damping=0.1)
-    return closed(system, carrier)
-
-
-def whole(carrier: str, given: dict[str, Any]) -> nx.System:
-    return closed(hung(skeleton(carrier, gravity=given["gravity"]), damping=0.1), carrier)
-
-
-def event(carrier: str, given: dict[str, Any]) -> nx.System:
-    system = hung(skeleton("rod"), damping=0.1)
-    system.add_force(nx.JointForce("motor", "tested", 0.8))
-    system.add_event(nx.Event("watch", **given))
-    return system
 
 
 FREE = {
@@ -600,7 +580,7 @@ CONSTRAINT_ELEMENTS = (
             "curve": OTHER_CURVE,
             "anchor_a": (0.6, 0.15, 0.2),
             "anchor_b": (0.05, 0.02, 0.0),
-            "axis_a": (0.1, 0.1, 1.0),
+            "axis_a": (0.1, 0.2, 1.0),
             "reference_a": (1.0, 0.2, 0.0),
         },
     ),
@@ -622,7 +602,7 @@ CONSTRAINT_ELEMENTS = (
             "function": bowl,
             "anchor_a": (0.6, 0.3, 0.2),
             "anchor_b": (0.05, 0.02, 0.0),
-            "axis_a": (0.1, 0.1, 1.0),
+            "axis_a": (0.1, 0.2, 1.0),
             "reference_a": (1.0, 0.2, 0.0),
         },
         axis_b="this function reads no rotation",
@@ -712,31 +692,6 @@ OTHER_ELEMENTS = (
         {"point": "tip", "component": "z", "function": nx.Harmonic(0.1, 5.0, offset=0.2)},
         {"point": "hand", "component": "y", "function": nx.Harmonic(0.1, 9.0, offset=0.22)},
     ),
-    Element(
-        "body",
-        nx.Body,
-        dict(HAND_BODY),
-        {
-            "mass": 2.0,
-            "inertia": (0.1, 0.025, 0.11, 0.0, 0.0, 0.0),
-            "com": (-0.1, 0.1, 0.0),
-            "position": (0.85, 0.3, 0.1),
-            "orientation": (0.8, 0.6, 0.0, 0.0),
-            "shapes": Together(inertia=None, com=None, shapes=[nx.Box((0.3, 0.1, 0.5))]),
-        },
-        body,
-        {
-            "name": NAMES,
-            "strict": "says whether an unphysical inertia is refused",
-            **dict.fromkeys(
-                ("collision", "no_collision"), "says what distances and overlaps are computed of; bodies do not touch"
-            ),
-        },
-        ("open", "rod", "ring"),
-    ),
-    Element(
-        "system", nx.System, {"gravity": GRAVITY}, {"gravity": (3.0, 0.5, 1.0)}, whole, {}, ("open", "rod", "ring")
-    ),
 )
 
 ELEMENTS: dict[str, Element] = {
@@ -745,6 +700,8 @@ ELEMENTS: dict[str, Element] = {
         *(joint(kind) for kind, cls in JOINTS.items() if cls.tree),
         *CONSTRAINT_ELEMENTS,
         *FORCE_ELEMENTS,
+        *FORCES_ELSEWHERE,
         *OTHER_ELEMENTS,
+        *DESCRIBED,
     )
 }

@@ -1,7 +1,8 @@
 """The ledger of the matrix: what `scripts/matrix --write` found, cell by cell, and the page of the docs that it makes.
 
 The ledger holds the cells that do not hold: element, carrier, way, attributes, what became of them and why. All other cells hold. A cell
-that holds may not become a refusal: test_matrix.py holds how many there are at most.
+that holds may not become a refusal: test_matrix.py holds how many there are at most. It also holds how many cells of each element and
+way were run, so that a new one is not taken to hold.
 """
 
 from __future__ import annotations
@@ -44,30 +45,70 @@ def entries_of(found: Iterable[tuple[Cell, str, str]]) -> list[Entry]:
     return [Entry(e, c, w, tuple(names), kind, why) for (e, c, w, kind, why), names in together.items()]
 
 
+class Ledger(NamedTuple):
+    """How many cells of each element and way were run, and the entries."""
+
+    ran: dict[str, dict[str, int]]
+    entries: list[Entry]
+
+
+def numbers() -> dict[str, dict[str, int]]:
+    """How many cells each element has under each way."""
+    found: dict[str, dict[str, int]] = {}
+    for element, _, _, way in cells():
+        of_element = found.setdefault(element, {})
+        of_element[way] = of_element.get(way, 0) + 1
+    return found
+
+
+def missing() -> list[tuple[str, str]]:
+    """Elements and ways of which the ledger has not as many cells as there are."""
+    ran = read().ran
+    return [
+        (element, way)
+        for element, of_element in numbers().items()
+        for way, n in of_element.items()
+        if ran.get(element, {}).get(way) != n
+    ]
+
+
 def write(found: Iterable[tuple[Cell, str, str]]) -> None:
-    """The ledger and the page: cells as found, and all others as they stand."""
+    """The ledger and the page: elements and ways as found, all their cells together, and all others as they stand."""
     told = {cell: (kind, why) for cell, kind, why in found}
-    for entry in read()[1]:
-        for attribute in entry.attributes:
-            told.setdefault((entry.element, entry.carrier, attribute, entry.way), (entry.kind, entry.why))
+    anew = {(element, way) for element, _, _, way in told}
+    ledger = read()
+    for entry in ledger.entries:
+        if (entry.element, entry.way) not in anew:
+            for attribute in entry.attributes:
+                told[entry.element, entry.carrier, attribute, entry.way] = (entry.kind, entry.why)
     known = list(cells())
+    ran = {
+        element: {
+            way: n if (element, way) in anew else ledger.ran.get(element, {}).get(way, 0) for way, n in ways.items()
+        }
+        for element, ways in numbers().items()
+    }
     places = [list(ELEMENTS), ["open", "rod", "ring"], list(WAYS)]
     entries = sorted(
         entries_of((cell, *told[cell]) for cell in known if cell in told),
         key=lambda entry: tuple(map(list.index, places, (entry.element, entry.carrier, entry.way))),
     )
+    runs = ",\n".join(f"{json.dumps(element)}: {json.dumps(ways)}" for element, ways in ran.items())
     lines = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
-    LEDGER.write_text(f'{{"cells": {len(known)}, "do not hold": [\n{lines}\n]}}\n', encoding="utf-8")
+    LEDGER.write_text(f'{{"ran": {{\n{runs}\n}}, "do not hold": [\n{lines}\n]}}\n', encoding="utf-8")
     PAGE.write_text(page(entries), encoding="utf-8")
 
 
-def read() -> tuple[int, list[Entry]]:
-    """How many cells there were, and the entries."""
+def read() -> Ledger:
+    """The ledger as it stands."""
     found = json.loads(LEDGER.read_text(encoding="utf-8"))
-    return found["cells"], [
-        Entry(element, carrier, way, tuple(attributes), kind, why)
-        for element, carrier, way, attributes, kind, why in found["do not hold"]
-    ]
+    return Ledger(
+        found["ran"],
+        [
+            Entry(element, carrier, way, tuple(attributes), kind, why)
+            for element, carrier, way, attributes, kind, why in found["do not hold"]
+        ],
+    )
 
 
 def counted(entries: Iterable[Entry]) -> Counter[str]:

@@ -50,7 +50,8 @@ def times(result: nx.Result, name: str) -> list[float]:
 )
 def test_a_crossing_is_located_to_its_tolerance_and_can_end_the_run(method: Any, signal: dict[str, Any]) -> None:
     result = nx.simulate(ball(events=[nx.Event("down", stop=True, **signal)]), 1.0, method)
-    assert times(result, "down") == pytest.approx([HIT], abs=2e-9)
+    within = 2e-9 if "function" in signal else 1e-14  # within rounding, but where the signal touches its value flat
+    assert times(result, "down") == pytest.approx([HIT], abs=within)
     assert float(result.t[-1]) == times(result, "down")[0]
     assert result.status == "finished"
     assert "event 'down' ended the run at t = 0.319" in result.message

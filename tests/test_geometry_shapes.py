@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,17 @@ def test_volume_centre_and_inertia_are_those_of_the_shape_cut_into_tetrahedra(sh
     assert cut.volume == pytest.approx(massive.volume, rel=8e-3)
     np.testing.assert_allclose(cut.centre, massive.centre, rtol=0, atol=3e-3 * catalogue.tables().shapes[0, 5])
     np.testing.assert_allclose(cut.inertia, massive.inertia, rtol=0, atol=1e-2 * np.trace(massive.inertia))
+
+
+def test_a_hull_of_many_points_takes_memory_as_its_points_are() -> None:
+    points = directions(6000, 5)
+    tracemalloc.start()
+    vertices, faces, _ = hull.surface(points)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(vertices) == 6000 and len(faces) > 11_000
+    np.testing.assert_allclose((faces[:50, :3] @ vertices.T).max(axis=1), faces[:50, 3], rtol=1e-14)
+    assert most < 40e6, "not faces times points, 600 MB"
 
 
 def test_a_cube_of_tetrahedra_has_the_inertia_of_a_box_wherever_it_is() -> None:

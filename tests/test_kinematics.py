@@ -64,6 +64,20 @@ def test_events_are_refused_by_name() -> None:
         nx.kinematics(system, TIMES)
 
 
+def test_a_nonholonomic_joint_is_refused_by_name() -> None:
+    """A knife edge holds no pose: where the body is depends on how it came there."""
+    system = nx.System("skate")
+    system.add_body("skate", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    system.add_joint(nx.Planar("ice", "ground", "skate", axis=(0.0, 0.0, 1.0)))
+    system.add_joint(nx.KnifeEdge("blade", "ground", "skate", axis_b=(0.0, 1.0, 0.0)))
+    system.add_driver(nx.Driver("turn", "ice", nx.Linear(0.0, 1.0), freedom=2))
+    system.add_driver(nx.Driver("go", "ice", nx.Linear(0.0, 1.0), freedom=0))
+    with pytest.raises(
+        InputError, match=r"joint 'blade' is nonholonomic, which nx.kinematics does not carry; its pose"
+    ):
+        nx.kinematics(system, TIMES)
+
+
 def test_springs_and_dampers_load_the_driver() -> None:
     plain = nx.kinematics(driven_crank(), [0.0, 0.3])
     system = driven_crank()

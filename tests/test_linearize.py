@@ -286,3 +286,22 @@ def test_a_loop_that_soon_comes_near_its_ends_is_linearized() -> None:
     rest = nx.equilibrium(system)
     dense, sparse = nx.linearize(system, rest).eigenvalues, nx.linearize(system, rest, modes=4).eigenvalues
     assert np.abs(sparse[:, None] - dense).min(axis=1).max() < 1e-7 * np.abs(dense).max()
+
+
+def test_friction_that_has_begun_to_slip_has_two_slopes_and_that_is_told() -> None:
+    """Held off its rest by gravity, the bristle yields on with the load and springs back against it."""
+    system = nx.System("arm", gravity=(0.0, 0.0, -9.81))
+    system.add_body("arm", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.5, 0.0, 0.0))
+    system.add_joint(nx.Revolute("hinge", "ground", "arm", at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0)))
+    system.add_force(
+        nx.JointFriction("dry", "hinge", sliding=5.0, static=6.0, stiffness=2000.0, damping=5.0, elastic=0.1)
+    )
+    rest = nx.equilibrium(system)
+    with pytest.warns(
+        nx.NexDynWarning, match=r"has two slopes over hinge.rate where 'arm' is, .* friction that has slipped"
+    ):
+        found = nx.linearize(system, rest)
+    rates = found.states.index("dry.deflection"), found.states.index("hinge.rate")
+    assert 0.5 < found.A[rates] < 0.999
+    firm = system.with_parameters({"dry.static": 60.0, "dry.sliding": 50.0})
+    assert nx.linearize(firm, nx.equilibrium(firm)).A[rates] == pytest.approx(1.0, rel=1e-9)

@@ -2,19 +2,20 @@
 
 Here: the matrix is complete (no kind, method or attribute without cells or a reason), and on a tree the cells of all forces hold under
 one way of each formulation, those of all else under three and one analysis. `scripts/matrix` runs all cells. Whoever adds a joint, a
-force, a coupling, a driver or an attribute adds it in `matrix_elements.py`; whoever adds a method adds a way in
-`matrix_ways.py`.
+force, a coupling, a driver, a measure or an attribute adds it in `matrix_elements.py` or `matrix_described.py`; whoever adds a method
+adds a way in `matrix_ways.py`.
 """
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import matrix_cells
 import pytest
-from matrix_cells import HOLDS, REFUSED, SEEN, STOPS, UNSEEN, cells, reference_change, verdict
+from matrix_cells import HOLDS, NAMED, REFUSED, SEEN, STOPS, UNSEEN, cells, reference_change, verdict
 from matrix_elements import ELEMENTS, Element
-from matrix_ledger import PAGE, counted, page, read
+from matrix_ledger import PAGE, counted, missing, page, read
 from matrix_ways import WAYS
 
 from nexdyn.forces import FORCES
@@ -22,12 +23,16 @@ from nexdyn.integrate.methods import METHODS
 from nexdyn.joints import JOINTS
 from nexdyn.model.coupling import COUPLINGS
 from nexdyn.model.driver import DRIVERS
+from nexdyn.model.measure import MEASURES
 
 pytestmark = pytest.mark.timeout(1200)
 
-TABLES = {"joint": JOINTS, "force": FORCES, "coupling": COUPLINGS, "driver": DRIVERS}
+TABLES = {"joint": JOINTS, "force": FORCES, "coupling": COUPLINGS, "driver": DRIVERS, "measure": MEASURES}
 HOLDERS = {kind: f"{kind}s" for kind in TABLES}
-NAMES = {"joint": "tested", "force": "acting", "coupling": "coupled", "driver": "drive"}
+ONE_NUMBER = ("parameter", "system")
+"""Elements of the one attribute that they have."""
+ANALYSES = {"equilibrium", "inverse dynamics", "linearize", "linearize modes", "kinematics", "sensitivity"}
+"""What the package computes other than motions."""
 AT_MOST = {REFUSED: 693, STOPS: 2}
 """Cells of the ledger that do not hold, by kind. They may only become fewer: a cell that computes may not be refused later.
 The two that STOP are equilibria under a law of the user's that pushes the more the farther the joint is: none is found."""
@@ -42,8 +47,12 @@ def described(element: Element) -> object:
     system = element.system(element.carriers[0])
     kind = element.name.split()[0]
     if kind in TABLES:
-        return getattr(system, HOLDERS[kind])[NAMES[kind]]
-    return {"mimic": lambda: system.joints["tested"].mimic, "body": lambda: system.bodies["hand"]}[kind]()
+        return getattr(system, HOLDERS[kind])[NAMED[kind]]
+    if kind == "body":
+        return system.bodies["carried" if "carried" in system.bodies else "hand"]
+    if kind == "mimic":
+        return system.joints["tested"].mimic
+    return getattr(system, f"{kind}s")[NAMED[kind]]
 
 
 def test_every_kind_of_the_package_is_an_element_of_the_matrix() -> None:
@@ -58,20 +67,39 @@ def test_every_method_is_a_way_of_the_matrix() -> None:
     assert not missing, f"methods without a way in tests/matrix_ways.py: {missing}"
 
 
-@pytest.mark.parametrize("name", [name for name in ELEMENTS if name != "system"])
+def test_every_analysis_is_a_way_of_the_matrix() -> None:
+    assert {way.name for way in WAYS.values() if way.law is not None} == ANALYSES
+
+
+@pytest.mark.parametrize("name", [name for name in ELEMENTS if name not in ONE_NUMBER])
 def test_every_attribute_has_cells_or_a_reason_why_no_motion_depends_on_it(name: str) -> None:
     element = ELEMENTS[name]
     attributes = {attribute for attribute in vars(described(element)) if not attribute.startswith("_")}
+    if element.part_of:
+        assert not ELEMENTS[element.part_of].part_of and set(element.changes) <= attributes
+        return
     assert attributes == set(element.changes) | set(element.apart)
     assert not set(element.changes) & set(element.apart)
     assert all(element.apart.values())
 
 
+def test_what_is_apart_because_another_element_has_it_is_in_that_element() -> None:
+    sent = [
+        (element, attribute, other)
+        for element in ELEMENTS.values()
+        for attribute, reason in element.apart.items()
+        for other in re.findall("(?:is|in) the element '([^']*)'", reason)
+    ]
+    assert len(sent) > 10
+    for element, attribute, other in sent:
+        assert other in ELEMENTS and ELEMENTS[other].part_of in (element.name, ""), (element.name, attribute)
+        assert attribute in ELEMENTS[other].changes or not ELEMENTS[other].part_of, (element.name, attribute)
+
+
 def test_the_ledger_has_all_cells_and_no_more_refusals_than_there_were() -> None:
-    """After a new element, attribute or way: scripts/matrix --write."""
-    total, entries = read()
-    known = set(cells())
-    assert total == len(known)
+    """After a new element, attribute or way: scripts/matrix --missing --write."""
+    entries, known = read().entries, set(cells())
+    assert not missing(), "elements and ways that were never run"
     here = [(e.element, e.carrier, attribute, e.way) for e in entries for attribute in e.attributes]
     assert len(set(here)) == len(here) and set(here) <= known
     counts = counted(entries)
@@ -83,7 +111,7 @@ def test_the_ledger_has_all_cells_and_no_more_refusals_than_there_were() -> None
 def test_every_attribute_changes_the_motion_of_some_carrier() -> None:
     """Or it stands in `apart`, with the reason."""
     carriers: dict[tuple[str, str], set[str]] = {}
-    for entry in read()[1]:
+    for entry in read().entries:
         if entry.kind == UNSEEN:
             for attribute in entry.attributes:
                 carriers.setdefault((entry.element, attribute), set()).add(entry.carrier)
@@ -92,14 +120,14 @@ def test_every_attribute_changes_the_motion_of_some_carrier() -> None:
 
 
 def test_the_page_of_the_docs_is_that_of_the_ledger() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(read()[1])
+    assert PAGE.read_text(encoding="utf-8") == page(read().entries)
 
 
 @pytest.mark.parametrize("name", ELEMENTS)
 def test_each_attribute_changes_every_formulation_as_it_changes_the_reference_or_is_refused(name: str) -> None:
     """On a tree; with an analysis. What the ledger says of other ways and carriers, scripts/matrix repeats."""
     ways = ONE_OF_EACH if name.startswith("force ") else SOME
-    known = {(e.element, e.carrier, attribute, e.way): e.kind for e in read()[1] for attribute in e.attributes}
+    known = {(e.element, e.carrier, attribute, e.way): e.kind for e in read().entries for attribute in e.attributes}
     wrong = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that plain Python functions are slow: other tests have it

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 from covering import Row, Rule, keeps, pairs, rows
-from matrix_elements import ARM, ELEMENTS, GRAVITY, HAND_BODY, ONE_EACH, PIVOT, ROUND, closed
+from matrix_elements import ELEMENTS, ONE_EACH, ROUND
+from matrix_skeleton import ARM, GRAVITY, HAND_BODY, PIVOT, closed
 
 import nexdyn as nx
 from nexdyn.forces import FORCES

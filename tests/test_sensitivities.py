@@ -187,3 +187,43 @@ def test_a_function_in_python_is_never_asked_beside_the_motion(monkeypatch: pyte
     with pytest.warns(nx.NexDynWarning, match="plain Python"):
         found = nx.sensitivity(system, 0.01, ["hinge1.damping"], method=RK4)
     assert found.ways == {"hinge1.damping": DIFFERENCES}
+
+
+def test_derivatives_of_an_adaptive_run_are_those_at_fixed_times() -> None:
+    """Each run chooses its own steps; values of one sample belong to different times."""
+    system = nx.System("pendulum", gravity=(0.0, 0.0, -9.81))
+    system.add_body("rod", mass=1.0, inertia=(0.1, 0.1, 0.02), position=(0.5, 0.0, 0.0))
+    system.add_joint(nx.Revolute("hinge", "ground", "rod", at=(0.0, 0.0, 0.0), axis=(0.0, 1.0, 0.0)))
+    names = ["rod.mass", "rod.com[0]", "gravity[2]"]
+    chosen = nx.sensitivity(system, 1.0, names, method=nx.DormandPrince(1e-9, 1e-11)).of("joint_position.hinge")
+    times = chosen.time.values
+    fixed = nx.sensitivity(system, 1.0, names, method=nx.RungeKutta4(1e-4)).of("joint_position.hinge")
+    wanted = np.stack([np.interp(times, fixed.time.values, x) for x in fixed.values.T], axis=1)
+    assert len(times) > 20
+    assert np.abs(chosen.values - wanted).max() < 2e-6 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("method", [RK4, nx.DormandPrince(1e-10, 1e-12)], ids=lambda method: method.name)
+def test_a_run_through_an_event_is_differentiated_by_where_and_when_it_happens(method: Any) -> None:
+    """A cart at speed v is pushed by F/m until x = c:  x(t) = c + s (t − t_c),  s² = v² + 2 F c/m,  t_c = (s − v) m/F."""
+    system = nx.System("cart", gravity=(0.0, 0.0, 0.0))
+    system.add_body("cart", mass=2.0, inertia=(1.0, 1.0, 1.0))
+    system.add_joint(nx.Prismatic("slide", system.ground, "cart", axis=(1.0, 0.0, 0.0), v0=0.5))
+    system.add_force(nx.JointForce("motor", "slide", effort=3.0))
+    system.add_event(nx.Event("there", joint="slide", value=0.2, off=["motor"]))
+    found = nx.sensitivity(system, 1.0, ["there.value", "motor.effort", "cart.mass", "slide.v0"], method=method)
+    x = found.of("joint_position.slide")
+
+    def position(c: float, force: float, mass: float, v: float) -> float:
+        a = force / mass
+        s = np.sqrt(v * v + 2.0 * a * c)
+        return float(c + s * (1.0 - (s - v) / a))
+
+    at, h = np.array([0.2, 3.0, 2.0, 0.5]), 1e-5
+    wanted = [(position(*(at + h * e)) - position(*(at - h * e))) / (2.0 * h) for e in np.eye(4)]
+    assert x.values[-1] == pytest.approx(wanted, rel=1e-7)
+    event = found.result.events[0]["time"]
+    assert np.abs(x.time.values - event).min() > 1e-4, "the state has a kink at the event"
+    before = x.sel(time=slice(0.0, event), parameter="there.value")
+    assert len(before) > 3
+    assert np.abs(before.values).max() < 1e-9, "what comes before does not depend on where"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import scipy.sparse as sp
 from scipy.special import jn_zeros
 
 import nexdyn as nx
+from nexdyn.absolute.kkt import factor_kkt
 from nexdyn.absolute.redundancy import find_redundancy
 from nexdyn.assembly.loads import Loads
 from nexdyn.cli import main
@@ -220,6 +222,20 @@ def test_rolling_wheels_at_rest_have_their_modes_sparsely() -> None:
         assert np.abs(sparse.eigenvalues - value).min() < 1e-7
 
 
+def test_a_blade_that_turns_with_its_load_has_the_modes_of_the_dense_linearization() -> None:
+    """What a knife edge exerts turns with its body, and has no potential: K is not symmetric."""
+    system = nx.System("blade", gravity=(1.0, -2.0, -9.81))
+    system.add_body("blade", mass=0.8, inertia=(0.03, 0.025, 0.02), com=(0.04, -0.03, 0.05))
+    stiff, damp = (np.diag(x).tolist() for x in ([3.0, 2.5, 2.0, 30.0, 40.0, 50.0], [0.1, 0.1, 0.1, 1.0, 1.0, 1.0]))
+    system.add_force(nx.Bushing("held", "ground", "blade", stiffness=stiff, damping=damp))
+    system.add_joint(nx.KnifeEdge("edge", "ground", "blade", axis_b=(0.1, 1.0, 0.2), anchor_b=(-0.2, 0.1, 0.0)))
+    rest = nx.equilibrium(system)
+    dense = nx.linearize(system, rest).eigenvalues
+    dense = dense[dense.imag >= 0.0]
+    found = nx.linearize(system, rest, modes=5).eigenvalues
+    assert np.abs(found[:, None] - dense).min(axis=1).max() < 1e-7 * np.abs(dense).max()
+
+
 def test_a_driven_trolley_swings_as_in_closed_form() -> None:
     lin = nx.linearize(trolley(), inputs=["motor"], outputs=["rope"], modes=1)
     f = np.array([0.05, 0.3, 2.0])
@@ -249,6 +265,23 @@ def test_two_thousand_rods_hang_and_swing_as_a_rope() -> None:
     away = [played.joint_position(f"pin{k}").values - found.joint(f"pin{k}") for k in (0, 1000, 1999)]
     shown = float(np.abs(away).max())
     assert shown == pytest.approx(0.05, rel=1e-2)
+
+
+def test_factors_of_a_large_system_take_memory_as_its_entries_are() -> None:
+    """A row of 6,000 bodies, each joined to the next by three rows: as a full matrix 2.6 GB, once."""
+    n = 6000
+    A = sp.identity(6 * n, format="csr")
+    ahead = np.arange(3 * (n - 1))
+    columns = 6 * (ahead // 3) + ahead % 3
+    Cq = sp.csr_matrix(
+        (np.tile([1.0, -1.0], len(ahead)), (np.repeat(ahead, 2), np.column_stack([columns, columns + 6]).ravel())),
+        shape=(len(ahead), 6 * n),
+    )
+    tracemalloc.start()
+    factor_kkt(A, Cq)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 100e6
 
 
 # --- what cannot be -----------------------------------------------------------------------------------------------------

@@ -207,8 +207,10 @@ def _first_scale(size: Any, n: int) -> np.ndarray:
         s[some] = (diagonal[some] / most) ** -0.25 / np.sqrt(most)
     for some in (np.arange(n, len(s)), np.flatnonzero(s[:n] == 0.0)):
         if len(some):
-            rows = size[some] * s if isinstance(size, np.ndarray) else (size.tocsr()[some] @ sp.diags(s)).toarray()
-            most = rows.max(axis=1)
+            if isinstance(size, np.ndarray):
+                most = (size[some] * s).max(axis=1)
+            else:
+                most = (size.tocsr()[some] @ sp.diags(s)).max(axis=1).toarray().ravel()
             s[some] = 1.0 / np.where(most > 0.0, most, 1.0)
     return s
 

@@ -16,6 +16,9 @@ from nexdyn.geometry.solid import HULL, Massive, Page
 from nexdyn.kernel import formula
 from nexdyn.spatial.table import Vec3Rows
 
+BLOCK = 1_000_000
+"""Products of faces and vertices that are computed at once."""
+
 
 @formula
 def support(s, tables, n):  # type: ignore[no-untyped-def]
@@ -67,7 +70,8 @@ def surface(points: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     normals = hull.equations[:, :3]
     _, kept = np.unique(np.round(hull.equations, 10), axis=0, return_index=True)
     vertices = x[np.sort(hull.vertices)]
-    faces = np.column_stack([normals[kept], (normals[kept] @ vertices.T).max(axis=1)])
+    blocks = np.array_split(normals[kept], len(kept) * len(vertices) // BLOCK + 1)
+    faces = np.column_stack([normals[kept], np.concatenate([(block @ vertices.T).max(axis=1) for block in blocks])])
     a, b, c = (x[corners[:, k]] for k in range(3))
     flipped = np.einsum("ij,ij->i", np.cross(b - a, c - a), normals) < 0.0
     b, c = np.where(flipped[:, None], c, b), np.where(flipped[:, None], b, c)

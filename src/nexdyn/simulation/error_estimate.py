@@ -18,6 +18,7 @@ from nexdyn.errors import InputError, SolveError
 from nexdyn.integrate.methods import ExplicitEuler, ImplicitEuler, Method, SemiImplicitEuler, called
 from nexdyn.results.error_estimate import ErrorEstimate
 from nexdyn.results.result import Result
+from nexdyn.results.samples import in_common
 
 MOST_TIMES = 500
 """Times at which a motion of chosen steps is compared."""
@@ -76,18 +77,11 @@ def measured(result: Result, second: Result, name: str, factor: float) -> ErrorE
     """The errors of `result`, `factor` times its distance from the second run, at the times that both recorded."""
     import xarray as xr
 
-    t, other = result.recording.t, second.recording.t
-    span = t[-1] - t[0]
-    at = np.clip(np.searchsorted(other, t), 1, max(1, len(other) - 1))
-    at = np.where(np.abs(other[at - 1] - t) < np.abs(other[np.minimum(at, len(other) - 1)] - t), at - 1, at)
-    at = np.minimum(at, len(other) - 1)
-    alone = np.ones(len(t), dtype=bool)  # a jump of an event lies between two rows of one time
-    alone[1:] &= np.diff(t) > 1e-9 * span
-    alone[:-1] &= np.diff(t) > 1e-9 * span
-    mine = np.flatnonzero((np.abs(other[at] - t) <= 1e-9 * span) & alone)
+    t = result.recording.t
+    rows = in_common([result, second])
+    mine = rows[0]
     if not len(mine):
         raise InputError("the two runs have no times in common; give output_times")
-    rows = mine, at[mine]
 
     def away(name: str) -> tuple[Any, np.ndarray]:
         a, b = (getattr(r, name)() for r in (result, second))

@@ -6,7 +6,8 @@ The march stays compiled: it goes through a chunk of steps, then g of all events
 one has crossed, the chunk is gone back on, repeated to the step before, and the crossing is closed in: each trial takes one
 shorter step from the last state before it, to where the line through g crosses zero, and to either side of it; what has no
 event in it is kept. The state at an event is therefore a step of the method like any other, and the event lies in the last
-`tolerance` before it. A signal that crosses twice within one step is not seen.
+`tolerance` before it, as a rule within rounding: the line through the last interval is tried, too. A signal that crosses twice
+within one step is not seen.
 
 After an event steps count from its time anew. Two rows of the result stand for one that changes the state: before, at its
 time, and after, at the next number. Where it changes the system (parameters, forces off and on), the rows after it are looked
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from nexdyn.assembly.stopwatch import Stopwatch
-from nexdyn.errors import SolveError, warn
+from nexdyn.errors import NexDynError, SolveError, warn
 from nexdyn.forces.joint_stop import JointStop
 from nexdyn.model.event import Event
 from nexdyn.model.system import System
@@ -274,11 +275,7 @@ class Run:
         while high - low > tolerance:
             trials = [0.5 * (low + high)]
             if g_high is not None:
-                guess = min(
-                    low + (high - low) * a / (a - b)
-                    for watched, a, b in zip(self.watched, g_low, g_high, strict=True)
-                    if watched.crossed(b) and a != b
-                )
+                guess = self.zero(low, g_low, high, g_high)
                 width = max(0.4 * tolerance, 1e-3 * (high - low))
                 trials = [min(guess + width, 0.5 * (guess + high)), max(guess - width, 0.5 * (low + guess))]
             shrunk = high - low
@@ -292,6 +289,7 @@ class Run:
                     low, g_low, high, g_high = self.try_to(trial, low, g_low, high, g_high)
                 else:
                     break
+        high = self.nearest(low, g_low, high, g_high)
         rows = self.advanced(high)
         g = self.signals(rows)
         fired = [(w, x) for w, x in zip(self.watched, g[:, -1], strict=True) if w.crossed(x)]
@@ -302,6 +300,27 @@ class Run:
             if x == 0.0:
                 watched.side = -watched.side  # it has happened: what goes on to the other side is no second one
             self.act(watched)
+
+    def zero(self, low: float, g_low: np.ndarray, high: float, g_high: np.ndarray) -> float:
+        """Where the first of the lines through g crosses zero."""
+        return min(
+            low + (high - low) * a / (a - b)
+            for watched, a, b in zip(self.watched, g_low, g_high, strict=True)
+            if watched.crossed(b) and a != b
+        )
+
+    def nearest(self, low: float, g_low: np.ndarray, high: float, g_high: np.ndarray | None) -> float:
+        """The end of an interval within `tolerance`, moved to where lines cross zero: its miss, of the tolerance squared, is rounding, so
+        that what happens later is a smooth function of all numbers in the system."""
+        if g_high is None:
+            return high
+        trial = self.zero(low, g_low, high, g_high) + 8.0 * math.ulp(high)
+        if not low < trial < high:
+            return high
+        before = self.march.snapshot()
+        crossed = self.any_crossed(self.signals(self.advanced(trial))[:, -1])
+        self.march.go_back(before)
+        return trial if crossed else high
 
     def try_to(
         self, trial: float, low: float, g_low: np.ndarray, high: float, g_high: np.ndarray | None
@@ -358,7 +377,11 @@ class Run:
             off, on, stop = off | set(state.off), on | set(state.on), stop or state.stop
             position, velocity = _new(kept[0], state.position), _new(kept[1], state.velocity)
         if parameters or off or on or position or velocity:
-            self.replace(watched, position, velocity, parameters, off, on)
+            try:
+                self.replace(watched, position, velocity, parameters, off, on)
+            except NexDynError as error:
+                error.args = (f"{event}, at t = {t:g} s: {error.args[0]}", *error.args[1:])
+                raise
         if stop:
             self.message = f"event {event.name!r} ended the run at t = {t:g} s"
 

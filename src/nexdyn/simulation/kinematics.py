@@ -27,6 +27,7 @@ from nexdyn.integrate.problem import FORCE_FAILED, NOT_FINITE, OK
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
+from nexdyn.simulation.marches.bodies import refuse_velocity_rows
 from nexdyn.simulation.marches.loops import ClosedSystem, closed_system
 from nexdyn.simulation.problem import weak_freedom
 from nexdyn.tree.loop_motion import lead
@@ -51,8 +52,8 @@ def kinematics(system: System, times: Any, *, loops: Loops | None = None) -> Res
         (integrals, lags, samples, bristles) go along from there, as described. loops: which joints are cut (`cut` alone counts).
 
     Raises InputError for a mechanism that is not fully driven, with the motions that remain, for one that is over-driven, with
-    the drivers or joints that conflict, and for one with events, which happen in runs alone; SolveError with the time where it
-    locks.
+    the drivers or joints that conflict, for a nonholonomic joint, whose pose depends on the way there, and for events, which happen in
+    runs alone; SolveError with the time where it locks.
     """
     if not isinstance(system, System):
         raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
@@ -71,6 +72,9 @@ def kinematics(system: System, times: Any, *, loops: Loops | None = None) -> Res
             f"system {system.name!r} is not fully driven: {counted(found.dof, 'motion')} "
             f"remain{'s' if found.dof == 1 else ''} ({free}); add a driver for each, or integrate it with nx.simulate"
         )
+    refuse_velocity_rows(
+        report.model, "nx.kinematics", "its pose depends on the way there; integrate it with nx.simulate"
+    )
     cut = loops.cut if loops is not None else None
     return _Led(system, closed_system(system, Loops(cut=cut), report, None, None)).result(at)
 

@@ -7,6 +7,7 @@ D = (64 D(h/2) − D(h))/63,   error ≈ |D(h) − D(h/2)|/63
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -17,6 +18,9 @@ STEPS = (1e-2, 2.5e-3, 6e-4)
 SHORTER, SHORTEST = 0.25, 1e-6
 """By how much further ones are shortened while errors fall, and the shortest."""
 NOTHING = 1e-300
+BENT, HALF = 1e-3, (0.45, 0.55)
+"""A function has two slopes at 0 where f(h) + f(−h) − 2 f(0) is more than this part of its largest change by any x, and half as much at
+h/2; of a smooth one it is a quarter."""
 GOOD = 1e-10
 """An error estimate below this part of the largest entry is good enough."""
 
@@ -67,3 +71,29 @@ def derivative(
         found.append(best / units[j])
         worst = max(worst, best_error / units[j])
     return (np.array(found).T if found else np.zeros((len(f(np.zeros(n))), 0))), worst
+
+
+def two_slopes(
+    f: Callable[[np.ndarray], np.ndarray], units: np.ndarray, step: float = STEPS[-1]
+) -> list[tuple[int, int, float, float]]:
+    """(i, j, slope behind, slope ahead) of the f_i that have two slopes at 0 along x_j."""
+    still = f(np.zeros(len(units)))
+    values = np.zeros((4, len(still), len(units)))
+    for j, unit in enumerate(units):
+        e = np.zeros(len(units))
+        e[j] = step * unit
+        with suppress(SolveError):
+            values[:, :, j] = [f(k * e) - still for k in (1.0, -1.0, 0.5, -0.5)]
+    ahead, behind, half_ahead, half_behind = values
+    off, half = ahead + behind, half_ahead + half_behind
+    much = np.abs(off) > BENT * np.abs(ahead - behind).max(axis=1, keepdims=True, initial=0.0) + NOTHING
+    part = np.divide(half, off, out=np.zeros_like(off), where=much)
+    return [
+        (
+            int(i),
+            int(j),
+            float(-2.0 * half_behind[i, j] / (step * units[j])),
+            float(2.0 * half_ahead[i, j] / (step * units[j])),
+        )
+        for i, j in np.argwhere((part > HALF[0]) & (part < HALF[1]))
+    ]

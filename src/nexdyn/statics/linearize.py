@@ -24,12 +24,12 @@ import scipy.linalg
 from nexdyn.assembly.assemble import assemble
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.report import AssemblyReport
-from nexdyn.errors import InputError, counted
+from nexdyn.errors import InputError, counted, warn
 from nexdyn.forces.states import state_labels
 from nexdyn.model.system import System
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.result import Result
-from nexdyn.statics.differences import NOTHING, STEPS, derivative
+from nexdyn.statics.differences import NOTHING, STEPS, derivative, two_slopes
 from nexdyn.statics.equilibrium import Equilibrium
 from nexdyn.statics.linear_names import input_effort, output_of, state_names, state_units
 from nexdyn.statics.modes import Mode, in_order, played
@@ -299,6 +299,11 @@ def _about(
     m = sum(len(labels) for labels, _ in C_rows)
     J, error = derivative(f, n, units, sizes=np.concatenate([sizes, np.zeros(m)]))
     A, C = J[:n], J[n:]
+    for i, j, behind, ahead in two_slopes(lambda x: reduced.motion(x).rate, units)[:1]:
+        warn(
+            f"the rate of {names[i]} has two slopes over {names[j]} where {system.name!r} is, {behind:.4g} behind and {ahead:.4g} "
+            f"ahead, and A has their mean: a force stands at a limit there, like friction that has slipped or a stop that just touches"
+        )
     still = reduced.motion(np.zeros(n)).rate
     x0 = np.zeros(n)
     B = np.array([_response(reduced, x0, still, effort) for effort in entries]).reshape(-1, n).T

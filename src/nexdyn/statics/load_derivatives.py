@@ -2,6 +2,9 @@
 
     ∂Q/∂x, ∂Q/∂v (6 nb, 6 nb),   ∂Q/∂s,   ∂ṡ/∂x, ∂ṡ/∂v, ∂ṡ/∂s          x: increments (θ, δ) of poses, s: states of forces
 
+Rows of velocities (rolling, knife edges) have no potential λ C: what they exert, −Jᵀλ with λ held, turns with the bodies as any
+force does, and counts as one.
+
 A force feels the two bodies that it joins, so that bodies with no neighbour in common are moved at the same time (Curtis, Powell
 & Reid 1974): a chain of any length takes three colours. States of forces are nodes of the same graph.
 """
@@ -25,6 +28,9 @@ STEP = 1e-6
 """The step of quick ones."""
 
 
+NO_ROWS = np.zeros(0, dtype=int)
+
+
 class Derivatives(NamedTuple):
     """∂Q/∂x, ∂Q/∂v, ∂Q/∂s; ∂ṡ/∂x, ∂ṡ/∂v, ∂ṡ/∂s, sparse; the estimate of their error, beside the largest entry, in the mechanism's units."""
 
@@ -40,16 +46,24 @@ class Derivatives(NamedTuple):
 class LoadGraph:
     """Which bodies and states feel one another by forces, and colours under which they do not.
 
-    own: places in z of the states that move by themselves, and what of each is little."""
+    own: places in z of the states that move by themselves, and what of each is little. slips, pressed: rows of velocities that exert
+    forces, and their multipliers."""
 
-    def __init__(self, acting: Loads, own: list[int], little: list[float], length: float) -> None:
+    def __init__(
+        self, acting: Loads, own: list[int], little: list[float], length: float,
+        slips: np.ndarray = NO_ROWS, pressed: np.ndarray = NO_ROWS,
+    ) -> None:  # fmt: skip
         self.acting, self.length = acting, length
+        self.slips, self.pressed = slips, pressed
         self.own, self.little = np.array(own, dtype=int), np.array(little, dtype=float)
         model = acting.model
         self.nb, n = model.nb, model.nb + len(own)
         groups = [
             [model.body_index[joint.parent.name] - 1, model.body_index[joint.child.name] - 1] for joint in acting.joints
         ]
+        for row in (row for row in model.rows if row.index in slips):
+            joint = model.system.joints[row.joint]
+            groups.append([model.body_index[body.name] - 1 for body in (joint.parent, joint.child)])
         tables = acting.tables
         if tables is not None:
             of_freedom = np.searchsorted(acting.first_v, tables.index[:, FREEDOM], side="right") - 1
@@ -99,6 +113,8 @@ class LoadGraph:
             states[self.own] += step[nb:, 0]
         out = np.zeros((nb + len(self.own), 6))
         out[:nb] = self.acting(q, v, t, states).reshape(-1, 6)
+        if len(self.slips):
+            out[:nb] -= (model.jacobian(q, t)[self.slips].T @ self.pressed).reshape(-1, 6)
         out[nb:, 0] = self.acting.rate[self.own]
         if not np.isfinite(out).all():
             k = int(np.flatnonzero(~np.isfinite(out).all(axis=1))[0])

@@ -5,9 +5,9 @@
     ṡ = ∂ṡ/∂x x + ∂ṡ/∂v v + ∂ṡ/∂s s
     0 = Cq x − δ,   0 = Cq_v v                   rows of positions, with δ of drivers that are inputs, δ̈ = u; rows of velocities
 
-K = −∂Q/∂x + Σ λ C_xx. With w = (x, v, δ, δ̇, s, λ) that is a pencil, E ẇ = A w + B u, y = C w; it has eigenvalues at infinity for the
-rows. The modes nearest to a shift σ are by Arnoldi's method on (A − σE)⁻¹ E, from a start that three applications have brought among the
-finite ones (Meerbergen & Spence 1997).
+K = −∂Q/∂x + Σ λ C_xx over rows of positions; Q has what rows of velocities exert. With w = (x, v, δ, δ̇, s, λ) that is a pencil,
+E ẇ = A w + B u, y = C w; it has eigenvalues at infinity for the rows. The modes nearest to a shift σ are by Arnoldi's method on
+(A − σE)⁻¹ E, from a start that three applications have brought among the finite ones (Meerbergen & Spence 1997).
 """
 
 from __future__ import annotations
@@ -169,15 +169,18 @@ class Pencil:
         force = self.loads(q, self.still, t, self.states)
         gamma = model.gamma(q, self.still, t, self.near.copy())
         self.a, lam, _ = accelerations(model, q, force, self.kept, gamma, t=t)
-        graph = LoadGraph(self.loads, [s.place for s in self.own], [s.little for s in self.own], self.length)
+        own, slips = self.own, self.slips
+        graph = LoadGraph(self.loads, [s.place for s in own], [s.little for s in own], self.length, slips, lam[slips])
         M = sp.csr_matrix(model.mass_matrix(q))
         self._rates(graph.by_poses(q, self.still, t, self.states, careful=False), M)
         d = graph.derivatives(q, self.still, t, self.states, self.rate)
         self.error = d.error
-        curved = sp.csr_matrix(model.curvature(q, lam, t, self.near.copy()))
+        Cq = sp.csr_matrix(model.jacobian(q, t, self.near.copy()))
+        of_positions = np.where(model.positional, lam, 0.0)
+        curved = sp.csr_matrix(model.curvature(q, of_positions, t, self.near.copy()))
+        force = force - Cq[slips].T @ lam[slips]
         torque = np.where(np.tile([True] * 3 + [False] * 3, model.nb), force, 0.0)
         self.K = sp.csr_matrix(curved - d.Q_x + turned_stiffness(torque))
-        Cq = sp.csr_matrix(model.jacobian(q, t, self.near.copy()))
         held, slips = Cq[self.held], Cq[self.slips]
         m = len(self.held) + len(self.slips)
         C = sp.vstack([held, slips]).tocsr()

@@ -8,15 +8,20 @@ tangent (δq, δv, δa) of the motion along a parameter p; what was observed fol
 without a run between. All other runs: the same formula with x(s) of a run at p + s, h = 1e-3 of the parameter's size, four
 more runs a parameter; where p − 2h is no valid value (a damping of 0), from p, p + h, … p + 4h, also O(h⁴). With a constant step a
 run is a smooth function of its parameters, rounding included to some 1e-13 of x/h, and what is found is the derivative of the
-march itself. With an adaptive step the choice of steps adds its tolerance over h. The difference from the formula of second order on
-the same values bounds the error, and is told.
+march itself. With an adaptive step the choice of steps adds its tolerance over h. The largest difference from the formulas of second
+order on the same values, central, ahead and behind, bounds the error, and is told: where a force has a knee or a limit, the two sides
+differ by h, too.
+
+All runs are compared at the same times: where steps are chosen, or start anew at events, the others record at the times of the run
+itself. At an event the state jumps and has no derivative: its samples are left out, and those that lie between the events of two runs.
 
 Positions move on the manifold: along `Tree.integrate(q0, h e_j)`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +33,13 @@ from nexdyn.batch.simulation import runs_in_lanes
 from nexdyn.errors import InputError
 from nexdyn.forces.kinds import PLANE_CONTACT
 from nexdyn.front import simulate
-from nexdyn.integrate.methods import FixedStep, Method, RungeKutta4, SemiImplicitEuler
+from nexdyn.integrate.methods import FixedStep, Method, RungeKutta4, SemiImplicitEuler, method_of
 from nexdyn.model.system import System
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.result import Result
+from nexdyn.results.samples import alone, in_common, on_one_side_of_events
+from nexdyn.simulation.choice import default_method
+from nexdyn.simulation.events import has_events
 from nexdyn.studies.outputs import changes_of, scalar, series, with_values
 from nexdyn.studies.variation import Parameter, Tangents, VariationalEquation, starts
 from nexdyn.tree.described import described_coordinates
@@ -46,8 +54,9 @@ STEP = 1e-3
 CENTRAL = {-2: 1 / 12, -1: -8 / 12, 1: 8 / 12, 2: -1 / 12}
 ONE_SIDED = {0: -25 / 12, 1: 48 / 12, 2: -36 / 12, 3: 16 / 12, 4: -3 / 12}
 VARIATIONAL, DIFFERENCES = "variational equation", "differences of runs"
-SECOND = {True: {-1: -0.5, 1: 0.5}, False: {0: -1.5, 1: 2.0, 2: -0.5}}
-"""Weights of second order: central, and one-sided."""
+AHEAD, BEHIND = {0: -1.5, 1: 2.0, 2: -0.5}, {0: 1.5, -1: -2.0, -2: 0.5}
+SECOND = {True: ({-1: -0.5, 1: 0.5}, AHEAD, BEHIND), False: (AHEAD,)}
+"""Weights of second order: where there are runs on both sides, and on one."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +77,8 @@ class Variation:
         """∂/∂value of what was found in the runs, and a bound of its error."""
         weights = CENTRAL if self.central else ONE_SIDED
         found = sum(weight * values[k] for k, weight in weights.items()) / self.h
-        rough = sum(weight * values[k] for k, weight in SECOND[self.central].items()) / self.h
-        return np.asarray(found), np.abs(found - rough)
+        rough = [sum(w * values[k] for k, w in second.items()) / self.h for second in SECOND[self.central]]
+        return np.asarray(found), np.max([np.abs(found - other) for other in rough], axis=0)
 
 
 @dataclass(frozen=True)
@@ -88,24 +97,40 @@ class Sensitivity:
         """How each derivative was found."""
         return {variation.name: variation.by for variation in self.variations}
 
+    @functools.cached_property
+    def _samples(self) -> list[tuple[Array, dict[int, Array]]]:
+        """For each variation the rows of `result` and of its runs, at the times that all have."""
+        differences = [variation for variation in self.variations if variation.by == DIFFERENCES]
+        runs = [self.result, *(run for variation in differences for run in variation.runs.values())]
+        rows = on_one_side_of_events(runs, in_common(runs))
+        rest = iter(rows[1:])
+        return [
+            (rows[0], {k: next(rest) if variation.by == DIFFERENCES else rows[0] for k in variation.runs})
+            for variation in self.variations
+        ]
+
     def of(self, text: str) -> xr.DataArray:
         """∂ text/∂ each name (time, parameter), in the unit of `text` per unit of the parameter.
 
         text: a quantity over time, like "joint_position.hinge1", "position.link2.z", "reaction.hinge1.fx" or a measure.
-        `error` in its attributes bounds the error of the largest entry of each parameter.
+        `error` in its attributes bounds the error of the largest entry of each parameter. Times at which the state jumps are left out.
         """
         import xarray as xr
 
-        nominal = series(self.result, text)
+        unit = series(self.result, text).unit
         columns, errors = [], []
-        for variation in self.variations:
-            values = {k: nominal.values if k == 0 else series(run, text).values for k, run in variation.runs.items()}
-            found, error = variation.derivative(values)
+        for variation, (_, rows) in zip(self.variations, self._samples, strict=True):
+            found, error = variation.derivative(
+                {k: series(run, text).values[rows[k]] for k, run in variation.runs.items()}
+            )
             columns.append(found)
             errors.append(float(error.max(initial=0.0)))
-        coordinates = {"time": self.result.recording.t.copy(), "parameter": self.names}
-        attributes = {"long_name": f"derivative of {text}", "units": f"{nominal.unit} per unit", "error": errors}
-        return xr.DataArray(np.stack(columns, axis=1), coordinates, ["time", "parameter"], name=text, attrs=attributes)
+        times = self.result.recording.t[self._samples[0][0]]
+        attributes = {"long_name": f"derivative of {text}", "units": f"{unit} per unit", "error": errors}
+        values = np.stack(columns, axis=1)
+        return xr.DataArray(
+            values, {"time": times, "parameter": self.names}, ["time", "parameter"], name=text, attrs=attributes
+        )
 
     def __repr__(self) -> str:
         return f"Sensitivity({self.result.system.name!r} by {', '.join(self.names)})"
@@ -146,8 +171,15 @@ def sensitivity(
     result = simulate(system, t_end, q0=q0, v0=v0, **given)
     labels = _freedoms(result, Tree(system)) if initial else []
 
+    chosen = method_of(method) or default_method(system, options.get("loops"), options.get("dynamics", "aba"))
+    given, again = at_the_times_of(result, chosen, given)
+
     def run(values: Mapping[str, float]) -> Result:
         return simulate(with_values(system, values), t_end, q0=q0, v0=v0, **given)
+
+    @functools.cache
+    def nominal() -> Result:
+        return run({}) if again else result
 
     found: dict[str, Variation] = {}
     if obeys_equation(system, result, method, options):
@@ -155,10 +187,10 @@ def sensitivity(
     for name in names:
         if name not in found:
             h = STEP * sizes[name]
-            found[name] = vary(name, scalar(system, name), h, result, lambda x, n=name: run({n: x}))
+            found[name] = vary(name, scalar(system, name), h, lambda x, n=name: run({n: x}), nominal)
     of_state = [f"{which}.{label}" for which in ("q0", "v0") for label in labels]
     if labels and of_state[0] not in found:
-        found |= {variation.name: variation for variation in _of_state(system, t_end, labels, result, given)}
+        found |= {variation.name: variation for variation in _of_state(system, t_end, labels, result, nominal(), given)}
     return Sensitivity(result, [*names, *of_state], [found[name] for name in [*names, *of_state]])
 
 
@@ -202,7 +234,7 @@ def _along(
         tangent = Tangents(*(x[..., column] for x in tangents))
         h = _within(tangent, result, sizes.get(name, 1.0) if name in named else 1.0)
         weights = named[name].weights if name in named else CENTRAL
-        moved = _Beside(result, tangent, h, name if name in named else None, tuple(weights))
+        moved = _Beside(result, tangent, h, name if name in named else None, (0, *(k for k in weights if k)))
         found[name] = Variation(name, h, moved, VARIATIONAL)
     return found
 
@@ -269,13 +301,24 @@ class _Beside(Mapping[int, Result]):
         return Result(tree.system, moved, tree=tree)
 
 
-def vary(name: str, value: float, h: float, nominal: Result, run: Any) -> Variation:
-    """The runs about `value`; `run(x)` is that at x. One-sided where values below are refused."""
+def at_the_times_of(result: Result, method: Method, given: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Options of runs that record at the times of `result`, and whether these are others than its own."""
+    recorded = given.get("output_times") is not None
+    if recorded or not (has_events(result.system) or getattr(method, "dt", None) is None):
+        return dict(given), False
+    t = result.recording.t
+    others = {name: option for name, option in given.items() if name != "output_every"}
+    return others | {"output_times": t[alone(t)]}, True
+
+
+def vary(name: str, value: float, h: float, run: Any, nominal: Callable[[], Result]) -> Variation:
+    """The runs about `value`; `run(x)` is that at x, `nominal()` that at `value`. One-sided where values below are refused."""
     try:
         runs = {k: run(value + k * h) for k in (-2, -1)}
     except InputError:
-        return Variation(name, h, {0: nominal} | {k: run(value + k * h) for k in (1, 2, 3, 4)})
-    return Variation(name, h, runs | {k: run(value + k * h) for k in (1, 2)})
+        runs = {k: run(value + k * h) for k in (3, 4)}
+    runs |= {k: run(value + k * h) for k in (1, 2)}
+    return Variation(name, h, {0: nominal()} | runs)
 
 
 def _size(system: System, name: str, scale: Mapping[str, float] | None) -> float:
@@ -298,7 +341,7 @@ def _freedoms(result: Result, tree: Tree) -> list[str]:
 
 
 def _of_state(
-    system: System, t_end: float, labels: Sequence[str], result: Result, given: Mapping[str, Any]
+    system: System, t_end: float, labels: Sequence[str], result: Result, nominal: Result, given: Mapping[str, Any]
 ) -> list[Variation]:
     """Runs from neighbouring initial states, a freedom each."""
     tree = result.tree
@@ -308,10 +351,10 @@ def _of_state(
         e = np.zeros(tree.nv)
         e[j] = STEP
         runs = {k: simulate(system, t_end, q0=tree.integrate(q, k * e), v0=v, **given) for k in CENTRAL}
-        found.append(Variation(f"q0.{label}", STEP, runs))
+        found.append(Variation(f"q0.{label}", STEP, {0: nominal} | runs))
     for j, label in enumerate(labels):
         e = np.zeros(tree.nv)
         e[j] = STEP
         runs = {k: simulate(system, t_end, q0=q, v0=v + k * e, **given) for k in CENTRAL}
-        found.append(Variation(f"v0.{label}", STEP, runs))
+        found.append(Variation(f"v0.{label}", STEP, {0: nominal} | runs))
     return found

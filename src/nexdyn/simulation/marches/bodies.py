@@ -718,14 +718,14 @@ def rows_to_keep(report: AssemblyReport, initial: Any) -> np.ndarray:
     return kept_rows(report)
 
 
-def refuse_velocity_rows(model: AbsoluteModel, method: str) -> None:
+CARRY_VELOCITY_ROWS = "nx.HHT(), nx.Baumgarte() and nx.Projection() do"
+
+
+def refuse_velocity_rows(model: AbsoluteModel, method: str, instead: str = CARRY_VELOCITY_ROWS) -> None:
     """InputError naming a joint that holds velocities only, where a method does not carry such rows."""
     for row in model.rows:
         if not model.positional[row.index]:
-            raise InputError(
-                f"joint {row.joint!r} is nonholonomic, which {method} does not carry; nx.HHT(), nx.Baumgarte() and "
-                f"nx.Projection() do"
-            )
+            raise InputError(f"joint {row.joint!r} is nonholonomic, which {method} does not carry; {instead}")
 
 
 def needs_bodies(system: System, couplings: bool = True) -> bool:
