@@ -236,7 +236,7 @@ def attribute_counts(probe: Probe) -> float:
     wanted = sum(weight * ends[k] for k, weight in AROUND.items()) / h
     size = max(float(np.linalg.norm(wanted)), 1e-9)
     told = (
-        told if np.linalg.norm(told) < 0.1 * size else 0.0 * told
+        told if np.linalg.norm(told) < 0.25 * size else 0.0 * told
     )  # where forces have knees; no licence to say nothing
     return float(np.linalg.norm(np.maximum(np.abs(found - wanted) - told, 0.0)) / size)
 

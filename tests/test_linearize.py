@@ -305,3 +305,26 @@ def test_friction_that_has_begun_to_slip_has_two_slopes_and_that_is_told() -> No
     assert 0.5 < found.A[rates] < 0.999
     firm = system.with_parameters({"dry.static": 60.0, "dry.sliding": 50.0})
     assert nx.linearize(firm, nx.equilibrium(firm)).A[rates] == pytest.approx(1.0, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("axis", "pivot"), [((1.3, 0.9, -0.7), (-0.4, -0.5, 0.2)), ((-2.3, 0.4, -0.6), (1.0, 0.1, 0.4))]
+)
+def test_a_free_joint_on_tilted_axes_has_the_modes_of_one_on_upright_ones(axis: Any, pivot: Any) -> None:
+    """Its coordinates count along the axes of the parent, its velocities along those of the child: which of them depend on others is
+    another question for each."""
+
+    def eigenvalues(axis: Any) -> np.ndarray:
+        system, place = nx.System("held", gravity=(0.6, -1.1, -3.0)), (0.9, 0.15, 0.2)
+        system.add_body("hand", mass=0.8, inertia=(0.03, 0.025, 0.02), position=place)
+        frames = {"anchor_a": place, "anchor_b": (0.0, 0.0, 0.0), "axis_a": (0.0, 0.0, 1.0), "axis_b": axis}
+        system.add_joint(nx.Free("free", "ground", "hand", **frames))
+        system.add_joint(nx.Rod("rod", "ground", "hand", anchor_a=pivot, anchor_b=(0.1, 0.0, 0.1)))
+        stiff, damp = (np.diag(x).tolist() for x in ([3.0, 2.5, 2.0, 30.0, 40.0, 50.0], [0.1] * 6))
+        spring = nx.Bushing("spring", "ground", "hand", at_a=place, at_b=place, stiffness=stiff, damping=damp)
+        system.add_force(spring)
+        found = nx.linearize(system, nx.equilibrium(system)).eigenvalues
+        return found[np.argsort(found.imag)]
+
+    upright = eigenvalues((0.0, 0.0, 1.0))
+    np.testing.assert_allclose(eigenvalues(axis), upright, rtol=0, atol=1e-7 * np.abs(upright).max())

@@ -206,7 +206,8 @@ class Read:
             return None
         if steps is None:
             raise InputError(
-                "inputs of a batch need a method of constant step in minimal coordinates, like RungeKutta4"
+                "inputs of a batch need members that march together: by a method of constant step in minimal coordinates, like "
+                "RungeKutta4, without loops, events, and forces that have states or are written in Python"
             )
         nv = self._places.nv
         assert nv is not None

@@ -124,7 +124,9 @@ class ReducedSystem:
             return
         T = self.transmission(self.q0)
         rows, bodies = row_units(model, self.length), np.tile([1.0] * 3 + [1.0 / self.length] * 3, model.nb)
-        J = rows[:, None] * self._rows_at(self.bodies(self.q0), T) * self.coordinate_units
+        J_v = rows[:, None] * self._rows_at(self.bodies(self.q0), T)
+        J = J_v * self.coordinate_units
+        J_xi = J_v @ np.linalg.inv(self._chart(self.q0, np.zeros(n))) * self.coordinate_units
         size = float(np.abs(bodies[:, None] * T * self.coordinate_units).max(initial=1.0))
         first, slips = np.flatnonzero(model.positional), np.flatnonzero(~model.positional)
         self._position_rows = first[_independent(J[first], np.zeros((0, n)), size)]
@@ -134,7 +136,7 @@ class ReducedSystem:
         weight = np.ones(n)
         for _, j, free in self._balls:
             weight[j : j + (6 if free else 3)] = 1.0 / BASE
-        self._z_dependent = _pivots(J[self._position_rows] * weight)
+        self._z_dependent = _pivots(J_xi[self._position_rows] * weight)
         self._u_dependent = _pivots(J[self._velocity_rows] * weight)
         self.z = np.setdiff1d(np.arange(n), self._z_dependent)
         self.u = np.setdiff1d(np.arange(n), self._u_dependent)
