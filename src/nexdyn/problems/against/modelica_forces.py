@@ -181,6 +181,49 @@ def fourbar_ball_and_cross() -> Parts:
     return fourbar("SphericalAndUniversal", by_rod)
 
 
+def rod_on(m: Parts, slide: Frame, first: Vector, second: Vector) -> Frame:
+    """A rod whose turn about itself follows from a universal joint."""
+    return m.universal("rod", slide, first, second, w=None)
+
+
+ROD = np.array((-1, 0.3, 0.1))
+
+
+@model(f"{TEST}/FourbarVariants/SphericalSpherical", "spatial four-bar with a mass in the middle of its rod", loop=True)
+def fourbar_two_balls() -> Parts:
+    def couple(m: Parts, crank: Frame, slide: Frame) -> None:
+        rod = m.body(rod_on(m, slide, Z, Y), 1.0, ROD / 2, (0, 0, 0))
+        m.close(Spherical, "ball", m.fixed(rod, ROD), crank)
+
+    return fourbar("SphericalSpherical", couple)
+
+
+def slide_and_crank(name: str, v: float, damping: float) -> tuple[Parts, Frame, Frame]:
+    """A slide that moves a crank without a body of its own, on a damper."""
+    m = Parts(name)
+    slide = m.cylinder(m.prismatic("j2", m.fixed(m.world, (1, 0, 0)), v=v), (0, 0.2, 0), 0.05)
+    return m, slide, m.revolute("crank", m.world, (1, 0, 0), w=None, damping=damping)
+
+
+@model(f"{TEST}/FourbarVariants/JointSSR", "slide, rod on two balls and damped crank", loop=True)
+def fourbar_of_slide() -> Parts:
+    m, slide, crank = slide_and_crank("JointSSR", -0.2, 0.5)
+    end = m.body(m.fixed(m.body(crank, 0.1, (0, 0.25, 0.05)), (0, 0.5, 0.1)), 0.1)
+    rod = m.body(rod_on(m, slide, Z, Y), 0.1, ROD / 2, (0, 0, 0))
+    m.close(Spherical, "ball", m.fixed(rod, ROD), end)
+    return m
+
+
+@model(f"{TEST}/FourbarVariants/JointUSR", "slide, rod on a universal joint and a ball, damped crank", loop=True)
+def fourbar_of_slide_and_cross() -> Parts:
+    m, slide, crank = slide_and_crank("JointUSR", -0.4, 0.1)
+    inertia = (0.1, 0.1, 0.1)
+    end = m.body(m.fixed(m.body(crank, 1.0, (0.01, 0, 0), inertia), (0, 0.5, 0.1)), 1.0, inertia=inertia)
+    rod = m.body(rod_on(m, slide, Y, np.cross(Y, ROD)), 1.0, ROD / np.linalg.norm(ROD) / 2, inertia)
+    m.close(Spherical, "ball", m.fixed(rod, ROD), end)
+    return m
+
+
 @model(f"{EXAMPLE_LOOPS}/Fourbar1", "spatial four-bar of hinges", loop=True)
 def fourbar1() -> Parts:
     def couple(m: Parts, crank: Frame, slide: Frame) -> None:

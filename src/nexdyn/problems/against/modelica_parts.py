@@ -204,7 +204,7 @@ class Parts:
         n_a: Vector = (1, 0, 0),
         n_b: Vector = (0, 1, 0),
         phi: Vector = (0, 0),
-        w: Vector = (0, 0),
+        w: Vector | None = (0, 0),
     ) -> Frame:
         """A turn about n_a, then one about n_b."""
         self._say_coordinates(
@@ -214,7 +214,8 @@ class Parts:
                 (1, "phi_b", "w_b", "second angle", "second angular velocity"),
             ],
         )
-        return self._joint(Universal, name, frame, n_a, np.array(n_b, float), q0=tuple(phi), v0=tuple(w))
+        start = {} if w is None else {"v0": tuple(w)}
+        return self._joint(Universal, name, frame, n_a, np.array(n_b, float), q0=tuple(phi), **start)
 
     def planar(self, name: str, frame: Frame, n: Vector, n_x: Vector, s: Vector, phi: float) -> Frame:
         """Slides across n, along n_x and n × n_x, and a turn about n."""
