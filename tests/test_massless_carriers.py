@@ -200,3 +200,16 @@ def test_a_point_carrier_between_driven_joints_follows_its_drivers(method: Any, 
     result = nx.simulate(system, T, method)
     angles = result.joint_position("turret").values[-1]
     np.testing.assert_allclose(angles, [0.8 * T**2, 0.6 * T**2], atol=1e-6)
+
+
+@pytest.mark.parametrize("method", [nx.HHT(dt=5e-4), nx.ImplicitEuler(5e-4, bdf2=True)], ids=lambda method: method.name)
+def test_point_masses_alone_on_a_massless_carrier_move_as_in_minimal_coordinates(method: Any) -> None:
+    """No body has rotational inertia from which the carrier could borrow."""
+    system = nx.System("cross and slide", gravity=(0.0, -9.81, 0.0))
+    system.add_body("cross", mass=0.0, inertia=(0.0, 0.0, 0.0))
+    system.add_body("point", mass=5.0, inertia=(0.0, 0.0, 0.0), position=(0.1, 0.0, 0.0))
+    system.add_joint(nx.Universal("u", "ground", "cross", at=(0, 0, 0), axis=(1, 0, 0), reference=(0, 1, 0), q0=(0.0, 0.7)))
+    system.add_joint(nx.Prismatic("p", "cross", "point", at=(0, 0, 0), axis=(1, 0, 0)))
+    system.add_force(nx.PointSpring("k", "ground", "point", stiffness=100.0, length=0.2))
+    exact = nx.simulate(system, 0.3, nx.DormandPrince(1e-10)).position("point").values[-1]
+    np.testing.assert_allclose(nx.simulate(system, 0.3, method).position("point").values[-1], exact, atol=2e-5)

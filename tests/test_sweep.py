@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import enum
 import functools
+import importlib
 import json
 import os
 import signal
@@ -10,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -289,6 +292,26 @@ def scaled_globally(k: float) -> Any:
     return space["f"]
 
 
+def of_module(k: float, of: str = "M.c") -> Any:
+    """A function that takes a number, or a function, from another module of the user's."""
+    inner, outer = types.ModuleType("inner"), types.ModuleType("outer")
+    exec(f"c = {k}\ndef g():\n    return c", inner.__dict__)
+    outer.__dict__["sub"] = inner
+    space: dict[str, Any] = {"M": inner, "outer": outer}
+    exec(f"def f(result):\n    return {of}", space)
+    return space["f"]
+
+
+def of_class(value: Any) -> Any:
+    """An object whose number is one of its class."""
+    return type("Held", (), {"held": value, "__call__": lambda self, result: float(np.sum(self.held))})()
+
+
+def of_member(value: float) -> Any:
+    member = enum.Enum("Way", {"A": value}).A  # type: ignore[attr-defined]
+    return lambda result: member.value
+
+
 def started(v: float) -> Result:
     return nx.simulate(oscillator(), 0.02, RK4, v0=[v])
 
@@ -310,6 +333,18 @@ OTHERS: dict[str, tuple[Any, Any]] = {
         {"measure": lambda r: (lambda x: x + 1.0)(0.0)},
         {"measure": lambda r: (lambda x: x + 2.0)(0.0)},
     ),
+    "number of another module": ({"measure": {"x": of_module(1.0)}}, {"measure": {"x": of_module(2.0)}}),
+    "function of another module": (
+        {"measure": {"x": of_module(1.0, "M.g()")}},
+        {"measure": {"x": of_module(2.0, "M.g()")}},
+    ),
+    "module of a module": (
+        {"measure": {"x": of_module(1.0, "outer.sub.c")}},
+        {"measure": {"x": of_module(2.0, "outer.sub.c")}},
+    ),
+    "list of a class": ({"measure": {"x": of_class([1.0])}}, {"measure": {"x": of_class([2.0])}}),
+    "array of a class": ({"measure": {"x": of_class(THIRD)}}, {"measure": {"x": of_class(2.0 * THIRD)}}),
+    "member of an enumeration": ({"measure": {"x": of_member(1.0)}}, {"measure": {"x": of_member(2.0)}}),
     "name of a measure": ({"measure": {"x": TEXTS[0]}}, {"measure": {"y": TEXTS[0]}}),
     "constant of a force": ({"system": pushed(1.0)}, {"system": pushed(2.0)}),
     "constant of an action": ({"system": with_event(1.0)}, {"system": with_event(2.0)}),
@@ -345,6 +380,35 @@ def test_a_folder_is_refused_to_a_study_that_differs_in_anything(tmp_path: Path,
     assert seen == [2] and again.identical(data)
     with pytest.raises(nx.InputError, match="holds another study"):
         nx.sweep(**second)
+
+
+def test_a_folder_is_refused_where_a_module_that_a_measure_imports_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def imported(result: Result) -> float:
+        import nexdyn_test_helpers
+
+        return float(nexdyn_test_helpers.c)
+
+    monkeypatch.syspath_prepend(str(tmp_path))
+    given = {
+        "parameters": {"m": [1.0, 2.0]},
+        "measure": {"x": imported},
+        "jobs": 1,
+        "folder": tmp_path / "study",
+        **GIVEN,
+    }
+    for k in (1.0, 2.0):
+        (tmp_path / "nexdyn_test_helpers.py").write_text(
+            f"c = {k}\n\n" * int(k)
+        )  # of another length, so that it is read anew
+        monkeypatch.delitem(sys.modules, "nexdyn_test_helpers", raising=False)
+        importlib.invalidate_caches()
+        if k == 1.0:
+            nx.sweep(oscillator(), **given)  # type: ignore[arg-type]
+            continue
+        with pytest.raises(nx.InputError, match="holds another study"):
+            nx.sweep(oscillator(), **given)  # type: ignore[arg-type]
 
 
 def test_a_study_whose_parts_cannot_be_told_apart_is_not_gone_on_with(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import builtins
 import copyreg
+import dis
 import functools
 import hashlib
+import importlib.util
 import os
 import sys
 import sysconfig
@@ -35,6 +37,25 @@ MOST_DEPTH = 200
 _BUILT_IN = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType, np.ufunc)
 
 
+_OF_CLASSES = frozenset(
+    [
+        "__module__",
+        "__qualname__",
+        "__doc__",
+        "__dict__",
+        "__weakref__",
+        "__slots__",
+        "__annotations__",
+        "__firstlineno__",
+        "__static_attributes__",
+        "__dataclass_fields__",
+        "__abstractmethods__",
+        "_abc_impl",
+    ]
+)
+"""What Python adds to classes, and nothing depends on."""
+
+
 class OpaqueError(TypeError):
     """Something whose value cannot be determined, and why."""
 
@@ -51,11 +72,42 @@ def is_installed(module: str | None) -> bool:
     top = module.partition(".")[0]
     if top in sys.builtin_module_names or top in sys.stdlib_module_names or top == "nexdyn":
         return top != "__main__"
-    path = getattr(sys.modules.get(module), "__file__", None)
+    return _is_in_places(getattr(sys.modules.get(module), "__file__", None))
+
+
+def _is_in_places(path: str | None) -> bool:
+    """Whether a file is one of Python's or of a package."""
     if path is None:
         return False
     places = {os.path.realpath(sysconfig.get_path(name)) for name in ("purelib", "platlib", "stdlib")}
     return any(os.path.realpath(path).startswith(place + os.sep) for place in places)
+
+
+def _own_module(name: str) -> types.ModuleType | None:
+    """A module of the user's that a function imports; None of one that is installed, or not to be found."""
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is None or is_installed(name) or _is_in_places(spec.origin):
+            return None
+        return importlib.import_module(name)
+    except (ImportError, ValueError):
+        return None
+
+
+def _content(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # empty yet
+        return None
+
+
+def _functions_of(value: Any) -> Any:
+    """What an attribute of a class computes by."""
+    if isinstance(value, property):
+        return [value.fget, value.fset]
+    if isinstance(value, staticmethod | classmethod):
+        return value.__func__
+    return value.func if isinstance(value, functools.cached_property) else value
 
 
 def _version(module: str) -> str:
@@ -97,7 +149,7 @@ class _Teller:
         if isinstance(x, bytes | bytearray):
             return self._of("bytes", bytes(x))
         if isinstance(x, Enum):
-            return self._of("enum", type(x).__qualname__, x.name)
+            return self._of("enum", type(x).__qualname__, x.name, x.value)
         if isinstance(x, np.ndarray | np.generic):
             return self._of_array(np.asarray(x))
         if isinstance(x, tuple | list):
@@ -183,32 +235,42 @@ class _Teller:
         )
 
     def _globals_of(self, f: types.FunctionType) -> dict[str, Any]:
-        """What a function, and those inside it, name of their module."""
+        """What a function, and those inside it, name of their module, and of modules of the user's that they reach from there or import."""
         names: set[str] = set()
+        imports: set[str] = set()
         codes = [f.__code__]
         while codes:
             code = codes.pop()
             names.update(code.co_names)
+            imports.update(x.argval for x in dis.get_instructions(code) if x.opname == "IMPORT_NAME")
             codes += [x for x in code.co_consts if isinstance(x, types.CodeType)]
-        return {name: f.__globals__[name] for name in sorted(names) if name in f.__globals__}
+        modules = {f"import {name}": _own_module(name) for name in sorted(imports)}
+        cells = [_content(cell) for cell in f.__closure__ or ()]
+        modules |= {f"cell {k}": x for k, x in enumerate(cells) if isinstance(x, types.ModuleType)}
+        found = {name: f.__globals__[name] for name in sorted(names) if name in f.__globals__}
+        return {
+            name: [x, self._named_of(x, names)] if isinstance(x, types.ModuleType) else x
+            for name, x in (found | modules).items()
+        }
+
+    def _named_of(self, module: types.ModuleType, names: set[str], above: tuple[Any, ...] = ()) -> dict[str, Any]:
+        """What of a module of the user's, and of its modules, has one of these names."""
+        if is_installed(module.__name__) or module in above:
+            return {}
+        return {
+            name: self._named_of(x, names, (*above, module)) if isinstance(x, types.ModuleType) else x
+            for name, x in sorted(vars(module).items())
+            if name in names
+        }
 
     def _of_class(self, cls: type) -> bytes:
         name = f"{cls.__module__}.{cls.__qualname__}"
         if cls.__module__ == builtins.__name__ or is_installed(cls.__module__):
             return self._of("class", name, _version(cls.__module__))
-        own = {
-            key: value
-            for key, value in vars(cls).items()
-            if isinstance(value, types.FunctionType | staticmethod | classmethod | property | int | float | str | tuple)
-            and key not in ("__module__", "__qualname__", "__doc__", "__firstlineno__", "__static_attributes__")
-        }
         told = {
-            key: [value.fget, value.fset]
-            if isinstance(value, property)
-            else value.__func__
-            if isinstance(value, staticmethod | classmethod)
-            else value
-            for key, value in own.items()
+            key: _functions_of(value)
+            for key, value in vars(cls).items()
+            if key not in _OF_CLASSES and not isinstance(value, types.MemberDescriptorType | types.GetSetDescriptorType)
         }
         return self._of("class", name, told, *(self.digest(base) for base in cls.__bases__))
 

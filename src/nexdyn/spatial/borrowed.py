@@ -15,8 +15,8 @@ import numpy as np
 THIN, LENT, AS_MUCH = 1e-6, 1e-3, 1e-4
 """Part of its inertia below which a body is thin about an axis, part that it borrows, and the inertia (of m L²) that it has at least."""
 MASS, INERTIA = 1e-5, 1e-8
-"""Parts of m, and of m L², of the lightest body with inertia, that one without borrows: little beside what moves with it in a long
-chain, and much beside what rounding leaves of the others."""
+"""Parts of m, and of m L², of the lightest body with inertia (or with mass, where none has), that one without borrows: little beside
+what moves with it in a long chain, and much beside what rounding leaves of the others."""
 
 
 def borrowed(m: np.ndarray, J: np.ndarray, length: float, held: Iterable[int] = ()) -> np.ndarray:
@@ -29,7 +29,8 @@ def borrowed(m: np.ndarray, J: np.ndarray, length: float, held: Iterable[int] = 
     out[:, 0] = np.where(np.linalg.eigvalsh(J)[:, 0] < THIN * reference, LENT * reference, 0.0)
     moving = np.ones(len(m), dtype=bool)
     moving[[0, *held]] = False
-    lightest = m[(m > 0.0) & (trace > 0.0)].min(initial=np.inf)
+    turning = (m > 0.0) & (trace > 0.0)
+    lightest = m[turning if turning.any() else m > 0.0].min(initial=np.inf)
     if np.isfinite(lightest):
         bare = moving & ((trace == 0.0) | (m == 0.0))
         out[bare, 0] = np.maximum(out[bare, 0], INERTIA * lightest * length**2)
