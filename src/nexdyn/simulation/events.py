@@ -73,6 +73,14 @@ class Watched:
         else:
             assert stop is not None
             self.sign, self.tolerance, self.level = 1 if end else -1, 1e-9, stop.ends(system)[end]
+        self.level_before = self.level
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the signal is where it was after an event that has left the state as it is. What closes the constraints anew moves
+        it by what they were off, and must not take it back over the value that it has passed: the event would happen twice."""
+        of_state = self.event is None or self.event.measure is None
+        return of_state and self.level == self.level_before
 
     def signal(self, observed: Any) -> np.ndarray:
         """g at the samples (N,)."""
@@ -446,14 +454,19 @@ class Run:
         self.march.go_on_from(old)
         self.kept.append(self.march.present())
         if system is not old.system:
-            known = {(w.name, w.end): (w.side, w.done, w.acting) for w in self.watched}
+            known = {(w.name, w.end): w for w in self.watched}
             self.watched = watched_in(system)
             for w in self.watched:
-                w.side, w.done, w.acting = known.get((w.name, w.end), (0.0, False, False))
+                if (before := known.get((w.name, w.end))) is not None:
+                    w.side, w.done, w.acting = before.side, before.done, before.acting
+                    w.level_before = before.level
         self.let_stops_act()
         self.g = self.signals(self.march.present())
+        moved = position is not None or velocity is not None
         for w, x in zip(self.watched, self.g[:, 0], strict=True):
-            w.move_on(x)
+            if w.side == 0.0 or not (w.goes_on and not moved):
+                w.move_on(x)
+            w.level_before = w.level
 
     def result(self, first: System, status: str) -> Result:
         """All that was recorded."""
