@@ -76,6 +76,12 @@ class Watched:
         self.level_before = self.level
 
     @property
+    def of_velocity(self) -> bool:
+        """Whether a velocity that an action changes may change the signal."""
+        event = self.event
+        return event is not None and (event.function is not None or event.of == "velocity")
+
+    @property
     def goes_on(self) -> bool:
         """Whether the signal is where it was after an event that has left the state as it is. What closes the constraints anew moves
         it by what they were off, and must not take it back over the value that it has passed: the event would happen twice."""
@@ -462,9 +468,9 @@ class Run:
                     w.level_before = before.level
         self.let_stops_act()
         self.g = self.signals(self.march.present())
-        moved = position is not None or velocity is not None
         for w, x in zip(self.watched, self.g[:, 0], strict=True):
-            if w.side == 0.0 or not (w.goes_on and not moved):
+            moved = position is not None or (velocity is not None and w.of_velocity)
+            if w.side == 0.0 or moved or not w.goes_on:
                 w.move_on(x)
             w.level_before = w.level
 
