@@ -235,7 +235,7 @@ GOOD = {"time": [0.1, 0.2, 0.3], "joint_position.slide": [0.3, 0.2, 0.1]}
             {"data": {"time": GOOD["time"], "position.block": [1.0, 2.0, 3.0]}},
             "needs a component: one of position.block.x",
         ),
-        ({"data": {"time": [0.1, 0.2], "joint_position.slide": [1.0, np.nan]}}, "1 numbers for 1 parameters"),
+        ({"data": {"time": [0.1, 0.2], "joint_position.slide": [1.0, np.nan]}}, "1 number for 1 parameter"),
         ({"data": 3.0}, "data is float"),
         ({"data": "nowhere.csv"}, "nowhere.csv: cannot be read"),
     ],

@@ -112,7 +112,7 @@ def test_what_is_no_system_is_refused() -> None:
 
 
 def test_result_of_another_mechanism_is_no_start() -> None:
-    with pytest.raises(nx.InputError, match="initial has 1 coordinates and 1 velocities; 'stone' has 7 and 6"):
+    with pytest.raises(nx.InputError, match="initial has 1 coordinate and 1 velocity; 'stone' has 7 and 6"):
         nx.simulate(floating(), 2.0, initial=nx.simulate(pendulum(), 0.01))
 
 

@@ -27,7 +27,7 @@ def report_text(report: AssemblyReport) -> str:
         lines += [
             "",
             "1  Constraints",
-            f"   {found.constraints} equations, {found.independent} independent, {len(found.redundant)} redundant; "
+            f"   {counted(found.constraints, 'equation')}, {found.independent} independent, {len(found.redundant)} redundant; "
             f"{counted(found.dof, 'degree of freedom')} (Grübler's count says {found.grubler})",
         ]
         if found.redundant and np.isfinite(found.rank_gap):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls
-from nexdyn.errors import InputError, unknown
+from nexdyn.errors import InputError, counted, unknown
 from nexdyn.integrate.given import given_numbers
 from nexdyn.model.system import System
 from nexdyn.tree.tree import Coordinates, Tree
@@ -234,7 +234,7 @@ class Read:
             return x[:, None]
         if x.shape[1] != steps:
             raise InputError(
-                f"{what} have {x.shape[1]} steps; the run takes {steps}, so (members, {steps}, …) is needed"
+                f"{what} have {counted(x.shape[1], 'step')}; the run takes {steps}, so (members, {steps}, …) is needed"
             )
         return x
 

@@ -106,7 +106,7 @@ class BatchResult:
         r = self.recording
         failed = f", {len(self.failures)} failed" if self.failures else ""
         return (
-            f"BatchResult({self.system.name!r}: {self.members} members{failed}, t = {r.t[0]:g} … {r.t[-1]:g} s, "
+            f"BatchResult({self.system.name!r}: {counted(self.members, 'member')}{failed}, t = {r.t[0]:g} … {r.t[-1]:g} s, "
             f"{counted(len(r.t), 'sample')}, {r.method}, {r.status})"
         )
 

@@ -146,7 +146,7 @@ class Equilibrium:
         model = self.report.model
         lines = [
             f"System {model.system.name!r} in equilibrium: {self.stability}, {counted(self.dof, 'degree of freedom')}, "
-            f"{self.iterations} iterations, {self.out_of_balance:.2g} N m out of balance"
+            f"{counted(self.iterations, 'iteration')}, {self.out_of_balance:.2g} N m out of balance"
         ]
         if self.stability in ("unstable", "neutral"):
             how = "leaves" if self.stability == "unstable" else "is free to move"

@@ -27,7 +27,7 @@ from nexdyn.assembly.assemble import assemble
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import states_along
 from nexdyn.assembly.loads import Loads
-from nexdyn.errors import InputError, SolveError, unknown
+from nexdyn.errors import InputError, SolveError, counted, unknown
 from nexdyn.forces.states import state_labels
 from nexdyn.forces.tables import ForceTables
 from nexdyn.joints.free import Free
@@ -197,7 +197,7 @@ def _rates(tree: Tree, t: Array, motion: Any, window: int) -> Recording:
     """A table of coordinates with its rates."""
     _, (q,) = tree.batch(("motion", motion, tree.nq))
     if len(q) != len(t):
-        raise InputError(f"the motion has {len(q)} samples and t has {len(t)}")
+        raise InputError(f"the motion has {counted(len(q), 'sample')} and t has {len(t)}")
     q = tree.normalized(q)
     index, weights = windows(t, window)
     out, v, a = q.copy(), np.zeros((len(t), tree.nv)), np.zeros((len(t), tree.nv))

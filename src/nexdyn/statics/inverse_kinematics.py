@@ -32,7 +32,7 @@ from nexdyn.assembly.assemble import Start, assemble, mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.loads import joint_state
 from nexdyn.assembly.report import AssemblyReport
-from nexdyn.errors import InputError, unknown
+from nexdyn.errors import InputError, counted, unknown
 from nexdyn.model.driver import Driver
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import (
@@ -121,7 +121,7 @@ class Posture:
         gaps = [f"   {name}: {g.distance:.4g} m, {math.degrees(g.angle):.4g}° off" for name, g in self.gaps.items()]
         head = "reached" if self.reached else "out of reach from here"
         held = [f"   held by limits: {', '.join(self.at_limit)}"] if self.at_limit else []
-        return "\n".join([f"Targets {head}, {self.iterations} iterations", *gaps, *held])
+        return "\n".join([f"Targets {head}, {counted(self.iterations, 'iteration')}", *gaps, *held])
 
 
 class _Target(NamedTuple):

@@ -349,7 +349,7 @@ def _report(system: System, at: Any, t: float, q0: Any, v0: Any) -> AssemblyRepo
     if isinstance(recorded, BodyRecording):
         report = assemble(system, t=float(recorded.t[-1]))
         if recorded.q.shape[1] != report.model.nb:
-            raise InputError(f"at has {recorded.q.shape[1]} bodies; {system.name!r} has {report.model.nb}")
+            raise InputError(f"at has {counted(recorded.q.shape[1], 'body')}; {system.name!r} has {report.model.nb}")
         report.q[1:], report.v[1:] = recorded.q[-1], recorded.v[-1]
     else:
         places = at.tree.coordinates

@@ -25,7 +25,7 @@ import numpy as np
 
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.checked_calls import CheckedCalls
-from nexdyn.errors import FileError, InputError, SolveError
+from nexdyn.errors import FileError, InputError, SolveError, counted
 from nexdyn.front import simulate
 from nexdyn.integrate.methods import FixedStep, Method
 from nexdyn.model.system import System
@@ -106,7 +106,7 @@ class Calibration:
 
     def __str__(self) -> str:
         width = max(map(len, self.values))
-        lines = [f"{self.confidence:.0%} confidence, {self.runs} runs"]
+        lines = [f"{self.confidence:.0%} confidence, {counted(self.runs, 'run')}"]
         for name, value in self.values.items():
             low, high = self.intervals[name]
             unit = f" {self.units[name]}" if self.units[name] else ""
@@ -160,7 +160,9 @@ def calibrate(
     known = fit.known_sigma(sigma)
     n, count = len(names), sum(int(np.isfinite(d).sum()) for d in measured.values.values())
     if count <= n:
-        raise InputError(f"data hold {count} numbers for {n} parameters; more numbers than parameters are needed")
+        raise InputError(
+            f"data hold {counted(count, 'number')} for {counted(n, 'parameter')}; more numbers than parameters are needed"
+        )
 
     scales = known or fit.spreads()
     fit.scales = scales

@@ -73,7 +73,7 @@ def result_html(result: Result) -> str:
     facts = {
         "system": f"{system.name} ({counted(len(system.bodies), 'body')}, {counted(len(system.joints), 'joint')})",
         "time": f"{r.t[0]:g} … {r.t[-1]:g} s, {counted(len(r.t), 'sample')}",
-        "method": f"{r.method}, {r.steps} steps in {r.wall_time:.3g} s",
+        "method": f"{r.method}, {counted(r.steps, 'step')} in {r.wall_time:.3g} s",
         "status": r.status + (f": {r.message}" if r.message else ""),
     }
     figures = []

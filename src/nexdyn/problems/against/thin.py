@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from nexdyn.errors import counted
 from nexdyn.problems.against import adams, dymola, exudyn_live, exudyn_models, recurdyn
 from nexdyn.problems.against.kept import DRIFT, OWN, path_of, write_curves
 
@@ -65,7 +66,7 @@ def keep_exudyn(model: exudyn_models.Model, whole: Mapping[str, Any], fine: Mapp
     path.write_text(parameters.replace('{"', '\n{"').lstrip() + "\n", encoding="utf-8")
     found = exudyn_live.reference_of(*(exudyn_live.without(record, model.left_out) for record in (whole, fine)))
     said |= {
-        "sampling": f"{len(found.t)} samples", "own error": f"{found.own_error:.6g}",
+        "sampling": counted(len(found.t), "sample"), "own error": f"{found.own_error:.6g}",
         "value by which the model judges itself": str(whole["result"]),
         **{f"{OWN}{quantity}": f"{error:.6g}" for quantity, error in found.own_errors.items()},
     }  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 from nexdyn.absolute.model import absolute_model
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.start_velocity import tree_state
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, counted
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import bodies_at_end, joints_at_end
@@ -43,7 +43,7 @@ def state_before(tree: Tree, initial: Any, q0: Any, gaps: dict[str, tuple[float,
         return t, *_from_bodies(tree, initial)
     if recorded.q.shape[1] != tree.nq or recorded.v.shape[1] != tree.nv:
         raise InputError(
-            f"initial has {recorded.q.shape[1]} coordinates and {recorded.v.shape[1]} velocities; "
+            f"initial has {counted(recorded.q.shape[1], 'coordinate')} and {counted(recorded.v.shape[1], 'velocity')}; "
             f"{tree.system.name!r} has {tree.nq} and {tree.nv}"
         )
     if initial.tree is not None and initial.tree.joint_names != tree.joint_names:
@@ -58,7 +58,7 @@ def _from_bodies(tree: Tree, initial: Result) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates and velocities at the end of a run in absolute coordinates, angles counted as they were."""
     model = absolute_model(tree.system)
     q, v = tree_state(tree, model, *bodies_at_end(initial, model))
-    for name, counted in joints_at_end(initial, tree.system).items():
+    for name, coordinate in joints_at_end(initial, tree.system).items():
         if name in tree.coordinates:
-            q[tree.coordinates[name].q] = counted
+            q[tree.coordinates[name].q] = coordinate
     return q, v
