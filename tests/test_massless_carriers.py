@@ -208,7 +208,9 @@ def test_point_masses_alone_on_a_massless_carrier_move_as_in_minimal_coordinates
     system = nx.System("cross and slide", gravity=(0.0, -9.81, 0.0))
     system.add_body("cross", mass=0.0, inertia=(0.0, 0.0, 0.0))
     system.add_body("point", mass=5.0, inertia=(0.0, 0.0, 0.0), position=(0.1, 0.0, 0.0))
-    system.add_joint(nx.Universal("u", "ground", "cross", at=(0, 0, 0), axis=(1, 0, 0), reference=(0, 1, 0), q0=(0.0, 0.7)))
+    system.add_joint(
+        nx.Universal("u", "ground", "cross", at=(0, 0, 0), axis=(1, 0, 0), reference=(0, 1, 0), q0=(0.0, 0.7))
+    )
     system.add_joint(nx.Prismatic("p", "cross", "point", at=(0, 0, 0), axis=(1, 0, 0)))
     system.add_force(nx.PointSpring("k", "ground", "point", stiffness=100.0, length=0.2))
     exact = nx.simulate(system, 0.3, nx.DormandPrince(1e-10)).position("point").values[-1]

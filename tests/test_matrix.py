@@ -13,7 +13,7 @@ import warnings
 
 import matrix_cells
 import pytest
-from matrix_cells import HOLDS, NAMED, REFUSED, SEEN, STOPS, UNSEEN, cells, reference_change, verdict
+from matrix_cells import HOLDS, NAMED, REFUSED, SEEN, UNSEEN, cells, reference_change, verdict
 from matrix_elements import ELEMENTS, Element
 from matrix_ledger import PAGE, counted, missing, page, read
 from matrix_ways import WAYS
