@@ -18,7 +18,7 @@ from nexdyn.model.measure import MEASURES
 
 
 def body(carrier: str, given: dict[str, Any]) -> nx.System:
-    system = hung(skeleton(carrier, {**HAND_BODY, **given}), damping=0.1)
+    system = hung(skeleton(carrier, given), damping=0.1)
     return closed(system, carrier)
 
 
@@ -187,7 +187,7 @@ DESCRIBED = (
     measure(
         "displacement", {"a": "tip", "b": "arm", "component": "dx"}, {"a": "hand", "b": "ground", "component": "dy"}
     ),
-    measure("direction", {"a": "tip", "b": "arm", "product": "zx"}, {"a": "arm", "b": "ground", "product": "xz"}),
+    measure("direction", {"a": "tip", "b": "arm", "product": "zx"}, {"a": "arm", "b": "hand", "product": "xz"}),
     Element(
         "event",
         nx.Event,

@@ -236,7 +236,7 @@ def of_two_freedoms(kind: str, base: dict[str, Any]) -> Element:
 
     def make(carrier: str, given: dict[str, Any]) -> nx.System:
         system = skeleton(carrier)
-        place = {"at": PIVOT, "axis": (0.2, 0.3, 1.0), "limits": ((-0.1, 0.1), (-0.2, 0.05))}
+        place = {"at": PIVOT, "axis": (0.2, 0.3, 1.0), "limits": ((-0.003, 0.003), (-0.004, 0.004))}
         system.add_joint(nx.Universal("tested", "arm", "hand", **place))
         system.add_force(cls("acting", joint="tested", **given))
         return closed(system, carrier)
@@ -250,6 +250,20 @@ def of_two_freedoms(kind: str, base: dict[str, Any]) -> Element:
         carriers=("open",),
         part_of=f"force {kind}",
     )
+
+
+def across_a_ball(kind: str, base: dict[str, Any], changes: dict[str, Any]) -> Element:
+    """A force between the ground and a hand in a ball joint."""
+    cls: Any = FORCES[kind]
+
+    def make(carrier: str, given: dict[str, Any]) -> nx.System:
+        system = skeleton(carrier)
+        system.add_joint(nx.Spherical("tested", "arm", "hand", at=PIVOT, damping=0.1))
+        system.add_force(cls("acting", "hand", "ground", **given))
+        return closed(system, carrier)
+
+    name = f"force {kind} across a ball"
+    return Element(name, cls, base, changes, make, part_of=f"force {kind}")
 
 
 ENDS = {"anchor_a": (0.1, 0.05, 0.0), "anchor_b": (0.4, -0.5, 0.4)}
@@ -495,6 +509,11 @@ FORCES_ELSEWHERE = (
         },
         {"b": "ground", "normal": (-1.0, -0.3, 0.2), "radius": 0.3, "anchor_b": (0.85, 0.1, 0.1)},
         where="on a body",
+    ),
+    across_a_ball(
+        "torsion_spring",
+        {"stiffness": 0.8, "damping": 0.1, "rest": 0.3, "torque": 0.1},
+        {"stiffness": 2.5, "damping": 0.5, "rest": -0.5, "torque": 0.6},
     ),
     of_two_freedoms("joint_force", {"effort": -0.4}),
     of_two_freedoms("user_joint_force", {"function": driving}),
