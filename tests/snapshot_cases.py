@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import regular_problems
-from matrix_elements import ELEMENTS
+from matrix_elements import ELEMENTS, Element
 
 import nexdyn as nx
 
@@ -131,9 +131,18 @@ def sampled() -> nx.System:
 # --- the cases ------------------------------------------------------------------------------------------------------
 
 
+APART = ("parameter", "marker", "measure", "event")
+"""Kinds of elements that move nothing by themselves, or have cases of their own."""
+
+
+def has_cases(element: Element) -> bool:
+    """Whether an element has cases: also not another form of one that has."""
+    return not element.part_of and element.name.split()[0] not in APART
+
+
 def _of_elements() -> Iterator[Case]:
     """Every element in minimal and absolute coordinates, and under one of the other methods in turn; its loops, too."""
-    for i, element in enumerate(ELEMENTS.values()):
+    for i, element in enumerate(element for element in ELEMENTS.values() if has_cases(element)):
         for carrier in element.carriers[:2]:
             names = ("rk4", "hht dt", IN_TURN[i % len(IN_TURN)]) if carrier == element.carriers[0] else ("rk4",)
             for name in names:

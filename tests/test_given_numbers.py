@@ -52,10 +52,14 @@ def spoiled(value: Any) -> list[Any]:
 @pytest.mark.parametrize("name", ELEMENTS)
 def test_every_number_of_an_element_refuses_what_is_none(name: str) -> None:
     element = ELEMENTS[name]
+    told = {"limits": "limit of", "value": "parameter 'x'"} if name in ("joint limits", "parameter") else {}
     for attribute, value in element.base.items():
         for wrong in spoiled(value):
             with pytest.raises(
-                nx.InputError, match="freedom" if attribute.startswith("freedom") else attribute.replace("_", "[_ ]")
+                nx.InputError,
+                match=told.get(
+                    attribute, "freedom" if attribute.startswith("freedom") else attribute.replace("_", "[_ ]")
+                ),
             ):
                 element.system("open", {attribute: wrong})
 

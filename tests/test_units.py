@@ -63,9 +63,12 @@ ADAPTIVE: dict[str, Callable[[float], nx.Method]] = {
     "partitioning": lambda rtol: nx.Partitioning(rtol=rtol, atol=1e-13),
 }
 OPEN_ONLY = ("crba", "cfa")
-ROUNDED = {("joint helical", "cfa"), ("force plane_contact", ""), ("force joint_stop", "")}
+ROUNDED = {
+    ("joint helical", "cfa"), ("force plane_contact", ""), ("force plane_contact on a body", ""), ("force joint_stop", ""),
+}  # fmt: skip
 """Where a number is rounded otherwise (under "": any way): inertias seen through a screw, and powers of a depth, x^1.5 by one in 2,000."""
-ROUNDING = 1e-13
+ROUNDING = 1e-12
+"""What runs of a hundred steps make of it: 4e-13 in the angular velocity of two bodies that touch."""
 
 
 def described(name: str, carrier: str) -> list[nx.System]:
@@ -101,10 +104,11 @@ def check_same(where: str, seen: list[Any], allowed: Callable[[str], float], lea
 
 
 def test_every_attribute_has_a_dimension() -> None:
-    """One that has none raises KeyError; only functions of the user's have no description in other units."""
+    """One that has none raises KeyError; only functions of the user's have no description in other units, and expressions of parameters."""
     refused = {name for name in ELEMENTS for carrier in ELEMENTS[name].carriers if not described(name, carrier)}
     assert refused == {
-        "joint user_constraint", "joint velocity_constraint", "force controller", "force user", "force user_joint_force"
+        "joint user_constraint", "joint velocity_constraint", "force controller", "force user", "force user_joint_force",
+        "force controller of two freedoms", "force user_joint_force of two freedoms", "parameter",
     }  # fmt: skip
 
 

@@ -84,6 +84,7 @@ BODY: dict[str, Dimension] = {
     "inertia": times(MASS, LENGTH, LENGTH),
     "position": LENGTH,
     "com": LENGTH,
+    "shapes": LENGTH,
 }
 PLACES = dict.fromkeys(("anchor_a", "anchor_b", "at_a", "at_b"), LENGTH)
 FORCES: dict[type, dict[str, Dimension]] = {
@@ -168,11 +169,13 @@ OF_FUNCTION: dict[type, dict[str, Dimension | None]] = {
 NUMBERS = {
     # names, choices and numbers without dimension
     "name", "parent", "child", "axis", "reference", "axis_a", "axis_b", "reference_a", "reference_b", "priority", "mimic",
-    "orientation", "strict", "shapes", "collision", "no_collision", "body", "expressed_in", "a", "b", "joint", "freedom",
+    "orientation", "strict", "collision", "no_collision", "body", "expressed_in", "a", "b", "joint", "freedom",
     "interpolation", "extrapolation", "normal", "exponent", "friction", "knee", "restitution", "elastic", "curve", "surface", "unit",
     "joint_a", "joint_b", "ratio", "terms", "offset", "freedom_a", "freedom_b", "pinion", "rack", "function", "point", "component", "q0",
     "gradient", "hessian", "rest", "multiplier",
 }  # fmt: skip
+SHAPES = (nx.Box, nx.Sphere, nx.Cylinder, nx.Capsule)
+"""What bodies of the matrix are made of."""
 REFUSED = (nx.UserForce, nx.UserJointForce, nx.Controller, nx.UserConstraint, nx.VelocityConstraint)
 """What a function of the user's describes: only they can give it in other units."""
 
@@ -181,6 +184,11 @@ def scaled(value: Any, dimension: Dimension, units: Units) -> Any:
     """A quantity: a number, an expression of the time, a function of it, a list of those, or None."""
     if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, SHAPES):
+        sizes = {
+            size: getattr(value, size) for size in ("size", "radius", "length", "position") if hasattr(value, size)
+        }
+        return replace(value, **{size: scaled(x, dimension, units) for size, x in sizes.items()})
     if isinstance(value, tuple | list):
         return tuple(scaled(x, dimension, units) for x in value)
     if isinstance(value, str):
