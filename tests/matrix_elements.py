@@ -230,7 +230,7 @@ def force(
     return Element(f"force {kind}", cls, base, changes, make, {"name": NAMES, **apart})
 
 
-def of_two_freedoms(kind: str, base: dict[str, Any]) -> Element:
+def in_a_universal_joint(kind: str, base: dict[str, Any]) -> Element:
     """A force in the first or in the second freedom of a universal joint."""
     cls: Any = FORCES[kind]
 
@@ -242,7 +242,7 @@ def of_two_freedoms(kind: str, base: dict[str, Any]) -> Element:
         return closed(system, carrier)
 
     return Element(
-        f"force {kind} of two freedoms",
+        f"force {kind} in a universal joint",
         cls,
         {**base, "freedom": 0},
         {"freedom": 1},
@@ -340,7 +340,7 @@ FORCE_ELEMENTS = (
             **MOVED,
         },
         joint="is the element 'force force_table in a joint'",
-        freedom="is the element 'force force_table of two freedoms'",
+        freedom="is the element 'force force_table in a universal joint'",
     ),
     force("user", {"function": pull, **ENDS}, {"function": push, **MOVED}),
     force(
@@ -383,21 +383,21 @@ FORCE_ELEMENTS = (
         {"effort": "=0.5*cos(8*t)"},
         {"effort": -0.4, **IN_JOINT},
         True,
-        freedom="is the element 'force joint_force of two freedoms'",
+        freedom="is the element 'force joint_force in a universal joint'",
     ),
     force(
         "user_joint_force",
         {"function": stiffening},
         {"function": softening, **IN_JOINT},
         True,
-        freedom="is the element 'force user_joint_force of two freedoms'",
+        freedom="is the element 'force user_joint_force in a universal joint'",
     ),
     force(
         "position_actuator",
         {"kp": 3.0, "kd": 0.3, "ki": 1.0, "target": "=0.3*sin(5*t)", "feedforward": 0.1, **DRIVE},
         {"kp": 9.0, "kd": 1.0, "ki": 20.0, "target": 0.4, "feedforward": -0.6, **DRIVEN, **IN_JOINT},
         True,
-        freedom="is the element 'force position_actuator of two freedoms'",
+        freedom="is the element 'force position_actuator in a universal joint'",
     ),
     force(
         "velocity_actuator",
@@ -412,21 +412,21 @@ FORCE_ELEMENTS = (
             "knee": Together(target=1.5, velocity_limit=1.2, knee=0.05),
         },
         True,
-        freedom="is the element 'force velocity_actuator of two freedoms'",
+        freedom="is the element 'force velocity_actuator in a universal joint'",
     ),
     force(
         "torque_actuator",
         {"target": "=0.5*cos(8*t)", **DRIVE},
         {"target": -0.4, **DRIVEN, **IN_JOINT},
         True,
-        freedom="is the element 'force torque_actuator of two freedoms'",
+        freedom="is the element 'force torque_actuator in a universal joint'",
     ),
     force(
         "controller",
         {"function": driving, **DRIVE},
         {"function": softening, **DRIVEN, **IN_JOINT},
         True,
-        freedom="is the element 'force controller of two freedoms'",
+        freedom="is the element 'force controller in a universal joint'",
     ),
     force(
         "joint_stop",
@@ -443,7 +443,7 @@ FORCE_ELEMENTS = (
         },
         True,
         rest_speed="counts for impulses alone, which test_events.py has",
-        freedom="is the element 'force joint_stop of two freedoms'",
+        freedom="is the element 'force joint_stop in a universal joint'",
     ),
     force(
         "joint_friction",
@@ -467,7 +467,7 @@ FORCE_ELEMENTS = (
             **IN_JOINT,
         },
         True,
-        freedom="is the element 'force joint_friction of two freedoms'",
+        freedom="is the element 'force joint_friction in a universal joint'",
     ),
 )
 
@@ -515,15 +515,15 @@ FORCES_ELSEWHERE = (
         {"stiffness": 0.8, "damping": 0.1, "rest": 0.3, "torque": 0.1},
         {"stiffness": 2.5, "damping": 0.5, "rest": -0.5, "torque": 0.6},
     ),
-    of_two_freedoms("joint_force", {"effort": -0.4}),
-    of_two_freedoms("user_joint_force", {"function": driving}),
-    of_two_freedoms("position_actuator", {"kp": 3.0, "kd": 0.3, "target": 0.3}),
-    of_two_freedoms("velocity_actuator", {"kv": 0.8, "target": 0.5}),
-    of_two_freedoms("torque_actuator", {"target": 0.5}),
-    of_two_freedoms("controller", {"function": driving}),
-    of_two_freedoms("joint_stop", {"stiffness": 20.0}),
-    of_two_freedoms("joint_friction", {"sliding": 0.3, "stiffness": 20.0}),
-    of_two_freedoms("force_table", {"deflections": (-1.0, 0.0, 2.0), "forces": (-2.0, 0.5, 5.0)}),
+    in_a_universal_joint("joint_force", {"effort": -0.4}),
+    in_a_universal_joint("user_joint_force", {"function": driving}),
+    in_a_universal_joint("position_actuator", {"kp": 3.0, "kd": 0.3, "target": 0.3}),
+    in_a_universal_joint("velocity_actuator", {"kv": 0.8, "target": 0.5}),
+    in_a_universal_joint("torque_actuator", {"target": 0.5}),
+    in_a_universal_joint("controller", {"function": driving}),
+    in_a_universal_joint("joint_stop", {"stiffness": 20.0}),
+    in_a_universal_joint("joint_friction", {"sliding": 0.3, "stiffness": 20.0}),
+    in_a_universal_joint("force_table", {"deflections": (-1.0, 0.0, 2.0), "forces": (-2.0, 0.5, 5.0)}),
 )
 
 # --- constraints, couplings, drivers ------------------------------------------------------------

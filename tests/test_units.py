@@ -108,7 +108,7 @@ def test_every_attribute_has_a_dimension() -> None:
     refused = {name for name in ELEMENTS for carrier in ELEMENTS[name].carriers if not described(name, carrier)}
     assert refused == {
         "joint user_constraint", "joint velocity_constraint", "force controller", "force user", "force user_joint_force",
-        "force controller of two freedoms", "force user_joint_force of two freedoms", "parameter",
+        "force controller in a universal joint", "force user_joint_force in a universal joint", "parameter",
     }  # fmt: skip
 
 
