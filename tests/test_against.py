@@ -13,7 +13,8 @@ import pytest
 import nexdyn as nx
 from nexdyn.cli import main
 from nexdyn.problems.against import adams
-from nexdyn.problems.against.case import Case, Curves, Scene, scaled
+from nexdyn.problems.against.case import Case, Curves, Distance, Outcome, Scene, scaled
+from nexdyn.problems.against.verify import SUITES, PeerTable, cases_of
 from nexdyn.problems.problem import Run
 from nexdyn.spatial.rotations import rotation_matrix
 
@@ -141,6 +142,18 @@ def test_the_command_prints_three_columns_and_says_whether_all_hold(
     out = capsys.readouterr().out
     assert len(out.splitlines()) == 2 + len(FILES) * len(case.runs())
     assert "8 runs, 8 of them do not hold" in out
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_the_table_of_a_suite_fits_a_narrow_terminal(suite: str) -> None:
+    """Two lines a run, of 80 columns at most; one line where there is room, and in a pipe."""
+    cases = cases_of(suite)
+    narrow, wide = PeerTable(cases, 80), PeerTable(cases, 250)
+    distance = Distance("angular acceleration", "rad/s²", 1e-5, 2e-5, 3e-6, 1.0, 1.0)
+    for outcome in (Outcome(case, run, (distance,), 123.45) for case in cases for _, run in case.runs()):
+        lines = narrow.line(outcome).split("\n")
+        assert len(lines) == 2 and max(map(len, lines)) <= 80
+        assert wide.line(outcome) == PeerTable(cases).line(outcome) and "\n" not in wide.line(outcome)
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def _against_peer(
 ) -> int:
     from nexdyn.problems.against.verify import PeerTable, cases_of, verify_against
 
-    table = PeerTable(cases_of(suite, names))
+    table = PeerTable(cases_of(suite, names), terminal.columns())
 
     begun: list[str] = []
 

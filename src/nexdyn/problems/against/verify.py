@@ -18,6 +18,8 @@ SUITES: dict[str, dict[str, Case]] = {
     "adams": adams.CASES, "dymola": dymola.CASES, "exudyn": exudyn_models.CASES, "recurdyn": recurdyn.CASES,
 }  # fmt: skip
 HEAD = ("case", "formulation", "quantity", "from peer", "from tightest", "peer's own error", "time [s]", "")
+NARROW_HEAD = ("case", "formulation", "quantity", "from peer", "tightest", "peer's", "time [s]", "")
+"""Of a narrow terminal, where case and formulation stand on a line of their own."""
 
 
 @dataclass(frozen=True)
@@ -42,18 +44,27 @@ class AgainstPeer:
 
 
 class PeerTable:
-    """What the runs gave as lines, one by one as they come, with columns wide enough for some cases."""
+    """What the runs gave as lines, one by one as they come, with columns wide enough for some cases; on two lines each where one is
+    wider than `width`."""
 
-    def __init__(self, cases: Iterable[Case]) -> None:
+    def __init__(self, cases: Iterable[Case], width: int | None = None) -> None:
         found = list(cases)
         names, runs = [c.name for c in found], [run.formulation for c in found for _, run in c.runs()]
         columns = (names, runs, ["angular acceleration [rad/s²]"], *([""] * 5))
-        self._widths = [max(len(text) for text in (head, *column)) for head, column in zip(HEAD, columns, strict=True)]
+        self._head: tuple[str, ...] = HEAD
+        self._widths = self._wide(columns)
+        self._narrow = width is not None and sum(self._widths) + 2 * len(HEAD) + len("holds") > width
+        if self._narrow:
+            self._head = NARROW_HEAD
+            self._widths = self._wide(columns)
+
+    def _wide(self, columns: Sequence[Sequence[str]]) -> list[int]:
+        return [max(len(text) for text in (head, *column)) for head, column in zip(self._head, columns, strict=True)]
 
     @property
     def head(self) -> str:
         """The names of the columns."""
-        return self._line(HEAD)
+        return self._line(self._head)
 
     def line(self, outcome: Outcome) -> str:
         """An outcome by its quantity that is nearest to what is allowed, or furthest beyond."""
@@ -64,7 +75,11 @@ class PeerTable:
         return [self._line(_row(outcome, d)) for d in outcome.distances] or [self.line(outcome)]
 
     def _line(self, row: Iterable[str]) -> str:
-        return "  ".join(text.ljust(width) for text, width in zip(row, self._widths, strict=True)).rstrip()
+        texts = list(row)
+        cells = [text.ljust(width) for text, width in zip(texts, self._widths, strict=True)]
+        if self._narrow:
+            return f"{texts[0]}  {texts[1].replace(' coordinates', '')}\n  {'  '.join(cells[2:]).rstrip()}"
+        return "  ".join(cells).rstrip()
 
 
 def cases_of(suite: str, names: Sequence[str] | None = None) -> list[Case]:
