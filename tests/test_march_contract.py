@@ -85,7 +85,7 @@ class Falling(Runs):
         self.go_by(self.method.dt, t_end, times, look)
 
     def march_by(self, dt: float, steps: int, every: int, look: Look) -> None:
-        self.march_steps(self.t, dt, 0, steps, every, look)
+        self.march_steps(dt, steps, every, look)
 
     def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
         rows = 0

@@ -193,7 +193,7 @@ class Run:
 
             self.look = look
             while self.march.t < self.t_end and not self.message:
-                target = min(self.t_end, self.times[0] if self.times else math.inf, self.march.t + self.chunk)
+                target = min(self.t_end, self.times[0] if self.times else math.inf, self.chunk_end())
                 if target > self.t_end - 1e-9 * self.chunk:
                     target = self.t_end if not self.times else min(self.t_end, self.times[0])
                 if target < self.t_end and self.times and target == self.times[0]:
@@ -215,7 +215,16 @@ class Run:
         steps = math.floor((t - march.t) / dt + 1e-9)
         if t - march.t - steps * dt <= 1e-9 * dt or march.next_sample <= t + 1e-9 * dt:
             return t
-        return float(march.t + steps * dt)
+        t0, behind = march.count_steps(dt, 0)
+        return t0 + (behind + steps) * dt
+
+    def chunk_end(self) -> float:
+        """Where the next chunk ends, whole steps ahead where those are constant."""
+        dt = self.march.constant_step
+        if dt is None:
+            return self.march.t + self.chunk
+        t0, behind = self.march.count_steps(dt, 0)
+        return t0 + (behind + self.most) * dt
 
     def told_aside(self, t: float) -> bool:
         """Keep the state at t, less than a step ahead, and go back to the present one; False where an event lies before t."""

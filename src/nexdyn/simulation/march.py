@@ -136,6 +136,8 @@ class March(metaclass=CheckedContract):
     """Where constant steps go on, and the states of users' objects there, while the state is a shorter step aside of them."""
     _for_events = False
     """Whether the states are for events, which lie on no grid."""
+    _from, _behind, _apart = 0.0, 0, 0.0
+    """Where constant steps are counted from [s], how many of them lie behind, and how far they lie apart [s]."""
     _going: Callable[[str, str], Result] | None = None
     """What tells of a run with events or peaks while it goes on."""
     _peaks: PeakKeeper | None = None
@@ -223,7 +225,7 @@ class March(metaclass=CheckedContract):
 
     def numbers_kept(self) -> tuple[str, ...]:
         """Attributes that are numbers and that steps change."""
-        return ("t", "_steps")
+        return ("t", "_steps", "_from", "_behind", "_apart")
 
     def constants(self) -> np.ndarray:
         """Numbers that do not change, but that a memory depends on."""
@@ -342,12 +344,26 @@ class March(metaclass=CheckedContract):
         rest = t_end - self.t - whole * dt
         return whole, rest if rest > ROUNDED * dt else 0.0
 
-    def march_steps(self, t0: float, dt: float, first: int, steps: int, every: int, look: Look) -> None:
-        """Steps `first` … `steps` − 1 of dt from t0 by `leg`; every `every`-th state (0: none) is kept."""
-        room = self.room(max(2, min(ROWS, (steps - first) // every + 2)) if every else 1)
+    def count_steps(self, dt: float, every: int) -> tuple[float, int]:
+        """(t0, k): steps of dt [s] go on at t0 + k dt. A leg goes on counting where the last one has ended, so that the times of steps,
+        to the last bit, do not depend on where legs end; but where only every `every`-th state is kept, which is counted, too."""
+        there = self._from + self._behind * dt
+        if self._apart != dt or abs(there - self.t) > ROUNDED * dt or (every > 1 and self._behind % every):
+            self._from, self._behind, self._apart = self.t, 0, dt
+        return self._from, self._behind
+
+    def march_steps(self, dt: float, steps: int, every: int, look: Look) -> None:
+        """So many steps of dt [s] by `leg`; every `every`-th state (0: none) is kept."""
+        t0, first = self.count_steps(dt, every)
+        self.march_from(t0, dt, first, first + steps, every, look)
+        self._behind = first + steps
+
+    def march_from(self, t0: float, dt: float, first: int, until: int, every: int, look: Look) -> None:
+        """Steps `first` … `until` − 1 of dt from t0 by `leg`; every `every`-th state (0: none) is kept."""
+        room = self.room(max(2, min(ROWS, (until - first) // every + 2)) if every else 1)
         done, pace = first, Pace(16)
-        while done < steps:
-            count = min(pace.size, steps - done, (len(room) - 1) * every if every else steps)
+        while done < until:
+            count = min(pace.size, until - done, (len(room) - 1) * every if every else until)
             pace.begin()
             leg = self.leg(t0, dt, done, done + count, every, room)
             pace.end()
@@ -536,7 +552,7 @@ class March(metaclass=CheckedContract):
         if changed or not restart.fits(self.kind, self.memory(), self.constants()):
             return False
         self.recall(restart.arrays)
-        self._steps = steps
+        self._steps, self._apart = steps, 0.0
         self.forget_counters()
         return True
 

@@ -516,10 +516,11 @@ class BodySimulation(Runs):
     # --- inside -----------------------------------------------------------------------------------------------------
 
     def march_by(self, dt: float, steps: int, every: int, look: Look) -> None:
-        t0, k = self.t, 0
-        while k < steps:
+        t0, k = self.count_steps(dt, every)
+        until = self._behind = k + steps
+        while k < until:
             due = self.next_sample
-            whole = steps if due == math.inf else min(steps, math.floor((due - t0) / dt + 1e-9))
+            whole = until if due == math.inf else min(until, math.floor((due - t0) / dt + 1e-9))
             if whole > k:
                 self._march_grid(t0, dt, k, whole, every, look)
                 k = whole
@@ -554,8 +555,8 @@ class BodySimulation(Runs):
     def next_sample(self) -> float:
         return float(next_sample(self.acts.forces)) if len(self._z0) else math.inf
 
-    def _march_grid(self, t0: float, dt: float, first: int, steps: int, every: int, look: Look) -> None:
-        """Steps `first` … `steps` − 1 from t0.
+    def _march_grid(self, t0: float, dt: float, first: int, until: int, every: int, look: Look) -> None:
+        """Steps `first` … `until` − 1 from t0.
 
         What velocities miss along the constraints, a step h' leaves in its accelerations, over h'. A longer step behind it would take
         (h/h')² times as much into its velocities; and so would a shorter one behind a single step, whose change of accelerations
@@ -564,7 +565,7 @@ class BodySimulation(Runs):
         if memory[hht.BEFORE] == 0.0 < memory[hht.LAST] and abs(dt - memory[hht.LAST]) > ROUNDED * dt:
             self._restart()
             self._relax()
-        self.march_steps(t0, dt, first, steps, every, look)
+        self.march_from(t0, dt, first, until, every, look)
         if dt < UNEVEN * self.method.dt:
             self._restart()
             self._relax()

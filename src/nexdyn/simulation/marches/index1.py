@@ -169,7 +169,7 @@ class IndexOneSimulation(BodySimulation):
 
     def march_by(self, dt: float, steps: int, every: int, look: Look) -> None:
         self._chosen = -1
-        self.march_steps(self.t, dt, 0, steps, every, look)
+        self.march_steps(dt, steps, every, look)
 
     def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
         return Leg(
@@ -189,7 +189,7 @@ class IndexOneSimulation(BodySimulation):
             if not self._m and leg.t > self.t + 1e-9 * dt:  # a sample has divided the step, and the state is there
                 self.t = leg.t
                 self._rechoose()
-                self.march_steps(leg.t, t0 + (leg.done + 1) * dt - leg.t, 0, 1, 0, _unseen)
+                self.march_from(leg.t, t0 + (leg.done + 1) * dt - leg.t, 0, 1, 0, _unseen)
                 return 1
             self._rechoose()
             self._chosen = leg.done

@@ -122,7 +122,7 @@ class PotentialSimulation(BodySimulation):
         return found | {"held": self._held}
 
     def numbers_kept(self) -> tuple[str, ...]:
-        return ("t", "_steps", "_newton")
+        return (*March.numbers_kept(self), "_newton")
 
     def constants(self) -> np.ndarray:
         numbers = (self.system.gravity, self._tables.mass, self.model.tables.frames, self.model.tables.offset)
@@ -287,7 +287,7 @@ class PotentialSimulation(BodySimulation):
 
     def march_by(self, dt: float, steps: int, every: int, look: Look) -> None:
         self._change_step(dt)
-        self.march_steps(self.t, dt, 0, steps, every, look)
+        self.march_steps(dt, steps, every, look)
 
     def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
         status, reached, rows, self._where, self._gap, newton = step.march(

@@ -206,7 +206,7 @@ class Simulation(Runs):
         return found
 
     def numbers_kept(self) -> tuple[str, ...]:
-        return ("t", "_steps", "_dt")
+        return (*super().numbers_kept(), "_dt")
 
     def how(self) -> dict[str, Any]:
         loops = {"loops": asdict(self.closed.options)} if self.closed is not None else {}
@@ -305,7 +305,7 @@ class Simulation(Runs):
     keeps_before = True
 
     def march_by(self, dt: float, steps: int, every: int, look: Look) -> None:
-        self.march_steps(self.t, dt, 0, steps, every, look)
+        self.march_steps(dt, steps, every, look)
 
     def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
         return Leg(
