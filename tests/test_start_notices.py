@@ -113,6 +113,29 @@ def test_a_tree_tells_its_gaps_alike() -> None:
             nx.simulate(system, 0.002, on_gap="error", **options)  # type: ignore[call-overload]
 
 
+def test_arrays_that_do_not_close_the_loops_are_told() -> None:
+    """q0 and v0 as arrays are starts to close from; by joint they are kept, or refused."""
+    tree = nx.Simulation(four_bar(), nx.RungeKutta4(1e-3)).tree
+    assert list(tree.joint_names)[:2] == ["A", "B"]
+    result, texts = said(four_bar(), nx.RungeKutta4(1e-3), v0=[1.0, 0.0, 0.0])
+    (notice,) = result.warnings
+    v = result.recording.v[0]
+    assert (notice["kind"], notice["where"], notice["units"]) == (
+        "start",
+        tree.joint_names[np.abs(v - [1, 0, 0]).argmax()],
+        "rad/s",
+    )
+    assert notice["value"] == pytest.approx(np.abs(v - [1, 0, 0]).max(), abs=1e-12)
+    assert "; the loops allow " in texts[0]
+    closed = said(four_bar(), nx.RungeKutta4(1e-3), q0=[0.3, -0.3, 0.3])[0].recording.q[0]
+    for q0 in (closed, [0.3, 0.1, -0.2]):
+        result, texts = said(four_bar(), nx.RungeKutta4(1e-3), q0=q0)
+        moved = np.abs(result.recording.q[0] - q0).max()
+        assert [one["value"] for one in result.warnings] == ([pytest.approx(moved)] if moved > 1e-6 else [])
+    assert moved > 0.01
+    assert said(four_bar(), nx.RungeKutta4(1e-3), v0=v)[1] == []
+
+
 @pytest.mark.parametrize("method", [None, nx.HHT(dt=1e-3)], ids=["tree", "bodies"])
 def test_a_start_outside_limits_is_told(method: Any) -> None:
     result, texts = said(arm((-0.5, 0.5), 0.7), method)

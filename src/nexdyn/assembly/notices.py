@@ -35,9 +35,9 @@ ON_GAP = ("warn", "error")
 
 
 class Notice(NamedTuple):
-    """kind: "gap", "limit", "contact", "degrees", "violation" or "singular"; where: the joint, contact or spring; value: the
-    gap [m], what is beyond the limit [m, rad], the force [N], the violation in parts of the mechanism's size, or when it is [s]; angle:
-    the misalignment of a gap [rad]; text: all of it in words."""
+    """kind: "gap", "limit", "start", "contact", "degrees", "violation" or "singular"; where: the joint, contact or spring; value: the
+    gap [m], what is beyond the limit [m, rad], by how much the start was moved [m, rad, m/s, rad/s], the force [N], the violation in
+    parts of the mechanism's size, or when it is [s]; angle: the misalignment of a gap [rad]; text: all of it in words."""
 
     kind: str
     where: str
@@ -99,6 +99,30 @@ def start_notices(simulation: Any, gaps: list[Notice]) -> list[Notice]:
     return found
 
 
+def moved_starts(
+    system: System, name: str, given: Mapping[str, Array], now: Mapping[str, Array], length: float
+) -> list[Notice]:
+    """What was given as "q0" or "v0", by joint, and had to be moved by more than `MOVED` to keep the loops closed: the joint that is
+    moved most, the mechanism's size being `length` [m]. Velocities count beside the largest one."""
+    rates = name == "v0"
+    best, largest = (0.0, "", 0, ""), 0.0
+    for joint, asked in given.items():
+        directions = system.joints[joint].directions if joint in system.joints else ()
+        for m, (x, y) in enumerate(zip(asked.tolist(), now[joint].tolist(), strict=True)):
+            slides = m < len(directions) and directions[m][0] != "turn"
+            size = length if slides else 1.0
+            best = max(best, (abs(y - x) / size, joint, m, "m" if slides else "rad"))
+            largest = max(largest, abs(x) / size, abs(y) / size)
+    miss, joint, m, unit = best
+    if miss <= MOVED * (largest if rates else 1.0):
+        return []
+    unit += "/s" * rates
+    x, y = float(given[joint][m]), float(now[joint][m])
+    which = f" of joint {joint!r}" + f" in freedom {m + 1}" * (len(given[joint]) > 1)
+    text = f"{name}{which} is given as {x:.6g} {unit}; the loops allow {y:.6g} {unit}, with which the run starts"
+    return [Notice("start", joint, abs(y - x), unit, 0.0, text)]
+
+
 def degrees_notices(system: System, q0: Any) -> list[Notice]:
     """Angles that joints are given, in the system or in `q0` by joint, that look like degrees: beyond a turn, and multiples of 5."""
     given = {name: joint.resolved(system.values).q0 for name, joint in system.joints.items() if joint.q0 is not None}
@@ -116,6 +140,7 @@ def degrees_notices(system: System, q0: Any) -> list[Notice]:
     return found
 
 
+Array = np.ndarray
 Pose = Callable[[str], tuple[np.ndarray, np.ndarray]]
 
 

@@ -19,6 +19,7 @@ from nexdyn.absolute.redundancy import find_redundancy
 from nexdyn.assembly.assemble import Start, assemble, mechanism_length
 from nexdyn.assembly.closing import Closing
 from nexdyn.assembly.loads import joint_state
+from nexdyn.assembly.notices import Notice, moved_starts
 from nexdyn.assembly.redundant import redundancy_report
 from nexdyn.assembly.report import AssemblyReport, RedundantRow
 from nexdyn.constraint_rows import beyond_ends
@@ -60,7 +61,7 @@ class ClosedSystem:
 
     closed: the tree and its rows, without those that the tree fulfils by itself; always: these and the others that are
     redundant in every pose; redundant: those here, with what they depend on.
-    report: of the assembly, where there was one.
+    report: of the assembly, where there was one. moved: what arrays q0, v0 were moved by to close the loops.
     """
 
     system: System
@@ -69,6 +70,7 @@ class ClosedSystem:
     always: list[str]
     redundant: list[RedundantRow]
     report: AssemblyReport | None
+    moved: list[Notice]
     start: State
 
     def problem(self, stages: int, method: Method | None = None, counting: bool = False) -> LoopProblem:
@@ -169,6 +171,7 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
     """The system on its spanning tree, at a start that closes."""
     plain = ClosedTree(system, options.cut)
     report: AssemblyReport | None = None
+    moved: list[Notice] = []
     arrays = isinstance(q0, np.ndarray | list | tuple) or isinstance(v0, np.ndarray | list | tuple)
     if isinstance(initial, AssemblyReport) and initial.model.system is not system:
         raise InputError("initial is the report of another system")
@@ -176,7 +179,7 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
         report = assemble(system, q0=q0, v0=v0)
         start = 0.0, *closed_state(plain, report.model, report.t, report.q, report.v)
     elif initial is None:
-        start = _of_arrays(plain, 0.0, plain.tree.described(), plain.tree.initial_velocity(), q0, v0)
+        start, moved = _of_arrays(plain, 0.0, plain.tree.described(), plain.tree.initial_velocity(), q0, v0)
     else:
         if isinstance(initial, AssemblyReport):
             report = initial
@@ -184,7 +187,7 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
         else:
             start = _continued(plain, initial)
         if arrays:
-            start = _of_arrays(plain, *start, q0, v0)
+            start, moved = _of_arrays(plain, *start, q0, v0)
         elif q0 is not None or v0 is not None:
             near = _counted(plain, start[1])
             report = assemble(system, t=start[0], start=Start(*_bodies_of(plain, start), near), q0=q0, v0=v0)
@@ -209,14 +212,25 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
         for of, place in at.items():
             if of[0] not in asked:
                 near[place] = known.get(" ".join(of), near[place])
-    return ClosedSystem(system, options, closed, always, redundant, report, start)
+    return ClosedSystem(system, options, closed, always, redundant, report, moved, start)
 
 
-def _of_arrays(plain: ClosedTree, t: float, q: np.ndarray, v: np.ndarray, q0: Any, v0: Any) -> State:
-    """A start with arrays in the order of the tree in place of q, v, closed."""
-    tree = plain.tree
-    q = plain.close(unit_quaternions(tree, vector(tree, q0, "q0", q)))
-    return t, q, plain.consistent_velocity(q, vector(tree, v0, "v0", v))
+def _of_arrays(
+    plain: ClosedTree, t: float, q: np.ndarray, v: np.ndarray, q0: Any, v0: Any
+) -> tuple[State, list[Notice]]:
+    """A start with arrays in the order of the tree in place of q, v, closed; and what is to be said of what closing moved."""
+    tree, system = plain.tree, plain.system
+    length, moved = mechanism_length(absolute_model(system)), []
+    q = unit_quaternions(tree, vector(tree, q0, "q0", q))
+    closed = plain.close(q)
+    v = vector(tree, v0, "v0", v)
+    consistent = plain.consistent_velocity(closed, v)
+    for name, given, now in (("q0", q, closed), ("v0", v, consistent)):
+        if (q0 if name == "q0" else v0) is not None:
+            places = {joint: place.q if name == "q0" else place.v for joint, place in tree.coordinates.items()}
+            split = [{joint: x[place] for joint, place in places.items()} for x in (given, now)]
+            moved += moved_starts(system, name, *split, length)
+    return (t, closed, consistent), moved
 
 
 def _counted(closed: ClosedTree, q: np.ndarray) -> dict[str, np.ndarray]:

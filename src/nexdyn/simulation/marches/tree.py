@@ -167,7 +167,8 @@ class Simulation(Runs):
 
     def closed_at_start(self) -> tuple[list[Notice], AssemblyReport | None]:
         report = self.closed.report if self.closed is not None else None
-        return gaps_of_tree(self._gaps) if report is None else report.notices, report
+        moved = self.closed.moved if self.closed is not None else []
+        return [*(gaps_of_tree(self._gaps) if report is None else report.notices), *moved], report
 
     def _result(self, rows: np.ndarray, status: str = "finished", message: str = "") -> Result:
         t, q, v, a, extra = np.split(rows, np.cumsum([1, self.tree.nq, self._n, self._n]), axis=1)
