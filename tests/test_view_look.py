@@ -99,6 +99,7 @@ def test_the_page_is_dark_at_a_key_and_light_again(tab: Watched, viewer: Viewer,
     assert np.median(dark) < 120 and is_body(dark, at) and contrast(dark, at) > 1.2
     pressed(tab, "d")
     tab.comes_true(lambda: tab.page.evaluate(scheme) == "light")
+    tab.comes_true(lambda: is_body(tab.pixels(), at))
     again = tab.settled(viewer.server)
     assert np.median(again) > 240 and is_body(again, at)
 

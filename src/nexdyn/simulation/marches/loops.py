@@ -228,8 +228,8 @@ def _of_arrays(
     for name, given, now in (("q0", q, closed), ("v0", v, consistent)):
         if (q0 if name == "q0" else v0) is not None:
             places = {joint: place.q if name == "q0" else place.v for joint, place in tree.coordinates.items()}
-            split = [{joint: x[place] for joint, place in places.items()} for x in (given, now)]
-            moved += moved_starts(system, name, *split, length)
+            asked, reached = ({joint: x[place] for joint, place in places.items()} for x in (given, now))
+            moved += moved_starts(system, name, asked, reached, length)
     return (t, closed, consistent), moved
 
 
