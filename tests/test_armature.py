@@ -56,6 +56,23 @@ def test_the_potential_counts_it_in_its_energy_and_its_first_acceleration() -> N
     assert driven.joint_acceleration("w")[0] == pytest.approx(1.0 / (0.1 + 9 * 0.6), rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    "method", [*ABSOLUTE, nx.RungeKutta4(dt=1e-3), nx.ImplicitEuler(dt=1e-3)], ids=lambda method: named(method)
+)
+def test_a_driver_of_a_joint_with_armature_moves_body_and_rotor(method: Any) -> None:
+    """φ = t³: the motor gives (J + a) 6 t, the bearing only the J 6 t that reach the body, the stand the other way."""
+    system = nx.System("driven", gravity=(0, 0, 0))
+    body = system.add_body("p", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    system.add_joint(nx.Revolute("p", system.ground, body, at=(0, 0, 0), axis=(0, 0, 1), armature=0.5))
+    system.add_driver(nx.Driver("motor", "p", "=t**3"))
+    result = nx.simulate(system, 0.5, method)
+    expected = 6.0 * result.t.values * (0.1 + 0.5)
+    first_order = isinstance(method, nx.ImplicitEuler)
+    allowed = 6.0 * 0.6 * 2e-3 if first_order else 1e-5  # of the acceleration of one step in 500
+    np.testing.assert_allclose(result.effort("motor").values[2:], expected[2:], rtol=0, atol=allowed)
+    np.testing.assert_allclose(result.transmitted("p").values[2:, 5], expected[2:] / 6.0, rtol=0, atol=allowed)
+
+
 # --- trees ----------------------------------------------------------------------------------------------------------
 
 

@@ -78,6 +78,18 @@ def test_bad_argument_is_refused_by_name(options: dict[str, Any], message: str) 
 
 
 @pytest.mark.parametrize(
+    "method", [nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3), nx.ImplicitEuler(1e-3)], ids=lambda m: m.name
+)
+def test_a_result_of_another_mechanism_in_absolute_coordinates_is_refused_with_both(method: Any) -> None:
+    other = nx.System("other")
+    for name in ("left", "right"):
+        other.add_body(name, mass=1.0, inertia=(0.1, 0.1, 0.1))
+    of_bodies = nx.simulate(other, 2e-3, nx.HHT(dt=1e-3))
+    with pytest.raises(nx.InputError, match=r"another mechanism, with the bodies left, right; 'pendulum' has rod"):
+        nx.simulate(pendulum(), 1.0, method, initial=of_bodies)
+
+
+@pytest.mark.parametrize(
     ("times", "message"),
     [
         ([], r"output_times has shape \(0,\); one time or more"),

@@ -147,6 +147,39 @@ def test_a_start_outside_limits_is_told(method: Any) -> None:
         assert said(inside, method)[1] == []
 
 
+@pytest.mark.parametrize("method", [nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3)], ids=["tree", "bodies"])
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: arm((-0.5, 0.5), 0.7), r"joint 'hinge' starts at 0\.7 rad, outside its limits"),
+        (lambda: ball(0.05), r"contact 'foot' starts 0\.05 m deep"),
+    ],
+    ids=["limits", "contact"],
+)
+def test_on_gap_error_refuses_such_a_start_too(build: Any, message: str, method: Any) -> None:
+    with pytest.raises(nx.AssemblyError, match=message):
+        nx.simulate(build(), 0.002, method, on_gap="error")
+
+
+def askew(angle: float) -> nx.System:
+    """An arm whose axis is askew by `angle` as described."""
+    system = arm()
+    other = nx.System("askew")
+    other.add_body(system.body("arm").copied())
+    axes = {"axis_a": Y, "axis_b": (0.0, np.cos(angle), np.sin(angle))}
+    other.add_joint(nx.Revolute("hinge", "ground", "arm", anchor_a=(0, 0, 0), anchor_b=(-0.5, 0, 0), **axes))
+    return other
+
+
+@pytest.mark.parametrize("method", [nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3)], ids=["tree", "bodies"])
+@pytest.mark.parametrize(("angle", "told"), [(3e-7, False), (3e-6, True)])
+def test_a_misalignment_is_told_from_a_millionth_of_a_radian_on(angle: float, told: bool, method: Any) -> None:
+    result, _ = said(askew(angle), method)
+    assert [notice["kind"] for notice in result.warnings] == ["gap"] * told
+    if told:
+        assert result.warnings[0]["angle"] == pytest.approx(angle, rel=1e-3)
+
+
 def test_an_angle_that_looks_like_degrees_is_asked_about() -> None:
     texts = said(arm(q0=90.0))[1]
     assert texts == ["q0 of joint 'hinge' is 90 rad, 14.3 turns; if degrees are meant, it is 1.5708"]

@@ -206,9 +206,11 @@ ALL = {
     "hht": nx.HHT(dt=DT_LONG),
     "hht adaptive": nx.HHT(),  # free of errors, its steps grow to thousands of turns
     "baumgarte": nx.Baumgarte(dt=DT_LONG),
+    "baumgarte adaptive": nx.Baumgarte(),
     "projection": nx.Projection(dt=DT_LONG),
     "projection adaptive": nx.Projection(),
     "partitioning": nx.Partitioning(dt=DT_LONG),
+    "partitioning adaptive": nx.Partitioning(),
     "implicit euler": nx.ImplicitEuler(DT_LONG),
     "bdf2": nx.ImplicitEuler(DT_LONG, bdf2=True),
 }

@@ -176,6 +176,18 @@ NUMBERS = {
 }  # fmt: skip
 SHAPES = (nx.Box, nx.Sphere, nx.Cylinder, nx.Capsule)
 """What bodies of the matrix are made of."""
+OF_MEASURE: dict[type, Dimension] = {
+    nx.PointPosition: LENGTH,
+    nx.PointVelocity: SPEED,
+    nx.Distance: LENGTH,
+    nx.Angle: NUMBER,
+    nx.Displacement: LENGTH,
+    nx.Direction: NUMBER,
+}
+IN_MEASURES = {"name", "a", "b", "product", "component", "expressed_in"}
+"""Names and choices of measures."""
+IN_EVENTS = {"name", "measure", "component", "joint", "freedom", "of", "direction", "stop", "off", "on", "once"}
+"""Names and choices of events."""
 REFUSED = (nx.UserForce, nx.UserJointForce, nx.Controller, nx.UserConstraint, nx.VelocityConstraint)
 """What a function of the user's describes: only they can give it in other units."""
 
@@ -318,12 +330,38 @@ def driver_in(driver: Any, system: nx.System, units: Units) -> dict[str, Any]:
     return {"function": scaled(driver.function, q, units)}
 
 
+def event_in(event: nx.Event, system: nx.System, units: Units) -> dict[str, Any]:
+    """Raises ValueError where a function of the user's watches or acts, or parameters change, whose dimensions nothing tells."""
+    if event.function is not None or event.action is not None or event.parameters:
+        raise ValueError(f"{event} is of the user's")
+    unknown = {attribute for attribute, _ in public(event)} - IN_EVENTS - {
+        "value", "time", "tolerance", "function", "action", "parameters",
+    }  # fmt: skip
+    if unknown:
+        raise KeyError(f"Event.{unknown.pop()} has no dimension in tests/units_lab.py")
+    signal = NUMBER
+    if event.joint is not None:
+        signal = coordinates(system.joint(event.joint))[event.freedom]
+        signal = per(signal, TIME) if event.of == "velocity" else signal
+    elif event.measure is not None:
+        signal = OF_MEASURE[type(system.measure(event.measure))]
+    return {
+        "value": scaled(event.value, signal, units),
+        "time": scaled(event.time, TIME, units),
+        "tolerance": scaled(event.tolerance, TIME, units),
+    }
+
+
 def public(element: Element) -> list[tuple[str, Any]]:
     return [(name, value) for name, value in vars(element).items() if not name.startswith("_")]
 
 
 def _name(body: Any) -> str:
     return str(getattr(body, "name", body))
+
+
+REGISTRIES = ("bodies", "joints", "couplings", "markers", "measures", "drivers", "forces", "events")
+"""All that a system consists of, but its parameters: what a value is of, an expression tells."""
 
 
 def in_units(system: nx.System, units: Units) -> nx.System:
@@ -357,6 +395,17 @@ def in_units(system: nx.System, units: Units) -> nx.System:
         if isinstance(force, REFUSED):
             raise ValueError(f"{force} is a function of the user's")
         other.add_force(force.copied(**force_in(force, system, units)))
+    for measure in system.measures.values():
+        unknown = {attribute for attribute, _ in public(measure)} - IN_MEASURES
+        if unknown or type(measure) not in OF_MEASURE:
+            raise KeyError(f"{type(measure).__name__} {unknown or ''} has no dimension in tests/units_lab.py")
+        other.add_measure(measure.copied())
+    for event in system.events.values():
+        other.add_event(event.copied(**event_in(event, system, units)))
+    for registry in REGISTRIES:
+        assert list(getattr(other, registry)) == list(getattr(system, registry)), (
+            f"{registry} are described in one of the units alone"
+        )
     return other
 
 
@@ -375,13 +424,17 @@ Seen = dict[str, np.ndarray]
 
 
 def of_result(result: nx.Result, units: Units) -> Seen:
-    """Motion of all bodies and reactions of all joints at the end, in SI; without labels, which cost more than the runs."""
-    found = result.observed.collect([*OF_BODIES, "reaction", "total_energy"])
+    """Motion of all bodies, reactions of all joints and measures at the end, and when events were, in SI; without labels, which cost
+    more than the runs."""
+    found = result.observed.collect([*OF_BODIES, "reaction", "total_energy", "measure"])
     seen = {what: found[what][-1].ravel() / units.factor(d) for what, d in OF_BODIES.items()}
     wrenches = found["reaction"][-1]
     seen["force"] = wrenches[:, :3].ravel() / units.factor(FORCE)
     seen["torque"] = wrenches[:, 3:].ravel() / units.factor(TORQUE)
     seen["energy"] = found["total_energy"][-1:] / units.factor(ENERGY)
+    sizes = [units.factor(OF_MEASURE[type(m)]) for m in result.system.measures.values() for _ in m.axes or ("",)]
+    seen["measures"] = found["measure"][-1] / np.array(sizes)
+    seen["events"] = np.array([event["time"] for event in result.events]) / units.time
     return seen
 
 

@@ -106,7 +106,8 @@ def simulate(
     output_every: steps between outputs. output_times [s]: outputs there instead.
     dynamics: "aba"; "crba" with the branch-sparse factorisation; or "cfa", the constraint force algorithm.
     on_gap: whether joints that stay open as described, by more than 1e-6 of the mechanism's size or 1e-6 rad, are closed with
-        a warning, kept in `Result.warnings`, or refused: "error".
+        a warning, kept in `Result.warnings`, or refused: "error". Likewise coordinates that start outside their limits, contacts
+        that start pressed in, and arrays q0, v0 that are moved.
     progress: called a few times a second with (t, t_end).
     batch: many systems in one run, an `nx.Batch` of what they differ in; then a `BatchResult` is returned. threads: on how
         many cores, all by default. store: a folder, "runs.zarr", to which the states stream as members are done.

@@ -32,6 +32,8 @@ PRESSED = 10.0
 """A contact is told that starts with more than so many times the weight of the mechanism."""
 SHOWN = 5
 ON_GAP = ("warn", "error")
+REFUSED = ("gap", "limit", "start", "contact")
+"""Kinds of notices that `on_gap="error"` refuses: a start that is not the described one, or that cannot be meant."""
 
 
 class Notice(NamedTuple):
@@ -196,20 +198,21 @@ def _pressed(contact: PlaneContact, system: System, pose: Pose, weight: float) -
 
 
 def tell(notices: list[Notice], on_gap: str, report: AssemblyReport | None) -> list[Notice]:
-    """Say them as warnings; with on_gap="error" gaps are an AssemblyError. The notices, for the result."""
+    """Say them as warnings; with on_gap="error" those of `REFUSED` are an AssemblyError. The notices, for the result."""
     if on_gap not in ON_GAP:
         raise InputError(f"on_gap is {on_gap!r}; {' or '.join(map(repr, ON_GAP))} is needed")
     gaps = [notice for notice in notices if notice.kind == "gap"]
+    said = [(notice.kind, notice.text) for notice in notices if notice.kind != "gap"]
     if gaps:
         *others, last = gaps[:SHOWN]
         more = f"; and {len(gaps) - SHOWN} more" if len(gaps) > SHOWN else ""
         text = "; ".join([*(_open(gap.where, gap.value, gap.angle) for gap in others), last.text]) + more
-        if on_gap == "error":
-            raise AssemblyError(text, report=report)
+        said = [("gap", text), *said]
+    refused = [text for kind, text in said if kind in REFUSED]
+    if on_gap == "error" and refused:
+        raise AssemblyError("; ".join(refused), report=report)
+    for _, text in said:
         warn(text)
-    for notice in notices:
-        if notice.kind != "gap":
-            warn(notice.text)
     return notices
 
 

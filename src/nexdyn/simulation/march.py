@@ -312,6 +312,7 @@ class March(metaclass=CheckedContract):
             whole, rest = self.whole_steps(dt, target)
             self.march_by(dt, whole, every, look)
             if rest:
+                self.t = self._from + self._behind * dt
                 aside = not self._for_events and self.next_sample > target + ROUNDED * dt
                 grid = (self.memory(), self._users.told()) if aside else None
                 self.march_by(rest, 1, int(self.keeps_before and every > 0 and whole % every == 0), look)
@@ -341,7 +342,8 @@ class March(metaclass=CheckedContract):
                 f"t_end = {t_end:g} s takes more than {MOST_STEPS:.0e} steps of dt = {dt:g} s; choose a longer dt"
             )
         whole = math.floor((t_end - self.t) / dt + ROUNDED)
-        rest = t_end - self.t - whole * dt
+        t0, behind = self.count_steps(dt, 0)
+        rest = t_end - (t0 + (behind + whole) * dt)
         return whole, rest if rest > ROUNDED * dt else 0.0
 
     def count_steps(self, dt: float, every: int) -> tuple[float, int]:
