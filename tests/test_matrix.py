@@ -107,6 +107,23 @@ def test_the_ledger_has_all_cells_and_no_more_refusals_than_there_were() -> None
     assert all(entry.why for entry in entries if entry.kind == REFUSED)
 
 
+def test_every_refusal_names_the_offender() -> None:
+    """A part of the system by its name, the system, or the option that does not fit."""
+    system = {
+        name
+        for e in ELEMENTS.values()
+        for holder in (*HOLDERS.values(), "bodies", "events", "markers")
+        for name in getattr(e.system(e.carriers[0]), holder)
+    }
+    offenders = re.compile(
+        "|".join(f"'{re.escape(name)}'" for name in [*sorted(system), "matrix"])
+        + r"|dynamics is '\w+'|rate of tested\.rate"
+    )
+    refused = {entry.why for entry in read().entries if entry.kind == REFUSED}
+    assert len(refused) > 50
+    assert not [why for why in refused if not offenders.search(why)]
+
+
 def test_every_attribute_changes_the_motion_of_some_carrier() -> None:
     """Or it stands in `apart`, with the reason."""
     carriers: dict[tuple[str, str], set[str]] = {}

@@ -69,16 +69,17 @@ class Places(NamedTuple):
 
 
 class Read:
-    """What a batch says about each of its `count` members, broadcast."""
+    """What a batch says about each of its `count` members, broadcast. steps: of all; None where members run by themselves, because of
+    what `apart` names."""
 
-    def __init__(self, batch: Batch, places: Places, steps: int | None) -> None:
+    def __init__(self, batch: Batch, places: Places, steps: int | None, apart: str) -> None:
         self._places, self._counts = places, dict[str, int]()
         self._q0, self._v0 = (
             self._state("q0", batch.q0, places.nq, lambda place: place.q),
             self._state("v0", batch.v0, places.nv, lambda place: place.v),
         )
         self._parameters = self._named(batch.parameters)
-        self._inputs = self._efforts(batch.inputs, steps)
+        self._inputs = self._efforts(batch.inputs, steps, apart)
         self.count = self._agreed()
 
     @property
@@ -201,13 +202,13 @@ class Read:
             read[name] = [entry.tolist() if isinstance(entry, np.ndarray) else entry for entry in entries]
         return read
 
-    def _efforts(self, given: Any, steps: int | None) -> Array | None:
+    def _efforts(self, given: Any, steps: int | None, apart: str) -> Array | None:
         if given is None:
             return None
         if steps is None:
             raise InputError(
-                "inputs of a batch need members that march together: by a method of constant step in minimal coordinates, like "
-                "RungeKutta4, without loops, events, and forces that have states or are written in Python"
+                f"inputs of a batch need members that march together, and {apart} keeps them apart: that takes a method of constant "
+                "step in minimal coordinates, like RungeKutta4, no loops or events, and no forces with states or in Python"
             )
         nv = self._places.nv
         assert nv is not None

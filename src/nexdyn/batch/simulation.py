@@ -87,16 +87,21 @@ def simulate_batch(
     return run.one_by_one(alone, workers)
 
 
-def runs_in_lanes(system: System, method: Method, dynamics: str) -> bool:
-    """Whether members march together: a constant step in minimal coordinates, no loops, and known forces."""
-    return (
-        isinstance(method, FixedStep)
-        and dynamics in ("aba", "crba")
-        and not needs_rows(system)
-        and not has_events(system)
-        and all(force.code in IN_LANES for force in system.forces.values())
-        and not wound_across(system, spanning_forest(system))
-    )
+def keeps_apart(system: System, method: Method, dynamics: str) -> str:
+    """What keeps members from marching together, "" for nothing: they do with a constant step in minimal coordinates, without loops
+    and events, and with forces that lanes know."""
+    if not isinstance(method, FixedStep):
+        return repr(method)
+    if dynamics not in ("aba", "crba"):
+        return f"dynamics={dynamics!r}"
+    if needs_rows(system):
+        rows = [*system.drivers.values(), *system.couplings.values()]
+        return str(rows[0]) if rows else f"a closed loop of {system.name!r}"
+    if has_events(system):
+        return str(next(iter(system.events.values()), "a joint stop that strikes by impulses"))
+    unknown = [force for force in system.forces.values() if force.code not in IN_LANES]
+    wound = wound_across(system, spanning_forest(system))
+    return str(unknown[0]) if unknown else f"torsion spring {wound[0]!r}, which counts turns" if wound else ""
 
 
 class Starts(NamedTuple):
@@ -117,7 +122,8 @@ class _BatchRun:
         self.method = method or default_method(system, options.get("loops"), self.dynamics)
         bodies = method is None and self.method.coordinates == "bodies"
         aside = options.get("output_times") is not None  # between the steps of all
-        self.in_lanes = not aside and runs_in_lanes(system, self.method, self.dynamics)
+        apart = "output_times" if aside else keeps_apart(system, self.method, self.dynamics)
+        self.in_lanes = not apart
         self.first, self.initial = begun(system, options.get("initial"))
         """The system as events of the runs before have left it, and what to start from."""
         self.t0 = _start_time(self.initial)
@@ -136,7 +142,9 @@ class _BatchRun:
             steps = self.grid.steps
         closed = not self.in_lanes and (bodies or needs_rows(system))
         self.tree = None if closed else Tree(self.first)
-        self.read = Read(batch, Places.of_joints(system) if self.tree is None else Places.of_tree(self.tree), steps)
+        self.read = Read(
+            batch, Places.of_joints(system) if self.tree is None else Places.of_tree(self.tree), steps, apart
+        )
         self._refuse_changed_twice()
         if self.in_lanes:
             self._begin_lanes()

@@ -29,7 +29,7 @@ import numpy as np
 
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.batch.alone import runs_beside_others
-from nexdyn.batch.simulation import runs_in_lanes
+from nexdyn.batch.simulation import keeps_apart
 from nexdyn.errors import InputError
 from nexdyn.forces.kinds import PLANE_CONTACT
 from nexdyn.front import simulate
@@ -204,7 +204,7 @@ def obeys_equation(system: System, result: Result, method: Method | None, option
         and result.status == "finished"
         and isinstance(chosen, FixedStep)
         and set(options) <= {"output_every", "dynamics", "progress"}
-        and runs_in_lanes(system, chosen, options.get("dynamics", "aba"))
+        and not keeps_apart(system, chosen, options.get("dynamics", "aba"))
         and runs_beside_others(system)
         and tree.coupling is None
         and not any(force.code == PLANE_CONTACT for force in system.forces.values())
