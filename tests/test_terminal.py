@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -111,3 +113,14 @@ def test_bash_completes_commands_options_and_demos(terminal: Terminal) -> None:
         terminal.press("Tab")
         terminal.wait_for(rf"^\$ {re.escape(completed)} ?$")
         terminal.press("C-u")
+
+
+@pytest.mark.slow
+def test_a_newcomers_first_ten_commands_end_without_a_warning() -> None:
+    """With what they compile where it is not there yet; the three minutes are those after `pip install .`, which compiles."""
+    script = Path(__file__).resolve().parents[1] / "scripts" / "first_commands"
+    done = subprocess.run(
+        [sys.executable, script, "--limit", "900"], capture_output=True, text=True, timeout=1000, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(re.findall(r"^ *[\d.]+ s  (?:nexdyn|python) ", done.stdout, re.MULTILINE)) == 10
