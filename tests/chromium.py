@@ -281,11 +281,18 @@ def pointed(tab: Watched, at: tuple[float, float]) -> None:
 
 
 def card(tab: Watched) -> dict[str, list[str]]:
-    """The numbers of the selected body or joint, as they are read on the page, by label; the last is the unit."""
-    rows = tab.page.evaluate(
-        "[...document.querySelectorAll('.nexdyn-card tr')].map(r => [...r.children].flatMap(c =>"
-        " c.querySelector('span') ? [...c.children].map(s => s.innerText) : [c.innerText]))"
-    )
+    """The numbers of the selected body or joint, as they are read on the page, by label; the last is the unit. Another selection takes
+    the card away for a moment."""
+    rows: list[list[str]] = []
+
+    def read() -> bool:
+        rows[:] = tab.page.evaluate(
+            "[...document.querySelectorAll('.nexdyn-card tr')].map(r => [...r.children].flatMap(c =>"
+            " c.querySelector('span') ? [...c.children].map(s => s.innerText) : [c.innerText]))"
+        )
+        return bool(rows)
+
+    tab.comes_true(read)
     found: dict[str, list[str]] = {}
     of = ""
     for label, *values in rows:

@@ -206,7 +206,6 @@ ALL = {
     "hht": nx.HHT(dt=DT_LONG),
     "hht adaptive": nx.HHT(),  # free of errors, its steps grow to thousands of turns
     "baumgarte": nx.Baumgarte(dt=DT_LONG),
-    "baumgarte adaptive": nx.Baumgarte(),
     "projection": nx.Projection(dt=DT_LONG),
     "projection adaptive": nx.Projection(),
     "partitioning": nx.Partitioning(dt=DT_LONG),
