@@ -233,7 +233,7 @@ def test_a_loop_in_which_nothing_is_counted_goes_on_too(method: Any, way: Way, t
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-@pytest.mark.parametrize("name", ["rk4", "hht", "bdf2", "projection", "implicit-euler"])
+@pytest.mark.parametrize("name", FIXED)
 def test_what_events_have_switched_and_changed_stays_so(name: str, way: Way, tmp_path: Path) -> None:
     method: Any = FIXED[name]
     whole = nx.simulate(broken(), END, method)
@@ -247,6 +247,27 @@ def test_what_events_have_switched_and_changed_stays_so(name: str, way: Way, tmp
     assert ANEW * error < 0.2 * np.abs(untouched - state(whole)).max()
     energy = found.energy()["total"].values[-1], whole.energy()["total"].values[-1]
     assert energy[0] == pytest.approx(energy[1], abs=error * abs(energy[1]))
+
+
+def turned_back(state: Any) -> None:
+    state.velocity["h1"] = -2.0 * state.velocity["h1"]
+
+
+@pytest.mark.parametrize("way", [in_memory, from_result], ids=lambda way: way.__name__)
+@pytest.mark.parametrize("name", FIXED)
+def test_a_run_goes_on_behind_an_action_that_has_changed_the_state(name: str, way: Way, tmp_path: Path) -> None:
+    method: Any = FIXED[name]
+
+    def build(action: Any = turned_back) -> nx.System:
+        return arm(calm=True, events=[nx.Event("back", time=0.0503, action=action)])
+
+    whole, finer = (nx.simulate(build(), END, m) for m in (method, replace(method, dt=DT / 8)))
+    untouched = state(nx.simulate(build(lambda _: None), END, method))
+    found = way(build(), method, tmp_path)
+    miss, error = (np.abs(state(x) - state(whole)).max() for x in (found, finer))
+    assert miss < ANEW * error
+    assert ANEW * error < 0.2 * np.abs(untouched - state(whole)).max()
+    assert [one["name"] for one in whole.events] == ["back"]
 
 
 def test_a_second_run_after_an_event_goes_on_from_after_it_and_tells_all_of_both() -> None:
