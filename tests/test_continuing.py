@@ -12,6 +12,7 @@ import pytest
 
 import nexdyn as nx
 from nexdyn.front import simulation_of
+from nexdyn.simulation.march import COUNTED
 
 DT = 2.0**-10
 """Times k DT are exact, so that the two halves of a run meet the same times as the whole."""
@@ -208,6 +209,19 @@ def test_steps_behind_an_event_count_from_it_to_the_bit_whatever_is_asked_for(na
     whole, told = run(), run(output_times=[0.0123, 0.0405, 0.1111, 0.2, END])
     assert told.events == whole.events
     np.testing.assert_allclose(state(told), state(whole), rtol=0, atol=1e-14 * (name == "partitioning"))
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_a_file_that_does_not_say_where_steps_are_counted_from_is_gone_on_from(name: str) -> None:
+    """As those of older versions, which end on a step, or between two."""
+    for t in (HALF, HALF + 0.3 * DT):
+        half = nx.simulate(four_bar(), t, FIXED[name])
+        restart = half.recording.restart
+        assert restart is not None
+        for key in [key for key in restart.arrays if key.split(".")[-1] in COUNTED]:
+            del restart.arrays[key]
+        rest = nx.simulate(four_bar(), END, FIXED[name], initial=half)
+        assert np.array_equal(state(rest), state(nx.simulate(four_bar(), END, FIXED[name])))
 
 
 # --- events -----------------------------------------------------------------------------------------------------------

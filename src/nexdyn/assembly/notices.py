@@ -105,7 +105,7 @@ def moved_starts(
     system: System, name: str, given: Mapping[str, Array], now: Mapping[str, Array], length: float
 ) -> list[Notice]:
     """What was given as "q0" or "v0", by joint, and had to be moved by more than `MOVED` to keep the loops closed: the joint that is
-    moved most, the mechanism's size being `length` [m]. Velocities count beside the largest one."""
+    moved most, the mechanism's size being `length` [m]. Velocities are compared with the largest one."""
     rates = name == "v0"
     best, largest = (0.0, "", 0, ""), 0.0
     for joint, asked in given.items():

@@ -49,6 +49,8 @@ ROWS = 4096
 """Most rows that one crossing into compiled work fills."""
 ROUNDED = 1e-9
 """Part of a step that is rounding of the time."""
+COUNTED = ("_from", "_behind", "_apart")
+"""Where constant steps are counted from, which a restart of an older file lacks: they begin anew."""
 NEARLY = 1e-4
 """Part of the best independence of constraint rows, a square of sines, below which a pose is nearly singular."""
 
@@ -225,7 +227,7 @@ class March(metaclass=CheckedContract):
 
     def numbers_kept(self) -> tuple[str, ...]:
         """Attributes that are numbers and that steps change."""
-        return ("t", "_steps", "_from", "_behind", "_apart")
+        return ("t", "_steps", *COUNTED)
 
     def constants(self) -> np.ndarray:
         """Numbers that do not change, but that a memory depends on."""
@@ -510,7 +512,7 @@ class March(metaclass=CheckedContract):
             x[...] = memory[name]
         self.put_lists({name.removeprefix(LIST): x for name, x in memory.items() if name.startswith(LIST)})
         for name in self.numbers_kept():
-            value = float(memory[name][0])
+            value = float(memory[name][0]) if name in memory else 0.0
             setattr(self, name, int(value) if isinstance(getattr(self, name), int) else value)
         grid = {name.removeprefix("grid."): x for name, x in memory.items() if name.startswith("grid.")}
         self._grid = (grid, self._users.told()) if grid else None
@@ -551,7 +553,8 @@ class March(metaclass=CheckedContract):
             self.watched = [WatchedState(*one) for one in restart.notes["events"]]
         self._users.load(restart.notes.get("users", {}))
         steps = self._steps
-        if changed or not restart.fits(self.kind, self.memory(), self.constants()):
+        needed = {name: x for name, x in self.memory().items() if name not in COUNTED}
+        if changed or not restart.fits(self.kind, needed, self.constants()):
             return False
         self.recall(restart.arrays)
         self._steps, self._apart = steps, 0.0
