@@ -172,7 +172,16 @@ DAMPED: dict[str, Callable[[], Force]] = {
     "bushing": lambda: Bushing("f", "a", "b", stiffness=(1.0,) * 6, damping=symmetric(seeded(), 1.0)),
     "table": lambda: table("linear", damping=3.0),
     "plane contact": lambda: PlaneContact(
-        "f", "a", "b", radius=9.0, length=1.0, stiffness=7.0, damping=0.1, friction=0.4, exponent=2.0
+        "f",
+        "a",
+        "b",
+        radius=9.0,
+        length=1.0,
+        stiffness=7.0,
+        damping=0.1,
+        friction=0.4,
+        friction_speed=1e-3,
+        exponent=2.0,
     ),
 }
 PAIRS = {f"{name}, conservative": make for name, make in CONSERVATIVE.items()} | DAMPED

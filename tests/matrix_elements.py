@@ -275,6 +275,7 @@ MOVED = {
     "at_a": Together(anchor_a=None, at_a=(0.9, -0.1, 0.3)),
     "at_b": Together(anchor_b=None, at_b=(-0.2, 0.3, 0.9)),
 }
+STICKS = "is the element 'force plane_contact that sticks'"
 IN_JOINT = {"joint": "shoulder"}
 DRIVE = {"effort_limit": 5.0, "velocity_limit": 40.0, "knee": 0.5, "time_constant": 0.02}
 DRIVEN = {
@@ -377,6 +378,36 @@ FORCE_ELEMENTS = (
             "at_b": Together(anchor_b=None, at_b=(0.9, 0.1, 0.2)),
         },
         b="is the element 'force plane_contact on a body'",
+        static_friction=STICKS,
+        stribeck_speed=STICKS,
+        friction_stiffness=STICKS,
+        friction_damping=STICKS,
+    ),
+    force(
+        "plane_contact",
+        {
+            "radius": 0.2,
+            "normal": (0.1, 0.2, 1.0),
+            "stiffness": 40.0,
+            "friction": 0.3,
+            "static_friction": 0.5,
+            "stribeck_speed": 0.2,
+            "friction_stiffness": 0.5,
+            "friction_damping": 0.2,
+            "anchor_a": (0.0, 0.0, 0.0),
+            "anchor_b": (0.9, 0.1, 0.1),
+        },
+        {
+            "friction": 0.1,
+            "static_friction": 0.9,
+            "stribeck_speed": 0.8,
+            "friction_stiffness": 2.0,
+            "friction_damping": 1.0,
+            "friction_speed": Together(static_friction=None, friction_speed=0.2),
+            "length": 0.3,
+            "normal": (-0.2, 0.3, 1.0),
+        },
+        where="that sticks",
     ),
     force(
         "joint_force",

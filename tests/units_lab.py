@@ -110,6 +110,7 @@ FORCES: dict[type, dict[str, Dimension]] = {
         "length": LENGTH,
         "damping": per(TIME, LENGTH),
         "impact_speed": SPEED,
+        "stribeck_speed": SPEED,
         "friction_speed": SPEED,
     },
 }

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.force_states import error_of_states, freedom_at_end
+from nexdyn.absolute.force_states import element_at_end, error_of_states, freedom_at_end
 from nexdyn.absolute.force_stiffness import (
     DIFFERENCE,
     NOTHING,
@@ -47,7 +47,6 @@ from nexdyn.forces.tables import (
     frames_b,
 )
 from nexdyn.forces.torsion_spring import REFERENCE, TURNS
-from nexdyn.forces.verbs import force_element
 from nexdyn.generic import defines, generic, is_instance
 from nexdyn.integrate.problem import FORCE_FAILED, OK
 from nexdyn.joints import kinds
@@ -204,8 +203,8 @@ def _judged(system: System, length: float) -> np.ndarray:
     rows = []
     for force in system.forces.values():
         if force.states(system.values):
-            joint = system.joints[force.joint_name or ""]
-            unit = length if _slides(joint, force.__dict__["freedom"]) else 1.0
+            joint = system.joints.get(force.joint_name or "")
+            unit = length if joint is None or _slides(joint, force.__dict__["freedom"]) else 1.0
             rows += [[0.0, weight, lag, size, size] for weight, lag, size in force.state_efforts(system.values, unit)]
     return np.array(rows)
 
@@ -465,7 +464,7 @@ def element_loads(s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def
             if index[e, KIND] == TORSION_SPRING:
                 delta = turned(s.poses, s.moved, a, b, axis_z(X_A.R))
                 tables.data[index[e, FIRST] + REFERENCE] = s.counted[acts.turns[e]] + delta
-            status, F_A, F_B = element_load(tables, e, t, X_A, V_A, X_B, V_B, tables.data)
+            status, F_A, F_B = element_load(acts, e, t, X_A, V_A, X_B, V_B, tables.data)
             add_on_body(s, a, X_A.p, F_A)
             add_on_body(s, b, X_B.p, F_B)
             if assemble and status == OK:
@@ -521,17 +520,18 @@ def effort_in_lanes(acts, e, t):  # type: ignore[no-untyped-def]
     return OK
 
 
-def element_load(tables: Any, e: Any, t: Any, X_A: Any, V_A: Any, X_B: Any, V_B: Any, data: Any) -> Any:
+def element_load(acts: Any, e: Any, t: Any, X_A: Any, V_A: Any, X_B: Any, V_B: Any, data: Any) -> Any:
     """(status, F_A, F_B) of force e between frames."""
-    load = load_in_lanes if isinstance(data, LaneVector) else force_element
-    return load(tables, e, t, X_A, V_A, X_B, V_B)
+    if isinstance(data, LaneVector):
+        return load_in_lanes(acts.forces, e, t, X_A, V_A, X_B, V_B)
+    return element_at_end(acts, e, t, X_A, V_A, X_B, V_B)
 
 
 @overloaded(element_load)
-def _(tables, e, t, X_A, V_A, X_B, V_B, data):  # type: ignore[no-untyped-def]
+def _(acts, e, t, X_A, V_A, X_B, V_B, data):  # type: ignore[no-untyped-def]
     if is_instance(data, LaneVector):
-        return lambda tables, e, t, X_A, V_A, X_B, V_B, data: load_in_lanes(tables, e, t, X_A, V_A, X_B, V_B)
-    return lambda tables, e, t, X_A, V_A, X_B, V_B, data: force_element(tables, e, t, X_A, V_A, X_B, V_B)
+        return lambda acts, e, t, X_A, V_A, X_B, V_B, data: load_in_lanes(acts.forces, e, t, X_A, V_A, X_B, V_B)
+    return lambda acts, e, t, X_A, V_A, X_B, V_B, data: element_at_end(acts, e, t, X_A, V_A, X_B, V_B)
 
 
 @formula

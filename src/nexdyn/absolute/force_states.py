@@ -4,6 +4,8 @@ They go by the BDF of order 2, ω = h/h₋ beside the step before (implicit Eule
 
     z⁺ = z + (ω² (z − z₋) + h (1 + ω) ż⁺)/(1 + 2ω),   ż⁺ = f(t⁺, q⁺, v⁺, z⁺)
 
+(implicit Euler's also for friction of a contact behind a step in which it slid: there z followed its bound and not ż)
+
 which each force solves for itself wherever its effort is asked for, so that its stiffness knows of it. A lag or bristle
 much faster than the step reaches its limit within it.
 
@@ -19,16 +21,21 @@ makes, too.
 
 from __future__ import annotations
 
-from nexdyn.forces.tables import COORDINATE, FREEDOM, OFF, STATE, STATES
-from nexdyn.forces.verbs import freedom_element
+from nexdyn.forces.plane_contact import points_of, stretch
+from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, NO_FREEDOM, OFF, STATE, STATES
+from nexdyn.forces.verbs import force_element, freedom_element
 from nexdyn.kernel import formula, kernel
 
 STATE_ITERATIONS, ROUNDED = 60, 1e-15
 GROWTH = 2.2
 """Longest step, beside the one before, that the BDF of order 2 takes; it is stable below 1 + √2."""
 RATE, WEIGHT, LAG, SIZE, SIZE_NOW = range(5)
+SLID = LAG
 """Columns of what a state is judged by: its rate at the start of the step, effort of a unit of it (0: not looked at), its lag [s] (0:
-none), the largest effort of its force, and that with the step at hand."""
+none), the largest effort of its force, and that with the step at hand. Of friction that sticks in a contact: the rate, whether it slid
+at the start of the step, and the largest bound."""
+HELD = 0.99
+"""Part of the square of its bound below which y of a contact sticks."""
 NUDGE = 1e-7
 """Change of a state, beside that which makes the largest effort, by which ∂ż/∂z is found."""
 
@@ -45,6 +52,34 @@ def freedom_at_end(acts, e, t, q, v):  # type: ignore[no-untyped-def]
             c = acts.began[m, 0] + r * r / (1.0 + 2.0 * r) * (acts.began[m, 0] - acts.began[m, 1])
             solve_state(tables, e, m, t, q, v, c, h * (1.0 + r) / (1.0 + 2.0 * r))
     return freedom_element(tables, e, t, q, v)
+
+
+@formula
+def element_at_end(acts, e, t, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+    """(status, F_A, F_B) of force e between frames, with its states at the end of the step."""
+    tables, h = acts.forces, acts.step[0]
+    if tables.index[e, STATES] > 0 and h > 0.0 and tables.index[e, OFF] == 0:
+        first, k = tables.index[e, STATE], tables.index[e, FIRST]
+        for i in range(points_of(tables.data, k)):
+            x, y, g = contact_step(acts, first + 2 * i)
+            stretch(tables, e, k, X_A, V_A, X_B, V_B, i, x, y, g)
+    return force_element(tables, e, t, X_A, V_A, X_B, V_B)
+
+
+@formula
+def contact_step(acts, m):  # type: ignore[no-untyped-def]
+    """c of the states m and m + 1, and g, of the step at hand: z⁺ = c + g ż⁺ (h = 0: as they stand, and 0)."""
+    h, before, began = acts.step[0], acts.step[1], acts.began
+    if not h > 0.0:
+        return acts.forces.z[m], acts.forces.z[m + 1], 0.0
+    goes_on = before > 0.0 and h < GROWTH * before and acts.judged[m, SLID] == 0.0
+    r = h / before if goes_on else 0.0
+    back = r * r / (1.0 + 2.0 * r)
+    x, y = (
+        began[m, 0] + back * (began[m, 0] - began[m, 1]),
+        began[m + 1, 0] + back * (began[m + 1, 0] - began[m + 1, 1]),
+    )
+    return x, y, h * (1.0 + r) / (1.0 + 2.0 * r)
 
 
 @formula
@@ -83,6 +118,27 @@ def error_share(r):  # type: ignore[no-untyped-def]
     return c / (c - 1.0 / 12.0)
 
 
+@formula
+def holds(tables, m):  # type: ignore[no-untyped-def]
+    """Whether friction of which the states are m and m + 1 sticks."""
+    x, y, most = tables.z[m], tables.z[m + 1], tables.bound[m]
+    return x * x + y * y < HELD * most * most
+
+
+@formula
+def error_of_contact(acts, first, end, h):  # type: ignore[no-untyped-def]
+    """The largest d of the states of friction that sticks, as a part of the largest bound they have had; none of what slides."""
+    tables, judged, most = acts.forces, acts.judged, 0.0
+    for m in range(first, end, 2):
+        size = max(judged[m, SIZE], tables.bound[m])
+        judged[m, SIZE_NOW] = size
+        if holds(tables, m):
+            for i in range(m, m + 2):
+                d = abs(tables.z[i] - acts.began[i, 0] - 0.5 * h * (judged[i, RATE] + tables.rate[i]))
+                most = max(most, d / size)
+    return most
+
+
 @kernel
 def error_of_states(acts, t):  # type: ignore[no-untyped-def]
     """Largest error of a state in the step that ends at t, as a part of the largest effort that its force has had."""
@@ -92,6 +148,9 @@ def error_of_states(acts, t):  # type: ignore[no-untyped-def]
     for e in range(len(tables.index)):
         first, end = tables.index[e, STATE], tables.index[e, STATE] + tables.index[e, STATES]
         if first == end or tables.index[e, OFF] != 0:
+            continue
+        if tables.index[e, FREEDOM] == NO_FREEDOM:
+            most = max(most, share * error_of_contact(acts, first, end, h))
             continue
         q, v = acts.q[tables.index[e, COORDINATE]], acts.v[tables.index[e, FREEDOM]]
         _, effort = freedom_element(tables, e, t, q, v)
@@ -128,9 +187,15 @@ def states_accepted(acts):  # type: ignore[no-untyped-def]
     """The end of a step becomes the start of the next."""
     acts.step[1] = acts.step[0]
     acts.step[0] = 0.0
+    tables = acts.forces
     for m in range(len(acts.began)):
         acts.began[m, 1] = acts.began[m, 0]
-        acts.began[m, 0] = acts.forces.z[m]
+        acts.began[m, 0] = tables.z[m]
+    for e in range(len(tables.index)):
+        if tables.index[e, FREEDOM] == NO_FREEDOM:
+            o = tables.index[e, STATE]
+            for m in range(o, o + tables.index[e, STATES], 2):
+                acts.judged[m, SLID] = 0.0 if holds(tables, m) else 1.0
 
 
 @kernel

@@ -13,10 +13,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from nexdyn.absolute.force_states import contact_step
 from nexdyn.forces import kinds as force_kinds
 from nexdyn.forces import plane_contact
 from nexdyn.forces.point_spring import length_and_direction
-from nexdyn.forces.tables import BODY_A, BODY_B, FIRST, KIND
+from nexdyn.forces.sticking import stiffness_across
+from nexdyn.forces.tables import BODY_A, BODY_B, FIRST, KIND, STATE, STATES
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import is_instance
 from nexdyn.kernel import formula, kernel, overloaded
@@ -81,33 +83,36 @@ def stiffness_of_others(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # typ
     tables = acts.forces
     k, data = tables.index[e, FIRST], tables.data
     if tables.index[e, KIND] == PLANE_CONTACT:
-        contact_stiffness(data, k, K, gh, bh2, X_A, V_A, X_B, V_B, 1.0)
-        if data[k + 6] != 0.0:
-            contact_stiffness(data, k, K, gh, bh2, X_A, V_A, X_B, V_B, -1.0)
+        for i in range(plane_contact.points_of(data, k)):
+            contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i)
     else:
         numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, acts.length, difference_rate(gh))
 
 
 @formula
-def contact_stiffness(data, k, K, gh, bh2, X_A, V_A, X_B, V_B, side):  # type: ignore[no-untyped-def]
+def contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i):  # type: ignore[no-untyped-def]
     """K += β h² ∂f_n/∂δ + γ h ∂f_n/∂δ̇ along the normal, and friction by its secant: the tangent, small where it slips,
     would throw Newton's iteration from one direction of slip to the other."""
-    c = plane_contact.end(data, k, X_A, side)
-    t = plane_contact.touch(data, k, c, X_A, V_A, X_B, V_B)
-    if t.f_n <= 0.0:
+    tables = acts.forces
+    data = tables.data
+    m = plane_contact.meet(data, k, plane_contact.end(data, k, X_A, 1.0 - 2.0 * i), X_A, V_A, X_B, V_B)
+    if m.f_n <= 0.0:
         return
-    R, r = X_B.R, t.p - X_B.p
-    n = Vec3(R.xz, R.yz, R.zz)
-    pressed = data[k] * t.depth ** data[k + 1]
-    normal = bh2 * data[k + 1] * t.f_n / t.depth + gh * data[k + 2] * pressed
-    f_t = t.f - t.f_n * n
-    # s = μ f_n / √(v² + v_f²), and |f_t| = s v:  s = √((μ f_n)² − |f_t|²) / v_f
-    most = data[k + 3] * t.f_n
-    across = gh * math.sqrt(max(0.0, most * most - f_t @ f_t)) / data[k + 4]
-    add_outer(K, normal, cross(r, n), n)
-    for i in range(2):
-        u = Vec3(R.xx, R.yx, R.zx) if i == 0 else Vec3(R.xy, R.yy, R.zy)
-        add_outer(K, across, cross(r, u), u)
+    R, r = X_B.R, m.p - X_B.p
+    pressed = data[k] * m.depth ** data[k + 1]
+    normal = bh2 * data[k + 1] * m.f_n / m.depth + gh * data[k + 2] * pressed
+    u, w = plane_contact.along_plane(X_B, m.v_t)
+    if tables.index[e, STATES] > 0:
+        g = plane_contact.gripped(data, k, m, math.sqrt(u * u + w * w))
+        x, y, time = contact_step(acts, tables.index[e, STATE] + 2 * i)
+        across = gh * stiffness_across(g, x, y, u, w, time)
+    else:
+        # f_t = s v,  s = μ f_n / √(v² + v_f²)
+        across = gh * data[k + 3] * m.f_n / math.sqrt(u * u + w * w + data[k + 4] * data[k + 4])
+    add_outer(K, normal, cross(r, m.n), m.n)
+    for j in range(2):
+        axis = Vec3(R.xx, R.yx, R.zx) if j == 0 else Vec3(R.xy, R.yy, R.zy)
+        add_outer(K, across, cross(r, axis), axis)
 
 
 @formula

@@ -40,7 +40,7 @@ from nexdyn.constraints.turns import PLACE
 from nexdyn.constraints.verbs import gradient
 from nexdyn.forces import states
 from nexdyn.generic import defines
-from nexdyn.integrate.problem import OK, next_sample, rates, recentre, record, scale, settle, take_samples
+from nexdyn.integrate.problem import OK, confine, next_sample, rates, recentre, record, scale, settle, take_samples
 from nexdyn.integrate.stabilised import ALPHA, BETA, LENGTH, rate, speed2
 from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.linalg.lu import factor, solve
@@ -268,6 +268,11 @@ def _(problem: BodyProblem, t: float, y: Any) -> Any:
     for j in range(len(acts.joints)):
         joint_motion(tables, s, acts, j)
     return states.sample_forces(acts.forces, t, acts.q, acts.v, y, 12 * (len(s.q1) - 1))
+
+
+@defines(confine)
+def _(problem: BodyProblem, y: Any) -> Any:
+    states.shorten_states(problem.acts.forces, y, 12 * (len(problem.s.q1) - 1))
 
 
 @defines(recentre)

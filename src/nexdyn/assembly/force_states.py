@@ -12,7 +12,7 @@ import numpy as np
 from nexdyn.absolute.force_states import freedom_at_end, states_accepted
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError
-from nexdyn.forces import JointFriction
+from nexdyn.forces import JointFriction, PlaneContact
 from nexdyn.forces.actuator import INTEGRAL, K_I, LAG, LAGGED, MOST, SAMPLE, Actuator
 from nexdyn.forces.states import next_sample, sample_forces, state_labels
 from nexdyn.forces.tables import COORDINATE, FREEDOM, STATES, ForceTables
@@ -157,7 +157,13 @@ def turning_forces(system: System) -> np.ndarray:
 
 def states_along(system: System, forces: ForceTables, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """States (N, nz) at t (N,) along coordinates q (N, nq) and velocities v (N, nv) as `forces` number them, from those described on.
-    SolveError where a force fails."""
+    SolveError where a force fails; InputError for friction of a contact that sticks."""
+    for force in system.forces.values():
+        if isinstance(force, PlaneContact) and force.sticks and not force.is_off:
+            raise InputError(
+                f"{force} sticks, and how far it has slid is not told by a motion that is given; simulate the mechanism, or give the "
+                "contact a friction_speed"
+            )
     nz = len(forces.z)
     out = np.zeros((len(t), nz))
     own = forces._replace(z=forces.z.copy(), rate=np.zeros(nz))
@@ -191,8 +197,9 @@ def with_states(system: System) -> list[tuple[Force, int]]:
     return found
 
 
-def own_states(system: System) -> list[OwnState]:
-    """States of forces that move by themselves. InputError for a digital controller, whose output jumps."""
+def own_states(system: System, bound: np.ndarray) -> list[OwnState]:
+    """States of forces that move by themselves, of contacts those that press; `bound` (nz,) as the tables of forces have it at the
+    state at hand. InputError for a digital controller, whose output jumps."""
     labels, found = state_labels(system), []
     for force, first in with_states(system):
         if force.is_off:
@@ -212,4 +219,7 @@ def own_states(system: System) -> list[OwnState]:
         elif isinstance(force, JointFriction):
             sliding, _, _, stiffness, _, _, elastic = numbers
             found.append(OwnState(first, labels[first][0], "", max(elastic, 0.1) * sliding / stiffness))
+        elif isinstance(force, PlaneContact):
+            places = [first + i for i in range(2 * force.points) if bound[first + i] > 0.0]
+            found += [OwnState(place, *labels[place], 0.1 * float(bound[place])) for place in places]
     return found

@@ -122,6 +122,13 @@ class Loads:
         """ż (nz,) at the last call."""
         return np.zeros(0) if self.tables is None else self.tables.rate
 
+    def bound(self, q: np.ndarray, v: np.ndarray, t: float, states: np.ndarray) -> np.ndarray:
+        """What the states (nz,) of friction that sticks in contacts may be at a state (``forces.sticking``)."""
+        if self.tables is None:
+            return np.zeros(0)
+        self(q, v, t, states)
+        return self.tables.bound.copy()
+
     def __call__(self, q: np.ndarray, v: np.ndarray, t: float = 0.0, states: np.ndarray | None = None) -> np.ndarray:
         Q = self.model.applied(q, v)
         if not self.joints and self.tables is None:
@@ -159,8 +166,8 @@ class Loads:
             )
         if self.tables is not None:
             self.tables.z[:] = self.described if states is None else states
-            self.settle(joint_q)
             poses = np.concatenate([R.reshape(-1, 9), q[:, 4:]], axis=1)
+            self.settle(joint_q, poses)
             twists = np.concatenate([np.einsum("nij,nj->ni", R, v[:, :3]), v[:, 3:]], axis=1)
             failed = element_loads(self.tables, t, poses, twists, joint_q, joint_v, loads, efforts)
             if failed >= 0:
@@ -208,8 +215,8 @@ class Loads:
         self.near = before
         return np.array([each[0] for each in found]), np.array([each[1] for each in found])
 
-    def settle(self, joint_q: np.ndarray) -> None:
-        """States that follow from where the joints are; none here."""
+    def settle(self, joint_q: np.ndarray, poses: np.ndarray) -> None:
+        """States that follow from where the joints and the bodies (nb + 1, 12) are; none here."""
 
 
 class _Alike:

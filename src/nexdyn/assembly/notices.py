@@ -181,7 +181,7 @@ def _beyond(joint: Joint, values: dict[str, float], pose: Pose) -> list[Notice]:
 
 def _pressed(contact: PlaneContact, system: System, pose: Pose, weight: float) -> list[Notice]:
     """A contact that starts pressed in by more than the mechanism's weight can explain."""
-    k, e, _, _, _, radius, half = contact.data(system.values)
+    k, e, _, _, _, radius, half = contact.data(system.values)[:7]
     (R_A, p_A), (R_B, p_B) = (
         (R @ frame.R_BF, p + R @ frame.p_BF) for frame in contact.frames(system) for R, p in (pose(frame.body),)
     )

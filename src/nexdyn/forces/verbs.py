@@ -97,13 +97,49 @@ def element_wrenches(kind, t, data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no
 
 
 @formula
+def nowhere(x):  # type: ignore[no-untyped-def]
+    """No number, in each lane."""
+    o = zero(x) + math.nan
+    return Force(Vec3(o, o, o), Vec3(o, o, o))
+
+
+def sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
+    """Forces on A and on B of a contact whose friction sticks; lanes, which carry none, give NaN."""
+    return plane_contact.sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B)
+
+
+@overload(sticking_contact, strict=False)
+def _sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
+    if x is pack:
+        return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: (nowhere(x), nowhere(x))
+    return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: plane_contact.sticking_wrench(
+        tables, e, k, X_WA, V_A, X_WB, V_B
+    )
+
+
+def sticking_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def]
+    """What its friction stores; lanes, which carry none, give NaN."""
+    return plane_contact.held_energy(tables, e, k, X_WA, X_WB)
+
+
+@overload(sticking_energy, strict=False)
+def _sticking_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def]
+    if x is pack:
+        return lambda tables, e, k, X_WA, X_WB, x: zero(x) + math.nan
+    return lambda tables, e, k, X_WA, X_WB, x: plane_contact.held_energy(tables, e, k, X_WA, X_WB)
+
+
+@formula
 def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     """(status, F_A, F_B) of force e at time t, from the poses and velocities (of the origins) of its frames."""
     k, o = tables.index[e, FIRST], zero(X_WA.p.x)
     if tables.index[e, OFF] != 0:
         nothing = Force(Vec3(o, o, o), Vec3(o, o, o))
         return OK, nothing, nothing
-    F_A, F_B = element_wrenches(tables.index[e, KIND], t, tables.data, k, X_WA, V_A, X_WB, V_B)
+    if tables.index[e, KIND] == PLANE_CONTACT and tables.index[e, STATES] > 0:
+        F_A, F_B = sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, X_WA.p.x)
+    else:
+        F_A, F_B = element_wrenches(tables.index[e, KIND], t, tables.data, k, X_WA, V_A, X_WB, V_B)
     status = OK
     if not is_finite(total(F_A) + total(F_B)):
         motion = total(V_A) + total(V_B) + total(X_WA) + total(X_WB)
@@ -197,7 +233,8 @@ def element_energy(tables, e, X_WA, X_WB):  # type: ignore[no-untyped-def]
     if kind == FORCE_TABLE:
         return force_table.energy(data, k, X_WA, X_WB)
     if kind == PLANE_CONTACT:
-        return plane_contact.energy(data, k, X_WA, X_WB)
+        U = plane_contact.energy(data, k, X_WA, X_WB)
+        return U + sticking_energy(tables, e, k, X_WA, X_WB, U) if tables.index[e, STATES] > 0 else U
     return zero(X_WA.p.x)
 
 

@@ -18,6 +18,7 @@ from nexdyn.integrate.problem import (
     NOT_FINITE,
     OK,
     STEP_TOO_SMALL,
+    confine,
     next_sample,
     rates,
     recentre,
@@ -177,6 +178,7 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
         # the last stage is the next first one, in the chart about the new position
         for m in range(size):
             K[0, m] = K[len(b) - 1, m]
+        confine(problem, y)
         recentre(problem, y, K, 0)
         control[12] = 0.0
         status = settle(problem, t, y, K)

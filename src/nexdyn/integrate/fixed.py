@@ -5,7 +5,18 @@ Time is t₀ + k dt, not a sum. The state y has 2n components: ξ (n), zero betw
 
 from __future__ import annotations
 
-from nexdyn.integrate.problem import MOVED, NOT_FINITE, OK, next_sample, rates, recentre, record, settle, take_samples
+from nexdyn.integrate.problem import (
+    MOVED,
+    NOT_FINITE,
+    OK,
+    confine,
+    next_sample,
+    rates,
+    recentre,
+    record,
+    settle,
+    take_samples,
+)
 from nexdyn.kernel import formula, inlined, kernel, shared
 
 
@@ -42,6 +53,8 @@ def evaluate(problem, A, c, t, dt, y, stage, K, size, first):  # type: ignore[no
         status = rates(problem, t_i, at, K, i)
         if status != OK:
             return status, i, t_i
+        if i == 0:
+            confine(problem, y)
     return OK, len(c), t
 
 
@@ -127,5 +140,6 @@ def sample(problem, t, y, K, n, out):  # type: ignore[no-untyped-def]
     bad = first_not_finite(K[0], 2 * n)
     if bad >= 0:
         return NOT_FINITE, bad
+    confine(problem, y)
     record(problem, t, y, K, out, 0)
     return OK, -1

@@ -14,6 +14,8 @@ A formulation defines these for its own type of problem with `@defines(rates)`:
     recentre(problem, y, K, i)       base ← base ∘ ξ, ξ ← 0, and the ξ̇ part of K[i, :] for the new chart
     settle(problem, t, y, K)         after a step and its recentring: the state back to what holds at t, and the ξ̇ part of
                                      K[0, :] for it; returns a status, MOVED where the state is another than before
+    confine(problem, y)              after `rates` at the state y of a step's start or end: z to the bounds that it has there, beyond
+                                     which it changes no rates
     record(problem, t, y, K, out, r) row r of out ← (t, q, v, a) with a from K[0, :]
     scale(problem, y, s, n)          s[:] = magnitudes beside which errors of y are judged
     next_sample(problem)             when the next sample of z is due; a step ends there
@@ -31,6 +33,7 @@ from nexdyn.generic import defines, generic
 rates = generic("rates", "K[i, :] = ẏ(t, y); returns a status.")
 recentre = generic("recentre", "Move the chart's base to the present position.")
 settle = generic("settle", "Bring the state at t back to the constraints; returns a status.")
+confine = generic("confine", "z to its bounds at the state whose rates were asked for last.")
 record = generic("record", "Write t, q, v, a.")
 next_sample = generic("next_sample", "When something is sampled next; ∞ for never.")
 take_samples = generic("take_samples", "Take the samples that are due at t into y; how many there were.")
@@ -40,6 +43,11 @@ scale = generic("scale", "Magnitudes of the components of y.")
 @defines(next_sample)
 def _(problem: Any) -> Any:
     return np.inf
+
+
+@defines(confine)
+def _(problem: Any, y: Any) -> Any:
+    return None
 
 
 @defines(take_samples)

@@ -137,9 +137,9 @@ class Loads(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """Points of contact as they are described: the springs in their heights (n,), μ and v_f (n, 2)."""
+    """Points of contact as they are described: the index (n, 2) and data (5 n,) of ``tables.ContactTables``."""
 
-    spring: np.ndarray
+    index: np.ndarray
     data: np.ndarray
 
 
@@ -157,7 +157,7 @@ def _springs(springs: Springs, plan: Plan, com: np.ndarray, length: float) -> Sp
         return None
     index = _with_places(plan, np.column_stack([springs.law, springs.first, springs.coordinates.pairs]))
     return SpringTables(
-        index, np.array(springs.data), about_centres(springs.coordinates, com), np.zeros((n, 4)), springs.near.copy(),
+        index, np.array(springs.data), about_centres(springs.coordinates, com), np.ones((n, 5)), springs.near.copy(),
         np.zeros((n, 3)), np.zeros((n, 16)), np.zeros((n, 2)), np.zeros(n), springs.own,
         1.0 / row_units(springs.coordinates, length),
     )  # fmt: skip
@@ -182,11 +182,17 @@ def _loads(loads: Loads, plan: Plan, com: np.ndarray) -> LoadTables | None:
 
 
 def _contacts(contacts: Contacts) -> ContactTables | None:
-    n = len(contacts.spring)
+    n = len(contacts.index)
     if n == 0:
         return None
     return ContactTables(
-        contacts.spring.reshape(-1, 1), contacts.data, np.zeros(n), np.zeros((2 * n, 16)), np.zeros(1), np.zeros((n, 3))
+        contacts.index,
+        contacts.data,
+        np.zeros(n),
+        np.ones((n, 5)),
+        np.zeros((2 * n, 16)),
+        np.zeros(1),
+        np.zeros((n, 3)),
     )
 
 

@@ -10,6 +10,7 @@ from nexdyn.constraints.kinds import ANGLE, DISTANCE, DZ, NUMBER
 from nexdyn.constraints.tables import ConstraintTables
 from nexdyn.errors import InputError
 from nexdyn.forces import kinds
+from nexdyn.forces.plane_contact import STICK
 from nexdyn.forces.tables import FIRST, FRAME_COLUMNS, INDEX_COLUMNS, ForceTables, force_tables
 from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.model.joint import Joint
@@ -94,7 +95,7 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
     tables = force_tables(system, lambda body: (number_of[body], np.eye(3), np.zeros(3)), lambda joint: (0, 0))
     index: list[tuple[int, int, int, int]] = []
     extra: list[tuple[int, tuple[int, int], np.ndarray, list[float]]] = []
-    rubbing: list[tuple[int, float, float]] = []
+    rubbing: list[tuple[int, int, list[float]]] = []
     for joint in system.joints.values():
         if joint.nv == 0:
             continue
@@ -122,8 +123,14 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
         if force.is_off:
             found.own += [-1] * len(states)
             if states:  # what it is recorded with
-                joint, m = system.joint(str(force.joint_name)), int(force.__dict__["freedom"])
-                _add_freedom(found, joint, m, values, number_of, LINEAR, [*NO_DAMPING, 0.0, 0.0, 0.0])
+                idle = [*NO_DAMPING, 0.0, 0.0, 0.0]
+                if force.joint_name is None:
+                    found.add(
+                        (int(tables.index[e, 1]), int(tables.index[e, 2])), tables.frames[e].copy(), DZ, LINEAR, idle
+                    )
+                else:
+                    joint, m = system.joint(force.joint_name), int(force.__dict__["freedom"])
+                    _add_freedom(found, joint, m, values, number_of, LINEAR, idle)
             continue
         numbers = force.data_in(system)
         pair, frame = (int(tables.index[e, 1]), int(tables.index[e, 2])), tables.frames[e].copy()
@@ -147,24 +154,39 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
         elif force.code == kinds.FORCE_TABLE:
             found.add(pair, frame, DISTANCE, TABLE, [numbers[1], *NO_DAMPING[1:], numbers[0], *numbers[2:]])
         elif force.code == kinds.PLANE_CONTACT:
-            for height in _heights(found, pair, frame, numbers):
-                rubbing.append((height, numbers[3], numbers[4]))
+            rubbing += _points(found, pair, frame, numbers, bool(states))
+            found.own += [-1] * (len(states) - 2 * len(_sides(numbers))) if states else []
         else:
             index.append((ELEMENT, e, *pair))
-    rubs = np.array(rubbing, dtype=float).reshape(-1, 3)
-    contacts = Contacts(rubs[:, 0].astype(np.int64), np.ascontiguousarray(rubs[:, 1:]))
+    contacts = Contacts(
+        np.array([(spring, state) for spring, state, _ in rubbing], dtype=np.int64).reshape(-1, 2),
+        np.array([x for _, _, data in rubbing for x in data], dtype=float),
+    )
     return found.springs(), _loads(tables, index, extra), contacts
 
 
-def _heights(found: _Coordinates, pair: tuple[int, int], frame: np.ndarray, numbers: list[float]) -> list[int]:
-    """The springs in the heights of a contact's points above its plane, which press below the radius; their numbers."""
-    k, e, a, _, _, radius, half = numbers
+def _sides(numbers: list[float]) -> tuple[float, ...]:
+    """Of the points of a contact, on which side of its centre they lie."""
+    return (1.0, -1.0) if numbers[6] else (1.0,)
+
+
+def _points(
+    found: _Coordinates, pair: tuple[int, int], frame: np.ndarray, numbers: list[float], sticks: bool
+) -> list[tuple[int, int, list[float]]]:  # fmt: skip
+    """A contact's points: the springs in their heights above its plane, which press below the radius, with the states of
+    friction that sticks behind their data. Of each the spring, the place of the states or −1, and the data of its friction."""
+    k, e, a, mu, v_f, radius, half = numbers[:7]
     z = frame[:9].reshape(3, 3)[:, 2]
     out = []
-    for side in (1.0, -1.0) if half else (1.0,):
+    for side in _sides(numbers):
         point = np.concatenate([frame[12:24], frame[:9], frame[9:12] + side * half * z])
-        out.append(len(found.laws))
-        found.add(pair[::-1], point, DZ, STOP, [*NO_DAMPING, k, e, a, radius, np.inf])
+        law = [*NO_DAMPING, k, e, a, radius, np.inf]
+        place = len(found.data) + len(law) if sticks else -1
+        out.append((len(found.laws), place, numbers[STICK:] if sticks else [mu, v_f, 0.0, 0.0, 0.0]))
+        if sticks:
+            found.own += [place, place + 1]
+            law += [*[0.0] * 6, 1.0]
+        found.add(pair[::-1], point, DZ, STOP, law)
     return out
 
 

@@ -14,6 +14,7 @@ from nexdyn.constraints.turns import UNCOUNTED, UNSURE, count_angles
 from nexdyn.kernel import formula, kernel, shared
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.potential import rod
+from nexdyn.potential.contact import begin_contacts, finish_contacts
 from nexdyn.potential.increments import coefficients, series_matrix
 from nexdyn.potential.inertia import free_rate, free_turn_bdf2, slope_at, sym_solve
 from nexdyn.potential.joints import add_joints
@@ -86,6 +87,7 @@ def begin(model, state, work, t, dt, second_order):  # type: ignore[no-untyped-d
                 turn = dt * free_rate(rest[i], v[i].w, dt)
             free[i] = Motion(turn, dt * v[i].v)
     begin_springs(model.springs, second_order)
+    begin_contacts(model.springs, model.contacts, second_order)
     begin_loads(model.loads, second_order)
     _, _, failed = add_loads(model, model.loads, t + dt, h, work)
     keep_loads(model.loads)
@@ -183,6 +185,7 @@ def finish(model, state, work, t, dt, h, second_order):  # type: ignore[no-untyp
     for k in range(len(state.near)):
         state.near[k] = work.near[k]
     finish_springs(model.springs, work, t + dt, h)
+    finish_contacts(model, model.contacts, work, h)
     finish_loads(model.loads, work, h)
     return missed
 

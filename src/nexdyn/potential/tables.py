@@ -18,7 +18,9 @@ of the step and its centre moves by δ in the world. Body i is node i − 1 of t
     springs.index int64 (ns, 6)    of each scalar coordinate with an energy: law, first datum, bodies a and b, place of their
                                    block, turned; it is term e of `coordinates`
     loads.index   int64 (nl, 6)    of each other load: kind, element of `forces`, bodies a and b, place, turned
-    contacts.index int64 (nk, 1)   of each point of contact: the spring in the height of its point, in the axes of the plane
+    contacts.index int64 (nk, 2)   of each point of contact: the spring in the height of its point, in the axes of the plane; where in
+                                   the springs' data are its y, ỹ, y a step before (two numbers each) and whether it slid, −1 of
+                                   friction that is regularised
 
 Without springs, loads or contacts these are None; then nothing of them is compiled and nothing costs.
 """
@@ -43,7 +45,7 @@ SPRING_LAW, SPRING_DATA, SPRING_A, SPRING_B, SPRING_PLACE, SPRING_TURNED = range
 LINEAR, TABLE, EFFORT, USER, ACTUATED, STOP, CONTROLLED, BRISTLE = range(8)
 LOAD_KIND, LOAD_ELEMENT, LOAD_A, LOAD_B, LOAD_PLACE, LOAD_TURNED = range(6)
 ELEMENT, BALL, FLOATING = range(3)
-CONTACT_SPRING = 0
+CONTACT_SPRING, CONTACT_STATE = range(2)
 
 
 class SpringTables(NamedTuple):
@@ -78,12 +80,14 @@ class LoadTables(NamedTuple):
 
 
 class ContactTables(NamedTuple):
-    """Friction of contacts: data μ and v_f (nk, 2); of the last `take_pressure` f_n (nk,) and J (2 nk, 16) along the slip and
-    across, and whether the Hessian is to be careful (1,); as scratch u and s (nk, 3)."""
+    """Friction of contacts: data (5 nk,) μ and v_f, or those of ``sticking``; of the last `take_pressure` f_n (nk,), J (2 nk, 16) and
+    of what sticks √σ, K, μ f_n, the bound of y and d̃/dt (nk, 5), and whether the Hessian is to be careful (1,); as scratch u and s, |F| of
+    what sticks (nk, 3)."""
 
     index: Any
     data: Any
     pressure: Any
+    grip: Any
     J: Any
     careful: Any
     slip: Any

@@ -37,16 +37,22 @@ def contact_labels(system: System) -> list[str]:
     ]
 
 
-def contact_table(system: System, n: int, frame_at: Callable[[str, np.ndarray, np.ndarray], Frame]) -> np.ndarray:
-    """(n, contact points, 9) from the motion of the bodies, which `frame_at(body, R_BF, p_BF)` tells."""
-    found = []
-    for contact in contacts_of(system):
+def contact_table(
+    system: System, n: int, z: np.ndarray, frame_at: Callable[[str, np.ndarray, np.ndarray], Frame]
+) -> np.ndarray:  # fmt: skip
+    """(n, contact points, 9) from the states z (n, nz) of forces and the motion of the bodies, which `frame_at(body, R_BF, p_BF)`
+    tells."""
+    found, first = [], 0
+    for contact in system.forces.values():
+        place, first = first, first + len(contact.states(system.values))
+        if not isinstance(contact, PlaneContact):
+            continue
         motions = []
         for frame in contact.frames(system):
             R, p, V = frame_at(frame.body, frame.R_BF, frame.p_BF)
             parts = (np.broadcast_to(R.reshape(-1, 9), (n, 9)), np.broadcast_to(p, (n, 3)), np.broadcast_to(V, (n, 6)))
             motions.append(np.concatenate(parts, axis=1))
-        table = contact_motion(contact.data(system.values), motions[0], motions[1], contact.points)
+        table = contact_motion(contact.data_in(system), motions[0], motions[1], contact.points, z[:, place:first])
         if contact.is_off:
             for name in ("contact_force", "contact_normal", "contact_tangential"):
                 table[..., COLUMNS[name]] = 0.0

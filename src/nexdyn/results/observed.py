@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.errors import InputError, SolveError, unknown
+from nexdyn.forces.states import state_labels
 from nexdyn.model.measure import Measure
 from nexdyn.results.contacts import COLUMNS, contact_table
 from nexdyn.results.efforts import effort_labels, efforts
@@ -315,10 +316,11 @@ class Observed:
         """What is told of all contact points (n, points, 9)."""
         place, n = {name: i for i, name in enumerate(self.tree.body_names)} | {"ground": -1}, len(seen.kinetic)
         parts = []
+        z = self.recording.z[rows] if self.recording.z.size else np.zeros((n, len(state_labels(self.tree.system))))
         for first, last, system in segments(self.tree.system, self.recording):
             part = slice(max(first - rows.start, 0), max(min(last - rows.start, n), 0))
             if part.start < part.stop:
-                parts.append(contact_table(system, n, lambda body, R, p: _frame(seen, place[body], R, p))[part])
+                parts.append(contact_table(system, n, z, lambda body, R, p: _frame(seen, place[body], R, p))[part])
         return np.concatenate(parts)
 
     # --- what one look at everything tells ----------------------------------------------------------------------

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from nexdyn.errors import SolveError
-from nexdyn.forces import JointFriction
+from nexdyn.forces import JointFriction, PlaneContact
 from nexdyn.integrate.methods import RungeKutta4
 from nexdyn.model.system import System
 
@@ -70,8 +70,12 @@ def bristle_advice(system: System, dt: float | None, method: str) -> str:
 
 
 def sticking_advice(system: System) -> str:
-    """What to try where Newton's iteration fails in a step of constant length, to be appended; "" without a bristle."""
-    found = [force for _, force, _ in _bristles(system) if not force.is_off]
+    """What to try where Newton's iteration fails in a step of constant length, to be appended; "" where nothing sticks."""
+    found = [
+        force
+        for force in system.forces.values()
+        if not force.is_off and (isinstance(force, JointFriction) or (isinstance(force, PlaneContact) and force.sticks))
+    ]
     if not found:
         return ""
     return f"; {found[0]} may stick or break away within the step: take HHT() with steps of its own, or reduce its stiffness"

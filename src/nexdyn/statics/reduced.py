@@ -112,7 +112,7 @@ class ReducedSystem:
         self._near = model.near(report.q, self.t)
         self._loads = Loads(model)
         self.forces0 = self._loads.described if report.states is None else report.states.copy()
-        self.own = own_states(system)
+        self.own = own_states(system, self._loads.bound(report.q, report.v, report.t, self.forces0))
         self._own = np.array([state.place for state in self.own], dtype=int)
         n = self.tree.nv
         self.start_chart()

@@ -5,6 +5,8 @@ integral of q           ẋ = e + (sat u − u)/k_p = 0:  e = 0, with whatever e
                         or u beyond the limit and e not 0:  τ = ±τ_max,  k_i x = ±τ_max − (f + k_d ṙ)
 integral of q̇, to 0     x + q does not change: x = x₀ − (q − q₀), a spring about where it starts
 bristle of friction     z = z₀ + (q − q₀), within ±F_s/σ₀: it holds up to F_s, from where it starts
+friction of a contact   y = y₀ + √σ s, no longer than μ_s f_n/√σ: so too. s is how far the place of A that is at the contact has
+                        gone along the plane from where it was, where B has been carried along (``forces.sticking``)
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.assembly.force_states import with_states
 from nexdyn.assembly.loads import Loads, element_loads
 from nexdyn.errors import InputError
-from nexdyn.forces import JointFriction
+from nexdyn.forces import JointFriction, PlaneContact
 from nexdyn.forces.actuator import (
     FASTEST,
     HELD,
@@ -32,8 +34,13 @@ from nexdyn.forces.actuator import (
     VELOCITY,
     Actuator,
 )
-from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, STATE
+from nexdyn.forces.plane_contact import along_plane, end, gripped, meet, points_of
+from nexdyn.forces.sticking import bound, shortening
+from nexdyn.forces.tables import BODY_A, BODY_B, COORDINATE, FIRST, FREEDOM, STATE, ForceTables, frames_a, frames_b
+from nexdyn.kernel import kernel
 from nexdyn.model.system import System
+from nexdyn.spatial.algebra import Motion, T, Vec3
+from nexdyn.spatial.table import PoseRows
 
 PRESSED = 1e3
 """An integral that asks for so many times the limit of its actuator is at it, wherever the joint stands."""
@@ -58,9 +65,9 @@ def integrals(system: System, t: float) -> list[Integral]:
     """The position actuators of `system` that have an integral. InputError for what knows no rest."""
     found = []
     for force, first in with_states(system):
-        if force.is_off:
+        if force.is_off or force.joint_name is None:
             continue
-        joint = system.joint(str(force.joint_name))
+        joint = system.joint(force.joint_name)
         numbers = force.data_in(system)
         law, k_i = (int(numbers[0]), numbers[K_I]) if isinstance(force, Actuator) else (-1, 0.0)
         travels = isinstance(force, JointFriction) or (law == VELOCITY and k_i != 0.0)
@@ -84,6 +91,43 @@ def integrals(system: System, t: float) -> list[Integral]:
     return found
 
 
+@kernel
+def put_frames(tables, poses, out_a, out_b):  # type: ignore[no-untyped-def]
+    """Poses (nf, 12) in the world of the frames A and B of all forces, the bodies at `poses` (nb + 1, 12)."""
+    X, X_LA, X_LB, A, B = PoseRows(poses, 0), frames_a(tables), frames_b(tables), PoseRows(out_a, 0), PoseRows(out_b, 0)
+    for e in range(len(tables.index)):
+        A[e], B[e] = X[tables.index[e, BODY_A]] @ X_LA[e], X[tables.index[e, BODY_B]] @ X_LB[e]
+
+
+def frames_at(tables: ForceTables, poses: np.ndarray) -> np.ndarray:
+    """The same, (2, nf, 12)."""
+    out = np.zeros((2, len(tables.index), 12))
+    put_frames(tables, poses, out[0], out[1])
+    return out
+
+
+@kernel
+def rest_of_contacts(tables, contacts, before_a, before_b, now_a, now_b, described):  # type: ignore[no-untyped-def]
+    """y of contacts (n, 2): force, first state. The frames A and B of all forces were at `before` and are at `now`."""
+    A0, B0, A, B = PoseRows(before_a, 0), PoseRows(before_b, 0), PoseRows(now_a, 0), PoseRows(now_b, 0)
+    o, data = Vec3(0.0, 0.0, 0.0), tables.data
+    still = Motion(o, o)
+    for n in range(len(contacts)):
+        e, s = contacts[n, 0], contacts[n, 1]
+        k = tables.index[e, FIRST]
+        for i in range(points_of(data, k)):
+            m = meet(data, k, end(data, k, A[e], 1.0 - 2.0 * i), A[e], still, B[e], still)
+            # the place of A that is at p now: where it was, and where B would have carried it
+            was = A0[e].R @ (T(A[e].R) @ (m.p - A[e].p)) + A0[e].p
+            carried = B[e].R @ (T(B0[e].R) @ (was - B0[e].p)) + B[e].p
+            x, y = along_plane(B[e], m.p - carried)
+            g = gripped(data, k, m, 0.0)
+            j = s + 2 * i
+            x, y = described[j] + g.root * x, described[j + 1] + g.root * y
+            c = shortening(x, y, bound(g))
+            tables.z[j], tables.z[j + 1] = c * x, c * y
+
+
 class RestingLoads(Loads):
     """What acts at rest, the states of forces following from the pose as the page says; `start` (nb + 1, 7): the pose from which
     bristles and integrals of velocity are counted."""
@@ -95,6 +139,10 @@ class RestingLoads(Loads):
         self._joint_q = np.zeros(0)
         self._travels: list[tuple[int, int, float, float]] = []
         """State, coordinate, what of the way it takes, most."""
+        self._contacts: list[tuple[int, int]] = []
+        """Contacts that stick, and the first of their states."""
+        self._placed: np.ndarray | None = None
+        """Poses of the frames A and B of all forces from which `_contacts` are counted, (2, nf, 12)."""
         self._actuators: list[tuple[int, int]] = []
         tables = self.tables
         if tables is None or not len(tables.z):
@@ -105,6 +153,8 @@ class RestingLoads(Loads):
             k, s, c = (int(tables.index[e, column]) for column in (FIRST, STATE, COORDINATE))
             if isinstance(force, JointFriction):
                 self._travels.append((s, c, 1.0, tables.data[k + 1] / tables.data[k + 3]))
+            elif isinstance(force, PlaneContact):
+                self._contacts.append((e, s))
             elif isinstance(force, Actuator):
                 self._actuators.append((e, s))
                 tables.data[k + LAG] = tables.data[k + SAMPLE] = 0.0
@@ -112,8 +162,10 @@ class RestingLoads(Loads):
                     self._travels.append((s + INTEGRAL, c, -1.0, np.inf))
         self(start, self._still, t)
 
-    def settle(self, joint_q: np.ndarray) -> None:
+    def settle(self, joint_q: np.ndarray, poses: np.ndarray) -> None:
         self._joint_q = joint_q
+        if self._contacts:
+            self._stretch(poses)
         if self._from is None:
             self._from = joint_q.copy()
         if self.tables is None:
@@ -121,6 +173,14 @@ class RestingLoads(Loads):
         for s, c, sign, most in self._travels:
             way = joint_q[c] - self._from[c]
             self.tables.z[s] = np.clip(self.described[s] + sign * way, -most, most)
+
+    def _stretch(self, poses: np.ndarray) -> None:
+        """y of the contacts that stick, the bodies at `poses` (nb + 1, 12)."""
+        assert self.tables is not None
+        placed = frames_at(self.tables, poses)
+        if self._placed is None:
+            self._placed = placed.copy()
+        rest_of_contacts(self.tables, np.array(self._contacts), *self._placed, *placed, self.described)
 
     def coordinate(self, integral: Integral) -> float:
         """Where the joint of an integral stood at the last call."""

@@ -147,7 +147,7 @@ class Pencil:
         self.still = np.zeros((model.nb + 1, 6))
         self.loads = Loads(model)
         self.states = self.loads.described.copy() if report.states is None else report.states.copy()
-        self.own = own_states(self.system)
+        self.own = own_states(self.system, self.loads.bound(self.q, self.still, self.t, self.states))
         self.near = model.near(self.q, self.t)
         self._rows()
         self._matrices()

@@ -190,6 +190,11 @@ def _(problem: LoopProblem, t: float, y: Any) -> Any:
     return states.sample_forces(tree.forces, t, tree.q, tree.v, y, 2 * tree.n)
 
 
+@defines(integration.confine)
+def _(problem: LoopProblem, y: Any) -> Any:
+    integration.confine(problem.tree, y)
+
+
 @defines(integration.recentre)
 def _(problem: LoopProblem, y: Any, K: Any, i: float) -> Any:
     integration.recentre(problem.tree, y, K, i)

@@ -218,6 +218,11 @@ def _(problem: TreeProblem, t: float, y: Any) -> Any:
     return states.sample_forces(problem.forces, t, q, v, y, 2 * problem.n)
 
 
+@defines(integration.confine)
+def _(problem: TreeProblem, y: Any) -> Any:
+    states.shorten_states(problem.forces, y, 2 * problem.n)
+
+
 @defines(integration.recentre)
 def _(problem: TreeProblem, y: Any, K: Any, i: float) -> Any:
     place(problem, y)

@@ -32,7 +32,17 @@ from nexdyn.potential.compile import centres, new_state, new_work, potential_mod
 from nexdyn.potential.elements import springs_and_loads
 from nexdyn.potential.minimum import SINGULAR
 from nexdyn.potential.own_states import OF_ACTUATOR, OF_BRISTLE
-from nexdyn.potential.tables import BRISTLE, CONTROLLED, FIRST, HINGE, KIND, PAIR, SPRING_DATA, SPRING_LAW
+from nexdyn.potential.tables import (
+    BRISTLE,
+    CONTACT_STATE,
+    CONTROLLED,
+    FIRST,
+    HINGE,
+    KIND,
+    PAIR,
+    SPRING_DATA,
+    SPRING_LAW,
+)
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import of_fields
 from nexdyn.simulation.march import Leg, Look, March, Memory
@@ -42,6 +52,8 @@ from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
 
 STATED = {CONTROLLED: OF_ACTUATOR, BRISTLE: OF_BRISTLE}
+OF_CONTACT = 7
+"""Numbers of a point of contact that sticks: y, y of the step, y before, whether it slid."""
 """Laws of springs with states of their own, and how many."""
 EVEN_EULER, EVEN_BDF2 = 2, 4
 """How many steps alike make accelerations of the method's own order along what constraints hold: see ``uneven``."""
@@ -117,6 +129,10 @@ class PotentialSimulation(BodySimulation):
                 if law in STATED:
                     at = first + 4  # behind damper, friction, armature: z, z of the step, z before
                     found[f"springs.{e}"] = springs.data[at : at + 3 * STATED[law]]
+        if (contacts := self._tables.contacts) is not None and springs is not None:
+            for n, place in enumerate(contacts.index[:, CONTACT_STATE].tolist()):
+                if place >= 0:
+                    found[f"contacts.{n}"] = springs.data[place : place + OF_CONTACT]
         if (loads := self._tables.loads) is not None:
             found["loads.rates"] = loads.rates
         return found | {"held": self._held}

@@ -1,0 +1,89 @@
+"""Friction that sticks, at a point of contact: a spring along the surfaces that yields where Coulomb's law says so.
+
+    σ = ρ d(k δᵉ)/dδ                stiffness along the surfaces: the part ρ of that along the normal, at the depth δ at hand
+    F = √σ y + d v,   d = 2 ζ √(m σ)             v: velocity of A against B along the surfaces
+    f = −s F,   ẏ = s √σ v,   s = min(1, μ f_n/|F|),   |y| ≤ μ f_n/√σ
+    μ(v) = μ + (μ_s − μ) exp(−(|v|/v_s)²)        Coulomb's when it slides, μ_s at which it breaks away, by Stribeck's curve
+
+y [√J], in the axes of B, with which it turns, is what the spring is stretched by: it stores ½ |y|², whatever the normal force does
+meanwhile, and its power is s √σ y · v, no more than −f · v: the law makes no energy. The deflection y/√σ would not do as a state: kept
+while δ and σ grow, it makes energy out of nothing. Where the surfaces part, σ, f and the bound of y are 0, so that a spring is released
+with its normal force, and the next contact begins with none.
+
+Why no bristle that flows before it slides, like that of ``joint_friction``: its flow begins below the cone, and there it walks with
+every sway of the load. Here nothing flows below the cone: a body that sways comes back to where it was, and what stands, stands.
+
+`bound` (nz,) in the tables of forces is what |y| may be where the force was last asked for. Explicit methods integrate y as it
+stands (beyond its bound it changes no force) and shorten it where a step begins; implicit ones ask for y at the end of the step,
+y⁺ = c + s g √σ v⁺ with s of F = √σ c + (σ g + d) v⁺. Methods are of first order across a change from sliding to sticking.
+
+ρ is 2 (1 − ν)/(2 − ν) for spheres of one material (Mindlin, J. Appl. Mech. 16, 1949), 0.82 for ν = 0.3. m: of both bodies,
+m_A m_B/(m_A + m_B).
+Data from j on: μ, μ_s, v_s, ρ, 2 ζ √m. States: the two components of y in the axes of B.
+"""
+
+from __future__ import annotations
+
+from math import exp
+from typing import Any, NamedTuple
+
+from nexdyn.kernel import formula
+
+FRICTION, STATIC, STRIBECK, RATIO, DAMPING = range(5)
+LEAST = 1e-300
+
+
+class Grip(NamedTuple):
+    """What holds at a point of contact: √σ, d, and the most that the force may be, μ f_n."""
+
+    root: Any
+    damping: Any
+    most: Any
+
+
+@formula
+def grip(data, j, slope, f_n, speed):  # type: ignore[no-untyped-def]
+    """At d(k δᵉ)/dδ = slope, the normal force f_n and the sliding speed."""
+    root = (data[j + RATIO] * slope) ** 0.5
+    ratio = speed / data[j + STRIBECK]
+    mu = data[j + FRICTION] + (data[j + STATIC] - data[j + FRICTION]) * exp(-ratio * ratio)
+    return Grip(root, data[j + DAMPING] * root, mu * f_n)
+
+
+@formula
+def shortening(x, y, most):  # type: ignore[no-untyped-def]
+    """What (x, y) is to be multiplied by to be no longer than `most`."""
+    size = (x * x + y * y) ** 0.5
+    return 1.0 if size <= most else most / size
+
+
+@formula
+def bound(g):  # type: ignore[no-untyped-def]
+    """What |y| may be."""
+    return g.most / g.root if g.root > LEAST else 0.0
+
+
+@formula
+def drag(g, x, y, u, w):  # type: ignore[no-untyped-def]
+    """Both components of f, and s, of y = (x, y) and v = (u, w)."""
+    p, q = g.root * x + g.damping * u, g.root * y + g.damping * w
+    s = shortening(p, q, g.most)
+    return -s * p, -s * q, s
+
+
+@formula
+def stretched(g, x, y, u, w, time):  # type: ignore[no-untyped-def]
+    """y at the end of a step: c = (x, y), g = `time`, the velocity (u, w)."""
+    rate = stiffness_across(g, x, y, u, w, time) * g.root * time
+    whole = g.root * g.root * time + g.damping
+    part = rate / whole if whole > LEAST else 0.0
+    x, y = x + part * u, y + part * w
+    s = shortening(x, y, bound(g))
+    return s * x, s * y
+
+
+@formula
+def stiffness_across(g, x, y, u, w, time):  # type: ignore[no-untyped-def]
+    """s (σ g + d) at the end of such a step: −∂f/∂v, of what slides the secant."""
+    whole = g.root * g.root * time + g.damping
+    return whole * shortening(g.root * x + whole * u, g.root * y + whole * w, g.most)
