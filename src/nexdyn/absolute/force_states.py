@@ -32,8 +32,8 @@ GROWTH = 2.2
 RATE, WEIGHT, LAG, SIZE, SIZE_NOW = range(5)
 SLID = LAG
 """Columns of what a state is judged by: its rate at the start of the step, effort of a unit of it (0: not looked at), its lag [s] (0:
-none), the largest effort of its force, and that with the step at hand. Of friction that sticks in a contact: the rate, whether it slid
-at the start of the step, and the largest bound."""
+none), the largest effort of its force, and that with the step at hand. Of friction that sticks in a contact: the rate, √σ, whether it
+slid at the start of the step."""
 HELD = 0.99
 """Part of the square of its bound below which y of a contact sticks."""
 NUDGE = 1e-7
@@ -62,7 +62,7 @@ def element_at_end(acts, e, t, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-d
         first, k = tables.index[e, STATE], tables.index[e, FIRST]
         for i in range(points_of(tables.data, k)):
             x, y, g = contact_step(acts, first + 2 * i)
-            stretch(tables, e, k, X_A, V_A, X_B, V_B, i, x, y, g)
+            acts.judged[first + 2 * i, WEIGHT] = stretch(tables, e, k, X_A, V_A, X_B, V_B, i, x, y, g)
     return force_element(tables, e, t, X_A, V_A, X_B, V_B)
 
 
@@ -127,15 +127,14 @@ def holds(tables, m):  # type: ignore[no-untyped-def]
 
 @formula
 def error_of_contact(acts, first, end, h):  # type: ignore[no-untyped-def]
-    """The largest d of the states of friction that sticks, as a part of the largest bound they have had; none of what slides."""
+    """The largest d of the states of friction that sticks, as the displacement d/√σ beside the length of the mechanism, as positions
+    are judged; none of what slides."""
     tables, judged, most = acts.forces, acts.judged, 0.0
     for m in range(first, end, 2):
-        size = max(judged[m, SIZE], tables.bound[m])
-        judged[m, SIZE_NOW] = size
         if holds(tables, m):
             for i in range(m, m + 2):
                 d = abs(tables.z[i] - acts.began[i, 0] - 0.5 * h * (judged[i, RATE] + tables.rate[i]))
-                most = max(most, d / size)
+                most = max(most, d / (judged[m, WEIGHT] * acts.length))
     return most
 
 

@@ -356,12 +356,13 @@ def sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-unty
 
 @formula
 def stretch(tables, e, k, X_WA, V_A, X_WB, V_B, i, x, y, time):  # type: ignore[no-untyped-def]
-    """y of contact point i at the end of a step into z: from (x, y) at its start, of `time` at the velocity there."""
+    """y of contact point i at the end of a step into z, by c = (x, y) and g = `time` (``sticking``); returns √σ."""
     data, j = tables.data, tables.index[e, STATE] + 2 * i
     m = meet(data, k, end(data, k, X_WA, 1.0 - 2.0 * i), X_WA, V_A, X_WB, V_B)
     u, w = along_plane(X_WB, m.v_t)
     g = gripped(data, k, m, (u * u + w * w) ** 0.5)
     tables.z[j], tables.z[j + 1] = sticking.stretched(g, x, y, u, w, time)
+    return g.root
 
 
 @formula
