@@ -137,9 +137,9 @@ class Loads(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """Points of contact as they are described: the index (n, 2) and data (5 n,) of ``tables.ContactTables``."""
+    """Points of contact as they are described: rows (n, 2) of the index and data (5 n,) of ``tables.ContactTables``."""
 
-    index: np.ndarray
+    points: np.ndarray
     data: np.ndarray
 
 
@@ -182,11 +182,11 @@ def _loads(loads: Loads, plan: Plan, com: np.ndarray) -> LoadTables | None:
 
 
 def _contacts(contacts: Contacts) -> ContactTables | None:
-    n = len(contacts.index)
+    n = len(contacts.points)
     if n == 0:
         return None
     return ContactTables(
-        contacts.index,
+        contacts.points,
         contacts.data,
         np.zeros(n),
         np.ones((n, 5)),

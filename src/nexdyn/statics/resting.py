@@ -180,7 +180,10 @@ class RestingLoads(Loads):
         placed = frames_at(self.tables, poses)
         if self._placed is None:
             self._placed = placed.copy()
-        rest_of_contacts(self.tables, np.array(self._contacts), *self._placed, *placed, self.described)
+        before_a, before_b = self._placed
+        rest_of_contacts(
+            self.tables, np.array(self._contacts), before_a, before_b, placed[0], placed[1], self.described
+        )
 
     def coordinate(self, integral: Integral) -> float:
         """Where the joint of an integral stood at the last call."""
