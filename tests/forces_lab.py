@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.forces import AppliedForce, Bushing, ForceTable, PlaneContact, PointSpring, TorsionSpring
+from nexdyn.forces import AppliedForce, Bushing, ForceTable, PlaneContact, PointSpring, SphereContact, TorsionSpring
 from nexdyn.forces.tables import ForceTables, force_tables
 from nexdyn.forces.verbs import element_energy, force_element, freedom_element, freedom_energy
 from nexdyn.joints import Free, Prismatic, Revolute
@@ -165,6 +165,8 @@ CONSERVATIVE: dict[str, Callable[[], Force]] = {
     "table, monotone": lambda: table("monotone"),
     "table, natural": lambda: table("natural", "constant"),
     "plane contact": lambda: PlaneContact("f", "a", "b", radius=9.0, length=1.0, stiffness=7.0),
+    "sphere contact": lambda: SphereContact("f", "a", "b", radius_a=9.0, radius_b=8.0, stiffness=7.0),
+    "contact in a hollow": lambda: SphereContact("f", "a", "b", radius_a=1.0, radius_b=1.1, hollow=True, stiffness=7.0),
 }
 DAMPED: dict[str, Callable[[], Force]] = {
     "point spring": lambda: PointSpring("f", "a", "b", stiffness=7.0, length=0.6, damping=3.0),

@@ -357,6 +357,21 @@ def plane_contact(d: Draft) -> None:
     )  # fmt: skip
 
 
+def sphere_contact(d: Draft) -> None:
+    """A sphere half in another, so that it is pushed and rubs from the start."""
+    child, _ = d.attach("free")
+    _, p = d.poses[child]
+    other = d.other(child)
+    R_B, p_B = d.poses[other]
+    n = systems.unit(d.rng, 3)
+    d.system.add_force(
+        nx.SphereContact(
+            d.name("touch "), child, other, radius_a=0.2, radius_b=0.3, anchor_b=R_B.T @ (p - 0.42 * n - p_B),
+            stiffness=40.0, damping=0.5, friction=0.4, friction_speed=0.05,
+        )
+    )  # fmt: skip
+
+
 def in_joint(make_force: Callable[[str, str], nx.Force], *kinds: str) -> Callable[[Draft], None]:
     """A force in a freedom of a joint that has a body of its own."""
 
@@ -399,6 +414,7 @@ FORCES: dict[str, Callable[[Draft], None]] = {
     "force_table": force_table,
     "user": between(nx.UserForce, function=swirl),
     "plane_contact": plane_contact,
+    "sphere_contact": sphere_contact,
     **DRIVES,
 }
 COUPLINGS = {"sum": sum_of, "gear": gear, "rack_and_pinion": rack_and_pinion}
@@ -555,10 +571,12 @@ def of_contact(m: Motion, f: Any) -> np.ndarray:
     total = np.zeros(len(m.t))
     (_, p_A, w_A, v_A), (R_B, p_B, w_B, v_B) = m.frame(f.a, f.anchor_a), m.frame(f.b, f.anchor_b)
     force, points, depth = (found[x].values for x in ("force", "point", "penetration"))
+    apart = p_A - p_B
+    normal = R_B @ np.array(f.normal) if f.kind == "plane_contact" else apart / np.linalg.norm(apart, axis=1)[:, None]
     for k in range(force.shape[1]):
         at = points[:, k]
         v = v_A + np.cross(w_A, at - p_A) - v_B - np.cross(w_B, at - p_B)
-        stored = f.stiffness * np.maximum(depth[:, k], 0.0) ** f.exponent * -dot(R_B @ np.array(f.normal), v)
+        stored = f.stiffness * np.maximum(depth[:, k], 0.0) ** f.exponent * -dot(normal, v)
         total += dot(force[:, k], v) + stored
     return total
 
@@ -580,7 +598,8 @@ def of_stop(m: Motion, f: Any) -> np.ndarray:
 
 POWER: dict[str, Callable[[Motion, Any], np.ndarray]] = {
     "applied": of_push, "point_spring": along_line, "torsion_spring": turning, "bushing": in_all_directions,
-    "force_table": of_table, "user": of_user, "plane_contact": of_contact, "joint_stop": of_stop,
+    "force_table": of_table, "user": of_user, "plane_contact": of_contact, "sphere_contact": of_contact,
+    "joint_stop": of_stop,
     **{kind: in_a_joint for kind in DRIVES if kind != "joint_stop"},
 }  # fmt: skip
 JUMPS = ("joint_force", "controller")

@@ -195,6 +195,18 @@ def forces(rng: Random, system: System) -> list[Any]:
             {"a": "b1", "stiffness": "=1e4*L", "radius": 0.1, "restitution": 0.5, "impact_speed": "=L", **points},
             {"a": "m1", "b": "b2", "stiffness": 1e5, "length": 0.2, "axis": (1, 0, 0), "normal": (0, 1, 1)},
         ],
+        "sphere_contact": [
+            {"a": "b1", "b": "ground", "stiffness": "=1e4*L", "radius_b": "=L", "friction": 0.3, **points},
+            {
+                "a": "m1",
+                "b": "b2",
+                "stiffness": 1e5,
+                "radius_a": 0.1,
+                "radius_b": 0.2,
+                "hollow": True,
+                "static_friction": 0.5,
+            },
+        ],
         "position_actuator": [
             {"joint": "revolute b1", "kp": "=L", "kd": 2, "target": function(rng, system), "sample_time": 0.01},
         ],

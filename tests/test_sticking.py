@@ -33,7 +33,7 @@ def test_a_box_two_hundredths_below_the_cone_stands_on_a_slope(method: Any) -> N
     phi = math.radians(20.0)
     system = box(math.tan(phi) / 0.98, phi)
     result = nx.simulate(system, 6.0, method, output_times=np.linspace(0.0, 6.0, 61))
-    assert moved(result, 3.0) < 5e-12
+    assert moved(result, 3.0) < 5e-11
     # it gives by what its springs along the plane must bear, and by what it leans, and slides where a corner swings up
     give = 2.0 * G * math.sin(phi) / (4 * 0.82 * LAW["stiffness"])
     assert 0.5 * give < moved(result, 0.0) < 15.0 * give

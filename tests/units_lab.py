@@ -113,6 +113,15 @@ FORCES: dict[type, dict[str, Dimension]] = {
         "stribeck_speed": SPEED,
         "friction_speed": SPEED,
     },
+    nx.SphereContact: {
+        **PLACES,
+        "radius_a": LENGTH,
+        "radius_b": LENGTH,
+        "damping": per(TIME, LENGTH),
+        "impact_speed": SPEED,
+        "stribeck_speed": SPEED,
+        "friction_speed": SPEED,
+    },
 }
 IN_JOINTS: dict[type, dict[str, Callable[[Dimension], Dimension]]] = {
     nx.ForceTable: {
@@ -291,7 +300,7 @@ def force_in(force: Any, system: nx.System, units: Units) -> dict[str, Any]:
             of["stiffness"] = per(per(ENERGY, q), q, force.exponent)
     else:
         of = dict(FORCES[type(force)])
-        if isinstance(force, nx.PlaneContact):
+        if isinstance(force, nx.PlaneContact | nx.SphereContact):
             of["stiffness"] = per(FORCE, LENGTH, force.exponent)
     for attribute, value in public(force):
         if isinstance(force, nx.Bushing) and attribute in ("stiffness", "damping"):

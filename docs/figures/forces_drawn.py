@@ -160,10 +160,27 @@ def plane_contact() -> nx.System:
     return system
 
 
+def sphere_contact() -> nx.System:
+    system, _ = plate("sphere_contact")
+    for name, centre, v in (("child", (-0.4, -0.08, 0.0), 1.6), ("other", (0.1, 0.0, 0.0), 0.0)):
+        system.add_body(
+            name, mass=1.0, inertia=(0.004, 0.004, 0.004), position=centre,
+            shapes=[nx.Sphere(0.1, color=CHILD if name == "child" else (0.95, 0.95, 0.95, 1.0))],
+        )  # fmt: skip
+        slide = nx.Planar(f"slide {name}", system.ground, name, axis=(0, 0, 1), v0=(v, 0, 0))
+        system.add_joint(slide)
+    system.add_force(
+        nx.SphereContact("force", "child", "other", radius_a=0.1, radius_b=0.1, stiffness=1e5, restitution=0.9,
+                         impact_speed=1.6, friction=0.2)
+    )  # fmt: skip
+    return system
+
+
 FORCES: dict[str, Callable[[], nx.System]] = {
     make.__name__: make
     for make in (
         applied_force, joint_force, point_spring, torsion_spring, bushing, force_table, user_force, user_joint_force,
         position_actuator, velocity_actuator, torque_actuator, controller, joint_stop, joint_friction, plane_contact,
+        sphere_contact,
     )
 }  # fmt: skip

@@ -50,7 +50,7 @@ _HOMES = {
         "RollingSphere", "Spherical", "Universal", "UserConstraint", "VelocityConstraint",
     ),
     "nexdyn.forces": (
-        "AppliedForce", "Bushing", "Controller", "ForceTable", "JointForce", "JointFriction", "JointStop", "PlaneContact",
+        "AppliedForce", "Bushing", "Controller", "ForceTable", "JointForce", "JointFriction", "JointStop", "PlaneContact", "SphereContact",
         "PointSpring", "PositionActuator", "TorqueActuator", "TorsionSpring", "UserForce", "UserJointForce",
         "VelocityActuator",
     ),
@@ -149,6 +149,7 @@ if TYPE_CHECKING:
         PlaneContact,
         PointSpring,
         PositionActuator,
+        SphereContact,
         TorqueActuator,
         TorsionSpring,
         UserForce,

@@ -21,10 +21,11 @@ makes, too.
 
 from __future__ import annotations
 
-from nexdyn.forces.plane_contact import points_of, stretch
+from nexdyn.forces.contact import points_of, state, stretch
 from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, NO_FREEDOM, OFF, STATE, STATES
 from nexdyn.forces.verbs import force_element, freedom_element
 from nexdyn.kernel import formula, kernel
+from nexdyn.spatial.algebra import Vec3
 
 STATE_ITERATIONS, ROUNDED = 60, 1e-15
 GROWTH = 2.2
@@ -61,25 +62,26 @@ def element_at_end(acts, e, t, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-d
     if tables.index[e, STATES] > 0 and h > 0.0 and tables.index[e, OFF] == 0:
         first, k = tables.index[e, STATE], tables.index[e, FIRST]
         for i in range(points_of(tables.data, k)):
-            x, y, g = contact_step(acts, first + 2 * i)
-            acts.judged[first + 2 * i, WEIGHT] = stretch(tables, e, k, X_A, V_A, X_B, V_B, i, x, y, g)
+            c, g = contact_step(acts, first + 3 * i)
+            acts.judged[first + 3 * i, WEIGHT] = stretch(tables, e, k, X_A, V_A, X_B, V_B, i, c, g)
     return force_element(tables, e, t, X_A, V_A, X_B, V_B)
 
 
 @formula
 def contact_step(acts, m):  # type: ignore[no-untyped-def]
-    """c of the states m and m + 1, and g, of the step at hand: z⁺ = c + g ż⁺ (h = 0: as they stand, and 0)."""
+    """c of the states from m on (axes of B), and g, of the step at hand: z⁺ = c + g ż⁺ (h = 0: as they stand, and 0)."""
     h, before, began = acts.step[0], acts.step[1], acts.began
     if not h > 0.0:
-        return acts.forces.z[m], acts.forces.z[m + 1], 0.0
+        return state(acts.forces.z, m), 0.0
     goes_on = before > 0.0 and h < GROWTH * before and acts.judged[m, SLID] == 0.0
     r = h / before if goes_on else 0.0
     back = r * r / (1.0 + 2.0 * r)
-    x, y = (
+    x, y, z = (
         began[m, 0] + back * (began[m, 0] - began[m, 1]),
         began[m + 1, 0] + back * (began[m + 1, 0] - began[m + 1, 1]),
+        began[m + 2, 0] + back * (began[m + 2, 0] - began[m + 2, 1]),
     )
-    return x, y, h * (1.0 + r) / (1.0 + 2.0 * r)
+    return Vec3(x, y, z), h * (1.0 + r) / (1.0 + 2.0 * r)
 
 
 @formula
@@ -120,9 +122,9 @@ def error_share(r):  # type: ignore[no-untyped-def]
 
 @formula
 def holds(tables, m):  # type: ignore[no-untyped-def]
-    """Whether friction of which the states are m and m + 1 sticks."""
-    x, y, most = tables.z[m], tables.z[m + 1], tables.bound[m]
-    return x * x + y * y < HELD * most * most
+    """Whether friction whose states begin at m sticks."""
+    y, most = state(tables.z, m), tables.bound[m]
+    return y @ y < HELD * most * most
 
 
 @formula
@@ -130,9 +132,9 @@ def error_of_contact(acts, first, end, h):  # type: ignore[no-untyped-def]
     """The largest d of the states of friction that sticks, as the displacement d/√σ beside the length of the mechanism, as positions
     are judged; none of what slides."""
     tables, judged, most = acts.forces, acts.judged, 0.0
-    for m in range(first, end, 2):
+    for m in range(first, end, 3):
         if holds(tables, m):
-            for i in range(m, m + 2):
+            for i in range(m, m + 3):
                 d = abs(tables.z[i] - acts.began[i, 0] - 0.5 * h * (judged[i, RATE] + tables.rate[i]))
                 most = max(most, d / (judged[m, WEIGHT] * acts.length))
     return most
@@ -193,7 +195,7 @@ def states_accepted(acts):  # type: ignore[no-untyped-def]
     for e in range(len(tables.index)):
         if tables.index[e, FREEDOM] == NO_FREEDOM:
             o = tables.index[e, STATE]
-            for m in range(o, o + tables.index[e, STATES], 2):
+            for m in range(o, o + tables.index[e, STATES], 3):
                 acts.judged[m, SLID] = 0.0 if holds(tables, m) else 1.0
 
 

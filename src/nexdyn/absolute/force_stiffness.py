@@ -14,10 +14,11 @@ import math
 from typing import Any
 
 from nexdyn.absolute.force_states import contact_step
+from nexdyn.forces import contact
 from nexdyn.forces import kinds as force_kinds
-from nexdyn.forces import plane_contact
 from nexdyn.forces.point_spring import length_and_direction
-from nexdyn.forces.sticking import stiffness_across
+from nexdyn.forces.sticking import across as along_surfaces
+from nexdyn.forces.sticking import laid, stiffness_across
 from nexdyn.forces.tables import BODY_A, BODY_B, FIRST, KIND, STATE, STATES
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import is_instance
@@ -29,7 +30,7 @@ from nexdyn.spatial.table import PoseRows
 POINT_SPRING, TORSION_SPRING, BUSHING, APPLIED = (
     force_kinds.POINT_SPRING, force_kinds.TORSION_SPRING, force_kinds.BUSHING, force_kinds.APPLIED,
 )  # fmt: skip
-PLANE_CONTACT = force_kinds.PLANE_CONTACT
+CONTACT = force_kinds.CONTACT
 NOTHING = 1e-300
 """What is smaller than this is nothing."""
 DIFFERENCE, PART_OF_STEP = 1e-7, 1e-3
@@ -82,8 +83,8 @@ def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type:
 def stiffness_of_others(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type: ignore[no-untyped-def]
     tables = acts.forces
     k, data = tables.index[e, FIRST], tables.data
-    if tables.index[e, KIND] == PLANE_CONTACT:
-        for i in range(plane_contact.points_of(data, k)):
+    if tables.index[e, KIND] == CONTACT:
+        for i in range(contact.points_of(data, k)):
             contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i)
     else:
         numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, acts.length, difference_rate(gh))
@@ -95,24 +96,22 @@ def contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i):  # type: i
     would throw Newton's iteration from one direction of slip to the other."""
     tables = acts.forces
     data = tables.data
-    m = plane_contact.meet(data, k, plane_contact.end(data, k, X_A, 1.0 - 2.0 * i), X_A, V_A, X_B, V_B)
+    m = contact.meet(data, k, contact.end(data, k, X_A, 1.0 - 2.0 * i), X_A, V_A, X_B, V_B)
     if m.f_n <= 0.0:
         return
-    R, r = X_B.R, m.p - X_B.p
-    pressed = data[k] * m.depth ** data[k + 1]
+    r, pressed = m.p - X_B.p, data[k] * m.depth ** data[k + 1]
     normal = bh2 * data[k + 1] * m.f_n / m.depth + gh * data[k + 2] * pressed
-    u, w = plane_contact.along_plane(X_B, m.v_t)
     if tables.index[e, STATES] > 0:
-        g = plane_contact.gripped(data, k, m, math.sqrt(u * u + w * w))
-        x, y, time = contact_step(acts, tables.index[e, STATE] + 2 * i)
-        across = gh * stiffness_across(g, x, y, u, w, time)
+        c, time = contact_step(acts, tables.index[e, STATE] + 3 * i)
+        across = gh * stiffness_across(contact.gripped(data, k, m), laid(X_B.R @ c, m.n), m.v_t, time)
     else:
         # f_t = s v,  s = μ f_n / √(v² + v_f²)
-        across = gh * data[k + 3] * m.f_n / math.sqrt(u * u + w * w + data[k + 4] * data[k + 4])
+        across = gh * data[k + 3] * m.f_n / math.sqrt(m.v_t @ m.v_t + data[k + 4] * data[k + 4])
     add_outer(K, normal, cross(r, m.n), m.n)
+    one, two = along_surfaces(m.n)
     for j in range(2):
-        axis = Vec3(R.xx, R.yx, R.zx) if j == 0 else Vec3(R.xy, R.yy, R.zy)
-        add_outer(K, across, cross(r, axis), axis)
+        u = one if j == 0 else two
+        add_outer(K, across, cross(r, u), u)
 
 
 @formula

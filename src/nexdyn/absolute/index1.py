@@ -272,7 +272,7 @@ def _(problem: BodyProblem, t: float, y: Any) -> Any:
 
 @defines(confine)
 def _(problem: BodyProblem, y: Any) -> Any:
-    states.shorten_states(problem.acts.forces, y, 12 * (len(problem.s.q1) - 1))
+    states.confine_states(problem.acts.forces, y, 12 * (len(problem.s.q1) - 1))
 
 
 @defines(recentre)

@@ -12,7 +12,7 @@ import numpy as np
 from nexdyn.absolute.force_states import freedom_at_end, states_accepted
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError
-from nexdyn.forces import JointFriction, PlaneContact
+from nexdyn.forces import ContactForce, JointFriction
 from nexdyn.forces.actuator import INTEGRAL, K_I, LAG, LAGGED, MOST, SAMPLE, Actuator
 from nexdyn.forces.states import next_sample, sample_forces, state_labels
 from nexdyn.forces.tables import COORDINATE, FREEDOM, STATES, ForceTables
@@ -159,7 +159,7 @@ def states_along(system: System, forces: ForceTables, t: np.ndarray, q: np.ndarr
     """States (N, nz) at t (N,) along coordinates q (N, nq) and velocities v (N, nv) as `forces` number them, from those described on.
     SolveError where a force fails; InputError for friction of a contact that sticks."""
     for force in system.forces.values():
-        if isinstance(force, PlaneContact) and force.sticks and not force.is_off:
+        if isinstance(force, ContactForce) and force.sticks and not force.is_off:
             raise InputError(
                 f"{force} sticks, and how far it has slid is not told by a motion that is given; simulate the mechanism, or give the "
                 "contact a friction_speed"
@@ -219,7 +219,7 @@ def own_states(system: System, bound: np.ndarray) -> list[OwnState]:
         elif isinstance(force, JointFriction):
             sliding, _, _, stiffness, _, _, elastic = numbers
             found.append(OwnState(first, labels[first][0], "", max(elastic, 0.1) * sliding / stiffness))
-        elif isinstance(force, PlaneContact):
-            places = [first + i for i in range(2 * force.points) if bound[first + i] > 0.0]
+        elif isinstance(force, ContactForce):
+            places = [first + i for i in range(3 * force.points) if bound[first + i] > 0.0]
             found += [OwnState(place, *labels[place], 0.1 * float(bound[place])) for place in places]
     return found

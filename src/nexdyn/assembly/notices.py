@@ -22,7 +22,7 @@ from nexdyn.tree.described import coordinates_between
 if TYPE_CHECKING:
     from nexdyn.absolute.model import AbsoluteModel
     from nexdyn.assembly.report import AssemblyReport
-    from nexdyn.forces.plane_contact import PlaneContact
+    from nexdyn.forces.contact import ContactForce
     from nexdyn.model.joint import Joint
     from nexdyn.model.system import System
 
@@ -30,6 +30,8 @@ MOVED = 1e-6
 """Gaps and moves from which on they are told, in parts of the mechanism's size, and in rad."""
 PRESSED = 10.0
 """A contact is told that starts with more than so many times the weight of the mechanism."""
+ROUNDED = 1e-12
+"""Part of the places of bodies that a penetration must exceed to be more than rounding."""
 SHOWN = 5
 ON_GAP = ("warn", "error")
 REFUSED = ("gap", "limit", "start", "contact")
@@ -179,16 +181,18 @@ def _beyond(joint: Joint, values: dict[str, float], pose: Pose) -> list[Notice]:
     return found
 
 
-def _pressed(contact: PlaneContact, system: System, pose: Pose, weight: float) -> list[Notice]:
+def _pressed(contact: ContactForce, system: System, pose: Pose, weight: float) -> list[Notice]:
     """A contact that starts pressed in by more than the mechanism's weight can explain."""
-    k, e, _, _, _, radius, half = contact.data(system.values)[:7]
-    (R_A, p_A), (R_B, p_B) = (
-        (R @ frame.R_BF, p + R @ frame.p_BF) for frame in contact.frames(system) for R, p in (pose(frame.body),)
+    k, e, *_ = contact.data(system.values)
+    A, B = (
+        np.concatenate([(R @ frame.R_BF).ravel(), p + R @ frame.p_BF])
+        for frame in contact.frames(system)
+        for R, p in (pose(frame.body),)
     )
-    n, ends = R_B[:, 2], ([p_A + half * R_A[:, 2], p_A - half * R_A[:, 2]] if half else [p_A])
-    depth = max(radius - float(n @ (end - p_B)) for end in ends)
+    depth = contact.depth(system.values, A, B)
     force = k * max(depth, 0.0) ** e
-    if force <= PRESSED * weight or force == 0.0:
+    rounded = ROUNDED * float(np.linalg.norm(A[9:]) + np.linalg.norm(B[9:]))
+    if force <= PRESSED * weight or depth <= rounded:
         return []
     text = (
         f"contact {contact.name!r} starts {depth:.3g} m deep, with {force:.3g} N and {force * depth / (e + 1.0):.3g} J"

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.forces.kinds import APPLIED, PLANE_CONTACT
+from nexdyn.forces.contact import SIDE
+from nexdyn.forces.kinds import APPLIED, CONTACT
 from nexdyn.forces.tables import ForceTables
 from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector, SharedTable
 from nexdyn.tree.lane_entries import shared_model
@@ -85,5 +86,6 @@ def force_pattern(forces: ForceTables) -> bytes:
             lengths.append(data[k + 1])
             k += 2 + int(data[k + 1])
         parts.append(np.array(lengths).tobytes())
-    parts.append((data[index[index[:, 0] == PLANE_CONTACT, 3] + LENGTH] != 0.0).tobytes())
+    contacts = index[index[:, 0] == CONTACT, 3]
+    parts += [(data[contacts + LENGTH] != 0.0).tobytes(), data[contacts + SIDE].tobytes()]
     return b"|".join(parts)

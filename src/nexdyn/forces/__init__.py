@@ -5,12 +5,14 @@ from __future__ import annotations
 from nexdyn.forces.actuator import Controller, PositionActuator, TorqueActuator, VelocityActuator
 from nexdyn.forces.applied import AppliedForce
 from nexdyn.forces.bushing import Bushing
+from nexdyn.forces.contact import ContactForce
 from nexdyn.forces.force_table import ForceTable
 from nexdyn.forces.joint_force import JointForce
 from nexdyn.forces.joint_friction import JointFriction
 from nexdyn.forces.joint_stop import JointStop
 from nexdyn.forces.plane_contact import PlaneContact
 from nexdyn.forces.point_spring import PointSpring
+from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.forces.torsion_spring import TorsionSpring
 from nexdyn.forces.user import UserForce, UserJointForce
 from nexdyn.model.force import Force
@@ -18,10 +20,10 @@ from nexdyn.model.force import Force
 FORCES: dict[str, type[Force]] = {
     cls.kind: cls
     for cls in (
-        AppliedForce, JointForce, PointSpring, TorsionSpring, Bushing, ForceTable, PlaneContact, UserForce,
+        AppliedForce, JointForce, PointSpring, TorsionSpring, Bushing, ForceTable, PlaneContact, SphereContact, UserForce,
         UserJointForce, PositionActuator, VelocityActuator, TorqueActuator, Controller, JointStop,
         JointFriction,
     )
 }  # fmt: skip
 
-__all__ = ["FORCES", *(cls.__name__ for cls in FORCES.values())]
+__all__ = ["FORCES", "ContactForce", *(cls.__name__ for cls in FORCES.values())]

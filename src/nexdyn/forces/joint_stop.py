@@ -3,7 +3,7 @@
     δ = q_min − q  at the lower end,   q − q_max  at the upper one
     τ = ± k δᵉ max(0, 1 + a δ̇)   where δ > 0, away from the stop;   U = k δᵉ⁺¹/(e + 1)
 
-`restitution` ε with an `impact_speed` gives a as in ``plane_contact``. ε alone is Newton's law by an impulse: where the stop is
+`restitution` ε with an `impact_speed` gives a as in ``contact``. ε alone is Newton's law by an impulse: where the stop is
 reached faster than `rest_speed` the run has an event, and the velocities jump,
 
     v⁺ = v + M⁻¹ h p,   h the freedom's direction,   p so that   v_j⁺ = −ε v_j
@@ -21,8 +21,8 @@ import numpy as np
 
 from nexdyn.errors import InputError
 from nexdyn.forces.between import check_freedom, non_negative
+from nexdyn.forces.contact import damping_number
 from nexdyn.forces.kinds import JOINT_STOP
-from nexdyn.forces.plane_contact import damping_number
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement

@@ -2,7 +2,7 @@
 
     ż = f(t, q, v, z)        explicit methods integrate z beside the motion, y = (ξ, v, z)
     z(k Δ) is sampled        a digital controller: its output is held until its next time, a state of rate 0
-    |y| ≤ bound              of friction that sticks in a contact: shortened to it behind every explicit step (``sticking``)
+    |y| ≤ bound              of friction that sticks in a contact: laid and shortened behind every explicit step (``sticking``)
     θ̇ = g · ω                the angle of a torsion spring whose turns no coordinate counts: the reference of its own angle, behind z
 
 Tables of forces hold `z` (nz,), which a formulation fills before the forces act, and `rate` (nz,), which they fill. An element
@@ -17,7 +17,6 @@ import numpy as np
 from numba.extending import overload
 
 from nexdyn.forces import actuator, kinds
-from nexdyn.forces.sticking import shortening
 from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, KIND, OFF, STATE, STATES, ForceTables
 from nexdyn.forces.torsion_spring import REFERENCE
 from nexdyn.generic import defines, generic
@@ -25,7 +24,7 @@ from nexdyn.kernel import formula
 from nexdyn.model.system import System
 from nexdyn.spatial.lanes import pack
 
-ACTUATOR, PLANE_CONTACT = kinds.ACTUATOR, kinds.PLANE_CONTACT
+ACTUATOR, CONTACT = kinds.ACTUATOR, kinds.CONTACT
 SAMPLE, INTEGRAL, HELD, NEXT = actuator.SAMPLE, actuator.INTEGRAL, actuator.HELD, actuator.NEXT
 DUE = 1e-9
 """Part of the sample time by which a sample may come early: rounding of the step."""
@@ -36,22 +35,21 @@ def keep(array, i, x):  # type: ignore[no-untyped-def]
     array[i] = x
 
 
+def take(y, i, z, m):  # type: ignore[no-untyped-def]
+    """y[i] = z[m]; lanes have none of these."""
+    y[i] = z[m]
+
+
+@overload(take, strict=False)
+def _take(y, i, z, m):  # type: ignore[no-untyped-def]
+    return take if hasattr(y, "dtype") else lambda y, i, z, m: None
+
+
 @overload(keep, strict=False)
 def _keep(array, i, x):  # type: ignore[no-untyped-def]
     if x is pack and hasattr(array, "dtype"):
         return lambda array, i, x: None
     return keep
-
-
-def shorten(y, i, most):  # type: ignore[no-untyped-def]
-    """(y_i, y_{i + 1}) to the length `most` where it is longer; lanes carry none of these."""
-    s = shortening(y[i], y[i + 1], most)
-    y[i], y[i + 1] = s * y[i], s * y[i + 1]
-
-
-@overload(shorten, strict=False)
-def _shorten(y, i, most):  # type: ignore[no-untyped-def]
-    return shorten if hasattr(y, "dtype") else lambda y, i, most: None
 
 
 @formula
@@ -66,7 +64,7 @@ put_rates = generic("put_rates", "K[i, first:] = ż.")
 record_states = generic("record_states", "out[r, first:] = z.")
 set_states = generic("set_states", "z of the forces, and angles behind them, from row s of an array.")
 scale_states = generic("scale_states", "s[first:] = |y[first:]|, of angles 1.")
-shorten_states = generic("shorten_states", "y[first:] of contacts to their bounds.")
+confine_states = generic("confine_states", "y[first:] of contacts as the forces have laid and shortened it.")
 next_sample = generic("next_sample", "When the next sample is due [s]; ∞ where nothing is sampled.")
 sample_forces = generic(
     "sample_forces", "Take the samples that are due at t into z and y[first:]; how many there were."
@@ -134,19 +132,19 @@ def _(forces: ForceTables, y: Any, s: Any, first: Any) -> Any:
         s[first + count(forces) + i] = 1.0
 
 
-@defines(shorten_states)
+@defines(confine_states)
 def _(forces: None, y: Any, first: Any) -> Any:
     return None
 
 
-@defines(shorten_states)
+@defines(confine_states)
 def _(forces: ForceTables, y: Any, first: Any) -> Any:
     for e in range(len(forces.index)):
-        if forces.index[e, KIND] == PLANE_CONTACT:
-            o = forces.index[e, STATE]
-            for i in range(o, o + forces.index[e, STATES], 2):
-                most = 0.0 if forces.index[e, OFF] != 0 else forces.bound[i]
-                shorten(y, first + i, most)
+        if forces.index[e, KIND] == CONTACT:
+            for m in range(forces.index[e, STATE], forces.index[e, STATE] + forces.index[e, STATES]):
+                if forces.index[e, OFF] != 0:
+                    forces.z[m] = 0.0
+                take(y, first + m, forces.z, m)
 
 
 @formula

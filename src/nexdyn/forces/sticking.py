@@ -14,12 +14,13 @@ Why no bristle that flows before it slides, like that of ``joint_friction``: its
 every sway of the load. Here nothing flows below the cone: a body that sways comes back to where it was, and what stands, stands.
 
 `bound` (nz,) in the tables of forces is what |y| may be where the force was last asked for. Explicit methods integrate y as it
-stands (beyond its bound it changes no force) and shorten it where a step begins; implicit ones ask for y at the end of the step,
-y⁺ = c + s g √σ v⁺ with s of F = √σ c + (σ g + d) v⁺. Methods are of first order across a change from sliding to sticking.
+stands (beyond its bound it changes no force), and shorten and lay it anew where a step begins; implicit ones ask for y at the end
+of the step, y⁺ = c + s g √σ v⁺ with s of F = √σ c + (σ g + d) v⁺. Methods are of first order across a change from sliding to sticking.
 
 ρ is 2 (1 − ν)/(2 − ν) for spheres of one material (Mindlin, J. Appl. Mech. 16, 1949), 0.82 for ν = 0.3. m: of both bodies,
 m_A m_B/(m_A + m_B).
-Data from j on: μ, μ_s, v_s, ρ, 2 ζ √m. States: the two components of y in the axes of B.
+y lies along the surfaces: where their normal n has turned since, it is laid along them again, y − n (n · y) at its old length.
+Data from j on: μ, μ_s, v_s, ρ, 2 ζ √m. States: the three components of y in the axes of B.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from math import exp
 from typing import Any, NamedTuple
 
 from nexdyn.kernel import formula
+from nexdyn.spatial.algebra import Vec3
 
 FRICTION, STATIC, STRIBECK, RATIO, DAMPING = range(5)
 LEAST = 1e-300
@@ -51,10 +53,30 @@ def grip(data, j, slope, f_n, speed):  # type: ignore[no-untyped-def]
 
 
 @formula
-def shortening(x, y, most):  # type: ignore[no-untyped-def]
-    """What (x, y) is to be multiplied by to be no longer than `most`."""
-    size = (x * x + y * y) ** 0.5
-    return 1.0 if size <= most else most / size
+def size(y):  # type: ignore[no-untyped-def]
+    """|y|."""
+    return (y @ y) ** 0.5
+
+
+@formula
+def shortening(F, most):  # type: ignore[no-untyped-def]
+    """What F is to be multiplied by to be no longer than `most`."""
+    length = size(F)
+    return 1.0 if length <= most else most / length
+
+
+@formula
+def shortened(y, most):  # type: ignore[no-untyped-def]
+    """y, no longer than `most`."""
+    return shortening(y, most) * y
+
+
+@formula
+def laid(y, n):  # type: ignore[no-untyped-def]
+    """y along the surfaces with the unit normal n, as long as it is."""
+    along = y - (n @ y) * n
+    length = size(along)
+    return (size(y) / length if length > LEAST else 0.0) * along
 
 
 @formula
@@ -64,26 +86,31 @@ def bound(g):  # type: ignore[no-untyped-def]
 
 
 @formula
-def drag(g, x, y, u, w):  # type: ignore[no-untyped-def]
-    """Both components of f, and s, of y = (x, y) and v = (u, w)."""
-    p, q = g.root * x + g.damping * u, g.root * y + g.damping * w
-    s = shortening(p, q, g.most)
-    return -s * p, -s * q, s
+def drag(g, y, v):  # type: ignore[no-untyped-def]
+    """f and s."""
+    F = g.root * y + g.damping * v
+    s = shortening(F, g.most)
+    return -s * F, s
 
 
 @formula
-def stretched(g, x, y, u, w, time):  # type: ignore[no-untyped-def]
-    """y at the end of a step: c = (x, y), g = `time`, the velocity (u, w)."""
-    rate = stiffness_across(g, x, y, u, w, time) * g.root * time
-    whole = g.root * g.root * time + g.damping
-    part = rate / whole if whole > LEAST else 0.0
-    x, y = x + part * u, y + part * w
-    s = shortening(x, y, bound(g))
-    return s * x, s * y
+def stretched(g, c, v, time):  # type: ignore[no-untyped-def]
+    """y at the end of a step, of c, g = `time` and the velocity v."""
+    s = shortening(g.root * c + (g.root * g.root * time + g.damping) * v, g.most)
+    return shortened(c + (s * g.root * time) * v, bound(g))
 
 
 @formula
-def stiffness_across(g, x, y, u, w, time):  # type: ignore[no-untyped-def]
+def stiffness_across(g, c, v, time):  # type: ignore[no-untyped-def]
     """s (σ g + d) at the end of such a step: −∂f/∂v, of what slides the secant."""
     whole = g.root * g.root * time + g.damping
-    return whole * shortening(g.root * x + whole * u, g.root * y + whole * w, g.most)
+    return whole * shortening(g.root * c + whole * v, g.most)
+
+
+@formula
+def across(n):  # type: ignore[no-untyped-def]
+    """Two unit vectors along the surfaces, at right angles (Duff et al., J. Comput. Graph. Tech. 6, 2017)."""
+    s = 1.0 if n.z >= 0.0 else -1.0
+    f = -1.0 / (s + n.z)
+    g = n.x * n.y * f
+    return Vec3(1.0 + s * n.x * n.x * f, s * g, -s * n.x), Vec3(g, s + n.y * n.y * f, -n.y)

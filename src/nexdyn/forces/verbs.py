@@ -20,12 +20,12 @@ from nexdyn.forces import (
     actuator,
     applied,
     bushing,
+    contact,
     force_table,
     joint_force,
     joint_friction,
     joint_stop,
     kinds,
-    plane_contact,
     point_spring,
     torsion_spring,
     user,
@@ -40,8 +40,8 @@ from nexdyn.spatial.lanes import pack, zero
 APPLIED, POINT_SPRING, TORSION_SPRING, BUSHING, FORCE_TABLE = (
     kinds.APPLIED, kinds.POINT_SPRING, kinds.TORSION_SPRING, kinds.BUSHING, kinds.FORCE_TABLE
 )  # fmt: skip
-PLANE_CONTACT, ACTUATOR, JOINT_STOP, JOINT_FRICTION = (
-    kinds.PLANE_CONTACT, kinds.ACTUATOR, kinds.JOINT_STOP, kinds.JOINT_FRICTION
+CONTACT, ACTUATOR, JOINT_STOP, JOINT_FRICTION = (
+    kinds.CONTACT, kinds.ACTUATOR, kinds.JOINT_STOP, kinds.JOINT_FRICTION
 )  # fmt: skip
 JOINT_FORCE, JOINT_TABLE = kinds.JOINT_FORCE, kinds.JOINT_TABLE
 
@@ -91,8 +91,8 @@ def element_wrenches(kind, t, data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no
         return bushing.wrench(data, k, X_WA, V_A, X_WB, V_B)
     if kind == FORCE_TABLE:
         return force_table.wrench(data, k, X_WA, V_A, X_WB, V_B)
-    if kind == PLANE_CONTACT:
-        return plane_contact.wrench(data, k, X_WA, V_A, X_WB, V_B)
+    if kind == CONTACT:
+        return contact.wrench(data, k, X_WA, V_A, X_WB, V_B)
     return user.wrench(t, data, k, X_WA, V_A, X_WB, V_B)
 
 
@@ -105,28 +105,26 @@ def nowhere(x):  # type: ignore[no-untyped-def]
 
 def sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
     """Forces on A and on B of a contact whose friction sticks; lanes, which carry none, give NaN."""
-    return plane_contact.sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B)
+    return contact.sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B)
 
 
 @overload(sticking_contact, strict=False)
 def _sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
     if x is pack:
         return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: (nowhere(x), nowhere(x))
-    return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: plane_contact.sticking_wrench(
-        tables, e, k, X_WA, V_A, X_WB, V_B
-    )
+    return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: contact.sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B)
 
 
 def sticking_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def]
     """What its friction stores; lanes, which carry none, give NaN."""
-    return plane_contact.held_energy(tables, e, k, X_WA, X_WB)
+    return contact.held_energy(tables, e, k, X_WA, X_WB)
 
 
 @overload(sticking_energy, strict=False)
 def _sticking_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def]
     if x is pack:
         return lambda tables, e, k, X_WA, X_WB, x: zero(x) + math.nan
-    return lambda tables, e, k, X_WA, X_WB, x: plane_contact.held_energy(tables, e, k, X_WA, X_WB)
+    return lambda tables, e, k, X_WA, X_WB, x: contact.held_energy(tables, e, k, X_WA, X_WB)
 
 
 @formula
@@ -136,7 +134,7 @@ def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untype
     if tables.index[e, OFF] != 0:
         nothing = Force(Vec3(o, o, o), Vec3(o, o, o))
         return OK, nothing, nothing
-    if tables.index[e, KIND] == PLANE_CONTACT and tables.index[e, STATES] > 0:
+    if tables.index[e, KIND] == CONTACT and tables.index[e, STATES] > 0:
         F_A, F_B = sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, X_WA.p.x)
     else:
         F_A, F_B = element_wrenches(tables.index[e, KIND], t, tables.data, k, X_WA, V_A, X_WB, V_B)
@@ -232,8 +230,8 @@ def element_energy(tables, e, X_WA, X_WB):  # type: ignore[no-untyped-def]
         return bushing.energy(data, k, X_WA, X_WB)
     if kind == FORCE_TABLE:
         return force_table.energy(data, k, X_WA, X_WB)
-    if kind == PLANE_CONTACT:
-        U = plane_contact.energy(data, k, X_WA, X_WB)
+    if kind == CONTACT:
+        U = contact.energy(data, k, X_WA, X_WB)
         return U + sticking_energy(tables, e, k, X_WA, X_WB, U) if tables.index[e, STATES] > 0 else U
     return zero(X_WA.p.x)
 

@@ -137,7 +137,7 @@ class Loads(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """Points of contact as they are described: rows (n, 2) of the index and data (5 n,) of ``tables.ContactTables``."""
+    """Points of contact as they are described: rows (n, 3) of the index and data (6 n,) of ``tables.ContactTables``."""
 
     points: np.ndarray
     data: np.ndarray
@@ -157,7 +157,7 @@ def _springs(springs: Springs, plan: Plan, com: np.ndarray, length: float) -> Sp
         return None
     index = _with_places(plan, np.column_stack([springs.law, springs.first, springs.coordinates.pairs]))
     return SpringTables(
-        index, np.array(springs.data), about_centres(springs.coordinates, com), np.ones((n, 5)), springs.near.copy(),
+        index, np.array(springs.data), about_centres(springs.coordinates, com), np.ones((n, 7)), springs.near.copy(),
         np.zeros((n, 3)), np.zeros((n, 16)), np.zeros((n, 2)), np.zeros(n), springs.own,
         1.0 / row_units(springs.coordinates, length),
     )  # fmt: skip
@@ -189,7 +189,7 @@ def _contacts(contacts: Contacts) -> ContactTables | None:
         contacts.points,
         contacts.data,
         np.zeros(n),
-        np.ones((n, 5)),
+        np.ones((n, 7)),
         np.zeros((2 * n, 16)),
         np.zeros(1),
         np.zeros((n, 3)),

@@ -1,4 +1,4 @@
-"""Friction of contacts with planes, whose normal force is that of a spring in the height of their points (``penetration``).
+"""Friction of contacts, whose normal force is that of a spring in the height of a point above a plane, or in the distance of centres.
 
     u = J_t (x − x̃)/dt                  slip of the contact point along the plane, two components
 
@@ -16,8 +16,8 @@ is regularised has
 
 Coulomb's law has no energy, for f_n follows x. Every Newton step starts from the f_n, σ, μ and J_t of its own place (`take_pressure`)
 and keeps them while it looks for less energy: E is then convex, its gradient where the step starts is the force of the law, and
-what is found in the end is implicit in all of it. J_t is kept as its rows along the axes of the plane, or, where friction is
-regularised, along the slip and across. From |u| ≫ v_f Newton's step can go far past u = 0, where friction turns about; after a step
+what is found in the end is implicit in all of it. J_t is kept as its rows along two directions across the normal, or, where friction
+is regularised, along the slip and across. From |u| ≫ v_f Newton's step can go far past u = 0, where friction turns about; after a step
 that had to be shortened, `careful`, the Hessian is that of the parabola above E that touches it at u: 1 for 1 − F̂ F̂ᵀ, 1/s for
 1/s − u uᵀ/s³.
 """
@@ -27,14 +27,18 @@ from __future__ import annotations
 from typing import Any
 
 from nexdyn.constraints.pair import column
-from nexdyn.forces.sticking import LEAST, bound, grip, shortening
+from nexdyn.forces.contact import put_state, state
+from nexdyn.forces.sticking import LEAST, across, bound, grip, laid, shortened, shortening
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.potential.pairs import pair_at, put_rows
 from nexdyn.potential.tables import (
+    CONTACT_SIDE,
     CONTACT_SPRING,
     CONTACT_STATE,
+    RADIUS,
+    ROW,
     SPRING_A,
     SPRING_B,
     SPRING_DATA,
@@ -42,7 +46,7 @@ from nexdyn.potential.tables import (
     SPRING_TURNED,
     ContactTables,
 )
-from nexdyn.spatial.algebra import T, cross
+from nexdyn.spatial.algebra import T, Vec3, cross
 from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows
 
 
@@ -56,8 +60,37 @@ def add_three(blocks, place, J, k, left, right, K_uu, K_uw, K_ww):  # type: igno
             blocks[place + WIDTH * i + j] += to_u * J[k, right + j] + to_w * J[k + 1, right + j]
 
 
-SLID, WHOLE = 6, 4
-"""Behind y, ỹ and y before: whether it slid in the step before. Behind √σ, K, μ f_n and the bound: d̃ as a part of dt."""
+NOW, BEFORE, SLID = 3, 6, 9
+"""Behind y (axes of the plane's body, or of B's sphere): ỹ, y before, whether it slid in the step before."""
+WHOLE, PULL = 4, 5
+"""Behind √σ, K, μ f_n and the bound: d̃ as a part of dt, and both components of √σ ỹ."""
+
+
+@formula
+def place(model, contacts, work, n):  # type: ignore[no-untyped-def]
+    """Of contact point n: normal, penetration, arms of p from the centres of the bodies a and b, and the axes that y is told in.
+
+    A is the plane, z its normal, or the centre of a sphere; B the centre of the sphere or the point that touches it."""
+    springs = model.springs
+    e = contacts.index[n, CONTACT_SPRING]
+    pair = pair_at(springs.coordinates, e, PoseRows(work.base, 0), PoseRows(work.pose, 0))
+    k = springs.index[e, SPRING_DATA] + 4
+    side, least, most, c = (
+        contacts.index[n, CONTACT_SIDE],
+        springs.data[k + 3],
+        springs.data[k + 4],
+        springs.value[e, 0],
+    )
+    if side == 0:
+        normal, depth, below = column(pair.R_A, 2), least - c, c
+    else:
+        # the end of the spring is r_A + r_B, or r_B − r_A of a hollow
+        depth = least - c if side > 0 else c - most
+        normal = (side / c if c > LEAST else 0.0) * pair.d
+        below = contacts.data[ROW * n + RADIUS] - 0.5 * depth
+    return normal, depth, pair.s_A + pair.d - below * normal, pair.s_B - below * normal, pair.R_A
+
+
 take_pressure = generic(
     "take_pressure", "f_n and J_t of all contacts at the last evaluation; whether there are any, and E is another now."
 )
@@ -76,35 +109,34 @@ def _(model: Any, contacts: None, dt: Any, work: Any, careful: Any) -> Any:
 def _(model: Any, contacts: ContactTables, dt: Any, work: Any, careful: Any) -> Any:
     springs, J, data, pressure = model.springs, contacts.J, contacts.data, contacts.pressure
     contacts.careful[0] = 1.0 if careful else 0.0
-    X0, X, A = PoseRows(work.base, 0), PoseRows(work.pose, 0), Mat3Rows(work.turning, 0)
+    A = Mat3Rows(work.turning, 0)
     x, past = MotionRows(work.x, 0), MotionRows(work.past, 0)
     for n in range(len(contacts.index)):
         e = contacts.index[n, CONTACT_SPRING]
         a, b = springs.index[e, SPRING_A], springs.index[e, SPRING_B]
-        pressure[n] = max(0.0, -springs.value[e, 1]) / (dt * dt)
-        # A is the plane, z its normal; B's point lies c above its foot on the plane
-        pair = pair_at(springs.coordinates, e, X0, X)
-        normal, one, two = column(pair.R_A, 2), column(pair.R_A, 0), column(pair.R_A, 1)
-        foot_B = pair.s_B - springs.value[e, 0] * normal
-        foot_A = pair.s_A + pair.d - springs.value[e, 0] * normal
+        pressure[n] = abs(springs.value[e, 1]) / (dt * dt)
+        normal, depth, foot_A, foot_B, R_A = place(model, contacts, work, n)
+        one, two = across(normal)
         V_a, V_b = A[a] @ (x[a].w - past[a].w), A[b] @ (x[b].w - past[b].w)
         moved = (x[b].v - past[b].v) + cross(V_b, foot_B) - (x[a].v - past[a].v) - cross(V_a, foot_A)
         u, w = one @ moved, two @ moved
         size = (u * u + w * w) ** 0.5
-        sticks = contacts.index[n, CONTACT_STATE] >= 0
-        along = (u / size) * one + (w / size) * two if size > 0.0 and not sticks else one
-        across = cross(normal, along)
-        put_rows(J, 2 * n, -(T(A[a]) @ cross(foot_A, along)), -along, T(A[b]) @ cross(foot_B, along), along)
-        put_rows(J, 2 * n + 1, -(T(A[a]) @ cross(foot_A, across)), -across, T(A[b]) @ cross(foot_B, across), across)
-        contacts.slip[n, 0], contacts.slip[n, 1], contacts.slip[n, 2] = size / dt, 0.0, data[5 * n + 1]
-        if sticks:
-            i = springs.index[e, SPRING_DATA] + 4
-            depth, slope = springs.data[i + 3] - springs.value[e, 0], 0.0
+        k = contacts.index[n, CONTACT_STATE]
+        if k < 0 and size > 0.0:
+            one = (u / size) * one + (w / size) * two
+            two = cross(normal, one)
+        put_rows(J, 2 * n, -(T(A[a]) @ cross(foot_A, one)), -one, T(A[b]) @ cross(foot_B, one), one)
+        put_rows(J, 2 * n + 1, -(T(A[a]) @ cross(foot_A, two)), -two, T(A[b]) @ cross(foot_B, two), two)
+        contacts.slip[n, 0], contacts.slip[n, 1], contacts.slip[n, 2] = size / dt, 0.0, data[ROW * n + 1]
+        if k >= 0:
+            i, slope = springs.index[e, SPRING_DATA] + 4, 0.0
             if depth > 0.0:
                 slope = springs.data[i] * springs.data[i + 1] * depth ** (springs.data[i + 1] - 1.0)
-            g = grip(data, 5 * n, slope, pressure[n], size / dt)
+            g = grip(data, ROW * n, slope, pressure[n], size / dt)
             row, step = contacts.grip[n], dt * contacts.grip[n, WHOLE]
+            pull = g.root * laid(R_A @ state(springs.data, k + NOW), normal)
             row[0], row[1], row[2], row[3] = g.root, g.root * g.root * step + g.damping, g.most, bound(g)
+            row[PULL], row[PULL + 1] = one @ pull, two @ pull
     return True
 
 
@@ -120,8 +152,8 @@ def _(springs: Any, contacts: ContactTables, second_order: Any) -> Any:
         k = contacts.index[n, CONTACT_STATE]
         if k >= 0:
             goes_on = second_order and z[k + SLID] == 0.0
-            for m in range(k, k + 2):
-                z[m + 2] = third * (4.0 * z[m] - z[m + 4]) if goes_on else z[m]
+            for m in range(k, k + 3):
+                z[m + NOW] = third * (4.0 * z[m] - z[m + BEFORE]) if goes_on else z[m]
             contacts.grip[n, WHOLE] = 1.5 if second_order and not goes_on else 1.0
 
 
@@ -147,15 +179,16 @@ def _(model: Any, contacts: ContactTables, work: Any, dt: Any) -> Any:
     for n in range(len(contacts.index)):
         k = contacts.index[n, CONTACT_STATE]
         if k >= 0:
+            normal, _, _, _, R_A = place(model, contacts, work, n)
+            one, two = across(normal)
             u, w = slip_of(model, contacts, work, n, dt)
-            z[k + 4], z[k + 5] = z[k], z[k + 1]
-            root, K = grips[n, 0], grips[n, 1]
-            s = shortening(root * z[k + 2] + K * u, root * z[k + 3] + K * w, grips[n, 2])
+            root, K, most = grips[n, 0], grips[n, 1], grips[n, 2]
+            s = shortening(Vec3(grips[n, PULL] + K * u, grips[n, PULL + 1] + K * w, 0.0), most)
             step = s * dt * grips[n, WHOLE] * root
-            p, q = z[k + 2] + step * u, z[k + 3] + step * w
-            z[k + SLID] = 0.0 if s == 1.0 and grips[n, 2] > 0.0 else 1.0
-            s = shortening(p, q, grips[n, 3])
-            z[k], z[k + 1] = s * p, s * q
+            y = laid(R_A @ state(z, k + NOW), normal) + step * (u * one + w * two)
+            put_state(z, k + BEFORE, state(z, k))
+            put_state(z, k, T(R_A) @ shortened(y, grips[n, 3]))
+            z[k + SLID] = 0.0 if s == 1.0 and most > 0.0 else 1.0
 
 
 @defines(add_contacts)
@@ -173,18 +206,17 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any) -> Any:
         a, b = springs.index[e, SPRING_A], springs.index[e, SPRING_B]
         k = 2 * n
         u, w = slip_of(model, contacts, work, n, dt)
-        z = contacts.index[n, CONTACT_STATE]
-        if z >= 0:
-            root, K, most = contacts.grip[n, 0], contacts.grip[n, 1], contacts.grip[n, 2]
-            p, r = root * springs.data[z + 2] + K * u, root * springs.data[z + 3] + K * w
+        if contacts.index[n, CONTACT_STATE] >= 0:
+            K, most = contacts.grip[n, 1], contacts.grip[n, 2]
+            p, r = contacts.grip[n, PULL] + K * u, contacts.grip[n, PULL + 1] + K * w
             s = (p * p + r * r) ** 0.5
             slip[n, 0], slip[n, 1], slip[n, 2] = u, w, s
             if K > LEAST:
                 E += dt * dt * dt / K * (0.5 * s * s if s <= most else most * s - 0.5 * most * most)
-            f = dt * dt * shortening(p, r, most)
+            f = dt * dt * (1.0 if s <= most else most / s)
             p, r = f * p, f * r
         else:
-            v_f, f = data[5 * n + 1], data[5 * n] * contacts.pressure[n]
+            v_f, f = data[ROW * n + 1], data[ROW * n] * contacts.pressure[n]
             s = (u * u + w * w + v_f * v_f) ** 0.5
             slip[n, 0], slip[n, 1], slip[n, 2] = u, w, s
             E += dt * dt * dt * f * (s - v_f)
@@ -207,20 +239,19 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any) -> Any:
     for n in range(len(contacts.index)):
         e = contacts.index[n, CONTACT_SPRING]
         u, w, s = slip[n, 0], slip[n, 1], slip[n, 2]
-        z = contacts.index[n, CONTACT_STATE]
-        if z >= 0:
-            root, K, most = contacts.grip[n, 0], dt * contacts.grip[n, 1], contacts.grip[n, 2]
+        if contacts.index[n, CONTACT_STATE] >= 0:
+            K, most = dt * contacts.grip[n, 1], contacts.grip[n, 2]
             K_uu, K_uw, K_ww = K, 0.0, K
             if s > most:
                 K = K * most / s
                 K_uu, K_ww = K, K
                 if contacts.careful[0] == 0.0:
-                    p = (root * springs.data[z + 2] + contacts.grip[n, 1] * u) / s
-                    r = (root * springs.data[z + 3] + contacts.grip[n, 1] * w) / s
+                    p = (contacts.grip[n, PULL] + contacts.grip[n, 1] * u) / s
+                    r = (contacts.grip[n, PULL + 1] + contacts.grip[n, 1] * w) / s
                     K_uu, K_uw, K_ww = K * r * r, -K * p * r, K * p * p
         else:
             # 1/s − u uᵀ/s³ = (v_f² + u⊥ u⊥ᵀ)/s³
-            cube, v_f, f = s * s * s, data[5 * n + 1], dt * data[5 * n] * contacts.pressure[n]
+            cube, v_f, f = s * s * s, data[ROW * n + 1], dt * data[ROW * n] * contacts.pressure[n]
             if contacts.careful[0] > 0.0:
                 v_f, u, w = s, 0.0, 0.0
             K_uu, K_uw, K_ww = f * (v_f * v_f + w * w) / cube, -f * u * w / cube, f * (v_f * v_f + u * u) / cube

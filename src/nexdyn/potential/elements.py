@@ -10,7 +10,7 @@ from nexdyn.constraints.kinds import ANGLE, DISTANCE, DZ, NUMBER
 from nexdyn.constraints.tables import ConstraintTables
 from nexdyn.errors import InputError
 from nexdyn.forces import kinds
-from nexdyn.forces.plane_contact import STICK
+from nexdyn.forces.contact import OTHER, SIDE, STICK
 from nexdyn.forces.tables import FIRST, FRAME_COLUMNS, INDEX_COLUMNS, ForceTables, force_tables
 from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.model.joint import Joint
@@ -95,7 +95,7 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
     tables = force_tables(system, lambda body: (number_of[body], np.eye(3), np.zeros(3)), lambda joint: (0, 0))
     index: list[tuple[int, int, int, int]] = []
     extra: list[tuple[int, tuple[int, int], np.ndarray, list[float]]] = []
-    rubbing: list[tuple[int, int, list[float]]] = []
+    rubbing: list[tuple[int, int, int, list[float]]] = []
     for joint in system.joints.values():
         if joint.nv == 0:
             continue
@@ -153,14 +153,14 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
             found.add(pair, frame, ANGLE, LINEAR, [d, *NO_DAMPING[1:], k, rest, m0], first, (force.name, TURNS))
         elif force.code == kinds.FORCE_TABLE:
             found.add(pair, frame, DISTANCE, TABLE, [numbers[1], *NO_DAMPING[1:], numbers[0], *numbers[2:]])
-        elif force.code == kinds.PLANE_CONTACT:
+        elif force.code == kinds.CONTACT:
             rubbing += _points(found, pair, frame, numbers, bool(states))
-            found.own += [-1] * (len(states) - 2 * len(_sides(numbers))) if states else []
+            found.own += [-1] * (len(states) - 3 * len(_sides(numbers))) if states else []
         else:
             index.append((ELEMENT, e, *pair))
     contacts = Contacts(
-        np.array([(spring, state) for spring, state, _ in rubbing], dtype=np.int64).reshape(-1, 2),
-        np.array([x for _, _, data in rubbing for x in data], dtype=float),
+        np.array([row for *row, _ in rubbing], dtype=np.int64).reshape(-1, 3),
+        np.array([x for *_, data in rubbing for x in data], dtype=float),
     )
     return found.springs(), _loads(tables, index, extra), contacts
 
@@ -172,21 +172,26 @@ def _sides(numbers: list[float]) -> tuple[float, ...]:
 
 def _points(
     found: _Coordinates, pair: tuple[int, int], frame: np.ndarray, numbers: list[float], sticks: bool
-) -> list[tuple[int, int, list[float]]]:  # fmt: skip
-    """A contact's points: the springs in their heights above its plane, which press below the radius, with the states of
-    friction that sticks behind their data. Of each the spring, the place of the states or −1, and the data of its friction."""
+) -> list[tuple[int, int, int, list[float]]]:  # fmt: skip
+    """A contact's points: the springs in their heights above its plane, or in the distance of its centres, which press where that is
+    too short or, in a hollow, too long, with the states of friction that sticks behind their data. Of each the spring, the place of the
+    states or −1, whether a plane or which side of a sphere, and the data of its friction and the radius."""
     k, e, a, mu, v_f, radius, half = numbers[:7]
+    side, other = int(numbers[SIDE]), numbers[OTHER]
+    least = radius + other if side >= 0 else -np.inf
+    most = np.inf if side >= 0 else other - radius
     z = frame[:9].reshape(3, 3)[:, 2]
     out = []
-    for side in _sides(numbers):
-        point = np.concatenate([frame[12:24], frame[:9], frame[9:12] + side * half * z])
-        law = [*NO_DAMPING, k, e, a, radius, np.inf]
+    for end in _sides(numbers):
+        point = np.concatenate([frame[12:24], frame[:9], frame[9:12] + end * half * z])
+        law = [*NO_DAMPING, k, e, a, least, most]
         place = len(found.data) + len(law) if sticks else -1
-        out.append((len(found.laws), place, numbers[STICK:] if sticks else [mu, v_f, 0.0, 0.0, 0.0]))
+        friction = numbers[STICK:SIDE] if sticks else [mu, v_f, 0.0, 0.0, 0.0]
+        out.append((len(found.laws), place, side, [*friction, radius]))
         if sticks:
-            found.own += [place, place + 1]
-            law += [*[0.0] * 6, 1.0]
-        found.add(pair[::-1], point, DZ, STOP, law)
+            found.own += [place, place + 1, place + 2]
+            law += [*[0.0] * 9, 1.0]
+        found.add(pair[::-1], point, DZ if side == 0 else DISTANCE, STOP, law)
     return out
 
 

@@ -18,9 +18,10 @@ of the step and its centre moves by δ in the world. Body i is node i − 1 of t
     springs.index int64 (ns, 6)    of each scalar coordinate with an energy: law, first datum, bodies a and b, place of their
                                    block, turned; it is term e of `coordinates`
     loads.index   int64 (nl, 6)    of each other load: kind, element of `forces`, bodies a and b, place, turned
-    contacts.index int64 (nk, 2)   of each point of contact: the spring in the height of its point, in the axes of the plane; where in
-                                   the springs' data are its y, ỹ, y a step before (two numbers each) and whether it slid, −1 of
-                                   friction that is regularised
+    contacts.index int64 (nk, 3)   of each point of contact: the spring in the height of its point, in the axes of the plane, or in the
+                                   distance of centres; where in the springs' data are its y, ỹ, y a step before (three numbers
+                                   each) and whether it slid, −1 of friction that is regularised; 0 of a plane, ±1 of a sphere
+                                   from outside or in its hollow
 
 Without springs, loads or contacts these are None; then nothing of them is compiled and nothing costs.
 """
@@ -45,7 +46,9 @@ SPRING_LAW, SPRING_DATA, SPRING_A, SPRING_B, SPRING_PLACE, SPRING_TURNED = range
 LINEAR, TABLE, EFFORT, USER, ACTUATED, STOP, CONTROLLED, BRISTLE = range(8)
 LOAD_KIND, LOAD_ELEMENT, LOAD_A, LOAD_B, LOAD_PLACE, LOAD_TURNED = range(6)
 ELEMENT, BALL, FLOATING = range(3)
-CONTACT_SPRING, CONTACT_STATE = range(2)
+CONTACT_SPRING, CONTACT_STATE, CONTACT_SIDE = range(3)
+ROW, RADIUS = 6, 5
+"""Numbers of a point of contact: of its friction, and r_A."""
 
 
 class SpringTables(NamedTuple):
@@ -80,9 +83,9 @@ class LoadTables(NamedTuple):
 
 
 class ContactTables(NamedTuple):
-    """Friction of contacts: data (5 nk,) μ and v_f, or those of ``sticking``; of the last `take_pressure` f_n (nk,), J (2 nk, 16) and
-    of what sticks √σ, K, μ f_n, the bound of y and d̃/dt (nk, 5), and whether the Hessian is to be careful (1,); as scratch u and s, |F| of
-    what sticks (nk, 3)."""
+    """Friction of contacts: data (6 nk,) μ and v_f, or those of ``sticking``, and r_A; of the last `take_pressure` f_n (nk,), J (2 nk, 16)
+    and of what sticks √σ, K, μ f_n, the bound of y, d̃/dt and √σ ỹ (nk, 7), and whether the Hessian is to be careful (1,); as scratch u
+    and s, |F| of what sticks (nk, 3)."""
 
     index: Any
     data: Any

@@ -10,22 +10,22 @@ from typing import Any
 
 import numpy as np
 
-from nexdyn.forces.plane_contact import CONTACT_COLUMNS, PlaneContact, contact_motion
+from nexdyn.forces.contact import CONTACT_COLUMNS, ContactForce, contact_motion
 from nexdyn.model.system import System
 
 COLUMNS: dict[str, Any] = {
     "contact_force": slice(0, 3), "contact_point": slice(3, 6), "contact_normal": 6, "contact_tangential": 7,
     "penetration": 8,
 }  # fmt: skip
-"""Quantities of contacts, and where ``forces.plane_contact`` puts them."""
+"""Quantities of contacts, and where ``forces.contact`` puts them."""
 
 Frame = tuple[np.ndarray, np.ndarray, np.ndarray]
 """R (n, 3, 3), p (n, 3) and V (n, 6) of a frame at n samples; or one for all."""
 
 
-def contacts_of(system: System) -> list[PlaneContact]:
+def contacts_of(system: System) -> list[ContactForce]:
     """The contacts of a system, in order."""
-    return [force for force in system.forces.values() if isinstance(force, PlaneContact)]
+    return [force for force in system.forces.values() if isinstance(force, ContactForce)]
 
 
 def contact_labels(system: System) -> list[str]:
@@ -45,7 +45,7 @@ def contact_table(
     found, first = [], 0
     for contact in system.forces.values():
         place, first = first, first + len(contact.states(system.values))
-        if not isinstance(contact, PlaneContact):
+        if not isinstance(contact, ContactForce):
             continue
         motions = []
         for frame in contact.frames(system):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from nexdyn.errors import SolveError
-from nexdyn.forces import JointFriction, PlaneContact
+from nexdyn.forces import ContactForce, JointFriction
 from nexdyn.integrate.methods import RungeKutta4
 from nexdyn.model.system import System
 
@@ -74,7 +74,7 @@ def sticking_advice(system: System) -> str:
     found = [
         force
         for force in system.forces.values()
-        if not force.is_off and (isinstance(force, JointFriction) or (isinstance(force, PlaneContact) and force.sticks))
+        if not force.is_off and (isinstance(force, JointFriction) or (isinstance(force, ContactForce) and force.sticks))
     ]
     if not found:
         return ""

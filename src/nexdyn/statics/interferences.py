@@ -15,7 +15,7 @@ import numpy as np
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError
-from nexdyn.forces.plane_contact import PlaneContact
+from nexdyn.forces.contact import ContactForce
 from nexdyn.geometry.broad import Crowd
 from nexdyn.geometry.kinds import Catalogue
 from nexdyn.joints.fixed import Fixed
@@ -135,7 +135,7 @@ def _apart(system: System, names: list[str]) -> list[tuple[int, int]]:
     """Pairs of bodies, by their places in `names`, that are not tested: that a joint joins, unless a contact names both, one with
     the ground only where it is Fixed; and those of which one's `no_collision` names the other."""
     place = {name: i for i, name in enumerate(names)}
-    found = (force.frames(system) for force in system.forces.values() if isinstance(force, PlaneContact))
+    found = (force.frames(system) for force in system.forces.values() if isinstance(force, ContactForce))
     contacts = {frozenset(frame.body for frame in frames) for frames in found}
     pairs = []
     for joint in system.joints.values():

@@ -6,7 +6,7 @@ integral of q           ẋ = e + (sat u − u)/k_p = 0:  e = 0, with whatever e
 integral of q̇, to 0     x + q does not change: x = x₀ − (q − q₀), a spring about where it starts
 bristle of friction     z = z₀ + (q − q₀), within ±F_s/σ₀: it holds up to F_s, from where it starts
 friction of a contact   y = y₀ + √σ s, no longer than μ_s f_n/√σ: so too. s is how far the place of A that is at the contact has
-                        gone along the plane from where it was, where B has been carried along (``forces.sticking``)
+                        gone along the surfaces from where it was, where B has been carried along (``forces.sticking``)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.assembly.force_states import with_states
 from nexdyn.assembly.loads import Loads, element_loads
 from nexdyn.errors import InputError
-from nexdyn.forces import JointFriction, PlaneContact
+from nexdyn.forces import ContactForce, JointFriction
 from nexdyn.forces.actuator import (
     FASTEST,
     HELD,
@@ -34,8 +34,8 @@ from nexdyn.forces.actuator import (
     VELOCITY,
     Actuator,
 )
-from nexdyn.forces.plane_contact import along_plane, end, gripped, meet, points_of
-from nexdyn.forces.sticking import bound, shortening
+from nexdyn.forces.contact import end, gripped, meet, points_of, put_state, state
+from nexdyn.forces.sticking import bound, laid, shortened
 from nexdyn.forces.tables import BODY_A, BODY_B, COORDINATE, FIRST, FREEDOM, STATE, ForceTables, frames_a, frames_b
 from nexdyn.kernel import kernel
 from nexdyn.model.system import System
@@ -120,12 +120,10 @@ def rest_of_contacts(tables, contacts, before_a, before_b, now_a, now_b, describ
             # the place of A that is at p now: where it was, and where B would have carried it
             was = A0[e].R @ (T(A[e].R) @ (m.p - A[e].p)) + A0[e].p
             carried = B[e].R @ (T(B0[e].R) @ (was - B0[e].p)) + B[e].p
-            x, y = along_plane(B[e], m.p - carried)
-            g = gripped(data, k, m, 0.0)
-            j = s + 2 * i
-            x, y = described[j] + g.root * x, described[j + 1] + g.root * y
-            c = shortening(x, y, bound(g))
-            tables.z[j], tables.z[j + 1] = c * x, c * y
+            gone, R_t = m.p - carried, T(B[e].R)
+            g, j = gripped(data, k, m), s + 3 * i
+            y = laid(B[e].R @ state(described, j), m.n) + g.root * (gone - (m.n @ gone) * m.n)
+            put_state(tables.z, j, R_t @ shortened(y, bound(g)))
 
 
 class RestingLoads(Loads):
@@ -153,7 +151,7 @@ class RestingLoads(Loads):
             k, s, c = (int(tables.index[e, column]) for column in (FIRST, STATE, COORDINATE))
             if isinstance(force, JointFriction):
                 self._travels.append((s, c, 1.0, tables.data[k + 1] / tables.data[k + 3]))
-            elif isinstance(force, PlaneContact):
+            elif isinstance(force, ContactForce):
                 self._contacts.append((e, s))
             elif isinstance(force, Actuator):
                 self._actuators.append((e, s))

@@ -220,7 +220,7 @@ def _(problem: TreeProblem, t: float, y: Any) -> Any:
 
 @defines(integration.confine)
 def _(problem: TreeProblem, y: Any) -> Any:
-    states.shorten_states(problem.forces, y, 2 * problem.n)
+    states.confine_states(problem.forces, y, 2 * problem.n)
 
 
 @defines(integration.recentre)

@@ -52,7 +52,7 @@ from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
 
 STATED = {CONTROLLED: OF_ACTUATOR, BRISTLE: OF_BRISTLE}
-OF_CONTACT = 7
+OF_CONTACT = 10
 """Numbers of a point of contact that sticks: y, y of the step, y before, whether it slid."""
 """Laws of springs with states of their own, and how many."""
 EVEN_EULER, EVEN_BDF2 = 2, 4

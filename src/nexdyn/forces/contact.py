@@ -1,0 +1,417 @@
+"""Contact of two surfaces at points: compliant, after Hunt and Crossley, with friction that sticks or is regularised.
+
+A: the surface of body a, a sphere about c, r_A its radius (0 for a point).   B: that of body b, a plane or a sphere.
+
+    n        the normal, of unit length, from B to A        δ   the penetration        p   where the force acts
+    plane    n = z_B,   h = n · (c − p_B),   δ = r_A − h,   p = c − h n: the foot of c on the plane
+    sphere   d = c − p_B,   n = ς d/|d|,   δ = r_A + ς (r_B − |d|),   p = c − (r_A − ½ δ) n: midway
+             ς = 1 where A is outside, −1 where it lies in the hollow of B
+
+    v = v_A(p) − v_B(p),   δ̇ = −n · v,   v_t = v + δ̇ n
+    f_n = k δᵉ max(0, 1 + a δ̇)   where δ > 0, else 0                             (Hunt & Crossley, J. Appl. Mech. 42, 1975)
+    f_t  a spring along the surfaces that yields at μ f_n                         (``sticking``)
+    f on A = f_n n + f_t at p,   its opposite on B;   U = k δᵉ⁺¹ / (e + 1) + ½ |y|²
+
+With `friction_speed` v_f friction is regularised instead, without a spring: f_t = −μ f_n v_t / √(|v_t|² + v_f²). On an incline of
+angle φ a body then creeps with v_f tan φ / √(μ² − tan² φ).
+
+The force vanishes where the surfaces part, and never pulls. What of its power is not −U̇ is −k δᵉ a δ̇² and f_t · v_t of what slides.
+
+What a bounce leaves of the speed v_i follows from m δ̈ = −k δᵉ (1 + a δ̇), whatever m, k and e: with d = a v_i and the
+coefficient of restitution ε,
+
+    (1 + d) exp(−d) = (1 − ε d) exp(ε d),       ε ≈ 1 − ⅔ d for small d,   ε → 1/d for large
+
+so that `restitution` at an `impact_speed` gives a.
+Data: k, e, a, μ, v_f, r_A, ½ l, those of ``sticking``, then ς (0 for a plane) and r_B. Where l is not 0 there are two points, about
+c = p_A ± ½ l z_A, else one about p_A. States, where friction sticks: y of each point, in the axes of B.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.errors import InputError
+from nexdyn.forces import sticking
+from nexdyn.forces.between import PairForce, non_negative
+from nexdyn.forces.kinds import CONTACT
+from nexdyn.forces.point_spring import length_and_direction
+from nexdyn.forces.tables import STATE
+from nexdyn.kernel import formula, kernel
+from nexdyn.spatial.algebra import Force, T, Vec3, cross
+from nexdyn.spatial.lanes import common, if_less, power, sqrt, zero
+from nexdyn.spatial.table import MotionRows, PoseRows
+
+if TYPE_CHECKING:
+    from nexdyn.model.system import System
+
+CONTACT_COLUMNS = 9
+"""What is told of a contact: force on A (3), point (3), normal force, tangential force, penetration; world axes."""
+
+
+class ContactForce(PairForce):
+    """What all contacts have in common: the law.
+
+    stiffness [N/mᵉ] with `exponent` e (1.5 for spheres by Hertz, 1 to 3). damping [s/m]: a of Hunt and Crossley; or
+        restitution, above 0 up to 1, at impact_speed [m/s].
+    friction: Coulomb's coefficient of what slides. It sticks until it slides (:mod:`nexdyn.forces.sticking`), with
+        static_friction: the coefficient at which it breaks away, no less (default: as friction); stribeck_speed [m/s]: over which
+            one goes over into the other.
+        friction_stiffness: of what gives along the surfaces before it slides, as a part of the stiffness along the normal at hand
+            (0.82: Mindlin's for ν = 0.3). friction_damping: of that, as a part of what is critical for the masses of both bodies.
+    friction_speed [m/s]: where given, friction does not stick: it is regularised below this speed, without states.
+    """
+
+    code = CONTACT
+    stiffness: Any
+    exponent: Any
+    damping: Any
+    restitution: Any
+    impact_speed: Any
+    friction: Any
+    static_friction: Any
+    stribeck_speed: Any
+    friction_stiffness: Any
+    friction_damping: Any
+    friction_speed: Any
+
+    @property
+    def points(self) -> int:
+        """Contact points: 2 of a capsule, else 1."""
+        return 1
+
+    @property
+    def sticks(self) -> bool:
+        """Whether its friction sticks, with states of its own."""
+        return self.friction_speed is None and not (is_nothing(self.friction) and self.static_friction is None)
+
+    def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
+        points = ("",) if self.points == 1 else ("1.", "2.")
+        return [(f"{point}held_{axis}", "J^0.5", 0.0) for point in points for axis in "xyz"] if self.sticks else []
+
+    def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
+        """r_A, ½ l, ς, r_B."""
+        raise NotImplementedError
+
+    def data(self, values: Mapping[str, float]) -> list[float]:
+        """k, e, a, μ, v_f, r_A, ½ l; μ, μ_s, v_s, ρ, 2 ζ √m of a reduced mass m of 1 kg; ς, r_B."""
+        stiffness, stribeck, part = (
+            self._positive(x, values) for x in ("stiffness", "stribeck_speed", "friction_stiffness")
+        )
+        exponent = self._number("exponent", values)
+        if not 1.0 <= exponent <= 3.0:
+            raise InputError(f"exponent of {self} is {exponent:g}; 1 (linear) to 3 is valid, 1.5 for spheres (Hertz)")
+        friction, share = (non_negative(self, x, values) for x in ("friction", "friction_damping"))
+        static = friction if self.static_friction is None else self._number("static_friction", values)
+        if self.friction_speed is None:
+            speed = 0.0 if self.sticks else 1.0
+        else:
+            speed = self._positive("friction_speed", values)
+            if self.static_friction is not None:
+                raise InputError(
+                    f"{self} has a static_friction, and a friction_speed, with which it does not stick; give one"
+                )
+        if static < friction:
+            raise InputError(
+                f"static_friction of {self} is {static:g}, less than friction, {friction:g}; it must be as much or more"
+            )
+        radius, half, side, other = self.shape(values)
+        own = [stiffness, exponent, self._damping(values), friction, speed, radius, half]
+        return [*own, friction, static, stribeck, part, 2.0 * share, side, other]
+
+    def data_in(self, system: System) -> list[float]:
+        data, values = self.data(system.values), system.values
+        inverse = 0.0
+        for side in self.frames(system):
+            body = system.bodies.get(side.body)
+            mass = 0.0 if body is None else body.resolved(values).mass
+            inverse += 1.0 / mass if mass > 0.0 else 0.0
+        data[STICK + sticking.DAMPING] *= math.sqrt(1.0 / inverse) if inverse > 0.0 else 0.0
+        return data
+
+    def depth(self, values: Mapping[str, float], A: np.ndarray, B: np.ndarray) -> float:
+        """The penetration [m], the deeper of two points, where the frames A and B are at the poses (12,) in the world."""
+        rows = np.array([A, B])
+        still = np.concatenate([rows, np.zeros((2, 6))], axis=1)
+        table = contact_motion(self.data(values), still[:1], still[1:], self.points, np.zeros((1, 0)))
+        return float(table[0, :, -1].max())
+
+    def working(self, values: Mapping[str, float]) -> str:
+        lossy = self._damping(values) > 0.0 or non_negative(self, "friction", values) > 0.0
+        return str(self) if lossy else ""
+
+    def _positive(self, attribute: str, values: Mapping[str, float]) -> float:
+        x = self._number(attribute, values)
+        if not x > 0.0:
+            raise InputError(f"{attribute} of {self} is {x:g}; it must be greater than 0")
+        return x
+
+    def _damping(self, values: Mapping[str, float]) -> float:
+        a = non_negative(self, "damping", values)
+        if self.restitution is None and self.impact_speed is None:
+            return a
+        if self.restitution is None or self.impact_speed is None or a != 0.0:
+            raise InputError(f"{self} takes damping, or restitution together with impact_speed")
+        e = self._number("restitution", values)
+        if not 0.0 < e <= 1.0:
+            raise InputError(f"restitution of {self} is {e:g}; it must be greater than 0 and at most 1")
+        return damping_number(e) / self._positive("impact_speed", values)
+
+
+def is_nothing(x: Any) -> bool:
+    """Whether x is the number 0; an expression is not."""
+    return isinstance(x, int | float) and x == 0.0
+
+
+def damping_number(restitution: float) -> float:
+    """d = a v_i of a coefficient of restitution ε in (0, 1]: (1 + d) exp(−d) = (1 − ε d) exp(ε d)."""
+    if restitution == 1.0:
+        return 0.0
+    if restitution < 0.03:
+        return 1.0 / restitution  # 1 − ε d = (1 + d) exp(−d − ε d) is below 1e-13
+    from scipy.optimize import brentq
+
+    def off(d: float) -> float:  # the logarithm of both sides, for ε d < 1
+        return math.log1p(d) - d - math.log1p(-restitution * d) - restitution * d
+
+    tiny = 1e-6 * (1.0 - restitution)
+    return float(brentq(off, tiny, (1.0 - 1e-15) / restitution, xtol=1e-300, rtol=1e-14))
+
+
+STICK, SIDE, OTHER = 7, 12, 13
+"""Where the data of ``sticking`` begin, ς and r_B."""
+
+
+class Meeting(NamedTuple):
+    """Where and how the surfaces meet: normal, point, penetration, normal force, velocity of A along the surfaces; world axes."""
+
+    n: Vec3
+    p: Vec3
+    depth: float
+    f_n: float
+    v_t: Vec3
+
+
+class Touch(NamedTuple):
+    """A contact: force on A along the normal and in all (world), the point, penetration."""
+
+    f_n: float
+    f: Vec3
+    p: Vec3
+    depth: float
+
+
+@formula
+def near_sphere(data, k, c, p_B):  # type: ignore[no-untyped-def]
+    """n, δ and how far p lies below c, of a sphere about p_B; n = 0 where the centres are one."""
+    side = common(data, k + SIDE)
+    length, u = length_and_direction(p_B, c)
+    depth = data[k + 5] + side * (data[k + OTHER] - length)
+    return side * u, depth, data[k + 5] - 0.5 * depth
+
+
+@formula
+def near_plane(data, k, c, X_WB):  # type: ignore[no-untyped-def]
+    """The same of the plane."""
+    R = X_WB.R
+    n = Vec3(R.xz, R.yz, R.zz)
+    h = n @ (c - X_WB.p)
+    return n, data[k + 5] - h, h
+
+
+@formula
+def near(data, k, c, X_WB):  # type: ignore[no-untyped-def]
+    """The same of the surface of B."""
+    if common(data, k + SIDE) == 0.0:
+        return near_plane(data, k, c, X_WB)
+    return near_sphere(data, k, c, X_WB.p)
+
+
+@formula
+def meet(data, k, c, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    """The sphere about c and the surface of B."""
+    o = zero(c.x)
+    n, depth, below = near(data, k, c, X_WB)
+    p = c - below * n
+    # v = v_A(p) − v_B(p),  δ̇ = −n · v
+    v = V_A.v + cross(V_A.w, p - X_WA.p) - V_B.v - cross(V_B.w, p - X_WB.p)
+    rate = -(n @ v)
+    # f_n = k δᵉ max(0, 1 + a δ̇)
+    pressed = if_less(depth, o, o, depth)
+    grip = 1.0 + data[k + 2] * rate
+    f_n = data[k] * power(pressed, data[k + 1]) * if_less(grip, o, o, grip)
+    return Meeting(n, p, depth, f_n, v + rate * n)
+
+
+@formula
+def touch(data, k, c, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    """The contact of the sphere about c, its friction regularised."""
+    m = meet(data, k, c, X_WA, V_A, X_WB, V_B)
+    # f_t = −μ f_n v_t / √(|v_t|² + v_f²)
+    s = data[k + 3] * m.f_n / sqrt(m.v_t @ m.v_t + data[k + 4] * data[k + 4])
+    return Touch(m.f_n, m.f_n * m.n - s * m.v_t, m.p, m.depth)
+
+
+@formula
+def slope(data, k, depth):  # type: ignore[no-untyped-def]
+    """d(k δᵉ)/dδ."""
+    return data[k] * data[k + 1] * depth ** (data[k + 1] - 1.0) if depth > 0.0 else 0.0
+
+
+@formula
+def gripped(data, k, m):  # type: ignore[no-untyped-def]
+    """What friction holds where the surfaces meet so."""
+    return sticking.grip(data, k + STICK, slope(data, k, m.depth), m.f_n, (m.v_t @ m.v_t) ** 0.5)
+
+
+@formula
+def sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, y):  # type: ignore[no-untyped-def]
+    """The contact of the sphere about c where the spring of its friction is stretched to y (axes of B): also what that holds,
+    y along the surfaces and within its bound, and ẏ."""
+    m = meet(data, k, c, X_WA, V_A, X_WB, V_B)
+    g, R_t = gripped(data, k, m), T(X_WB.R)
+    y = sticking.laid(X_WB.R @ y, m.n)
+    f, share = sticking.drag(g, y, m.v_t)
+    return (
+        Touch(m.f_n, m.f_n * m.n + f, m.p, m.depth),
+        g,
+        R_t @ sticking.shortened(y, sticking.bound(g)),
+        R_t @ ((share * g.root) * m.v_t),
+    )
+
+
+@formula
+def about(t, p_A, p_B):  # type: ignore[no-untyped-def]
+    """Forces on A and B of one contact, each at its origin."""
+    return Force(cross(t.p - p_A, t.f), t.f), Force(-cross(t.p - p_B, t.f), -t.f)
+
+
+@formula
+def end(data, k, X_WA, side):  # type: ignore[no-untyped-def]
+    """c = p_A ± ½ l z_A."""
+    R = X_WA.R
+    return X_WA.p + (side * data[k + 6]) * Vec3(R.xz, R.yz, R.zz)
+
+
+@formula
+def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    """Forces on A and on B, each at its origin, in the world; friction regularised."""
+    F_A, F_B = about(touch(data, k, end(data, k, X_WA, 1.0), X_WA, V_A, X_WB, V_B), X_WA.p, X_WB.p)
+    if common(data, k + 6) != 0.0:
+        G_A, G_B = about(touch(data, k, end(data, k, X_WA, -1.0), X_WA, V_A, X_WB, V_B), X_WA.p, X_WB.p)
+        F_A, F_B = F_A + G_A, F_B + G_B
+    return F_A, F_B
+
+
+@formula
+def points_of(data, k):  # type: ignore[no-untyped-def]
+    """1, of a capsule 2."""
+    return 2 if data[k + 6] != 0.0 else 1
+
+
+@formula
+def state(array, j):  # type: ignore[no-untyped-def]
+    """The three numbers from j on."""
+    return Vec3(array[j], array[j + 1], array[j + 2])
+
+
+@formula
+def put_state(array, j, y):  # type: ignore[no-untyped-def]
+    """array[j:j + 3] = y."""
+    array[j], array[j + 1], array[j + 2] = y.x, y.y, y.z
+
+
+@formula
+def sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    """The same where friction sticks; its states along the surfaces and within their bounds, these, and the rates."""
+    data, o = tables.data, Vec3(0.0, 0.0, 0.0)
+    F_A, F_B = Force(o, o), Force(o, o)
+    for i in range(points_of(data, k)):
+        c, j = end(data, k, X_WA, 1.0 - 2.0 * i), tables.index[e, STATE] + 3 * i
+        t, g, y, rate = sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, state(tables.z, j))
+        put_state(tables.z, j, y)
+        put_state(tables.rate, j, rate)
+        most = sticking.bound(g)
+        put_state(tables.bound, j, Vec3(most, most, most))
+        G_A, G_B = about(t, X_WA.p, X_WB.p)
+        F_A, F_B = F_A + G_A, F_B + G_B
+    return F_A, F_B
+
+
+@formula
+def stretch(tables, e, k, X_WA, V_A, X_WB, V_B, i, c, time):  # type: ignore[no-untyped-def]
+    """y of contact point i at the end of a step into z, by c (axes of B) and g = `time` (``sticking``); returns √σ."""
+    data, j = tables.data, tables.index[e, STATE] + 3 * i
+    m = meet(data, k, end(data, k, X_WA, 1.0 - 2.0 * i), X_WA, V_A, X_WB, V_B)
+    g = gripped(data, k, m)
+    put_state(tables.z, j, T(X_WB.R) @ sticking.stretched(g, sticking.laid(X_WB.R @ c, m.n), m.v_t, time))
+    return g.root
+
+
+@formula
+def end_energy(data, k, c, X_WB):  # type: ignore[no-untyped-def]
+    """k δᵉ⁺¹ / (e + 1)."""
+    o = zero(c.x)
+    _, depth, _ = near(data, k, c, X_WB)
+    pressed = if_less(depth, o, o, depth)
+    e = data[k + 1] + 1.0
+    return data[k] / e * power(pressed, e)
+
+
+@formula
+def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+    """U = Σ k δᵉ⁺¹ / (e + 1)."""
+    U = end_energy(data, k, end(data, k, X_WA, 1.0), X_WB)
+    if common(data, k + 6) != 0.0:
+        U = U + end_energy(data, k, end(data, k, X_WA, -1.0), X_WB)
+    return U
+
+
+@formula
+def held_energy(tables, e, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+    """Σ ½ |y|², y no longer than its bound at rest."""
+    data, U = tables.data, 0.0
+    for i in range(points_of(data, k)):
+        _, depth, _ = near(data, k, end(data, k, X_WA, 1.0 - 2.0 * i), X_WB)
+        if depth > 0.0:
+            g = sticking.grip(data, k + STICK, slope(data, k, depth), data[k] * depth ** data[k + 1], 0.0)
+            y = sticking.shortened(state(tables.z, tables.index[e, STATE] + 3 * i), sticking.bound(g))
+            U += 0.5 * (y @ y)
+    return U
+
+
+@kernel
+def observe_contacts(data, motion_a, motion_b, points, z, out):  # type: ignore[no-untyped-def]
+    """Fill out (N, points, 9) from the motion (N, 18) of the frames A and B: pose (12), ω and velocity, world axes; z (N, 3 points)
+    are the states of friction that sticks, (N, 0) where it does not."""
+    X_A, V_A, X_B, V_B = (
+        PoseRows(motion_a, 0),
+        MotionRows(motion_a, 12),
+        PoseRows(motion_b, 0),
+        MotionRows(motion_b, 12),
+    )
+    for s in range(len(out)):
+        for i in range(points):
+            c = end(data, 0, X_A[s], 1.0 - 2.0 * i)
+            n, _, _ = near(data, 0, c, X_B[s])
+            if z.shape[1] > 0:
+                y = Vec3(z[s, 3 * i], z[s, 3 * i + 1], z[s, 3 * i + 2])
+                t, _, _, _ = sticking_touch(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s], y)
+            else:
+                t = touch(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s])
+            f_t = t.f - t.f_n * n
+            out[s, i, 0], out[s, i, 1], out[s, i, 2] = t.f.x, t.f.y, t.f.z
+            out[s, i, 3], out[s, i, 4], out[s, i, 5] = t.p.x, t.p.y, t.p.z
+            out[s, i, 6], out[s, i, 7], out[s, i, 8] = t.f_n, sqrt(f_t @ f_t), t.depth
+
+
+def contact_motion(data: list[float], A: np.ndarray, B: np.ndarray, points: int, z: np.ndarray) -> np.ndarray:
+    """Force on A (3), point (3), normal and tangential force, penetration of each contact point, (N, points, 9); z as above."""
+    out = np.empty((len(A), points, CONTACT_COLUMNS))
+    motion_a, motion_b, own = (np.ascontiguousarray(x) for x in (A, B, z))
+    observe_contacts(np.array(data), motion_a, motion_b, points, own, out)
+    return out

@@ -1,0 +1,70 @@
+"""Contact of a sphere or a point of a body with a sphere of another, from outside or in its hollow: see ``contact``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nexdyn.errors import InputError
+from nexdyn.forces.between import non_negative
+from nexdyn.forces.contact import ContactForce
+from nexdyn.model.element import Element
+
+
+class SphereContact(ContactForce):
+    """Contact of a sphere or a point of body `a` with a sphere of body `b`.
+
+    radius_a [m]: of the sphere of `a`, 0 for a point; radius_b [m]: of that of `b`, greater than 0.
+    hollow: whether the sphere of `a` lies in a hollow of `b`, as a ball in its socket with a clearance of radius_b − radius_a.
+    anchor_a or at_a, anchor_b or at_b: the centres (default: the origins of `a` and `b`).
+    stiffness, exponent, damping or restitution and impact_speed, friction and what belongs to it: :class:`ContactForce`.
+    """
+
+    kind = "sphere_contact"
+    structural = ContactForce.structural | {"hollow"}
+    radius_a: Any
+    radius_b: Any
+    hollow: bool
+
+    def __init__(
+        self,
+        name: str,
+        a: Element | str,
+        b: Element | str,
+        *,
+        stiffness: Any,
+        radius_b: Any,
+        radius_a: Any = 0.0,
+        hollow: bool = False,
+        exponent: Any = 1.5,
+        damping: Any = 0.0,
+        restitution: Any = None,
+        impact_speed: Any = None,
+        friction: Any = 0.0,
+        static_friction: Any = None,
+        stribeck_speed: Any = 0.01,
+        friction_stiffness: Any = 0.82,
+        friction_damping: Any = 0.3,
+        friction_speed: Any = None,
+        anchor_a: Any = None,
+        anchor_b: Any = None,
+        at_a: Any = None,
+        at_b: Any = None,
+    ) -> None:
+        super().__init__(name, a, b, anchor_a=anchor_a, anchor_b=anchor_b, at_a=at_a, at_b=at_b)
+        self._store(
+            stiffness=stiffness, radius_a=radius_a, radius_b=radius_b, hollow=hollow, exponent=exponent, damping=damping,
+            restitution=restitution, impact_speed=impact_speed, friction=friction, static_friction=static_friction,
+            stribeck_speed=stribeck_speed, friction_stiffness=friction_stiffness, friction_damping=friction_damping,
+            friction_speed=friction_speed,
+        )  # fmt: skip
+
+    def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
+        if type(self.hollow) is not bool:
+            raise InputError(f"hollow of {self} is {self.hollow!r}; True or False is valid")
+        radius_a, radius_b = non_negative(self, "radius_a", values), self._positive("radius_b", values)
+        if self.hollow and radius_a >= radius_b:
+            raise InputError(
+                f"radius_a of {self} is {radius_a:g}, and its hollow has radius_b {radius_b:g}; radius_a must be less"
+            )
+        return radius_a, 0.0, -1.0 if self.hollow else 1.0, radius_b
