@@ -182,7 +182,7 @@ NUMBERS = {
     "orientation", "strict", "collision", "no_collision", "body", "expressed_in", "a", "b", "joint", "freedom",
     "interpolation", "extrapolation", "normal", "exponent", "friction", "knee", "restitution", "elastic", "curve", "surface", "unit",
     "joint_a", "joint_b", "ratio", "terms", "offset", "freedom_a", "freedom_b", "pinion", "rack", "function", "point", "component", "q0",
-    "gradient", "hessian", "rest", "multiplier",
+    "gradient", "hessian", "rest", "multiplier", "static_friction", "friction_stiffness", "friction_damping", "hollow",
 }  # fmt: skip
 SHAPES = (nx.Box, nx.Sphere, nx.Cylinder, nx.Capsule)
 """What bodies of the matrix are made of."""
