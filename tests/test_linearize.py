@@ -336,3 +336,14 @@ def test_the_armature_of_a_free_joint_in_a_loop_counts(armature: Any) -> None:
     """The free joint is cut open and leaves no constraint equations; sparse matrices in absolute coordinates cut none."""
     free = {"armature": armature, "damping": 0.0, "friction": 0.0}
     assert lowest_are_eigenvalues(Probe(lambda: ELEMENTS["joint free"].system("ring", free))) < 1e-6
+
+
+def test_friction_at_rest_is_a_damper_of_its_slope_next_to_a_singular_pose_too() -> None:
+    """There the mechanism goes no farther than a short step, in which joints turn so fast that friction saturates."""
+
+    def eigenvalues(damping: float, **friction: float) -> np.ndarray:
+        system = Probe(lambda: ELEMENTS["joint universal"].system("ring", {"damping": damping, **friction})).held
+        return np.sort_complex(nx.linearize(system, nx.equilibrium(system)).eigenvalues)
+
+    damped = eigenvalues(0.6 + 0.05 / 0.3, friction=0.0)
+    np.testing.assert_allclose(eigenvalues(0.6, friction=0.05, friction_speed=0.3), damped, rtol=1e-6)
