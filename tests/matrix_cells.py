@@ -1,7 +1,7 @@
 """Cells of the matrix: one attribute of one element under one way to compute.
 
-    Δ_ref = x_ref(changed) − x_ref(base),   Δ = x(changed) − x(base)      x: pose, velocity, acceleration, first acceleration
-    a cell holds where  |Δ − Δ_ref| ≤ tolerance · |Δ_ref|  in every group in which the reference changes
+    Δ_ref = x_ref(changed) − x_ref(base),   Δ = x(changed) − x(base)      x: a group of `matrix_observed`, κ its own factor
+    a cell holds where  |Δ − Δ_ref| ≤ κ · tolerance · |Δ_ref|  in every group in which the reference changes
 
 or where the law of an analysis holds for the changed system (`matrix_laws`), or where the way refuses the system by name. What changes
 nothing in the reference is no cell of a motion: see `reference_change`.
@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from matrix_elements import ELEMENTS
 from matrix_laws import Probe
-from matrix_ways import REFERENCE, WAYS, Motion, Observed, Way
+from matrix_observed import Observed, counts, part
+from matrix_ways import REFERENCE, WAYS, Motion, Way
 
 import nexdyn as nx
 from nexdyn.errors import NexDynError
@@ -57,7 +58,7 @@ def cells() -> Iterator[tuple[str, str, str, str]]:
                         yield element.name, carrier, attribute, way.name
 
 
-Given = tuple[tuple[str, Any], ...]
+Given = tuple[tuple[str, str, Any], ...]
 
 
 @functools.cache
@@ -80,16 +81,18 @@ def forget() -> None:
     _probe.cache_clear()
 
 
-@functools.lru_cache(maxsize=1)
-def _probe(element: str, carrier: str, attribute: str) -> Probe:
+@functools.lru_cache(maxsize=2)
+def _probe(element: str, carrier: str, attribute: str, given: Given) -> Probe:
     where = "hand" if element.startswith("body") else NAMED.get(element.split()[0], "tested")
     by = (f"{where}.{attribute}", f"{where}.{attribute}[0]", "gravity[2]")
-    return Probe(lambda: _system(element, carrier, attribute), ("x", *by) if element == "parameter" else by)
+    if attribute == "sample_time":  # a later sample is a jump of efforts: no derivative
+        by = by[2:]
+    return Probe(lambda: _system(element, carrier, attribute, given), ("x", *by) if element == "parameter" else by)
 
 
 def _system(element: str, carrier: str, attribute: str | None, given: Given = ()) -> nx.System:
     found = ELEMENTS[element]
-    here = {name: value for name, value in given if name in found.base}
+    here = {name: value for prefix, name, value in given if element.startswith(prefix) and name in found.base}
     return found.system(carrier, here | (found.change(attribute) if attribute else {}))
 
 
@@ -124,12 +127,13 @@ def _misses(motion: Motion, how: Way, element: str, carrier: str, attribute: str
     before, after = (_reference(element, carrier, x, how.given) for x in (None, attribute))
     shown = reference_change(element, carrier, attribute, how.given)
     misses = {}
-    for group in how.groups:
-        if group not in changed or shown[group] < SEEN:
+    assert set(changed) == set(after) - set(how.untold), f"{how.name} tells {sorted(changed)}"
+    for group in changed:
+        if not counts(group, shown[group]):
             continue
         wanted = after[group] - before[group]
         miss = float(np.linalg.norm(changed[group] - base[group] - wanted) / np.linalg.norm(wanted))
-        if not miss <= how.tolerance:
+        if not miss <= part(group) * how.tolerance:
             misses[group] = miss
     return misses
 
@@ -137,7 +141,7 @@ def _misses(motion: Motion, how: Way, element: str, carrier: str, attribute: str
 def _lawful(how: Way, element: str, carrier: str, attribute: str) -> Verdict:
     """Whether the law of an analysis holds with the attribute changed."""
     assert how.law is not None
-    probe = _probe(element, carrier, attribute)
+    probe = _probe(element, carrier, attribute, how.given if any(element.startswith(x) for x, *_ in how.given) else ())
     try:
         probe.make()
     except NexDynError as error:

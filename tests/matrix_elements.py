@@ -160,8 +160,6 @@ def joint(kind: str) -> Element:
 
     def make(carrier: str, given: dict[str, Any]) -> nx.System:
         system = skeleton(carrier)
-        if carrier == "rod" and cls.nv > 1:
-            given = {**given, "v0": None}  # several at once would not fit the loop
         system.add_joint(cls("tested", "arm", "hand", **given))
         return closed(system, carrier)
 

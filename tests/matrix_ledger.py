@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from matrix_cells import HOLDS, REFUSED, SILENT, UNSEEN, cells
 from matrix_elements import ELEMENTS
+from matrix_observed import FIRST, KEPT
 from matrix_ways import WAYS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -153,11 +154,34 @@ runs of it bear out; {counts[REFUSED]} in which the system was refused by name; 
 *yes*: each attribute acts. *partly*, *no*: some or all are refused or less accurate, or on some mechanisms, for the reasons below.
 `scripts/matrix` repeats it, and `scripts/matrix --write` writes this page.
 
+Compared at the start and at the end: {", ".join(KEPT)}. Efforts are those of drivers and couplings, actuators the forces in
+joints; forces, with moments and the energies that they store, are those of all force elements. The change of each must be that of the
+reference to the tolerance of the way, twice that for powers and energies. Not compared:
+
+{untold()}
+
 {head}
 {chr(10).join(rows)}
 
 {why}
 """
+
+
+def untold() -> str:
+    """A line for each way and each reason why it does not tell some groups."""
+    lines = []
+    for way in WAYS.values():
+        reasons: dict[str, list[str]] = {}
+        for group, why in way.untold.items():
+            reasons.setdefault(why, []).append(group)
+        for why, groups in reasons.items():
+            left = set(groups)
+            said = []
+            for first, place in (("", "the end"), (FIRST, "the start")):
+                here = [group for group in KEPT if first + group in left]
+                said += [f"{'all groups' if len(here) == len(KEPT) else ', '.join(here)} at {place}"] if here else []
+            lines.append(f"- *{way.name}*, {', and '.join(said)}: {why}.")
+    return "\n".join(lines)
 
 
 def _reason(entry: Entry) -> str:

@@ -241,3 +241,37 @@ def _table(found: dict[str, dict[str, tuple[float, float]]]) -> str:
         if not all(math.isnan(column[name][0]) for column in found.values())
     ]
     return "\n".join([head, *rows])
+
+
+Told = dict[tuple[str, str], tuple[float, float]]
+"""(problem, method) → a slope and an error."""
+
+
+@functools.cache
+def printed() -> tuple[Told, Told, Told]:
+    """What the page says of constant steps, of adaptive ones, and of reactions under these."""
+    tables: list[Told] = []
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| |"):
+            tables.append({})
+            methods = cells[1:]
+        elif tables and cells[0] in PROBLEMS:
+            for method, cell in zip(methods, cells[1:], strict=True):
+                if cell:
+                    slope, error = cell.rstrip(")").split(" (")
+                    tables[-1][cells[0], method] = (float(slope), float(error))
+    orders, places, reactions = (table for table in tables if table)
+    return orders, places, reactions
+
+
+def unlike(name: str, told: Told, found: dict[str, tuple[float, float]]) -> dict[str, Any]:
+    """Methods of which the page says another slope, by 0.03, or another error, by half, than was found: what rounding of other
+    machines and the digits that are printed leave."""
+    printed = {method: one for (problem, method), one in told.items() if problem == name}
+    assert set(printed) == {method for method, one in found.items() if not math.isnan(one[0])}
+    return {
+        method: (one, found[method])
+        for method, one in printed.items()
+        if abs(one[0] - found[method][0]) > 0.03 or not 0.5 < one[1] / found[method][1] < 1.5
+    }

@@ -8,12 +8,14 @@ from collections.abc import Callable
 import mechanisms
 import numpy as np
 import pytest
+from matrix_elements import ELEMENTS, ROUND
 from systems import KINDS, random_system
 
 import nexdyn as nx
 from nexdyn.assembly.assemble import assemble
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import AssemblyError, InputError
+from nexdyn.joints import JOINTS
 from nexdyn.spatial.rotations import quaternion
 
 
@@ -285,3 +287,15 @@ def test_a_velocity_that_the_constraints_refuse_is_told_with_the_one_that_they_g
     system.add_driver(nx.Driver("drive", "hinge", nx.Linear(0.0, 7.0)))
     with pytest.raises(nx.AssemblyError, match="'hinge' cannot have its v0, 5: the constraints give it 7"):
         assemble(system)
+
+
+@pytest.mark.parametrize("carrier", ["rod", "ring"])
+@pytest.mark.parametrize("kind", [kind for kind, cls in JOINTS.items() if cls.tree and cls.nv and kind not in ROUND])
+def test_every_coordinate_of_q0_is_kept_where_a_loop_closes(kind: str, carrier: str) -> None:
+    """Of joints of several coordinates, too: in a report and at the start of runs."""
+    q0 = (0.1, 0.05, -0.07)[: JOINTS[kind].nv]
+    system = ELEMENTS[f"joint {kind}"].system(carrier, {"q0": q0, "v0": None})
+    runs = [nx.simulate(system, 2e-3, method) for method in (nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3))]
+    runs.append(nx.simulate(system, 2e-3, nx.RungeKutta4(1e-3), initial=assemble(system)))
+    for run in runs:
+        np.testing.assert_allclose(np.atleast_1d(run.joint_position("tested").values[0]), q0, rtol=0, atol=1e-9)

@@ -11,6 +11,7 @@ from test_continuing import DT, END, HALF, arm, state
 
 import nexdyn as nx
 from nexdyn.cli import main
+from nexdyn.integrate.methods import METHODS as INTEGRATORS
 
 
 def events(*forgotten: str) -> list[nx.Event]:
@@ -26,14 +27,25 @@ def events(*forgotten: str) -> list[nx.Event]:
 STEP = f"--dt {DT}"
 METHODS = {
     "rk4": (f"--method rk4 {STEP}", 0.0),
+    "euler": (f"--method euler {STEP}", 0.0),
+    "semi-implicit": (f"--method semi-implicit {STEP}", 0.0),
+    "dopri5": ("--method dopri5 --rtol 1e-9 --atol 1e-11", 1e-6),
     "hht": (f"--method hht {STEP}", 0.0),
     "hht adaptive": ("--method hht --rtol 1e-6", 1e-4),
     "implicit euler": (f"--method implicit-euler {STEP}", 0.0),
     "bdf2": (f"--method implicit-euler --bdf2 {STEP}", 0.0),
+    "baumgarte": (f"--method baumgarte {STEP}", 0.0),
+    "baumgarte adaptive": ("--method baumgarte --rtol 1e-9 --atol 1e-11", 1e-6),
+    "partitioning": (f"--method partitioning {STEP}", 0.0),
+    "partitioning adaptive": ("--method partitioning --rtol 1e-9 --atol 1e-11", 1e-6),
     "projection": (f"--method projection {STEP}", 0.0),
     "projection adaptive": ("--method projection --rtol 1e-9 --atol 1e-11", 1e-6),
 }
 """The options of each, and what two such runs differ by at most."""
+
+
+def test_every_method_goes_on_from_a_file() -> None:
+    assert {options.split()[1] for options, _ in METHODS.values()} == set(INTEGRATORS)
 
 
 @pytest.fixture

@@ -73,15 +73,32 @@ def test_quaternions_are_compared_whatever_their_sign() -> None:
     assert 1e-6 < found.joint_position("ball").values.max() < 1e-2
 
 
-def test_where_two_runs_part_exponentially_no_error_is_told() -> None:
+@pytest.mark.parametrize(
+    "method",
+    [
+        nx.RungeKutta4(5e-3),
+        nx.DormandPrince(rtol=1e-6, atol=1e-8),
+        nx.HHT(rtol=1e-5),
+        nx.HHT(dt=1e-3),
+        nx.ImplicitEuler(2.5e-4, bdf2=True),
+        nx.Projection(dt=5e-3),
+        nx.Baumgarte(rtol=1e-6, atol=1e-8),
+        nx.Partitioning(dt=5e-3),
+    ],
+    ids=str,
+)
+def test_where_two_runs_part_exponentially_no_error_is_told(method: nx.Method) -> None:
     system = nx.load("double-pendulum")
-    result = nx.simulate(system, 40.0, nx.RungeKutta4(5e-3), q0={"hinge1": 2.0, "hinge2": 2.0}, error_estimate=True)
+    result = nx.simulate(system, 20.0, method, q0={"hinge1": 2.0, "hinge2": 2.0}, error_estimate=True)
     found = result.error_estimate
-    assert found is not None and found.valid_until is not None and 2.0 < found.valid_until < 39.0
+    assert found is not None and found.valid_until is not None and 2.0 < found.valid_until < 19.0
     known = found.errors["time"].values < found.valid_until
     assert np.isfinite(found.errors["position"].values[known]).all()
     assert np.isnan(found.errors["position"].values[~known]).all()
     assert "part exponentially" in str(found)
+
+
+def test_an_error_that_grows_slowly_is_told_however_large_it_is() -> None:
     regular = nx.simulate(pendulum(), 60.0, nx.HHT(dt=2e-2), error_estimate=True).error_estimate
     assert regular is not None and regular.valid_until is None  # off by far, and slowly
     assert regular.orientation("link").values.max() > 0.05

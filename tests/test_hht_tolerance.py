@@ -103,8 +103,8 @@ def test_a_light_cart_under_a_massless_pole_passes_where_its_mass_turns_round(in
     tip = system.add_body("tip", mass=1.0, inertia=(inertia,) * 3, position=(np.sin(angle), 0, np.cos(angle)))
     system.add_joint(nx.Prismatic("rail", system.ground, cart, at=(0, 0, 0), axis=(1, 0, 0)))
     system.add_joint(nx.Revolute("pivot", cart, tip, at=(0, 0, 0), axis=(0, 1, 0)))
-    for rtol in (1e-3, 5e-4, 1e-4):
-        result = nx.simulate(system, 3.0, nx.HHT(rtol=rtol), output_every=100)
+    for method in (nx.HHT(rtol=1e-3), nx.HHT(rtol=5e-4), nx.HHT(rtol=1e-4), nx.HHT()):
+        result = nx.simulate(system, 3.0, method, output_every=100)
         assert result.status == "finished"
     assert np.abs(result.position("tip").values[:, 0] - np.sin(angle)).max() < 0.02
 

@@ -10,6 +10,7 @@ import mechanisms
 import numpy as np
 import pytest
 from matrix_elements import ELEMENTS
+from matrix_laws import Probe, lowest_are_eigenvalues
 
 import nexdyn as nx
 from nexdyn.cli import main
@@ -328,3 +329,21 @@ def test_a_free_joint_on_tilted_axes_has_the_modes_of_one_on_upright_ones(axis: 
 
     upright = eigenvalues((0.0, 0.0, 1.0))
     np.testing.assert_allclose(eigenvalues(axis), upright, rtol=0, atol=1e-7 * np.abs(upright).max())
+
+
+@pytest.mark.parametrize("armature", [0.0, 0.5, (0.0, 0.0, 0.0, 0.3, 0.4, 0.5)])
+def test_the_armature_of_a_free_joint_in_a_loop_counts(armature: Any) -> None:
+    """The free joint is cut open and leaves no constraint equations; sparse matrices in absolute coordinates cut none."""
+    free = {"armature": armature, "damping": 0.0, "friction": 0.0}
+    assert lowest_are_eigenvalues(Probe(lambda: ELEMENTS["joint free"].system("ring", free))) < 1e-6
+
+
+def test_friction_at_rest_is_a_damper_of_its_slope_next_to_a_singular_pose_too() -> None:
+    """There the mechanism goes no farther than a short step, in which joints turn so fast that friction saturates."""
+
+    def eigenvalues(damping: float, **friction: float) -> np.ndarray:
+        system = Probe(lambda: ELEMENTS["joint universal"].system("ring", {"damping": damping, **friction})).held
+        return np.sort_complex(nx.linearize(system, nx.equilibrium(system)).eigenvalues)
+
+    damped = eigenvalues(0.6 + 0.05 / 0.3, friction=0.0)
+    np.testing.assert_allclose(eigenvalues(0.6, friction=0.05, friction_speed=0.3), damped, rtol=1e-6)

@@ -4,7 +4,7 @@ tolerance, on problems that are smooth, spin, lock, slide, are thin, stiff, redu
 from __future__ import annotations
 
 import pytest
-from order_problems import ADAPTIVE, BAND, FIXED, PAGE, PROBLEMS, STEEPER, order, slopes
+from order_problems import ADAPTIVE, BAND, FIXED, PAGE, PROBLEMS, STEEPER, order, printed, slopes, unlike
 
 from nexdyn.integrate.methods import METHODS
 
@@ -15,6 +15,7 @@ def test_methods_of_constant_step_have_their_order(name: str) -> None:
     missed = {method: found[method] for method, (promised, _) in FIXED.items() if found[method][0] < promised - 0.15}
     assert not missed
     assert all(1e-13 < error < 0.01 for _, error in found.values()), found
+    assert not unlike(name, printed()[0], found), f"{PAGE.name} says otherwise: scripts/orders --write"
 
 
 @pytest.mark.parametrize("name", PROBLEMS)
@@ -24,6 +25,9 @@ def test_errors_follow_the_tolerance(name: str) -> None:
     most = {method: STEEPER.get((name, method), BAND[1]) for method in ADAPTIVE}
     assert not {method: told for method, told in found.items() if not BAND[0] < told.place < most[method]}
     assert all(told.error < (1e-7 if method == "HHT" else 1e-8) for method, told in found.items()), found
+    places, reactions = ({method: one[k : k + 2] for method, one in found.items()} for k in (0, 2))
+    for told, one in zip(printed()[1:], (places, reactions), strict=True):
+        assert not unlike(name, told, one), f"{PAGE.name} says otherwise: scripts/orders --write"
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -28,6 +28,7 @@ from nexdyn.results.result import Result
 
 RK4 = nx.RungeKutta4(1e-2)
 GIVEN: dict[str, Any] = {"t_end": 0.5, "method": RK4}
+EXITED, GAVE_NOTHING = "SystemExit: enough", "measure 'x' returned None; a number, an array or a DataArray is needed"
 TEXTS = ["max joint_position.slide", "final joint_velocity.slide"]
 
 
@@ -53,10 +54,13 @@ def inside(result: Result) -> list[float]:
     return [float(numba.get_num_threads()), compiled, cached, float(os.getpid())]
 
 
-def dies_at_three(result: Result) -> float:
-    if result.system.values["k"] == 3.0:
+def dies_exits_or_gives_nothing(result: Result) -> float | None:
+    k = result.system.values["k"]
+    if k == 3.0:
         os.kill(os.getpid(), signal.SIGKILL)
-    return float(result.recording.q[-1, 0])
+    if k == 5.0:
+        sys.exit("enough")
+    return None if k == 6.0 else float(result.recording.q[-1, 0])
 
 
 # --- designs ----------------------------------------------------------------------------------------------------------
@@ -430,8 +434,8 @@ def test_a_measure_that_exits_or_gives_nothing_fails_its_member_alone() -> None:
     data = nx.sweep(oscillator(), {"k": [1.0, 2.0, 3.0, 4.0]}, measure={"x": leaves}, jobs=1, **GIVEN)
     assert data["status"].to_numpy().tolist() == ["finished", "failed", "failed", "finished"]
     assert data["cause"].to_numpy().tolist()[1:3] == [
-        "SystemExit: enough",
-        "InputError: measure 'x' returned None; a number, an array or a DataArray is needed",
+        EXITED,
+        "InputError: " + GAVE_NOTHING,
     ]
 
 
@@ -461,10 +465,13 @@ def test_processes_give_the_same_bits_on_one_thread_each_and_compile_nothing() -
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:A worker stopped")  # joblib's word for what is done to it here
-def test_a_member_whose_process_dies_is_named_and_the_rest_finish() -> None:
-    data = nx.sweep(oscillator(), {"k": [1.0, 2.0, 3.0, 4.0, 5.0]}, measure={"x": dies_at_three}, jobs=2, **GIVEN)
-    assert data["status"].to_numpy().tolist() == ["finished", "finished", "failed", "finished", "finished"]
+def test_a_member_whose_process_dies_or_whose_measure_exits_is_named_and_the_rest_finish() -> None:
+    k = np.arange(1.0, 9.0)
+    data = nx.sweep(oscillator(), {"k": k}, measure={"x": dies_exits_or_gives_nothing}, jobs=2, **GIVEN)
+    status = dict(zip(k, data["status"].to_numpy().tolist(), strict=True))
+    assert {x for x in k if status[x] == "failed"} == {3.0, 5.0, 6.0} and set(status.values()) == {"failed", "finished"}
     assert "its process died" in str(data["cause"].sel(k=3.0).item())
+    assert data["cause"].sel(k=[5.0, 6.0]).to_numpy().tolist() == [EXITED, "InputError: " + GAVE_NOTHING]
 
 
 # --- a cluster --------------------------------------------------------------------------------------------------------

@@ -256,7 +256,7 @@ def _configuration(
         W[[model.body_index[name] - 1 for name in targets.bodies]] *= HELD
         how = replace(how, W=W.reshape(-1))
     drivers = [
-        Driver(f"q0 of {name}", name, float(x), freedom=i)
+        Driver(f"q0 of {name}" + f".{i}" * (len(asked[name]) > 1), name, float(x), freedom=i)
         for name in asked if name in measured
         for i, x in enumerate(asked[name])
     ]  # fmt: skip

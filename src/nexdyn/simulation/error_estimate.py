@@ -2,8 +2,8 @@
 
     e ≈ |x − x'| 2ᵖ/(2ᵖ − 1)  (steps of dt and dt/2, order p),      e ≈ |x − x'| 10/(10 − 2)  (rtol and rtol/10, at worst)
 
-The two part exponentially where the last hundredfold of their distance came within the second half of the time: a power tᵏ takes
-100^(−1/k) of it, which is less than half up to k = 6.
+The two part exponentially where their distance grew a hundredfold within the second half of some time: a power tᵏ grows by 2ᵏ, which
+is less up to k = 6.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from nexdyn.results.samples import in_common
 
 MOST_TIMES = 500
 """Times at which a motion of chosen steps is compared."""
-PARTED, HUNDREDTH, LATE = 0.03, 0.01, 0.5
-"""Distance, in rad and parts of the motion's size, beyond which nothing is known if it grew so fast; the part of it whose time is
-looked at; and the part of the time after which that means exponential growth."""
+PARTED, HUNDREDFOLD = 0.03, 100.0
+"""Distance, in rad and parts of the motion's size, beyond which nothing is known if it grows exponentially; and by how much it then
+grows within the second half of some time."""
 
 
 def with_error_estimate(
@@ -138,5 +138,6 @@ def parted(t: np.ndarray, moved: np.ndarray, turned: np.ndarray, position: np.nd
     d = np.maximum.accumulate(np.maximum(moved / size, turned).max(axis=1, initial=0.0))
     if not d[-1] > PARTED:
         return None
-    beyond, began = t[np.argmax(d > PARTED)], t[np.argmax(d > HUNDREDTH * PARTED)]
-    return float(beyond) if began - t[0] > LATE * (beyond - t[0]) else None
+    before = np.interp(0.5 * (t + t[0]), t, d)
+    far = d > PARTED
+    return float(t[np.argmax(far)]) if (d > HUNDREDFOLD * before)[far].any() else None

@@ -15,14 +15,15 @@ from nexdyn.errors import SolveError
 
 STEPS = (1e-2, 2.5e-3, 6e-4)
 """Steps of the differences, in rad and lengths of the mechanism, the largest first."""
-SHORTER, SHORTEST = 0.25, 1e-6
-"""By how much further ones are shortened while errors fall, and the shortest."""
+SHORTER, SHORTEST, NEAR = 0.25, 1e-6, 1e-5
+"""By how much further ones are shortened while errors fall, the shortest, and one by which slopes are checked."""
 NOTHING = 1e-300
 BENT, HALF = 1e-3, (0.45, 0.55)
 """A function has two slopes at 0 where f(h) + f(−h) − 2 f(0) is more than this part of its largest change by any x, and half as much at
 h/2; of a smooth one it is a quarter."""
-GOOD = 1e-10
-"""An error estimate below this part of the largest entry is good enough."""
+GOOD, POOR = 1e-10, 1e-6
+"""An error estimate below this part of the largest entry is good enough; above that, steps are shortened though errors do not fall yet, as
+where a force saturates within them."""
 
 
 def derivative(
@@ -39,38 +40,71 @@ def derivative(
     for j in range(n) if columns is None else columns.tolist():
         e = np.zeros(n)
         e[j] = units[j]
-        best, best_error, judged = None, np.inf, np.inf
-        h, tried = steps[0], 0
-        refused: SolveError | None = None
-        while True:
-            try:
-                d = {k: f(k * h * e) - f(-k * h * e) for k in (0.5, 1.0, 1.5, 2.0, 3.0)}
-            except SolveError as one:
-                refused, tried = one, tried + 1
-                if SHORTER * h < SHORTEST:
-                    break
-                h = steps[tried] if tried < len(steps) else SHORTER * h
-                continue
-            wide = (45.0 * d[1.0] - 9.0 * d[2.0] + d[3.0]) / (60.0 * h)
-            narrow = (45.0 * d[0.5] - 9.0 * d[1.0] + d[1.5]) / (30.0 * h)
-            per = np.ones(len(wide)) if sizes is None else np.where(sizes > 0.0, sizes, np.abs(narrow) + NOTHING)
-            error = float((np.abs(wide - narrow) / per).max(initial=0.0)) / 63.0
-            falls = error < 0.5 * judged
-            if error < judged:
-                best, judged = (64.0 * narrow - wide) / 63.0, error
-                best_error = float(np.abs(wide - narrow).max(initial=0.0)) / 63.0
-            if error <= GOOD * max(1.0, float((np.abs(narrow) / per).max(initial=0.0))):
-                break
-            tried += 1
-            if tried >= len(steps) and not (shorten and falls and SHORTER * h >= SHORTEST):
+        best, error = _column(f, e, steps, sizes, shorten)
+        if shorten and _bent_within(f, e, best, sizes):
+            with suppress(SolveError):
+                best, error = _column(f, e, (NEAR,), sizes, shorten)
+        found.append(best / units[j])
+        worst = max(worst, error / units[j])
+    return (np.array(found).T if found else np.zeros((len(f(np.zeros(n))), 0))), worst
+
+
+def _bent_within(
+    f: Callable[[np.ndarray], np.ndarray], e: np.ndarray, slope: np.ndarray, sizes: np.ndarray | None
+) -> bool:
+    """Whether a function has another slope close to 0 than the steps tell, as where a force saturates within the shortest of them."""
+    try:
+        near = (f(NEAR * e) - f(-NEAR * e)) / (2.0 * NEAR)
+    except SolveError:
+        return False
+    per = _per(near, sizes)
+    return float((np.abs(near - slope) / per).max(initial=0.0)) > BENT * float((np.abs(near) / per).max(initial=0.0))
+
+
+def _per(slope: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+    """Beside what the entries of a slope are judged."""
+    return np.ones(len(slope)) if sizes is None else np.where(sizes > 0.0, sizes, np.abs(slope) + NOTHING)
+
+
+def _column(
+    f: Callable[[np.ndarray], np.ndarray],
+    e: np.ndarray,
+    steps: Sequence[float],
+    sizes: np.ndarray | None,
+    shorten: bool,
+) -> tuple[np.ndarray, float]:
+    """(f along e, estimate of its error)."""
+    best, best_error, judged = None, np.inf, np.inf
+    h, tried = steps[0], 0
+    refused: SolveError | None = None
+    while True:
+        try:
+            d = {k: f(k * h * e) - f(-k * h * e) for k in (0.5, 1.0, 1.5, 2.0, 3.0)}
+        except SolveError as one:
+            refused, tried = one, tried + 1
+            if SHORTER * h < SHORTEST:
                 break
             h = steps[tried] if tried < len(steps) else SHORTER * h
-        if best is None:
-            assert refused is not None
-            raise refused
-        found.append(best / units[j])
-        worst = max(worst, best_error / units[j])
-    return (np.array(found).T if found else np.zeros((len(f(np.zeros(n))), 0))), worst
+            continue
+        wide = (45.0 * d[1.0] - 9.0 * d[2.0] + d[3.0]) / (60.0 * h)
+        narrow = (45.0 * d[0.5] - 9.0 * d[1.0] + d[1.5]) / (30.0 * h)
+        per = _per(narrow, sizes)
+        error, most = (float((x / per).max(initial=0.0)) for x in (np.abs(wide - narrow) / 63.0, np.abs(narrow)))
+        falls = error < 0.5 * judged
+        if error < judged:
+            best, judged = (64.0 * narrow - wide) / 63.0, error
+            best_error = float(np.abs(wide - narrow).max(initial=0.0)) / 63.0
+        if error <= GOOD * max(1.0, most):
+            break
+        tried += 1
+        more = shorten and (falls or error > POOR * most) and SHORTER * h >= SHORTEST
+        if tried >= len(steps) and not more:
+            break
+        h = steps[tried] if tried < len(steps) else SHORTER * h
+    if best is None:
+        assert refused is not None
+        raise refused
+    return best, best_error
 
 
 def two_slopes(

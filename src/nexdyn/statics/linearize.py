@@ -24,12 +24,12 @@ import scipy.linalg
 from nexdyn.assembly.assemble import assemble
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.report import AssemblyReport
-from nexdyn.errors import InputError, counted, warn
+from nexdyn.errors import InputError, SolveError, counted, warn
 from nexdyn.forces.states import state_labels
 from nexdyn.model.system import System
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.result import Result
-from nexdyn.statics.differences import NOTHING, STEPS, derivative, two_slopes
+from nexdyn.statics.differences import NOTHING, SHORTER, SHORTEST, STEPS, derivative, two_slopes
 from nexdyn.statics.equilibrium import Equilibrium
 from nexdyn.statics.linear_names import input_effort, output_of, state_names, state_units
 from nexdyn.statics.modes import Mode, in_order, played
@@ -420,11 +420,22 @@ def _own_rate(reduced: ReducedSystem) -> float:
     stiffest, n, nz = 0.0, reduced.size, reduced.nz
     for j in range(nz):
         e = np.zeros(n)
-        e[j] = STEPS[1] * units[j]
-        change = reduced.motion(e).rate - reduced.motion(-e).rate
-        of_velocities = change[nz : n - len(reduced.own)] / units[nz : n - len(reduced.own)]
-        stiffest = max(stiffest, float(np.abs(of_velocities).max(initial=0.0)) / (2.0 * STEPS[1]))
+        e[j] = units[j]
+        of_velocities = _slope(reduced, e)[nz : n - len(reduced.own)] / units[nz : n - len(reduced.own)]
+        stiffest = max(stiffest, float(np.abs(of_velocities).max(initial=0.0)))
     return max(gravity, stiffest, reduced.speed() ** 2) ** 0.5 or 1.0
+
+
+def _slope(reduced: ReducedSystem, e: np.ndarray) -> np.ndarray:
+    """ẋ per step along e, roughly; a shorter step where the mechanism cannot go that far."""
+    step = STEPS[1]
+    while True:
+        try:
+            return (reduced.motion(step * e).rate - reduced.motion(-step * e).rate) / (2.0 * step)
+        except SolveError:
+            if SHORTER * step < SHORTEST:
+                raise
+            step *= SHORTER
 
 
 def _rounded(x: np.ndarray, size: float) -> np.ndarray:

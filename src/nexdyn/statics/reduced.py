@@ -372,24 +372,25 @@ class ReducedSystem:
         matrix = np.zeros((n + m, n + m))
         matrix[:n, :n], matrix[n:, :n], matrix[:n, n:] = tree.crba(q), J, J.T
         right = np.concatenate([tau, np.zeros(m)])
-        if m:
+        cut = self._cut_rotors  # without rows where the cut joint is a free one
+        if m or len(cut.inertia):
             seen = observe_motion(tree, np.array([self.t]), q[None], v[None], np.zeros((1, n)), with_forces=False)
             drift = np.zeros((self.model.nb + 1, 6))
             drift[self._body, :3] = np.einsum("nji,nj->ni", seen.R[0], seen.angular_acceleration[0])
             drift[self._body, 3:] = seen.acceleration[0]
+        if m:
             Cq = self.model.jacobian(poses, self.t, near)
             gamma = self.model.gamma(poses, V, self.t, near) - np.asarray(Cq @ drift[1:].reshape(-1))
             gamma[self._led_rows] += drive
             right[n:] = gamma[self._velocity_rows]
-            cut = self._cut_rotors
-            if len(cut.inertia):
-                B, rate = rotor_rows(cut, self.model.tables.frames, poses, V)
-                ends = cut.joints[:, [PARENT, CHILD]]
-                whole = np.zeros((len(B), self.model.nb + 1, 6))
-                np.add.at(whole, (np.arange(len(B))[:, None], ends), B)
-                BT = whole[:, 1:].reshape(len(B), -1) @ T
-                matrix[:n, :n] += BT.T @ (cut.inertia * BT)
-                right[:n] -= BT.T @ (cut.inertia[:, 0] * (rate + np.einsum("nij,nij->n", B, drift[ends])))
+        if len(cut.inertia):
+            B, rate = rotor_rows(cut, self.model.tables.frames, poses, V)
+            ends = cut.joints[:, [PARENT, CHILD]]
+            whole = np.zeros((len(B), self.model.nb + 1, 6))
+            np.add.at(whole, (np.arange(len(B))[:, None], ends), B)
+            BT = whole[:, 1:].reshape(len(B), -1) @ T
+            matrix[:n, :n] += BT.T @ (cut.inertia * BT)
+            right[:n] -= BT.T @ (cut.inertia[:, 0] * (rate + np.einsum("nij,nij->n", B, drift[ends])))
         return np.asarray(np.linalg.solve(matrix, right)[:n])
 
 

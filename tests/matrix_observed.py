@@ -1,0 +1,116 @@
+"""What a way says of a motion, in groups, for the matrix of attributes × ways.
+
+    observed(result, 0)     poses, velocities, accelerations, reactions, efforts, forces, powers, energies and measures at a sample
+
+The systems of the matrix have no redundant constraints, so that all reactions are unique (`test_matrix.py` holds that). Where frames of
+joints are described turned, components change with them: a change of the frames shows in reactions even where nothing moves otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import nexdyn as nx
+from nexdyn.simulation.marches.loops import needs_rows
+from nexdyn.spatial.rotations import rotation_matrix
+
+Observed = dict[str, np.ndarray]
+FIRST = "first "
+"""What groups at the start are called by, before their name."""
+
+
+class Group(NamedTuple):
+    """How many times the tolerance of a way a group may miss a change, and why; seen: it counts where the reference changes by this part of
+    its size."""
+
+    times: float
+    why: str
+    seen: float = 1e-3
+
+
+KEPT: dict[str, Group] = {
+    "pose": Group(1.0, "what rates miss, over the time of the run"),
+    "velocity": Group(1.0, "the state itself, which the tolerance of a way is given for"),
+    "acceleration": Group(1.0, "a function of the state and of forces: what these miss, as a part of what they change"),
+    "reactions": Group(1.0, "linear in accelerations and forces, with inertias that are alike under all ways"),
+    "efforts": Group(
+        1.0, "of drivers and couplings, as reactions; a tree eliminates couplings and tells no effort of theirs"
+    ),
+    "actuators": Group(1.0, "efforts of forces in joints: their law at the state"),
+    "forces": Group(1.0, "laws at the state, whose slopes are alike under all ways"),
+    "powers": Group(
+        2.0, "products of a force and a velocity, which both miss a part; one number may come out alike by chance", 1e-2
+    ),
+    "energies": Group(2.0, "squares of velocities and deflections, whose parts count twice"),
+    "measures": Group(1.0, "functions of pose and velocity"),
+}
+"""What is compared."""
+GROUPS = tuple(f"{first}{group}" for first in ("", FIRST) for group in KEPT)
+
+
+def part(group: str) -> float:
+    """How many times the tolerance of a way the group may miss a change."""
+    return KEPT[group.removeprefix(FIRST)].times
+
+
+def counts(group: str, change: float) -> bool:
+    """Whether a change by this part of its size counts."""
+    return change >= KEPT[group.removeprefix(FIRST)].seen
+
+
+def observed(result: nx.Result, row: int = -1, first: str = "") -> Observed:
+    """All groups that the system has, at one sample; first: what their names begin with."""
+    return {first + group: values[row] for group, values in everything(result).items()}
+
+
+def reported(report: Any) -> Observed:
+    """The groups that a report of `assemble` or `equilibrium` has."""
+    system = report.model.system
+
+    def of(*what: str) -> list[np.ndarray]:
+        return [getattr(report, x)(body) for x in what for body in system.bodies]
+
+    turned = [rotation_matrix(report.orientation(body)).ravel() for body in system.bodies]
+    couplings = system.couplings if needs_rows(system) else ()
+    efforts = [np.atleast_1d(report.effort(name)) for name in (*system.drivers, *couplings)]
+    told = {
+        "pose": [*of("position"), *turned],
+        "velocity": of("velocity", "angular_velocity"),
+        "acceleration": of("acceleration", "angular_acceleration"),
+        "reactions": [np.concatenate(report.reaction(joint)[:2]) for joint in system.joints],
+        "efforts": efforts,
+    }
+    return {group: np.concatenate(values) for group, values in told.items() if values}
+
+
+def everything(result: nx.Result, forces: bool = True) -> Observed:
+    """All groups that the system has, over time (N, …); forces: whether with what each force does."""
+    system, n = result.system, len(result.t)
+
+    def of(what: str, axis: str, names: Iterable[str]) -> np.ndarray:
+        """A quantity of all bodies or joints, in the order of `names`."""
+        found = getattr(result, what)()
+        place = {name: k for k, name in enumerate(found[axis].values.tolist())}
+        return np.asarray(found.values[:, [place[name] for name in names]].reshape(n, -1))
+
+    def each(what: str, names: Iterable[str]) -> list[np.ndarray]:
+        return [getattr(result, what)(name).values.reshape(n, -1) for name in names]
+
+    bodies, in_joints = list(system.bodies), [x for x, force in system.forces.items() if force.joint_name is not None]
+    acting, energy = [result.force(name) for name in system.forces if forces], result.energy()
+    found = {
+        "pose": [of("position", "body", bodies), of("rotation", "body", bodies)],
+        "velocity": [of("velocity", "body", bodies), of("angular_velocity", "body", bodies)],
+        "acceleration": [of("acceleration", "body", bodies), of("angular_acceleration", "body", bodies)],
+        "reactions": [of("reaction", "joint", system.joints)],
+        "efforts": each("effort", [*system.drivers, *(system.couplings if needs_rows(system) else ())]),
+        "actuators": each("effort", in_joints),
+        "forces": [force[x].values.reshape(n, -1) for force in acting for x in ("force", "moment")],
+        "powers": [force[x].values.reshape(n, -1) for force in acting for x in ("power", "energy")],
+        "energies": [energy[x].values.reshape(n, -1) for x in energy],
+        "measures": each("measure", system.measures),
+    }
+    return {group: np.concatenate(values, axis=1) for group, values in found.items() if values}
