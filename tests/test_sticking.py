@@ -264,23 +264,20 @@ def test_the_motion_does_not_depend_on_the_axes_of_the_plane(rng: np.random.Gene
     assert np.abs(found[0] - found[1]).max() < 1e-10
 
 
-def test_methods_converge_to_one_motion_through_sliding_and_sticking() -> None:
-    """A ball thrown with spin hits the ground, slides, sticks and lets go: first order in the step across these changes."""
+def test_methods_keep_their_orders_through_sliding_and_sticking() -> None:
+    """A ball thrown with spin hits the ground, slides, sticks and lets go."""
     system = ball(height=0.02, v0=(0, 0, 0, 1.0, 0, -3.0), friction=0.3, stiffness=1e4, damping=2.0)
     exact = nx.simulate(system, 0.1, nx.RungeKutta4(1e-6), output_every=10**9).velocity("ball").values[-1]
-    for make in (
-        nx.RungeKutta4,
-        lambda dt: nx.HHT(dt=dt),
-        lambda dt: nx.ImplicitEuler(dt, bdf2=True),
-        lambda dt: nx.Baumgarte(dt=dt),
-    ):
-        off = [
-            float(
-                np.abs(nx.simulate(system, 0.1, make(dt), output_every=10**9).velocity("ball").values[-1] - exact).max()
-            )
-            for dt in (1e-4, 1.25e-5)
-        ]
-        assert off[0] < 1e-3 and (off[1] < 0.3 * off[0] or off[1] < 1e-5), off
+    makes: list[tuple[Any, float]] = [
+        (nx.RungeKutta4, 1000.0), (lambda dt: nx.HHT(dt=dt), 30.0), (lambda dt: nx.ImplicitEuler(dt, bdf2=True), 30.0),
+        (lambda dt: nx.Baumgarte(dt=dt), 1000.0), (nx.ImplicitEuler, 6.0), (nx.SemiImplicitEuler, 6.0),
+    ]  # fmt: skip
+    for make, falls in makes:
+        off = []
+        for dt in (1e-4, 1.25e-5):
+            found = nx.simulate(system, 0.1, make(dt), output_every=10**9).velocity("ball").values[-1]
+            off.append(float(np.abs(found - exact).max()))
+        assert off[0] / off[1] > falls or off[1] < 1e-8, (make(1e-4), off)
 
 
 # --- rest, small motions, restarts ---------------------------------------------------------------------------------------

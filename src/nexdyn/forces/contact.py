@@ -265,7 +265,7 @@ def slope(data, k, depth):  # type: ignore[no-untyped-def]
 @formula
 def gripped(data, k, m):  # type: ignore[no-untyped-def]
     """What friction holds where the surfaces meet so."""
-    return sticking.grip(data, k + STICK, slope(data, k, m.depth), m.f_n, (m.v_t @ m.v_t) ** 0.5)
+    return sticking.grip(data, k + STICK, slope(data, k, m.depth), m.f_n, sqrt(m.v_t @ m.v_t))
 
 
 @formula
@@ -274,14 +274,8 @@ def sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, y):  # type: ignore[no-unty
     y along the surfaces and within its bound, and ẏ."""
     m = meet(data, k, c, X_WA, V_A, X_WB, V_B)
     g, R_t = gripped(data, k, m), T(X_WB.R)
-    y = sticking.laid(X_WB.R @ y, m.n)
-    f, share = sticking.drag(g, y, m.v_t)
-    return (
-        Touch(m.f_n, m.f_n * m.n + f, m.p, m.depth),
-        g,
-        R_t @ sticking.shortened(y, sticking.bound(g)),
-        R_t @ ((share * g.root) * m.v_t),
-    )
+    f, y, rate = sticking.drag(g, sticking.laid(X_WB.R @ y, m.n), m.v_t)
+    return Touch(m.f_n, m.f_n * m.n + f, m.p, m.depth), g, R_t @ y, R_t @ rate
 
 
 @formula

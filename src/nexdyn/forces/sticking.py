@@ -14,8 +14,8 @@ Why no bristle that flows before it slides, like that of ``joint_friction``: its
 every sway of the load. Here nothing flows below the cone: a body that sways comes back to where it was, and what stands, stands.
 
 `bound` (nz,) in the tables of forces is what |y| may be where the force was last asked for. Explicit methods integrate y as it
-stands (beyond its bound it changes no force), and shorten and lay it anew where a step begins; implicit ones ask for y at the end
-of the step, y⁺ = c + s g √σ v⁺ with s of F = √σ c + (σ g + d) v⁺. Methods are of first order across a change from sliding to sticking.
+stands: beyond its bound it changes no force, and turns as it would there. They shorten and lay it anew where a step begins. Implicit
+ones ask for y at the end of the step, y⁺ = c + s g √σ v⁺ with s of F = √σ c + (σ g + d) v⁺.
 
 ρ is 2 (1 − ν)/(2 − ν) for spheres of one material (Mindlin, J. Appl. Mech. 16, 1949), 0.82 for ν = 0.3. m: of both bodies,
 m_A m_B/(m_A + m_B).
@@ -25,7 +25,7 @@ Data from j on: μ, μ_s, v_s, ρ, 2 ζ √m. States: the three components of y 
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, sqrt
 from typing import Any, NamedTuple
 
 from nexdyn.kernel import formula
@@ -46,7 +46,7 @@ class Grip(NamedTuple):
 @formula
 def grip(data, j, slope, f_n, speed):  # type: ignore[no-untyped-def]
     """At d(k δᵉ)/dδ = slope, the normal force f_n and the sliding speed."""
-    root = (data[j + RATIO] * slope) ** 0.5
+    root = sqrt(data[j + RATIO] * slope)
     ratio = speed / data[j + STRIBECK]
     mu = data[j + FRICTION] + (data[j + STATIC] - data[j + FRICTION]) * exp(-ratio * ratio)
     return Grip(root, data[j + DAMPING] * root, mu * f_n)
@@ -55,7 +55,7 @@ def grip(data, j, slope, f_n, speed):  # type: ignore[no-untyped-def]
 @formula
 def size(y):  # type: ignore[no-untyped-def]
     """|y|."""
-    return (y @ y) ** 0.5
+    return sqrt(y @ y)
 
 
 @formula
@@ -87,10 +87,15 @@ def bound(g):  # type: ignore[no-untyped-def]
 
 @formula
 def drag(g, y, v):  # type: ignore[no-untyped-def]
-    """f and s."""
-    F = g.root * y + g.damping * v
+    """f, y within its bound, and ẏ; where y is beyond its bound, ẏ turns it as it would turn there."""
+    most = bound(g)
+    inside = shortened(y, most)
+    F = g.root * inside + g.damping * v
     s = shortening(F, g.most)
-    return -s * F, s
+    squared = y @ y
+    beyond = sqrt(squared) / most - 1.0 if squared > most * most and most > LEAST else 0.0
+    across_y = v - ((y @ v) / squared) * y if beyond > 0.0 else v
+    return -s * F, inside, (s * g.root) * (v + beyond * across_y)
 
 
 @formula
