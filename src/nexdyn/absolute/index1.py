@@ -271,8 +271,8 @@ def _(problem: BodyProblem, t: float, y: Any) -> Any:
 
 
 @defines(confine)
-def _(problem: BodyProblem, y: Any) -> Any:
-    states.confine_states(problem.acts.forces, y, 12 * (len(problem.s.q1) - 1))
+def _(problem: BodyProblem, y: Any, K: Any, i: Any) -> Any:
+    states.confine_states(problem.acts.forces, y, K, i, 12 * (len(problem.s.q1) - 1))
 
 
 @defines(recentre)

@@ -271,11 +271,11 @@ def gripped(data, k, m):  # type: ignore[no-untyped-def]
 @formula
 def sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, y):  # type: ignore[no-untyped-def]
     """The contact of the sphere about c where the spring of its friction is stretched to y (axes of B): also what that holds,
-    y along the surfaces and within its bound, and ẏ."""
+    y along the surfaces and within its bound, ẏ there, and ẏ."""
     m = meet(data, k, c, X_WA, V_A, X_WB, V_B)
     g, R_t = gripped(data, k, m), T(X_WB.R)
-    f, y, rate = sticking.drag(g, sticking.laid(X_WB.R @ y, m.n), m.v_t)
-    return Touch(m.f_n, m.f_n * m.n + f, m.p, m.depth), g, R_t @ y, R_t @ rate
+    f, y, inner, rate = sticking.drag(g, sticking.laid(X_WB.R @ y, m.n), m.v_t)
+    return Touch(m.f_n, m.f_n * m.n + f, m.p, m.depth), g, R_t @ y, R_t @ inner, R_t @ rate
 
 
 @formula
@@ -326,8 +326,9 @@ def sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-unty
     F_A, F_B = Force(o, o), Force(o, o)
     for i in range(points_of(data, k)):
         c, j = end(data, k, X_WA, 1.0 - 2.0 * i), tables.index[e, STATE] + 3 * i
-        t, g, y, rate = sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, state(tables.z, j))
+        t, g, y, inner, rate = sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, state(tables.z, j))
         put_state(tables.z, j, y)
+        put_state(tables.inner, j, inner)
         put_state(tables.rate, j, rate)
         most = sticking.bound(g)
         put_state(tables.bound, j, Vec3(most, most, most))
@@ -394,7 +395,7 @@ def observe_contacts(data, motion_a, motion_b, points, z, out):  # type: ignore[
             n, _, _ = near(data, 0, c, X_B[s])
             if z.shape[1] > 0:
                 y = Vec3(z[s, 3 * i], z[s, 3 * i + 1], z[s, 3 * i + 2])
-                t, _, _, _ = sticking_touch(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s], y)
+                t, _, _, _, _ = sticking_touch(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s], y)
             else:
                 t = touch(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s])
             f_t = t.f - t.f_n * n

@@ -35,14 +35,14 @@ def keep(array, i, x):  # type: ignore[no-untyped-def]
     array[i] = x
 
 
-def take(y, i, z, m):  # type: ignore[no-untyped-def]
-    """y[i] = z[m]; lanes have none of these."""
-    y[i] = z[m]
+def confine_one(y, K, i, j, z, inner, m):  # type: ignore[no-untyped-def]
+    """y[j] = z[m] and K[i, j] = inner[m]; lanes have none of these."""
+    y[j], K[i, j] = z[m], inner[m]
 
 
-@overload(take, strict=False)
-def _take(y, i, z, m):  # type: ignore[no-untyped-def]
-    return take if hasattr(y, "dtype") else lambda y, i, z, m: None
+@overload(confine_one, strict=False)
+def _confine_one(y, K, i, j, z, inner, m):  # type: ignore[no-untyped-def]
+    return confine_one if hasattr(y, "dtype") else lambda y, K, i, j, z, inner, m: None
 
 
 @overload(keep, strict=False)
@@ -64,7 +64,9 @@ put_rates = generic("put_rates", "K[i, first:] = ż.")
 record_states = generic("record_states", "out[r, first:] = z.")
 set_states = generic("set_states", "z of the forces, and angles behind them, from row s of an array.")
 scale_states = generic("scale_states", "s[first:] = |y[first:]|, of angles 1.")
-confine_states = generic("confine_states", "y[first:] of contacts as the forces have laid and shortened it.")
+confine_states = generic(
+    "confine_states", "y[first:] of contacts as the forces have laid and shortened it, and their K[i, first:] for it."
+)
 next_sample = generic("next_sample", "When the next sample is due [s]; ∞ where nothing is sampled.")
 sample_forces = generic(
     "sample_forces", "Take the samples that are due at t into z and y[first:]; how many there were."
@@ -133,18 +135,18 @@ def _(forces: ForceTables, y: Any, s: Any, first: Any) -> Any:
 
 
 @defines(confine_states)
-def _(forces: None, y: Any, first: Any) -> Any:
+def _(forces: None, y: Any, K: Any, i: Any, first: Any) -> Any:
     return None
 
 
 @defines(confine_states)
-def _(forces: ForceTables, y: Any, first: Any) -> Any:
+def _(forces: ForceTables, y: Any, K: Any, i: Any, first: Any) -> Any:
     for e in range(len(forces.index)):
         if forces.index[e, KIND] == CONTACT:
             for m in range(forces.index[e, STATE], forces.index[e, STATE] + forces.index[e, STATES]):
                 if forces.index[e, OFF] != 0:
-                    forces.z[m] = 0.0
-                take(y, first + m, forces.z, m)
+                    forces.z[m] = forces.inner[m] = 0.0
+                confine_one(y, K, i, first + m, forces.z, forces.inner, m)
 
 
 @formula

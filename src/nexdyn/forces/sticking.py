@@ -87,7 +87,7 @@ def bound(g):  # type: ignore[no-untyped-def]
 
 @formula
 def drag(g, y, v):  # type: ignore[no-untyped-def]
-    """f, y within its bound, and ẏ; where y is beyond its bound, ẏ turns it as it would turn there."""
+    """f, y within its bound and ẏ there; and ẏ of y: beyond its bound it turns as it would turn there."""
     most = bound(g)
     inside = shortened(y, most)
     F = g.root * inside + g.damping * v
@@ -95,7 +95,7 @@ def drag(g, y, v):  # type: ignore[no-untyped-def]
     squared = y @ y
     beyond = sqrt(squared) / most - 1.0 if squared > most * most and most > LEAST else 0.0
     across_y = v - ((y @ v) / squared) * y if beyond > 0.0 else v
-    return -s * F, inside, (s * g.root) * (v + beyond * across_y)
+    return -s * F, inside, (s * g.root) * v, (s * g.root) * (v + beyond * across_y)
 
 
 @formula

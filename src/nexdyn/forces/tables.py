@@ -5,6 +5,7 @@
     data    float64 (…)       what each force's page says, row after row
     z, rate float64 (nz,)     states of the forces and their rates (``states``): not frozen, what changes in a run
     bound   float64 (nz,)     of friction that sticks in a contact what y may be (``sticking``); of other states nothing
+    inner   float64 (nz,)     the rates of the same within their bounds
 
 A force in a joint has its freedom and coordinate (rows of v and q) and no bodies; the others have freedom −1.
 
@@ -45,6 +46,7 @@ class ForceTables(NamedTuple):
     winding: Any = np.zeros(0, dtype=np.int64)
     """(nw,) torsion springs whose angle is a state, behind those of z; their rates lie behind those of `rate`."""
     bound: Any = np.zeros(0)
+    inner: Any = np.zeros(0)
 
 
 def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
@@ -71,7 +73,15 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
             index[e, BODY_A + side] = body
             X = frames[e, 12 * side : 12 * side + 12]
             X[:9], X[9:] = (R_LB @ frame.R_BF).ravel(), p_LB + R_LB @ frame.p_BF
-    return ForceTables(index, frames, np.array(data), np.array(start), np.zeros(len(start)), bound=np.zeros(len(start)))
+    return ForceTables(
+        index,
+        frames,
+        np.array(data),
+        np.array(start),
+        np.zeros(len(start)),
+        bound=np.zeros(len(start)),
+        inner=np.zeros(len(start)),
+    )
 
 
 @formula

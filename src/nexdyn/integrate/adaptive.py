@@ -156,6 +156,7 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
                 status = NOT_FINITE if bad >= 0 else STEP_TOO_SMALL
                 bad = bad if bad >= 0 else worst_component(e, K, rtol, atol, s, size)
             continue
+        confine(problem, y, K, len(b) - 1)
         # outputs inside the step, in the chart of its start
         t_new = target if last else t + h
         while control[4] < len(times) and times[int(control[4])] <= t_new and row + 1 < len(out):
@@ -178,7 +179,6 @@ def march_adaptive(problem, A, b, c, e, P, control, t_end, work, every, times, y
         # the last stage is the next first one, in the chart about the new position
         for m in range(size):
             K[0, m] = K[len(b) - 1, m]
-        confine(problem, y)
         recentre(problem, y, K, 0)
         control[12] = 0.0
         status = settle(problem, t, y, K)

@@ -54,7 +54,7 @@ def evaluate(problem, A, c, t, dt, y, stage, K, size, first):  # type: ignore[no
         if status != OK:
             return status, i, t_i
         if i == 0:
-            confine(problem, y)
+            confine(problem, y, K, 0)
     return OK, len(c), t
 
 
@@ -140,6 +140,6 @@ def sample(problem, t, y, K, n, out):  # type: ignore[no-untyped-def]
     bad = first_not_finite(K[0], 2 * n)
     if bad >= 0:
         return NOT_FINITE, bad
-    confine(problem, y)
+    confine(problem, y, K, 0)
     record(problem, t, y, K, out, 0)
     return OK, -1

@@ -14,8 +14,8 @@ A formulation defines these for its own type of problem with `@defines(rates)`:
     recentre(problem, y, K, i)       base ← base ∘ ξ, ξ ← 0, and the ξ̇ part of K[i, :] for the new chart
     settle(problem, t, y, K)         after a step and its recentring: the state back to what holds at t, and the ξ̇ part of
                                      K[0, :] for it; returns a status, MOVED where the state is another than before
-    confine(problem, y)              after `rates` at the state y of a step's start or end: z to the bounds that it has there, beyond
-                                     which it changes no rates
+    confine(problem, y, K, i)        after `rates` into K[i] at the state y of a step's start or end: z to the bounds that it has there,
+                                     and its rates in K[i]; no other rates know of it
     record(problem, t, y, K, out, r) row r of out ← (t, q, v, a) with a from K[0, :]
     scale(problem, y, s, n)          s[:] = magnitudes beside which errors of y are judged
     next_sample(problem)             when the next sample of z is due; a step ends there
@@ -46,7 +46,7 @@ def _(problem: Any) -> Any:
 
 
 @defines(confine)
-def _(problem: Any, y: Any) -> Any:
+def _(problem: Any, y: Any, K: Any, i: Any) -> Any:
     return None
 
 

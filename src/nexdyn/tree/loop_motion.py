@@ -191,8 +191,8 @@ def _(problem: LoopProblem, t: float, y: Any) -> Any:
 
 
 @defines(integration.confine)
-def _(problem: LoopProblem, y: Any) -> Any:
-    integration.confine(problem.tree, y)
+def _(problem: LoopProblem, y: Any, K: Any, i: Any) -> Any:
+    integration.confine(problem.tree, y, K, i)
 
 
 @defines(integration.recentre)

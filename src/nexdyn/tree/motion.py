@@ -219,8 +219,8 @@ def _(problem: TreeProblem, t: float, y: Any) -> Any:
 
 
 @defines(integration.confine)
-def _(problem: TreeProblem, y: Any) -> Any:
-    states.confine_states(problem.forces, y, 2 * problem.n)
+def _(problem: TreeProblem, y: Any, K: Any, i: Any) -> Any:
+    states.confine_states(problem.forces, y, K, i, 2 * problem.n)
 
 
 @defines(integration.recentre)
