@@ -264,12 +264,12 @@ def test_the_motion_does_not_depend_on_the_axes_of_the_plane(rng: np.random.Gene
     assert np.abs(found[0] - found[1]).max() < 1e-10
 
 
-def test_methods_keep_their_orders_through_sliding_and_sticking() -> None:
-    """A ball thrown with spin hits the ground, slides, sticks and lets go."""
+def test_methods_converge_to_one_motion_through_sliding_and_sticking() -> None:
+    """A ball thrown along the ground hits it, slides, sticks and lets go: explicit methods keep their order, implicit ones the first."""
     system = ball(height=0.02, v0=(0, 0, 0, 1.0, 0, -3.0), friction=0.3, stiffness=1e4, damping=2.0)
     exact = nx.simulate(system, 0.1, nx.RungeKutta4(1e-6), output_every=10**9).velocity("ball").values[-1]
     makes: list[tuple[Any, float]] = [
-        (nx.RungeKutta4, 1000.0), (lambda dt: nx.HHT(dt=dt), 6.0), (lambda dt: nx.ImplicitEuler(dt, bdf2=True), 30.0),
+        (nx.RungeKutta4, 1000.0), (lambda dt: nx.HHT(dt=dt), 6.0), (lambda dt: nx.ImplicitEuler(dt, bdf2=True), 6.0),
         (lambda dt: nx.Baumgarte(dt=dt), 1000.0), (nx.ImplicitEuler, 6.0), (nx.SemiImplicitEuler, 6.0),
     ]  # fmt: skip
     for make, falls in makes:
