@@ -274,6 +274,7 @@ MOVED = {
     "at_b": Together(anchor_b=None, at_b=(-0.2, 0.3, 0.9)),
 }
 STICKS = "is the element 'force plane_contact that sticks'"
+SPHERE_STICKS = "is the element 'force sphere_contact on a body'"
 IN_JOINT = {"joint": "shoulder"}
 DRIVE = {"effort_limit": 5.0, "velocity_limit": 40.0, "knee": 0.5, "time_constant": 0.02}
 DRIVEN = {
@@ -439,15 +440,34 @@ FORCE_ELEMENTS = (
             "at_b": Together(anchor_b=None, at_b=(0.9, 0.1, -0.7)),
         },
         b="is the element 'force sphere_contact on a body'",
-        static_friction=STICKS,
-        stribeck_speed=STICKS,
-        friction_stiffness=STICKS,
-        friction_damping=STICKS,
+        static_friction=SPHERE_STICKS,
+        stribeck_speed=SPHERE_STICKS,
+        friction_stiffness=SPHERE_STICKS,
+        friction_damping=SPHERE_STICKS,
     ),
     force(
         "sphere_contact",
-        {"b": "arm", "radius_a": 0.2, "radius_b": 0.3, "stiffness": 40.0, "friction": 0.4, "anchor_b": (0.6, 0.1, 0.1)},
-        {"b": "ground", "radius_b": 0.35, "friction": 0.1},
+        {
+            "b": "arm",
+            "radius_a": 0.2,
+            "radius_b": 0.3,
+            "stiffness": 40.0,
+            "friction": 0.4,
+            "static_friction": 0.9,
+            "stribeck_speed": 0.3,
+            "friction_stiffness": 1.0,
+            "friction_damping": 0.1,
+            "anchor_b": (0.6, 0.1, 0.1),
+        },
+        {
+            "b": "ground",
+            "radius_b": 0.35,
+            "friction": 0.1,
+            "static_friction": 0.5,
+            "stribeck_speed": 0.1,
+            "friction_stiffness": 0.3,
+            "friction_damping": 0.01,
+        },
         where="on a body",
     ),
     force(

@@ -321,13 +321,13 @@ def put_state(array, j, y):  # type: ignore[no-untyped-def]
 
 @formula
 def sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
-    """The same where friction sticks; its states along the surfaces and within their bounds, these, and the rates."""
+    """The same where friction sticks; the rates of its states, their bounds, and both within these."""
     data, o = tables.data, Vec3(0.0, 0.0, 0.0)
     F_A, F_B = Force(o, o), Force(o, o)
     for i in range(points_of(data, k)):
         c, j = end(data, k, X_WA, 1.0 - 2.0 * i), tables.index[e, STATE] + 3 * i
         t, g, y, inner, rate = sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, state(tables.z, j))
-        put_state(tables.z, j, y)
+        put_state(tables.inside, j, y)
         put_state(tables.inner, j, inner)
         put_state(tables.rate, j, rate)
         most = sticking.bound(g)

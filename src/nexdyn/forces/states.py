@@ -145,8 +145,8 @@ def _(forces: ForceTables, y: Any, K: Any, i: Any, first: Any) -> Any:
         if forces.index[e, KIND] == CONTACT:
             for m in range(forces.index[e, STATE], forces.index[e, STATE] + forces.index[e, STATES]):
                 if forces.index[e, OFF] != 0:
-                    forces.z[m] = forces.inner[m] = 0.0
-                confine_one(y, K, i, first + m, forces.z, forces.inner, m)
+                    forces.inside[m] = forces.inner[m] = 0.0
+                confine_one(y, K, i, first + m, forces.inside, forces.inner, m)
 
 
 @formula

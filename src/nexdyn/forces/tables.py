@@ -5,7 +5,7 @@
     data    float64 (…)       what each force's page says, row after row
     z, rate float64 (nz,)     states of the forces and their rates (``states``): not frozen, what changes in a run
     bound   float64 (nz,)     of friction that sticks in a contact what y may be (``sticking``); of other states nothing
-    inner   float64 (nz,)     the rates of the same within their bounds
+    inside, inner (nz,)       the same within their bounds, and their rates there
 
 A force in a joint has its freedom and coordinate (rows of v and q) and no bodies; the others have freedom −1.
 
@@ -46,6 +46,7 @@ class ForceTables(NamedTuple):
     winding: Any = np.zeros(0, dtype=np.int64)
     """(nw,) torsion springs whose angle is a state, behind those of z; their rates lie behind those of `rate`."""
     bound: Any = np.zeros(0)
+    inside: Any = np.zeros(0)
     inner: Any = np.zeros(0)
 
 
@@ -80,6 +81,7 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
         np.array(start),
         np.zeros(len(start)),
         bound=np.zeros(len(start)),
+        inside=np.zeros(len(start)),
         inner=np.zeros(len(start)),
     )
 
