@@ -134,9 +134,12 @@ def error_of_contact(acts, first, end, h):  # type: ignore[no-untyped-def]
     tables, judged, most = acts.forces, acts.judged, 0.0
     for m in range(first, end, 3):
         if holds(tables, m):
+            # of its length alone: where the normal turns, y has been laid anew, which is no error
+            now, expected = 0.0, 0.0
             for i in range(m, m + 3):
-                d = abs(tables.z[i] - acts.began[i, 0] - 0.5 * h * (judged[i, RATE] + tables.rate[i]))
-                most = max(most, d / (judged[m, WEIGHT] * acts.length))
+                y = acts.began[i, 0] + 0.5 * h * (judged[i, RATE] + tables.rate[i])
+                now, expected = now + tables.z[i] * tables.z[i], expected + y * y
+            most = max(most, abs(now**0.5 - expected**0.5) / (judged[m, WEIGHT] * acts.length))
     return most
 
 

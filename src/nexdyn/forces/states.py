@@ -130,6 +130,11 @@ def _(forces: None, y: Any, s: Any, first: Any) -> Any:
 def _(forces: ForceTables, y: Any, s: Any, first: Any) -> Any:
     for m in range(count(forces)):
         s[first + m] = abs(y[first + m])
+    for e in range(len(forces.index)):
+        if forces.index[e, KIND] == CONTACT:
+            # components of one vector
+            for m in range(first + forces.index[e, STATE], first + forces.index[e, STATE] + forces.index[e, STATES], 3):
+                s[m] = s[m + 1] = s[m + 2] = s[m] + s[m + 1] + s[m + 2]
     for i in range(len(forces.winding)):
         s[first + count(forces) + i] = 1.0
 
