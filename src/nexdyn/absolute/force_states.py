@@ -129,8 +129,8 @@ def holds(tables, m):  # type: ignore[no-untyped-def]
 
 @formula
 def error_of_contact(acts, first, end, h):  # type: ignore[no-untyped-def]
-    """The largest d of the states of friction that sticks, as the displacement d/√σ beside the length of the mechanism, as positions
-    are judged; none of what slides."""
+    """The largest d of the states of friction that sticks, as the displacement d/√σ relative to the length of the mechanism, as
+    positions are judged; none of what slides."""
     tables, judged, most = acts.forces, acts.judged, 0.0
     for m in range(first, end, 3):
         if holds(tables, m):

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from nexdyn.model.system import System
 
 CONTACT_COLUMNS = 9
-"""What is told of a contact: force on A (3), point (3), normal force, tangential force, penetration; world axes."""
+"""What is recorded of a contact: force on A (3), point (3), normal force, tangential force, penetration; world axes."""
 
 
 class ContactForce(PairForce):

@@ -13,7 +13,7 @@ with its normal force, and the next contact begins with none.
 Why no bristle that flows before it slides, like that of ``joint_friction``: its flow begins below the cone, and there it walks with
 every sway of the load. Here nothing flows below the cone: a body that sways comes back to where it was, and what stands, stands.
 
-`bound` (nz,) in the tables of forces is what |y| may be where the force was last asked for. Explicit methods integrate y as it
+`bound` (nz,) in the tables of forces is the largest |y| at the last evaluation of the force. Explicit methods integrate y as it
 stands: beyond its bound it changes no force, and turns as it would there. They shorten and lay it anew where a step begins. Implicit
 ones ask for y at the end of the step, y⁺ = c + s g √σ v⁺ with s of F = √σ c + (σ g + d) v⁺.
 

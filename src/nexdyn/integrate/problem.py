@@ -33,7 +33,7 @@ from nexdyn.generic import defines, generic
 rates = generic("rates", "K[i, :] = ẏ(t, y); returns a status.")
 recentre = generic("recentre", "Move the chart's base to the present position.")
 settle = generic("settle", "Bring the state at t back to the constraints; returns a status.")
-confine = generic("confine", "z to its bounds at the state whose rates were asked for last.")
+confine = generic("confine", "z to its bounds at the state whose rates were evaluated last.")
 record = generic("record", "Write t, q, v, a.")
 next_sample = generic("next_sample", "When something is sampled next; ∞ for never.")
 take_samples = generic("take_samples", "Take the samples that are due at t into y; how many there were.")

@@ -68,7 +68,7 @@ WHOLE, PULL = 4, 5
 
 @formula
 def place(model, contacts, work, n):  # type: ignore[no-untyped-def]
-    """Of contact point n: normal, penetration, arms of p from the centres of the bodies a and b, and the axes that y is told in.
+    """Of contact point n: normal, penetration, arms of p from the centres of the bodies a and b, and the axes of y.
 
     A is the plane, z its normal, or the centre of a sphere; B the centre of the sphere or the point that touches it."""
     springs = model.springs
