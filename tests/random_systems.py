@@ -570,7 +570,11 @@ def of_contact(m: Motion, f: Any) -> np.ndarray:
     found = m.result.contacts(f.name)
     total = np.zeros(len(m.t))
     (_, p_A, w_A, v_A), (R_B, p_B, w_B, v_B) = m.frame(f.a, f.anchor_a), m.frame(f.b, f.anchor_b)
-    force, points, depth = (found[x].values for x in ("force", "point", "penetration"))
+    n = len(m.t)
+    force, points, depth = (
+        found[x].values.reshape(n, f.points, *last)
+        for x, last in (("force", (3,)), ("point", (3,)), ("penetration", ()))
+    )
     apart = p_A - p_B
     normal = R_B @ np.array(f.normal) if f.kind == "plane_contact" else apart / np.linalg.norm(apart, axis=1)[:, None]
     for k in range(force.shape[1]):

@@ -31,7 +31,7 @@ _TABLE = {
     "TorsionSpring": "rsda rotationalspring torsionalspring torsionspringdamper rotationalspringdamper",
     "Bushing": "rigidbodyspringdamper cartesianspringdamper bushingelement field bushingforce sixdofspring",
     "PlaneContact": "contact groundcontact collision hertz",
-    "SphereContact": "balljointclearance socket ballcontact clearance",
+    "SphereContact": "balljointclearance ballcontact",
     "AppliedForce": "pointforce wrench pointload",
     "JointForce": "motor torque jointtorque loadjoint generalizedforce jointload",
     "JointStop": "bumpstop limitstop endstop",

@@ -195,6 +195,12 @@ def states_accepted(acts):  # type: ignore[no-untyped-def]
     for m in range(len(acts.began)):
         acts.began[m, 1] = acts.began[m, 0]
         acts.began[m, 0] = tables.z[m]
+
+
+@kernel
+def contacts_accepted(acts):  # type: ignore[no-untyped-def]
+    """Which contacts have slid in the step: what they hold is then no start for a difference of second order."""
+    tables = acts.forces
     for e in range(len(tables.index)):
         if tables.index[e, FREEDOM] == NO_FREEDOM:
             o = tables.index[e, STATE]

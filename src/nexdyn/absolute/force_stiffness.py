@@ -17,13 +17,12 @@ from nexdyn.absolute.force_states import contact_step
 from nexdyn.forces import contact
 from nexdyn.forces import kinds as force_kinds
 from nexdyn.forces.point_spring import length_and_direction
-from nexdyn.forces.sticking import across as along_surfaces
 from nexdyn.forces.sticking import laid, stiffness_across
 from nexdyn.forces.tables import BODY_A, BODY_B, FIRST, KIND, STATE, STATES
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import is_instance
 from nexdyn.kernel import formula, kernel, overloaded
-from nexdyn.spatial.algebra import Motion, Pose, Vec3, cross, exp_quaternion, rotation
+from nexdyn.spatial.algebra import Motion, Pose, Vec3, basis, cross, exp_quaternion, rotation
 from nexdyn.spatial.lanes import LaneVector, all_less, greater, if_less, zero
 from nexdyn.spatial.table import PoseRows
 
@@ -108,7 +107,7 @@ def contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i):  # type: i
         # f_t = s v,  s = μ f_n / √(v² + v_f²)
         across = gh * data[k + 3] * m.f_n / math.sqrt(m.v_t @ m.v_t + data[k + 4] * data[k + 4])
     add_outer(K, normal, cross(r, m.n), m.n)
-    one, two = along_surfaces(m.n)
+    one, two = basis(m.n)
     for j in range(2):
         u = one if j == 0 else two
         add_outer(K, across, cross(r, u), u)

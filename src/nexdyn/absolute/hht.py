@@ -29,7 +29,7 @@ import numpy as np
 
 from nexdyn.absolute.elements import states_error
 from nexdyn.absolute.equations import NO_PIVOT, independence, jacobian_times, place_bodies, solved_here, turn
-from nexdyn.absolute.force_states import states_accepted, states_judged, states_recorded
+from nexdyn.absolute.force_states import contacts_accepted, states_accepted, states_judged, states_recorded
 from nexdyn.absolute.motion_tables import MotionState, MotionTables
 from nexdyn.absolute.outside import solve
 from nexdyn.absolute.recorded import Record, copy, record
@@ -521,6 +521,7 @@ def march_fixed(tables, acts, s, told, t0, dt, k, k_stop, every, alpha, memory, 
             return status, k, row
         accept(s, remember(memory, dt))
         states_accepted(acts)
+        contacts_accepted(acts)
         k += 1
         if every > 0 and k % every == 0:
             status = record(acts, s, told, t0 + k * dt, dt, out, row)
@@ -574,6 +575,7 @@ def march_adaptive(tables, acts, s, told, control, rtol, dt_min, dt_max, t_end, 
             continue
         accept(s, remember(memory, step))
         states_accepted(acts)
+        contacts_accepted(acts)
         states_judged(acts)
         t = target if step == target - t else t + step
         factor_of_step = min(2.0, 0.9 * max(error, 1e-9) ** (-1.0 / 3.0))

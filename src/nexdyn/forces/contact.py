@@ -274,8 +274,8 @@ def sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, y):  # type: ignore[no-unty
     y along the surfaces and within its bound, ẏ there, and ẏ."""
     m = meet(data, k, c, X_WA, V_A, X_WB, V_B)
     g, R_t = gripped(data, k, m), T(X_WB.R)
-    f, y, inner, rate = sticking.drag(g, sticking.laid(X_WB.R @ y, m.n), m.v_t)
-    return Touch(m.f_n, m.f_n * m.n + f, m.p, m.depth), g, R_t @ y, R_t @ inner, R_t @ rate
+    f, y, inner, rate = sticking.drag(g, sticking.laid(y, R_t @ m.n), R_t @ m.v_t)
+    return Touch(m.f_n, m.f_n * m.n + X_WB.R @ f, m.p, m.depth), g, y, inner, rate
 
 
 @formula
@@ -342,8 +342,8 @@ def stretch(tables, e, k, X_WA, V_A, X_WB, V_B, i, c, time):  # type: ignore[no-
     """y of contact point i at the end of a step into z, by c (axes of B) and g = `time` (``sticking``); returns √σ."""
     data, j = tables.data, tables.index[e, STATE] + 3 * i
     m = meet(data, k, end(data, k, X_WA, 1.0 - 2.0 * i), X_WA, V_A, X_WB, V_B)
-    g = gripped(data, k, m)
-    put_state(tables.z, j, T(X_WB.R) @ sticking.stretched(g, sticking.laid(X_WB.R @ c, m.n), m.v_t, time))
+    g, R_t = gripped(data, k, m), T(X_WB.R)
+    put_state(tables.z, j, sticking.stretched(g, sticking.laid(c, R_t @ m.n), R_t @ m.v_t, time))
     return g.root
 
 

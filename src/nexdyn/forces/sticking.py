@@ -20,6 +20,8 @@ ones ask for y at the end of the step, y⁺ = c + s g √σ v⁺ with s of F = �
 ρ is 2 (1 − ν)/(2 − ν) for spheres of one material (Mindlin, J. Appl. Mech. 16, 1949), 0.82 for ν = 0.3. m: of both bodies,
 m_A m_B/(m_A + m_B).
 y lies along the surfaces: where their normal n has turned since, it is laid along them again, y − n (n · y) at its old length.
+What lies along them to rounding, and is no longer than its bound to rounding, stays as it is: to evaluate a force again changes nothing.
+A force is evaluated in the axes of B, in which y is kept: turned there and back, y would be another by rounding.
 Data from j on: μ, μ_s, v_s, ρ, 2 ζ √m. States: the three components of y in the axes of B.
 """
 
@@ -29,10 +31,11 @@ from math import exp, sqrt
 from typing import Any, NamedTuple
 
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import Vec3
 
 FRICTION, STATIC, STRIBECK, RATIO, DAMPING = range(5)
 LEAST = 1e-300
+ROUNDING = 1e-14
+"""Part of |y| by which y may leave the surfaces, or exceed its bound."""
 
 
 class Grip(NamedTuple):
@@ -62,7 +65,7 @@ def size(y):  # type: ignore[no-untyped-def]
 def shortening(F, most):  # type: ignore[no-untyped-def]
     """What F is to be multiplied by to be no longer than `most`."""
     length = size(F)
-    return 1.0 if length <= most else most / length
+    return 1.0 if length <= (1.0 + ROUNDING) * most else most / length
 
 
 @formula
@@ -74,7 +77,10 @@ def shortened(y, most):  # type: ignore[no-untyped-def]
 @formula
 def laid(y, n):  # type: ignore[no-untyped-def]
     """y along the surfaces with the unit normal n, as long as it is."""
-    along = y - (n @ y) * n
+    off = n @ y
+    if off * off <= ROUNDING * ROUNDING * (y @ y):
+        return y
+    along = y - off * n
     length = size(along)
     return (size(y) / length if length > LEAST else 0.0) * along
 
@@ -93,7 +99,8 @@ def drag(g, y, v):  # type: ignore[no-untyped-def]
     F = g.root * inside + g.damping * v
     s = shortening(F, g.most)
     squared = y @ y
-    beyond = sqrt(squared) / most - 1.0 if squared > most * most and most > LEAST else 0.0
+    beyond = sqrt(squared) / most - 1.0 if most > LEAST else 0.0
+    beyond = beyond if beyond > ROUNDING else 0.0
     across_y = v - ((y @ v) / squared) * y if beyond > 0.0 else v
     return -s * F, inside, (s * g.root) * v, (s * g.root) * (v + beyond * across_y)
 
@@ -110,12 +117,3 @@ def stiffness_across(g, c, v, time):  # type: ignore[no-untyped-def]
     """s (σ g + d) at the end of such a step: −∂f/∂v, of what slides the secant."""
     whole = g.root * g.root * time + g.damping
     return whole * shortening(g.root * c + whole * v, g.most)
-
-
-@formula
-def across(n):  # type: ignore[no-untyped-def]
-    """Two unit vectors along the surfaces, at right angles (Duff et al., J. Comput. Graph. Tech. 6, 2017)."""
-    s = 1.0 if n.z >= 0.0 else -1.0
-    f = -1.0 / (s + n.z)
-    g = n.x * n.y * f
-    return Vec3(1.0 + s * n.x * n.x * f, s * g, -s * n.x), Vec3(g, s + n.y * n.y * f, -n.y)

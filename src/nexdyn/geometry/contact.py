@@ -34,15 +34,6 @@ def norm(a):  # type: ignore[no-untyped-def]
 
 
 @formula
-def basis(n):  # type: ignore[no-untyped-def]
-    """Two unit vectors that make a right-handed frame with unit n (Duff et al. 2017)."""
-    s = 1.0 if n.z >= 0.0 else -1.0
-    f = -1.0 / (s + n.z)
-    g = n.x * n.y * f
-    return Vec3(1.0 + s * n.x * n.x * f, s * g, -s * n.x), Vec3(g, s + n.y * n.y * f, -n.y)
-
-
-@formula
 def support_pair(A, B, X, tables, n):  # type: ignore[no-untyped-def]
     """The points of A farthest along n and of B farthest along −n, in A's frame; X is the pose of B in A."""
     return support(A, tables, n), plus_turned(X.p, X.R, support(B, tables, T(X.R) @ (-n)))

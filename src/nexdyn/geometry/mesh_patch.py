@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.geometry.contact import basis
 from nexdyn.geometry.hierarchy import MOST_OPEN, triangle
 from nexdyn.geometry.mesh import Surface
 from nexdyn.geometry.patch import area_and_centre, convex, intersection, patch_work
 from nexdyn.kernel import formula, kernel
-from nexdyn.spatial.algebra import T, plus_turned
+from nexdyn.spatial.algebra import T, basis, plus_turned
 from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import PoseRows, Vec3Rows, row
 

@@ -18,11 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nexdyn.geometry.contact import basis
 from nexdyn.geometry.kinds import support
 from nexdyn.geometry.solid import BOX, CONE, CYLINDER, HALF_SPACE, HULL, SEGMENT, solid_of
 from nexdyn.kernel import formula, kernel, outlined
-from nexdyn.spatial.algebra import T, Vec3, plus_turned
+from nexdyn.spatial.algebra import T, Vec3, basis, plus_turned
 from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import PoseRows, Vec3Rows
 

@@ -28,7 +28,7 @@ from typing import Any
 
 from nexdyn.constraints.pair import column
 from nexdyn.forces.contact import put_state, state
-from nexdyn.forces.sticking import LEAST, across, bound, grip, laid, shortened, shortening
+from nexdyn.forces.sticking import LEAST, bound, grip, laid, shortened, shortening
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.linalg.rows import WIDTH
@@ -46,7 +46,7 @@ from nexdyn.potential.tables import (
     SPRING_TURNED,
     ContactTables,
 )
-from nexdyn.spatial.algebra import T, Vec3, cross
+from nexdyn.spatial.algebra import T, Vec3, basis, cross
 from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows
 
 
@@ -116,7 +116,7 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any, careful: Any) -> 
         a, b = springs.index[e, SPRING_A], springs.index[e, SPRING_B]
         pressure[n] = abs(springs.value[e, 1]) / (dt * dt)
         normal, depth, foot_A, foot_B, R_A = place(model, contacts, work, n)
-        one, two = across(normal)
+        one, two = basis(normal)
         V_a, V_b = A[a] @ (x[a].w - past[a].w), A[b] @ (x[b].w - past[b].w)
         moved = (x[b].v - past[b].v) + cross(V_b, foot_B) - (x[a].v - past[a].v) - cross(V_a, foot_A)
         u, w = one @ moved, two @ moved
@@ -180,7 +180,7 @@ def _(model: Any, contacts: ContactTables, work: Any, dt: Any) -> Any:
         k = contacts.index[n, CONTACT_STATE]
         if k >= 0:
             normal, _, _, _, R_A = place(model, contacts, work, n)
-            one, two = across(normal)
+            one, two = basis(normal)
             u, w = slip_of(model, contacts, work, n, dt)
             root, K, most = grips[n, 0], grips[n, 1], grips[n, 2]
             s = shortening(Vec3(grips[n, PULL] + K * u, grips[n, PULL + 1] + K * w, 0.0), most)

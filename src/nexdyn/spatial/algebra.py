@@ -195,6 +195,15 @@ def full(S):  # type: ignore[no-untyped-def]
 
 
 @formula
+def basis(n):  # type: ignore[no-untyped-def]
+    """Two unit vectors that make a right-handed frame with unit n (Duff et al., J. Comput. Graph. Tech. 6, 2017)."""
+    s = 1.0 if n.z >= 0.0 else -1.0
+    f = -1.0 / (s + n.z)
+    g = n.x * n.y * f
+    return Vec3(1.0 + s * n.x * n.x * f, s * g, -s * n.x), Vec3(g, s + n.y * n.y * f, -n.y)
+
+
+@formula
 def plus_cross(a, b, c):  # type: ignore[no-untyped-def]
     """a + b × c: six products that add up, one instruction each."""
     return Vec3(a.x + b.y * c.z - b.z * c.y, a.y + b.z * c.x - b.x * c.z, a.z + b.x * c.y - b.y * c.x)
