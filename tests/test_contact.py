@@ -11,7 +11,7 @@ import pytest
 import xarray as xr
 
 import nexdyn as nx
-from nexdyn.forces.contact import damping_number
+from nexdyn.forces.contact_law import damping_number
 
 G, M, R = 9.81, 2.0, 0.1
 J = 0.4 * M * R * R

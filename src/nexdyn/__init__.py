@@ -50,8 +50,8 @@ _HOMES = {
         "RollingSphere", "Spherical", "Universal", "UserConstraint", "VelocityConstraint",
     ),
     "nexdyn.forces": (
-        "AppliedForce", "Bushing", "Controller", "ForceTable", "JointForce", "JointFriction", "JointStop", "PlaneContact", "SphereContact",
-        "PointSpring", "PositionActuator", "TorqueActuator", "TorsionSpring", "UserForce", "UserJointForce",
+        "AppliedForce", "Bushing", "Contact", "Controller", "ForceTable", "JointForce", "JointFriction", "JointStop", "PlaneContact",
+        "SphereContact", "PointSpring", "PositionActuator", "TorqueActuator", "TorsionSpring", "UserForce", "UserJointForce",
         "VelocityActuator",
     ),
     "nexdyn.integrate.methods": (
@@ -141,6 +141,7 @@ if TYPE_CHECKING:
     from nexdyn.forces import (
         AppliedForce,
         Bushing,
+        Contact,
         Controller,
         ForceTable,
         JointForce,

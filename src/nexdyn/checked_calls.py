@@ -30,21 +30,32 @@ ELSEWHERE = {
 """Where an argument stands that is not one here."""
 
 
+def signature_of(cls: type) -> inspect.Signature:
+    """How `cls` is called. Where its constructor takes **options, they are the arguments of the next one in line."""
+    found: dict[str, inspect.Parameter] = {}
+    for constructor in (vars(c)["__init__"] for c in cls.__mro__ if "__init__" in vars(c)):
+        parameters = list(inspect.signature(constructor).parameters.values())[1:]
+        more = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        for p in parameters:
+            if p.kind is not p.VAR_KEYWORD and p.name not in found:
+                found[p.name] = p.replace(kind=p.KEYWORD_ONLY) if found and constructor is not cls.__init__ else p  # type: ignore[misc]
+        if not more:
+            break
+    return inspect.Signature(sorted(found.values(), key=lambda p: p.kind))
+
+
 def fault(
-    name: str, function: Callable[..., Any], arguments: tuple[Any, ...], given: Mapping[str, Any]
+    name: str, signature: inspect.Signature, arguments: tuple[Any, ...], given: Mapping[str, Any]
 ) -> InputError | None:
-    """Why `function` cannot be called so; None where it can. Its first parameter, where it is `self`, is not given."""
-    signature = inspect.signature(function)
+    """Why what has the `signature` cannot be called so; None where it can."""
     parameters = signature.parameters
-    own = [None] if next(iter(parameters), "") == "self" else []
     try:
-        signature.bind(*own, *arguments, **given)
+        signature.bind(*arguments, **given)
     except TypeError as error:
-        valid = [key for key in parameters if key != "self"]
         for wrong in given:
             if wrong not in parameters:
-                return _unknown_argument(name, wrong, valid)
-        return InputError(f"{name}: {error}; its arguments are {', '.join(valid)}")
+                return _unknown_argument(name, wrong, list(parameters))
+        return InputError(f"{name}: {error}; its arguments are {', '.join(parameters)}")
     return None
 
 
@@ -63,14 +74,13 @@ class CheckedCalls(type):
     @property
     def __signature__(cls) -> inspect.Signature:
         """How `cls` is called, for `help` and editors, which would show `__call__` of this type."""
-        signature = inspect.signature(cls.__init__)  # type: ignore[misc]
-        return signature.replace(parameters=list(signature.parameters.values())[1:])
+        return signature_of(cls)
 
     def __call__(cls, *arguments: Any, **given: Any) -> Any:
         try:
             return super().__call__(*arguments, **given)
         except TypeError:
-            error = fault(cls.__name__, cls.__init__, arguments, given)  # type: ignore[misc]
+            error = fault(cls.__name__, signature_of(cls), arguments, given)
             if error is not None:
                 raise error from None
             raise
@@ -84,7 +94,7 @@ def checked_call(function: F) -> F:
         try:
             return function(*arguments, **given)
         except TypeError:
-            error = fault(f"nx.{function.__name__}", function, arguments, given)
+            error = fault(f"nx.{function.__name__}", inspect.signature(function), arguments, given)
             if error is not None:
                 raise error from None
             raise

@@ -1,7 +1,7 @@
 """A System as plain data, and back: what a scene file says and what a result file carries along.
 
     name: text                              gravity: [x, y, z]
-    parameters: {NAME: quantity}            bodies, markers: {NAME: {attribute: value}}
+    parameters: {NAME: quantity}            bodies, markers, contacts: {NAME: {attribute: value}}
     joints, couplings, drivers, forces, measures: {NAME: {type: KIND, attribute: value}}
 
 A section holds its elements by name, in order; the attributes are the arguments of the element's class, read from its
@@ -23,8 +23,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any, NamedTuple
 
+from nexdyn.checked_calls import signature_of
 from nexdyn.errors import InputError, UnknownNameError, unknown, warn
-from nexdyn.forces import FORCES
+from nexdyn.forces import FORCES, Contact
 from nexdyn.joints import JOINTS
 from nexdyn.model.body import Body
 from nexdyn.model.coupling import COUPLINGS
@@ -66,15 +67,11 @@ def arguments(cls: type) -> Mapping[str, Argument]:
     """The arguments that make an object of `cls`, the name of an element left out; **options are those of its base."""
     if cls in _ARGUMENTS:
         return _ARGUMENTS[cls]
-    found = _ARGUMENTS[cls] = {}
-    constructors = [c for c in cls.__mro__ if "__init__" in vars(c)]
-    for constructor in constructors:
-        parameters = list(inspect.signature(constructor.__init__).parameters.values())[1:]  # type: ignore[misc]
-        for p in parameters:
-            if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY) and p.name not in found:
-                found[p.name] = Argument(frozen(p.default), p.annotation)
-        if not any(p.kind is p.VAR_KEYWORD for p in parameters):
-            break
+    found = _ARGUMENTS[cls] = {
+        p.name: Argument(frozen(p.default), p.annotation)
+        for p in signature_of(cls).parameters.values()
+        if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    }
     if issubclass(cls, Element):
         found.pop("name", None)
     return found
@@ -115,6 +112,7 @@ SECTIONS: dict[str, tuple[str, Mapping[str, type] | type]] = {
     "drivers": ("driver", DRIVERS),
     "measures": ("measure", MEASURES),
     "forces": ("force", _writable(FORCES)),
+    "contacts": ("contact", Contact),
     "events": ("event", Event),
 }
 """Section: kind of element, and its class or its classes by type. Later sections refer to earlier ones."""
@@ -158,6 +156,8 @@ def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
     for section, (kind, classes) in SECTIONS.items():
         described: dict[str, Any] = {}
         for name, element in getattr(system, section).items():
+            if kind == "force" and element.part_of is not None:
+                continue
             try:
                 described[name] = _described(element, classes, values)
             except InputError:

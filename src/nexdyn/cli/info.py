@@ -15,6 +15,7 @@ from nexdyn.errors import counted
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from nexdyn.model.system import System
     from nexdyn.tree.tree import Tree
 
 NAME = "info"
@@ -65,7 +66,8 @@ def describe(model: Model, tree: Tree) -> dict[str, Any]:
         "name": system.name, "description": model.description, "mass": total, "gravity": system.gravity,
         "nq": tree.nq, "nv": tree.nv, "bodies": bodies, "joints": _joints(tree),
         "couplings": [{"name": c.name, "kind": c.kind} for c in system.couplings.values()],
-        "forces": [{"name": f.name, "kind": f.kind} for f in system.forces.values()],
+        "forces": [{"name": f.name, "kind": f.kind} for f in system.forces.values() if f.part_of is None],
+        "contacts": [_contact(system, name) for name in system.contacts],
         "measures": [{"name": m.name, "kind": m.kind} for m in system.measures.values()],
         "parameters": system.values,
         "simulation": {key: repr(x) if key == "method" else x for key, x in model.simulation.items()},
@@ -122,9 +124,21 @@ def _print(data: dict[str, Any]) -> None:
     for what in ("couplings", "forces", "measures"):
         if data[what]:
             terminal.say(f"{what}: " + ", ".join(f"{item['name']} ({item['kind']})" for item in data[what]))
+    for contact in data["contacts"]:
+        pairs = ", ".join(f"{a} and {b}" for a, b in contact["pairs"])
+        terminal.say(f"contact {contact['name']}: {counted(contact['points'], 'point')}, {pairs}")
     for what in ("parameters", "simulation", "result"):
         if data.get(what):
             terminal.say(f"{what}: " + ", ".join(f"{key} = {_shown(x)}" for key, x in data[what].items()))
+
+
+def _contact(system: System, name: str) -> dict[str, Any]:
+    """A contact: its pairs of bodies, and how many points may touch."""
+    from nexdyn.results.contacts import contacts_of
+
+    made = [force for force in contacts_of(system) if force.part_of == name]
+    pairs = {(force.a, force.b): None for force in made}
+    return {"name": name, "pairs": [list(pair) for pair in pairs], "points": sum(force.points for force in made)}
 
 
 def _bodies_table(bodies: list[dict[str, Any]]) -> Table:

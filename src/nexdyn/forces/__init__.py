@@ -6,6 +6,8 @@ from nexdyn.forces.actuator import Controller, PositionActuator, TorqueActuator,
 from nexdyn.forces.applied import AppliedForce
 from nexdyn.forces.bushing import Bushing
 from nexdyn.forces.contact import ContactForce
+from nexdyn.forces.contact_group import Contact
+from nexdyn.forces.contact_law import ContactLaw
 from nexdyn.forces.force_table import ForceTable
 from nexdyn.forces.joint_force import JointForce
 from nexdyn.forces.joint_friction import JointFriction
@@ -26,4 +28,4 @@ FORCES: dict[str, type[Force]] = {
     )
 }  # fmt: skip
 
-__all__ = ["FORCES", "ContactForce", *(cls.__name__ for cls in FORCES.values())]
+__all__ = ["FORCES", "Contact", "ContactForce", "ContactLaw", *(cls.__name__ for cls in FORCES.values())]

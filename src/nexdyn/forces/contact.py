@@ -31,13 +31,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from nexdyn.errors import InputError
 from nexdyn.forces import sticking
-from nexdyn.forces.between import PairForce, non_negative
+from nexdyn.forces.between import PairForce
+from nexdyn.forces.contact_law import ContactLaw
 from nexdyn.forces.kinds import CONTACT
 from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.forces.tables import STATE
@@ -49,45 +49,22 @@ from nexdyn.spatial.table import MotionRows, PoseRows
 if TYPE_CHECKING:
     from nexdyn.model.system import System
 
-CONTACT_COLUMNS = 9
-"""What is recorded of a contact: force on A (3), point (3), normal force, tangential force, penetration; world axes."""
+CONTACT_COLUMNS = 16
+"""What is recorded of a contact: force on A (3), point (3), normal force, tangential force, penetration, normal from B to A (3),
+velocity of A against B along the surfaces (3), 1 where it sticks; world axes."""
+DEPTH, HELD = 8, 1.0 - 1e-9
+"""Where the penetration stands; the part of μ f_n below which friction sticks."""
 
 
-class ContactForce(PairForce):
-    """What all contacts have in common: the law.
-
-    stiffness [N/mᵉ] with `exponent` e (1.5 for spheres by Hertz, 1 to 3). damping [s/m]: a of Hunt and Crossley; or
-        restitution, above 0 up to 1, at impact_speed [m/s].
-    friction: Coulomb's coefficient of what slides. It sticks until it slides (:mod:`nexdyn.forces.sticking`), with
-        static_friction: the coefficient at which it breaks away, no less (default: as friction); stribeck_speed [m/s]: over which
-            one goes over into the other.
-        friction_stiffness: of what gives along the surfaces before it slides, as a part of the stiffness along the normal at hand
-            (0.82: Mindlin's for ν = 0.3). friction_damping: of that, as a part of what is critical for the masses of both bodies.
-    friction_speed [m/s]: where given, friction does not stick: it is regularised below this speed, without states.
-    """
+class ContactForce(ContactLaw, PairForce):
+    """A contact of two surfaces by the law of :class:`ContactLaw`."""
 
     code = CONTACT
-    stiffness: Any
-    exponent: Any
-    damping: Any
-    restitution: Any
-    impact_speed: Any
-    friction: Any
-    static_friction: Any
-    stribeck_speed: Any
-    friction_stiffness: Any
-    friction_damping: Any
-    friction_speed: Any
 
     @property
     def points(self) -> int:
         """Contact points: 2 of a capsule, else 1."""
         return 1
-
-    @property
-    def sticks(self) -> bool:
-        """Whether its friction sticks, with states of its own."""
-        return self.friction_speed is None and not (is_nothing(self.friction) and self.static_friction is None)
 
     def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
         points = ("",) if self.points == 1 else ("1.", "2.")
@@ -99,29 +76,9 @@ class ContactForce(PairForce):
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         """k, e, a, μ, v_f, r_A, ½ l; μ, μ_s, v_s, ρ, 2 ζ √m of a reduced mass m of 1 kg; ς, r_B."""
-        stiffness, stribeck, part = (
-            self._positive(x, values) for x in ("stiffness", "stribeck_speed", "friction_stiffness")
-        )
-        exponent = self._number("exponent", values)
-        if not 1.0 <= exponent <= 3.0:
-            raise InputError(f"exponent of {self} is {exponent:g}; 1 (linear) to 3 is valid, 1.5 for spheres (Hertz)")
-        friction, share = (non_negative(self, x, values) for x in ("friction", "friction_damping"))
-        static = friction if self.static_friction is None else self._number("static_friction", values)
-        if self.friction_speed is None:
-            speed = 0.0 if self.sticks else 1.0
-        else:
-            speed = self._positive("friction_speed", values)
-            if self.static_friction is not None:
-                raise InputError(
-                    f"{self} has a static_friction, and a friction_speed, with which it does not stick; give one"
-                )
-        if static < friction:
-            raise InputError(
-                f"static_friction of {self} is {static:g}, less than friction, {friction:g}; it must be as much or more"
-            )
+        k, e, a, v_f, *friction = self.law(values)
         radius, half, side, other = self.shape(values)
-        own = [stiffness, exponent, self._damping(values), friction, speed, radius, half]
-        return [*own, friction, static, stribeck, part, 2.0 * share, side, other]
+        return [k, e, a, friction[0], v_f, radius, half, *friction, side, other]
 
     def data_in(self, system: System) -> list[float]:
         data, values = self.data(system.values), system.values
@@ -138,48 +95,11 @@ class ContactForce(PairForce):
         rows = np.array([A, B])
         still = np.concatenate([rows, np.zeros((2, 6))], axis=1)
         table = contact_motion(self.data(values), still[:1], still[1:], self.points, np.zeros((1, 0)))
-        return float(table[0, :, -1].max())
+        return float(table[0, :, DEPTH].max())
 
     def working(self, values: Mapping[str, float]) -> str:
-        lossy = self._damping(values) > 0.0 or non_negative(self, "friction", values) > 0.0
-        return str(self) if lossy else ""
-
-    def _positive(self, attribute: str, values: Mapping[str, float]) -> float:
-        x = self._number(attribute, values)
-        if not x > 0.0:
-            raise InputError(f"{attribute} of {self} is {x:g}; it must be greater than 0")
-        return x
-
-    def _damping(self, values: Mapping[str, float]) -> float:
-        a = non_negative(self, "damping", values)
-        if self.restitution is None and self.impact_speed is None:
-            return a
-        if self.restitution is None or self.impact_speed is None or a != 0.0:
-            raise InputError(f"{self} takes damping, or restitution together with impact_speed")
-        e = self._number("restitution", values)
-        if not 0.0 < e <= 1.0:
-            raise InputError(f"restitution of {self} is {e:g}; it must be greater than 0 and at most 1")
-        return damping_number(e) / self._positive("impact_speed", values)
-
-
-def is_nothing(x: Any) -> bool:
-    """Whether x is the number 0; an expression is not."""
-    return isinstance(x, int | float) and x == 0.0
-
-
-def damping_number(restitution: float) -> float:
-    """d = a v_i of a coefficient of restitution ε in (0, 1]: (1 + d) exp(−d) = (1 − ε d) exp(ε d)."""
-    if restitution == 1.0:
-        return 0.0
-    if restitution < 0.03:
-        return 1.0 / restitution  # 1 − ε d = (1 + d) exp(−d − ε d) is below 1e-13
-    from scipy.optimize import brentq
-
-    def off(d: float) -> float:  # the logarithm of both sides, for ε d < 1
-        return math.log1p(d) - d - math.log1p(-restitution * d) - restitution * d
-
-    tiny = 1e-6 * (1.0 - restitution)
-    return float(brentq(off, tiny, (1.0 - 1e-15) / restitution, xtol=1e-300, rtol=1e-14))
+        law = self.law(values)
+        return str(self) if law.damping > 0.0 or law.friction > 0.0 else ""
 
 
 STICK, SIDE, OTHER = 7, 12, 13
@@ -381,7 +301,7 @@ def held_energy(tables, e, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
 
 @kernel
 def observe_contacts(data, motion_a, motion_b, points, z, out):  # type: ignore[no-untyped-def]
-    """Fill out (N, points, 9) from the motion (N, 18) of the frames A and B: pose (12), ω and velocity, world axes; z (N, 3 points)
+    """Fill out (N, points, 16) from the motion (N, 18) of the frames A and B: pose (12), ω and velocity, world axes; z (N, 3 points)
     are the states of friction that sticks, (N, 0) where it does not."""
     X_A, V_A, X_B, V_B = (
         PoseRows(motion_a, 0),
@@ -391,21 +311,26 @@ def observe_contacts(data, motion_a, motion_b, points, z, out):  # type: ignore[
     )
     for s in range(len(out)):
         for i in range(points):
-            c = end(data, 0, X_A[s], 1.0 - 2.0 * i)
-            n, _, _ = near(data, 0, c, X_B[s])
+            c, row = end(data, 0, X_A[s], 1.0 - 2.0 * i), out[s, i]
+            m, sticks = meet(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s]), 0.0
             if z.shape[1] > 0:
                 y = Vec3(z[s, 3 * i], z[s, 3 * i + 1], z[s, 3 * i + 2])
-                t, _, _, _, _ = sticking_touch(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s], y)
+                t, g, _, _, _ = sticking_touch(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s], y)
+                f_t = t.f - t.f_n * m.n
+                sticks = 1.0 if t.f_n > 0.0 and sticking.size(f_t) < HELD * g.most else 0.0
             else:
                 t = touch(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s])
-            f_t = t.f - t.f_n * n
-            out[s, i, 0], out[s, i, 1], out[s, i, 2] = t.f.x, t.f.y, t.f.z
-            out[s, i, 3], out[s, i, 4], out[s, i, 5] = t.p.x, t.p.y, t.p.z
-            out[s, i, 6], out[s, i, 7], out[s, i, 8] = t.f_n, sqrt(f_t @ f_t), t.depth
+                f_t = t.f - t.f_n * m.n
+            put_state(row, 0, t.f)
+            put_state(row, 3, t.p)
+            row[6], row[7], row[DEPTH] = t.f_n, sqrt(f_t @ f_t), t.depth
+            put_state(row, 9, m.n)
+            put_state(row, 12, m.v_t)
+            row[15] = sticks
 
 
 def contact_motion(data: list[float], A: np.ndarray, B: np.ndarray, points: int, z: np.ndarray) -> np.ndarray:
-    """Force on A (3), point (3), normal and tangential force, penetration of each contact point, (N, points, 9); z as above."""
+    """The CONTACT_COLUMNS of each contact point, (N, points, 16); z as above."""
     out = np.empty((len(A), points, CONTACT_COLUMNS))
     motion_a, motion_b, own = (np.ascontiguousarray(x) for x in (A, B, z))
     observe_contacts(np.array(data), motion_a, motion_b, points, own, out)

@@ -21,7 +21,7 @@ import numpy as np
 
 from nexdyn.errors import InputError
 from nexdyn.forces.between import check_freedom, non_negative
-from nexdyn.forces.contact import damping_number
+from nexdyn.forces.contact_law import damping_number
 from nexdyn.forces.kinds import JOINT_STOP
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element, name_of

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from nexdyn.forces.between import check_points, non_negative
-from nexdyn.forces.contact import ContactForce, is_nothing
+from nexdyn.forces.contact import ContactForce
+from nexdyn.forces.contact_law import is_nothing
 from nexdyn.model.element import Element
 from nexdyn.model.force import Frame
 from nexdyn.model.placement import direction, frame
@@ -21,7 +22,7 @@ class PlaneContact(ContactForce):
     radius [m]: of the sphere or capsule; 0 for a point. length [m]: of a capsule, between the centres of its ends.
     anchor_a or at_a: its centre (default: the origin of `a`); axis: that of a capsule, in the axes of `a`.
     normal: of the plane, outward, in the axes of `b`; anchor_b or at_b: a point of the plane (default: the origin of `b`).
-    stiffness, exponent, damping or restitution and impact_speed, friction and what belongs to it: :class:`ContactForce`.
+    stiffness, exponent, damping or restitution and impact_speed, friction and what belongs to it: :class:`ContactLaw`.
     """
 
     kind = "plane_contact"
@@ -36,33 +37,14 @@ class PlaneContact(ContactForce):
         a: Element | str,
         b: Element | str = "ground",
         *,
-        stiffness: Any,
         radius: Any = 0.0,
         length: Any = 0.0,
         axis: Any = (0.0, 0.0, 1.0),
         normal: Any = (0.0, 0.0, 1.0),
-        exponent: Any = 1.5,
-        damping: Any = 0.0,
-        restitution: Any = None,
-        impact_speed: Any = None,
-        friction: Any = 0.0,
-        static_friction: Any = None,
-        stribeck_speed: Any = 0.01,
-        friction_stiffness: Any = 0.82,
-        friction_damping: Any = 0.3,
-        friction_speed: Any = None,
-        anchor_a: Any = None,
-        anchor_b: Any = None,
-        at_a: Any = None,
-        at_b: Any = None,
+        **law: Any,
     ) -> None:
-        super().__init__(name, a, b, anchor_a=anchor_a, anchor_b=anchor_b, at_a=at_a, at_b=at_b)
-        self._store(
-            stiffness=stiffness, radius=radius, length=length, axis=axis, normal=normal, exponent=exponent, damping=damping,
-            restitution=restitution, impact_speed=impact_speed, friction=friction, static_friction=static_friction,
-            stribeck_speed=stribeck_speed, friction_stiffness=friction_stiffness, friction_damping=friction_damping,
-            friction_speed=friction_speed,
-        )  # fmt: skip
+        super().__init__(name, a=a, b=b, **law)
+        self._store(radius=radius, length=length, axis=axis, normal=normal)
 
     @property
     def points(self) -> int:

@@ -17,7 +17,7 @@ class SphereContact(ContactForce):
     radius_a [m]: of the sphere of `a`, 0 for a point; radius_b [m]: of that of `b`, greater than 0.
     hollow: whether the sphere of `a` lies in a hollow of `b`, as a ball in its socket with a clearance of radius_b − radius_a.
     anchor_a or at_a, anchor_b or at_b: the centres (default: the origins of `a` and `b`).
-    stiffness, exponent, damping or restitution and impact_speed, friction and what belongs to it: :class:`ContactForce`.
+    stiffness, exponent, damping or restitution and impact_speed, friction and what belongs to it: :class:`ContactLaw`.
     """
 
     kind = "sphere_contact"
@@ -32,32 +32,13 @@ class SphereContact(ContactForce):
         a: Element | str,
         b: Element | str,
         *,
-        stiffness: Any,
         radius_b: Any,
         radius_a: Any = 0.0,
         hollow: bool = False,
-        exponent: Any = 1.5,
-        damping: Any = 0.0,
-        restitution: Any = None,
-        impact_speed: Any = None,
-        friction: Any = 0.0,
-        static_friction: Any = None,
-        stribeck_speed: Any = 0.01,
-        friction_stiffness: Any = 0.82,
-        friction_damping: Any = 0.3,
-        friction_speed: Any = None,
-        anchor_a: Any = None,
-        anchor_b: Any = None,
-        at_a: Any = None,
-        at_b: Any = None,
+        **law: Any,
     ) -> None:
-        super().__init__(name, a, b, anchor_a=anchor_a, anchor_b=anchor_b, at_a=at_a, at_b=at_b)
-        self._store(
-            stiffness=stiffness, radius_a=radius_a, radius_b=radius_b, hollow=hollow, exponent=exponent, damping=damping,
-            restitution=restitution, impact_speed=impact_speed, friction=friction, static_friction=static_friction,
-            stribeck_speed=stribeck_speed, friction_stiffness=friction_stiffness, friction_damping=friction_damping,
-            friction_speed=friction_speed,
-        )  # fmt: skip
+        super().__init__(name, a=a, b=b, **law)
+        self._store(radius_a=radius_a, radius_b=radius_b, hollow=hollow)
 
     def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
         if type(self.hollow) is not bool:

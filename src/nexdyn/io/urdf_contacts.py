@@ -12,13 +12,13 @@ What a contact is made of is not in a URDF: stiffness, damping and friction are 
 from __future__ import annotations
 
 import fnmatch
-import inspect
 import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
+from nexdyn.checked_calls import signature_of
 from nexdyn.errors import InputError, unknown
 from nexdyn.forces.plane_contact import PlaneContact
 from nexdyn.io.urdf_links import Remarks, origin, refused, turn
@@ -26,8 +26,8 @@ from nexdyn.io.urdf_xml import Node, shown
 from nexdyn.model.system import System
 
 LINKS = "links"
-_OWN = ("self", "name", "a", "b", "radius", "length", "axis", "anchor_a", "at_a")
-OPTIONS = tuple(name for name in inspect.signature(PlaneContact.__init__).parameters if name not in _OWN)
+_OWN = ("name", "a", "b", "radius", "length", "axis", "anchor_a", "at_a")
+OPTIONS = tuple(name for name in signature_of(PlaneContact).parameters if name not in _OWN)
 _EXAMPLE = 'contacts={"stiffness": 2e5, "damping": 1.0, "friction": 0.8}'
 
 

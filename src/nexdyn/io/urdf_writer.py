@@ -164,8 +164,10 @@ class _Writer:
     def left_out(self) -> None:
         """What URDF has no word for."""
         s = self.system
+        alone = [name for name, force in s.forces.items() if force.part_of is None]
         for what, names in (
-            ("forces", s.forces), ("couplings", s.couplings), ("drivers", s.drivers), ("markers", s.markers), ("measures", s.measures),
+            ("forces", alone), ("contacts", s.contacts), ("couplings", s.couplings), ("drivers", s.drivers), ("markers", s.markers),
+            ("measures", s.measures),
             ("names of parameters, whose values are written", s.parameters),
         ):  # fmt: skip
             for name in names:

@@ -77,6 +77,11 @@ class Force(Element):
         return self.data(system.values)
 
     @property
+    def part_of(self) -> str | None:
+        """The contact that made it, and whose attributes it has; None for one that was added by itself."""
+        return self.__dict__.get("_part_of")
+
+    @property
     def is_off(self) -> bool:
         """Whether an event has switched it off."""
         return bool(self.__dict__.get("_off"))

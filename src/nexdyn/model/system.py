@@ -15,6 +15,7 @@ import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls
 from nexdyn.errors import InputError, UnknownNameError, unknown
+from nexdyn.model.between_bodies import BetweenBodies
 from nexdyn.model.body import Body
 from nexdyn.model.coupling import Coupling
 from nexdyn.model.driver import Driver
@@ -29,6 +30,7 @@ from nexdyn.model.parameters import Parameter, floats, frozen, names_in, number
 E = TypeVar("E", bound=Element)
 J = TypeVar("J", bound=Joint)
 F = TypeVar("F", bound=Force)
+B = TypeVar("B", bound=BetweenBodies)
 M = TypeVar("M", bound=Measure)
 D = TypeVar("D", bound=Driver)
 C = TypeVar("C", bound=Coupling)
@@ -44,7 +46,8 @@ class System(metaclass=CheckedCalls):
         self.name = checked_name(name, "system")
         self._gravity = frozen(gravity)
         self._elements: dict[str, dict[str, Any]] = {
-            kind: {} for kind in ("body", "joint", "coupling", "marker", "measure", "force", "driver", "event")
+            kind: {}
+            for kind in ("body", "joint", "coupling", "marker", "measure", "contact", "force", "driver", "event")
         }
         self._bodies: dict[str, Body] = self._elements["body"]
         self._parameters: dict[str, Parameter] = {}
@@ -102,8 +105,13 @@ class System(metaclass=CheckedCalls):
 
     @property
     def forces(self) -> Mapping[str, Force]:
-        """Forces by name, in the order they were added."""
+        """Forces by name, in the order they were added; then those that contacts made."""
         return MappingProxyType(self._elements["force"])
+
+    @property
+    def contacts(self) -> Mapping[str, BetweenBodies]:
+        """Contacts of bodies by name, in the order they were added. A PlaneContact or SphereContact is one of the forces."""
+        return MappingProxyType(self._elements["contact"])
 
     @property
     def markers(self) -> Mapping[str, Marker]:
@@ -142,6 +150,10 @@ class System(metaclass=CheckedCalls):
     def force(self, name: str) -> Force:
         """The force called `name`. UnknownNameError with the nearest name otherwise."""
         return self._find("force", name)
+
+    def contact(self, name: str) -> BetweenBodies:
+        """The contact called `name`. UnknownNameError with the nearest name otherwise."""
+        return self._find("contact", name)
 
     def marker(self, name: str) -> Marker:
         """The marker called `name`. UnknownNameError with the nearest name otherwise."""
@@ -228,6 +240,20 @@ class System(metaclass=CheckedCalls):
                 self._named_in(force, kind, name)
         return self._keep("force", force)
 
+    def add_contact(self, contact: B) -> B:
+        """Add a contact; the bodies that it chooses, and their joints, are in the system already."""
+        self._admit("contact", contact, BetweenBodies)
+        self._check(contact)
+        made = contact.members(self)
+        for force in made:
+            self._admit("force", force, Force)
+            self._check(force)
+        self._keep("contact", contact)
+        for force in made:
+            force.__dict__["_part_of"] = contact.name
+            self._keep("force", force)
+        return contact
+
     def add_marker(self, marker: Marker | str, body: Body | str | None = None, **attributes: Any) -> Marker:
         """Add a marker: its name, its body and the attributes of :class:`Marker`, or a Marker."""
         if not isinstance(marker, Marker):
@@ -298,7 +324,11 @@ class System(metaclass=CheckedCalls):
         """Check an admitted element, and fix it here."""
         self._check(element)
         element._owner = self.name
-        self._elements[kind][element.name] = element
+        elements = self._elements[kind]
+        elements[element.name] = element
+        if kind == "force" and self._elements["contact"] and element.part_of is None:  # type: ignore[attr-defined]
+            for name in [name for name, force in elements.items() if force.part_of is not None]:
+                elements[name] = elements.pop(name)
         return element
 
     def _check(self, element: Element) -> None:
@@ -358,9 +388,16 @@ class System(metaclass=CheckedCalls):
             system.parameter(name, value)
         changed = {name for name, value in system._values.items() if value != self._values[name]}
         system.gravity  # noqa: B018  (raises if it is not valid)
+        made: dict[str, Force] = {}
         for kind, elements in self._elements.items():
             for name, element in elements.items():
                 new = element.copied(**attributes.get((kind, name), {}))
+                if kind == "force" and element.part_of is not None and (changed or attributes):
+                    if name not in made:
+                        made |= {force.name: force for force in system.contacts[element.part_of].members(system)}
+                    new = made[name]
+                    new.__dict__.update({x: element.__dict__[x] for x in ("_part_of", "_off") if x in element.__dict__})
+                    system._check(new)
                 for role in ("parent", "child", "body"):
                     held = new.__dict__.get(role)
                     if isinstance(held, Body):
@@ -382,6 +419,9 @@ class System(metaclass=CheckedCalls):
             name, attribute = path[:i], path[i + 1 :]
             holders = [(kind, found[name]) for kind, found in kinds.items() if name in found]
             hits = [kind for kind, element in holders if attribute in element.settable()]
+            part = next((e.part_of for kind, e in holders if kind == "force" and e.part_of is not None), None)
+            if part is not None:
+                raise InputError(f"{path!r}: contact {part!r} sets what {name!r} has; write '{part}.{attribute}'")
             if len(hits) > 1:
                 choices = " or ".join(f"'{kind}:{path}'" for kind in hits)
                 raise InputError(f"{path!r} is ambiguous: {name!r} is a {' and a '.join(hits)}; write {choices}")

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from nexdyn.errors import unknown
-from nexdyn.results.contacts import COLUMNS
+from nexdyn.results.contacts import COLUMNS, contact_points
 from nexdyn.results.observed import Observed
 from nexdyn.results.quantities import ENERGIES, PEAKS, QUANTITIES, common_unit
 from nexdyn.results.table import peak_lines
@@ -101,15 +101,35 @@ def one_of(observed: Observed, name: str, label: str | None) -> xr.DataArray:
 
 def contacts(observed: Observed, name: str | None) -> xr.Dataset:
     """All that is told of contacts; of the one called `name` alone."""
-    found = observed.collect(list(COLUMNS))
+    found, points = observed.collect(list(COLUMNS)), contact_points(observed.tree.system)
     out = xr.Dataset({key.removeprefix("contact_"): labelled(observed, key, values) for key, values in found.items()})
+    named = {"of": [p.of for p in points], "a": [p.a for p in points], "b": [p.b for p in points]}
+    out = out.assign_coords({key: ("contact", _texts(texts)) for key, texts in named.items()})
     if name is None:
         return out
-    labels = observed.labels.dims["contact"]
-    own = [label for label in labels if label == name or label.rpartition(".")[0] == name]
+    own = [point.label for point in points if name in (point.label, point.of, point.force)]
     if not own:
-        raise unknown("contact", name, labels)
+        raise unknown("contact", name, list(dict.fromkeys(p.of for p in points)))
     return out.sel(contact=own[0] if own == [name] else own)
+
+
+def contact_load(observed: Observed, body: str) -> xr.Dataset:
+    """Sum of what contacts do to a body, about its origin."""
+    names = observed.labels.dims["body"]
+    if body != "ground" and body not in names:
+        raise unknown("body", body, [*names, "ground"])
+    points = contact_points(observed.tree.system)
+    sign = np.array([(point.a == body) - float(point.b == body) for point in points]).reshape(-1, 1)
+    told = observed.collect(["contact_force", "contact_point"])
+    about = np.zeros(3) if body == "ground" else observed.take("position")[:, names.index(body), None]
+    force = sign * told["contact_force"]
+    moment = np.cross(told["contact_point"] - about, force)
+    coords: dict[str, Any] = {"time": _time(observed), "axis": list("xyz")}
+    found = {}
+    for what, values, unit, where in (("force", force, "N", "on"), ("moment", moment, "N m", "about the origin of")):
+        attributes = {"units": unit, "long_name": f"{what} of all contacts {where} {body!r}, world axes"}
+        found[what] = xr.DataArray(values.sum(axis=1), coords, ["time", "axis"], attrs=attributes)
+    return xr.Dataset(found)
 
 
 def dataset(observed: Observed, names: list[str], attributes: Mapping[str, Any]) -> xr.Dataset:

@@ -6,7 +6,7 @@ A capsule has two contact points, "foot.1" and "foot.2"; a sphere or a point has
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from nexdyn.model.system import System
 
 COLUMNS: dict[str, Any] = {
     "contact_force": slice(0, 3), "contact_point": slice(3, 6), "contact_normal": 6, "contact_tangential": 7,
-    "penetration": 8,
+    "penetration": 8, "contact_direction": slice(9, 12), "contact_sliding": slice(12, 15), "contact_sticks": 15,
 }  # fmt: skip
 """Quantities of contacts, and where ``forces.contact`` puts them."""
 
@@ -37,10 +37,46 @@ def contact_labels(system: System) -> list[str]:
     ]
 
 
+class Point(NamedTuple):
+    """A contact point: its label, the contact or force that it belongs to, the force, and the bodies a and b."""
+
+    label: str
+    of: str
+    force: str
+    a: str
+    b: str
+
+
+def contact_points(system: System) -> list[Point]:
+    """All contact points, in the order of their labels."""
+    owners = [force for force in contacts_of(system) for _ in range(force.points)]
+    return [
+        Point(label, force.part_of or force.name, force.name, *(frame.body for frame in force.frames(system)))
+        for label, force in zip(contact_labels(system), owners, strict=True)
+    ]
+
+
+def touches_of(points: list[Point], t: np.ndarray, normal: np.ndarray) -> list[dict[str, Any]]:
+    """From when to when each pair of bodies touched, from the normal forces (n, points) at the samples t (n,), in order of time."""
+    pairs: dict[tuple[str, str, str], list[int]] = {}
+    for k, point in enumerate(points):
+        pairs.setdefault((point.of, point.a, point.b), []).append(k)
+    found = []
+    for (of, a, b), columns in pairs.items():
+        pressed = normal[:, columns].sum(axis=1)
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], pressed > 0.0, [False]]).astype(int)))
+        for begin, end in edges.reshape(-1, 2):
+            found.append({
+                "contact": of, "a": a, "b": b, "begin": float(t[begin]), "end": float(t[end - 1]),
+                "peak": float(pressed[begin:end].max()),
+            })  # fmt: skip
+    return sorted(found, key=lambda one: (one["begin"], one["end"]))
+
+
 def contact_table(
     system: System, n: int, z: np.ndarray, frame_at: Callable[[str, np.ndarray, np.ndarray], Frame]
 ) -> np.ndarray:  # fmt: skip
-    """(n, contact points, 9) from the states z (n, nz) of forces and the motion of the bodies, which `frame_at(body, R_BF, p_BF)`
+    """(n, contact points, 16) from the states z (n, nz) of forces and the motion of the bodies, which `frame_at(body, R_BF, p_BF)`
     tells."""
     found, first = [], 0
     for contact in system.forces.values():
@@ -54,7 +90,7 @@ def contact_table(
             motions.append(np.concatenate(parts, axis=1))
         table = contact_motion(contact.data_in(system), motions[0], motions[1], contact.points, z[:, place:first])
         if contact.is_off:
-            for name in ("contact_force", "contact_normal", "contact_tangential"):
+            for name in ("contact_force", "contact_normal", "contact_tangential", "contact_sticks"):
                 table[..., COLUMNS[name]] = 0.0
         found.append(table)
     return np.concatenate(found, axis=1) if found else np.empty((n, 0, CONTACT_COLUMNS))

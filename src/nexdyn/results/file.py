@@ -91,7 +91,9 @@ def write_result(result: Result, path: PathLike, full: bool) -> None:
 
     target = file_path(path, SUFFIXES, "a result file")
     described = to_dict(result.system, lossy=True)
-    lost = [*result.lost_forces, *(name for name in result.system.forces if name not in described.get("forces", {}))]
+    held = described.get("forces", {})
+    lost = [*result.lost_forces]
+    lost += [name for name, force in result.system.forces.items() if name not in held and force.part_of is None]
     unheld = {
         section: [name for name in getattr(result.system, section) if name not in described.get(section, {})]
         for section in ("joints", "drivers")

@@ -54,11 +54,18 @@ QUANTITIES: dict[str, Quantity] = {
     "followed": Quantity(
         ("counter",), "", "angles counted over whole turns, and parameters of points on curves and surfaces"
     ),
-    "contact_force": Quantity(("contact", "axis"), "N", "force of the plane on the body, world axes"),
+    "contact_force": Quantity(("contact", "axis"), "N", "force of the contact on body a, world axes"),
     "contact_point": Quantity(("contact", "axis"), "m", "where the contact force acts, in the world"),
     "contact_normal": Quantity(("contact",), "N", "normal force of the contact"),
     "contact_tangential": Quantity(("contact",), "N", "friction force of the contact, its size"),
     "penetration": Quantity(("contact",), "m", "penetration of the contact; below 0 where the surfaces are apart"),
+    "contact_direction": Quantity(("contact", "axis"), "1", "normal of the contact, from b to a, in the world"),
+    "contact_sliding": Quantity(
+        ("contact", "axis"),
+        "m/s",
+        "velocity of a against b along the surfaces, where the contact force acts, world axes",
+    ),
+    "contact_sticks": Quantity(("contact",), "1", "1 where the contact sticks, 0 where it slides or is apart"),
 }
 
 PEAKS: dict[str, Quantity] = {

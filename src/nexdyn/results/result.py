@@ -316,15 +316,40 @@ class Result:
     # --- contacts ---------------------------------------------------------------------------------------------------
 
     def contacts(self, name: str | None = None) -> xr.Dataset:
-        """What every contact with a plane did: a Dataset over time and `contact`, or of the one called `name`.
+        """What every contact did: a Dataset over time and `contact`, its points, or of the contact or force called `name`.
 
-        `force` (time, contact, axis) on the body and `point` where it acts, both in the world; `normal` and `tangential`
-        [N], the sizes of its two parts; `penetration` [m], below 0 where the surfaces are apart. A capsule "foot" has two
-        contact points, "foot.1" and "foot.2".
+        `force` (time, contact, axis) on body `a` and `point` where it acts, both in the world; `normal` and `tangential` [N], the
+        sizes of its two parts; `penetration` [m], below 0 where the surfaces are apart; `direction`, the normal from `b` to `a`;
+        `sliding` [m/s], the velocity of `a` against `b` along the surfaces; `sticks`, 1 or 0. The coordinates `of`, `a` and `b` tell
+        the contact and the bodies of each point. A capsule "foot" has two contact points, "foot.1" and "foot.2".
+
+        Raises UnknownNameError for a name that no contact has.
         """
         from nexdyn.results.arrays import contacts
 
         return contacts(self.observed, name)
+
+    def contact_load(self, body: str) -> xr.Dataset:
+        """What all contacts together do to a body ('ground' is one): a Dataset of `force` (time, axis) [N] and `moment` [N m] about the
+        body's origin, world axes. UnknownNameError for a body that is none."""
+        from nexdyn.results.arrays import contact_load
+
+        return contact_load(self.observed, body)
+
+    def touches(self, name: str | None = None) -> list[dict[str, Any]]:
+        """Who touched whom, and when, by the samples; in all contacts, or in the contact or force called `name`.
+
+        A dict for each time that two bodies touched, in order: `contact`, `a`, `b`, `begin` and `end`, the first and the last sample
+        [s] that bear, and `peak`, the largest sum of the normal forces [N]. UnknownNameError for a name that no contact has.
+        """
+        from nexdyn.results.contacts import contact_points, touches_of
+
+        points = contact_points(self.system)
+        chosen = [k for k, point in enumerate(points) if name is None or name in (point.label, point.of, point.force)]
+        if name is not None and not chosen:
+            raise unknown("contact", name, list(dict.fromkeys(point.of for point in points)))
+        normal = self.observed.take("contact_normal")[:, chosen]
+        return touches_of([points[k] for k in chosen], self.recording.t, normal)
 
     def rolling(self, joint: str) -> xr.Dataset:
         """What a RollingDisk or RollingSphere did: a Dataset over time.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from nexdyn.errors import InputError
 from nexdyn.forces.contact import ContactForce
 from nexdyn.geometry.broad import Crowd
 from nexdyn.geometry.kinds import Catalogue
-from nexdyn.joints.fixed import Fixed
+from nexdyn.model.between_bodies import kept_apart
 from nexdyn.model.shapes import HalfSpace
 from nexdyn.model.system import System
 from nexdyn.statics.distance import Placed, Separation, carrier, of_shapes, separation
@@ -137,18 +136,8 @@ def _apart(system: System, names: list[str]) -> list[tuple[int, int]]:
     place = {name: i for i, name in enumerate(names)}
     found = (force.frames(system) for force in system.forces.values() if isinstance(force, ContactForce))
     contacts = {frozenset(frame.body for frame in frames) for frames in found}
-    pairs = []
-    for joint in system.joints.values():
-        ends = joint.parent, joint.child
-        held = isinstance(joint, Fixed) or not any(body.is_ground for body in ends)
-        if held and frozenset(body.name for body in ends) not in contacts:
-            pairs.append((place[ends[0].name], place[ends[1].name]))
-    for body in system.bodies.values():
-        for pattern in body.no_collision:
-            pairs += [
-                (place[body.name], i) for name, i in place.items() if name != body.name and fnmatchcase(name, pattern)
-            ]
-    return pairs
+    apart = [[place[name] for name in pair] for pair in kept_apart(system, contacts)]
+    return sorted((min(pair), max(pair)) for pair in apart)
 
 
 def _sizes(boxes: np.ndarray, owner: np.ndarray, bodies: int) -> np.ndarray:

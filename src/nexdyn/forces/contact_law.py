@@ -1,0 +1,151 @@
+"""The law of a contact, in numbers that a user gives: what presses, what damps, what rubs (``contact``, ``sticking``)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from nexdyn.errors import InputError
+from nexdyn.model.element import Element
+
+
+class LawNumbers(NamedTuple):
+    """k, e, a; v_f of friction that is regularised (0 where it sticks, 1 where there is none); μ, μ_s, v_s, ρ, 2 ζ."""
+
+    stiffness: float
+    exponent: float
+    damping: float
+    friction_speed: float
+    friction: float
+    static_friction: float
+    stribeck_speed: float
+    friction_stiffness: float
+    friction_damping: float
+
+
+class ContactLaw(Element):
+    """What all contacts have in common.
+
+    stiffness [N/mᵉ] with `exponent` e (1.5 for spheres by Hertz, 1 to 3). damping [s/m]: a of Hunt and Crossley; or
+        restitution, above 0 up to 1, at impact_speed [m/s].
+    friction: Coulomb's coefficient of what slides. It sticks until it slides (:mod:`nexdyn.forces.sticking`), with
+        static_friction: the coefficient at which it breaks away, no less (default: as friction); stribeck_speed [m/s]: over which
+            one goes over into the other.
+        friction_stiffness: of what gives along the surfaces before it slides, as a part of the stiffness along the normal at hand
+            (0.82: Mindlin's for ν = 0.3). friction_damping: of that, as a part of what is critical for the masses of both bodies.
+    friction_speed [m/s]: where given, friction does not stick: it is regularised below this speed, without states.
+    """
+
+    stiffness: Any
+    exponent: Any
+    damping: Any
+    restitution: Any
+    impact_speed: Any
+    friction: Any
+    static_friction: Any
+    stribeck_speed: Any
+    friction_stiffness: Any
+    friction_damping: Any
+    friction_speed: Any
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        stiffness: Any,
+        exponent: Any = 1.5,
+        damping: Any = 0.0,
+        restitution: Any = None,
+        impact_speed: Any = None,
+        friction: Any = 0.0,
+        static_friction: Any = None,
+        stribeck_speed: Any = 0.01,
+        friction_stiffness: Any = 0.82,
+        friction_damping: Any = 0.3,
+        friction_speed: Any = None,
+        **sides: Any,
+    ) -> None:
+        super().__init__(name, **sides)
+        self._store(
+            stiffness=stiffness, exponent=exponent, damping=damping, restitution=restitution, impact_speed=impact_speed,
+            friction=friction, static_friction=static_friction, stribeck_speed=stribeck_speed,
+            friction_stiffness=friction_stiffness, friction_damping=friction_damping, friction_speed=friction_speed,
+        )  # fmt: skip
+
+    @property
+    def sticks(self) -> bool:
+        """Whether its friction sticks, with states of its own."""
+        return self.friction_speed is None and not (is_nothing(self.friction) and self.static_friction is None)
+
+    def law(self, values: Mapping[str, float]) -> LawNumbers:
+        """Its numbers; InputError, naming the contact, where not valid."""
+        stiffness, stribeck, part = (
+            self._positive(x, values) for x in ("stiffness", "stribeck_speed", "friction_stiffness")
+        )
+        exponent = self._number("exponent", values)
+        if not 1.0 <= exponent <= 3.0:
+            raise InputError(f"exponent of {self} is {exponent:g}; 1 (linear) to 3 is valid, 1.5 for spheres (Hertz)")
+        friction, share = (self._not_negative(x, values) for x in ("friction", "friction_damping"))
+        static = friction if self.static_friction is None else self._number("static_friction", values)
+        if self.friction_speed is None:
+            speed = 0.0 if self.sticks else 1.0
+        else:
+            speed = self._positive("friction_speed", values)
+            if self.static_friction is not None:
+                raise InputError(
+                    f"{self} has a static_friction, and a friction_speed, with which it does not stick; give one"
+                )
+        if static < friction:
+            raise InputError(
+                f"static_friction of {self} is {static:g}, less than friction, {friction:g}; it must be as much or more"
+            )
+        damping = self._law_damping(values)
+        return LawNumbers(stiffness, exponent, damping, speed, friction, static, stribeck, part, 2.0 * share)
+
+    def _positive(self, attribute: str, values: Mapping[str, float]) -> float:
+        x = self._number(attribute, values)
+        if not x > 0.0:
+            raise InputError(f"{attribute} of {self} is {x:g}; it must be greater than 0")
+        return x
+
+    def _not_negative(self, attribute: str, values: Mapping[str, float]) -> float:
+        x = self._number(attribute, values)
+        if x < 0.0:
+            raise InputError(f"{attribute} of {self} is {x:g}; it must be 0 or more")
+        return x
+
+    def _law_damping(self, values: Mapping[str, float]) -> float:
+        a = self._not_negative("damping", values)
+        if self.restitution is None and self.impact_speed is None:
+            return a
+        if self.restitution is None or self.impact_speed is None or a != 0.0:
+            raise InputError(f"{self} takes damping, or restitution together with impact_speed")
+        e = self._number("restitution", values)
+        if not 0.0 < e <= 1.0:
+            raise InputError(f"restitution of {self} is {e:g}; it must be greater than 0 and at most 1")
+        return damping_number(e) / self._positive("impact_speed", values)
+
+
+LAW = (*LawNumbers._fields, "restitution", "impact_speed")
+"""The attributes of a law."""
+
+
+def is_nothing(x: Any) -> bool:
+    """Whether x is the number 0; an expression is not."""
+    return isinstance(x, int | float) and x == 0.0
+
+
+def damping_number(restitution: float) -> float:
+    """d = a v_i of a coefficient of restitution ε in (0, 1]: (1 + d) exp(−d) = (1 − ε d) exp(ε d)."""
+    if restitution == 1.0:
+        return 0.0
+    if restitution < 0.03:
+        return 1.0 / restitution  # 1 − ε d = (1 + d) exp(−d − ε d) is below 1e-13
+    from scipy.optimize import brentq
+
+    def off(d: float) -> float:  # the logarithm of both sides, for ε d < 1
+        return math.log1p(d) - d - math.log1p(-restitution * d) - restitution * d
+
+    tiny = 1e-6 * (1.0 - restitution)
+    return float(brentq(off, tiny, (1.0 - 1e-15) / restitution, xtol=1e-300, rtol=1e-14))

@@ -1,0 +1,110 @@
+"""Pairs of bodies that names and patterns choose, for what acts between many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from nexdyn.errors import InputError, unknown
+from nexdyn.model.body import Body
+from nexdyn.model.element import Element, name_of
+from nexdyn.model.force import Force
+
+if TYPE_CHECKING:
+    from nexdyn.model.system import System
+
+
+class BetweenBodies(Element):
+    """Forces between pairs of a body of `a` and a body of `b`.
+
+    a, b: a body or its name, 'ground' among them, or a pattern of names ("*_foot"), or several of these. Each pair counts once. Pairs
+    that a joint joins are left out, with the ground only where it is Fixed, and those that `no_collision` of one of them names; not
+    so where both bodies are named in full.
+    """
+
+    kind_of_element = "contact"
+    structural: ClassVar[frozenset[str]] = frozenset({"name", "a", "b"})
+    a: Any
+    b: Any
+
+    def __init__(self, name: str, a: Any, b: Any) -> None:
+        super().__init__(name)
+        self._store(a=self._side("a", a), b=self._side("b", b))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.a!r}, {self.b!r})"
+
+    def members(self, system: System) -> list[Force]:
+        """The forces between the pairs."""
+        raise NotImplementedError
+
+    def pairs(self, system: System) -> list[tuple[Body, Body]]:
+        """The pairs of bodies. UnknownNameError for a name, InputError for a pattern, that matches no body, and for no pair."""
+        (named_a, chosen_a), (named_b, chosen_b) = self._chosen(system, "a"), self._chosen(system, "b")
+        apart, seen, pairs = kept_apart(system), set(), []
+        for a in chosen_a:
+            for b in chosen_b:
+                pair = frozenset((a, b))
+                if a == b or pair in seen:
+                    continue
+                seen.add(pair)
+                named = (a in named_a and b in named_b) or (a in named_b and b in named_a)
+                if named or pair not in apart:
+                    pairs.append((system.body(a), system.body(b)))
+        if pairs:
+            return pairs
+        if not seen:
+            raise InputError(f"{self} chooses body {chosen_a[0]!r} alone, on both sides; a and b must be two bodies")
+        raise InputError(
+            f"{self} chooses no pair of bodies: joints or no_collision keep apart all that its patterns match; "
+            "name both bodies in full for a pair of them"
+        )
+
+    def _side(self, side: str, given: Any) -> str | tuple[str, ...]:
+        """Names and patterns; one alone as it is."""
+        if isinstance(given, str | Element):
+            return name_of(given)
+        several = tuple(name_of(x) for x in given) if isinstance(given, Sequence) else ()
+        if not several:
+            raise InputError(
+                f"{side} of {self} is {given!r}; a body, its name, a pattern like '*_foot', or several are needed"
+            )
+        return several
+
+    def _chosen(self, system: System, side: str) -> tuple[set[str], list[str]]:
+        """Names given in full, and all that are chosen, of one side."""
+        given = self.__dict__[side]
+        names, named, found = ["ground", *system.bodies], set(), dict[str, None]()
+        for pattern in (given,) if isinstance(given, str) else given:
+            if pattern in names:
+                named.add(pattern)
+                found[pattern] = None
+                continue
+            matches = [name for name in names if fnmatchcase(name, pattern)]
+            if not matches:
+                if set(pattern) & set("*?["):
+                    told = f"{', '.join(names[:8])}{', …' if len(names) > 8 else ''}"
+                    raise InputError(f"{side} of {self}: {pattern!r} matches no body; bodies: {told}")
+                raise type(error := unknown("body", pattern, names))(f"{side} of {self}: {error}")
+            found |= dict.fromkeys(matches)
+        return named, list(found)
+
+
+def kept_apart(system: System, named: Container[frozenset[str]] = ()) -> set[frozenset[str]]:
+    """Pairs of bodies that are not tested for contact: that a joint joins unless they are `named`, one with the ground only where it is
+    Fixed, and that `no_collision` of one of them names."""
+    pairs = {
+        frozenset((joint.parent.name, joint.child.name))
+        for joint in system.joints.values()
+        if joint.kind == "fixed" or not (joint.parent.is_ground or joint.child.is_ground)
+    }
+    pairs = {pair for pair in pairs if pair not in named}
+    for body in system.bodies.values():
+        for pattern in body.no_collision:
+            pairs |= {
+                frozenset((body.name, other))
+                for other in ("ground", *system.bodies)
+                if other != body.name and fnmatchcase(other, pattern)
+            }
+    return pairs
