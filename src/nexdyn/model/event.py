@@ -31,7 +31,7 @@ class Event(Element):
     value: what is crossed, in the units of the signal. direction: "both", "rising" or "falling".
 
     What is done, all that is given:
-        stop: end the run there. off, on: forces that cease to act, or act again. parameters: {name: value}, as for
+        stop: end the run there. off, on: forces or contacts that cease to act, or act again. parameters: {name: value}, as for
         `System.with_parameters`. action(state): a function that may change the state (:class:`nexdyn.simulation.events.EventState`).
 
     once: only the first time counts.
@@ -126,7 +126,7 @@ class Event(Element):
             if type(self.freedom) is not int or not 0 <= self.freedom < count:
                 raise InputError(f"freedom of {self} is {self.freedom!r}; {joint}, {joint.kind}, has 0 to {count - 1}")
         for force in (*self.off, *self.on):
-            system.force(force)
+            system.forces_of(force)
         if self.parameters is not None:
             try:
                 system.with_parameters(self.parameters)

@@ -155,6 +155,12 @@ class System(metaclass=CheckedCalls):
         """The contact called `name`. UnknownNameError with the nearest name otherwise."""
         return self._find("contact", name)
 
+    def forces_of(self, name: str) -> list[Force]:
+        """The force called `name`, or all that the contact called so made. UnknownNameError with the nearest name otherwise."""
+        if name in self.contacts:
+            return [force for force in self.forces.values() if force.part_of == name]
+        return [self.force(name)]
+
     def marker(self, name: str) -> Marker:
         """The marker called `name`. UnknownNameError with the nearest name otherwise."""
         return self._find("marker", name)
@@ -317,6 +323,9 @@ class System(metaclass=CheckedCalls):
             raise InputError(f"{element} is part of system {element._owner!r} already; make another one")
         if element.name in self._elements[kind]:
             raise InputError(f"a {kind} {element.name!r} exists already; every {kind} needs its own name")
+        other = {"force": "contact", "contact": "force"}.get(kind)
+        if other and element.name in self._elements[other]:
+            raise InputError(f"{other} {element.name!r} exists already; a contact and a force need different names")
         if element.name == "ground" and kind in ("body", "marker"):
             raise InputError(f"the name 'ground' is that of the fixed world; give the {kind} another one")
 

@@ -32,11 +32,12 @@ def segments(system: System, recording: Recording) -> list[tuple[int, int, Syste
 
 
 def changed_by(system: System, change: Mapping[str, Any]) -> System:
-    """The system with other `parameters`, and forces `off` and `on`; UnknownNameError for what it has not."""
+    """The system with other `parameters`, and forces or contacts `off` and `on`; UnknownNameError for what it has not."""
     system = system.with_parameters(change.get("parameters", {}))
     for state in ("off", "on"):
         for name in change.get(state, ()):
-            system.force(name).__dict__["_off"] = state == "off"
+            for force in system.forces_of(name):
+                force.__dict__["_off"] = state == "off"
     return system
 
 

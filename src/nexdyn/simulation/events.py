@@ -29,6 +29,7 @@ from nexdyn.forces.joint_stop import JointStop
 from nexdyn.model.event import Event
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
+from nexdyn.results.segments import changed_by
 from nexdyn.simulation.continuing import states_of
 from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.march import ROWS, March, WatchedState
@@ -460,11 +461,9 @@ class Run:
         observed = old.observed(old.present())
         system = old.system
         if parameters or off or on:
-            for name in (*off, *on):
-                system.force(name)
-            system = changed(system, parameters, off, on)
-            change = {"time": t, "parameters": dict(parameters), "off": sorted(off), "on": sorted(on)}
-            self.happened[-1]["change"] = {k: x for k, x in change.items() if k != "time" and x}
+            change = {"parameters": dict(parameters), "off": sorted(off), "on": sorted(on)}
+            system = changed_by(system, change)
+            self.happened[-1]["change"] = {k: x for k, x in change.items() if x}
         self.march = old.anew(system, math.nextafter(t, math.inf), observed, position, velocity)
         self.march.go_on_from(old)
         self.kept.append(self.march.present())
@@ -500,16 +499,6 @@ class Run:
 def _new(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any] | None:
     """What is another than before; None where nothing is."""
     return {name: x for name, x in now.items() if name not in before or not np.array_equal(before[name], x)} or None
-
-
-def changed(system: System, parameters: Mapping[str, Any], off: Any, on: Any) -> System:
-    """The system with other parameters, and forces off and on."""
-    new = system.with_parameters(parameters)
-    for name in off:
-        new.force(name).__dict__["_off"] = True
-    for name in on:
-        new.force(name).__dict__["_off"] = False
-    return new
 
 
 def run_with_events(march: March, t_end: float, times: np.ndarray, keep_start: bool, progress: Any) -> Result:

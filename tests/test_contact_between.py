@@ -1,0 +1,387 @@
+"""nx.Contact: contact between all the bodies that names and patterns choose, by their collision shapes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import nexdyn as nx
+from nexdyn.checked_calls import signature_of
+from nexdyn.describe import from_dict, to_dict
+from nexdyn.forces.contact_law import LAW
+
+G = 9.81
+LAW_GIVEN: dict[str, Any] = {"stiffness": 2e4, "damping": 0.5, "friction": 0.6}
+METHOD = nx.RungeKutta4(1e-3)
+
+
+def crowd(*shapes: nx.Shape, tilt: float = 0.0, height: float = 0.0) -> nx.System:
+    """A body for each shape, free, side by side `height` above a floor that leans by `tilt` about y."""
+    system = nx.System("crowd")
+    q = (math.cos(0.5 * tilt), 0.0, math.sin(0.5 * tilt), 0.0)
+    system.add_body("floor", mass=1.0, collision=[nx.HalfSpace(position=(0.0, 0.0, -0.3), orientation=q)])
+    system.add_joint(nx.Fixed("held", "ground", "floor"))
+    for i, shape in enumerate(shapes):
+        at = (0.7 * i, 0.1 * i, height)
+        system.add_body(f"b{i}", mass=1.0 + i, inertia=(0.02, 0.03, 0.025), position=at, collision=[shape])
+        system.add_joint(nx.Free(f"free{i}", "ground", f"b{i}", v0=(0.3, 0.5, 0.2, 0.4, 0.1, 0.0)))
+    return system
+
+
+def spheres(n: int) -> list[nx.Shape]:
+    return [nx.Sphere(0.2)] * n
+
+
+# --- which bodies ---------------------------------------------------------------------------------------------------
+
+
+def names(system: nx.System, a: Any, b: Any) -> list[tuple[str, str]]:
+    contact = system.add_contact(nx.Contact("c", a, b, stiffness=1e4))
+    return [(x.name, y.name) for x, y in contact.pairs(system)]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("b0", "floor", [("b0", "floor")]),
+        ("floor", "b0", [("floor", "b0")]),
+        ("b*", "floor", [("b0", "floor"), ("b1", "floor"), ("b2", "floor")]),
+        ("b*", "b*", [("b0", "b1"), ("b0", "b2"), ("b1", "b2")]),
+        (["b2", "b0"], ["floor", "b1"], [("b2", "floor"), ("b2", "b1"), ("b0", "floor"), ("b0", "b1")]),
+        ("b[02]", "ground", [("b0", "ground"), ("b2", "ground")]),
+        (["b0", "b0", "b?"], "floor", [("b0", "floor"), ("b1", "floor"), ("b2", "floor")]),
+    ],
+)
+def test_names_and_patterns_choose_pairs_each_once_and_in_order(
+    a: Any, b: Any, expected: list[tuple[str, str]]
+) -> None:
+    assert names(crowd(*spheres(3)), a, b) == expected
+
+
+def test_bodies_may_be_given_themselves() -> None:
+    system = crowd(*spheres(2))
+    assert names(system, [system.body("b0"), system.body("b1")], system.body("floor")) == [
+        ("b0", "floor"),
+        ("b1", "floor"),
+    ]
+
+
+def test_what_a_joint_joins_and_no_collision_names_is_left_out_but_where_both_are_named_in_full() -> None:
+    def chain() -> nx.System:
+        system = nx.System("chain")
+        before = "ground"
+        for name in ("upper", "lower", "foot"):
+            system.add_body(
+                name, mass=1.0, collision=[nx.Sphere(0.1)], no_collision=["foot"] if name == "upper" else ()
+            )
+            system.add_joint(nx.Revolute(f"to {name}", before, name, axis=(0, 1, 0)))
+            before = name
+        system.add_body("plate", mass=1.0, collision=[nx.HalfSpace()])
+        system.add_joint(nx.Fixed("screwed", "ground", "plate"))
+        return system
+
+    assert names(chain(), "*", "ground") == [("upper", "ground"), ("lower", "ground"), ("foot", "ground")]
+    assert names(chain(), "foot", ["upper", "lower"]) == [("foot", "upper"), ("foot", "lower")]
+    with pytest.raises(nx.InputError, match="contact 'c' chooses no pair of bodies: joints or no_collision keep apart"):
+        names(chain(), "*er", "foot*")
+
+
+def test_every_attribute_of_a_contact_is_one_of_its_law() -> None:
+    own, plane, sphere = (set(signature_of(cls).parameters) for cls in (nx.Contact, nx.PlaneContact, nx.SphereContact))
+    assert own - {"name", "a", "b"} == set(LAW)
+    assert set(LAW) <= plane and set(LAW) <= sphere
+
+
+# --- what acts ------------------------------------------------------------------------------------------------------
+
+
+def by_hand(system: nx.System) -> None:
+    """What nx.Contact("c", "b*", "floor") makes of a sphere, a capsule, a box and a hull, in its order."""
+    n, p = system.body("floor").collision[0], (0.0, 0.0, -0.3)  # type: ignore[index]
+    w, _, y, _ = n.orientation
+    plane = {"anchor_b": p, "normal": (2.0 * w * y, 0.0, w * w - y * y), **LAW_GIVEN}
+    system.add_force(nx.PlaneContact("0", "b0", "floor", radius=0.2, anchor_a=(0.01, 0.0, 0.02), **plane))
+    system.add_force(nx.PlaneContact("1", "b1", "floor", radius=0.1, length=0.4, axis=(0, -1, 0), **plane))
+    for k in range(8):
+        corner = [0.5 * (1 if k >> (2 - i) & 1 else -1) * x for i, x in enumerate((0.3, 0.4, 0.35))]
+        system.add_force(nx.PlaneContact(f"2 {k}", "b2", "floor", anchor_a=corner, **plane))
+    for k, corner in enumerate(TETRAHEDRON):
+        system.add_force(nx.PlaneContact(f"3 {k}", "b3", "floor", anchor_a=corner, **plane))
+
+
+TETRAHEDRON = [[0.3, 0.0, -0.2], [-0.2, 0.25, -0.2], [-0.2, -0.25, -0.2], [0.0, 0.0, 0.3]]
+SHAPES = (
+    nx.Sphere(0.2, position=(0.01, 0.0, 0.02)),
+    nx.Capsule(0.1, 0.4, orientation=(math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0)),
+    nx.Box((0.3, 0.4, 0.35)),
+    nx.Hull([*TETRAHEDRON, [0.0, 0.0, 0.0]]),
+)
+
+
+def test_contacts_of_shapes_are_the_forces_that_one_would_write() -> None:
+    written, chosen = (crowd(*SHAPES, tilt=0.2) for _ in range(2))
+    by_hand(written)
+    chosen.add_contact(nx.Contact("c", "b*", "floor", **LAW_GIVEN))
+    assert len(chosen.forces) == len(written.forces) == 1 + 1 + 8 + 4
+    for one, other in zip(written.forces.values(), chosen.forces.values(), strict=True):
+        np.testing.assert_allclose(other.data_in(chosen), one.data_in(written), rtol=1e-14)
+        for F, H in zip(one.frames(written), other.frames(chosen), strict=True):
+            assert F.body == H.body
+            np.testing.assert_allclose(F.R_BF[:, 2], H.R_BF[:, 2], atol=1e-15)
+            np.testing.assert_allclose(F.p_BF, H.p_BF, atol=1e-15)
+    p, q = (nx.simulate(system, 0.3, METHOD).recording.q[-1] for system in (written, chosen))
+    assert np.abs(p - q).max() < 1e-11
+
+
+def test_the_order_of_bodies_says_nothing_but_whose_force_is_told() -> None:
+    ends, told = [], []
+    for a, b in (("b*", "floor"), ("floor", "b*")):
+        system = crowd(*SHAPES[:3], tilt=0.1)
+        system.add_contact(nx.Contact("c", a, b, **LAW_GIVEN))
+        result = nx.simulate(system, 0.3, METHOD)
+        ends.append(result.recording.q[-1])
+        told.append(result.contact_load("floor").force.values)
+    assert np.array_equal(ends[0], ends[1])
+    assert np.array_equal(told[0], told[1]) and np.abs(told[0]).max() > 1.0
+
+
+def test_spheres_meet_each_other_and_momentum_stays() -> None:
+    system = nx.System("balls", gravity=(0, 0, 0))
+    for i in range(3):
+        system.add_body(
+            f"ball{i}", mass=1.0 + i, inertia=(0.01,) * 3, position=(0.45 * i, 0.03 * i, 0), shapes=[nx.Sphere(0.2)]
+        )
+        system.add_joint(nx.Free(f"f{i}", "ground", f"ball{i}", v0=(0, 0, 0, 1.0 - i, 0, 0)))
+    system.add_contact(nx.Contact("balls", "ball*", "ball*", **LAW_GIVEN))
+    result = nx.simulate(system, 1.0, nx.RungeKutta4(2.5e-4))
+    m = np.array([1.0, 2.0, 3.0])
+    momentum = np.einsum("i,tix->tx", m, result.velocity().values)
+    assert np.abs(momentum - momentum[0]).max() < 1e-10
+    assert [(one["a"], one["b"]) for one in result.touches("balls")][:2] == [("ball0", "ball1"), ("ball1", "ball2")]
+
+
+def test_the_ground_is_the_plane_z_0_of_the_world() -> None:
+    system = nx.System("box on the ground")
+    system.add_body("box", mass=3.0, inertia=(0.02,) * 3, position=(0, 0, 0.1), shapes=[nx.Box((0.4, 0.3, 0.2))])
+    system.add_joint(nx.Free("free", "ground", "box"))
+    system.add_contact(nx.Contact("stands", "box", stiffness=1e4, exponent=1.0, damping=5.0, friction=0.5))
+    found = nx.equilibrium(system)
+    np.testing.assert_allclose(found.position("box"), (0.0, 0.0, 0.1 - 3.0 * G / 4e4), atol=1e-9)
+    result = nx.simulate(system, 2.0, METHOD)
+    load = result.contact_load("box")
+    np.testing.assert_allclose(load.force.values[-1], (0.0, 0.0, 3.0 * G), atol=1e-4)
+    np.testing.assert_allclose(load.moment.values[-1], 0.0, atol=1e-5)
+    np.testing.assert_allclose(result.contact_load("ground").force.values, -load.force.values, atol=1e-12)
+    bear = result.contacts("stands").normal.values[-1]
+    np.testing.assert_allclose(np.sort(bear), [0.0] * 4 + [0.75 * G] * 4, atol=1e-4)
+
+
+# --- what results tell ----------------------------------------------------------------------------------------------
+
+
+def on_a_slope(phi: float) -> nx.Result:
+    q = (math.cos(0.5 * phi), 0.0, math.sin(0.5 * phi), 0.0)
+    system = nx.System("slope")
+    system.add_body("slope", mass=1.0, collision=[nx.HalfSpace(orientation=q)])
+    system.add_joint(nx.Fixed("held", "ground", "slope"))
+    depth = 1.0 * G * math.cos(phi) / 4e5
+    x = np.array([math.sin(phi), 0.0, math.cos(phi)]) * (0.05 - depth)
+    system.add_body("block", mass=1.0, inertia=(1e-3,) * 3, position=x, orientation=q, shapes=[nx.Box((0.1, 0.1, 0.1))])
+    system.add_joint(nx.Free("free", "ground", "block"))
+    system.add_contact(nx.Contact("rests", "block", "slope", stiffness=1e5, exponent=1.0, damping=2.0, friction=0.5))
+    return nx.simulate(system, 0.5, nx.RungeKutta4(2e-4), output_every=50)
+
+
+def test_a_contact_tells_its_normal_how_it_slides_and_that_it_sticks() -> None:
+    phi = math.atan(0.8)
+    result = on_a_slope(phi)
+    told = result.contacts("rests")
+    bears = told.normal.values[-1] > 0.0
+    assert bears.sum() in (2, 3, 4)
+    np.testing.assert_allclose(
+        told.direction.values[-1, bears], [[math.sin(phi), 0.0, math.cos(phi)]] * bears.sum(), atol=1e-9
+    )
+    # what the motion of the body says: v + ω × r, less what goes along the normal
+    v, w, x = (getattr(result, name)("block").values[-1] for name in ("velocity", "angular_velocity", "position"))
+    n = told.direction.values[-1]
+    along = v + np.cross(w, told.point.values[-1] - x)
+    along -= np.einsum("ki,ki->k", along, n)[:, None] * n
+    np.testing.assert_allclose(told.sliding.values[-1], along, atol=1e-13)
+    # it rocks a little on its corners still
+    np.testing.assert_allclose(np.linalg.norm(v), G * (math.sin(phi) - 0.5 * math.cos(phi)) * 0.5, rtol=5e-3)
+    assert not told.sticks.values[-1].any()
+    np.testing.assert_allclose(told.tangential.values[-1, bears], 0.5 * told.normal.values[-1, bears], rtol=1e-9)
+    stuck = on_a_slope(math.atan(0.3)).contacts("rests")
+    assert np.array_equal(stuck.sticks.values[-1] == 1.0, stuck.normal.values[-1] > 0.0)
+    assert np.abs(stuck.sliding.values[-1, stuck.normal.values[-1] > 0.0]).max() < 1e-4
+    assert {str(x) for x in stuck.of.values} == {"rests"}
+    assert {str(x) for x in stuck.a.values} == {"block"} and {str(x) for x in stuck.b.values} == {"slope"}
+    assert [stuck[x].attrs["units"] for x in ("force", "sliding", "direction", "sticks")] == ["N", "m/s", "1", "1"]
+
+
+def bouncing() -> nx.System:
+    system = nx.System("bounces")
+    for i, height in enumerate((0.3, 0.6)):
+        system.add_body(f"b{i}", mass=1.0, inertia=(0.01,) * 3, position=(i, 0, height), shapes=[nx.Sphere(0.1)])
+        system.add_joint(nx.Free(f"f{i}", "ground", f"b{i}"))
+    system.add_contact(nx.Contact("balls", "b*", stiffness=1e5))
+    return system
+
+
+def test_touches_tell_who_touched_whom_and_when() -> None:
+    result = nx.simulate(bouncing(), 0.45, METHOD)
+    touches = result.touches()
+    fall = [math.sqrt(2.0 * h / G) for h in (0.2, 0.5)]
+    firsts = {one["a"]: one for one in reversed(touches)}
+    assert {one["b"] for one in touches} == {"ground"} and {one["contact"] for one in touches} == {"balls"}
+    for name, t in zip(("b0", "b1"), fall, strict=True):
+        assert 0.0 <= firsts[name]["begin"] - t <= 1e-3 + 1e-9
+        # Hertz: 2.943 δ/v, δ = (5/4 m v²/k)^0.4
+        v = G * t
+        last = 2.943 * (1.25 * v * v / 1e5) ** 0.4 / v
+        assert abs(firsts[name]["end"] - firsts[name]["begin"] - last) < 2e-3
+        # ½ m v² + m g δ = k δ^2.5 / 2.5, F = k δ^1.5
+        depth = brentq(lambda d, v=v: 0.5 * v * v + G * d - 1e5 * d**2.5 / 2.5, 0.005, 0.1)
+        assert abs(firsts[name]["peak"] / (1e5 * depth**1.5) - 1.0) < 2e-3
+    assert result.touches("balls b1 ground") == [one for one in touches if one["a"] == "b1"]
+
+
+# --- what is changed, kept and switched -----------------------------------------------------------------------------
+
+
+def described() -> nx.System:
+    system = nx.System("described")
+    for name, value in (("mu", 0.4), ("r", 0.1)):
+        system.parameter(name, value)
+    for i in range(2):
+        system.add_body(f"b{i}", mass=1.0, inertia=(0.01,) * 3, position=(i, 0, 0.2), shapes=[nx.Sphere("=r")])
+        system.add_joint(nx.Free(f"f{i}", "ground", f"b{i}", v0=(0, 0, 0, 1, 0, 0)))
+    system.add_contact(nx.Contact("feet", "b*", stiffness=1e4, friction="=mu", damping=1.0))
+    system.add_force(nx.AppliedForce("push", "b0", force=(0.1, 0, 0)))
+    return system
+
+
+def test_a_changed_contact_changes_all_its_forces() -> None:
+    system = described()
+    changed = system.with_parameters({"mu": 0.7, "feet.stiffness": 3e4, "r": 0.15})
+    for force in (changed.forces[f"feet b{i} ground"] for i in range(2)):
+        data = force.data(changed.values)
+        assert (data[0], data[3], data[5]) == (3e4, 0.7, 0.15)
+    assert list(changed.forces) == list(system.forces) == ["push", "feet b0 ground", "feet b1 ground"]
+    assert system.forces["feet b0 ground"].data(system.values)[0] == 1e4
+    with pytest.raises(nx.InputError, match=r"contact 'feet' sets what 'feet b0 ground' has; write 'feet.friction'"):
+        system.with_parameters({"feet b0 ground.friction": 0.1})
+
+
+def test_a_description_holds_the_contact_and_not_its_forces() -> None:
+    system = described()
+    data = to_dict(system)
+    assert list(data["forces"]) == ["push"]
+    assert data["contacts"] == {"feet": {"a": "b*", "stiffness": 1e4, "friction": "=mu", "damping": 1.0}}
+    again = from_dict(data)
+    assert to_dict(again) == data and list(again.forces) == list(system.forces)
+
+
+def test_a_scene_has_a_section_of_contacts(tmp_path: Path) -> None:
+    file = tmp_path / "scene.yaml"
+    file.write_text(
+        "bodies:\n  ball: {mass: 1, inertia: [0.01, 0.01, 0.01], position: [0, 0, 1], shapes: [{type: sphere, radius: 0.1}]}\n"
+        "joints:\n  free: {type: free, parent: ground, child: ball}\n"
+        "contacts:\n  bounce: {a: ball, stiffness: 1e5}\n",
+        encoding="utf-8",
+    )
+    assert list(nx.load(file).forces) == ["bounce ball ground"]
+    file.write_text(file.read_text(encoding="utf-8").replace("a: ball", "a: bal*x"), encoding="utf-8")
+    with pytest.raises(nx.InputError, match=r"scene.yaml:6:15: a of contact 'bounce': 'bal\*x' matches no body"):
+        nx.load(file)
+
+
+def test_a_result_file_keeps_contacts(tmp_path: Path) -> None:
+    result = nx.simulate(described(), 0.2, METHOD)
+    result.save(tmp_path / "feet.nc")
+    again = nx.open_result(tmp_path / "feet.nc")
+    assert list(again.system.contacts) == ["feet"] and list(again.system.forces) == list(result.system.forces)
+    for name, values in result.contacts("feet").items():
+        np.testing.assert_allclose(again.contacts("feet")[name].values, values.values, rtol=1e-12, atol=1e-12)
+    further = nx.simulate(again.system, 0.4, METHOD, initial=again)
+    whole = nx.simulate(described(), 0.4, METHOD)
+    assert np.abs(further.recording.q[-1] - whole.recording.q[-1]).max() < 1e-12
+
+
+def test_an_event_switches_a_whole_contact() -> None:
+    system = bouncing()
+    system.add_event(nx.Event("through", time=0.1, off="balls"))
+    result = nx.simulate(system, 0.45, METHOD)
+    assert result.touches() == []
+    np.testing.assert_allclose(result.position("b0").values[-1], (0, 0, 0.3 - 0.5 * G * 0.45**2), atol=1e-9)
+
+
+def test_hht_and_implicit_euler_meet_what_a_contact_chose() -> None:
+    for method in (nx.HHT(dt=1e-3), nx.ImplicitEuler(1e-3)):
+        result = nx.simulate(described(), 0.3, method)
+        np.testing.assert_allclose(
+            result.recording.t[-1], 0.3, atol=1e-12
+        )  # comes to its end, and stands as the explicit run does
+        assert abs(result.position("b0").values[-1, 2] - 0.1) < 0.02
+        assert result.touches("feet")
+
+
+# --- what is refused ------------------------------------------------------------------------------------------------
+
+REFUSED: dict[str, tuple[Callable[[], nx.Contact], str]] = {
+    "name": (lambda: nx.Contact("c", "b9", stiffness=1), "a of contact 'c': no body 'b9'; did you mean 'b2'"),
+    "pattern": (
+        lambda: nx.Contact("c", "b*", "x*", stiffness=1),
+        r"b of contact 'c': 'x\*' matches no body; bodies: ground, floor",
+    ),
+    "itself": (lambda: nx.Contact("c", "b0", "b0", stiffness=1), "contact 'c' chooses body 'b0' alone, on both sides"),
+    "number": (lambda: nx.Contact("c", 3, stiffness=1), "a of contact 'c' is 3; a body, its name, a pattern"),
+    "stiffness": (
+        lambda: nx.Contact("c", "b0", stiffness=-1),
+        "stiffness of contact 'c' is -1; it must be greater than 0",
+    ),
+    "friction": (
+        lambda: nx.Contact("c", "b0", stiffness=1, friction=-0.1),
+        "friction of contact 'c' is -0.1; it must be 0 or more",
+    ),
+    "shapes": (
+        lambda: nx.Contact("c", "b2", "b0", stiffness=1),
+        "Cylinder of body 'b2' and Sphere of body 'b0' know no contact",
+    ),
+    "no shapes": (lambda: nx.Contact("c", "bare", stiffness=1), "body 'bare' has no shapes that could touch"),
+    "same name": (
+        lambda: nx.Contact("push", "b0", stiffness=1),
+        "force 'push' exists already; a contact and a force need",
+    ),
+    "argument": (
+        lambda: nx.Contact("c", "b0", stifness=1),
+        "Contact has no argument 'stifness'; did you mean 'stiffness'",
+    ),
+    "nan": (lambda: nx.Contact("c", "b0", stiffness=math.nan), "stiffness of contact 'c' is nan"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_wrong_is_refused_and_leaves_nothing(case: str) -> None:
+    make, told = REFUSED[case]
+    system = crowd(nx.Sphere(0.2), nx.Sphere(0.2), nx.Cylinder(0.1, 0.2))
+    system.add_body("bare", mass=1.0)
+    system.add_force(nx.AppliedForce("push", "b0", force=(1, 0, 0)))
+    with pytest.raises(nx.InputError, match=told):
+        system.add_contact(make())
+    assert list(system.forces) == ["push"] and not system.contacts
+
+
+def test_unknown_names_of_contacts_are_told_with_those_there_are() -> None:
+    result = nx.simulate(bouncing(), 0.01, METHOD)
+    for ask in (result.contacts, result.touches):
+        with pytest.raises(nx.UnknownNameError, match="no contact 'bals'; did you mean 'balls'"):
+            ask("bals")
+    with pytest.raises(nx.UnknownNameError, match="no body 'b7'"):
+        result.contact_load("b7")
