@@ -97,9 +97,9 @@ def apart(found: Observed, wanted: Observed) -> float:
     )
 
 
-def along(result: nx.Result, rows: Sequence[int], forces: bool = True) -> Observed:
-    """All groups at some samples, one after another; forces: as of `everything`."""
-    return {group: values[list(rows)].ravel() for group, values in everything(result, forces).items()}
+def along(result: nx.Result, rows: Sequence[int]) -> Observed:
+    """All groups at some samples, one after another."""
+    return {group: values[list(rows)].ravel() for group, values in everything(result).items()}
 
 
 def measured(result: nx.Result, row: int = -1) -> np.ndarray:
@@ -187,7 +187,7 @@ def led_as_it_runs(probe: Probe) -> float:
     system = led(probe)
     rows = range(0, round(LED / RK4.dt) + 1, 10)
     told = nx.kinematics(system, np.array(rows) * RK4.dt)
-    return apart(along(told, range(len(rows)), forces=False), along(nx.simulate(system, LED, RK4), rows))
+    return apart(along(told, range(len(rows))), along(nx.simulate(system, LED, RK4), rows))
 
 
 def led(probe: Probe) -> nx.System:

@@ -86,8 +86,8 @@ def reported(report: Any) -> Observed:
     return {group: np.concatenate(values) for group, values in told.items() if values}
 
 
-def everything(result: nx.Result, forces: bool = True) -> Observed:
-    """All groups that the system has, over time (N, …); forces: whether with what each force does."""
+def everything(result: nx.Result) -> Observed:
+    """All groups that the system has, over time (N, …)."""
     system, n = result.system, len(result.t)
 
     def of(what: str, axis: str, names: Iterable[str]) -> np.ndarray:
@@ -100,7 +100,7 @@ def everything(result: nx.Result, forces: bool = True) -> Observed:
         return [getattr(result, what)(name).values.reshape(n, -1) for name in names]
 
     bodies, in_joints = list(system.bodies), [x for x, force in system.forces.items() if force.joint_name is not None]
-    acting, energy = [result.force(name) for name in system.forces if forces], result.energy()
+    acting, energy = [result.force(name) for name in system.forces], result.energy()
     found = {
         "pose": [of("position", "body", bodies), of("rotation", "body", bodies)],
         "velocity": [of("velocity", "body", bodies), of("angular_velocity", "body", bodies)],

@@ -31,6 +31,7 @@ from nexdyn.simulation.marches.bodies import refuse_velocity_rows
 from nexdyn.simulation.marches.loops import ClosedSystem, closed_system
 from nexdyn.simulation.problem import weak_freedom
 from nexdyn.tree.loop_motion import lead
+from nexdyn.tree.wound import angles_along
 
 LED = 0.2
 """Most that an angle [rad], or a length in parts of the mechanism's size, changes from one pose to the next."""
@@ -130,9 +131,10 @@ class _Led:
                 rows.append(self.row.copy())
         out = np.concatenate(rows)
         t, q, v, a, extra = np.split(out, np.cumsum([1, self.tree.nq, self.n, self.n]), axis=1)
+        angles = angles_along(self.tree, q)
         recording = self.closed.recording(
-            t[:, 0].copy(), q.copy(), v.copy(), a.copy(), extra, method="kinematics", steps=len(times),
-            settings={"driven": True},
+            t[:, 0].copy(), q.copy(), v.copy(), a.copy(), np.hstack([extra[:, : self.nz], angles, extra[:, self.nz :]]),
+            winding=angles.shape[1], method="kinematics", steps=len(times), settings={"driven": True},
         )  # fmt: skip
         return Result(self.system, recording, tree=self.tree)
 
