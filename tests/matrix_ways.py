@@ -180,11 +180,6 @@ OF_THE_LAST = {
     if group not in ("measures", "energies", "reactions")
 }
 """What the laws of other analyses are not about."""
-WITHOUT_TURNS = dict.fromkeys(
-    (f"{first}{group}" for first in ("", FIRST) for group in ("forces", "powers")),
-    "turns of torsion springs across balls are not counted from time to time, so that their forces are not told",
-)
-
 REFERENCE = Way("reference", run(nx.RungeKutta4(1e-4)), 0.0)
 """Minimal coordinates; what the other formulations say is independent of it, and of one another."""
 
@@ -251,7 +246,7 @@ WAYS: dict[str, Way] = {
             without=(*AT_REST, *UNMOVED),
             given=NO_SPEED,
         ),
-        analysis("kinematics", led_as_it_runs, 1e-5, WITHOUT_TURNS),
+        analysis("kinematics", led_as_it_runs, 1e-5),
         analysis("sensitivity", attribute_counts, 1e-3, OF_THE_LAST),
     )
 }
