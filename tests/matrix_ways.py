@@ -246,7 +246,7 @@ WAYS: dict[str, Way] = {
             without=(*AT_REST, *UNMOVED),
             given=NO_SPEED,
         ),
-        analysis("kinematics", led_as_it_runs, 1e-5),
+        analysis("kinematics", led_as_it_runs, 1e-5, {}),
         analysis("sensitivity", attribute_counts, 1e-3, OF_THE_LAST),
     )
 }
