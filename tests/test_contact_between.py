@@ -94,7 +94,7 @@ def test_what_a_joint_joins_and_no_collision_names_is_left_out_but_where_both_ar
 
 def test_every_attribute_of_a_contact_is_one_of_its_law() -> None:
     own, plane, sphere = (set(signature_of(cls).parameters) for cls in (nx.Contact, nx.PlaneContact, nx.SphereContact))
-    assert own - {"name", "a", "b"} == set(LAW)
+    assert own - {"name", "a", "b", "material_a", "material_b"} == set(LAW)
     assert set(LAW) <= plane and set(LAW) <= sphere
 
 
@@ -180,6 +180,94 @@ def test_the_ground_is_the_plane_z_0_of_the_world() -> None:
     np.testing.assert_allclose(result.contact_load("ground").force.values, -load.force.values, atol=1e-12)
     bear = result.contacts("stands").normal.values[-1]
     np.testing.assert_allclose(np.sort(bear), [0.0] * 4 + [0.75 * G] * 4, atol=1e-4)
+
+
+# --- materials ------------------------------------------------------------------------------------------------------
+
+STEEL = 210e9 / (1.0 - 0.3**2)
+
+
+def between_materials(a: Any, b: Any, *radii: float, **more: Any) -> nx.System:
+    """Spheres in a row, each a little above the last, that touch each other or the ground by Hertz's law."""
+    system = nx.System("hertz", gravity=(0, 0, 0))
+    z = 0.0
+    for i, r in enumerate(radii):
+        z += r if i == 0 else radii[i - 1] + r
+        system.add_body(f"ball{i}", mass=2.0, inertia=(0.01,) * 3, position=(0, 0, z), shapes=[nx.Sphere(r)])
+        system.add_joint(
+            nx.Free(f"free{i}", "ground", f"ball{i}", v0=(0, 0, 0, 0, 0, -0.5 if i == len(radii) - 1 else 0.0))
+        )
+    ends = ("ball0", "ball1") if len(radii) > 1 else ("ball0", "ground")
+    system.add_contact(nx.Contact("touch", *ends, material_a=a, material_b=b, **more))
+    return system
+
+
+@pytest.mark.parametrize(
+    ("radii", "b", "modulus", "R"),
+    [
+        ((0.05,), "steel", STEEL / 2.0, 0.05),
+        ((0.05, 0.02), "steel", STEEL / 2.0, 1.0 / (1.0 / 0.05 + 1.0 / 0.02)),
+        ((0.05,), "glass", 1.0 / (1.0 / STEEL + (1.0 - 0.2**2) / 70e9), 0.05),
+        ((0.05,), nx.Material("rigid", 1e30, 0.3), STEEL, 0.05),
+    ],
+)
+def test_the_stiffness_between_materials_is_that_of_hertz(
+    radii: tuple[float, ...], b: Any, modulus: float, R: float
+) -> None:
+    system = between_materials("steel", b, *radii)
+    result = nx.simulate(system, 6e-4, nx.DormandPrince(rtol=1e-9, atol=1e-13, dt_max=3e-7))
+    # m v₀² (1 − (x/δ)^2.5): the deepest point, and how long the impact lasts, 2.943 δ/v₀ (Johnson, Contact Mechanics, eq. 11.24)
+    m, v = (2.0, 0.5) if len(radii) == 1 else (1.0, 0.5)
+    deepest = (15.0 / 16.0 * m * v * v / (modulus * math.sqrt(R))) ** 0.4
+    told = result.contacts("touch")
+    assert abs(told.penetration.values.max() / deepest - 1.0) < 1e-5
+    assert abs(told.normal.values.max() / (4.0 / 3.0 * modulus * math.sqrt(R) * deepest**1.5) - 1.0) < 1e-5
+    (touch,) = result.touches("touch")
+    assert abs((touch["end"] - touch["begin"]) / (2.943 * deepest / v) - 1.0) < 2e-2
+
+
+def test_what_gives_along_the_surfaces_is_mindlins() -> None:
+    def part(nu: float) -> float:
+        material = nx.Material("m", 1e9, nu)
+        system = between_materials(material, material, 0.1)
+        (force,) = system.forces.values()
+        return float(force.law(system.values).friction_stiffness)  # type: ignore[attr-defined]
+
+    for nu in (0.0, 0.25, 0.3, 0.5):
+        assert abs(part(nu) - 2.0 * (1.0 - nu) / (2.0 - nu)) < 1e-14
+
+
+def test_friction_between_materials_is_the_geometric_mean_unless_it_is_given() -> None:
+    a, b = nx.Material("a", 1e9, 0.3, friction=0.5), nx.Material("b", 1e9, 0.3, friction="=mu")
+
+    def friction(b: Any, **more: Any) -> float:
+        system = nx.System("s")
+        system.parameter("mu", 0.32)
+        system.add_body("ball", mass=1.0, inertia=(0.01,) * 3, shapes=[nx.Sphere(0.1)])
+        system.add_joint(nx.Free("free", "ground", "ball"))
+        system.add_contact(nx.Contact("c", "ball", material_a=a, material_b=b, **more))
+        (force,) = system.forces.values()
+        return float(force.law(system.values).friction)  # type: ignore[attr-defined]
+
+    assert friction(b) == 0.4 and friction(b, friction=0.1) == 0.1 and friction("steel") == 0.0
+
+
+def test_materials_stand_in_descriptions() -> None:
+    system = between_materials("steel", nx.Material("mine", 2e9, 0.4, friction=0.3), 0.1)
+    data = to_dict(system)
+    assert data["contacts"]["touch"]["material_a"] == "steel"
+    assert data["contacts"]["touch"]["material_b"] == {"name": "mine", "young": 2e9, "poisson": 0.4, "friction": 0.3}
+    assert to_dict(from_dict(data)) == data
+
+
+def test_info_tells_pairs_points_stiffness_and_friction(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from nexdyn.cli.door import main
+
+    nx.save_scene(between_materials("steel", "steel", 0.05, friction=0.3), tmp_path / "ball.yaml")
+    assert main(["info", str(tmp_path / "ball.yaml")]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    k = 4.0 / 3.0 * STEEL / 2.0 * math.sqrt(0.05)
+    assert f"contact touch: 1 point, ball0 and ground; k = {k:.6g} N/m^1.5, μ = 0.3" in said
 
 
 # --- what results tell ----------------------------------------------------------------------------------------------
@@ -363,6 +451,27 @@ REFUSED: dict[str, tuple[Callable[[], nx.Contact], str]] = {
         lambda: nx.Contact("c", "b0", stifness=1),
         "Contact has no argument 'stifness'; did you mean 'stiffness'",
     ),
+    "no law": (lambda: nx.Contact("c", "b0"), "contact 'c' has no stiffness; give one, or material_a and material_b"),
+    "half a law": (
+        lambda: nx.Contact("c", "b0", material_a="steel"),
+        "contact 'c' has no stiffness; give one, or material_a and",
+    ),
+    "two laws": (
+        lambda: nx.Contact("c", "b0", stiffness=1, material_a="steel", material_b="steel"),
+        "contact 'c' has a stiffness, and a material, from which one follows",
+    ),
+    "material": (
+        lambda: nx.Contact("c", "b0", material_a="steal", material_b="steel"),
+        "material_a of contact 'c': no material 'steal'; did you mean 'steel'",
+    ),
+    "corner": (
+        lambda: nx.Contact("c", "boxed", material_a="steel", material_b="steel"),
+        "a corner of Box of body 'boxed' or the ground's HalfSpace has no radius for the law of Hertz; give a stiffness",
+    ),
+    "exponent": (
+        lambda: nx.Contact("c", "b0", material_a="steel", material_b="steel", exponent=1.0),
+        "exponent of contact 'c' is 1.0; between materials it is 1.5, by Hertz",
+    ),
     "nan": (lambda: nx.Contact("c", "b0", stiffness=math.nan), "stiffness of contact 'c' is nan"),
 }
 
@@ -372,6 +481,7 @@ def test_what_is_wrong_is_refused_and_leaves_nothing(case: str) -> None:
     make, told = REFUSED[case]
     system = crowd(nx.Sphere(0.2), nx.Sphere(0.2), nx.Cylinder(0.1, 0.2))
     system.add_body("bare", mass=1.0)
+    system.add_body("boxed", mass=1.0, shapes=[nx.Box((0.1, 0.1, 0.1))])
     system.add_force(nx.AppliedForce("push", "b0", force=(1, 0, 0)))
     with pytest.raises(nx.InputError, match=told):
         system.add_contact(make())

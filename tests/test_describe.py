@@ -12,7 +12,7 @@ import pytest
 
 from nexdyn.describe import CURVES, FUNCTIONS, SECTIONS, SHAPES, SURFACES, from_dict, to_dict
 from nexdyn.errors import InputError, NexDynWarning, UnknownNameError
-from nexdyn.forces import FORCES, AppliedForce, JointForce, PointSpring, UserForce
+from nexdyn.forces import FORCES, AppliedForce, Contact, JointForce, PointSpring, UserForce
 from nexdyn.joints import JOINTS, Helical, Revolute, UserConstraint, VelocityConstraint
 from nexdyn.model import curves as c
 from nexdyn.model import functions as f
@@ -26,6 +26,7 @@ from nexdyn.model.element import Element
 from nexdyn.model.event import Event
 from nexdyn.model.expressions import Expression, as_expression, minimum
 from nexdyn.model.joint import Joint, Mimic
+from nexdyn.model.materials import Material
 from nexdyn.model.measure import MEASURES, Distance
 from nexdyn.model.parameters import evaluate
 from nexdyn.model.system import System
@@ -238,7 +239,7 @@ def random_system(rng: Random) -> System:
         system.add_body(body(rng, system, name))
         system.add_joint(joint(rng, system, kind, previous if rng.random() < 0.7 else "ground", name))
         previous = name
-    system.add_body("follower", mass=1.0)
+    system.add_body("follower", mass=1.0, collision=[s.Sphere("=L"), s.Capsule(0.1, "=L", name="side")])
     mimic = Mimic("revolute b1", multiplier="=-L", offset=quantity(rng, system))
     system.add_joint(Revolute("mimic", "b1", "follower", mimic=mimic))
     system.add_marker("m1", "b1", position=rng.normal(size=3), orientation=quaternion(rng))
@@ -255,6 +256,13 @@ def random_system(rng: Random) -> System:
         system.add_driver(driver)
     for force in forces(rng, system):
         system.add_force(force)
+    material = Material("mine", quantity(rng, system), 0.3, friction=[None, "=L"][rng.integers(2)])
+    system.add_contact(
+        Contact("touches", ["follower"], material_a="steel", material_b=material, restitution=0.5, impact_speed="=L")
+    )
+    system.add_contact(
+        Contact("rests", "f*", "ground", stiffness=quantity(rng, system), friction="=L", static_friction=5.0)
+    )
     system.add_event(Event("end", time="=2*L", stop=True))
     system.add_event(Event("far", measure="p", component="y", value="=L", direction="rising", off="bushing 0"))
     system.add_event(Event("turned", joint="revolute b1", of="velocity", parameters={"L": 0.6}, once=True))

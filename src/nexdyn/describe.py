@@ -8,7 +8,8 @@ A section holds its elements by name, in order; the attributes are the arguments
 signature, so that a new joint, force or measure needs no line here. Attributes that equal their default are left out.
 A value is null, true or false, a number, text, a list of values, or {type: KIND, field: value} for a shape (in
 `shapes` and `collision`), a `curve`, a `surface` and a function of time; `mimic` is {joint: NAME, ...}, `priority` may be
-{EQUATION: number}, `terms` of a coupling {JOINT: coefficient}. Expressions are text that starts with "=".
+{EQUATION: number}, `terms` of a coupling {JOINT: coefficient}, `material_a` and
+`material_b` of a contact {name: …, young: …, poisson: …}. Expressions are text that starts with "=".
 
     from_dict(to_dict(system)) describes the same system.
 """
@@ -37,6 +38,7 @@ from nexdyn.model.expressions import Expression, as_expression
 from nexdyn.model.functions import Function
 from nexdyn.model.joint import Mimic
 from nexdyn.model.marker import Marker
+from nexdyn.model.materials import Material
 from nexdyn.model.measure import MEASURES
 from nexdyn.model.parameters import evaluate, frozen
 from nexdyn.model.shapes import Shape
@@ -210,13 +212,13 @@ def _plain(value: Any, what: str, values: Mapping[str, float] | None) -> Any:
                 return evaluate(value, values)
             raise InputError(f"{what} cannot be written: {error}") from None
         return text
-    if type(value) in _OBJECTS or isinstance(value, Mimic):
+    if type(value) in _OBJECTS or isinstance(value, Mimic | Material):
         given = ((item.name, getattr(value, item.name)) for item in fields(value))
         defaults = arguments(type(value))
         data = {
             name: _plain(x, f"{name} in {what}", values) for name, x in given if not _same(x, defaults[name].default)
         }
-        return data if isinstance(value, Mimic) else {"type": _OBJECTS[type(value)], **data}
+        return data if isinstance(value, Mimic | Material) else {"type": _OBJECTS[type(value)], **data}
     raise InputError(f"{what} is a {type(value).__name__}, which cannot be written; numbers, texts, expressions can")
 
 
@@ -395,6 +397,8 @@ class Builder:
             built = self.object_of(path, "mimic", dict(value), Mimic, "")
         elif key in ("shapes", "collision"):
             built = self.object_of(path, f"the {value.get('type', 'shape')}", dict(value), SHAPES, "shape type")
+        elif key in ("material_a", "material_b"):
+            built = self.object_of(path, "the material", dict(value), Material, "")
         elif key in ("curve", "surface"):
             classes = CURVES if key == "curve" else SURFACES
             built = self.object_of(path, f"the {key}", dict(value), classes, f"{key} type")

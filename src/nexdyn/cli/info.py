@@ -126,19 +126,32 @@ def _print(data: dict[str, Any]) -> None:
             terminal.say(f"{what}: " + ", ".join(f"{item['name']} ({item['kind']})" for item in data[what]))
     for contact in data["contacts"]:
         pairs = ", ".join(f"{a} and {b}" for a, b in contact["pairs"])
-        terminal.say(f"contact {contact['name']}: {counted(contact['points'], 'point')}, {pairs}")
+        stiffness, friction = (" to ".join(f"{x:.6g}" for x in contact[key]) for key in ("stiffness", "friction"))
+        terminal.say(
+            f"contact {contact['name']}: {counted(contact['points'], 'point')}, {pairs}; "
+            f"k = {stiffness} N/m^{contact['exponent']:g}, μ = {friction}"
+        )
     for what in ("parameters", "simulation", "result"):
         if data.get(what):
             terminal.say(f"{what}: " + ", ".join(f"{key} = {_shown(x)}" for key, x in data[what].items()))
 
 
 def _contact(system: System, name: str) -> dict[str, Any]:
-    """A contact: its pairs of bodies, and how many points may touch."""
+    """A contact: its pairs of bodies, how many points may touch, and the least and greatest stiffness and friction of these."""
     from nexdyn.results.contacts import contacts_of
 
     made = [force for force in contacts_of(system) if force.part_of == name]
     pairs = {(force.a, force.b): None for force in made}
-    return {"name": name, "pairs": [list(pair) for pair in pairs], "points": sum(force.points for force in made)}
+    laws = [force.law(system.values) for force in made]
+    return {
+        "name": name, "pairs": [list(pair) for pair in pairs], "points": sum(force.points for force in made),
+        "exponent": laws[0].exponent, "stiffness": _extremes([law.stiffness for law in laws]),
+        "friction": _extremes([law.friction for law in laws]),
+    }  # fmt: skip
+
+
+def _extremes(numbers: list[float]) -> list[float]:
+    return sorted({min(numbers), max(numbers)})
 
 
 def _bodies_table(bodies: list[dict[str, Any]]) -> Table:

@@ -4,16 +4,25 @@
     box, hull on a half-space       one point at each corner     sphere and sphere           one point
 
 The shapes are a body's `collision`, or its `shapes` where that is None. Those of the ground are the half-space z ≤ 0 of the world.
+
+Where the materials of both are given instead of a stiffness, it is that of Hertz for the spheres that meet there,
+
+    f_n = 4/3 E* √R δ^1.5,   1/R = 1/r_a + 1/r_b         (E*: ``model.materials``; a plane has no curvature)
+
+with Mindlin's part of it along the surfaces, 4 G*/E*, and μ = √(μ_a μ_b) where no friction is given and both materials have one. Each end
+of a capsule is a sphere, also where the capsule lies.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nexdyn.checked_calls import signature_of
 from nexdyn.errors import InputError
 from nexdyn.forces.contact import ContactForce
 from nexdyn.forces.contact_law import LAW, ContactLaw
@@ -22,6 +31,7 @@ from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.model.between_bodies import BetweenBodies
 from nexdyn.model.body import Body
 from nexdyn.model.force import Force
+from nexdyn.model.materials import Material, contact_modulus, material_of, shear_part
 from nexdyn.model.shapes import Box, Capsule, HalfSpace, Hull, Shape, Sphere
 from nexdyn.spatial.rotations import rotation_matrix
 
@@ -40,6 +50,9 @@ class Contact(ContactLaw, BetweenBodies):
     not so where both bodies are named in full. stiffness [N/mᵉ], of each point of contact, exponent, damping or restitution and
     impact_speed, friction and what belongs to it: :class:`ContactLaw`.
 
+    material_a, material_b: instead of stiffness, the materials of the bodies of `a` and of `b`, each by name ("steel", one of
+    `nx.MATERIALS`) or as nx.Material: stiffness, friction_stiffness and, where none is given, friction follow, by Hertz and Mindlin.
+
     Spheres, capsules, boxes (each corner is a point) and hulls may touch a half-space, and spheres each other. The ground is the
     half-space z ≤ 0 of the world. `system.forces` has a force for each place where two shapes may touch, named "feet left_foot ground";
     `result.contacts("feet")` tells of all of them.
@@ -48,15 +61,53 @@ class Contact(ContactLaw, BetweenBodies):
     """
 
     kind = "contact"
+    structural = BetweenBodies.structural | {"material_a", "material_b"}
+    material_a: Any
+    material_b: Any
 
-    def __init__(self, name: str, a: Any, b: Any = "ground", **law: Any) -> None:
-        super().__init__(name, a=a, b=b, **law)
+    def __init__(
+        self,
+        name: str,
+        a: Any,
+        b: Any = "ground",
+        *,
+        stiffness: Any = None,
+        material_a: str | Material | None = None,
+        material_b: str | Material | None = None,
+        friction: Any = None,
+        friction_stiffness: Any = None,
+        **law: Any,
+    ) -> None:
+        super().__init__(
+            name, a=a, b=b, stiffness=stiffness, friction=friction, friction_stiffness=friction_stiffness, **law
+        )
+        self._store(material_a=material_a, material_b=material_b)
 
     def check(self, values: Mapping[str, float]) -> None:
-        self.law(values)
+        if self.stiffness is not None and (self.material_a is not None or self.material_b is not None):
+            raise InputError(f"{self} has a stiffness, and a material, from which one follows; give one of them")
+        self.law_between(values, 1.0).law(values)
+
+    def law_between(self, values: Mapping[str, float], radius: float) -> ContactLaw:
+        """The law between surfaces of the relative radius [m], all of its attributes given."""
+        given = {attribute: self.__dict__[attribute] for attribute in LAW}
+        if self.stiffness is None:
+            if self.material_a is None or self.material_b is None:
+                raise InputError(f"{self} has no stiffness; give one, or material_a and material_b")
+            if self._number("exponent", values) != 1.5:
+                raise InputError(f"exponent of {self} is {self.exponent}; between materials it is 1.5, by Hertz")
+            a, b = (
+                material_of(self.__dict__[x], f"{x} of {self}").numbers(values) for x in ("material_a", "material_b")
+            )
+            given["stiffness"] = 4.0 / 3.0 * contact_modulus(a, b) * math.sqrt(radius)
+            if given["friction_stiffness"] is None:
+                given["friction_stiffness"] = shear_part(a, b)
+            if given["friction"] is None and a.friction is not None and b.friction is not None:
+                given["friction"] = math.sqrt(a.friction * b.friction)
+        default = signature_of(ContactLaw).parameters
+        return _Law(self.name, **{x: default[x].default if value is None else value for x, value in given.items()})
 
     def members(self, system: System) -> list[Force]:
-        law = {attribute: self.__dict__[attribute] for attribute in LAW}
         found: list[Force] = []
         for a, b in self.pairs(system):
             sides = self._shapes(system, a), self._shapes(system, b)
@@ -72,6 +123,13 @@ class Contact(ContactLaw, BetweenBodies):
                 make: Any = kind
                 ends = (b.name, a.name) if turned else (a.name, b.name)
                 for suffix, place in more:
+                    radius = relative_radius(place)
+                    if self.stiffness is None and radius == 0.0:
+                        raise InputError(
+                            f"{self}: a corner of {_told(A, a)} or {_told(B, b)} has no radius for the law of Hertz; give a stiffness"
+                        )
+                    one = self.law_between(system.values, radius)
+                    law = {attribute: one.__dict__[attribute] for attribute in LAW}
                     found.append(make(f"{self.name} {label_a} {label_b}{suffix}", *ends, **place, **law))
         return found
 
@@ -81,6 +139,12 @@ class Contact(ContactLaw, BetweenBodies):
         if not body.colliding:
             raise InputError(f"{self}: {body} has no shapes that could touch; give it a collision=[nx.Sphere(…)]")
         return [shape.resolved(system.values) for shape in body.colliding]
+
+
+class _Law(ContactLaw):
+    """The law of a contact between two surfaces."""
+
+    kind_of_element = "contact"
 
 
 def meeting(A: Shape, B: Shape) -> tuple[type[ContactForce], bool, Places] | None:
@@ -93,6 +157,13 @@ def meeting(A: Shape, B: Shape) -> tuple[type[ContactForce], bool, Places] | Non
             plane = {"anchor_b": other.position, "normal": tuple(_axes(other)[:, 2].tolist())}
             return PlaneContact, turned, [(suffix, place | plane) for suffix, place in places]
     return None
+
+
+def relative_radius(place: Mapping[str, Any]) -> float:
+    """R of the spheres, or the sphere and the plane, that meet; 0 of a point."""
+    if "radius_b" in place:
+        return float(1.0 / (1.0 / place["radius_a"] + 1.0 / place["radius_b"]))
+    return float(place.get("radius", 0.0))
 
 
 def _on_plane(shape: Shape) -> Places | None:

@@ -1,0 +1,94 @@
+"""Materials by name, for contacts: what two surfaces are made of.
+
+    E*  = 1/((1 − ν_a²)/E_a + (1 − ν_b²)/E_b)                    (Johnson, Contact Mechanics, 1985, eq. 4.6)
+    G*  = 1/((2 − ν_a)/G_a + (2 − ν_b)/G_b),   G = E/(2 (1 + ν))  (there, eq. 7.43)
+
+Sources of the numbers: steel EN 1993-1-1:2005, 3.2.6; stainless steel EN 1993-1-4:2006, 2.1.3 (austenitic); aluminium EN 1999-1-1:2007,
+3.2.5; concrete EN 1992-1-1:2004, table 3.1 (C30/37) and 3.1.3; glass EN 572-1:2012, table 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from nexdyn.checked_calls import CheckedCalls
+from nexdyn.errors import InputError, unknown
+from nexdyn.model.element import checked_name
+from nexdyn.model.parameters import frozen, names_in, number
+
+
+@dataclass(frozen=True)
+class Material(metaclass=CheckedCalls):
+    """What a surface is made of: `young` [Pa], Young's modulus; `poisson`, above −1 up to 0.5; `friction`, Coulomb's coefficient against
+    itself, or None where it is not known. Numbers may be expressions. InputError where they are not valid."""
+
+    name: str
+    young: Any
+    poisson: Any
+    friction: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "name", checked_name(self.name, "material"))
+        for item in fields(self):
+            object.__setattr__(self, item.name, frozen(getattr(self, item.name)))
+        if not names_in(self):
+            self.numbers({})
+
+    def __str__(self) -> str:
+        return f"material {self.name!r}"
+
+    def numbers(self, values: Mapping[str, float]) -> Numbers:
+        """E, ν and μ under the parameter `values`."""
+        young, poisson = (number(getattr(self, x), values, f"{x} of {self}") for x in ("young", "poisson"))
+        if not young > 0.0:
+            raise InputError(f"young of {self} is {young:g} Pa; it must be greater than 0")
+        if not -1.0 < poisson <= 0.5:
+            raise InputError(f"poisson of {self} is {poisson:g}; it must be greater than −1 and at most 0.5")
+        friction = None if self.friction is None else number(self.friction, values, f"friction of {self}")
+        if friction is not None and friction < 0.0:
+            raise InputError(f"friction of {self} is {friction:g}; it must be 0 or more")
+        return Numbers(young, poisson, friction)
+
+
+class Numbers(NamedTuple):
+    """E [Pa], ν and μ of a material."""
+
+    young: float
+    poisson: float
+    friction: float | None
+
+
+MATERIALS: Mapping[str, Material] = MappingProxyType({
+    material.name: material
+    for material in (
+        Material("steel", 210e9, 0.3), Material("stainless steel", 200e9, 0.3), Material("aluminium", 70e9, 0.3),
+        Material("concrete", 33e9, 0.2), Material("glass", 70e9, 0.2),
+    )
+})  # fmt: skip
+"""Materials by name, without friction, which is of the surfaces. The page of `nexdyn.model.materials` names the sources."""
+
+
+def material_of(given: Any, what: str) -> Material:
+    """A material given by itself or by its name; InputError names `what` it was given for."""
+    if isinstance(given, Material):
+        return given
+    if isinstance(given, str) and given in MATERIALS:
+        return MATERIALS[given]
+    if isinstance(given, str):
+        error = unknown("material", given, MATERIALS)
+        raise type(error)(f"{what}: {error}; or describe one with nx.Material(name, young, poisson)")
+    raise InputError(f"{what} is {given!r}; the name of a material, or nx.Material(name, young, poisson), is needed")
+
+
+def contact_modulus(a: Numbers, b: Numbers) -> float:
+    """E* [Pa]."""
+    return 1.0 / sum((1.0 - x.poisson**2) / x.young for x in (a, b))
+
+
+def shear_part(a: Numbers, b: Numbers) -> float:
+    """Stiffness along the surfaces as a part of that along the normal, 4 G*/E* (Mindlin, J. Appl. Mech. 16, 1949)."""
+    compliance = sum((2.0 - x.poisson) * 2.0 * (1.0 + x.poisson) / x.young for x in (a, b))
+    return 4.0 / compliance / contact_modulus(a, b)
