@@ -211,6 +211,7 @@ DESCRIBED = (
         event,
         {
             "name": NAMES,
+            "contact": "wants a contact; test_contact_between.py watches one under a method of each formulation",
             "freedom": "counts the freedoms of a joint; test_events.py has joints of several",
             "tolerance": "says how exact the time is, not what happens",
         },

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.optimize import brentq
 
 import nexdyn as nx
@@ -408,6 +409,76 @@ def test_an_event_switches_a_whole_contact() -> None:
     result = nx.simulate(system, 0.45, METHOD)
     assert result.touches() == []
     np.testing.assert_allclose(result.position("b0").values[-1], (0, 0, 0.3 - 0.5 * G * 0.45**2), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        METHOD,
+        nx.DormandPrince(rtol=1e-9),
+        nx.HHT(dt=5e-4),
+        nx.HHT(rtol=1e-5),
+        nx.Projection(1e-3),
+        nx.ImplicitEuler(2e-4),
+    ],
+    ids=str,
+)
+def test_events_tell_when_a_contact_begins_and_ends(method: Any) -> None:
+    system = bouncing()
+    system.add_event(nx.Event("lands", contact="balls", direction="falling"))
+    system.add_event(nx.Event("leaves", contact="balls b0 ground", direction="rising"))
+    system.add_event(nx.Event("higher", contact="balls", value=0.01, direction="falling", once=True))
+    result = nx.simulate(system, 0.26, method)
+    happened = {event["name"]: event["time"] for event in reversed(result.events)}
+    t = math.sqrt(2.0 * 0.2 / G)
+    # implicit Euler is of first order: it falls by ½ g dt t farther
+    off = 1.5 * method.dt if isinstance(method, nx.ImplicitEuler) else 2e-5
+    assert abs(happened["lands"] - t) < off
+    assert abs(happened["higher"] - math.sqrt(2.0 * 0.19 / G)) < off
+    lasts = happened["leaves"] - happened["lands"]
+    assert abs(lasts / impact(G * t, 1e5) - 1.0) < (2e-2 if isinstance(method, nx.ImplicitEuler) else 2e-3)
+
+
+def impact(v: float, k: float) -> float:
+    """How long 1 kg that falls at v presses on k δ^1.5: 2 ∫ dδ/√(v² + 2 g δ − 0.8 k δ^2.5), with δ = d (1 − s²)."""
+
+    def left(x: float) -> float:
+        return v * v + 2.0 * G * x - 0.8 * k * x**2.5
+
+    d = brentq(left, 0.001, 0.1)
+    return float(quad(lambda s: 4.0 * d * s / math.sqrt(left(d * (1.0 - s * s))), 1e-9, 1.0)[0])
+
+
+def test_an_event_tells_when_a_contact_slips() -> None:
+    def pushed() -> nx.System:
+        system = nx.System("pushed")
+        system.add_body(
+            "crate",
+            mass=2.0,
+            inertia=(0.02,) * 3,
+            position=(0, 0, 0.1 - 2.0 * G / 4e5),
+            shapes=[nx.Box((0.4, 0.4, 0.2))],
+        )
+        system.add_joint(nx.Free("free", "ground", "crate"))
+        system.add_contact(nx.Contact("floor", "crate", stiffness=1e5, exponent=1.0, damping=2.0, friction=0.5))
+        system.add_force(nx.AppliedForce("push", "crate", force=("=40*t", 0, 0), at=(0, 0, 0)))
+        return system
+
+    system = pushed()
+    system.add_event(nx.Event("slips", contact="floor", of="velocity", value=1e-2, direction="rising", stop=True))
+    result = nx.simulate(system, 1.0, nx.RungeKutta4(2e-4))
+    (event,) = result.events
+    # it breaks away at 40 t = μ m g, and has 1e-2 m/s after √(2 m v/40)
+    starts = 0.5 * 2.0 * G / 40.0
+    assert abs(event["time"] - starts - math.sqrt(2.0 * 2.0 * 1e-2 / 40.0)) < 2e-3
+    assert result.t[-1] == event["time"] or abs(result.t[-1] - event["time"]) < 1e-12
+    wrong = pushed()
+    for contact, told in (
+        ("push", "'push', a force that is no contact"),
+        ("flor", "no force or contact 'flor'; did you mean 'floor'"),
+    ):
+        with pytest.raises(nx.InputError, match=told):
+            wrong.add_event(nx.Event("e", contact=contact))
 
 
 def test_hht_and_implicit_euler_meet_what_a_contact_chose() -> None:

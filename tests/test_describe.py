@@ -263,6 +263,7 @@ def random_system(rng: Random) -> System:
     system.add_contact(
         Contact("rests", "f*", "ground", stiffness=quantity(rng, system), friction="=L", static_friction=5.0)
     )
+    system.add_event(Event("lands", contact="rests", direction="falling", on="touches"))
     system.add_event(Event("end", time="=2*L", stop=True))
     system.add_event(Event("far", measure="p", component="y", value="=L", direction="rising", off="bushing 0"))
     system.add_event(Event("turned", joint="revolute b1", of="velocity", parameters={"L": 0.6}, once=True))

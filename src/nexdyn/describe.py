@@ -449,7 +449,7 @@ def _add(add: Callable[[Any], object], name: str, cls: type, values: dict[str, A
 
 # --- messages -------------------------------------------------------------------------------------------------------
 
-_MISSING = re.compile(r"\bno (marker or body|\w+) ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
+_MISSING = re.compile(r"\bno (marker or body|force or contact|\w+) ('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 _WORDS = re.compile(r"(?<![\w'\"])\w+(?![\w'\"])")
 _INDEX = re.compile(r"\[(\d+)\]")
 

@@ -60,6 +60,7 @@ class ContactForce(ContactLaw, PairForce):
     """A contact of two surfaces by the law of :class:`ContactLaw`."""
 
     code = CONTACT
+    touches = True
 
     @property
     def points(self) -> int:

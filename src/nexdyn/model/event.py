@@ -2,7 +2,8 @@
 
     g(t, q, v) = signal − value;   the event is at the t where g changes sign, in the direction that is asked for
 
-The signal is one of: a measure, a coordinate or velocity of a joint, a function of the user's, or the time itself.
+The signal is one of: a measure, a coordinate or velocity of a joint, the gap of a contact or how fast it slides, a function of the
+user's, or the time itself.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from nexdyn.model.system import System
 
 DIRECTIONS = {"both": 0, "rising": 1, "falling": -1}
-SIGNALS = ("measure", "joint", "function", "time")
+SIGNALS = ("measure", "joint", "contact", "function", "time")
 
 
 class Event(Element):
@@ -26,6 +27,9 @@ class Event(Element):
     What is watched, one of:
         measure: a measure; component: of a vector, "x", "y" or "z".
         joint: a joint; freedom: which, from 0; of: "position" or "velocity".
+        contact: a contact, or a force that is one; of "position": its least gap [m], which falls through 0 where it begins to touch and
+            rises through 0 where it ends; of "velocity": the greatest speed [m/s] at which a point that bears slides, so that
+            value=1e-3, direction="rising" tells where it begins to slip.
         function(t, q, v) → number, with q and v in the order of `Result.joint_position()` and `joint_velocity()`.
         time [s]: when it happens.
     value: what is crossed, in the units of the signal. direction: "both", "rising" or "falling".
@@ -39,11 +43,25 @@ class Event(Element):
 
     kind_of_element: ClassVar[str] = "event"
     structural: ClassVar[frozenset[str]] = frozenset(
-        {"name", "measure", "component", "joint", "freedom", "of", "function", "direction", "off", "on", "action"}
+        {
+            "name",
+            "measure",
+            "component",
+            "joint",
+            "contact",
+            "freedom",
+            "of",
+            "function",
+            "direction",
+            "off",
+            "on",
+            "action",
+        }
     )
     measure: str | None
     component: str | None
     joint: str | None
+    contact: str | None
     freedom: int
     of: str
     function: Callable[..., Any] | None
@@ -68,6 +86,7 @@ class Event(Element):
         freedom: int = 0,
         of: str = "position",
         function: Callable[..., Any] | None = None,
+        contact: Element | str | None = None,
         time: Any = None,
         value: Any = 0.0,
         direction: str = "both",
@@ -82,7 +101,8 @@ class Event(Element):
         super().__init__(name)
         self._store(
             measure=None if measure is None else name_of(measure), component=component,
-            joint=None if joint is None else name_of(joint), freedom=freedom, of=of, function=function, time=time,
+            joint=None if joint is None else name_of(joint),
+            contact=None if contact is None else name_of(contact), freedom=freedom, of=of, function=function, time=time,
             value=value, direction=direction, stop=stop, off=_names(off), on=_names(on), action=action, once=once,
             tolerance=tolerance,
         )  # fmt: skip
@@ -125,6 +145,8 @@ class Event(Element):
             count = joint.nq if self.of == "position" else joint.nv
             if type(self.freedom) is not int or not 0 <= self.freedom < count:
                 raise InputError(f"freedom of {self} is {self.freedom!r}; {joint}, {joint.kind}, has 0 to {count - 1}")
+        if self.contact is not None and not all(force.touches for force in system.forces_of(self.contact)):
+            raise InputError(f"contact of {self} is {self.contact!r}, a force that is no contact")
         for force in (*self.off, *self.on):
             system.forces_of(force)
         if self.parameters is not None:

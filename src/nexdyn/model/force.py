@@ -34,6 +34,8 @@ class Force(Element):
     kind_of_element: ClassVar[str] = "force"
     kind: ClassVar[str] = "force"
     code: ClassVar[int] = -1
+    touches: ClassVar[bool] = False
+    """Whether it is a contact of surfaces, which touch or are apart."""
     structural: ClassVar[frozenset[str]] = frozenset({"name", "body", "marker", "a", "b", "joint", "freedom"})
 
     def __repr__(self) -> str:

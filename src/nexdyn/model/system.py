@@ -159,6 +159,8 @@ class System(metaclass=CheckedCalls):
         """The force called `name`, or all that the contact called so made. UnknownNameError with the nearest name otherwise."""
         if name in self.contacts:
             return [force for force in self.forces.values() if force.part_of == name]
+        if name not in self.forces:
+            raise unknown("force or contact", name, [*self.forces, *self.contacts], plural="valid")
         return [self.force(name)]
 
     def marker(self, name: str) -> Marker:

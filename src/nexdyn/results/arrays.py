@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from nexdyn.errors import unknown
-from nexdyn.results.contacts import COLUMNS, contact_points
+from nexdyn.results.contacts import COLUMNS, columns_of, contact_points
 from nexdyn.results.observed import Observed
 from nexdyn.results.quantities import ENERGIES, PEAKS, QUANTITIES, common_unit
 from nexdyn.results.table import peak_lines
@@ -107,9 +107,7 @@ def contacts(observed: Observed, name: str | None) -> xr.Dataset:
     out = out.assign_coords({key: ("contact", _texts(texts)) for key, texts in named.items()})
     if name is None:
         return out
-    own = [point.label for point in points if name in (point.label, point.of, point.force)]
-    if not own:
-        raise unknown("contact", name, list(dict.fromkeys(p.of for p in points)))
+    own = [points[k].label for k in columns_of(observed.tree.system, name)]
     return out.sel(contact=own[0] if own == [name] else own)
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.errors import unknown
 from nexdyn.forces.contact import CONTACT_COLUMNS, ContactForce, contact_motion
 from nexdyn.model.system import System
 
@@ -54,6 +55,15 @@ def contact_points(system: System) -> list[Point]:
         Point(label, force.part_of or force.name, force.name, *(frame.body for frame in force.frames(system)))
         for label, force in zip(contact_labels(system), owners, strict=True)
     ]
+
+
+def columns_of(system: System, name: str) -> list[int]:
+    """Which of all contact points are of the contact, force or point called `name`; UnknownNameError where none is."""
+    points = contact_points(system)
+    own = [k for k, point in enumerate(points) if name in (point.label, point.of, point.force)]
+    if not own:
+        raise unknown("contact", name, list(dict.fromkeys(point.of for point in points)))
+    return own
 
 
 def touches_of(points: list[Point], t: np.ndarray, normal: np.ndarray) -> list[dict[str, Any]]:

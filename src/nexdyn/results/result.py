@@ -342,12 +342,10 @@ class Result:
         A dict for each time that two bodies touched, in order: `contact`, `a`, `b`, `begin` and `end`, the first and the last sample
         [s] that bear, and `peak`, the largest sum of the normal forces [N]. UnknownNameError for a name that no contact has.
         """
-        from nexdyn.results.contacts import contact_points, touches_of
+        from nexdyn.results.contacts import columns_of, contact_points, touches_of
 
         points = contact_points(self.system)
-        chosen = [k for k, point in enumerate(points) if name is None or name in (point.label, point.of, point.force)]
-        if name is not None and not chosen:
-            raise unknown("contact", name, list(dict.fromkeys(point.of for point in points)))
+        chosen = list(range(len(points))) if name is None else columns_of(self.system, name)
         normal = self.observed.take("contact_normal")[:, chosen]
         return touches_of([points[k] for k in chosen], self.recording.t, normal)
 

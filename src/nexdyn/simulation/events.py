@@ -28,6 +28,7 @@ from nexdyn.errors import NexDynError, SolveError, warn
 from nexdyn.forces.joint_stop import JointStop
 from nexdyn.model.event import Event
 from nexdyn.model.system import System
+from nexdyn.results.contacts import columns_of
 from nexdyn.results.result import Result
 from nexdyn.results.segments import changed_by
 from nexdyn.simulation.continuing import states_of
@@ -86,7 +87,7 @@ class Watched:
     def goes_on(self) -> bool:
         """Whether the signal is where it was after an event that has left the state as it is. What closes the constraints anew moves
         it by what they were off, and must not take it back over the value that it has passed: the event would happen twice."""
-        of_state = self.event is None or self.event.measure is None
+        of_state = self.event is None or (self.event.measure is None and self.event.contact is None)
         return of_state and self.level == self.level_before
 
     def signal(self, observed: Any) -> np.ndarray:
@@ -102,6 +103,12 @@ class Watched:
         if event.measure is not None:
             label = event.measure if event.component is None else f"{event.measure}.{event.component}"
             return observed.take("measure")[:, observed.labels.dims["output"].index(label)] - self.level
+        if event.contact is not None:
+            own = columns_of(observed.tree.system, event.contact)
+            if event.of == "position":
+                return -observed.take("penetration")[:, own].max(axis=1) - self.level
+            speed = np.linalg.norm(observed.take("contact_sliding")[:, own], axis=2)
+            return np.where(observed.take("contact_normal")[:, own] > 0.0, speed, 0.0).max(axis=1) - self.level
         q, v = observed.take("joint_position"), observed.take("joint_velocity")
         return np.array([self._call(*state) for state in zip(recording.t.tolist(), q, v, strict=True)]) - self.level
 
