@@ -225,7 +225,8 @@ def remaining(moved_by: Callable[[list[Lead]], nx.System], leads: list[Lead], do
         return dof
     try:
         report = nx.assemble(moved_by(leads))
-        return int(report.redundancy.dof) if max(map(abs, report.efforts().values())) < LARGE else dof
+        efforts = report.efforts()
+        return int(report.redundancy.dof) if max(abs(efforts[name]) for name in names) < LARGE else dof
     except AssemblyError:  # it is led already
         return dof
     except InputError as error:
@@ -252,7 +253,7 @@ def candidates(system: nx.System) -> Iterator[Lead]:
 
 
 LARGE = 50.0
-"""Next to singular poses drivers take more than this [N, N m]."""
+"""Next to singular poses drivers that lead take more than this [N, N m]."""
 Lead = Callable[[], Any]
 """Makes a driver."""
 
