@@ -258,7 +258,15 @@ def random_system(rng: Random) -> System:
         system.add_force(force)
     material = Material("mine", quantity(rng, system), 0.3, friction=[None, "=L"][rng.integers(2)])
     system.add_contact(
-        Contact("touches", ["follower"], material_a="steel", material_b=material, restitution=0.5, impact_speed="=L")
+        Contact(
+            "touches",
+            ["follower"],
+            material_a="steel",
+            material_b=material,
+            friction="=L",
+            restitution=0.5,
+            impact_speed="=L",
+        )
     )
     system.add_contact(
         Contact("rests", "f*", "ground", stiffness=quantity(rng, system), friction="=L", static_friction=5.0)

@@ -36,7 +36,7 @@ from nexdyn.model.element import Element
 from nexdyn.model.event import Event
 from nexdyn.model.expressions import Expression, as_expression
 from nexdyn.model.functions import Function
-from nexdyn.model.joint import Mimic
+from nexdyn.model.joint import Joint, Mimic
 from nexdyn.model.marker import Marker
 from nexdyn.model.materials import Material
 from nexdyn.model.measure import MEASURES
@@ -168,11 +168,23 @@ def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
                 left_out.append(str(element))
         if described:
             data[section] = described
+    for joint in system.joints.values():
+        if str(joint) in left_out and system.contacts:
+            _keep_apart(data, joint)
     if left_out:
         warn(
             f"the description of {system.name!r} leaves out what is written in Python: {', '.join(left_out)}",
         )
     return data
+
+
+def _keep_apart(data: dict[str, Any], joint: Joint) -> None:
+    """Say in the description that the bodies of a joint which it leaves out do not touch: patterns of contacts would choose them."""
+    for body, other in ((joint.child, joint.parent), (joint.parent, joint.child)):
+        if not body.is_ground and not (other.is_ground and joint.kind != "fixed"):
+            described = data["bodies"][body.name]
+            described["no_collision"] = [*described.get("no_collision", ()), other.name]
+            return
 
 
 def _described(
@@ -320,7 +332,7 @@ class Builder:
         try:
             _refusing(f"{kind} {name!r}", build)
         except InputError as error:
-            if not self.is_consequence(error):
+            if not self.is_consequence(error) and not (kind == "contact" and self.failed):
                 self.report(path + place_of(error, given), error)
             self.failed.add((kind, repr(name)))
 

@@ -141,7 +141,7 @@ def _contact(system: System, name: str) -> dict[str, Any]:
     from nexdyn.results.contacts import contacts_of
 
     made = [force for force in contacts_of(system) if force.part_of == name]
-    pairs = {(force.a, force.b): None for force in made}
+    pairs = {tuple(frame.body for frame in force.frames(system)): None for force in made}
     laws = [force.law(system.values) for force in made]
     return {
         "name": name, "pairs": [list(pair) for pair in pairs], "points": sum(force.points for force in made),

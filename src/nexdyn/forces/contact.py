@@ -100,7 +100,8 @@ class ContactForce(ContactLaw, PairForce):
 
     def working(self, values: Mapping[str, float]) -> str:
         law = self.law(values)
-        return str(self) if law.damping > 0.0 or law.friction > 0.0 else ""
+        told = str(self) if self.part_of is None else f"contact {self.part_of!r}"
+        return told if law.damping > 0.0 or law.friction > 0.0 else ""
 
 
 STICK, SIDE, OTHER = 7, 12, 13

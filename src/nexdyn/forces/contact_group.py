@@ -1,7 +1,8 @@
 """Contact between bodies that names and patterns choose, by their collision shapes: a force for each place where two may touch.
 
     sphere on a half-space          one point                    capsule on a half-space     one point at each end
-    box, hull on a half-space       one point at each corner     sphere and sphere           one point
+    box on a half-space             one point at each corner     sphere and sphere           one point
+    hull on a half-space            one point at each of its points
 
 The shapes are a body's `collision`, or its `shapes` where that is None. Those of the ground are the half-space z ≤ 0 of the world.
 
@@ -38,6 +39,9 @@ from nexdyn.spatial.rotations import rotation_matrix
 if TYPE_CHECKING:
     from nexdyn.model.system import System
 
+DEFAULTS = {name: parameter.default for name, parameter in signature_of(ContactLaw).parameters.items()}
+"""What an attribute of the law is that is not given."""
+
 Places = list[tuple[str, dict[str, Any]]]
 """Of each place where two shapes may touch: what is added to the name, and where and how large the force is."""
 
@@ -45,13 +49,15 @@ Places = list[tuple[str, dict[str, Any]]]
 class Contact(ContactLaw, BetweenBodies):
     """Contact between every pair of a body of `a` and a body of `b`, by their collision shapes.
 
-    a, b: a body or its name, 'ground' among them, or a pattern of names ("*_foot"), or several of these (b: the ground by default).
+    a, b: a body or its name, 'ground' among them, or a pattern of names ("*_foot"), which the ground matches never, or several of these
+    (b: the ground by default). Bodies, joints and markers that are added later count as well.
     Pairs that a joint joins are left out, with the ground only where it is Fixed, and those that `no_collision` of one of them names;
     not so where both bodies are named in full. stiffness [N/mᵉ], of each point of contact, exponent, damping or restitution and
     impact_speed, friction and what belongs to it: :class:`ContactLaw`.
 
     material_a, material_b: instead of stiffness, the materials of the bodies of `a` and of `b`, each by name ("steel", one of
-    `nx.MATERIALS`) or as nx.Material: stiffness, friction_stiffness and, where none is given, friction follow, by Hertz and Mindlin.
+    `nx.MATERIALS`) or as nx.Material. By Hertz and Mindlin they set the stiffness and friction_stiffness, and the friction where none is
+    given; a friction must be given where one of them has none.
 
     Spheres, capsules, boxes (each corner is a point) and hulls may touch a half-space, and spheres each other. The ground is the
     half-space z ≤ 0 of the world. `system.forces` has a force for each place where two shapes may touch, named "feet left_foot ground";
@@ -102,35 +108,44 @@ class Contact(ContactLaw, BetweenBodies):
             given["stiffness"] = 4.0 / 3.0 * contact_modulus(a, b) * math.sqrt(radius)
             if given["friction_stiffness"] is None:
                 given["friction_stiffness"] = shear_part(a, b)
-            if given["friction"] is None and a.friction is not None and b.friction is not None:
+            if given["friction"] is None:
+                if a.friction is None or b.friction is None:
+                    raise InputError(
+                        f"{self} has no friction, nor have both its materials; give it friction, 0.0 for none"
+                    )
                 given["friction"] = math.sqrt(a.friction * b.friction)
-        default = signature_of(ContactLaw).parameters
-        return _Law(self.name, **{x: default[x].default if value is None else value for x, value in given.items()})
+                if given["static_friction"] is None and given["friction_speed"] is None:
+                    given["static_friction"] = given[
+                        "friction"
+                    ]  # so that it has states at 0 too, whatever parameters become
+        return _Law(self.name, **{x: DEFAULTS[x] if value is None else value for x, value in given.items()})
 
     def members(self, system: System) -> list[Force]:
         found: list[Force] = []
+        laws: dict[float, dict[str, Any]] = {}
         for a, b in self.pairs(system):
             sides = self._shapes(system, a), self._shapes(system, b)
-            for (i, A), (j, B) in itertools.product(*map(enumerate, sides)):
-                label_a, label_b = _label(a, A, i, len(sides[0])), _label(b, B, j, len(sides[1]))
+            for (label_a, A), (label_b, B) in itertools.product(_labelled(a, sides[0]), _labelled(b, sides[1])):
                 places = meeting(A, B)
                 if places is None:
                     raise InputError(
-                        f"{self}: {_told(A, a)} and {_told(B, b)} know no contact with each other; spheres, capsules, boxes and hulls "
+                        f"{self}: contact between {_told(A, a)} and {_told(B, b)} is not supported; spheres, capsules, boxes and hulls "
                         "touch half-spaces, and spheres each other: give one of the bodies a collision=[…] of these"
                     )
                 kind, turned, more = places
                 make: Any = kind
-                ends = (b.name, a.name) if turned else (a.name, b.name)
+                ends = [f"body:{x.name}" if x.name in system.markers else x.name for x in (a, b)]
+                ends = ends[::-1] if turned else ends
                 for suffix, place in more:
                     radius = relative_radius(place)
                     if self.stiffness is None and radius == 0.0:
                         raise InputError(
                             f"{self}: a corner of {_told(A, a)} or {_told(B, b)} has no radius for the law of Hertz; give a stiffness"
                         )
-                    one = self.law_between(system.values, radius)
-                    law = {attribute: one.__dict__[attribute] for attribute in LAW}
-                    found.append(make(f"{self.name} {label_a} {label_b}{suffix}", *ends, **place, **law))
+                    if radius not in laws:
+                        one = self.law_between(system.values, radius)
+                        laws[radius] = {attribute: one.__dict__[attribute] for attribute in LAW}
+                    found.append(make(f"{self.name} {label_a} {label_b}{suffix}", *ends, **place, **laws[radius]))
         return found
 
     def _shapes(self, system: System, body: Body) -> list[Shape]:
@@ -177,10 +192,7 @@ def _on_plane(shape: Shape) -> Places | None:
         case Box():
             corners = [np.multiply(signs, shape.size) for signs in itertools.product((-0.5, 0.5), repeat=3)]
         case Hull():
-            from scipy.spatial import ConvexHull
-
-            points = np.array(shape.points)
-            corners = list(points[np.sort(ConvexHull(points).vertices)])
+            corners = list(np.array(shape.points))
         case _:
             return None
     R, p = _axes(shape), np.array(shape.position)
@@ -191,8 +203,16 @@ def _axes(shape: Shape) -> np.ndarray:
     return rotation_matrix(np.array(shape.orientation))
 
 
-def _label(body: Body, shape: Shape, i: int, count: int) -> str:
-    return body.name if count == 1 else f"{body.name}.{shape.name or i + 1}"
+def _labelled(body: Body, shapes: list[Shape]) -> list[tuple[str, Shape]]:
+    """The shapes of a body with what they are called: by the body where it has one, else by their names or numbers."""
+    if len(shapes) == 1:
+        return [(body.name, shapes[0])]
+    names = [shape.name for shape in shapes]
+    alone = all(name and not name.isdecimal() and names.count(name) == 1 for name in names)
+    return [
+        (f"{body.name}.{name if alone else i}", shape)
+        for i, (name, shape) in enumerate(zip(names, shapes, strict=True), 1)
+    ]
 
 
 def _told(shape: Shape, body: Body) -> str:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class BetweenBodies(Element):
     """Forces between pairs of a body of `a` and a body of `b`.
 
-    a, b: a body or its name, 'ground' among them, or a pattern of names ("*_foot"), or several of these. Each pair counts once. Pairs
+    a, b: a body or its name, 'ground' among them, or a pattern of names ("*_foot"), which the ground matches never, or several of these.
+    Each pair counts once. Pairs
     that a joint joins are left out, with the ground only where it is Fixed, and those that `no_collision` of one of them names; not
     so where both bodies are named in full.
     """
@@ -55,7 +56,7 @@ class BetweenBodies(Element):
         if pairs:
             return pairs
         if not seen:
-            raise InputError(f"{self} chooses body {chosen_a[0]!r} alone, on both sides; a and b must be two bodies")
+            raise InputError(f"a and b of {self} are the same body, {chosen_a[0]!r}; two are needed")
         raise InputError(
             f"{self} chooses no pair of bodies: joints or no_collision keep apart all that its patterns match; "
             "name both bodies in full for a pair of them"
@@ -81,7 +82,7 @@ class BetweenBodies(Element):
                 named.add(pattern)
                 found[pattern] = None
                 continue
-            matches = [name for name in names if fnmatchcase(name, pattern)]
+            matches = [name for name in system.bodies if fnmatchcase(name, pattern)]
             if not matches:
                 if set(pattern) & set("*?["):
                     told = f"{', '.join(names[:8])}{', …' if len(names) > 8 else ''}"

@@ -29,7 +29,7 @@ class Event(Element):
         joint: a joint; freedom: which, from 0; of: "position" or "velocity".
         contact: a contact, or a force that is one; of "position": its least gap [m], which falls through 0 where it begins to touch and
             rises through 0 where it ends; of "velocity": the greatest speed [m/s] at which a point that bears slides, so that
-            value=1e-3, direction="rising" tells where it begins to slip.
+            value=1e-3, direction="rising" tells where it begins to slip. The gap is of the surfaces, also where it is switched off.
         function(t, q, v) → number, with q and v in the order of `Result.joint_position()` and `joint_velocity()`.
         time [s]: when it happens.
     value: what is crossed, in the units of the signal. direction: "both", "rising" or "falling".
@@ -134,6 +134,8 @@ class Event(Element):
 
     def check_in(self, system: System) -> None:
         """Raise InputError for what only the system tells."""
+        if self.measure is None and self.component is not None:
+            raise InputError(f"component of {self} is {self.component!r}; it is for a measure, which {self} has not")
         if self.measure is not None:
             axes = system.measure(self.measure).axes
             if axes and self.component not in axes:

@@ -249,18 +249,11 @@ class System(metaclass=CheckedCalls):
         return self._keep("force", force)
 
     def add_contact(self, contact: B) -> B:
-        """Add a contact; the bodies that it chooses, and their joints, are in the system already."""
+        """Add a contact. What its names and patterns match is chosen anew with every body, joint and marker that is added."""
         self._admit("contact", contact, BetweenBodies)
         self._check(contact)
-        made = contact.members(self)
-        for force in made:
-            self._admit("force", force, Force)
-            self._check(force)
-        self._keep("contact", contact)
-        for force in made:
-            force.__dict__["_part_of"] = contact.name
-            self._keep("force", force)
-        return contact
+        self._made_by(contact, self.forces)
+        return self._keep("contact", contact)
 
     def add_marker(self, marker: Marker | str, body: Body | str | None = None, **attributes: Any) -> Marker:
         """Add a marker: its name, its body and the attributes of :class:`Marker`, or a Marker."""
@@ -335,12 +328,36 @@ class System(metaclass=CheckedCalls):
         """Check an admitted element, and fix it here."""
         self._check(element)
         element._owner = self.name
-        elements = self._elements[kind]
-        elements[element.name] = element
-        if kind == "force" and self._elements["contact"] and element.part_of is None:  # type: ignore[attr-defined]
-            for name in [name for name, force in elements.items() if force.part_of is not None]:
-                elements[name] = elements.pop(name)
+        self._elements[kind][element.name] = element
+        if kind in ("body", "joint", "marker", "contact", "force") and self._elements["contact"]:
+            try:
+                self._choose_anew()
+            except InputError:
+                del self._elements[kind][element.name]
+                element._owner = None
+                raise
         return element
+
+    def _choose_anew(self) -> None:
+        """The forces that contacts make of all that there is, behind those that were added by themselves."""
+        forces = {name: force for name, force in self.forces.items() if force.part_of is None}
+        for contact in self.contacts.values():
+            forces |= self._made_by(contact, forces)
+        self._elements["force"] = forces
+
+    def _made_by(self, contact: BetweenBodies, taken: Mapping[str, Force]) -> dict[str, Force]:
+        """The forces of a contact, checked and fixed here. InputError where two would have one name, or one of those `taken`."""
+        made: dict[str, Force] = {}
+        for force in contact.members(self):
+            if force.name in made or force.name in taken:
+                raise InputError(
+                    f"{contact} would make two forces named {force.name!r}; give its bodies or shapes other names"
+                )
+            self._check(force)
+            force._owner = self.name
+            force.__dict__["_part_of"] = contact.name
+            made[force.name] = force
+        return made
 
     def _check(self, element: Element) -> None:
         element.check(self._values)
@@ -399,16 +416,11 @@ class System(metaclass=CheckedCalls):
             system.parameter(name, value)
         changed = {name for name, value in system._values.items() if value != self._values[name]}
         system.gravity  # noqa: B018  (raises if it is not valid)
-        made: dict[str, Force] = {}
         for kind, elements in self._elements.items():
             for name, element in elements.items():
+                if kind == "force" and element.part_of is not None:
+                    continue
                 new = element.copied(**attributes.get((kind, name), {}))
-                if kind == "force" and element.part_of is not None and (changed or attributes):
-                    if name not in made:
-                        made |= {force.name: force for force in system.contacts[element.part_of].members(system)}
-                    new = made[name]
-                    new.__dict__.update({x: element.__dict__[x] for x in ("_part_of", "_off") if x in element.__dict__})
-                    system._check(new)
                 for role in ("parent", "child", "body"):
                     held = new.__dict__.get(role)
                     if isinstance(held, Body):
@@ -417,6 +429,16 @@ class System(metaclass=CheckedCalls):
                     system._check(new)
                 new._owner = self.name
                 system._elements[kind][name] = new
+        shaped = any(kind == "body" for kind, _ in attributes) or any(changed & b._names for b in self.bodies.values())
+        for contact in self.contacts.values():
+            mine = {name: force for name, force in self.forces.items() if force.part_of == contact.name}
+            if shaped or ("contact", contact.name) in attributes or changed & contact._names:
+                new_forces = system._made_by(system.contacts[contact.name], system.forces)
+                for name, force in mine.items():
+                    new_forces[name].__dict__["_off"] = force.is_off
+            else:
+                new_forces = {name: force.copied(_owner=self.name) for name, force in mine.items()}
+            system._elements["force"] |= new_forces
         return system
 
     def _attribute(self, path: str) -> tuple[str, str, str]:

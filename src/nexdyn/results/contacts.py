@@ -20,6 +20,9 @@ COLUMNS: dict[str, Any] = {
 }  # fmt: skip
 """Quantities of contacts, and where ``forces.contact`` puts them."""
 
+OF_FRICTION = ("contact_force", "contact_tangential", "contact_sticks")
+"""Quantities that the states of friction that sticks have a part in."""
+
 Frame = tuple[np.ndarray, np.ndarray, np.ndarray]
 """R (n, 3, 3), p (n, 3) and V (n, 6) of a frame at n samples; or one for all."""
 

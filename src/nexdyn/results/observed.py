@@ -15,7 +15,7 @@ import numpy as np
 from nexdyn.errors import InputError, SolveError, unknown
 from nexdyn.forces.states import state_labels
 from nexdyn.model.measure import Measure
-from nexdyn.results.contacts import COLUMNS, contact_table
+from nexdyn.results.contacts import COLUMNS, OF_FRICTION, contact_table, contacts_of
 from nexdyn.results.efforts import effort_labels, efforts
 from nexdyn.results.quantities import ENERGIES, OF_JOINTS, QUANTITIES, RECORDED, Labels, labels_of, spring_counters
 from nexdyn.results.recording import Recording
@@ -102,6 +102,8 @@ class Observed:
             return False  # of constraint rows, which a tree has not
         if name == "followed":
             return bool(self.labels.dims["counter"])
+        if name in OF_FRICTION and self.lost and any(contact.sticks for contact in contacts_of(self.tree.system)):
+            return False
         return name not in OF_JOINTS or not self.lost or name in self.stored
 
     def require(self, name: str) -> None:
@@ -113,6 +115,11 @@ class Observed:
                 )
             if name == "followed":
                 raise InputError("nothing was counted in this run: it has no angles but those of its coordinates")
+            if name in OF_FRICTION:
+                raise InputError(
+                    f"the {name} cannot be told: friction of contacts sticks, and the file has lost its states with "
+                    f"{_listed(self.lost)}; simulate again"
+                )
             raise InputError(
                 f"the {name} of joints cannot be told: the file holds neither {_listed(self.lost)}, which acted in the "
                 f"run, nor the {name}; save with full=True, or simulate again"

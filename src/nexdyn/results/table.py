@@ -48,7 +48,7 @@ def not_conservative(system: System) -> list[str]:
         if acting:
             found.append(f"{' and '.join(acting)} of {joint}")
     found += [str(driver) for driver in system.drivers.values()]
-    found += [what for force in system.forces.values() if (what := force.working(values))]
+    found += dict.fromkeys(what for force in system.forces.values() if (what := force.working(values)))
     return found
 
 

@@ -76,6 +76,7 @@ class Watched:
             assert stop is not None
             self.sign, self.tolerance, self.level = 1 if end else -1, 1e-9, stop.ends(system)[end]
         self.level_before = self.level
+        self.points = columns_of(system, event.contact) if event is not None and event.contact is not None else []
 
     @property
     def of_velocity(self) -> bool:
@@ -104,7 +105,7 @@ class Watched:
             label = event.measure if event.component is None else f"{event.measure}.{event.component}"
             return observed.take("measure")[:, observed.labels.dims["output"].index(label)] - self.level
         if event.contact is not None:
-            own = columns_of(observed.tree.system, event.contact)
+            own = self.points
             if event.of == "position":
                 return -observed.take("penetration")[:, own].max(axis=1) - self.level
             speed = np.linalg.norm(observed.take("contact_sliding")[:, own], axis=2)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.errors import InputError, unknown
+from nexdyn.forces.contact_group import DEFAULTS
 from nexdyn.model.parameters import floats, number
 from nexdyn.model.system import System
 from nexdyn.results.quantities import ENERGIES, OF_JOINTS, QUANTITIES, STATES
@@ -145,6 +146,8 @@ def _unset(system: System, kind: str, name: str, attribute: str) -> Any:
         joint = system.joint(name)
         if attribute == "v0" or joint.nq == joint.nv:
             return (0.0,) * joint.nv
+    if kind == "contact" and system.contact(name).__dict__["stiffness"] is not None:
+        return DEFAULTS.get(attribute)
     return None
 
 

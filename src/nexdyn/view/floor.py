@@ -25,8 +25,10 @@ class Floor(NamedTuple):
 
 
 def contact_plane(system: System, up: np.ndarray) -> Floor | None:
-    """The plane of the ground that bodies touch or roll on, of several the most level one; None where there is none."""
+    """The plane of the ground, or of a body fixed to it, that bodies touch or roll on; of several the most level one; None where there
+    is none."""
     found = []
+    fixed = {joint.child.name for joint in system.joints.values() if joint.kind == "fixed" and joint.parent.is_ground}
     for joint in system.joints.values():
         if joint.kind in ROLLING and joint.parent.is_ground:
             frames = joint.frames(system.values)
@@ -36,6 +38,9 @@ def contact_plane(system: System, up: np.ndarray) -> Floor | None:
             plane = frames_of[1]
             if plane.body == "ground":
                 found.append(Floor(plane.p_BF, plane.R_BF[:, 2]))
+            elif plane.body in fixed:
+                R, p = system.bodies[plane.body].pose(system.values)
+                found.append(Floor(p + R @ plane.p_BF, R @ plane.R_BF[:, 2]))
     level = [floor for floor in found if floor.normal @ up > STEEPEST]
     return max(level, key=lambda floor: round(float(floor.normal @ up), 6)) if level else None
 
