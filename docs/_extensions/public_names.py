@@ -31,9 +31,9 @@ def public_names() -> dict[str, Any]:
     return {name: getattr(nexdyn, name) for name in getattr(nexdyn, "__all__", ()) if not name.startswith("__")}
 
 
-def home(name: str, thing: Any) -> str:
-    """The package or module directly below nexdyn that holds the `thing` called `name`; data does not tell where it is from."""
-    module = thing.__name__ if inspect.ismodule(thing) else getattr(thing, "__module__", nexdyn._HOME_OF.get(name, ""))
+def home(thing: Any) -> str:
+    """The package or module directly below nexdyn that holds `thing`."""
+    module = thing.__name__ if inspect.ismodule(thing) else getattr(thing, "__module__", "nexdyn")
     return module.partition(".")[2].partition(".")[0]
 
 
@@ -62,7 +62,7 @@ class PublicNames(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         package = self.arguments[0]
-        shown = {name: thing for name, thing in public_names().items() if home(name, thing) == package}
+        shown = {name: thing for name, thing in public_names().items() if home(thing) == package}
         self.env.shown_public_names = getattr(self.env, "shown_public_names", set()) | shown.keys()
         pages = {name: thing for name, thing in shown.items() if not (inspect.ismodule(thing) and callable(thing))}
         text = "\n".join(entry(name, thing) for name, thing in pages.items())  # nexdyn.view is written out there

@@ -34,7 +34,7 @@ _HOMES = {
     "nexdyn.model.event": ("Event",),
     "nexdyn.model.marker": ("Marker",),
     "nexdyn.model.force": ("Force",),
-    "nexdyn.model.materials": ("MATERIALS", "Material"),
+    "nexdyn.model.materials": ("Material", "materials"),
     "nexdyn.model.parameters": ("Parameter",),
     "nexdyn.model.shapes": (
         "Box", "Capsule", "Cone", "Cylinder", "Ellipsoid", "HalfSpace", "HeightField", "Hull", "Mesh", "Sphere",
@@ -219,7 +219,7 @@ if TYPE_CHECKING:
     )
     from nexdyn.model.joint import Joint, Mimic
     from nexdyn.model.marker import Marker
-    from nexdyn.model.materials import MATERIALS, Material
+    from nexdyn.model.materials import Material, materials
     from nexdyn.model.measure import (
         Angle,
         Direction,

@@ -56,7 +56,7 @@ class Contact(ContactLaw, BetweenBodies):
     impact_speed, friction and what belongs to it: :class:`ContactLaw`.
 
     material_a, material_b: instead of stiffness, the materials of the bodies of `a` and of `b`, each by name ("steel", one of
-    `nx.MATERIALS`) or as nx.Material. By Hertz and Mindlin they set the stiffness and friction_stiffness, and the friction where none is
+    `nx.materials()`) or as nx.Material. By Hertz and Mindlin they set the stiffness and friction_stiffness, and the friction where none is
     given; a friction must be given where one of them has none.
 
     Spheres, capsules, boxes (each corner is a point) and hulls may touch a half-space, and spheres each other. The ground is the

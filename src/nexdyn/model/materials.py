@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from nexdyn.checked_calls import CheckedCalls
+from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError, unknown
 from nexdyn.model.element import checked_name
 from nexdyn.model.parameters import frozen, names_in, number
@@ -68,7 +68,13 @@ MATERIALS: Mapping[str, Material] = MappingProxyType({
         Material("concrete", 33e9, 0.2), Material("glass", 70e9, 0.2),
     )
 })  # fmt: skip
-"""Materials by name, without friction, which is of the surfaces. The page of `nexdyn.model.materials` names the sources."""
+
+
+@checked_call
+def materials() -> dict[str, Material]:
+    """Materials that contacts know by name: steel, stainless steel, aluminium, concrete, glass; without friction, which is of the
+    surfaces. Sources: EN 1993-1-1, EN 1993-1-4, EN 1999-1-1, EN 1992-1-1 (C30/37), EN 572-1."""
+    return dict(MATERIALS)
 
 
 def material_of(given: Any, what: str) -> Material:
