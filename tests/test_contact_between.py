@@ -355,8 +355,43 @@ def test_friction_between_materials_is_the_geometric_mean_unless_it_is_given() -
         return float(force.law(system.values).friction)  # type: ignore[attr-defined]
 
     assert friction(b) == 0.4 and friction(b, friction=0.1) == 0.1 and friction("steel", friction=0.2) == 0.2
-    with pytest.raises(nx.InputError, match="contact 'c' has no friction, nor have both its materials"):
+    with pytest.raises(nx.InputError, match="contact 'c' has no friction, nor have its materials"):
         friction("steel")
+
+
+def test_friction_of_a_pair_of_materials_counts_before_their_mean() -> None:
+    rubber = nx.Material("rubber", 5e6, 0.49, friction={"steel": 0.8, "rubber": "=mu"})
+    wood = nx.Material("wood", 1e10, 0.3, friction=0.25)
+
+    def friction(a: Any, b: Any) -> float:
+        system = nx.System("s")
+        system.parameter("mu", 1.0)
+        system.add_body("ball", mass=1.0, collision=[nx.Sphere(0.1)])
+        system.add_contact(nx.Contact("c", "ball", material_a=a, material_b=b))
+        data = to_dict(system)
+        assert to_dict(from_dict(data)) == data
+        (force,) = system.forces.values()
+        return float(force.law(system.values).friction)  # type: ignore[attr-defined]
+
+    pairs = ((rubber, "steel"), ("steel", rubber), (rubber, rubber), (rubber, wood), (wood, wood))
+    assert [friction(a, b) for a, b in pairs] == [0.8, 0.8, 1.0, 0.5, 0.25]
+    with pytest.raises(nx.InputError, match=r"'rubber' and 'steel' have the frictions 0.8 and 0.7 against each other"):
+        friction(rubber, nx.Material("steel", 2e11, 0.3, friction={"rubber": 0.7}))
+    with pytest.raises(nx.InputError, match="friction of material 'm' against 'steel' is -1; it must be 0 or more"):
+        nx.Material("m", 1e9, 0.3, friction={"steel": -1})
+    with pytest.raises(nx.InputError, match="friction of material 'm' has 1; a number, or"):
+        nx.Material("m", 1e9, 0.3, friction=[1, 2])
+
+
+def test_a_scene_holds_materials_and_their_frictions(tmp_path: Path) -> None:
+    file = tmp_path / "scene.yaml"
+    file.write_text(
+        "bodies:\n  ball: {mass: 1, shapes: [{type: sphere, radius: 0.1}]}\n"
+        "contacts:\n  c: {a: ball, material_a: {name: mine, young: 1e9, poisson: 0.3, friction: {steel: 0.7}}, material_b: steel}\n",
+        encoding="utf-8",
+    )
+    (force,) = nx.load(file).forces.values()
+    assert force.law({}).friction == 0.7  # type: ignore[attr-defined]
 
 
 def test_friction_of_materials_has_states_whatever_a_parameter_becomes() -> None:
@@ -485,6 +520,29 @@ def test_a_changed_contact_changes_all_its_forces() -> None:
     assert system.forces["feet b0 ground"].data(system.values)[0] == 1e4
     with pytest.raises(nx.InputError, match=r"contact 'feet' sets what 'feet b0 ground' has; write 'feet.friction'"):
         system.with_parameters({"feet b0 ground.friction": 0.1})
+
+
+def test_batches_take_numbers_of_contacts() -> None:
+    system, frictions = described(), [0.0, 0.3, 0.6]
+    together = nx.simulate(
+        system, 0.4, METHOD, batch=nx.Batch(parameters={"feet.friction": frictions, "feet.damping": [2.0] * 3})
+    )
+    for k, friction in enumerate(frictions):
+        alone = nx.simulate(system.with_parameters({"feet.friction": friction, "feet.damping": 2.0}), 0.4, METHOD)
+        assert np.abs(together.member(k).recording.q[-1] - alone.recording.q[-1]).max() < 1e-12
+
+
+def test_sensitivities_to_numbers_of_contacts_are_those_of_differences() -> None:
+    system = described()
+    system.add_measure(nx.PointPosition("seen", "b1"))
+    slope = nx.sensitivity(system, 0.3, ["feet.stiffness", "feet.damping"], method=METHOD).of("measure.seen.z")
+    for k, (name, h) in enumerate((("feet.stiffness", 1.0), ("feet.damping", 1e-4))):
+        x = []
+        for sign in (-1.0, 1.0):
+            changed = system.with_parameters({name: value_of(system, name) + sign * h})
+            x.append(nx.simulate(changed, 0.3, METHOD).measure("seen").values[-1, 2])
+        expected = (x[1] - x[0]) / (2.0 * h)
+        assert abs(slope[-1, k] - expected) < 1e-4 * abs(expected)
 
 
 def test_a_description_holds_the_contact_and_not_its_forces() -> None:

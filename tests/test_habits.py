@@ -155,6 +155,24 @@ def test_every_function_and_class_names_an_argument_it_has_not(name: str) -> Non
         getattr(nx, name)(nonsense=1)
 
 
+def takes_options_for_simulate(name: str) -> bool:
+    """Whether a function passes its options on to `simulate`, which names a wrong one once it is called."""
+    return any(p.kind is p.VAR_KEYWORD for p in inspect.signature(getattr(nx, name)).parameters.values())
+
+
+@pytest.mark.parametrize("name", [name for name in called_by_users() if not takes_options_for_simulate(name)])
+def test_a_wrong_argument_is_named_beside_all_that_must_be_given(name: str) -> None:
+    parameters = inspect.signature(getattr(nx, name)).parameters.values()
+    needed = {p.name: None for p in parameters if p.default is p.empty and p.kind is not p.VAR_POSITIONAL}
+    with pytest.raises(nx.InputError, match="has no argument 'nonsense'"):
+        getattr(nx, name)(**needed, nonsense=1)
+
+
+def test_no_class_takes_options_that_help_does_not_list() -> None:
+    passed_on = {name for name in called_by_users() if takes_options_for_simulate(name)}
+    assert not {name for name in passed_on if isinstance(getattr(nx, name), type)}
+
+
 @pytest.mark.parametrize("name", called_by_users())
 def test_every_function_and_class_refuses_too_many_arguments_by_name(name: str) -> None:
     with pytest.raises(nx.InputError, match=rf"{name}: too many positional arguments; "):

@@ -230,6 +230,8 @@ def _plain(value: Any, what: str, values: Mapping[str, float] | None) -> Any:
         data = {
             name: _plain(x, f"{name} in {what}", values) for name, x in given if not _same(x, defaults[name].default)
         }
+        if isinstance(value, Material) and isinstance(value.friction, tuple):
+            data["friction"] = {name: _plain(x, f"friction in {what}", values) for name, x in value.friction}
         return data if isinstance(value, Mimic | Material) else {"type": _OBJECTS[type(value)], **data}
     raise InputError(f"{what} is a {type(value).__name__}, which cannot be written; numbers, texts, expressions can")
 
@@ -403,7 +405,7 @@ class Builder:
             return [item for item, _ in items], all(good for _, good in items)
         if not isinstance(value, Mapping):
             return value, True
-        if key in ("priority", "terms", "parameters"):
+        if key in ("priority", "terms", "parameters", "friction"):
             return dict(value), True
         if key == "mimic":
             built = self.object_of(path, "mimic", dict(value), Mimic, "")

@@ -10,8 +10,8 @@ Where the materials of both are given instead of a stiffness, it is that of Hert
 
     f_n = 4/3 E* √R δ^1.5,   1/R = 1/r_a + 1/r_b         (E*: ``model.materials``; a plane has no curvature)
 
-with Mindlin's part of it along the surfaces, 4 G*/E*, and μ = √(μ_a μ_b) where no friction is given and both materials have one. Each end
-of a capsule is a sphere, also where the capsule lies.
+with Mindlin's part of it along the surfaces, 4 G*/E*, and where no friction is given that of the two materials: what one has against
+the other, else √(μ_a μ_b). Each end of a capsule is a sphere, also where the capsule lies.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.model.between_bodies import BetweenBodies
 from nexdyn.model.body import Body
 from nexdyn.model.force import Force
-from nexdyn.model.materials import Material, contact_modulus, material_of, shear_part
+from nexdyn.model.materials import Material, contact_modulus, friction_between, material_of, shear_part
 from nexdyn.model.shapes import Box, Capsule, HalfSpace, Hull, Shape, Sphere
 from nexdyn.spatial.rotations import rotation_matrix
 
@@ -109,15 +109,12 @@ class Contact(ContactLaw, BetweenBodies):
             if given["friction_stiffness"] is None:
                 given["friction_stiffness"] = shear_part(a, b)
             if given["friction"] is None:
-                if a.friction is None or b.friction is None:
-                    raise InputError(
-                        f"{self} has no friction, nor have both its materials; give it friction, 0.0 for none"
-                    )
-                given["friction"] = math.sqrt(a.friction * b.friction)
+                mu = friction_between(a, b)
+                if mu is None:
+                    raise InputError(f"{self} has no friction, nor have its materials; give it friction, 0.0 for none")
+                given["friction"] = mu
                 if given["static_friction"] is None and given["friction_speed"] is None:
-                    given["static_friction"] = given[
-                        "friction"
-                    ]  # so that it has states at 0 too, whatever parameters become
+                    given["static_friction"] = mu  # a value of 0 has states too: a parameter may change it
         return _Law(self.name, **{x: DEFAULTS[x] if value is None else value for x, value in given.items()})
 
     def members(self, system: System) -> list[Force]:

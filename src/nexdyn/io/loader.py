@@ -71,7 +71,7 @@ def load_scene_or_robot(
             option = f"base={base!r}" if base != "fixed" else "mimic=False"
             raise InputError(f"{option} is for robot files; {file} is a scene, whose joints say how it is held")
         if contacts is not None:
-            raise InputError(f"contacts are for robot files; {file} is a scene, whose forces say what touches what")
+            raise InputError(f"contacts are for robot files; {file} is a scene, whose contacts say what touches what")
         if srdf is not None:
             raise InputError(
                 f"srdf is for robot files; {file} is a scene, whose bodies say with what they do not collide"

@@ -9,6 +9,7 @@ Sources of the numbers: steel EN 1993-1-1:2005, 3.2.6; stainless steel EN 1993-1
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
@@ -23,7 +24,11 @@ from nexdyn.model.parameters import frozen, names_in, number
 @dataclass(frozen=True)
 class Material(metaclass=CheckedCalls):
     """What a surface is made of: `young` [Pa], Young's modulus; `poisson`, above −1 up to 0.5; `friction`, Coulomb's coefficient against
-    itself, or None where it is not known. Numbers may be expressions. InputError where they are not valid."""
+    the same material, or {name: coefficient} against materials by name, or None where it is not known. Numbers may be expressions.
+    InputError where they are not valid.
+
+    Between two materials the coefficient that one has for the name of the other counts, else √(μ_a μ_b) of what each has against itself.
+    """
 
     name: str
     young: Any
@@ -32,6 +37,8 @@ class Material(metaclass=CheckedCalls):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", checked_name(self.name, "material"))
+        if isinstance(self.friction, Mapping):
+            object.__setattr__(self, "friction", tuple(self.friction.items()))
         for item in fields(self):
             object.__setattr__(self, item.name, frozen(getattr(self, item.name)))
         if not names_in(self):
@@ -47,18 +54,34 @@ class Material(metaclass=CheckedCalls):
             raise InputError(f"young of {self} is {young:g} Pa; it must be greater than 0")
         if not -1.0 < poisson <= 0.5:
             raise InputError(f"poisson of {self} is {poisson:g}; it must be greater than −1 and at most 0.5")
-        friction = None if self.friction is None else number(self.friction, values, f"friction of {self}")
-        if friction is not None and friction < 0.0:
-            raise InputError(f"friction of {self} is {friction:g}; it must be 0 or more")
-        return Numbers(young, poisson, friction)
+        friction: dict[str, float] = {}
+        for other, x in self._frictions():
+            against = "" if other == self.name else f" against {other!r}"
+            friction[other] = number(x, values, f"friction of {self}{against}")
+            if friction[other] < 0.0:
+                raise InputError(f"friction of {self}{against} is {friction[other]:g}; it must be 0 or more")
+        return Numbers(self.name, young, poisson, friction)
+
+    def _frictions(self) -> list[tuple[str, Any]]:
+        """Coefficients as given, by the name of the other material."""
+        given = self.friction
+        if not isinstance(given, tuple):
+            return [] if given is None else [(self.name, given)]
+        for pair in given:
+            if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)):
+                raise InputError(
+                    f"friction of {self} has {pair!r}; a number, or {{name of a material: number}}, is needed"
+                )
+        return list(given)
 
 
 class Numbers(NamedTuple):
-    """E [Pa], ν and μ of a material."""
+    """Of a material its name, E [Pa], ν, and μ by the names of materials."""
 
+    name: str
     young: float
     poisson: float
-    friction: float | None
+    friction: Mapping[str, float]
 
 
 MATERIALS: Mapping[str, Material] = MappingProxyType({
@@ -92,6 +115,20 @@ def material_of(given: Any, what: str) -> Material:
 def contact_modulus(a: Numbers, b: Numbers) -> float:
     """E* [Pa]."""
     return 1.0 / sum((1.0 - x.poisson**2) / x.young for x in (a, b))
+
+
+def friction_between(a: Numbers, b: Numbers) -> float | None:
+    """μ; None where it is not known."""
+    known = [x.friction[y.name] for x, y in ((a, b), (b, a)) if y.name in x.friction]
+    if known and a.name != b.name:
+        if len(known) == 2 and known[0] != known[1]:
+            told = f"{known[0]:g} and {known[1]:g}"
+            raise InputError(
+                f"materials {a.name!r} and {b.name!r} have the frictions {told} against each other; they must be equal"
+            )
+        return known[0]
+    own = [x.friction.get(x.name) for x in (a, b)]
+    return None if own[0] is None or own[1] is None else math.sqrt(own[0] * own[1])
 
 
 def shear_part(a: Numbers, b: Numbers) -> float:

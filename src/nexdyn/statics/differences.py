@@ -62,7 +62,7 @@ def _bent_within(
 
 
 def _per(slope: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
-    """Beside what the entries of a slope are judged."""
+    """What the entries of a slope are judged relative to."""
     return np.ones(len(slope)) if sizes is None else np.where(sizes > 0.0, sizes, np.abs(slope) + NOTHING)
 
 
