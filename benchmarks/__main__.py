@@ -18,6 +18,7 @@ PAGES = (
     "batch",
     "cfa",
     "compiling",
+    "contact",
     "assembly",
     "derivatives",
     "four_bar",

@@ -93,16 +93,31 @@ class Watched:
         Messages are handled in the order in which they were sent, those to all browsers and those to one: a node that is
         added now in both ways arrives after them.
         """
-        senders = [server, *server.get_clients().values()]
-        marks = [sender.scene.add_frame(f"/mark{next(_marks)}", show_axes=False) for sender in senders]
-        for sender in senders:
-            sender.flush()
-        names = [mark.name for mark in (marks if len(senders) == 2 else marks[:1])]  # another browser's are not here
-        self.until(
-            "names => { const all = window.__viserSceneTree.getState(); return names.every(n => n in all); }", names
-        )
-        for mark in marks:
-            mark.remove()
+        from playwright.sync_api import TimeoutError as NotInTime
+
+        end = time.monotonic() + LIMIT
+        while True:
+            senders = [server, *server.get_clients().values()]
+            marks = [sender.scene.add_frame(f"/mark{next(_marks)}", show_axes=False) for sender in senders]
+            for sender in senders:
+                sender.flush()
+            names = [
+                mark.name for mark in (marks if len(senders) == 2 else marks[:1])
+            ]  # another browser's are not here
+            try:
+                self.page.wait_for_function(
+                    "names => { const all = window.__viserSceneTree.getState(); return names.every(n => n in all); }",
+                    arg=names, timeout=LIMIT / 8 * 1e3,
+                )  # fmt: skip
+                break
+            except (
+                NotInTime
+            ):  # a page that lost its connection comes back as another client, which never gets the mark of the first
+                if time.monotonic() > end:
+                    raise
+            finally:
+                for mark in marks:
+                    mark.remove()
         self.frames()
 
     def settled(self, server: Any = None) -> np.ndarray:

@@ -402,7 +402,7 @@ def test_a_scene_says_the_same_and_is_written_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({}, "event 'e' watches nothing; give one of measure, joint, function, time"),
+        ({}, "event 'e' watches nothing; give one of measure, joint, contact, function, time"),
         ({"joint": "slide", "time": 1.0}, "event 'e' has joint and time"),
         ({"joint": "slid"}, "event 'e': no joint 'slid'; did you mean 'slide'"),
         ({"joint": "slide", "freedom": 1}, "freedom of event 'e' is 1"),
@@ -411,7 +411,7 @@ def test_a_scene_says_the_same_and_is_written_again(tmp_path: Path) -> None:
         ({"measure": "where"}, "component of event 'e' is None"),
         ({"measure": "there", "component": "x"}, "no measure 'there'"),
         ({"joint": "slide", "tolerance": 0.0}, "tolerance of event 'e'"),
-        ({"joint": "slide", "off": "puhs"}, "no force 'puhs'"),
+        ({"joint": "slide", "off": "puhs"}, "no force or contact 'puhs'"),
         ({"joint": "slide", "parameters": {"push.efort": 1}}, "parameters of event 'e'"),
         ({"function": 3.0}, "function of event 'e' is 3.0"),
     ],

@@ -196,7 +196,20 @@ OF_MEASURE: dict[type, Dimension] = {
 }
 IN_MEASURES = {"name", "a", "b", "product", "component", "expressed_in"}
 """Names and choices of measures."""
-IN_EVENTS = {"name", "measure", "component", "joint", "freedom", "of", "direction", "stop", "off", "on", "once"}
+IN_EVENTS = {
+    "name",
+    "measure",
+    "component",
+    "joint",
+    "contact",
+    "freedom",
+    "of",
+    "direction",
+    "stop",
+    "off",
+    "on",
+    "once",
+}
 """Names and choices of events."""
 REFUSED = (nx.UserForce, nx.UserJointForce, nx.Controller, nx.UserConstraint, nx.VelocityConstraint)
 """What a function of the user's describes: only they can give it in other units."""
@@ -353,6 +366,8 @@ def event_in(event: nx.Event, system: nx.System, units: Units) -> dict[str, Any]
     if event.joint is not None:
         signal = coordinates(system.joint(event.joint))[event.freedom]
         signal = per(signal, TIME) if event.of == "velocity" else signal
+    elif event.contact is not None:
+        signal = per(LENGTH, TIME) if event.of == "velocity" else LENGTH
     elif event.measure is not None:
         signal = OF_MEASURE[type(system.measure(event.measure))]
     return {

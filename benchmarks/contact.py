@@ -1,0 +1,146 @@
+"""Piles of spheres at rest in a bin, by `nx.Contact`, beside MuJoCo's: time of a step and body.
+
+n spheres of 1 kg and 5 cm fall into a bin of a floor and four walls and come to rest; then steps are timed. NexDyn: Hunt and Crossley with
+friction that sticks, k = 1e5 N/m^1.5, μ = 0.3, all pairs of spheres evaluated, under HHT of 1 ms, ImplicitEuler of 2 ms and
+semi-implicit Euler of 0.1 ms. MuJoCo: implicitfast of 2 ms, its own soft contacts, elliptic cones of 0.3. The two do not solve the same
+contact law, so that no ratio is a target: their overlaps and speeds at rest stand beside the times.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+import nexdyn as nx
+from benchmarks.measure import Effort, Report, Row, alternate, quartiles
+from nexdyn.front import simulation_of
+
+RADIUS, MASS, FRICTION = 0.05, 1.0, 0.3
+SIZES = (10, 27, 64)
+SETTLE = 3.0
+"""How long the pile falls and comes to rest [s]."""
+METHODS: dict[str, tuple[Any, int]] = {
+    "HHT 1 ms": (nx.HHT(dt=1e-3), 50),
+    "ImplicitEuler 2 ms": (nx.ImplicitEuler(2e-3), 50),
+    "semi-implicit 0.1 ms": (nx.SemiImplicitEuler(1e-4), 200),
+}
+"""Methods, and steps that are timed at once."""
+
+
+def run(effort: Effort) -> Report:
+    report = Report("contact", "piles of spheres at rest in a bin, µs a step and body, one core")
+    for n in (4,) if effort.smoke else SIZES:
+        compare(report, n, 0.05 if effort.smoke else SETTLE, effort)
+    return report
+
+
+def compare(report: Report, n: int, settle: float, effort: Effort) -> None:
+    peer = mujoco_pile(n, settle)
+    work: dict[str, Any] = {"mujoco": peer.work}
+    steps = {"mujoco": peer.STEPS}
+    piles = {name: our_pile(n, method, count, settle) for name, (method, count) in METHODS.items()}
+    for name, pile in piles.items():
+        work[name], steps[name] = pile.work, pile.steps
+    times = alternate(work, effort)
+    each = {name: [1e6 * t / (steps[name] * n) for t in told] for name, told in times.items()}
+    for name in piles:
+        ratios = sorted(theirs / mine for theirs, mine in zip(each["mujoco"], each[name], strict=True))
+        row = Row(
+            f"{n} spheres, {name}", "µs", float(np.median(each[name])), float(np.median(each["mujoco"])), "mujoco 2 ms"
+        )
+        row.ratio, row.spread = float(np.median(ratios)), quartiles(ratios)
+        report.rows.append(row)
+    told = {**{name: pile.at_rest() for name, pile in piles.items()}, "MuJoCo": peer.at_rest()}
+    report.notes.append(
+        f"{n} spheres, deepest overlap and fastest sphere at rest: "
+        + "; ".join(f"{name} {1e3 * deep:.2g} mm, {1e3 * fast:.2g} mm/s" for name, (deep, fast) in told.items())
+    )
+
+
+def places(n: int) -> tuple[np.ndarray, float]:
+    """Where the spheres start (n, 3), on a grid that is not quite even, and half the width of the bin."""
+    side = math.ceil(n ** (1.0 / 3.0))
+    half = side * RADIUS * 1.1
+    rng = np.random.default_rng(n)
+    grid = np.array(list(itertools.product(range(side), repeat=3)), dtype=float)[:n, ::-1]
+    at = (grid + 0.5) * 2.2 * RADIUS - np.array([half, half, 0.0])
+    at[:, :2] += rng.uniform(-0.05, 0.05, (n, 2)) * RADIUS
+    return at, half * 1.02
+
+
+def walls(half: float) -> list[tuple[tuple[float, float, float], tuple[float, float, float, float]]]:
+    """Position and orientation of the half-spaces of the bin; z of each points inward."""
+    s = math.sqrt(0.5)
+    return [
+        ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)), ((-half, 0.0, 0.0), (s, 0.0, s, 0.0)), ((half, 0.0, 0.0), (s, 0.0, -s, 0.0)),
+        ((0.0, -half, 0.0), (s, -s, 0.0, 0.0)), ((0.0, half, 0.0), (s, s, 0.0, 0.0)),
+    ]  # fmt: skip
+
+
+class our_pile:  # noqa: N801
+    """NexDyn's, at rest."""
+
+    def __init__(self, n: int, method: Any, steps: int, settle: float) -> None:
+        system = nx.System("pile")
+        at, half = places(n)
+        inside = [nx.HalfSpace(position=p, orientation=q) for p, q in walls(half)]
+        system.add_body("bin", mass=1.0, collision=inside)
+        system.add_joint(nx.Fixed("held", "ground", "bin"))
+        for i, x in enumerate(at):
+            I = 0.4 * MASS * RADIUS**2
+            system.add_body(f"ball{i}", mass=MASS, inertia=(I, I, I), position=x, shapes=[nx.Sphere(RADIUS)])
+            system.add_joint(nx.Free(f"free{i}", "ground", f"ball{i}"))
+        law: dict[str, Any] = {"stiffness": 1e5, "damping": 2.0, "friction": FRICTION}
+        system.add_contact(nx.Contact("walls", "ball*", "bin", **law))
+        system.add_contact(nx.Contact("balls", "ball*", "ball*", **law))
+        self.steps, self.dt = steps, method.dt
+        self.simulation: Any = simulation_of(system, method)
+        self.last = self.simulation.run(settle, output_times=[settle])
+        self.ends = settle
+
+    def work(self, repeat: int) -> None:
+        for _ in range(repeat):
+            self.ends += self.steps * self.dt
+            self.last = self.simulation.run(self.ends, output_times=[self.ends])
+
+    def at_rest(self) -> tuple[float, float]:
+        """Deepest overlap [m] and greatest speed [m/s] at the end."""
+        deep = float(self.last.contacts().penetration.values[-1].max())
+        return deep, float(np.linalg.norm(self.last.velocity().values[-1], axis=1).max())
+
+
+class mujoco_pile:  # noqa: N801
+    """MuJoCo's, at rest."""
+
+    DT, STEPS = 2e-3, 50
+
+    def __init__(self, n: int, settle: float) -> None:
+        import mujoco
+
+        at, half = places(n)
+        planes = "".join(
+            f'<geom type="plane" size="0 0 1" pos="{" ".join(map(str, p))}" quat="{" ".join(map(str, q))}"/>'
+            for p, q in walls(half)
+        )
+        balls = "".join(
+            f'<body pos="{" ".join(map(str, x))}"><freejoint/><geom type="sphere" size="{RADIUS}" mass="{MASS}"/></body>'
+            for x in at
+        )
+        self.model = mujoco.MjModel.from_xml_string(
+            f'<mujoco><option timestep="{self.DT}" integrator="implicitfast" cone="elliptic"/>'
+            f'<default><geom friction="{FRICTION} 0 0"/></default><worldbody>{planes}{balls}</worldbody></mujoco>'
+        )
+        self.data, self.step = mujoco.MjData(self.model), mujoco.mj_step
+        self.step(self.model, self.data, nstep=round(settle / self.DT))
+
+    def work(self, repeat: int) -> None:
+        for _ in range(repeat):
+            self.step(self.model, self.data, nstep=self.STEPS)
+
+    def at_rest(self) -> tuple[float, float]:
+        found = self.data
+        deep = -min((found.contact[i].dist for i in range(found.ncon)), default=0.0)
+        return float(deep), float(np.linalg.norm(found.qvel.reshape(-1, 6)[:, :3], axis=1).max())
