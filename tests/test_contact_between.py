@@ -535,7 +535,7 @@ def test_batches_take_numbers_of_contacts() -> None:
 def test_sensitivities_to_numbers_of_contacts_are_those_of_differences() -> None:
     system = described()
     system.add_measure(nx.PointPosition("seen", "b1"))
-    slope = nx.sensitivity(system, 0.3, ["feet.stiffness", "feet.damping"], method=METHOD).of("measure.seen.z")
+    slope = nx.sensitivity(system, 0.3, ["feet.stiffness", "feet.damping"], method=METHOD).of("seen.z")
     for k, (name, h) in enumerate((("feet.stiffness", 1.0), ("feet.damping", 1e-4))):
         x = []
         for sign in (-1.0, 1.0):
