@@ -18,6 +18,7 @@ from nexdyn.describe import from_dict, to_dict
 from nexdyn.forces.contact_law import LAW
 from nexdyn.studies.outputs import value_of
 from nexdyn.view.floor import contact_plane
+from nexdyn.view.geometry import pieces
 
 G = 9.81
 LAW_GIVEN: dict[str, Any] = {"stiffness": 2e4, "damping": 0.5, "friction": 0.6}
@@ -163,6 +164,10 @@ def test_a_floor_of_a_fixed_body_is_the_floor_of_the_viewer() -> None:
     assert floor is not None
     np.testing.assert_allclose(floor.point, (0.0, 0.0, -0.3), atol=1e-15)
     np.testing.assert_allclose(floor.normal, (math.sin(0.1), 0.0, math.cos(0.1)), atol=1e-15)
+    ball = nx.System("seen")
+    for name, shapes in (("floor", {"collision": [nx.HalfSpace()]}), ("ball", {"shapes": [nx.Sphere(0.1)]})):
+        ball.add_body(name, mass=1.0, **shapes)
+    assert {piece.body for piece in pieces(ball)} == {"ball"}
 
 
 def test_a_number_of_a_contact_that_is_not_given_has_its_default_in_studies() -> None:

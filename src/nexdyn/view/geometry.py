@@ -88,10 +88,15 @@ def pieces(system: System) -> list[Piece]:
     for i, (name, body) in enumerate(system.bodies.items()):
         if shown[name]:
             shown[name] += drawing.struts(name, body, shown[name])
-        elif not (some and body.resolved(system.values).mass == 0.0):
+        elif not (some and (body.resolved(system.values).mass == 0.0 or _is_floor(body))):
             shown[name] = drawing.skeleton(name, PALETTE[i % len(PALETTE)])
     drawing.say()
     return [*(piece for found in shown.values() for piece in found), *drawing.ground()]
+
+
+def _is_floor(body: Any) -> bool:
+    """Whether a body is a half-space to all that touches it: the floor is drawn there."""
+    return bool(body.collision) and not any(shape.bounded for shape in body.collision)
 
 
 def bounds(of: Iterable[Piece], poses: dict[str, tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
