@@ -1,9 +1,9 @@
-"""Piles of spheres at rest in a bin, by `nx.Contact`, beside MuJoCo's: time of a step and body.
+"""Piles of spheres at rest in a bin, with `nx.Contact` and in MuJoCo: time per step and body.
 
-n spheres of 1 kg and 5 cm fall into a bin of a floor and four walls and come to rest; then steps are timed. NexDyn: Hunt and Crossley with
-friction that sticks, k = 1e5 N/m^1.5, μ = 0.3, all pairs of spheres evaluated, under HHT of 1 ms, ImplicitEuler of 2 ms and
-semi-implicit Euler of 0.1 ms. MuJoCo: implicitfast of 2 ms, its own soft contacts, elliptic cones of 0.3. The two do not solve the same
-contact law, so that no ratio is a target: their overlaps and speeds at rest stand beside the times.
+n spheres of 1 kg and 5 cm fall into a bin of a floor and four walls and come to rest. Then steps are timed. NexDyn uses Hunt and Crossley's
+law with friction that sticks, k = 1e5 N/m^1.5, μ = 0.3, under HHT with 1 ms, ImplicitEuler with 2 ms, semi-implicit Euler with 0.1 ms;
+it evaluates all pairs of spheres. MuJoCo uses implicitfast with 2 ms and its own soft contacts, with elliptic cones of 0.3. The two solve
+different contact laws, so no ratio is a target; the notes give the overlap and the speed of both at rest.
 """
 
 from __future__ import annotations

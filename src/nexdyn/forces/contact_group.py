@@ -160,7 +160,7 @@ class _Law(ContactLaw):
 
 
 def meeting(A: Shape, B: Shape) -> tuple[type[ContactForce], bool, Places] | None:
-    """What acts between two shapes: the force, whether B comes first, and its places; None where none is known."""
+    """The class of the contact force between two shapes, whether B is its body a, and its places; None if there is none."""
     if isinstance(A, Sphere) and isinstance(B, Sphere):
         place = {"radius_a": A.radius, "radius_b": B.radius, "anchor_a": A.position, "anchor_b": B.position}
         return SphereContact, False, [("", place)]

@@ -1,4 +1,4 @@
-"""Pairs of bodies that names and patterns choose, for what acts between many of them."""
+"""Pairs of bodies chosen by names and patterns, for elements that act between many bodies."""
 
 from __future__ import annotations
 
