@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,8 @@ from nexdyn.assembly.report import AssemblyReport
 from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError
 from nexdyn.forces.kinds import TORSION_SPRING
-from nexdyn.forces.states import next_sample
-from nexdyn.forces.tables import BODY_A, BODY_B, COUNT, FIRST, KIND, OFF
+from nexdyn.forces.states import NEXT, is_sampled
+from nexdyn.forces.tables import BODY_A, BODY_B, COUNT, FIRST, KIND, OFF, STATE
 from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.integrate.methods import HHT
 from nexdyn.integrate.problem import FORCE_FAILED
@@ -553,7 +554,16 @@ class BodySimulation(Runs):
 
     @property
     def next_sample(self) -> float:
-        return float(next_sample(self.acts.forces)) if len(self._z0) else math.inf
+        forces = self.acts.forces
+        return min((float(forces.z[at]) for at in self._due), default=math.inf)
+
+    @cached_property
+    def _due(self) -> list[int]:
+        """Where in z the times of the next samples stand. In Python: called from here, a formula would compile anew in every process."""
+        if not len(self._z0):
+            return []
+        forces, sampled = self.acts.forces, getattr(is_sampled, "py_func", is_sampled)
+        return [int(row[STATE]) + NEXT for e, row in enumerate(forces.index) if sampled(forces, e)]
 
     def _march_grid(self, t0: float, dt: float, first: int, until: int, every: int, look: Look) -> None:
         """Steps `first` … `until` − 1 from t0.
