@@ -21,8 +21,12 @@ makes, too.
 
 from __future__ import annotations
 
-from nexdyn.forces.contact import points_of, state, stretch
-from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, NO_FREEDOM, OFF, STATE, STATES
+from nexdyn.forces.contact import points_of, stretch
+from nexdyn.forces.kinds import SURFACE
+from nexdyn.forces.states import of_contact
+from nexdyn.forces.sticking import Slip
+from nexdyn.forces.surface_contact import surface_stretch
+from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, KIND, NO_FREEDOM, OFF, STATE, STATES
 from nexdyn.forces.verbs import force_element, freedom_element
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Vec3
@@ -61,27 +65,45 @@ def element_at_end(acts, e, t, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-d
     tables, h = acts.forces, acts.step[0]
     if tables.index[e, STATES] > 0 and h > 0.0 and tables.index[e, OFF] == 0:
         first, k = tables.index[e, STATE], tables.index[e, FIRST]
-        for i in range(points_of(tables.data, k)):
-            c, g = contact_step(acts, first + 3 * i)
-            acts.judged[first + 3 * i, WEIGHT] = stretch(tables, e, k, X_A, V_A, X_B, V_B, i, c, g)
+        if tables.index[e, KIND] == SURFACE:
+            held, g = surface_step(acts, first)
+            acts.judged[first, WEIGHT] = surface_stretch(tables, e, k, X_A, V_A, X_B, V_B, held, g)
+        else:
+            for i in range(points_of(tables.data, k)):
+                c, g = contact_step(acts, first + 3 * i)
+                acts.judged[first + 3 * i, WEIGHT] = stretch(tables, e, k, X_A, V_A, X_B, V_B, i, c, g)
     return force_element(tables, e, t, X_A, V_A, X_B, V_B)
+
+
+@formula
+def step_ahead(acts, m):  # type: ignore[no-untyped-def]
+    """What of the last change goes into c of the states from m on, and g."""
+    h, before = acts.step[0], acts.step[1]
+    goes_on = before > 0.0 and h < GROWTH * before and acts.judged[m, SLID] == 0.0
+    r = h / before if goes_on else 0.0
+    return r * r / (1.0 + 2.0 * r), h * (1.0 + r) / (1.0 + 2.0 * r)
+
+
+@formula
+def ahead(acts, m, back):  # type: ignore[no-untyped-def]
+    """c of state m; as it stands where no step is taken."""
+    began = acts.began
+    return began[m, 0] + back * (began[m, 0] - began[m, 1]) if acts.step[0] > 0.0 else acts.forces.z[m]
 
 
 @formula
 def contact_step(acts, m):  # type: ignore[no-untyped-def]
     """c of the states from m on (axes of B), and g, of the step at hand: z⁺ = c + g ż⁺ (h = 0: as they stand, and 0)."""
-    h, before, began = acts.step[0], acts.step[1], acts.began
-    if not h > 0.0:
-        return state(acts.forces.z, m), 0.0
-    goes_on = before > 0.0 and h < GROWTH * before and acts.judged[m, SLID] == 0.0
-    r = h / before if goes_on else 0.0
-    back = r * r / (1.0 + 2.0 * r)
-    x, y, z = (
-        began[m, 0] + back * (began[m, 0] - began[m, 1]),
-        began[m + 1, 0] + back * (began[m + 1, 0] - began[m + 1, 1]),
-        began[m + 2, 0] + back * (began[m + 2, 0] - began[m + 2, 1]),
-    )
-    return Vec3(x, y, z), h * (1.0 + r) / (1.0 + 2.0 * r)
+    back, g = step_ahead(acts, m)
+    return Vec3(ahead(acts, m, back), ahead(acts, m + 1, back), ahead(acts, m + 2, back)), g
+
+
+@formula
+def surface_step(acts, m):  # type: ignore[no-untyped-def]
+    """The same of an area."""
+    c, g = contact_step(acts, m)
+    back, _ = step_ahead(acts, m)
+    return Slip(c, ahead(acts, m + 3, back)), g
 
 
 @formula
@@ -121,22 +143,24 @@ def error_share(r):  # type: ignore[no-untyped-def]
 
 
 @formula
-def holds(tables, m):  # type: ignore[no-untyped-def]
-    """Whether friction whose states begin at m sticks."""
-    y, most = state(tables.z, m), tables.bound[m]
-    return y @ y < HELD * most * most
+def holds(tables, m, together):  # type: ignore[no-untyped-def]
+    """Whether friction whose states begin at m, so many together, sticks."""
+    squared, most = 0.0, tables.bound[m]
+    for i in range(m, m + together):
+        squared += tables.z[i] * tables.z[i]
+    return squared < HELD * most * most
 
 
 @formula
-def error_of_contact(acts, first, end, h):  # type: ignore[no-untyped-def]
+def error_of_contact(acts, first, end, together, h):  # type: ignore[no-untyped-def]
     """The largest d of the states of friction that sticks, as the displacement d/√σ relative to the length of the mechanism, as
     positions are judged; none of what slides."""
     tables, judged, most = acts.forces, acts.judged, 0.0
-    for m in range(first, end, 3):
-        if holds(tables, m):
+    for m in range(first, end, together):
+        if holds(tables, m, together):
             # of its length alone: where the normal turns, y has been laid anew, which is no error
             now, expected = 0.0, 0.0
-            for i in range(m, m + 3):
+            for i in range(m, m + together):
                 y = acts.began[i, 0] + 0.5 * h * (judged[i, RATE] + tables.rate[i])
                 now, expected = now + tables.z[i] * tables.z[i], expected + y * y
             most = max(most, abs(now**0.5 - expected**0.5) / (judged[m, WEIGHT] * acts.length))
@@ -154,7 +178,7 @@ def error_of_states(acts, t):  # type: ignore[no-untyped-def]
         if first == end or tables.index[e, OFF] != 0:
             continue
         if tables.index[e, FREEDOM] == NO_FREEDOM:
-            most = max(most, share * error_of_contact(acts, first, end, h))
+            most = max(most, share * error_of_contact(acts, first, end, of_contact(tables, e), h))
             continue
         q, v = acts.q[tables.index[e, COORDINATE]], acts.v[tables.index[e, FREEDOM]]
         _, effort = freedom_element(tables, e, t, q, v)
@@ -203,9 +227,9 @@ def contacts_accepted(acts):  # type: ignore[no-untyped-def]
     tables = acts.forces
     for e in range(len(tables.index)):
         if tables.index[e, FREEDOM] == NO_FREEDOM:
-            o = tables.index[e, STATE]
-            for m in range(o, o + tables.index[e, STATES], 3):
-                acts.judged[m, SLID] = 0.0 if holds(tables, m) else 1.0
+            o, together = tables.index[e, STATE], of_contact(tables, e)
+            for m in range(o, o + tables.index[e, STATES], max(1, together)):
+                acts.judged[m, SLID] = 0.0 if holds(tables, m, together) else 1.0
 
 
 @kernel

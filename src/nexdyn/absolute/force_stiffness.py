@@ -13,11 +13,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from nexdyn.absolute.force_states import contact_step
-from nexdyn.forces import contact
+from nexdyn.absolute.force_states import contact_step, surface_step
+from nexdyn.forces import contact, overlap, surface_contact
 from nexdyn.forces import kinds as force_kinds
 from nexdyn.forces.point_spring import length_and_direction
-from nexdyn.forces.sticking import laid, stiffness_across
+from nexdyn.forces.sticking import Slip, laid, stiffness_across
 from nexdyn.forces.tables import BODY_A, BODY_B, FIRST, KIND, STATE, STATES
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import is_instance
@@ -29,7 +29,7 @@ from nexdyn.spatial.table import PoseRows
 POINT_SPRING, TORSION_SPRING, BUSHING, APPLIED = (
     force_kinds.POINT_SPRING, force_kinds.TORSION_SPRING, force_kinds.BUSHING, force_kinds.APPLIED,
 )  # fmt: skip
-CONTACT = force_kinds.CONTACT
+CONTACT, SURFACE = force_kinds.CONTACT, force_kinds.SURFACE
 NOTHING = 1e-300
 """What is smaller than this is nothing."""
 DIFFERENCE, PART_OF_STEP = 1e-7, 1e-3
@@ -85,6 +85,8 @@ def stiffness_of_others(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # typ
     if tables.index[e, KIND] == CONTACT:
         for i in range(contact.points_of(data, k)):
             contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i)
+    elif tables.index[e, KIND] == SURFACE:
+        surface_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B)
     else:
         numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, acts.length, difference_rate(gh))
 
@@ -111,6 +113,58 @@ def contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i):  # type: i
     for j in range(2):
         u = one if j == 0 else two
         add_outer(K, across, cross(r, u), u)
+
+
+@kernel
+def surface_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+    """The same of surfaces: S moves with A and B, so that of ∫ p m dA
+
+        −∂F/∂x = −Σ ∫ a_f a_gᵀ dA/|c_A n_g − c_B n_f|,   a = (r × n, n)
+
+    here symmetrised, and friction over the whole area by its secant."""
+    tables, o = acts.forces, Vec3(0.0, 0.0, 0.0)
+    data, room, sticks = tables.data, tables.room, tables.index[e, STATES] > 0
+    s, _ = surface_contact.press(data, k, X_A, V_A, X_B, V_B, room, False)
+    if not s.pressure > 0.0:
+        return
+    j = k + surface_contact.OVERLAP
+    found = overlap.near(data, j, X_A, X_B, room)
+    v0, w = surface_contact.relative(X_A, V_A, X_B, V_B, found.o)
+    for f in range(found.second):
+        for g in range(found.second, found.polygons):
+            side = overlap.polygon(data, j, found, room, f, g)
+            if side.corners > 2:
+                n_f, n_g = overlap.face(room, f), overlap.face(room, g)
+                across = data[j + overlap.GIVE_A] * n_g - data[j + overlap.GIVE_B] * n_f
+                elastic = bh2 / math.sqrt(across @ across)
+                a = side.foot + room[side.first, 0] * side.one + room[side.first, 1] * side.two
+                for i in range(side.first + 1, side.first + side.corners - 1):
+                    b = side.foot + room[i, 0] * side.one + room[i, 1] * side.two
+                    c = side.foot + room[i + 1, 0] * side.one + room[i + 1, 1] * side.two
+                    normal = cross(b - a, c - a)
+                    part = math.sqrt(normal @ normal) / 6.0
+                    for h in range(3):
+                        # the middles of the sides, exact to degree 2
+                        x = 0.5 * (a + b) if h == 0 else (0.5 * (b + c) if h == 1 else 0.5 * (c + a))
+                        grip = 1.0 - data[k + 2] * (side.deeper @ (v0 + cross(w, x)))
+                        if grip > 0.0:
+                            r = found.o + x - X_B.p
+                            add_pair(K, -part * grip * elastic, cross(r, n_f), n_f, cross(r, n_g), n_g)
+                            pressed = data[k] * surface_contact.share(side.at - side.slope @ x)
+                            damped = part * gh * data[k + 2] * pressed
+                            add_pair(K, damped, cross(r, side.m), side.m, cross(r, side.deeper), side.deeper)
+    held = surface_contact.holding(data, k, s, found.o, X_A, V_A, X_B, V_B)
+    if sticks:
+        at_start, time = surface_step(acts, tables.index[e, STATE])
+        c = laid(Slip(X_B.R @ at_start.along, at_start.about), held.n)
+        across_all = gh * stiffness_across(held.grip, c, held.v, time)
+    else:
+        across_all = gh * data[k + 3] * held.f_n / math.sqrt(held.v @ held.v + data[k + 4] * data[k + 4])
+    r = held.p - X_B.p
+    one, two = basis(held.n)
+    add_outer(K, across_all, cross(r, one), one)
+    add_outer(K, across_all, cross(r, two), two)
+    add_outer(K, across_all * held.r * held.r, held.n, o)
 
 
 @formula
@@ -184,6 +238,15 @@ def add_outer(K, c, w, v):  # type: ignore[no-untyped-def]
     for i in range(6):
         for j in range(6):
             K[i, j] += c * g[i] * g[j]
+
+
+@formula
+def add_pair(K, c, w, v, y, z):  # type: ignore[no-untyped-def]
+    """K ← K + ½ c (g hᵀ + h gᵀ), g = (w, v), h = (y, z)."""
+    g, h = (w.x, w.y, w.z, v.x, v.y, v.z), (y.x, y.y, y.z, z.x, z.y, z.z)
+    for i in range(6):
+        for j in range(6):
+            K[i, j] += 0.5 * c * (g[i] * h[j] + h[i] * g[j])
 
 
 @formula

@@ -183,14 +183,13 @@ def _beyond(joint: Joint, values: dict[str, float], pose: Pose) -> list[Notice]:
 
 def _pressed(contact: ContactForce, system: System, pose: Pose, weight: float) -> list[Notice]:
     """A contact that starts pressed in by more than the mechanism's weight can explain."""
-    k, e, *_ = contact.data(system.values)
+    _, e, *_ = contact.data(system.values)
     A, B = (
         np.concatenate([(R @ frame.R_BF).ravel(), p + R @ frame.p_BF])
         for frame in contact.frames(system)
         for R, p in (pose(frame.body),)
     )
-    depth = contact.depth(system.values, A, B)
-    force = k * max(depth, 0.0) ** e
+    depth, force = contact.pressed(system.values, A, B)
     rounded = ROUNDED * float(np.linalg.norm(A[9:]) + np.linalg.norm(B[9:]))
     if force <= PRESSED * weight or depth <= rounded:
         return []

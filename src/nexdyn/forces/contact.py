@@ -49,11 +49,12 @@ from nexdyn.spatial.table import MotionRows, PoseRows
 if TYPE_CHECKING:
     from nexdyn.model.system import System
 
-CONTACT_COLUMNS = 16
+CONTACT_COLUMNS = 21
 """What is recorded of a contact: force on A (3), point (3), normal force, tangential force, penetration, normal from B to A (3),
-velocity of A against B along the surfaces (3), 1 where it sticks; world axes."""
-DEPTH, HELD = 8, 1.0 - 1e-9
-"""Where the penetration stands; the part of μ f_n below which friction sticks."""
+velocity of A against B along the surfaces (3), 1 where it sticks, area and largest pressure (NaN at a point), moment on A at
+the point (3); world axes."""
+NORMAL, DEPTH, HELD = 6, 8, 1.0 - 1e-9
+"""Where the normal force and the penetration stand; the part of μ f_n below which friction sticks."""
 
 
 class ContactForce(ContactLaw, PairForce):
@@ -91,12 +92,22 @@ class ContactForce(ContactLaw, PairForce):
         data[STICK + sticking.DAMPING] *= math.sqrt(1.0 / inverse) if inverse > 0.0 else 0.0
         return data
 
-    def depth(self, values: Mapping[str, float], A: np.ndarray, B: np.ndarray) -> float:
-        """The penetration [m], the deeper of two points, where the frames A and B are at the poses (12,) in the world."""
+    def pressed(self, values: Mapping[str, float], A: np.ndarray, B: np.ndarray) -> tuple[float, float]:
+        """The penetration [m] and normal force at rest [N], of the deeper of two points, the frames A and B at the poses (12,) in the
+        world."""
         rows = np.array([A, B])
         still = np.concatenate([rows, np.zeros((2, 6))], axis=1)
-        table = contact_motion(self.data(values), still[:1], still[1:], self.points, np.zeros((1, 0)))
-        return float(table[0, :, DEPTH].max())
+        table = self.motion_table(self.data(values), still[:1], still[1:], np.zeros((1, 0)))
+        deepest = int(table[0, :, DEPTH].argmax())
+        return float(table[0, deepest, DEPTH]), float(table[0, deepest, NORMAL])
+
+    def motion_table(self, data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """The CONTACT_COLUMNS of each contact point, (N, points, 21), from its data, the motion (N, 18) of the frames A and B (pose,
+        ω and velocity, world axes) and the states z (N, nz) of friction that sticks, (N, 0) where it does not."""
+        out = np.empty((len(A), self.points, CONTACT_COLUMNS))
+        motion_a, motion_b, own = (np.ascontiguousarray(x) for x in (A, B, z))
+        observe_contacts(np.array(data), motion_a, motion_b, self.points, own, out)
+        return out
 
     def working(self, values: Mapping[str, float]) -> str:
         law = self.law(values)
@@ -303,7 +314,7 @@ def held_energy(tables, e, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
 
 @kernel
 def observe_contacts(data, motion_a, motion_b, points, z, out):  # type: ignore[no-untyped-def]
-    """Fill out (N, points, 16) from the motion (N, 18) of the frames A and B: pose (12), ω and velocity, world axes; z (N, 3 points)
+    """Fill out (N, points, 21) from the motion (N, 18) of the frames A and B: pose (12), ω and velocity, world axes; z (N, 3 points)
     are the states of friction that sticks, (N, 0) where it does not."""
     X_A, V_A, X_B, V_B = (
         PoseRows(motion_a, 0),
@@ -328,12 +339,5 @@ def observe_contacts(data, motion_a, motion_b, points, z, out):  # type: ignore[
             row[6], row[7], row[DEPTH] = t.f_n, sqrt(f_t @ f_t), t.depth
             put_state(row, 9, m.n)
             put_state(row, 12, m.v_t)
-            row[15] = sticks
-
-
-def contact_motion(data: list[float], A: np.ndarray, B: np.ndarray, points: int, z: np.ndarray) -> np.ndarray:
-    """The CONTACT_COLUMNS of each contact point, (N, points, 16); z as above."""
-    out = np.empty((len(A), points, CONTACT_COLUMNS))
-    motion_a, motion_b, own = (np.ascontiguousarray(x) for x in (A, B, z))
-    observe_contacts(np.array(data), motion_a, motion_b, points, own, out)
-    return out
+            row[15], row[16], row[17] = sticks, math.nan, math.nan
+            put_state(row, 18, Vec3(0.0, 0.0, 0.0))

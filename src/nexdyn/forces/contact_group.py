@@ -4,6 +4,9 @@
     box on a half-space             one point at each corner     sphere and sphere           one point
     hull on a half-space            one point at each of its points
 
+With a foundation instead of a stiffness, boxes, hulls and half-spaces touch each other over areas (``surface_contact``), one force for
+each pair of shapes.
+
 The shapes are a body's `collision`, or its `shapes` where that is None. Those of the ground are the half-space z ≤ 0 of the world.
 
 Where the materials of both are given instead of a stiffness, it is that of Hertz for the spheres that meet there,
@@ -29,6 +32,7 @@ from nexdyn.forces.contact import ContactForce
 from nexdyn.forces.contact_law import LAW, ContactLaw
 from nexdyn.forces.plane_contact import PlaneContact
 from nexdyn.forces.sphere_contact import SphereContact
+from nexdyn.forces.surface_contact import SurfaceContact
 from nexdyn.model.between_bodies import BetweenBodies
 from nexdyn.model.body import Body
 from nexdyn.model.force import Force
@@ -55,6 +59,9 @@ class Contact(ContactLaw, BetweenBodies):
     not so where both bodies are named in full. stiffness [N/mᵉ], of each point of contact, exponent, damping or restitution and
     impact_speed, friction and what belongs to it: :class:`ContactLaw`.
 
+    foundation_a, foundation_b [N/m³]: instead of stiffness, of an elastic layer on the bodies of `a` and of `b`, either or both: pressure
+    grows with the depth. Boxes, hulls and half-spaces then touch each other over areas.
+
     material_a, material_b: instead of stiffness, the materials of the bodies of `a` and of `b`, each by name ("steel", one of
     `nx.materials()`) or as nx.Material. By Hertz and Mindlin they set the stiffness and friction_stiffness, and the friction where none is
     given; a friction must be given where one of them has none.
@@ -68,6 +75,8 @@ class Contact(ContactLaw, BetweenBodies):
 
     kind = "contact"
     structural = BetweenBodies.structural | {"material_a", "material_b"}
+    foundation_a: Any
+    foundation_b: Any
     material_a: Any
     material_b: Any
 
@@ -78,6 +87,8 @@ class Contact(ContactLaw, BetweenBodies):
         b: Any = "ground",
         *,
         stiffness: Any = None,
+        foundation_a: Any = None,
+        foundation_b: Any = None,
         material_a: str | Material | None = None,
         material_b: str | Material | None = None,
         friction: Any = None,
@@ -87,19 +98,39 @@ class Contact(ContactLaw, BetweenBodies):
         super().__init__(
             name, a=a, b=b, stiffness=stiffness, friction=friction, friction_stiffness=friction_stiffness, **law
         )
-        self._store(material_a=material_a, material_b=material_b)
+        self._store(foundation_a=foundation_a, foundation_b=foundation_b, material_a=material_a, material_b=material_b)
+
+    @property
+    def over_areas(self) -> bool:
+        """Whether its bodies touch over areas, by foundations."""
+        return self.foundation_a is not None or self.foundation_b is not None
 
     def check(self, values: Mapping[str, float]) -> None:
         if self.stiffness is not None and (self.material_a is not None or self.material_b is not None):
             raise InputError(f"{self} has a stiffness, and a material, from which one follows; give one of them")
+        if self.over_areas:
+            for name in ("stiffness", "material_a", "material_b"):
+                if self.__dict__[name] is not None:
+                    raise InputError(f"{self} has a foundation, over areas, and {name}, of points; give one of them")
+            if self._number("exponent", values) != DEFAULTS["exponent"]:
+                raise InputError(
+                    f"exponent of {self} is {self.exponent}; the pressure of a foundation is linear: leave it out"
+                )
+            for name in ("foundation_a", "foundation_b"):
+                if self.__dict__[name] is not None:
+                    self._positive(name, values)
         self.law_between(values, 1.0).law(values)
 
     def law_between(self, values: Mapping[str, float], radius: float) -> ContactLaw:
         """The law between surfaces of the relative radius [m], all of its attributes given."""
         given = {attribute: self.__dict__[attribute] for attribute in LAW}
-        if self.stiffness is None:
+        if self.over_areas:
+            given |= {"stiffness": 1.0, "exponent": 1.0}
+        elif self.stiffness is None:
             if self.material_a is None or self.material_b is None:
-                raise InputError(f"{self} has no stiffness; give one, or material_a and material_b")
+                raise InputError(
+                    f"{self} has no stiffness; give one, or material_a and material_b, or foundation_a or foundation_b for areas"
+                )
             if self._number("exponent", values) != 1.5:
                 raise InputError(f"exponent of {self} is {self.exponent}; between materials it is 1.5, by Hertz")
             a, b = (
@@ -123,15 +154,19 @@ class Contact(ContactLaw, BetweenBodies):
         for a, b in self.pairs(system):
             sides = self._shapes(system, a), self._shapes(system, b)
             for (label_a, A), (label_b, B) in itertools.product(_labelled(a, sides[0]), _labelled(b, sides[1])):
+                if self.over_areas:
+                    found.append(self._surfaces(f"{self.name} {label_a} {label_b}", system, a, b, A, B))
+                    continue
                 places = meeting(A, B)
                 if places is None:
                     raise InputError(
                         f"{self}: contact between {_told(A, a)} and {_told(B, b)} is not supported; spheres, capsules, boxes and hulls "
-                        "touch half-spaces, and spheres each other: give one of the bodies a collision=[…] of these"
+                        "touch half-spaces, and spheres each other: give one of the bodies a collision=[…] of these, or give "
+                        "foundation_a or foundation_b, by which boxes and hulls touch each other"
                     )
                 kind, turned, more = places
                 make: Any = kind
-                ends = [f"body:{x.name}" if x.name in system.markers else x.name for x in (a, b)]
+                ends = [_end(system, x) for x in (a, b)]
                 ends = ends[::-1] if turned else ends
                 for suffix, place in more:
                     radius = relative_radius(place)
@@ -144,6 +179,25 @@ class Contact(ContactLaw, BetweenBodies):
                         laws[radius] = {attribute: one.__dict__[attribute] for attribute in LAW}
                     found.append(make(f"{self.name} {label_a} {label_b}{suffix}", *ends, **place, **laws[radius]))
         return found
+
+    def _surfaces(self, name: str, system: System, a: Body, b: Body, A: Shape, B: Shape) -> Force:
+        """The force between two shapes by their foundations."""
+        for shape, body in ((A, a), (B, b)):
+            if not isinstance(shape, Box | Hull | HalfSpace):
+                raise InputError(
+                    f"{self}: {_told(shape, body)} has no flat faces for a foundation; boxes, hulls and half-spaces have: give the body a "
+                    "collision=[…] of these"
+                )
+        if isinstance(A, HalfSpace) and isinstance(B, HalfSpace):
+            raise InputError(
+                f"{self}: {_told(A, a)} and {_told(B, b)} have no end, and touch always; one must be a box or a hull"
+            )
+        law = self.law_between(system.values, 1.0)
+        given = {attribute: law.__dict__[attribute] for attribute in LAW if attribute not in ("stiffness", "exponent")}
+        return SurfaceContact(
+            name, _end(system, a), _end(system, b), solid_a=A, solid_b=B, foundation_a=self.foundation_a,
+            foundation_b=self.foundation_b, **given,
+        )  # fmt: skip
 
     def _shapes(self, system: System, body: Body) -> list[Shape]:
         if body.is_ground:
@@ -194,6 +248,11 @@ def _on_plane(shape: Shape) -> Places | None:
             return None
     R, p = _axes(shape), np.array(shape.position)
     return [(f" corner {k}", {"anchor_a": tuple((p + R @ x).tolist())}) for k, x in enumerate(corners, start=1)]
+
+
+def _end(system: System, body: Body) -> str:
+    """How a force names a body, where a marker may have its name."""
+    return f"body:{body.name}" if body.name in system.markers else body.name
 
 
 def _axes(shape: Shape) -> np.ndarray:

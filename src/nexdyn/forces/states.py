@@ -24,7 +24,7 @@ from nexdyn.kernel import formula
 from nexdyn.model.system import System
 from nexdyn.spatial.lanes import pack
 
-ACTUATOR, CONTACT = kinds.ACTUATOR, kinds.CONTACT
+ACTUATOR, CONTACT, SURFACE = kinds.ACTUATOR, kinds.CONTACT, kinds.SURFACE
 SAMPLE, INTEGRAL, HELD, NEXT = actuator.SAMPLE, actuator.INTEGRAL, actuator.HELD, actuator.NEXT
 DUE = 1e-9
 """Part of the sample time by which a sample may come early: rounding of the step."""
@@ -50,6 +50,13 @@ def _keep(array, i, x):  # type: ignore[no-untyped-def]
     if x is pack and hasattr(array, "dtype"):
         return lambda array, i, x: None
     return keep
+
+
+@formula
+def of_contact(forces, e):  # type: ignore[no-untyped-def]
+    """How many states of force e are the components of one vector that friction of a contact holds; 0 of no contact."""
+    kind = forces.index[e, KIND]
+    return 3 if kind == CONTACT else (4 if kind == SURFACE else 0)
 
 
 @formula
@@ -131,10 +138,17 @@ def _(forces: ForceTables, y: Any, s: Any, first: Any) -> Any:
     for m in range(count(forces)):
         s[first + m] = abs(y[first + m])
     for e in range(len(forces.index)):
-        if forces.index[e, KIND] == CONTACT:
+        together = of_contact(forces, e)
+        if together > 0:
             # components of one vector
-            for m in range(first + forces.index[e, STATE], first + forces.index[e, STATE] + forces.index[e, STATES], 3):
-                s[m] = s[m + 1] = s[m + 2] = s[m] + s[m + 1] + s[m + 2]
+            for m in range(
+                first + forces.index[e, STATE], first + forces.index[e, STATE] + forces.index[e, STATES], together
+            ):
+                whole = 0.0
+                for i in range(m, m + together):
+                    whole += s[i]
+                for i in range(m, m + together):
+                    s[i] = whole
     for i in range(len(forces.winding)):
         s[first + count(forces) + i] = 1.0
 
@@ -147,7 +161,7 @@ def _(forces: None, y: Any, K: Any, i: Any, first: Any) -> Any:
 @defines(confine_states)
 def _(forces: ForceTables, y: Any, K: Any, i: Any, first: Any) -> Any:
     for e in range(len(forces.index)):
-        if forces.index[e, KIND] == CONTACT:
+        if of_contact(forces, e) > 0:
             for m in range(forces.index[e, STATE], forces.index[e, STATE] + forces.index[e, STATES]):
                 if forces.index[e, OFF] != 0:
                     forces.inside[m] = forces.inner[m] = 0.0

@@ -6,6 +6,7 @@
     z, rate float64 (nz,)     states of the forces and their rates (``states``): not frozen, what changes in a run
     bound   float64 (nz,)     of friction that sticks in a contact what y may be (``sticking``); of other states nothing
     inside, inner (nz,)       the same within their bounds, and their rates there
+    room    float64 (…, 4)    scratch
 
 A force in a joint has its freedom and coordinate (rows of v and q) and no bodies; the others have freedom −1.
 
@@ -48,6 +49,8 @@ class ForceTables(NamedTuple):
     bound: Any = np.zeros(0)
     inside: Any = np.zeros(0)
     inner: Any = np.zeros(0)
+    room: Any = np.zeros((0, 4))
+    """Scratch of surfaces in contact (``overlap``)."""
 
 
 def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
@@ -83,6 +86,7 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
         bound=np.zeros(len(start)),
         inside=np.zeros(len(start)),
         inner=np.zeros(len(start)),
+        room=np.zeros((max((force.room(values) for force in forces), default=0), 4)),
     )
 
 

@@ -27,6 +27,7 @@ from nexdyn.forces import (
     joint_stop,
     kinds,
     point_spring,
+    surface_contact,
     torsion_spring,
     user,
 )
@@ -40,8 +41,8 @@ from nexdyn.spatial.lanes import pack, zero
 APPLIED, POINT_SPRING, TORSION_SPRING, BUSHING, FORCE_TABLE = (
     kinds.APPLIED, kinds.POINT_SPRING, kinds.TORSION_SPRING, kinds.BUSHING, kinds.FORCE_TABLE
 )  # fmt: skip
-CONTACT, ACTUATOR, JOINT_STOP, JOINT_FRICTION = (
-    kinds.CONTACT, kinds.ACTUATOR, kinds.JOINT_STOP, kinds.JOINT_FRICTION
+CONTACT, SURFACE, ACTUATOR, JOINT_STOP, JOINT_FRICTION = (
+    kinds.CONTACT, kinds.SURFACE, kinds.ACTUATOR, kinds.JOINT_STOP, kinds.JOINT_FRICTION
 )  # fmt: skip
 JOINT_FORCE, JOINT_TABLE = kinds.JOINT_FORCE, kinds.JOINT_TABLE
 
@@ -115,6 +116,32 @@ def _sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no
     return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: contact.sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B)
 
 
+def surface_contact_wrench(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
+    """Forces on A and on B of surfaces in contact; lanes, which know none, give NaN."""
+    return surface_contact.surface_wrench(tables, e, k, X_WA, V_A, X_WB, V_B)
+
+
+@overload(surface_contact_wrench, strict=False)
+def _surface_contact_wrench(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
+    if x is pack:
+        return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: (nowhere(x), nowhere(x))
+    return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: surface_contact.surface_wrench(
+        tables, e, k, X_WA, V_A, X_WB, V_B
+    )
+
+
+def surface_contact_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def]
+    """What surfaces in contact store; lanes, which know none, give NaN."""
+    return surface_contact.surface_energy(tables, e, k, X_WA, X_WB)
+
+
+@overload(surface_contact_energy, strict=False)
+def _surface_contact_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def]
+    if x is pack:
+        return lambda tables, e, k, X_WA, X_WB, x: zero(x) + math.nan
+    return lambda tables, e, k, X_WA, X_WB, x: surface_contact.surface_energy(tables, e, k, X_WA, X_WB)
+
+
 def sticking_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def]
     """What its friction stores; lanes, which carry none, give NaN."""
     return contact.held_energy(tables, e, k, X_WA, X_WB)
@@ -136,6 +163,8 @@ def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untype
         return OK, nothing, nothing
     if tables.index[e, KIND] == CONTACT and tables.index[e, STATES] > 0:
         F_A, F_B = sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, X_WA.p.x)
+    elif tables.index[e, KIND] == SURFACE:
+        F_A, F_B = surface_contact_wrench(tables, e, k, X_WA, V_A, X_WB, V_B, X_WA.p.x)
     else:
         F_A, F_B = element_wrenches(tables.index[e, KIND], t, tables.data, k, X_WA, V_A, X_WB, V_B)
     status = OK
@@ -230,6 +259,8 @@ def element_energy(tables, e, X_WA, X_WB):  # type: ignore[no-untyped-def]
         return bushing.energy(data, k, X_WA, X_WB)
     if kind == FORCE_TABLE:
         return force_table.energy(data, k, X_WA, X_WB)
+    if kind == SURFACE:
+        return surface_contact_energy(tables, e, k, X_WA, X_WB, X_WA.p.x)
     if kind == CONTACT:
         U = contact.energy(data, k, X_WA, X_WB)
         return U + sticking_energy(tables, e, k, X_WA, X_WB, U) if tables.index[e, STATES] > 0 else U

@@ -88,6 +88,10 @@ class Force(Element):
         """Whether an event has switched it off."""
         return bool(self.__dict__.get("_off"))
 
+    def room(self, values: Mapping[str, float]) -> int:
+        """Rows of scratch that it needs (``forces.overlap``)."""
+        return 0
+
     def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
         """Name, unit and initial value of each state of its own."""
         return []

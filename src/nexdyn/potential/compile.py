@@ -67,9 +67,9 @@ def potential_model(
         numbers += time_row(function)
 
     found = _group(tables, set(hinges), starts)
-    of_springs = [[int(i) for i in pair if i] for pair in springs.coordinates.pairs]
-    of_loads = [[int(i) for i in load[2:4] if i] for load in loads.index]
-    edges = [pair for bodies in [*found.bodies, *of_springs, *of_loads] for pair in itertools.combinations(bodies, 2)]
+    pressed = [[int(i) for i in pair if i] for pair in springs.coordinates.pairs]
+    loaded = [[int(i) for i in load[2:4] if i] for load in loads.index]
+    edges = [pair for bodies in [*found.bodies, *pressed, *loaded] for pair in itertools.combinations(bodies, 2)]
     plan = elimination_plan(np.full(nb, 6), np.array(edges, dtype=np.int64).reshape(-1, 2) - 1)
     diagonal = np.append(NONE, _place(plan, np.arange(1, nb + 1), np.arange(1, nb + 1))[:, 0])
 
@@ -80,10 +80,11 @@ def potential_model(
     groups[inside, PLACE], groups[inside, TURNED] = places[:, 0], places[:, 1] == 1
     slot_body = np.array([0] * len(found.row_of) + found.slot_body, dtype=np.int64)
     parts, links = _coupled(tables, plan, groups, found, slot_body)
+    of_springs = _springs(springs, plan, com, length)
     return PotentialModel(
         central, rods(central), np.array(gravity, dtype=float), about_centres(tables, com), groups, parts, links, slot_body,
         np.array(found.row_of, dtype=np.int64), np.array(found.driven, dtype=np.int64), np.array(numbers),
-        _springs(springs, plan, com, length), _loads(loads, plan, com), _contacts(contacts), plan, diagonal,
+        of_springs, _loads(loads, plan, com, np.zeros(0) if of_springs is None else of_springs.data), _contacts(contacts), plan, diagonal,
         borrowed(central[:, 0], inertias(central), length), float(length), reach, _units(tables, groups, found.row_of, reach), *angles,
         _expected(tables, angles[0]),
     )  # fmt: skip
@@ -130,10 +131,12 @@ class Springs(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """Loads as they are described: kind, element, bodies a and b (n, 4), and the tables that elements are in."""
+    """Loads as they are described: kind, element, bodies a and b (n, 4), the tables that elements are in, and `held` of
+    ``tables.LoadTables`` (n,)."""
 
     index: np.ndarray  # type: ignore[assignment]
     tables: ForceTables
+    held: np.ndarray
 
 
 class Contacts(NamedTuple):
@@ -153,7 +156,7 @@ def about_centres(tables: ConstraintTables, com: np.ndarray) -> ConstraintTables
 
 def _springs(springs: Springs, plan: Plan, com: np.ndarray, length: float) -> SpringTables | None:
     n = len(springs.law)
-    if n == 0:
+    if n == 0 and not springs.data:
         return None
     index = _with_places(plan, np.column_stack([springs.law, springs.first, springs.coordinates.pairs]))
     return SpringTables(
@@ -163,7 +166,7 @@ def _springs(springs: Springs, plan: Plan, com: np.ndarray, length: float) -> Sp
     )  # fmt: skip
 
 
-def _loads(loads: Loads, plan: Plan, com: np.ndarray) -> LoadTables | None:
+def _loads(loads: Loads, plan: Plan, com: np.ndarray, states: np.ndarray) -> LoadTables | None:
     n = len(loads.index)
     if n == 0:
         return None
@@ -178,6 +181,8 @@ def _loads(loads: Loads, plan: Plan, com: np.ndarray) -> LoadTables | None:
         np.zeros((n, 12)),
         np.zeros((n, 12)),
         np.zeros((24, 6)),
+        loads.held,
+        states,
     )
 
 

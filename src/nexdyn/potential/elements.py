@@ -26,6 +26,7 @@ from nexdyn.potential.tables import (
     FLOATING,
     LINEAR,
     STOP,
+    SURFACE,
     TABLE,
     USER,
 )
@@ -96,6 +97,7 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
     index: list[tuple[int, int, int, int]] = []
     extra: list[tuple[int, tuple[int, int], np.ndarray, list[float]]] = []
     rubbing: list[tuple[int, int, int, list[float]]] = []
+    held: dict[int, int] = {}
     for joint in system.joints.values():
         if joint.nv == 0:
             continue
@@ -153,6 +155,12 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
             found.add(pair, frame, ANGLE, LINEAR, [d, *NO_DAMPING[1:], k, rest, m0], first, (force.name, TURNS))
         elif force.code == kinds.FORCE_TABLE:
             found.add(pair, frame, DISTANCE, TABLE, [numbers[1], *NO_DAMPING[1:], numbers[0], *numbers[2:]])
+        elif force.code == kinds.SURFACE:
+            held[len(index)] = len(found.data) if states else -1
+            if states:
+                found.own += [len(found.data) + m for m in range(len(states))]
+                found.data += [*states, *states, *states, 0.0, 1.0]
+            index.append((SURFACE, e, *pair))
         elif force.code == kinds.CONTACT:
             rubbing += _points(found, pair, frame, numbers, bool(states))
             found.own += [-1] * (len(states) - 3 * len(_sides(numbers))) if states else []
@@ -162,7 +170,7 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
         np.array([row for *row, _ in rubbing], dtype=np.int64).reshape(-1, 3),
         np.array([x for *_, data in rubbing for x in data], dtype=float),
     )
-    return found.springs(), _loads(tables, index, extra), contacts
+    return found.springs(), _loads(tables, index, extra, held), contacts
 
 
 def _sides(numbers: list[float]) -> tuple[float, ...]:
@@ -197,7 +205,7 @@ def _points(
 
 def _loads(
     tables: ForceTables, index: list[tuple[int, int, int, int]],
-    own: list[tuple[int, tuple[int, int], np.ndarray, list[float]]],
+    own: list[tuple[int, tuple[int, int], np.ndarray, list[float]]], held: Mapping[int, int],
 ) -> Loads:  # fmt: skip
     """The elements `index`, and what acts in ball and free joints after them in the same tables."""
     rows = np.zeros((len(own), INDEX_COLUMNS), dtype=np.int64)
@@ -213,7 +221,8 @@ def _loads(
         index=np.concatenate([tables.index, rows]), frames=np.concatenate([tables.frames, frames]),
         data=np.concatenate(data),
     )  # fmt: skip
-    return Loads(np.array(index, dtype=np.int64).reshape(-1, 4), merged)
+    places = np.array([held.get(n, -1) for n in range(len(index))], dtype=np.int64)
+    return Loads(np.array(index, dtype=np.int64).reshape(-1, 4), merged, places)
 
 
 def _bodies(joint: Joint, number_of: Mapping[str, int]) -> tuple[int, int]:

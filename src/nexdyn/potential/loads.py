@@ -14,7 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 from nexdyn.forces.joint import friction_effort, spherical_spring
-from nexdyn.forces.tables import FIRST, frames_a, frames_b
+from nexdyn.forces.surface_contact import put_slip, slip_state, surface_stretch
+from nexdyn.forces.tables import FIRST, STATE, frames_a, frames_b
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
@@ -29,12 +30,17 @@ from nexdyn.potential.tables import (
     LOAD_KIND,
     LOAD_PLACE,
     LOAD_TURNED,
+    SURFACE,
     LoadTables,
 )
 from nexdyn.spatial.algebra import Force, Motion, Pose, Quat, T, Vec3, cross, normalized
 from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows
 
 DIFFERENCE = 1e-7
+NOW, BEFORE, SLID, WHOLE = 4, 8, 12, 13
+"""Behind y of a surface: ỹ, y before, whether it slid in the step before, d̃ as a part of dt (``contact``)."""
+STICKS = 0.99
+"""Part of its bound, squared, below which y sticks."""
 
 
 @formula
@@ -139,6 +145,19 @@ def load(loads, e, t, dt, X_a, V_a, X_b, V_b):  # type: ignore[no-untyped-def]
         status = 0
         F_A, F_B = floating_wrench(tables.data, tables.index[k, FIRST], X_A, V_A, X_B, V_B, past[e], dt)
     else:
+        if index[e, LOAD_KIND] == SURFACE and loads.held[e] >= 0:
+            j = loads.held[e]
+            surface_stretch(
+                tables,
+                k,
+                tables.index[k, FIRST],
+                X_A,
+                V_A,
+                X_B,
+                V_B,
+                slip_state(loads.states, j + NOW),
+                dt * loads.states[j + WHOLE],
+            )
         status, F_A, F_B = force_element(tables, k, t, X_A, V_A, X_B, V_B)
     F_a = Force(F_A.n + cross(X_a.R @ X_aA.p, F_A.f), F_A.f)
     return status, F_a, Force(F_B.n + cross(X_b.R @ X_bB.p, F_B.f), F_B.f)
@@ -177,8 +196,8 @@ add_loads = generic(
     "Add −dt² Q of all loads to the gradient; returns (E, guessed, element that failed or −1).",
 )
 measure_loads = generic("measure_loads", "r of all ball and free joints at the start of a run.")
-begin_loads = generic("begin_loads", "r̃ of a step; with BDF2 from two steps.")
-finish_loads = generic("finish_loads", "r at the end of a step.")
+begin_loads = generic("begin_loads", "r̃ and ỹ of a step; with BDF2 from two steps.")
+finish_loads = generic("finish_loads", "r and y at the end t of a step.")
 keep_loads = generic("keep_loads", "Q(0) ← Q of the last evaluation, at x = 0.")
 add_loads_hessian = generic("add_loads_hessian", "−dt² times the symmetric part of ∂Q/∂x.")
 
@@ -250,24 +269,44 @@ def _(loads: None, second_order: Any) -> Any:
 @defines(begin_loads)
 def _(loads: LoadTables, second_order: Any) -> Any:
     past, now, before = MotionRows(loads.rates, 0), MotionRows(loads.rates, 6), MotionRows(loads.rates, 12)
-    third = 1.0 / 3.0
+    third, z = 1.0 / 3.0, loads.states
     for e in range(len(loads.index)):
         past[e] = third * (4.0 * now[e] - before[e]) if second_order else now[e]
+        j = loads.held[e]
+        if j >= 0:
+            goes_on = second_order and z[j + SLID] == 0.0
+            for m in range(j, j + 4):
+                z[m + NOW] = third * (4.0 * z[m] - z[m + BEFORE]) if goes_on else z[m]
+            z[j + WHOLE] = 1.5 if second_order and not goes_on else 1.0
 
 
 @defines(finish_loads)
-def _(loads: None, work: Any, dt: Any) -> Any:
+def _(loads: None, work: Any, t: Any, dt: Any) -> Any:
     return None
 
 
 @defines(finish_loads)
-def _(loads: LoadTables, work: Any, dt: Any) -> Any:
+def _(loads: LoadTables, work: Any, t: Any, dt: Any) -> Any:
     now, before = MotionRows(loads.rates, 6), MotionRows(loads.rates, 12)
     for e in range(len(loads.index)):
         X_a, V_a = body_here(work, loads.index[e, LOAD_A], dt)
         X_b, V_b = body_here(work, loads.index[e, LOAD_B], dt)
         before[e] = now[e]
         now[e] = rate_of(loads, e, X_a, V_a, X_b, V_b)
+        if loads.held[e] >= 0:
+            load(loads, e, t, dt, X_a, V_a, X_b, V_b)
+            keep_held(loads, e, loads.held[e])
+
+
+@formula
+def keep_held(loads, e, j):  # type: ignore[no-untyped-def]
+    """y of the last evaluation of a surface that sticks becomes that of the step."""
+    tables, z = loads.forces, loads.states
+    m = tables.index[loads.index[e, LOAD_ELEMENT], STATE]
+    y, most = slip_state(tables.z, m), tables.bound[m]
+    put_slip(z, j + BEFORE, slip_state(z, j))
+    put_slip(z, j, y)
+    z[j + SLID] = 0.0 if y @ y < STICKS * most * most else 1.0
 
 
 @defines(keep_loads)

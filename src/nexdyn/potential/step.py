@@ -186,7 +186,7 @@ def finish(model, state, work, t, dt, h, second_order):  # type: ignore[no-untyp
         state.near[k] = work.near[k]
     finish_springs(model.springs, work, t + dt, h)
     finish_contacts(model, model.contacts, work, h)
-    finish_loads(model.loads, work, h)
+    finish_loads(model.loads, work, t + dt, h)
     return missed
 
 

@@ -45,7 +45,7 @@ NONE = -1
 SPRING_LAW, SPRING_DATA, SPRING_A, SPRING_B, SPRING_PLACE, SPRING_TURNED = range(6)
 LINEAR, TABLE, EFFORT, USER, ACTUATED, STOP, CONTROLLED, BRISTLE = range(8)
 LOAD_KIND, LOAD_ELEMENT, LOAD_A, LOAD_B, LOAD_PLACE, LOAD_TURNED = range(6)
-ELEMENT, BALL, FLOATING = range(3)
+ELEMENT, BALL, FLOATING, SURFACE = range(4)
 CONTACT_SPRING, CONTACT_STATE, CONTACT_SIDE = range(3)
 ROW, RADIUS = 6, 5
 """Numbers of a point of contact: of its friction, and r_A."""
@@ -72,7 +72,8 @@ class SpringTables(NamedTuple):
 
 class LoadTables(NamedTuple):
     """Loads, frames about the centres of mass; r̃, r and r of a step before (nl, 18); as scratch Q(0) and Q (nl, 12), and their
-    differences (24, 6)."""
+    differences (24, 6). held int64 (nl,): where in `states`, the data of springs, friction of a surface has y, ỹ, y a step before (four
+    numbers each), whether it slid, and dt̃ as a part of dt; −1 of what holds nothing."""
 
     index: Any
     forces: ForceTables
@@ -80,6 +81,8 @@ class LoadTables(NamedTuple):
     before: Any
     now: Any
     rate: Any
+    held: Any
+    states: Any
 
 
 class ContactTables(NamedTuple):

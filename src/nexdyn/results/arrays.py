@@ -118,10 +118,10 @@ def contact_load(observed: Observed, body: str) -> xr.Dataset:
         raise unknown("body", body, [*names, "ground"])
     points = contact_points(observed.tree.system)
     sign = np.array([(point.a == body) - float(point.b == body) for point in points]).reshape(-1, 1)
-    told = observed.collect(["contact_force", "contact_point"])
+    told = observed.collect(["contact_force", "contact_point", "contact_moment"])
     about = np.zeros(3) if body == "ground" else observed.take("position")[:, names.index(body), None]
     force = sign * told["contact_force"]
-    moment = np.cross(told["contact_point"] - about, force)
+    moment = np.cross(told["contact_point"] - about, force) + sign * told["contact_moment"]
     coords: dict[str, Any] = {"time": _time(observed), "axis": list("xyz")}
     found = {}
     for what, values, unit, where in (("force", force, "N", "on"), ("moment", moment, "N m", "about the origin of")):

@@ -11,16 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.errors import unknown
-from nexdyn.forces.contact import CONTACT_COLUMNS, ContactForce, contact_motion
+from nexdyn.forces.contact import CONTACT_COLUMNS, ContactForce
 from nexdyn.model.system import System
 
 COLUMNS: dict[str, Any] = {
     "contact_force": slice(0, 3), "contact_point": slice(3, 6), "contact_normal": 6, "contact_tangential": 7,
     "penetration": 8, "contact_direction": slice(9, 12), "contact_sliding": slice(12, 15), "contact_sticks": 15,
+    "contact_area": 16, "contact_pressure": 17, "contact_moment": slice(18, 21),
 }  # fmt: skip
 """Quantities of contacts, and where ``forces.contact`` puts them."""
 
-OF_FRICTION = ("contact_force", "contact_tangential", "contact_sticks")
+OF_FRICTION = ("contact_force", "contact_tangential", "contact_sticks", "contact_moment")
 """Quantities that the states of friction that sticks have a part in."""
 
 Frame = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -89,7 +90,7 @@ def touches_of(points: list[Point], t: np.ndarray, normal: np.ndarray) -> list[d
 def contact_table(
     system: System, n: int, z: np.ndarray, frame_at: Callable[[str, np.ndarray, np.ndarray], Frame]
 ) -> np.ndarray:  # fmt: skip
-    """(n, contact points, 16) from the states z (n, nz) of forces and the motion of the bodies, which `frame_at(body, R_BF, p_BF)`
+    """(n, contact points, 21) from the states z (n, nz) of forces and the motion of the bodies, which `frame_at(body, R_BF, p_BF)`
     tells."""
     found, first = [], 0
     for contact in system.forces.values():
@@ -101,9 +102,16 @@ def contact_table(
             R, p, V = frame_at(frame.body, frame.R_BF, frame.p_BF)
             parts = (np.broadcast_to(R.reshape(-1, 9), (n, 9)), np.broadcast_to(p, (n, 3)), np.broadcast_to(V, (n, 6)))
             motions.append(np.concatenate(parts, axis=1))
-        table = contact_motion(contact.data_in(system), motions[0], motions[1], contact.points, z[:, place:first])
+        table = contact.motion_table(contact.data_in(system), motions[0], motions[1], z[:, place:first])
         if contact.is_off:
-            for name in ("contact_force", "contact_normal", "contact_tangential", "contact_sticks"):
+            for name in (
+                "contact_force",
+                "contact_normal",
+                "contact_tangential",
+                "contact_sticks",
+                "contact_pressure",
+                "contact_moment",
+            ):
                 table[..., COLUMNS[name]] = 0.0
         found.append(table)
     return np.concatenate(found, axis=1) if found else np.empty((n, 0, CONTACT_COLUMNS))

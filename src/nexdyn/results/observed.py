@@ -320,7 +320,7 @@ class Observed:
         return np.concatenate(parts)
 
     def _contacts(self, rows: slice, seen: Observation) -> np.ndarray:
-        """The columns of ``forces.contact`` for all contact points, (n, points, 16)."""
+        """The columns of ``forces.contact`` for all contact points, (n, points, 21)."""
         place, n = {name: i for i, name in enumerate(self.tree.body_names)} | {"ground": -1}, len(seen.kinetic)
         parts = []
         z = self.recording.z[rows] if self.recording.z.size else np.zeros((n, len(state_labels(self.tree.system))))

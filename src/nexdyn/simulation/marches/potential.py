@@ -52,9 +52,9 @@ from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
 
 STATED = {CONTROLLED: OF_ACTUATOR, BRISTLE: OF_BRISTLE}
-OF_CONTACT = 10
-"""Numbers of a point of contact that sticks: y, y of the step, y before, whether it slid."""
 """Laws of springs with states of their own, and how many."""
+OF_CONTACT, OF_SURFACE = 10, 14
+"""Numbers of a point, or a surface, of contact that sticks: y, y of the step, y before, whether it slid; of a surface d̃/dt."""
 EVEN_EULER, EVEN_BDF2 = 2, 4
 """How many steps alike make accelerations of the method's own order along what constraints hold: see ``uneven``."""
 STIFFNESS = 1e10
@@ -135,6 +135,8 @@ class PotentialSimulation(BodySimulation):
                     found[f"contacts.{n}"] = springs.data[place : place + OF_CONTACT]
         if (loads := self._tables.loads) is not None:
             found["loads.rates"] = loads.rates
+            for e in np.flatnonzero(loads.held >= 0).tolist():
+                found[f"loads.{e}"] = loads.states[loads.held[e] : loads.held[e] + OF_SURFACE]
         return found | {"held": self._held}
 
     def numbers_kept(self) -> tuple[str, ...]:

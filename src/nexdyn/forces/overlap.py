@@ -1,0 +1,290 @@
+"""Where two convex bodies with faces press on each other: the surface on which their pressures are equal.
+
+    depth of x in A        δ_A(x) = min over its faces f of  o_f − n_f · x       (n_f outward; a half-space has one face)
+    pressure in A          p_A = δ_A/c_A,   c_A [m³/N] what its foundation gives; c_A = 0: rigid, its surface itself presses
+    surface of contact     S: p_A = p_B inside of both, where the pressure is
+
+    p = (δ_A + δ_B)/(c_A + c_B),   normal m ∝ c_A n_g − c_B n_f, from B to A                     (faces f of A, g of B)
+
+Where one face of A and one of B are the nearest, S is plane and p is linear: S is made of polygons, one for a pair of faces at most,
+what a plane has of the convex region where o_f − n_f · x and o_g − n_g · x are the least. The forces p m of S have a potential
+
+    U = ∫ min(p_A, p_B) dV     over what the bodies have in common
+
+(∇U for the place of A is ∫ ∇p_A dV over p_A < p_B, by Gauss's law ∫ p m over S.) With A rigid and B a half-space, this is buoyancy:
+the force k V at the centre of the volume V under the plane. Pressures whose equality is the surface of contact: Elandt, Drumwright,
+Sherman, Ruina (IROS 2019).
+
+A point of S moves with u = (c_B v_A + c_A v_B)/(c_A + c_B), with A where that is rigid, and there δ_A + δ_B grows with
+
+    δ̇ = n_f · (v_A − u) + n_g · (v_B − u) = −(c_B n_g − c_A n_f) · (v_A − v_B)/(c_A + c_B)
+
+so that a body that slides over a floor, into which its sides reach, meets no damping there.
+
+Of a face that no point of both bodies has as its nearest there is no polygon. δ_A ≤ D_B in both, the greatest depth that points of B
+may have by each face of A alone; f counts where B reaches o_f − D_B along n_f, so that most faces are done with at once.
+
+Data: c_A, c_B, numbers of faces and corners of A, then of B, centre and radius of a ball around each, the faces (n, o) of A and B, their
+corners. `room`: rows of four numbers, first the faces about a point o near the contact, in world axes, then two polygons.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+from nexdyn.kernel import formula, outlined
+from nexdyn.spatial.algebra import T, Vec3, basis
+
+GIVE_A, GIVE_B, FACES_A, CORNERS_A, FACES_B, CORNERS_B, BALL_A, BALL_B, TABLE = 0, 1, 2, 3, 4, 5, 6, 10, 14
+UNBOUNDED = 1e300
+"""The radius of a ball around what has no end."""
+PARALLEL = 1e-12
+"""Part of c_A + c_B below which two fields of pressure run alike: they are equal nowhere, or everywhere."""
+
+
+class Near(NamedTuple):
+    """What may press: the point o, how far from it S lies at most; the first rows of B's faces and of the polygons; whether any
+    does, and where none does minus the distance that faces tell, no more than the true one."""
+
+    o: Vec3
+    reach: float
+    second: int
+    polygons: int
+    any: bool
+    depth: float
+
+
+class Side(NamedTuple):
+    """A polygon of S: its rows from `first` on, how many corners (u, w); its plane ξ = foot + u e₁ + w e₂ about o, the normal m;
+    δ_A + δ_B = at − slope · ξ, and its rate −deeper · v where A moves with v against B."""
+
+    first: int
+    corners: int
+    foot: Vec3
+    one: Vec3
+    two: Vec3
+    m: Vec3
+    at: float
+    slope: Vec3
+    deeper: Vec3
+
+
+@formula
+def at(array, j):  # type: ignore[no-untyped-def]
+    """Three numbers from j on."""
+    return Vec3(array[j], array[j + 1], array[j + 2])
+
+
+@formula
+def face(room, i):  # type: ignore[no-untyped-def]
+    """n of row i."""
+    return Vec3(room[i, 0], room[i, 1], room[i, 2])
+
+
+@formula
+def place(data, j, count, X, o, room, first):  # type: ignore[no-untyped-def]
+    """Faces from datum j on into rows from `first` on, about o."""
+    for i in range(count):
+        n = X.R @ at(data, j + 4 * i)
+        room[first + i, 0], room[first + i, 1], room[first + i, 2] = n.x, n.y, n.z
+        room[first + i, 3] = data[j + 4 * i + 3] + n @ (X.p - o)
+
+
+@formula
+def reaching(data, j, count, X, o, n):  # type: ignore[no-untyped-def]
+    """How far corners from datum j on reach along n, about o; without any, without end."""
+    if count == 0:
+        return UNBOUNDED
+    local = T(X.R) @ n
+    most = local @ at(data, j)
+    for i in range(1, count):
+        most = max(most, local @ at(data, j + 3 * i))
+    return most + n @ (X.p - o)
+
+
+@formula
+def least_depth(data, j, count, X, o, room, first, last):  # type: ignore[no-untyped-def]
+    """The least over faces `first` to `last` of how deep corners from datum j on lie behind each; without corners, without end."""
+    depth = UNBOUNDED
+    for i in range(first, last):
+        if count > 0:
+            depth = min(depth, room[i, 3] + reaching(data, j, count, X, o, -face(room, i)))
+    return depth
+
+
+@formula
+def keep_faces(data, j, count, X, o, room, first, last, depth):  # type: ignore[no-untyped-def]
+    """Faces `first` to `last` that a body with corners from datum j on reaches to `depth`, behind each other; how many."""
+    kept = first
+    for i in range(first, last):
+        if room[i, 3] - reaching(data, j, count, X, o, face(room, i)) <= depth:
+            for c in range(4):
+                room[kept, c] = room[i, c]
+            kept += 1
+    return kept
+
+
+@outlined
+def near(data, k, X_A, X_B, room):  # type: ignore[no-untyped-def]
+    """The faces that may press, into `room`; data from k on."""
+    c_A, c_B = X_A.p + X_A.R @ at(data, k + BALL_A), X_B.p + X_B.R @ at(data, k + BALL_B)
+    r_A, r_B = data[k + BALL_A + 3], data[k + BALL_B + 3]
+    apart = c_B - c_A
+    o, reach = (c_A, r_A) if r_A < r_B else (c_B, r_B)
+    if r_A < UNBOUNDED and r_B < UNBOUNDED and apart @ apart > (r_A + r_B) * (r_A + r_B):
+        return Near(o, reach, 0, 0, False, r_A + r_B - sqrt(apart @ apart))
+    nfa, nva, nfb, nvb = (
+        int(data[k + FACES_A]), int(data[k + CORNERS_A]), int(data[k + FACES_B]), int(data[k + CORNERS_B]),
+    )  # fmt: skip
+    faces = k + TABLE
+    corners_a = faces + 4 * (nfa + nfb)
+    corners_b = corners_a + 3 * nva
+    place(data, faces, nfa, X_A, o, room, 0)
+    place(data, faces + 4 * nfa, nfb, X_B, o, room, nfa)
+    of_a = least_depth(data, corners_a, nva, X_A, o, room, nfa, nfa + nfb)
+    of_b = least_depth(data, corners_b, nvb, X_B, o, room, 0, nfa)
+    if of_a <= 0.0 or of_b <= 0.0:
+        return Near(o, reach, 0, 0, False, min(of_a, of_b))
+    second = keep_faces(data, corners_b, nvb, X_B, o, room, 0, nfa, of_b)
+    last = keep_faces(data, corners_a, nva, X_A, o, room, nfa, nfa + nfb, of_a)
+    for i in range(nfa, last):
+        for c in range(4):
+            room[second + i - nfa, c] = room[i, c]
+    last = second + last - nfa
+    return Near(o, reach, second, last, True, 0.0)
+
+
+@outlined
+def clip(room, first, count, into, a, b, c):  # type: ignore[no-untyped-def]
+    """What a polygon has of a u + b w + c ≥ 0, into rows from `into` on; how many corners."""
+    kept = 0
+    u, w = room[first + count - 1, 0], room[first + count - 1, 1]
+    before = a * u + b * w + c
+    for i in range(first, first + count):
+        x, y = room[i, 0], room[i, 1]
+        now = a * x + b * y + c
+        if (before < 0.0) != (now < 0.0):
+            s = before / (before - now)
+            room[into + kept, 0], room[into + kept, 1] = u + s * (x - u), w + s * (y - w)
+            kept += 1
+        if now >= 0.0:
+            room[into + kept, 0], room[into + kept, 1] = x, y
+            kept += 1
+        u, w, before = x, y, now
+    return kept
+
+
+@formula
+def cut(room, side, other, n, c):  # type: ignore[no-untyped-def]
+    """The polygon where c − n · ξ ≥ 0, in the other place; and the place that it leaves."""
+    a, b, c = -(n @ side.one), -(n @ side.two), c - n @ side.foot
+    count = clip(room, side.first, side.corners, other, a, b, c)
+    return Side(other, count, side.foot, side.one, side.two, side.m, side.at, side.slope, side.deeper), side.first
+
+
+@formula
+def whole(room, first, foot, m, size, at, slope, deeper):  # type: ignore[no-untyped-def]
+    """The square of half the edge `size` about `foot`, across m."""
+    one, two = basis(m)
+    for i in range(4):
+        room[first + i, 0] = size if i == 0 or i == 3 else -size
+        room[first + i, 1] = size if i < 2 else -size
+    return Side(first, 4, foot, one, two, m, at, slope, deeper)
+
+
+@outlined
+def polygon(data, k, found, room, f, g):  # type: ignore[no-untyped-def]
+    """The polygon of S of the faces in rows f and g; of no corners where there is none."""
+    give_a, give_b = data[k + GIVE_A], data[k + GIVE_B]
+    n_f, n_g, o_f, o_g = face(room, f), face(room, g), room[f, 3], room[g, 3]
+    across = give_a * n_g - give_b * n_f
+    length, zero = sqrt(across @ across), Vec3(0.0, 0.0, 0.0)
+    none = Side(0, 0, zero, zero, zero, zero, 0.0, zero, zero)
+    if length <= PARALLEL * (give_a + give_b):
+        return none
+    m = (1.0 / length) * across
+    height = (give_a * o_g - give_b * o_f) / length
+    if abs(height) > found.reach:
+        return none
+    # the room behind a polygon's first place is as long as it can become
+    first, other = found.polygons, (found.polygons + len(room)) // 2
+    deeper = 1.0 / (give_a + give_b) * (give_b * n_g - give_a * n_f)
+    size = sqrt(found.reach * found.reach - height * height)
+    side = whole(room, first, height * m, m, size, o_f + o_g, n_f + n_g, deeper)
+    side, other = cut(room, side, other, side.slope, side.at)
+    for i in range(found.polygons):
+        if side.corners < 3:
+            return none
+        if i < found.second:
+            if i != f:
+                side, other = cut(room, side, other, face(room, i) - n_f, room[i, 3] - o_f)
+        elif i != g:
+            side, other = cut(room, side, other, face(room, i) - n_g, room[i, 3] - o_g)
+    return side if side.corners >= 3 else none
+
+
+@outlined
+def flat(side, room):  # type: ignore[no-untyped-def]
+    """Area of a polygon, and its centre about o."""
+    i, area, u, w = side.first, 0.0, 0.0, 0.0
+    for j in range(side.first + 1, side.first + side.corners - 1):
+        x, y, z, s = (
+            room[j, 0] - room[i, 0],
+            room[j, 1] - room[i, 1],
+            room[j + 1, 0] - room[i, 0],
+            room[j + 1, 1] - room[i, 1],
+        )
+        part = 0.5 * (x * s - y * z)
+        area, u, w = area + part, u + part * (x + z), w + part * (y + s)
+    third = 1.0 / (3.0 * area) if area > 0.0 else 0.0
+    u, w = room[i, 0] + third * u, room[i, 1] + third * w
+    return area, side.foot + u * side.one + w * side.two
+
+
+@formula
+def within(data, k, found, room, f, i):  # type: ignore[no-untyped-def]
+    """n and c of what bounds the part of the common volume where face f presses least: c − n · ξ ≥ 0; i = f: its own face."""
+    n_f, o_f, n, o = face(room, f), room[f, 3], face(room, i), room[i, 3]
+    if i == f:
+        return n_f, o_f
+    if (i < found.second) == (f < found.second):
+        return n - n_f, o - o_f
+    mine, other = (data[k + GIVE_A], data[k + GIVE_B]) if f < found.second else (data[k + GIVE_B], data[k + GIVE_A])
+    return mine * n - other * n_f, mine * o - other * o_f
+
+
+@outlined
+def stored(data, k, found, room):  # type: ignore[no-untyped-def]
+    """U: of every face that gives, the integral of its pressure over where that is the least, by pyramids from o over what bounds it."""
+    U, zero = 0.0, Vec3(0.0, 0.0, 0.0)
+    first, second = found.polygons, (found.polygons + len(room)) // 2
+    for f in range(found.polygons):
+        give = data[k + GIVE_A] if f < found.second else data[k + GIVE_B]
+        if give == 0.0:
+            continue
+        n_f, o_f = face(room, f), room[f, 3]
+        for i in range(found.polygons):
+            n, c = within(data, k, found, room, f, i)
+            length = sqrt(n @ n)
+            if length <= PARALLEL:
+                continue
+            m, height = (1.0 / length) * n, c / length
+            if abs(height) > found.reach:
+                continue
+            size = sqrt(found.reach * found.reach - height * height)
+            side, other = whole(room, first, height * m, m, size, 0.0, zero, zero), second
+            for j in range(found.polygons):
+                if side.corners >= 3 and j != i:
+                    normal, constant = within(data, k, found, room, f, j)
+                    side, other = cut(room, side, other, normal, constant)
+            if side.corners >= 3:
+                area, centre = flat(side, room)
+                # the centre of a pyramid is a quarter of the way from its base to its tip
+                U += height * area / 3.0 * (o_f - 0.75 * (n_f @ centre)) / give
+    return U
+
+
+def room_for(faces: int) -> int:
+    """Rows of `room` for two bodies that have so many faces together."""
+    return faces + 2 * (faces + 6)

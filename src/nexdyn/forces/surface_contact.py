@@ -1,0 +1,374 @@
+"""Contact of two convex bodies with faces by elastic foundations: pressure over the surface on which they press equally.
+
+    S, p_0 = (δ_A + δ_B)/(c_A + c_B), m      surface of contact, its pressure at rest, its normal from B to A        (``overlap``)
+    p = p_0 max(0, 1 + a δ̇)                  δ̇: rate of δ_A + δ_B of v = v_A(x) − v_B(x)       (as Hunt and Crossley at a point)
+    F = ∫ p m dA,   f_n = |F|,   n = F/f_n,   at the centre of pressure x_p = ∫ p x dA/∫ p dA, with the moment about it
+    friction that sticks                     one spring at x_p for sliding along n and turning about it             (``sticking``)
+                                             σ = ρ A/(c_A + c_B), A the area of S
+    with friction_speed v_f                  f_t = −μ ∫ p v_t/√(|v_t|² + v_f²) dA, without a spring
+    U = ∫ min(p_A, p_B) dV + ½ |y|²          what is stored
+
+Each polygon of S is divided into triangles; what is integrated is of degree 4 at most, for which six points are exact (Dunavant, Int. J.
+Numer. Meth. Eng. 21, 1985), but where the factor of δ̇ is cut off, and for friction that is regularised.
+
+Data: those of a point of contact with e = 1 and k = 1/(c_A + c_B) (``contact``), then those of ``overlap``.
+States, where friction sticks: y along the surfaces in the axes of B, and about the normal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.errors import InputError
+from nexdyn.forces import sticking
+from nexdyn.forces.contact import (
+    CONTACT_COLUMNS,
+    HELD,
+    STICK,
+    ContactForce,
+    put_state,
+    state,
+)
+from nexdyn.forces.kinds import SURFACE
+from nexdyn.forces.overlap import CORNERS_A, UNBOUNDED, near, polygon, room_for, stored
+from nexdyn.forces.sticking import Slip
+from nexdyn.forces.tables import STATE, STATES
+from nexdyn.geometry.hull import surface
+from nexdyn.kernel import formula, kernel, outlined
+from nexdyn.model.element import Element
+from nexdyn.model.shapes import Box, HalfSpace, Hull, Shape
+from nexdyn.spatial.algebra import Force, Motion, T, Vec3, cross
+from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.spatial.table import MotionRows, PoseRows
+
+OVERLAP = 14
+"""Where the data of ``overlap`` begin."""
+DISC = 2.0 * sqrt(2.0) / 3.0
+"""r of a disc of even pressure, as a part of its radius of gyration."""
+INNER, OUTER, W_INNER, W_OUTER = 0.445948490915965, 0.091576213509771, 0.223381589678011, 0.109951743655322
+"""The points of a triangle of degree 4: two of their three coordinates, and weights."""
+
+
+class SurfaceContact(ContactForce):
+    """Contact of a body `a` with a body `b`, each convex with faces, by elastic foundations.
+
+    solid_a, solid_b: a resolved nx.Box, nx.Hull or nx.HalfSpace, in the axes of `a` and `b`.
+    foundation_a, foundation_b [N/m³]: of the layer on each; None of what is rigid. All else: :class:`ContactLaw`.
+    """
+
+    kind, code = "surface_contact", SURFACE
+    structural = ContactForce.structural | {"solid_a", "solid_b"}
+    solid_a: Shape
+    solid_b: Shape
+    foundation_a: Any
+    foundation_b: Any
+
+    def __init__(
+        self,
+        name: str,
+        a: Element | str,
+        b: Element | str,
+        *,
+        solid_a: Shape,
+        solid_b: Shape,
+        foundation_a: Any = None,
+        foundation_b: Any = None,
+        **law: Any,
+    ) -> None:
+        super().__init__(name, a=a, b=b, **{**law, "stiffness": 1.0, "exponent": 1.0})
+        self._store(solid_a=solid_a, solid_b=solid_b, foundation_a=foundation_a, foundation_b=foundation_b)
+
+    def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
+        return 0.0, 0.0, 0.0, 0.0
+
+    def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
+        return [(f"held_{axis}", "J^0.5", 0.0) for axis in ("x", "y", "z", "about")] if self.sticks else []
+
+    def data(self, values: Mapping[str, float]) -> list[float]:
+        """Those of a point of contact, then those of the solids."""
+        given = [self.__dict__[f"foundation_{x}"] for x in "ab"]
+        gives = [
+            0.0 if k is None else 1.0 / self._positive(f"foundation_{x}", values)
+            for k, x in zip(given, "ab", strict=True)
+        ]
+        if not sum(gives) > 0.0:
+            raise InputError(f"{self} has no foundation; give foundation_a or foundation_b, or both")
+        numbers = super().data(values)
+        numbers[0] = 1.0 / sum(gives)
+        sides = [solid_numbers(self.__dict__[f"solid_{x}"]) for x in "ab"]
+        counts = [len(x) for faces, corners, _ in sides for x in (faces, corners)]
+        balls = [x for _, _, ball in sides for x in ball]
+        faces = [x for one, _, _ in sides for x in one.ravel().tolist()]
+        corners = [x for _, one, _ in sides for x in one.ravel().tolist()]
+        return [*numbers, *gives, *counts, *balls, *faces, *corners]
+
+    def room(self, values: Mapping[str, float]) -> int:
+        """Rows of scratch that it needs (``overlap``)."""
+        return room_for(sum(len(solid_numbers(self.__dict__[f"solid_{x}"])[0]) for x in "ab"))
+
+    def motion_table(self, data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray) -> np.ndarray:
+        out = np.empty((len(A), 1, CONTACT_COLUMNS))
+        motion_a, motion_b, own = (np.ascontiguousarray(x) for x in (A, B, z))
+        faces = int(data[OVERLAP + CORNERS_A - 1] + data[OVERLAP + CORNERS_A + 1])
+        observe_surface(np.array(data), motion_a, motion_b, own, np.zeros((room_for(faces), 4)), out)
+        return out
+
+
+def solid_numbers(shape: Shape) -> tuple[np.ndarray, np.ndarray, list[float]]:
+    """Faces (nf, 4), corners (nc, 3), centre and radius of a ball around a solid, in the axes of its body."""
+    R, p = rotation_matrix(np.array(shape.orientation)), np.array(shape.position)
+    match shape:
+        case HalfSpace():
+            faces, corners = np.array([[0.0, 0.0, 1.0, 0.0]]), np.zeros((0, 3))
+        case Box():
+            half = 0.5 * np.array(shape.size)
+            faces = np.column_stack([np.vstack([np.eye(3), -np.eye(3)]), np.tile(half, 2)])
+            corners = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)]) * half
+        case Hull():
+            corners, faces, _ = surface(shape.points)
+        case _:
+            raise InputError(f"{shape} has no faces; a Box, a Hull or a HalfSpace has")
+    normals, corners = faces[:, :3] @ R.T, corners @ R.T + p
+    faces = np.column_stack([normals, faces[:, 3] + normals @ p])
+    centre = 0.5 * (corners.min(axis=0) + corners.max(axis=0)) if len(corners) else p
+    radius = float(np.linalg.norm(corners - centre, axis=1).max()) if len(corners) else UNBOUNDED
+    return faces, corners, [*centre.tolist(), radius]
+
+
+class Pressed(NamedTuple):
+    """Sums over S about o: forces on A, with friction that is regularised; those of the normal pressure alone; ∫ p dA, ∫ p x dA,
+    ∫ p x² dA; the area, the largest δ_A + δ_B and pressure at rest."""
+
+    all: Force
+    normal: Vec3
+    pressure: float
+    first: Vec3
+    second: float
+    area: float
+    depth: float
+    peak: float
+
+
+class Held(NamedTuple):
+    """What friction holds over an area: normal, centre of pressure (world), f_n, the relative velocity, r, and the grip."""
+
+    n: Vec3
+    p: Vec3
+    f_n: float
+    v: Slip
+    r: float
+    grip: sticking.Grip
+
+
+@formula
+def share(x):  # type: ignore[no-untyped-def]
+    """x, not negative."""
+    return x if x > 0.0 else 0.0
+
+
+@outlined
+def add_point(data, k, side, x, weight, v0, w, rubs, s):  # type: ignore[no-untyped-def]
+    """What stands at the point x about o, of the area `weight`; v = v0 + w × x."""
+    v = v0 + cross(w, x)
+    rate = -(side.deeper @ v)
+    p = weight * data[k] * share(side.at - side.slope @ x) * share(1.0 + data[k + 2] * rate)
+    normal = p * side.m
+    f = normal
+    if rubs:
+        v_t = v - (side.m @ v) * side.m
+        f = f - (data[k + 3] * p / sqrt(v_t @ v_t + data[k + 4] * data[k + 4])) * v_t
+    return Pressed(
+        Force(s.all.n + cross(x, f), s.all.f + f), s.normal + normal, s.pressure + p, s.first + p * x, s.second + p * (x @ x), s.area,
+        s.depth, s.peak,
+    )  # fmt: skip
+
+
+@outlined
+def add_side(data, k, side, room, v0, w, rubs, s):  # type: ignore[no-untyped-def]
+    """A polygon of S."""
+    i = side.first
+    a = side.foot + room[i, 0] * side.one + room[i, 1] * side.two
+    area, depth = 0.0, share(side.at - side.slope @ a)
+    for j in range(i + 1, i + side.corners - 1):
+        b = side.foot + room[j, 0] * side.one + room[j, 1] * side.two
+        c = side.foot + room[j + 1, 0] * side.one + room[j + 1, 1] * side.two
+        depth = max(depth, max(side.at - side.slope @ b, side.at - side.slope @ c))
+        part = 0.5 * (
+            (room[j, 0] - room[i, 0]) * (room[j + 1, 1] - room[i, 1])
+            - (room[j, 1] - room[i, 1]) * (room[j + 1, 0] - room[i, 0])
+        )
+        if part <= 0.0:
+            continue
+        area += part
+        for h in range(2):
+            near_two, weight = (INNER, W_INNER * part) if h == 0 else (OUTER, W_OUTER * part)
+            far = 1.0 - 2.0 * near_two
+            s = add_point(data, k, side, far * a + near_two * (b + c), weight, v0, w, rubs, s)
+            s = add_point(data, k, side, far * b + near_two * (c + a), weight, v0, w, rubs, s)
+            s = add_point(data, k, side, far * c + near_two * (a + b), weight, v0, w, rubs, s)
+    return Pressed(
+        s.all, s.normal, s.pressure, s.first, s.second, s.area + area, max(s.depth, depth), max(s.peak, data[k] * depth)
+    )
+
+
+@formula
+def relative(X_A, V_A, X_B, V_B, o):  # type: ignore[no-untyped-def]
+    """The velocity of A against B at o, and of turning."""
+    v = V_A.v + cross(V_A.w, o - X_A.p) - V_B.v - cross(V_B.w, o - X_B.p)
+    return v, V_A.w - V_B.w
+
+
+@outlined
+def press(data, k, X_A, V_A, X_B, V_B, room, rubs):  # type: ignore[no-untyped-def]
+    """The sums over S, and o."""
+    zero = Vec3(0.0, 0.0, 0.0)
+    found = near(data, k + OVERLAP, X_A, X_B, room)
+    s = Pressed(Force(zero, zero), zero, 0.0, zero, 0.0, 0.0, found.depth, 0.0)
+    if found.any:
+        v0, w = relative(X_A, V_A, X_B, V_B, found.o)
+        for f in range(found.second):
+            for g in range(found.second, found.polygons):
+                side = polygon(data, k + OVERLAP, found, room, f, g)
+                if side.corners > 2:
+                    s = add_side(data, k, side, room, v0, w, rubs, s)
+    return s, found.o
+
+
+@formula
+def holding(data, k, s, o, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+    """What friction that sticks holds, of the sums s, which are not nothing."""
+    f_n = sqrt(s.normal @ s.normal)
+    n, centre = (1.0 / f_n) * s.normal, (1.0 / s.pressure) * s.first
+    r = DISC * sqrt(share(s.second / s.pressure - centre @ centre))
+    p = o + centre
+    v, w = relative(X_A, V_A, X_B, V_B, p)
+    slip = Slip(v - (n @ v) * n, r * (n @ w))
+    return Held(n, p, f_n, slip, r, sticking.grip(data, k + STICK, data[k] * s.area, f_n, sticking.size(slip)))
+
+
+@formula
+def slip_state(array, j):  # type: ignore[no-untyped-def]
+    """The four numbers from j on."""
+    return Slip(state(array, j), array[j + 3])
+
+
+@formula
+def put_slip(array, j, y):  # type: ignore[no-untyped-def]
+    """array[j:j + 4] = y."""
+    put_state(array, j, y.along)
+    array[j + 3] = y.about
+
+
+@formula
+def in_b(X_B, y):  # type: ignore[no-untyped-def]
+    """What lies along the surfaces in the axes of B."""
+    return Slip(T(X_B.R) @ y.along, y.about)
+
+
+@formula
+def held_force(h, f, X_B):  # type: ignore[no-untyped-def]
+    """Force and moment on A at the centre of pressure of f (axes of B), world axes."""
+    return Force((h.r * f.about) * h.n, X_B.R @ f.along)
+
+
+@formula
+def wrenches(s, o, X_A, X_B):  # type: ignore[no-untyped-def]
+    """Forces on A and B, each at its origin, of the sums about o."""
+    F = s.all
+    return Force(F.n + cross(o - X_A.p, F.f), F.f), Force(-(F.n + cross(o - X_B.p, F.f)), -F.f)
+
+
+@outlined
+def surface_wrench(tables, e, k, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+    """Forces on A and on B, each at its origin, in the world; where friction sticks also the rates of its states, as in ``contact``."""
+    data, sticks = tables.data, tables.index[e, STATES] > 0
+    s, o = press(data, k, X_A, V_A, X_B, V_B, tables.room, not sticks and data[k + 3] > 0.0)
+    F_A, F_B = wrenches(s, o, X_A, X_B)
+    if sticks:
+        j, zero = tables.index[e, STATE], Slip(Vec3(0.0, 0.0, 0.0), 0.0)
+        y, inner, rate, most = zero, zero, zero, 0.0
+        if s.pressure > 0.0:
+            h = holding(data, k, s, o, X_A, V_A, X_B, V_B)
+            f, y, inner, rate = sticking.drag(
+                h.grip, sticking.laid(slip_state(tables.z, j), T(X_B.R) @ h.n), in_b(X_B, h.v)
+            )
+            most, W = sticking.bound(h.grip), held_force(h, f, X_B)
+            F_A = F_A + Force(W.n + cross(h.p - X_A.p, W.f), W.f)
+            F_B = F_B - Force(W.n + cross(h.p - X_B.p, W.f), W.f)
+        put_slip(tables.inside, j, y)
+        put_slip(tables.inner, j, inner)
+        put_slip(tables.rate, j, rate)
+        put_slip(tables.bound, j, Slip(Vec3(most, most, most), most))
+    return F_A, F_B
+
+
+@outlined
+def surface_stretch(tables, e, k, X_A, V_A, X_B, V_B, c, time):  # type: ignore[no-untyped-def]
+    """y at the end of a step into z, by c (axes of B) and g = `time` (``sticking``); returns √σ."""
+    data, j, y, root = tables.data, tables.index[e, STATE], Slip(Vec3(0.0, 0.0, 0.0), 0.0), 0.0
+    s, o = press(data, k, X_A, V_A, X_B, V_B, tables.room, False)
+    if s.pressure > 0.0:
+        h = holding(data, k, s, o, X_A, V_A, X_B, V_B)
+        y = sticking.stretched(h.grip, sticking.laid(c, T(X_B.R) @ h.n), in_b(X_B, h.v), time)
+        root = h.grip.root
+    put_slip(tables.z, j, y)
+    return root
+
+
+@outlined
+def surface_energy(tables, e, k, X_A, X_B):  # type: ignore[no-untyped-def]
+    """U."""
+    data, zero = tables.data, Vec3(0.0, 0.0, 0.0)
+    found = near(data, k + OVERLAP, X_A, X_B, tables.room)
+    if not found.any:
+        return 0.0
+    U = stored(data, k + OVERLAP, found, tables.room)
+    if tables.index[e, STATES] > 0:
+        still = Motion(zero, zero)
+        s, o = press(data, k, X_A, still, X_B, still, tables.room, False)
+        if s.pressure > 0.0:
+            h = holding(data, k, s, o, X_A, still, X_B, still)
+            y = sticking.shortened(slip_state(tables.z, tables.index[e, STATE]), sticking.bound(h.grip))
+            U += 0.5 * (y @ y)
+    return U
+
+
+@kernel
+def observe_surface(data, motion_a, motion_b, z, room, out):  # type: ignore[no-untyped-def]
+    """Fill out (N, 1, 21) as ``contact.observe_contacts`` does; z (N, 4) or (N, 0)."""
+    X_A, V_A, X_B, V_B = (
+        PoseRows(motion_a, 0),
+        MotionRows(motion_a, 12),
+        PoseRows(motion_b, 0),
+        MotionRows(motion_b, 12),
+    )
+    for i in range(len(out)):
+        row, held = out[i, 0], z.shape[1] > 0
+        s, o = press(data, 0, X_A[i], V_A[i], X_B[i], V_B[i], room, not held and data[3] > 0.0)
+        for c in range(len(row)):
+            row[c] = 0.0
+        if not s.pressure > 0.0:
+            put_state(row, 3, o)
+            row[8] = s.depth
+            continue
+        h = holding(data, 0, s, o, X_A[i], V_A[i], X_B[i], V_B[i])
+        if held:
+            y = sticking.laid(Slip(Vec3(z[i, 0], z[i, 1], z[i, 2]), z[i, 3]), T(X_B[i].R) @ h.n)
+            f, _, _, _ = sticking.drag(h.grip, y, in_b(X_B[i], h.v))
+            W = held_force(h, f, X_B[i])
+            f_t, moment = W.f, s.all.n - cross(h.p - o, s.all.f) + W.n
+            row[15] = 1.0 if sticking.size(f) < HELD * h.grip.most else 0.0
+        else:
+            f_t = s.all.f - s.normal
+            moment = s.all.n - cross(h.p - o, s.all.f)
+        put_state(row, 0, s.normal + f_t)
+        put_state(row, 3, h.p)
+        row[6], row[7], row[8] = h.f_n, sqrt(f_t @ f_t), s.depth
+        put_state(row, 9, h.n)
+        put_state(row, 12, h.v.along)
+        row[16], row[17] = s.area, s.peak
+        put_state(row, 18, moment)
