@@ -21,7 +21,7 @@ from nexdyn.forces.sticking import Slip, laid, stiffness_across
 from nexdyn.forces.tables import BODY_A, BODY_B, FIRST, KIND, STATE, STATES
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import is_instance
-from nexdyn.kernel import formula, kernel, overloaded
+from nexdyn.kernel import formula, kernel, outlined, overloaded
 from nexdyn.spatial.algebra import Motion, Pose, Vec3, basis, cross, exp_quaternion, rotation
 from nexdyn.spatial.lanes import LaneVector, all_less, greater, if_less, zero
 from nexdyn.spatial.table import PoseRows
@@ -115,11 +115,32 @@ def contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i):  # type: i
         add_outer(K, across, cross(r, u), u)
 
 
+@outlined
+def side_stiffness(data, k, K, room, side, part_of, gh, bh2, v0, w, to_b):  # type: ignore[no-untyped-def]
+    """The part `part_of` of a polygon."""
+    if side.corners < 3:
+        return
+    a = side.foot + room[side.first, 0] * side.one + room[side.first, 1] * side.two
+    for i in range(side.first + 1, side.first + side.corners - 1):
+        b = side.foot + room[i, 0] * side.one + room[i, 1] * side.two
+        c = side.foot + room[i + 1, 0] * side.one + room[i + 1, 1] * side.two
+        normal = cross(b - a, c - a)
+        part = part_of * data[k] * math.sqrt(normal @ normal) / 6.0
+        for h in range(3):
+            # the middles of the sides, exact to degree 2
+            x = 0.5 * (a + b) if h == 0 else (0.5 * (b + c) if h == 1 else 0.5 * (c + a))
+            grip = 1.0 - data[k + 2] * (side.deeper @ (v0 + cross(w, x)))
+            if grip > 0.0:
+                r, damping = to_b + x, data[k + 2] * surface_contact.share(side.at - side.n @ x)
+                slope = part * (bh2 * grip + gh * damping)
+                add_pair(K, slope, cross(r, side.m), side.m, cross(r, side.deeper), side.deeper)
+
+
 @kernel
 def surface_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
-    """The same of surfaces: S moves with A and B, so that of ∫ p m dA
+    """The same of surfaces: of ∫ p m dA over the surface of A, which stands in the depths of B,
 
-        −∂F/∂x = −Σ ∫ a_f a_gᵀ dA/|c_A n_g − c_B n_f|,   a = (r × n, n)
+        −∂F/∂x = −k Σ ∫ a_f a_gᵀ dA,   a = (r × n, n)
 
     here symmetrised, and friction over the whole area by its secant."""
     tables, o = acts.forces, Vec3(0.0, 0.0, 0.0)
@@ -130,29 +151,15 @@ def surface_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B):  # type: igno
     j = k + surface_contact.OVERLAP
     found = overlap.near(data, j, X_A, X_B, room)
     v0, w = surface_contact.relative(X_A, V_A, X_B, V_B, found.o)
+    to_b = found.o - X_B.p
     for f in range(found.second):
         for g in range(found.second, found.polygons):
-            side = overlap.polygon(data, j, found, room, f, g)
-            if side.corners > 2:
-                n_f, n_g = overlap.face(room, f), overlap.face(room, g)
-                across = data[j + overlap.GIVE_A] * n_g - data[j + overlap.GIVE_B] * n_f
-                elastic = bh2 / math.sqrt(across @ across)
-                a = side.foot + room[side.first, 0] * side.one + room[side.first, 1] * side.two
-                for i in range(side.first + 1, side.first + side.corners - 1):
-                    b = side.foot + room[i, 0] * side.one + room[i, 1] * side.two
-                    c = side.foot + room[i + 1, 0] * side.one + room[i + 1, 1] * side.two
-                    normal = cross(b - a, c - a)
-                    part = math.sqrt(normal @ normal) / 6.0
-                    for h in range(3):
-                        # the middles of the sides, exact to degree 2
-                        x = 0.5 * (a + b) if h == 0 else (0.5 * (b + c) if h == 1 else 0.5 * (c + a))
-                        grip = 1.0 - data[k + 2] * (side.deeper @ (v0 + cross(w, x)))
-                        if grip > 0.0:
-                            r = found.o + x - X_B.p
-                            add_pair(K, -part * grip * elastic, cross(r, n_f), n_f, cross(r, n_g), n_g)
-                            pressed = data[k] * surface_contact.share(side.at - side.slope @ x)
-                            damped = part * gh * data[k + 2] * pressed
-                            add_pair(K, damped, cross(r, side.m), side.m, cross(r, side.deeper), side.deeper)
+            if data[j + overlap.PART_B] > 0.0:
+                side = overlap.polygon(found, room, f, g, found.second)
+                side_stiffness(data, k, K, room, side, data[j + overlap.PART_B], gh, bh2, v0, w, to_b)
+            if data[j + overlap.PART_A] > 0.0:
+                side = overlap.polygon(found, room, g, f, found.second)
+                side_stiffness(data, k, K, room, side, data[j + overlap.PART_A], gh, bh2, v0, w, to_b)
     held = surface_contact.holding(data, k, s, found.o, X_A, V_A, X_B, V_B)
     if sticks:
         at_start, time = surface_step(acts, tables.index[e, STATE])

@@ -220,6 +220,6 @@ def own_states(system: System, bound: np.ndarray) -> list[OwnState]:
             sliding, _, _, stiffness, _, _, elastic = numbers
             found.append(OwnState(first, labels[first][0], "", max(elastic, 0.1) * sliding / stiffness))
         elif isinstance(force, ContactForce):
-            places = [first + i for i in range(3 * force.points) if bound[first + i] > 0.0]
+            places = [first + i for i in range(len(force.states(system.values))) if bound[first + i] > 0.0]
             found += [OwnState(place, *labels[place], 0.1 * float(bound[place])) for place in places]
     return found

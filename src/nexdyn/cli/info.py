@@ -129,7 +129,7 @@ def _print(data: dict[str, Any]) -> None:
         stiffness, friction = (" to ".join(f"{x:.6g}" for x in contact[key]) for key in ("stiffness", "friction"))
         terminal.say(
             f"contact {contact['name']}: {counted(contact['points'], 'point')}, {pairs}; "
-            f"k = {stiffness} N/m^{contact['exponent']:g}, μ = {friction}"
+            f"k = {stiffness} {contact['unit']}, μ = {friction}"
         )
     for what in ("parameters", "simulation", "result"):
         if data.get(what):
@@ -146,7 +146,7 @@ def _contact(system: System, name: str) -> dict[str, Any]:
     return {
         "name": name, "pairs": [list(pair) for pair in pairs], "points": sum(force.points for force in made),
         "exponent": laws[0].exponent, "stiffness": _extremes([law.stiffness for law in laws]),
-        "friction": _extremes([law.friction for law in laws]),
+        "friction": _extremes([law.friction for law in laws]), "unit": made[0].stiffness_unit(system.values),
     }  # fmt: skip
 
 

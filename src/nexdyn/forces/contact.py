@@ -72,6 +72,10 @@ class ContactForce(ContactLaw, PairForce):
         points = ("",) if self.points == 1 else ("1.", "2.")
         return [(f"{point}held_{axis}", "J^0.5", 0.0) for point in points for axis in "xyz"] if self.sticks else []
 
+    def stiffness_unit(self, values: Mapping[str, float]) -> str:
+        """The unit of its stiffness."""
+        return f"N/m^{self.law(values).exponent:g}"
+
     def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
         """r_A, ½ l, ς, r_B."""
         raise NotImplementedError

@@ -1,30 +1,25 @@
-"""Where two convex bodies with faces press on each other: the surface on which their pressures are equal.
+"""Where two convex bodies with faces press on each other, and by how much: their overlap, and the surfaces of both in it.
 
-    depth of x in A        δ_A(x) = min over its faces f of  o_f − n_f · x       (n_f outward; a half-space has one face)
-    pressure in A          p_A = δ_A/c_A,   c_A [m³/N] what its foundation gives; c_A = 0: rigid, its surface itself presses
-    surface of contact     S: p_A = p_B inside of both, where the pressure is
+    depth of x in A    δ_A(x) = min over its faces f of  o_f − n_f · x            (n_f outward; a half-space has one face)
+    energy             U = k ∫ (w_A δ_A + w_B δ_B) dV over what both have in common,   w_A = c_A/(c_A + c_B),  w_B = 1 − w_A
 
-    p = (δ_A + δ_B)/(c_A + c_B),   normal m ∝ c_A n_g − c_B n_f, from B to A                     (faces f of A, g of B)
+c_A and c_B [m³/N] are what the foundations give, k = 1/(c_A + c_B). Its forces are pressures on the surfaces of the bodies: by Gauss's
+law, where A is rigid (w_B = 1) and its surface presses with p = k δ_B into B,
 
-Where one face of A and one of B are the nearest, S is plane and p is linear: S is made of polygons, one for a pair of faces at most,
-what a plane has of the convex region where o_f − n_f · x and o_g − n_g · x are the least. The forces p m of S have a potential
+    −∇ U = −k ∫ ∇δ_B dV (as A moves) = −∫ k δ_B n_A dA over the surface of A in B
 
-    U = ∫ min(p_A, p_B) dV     over what the bodies have in common
+and where both give, of what A does so to B and B to A the parts w_B and w_A. Depths vanish on the surfaces, so that no force jumps,
+not where edges pass edges, nor where faces begin to meet. With B a half-space and A rigid, this is buoyancy: the force k V at the centre
+of the volume V under the plane; faces that meet flat by δ press with p = k δ whatever gives.
 
-(∇U for the place of A is ∫ ∇p_A dV over p_A < p_B, by Gauss's law ∫ p m over S.) With A rigid and B a half-space, this is buoyancy:
-the force k V at the centre of the volume V under the plane. Pressures whose equality is the surface of contact: Elandt, Drumwright,
-Sherman, Ruina (IROS 2019).
-
-A point of S moves with u = (c_B v_A + c_A v_B)/(c_A + c_B), with A where that is rigid, and there δ_A + δ_B grows with
-
-    δ̇ = n_f · (v_A − u) + n_g · (v_B − u) = −(c_B n_g − c_A n_f) · (v_A − v_B)/(c_A + c_B)
-
-so that a body that slides over a floor, into which its sides reach, meets no damping there.
+Of each face of the one that presses and each of the other that is the nearest there is one polygon at most. Where A presses, a point
+of its surface goes into B with −n_g · v, v = v_A − v_B: a body that slides over a floor, into which its sides reach, meets no damping
+there.
 
 Of a face that no point of both bodies has as its nearest there is no polygon. δ_A ≤ D_B in both, the greatest depth that points of B
 may have by each face of A alone; f counts where B reaches o_f − D_B along n_f, so that most faces are done with at once.
 
-Data: c_A, c_B, numbers of faces and corners of A, then of B, centre and radius of a ball around each, the faces (n, o) of A and B, their
+Data: w_A, w_B, numbers of faces and corners of A, then of B, centre and radius of a ball around each, the faces (n, o) of A and B, their
 corners. `room`: rows of four numbers, first the faces about a point o near the contact, in world axes, then two polygons.
 """
 
@@ -36,11 +31,10 @@ from typing import NamedTuple
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import T, Vec3, basis
 
-GIVE_A, GIVE_B, FACES_A, CORNERS_A, FACES_B, CORNERS_B, BALL_A, BALL_B, TABLE = 0, 1, 2, 3, 4, 5, 6, 10, 14
+PART_A, PART_B, FACES_A, CORNERS_A, FACES_B, CORNERS_B, BALL_A, BALL_B, TABLE = 0, 1, 2, 3, 4, 5, 6, 10, 14
 UNBOUNDED = 1e300
 """The radius of a ball around what has no end."""
-PARALLEL = 1e-12
-"""Part of c_A + c_B below which two fields of pressure run alike: they are equal nowhere, or everywhere."""
+NOTHING = 1e-12
 
 
 class Near(NamedTuple):
@@ -56,8 +50,8 @@ class Near(NamedTuple):
 
 
 class Side(NamedTuple):
-    """A polygon of S: its rows from `first` on, how many corners (u, w); its plane ξ = foot + u e₁ + w e₂ about o, the normal m;
-    δ_A + δ_B = at − slope · ξ, and its rate −deeper · v where A moves with v against B."""
+    """A polygon: its rows from `first` on, how many corners (u, w); its plane ξ = foot + u e₁ + w e₂ about o, the normal m from B to A;
+    the depth at − n · ξ in the body that it presses into, and its rate −deeper · v where A moves with v against B."""
 
     first: int
     corners: int
@@ -66,7 +60,7 @@ class Side(NamedTuple):
     two: Vec3
     m: Vec3
     at: float
-    slope: Vec3
+    n: Vec3
     deeper: Vec3
 
 
@@ -180,47 +174,42 @@ def cut(room, side, other, n, c):  # type: ignore[no-untyped-def]
     """The polygon where c − n · ξ ≥ 0, in the other place; and the place that it leaves."""
     a, b, c = -(n @ side.one), -(n @ side.two), c - n @ side.foot
     count = clip(room, side.first, side.corners, other, a, b, c)
-    return Side(other, count, side.foot, side.one, side.two, side.m, side.at, side.slope, side.deeper), side.first
+    return Side(other, count, side.foot, side.one, side.two, side.m, side.at, side.n, side.deeper), side.first
 
 
 @formula
-def whole(room, first, foot, m, size, at, slope, deeper):  # type: ignore[no-untyped-def]
-    """The square of half the edge `size` about `foot`, across m."""
+def whole(room, first, reach, m, height, at, n, deeper):  # type: ignore[no-untyped-def]
+    """The square across m at `height` along it, in which all is that lies within `reach` of o."""
     one, two = basis(m)
+    size = sqrt(reach * reach - height * height)
     for i in range(4):
         room[first + i, 0] = size if i == 0 or i == 3 else -size
         room[first + i, 1] = size if i < 2 else -size
-    return Side(first, 4, foot, one, two, m, at, slope, deeper)
+    return Side(first, 4, height * m, one, two, m, at, n, deeper)
 
 
 @outlined
-def polygon(data, k, found, room, f, g):  # type: ignore[no-untyped-def]
-    """The polygon of S of the faces in rows f and g; of no corners where there is none."""
-    give_a, give_b = data[k + GIVE_A], data[k + GIVE_B]
-    n_f, n_g, o_f, o_g = face(room, f), face(room, g), room[f, 3], room[g, 3]
-    across = give_a * n_g - give_b * n_f
-    length, zero = sqrt(across @ across), Vec3(0.0, 0.0, 0.0)
+def polygon(found, room, i, j, second):  # type: ignore[no-untyped-def]
+    """What of face i of one body presses where face j is the nearest of the other, whose faces begin at row `second` where it is B; of no
+    corners where there is nothing."""
+    zero = Vec3(0.0, 0.0, 0.0)
     none = Side(0, 0, zero, zero, zero, zero, 0.0, zero, zero)
-    if length <= PARALLEL * (give_a + give_b):
+    n_i, n_j, o_i, o_j = face(room, i), face(room, j), room[i, 3], room[j, 3]
+    if abs(o_i) > found.reach:
         return none
-    m = (1.0 / length) * across
-    height = (give_a * o_g - give_b * o_f) / length
-    if abs(height) > found.reach:
-        return none
-    # the room behind a polygon's first place is as long as it can become
+    # from B to A: against the outward normal of A's face, along that of B's
+    sign = 1.0 if i >= second else -1.0
     first, other = found.polygons, (found.polygons + len(room)) // 2
-    deeper = 1.0 / (give_a + give_b) * (give_b * n_g - give_a * n_f)
-    size = sqrt(found.reach * found.reach - height * height)
-    side = whole(room, first, height * m, m, size, o_f + o_g, n_f + n_g, deeper)
-    side, other = cut(room, side, other, side.slope, side.at)
-    for i in range(found.polygons):
+    side = whole(room, first, found.reach, sign * n_i, sign * o_i, o_j, n_j, -sign * n_j)
+    side, other = cut(room, side, other, n_j, o_j)
+    for h in range(found.polygons):
         if side.corners < 3:
             return none
-        if i < found.second:
-            if i != f:
-                side, other = cut(room, side, other, face(room, i) - n_f, room[i, 3] - o_f)
-        elif i != g:
-            side, other = cut(room, side, other, face(room, i) - n_g, room[i, 3] - o_g)
+        if (h < second) == (i < second):
+            if h != i:
+                side, other = cut(room, side, other, face(room, h), room[h, 3])
+        elif h != j:
+            side, other = cut(room, side, other, face(room, h) - n_j, room[h, 3] - o_j)
     return side if side.corners >= 3 else none
 
 
@@ -243,45 +232,40 @@ def flat(side, room):  # type: ignore[no-untyped-def]
 
 
 @formula
-def within(data, k, found, room, f, i):  # type: ignore[no-untyped-def]
-    """n and c of what bounds the part of the common volume where face f presses least: c − n · ξ ≥ 0; i = f: its own face."""
-    n_f, o_f, n, o = face(room, f), room[f, 3], face(room, i), room[i, 3]
-    if i == f:
-        return n_f, o_f
-    if (i < found.second) == (f < found.second):
-        return n - n_f, o - o_f
-    mine, other = (data[k + GIVE_A], data[k + GIVE_B]) if f < found.second else (data[k + GIVE_B], data[k + GIVE_A])
-    return mine * n - other * n_f, mine * o - other * o_f
+def within(found, room, j, i):  # type: ignore[no-untyped-def]
+    """n and c of what bounds the part of the overlap where face j is the nearest of its body: c − n · ξ ≥ 0; of that body, or the other's
+    face i."""
+    n_j, o_j, n, o = face(room, j), room[j, 3], face(room, i), room[i, 3]
+    if i == j or (i < found.second) != (j < found.second):
+        return n, o
+    return n - n_j, o - o_j
 
 
 @outlined
 def stored(data, k, found, room):  # type: ignore[no-untyped-def]
-    """U: of every face that gives, the integral of its pressure over where that is the least, by pyramids from o over what bounds it."""
+    """U/k: of every face of what gives, the integral of its depth over where that is the least, by pyramids from o over what bounds it."""
     U, zero = 0.0, Vec3(0.0, 0.0, 0.0)
     first, second = found.polygons, (found.polygons + len(room)) // 2
-    for f in range(found.polygons):
-        give = data[k + GIVE_A] if f < found.second else data[k + GIVE_B]
-        if give == 0.0:
+    for j in range(found.polygons):
+        part = data[k + PART_A] if j < found.second else data[k + PART_B]
+        if part == 0.0:
             continue
-        n_f, o_f = face(room, f), room[f, 3]
+        n_j, o_j = face(room, j), room[j, 3]
         for i in range(found.polygons):
-            n, c = within(data, k, found, room, f, i)
+            n, c = within(found, room, j, i)
             length = sqrt(n @ n)
-            if length <= PARALLEL:
+            if length <= NOTHING or abs(c) > found.reach * length:
                 continue
-            m, height = (1.0 / length) * n, c / length
-            if abs(height) > found.reach:
-                continue
-            size = sqrt(found.reach * found.reach - height * height)
-            side, other = whole(room, first, height * m, m, size, 0.0, zero, zero), second
-            for j in range(found.polygons):
-                if side.corners >= 3 and j != i:
-                    normal, constant = within(data, k, found, room, f, j)
+            side = whole(room, first, found.reach, (1.0 / length) * n, c / length, 0.0, zero, zero)
+            other = second
+            for h in range(found.polygons):
+                if side.corners >= 3 and h != i:
+                    normal, constant = within(found, room, j, h)
                     side, other = cut(room, side, other, normal, constant)
             if side.corners >= 3:
                 area, centre = flat(side, room)
                 # the centre of a pyramid is a quarter of the way from its base to its tip
-                U += height * area / 3.0 * (o_f - 0.75 * (n_f @ centre)) / give
+                U += part * c / length * area / 3.0 * (o_j - 0.75 * (n_j @ centre))
     return U
 
 

@@ -1,17 +1,18 @@
-"""Contact of two convex bodies with faces by elastic foundations: pressure over the surface on which they press equally.
+"""Contact of two convex bodies with faces by elastic foundations: pressure over the surfaces that are in the other body.
 
-    S, p_0 = (δ_A + δ_B)/(c_A + c_B), m      surface of contact, its pressure at rest, its normal from B to A        (``overlap``)
-    p = p_0 max(0, 1 + a δ̇)                  δ̇: rate of δ_A + δ_B of v = v_A(x) − v_B(x)       (as Hunt and Crossley at a point)
-    F = ∫ p m dA,   f_n = |F|,   n = F/f_n,   at the centre of pressure x_p = ∫ p x dA/∫ p dA, with the moment about it
+    p_0 = k δ, m                             pressure at rest of a polygon, δ its depth in the other body, m its normal from B to A
+    p = p_0 max(0, 1 + a δ̇)                  (``overlap``), with damping as by Hunt and Crossley at a point
+    F = Σ w ∫ p m dA,   f_n = |F|,   n = F/f_n     w: w_B of the surface of A, w_A of that of B
+    x_p = Σ w ∫ p x dA/Σ w ∫ p dA            the centre of pressure, where F acts, with the moment about it
     friction that sticks                     one spring at x_p for sliding along n and turning about it             (``sticking``)
-                                             σ = ρ A/(c_A + c_B), A the area of S
-    with friction_speed v_f                  f_t = −μ ∫ p v_t/√(|v_t|² + v_f²) dA, without a spring
-    U = ∫ min(p_A, p_B) dV + ½ |y|²          what is stored
+                                             σ = ρ k A,   A = Σ w A
+    with friction_speed v_f                  f_t = −μ Σ w ∫ p v_t/√(|v_t|² + v_f²) dA, without a spring
+    U = k ∫ (w_A δ_A + w_B δ_B) dV + ½ |y|²  what is stored
 
-Each polygon of S is divided into triangles; what is integrated is of degree 4 at most, for which six points are exact (Dunavant, Int. J.
+Each polygon is divided into triangles; what is integrated is of degree 4 at most, for which six points are exact (Dunavant, Int. J.
 Numer. Meth. Eng. 21, 1985), but where the factor of δ̇ is cut off, and for friction that is regularised.
 
-Data: those of a point of contact with e = 1 and k = 1/(c_A + c_B) (``contact``), then those of ``overlap``.
+Data: those of a point of contact with e = 1 and k (``contact``), then those of ``overlap``.
 States, where friction sticks: y along the surfaces in the axes of B, and about the normal.
 """
 
@@ -33,8 +34,9 @@ from nexdyn.forces.contact import (
     put_state,
     state,
 )
+from nexdyn.forces.contact_law import LawNumbers
 from nexdyn.forces.kinds import SURFACE
-from nexdyn.forces.overlap import CORNERS_A, UNBOUNDED, near, polygon, room_for, stored
+from nexdyn.forces.overlap import FACES_A, FACES_B, PART_A, PART_B, UNBOUNDED, near, polygon, room_for, stored
 from nexdyn.forces.sticking import Slip
 from nexdyn.forces.tables import STATE, STATES
 from nexdyn.geometry.hull import surface
@@ -88,8 +90,14 @@ class SurfaceContact(ContactForce):
     def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
         return [(f"held_{axis}", "J^0.5", 0.0) for axis in ("x", "y", "z", "about")] if self.sticks else []
 
-    def data(self, values: Mapping[str, float]) -> list[float]:
-        """Those of a point of contact, then those of the solids."""
+    def stiffness_unit(self, values: Mapping[str, float]) -> str:
+        return "N/m^3"
+
+    def law(self, values: Mapping[str, float]) -> LawNumbers:
+        return super().law(values)._replace(stiffness=1.0 / sum(self._gives(values)))
+
+    def _gives(self, values: Mapping[str, float]) -> list[float]:
+        """c_A and c_B [m³/N]."""
         given = [self.__dict__[f"foundation_{x}"] for x in "ab"]
         gives = [
             0.0 if k is None else 1.0 / self._positive(f"foundation_{x}", values)
@@ -97,14 +105,17 @@ class SurfaceContact(ContactForce):
         ]
         if not sum(gives) > 0.0:
             raise InputError(f"{self} has no foundation; give foundation_a or foundation_b, or both")
-        numbers = super().data(values)
-        numbers[0] = 1.0 / sum(gives)
+        return gives
+
+    def data(self, values: Mapping[str, float]) -> list[float]:
+        """Those of a point of contact, then those of the solids."""
+        gives, numbers = self._gives(values), super().data(values)
         sides = [solid_numbers(self.__dict__[f"solid_{x}"]) for x in "ab"]
         counts = [len(x) for faces, corners, _ in sides for x in (faces, corners)]
         balls = [x for _, _, ball in sides for x in ball]
         faces = [x for one, _, _ in sides for x in one.ravel().tolist()]
         corners = [x for _, one, _ in sides for x in one.ravel().tolist()]
-        return [*numbers, *gives, *counts, *balls, *faces, *corners]
+        return [*numbers, *(give / sum(gives) for give in gives), *counts, *balls, *faces, *corners]
 
     def room(self, values: Mapping[str, float]) -> int:
         """Rows of scratch that it needs (``overlap``)."""
@@ -113,7 +124,7 @@ class SurfaceContact(ContactForce):
     def motion_table(self, data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray) -> np.ndarray:
         out = np.empty((len(A), 1, CONTACT_COLUMNS))
         motion_a, motion_b, own = (np.ascontiguousarray(x) for x in (A, B, z))
-        faces = int(data[OVERLAP + CORNERS_A - 1] + data[OVERLAP + CORNERS_A + 1])
+        faces = int(data[OVERLAP + FACES_A] + data[OVERLAP + FACES_B])
         observe_surface(np.array(data), motion_a, motion_b, own, np.zeros((room_for(faces), 4)), out)
         return out
 
@@ -140,8 +151,8 @@ def solid_numbers(shape: Shape) -> tuple[np.ndarray, np.ndarray, list[float]]:
 
 
 class Pressed(NamedTuple):
-    """Sums over S about o: forces on A, with friction that is regularised; those of the normal pressure alone; ∫ p dA, ∫ p x dA,
-    ∫ p x² dA; the area, the largest δ_A + δ_B and pressure at rest."""
+    """Sums about o: forces on A, with friction that is regularised; those of the normal pressure alone; ∫ p dA, ∫ p x dA,
+    ∫ p x² dA; the area, the largest depth and pressure at rest."""
 
     all: Force
     normal: Vec3
@@ -175,7 +186,7 @@ def add_point(data, k, side, x, weight, v0, w, rubs, s):  # type: ignore[no-unty
     """What stands at the point x about o, of the area `weight`; v = v0 + w × x."""
     v = v0 + cross(w, x)
     rate = -(side.deeper @ v)
-    p = weight * data[k] * share(side.at - side.slope @ x) * share(1.0 + data[k + 2] * rate)
+    p = weight * data[k] * share(side.at - side.n @ x) * share(1.0 + data[k + 2] * rate)
     normal = p * side.m
     f = normal
     if rubs:
@@ -188,21 +199,22 @@ def add_point(data, k, side, x, weight, v0, w, rubs, s):  # type: ignore[no-unty
 
 
 @outlined
-def add_side(data, k, side, room, v0, w, rubs, s):  # type: ignore[no-untyped-def]
-    """A polygon of S."""
+def add_side(data, k, side, part_of, room, v0, w, rubs, s):  # type: ignore[no-untyped-def]
+    """The part `part_of` of a polygon."""
     i = side.first
     a = side.foot + room[i, 0] * side.one + room[i, 1] * side.two
-    area, depth = 0.0, share(side.at - side.slope @ a)
+    area, depth = 0.0, share(side.at - side.n @ a)
     for j in range(i + 1, i + side.corners - 1):
         b = side.foot + room[j, 0] * side.one + room[j, 1] * side.two
         c = side.foot + room[j + 1, 0] * side.one + room[j + 1, 1] * side.two
-        depth = max(depth, max(side.at - side.slope @ b, side.at - side.slope @ c))
+        depth = max(depth, max(side.at - side.n @ b, side.at - side.n @ c))
         part = 0.5 * (
             (room[j, 0] - room[i, 0]) * (room[j + 1, 1] - room[i, 1])
             - (room[j, 1] - room[i, 1]) * (room[j + 1, 0] - room[i, 0])
         )
         if part <= 0.0:
             continue
+        part *= part_of
         area += part
         for h in range(2):
             near_two, weight = (INNER, W_INNER * part) if h == 0 else (OUTER, W_OUTER * part)
@@ -224,7 +236,7 @@ def relative(X_A, V_A, X_B, V_B, o):  # type: ignore[no-untyped-def]
 
 @outlined
 def press(data, k, X_A, V_A, X_B, V_B, room, rubs):  # type: ignore[no-untyped-def]
-    """The sums over S, and o."""
+    """The sums, and o."""
     zero = Vec3(0.0, 0.0, 0.0)
     found = near(data, k + OVERLAP, X_A, X_B, room)
     s = Pressed(Force(zero, zero), zero, 0.0, zero, 0.0, 0.0, found.depth, 0.0)
@@ -232,9 +244,12 @@ def press(data, k, X_A, V_A, X_B, V_B, room, rubs):  # type: ignore[no-untyped-d
         v0, w = relative(X_A, V_A, X_B, V_B, found.o)
         for f in range(found.second):
             for g in range(found.second, found.polygons):
-                side = polygon(data, k + OVERLAP, found, room, f, g)
-                if side.corners > 2:
-                    s = add_side(data, k, side, room, v0, w, rubs, s)
+                for one in range(2):
+                    part, i, j = (data[k + OVERLAP + PART_B], f, g) if one == 0 else (data[k + OVERLAP + PART_A], g, f)
+                    if part > 0.0:
+                        side = polygon(found, room, i, j, found.second)
+                        if side.corners > 2:
+                            s = add_side(data, k, side, part, room, v0, w, rubs, s)
     return s, found.o
 
 
@@ -326,7 +341,7 @@ def surface_energy(tables, e, k, X_A, X_B):  # type: ignore[no-untyped-def]
     found = near(data, k + OVERLAP, X_A, X_B, tables.room)
     if not found.any:
         return 0.0
-    U = stored(data, k + OVERLAP, found, tables.room)
+    U = data[k] * stored(data, k + OVERLAP, found, tables.room)
     if tables.index[e, STATES] > 0:
         still = Motion(zero, zero)
         s, o = press(data, k, X_A, still, X_B, still, tables.room, False)

@@ -35,7 +35,9 @@ from nexdyn.forces.actuator import (
     Actuator,
 )
 from nexdyn.forces.contact import end, gripped, meet, points_of, put_state, state
-from nexdyn.forces.sticking import bound, laid, shortened
+from nexdyn.forces.kinds import SURFACE
+from nexdyn.forces.sticking import Slip, bound, laid, shortened
+from nexdyn.forces.surface_contact import holding, press, put_slip, slip_state
 from nexdyn.forces.tables import BODY_A, BODY_B, COORDINATE, FIRST, FREEDOM, STATE, ForceTables, frames_a, frames_b
 from nexdyn.kernel import kernel
 from nexdyn.model.system import System
@@ -126,6 +128,32 @@ def rest_of_contacts(tables, contacts, before_a, before_b, now_a, now_b, describ
             put_state(tables.z, j, R_t @ shortened(y, bound(g)))
 
 
+@kernel
+def rest_of_surfaces(tables, contacts, before_a, before_b, now_a, now_b, described):  # type: ignore[no-untyped-def]
+    """The same of surfaces: A has also turned about their normal, by n · ½ of what is skew in its turning against B."""
+    A0, B0, A, B = PoseRows(before_a, 0), PoseRows(before_b, 0), PoseRows(now_a, 0), PoseRows(now_b, 0)
+    o = Vec3(0.0, 0.0, 0.0)
+    still = Motion(o, o)
+    for n in range(len(contacts)):
+        e, j = contacts[n, 0], contacts[n, 1]
+        k = tables.index[e, FIRST]
+        y = Slip(o, 0.0)
+        s, about = press(tables.data, k, A[e], still, B[e], still, tables.room, False)
+        if s.pressure > 0.0:
+            h = holding(tables.data, k, s, about, A[e], still, B[e], still)
+            was = A0[e].R @ (T(A[e].R) @ (h.p - A[e].p)) + A0[e].p
+            carried = B[e].R @ (T(B0[e].R) @ (was - B0[e].p)) + B[e].p
+            gone, R_t = h.p - carried, T(B[e].R)
+            # from where B would have carried the axes of A to where they are
+            R = A[e].R @ T(B[e].R @ (T(B0[e].R) @ A0[e].R))
+            turned = 0.5 * (h.n @ Vec3(R.zy - R.yz, R.xz - R.zx, R.yx - R.xy))
+            start = slip_state(described, j)
+            kept = laid(Slip(B[e].R @ start.along, start.about), h.n)
+            y = kept + h.grip.root * Slip(gone - (h.n @ gone) * h.n, h.r * turned)
+            y = shortened(Slip(R_t @ y.along, y.about), bound(h.grip))
+        put_slip(tables.z, j, y)
+
+
 class RestingLoads(Loads):
     """What acts at rest, the states of forces following from the pose as the page says; `start` (nb + 1, 7): the pose from which
     bristles and integrals of velocity are counted."""
@@ -138,7 +166,8 @@ class RestingLoads(Loads):
         self._travels: list[tuple[int, int, float, float]] = []
         """State, coordinate, what of the way it takes, most."""
         self._contacts: list[tuple[int, int]] = []
-        """Contacts that stick, and the first of their states."""
+        self._surfaces: list[tuple[int, int]] = []
+        """Contacts that stick, at points and over areas, and the first of their states."""
         self._placed: np.ndarray | None = None
         """Poses of the frames A and B of all forces from which `_contacts` are counted, (2, nf, 12)."""
         self._actuators: list[tuple[int, int]] = []
@@ -152,7 +181,7 @@ class RestingLoads(Loads):
             if isinstance(force, JointFriction):
                 self._travels.append((s, c, 1.0, tables.data[k + 1] / tables.data[k + 3]))
             elif isinstance(force, ContactForce):
-                self._contacts.append((e, s))
+                (self._surfaces if force.code == SURFACE else self._contacts).append((e, s))
             elif isinstance(force, Actuator):
                 self._actuators.append((e, s))
                 tables.data[k + LAG] = tables.data[k + SAMPLE] = 0.0
@@ -162,7 +191,7 @@ class RestingLoads(Loads):
 
     def settle(self, joint_q: np.ndarray, poses: np.ndarray) -> None:
         self._joint_q = joint_q
-        if self._contacts:
+        if self._contacts or self._surfaces:
             self._stretch(poses)
         if self._from is None:
             self._from = joint_q.copy()
@@ -179,9 +208,9 @@ class RestingLoads(Loads):
         if self._placed is None:
             self._placed = placed.copy()
         before_a, before_b = self._placed
-        rest_of_contacts(
-            self.tables, np.array(self._contacts), before_a, before_b, placed[0], placed[1], self.described
-        )
+        for rest, contacts in ((rest_of_contacts, self._contacts), (rest_of_surfaces, self._surfaces)):
+            if contacts:
+                rest(self.tables, np.array(contacts), before_a, before_b, placed[0], placed[1], self.described)
 
     def coordinate(self, integral: Integral) -> float:
         """Where the joint of an integral stood at the last call."""

@@ -31,7 +31,6 @@ from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.batch.alone import runs_beside_others
 from nexdyn.batch.simulation import keeps_apart
 from nexdyn.errors import InputError
-from nexdyn.forces.kinds import CONTACT
 from nexdyn.front import simulate
 from nexdyn.integrate.methods import FixedStep, Method, RungeKutta4, SemiImplicitEuler, method_of
 from nexdyn.model.system import System
@@ -207,7 +206,7 @@ def obeys_equation(system: System, result: Result, method: Method | None, option
         and not keeps_apart(system, chosen, options.get("dynamics", "aba"))
         and runs_beside_others(system)
         and tree.coupling is None
-        and not any(force.code == CONTACT for force in system.forces.values())
+        and not any(force.touches for force in system.forces.values())
         and not (isinstance(chosen, SemiImplicitEuler) and tree.nq > tree.nv)
         and not any(ball and bool(joint.resolved(system.values).friction.any()) for ball, joint in joints)
     )
