@@ -34,6 +34,7 @@ NAMED = {
     "measure": "told",
     "event": "watch",
     "marker": "tip",
+    "contact": "acting",
 }
 """What an element is called in its system."""
 SILENT, REFUSED, HOLDS, STOPS, UNSEEN = "silent or wrong", "refused", "holds", "stops", "does not change"

@@ -14,6 +14,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from matrix_contacts import CONTACTS
 from matrix_described import DESCRIBED
 from matrix_skeleton import IN_BODIES, NAMES, PIVOT, PLACES, Element, Together, closed, hung, skeleton
 
@@ -814,5 +815,6 @@ ELEMENTS: dict[str, Element] = {
         *FORCES_ELSEWHERE,
         *OTHER_ELEMENTS,
         *DESCRIBED,
+        *CONTACTS,
     )
 }

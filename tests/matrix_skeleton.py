@@ -48,13 +48,17 @@ HAND_BODY = {
 
 
 def skeleton(
-    carrier: str, hand: Mapping[str, Any] = HAND_BODY, gravity: Any = GRAVITY, **parameters: float
+    carrier: str,
+    hand: Mapping[str, Any] = HAND_BODY,
+    gravity: Any = GRAVITY,
+    of_arm: Mapping[str, Any] = ARM,
+    **parameters: float,
 ) -> nx.System:
     """The arm on the ground, and the hand not held yet."""
     system = nx.System("matrix", gravity=gravity)
     for name, value in parameters.items():
         system.parameter(name, value)
-    arm = system.add_body("arm", **ARM)
+    arm = system.add_body("arm", **of_arm)
     system.add_body("hand", **hand)
     base: Any = nx.Spherical if carrier == "ring" else nx.Revolute
     start = {} if carrier != "open" else {"v0": 0.7}

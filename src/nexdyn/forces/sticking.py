@@ -15,7 +15,7 @@ every sway of the load. Here nothing flows below the cone: a body that sways com
 
 `bound` (nz,) in the tables of forces is the largest |y| at the last evaluation of the force. Explicit methods integrate y as it
 stands: beyond its bound it changes no force, and turns as it would there. They shorten and lay it anew where a step begins. Implicit
-ones ask for y at the end of the step, y⁺ = c + s g √σ v⁺ with s of F = √σ c + (σ g + d) v⁺.
+ones ask for y at the end of the step, y⁺ = c + s g √σ v⁺ with s of F there, s |√σ c + (s σ g + d) v⁺| = μ f_n where it yields.
 
 ρ is 2 (1 − ν)/(2 − ν) for spheres of one material (Mindlin, J. Appl. Mech. 16, 1949), 0.82 for ν = 0.3. m: of both bodies,
 m_A m_B/(m_A + m_B).
@@ -41,7 +41,7 @@ from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Vec3
 
 FRICTION, STATIC, STRIBECK, RATIO, DAMPING = range(5)
-LEAST = 1e-300
+LEAST, ITERATIONS = 1e-300, 60
 ROUNDING = 1e-14
 """Part of |y| by which y may leave the surfaces, or exceed its bound."""
 
@@ -148,14 +148,36 @@ def drag(g, y, v):  # type: ignore[no-untyped-def]
 
 
 @formula
+def yielding(g, c, v, time):  # type: ignore[no-untyped-def]
+    """s at the end of a step, of c, g = `time` and the velocity v: s² |a + s b|² = (μ f_n)² where |a + b| is more."""
+    a, b = g.root * c + g.damping * v, (g.root * g.root * time) * v
+    p, q, r, squared = a @ a, a @ b, b @ b, g.most * g.most
+    if p + 2.0 * q + r <= (1.0 + ROUNDING) * (1.0 + ROUNDING) * squared:
+        return 1.0
+    low, high, s = 0.0, 1.0, g.most / (sqrt(p) + sqrt(r) + LEAST)
+    for _ in range(ITERATIONS):
+        off = s * s * (p + s * (2.0 * q + s * r)) - squared
+        if off > 0.0:
+            high = s
+        else:
+            low = s
+        slope = s * (2.0 * p + s * (6.0 * q + s * 4.0 * r))
+        better = s - off / slope if slope > 0.0 else low
+        better = better if low < better < high else 0.5 * (low + high)
+        if abs(better - s) <= ROUNDING * s:
+            return better
+        s = better
+    return s
+
+
+@formula
 def stretched(g, c, v, time):  # type: ignore[no-untyped-def]
-    """y at the end of a step, of c, g = `time` and the velocity v."""
-    s = shortening(g.root * c + (g.root * g.root * time + g.damping) * v, g.most)
-    return shortened(c + (s * g.root * time) * v, bound(g))
+    """y at the end of such a step."""
+    return shortened(c + (yielding(g, c, v, time) * g.root * time) * v, bound(g))
 
 
 @formula
 def stiffness_across(g, c, v, time):  # type: ignore[no-untyped-def]
-    """s (σ g + d) at the end of such a step: −∂f/∂v, of what slides the secant."""
-    whole = g.root * g.root * time + g.damping
-    return whole * shortening(g.root * c + whole * v, g.most)
+    """s (s σ g + d) at the end of such a step: −∂f/∂v, of what slides the secant."""
+    s = yielding(g, c, v, time)
+    return s * (s * g.root * g.root * time + g.damping)

@@ -1,0 +1,93 @@
+"""Contact between bodies, by names, in the matrix: of the hand with the ground, and with the arm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matrix_skeleton import ARM, HAND_BODY, NAMES, Element, Together, closed, hung, skeleton
+
+import nexdyn as nx
+
+STICKS = "is the element 'contact over areas'"
+SOFT = nx.Material("foam", young=200.0, poisson=0.3, friction=0.4)
+RUBBER = nx.Material("rubber", young=900.0, poisson=0.45, friction=0.9)
+
+
+def touching(carrier: str, given: dict[str, Any]) -> nx.System:
+    """Spheres about arm and hand; a box about the hand where there are foundations."""
+    given = dict(given)
+    areas = "foundation_a" in given or "foundation_b" in given
+    turned: Any = {"orientation": (0.7, 0.1, 0.1, 0.7)}
+    arm = {**ARM, "collision": [nx.Box((0.3, 0.4, 0.3), **turned) if areas else nx.Sphere(0.35)]}
+    hand = {**HAND_BODY, "collision": [nx.Box((0.4, 0.3, 0.5), **turned) if areas else nx.Sphere(0.3)]}
+    system = hung(skeleton(carrier, hand, of_arm=arm))
+    system.add_contact(nx.Contact("acting", given.pop("a", "hand"), given.pop("b", "ground"), **given))
+    return closed(system, carrier)
+
+
+CONTACTS = (
+    Element(
+        "contact",
+        nx.Contact,
+        {
+            "a": "hand",
+            "b": "ground",
+            "stiffness": 60.0,
+            "exponent": 1.5,
+            "damping": 0.5,
+            "friction": 0.4,
+            "friction_speed": 0.05,
+        },
+        {
+            "a": "arm",
+            "b": "arm",
+            "stiffness": 120.0,
+            "exponent": 1.2,
+            "damping": 2.0,
+            "friction": 0.1,
+            "friction_speed": 0.5,
+            "restitution": Together(damping=0.0, restitution=0.2, impact_speed=0.5),
+            "impact_speed": Together(damping=0.0, restitution=0.2, impact_speed=0.1),
+            "material_a": Together(stiffness=None, material_a=RUBBER, material_b=SOFT),
+            "material_b": Together(stiffness=None, material_a=SOFT, material_b=SOFT),
+        },
+        touching,
+        {
+            "name": NAMES,
+            "static_friction": STICKS,
+            "stribeck_speed": STICKS,
+            "friction_stiffness": STICKS,
+            "friction_damping": STICKS,
+            "foundation_a": STICKS,
+            "foundation_b": STICKS,
+        },
+    ),
+    Element(
+        "contact over areas",
+        nx.Contact,
+        {
+            "foundation_a": 4000.0,
+            "foundation_b": 6000.0,
+            "damping": 0.5,
+            "friction": 2.0,
+            "static_friction": 3.0,
+            "stribeck_speed": 0.3,
+            "friction_stiffness": 1.0,
+            "friction_damping": 0.1,
+        },
+        {
+            "foundation_a": 1500.0,
+            "foundation_b": 20000.0,
+            "damping": 3.0,
+            "friction": Together(friction=0.1, static_friction=0.2, friction_stiffness=4.0),
+            "static_friction": Together(friction=0.1, static_friction=0.4, friction_stiffness=4.0),
+            "stribeck_speed": Together(friction=0.1, static_friction=0.4, friction_stiffness=4.0, stribeck_speed=2.0),
+            "friction_stiffness": 0.3,
+            "friction_damping": 1.0,
+            "friction_speed": Together(static_friction=None, friction=0.4, friction_speed=0.2),
+            "b": "arm",
+        },
+        touching,
+        part_of="contact",
+    ),
+)
