@@ -27,7 +27,7 @@ def touching(carrier: str, given: dict[str, Any]) -> nx.System:
 
 CONTACTS = (
     Element(
-        "contact",
+        "contact at points",
         nx.Contact,
         {
             "a": "hand",
@@ -88,6 +88,6 @@ CONTACTS = (
             "b": "arm",
         },
         touching,
-        part_of="contact",
+        part_of="contact at points",
     ),
 )
