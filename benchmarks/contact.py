@@ -1,8 +1,8 @@
-"""Piles of spheres at rest in a bin, with `nx.Contact` and in MuJoCo: time per step and body.
+"""Piles of spheres and of boxes at rest in a bin, with `nx.Contact` and in MuJoCo: time per step and body.
 
-n spheres of 1 kg and 5 cm fall into a bin of a floor and four walls and come to rest. Then steps are timed. NexDyn uses Hunt and Crossley's
-law with friction that sticks, k = 1e5 N/m^1.5, μ = 0.3, under HHT with 1 ms, ImplicitEuler with 2 ms, semi-implicit Euler with 0.1 ms;
-it evaluates all pairs of spheres. MuJoCo uses implicitfast with 2 ms and its own soft contacts, with elliptic cones of 0.3. The two solve
+n spheres of 1 kg and 5 cm, or boxes of 9 cm, fall into a bin of a floor and four walls and come to rest. Then steps are timed. NexDyn uses
+Hunt and Crossley's damping with friction that sticks, μ = 0.3, of spheres k = 1e5 N/m^1.5 at points, of boxes foundations of 2e7 N/m³ on
+each over areas, under HHT with 1 ms, ImplicitEuler with 2 ms, semi-implicit Euler with 0.1 ms; it looks at all pairs. MuJoCo uses implicitfast with 2 ms and its own soft contacts, with elliptic cones of 0.3. The two solve
 different contact laws, so no ratio is a target; the notes give the overlap and the speed of both at rest.
 """
 
@@ -19,7 +19,9 @@ from benchmarks.measure import Effort, Report, Row, alternate, quartiles
 from nexdyn.front import simulation_of
 
 RADIUS, MASS, FRICTION = 0.05, 1.0, 0.3
-SIZES = (10, 27, 64)
+SIZES = {"spheres": (10, 27, 64), "boxes": (10, 27)}
+EDGE = 0.09
+"""Of a box [m]."""
 SETTLE = 3.0
 """How long the pile falls and comes to rest [s]."""
 METHODS: dict[str, tuple[Any, int]] = {
@@ -31,17 +33,18 @@ METHODS: dict[str, tuple[Any, int]] = {
 
 
 def run(effort: Effort) -> Report:
-    report = Report("contact", "piles of spheres at rest in a bin, µs a step and body, one core")
-    for n in (4,) if effort.smoke else SIZES:
-        compare(report, n, 0.05 if effort.smoke else SETTLE, effort)
+    report = Report("contact", "piles of spheres and boxes at rest in a bin, µs a step and body, one core")
+    for what, sizes in SIZES.items():
+        for n in (4,) if effort.smoke else sizes:
+            compare(report, what, n, 0.05 if effort.smoke else SETTLE, effort)
     return report
 
 
-def compare(report: Report, n: int, settle: float, effort: Effort) -> None:
-    peer = mujoco_pile(n, settle)
+def compare(report: Report, what: str, n: int, settle: float, effort: Effort) -> None:
+    peer = mujoco_pile(what, n, settle)
     work: dict[str, Any] = {"mujoco": peer.work}
     steps = {"mujoco": peer.STEPS}
-    piles = {name: our_pile(n, method, count, settle) for name, (method, count) in METHODS.items()}
+    piles = {name: our_pile(what, n, method, count, settle) for name, (method, count) in METHODS.items()}
     for name, pile in piles.items():
         work[name], steps[name] = pile.work, pile.steps
     times = alternate(work, effort)
@@ -49,19 +52,19 @@ def compare(report: Report, n: int, settle: float, effort: Effort) -> None:
     for name in piles:
         ratios = sorted(theirs / mine for theirs, mine in zip(each["mujoco"], each[name], strict=True))
         row = Row(
-            f"{n} spheres, {name}", "µs", float(np.median(each[name])), float(np.median(each["mujoco"])), "mujoco 2 ms"
+            f"{n} {what}, {name}", "µs", float(np.median(each[name])), float(np.median(each["mujoco"])), "mujoco 2 ms"
         )
         row.ratio, row.spread = float(np.median(ratios)), quartiles(ratios)
         report.rows.append(row)
     told = {**{name: pile.at_rest() for name, pile in piles.items()}, "MuJoCo": peer.at_rest()}
     report.notes.append(
-        f"{n} spheres, deepest overlap and fastest sphere at rest: "
+        f"{n} {what}, deepest overlap and fastest body at rest: "
         + "; ".join(f"{name} {1e3 * deep:.2g} mm, {1e3 * fast:.2g} mm/s" for name, (deep, fast) in told.items())
     )
 
 
 def places(n: int) -> tuple[np.ndarray, float]:
-    """Where the spheres start (n, 3), on a grid that is not quite even, and half the width of the bin."""
+    """Where the bodies start (n, 3), on a grid that is not quite even, and half the width of the bin."""
     side = math.ceil(n ** (1.0 / 3.0))
     half = side * RADIUS * 1.1
     rng = np.random.default_rng(n)
@@ -83,17 +86,20 @@ def walls(half: float) -> list[tuple[tuple[float, float, float], tuple[float, fl
 class our_pile:  # noqa: N801
     """NexDyn's, at rest."""
 
-    def __init__(self, n: int, method: Any, steps: int, settle: float) -> None:
+    def __init__(self, what: str, n: int, method: Any, steps: int, settle: float) -> None:
         system = nx.System("pile")
         at, half = places(n)
         inside = [nx.HalfSpace(position=p, orientation=q) for p, q in walls(half)]
         system.add_body("bin", mass=1.0, collision=inside)
         system.add_joint(nx.Fixed("held", "ground", "bin"))
+        balls = what == "spheres"
         for i, x in enumerate(at):
-            I = 0.4 * MASS * RADIUS**2
-            system.add_body(f"ball{i}", mass=MASS, inertia=(I, I, I), position=x, shapes=[nx.Sphere(RADIUS)])
+            I = 0.4 * MASS * RADIUS**2 if balls else MASS * EDGE**2 / 6.0
+            shape = nx.Sphere(RADIUS) if balls else nx.Box((EDGE, EDGE, EDGE))
+            system.add_body(f"ball{i}", mass=MASS, inertia=(I, I, I), position=x, shapes=[shape])
             system.add_joint(nx.Free(f"free{i}", "ground", f"ball{i}"))
-        law: dict[str, Any] = {"stiffness": 1e5, "damping": 2.0, "friction": FRICTION}
+        presses = {"stiffness": 1e5} if balls else {"foundation_a": 2e7, "foundation_b": 2e7}
+        law: dict[str, Any] = {**presses, "damping": 2.0, "friction": FRICTION}
         system.add_contact(nx.Contact("walls", "ball*", "bin", **law))
         system.add_contact(nx.Contact("balls", "ball*", "ball*", **law))
         self.steps, self.dt = steps, method.dt
@@ -117,7 +123,7 @@ class mujoco_pile:  # noqa: N801
 
     DT, STEPS = 2e-3, 50
 
-    def __init__(self, n: int, settle: float) -> None:
+    def __init__(self, what: str, n: int, settle: float) -> None:
         import mujoco
 
         at, half = places(n)
@@ -125,9 +131,12 @@ class mujoco_pile:  # noqa: N801
             f'<geom type="plane" size="0 0 1" pos="{" ".join(map(str, p))}" quat="{" ".join(map(str, q))}"/>'
             for p, q in walls(half)
         )
+        half_edge = 0.5 * EDGE
+        shape = (
+            f'"sphere" size="{RADIUS}"' if what == "spheres" else f'"box" size="{half_edge} {half_edge} {half_edge}"'
+        )
         balls = "".join(
-            f'<body pos="{" ".join(map(str, x))}"><freejoint/><geom type="sphere" size="{RADIUS}" mass="{MASS}"/></body>'
-            for x in at
+            f'<body pos="{" ".join(map(str, x))}"><freejoint/><geom type={shape} mass="{MASS}"/></body>' for x in at
         )
         self.model = mujoco.MjModel.from_xml_string(
             f'<mujoco><option timestep="{self.DT}" integrator="implicitfast" cone="elliptic"/>'

@@ -336,6 +336,8 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any) -> Any:
         X_a, V_a = body_here(work, a, dt)
         X_b, V_b = body_here(work, b, dt)
         _, F_a, F_b = load(loads, e, t, dt, X_a, V_a, X_b, V_b)
+        if index[e, LOAD_KIND] == SURFACE and F_a.f @ F_a.f == 0.0:
+            continue  # apart, but for what DIFFERENCE reaches
         Q_a, Q_b = Force(T(A[a]) @ F_a.n, F_a.f), Force(T(A[b]) @ F_b.n, F_b.f)
         for i in range(12):
             P_a, P_b = chart_force(loads, e, t, dt, work, i, model.length)
