@@ -253,6 +253,7 @@ def candidates(system: nx.System) -> Iterator[Lead]:
             yield lambda frame=frame, axis=axis, law=law: nx.PointDriver(f"lead {frame} {axis}", frame, axis, law)
 
 
+ROUNDED = 1e-15
 LARGE = 50.0
 """Next to singular poses drivers that lead take more than this [N, N m]."""
 Lead = Callable[[], Any]
@@ -289,6 +290,7 @@ def attribute_counts(probe: Probe) -> float:
         size = max(float(np.linalg.norm(wanted)), 1e-9)
         # where forces have knees; no licence to say nothing
         error = error if np.linalg.norm(error) < 0.25 * size else 0.0 * error
+        error = error + ROUNDED * np.abs(ends[1][group]) / h  # what rounding makes of wanted
         missed.append(float(np.linalg.norm(np.maximum(np.abs(found - wanted) - error, 0.0)) / size / part(group)))
     return max(missed)
 
