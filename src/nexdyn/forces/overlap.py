@@ -271,4 +271,4 @@ def stored(data, k, found, room):  # type: ignore[no-untyped-def]
 
 def room_for(faces: int) -> int:
     """Rows of `room` for two bodies that have so many faces together."""
-    return faces + 2 * (faces + 6)
+    return faces + 2 * (faces + 7)

@@ -9,8 +9,8 @@
     with friction_speed v_f                  f_t = −μ Σ w ∫ p v_t/√(|v_t|² + v_f²) dA, without a spring
     U = k ∫ (w_A δ_A + w_B δ_B) dV + ½ |y|²  what is stored
 
-Each polygon is divided into triangles; what is integrated is of degree 4 at most, for which six points are exact (Dunavant, Int. J.
-Numer. Meth. Eng. 21, 1985), but where the factor of δ̇ is cut off, and for friction that is regularised.
+Each polygon is cut to where 1 + a δ̇ ≥ 0 and divided into triangles; what is integrated is of degree 4 at most, for which six points
+are exact (Dunavant, Int. J. Numer. Meth. Eng. 21, 1985), but for friction that is regularised.
 
 Data: those of a point of contact with e = 1 and k (``contact``), then those of ``overlap``.
 States, where friction sticks: y along the surfaces in the axes of B, and about the normal.
@@ -36,7 +36,19 @@ from nexdyn.forces.contact import (
 )
 from nexdyn.forces.contact_law import LawNumbers
 from nexdyn.forces.kinds import SURFACE
-from nexdyn.forces.overlap import FACES_A, FACES_B, PART_A, PART_B, UNBOUNDED, near, polygon, room_for, stored
+from nexdyn.forces.overlap import (
+    FACES_A,
+    FACES_B,
+    PART_A,
+    PART_B,
+    UNBOUNDED,
+    cut,
+    flat,
+    near,
+    polygon,
+    room_for,
+    stored,
+)
 from nexdyn.forces.sticking import Slip
 from nexdyn.forces.tables import STATE, STATES
 from nexdyn.geometry.hull import surface
@@ -200,31 +212,38 @@ def add_point(data, k, side, x, weight, v0, w, rubs, s):  # type: ignore[no-unty
 
 @outlined
 def add_side(data, k, side, part_of, room, v0, w, rubs, s):  # type: ignore[no-untyped-def]
-    """The part `part_of` of a polygon."""
-    i = side.first
-    a = side.foot + room[i, 0] * side.one + room[i, 1] * side.two
-    area, depth = 0.0, share(side.at - side.n @ a)
-    for j in range(i + 1, i + side.corners - 1):
+    """The part `part_of` of a polygon, by triangles about its centre, which are the same from whichever corner it is counted."""
+    whole, centre = flat(side, room)
+    if not whole > 0.0:
+        return s
+    last = side.first + side.corners - 1
+    a = side.foot + room[last, 0] * side.one + room[last, 1] * side.two
+    depth = 0.0
+    for j in range(side.first, last + 1):
         b = side.foot + room[j, 0] * side.one + room[j, 1] * side.two
-        c = side.foot + room[j + 1, 0] * side.one + room[j + 1, 1] * side.two
-        depth = max(depth, max(side.at - side.n @ b, side.at - side.n @ c))
-        part = 0.5 * (
-            (room[j, 0] - room[i, 0]) * (room[j + 1, 1] - room[i, 1])
-            - (room[j, 1] - room[i, 1]) * (room[j + 1, 0] - room[i, 0])
-        )
-        if part <= 0.0:
-            continue
-        part *= part_of
-        area += part
+        depth = max(depth, side.at - side.n @ b)
+        part = 0.5 * part_of * abs(side.m @ cross(a - centre, b - centre))
         for h in range(2):
             near_two, weight = (INNER, W_INNER * part) if h == 0 else (OUTER, W_OUTER * part)
             far = 1.0 - 2.0 * near_two
-            s = add_point(data, k, side, far * a + near_two * (b + c), weight, v0, w, rubs, s)
-            s = add_point(data, k, side, far * b + near_two * (c + a), weight, v0, w, rubs, s)
-            s = add_point(data, k, side, far * c + near_two * (a + b), weight, v0, w, rubs, s)
-    return Pressed(
-        s.all, s.normal, s.pressure, s.first, s.second, s.area + area, max(s.depth, depth), max(s.peak, data[k] * depth)
-    )
+            s = add_point(data, k, side, far * a + near_two * (b + centre), weight, v0, w, rubs, s)
+            s = add_point(data, k, side, far * b + near_two * (centre + a), weight, v0, w, rubs, s)
+            s = add_point(data, k, side, far * centre + near_two * (a + b), weight, v0, w, rubs, s)
+        a = b
+    area, peak = s.area + part_of * whole, max(s.peak, data[k] * depth)
+    return Pressed(s.all, s.normal, s.pressure, s.first, s.second, area, max(s.depth, depth), peak)
+
+
+@formula
+def pressing(data, k, side, found, room, v0, w):  # type: ignore[no-untyped-def]
+    """What of a polygon presses: where 1 + a δ̇ ≥ 0."""
+    a = data[k + 2]
+    if a == 0.0 or side.corners < 3:
+        return side
+    # δ̇ = −deeper · (v0 + w × ξ)
+    other = found.polygons + (found.polygons + len(room)) // 2 - side.first
+    side, _ = cut(room, side, other, a * cross(side.deeper, w), 1.0 - a * (side.deeper @ v0))
+    return side
 
 
 @formula
@@ -247,7 +266,7 @@ def press(data, k, X_A, V_A, X_B, V_B, room, rubs):  # type: ignore[no-untyped-d
                 for one in range(2):
                     part, i, j = (data[k + OVERLAP + PART_B], f, g) if one == 0 else (data[k + OVERLAP + PART_A], g, f)
                     if part > 0.0:
-                        side = polygon(found, room, i, j, found.second)
+                        side = pressing(data, k, polygon(found, room, i, j, found.second), found, room, v0, w)
                         if side.corners > 2:
                             s = add_side(data, k, side, part, room, v0, w, rubs, s)
     return s, found.o
