@@ -147,7 +147,9 @@ def pushed_for(seconds: float, probe: Probe) -> float:
 def lowest_are_eigenvalues(probe: Probe) -> float:
     """How far the eigenvalues of sparse matrices are from those of the dense ones, as a part of the largest of them, beyond the error that
     the dense ones tell."""
-    held = sum(len(force.states(probe.held.values)) for force in probe.held.forces.values())  # what sticks has eigenvalues of 0
+    held = sum(
+        len(force.states(probe.held.values)) for force in probe.held.forces.values()
+    )  # what sticks has eigenvalues of 0
     some, dense = nx.linearize(probe.held, probe.rest, modes=4 + held).eigenvalues, probe.linear
     told = dense.error if dense.error < 1e-3 * np.abs(dense.A).max() else 0.0  # no licence to say nothing
     off = float(np.abs(some[:, None] - dense.eigenvalues).min(axis=1).max())
