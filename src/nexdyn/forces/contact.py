@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 CONTACT_COLUMNS = 21
 """What is recorded of a contact: force on A (3), point (3), normal force, tangential force, penetration, normal from B to A (3),
-velocity of A against B along the surfaces (3), 1 where it sticks, area and largest pressure (NaN at a point), moment on A at
+velocity of A against B along the surfaces (3), 1 where it sticks, area and largest pressure (0 at a point), moment on A at
 the point (3); world axes."""
 NORMAL, DEPTH, HELD = 6, 8, 1.0 - 1e-9
 """Where the normal force and the penetration stand; the part of μ f_n below which friction sticks."""
@@ -343,5 +343,5 @@ def observe_contacts(data, motion_a, motion_b, points, z, out):  # type: ignore[
             row[6], row[7], row[DEPTH] = t.f_n, sqrt(f_t @ f_t), t.depth
             put_state(row, 9, m.n)
             put_state(row, 12, m.v_t)
-            row[15], row[16], row[17] = sticks, math.nan, math.nan
+            row[15], row[16], row[17] = sticks, 0.0, 0.0
             put_state(row, 18, Vec3(0.0, 0.0, 0.0))
