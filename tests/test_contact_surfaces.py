@@ -167,6 +167,36 @@ def test_a_box_tips_where_the_slope_is_steeper_than_it_is_wide() -> None:
     assert turned[1] > 0.3
 
 
+def cards(part: float, theta: float = 0.25, thick: float = 0.004, height: float = 0.2) -> nx.System:
+    """Two cards that lean against each other at θ from the vertical, the friction of the floor `part` of what they need: about the
+    lower corner of a card, its weight against the push at the top, μ = (x_com − x_low)/z_top (½ tan θ of thin ones)."""
+    places, needed = [], 0.0
+    for side in (-1, 1):
+        c, s = math.cos(theta), -side * math.sin(theta)
+        R = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+        corners = {(x, z): R @ (0.5 * x * thick, 0.0, 0.5 * z * height) for x in (-1, 1) for z in (-1, 1)}
+        low, top = min(corners.values(), key=lambda x: x[2]), corners[-side, 1]
+        places.append((-top[0], 0.0, -low[2]))
+        needed = abs(low[0]) / (top[2] - low[2])
+    system = nx.System("cards")
+    for side, at in zip((-1, 1), places, strict=True):
+        turn = (math.cos(0.5 * theta), 0.0, -side * math.sin(0.5 * theta), 0.0)
+        card = nx.Box((thick, 0.1, height))
+        system.add_body("left" if side < 0 else "right", mass=0.1, position=at, orientation=turn, shapes=[card])
+    law: dict[str, Any] = {"damping": 50.0}
+    system.add_contact(nx.Contact("floor", ["left", "right"], foundation_b=1e9, friction=part * needed, **law))
+    system.add_contact(nx.Contact("top", "left", "right", foundation_a=2e9, foundation_b=2e9, friction=0.9, **law))
+    return system
+
+
+@pytest.mark.parametrize(("part", "stands"), [(1.05, True), (0.95, False)])
+def test_two_cards_lean_against_each_other(part: float, stands: bool) -> None:
+    result = nx.simulate(cards(part), 1.0, nx.HHT())
+    fallen = 1.0 - result.position("left").values[-1, 2] / result.position("left").values[0, 2]
+    assert (fallen < 0.01) == stands
+    assert stands or fallen > 0.1
+
+
 # --- what is described ----------------------------------------------------------------------------------------------
 
 
