@@ -189,7 +189,7 @@ def test_one_typing_error_is_one_error(tmp_path: Path) -> None:
 
 def test_every_attribute_of_a_contact_is_one_of_its_law() -> None:
     own, plane, sphere = (set(signature_of(cls).parameters) for cls in (nx.Contact, nx.PlaneContact, nx.SphereContact))
-    assert own - {"name", "a", "b", "material_a", "material_b"} == set(LAW)
+    assert own - {"name", "a", "b", "material_a", "material_b", "foundation_a", "foundation_b"} == set(LAW)
     assert set(LAW) <= plane and set(LAW) <= sphere
 
 

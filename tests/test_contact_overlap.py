@@ -121,6 +121,45 @@ PAIRS = {
 }
 
 
+@pytest.mark.parametrize("offset", [0.0, 0.03])
+def test_energy_of_boxes_whose_sides_lie_in_one_plane(offset: float) -> None:
+    """k δ²/2 of the area, but for edges, also where both are turned and rounding puts one side before or behind the other."""
+    k, depth = 1e7, 1e-5
+    c = contact(nx.Box((0.3, 0.3, 0.2)), nx.Box((0.3, 0.3, 0.2)), 2 * k, 2 * k)
+    for turn in [Rotation.identity(), *Rotation.random(12, random_state=np.random.default_rng(5))]:
+        a, b = at(turn, turn.apply((offset, 0.0, 0.2 - depth)))[None], at(turn, np.zeros(3))[None]
+        assert energies(c, a, b)[0] == pytest.approx(0.5 * k * depth**2 * (0.3 - offset) * 0.3, rel=1e-3)
+
+
+@pytest.mark.parametrize("gap", [1e-3, 0.05, 0.2])
+def test_bodies_apart_are_so_also_where_no_face_separates_them(gap: float) -> None:
+    """Cubes turned by 45° about x and about y: their edges cross."""
+    c = contact(CUBE, CUBE, 2e6, 2e6)
+    a = at(Rotation.from_rotvec((np.pi / 4, 0.0, 0.0)), (0.0, 0.0, 0.2 * np.sqrt(2.0) + gap))[None]
+    b = at(Rotation.from_rotvec((0.0, np.pi / 4, 0.0)), np.zeros(3))[None]
+    assert -gap <= c.motion_table(c.data({}), a, b, np.zeros((1, 0)))[0, 0, 8] < 0.0
+
+
+def test_what_leaves_too_fast_to_press_is_still_deep() -> None:
+    c = contact(CUBE, FLOOR, None, K, damping=50.0)
+    for speed, presses in ((0.03, False), (0.01, True)):
+        a = at(Rotation.identity(), (0.0, 0.0, 0.1 - 1e-4), (0.0, 0.0, 0.0, 0.0, 0.0, speed))[None]
+        row = c.motion_table(c.data({}), a, at(Rotation.identity(), np.zeros(3))[None], np.zeros((1, 0)))[0, 0]
+        assert row[8] == pytest.approx(1e-4, rel=1e-9)
+        assert row[17] == pytest.approx(K * 1e-4 * (1.0 - 50.0 * speed) if presses else 0.0, rel=1e-9)
+        assert row[6] == pytest.approx(row[17] * 0.04, rel=1e-9)
+
+
+def test_bodies_about_one_centre_do_not_press_either_way_and_are_told() -> None:
+    system = nx.System("lost")
+    system.add_body("inner", mass=1.0, shapes=[CUBE])
+    system.add_body("outer", mass=1.0, shapes=[nx.Box((0.3, 0.3, 0.3))])
+    system.add_contact(nx.Contact("c", "inner", "outer", foundation_b=1e6))
+    with pytest.warns(nx.NexDynWarning, match="contact 'c inner outer' starts 0.05 m deep"):
+        result = nx.simulate(system, 1e-3, nx.RungeKutta4(1e-4))
+    assert np.isfinite(result.position().values).all()
+
+
 @pytest.mark.parametrize("pair", PAIRS)
 def test_forces_are_slopes_of_the_energy_and_balance(pair: str) -> None:
     c, rng, h, found = contact(*PAIRS[pair]), np.random.default_rng(1), 1e-6, 0

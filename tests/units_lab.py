@@ -85,6 +85,7 @@ BODY: dict[str, Dimension] = {
     "position": LENGTH,
     "com": LENGTH,
     "shapes": LENGTH,
+    "collision": LENGTH,
 }
 PLACES = dict.fromkeys(("anchor_a", "anchor_b", "at_a", "at_b"), LENGTH)
 FORCES: dict[type, dict[str, Dimension]] = {
@@ -327,6 +328,25 @@ def force_in(force: Any, system: nx.System, units: Units) -> dict[str, Any]:
     return change
 
 
+def contact_in(contact: nx.Contact, units: Units) -> dict[str, Any]:
+    of = {
+        **{name: d for name, d in FORCES[nx.PlaneContact].items() if name not in PLACES},
+        "stiffness": per(FORCE, LENGTH, contact.exponent),
+        "foundation_a": per(FORCE, LENGTH, 3),
+        "foundation_b": per(FORCE, LENGTH, 3),
+    }
+    change: dict[str, Any] = {}
+    for attribute, value in public(contact):
+        if isinstance(value, nx.Material):
+            young = scaled(value.young, per(FORCE, LENGTH, 2), units)
+            change[attribute] = nx.Material(value.name, young=young, poisson=value.poisson, friction=value.friction)
+        elif attribute in of:
+            change[attribute] = scaled(value, of[attribute], units)
+        elif attribute not in NUMBERS:
+            raise KeyError(f"Contact.{attribute} has no dimension in tests/units_lab.py")
+    return change
+
+
 def coupling_in(coupling: Any, system: nx.System, units: Units) -> dict[str, Any]:
     """A sum keeps the dimension of its first term."""
     if isinstance(coupling, nx.RackAndPinion):
@@ -385,7 +405,7 @@ def _name(body: Any) -> str:
     return str(getattr(body, "name", body))
 
 
-REGISTRIES = ("bodies", "joints", "couplings", "markers", "measures", "drivers", "forces", "events")
+REGISTRIES = ("bodies", "joints", "couplings", "markers", "measures", "drivers", "forces", "contacts", "events")
 """All that a system consists of, but its parameters: what a value is of, an expression tells."""
 
 
@@ -419,7 +439,11 @@ def in_units(system: nx.System, units: Units) -> nx.System:
     for force in system.forces.values():
         if isinstance(force, REFUSED):
             raise ValueError(f"{force} is a function of the user's")
+        if force.part_of is not None:
+            continue
         other.add_force(force.copied(**force_in(force, system, units)))
+    for contact in system.contacts.values():
+        other.add_contact(contact.copied(**contact_in(contact, units)))
     for measure in system.measures.values():
         unknown = {attribute for attribute, _ in public(measure)} - IN_MEASURES
         if unknown or type(measure) not in OF_MEASURE:

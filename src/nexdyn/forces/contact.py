@@ -51,10 +51,10 @@ if TYPE_CHECKING:
 
 CONTACT_COLUMNS = 21
 """What is recorded of a contact: force on A (3), point (3), normal force, tangential force, penetration, normal from B to A (3),
-velocity of A against B along the surfaces (3), 1 where it sticks, area and largest pressure (0 at a point), moment on A at
-the point (3); world axes."""
-NORMAL, DEPTH, HELD = 6, 8, 1.0 - 1e-9
-"""Where the normal force and the penetration stand; the part of μ f_n below which friction sticks."""
+velocity of A against B along the surfaces (3), 1 where it sticks, area, largest pressure and moment on A about
+the point (3), all 0 of a contact at a point; world axes."""
+NORMAL, DEPTH, AREA, PRESSURE, HELD = 6, 8, 16, 17, 1.0 - 1e-9
+"""Where the normal force, the penetration, the area and the pressure stand; the part of μ f_n below which friction sticks."""
 
 
 class ContactForce(ContactLaw, PairForce):

@@ -16,8 +16,8 @@ Of each face of the one that presses and each of the other that is the nearest t
 of its surface goes into B with −n_g · v, v = v_A − v_B: a body that slides over a floor, into which its sides reach, meets no damping
 there.
 
-Of a face that no point of both bodies has as its nearest there is no polygon. δ_A ≤ D_B in both, the greatest depth that points of B
-may have by each face of A alone; f counts where B reaches o_f − D_B along n_f, so that most faces are done with at once.
+Most faces are done with at once. D_B, the least over the faces of A of how deep the corners of B lie behind each, is no less than δ_A of
+any point in both bodies. A face f is the nearest of such a point only where B reaches o_f − D_B along n_f.
 
 Data: w_A, w_B, numbers of faces and corners of A, then of B, centre and radius of a ball around each, the faces (n, o) of A and B, their
 corners. `room`: rows of four numbers, first the faces about a point o near the contact, in world axes, then two polygons.
@@ -35,11 +35,13 @@ PART_A, PART_B, FACES_A, CORNERS_A, FACES_B, CORNERS_B, BALL_A, BALL_B, TABLE = 
 UNBOUNDED = 1e300
 """The radius of a ball around what has no end."""
 NOTHING = 1e-12
+APART = 1e-12
+"""How far bodies are apart that no face separates and that have nothing in common, as a part of `reach`: no more than they are."""
 
 
 class Near(NamedTuple):
-    """What may press: the point o, how far from it S lies at most; the first rows of B's faces and of the polygons; whether any
-    does, and where none does minus the distance that faces tell, no more than the true one."""
+    """What may press: the point o, how far from it all that both bodies have in common lies at most; the first rows of B's faces and of
+    the polygons; whether any may, and minus the distance that faces tell where they are apart, no more than the true one."""
 
     o: Vec3
     reach: float
@@ -139,14 +141,14 @@ def near(data, k, X_A, X_B, room):  # type: ignore[no-untyped-def]
     of_a = least_depth(data, corners_a, nva, X_A, o, room, nfa, nfa + nfb)
     of_b = least_depth(data, corners_b, nvb, X_B, o, room, 0, nfa)
     if of_a <= 0.0 or of_b <= 0.0:
-        return Near(o, reach, 0, 0, False, min(of_a, of_b))
+        return Near(o, reach, 0, 0, False, min(of_a, of_b, -APART * reach))
     second = keep_faces(data, corners_b, nvb, X_B, o, room, 0, nfa, of_b)
     last = keep_faces(data, corners_a, nva, X_A, o, room, nfa, nfa + nfb, of_a)
     for i in range(nfa, last):
         for c in range(4):
             room[second + i - nfa, c] = room[i, c]
     last = second + last - nfa
-    return Near(o, reach, second, last, True, 0.0)
+    return Near(o, reach, second, last, True, -APART * reach)
 
 
 @outlined
@@ -161,7 +163,7 @@ def clip(room, first, count, into, a, b, c):  # type: ignore[no-untyped-def]
         if (before < 0.0) != (now < 0.0):
             s = before / (before - now)
             room[into + kept, 0], room[into + kept, 1] = u + s * (x - u), w + s * (y - w)
-            kept += 1
+            kept += 1 if into + kept + 2 < len(room) else 0
         if now >= 0.0:
             room[into + kept, 0], room[into + kept, 1] = x, y
             kept += 1
@@ -214,6 +216,15 @@ def polygon(found, room, i, j, second):  # type: ignore[no-untyped-def]
 
 
 @outlined
+def deepest(side, room):  # type: ignore[no-untyped-def]
+    """The largest depth of a polygon."""
+    depth = 0.0
+    for i in range(side.first, side.first + side.corners):
+        depth = max(depth, side.at - side.n @ (side.foot + room[i, 0] * side.one + room[i, 1] * side.two))
+    return depth
+
+
+@outlined
 def flat(side, room):  # type: ignore[no-untyped-def]
     """Area of a polygon, and its centre about o."""
     i, area, u, w = side.first, 0.0, 0.0, 0.0
@@ -243,7 +254,8 @@ def within(found, room, j, i):  # type: ignore[no-untyped-def]
 
 @outlined
 def stored(data, k, found, room):  # type: ignore[no-untyped-def]
-    """U/k: of every face of what gives, the integral of its depth over where that is the least, by pyramids from o over what bounds it."""
+    """U/k: of every face of what gives, the integral of its depth over where that is the least, by pyramids over what bounds it from a
+    point of the face: what lies in its plane, of either body, then counts nothing."""
     U, zero = 0.0, Vec3(0.0, 0.0, 0.0)
     first, second = found.polygons, (found.polygons + len(room)) // 2
     for j in range(found.polygons):
@@ -251,6 +263,7 @@ def stored(data, k, found, room):  # type: ignore[no-untyped-def]
         if part == 0.0:
             continue
         n_j, o_j = face(room, j), room[j, 3]
+        tip = o_j * n_j
         for i in range(found.polygons):
             n, c = within(found, room, j, i)
             length = sqrt(n @ n)
@@ -264,11 +277,11 @@ def stored(data, k, found, room):  # type: ignore[no-untyped-def]
                     side, other = cut(room, side, other, normal, constant)
             if side.corners >= 3:
                 area, centre = flat(side, room)
-                # the centre of a pyramid is a quarter of the way from its base to its tip
-                U += part * c / length * area / 3.0 * (o_j - 0.75 * (n_j @ centre))
+                # the centre of a pyramid is a quarter of the way from its base to its tip, where the depth is 0
+                U += part * (c - n @ tip) / length * area / 3.0 * 0.75 * (o_j - n_j @ centre)
     return U
 
 
 def room_for(faces: int) -> int:
     """Rows of `room` for two bodies that have so many faces together."""
-    return faces + 2 * (faces + 7)
+    return faces + 2 * (faces + 16)

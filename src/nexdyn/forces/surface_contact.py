@@ -27,8 +27,11 @@ import numpy as np
 from nexdyn.errors import InputError
 from nexdyn.forces import sticking
 from nexdyn.forces.contact import (
+    AREA,
     CONTACT_COLUMNS,
+    DEPTH,
     HELD,
+    PRESSURE,
     STICK,
     ContactForce,
     put_state,
@@ -43,6 +46,7 @@ from nexdyn.forces.overlap import (
     PART_B,
     UNBOUNDED,
     cut,
+    deepest,
     flat,
     near,
     polygon,
@@ -133,6 +137,12 @@ class SurfaceContact(ContactForce):
         """Rows of scratch that it needs (``overlap``)."""
         return room_for(sum(len(solid_numbers(self.__dict__[f"solid_{x}"])[0]) for x in "ab"))
 
+    def pressed(self, values: Mapping[str, float], A: np.ndarray, B: np.ndarray) -> tuple[float, float]:
+        """The penetration [m], and the largest pressure times the area [N], which is much also where forces cancel."""
+        a, b = (np.concatenate([pose, np.zeros(6)])[None] for pose in (A, B))
+        row = self.motion_table(self.data(values), a, b, np.zeros((1, 0)))[0, 0]
+        return float(row[DEPTH]), float(row[AREA] * row[PRESSURE])
+
     def motion_table(self, data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray) -> np.ndarray:
         out = np.empty((len(A), 1, CONTACT_COLUMNS))
         motion_a, motion_b, own = (np.ascontiguousarray(x) for x in (A, B, z))
@@ -164,7 +174,8 @@ def solid_numbers(shape: Shape) -> tuple[np.ndarray, np.ndarray, list[float]]:
 
 class Pressed(NamedTuple):
     """Sums about o: forces on A, with friction that is regularised; those of the normal pressure alone; ∫ p dA, ∫ p x dA,
-    ∫ p x² dA; the area, the largest depth and pressure at rest."""
+    ∫ p x² dA; the area that presses, the largest depth and
+    pressure."""
 
     all: Force
     normal: Vec3
@@ -218,10 +229,11 @@ def add_side(data, k, side, part_of, room, v0, w, rubs, s):  # type: ignore[no-u
         return s
     last = side.first + side.corners - 1
     a = side.foot + room[last, 0] * side.one + room[last, 1] * side.two
-    depth = 0.0
+    peak = 0.0
     for j in range(side.first, last + 1):
         b = side.foot + room[j, 0] * side.one + room[j, 1] * side.two
-        depth = max(depth, side.at - side.n @ b)
+        grip = 1.0 - data[k + 2] * (side.deeper @ (v0 + cross(w, b)))
+        peak = max(peak, data[k] * (side.at - side.n @ b) * grip)
         part = 0.5 * part_of * abs(side.m @ cross(a - centre, b - centre))
         for h in range(2):
             near_two, weight = (INNER, W_INNER * part) if h == 0 else (OUTER, W_OUTER * part)
@@ -230,15 +242,16 @@ def add_side(data, k, side, part_of, room, v0, w, rubs, s):  # type: ignore[no-u
             s = add_point(data, k, side, far * b + near_two * (centre + a), weight, v0, w, rubs, s)
             s = add_point(data, k, side, far * centre + near_two * (a + b), weight, v0, w, rubs, s)
         a = b
-    area, peak = s.area + part_of * whole, max(s.peak, data[k] * depth)
-    return Pressed(s.all, s.normal, s.pressure, s.first, s.second, area, max(s.depth, depth), peak)
+    return Pressed(
+        s.all, s.normal, s.pressure, s.first, s.second, s.area + part_of * whole, s.depth, max(s.peak, peak)
+    )  # fmt: skip
 
 
 @formula
 def pressing(data, k, side, found, room, v0, w):  # type: ignore[no-untyped-def]
     """What of a polygon presses: where 1 + a δ̇ ≥ 0."""
     a = data[k + 2]
-    if a == 0.0 or side.corners < 3:
+    if a == 0.0:
         return side
     # δ̇ = −deeper · (v0 + w × ξ)
     other = found.polygons + (found.polygons + len(room)) // 2 - side.first
@@ -251,6 +264,12 @@ def relative(X_A, V_A, X_B, V_B, o):  # type: ignore[no-untyped-def]
     """The velocity of A against B at o, and of turning."""
     v = V_A.v + cross(V_A.w, o - X_A.p) - V_B.v - cross(V_B.w, o - X_B.p)
     return v, V_A.w - V_B.w
+
+
+@formula
+def deeper_by(s, depth):  # type: ignore[no-untyped-def]
+    """The sums with a depth that also counts where a body leaves too fast to press."""
+    return Pressed(s.all, s.normal, s.pressure, s.first, s.second, s.area, max(s.depth, depth), s.peak)
 
 
 @outlined
@@ -266,7 +285,11 @@ def press(data, k, X_A, V_A, X_B, V_B, room, rubs):  # type: ignore[no-untyped-d
                 for one in range(2):
                     part, i, j = (data[k + OVERLAP + PART_B], f, g) if one == 0 else (data[k + OVERLAP + PART_A], g, f)
                     if part > 0.0:
-                        side = pressing(data, k, polygon(found, room, i, j, found.second), found, room, v0, w)
+                        side = polygon(found, room, i, j, found.second)
+                        if side.corners < 3:
+                            continue
+                        s = deeper_by(s, deepest(side, room))
+                        side = pressing(data, k, side, found, room, v0, w)
                         if side.corners > 2:
                             s = add_side(data, k, side, part, room, v0, w, rubs, s)
     return s, found.o
@@ -276,7 +299,7 @@ def press(data, k, X_A, V_A, X_B, V_B, room, rubs):  # type: ignore[no-untyped-d
 def holding(data, k, s, o, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
     """What friction that sticks holds, of the sums s, which are not nothing."""
     f_n = sqrt(s.normal @ s.normal)
-    n, centre = (1.0 / f_n) * s.normal, (1.0 / s.pressure) * s.first
+    n, centre = (1.0 / f_n if f_n > 0.0 else 0.0) * s.normal, (1.0 / s.pressure) * s.first
     r = DISC * sqrt(share(s.second / s.pressure - centre @ centre))
     p = o + centre
     v, w = relative(X_A, V_A, X_B, V_B, p)
@@ -382,7 +405,7 @@ def observe_surface(data, motion_a, motion_b, z, room, out):  # type: ignore[no-
     )
     for i in range(len(out)):
         row, held = out[i, 0], z.shape[1] > 0
-        s, o = press(data, 0, X_A[i], V_A[i], X_B[i], V_B[i], room, not held and data[3] > 0.0)
+        s, o = press(data, 0, X_A[i], V_A[i], X_B[i], V_B[i], room, not held and data[3] > 0.0 and data[4] > 0.0)
         for c in range(len(row)):
             row[c] = 0.0
         if not s.pressure > 0.0:

@@ -67,9 +67,11 @@ def potential_model(
         numbers += time_row(function)
 
     found = _group(tables, set(hinges), starts)
-    pressed = [[int(i) for i in pair if i] for pair in springs.coordinates.pairs]
-    loaded = [[int(i) for i in load[2:4] if i] for load in loads.index]
-    edges = [pair for bodies in [*found.bodies, *pressed, *loaded] for pair in itertools.combinations(bodies, 2)]
+    spring_pairs = [[int(i) for i in pair if i] for pair in springs.coordinates.pairs]
+    load_pairs = [[int(i) for i in load[2:4] if i] for load in loads.index]
+    edges = [
+        pair for bodies in [*found.bodies, *spring_pairs, *load_pairs] for pair in itertools.combinations(bodies, 2)
+    ]
     plan = elimination_plan(np.full(nb, 6), np.array(edges, dtype=np.int64).reshape(-1, 2) - 1)
     diagonal = np.append(NONE, _place(plan, np.arange(1, nb + 1), np.arange(1, nb + 1))[:, 0])
 

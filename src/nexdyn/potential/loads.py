@@ -198,6 +198,7 @@ add_loads = generic(
 measure_loads = generic("measure_loads", "r of all ball and free joints at the start of a run.")
 begin_loads = generic("begin_loads", "r̃ and ỹ of a step; with BDF2 from two steps.")
 finish_loads = generic("finish_loads", "r and y at the end t of a step.")
+struck_loads = generic("struck_loads", "Whether a surface has begun to press, or has let go, in the step.")
 keep_loads = generic("keep_loads", "Q(0) ← Q of the last evaluation, at x = 0.")
 add_loads_hessian = generic("add_loads_hessian", "−dt² times the symmetric part of ∂Q/∂x.")
 
@@ -319,6 +320,22 @@ def _(loads: LoadTables) -> Any:
     for e in range(len(loads.index)):
         for k in range(12):
             loads.before[e, k] = loads.now[e, k]
+
+
+@defines(struck_loads)
+def _(loads: None) -> Any:
+    return False
+
+
+@defines(struck_loads)
+def _(loads: LoadTables) -> Any:
+    now, before = ForceRows(loads.now, 0), ForceRows(loads.before, 0)
+    for e in range(len(loads.index)):
+        if loads.index[e, LOAD_KIND] == SURFACE:
+            f, g = now[e].f, before[e].f
+            if (f @ f > 0.0) != (g @ g > 0.0):
+                return True
+    return False
 
 
 @defines(add_loads_hessian)

@@ -18,7 +18,7 @@ from nexdyn.potential.contact import begin_contacts, finish_contacts
 from nexdyn.potential.increments import coefficients, series_matrix
 from nexdyn.potential.inertia import free_rate, free_turn_bdf2, slope_at, sym_solve
 from nexdyn.potential.joints import add_joints
-from nexdyn.potential.loads import add_loads, begin_loads, finish_loads, keep_loads, measure_loads
+from nexdyn.potential.loads import add_loads, begin_loads, finish_loads, keep_loads, measure_loads, struck_loads
 from nexdyn.potential.minimum import OK, place_bodies
 from nexdyn.potential.solve import EVEN, LOAD_FAILED, STRAIGHT, solve
 from nexdyn.potential.springs import (
@@ -242,7 +242,7 @@ def march(model, state, work, t0, dt, k, k_stop, every, updates, bdf2, out):  # 
             status, where, steps, gap = LOAD_FAILED, failed, 0, 0.0
             if failed < 0:
                 status, where, steps, gap = solve(updates, model, state, work, t + dt, h)
-            impact = bdf2 and status == OK and struck(model.springs)
+            impact = bdf2 and status == OK and (struck(model.springs) or struck_loads(model.loads))
             if not (impact and second_order):
                 break
             second_order = False

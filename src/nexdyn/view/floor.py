@@ -9,7 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nexdyn.forces.surface_contact import SurfaceContact
+from nexdyn.model.shapes import HalfSpace
 from nexdyn.model.system import System
+from nexdyn.spatial.rotations import rotation_matrix
 
 ROLLING = frozenset({"rolling_disk", "rolling_sphere"})
 """Joints whose parent's frame has the plane as x, y and its normal as z."""
@@ -41,6 +44,14 @@ def contact_plane(system: System, up: np.ndarray) -> Floor | None:
             elif plane.body in fixed:
                 R, p = system.bodies[plane.body].pose(system.values)
                 found.append(Floor(p + R @ plane.p_BF, R @ plane.R_BF[:, 2]))
+        if isinstance(force, SurfaceContact):
+            for frame, solid in zip(force.frames(system), (force.solid_a, force.solid_b), strict=True):
+                if isinstance(solid, HalfSpace) and (frame.body == "ground" or frame.body in fixed):
+                    body = system.bodies.get(frame.body)
+                    R, p = (np.eye(3), np.zeros(3)) if body is None else body.pose(system.values)
+                    turned = R @ frame.R_BF
+                    at = p + R @ frame.p_BF + turned @ np.array(solid.position)
+                    found.append(Floor(at, (turned @ rotation_matrix(np.array(solid.orientation)))[:, 2]))
     level = [floor for floor in found if floor.normal @ up > STEEPEST]
     return max(level, key=lambda floor: round(float(floor.normal @ up), 6)) if level else None
 
