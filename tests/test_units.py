@@ -66,6 +66,7 @@ OPEN_ONLY = ("crba", "cfa")
 ROUNDED = {
     ("joint helical", "cfa"), ("force plane_contact", ""), ("force plane_contact on a body", ""), ("force joint_stop", ""),
     ("force plane_contact that sticks", ""), ("force sphere_contact", ""), ("force sphere_contact on a body", ""),
+    ("contact at points", ""),
 }  # fmt: skip
 """Where a number is rounded otherwise (under "": any way): inertias seen through a screw, and powers of a depth, x^1.5 by one in 2,000."""
 ROUNDING = 1e-12
