@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
+from nexdyn.cli.info import _contact
 from nexdyn.describe import from_dict, to_dict
 
 G, EDGE, HEIGHT, K = 9.81, 0.1, 0.04, 1e7
@@ -246,3 +247,8 @@ def test_shapes_without_faces_and_two_half_spaces_are_refused() -> None:
     system.add_body("wall", mass=1.0, inertia=(1.0, 1.0, 1.0), collision=[nx.HalfSpace()])
     with pytest.raises(nx.InputError, match="have no end, and touch always; one must be a box or a hull"):
         system.add_contact(nx.Contact("d", "wall", foundation_b=K))
+
+
+def test_info_tells_of_areas() -> None:
+    found = _contact(stack(2), "between")
+    assert (found["of"], found["unit"], found["points"], found["stiffness"]) == ("area", "N/m^3", 1, [K])

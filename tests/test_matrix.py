@@ -134,7 +134,7 @@ def test_every_refusal_names_the_offender() -> None:
         for name in getattr(e.system(e.carriers[0]), holder)
     }
     offenders = re.compile(
-        "|".join(f"'{re.escape(name)}'" for name in [*sorted(system), "matrix"])
+        "|".join(f"'{re.escape(name)}(?: [^']+)?'" for name in [*sorted(system), "matrix"])
         + r"|dynamics is '\w+'|rate of tested\.rate"
     )
     refused = {entry.why for entry in read().entries if entry.kind == REFUSED}
