@@ -41,14 +41,14 @@ EVERY = pytest.mark.parametrize("pair", PAIRS)
 def fill_energies(tables, A, B, out):  # type: ignore[no-untyped-def]
     X_A, X_B = PoseRows(A, 0), PoseRows(B, 0)
     for i in range(len(out)):
-        out[i] = surface_energy(tables, 0, 0, X_A[i], X_B[i])
+        out[i] = surface_energy(tables.room, tables, 0, 0, X_A[i], X_B[i])
 
 
 @kernel
 def fill_wrenches(tables, A, B, out):  # type: ignore[no-untyped-def]
     X_A, V_A, X_B, V_B = PoseRows(A, 0), MotionRows(A, 12), PoseRows(B, 0), MotionRows(B, 12)
     for i in range(len(out)):
-        F, G = surface_wrench(tables, 0, 0, X_A[i], V_A[i], X_B[i], V_B[i])
+        F, G = surface_wrench(tables.room, tables, 0, 0, (X_A[i], V_A[i], X_B[i], V_B[i]))
         row = out[i]
         row[0], row[1], row[2], row[3], row[4], row[5] = F.n.x, F.n.y, F.n.z, F.f.x, F.f.y, F.f.z
         row[6], row[7], row[8], row[9], row[10], row[11] = G.n.x, G.n.y, G.n.z, G.f.x, G.f.y, G.f.z

@@ -67,7 +67,7 @@ def element_at_end(acts, e, t, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-d
         first, k = tables.index[e, STATE], tables.index[e, FIRST]
         if tables.index[e, KIND] == SURFACE:
             held, g = surface_step(acts, first)
-            acts.judged[first, WEIGHT] = surface_stretch(tables, e, k, X_A, V_A, X_B, V_B, held, g)
+            acts.judged[first, WEIGHT] = surface_stretch(tables.room, tables, e, k, (X_A, V_A, X_B, V_B), held, g)
         else:
             for i in range(points_of(tables.data, k)):
                 c, g = contact_step(acts, first + 3 * i)

@@ -20,7 +20,7 @@ from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.forces.sticking import Slip, laid, stiffness_across
 from nexdyn.forces.tables import BODY_A, BODY_B, FIRST, KIND, STATE, STATES
 from nexdyn.forces.verbs import force_element
-from nexdyn.generic import is_instance
+from nexdyn.generic import defines, generic, is_instance
 from nexdyn.kernel import formula, kernel, outlined, overloaded
 from nexdyn.spatial.algebra import Motion, Pose, Vec3, basis, cross, exp_quaternion, rotation
 from nexdyn.spatial.lanes import LaneVector, all_less, greater, if_less, zero
@@ -86,7 +86,7 @@ def stiffness_of_others(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # typ
         for i in range(contact.points_of(data, k)):
             contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i)
     elif tables.index[e, KIND] == SURFACE:
-        surface_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B)
+        surface_stiffness(tables.room, acts, e, k, K, (gh, bh2), (X_A, V_A, X_B, V_B))
     else:
         numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, acts.length, difference_rate(gh))
 
@@ -137,7 +137,7 @@ def side_stiffness(data, k, K, room, side, part_of, gh, bh2, v0, w, to_b):  # ty
 
 
 @kernel
-def surface_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+def stiffness_over_area(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
     """The same of surfaces: of ∫ p m dA over the surface of A, which stands in the depths of B,
 
         −∂F/∂x = −k Σ ∫ a_f a_gᵀ dA,   a = (r × n, n)
@@ -172,6 +172,23 @@ def surface_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B):  # type: igno
     add_outer(K, across_all, cross(r, one), one)
     add_outer(K, across_all, cross(r, two), two)
     add_outer(K, across_all * held.r * held.r, held.n, o)
+
+
+surface_stiffness = generic(
+    "surface_stiffness", "K += the stiffness of an area; of systems without, whose `room` is None, nothing."
+)
+
+
+@defines(surface_stiffness)
+def _(room: None, acts: Any, e: Any, k: Any, K: Any, weights: Any, motion: Any) -> Any:
+    return None
+
+
+@defines(surface_stiffness)
+def _(room: Any, acts: Any, e: Any, k: Any, K: Any, weights: Any, motion: Any) -> Any:
+    gh, bh2 = weights
+    X_A, V_A, X_B, V_B = motion
+    stiffness_over_area(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B)
 
 
 @formula

@@ -55,6 +55,7 @@ from nexdyn.forces.overlap import (
 )
 from nexdyn.forces.sticking import Slip
 from nexdyn.forces.tables import STATE, STATES
+from nexdyn.generic import defines, generic
 from nexdyn.geometry.hull import surface
 from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.model.element import Element
@@ -340,7 +341,7 @@ def wrenches(s, o, X_A, X_B):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def surface_wrench(tables, e, k, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+def wrench_here(tables, e, k, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
     """Forces on A and on B, each at its origin, in the world; where friction sticks also the rates of its states, as in ``contact``."""
     data, sticks = tables.data, tables.index[e, STATES] > 0
     s, o = press(data, k, X_A, V_A, X_B, V_B, tables.room, not sticks and data[k + 3] > 0.0)
@@ -364,7 +365,7 @@ def surface_wrench(tables, e, k, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped
 
 
 @outlined
-def surface_stretch(tables, e, k, X_A, V_A, X_B, V_B, c, time):  # type: ignore[no-untyped-def]
+def stretch_here(tables, e, k, X_A, V_A, X_B, V_B, c, time):  # type: ignore[no-untyped-def]
     """y at the end of a step into z, by c (axes of B) and g = `time` (``sticking``); returns √σ."""
     data, j, y, root = tables.data, tables.index[e, STATE], Slip(Vec3(0.0, 0.0, 0.0), 0.0), 0.0
     s, o = press(data, k, X_A, V_A, X_B, V_B, tables.room, False)
@@ -377,7 +378,7 @@ def surface_stretch(tables, e, k, X_A, V_A, X_B, V_B, c, time):  # type: ignore[
 
 
 @outlined
-def surface_energy(tables, e, k, X_A, X_B):  # type: ignore[no-untyped-def]
+def energy_here(tables, e, k, X_A, X_B):  # type: ignore[no-untyped-def]
     """U."""
     data, zero = tables.data, Vec3(0.0, 0.0, 0.0)
     found = near(data, k + OVERLAP, X_A, X_B, tables.room)
@@ -392,6 +393,47 @@ def surface_energy(tables, e, k, X_A, X_B):  # type: ignore[no-untyped-def]
             y = sticking.shortened(slip_state(tables.z, tables.index[e, STATE]), sticking.bound(h.grip))
             U += 0.5 * (y @ y)
     return U
+
+
+surface_wrench = generic(
+    "surface_wrench",
+    "The forces on A and B, of their poses and velocities in turn; none where `room` is None: no areas.",
+)
+surface_stretch = generic("surface_stretch", "The stretch at the end of a step; returns √σ.")
+surface_energy = generic("surface_energy", "U.")
+
+
+@defines(surface_wrench)
+def _(room: None, tables: Any, e: Any, k: Any, motion: Any) -> Any:
+    nothing = Vec3(0.0, 0.0, 0.0)
+    return Force(nothing, nothing), Force(nothing, nothing)
+
+
+@defines(surface_wrench)
+def _(room: Any, tables: Any, e: Any, k: Any, motion: Any) -> Any:
+    X_A, V_A, X_B, V_B = motion
+    return wrench_here(tables, e, k, X_A, V_A, X_B, V_B)
+
+
+@defines(surface_stretch)
+def _(room: None, tables: Any, e: Any, k: Any, motion: Any, c: Any, time: Any) -> Any:
+    return 0.0
+
+
+@defines(surface_stretch)
+def _(room: Any, tables: Any, e: Any, k: Any, motion: Any, c: Any, time: Any) -> Any:
+    X_A, V_A, X_B, V_B = motion
+    return stretch_here(tables, e, k, X_A, V_A, X_B, V_B, c, time)
+
+
+@defines(surface_energy)
+def _(room: None, tables: Any, e: Any, k: Any, X_A: Any, X_B: Any) -> Any:
+    return 0.0
+
+
+@defines(surface_energy)
+def _(room: Any, tables: Any, e: Any, k: Any, X_A: Any, X_B: Any) -> Any:
+    return energy_here(tables, e, k, X_A, X_B)
 
 
 @kernel

@@ -49,8 +49,8 @@ class ForceTables(NamedTuple):
     bound: Any = np.zeros(0)
     inside: Any = np.zeros(0)
     inner: Any = np.zeros(0)
-    room: Any = np.zeros((0, 4))
-    """Scratch of surfaces in contact (``overlap``)."""
+    room: Any = None
+    """Scratch of surfaces in contact (``overlap``); None where there are none: then nothing of them is compiled."""
 
 
 def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
@@ -77,6 +77,7 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
             index[e, BODY_A + side] = body
             X = frames[e, 12 * side : 12 * side + 12]
             X[:9], X[9:] = (R_LB @ frame.R_BF).ravel(), p_LB + R_LB @ frame.p_BF
+    rows = max((force.room(values) for force in forces), default=0)
     return ForceTables(
         index,
         frames,
@@ -86,7 +87,7 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
         bound=np.zeros(len(start)),
         inside=np.zeros(len(start)),
         inner=np.zeros(len(start)),
-        room=np.zeros((max((force.room(values) for force in forces), default=0), 4)),
+        room=np.zeros((rows, 4)) if rows else None,
     )
 
 

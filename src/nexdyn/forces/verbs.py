@@ -118,7 +118,7 @@ def _sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no
 
 def surface_contact_wrench(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
     """Forces on A and on B of surfaces in contact; lanes, which know none, give NaN."""
-    return surface_contact.surface_wrench(tables, e, k, X_WA, V_A, X_WB, V_B)
+    return surface_contact.surface_wrench(tables.room, tables, e, k, (X_WA, V_A, X_WB, V_B))
 
 
 @overload(surface_contact_wrench, strict=False)
@@ -126,20 +126,20 @@ def _surface_contact_wrench(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ign
     if x is pack:
         return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: (nowhere(x), nowhere(x))
     return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: surface_contact.surface_wrench(
-        tables, e, k, X_WA, V_A, X_WB, V_B
+        tables.room, tables, e, k, (X_WA, V_A, X_WB, V_B)
     )
 
 
 def surface_contact_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def]
     """What surfaces in contact store; lanes, which know none, give NaN."""
-    return surface_contact.surface_energy(tables, e, k, X_WA, X_WB)
+    return surface_contact.surface_energy(tables.room, tables, e, k, X_WA, X_WB)
 
 
 @overload(surface_contact_energy, strict=False)
 def _surface_contact_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def]
     if x is pack:
         return lambda tables, e, k, X_WA, X_WB, x: zero(x) + math.nan
-    return lambda tables, e, k, X_WA, X_WB, x: surface_contact.surface_energy(tables, e, k, X_WA, X_WB)
+    return lambda tables, e, k, X_WA, X_WB, x: surface_contact.surface_energy(tables.room, tables, e, k, X_WA, X_WB)
 
 
 def sticking_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def]

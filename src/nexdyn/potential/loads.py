@@ -147,17 +147,8 @@ def load(loads, e, t, dt, X_a, V_a, X_b, V_b):  # type: ignore[no-untyped-def]
     else:
         if index[e, LOAD_KIND] == SURFACE and loads.held[e] >= 0:
             j = loads.held[e]
-            surface_stretch(
-                tables,
-                k,
-                tables.index[k, FIRST],
-                X_A,
-                V_A,
-                X_B,
-                V_B,
-                slip_state(loads.states, j + NOW),
-                dt * loads.states[j + WHOLE],
-            )
+            held, time = slip_state(loads.states, j + NOW), dt * loads.states[j + WHOLE]
+            surface_stretch(tables.room, tables, k, tables.index[k, FIRST], (X_A, V_A, X_B, V_B), held, time)
         status, F_A, F_B = force_element(tables, k, t, X_A, V_A, X_B, V_B)
     F_a = Force(F_A.n + cross(X_a.R @ X_aA.p, F_A.f), F_A.f)
     return status, F_a, Force(F_B.n + cross(X_b.R @ X_bB.p, F_B.f), F_B.f)
