@@ -99,7 +99,7 @@ def at_random(
 
 
 def floor_low(pair: str, A: np.ndarray, B: np.ndarray) -> None:
-    """Keep a half-space so that about half of the other's positions touch it, and lie beside its middle."""
+    """Put a half-space where about half of the positions of the other touch it, beside its origin."""
     for side, rows in zip(PAIRS[pair][:2], (A, B), strict=True):
         if isinstance(side, nx.HalfSpace):
             rows[:, 9:12] = (0.1, -0.2, 0.0)
@@ -381,7 +381,7 @@ PLACES: dict[str, tuple[Any, np.ndarray, np.ndarray, int]] = {
     "faces of 1e-16 m": ((0, 0, 0.2 - 1e-16), FLAT, FLAT, -1),
     "far": ((0, 0, 1e6), FLAT, FLAT, 0),
 }
-"""Position and turn of a, turn of b; 1 where they must press, 0 where nothing may, -1 where no direction is told."""
+"""Position and rotation of a, rotation of b, and what is expected: 1 a push, 0 no force, -1 any finite force."""
 
 
 @pytest.mark.parametrize(
@@ -406,7 +406,7 @@ def test_cubes_where_faces_edges_or_corners_coincide(place: str, soft: tuple[flo
 
 
 def test_cubes_that_stand_exactly_in_line_press_straight() -> None:
-    """Sides in one plane press with nothing: depths vanish there; and a thousandth of a nanometre beside it is no different."""
+    """Sides in one plane do not press: their depth is 0. A shift by 1e-12 m changes nothing."""
     d = 0.01
     for soft in ((None, K), (K, K)):
         bench, B = Bench(CUBE, CUBE, *soft), motion((0, 0, 0))[None]
