@@ -389,13 +389,30 @@ def test_another_plot_can_be_chosen(tab: Watched, viewer: Viewer, chain: nx.Resu
 # --- the window -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [1280, 1000, 600, 400])
-def test_a_small_window_leaves_the_scene_most_of_its_room(browser: Any, viewer: Viewer, width: int) -> None:
+PANELS = "m => m === document.querySelectorAll('[data-dock-minimize-all][aria-label=\"Expand column\"]').length"
+"""So many of the page's two panels have come and are minimised."""
+
+
+@pytest.mark.parametrize(("width", "minimised"), [(1280, 0), (1000, 1), (600, 2)])
+def test_a_small_window_leaves_the_scene_most_of_its_room(
+    browser: Any, viewer: Viewer, width: int, minimised: int
+) -> None:
+    open_ = "m => m === document.querySelectorAll('[data-dock-region-collapse]').length"
     with opened(browser, viewer.address, size=(width, 700)) as tab:
-        tab.comes_true(lambda: tab.canvas_box()["width"] > 0.45 * width)
-        assert tab.page.title() == "hinge chain · NexDyn"
+        tab.until(PANELS, minimised)
+        tab.until(open_, 2 - minimised)  # before the panels have come, the scene has all of the window
+        tab.comes_true(lambda: 0.45 * width < tab.canvas_box()["width"] < width)
         tab.page.wait_for_timeout(500)
-        assert tab.canvas_box()["width"] > 0.45 * width and tab.faults == []
+        tab.until(PANELS, minimised)
+        assert 0.45 * width < tab.canvas_box()["width"] < width and tab.faults == []
+        assert tab.page.title() == "hinge chain · NexDyn"
+
+
+def test_a_phone_has_the_scene_as_wide_as_its_window(browser: Any, viewer: Viewer) -> None:
+    with opened(browser, viewer.address, size=(400, 700)) as tab:  # the panels lie in a sheet over it, which folds
+        tab.page.get_by_role("button", name="Play", exact=True).wait_for(state="attached")
+        tab.comes_true(lambda: tab.canvas_box()["width"] == 400)
+        assert tab.faults == []
 
 
 # --- what survives --------------------------------------------------------------------------------------------------
