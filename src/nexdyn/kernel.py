@@ -12,7 +12,7 @@ code in use. Here the key is a hash of every source file that a kernel can be ma
 code), so that an edit or an upgrade starts afresh. Imports run downward and siblings never meet (pyproject.toml), hence
 
     a kernel of           is made of the sources of
-    tree                  tree and all floors below           (so with absolute and potential)
+    tree                  tree and all floors below           (so with absolute, potential and geometry)
     a lower floor         all floors up to tree, absolute and potential: their types give its verbs a meaning
     view, batch           all
     no floor (a user's)   all, and its own file
@@ -89,7 +89,12 @@ def versions() -> dict[str, str]:
     }  # fmt: skip
 
 
-_FLOORS = ((), *(UPPER + tuple(other for other in FORMULATIONS if other != floor) for floor in FORMULATIONS), UPPER)
+def _others(floor: str) -> tuple[str, ...]:
+    """The floors of FORMULATIONS that kernels of one of them are not made of; geometry is below all others."""
+    return tuple(other for other in FORMULATIONS if other not in (floor, "geometry"))
+
+
+_FLOORS = ((), *(UPPER + _others(floor) for floor in FORMULATIONS), UPPER)
 """What the kernels of some floor are not made of: `not_part_of`."""
 
 
@@ -117,7 +122,7 @@ def not_part_of(file: Path) -> tuple[str, ...]:
     floor = file.relative_to(_PACKAGE).parts[0] if file.is_relative_to(_PACKAGE) else None
     if floor is None or floor in UPPER:
         return ()
-    return UPPER + tuple(other for other in FORMULATIONS if floor in FORMULATIONS and other != floor)
+    return UPPER + (_others(floor) if floor in FORMULATIONS else ())
 
 
 def cache_root() -> Path:

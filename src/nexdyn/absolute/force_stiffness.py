@@ -14,7 +14,7 @@ import math
 from typing import Any
 
 from nexdyn.absolute.force_states import contact_step, surface_step
-from nexdyn.forces import contact, overlap, surface_contact
+from nexdyn.forces import ball, contact, overlap, surface_contact
 from nexdyn.forces import kinds as force_kinds
 from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.forces.sticking import Slip, laid, stiffness_across
@@ -136,18 +136,10 @@ def side_stiffness(data, k, K, room, side, part_of, gh, bh2, v0, w, to_b):  # ty
                 add_pair(K, slope, cross(r, side.m), side.m, cross(r, side.deeper), side.deeper)
 
 
-@kernel
-def stiffness_over_area(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
-    """The same of surfaces: of ∫ p m dA over the surface of A, which stands in the depths of B,
-
-        −∂F/∂x = −k Σ ∫ a_f a_gᵀ dA,   a = (r × n, n)
-
-    here symmetrised, and friction over the whole area by its secant."""
-    tables, o = acts.forces, Vec3(0.0, 0.0, 0.0)
-    data, room, sticks = tables.data, tables.room, tables.index[e, STATES] > 0
-    s, _ = surface_contact.press(data, k, X_A, V_A, X_B, V_B, room, False)
-    if not s.pressure > 0.0:
-        return
+@outlined
+def normal_stiffness_over_area(data, k, K, room, gh, bh2, motion):  # type: ignore[no-untyped-def]
+    """The part of the pressure of bodies with faces."""
+    X_A, V_A, X_B, V_B = motion
     j = k + surface_contact.OVERLAP
     found = overlap.near(data, j, X_A, X_B, room)
     v0, w = surface_contact.relative(X_A, V_A, X_B, V_B, found.o)
@@ -160,7 +152,27 @@ def stiffness_over_area(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B):  # type: ig
             if data[j + overlap.PART_A] > 0.0:
                 side = overlap.polygon(found, room, g, f, found.second)
                 side_stiffness(data, k, K, room, side, data[j + overlap.PART_A], gh, bh2, v0, w, to_b)
-    held = surface_contact.holding(data, k, s, found.o, X_A, V_A, X_B, V_B)
+
+
+@kernel
+def stiffness_over_area(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
+    """The same of surfaces: of ∫ p m dA over the surface of A, which stands in the depths of B,
+
+        −∂F/∂x = −k Σ ∫ a_f a_gᵀ dA,   a = (r × n, n)
+
+    here symmetrised, and friction over the whole area by its secant."""
+    tables, o = acts.forces, Vec3(0.0, 0.0, 0.0)
+    data, room, sticks = tables.data, tables.room, tables.index[e, STATES] > 0
+    s, o = surface_contact.press(data, k, X_A, V_A, X_B, V_B, room, False)
+    if not s.pressure > 0.0:
+        return
+    if ball.is_ball(data, k + surface_contact.OVERLAP):
+        law = ball.law_of(data, k, k + surface_contact.OVERLAP, s.depth)
+        n = (1.0 / s.pressure) * s.normal
+        add_outer(K, bh2 * s.slope + gh * data[k + 2] * law.f, cross(o - X_B.p, n), n)
+    else:
+        normal_stiffness_over_area(data, k, K, room, gh, bh2, (X_A, V_A, X_B, V_B))
+    held = surface_contact.holding(data, k, s, o, X_A, V_A, X_B, V_B)
     if sticks:
         at_start, time = surface_step(acts, tables.index[e, STATE])
         c = laid(Slip(X_B.R @ at_start.along, at_start.about), held.n)

@@ -138,7 +138,7 @@ def _print(data: dict[str, Any]) -> None:
 
 def _contact(system: System, name: str) -> dict[str, Any]:
     """A contact: its pairs of bodies, how many points may touch, and the least and greatest stiffness and friction of these."""
-    from nexdyn.forces.kinds import SURFACE
+    from nexdyn.forces.surface_contact import Foundations
     from nexdyn.results.contacts import contacts_of
 
     made = [force for force in contacts_of(system) if force.part_of == name]
@@ -148,7 +148,7 @@ def _contact(system: System, name: str) -> dict[str, Any]:
         "name": name, "pairs": [list(pair) for pair in pairs], "points": sum(force.points for force in made),
         "exponent": laws[0].exponent, "stiffness": _extremes([law.stiffness for law in laws]),
         "friction": _extremes([law.friction for law in laws]), "unit": made[0].stiffness_unit(system.values),
-        "of": "area" if made[0].code == SURFACE else "point",
+        "of": "area" if isinstance(made[0], Foundations) and made[0].over_area else "point",
     }  # fmt: skip
 
 

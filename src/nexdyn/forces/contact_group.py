@@ -3,9 +3,10 @@
     sphere on a half-space          one point                    capsule on a half-space     one point at each end
     box on a half-space             one point at each corner     sphere and sphere           one point
     hull on a half-space            one point at each of its points
+    sphere and box, hull, capsule, cylinder, cone or ellipsoid   one point (``ball``)
 
-With a foundation instead of a stiffness, boxes, hulls and half-spaces touch each other over areas (``surface_contact``), one force for
-each pair of shapes.
+With a foundation instead of a stiffness, boxes, hulls, half-spaces and spheres touch each other over areas (``surface_contact``), one
+force for each pair of shapes.
 
 The shapes are a body's `collision`, or its `shapes` where that is None. Those of the ground are the half-space z ≤ 0 of the world.
 
@@ -13,8 +14,9 @@ Where the materials of both are given instead of a stiffness, it is that of Hert
 
     f_n = 4/3 E* √R δ^1.5,   1/R = 1/r_a + 1/r_b         (E*: ``model.materials``; a plane has no curvature)
 
-with Mindlin's part of it along the surfaces, 4 G*/E*, and where no friction is given that of the two materials: what one has against
-the other, else √(μ_a μ_b). Each end of a capsule is a sphere, also where the capsule lies.
+with R = `hertz_radius` where a sphere touches the side of a cylinder or a capsule, so also where it touches their ends; and Mindlin's part
+of it along the surfaces, 4 G*/E*, and where no friction is given that of the two materials: what one has against the other, else
+√(μ_a μ_b). Each end of a capsule is a sphere, also where the capsule lies.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ import numpy as np
 
 from nexdyn.checked_calls import signature_of
 from nexdyn.errors import InputError
+from nexdyn.forces.ball_contact import BallContact
 from nexdyn.forces.contact import ContactForce
 from nexdyn.forces.contact_law import LAW, ContactLaw
 from nexdyn.forces.plane_contact import PlaneContact
@@ -37,7 +40,7 @@ from nexdyn.model.between_bodies import BetweenBodies
 from nexdyn.model.body import Body
 from nexdyn.model.force import Force
 from nexdyn.model.materials import Material, contact_modulus, friction_between, material_of, shear_part
-from nexdyn.model.shapes import Box, Capsule, HalfSpace, Hull, Shape, Sphere
+from nexdyn.model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HalfSpace, Hull, Shape, Sphere
 from nexdyn.spatial.rotations import rotation_matrix
 
 if TYPE_CHECKING:
@@ -60,13 +63,14 @@ class Contact(ContactLaw, BetweenBodies):
     impact_speed, friction and what belongs to it: :class:`ContactLaw`.
 
     foundation_a, foundation_b [N/m³]: instead of stiffness, of an elastic layer on the bodies of `a` and of `b`, either or both: pressure
-    grows with the depth. Boxes, hulls and half-spaces then touch each other over areas.
+    grows with the depth. Boxes, hulls, half-spaces and spheres then touch each other over areas.
 
     material_a, material_b: instead of stiffness, the materials of the bodies of `a` and of `b`, each by name ("steel", one of
     `nx.materials()`) or as nx.Material. By Hertz and Mindlin they set the stiffness and friction_stiffness, and the friction where none is
     given; a friction must be given where one of them has none.
 
-    Spheres, capsules, boxes (each corner is a point) and hulls may touch a half-space, and spheres each other. The ground is the
+    Spheres, capsules, boxes (each corner is a point) and hulls may touch a half-space, and spheres each other and boxes, hulls, capsules,
+    cylinders, cones and ellipsoids. The ground is the
     half-space z ≤ 0 of the world. `system.forces` has a force for each place where two shapes may touch, named "feet left_foot ground";
     `result.contacts("feet")` tells of all of them.
 
@@ -155,14 +159,14 @@ class Contact(ContactLaw, BetweenBodies):
             sides = self._shapes(system, a), self._shapes(system, b)
             for (label_a, A), (label_b, B) in itertools.product(_labelled(a, sides[0]), _labelled(b, sides[1])):
                 if self.over_areas:
-                    found.append(self._surfaces(f"{self.name} {label_a} {label_b}", system, a, b, A, B))
+                    found.append(self._over_area(f"{self.name} {label_a} {label_b}", system, (a, A), (b, B)))
                     continue
                 places = meeting(A, B)
                 if places is None:
                     raise InputError(
                         f"{self}: contact between {_told(A, a)} and {_told(B, b)} is not supported; spheres, capsules, boxes and hulls "
-                        "touch half-spaces, and spheres each other: give one of the bodies a collision=[…] of these, or give "
-                        "foundation_a or foundation_b, by which boxes and hulls touch each other"
+                        "touch half-spaces, and spheres all but meshes and height fields: give one of the bodies a collision=[…] of "
+                        "these, or give foundation_a or foundation_b, by which boxes and hulls touch each other"
                     )
                 kind, turned, more = places
                 make: Any = kind
@@ -172,7 +176,8 @@ class Contact(ContactLaw, BetweenBodies):
                     radius = relative_radius(place)
                     if self.stiffness is None and radius == 0.0:
                         raise InputError(
-                            f"{self}: a corner of {_told(A, a)} or {_told(B, b)} has no radius for the law of Hertz; give a stiffness"
+                            f"{self}: {_told(A, a)} and {_told(B, b)} have no radius for the law of Hertz, for corners have none, and "
+                            "those of cones and ellipsoids differ from place to place; give a stiffness"
                         )
                     if radius not in laws:
                         one = self.law_between(system.values, radius)
@@ -180,24 +185,31 @@ class Contact(ContactLaw, BetweenBodies):
                     found.append(make(f"{self.name} {label_a} {label_b}{suffix}", *ends, **place, **laws[radius]))
         return found
 
-    def _surfaces(self, name: str, system: System, a: Body, b: Body, A: Shape, B: Shape) -> Force:
-        """The force between two shapes by their foundations."""
-        for shape, body in ((A, a), (B, b)):
-            if not isinstance(shape, Box | Hull | HalfSpace):
+    def _over_area(self, name: str, system: System, *sides: tuple[Body, Shape]) -> Force:
+        """The force between two bodies and their shapes by foundations."""
+        for body, shape in sides:
+            if not isinstance(shape, Box | Hull | HalfSpace | Sphere):
                 raise InputError(
-                    f"{self}: {_told(shape, body)} has no flat faces for a foundation; boxes, hulls and half-spaces have: give the body a "
+                    f"{self}: {_told(shape, body)} knows no foundation; boxes, hulls, half-spaces and spheres do: give the body a "
                     "collision=[…] of these"
                 )
-        if isinstance(A, HalfSpace) and isinstance(B, HalfSpace):
+        if all(isinstance(shape, HalfSpace) for _, shape in sides):
+            one, other = (_told(shape, body) for body, shape in sides)
             raise InputError(
-                f"{self}: {_told(A, a)} and {_told(B, b)} have no end, and touch always; one must be a box or a hull"
+                f"{self}: {one} and {other} have no end, and touch always; one must be a box, a hull or a sphere"
             )
         law = self.law_between(system.values, 1.0)
         given = {attribute: law.__dict__[attribute] for attribute in LAW if attribute not in ("stiffness", "exponent")}
-        return SurfaceContact(
-            name, _end(system, a), _end(system, b), solid_a=A, solid_b=B, foundation_a=self.foundation_a,
-            foundation_b=self.foundation_b, **given,
-        )  # fmt: skip
+        foundations = [self.foundation_a, self.foundation_b]
+        if not isinstance(sides[0][1], Sphere) and isinstance(sides[1][1], Sphere):
+            sides, foundations = sides[::-1], foundations[::-1]
+        (a, A), (b, B) = sides
+        given |= {"foundation_a": foundations[0], "foundation_b": foundations[1]}
+        ends = _end(system, a), _end(system, b)
+        if isinstance(A, Sphere):
+            # as a force over an area of a sphere begins
+            return BallContact(name, *ends, radius=A.radius, anchor_a=A.position, solid=B, exponent=2.0, **given)
+        return SurfaceContact(name, *ends, solid_a=A, solid_b=B, **given)
 
     def _shapes(self, system: System, body: Body) -> list[Shape]:
         if body.is_ground:
@@ -219,6 +231,8 @@ def meeting(A: Shape, B: Shape) -> tuple[type[ContactForce], bool, Places] | Non
         place = {"radius_a": A.radius, "radius_b": B.radius, "anchor_a": A.position, "anchor_b": B.position}
         return SphereContact, False, [("", place)]
     for turned, solid, other in ((False, A, B), (True, B, A)):
+        if isinstance(solid, Sphere) and isinstance(other, Box | Hull | Capsule | Cylinder | Cone | Ellipsoid):
+            return BallContact, turned, [("", {"radius": solid.radius, "anchor_a": solid.position, "solid": other})]
         if isinstance(other, HalfSpace) and (places := _on_plane(solid)) is not None:
             plane = {"anchor_b": other.position, "normal": tuple(_axes(other)[:, 2].tolist())}
             return PlaneContact, turned, [(suffix, place | plane) for suffix, place in places]
@@ -226,10 +240,45 @@ def meeting(A: Shape, B: Shape) -> tuple[type[ContactForce], bool, Places] | Non
 
 
 def relative_radius(place: Mapping[str, Any]) -> float:
-    """R of the spheres, or the sphere and the plane, that meet; 0 of a point."""
+    """R of the spheres, or the sphere and the plane, that meet; 0 of a point, and where it differs from place to place."""
+    match place.get("solid"):
+        case Capsule() | Cylinder() as round_:
+            return hertz_radius(1.0 / place["radius"], 1.0 / place["radius"] + 1.0 / round_.radius)
+        case Cone() | Ellipsoid():
+            return 0.0
     if "radius_b" in place:
         return float(1.0 / (1.0 / place["radius_a"] + 1.0 / place["radius_b"]))
     return float(place.get("radius", 0.0))
+
+
+def hertz_radius(one: float, other: float) -> float:
+    """R of f = 4/3 E* √R δ^1.5 between surfaces with the relative curvatures [1/m] in two directions across each other.
+
+    With the semi-axes a ≥ b of the ellipse of contact, e² = 1 − b²/a², and K and E the complete elliptic integrals of e,
+
+        ((a/b)² E − K)/(K − E) = B/A,   A ≤ B: half the curvatures                       (Johnson, Contact Mechanics, 1985, 4.2)
+        √R = √R_e F₂^−1.5,   R_e = 1/(2 √(A B)),   F₂ = 2/π √(b/a) K/F₁,   F₁³ = 4/(π e²) (b/a)^1.5 √(((a/b)² E − K)(K − E))
+    """
+    least, most = sorted((one, other))
+    mean = 1.0 / math.sqrt(least * most)
+    if most - least < 1e-9 * most:
+        return mean
+    from scipy.optimize import brentq
+    from scipy.special import ellipe, ellipkm1
+
+    def parts(log: float) -> tuple[float, float, float, float]:  # of ln(b/a): (b/a)², K, (a/b)² E − K, K − E
+        m1 = math.exp(2.0 * log)
+        K, E = float(ellipkm1(m1)), float(ellipe(1.0 - m1))
+        return m1, K, E / m1 - K, K - E
+
+    def off(log: float) -> float:
+        _, _, p, q = parts(log)
+        return math.log(p / q) - math.log(most / least)
+
+    m1, K, p, q = parts(float(brentq(off, -100.0, -1e-5, xtol=1e-14, rtol=1e-14)))
+    first = (4.0 / (math.pi * (1.0 - m1)) * m1**0.75 * math.sqrt(p * q)) ** (1.0 / 3.0)
+    second = 2.0 / math.pi * m1**0.25 * K / first
+    return mean / second**3
 
 
 def _on_plane(shape: Shape) -> Places | None:

@@ -5,12 +5,14 @@
     F = Σ w ∫ p m dA,   f_n = |F|,   n = F/f_n     w: w_B of the surface of A, w_A of that of B
     x_p = Σ w ∫ p x dA/Σ w ∫ p dA            the centre of pressure, where F acts, with the moment about it
     friction that sticks                     one spring at x_p for sliding along n and turning about it             (``sticking``)
-                                             σ = ρ k A,   A = Σ w A
+                                             σ = ρ k A,   A = Σ w A;   of a sphere ρ df/dδ
     with friction_speed v_f                  f_t = −μ Σ w ∫ p v_t/√(|v_t|² + v_f²) dA, without a spring
     U = k ∫ (w_A δ_A + w_B δ_B) dV + ½ |y|²  what is stored
 
 Each polygon is cut to where 1 + a δ̇ ≥ 0 and divided into triangles; what is integrated is of degree 4 at most, for which six points
 are exact (Dunavant, Int. J. Numer. Meth. Eng. 21, 1985), but for friction that is regularised.
+
+A sphere against a solid is such a contact too, over an area or at a point, with the sums that ``ball`` has in closed form.
 
 Data: those of a point of contact with e = 1 and k (``contact``), then those of ``overlap``.
 States, where friction sticks: y along the surfaces in the axes of B, and about the normal.
@@ -25,7 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.errors import InputError
-from nexdyn.forces import sticking
+from nexdyn.forces import ball, sticking
 from nexdyn.forces.contact import (
     AREA,
     CONTACT_COLUMNS,
@@ -72,19 +74,55 @@ INNER, OUTER, W_INNER, W_OUTER = 0.445948490915965, 0.091576213509771, 0.2233815
 """The points of a triangle of degree 4: two of their three coordinates, and weights."""
 
 
-class SurfaceContact(ContactForce):
+class Foundations(ContactForce):
+    """What a contact over an area has: the foundations of both sides."""
+
+    code = SURFACE
+    foundation_a: Any
+    foundation_b: Any
+
+    @property
+    def over_area(self) -> bool:
+        """Whether it has an area, not a point."""
+        return True
+
+    def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
+        return [(f"held_{axis}", "J^0.5", 0.0) for axis in ("x", "y", "z", "about")] if self.sticks else []
+
+    def stiffness_unit(self, values: Mapping[str, float]) -> str:
+        return "N/m^3" if self.over_area else super().stiffness_unit(values)
+
+    def law(self, values: Mapping[str, float]) -> LawNumbers:
+        return super().law(values)._replace(stiffness=1.0 / sum(self._gives(values))) if self.over_area else super().law(values)
+
+    def _gives(self, values: Mapping[str, float]) -> list[float]:
+        """c_A and c_B [m³/N]."""
+        given = [self.__dict__[f"foundation_{x}"] for x in "ab"]
+        gives = [
+            0.0 if k is None else 1.0 / self._positive(f"foundation_{x}", values)
+            for k, x in zip(given, "ab", strict=True)
+        ]
+        if not sum(gives) > 0.0:
+            raise InputError(f"{self} has no foundation; give foundation_a or foundation_b, or both")
+        return gives
+
+    def parts(self, values: Mapping[str, float]) -> list[float]:
+        """w_A and w_B (``overlap``)."""
+        gives = self._gives(values)
+        return [give / sum(gives) for give in gives]
+
+
+class SurfaceContact(Foundations):
     """Contact of a body `a` with a body `b`, each convex with faces, by elastic foundations.
 
     solid_a, solid_b: a resolved nx.Box, nx.Hull or nx.HalfSpace, in the axes of `a` and `b`.
     foundation_a, foundation_b [N/m³]: of the layer on each; None of what is rigid. All else: :class:`ContactLaw`.
     """
 
-    kind, code = "surface_contact", SURFACE
+    kind = "surface_contact"
     structural = ContactForce.structural | {"solid_a", "solid_b"}
     solid_a: Shape
     solid_b: Shape
-    foundation_a: Any
-    foundation_b: Any
 
     def __init__(
         self,
@@ -104,35 +142,15 @@ class SurfaceContact(ContactForce):
     def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
         return 0.0, 0.0, 0.0, 0.0
 
-    def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
-        return [(f"held_{axis}", "J^0.5", 0.0) for axis in ("x", "y", "z", "about")] if self.sticks else []
-
-    def stiffness_unit(self, values: Mapping[str, float]) -> str:
-        return "N/m^3"
-
-    def law(self, values: Mapping[str, float]) -> LawNumbers:
-        return super().law(values)._replace(stiffness=1.0 / sum(self._gives(values)))
-
-    def _gives(self, values: Mapping[str, float]) -> list[float]:
-        """c_A and c_B [m³/N]."""
-        given = [self.__dict__[f"foundation_{x}"] for x in "ab"]
-        gives = [
-            0.0 if k is None else 1.0 / self._positive(f"foundation_{x}", values)
-            for k, x in zip(given, "ab", strict=True)
-        ]
-        if not sum(gives) > 0.0:
-            raise InputError(f"{self} has no foundation; give foundation_a or foundation_b, or both")
-        return gives
-
     def data(self, values: Mapping[str, float]) -> list[float]:
         """Those of a point of contact, then those of the solids."""
-        gives, numbers = self._gives(values), super().data(values)
+        parts, numbers = self.parts(values), super().data(values)
         sides = [solid_numbers(self.__dict__[f"solid_{x}"]) for x in "ab"]
         counts = [len(x) for faces, corners, _ in sides for x in (faces, corners)]
         balls = [x for _, _, ball in sides for x in ball]
         faces = [x for one, _, _ in sides for x in one.ravel().tolist()]
         corners = [x for _, one, _ in sides for x in one.ravel().tolist()]
-        return [*numbers, *(give / sum(gives) for give in gives), *counts, *balls, *faces, *corners]
+        return [*numbers, *parts, *counts, *balls, *faces, *corners]
 
     def room(self, values: Mapping[str, float]) -> int:
         """Rows of scratch that it needs (``overlap``)."""
@@ -145,11 +163,15 @@ class SurfaceContact(ContactForce):
         return float(row[DEPTH]), float(row[AREA] * row[PRESSURE])
 
     def motion_table(self, data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray) -> np.ndarray:
-        out = np.empty((len(A), 1, CONTACT_COLUMNS))
-        motion_a, motion_b, own = (np.ascontiguousarray(x) for x in (A, B, z))
-        faces = int(data[OVERLAP + FACES_A] + data[OVERLAP + FACES_B])
-        observe_surface(np.array(data), motion_a, motion_b, own, np.zeros((room_for(faces), 4)), out)
-        return out
+        return observed(data, A, B, z, room_for(int(data[OVERLAP + FACES_A] + data[OVERLAP + FACES_B])))
+
+
+def observed(data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray, room: int) -> np.ndarray:
+    """(N, 1, 21), as `motion_table` of a contact, with so many rows of scratch."""
+    out = np.empty((len(A), 1, CONTACT_COLUMNS))
+    motion_a, motion_b, own = (np.ascontiguousarray(x) for x in (A, B, z))
+    observe_surface(np.array(data), motion_a, motion_b, own, np.zeros((room, 4)), out)
+    return out
 
 
 def solid_numbers(shape: Shape) -> tuple[np.ndarray, np.ndarray, list[float]]:
@@ -175,8 +197,7 @@ def solid_numbers(shape: Shape) -> tuple[np.ndarray, np.ndarray, list[float]]:
 
 class Pressed(NamedTuple):
     """Sums about o: forces on A, with friction that is regularised; those of the normal pressure alone; ∫ p dA, ∫ p x dA,
-    ∫ p x² dA; the area that presses, the largest depth and
-    pressure."""
+    ∫ p x² dA; the area that presses, the largest depth and pressure, and the stiffness along the normal."""
 
     all: Force
     normal: Vec3
@@ -186,6 +207,7 @@ class Pressed(NamedTuple):
     area: float
     depth: float
     peak: float
+    slope: float
 
 
 class Held(NamedTuple):
@@ -218,7 +240,7 @@ def add_point(data, k, side, x, weight, v0, w, rubs, s):  # type: ignore[no-unty
         f = f - (data[k + 3] * p / sqrt(v_t @ v_t + data[k + 4] * data[k + 4])) * v_t
     return Pressed(
         Force(s.all.n + cross(x, f), s.all.f + f), s.normal + normal, s.pressure + p, s.first + p * x, s.second + p * (x @ x), s.area,
-        s.depth, s.peak,
+        s.depth, s.peak, s.slope,
     )  # fmt: skip
 
 
@@ -244,7 +266,8 @@ def add_side(data, k, side, part_of, room, v0, w, rubs, s):  # type: ignore[no-u
             s = add_point(data, k, side, far * centre + near_two * (a + b), weight, v0, w, rubs, s)
         a = b
     return Pressed(
-        s.all, s.normal, s.pressure, s.first, s.second, s.area + part_of * whole, s.depth, max(s.peak, peak)
+        s.all, s.normal, s.pressure, s.first, s.second, s.area + part_of * whole, s.depth, max(s.peak, peak),
+        s.slope + data[k] * (part_of * whole),
     )  # fmt: skip
 
 
@@ -270,15 +293,39 @@ def relative(X_A, V_A, X_B, V_B, o):  # type: ignore[no-untyped-def]
 @formula
 def deeper_by(s, depth):  # type: ignore[no-untyped-def]
     """The sums with a depth that also counts where a body leaves too fast to press."""
-    return Pressed(s.all, s.normal, s.pressure, s.first, s.second, s.area, max(s.depth, depth), s.peak)
+    return Pressed(s.all, s.normal, s.pressure, s.first, s.second, s.area, max(s.depth, depth), s.peak, s.slope)
+
+
+@outlined
+def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-def]
+    """The sums of a sphere about the centre of A and a solid (``ball``), and where it touches."""
+    j, o = k + OVERLAP, Vec3(0.0, 0.0, 0.0)
+    d, n = ball.distance(data, j, T(X_B.R) @ (X_A.p - X_B.p))
+    n, depth = X_B.R @ n, data[k + ball.RADIUS] - d
+    law, x = ball.law_of(data, k, j, depth), X_A.p - d * n
+    v, w = relative(X_A, V_A, X_B, V_B, x)
+    rate = -(n @ v)
+    grip = share(1.0 + data[k + 2] * rate)
+    f_n = grip * law.f
+    f, torque = f_n * n, 0.0
+    if rubs:
+        v_t, about = v + rate * n, law.turning * (n @ w)
+        s = data[k + 3] * f_n / sqrt(v_t @ v_t + about * about + data[k + 4] * data[k + 4])
+        f, torque = f - s * v_t, -s * law.turning * about
+    gyration = law.turning / DISC
+    return Pressed(
+        Force(torque * n, f), f_n * n, f_n, o, f_n * gyration * gyration, law.area, depth, grip * law.peak, grip * law.slope
+    ), x  # fmt: skip
 
 
 @outlined
 def press(data, k, X_A, V_A, X_B, V_B, room, rubs):  # type: ignore[no-untyped-def]
     """The sums, and o."""
+    if ball.is_ball(data, k + OVERLAP):
+        return press_ball(data, k, X_A, V_A, X_B, V_B, rubs)
     zero = Vec3(0.0, 0.0, 0.0)
     found = near(data, k + OVERLAP, X_A, X_B, room)
-    s = Pressed(Force(zero, zero), zero, 0.0, zero, 0.0, 0.0, found.depth, 0.0)
+    s = Pressed(Force(zero, zero), zero, 0.0, zero, 0.0, 0.0, found.depth, 0.0, 0.0)
     if found.any:
         v0, w = relative(X_A, V_A, X_B, V_B, found.o)
         for f in range(found.second):
@@ -305,7 +352,7 @@ def holding(data, k, s, o, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
     p = o + centre
     v, w = relative(X_A, V_A, X_B, V_B, p)
     slip = Slip(v - (n @ v) * n, r * (n @ w))
-    return Held(n, p, f_n, slip, r, sticking.grip(data, k + STICK, data[k] * s.area, f_n, sticking.size(slip)))
+    return Held(n, p, f_n, slip, r, sticking.grip(data, k + STICK, s.slope, f_n, sticking.size(slip)))
 
 
 @formula
@@ -381,10 +428,14 @@ def stretch_here(tables, e, k, X_A, V_A, X_B, V_B, c, time):  # type: ignore[no-
 def energy_here(tables, e, k, X_A, X_B):  # type: ignore[no-untyped-def]
     """U."""
     data, zero = tables.data, Vec3(0.0, 0.0, 0.0)
-    found = near(data, k + OVERLAP, X_A, X_B, tables.room)
-    if not found.any:
-        return 0.0
-    U = data[k] * stored(data, k + OVERLAP, found, tables.room)
+    if ball.is_ball(data, k + OVERLAP):
+        d, _ = ball.distance(data, k + OVERLAP, T(X_B.R) @ (X_A.p - X_B.p))
+        U = ball.law_of(data, k, k + OVERLAP, data[k + ball.RADIUS] - d).energy
+    else:
+        found = near(data, k + OVERLAP, X_A, X_B, tables.room)
+        if not found.any:
+            return 0.0
+        U = data[k] * stored(data, k + OVERLAP, found, tables.room)
     if tables.index[e, STATES] > 0:
         still = Motion(zero, zero)
         s, o = press(data, k, X_A, still, X_B, still, tables.room, False)

@@ -16,6 +16,7 @@ from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Vec3
 from nexdyn.spatial.lanes import sqrt
 
+ITERATIONS = 60
 
 @formula
 def farthest(s, n):  # type: ignore[no-untyped-def]
@@ -38,6 +39,50 @@ def excess(s, tables, x):  # type: ignore[no-untyped-def]
     a = s.size
     u = Vec3(x.x / a.x, x.y / a.y, x.z / a.z)
     return max((sqrt(u @ u) - 1.0) * min(a.x, a.y, a.z), 0.0)
+
+
+@formula
+def ratio(x, y):  # type: ignore[no-untyped-def]
+    """x/y; 0 where both are."""
+    return x / y if x != 0.0 else 0.0
+
+
+@formula
+def nearest(s, tables, x):  # type: ignore[no-untyped-def]
+    """The foot p_i = a_i² x_i/(a_i² + t), where t is the largest root of S(t) = Σ (a_i x_i/(a_i² + t))² = 1; d = t |u|, u_i = p_i/a_i².
+
+    1/√S grows and is concave, so that Newton's method from the left of the root comes to it from there. In the middle of a flat part,
+    where no root is above −a² of the least half axis, the foot is along that axis."""
+    a = s.size
+    b = Vec3(a.x * a.x, a.y * a.y, a.z * a.z)
+    c = Vec3(abs(a.x * x.x), abs(a.y * x.y), abs(a.z * x.z))
+    least = min(b.x, b.y, b.z)
+    t = max(c.x - b.x, c.y - b.y, c.z - b.z)
+    t = max(t, -least)
+    for _ in range(ITERATIONS):
+        e = Vec3(ratio(c.x, b.x + t), ratio(c.y, b.y + t), ratio(c.z, b.z + t))
+        S = e @ e
+        if not S > 1.0:
+            break
+        slope = e.x * ratio(e.x, b.x + t) + e.y * ratio(e.y, b.y + t) + e.z * ratio(e.z, b.z + t)
+        step = S * (sqrt(S) - 1.0) / slope
+        t += step
+        if not step > 1e-16 * (least + abs(t)):
+            break
+    # u of what is not along the least half axis, and what is left for that
+    u = Vec3(ratio(x.x, b.x + t), ratio(x.y, b.y + t), ratio(x.z, b.z + t))
+    p = Vec3(b.x * u.x, b.y * u.y, b.z * u.z)
+    left = 1.0 - p @ u
+    if t == -least and left > 0.0:
+        more = sqrt(left / least)
+        if b.x == least:
+            u = Vec3(more, u.y, u.z)
+        elif b.y == least:
+            u = Vec3(u.x, more, u.z)
+        else:
+            u = Vec3(u.x, u.y, more)
+    length = sqrt(u @ u)
+    return t * length, (1.0 / length) * u
 
 
 def _axes(semi_axes: Sequence[float]) -> tuple[float, float, float]:
@@ -74,7 +119,7 @@ PAGE = Page(
     round=True,
     support=support,
     excess=excess,
-    nearest=None,
+    nearest=nearest,
     made=_made,
     massive=_massive,
     curvatures=_curvatures,

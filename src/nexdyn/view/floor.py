@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nexdyn.forces.ball_contact import BallContact
 from nexdyn.forces.surface_contact import SurfaceContact
+from nexdyn.model.force import Force, Frame
 from nexdyn.model.shapes import HalfSpace
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import rotation_matrix
@@ -37,23 +39,33 @@ def contact_plane(system: System, up: np.ndarray) -> Floor | None:
             frames = joint.frames(system.values)
             found.append(Floor(frames.p_AJ, frames.R_AJ[:, 2]))
     for force in system.forces.values():
-        if force.kind == "plane_contact" and len(frames_of := force.frames(system)) == 2:
-            plane = frames_of[1]
+        for plane in _planes(force, system):
             if plane.body == "ground":
                 found.append(Floor(plane.p_BF, plane.R_BF[:, 2]))
             elif plane.body in fixed:
                 R, p = system.bodies[plane.body].pose(system.values)
                 found.append(Floor(p + R @ plane.p_BF, R @ plane.R_BF[:, 2]))
-        if isinstance(force, SurfaceContact):
-            for frame, solid in zip(force.frames(system), (force.solid_a, force.solid_b), strict=True):
-                if isinstance(solid, HalfSpace) and (frame.body == "ground" or frame.body in fixed):
-                    body = system.bodies.get(frame.body)
-                    R, p = (np.eye(3), np.zeros(3)) if body is None else body.pose(system.values)
-                    turned = R @ frame.R_BF
-                    at = p + R @ frame.p_BF + turned @ np.array(solid.position)
-                    found.append(Floor(at, (turned @ rotation_matrix(np.array(solid.orientation)))[:, 2]))
     level = [floor for floor in found if floor.normal @ up > STEEPEST]
     return max(level, key=lambda floor: round(float(floor.normal @ up), 6)) if level else None
+
+
+def _planes(force: Force, system: System) -> list[Frame]:
+    """Frames, z outward, of the planes that a contact has."""
+    if force.kind == "plane_contact" and len(frames := force.frames(system)) == 2:
+        return [frames[1]]
+    if isinstance(force, BallContact):
+        return [force.frames(system)[1]] if isinstance(force.solid, HalfSpace) else []
+    if not isinstance(force, SurfaceContact):
+        return []
+    sides = zip(force.frames(system), (force.solid_a, force.solid_b), strict=True)
+    return [
+        frame._replace(
+            p_BF=frame.p_BF + frame.R_BF @ np.array(solid.position),
+            R_BF=frame.R_BF @ rotation_matrix(np.array(solid.orientation)),
+        )
+        for frame, solid in sides
+        if isinstance(solid, HalfSpace)
+    ]
 
 
 def floor_of(system: System, up: np.ndarray, at_start: float, lowest: float, size: float) -> Floor:

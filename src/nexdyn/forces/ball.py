@@ -1,0 +1,168 @@
+"""A sphere of one body and a solid of another: how deep it is, and what presses it out.
+
+    φ(c)     signed distance of the centre c from the surface of B, less than 0 inside      n = ∇φ       δ = r − φ
+    foot     x = c − φ n, on the surface of B, where the force acts
+
+    at a point            f = k δᵉ                                                 U = k δᵉ⁺¹/(e + 1)
+    over an area, B flat  f = k (w_B π δ² (r − δ/3) + w_A π (r δ² − ⅔ δ³))         U = k (w_B π (r δ³/3 − δ⁴/12) + w_A π (r δ³/3 − δ⁴/6))
+
+Over an area the first part is that of the sphere's surface in the depths of B, k times the volume under the plane (Archimedes); the
+second that of the plane's disc in the depths of the sphere, r less the distance from c (``overlap`` has w_A and w_B). Beyond an edge of
+B it is as if its face went on. Of two spheres, with u the depth in B of a ring of the surface of A and s = R − u its distance from the
+centre of B,
+
+    f = 2 π k r/d ∫ u s cos θ du,   cos θ = (r² + d² − s²)/(2 r d),   0 ≤ u ≤ δ = r + R − d         and the other way round
+
+in powers of u, for differences of large numbers would round where δ is small against r. Deeper than the smaller radius f stays as it is.
+What is held against turning is that of the pressure 1 − ρ²/a² over the disc of contact, 8/15 μ f a, a² = 2 r δ − δ² (for two
+spheres with 1/r the sum of both curvatures), to the order of δ/r.
+
+φ is a closed form but for a hull, of which all triangles are looked at. Inside a solid the nearest face counts: where the centre of the
+sphere goes that deep, n jumps where another face becomes the nearest.
+
+Data behind those of a point of contact: w_A, w_B (both 0: at a point), 0 (a ball has no faces), the kind of B (``geometry.solid``), its
+three sizes and margin, the number of triangles, and of each its corners.
+"""
+
+from __future__ import annotations
+
+from math import pi
+from typing import NamedTuple
+
+from nexdyn.forces.overlap import FACES_A, PART_A, PART_B, at
+from nexdyn.geometry.kinds import nearest
+from nexdyn.geometry.simplex import on_triangle
+from nexdyn.geometry.solid import HULL, POINT, Solid
+from nexdyn.kernel import formula, outlined
+from nexdyn.spatial.algebra import Vec3, cross
+from nexdyn.spatial.lanes import sqrt
+
+KIND, SIZE, MARGIN, TRIANGLES, FIRST_TRIANGLE = 3, 4, 7, 8, 9
+RADIUS = 5
+"""Where the radius of the sphere stands among the data of a contact."""
+HELD_TURNING = 8.0 / 15.0
+"""What is held against turning, as a part of μ f a."""
+
+
+class Law(NamedTuple):
+    """Force at rest, its slope, energy, the area that presses, the largest depth of it, and the radius of what holds against turning."""
+
+    f: float
+    slope: float
+    energy: float
+    area: float
+    peak: float
+    turning: float
+
+
+@formula
+def is_ball(data, j):  # type: ignore[no-untyped-def]
+    """Whether the data of ``overlap`` from j on are those of a sphere and a solid."""
+    return data[j + FACES_A] == 0.0
+
+
+@outlined
+def of_triangles(data, j, count, x):  # type: ignore[no-untyped-def]
+    """Signed distance of x from a hull, and its normal, from the triangles of its surface."""
+    inside, n_inside = -1e300, Vec3(0.0, 0.0, 1.0)
+    least, r = 1e300, Vec3(0.0, 0.0, 0.0)
+    for i in range(count):
+        p, q, s = at(data, j + 9 * i), at(data, j + 9 * i + 3), at(data, j + 9 * i + 6)
+        N = cross(q - p, s - p)
+        n = (1.0 / sqrt(N @ N)) * N
+        above = n @ (x - p)
+        if above > inside:
+            inside, n_inside = above, n
+        if above > 0.0:
+            square, u, v, w = on_triangle(p - x, q - x, s - x)
+            if square < least:
+                least, r = square, x - (u * p + v * q + w * s)
+    d = sqrt(r @ r)
+    if not inside > 0.0 or not d > 0.0:
+        return inside, n_inside
+    return d, (1.0 / d) * r
+
+
+@formula
+def distance(data, j, x):  # type: ignore[no-untyped-def]
+    """φ and n at x, both in the frame of the solid."""
+    kind = int(data[j + KIND])
+    if kind == HULL:
+        return of_triangles(data, j + FIRST_TRIANGLE, int(data[j + TRIANGLES]), x)
+    solid = Solid(kind, at(data, j + SIZE), data[j + MARGIN], 0.0, 0, 0, 0, 0)
+    d, n = nearest(solid, 0, x)
+    return d - data[j + MARGIN], n
+
+
+@formula
+def cap(r, other, d, depth):  # type: ignore[no-untyped-def]
+    """∫ over the surface of a sphere of radius r in the depths of another, centres d apart: force, slope by −d, energy, of k = 1.
+
+    f = π/d² ∫ u (R − u) (r² + d² − (R − u)²) du,   r² + d² − (R − u)² = (r² + d² − R²) + 2 R u − u²"""
+    R, h = other, depth
+    g = r * r + d * d - R * R
+    # u (R − u)(g + 2 R u − u²) = R g u + (2 R² − g) u² − 3 R u³ + u⁴
+    I = h * h * (0.5 * R * g + h * ((2.0 * R * R - g) / 3.0 + h * (-0.75 * R + 0.2 * h)))
+    # dI/dd: the end moves by −1, g by 2 d
+    end = h * (R - h) * (g + h * (2.0 * R - h))
+    rate = -end + 2.0 * d * h * h * (0.5 * R - h / 3.0)
+    f = pi * I / (d * d)
+    return f, -pi * (rate - 2.0 * I / d) / (d * d)
+
+
+@formula
+def lens_energy(r, other, d, depth):  # type: ignore[no-untyped-def]
+    """∫ of the depth in a sphere of radius R = `other` over what it has in common with one of radius r.
+
+    Shells of depth u, s = R − u, of which the part (r² − (d − s)²)/(4 d s) lies in the other: r² − (d − s)² = (h − u)(2 r − h + u)
+    ∫ u π s/d (h − u)(2 r − h + u) du, 0 ≤ u ≤ h"""
+    R, h, p = other, depth, 2.0 * r - depth
+    # u (R − u)(h − u)(p + u) = u (R − u)(h p + (h − p) u − u²)
+    #                         = R h p u + (R (h − p) − h p) u² − (R + h − p) u³ + u⁴
+    I = h * h * (0.5 * R * h * p + h * ((R * (h - p) - h * p) / 3.0 + h * (-0.25 * (R + h - p) + 0.2 * h)))
+    return pi * I / d
+
+
+@formula
+def law_over_area(data, k, j, depth):  # type: ignore[no-untyped-def]
+    """The law by foundations, depth > 0."""
+    r, w_A, w_B = data[k + RADIUS], data[j + PART_A], data[j + PART_B]
+    stiff = data[k]
+    if int(data[j + KIND]) == POINT:
+        R = data[j + MARGIN]
+        h = min(depth, min(r, R))
+        d = r + R - h
+        f_B, slope_B = cap(r, R, d, h)
+        f_A, slope_A = cap(R, r, d, h)
+        U = w_B * lens_energy(r, R, d, h) + w_A * lens_energy(R, r, d, h)
+        if depth > h:
+            U, slope_A, slope_B = U + (w_A * f_A + w_B * f_B) * (depth - h), 0.0, 0.0
+        # height of the cap that each has in the other
+        z_A, z_B = h * (2.0 * R - h) / (2.0 * d), h * (2.0 * r - h) / (2.0 * d)
+        area = 2.0 * pi * (w_B * r * z_A + w_A * R * z_B)
+        square = z_A * (2.0 * r - z_A)
+    else:
+        h = min(depth, 2.0 * r)
+        square = h * (2.0 * r - h)
+        f_B, slope_B = pi * h * h * (r - h / 3.0), pi * square
+        # of the plane's disc, the same as far above the centre as below it
+        i = h if h < r else 2.0 * r - h
+        f_A, slope_A = pi * i * i * (r - 2.0 / 3.0 * i), 2.0 * pi * h * (r - h) if h < r else -2.0 * pi * i * (r - i)
+        U_A = pi * i * i * i * (r - 0.5 * i) / 3.0
+        U_A = U_A if h < r else pi * r * r * r * r / 3.0 - U_A
+        U = w_A * U_A + w_B * (pi * h * h * h * (r - 0.25 * h) / 3.0 + 4.0 / 3.0 * pi * r * r * r * (depth - h))
+        area = pi * (w_B * 2.0 * r * h + w_A * square)
+    f, slope = w_B * f_B + w_A * f_A, w_B * slope_B + w_A * slope_A
+    return Law(stiff * f, stiff * slope, stiff * U, area, stiff * h, HELD_TURNING * sqrt(square))
+
+
+@formula
+def law_of(data, k, j, depth):  # type: ignore[no-untyped-def]
+    """The law of a sphere, whose data begin at k, and those of its solid at j."""
+    if not depth > 0.0:
+        return Law(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    if data[j + PART_A] + data[j + PART_B] > 0.0:
+        return law_over_area(data, k, j, depth)
+    e = data[k + 1]
+    f = data[k] * depth**e
+    return Law(f, e * f / depth, f * depth / (e + 1.0), 0.0, 0.0, 0.0)

@@ -1,0 +1,98 @@
+"""Contact of a sphere of one body with a solid of another, at a point or over an area: see ``ball``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nexdyn.errors import InputError
+from nexdyn.forces.contact import ContactForce
+from nexdyn.forces.surface_contact import Foundations, observed
+from nexdyn.geometry.hull import surface
+from nexdyn.geometry.kinds import PAGES
+from nexdyn.geometry.solid import HULL
+from nexdyn.model.element import Element
+from nexdyn.model.force import Frame
+from nexdyn.model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HalfSpace, Hull, Shape, Sphere
+from nexdyn.spatial.rotations import rotation_matrix
+
+if TYPE_CHECKING:
+    from nexdyn.model.system import System
+
+
+class BallContact(Foundations):
+    """Contact of a sphere of body `a` with a solid of body `b`.
+
+    radius [m]: of the sphere; anchor_a or at_a: its centre. solid: a resolved shape, in the axes of `b`.
+    stiffness and exponent: at a point; or foundation_a, foundation_b [N/m³]: over an area, where the solid is a sphere or has flat faces.
+    All else: :class:`ContactLaw`.
+    """
+
+    kind = "ball_contact"
+    structural = ContactForce.structural | {"solid"}
+    radius: Any
+    solid: Shape
+
+    def __init__(
+        self,
+        name: str,
+        a: Element | str,
+        b: Element | str,
+        *,
+        radius: Any,
+        solid: Shape,
+        foundation_a: Any = None,
+        foundation_b: Any = None,
+        stiffness: Any = 1.0,
+        exponent: Any = 1.5,
+        **law: Any,
+    ) -> None:
+        super().__init__(name, a=a, b=b, stiffness=stiffness, exponent=exponent, **law)
+        self._store(radius=radius, solid=solid, foundation_a=foundation_a, foundation_b=foundation_b)
+
+    def frames(self, system: System) -> tuple[Frame, ...]:
+        A, B = super().frames(system)
+        R, p = rotation_matrix(np.array(self.solid.orientation)), np.array(self.solid.position)
+        return A, B._replace(R_BF=B.R_BF @ R, p_BF=B.p_BF + B.R_BF @ p)
+
+    @property
+    def over_area(self) -> bool:
+        return self.foundation_a is not None or self.foundation_b is not None
+
+    def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
+        return self._positive("radius", values), 0.0, 0.0, 0.0
+
+    def data(self, values: Mapping[str, float]) -> list[float]:
+        """Those of a point of contact, then those of ``ball``."""
+        numbers, parts = super().data(values), self.parts(values) if self.over_area else [0.0, 0.0]
+        return [*numbers, *parts, 0.0, *solid_numbers(self.solid)]
+
+    def room(self, values: Mapping[str, float]) -> int:
+        return 1
+
+    def motion_table(self, data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray) -> np.ndarray:
+        return observed(data, A, B, z, 1)
+
+
+def solid_numbers(shape: Shape) -> list[float]:
+    """Its kind, sizes, margin, number of triangles and their corners, in its own frame."""
+    match shape:
+        case HalfSpace():
+            page, sizes = PAGES["half-space"], {}
+        case Sphere():
+            page, sizes = PAGES["sphere"], {"radius": shape.radius}
+        case Box():
+            page, sizes = PAGES["box"], {"size": shape.size}
+        case Capsule() | Cylinder() | Cone():
+            page, sizes = PAGES[type(shape).__name__.lower()], {"radius": shape.radius, "length": shape.length}
+        case Ellipsoid():
+            page, sizes = PAGES["ellipsoid"], {"semi_axes": shape.semi_axes}
+        case Hull():
+            _, _, triangles = surface(shape.points)
+            return [HULL, 0.0, 0.0, 0.0, 0.0, len(triangles), *triangles.ravel().tolist()]
+        case _:
+            raise InputError(f"a sphere and {shape} know no contact with each other")
+    size, margin, _ = page.made(**sizes)
+    return [page.kind, *size, margin, 0.0]
