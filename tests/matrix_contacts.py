@@ -25,6 +25,15 @@ def touching(carrier: str, given: dict[str, Any]) -> nx.System:
     return closed(system, carrier)
 
 
+def round_touching(carrier: str, given: dict[str, Any]) -> nx.System:
+    """Spheres about arm and hand."""
+    given = dict(given)
+    arm, hand = {**ARM, "collision": [nx.Sphere(0.35)]}, {**HAND_BODY, "collision": [nx.Sphere(0.3)]}
+    system = hung(skeleton(carrier, hand, of_arm=arm))
+    system.add_contact(nx.Contact("acting", given.pop("a", "hand"), given.pop("b", "ground"), **given))
+    return closed(system, carrier)
+
+
 CONTACTS = (
     Element(
         "contact at points",
@@ -88,6 +97,25 @@ CONTACTS = (
             "b": "arm",
         },
         touching,
+        part_of="contact at points",
+    ),
+    Element(
+        "contact of spheres over areas",
+        nx.Contact,
+        {
+            "foundation_a": 400.0,
+            "foundation_b": 600.0,
+            "damping": 0.5,
+            "friction": 0.7,
+        },
+        {
+            "foundation_a": 150.0,
+            "foundation_b": 2000.0,
+            "damping": 3.0,
+            "friction": 0.2,
+            "b": "arm",
+        },
+        round_touching,
         part_of="contact at points",
     ),
 )

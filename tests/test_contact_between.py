@@ -113,7 +113,7 @@ def test_bodies_joints_and_markers_that_come_later_count_as_those_that_came_befo
     assert list(from_dict(to_dict(system)).forces) == list(system.forces)
     assert list(system.with_parameters({"b0.mass": 2.0}).forces) == list(system.forces)
     with pytest.raises(
-        nx.InputError, match="contact between Sphere of body 'b0' and Cylinder of body 'b3' is not supported"
+        nx.InputError, match="contact between Cylinder of body 'b3' and HalfSpace of body 'floor' is not supported"
     ):
         system.add_body("b3", mass=1.0, collision=[nx.Cylinder(0.1, 0.2)])
     assert "b3" not in system.bodies and len(system.forces) == 6
