@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from contact_lab import Bench, at_random, motion
 from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 from scipy.spatial.transform import Rotation
 
 import nexdyn as nx
-from nexdyn.forces.surface_contact import SurfaceContact, solid_numbers, surface_energy, surface_wrench
-from nexdyn.forces.tables import INDEX_COLUMNS, ForceTables
-from nexdyn.kernel import kernel
-from nexdyn.spatial.table import MotionRows, PoseRows
+from nexdyn.forces.surface_contact import SurfaceContact, solid_numbers
 
 K, L = 3e6, 0.2
 """Stiffness of a foundation [N/m³], and a length of the solids [m]."""
@@ -37,65 +35,9 @@ PAIRS: dict[str, tuple[nx.Shape, nx.Shape, float | None, float | None]] = {
 EVERY = pytest.mark.parametrize("pair", PAIRS)
 
 
-@kernel
-def fill_energies(tables, A, B, out):  # type: ignore[no-untyped-def]
-    X_A, X_B = PoseRows(A, 0), PoseRows(B, 0)
-    for i in range(len(out)):
-        out[i] = surface_energy(tables.room, tables, 0, 0, X_A[i], X_B[i])
-
-
-@kernel
-def fill_wrenches(tables, A, B, out):  # type: ignore[no-untyped-def]
-    X_A, V_A, X_B, V_B = PoseRows(A, 0), MotionRows(A, 12), PoseRows(B, 0), MotionRows(B, 12)
-    for i in range(len(out)):
-        F, G = surface_wrench(tables.room, tables, 0, 0, (X_A[i], V_A[i], X_B[i], V_B[i]))
-        row = out[i]
-        row[0], row[1], row[2], row[3], row[4], row[5] = F.n.x, F.n.y, F.n.z, F.f.x, F.f.y, F.f.z
-        row[6], row[7], row[8], row[9], row[10], row[11] = G.n.x, G.n.y, G.n.z, G.f.x, G.f.y, G.f.z
-
-
-class Bench:
-    """Two solids with foundations; motions are rows (N, 18) of pose, angular velocity and velocity."""
-
-    def __init__(self, a: nx.Shape, b: nx.Shape, ka: float | None, kb: float | None, **law: Any) -> None:
-        self.contact = SurfaceContact("c", "a", "b", solid_a=a, solid_b=b, foundation_a=ka, foundation_b=kb, **law)
-        self.data = self.contact.data({})
-        self.tables = ForceTables(
-            np.zeros((1, INDEX_COLUMNS), dtype=np.int64),
-            np.zeros((1, 24)),
-            np.array(self.data),
-            room=np.zeros((self.contact.room({}), 4)),
-        )
-
-    def energies(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        out = np.zeros(len(A))
-        fill_energies(self.tables, np.ascontiguousarray(A), np.ascontiguousarray(B), out)
-        return out
-
-    def wrenches(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """(N, 12): moment and force on a, then on b, each at its origin."""
-        out = np.zeros((len(A), 12))
-        fill_wrenches(self.tables, np.ascontiguousarray(A), np.ascontiguousarray(B), out)
-        return out
-
-    def seen(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        """What is recorded, (N, 21)."""
-        return self.contact.motion_table(self.data, A, B, np.zeros((len(A), 0)))[:, 0]
-
-
-def motion(p: Any, R: np.ndarray | None = None, w: Any = (0, 0, 0), v: Any = (0, 0, 0)) -> np.ndarray:
-    """A row of a motion."""
-    return np.concatenate([(np.eye(3) if R is None else R).ravel(), p, w, v]).astype(float)
-
-
-def at_random(
-    rng: np.random.Generator, n: int, spread: float = 0.12, speed: float = 0.0, turning: float = 0.0
-) -> np.ndarray:
-    """Motions in all directions, (n, 18)."""
-    R = Rotation.random(n, rng=rng).as_matrix()
-    return np.array(
-        [motion(spread * rng.normal(size=3), x, turning * rng.normal(size=3), speed * rng.normal(size=3)) for x in R]
-    )
+def solids(a: nx.Shape, b: nx.Shape, ka: float | None, kb: float | None, **law: Any) -> Bench:
+    """Two solids with foundations."""
+    return Bench(SurfaceContact("c", "a", "b", solid_a=a, solid_b=b, foundation_a=ka, foundation_b=kb, **law))
 
 
 def floor_low(pair: str, A: np.ndarray, B: np.ndarray) -> None:
@@ -148,7 +90,7 @@ def test_a_rigid_solid_floats_in_a_soft_floor_by_the_volume_under_its_plane(
     solid: nx.Shape, rng: np.random.Generator
 ) -> None:
     """k V upwards at the centroid of V, and k ∫ depth dV."""
-    bench, immersed = Bench(solid, FLOOR, None, K), 0
+    bench, immersed = solids(solid, FLOOR, None, K), 0
     A, B = at_random(rng, 100), np.tile(motion((0.1, -0.2, 0.0)), (100, 1))
     F, U = bench.wrenches(A, B), bench.energies(A, B)
     for i in range(len(A)):
@@ -168,7 +110,7 @@ def test_a_rigid_solid_floats_in_a_soft_floor_by_the_volume_under_its_plane(
 @EVERY
 def test_forces_are_those_of_a_potential(pair: str, rng: np.random.Generator) -> None:
     """Central differences of U as either body is moved and turned; their own errors are of the order of k L h² and ε U/h."""
-    bench, h = Bench(*PAIRS[pair]), 1e-6
+    bench, h = solids(*PAIRS[pair]), 1e-6
     A, B = both(rng, pair, 60)
     F = bench.wrenches(A, B)
     touching = 0
@@ -205,7 +147,7 @@ def test_swapped_bodies_feel_the_same_and_what_one_feels_the_other_does_against_
     """Where they turn as well, regularised friction is no polynomial: it is left out."""
     a, b, ka, kb = PAIRS[pair]
     A, B = both(rng, pair, 200, speed, turning)
-    one, two = Bench(a, b, ka, kb, **law), Bench(b, a, kb, ka, **law)
+    one, two = solids(a, b, ka, kb, **law), solids(b, a, kb, ka, **law)
     F, G = one.wrenches(A, B), two.wrenches(B, A)
     floor = 1e-15 * K * L**3
     size = np.abs(F[:, 3:6]).max(axis=1) + floor
@@ -224,8 +166,8 @@ def test_friction_loses_energy_and_never_gains(pair: str, rng: np.random.Generat
     A, B = both(rng, pair, 300, speed=0.5, turning=0.5)
     V = np.hstack([A[:, 12:], B[:, 12:]])
     law = {"friction": 0.4, "friction_speed": 0.05}
-    bare = Bench(*PAIRS[pair]).wrenches(A, B)
-    lost = np.einsum("ij,ij->i", Bench(*PAIRS[pair], **law).wrenches(A, B) - bare, V)
+    bare = solids(*PAIRS[pair]).wrenches(A, B)
+    lost = np.einsum("ij,ij->i", solids(*PAIRS[pair], **law).wrenches(A, B) - bare, V)
     size = np.abs(bare[:, 3:6]).max(axis=1)
     assert (lost <= 1e-13 * size).all()
     touches = size > 1e-3 * K * L**3
@@ -238,8 +180,8 @@ def test_damping_of_a_rigid_body_that_moves_without_turning_makes_no_energy(rng:
     A[:, 12:15] = B[:, 12:15] = 0.0
     V = np.hstack([A[:, 12:], B[:, 12:]])
     hull = (FLOOR, STONE, K, None)
-    bare = Bench(*hull).wrenches(A, B)
-    lost = np.einsum("ij,ij->i", Bench(*hull, damping=0.3).wrenches(A, B) - bare, V)
+    bare = solids(*hull).wrenches(A, B)
+    lost = np.einsum("ij,ij->i", solids(*hull, damping=0.3).wrenches(A, B) - bare, V)
     size = np.abs(bare[:, 3:6]).max(axis=1)
     assert (lost <= 1e-12 * size).all()
     touches = size > 1e-3 * K * L**3
@@ -251,7 +193,7 @@ def test_a_box_and_the_hull_of_its_corners_are_one(rng: np.random.Generator) -> 
     place: dict[str, Any] = {"position": (0.02, -0.01, 0.03), "orientation": (0.8, 0.0, 0.6, 0.0)}
     A, B = both(rng, "boxes", 200, speed=0.5, turning=0.5)
     one, two = (
-        Bench(solid, CUBE, K, 2.0 * K, damping=0.3)
+        solids(solid, CUBE, K, 2.0 * K, damping=0.3)
         for solid in (nx.Box(BRICK.size, **place), nx.Hull(corners, **place))
     )
     F, G = one.wrenches(A, B), two.wrenches(A, B)
@@ -264,7 +206,7 @@ def test_a_box_and_the_hull_of_its_corners_are_one(rng: np.random.Generator) -> 
 @EVERY
 def test_forces_turn_and_move_with_the_bodies(pair: str, rng: np.random.Generator) -> None:
     """Also 1 km away, where positions are rounded to 1e-13 m."""
-    bench = Bench(*PAIRS[pair], **RUBBING)
+    bench = solids(*PAIRS[pair], **RUBBING)
     A, B = both(rng, pair, 100, speed=0.5)
     F = bench.wrenches(A, B)
     for away in (0.0, 1e3):
@@ -291,7 +233,7 @@ def test_a_small_box_presses_on_a_large_one_by_area_and_depth(ka: float | None, 
     as the sides of a are farther than the bottom: less near them by δ³ and smaller terms."""
     size, d = (0.1, 0.06, 0.04), 1e-3
     k = K if ka is None else 1.0 / (1.0 / ka + 1.0 / kb)
-    bench = Bench(nx.Box(size), nx.Box((0.5, 0.4, 0.2)), ka, kb)
+    bench = solids(nx.Box(size), nx.Box((0.5, 0.4, 0.2)), ka, kb)
     A, B = motion((0.07, -0.05, 0.12 - d))[None], motion((0, 0, 0))[None]
     F, told = bench.wrenches(A, B)[0], bench.seen(A, B)[0]
     S, P = size[0] * size[1], 2.0 * (size[0] + size[1])
@@ -317,7 +259,7 @@ def test_boxes_that_overhang_press_on_what_they_have_in_common() -> None:
     d, x, y = 0.01, 0.05, 0.04
     a, b, k = 0.2 - x, 0.2 - y, 0.5 * K
     for ka, kb, k in ((K, K, 0.5 * K), (None, K, K)):
-        F = Bench(CUBE, CUBE, ka, kb).wrenches(motion((x, y, 0.2 - d))[None], motion((0, 0, 0))[None])[0]
+        F = solids(CUBE, CUBE, ka, kb).wrenches(motion((x, y, 0.2 - d))[None], motion((0, 0, 0))[None])[0]
         normal = k * (a * b * d - 0.5 * (a + b) * d * d + d**3 / 3.0)
         sides = [k * (0.5 * c * d * d - d**3 / 6.0) for c in (b, a)]
         assert_allclose(F[3:6], (*sides, normal), rtol=1e-12)
@@ -334,7 +276,7 @@ def test_forces_do_not_jump_as_a_box_turns_from_a_face_over_an_edge_onto_a_corne
     soft: tuple[float | None, float], under: nx.Shape
 ) -> None:
     """As it turns by h, points of its surface S move by no more than r h, and pressures by k r h."""
-    bench = Bench(BRICK, under, *soft)
+    bench = solids(BRICK, under, *soft)
     r, S = 0.5 * np.linalg.norm(BRICK.size), 2.0 * (0.06 + 0.03 + 0.02)
     largest = []
     for n in (200, 800):
@@ -391,11 +333,11 @@ PLACES: dict[str, tuple[Any, np.ndarray, np.ndarray, int]] = {
 def test_cubes_where_faces_edges_or_corners_coincide(place: str, soft: tuple[float | None, float | None]) -> None:
     p, R_A, R_B, presses = PLACES[place]
     for law in ({}, {"damping": 0.5, "friction": 0.5, "friction_speed": 0.1}):
-        bench = Bench(CUBE, CUBE, *soft, **law)
+        bench = solids(CUBE, CUBE, *soft, **law)
         A, B = motion(p, R_A, (0.1, 0.2, 0.3), (0.3, 0.1, -0.2))[None], motion((0, 0, 0), R_B)[None]
         F, U, told = bench.wrenches(A, B)[0], bench.energies(A, B)[0], bench.seen(A, B)[0]
         assert np.isfinite(F).all() and np.isfinite(told).all() and np.isfinite(U)
-        rest = Bench(CUBE, CUBE, *soft).wrenches(A, B)[0]
+        rest = solids(CUBE, CUBE, *soft).wrenches(A, B)[0]
         tiny = 1e-12 * K * L**3
         if presses == 0:
             assert np.abs(F).max() <= tiny and abs(U) <= tiny * L
@@ -409,7 +351,7 @@ def test_cubes_that_stand_exactly_in_line_press_straight() -> None:
     """Sides in one plane do not press: their depth is 0. A shift by 1e-12 m changes nothing."""
     d = 0.01
     for soft in ((None, K), (K, K)):
-        bench, B = Bench(CUBE, CUBE, *soft), motion((0, 0, 0))[None]
+        bench, B = solids(CUBE, CUBE, *soft), motion((0, 0, 0))[None]
         F = bench.wrenches(motion((0, 0, 0.2 - d))[None], B)[0]
         k = K if soft[0] is None else 0.5 * K
         expected = k * (0.04 * d - 0.4 * d * d + 4.0 / 3.0 * d**3)
@@ -424,7 +366,7 @@ def test_a_box_within_another_is_pressed_towards_the_nearest_side_of_what_gives(
 ) -> None:
     """Still k times a slope: where only the large one gives, buoyancy of the small one in a pressure that grows with the depth."""
     small, large = nx.Box((0.04, 0.05, 0.03)), nx.Box((0.5, 0.5, 0.5))
-    bench = Bench(small, large, *soft)
+    bench = solids(small, large, *soft)
     R = Rotation.random(rng=rng).as_matrix()
     A, B = motion((0.02, 0.01, 0.15), R)[None], motion((0, 0, 0))[None]
     F, U = bench.wrenches(A, B)[0], bench.energies(A, B)[0]
@@ -449,7 +391,7 @@ def _depth_of_box(half: np.ndarray) -> float:
 def test_solids_apart_press_with_nothing_and_tell_no_more_than_their_distance(
     place: str, rng: np.random.Generator
 ) -> None:
-    bench = Bench(*PAIRS[place])
+    bench = solids(*PAIRS[place])
     A, B = both(rng, place, 300)
     A[:, 9:12] *= 2.0
     F, U, told = bench.wrenches(A, B), bench.energies(A, B), bench.seen(A, B)
@@ -473,7 +415,7 @@ def test_energy_of_boxes_whose_sides_lie_in_one_plane(offset: float) -> None:
     """k δ²/2 of the area, but for edges, also where both are turned and rounding puts one side before or behind the other."""
     k, depth = 1e7, 1e-5
     block = nx.Box((0.3, 0.3, 0.2))
-    bench = Bench(block, block, 2.0 * k, 2.0 * k)
+    bench = solids(block, block, 2.0 * k, 2.0 * k)
     for R in [np.eye(3), *Rotation.random(12, random_state=5).as_matrix()]:
         a, b = motion(R @ (offset, 0.0, 0.2 - depth), R)[None], motion(np.zeros(3), R)[None]
         assert bench.energies(a, b)[0] == pytest.approx(0.5 * k * depth**2 * (0.3 - offset) * 0.3, rel=1e-3)
@@ -484,11 +426,11 @@ def test_bodies_apart_are_so_also_where_no_face_separates_them(gap: float) -> No
     """Cubes turned by 45° about x and about y: their edges cross."""
     a = motion((0.0, 0.0, 0.2 * np.sqrt(2.0) + gap), Rotation.from_euler("x", np.pi / 4).as_matrix())[None]
     b = motion(np.zeros(3), Rotation.from_euler("y", np.pi / 4).as_matrix())[None]
-    assert -gap <= Bench(CUBE, CUBE, K, K).seen(a, b)[0, 8] < 0.0
+    assert -gap <= solids(CUBE, CUBE, K, K).seen(a, b)[0, 8] < 0.0
 
 
 def test_what_leaves_too_fast_to_press_is_still_deep() -> None:
-    bench = Bench(CUBE, FLOOR, None, K, damping=50.0)
+    bench = solids(CUBE, FLOOR, None, K, damping=50.0)
     for speed, presses in ((0.03, False), (0.01, True)):
         a = motion((0.0, 0.0, 0.1 - 1e-4), v=(0.0, 0.0, speed))[None]
         row = bench.seen(a, motion(np.zeros(3))[None])[0]

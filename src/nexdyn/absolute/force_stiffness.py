@@ -169,7 +169,7 @@ def stiffness_over_area(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B):  # type: ig
     if ball.is_ball(data, k + surface_contact.OVERLAP):
         law = ball.law_of(data, k, k + surface_contact.OVERLAP, s.depth)
         n = (1.0 / s.pressure) * s.normal
-        add_outer(K, bh2 * s.slope + gh * data[k + 2] * law.f, cross(o - X_B.p, n), n)
+        add_outer(K, bh2 * law.slope * (s.pressure / law.f) + gh * data[k + 2] * law.f, cross(o - X_B.p, n), n)
     else:
         normal_stiffness_over_area(data, k, K, room, gh, bh2, (X_A, V_A, X_B, V_B))
     held = surface_contact.holding(data, k, s, o, X_A, V_A, X_B, V_B)

@@ -197,7 +197,7 @@ def solid_numbers(shape: Shape) -> tuple[np.ndarray, np.ndarray, list[float]]:
 
 class Pressed(NamedTuple):
     """Sums about o: forces on A, with friction that is regularised; those of the normal pressure alone; ∫ p dA, ∫ p x dA,
-    ∫ p x² dA; the area that presses, the largest depth and pressure, and the stiffness along the normal."""
+    ∫ p x² dA; the area that presses, the largest depth and pressure, and the stiffness along the normal at rest."""
 
     all: Force
     normal: Vec3
@@ -314,7 +314,7 @@ def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-de
         f, torque = f - s * v_t, -s * law.turning * about
     gyration = law.turning / DISC
     return Pressed(
-        Force(torque * n, f), f_n * n, f_n, o, f_n * gyration * gyration, law.area, depth, grip * law.peak, grip * law.slope
+        Force(torque * n, f), f_n * n, f_n, o, f_n * gyration * gyration, law.area, depth, grip * law.peak, law.slope
     ), x  # fmt: skip
 
 
