@@ -40,9 +40,10 @@ def ball(solid: nx.Shape, **law: Any) -> Bench:
     return Bench(BallContact("c", "a", "b", radius=R, solid=solid, **law))
 
 
-def system_of(solid: nx.Shape, at: Any, b0: Any = (0.0, 0.0, 0.0)) -> nx.System:
-    system = nx.System("rock")
-    system.add_body("rock", mass=1.0, position=b0, collision=[solid])
+def system_of(solid: nx.Shape, at: Any, lean: float = 0.0) -> nx.System:
+    """A ball at `at`, and a rock of the shape `solid` at the origin; gravity leans by `lean` towards x."""
+    system = nx.System("rock", gravity=(G * math.sin(lean), 0.0, -G * math.cos(lean)))
+    system.add_body("rock", mass=1.0, collision=[solid])
     system.add_joint(nx.Fixed("held", "ground", "rock"))
     system.add_body("ball", mass=0.4, position=at, shapes=[nx.Sphere(R)])
     system.add_joint(nx.Free("free", "ground", "ball"))
@@ -196,7 +197,7 @@ def test_a_ball_on_a_box_does_what_it_does_on_a_plane(method: str) -> None:
         assert isinstance(system.forces["c ball rock"], BallContact) == on_box
         result = nx.simulate(system, 0.2, METHODS[method], output_times=np.linspace(0.0, 0.2, 21))
         ends.append(np.hstack([result.position("ball").values, result.angular_velocity("ball").values]))
-    close = {"hht": 2e-6, "hht dt": 1e-6, "rk4": 1e-9, "implicit-euler": 2e-5}[method]
+    close = {"hht": 2e-6, "hht dt": 1e-6, "rk4": 1e-9, "implicit-euler": 1e-3}[method]  # at points its friction is of first order
     assert np.abs(ends[0]).max() > 1.0
     assert_allclose(ends[0], ends[1], atol=close * np.abs(ends[1]).max())
 
@@ -206,8 +207,7 @@ def test_a_ball_rolls_or_slides_down_a_leaning_board(part: float) -> None:
     """a = 5/7 g sin φ where μ > 2/7 tan φ, else g (sin φ − μ cos φ); the board is a box, and named first."""
     phi = 0.4
     mu = 2.0 / 7.0 * math.tan(phi) * part
-    system = system_of(nx.Box((4.0, 1.0, 0.2), position=(0, 0, -0.1)), (0.0, 0.0, R - 1e-5))
-    system.gravity = (G * math.sin(phi), 0.0, -G * math.cos(phi))
+    system = system_of(nx.Box((4.0, 1.0, 0.2), position=(0, 0, -0.1)), (0.0, 0.0, R - 1e-5), phi)
     system.add_contact(nx.Contact("c", "rock", "ball", **{**LAW, "friction": mu, "stiffness": 1e6, "damping": 20.0}))
     result = nx.simulate(system, 0.5, nx.HHT(rtol=1e-6), output_times=[0.1, 0.5])
     v = result.velocity("ball").values[:, 0]
@@ -251,7 +251,7 @@ def test_a_gripper_lifts_a_ball_as_long_as_friction_holds() -> None:
         system.add_joint(nx.Free("free", "ground", "ball"))
         system.add_body("hand", mass=1.0, inertia=(0.01,) * 3)
         system.add_joint(nx.Prismatic("lift", "ground", "hand", axis=(0, 0, 1)))
-        system.add_driver(nx.Driver("up", "lift", f"=0.5*{a}*t^2"))
+        system.add_driver(nx.Driver("up", "lift", f"=0.5*{a}*t**2"))
         pressed = (N / 1e6) ** (1.0 / 1.5)
         for side, name in ((-1.0, "left"), (1.0, "right")):
             system.add_body(name, mass=0.1, position=(side * (R - pressed + 0.01), 0, 0), shapes=[nx.Box((0.02, 0.06, 0.3))])
@@ -276,9 +276,9 @@ def test_it_goes_on_from_a_state_and_through_a_scene_and_a_batch() -> None:
     assert rest.position("ball").values[-1] == pytest.approx(whole.position("ball").values[-1], abs=1e-14)
     other = nx.simulate(system.with_parameters({"mu": 0.0}), 0.2, method, output_times=times)
     assert np.abs(other.position("ball").values[-1] - whole.position("ball").values[-1]).max() > 1e-5
-    batch = nx.simulate_batch(system, 0.2, method, parameters={"mu": [0.3, 0.0]}, output_times=times)
+    together = nx.simulate(system, 0.2, method, batch=nx.Batch(parameters={"mu": [0.3, 0.0]}), output_times=times)
     for i, one in enumerate((whole, other)):
-        assert_allclose(batch.result(i).position("ball").values, one.position("ball").values, atol=1e-13)
+        assert_allclose(together.member(i).position("ball").values, one.position("ball").values, atol=1e-13)
 
 
 # --- laws and refusals ----------------------------------------------------------------------------------------------
