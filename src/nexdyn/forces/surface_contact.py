@@ -93,7 +93,11 @@ class Foundations(ContactForce):
         return "N/m^3" if self.over_area else super().stiffness_unit(values)
 
     def law(self, values: Mapping[str, float]) -> LawNumbers:
-        return super().law(values)._replace(stiffness=1.0 / sum(self._gives(values))) if self.over_area else super().law(values)
+        return (
+            super().law(values)._replace(stiffness=1.0 / sum(self._gives(values)))
+            if self.over_area
+            else super().law(values)
+        )
 
     def _gives(self, values: Mapping[str, float]) -> list[float]:
         """c_A and c_B [m³/N]."""

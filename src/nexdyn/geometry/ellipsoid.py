@@ -18,6 +18,7 @@ from nexdyn.spatial.lanes import sqrt
 
 ITERATIONS = 60
 
+
 @formula
 def farthest(s, n):  # type: ignore[no-untyped-def]
     """D² n/|D n|."""
