@@ -306,7 +306,7 @@ def test_materials_give_the_stiffness_of_hertz() -> None:
     assert laws["Cylinder"] < laws["Box"]
     for shape in (nx.Cone(0.1, 0.2), nx.Ellipsoid((0.1, 0.2, 0.3))):
         system = system_of(shape, (0.0, 0.0, 1.0))
-        with pytest.raises(nx.InputError, match="have no radius for the law of Hertz.*give a stiffness"):
+        with pytest.raises(nx.InputError, match=r"have no radius for the law of Hertz.*give a stiffness"):
             system.add_contact(nx.Contact("c", "ball", "rock", material_a=steel, material_b=steel))
 
 

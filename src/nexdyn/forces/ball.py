@@ -77,9 +77,9 @@ def of_triangles(data, j, count, x):  # type: ignore[no-untyped-def]
             square, u, v, w = on_triangle(p - x, q - x, s - x)
             if square < least:
                 least, r = square, x - (u * p + v * q + w * s)
-    d = sqrt(r @ r)
-    if not inside > 0.0 or not d > 0.0:
+    if not (inside > 0.0 and least > 0.0):
         return inside, n_inside
+    d = sqrt(least)
     return d, (1.0 / d) * r
 
 
