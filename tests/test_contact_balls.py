@@ -325,3 +325,29 @@ def test_info_tells_points_and_areas() -> None:
         system.add_contact(nx.Contact("c", "ball", "rock", **law))
         told = _contact(system, "c")
         assert (told["of"], told["unit"], told["stiffness"]) == (of, unit, [next(iter(law.values()))])
+
+
+@pytest.mark.parametrize("height", [0.003, 0.02, 3.0])
+@pytest.mark.parametrize("law", [{"stiffness": 1e4}, {"foundation_a": K}])
+def test_what_starts_apart_comes_to_rest_on_what_is_below(height: float, law: dict[str, float]) -> None:
+    """A thin board, which a step as long as the mechanism would pass through."""
+    system = system_of(nx.Box((0.6, 0.4, 0.02)), (0.02, 0.01, 0.01 + R + height))
+    system.add_contact(nx.Contact("c", "rock", "ball", friction=0.5, **law))
+    rest = nx.equilibrium(system)
+    z = rest.report.q[-1, 6]
+    assert 0.01 + R - 0.01 < z < 0.01 + R and rest.stability == "neutral"
+
+
+def test_boxes_that_start_apart_come_to_rest_on_each_other() -> None:
+    system = nx.System("shelf")
+    system.add_body("board", mass=1.0, collision=[nx.Box((0.6, 0.4, 0.02))])
+    system.add_joint(nx.Fixed("held", "ground", "board"))
+    for i in range(2):
+        system.add_body(f"box{i}", mass=1.0, position=(0.02, 0.01, 0.2 + 0.3 * i), shapes=[nx.Box((0.1, 0.1, 0.1))])
+        system.add_joint(nx.Free(f"free{i}", "ground", f"box{i}"))
+    law: dict[str, Any] = {"foundation_a": K, "friction": 0.5}
+    system.add_contact(nx.Contact("shelf", "board", "box*", **law))
+    system.add_contact(nx.Contact("stack", "box0", "box1", **law))
+    rest = nx.equilibrium(system)
+    assert rest.stability == "stable"
+    assert_allclose(rest.report.q[-2:, 6], (0.06, 0.16), atol=3e-4)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nexdyn.errors import InputError
-from nexdyn.forces.contact import ContactForce
+from nexdyn.forces.contact import ContactForce, Extent
 from nexdyn.forces.surface_contact import Foundations, observed
 from nexdyn.geometry.hull import surface
 from nexdyn.geometry.kinds import PAGES
@@ -63,6 +64,21 @@ class BallContact(Foundations):
 
     def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
         return self._positive("radius", values), 0.0, 0.0, 0.0
+
+    def extent(self, values: Mapping[str, float]) -> Extent:
+        radius = self._positive("radius", values)
+        match self.solid:
+            case HalfSpace():
+                return Extent(math.inf, radius, 0.0)
+            case Hull():
+                corners, faces, _ = surface(self.solid.points)
+                centre, far = corners.mean(axis=0), np.linalg.norm(corners, axis=1)
+                thin = float((faces[:, 3] - faces[:, :3] @ centre).min())
+                return Extent(min(radius, thin), radius, float(far.max()))
+            case _:
+                _, *size, margin, _ = solid_numbers(self.solid)
+                thin = margin if margin > 0.0 else min(size)
+                return Extent(min(radius, thin), radius, float(np.linalg.norm(size)) + margin)
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         """Those of a point of contact, then those of ``ball``."""

@@ -57,6 +57,15 @@ NORMAL, DEPTH, AREA, PRESSURE, HELD = 6, 8, 16, 17, 1.0 - 1e-9
 """Where the normal force, the penetration, the area and the pressure stand; the part of μ f_n below which friction sticks."""
 
 
+class Extent(NamedTuple):
+    """How far [m] the other has to be in the thinner side to come out behind it, without end of a plane or a hollow; and how far A and B
+    reach from the origins of their frames."""
+
+    thinner: float
+    a: float
+    b: float
+
+
 class ContactForce(ContactLaw, PairForce):
     """A contact of two surfaces by the law of :class:`ContactLaw`."""
 
@@ -79,6 +88,12 @@ class ContactForce(ContactLaw, PairForce):
     def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
         """r_A, ½ l, ς, r_B."""
         raise NotImplementedError
+
+    def extent(self, values: Mapping[str, float]) -> Extent:
+        """How far its surfaces reach."""
+        radius, half, side, other = self.shape(values)
+        thinner = min(x for x in (radius, other) if x > 0.0) if side > 0.0 else math.inf
+        return Extent(thinner, half + radius, other)
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         """k, e, a, μ, v_f, r_A, ½ l; μ, μ_s, v_s, ρ, 2 ζ √m of a reduced mass m of 1 kg; ς, r_B."""

@@ -21,7 +21,7 @@ States, where friction sticks: y along the surfaces in the axes of B, and about 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import sqrt
+from math import inf, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +36,7 @@ from nexdyn.forces.contact import (
     PRESSURE,
     STICK,
     ContactForce,
+    Extent,
     put_state,
     state,
 )
@@ -145,6 +146,14 @@ class SurfaceContact(Foundations):
 
     def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
         return 0.0, 0.0, 0.0, 0.0
+
+    def extent(self, values: Mapping[str, float]) -> Extent:
+        thin, reach = [], []
+        for solid in (self.solid_a, self.solid_b):
+            faces, corners, (*centre, radius) = solid_numbers(solid)
+            thin.append(float((faces[:, 3] - faces[:, :3] @ centre).min()) if len(corners) else inf)
+            reach.append(float(np.linalg.norm(centre)) + radius)
+        return Extent(min(thin) if inf not in thin else inf, *reach)
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         """Those of a point of contact, then those of the solids."""

@@ -203,6 +203,7 @@ class Search:
             if iteration == most:
                 break
             here = self.step(here, d, at_rest)
+            self.acting.follow(here.q)
             self.check_bounds(here.q)
         name = self.restless()
         raise SolveError(
@@ -221,6 +222,7 @@ class Search:
         turn = float(np.linalg.norm(parts[:, :3], axis=1).max())
         shift = float(np.linalg.norm(parts[:, 3:], axis=1).max())
         short = 1.0 / max(1.0, turn / self.longest, shift / self.farthest)
+        short *= self.acting.unpassed(here.q, short * (self.units * d).reshape(-1, 6))
         alpha, promised = short, float(here.r @ d)
         for _ in range(HALVINGS):
             q = self.closed(self.model.moved(here.q, alpha * self.units * d))

@@ -6,7 +6,8 @@ integral of q           ẋ = e + (sat u − u)/k_p = 0:  e = 0, with whatever e
 integral of q̇, to 0     x + q does not change: x = x₀ − (q − q₀), a spring about where it starts
 bristle of friction     z = z₀ + (q − q₀), within ±F_s/σ₀: it holds up to F_s, from where it starts
 friction of a contact   y = y₀ + √σ s, no longer than μ_s f_n/√σ: so too. s is how far the place of A that is at the contact has
-                        gone along the surfaces from where it was, where B has been carried along (``forces.sticking``)
+                        gone along the surfaces from where it was, or where on the way it began to press, where B has been carried
+                        along (``forces.sticking``); what it goes along the normal is no part of it, also where the normal turns
 """
 
 from __future__ import annotations
@@ -34,14 +35,26 @@ from nexdyn.forces.actuator import (
     VELOCITY,
     Actuator,
 )
-from nexdyn.forces.contact import end, gripped, meet, points_of, put_state, state
+from nexdyn.forces.contact import SIDE, end, gripped, meet, points_of, put_state, state
 from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.sticking import Slip, bound, laid, shortened
 from nexdyn.forces.surface_contact import holding, press, put_slip, slip_state
-from nexdyn.forces.tables import BODY_A, BODY_B, COORDINATE, FIRST, FREEDOM, STATE, ForceTables, frames_a, frames_b
-from nexdyn.kernel import kernel
+from nexdyn.forces.tables import (
+    BODY_A,
+    BODY_B,
+    COORDINATE,
+    FIRST,
+    FREEDOM,
+    KIND,
+    STATE,
+    ForceTables,
+    frames_a,
+    frames_b,
+)
+from nexdyn.kernel import formula, kernel
 from nexdyn.model.system import System
-from nexdyn.spatial.algebra import Motion, T, Vec3
+from nexdyn.spatial.algebra import Motion, Pose, T, Vec3
+from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.spatial.table import PoseRows
 
 PRESSED = 1e3
@@ -108,6 +121,13 @@ def frames_at(tables: ForceTables, poses: np.ndarray) -> np.ndarray:
     return out
 
 
+@formula
+def gone_from(A0, B0, A, B, p):  # type: ignore[no-untyped-def]
+    """How far the place of A that is at p now is from where B would have carried it."""
+    was = A0.R @ (T(A.R) @ (p - A.p)) + A0.p
+    return p - (B.R @ (T(B0.R) @ (was - B0.p)) + B.p)
+
+
 @kernel
 def rest_of_contacts(tables, contacts, before_a, before_b, now_a, now_b, described):  # type: ignore[no-untyped-def]
     """y of contacts (n, 2): force, first state. The frames A and B of all forces were at `before` and are at `now`."""
@@ -119,10 +139,7 @@ def rest_of_contacts(tables, contacts, before_a, before_b, now_a, now_b, describ
         k = tables.index[e, FIRST]
         for i in range(points_of(data, k)):
             m = meet(data, k, end(data, k, A[e], 1.0 - 2.0 * i), A[e], still, B[e], still)
-            # the place of A that is at p now: where it was, and where B would have carried it
-            was = A0[e].R @ (T(A[e].R) @ (m.p - A[e].p)) + A0[e].p
-            carried = B[e].R @ (T(B0[e].R) @ (was - B0[e].p)) + B[e].p
-            gone, R_t = m.p - carried, T(B[e].R)
+            gone, R_t = gone_from(A0[e], B0[e], A[e], B[e], m.p), T(B[e].R)
             g, j = gripped(data, k, m), s + 3 * i
             y = laid(B[e].R @ state(described, j), m.n) + g.root * (gone - (m.n @ gone) * m.n)
             put_state(tables.z, j, R_t @ shortened(y, bound(g)))
@@ -141,9 +158,7 @@ def rest_of_surfaces(tables, contacts, before_a, before_b, now_a, now_b, describ
         s, about = press(tables.data, k, A[e], still, B[e], still, tables.room, False)
         if s.pressure > 0.0:
             h = holding(tables.data, k, s, about, A[e], still, B[e], still)
-            was = A0[e].R @ (T(A[e].R) @ (h.p - A[e].p)) + A0[e].p
-            carried = B[e].R @ (T(B0[e].R) @ (was - B0[e].p)) + B[e].p
-            gone, R_t = h.p - carried, T(B[e].R)
+            gone, R_t = gone_from(A0[e], B0[e], A[e], B[e], h.p), T(B[e].R)
             # from where B would have carried the axes of A to where they are
             R = A[e].R @ T(B[e].R @ (T(B0[e].R) @ A0[e].R))
             turned = 0.5 * (h.n @ Vec3(R.zy - R.yz, R.xz - R.zx, R.yx - R.xy))
@@ -152,6 +167,40 @@ def rest_of_surfaces(tables, contacts, before_a, before_b, now_a, now_b, describ
             y = kept + h.grip.root * Slip(gone - (h.n @ gone) * h.n, h.r * turned)
             y = shortened(Slip(R_t @ y.along, y.about), bound(h.grip))
         put_slip(tables.z, j, y)
+
+
+@formula
+def follow_one(A0, B0, A, B, p, n):  # type: ignore[no-untyped-def]
+    """A0 nearer to or farther from B0 along the normal, by as much as A and B have become."""
+    along = n @ gone_from(A0, B0, A, B, p)
+    return Pose(A0.R, A0.p + B0.R @ (T(B.R) @ (along * n)))
+
+
+@kernel
+def follow_contacts(tables, contacts, before_a, before_b, now_a, now_b):  # type: ignore[no-untyped-def]
+    """Count the contacts (n, 2) of spheres, and over areas, along their surfaces from the poses `before`: what they do along the normal
+    is no slip, however this turns later; what is apart begins anew where it is."""
+    A0, B0, A, B = PoseRows(before_a, 0), PoseRows(before_b, 0), PoseRows(now_a, 0), PoseRows(now_b, 0)
+    o, data = Vec3(0.0, 0.0, 0.0), tables.data
+    still = Motion(o, o)
+    for i in range(len(contacts)):
+        e = contacts[i, 0]
+        k, pressed, p, n = tables.index[e, FIRST], False, o, o
+        if tables.index[e, KIND] == SURFACE:
+            s, about = press(data, k, A[e], still, B[e], still, tables.room, False)
+            pressed = s.pressure > 0.0
+            if pressed:
+                h = holding(data, k, s, about, A[e], still, B[e], still)
+                p, n = h.p, h.n
+        elif data[k + SIDE] != 0.0:
+            m = meet(data, k, end(data, k, A[e], 1.0), A[e], still, B[e], still)
+            pressed, p, n = m.f_n > 0.0, m.p, m.n
+        else:
+            continue  # the normal of a plane stays where it is
+        if pressed:
+            A0[e] = follow_one(A0[e], B0[e], A[e], B[e], p, n)
+        else:
+            A0[e], B0[e] = A[e], B[e]
 
 
 class RestingLoads(Loads):
@@ -172,6 +221,15 @@ class RestingLoads(Loads):
         """Poses of the frames A and B of all forces from which `_contacts` are counted, (2, nf, 12)."""
         self._actuators: list[tuple[int, int]] = []
         tables = self.tables
+        values = model.system.values
+        self._passable = [
+            (e, force, extent)
+            for e, force in enumerate(model.system.forces.values())
+            if isinstance(force, ContactForce)
+            and not force.is_off
+            and (extent := force.extent(values)).thinner < np.inf
+        ]
+        """Contacts between shapes that something can come out of behind."""
         if tables is None or not len(tables.z):
             return
         for e, force in enumerate(model.system.forces.values()):
@@ -211,6 +269,40 @@ class RestingLoads(Loads):
         for rest, contacts in ((rest_of_contacts, self._contacts), (rest_of_surfaces, self._surfaces)):
             if contacts:
                 rest(self.tables, np.array(contacts), before_a, before_b, placed[0], placed[1], self.described)
+
+    def follow(self, q: np.ndarray) -> None:
+        """Begin the slip of contacts that stick, and are apart at the pose q, there; see `follow_contacts`."""
+        if not self._contacts and not self._surfaces:
+            return
+        assert self.tables is not None and self._placed is not None
+        placed = frames_at(self.tables, self._poses(q))
+        contacts = np.array(self._contacts + self._surfaces)
+        follow_contacts(self.tables, contacts, self._placed[0], self._placed[1], placed[0], placed[1])
+
+    @staticmethod
+    def _poses(q: np.ndarray) -> np.ndarray:
+        """(nb + 1, 12) of the bodies at q."""
+        return np.concatenate([rotation_matrix(q[:, :4]).reshape(-1, 9), q[:, 4:]], axis=1)
+
+    def unpassed(self, q: np.ndarray, move: np.ndarray) -> float:
+        """What part of the move (nb, 6), θ and δ of each body, goes through none of the shapes that touch: two come nearer by what they are
+        apart, and half of how far they may be in each other."""
+        if not self._passable:
+            return 1.0
+        assert self.tables is not None
+        poses = self._poses(q)
+        placed, part, values = frames_at(self.tables, poses), 1.0, self.model.system.values
+        turns, shifts = (np.concatenate([[0.0], np.linalg.norm(x, axis=1)]) for x in (move[:, :3], move[:, 3:]))
+        for e, force, extent in self._passable:
+            nearer = 0.0
+            for side, reach in ((0, extent.a), (1, extent.b)):
+                i = self.tables.index[e, BODY_A + side]
+                arm = float(np.linalg.norm(placed[side, e, 9:] - poses[i, 9:])) + reach
+                nearer += float(shifts[i]) + (float(turns[i]) * arm if i else 0.0)
+            if nearer > 0.0:
+                depth, _ = force.pressed(values, placed[0, e], placed[1, e])
+                part = min(part, (max(-depth, 0.0) + 0.5 * extent.thinner) / nearer)
+        return part
 
     def coordinate(self, integral: Integral) -> float:
         """Where the joint of an integral stood at the last call."""
