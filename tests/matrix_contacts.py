@@ -112,7 +112,7 @@ CONTACTS = (
             "foundation_a": 150.0,
             "foundation_b": 2000.0,
             "damping": 3.0,
-            "friction": Together(friction=0.1, friction_stiffness=4.0),
+            "friction": Together(friction=1.0, friction_stiffness=4.0),
             "b": "arm",
         },
         round_touching,

@@ -41,6 +41,14 @@ def test_all_that_is_published_is_there_under_all_that_can_carry_it() -> None:
         "coin",
         "bicycle",
         "ride",
+        "sliding",
+        "standing",
+        "belt",
+        "rolling",
+        "bowling",
+        "bounce",
+        "cradle",
+        "floating",
     }
     assert set(PROBLEMS) == published
     for problem in PROBLEMS.values():

@@ -11,6 +11,7 @@ from nexdyn.errors import unknown
 from nexdyn.problems.andrews import A03
 from nexdyn.problems.bicycle import BICYCLE, RIDE
 from nexdyn.problems.bricard import A04
+from nexdyn.problems.contacts import CONTACTS
 from nexdyn.problems.double_pendulum import POINTS, RODS
 from nexdyn.problems.four_bars import A02
 from nexdyn.problems.governor import A05
@@ -24,7 +25,22 @@ from nexdyn.problems.tumbling import TUMBLING
 
 PROBLEMS = {
     p.name: p
-    for p in (A01, A02, A03, A04, A05, HEAVY_TOP, TUMBLING, POINTS, RODS, PUBLISHED, ROLLING_COIN, BICYCLE, RIDE)
+    for p in (
+        A01,
+        A02,
+        A03,
+        A04,
+        A05,
+        HEAVY_TOP,
+        TUMBLING,
+        POINTS,
+        RODS,
+        PUBLISHED,
+        ROLLING_COIN,
+        BICYCLE,
+        RIDE,
+        *CONTACTS,
+    )
 }
 
 
