@@ -557,8 +557,8 @@ REFUSED: dict[str, tuple[Callable[[], nx.Contact], str]] = {
         "friction of contact 'c' is -0.1; it must be 0 or more",
     ),
     "shapes": (
-        lambda: nx.Contact("c", "b2", "b0", stiffness=1),
-        "contact between Cylinder of body 'b2' and Sphere of body 'b0' is not supported",
+        lambda: nx.Contact("c", "b2", "floor", stiffness=1),
+        "contact between Cylinder of body 'b2' and HalfSpace of body 'floor' is not supported",
     ),
     "no shapes": (lambda: nx.Contact("c", "bare", stiffness=1), "body 'bare' has no shapes that could touch"),
     "same name": (
@@ -584,7 +584,7 @@ REFUSED: dict[str, tuple[Callable[[], nx.Contact], str]] = {
     ),
     "corner": (
         lambda: nx.Contact("c", "boxed", material_a="steel", material_b="steel", friction=0.1),
-        "a corner of Box of body 'boxed' or the ground's HalfSpace has no radius for the law of Hertz; give a stiffness",
+        "Box of body 'boxed' and the ground's HalfSpace have no radius for the law of Hertz, for corners have none",
     ),
     "exponent": (
         lambda: nx.Contact("c", "b0", material_a="steel", material_b="steel", exponent=1.0),

@@ -45,7 +45,6 @@ from nexdyn.forces.tables import (
     COORDINATE,
     FIRST,
     FREEDOM,
-    KIND,
     STATE,
     ForceTables,
     frames_a,
@@ -178,27 +177,35 @@ def follow_one(A0, B0, A, B, p, n):  # type: ignore[no-untyped-def]
 
 @kernel
 def follow_contacts(tables, contacts, before_a, before_b, now_a, now_b):  # type: ignore[no-untyped-def]
-    """Count the contacts (n, 2) of spheres, and over areas, along their surfaces from the poses `before`: what they do along the normal
-    is no slip, however this turns later; what is apart begins anew where it is."""
+    """Count the contacts (n, 2) of spheres along their surfaces from the poses `before`: what they do along the normal is no slip, however
+    this turns later; what is apart begins anew where it is. The normal of a plane stays where it is."""
     A0, B0, A, B = PoseRows(before_a, 0), PoseRows(before_b, 0), PoseRows(now_a, 0), PoseRows(now_b, 0)
     o, data = Vec3(0.0, 0.0, 0.0), tables.data
     still = Motion(o, o)
     for i in range(len(contacts)):
         e = contacts[i, 0]
-        k, pressed, p, n = tables.index[e, FIRST], False, o, o
-        if tables.index[e, KIND] == SURFACE:
-            s, about = press(data, k, A[e], still, B[e], still, tables.room, False)
-            pressed = s.pressure > 0.0
-            if pressed:
-                h = holding(data, k, s, about, A[e], still, B[e], still)
-                p, n = h.p, h.n
-        elif data[k + SIDE] != 0.0:
+        k = tables.index[e, FIRST]
+        if data[k + SIDE] != 0.0:
             m = meet(data, k, end(data, k, A[e], 1.0), A[e], still, B[e], still)
-            pressed, p, n = m.f_n > 0.0, m.p, m.n
-        else:
-            continue  # the normal of a plane stays where it is
-        if pressed:
-            A0[e] = follow_one(A0[e], B0[e], A[e], B[e], p, n)
+            if m.f_n > 0.0:
+                A0[e] = follow_one(A0[e], B0[e], A[e], B[e], m.p, m.n)
+            else:
+                A0[e], B0[e] = A[e], B[e]
+
+
+@kernel
+def follow_surfaces(tables, contacts, before_a, before_b, now_a, now_b):  # type: ignore[no-untyped-def]
+    """The same of surfaces."""
+    A0, B0, A, B = PoseRows(before_a, 0), PoseRows(before_b, 0), PoseRows(now_a, 0), PoseRows(now_b, 0)
+    o = Vec3(0.0, 0.0, 0.0)
+    still = Motion(o, o)
+    for i in range(len(contacts)):
+        e = contacts[i, 0]
+        k = tables.index[e, FIRST]
+        s, about = press(tables.data, k, A[e], still, B[e], still, tables.room, False)
+        if s.pressure > 0.0:
+            h = holding(tables.data, k, s, about, A[e], still, B[e], still)
+            A0[e] = follow_one(A0[e], B0[e], A[e], B[e], h.p, h.n)
         else:
             A0[e], B0[e] = A[e], B[e]
 
@@ -271,13 +278,14 @@ class RestingLoads(Loads):
                 rest(self.tables, np.array(contacts), before_a, before_b, placed[0], placed[1], self.described)
 
     def follow(self, q: np.ndarray) -> None:
-        """Begin the slip of contacts that stick, and are apart at the pose q, there; see `follow_contacts`."""
+        """Begin the slip of contacts that stick, and are apart at the pose q, there; see `follow_surfaces`."""
         if not self._contacts and not self._surfaces:
             return
         assert self.tables is not None and self._placed is not None
-        placed = frames_at(self.tables, self._poses(q))
-        contacts = np.array(self._contacts + self._surfaces)
-        follow_contacts(self.tables, contacts, self._placed[0], self._placed[1], placed[0], placed[1])
+        placed, (before_a, before_b) = frames_at(self.tables, self._poses(q)), self._placed
+        for follow, contacts in ((follow_contacts, self._contacts), (follow_surfaces, self._surfaces)):
+            if contacts:
+                follow(self.tables, np.array(contacts), before_a, before_b, placed[0], placed[1])
 
     @staticmethod
     def _poses(q: np.ndarray) -> np.ndarray:
