@@ -72,9 +72,8 @@ def test_depth_and_direction_are_those_of_the_nearest_points(kind: str) -> None:
         seen += 1
         row = force.motion_table(force.data({}), motion(x)[None], B, np.zeros((1, 0)))[0, 0]
         assert row[8] == pytest.approx(-apart.distance, abs=1e-12)
-        if row[8] > 0.0:
-            assert_allclose(row[9:12], -np.array(apart.normal), atol=1e-9)  # from the rock to the ball
-            assert_allclose(row[3:6], x - (R - row[8]) * row[9:12], atol=1e-12)
+        assert_allclose(row[9:12], -np.array(apart.normal), atol=1e-9)  # from the rock to the ball
+        assert_allclose(row[3:6], x - (R - row[8]) * row[9:12], atol=1e-12)
     assert seen > 10
 
 
@@ -174,6 +173,69 @@ def test_the_radius_of_hertz_is_that_of_his_ellipse(e: float) -> None:
     for pair in ((2.0 * A, 2.0 * B), (2.0 * B, 2.0 * A)):
         assert 4.0 / 3.0 * math.sqrt(hertz_radius(*pair)) * depth**1.5 == pytest.approx(force, rel=1e-9)
     assert hertz_radius(4.0, 4.0) == pytest.approx(0.25)
+
+
+def test_the_radius_of_hertz_is_there_for_all_sizes() -> None:
+    assert hertz_radius(1.0, 1.0) == 1.0
+    for ratio in (1.0 + 1e-12, 1.0 + 1e-7, 1.0 + 1e-5, 1.00009, 1.00011, 1.1, 1e6):
+        R_e = hertz_radius(1.0, ratio)
+        assert 0.5 / math.sqrt(ratio) < R_e < 1.0
+        if ratio < 1.001:
+            assert R_e == pytest.approx(1.0 / math.sqrt(ratio), rel=1e-7)
+
+
+AXES = (0.15, 0.1, 0.07)
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-300, 1e-20, 1e-17, 1e-14, 1e-9, 1e-5])
+def test_a_ball_deep_in_an_ellipsoid_is_as_deep_as_it_is(off: float) -> None:
+    """Near its planes of symmetry, where the nearest point is at the end of the least half axis, or on a circle."""
+    for axes in (AXES, AXES[::-1], (0.1, 0.07, 0.07), (0.1, 0.1, 0.1)):
+        bench, least = ball(nx.Ellipsoid(axes), stiffness=1.0, exponent=1.0), int(np.argmin(axes))
+        for k in range(3):
+            x = np.zeros(3)
+            x[k] = off
+            row = bench.seen(motion(x)[None], motion((0, 0, 0))[None])[0]
+            # along another axis the nearest point moves off the least one by less than this, and the depth grows
+            expected = R + axes[least] - (off if axes[k] == axes[least] else 0.0)
+            assert row[8] == pytest.approx(expected, abs=1e-15 + 20.0 * off * off)
+            assert np.linalg.norm(row[9:12]) == pytest.approx(1.0, abs=1e-14)
+    apart = nx.distance(nx.Sphere(R, position=(0.0, 0.0, off)), nx.Ellipsoid(AXES))
+    assert apart.distance == pytest.approx(-(R + 0.07 - off), abs=1e-13)
+
+
+@pytest.mark.filterwarnings("ignore:contact .* starts")
+@pytest.mark.parametrize("foundations", FOUNDATIONS)
+@pytest.mark.parametrize("solid", [nx.HalfSpace(), nx.Sphere(0.03)], ids=["half-space", "sphere"])
+def test_friction_holds_at_any_depth(solid: nx.Shape, foundations: str) -> None:
+    """Also where the force falls with the depth, and where it stays as it is."""
+    given = dict(zip(("foundation_a", "foundation_b"), FOUNDATIONS[foundations], strict=True))
+    z = solid.radius if isinstance(solid, nx.Sphere) else 0.0
+    for depth in (0.01, 0.06, 0.07, 0.079, 0.09):
+        system = system_of(solid, (0.0, 0.0, z + R - depth))
+        system = system.with_parameters({"free.v0": (0, 0, 0, 0.1, 0, 0)})
+        system.add_contact(nx.Contact("c", "ball", "rock", friction=0.4, damping=0.1, **given))
+        seen = nx.simulate(system, 2e-5, nx.RungeKutta4(1e-6)).contacts("c").isel(time=-1, contact=0)
+        assert 0.0 < seen.tangential.item() <= 0.4001 * seen.normal.item(), depth
+
+
+def test_a_hull_with_many_points_in_its_faces_knows_what_is_inside() -> None:
+    """A prism far from its origin, with points along its edges, to rounding."""
+    angles, rng, centre = (
+        np.linspace(0.0, 2.0 * math.pi, 64, endpoint=False),
+        np.random.default_rng(4),
+        np.array([10.0, 4.0, -3.0]),
+    )
+    rim = 0.1 * np.column_stack([np.cos(angles), np.sin(angles)])
+    points = np.vstack([np.column_stack([rim, np.full(64, z)]) for z in (-0.2, -0.1, 0.0, 0.13, 0.2)]) + centre
+    bench = ball(nx.Hull(points + 1e-15 * rng.normal(size=points.shape)), stiffness=1.0, exponent=1.0)
+    for _ in range(200):
+        rho, angle, z = 0.09 * math.sqrt(rng.random()), 2.0 * math.pi * rng.random(), 0.19 * (2.0 * rng.random() - 1.0)
+        x = np.array([rho * math.cos(angle), rho * math.sin(angle), z])
+        row = bench.seen(motion(x + centre)[None], motion((0, 0, 0))[None])[0]
+        flat = np.max(np.cos(angles + math.pi / 64.0) * x[0] + np.sin(angles + math.pi / 64.0) * x[1])
+        inside = min(0.1 * math.cos(math.pi / 64.0) - flat, 0.2 - abs(z))
+        assert row[8] == pytest.approx(R + inside, abs=1e-9)
 
 
 # --- in motion ------------------------------------------------------------------------------------------------------

@@ -160,7 +160,7 @@ def stiffness_over_area(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B):  # type: ig
 
         −∂F/∂x = −k Σ ∫ a_f a_gᵀ dA,   a = (r × n, n)
 
-    here symmetrised, and friction over the whole area by its secant."""
+    here symmetrised; of a sphere the slope of its law along n; and friction over the whole area by its secant."""
     tables, o = acts.forces, Vec3(0.0, 0.0, 0.0)
     data, room, sticks = tables.data, tables.room, tables.index[e, STATES] > 0
     s, o = surface_contact.press(data, k, X_A, V_A, X_B, V_B, room, False)
@@ -169,7 +169,9 @@ def stiffness_over_area(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B):  # type: ig
     if ball.is_ball(data, k + surface_contact.OVERLAP):
         law = ball.law_of(data, k, k + surface_contact.OVERLAP, s.depth)
         n = (1.0 / s.pressure) * s.normal
-        add_outer(K, bh2 * law.slope * (s.pressure / law.f) + gh * data[k + 2] * law.f, cross(o - X_B.p, n), n)
+        add_outer(
+            K, bh2 * max(law.slope, 0.0) * (s.pressure / law.f) + gh * data[k + 2] * law.f, cross(o - X_B.p, n), n
+        )
     else:
         normal_stiffness_over_area(data, k, K, room, gh, bh2, (X_A, V_A, X_B, V_B))
     held = surface_contact.holding(data, k, s, o, X_A, V_A, X_B, V_B)

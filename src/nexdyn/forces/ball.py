@@ -14,14 +14,15 @@ centre of B,
     f = 2 π k r/d ∫ u s cos θ du,   cos θ = (r² + d² − s²)/(2 r d),   0 ≤ u ≤ δ = r + R − d         and the other way round
 
 in powers of u, for differences of large numbers would round where δ is small against r. Deeper than the smaller radius f stays as it is.
+Of a plane, its disc presses less again where it has passed the centre.
 What is held against turning is that of the pressure 1 − ρ²/a² over the disc of contact, 8/15 μ f a, a² = 2 r δ − δ² (for two
 spheres with 1/r the sum of both curvatures), to the order of δ/r.
 
-φ is a closed form but for a hull, of which all triangles are looked at. Inside a solid the nearest face counts: where the centre of the
-sphere goes that deep, n jumps where another face becomes the nearest.
+φ is a closed form but for a hull: inside it is that of the nearest face, and outside all triangles are looked at. Inside a solid the
+nearest face counts: where the centre of the sphere goes that deep, n jumps where another face becomes the nearest.
 
 Data behind those of a point of contact: w_A, w_B (both 0: at a point), 0 (a ball has no faces), the kind of B (``geometry.solid``), its
-three sizes and margin, the number of triangles, and of each its corners.
+three sizes and margin, the numbers of triangles and of faces, the faces (n, o), the corners of the triangles.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ from nexdyn.geometry.kinds import nearest
 from nexdyn.geometry.simplex import on_triangle
 from nexdyn.geometry.solid import HULL, POINT, Solid
 from nexdyn.kernel import formula, outlined
-from nexdyn.spatial.algebra import Vec3, cross
+from nexdyn.spatial.algebra import Vec3
 from nexdyn.spatial.lanes import sqrt
 
-KIND, SIZE, MARGIN, TRIANGLES, FIRST_TRIANGLE = 3, 4, 7, 8, 9
+KIND, SIZE, MARGIN, TRIANGLES, FACES, FIRST_FACE = 3, 4, 7, 8, 9, 10
 RADIUS = 5
 """Where the radius of the sphere stands among the data of a contact."""
 HELD_TURNING = 8.0 / 15.0
@@ -45,10 +46,12 @@ HELD_TURNING = 8.0 / 15.0
 
 
 class Law(NamedTuple):
-    """Force at rest, its slope, energy, the area that presses, the largest depth of it, and the radius of what holds against turning."""
+    """Force at rest, its slope, what of it friction's stiffness is a part of (the slope, or f/δ where that is more), energy, the area that
+    presses, the largest depth of it, and the radius of what holds against turning."""
 
     f: float
     slope: float
+    hold: float
     energy: float
     area: float
     peak: float
@@ -62,23 +65,23 @@ def is_ball(data, j):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def of_triangles(data, j, count, x):  # type: ignore[no-untyped-def]
-    """Signed distance of x from a hull, and its normal, from the triangles of its surface."""
-    inside, n_inside = -1e300, Vec3(0.0, 0.0, 1.0)
-    least, r = 1e300, Vec3(0.0, 0.0, 0.0)
-    for i in range(count):
-        p, q, s = at(data, j + 9 * i), at(data, j + 9 * i + 3), at(data, j + 9 * i + 6)
-        N = cross(q - p, s - p)
-        n = (1.0 / sqrt(N @ N)) * N
-        above = n @ (x - p)
+def of_hull(data, j, faces, triangles, x):  # type: ignore[no-untyped-def]
+    """Signed distance of x from a hull, and its normal, from the faces from j on, and the triangles of its surface behind them."""
+    inside, n = -1e300, Vec3(0.0, 0.0, 1.0)
+    for i in range(j, j + 4 * faces, 4):
+        above = at(data, i) @ x - data[i + 3]
         if above > inside:
-            inside, n_inside = above, n
-        if above > 0.0:
-            square, u, v, w = on_triangle(p - x, q - x, s - x)
-            if square < least:
-                least, r = square, x - (u * p + v * q + w * s)
-    if not (inside > 0.0 and least > 0.0):
-        return inside, n_inside
+            inside, n = above, at(data, i)
+    if not inside > 0.0:
+        return inside, n
+    least, r, first = 1e300, n, j + 4 * faces
+    for i in range(first, first + 9 * triangles, 9):
+        p, q, s = at(data, i), at(data, i + 3), at(data, i + 6)
+        square, u, v, w = on_triangle(p - x, q - x, s - x)
+        if square < least:
+            least, r = square, x - (u * p + v * q + w * s)
+    if not least > 0.0:
+        return inside, n
     d = sqrt(least)
     return d, (1.0 / d) * r
 
@@ -88,7 +91,7 @@ def distance(data, j, x):  # type: ignore[no-untyped-def]
     """φ and n at x, both in the frame of the solid."""
     kind = int(data[j + KIND])
     if kind == HULL:
-        return of_triangles(data, j + FIRST_TRIANGLE, int(data[j + TRIANGLES]), x)
+        return of_hull(data, j + FIRST_FACE, int(data[j + FACES]), int(data[j + TRIANGLES]), x)
     solid = Solid(kind, at(data, j + SIZE), data[j + MARGIN], 0.0, 0, 0, 0, 0)
     d, n = nearest(solid, 0, x)
     return d - data[j + MARGIN], n
@@ -153,16 +156,18 @@ def law_over_area(data, k, j, depth):  # type: ignore[no-untyped-def]
         U = w_A * U_A + w_B * (pi * h * h * h * (r - 0.25 * h) / 3.0 + 4.0 / 3.0 * pi * r * r * r * (depth - h))
         area = pi * (w_B * 2.0 * r * h + w_A * square)
     f, slope = w_B * f_B + w_A * f_A, w_B * slope_B + w_A * slope_A
-    return Law(stiff * f, stiff * slope, stiff * U, area, stiff * h, HELD_TURNING * sqrt(square))
+    return Law(
+        stiff * f, stiff * slope, stiff * max(slope, f / depth), stiff * U, area, stiff * h, HELD_TURNING * sqrt(square)
+    )
 
 
 @formula
 def law_of(data, k, j, depth):  # type: ignore[no-untyped-def]
     """The law of a sphere, whose data begin at k, and those of its solid at j."""
     if not depth > 0.0:
-        return Law(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return Law(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     if data[j + PART_A] + data[j + PART_B] > 0.0:
         return law_over_area(data, k, j, depth)
     e = data[k + 1]
     f = data[k] * depth**e
-    return Law(f, e * f / depth, f * depth / (e + 1.0), 0.0, 0.0, 0.0)
+    return Law(f, e * f / depth, e * f / depth, f * depth / (e + 1.0), 0.0, 0.0, 0.0)

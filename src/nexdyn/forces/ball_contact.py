@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -76,7 +77,7 @@ class BallContact(Foundations):
                 thin = float((faces[:, 3] - faces[:, :3] @ centre).min())
                 return Extent(min(radius, thin), radius, float(far.max()))
             case _:
-                _, *size, margin, _ = solid_numbers(self.solid)
+                _, *size, margin, _, _ = solid_numbers(self.solid)
                 thin = margin if margin > 0.0 else min(size)
                 return Extent(min(radius, thin), radius, float(np.linalg.norm(size)) + margin)
 
@@ -92,8 +93,9 @@ class BallContact(Foundations):
         return observed(data, A, B, z, 1)
 
 
-def solid_numbers(shape: Shape) -> list[float]:
-    """Its kind, sizes, margin, number of triangles and their corners, in its own frame."""
+@functools.lru_cache(maxsize=256)
+def solid_numbers(shape: Shape) -> tuple[float, ...]:
+    """Its kind, sizes, margin, numbers of triangles and faces, and these, in its own frame."""
     match shape:
         case HalfSpace():
             page, sizes = PAGES["half-space"], {}
@@ -106,9 +108,10 @@ def solid_numbers(shape: Shape) -> list[float]:
         case Ellipsoid():
             page, sizes = PAGES["ellipsoid"], {"semi_axes": shape.semi_axes}
         case Hull():
-            _, _, triangles = surface(shape.points)
-            return [HULL, 0.0, 0.0, 0.0, 0.0, len(triangles), *triangles.ravel().tolist()]
+            _, faces, triangles = surface(shape.points)
+            counts = (len(triangles), len(faces))
+            return (HULL, 0.0, 0.0, 0.0, 0.0, *counts, *faces.ravel().tolist(), *triangles.ravel().tolist())
         case _:
             raise InputError(f"a sphere and {shape} know no contact with each other")
     size, margin, _ = page.made(**sizes)
-    return [page.kind, *size, margin, 0.0]
+    return (page.kind, *size, margin, 0.0, 0.0)

@@ -166,7 +166,7 @@ class Contact(ContactLaw, BetweenBodies):
                     raise InputError(
                         f"{self}: contact between {_told(A, a)} and {_told(B, b)} is not supported; spheres, capsules, boxes and hulls "
                         "touch half-spaces, and spheres all but meshes and height fields: give one of the bodies a collision=[…] of "
-                        "these, or give foundation_a or foundation_b, by which boxes and hulls touch each other"
+                        "these, or give foundation_a or foundation_b, by which boxes, hulls and spheres touch each other"
                     )
                 kind, turned, more = places
                 make: Any = kind
@@ -261,7 +261,7 @@ def hertz_radius(one: float, other: float) -> float:
     """
     least, most = sorted((one, other))
     mean = 1.0 / math.sqrt(least * most)
-    if most - least < 1e-9 * most:
+    if most - least < 1e-4 * most:  # the error is of second order
         return mean
     from scipy.optimize import brentq
     from scipy.special import ellipe, ellipkm1

@@ -5,7 +5,7 @@
     F = Σ w ∫ p m dA,   f_n = |F|,   n = F/f_n     w: w_B of the surface of A, w_A of that of B
     x_p = Σ w ∫ p x dA/Σ w ∫ p dA            the centre of pressure, where F acts, with the moment about it
     friction that sticks                     one spring at x_p for sliding along n and turning about it             (``sticking``)
-                                             σ = ρ k A,   A = Σ w A;   of a sphere ρ df/dδ
+                                             σ = ρ k A,   A = Σ w A;   of a sphere ρ max(df/dδ, f/δ)
     with friction_speed v_f                  f_t = −μ Σ w ∫ p v_t/√(|v_t|² + v_f²) dA, without a spring
     U = k ∫ (w_A δ_A + w_B δ_B) dV + ½ |y|²  what is stored
 
@@ -210,7 +210,7 @@ def solid_numbers(shape: Shape) -> tuple[np.ndarray, np.ndarray, list[float]]:
 
 class Pressed(NamedTuple):
     """Sums about o: forces on A, with friction that is regularised; those of the normal pressure alone; ∫ p dA, ∫ p x dA,
-    ∫ p x² dA; the area that presses, the largest depth and pressure, and the stiffness along the normal at rest."""
+    ∫ p x² dA; the area that presses, the largest depth and pressure, and the stiffness along the normal at rest, as friction has it."""
 
     all: Force
     normal: Vec3
@@ -327,7 +327,7 @@ def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-de
         f, torque = f - s * v_t, -s * law.turning * about
     gyration = law.turning / DISC
     return Pressed(
-        Force(torque * n, f), f_n * n, f_n, o, f_n * gyration * gyration, law.area, depth, grip * law.peak, law.slope
+        Force(torque * n, f), f_n * n, f_n, o, f_n * gyration * gyration, law.area, depth, grip * law.peak, law.hold
     ), x  # fmt: skip
 
 
@@ -517,6 +517,11 @@ def observe_surface(data, motion_a, motion_b, z, room, out):  # type: ignore[no-
         if not s.pressure > 0.0:
             put_state(row, 3, o)
             row[8] = s.depth
+            if ball.is_ball(data, OVERLAP):
+                _, n = ball.distance(data, OVERLAP, T(X_B[i].R) @ (X_A[i].p - X_B[i].p))
+                n, (v, _) = X_B[i].R @ n, relative(X_A[i], V_A[i], X_B[i], V_B[i], o)
+                put_state(row, 9, n)
+                put_state(row, 12, v - (n @ v) * n)
             continue
         h = holding(data, 0, s, o, X_A[i], V_A[i], X_B[i], V_B[i])
         if held:

@@ -52,29 +52,27 @@ def ratio(x, y):  # type: ignore[no-untyped-def]
 def nearest(s, tables, x):  # type: ignore[no-untyped-def]
     """The foot p_i = a_i² x_i/(a_i² + t), where t is the largest root of S(t) = Σ (a_i x_i/(a_i² + t))² = 1; d = t |u|, u_i = p_i/a_i².
 
-    1/√S grows and is concave, so that Newton's method from the left of the root comes to it from there. In the middle of a flat part,
-    where no root is above −a² of the least half axis, the foot is along that axis."""
+    s = t + a² of the least half axis, and a_i² less that, leave nothing that cancels. 1/√S grows and is concave, so that Newton's method
+    from the left of the root comes to it from there. Where no root is above s = 0, the foot is along the least half axis."""
     a = s.size
     b = Vec3(a.x * a.x, a.y * a.y, a.z * a.z)
     c = Vec3(abs(a.x * x.x), abs(a.y * x.y), abs(a.z * x.z))
     least = min(b.x, b.y, b.z)
-    t = max(c.x - b.x, c.y - b.y, c.z - b.z)
-    t = max(t, -least)
+    gap = Vec3(b.x - least, b.y - least, b.z - least)
+    w = max(c.x - gap.x, c.y - gap.y, c.z - gap.z, 0.0)
     for _ in range(ITERATIONS):
-        e = Vec3(ratio(c.x, b.x + t), ratio(c.y, b.y + t), ratio(c.z, b.z + t))
+        e = Vec3(ratio(c.x, gap.x + w), ratio(c.y, gap.y + w), ratio(c.z, gap.z + w))
         S = e @ e
         if not S > 1.0:
             break
-        slope = e.x * ratio(e.x, b.x + t) + e.y * ratio(e.y, b.y + t) + e.z * ratio(e.z, b.z + t)
+        slope = e.x * ratio(e.x, gap.x + w) + e.y * ratio(e.y, gap.y + w) + e.z * ratio(e.z, gap.z + w)
         step = S * (sqrt(S) - 1.0) / slope
-        t += step
-        if not step > 1e-16 * (least + abs(t)):
+        w += step
+        if not step > 1e-16 * w:
             break
-    # u of what is not along the least half axis, and what is left for that
-    u = Vec3(ratio(x.x, b.x + t), ratio(x.y, b.y + t), ratio(x.z, b.z + t))
-    p = Vec3(b.x * u.x, b.y * u.y, b.z * u.z)
-    left = 1.0 - p @ u
-    if t == -least and left > 0.0:
+    u = Vec3(ratio(x.x, gap.x + w), ratio(x.y, gap.y + w), ratio(x.z, gap.z + w))
+    left = 1.0 - (b.x * u.x * u.x + b.y * u.y * u.y + b.z * u.z * u.z)
+    if w == 0.0 and left > 0.0:
         more = sqrt(left / least)
         if b.x == least:
             u = Vec3(more, u.y, u.z)
@@ -83,7 +81,7 @@ def nearest(s, tables, x):  # type: ignore[no-untyped-def]
         else:
             u = Vec3(u.x, u.y, more)
     length = sqrt(u @ u)
-    return t * length, (1.0 / length) * u
+    return (w - least) * length, (1.0 / length) * u
 
 
 def _axes(semi_axes: Sequence[float]) -> tuple[float, float, float]:
