@@ -139,6 +139,7 @@ def f(x):
 EDITED = {
     "spatial/algebra.py": {"integrate", "tree", "absolute", "simulation"},
     "model/system.py": {"integrate", "tree", "absolute", "simulation"},
+    "geometry/box.py": {"integrate", "tree", "absolute", "simulation"},
     "tree/aba.py": {"integrate", "tree", "simulation"},
     "absolute/hht.py": {"integrate", "absolute", "simulation"},
     "results/result.py": {"simulation"},

@@ -50,7 +50,7 @@ from nexdyn.forces.tables import (
     frames_a,
     frames_b,
 )
-from nexdyn.kernel import formula, kernel
+from nexdyn.kernel import kernel
 from nexdyn.model.system import System
 from nexdyn.spatial.algebra import Motion, Pose, T, Vec3
 from nexdyn.spatial.rotations import rotation_matrix
@@ -120,7 +120,7 @@ def frames_at(tables: ForceTables, poses: np.ndarray) -> np.ndarray:
     return out
 
 
-@formula
+@kernel
 def gone_from(A0, B0, A, B, p):  # type: ignore[no-untyped-def]
     """How far the place of A that is at p now is from where B would have carried it."""
     was = A0.R @ (T(A.R) @ (p - A.p)) + A0.p
@@ -168,7 +168,7 @@ def rest_of_surfaces(tables, contacts, before_a, before_b, now_a, now_b, describ
         put_slip(tables.z, j, y)
 
 
-@formula
+@kernel
 def follow_one(A0, B0, A, B, p, n):  # type: ignore[no-untyped-def]
     """A0 nearer to or farther from B0 along the normal, by as much as A and B have become."""
     along = n @ gone_from(A0, B0, A, B, p)
