@@ -163,18 +163,18 @@ def stiffness_over_area(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B):  # type: ig
     here symmetrised; of a sphere the slope of its law along n; and friction over the whole area by its secant."""
     tables, o = acts.forces, Vec3(0.0, 0.0, 0.0)
     data, room, sticks = tables.data, tables.room, tables.index[e, STATES] > 0
-    s, o = surface_contact.press(data, k, X_A, V_A, X_B, V_B, room, False)
+    s, place = surface_contact.press(data, k, X_A, V_A, X_B, V_B, room, False)
     if not s.pressure > 0.0:
         return
     if ball.is_ball(data, k + surface_contact.OVERLAP):
         law = ball.law_of(data, k, k + surface_contact.OVERLAP, s.depth)
         n = (1.0 / s.pressure) * s.normal
         add_outer(
-            K, bh2 * max(law.slope, 0.0) * (s.pressure / law.f) + gh * data[k + 2] * law.f, cross(o - X_B.p, n), n
+            K, bh2 * max(law.slope, 0.0) * (s.pressure / law.f) + gh * data[k + 2] * law.f, cross(place - X_B.p, n), n
         )
     else:
         normal_stiffness_over_area(data, k, K, room, gh, bh2, (X_A, V_A, X_B, V_B))
-    held = surface_contact.holding(data, k, s, o, X_A, V_A, X_B, V_B)
+    held = surface_contact.holding(data, k, s, place, X_A, V_A, X_B, V_B)
     if sticks:
         at_start, time = surface_step(acts, tables.index[e, STATE])
         c = laid(Slip(X_B.R @ at_start.along, at_start.about), held.n)
