@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.problems.problem import Problem
 from nexdyn.problems.contacts import CONTACTS
+from nexdyn.problems.problem import Problem
 from nexdyn.problems.verify import PROBLEMS
 
 ROOT = Path(__file__).parents[1]
