@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from nexdyn.forces.surface_contact import Foundations, surface_energy, surface_wrench
-from nexdyn.forces.tables import INDEX_COLUMNS, ForceTables
+from nexdyn.forces.tables import INDEX_COLUMNS, ForceTables, room_of
 from nexdyn.kernel import kernel
 from nexdyn.spatial.table import MotionRows, PoseRows
 
@@ -39,8 +39,9 @@ class Bench:
             np.zeros((1, INDEX_COLUMNS), dtype=np.int64),
             np.zeros((1, 24)),
             np.array(self.data),
-            room=np.zeros((self.contact.room({}), 4)),
         )
+        room = room_of([contact], {}, self.tables.index, self.tables.data)
+        self.tables = self.tables._replace(room=room)
 
     def energies(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         out = np.zeros(len(A))

@@ -34,6 +34,22 @@ def round_touching(carrier: str, given: dict[str, Any]) -> nx.System:
     return closed(system, carrier)
 
 
+def uneven(x: float, y: float, z: float, **placed: Any) -> nx.HeightField:
+    """Of triangles, as large as a box, with a hollow on top."""
+    heights = tuple(tuple(0.5 * z - (0.1 * z if i == j == 1 else 0.0) for j in range(3)) for i in range(3))
+    return nx.HeightField(heights, (x, y), bottom=-0.5 * z, **placed)
+
+
+def meshes_touching(carrier: str, given: dict[str, Any]) -> nx.System:
+    """Solids of triangles about arm and hand."""
+    given, turned = dict(given), {"orientation": (0.7, 0.1, 0.1, 0.7)}
+    arm = {**ARM, "collision": [uneven(0.3, 0.4, 0.3, **turned)]}
+    hand = {**HAND_BODY, "collision": [uneven(0.4, 0.3, 0.5, **turned)]}
+    system = hung(skeleton(carrier, hand, of_arm=arm))
+    system.add_contact(nx.Contact("acting", given.pop("a", "hand"), given.pop("b", "ground"), **given))
+    return closed(system, carrier)
+
+
 CONTACTS = (
     Element(
         "contact at points",
@@ -116,6 +132,25 @@ CONTACTS = (
             "b": "arm",
         },
         round_touching,
+        part_of="contact at points",
+    ),
+    Element(
+        "contact of meshes over areas",
+        nx.Contact,
+        {
+            "foundation_a": 4000.0,
+            "foundation_b": 6000.0,
+            "damping": 0.5,
+            "friction": 2.0,
+        },
+        {
+            "foundation_a": 1500.0,
+            "foundation_b": 20000.0,
+            "damping": 3.0,
+            "friction": Together(friction=0.1, friction_stiffness=4.0),
+            "b": "arm",
+        },
+        meshes_touching,
         part_of="contact at points",
     ),
 )

@@ -14,7 +14,7 @@ import math
 from typing import Any
 
 from nexdyn.absolute.force_states import contact_step, surface_step
-from nexdyn.forces import ball, contact, overlap, surface_contact
+from nexdyn.forces import ball, contact, mesh_overlap, overlap, surface_contact
 from nexdyn.forces import kinds as force_kinds
 from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.forces.sticking import Slip, laid, stiffness_across
@@ -154,6 +154,45 @@ def normal_stiffness_over_area(data, k, K, room, gh, bh2, motion):  # type: igno
                 side_stiffness(data, k, K, room, side, data[j + overlap.PART_A], gh, bh2, v0, w, to_b)
 
 
+@outlined
+def normal_stiffness_of_triangles(meshes, rows, data, k, K, weights, motion):  # type: ignore[no-untyped-def]
+    """The same of solids of triangles."""
+    gh, bh2 = weights
+    X_A, V_A, X_B, V_B = motion
+    j = k + surface_contact.OVERLAP
+    walk, o, size, ends, _ = mesh_overlap.begin(data, j, X_A, X_B)
+    about_a, about_b = mesh_overlap.about(X_A, o), mesh_overlap.about(X_B, o)
+    v0, w = surface_contact.relative(X_A, V_A, X_B, V_B, o)
+    while ends:
+        clear(K, 6, 6)
+        ends, count = False, mesh_overlap.start(meshes)
+        f, t, count, _ = mesh_overlap.next_pair(meshes, walk, count, overlap.UNBOUNDED)
+        while f >= 0 and not ends:
+            for one in range(2):
+                part = data[j + overlap.PART_B] if one == 0 else data[j + overlap.PART_A]
+                if part > 0.0:
+                    side, ends_here = mesh_overlap.sides_of(meshes, rows, walk, one, f, t, about_a, about_b, size)
+                    ends = ends or (ends_here and walk.reach < size)
+                    side_stiffness(data, k, K, rows, side, part, gh, bh2, v0, w, o - X_B.p)
+            f, t, count, _ = mesh_overlap.next_pair(meshes, walk, count, overlap.UNBOUNDED)
+        walk = mesh_overlap.farther(walk)
+
+
+normal_stiffness_of_meshes = generic(
+    "normal_stiffness_of_meshes", "The part of the pressure of solids of triangles; of systems without meshes nothing."
+)
+
+
+@defines(normal_stiffness_of_meshes)
+def _(meshes: None, rows: Any, data: Any, k: Any, K: Any, weights: Any, motion: Any) -> Any:
+    return None
+
+
+@defines(normal_stiffness_of_meshes)
+def _(meshes: Any, rows: Any, data: Any, k: Any, K: Any, weights: Any, motion: Any) -> Any:
+    normal_stiffness_of_triangles(meshes, rows, data, k, K, weights, motion)
+
+
 @kernel
 def stiffness_over_area(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
     """The same of surfaces: of ∫ p m dA over the surface of A, which stands in the depths of B,
@@ -172,8 +211,10 @@ def stiffness_over_area(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B):  # type: ig
         add_outer(
             K, bh2 * max(law.slope, 0.0) * (s.pressure / law.f) + gh * data[k + 2] * law.f, cross(place - X_B.p, n), n
         )
+    elif mesh_overlap.is_mesh(data, k + surface_contact.OVERLAP):
+        normal_stiffness_of_meshes(room.meshes, room.rows, data, k, K, (gh, bh2), (X_A, V_A, X_B, V_B))
     else:
-        normal_stiffness_over_area(data, k, K, room, gh, bh2, (X_A, V_A, X_B, V_B))
+        normal_stiffness_over_area(data, k, K, room.rows, gh, bh2, (X_A, V_A, X_B, V_B))
     held = surface_contact.holding(data, k, s, place, X_A, V_A, X_B, V_B)
     if sticks:
         at_start, time = surface_step(acts, tables.index[e, STATE])

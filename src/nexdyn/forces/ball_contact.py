@@ -11,6 +11,7 @@ import numpy as np
 
 from nexdyn.errors import InputError
 from nexdyn.forces.contact import ContactForce, Extent
+from nexdyn.forces.mesh_overlap import Room
 from nexdyn.forces.surface_contact import Foundations, observed
 from nexdyn.geometry.hull import surface
 from nexdyn.geometry.kinds import PAGES
@@ -86,11 +87,14 @@ class BallContact(Foundations):
         numbers, parts = super().data(values), self.parts(values) if self.over_area else [0.0, 0.0]
         return [*numbers, *parts, 0.0, *solid_numbers(self.solid)]
 
+    def pressed(self, values: Mapping[str, float], A: np.ndarray, B: np.ndarray) -> tuple[float, float]:
+        return ContactForce.pressed(self, values, A, B)
+
     def room(self, values: Mapping[str, float]) -> int:
         return 1
 
     def motion_table(self, data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray) -> np.ndarray:
-        return observed(data, A, B, z, 1)
+        return observed(data, A, B, z, Room(np.zeros((1, 4)), None))
 
 
 @functools.lru_cache(maxsize=256)

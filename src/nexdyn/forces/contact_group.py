@@ -33,6 +33,8 @@ from nexdyn.errors import InputError
 from nexdyn.forces.ball_contact import BallContact
 from nexdyn.forces.contact import ContactForce
 from nexdyn.forces.contact_law import LAW, ContactLaw
+from nexdyn.forces.mesh_contact import MeshContact
+from nexdyn.forces.mesh_solid import is_meshed, triangles_of
 from nexdyn.forces.plane_contact import PlaneContact
 from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.forces.surface_contact import SurfaceContact
@@ -40,7 +42,19 @@ from nexdyn.model.between_bodies import BetweenBodies
 from nexdyn.model.body import Body
 from nexdyn.model.force import Force
 from nexdyn.model.materials import Material, contact_modulus, friction_between, material_of, shear_part
-from nexdyn.model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HalfSpace, Hull, Shape, Sphere
+from nexdyn.model.shapes import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    HeightField,
+    Hull,
+    Mesh,
+    Shape,
+    Sphere,
+)
 from nexdyn.spatial.rotations import rotation_matrix
 
 if TYPE_CHECKING:
@@ -188,9 +202,9 @@ class Contact(ContactLaw, BetweenBodies):
     def _over_area(self, name: str, system: System, *sides: tuple[Body, Shape]) -> Force:
         """The force between two bodies and their shapes by foundations."""
         for body, shape in sides:
-            if not isinstance(shape, Box | Hull | HalfSpace | Sphere):
+            if not isinstance(shape, Box | Hull | HalfSpace | Sphere | Mesh | HeightField):
                 raise InputError(
-                    f"{self}: {_told(shape, body)} knows no foundation; boxes, hulls, half-spaces and spheres do: give the body a "
+                    f"{self}: {_told(shape, body)} knows no foundation; boxes, hulls, half-spaces, spheres and meshes do: give the body a "
                     "collision=[…] of these"
                 )
         if all(isinstance(shape, HalfSpace) for _, shape in sides):
@@ -201,6 +215,14 @@ class Contact(ContactLaw, BetweenBodies):
         law = self.law_between(system.values, 1.0)
         given = {attribute: law.__dict__[attribute] for attribute in LAW if attribute not in ("stiffness", "exponent")}
         foundations = [self.foundation_a, self.foundation_b]
+        meshed = [is_meshed(shape) for _, shape in sides]
+        if any(meshed):
+            for (body, shape), (of_mesh, mesh) in (sides, sides[::-1]):
+                if isinstance(shape, Sphere):
+                    raise InputError(
+                        f"{self}: {_told(shape, body)} and {_told(mesh, of_mesh)} know no contact over areas; give the sphere as a mesh, or "
+                        "the mesh as hulls (nx.convex_parts)"
+                    )
         if not isinstance(sides[0][1], Sphere) and isinstance(sides[1][1], Sphere):
             sides, foundations = sides[::-1], foundations[::-1]
         (a, A), (b, B) = sides
@@ -209,6 +231,13 @@ class Contact(ContactLaw, BetweenBodies):
         if isinstance(A, Sphere):
             # as a force over an area of a sphere begins
             return BallContact(name, *ends, radius=A.radius, anchor_a=A.position, solid=B, exponent=2.0, **given)
+        if any(meshed):
+            for (body, shape), is_mesh in zip(sides, meshed, strict=True):
+                if is_mesh and not triangles_of(shape).closed:
+                    raise InputError(
+                        f"{self}: {_told(shape, body)} is open, and has no depth; close it, or give the body hulls"
+                    )
+            return MeshContact(name, *ends, solid_a=A, solid_b=B, **given)
         return SurfaceContact(name, *ends, solid_a=A, solid_b=B, **given)
 
     def _shapes(self, system: System, body: Body) -> list[Shape]:

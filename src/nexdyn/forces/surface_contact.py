@@ -12,7 +12,8 @@
 Each polygon is cut to where 1 + a δ̇ ≥ 0 and divided into triangles; what is integrated is of degree 4 at most, for which six points
 are exact (Dunavant, Int. J. Numer. Meth. Eng. 21, 1985), but for friction that is regularised.
 
-A sphere against a solid is such a contact too, over an area or at a point, with the sums that ``ball`` has in closed form.
+A sphere against a solid is such a contact too, over an area or at a point, with the sums that ``ball`` has in closed form; and so are
+two solids of triangles (``mesh_overlap``).
 
 Data: those of a point of contact with e = 1 and k (``contact``), then those of ``overlap``.
 States, where friction sticks: y along the surfaces in the axes of B, and about the normal.
@@ -42,12 +43,15 @@ from nexdyn.forces.contact import (
 )
 from nexdyn.forces.contact_law import LawNumbers
 from nexdyn.forces.kinds import SURFACE
+from nexdyn.forces.mesh_overlap import Room, about, begin, farther, is_mesh, next_pair, sides_of, start, stored_by
 from nexdyn.forces.overlap import (
     FACES_A,
     FACES_B,
+    OVERLAP,
     PART_A,
     PART_B,
     UNBOUNDED,
+    Near,
     cut,
     deepest,
     flat,
@@ -67,8 +71,6 @@ from nexdyn.spatial.algebra import Force, Motion, T, Vec3, cross
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.spatial.table import MotionRows, PoseRows
 
-OVERLAP = 14
-"""Where the data of ``overlap`` begin."""
 DISC = 2.0 * sqrt(2.0) / 3.0
 """r of a disc of even pressure, as a part of its radius of gyration."""
 INNER, OUTER, W_INNER, W_OUTER = 0.445948490915965, 0.091576213509771, 0.223381589678011, 0.109951743655322
@@ -110,6 +112,12 @@ class Foundations(ContactForce):
         if not sum(gives) > 0.0:
             raise InputError(f"{self} has no foundation; give foundation_a or foundation_b, or both")
         return gives
+
+    def pressed(self, values: Mapping[str, float], A: np.ndarray, B: np.ndarray) -> tuple[float, float]:
+        """The penetration [m], and the largest pressure times the area [N], which is much also where forces cancel."""
+        a, b = (np.concatenate([pose, np.zeros(6)])[None] for pose in (A, B))
+        row = self.motion_table(self.data(values), a, b, np.zeros((1, 0)))[0, 0]
+        return float(row[DEPTH]), float(row[AREA] * row[PRESSURE])
 
     def parts(self, values: Mapping[str, float]) -> list[float]:
         """w_A and w_B (``overlap``)."""
@@ -169,21 +177,16 @@ class SurfaceContact(Foundations):
         """Rows of scratch that it needs (``overlap``)."""
         return room_for(sum(len(solid_numbers(self.__dict__[f"solid_{x}"])[0]) for x in "ab"))
 
-    def pressed(self, values: Mapping[str, float], A: np.ndarray, B: np.ndarray) -> tuple[float, float]:
-        """The penetration [m], and the largest pressure times the area [N], which is much also where forces cancel."""
-        a, b = (np.concatenate([pose, np.zeros(6)])[None] for pose in (A, B))
-        row = self.motion_table(self.data(values), a, b, np.zeros((1, 0)))[0, 0]
-        return float(row[DEPTH]), float(row[AREA] * row[PRESSURE])
-
     def motion_table(self, data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray) -> np.ndarray:
-        return observed(data, A, B, z, room_for(int(data[OVERLAP + FACES_A] + data[OVERLAP + FACES_B])))
+        rows = room_for(int(data[OVERLAP + FACES_A] + data[OVERLAP + FACES_B]))
+        return observed(data, A, B, z, Room(np.zeros((rows, 4)), None))
 
 
-def observed(data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray, room: int) -> np.ndarray:
-    """(N, 1, 21), as `motion_table` of a contact, with so many rows of scratch."""
+def observed(data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray, room: Room) -> np.ndarray:
+    """(N, 1, 21), as `motion_table` of a contact, with its scratch."""
     out = np.empty((len(A), 1, CONTACT_COLUMNS))
     motion_a, motion_b, own = (np.ascontiguousarray(x) for x in (A, B, z))
-    observe_surface(np.array(data), motion_a, motion_b, own, np.zeros((room, 4)), out)
+    observe_surface(np.array(data), motion_a, motion_b, own, room, out)
     return out
 
 
@@ -309,6 +312,13 @@ def deeper_by(s, depth):  # type: ignore[no-untyped-def]
     return Pressed(s.all, s.normal, s.pressure, s.first, s.second, s.area, max(s.depth, depth), s.peak, s.slope)
 
 
+@formula
+def nothing_pressed(depth):  # type: ignore[no-untyped-def]
+    """The sums of nothing, with a depth."""
+    zero = Vec3(0.0, 0.0, 0.0)
+    return Pressed(Force(zero, zero), zero, 0.0, zero, 0.0, 0.0, depth, 0.0, 0.0)
+
+
 @outlined
 def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-def]
     """The sums of a sphere about the centre of A and a solid (``ball``), and where it touches."""
@@ -332,13 +342,15 @@ def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-de
 
 
 @outlined
-def press(data, k, X_A, V_A, X_B, V_B, room, rubs):  # type: ignore[no-untyped-def]
+def press(data, k, X_A, V_A, X_B, V_B, scratch, rubs):  # type: ignore[no-untyped-def]
     """The sums, and o."""
     if ball.is_ball(data, k + OVERLAP):
         return press_ball(data, k, X_A, V_A, X_B, V_B, rubs)
-    zero = Vec3(0.0, 0.0, 0.0)
+    if is_mesh(data, k + OVERLAP):
+        return press_meshes(scratch.meshes, scratch.rows, data, k, (X_A, V_A, X_B, V_B), rubs)
+    room = scratch.rows
     found = near(data, k + OVERLAP, X_A, X_B, room)
-    s = Pressed(Force(zero, zero), zero, 0.0, zero, 0.0, 0.0, found.depth, 0.0, 0.0)
+    s = nothing_pressed(found.depth)
     if found.any:
         v0, w = relative(X_A, V_A, X_B, V_B, found.o)
         for f in range(found.second):
@@ -354,6 +366,88 @@ def press(data, k, X_A, V_A, X_B, V_B, room, rubs):  # type: ignore[no-untyped-d
                         if side.corners > 2:
                             s = add_side(data, k, side, part, room, v0, w, rubs, s)
     return s, found.o
+
+
+@outlined
+def press_triangles(meshes, rows, data, k, motion, rubs):  # type: ignore[no-untyped-def]
+    """The sums of two solids of triangles, and o."""
+    X_A, V_A, X_B, V_B = motion
+    j = k + OVERLAP
+    walk, o, size, may, depth = begin(data, j, X_A, X_B)
+    s, ends = nothing_pressed(depth), may
+    about_a, about_b = about(X_A, o), about(X_B, o)
+    v0, w = relative(X_A, V_A, X_B, V_B, o)
+    found = Near(o, size, 0, 0, True, 0.0)
+    while ends:
+        ends, count, apart, any_ = False, start(meshes), UNBOUNDED, False
+        s = nothing_pressed(0.0)
+        f, t, count, apart = next_pair(meshes, walk, count, apart)
+        while f >= 0 and not ends:
+            any_ = True
+            for one in range(2):
+                part = data[j + PART_B] if one == 0 else data[j + PART_A]
+                if part > 0.0:
+                    side, ends_here = sides_of(meshes, rows, walk, one, f, t, about_a, about_b, size)
+                    ends = ends or (ends_here and walk.reach < size)
+                    if side.corners > 2:
+                        s = deeper_by(s, deepest(side, rows))
+                        side = pressing(data, k, side, found, rows, v0, w)
+                        if side.corners > 2:
+                            s = add_side(data, k, side, part, rows, v0, w, rubs, s)
+            f, t, count, apart = next_pair(meshes, walk, count, apart)
+        if not s.depth > 0.0:
+            # apart by what the boxes tell, at the least
+            s = deeper_by(nothing_pressed(-UNBOUNDED), depth if any_ or apart == UNBOUNDED else min(depth, -apart))
+        walk = farther(walk)
+    return s, o
+
+
+@outlined
+def stored_in_triangles(meshes, rows, data, k, X_A, X_B):  # type: ignore[no-untyped-def]
+    """U of two solids of triangles, without friction's."""
+    j = k + OVERLAP
+    walk, o, size, ends, _ = begin(data, j, X_A, X_B)
+    about_a, about_b = about(X_A, o), about(X_B, o)
+    U = 0.0
+    while ends:
+        U, ends, count = 0.0, False, start(meshes)
+        f, t, count, _ = next_pair(meshes, walk, count, UNBOUNDED)
+        while f >= 0 and not ends:
+            for one in range(2):
+                part = data[j + PART_B] if one == 0 else data[j + PART_A]
+                if part > 0.0:
+                    more, ends_here = stored_by(meshes, rows, walk, one, f, t, about_a, about_b, size)
+                    ends = ends or (ends_here and walk.reach < size)
+                    U += part * data[k] * more
+            f, t, count, _ = next_pair(meshes, walk, count, UNBOUNDED)
+        walk = farther(walk)
+    return U
+
+
+press_meshes = generic(
+    "press_meshes", "The sums and o of two solids of triangles; nothing of them where there are no meshes: None."
+)
+stored_in_meshes = generic("stored_in_meshes", "U of two solids of triangles.")
+
+
+@defines(press_meshes)
+def _(meshes: None, rows: Any, data: Any, k: Any, motion: Any, rubs: Any) -> Any:
+    return nothing_pressed(-UNBOUNDED), Vec3(0.0, 0.0, 0.0)
+
+
+@defines(press_meshes)
+def _(meshes: Any, rows: Any, data: Any, k: Any, motion: Any, rubs: Any) -> Any:
+    return press_triangles(meshes, rows, data, k, motion, rubs)
+
+
+@defines(stored_in_meshes)
+def _(meshes: None, rows: Any, data: Any, k: Any, X_A: Any, X_B: Any) -> Any:
+    return 0.0
+
+
+@defines(stored_in_meshes)
+def _(meshes: Any, rows: Any, data: Any, k: Any, X_A: Any, X_B: Any) -> Any:
+    return stored_in_triangles(meshes, rows, data, k, X_A, X_B)
 
 
 @formula
@@ -444,11 +538,14 @@ def energy_here(tables, e, k, X_A, X_B):  # type: ignore[no-untyped-def]
     if ball.is_ball(data, k + OVERLAP):
         d, _ = ball.distance(data, k + OVERLAP, T(X_B.R) @ (X_A.p - X_B.p))
         U = ball.law_of(data, k, k + OVERLAP, data[k + ball.RADIUS] - d).energy
+    elif is_mesh(data, k + OVERLAP):
+        U = stored_in_meshes(tables.room.meshes, tables.room.rows, data, k, X_A, X_B)
     else:
-        found = near(data, k + OVERLAP, X_A, X_B, tables.room)
+        rows = tables.room.rows
+        found = near(data, k + OVERLAP, X_A, X_B, rows)
         if not found.any:
             return 0.0
-        U = data[k] * stored(data, k + OVERLAP, found, tables.room)
+        U = data[k] * stored(data, k + OVERLAP, found, rows)
     if tables.index[e, STATES] > 0:
         still = Motion(zero, zero)
         s, o = press(data, k, X_A, still, X_B, still, tables.room, False)

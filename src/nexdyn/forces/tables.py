@@ -6,7 +6,7 @@
     z, rate float64 (nz,)     states of the forces and their rates (``states``): not frozen, what changes in a run
     bound   float64 (nz,)     of friction that sticks in a contact what y may be (``sticking``); of other states nothing
     inside, inner (nz,)       the same within their bounds, and their rates there
-    room    float64 (…, 4)    scratch
+    room                      scratch and meshes of contacts over areas (``mesh_overlap``)
 
 A force in a joint has its freedom and coordinate (rows of v and q) and no bodies; the others have freedom −1.
 
@@ -15,15 +15,19 @@ A formulation says where bodies and freedoms are; body 0 is the world.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.forces.mesh_overlap import MESH_A, Room
+from nexdyn.forces.mesh_solid import Solid, meshes_of
+from nexdyn.forces.overlap import OVERLAP
 from nexdyn.kernel import formula
 from nexdyn.spatial.table import PoseRows
 
 if TYPE_CHECKING:
+    from nexdyn.model.force import Force
     from nexdyn.model.system import System
 
 KIND, BODY_A, BODY_B, FIRST, COUNT, FREEDOM, COORDINATE, STATE, STATES, OFF = range(10)
@@ -50,7 +54,7 @@ class ForceTables(NamedTuple):
     inside: Any = np.zeros(0)
     inner: Any = np.zeros(0)
     room: Any = None
-    """Scratch of surfaces in contact (``overlap``); None where there are none: then nothing of them is compiled."""
+    """Scratch and meshes of surfaces in contact; None where there are none: then nothing of them is compiled."""
 
 
 def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
@@ -77,18 +81,33 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
             index[e, BODY_A + side] = body
             X = frames[e, 12 * side : 12 * side + 12]
             X[:9], X[9:] = (R_LB @ frame.R_BF).ravel(), p_LB + R_LB @ frame.p_BF
-    rows = max((force.room(values) for force in forces), default=0)
+    numbers_of_all = np.array(data)
     return ForceTables(
         index,
         frames,
-        np.array(data),
+        numbers_of_all,
         np.array(start),
         np.zeros(len(start)),
         bound=np.zeros(len(start)),
         inside=np.zeros(len(start)),
         inner=np.zeros(len(start)),
-        room=np.zeros((rows, 4)) if rows else None,
+        room=room_of(forces, values, index, numbers_of_all),
     )
+
+
+def room_of(forces: Sequence[Force], values: Mapping[str, float], index: np.ndarray, data: np.ndarray) -> Room | None:
+    """The scratch of contacts over areas, with the meshes of all, whose numbers go into their data; None where there are none."""
+    rows = max((force.room(values) for force in forces), default=0)
+    if not rows:
+        return None
+    solids: list[Solid] = []
+    for e, force in enumerate(forces):
+        for side, solid in enumerate(force.meshes(values)):
+            if solid is not None:
+                at = next((n for n, known in enumerate(solids) if known is solid), len(solids))
+                solids += [solid] if at == len(solids) else []
+                data[index[e, FIRST] + OVERLAP + MESH_A + side] = at
+    return Room(np.zeros((rows, 4)), meshes_of(solids) if solids else None)
 
 
 @formula

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -91,6 +91,10 @@ class Force(Element):
     def room(self, values: Mapping[str, float]) -> int:
         """Rows of scratch that it needs (``forces.overlap``)."""
         return 0
+
+    def meshes(self, values: Mapping[str, float]) -> Sequence[Any]:
+        """The solids of triangles that it compares (``forces.mesh_solid``)."""
+        return ()
 
     def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
         """Name, unit and initial value of each state of its own."""

@@ -17,6 +17,7 @@ import numpy as np
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError, unknown
+from nexdyn.forces.mesh_solid import is_meshed
 from nexdyn.geometry import narrow, patch
 from nexdyn.geometry.kinds import Catalogue
 from nexdyn.geometry.mesh import Surface
@@ -29,7 +30,7 @@ from nexdyn.model.placement import rotation
 from nexdyn.model.shapes import HalfSpace, Shape
 from nexdyn.results.forces import body_motion
 from nexdyn.results.result import Result
-from nexdyn.statics.shape_queries import added, is_meshed, surface
+from nexdyn.statics.shape_queries import added, surface
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -16,11 +16,12 @@ import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError
+from nexdyn.forces.mesh_solid import is_meshed, triangles_of
 from nexdyn.geometry import mesh as geometry
 from nexdyn.geometry.kinds import Catalogue
 from nexdyn.model.placement import rotation
 from nexdyn.model.shapes import Shape
-from nexdyn.statics.shape_queries import added, is_meshed, made
+from nexdyn.statics.shape_queries import added
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,7 @@ def mass_properties(shape: Shape | geometry.Mesh, density: float) -> MassPropert
         placed = shape.resolved({})
         R, p = rotation(placed.orientation), np.array(placed.position)
         if is_meshed(placed):
-            of = made(placed).massive
+            of = triangles_of(placed).massive
         else:
             catalogue = Catalogue()
             of = catalogue.massive(added(catalogue, placed))

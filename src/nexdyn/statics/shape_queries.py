@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from nexdyn.errors import InputError, warn
-from nexdyn.geometry import mesh as geometry
-from nexdyn.geometry.height_field import height_field
+from nexdyn.forces.mesh_solid import is_meshed, triangles_of
 from nexdyn.geometry.kinds import Catalogue
 from nexdyn.geometry.mesh import Surface
-from nexdyn.geometry.mesh_file import read_mesh
 from nexdyn.geometry.mesh_shapes import surface_of
 from nexdyn.model.shapes import (
     Box,
@@ -53,27 +50,9 @@ def _kind(shape: Shape) -> tuple[str, dict[str, Any]]:
     return name, {size: getattr(shape, size) for size in sizes}
 
 
-def is_meshed(shape: Shape) -> bool:
-    """Whether a shape is compared by its triangles."""
-    return isinstance(shape, Mesh | HeightField)
-
-
-def made(shape: Shape) -> geometry.Mesh:
-    """The triangles of a mesh file or a height field."""
-    if isinstance(shape, HeightField):
-        return _field(shape.heights, shape.size, shape.bottom, str(shape))
-    assert isinstance(shape, Mesh)
-    return read_mesh(shape.path, shape.scale)
-
-
-@lru_cache(maxsize=16)
-def _field(heights: Any, size: Any, bottom: float | None, name: str) -> geometry.Mesh:
-    return height_field(heights, size, bottom, name)
-
-
 def triangles(shape: Shape) -> int:
     """How many triangles a mesh has; 0 for other shapes."""
-    return len(made(shape).triangles) if isinstance(shape, Mesh) else 0
+    return len(triangles_of(shape).triangles) if isinstance(shape, Mesh) else 0
 
 
 def added(catalogue: Catalogue, shape: Shape) -> int:
@@ -86,7 +65,7 @@ def in_box(catalogue: Catalogue, shape: Shape) -> int:
     """The number of a shape, of a mesh that of the box around it, for the broad phase."""
     if not is_meshed(shape):
         return added(catalogue, shape)
-    x = made(shape).vertices
+    x = triangles_of(shape).vertices
     low, high = x.min(axis=0), x.max(axis=0)
     wider = WIDER * (high - low).max()
     ends = np.array([low - wider, high + wider])
@@ -98,7 +77,7 @@ def surface(shape: Shape) -> Surface:
     if not is_meshed(shape):
         name, sizes = _kind(shape)
         return surface_of(name, **sizes)
-    found = made(shape)
+    found = triangles_of(shape)
     for note in found.notes:
         warn(f"{shape}: {note}")
     return found.surface
@@ -108,7 +87,7 @@ def fault(shape: Shape) -> str:
     """Why a shape has no distance; empty where it has one."""
     try:
         if is_meshed(shape):
-            made(shape)
+            triangles_of(shape)
         else:
             _kind(shape)
     except InputError as error:

@@ -1,0 +1,93 @@
+"""Contact of two solids of triangles over an area, by elastic foundations: see ``mesh_overlap`` and ``surface_contact``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nexdyn.forces.contact import ContactForce, Extent
+from nexdyn.forces.mesh_overlap import BALL_A, COLUMNS, CORNERS, Room
+from nexdyn.forces.mesh_solid import DEEPEST, NO_MESH, Solid, meshes_of, solid_from
+from nexdyn.forces.overlap import UNBOUNDED
+from nexdyn.forces.surface_contact import Foundations, observed
+from nexdyn.model.element import Element
+from nexdyn.model.force import Frame
+from nexdyn.model.shapes import Shape
+from nexdyn.spatial.rotations import rotation_matrix
+
+if TYPE_CHECKING:
+    from nexdyn.model.system import System
+
+THIN = 0.1
+"""The part of a surface under which a solid is thinner than it is said to be."""
+
+
+class MeshContact(Foundations):
+    """Contact of a solid of body `a` with a solid of body `b`, both by their triangles.
+
+    solid_a, solid_b: a resolved nx.Mesh, nx.HeightField, nx.Box, nx.Hull or nx.HalfSpace, in the axes of `a` and `b`; not both half-spaces.
+    foundation_a, foundation_b [N/m³]: of the layer on each; None of what is rigid. All else: :class:`ContactLaw`.
+    """
+
+    kind = "mesh_contact"
+    structural = ContactForce.structural | {"solid_a", "solid_b"}
+    solid_a: Shape
+    solid_b: Shape
+
+    def __init__(
+        self,
+        name: str,
+        a: Element | str,
+        b: Element | str,
+        *,
+        solid_a: Shape,
+        solid_b: Shape,
+        foundation_a: Any = None,
+        foundation_b: Any = None,
+        **law: Any,
+    ) -> None:
+        super().__init__(name, a=a, b=b, **{**law, "stiffness": 1.0, "exponent": 1.0})
+        self._store(solid_a=solid_a, solid_b=solid_b, foundation_a=foundation_a, foundation_b=foundation_b)
+
+    def frames(self, system: System) -> tuple[Frame, ...]:
+        frames = []
+        for frame, shape in zip(super().frames(system), (self.solid_a, self.solid_b), strict=True):
+            R, p = rotation_matrix(np.array(shape.orientation)), np.array(shape.position)
+            frames.append(frame._replace(R_BF=frame.R_BF @ R, p_BF=frame.p_BF + frame.R_BF @ p))
+        return tuple(frames)
+
+    def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
+        return 0.0, 0.0, 0.0, 0.0
+
+    def meshes(self, values: Mapping[str, float]) -> list[Solid | None]:
+        return [solid_from(self.solid_a), solid_from(self.solid_b)]
+
+    def extent(self, values: Mapping[str, float]) -> Extent:
+        thin, reach = inf, []
+        for solid in self.meshes(values):
+            reach.append(0.0 if solid is None else float(np.linalg.norm(solid.ball[:3])) + float(solid.ball[3]))
+            if solid is not None:
+                thin = min(thin, 2.0 * float(np.quantile(solid.cells[:, DEEPEST], THIN)))
+        return Extent(thin, *reach)
+
+    def data(self, values: Mapping[str, float]) -> list[float]:
+        """Those of a point of contact, then those of ``mesh_overlap``, the meshes numbered as if there were no others."""
+        solids, numbers = self.meshes(values), np.zeros(COLUMNS)
+        numbers[:3] = *self.parts(values), -1.0
+        count = 0
+        for side, solid in enumerate(solids):
+            ball = slice(BALL_A + 4 * side, BALL_A + 4 * side + 4)
+            numbers[3 + side] = NO_MESH if solid is None else count
+            numbers[ball] = (0.0, 0.0, 0.0, UNBOUNDED) if solid is None else solid.ball
+            count += solid is not None
+        return [*super().data(values), *numbers.tolist()]
+
+    def room(self, values: Mapping[str, float]) -> int:
+        return 2 * CORNERS
+
+    def motion_table(self, data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray) -> np.ndarray:
+        solids = [solid for solid in self.meshes({}) if solid is not None]
+        return observed(data, A, B, z, Room(np.zeros((2 * CORNERS, 4)), meshes_of(solids)))

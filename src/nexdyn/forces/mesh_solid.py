@@ -1,0 +1,256 @@
+"""Solids as triangles whose depth is known: what a contact of meshes over areas reads (``mesh_overlap``).
+
+    depth in the cell of triangle t     δ(x) = o_t − n_t · x,   0 ≤ δ ≤ ½ thickness
+    its sides, one for each edge        ν · (x − p) ≥ 0,   ν = (n_t + n_h) × d/|…|       (d the edge, p its first corner, h the neighbour)
+
+So the cells of two neighbours meet in the plane that halves the angle between them, where both depths are one. At a corner all of whose
+edges stand out, a cell ends too where another triangle of the corner is nearer, o_h − o_t − (n_h − n_t) · x ≥ 0, but for those that face
+much the same way. The thickness is how
+far it is from the centre of the triangle along −n_t to where that leaves the solid: what goes in farther is nearer to the other side.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.errors import InputError
+from nexdyn.geometry.height_field import height_field
+from nexdyn.geometry.hierarchy import MOST_OPEN
+from nexdyn.geometry.mesh import Mesh as Triangles
+from nexdyn.geometry.mesh import MeshTables
+from nexdyn.geometry.mesh_file import read_mesh
+from nexdyn.geometry.mesh_shapes import surface_of
+from nexdyn.kernel import formula, kernel
+from nexdyn.model.shapes import Box, HalfSpace, HeightField, Hull, Mesh, Shape
+from nexdyn.spatial.algebra import Vec3, cross
+
+NORMAL, OFFSET, SIDES, DEEPEST, MORE, CELL_COLUMNS = 9, 12, 13, 22, 23, 25
+"""Columns of a cell: three corners, n, o, ν of the edges pq, qr, rp, half the thickness, first and last further plane."""
+TURNED, MOST_PLANES = 0.2, 32
+"""|n_h − n_t| of triangles at a corner that face much the same way; how many further planes a cell has at most."""
+FLAT = 1e-12
+"""|n_t + n_h| of two triangles that lie back to back."""
+NO_MESH = -1
+"""The number of a half-space: it has one plane, and no mesh."""
+
+
+class Solid(NamedTuple):
+    """cells (nt, 25), their further planes (n, 4), the boxes of a hierarchy over the triangles (2 nt − 1, 6) and their children; centre and
+    radius of a ball about all; whether it is closed."""
+
+    cells: np.ndarray
+    planes: np.ndarray
+    nodes: np.ndarray
+    child: np.ndarray
+    ball: np.ndarray
+    closed: bool
+
+
+class Meshes(NamedTuple):
+    """The solids of all contacts, one behind the other, with scratch for a search: `first` (n, 2) their first cell and node."""
+
+    first: Any
+    cells: Any
+    planes: Any
+    nodes: Any
+    child: Any
+    open: Any
+
+
+@formula
+def passes(nodes, i, x, d):  # type: ignore[no-untyped-def]
+    """Whether the ray from x along d may meet box i."""
+    near, far = 0.0, np.inf
+    for c in range(3):
+        at = x.x if c == 0 else (x.y if c == 1 else x.z)
+        along = d.x if c == 0 else (d.y if c == 1 else d.z)
+        low, high = nodes[i, c] - nodes[i, 3 + c] - at, nodes[i, c] + nodes[i, 3 + c] - at
+        if along == 0.0:
+            if low > 0.0 or high < 0.0:
+                return False
+        else:
+            a, b = low / along, high / along
+            near, far = max(near, min(a, b)), min(far, max(a, b))
+    return near <= far * (1.0 + 1e-12)
+
+
+@formula
+def corner(cells, t, c):  # type: ignore[no-untyped-def]
+    """Corner c of cell t."""
+    return Vec3(cells[t, 3 * c], cells[t, 3 * c + 1], cells[t, 3 * c + 2])
+
+
+@formula
+def normal(cells, t):  # type: ignore[no-untyped-def]
+    """n of cell t."""
+    return Vec3(cells[t, NORMAL], cells[t, NORMAL + 1], cells[t, NORMAL + 2])
+
+
+@formula
+def hit(cells, t, x, d):  # type: ignore[no-untyped-def]
+    """How far along d the ray from x leaves through triangle t; without end where it does not."""
+    n, p = normal(cells, t), corner(cells, t, 0)
+    out = n @ d
+    if out <= 0.0:
+        return np.inf
+    s = (n @ (p - x)) / out
+    y = x + s * d
+    for c in range(3):
+        a, b = corner(cells, t, c), corner(cells, t, (c + 1) % 3)
+        if n @ cross(b - a, y - a) < 0.0:
+            return np.inf
+    return s if s > 0.0 else np.inf
+
+
+@kernel
+def halve_thickness(cells, nodes, child, open):  # type: ignore[no-untyped-def]
+    """Fill in half of how thick the solid is under the centre of each triangle."""
+    for t in range(len(cells)):
+        n = normal(cells, t)
+        x = (1.0 / 3.0) * (corner(cells, t, 0) + corner(cells, t, 1) + corner(cells, t, 2))
+        thick, count = np.inf, 1
+        open[0, 0] = 0
+        while count > 0:
+            count -= 1
+            i = open[count, 0]
+            if not passes(nodes, i, x, -n):
+                continue
+            if child[i] < 0:
+                if -1 - child[i] != t:
+                    thick = min(thick, hit(cells, -1 - child[i], x, -n))
+            else:
+                open[count, 0], open[count + 1, 0] = child[i], child[i] + 1
+                count += 2
+        cells[t, DEEPEST] = 0.5 * thick
+
+
+def solid_of(tables: MeshTables) -> Solid:
+    """The solid of the triangles of a mesh."""
+    x = tables.corners.reshape(-1, 3, 3)
+    n = tables.normals[:, :3]
+    _, vertex = np.unique(x.reshape(-1, 3) + 0.0, axis=0, return_inverse=True)
+    vertex = vertex.reshape(-1, 3)
+    ends = np.stack([vertex, np.roll(vertex, -1, axis=1)], axis=2).reshape(-1, 2)
+    count = int(vertex.max()) + 1
+    key, back = ends[:, 0] * count + ends[:, 1], ends[:, 1] * count + ends[:, 0]
+    order = np.argsort(key, kind="stable")
+    at = np.minimum(np.searchsorted(key[order], back), len(key) - 1)
+    twin = order[at]
+    of = np.repeat(np.arange(len(x)), 3)
+    other = np.where(key[twin] == back, twin // 3, of)
+    d = (np.roll(x, -1, axis=1) - x).reshape(-1, 3)
+    mean = n[of] + n[other]
+    mean = np.where((np.linalg.norm(mean, axis=1) > FLAT)[:, None], mean, n[of])
+    across = np.cross(mean, d)
+    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    o = np.einsum("ti,ti->t", n, x.mean(axis=1))
+    # an edge stands out where its neighbour lies behind the plane
+    out = np.einsum("ei,ei->e", np.cross(n[of], n[other]), d) >= -FLAT * np.linalg.norm(d, axis=1)
+    convex = np.ones(count, dtype=bool)
+    convex[ends[~out].ravel()] = False
+    planes, ranges = _further(vertex, convex, n, o, np.column_stack([other.reshape(-1, 3), np.arange(len(x))]))
+    cells = np.hstack([tables.corners, n, o[:, None], across.reshape(-1, 9), np.zeros((len(x), 1)), ranges])
+    open_ = np.zeros((MOST_OPEN, 2), dtype=np.int64)
+    halve_thickness(cells, tables.nodes, tables.child, open_)
+    return Solid(
+        cells,
+        planes,
+        tables.nodes,
+        tables.child,
+        np.array([*tables.nodes[0, :3], tables.radius[0]]),
+        bool(tables.radius[1]),
+    )
+
+
+def _further(
+    vertex: np.ndarray, convex: np.ndarray, n: np.ndarray, o: np.ndarray, known: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(planes (np, 4), ranges (nt, 2)): of each triangle n_h − n_t and o_h − o_t of others at its corners that stand out."""
+    of_corner: dict[int, list[int]] = {}
+    for t, corners in enumerate(vertex.tolist()):
+        for v in corners:
+            if convex[v]:
+                of_corner.setdefault(v, []).append(t)
+    planes: list[np.ndarray] = []
+    ranges = np.zeros((len(vertex), 2))
+    for t, corners in enumerate(vertex.tolist()):
+        ring = [h for v in corners for h in of_corner.get(v, ())]
+        change = np.column_stack([n[ring] - n[t], o[ring] - o[t]]) if ring else np.zeros((0, 4))
+        new = np.linalg.norm(change[:, :3], axis=1) > TURNED
+        beside = n[known[t]] - n[t]
+        # not those of its neighbours, which lie in one plane with them
+        new &= (np.linalg.norm(change[:, None, :3] - beside, axis=2) > FLAT).all(axis=1)
+        _, first = np.unique(np.round(change[new], 9), axis=0, return_index=True)
+        found = change[new][np.sort(first)][:MOST_PLANES]
+        ranges[t] = len(planes), len(planes) + len(found)
+        planes.extend(found)
+    return np.array(planes).reshape(-1, 4), ranges
+
+
+def is_meshed(shape: Shape) -> bool:
+    """Whether a shape is compared by its triangles."""
+    return isinstance(shape, Mesh | HeightField)
+
+
+def triangles_of(shape: Shape) -> Triangles:
+    """The triangles of a mesh file or a height field."""
+    if isinstance(shape, HeightField):
+        return _field(shape.heights, shape.size, shape.bottom, str(shape))
+    assert isinstance(shape, Mesh)
+    return read_mesh(shape.path, shape.scale)
+
+
+@functools.lru_cache(maxsize=16)
+def _field(heights: Any, size: Any, bottom: float | None, name: str) -> Triangles:
+    return height_field(heights, size, bottom, name)
+
+
+@functools.lru_cache(maxsize=64)
+def _solid(made: Triangles) -> Solid:
+    return solid_of(made.surface.tables)
+
+
+@functools.lru_cache(maxsize=64)
+def _of_faces(name: str, sizes: tuple[tuple[str, Any], ...]) -> Solid:
+    return solid_of(surface_of(name, **dict(sizes)).tables)
+
+
+def solid_from(shape: Shape) -> Solid | None:
+    """The solid of a mesh, a height field, a box or a hull in the frame of the shape; None of a half-space.
+
+    Raises InputError for other shapes."""
+    match shape:
+        case HalfSpace():
+            return None
+        case Mesh() | HeightField():
+            return _solid(triangles_of(shape))
+        case Box():
+            return _of_faces("box", (("size", tuple(shape.size)),))
+        case Hull():
+            return _of_faces("hull", (("points", tuple(map(tuple, shape.points))),))
+    raise InputError(
+        f"{shape} and a mesh know no contact over areas; meshes, height fields, boxes, hulls and half-spaces do"
+    )
+
+
+def meshes_of(solids: Sequence[Solid]) -> Meshes:
+    """The tables of solids."""
+    counts = np.array([[len(s.cells), len(s.nodes)] for s in solids])
+    first = np.vstack([np.zeros((1, 2), dtype=np.int64), np.cumsum(counts, axis=0)[:-1]]).astype(np.int64)
+    before, cells = 0, []
+    for s in solids:
+        cells.append(s.cells.copy())
+        cells[-1][:, MORE : MORE + 2] += before
+        before += len(s.planes)
+    return Meshes(
+        first,
+        np.vstack(cells),
+        np.vstack([np.zeros((0, 4)), *(s.planes for s in solids)]),
+        np.vstack([s.nodes for s in solids]),
+        np.concatenate([s.child for s in solids]),
+        np.zeros((2 * MOST_OPEN, 2), dtype=np.int64),
+    )
