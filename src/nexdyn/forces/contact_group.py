@@ -220,8 +220,8 @@ class Contact(ContactLaw, BetweenBodies):
             for (body, shape), (of_mesh, mesh) in (sides, sides[::-1]):
                 if isinstance(shape, Sphere):
                     raise InputError(
-                        f"{self}: {_told(shape, body)} and {_told(mesh, of_mesh)} know no contact over areas; give the sphere as a mesh, or "
-                        "the mesh as hulls (nx.convex_parts)"
+                        f"{self}: {_told(shape, body)} and {_told(mesh, of_mesh)} know no contact over areas; give the sphere as "
+                        "a mesh, or the mesh as hulls (nx.convex_parts)"
                     )
         if not isinstance(sides[0][1], Sphere) and isinstance(sides[1][1], Sphere):
             sides, foundations = sides[::-1], foundations[::-1]
