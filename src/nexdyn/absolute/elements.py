@@ -111,11 +111,14 @@ class Acting(NamedTuple):
     K: Any
     KG: Any
     step: Any
-    """(2,) h, h₋: the step at whose end states of forces are, and that before (0: none); h = 0: they are as they stand."""
+    """(3,) h, h₋: the step at whose end states of forces are, and that before (0: none); h = 0: they are as they stand; and 1 where
+    the matrix of areas is to be whole (``surface_stiffness``)."""
     began: Any
     """(nz, 2) z and z₋: the states at the start of the step, and of that before."""
     judged: Any
     """(nz, 5) what adaptive steps judge states by: ``force_states``."""
+    kept: Any
+    """(…, 8) a, λ and a correction of a damped step, of systems with contacts over areas."""
     length: float
     """Of the mechanism [m]."""
 
@@ -193,8 +196,8 @@ def acting(
         block_places(tables.diagonal, tables.plan, forces.index[:, [BODY_A, BODY_B]]),
         np.zeros(max(1, first_q[-1])), np.zeros(max(1, first_v[-1])), np.zeros(max(1, first_v[-1])),
         np.zeros((max(1, first_v[-1]), 2)), np.zeros((6, 6)), np.zeros((6, 12)), np.zeros((6, 6)), np.zeros((6, 12)),
-        np.zeros(2), np.zeros((len(forces.z), 2)), _judged(system, tables.length) if len(forces.z) else np.zeros((0, 5)),
-        float(tables.length),
+        np.zeros(3), np.zeros((len(forces.z), 2)), _judged(system, tables.length) if len(forces.z) else np.zeros((0, 5)),
+        np.zeros((0 if forces.room is None else 2 * (len(tables.body) + len(tables.offset)) - 1, 8)), float(tables.length),
     )  # fmt: skip
 
 

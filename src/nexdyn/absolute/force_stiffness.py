@@ -13,16 +13,18 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from nexdyn.absolute.force_states import contact_step, surface_step
-from nexdyn.forces import ball, contact, mesh_overlap, overlap, surface_contact
+from nexdyn.absolute.force_states import contact_step, element_at_end, surface_step
+from nexdyn.forces import contact
 from nexdyn.forces import kinds as force_kinds
 from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.forces.sticking import Slip, laid, stiffness_across
+from nexdyn.forces.surface_stiffness import SECANT, stiffness_over_area
 from nexdyn.forces.tables import BODY_A, BODY_B, FIRST, KIND, STATE, STATES
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import defines, generic, is_instance
-from nexdyn.kernel import formula, kernel, outlined, overloaded
-from nexdyn.spatial.algebra import Motion, Pose, Vec3, basis, cross, exp_quaternion, rotation
+from nexdyn.kernel import formula, kernel, overloaded
+from nexdyn.linalg.rows import WIDTH
+from nexdyn.spatial.algebra import Motion, Pose, T, Vec3, basis, cross, exp_quaternion, rotation
 from nexdyn.spatial.lanes import LaneVector, all_less, greater, if_less, zero
 from nexdyn.spatial.table import PoseRows
 
@@ -49,7 +51,7 @@ def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type:
     kind, k, data = tables.index[e, KIND], tables.index[e, FIRST], tables.data
     if kind == APPLIED:
         return
-    a, b = tables.index[e, BODY_A], tables.index[e, BODY_B]
+    a, b, symmetric = tables.index[e, BODY_A], tables.index[e, BODY_B], True
     clear(K, 6, 6)
     nothing = zero(X_A.p.x)
     o = Vec3(nothing, nothing, nothing)
@@ -73,22 +75,29 @@ def element_stiffness(s, acts, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type:
                         if not all_less(abs(c), NOTHING):
                             K[i, j] += c * axis_entry(X_A.R, i, m) * axis_entry(X_A.R, j, n)
     else:
-        other_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data)
+        symmetric = other_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data)
     relative_motion(s, acts.G, a, b, X_B.p)
-    add_stiffness(s, acts, acts.of_force[e])
+    if symmetric:
+        add_stiffness(s, acts, acts.of_force[e])
+    else:
+        add_without_symmetry(s, acts, acts.of_force[e])
 
 
 @formula
 def stiffness_of_others(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # type: ignore[no-untyped-def]
+    """K of force e; whether it is symmetric."""
     tables = acts.forces
     k, data = tables.index[e, FIRST], tables.data
     if tables.index[e, KIND] == CONTACT:
         for i in range(contact.points_of(data, k)):
             contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i)
+    elif tables.index[e, KIND] == SURFACE and acts.step[2] > 0.0:
+        whole_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, difference_rate(gh))
     elif tables.index[e, KIND] == SURFACE:
         surface_stiffness(tables.room, acts, e, k, K, (gh, bh2), (X_A, V_A, X_B, V_B))
     else:
         numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, acts.length, difference_rate(gh))
+    return tables.index[e, KIND] != SURFACE or acts.step[2] == 0.0
 
 
 @formula
@@ -115,120 +124,6 @@ def contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i):  # type: i
         add_outer(K, across, cross(r, u), u)
 
 
-@outlined
-def side_stiffness(data, k, K, room, side, part_of, gh, bh2, v0, w, to_b):  # type: ignore[no-untyped-def]
-    """The part `part_of` of a polygon."""
-    if side.corners < 3:
-        return
-    a = side.foot + room[side.first, 0] * side.one + room[side.first, 1] * side.two
-    for i in range(side.first + 1, side.first + side.corners - 1):
-        b = side.foot + room[i, 0] * side.one + room[i, 1] * side.two
-        c = side.foot + room[i + 1, 0] * side.one + room[i + 1, 1] * side.two
-        normal = cross(b - a, c - a)
-        part = part_of * data[k] * math.sqrt(normal @ normal) / 6.0
-        for h in range(3):
-            # the middles of the sides, exact to degree 2
-            x = 0.5 * (a + b) if h == 0 else (0.5 * (b + c) if h == 1 else 0.5 * (c + a))
-            grip = 1.0 - data[k + 2] * (side.deeper @ (v0 + cross(w, x)))
-            if grip > 0.0:
-                r, damping = to_b + x, data[k + 2] * surface_contact.share(side.at - side.n @ x)
-                slope = part * (bh2 * grip + gh * damping)
-                add_pair(K, slope, cross(r, side.m), side.m, cross(r, side.deeper), side.deeper)
-
-
-@outlined
-def normal_stiffness_over_area(data, k, K, room, gh, bh2, motion):  # type: ignore[no-untyped-def]
-    """The part of the pressure of bodies with faces."""
-    X_A, V_A, X_B, V_B = motion
-    j = k + surface_contact.OVERLAP
-    found = overlap.near(data, j, X_A, X_B, room)
-    v0, w = surface_contact.relative(X_A, V_A, X_B, V_B, found.o)
-    to_b = found.o - X_B.p
-    for f in range(found.second):
-        for g in range(found.second, found.polygons):
-            if data[j + overlap.PART_B] > 0.0:
-                side = overlap.polygon(found, room, f, g, found.second)
-                side_stiffness(data, k, K, room, side, data[j + overlap.PART_B], gh, bh2, v0, w, to_b)
-            if data[j + overlap.PART_A] > 0.0:
-                side = overlap.polygon(found, room, g, f, found.second)
-                side_stiffness(data, k, K, room, side, data[j + overlap.PART_A], gh, bh2, v0, w, to_b)
-
-
-@outlined
-def normal_stiffness_of_triangles(meshes, rows, data, k, K, weights, motion):  # type: ignore[no-untyped-def]
-    """The same of solids of triangles."""
-    gh, bh2 = weights
-    X_A, V_A, X_B, V_B = motion
-    j = k + surface_contact.OVERLAP
-    walk, o, size, ends, _ = mesh_overlap.begin(data, j, X_A, X_B)
-    about_a, about_b = mesh_overlap.about(X_A, o), mesh_overlap.about(X_B, o)
-    v0, w = surface_contact.relative(X_A, V_A, X_B, V_B, o)
-    while ends:
-        clear(K, 6, 6)
-        ends, count = False, mesh_overlap.start(meshes)
-        f, t, count, _ = mesh_overlap.next_pair(meshes, walk, count, overlap.UNBOUNDED)
-        while f >= 0 and not ends:
-            for one in range(2):
-                part = data[j + overlap.PART_B] if one == 0 else data[j + overlap.PART_A]
-                if part > 0.0:
-                    side, ends_here = mesh_overlap.sides_of(meshes, rows, walk, one, f, t, about_a, about_b, size)
-                    ends = ends or (ends_here and walk.reach < size)
-                    side_stiffness(data, k, K, rows, side, part, gh, bh2, v0, w, o - X_B.p)
-            f, t, count, _ = mesh_overlap.next_pair(meshes, walk, count, overlap.UNBOUNDED)
-        walk = mesh_overlap.farther(walk)
-
-
-normal_stiffness_of_meshes = generic(
-    "normal_stiffness_of_meshes", "The part of the pressure of solids of triangles; of systems without meshes nothing."
-)
-
-
-@defines(normal_stiffness_of_meshes)
-def _(meshes: None, rows: Any, data: Any, k: Any, K: Any, weights: Any, motion: Any) -> Any:
-    return None
-
-
-@defines(normal_stiffness_of_meshes)
-def _(meshes: Any, rows: Any, data: Any, k: Any, K: Any, weights: Any, motion: Any) -> Any:
-    normal_stiffness_of_triangles(meshes, rows, data, k, K, weights, motion)
-
-
-@kernel
-def stiffness_over_area(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
-    """The same of surfaces: of ∫ p m dA over the surface of A, which stands in the depths of B,
-
-        −∂F/∂x = −k Σ ∫ a_f a_gᵀ dA,   a = (r × n, n)
-
-    here symmetrised; of a sphere the slope of its law along n; and friction over the whole area by its secant."""
-    tables, o = acts.forces, Vec3(0.0, 0.0, 0.0)
-    data, room, sticks = tables.data, tables.room, tables.index[e, STATES] > 0
-    s, place = surface_contact.press(data, k, X_A, V_A, X_B, V_B, room, False)
-    if not s.pressure > 0.0:
-        return
-    if ball.is_ball(data, k + surface_contact.OVERLAP):
-        law = ball.law_of(data, k, k + surface_contact.OVERLAP, s.depth)
-        n = (1.0 / s.pressure) * s.normal
-        add_outer(
-            K, bh2 * max(law.slope, 0.0) * (s.pressure / law.f) + gh * data[k + 2] * law.f, cross(place - X_B.p, n), n
-        )
-    elif mesh_overlap.is_mesh(data, k + surface_contact.OVERLAP):
-        normal_stiffness_of_meshes(room.meshes, room.rows, data, k, K, (gh, bh2), (X_A, V_A, X_B, V_B))
-    else:
-        normal_stiffness_over_area(data, k, K, room.rows, gh, bh2, (X_A, V_A, X_B, V_B))
-    held = surface_contact.holding(data, k, s, place, X_A, V_A, X_B, V_B)
-    if sticks:
-        at_start, time = surface_step(acts, tables.index[e, STATE])
-        c = laid(Slip(X_B.R @ at_start.along, at_start.about), held.n)
-        across_all = gh * stiffness_across(held.grip, c, held.v, time)
-    else:
-        across_all = gh * data[k + 3] * held.f_n / math.sqrt(held.v @ held.v + data[k + 4] * data[k + 4])
-    r = held.p - X_B.p
-    one, two = basis(held.n)
-    add_outer(K, across_all, cross(r, one), one)
-    add_outer(K, across_all, cross(r, two), two)
-    add_outer(K, across_all * held.r * held.r, held.n, o)
-
-
 surface_stiffness = generic(
     "surface_stiffness", "K += the stiffness of an area; of systems without, whose `room` is None, nothing."
 )
@@ -241,9 +136,10 @@ def _(room: None, acts: Any, e: Any, k: Any, K: Any, weights: Any, motion: Any) 
 
 @defines(surface_stiffness)
 def _(room: Any, acts: Any, e: Any, k: Any, K: Any, weights: Any, motion: Any) -> Any:
-    gh, bh2 = weights
-    X_A, V_A, X_B, V_B = motion
-    stiffness_over_area(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B)
+    at_start, time = Slip(Vec3(0.0, 0.0, 0.0), 0.0), 0.0
+    if acts.forces.index[e, STATES] > 0:
+        at_start, time = surface_step(acts, acts.forces.index[e, STATE])
+    stiffness_over_area(acts.forces, e, k, K, weights, motion, at_start, time, SECANT)
 
 
 @formula
@@ -287,17 +183,51 @@ def numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, lengt
             K[i, j] = K[j, i] = 0.5 * (K[i, j] + K[j, i])
 
 
+@kernel
+def whole_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, rate):  # type: ignore[no-untyped-def]
+    """K ← all of β h² K + γ h D of element e with its states at the end of the step, by differences, without symmetry: of friction
+    over an area, too, what the normal force makes of it."""
+    for c in range(6):
+        x, step = axis(c % 3), DIFFERENCE * (1.0 if c < 3 else acts.length)
+        change = rate * step
+        turned = exp_quaternion(0.5 * step * x)
+        for side in range(2):
+            sign = 1.0 - 2.0 * side
+            if c < 3:
+                R = rotation(turned)
+                moved, V = (
+                    Pose((R if side == 0 else T(R)) @ X_B.R, X_B.p),
+                    Motion(V_B.w + (0.5 * sign * change) * x, V_B.v),
+                )
+            else:
+                moved, V = (
+                    Pose(X_B.R, X_B.p + (0.5 * sign * step) * x),
+                    Motion(V_B.w, V_B.v + (0.5 * sign * change) * x),
+                )
+            _, _, F = element_at_end(acts, e, t, X_A, V_A, moved, V_B)
+            _, _, F_ = element_at_end(acts, e, t, X_A, V_A, X_B, V)
+            n, f = (-bh2 / step) * F.n + (-gh / change) * F_.n, (-bh2 / step) * F.f + (-gh / change) * F_.f
+            K[0, c] += sign * n.x
+            K[1, c] += sign * n.y
+            K[2, c] += sign * n.z
+            K[3, c] += sign * f.x
+            K[4, c] += sign * f.y
+            K[5, c] += sign * f.z
+    element_at_end(acts, e, t, X_A, V_A, X_B, V_B)
+
+
 def other_stiffness(
     acts: Any, K: Any, e: Any, t: Any, gh: Any, bh2: Any, X_A: Any, V_A: Any, X_B: Any, V_B: Any, F_B: Any, data: Any
-) -> None:  # fmt: skip
-    """K of force e where it has no closed form without branches."""
-    stiffness_of_others(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B)
+) -> bool:  # fmt: skip
+    """K of force e where it has no closed form without branches; whether it is symmetric."""
+    symmetric: bool = stiffness_of_others(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B)
+    return symmetric
 
 
 @overloaded(other_stiffness)
 def _(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data):  # type: ignore[no-untyped-def]
     if is_instance(data, LaneVector):
-        return lambda acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data: None
+        return lambda acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data: True
     return lambda acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, data: stiffness_of_others(
         acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B
     )
@@ -320,15 +250,6 @@ def add_outer(K, c, w, v):  # type: ignore[no-untyped-def]
 
 
 @formula
-def add_pair(K, c, w, v, y, z):  # type: ignore[no-untyped-def]
-    """K ← K + ½ c (g hᵀ + h gᵀ), g = (w, v), h = (y, z)."""
-    g, h = (w.x, w.y, w.z, v.x, v.y, v.z), (y.x, y.y, y.z, z.x, z.y, z.z)
-    for i in range(6):
-        for j in range(6):
-            K[i, j] += 0.5 * c * (g[i] * h[j] + h[i] * g[j])
-
-
-@formula
 def relative_motion(s, G, a, b, p):  # type: ignore[no-untyped-def]
     """G (6, 12): motion (ω, v), world axes, of b against a at the point p, for those of a and b in their coordinates."""
     X = PoseRows(s.poses, 0)
@@ -347,16 +268,48 @@ def relative_motion(s, G, a, b, p):  # type: ignore[no-untyped-def]
             G[3 + c, o + 3 + c] = sign
 
 
-@kernel
-def add_stiffness(s, acts, places):  # type: ignore[no-untyped-def]
-    """Gᵀ K G into the blocks at `places`."""
-    G, K, KG = acts.G, acts.K, acts.KG
+@formula
+def of_coordinates(K, G, KG):  # type: ignore[no-untyped-def]
+    """KG ← K G."""
     for i in range(6):
         for j in range(12):
             total = K[i, 0] * G[0, j]
             for m in range(1, 6):
                 total += K[i, m] * G[m, j]
             KG[i, j] = total
+
+
+@formula
+def entry(G, KG, i, j):  # type: ignore[no-untyped-def]
+    """Entry (i, j) of Gᵀ K G."""
+    total = G[0, i] * KG[0, j]
+    for m in range(1, 6):
+        total += G[m, i] * KG[m, j]
+    return total
+
+
+@kernel
+def add_without_symmetry(s, acts, places):  # type: ignore[no-untyped-def]
+    """Gᵀ K G into the blocks at `places`, where K has no symmetry: diagonal blocks and those of `lower` lie transposed (``lu``)."""
+    G, KG, turned = acts.G, acts.KG, places[3] == 1
+    of_coordinates(acts.K, G, KG)
+    for i in range(6):
+        for j in range(6):
+            for part in range(2):
+                if places[part] >= 0:
+                    s.lower[places[part] + WIDTH * j + i] += entry(G, KG, 6 * part + i, 6 * part + j)
+            if places[2] >= 0:
+                o = i * places[3] + j * places[4]
+                of_a, of_b = entry(G, KG, i, 6 + j), entry(G, KG, 6 + j, i)
+                s.lower[places[2] + o] += of_a if turned else of_b
+                s.upper[places[5] + o] += of_b if turned else of_a
+
+
+@kernel
+def add_stiffness(s, acts, places):  # type: ignore[no-untyped-def]
+    """Gᵀ K G into the blocks at `places`, K symmetric."""
+    G, KG = acts.G, acts.KG
+    of_coordinates(acts.K, G, KG)
     for part in range(3):
         o = places[part]
         if o < 0:
@@ -365,9 +318,7 @@ def add_stiffness(s, acts, places):  # type: ignore[no-untyped-def]
         step_i, step_j = (places[3], places[4]) if part == 2 else (8, 1)
         for i in range(6):
             for j in range(6):
-                total = G[0, first + i] * KG[0, second + j]
-                for m in range(1, 6):
-                    total += G[m, first + i] * KG[m, second + j]
+                total = entry(G, KG, first + i, second + j)
                 s.lower[o + i * step_i + j * step_j] += total
-                if part == 2:  # K is symmetric
+                if part == 2:
                     s.upper[places[5] + i * step_i + j * step_j] += total

@@ -17,7 +17,8 @@ none, and e is judged almost without it; there the velocities run at v − c h²
 both are moved to where they belong, or λ would have an error of first order for a while (after Arnold, Brüls & Cardona 2015).
 
 Newton's iteration starts from a and λ on the polynomial of second degree through the last steps, keeps a matrix while it
-contracts with it and a new one costs more than it saves, and leaves what is small beside e, or what rounding leaves: that is
+contracts with it and a new one costs more than it saves (where a new one contracts little, the next has all that contacts over
+areas do), and leaves what is small beside e, or what rounding leaves: that is
 learnt from corrections that a new matrix contracts no more. Its contraction is carried over from step to step.
 """
 
@@ -44,6 +45,7 @@ from nexdyn.absolute.turns import (
     return_angles,
 )
 from nexdyn.constraints.tables import LEFT, within_ends
+from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula, inlined, kernel, shared
 from nexdyn.linalg.rows import WIDTH, flat, larger, load, store, total
 from nexdyn.spatial.algebra import Motion, Pose, Vec3, cross, rotation
@@ -108,11 +110,15 @@ STALE = 0.1
 """Part of the best independence below which rows are to be chosen anew."""
 LENGTH, MOVED, HOME = 28, 29, 30
 """… the size of the mechanism [m]; 0 where all its points are one: then how far bodies have been from it, and where that is (3)."""
+WHOLE = 33
+"""… whether the matrix of the step at hand has all of what contacts over areas do, without symmetry: one without was slow."""
+MOST_DAMPED, LEAST_PART, SHORTER = 40, 1e-3, 0.25
+"""Corrections of a damped step, the least part taken of one, and by what share of that part the next must be shorter."""
 NOTHING, OF_PLACE = 1e-300, 2e-5
 """Smallest length scale of bodies that only translate, and relative to their distance from the origin, whose rounding is 1e-11."""
 OF_GRAVITY, AT_REST = 1e-4, 1e-3
 """Part of gravity, and without gravity the acceleration [lengths/s²], below which none decides of the first step."""
-NUMBERS = 33
+NUMBERS = 34
 ON, DONE, LOST = range(3)
 
 
@@ -308,7 +314,7 @@ def begin(memory, h):  # type: ignore[no-untyped-def]
     memory[ASSEMBLE] = 1.0 if assemble else 0.0
     memory[THETA] = max(BELIEVED, memory[FRESH] + 2.0 * age * memory[AGEING]) if memory[AGEING] > 0.0 else UNKNOWN
     memory[CORRECTIONS], memory[NEW], memory[SIZE], memory[COUNT], memory[MISSED] = 0.0, 0.0, 0.0, 1.0, 0.0
-    memory[PART_TAKEN], memory[ERROR] = 1.0, 0.0
+    memory[PART_TAKEN], memory[ERROR], memory[WHOLE] = 1.0, 0.0, 0.0
 
 
 @formula
@@ -382,7 +388,10 @@ def judge(memory, size, change, most, bh2, error_of):  # type: ignore[no-untyped
         memory[MATRIX] = memory[SMOOTH] = 0.0
         return DONE if size < SINGULAR_POSE else LOST
     # slow: a new matrix, here
-    memory[ASSEMBLE] = 1.0 if stuck or (tries > 1.0 and theta > SLOW) else 0.0
+    slow = tries > 1.0 and theta > SLOW
+    memory[ASSEMBLE] = 1.0 if stuck or slow else 0.0
+    if fresh and slow:
+        memory[WHOLE] = 1.0  # its form is at fault
     memory[THETA], memory[SIZE], memory[COUNT], memory[PART_TAKEN] = theta, size, tries + 1.0, part
     return ON
 
@@ -412,6 +421,19 @@ def size_of(s, h, memory):  # type: ignore[no-untyped-def]
     return max(moved, moving, NOTHING, OF_PLACE * place)
 
 
+has_areas = generic("has_areas", "Whether there are contacts over areas, which have a `room`.")
+
+
+@defines(has_areas)
+def _(room: None) -> Any:
+    return False
+
+
+@defines(has_areas)
+def _(room: Any) -> Any:
+    return True
+
+
 @kernel
 def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-def]
     """One step from (q0, v0, d0, a0, λ0) at t to t + h: a1, λ1 with all that follows from them. Where the extrapolated start
@@ -437,9 +459,12 @@ def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-d
             if verdict == LOST:
                 break
             expect_angles(tables, s)
+            if k >= HARD and memory[NEW] > 0.0 and memory[WHOLE] == 0.0 and has_areas(acts.forces.room):
+                memory[WHOLE], memory[ASSEMBLE] = 1.0, 1.0
             assemble = memory[ASSEMBLE] > 0.0
             if assemble:
                 memory[MATRIX] = 0.0
+                acts.step[2] = memory[WHOLE]
             status = solved_here(tables, acts, s, t + h, scale, gh, bh2, assemble)
             if status == NO_PIVOT:
                 failed = SINGULAR
@@ -456,6 +481,73 @@ def try_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-d
             break
         foretold, memory[SMOOTH] = False, CAUTIOUS
     return failed, memory[ERROR]
+
+
+@formula
+def copy_back(target, source, first):  # type: ignore[no-untyped-def]
+    """The rows of `target` from those of `source` from `first` on."""
+    to, of = flat(target), flat(source)
+    for o in range(0, len(to), WIDTH):
+        store(to, o, load(of, WIDTH * first + o))
+
+
+@formula
+def correction(s, nb, length):  # type: ignore[no-untyped-def]
+    """The largest component of x of the bodies, lengths beside that of the mechanism; NaN where one is."""
+    most = 0.0
+    for i in range(nb):
+        for c in range(6):
+            size = abs(s.x[i, c]) / (1.0 if c < 3 else length)
+            if not (size <= most):
+                most = size
+    return most
+
+
+@kernel
+def damped_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-def]
+    """The same step by Newton's iteration with a new and whole matrix each time, from a0, λ0, of whose corrections so much is taken that
+    the next, with the same matrix, is shorter (natural monotonicity, Deuflhard, Newton Methods for Nonlinear Problems, 2004, 3.1.4)."""
+    beta = 0.25 * (1.0 - alpha) * (1.0 - alpha)
+    bh2, gh, scale, length = beta * h * h, (0.5 - alpha) * h, 1.0 / (1.0 + alpha), size_of(s, h, memory)
+    error_of, part, bodies = error_constant(alpha) * h * h, 1.0, len(s.a1)
+    multipliers = bodies + len(s.lam1)
+    predict(s, 0.0, 0.0)
+    return_angles(s)
+    acts.step[2] = 1.0
+    new_motion(s, h, alpha, False, length)
+    memory[MATRIX] = memory[SMOOTH] = 0.0
+    for _ in range(MOST_DAMPED):
+        expect_angles(tables, s)
+        status = solved_here(tables, acts, s, t + h, scale, gh, bh2, True)
+        if status != OK:
+            return SINGULAR if status == NO_PIVOT else status, memory[ERROR]
+        made(memory, h)
+        watch(tables, s, memory)
+        memory[MATRIX] = 0.0
+        copy(acts.kept, 0, s.a1)
+        copy(acts.kept, bodies, s.lam1)
+        copy(acts.kept, multipliers, s.x)
+        part = min(1.0, 2.0 * part)
+        while True:
+            shorten(flat(s.x), part)
+            size, change, most = new_motion(s, h, alpha, True, length)
+            size, memory[ERROR] = size * (bh2 / part), error_of * change
+            memory[ITERATIONS] += 1.0
+            floor = max(ROUNDING, ABOVE_FLOOR * memory[FLOOR])
+            wanted = min(TOLERANCE, max(PART * bh2 * most, PART_OF_ERROR * memory[ERROR]))
+            if part == 1.0 and size <= max(floor, wanted):
+                return OK if turns_known(tables, s, memory) else UNCOUNTED, memory[ERROR]
+            expect_angles(tables, s)
+            status = solved_here(tables, acts, s, t + h, scale, gh, bh2, False)
+            if status == OK and bh2 * correction(s, bodies - 1, length) <= (1.0 - SHORTER * part) * size:
+                break
+            if part < LEAST_PART:
+                return STALLED, memory[ERROR]
+            part *= 0.5
+            copy_back(s.a1, acts.kept, 0)
+            copy_back(s.lam1, acts.kept, bodies)
+            copy_back(s.x, acts.kept, multipliers)
+    return STALLED, memory[ERROR]
 
 
 @kernel
@@ -517,6 +609,8 @@ def march_fixed(tables, acts, s, told, t0, dt, k, k_stop, every, alpha, memory, 
     row = 0
     while k < k_stop and row < len(out):
         status, _ = try_step(tables, acts, s, t0 + k * dt, dt, alpha, memory)
+        if status == STALLED and has_areas(acts.forces.room):
+            status, _ = damped_step(tables, acts, s, t0 + k * dt, dt, alpha, memory)
         if status != OK:
             return status, k, row
         accept(s, remember(memory, dt))

@@ -3,6 +3,8 @@
     Q(x) = generalized force of the element at x, t + dt and the velocity (x − x̃)/dt
     gradient −dt² Q(x),   E = −½ dt² (Q(x) + Q(0)) · x,   Hessian −dt² ∂Q/∂x, symmetric part, by differences
 
+of areas in closed form, without what the normal force makes of friction (``surface_stiffness``): its symmetric part leads nowhere.
+
 Armature of ball and free joints acts there with −J (r − r̃)/dt, r the relative velocity in B's axes, r̃ as ṽ in ``step``.
 
 E is the work in the step by the trapezoidal rule, exact where Q is linear: springs, dampers, constant forces. Many of these
@@ -13,8 +15,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from nexdyn.constraints.pair import column
 from nexdyn.forces.joint import friction_effort, spherical_spring
+from nexdyn.forces.sticking import Slip
 from nexdyn.forces.surface_contact import put_slip, slip_state, surface_stretch
+from nexdyn.forces.surface_stiffness import SECANT, TANGENT, stiffness_over_area
 from nexdyn.forces.tables import FIRST, STATE, frames_a, frames_b
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import defines, generic
@@ -190,8 +195,11 @@ measure_loads = generic("measure_loads", "r of all ball and free joints at the s
 begin_loads = generic("begin_loads", "r̃ and ỹ of a step; with BDF2 from two steps.")
 finish_loads = generic("finish_loads", "r and y at the end t of a step.")
 struck_loads = generic("struck_loads", "Whether a surface has begun to press, or has let go, in the step.")
+presses = generic("presses", "Whether a surface presses, or did at the start of the step.")
 keep_loads = generic("keep_loads", "Q(0) ← Q of the last evaluation, at x = 0.")
-add_loads_hessian = generic("add_loads_hessian", "−dt² times the symmetric part of ∂Q/∂x.")
+add_loads_hessian = generic(
+    "add_loads_hessian", "−dt² times the symmetric part of ∂Q/∂x; `careful`: of friction over areas its secant."
+)
 
 
 @defines(add_loads)
@@ -329,31 +337,98 @@ def _(loads: LoadTables) -> Any:
     return False
 
 
+@defines(presses)
+def _(loads: None) -> Any:
+    return False
+
+
+@defines(presses)
+def _(loads: LoadTables) -> Any:
+    now, before = ForceRows(loads.now, 0), ForceRows(loads.before, 0)
+    for e in range(len(loads.index)):
+        if loads.index[e, LOAD_KIND] == SURFACE and now[e].f @ now[e].f + before[e].f @ before[e].f > 0.0:
+            return True
+    return False
+
+
 @defines(add_loads_hessian)
-def _(model: Any, loads: None, t: Any, dt: Any, work: Any) -> Any:
+def _(model: Any, loads: None, t: Any, dt: Any, work: Any, careful: Any) -> Any:
     return None
 
 
 @defines(add_loads_hessian)
-def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any) -> Any:
+def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any, careful: Any) -> Any:
+    for e in range(len(loads.index)):
+        if loads.index[e, LOAD_KIND] == SURFACE:
+            add_area(loads.forces.room, model, loads, e, dt, work, careful)
+        else:
+            add_differences(model, loads, e, t, dt, work)
+
+
+@formula
+def add_differences(model, loads, e, t, dt, work):  # type: ignore[no-untyped-def]
+    """That of load e by differences."""
     index, A, F = loads.index, Mat3Rows(work.turning, 0), ForceRows(loads.rate, 0)
     rate = loads.rate.reshape(-1)
     turning = -dt * dt / DIFFERENCE
-    for e in range(len(index)):
-        a, b = index[e, LOAD_A], index[e, LOAD_B]
-        X_a, V_a = body_here(work, a, dt)
-        X_b, V_b = body_here(work, b, dt)
-        _, F_a, F_b = load(loads, e, t, dt, X_a, V_a, X_b, V_b)
-        if index[e, LOAD_KIND] == SURFACE and F_a.f @ F_a.f == 0.0:
-            continue  # apart, but for what DIFFERENCE reaches
-        Q_a, Q_b = Force(T(A[a]) @ F_a.n, F_a.f), Force(T(A[b]) @ F_b.n, F_b.f)
-        for i in range(12):
-            P_a, P_b = chart_force(loads, e, t, dt, work, i, model.length)
-            s = turning if i % 6 < 3 else turning / model.length
-            F[2 * i], F[2 * i + 1] = s * (P_a - Q_a), s * (P_b - Q_b)
-        for i in range(12):
-            for j in range(i, 12):
-                h = 0.5 * (rate[12 * i + j] + rate[12 * j + i])
-                add_second_entry(
-                    work.blocks, model.diagonal, a, b, index[e, LOAD_PLACE], index[e, LOAD_TURNED], i, j, h
-                )
+    a, b = index[e, LOAD_A], index[e, LOAD_B]
+    X_a, V_a = body_here(work, a, dt)
+    X_b, V_b = body_here(work, b, dt)
+    _, F_a, F_b = load(loads, e, t, dt, X_a, V_a, X_b, V_b)
+    Q_a, Q_b = Force(T(A[a]) @ F_a.n, F_a.f), Force(T(A[b]) @ F_b.n, F_b.f)
+    for i in range(12):
+        P_a, P_b = chart_force(loads, e, t, dt, work, i, model.length)
+        s = turning if i % 6 < 3 else turning / model.length
+        F[2 * i], F[2 * i + 1] = s * (P_a - Q_a), s * (P_b - Q_b)
+    for i in range(12):
+        for j in range(i, 12):
+            h = 0.5 * (rate[12 * i + j] + rate[12 * j + i])
+            add_second_entry(work.blocks, model.diagonal, a, b, index[e, LOAD_PLACE], index[e, LOAD_TURNED], i, j, h)
+
+
+add_area = generic("add_area", "That of load e, a contact over an area, in closed form; of systems without, nothing.")
+
+
+@defines(add_area)
+def _(room: None, model: Any, loads: Any, e: Any, dt: Any, work: Any, careful: Any) -> Any:
+    return None
+
+
+@defines(add_area)
+def _(room: Any, model: Any, loads: Any, e: Any, dt: Any, work: Any, careful: Any) -> Any:
+    # scratch: rows 0 to 5 K, 6 to 17 the motions of B against A of the coordinates of both bodies, 18 K times one of them
+    index, tables, rows, A = loads.index, loads.forces, loads.rate, Mat3Rows(work.turning, 0)
+    k, a, b, j = index[e, LOAD_ELEMENT], index[e, LOAD_A], index[e, LOAD_B], loads.held[e]
+    X_a, V_a = body_here(work, a, dt)
+    X_b, V_b = body_here(work, b, dt)
+    X_aA, X_bB = frames_a(tables)[k], frames_b(tables)[k]
+    X_A, X_B = X_a @ X_aA, X_b @ X_bB
+    held, time = Slip(Vec3(0.0, 0.0, 0.0), 0.0), 0.0
+    if j >= 0:
+        held, time = slip_state(loads.states, j + NOW), dt * loads.states[j + WHOLE]
+    for i in range(6):
+        for m in range(6):
+            rows[i, m] = 0.0
+    motion = (X_A, frame_motion(X_a, V_a, X_aA.p), X_B, frame_motion(X_b, V_b, X_bB.p))
+    kept = SECANT if careful else TANGENT
+    stiffness_over_area(tables, k, tables.index[k, FIRST], rows, (dt, dt * dt), motion, held, time, kept)
+    for side in range(2):
+        body, sign, arm = (a, -1.0, X_B.p - X_a.p) if side == 0 else (b, 1.0, X_B.p - X_b.p)
+        for c in range(3):
+            w = sign * column(A[body], c)
+            v = cross(w, arm)
+            turns, moves = 6 + 6 * side + c, 9 + 6 * side + c
+            rows[turns, 0], rows[turns, 1], rows[turns, 2] = w.x, w.y, w.z
+            rows[turns, 3], rows[turns, 4], rows[turns, 5] = v.x, v.y, v.z
+            for m in range(6):
+                rows[moves, m] = sign if m == 3 + c else 0.0
+    for n in range(12):
+        for i in range(6):
+            rows[18, i] = 0.0
+            for m in range(6):
+                rows[18, i] += rows[i, m] * rows[6 + n, m]
+        for i in range(n + 1):
+            h = 0.0
+            for m in range(6):
+                h += rows[6 + i, m] * rows[18, m]
+            add_second_entry(work.blocks, model.diagonal, a, b, index[e, LOAD_PLACE], index[e, LOAD_TURNED], i, n, h)

@@ -7,8 +7,9 @@
 H is positive definite: where the elimination meets a pivot that is not, H is made again without curvature, as mass plus
 squares (Gauss–Newton) and what loads add, and at last without these. So d leads down and some α is accepted.
 
-Where E rests on guesses (forces without a potential, ``loads``, ``springs``), its gradient does not: a step is accepted as well
-where the slope along d has fallen, |d · ∇E(x + α d)| ≤ ½ |d · ∇E(x)|, as it does on the way to ∇E = 0.
+Where E rests on guesses (forces without a potential, ``loads``, ``springs``), its gradient does not: a step then goes to where the
+slope along d has fallen, |d · ∇E(x + α d)| ≤ 0.3 |d · ∇E(x)|, as it does on the way to ∇E = 0, between a place where it leads down and one
+where it leads up. That takes out, too, what d overshoots by where H has not all of the derivative, as of friction in contacts over areas.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ SUFFICIENT = 1e-4
 ROUNDING = 1e-14
 DOUBT = 0.1
 """Part of what is guessed of E by which E may be off."""
-FLATTER = 0.5
+FLATTER = 0.3
 """What the slope must be of that at the start, where E is guessed."""
 
 
@@ -92,8 +93,9 @@ def evaluate(model, lam, mu, t, dt, work):  # type: ignore[no-untyped-def]
 
 
 @formula
-def hessian(model, lam, weight, mu, t, dt, work, curved, loaded):  # type: ignore[no-untyped-def]
-    """H in work.blocks at the point of the last evaluation; `curved`: with curvature, `loaded`: with what loads add."""
+def hessian(model, lam, weight, mu, t, dt, work, curved, loaded, careful):  # type: ignore[no-untyped-def]
+    """H in work.blocks at the point of the last evaluation; `curved`: with curvature, `loaded`: with what loads add, `careful`: as
+    loads are after a step that had to be shortened."""
     blocks, I, to_axis = work.blocks, Sym3Rows(model.rods, REST), Vec3Rows(work.rod, 0)
     X, x, F = PoseRows(work.pose, 0), MotionRows(work.x, 0), ForceRows(work.force, 0)
     for k in range(len(blocks)):
@@ -116,18 +118,18 @@ def hessian(model, lam, weight, mu, t, dt, work, curved, loaded):  # type: ignor
     add_springs_hessian(model, model.springs, t, work, curved)
     add_contacts_hessian(model, model.contacts, dt, work)
     if loaded:
-        add_loads_hessian(model, model.loads, t, dt, work)
+        add_loads_hessian(model, model.loads, t, dt, work, careful)
 
 
 @formula
-def factor_hessian(model, lam, weight, mu, t, dt, work, curved):  # type: ignore[no-untyped-def]
+def factor_hessian(model, lam, weight, mu, t, dt, work, curved, careful):  # type: ignore[no-untyped-def]
     """The factors of H, of E with the penalty μ, at a point evaluated with the penalty `weight`; `curved`: with curvature if
     H is positive definite then. Returns (status, body without a pivot)."""
     wrong = failed = 1
     for attempt in range(3):
         if attempt == 2 and model.loads is None:
             break
-        hessian(model, lam, weight, mu, t, dt, work, curved and attempt == 0, attempt < 2)
+        hessian(model, lam, weight, mu, t, dt, work, curved and attempt == 0, attempt < 2, careful)
         wrong, failed = factor(model.plan, work.blocks, work.scratch)
         if wrong == FINE and failed == FINE:
             return OK, 0

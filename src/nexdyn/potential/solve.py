@@ -46,6 +46,8 @@ STRAIGHT, EVEN = 4, 5
 """Places in `run`: whether x̂ + 2 (x − x̂)ₙ − (x − x̂)ₙ₋₁ and 2 λₙ − λₙ₋₁ are where to start from; how many steps were alike."""
 NEWTON_LIMIT = 20
 HALVINGS = 30
+SHORT, NEAR_END = 0.5, 0.1
+"""α up to which a step has been shortened, not only measured; part of an interval."""
 LARGE = 1e300
 JUDGING = 100.0
 """μ of the E by which adaptive steps are judged, as a multiple of the masses that rows move."""
@@ -106,18 +108,41 @@ def farthest(model, work):  # type: ignore[no-untyped-def]
 
 @formula
 def search(model, lam, mu, t, dt, work, E_start, slope):  # type: ignore[no-untyped-def]
-    """x ← start + α d with the first α = 1, ½, … that brings a decrease; returns E there, what rounding leaves of
-    it and by how much it may be off, the load that failed, α."""
+    """x ← start + α d with the first α = 1, ½, … that brings a decrease, or, where E is guessed, with α ≤ 1 where the slope is all but 0,
+    between those where it leads down and up; returns E there, what rounding leaves of it and by how much it may be off, the load
+    that failed, α."""
     E, rounding, doubt, failed, alpha = E_start, 0.0, 0.0, -1, 1.0
+    low, high, of_low = 0.0, 1.0, slope
     for _ in range(HALVINGS):
         go(work, alpha)
         E, rounding, doubt, failed = evaluate(model, lam, mu, t, dt, work)
-        if failed >= 0 or low_enough(E, E_start, alpha, slope, doubt):
+        if failed >= 0:
             break
-        if doubt > rounding and abs(slope_along(work)) <= FLATTER * abs(slope):
+        if doubt > rounding:
+            along = slope_along(work)
+            if abs(along) <= FLATTER * abs(slope) or (along < 0.0 and alpha == 1.0):
+                break
+            if along < 0.0:
+                low, of_low = alpha, along
+                alpha = 0.5 * (low + high)
+            else:
+                high = alpha
+                alpha = low + (high - low) * between(of_low / (of_low - along))
+        elif low_enough(E, E_start, alpha, slope, doubt):
             break
-        alpha *= 0.5
+        else:
+            alpha *= 0.5
     return E, rounding, doubt, failed, alpha
+
+
+@formula
+def between(part):  # type: ignore[no-untyped-def]
+    """A part of an interval, not too near to its ends; half of it where `part` is no number."""
+    return (
+        part
+        if NEAR_END < part < 1.0 - NEAR_END
+        else (NEAR_END if part <= NEAR_END else (0.5 if part != part else 1.0 - NEAR_END))
+    )
 
 
 @formula
@@ -173,13 +198,13 @@ def _(updates: None, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
     E, rounding, doubt, failed = evaluate(model, lam, weight, t, dt, work)
     gap_before, error_before, alpha = LARGE, LARGE, 1.0
     for steps in range(1, MOST_UPDATES + 1):
-        if take_pressure(model, model.contacts, dt, work, alpha < 1.0):
+        if take_pressure(model, model.contacts, dt, work, alpha <= SHORT):
             E, rounding, doubt, failed = evaluate(model, lam, weight, t, dt, work)
         if failed >= 0:
             return LOAD_FAILED, failed, steps, gap_before
         gap = raised = slope = 0.0
         for attempt in range(2):
-            status, body = factor_hessian(model, lam, weight, mu, t, dt, work, attempt == 0)
+            status, body = factor_hessian(model, lam, weight, mu, t, dt, work, attempt == 0, alpha <= SHORT)
             if status != OK:
                 return status, body, steps, gap_before
             down = direction(model, weight, mu, work)
@@ -203,7 +228,7 @@ def _(updates: None, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
         E, rounding, doubt, failed, alpha = search(model, lam, weight, t, dt, work, E + raised, slope)
         if gap > FALL * gap_before and gap > CLOSED:
             stiffen(state)
-        gap_before, error_before = gap, error if alpha == 1.0 else LARGE
+        gap_before, error_before = gap, error if alpha > SHORT else LARGE
     return NOT_CLOSED if gap_before > CLOSED else NOT_CONVERGED, 0, MOST_UPDATES, gap_before
 
 
@@ -215,7 +240,7 @@ def _(updates: Any, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
         E, _, doubt, failed = evaluate(model, lam, mu, t, dt, work)
         size_before, alpha = LARGE, 1.0
         for _ in range(NEWTON_LIMIT):
-            if take_pressure(model, model.contacts, dt, work, alpha < 1.0):
+            if take_pressure(model, model.contacts, dt, work, alpha <= SHORT):
                 E, _, doubt, failed = evaluate(model, lam, mu, t, dt, work)
             if failed >= 0:
                 return LOAD_FAILED, failed, steps, gap
@@ -223,7 +248,7 @@ def _(updates: Any, model: Any, state: Any, work: Any, t: Any, dt: Any) -> Any:
             if at_minimum(model, work, for_turn, for_shift):
                 break
             if not kept:
-                status, body = factor_hessian(model, lam, mu, mu, t, dt, work, updates > 0)
+                status, body = factor_hessian(model, lam, mu, mu, t, dt, work, updates > 0, alpha <= SHORT)
                 if status != OK:
                     return status, body, steps, gap
             slope = direction(model, mu, mu, work)

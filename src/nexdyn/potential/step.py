@@ -4,7 +4,8 @@ x̂ → x, λ → v = (x − x̃)/dt̃, a = (v − ṽ)/dt̃           implicit 
                                                       BDF2: x̃ = Δₙ/3, ṽ = (4 vₙ − vₙ₋₁)/3, dt̃ = 2 dt/3
 
 BDF2 continues the line of the step before, which is none across an impact. A step in which a stop or a contact begins to press,
-or lets go, is taken again as one of implicit Euler, and so is the one after it, whose step before is that of the impact.
+or lets go, is taken again as one of implicit Euler, and so is the one after it, whose step before is that of the impact. So is one with
+contacts over areas whose minimum is not reached: where these are struck, the line of the step before can lead deep into damped ones.
 """
 
 from __future__ import annotations
@@ -18,9 +19,17 @@ from nexdyn.potential.contact import begin_contacts, finish_contacts
 from nexdyn.potential.increments import coefficients, series_matrix
 from nexdyn.potential.inertia import free_rate, free_turn_bdf2, slope_at, sym_solve
 from nexdyn.potential.joints import add_joints
-from nexdyn.potential.loads import add_loads, begin_loads, finish_loads, keep_loads, measure_loads, struck_loads
+from nexdyn.potential.loads import (
+    add_loads,
+    begin_loads,
+    finish_loads,
+    keep_loads,
+    measure_loads,
+    presses,
+    struck_loads,
+)
 from nexdyn.potential.minimum import OK, place_bodies
-from nexdyn.potential.solve import EVEN, LOAD_FAILED, STRAIGHT, solve
+from nexdyn.potential.solve import EVEN, LOAD_FAILED, NOT_CONVERGED, STRAIGHT, solve
 from nexdyn.potential.springs import (
     begin_springs,
     finish_springs,
@@ -243,6 +252,7 @@ def march(model, state, work, t0, dt, k, k_stop, every, updates, bdf2, out):  # 
             if failed < 0:
                 status, where, steps, gap = solve(updates, model, state, work, t + dt, h)
             impact = bdf2 and status == OK and (struck(model.springs) or struck_loads(model.loads))
+            impact = impact or (second_order and status == NOT_CONVERGED and presses(model.loads))
             if not (impact and second_order):
                 break
             second_order = False

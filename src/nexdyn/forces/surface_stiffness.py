@@ -1,0 +1,175 @@
+"""How the force of a contact over an area changes as its bodies move: K = β h² (−∂F/∂x) + γ h (−∂F/∂v) of the force on B, for the motion
+of B against A at the origin of B, symmetric, as implicit methods want it.
+
+    normal       k Σ w ∫ (β h² grip + γ h a δ) m dᵀ dA,   m = (r × m, m), d the same of the normal of the depth; of a sphere n nᵀ df/dδ
+    friction     s̄ (1 − F̂ F̂ᵀ) where it slides, else s̄, across the normal and about it,   s̄ = s (s σ g + d), F̂ = F/|F|    (``sticking``)
+                 regularised: γ h Σ w ∫ μ p/s (1 − v_t v_tᵀ/s²) dA,   s = √(v_t² + v_f²)
+
+It leaves out what the normal force makes of friction, which has no symmetry, and whose symmetric part leads nowhere. With `SECANT` friction
+has s̄ and 1/s alone: its tangent, small where it slides, can throw Newton's iteration from one direction of slip to the other; but near the
+solution the secant takes half of the error with a correction, where the `TANGENT` takes it all.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from nexdyn.forces import ball, mesh_overlap, overlap, surface_contact
+from nexdyn.forces.sticking import Slip, laid, size, yielding
+from nexdyn.forces.tables import STATES
+from nexdyn.generic import defines, generic
+from nexdyn.kernel import formula, kernel, outlined
+from nexdyn.spatial.algebra import Vec3, basis, cross
+
+SECANT, TANGENT = range(2)
+NOTHING = 1e-300
+"""What is smaller than this is nothing."""
+
+
+@formula
+def add_product(K, c, w, v, y, z):  # type: ignore[no-untyped-def]
+    """K ← K + c g hᵀ, g = (w, v), h = (y, z)."""
+    g, h = (w.x, w.y, w.z, v.x, v.y, v.z), (y.x, y.y, y.z, z.x, z.y, z.z)
+    for i in range(6):
+        for j in range(6):
+            K[i, j] += c * g[i] * h[j]
+
+
+@outlined
+def add_side(data, k, K, room, side, part_of, gh, bh2, v0, w, to_b, rubs, kept):  # type: ignore[no-untyped-def]
+    """The part `part_of` of a polygon; `rubs`: with friction that is regularised."""
+    if side.corners < 3:
+        return
+    a = side.foot + room[side.first, 0] * side.one + room[side.first, 1] * side.two
+    for i in range(side.first + 1, side.first + side.corners - 1):
+        b = side.foot + room[i, 0] * side.one + room[i, 1] * side.two
+        c = side.foot + room[i + 1, 0] * side.one + room[i + 1, 1] * side.two
+        normal = cross(b - a, c - a)
+        part = part_of * data[k] * math.sqrt(normal @ normal) / 6.0
+        for h in range(3):
+            # the middles of the sides, exact to degree 2
+            x = 0.5 * (a + b) if h == 0 else (0.5 * (b + c) if h == 1 else 0.5 * (c + a))
+            grip = 1.0 - data[k + 2] * (side.deeper @ (v0 + cross(w, x)))
+            if grip > 0.0:
+                r, depth = to_b + x, surface_contact.share(side.at - side.n @ x)
+                slope = 0.5 * part * (bh2 * grip + gh * data[k + 2] * depth)
+                pressed, deeper = cross(r, side.m), cross(r, side.deeper)
+                add_product(K, slope, pressed, side.m, deeper, side.deeper)
+                add_product(K, slope, deeper, side.deeper, pressed, side.m)
+                if rubs:
+                    v = v0 + cross(w, x)
+                    v = v - (side.m @ v) * side.m
+                    s = 1.0 / math.sqrt(v @ v + data[k + 4] * data[k + 4])
+                    across, along = gh * data[k + 3] * part * grip * depth * s, s * v
+                    one, two = basis(side.m)
+                    add_product(K, across, cross(r, one), one, cross(r, one), one)
+                    add_product(K, across, cross(r, two), two, cross(r, two), two)
+                    if kept == TANGENT:
+                        add_product(K, -across, cross(r, along), along, cross(r, along), along)
+
+
+@outlined
+def add_faces(data, k, K, room, gh, bh2, motion, rubs, kept):  # type: ignore[no-untyped-def]
+    """The part of the pressure of bodies with faces."""
+    X_A, V_A, X_B, V_B = motion
+    j = k + surface_contact.OVERLAP
+    found = overlap.near(data, j, X_A, X_B, room)
+    v0, w = surface_contact.relative(X_A, V_A, X_B, V_B, found.o)
+    to_b = found.o - X_B.p
+    for f in range(found.second):
+        for g in range(found.second, found.polygons):
+            if data[j + overlap.PART_B] > 0.0:
+                side = overlap.polygon(found, room, f, g, found.second)
+                add_side(data, k, K, room, side, data[j + overlap.PART_B], gh, bh2, v0, w, to_b, rubs, kept)
+            if data[j + overlap.PART_A] > 0.0:
+                side = overlap.polygon(found, room, g, f, found.second)
+                add_side(data, k, K, room, side, data[j + overlap.PART_A], gh, bh2, v0, w, to_b, rubs, kept)
+
+
+@outlined
+def add_triangles(meshes, rows, depth, data, k, K, weights, motion, rubs, kept):  # type: ignore[no-untyped-def]
+    """The part of the pressure of solids of triangles, which are so deep in each other."""
+    gh, bh2 = weights
+    X_A, V_A, X_B, V_B = motion
+    j = k + surface_contact.OVERLAP
+    walk, o, size, _, _ = mesh_overlap.begin(data, j, X_A, X_B)
+    while walk.reach < min(depth, size):
+        walk = mesh_overlap.farther(walk)
+    about_a, about_b = mesh_overlap.about(X_A, o), mesh_overlap.about(X_B, o)
+    v0, w = surface_contact.relative(X_A, V_A, X_B, V_B, o)
+    f, t, count, _ = mesh_overlap.next_pair(meshes, walk, mesh_overlap.start(meshes), overlap.UNBOUNDED)
+    while f >= 0:
+        for one in range(2):
+            part = data[j + overlap.PART_B] if one == 0 else data[j + overlap.PART_A]
+            if part > 0.0:
+                side, _ = mesh_overlap.sides_of(meshes, rows, walk, one, f, t, about_a, about_b, size)
+                add_side(data, k, K, rows, side, part, gh, bh2, v0, w, o - X_B.p, rubs, kept)
+        f, t, count, _ = mesh_overlap.next_pair(meshes, walk, count, overlap.UNBOUNDED)
+
+
+add_meshes = generic("add_meshes", "The same; of systems without meshes, which are None, nothing.")
+
+
+@defines(add_meshes)
+def _(
+    meshes: None, rows: Any, depth: Any, data: Any, k: Any, K: Any, weights: Any, motion: Any, rubs: Any, kept: Any
+) -> Any:
+    return None
+
+
+@defines(add_meshes)
+def _(
+    meshes: Any, rows: Any, depth: Any, data: Any, k: Any, K: Any, weights: Any, motion: Any, rubs: Any, kept: Any
+) -> Any:
+    add_triangles(meshes, rows, depth, data, k, K, weights, motion, rubs, kept)
+
+
+@formula
+def add_friction(K, held, F, across, along, r):  # type: ignore[no-untyped-def]
+    """Friction over the whole area, the stiffness `across` in all directions, less its part `along` along the unit vector F; r: from B to
+    the centre of pressure."""
+    o, n = Vec3(0.0, 0.0, 0.0), held.n
+    one, two = basis(n)
+    add_product(K, across, cross(r, one), one, cross(r, one), one)
+    add_product(K, across, cross(r, two), two, cross(r, two), two)
+    add_product(K, across * held.r * held.r, n, o, n, o)
+    about = cross(r, F.along) + (held.r * F.about) * n
+    add_product(K, -across * along, about, F.along, about, F.along)
+
+
+@kernel
+def stiffness_over_area(tables, e, k, K, weights, motion, at_start, time, kept):  # type: ignore[no-untyped-def]
+    """K += that of force e, whose data begin at k; weights (γ h, β h²), the poses and velocities of A and B in turn, c (axes of B) and g
+    of what sticks, and what is `kept` of friction: SECANT or TANGENT."""
+    gh, bh2 = weights
+    X_A, V_A, X_B, V_B = motion
+    data, room = tables.data, tables.room
+    sticks, round_ = tables.index[e, STATES] > 0, ball.is_ball(data, k + surface_contact.OVERLAP)
+    s, place = surface_contact.press(data, k, X_A, V_A, X_B, V_B, room, False)
+    if not s.pressure > 0.0:
+        return
+    if round_:
+        law = ball.law_of(data, k, k + surface_contact.OVERLAP, s.depth)
+        n = (1.0 / s.pressure) * s.normal
+        about = cross(place - X_B.p, n)
+        slope = bh2 * max(law.slope, 0.0) * (s.pressure / law.f) + gh * data[k + 2] * law.f
+        add_product(K, slope, about, n, about, n)
+    elif mesh_overlap.is_mesh(data, k + surface_contact.OVERLAP):
+        add_meshes(room.meshes, room.rows, s.depth, data, k, K, weights, motion, not sticks and data[k + 3] > 0.0, kept)
+    else:
+        add_faces(data, k, K, room.rows, gh, bh2, motion, not sticks and data[k + 3] > 0.0, kept)
+    held = surface_contact.holding(data, k, s, place, X_A, V_A, X_B, V_B)
+    r, v = held.p - X_B.p, held.v
+    if sticks:
+        g, c = held.grip, laid(Slip(X_B.R @ at_start.along, at_start.about), held.n)
+        part = yielding(g, c, v, time)
+        stiff = part * g.root * g.root * time + g.damping
+        F = g.root * c + stiff * v
+        F = (1.0 / max(size(F), NOTHING)) * F
+        add_friction(K, held, F, gh * part * stiff, 1.0 if kept == TANGENT and part < 1.0 else 0.0, r)
+    elif round_:
+        squared = v @ v + data[k + 4] * data[k + 4]
+        F = (1.0 / max(size(v), NOTHING)) * v
+        along = (v @ v) / squared if kept == TANGENT else 0.0
+        add_friction(K, held, F, gh * data[k + 3] * held.f_n / math.sqrt(squared), along, r)
