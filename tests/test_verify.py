@@ -49,6 +49,23 @@ def test_all_that_is_published_is_there_under_all_that_can_carry_it() -> None:
         "bounce",
         "cradle",
         "floating",
+        "spheres",
+        "gaps",
+        "five",
+        "hertz",
+        "skidding",
+        "hole",
+        "cone",
+        "shaken",
+        "tipping",
+        "cards",
+        "rod",
+        "tippe-top",
+        "smooth-top",
+        "roller",
+        "flat",
+        "bearing",
+        "gripper",
     }
     assert set(PROBLEMS) == published
     for problem in PROBLEMS.values():

@@ -22,29 +22,20 @@ from typing import Any
 import numpy as np
 
 from nexdyn.forces.contact_group import Contact
-from nexdyn.integrate.methods import HHT, DormandPrince, ImplicitEuler, Projection
 from nexdyn.joints import Fixed, Free, Prismatic
 from nexdyn.model.driver import Driver
 from nexdyn.model.shapes import Box, HalfSpace, Sphere
 from nexdyn.model.system import System
-from nexdyn.problems.problem import Problem, Run
+from nexdyn.problems.contact_machines import MACHINES
+from nexdyn.problems.impacts import IMPACTS
+from nexdyn.problems.problem import Problem, touching
+from nexdyn.problems.slopes import SLOPES
+from nexdyn.problems.tippe_top import TOPS
 from nexdyn.results.result import Result
 
 G, R, MU = 9.81, 0.1, 0.4
 STEEP, FLAT, GENTLE = 0.6, 0.35, 0.15
 """Angles of slopes [rad]: above atan μ, below it, below half of it."""
-
-
-def runs(tolerance: float, dt: float = 5e-4) -> tuple[Run, ...]:
-    """The formulations; dt [s]: of BDF2."""
-    explicit: dict[str, Any] = {"rtol": 1e-8, "atol": 1e-11}
-    return (
-        Run("minimal coordinates, ABA", DormandPrince(**explicit), tolerance),
-        Run("absolute coordinates, index 1, projection", Projection(**explicit), tolerance),
-        Run("absolute coordinates, index 3, HHT-α", HHT(rtol=1e-7), tolerance),
-        Run("potential, implicit Euler with bdf2", ImplicitEuler(dt, bdf2=True), tolerance),
-    )
-
 
 # --- a block --------------------------------------------------------------------------------------------------------
 
@@ -82,16 +73,16 @@ def place(result: Result) -> np.ndarray:
 SLIDING = Problem(
     "sliding", "block that slides down a slope", "Coulomb's law", lambda: block(STEEP, MU), {"v": "m/s"},
     {0.2: (0.2 * G * (math.sin(STEEP) - MU * math.cos(STEEP)),), 0.5: (0.5 * G * (math.sin(STEEP) - MU * math.cos(STEEP)),)},
-    speed, runs(1e-3),
+    speed, touching(1e-3),
 )  # fmt: skip
 HELD = G * math.sin(GENTLE) / (4.0 * STIFF) * (1.0 / 0.82 + 0.05**2 / 0.15**2)
 STANDING = Problem(
     "standing", "block that stands on a slope", "Coulomb's law and its springs", lambda: block(GENTLE, MU), {"x": "m"},
-    {2.0: (HELD,), 20.0: (HELD,)}, place, runs(1e-8, dt=2e-3),
+    {2.0: (HELD,), 20.0: (HELD,)}, place, touching(1e-8, dt=2e-3),
 )  # fmt: skip
 BELT = Problem(
     "belt", "block put on a belt", "Coulomb's law", lambda: block(0.0, MU, 1.0), {"v": "m/s"},
-    {0.1: (0.1 * MU * G,), 0.5: (1.0,)}, speed, runs(1e-8),
+    {0.1: (0.1 * MU * G,), 0.5: (1.0,)}, speed, touching(1e-8),
 )  # fmt: skip
 
 # --- a ball ---------------------------------------------------------------------------------------------------------
@@ -117,19 +108,19 @@ def velocity(result: Result) -> np.ndarray:
 ROLLS = 5.0 / 7.0 * G * math.sin(FLAT)
 ROLLING = Problem(
     "rolling", "ball that rolls down a slope", "a = 5/7 g sin φ", lambda: ball(FLAT, (0.0, 0.0, 0.0), damping=1.0), {"v": "m/s"},
-    {0.2: (0.2 * ROLLS,), 0.5: (0.5 * ROLLS,)}, lambda result: velocity(result)[:, :1], runs(1e-4),
+    {0.2: (0.2 * ROLLS,), 0.5: (0.5 * ROLLS,)}, lambda result: velocity(result)[:, :1], touching(1e-4),
 )  # fmt: skip
 BOWLING = Problem(
     "bowling", "ball without spin", "rolls from 2 v₀/(7 μ g) on, with 5/7 v₀", lambda: ball(0.0, (2.0, 0.0, 0.0), damping=1.0),
     {"v": "m/s"}, {0.1: (2.0 - 0.1 * MU * G,), 0.2: (10.0 / 7.0,), 0.4: (10.0 / 7.0,)}, lambda result: velocity(result)[:, :1],
-    runs(1e-4),
+    touching(1e-4),
 )  # fmt: skip
 ELASTIC, DOWN = 0.6, -1.0
 BOUNCE = Problem(
     "bounce", "ball that strikes a plane and slides", "Hunt and Crossley 1975",
     lambda: ball(0.0, (3.0, 0.0, DOWN), 0.01, stiffness=1e7, restitution=ELASTIC, impact_speed=1.0, friction=0.1),
     {"v_x": "m/s", "v_z": "m/s"}, {0.05: (3.0 + 0.1 * (1.0 + ELASTIC) * DOWN, -ELASTIC * DOWN)}, velocity,
-    runs(1e-4, dt=2e-5),
+    touching(1e-4, dt=2e-5),
 )  # fmt: skip
 
 
@@ -147,7 +138,7 @@ CRADLE = Problem(
     "cradle", "three balls that touch", "recomputed; any stiffness", cradle, {f"v{i}": "m/s" for i in range(3)},
     {0.01: (-0.07095, 0.07640, 0.99455)},
     lambda result: np.stack([result.velocity(f"ball{i}").values[:, 0] for i in range(3)], axis=1),
-    runs(5e-5, dt=2e-6),
+    touching(5e-5, dt=2e-6),
 )  # fmt: skip
 LAYER = 1e7
 DEPTH = float(min(h for h in np.roots([-LAYER * math.pi / 3.0, LAYER * math.pi * R, 0.0, -G]) if h > 0.0))
@@ -165,7 +156,7 @@ def floating() -> System:
 
 FLOATING = Problem(
     "floating", "ball on an elastic foundation", "Archimedes' principle", floating, {"h": "m"}, {1.0: (DEPTH,)},
-    lambda result: R - result.position("ball").values[:, 2:], runs(1e-8),
+    lambda result: R - result.position("ball").values[:, 2:], touching(1e-8),
 )  # fmt: skip
 
-CONTACTS = (SLIDING, STANDING, BELT, ROLLING, BOWLING, BOUNCE, CRADLE, FLOATING)
+CONTACTS = (SLIDING, STANDING, BELT, ROLLING, BOWLING, BOUNCE, CRADLE, FLOATING, *IMPACTS, *SLOPES, *TOPS, *MACHINES)

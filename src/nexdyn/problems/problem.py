@@ -204,3 +204,17 @@ def potential(tolerance: float, dt: float, **options: Any) -> tuple[Run, ...]:
 def index3(tolerance: float, dt: float, **options: Any) -> tuple[Run, ...]:
     """Absolute coordinates with the position constraints, HHT-α of order 2."""
     return (Run("absolute coordinates, index 3, HHT-α", HHT(dt=dt), tolerance, **options),)
+
+
+def touching(tolerance: float, dt: float = 5e-4, explicit: float = 1e-8, bdf2: float | None = None) -> tuple[Run, ...]:
+    """Of contacts: one method of each kind of coordinates.
+
+    dt [s]: of BDF2; bdf2: its tolerance, if its order promises less; explicit: rtol of explicit methods.
+    """
+    options: dict[str, Any] = {"rtol": explicit, "atol": 1e-3 * explicit}
+    return (
+        Run("minimal coordinates, ABA", DormandPrince(**options), tolerance),
+        Run("absolute coordinates, index 1, projection", Projection(**options), tolerance),
+        Run("absolute coordinates, index 3, HHT-α", HHT(rtol=1e-7), tolerance),
+        *potential(tolerance if bdf2 is None else bdf2, dt),
+    )

@@ -1,0 +1,168 @@
+"""References of contact that have no closed form: integrated here from equations of their own, with scipy; and how runs approach them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import nexdyn as nx
+from nexdyn.problems import contact_machines as machines
+from nexdyn.problems import impacts, slopes, tippe_top
+from nexdyn.problems.problem import Problem, Run
+
+G = 9.81
+
+
+def motion(rates: Callable[[float, Any], Any], start: Sequence[float], problem: Problem, **options: Any) -> np.ndarray:
+    """States at the times of the reference (N, n)."""
+    times = list(problem.reference)
+    found = solve_ivp(
+        rates, (0.0, times[-1]), start, t_eval=times, **{"method": "DOP853", "rtol": 1e-11, "atol": 1e-13, **options}
+    )
+    assert found.success
+    return np.asarray(found.y.T)
+
+
+def references(problem: Problem) -> np.ndarray:
+    return np.array(list(problem.reference.values()))
+
+
+def test_a_pin_in_a_hole_by_equations_of_its_own() -> None:
+    def rates(_: float, y: Any) -> list[float]:
+        r = math.hypot(y[0], y[1])
+        push = -1e8 * max(0.0, r - impacts.CLEARANCE) ** 1.5 / 0.1 / r
+        return [y[2], y[3], push * y[0], push * y[1]]
+
+    found = motion(rates, [0.5 * impacts.CLEARANCE, 0.0, *impacts.FAST], impacts.HOLE, max_step=1e-4)
+    np.testing.assert_allclose(1e3 * found[:, :2], references(impacts.HOLE)[:, :2], rtol=0, atol=2e-8)
+
+
+def test_a_block_tips_as_a_pendulum_about_its_edge() -> None:
+    w, h = slopes.NARROW, slopes.TALL
+    r, beyond = 0.5 * math.hypot(w, h), slopes.SLOPE - math.atan(w / h)
+    found = motion(
+        lambda _, y: [y[1], G * r * math.sin(beyond + y[0]) / ((w * w + h * h) / 12.0 + r * r)],
+        [0.0, 0.0],
+        slopes.TIPPING,
+    )
+    np.testing.assert_allclose(found[:, 0], references(slopes.TIPPING)[:, 0], rtol=0, atol=1e-10)
+
+
+def test_cards_slip_apart_as_rigid_ones() -> None:
+    # one card against its mirror image: the lower end slides, the middle is half a card from where the mirror and the floor meet
+    L, mu = slopes.LONG, 0.95 * 0.5 * math.tan(slopes.LEAN)
+
+    def rates(_: float, y: Any) -> list[float]:
+        s, c = math.sin(y[0]), math.cos(y[0])
+        load = mu * L * c
+        return [y[1], (0.5 * G * L * s - load * (G - 0.5 * L * c * y[1] ** 2)) / (L * L / 3.0 - 0.5 * load * L * s)]
+
+    found = motion(rates, [slopes.LEAN, 0.0], slopes.CARDS)
+    np.testing.assert_allclose(found[:, 0], references(slopes.CARDS)[:, 1], rtol=0, atol=1e-10)
+
+
+def test_the_rod_of_painleve_by_equations_of_its_own() -> None:
+    reach, mu = slopes.REACH, slopes.ROUGH
+    c, s = math.cos(slopes.STEEP), math.sin(slopes.STEEP)
+    assert 1.0 + 3.0 * c * c - 3.0 * mu * s * c < 0.0  # a rigid rod has no motion
+
+    def rates(_: float, y: Any) -> list[float]:
+        _, z, turned, u, w, spin = y
+        x, low = reach * math.cos(turned), -reach * math.sin(turned)
+        normal = slopes.STIFF * max(0.0, -(z + low))
+        slides = u - spin * z  # at the plane, z below the middle
+        rubs = -mu * normal * slides / math.hypot(slides, 0.01)
+        return [u, w, spin, rubs, normal - G, (-rubs * z - normal * x) / (reach * reach / 3.0)]
+
+    start = [0.0, reach * s, slopes.STEEP, 1.0, 0.0, 0.0]
+    found = motion(rates, start, slopes.ROD, method="Radau", max_step=1e-3)
+    np.testing.assert_allclose(found[:, 3:], references(slopes.ROD), rtol=0, atol=1e-9)
+
+
+def top_rates(friction: float) -> Callable[[float, Any], np.ndarray]:
+    """Quaternion, place and velocity of the centre of mass, angular velocity in the axes of the top."""
+    J = np.array([tippe_top.ACROSS, tippe_top.ACROSS, tippe_top.ALONG])
+    damping = 50.0 if friction else 0.0
+
+    def rates(_: float, y: Any) -> np.ndarray:
+        a, b, c, d = y[:4] / np.linalg.norm(y[:4])
+        R = np.array([[1 - 2 * (c * c + d * d), 2 * (b * c - a * d), 2 * (b * d + a * c)],
+                      [2 * (b * c + a * d), 1 - 2 * (b * b + d * d), 2 * (c * d - a * b)],
+                      [2 * (b * d - a * c), 2 * (c * d + a * b), 1 - 2 * (b * b + c * c)]])  # fmt: skip
+        v, spin = y[7:10], y[10:]
+        middle = tippe_top.LOW * R[:, 2]
+        lowest = np.array([middle[0], middle[1], -y[6]])
+        depth = max(0.0, tippe_top.R - y[6] - middle[2])
+        u = v + np.cross(R @ spin, lowest)
+        normal = tippe_top.STIFF * depth * max(0.0, 1.0 - damping * u[2])
+        rubs = -friction * normal * u / math.sqrt(u[0] ** 2 + u[1] ** 2 + 0.01)
+        force = np.array([rubs[0], rubs[1], normal])
+        turning = (R.T @ np.cross(lowest, force) - np.cross(spin, J * spin)) / J
+        x, y_, z = spin
+        quaternion = 0.5 * np.array(
+            [-b * x - c * y_ - d * z, a * x + c * z - d * y_, a * y_ + d * x - b * z, a * z + b * y_ - c * x]
+        )
+        return np.concatenate([quaternion, v, force / tippe_top.M - [0.0, 0.0, G], turning])
+
+    return rates
+
+
+@pytest.mark.parametrize(("problem", "friction"), [(tippe_top.TURNS, 0.3), (tippe_top.NODS, 0.0)])
+def test_a_tippe_top_by_equations_of_its_own(problem: Problem, friction: float) -> None:
+    half, height = 0.5 * tippe_top.TILT, tippe_top.R - tippe_top.LOW * math.cos(tippe_top.TILT)
+    start = [
+        math.cos(half),
+        math.sin(half),
+        0,
+        0,
+        0,
+        0,
+        height - tippe_top.M * G / tippe_top.STIFF,
+        0,
+        0,
+        0,
+        0,
+        0,
+        tippe_top.SPIN,
+    ]
+    found = motion(top_rates(friction), start, problem, rtol=1e-9, atol=1e-11)
+    q = found[:, :4] / np.linalg.norm(found[:, :4], axis=1)[:, None]
+    tilt = np.degrees(np.arccos(1.0 - 2.0 * (q[:, 1] ** 2 + q[:, 2] ** 2)))
+    np.testing.assert_allclose(tilt, references(problem)[:, 0], rtol=0, atol=1e-5)
+    if friction:
+        np.testing.assert_allclose(1e3 * found[:, 6], references(problem)[:, 1], rtol=0, atol=1e-6)
+
+
+# --- how runs approach them -----------------------------------------------------------------------------------------
+
+
+def off(problem: Problem, method: nx.Method) -> float:
+    """The error of a run."""
+    return problem.check(Run("", method, 1.0)).error
+
+
+def test_the_rod_of_painleve_converges_with_the_step() -> None:
+    errors = [off(slopes.ROD, nx.ImplicitEuler(dt, bdf2=True)) for dt in (4e-5, 2e-5, 1e-5)]
+    assert errors[0] > 2.5 * errors[1] > 6.0 * errors[2], errors
+
+
+def test_what_is_stiffer_is_nearer_to_the_rigid_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    # what springs gain until they bear goes with the root of what they give: half at four times the stiffness
+    for problem in (slopes.TIPPING, slopes.CARDS):
+        errors = []
+        for stiffness in (2.5e7, 1e8):
+            monkeypatch.setattr(slopes, "STIFFER", stiffness)
+            found = off(replace(problem, scale=(1.0, 1.0)), nx.HHT(rtol=1e-7))
+            errors.append(found)
+        assert errors[0] == pytest.approx(2.0 * errors[1], rel=0.2), problem.name
+
+
+def test_what_turns_in_a_bearing_tends_to_the_rigid_answer() -> None:
+    rigid = 0.5 * machines.SPEED * (1.0 - machines.BALL / (machines.RACE + machines.BALL))
+    assert rigid == pytest.approx(machines.CAGE, rel=machines.TIGHT / machines.RACE)
