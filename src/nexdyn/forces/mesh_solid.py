@@ -3,9 +3,9 @@
     depth in the cell of triangle t     δ(x) = o_t − n_t · x,   0 ≤ δ ≤ ½ thickness
     its sides, one for each edge        ν · (x − p) ≥ 0,   ν = (n_t + n_h) × d/|…|       (d the edge, p its first corner, h the neighbour)
 
-So the cells of two neighbours meet in the plane that halves the angle between them, where both depths are one. At a corner all of whose
-edges stand out, a cell ends too where another triangle of the corner is nearer, o_h − o_t − (n_h − n_t) · x ≥ 0, but for those that face
-much the same way. The thickness is how
+So the cells of two neighbours meet in the plane that halves the angle between them, where both depths are one. A cell ends too where
+another triangle at a corner is nearer, o_h − o_t − (n_h − n_t) · x ≥ 0, if each of both lies behind the other and they do not face much
+the same way. The thickness is how
 far it is from the centre of the triangle along −n_t to where that leaves the solid: what goes in farther is nearer to the other side.
 """
 
@@ -148,11 +148,7 @@ def solid_of(tables: MeshTables) -> Solid:
     across = np.cross(mean, d)
     across /= np.linalg.norm(across, axis=1, keepdims=True)
     o = np.einsum("ti,ti->t", n, x.mean(axis=1))
-    # an edge stands out where its neighbour lies behind the plane
-    out = np.einsum("ei,ei->e", np.cross(n[of], n[other]), d) >= -FLAT * np.linalg.norm(d, axis=1)
-    convex = np.ones(count, dtype=bool)
-    convex[ends[~out].ravel()] = False
-    planes, ranges = _further(vertex, convex, n, o, np.column_stack([other.reshape(-1, 3), np.arange(len(x))]))
+    planes, ranges = _further(x, vertex, n, o, np.column_stack([other.reshape(-1, 3), np.arange(len(x))]))
     cells = np.hstack([tables.corners, n, o[:, None], across.reshape(-1, 9), np.zeros((len(x), 1)), ranges])
     open_ = np.zeros((MOST_OPEN, 2), dtype=np.int64)
     halve_thickness(cells, tables.nodes, tables.child, open_)
@@ -167,19 +163,22 @@ def solid_of(tables: MeshTables) -> Solid:
 
 
 def _further(
-    vertex: np.ndarray, convex: np.ndarray, n: np.ndarray, o: np.ndarray, known: np.ndarray
+    x: np.ndarray, vertex: np.ndarray, n: np.ndarray, o: np.ndarray, known: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(planes (np, 4), ranges (nt, 2)): of each triangle n_h − n_t and o_h − o_t of others at its corners that stand out."""
+    """(planes (np, 4), ranges (nt, 2)): of each triangle n_h − n_t and o_h − o_t of others at its corners, each behind the other."""
+    small = FLAT * float(np.ptp(x.reshape(-1, 3), axis=0).max())
     of_corner: dict[int, list[int]] = {}
     for t, corners in enumerate(vertex.tolist()):
         for v in corners:
-            if convex[v]:
-                of_corner.setdefault(v, []).append(t)
+            of_corner.setdefault(v, []).append(t)
     planes: list[np.ndarray] = []
     ranges = np.zeros((len(vertex), 2))
     for t, corners in enumerate(vertex.tolist()):
-        ring = [h for v in corners for h in of_corner.get(v, ())]
-        change = np.column_stack([n[ring] - n[t], o[ring] - o[t]]) if ring else np.zeros((0, 4))
+        ring = np.array([h for v in corners for h in of_corner[v]])
+        behind = (x[ring] @ n[t] <= o[t] + small).all(axis=1)
+        behind &= (n[ring] @ x[t].T <= o[ring][:, None] + small).all(axis=1)
+        ring = ring[behind]
+        change = np.column_stack([n[ring] - n[t], o[ring] - o[t]])
         new = np.linalg.norm(change[:, :3], axis=1) > TURNED
         beside = n[known[t]] - n[t]
         # not those of its neighbours, which lie in one plane with them

@@ -112,16 +112,15 @@ add_meshes = generic("add_meshes", "The same; of systems without meshes, which a
 
 
 @defines(add_meshes)
-def _(
-    meshes: None, rows: Any, depth: Any, data: Any, k: Any, K: Any, weights: Any, motion: Any, rubs: Any, kept: Any
-) -> Any:
+def _(meshes: None, place: Any, numbers: Any, K: Any, weights: Any, motion: Any, friction: Any) -> Any:
     return None
 
 
 @defines(add_meshes)
-def _(
-    meshes: Any, rows: Any, depth: Any, data: Any, k: Any, K: Any, weights: Any, motion: Any, rubs: Any, kept: Any
-) -> Any:
+def _(meshes: Any, place: Any, numbers: Any, K: Any, weights: Any, motion: Any, friction: Any) -> Any:
+    rows, depth = place
+    data, k = numbers
+    rubs, kept = friction
     add_triangles(meshes, rows, depth, data, k, K, weights, motion, rubs, kept)
 
 
@@ -156,7 +155,8 @@ def stiffness_over_area(tables, e, k, K, weights, motion, at_start, time, kept):
         slope = bh2 * max(law.slope, 0.0) * (s.pressure / law.f) + gh * data[k + 2] * law.f
         add_product(K, slope, about, n, about, n)
     elif mesh_overlap.is_mesh(data, k + surface_contact.OVERLAP):
-        add_meshes(room.meshes, room.rows, s.depth, data, k, K, weights, motion, not sticks and data[k + 3] > 0.0, kept)
+        rubs = not sticks and data[k + 3] > 0.0
+        add_meshes(room.meshes, (room.rows, s.depth), (data, k), K, weights, motion, (rubs, kept))
     else:
         add_faces(data, k, K, room.rows, gh, bh2, motion, not sticks and data[k + 3] > 0.0, kept)
     held = surface_contact.holding(data, k, s, place, X_A, V_A, X_B, V_B)
