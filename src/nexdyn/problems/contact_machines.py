@@ -167,7 +167,7 @@ def cage_speed() -> float:
 CAGE = cage_speed()
 BEARING = Problem(
     "bearing", "ball bearing whose inner race turns", "rolling at both races", bearing, {"cage": "rad/s", "spread": "rad/s"},
-    dict.fromkeys((0.05, 0.1), (CAGE, 0.0)), cage, touching(1e-7, dt=5e-5),
+    dict.fromkeys((0.03, 0.05), (CAGE, 0.0)), cage, touching(1e-7, dt=5e-5),
 )  # fmt: skip
 
 # --- a gripper ------------------------------------------------------------------------------------------------------
