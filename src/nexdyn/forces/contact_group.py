@@ -6,7 +6,7 @@
     sphere and box, hull, capsule, cylinder, cone or ellipsoid   one point (``ball``)
 
 With a foundation instead of a stiffness, boxes, hulls, half-spaces and spheres touch each other over areas (``surface_contact``), one
-force for each pair of shapes.
+force for each pair of shapes; and so do closed meshes and height fields each other and all of these but spheres (``mesh_overlap``).
 
 The shapes are a body's `collision`, or its `shapes` where that is None. Those of the ground are the half-space z ≤ 0 of the world.
 
@@ -77,7 +77,8 @@ class Contact(ContactLaw, BetweenBodies):
     impact_speed, friction and what belongs to it: :class:`ContactLaw`.
 
     foundation_a, foundation_b [N/m³]: instead of stiffness, of an elastic layer on the bodies of `a` and of `b`, either or both: pressure
-    grows with the depth. Boxes, hulls, half-spaces and spheres then touch each other over areas.
+    grows with the depth. Boxes, hulls, half-spaces and spheres, and closed meshes and height fields with all of these but spheres, then
+    touch each other over areas.
 
     material_a, material_b: instead of stiffness, the materials of the bodies of `a` and of `b`, each by name ("steel", one of
     `nx.materials()`) or as nx.Material. By Hertz and Mindlin they set the stiffness and friction_stiffness, and the friction where none is
