@@ -70,7 +70,8 @@ class MeshContact(Foundations):
         for solid in self.meshes(values):
             reach.append(0.0 if solid is None else float(np.linalg.norm(solid.ball[:3])) + float(solid.ball[3]))
             if solid is not None:
-                thin = min(thin, 2.0 * float(np.quantile(solid.cells[:, DEEPEST], THIN)))
+                half = solid.cells[np.isfinite(solid.cells[:, DEEPEST]), DEEPEST]
+                thin = min(thin, 2.0 * float(np.quantile(half, THIN)) if len(half) else inf)
         return Extent(thin, *reach)
 
     def data(self, values: Mapping[str, float]) -> list[float]:

@@ -28,8 +28,8 @@ from nexdyn.spatial.table import Vec3Rows
 MESH_A, MESH_B, BALL_A, BALL_B, COLUMNS = 3, 4, 5, 9, 13
 START, FARTHER = 1e-3, 4.0
 """The first reach, as a part of the radius of the smaller solid; how many times farther the next one goes."""
-CORNERS = 12 + MOST_PLANES
-"""Rows for a polygon: four corners, and one more for each cut at most."""
+CORNERS = 16 + 2 * MOST_PLANES
+"""Rows for a polygon: four corners, and one more at most for each cut, by the planes of a cell of each body."""
 
 
 class Room(NamedTuple):

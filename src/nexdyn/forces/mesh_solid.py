@@ -34,6 +34,8 @@ TURNED, MOST_PLANES = 0.2, 32
 """|n_h − n_t| of triangles at a corner that face much the same way; how many further planes a cell has at most."""
 FLAT = 1e-12
 """|n_t + n_h| of two triangles that lie back to back."""
+ON_EDGE = 1e-9
+"""By how much of an edge a ray may miss a triangle and still be counted as one that leaves through it."""
 NO_MESH = -1
 """The number of a half-space: it has one plane, and no mesh."""
 
@@ -101,7 +103,7 @@ def hit(cells, t, x, d):  # type: ignore[no-untyped-def]
     y = x + s * d
     for c in range(3):
         a, b = corner(cells, t, c), corner(cells, t, (c + 1) % 3)
-        if n @ cross(b - a, y - a) < 0.0:
+        if n @ cross(b - a, y - a) < -ON_EDGE * ((b - a) @ (b - a)):
             return np.inf
     return s if s > 0.0 else np.inf
 
@@ -146,7 +148,10 @@ def solid_of(tables: MeshTables) -> Solid:
     mean = n[of] + n[other]
     mean = np.where((np.linalg.norm(mean, axis=1) > FLAT)[:, None], mean, n[of])
     across = np.cross(mean, d)
-    across /= np.linalg.norm(across, axis=1, keepdims=True)
+    size = np.linalg.norm(across, axis=1, keepdims=True)
+    across = np.divide(
+        across, size, out=np.zeros_like(across), where=size > 0.0
+    )  # 0 of a triangle without area: it has no cell
     o = np.einsum("ti,ti->t", n, x.mean(axis=1))
     planes, ranges = _further(x, vertex, n, o, np.column_stack([other.reshape(-1, 3), np.arange(len(x))]))
     cells = np.hstack([tables.corners, n, o[:, None], across.reshape(-1, 9), np.zeros((len(x), 1)), ranges])
