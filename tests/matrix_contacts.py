@@ -147,7 +147,7 @@ CONTACTS = (
             "foundation_a": 1500.0,
             "foundation_b": 20000.0,
             "damping": 3.0,
-            "friction": Together(friction=0.1, friction_stiffness=4.0),
+            "friction": Together(friction=1.0, friction_stiffness=4.0),
             "b": "arm",
         },
         meshes_touching,

@@ -292,8 +292,9 @@ def test_a_crate_lands_as_a_box_does_on_the_ground_and_on_a_height_field(method:
     corners = [(x, y, z) for x in (-0.15, 0.15) for y in (-0.1, 0.1) for z in (-0.1, 0.1)]
     mesh = hull_of(tmp_path / "crate.obj", np.array(corners))
     times = [0.0, 0.05, 0.2]
-    box = nx.simulate(landing(nx.Box(size), None), 0.2, method, output_times=times)
     for ground in (None, nx.HeightField(((0.0,) * 4,) * 4, (2.0, 2.0), bottom=-1.0)):
+        flat = None if ground is None else FLOOR
+        box = nx.simulate(landing(nx.Box(size), flat), 0.2, method, output_times=times)
         found = nx.simulate(landing(mesh, ground), 0.2, method, output_times=times)
         tolerance = 2e-6 if isinstance(method, nx.HHT) else 1e-8
         assert_allclose(found.position("crate"), box.position("crate"), atol=tolerance)
@@ -318,6 +319,47 @@ def test_what_has_no_depth_is_refused_by_name(tmp_path: Path) -> None:
         nx.simulate(landing(nx.Sphere(0.1), iron), 0.01)
     with pytest.raises(nx.InputError, match="knows no foundation"):
         nx.simulate(landing(nx.Cylinder(0.1, 0.2), iron), 0.01)
+
+
+@pytest.mark.parametrize("turned", [0.0, 0.7])
+def test_triangles_without_area_change_nothing(turned: float, rng: np.random.Generator, tmp_path: Path) -> None:
+    """A corner in the middle of an edge, of which one side knows nothing: a sliver closes the gap, as files have it."""
+    corners = np.array([(x, y, z) for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
+    R = Rotation.from_rotvec(turned * np.array([1.0, 2.0, 3.0])).as_matrix()
+    cube = hull_of(tmp_path / "cube.obj", corners @ R.T)
+    made = triangles_of(cube)
+    (a, b, c), rest = made.triangles[0].tolist(), made.triangles[1:].tolist()
+    middle, n = 0.3 * made.vertices[a] + 0.7 * made.vertices[b], len(made.vertices)
+    split = saved(tmp_path / "split.obj", np.vstack([made.vertices, middle]), [*rest, (a, n, c), (n, b, c), (a, b, n)])
+    A, B = at_random(rng, 1500, 0.12), np.repeat(motion((0, 0, 0))[None], 1500, axis=0)
+    for soft in ((K, None), (None, K), (K, K)):
+        whole, cut = meshes(cube, FLOOR, *soft), meshes(split, FLOOR, *soft)
+        seen = whole.seen(A, B)
+        few = (seen[:, 8] > 1e-4) & (seen[:, 8] < SHALLOW)
+        assert few.sum() > 3
+        assert_allclose(cut.wrenches(A[few], B[few]), whole.wrenches(A[few], B[few]), atol=1e-6 * abs(seen[:, 6]).max())
+
+
+def test_a_thin_plate_is_as_thick_as_it_is(tmp_path: Path) -> None:
+    """The rays that measure it go through the diagonals of its faces."""
+    size = np.array((0.309, 0.316, 0.01))
+    corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    plate, peg = hull_of(tmp_path / "plate.obj", size * corners), nx.Box((0.1, 0.1, 0.2))
+    mesh, box = meshes(peg, plate, None, K), solids(peg, nx.Box(tuple(size)), None, K)
+    B = motion((0, 0, 0))[None]
+    assert_allclose(mesh.contact.extent({})[0], 2.0 * box.contact.extent({})[0], rtol=1e-6)
+    for depth in (0.002, 0.004):
+        A = motion((0.01, 0.02, 0.105 - depth))[None]
+        assert_allclose(mesh.seen(A, B)[0, [6, 8]], [K * depth * 0.01, depth], rtol=1e-6)
+        assert_allclose(mesh.wrenches(A, B), box.wrenches(A, B), atol=1e-6 * K * 1e-4)
+
+
+def test_a_mesh_that_crosses_itself_is_told(tmp_path: Path) -> None:
+    corners = np.array([(x, y, z) for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
+    cube = triangles_of(hull_of(tmp_path / "cube.obj", corners))
+    x, t = np.vstack([cube.vertices, cube.vertices + 0.05]), np.vstack([cube.triangles, cube.triangles + 8])
+    with pytest.warns(nx.NexDynWarning, match="crosses itself.*counts twice"):
+        list(landing(saved(tmp_path / "two.obj", x, t), None).forces)
 
 
 def test_a_mesh_that_is_far_tells_no_more_than_its_distance(rng: np.random.Generator, tmp_path: Path) -> None:

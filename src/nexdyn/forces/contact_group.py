@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.checked_calls import signature_of
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, warn
 from nexdyn.forces.ball_contact import BallContact
 from nexdyn.forces.contact import ContactForce
 from nexdyn.forces.contact_law import LAW, ContactLaw
@@ -238,6 +238,8 @@ class Contact(ContactLaw, BetweenBodies):
                     raise InputError(
                         f"{self}: {_told(shape, body)} is open, and has no depth; close it, or give the body hulls"
                     )
+                for note in triangles_of(shape).notes if is_mesh else ():
+                    warn(f"{self}: {_told(shape, body)}: {note}; what lies in two of its parts counts twice")
             return MeshContact(name, *ends, solid_a=A, solid_b=B, **given)
         return SurfaceContact(name, *ends, solid_a=A, solid_b=B, **given)
 

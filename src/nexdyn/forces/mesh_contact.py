@@ -70,7 +70,8 @@ class MeshContact(Foundations):
         for solid in self.meshes(values):
             reach.append(0.0 if solid is None else float(np.linalg.norm(solid.ball[:3])) + float(solid.ball[3]))
             if solid is not None:
-                half = solid.cells[np.isfinite(solid.cells[:, DEEPEST]), DEEPEST]
+                half = solid.cells[:, DEEPEST]
+                half = half[np.isfinite(half) & (half > 0.0)]
                 thin = min(thin, 2.0 * float(np.quantile(half, THIN)) if len(half) else inf)
         return Extent(thin, *reach)
 

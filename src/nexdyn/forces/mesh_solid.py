@@ -36,6 +36,8 @@ FLAT = 1e-12
 """|n_t + n_h| of two triangles that lie back to back."""
 ON_EDGE = 1e-9
 """By how much of an edge a ray may miss a triangle and still be counted as one that leaves through it."""
+SLIVER, NO_CELL = 1e-9, -1.0
+"""A triangle whose height is no more than this part of its longest edge has no cell, and those around it are neighbours across it."""
 NO_MESH = -1
 """The number of a half-space: it has one plane, and no mesh."""
 
@@ -112,6 +114,8 @@ def hit(cells, t, x, d):  # type: ignore[no-untyped-def]
 def halve_thickness(cells, nodes, child, open):  # type: ignore[no-untyped-def]
     """Fill in half of how thick the solid is under the centre of each triangle."""
     for t in range(len(cells)):
+        if cells[t, DEEPEST] == NO_CELL:
+            continue
         n = normal(cells, t)
         x = (1.0 / 3.0) * (corner(cells, t, 0) + corner(cells, t, 1) + corner(cells, t, 2))
         thick, count = np.inf, 1
@@ -122,7 +126,7 @@ def halve_thickness(cells, nodes, child, open):  # type: ignore[no-untyped-def]
             if not passes(nodes, i, x, -n):
                 continue
             if child[i] < 0:
-                if -1 - child[i] != t:
+                if -1 - child[i] != t and cells[-1 - child[i], DEEPEST] != NO_CELL:
                     thick = min(thick, hit(cells, -1 - child[i], x, -n))
             else:
                 open[count, 0], open[count + 1, 0] = child[i], child[i] + 1
@@ -140,10 +144,14 @@ def solid_of(tables: MeshTables) -> Solid:
     count = int(vertex.max()) + 1
     key, back = ends[:, 0] * count + ends[:, 1], ends[:, 1] * count + ends[:, 0]
     order = np.argsort(key, kind="stable")
-    at = np.minimum(np.searchsorted(key[order], back), len(key) - 1)
-    twin = order[at]
+    twin = order[np.minimum(np.searchsorted(key[order], back), len(key) - 1)]
+    twin = np.where(key[twin] == back, twin, -1)
+    edges = np.linalg.norm(np.roll(x, -1, axis=1) - x, axis=2)
+    thin = np.linalg.norm(np.cross(x[:, 1] - x[:, 0], x[:, 2] - x[:, 0]), axis=1) <= SLIVER * edges.max(axis=1) ** 2
     of = np.repeat(np.arange(len(x)), 3)
-    other = np.where(key[twin] == back, twin // 3, of)
+    other = np.where(twin >= 0, twin // 3, of)
+    for e in np.flatnonzero(thin[other] & ~thin[of]):
+        other[e] = _across(int(twin[e]), twin, thin, edges.ravel(), int(of[e]))
     d = (np.roll(x, -1, axis=1) - x).reshape(-1, 3)
     mean = n[of] + n[other]
     mean = np.where((np.linalg.norm(mean, axis=1) > FLAT)[:, None], mean, n[of])
@@ -153,10 +161,13 @@ def solid_of(tables: MeshTables) -> Solid:
         across, size, out=np.zeros_like(across), where=size > 0.0
     )  # 0 of a triangle without area: it has no cell
     o = np.einsum("ti,ti->t", n, x.mean(axis=1))
-    planes, ranges = _further(x, vertex, n, o, np.column_stack([other.reshape(-1, 3), np.arange(len(x))]))
-    cells = np.hstack([tables.corners, n, o[:, None], across.reshape(-1, 9), np.zeros((len(x), 1)), ranges])
+    planes, ranges = _further(x, vertex, n, o, np.column_stack([other.reshape(-1, 3), np.arange(len(x))]), thin)
+    cells = np.hstack(
+        [tables.corners, n, o[:, None], across.reshape(-1, 9), np.where(thin, NO_CELL, 0.0)[:, None], ranges]
+    )
     open_ = np.zeros((MOST_OPEN, 2), dtype=np.int64)
     halve_thickness(cells, tables.nodes, tables.child, open_)
+    cells[thin, DEEPEST] = 0.0
     return Solid(
         cells,
         planes,
@@ -167,29 +178,48 @@ def solid_of(tables: MeshTables) -> Solid:
     )
 
 
+def _across(e: int, twin: np.ndarray, thin: np.ndarray, lengths: np.ndarray, of: int) -> int:
+    """The triangle with a cell behind the sliver that has edge e, first by its longest edge; `of` itself where there is none."""
+    seen, around = {e // 3}, [e]
+    while around:
+        at = around.pop(0)
+        sides = [side for side in range(3 * (at // 3), 3 * (at // 3) + 3) if side != at and twin[side] >= 0]
+        for side in sorted(sides, key=lambda side: -lengths[side]):
+            behind = int(twin[side]) // 3
+            if not thin[behind] and behind != of:
+                return behind
+            if thin[behind] and behind not in seen:
+                seen.add(behind)
+                around.append(int(twin[side]))
+    return of
+
+
 def _further(
-    x: np.ndarray, vertex: np.ndarray, n: np.ndarray, o: np.ndarray, known: np.ndarray
+    x: np.ndarray, vertex: np.ndarray, n: np.ndarray, o: np.ndarray, known: np.ndarray, thin: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """(planes (np, 4), ranges (nt, 2)): of each triangle n_h − n_t and o_h − o_t of others at its corners, each behind the other."""
     small = FLAT * float(np.ptp(x.reshape(-1, 3), axis=0).max())
-    of_corner: dict[int, list[int]] = {}
-    for t, corners in enumerate(vertex.tolist()):
-        for v in corners:
-            of_corner.setdefault(v, []).append(t)
+    order = np.argsort(vertex.ravel(), kind="stable")
+    starts = np.searchsorted(vertex.ravel()[order], np.arange(int(vertex.max()) + 2))
+    around = order // 3
+    # where all at a corner face much the same way there are none
+    change = np.linalg.norm(n[around] - n[around[starts[vertex.ravel()[order]]]], axis=1)
+    turned = np.zeros(len(starts) - 1)
+    np.maximum.at(turned, vertex.ravel()[order], np.where(thin[around], 0.0, change))
+    sharp = (turned > 0.5 * TURNED)[vertex] & ~thin[:, None]
     planes: list[np.ndarray] = []
     ranges = np.zeros((len(vertex), 2))
-    for t, corners in enumerate(vertex.tolist()):
-        ring = np.array([h for v in corners for h in of_corner[v]])
+    for t in np.flatnonzero(sharp.any(axis=1)):
+        ring = np.concatenate([around[starts[v] : starts[v + 1]] for v in vertex[t]])
+        ring = ring[~thin[ring] & (np.linalg.norm(n[ring] - n[t], axis=1) > TURNED)]
         behind = (x[ring] @ n[t] <= o[t] + small).all(axis=1)
         behind &= (n[ring] @ x[t].T <= o[ring][:, None] + small).all(axis=1)
-        ring = ring[behind]
-        change = np.column_stack([n[ring] - n[t], o[ring] - o[t]])
-        new = np.linalg.norm(change[:, :3], axis=1) > TURNED
+        found = np.column_stack([n[ring] - n[t], o[ring] - o[t]])[behind]
         beside = n[known[t]] - n[t]
         # not those of its neighbours, which lie in one plane with them
-        new &= (np.linalg.norm(change[:, None, :3] - beside, axis=2) > FLAT).all(axis=1)
-        _, first = np.unique(np.round(change[new], 9), axis=0, return_index=True)
-        found = change[new][np.sort(first)][:MOST_PLANES]
+        found = found[(np.linalg.norm(found[:, None, :3] - beside, axis=2) > FLAT).all(axis=1)]
+        _, first = np.unique(np.round(found, 9), axis=0, return_index=True)
+        found = found[np.sort(first)][:MOST_PLANES]
         ranges[t] = len(planes), len(planes) + len(found)
         planes.extend(found)
     return np.array(planes).reshape(-1, 4), ranges
