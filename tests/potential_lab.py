@@ -25,7 +25,7 @@ def energy_at(model, state, work, t, dt):  # type: ignore[no-untyped-def]
 
 @kernel
 def hessian_at(model, state, work, t, dt, curved):  # type: ignore[no-untyped-def]
-    hessian(model, state.lam, state.mu, state.mu, t, dt, work, curved, True)
+    hessian(model, state.lam, state.mu, state.mu, t, dt, work, curved, True, False)
 
 
 class Bench:
