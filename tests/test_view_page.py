@@ -231,7 +231,9 @@ def test_the_page_frames_its_subject_with_contrast(browser: Any, name: str, t_en
             tab.comes_true(
                 lambda: viewer.watched and not viewer._cameras.new
             )  # the camera has stepped back where it must
-            tab.page.evaluate("document.querySelectorAll('.mantine-Notification-root').forEach(x => x.remove())")
+            tab.page.evaluate(
+                "document.querySelectorAll('.mantine-Notification-root, #nexdyn-cube').forEach(x => x.remove())"
+            )
             boxes = []
             for t in (0.0, t_end / 2, t_end):
                 picture = at(tab, viewer, t)
@@ -406,6 +408,34 @@ def test_a_small_window_leaves_the_scene_most_of_its_room(
         tab.until(PANELS, minimised)
         assert 0.45 * width < tab.canvas_box()["width"] < width and tab.faults == []
         assert tab.page.title() == "hinge chain · NexDyn"
+
+
+def test_the_camera_steps_back_where_the_canvas_becomes_narrow_and_comes_back(browser: Any, chain: nx.Result) -> None:
+    """Both panels stay open in a window that becomes small; a camera that was moved stays."""
+    with on_a_free_port(chain) as viewer, opened(browser, viewer.address, size=(1400, 640)) as tab:
+        viewer.pause()
+        viewer.look(Look(PLAIN))
+        tab.comes_true(lambda: viewer.watched and not viewer._cameras.new)
+        (client,) = viewer.server.get_clients().values()
+        stage = viewer._stage
+
+        def framed() -> bool:
+            seen = stage.camera(max(0.2, client.camera.aspect))
+            return bool(np.allclose(client.camera.position, seen.eye, atol=0.02 * stage.size))
+
+        for width, narrow in ((900, True), (1400, False)):
+            tab.page.set_viewport_size({"width": width, "height": 640})
+            tab.comes_true(lambda narrow=narrow: (client.camera.aspect < 0.5) == narrow and framed())
+        assert np.allclose(client.camera.position, stage.eye, atol=0.02 * stage.size)
+        tab.page.mouse.move(*middle(tab))
+        tab.comes_true(lambda: tab.page.mouse.wheel(0, -200) or not framed())
+        tab.settled(viewer.server)
+        moved = np.array(client.camera.position)
+        tab.page.set_viewport_size({"width": 900, "height": 640})
+        tab.comes_true(lambda: client.camera.aspect < 0.5)
+        tab.settled(viewer.server)
+        assert np.allclose(client.camera.position, moved, atol=0.02 * stage.size)
+        assert tab.faults == []
 
 
 def test_a_phone_has_the_scene_as_wide_as_its_window(browser: Any, viewer: Viewer) -> None:

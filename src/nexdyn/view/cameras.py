@@ -21,6 +21,7 @@ class Cameras:
     def __init__(self, viewer: Viewer) -> None:
         self._viewer, self.field = viewer, FIELD
         self.new: list[Any] = []
+        self._aimed: dict[int, tuple[float, np.ndarray]] = {}  # for how narrow a canvas each looks from where
 
     def lens(self, parallel: bool) -> None:
         """Another lens, from so far away that what is looked at is as large as before."""
@@ -35,7 +36,9 @@ class Cameras:
 
     def aim(self, client: Any, side: str = "") -> None:
         """All of the motion in sight of a browser, whose canvas may be narrow."""
-        seen = self._viewer._stage.camera(max(0.2, client.camera.aspect), side, self.field)
+        aspect = client.camera.aspect
+        seen = self._viewer._stage.camera(max(0.2, aspect), side, self.field)
+        self._aimed[client.client_id] = (min(1.0, aspect), seen.eye) if not side else (1.0, np.full(3, np.inf))
         with _told(client):
             self._set_lens(client)
             client.camera.position = seen.eye
@@ -50,6 +53,14 @@ class Cameras:
                 if self.field != FIELD or (client.camera.aspect < 1.0 and away < 1e-2 * stage.size):
                     self.aim(client)
         self.new.clear()
+
+    def reframe(self, client: Any) -> None:
+        """Aim again where the canvas has become narrower or wider, as panels open and close, and the camera is where it was put."""
+        aspect, eye = self._aimed.get(client.client_id, (1.0, self._viewer._stage.eye))
+        with contextlib.suppress(Exception):  # it may be gone again
+            away = np.linalg.norm(np.array(client.camera.position) - eye)
+            if abs(min(1.0, client.camera.aspect) - aspect) > 0.05 and away < 1e-2 * self._viewer._stage.size:
+                self.aim(client)
 
     def _set_lens(self, client: Any) -> None:
         client.camera.fov = self.field

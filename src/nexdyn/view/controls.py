@@ -6,12 +6,16 @@ import html
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from nexdyn.errors import NexDynError
 from nexdyn.view.charts import Panel
 from nexdyn.view.members import labels
 from nexdyn.view.plotting import Plots
+from nexdyn.view.section import SIDES as SECTIONS
 from nexdyn.view.stage import LAYERS, SIDES, Look
 from nexdyn.view.units import SI
 
@@ -19,7 +23,9 @@ if TYPE_CHECKING:
     from nexdyn.view.viewer import Viewer
 
 SPEEDS = {"0.05×": 0.05, "0.1×": 0.1, "0.25×": 0.25, "0.5×": 0.5, "1×": 1.0, "2×": 2.0, "5×": 5.0, "20×": 20.0}
-NOBODY = "(nothing)"
+NOBODY = NOTHING = "(nothing)"
+TRANSPARENT = 0.3
+"""Opacity of the bodies at the key T."""
 MOST_SLIDERS, MOST_NAMES = 60, 500
 
 
@@ -132,8 +138,57 @@ class Controls:
             self._layers = {layer: gui.add_checkbox(w(layer), layer in self.viewer._look.layers) for layer in LAYERS}
             self._arrows = gui.add_slider(w("arrow length"), 0.1, 10.0, 0.1, 1.0)
             self._trail = gui.add_slider(w("trail [s]"), 0.1, 10.0, 0.1, 2.0)
-        for control in (*self._layers.values(), self._arrows, self._trail):
+            self._opacity = gui.add_slider(
+                w("opacity"), 0.1, 1.0, 0.05, 1.0, hint=w("of the bodies; T: transparent, and back")
+            )
+            sides = {w(NOTHING): "", **{f"{side[-1]} {'<' if side[0] == '-' else '>'}": side for side in SECTIONS}}
+            self._sides = sides
+            self._section = gui.add_dropdown(
+                w("cut away"), tuple(sides), hint=w("what of the bodies lies on one side of a plane")
+            )
+            self._cut_at = gui.add_slider(w("plane at [m]"), 0.0, 1.0, 1e-3, 0.0, visible=False)
+        for control in (*self._layers.values(), self._arrows, self._trail, self._opacity, self._cut_at):
             control.on_update(self._look_changed)
+        self._section.on_update(self._section_chosen)
+        transparent = gui.add_command(w("Transparent or not"), hotkey="T")
+        transparent.on_trigger(lambda _: self._see_through())
+
+    def _see_through(self) -> None:
+        viewer = self.viewer
+        viewer.look(replace(viewer._look, opacity=TRANSPARENT if viewer._look.opacity == 1.0 else 1.0))
+
+    def _section_chosen(self, event: Any) -> None:
+        """Another side: at first through the middle of the scene."""
+        if event.client is None:
+            return
+        side, viewer = self._sides[self._section.value], self.viewer
+        if not side:
+            viewer.look(replace(viewer._look, section=None))
+            return
+        before = viewer._look.section
+        along = before is not None and before[0][-1] == side[-1]
+        at = before[1] if along and before is not None else float(viewer._stage.center["xyz".index(side[-1])])
+        viewer.look(replace(viewer._look, section=(side, at)))
+
+    def _tell_section(self, section: tuple[str, float] | None) -> None:
+        names = {side: name for name, side in self._sides.items()}
+        name = names["" if section is None else section[0]]
+        if self._section.value != name:
+            self._section.value = name
+        if section is not None:
+            stage, i = self.viewer._stage, "xyz".index(section[0][-1])
+            low, high = stage.center[i] - 0.6 * stage.size, stage.center[i] + 0.6 * stage.size
+            digits = 2 - int(np.floor(np.log10(stage.size)))
+            low, high = min(round(float(low), digits), section[1]), max(round(float(high), digits), section[1])
+            if abs(self._cut_at.min - low) + abs(self._cut_at.max - high) > 1e-9 * stage.size:
+                self._cut_at.step = (high - low) / 1000.0
+                self._cut_at.min, self._cut_at.max = min(low, self._cut_at.max), max(high, self._cut_at.min)
+                self._cut_at.value = section[1]
+                self._cut_at.min, self._cut_at.max = low, high
+            if abs(self._cut_at.value - section[1]) > 1e-9 * stage.size:
+                self._cut_at.value = section[1]
+        if self._cut_at.visible != (section is not None):
+            self._cut_at.visible = section is not None
 
     def _add_coordinates(self) -> None:
         """Sliders that pose a system that does not move."""
@@ -232,10 +287,12 @@ class Controls:
         for control, value in (
             (self._arrows, look.arrows),
             (self._trail, look.trail),
+            (self._opacity, look.opacity),
             (self._follow, look.follow if look.follow in self._follow.options else self.w(NOBODY)),
         ):
             if control.value != value:
                 control.value = value
+        self._tell_section(look.section)
 
     def tell_mode(self) -> None:
         """Let boxes tell whether the page is dark and which units it has."""
@@ -274,5 +331,7 @@ class Controls:
                 float(self._arrows.value),
                 float(self._trail.value),
                 "" if self._follow.value == self.w(NOBODY) else self._follow.value,
+                float(self._opacity.value),
+                (side, float(self._cut_at.value)) if (side := self._sides[self._section.value]) else None,
             )
         )

@@ -24,7 +24,19 @@ import numpy as np
 from nexdyn.errors import warn
 from nexdyn.geometry.height_field import height_field
 from nexdyn.geometry.hull import surface as hull_surface
-from nexdyn.model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HeightField, Hull, Mesh, Shape, Sphere
+from nexdyn.model.shapes import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    HeightField,
+    Hull,
+    Mesh,
+    Shape,
+    Sphere,
+)
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view.extras import need
@@ -92,6 +104,22 @@ def pieces(system: System) -> list[Piece]:
             shown[name] = drawing.skeleton(name, PALETTE[i % len(PALETTE)])
     drawing.say()
     return [*(piece for found in shown.values() for piece in found), *drawing.ground()]
+
+
+def colliding_pieces(system: System, size: float) -> list[Piece]:
+    """The shapes that distances and contacts are computed of; of a half-space a square of twice `size` [m]. What is said of meshes: see
+    `pieces`. The ground's own is where the floor is drawn."""
+    drawing = _Drawing(system)
+    found = []
+    for i, body in enumerate(system.bodies.values()):
+        for k, shape in enumerate(body.colliding):
+            if isinstance(shape, HalfSpace):
+                R, p = rotation_matrix(np.array(shape.orientation)), np.array(shape.position)
+                found.append(Piece(body.name, f"halfspace{k}", _square(2.0 * size), R, p, PALETTE[i % len(PALETTE)]))
+            else:
+                found += drawing._shape(body.name, k, shape, PALETTE[i % len(PALETTE)])
+    drawing.say()
+    return found
 
 
 def _is_floor(body: Any) -> bool:
@@ -336,6 +364,13 @@ def _box(size: tuple[float, float, float]) -> Surface:
             vertices += [n - u - v, n + u - v, n + u + v, n - u + v]
             faces += [(first, first + 1, first + 2), (first, first + 2, first + 3)]
     return _made(np.array(vertices) * 0.5 * np.array(size), faces)
+
+
+@lru_cache(maxsize=16)
+def _square(size: float) -> Surface:
+    """In the plane z = 0."""
+    h = size / 2
+    return _made(np.array([(-h, -h, 0.0), (h, -h, 0.0), (h, h, 0.0), (-h, h, 0.0)]), [(0, 1, 2), (0, 2, 3)])
 
 
 @lru_cache(maxsize=1024)

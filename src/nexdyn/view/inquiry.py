@@ -15,6 +15,7 @@ from nexdyn.view.motion import Frame
 from nexdyn.view.picking import Hit, Picker
 from nexdyn.view.plotting import OF_SELECTED
 from nexdyn.view.ruler import MOST, Point, Ruler
+from nexdyn.view.section import section_of
 from nexdyn.view.words import Words
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ class Inquiry:
         picker = self._picker
         if picker is None:
             picker = self._picker = Picker(stage.drawn, stage.row)
-        return picker.pick(viewer._frame or viewer._motion.at(t), origin, direction)
+        section = section_of(stage.look.section)
+        return picker.pick(viewer._frame or viewer._motion.at(t), origin, direction, section)
 
     def said_of(self, body: str) -> str:
         """What stands beside the mouse."""

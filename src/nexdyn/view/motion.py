@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nexdyn.errors import InputError
+from nexdyn.forces.surface_contact import SurfaceContact
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion
 
@@ -28,18 +29,20 @@ MOST_BYTES = 256 * 2**20
 class Frame(NamedTuple):
     """One moment: position (nb + 1, 3) [m] and quaternion (nb + 1, 4) of the bodies in the world, the ground last;
     wrench (nj, 6) of the joints' reactions (force [N], moment [N m], in the parent-side frame), or None;
-    contact (nc, 6): where each contact acts [m] and its force on the body [N], in the world, or None."""
+    contact (nc, 6): where each contact acts [m] and its force on the body [N], in the world, or None;
+    press (nc, 5): its normal, its area [m²] and its largest pressure [Pa], or None where none is over an area."""
 
     position: np.ndarray
     quaternion: np.ndarray
     wrench: np.ndarray | None
     contact: np.ndarray | None = None
+    press: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
 class Motion:
     """times (N,) [s]; bodies; position (N, nb, 3), quaternion (N, nb, 4); joints with wrench (N, nj, 6), or None;
-    contact (N, nc, 6), or None.
+    contact (N, nc, 6) and press (N, nc, 5), or None.
 
     result: what plots beside it are of; None for a pose alone.
     """
@@ -53,6 +56,7 @@ class Motion:
     wrench: np.ndarray | None = None
     result: Result | None = None
     contact: np.ndarray | None = None
+    press: np.ndarray | None = None
 
     @classmethod
     def of(cls, result: Result) -> Motion:
@@ -62,8 +66,10 @@ class Motion:
         joints = list(observed.labels.dims["joint"]) if observed.knows("reaction") else []
         touching = len(observed.labels.dims.get("contact", ()))
         contact = ["contact_point", "contact_force"] if touching and observed.knows("contact_force") else []
-        names = ["position", "orientation", *(["reaction"] if joints else []), *contact]
-        size = len(t) * (28 * len(bodies) + 24 * (len(joints) + touching))
+        surfaces = contact and any(isinstance(force, SurfaceContact) for force in result.system.forces.values())
+        press = ["contact_direction", "contact_area", "contact_pressure"] if surfaces else []
+        names = ["position", "orientation", *(["reaction"] if joints else []), *contact, *press]
+        size = len(t) * (28 * len(bodies) + 24 * (len(joints) + touching) + (20 * touching if press else 0))
         stride = max(1, -(-size // MOST_BYTES))
         kept: dict[str, list[np.ndarray]] = {name: [] for name in names}
         for rows, found in observed.tables(names):
@@ -75,6 +81,7 @@ class Motion:
             result.system, t[::stride].copy(), bodies, whole["position"], whole["orientation"], joints,
             whole.get("reaction"), result,
             np.concatenate([whole[name] for name in contact], axis=-1) if contact else None,
+            np.concatenate([np.atleast_3d(whole[name]) for name in press], axis=-1) if press else None,
         )  # fmt: skip
 
     @classmethod
@@ -132,6 +139,7 @@ class Motion:
             np.concatenate([q, [[1.0, 0.0, 0.0, 0.0]]]).astype(np.float32),
             wrench,
             contact,
+            None if self.press is None else self.press[nearest],
         )
 
     def contact_scale(self, size: float) -> float:

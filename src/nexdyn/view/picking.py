@@ -14,6 +14,7 @@ import numpy as np
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view.geometry import Piece
 from nexdyn.view.motion import Frame
+from nexdyn.view.section import Section
 
 
 class Hit(NamedTuple):
@@ -42,12 +43,13 @@ class Picker:
             ]
         )
 
-    def pick(self, f: Frame, origin: np.ndarray, direction: np.ndarray) -> Hit | None:
-        """What the line from `origin` (3,) [m] along `direction` (3,) meets first at the moment `f`."""
+    def pick(self, f: Frame, origin: np.ndarray, direction: np.ndarray, section: Section | None = None) -> Hit | None:
+        """What the line from `origin` (3,) [m] along `direction` (3,) meets first at the moment `f` of what a section leaves."""
         length = float(np.linalg.norm(direction))
         if not self._pieces or not length > 0.0 or not np.isfinite([*origin, *direction]).all():
             return None
         d = direction / length
+        part = (0.0, np.inf) if section is None else section.sight(origin, d)
         R, p = rotation_matrix(f.quaternion[self._rows].astype(float)), f.position[self._rows].astype(float)
         to = p + np.einsum("nij,nj->ni", R, self._middle) - origin
         along = to @ d
@@ -59,15 +61,15 @@ class Picker:
             piece = self._pieces[k]
             R_WS = R[k] @ piece.R_BS
             o = R_WS.T @ (origin - p[k] - R[k] @ piece.p_BS)
-            s = _first(piece, o, R_WS.T @ d)
+            s = _first(piece, o, R_WS.T @ d, *part)
             if s < (np.inf if found is None else found.distance):
                 p_W = origin + s * d
                 found = Hit(piece.body, R[k].T @ (p_W - p[k]), p_W, s)
         return found
 
 
-def _first(piece: Piece, o: np.ndarray, d: np.ndarray) -> float:
-    """The least s of a hit; infinity where there is none."""
+def _first(piece: Piece, o: np.ndarray, d: np.ndarray, least: float, most: float) -> float:
+    """The least s of a hit between two limits; infinity where there is none."""
     a, b, c = (piece.surface.vertices[piece.surface.faces[:, k]].astype(float) for k in range(3))
     e, g = b - a, c - a
     h = np.cross(d, g)
@@ -77,5 +79,5 @@ def _first(piece: Piece, o: np.ndarray, d: np.ndarray) -> float:
         u = np.einsum("ni,ni->n", r, h) / det
         w = np.cross(r, e)
         v, s = (w @ d) / det, np.einsum("ni,ni->n", g, w) / det
-        hit = (u >= 0.0) & (v >= 0.0) & (u + v <= 1.0) & (s > 0.0)
+        hit = (u >= 0.0) & (v >= 0.0) & (u + v <= 1.0) & (s > least) & (s <= most)
     return float(s[hit].min(initial=np.inf))

@@ -40,7 +40,8 @@ class View(NamedTuple):
 class Stage(NamedTuple):
     """What stands about: a floor at height `level` along `up`, ruled in cells, fading beyond `size` about `middle`; the
     direction to the sun, and `bias`, the share of its depth by which a surface does not shade itself; the background's
-    intensity above and below, and by which share of it a line of the floor is brighter."""
+    intensity above and below, and by which share of it a line of the floor is brighter; `inside`, the share of their colour in which
+    surfaces are drawn that are seen from inside, where a section has opened bodies, or 0 to light them."""
 
     up: Vec3
     across: Vec3
@@ -53,6 +54,7 @@ class Stage(NamedTuple):
     above: float
     below: float
     rule: float
+    inside: float = 0.0
 
 
 @formula
@@ -239,6 +241,11 @@ def light(shown, screen, faces, position, normal, colors, lighting, view, sun_vi
                     continue
                 A, B, C = faces[k, 0], faces[k, 1], faces[k, 2]
                 a, b, c = vector(screen, A), vector(screen, B), vector(screen, C)
+                if (
+                    stage.inside > 0.0 and edge(a, b, c.x, c.y) > 0.0
+                ):  # v points down: from outside corners turn the other way
+                    pixel = pixel + stage.inside * color
+                    continue
                 # weights in space: those on the screen, times w
                 wa = edge(b, c, j + 0.5, i + 0.5) * a.z
                 wb = edge(c, a, j + 0.5, i + 0.5) * b.z

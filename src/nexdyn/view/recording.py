@@ -15,7 +15,7 @@ import html
 import json
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,12 +54,16 @@ def record(
     speed: float | None = None,
     layers: frozenset[str] | set[str] = SHOWN_AT_FIRST,
     follow: str = "",
+    opacity: float = 1.0,
+    section: tuple[str, float] | None = None,
 ) -> Recording:
     """The motion of a result as one HTML page, written to `path` (.html) where that is given.
 
     speed: times real time; None: 1, or what makes it last 2 s at least and 2 min at most.
     layers: what is seen at first, of "shapes", "grid", "shadows", "joint axes", "body frames", "reaction forces",
-        "reaction moments", "contact forces", "trails", "inertia". follow: a body that stays in the middle.
+        "reaction moments", "contact forces", "contact pressure", "trails", "inertia", "centres of mass", "joint frames", "names",
+        "collision shapes". follow: a body that stays in the middle.
+    opacity: of the bodies, above 0 and at most 1. section: ("y", 0.1) takes away what of the bodies has y > 0.1 m, ("-y", 0.1) y < 0.1 m.
 
     Raises InputError for bad input or where the extra `view` is not installed, FileError where it cannot be written.
     """
@@ -71,7 +75,9 @@ def record(
     if follow and follow not in motion.bodies:
         motion.system.body(follow)  # raises the error that names the nearest
     speed = _speed(motion, speed)
-    recording = Recording(_page(motion, Look(frozenset(layers), follow=follow), speed))
+    recording = Recording(
+        _page(motion, Look(frozenset(layers), follow=follow, opacity=opacity, section=section), speed)
+    )
     if target is not None:
         recording.save(target)
     return recording
@@ -142,7 +148,7 @@ def _played(server: Any, motion: Motion, look: Look, speed: float) -> str:
     """viser's page with the scene and all its moments."""
     stage = Stage(server, motion, look)
     if len(motion.bodies) <= MANY:
-        stage.look = Look(frozenset(LAYERS), look.arrows, look.trail, stage.look.follow)  # all of it, seen or not
+        stage.look = replace(stage.look, layers=frozenset(LAYERS))  # all of it, seen or not
     length, count = (motion.end - motion.start) / speed, _frames(motion, speed)
     serializer = server.get_scene_serializer()
     for k in range(1, count + 1):

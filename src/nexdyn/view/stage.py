@@ -7,6 +7,9 @@
     /clock                     not seen: its x is the time [s] that all the rest is of
     /motion/axes, frames, inertia    marks fixed to bodies (marks.py)
     /motion/forces, moments, contacts    arrows (arrows.py)
+    /motion/pressure    discs of contacts over areas, /scale their colours (pressure.py)
+    /motion/collision…    collision shapes (collision.py)
+    /motion/section    the plane beyond which bodies are not drawn (section.py)
     /motion/trails, grid
 
 A moment crosses to the browsers as one atomic group of messages.
@@ -25,19 +28,23 @@ from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.view.arrows import ContactArrows, WrenchArrows
 from nexdyn.view.camera import ELEVATION, Camera, corners, look, up_of
+from nexdyn.view.collision import CollisionShapes, collision_pieces
 from nexdyn.view.floor import floor_of
 from nexdyn.view.geometry import Piece, backdrop, bounds, pieces
 from nexdyn.view.links import Placing, links
-from nexdyn.view.marks import Names, body_frames, centers, inertias, joint_axes, joint_frames
+from nexdyn.view.marks import Marks, Names, body_frames, centers, inertias, joint_axes, joint_frames
 from nexdyn.view.motion import Frame, Motion
 from nexdyn.view.placing import linear, placed, rgb, turn_z_to
+from nexdyn.view.pressure import Pressures
+from nexdyn.view.section import NODE as SECTION
+from nexdyn.view.section import opacity_of, pose_of, section_of
 
 TRAIL = (240, 140, 20)
 LAYERS = (
     "shapes", "grid", "shadows", "joint axes", "body frames", "reaction forces", "reaction moments", "contact forces",
-    "trails", "inertia", "centres of mass", "joint frames", "names",
+    "contact pressure", "trails", "inertia", "centres of mass", "joint frames", "names", "collision shapes",
 )  # fmt: skip
-SHOWN_AT_FIRST = frozenset({"shapes", "grid", "shadows", "contact forces"})
+SHOWN_AT_FIRST = frozenset({"shapes", "grid", "shadows", "contact forces", "contact pressure"})
 MOST_TRAILS = 12
 TRAIL_POINTS = 120
 FIELD = 0.8
@@ -60,12 +67,21 @@ LINES = {"light": (200, 150), "grey": (84, 70), "dark": (75, 95)}
 
 @dataclass(frozen=True)
 class Look:
-    """What of the scene is seen, and how large arrows are: forces and moments [m/N], [m/(N m)]; trails [s]."""
+    """What of the scene is seen, and how large arrows are: forces and moments [m/N], [m/(N m)]; trails [s].
+
+    opacity: of the bodies, above 0 and at most 1. section: ("y", 0.1) takes away what of the bodies has y > 0.1 m, ("-y", 0.1) y < 0.1 m.
+    """
 
     layers: frozenset[str] = SHOWN_AT_FIRST
     arrows: float = 1.0
     trail: float = 2.0
     follow: str = ""
+    opacity: float = 1.0
+    section: tuple[str, float] | None = None
+
+    def __post_init__(self) -> None:
+        opacity_of(self.opacity)
+        section_of(self.section)
 
 
 class Carried(Protocol):
@@ -96,6 +112,8 @@ class Stage:
         self._frame = motion.at(motion.start)
         self._carried: dict[str, Carried] = {}
         self._lay_out(low)
+        self._see_through()
+        self._cut()
         self.show(motion.start)
 
     # --- a moment -------------------------------------------------------------------------------------------------
@@ -115,6 +133,8 @@ class Stage:
             self.wrenches.show(f, layers, self.look.arrows)
             if "contact forces" in layers:
                 self.contacts.show(f, self.look.arrows)
+            if "contact pressure" in layers:
+                self.pressures.show(f)
             for carried in self._carried.values():
                 carried.show(t, f)
             if "trails" in layers and frame is None:
@@ -122,13 +142,29 @@ class Stage:
 
     def set_look(self, look: Look, t: float, frame: Frame | None = None) -> None:
         """Show or hide layers, follow another body."""
-        self.look = look
+        before, self.look = self.look, look
         with self.server.atomic():
+            if look.opacity != before.opacity:
+                self._see_through()
+            if look.section != before.section:
+                self._cut()
             for layer, nodes in self._nodes.items():
                 for node in nodes:
                     node.visible = layer in look.layers
             self._light()
         self.show(t, frame)
+
+    def _see_through(self) -> None:
+        """Let the bodies be as transparent as is asked."""
+        share = self.look.opacity
+        for handle, own in self._opaque:
+            now = None if share * own >= 1.0 else share * own
+            if handle.opacity != now:
+                handle.opacity = now
+
+    def _cut(self) -> None:
+        """Tell the page where bodies end (scene.js)."""
+        self._section.position, self._section.wxyz = pose_of(section_of(self.look.section))
 
     def carry(self, name: str, make: Callable[[Any, Frame], Carried] | None) -> None:
         """Have what `make` makes of the scene and the shown moment put on every moment, instead of what had the name."""
@@ -195,6 +231,7 @@ class Stage:
         scene.add_light_ambient("/light", intensity=0.8)
         self._root = scene.add_frame("/motion", show_axes=False)
         self._clock = scene.add_frame(CLOCK, show_axes=False)
+        self._section = scene.add_frame(SECTION, show_axes=False)
         self._nodes: dict[str, list[Any]] = defaultdict(list)
         with self.server.atomic():
             self._add_bodies()
@@ -218,6 +255,7 @@ class Stage:
         self._batch_row, self._batch_q, self._batch_p = self._fixed(ordered)
         p, q = placed(self._frame, self._batch_row, self._batch_q, self._batch_p)
         self._batches: list[tuple[Any, slice]] = []
+        self._opaque: list[tuple[Any, float]] = []  # meshes of bodies, and how opaque the model has them
         first = 0
         for k, group in enumerate(shared):
             part, surface = slice(first, first + len(group)), group[0].surface
@@ -230,6 +268,7 @@ class Stage:
                 flat_shading=not surface.smooth,
             )  # fmt: skip
             self._batches.append((handle, part))
+            self._opaque.append((handle, 1.0))
             self._nodes["shapes"].append(handle)
         self._singles: list[tuple[int, Any, np.ndarray]] = []
         for name, own in by_body(group[0] for group in by_surface.values() if len(group) == 1).items():
@@ -239,11 +278,12 @@ class Stage:
             self._nodes["shapes"].append(frame)
             self._singles.append((i, frame, now))
             for k, piece in enumerate(own):
-                scene.add_mesh_simple(
+                mesh = scene.add_mesh_simple(
                     f"/motion/body{i}/piece{k}", piece.surface.vertices, piece.surface.faces,
                     color=rgb(piece.color), opacity=piece.color[3] if piece.color[3] < 1.0 else None,
                     flat_shading=not piece.surface.smooth, wxyz=quaternion(piece.R_BS), position=piece.p_BS,
                 )  # fmt: skip
+                self._opaque.append((mesh, piece.color[3]))
 
     def _add_links(self) -> None:
         p, q, stretch = (x.astype(np.float32) for x in self._placing.at(self._frame))
@@ -256,6 +296,7 @@ class Stage:
             for k, link in enumerate(self.joining)
         ]  # fmt: skip
         self._nodes["shapes"] += self._links
+        self._opaque += [(handle, 1.0) for handle in self._links]
 
     def _fixed(self, of: list[Piece]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Row of the body, quaternion and position in it, of pieces."""
@@ -289,7 +330,7 @@ class Stage:
 
     def _add_marks(self) -> None:
         scene, f = self.server.scene, self._frame
-        found = {
+        found: dict[str, Marks | CollisionShapes | None] = {
             "joint axes": joint_axes(scene, self.system, self.row, f, self.size),
             "body frames": body_frames(scene, f, self.size),
             "inertia": inertias(scene, self.system, self.row, f, self.size),
@@ -297,6 +338,8 @@ class Stage:
             "joint frames": joint_frames(scene, self.system, self.row, f, self.size),
             "names": Names(scene, self.system, self.row, f),
         }
+        if shapes := collision_pieces(self.system, self.row, self.size):
+            found["collision shapes"] = CollisionShapes(scene, shapes, self.row, f)
         self.marks = {layer: marks for layer, marks in found.items() if marks is not None}
         for layer, marks in self.marks.items():
             self._nodes[layer] += marks.nodes
@@ -309,6 +352,9 @@ class Stage:
             self._nodes[layer].append(handle)
         if self.contacts.handle is not None:
             self._nodes["contact forces"].append(self.contacts.handle)
+        self.pressures = Pressures(scene, self.motion, f, self.size)
+        if self.pressures.handle is not None:
+            self._nodes["contact pressure"].append(self.pressures.handle)
 
     def _add_trails(self) -> None:
         """Paths of the markers, and of the centres of mass of bodies that carry no other."""

@@ -19,11 +19,15 @@ from nexdyn.spatial.algebra import Mat3, Vec3
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view import raster
 from nexdyn.view.camera import FIELD, Camera, look
+from nexdyn.view.collision import collision_pieces
 from nexdyn.view.extras import need
 from nexdyn.view.floor import floor_of
 from nexdyn.view.geometry import Piece, Surface, backdrop, pieces
 from nexdyn.view.links import Link, Placing, links
 from nexdyn.view.motion import Motion
+from nexdyn.view.pressure import color as color_of
+from nexdyn.view.pressure import discs, rims, scale_of, ticks
+from nexdyn.view.section import cut, opacity_of, section_of
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
@@ -53,6 +57,10 @@ DITHER = 6.0
 """Height of the pattern that is added to the colours of a GIF, of 255."""
 BEFORE = 1e3
 """So many times nearer than they are, arrows of contacts are seen through the bodies that they act on."""
+BEFORE_DISCS = 0.9e3
+"""The discs of their pressures are behind those arrows."""
+INSIDE = 0.35
+"""Of their colour what is seen of bodies from inside, where a section has opened them."""
 TRAVEL = 6.0
 """What travels so many times its own size is followed by the camera of a video."""
 FAR = 4.0
@@ -68,7 +76,9 @@ class Shot(metaclass=CheckedCalls):
     size: pixels. azimuth, elevation: of the camera [deg], see `camera.look`. follow: a body that the camera goes along
     with; without one it stands ("ground"), or goes along with all that travels far.
     trails: seconds of the paths behind the ends of the mechanism; 0 for none. clock: whether the time is shown.
-    contacts: whether arrows show the forces of contacts.
+    contacts: whether arrows show the forces of contacts. pressure: whether contacts over areas are discs in the colour of their
+    pressure, with its scale. collision: whether the collision shapes are drawn too.
+    opacity: of the bodies, above 0 and at most 1. section: ("y", 0.1) takes away what of the bodies has y > 0.1 m, ("-y", 0.1) y < 0.1 m.
     """
 
     size: tuple[int, int] = SIZE
@@ -79,8 +89,14 @@ class Shot(metaclass=CheckedCalls):
     clock: bool = True
     contacts: bool = True
     samples: int = STILL_SAMPLES
+    pressure: bool = True
+    collision: bool = False
+    opacity: float = 1.0
+    section: tuple[str, float] | None = None
 
     def __post_init__(self) -> None:
+        opacity_of(self.opacity)
+        section_of(self.section)
         size = self.size
         if len(size) != 2 or not all(isinstance(n, int | np.integer) and 16 <= n <= LARGEST for n in size):
             raise InputError(
@@ -104,15 +120,13 @@ class Studio:
         drawn = [piece for piece in pieces(motion.system) if piece.body in row]
         if shot.follow is not None and shot.follow not in row:
             raise unknown("body", shot.follow, motion.bodies)
+        self._section = section_of(shot.section)
         self._path: tuple[np.ndarray, np.ndarray] | None = None
         self._follow = None if shot.follow is None else row[shot.follow]
         joining = [link for link in links(motion.system) if link.a in row and link.b in row]
         self._links = Placing.of(joining, row)
-        self._row = np.array([row[piece.body] for piece in drawn], dtype=int)
-        self._R_BS = np.array([piece.R_BS for piece in drawn]).reshape(-1, 3, 3)
-        self._p_BS = np.array([piece.p_BS for piece in drawn]).reshape(-1, 3)
-        self._mesh = _Mesh.of([*drawn, *joining])
         self.backdrop = backdrop([*drawn, *joining])
+        self._fix(drawn, row)
         self._trailed = _ends(motion) if shot.trails > 0.0 else []
         points = self._points([*drawn, *joining])
         width, height = shot.size
@@ -122,9 +136,19 @@ class Studio:
         heights = points @ up
         first = 8 * max(1, len(drawn) + len(joining))
         self.floor = floor_of(motion.system, up, float(heights[:first].min()), float(heights.min()), self._extent)
+        colliding = collision_pieces(motion.system, row, self._extent) if shot.collision else []
+        self._fix([*drawn, *colliding], row)
+        self._mesh = _Mesh.of([*_thinned(drawn, shot.opacity), *colliding, *_thinned(joining, shot.opacity)])
         self._contact_scale = motion.contact_scale(self._extent)
+        self._pressure, self._largest = scale_of(motion) if shot.pressure else (0.0, 0.0)
         self._sun, self._R_SW = _sun(self.camera)
         self._buffers()
+
+    def _fix(self, drawn: Sequence[Piece], row: dict[str, int]) -> None:
+        """What is placed with the bodies: rows, attitudes and positions in them."""
+        self._row = np.array([row[piece.body] for piece in drawn], dtype=int)
+        self._R_BS = np.array([piece.R_BS for piece in drawn]).reshape(-1, 3, 3)
+        self._p_BS = np.array([piece.p_BS for piece in drawn]).reshape(-1, 3)
 
     # --- what is in sight -----------------------------------------------------------------------------------------
 
@@ -187,15 +211,15 @@ class Studio:
 
     def picture(self, t: float) -> np.ndarray:
         """The moment `t` [s] as bytes of sRGB (height, width, 3)."""
-        mesh, shift = self._mesh, self._followed(t)
-        raster.place(mesh.vertices, mesh.normals, mesh.first, *self._placed(t), mesh.position, mesh.normal)
+        shift = self._followed(t)
+        mesh = self._drawn(t)
         view, sun_view, stage = self._view(shift), self._sun_view(shift), self._stage(shift)
         screen = np.empty((len(mesh.position), 3))
         self._shadows.fill(0.0)
         raster.project(mesh.position, sun_view, screen)
         raster.draw(screen, mesh.faces, mesh.opacity, raster.THRESHOLDS, self._shadows, self._shadowed)
         raster.project(mesh.position, view, screen)
-        screen, faces, opacity, colors, lighting = self._with_lines(t, screen, view)
+        screen, faces, opacity, colors, lighting = self._with_lines(t, mesh, screen, view)
         self._nearness.fill(0.0)
         self._shown.fill(-1)
         raster.draw(screen, faces, opacity, raster.THRESHOLDS, self._nearness, self._shown)
@@ -204,7 +228,20 @@ class Studio:
             self._shadows, self._image,
         )  # fmt: skip
         image = raster.srgb(self._image)
+        if self._pressure:
+            image = self._with_scale(image)
         return self._with_clock(image, t) if self.shot.clock and self.motion.moves else image
+
+    def _drawn(self, t: float) -> _Mesh:
+        """All bodies at the time `t` [s], as far as a section leaves them."""
+        mesh = self._mesh
+        raster.place(mesh.vertices, mesh.normals, mesh.first, *self._placed(t), mesh.position, mesh.normal)
+        if self._section is None:
+            return mesh
+        position, normal, faces, of = cut(mesh.position, mesh.normal, mesh.faces, self._section)
+        return _Mesh(
+            position, normal, mesh.first, faces, mesh.colors[of], mesh.opacity[of], mesh.lighting[of]
+        ).at_rest()
 
     def _view(self, shift: np.ndarray) -> raster.View:
         rows, columns = self._nearness.shape
@@ -226,13 +263,13 @@ class Studio:
         level = float(point @ up)
         middle = _vector(self._middle + shift)
         return raster.Stage(
-            _vector(up), _vector(across), middle, level, cell, size, _vector(self._sun), 1.5e-3, *SKIES[self.backdrop]
-        )
+            _vector(up), _vector(across), middle, level, cell, size, _vector(self._sun), 1.5e-3, *SKIES[self.backdrop],
+            0.0 if self._section is None else INSIDE,
+        )  # fmt: skip
 
-    def _with_lines(self, t: float, screen: np.ndarray, view: raster.View) -> tuple[np.ndarray, ...]:
-        """Corners on the screen, faces, opacity, colours and lighting of all that is drawn, ribbons of lines too."""
-        mesh = self._mesh
-        ribbons, paint = [np.zeros((0, 4, 3))], [np.zeros((0, 3))]
+    def _with_lines(self, t: float, mesh: _Mesh, screen: np.ndarray, view: raster.View) -> tuple[np.ndarray, ...]:
+        """Corners on the screen, faces, opacity, colours and lighting of all that is drawn, ribbons of lines and discs too."""
+        ribbons, paint = ([part] for part in self._discs(t, view))
         lines = [(*line, 1.001) for line in self._trails(t)] + [(*line, BEFORE) for line in self._contact_lines(t)]
         for path, half, color, nearer in lines:
             seen = np.empty((len(path), 3))
@@ -269,6 +306,45 @@ class Studio:
             sides = np.stack([end - back * (along - 0.5 * across), end, end - back * (along + 0.5 * across)])
             found += [(np.stack([start, end]), 1.5, CONTACT), (sides, 1.5, CONTACT)]
         return found
+
+    def _discs(self, t: float, view: raster.View) -> tuple[np.ndarray, np.ndarray]:
+        """Quads (m, 4, 3) on the screen of the discs of contacts over areas, and the colours (2 m, 3) of their halves."""
+        frame = self.motion.at(t)
+        if not self._pressure or frame.press is None:
+            return np.zeros((0, 4, 3)), np.zeros((0, 3))
+        center, radius, normal, pressure = (x[discs(frame)[1] > 0.0] for x in discs(frame))
+        rim = rims(center, radius, normal)
+        count = rim.shape[1]
+        seen = np.empty((rim.size // 3 + len(center), 3))
+        raster.project(np.concatenate([rim.reshape(-1, 3), center]), view, seen)
+        around, middle = seen[: rim.size // 3].reshape(-1, count, 3), seen[rim.size // 3 :]
+        k = np.arange(0, count, 2)
+        middles = np.broadcast_to(middle[:, None], (len(center), len(k), 3))
+        quads = np.stack([around[:, k], around[:, k + 1], middles, around[:, (k + 2) % count]], axis=2).reshape(
+            -1, 4, 3
+        )
+        quads = np.array(quads)
+        quads[..., 2] *= BEFORE_DISCS
+        colors = raster.linear(color_of(pressure / self._pressure) / 255.0)
+        return quads, np.repeat(colors, 2 * len(k), axis=0)
+
+    def _with_scale(self, image: np.ndarray) -> np.ndarray:
+        """The colours of pressures with their numbers, in the lower right corner."""
+        need("PIL", "a picture")
+        from PIL import Image, ImageDraw, ImageFont
+
+        height = max(11, self.shot.size[1] // 45)
+        picture = Image.fromarray(image)
+        drawing, font = ImageDraw.Draw(picture), ImageFont.load_default(height)
+        ink = (60, 64, 70) if self.backdrop == "light" else (225, 228, 232)
+        long = 14 * height
+        left, top = self.shot.size[0] - long - 2 * height, self.shot.size[1] - 4 * height
+        bar = np.broadcast_to(color_of(np.linspace(0.0, 1.0, long)).round().astype(np.uint8), (height, long, 3))
+        picture.paste(Image.fromarray(np.ascontiguousarray(bar)), (left, top))
+        drawing.text((left, top - height // 2), "largest pressure", ink, font, anchor="ls")
+        for k, (text, anchor) in enumerate(zip(ticks(self._pressure, self._largest), ("la", "ma", "ra"), strict=True)):
+            drawing.text((left + k * long // 2, top + 1.3 * height), text, ink, font, anchor=anchor)
+        return np.asarray(picture)
 
     def _with_clock(self, image: np.ndarray, t: float) -> np.ndarray:
         """The time, in the lower left corner."""
@@ -307,6 +383,11 @@ class _Mesh:
     def __post_init__(self) -> None:
         self.position, self.normal = np.empty(self.vertices.shape), np.empty(self.vertices.shape)
 
+    def at_rest(self) -> _Mesh:
+        """The same, whose vertices are in the world as they are."""
+        self.position, self.normal = self.vertices, self.normals
+        return self
+
     @classmethod
     def of(cls, drawn: Sequence[Piece | Link]) -> _Mesh:
         surfaces = [piece.surface for piece in drawn]
@@ -325,6 +406,11 @@ class _Mesh:
             np.repeat(colors[:, 3], count),
             np.repeat(lighting, count),
         )
+
+
+def _thinned(drawn: Sequence[Any], share: float) -> list[Any]:
+    """The same as transparent as is asked."""
+    return [piece._replace(color=(*piece.color[:3], piece.color[3] * share)) for piece in drawn]
 
 
 def _normals(surface: Surface) -> np.ndarray:

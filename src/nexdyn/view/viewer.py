@@ -336,9 +336,15 @@ class Viewer(metaclass=CheckedCalls):
     def _joined(self, client: Any) -> None:
         with self._lock:
             self._cameras.new.append(client)
+            client.camera.on_update(lambda _: self._reframe(client))
             self._stage.show(self.t, self._frame)  # nothing was sent while nobody looked
             self._sync()
         self._lay_out_soon()
+
+    def _reframe(self, client: Any) -> None:
+        with self._lock:
+            if not self._ended.is_set():
+                self._cameras.reframe(client)
 
     def _lay_out_soon(self) -> None:
         """A page or a plot is being built: once that is done, the plots are laid out in peace."""

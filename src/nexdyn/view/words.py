@@ -22,6 +22,10 @@ _CHINESE = {
     "Show": "显示", "shapes": "形状", "grid": "地面网格", "shadows": "阴影", "joint axes": "关节轴", "body frames": "物体坐标系",
     "reaction forces": "约束反力", "reaction moments": "约束反力矩", "contact forces": "接触力", "trails": "轨迹", "inertia": "惯量椭球",
     "centres of mass": "质心", "joint frames": "关节坐标系", "names": "名称",
+    "contact pressure": "接触压力", "collision shapes": "碰撞形状",
+    "opacity": "不透明度", "of the bodies; T: transparent, and back": "物体的不透明度；T：透明或不透明", "cut away": "剖切",
+    "what of the bodies lies on one side of a plane": "切去物体在平面一侧的部分", "plane at [m]": "平面位置 [m]",
+    "Transparent or not": "透明或不透明",
     "arrow length": "箭头长度", "trail [s]": "轨迹长度 [s]", "Joints": "关节",
     # plots
     "Plots": "曲线", "plot": "曲线", "energy": "能量", "joint_position": "关节坐标", "joint_velocity": "关节速度",
