@@ -185,7 +185,7 @@ NUMBERS = {
     "joint_a", "joint_b", "ratio", "terms", "offset", "freedom_a", "freedom_b", "pinion", "rack", "function", "point", "component", "q0",
     "gradient", "hessian", "rest", "multiplier", "static_friction", "friction_stiffness", "friction_damping", "hollow",
 }  # fmt: skip
-SHAPES = (nx.Box, nx.Sphere, nx.Cylinder, nx.Capsule)
+SHAPES = (nx.Box, nx.Sphere, nx.Cylinder, nx.Capsule, nx.HeightField)
 """What bodies of the matrix are made of."""
 OF_MEASURE: dict[type, Dimension] = {
     nx.PointPosition: LENGTH,
@@ -222,7 +222,9 @@ def scaled(value: Any, dimension: Dimension, units: Units) -> Any:
         return value
     if isinstance(value, SHAPES):
         sizes = {
-            size: getattr(value, size) for size in ("size", "radius", "length", "position") if hasattr(value, size)
+            size: getattr(value, size)
+            for size in ("size", "radius", "length", "position", "heights", "bottom")
+            if hasattr(value, size)
         }
         return replace(value, **{size: scaled(x, dimension, units) for size, x in sizes.items()})
     if isinstance(value, tuple | list):
