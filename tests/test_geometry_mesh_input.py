@@ -126,6 +126,19 @@ def test_a_mesh_that_crosses_itself_is_told_with_the_place() -> None:
     assert where[0] == pytest.approx(0.5) and (abs(where[1:]) <= 0.25 + 1e-12).all()
     assert self_crossings(mesh(*lab.split(lab.box())))[0] == 0
     assert self_crossings(mesh(*lab.ball(1.0, 3)))[0] == 0
+    # edges of a fan divided, whose halves lie on one line but for rounding
+    n = 37
+    angle = 2.0 * np.pi / n * np.arange(n)
+    ring = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(n)])
+    i, j = np.arange(n), (np.arange(n) + 1) % n
+    fan = [(j, i, np.full(n, 2 * n)), (n + i, n + j, np.full(n, 2 * n + 1)), (i, j, n + j), (i, n + j, n + i)]
+    x, t = (
+        np.vstack([ring, ring + np.array([0, 0, 0.3]), [(0, 0, 0), (0, 0, 0.3)]]),
+        np.vstack([np.column_stack(c) for c in fan]),
+    )
+    for _ in range(2):
+        x, t = lab.split((x, t))
+    assert self_crossings(mesh(x, t))[0] == 0
 
 
 @pytest.mark.parametrize("suffix", WRITERS)

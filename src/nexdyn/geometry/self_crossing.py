@@ -1,4 +1,8 @@
-"""Whether a mesh crosses itself: pairs of triangles without a common corner of which an edge of one pierces the other."""
+"""Whether a mesh crosses itself: pairs of triangles without a common corner of which an edge of one pierces the other.
+
+Triangles that only touch do not cross, as those with corners on one line do where edges are divided: the point that both have is then on
+the rim of both, but for rounding.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,21 @@ from nexdyn.spatial.table import Vec3Rows
 
 MOST_CROSSINGS = 10_000
 """Are counted; that there are more is all that is known then."""
+
+
+RIM = 1e-9
+"""The part of a triangle's height within which a point is on its rim."""
+
+
+@formula
+def within(t, N, x):  # type: ignore[no-untyped-def]
+    """Whether a point of the plane of a triangle lies inside it, and not on its rim."""
+    least = RIM * (N @ N)
+    return (
+        N @ cross(t.q - t.p, x - t.p) > least
+        and N @ cross(t.r - t.q, x - t.q) > least
+        and N @ cross(t.p - t.r, x - t.r) > least
+    )
 
 
 @formula
@@ -49,8 +68,9 @@ def crossings(mesh, stack, where):  # type: ignore[no-untyped-def]
             if i != j:
                 A, B = triangle(mesh.corners, -1 - k), triangle(mesh.corners, -1 - m)
                 if not (of_any(A.p, B) or of_any(A.q, B) or of_any(A.r, B)):
-                    hit, x = crossing(A, B, cross(A.q - A.p, A.r - A.p), cross(B.q - B.p, B.r - B.p))
-                    if hit:
+                    NA, NB = cross(A.q - A.p, A.r - A.p), cross(B.q - B.p, B.r - B.p)
+                    hit, x = crossing(A, B, NA, NB)
+                    if hit and (within(A, NA, x) or within(B, NB, x)):
                         if found == 0:
                             point[0] = x
                         found += 1
