@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nexdyn.forces.contact import ContactForce, Extent
+from nexdyn.forces.contact import Extent
 from nexdyn.forces.mesh_overlap import BALL_A, COLUMNS, CORNERS, Room
 from nexdyn.forces.mesh_solid import DEEPEST, NO_MESH, Solid, meshes_of, solid_from
 from nexdyn.forces.overlap import UNBOUNDED
-from nexdyn.forces.surface_contact import Foundations, observed
-from nexdyn.model.element import Element
+from nexdyn.forces.surface_contact import BetweenSolids, observed
 from nexdyn.model.force import Frame
-from nexdyn.model.shapes import Shape
 from nexdyn.spatial.rotations import rotation_matrix
 
 if TYPE_CHECKING:
@@ -25,32 +23,10 @@ THIN = 0.1
 """The part of a surface under which a solid is thinner than it is said to be."""
 
 
-class MeshContact(Foundations):
-    """Contact of a solid of body `a` with a solid of body `b`, both by their triangles.
-
-    solid_a, solid_b: a resolved nx.Mesh, nx.HeightField, nx.Box, nx.Hull or nx.HalfSpace, in the axes of `a` and `b`; not both half-spaces.
-    foundation_a, foundation_b [N/m³]: of the layer on each; None of what is rigid. All else: :class:`ContactLaw`.
-    """
+class MeshContact(BetweenSolids):
+    """Contact of solids by their triangles: each an nx.Mesh, nx.HeightField, nx.Box, nx.Hull or nx.HalfSpace."""
 
     kind = "mesh_contact"
-    structural = ContactForce.structural | {"solid_a", "solid_b"}
-    solid_a: Shape
-    solid_b: Shape
-
-    def __init__(
-        self,
-        name: str,
-        a: Element | str,
-        b: Element | str,
-        *,
-        solid_a: Shape,
-        solid_b: Shape,
-        foundation_a: Any = None,
-        foundation_b: Any = None,
-        **law: Any,
-    ) -> None:
-        super().__init__(name, a=a, b=b, **{**law, "stiffness": 1.0, "exponent": 1.0})
-        self._store(solid_a=solid_a, solid_b=solid_b, foundation_a=foundation_a, foundation_b=foundation_b)
 
     def frames(self, system: System) -> tuple[Frame, ...]:
         frames = []
@@ -58,9 +34,6 @@ class MeshContact(Foundations):
             R, p = rotation_matrix(np.array(shape.orientation)), np.array(shape.position)
             frames.append(frame._replace(R_BF=frame.R_BF @ R, p_BF=frame.p_BF + frame.R_BF @ p))
         return tuple(frames)
-
-    def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
-        return 0.0, 0.0, 0.0, 0.0
 
     def meshes(self, values: Mapping[str, float]) -> list[Solid | None]:
         return [solid_from(self.solid_a), solid_from(self.solid_b)]

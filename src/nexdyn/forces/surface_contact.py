@@ -125,14 +125,13 @@ class Foundations(ContactForce):
         return [give / sum(gives) for give in gives]
 
 
-class SurfaceContact(Foundations):
-    """Contact of a body `a` with a body `b`, each convex with faces, by elastic foundations.
+class BetweenSolids(Foundations):
+    """A contact over an area of a solid of `a` and a solid of `b`.
 
-    solid_a, solid_b: a resolved nx.Box, nx.Hull or nx.HalfSpace, in the axes of `a` and `b`.
+    solid_a, solid_b: resolved shapes, in the axes of `a` and `b`; not both half-spaces.
     foundation_a, foundation_b [N/m³]: of the layer on each; None of what is rigid. All else: :class:`ContactLaw`.
     """
 
-    kind = "surface_contact"
     structural = ContactForce.structural | {"solid_a", "solid_b"}
     solid_a: Shape
     solid_b: Shape
@@ -154,6 +153,12 @@ class SurfaceContact(Foundations):
 
     def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
         return 0.0, 0.0, 0.0, 0.0
+
+
+class SurfaceContact(BetweenSolids):
+    """Contact of convex solids with faces: each an nx.Box, nx.Hull or nx.HalfSpace."""
+
+    kind = "surface_contact"
 
     def extent(self, values: Mapping[str, float]) -> Extent:
         thin, reach = [], []
