@@ -375,7 +375,8 @@ def test_materials_give_the_stiffness_of_hertz() -> None:
 def test_what_has_no_foundation_is_refused() -> None:
     system = system_of(nx.Cylinder(0.1, 0.2), (0.0, 0.0, 1.0))
     with pytest.raises(
-        nx.InputError, match="Cylinder of body 'rock' knows no foundation; boxes, hulls, half-spaces and spheres do"
+        nx.InputError,
+        match="Cylinder of body 'rock' knows no foundation; boxes, hulls, half-spaces, spheres and meshes do",
     ):
         system.add_contact(nx.Contact("c", "ball", "rock", foundation_a=K))
     assert not system.forces
