@@ -123,8 +123,12 @@ class Acting(NamedTuple):
     """Of the mechanism [m]."""
 
 
+class InJoints(Acting):
+    """Springs, dampers and friction of joints alone: a type of its own, for which no force element is compiled."""
+
+
 class Idle(Acting):
-    """Nothing acts: a type of its own, for which no force is compiled."""
+    """Nothing acts: a type of its own, for which nothing is compiled."""
 
 
 def moving_joints(model: AbsoluteModel) -> list[Joint]:
@@ -186,7 +190,7 @@ def acting(
         freedoms[part, REST] = own.rest if np.size(own.rest) == joint.nv else 0.0
         freedoms[part, FRICTION], freedoms[part, FRICTION_SPEED] = own.friction, own.friction_speed
         freedoms[part, UNIT] = [1.0 if way == "turn" else tables.length for way, _, _ in joint.directions]
-    kind = Acting if len(joints) or len(forces.index) else Idle
+    kind = Acting if len(forces.index) else InJoints if joints else Idle
     place_of = {name: k for k, name in enumerate(model.followed)}
     places = [place_of.get((joint.name, equation), -1) for joint in joints for equation in equations(joint)]
     turns = [place_of.get((name, TURNS), -1) for name in (system.forces if with_forces else ())]
@@ -238,13 +242,13 @@ states_error = generic(
 
 
 @defines(states_error)
-def _(acts: Idle, t: Any) -> Any:
-    return 0.0
+def _(acts: Acting, t: Any) -> Any:
+    return error_of_states(acts, t) if len(acts.began) > 0 else 0.0
 
 
 @defines(states_error)
-def _(acts: Acting, t: Any) -> Any:
-    return error_of_states(acts, t) if len(acts.began) > 0 else 0.0
+def _(acts: Any, t: Any) -> Any:
+    return 0.0
 
 
 matrices = generic(
@@ -258,7 +262,7 @@ def _(acts: Idle) -> Any:
 
 
 @defines(matrices)
-def _(acts: Acting) -> Any:
+def _(acts: Any) -> Any:
     return 2
 
 
@@ -271,7 +275,7 @@ def _(tables: Any, s: Any, t: Any, gh: Any, bh2: Any, assemble: Any, acts: Idle)
 
 
 @defines(act)
-def _(tables: Any, s: Any, t: Any, gh: Any, bh2: Any, assemble: Any, acts: Acting) -> Any:
+def _(tables: Any, s: Any, t: Any, gh: Any, bh2: Any, assemble: Any, acts: Any) -> Any:
     return act_on_bodies(tables, s, t, gh, bh2, assemble, acts)
 
 
@@ -280,7 +284,7 @@ def act_on_bodies(tables, s, t, gh, bh2, assemble, acts):  # type: ignore[no-unt
     for j in range(len(acts.joints)):
         joint_motion(tables, s, acts, j)
         own_efforts(acts, j)
-    status = element_loads(s, t, gh, bh2, assemble, acts)
+    status = loads(s, t, gh, bh2, assemble, acts)
     for j in range(len(acts.joints)):
         apply_efforts(tables, s, acts, j, gh, bh2, assemble)
     return status
@@ -449,9 +453,21 @@ def sample_here(tables, s, acts, t):  # type: ignore[no-untyped-def]
     return states.sample_forces(acts.forces, t, acts.q, acts.v, acts.forces.z, 0)
 
 
+loads = generic("loads", "Wrenches of the force elements, efforts of those in joints; returns a status.")
+
+
+@defines(loads)
+def _(s: Any, t: Any, gh: Any, bh2: Any, assemble: Any, acts: Acting) -> Any:
+    return element_loads(s, t, gh, bh2, assemble, acts)
+
+
+@defines(loads)
+def _(s: Any, t: Any, gh: Any, bh2: Any, assemble: Any, acts: Any) -> Any:
+    return OK
+
+
 @kernel
 def element_loads(s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def]
-    """Wrenches of the force elements, efforts of those in joints; returns a status."""
     tables = acts.forces
     X_W, V = PoseRows(s.poses, 0), MotionRows(s.twists, 0)
     X_LA, X_LB = frames_a(tables), frames_b(tables)

@@ -23,10 +23,11 @@ from nexdyn.absolute.elements import (
     PAIR,
     REST,
     STIFFNESS,
+    Acting,
     acting,
-    element_loads,
     joint_frames,
     joint_motion,
+    loads,
     moving_joints,
     own_efforts,
     start_coordinates,
@@ -51,6 +52,7 @@ from nexdyn.forces.tables import BODY_A as FORCE_A
 from nexdyn.forces.tables import BODY_B as FORCE_B
 from nexdyn.forces.tables import COORDINATE, FREEDOM, NO_FREEDOM, frames_a, frames_b
 from nexdyn.forces.verbs import element_energy, freedom_energy
+from nexdyn.generic import defines, generic
 from nexdyn.integrate.problem import FORCE_FAILED
 from nexdyn.joints.kinds import FREE, HELICAL, SPHERICAL
 from nexdyn.joints.verbs import motion_columns
@@ -100,6 +102,26 @@ def on_child(tables, X, j, child, moment, force):  # type: ignore[no-untyped-def
     return Force(Rt @ (moment + cross(X[child].p - X_A.p, force)), Rt @ force)
 
 
+energy_of_forces = generic("energy_of_forces", "What the force elements store.")
+
+
+@defines(energy_of_forces)
+def _(s: Any, acts: Acting) -> Any:
+    X, X_LA, X_LB, index = PoseRows(s.poses, 0), frames_a(acts.forces), frames_b(acts.forces), acts.forces.index
+    energy = 0.0
+    for e in range(len(index)):
+        if index[e, FREEDOM] != NO_FREEDOM:
+            energy += freedom_energy(acts.forces, e, acts.q[index[e, COORDINATE]])
+        else:
+            energy += element_energy(acts.forces, e, X[index[e, FORCE_A]] @ X_LA[e], X[index[e, FORCE_B]] @ X_LB[e])
+    return energy
+
+
+@defines(energy_of_forces)
+def _(s: Any, acts: Any) -> Any:
+    return 0.0
+
+
 @kernel
 def observe_joints(  # type: ignore[no-untyped-def]
     tables, acts, s, own, joint_of, child_first, t, q, v, a, lam, z, followed, reactions, wrenches, joint_q, joint_v, joint_a,
@@ -111,7 +133,6 @@ def observe_joints(  # type: ignore[no-untyped-def]
     child comes first in the slot's pair; followed (N, nk): what was counted, (N, 0) where angles go on from sample to sample.
     Returns (status, samples)."""
     X, links, slots, constraints = PoseRows(s.poses, 0), tables.links, tables.slots, tables.constraints
-    index = acts.forces.index
     for n in range(len(t)):
         set_states(acts.forces, z, n)
         for k in range(followed.shape[1]):
@@ -133,7 +154,7 @@ def observe_joints(  # type: ignore[no-untyped-def]
             own_efforts(acts, j)
         for i in range(joint_v.shape[1]):
             acts.effort[i] -= armature[i] * joint_a[n, i]  # what drives a rotor is not transmitted
-        status = element_loads(s, t[n], 0.0, 0.0, False, acts)
+        status = loads(s, t[n], 0.0, 0.0, False, acts)
         if status != 0:
             return status, n
         for i in range(joint_q.shape[1]):
@@ -182,13 +203,7 @@ def observe_joints(  # type: ignore[no-untyped-def]
             Rt, joint = T(X_A.R), acts.joints[j, PAIR]
             F_out[joint] = F_out[joint] + Force(Rt @ moment, Rt @ force)
             energy += spring_energy_of(acts, j)
-        X_LA, X_LB = frames_a(acts.forces), frames_b(acts.forces)
-        for e in range(len(index)):
-            if index[e, FREEDOM] != NO_FREEDOM:
-                energy += freedom_energy(acts.forces, e, acts.q[index[e, COORDINATE]])
-            else:
-                energy += element_energy(acts.forces, e, X[index[e, FORCE_A]] @ X_LA[e], X[index[e, FORCE_B]] @ X_LB[e])
-        elastic[n] = energy
+        elastic[n] = energy + energy_of_forces(s, acts)
     return 0, len(t)
 
 
