@@ -5,8 +5,12 @@
     hull on a half-space            one point at each of its points
     sphere and box, hull, capsule, cylinder, cone or ellipsoid   one point (``ball``)
 
-With a foundation instead of a stiffness, boxes, hulls, half-spaces and spheres touch each other over areas (``surface_contact``), one
-force for each pair of shapes; and so do closed meshes and height fields each other and all of these but spheres (``mesh_overlap``).
+With a foundation instead of a stiffness all shapes touch each other over areas, one force for each pair:
+
+    boxes, hulls, half-spaces, each other        ``surface_contact``
+    spheres, each other and those                ``ball``
+    other round ones on half-spaces              ``sunk``
+    closed meshes and height fields, and all else, by triangles: round shapes have facets then       ``mesh_overlap``
 
 The shapes are a body's `collision`, or its `shapes` where that is None. Those of the ground are the half-space z ≤ 0 of the world.
 
@@ -36,6 +40,7 @@ from nexdyn.forces.contact_law import LAW, ContactLaw
 from nexdyn.forces.mesh_contact import MeshContact
 from nexdyn.forces.mesh_solid import is_meshed, triangles_of
 from nexdyn.forces.plane_contact import PlaneContact
+from nexdyn.forces.round_contact import RoundContact
 from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.forces.surface_contact import SurfaceContact
 from nexdyn.model.between_bodies import BetweenBodies
@@ -49,9 +54,7 @@ from nexdyn.model.shapes import (
     Cylinder,
     Ellipsoid,
     HalfSpace,
-    HeightField,
     Hull,
-    Mesh,
     Shape,
     Sphere,
 )
@@ -77,8 +80,9 @@ class Contact(ContactLaw, BetweenBodies):
     impact_speed, friction and what belongs to it: :class:`ContactLaw`.
 
     foundation_a, foundation_b [N/m³]: instead of stiffness, of an elastic layer on the bodies of `a` and of `b`, either or both: pressure
-    grows with the depth. Boxes, hulls, half-spaces and spheres, and closed meshes and height fields with all of these but spheres, then
-    touch each other over areas.
+    grows with the depth. All shapes then touch each other over areas; meshes must be closed. Spheres with spheres, boxes, hulls and
+    half-spaces, and all round shapes on half-spaces are exact; in all other pairs a round shape has flat facets, 96 around cylinders and
+    cones, 64 around others.
 
     material_a, material_b: instead of stiffness, the materials of the bodies of `a` and of `b`, each by name ("steel", one of
     `nx.materials()`) or as nx.Material. By Hertz and Mindlin they set the stiffness and friction_stiffness, and the friction where none is
@@ -180,8 +184,8 @@ class Contact(ContactLaw, BetweenBodies):
                 if places is None:
                     raise InputError(
                         f"{self}: contact between {_told(A, a)} and {_told(B, b)} is not supported; spheres, capsules, boxes and hulls "
-                        "touch half-spaces, and spheres all but meshes and height fields: give one of the bodies a collision=[…] of "
-                        "these, or give foundation_a or foundation_b, by which boxes, hulls and spheres touch each other"
+                        "touch half-spaces, and spheres all but meshes and height fields: give foundation_a or foundation_b, by which all "
+                        "shapes touch each other over areas, or give one of the bodies a collision=[…] of these"
                     )
                 kind, turned, more = places
                 make: Any = kind
@@ -202,46 +206,33 @@ class Contact(ContactLaw, BetweenBodies):
 
     def _over_area(self, name: str, system: System, *sides: tuple[Body, Shape]) -> Force:
         """The force between two bodies and their shapes by foundations."""
-        for body, shape in sides:
-            if not isinstance(shape, Box | Hull | HalfSpace | Sphere | Mesh | HeightField):
-                raise InputError(
-                    f"{self}: {_told(shape, body)} knows no foundation; boxes, hulls, half-spaces, spheres and meshes do: give the body a "
-                    "collision=[…] of these"
-                )
         if all(isinstance(shape, HalfSpace) for _, shape in sides):
             one, other = (_told(shape, body) for body, shape in sides)
-            raise InputError(
-                f"{self}: {one} and {other} have no end, and touch always; one must be a box, a hull or a sphere"
-            )
+            raise InputError(f"{self}: {one} and {other} have no end, and touch always; one must have another shape")
         law = self.law_between(system.values, 1.0)
         given = {attribute: law.__dict__[attribute] for attribute in LAW if attribute not in ("stiffness", "exponent")}
         foundations = [self.foundation_a, self.foundation_b]
-        meshed = [is_meshed(shape) for _, shape in sides]
-        if any(meshed):
-            for (body, shape), (of_mesh, mesh) in (sides, sides[::-1]):
-                if isinstance(shape, Sphere):
-                    raise InputError(
-                        f"{self}: {_told(shape, body)} and {_told(mesh, of_mesh)} know no contact over areas; give the sphere as "
-                        "a mesh, or the mesh as hulls (nx.convex_parts)"
-                    )
-        if not isinstance(sides[0][1], Sphere) and isinstance(sides[1][1], Sphere):
+        if _turned(*(shape for _, shape in sides)):
             sides, foundations = sides[::-1], foundations[::-1]
         (a, A), (b, B) = sides
         given |= {"foundation_a": foundations[0], "foundation_b": foundations[1]}
         ends = _end(system, a), _end(system, b)
-        if isinstance(A, Sphere):
+        if isinstance(A, Sphere) and isinstance(B, Sphere | Box | Hull | HalfSpace):
             # as a force over an area of a sphere begins
             return BallContact(name, *ends, radius=A.radius, anchor_a=A.position, solid=B, exponent=2.0, **given)
-        if any(meshed):
-            for (body, shape), is_mesh in zip(sides, meshed, strict=True):
-                if is_mesh and not triangles_of(shape).closed:
+        if all(isinstance(shape, Box | Hull | HalfSpace) for _, shape in sides):
+            return SurfaceContact(name, *ends, solid_a=A, solid_b=B, **given)
+        if isinstance(A, ROUND) and isinstance(B, HalfSpace):
+            return RoundContact(name, *ends, solid_a=A, solid_b=B, **given)
+        for body, shape in sides:
+            if is_meshed(shape):
+                if not triangles_of(shape).closed:
                     raise InputError(
                         f"{self}: {_told(shape, body)} is open, and has no depth; close it, or give the body hulls"
                     )
-                for note in triangles_of(shape).notes if is_mesh else ():
+                for note in triangles_of(shape).notes:
                     warn(f"{self}: {_told(shape, body)}: {note}; what lies in two of its parts counts twice")
-            return MeshContact(name, *ends, solid_a=A, solid_b=B, **given)
-        return SurfaceContact(name, *ends, solid_a=A, solid_b=B, **given)
+        return MeshContact(name, *ends, solid_a=A, solid_b=B, **given)
 
     def _shapes(self, system: System, body: Body) -> list[Shape]:
         if body.is_ground:
@@ -249,6 +240,17 @@ class Contact(ContactLaw, BetweenBodies):
         if not body.colliding:
             raise InputError(f"{self}: {body} has no shapes that could touch; give it a collision=[nx.Sphere(…)]")
         return [shape.resolved(system.values) for shape in body.colliding]
+
+
+ROUND = Cylinder | Cone | Capsule | Ellipsoid
+"""Round shapes other than spheres."""
+
+
+def _turned(A: Shape, B: Shape) -> bool:
+    """Whether a force over an area begins with the second of two shapes: with a sphere, or with what is round on a half-space."""
+    if isinstance(A, Sphere):
+        return False
+    return isinstance(B, Sphere) or (isinstance(B, ROUND) and isinstance(A, HalfSpace))
 
 
 class _Law(ContactLaw):

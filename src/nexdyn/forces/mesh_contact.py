@@ -14,7 +14,6 @@ from nexdyn.forces.mesh_solid import DEEPEST, NO_MESH, Solid, meshes_of, solid_f
 from nexdyn.forces.overlap import UNBOUNDED
 from nexdyn.forces.surface_contact import BetweenSolids, observed
 from nexdyn.model.force import Frame
-from nexdyn.spatial.rotations import rotation_matrix
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
@@ -24,16 +23,12 @@ THIN = 0.1
 
 
 class MeshContact(BetweenSolids):
-    """Contact of solids by their triangles: each an nx.Mesh, nx.HeightField, nx.Box, nx.Hull or nx.HalfSpace."""
+    """Contact of solids by their triangles: each any shape, of which round ones have facets, but not both half-spaces."""
 
     kind = "mesh_contact"
 
     def frames(self, system: System) -> tuple[Frame, ...]:
-        frames = []
-        for frame, shape in zip(super().frames(system), (self.solid_a, self.solid_b), strict=True):
-            R, p = rotation_matrix(np.array(shape.orientation)), np.array(shape.position)
-            frames.append(frame._replace(R_BF=frame.R_BF @ R, p_BF=frame.p_BF + frame.R_BF @ p))
-        return tuple(frames)
+        return self.frames_of_solids(system)
 
     def meshes(self, values: Mapping[str, float]) -> list[Solid | None]:
         return [solid_from(self.solid_a), solid_from(self.solid_b)]

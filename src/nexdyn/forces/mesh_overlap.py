@@ -51,7 +51,7 @@ class Walk(NamedTuple):
 @formula
 def is_mesh(data, j):  # type: ignore[no-untyped-def]
     """Whether the data of ``overlap`` from j on are those of meshes."""
-    return data[j + FACES_A] < 0.0
+    return data[j + FACES_A] == -1.0
 
 
 @formula

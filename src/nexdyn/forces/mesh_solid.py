@@ -23,9 +23,21 @@ from nexdyn.geometry.hierarchy import MOST_OPEN
 from nexdyn.geometry.mesh import Mesh as Triangles
 from nexdyn.geometry.mesh import MeshTables
 from nexdyn.geometry.mesh_file import read_mesh
-from nexdyn.geometry.mesh_shapes import surface_of
+from nexdyn.geometry.mesh_shapes import facets, surface_of
 from nexdyn.kernel import formula, kernel
-from nexdyn.model.shapes import Box, HalfSpace, HeightField, Hull, Mesh, Shape
+from nexdyn.model.shapes import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    HalfSpace,
+    HeightField,
+    Hull,
+    Mesh,
+    Shape,
+    Sphere,
+)
 from nexdyn.spatial.algebra import Vec3, cross
 
 NORMAL, OFFSET, SIDES, DEEPEST, MORE, CELL_COLUMNS = 9, 12, 13, 22, 23, 25
@@ -253,8 +265,13 @@ def _of_faces(name: str, sizes: tuple[tuple[str, Any], ...]) -> Solid:
     return solid_of(surface_of(name, **dict(sizes)).tables)
 
 
+@functools.lru_cache(maxsize=64)
+def _of_facets(name: str, sizes: tuple[tuple[str, Any], ...]) -> Solid:
+    return solid_of(facets(name, **dict(sizes)).tables)
+
+
 def solid_from(shape: Shape) -> Solid | None:
-    """The solid of a mesh, a height field, a box or a hull in the frame of the shape; None of a half-space.
+    """The solid of a mesh, a height field, a box or a hull, or of the facets of a round shape, in its own frame; None of a half-space.
 
     Raises InputError for other shapes."""
     match shape:
@@ -266,9 +283,13 @@ def solid_from(shape: Shape) -> Solid | None:
             return _of_faces("box", (("size", tuple(shape.size)),))
         case Hull():
             return _of_faces("hull", (("points", tuple(map(tuple, shape.points))),))
-    raise InputError(
-        f"{shape} and a mesh know no contact over areas; meshes, height fields, boxes, hulls and half-spaces do"
-    )
+        case Sphere():
+            return _of_facets("sphere", (("radius", shape.radius),))
+        case Capsule() | Cylinder() | Cone():
+            return _of_facets(type(shape).__name__.lower(), (("radius", shape.radius), ("length", shape.length)))
+        case Ellipsoid():
+            return _of_facets("ellipsoid", (("semi_axes", tuple(shape.semi_axes)),))
+    raise InputError(f"{shape} knows no contact over areas")
 
 
 def meshes_of(solids: Sequence[Solid]) -> Meshes:

@@ -12,8 +12,9 @@
 Each polygon is cut to where 1 + a δ̇ ≥ 0 and divided into triangles; what is integrated is of degree 4 at most, for which six points
 are exact (Dunavant, Int. J. Numer. Meth. Eng. 21, 1985), but for friction that is regularised.
 
-A sphere against a solid is such a contact too, over an area or at a point, with the sums that ``ball`` has in closed form; and so are
-two solids of triangles (``mesh_overlap``).
+A sphere against a solid is such a contact too, over an area or at a point, with the sums that ``ball`` has in closed form; and so are a
+cylinder, a cone, a capsule or an ellipsoid on a half-space, with those of ``sunk``, where d δ̇ counts as ∫ p (1 + a δ̇) dA of all that is
+under the plane, and two solids of triangles (``mesh_overlap``).
 
 Data: those of a point of contact with e = 1 and k (``contact``), then those of ``overlap``.
 States, where friction sticks: y along the surfaces in the axes of B, and about the normal.
@@ -23,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf, sqrt
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -61,15 +62,20 @@ from nexdyn.forces.overlap import (
     stored,
 )
 from nexdyn.forces.sticking import Slip
+from nexdyn.forces.sunk import is_round, sunk
 from nexdyn.forces.tables import STATE, STATES
 from nexdyn.generic import defines, generic
 from nexdyn.geometry.hull import surface
 from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.model.element import Element
+from nexdyn.model.force import Frame
 from nexdyn.model.shapes import Box, HalfSpace, Hull, Shape
-from nexdyn.spatial.algebra import Force, Motion, T, Vec3, cross
+from nexdyn.spatial.algebra import Force, Motion, T, Vec3, cross, plus_turned
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.spatial.table import MotionRows, PoseRows
+
+if TYPE_CHECKING:
+    from nexdyn.model.system import System
 
 DISC = 2.0 * sqrt(2.0) / 3.0
 """r of a disc of even pressure, as a part of its radius of gyration."""
@@ -153,6 +159,14 @@ class BetweenSolids(Foundations):
 
     def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
         return 0.0, 0.0, 0.0, 0.0
+
+    def frames_of_solids(self, system: System) -> tuple[Frame, ...]:
+        """The frames of the shapes, in place of those of the bodies."""
+        frames = []
+        for frame, shape in zip(super().frames(system), (self.solid_a, self.solid_b), strict=True):
+            R, p = rotation_matrix(np.array(shape.orientation)), np.array(shape.position)
+            frames.append(frame._replace(R_BF=frame.R_BF @ R, p_BF=frame.p_BF + frame.R_BF @ p))
+        return tuple(frames)
 
 
 class SurfaceContact(BetweenSolids):
@@ -346,11 +360,57 @@ def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-de
     ), x  # fmt: skip
 
 
+@formula
+def sunk_here(data, k, X_A, X_B):  # type: ignore[no-untyped-def]
+    """What of a round solid lies under the plane of B, in the axes of A (``sunk``)."""
+    j, n = k + OVERLAP, Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
+    size = Vec3(data[j + ball.SIZE], data[j + ball.SIZE + 1], data[j + ball.SIZE + 2])
+    return sunk(int(data[j + ball.KIND]), size, data[j + ball.MARGIN], T(X_A.R) @ n, n @ (X_A.p - X_B.p))
+
+
+@formula
+def on_plane(x, X_A, X_B):  # type: ignore[no-untyped-def]
+    """The foot on the plane of B of the point x of A."""
+    p, n = plus_turned(X_A.p, X_A.R, x), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
+    return p - (n @ (p - X_B.p)) * n
+
+
+@outlined
+def press_round(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-def]
+    """The sums of a round solid and a half-space about the centre of pressure, and that; where they are apart, the nearest point."""
+    w, n, o = sunk_here(data, k, X_A, X_B), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz), Vec3(0.0, 0.0, 0.0)
+    if not w.volume.size > 0.0:
+        return nothing_pressed(w.depth), on_plane(w.lowest, X_A, X_B)
+    p = on_plane(w.volume.centre, X_A, X_B)
+    v, turning = relative(X_A, V_A, X_B, V_B, p)
+    grip = share(1.0 - data[k + 2] * (n @ v))
+    f_n, gyration = data[k] * w.volume.size * grip, sqrt((w.volume.m11 + w.volume.m22) / w.volume.size)
+    # pressure that grows with how fast each point goes deeper, as it turns: − k a ∫ y × n (y · u) dV, u = n × ω
+    one, two, u = X_A.R @ w.one, X_A.R @ w.two, cross(n, turning)
+    along, across = u @ one, u @ two
+    y = (w.volume.m11 * along + w.volume.m12 * across) * one + (w.volume.m12 * along + w.volume.m22 * across) * two
+    rms = data[k + 2] * sqrt(share(u @ y) / w.volume.size)
+    rate = data[k] * data[k + 2] * (1.0 if 2.0 * rms <= grip else grip / (2.0 * rms))
+    rocking, f = -rate * cross(y, n), f_n * n
+    torque = rocking
+    if rubs:
+        r = DISC * gyration
+        v_t, about_n = v - (n @ v) * n, r * (n @ turning)
+        s = data[k + 3] * f_n / sqrt(v_t @ v_t + about_n * about_n + data[k + 4] * data[k + 4])
+        f, torque = f - s * v_t, torque - (s * r * about_n) * n
+    stiff = data[k] * max(w.area.size, w.volume.size / w.depth)
+    return Pressed(
+        Force(torque, f), f_n * n, f_n, o, f_n * gyration * gyration, w.area.size, w.depth, grip * data[k] * w.depth, stiff
+    ), p  # fmt: skip
+
+
 @outlined
 def press(data, k, X_A, V_A, X_B, V_B, scratch, rubs):  # type: ignore[no-untyped-def]
     """The sums, and o."""
     if ball.is_ball(data, k + OVERLAP):
         return press_ball(data, k, X_A, V_A, X_B, V_B, rubs)
+    if is_round(data, k + OVERLAP):
+        return press_round(data, k, X_A, V_A, X_B, V_B, rubs)
     if is_mesh(data, k + OVERLAP):
         return press_meshes(scratch.meshes, scratch.rows, data, k, (X_A, V_A, X_B, V_B), rubs)
     room = scratch.rows
@@ -543,6 +603,8 @@ def energy_here(tables, e, k, X_A, X_B):  # type: ignore[no-untyped-def]
     if ball.is_ball(data, k + OVERLAP):
         d, _ = ball.distance(data, k + OVERLAP, T(X_B.R) @ (X_A.p - X_B.p))
         U = ball.law_of(data, k, k + OVERLAP, data[k + ball.RADIUS] - d).energy
+    elif is_round(data, k + OVERLAP):
+        U = data[k] * sunk_here(data, k, X_A, X_B).energy
     elif is_mesh(data, k + OVERLAP):
         U = stored_in_meshes(tables.room.meshes, tables.room.rows, data, k, X_A, X_B)
     else:
@@ -619,8 +681,10 @@ def observe_surface(data, motion_a, motion_b, z, room, out):  # type: ignore[no-
         if not s.pressure > 0.0:
             put_state(row, 3, o)
             row[8] = s.depth
-            if ball.is_ball(data, OVERLAP):
-                _, n = ball.distance(data, OVERLAP, T(X_B[i].R) @ (X_A[i].p - X_B[i].p))
+            if ball.is_ball(data, OVERLAP) or is_round(data, OVERLAP):
+                n = Vec3(0.0, 0.0, 1.0)
+                if ball.is_ball(data, OVERLAP):
+                    _, n = ball.distance(data, OVERLAP, T(X_B[i].R) @ (X_A[i].p - X_B[i].p))
                 n, (v, _) = X_B[i].R @ n, relative(X_A[i], V_A[i], X_B[i], V_B[i], o)
                 put_state(row, 9, n)
                 put_state(row, 12, v - (n @ v) * n)

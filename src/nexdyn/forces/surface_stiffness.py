@@ -1,7 +1,8 @@
 """How the force of a contact over an area changes as its bodies move: K = β h² (−∂F/∂x) + γ h (−∂F/∂v) of the force on B, for the motion
 of B against A at the origin of B, symmetric, as implicit methods want it.
 
-    normal       k Σ w ∫ (β h² grip + γ h a δ) m dᵀ dA,   m = (r × m, m), d the same of the normal of the depth; of a sphere n nᵀ df/dδ
+    normal       k Σ w ∫ (β h² grip + γ h a δ) m dᵀ dA,   m = (r × m, m), d the same of the normal of the depth; of a sphere n nᵀ df/dδ; of
+                 a round solid on a half-space k ∫ (β h² grip dS + γ h a dV) g gᵀ (``sunk``)
     friction     s̄ (1 − F̂ F̂ᵀ) where it slides, else s̄, across the normal and about it,   s̄ = s (s σ g + d), F̂ = F/|F|    (``sticking``)
                  regularised: γ h Σ w ∫ μ p/s (1 − v_t v_tᵀ/s²) dA,   s = √(v_t² + v_f²)
 
@@ -17,10 +18,11 @@ from typing import Any
 
 from nexdyn.forces import ball, mesh_overlap, overlap, surface_contact
 from nexdyn.forces.sticking import Slip, laid, size, yielding
+from nexdyn.forces.sunk import is_round
 from nexdyn.forces.tables import STATES
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula, kernel, outlined
-from nexdyn.spatial.algebra import Vec3, basis, cross
+from nexdyn.spatial.algebra import Vec3, basis, cross, plus_turned
 
 SECANT, TANGENT = range(2)
 NOTHING = 1e-300
@@ -137,6 +139,28 @@ def add_friction(K, held, F, across, along, r):  # type: ignore[no-untyped-def]
     add_product(K, -across * along, about, F.along, about, F.along)
 
 
+@formula
+def add_moments(K, c, of, X_A, X_B, one, two, n):  # type: ignore[no-untyped-def]
+    """K += c ∫ g gᵀ over a volume or an area `of` A, g = (r × n, n), r from B."""
+    r = plus_turned(X_A.p, X_A.R, of.centre) - X_B.p
+    o, a, b = Vec3(0.0, 0.0, 0.0), cross(one, n), cross(two, n)
+    add_product(K, c * of.size, cross(r, n), n, cross(r, n), n)
+    add_product(K, c * of.m11, a, o, a, o)
+    add_product(K, c * of.m12, a, o, b, o)
+    add_product(K, c * of.m12, b, o, a, o)
+    add_product(K, c * of.m22, b, o, b, o)
+
+
+@outlined
+def add_round(data, k, K, gh, bh2, X_A, X_B, s):  # type: ignore[no-untyped-def]
+    """The part of the pressure of a round solid on a half-space, of the sums s."""
+    w, n = surface_contact.sunk_here(data, k, X_A, X_B), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
+    one, two, grip = X_A.R @ w.one, X_A.R @ w.two, s.pressure / (data[k] * w.volume.size)
+    add_moments(K, bh2 * grip * data[k], w.area, X_A, X_B, one, two, n)
+    if grip > 0.0:
+        add_moments(K, gh * data[k + 2] * data[k], w.volume, X_A, X_B, one, two, n)
+
+
 @kernel
 def stiffness_over_area(tables, e, k, K, weights, motion, at_start, time, kept):  # type: ignore[no-untyped-def]
     """K += that of force e, whose data begin at k; weights (γ h, β h²), the poses and velocities of A and B in turn, c (axes of B) and g
@@ -144,16 +168,18 @@ def stiffness_over_area(tables, e, k, K, weights, motion, at_start, time, kept):
     gh, bh2 = weights
     X_A, V_A, X_B, V_B = motion
     data, room = tables.data, tables.room
-    sticks, round_ = tables.index[e, STATES] > 0, ball.is_ball(data, k + surface_contact.OVERLAP)
+    sticks, is_ball = tables.index[e, STATES] > 0, ball.is_ball(data, k + surface_contact.OVERLAP)
     s, place = surface_contact.press(data, k, X_A, V_A, X_B, V_B, room, False)
     if not s.pressure > 0.0:
         return
-    if round_:
+    if is_ball:
         law = ball.law_of(data, k, k + surface_contact.OVERLAP, s.depth)
         n = (1.0 / s.pressure) * s.normal
         about = cross(place - X_B.p, n)
         slope = bh2 * max(law.slope, 0.0) * (s.pressure / law.f) + gh * data[k + 2] * law.f
         add_product(K, slope, about, n, about, n)
+    elif is_round(data, k + surface_contact.OVERLAP):
+        add_round(data, k, K, gh, bh2, X_A, X_B, s)
     elif mesh_overlap.is_mesh(data, k + surface_contact.OVERLAP):
         rubs = not sticks and data[k + 3] > 0.0
         add_meshes(room.meshes, (room.rows, s.depth), (data, k), K, weights, motion, (rubs, kept))
@@ -168,7 +194,7 @@ def stiffness_over_area(tables, e, k, K, weights, motion, at_start, time, kept):
         F = g.root * c + stiff * v
         F = (1.0 / max(size(F), NOTHING)) * F
         add_friction(K, held, F, gh * part * stiff, 1.0 if kept == TANGENT and part < 1.0 else 0.0, r)
-    elif round_:
+    elif is_ball or is_round(data, k + surface_contact.OVERLAP):
         squared = v @ v + data[k + 4] * data[k + 4]
         F = (1.0 / max(size(v), NOTHING)) * v
         along = (v @ v) / squared if kept == TANGENT else 0.0

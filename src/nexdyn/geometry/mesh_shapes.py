@@ -4,14 +4,18 @@ sphere, capsule           a point, a segment, and a margin: exact
 box, hull                 their triangles: exact
 cylinder, cone, ellipsoid inscribed polyhedra of 64 sides: their surface lies inside by at most r (1 − cos π/64) = 0.0012 r
                           with r the radius (the largest semi-axis; of an ellipsoid twice that, for both of its angles)
+
+`facets` has them, spheres and capsules as solids that press, not inscribed but of the same volume.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from typing import Any
 
 import numpy as np
+from scipy.spatial import ConvexHull
 
 from nexdyn.errors import InputError, unknown
 from nexdyn.geometry import hierarchy
@@ -49,8 +53,32 @@ def surface_of(name: str, **sizes: Any) -> Surface:
     return surface_of("hull", points=corners)
 
 
-def _circle(radius: float) -> np.ndarray:
-    angle = 2.0 * np.pi / SIDES * np.arange(SIDES)
+FACETS = 96
+"""How many facets a round solid has around it that presses by facets."""
+
+
+def facets(name: str, **sizes: float | tuple[float, ...]) -> Surface:
+    """A sphere, a capsule, a cylinder, a cone or an ellipsoid of flat facets, FACETS around the cylinder and the cone and SIDES around the
+    others, with the volume of the round one; InputError for other shapes."""
+    (x, y, z), margin, _ = PAGES[name].made(**sizes)
+    if name in ("cylinder", "cone"):
+        # of equal area across the axis
+        rim = _circle(x, FACETS) / math.sqrt(0.5 * FACETS / math.pi * math.sin(2.0 * math.pi / FACETS))
+        low = np.column_stack([rim, np.full(FACETS, -z)])
+        top = [(0.0, 0.0, z)] if name == "cone" else np.column_stack([rim, np.full(FACETS, z)])
+        return surface_of("hull", points=np.vstack([low, top]))
+    if name not in ("sphere", "capsule", "ellipsoid"):
+        raise InputError(f"a {name} is not round; it needs no facets")
+    ball = _ball()
+    ball *= (4.0 / 3.0 * math.pi / ConvexHull(ball).volume) ** (1.0 / 3.0)
+    if name == "ellipsoid":
+        return surface_of("hull", points=np.array([x, y, z]) * ball)
+    ends = [margin * ball[up * ball[:, 2] >= -1e-9] + np.array([0.0, 0.0, up * z]) for up in (1.0, -1.0)]
+    return surface_of("hull", points=np.vstack(ends))
+
+
+def _circle(radius: float, sides: int = SIDES) -> np.ndarray:
+    angle = 2.0 * np.pi / sides * np.arange(sides)
     return radius * np.column_stack([np.cos(angle), np.sin(angle)])
 
 

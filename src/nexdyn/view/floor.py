@@ -11,6 +11,7 @@ import numpy as np
 
 from nexdyn.forces.ball_contact import BallContact
 from nexdyn.forces.mesh_contact import MeshContact
+from nexdyn.forces.round_contact import RoundContact
 from nexdyn.forces.surface_contact import SurfaceContact
 from nexdyn.model.force import Force, Frame
 from nexdyn.model.shapes import HalfSpace
@@ -56,7 +57,7 @@ def _planes(force: Force, system: System) -> list[Frame]:
         return [frames[1]]
     if isinstance(force, BallContact):
         return [force.frames(system)[1]] if isinstance(force.solid, HalfSpace) else []
-    if isinstance(force, MeshContact):
+    if isinstance(force, MeshContact | RoundContact):
         sides = zip(force.frames(system), (force.solid_a, force.solid_b), strict=True)
         return [frame for frame, solid in sides if isinstance(solid, HalfSpace)]
     if not isinstance(force, SurfaceContact):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nexdyn.errors import InputError
-from nexdyn.forces.surface_contact import SurfaceContact
+from nexdyn.forces.surface_contact import Foundations
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion
 
@@ -66,7 +66,9 @@ class Motion:
         joints = list(observed.labels.dims["joint"]) if observed.knows("reaction") else []
         touching = len(observed.labels.dims.get("contact", ()))
         contact = ["contact_point", "contact_force"] if touching and observed.knows("contact_force") else []
-        surfaces = contact and any(isinstance(force, SurfaceContact) for force in result.system.forces.values())
+        surfaces = contact and any(
+            isinstance(force, Foundations) and force.over_area for force in result.system.forces.values()
+        )
         press = ["contact_direction", "contact_area", "contact_pressure"] if surfaces else []
         names = ["position", "orientation", *(["reaction"] if joints else []), *contact, *press]
         size = len(t) * (28 * len(bodies) + 24 * (len(joints) + touching) + (20 * touching if press else 0))
