@@ -50,6 +50,16 @@ def meshes_touching(carrier: str, given: dict[str, Any]) -> nx.System:
     return closed(system, carrier)
 
 
+def rolling(carrier: str, given: dict[str, Any]) -> nx.System:
+    """Round solids about arm and hand."""
+    given = dict(given)
+    arm = {**ARM, "collision": [nx.Capsule(0.3, 0.2)]}
+    hand = {**HAND_BODY, "collision": [nx.Cylinder(0.3, 0.4)]}
+    system = hung(skeleton(carrier, hand, of_arm=arm))
+    system.add_contact(nx.Contact("acting", given.pop("a", "hand"), given.pop("b", "ground"), **given))
+    return closed(system, carrier)
+
+
 CONTACTS = (
     Element(
         "contact at points",
@@ -151,6 +161,25 @@ CONTACTS = (
             "b": "arm",
         },
         meshes_touching,
+        part_of="contact at points",
+    ),
+    Element(
+        "contact of round solids over areas",
+        nx.Contact,
+        {
+            "foundation_a": 4000.0,
+            "foundation_b": 6000.0,
+            "damping": 0.5,
+            "friction": 2.0,
+        },
+        {
+            "foundation_a": 1500.0,
+            "foundation_b": 20000.0,
+            "damping": 3.0,
+            "friction": Together(friction=1.0, friction_stiffness=4.0),
+            "a": "arm",
+        },
+        rolling,
         part_of="contact at points",
     ),
 )

@@ -372,16 +372,6 @@ def test_materials_give_the_stiffness_of_hertz() -> None:
             system.add_contact(nx.Contact("c", "ball", "rock", material_a=steel, material_b=steel))
 
 
-def test_what_has_no_foundation_is_refused() -> None:
-    system = system_of(nx.Cylinder(0.1, 0.2), (0.0, 0.0, 1.0))
-    with pytest.raises(
-        nx.InputError,
-        match="Cylinder of body 'rock' knows no foundation; boxes, hulls, half-spaces, spheres and meshes do",
-    ):
-        system.add_contact(nx.Contact("c", "ball", "rock", foundation_a=K))
-    assert not system.forces
-
-
 def test_info_tells_points_and_areas() -> None:
     for law, of, unit in (({"stiffness": 1e4}, "point", "N/m^1.5"), ({"foundation_b": K}, "area", "N/m^3")):
         system = system_of(nx.Box((0.1, 0.1, 0.1)), (0.0, 0.0, 1.0))

@@ -96,6 +96,15 @@ class Lean(NamedTuple):
     s: float
 
 
+class Profile(NamedTuple):
+    """Discs whose radius is r + slope z, or those of a ball of radius r about z = `centre`."""
+
+    r: float
+    slope: float
+    centre: float
+    ball: bool
+
+
 class Disc(NamedTuple):
     """Where a disc is cut: z, t."""
 
@@ -121,7 +130,11 @@ def segment(angle):  # type: ignore[no-untyped-def]
 @formula
 def at(profile, z):  # type: ignore[no-untyped-def]
     """r² at z."""
-    return max(profile.x + z * (profile.y + z * profile.z), 0.0)
+    if profile.ball:
+        x = z - profile.centre
+        return max((profile.r - x) * (profile.r + x), 0.0)
+    x = profile.r + profile.slope * z
+    return x * x
 
 
 @formula
@@ -183,7 +196,7 @@ def add_discs(a, b, profile, lean, s):  # type: ignore[no-untyped-def]
 
 @formula
 def add_part(first, last, profile, one, two, lean, s):  # type: ignore[no-untyped-def]
-    """The discs from z = `first` to `last`, of radius² `profile`; `one` and `two`: where they begin and end to be cut."""
+    """The discs from z = `first` to `last` of a profile; `one` and `two`: where they begin and end to be cut."""
     low = between(lean, one if one.z < two.z else two, 0.0, first, last)
     high = between(lean, two if one.z < two.z else one, 0.0, first, last)
     s = add_discs(cut_at(lean, first), low, profile, lean, s)
@@ -198,7 +211,7 @@ def add_straight(first, last, r, slope, lean, s):  # type: ignore[no-untyped-def
     low, high = lean.c - lean.s * slope, lean.c + lean.s * slope
     low, high = low if low != 0.0 else LEVEL * LEVEL, high if high != 0.0 else LEVEL * LEVEL
     z, y = (lean.s * r - lean.h) / low, -(lean.s * r + lean.h) / high
-    profile = Vec3(r * r, 2.0 * r * slope, slope * slope)
+    profile = Profile(r, slope, 0.0, False)
     return add_part(first, last, profile, Disc(z, r + slope * z), Disc(y, -(r + slope * y)), lean, s)
 
 
@@ -206,7 +219,7 @@ def add_straight(first, last, r, slope, lean, s):  # type: ignore[no-untyped-def
 def add_cap(first, last, r, centre, lean, s):  # type: ignore[no-untyped-def]
     """Discs of a ball of radius r about z = `centre`."""
     d = lean.h + lean.c * centre
-    profile = Vec3(r * r - centre * centre, 2.0 * centre, -1.0)
+    profile = Profile(r, 0.0, centre, True)
     if d * d >= r * r:
         nowhere = cut_at(lean, first)
         return add_part(first, last, profile, nowhere, nowhere, lean, s)
