@@ -5,6 +5,7 @@
     F = Σ w ∫ p m dA,   f_n = |F|,   n = F/f_n     w: w_B of the surface of A, w_A of that of B
     x_p = Σ w ∫ p x dA/Σ w ∫ p dA            the centre of pressure, where F acts, with the moment about it
     friction that sticks                     one spring at x_p for sliding along n and turning about it             (``sticking``)
+                                             v with the velocities of surfaces that run, as in ``contact``; δ̇ without
                                              σ = ρ k A,   A = Σ w A;   of a sphere ρ max(df/dδ, f/δ)
     with friction_speed v_f                  f_t = −μ Σ w ∫ p v_t/√(|v_t|² + v_f²) dA, without a spring
     U = k ∫ (w_A δ_A + w_B δ_B) dV + ½ |y|²  what is stored
@@ -38,7 +39,9 @@ from nexdyn.forces.contact import (
     STICK,
     ContactForce,
     Extent,
+    Placed,
     put_state,
+    running,
     state,
 )
 from nexdyn.forces.contact_law import LawNumbers
@@ -154,6 +157,19 @@ class BetweenSolids(Foundations):
     def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
         return 0.0, 0.0, 0.0, 0.0
 
+    def normals(self, values: Mapping[str, float]) -> tuple[np.ndarray | None, np.ndarray | None]:
+        return normal_of(self.solid_a), normal_of(self.solid_b)
+
+
+def normal_of(solid: Shape) -> np.ndarray | None:
+    """The normal (3,) of a half-space, in the axes of its body; None of what has no one plane."""
+    return place_of(solid).R[:, 2] if isinstance(solid, HalfSpace) else None
+
+
+def place_of(solid: Shape) -> Placed:
+    """The frame of a solid in the axes of its body."""
+    return Placed(rotation_matrix(np.array(solid.orientation)), np.array(solid.position))
+
 
 class SurfaceContact(BetweenSolids):
     """Contact of convex solids with faces: each an nx.Box, nx.Hull or nx.HalfSpace."""
@@ -249,15 +265,16 @@ def share(x):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def add_point(data, k, side, x, weight, v0, w, rubs, s):  # type: ignore[no-untyped-def]
-    """What stands at the point x about o, of the area `weight`; v = v0 + w × x."""
+def add_point(data, k, side, x, weight, v0, w, u, rubs, s):  # type: ignore[no-untyped-def]
+    """What stands at the point x about o, of the area `weight`; v = v0 + w × x, and with it the surface of A runs by u."""
     v = v0 + cross(w, x)
     rate = -(side.deeper @ v)
     p = weight * data[k] * share(side.at - side.n @ x) * share(1.0 + data[k + 2] * rate)
     normal = p * side.m
     f = normal
     if rubs:
-        v_t = v - (side.m @ v) * side.m
+        v_t = v + u
+        v_t = v_t - (side.m @ v_t) * side.m
         f = f - (data[k + 3] * p / sqrt(v_t @ v_t + data[k + 4] * data[k + 4])) * v_t
     return Pressed(
         Force(s.all.n + cross(x, f), s.all.f + f), s.normal + normal, s.pressure + p, s.first + p * x, s.second + p * (x @ x), s.area,
@@ -266,7 +283,7 @@ def add_point(data, k, side, x, weight, v0, w, rubs, s):  # type: ignore[no-unty
 
 
 @outlined
-def add_side(data, k, side, part_of, room, v0, w, rubs, s):  # type: ignore[no-untyped-def]
+def add_side(data, k, side, part_of, room, v0, w, u, rubs, s):  # type: ignore[no-untyped-def]
     """The part `part_of` of a polygon, by triangles about its centre, which are the same from whichever corner it is counted."""
     whole, centre = flat(side, room)
     if not whole > 0.0:
@@ -282,9 +299,9 @@ def add_side(data, k, side, part_of, room, v0, w, rubs, s):  # type: ignore[no-u
         for h in range(2):
             near_two, weight = (INNER, W_INNER * part) if h == 0 else (OUTER, W_OUTER * part)
             far = 1.0 - 2.0 * near_two
-            s = add_point(data, k, side, far * a + near_two * (b + centre), weight, v0, w, rubs, s)
-            s = add_point(data, k, side, far * b + near_two * (centre + a), weight, v0, w, rubs, s)
-            s = add_point(data, k, side, far * centre + near_two * (a + b), weight, v0, w, rubs, s)
+            s = add_point(data, k, side, far * a + near_two * (b + centre), weight, v0, w, u, rubs, s)
+            s = add_point(data, k, side, far * b + near_two * (centre + a), weight, v0, w, u, rubs, s)
+            s = add_point(data, k, side, far * centre + near_two * (a + b), weight, v0, w, u, rubs, s)
         a = b
     return Pressed(
         s.all, s.normal, s.pressure, s.first, s.second, s.area + part_of * whole, s.depth, max(s.peak, peak),
@@ -337,7 +354,8 @@ def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-de
     f_n = grip * law.f
     f, torque = f_n * n, 0.0
     if rubs:
-        v_t, about = v + rate * n, law.turning * (n @ w)
+        slip, about = v + running(data, k, X_A, X_B), law.turning * (n @ w)
+        v_t = slip - (n @ slip) * n
         s = data[k + 3] * f_n / sqrt(v_t @ v_t + about * about + data[k + 4] * data[k + 4])
         f, torque = f - s * v_t, -s * law.turning * about
     gyration = law.turning / DISC
@@ -357,7 +375,7 @@ def press(data, k, X_A, V_A, X_B, V_B, scratch, rubs):  # type: ignore[no-untype
     found = near(data, k + OVERLAP, X_A, X_B, room)
     s = nothing_pressed(found.depth)
     if found.any:
-        v0, w = relative(X_A, V_A, X_B, V_B, found.o)
+        (v0, w), u = relative(X_A, V_A, X_B, V_B, found.o), running(data, k, X_A, X_B)
         for f in range(found.second):
             for g in range(found.second, found.polygons):
                 for one in range(2):
@@ -369,7 +387,7 @@ def press(data, k, X_A, V_A, X_B, V_B, scratch, rubs):  # type: ignore[no-untype
                         s = deeper_by(s, deepest(side, room))
                         side = pressing(data, k, side, found, room, v0, w)
                         if side.corners > 2:
-                            s = add_side(data, k, side, part, room, v0, w, rubs, s)
+                            s = add_side(data, k, side, part, room, v0, w, u, rubs, s)
     return s, found.o
 
 
@@ -381,7 +399,7 @@ def press_triangles(meshes, rows, data, k, motion, rubs):  # type: ignore[no-unt
     walk, o, size, may, depth = begin(data, j, X_A, X_B)
     s, ends = nothing_pressed(depth), may
     about_a, about_b = about(X_A, o), about(X_B, o)
-    v0, w = relative(X_A, V_A, X_B, V_B, o)
+    (v0, w), u = relative(X_A, V_A, X_B, V_B, o), running(data, k, X_A, X_B)
     found = Near(o, size, 0, 0, True, 0.0)
     while ends:
         ends, count, apart, any_ = False, start(meshes), UNBOUNDED, False
@@ -398,7 +416,7 @@ def press_triangles(meshes, rows, data, k, motion, rubs):  # type: ignore[no-unt
                         s = deeper_by(s, deepest(side, rows))
                         side = pressing(data, k, side, found, rows, v0, w)
                         if side.corners > 2:
-                            s = add_side(data, k, side, part, rows, v0, w, rubs, s)
+                            s = add_side(data, k, side, part, rows, v0, w, u, rubs, s)
             f, t, count, apart = next_pair(meshes, walk, count, apart)
         if not s.depth > 0.0:
             # apart by what the boxes tell, at the least
@@ -463,6 +481,7 @@ def holding(data, k, s, o, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
     r = DISC * sqrt(share(s.second / s.pressure - centre @ centre))
     p = o + centre
     v, w = relative(X_A, V_A, X_B, V_B, p)
+    v = v + running(data, k, X_A, X_B)
     slip = Slip(v - (n @ v) * n, r * (n @ w))
     return Held(n, p, f_n, slip, r, sticking.grip(data, k + STICK, s.slope, f_n, sticking.size(slip)))
 
@@ -622,6 +641,7 @@ def observe_surface(data, motion_a, motion_b, z, room, out):  # type: ignore[no-
             if ball.is_ball(data, OVERLAP):
                 _, n = ball.distance(data, OVERLAP, T(X_B[i].R) @ (X_A[i].p - X_B[i].p))
                 n, (v, _) = X_B[i].R @ n, relative(X_A[i], V_A[i], X_B[i], V_B[i], o)
+                v = v + running(data, 0, X_A[i], X_B[i])
                 put_state(row, 9, n)
                 put_state(row, 12, v - (n @ v) * n)
             continue

@@ -16,6 +16,7 @@ import math
 from typing import Any
 
 from nexdyn.forces import ball, mesh_overlap, overlap, surface_contact
+from nexdyn.forces.contact import running
 from nexdyn.forces.sticking import Slip, laid, size, yielding
 from nexdyn.forces.tables import STATES
 from nexdyn.generic import defines, generic
@@ -37,7 +38,7 @@ def add_product(K, c, w, v, y, z):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def add_side(data, k, K, room, side, part_of, gh, bh2, v0, w, to_b, rubs, kept):  # type: ignore[no-untyped-def]
+def add_side(data, k, K, room, side, part_of, gh, bh2, v0, w, u, to_b, rubs, kept):  # type: ignore[no-untyped-def]
     """The part `part_of` of a polygon; `rubs`: with friction that is regularised."""
     if side.corners < 3:
         return
@@ -58,7 +59,7 @@ def add_side(data, k, K, room, side, part_of, gh, bh2, v0, w, to_b, rubs, kept):
                 add_product(K, slope, pressed, side.m, deeper, side.deeper)
                 add_product(K, slope, deeper, side.deeper, pressed, side.m)
                 if rubs:
-                    v = v0 + cross(w, x)
+                    v = v0 + cross(w, x) + u
                     v = v - (side.m @ v) * side.m
                     s = 1.0 / math.sqrt(v @ v + data[k + 4] * data[k + 4])
                     across, along = gh * data[k + 3] * part * grip * depth * s, s * v
@@ -76,15 +77,15 @@ def add_faces(data, k, K, room, gh, bh2, motion, rubs, kept):  # type: ignore[no
     j = k + surface_contact.OVERLAP
     found = overlap.near(data, j, X_A, X_B, room)
     v0, w = surface_contact.relative(X_A, V_A, X_B, V_B, found.o)
-    to_b = found.o - X_B.p
+    u, to_b = running(data, k, X_A, X_B), found.o - X_B.p
     for f in range(found.second):
         for g in range(found.second, found.polygons):
             if data[j + overlap.PART_B] > 0.0:
                 side = overlap.polygon(found, room, f, g, found.second)
-                add_side(data, k, K, room, side, data[j + overlap.PART_B], gh, bh2, v0, w, to_b, rubs, kept)
+                add_side(data, k, K, room, side, data[j + overlap.PART_B], gh, bh2, v0, w, u, to_b, rubs, kept)
             if data[j + overlap.PART_A] > 0.0:
                 side = overlap.polygon(found, room, g, f, found.second)
-                add_side(data, k, K, room, side, data[j + overlap.PART_A], gh, bh2, v0, w, to_b, rubs, kept)
+                add_side(data, k, K, room, side, data[j + overlap.PART_A], gh, bh2, v0, w, u, to_b, rubs, kept)
 
 
 @outlined
@@ -98,13 +99,14 @@ def add_triangles(meshes, rows, depth, data, k, K, weights, motion, rubs, kept):
         walk = mesh_overlap.farther(walk)
     about_a, about_b = mesh_overlap.about(X_A, o), mesh_overlap.about(X_B, o)
     v0, w = surface_contact.relative(X_A, V_A, X_B, V_B, o)
+    u = running(data, k, X_A, X_B)
     f, t, count, _ = mesh_overlap.next_pair(meshes, walk, mesh_overlap.start(meshes), overlap.UNBOUNDED)
     while f >= 0:
         for one in range(2):
             part = data[j + overlap.PART_B] if one == 0 else data[j + overlap.PART_A]
             if part > 0.0:
                 side, _ = mesh_overlap.sides_of(meshes, rows, walk, one, f, t, about_a, about_b, size)
-                add_side(data, k, K, rows, side, part, gh, bh2, v0, w, o - X_B.p, rubs, kept)
+                add_side(data, k, K, rows, side, part, gh, bh2, v0, w, u, o - X_B.p, rubs, kept)
         f, t, count, _ = mesh_overlap.next_pair(meshes, walk, count, overlap.UNBOUNDED)
 
 
