@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from nexdyn.forces.surface_contact import Foundations, surface_energy, surface_wrench
+from nexdyn.forces.foundations import Foundations
+from nexdyn.forces.surface_contact import surface_energy, surface_wrench
 from nexdyn.forces.tables import INDEX_COLUMNS, ForceTables, room_of
 from nexdyn.kernel import kernel
 from nexdyn.spatial.table import MotionRows, PoseRows

@@ -186,9 +186,46 @@ DAMPED: dict[str, Callable[[], Force]] = {
         exponent=2.0,
     ),
 }
-PAIRS = {f"{name}, conservative": make for name, make in CONSERVATIVE.items()} | DAMPED
-IN_LANES = PAIRS | {
-    "applied, world": lambda: AppliedForce("f", "a", (1, "=t", 3), (4, 5, 6)),
-    "applied, body": lambda: AppliedForce("f", "a", (1, "=t", 3), (4, 5, 6), expressed_in="body"),
-    "long table": lambda: ForceTable("f", "a", "b", deflections=np.linspace(0, 3, 40), forces=np.sin(np.arange(40.0))),
+RUNNING: dict[str, Callable[[], Force]] = {
+    "plane contact whose surfaces run": lambda: PlaneContact(
+        "f",
+        "a",
+        "b",
+        radius=9.0,
+        length=1.0,
+        axis=(1.0, 2.0, 0.5),
+        normal=(0.6, 0.0, 0.8),
+        stiffness=7.0,
+        damping=0.1,
+        friction=0.4,
+        friction_speed=1e-3,
+        surface_velocity_a=(0.3, -0.2, 0.5),
+        surface_velocity_b=(0.8, 0.1, -0.6),
+    ),
+    "sphere contact whose surfaces run": lambda: SphereContact(
+        "f",
+        "a",
+        "b",
+        radius_a=9.0,
+        radius_b=8.0,
+        stiffness=7.0,
+        damping=0.1,
+        friction=0.4,
+        friction_speed=1e-3,
+        surface_velocity_a=(0.3, -0.2, 0.5),
+        surface_velocity_b=(0.8, 0.1, -0.6),
+    ),
 }
+"""Their friction may drive."""
+PAIRS = {f"{name}, conservative": make for name, make in CONSERVATIVE.items()} | DAMPED
+IN_LANES = (
+    PAIRS
+    | RUNNING
+    | {
+        "applied, world": lambda: AppliedForce("f", "a", (1, "=t", 3), (4, 5, 6)),
+        "applied, body": lambda: AppliedForce("f", "a", (1, "=t", 3), (4, 5, 6), expressed_in="body"),
+        "long table": lambda: ForceTable(
+            "f", "a", "b", deflections=np.linspace(0, 3, 40), forces=np.sin(np.arange(40.0))
+        ),
+    }
+)

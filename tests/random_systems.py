@@ -343,16 +343,18 @@ def applied(d: Draft) -> None:
 
 
 def plane_contact(d: Draft) -> None:
-    """A capsule half in a plane, so that it is pushed and rubs from the start."""
+    """A capsule half in a plane, so that it is pushed and rubs from the start; their surfaces run."""
     child, _ = d.attach("free")
     R, p = d.poses[child]
     other = d.other(child)
     n = systems.unit(d.rng, 3)
     R_B, p_B = d.poses[other]
+    along = across(d.rng, n)
     d.system.add_force(
         nx.PlaneContact(
-            d.name("touch "), child, other, radius=0.2, length=0.3, axis=R.T @ across(d.rng, n), normal=R_B.T @ n,
+            d.name("touch "), child, other, radius=0.2, length=0.3, axis=R.T @ along, normal=R_B.T @ n,
             anchor_b=R_B.T @ (p - 0.12 * n - p_B), stiffness=40.0, damping=0.5, friction=0.4, friction_speed=0.05,
+            surface_velocity_a=(0.1, -0.3, 0.2), surface_velocity_b=R_B.T @ (0.2 * along),
         )
     )  # fmt: skip
 
@@ -367,7 +369,7 @@ def sphere_contact(d: Draft) -> None:
     d.system.add_force(
         nx.SphereContact(
             d.name("touch "), child, other, radius_a=0.2, radius_b=0.3, anchor_b=R_B.T @ (p - 0.42 * n - p_B),
-            stiffness=40.0, damping=0.5, friction=0.4, friction_speed=0.05,
+            stiffness=40.0, damping=0.5, friction=0.4, friction_speed=0.05, surface_velocity_b=(0.3, 0.1, -0.2),
         )
     )  # fmt: skip
 

@@ -195,6 +195,7 @@ def forces(rng: Random, system: System) -> list[Any]:
         "plane_contact": [
             {"a": "b1", "stiffness": "=1e4*L", "radius": 0.1, "restitution": 0.5, "impact_speed": "=L", **points},
             {"a": "m1", "b": "b2", "stiffness": 1e5, "length": 0.2, "axis": (1, 0, 0), "normal": (0, 1, 1)},
+            {"a": "b1", "stiffness": 1e5, "friction": 0.2, "surface_velocity_b": ("=L", 0.5, 0)},
         ],
         "sphere_contact": [
             {"a": "b1", "b": "ground", "stiffness": "=1e4*L", "radius_b": "=L", "friction": 0.3, **points},
@@ -206,6 +207,7 @@ def forces(rng: Random, system: System) -> list[Any]:
                 "radius_b": 0.2,
                 "hollow": True,
                 "static_friction": 0.5,
+                "surface_velocity_a": (0, x, "=-L"),
             },
         ],
         "position_actuator": [
@@ -269,7 +271,16 @@ def random_system(rng: Random) -> System:
         )
     )
     system.add_contact(
-        Contact("rests", "f*", "ground", stiffness=quantity(rng, system), friction="=L", static_friction=5.0)
+        Contact(
+            "rests",
+            "f*",
+            "ground",
+            stiffness=quantity(rng, system),
+            friction="=L",
+            static_friction=5.0,
+            surface_velocity_a=(0.1, 0, "=L"),
+            surface_velocity_b=("=-L", quantity(rng, system), 0),
+        )
     )
     system.add_event(Event("lands", contact="rests", direction="falling", on="touches"))
     system.add_event(Event("end", time="=2*L", stop=True))

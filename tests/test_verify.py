@@ -44,6 +44,7 @@ def test_all_that_is_published_is_there_under_all_that_can_carry_it() -> None:
         "sliding",
         "standing",
         "belt",
+        "conveyor",
         "rolling",
         "bowling",
         "bounce",

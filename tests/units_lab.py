@@ -113,6 +113,8 @@ FORCES: dict[type, dict[str, Dimension]] = {
         "impact_speed": SPEED,
         "stribeck_speed": SPEED,
         "friction_speed": SPEED,
+        "surface_velocity_a": SPEED,
+        "surface_velocity_b": SPEED,
     },
     nx.SphereContact: {
         **PLACES,
@@ -122,6 +124,8 @@ FORCES: dict[type, dict[str, Dimension]] = {
         "impact_speed": SPEED,
         "stribeck_speed": SPEED,
         "friction_speed": SPEED,
+        "surface_velocity_a": SPEED,
+        "surface_velocity_b": SPEED,
     },
 }
 IN_JOINTS: dict[type, dict[str, Callable[[Dimension], Dimension]]] = {

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute.force_states import freedom_at_end, states_accepted
+from nexdyn.absolute.force_states import HELD, freedom_at_end, states_accepted
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError
 from nexdyn.forces import ContactForce, JointFriction
@@ -195,6 +195,19 @@ def with_states(system: System) -> list[tuple[Force, int]]:
             found.append((force, first))
         first += count
     return found
+
+
+def sliding_contact(system: System, states: np.ndarray, bound: np.ndarray, rate: np.ndarray) -> str:
+    """A contact whose friction sticks, but slides in the state at hand, in words; "" where there is none. What its spring holds is then as
+    much as it may be, and would be more."""
+    for force, first in with_states(system):
+        if isinstance(force, ContactForce) and not force.is_off:
+            count = len(force.states(system.values))
+            for k in range(first, first + count, count // force.points):
+                y, of_y = (x[k : k + count // force.points] for x in (states, rate))
+                if bound[k] > 0.0 and y @ y >= HELD * bound[k] ** 2 and y @ of_y > 0.0:
+                    return str(force) if force.part_of is None else f"contact {force.part_of!r}"
+    return ""
 
 
 def own_states(system: System, bound: np.ndarray) -> list[OwnState]:

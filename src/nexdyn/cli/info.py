@@ -138,7 +138,7 @@ def _print(data: dict[str, Any]) -> None:
 
 def _contact(system: System, name: str) -> dict[str, Any]:
     """A contact: its pairs of bodies, how many points may touch, and the least and greatest stiffness and friction of these."""
-    from nexdyn.forces.surface_contact import Foundations
+    from nexdyn.forces.foundations import Foundations
     from nexdyn.results.contacts import contacts_of
 
     made = [force for force in contacts_of(system) if force.part_of == name]

@@ -5,24 +5,20 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from nexdyn.errors import InputError
-from nexdyn.forces.contact import ContactForce, Extent
+from nexdyn.forces.contact import UNMOVED, ContactForce, Extent, Placed
+from nexdyn.forces.foundations import Foundations, normal_of, place_of
 from nexdyn.forces.mesh_overlap import Room
-from nexdyn.forces.surface_contact import Foundations, observed
+from nexdyn.forces.surface_contact import observed
 from nexdyn.geometry.hull import surface
 from nexdyn.geometry.kinds import PAGES
 from nexdyn.geometry.solid import HULL
 from nexdyn.model.element import Element
-from nexdyn.model.force import Frame
 from nexdyn.model.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, HalfSpace, Hull, Shape, Sphere
-from nexdyn.spatial.rotations import rotation_matrix
-
-if TYPE_CHECKING:
-    from nexdyn.model.system import System
 
 
 class BallContact(Foundations):
@@ -55,10 +51,11 @@ class BallContact(Foundations):
         super().__init__(name, a=a, b=b, stiffness=stiffness, exponent=exponent, **law)
         self._store(radius=radius, solid=solid, foundation_a=foundation_a, foundation_b=foundation_b)
 
-    def frames(self, system: System) -> tuple[Frame, ...]:
-        A, B = super().frames(system)
-        R, p = rotation_matrix(np.array(self.solid.orientation)), np.array(self.solid.position)
-        return A, B._replace(R_BF=B.R_BF @ R, p_BF=B.p_BF + B.R_BF @ p)
+    def placed(self, values: Mapping[str, float]) -> tuple[Placed, Placed]:
+        return UNMOVED, place_of(self.solid)
+
+    def normals(self, values: Mapping[str, float]) -> tuple[np.ndarray | None, np.ndarray | None]:
+        return None, normal_of(self.solid)
 
     @property
     def over_area(self) -> bool:

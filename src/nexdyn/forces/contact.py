@@ -7,7 +7,8 @@ A: the surface of body a, a sphere about c, r_A its radius (0 for a point).   B:
     sphere   d = c − p_B,   n = ς d/|d|,   δ = r_A + ς (r_B − |d|),   p = c − (r_A − ½ δ) n: midway
              ς = 1 where A is outside, −1 where it lies in the hollow of B
 
-    v = v_A(p) − v_B(p),   δ̇ = −n · v,   v_t = v + δ̇ n
+    v = v_A(p) − v_B(p),   δ̇ = −n · v
+    v_t = (1 − n nᵀ)(v + R_A u_A − R_B u_B)          sliding velocity; u: of a surface that runs along its own body, as a belt does
     f_n = k δᵉ max(0, 1 + a δ̇)   where δ > 0, else 0                             (Hunt & Crossley, J. Appl. Mech. 42, 1975)
     f_t  a spring along the surfaces that yields at μ f_n                         (``sticking``)
     f on A = f_n n + f_t at p,   its opposite on B;   U = k δᵉ⁺¹ / (e + 1) + ½ |y|²
@@ -15,7 +16,8 @@ A: the surface of body a, a sphere about c, r_A its radius (0 for a point).   B:
 With `friction_speed` v_f friction is regularised instead, without a spring: f_t = −μ f_n v_t / √(|v_t|² + v_f²). On an incline of
 angle φ a body then creeps with v_f tan φ / √(μ² − tan² φ).
 
-The force vanishes where the surfaces part, and never pulls. What of its power is not −U̇ is −k δᵉ a δ̇² and f_t · v_t of what slides.
+The force vanishes where the surfaces part, and never pulls. What of its power is not −U̇ is −k δᵉ a δ̇² and f_t · v_t of what slides,
+and what drives a surface that runs adds −f_t · (R_A u_A − R_B u_B).
 
 What a bounce leaves of the speed v_i follows from m δ̈ = −k δᵉ (1 + a δ̇), whatever m, k and e: with d = a v_i and the
 coefficient of restitution ε,
@@ -23,8 +25,8 @@ coefficient of restitution ε,
     (1 + d) exp(−d) = (1 − ε d) exp(ε d),       ε ≈ 1 − ⅔ d for small d,   ε → 1/d for large
 
 so that `restitution` at an `impact_speed` gives a.
-Data: k, e, a, μ, v_f, r_A, ½ l, those of ``sticking``, then ς (0 for a plane) and r_B. Where l is not 0 there are two points, about
-c = p_A ± ½ l z_A, else one about p_A. States, where friction sticks: y of each point, in the axes of B.
+Data: k, e, a, μ, v_f, r_A, ½ l, those of ``sticking``, ς (0 for a plane), r_B, then u_A and u_B in the axes of A and B. Where l is not 0
+there are two points, about c = p_A ± ½ l z_A, else one about p_A. States, where friction sticks: y of each point, in the axes of B.
 """
 
 from __future__ import annotations
@@ -37,11 +39,12 @@ import numpy as np
 
 from nexdyn.forces import sticking
 from nexdyn.forces.between import PairForce
-from nexdyn.forces.contact_law import ContactLaw
+from nexdyn.forces.contact_law import VELOCITIES, ContactLaw, check_along
 from nexdyn.forces.kinds import CONTACT
 from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.forces.tables import STATE
 from nexdyn.kernel import formula, kernel
+from nexdyn.model.force import Frame
 from nexdyn.spatial.algebra import Force, T, Vec3, cross
 from nexdyn.spatial.lanes import common, if_less, power, sqrt, zero
 from nexdyn.spatial.table import MotionRows, PoseRows
@@ -64,6 +67,16 @@ class Extent(NamedTuple):
     thinner: float
     a: float
     b: float
+
+
+class Placed(NamedTuple):
+    """Where a frame is in the axes of a side, about its point: R (3, 3) and p (3,) [m]."""
+
+    R: np.ndarray = np.eye(3)
+    p: np.ndarray = np.zeros(3)
+
+
+UNMOVED = Placed()
 
 
 class ContactForce(ContactLaw, PairForce):
@@ -89,6 +102,30 @@ class ContactForce(ContactLaw, PairForce):
         """r_A, ½ l, ς, r_B."""
         raise NotImplementedError
 
+    def placed(self, values: Mapping[str, float]) -> tuple[Placed, Placed]:
+        """Its frames A and B in the axes of `a` and `b`, at their points."""
+        return UNMOVED, UNMOVED
+
+    def normals(self, values: Mapping[str, float]) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Of the surfaces of `a` and `b`, in their axes, the normal (3,) of one that is a plane."""
+        return None, None
+
+    def frames(self, system: System) -> tuple[Frame, ...]:
+        return tuple(
+            F._replace(R_BF=F.R_BF @ R, p_BF=F.p_BF + F.R_BF @ p)
+            for F, (R, p) in zip(super().frames(system), self.placed(system.values), strict=True)
+        )
+
+    def surface_velocities(self, values: Mapping[str, float]) -> list[float]:
+        """u_A and u_B in the axes of A and B. InputError for one that leaves its plane."""
+        given = [self._floats(attribute, 3, values) for attribute in VELOCITIES]
+        if not any(map(any, given)):
+            return [0.0] * 6
+        for attribute, n in zip(VELOCITIES, self.normals(values), strict=True):
+            if n is not None:
+                check_along(self, attribute, n, values)
+        return [x for u, (R, _) in zip(given, self.placed(values), strict=True) for x in (np.array(u) @ R).tolist()]
+
     def extent(self, values: Mapping[str, float]) -> Extent:
         """How far its surfaces reach."""
         radius, half, side, other = self.shape(values)
@@ -96,10 +133,10 @@ class ContactForce(ContactLaw, PairForce):
         return Extent(thinner, half + radius, other)
 
     def data(self, values: Mapping[str, float]) -> list[float]:
-        """k, e, a, μ, v_f, r_A, ½ l; μ, μ_s, v_s, ρ, 2 ζ √m of a reduced mass m of 1 kg; ς, r_B."""
+        """k, e, a, μ, v_f, r_A, ½ l; μ, μ_s, v_s, ρ, 2 ζ √m of a reduced mass m of 1 kg; ς, r_B; u_A, u_B."""
         k, e, a, v_f, *friction = self.law(values)
         radius, half, side, other = self.shape(values)
-        return [k, e, a, friction[0], v_f, radius, half, *friction, side, other]
+        return [k, e, a, friction[0], v_f, radius, half, *friction, side, other, *self.surface_velocities(values)]
 
     def data_in(self, system: System) -> list[float]:
         data, values = self.data(system.values), system.values
@@ -134,12 +171,12 @@ class ContactForce(ContactLaw, PairForce):
         return told if law.damping > 0.0 or law.friction > 0.0 else ""
 
 
-STICK, SIDE, OTHER = 7, 12, 13
-"""Where the data of ``sticking`` begin, ς and r_B."""
+STICK, SIDE, OTHER, RUNS_A, RUNS_B = 7, 12, 13, 14, 17
+"""Where the data of ``sticking`` begin, ς and r_B, and where u_A and u_B begin."""
 
 
 class Meeting(NamedTuple):
-    """Where and how the surfaces meet: normal, point, penetration, normal force, velocity of A along the surfaces; world axes."""
+    """Where and how the surfaces meet: normal, point, penetration, normal force, sliding velocity of A; world axes."""
 
     n: Vec3
     p: Vec3
@@ -184,6 +221,12 @@ def near(data, k, c, X_WB):  # type: ignore[no-untyped-def]
 
 
 @formula
+def running(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+    """R_A u_A − R_B u_B."""
+    return X_WA.R @ state(data, k + RUNS_A) - X_WB.R @ state(data, k + RUNS_B)
+
+
+@formula
 def meet(data, k, c, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     """The sphere about c and the surface of B."""
     o = zero(c.x)
@@ -196,7 +239,9 @@ def meet(data, k, c, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     pressed = if_less(depth, o, o, depth)
     grip = 1.0 + data[k + 2] * rate
     f_n = data[k] * power(pressed, data[k + 1]) * if_less(grip, o, o, grip)
-    return Meeting(n, p, depth, f_n, v + rate * n)
+    # v_t = (1 − n nᵀ)(v + R_A u_A − R_B u_B)
+    slip = v + running(data, k, X_WA, X_WB)
+    return Meeting(n, p, depth, f_n, slip - (n @ slip) * n)
 
 
 @formula

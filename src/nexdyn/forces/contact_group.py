@@ -36,7 +36,7 @@ from nexdyn.checked_calls import signature_of
 from nexdyn.errors import InputError, warn
 from nexdyn.forces.ball_contact import BallContact
 from nexdyn.forces.contact import ContactForce
-from nexdyn.forces.contact_law import LAW, ContactLaw
+from nexdyn.forces.contact_law import LAW, VELOCITIES, ContactLaw, check_along
 from nexdyn.forces.mesh_contact import MeshContact
 from nexdyn.forces.mesh_solid import is_meshed, triangles_of
 from nexdyn.forces.plane_contact import PlaneContact
@@ -77,7 +77,8 @@ class Contact(ContactLaw, BetweenBodies):
     (b: the ground by default). Bodies, joints and markers that are added later count as well.
     Pairs that a joint joins are left out, with the ground only where it is Fixed, and those that `no_collision` of one of them names;
     not so where both bodies are named in full. stiffness [N/mᵉ], of each point of contact, exponent, damping or restitution and
-    impact_speed, friction and what belongs to it: :class:`ContactLaw`.
+    impact_speed, friction and what belongs to it, surface_velocity_a and surface_velocity_b: :class:`ContactLaw`; these are in the axes of
+    each body of `a` and of `b`, of the ground in those of the world.
 
     foundation_a, foundation_b [N/m³]: instead of stiffness, of an elastic layer on the bodies of `a` and of `b`, either or both: pressure
     grows with the depth. All shapes then touch each other over areas; meshes must be closed. Spheres with spheres, boxes, hulls and
@@ -169,7 +170,16 @@ class Contact(ContactLaw, BetweenBodies):
                 given["friction"] = mu
                 if given["static_friction"] is None and given["friction_speed"] is None:
                     given["static_friction"] = mu  # a value of 0 has states too: a parameter may change it
+        given |= {attribute: self.__dict__[attribute] for attribute in VELOCITIES}
         return _Law(self.name, **{x: DEFAULTS[x] if value is None else value for x, value in given.items()})
+
+    def _runs(self, turned: bool, values: Mapping[str, float], *shapes: Shape) -> dict[str, Any]:
+        """The velocities of the surfaces of two shapes, for a force whose sides are `turned`. InputError for one that leaves its plane."""
+        for attribute, shape in zip(VELOCITIES, shapes, strict=True):
+            if isinstance(shape, HalfSpace):
+                check_along(self, attribute, _axes(shape)[:, 2], values)
+        given = [self.__dict__[attribute] for attribute in VELOCITIES]
+        return dict(zip(VELOCITIES, given[::-1] if turned else given, strict=True))
 
     def members(self, system: System) -> list[Force]:
         found: list[Force] = []
@@ -191,6 +201,7 @@ class Contact(ContactLaw, BetweenBodies):
                 make: Any = kind
                 ends = [_end(system, x) for x in (a, b)]
                 ends = ends[::-1] if turned else ends
+                runs = self._runs(turned, system.values, A, B)
                 for suffix, place in more:
                     radius = relative_radius(place)
                     if self.stiffness is None and radius == 0.0:
@@ -201,7 +212,9 @@ class Contact(ContactLaw, BetweenBodies):
                     if radius not in laws:
                         one = self.law_between(system.values, radius)
                         laws[radius] = {attribute: one.__dict__[attribute] for attribute in LAW}
-                    found.append(make(f"{self.name} {label_a} {label_b}{suffix}", *ends, **place, **laws[radius]))
+                    found.append(
+                        make(f"{self.name} {label_a} {label_b}{suffix}", *ends, **place, **laws[radius], **runs)
+                    )
         return found
 
     def _over_area(self, name: str, system: System, *sides: tuple[Body, Shape]) -> Force:
@@ -212,7 +225,9 @@ class Contact(ContactLaw, BetweenBodies):
         law = self.law_between(system.values, 1.0)
         given = {attribute: law.__dict__[attribute] for attribute in LAW if attribute not in ("stiffness", "exponent")}
         foundations = [self.foundation_a, self.foundation_b]
-        if _turned(*(shape for _, shape in sides)):
+        turned = _turned(*(shape for _, shape in sides))
+        given |= self._runs(turned, system.values, *(shape for _, shape in sides))
+        if turned:
             sides, foundations = sides[::-1], foundations[::-1]
         (a, A), (b, B) = sides
         given |= {"foundation_a": foundations[0], "foundation_b": foundations[1]}

@@ -35,6 +35,9 @@ class ContactLaw(Element):
         friction_stiffness: of what gives along the surfaces before it slides, as a part of the stiffness along the normal at hand
             (0.82: Mindlin's for ν = 0.3). friction_damping: of that, as a part of what is critical for the masses of both bodies.
     friction_speed [m/s]: where given, friction does not stick: it is regularised below this speed, without states.
+    surface_velocity_a, surface_velocity_b [m/s]: velocity (3,) of the surface of `a` (of `b`) relative to its own body, in the axes of `a`
+        (of `b`): a conveyor belt stands, and its surface runs. Friction alone sees it, as a part of the sliding velocity; on each face
+        only its component along the face counts.
     """
 
     stiffness: Any
@@ -48,6 +51,8 @@ class ContactLaw(Element):
     friction_stiffness: Any
     friction_damping: Any
     friction_speed: Any
+    surface_velocity_a: Any
+    surface_velocity_b: Any
 
     def __init__(
         self,
@@ -64,6 +69,8 @@ class ContactLaw(Element):
         friction_stiffness: Any = 0.82,
         friction_damping: Any = 0.3,
         friction_speed: Any = None,
+        surface_velocity_a: Any = (0.0, 0.0, 0.0),
+        surface_velocity_b: Any = (0.0, 0.0, 0.0),
         **sides: Any,
     ) -> None:
         super().__init__(name, **sides)
@@ -71,6 +78,7 @@ class ContactLaw(Element):
             stiffness=stiffness, exponent=exponent, damping=damping, restitution=restitution, impact_speed=impact_speed,
             friction=friction, static_friction=static_friction, stribeck_speed=stribeck_speed,
             friction_stiffness=friction_stiffness, friction_damping=friction_damping, friction_speed=friction_speed,
+            surface_velocity_a=surface_velocity_a, surface_velocity_b=surface_velocity_b,
         )  # fmt: skip
 
     @property
@@ -101,7 +109,22 @@ class ContactLaw(Element):
                 f"static_friction of {self} is {static:g}, less than friction, {friction:g}; it must be as much or more"
             )
         damping = self._law_damping(values)
+        self._check_runs(values)
         return LawNumbers(stiffness, exponent, damping, speed, friction, static, stribeck, part, 2.0 * share)
+
+    def _check_runs(self, values: Mapping[str, float]) -> None:
+        """InputError for a surface velocity that is no vector, or that nothing rubs on."""
+        for attribute in VELOCITIES:
+            self._floats(attribute, 3, values)
+            runs = not all(is_nothing(x) for x in self.__dict__[attribute])
+            if (
+                runs
+                and is_nothing(self.friction)
+                and (self.static_friction is None or is_nothing(self.static_friction))
+            ):
+                raise InputError(
+                    f"{self} has a {attribute}, which acts by friction alone, and no friction; give it one, or leave it out"
+                )
 
     def _positive(self, attribute: str, values: Mapping[str, float]) -> float:
         x = self._number(attribute, values)
@@ -129,6 +152,22 @@ class ContactLaw(Element):
 
 LAW = (*LawNumbers._fields, "restitution", "impact_speed")
 """The attributes of a law."""
+
+
+VELOCITIES = ("surface_velocity_a", "surface_velocity_b")
+"""The attributes that belong to one side each: they change places with the sides."""
+ALONG = 1e-9
+"""The part of a surface velocity by which it may miss the plane that it runs in."""
+
+
+def check_along(contact: ContactLaw, attribute: str, normal: Any, values: Mapping[str, float]) -> None:
+    """InputError where a surface velocity leaves the plane with the unit normal (3,) that it runs in."""
+    u = contact._floats(attribute, 3, values)
+    off = sum(float(x) * y for x, y in zip(normal, u, strict=True))
+    if abs(off) > ALONG * math.hypot(*u):
+        raise InputError(
+            f"{attribute} of {contact} has {off:.4g} m/s along the normal of its plane; a surface runs along itself: make it 0"
+        )
 
 
 def is_nothing(x: Any) -> bool:

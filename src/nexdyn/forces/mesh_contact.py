@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nexdyn.forces.contact import Extent
+from nexdyn.forces.contact import Extent, Placed
+from nexdyn.forces.foundations import BetweenSolids, place_of
 from nexdyn.forces.mesh_overlap import BALL_A, COLUMNS, CORNERS, Room
 from nexdyn.forces.mesh_solid import DEEPEST, NO_MESH, Solid, meshes_of, solid_from
 from nexdyn.forces.overlap import UNBOUNDED
-from nexdyn.forces.surface_contact import BetweenSolids, observed
-from nexdyn.model.force import Frame
-
-if TYPE_CHECKING:
-    from nexdyn.model.system import System
+from nexdyn.forces.surface_contact import observed
 
 THIN = 0.1
 """The part of a surface under which a solid is thinner than it is said to be."""
@@ -27,8 +23,8 @@ class MeshContact(BetweenSolids):
 
     kind = "mesh_contact"
 
-    def frames(self, system: System) -> tuple[Frame, ...]:
-        return self.frames_of_solids(system)
+    def placed(self, values: Mapping[str, float]) -> tuple[Placed, Placed]:
+        return place_of(self.solid_a), place_of(self.solid_b)
 
     def meshes(self, values: Mapping[str, float]) -> list[Solid | None]:
         return [solid_from(self.solid_a), solid_from(self.solid_b)]

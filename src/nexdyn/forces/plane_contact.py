@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from nexdyn.forces.between import check_points, non_negative
-from nexdyn.forces.contact import ContactForce
+from nexdyn.forces.contact import ContactForce, Placed
 from nexdyn.forces.contact_law import is_nothing
 from nexdyn.model.element import Element
-from nexdyn.model.force import Frame
 from nexdyn.model.placement import direction, frame
-
-if TYPE_CHECKING:
-    from nexdyn.model.system import System
 
 
 class PlaneContact(ContactForce):
@@ -22,7 +20,8 @@ class PlaneContact(ContactForce):
     radius [m]: of the sphere or capsule; 0 for a point. length [m]: of a capsule, between the centres of its ends.
     anchor_a or at_a: its centre (default: the origin of `a`); axis: that of a capsule, in the axes of `a`.
     normal: of the plane, outward, in the axes of `b`; anchor_b or at_b: a point of the plane (default: the origin of `b`).
-    stiffness, exponent, damping or restitution and impact_speed, friction and what belongs to it: :class:`ContactLaw`.
+    stiffness, exponent, damping or restitution and impact_speed, friction and what belongs to it, surface_velocity_a and
+    surface_velocity_b: :class:`ContactLaw`.
     """
 
     kind = "plane_contact"
@@ -51,13 +50,13 @@ class PlaneContact(ContactForce):
         """Contact points: 2 of a capsule, else 1. A length that is an expression makes a capsule."""
         return 1 if is_nothing(self.length) else 2
 
-    def frames(self, system: System) -> tuple[Frame, ...]:
-        values = system.values
-        A, B = super().frames(system)
+    def placed(self, values: Mapping[str, float]) -> tuple[Placed, Placed]:
         # the axes of `a` and `b` as given are those of the bodies or markers
-        R_A = A.R_BF @ frame(direction(self.axis, values, f"axis of {self}"))
-        R_B = B.R_BF @ frame(direction(self.normal, values, f"normal of {self}"))
-        return A._replace(R_BF=R_A), B._replace(R_BF=R_B)
+        A, B = (frame(direction(self.__dict__[x], values, f"{x} of {self}")) for x in ("axis", "normal"))
+        return Placed(A), Placed(B)
+
+    def normals(self, values: Mapping[str, float]) -> tuple[np.ndarray | None, np.ndarray | None]:
+        return None, self.placed(values)[1].R[:, 2]
 
     def check(self, values: Mapping[str, float]) -> None:
         check_points(self, ("_a", "_b"), values)

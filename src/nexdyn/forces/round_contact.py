@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nexdyn.forces.ball_contact import solid_numbers
-from nexdyn.forces.contact import Extent
+from nexdyn.forces.contact import Extent, Placed
+from nexdyn.forces.foundations import BetweenSolids, place_of
 from nexdyn.forces.mesh_overlap import Room
 from nexdyn.forces.sunk import OF_ROUND
-from nexdyn.forces.surface_contact import BetweenSolids, observed
-from nexdyn.model.force import Frame
-
-if TYPE_CHECKING:
-    from nexdyn.model.system import System
+from nexdyn.forces.surface_contact import observed
 
 
 class RoundContact(BetweenSolids):
@@ -24,8 +20,8 @@ class RoundContact(BetweenSolids):
 
     kind = "round_contact"
 
-    def frames(self, system: System) -> tuple[Frame, ...]:
-        return self.frames_of_solids(system)
+    def placed(self, values: Mapping[str, float]) -> tuple[Placed, Placed]:
+        return place_of(self.solid_a), place_of(self.solid_b)
 
     def extent(self, values: Mapping[str, float]) -> Extent:
         _, *size, margin, _, _ = solid_numbers(self.solid_a)

@@ -17,7 +17,8 @@ class SphereContact(ContactForce):
     radius_a [m]: of the sphere of `a`, 0 for a point; radius_b [m]: of that of `b`, greater than 0.
     hollow: whether the sphere of `a` lies in a hollow of `b`, as a ball in its socket with a clearance of radius_b − radius_a.
     anchor_a or at_a, anchor_b or at_b: the centres (default: the origins of `a` and `b`).
-    stiffness, exponent, damping or restitution and impact_speed, friction and what belongs to it: :class:`ContactLaw`.
+    stiffness, exponent, damping or restitution and impact_speed, friction and what belongs to it, surface_velocity_a and
+    surface_velocity_b: :class:`ContactLaw`.
     """
 
     kind = "sphere_contact"

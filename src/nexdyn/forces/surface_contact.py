@@ -5,12 +5,12 @@
     F = Σ w ∫ p m dA,   f_n = |F|,   n = F/f_n     w: w_B of the surface of A, w_A of that of B
     x_p = Σ w ∫ p x dA/Σ w ∫ p dA            the centre of pressure, where F acts, with the moment about it
     friction that sticks                     one spring at x_p for sliding along n and turning about it             (``sticking``)
+                                             v with the velocities of surfaces that run, as in ``contact``; δ̇ without
                                              σ = ρ k A,   A = Σ w A;   of a sphere ρ max(df/dδ, f/δ)
     with friction_speed v_f                  f_t = −μ Σ w ∫ p v_t/√(|v_t|² + v_f²) dA, without a spring
     U = k ∫ (w_A δ_A + w_B δ_B) dV + ½ |y|²  what is stored
 
-Each polygon is cut to where 1 + a δ̇ ≥ 0 and divided into triangles; what is integrated is of degree 4 at most, for which six points
-are exact (Dunavant, Int. J. Numer. Meth. Eng. 21, 1985), but for friction that is regularised.
+These are integrated over polygons (``pressed``).
 
 A sphere against a solid is such a contact too, over an area or at a point, with the sums that ``ball`` has in closed form; and so are a
 cylinder, a cone, a capsule or an ellipsoid on a half-space, with those of ``sunk``, where d δ̇ counts as ∫ p (1 + a δ̇) dA of all that is
@@ -24,27 +24,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf, sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from nexdyn.errors import InputError
 from nexdyn.forces import ball, sticking
 from nexdyn.forces.contact import (
-    AREA,
     CONTACT_COLUMNS,
-    DEPTH,
     HELD,
-    PRESSURE,
     STICK,
-    ContactForce,
     Extent,
     put_state,
+    running,
     state,
 )
-from nexdyn.forces.contact_law import LawNumbers
-from nexdyn.forces.kinds import SURFACE
-from nexdyn.forces.mesh_overlap import Room, about, begin, farther, is_mesh, next_pair, sides_of, start, stored_by
+from nexdyn.forces.foundations import BetweenSolids
+from nexdyn.forces.mesh_overlap import Room, is_mesh
+from nexdyn.forces.mesh_press import press_meshes, stored_in_meshes
 from nexdyn.forces.overlap import (
     FACES_A,
     FACES_B,
@@ -52,121 +49,24 @@ from nexdyn.forces.overlap import (
     PART_A,
     PART_B,
     UNBOUNDED,
-    Near,
-    cut,
     deepest,
-    flat,
     near,
     polygon,
     room_for,
     stored,
 )
+from nexdyn.forces.pressed import DISC, add_side, deeper_by, nothing_pressed, pressing, relative, share
+from nexdyn.forces.round_press import press_ball, press_round, sunk_here
 from nexdyn.forces.sticking import Slip
-from nexdyn.forces.sunk import is_round, sunk
+from nexdyn.forces.sunk import is_round
 from nexdyn.forces.tables import STATE, STATES
 from nexdyn.generic import defines, generic
 from nexdyn.geometry.hull import surface
 from nexdyn.kernel import formula, kernel, outlined
-from nexdyn.model.element import Element
-from nexdyn.model.force import Frame
 from nexdyn.model.shapes import Box, HalfSpace, Hull, Shape
-from nexdyn.spatial.algebra import Force, Motion, T, Vec3, cross, plus_turned
+from nexdyn.spatial.algebra import Force, Motion, T, Vec3, cross
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.spatial.table import MotionRows, PoseRows
-
-if TYPE_CHECKING:
-    from nexdyn.model.system import System
-
-DISC = 2.0 * sqrt(2.0) / 3.0
-"""r of a disc of even pressure, as a part of its radius of gyration."""
-INNER, OUTER, W_INNER, W_OUTER = 0.445948490915965, 0.091576213509771, 0.223381589678011, 0.109951743655322
-"""The points of a triangle of degree 4: two of their three coordinates, and weights."""
-
-
-class Foundations(ContactForce):
-    """What a contact over an area has: the foundations of both sides."""
-
-    code = SURFACE
-    foundation_a: Any
-    foundation_b: Any
-
-    @property
-    def over_area(self) -> bool:
-        """Whether it has an area, not a point."""
-        return True
-
-    def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
-        return [(f"held_{axis}", "J^0.5", 0.0) for axis in ("x", "y", "z", "about")] if self.sticks else []
-
-    def stiffness_unit(self, values: Mapping[str, float]) -> str:
-        return "N/m^3" if self.over_area else super().stiffness_unit(values)
-
-    def law(self, values: Mapping[str, float]) -> LawNumbers:
-        return (
-            super().law(values)._replace(stiffness=1.0 / sum(self._gives(values)))
-            if self.over_area
-            else super().law(values)
-        )
-
-    def _gives(self, values: Mapping[str, float]) -> list[float]:
-        """c_A and c_B [m³/N]."""
-        given = [self.__dict__[f"foundation_{x}"] for x in "ab"]
-        gives = [
-            0.0 if k is None else 1.0 / self._positive(f"foundation_{x}", values)
-            for k, x in zip(given, "ab", strict=True)
-        ]
-        if not sum(gives) > 0.0:
-            raise InputError(f"{self} has no foundation; give foundation_a or foundation_b, or both")
-        return gives
-
-    def pressed(self, values: Mapping[str, float], A: np.ndarray, B: np.ndarray) -> tuple[float, float]:
-        """The penetration [m], and the largest pressure times the area [N], which is much also where forces cancel."""
-        a, b = (np.concatenate([pose, np.zeros(6)])[None] for pose in (A, B))
-        row = self.motion_table(self.data(values), a, b, np.zeros((1, 0)))[0, 0]
-        return float(row[DEPTH]), float(row[AREA] * row[PRESSURE])
-
-    def parts(self, values: Mapping[str, float]) -> list[float]:
-        """w_A and w_B (``overlap``)."""
-        gives = self._gives(values)
-        return [give / sum(gives) for give in gives]
-
-
-class BetweenSolids(Foundations):
-    """A contact over an area of a solid of `a` and a solid of `b`.
-
-    solid_a, solid_b: resolved shapes, in the axes of `a` and `b`; not both half-spaces.
-    foundation_a, foundation_b [N/m³]: of the layer on each; None of what is rigid. All else: :class:`ContactLaw`.
-    """
-
-    structural = ContactForce.structural | {"solid_a", "solid_b"}
-    solid_a: Shape
-    solid_b: Shape
-
-    def __init__(
-        self,
-        name: str,
-        a: Element | str,
-        b: Element | str,
-        *,
-        solid_a: Shape,
-        solid_b: Shape,
-        foundation_a: Any = None,
-        foundation_b: Any = None,
-        **law: Any,
-    ) -> None:
-        super().__init__(name, a=a, b=b, **{**law, "stiffness": 1.0, "exponent": 1.0})
-        self._store(solid_a=solid_a, solid_b=solid_b, foundation_a=foundation_a, foundation_b=foundation_b)
-
-    def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
-        return 0.0, 0.0, 0.0, 0.0
-
-    def frames_of_solids(self, system: System) -> tuple[Frame, ...]:
-        """The frames of the shapes, in place of those of the bodies."""
-        frames = []
-        for frame, shape in zip(super().frames(system), (self.solid_a, self.solid_b), strict=True):
-            R, p = rotation_matrix(np.array(shape.orientation)), np.array(shape.position)
-            frames.append(frame._replace(R_BF=frame.R_BF @ R, p_BF=frame.p_BF + frame.R_BF @ p))
-        return tuple(frames)
 
 
 class SurfaceContact(BetweenSolids):
@@ -230,21 +130,6 @@ def solid_numbers(shape: Shape) -> tuple[np.ndarray, np.ndarray, list[float]]:
     return faces, corners, [*centre.tolist(), radius]
 
 
-class Pressed(NamedTuple):
-    """Sums about o: forces on A, with friction that is regularised; those of the normal pressure alone; ∫ p dA, ∫ p x dA,
-    ∫ p x² dA; the area that presses, the largest depth and pressure, and the stiffness along the normal at rest, as friction has it."""
-
-    all: Force
-    normal: Vec3
-    pressure: float
-    first: Vec3
-    second: float
-    area: float
-    depth: float
-    peak: float
-    slope: float
-
-
 class Held(NamedTuple):
     """What friction holds over an area: normal, centre of pressure (world), f_n, the relative velocity, r, and the grip."""
 
@@ -254,154 +139,6 @@ class Held(NamedTuple):
     v: Slip
     r: float
     grip: sticking.Grip
-
-
-@formula
-def share(x):  # type: ignore[no-untyped-def]
-    """x, not negative."""
-    return x if x > 0.0 else 0.0
-
-
-@outlined
-def add_point(data, k, side, x, weight, v0, w, rubs, s):  # type: ignore[no-untyped-def]
-    """What stands at the point x about o, of the area `weight`; v = v0 + w × x."""
-    v = v0 + cross(w, x)
-    rate = -(side.deeper @ v)
-    p = weight * data[k] * share(side.at - side.n @ x) * share(1.0 + data[k + 2] * rate)
-    normal = p * side.m
-    f = normal
-    if rubs:
-        v_t = v - (side.m @ v) * side.m
-        f = f - (data[k + 3] * p / sqrt(v_t @ v_t + data[k + 4] * data[k + 4])) * v_t
-    return Pressed(
-        Force(s.all.n + cross(x, f), s.all.f + f), s.normal + normal, s.pressure + p, s.first + p * x, s.second + p * (x @ x), s.area,
-        s.depth, s.peak, s.slope,
-    )  # fmt: skip
-
-
-@outlined
-def add_side(data, k, side, part_of, room, v0, w, rubs, s):  # type: ignore[no-untyped-def]
-    """The part `part_of` of a polygon, by triangles about its centre, which are the same from whichever corner it is counted."""
-    whole, centre = flat(side, room)
-    if not whole > 0.0:
-        return s
-    last = side.first + side.corners - 1
-    a = side.foot + room[last, 0] * side.one + room[last, 1] * side.two
-    peak = 0.0
-    for j in range(side.first, last + 1):
-        b = side.foot + room[j, 0] * side.one + room[j, 1] * side.two
-        grip = 1.0 - data[k + 2] * (side.deeper @ (v0 + cross(w, b)))
-        peak = max(peak, data[k] * (side.at - side.n @ b) * grip)
-        part = 0.5 * part_of * abs(side.m @ cross(a - centre, b - centre))
-        for h in range(2):
-            near_two, weight = (INNER, W_INNER * part) if h == 0 else (OUTER, W_OUTER * part)
-            far = 1.0 - 2.0 * near_two
-            s = add_point(data, k, side, far * a + near_two * (b + centre), weight, v0, w, rubs, s)
-            s = add_point(data, k, side, far * b + near_two * (centre + a), weight, v0, w, rubs, s)
-            s = add_point(data, k, side, far * centre + near_two * (a + b), weight, v0, w, rubs, s)
-        a = b
-    return Pressed(
-        s.all, s.normal, s.pressure, s.first, s.second, s.area + part_of * whole, s.depth, max(s.peak, peak),
-        s.slope + data[k] * (part_of * whole),
-    )  # fmt: skip
-
-
-@formula
-def pressing(data, k, side, found, room, v0, w):  # type: ignore[no-untyped-def]
-    """What of a polygon presses: where 1 + a δ̇ ≥ 0."""
-    a = data[k + 2]
-    if a == 0.0:
-        return side
-    # δ̇ = −deeper · (v0 + w × ξ)
-    other = found.polygons + (found.polygons + len(room)) // 2 - side.first
-    side, _ = cut(room, side, other, a * cross(side.deeper, w), 1.0 - a * (side.deeper @ v0))
-    return side
-
-
-@formula
-def relative(X_A, V_A, X_B, V_B, o):  # type: ignore[no-untyped-def]
-    """The velocity of A against B at o, and of turning."""
-    v = V_A.v + cross(V_A.w, o - X_A.p) - V_B.v - cross(V_B.w, o - X_B.p)
-    return v, V_A.w - V_B.w
-
-
-@formula
-def deeper_by(s, depth):  # type: ignore[no-untyped-def]
-    """The sums with a depth that also counts where a body leaves too fast to press."""
-    return Pressed(s.all, s.normal, s.pressure, s.first, s.second, s.area, max(s.depth, depth), s.peak, s.slope)
-
-
-@formula
-def nothing_pressed(depth):  # type: ignore[no-untyped-def]
-    """The sums of nothing, with a depth."""
-    zero = Vec3(0.0, 0.0, 0.0)
-    return Pressed(Force(zero, zero), zero, 0.0, zero, 0.0, 0.0, depth, 0.0, 0.0)
-
-
-@outlined
-def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-def]
-    """The sums of a sphere about the centre of A and a solid (``ball``), and where it touches."""
-    j, o = k + OVERLAP, Vec3(0.0, 0.0, 0.0)
-    d, n = ball.distance(data, j, T(X_B.R) @ (X_A.p - X_B.p))
-    n, depth = X_B.R @ n, data[k + ball.RADIUS] - d
-    law, x = ball.law_of(data, k, j, depth), X_A.p - d * n
-    v, w = relative(X_A, V_A, X_B, V_B, x)
-    rate = -(n @ v)
-    grip = share(1.0 + data[k + 2] * rate)
-    f_n = grip * law.f
-    f, torque = f_n * n, 0.0
-    if rubs:
-        v_t, about = v + rate * n, law.turning * (n @ w)
-        s = data[k + 3] * f_n / sqrt(v_t @ v_t + about * about + data[k + 4] * data[k + 4])
-        f, torque = f - s * v_t, -s * law.turning * about
-    gyration = law.turning / DISC
-    return Pressed(
-        Force(torque * n, f), f_n * n, f_n, o, f_n * gyration * gyration, law.area, depth, grip * law.peak, law.hold
-    ), x  # fmt: skip
-
-
-@formula
-def sunk_here(data, k, X_A, X_B):  # type: ignore[no-untyped-def]
-    """What of a round solid lies under the plane of B, in the axes of A (``sunk``)."""
-    j, n = k + OVERLAP, Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
-    size = Vec3(data[j + ball.SIZE], data[j + ball.SIZE + 1], data[j + ball.SIZE + 2])
-    return sunk(int(data[j + ball.KIND]), size, data[j + ball.MARGIN], T(X_A.R) @ n, n @ (X_A.p - X_B.p))
-
-
-@formula
-def on_plane(x, X_A, X_B):  # type: ignore[no-untyped-def]
-    """The foot on the plane of B of the point x of A."""
-    p, n = plus_turned(X_A.p, X_A.R, x), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
-    return p - (n @ (p - X_B.p)) * n
-
-
-@outlined
-def press_round(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-def]
-    """The sums of a round solid and a half-space about the centre of pressure, and that; where they are apart, the nearest point."""
-    w, n, o = sunk_here(data, k, X_A, X_B), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz), Vec3(0.0, 0.0, 0.0)
-    if not w.volume.size > 0.0:
-        return nothing_pressed(w.depth), on_plane(w.lowest, X_A, X_B)
-    p = on_plane(w.volume.centre, X_A, X_B)
-    v, turning = relative(X_A, V_A, X_B, V_B, p)
-    grip = share(1.0 - data[k + 2] * (n @ v))
-    f_n, gyration = data[k] * w.volume.size * grip, sqrt((w.volume.m11 + w.volume.m22) / w.volume.size)
-    # pressure that grows with how fast each point goes deeper, as it turns: − k a ∫ y × n (y · u) dV, u = n × ω
-    one, two, u = X_A.R @ w.one, X_A.R @ w.two, cross(n, turning)
-    along, across = u @ one, u @ two
-    y = (w.volume.m11 * along + w.volume.m12 * across) * one + (w.volume.m12 * along + w.volume.m22 * across) * two
-    rms = data[k + 2] * sqrt(share(u @ y) / w.volume.size)
-    rate = data[k] * data[k + 2] * (1.0 if 2.0 * rms <= grip else grip / (2.0 * rms))
-    rocking, f = -rate * cross(y, n), f_n * n
-    torque = rocking
-    if rubs:
-        r = DISC * gyration
-        v_t, about_n = v - (n @ v) * n, r * (n @ turning)
-        s = data[k + 3] * f_n / sqrt(v_t @ v_t + about_n * about_n + data[k + 4] * data[k + 4])
-        f, torque = f - s * v_t, torque - (s * r * about_n) * n
-    stiff = data[k] * max(w.area.size, w.volume.size / w.depth)
-    return Pressed(
-        Force(torque, f), f_n * n, f_n, o, f_n * gyration * gyration, w.area.size, w.depth, grip * data[k] * w.depth, stiff
-    ), p  # fmt: skip
 
 
 @outlined
@@ -417,7 +154,7 @@ def press(data, k, X_A, V_A, X_B, V_B, scratch, rubs):  # type: ignore[no-untype
     found = near(data, k + OVERLAP, X_A, X_B, room)
     s = nothing_pressed(found.depth)
     if found.any:
-        v0, w = relative(X_A, V_A, X_B, V_B, found.o)
+        (v0, w), u = relative(X_A, V_A, X_B, V_B, found.o), running(data, k, X_A, X_B)
         for f in range(found.second):
             for g in range(found.second, found.polygons):
                 for one in range(2):
@@ -429,90 +166,8 @@ def press(data, k, X_A, V_A, X_B, V_B, scratch, rubs):  # type: ignore[no-untype
                         s = deeper_by(s, deepest(side, room))
                         side = pressing(data, k, side, found, room, v0, w)
                         if side.corners > 2:
-                            s = add_side(data, k, side, part, room, v0, w, rubs, s)
+                            s = add_side(data, k, side, part, room, v0, w, u, rubs, s)
     return s, found.o
-
-
-@outlined
-def press_triangles(meshes, rows, data, k, motion, rubs):  # type: ignore[no-untyped-def]
-    """The sums of two solids of triangles, and o."""
-    X_A, V_A, X_B, V_B = motion
-    j = k + OVERLAP
-    walk, o, size, may, depth = begin(data, j, X_A, X_B)
-    s, ends = nothing_pressed(depth), may
-    about_a, about_b = about(X_A, o), about(X_B, o)
-    v0, w = relative(X_A, V_A, X_B, V_B, o)
-    found = Near(o, size, 0, 0, True, 0.0)
-    while ends:
-        ends, count, apart, any_ = False, start(meshes), UNBOUNDED, False
-        s = nothing_pressed(0.0)
-        f, t, count, apart = next_pair(meshes, walk, count, apart)
-        while f >= 0 and not ends:
-            any_ = True
-            for one in range(2):
-                part = data[j + PART_B] if one == 0 else data[j + PART_A]
-                if part > 0.0:
-                    side, ends_here = sides_of(meshes, rows, walk, one, f, t, about_a, about_b, size)
-                    ends = ends or (ends_here and walk.reach < size)
-                    if side.corners > 2:
-                        s = deeper_by(s, deepest(side, rows))
-                        side = pressing(data, k, side, found, rows, v0, w)
-                        if side.corners > 2:
-                            s = add_side(data, k, side, part, rows, v0, w, rubs, s)
-            f, t, count, apart = next_pair(meshes, walk, count, apart)
-        if not s.depth > 0.0:
-            # apart by what the boxes tell, at the least
-            s = deeper_by(nothing_pressed(-UNBOUNDED), depth if any_ or apart == UNBOUNDED else min(depth, -apart))
-        walk = farther(walk)
-    return s, o
-
-
-@outlined
-def stored_in_triangles(meshes, rows, data, k, X_A, X_B):  # type: ignore[no-untyped-def]
-    """U of two solids of triangles, without friction's."""
-    j = k + OVERLAP
-    walk, o, size, ends, _ = begin(data, j, X_A, X_B)
-    about_a, about_b = about(X_A, o), about(X_B, o)
-    U = 0.0
-    while ends:
-        U, ends, count = 0.0, False, start(meshes)
-        f, t, count, _ = next_pair(meshes, walk, count, UNBOUNDED)
-        while f >= 0 and not ends:
-            for one in range(2):
-                part = data[j + PART_B] if one == 0 else data[j + PART_A]
-                if part > 0.0:
-                    more, ends_here = stored_by(meshes, rows, walk, one, f, t, about_a, about_b, size)
-                    ends = ends or (ends_here and walk.reach < size)
-                    U += part * data[k] * more
-            f, t, count, _ = next_pair(meshes, walk, count, UNBOUNDED)
-        walk = farther(walk)
-    return U
-
-
-press_meshes = generic(
-    "press_meshes", "The sums and o of two solids of triangles; nothing of them where there are no meshes: None."
-)
-stored_in_meshes = generic("stored_in_meshes", "U of two solids of triangles.")
-
-
-@defines(press_meshes)
-def _(meshes: None, rows: Any, data: Any, k: Any, motion: Any, rubs: Any) -> Any:
-    return nothing_pressed(-UNBOUNDED), Vec3(0.0, 0.0, 0.0)
-
-
-@defines(press_meshes)
-def _(meshes: Any, rows: Any, data: Any, k: Any, motion: Any, rubs: Any) -> Any:
-    return press_triangles(meshes, rows, data, k, motion, rubs)
-
-
-@defines(stored_in_meshes)
-def _(meshes: None, rows: Any, data: Any, k: Any, X_A: Any, X_B: Any) -> Any:
-    return 0.0
-
-
-@defines(stored_in_meshes)
-def _(meshes: Any, rows: Any, data: Any, k: Any, X_A: Any, X_B: Any) -> Any:
-    return stored_in_triangles(meshes, rows, data, k, X_A, X_B)
 
 
 @formula
@@ -523,6 +178,7 @@ def holding(data, k, s, o, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
     r = DISC * sqrt(share(s.second / s.pressure - centre @ centre))
     p = o + centre
     v, w = relative(X_A, V_A, X_B, V_B, p)
+    v = v + running(data, k, X_A, X_B)
     slip = Slip(v - (n @ v) * n, r * (n @ w))
     return Held(n, p, f_n, slip, r, sticking.grip(data, k + STICK, s.slope, f_n, sticking.size(slip)))
 
@@ -686,6 +342,7 @@ def observe_surface(data, motion_a, motion_b, z, room, out):  # type: ignore[no-
                 if ball.is_ball(data, OVERLAP):
                     _, n = ball.distance(data, OVERLAP, T(X_B[i].R) @ (X_A[i].p - X_B[i].p))
                 n, (v, _) = X_B[i].R @ n, relative(X_A[i], V_A[i], X_B[i], V_B[i], o)
+                v = v + running(data, 0, X_A[i], X_B[i])
                 put_state(row, 9, n)
                 put_state(row, 12, v - (n @ v) * n)
             continue

@@ -17,6 +17,10 @@ import math
 from typing import Any
 
 from nexdyn.forces import ball, mesh_overlap, overlap, surface_contact
+from nexdyn.forces.contact import running
+from nexdyn.forces.overlap import OVERLAP
+from nexdyn.forces.pressed import relative, share
+from nexdyn.forces.round_press import sunk_here
 from nexdyn.forces.sticking import Slip, laid, size, yielding
 from nexdyn.forces.sunk import is_round
 from nexdyn.forces.tables import STATES
@@ -39,7 +43,7 @@ def add_product(K, c, w, v, y, z):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def add_side(data, k, K, room, side, part_of, gh, bh2, v0, w, to_b, rubs, kept):  # type: ignore[no-untyped-def]
+def add_side(data, k, K, room, side, part_of, gh, bh2, v0, w, u, to_b, rubs, kept):  # type: ignore[no-untyped-def]
     """The part `part_of` of a polygon; `rubs`: with friction that is regularised."""
     if side.corners < 3:
         return
@@ -54,13 +58,13 @@ def add_side(data, k, K, room, side, part_of, gh, bh2, v0, w, to_b, rubs, kept):
             x = 0.5 * (a + b) if h == 0 else (0.5 * (b + c) if h == 1 else 0.5 * (c + a))
             grip = 1.0 - data[k + 2] * (side.deeper @ (v0 + cross(w, x)))
             if grip > 0.0:
-                r, depth = to_b + x, surface_contact.share(side.at - side.n @ x)
+                r, depth = to_b + x, share(side.at - side.n @ x)
                 slope = 0.5 * part * (bh2 * grip + gh * data[k + 2] * depth)
                 pressed, deeper = cross(r, side.m), cross(r, side.deeper)
                 add_product(K, slope, pressed, side.m, deeper, side.deeper)
                 add_product(K, slope, deeper, side.deeper, pressed, side.m)
                 if rubs:
-                    v = v0 + cross(w, x)
+                    v = v0 + cross(w, x) + u
                     v = v - (side.m @ v) * side.m
                     s = 1.0 / math.sqrt(v @ v + data[k + 4] * data[k + 4])
                     across, along = gh * data[k + 3] * part * grip * depth * s, s * v
@@ -75,18 +79,18 @@ def add_side(data, k, K, room, side, part_of, gh, bh2, v0, w, to_b, rubs, kept):
 def add_faces(data, k, K, room, gh, bh2, motion, rubs, kept):  # type: ignore[no-untyped-def]
     """The part of the pressure of bodies with faces."""
     X_A, V_A, X_B, V_B = motion
-    j = k + surface_contact.OVERLAP
+    j = k + OVERLAP
     found = overlap.near(data, j, X_A, X_B, room)
-    v0, w = surface_contact.relative(X_A, V_A, X_B, V_B, found.o)
-    to_b = found.o - X_B.p
+    v0, w = relative(X_A, V_A, X_B, V_B, found.o)
+    u, to_b = running(data, k, X_A, X_B), found.o - X_B.p
     for f in range(found.second):
         for g in range(found.second, found.polygons):
             if data[j + overlap.PART_B] > 0.0:
                 side = overlap.polygon(found, room, f, g, found.second)
-                add_side(data, k, K, room, side, data[j + overlap.PART_B], gh, bh2, v0, w, to_b, rubs, kept)
+                add_side(data, k, K, room, side, data[j + overlap.PART_B], gh, bh2, v0, w, u, to_b, rubs, kept)
             if data[j + overlap.PART_A] > 0.0:
                 side = overlap.polygon(found, room, g, f, found.second)
-                add_side(data, k, K, room, side, data[j + overlap.PART_A], gh, bh2, v0, w, to_b, rubs, kept)
+                add_side(data, k, K, room, side, data[j + overlap.PART_A], gh, bh2, v0, w, u, to_b, rubs, kept)
 
 
 @outlined
@@ -94,19 +98,20 @@ def add_triangles(meshes, rows, depth, data, k, K, weights, motion, rubs, kept):
     """The part of the pressure of solids of triangles, which are so deep in each other."""
     gh, bh2 = weights
     X_A, V_A, X_B, V_B = motion
-    j = k + surface_contact.OVERLAP
+    j = k + OVERLAP
     walk, o, size, _, _ = mesh_overlap.begin(data, j, X_A, X_B)
     while walk.reach < min(depth, size):
         walk = mesh_overlap.farther(walk)
     about_a, about_b = mesh_overlap.about(X_A, o), mesh_overlap.about(X_B, o)
-    v0, w = surface_contact.relative(X_A, V_A, X_B, V_B, o)
+    v0, w = relative(X_A, V_A, X_B, V_B, o)
+    u = running(data, k, X_A, X_B)
     f, t, count, _ = mesh_overlap.next_pair(meshes, walk, mesh_overlap.start(meshes), overlap.UNBOUNDED)
     while f >= 0:
         for one in range(2):
             part = data[j + overlap.PART_B] if one == 0 else data[j + overlap.PART_A]
             if part > 0.0:
                 side, _ = mesh_overlap.sides_of(meshes, rows, walk, one, f, t, about_a, about_b, size)
-                add_side(data, k, K, rows, side, part, gh, bh2, v0, w, o - X_B.p, rubs, kept)
+                add_side(data, k, K, rows, side, part, gh, bh2, v0, w, u, o - X_B.p, rubs, kept)
         f, t, count, _ = mesh_overlap.next_pair(meshes, walk, count, overlap.UNBOUNDED)
 
 
@@ -154,7 +159,7 @@ def add_moments(K, c, of, X_A, X_B, one, two, n):  # type: ignore[no-untyped-def
 @outlined
 def add_round(data, k, K, gh, bh2, X_A, X_B, s):  # type: ignore[no-untyped-def]
     """The part of the pressure of a round solid on a half-space, of the sums s."""
-    w, n = surface_contact.sunk_here(data, k, X_A, X_B), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
+    w, n = sunk_here(data, k, X_A, X_B), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
     one, two, grip = X_A.R @ w.one, X_A.R @ w.two, s.pressure / (data[k] * w.volume.size)
     add_moments(K, bh2 * grip * data[k], w.area, X_A, X_B, one, two, n)
     if grip > 0.0:
@@ -168,19 +173,19 @@ def stiffness_over_area(tables, e, k, K, weights, motion, at_start, time, kept):
     gh, bh2 = weights
     X_A, V_A, X_B, V_B = motion
     data, room = tables.data, tables.room
-    sticks, is_ball = tables.index[e, STATES] > 0, ball.is_ball(data, k + surface_contact.OVERLAP)
+    sticks, is_ball = tables.index[e, STATES] > 0, ball.is_ball(data, k + OVERLAP)
     s, place = surface_contact.press(data, k, X_A, V_A, X_B, V_B, room, False)
     if not s.pressure > 0.0:
         return
     if is_ball:
-        law = ball.law_of(data, k, k + surface_contact.OVERLAP, s.depth)
+        law = ball.law_of(data, k, k + OVERLAP, s.depth)
         n = (1.0 / s.pressure) * s.normal
         about = cross(place - X_B.p, n)
         slope = bh2 * max(law.slope, 0.0) * (s.pressure / law.f) + gh * data[k + 2] * law.f
         add_product(K, slope, about, n, about, n)
-    elif is_round(data, k + surface_contact.OVERLAP):
+    elif is_round(data, k + OVERLAP):
         add_round(data, k, K, gh, bh2, X_A, X_B, s)
-    elif mesh_overlap.is_mesh(data, k + surface_contact.OVERLAP):
+    elif mesh_overlap.is_mesh(data, k + OVERLAP):
         rubs = not sticks and data[k + 3] > 0.0
         add_meshes(room.meshes, (room.rows, s.depth), (data, k), K, weights, motion, (rubs, kept))
     else:
@@ -194,7 +199,7 @@ def stiffness_over_area(tables, e, k, K, weights, motion, at_start, time, kept):
         F = g.root * c + stiff * v
         F = (1.0 / max(size(F), NOTHING)) * F
         add_friction(K, held, F, gh * part * stiff, 1.0 if kept == TANGENT and part < 1.0 else 0.0, r)
-    elif is_ball or is_round(data, k + surface_contact.OVERLAP):
+    elif is_ball or is_round(data, k + OVERLAP):
         squared = v @ v + data[k + 4] * data[k + 4]
         F = (1.0 / max(size(v), NOTHING)) * v
         along = (v @ v) / squared if kept == TANGENT else 0.0

@@ -142,7 +142,7 @@ class Loads(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """Points of contact as they are described: rows (n, 3) of the index and data (6 n,) of ``tables.ContactTables``."""
+    """Points of contact as they are described: rows (n, 3) of the index and data (12 n,) of ``tables.ContactTables``."""
 
     points: np.ndarray
     data: np.ndarray
@@ -198,6 +198,7 @@ def _contacts(contacts: Contacts) -> ContactTables | None:
         np.zeros(n),
         np.ones((n, 7)),
         np.zeros((2 * n, 16)),
+        np.zeros((n, 2)),
         np.zeros(1),
         np.zeros((n, 3)),
     )

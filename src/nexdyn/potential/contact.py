@@ -1,6 +1,6 @@
 """Friction of contacts, whose normal force is that of a spring in the height of a point above a plane, or in the distance of centres.
 
-    u = J_t (x − x̃)/dt                  slip of the contact point along the plane, two components
+    u = J_t (x − x̃)/dt + u_r            sliding velocity of the contact point along the plane, two components; u_r of surfaces that run
 
 where it sticks, by the spring of ``forces.sticking``, whose y is ỹ at the start (x̃ and dt as in ``step``)
 
@@ -14,7 +14,7 @@ is regularised has
     E = dt³ μ f_n (√(|u|² + v_f²) − v_f),   f_t = −μ f_n u/√(|u|² + v_f²)
     gradient dt² μ f_n J_tᵀ u/s,   Hessian dt μ f_n J_tᵀ (1/s − u uᵀ/s³) J_t,      s = √(|u|² + v_f²)
 
-Coulomb's law has no energy, for f_n follows x. Every Newton step starts from the f_n, σ, μ and J_t of its own place (`take_pressure`)
+Coulomb's law has no energy, for f_n follows x. Every Newton step starts from the f_n, σ, μ, u_r and J_t of its own place (`take_pressure`)
 and keeps them while it looks for less energy: E is then convex, its gradient where the step starts is the force of the law, and
 what is found in the end is implicit in all of it. J_t is kept as its rows along two directions across the normal, or, where friction
 is regularised, along the slip and across. From |u| ≫ v_f Newton's step can go far past u = 0, where friction turns about; after a step
@@ -39,6 +39,8 @@ from nexdyn.potential.tables import (
     CONTACT_STATE,
     RADIUS,
     ROW,
+    RUNS_A,
+    RUNS_B,
     SPRING_A,
     SPRING_B,
     SPRING_DATA,
@@ -68,7 +70,7 @@ WHOLE, PULL = 4, 5
 
 @formula
 def place(model, contacts, work, n):  # type: ignore[no-untyped-def]
-    """Of contact point n: normal, penetration, arms of p from the centres of the bodies a and b, and the axes of y.
+    """Of contact point n: normal, penetration, arms of p from the centres of the bodies a and b, and the axes of A, those of y, and of B.
 
     A is the plane, z its normal, or the centre of a sphere; B the centre of the sphere or the point that touches it."""
     springs = model.springs
@@ -88,7 +90,7 @@ def place(model, contacts, work, n):  # type: ignore[no-untyped-def]
         depth = least - c if side > 0 else c - most
         normal = (side / c if c > LEAST else 0.0) * pair.d
         below = contacts.data[ROW * n + RADIUS] - 0.5 * depth
-    return normal, depth, pair.s_A + pair.d - below * normal, pair.s_B - below * normal, pair.R_A
+    return normal, depth, pair.s_A + pair.d - below * normal, pair.s_B - below * normal, pair.R_A, pair.R_B
 
 
 take_pressure = generic(
@@ -115,16 +117,19 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any, careful: Any) -> 
         e = contacts.index[n, CONTACT_SPRING]
         a, b = springs.index[e, SPRING_A], springs.index[e, SPRING_B]
         pressure[n] = abs(springs.value[e, 1]) / (dt * dt)
-        normal, depth, foot_A, foot_B, R_A = place(model, contacts, work, n)
+        normal, depth, foot_A, foot_B, R_A, R_B = place(model, contacts, work, n)
         one, two = basis(normal)
+        # of B against A: here A is B of ``forces.contact``
+        run = R_B @ state(data, ROW * n + RUNS_B) - R_A @ state(data, ROW * n + RUNS_A)
         V_a, V_b = A[a] @ (x[a].w - past[a].w), A[b] @ (x[b].w - past[b].w)
-        moved = (x[b].v - past[b].v) + cross(V_b, foot_B) - (x[a].v - past[a].v) - cross(V_a, foot_A)
+        moved = (x[b].v - past[b].v) + cross(V_b, foot_B) - (x[a].v - past[a].v) - cross(V_a, foot_A) + dt * run
         u, w = one @ moved, two @ moved
         size = (u * u + w * w) ** 0.5
         k = contacts.index[n, CONTACT_STATE]
         if k < 0 and size > 0.0:
             one = (u / size) * one + (w / size) * two
             two = cross(normal, one)
+        contacts.run[n, 0], contacts.run[n, 1] = one @ run, two @ run
         put_rows(J, 2 * n, -(T(A[a]) @ cross(foot_A, one)), -one, T(A[b]) @ cross(foot_B, one), one)
         put_rows(J, 2 * n + 1, -(T(A[a]) @ cross(foot_A, two)), -two, T(A[b]) @ cross(foot_B, two), two)
         contacts.slip[n, 0], contacts.slip[n, 1], contacts.slip[n, 2] = size / dt, 0.0, data[ROW * n + 1]
@@ -165,7 +170,8 @@ def slip_of(model, contacts, work, n, dt):  # type: ignore[no-untyped-def]
     J_a, J_b = ForceRows(contacts.J, 0), ForceRows(contacts.J, 8)
     x, past = MotionRows(work.x, 0), MotionRows(work.past, 0)
     d_a, d_b = x[a] - past[a], x[b] - past[b]
-    return (J_a[k] @ d_a + J_b[k] @ d_b) / dt, (J_a[k + 1] @ d_a + J_b[k + 1] @ d_b) / dt
+    run = contacts.run[n]
+    return (J_a[k] @ d_a + J_b[k] @ d_b) / dt + run[0], (J_a[k + 1] @ d_a + J_b[k + 1] @ d_b) / dt + run[1]
 
 
 @defines(finish_contacts)
@@ -179,7 +185,7 @@ def _(model: Any, contacts: ContactTables, work: Any, dt: Any) -> Any:
     for n in range(len(contacts.index)):
         k = contacts.index[n, CONTACT_STATE]
         if k >= 0:
-            normal, _, _, _, R_A = place(model, contacts, work, n)
+            normal, _, _, _, R_A, _ = place(model, contacts, work, n)
             one, two = basis(normal)
             u, w = slip_of(model, contacts, work, n, dt)
             root, K, most = grips[n, 0], grips[n, 1], grips[n, 2]

@@ -10,7 +10,7 @@ from nexdyn.constraints.kinds import ANGLE, DISTANCE, DZ, NUMBER
 from nexdyn.constraints.tables import ConstraintTables
 from nexdyn.errors import InputError
 from nexdyn.forces import kinds
-from nexdyn.forces.contact import OTHER, SIDE, STICK
+from nexdyn.forces.contact import OTHER, RUNS_A, RUNS_B, SIDE, STICK
 from nexdyn.forces.tables import FIRST, FRAME_COLUMNS, INDEX_COLUMNS, ForceTables, force_tables
 from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.model.joint import Joint
@@ -183,7 +183,7 @@ def _points(
 ) -> list[tuple[int, int, int, list[float]]]:  # fmt: skip
     """A contact's points: the springs in their heights above its plane, or in the distance of its centres, which press where that is
     too short or, in a hollow, too long, with the states of friction that sticks behind their data. Of each the spring, the place of the
-    states or −1, whether a plane or which side of a sphere, and the data of its friction and the radius."""
+    states or −1, whether a plane or which side of a sphere, and the data of its friction, the radius and the velocities of surfaces."""
     k, e, a, mu, v_f, radius, half = numbers[:7]
     side, other = int(numbers[SIDE]), numbers[OTHER]
     least = radius + other if side >= 0 else -np.inf
@@ -195,7 +195,8 @@ def _points(
         law = [*NO_DAMPING, k, e, a, least, most]
         place = len(found.data) + len(law) if sticks else -1
         friction = numbers[STICK:SIDE] if sticks else [mu, v_f, 0.0, 0.0, 0.0]
-        out.append((len(found.laws), place, side, [*friction, radius]))
+        runs = [*numbers[RUNS_B : RUNS_B + 3], *numbers[RUNS_A : RUNS_A + 3]]
+        out.append((len(found.laws), place, side, [*friction, radius, *runs]))
         if sticks:
             found.own += [place, place + 1, place + 2]
             law += [*[0.0] * 9, 1.0]

@@ -47,8 +47,8 @@ LINEAR, TABLE, EFFORT, USER, ACTUATED, STOP, CONTROLLED, BRISTLE = range(8)
 LOAD_KIND, LOAD_ELEMENT, LOAD_A, LOAD_B, LOAD_PLACE, LOAD_TURNED = range(6)
 ELEMENT, BALL, FLOATING, SURFACE = range(4)
 CONTACT_SPRING, CONTACT_STATE, CONTACT_SIDE = range(3)
-ROW, RADIUS = 6, 5
-"""Numbers of a point of contact: of its friction, and r_A."""
+ROW, RADIUS, RUNS_A, RUNS_B = 12, 5, 6, 9
+"""Numbers of a point of contact: of its friction, r_A, and the velocities of the surfaces of A and B in their axes."""
 
 
 class SpringTables(NamedTuple):
@@ -86,7 +86,8 @@ class LoadTables(NamedTuple):
 
 
 class ContactTables(NamedTuple):
-    """Friction of contacts: data (6 nk,) μ and v_f, or those of ``sticking``, and r_A; of the last `take_pressure` f_n (nk,), J (2 nk, 16)
+    """Friction of contacts: data (12 nk,) μ and v_f, or those of ``sticking``, r_A, and the velocities of surfaces; of the last
+    `take_pressure` f_n (nk,), J (2 nk, 16), the part of u by surfaces that run (nk, 2)
     and of what sticks √σ, K, μ f_n, the bound of y, d̃/dt and √σ ỹ (nk, 7), and whether the Hessian is to be careful (1,); as scratch u
     and s, |F| of what sticks (nk, 3)."""
 
@@ -95,6 +96,7 @@ class ContactTables(NamedTuple):
     pressure: Any
     grip: Any
     J: Any
+    run: Any
     careful: Any
     slip: Any
 

@@ -4,6 +4,8 @@
     standing    block on a slope, tan φ < μ/2, so that it does not slide when it is put there either: its springs hold it for as long as one
                 looks, m g sin φ/(4 σ) and what it tilts below where it began
     belt        block put on a belt: μ g t until it has the belt's speed, then that
+    conveyor    block and ball put on a conveyor, which stands while its surface runs: the block slides for v/(μ g) and is carried;
+                the ball comes to 2/7 of the belt's speed, and rolls
     rolling     ball on a slope, μ > 2/7 tan φ: a = 5/7 g sin φ
     bowling     ball without spin: it rolls from t = 2 v₀/(7 μ g) on, with 5/7 v₀
     bounce      impact of a ball after Hunt and Crossley, oblique, sliding throughout: ε of the speed along the normal, and μ (1 + ε) of it
@@ -85,6 +87,38 @@ BELT = Problem(
     {0.1: (0.1 * MU * G,), 0.5: (1.0,)}, speed, touching(1e-8),
 )  # fmt: skip
 
+RUNS = 1.0
+"""Speed of the surface of a conveyor [m/s]."""
+
+
+def conveyor() -> System:
+    """A block and a ball of 1 kg on a conveyor."""
+    system = System("conveyor", gravity=(0.0, 0.0, -G))
+    system.add_body("block", mass=1.0, position=(0.0, -1.0, 0.05 - PRESSED), shapes=[Box((0.3, 0.3, 0.1))])
+    system.add_body("ball", mass=1.0, position=(0.0, 1.0, R - (G / ROUND) ** (2.0 / 3.0)), shapes=[Sphere(R)])
+    system.add_body("conveyor", mass=1.0, inertia=(1.0, 1.0, 1.0), collision=[HalfSpace()])
+    system.add_joint(Fixed("stands", "ground", "conveyor"))
+    law: dict[str, Any] = {"friction": MU, "surface_velocity_b": (RUNS, 0.0, 0.0)}
+    for name, touch in (
+        ("block", {"stiffness": STIFF, "exponent": 1.0, "damping": 50.0}),
+        ("ball", {"stiffness": ROUND, "damping": 1.0}),
+    ):
+        system.add_joint(Free(f"{name} free", "ground", name))
+        system.add_contact(Contact(f"{name} on", name, "conveyor", **touch, **law))
+    return system
+
+
+ROUND, UNTIL = 1e9, RUNS / (MU * G)
+CONVEYOR = Problem(
+    "conveyor", "block and ball put on a conveyor", "Coulomb's law", conveyor, {"v": "m/s", "x": "m", "v of the ball": "m/s"},
+    {
+        0.05: (0.05 * MU * G, 0.5 * MU * G * 0.05**2, 0.05 * MU * G),
+        0.2: (0.2 * MU * G, 0.5 * MU * G * 0.2**2, 2.0 / 7.0 * RUNS),
+        0.5: (RUNS, RUNS * (0.5 - 0.5 * UNTIL), 2.0 / 7.0 * RUNS),
+    },
+    lambda result: np.column_stack([speed(result), place(result), result.velocity("ball").values[:, 0]]), touching(3e-5),
+)  # fmt: skip
+
 # --- a ball ---------------------------------------------------------------------------------------------------------
 
 
@@ -159,4 +193,18 @@ FLOATING = Problem(
     lambda result: R - result.position("ball").values[:, 2:], touching(1e-8),
 )  # fmt: skip
 
-CONTACTS = (SLIDING, STANDING, BELT, ROLLING, BOWLING, BOUNCE, CRADLE, FLOATING, *IMPACTS, *SLOPES, *TOPS, *MACHINES)
+CONTACTS = (
+    SLIDING,
+    STANDING,
+    BELT,
+    CONVEYOR,
+    ROLLING,
+    BOWLING,
+    BOUNCE,
+    CRADLE,
+    FLOATING,
+    *IMPACTS,
+    *SLOPES,
+    *TOPS,
+    *MACHINES,
+)

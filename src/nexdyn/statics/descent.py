@@ -6,7 +6,9 @@ T has orthonormal columns that span the motions that C = 0 leaves, of increments
 
 From a bad guess it goes down: K y = Tᵀ r where the symmetric part of K is positive definite, otherwise its eigenvalues count
 by their size, so that no saddle attracts. A step d = T y is closed to C = 0 again, and halved until its work by the trapezoidal rule,
-½ (Q₀ + Q₁) · x, is at least a small part of what r · d promises. Near the end these are Newton's steps.
+½ (Q₀ + Q₁) · x, is at least a small part of what r · d promises. Near the end these are Newton's steps. Friction of surfaces that run has
+no potential, and grows with what presses: the symmetric part of K then tells neither the way nor the stability, and after a few steps
+down, by which bodies come to touch, all are Newton's.
 """
 
 from __future__ import annotations
@@ -34,6 +36,8 @@ TOLERANCE = 1e-10
 SMALLEST = 1e-12
 """A step of Newton's method below this [rad, L] ends the search, where r is what rounding leaves."""
 SUFFICIENT = 1e-4
+DOWN = 20
+"""How many steps lead down where surfaces run."""
 SHORT = 0.1
 """Moves below this [rad, L] are judged by r, too."""
 DIFFERENCE = 1e-6
@@ -185,24 +189,25 @@ class Search:
         """Where it rests, K there, what is left out of balance, and how many steps led there."""
         here = self.at(self.start)
         for iteration in range(most + 1):
-            n = self.dof(here)
+            n, direct = self.dof(here), self.nearest or (self.acting.runs and iteration >= DOWN)
             K = self.stiffness(here) if n else np.zeros((0, 0))
             left = float(np.abs(here.r).max(initial=0.0))
             at_rest = left <= TOLERANCE * self.size
             close = left <= 1e3 * TOLERANCE * self.size
-            if not at_rest and n and (close or self.nearest):
+            if not at_rest and n and (close or direct):
                 d = self.newton(here, K)
                 at_rest = close and float(np.abs(d).max()) <= SMALLEST
             if at_rest or not n:
-                leaving = None if self.nearest or not iteration or not n else self.saddle(here, K)
+                left_alone = self.nearest or self.acting.runs or not iteration or not n
+                leaving = None if left_alone else self.saddle(here, K)
                 if leaving is None:
                     return here, K, left, iteration
                 d = leaving
-            elif not self.nearest:
+            elif not direct:
                 d = self.downhill(here, K)
             if iteration == most:
                 break
-            here = self.step(here, d, at_rest)
+            here = self.step(here, d, at_rest or direct)
             self.acting.follow(here.q)
             self.check_bounds(here.q)
         name = self.restless()
@@ -216,8 +221,8 @@ class Search:
         """The size below which an eigenvalue of K counts as 0."""
         return FLAT * max(float(abs(K).max()) if K.shape[0] else 0.0, 1e-3 * self.size, 1e-300)
 
-    def step(self, here: Rest, d: Array, off_saddle: bool) -> Rest:
-        """Go along d, as far as it leads down."""
+    def step(self, here: Rest, d: Array, as_it_is: bool) -> Rest:
+        """Go along d, as far as it leads down, or as it is."""
         parts = d.reshape(-1, 6)
         turn = float(np.linalg.norm(parts[:, :3], axis=1).max())
         shift = float(np.linalg.norm(parts[:, 3:], axis=1).max())
@@ -235,7 +240,7 @@ class Search:
                     float(np.abs(moved).max()) < SHORT
                 ):  # of which gaps of the joints, under their reactions, are no part
                     work = max(work, float(0.5 * (here.r + there.r) @ moved))
-                if self.nearest or off_saddle or work >= SUFFICIENT * alpha * promised - noise:
+                if as_it_is or work >= SUFFICIENT * alpha * promised - noise:
                     self.turned += np.linalg.norm(moved.reshape(-1, 6)[:, :3], axis=1)
                     if short < 1.0 and alpha == short:
                         self.longest, self.farthest = min(2.0 * self.longest, MOST_TURN), 2.0 * self.farthest

@@ -185,7 +185,8 @@ def equilibrium(
         100 bodies, and 12 of larger systems.
 
     States of forces are those at rest (``resting``): integrals of position hold joints at their targets as far as they can, friction
-    that sticks (in joints and contacts) holds from the guess on; friction that is regularised gives nothing at rest.
+    that sticks (in joints and contacts) holds from the guess on; friction that is regularised gives nothing at rest. Where a surface
+    runs, the contact slides while bodies rest, and rubs; an equilibrium is then returned stable or not, like the nearest.
 
     Raises AssemblyError where the system cannot be assembled; SolveError where nothing is found, its `where` the body that goes
     farthest; InputError.

@@ -252,6 +252,8 @@ def _lowest(
     if ignore or frozen:
         raise InputError("modes are of a pose at rest, with all coordinates; leave out ignore and frozen, or modes")
     pencil = Pencil(report, inputs, outputs)
+    if pencil.slides:
+        raise InputError(no_slope(system, pencil.slides))
     if np.abs(pencil.velocities).max(initial=0.0) > STILL * pencil.rate:
         raise InputError(
             f"{system.name!r} moves, and modes are of a pose at rest; leave out v0 and modes (up to {LARGEST // 6} bodies)"
@@ -264,7 +266,20 @@ def _lowest(
             f"the state of {system.name!r} is no equilibrium: body {report.model.bodies[1 + i]!r} has an acceleration of "
             f"{abs(pencil.a[1 + i, c]):.3g}; nx.equilibrium finds one"
         )
+    for state, changes in zip(pencil.own, pencil.own_rate.tolist(), strict=True):
+        if abs(changes) > STEADY * pencil.rate * state.little:
+            raise UnsteadyError(
+                f"the state of {system.name!r} is no equilibrium: {state.label} changes by {changes:.3g} a second; nx.equilibrium finds one"
+            )
     return pencil.linearization(modes)
+
+
+def no_slope(system: System, contact: str) -> str:
+    """Why a state in which a contact slides is not linearized."""
+    return (
+        f"{contact} slides in the state of {system.name!r}, and friction that sticks has no linearization there: its spring stands at "
+        f"its limit; give the contact a friction_speed"
+    )
 
 
 class UnsteadyError(InputError):
@@ -283,6 +298,8 @@ def _about(
     rate = _own_rate(reduced)
     off, where = _unsteady(reduced, rate)
     if off > 1.0 and not frozen:
+        if reduced.slides:
+            raise UnsteadyError(no_slope(system, reduced.slides))
         what = "steady motion" if moving else "equilibrium"
         advice = "give it one, by q0, v0 or at" if moving else "nx.equilibrium finds one"
         raise UnsteadyError(

@@ -7,7 +7,8 @@ integral of q̇, to 0     x + q does not change: x = x₀ − (q − q₀), a sp
 bristle of friction     z = z₀ + (q − q₀), within ±F_s/σ₀: it holds up to F_s, from where it starts
 friction of a contact   y = y₀ + √σ s, no longer than μ_s f_n/√σ: so too. s is how far the place of A that is at the contact has
                         gone along the surfaces from where it was, or where on the way it began to press, where B has been carried
-                        along (``forces.sticking``); what it goes along the normal is no part of it, also where the normal turns
+                        along (``forces.sticking``); what it goes along the normal is no part of it, also where the normal turns.
+                        Where a surface runs, it slides for ever: y is as long as it may be, along the sliding velocity
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from nexdyn.forces.actuator import (
     VELOCITY,
     Actuator,
 )
-from nexdyn.forces.contact import SIDE, end, gripped, meet, points_of, put_state, state
+from nexdyn.forces.contact import RUNS_A, RUNS_B, SIDE, end, gripped, meet, points_of, put_state, state
 from nexdyn.forces.kinds import SURFACE
-from nexdyn.forces.sticking import Slip, bound, laid, shortened
+from nexdyn.forces.sticking import Slip, bound, laid, shortened, size
 from nexdyn.forces.surface_contact import holding, press, put_slip, slip_state
 from nexdyn.forces.tables import (
     BODY_A,
@@ -50,12 +51,14 @@ from nexdyn.forces.tables import (
     frames_a,
     frames_b,
 )
-from nexdyn.kernel import kernel
+from nexdyn.kernel import formula, kernel
 from nexdyn.model.system import System
 from nexdyn.spatial.algebra import Motion, Pose, T, Vec3
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.spatial.table import PoseRows
 
+ROUNDED = 1e-12
+"""The part of the speed of a surface that runs which rounding may leave along another."""
 PRESSED = 1e3
 """An integral that asks for so many times the limit of its actuator is at it, wherever the joint stands."""
 
@@ -127,6 +130,12 @@ def gone_from(A0, B0, A, B, p):  # type: ignore[no-untyped-def]
     return p - (B.R @ (T(B0.R) @ (was - B0.p)) + B.p)
 
 
+@formula
+def runs(data, k, v):  # type: ignore[no-untyped-def]
+    """Whether surfaces slide with v where bodies rest, by more than rounding."""
+    return size(v) > ROUNDED * (size(state(data, k + RUNS_A)) + size(state(data, k + RUNS_B)))
+
+
 @kernel
 def rest_of_contacts(tables, contacts, before_a, before_b, now_a, now_b, described):  # type: ignore[no-untyped-def]
     """y of contacts (n, 2): force, first state. The frames A and B of all forces were at `before` and are at `now`."""
@@ -140,7 +149,10 @@ def rest_of_contacts(tables, contacts, before_a, before_b, now_a, now_b, describ
             m = meet(data, k, end(data, k, A[e], 1.0 - 2.0 * i), A[e], still, B[e], still)
             gone, R_t = gone_from(A0[e], B0[e], A[e], B[e], m.p), T(B[e].R)
             g, j = gripped(data, k, m), s + 3 * i
-            y = laid(B[e].R @ state(described, j), m.n) + g.root * (gone - (m.n @ gone) * m.n)
+            if runs(data, k, m.v_t):
+                y = (bound(g) / size(m.v_t)) * m.v_t
+            else:
+                y = laid(B[e].R @ state(described, j), m.n) + g.root * (gone - (m.n @ gone) * m.n)
             put_state(tables.z, j, R_t @ shortened(y, bound(g)))
 
 
@@ -164,6 +176,8 @@ def rest_of_surfaces(tables, contacts, before_a, before_b, now_a, now_b, describ
             start = slip_state(described, j)
             kept = laid(Slip(B[e].R @ start.along, start.about), h.n)
             y = kept + h.grip.root * Slip(gone - (h.n @ gone) * h.n, h.r * turned)
+            if runs(tables.data, k, h.v.along):
+                y = (bound(h.grip) / size(h.v)) * h.v
             y = shortened(Slip(R_t @ y.along, y.about), bound(h.grip))
         put_slip(tables.z, j, y)
 
@@ -237,6 +251,11 @@ class RestingLoads(Loads):
             and (extent := force.extent(values)).thinner < np.inf
         ]
         """Contacts between shapes that something can come out of behind."""
+        self.runs = any(
+            isinstance(force, ContactForce) and not force.is_off and any(force.surface_velocities(values))
+            for force in model.system.forces.values()
+        )
+        """Whether surfaces run: their friction has no potential that could be least."""
         if tables is None or not len(tables.z):
             return
         for e, force in enumerate(model.system.forces.values()):

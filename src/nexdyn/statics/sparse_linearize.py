@@ -27,7 +27,7 @@ from nexdyn.absolute.motion import accelerations
 from nexdyn.absolute.observe import BodyMotion
 from nexdyn.absolute.redundancy import find_redundancy
 from nexdyn.assembly.assemble import mechanism_length
-from nexdyn.assembly.force_states import own_states
+from nexdyn.assembly.force_states import own_states, sliding_contact
 from nexdyn.assembly.loads import Loads, velocity_rows
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.start_velocity import tree_state
@@ -147,7 +147,10 @@ class Pencil:
         self.still = np.zeros((model.nb + 1, 6))
         self.loads = Loads(model)
         self.states = self.loads.described.copy() if report.states is None else report.states.copy()
-        self.own = own_states(self.system, self.loads.bound(self.q, self.still, self.t, self.states))
+        bound = self.loads.bound(self.q, self.still, self.t, self.states)
+        self.own = own_states(self.system, bound)
+        self.slides = sliding_contact(self.system, self.states, bound, self.loads.rate)
+        self.own_rate = self.loads.rate[[state.place for state in self.own]]
         self.near = model.near(self.q, self.t)
         self._rows()
         self._matrices()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nexdyn.errors import InputError
-from nexdyn.forces.surface_contact import Foundations
+from nexdyn.forces.foundations import Foundations
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion
 

@@ -1,0 +1,80 @@
+"""What presses of a sphere on a solid (``ball``), and of a cylinder, a cone, a capsule or an ellipsoid on a half-space (``sunk``)."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from nexdyn.forces import ball
+from nexdyn.forces.contact import running
+from nexdyn.forces.overlap import OVERLAP
+from nexdyn.forces.pressed import DISC, Pressed, nothing_pressed, relative, share
+from nexdyn.forces.sunk import sunk
+from nexdyn.kernel import formula, outlined
+from nexdyn.spatial.algebra import Force, T, Vec3, cross, plus_turned
+
+
+@outlined
+def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-def]
+    """The sums of a sphere about the centre of A and a solid (``ball``), and where it touches."""
+    j, o = k + OVERLAP, Vec3(0.0, 0.0, 0.0)
+    d, n = ball.distance(data, j, T(X_B.R) @ (X_A.p - X_B.p))
+    n, depth = X_B.R @ n, data[k + ball.RADIUS] - d
+    law, x = ball.law_of(data, k, j, depth), X_A.p - d * n
+    v, w = relative(X_A, V_A, X_B, V_B, x)
+    rate = -(n @ v)
+    grip = share(1.0 + data[k + 2] * rate)
+    f_n = grip * law.f
+    f, torque = f_n * n, 0.0
+    if rubs:
+        slip, about = v + running(data, k, X_A, X_B), law.turning * (n @ w)
+        v_t = slip - (n @ slip) * n
+        s = data[k + 3] * f_n / sqrt(v_t @ v_t + about * about + data[k + 4] * data[k + 4])
+        f, torque = f - s * v_t, -s * law.turning * about
+    gyration = law.turning / DISC
+    return Pressed(
+        Force(torque * n, f), f_n * n, f_n, o, f_n * gyration * gyration, law.area, depth, grip * law.peak, law.hold
+    ), x  # fmt: skip
+
+
+@formula
+def sunk_here(data, k, X_A, X_B):  # type: ignore[no-untyped-def]
+    """What of a round solid lies under the plane of B, in the axes of A (``sunk``)."""
+    j, n = k + OVERLAP, Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
+    size = Vec3(data[j + ball.SIZE], data[j + ball.SIZE + 1], data[j + ball.SIZE + 2])
+    return sunk(int(data[j + ball.KIND]), size, data[j + ball.MARGIN], T(X_A.R) @ n, n @ (X_A.p - X_B.p))
+
+
+@formula
+def on_plane(x, X_A, X_B):  # type: ignore[no-untyped-def]
+    """The foot on the plane of B of the point x of A."""
+    p, n = plus_turned(X_A.p, X_A.R, x), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz)
+    return p - (n @ (p - X_B.p)) * n
+
+
+@outlined
+def press_round(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-def]
+    """The sums of a round solid and a half-space about the centre of pressure, and that; where they are apart, the nearest point."""
+    w, n, o = sunk_here(data, k, X_A, X_B), Vec3(X_B.R.xz, X_B.R.yz, X_B.R.zz), Vec3(0.0, 0.0, 0.0)
+    if not w.volume.size > 0.0:
+        return nothing_pressed(w.depth), on_plane(w.lowest, X_A, X_B)
+    p = on_plane(w.volume.centre, X_A, X_B)
+    v, turning = relative(X_A, V_A, X_B, V_B, p)
+    grip = share(1.0 - data[k + 2] * (n @ v))
+    f_n, gyration = data[k] * w.volume.size * grip, sqrt((w.volume.m11 + w.volume.m22) / w.volume.size)
+    # pressure that grows with how fast each point goes deeper, as it turns: − k a ∫ y × n (y · u) dV, u = n × ω
+    one, two, u = X_A.R @ w.one, X_A.R @ w.two, cross(n, turning)
+    along, across = u @ one, u @ two
+    y = (w.volume.m11 * along + w.volume.m12 * across) * one + (w.volume.m12 * along + w.volume.m22 * across) * two
+    rms = data[k + 2] * sqrt(share(u @ y) / w.volume.size)
+    rate = data[k] * data[k + 2] * (1.0 if 2.0 * rms <= grip else grip / (2.0 * rms))
+    rocking, f = -rate * cross(y, n), f_n * n
+    torque = rocking
+    if rubs:
+        r, slip = DISC * gyration, v + running(data, k, X_A, X_B)
+        v_t, about_n = slip - (n @ slip) * n, r * (n @ turning)
+        s = data[k + 3] * f_n / sqrt(v_t @ v_t + about_n * about_n + data[k + 4] * data[k + 4])
+        f, torque = f - s * v_t, torque - (s * r * about_n) * n
+    stiff = data[k] * max(w.area.size, w.volume.size / w.depth)
+    return Pressed(
+        Force(torque, f), f_n * n, f_n, o, f_n * gyration * gyration, w.area.size, w.depth, grip * data[k] * w.depth, stiff
+    ), p  # fmt: skip
