@@ -77,6 +77,17 @@ def test_wrong_contacts_are_refused_by_name(shapes: Path, contacts: Any, message
         nx.load(shapes, base="free", contacts=contacts)
 
 
+def test_with_a_foundation_shapes_touch_as_they_are(shapes: Path) -> None:
+    law = {"foundation": 1e6, "damping": 5.0, "friction": 0.4}
+    robot = nx.load(shapes, base="free", contacts=law | {"links": "foot"}, strict=False)
+    assert sorted({force.kind for force in robot.forces.values()}) == ["ball_contact", "round_contact"]
+    contact = robot.contacts["ground contact"]
+    assert (contact.foundation_b, contact.damping, contact.friction) == (1e6, 5.0, 0.4)
+    for wrong, message in (({"stiffness": 1e5}, "no key of contacts 'stiffness'"), ({"radius": 1.0}, "no key of contacts 'radius'")):
+        with pytest.raises(nx.InputError, match=message):
+            nx.load(shapes, base="free", contacts=law | wrong)
+
+
 def test_contacts_are_for_robots(tmp_path: Path) -> None:
     with pytest.raises(nx.InputError, match="contacts are for robot files"):
         nx.load("four-bar", contacts=FLOOR)

@@ -50,7 +50,7 @@ class Reading:
     contacts: Annotated[
         str,
         option(
-            "Let the collision shapes of a URDF touch the ground: stiffness=2e5,damping=1,friction=0.8,links=*_foot.",
+            "Let the collision shapes of a URDF touch the ground: stiffness=2e5,damping=1,friction=0.8,links=*_foot; or foundation=1e7 for areas.",
             READING,
         ),
     ] = ""

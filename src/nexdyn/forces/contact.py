@@ -170,6 +170,9 @@ class ContactForce(ContactLaw, PairForce):
         told = str(self) if self.part_of is None else f"contact {self.part_of!r}"
         return told if law.damping > 0.0 or law.friction > 0.0 else ""
 
+    def gives(self, values: Mapping[str, float]) -> bool:
+        return any(x != 0.0 for attribute in VELOCITIES for x in self._floats(attribute, 3, values))
+
 
 STICK, SIDE, OTHER, RUNS_A, RUNS_B = 7, 12, 13, 14, 17
 """Where the data of ``sticking`` begin, ς and r_B, and where u_A and u_B begin."""

@@ -95,6 +95,9 @@ class JointFriction(ForceElement):
     def working(self, values: Mapping[str, float]) -> str:
         return str(self)
 
+    def gives(self, values: Mapping[str, float]) -> bool:
+        return False
+
     def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
         return [("deflection", "", 0.0)]
 

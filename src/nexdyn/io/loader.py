@@ -41,7 +41,8 @@ def load(
 
     contacts: of a URDF, what its collision shapes touch the ground's xy-plane with: arguments of `nx.PlaneContact`, like
         {"stiffness": 2e5, "damping": 1.0, "friction": 0.8}, and "links", names or patterns ("*_foot") of those that do, by
-        default all. Spheres, capsules, cylinders as capsules, boxes by their corners; meshes do not.
+        default all. Spheres, capsules, cylinders as capsules, boxes by their corners; meshes do not. With a "foundation" [N/m³] instead of
+        a stiffness all shapes, closed meshes too, touch the ground over areas, as they are.
     srdf: of a URDF, a file that names pairs of links that are not tested for collisions.
 
     Raises FileError with the file, line, column and reason; InputError with the nearest name where nothing is found.

@@ -80,7 +80,7 @@ def load_urdf(
     strict: refuse unphysical inertias, which are otherwise kept as written and named in a NexDynWarning.
     package_dirs: where packages of meshes lie, besides the directories above the file.
     contacts: arguments of PlaneContact, like {"stiffness": 2e5, "friction": 0.8}, with which the collision shapes of all links, or of
-        "links" by names or patterns, touch the ground's xy-plane; None: none does.
+        "links" by names or patterns, touch the ground's xy-plane; or a "foundation" [N/m³], and arguments of Contact; None: none does.
     srdf: a file that names pairs of links that are not tested for collisions.
 
     Raises FileError with file, line, column, element and reason. A missing mesh is a NexDynWarning.

@@ -6,7 +6,8 @@
     box         its eight corners, points
     mesh        none, and a remark
 
-What a contact is made of is not in a URDF: stiffness, damping and friction are given, as for `nx.PlaneContact`.
+What a contact is made of is not in a URDF: stiffness, damping and friction are given, as for `nx.PlaneContact`. With a `foundation` instead
+of a stiffness all shapes touch the ground as they are, over areas: one `nx.Contact` named "ground contact".
 """
 
 from __future__ import annotations
@@ -20,14 +21,17 @@ import numpy as np
 
 from nexdyn.checked_calls import signature_of
 from nexdyn.errors import InputError, unknown
+from nexdyn.forces.contact_group import Contact
+from nexdyn.forces.contact_law import LAW, VELOCITIES
 from nexdyn.forces.plane_contact import PlaneContact
 from nexdyn.io.urdf_links import Remarks, origin, refused, turn
 from nexdyn.io.urdf_xml import Node, shown
 from nexdyn.model.system import System
 
-LINKS = "links"
+LINKS, FOUNDATION = "links", "foundation"
 _OWN = ("name", "a", "b", "radius", "length", "axis", "anchor_a", "at_a")
 OPTIONS = tuple(name for name in signature_of(PlaneContact).parameters if name not in _OWN)
+OVER_AREAS = tuple(name for name in VELOCITIES + LAW if name not in ("stiffness", "exponent"))
 _EXAMPLE = 'contacts={"stiffness": 2e5, "damping": 1.0, "friction": 0.8}'
 
 
@@ -36,13 +40,17 @@ def add_contacts(
 ) -> None:
     """Contacts of the collision shapes of links `nodes`, whose bodies are `bodies`, with the ground.
 
-    given: arguments of PlaneContact, and `links`, a name or pattern ("*_foot") or several: whose shapes. InputError."""
+    given: arguments of PlaneContact, or a foundation [N/m³] and arguments of Contact; and `links`, a name or pattern ("*_foot") or several:
+        whose shapes. InputError."""
     wanted, options = _checked(given)
     found = {pattern: [name for name in nodes if fnmatch.fnmatchcase(name, pattern)] for pattern in wanted}
     for pattern, names in found.items():
         if not names:
             raise unknown("link of contacts", pattern, list(nodes), plural="links")
     chosen = set(itertools.chain(*found.values()))
+    if FOUNDATION in options:
+        _add_areas(system, {bodies[link] for link in chosen} - {"ground"}, options)
+        return
     taken = set(system.forces) | set(system.joints) | set(system.bodies)
     added = 0
     for link, node in nodes.items():
@@ -63,14 +71,24 @@ def add_contacts(
         )
 
 
+def _add_areas(system: System, bodies: set[str], options: dict[str, Any]) -> None:
+    """One contact over areas of the collision shapes of bodies with the ground."""
+    touching = [name for name, body in system.bodies.items() if name in bodies and body.colliding]
+    if not touching:
+        raise InputError(f"contacts: the links {', '.join(map(shown, sorted(bodies)[:8]))} have no collision shapes")
+    law = {key: value for key, value in options.items() if key != FOUNDATION}
+    system.add_contact(Contact("ground contact", touching, "ground", foundation_b=options[FOUNDATION], **law))
+
+
 def _checked(given: Any) -> tuple[list[str], dict[str, Any]]:
     """Patterns of links, and arguments of a contact."""
     if not isinstance(given, Mapping):
         raise InputError(f"contacts is {given!r}; what they are made of is needed, like {_EXAMPLE}")
+    valid = [*(OVER_AREAS if FOUNDATION in given else OPTIONS), FOUNDATION, LINKS]
     for key in given:
-        if key not in (*OPTIONS, LINKS):
-            raise unknown("key of contacts", str(key), [*OPTIONS, LINKS], plural="valid")
-    if "stiffness" not in given:
+        if key not in valid:
+            raise unknown("key of contacts", str(key), valid, plural="valid")
+    if "stiffness" not in given and FOUNDATION not in given:
         raise InputError(f"contacts have no stiffness; write {_EXAMPLE}")
     links = given.get(LINKS, "*")
     patterns = [links] if isinstance(links, str) else list(links) if isinstance(links, Iterable) else []

@@ -112,6 +112,10 @@ class Force(Element):
             return str(self)
         return f"damping of {self}" if _any(damping, values) else ""
 
+    def gives(self, values: Mapping[str, float]) -> bool:
+        """Whether it may do work that nothing has stored before, so that energy may grow: all but springs and dampers."""
+        return "damping" not in self.__dict__
+
     def check(self, values: Mapping[str, float]) -> None:
         self.data(values)
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.errors import SolveError, warn
 from nexdyn.results.result import Result
 from nexdyn.simulation.events import has_events, run_with_events
+from nexdyn.simulation.growth import LOOKED_AT, growth_of, is_watched
 from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.march import March, Progress
 from nexdyn.simulation.span import checked_end, checked_times
@@ -55,4 +58,10 @@ class Runs(March):
             return self.result("interrupted", message)
         self._sample()
         self._wall += watch.seconds
-        return self.result()
+        result = self.result()
+        if is_watched(self.system, self.method):
+            rows = np.concatenate([*self._rows, self.present()])
+            seen = rows[np.unique(np.linspace(0, len(rows) - 1, LOOKED_AT).astype(int))]
+            if message := growth_of(self._result(seen), self.method):
+                raise SolveError(message, time=self.t, result=self.result("failed", message))
+        return result
