@@ -34,7 +34,9 @@ LAWS: dict[str, tuple[nx.Shape, dict[str, Any]]] = {
 @pytest.mark.parametrize("law", LAWS)
 def test_a_step_too_long_is_named(law: str, method: str) -> None:
     shape, given = LAWS[law]
-    with pytest.raises(nx.SolveError, match=r"the energy has grown by .*too long for a contact.*floor stone ground") as told:
+    with pytest.raises(
+        nx.SolveError, match=r"the energy has grown by .*too long for a contact.*floor stone ground"
+    ) as told:
         nx.simulate(falling(shape, **given), 0.5, EXPLICIT[method](dt=1e-3))
     assert "s at most, pressed in by" in str(told.value)
     assert told.value.result is not None

@@ -83,7 +83,10 @@ def test_with_a_foundation_shapes_touch_as_they_are(shapes: Path) -> None:
     assert sorted({force.kind for force in robot.forces.values()}) == ["ball_contact", "round_contact"]
     contact = robot.contacts["ground contact"]
     assert (contact.foundation_b, contact.damping, contact.friction) == (1e6, 5.0, 0.4)
-    for wrong, message in (({"stiffness": 1e5}, "no key of contacts 'stiffness'"), ({"radius": 1.0}, "no key of contacts 'radius'")):
+    for wrong, message in (
+        ({"stiffness": 1e5}, "no key of contacts 'stiffness'"),
+        ({"radius": 1.0}, "no key of contacts 'radius'"),
+    ):
         with pytest.raises(nx.InputError, match=message):
             nx.load(shapes, base="free", contacts=law | wrong)
 
