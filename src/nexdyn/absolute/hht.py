@@ -16,10 +16,11 @@ and of turns −h³/12 ω × ω̇ more, since θ is exact at h ω + ½ h² ω̇ 
 none, and e is judged almost without it; there the velocities run at v − c h² v̈ (+ h²/12 ω × ω̇), and a at v̇ (t + α h). Where h changes,
 both are moved to where they belong, or λ would have an error of first order for a while (after Arnold, Brüls & Cardona 2015).
 
-Newton's iteration starts from a and λ on the polynomial of second degree through the last steps, keeps a matrix while it
-contracts with it and a new one costs more than it saves (where a new one contracts little, the next has all that contacts over
-areas do), and leaves what is small beside e, or what rounding leaves: that is
-learnt from corrections that a new matrix contracts no more. Its contraction is carried over from step to step.
+Newton's iteration starts from a and λ on the polynomial of second degree through the last steps. It keeps a matrix as long as
+corrections shrink with it, and a new one costs more than it saves. Where they shrink little with a new one, the next matrix is the
+whole, unsymmetric one of contacts over areas. The iteration ends where a correction is small beside e, or no larger than what rounding
+leaves: that is learnt from corrections which a new matrix no longer makes smaller. By how much corrections shrink is carried over from
+step to step.
 """
 
 from __future__ import annotations

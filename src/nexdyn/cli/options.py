@@ -50,7 +50,7 @@ class Reading:
     contacts: Annotated[
         str,
         option(
-            "Collision shapes of a URDF that touch the ground: stiffness=2e5,damping=1,friction=0.8,links=*_foot (foundation=1e7: over areas).",
+            "Collision shapes of a URDF that touch the ground: stiffness=2e5,damping=1,friction=0.8,links=*_foot (or foundation=1e7).",
             READING,
         ),
     ] = ""

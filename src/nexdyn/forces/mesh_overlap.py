@@ -1,13 +1,13 @@
 """Where two solids of triangles press on each other: the polygons that their surfaces have in each other's depths.
 
-    polygon of f in t      what triangle f of one has in the cell of triangle t of the other (``mesh_solid``)
-    p                      k δ, δ the depth in that cell, as between bodies with faces (``overlap``): of convex ones with three faces at a
-                           corner it is the same contact
-    U = k ∫ δ dV           over what cells of both have in common, by pyramids over those polygons and what lies between cells
+    polygon of f in t      the part of triangle f of one solid that lies in the cell of triangle t of the other (``mesh_solid``)
+    p                      k δ, δ the depth in that cell, as between bodies with faces (``overlap``). For convex solids with three faces at
+                           each corner both contacts are the same
+    U = k ∫ δ dV           over what the cells of both have in common: pyramids over these polygons and over the walls between cells
 
-Pairs of triangles are looked for by the boxes around them (``geometry.hierarchy``) within a reach, first START of the smaller solid. Where
-a polygon ends at that depth, the reach is taken FARTHER times as far: a surface goes into the other body through its surface, and so what
-lies deeper is told by what leads there. A body wholly inside the other feels nothing.
+The boxes around triangles (``geometry.hierarchy``) tell which pairs are within a reach. The first reach is the part START of the smaller
+solid. Where a polygon ends at that depth, the search is done again with FARTHER times the reach. This finds all: a surface enters the other
+solid through its surface, and so a part that lies deep hangs together with one that does not. A body wholly inside the other feels nothing.
 
 Data behind those of a point of contact: w_A, w_B, −1 (instead of a number of faces), the numbers of the meshes of A and B, −1 of a
 half-space, which is one triangle without end; centre and radius of a ball around each.
