@@ -143,7 +143,7 @@ class ContactForce(ContactLaw, PairForce):
         inverse = 0.0
         for side in self.frames(system):
             body = system.bodies.get(side.body)
-            mass = 0.0 if body is None else body.resolved(values).mass
+            mass = 0.0 if body is None or is_held(system, body.name) else body.resolved(values).mass
             inverse += 1.0 / mass if mass > 0.0 else 0.0
         data[STICK + sticking.DAMPING] *= math.sqrt(1.0 / inverse) if inverse > 0.0 else 0.0
         return data
@@ -172,6 +172,16 @@ class ContactForce(ContactLaw, PairForce):
 
     def gives(self, values: Mapping[str, float]) -> bool:
         return any(x != 0.0 for attribute in VELOCITIES for x in self._floats(attribute, 3, values))
+
+
+def is_held(system: System, body: str) -> bool:
+    """Whether Fixed joints hold a body to the ground."""
+    carriers = {joint.child.name: joint.parent for joint in system.joints.values() if joint.kind == "fixed"}
+    while body in carriers:
+        if carriers[body].is_ground:
+            return True
+        body = carriers.pop(body).name
+    return False
 
 
 STICK, SIDE, OTHER, RUNS_A, RUNS_B = 7, 12, 13, 14, 17
