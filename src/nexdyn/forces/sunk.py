@@ -260,9 +260,15 @@ def of_revolution(kind, size, margin, n, h):  # type: ignore[no-untyped-def]
 
 
 @formula
+def by_axes(D, a):  # type: ignore[no-untyped-def]
+    """D a, D diagonal."""
+    return Vec3(D.x * a.x, D.y * a.y, D.z * a.z)
+
+
+@formula
 def stretched(a, b, D, nu, along, across):  # type: ignore[no-untyped-def]
     """aᵀ D (across (1 − ν νᵀ) + along ν νᵀ) D b."""
-    x, y = Vec3(D.x * a.x, D.y * a.y, D.z * a.z), Vec3(D.x * b.x, D.y * b.y, D.z * b.z)
+    x, y = by_axes(D, a), by_axes(D, b)
     return across * (x @ y) + (along - across) * (x @ nu) * (y @ nu)
 
 
@@ -270,10 +276,10 @@ def stretched(a, b, D, nu, along, across):  # type: ignore[no-untyped-def]
 def of_ellipsoid(D, n, h):  # type: ignore[no-untyped-def]
     """The same of an ellipsoid of the semi-axes D."""
     one, two = basis(n)
-    nu = Vec3(D.x * n.x, D.y * n.y, D.z * n.z)
+    nu = by_axes(D, n)
     g = sqrt(nu @ nu)
     nu = (1.0 / g) * nu
-    most, foot = D.x * D.y * D.z, Vec3(D.x * nu.x, D.y * nu.y, D.z * nu.z)
+    most, foot = D.x * D.y * D.z, by_axes(D, nu)
     # ∫ over v from the lowest point of the unit ball up, whose disc at v is π v (2 − v)
     x = min(1.0 - h / g, 2.0)
     V = most * pi * x * x * (1.0 - x / 3.0)
