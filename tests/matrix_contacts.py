@@ -166,7 +166,7 @@ CONTACTS = (
             "friction": Together(friction=1.0, friction_stiffness=4.0),
             "b": "arm",
             "surface_velocity_a": (0.8, -0.5, 0.3),
-            "surface_velocity_b": (1.0, 0.3, 0.0),
+            "surface_velocity_b": (0.7, 0.4, 0.0),
         },
         meshes_touching,
         part_of="contact at points",

@@ -290,3 +290,40 @@ def test_of_old_caches_the_youngest_stay_and_the_others_go(place: Place) -> None
     assert {name for name in left if name.startswith("old")} == {f"old{age}" for age in range(cache.KEPT_CACHES)}
     assert "a file" in left
     assert len(left) == cache.KEPT_CACHES + 2
+
+
+WARM = """
+import sys
+import nexdyn as nx
+from nexdyn.assembly.stopwatch import compiling_told
+names = []
+with compiling_told(lambda name, count, seconds: names.append(name)):
+    system = nx.System("warm")
+    system.add_body("stone", mass=1.0, inertia=(0.1, 0.2, 0.3), collision=[SHAPE], position=(0, 0, 0.2))
+    system.add_body("arm", mass=1.0, inertia=(0.1, 0.2, 0.3), position=(0.5, 0, 1.0))
+    system.add_joint(nx.Free("free", "ground", "stone"))
+    system.add_joint(nx.Revolute("hinge", "ground", "arm", at=(0, 0, 1.0), axis=(0, 1, 0), damping=0.1))
+    system.add_force(nx.JointFriction("rubs", "hinge", sliding=0.1, stiffness=100.0))
+    system.add_contact(nx.Contact("floor", "stone", friction=0.4, LAW))
+    result = nx.simulate(system, 0.01, METHOD)
+    result.contacts("floor"), result.energy(), result.force("rubs"), result.reaction("hinge"), result.summary()
+print(*names)
+"""
+"""A program that tells what it compiled: of what has states, whose tables have types of their own."""
+METHODS_OF_WARM = {"hht": "nx.HHT()", "implicit": "nx.ImplicitEuler(1e-3)", "rk4": "nx.RungeKutta4(1e-3)"}
+LAWS_OF_WARM = {
+    "point": ("nx.Sphere(0.1)", "stiffness=1e5"),
+    "area": ("nx.Box((0.2, 0.2, 0.2))", "foundation_b=1e6"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS_OF_WARM)
+@pytest.mark.parametrize("law", LAWS_OF_WARM)
+def test_a_second_process_compiles_nothing(law: str, method: str) -> None:
+    shape, given = LAWS_OF_WARM[law]
+    program = WARM.replace("METHOD", METHODS_OF_WARM[method]).replace("SHAPE", shape).replace("LAW", given)
+    line = [sys.executable, "-c", program]
+    subprocess.run(line, check=True, capture_output=True, text=True, timeout=600)
+    again = subprocess.run(line, check=True, capture_output=True, text=True, timeout=600)
+    assert again.stdout.split() == []

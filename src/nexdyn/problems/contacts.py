@@ -99,16 +99,15 @@ def conveyor() -> System:
     system.add_body("conveyor", mass=1.0, inertia=(1.0, 1.0, 1.0), collision=[HalfSpace()])
     system.add_joint(Fixed("stands", "ground", "conveyor"))
     law: dict[str, Any] = {"friction": MU, "surface_velocity_b": (RUNS, 0.0, 0.0)}
-    for name, touch in (
-        ("block", {"stiffness": STIFF, "exponent": 1.0, "damping": 50.0}),
-        ("ball", {"stiffness": ROUND, "damping": 1.0}),
-    ):
-        system.add_joint(Free(f"{name} free", "ground", name))
-        system.add_contact(Contact(f"{name} on", name, "conveyor", **touch, **law))
+    system.add_joint(Free("block free", "ground", "block"))
+    system.add_joint(Free("ball free", "ground", "ball"))
+    system.add_contact(Contact("block on", "block", "conveyor", stiffness=STIFF, exponent=1.0, damping=50.0, **law))
+    system.add_contact(Contact("ball on", "ball", "conveyor", stiffness=ROUND, damping=1.0, **law))
     return system
 
 
 ROUND, UNTIL = 1e9, RUNS / (MU * G)
+"""Stiffness of the ball, and when the block is carried [s]."""
 CONVEYOR = Problem(
     "conveyor", "block and ball put on a conveyor", "Coulomb's law", conveyor, {"v": "m/s", "x": "m", "v of the ball": "m/s"},
     {
