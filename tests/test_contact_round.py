@@ -136,6 +136,26 @@ def test_what_leaves_fast_never_pulls(rng: np.random.Generator) -> None:
     assert np.isfinite(found).all()
 
 
+@pytest.mark.parametrize("kind", SOLIDS)
+def test_depths_of_the_size_of_rounding_give_numbers(kind: str, rng: np.random.Generator) -> None:
+    """Near right angles and by a few last places under the plane, where moments of what is under it cancel."""
+    shape, tiny = SOLIDS[kind], 2.0**-52
+    bench = on_floor(shape, damping=2.0, friction=0.5, friction_speed=0.01)
+    turns = [Rotation.from_euler("x", angle, degrees=True).as_matrix() for angle in (0, 90, 180, 270)]
+    turns += [np.array([[1, 0, 0], [0, tiny, -1], [0, 1, tiny]])]
+    low = []
+    for R in turns:
+        still = motion((0, 0, 10.0), R)[None]
+        reach = 10.0 + bench.seen(still, motion((0, 0, 0))[None])[0, 8]
+        heights = reach * (1.0 - tiny * rng.integers(-8, 8, size=60))
+        low += [motion((0, 0, z), R, (0.1, 0.2, 0.3), (0.1, 0.2, -0.3)) for z in heights]
+    A, B = np.array(low), np.repeat(motion((0, 0, 0))[None], len(low), axis=0)
+    found = bench.wrenches(A, B)
+    assert np.isfinite(found).all()
+    assert np.isfinite(bench.energies(A, B)).all()
+    assert (abs(found) < 1e-6).all()
+
+
 def placed(shape: nx.Shape, z: float, mass: float, inertia: Any, law: dict[str, Any], **more: Any) -> nx.System:
     """A body on the ground, first of the contact or, with `turned`, second of it."""
     turned = more.pop("turned", False)

@@ -235,7 +235,8 @@ def moments(size, first, m11, m22, n, off, one):  # type: ignore[no-untyped-def]
     if not size > 0.0:
         return Moments(0.0, off * n, 0.0, 0.0, 0.0)
     w = first / size
-    return Moments(size, w * one + off * n, max(m11 - w * first, 0.0), 0.0, m22)
+    # not negative, nor where depths are of the size of rounding
+    return Moments(size, w * one + off * n, max(m11 - w * first, 0.0), 0.0, max(m22, 0.0))
 
 
 @outlined
@@ -281,12 +282,13 @@ def of_ellipsoid(D, n, h):  # type: ignore[no-untyped-def]
     nu = (1.0 / g) * nu
     most, foot = D.x * D.y * D.z, by_axes(D, nu)
     # ∫ over v from the lowest point of the unit ball up, whose disc at v is π v (2 − v)
-    x = min(1.0 - h / g, 2.0)
+    x = max(min(1.0 - h / g, 2.0), 0.0)
     V = most * pi * x * x * (1.0 - x / 3.0)
     v = x * (2.0 / 3.0 - 0.25 * x) / (1.0 - x / 3.0)
-    along = most * pi * x * x * x * (0.5 * x - 0.2 * x * x) - V * v * v
+    along = max(most * pi * x * x * x * (0.5 * x - 0.2 * x * x) - V * v * v, 0.0)
     across = 0.25 * pi * most * x * x * x * (4.0 / 3.0 - x + 0.2 * x * x)
-    energy = most * g * pi * x * x * x * (1.0 / 3.0 - x / 12.0) + V * (1.0 - h / g - x) * g
+    # wholly under the plane, it lies by so much deeper
+    energy = most * g * pi * x * x * x * (1.0 / 3.0 - x / 12.0) + V * max(-1.0 - h / g, 0.0) * g
     square = x * (2.0 - x)
     S, middle = most * pi * square / g, -(1.0 - x)
     volume = Moments(
