@@ -38,19 +38,19 @@ def is_watched(system: System, method: Method) -> bool:
     return not any(force.gives(system.values) for force in system.forces.values() if not force.is_off)
 
 
-def growth_of(result: Result, method: Method) -> str:
-    """What is to be said of a run whose energy has grown; "" where it has not."""
-    E = result.observed.energies
+def growth_of(seen: Result, whole: Result, method: Method) -> str:
+    """What is to be said of a run, of which a few states are `seen`, whose energy has grown; "" where it has not."""
+    E = seen.observed.energies
     T, total = E["kinetic_energy"], E["total_energy"]
     U = E["gravitational_energy"] + E["elastic_energy"]
     moved, grown = max(float(T[0]), float(np.abs(U - U[0]).max())), float(total.max() - total[0])
     if not grown > GROWN * moved:
         return ""
-    when = float(result.recording.t[int(np.argmax(total > total[0] + GROWN * moved))])
+    when = float(seen.recording.t[int(np.argmax(total > total[0] + GROWN * moved))])
     dt = float(getattr(method, "dt", 0.0))
     return (
         f"the energy has grown by {grown:.3g} J, and nothing in the mechanism gives any: steps of dt = {dt:g} s are too long for a contact "
-        f"(before t = {when:g} s){_stable(result, method)}. Reduce dt or the stiffness, or take HHT or DormandPrince"
+        f"(before t = {when:g} s){_stable(whole, method)}. Reduce dt or the stiffness, or take HHT or DormandPrince"
     )
 
 

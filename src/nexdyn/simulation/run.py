@@ -62,6 +62,6 @@ class Runs(March):
         if is_watched(self.system, self.method):
             rows = np.concatenate([*self._rows, self.present()])
             seen = rows[np.unique(np.linspace(0, len(rows) - 1, LOOKED_AT).astype(int))]
-            if message := growth_of(self._result(seen), self.method):
+            if message := growth_of(self._result(seen), result, self.method):
                 raise SolveError(message, time=self.t, result=self.result("failed", message))
         return result

@@ -7,13 +7,15 @@ integral of q̇, to 0     x + q does not change: x = x₀ − (q − q₀), a sp
 bristle of friction     z = z₀ + (q − q₀), within ±F_s/σ₀: it holds up to F_s, from where it starts
 friction of a contact   y = y₀ + √σ s, no longer than μ_s f_n/√σ: so too. s is how far the place of A that is at the contact has
                         gone along the surfaces from where it was, or where on the way it began to press, where B has been carried
-                        along (``forces.sticking``); what it goes along the normal is no part of it, also where the normal turns.
+                        along (``forces.sticking``), one step of the search after the other: what it goes along the normal, or rolls, is no
+                        part of it.
                         Where a surface runs, it slides for ever: y is as long as it may be, along the sliding velocity
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import atan2, cos, sin
 
 import numpy as np
 
@@ -53,7 +55,7 @@ from nexdyn.forces.tables import (
 )
 from nexdyn.kernel import formula, kernel
 from nexdyn.model.system import System
-from nexdyn.spatial.algebra import Motion, Pose, T, Vec3
+from nexdyn.spatial.algebra import Motion, Pose, Quat, T, Vec3, rotation
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.spatial.table import PoseRows
 
@@ -158,7 +160,7 @@ def rest_of_contacts(tables, contacts, before_a, before_b, now_a, now_b, describ
 
 @kernel
 def rest_of_surfaces(tables, contacts, before_a, before_b, now_a, now_b, described):  # type: ignore[no-untyped-def]
-    """The same of surfaces: A has also turned about their normal, by n · ½ of what is skew in its turning against B."""
+    """The same of surfaces: A has also turned about their normal."""
     A0, B0, A, B = PoseRows(before_a, 0), PoseRows(before_b, 0), PoseRows(now_a, 0), PoseRows(now_b, 0)
     o = Vec3(0.0, 0.0, 0.0)
     still = Motion(o, o)
@@ -170,9 +172,7 @@ def rest_of_surfaces(tables, contacts, before_a, before_b, now_a, now_b, describ
         if s.pressure > 0.0:
             h = holding(tables.data, k, s, about, A[e], still, B[e], still)
             gone, R_t = gone_from(A0[e], B0[e], A[e], B[e], h.p), T(B[e].R)
-            # from where B would have carried the axes of A to where they are
-            R = A[e].R @ T(B[e].R @ (T(B0[e].R) @ A0[e].R))
-            turned = 0.5 * (h.n @ Vec3(R.zy - R.yz, R.xz - R.zx, R.yx - R.xy))
+            turned = turned_about(h.n, A0[e], B0[e], A[e], B[e])
             start = slip_state(described, j)
             kept = laid(Slip(B[e].R @ start.along, start.about), h.n)
             y = kept + h.grip.root * Slip(gone - (h.n @ gone) * h.n, h.r * turned)
@@ -182,17 +182,27 @@ def rest_of_surfaces(tables, contacts, before_a, before_b, now_a, now_b, describ
         put_slip(tables.z, j, y)
 
 
+@formula
+def turned_about(n, A0, B0, A, B):  # type: ignore[no-untyped-def]
+    """The angle [rad] by which A has turned about n, from where B would have carried it."""
+    R = A.R @ T(B.R @ (T(B0.R) @ A0.R))
+    sine = n @ Vec3(R.zy - R.yz, R.xz - R.zx, R.yx - R.xy)
+    return atan2(sine, R.xx + R.yy + R.zz - n @ (R @ n))
+
+
 @kernel
-def follow_one(A0, B0, A, B, p, n):  # type: ignore[no-untyped-def]
-    """A0 nearer to or farther from B0 along the normal, by as much as A and B have become."""
-    along = n @ gone_from(A0, B0, A, B, p)
-    return Pose(A0.R, A0.p + B0.R @ (T(B.R) @ (along * n)))
+def follow_one(A, B, p, n, gone, turned):  # type: ignore[no-untyped-def]
+    """Where A was against B as it is, if it has gone along the surfaces and turned about their normal n at p by so much, and nothing else:
+    what it has gone along the normal, or has rolled, is no slip, however much of it there was."""
+    half = 0.5 * turned
+    R = rotation(Quat(cos(half), -sin(half) * n.x, -sin(half) * n.y, -sin(half) * n.z))
+    return Pose(R @ A.R, p + R @ (A.p - p) - (gone - (n @ gone) * n))
 
 
 @kernel
 def follow_contacts(tables, contacts, before_a, before_b, now_a, now_b):  # type: ignore[no-untyped-def]
-    """Count the contacts (n, 2) of spheres along their surfaces from the poses `before`: what they do along the normal is no slip, however
-    this turns later; what is apart begins anew where it is. The normal of a plane stays where it is."""
+    """Count the contacts (n, 2) of spheres along their surfaces from the poses `before`, one step after the other: what they do along the
+    normal, or roll, is no slip; what is apart begins anew where it is. The normal of a plane stays where it is."""
     A0, B0, A, B = PoseRows(before_a, 0), PoseRows(before_b, 0), PoseRows(now_a, 0), PoseRows(now_b, 0)
     o, data = Vec3(0.0, 0.0, 0.0), tables.data
     still = Motion(o, o)
@@ -202,7 +212,8 @@ def follow_contacts(tables, contacts, before_a, before_b, now_a, now_b):  # type
         if data[k + SIDE] != 0.0:
             m = meet(data, k, end(data, k, A[e], 1.0), A[e], still, B[e], still)
             if m.f_n > 0.0:
-                A0[e] = follow_one(A0[e], B0[e], A[e], B[e], m.p, m.n)
+                gone = gone_from(A0[e], B0[e], A[e], B[e], m.p)
+                A0[e], B0[e] = follow_one(A[e], B[e], m.p, m.n, gone, 0.0), B[e]
             else:
                 A0[e], B0[e] = A[e], B[e]
 
@@ -219,7 +230,8 @@ def follow_surfaces(tables, contacts, before_a, before_b, now_a, now_b):  # type
         s, about = press(tables.data, k, A[e], still, B[e], still, tables.room, False)
         if s.pressure > 0.0:
             h = holding(tables.data, k, s, about, A[e], still, B[e], still)
-            A0[e] = follow_one(A0[e], B0[e], A[e], B[e], h.p, h.n)
+            gone, turned = gone_from(A0[e], B0[e], A[e], B[e], h.p), turned_about(h.n, A0[e], B0[e], A[e], B[e])
+            A0[e], B0[e] = follow_one(A[e], B[e], h.p, h.n, gone, turned), B[e]
         else:
             A0[e], B0[e] = A[e], B[e]
 
