@@ -53,8 +53,8 @@ def meshes_touching(carrier: str, given: dict[str, Any]) -> nx.System:
 def rolling(carrier: str, given: dict[str, Any]) -> nx.System:
     """Round solids about arm and hand."""
     given = dict(given)
-    arm = {**ARM, "collision": [nx.Capsule(0.3, 0.2)]}
-    hand = {**HAND_BODY, "collision": [nx.Cylinder(0.3, 0.4)]}
+    arm = {**ARM, "collision": [nx.Capsule(0.12, 0.1)]}
+    hand = {**HAND_BODY, "collision": [nx.Cylinder(0.2, 0.48)]}
     system = hung(skeleton(carrier, hand, of_arm=arm))
     system.add_contact(nx.Contact("acting", given.pop("a", "hand"), given.pop("b", "ground"), **given))
     return closed(system, carrier)
