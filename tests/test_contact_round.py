@@ -290,3 +290,27 @@ def test_rollers_carry_a_roller_by_their_facets() -> None:
 def lying(r: float, length: float) -> nx.Cylinder:
     """A cylinder along y."""
     return nx.Cylinder(r, length, orientation=(np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0))
+
+
+RESTING: dict[str, tuple[nx.Shape, str, float]] = {
+    "box": (nx.Box((0.2, 0.2, 0.3)), "stable", 0.1 - G / (1e6 * 0.06)),
+    "cylinder": (nx.Cylinder(0.1, 0.3), "neutral", 0.0),
+    "capsule": (nx.Capsule(0.1, 0.3), "neutral", 0.0),
+}
+
+
+@pytest.mark.parametrize("kind", RESTING)
+@pytest.mark.parametrize(("z", "turned"), [(0.1, 1.551), (0.1, 1.501), (0.12, 1.5)])
+def test_what_is_put_down_askew_comes_to_rest_lying(kind: str, z: float, turned: float) -> None:
+    """Rolling is no slip: what has rolled has no spring of friction that pulls it back, and rolls on freely."""
+    shape, stability, height = RESTING[kind]
+    law = {"foundation_b": 1e6, "damping": 2.0, "friction": 0.5}
+    around = (float(np.cos(0.5 * turned)), float(np.sin(0.5 * turned)), 0.0, 0.0)
+    system = placed(shape, z, 1.0, (0.01,) * 3, law, orientation=around)
+    rest = nx.equilibrium(system)
+    assert rest.stability == stability
+    free = nx.equilibrium(placed(shape, z, 1.0, (0.01,) * 3, {**law, "friction": 0.0}, orientation=around))
+    assert_allclose(rest.position("stone")[2], free.position("stone")[2], rtol=1e-8)
+    if kind == "box":
+        assert_allclose(rest.position("stone")[2], height, rtol=1e-8)
+    assert rest.iterations < 12
