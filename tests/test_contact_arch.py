@@ -120,7 +120,7 @@ def test_an_arch_at_rest_carries_its_weight_by_thrust() -> None:
     ratio = 1.3 * least_thickness(STONES)
     system = arch(ratio, STONES, 1e10)
     rest = nx.equilibrium(system)
-    assert rest.stability in ("stable", "neutral")
+    assert rest.stability == "stable"
     weight = sum(body.resolved({}).mass for body in system.bodies.values()) * G
     feet = nx.simulate(system, 0.0, nx.HHT(dt=1e-3), initial=rest.report).contacts("feet")
     assert np.abs(feet.force.values[-1][:, 2]) == pytest.approx([0.5 * weight] * 2, rel=1e-6)

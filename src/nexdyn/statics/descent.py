@@ -157,21 +157,40 @@ class Search:
         values, vectors = np.linalg.eigh(0.5 * (K + K.T))
         flat, squares = self.flat(K), self.squares(here, K)
         if not np.abs(K - K.T).max() <= 10.0 * flat and squares is not None:
-            low = sign_of(squares)
+            low = sign_of(squares, self.roots(here, K))
         else:
             low = -1.0 if values[0] < -flat else 0.0 if values[0] <= flat else 1.0
         return STABILITY[low], values, squares, here.T @ vectors[:, 0]
 
     def squares(self, here: Rest, K: Array) -> Array | None:
         """ω² of K y = ω² Tᵀ M T y; None where that is singular."""
-        M = dense(self.model.mass_matrix(here.q)) * self.units * self.units[:, None]
-        M = here.T.T @ M @ here.T
+        M = self.mass(here)
         spread = np.linalg.eigvalsh(M)
         if not spread[0] > 1e-12 * spread[-1]:
             return None
         if np.abs(K - K.T).max() <= 10.0 * self.flat(K):
             return np.asarray(scipy.linalg.eigh(0.5 * (K + K.T), M, eigvals_only=True))
         return np.sort_complex(scipy.linalg.eigvals(K, M))
+
+    def mass(self, here: Rest) -> Array:
+        """Tᵀ M T."""
+        M = dense(self.model.mass_matrix(here.q)) * self.units * self.units[:, None]
+        return np.asarray(here.T.T @ M @ here.T)
+
+    def roots(self, here: Rest, K: Array) -> Array | None:
+        """s of (s² Tᵀ M T + s D + K) y = 0, D the damping; None where nothing damps."""
+        n, D = self.dof(here), np.zeros((len(self.units), self.dof(here)))
+        for j in range(n):
+            V = self.motionless.copy()
+            V[1:] = (DIFFERENCE * self.units * here.T[:, j]).reshape(-1, 6)
+            ahead, behind = (self.units * self.acting(here.q, sign * V, self.t) for sign in (1.0, -1.0))
+            D[:, j] = (behind - ahead) / (2.0 * DIFFERENCE)
+        D = here.T.T @ D
+        if not D.any():
+            return None
+        M = self.mass(here)
+        A = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
+        return np.asarray(np.linalg.eigvals(A))
 
     def bearing(self, here: Rest, kept: np.ndarray) -> Array:
         """λ of the rows that are kept."""
@@ -320,11 +339,17 @@ class Search:
         )
 
 
-def sign_of(squares: Array) -> float:
-    """−1 where a motion leaves or flutters, 0 where one is neutral, 1 where all swing; ω² of loads without a potential."""
+def sign_of(squares: Array, roots: Array | None = None) -> float:
+    """−1 where a motion leaves or flutters, 0 where one is neutral, 1 where all swing, or with the `roots` of damped motions die out; ω² of
+    loads without a potential."""
     scale = FLAT * float(np.abs(squares).max())
-    wrong = (squares.real < -scale) | (np.abs(squares.imag) > scale)
-    return float(np.where(wrong, -1.0, np.where(np.abs(squares) <= scale, 0.0, 1.0)).min())
+    if roots is not None:
+        wrong = np.array([roots.real.max() > FLAT * float(np.abs(roots).max())])
+    else:
+        wrong = (squares.real < -scale) | (np.abs(squares.imag) > scale)
+    if wrong.any():
+        return -1.0
+    return 0.0 if (np.abs(squares) <= scale).any() else 1.0
 
 
 def tangent(Cq: Array, Q: Array) -> tuple[Array, Array]:

@@ -14,7 +14,8 @@ target, with what that takes: first it is a driver, whose effort, where the actu
 takes the integrals as they stand.
 
 Stable: all eigenvalues of K are above 0. Loads without a potential make K unsymmetric; then those of (Tᵀ M T)⁻¹ K must be
-real and above 0, or it leaves without (divergence) or with oscillation (flutter).
+real and above 0, or it leaves without (divergence) or with oscillation (flutter). Where something damps, of up to LARGEST_DENSE bodies,
+the roots s of (s² Tᵀ M T + s D + K) y = 0 tell instead: none may have a real part above 0.
 """
 
 from __future__ import annotations
