@@ -45,6 +45,7 @@ def test_all_that_is_published_is_there_under_all_that_can_carry_it() -> None:
         "standing",
         "belt",
         "conveyor",
+        "wheel",
         "rolling",
         "bowling",
         "bounce",

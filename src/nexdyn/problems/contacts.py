@@ -33,6 +33,7 @@ from nexdyn.problems.impacts import IMPACTS
 from nexdyn.problems.problem import Problem, touching
 from nexdyn.problems.slopes import SLOPES
 from nexdyn.problems.tippe_top import TOPS
+from nexdyn.problems.wheels import WHEEL
 from nexdyn.results.result import Result
 
 G, R, MU = 9.81, 0.1, 0.4
@@ -197,6 +198,7 @@ CONTACTS = (
     STANDING,
     BELT,
     CONVEYOR,
+    WHEEL,
     ROLLING,
     BOWLING,
     BOUNCE,
