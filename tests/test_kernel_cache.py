@@ -84,7 +84,7 @@ def test_a_later_process_takes_its_kernels_from_the_cache(place: Place) -> None:
     first = place.run()
     assert (first["hits"], first["misses"]) == (0, 1)
     written = place.files()
-    assert {Path(name).suffix for name in written} == {".nbi", ".nbc"}
+    assert {Path(name).suffix for name in written} == {".nbc"}
     second = place.run()
     assert (second["hits"], second["misses"]) == (1, 0)
     assert second["q"] == first["q"] == [0.0, 0.0, 1.0, 0.0]
@@ -257,24 +257,40 @@ def test_the_cache_is_where_the_variable_says_and_else_in_the_users_cache(place:
     elsewhere = {"HOME": str(home), "XDG_CACHE_HOME": "", "LOCALAPPDATA": str(home), "USERPROFILE": str(home)}
     place.run(**elsewhere)
     assert place.files()
-    assert not list(home.rglob("*.nbi"))
+    assert not list(home.rglob("*.nbc"))
     shutil.rmtree(place.kernels)
     place.run(NEXDYN_CACHE_DIR="", **elsewhere)
-    assert len(list(home.rglob("*.nbi"))) == 2  # bitcode and machine code
+    assert len(list(home.rglob("*.nbc"))) == 2  # bitcode and machine code
     assert not place.kernels.exists()
 
 
 def test_damaged_files_of_the_cache_count_as_none_and_are_written_again(place: Place) -> None:
     place.run()
-    for suffix, damage in ((".nbi", b""), (".nbc", b"rubbish"), (".nbi", b"\x80\x05rubbish"), (".nbc", b"")):
-        damaged = list(place.kernels.rglob(f"*{suffix}"))
+    for damage in (b"", b"rubbish", b"\x80\x05rubbish"):
+        damaged = list(place.kernels.rglob("*.nbc"))
         for path in damaged:
             path.write_bytes(damage)
         said = place.run()
         assert (said["q"], said["hits"]) == ([0.0, 0.0, 1.0, 0.0], 0)
         assert damaged and all(path.read_bytes() != damage for path in damaged if path.exists())
-        assert len(list(place.kernels.rglob("*.nbi"))) == 2
+        assert len(list(place.kernels.rglob("*.nbc"))) == 2
     assert place.run()["hits"] == 1
+
+
+def test_signatures_saved_while_another_is_are_both_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has a file of its own, whatever other processes save meanwhile; what is of another state is not found."""
+    one, other = (cache._Files(str(tmp_path), "kernel", "stamp") for _ in range(2))
+    write = one._save_data
+
+    def late(name: str, data: Any) -> None:
+        other.save(("other",), "its code")
+        write(name, data)
+
+    monkeypatch.setattr(one, "_save_data", late)
+    one.save(("one",), "my code")
+    assert (other.load(("one",)), one.load(("other",)), one.load(("third",))) == ("my code", "its code", None)
+    assert cache._Files(str(tmp_path), "kernel", "other stamp").load(("one",)) is None
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_of_old_caches_the_youngest_stay_and_the_others_go(place: Place) -> None:

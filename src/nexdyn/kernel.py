@@ -216,6 +216,30 @@ class _CacheImpl(caching.CompileResultCacheImpl):
     _locator_classes = [_Locator]  # noqa: RUF012
 
 
+class _Files(caching.IndexDataCacheFile):
+    """A file for each signature, named by it.
+
+    Numba numbers the files of a function, and keeps in an index which signature each is of. Of two processes that save at once one
+    would overwrite the file of the other, and its index: later ones would find the code of another signature there, or none.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        self._save_data(self._name(key), (self._version, self._source_stamp, key, data))
+
+    def load(self, key: Any) -> Any:
+        try:
+            version, stamp, known, data = self._load_data(self._name(key))
+        except OSError:
+            return None
+        return data if (version, stamp, known) == (self._version, self._source_stamp, key) else None
+
+    def flush(self) -> None:
+        """A file that cannot be read is written again."""
+
+    def _name(self, key: Any) -> str:
+        return str(self._data_name(int(hashlib.sha256(repr(key).encode()).hexdigest()[:16], 16)))
+
+
 class _Cache(caching.FunctionCache):
     """A cache that never stops the work: a damaged file counts as none, a full disk keeps nothing.
 
@@ -223,6 +247,10 @@ class _Cache(caching.FunctionCache):
     """
 
     _impl_class = _CacheImpl
+
+    def __init__(self, py_func: Any) -> None:
+        super().__init__(py_func)
+        self._cache_file = _Files(self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
@@ -241,7 +269,7 @@ class _Cache(caching.FunctionCache):
         folder = shipped_folder(locator._without)
         if folder is None:
             return None
-        shipped = caching.IndexDataCacheFile(str(folder), self._impl.filename_base, locator.get_source_stamp())
+        shipped = _Files(str(folder), self._impl.filename_base, locator.get_source_stamp())
         data = shipped.load(self._index_key(sig, target_context.codegen()))
         return None if data is None else self._impl.rebuild(target_context, data)
 

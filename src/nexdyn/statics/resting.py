@@ -53,7 +53,7 @@ from nexdyn.forces.tables import (
     frames_a,
     frames_b,
 )
-from nexdyn.kernel import formula, kernel
+from nexdyn.kernel import kernel
 from nexdyn.model.system import System
 from nexdyn.spatial.algebra import Motion, Pose, Quat, T, Vec3, rotation
 from nexdyn.spatial.rotations import rotation_matrix
@@ -132,7 +132,7 @@ def gone_from(A0, B0, A, B, p):  # type: ignore[no-untyped-def]
     return p - (B.R @ (T(B0.R) @ (was - B0.p)) + B.p)
 
 
-@formula
+@kernel
 def runs(data, k, v):  # type: ignore[no-untyped-def]
     """Whether surfaces slide with v where bodies rest, by more than rounding."""
     return size(v) > ROUNDED * (size(state(data, k + RUNS_A)) + size(state(data, k + RUNS_B)))
@@ -182,7 +182,7 @@ def rest_of_surfaces(tables, contacts, before_a, before_b, now_a, now_b, describ
         put_slip(tables.z, j, y)
 
 
-@formula
+@kernel
 def turned_about(n, A0, B0, A, B):  # type: ignore[no-untyped-def]
     """The angle [rad] by which A has turned about n, from where B would have carried it."""
     R = A.R @ T(B.R @ (T(B0.R) @ A0.R))
