@@ -1,9 +1,9 @@
-"""Run a command under a limit of memory for all its processes together, and one for each.
+"""Run a command under a limit of memory for all its processes together, one for each, and one of time.
 
-python .ci/watch_memory.py ALL,EACH COMMAND…      in GB
+python .ci/watch_memory.py ALL,EACH[,MINUTES] COMMAND…      in GB
 
 Of all, the proportional shares (pages that several hold count once) are added up every second; of each, what is resident
-counts. Beyond a limit all of them are killed, and the largest are named. The peaks are printed before the command's last
+counts. Beyond a limit all of them are killed, and the largest are named, or those that still run. The peaks are printed before the command's last
 line, which stays the last. Linux only: elsewhere the command runs without a limit.
 """
 
@@ -70,7 +70,8 @@ def pass_on(stream: object, held: list[bytes]) -> None:
 
 
 def main(gigabytes: str, *command: str) -> int:
-    limits = [float(limit) * 1e9 for limit in gigabytes.split(",")]
+    first, each, *minutes = map(float, gigabytes.split(","))
+    limits, until = [first * 1e9, each * 1e9], time.monotonic() + 60.0 * (minutes[0] if minutes else float("inf"))
     peaks, held, excess = [0.0, 0.0], list[bytes](), ""
     watched = (PROC / "self" / "smaps_rollup").exists()
     if watched:
@@ -79,6 +80,13 @@ def main(gigabytes: str, *command: str) -> int:
     reader = threading.Thread(target=pass_on, args=(run.stdout, held), daemon=True)
     reader.start()
     while run.poll() is None:
+        if time.monotonic() > until:
+            running = descendants()
+            excess = "\n".join(
+                [f"more than {minutes[0]:g} minutes", *(f"   {name(process)}" for process in running[:5])]
+            )
+            end(running)
+            run.kill()
         if watched:
             taken = {process: memory(process) for process in descendants()}
             now = [sum(share for share, _ in taken.values()), max((of_it for _, of_it in taken.values()), default=0)]

@@ -91,6 +91,15 @@ def test_one_process_that_takes_more_than_its_share_ends_all() -> None:
     assert "KILLED: in one process, more than 0.1 GB" in run.stdout
 
 
-def test_ci_gives_a_process_four_gigabytes_and_all_of_them_twelve() -> None:
+@needs_proc
+def test_what_takes_longer_than_its_time_is_killed_with_all_that_it_started() -> None:
+    child = "[sys.executable, '-c', 'import time; time.sleep(100)']"
+    run = watched("8,4,0.04", f"import subprocess, sys; print('begun', flush=True); subprocess.run({child})")
+    assert run.returncode == 1
+    assert run.stdout.startswith("begun")
+    assert "KILLED: more than 0.04 minutes" in run.stdout
+
+
+def test_ci_gives_a_process_four_gigabytes_and_all_of_them_twelve_and_85_minutes() -> None:
     """A process that compiled every kernel of the suite held 21.5 GB before what compiling leaves behind was freed."""
-    assert "watch_memory.py 12,4 .ci/run" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "watch_memory.py 12,4,85 .ci/run" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
