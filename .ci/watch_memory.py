@@ -3,8 +3,8 @@
 python .ci/watch_memory.py ALL,EACH[,MINUTES] COMMAND…      in GB
 
 Of all, the proportional shares (pages that several hold count once) are added up every second; of each, what is resident
-counts. Beyond a limit all of them are killed, and the largest are named, or those that still run. The peaks are printed before the command's last
-line, which stays the last. Linux only: elsewhere the command runs without a limit.
+counts. Beyond a limit all of them are killed, and the largest are named; in the end, those that still run. The peaks are
+printed before the command's last line, which stays the last. Linux only: elsewhere the command runs without a limit.
 """
 
 from __future__ import annotations
