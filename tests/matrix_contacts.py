@@ -25,13 +25,17 @@ def touching(carrier: str, given: dict[str, Any]) -> nx.System:
     return closed(system, carrier)
 
 
-def round_touching(carrier: str, given: dict[str, Any]) -> nx.System:
-    """Spheres about arm and hand."""
+def with_shapes(carrier: str, given: dict[str, Any], of_arm: nx.Shape, of_hand: nx.Shape) -> nx.System:
+    """A contact of the shapes of arm and hand."""
     given = dict(given)
-    arm, hand = {**ARM, "collision": [nx.Sphere(0.35)]}, {**HAND_BODY, "collision": [nx.Sphere(0.3)]}
-    system = hung(skeleton(carrier, hand, of_arm=arm))
+    system = hung(skeleton(carrier, {**HAND_BODY, "collision": [of_hand]}, of_arm={**ARM, "collision": [of_arm]}))
     system.add_contact(nx.Contact("acting", given.pop("a", "hand"), given.pop("b", "ground"), **given))
     return closed(system, carrier)
+
+
+def round_touching(carrier: str, given: dict[str, Any]) -> nx.System:
+    """Spheres about arm and hand."""
+    return with_shapes(carrier, given, nx.Sphere(0.35), nx.Sphere(0.3))
 
 
 def uneven(x: float, y: float, z: float, **placed: Any) -> nx.HeightField:
@@ -42,22 +46,13 @@ def uneven(x: float, y: float, z: float, **placed: Any) -> nx.HeightField:
 
 def meshes_touching(carrier: str, given: dict[str, Any]) -> nx.System:
     """Solids of triangles about arm and hand."""
-    given, turned = dict(given), {"orientation": (0.7, 0.1, 0.1, 0.7)}
-    arm = {**ARM, "collision": [uneven(0.3, 0.4, 0.3, **turned)]}
-    hand = {**HAND_BODY, "collision": [uneven(0.4, 0.3, 0.5, **turned)]}
-    system = hung(skeleton(carrier, hand, of_arm=arm))
-    system.add_contact(nx.Contact("acting", given.pop("a", "hand"), given.pop("b", "ground"), **given))
-    return closed(system, carrier)
+    turned = {"orientation": (0.7, 0.1, 0.1, 0.7)}
+    return with_shapes(carrier, given, uneven(0.3, 0.4, 0.3, **turned), uneven(0.4, 0.3, 0.5, **turned))
 
 
 def rolling(carrier: str, given: dict[str, Any]) -> nx.System:
     """Round solids about arm and hand."""
-    given = dict(given)
-    arm = {**ARM, "collision": [nx.Capsule(0.12, 0.1)]}
-    hand = {**HAND_BODY, "collision": [nx.Cylinder(0.2, 0.48)]}
-    system = hung(skeleton(carrier, hand, of_arm=arm))
-    system.add_contact(nx.Contact("acting", given.pop("a", "hand"), given.pop("b", "ground"), **given))
-    return closed(system, carrier)
+    return with_shapes(carrier, given, nx.Capsule(0.12, 0.1), nx.Cylinder(0.2, 0.48))
 
 
 CONTACTS = (

@@ -28,7 +28,7 @@ LAW: dict[str, Any] = {"damping": 50.0, "friction": MU}
 POINTS: dict[str, Any] = {"stiffness": 1e6, "exponent": 1.0}
 AREAS: dict[str, Any] = {"foundation_b": 1e8}
 SOLID = 0.4
-"""Inertia of a solid ball beside m r²."""
+"""Inertia of a solid ball, as a part of m r²."""
 
 
 def travelled(t: float) -> float:

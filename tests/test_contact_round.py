@@ -1,4 +1,4 @@
-"""Round solids over areas: on half-spaces in closed form, beside the same solids of facets, and wheels, cans and stones that move."""
+"""Round solids over areas: in closed form on half-spaces, compared with the same solids of facets; wheels, cans and stones that move."""
 
 from __future__ import annotations
 
