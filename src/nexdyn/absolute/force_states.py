@@ -25,7 +25,7 @@ from nexdyn.forces.contact import points_of, stretch
 from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.states import of_contact
 from nexdyn.forces.sticking import Slip
-from nexdyn.forces.surface_contact import surface_stretch
+from nexdyn.forces.surface_contact import NOT_HELD, ONE, Begun, resists, surface_stretch
 from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, KIND, NO_FREEDOM, OFF, STATE, STATES
 from nexdyn.forces.verbs import force_element, freedom_element
 from nexdyn.kernel import formula, kernel
@@ -66,8 +66,9 @@ def element_at_end(acts, e, t, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-d
     if tables.index[e, STATES] > 0 and h > 0.0 and tables.index[e, OFF] == 0:
         first, k = tables.index[e, STATE], tables.index[e, FIRST]
         if tables.index[e, KIND] == SURFACE:
-            held, g = surface_step(acts, first)
-            acts.judged[first, WEIGHT] = surface_stretch(tables.room, tables, e, k, (X_A, V_A, X_B, V_B), held, g)
+            root = surface_stretch(tables.room, tables, e, k, (X_A, V_A, X_B, V_B), surface_step(acts, e))
+            for m in range(first, first + tables.index[e, STATES], ONE):
+                acts.judged[m, WEIGHT] = root
         else:
             for i in range(points_of(tables.data, k)):
                 c, g = contact_step(acts, first + 3 * i)
@@ -99,11 +100,22 @@ def contact_step(acts, m):  # type: ignore[no-untyped-def]
 
 
 @formula
-def surface_step(acts, m):  # type: ignore[no-untyped-def]
-    """The same of an area."""
+def slip_step(acts, m):  # type: ignore[no-untyped-def]
+    """The same of the four states from m on."""
     c, g = contact_step(acts, m)
     back, _ = step_ahead(acts, m)
     return Slip(c, ahead(acts, m + 3, back)), g
+
+
+@formula
+def surface_step(acts, e):  # type: ignore[no-untyped-def]
+    """The same of force e, which holds over an area."""
+    m = acts.forces.index[e, STATE]
+    c, g = slip_step(acts, m)
+    if resists(acts.forces, e):
+        rolled, g_rolled = slip_step(acts, m + ONE)
+        return Begun(c, g, rolled, g_rolled)
+    return Begun(c, g, NOT_HELD, 0.0)
 
 
 @formula

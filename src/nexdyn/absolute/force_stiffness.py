@@ -17,7 +17,8 @@ from nexdyn.absolute.force_states import contact_step, element_at_end, surface_s
 from nexdyn.forces import contact
 from nexdyn.forces import kinds as force_kinds
 from nexdyn.forces.point_spring import length_and_direction
-from nexdyn.forces.sticking import Slip, laid, stiffness_across
+from nexdyn.forces.sticking import laid, stiffness_across
+from nexdyn.forces.surface_contact import NOT_BEGUN
 from nexdyn.forces.surface_stiffness import SECANT, stiffness_over_area
 from nexdyn.forces.tables import BODY_A, BODY_B, FIRST, KIND, STATE, STATES
 from nexdyn.forces.verbs import force_element
@@ -113,14 +114,14 @@ def contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i):  # type: i
     normal = bh2 * data[k + 1] * m.f_n / m.depth + gh * data[k + 2] * pressed
     if tables.index[e, STATES] > 0:
         c, time = contact_step(acts, tables.index[e, STATE] + 3 * i)
-        across = gh * stiffness_across(contact.gripped(data, k, m), laid(X_B.R @ c, m.n), m.v_t, time)
+        across = gh * stiffness_across(contact.gripped(data, k, m), laid(X_B.R @ c, m.n), m.glide, time)
     else:
         # f_t = s v,  s = μ f_n / √(v² + v_f²)
-        across = gh * data[k + 3] * m.f_n / math.sqrt(m.v_t @ m.v_t + data[k + 4] * data[k + 4])
+        across = gh * data[k + 3] * m.f_n / math.sqrt(m.glide @ m.glide + data[k + 4] * data[k + 4])
     add_outer(K, normal, cross(r, m.n), m.n)
     one, two = basis(m.n)
     for j in range(2):
-        u = one if j == 0 else two
+        u = contact.across(m.rub, one if j == 0 else two)
         add_outer(K, across, cross(r, u), u)
 
 
@@ -136,10 +137,10 @@ def _(room: None, acts: Any, e: Any, k: Any, K: Any, weights: Any, motion: Any) 
 
 @defines(surface_stiffness)
 def _(room: Any, acts: Any, e: Any, k: Any, K: Any, weights: Any, motion: Any) -> Any:
-    at_start, time = Slip(Vec3(0.0, 0.0, 0.0), 0.0), 0.0
+    begun = NOT_BEGUN
     if acts.forces.index[e, STATES] > 0:
-        at_start, time = surface_step(acts, acts.forces.index[e, STATE])
-    stiffness_over_area(acts.forces, e, k, K, weights, motion, at_start, time, SECANT)
+        begun = surface_step(acts, e)
+    stiffness_over_area(acts.forces, e, k, K, weights, motion, begun, SECANT)
 
 
 @formula

@@ -26,7 +26,7 @@ class BallContact(Foundations):
 
     radius [m]: of the sphere; anchor_a or at_a: its centre. solid: a resolved shape, in the axes of `b`.
     stiffness and exponent: at a point; or foundation_a, foundation_b [N/m³]: over an area, where the solid is a sphere or has flat faces.
-    All else: :class:`ContactLaw`.
+    rolling_resistance, turning_resistance: :class:`Foundations`. All else: :class:`ContactLaw`.
     """
 
     kind = "ball_contact"
@@ -46,10 +46,15 @@ class BallContact(Foundations):
         foundation_b: Any = None,
         stiffness: Any = 1.0,
         exponent: Any = 1.5,
+        rolling_resistance: Any = 0.0,
+        turning_resistance: Any = 0.0,
         **law: Any,
     ) -> None:
         super().__init__(name, a=a, b=b, stiffness=stiffness, exponent=exponent, **law)
-        self._store(radius=radius, solid=solid, foundation_a=foundation_a, foundation_b=foundation_b)
+        self._store(
+            radius=radius, solid=solid, foundation_a=foundation_a, foundation_b=foundation_b,
+            rolling_resistance=rolling_resistance, turning_resistance=turning_resistance,
+        )  # fmt: skip
 
     def placed(self, values: Mapping[str, float]) -> tuple[Placed, Placed]:
         return UNMOVED, place_of(self.solid)

@@ -9,12 +9,14 @@ A: the surface of body a, a sphere about c, r_A its radius (0 for a point).   B:
 
     v = v_A(p) − v_B(p),   δ̇ = −n · v
     v_t = (1 − n nᵀ)(v + R_A u_A − R_B u_B)          sliding velocity; u: of a surface that runs along its own body, as a belt does
+    S = ρ 1 + (1 − ρ) e eᵀ                           of a coefficient ρ μ across the direction e, which is laid along the surfaces; else 1
     f_n = k δᵉ max(0, 1 + a δ̇)   where δ > 0, else 0                             (Hunt & Crossley, J. Appl. Mech. 42, 1975)
-    f_t  a spring along the surfaces that yields at μ f_n                         (``sticking``)
+    f_t = S f̂,   f̂ a spring along the surfaces that S v_t stretches and that yields at μ f_n                     (``sticking``)
     f on A = f_n n + f_t at p,   its opposite on B;   U = k δᵉ⁺¹ / (e + 1) + ½ |y|²
 
-With `friction_speed` v_f friction is regularised instead, without a spring: f_t = −μ f_n v_t / √(|v_t|² + v_f²). On an incline of
-angle φ a body then creeps with v_f tan φ / √(μ² − tan² φ).
+With `friction_speed` v_f friction is regularised instead, without a spring: f̂ = −μ f_n S v_t / √(|S v_t|² + v_f²). On an incline of
+angle φ a body then creeps with v_f tan φ / √(μ² − tan² φ). S lets no power appear: f_t · v_t = f̂ · S v_t; the largest f_t make an ellipse,
+of μ f_n along e and ρ μ f_n across.
 
 The force vanishes where the surfaces part, and never pulls. What of its power is not −U̇ is −k δᵉ a δ̇² and f_t · v_t of what slides,
 and what drives a surface that runs adds −f_t · (R_A u_A − R_B u_B).
@@ -25,14 +27,15 @@ coefficient of restitution ε,
     (1 + d) exp(−d) = (1 − ε d) exp(ε d),       ε ≈ 1 − ⅔ d for small d,   ε → 1/d for large
 
 so that `restitution` at an `impact_speed` gives a.
-Data: k, e, a, μ, v_f, r_A, ½ l, those of ``sticking``, ς (0 for a plane), r_B, then u_A and u_B in the axes of A and B. Where l is not 0
-there are two points, about c = p_A ± ½ l z_A, else one about p_A. States, where friction sticks: y of each point, in the axes of B.
+Data: k, e, a, μ, v_f, r_A, ½ l, those of ``sticking``, ς (0 for a plane), r_B, then u_A and u_B in the axes of A and B, ρ, and e in
+those of A or of B, 0 in the others. Where l is not 0 there are two points, about c = p_A ± ½ l z_A, else one about p_A. States, where
+friction sticks: y of each point, in the axes of B.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -50,6 +53,7 @@ from nexdyn.spatial.lanes import common, if_less, power, sqrt, zero
 from nexdyn.spatial.table import MotionRows, PoseRows
 
 if TYPE_CHECKING:
+    from nexdyn.model.body import ResolvedBody
     from nexdyn.model.system import System
 
 CONTACT_COLUMNS = 21
@@ -126,6 +130,14 @@ class ContactForce(ContactLaw, PairForce):
                 check_along(self, attribute, n, values)
         return [x for u, (R, _) in zip(given, self.placed(values), strict=True) for x in (np.array(u) @ R).tolist()]
 
+    def across(self, values: Mapping[str, float]) -> list[float]:
+        """ρ, and e in the axes of A and of B, 0 in those it does not lie in."""
+        ratio, directions = self.ratio_across(values)
+        return [
+            ratio,
+            *(x for e, (R, _) in zip(directions, self.placed(values), strict=True) for x in (np.array(e) @ R).tolist()),
+        ]
+
     def extent(self, values: Mapping[str, float]) -> Extent:
         """How far its surfaces reach."""
         radius, half, side, other = self.shape(values)
@@ -133,20 +145,26 @@ class ContactForce(ContactLaw, PairForce):
         return Extent(thinner, half + radius, other)
 
     def data(self, values: Mapping[str, float]) -> list[float]:
-        """k, e, a, μ, v_f, r_A, ½ l; μ, μ_s, v_s, ρ, 2 ζ √m of a reduced mass m of 1 kg; ς, r_B; u_A, u_B."""
+        """k, e, a, μ, v_f, r_A, ½ l; μ, μ_s, v_s, ρ, 2 ζ √m of a reduced mass m of 1 kg; ς, r_B; u_A, u_B; ρ and e."""
         k, e, a, v_f, *friction = self.law(values)
         radius, half, side, other = self.shape(values)
-        return [k, e, a, friction[0], v_f, radius, half, *friction, side, other, *self.surface_velocities(values)]
+        last = [side, other, *self.surface_velocities(values), *self.across(values)]
+        return [k, e, a, friction[0], v_f, radius, half, *friction, *last]
 
     def data_in(self, system: System) -> list[float]:
-        data, values = self.data(system.values), system.values
+        data = self.data(system.values)
+        data[STICK + sticking.DAMPING] *= math.sqrt(self.reduced(system, lambda body: body.mass))
+        return data
+
+    def reduced(self, system: System, of: Callable[[ResolvedBody], float]) -> float:
+        """1/(1/m_A + 1/m_B) of what `of` tells of both bodies; 0 where neither has any. The ground has no end of it, nor has what Fixed
+        joints hold to it."""
         inverse = 0.0
         for side in self.frames(system):
             body = system.bodies.get(side.body)
-            mass = 0.0 if body is None or is_held(system, body.name) else body.resolved(values).mass
-            inverse += 1.0 / mass if mass > 0.0 else 0.0
-        data[STICK + sticking.DAMPING] *= math.sqrt(1.0 / inverse) if inverse > 0.0 else 0.0
-        return data
+            m = 0.0 if body is None or is_held(system, body.name) else of(body.resolved(system.values))
+            inverse += 1.0 / m if m > 0.0 else 0.0
+        return 1.0 / inverse if inverse > 0.0 else 0.0
 
     def pressed(self, values: Mapping[str, float], A: np.ndarray, B: np.ndarray) -> tuple[float, float]:
         """The penetration [m] and normal force at rest [N], of the deeper of two points, the frames A and B at the poses (12,) in the
@@ -184,18 +202,29 @@ def is_held(system: System, body: str) -> bool:
     return False
 
 
-STICK, SIDE, OTHER, RUNS_A, RUNS_B = 7, 12, 13, 14, 17
-"""Where the data of ``sticking`` begin, ς and r_B, and where u_A and u_B begin."""
+STICK, SIDE, OTHER, RUNS_A, RUNS_B, ACROSS, ALONG_A, ALONG_B, POINT_DATA = 7, 12, 13, 14, 17, 20, 21, 24, 27
+"""Where the data of ``sticking`` begin, ς and r_B, where u_A and u_B begin, ρ and where e begins; and how many they are."""
+
+
+class Rub(NamedTuple):
+    """How surfaces rub: R_A u_A − R_B u_B, ρ, and e, not yet laid along them; world axes."""
+
+    u: Vec3
+    ratio: float
+    e: Vec3
 
 
 class Meeting(NamedTuple):
-    """Where and how the surfaces meet: normal, point, penetration, normal force, sliding velocity of A; world axes."""
+    """Where and how the surfaces meet: normal, point, penetration, normal force, sliding velocity of A, S of it, and how they rub, with e
+    along them; world axes."""
 
     n: Vec3
     p: Vec3
     depth: float
     f_n: float
     v_t: Vec3
+    glide: Vec3
+    rub: Rub
 
 
 class Touch(NamedTuple):
@@ -235,8 +264,21 @@ def near(data, k, c, X_WB):  # type: ignore[no-untyped-def]
 
 @formula
 def running(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
-    """R_A u_A − R_B u_B."""
-    return X_WA.R @ state(data, k + RUNS_A) - X_WB.R @ state(data, k + RUNS_B)
+    """How the surfaces rub."""
+    u = X_WA.R @ state(data, k + RUNS_A) - X_WB.R @ state(data, k + RUNS_B)
+    return Rub(u, data[k + ACROSS], X_WA.R @ state(data, k + ALONG_A) + X_WB.R @ state(data, k + ALONG_B))
+
+
+@formula
+def along(rub, n):  # type: ignore[no-untyped-def]
+    """The same on surfaces with the normal n, e laid along them."""
+    return Rub(rub.u, rub.ratio, rub.e - (n @ rub.e) * n)
+
+
+@formula
+def across(rub, x):  # type: ignore[no-untyped-def]
+    """S x of x along the surfaces, e laid along them."""
+    return rub.ratio * x + ((1.0 - rub.ratio) * (rub.e @ x)) * rub.e
 
 
 @formula
@@ -253,17 +295,19 @@ def meet(data, k, c, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     grip = 1.0 + data[k + 2] * rate
     f_n = data[k] * power(pressed, data[k + 1]) * if_less(grip, o, o, grip)
     # v_t = (1 − n nᵀ)(v + R_A u_A − R_B u_B)
-    slip = v + running(data, k, X_WA, X_WB)
-    return Meeting(n, p, depth, f_n, slip - (n @ slip) * n)
+    rub = along(running(data, k, X_WA, X_WB), n)
+    slip = v + rub.u
+    v_t = slip - (n @ slip) * n
+    return Meeting(n, p, depth, f_n, v_t, across(rub, v_t), rub)
 
 
 @formula
 def touch(data, k, c, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     """The contact of the sphere about c, its friction regularised."""
     m = meet(data, k, c, X_WA, V_A, X_WB, V_B)
-    # f_t = −μ f_n v_t / √(|v_t|² + v_f²)
-    s = data[k + 3] * m.f_n / sqrt(m.v_t @ m.v_t + data[k + 4] * data[k + 4])
-    return Touch(m.f_n, m.f_n * m.n - s * m.v_t, m.p, m.depth)
+    # f̂ = −μ f_n S v_t / √(|S v_t|² + v_f²)
+    s = data[k + 3] * m.f_n / sqrt(m.glide @ m.glide + data[k + 4] * data[k + 4])
+    return Touch(m.f_n, m.f_n * m.n - s * across(m.rub, m.glide), m.p, m.depth)
 
 
 @formula
@@ -275,17 +319,17 @@ def slope(data, k, depth):  # type: ignore[no-untyped-def]
 @formula
 def gripped(data, k, m):  # type: ignore[no-untyped-def]
     """What friction holds where the surfaces meet so."""
-    return sticking.grip(data, k + STICK, slope(data, k, m.depth), m.f_n, sqrt(m.v_t @ m.v_t))
+    return sticking.grip(data, k + STICK, slope(data, k, m.depth), m.f_n, sqrt(m.glide @ m.glide))
 
 
 @formula
 def sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, y):  # type: ignore[no-untyped-def]
-    """The contact of the sphere about c where the spring of its friction is stretched to y (axes of B): also what that holds,
+    """The contact of the sphere about c where the spring of its friction is stretched to y (axes of B): also f̂, what that holds,
     y along the surfaces and within its bound, ẏ there, and ẏ."""
     m = meet(data, k, c, X_WA, V_A, X_WB, V_B)
     g, R_t = gripped(data, k, m), T(X_WB.R)
-    f, y, inner, rate = sticking.drag(g, sticking.laid(y, R_t @ m.n), R_t @ m.v_t)
-    return Touch(m.f_n, m.f_n * m.n + X_WB.R @ f, m.p, m.depth), g, y, inner, rate
+    f, y, inner, rate = sticking.drag(g, sticking.laid(y, R_t @ m.n), R_t @ m.glide)
+    return Touch(m.f_n, m.f_n * m.n + across(m.rub, X_WB.R @ f), m.p, m.depth), f, g, y, inner, rate
 
 
 @formula
@@ -336,7 +380,7 @@ def sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-unty
     F_A, F_B = Force(o, o), Force(o, o)
     for i in range(points_of(data, k)):
         c, j = end(data, k, X_WA, 1.0 - 2.0 * i), tables.index[e, STATE] + 3 * i
-        t, g, y, inner, rate = sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, state(tables.z, j))
+        t, _, g, y, inner, rate = sticking_touch(data, k, c, X_WA, V_A, X_WB, V_B, state(tables.z, j))
         put_state(tables.inside, j, y)
         put_state(tables.inner, j, inner)
         put_state(tables.rate, j, rate)
@@ -353,7 +397,7 @@ def stretch(tables, e, k, X_WA, V_A, X_WB, V_B, i, c, time):  # type: ignore[no-
     data, j = tables.data, tables.index[e, STATE] + 3 * i
     m = meet(data, k, end(data, k, X_WA, 1.0 - 2.0 * i), X_WA, V_A, X_WB, V_B)
     g, R_t = gripped(data, k, m), T(X_WB.R)
-    put_state(tables.z, j, sticking.stretched(g, sticking.laid(c, R_t @ m.n), R_t @ m.v_t, time))
+    put_state(tables.z, j, sticking.stretched(g, sticking.laid(c, R_t @ m.n), R_t @ m.glide, time))
     return g.root
 
 
@@ -405,9 +449,9 @@ def observe_contacts(data, motion_a, motion_b, points, z, out):  # type: ignore[
             m, sticks = meet(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s]), 0.0
             if z.shape[1] > 0:
                 y = Vec3(z[s, 3 * i], z[s, 3 * i + 1], z[s, 3 * i + 2])
-                t, g, _, _, _ = sticking_touch(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s], y)
+                t, f, g, _, _, _ = sticking_touch(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s], y)
                 f_t = t.f - t.f_n * m.n
-                sticks = 1.0 if t.f_n > 0.0 and sticking.size(f_t) < HELD * g.most else 0.0
+                sticks = 1.0 if t.f_n > 0.0 and sticking.size(f) < HELD * g.most else 0.0
             else:
                 t = touch(data, 0, c, X_A[s], V_A[s], X_B[s], V_B[s])
                 f_t = t.f - t.f_n * m.n

@@ -36,7 +36,8 @@ from nexdyn.checked_calls import signature_of
 from nexdyn.errors import InputError, warn
 from nexdyn.forces.ball_contact import BallContact
 from nexdyn.forces.contact import ContactForce
-from nexdyn.forces.contact_law import LAW, VELOCITIES, ContactLaw, check_along
+from nexdyn.forces.contact_law import LAW, OF_SIDES, VELOCITIES, ContactLaw, check_along, is_nothing
+from nexdyn.forces.foundations import RESISTANCES
 from nexdyn.forces.mesh_contact import MeshContact
 from nexdyn.forces.mesh_solid import is_meshed, triangles_of
 from nexdyn.forces.plane_contact import PlaneContact
@@ -63,6 +64,7 @@ from nexdyn.spatial.rotations import rotation_matrix
 if TYPE_CHECKING:
     from nexdyn.model.system import System
 
+SIDED = tuple(x for pair in OF_SIDES for x in pair)
 DEFAULTS = {name: parameter.default for name, parameter in signature_of(ContactLaw).parameters.items()}
 """What an attribute of the law is that is not given."""
 
@@ -78,7 +80,11 @@ class Contact(ContactLaw, BetweenBodies):
     Pairs that a joint joins are left out, with the ground only where it is Fixed, and those that `no_collision` of one of them names;
     not so where both bodies are named in full. stiffness [N/mᵉ], of each point of contact, exponent, damping or restitution and
     impact_speed, friction and what belongs to it, surface_velocity_a and surface_velocity_b: :class:`ContactLaw`; these are in the axes of
-    each body of `a` and of `b`, of the ground in those of the world.
+    each body of `a` and of `b`, of the ground in those of the world; so are friction_direction_a and friction_direction_b.
+
+    rolling_resistance, turning_resistance [m]: what resists the rolling of one body on the other, and its turning about the normal, sticks
+    as friction does, up to a torque of so much times the normal force, at points of spheres and of the ends of capsules, and over all
+    areas. A ball of radius r stays on a slope up to tan φ = rolling_resistance/r. Friction over an area resists turning by itself, too.
 
     foundation_a, foundation_b [N/m³]: instead of stiffness, of an elastic layer on the bodies of `a` and of `b`, either or both: pressure
     grows with the depth. All shapes then touch each other over areas; meshes must be closed. Spheres with spheres, boxes, hulls and
@@ -103,6 +109,8 @@ class Contact(ContactLaw, BetweenBodies):
     foundation_b: Any
     material_a: Any
     material_b: Any
+    rolling_resistance: Any
+    turning_resistance: Any
 
     def __init__(
         self,
@@ -117,19 +125,31 @@ class Contact(ContactLaw, BetweenBodies):
         material_b: str | Material | None = None,
         friction: Any = None,
         friction_stiffness: Any = None,
+        rolling_resistance: Any = 0.0,
+        turning_resistance: Any = 0.0,
         **law: Any,
     ) -> None:
         super().__init__(
             name, a=a, b=b, stiffness=stiffness, friction=friction, friction_stiffness=friction_stiffness, **law
         )
-        self._store(foundation_a=foundation_a, foundation_b=foundation_b, material_a=material_a, material_b=material_b)
+        self._store(
+            foundation_a=foundation_a, foundation_b=foundation_b, material_a=material_a, material_b=material_b,
+            rolling_resistance=rolling_resistance, turning_resistance=turning_resistance,
+        )  # fmt: skip
 
     @property
     def over_areas(self) -> bool:
         """Whether its bodies touch over areas, by foundations."""
         return self.foundation_a is not None or self.foundation_b is not None
 
+    @property
+    def resists(self) -> bool:
+        """Whether it resists rolling or turning."""
+        return not all(is_nothing(self.__dict__[x]) for x in RESISTANCES)
+
     def check(self, values: Mapping[str, float]) -> None:
+        for name in RESISTANCES:
+            self._not_negative(name, values)
         if self.stiffness is not None and (self.material_a is not None or self.material_b is not None):
             raise InputError(f"{self} has a stiffness, and a material, from which one follows; give one of them")
         if self.over_areas:
@@ -170,16 +190,19 @@ class Contact(ContactLaw, BetweenBodies):
                 given["friction"] = mu
                 if given["static_friction"] is None and given["friction_speed"] is None:
                     given["static_friction"] = mu  # a value of 0 has states too: a parameter may change it
-        given |= {attribute: self.__dict__[attribute] for attribute in VELOCITIES}
+        given |= {attribute: self.__dict__[attribute] for attribute in SIDED}
         return _Law(self.name, **{x: DEFAULTS[x] if value is None else value for x, value in given.items()})
 
-    def _runs(self, turned: bool, values: Mapping[str, float], *shapes: Shape) -> dict[str, Any]:
-        """The velocities of the surfaces of two shapes, for a force whose sides are `turned`. InputError for one that leaves its plane."""
+    def _sided(self, turned: bool, values: Mapping[str, float], *shapes: Shape) -> dict[str, Any]:
+        """What belongs to one side each, for a force whose sides are `turned`. InputError for a surface that leaves its plane."""
         for attribute, shape in zip(VELOCITIES, shapes, strict=True):
             if isinstance(shape, HalfSpace):
                 check_along(self, attribute, _axes(shape)[:, 2], values)
-        given = [self.__dict__[attribute] for attribute in VELOCITIES]
-        return dict(zip(VELOCITIES, given[::-1] if turned else given, strict=True))
+        return {
+            to: self.__dict__[attribute]
+            for pair in OF_SIDES
+            for to, attribute in zip(pair, pair[::-1] if turned else pair, strict=True)
+        }
 
     def members(self, system: System) -> list[Force]:
         found: list[Force] = []
@@ -190,7 +213,12 @@ class Contact(ContactLaw, BetweenBodies):
                 if self.over_areas:
                     found.append(self._over_area(f"{self.name} {label_a} {label_b}", system, (a, A), (b, B)))
                     continue
-                places = meeting(A, B)
+                places = meeting(A, B, self.resists)
+                if places is None and self.resists and meeting(A, B, False) is not None:
+                    raise InputError(
+                        f"{self} resists rolling or turning, which {_told(A, a)} and {_told(B, b)} do not on corners; leave that out, or "
+                        "give foundation_a or foundation_b, by which they touch over areas"
+                    )
                 if places is None:
                     raise InputError(
                         f"{self}: contact between {_told(A, a)} and {_told(B, b)} is not supported; spheres, capsules, boxes and hulls "
@@ -201,7 +229,9 @@ class Contact(ContactLaw, BetweenBodies):
                 make: Any = kind
                 ends = [_end(system, x) for x in (a, b)]
                 ends = ends[::-1] if turned else ends
-                runs = self._runs(turned, system.values, A, B)
+                given = self._sided(turned, system.values, A, B)
+                if self.resists:
+                    given |= {x: self.__dict__[x] for x in RESISTANCES}
                 for suffix, place in more:
                     radius = relative_radius(place)
                     if self.stiffness is None and radius == 0.0:
@@ -213,7 +243,7 @@ class Contact(ContactLaw, BetweenBodies):
                         one = self.law_between(system.values, radius)
                         laws[radius] = {attribute: one.__dict__[attribute] for attribute in LAW}
                     found.append(
-                        make(f"{self.name} {label_a} {label_b}{suffix}", *ends, **place, **laws[radius], **runs)
+                        make(f"{self.name} {label_a} {label_b}{suffix}", *ends, **place, **laws[radius], **given)
                     )
         return found
 
@@ -226,7 +256,8 @@ class Contact(ContactLaw, BetweenBodies):
         given = {attribute: law.__dict__[attribute] for attribute in LAW if attribute not in ("stiffness", "exponent")}
         foundations = [self.foundation_a, self.foundation_b]
         turned = _turned(*(shape for _, shape in sides))
-        given |= self._runs(turned, system.values, *(shape for _, shape in sides))
+        given |= self._sided(turned, system.values, *(shape for _, shape in sides))
+        given |= {x: self.__dict__[x] for x in RESISTANCES}
         if turned:
             sides, foundations = sides[::-1], foundations[::-1]
         (a, A), (b, B) = sides
@@ -274,8 +305,11 @@ class _Law(ContactLaw):
     kind_of_element = "contact"
 
 
-def meeting(A: Shape, B: Shape) -> tuple[type[ContactForce], bool, Places] | None:
-    """The class of the contact force between two shapes, whether B is its body a, and its places; None if there is none."""
+def meeting(A: Shape, B: Shape, resists: bool) -> tuple[type[ContactForce], bool, Places] | None:
+    """The class of the contact force between two shapes, which may resist rolling, whether B is its body a, and its places; None if there
+    is none."""
+    if resists:
+        return _rolling(A, B)
     if isinstance(A, Sphere) and isinstance(B, Sphere):
         place = {"radius_a": A.radius, "radius_b": B.radius, "anchor_a": A.position, "anchor_b": B.position}
         return SphereContact, False, [("", place)]
@@ -288,6 +322,27 @@ def meeting(A: Shape, B: Shape) -> tuple[type[ContactForce], bool, Places] | Non
     return None
 
 
+def _rolling(A: Shape, B: Shape) -> tuple[type[ContactForce], bool, Places] | None:
+    """The same of two shapes that may roll on each other: all by spheres."""
+    for turned, solid, other in ((False, A, B), (True, B, A)):
+        if isinstance(solid, Sphere) and isinstance(
+            other, HalfSpace | Sphere | Box | Hull | Capsule | Cylinder | Cone | Ellipsoid
+        ):
+            return BallContact, turned, [("", {"radius": solid.radius, "anchor_a": solid.position, "solid": other})]
+        if isinstance(solid, Capsule) and isinstance(other, HalfSpace):
+            p, half = np.array(solid.position), 0.5 * solid.length * _axes(solid)[:, 2]
+            ends = [tuple((p + sign * half).tolist()) for sign in (1.0, -1.0)]
+            return (
+                BallContact,
+                turned,
+                [
+                    (f" end {i}", {"radius": solid.radius, "anchor_a": x, "solid": other})
+                    for i, x in enumerate(ends, start=1)
+                ],
+            )
+    return None
+
+
 def relative_radius(place: Mapping[str, Any]) -> float:
     """R of the spheres, or the sphere and the plane, that meet; 0 of a point, and where it differs from place to place."""
     match place.get("solid"):
@@ -295,6 +350,8 @@ def relative_radius(place: Mapping[str, Any]) -> float:
             return hertz_radius(1.0 / place["radius"], 1.0 / place["radius"] + 1.0 / round_.radius)
         case Cone() | Ellipsoid():
             return 0.0
+        case Sphere() as other:
+            return float(1.0 / (1.0 / place["radius"] + 1.0 / other.radius))
     if "radius_b" in place:
         return float(1.0 / (1.0 / place["radius_a"] + 1.0 / place["radius_b"]))
     return float(place.get("radius", 0.0))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from nexdyn.errors import InputError
 from nexdyn.model.element import Element
+from nexdyn.model.placement import Triple
 
 
 class LawNumbers(NamedTuple):
@@ -35,6 +36,9 @@ class ContactLaw(Element):
         friction_stiffness: of what gives along the surfaces before it slides, as a part of the stiffness along the normal at hand
             (0.82: Mindlin's for ν = 0.3). friction_damping: of that, as a part of what is critical for the masses of both bodies.
     friction_speed [m/s]: where given, friction does not stick: it is regularised below this speed, without states.
+    friction_across: the coefficient across a direction along the surfaces; `friction`, and static_friction, are along it. The direction,
+        friction_direction_a or friction_direction_b (3,), goes with `a`, as the tread of a tyre, or with `b`, as the grain of a floor, in
+        its axes. It counts as far as it lies along the surfaces.
     surface_velocity_a, surface_velocity_b [m/s]: velocity (3,) of the surface of `a` (of `b`) relative to its own body, in the axes of `a`
         (of `b`): a conveyor belt stands, and its surface runs. Friction alone sees it, as a part of the sliding velocity; on each face
         only its component along the face counts.
@@ -51,6 +55,9 @@ class ContactLaw(Element):
     friction_stiffness: Any
     friction_damping: Any
     friction_speed: Any
+    friction_across: Any
+    friction_direction_a: Any
+    friction_direction_b: Any
     surface_velocity_a: Any
     surface_velocity_b: Any
 
@@ -69,6 +76,9 @@ class ContactLaw(Element):
         friction_stiffness: Any = 0.82,
         friction_damping: Any = 0.3,
         friction_speed: Any = None,
+        friction_across: Any = None,
+        friction_direction_a: Any = None,
+        friction_direction_b: Any = None,
         surface_velocity_a: Any = (0.0, 0.0, 0.0),
         surface_velocity_b: Any = (0.0, 0.0, 0.0),
         **sides: Any,
@@ -78,6 +88,7 @@ class ContactLaw(Element):
             stiffness=stiffness, exponent=exponent, damping=damping, restitution=restitution, impact_speed=impact_speed,
             friction=friction, static_friction=static_friction, stribeck_speed=stribeck_speed,
             friction_stiffness=friction_stiffness, friction_damping=friction_damping, friction_speed=friction_speed,
+            friction_across=friction_across, friction_direction_a=friction_direction_a, friction_direction_b=friction_direction_b,
             surface_velocity_a=surface_velocity_a, surface_velocity_b=surface_velocity_b,
         )  # fmt: skip
 
@@ -110,6 +121,7 @@ class ContactLaw(Element):
             )
         damping = self._law_damping(values)
         self._check_runs(values)
+        self.ratio_across(values)
         return LawNumbers(stiffness, exponent, damping, speed, friction, static, stribeck, part, 2.0 * share)
 
     def _check_runs(self, values: Mapping[str, float]) -> None:
@@ -125,6 +137,32 @@ class ContactLaw(Element):
                 raise InputError(
                     f"{self} has a {attribute}, which acts by friction alone, and no friction; give it one, or leave it out"
                 )
+
+    def ratio_across(self, values: Mapping[str, float]) -> tuple[float, tuple[Triple, Triple]]:
+        """ρ, what friction is across its direction as a part of what it is along, and the unit directions (3,) in the axes of `a` and of
+        `b`, 0 in those it does not lie in. InputError where not valid."""
+        none: Triple = (0.0, 0.0, 0.0)
+        given = [x for x in DIRECTIONS if self.__dict__[x] is not None]
+        if self.friction_across is None:
+            if given:
+                raise InputError(f"{self} has a {given[0]}, and no friction_across; give both, or none")
+            return 1.0, (none, none)
+        if len(given) != 1:
+            raise InputError(
+                f"{self} has friction_across, and {' and '.join(given) or 'no direction'}; give it friction_direction_a or "
+                "friction_direction_b, one of them"
+            )
+        across, friction = self._not_negative("friction_across", values), self._number("friction", values)
+        if not friction > 0.0:
+            raise InputError(f"{self} has friction_across, and no friction along its direction; give it friction")
+        e = self._floats(given[0], 3, values)
+        length = math.hypot(*e)
+        if not length > 0.0:
+            raise InputError(
+                f"{given[0]} of {self} is {tuple(e)}, which has no direction; give it 3 numbers, not all 0"
+            )
+        unit: Triple = (e[0] / length, e[1] / length, e[2] / length)
+        return across / friction, (unit, none) if given[0] == DIRECTIONS[0] else (none, unit)
 
     def _positive(self, attribute: str, values: Mapping[str, float]) -> float:
         x = self._number(attribute, values)
@@ -150,11 +188,11 @@ class ContactLaw(Element):
         return damping_number(e) / self._positive("impact_speed", values)
 
 
-LAW = (*LawNumbers._fields, "restitution", "impact_speed")
+LAW = (*LawNumbers._fields, "restitution", "impact_speed", "friction_across")
 """The attributes of a law."""
-
-
 VELOCITIES = ("surface_velocity_a", "surface_velocity_b")
+DIRECTIONS = ("friction_direction_a", "friction_direction_b")
+OF_SIDES = (VELOCITIES, DIRECTIONS)
 """The attributes that belong to one side each: they change places with the sides."""
 ALONG = 1e-9
 """The part of a surface velocity by which it may miss the plane that it runs in."""

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nexdyn.errors import InputError
-from nexdyn.forces.contact import AREA, DEPTH, PRESSURE, ContactForce, Placed
-from nexdyn.forces.contact_law import LawNumbers
+from nexdyn.forces.contact import AREA, DEPTH, POINT_DATA, PRESSURE, ContactForce, Placed
+from nexdyn.forces.contact_law import LawNumbers, is_nothing
 from nexdyn.forces.kinds import SURFACE
 from nexdyn.model.element import Element
 from nexdyn.model.shapes import HalfSpace, Shape
 from nexdyn.spatial.rotations import rotation_matrix
 
+if TYPE_CHECKING:
+    from nexdyn.model.system import System
+
+RESISTS = POINT_DATA
+"""Where l_r, l_t and c/l of what resists rolling and turning stand among the data."""
+
+
+RESISTANCES = ("rolling_resistance", "turning_resistance")
+"""Arms [m]: what resists rolling, and turning about the normal, by a torque of no more than the arm times the normal force."""
+
 
 class Foundations(ContactForce):
-    """What a contact over an area has: the foundations of both sides."""
+    """What a contact over an area has, and that of a sphere at a point: the foundations of both sides, and what resists rolling.
+
+    rolling_resistance, turning_resistance [m]: what resists rolling, and turning about the normal, sticks as friction does until its
+        torque is that arm times the normal force (``surface_contact``).
+    """
 
     code = SURFACE
     foundation_a: Any
     foundation_b: Any
+    rolling_resistance: Any
+    turning_resistance: Any
 
     @property
     def over_area(self) -> bool:
@@ -29,17 +46,46 @@ class Foundations(ContactForce):
         return True
 
     def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
-        return [(f"held_{axis}", "J^0.5", 0.0) for axis in ("x", "y", "z", "about")] if self.sticks else []
+        held = ("held", "rolled") if self.resists else ("held",)
+        return (
+            [(f"{one}_{axis}", "J^0.5", 0.0) for one in held for axis in ("x", "y", "z", "about")]
+            if self.sticks
+            else []
+        )
+
+    @property
+    def resists(self) -> bool:
+        """Whether it has what resists rolling or turning, with states of its own."""
+        return not all(is_nothing(self.__dict__[x]) for x in RESISTANCES)
+
+    @property
+    def sticks(self) -> bool:
+        return super().sticks or (self.friction_speed is None and self.resists)
+
+    def data(self, values: Mapping[str, float]) -> list[float]:
+        """Those of a point of contact, then l_r, l_t and c/l, of bodies without inertia."""
+        return [*super().data(values), *(self._not_negative(x, values) for x in RESISTANCES), 1.0]
+
+    def data_in(self, system: System) -> list[float]:
+        data = super().data_in(system)
+        most = max(data[RESISTS : RESISTS + 2])
+        if most > 0.0:
+            m = self.reduced(system, lambda body: body.mass)
+            I = self.reduced(system, lambda body: float(np.trace(body.inertia)) / 3.0)
+            longer = max(math.sqrt(I / m) / most, 1.0) if m > 0.0 else 1.0
+            data[RESISTS : RESISTS + 3] = longer * data[RESISTS], longer * data[RESISTS + 1], 1.0 / longer
+        return data
 
     def stiffness_unit(self, values: Mapping[str, float]) -> str:
         return "N/m^3" if self.over_area else super().stiffness_unit(values)
 
     def law(self, values: Mapping[str, float]) -> LawNumbers:
-        return (
-            super().law(values)._replace(stiffness=1.0 / sum(self._gives(values)))
-            if self.over_area
-            else super().law(values)
-        )
+        law = super().law(values)
+        if self.resists and self.friction_speed is not None:
+            raise InputError(
+                f"{self} resists rolling or turning, by what sticks, and has a friction_speed, with which nothing sticks; give one of them"
+            )
+        return law._replace(stiffness=1.0 / sum(self._gives(values))) if self.over_area else law
 
     def _gives(self, values: Mapping[str, float]) -> list[float]:
         """c_A and c_B [m³/N]."""
@@ -68,7 +114,8 @@ class BetweenSolids(Foundations):
     """A contact over an area of a solid of `a` and a solid of `b`.
 
     solid_a, solid_b: resolved shapes, in the axes of `a` and `b`; not both half-spaces.
-    foundation_a, foundation_b [N/m³]: of the layer on each; None of what is rigid. All else: :class:`ContactLaw`.
+    foundation_a, foundation_b [N/m³]: of the layer on each; None of what is rigid. rolling_resistance, turning_resistance:
+    :class:`Foundations`. All else: :class:`ContactLaw`.
     """
 
     structural = ContactForce.structural | {"solid_a", "solid_b"}
@@ -85,10 +132,15 @@ class BetweenSolids(Foundations):
         solid_b: Shape,
         foundation_a: Any = None,
         foundation_b: Any = None,
+        rolling_resistance: Any = 0.0,
+        turning_resistance: Any = 0.0,
         **law: Any,
     ) -> None:
         super().__init__(name, a=a, b=b, **{**law, "stiffness": 1.0, "exponent": 1.0})
-        self._store(solid_a=solid_a, solid_b=solid_b, foundation_a=foundation_a, foundation_b=foundation_b)
+        self._store(
+            solid_a=solid_a, solid_b=solid_b, foundation_a=foundation_a, foundation_b=foundation_b,
+            rolling_resistance=rolling_resistance, turning_resistance=turning_resistance,
+        )  # fmt: skip
 
     def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
         return 0.0, 0.0, 0.0, 0.0

@@ -19,8 +19,9 @@ there.
 Most faces are done with at once. D_B, the least over the faces of A of how deep the corners of B lie behind each, is no less than δ_A of
 any point in both bodies. A face f is the nearest of such a point only where B reaches o_f − D_B along n_f.
 
-Data: w_A, w_B, numbers of faces and corners of A, then of B, centre and radius of a ball around each, the faces (n, o) of A and B, their
-corners. `room`: rows of four numbers, first the faces about a point o near the contact, in world axes, then two polygons.
+Data, behind those of a point of contact and of what resists rolling (``surface_contact``): w_A, w_B, numbers of faces and corners of A,
+then of B, centre and radius of a ball around each, the faces (n, o) of A and B, their corners. `room`: rows of four numbers, first the
+faces about a point o near the contact, in world axes, then two polygons.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import T, Vec3, basis
 
 PART_A, PART_B, FACES_A, CORNERS_A, FACES_B, CORNERS_B, BALL_A, BALL_B, TABLE = 0, 1, 2, 3, 4, 5, 6, 10, 14
-OVERLAP = 20
-"""Where these data begin among those of a force: behind those of a point of contact."""
+OVERLAP = 30
+"""Where these data begin among those of a force."""
 UNBOUNDED = 1e300
 """The radius of a ball around what has no end."""
 NOTHING = 1e-12

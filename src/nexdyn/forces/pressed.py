@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
+from nexdyn.forces.contact import across, along
 from nexdyn.forces.overlap import cut, flat
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import Force, Vec3, cross
@@ -42,16 +43,16 @@ def share(x):  # type: ignore[no-untyped-def]
 
 @outlined
 def add_point(data, k, side, x, weight, v0, w, u, rubs, s):  # type: ignore[no-untyped-def]
-    """What stands at the point x about o, of the area `weight`; v = v0 + w × x, and with it the surface of A runs by u."""
+    """What stands at the point x about o, of the area `weight`; v = v0 + w × x, and the surfaces rub by u (``contact.Rub``)."""
     v = v0 + cross(w, x)
     rate = -(side.deeper @ v)
     p = weight * data[k] * share(side.at - side.n @ x) * share(1.0 + data[k + 2] * rate)
     normal = p * side.m
     f = normal
     if rubs:
-        v_t = v + u
-        v_t = v_t - (side.m @ v_t) * side.m
-        f = f - (data[k + 3] * p / sqrt(v_t @ v_t + data[k + 4] * data[k + 4])) * v_t
+        v_t, rub = v + u.u, along(u, side.m)
+        glide = across(rub, v_t - (side.m @ v_t) * side.m)
+        f = f - (data[k + 3] * p / sqrt(glide @ glide + data[k + 4] * data[k + 4])) * across(rub, glide)
     return Pressed(
         Force(s.all.n + cross(x, f), s.all.f + f), s.normal + normal, s.pressure + p, s.first + p * x, s.second + p * (x @ x), s.area,
         s.depth, s.peak, s.slope,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from nexdyn.forces import ball
-from nexdyn.forces.contact import running
+from nexdyn.forces.contact import across, along, running
 from nexdyn.forces.overlap import OVERLAP
 from nexdyn.forces.pressed import DISC, Pressed, nothing_pressed, relative, share
 from nexdyn.forces.sunk import sunk
@@ -26,10 +26,11 @@ def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-de
     f_n = grip * law.f
     f, torque = f_n * n, 0.0
     if rubs:
-        slip, about = v + running(data, k, X_A, X_B), law.turning * (n @ w)
-        v_t = slip - (n @ slip) * n
-        s = data[k + 3] * f_n / sqrt(v_t @ v_t + about * about + data[k + 4] * data[k + 4])
-        f, torque = f - s * v_t, -s * law.turning * about
+        rub = along(running(data, k, X_A, X_B), n)
+        slip, about = v + rub.u, law.turning * (n @ w)
+        glide = across(rub, slip - (n @ slip) * n)
+        s = data[k + 3] * f_n / sqrt(glide @ glide + about * about + data[k + 4] * data[k + 4])
+        f, torque = f - s * across(rub, glide), -s * law.turning * about
     gyration = law.turning / DISC
     return Pressed(
         Force(torque * n, f), f_n * n, f_n, o, f_n * gyration * gyration, law.area, depth, grip * law.peak, law.hold
@@ -63,17 +64,18 @@ def press_round(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-d
     f_n, gyration = data[k] * w.volume.size * grip, sqrt((w.volume.m11 + w.volume.m22) / w.volume.size)
     # pressure that grows with how fast each point goes deeper, as it turns: − k a ∫ y × n (y · u) dV, u = n × ω
     one, two, u = X_A.R @ w.one, X_A.R @ w.two, cross(n, turning)
-    along, across = u @ one, u @ two
-    y = (w.volume.m11 * along + w.volume.m12 * across) * one + (w.volume.m12 * along + w.volume.m22 * across) * two
+    u1, u2 = u @ one, u @ two
+    y = (w.volume.m11 * u1 + w.volume.m12 * u2) * one + (w.volume.m12 * u1 + w.volume.m22 * u2) * two
     rms = data[k + 2] * sqrt(share(u @ y) / w.volume.size)
     rate = data[k] * data[k + 2] * (1.0 if 2.0 * rms <= grip else grip / (2.0 * rms))
     rocking, f = -rate * cross(y, n), f_n * n
     torque = rocking
     if rubs:
-        r, slip = DISC * gyration, v + running(data, k, X_A, X_B)
-        v_t, about_n = slip - (n @ slip) * n, r * (n @ turning)
-        s = data[k + 3] * f_n / sqrt(v_t @ v_t + about_n * about_n + data[k + 4] * data[k + 4])
-        f, torque = f - s * v_t, torque - (s * r * about_n) * n
+        r, rub = DISC * gyration, along(running(data, k, X_A, X_B), n)
+        slip = v + rub.u
+        glide, about_n = across(rub, slip - (n @ slip) * n), r * (n @ turning)
+        s = data[k + 3] * f_n / sqrt(glide @ glide + about_n * about_n + data[k + 4] * data[k + 4])
+        f, torque = f - s * across(rub, glide), torque - (s * r * about_n) * n
     stiff = data[k] * max(w.area.size, w.volume.size / w.depth)
     return Pressed(
         Force(torque, f), f_n * n, f_n, o, f_n * gyration * gyration, w.area.size, w.depth, grip * data[k] * w.depth, stiff

@@ -7,8 +7,13 @@
     friction that sticks                     one spring at x_p for sliding along n and turning about it             (``sticking``)
                                              v with the velocities of surfaces that run, as in ``contact``; δ̇ without
                                              σ = ρ k A,   A = Σ w A;   of a sphere ρ max(df/dδ, f/δ)
+                                             across a direction and along it as in ``contact``
+what resists rolling and turning             the same law of torques over arms, with l_r (1 − n nᵀ) ω and l_t n · ω for v, ω of A against B;
+                                             it sticks up to c/l f_n, torques up to c_r f_n and c_t f_n, c the larger of these,
+                                             l_r = l c_r/c, l_t = l c_t/c, and l² = I/m, but l ≥ c: so that bodies sway in it
+                                             as fast as along the surfaces (m and I: of both, I the mean of three axes)
     with friction_speed v_f                  f_t = −μ Σ w ∫ p v_t/√(|v_t|² + v_f²) dA, without a spring
-    U = k ∫ (w_A δ_A + w_B δ_B) dV + ½ |y|²  what is stored
+    U = k ∫ (w_A δ_A + w_B δ_B) dV + Σ ½ |y|²  what is stored
 
 These are integrated over polygons (``pressed``).
 
@@ -16,8 +21,8 @@ A sphere against a solid is such a contact too, over an area or at a point, with
 cylinder, a cone, a capsule or an ellipsoid on a half-space, with those of ``sunk``, where d δ̇ counts as ∫ p (1 + a δ̇) dA of all that is
 under the plane, and two solids of triangles (``mesh_overlap``).
 
-Data: those of a point of contact with e = 1 and k (``contact``), then those of ``overlap``.
-States, where friction sticks: y along the surfaces in the axes of B, and about the normal.
+Data: those of a point of contact with e = 1 and k (``contact``), l_r, l_t, c/l, then those of ``overlap``.
+States, where friction sticks: y along the surfaces in the axes of B, and about the normal; then the same of what resists rolling.
 """
 
 from __future__ import annotations
@@ -35,11 +40,14 @@ from nexdyn.forces.contact import (
     HELD,
     STICK,
     Extent,
+    Rub,
+    across,
+    along,
     put_state,
     running,
     state,
 )
-from nexdyn.forces.foundations import BetweenSolids
+from nexdyn.forces.foundations import RESISTS, BetweenSolids
 from nexdyn.forces.mesh_overlap import Room, is_mesh
 from nexdyn.forces.mesh_press import press_meshes, stored_in_meshes
 from nexdyn.forces.overlap import (
@@ -131,14 +139,20 @@ def solid_numbers(shape: Shape) -> tuple[np.ndarray, np.ndarray, list[float]]:
 
 
 class Held(NamedTuple):
-    """What friction holds over an area: normal, centre of pressure (world), f_n, the relative velocity, r, and the grip."""
+    """What friction holds over an area: normal, centre of pressure (world), f_n, the sliding velocity, S of it and about the normal, r,
+    how the surfaces rub, and the grip; of what resists rolling its arms, velocity and grip."""
 
     n: Vec3
     p: Vec3
     f_n: float
+    v_t: Vec3
     v: Slip
     r: float
+    rub: Rub
     grip: sticking.Grip
+    arms: tuple[float, float]
+    roll: Slip
+    resistance: sticking.Grip
 
 
 @outlined
@@ -178,9 +192,28 @@ def holding(data, k, s, o, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
     r = DISC * sqrt(share(s.second / s.pressure - centre @ centre))
     p = o + centre
     v, w = relative(X_A, V_A, X_B, V_B, p)
-    v = v + running(data, k, X_A, X_B)
-    slip = Slip(v - (n @ v) * n, r * (n @ w))
-    return Held(n, p, f_n, slip, r, sticking.grip(data, k + STICK, s.slope, f_n, sticking.size(slip)))
+    rub = along(running(data, k, X_A, X_B), n)
+    v = v + rub.u
+    v_t = v - (n @ v) * n
+    slip = Slip(across(rub, v_t), r * (n @ w))
+    grip, arms = (
+        sticking.grip(data, k + STICK, s.slope, f_n, sticking.size(slip)),
+        (data[k + RESISTS], data[k + RESISTS + 1]),
+    )
+    roll = Slip(arms[0] * (w - (n @ w) * n), arms[1] * (n @ w))
+    return Held(
+        n,
+        p,
+        f_n,
+        v_t,
+        slip,
+        r,
+        rub,
+        grip,
+        arms,
+        roll,
+        sticking.Grip(grip.root, grip.damping, data[k + RESISTS + 2] * f_n),
+    )
 
 
 @formula
@@ -205,7 +238,28 @@ def in_b(X_B, y):  # type: ignore[no-untyped-def]
 @formula
 def held_force(h, f, X_B):  # type: ignore[no-untyped-def]
     """Force and moment on A at the centre of pressure of f (axes of B), world axes."""
-    return Force((h.r * f.about) * h.n, X_B.R @ f.along)
+    return Force((h.r * f.about) * h.n, across(h.rub, X_B.R @ f.along))
+
+
+@formula
+def held_moment(h, f, X_B):  # type: ignore[no-untyped-def]
+    """Moment on A of what resists rolling and turning by f (axes of B), world axes."""
+    return h.arms[0] * (X_B.R @ f.along) + (h.arms[1] * f.about) * h.n
+
+
+class Begun(NamedTuple):
+    """c (axes of B) and g of the step at hand of what friction holds, and of what resists rolling (``sticking``)."""
+
+    c: Slip
+    g: float
+    rolled: Slip
+    g_rolled: float
+
+
+NOT_HELD = Slip(Vec3(0.0, 0.0, 0.0), 0.0)
+NOT_BEGUN = Begun(NOT_HELD, 0.0, NOT_HELD, 0.0)
+ONE = 4
+"""How many states one vector of what is held has."""
 
 
 @formula
@@ -222,33 +276,51 @@ def wrench_here(tables, e, k, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-de
     s, o = press(data, k, X_A, V_A, X_B, V_B, tables.room, not sticks and data[k + 3] > 0.0)
     F_A, F_B = wrenches(s, o, X_A, X_B)
     if sticks:
-        j, zero = tables.index[e, STATE], Slip(Vec3(0.0, 0.0, 0.0), 0.0)
-        y, inner, rate, most = zero, zero, zero, 0.0
+        for m in range(tables.index[e, STATE], tables.index[e, STATE] + tables.index[e, STATES]):
+            tables.inside[m] = tables.inner[m] = tables.rate[m] = tables.bound[m] = 0.0
         if s.pressure > 0.0:
             h = holding(data, k, s, o, X_A, V_A, X_B, V_B)
-            f, y, inner, rate = sticking.drag(
-                h.grip, sticking.laid(slip_state(tables.z, j), T(X_B.R) @ h.n), in_b(X_B, h.v)
-            )
-            most, W = sticking.bound(h.grip), held_force(h, f, X_B)
+            W = held_force(h, pulled(tables, tables.index[e, STATE], h.grip, h.v, h, X_B), X_B)
+            if resists(tables, e):
+                f = pulled(tables, tables.index[e, STATE] + ONE, h.resistance, h.roll, h, X_B)
+                W = Force(W.n + held_moment(h, f, X_B), W.f)
             F_A = F_A + Force(W.n + cross(h.p - X_A.p, W.f), W.f)
             F_B = F_B - Force(W.n + cross(h.p - X_B.p, W.f), W.f)
-        put_slip(tables.inside, j, y)
-        put_slip(tables.inner, j, inner)
-        put_slip(tables.rate, j, rate)
-        put_slip(tables.bound, j, Slip(Vec3(most, most, most), most))
     return F_A, F_B
 
 
+@formula
+def resists(tables, e):  # type: ignore[no-untyped-def]
+    """Whether force e resists rolling."""
+    return tables.index[e, STATES] > ONE
+
+
+@formula
+def pulled(tables, j, grip, v, h, X_B):  # type: ignore[no-untyped-def]
+    """f (axes of B) of the states from j on, which the velocity v (world) stretches; fills their rates and bounds."""
+    f, y, inner, rate = sticking.drag(grip, sticking.laid(slip_state(tables.z, j), T(X_B.R) @ h.n), in_b(X_B, v))
+    most = sticking.bound(grip)
+    put_slip(tables.inside, j, y)
+    put_slip(tables.inner, j, inner)
+    put_slip(tables.rate, j, rate)
+    put_slip(tables.bound, j, Slip(Vec3(most, most, most), most))
+    return f
+
+
 @outlined
-def stretch_here(tables, e, k, X_A, V_A, X_B, V_B, c, time):  # type: ignore[no-untyped-def]
-    """y at the end of a step into z, by c (axes of B) and g = `time` (``sticking``); returns √σ."""
-    data, j, y, root = tables.data, tables.index[e, STATE], Slip(Vec3(0.0, 0.0, 0.0), 0.0), 0.0
+def stretch_here(tables, e, k, X_A, V_A, X_B, V_B, begun):  # type: ignore[no-untyped-def]
+    """y at the end of a step into z (``sticking``); returns √σ."""
+    data, j, root = tables.data, tables.index[e, STATE], 0.0
+    for m in range(j, j + tables.index[e, STATES]):
+        tables.z[m] = 0.0
     s, o = press(data, k, X_A, V_A, X_B, V_B, tables.room, False)
     if s.pressure > 0.0:
         h = holding(data, k, s, o, X_A, V_A, X_B, V_B)
-        y = sticking.stretched(h.grip, sticking.laid(c, T(X_B.R) @ h.n), in_b(X_B, h.v), time)
-        root = h.grip.root
-    put_slip(tables.z, j, y)
+        n, root = T(X_B.R) @ h.n, h.grip.root
+        put_slip(tables.z, j, sticking.stretched(h.grip, sticking.laid(begun.c, n), in_b(X_B, h.v), begun.g))
+        if resists(tables, e):
+            y = sticking.stretched(h.resistance, sticking.laid(begun.rolled, n), in_b(X_B, h.roll), begun.g_rolled)
+            put_slip(tables.z, j + ONE, y)
     return root
 
 
@@ -274,8 +346,12 @@ def energy_here(tables, e, k, X_A, X_B):  # type: ignore[no-untyped-def]
         s, o = press(data, k, X_A, still, X_B, still, tables.room, False)
         if s.pressure > 0.0:
             h = holding(data, k, s, o, X_A, still, X_B, still)
-            y = sticking.shortened(slip_state(tables.z, tables.index[e, STATE]), sticking.bound(h.grip))
+            j = tables.index[e, STATE]
+            y = sticking.shortened(slip_state(tables.z, j), sticking.bound(h.grip))
             U += 0.5 * (y @ y)
+            if resists(tables, e):
+                y = sticking.shortened(slip_state(tables.z, j + ONE), sticking.bound(h.resistance))
+                U += 0.5 * (y @ y)
     return U
 
 
@@ -300,14 +376,14 @@ def _(room: Any, tables: Any, e: Any, k: Any, motion: Any) -> Any:
 
 
 @defines(surface_stretch)
-def _(room: None, tables: Any, e: Any, k: Any, motion: Any, c: Any, time: Any) -> Any:
+def _(room: None, tables: Any, e: Any, k: Any, motion: Any, begun: Any) -> Any:
     return 0.0
 
 
 @defines(surface_stretch)
-def _(room: Any, tables: Any, e: Any, k: Any, motion: Any, c: Any, time: Any) -> Any:
+def _(room: Any, tables: Any, e: Any, k: Any, motion: Any, begun: Any) -> Any:
     X_A, V_A, X_B, V_B = motion
-    return stretch_here(tables, e, k, X_A, V_A, X_B, V_B, c, time)
+    return stretch_here(tables, e, k, X_A, V_A, X_B, V_B, begun)
 
 
 @defines(surface_energy)
@@ -322,7 +398,7 @@ def _(room: Any, tables: Any, e: Any, k: Any, X_A: Any, X_B: Any) -> Any:
 
 @kernel
 def observe_surface(data, motion_a, motion_b, z, room, out):  # type: ignore[no-untyped-def]
-    """Fill out (N, 1, 21) as ``contact.observe_contacts`` does; z (N, 4) or (N, 0)."""
+    """Fill out (N, 1, 21) as ``contact.observe_contacts`` does; z (N, 8), (N, 4) or (N, 0)."""
     X_A, V_A, X_B, V_B = (
         PoseRows(motion_a, 0),
         MotionRows(motion_a, 12),
@@ -342,16 +418,19 @@ def observe_surface(data, motion_a, motion_b, z, room, out):  # type: ignore[no-
                 if ball.is_ball(data, OVERLAP):
                     _, n = ball.distance(data, OVERLAP, T(X_B[i].R) @ (X_A[i].p - X_B[i].p))
                 n, (v, _) = X_B[i].R @ n, relative(X_A[i], V_A[i], X_B[i], V_B[i], o)
-                v = v + running(data, 0, X_A[i], X_B[i])
+                v = v + running(data, 0, X_A[i], X_B[i]).u
                 put_state(row, 9, n)
                 put_state(row, 12, v - (n @ v) * n)
             continue
         h = holding(data, 0, s, o, X_A[i], V_A[i], X_B[i], V_B[i])
         if held:
-            y = sticking.laid(Slip(Vec3(z[i, 0], z[i, 1], z[i, 2]), z[i, 3]), T(X_B[i].R) @ h.n)
-            f, _, _, _ = sticking.drag(h.grip, y, in_b(X_B[i], h.v))
+            n = T(X_B[i].R) @ h.n
+            f, _, _, _ = sticking.drag(h.grip, sticking.laid(slip_state(z[i], 0), n), in_b(X_B[i], h.v))
             W = held_force(h, f, X_B[i])
             f_t, moment = W.f, s.all.n - cross(h.p - o, s.all.f) + W.n
+            if z.shape[1] > ONE:
+                g, _, _, _ = sticking.drag(h.resistance, sticking.laid(slip_state(z[i], ONE), n), in_b(X_B[i], h.roll))
+                moment = moment + held_moment(h, g, X_B[i])
             row[15] = 1.0 if sticking.size(f) < HELD * h.grip.most else 0.0
         else:
             f_t = s.all.f - s.normal
@@ -360,6 +439,6 @@ def observe_surface(data, motion_a, motion_b, z, room, out):  # type: ignore[no-
         put_state(row, 3, h.p)
         row[6], row[7], row[8] = h.f_n, sqrt(f_t @ f_t), s.depth
         put_state(row, 9, h.n)
-        put_state(row, 12, h.v.along)
+        put_state(row, 12, h.v_t)
         row[16], row[17] = s.area, s.peak
         put_state(row, 18, moment)

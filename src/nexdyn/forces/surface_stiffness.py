@@ -17,7 +17,7 @@ import math
 from typing import Any
 
 from nexdyn.forces import ball, mesh_overlap, overlap, surface_contact
-from nexdyn.forces.contact import running
+from nexdyn.forces.contact import across, along, running
 from nexdyn.forces.overlap import OVERLAP
 from nexdyn.forces.pressed import relative, share
 from nexdyn.forces.round_press import sunk_here
@@ -64,15 +64,16 @@ def add_side(data, k, K, room, side, part_of, gh, bh2, v0, w, u, to_b, rubs, kep
                 add_product(K, slope, pressed, side.m, deeper, side.deeper)
                 add_product(K, slope, deeper, side.deeper, pressed, side.m)
                 if rubs:
-                    v = v0 + cross(w, x) + u
-                    v = v - (side.m @ v) * side.m
+                    v, rub = v0 + cross(w, x) + u.u, along(u, side.m)
+                    v = across(rub, v - (side.m @ v) * side.m)
                     s = 1.0 / math.sqrt(v @ v + data[k + 4] * data[k + 4])
-                    across, along = gh * data[k + 3] * part * grip * depth * s, s * v
+                    stiff, slides = gh * data[k + 3] * part * grip * depth * s, across(rub, s * v)
                     one, two = basis(side.m)
-                    add_product(K, across, cross(r, one), one, cross(r, one), one)
-                    add_product(K, across, cross(r, two), two, cross(r, two), two)
+                    one, two = across(rub, one), across(rub, two)
+                    add_product(K, stiff, cross(r, one), one, cross(r, one), one)
+                    add_product(K, stiff, cross(r, two), two, cross(r, two), two)
                     if kept == TANGENT:
-                        add_product(K, -across, cross(r, along), along, cross(r, along), along)
+                        add_product(K, -stiff, cross(r, slides), slides, cross(r, slides), slides)
 
 
 @outlined
@@ -132,16 +133,38 @@ def _(meshes: Any, place: Any, numbers: Any, K: Any, weights: Any, motion: Any, 
 
 
 @formula
-def add_friction(K, held, F, across, along, r):  # type: ignore[no-untyped-def]
-    """Friction over the whole area, the stiffness `across` in all directions, less its part `along` along the unit vector F; r: from B to
-    the centre of pressure."""
+def add_friction(K, held, F, stiff, slides, r):  # type: ignore[no-untyped-def]
+    """Friction over the whole area, S of it `stiff` in all directions, less its part `slides` along the unit vector F; r: from B to the
+    centre of pressure."""
     o, n = Vec3(0.0, 0.0, 0.0), held.n
     one, two = basis(n)
-    add_product(K, across, cross(r, one), one, cross(r, one), one)
-    add_product(K, across, cross(r, two), two, cross(r, two), two)
-    add_product(K, across * held.r * held.r, n, o, n, o)
-    about = cross(r, F.along) + (held.r * F.about) * n
-    add_product(K, -across * along, about, F.along, about, F.along)
+    one, two, f = across(held.rub, one), across(held.rub, two), across(held.rub, F.along)
+    add_product(K, stiff, cross(r, one), one, cross(r, one), one)
+    add_product(K, stiff, cross(r, two), two, cross(r, two), two)
+    add_product(K, stiff * held.r * held.r, n, o, n, o)
+    about = cross(r, f) + (held.r * F.about) * n
+    add_product(K, -stiff * slides, about, f, about, f)
+
+
+@formula
+def add_resistance(K, held, F, stiff, slides):  # type: ignore[no-untyped-def]
+    """The same of what resists rolling and turning."""
+    o, n, (rolls, turns) = Vec3(0.0, 0.0, 0.0), held.n, held.arms
+    one, two = basis(n)
+    add_product(K, stiff * rolls * rolls, one, o, one, o)
+    add_product(K, stiff * rolls * rolls, two, o, two, o)
+    add_product(K, stiff * turns * turns, n, o, n, o)
+    about = rolls * F.along + (turns * F.about) * n
+    add_product(K, -stiff * slides, about, o, about, o)
+
+
+@formula
+def sticking_slope(g, y, v, time, kept):  # type: ignore[no-untyped-def]
+    """s̄, what of it goes where it slides, and F̂, from y at the start (world axes), by v."""
+    part = yielding(g, y, v, time)
+    stiff = part * g.root * g.root * time + g.damping
+    F = g.root * y + stiff * v
+    return part * stiff, 1.0 if kept == TANGENT and part < 1.0 else 0.0, (1.0 / max(size(F), NOTHING)) * F
 
 
 @formula
@@ -167,9 +190,9 @@ def add_round(data, k, K, gh, bh2, X_A, X_B, s):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def stiffness_over_area(tables, e, k, K, weights, motion, at_start, time, kept):  # type: ignore[no-untyped-def]
-    """K += that of force e, whose data begin at k; weights (γ h, β h²), the poses and velocities of A and B in turn, c (axes of B) and g
-    of what sticks, and what is `kept` of friction: SECANT or TANGENT."""
+def stiffness_over_area(tables, e, k, K, weights, motion, begun, kept):  # type: ignore[no-untyped-def]
+    """K += that of force e, whose data begin at k; weights (γ h, β h²), the poses and velocities of A and B in turn, what sticks as it has
+    `begun`, and what is `kept` of friction: SECANT or TANGENT."""
     gh, bh2 = weights
     X_A, V_A, X_B, V_B = motion
     data, room = tables.data, tables.room
@@ -193,14 +216,15 @@ def stiffness_over_area(tables, e, k, K, weights, motion, at_start, time, kept):
     held = surface_contact.holding(data, k, s, place, X_A, V_A, X_B, V_B)
     r, v = held.p - X_B.p, held.v
     if sticks:
-        g, c = held.grip, laid(Slip(X_B.R @ at_start.along, at_start.about), held.n)
-        part = yielding(g, c, v, time)
-        stiff = part * g.root * g.root * time + g.damping
-        F = g.root * c + stiff * v
-        F = (1.0 / max(size(F), NOTHING)) * F
-        add_friction(K, held, F, gh * part * stiff, 1.0 if kept == TANGENT and part < 1.0 else 0.0, r)
+        y = laid(Slip(X_B.R @ begun.c.along, begun.c.about), held.n)
+        stiff, slides, F = sticking_slope(held.grip, y, v, begun.g, kept)
+        add_friction(K, held, F, gh * stiff, slides, r)
+        if surface_contact.resists(tables, e):
+            y = laid(Slip(X_B.R @ begun.rolled.along, begun.rolled.about), held.n)
+            stiff, slides, F = sticking_slope(held.resistance, y, held.roll, begun.g_rolled, kept)
+            add_resistance(K, held, F, gh * stiff, slides)
     elif is_ball or is_round(data, k + OVERLAP):
         squared = v @ v + data[k + 4] * data[k + 4]
         F = (1.0 / max(size(v), NOTHING)) * v
-        along = (v @ v) / squared if kept == TANGENT else 0.0
-        add_friction(K, held, F, gh * data[k + 3] * held.f_n / math.sqrt(squared), along, r)
+        slides = (v @ v) / squared if kept == TANGENT else 0.0
+        add_friction(K, held, F, gh * data[k + 3] * held.f_n / math.sqrt(squared), slides, r)

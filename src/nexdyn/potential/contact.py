@@ -1,6 +1,7 @@
 """Friction of contacts, whose normal force is that of a spring in the height of a point above a plane, or in the distance of centres.
 
-    u = J_t (x − x̃)/dt + u_r            sliding velocity of the contact point along the plane, two components; u_r of surfaces that run
+    u = J_t (x − x̃)/dt + u_r            S v_t, the sliding velocity of the contact point along the plane, two components; u_r of surfaces
+                                        that run; S is 1, or of ``forces.contact``
 
 where it sticks, by the spring of ``forces.sticking``, whose y is ỹ at the start (x̃ and dt as in ``step``)
 
@@ -27,13 +28,16 @@ from __future__ import annotations
 from typing import Any
 
 from nexdyn.constraints.pair import column
-from nexdyn.forces.contact import put_state, state
+from nexdyn.forces.contact import Rub, across, along, put_state, state
 from nexdyn.forces.sticking import LEAST, bound, grip, laid, shortened, shortening
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.potential.pairs import pair_at, put_rows
 from nexdyn.potential.tables import (
+    ACROSS,
+    ALONG_A,
+    ALONG_B,
     CONTACT_SIDE,
     CONTACT_SPRING,
     CONTACT_STATE,
@@ -122,13 +126,25 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any, careful: Any) -> 
         # of B against A: here A is B of ``forces.contact``
         run = R_B @ state(data, ROW * n + RUNS_B) - R_A @ state(data, ROW * n + RUNS_A)
         V_a, V_b = A[a] @ (x[a].w - past[a].w), A[b] @ (x[b].w - past[b].w)
+        rub = along(
+            Rub(
+                run, data[ROW * n + ACROSS], R_A @ state(data, ROW * n + ALONG_A) + R_B @ state(data, ROW * n + ALONG_B)
+            ),
+            normal,
+        )
         moved = (x[b].v - past[b].v) + cross(V_b, foot_B) - (x[a].v - past[a].v) - cross(V_a, foot_A) + dt * run
-        u, w = one @ moved, two @ moved
+        glide = across(rub, moved - (normal @ moved) * normal)
+        u, w = one @ glide, two @ glide
         size = (u * u + w * w) ** 0.5
         k = contacts.index[n, CONTACT_STATE]
         if k < 0 and size > 0.0:
             one = (u / size) * one + (w / size) * two
             two = cross(normal, one)
+        held_one, held_two = 0.0, 0.0
+        if k >= 0:
+            pull = laid(R_A @ state(springs.data, k + NOW), normal)
+            held_one, held_two = one @ pull, two @ pull
+        one, two = across(rub, one), across(rub, two)
         contacts.run[n, 0], contacts.run[n, 1] = one @ run, two @ run
         put_rows(J, 2 * n, -(T(A[a]) @ cross(foot_A, one)), -one, T(A[b]) @ cross(foot_B, one), one)
         put_rows(J, 2 * n + 1, -(T(A[a]) @ cross(foot_A, two)), -two, T(A[b]) @ cross(foot_B, two), two)
@@ -139,9 +155,8 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any, careful: Any) -> 
                 slope = springs.data[i] * springs.data[i + 1] * depth ** (springs.data[i + 1] - 1.0)
             g = grip(data, ROW * n, slope, pressure[n], size / dt)
             row, step = contacts.grip[n], dt * contacts.grip[n, WHOLE]
-            pull = g.root * laid(R_A @ state(springs.data, k + NOW), normal)
             row[0], row[1], row[2], row[3] = g.root, g.root * g.root * step + g.damping, g.most, bound(g)
-            row[PULL], row[PULL + 1] = one @ pull, two @ pull
+            row[PULL], row[PULL + 1] = g.root * held_one, g.root * held_two
     return True
 
 

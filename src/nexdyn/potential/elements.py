@@ -10,7 +10,8 @@ from nexdyn.constraints.kinds import ANGLE, DISTANCE, DZ, NUMBER
 from nexdyn.constraints.tables import ConstraintTables
 from nexdyn.errors import InputError
 from nexdyn.forces import kinds
-from nexdyn.forces.contact import OTHER, RUNS_A, RUNS_B, SIDE, STICK
+from nexdyn.forces.contact import ACROSS, ALONG_A, ALONG_B, OTHER, RUNS_A, RUNS_B, SIDE, STICK
+from nexdyn.forces.surface_contact import ONE
 from nexdyn.forces.tables import FIRST, FRAME_COLUMNS, INDEX_COLUMNS, ForceTables, force_tables
 from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.model.joint import Joint
@@ -158,8 +159,9 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
         elif force.code == kinds.SURFACE:
             held[len(index)] = len(found.data) if states else -1
             if states:
-                found.own += [len(found.data) + m for m in range(len(states))]
-                found.data += [*states, *states, *states, 0.0, 1.0]
+                for first in range(0, len(states), ONE):
+                    found.own += [len(found.data) + m for m in range(ONE)]
+                    found.data += [*3 * states[first : first + ONE], 0.0, 1.0]
             index.append((SURFACE, e, *pair))
         elif force.code == kinds.CONTACT:
             rubbing += _points(found, pair, frame, numbers, bool(states))
@@ -195,8 +197,9 @@ def _points(
         law = [*NO_DAMPING, k, e, a, least, most]
         place = len(found.data) + len(law) if sticks else -1
         friction = numbers[STICK:SIDE] if sticks else [mu, v_f, 0.0, 0.0, 0.0]
-        runs = [*numbers[RUNS_B : RUNS_B + 3], *numbers[RUNS_A : RUNS_A + 3]]
-        out.append((len(found.laws), place, side, [*friction, radius, *runs]))
+        sides = [x for first in (RUNS_B, RUNS_A) for x in numbers[first : first + 3]]
+        along = [x for first in (ALONG_B, ALONG_A) for x in numbers[first : first + 3]]
+        out.append((len(found.laws), place, side, [*friction, radius, *sides, numbers[ACROSS], *along]))
         if sticks:
             found.own += [place, place + 1, place + 2]
             law += [*[0.0] * 9, 1.0]

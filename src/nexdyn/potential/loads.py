@@ -17,10 +17,9 @@ from typing import Any
 
 from nexdyn.constraints.pair import column
 from nexdyn.forces.joint import friction_effort, spherical_spring
-from nexdyn.forces.sticking import Slip
-from nexdyn.forces.surface_contact import put_slip, slip_state, surface_stretch
+from nexdyn.forces.surface_contact import NOT_BEGUN, NOT_HELD, ONE, Begun, put_slip, slip_state, surface_stretch
 from nexdyn.forces.surface_stiffness import SECANT, TANGENT, stiffness_over_area
-from nexdyn.forces.tables import FIRST, STATE, frames_a, frames_b
+from nexdyn.forces.tables import FIRST, STATE, STATES, frames_a, frames_b
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
@@ -42,8 +41,8 @@ from nexdyn.spatial.algebra import Force, Motion, Pose, Quat, T, Vec3, cross, no
 from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows
 
 DIFFERENCE = 1e-7
-NOW, BEFORE, SLID, WHOLE = 4, 8, 12, 13
-"""Behind y of a surface: ỹ, y before, whether it slid in the step before, d̃ as a part of dt (``contact``)."""
+NOW, BEFORE, SLID, WHOLE, OF_ONE = 4, 8, 12, 13, 14
+"""Behind y of a surface: ỹ, y before, whether it slid in the step before, d̃ as a part of dt (``contact``); how many numbers that is."""
 STICKS = 0.99
 """Part of its bound, squared, below which y sticks."""
 
@@ -134,6 +133,22 @@ def frame_motion(X, V, p):  # type: ignore[no-untyped-def]
 
 
 @formula
+def held_by(loads, e):  # type: ignore[no-untyped-def]
+    """How many numbers of `states` surface e has."""
+    return OF_ONE * (loads.forces.index[loads.index[e, LOAD_ELEMENT], STATES] // ONE)
+
+
+@formula
+def begun_here(loads, e, dt):  # type: ignore[no-untyped-def]
+    """ỹ and dt̃ of surface e."""
+    z, j = loads.states, loads.held[e]
+    c, g = slip_state(z, j + NOW), dt * z[j + WHOLE]
+    if held_by(loads, e) > OF_ONE:
+        return Begun(c, g, slip_state(z, j + OF_ONE + NOW), dt * z[j + OF_ONE + WHOLE])
+    return Begun(c, g, NOT_HELD, 0.0)
+
+
+@formula
 def load(loads, e, t, dt, X_a, V_a, X_b, V_b):  # type: ignore[no-untyped-def]
     """(status, F_a, F_b): force on the bodies of load e about their centres, world axes."""
     index, tables, past = loads.index, loads.forces, MotionRows(loads.rates, 0)
@@ -151,9 +166,8 @@ def load(loads, e, t, dt, X_a, V_a, X_b, V_b):  # type: ignore[no-untyped-def]
         F_A, F_B = floating_wrench(tables.data, tables.index[k, FIRST], X_A, V_A, X_B, V_B, past[e], dt)
     else:
         if index[e, LOAD_KIND] == SURFACE and loads.held[e] >= 0:
-            j = loads.held[e]
-            held, time = slip_state(loads.states, j + NOW), dt * loads.states[j + WHOLE]
-            surface_stretch(tables.room, tables, k, tables.index[k, FIRST], (X_A, V_A, X_B, V_B), held, time)
+            begun = begun_here(loads, e, dt)
+            surface_stretch(tables.room, tables, k, tables.index[k, FIRST], (X_A, V_A, X_B, V_B), begun)
         status, F_A, F_B = force_element(tables, k, t, X_A, V_A, X_B, V_B)
     F_a = Force(F_A.n + cross(X_a.R @ X_aA.p, F_A.f), F_A.f)
     return status, F_a, Force(F_B.n + cross(X_b.R @ X_bB.p, F_B.f), F_B.f)
@@ -272,12 +286,12 @@ def _(loads: LoadTables, second_order: Any) -> Any:
     third, z = 1.0 / 3.0, loads.states
     for e in range(len(loads.index)):
         past[e] = third * (4.0 * now[e] - before[e]) if second_order else now[e]
-        j = loads.held[e]
-        if j >= 0:
-            goes_on = second_order and z[j + SLID] == 0.0
-            for m in range(j, j + 4):
-                z[m + NOW] = third * (4.0 * z[m] - z[m + BEFORE]) if goes_on else z[m]
-            z[j + WHOLE] = 1.5 if second_order and not goes_on else 1.0
+        if loads.held[e] >= 0:
+            for j in range(loads.held[e], loads.held[e] + held_by(loads, e), OF_ONE):
+                goes_on = second_order and z[j + SLID] == 0.0
+                for m in range(j, j + ONE):
+                    z[m + NOW] = third * (4.0 * z[m] - z[m + BEFORE]) if goes_on else z[m]
+                z[j + WHOLE] = 1.5 if second_order and not goes_on else 1.0
 
 
 @defines(finish_loads)
@@ -295,14 +309,15 @@ def _(loads: LoadTables, work: Any, t: Any, dt: Any) -> Any:
         now[e] = rate_of(loads, e, X_a, V_a, X_b, V_b)
         if loads.held[e] >= 0:
             load(loads, e, t, dt, X_a, V_a, X_b, V_b)
-            keep_held(loads, e, loads.held[e])
+            m = loads.forces.index[loads.index[e, LOAD_ELEMENT], STATE]
+            for i in range(held_by(loads, e) // OF_ONE):
+                keep_held(loads, m + ONE * i, loads.held[e] + OF_ONE * i)
 
 
 @formula
-def keep_held(loads, e, j):  # type: ignore[no-untyped-def]
-    """y of the last evaluation of a surface that sticks becomes that of the step."""
+def keep_held(loads, m, j):  # type: ignore[no-untyped-def]
+    """y of the last evaluation, the states from m on, becomes that of the step."""
     tables, z = loads.forces, loads.states
-    m = tables.index[loads.index[e, LOAD_ELEMENT], STATE]
     y, most = slip_state(tables.z, m), tables.bound[m]
     put_slip(z, j + BEFORE, slip_state(z, j))
     put_slip(z, j, y)
@@ -398,20 +413,20 @@ def _(room: None, model: Any, loads: Any, e: Any, dt: Any, work: Any, careful: A
 def _(room: Any, model: Any, loads: Any, e: Any, dt: Any, work: Any, careful: Any) -> Any:
     # scratch: rows 0 to 5 K, 6 to 17 the motions of B against A of the coordinates of both bodies, 18 K times one of them
     index, tables, rows, A = loads.index, loads.forces, loads.rate, Mat3Rows(work.turning, 0)
-    k, a, b, j = index[e, LOAD_ELEMENT], index[e, LOAD_A], index[e, LOAD_B], loads.held[e]
+    k, a, b = index[e, LOAD_ELEMENT], index[e, LOAD_A], index[e, LOAD_B]
     X_a, V_a = body_here(work, a, dt)
     X_b, V_b = body_here(work, b, dt)
     X_aA, X_bB = frames_a(tables)[k], frames_b(tables)[k]
     X_A, X_B = X_a @ X_aA, X_b @ X_bB
-    held, time = Slip(Vec3(0.0, 0.0, 0.0), 0.0), 0.0
-    if j >= 0:
-        held, time = slip_state(loads.states, j + NOW), dt * loads.states[j + WHOLE]
+    begun = NOT_BEGUN
+    if loads.held[e] >= 0:
+        begun = begun_here(loads, e, dt)
     for i in range(6):
         for m in range(6):
             rows[i, m] = 0.0
     motion = (X_A, frame_motion(X_a, V_a, X_aA.p), X_B, frame_motion(X_b, V_b, X_bB.p))
     kept = SECANT if careful else TANGENT
-    stiffness_over_area(tables, k, tables.index[k, FIRST], rows, (dt, dt * dt), motion, held, time, kept)
+    stiffness_over_area(tables, k, tables.index[k, FIRST], rows, (dt, dt * dt), motion, begun, kept)
     for side in range(2):
         body, sign, arm = (a, -1.0, X_B.p - X_a.p) if side == 0 else (b, 1.0, X_B.p - X_b.p)
         for c in range(3):

@@ -47,8 +47,8 @@ LINEAR, TABLE, EFFORT, USER, ACTUATED, STOP, CONTROLLED, BRISTLE = range(8)
 LOAD_KIND, LOAD_ELEMENT, LOAD_A, LOAD_B, LOAD_PLACE, LOAD_TURNED = range(6)
 ELEMENT, BALL, FLOATING, SURFACE = range(4)
 CONTACT_SPRING, CONTACT_STATE, CONTACT_SIDE = range(3)
-ROW, RADIUS, RUNS_A, RUNS_B = 12, 5, 6, 9
-"""Numbers of a point of contact: of its friction, r_A, and the velocities of the surfaces of A and B in their axes."""
+ROW, RADIUS, RUNS_A, RUNS_B, ACROSS, ALONG_A, ALONG_B = 19, 5, 6, 9, 12, 13, 16
+"""Numbers of a point of contact: of its friction, r_A, the velocities of the surfaces of A and B in their axes, ρ and e in either's."""
 
 
 class SpringTables(NamedTuple):
@@ -73,7 +73,7 @@ class SpringTables(NamedTuple):
 class LoadTables(NamedTuple):
     """Loads, frames about the centres of mass; r̃, r and r of a step before (nl, 18); as scratch Q(0) and Q (nl, 12), and their
     differences (24, 6). held int64 (nl,): where in `states`, the data of springs, friction of a surface has y, ỹ, y a step before (four
-    numbers each), whether it slid, and dt̃ as a part of dt; −1 of what holds nothing."""
+    numbers each), whether it slid, and dt̃ as a part of dt, and behind them what resists rolling; −1 of what holds nothing."""
 
     index: Any
     forces: ForceTables
@@ -86,7 +86,7 @@ class LoadTables(NamedTuple):
 
 
 class ContactTables(NamedTuple):
-    """Friction of contacts: data (12 nk,) μ and v_f, or those of ``sticking``, r_A, and the velocities of surfaces; of the last
+    """Friction of contacts: data (19 nk,) μ and v_f, or those of ``sticking``, r_A, the velocities of surfaces, ρ and e; of the last
     `take_pressure` f_n (nk,), J (2 nk, 16), the part of u by surfaces that run (nk, 2)
     and of what sticks √σ, K, μ f_n, the bound of y, d̃/dt and √σ ỹ (nk, 7), and whether the Hessian is to be careful (1,); as scratch u
     and s, |F| of what sticks (nk, 3)."""

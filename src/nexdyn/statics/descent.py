@@ -137,7 +137,8 @@ class Search:
         return np.asarray(here.T @ scipy.linalg.lstsq(K, here.T.T @ here.r, cond=1e-12)[0])
 
     def downhill(self, here: Rest, K: Any) -> Array:
-        """A step that leads down: Newton's, or with the eigenvalues of K by their size."""
+        """A step that leads down: Newton's, or with the eigenvalues of K by their size, along each eigenvector no longer than a step may be:
+        what is flat must not leave the others without a step."""
         values, vectors = np.linalg.eigh(0.5 * (K + K.T))
         flat = self.flat(K)
         if values[0] > flat:
@@ -145,7 +146,8 @@ class Search:
             if d @ here.r > 0.0:
                 return d
         along = vectors.T @ (here.T.T @ here.r)
-        return np.asarray(here.T @ (vectors @ (along / np.maximum(np.abs(values), flat))))
+        steps = np.clip(along / np.maximum(np.abs(values), flat), -self.longest, self.longest)
+        return np.asarray(here.T @ (vectors @ steps))
 
     def saddle(self, here: Rest, K: Any) -> Array | None:
         """A small step off a resting place that is not stable; None where it is."""

@@ -9,13 +9,14 @@ friction of a contact   y = y₀ + √σ s, no longer than μ_s f_n/√σ: so to
                         gone along the surfaces from where it was, or where on the way it began to press, where B has been carried
                         along (``forces.sticking``), one step of the search after the other: what it goes along the normal, or rolls, is no
                         part of it.
+                        What resists rolling and turning counts how far A has turned against B since it began to press.
                         Where a surface runs, it slides for ever: y is as long as it may be, along the sliding velocity
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import atan2, cos, sin
+from math import atan2, cos, sin, sqrt
 
 import numpy as np
 
@@ -38,10 +39,10 @@ from nexdyn.forces.actuator import (
     VELOCITY,
     Actuator,
 )
-from nexdyn.forces.contact import RUNS_A, RUNS_B, SIDE, end, gripped, meet, points_of, put_state, state
+from nexdyn.forces.contact import RUNS_A, RUNS_B, SIDE, across, end, gripped, meet, points_of, put_state, state
 from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.sticking import Slip, bound, laid, shortened, size
-from nexdyn.forces.surface_contact import holding, press, put_slip, slip_state
+from nexdyn.forces.surface_contact import ONE, holding, press, put_slip, resists, slip_state
 from nexdyn.forces.tables import (
     BODY_A,
     BODY_B,
@@ -59,6 +60,8 @@ from nexdyn.spatial.algebra import Motion, Pose, Quat, T, Vec3, rotation
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.spatial.table import PoseRows
 
+COUNTED = 1.0
+"""The most [rad] by which rolling is counted from one step of a search to the next."""
 ROUNDED = 1e-12
 """The part of the speed of a surface that runs which rounding may leave along another."""
 PRESSED = 1e3
@@ -151,35 +154,54 @@ def rest_of_contacts(tables, contacts, before_a, before_b, now_a, now_b, describ
             m = meet(data, k, end(data, k, A[e], 1.0 - 2.0 * i), A[e], still, B[e], still)
             gone, R_t = gone_from(A0[e], B0[e], A[e], B[e], m.p), T(B[e].R)
             g, j = gripped(data, k, m), s + 3 * i
-            if runs(data, k, m.v_t):
-                y = (bound(g) / size(m.v_t)) * m.v_t
+            if runs(data, k, m.glide):
+                y = (bound(g) / size(m.glide)) * m.glide
             else:
-                y = laid(B[e].R @ state(described, j), m.n) + g.root * (gone - (m.n @ gone) * m.n)
+                y = laid(B[e].R @ state(described, j), m.n) + g.root * across(m.rub, gone - (m.n @ gone) * m.n)
             put_state(tables.z, j, R_t @ shortened(y, bound(g)))
 
 
 @kernel
-def rest_of_surfaces(tables, contacts, before_a, before_b, now_a, now_b, described):  # type: ignore[no-untyped-def]
-    """The same of surfaces: A has also turned about their normal."""
+def rest_of_surfaces(tables, contacts, before_a, before_b, began_a, began_b, now_a, now_b, described):  # type: ignore[no-untyped-def]
+    """The same of surfaces: A has also turned about their normal, and rolled from where it `began` to press."""
     A0, B0, A, B = PoseRows(before_a, 0), PoseRows(before_b, 0), PoseRows(now_a, 0), PoseRows(now_b, 0)
+    A1, B1 = PoseRows(began_a, 0), PoseRows(began_b, 0)
     o = Vec3(0.0, 0.0, 0.0)
-    still = Motion(o, o)
+    still, nothing = Motion(o, o), Slip(o, 0.0)
     for n in range(len(contacts)):
         e, j = contacts[n, 0], contacts[n, 1]
         k = tables.index[e, FIRST]
-        y = Slip(o, 0.0)
+        y, rolled = nothing, nothing
         s, about = press(tables.data, k, A[e], still, B[e], still, tables.room, False)
         if s.pressure > 0.0:
             h = holding(tables.data, k, s, about, A[e], still, B[e], still)
             gone, R_t = gone_from(A0[e], B0[e], A[e], B[e], h.p), T(B[e].R)
+            if resists(tables, e):
+                angle, (rolls, turns) = turned_by(A1[e], B1[e], A[e], B[e]), h.arms
+                start = slip_state(described, j + ONE)
+                kept = laid(Slip(B[e].R @ start.along, start.about), h.n)
+                rolled = kept + h.grip.root * Slip(rolls * (angle - (h.n @ angle) * h.n), turns * (h.n @ angle))
+                rolled = shortened(Slip(R_t @ rolled.along, rolled.about), bound(h.resistance))
             turned = turned_about(h.n, A0[e], B0[e], A[e], B[e])
             start = slip_state(described, j)
             kept = laid(Slip(B[e].R @ start.along, start.about), h.n)
-            y = kept + h.grip.root * Slip(gone - (h.n @ gone) * h.n, h.r * turned)
+            y = kept + h.grip.root * Slip(across(h.rub, gone - (h.n @ gone) * h.n), h.r * turned)
             if runs(tables.data, k, h.v.along):
                 y = (bound(h.grip) / size(h.v)) * h.v
             y = shortened(Slip(R_t @ y.along, y.about), bound(h.grip))
         put_slip(tables.z, j, y)
+        if resists(tables, e):
+            put_slip(tables.z, j + ONE, rolled)
+
+
+@kernel
+def turned_by(A0, B0, A, B):  # type: ignore[no-untyped-def]
+    """The rotation vector [rad] by which A has turned from where B would have carried it, of half a turn at most."""
+    R = A.R @ T(B.R @ (T(B0.R) @ A0.R))
+    sine = Vec3(0.5 * (R.zy - R.yz), 0.5 * (R.xz - R.zx), 0.5 * (R.yx - R.xy))
+    length = sqrt(sine @ sine)
+    angle = atan2(length, 0.5 * (R.xx + R.yy + R.zz - 1.0))
+    return (angle / length if length > 0.0 else 1.0) * sine
 
 
 @kernel
@@ -200,7 +222,7 @@ def follow_one(A, B, p, n, gone, turned):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def follow_contacts(tables, contacts, before_a, before_b, now_a, now_b):  # type: ignore[no-untyped-def]
+def follow_contacts(tables, contacts, before_a, before_b, began_a, began_b, now_a, now_b):  # type: ignore[no-untyped-def]
     """Count the contacts (n, 2) of spheres along their surfaces from the poses `before`, one step after the other: what they do along the
     normal, or roll, is no slip; what is apart begins anew where it is. The normal of a plane stays where it is."""
     A0, B0, A, B = PoseRows(before_a, 0), PoseRows(before_b, 0), PoseRows(now_a, 0), PoseRows(now_b, 0)
@@ -219,9 +241,11 @@ def follow_contacts(tables, contacts, before_a, before_b, now_a, now_b):  # type
 
 
 @kernel
-def follow_surfaces(tables, contacts, before_a, before_b, now_a, now_b):  # type: ignore[no-untyped-def]
-    """The same of surfaces."""
+def follow_surfaces(tables, contacts, before_a, before_b, began_a, began_b, now_a, now_b):  # type: ignore[no-untyped-def]
+    """The same of surfaces, whose rolling also begins anew where they are apart. Of what rolls far the direction counts: what resists it is
+    at its bound long before."""
     A0, B0, A, B = PoseRows(before_a, 0), PoseRows(before_b, 0), PoseRows(now_a, 0), PoseRows(now_b, 0)
+    A1, B1 = PoseRows(began_a, 0), PoseRows(began_b, 0)
     o = Vec3(0.0, 0.0, 0.0)
     still = Motion(o, o)
     for i in range(len(contacts)):
@@ -232,8 +256,13 @@ def follow_surfaces(tables, contacts, before_a, before_b, now_a, now_b):  # type
             h = holding(tables.data, k, s, about, A[e], still, B[e], still)
             gone, turned = gone_from(A0[e], B0[e], A[e], B[e], h.p), turned_about(h.n, A0[e], B0[e], A[e], B[e])
             A0[e], B0[e] = follow_one(A[e], B[e], h.p, h.n, gone, turned), B[e]
+            angle = turned_by(A1[e], B1[e], A[e], B[e])
+            if size(angle) > COUNTED:
+                half = 0.5 * COUNTED
+                u = (sin(half) / size(angle)) * angle
+                A1[e], B1[e] = Pose(rotation(Quat(cos(half), -u.x, -u.y, -u.z)) @ A[e].R, A[e].p), B[e]
         else:
-            A0[e], B0[e] = A[e], B[e]
+            A0[e], B0[e], A1[e], B1[e] = A[e], B[e], A[e], B[e]
 
 
 class RestingLoads(Loads):
@@ -251,7 +280,7 @@ class RestingLoads(Loads):
         self._surfaces: list[tuple[int, int]] = []
         """Contacts that stick, at points and over areas, and the first of their states."""
         self._placed: np.ndarray | None = None
-        """Poses of the frames A and B of all forces from which `_contacts` are counted, (2, nf, 12)."""
+        """Poses of the frames A and B of all forces from which slip is counted, then those from which rolling is, (4, nf, 12)."""
         self._actuators: list[tuple[int, int]] = []
         tables = self.tables
         values = model.system.values
@@ -302,21 +331,21 @@ class RestingLoads(Loads):
         assert self.tables is not None
         placed = frames_at(self.tables, poses)
         if self._placed is None:
-            self._placed = placed.copy()
-        before_a, before_b = self._placed
-        for rest, contacts in ((rest_of_contacts, self._contacts), (rest_of_surfaces, self._surfaces)):
-            if contacts:
-                rest(self.tables, np.array(contacts), before_a, before_b, placed[0], placed[1], self.described)
+            self._placed = np.concatenate([placed, placed])
+        if self._contacts:
+            rest_of_contacts(self.tables, np.array(self._contacts), *self._placed[:2], *placed, self.described)
+        if self._surfaces:
+            rest_of_surfaces(self.tables, np.array(self._surfaces), *self._placed, *placed, self.described)
 
     def follow(self, q: np.ndarray) -> None:
         """Begin the slip of contacts that stick, and are apart at the pose q, there; see `follow_surfaces`."""
         if not self._contacts and not self._surfaces:
             return
         assert self.tables is not None and self._placed is not None
-        placed, (before_a, before_b) = frames_at(self.tables, self._poses(q)), self._placed
+        placed = frames_at(self.tables, self._poses(q))
         for follow, contacts in ((follow_contacts, self._contacts), (follow_surfaces, self._surfaces)):
             if contacts:
-                follow(self.tables, np.array(contacts), before_a, before_b, placed[0], placed[1])
+                follow(self.tables, np.array(contacts), *self._placed, *placed)
 
     @staticmethod
     def _poses(q: np.ndarray) -> np.ndarray:

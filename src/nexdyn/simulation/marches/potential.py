@@ -30,6 +30,7 @@ from nexdyn.model.time_kernels import time_callbacks
 from nexdyn.potential import solve, step
 from nexdyn.potential.compile import centres, new_state, new_work, potential_model
 from nexdyn.potential.elements import springs_and_loads
+from nexdyn.potential.loads import held_by
 from nexdyn.potential.minimum import SINGULAR
 from nexdyn.potential.own_states import OF_ACTUATOR, OF_BRISTLE
 from nexdyn.potential.tables import (
@@ -53,7 +54,7 @@ from nexdyn.statics.inverse_kinematics import Posture
 
 STATED = {CONTROLLED: OF_ACTUATOR, BRISTLE: OF_BRISTLE}
 """Laws of springs with states of their own, and how many."""
-OF_CONTACT, OF_SURFACE = 10, 14
+OF_CONTACT = 10
 """Numbers of a point, or a surface, of contact that sticks: y, y of the step, y before, whether it slid; of a surface d̃/dt."""
 EVEN_EULER, EVEN_BDF2 = 2, 4
 """How many steps alike make accelerations of the method's own order along what constraints hold: see ``uneven``."""
@@ -136,7 +137,7 @@ class PotentialSimulation(BodySimulation):
         if (loads := self._tables.loads) is not None:
             found["loads.rates"] = loads.rates
             for e in np.flatnonzero(loads.held >= 0).tolist():
-                found[f"loads.{e}"] = loads.states[loads.held[e] : loads.held[e] + OF_SURFACE]
+                found[f"loads.{e}"] = loads.states[loads.held[e] : loads.held[e] + held_by(loads, e)]
         return found | {"held": self._held}
 
     def numbers_kept(self) -> tuple[str, ...]:
