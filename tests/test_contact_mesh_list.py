@@ -120,10 +120,11 @@ def test_a_pose_that_is_not_finite_leaves_nothing_behind(tmp_path: Path) -> None
         for first, last in ((0, 9), (9, 12), (9, 10)):
             broken = a.copy()
             broken[first:last] = bad
-            found = bench.wrenches(np.array([a, broken, a]), np.array([b] * 3))
-            assert_array_equal(found[[0, 2]], [expected] * 2)
-            forget(bench)
-            assert_array_equal(bench.wrenches(np.array([broken, a]), np.array([b] * 2))[1], expected)
+            with np.errstate(invalid="ignore"):  # where nothing is compiled
+                found = bench.wrenches(np.array([a, broken, a]), np.array([b] * 3))
+                forget(bench)
+                after = bench.wrenches(np.array([broken, a]), np.array([b] * 2))[1]
+            assert_array_equal([found[0], found[2], after], [expected] * 3)
 
 
 def test_contacts_keep_their_own_triangles(tmp_path: Path) -> None:

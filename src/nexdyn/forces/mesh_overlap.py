@@ -14,10 +14,12 @@ from math import sqrt
 from typing import Any, NamedTuple
 
 from nexdyn.forces.mesh_solid import DEEPEST, MORE, MOST_PLANES, NO_MESH, OFFSET, SIDES, corner, normal
-from nexdyn.forces.overlap import FACES_A, NOTHING, Side, cut, deepest, flat, whole
+from nexdyn.forces.overlap import FACES_A, NOTHING, UNBOUNDED, Side, cut, deepest, flat, whole
 from nexdyn.kernel import formula, outlined
-from nexdyn.spatial.algebra import Vec3, basis, plus_turned
+from nexdyn.spatial.algebra import Vec3, basis, cross, plus_turned
 
+BLUNT = 1e-3
+"""n · ν × ν of planes of a cell that hardly meet."""
 CORNERS = 16 + 2 * MOST_PLANES
 """Rows for a polygon: four corners, and one more at most for each cut, by the planes of a cell of each body."""
 
@@ -119,6 +121,75 @@ def misses(meshes, f, t, X, reach, wider):  # type: ignore[no-untyped-def]
         if max(nu @ (x - p), max(nu @ (y - p), nu @ (z - p))) <= -wider:
             return True
     return False
+
+
+@formula
+def extent(x):  # type: ignore[no-untyped-def]
+    """|x|₁."""
+    return abs(x.x) + abs(x.y) + abs(x.z)
+
+
+@formula
+def corner_under(meshes, t, c, h):  # type: ignore[no-untyped-def]
+    """Where the planes of cell t that meet in corner c of its triangle meet at depth h; far away where they hardly do."""
+    cells, one, two = meshes.cells, SIDES + 3 * c, SIDES + 3 * ((c + 2) % 3)
+    along = cross(
+        Vec3(cells[t, one], cells[t, one + 1], cells[t, one + 2]),
+        Vec3(cells[t, two], cells[t, two + 1], cells[t, two + 2]),
+    )
+    down = normal(cells, t) @ along
+    if abs(down) < BLUNT:
+        return Vec3(UNBOUNDED, UNBOUNDED, UNBOUNDED)
+    return corner(cells, t, c) - (h / down) * along
+
+
+@formula
+def beyond(n, x, top, under):  # type: ignore[no-untyped-def]
+    """(least, most) of n · (y − x) of the corners y of a cell."""
+    a, b, c, d, e, f = n @ top[0], n @ top[1], n @ top[2], n @ under[0], n @ under[1], n @ under[2]
+    least, most = min(min(min(a, b), min(c, d)), min(e, f)), max(max(max(a, b), max(c, d)), max(e, f))
+    return least - n @ x, most - n @ x
+
+
+@outlined
+def separation(meshes, f, t, X, reach, enough):  # type: ignore[no-untyped-def]
+    """How far triangle f, X the pose of its body in that of t, is at least from what the cell of t has within the reach: as planes of the
+    cell, that of f, and those through edges of f across it tell. Beyond `enough` no more are asked."""
+    cells = meshes.cells
+    x, y, z = (
+        plus_turned(X.p, X.R, corner(cells, f, 0)),
+        plus_turned(X.p, X.R, corner(cells, f, 1)),
+        plus_turned(X.p, X.R, corner(cells, f, 2)),
+    )
+    n, o, h = normal(cells, t), cells[t, OFFSET], min(reach, cells[t, DEEPEST])
+    a, b, c = o - n @ x, o - n @ y, o - n @ z
+    far = max(-max(a, max(b, c)), min(a, min(b, c)) - h)
+    for i in range(3):
+        if far > enough:
+            return far
+        nu, p = (
+            Vec3(cells[t, SIDES + 3 * i], cells[t, SIDES + 3 * i + 1], cells[t, SIDES + 3 * i + 2]),
+            corner(cells, t, i),
+        )
+        far = max(far, -max(nu @ (x - p), max(nu @ (y - p), nu @ (z - p))))
+    top = corner(cells, t, 0), corner(cells, t, 1), corner(cells, t, 2)
+    under = corner_under(meshes, t, 0, h), corner_under(meshes, t, 1, h), corner_under(meshes, t, 2, h)
+    most = max(extent(under[0]), max(extent(under[1]), extent(under[2])))
+    if not most < UNBOUNDED:
+        return far
+    m = X.R @ normal(cells, f)
+    least, most = beyond(m, x, top, under)
+    far = max(far, max(least, -most))
+    for i in range(3):
+        if far > enough:
+            return far
+        p, q = (x, y) if i == 0 else ((y, z) if i == 1 else (z, x))
+        out = cross(q - p, m)
+        length = sqrt(out @ out)
+        if length > 0.0:
+            least, _ = beyond((1.0 / length) * out, p, top, under)
+            far = max(far, least)
+    return far
 
 
 @outlined

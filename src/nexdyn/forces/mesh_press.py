@@ -7,7 +7,7 @@ from typing import Any
 from nexdyn.forces.contact import running
 from nexdyn.forces.mesh_list import first_entry, next_entry, pressed_at, pressing_side
 from nexdyn.forces.mesh_overlap import stored_in_cell
-from nexdyn.forces.mesh_search import begin, depth_apart, farther, next_pair, part_of, start, triangle_in
+from nexdyn.forces.mesh_search import begin, farther, next_boxes, next_pair, none, part_of, start, triangle_in
 from nexdyn.forces.overlap import OVERLAP, UNBOUNDED, Near, deepest
 from nexdyn.forces.pressed import add_side, deeper_by, nothing_pressed, pressing, relative
 from nexdyn.generic import defines, generic
@@ -17,7 +17,7 @@ from nexdyn.spatial.algebra import Vec3
 
 @outlined
 def press_triangles(meshes, rows, data, k, motion, rubs):  # type: ignore[no-untyped-def]
-    """The sums of two solids of triangles, and o."""
+    """The sums of two solids of triangles, and o; where nothing presses, the depth is of no more than the balls around them."""
     X_A, V_A, X_B, V_B = motion
     walk, may, depth = begin(data, k + OVERLAP, X_A, X_B)
     o, s, ends = walk.o, nothing_pressed(depth), may
@@ -38,7 +38,7 @@ def press_triangles(meshes, rows, data, k, motion, rubs):  # type: ignore[no-unt
         if ends:
             walk = farther(walk)
     if may and not s.depth > 0.0:
-        s = nothing_pressed(depth_apart(meshes, walk, depth))
+        s = nothing_pressed(depth)
     if s.pressure > 0.0:
         pressed_at(meshes, walk, (1.0 / s.pressure) * s.first)
     return s, o
@@ -73,10 +73,23 @@ def stored_by(meshes, rows, walk, one, f, t):  # type: ignore[no-untyped-def]
     return stored_in_cell(meshes, rows, walk.b, t, walk.about_b, walk.a, f, walk.about_a, walk.reach, walk.size)
 
 
+@outlined
+def depth_apart(meshes, data, k, X_A, X_B):  # type: ignore[no-untyped-def]
+    """Minus how far apart two solids are at least of which nothing presses, by what the boxes tell where these are not within reach."""
+    walk, may, depth = begin(data, k + OVERLAP, X_A, X_B)
+    if not may:
+        return depth
+    i, _, _, apart = next_boxes(meshes, walk.a, walk.b, walk.X, walk.reach, none(), start(meshes), UNBOUNDED)
+    return depth if i >= 0 or apart == UNBOUNDED else min(depth, -apart)
+
+
 press_meshes = generic(
     "press_meshes", "The sums and o of two solids of triangles; nothing of them where there are no meshes: None."
 )
 stored_in_meshes = generic("stored_in_meshes", "U of two solids of triangles.")
+meshes_apart = generic(
+    "meshes_apart", "Minus how far apart two solids of triangles are at least of which nothing presses."
+)
 
 
 @defines(press_meshes)
@@ -97,3 +110,13 @@ def _(meshes: None, rows: Any, data: Any, k: Any, X_A: Any, X_B: Any) -> Any:
 @defines(stored_in_meshes)
 def _(meshes: Any, rows: Any, data: Any, k: Any, X_A: Any, X_B: Any) -> Any:
     return stored_in_triangles(meshes, rows, data, k, X_A, X_B)
+
+
+@defines(meshes_apart)
+def _(meshes: None, data: Any, k: Any, X_A: Any, X_B: Any) -> Any:
+    return 0.0
+
+
+@defines(meshes_apart)
+def _(meshes: Any, data: Any, k: Any, X_A: Any, X_B: Any) -> Any:
+    return depth_apart(meshes, data, k, X_A, X_B)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import NamedTuple
 
+from nexdyn.forces.mesh_overlap import extent
 from nexdyn.forces.mesh_solid import NO_MESH
 from nexdyn.forces.overlap import APART, PART_A, PART_B, UNBOUNDED, at
 from nexdyn.geometry.hierarchy import between, positive_parts
@@ -34,7 +35,8 @@ ROOT3 = sqrt(3.0)
 
 class Walk(NamedTuple):
     """A search for pairs: the numbers of the meshes and of what is kept; the pose of B in A, and of both about o, the centre of the smaller
-    solid, in world axes; how far from o all lies that both have in common; w_A, w_B; what rounding moves points; the reach."""
+    solid, in world axes; how far from o all lies that both have in common; the middle between both; w_A, w_B; what rounding moves points;
+    the reach."""
 
     a: int
     b: int
@@ -44,6 +46,7 @@ class Walk(NamedTuple):
     about_b: Pose
     o: Vec3
     size: float
+    middle: Vec3
     part_a: float
     part_b: float
     rounding: float
@@ -66,12 +69,6 @@ def length(r):  # type: ignore[no-untyped-def]
 
 
 @formula
-def extent(x):  # type: ignore[no-untyped-def]
-    """|x|₁."""
-    return abs(x.x) + abs(x.y) + abs(x.z)
-
-
-@formula
 def about(X, o):  # type: ignore[no-untyped-def]
     """A pose about o, in world axes."""
     return Pose(X.R, X.p - o)
@@ -86,13 +83,18 @@ def begin(data, j, X_A, X_B):  # type: ignore[no-untyped-def]
     X = Pose(T(X_A.R) @ X_B.R, T(X_A.R) @ (X_B.p - X_A.p))
     balls = (r_A if r_A < UNBOUNDED else 0.0) + (r_B if r_B < UNBOUNDED else 0.0)
     rounding = ROUNDING * (extent(X_A.p) + extent(X_B.p) + extent(o) + balls)
+    apart = c_B - c_A
+    d = sqrt(apart @ apart)
+    bounded = r_A < UNBOUNDED and r_B < UNBOUNDED
+    middle = Vec3(0.0, 0.0, 0.0)
+    if bounded and d > abs(r_A - r_B):
+        middle = c_A - o + (0.5 + 0.5 * (r_A - r_B) / d) * apart
     walk = Walk(
-        int(data[j + MESH_A]), int(data[j + MESH_B]), int(data[j + KEPT]), X, about(X_A, o), about(X_B, o), o, size,
+        int(data[j + MESH_A]), int(data[j + MESH_B]), int(data[j + KEPT]), X, about(X_A, o), about(X_B, o), o, size, middle,
         data[j + PART_A], data[j + PART_B], rounding, START * size,
     )  # fmt: skip
-    apart = c_B - c_A
-    if r_A < UNBOUNDED and r_B < UNBOUNDED and apart @ apart > (r_A + r_B) * (r_A + r_B):
-        return walk, False, r_A + r_B - sqrt(apart @ apart)
+    if bounded and d > r_A + r_B:
+        return walk, False, r_A + r_B - d
     return walk, True, -APART * size
 
 
@@ -100,7 +102,8 @@ def begin(data, j, X_A, X_B):  # type: ignore[no-untyped-def]
 def reaching(walk, reach):  # type: ignore[no-untyped-def]
     """The same search with another reach."""
     return Walk(
-        walk.a, walk.b, walk.kept, walk.X, walk.about_a, walk.about_b, walk.o, walk.size, walk.part_a, walk.part_b, walk.rounding, reach
+        walk.a, walk.b, walk.kept, walk.X, walk.about_a, walk.about_b, walk.o, walk.size, walk.middle, walk.part_a, walk.part_b,
+        walk.rounding, reach,
     )  # fmt: skip
 
 
@@ -182,7 +185,8 @@ def moves(meshes, a, b, play, i, j):  # type: ignore[no-untyped-def]
 @outlined
 def next_boxes(meshes, a, b, X, reach, play, count, apart):  # type: ignore[no-untyped-def]
     """(i, j, how many are left to look at, `apart`): the next boxes of triangles of A and B that are within reach, or come within; i = −1
-    where there are no more. `apart` becomes no more than the distance of those that are not."""
+    where there are no more. `apart` becomes no more than the distance of those that are not; with play, no more than how many times as far
+    they may move."""
     child, pairs, half = meshes.child, meshes.open, Vec3Rows(meshes.nodes, 3)
     S = positive_parts(X.R)
     plane_a, plane_b = a == NO_MESH, b == NO_MESH
@@ -192,9 +196,11 @@ def next_boxes(meshes, a, b, X, reach, play, count, apart):  # type: ignore[no-u
         i, j = pairs[count, 0], pairs[count, 1]
         p, q = node_of(meshes, a, i), node_of(meshes, b, j)
         away = gap(meshes, a, b, X, S, p, q)
-        if not away <= most and (play.shift == 0.0 or not away <= most + ROOT3 * moves(meshes, a, b, play, p, q)):
-            apart = min(apart, away)
-            continue
+        if not away <= most:
+            most_move = 0.0 if play.shift == 0.0 else ROOT3 * moves(meshes, a, b, play, p, q)
+            if not away <= most + most_move:
+                apart = min(apart, away if most_move == 0.0 else (away - most) / most_move)
+                continue
         k = -1 if plane_a else child[p]
         m = -1 if plane_b else child[q]
         if k < 0 and m < 0:
@@ -221,10 +227,3 @@ def start(meshes):  # type: ignore[no-untyped-def]
     """The first pair to look at: all of both; how many there are."""
     meshes.open[0, 0], meshes.open[0, 1] = 0, 0
     return 1
-
-
-@outlined
-def depth_apart(meshes, walk, touching):  # type: ignore[no-untyped-def]
-    """Minus how far apart solids are at least of which nothing presses, by what the boxes tell; `touching` where these are within reach."""
-    i, _, _, apart = next_boxes(meshes, walk.a, walk.b, walk.X, walk.reach, none(), start(meshes), UNBOUNDED)
-    return touching if i >= 0 or apart == UNBOUNDED else min(touching, -apart)

@@ -19,11 +19,13 @@ does not hold; where surfaces pressed last, about B, with which reach, and wheth
 
 class Kept(NamedTuple):
     """Of each contact: `first` (n + 1,) row of `sides` (…, 3), of which each is a box of A, one of B, and 0 for the triangle of A in the
-    cell of that of B, 1 for the other way round; `count` (n, 2) how many there are and how often they were used; the pose (n, 12) of B in
-    A at which they were found; `numbers`. np.zeros: what no contact uses takes no memory."""
+    cell of that of B, 1 for the other way round; `apart` (…, 2) how far its triangle reaches from c and how far both are apart; `count`
+    (n, 2) how many there are and how often they were used; the pose (n, 12) of B in A at which they were found; `numbers`. np.zeros: what
+    no contact uses takes no memory."""
 
     first: Any
     sides: Any
+    apart: Any
     count: Any
     pose: Any
     numbers: Any
@@ -47,13 +49,9 @@ def kept_of(triangles: Sequence[tuple[int, int]]) -> Kept:
     first = np.cumsum([0, *(min(MOST_KEPT, 2 * a * b) for a, b in triangles)])
     numbers = np.zeros((n, NUMBERS))
     numbers[:, REACH] = -1.0
-    return Kept(
-        first,
-        np.zeros((int(first[-1]), 3), dtype=np.int64),
-        np.zeros((n, 2), dtype=np.int64),
-        np.zeros((n, 12)),
-        numbers,
-    )
+    rows = int(first[-1])
+    sides, count = np.zeros((rows, 3), dtype=np.int64), np.zeros((n, 2), dtype=np.int64)
+    return Kept(first, sides, np.zeros((rows, 2)), count, np.zeros((n, 12)), numbers)
 
 
 def meshes_of(solids: Sequence[Solid], contacts: Sequence[tuple[int, int]]) -> Meshes:
