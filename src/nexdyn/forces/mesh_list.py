@@ -42,8 +42,8 @@ from nexdyn.spatial.table import PoseRows
 LIFE, MOST_PLAY, LEAST_PLAY, LEVER = 64.0, 2e-3, 1e-9, 0.1
 """For how many evaluations a list is to hold; parts of the smaller solid: the most that a list allows to move, and what it allows where
 eight evaluations would move so far; how far from c that is."""
-LEAST_SHARE = 0.1
-"""The least part of what a list allows to move that is that of c, and that of turning."""
+LEAST_SHARE, SHORTER = 0.1, 0.25
+"""The least part of what a list allows to move that is that of c, and that of turning; what of it a list allows after one too long."""
 
 
 class Entry(NamedTuple):
@@ -235,7 +235,11 @@ def ready(meshes, rows, walk):  # type: ignore[no-untyped-def]
     PoseRows(kept.pose, 0)[k] = X
     walk = reaching(walk, max(walk.reach, numbers[k, LAST]))
     left, times = fill(meshes, rows, walk, play_of(kept, k, X), start(meshes))
-    numbers[k, REACH] = walk.reach if left == 0 else -1.0
+    numbers[k, REACH] = walk.reach
+    if left > 0:  # too long to be kept: the next is to be shorter
+        numbers[k, REACH] = -1.0
+        numbers[k, SHIFT] = max(SHORTER * numbers[k, SHIFT], 2.0 * walk.rounding)
+        numbers[k, TURN] *= SHORTER
     if 1.0 < times < UNBOUNDED:
         numbers[k, SHIFT] *= times * (1.0 - ROUNDING)
         numbers[k, TURN] *= times * (1.0 - ROUNDING)

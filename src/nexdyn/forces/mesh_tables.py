@@ -10,7 +10,7 @@ import numpy as np
 from nexdyn.forces.mesh_solid import MORE, Solid
 from nexdyn.geometry.hierarchy import MOST_OPEN
 
-MOST_KEPT = 8192
+MOST_KEPT = 4096
 """How many sides of pairs a contact keeps at most."""
 CENTRE, SHIFT, TURN, REACH, PRESSED, LAST, KNOWN, NUMBERS = 0, 3, 4, 5, 6, 9, 10, 11
 """Columns of `numbers`: c about B, the motion that the list allows: of c and of turning, the reach that it was found with, −1 where it
