@@ -9,9 +9,11 @@ import numpy as np
 
 from nexdyn.forces.contact import Extent, Placed
 from nexdyn.forces.foundations import BetweenSolids, place_of
-from nexdyn.forces.mesh_overlap import BALL_A, COLUMNS, CORNERS, Room
-from nexdyn.forces.mesh_solid import DEEPEST, NO_MESH, Solid, meshes_of, solid_from
-from nexdyn.forces.overlap import UNBOUNDED
+from nexdyn.forces.mesh_overlap import CORNERS, Room
+from nexdyn.forces.mesh_search import BALL_A, COLUMNS, MESH_A, MESH_B
+from nexdyn.forces.mesh_solid import DEEPEST, NO_MESH, Solid, solid_from
+from nexdyn.forces.mesh_tables import meshes_of
+from nexdyn.forces.overlap import OVERLAP, UNBOUNDED
 from nexdyn.forces.surface_contact import observed
 
 THIN = 0.1
@@ -40,13 +42,13 @@ class MeshContact(BetweenSolids):
         return Extent(thin, *reach)
 
     def data(self, values: Mapping[str, float]) -> list[float]:
-        """Those of a point of contact, then those of ``mesh_overlap``, the meshes numbered as if there were no others."""
+        """Those of a point of contact, then those of ``mesh_search``, the meshes numbered as if there were no others."""
         solids, numbers = self.meshes(values), np.zeros(COLUMNS)
         numbers[:3] = *self.parts(values), -1.0
         count = 0
         for side, solid in enumerate(solids):
             ball = slice(BALL_A + 4 * side, BALL_A + 4 * side + 4)
-            numbers[3 + side] = NO_MESH if solid is None else count
+            numbers[MESH_A + side] = NO_MESH if solid is None else count
             numbers[ball] = (0.0, 0.0, 0.0, UNBOUNDED) if solid is None else solid.ball
             count += solid is not None
         return [*super().data(values), *numbers.tolist()]
@@ -56,4 +58,5 @@ class MeshContact(BetweenSolids):
 
     def motion_table(self, data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray) -> np.ndarray:
         solids = [solid for solid in self.meshes({}) if solid is not None]
-        return observed(data, A, B, z, Room(np.zeros((2 * CORNERS, 4)), meshes_of(solids)))
+        numbers = int(data[OVERLAP + MESH_A]), int(data[OVERLAP + MESH_B])
+        return observed(data, A, B, z, Room(np.zeros((2 * CORNERS, 4)), meshes_of(solids, [numbers])))

@@ -5,74 +5,91 @@ from __future__ import annotations
 from typing import Any
 
 from nexdyn.forces.contact import running
-from nexdyn.forces.mesh_overlap import about, begin, farther, next_pair, sides_of, start, stored_by
-from nexdyn.forces.overlap import OVERLAP, PART_A, PART_B, UNBOUNDED, Near, deepest
+from nexdyn.forces.mesh_list import first_entry, next_entry, pressed_at, pressing_side
+from nexdyn.forces.mesh_overlap import stored_in_cell
+from nexdyn.forces.mesh_search import begin, farther, next_boxes, next_pair, none, part_of, start, triangle_in
+from nexdyn.forces.overlap import OVERLAP, UNBOUNDED, Near, deepest
 from nexdyn.forces.pressed import add_side, deeper_by, nothing_pressed, pressing, relative
 from nexdyn.generic import defines, generic
-from nexdyn.kernel import outlined
+from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import Vec3
 
 
 @outlined
 def press_triangles(meshes, rows, data, k, motion, rubs):  # type: ignore[no-untyped-def]
-    """The sums of two solids of triangles, and o."""
+    """The sums of two solids of triangles, and o; where nothing presses, the depth is of no more than the balls around them."""
     X_A, V_A, X_B, V_B = motion
-    j = k + OVERLAP
-    walk, o, size, may, depth = begin(data, j, X_A, X_B)
-    s, ends = nothing_pressed(depth), may
-    about_a, about_b = about(X_A, o), about(X_B, o)
+    walk, may, depth = begin(data, k + OVERLAP, X_A, X_B)
+    o, s, ends = walk.o, nothing_pressed(depth), may
     (v0, w), u = relative(X_A, V_A, X_B, V_B, o), running(data, k, X_A, X_B)
-    found = Near(o, size, 0, 0, True, 0.0)
+    found = Near(o, walk.size, 0, 0, True, 0.0)
     while ends:
-        ends, count, apart, any_ = False, start(meshes), UNBOUNDED, False
-        s = nothing_pressed(0.0)
-        f, t, count, apart = next_pair(meshes, walk, count, apart)
-        while f >= 0 and not ends:
-            any_ = True
-            for one in range(2):
-                part = data[j + PART_B] if one == 0 else data[j + PART_A]
-                if part > 0.0:
-                    side, ends_here = sides_of(meshes, rows, walk, one, f, t, about_a, about_b, size)
-                    ends = ends or (ends_here and walk.reach < size)
-                    if side.corners > 2:
-                        s = deeper_by(s, deepest(side, rows))
-                        side = pressing(data, k, side, found, rows, v0, w)
-                        if side.corners > 2:
-                            s = add_side(data, k, side, part, rows, v0, w, u, rubs, s)
-            f, t, count, apart = next_pair(meshes, walk, count, apart)
-        if not s.depth > 0.0:
-            # apart by what the boxes tell, at the least
-            s = deeper_by(nothing_pressed(-UNBOUNDED), depth if any_ or apart == UNBOUNDED else min(depth, -apart))
-        walk = farther(walk)
+        ends, s = False, nothing_pressed(0.0)
+        entry = first_entry(meshes, rows, walk)
+        while entry.one >= 0 and not ends:
+            side, ends_here = pressing_side(meshes, rows, walk, entry)
+            ends = ends_here and walk.reach < walk.size
+            if side.corners > 2:
+                s = deeper_by(s, deepest(side, rows))
+                side = pressing(data, k, side, found, rows, v0, w)
+                if side.corners > 2:
+                    s = add_side(data, k, side, part_of(walk, entry.one), rows, v0, w, u, rubs, s)
+            entry = next_entry(meshes, rows, walk, entry)
+        if ends:
+            walk = farther(walk)
+    if may and not s.depth > 0.0:
+        s = nothing_pressed(depth)
+    if s.pressure > 0.0:
+        pressed_at(meshes, walk, (1.0 / s.pressure) * s.first)
     return s, o
 
 
 @outlined
 def stored_in_triangles(meshes, rows, data, k, X_A, X_B):  # type: ignore[no-untyped-def]
-    """U of two solids of triangles, without friction's."""
-    j = k + OVERLAP
-    walk, o, size, ends, _ = begin(data, j, X_A, X_B)
-    about_a, about_b = about(X_A, o), about(X_B, o)
+    """U of two solids of triangles, without friction's: of what cells have in common, though no surface be in one of both."""
+    walk, ends, _ = begin(data, k + OVERLAP, X_A, X_B)
     U = 0.0
     while ends:
-        U, ends, count = 0.0, False, start(meshes)
-        f, t, count, _ = next_pair(meshes, walk, count, UNBOUNDED)
-        while f >= 0 and not ends:
+        U, ends = 0.0, False
+        i, j, count = next_pair(meshes, walk, start(meshes))
+        while i >= 0 and not ends:
+            f, t = triangle_in(meshes, walk.a, i), triangle_in(meshes, walk.b, j)
             for one in range(2):
-                part = data[j + PART_B] if one == 0 else data[j + PART_A]
+                part = part_of(walk, one)
                 if part > 0.0:
-                    more, ends_here = stored_by(meshes, rows, walk, one, f, t, about_a, about_b, size)
-                    ends = ends or (ends_here and walk.reach < size)
+                    more, ends_here = stored_by(meshes, rows, walk, one, f, t)
+                    ends = ends or (ends_here and walk.reach < walk.size)
                     U += part * data[k] * more
-            f, t, count, _ = next_pair(meshes, walk, count, UNBOUNDED)
+            i, j, count = next_pair(meshes, walk, count)
         walk = farther(walk)
     return U
+
+
+@formula
+def stored_by(meshes, rows, walk, one, f, t):  # type: ignore[no-untyped-def]
+    """What is stored of it."""
+    if one == 0:
+        return stored_in_cell(meshes, rows, walk.a, f, walk.about_a, walk.b, t, walk.about_b, walk.reach, walk.size)
+    return stored_in_cell(meshes, rows, walk.b, t, walk.about_b, walk.a, f, walk.about_a, walk.reach, walk.size)
+
+
+@outlined
+def depth_apart(meshes, data, k, X_A, X_B):  # type: ignore[no-untyped-def]
+    """Minus how far apart two solids are at least of which nothing presses, by what the boxes tell where these are not within reach."""
+    walk, may, depth = begin(data, k + OVERLAP, X_A, X_B)
+    if not may:
+        return depth
+    i, _, _, apart = next_boxes(meshes, walk.a, walk.b, walk.X, walk.reach, none(), start(meshes), UNBOUNDED)
+    return depth if i >= 0 or apart == UNBOUNDED else min(depth, -apart)
 
 
 press_meshes = generic(
     "press_meshes", "The sums and o of two solids of triangles; nothing of them where there are no meshes: None."
 )
 stored_in_meshes = generic("stored_in_meshes", "U of two solids of triangles.")
+meshes_apart = generic(
+    "meshes_apart", "Minus how far apart two solids of triangles are at least of which nothing presses."
+)
 
 
 @defines(press_meshes)
@@ -93,3 +110,13 @@ def _(meshes: None, rows: Any, data: Any, k: Any, X_A: Any, X_B: Any) -> Any:
 @defines(stored_in_meshes)
 def _(meshes: Any, rows: Any, data: Any, k: Any, X_A: Any, X_B: Any) -> Any:
     return stored_in_triangles(meshes, rows, data, k, X_A, X_B)
+
+
+@defines(meshes_apart)
+def _(meshes: None, data: Any, k: Any, X_A: Any, X_B: Any) -> Any:
+    return 0.0
+
+
+@defines(meshes_apart)
+def _(meshes: Any, data: Any, k: Any, X_A: Any, X_B: Any) -> Any:
+    return depth_apart(meshes, data, k, X_A, X_B)

@@ -12,7 +12,6 @@ far it is from the centre of the triangle along −n_t to where that leaves the 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,17 +63,6 @@ class Solid(NamedTuple):
     child: np.ndarray
     ball: np.ndarray
     closed: bool
-
-
-class Meshes(NamedTuple):
-    """The solids of all contacts, one behind the other, with scratch for a search: `first` (n, 2) their first cell and node."""
-
-    first: Any
-    cells: Any
-    planes: Any
-    nodes: Any
-    child: Any
-    open: Any
 
 
 @formula
@@ -290,22 +278,3 @@ def solid_from(shape: Shape) -> Solid | None:
         case Ellipsoid():
             return _of_facets("ellipsoid", (("semi_axes", tuple(shape.semi_axes)),))
     raise InputError(f"{shape} knows no contact over areas")
-
-
-def meshes_of(solids: Sequence[Solid]) -> Meshes:
-    """The tables of solids."""
-    counts = np.array([[len(s.cells), len(s.nodes)] for s in solids])
-    first = np.vstack([np.zeros((1, 2), dtype=np.int64), np.cumsum(counts, axis=0)[:-1]]).astype(np.int64)
-    before, cells = 0, []
-    for s in solids:
-        cells.append(s.cells.copy())
-        cells[-1][:, MORE : MORE + 2] += before
-        before += len(s.planes)
-    return Meshes(
-        first,
-        np.vstack(cells),
-        np.vstack([np.zeros((0, 4)), *(s.planes for s in solids)]),
-        np.vstack([s.nodes for s in solids]),
-        np.concatenate([s.child for s in solids]),
-        np.zeros((2 * MOST_OPEN, 2), dtype=np.int64),
-    )

@@ -144,7 +144,7 @@ def cut_at(lean, z):  # type: ignore[no-untyped-def]
 
 
 @formula
-def between(lean, cut, z, least, most):  # type: ignore[no-untyped-def]
+def between(lean, cut, least, most):  # type: ignore[no-untyped-def]
     """`cut`, or the first or last disc where it lies beyond."""
     if not cut.z > least:
         return cut_at(lean, least)
@@ -197,8 +197,8 @@ def add_discs(a, b, profile, lean, s):  # type: ignore[no-untyped-def]
 @formula
 def add_part(first, last, profile, one, two, lean, s):  # type: ignore[no-untyped-def]
     """The discs from z = `first` to `last` of a profile; `one` and `two`: where they begin and end to be cut."""
-    low = between(lean, one if one.z < two.z else two, 0.0, first, last)
-    high = between(lean, two if one.z < two.z else one, 0.0, first, last)
+    low = between(lean, one if one.z < two.z else two, first, last)
+    high = between(lean, two if one.z < two.z else one, first, last)
     s = add_discs(cut_at(lean, first), low, profile, lean, s)
     s = add_discs(low, high, profile, lean, s)
     return add_discs(high, cut_at(lean, last), profile, lean, s)

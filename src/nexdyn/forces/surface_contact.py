@@ -49,7 +49,7 @@ from nexdyn.forces.contact import (
 )
 from nexdyn.forces.foundations import RESISTS, BetweenSolids
 from nexdyn.forces.mesh_overlap import Room, is_mesh
-from nexdyn.forces.mesh_press import press_meshes, stored_in_meshes
+from nexdyn.forces.mesh_press import meshes_apart, press_meshes, stored_in_meshes
 from nexdyn.forces.overlap import (
     FACES_A,
     FACES_B,
@@ -413,6 +413,8 @@ def observe_surface(data, motion_a, motion_b, z, room, out):  # type: ignore[no-
         if not s.pressure > 0.0:
             put_state(row, 3, o)
             row[8] = s.depth
+            if is_mesh(data, OVERLAP) and not s.depth > 0.0:
+                row[8] = meshes_apart(room.meshes, data, 0, X_A[i], X_B[i])
             if ball.is_ball(data, OVERLAP) or is_round(data, OVERLAP):
                 n = Vec3(0.0, 0.0, 1.0)
                 if ball.is_ball(data, OVERLAP):

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from nexdyn.forces import ball, mesh_overlap, overlap, surface_contact
+from nexdyn.forces import ball, mesh_list, mesh_overlap, mesh_search, overlap, surface_contact
 from nexdyn.forces.contact import across, along, running
 from nexdyn.forces.overlap import OVERLAP
 from nexdyn.forces.pressed import relative, share
@@ -99,21 +99,17 @@ def add_triangles(meshes, rows, depth, data, k, K, weights, motion, rubs, kept):
     """The part of the pressure of solids of triangles, which are so deep in each other."""
     gh, bh2 = weights
     X_A, V_A, X_B, V_B = motion
-    j = k + OVERLAP
-    walk, o, size, _, _ = mesh_overlap.begin(data, j, X_A, X_B)
-    while walk.reach < min(depth, size):
-        walk = mesh_overlap.farther(walk)
-    about_a, about_b = mesh_overlap.about(X_A, o), mesh_overlap.about(X_B, o)
-    v0, w = relative(X_A, V_A, X_B, V_B, o)
-    u = running(data, k, X_A, X_B)
-    f, t, count, _ = mesh_overlap.next_pair(meshes, walk, mesh_overlap.start(meshes), overlap.UNBOUNDED)
-    while f >= 0:
-        for one in range(2):
-            part = data[j + overlap.PART_B] if one == 0 else data[j + overlap.PART_A]
-            if part > 0.0:
-                side, _ = mesh_overlap.sides_of(meshes, rows, walk, one, f, t, about_a, about_b, size)
-                add_side(data, k, K, rows, side, part, gh, bh2, v0, w, u, o - X_B.p, rubs, kept)
-        f, t, count, _ = mesh_overlap.next_pair(meshes, walk, count, overlap.UNBOUNDED)
+    walk, _, _ = mesh_search.begin(data, k + OVERLAP, X_A, X_B)
+    while walk.reach < min(depth, walk.size):
+        walk = mesh_search.farther(walk)
+    v0, w = relative(X_A, V_A, X_B, V_B, walk.o)
+    u, to_b = running(data, k, X_A, X_B), walk.o - X_B.p
+    entry = mesh_list.first_entry(meshes, rows, walk)
+    while entry.one >= 0:
+        side, _ = mesh_list.pressing_side(meshes, rows, walk, entry)
+        part = mesh_search.part_of(walk, entry.one)
+        add_side(data, k, K, rows, side, part, gh, bh2, v0, w, u, to_b, rubs, kept)
+        entry = mesh_list.next_entry(meshes, rows, walk, entry)
 
 
 add_meshes = generic("add_meshes", "The same; of systems without meshes, which are None, nothing.")

@@ -20,8 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.forces.mesh_overlap import MESH_A, Room
-from nexdyn.forces.mesh_solid import Solid, meshes_of
+from nexdyn.forces.mesh_overlap import Room
+from nexdyn.forces.mesh_search import KEPT, MESH_A
+from nexdyn.forces.mesh_solid import NO_MESH, Solid
+from nexdyn.forces.mesh_tables import meshes_of
 from nexdyn.forces.overlap import OVERLAP
 from nexdyn.kernel import formula
 from nexdyn.spatial.table import PoseRows
@@ -96,18 +98,26 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
 
 
 def room_of(forces: Sequence[Force], values: Mapping[str, float], index: np.ndarray, data: np.ndarray) -> Room | None:
-    """The scratch of contacts over areas, with the meshes of all, whose numbers go into their data; None where there are none."""
+    """The scratch of contacts over areas, with the meshes of all and what these keep, whose numbers go into their data; None where there
+    are none."""
     rows = max((force.room(values) for force in forces), default=0)
     if not rows:
         return None
     solids: list[Solid] = []
+    contacts: list[tuple[int, int]] = []
     for e, force in enumerate(forces):
+        own = index[e, FIRST] + OVERLAP
+        numbers = [NO_MESH, NO_MESH]
         for side, solid in enumerate(force.meshes(values)):
             if solid is not None:
                 at = next((n for n, known in enumerate(solids) if known is solid), len(solids))
                 solids += [solid] if at == len(solids) else []
-                data[index[e, FIRST] + OVERLAP + MESH_A + side] = at
-    return Room(np.zeros((rows, 4)), meshes_of(solids) if solids else None)
+                numbers[side] = at
+                data[own + MESH_A + side] = at
+        if numbers != [NO_MESH, NO_MESH]:
+            data[own + KEPT] = len(contacts)
+            contacts.append((numbers[0], numbers[1]))
+    return Room(np.zeros((rows, 4)), meshes_of(solids, contacts) if solids else None)
 
 
 @formula

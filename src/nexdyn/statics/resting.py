@@ -198,10 +198,10 @@ def rest_of_surfaces(tables, contacts, before_a, before_b, began_a, began_b, now
 def turned_by(A0, B0, A, B):  # type: ignore[no-untyped-def]
     """The rotation vector [rad] by which A has turned from where B would have carried it, of half a turn at most."""
     R = A.R @ T(B.R @ (T(B0.R) @ A0.R))
-    sine = Vec3(0.5 * (R.zy - R.yz), 0.5 * (R.xz - R.zx), 0.5 * (R.yx - R.xy))
-    length = sqrt(sine @ sine)
-    angle = atan2(length, 0.5 * (R.xx + R.yy + R.zz - 1.0))
-    return (angle / length if length > 0.0 else 1.0) * sine
+    x, y, z = 0.5 * (R.zy - R.yz), 0.5 * (R.xz - R.zx), 0.5 * (R.yx - R.xy)
+    sine = sqrt(x * x + y * y + z * z)
+    part = atan2(sine, 0.5 * (R.xx + R.yy + R.zz - 1.0)) / sine if sine > 0.0 else 1.0
+    return Vec3(part * x, part * y, part * z)
 
 
 @kernel
@@ -332,10 +332,16 @@ class RestingLoads(Loads):
         placed = frames_at(self.tables, poses)
         if self._placed is None:
             self._placed = np.concatenate([placed, placed])
+        slip, rolling = self._placed[:2], self._placed[2:]
         if self._contacts:
-            rest_of_contacts(self.tables, np.array(self._contacts), *self._placed[:2], *placed, self.described)
+            rest_of_contacts(
+                self.tables, np.array(self._contacts), slip[0], slip[1], placed[0], placed[1], self.described
+            )
         if self._surfaces:
-            rest_of_surfaces(self.tables, np.array(self._surfaces), *self._placed, *placed, self.described)
+            surfaces = np.array(self._surfaces)
+            rest_of_surfaces(
+                self.tables, surfaces, slip[0], slip[1], rolling[0], rolling[1], placed[0], placed[1], self.described
+            )
 
     def follow(self, q: np.ndarray) -> None:
         """Begin the slip of contacts that stick, and are apart at the pose q, there; see `follow_surfaces`."""

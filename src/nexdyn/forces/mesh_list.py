@@ -1,0 +1,256 @@
+"""Pairs of triangles that may press on each other, kept from one evaluation to the next while two solids move little.
+
+Polygons of triangle f in the cell of t (``mesh_overlap``) are looked for in a list, which was found at pose X₀ with a ``Play`` about the
+point c where the solids pressed last. It has all pairs whose boxes are within √3 (a + b ρ) of the reach, and of which f comes into the
+cell when each plane of this is moved out by a + b ρ_f, ρ_f of the farthest corner of f from c; and so all that press until
+
+    |X c_B − X₀ c_B| > a     or     |R − R₀|₂ = |R − R₀|_F/√2 > b
+
+Then it is found anew, for a motion LIFE times as large as that of one evaluation was as a mean. Where no boxes are within, a and b become
+as large as the nearest of them allow.
+
+What is in the list and does not press counts nothing, and pairs come in the order of the search. So forces are the same to the last bit
+whatever is kept: after any jump, in the differences that make a tangent, in a run cut in two. Where a list would be too long, it is
+looked at part by part, and not kept.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+from nexdyn.forces.mesh_overlap import misses, nothing, polygon_in_cell, separation
+from nexdyn.forces.mesh_search import (
+    ROUNDING,
+    START,
+    Play,
+    is_within,
+    length,
+    next_boxes,
+    part_of,
+    reaching,
+    start,
+    triangle_in,
+)
+from nexdyn.forces.mesh_solid import NO_MESH, corner
+from nexdyn.forces.mesh_tables import CENTRE, KNOWN, LAST, PRESSED, REACH, SHIFT, TURN
+from nexdyn.forces.overlap import UNBOUNDED
+from nexdyn.kernel import formula, outlined
+from nexdyn.spatial.algebra import Pose, T, Vec3, plus_turned
+from nexdyn.spatial.table import PoseRows
+
+LIFE, MOST_PLAY, LEAST_PLAY, LEVER = 64.0, 2e-3, 1e-9, 0.1
+"""For how many evaluations a list is to hold; parts of the smaller solid: the most that a list allows to move, and what it allows where
+eight evaluations would move so far; how far from c that is."""
+LEAST_SHARE, SHORTER = 0.1, 0.25
+"""The least part of what a list allows to move that is that of c, and that of turning; what of it a list allows after one too long."""
+
+
+class Entry(NamedTuple):
+    """A row of the list, where it ends, how many pairs of boxes are left to look at, and the motion since it was found; boxes i of A and j
+    of B, and which side."""
+
+    row: int
+    end: int
+    left: int
+    shift: float
+    turn: float
+    i: int
+    j: int
+    one: int
+
+
+@formula
+def at_three(array, k, c):  # type: ignore[no-untyped-def]
+    """Columns c to c + 2 of row k."""
+    return Vec3(array[k, c], array[k, c + 1], array[k, c + 2])
+
+
+@formula
+def put_three(array, k, c, x):  # type: ignore[no-untyped-def]
+    """Write them."""
+    array[k, c], array[k, c + 1], array[k, c + 2] = x.x, x.y, x.z
+
+
+@formula
+def moved(X, X0, c):  # type: ignore[no-untyped-def]
+    """|X c − X₀ c| and |R − R₀|₂."""
+    R, Q = X.R, X0.R
+    square = (
+        (R.xx - Q.xx) ** 2 + (R.xy - Q.xy) ** 2 + (R.xz - Q.xz) ** 2 + (R.yx - Q.yx) ** 2 + (R.yy - Q.yy) ** 2
+        + (R.yz - Q.yz) ** 2 + (R.zx - Q.zx) ** 2 + (R.zy - Q.zy) ** 2 + (R.zz - Q.zz) ** 2
+    )  # fmt: skip
+    return length(plus_turned(X.p, X.R, c) - plus_turned(X0.p, X0.R, c)), sqrt(0.5 * square)
+
+
+@formula
+def far_corner(cells, f, c):  # type: ignore[no-untyped-def]
+    """ρ_f."""
+    return max(length(corner(cells, f, 0) - c), max(length(corner(cells, f, 1) - c), length(corner(cells, f, 2) - c)))
+
+
+@formula
+def poses_of(X, one):  # type: ignore[no-untyped-def]
+    """The pose of A in B (one = 0), or of B in A."""
+    R = T(X.R)
+    return Pose(R, -(R @ X.p)) if one == 0 else X
+
+
+@outlined
+def may_press(meshes, rows, walk, play, f, t, one):  # type: ignore[no-untyped-def]
+    """(whether triangle f of A comes into the cell of t of B while the list holds, or t into that of f; ρ; how far apart they are)."""
+    if walk.a == NO_MESH or walk.b == NO_MESH:
+        return True, 0.0, -1.0
+    own, other, c = (f, t, play.c_a) if one == 0 else (t, f, play.c_b)
+    far = far_corner(meshes.cells, own, c)
+    wider = play.shift + play.turn * far
+    apart = separation(meshes, own, other, poses_of(walk.X, one), walk.reach, wider)
+    if apart > wider:
+        return False, far, apart
+    side, _ = side_of(meshes, rows, walk, one, f, t, wider)
+    return side.corners > 2, far, apart
+
+
+@formula
+def first_entry(meshes, rows, walk):  # type: ignore[no-untyped-def]
+    """The first side of the list that may press; one = −1 where there is none."""
+    left, shift, turn = ready(meshes, rows, walk)
+    first = meshes.kept.first[walk.kept]
+    end = first + meshes.kept.count[walk.kept, 0]
+    return next_entry(meshes, rows, walk, Entry(first - 1, end, left, shift, turn, 0, 0, 0))
+
+
+@formula
+def next_entry(meshes, rows, walk, entry):  # type: ignore[no-untyped-def]
+    """The next, past those that are farther apart than anything has moved."""
+    kept, row, end, left, shift, turn = meshes.kept, entry.row + 1, entry.end, entry.left, entry.shift, entry.turn
+    while row < end or left > 0:
+        if row == end:
+            left = go_on(meshes, rows, walk, left)
+            row = kept.first[walk.kept]
+            end = row + kept.count[walk.kept, 0]
+        elif shift + turn * kept.apart[row, 0] < kept.apart[row, 1]:
+            row += 1
+        else:
+            return Entry(row, end, left, shift, turn, kept.sides[row, 0], kept.sides[row, 1], kept.sides[row, 2])
+    return Entry(row, end, 0, shift, turn, -1, -1, -1)
+
+
+@formula
+def pressing_side(meshes, rows, walk, entry):  # type: ignore[no-untyped-def]
+    """(Side, whether it ends at the reach) of an entry."""
+    f, t = triangle_in(meshes, walk.a, entry.i), triangle_in(meshes, walk.b, entry.j)
+    side, ends = side_of(meshes, rows, walk, entry.one, f, t, 0.0)
+    if side.corners > 2 and not is_within(meshes, walk, entry.i, entry.j):
+        return nothing(), False
+    return side, ends
+
+
+@formula
+def pressed_at(meshes, walk, x):  # type: ignore[no-untyped-def]
+    """Remember that solids press about x, about o, within the reach."""
+    put_three(meshes.kept.numbers, walk.kept, PRESSED, T(walk.about_b.R) @ (x - walk.about_b.p))
+    meshes.kept.numbers[walk.kept, LAST], meshes.kept.numbers[walk.kept, KNOWN] = walk.reach, 1.0
+
+
+@formula
+def side_of(meshes, rows, walk, one, f, t, wider):  # type: ignore[no-untyped-def]
+    """(Side, whether it ends at the reach): what triangle f of A has in the cell of t of B (one = 0), or the other way round (one = 1)."""
+    if walk.a != NO_MESH and walk.b != NO_MESH:
+        own, other = (f, t) if one == 0 else (t, f)
+        if misses(meshes, own, other, poses_of(walk.X, one), walk.reach, wider):
+            return nothing(), False
+    if one == 0:
+        return polygon_in_cell(
+            meshes, rows, walk.a, f, walk.about_a, walk.b, t, walk.about_b, -1.0, walk.reach, walk.size, wider
+        )
+    return polygon_in_cell(
+        meshes, rows, walk.b, t, walk.about_b, walk.a, f, walk.about_a, 1.0, walk.reach, walk.size, wider
+    )
+
+
+@outlined
+def fill(meshes, rows, walk, play, left):  # type: ignore[no-untyped-def]
+    """(how many pairs of boxes are left to look at, how many times as far all may move as the play): go on with a search until the list is
+    full."""
+    kept, n, times = meshes.kept, 0, UNBOUNDED
+    first, end = kept.first[walk.kept], kept.first[walk.kept + 1]
+    i, j, left, times = next_boxes(meshes, walk.a, walk.b, walk.X, walk.reach, play, left, times)
+    while i >= 0:
+        times = 1.0  # not those that are within reach
+        f, t = triangle_in(meshes, walk.a, i), triangle_in(meshes, walk.b, j)
+        for one in range(2):
+            if part_of(walk, one) > 0.0:
+                may, far, apart = may_press(meshes, rows, walk, play, f, t, one)
+                if may:
+                    row = first + n
+                    kept.sides[row, 0], kept.sides[row, 1], kept.sides[row, 2] = i, j, one
+                    kept.apart[row, 0], kept.apart[row, 1] = far, apart
+                    n += 1
+        if first + n + 2 > end:
+            break
+        i, j, left, times = next_boxes(meshes, walk.a, walk.b, walk.X, walk.reach, play, left, times)
+    kept.count[walk.kept, 0] = n
+    return left, times
+
+
+@formula
+def play_of(kept, k, X0):  # type: ignore[no-untyped-def]
+    """The play of list k, found at X₀."""
+    c = at_three(kept.numbers, k, CENTRE)
+    return Play(plus_turned(X0.p, X0.R, c), c, kept.numbers[k, SHIFT], kept.numbers[k, TURN])
+
+
+@formula
+def plan(kept, k, X, X0, size, rounding):  # type: ignore[no-untyped-def]
+    """What motion the next list allows, and about which point."""
+    numbers, lever, most = kept.numbers, LEVER * size, MOST_PLAY * size
+    c = at_three(numbers, k, PRESSED)
+    shift, turn = moved(X, X0, c)
+    whole = shift + lever * turn
+    each, play, part = whole / max(kept.count[k, 1], 1), START * size, 0.5
+    if kept.count[k, 1] > 0:
+        play = LEAST_PLAY * size
+        if 0.0 < each < 0.125 * most:
+            play, part = min(LIFE * each, most), min(max(shift / whole, LEAST_SHARE), 1.0 - LEAST_SHARE)
+    put_three(numbers, k, CENTRE, c)
+    numbers[k, SHIFT] = part * play + min(2.0 * rounding, most)
+    numbers[k, TURN] = (1.0 - part) * play / lever
+
+
+@outlined
+def ready(meshes, rows, walk):  # type: ignore[no-untyped-def]
+    """(how many pairs of boxes are left to look at, |X c_B − X₀ c_B|, |R − R₀|₂) of a list of all that may press, or of its first part."""
+    kept, k = meshes.kept, walk.kept
+    numbers, X, X0 = kept.numbers, walk.X, PoseRows(kept.pose, 0)[k]
+    shift, turn = moved(X, X0, at_three(numbers, k, CENTRE))
+    near = shift + walk.rounding <= numbers[k, SHIFT] and turn <= numbers[k, TURN]
+    if near and walk.reach <= numbers[k, REACH]:
+        kept.count[k, 1] += 1
+        return 0, shift + walk.rounding, turn
+    if not near:
+        if numbers[k, KNOWN] == 0.0:
+            put_three(numbers, k, PRESSED, T(walk.about_b.R) @ (walk.middle - walk.about_b.p))
+        plan(kept, k, X, X0, walk.size, walk.rounding)
+    PoseRows(kept.pose, 0)[k] = X
+    walk = reaching(walk, max(walk.reach, numbers[k, LAST]))
+    left, times = fill(meshes, rows, walk, play_of(kept, k, X), start(meshes))
+    numbers[k, REACH] = walk.reach
+    if left > 0:  # too long to be kept: the next is to be shorter
+        numbers[k, REACH] = -1.0
+        numbers[k, SHIFT] = max(SHORTER * numbers[k, SHIFT], 2.0 * walk.rounding)
+        numbers[k, TURN] *= SHORTER
+    if 1.0 < times < UNBOUNDED:
+        numbers[k, SHIFT] *= times * (1.0 - ROUNDING)
+        numbers[k, TURN] *= times * (1.0 - ROUNDING)
+    kept.count[k, 1] = 1
+    return left, walk.rounding, 0.0
+
+
+@outlined
+def go_on(meshes, rows, walk, left):  # type: ignore[no-untyped-def]
+    """The next part of a list that is too long; how many pairs of boxes are left to look at."""
+    kept, k = meshes.kept, walk.kept
+    walk = reaching(walk, max(walk.reach, kept.numbers[k, LAST]))
+    left, _ = fill(meshes, rows, walk, play_of(kept, k, PoseRows(kept.pose, 0)[k]), left)
+    return left

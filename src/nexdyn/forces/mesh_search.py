@@ -1,0 +1,229 @@
+"""The search for pairs of triangles of two solids that may press on each other (``mesh_overlap``), by the boxes around them.
+
+A pair may press where its boxes are within a reach. The first reach is the part START of the smaller solid. Where a polygon ends at that
+depth, the search is done again with FARTHER times the reach. This finds all: a surface enters the other solid through its surface, and so
+a part that lies deep hangs together with one that does not. A body wholly inside the other feels nothing.
+
+Which box is opened first depends on the boxes alone, so that pairs come in one order, whichever are left out.
+
+    Play    a search that holds for a while: the pose X of B in A may change as long as |X c_B − c_A| ≤ a and |R − R₀|₂ ≤ b. Then a point
+            at most ρ from c_A in A moves by no more than a + b ρ in B, and one at most ρ from c_B in B no more in A. The gap of
+            two boxes, each coordinate of which changes by no more than that, changes by no more than √3 (a + b ρ)
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+from nexdyn.forces.mesh_overlap import extent
+from nexdyn.forces.mesh_solid import NO_MESH
+from nexdyn.forces.overlap import APART, PART_A, PART_B, UNBOUNDED, at
+from nexdyn.geometry.hierarchy import between, positive_parts
+from nexdyn.kernel import formula, outlined
+from nexdyn.spatial.algebra import Pose, T, Vec3
+from nexdyn.spatial.table import Vec3Rows
+
+MESH_A, MESH_B, BALL_A, BALL_B, KEPT, COLUMNS = 3, 4, 5, 9, 13, 14
+"""Data behind those of a point of contact, w_A and w_B, and −1 (instead of a number of faces): the numbers of the meshes of A and B, −1 of
+a half-space, which is one triangle without end; centre and radius of a ball around each; the number of what is kept."""
+START, FARTHER = 1e-3, 4.0
+"""The first reach, as a part of the radius of the smaller solid; how many times farther the next one goes."""
+ROUNDING = 1e-12
+ROOT3 = sqrt(3.0)
+
+
+class Walk(NamedTuple):
+    """A search for pairs: the numbers of the meshes and of what is kept; the pose of B in A, and of both about o, the centre of the smaller
+    solid, in world axes; how far from o all lies that both have in common; the middle between both; w_A, w_B; what rounding moves points;
+    the reach."""
+
+    a: int
+    b: int
+    kept: int
+    X: Pose
+    about_a: Pose
+    about_b: Pose
+    o: Vec3
+    size: float
+    middle: Vec3
+    part_a: float
+    part_b: float
+    rounding: float
+    reach: float
+
+
+class Play(NamedTuple):
+    """The motion for which a search holds: c about A and about B, a, b."""
+
+    c_a: Vec3
+    c_b: Vec3
+    shift: float
+    turn: float
+
+
+@formula
+def length(r):  # type: ignore[no-untyped-def]
+    """|r|."""
+    return sqrt(r @ r)
+
+
+@formula
+def about(X, o):  # type: ignore[no-untyped-def]
+    """A pose about o, in world axes."""
+    return Pose(X.R, X.p - o)
+
+
+@formula
+def begin(data, j, X_A, X_B):  # type: ignore[no-untyped-def]
+    """(Walk, whether they may touch, minus how far apart they are at least where not)."""
+    c_A, c_B = X_A.p + X_A.R @ at(data, j + BALL_A), X_B.p + X_B.R @ at(data, j + BALL_B)
+    r_A, r_B = data[j + BALL_A + 3], data[j + BALL_B + 3]
+    o, size = (c_A, r_A) if r_A < r_B else (c_B, r_B)
+    X = Pose(T(X_A.R) @ X_B.R, T(X_A.R) @ (X_B.p - X_A.p))
+    balls = (r_A if r_A < UNBOUNDED else 0.0) + (r_B if r_B < UNBOUNDED else 0.0)
+    rounding = ROUNDING * (extent(X_A.p) + extent(X_B.p) + extent(o) + balls)
+    apart = c_B - c_A
+    d = sqrt(apart @ apart)
+    bounded = r_A < UNBOUNDED and r_B < UNBOUNDED
+    middle = Vec3(0.0, 0.0, 0.0)
+    if bounded and d > abs(r_A - r_B):
+        middle = c_A - o + (0.5 + 0.5 * (r_A - r_B) / d) * apart
+    walk = Walk(
+        int(data[j + MESH_A]), int(data[j + MESH_B]), int(data[j + KEPT]), X, about(X_A, o), about(X_B, o), o, size, middle,
+        data[j + PART_A], data[j + PART_B], rounding, START * size,
+    )  # fmt: skip
+    if bounded and d > r_A + r_B:
+        return walk, False, r_A + r_B - d
+    return walk, True, -APART * size
+
+
+@formula
+def reaching(walk, reach):  # type: ignore[no-untyped-def]
+    """The same search with another reach."""
+    return Walk(
+        walk.a, walk.b, walk.kept, walk.X, walk.about_a, walk.about_b, walk.o, walk.size, walk.middle, walk.part_a, walk.part_b,
+        walk.rounding, reach,
+    )  # fmt: skip
+
+
+@formula
+def part_of(walk, one):  # type: ignore[no-untyped-def]
+    """w of triangles of A in cells of B (one = 0), or the other way round."""
+    return walk.part_b if one == 0 else walk.part_a
+
+
+@formula
+def farther(walk):  # type: ignore[no-untyped-def]
+    """The same search with more reach."""
+    return reaching(walk, FARTHER * walk.reach)
+
+
+@formula
+def none():  # type: ignore[no-untyped-def]
+    """No play: a search that holds where it is made."""
+    zero = Vec3(0.0, 0.0, 0.0)
+    return Play(zero, zero, 0.0, 0.0)
+
+
+@formula
+def below_plane(nodes, i, n, o):  # type: ignore[no-untyped-def]
+    """How far the lowest point of box i lies below the plane n · x = o."""
+    c, h = Vec3(nodes[i, 0], nodes[i, 1], nodes[i, 2]), Vec3(nodes[i, 3], nodes[i, 4], nodes[i, 5])
+    return o - n @ c + abs(n.x) * h.x + abs(n.y) * h.y + abs(n.z) * h.z
+
+
+@formula
+def node_of(meshes, mesh, i):  # type: ignore[no-untyped-def]
+    """The row of box i of a mesh."""
+    return i if mesh == NO_MESH else meshes.first[mesh, 1] + i
+
+
+@formula
+def triangle_in(meshes, mesh, i):  # type: ignore[no-untyped-def]
+    """The number among all of the triangle in box i of a mesh."""
+    return 0 if mesh == NO_MESH else meshes.first[mesh, 0] - 1 - meshes.child[node_of(meshes, mesh, i)]
+
+
+@formula
+def gap(meshes, a, b, X, S, i, j):  # type: ignore[no-untyped-def]
+    """How far apart box i of A and box j of B are at least, rows among all, S = |R|."""
+    nodes = meshes.nodes
+    centre, half = Vec3Rows(nodes, 0), Vec3Rows(nodes, 3)
+    if b == NO_MESH:
+        # its plane is z = 0 of B, in A n · x = n · p
+        n = Vec3(X.R.xz, X.R.yz, X.R.zz)
+        return -below_plane(nodes, i, n, n @ X.p)
+    if a == NO_MESH:
+        # in B z of A is the third row of R
+        n = Vec3(X.R.zx, X.R.zy, X.R.zz)
+        return -below_plane(nodes, j, n, -X.p.z)
+    return sqrt(between(centre[i], half[i], centre[j], half[j], X, S))
+
+
+@formula
+def is_within(meshes, walk, i, j):  # type: ignore[no-untyped-def]
+    """Whether the boxes i of A and j of B are within the reach, or touch a half-space."""
+    away = gap(
+        meshes, walk.a, walk.b, walk.X, positive_parts(walk.X.R), node_of(meshes, walk.a, i), node_of(meshes, walk.b, j)
+    )
+    return away <= (0.0 if walk.a == NO_MESH or walk.b == NO_MESH else walk.reach)
+
+
+@formula
+def moves(meshes, a, b, play, i, j):  # type: ignore[no-untyped-def]
+    """a + b ρ, ρ the farthest of boxes i of A and j of B, rows among all."""
+    centre, half = Vec3Rows(meshes.nodes, 0), Vec3Rows(meshes.nodes, 3)
+    far = 0.0
+    if a != NO_MESH:
+        far = length(centre[i] - play.c_a) + length(half[i])
+    if b != NO_MESH:
+        far = max(far, length(centre[j] - play.c_b) + length(half[j]))
+    return play.shift + play.turn * far
+
+
+@outlined
+def next_boxes(meshes, a, b, X, reach, play, count, apart):  # type: ignore[no-untyped-def]
+    """(i, j, how many are left to look at, `apart`): the next boxes of triangles of A and B that are within reach, or come within; i = −1
+    where there are no more. `apart` becomes no more than the distance of those that are not; with play, no more than how many times as far
+    they may move."""
+    child, pairs, half = meshes.child, meshes.open, Vec3Rows(meshes.nodes, 3)
+    S = positive_parts(X.R)
+    plane_a, plane_b = a == NO_MESH, b == NO_MESH
+    most = 0.0 if plane_a or plane_b else reach
+    while count > 0:
+        count -= 1
+        i, j = pairs[count, 0], pairs[count, 1]
+        p, q = node_of(meshes, a, i), node_of(meshes, b, j)
+        away = gap(meshes, a, b, X, S, p, q)
+        if not away <= most:
+            most_move = 0.0 if play.shift == 0.0 else ROOT3 * moves(meshes, a, b, play, p, q)
+            if not away <= most + most_move:
+                apart = min(apart, away if most_move == 0.0 else (away - most) / most_move)
+                continue
+        k = -1 if plane_a else child[p]
+        m = -1 if plane_b else child[q]
+        if k < 0 and m < 0:
+            return i, j, count, apart
+        if m < 0 or (k >= 0 and half[p] @ half[p] >= half[q] @ half[q]):
+            pairs[count, 0], pairs[count, 1] = k + 1, j
+            pairs[count + 1, 0], pairs[count + 1, 1] = k, j
+        else:
+            pairs[count, 0], pairs[count, 1] = i, m + 1
+            pairs[count + 1, 0], pairs[count + 1, 1] = i, m
+        count += 2
+    return -1, -1, 0, apart
+
+
+@formula
+def next_pair(meshes, walk, count):  # type: ignore[no-untyped-def]
+    """(i, j, how many are left to look at): the next pair of boxes of triangles within reach."""
+    i, j, count, _ = next_boxes(meshes, walk.a, walk.b, walk.X, walk.reach, none(), count, UNBOUNDED)
+    return i, j, count
+
+
+@formula
+def start(meshes):  # type: ignore[no-untyped-def]
+    """The first pair to look at: all of both; how many there are."""
+    meshes.open[0, 0], meshes.open[0, 1] = 0, 0
+    return 1
