@@ -15,7 +15,8 @@ from scipy.optimize import brentq
 import nexdyn as nx
 from nexdyn.checked_calls import signature_of
 from nexdyn.describe import from_dict, to_dict
-from nexdyn.forces.contact_law import LAW, VELOCITIES
+from nexdyn.forces.contact_law import DIRECTIONS, LAW, VELOCITIES
+from nexdyn.forces.foundations import RESISTANCES
 from nexdyn.studies.outputs import value_of
 from nexdyn.view.floor import contact_plane
 from nexdyn.view.geometry import pieces
@@ -189,8 +190,8 @@ def test_one_typing_error_is_one_error(tmp_path: Path) -> None:
 
 def test_every_attribute_of_a_contact_is_one_of_its_law() -> None:
     own, plane, sphere = (set(signature_of(cls).parameters) for cls in (nx.Contact, nx.PlaneContact, nx.SphereContact))
-    law = {*LAW, *VELOCITIES}
-    assert own - {"name", "a", "b", "material_a", "material_b", "foundation_a", "foundation_b"} == law
+    law, places = {*LAW, *VELOCITIES, *DIRECTIONS}, {"material_a", "material_b", "foundation_a", "foundation_b"}
+    assert own - {"name", "a", "b", *places, *RESISTANCES} == law
     assert law <= plane and law <= sphere
 
 

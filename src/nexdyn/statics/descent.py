@@ -137,8 +137,8 @@ class Search:
         return np.asarray(here.T @ scipy.linalg.lstsq(K, here.T.T @ here.r, cond=1e-12)[0])
 
     def downhill(self, here: Rest, K: Any) -> Array:
-        """A step that leads down: Newton's, or with the eigenvalues of K by their size. Along an eigenvector it is no longer than a step may
-        be: what is flat must not leave the others without one."""
+        """A step that leads down: Newton's, or with the eigenvalues of K by their size. Along an eigenvector it is no longer than a step
+        may be: what is flat must not leave the others without one."""
         values, vectors = np.linalg.eigh(0.5 * (K + K.T))
         flat = self.flat(K)
         if values[0] > flat:
