@@ -201,6 +201,8 @@ RUNNING: dict[str, Callable[[], Force]] = {
         friction_speed=1e-3,
         surface_velocity_a=(0.3, -0.2, 0.5),
         surface_velocity_b=(0.8, 0.1, -0.6),
+        friction_across=0.1,
+        friction_direction_a=(0.3, 1.0, -0.5),
     ),
     "sphere contact whose surfaces run": lambda: SphereContact(
         "f",
@@ -214,6 +216,8 @@ RUNNING: dict[str, Callable[[], Force]] = {
         friction_speed=1e-3,
         surface_velocity_a=(0.3, -0.2, 0.5),
         surface_velocity_b=(0.8, 0.1, -0.6),
+        friction_across=0.1,
+        friction_direction_b=(0.3, 1.0, -0.5),
     ),
 }
 """Their friction may drive."""

@@ -9,6 +9,7 @@ from matrix_skeleton import ARM, HAND_BODY, NAMES, Element, Together, closed, hu
 import nexdyn as nx
 
 STICKS = "is the element 'contact over areas'"
+ROLLS = "is the element 'rolling contact at points'"
 SOFT = nx.Material("foam", young=200.0, poisson=0.3, friction=0.4)
 RUBBER = nx.Material("rubber", young=900.0, poisson=0.45, friction=0.9)
 
@@ -82,6 +83,9 @@ CONTACTS = (
             "material_b": Together(stiffness=None, material_a=SOFT, material_b=SOFT),
             "surface_velocity_a": (0.8, -0.5, 0.3),
             "surface_velocity_b": (1.0, 0.3, 0.0),
+            "friction_across": Together(friction_across=0.1, friction_direction_b=(0.2, 1.0, 0.3)),
+            "friction_direction_a": Together(friction_across=1.2, friction_direction_a=(1.0, 0.3, -0.2)),
+            "friction_direction_b": Together(friction_across=1.2, friction_direction_b=(0.7, -0.6, 0.1)),
         },
         touching,
         {
@@ -92,6 +96,8 @@ CONTACTS = (
             "friction_damping": STICKS,
             "foundation_a": STICKS,
             "foundation_b": STICKS,
+            "rolling_resistance": ROLLS,
+            "turning_resistance": ROLLS,
         },
     ),
     Element(
@@ -120,6 +126,11 @@ CONTACTS = (
             "b": "arm",
             "surface_velocity_a": (0.8, -0.5, 0.3),
             "surface_velocity_b": (1.0, 0.3, 0.0),
+            "friction_across": Together(friction_across=0.6, friction_direction_b=(0.2, 1.0, 0.3)),
+            "friction_direction_a": Together(friction_across=5.0, friction_direction_a=(1.0, 0.3, -0.2)),
+            "friction_direction_b": Together(friction_across=5.0, friction_direction_b=(0.7, -0.6, 0.1)),
+            "rolling_resistance": 0.15,
+            "turning_resistance": 0.15,
         },
         touching,
         part_of="contact at points",
@@ -141,6 +152,11 @@ CONTACTS = (
             "b": "arm",
             "surface_velocity_a": (0.8, -0.5, 0.3),
             "surface_velocity_b": (1.0, 0.3, 0.0),
+            "friction_across": Together(friction_across=0.6, friction_direction_b=(0.2, 1.0, 0.3)),
+            "friction_direction_a": Together(friction_across=5.0, friction_direction_a=(1.0, 0.3, -0.2)),
+            "friction_direction_b": Together(friction_across=5.0, friction_direction_b=(0.7, -0.6, 0.1)),
+            "rolling_resistance": 0.15,
+            "turning_resistance": 0.15,
         },
         round_touching,
         part_of="contact at points",
@@ -162,6 +178,11 @@ CONTACTS = (
             "b": "arm",
             "surface_velocity_a": (0.8, -0.5, 0.3),
             "surface_velocity_b": (0.7, 0.4, 0.0),
+            "friction_across": Together(friction_across=0.6, friction_direction_b=(0.2, 1.0, 0.3)),
+            "friction_direction_a": Together(friction_across=5.0, friction_direction_a=(1.0, 0.3, -0.2)),
+            "friction_direction_b": Together(friction_across=5.0, friction_direction_b=(0.7, -0.6, 0.1)),
+            "rolling_resistance": 0.15,
+            "turning_resistance": 0.15,
         },
         meshes_touching,
         part_of="contact at points",
@@ -181,8 +202,34 @@ CONTACTS = (
             "damping": 3.0,
             "friction": Together(friction=1.0, friction_stiffness=4.0),
             "a": "arm",
+            "friction_across": Together(friction_across=0.6, friction_direction_b=(0.2, 1.0, 0.3)),
+            "friction_direction_a": Together(friction_across=5.0, friction_direction_a=(1.0, 0.3, -0.2)),
+            "friction_direction_b": Together(friction_across=5.0, friction_direction_b=(0.7, -0.6, 0.1)),
+            "rolling_resistance": 0.15,
+            "turning_resistance": 0.15,
         },
         rolling,
+        part_of="contact at points",
+    ),
+    Element(
+        "rolling contact at points",
+        nx.Contact,
+        {
+            "stiffness": 60.0,
+            "exponent": 1.5,
+            "damping": 0.5,
+            "friction": 2.0,
+            "rolling_resistance": 0.05,
+            "turning_resistance": 0.1,
+        },
+        {
+            "stiffness": 120.0,
+            "friction": Together(friction=1.0, friction_stiffness=4.0),
+            "b": "arm",
+            "rolling_resistance": 0.4,
+            "turning_resistance": 0.3,
+        },
+        round_touching,
         part_of="contact at points",
     ),
 )

@@ -355,6 +355,7 @@ def plane_contact(d: Draft) -> None:
             d.name("touch "), child, other, radius=0.2, length=0.3, axis=R.T @ along, normal=R_B.T @ n,
             anchor_b=R_B.T @ (p - 0.12 * n - p_B), stiffness=40.0, damping=0.5, friction=0.4, friction_speed=0.05,
             surface_velocity_a=(0.1, -0.3, 0.2), surface_velocity_b=R_B.T @ (0.2 * along),
+            friction_across=0.15, friction_direction_a=(0.5, -0.3, 1.0),
         )
     )  # fmt: skip
 
@@ -370,6 +371,7 @@ def sphere_contact(d: Draft) -> None:
         nx.SphereContact(
             d.name("touch "), child, other, radius_a=0.2, radius_b=0.3, anchor_b=R_B.T @ (p - 0.42 * n - p_B),
             stiffness=40.0, damping=0.5, friction=0.4, friction_speed=0.05, surface_velocity_b=(0.3, 0.1, -0.2),
+            friction_across=0.6, friction_direction_b=(0.2, 0.9, 0.4),
         )
     )  # fmt: skip
 

@@ -196,6 +196,13 @@ def forces(rng: Random, system: System) -> list[Any]:
             {"a": "b1", "stiffness": "=1e4*L", "radius": 0.1, "restitution": 0.5, "impact_speed": "=L", **points},
             {"a": "m1", "b": "b2", "stiffness": 1e5, "length": 0.2, "axis": (1, 0, 0), "normal": (0, 1, 1)},
             {"a": "b1", "stiffness": 1e5, "friction": 0.2, "surface_velocity_b": ("=L", 0.5, 0)},
+            {
+                "a": "b1",
+                "stiffness": 1e5,
+                "friction": 0.2,
+                "friction_across": "=L",
+                "friction_direction_b": (0, "=L", 1),
+            },
         ],
         "sphere_contact": [
             {"a": "b1", "b": "ground", "stiffness": "=1e4*L", "radius_b": "=L", "friction": 0.3, **points},
@@ -208,6 +215,9 @@ def forces(rng: Random, system: System) -> list[Any]:
                 "hollow": True,
                 "static_friction": 0.5,
                 "surface_velocity_a": (0, x, "=-L"),
+                "friction": 0.4,
+                "friction_across": "=0.1*L",
+                "friction_direction_a": (0, 1, "=-L"),
             },
         ],
         "position_actuator": [
@@ -280,6 +290,9 @@ def random_system(rng: Random) -> System:
             static_friction=5.0,
             surface_velocity_a=(0.1, 0, "=L"),
             surface_velocity_b=("=-L", quantity(rng, system), 0),
+            friction_across=0.2,
+            friction_direction_a=("=L", 1, 0),
+            rolling_resistance=0.0,
         )
     )
     system.add_event(Event("lands", contact="rests", direction="falling", on="touches"))
