@@ -341,6 +341,8 @@ def contact_in(contact: nx.Contact, units: Units) -> dict[str, Any]:
         "stiffness": per(FORCE, LENGTH, contact.exponent),
         "foundation_a": per(FORCE, LENGTH, 3),
         "foundation_b": per(FORCE, LENGTH, 3),
+        "rolling_resistance": LENGTH,
+        "turning_resistance": LENGTH,
     }
     change: dict[str, Any] = {}
     for attribute, value in public(contact):
