@@ -91,7 +91,7 @@ def force_along(observed: Observed, system: System, name: Any, frame: Any) -> xr
             f"what {system.forces[given]} does cannot be told: the file does not hold it; simulate again, or load the system"
         )
     recording = observed.recording
-    parts = [_part(observed, given, first, last, part) for first, last, part in segments(system, recording)]
+    parts = [part_of(observed, given, first, last, part) for first, last, part in segments(system, recording)]
     ends = parts[0][0]
     points, wrenches, power, energy = (np.concatenate([part[1][k] for part in parts]) for k in range(4))
     R_WF, axes = axes_of(observed, system, frame, len(recording.t))
@@ -119,7 +119,7 @@ Part = tuple[list[str], tuple[Array, Array, Array, Array]]
 """Bodies at the ends; points (N, ends, 3), wrenches (N, ends, (n, f), 3), power, energy (N,)."""
 
 
-def _part(observed: Observed, name: str, first: int, last: int, system: System) -> Part:
+def part_of(observed: Observed, name: str, first: int, last: int, system: System) -> Part:
     """Of the samples `first` … `last` − 1, in which `system` held."""
     force, rows = system.forces[name], slice(first, last)
     t = np.ascontiguousarray(observed.recording.t[rows])

@@ -256,11 +256,21 @@ class Result:
 
     # --- energy and measures ----------------------------------------------------------------------------------------
 
-    def energy(self) -> xr.Dataset:
-        """`kinetic`, `gravitational` (0 at the world's origin), `elastic` and `total` energy (time) [J]."""
+    def energy(self, *, dissipated: bool = False) -> xr.Dataset:
+        """`kinetic`, `gravitational` (0 at the world's origin), `elastic` and `total` energy (time) [J].
+
+        dissipated: whether to add `dissipated` (time, contact) [J], what each contact has turned into heat since the first sample, by
+            damping and friction; with surfaces that run, also what their drives have given. It is a sum over the steps, of second order in
+            them; InputError where the result does not hold all steps.
+        """
         from nexdyn.results.arrays import energy
 
-        return energy(self.observed)
+        found = energy(self.observed)
+        if dissipated:
+            from nexdyn.results.dissipation import dissipated as of_contacts
+
+            found["dissipated"] = of_contacts(self.observed, self.system)
+        return found
 
     @property
     def energy_drift(self) -> float:
