@@ -1,9 +1,17 @@
-"""The depth of two meshes that cross, from the pairs of triangles that mesh_kept.py keeps.
+"""The depth of two meshes that cross along a motion, from the pairs of triangles that mesh_kept.py keeps.
 
 As in mesh_distance.py, the depth is that of the deepest point on an edge of one that lies inside the other. What of a mesh of one
 part is inside hangs together with triangles that cross; so the search starts at these and goes on to all triangles that have a corner
 inside. A triangle with a corner less than R − δ deep is among the pairs; where a corner is deeper, nothing is said. On an edge, only
 what lies between the first and last triangle that it pierces, or an end that is inside, can be.
+
+At pose X₁ each of these edges gets an upper bound U of its depth, and they are kept in the order of these. |φ| changes by no more than
+a point moves. All kept triangles lie in a ball, whose points move by at most δ until pose X, so that then
+
+    depth of an edge ≤ U + δ,    of a kept triangle that was outside ≤ δ,    of all others ≤ 0 while the motion is less than R
+
+Edges are looked at in their order until U + δ is no more than the greatest depth found. Where that is at least δ it is the depth of
+the meshes, exactly.
 """
 
 from __future__ import annotations
@@ -11,14 +19,34 @@ from __future__ import annotations
 from nexdyn.geometry.contact import Contact
 from nexdyn.geometry.hierarchy import triangle
 from nexdyn.geometry.mesh_distance import SMALL, into, inverse_of, placed, touching_normal
-from nexdyn.geometry.mesh_point import Foot, deepest_between, foot
+from nexdyn.geometry.mesh_point import Foot, deepest_between, deepest_of_segment, foot
 from nexdyn.geometry.triangles import length, normal_of, of_triangles, pierces
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import T, Vec3, plus_turned
-from nexdyn.spatial.table import Vec3Rows
+from nexdyn.spatial.lanes import sqrt
+from nexdyn.spatial.table import PoseRows, Vec3Rows, row
 
 MOST_CORNERS = 512
 """Corners of triangles that are looked at in an overlap."""
+MOST_TRACKED = 1024
+"""Edges whose depths have bounds."""
+LOW, COARSE = 0.5, 0.05
+"""Of the deepest corner: the depth below which edges are not told apart, and by how much bounds may be too great."""
+MORE = 8
+"""Edges looked at, beyond twice those when bounds were found, after which they are found anew."""
+ROUNDING = 1e-12
+
+
+@formula
+def moved_ball(c, radius, X, X0):  # type: ignore[no-untyped-def]
+    """How far a point of B in a ball about c, in B's frame, is at most from where it was in pose X0, both in A."""
+    p, q = plus_turned(X.p, X.R, c), plus_turned(X0.p, X0.R, c)
+    R, Q = X.R, X0.R
+    square = (
+        (R.xx - Q.xx) ** 2 + (R.xy - Q.xy) ** 2 + (R.xz - Q.xz) ** 2 + (R.yx - Q.yx) ** 2 + (R.yy - Q.yy) ** 2
+        + (R.yz - Q.yz) ** 2 + (R.zx - Q.zx) ** 2 + (R.zy - Q.zy) ** 2 + (R.zz - Q.zz) ** 2
+    )  # fmt: skip
+    return length(p - q) + sqrt(0.5 * square) * radius * (1.0 + ROUNDING) + ROUNDING * (radius + length(p))
 
 
 @formula
@@ -88,12 +116,11 @@ def deepest_inside(A, B, X, work, kept, side, delta, i, k, m, best, small):  # t
 
 
 @outlined
-def deepest_near(A, B, X, work, kept, side, delta, best, small):  # type: ignore[no-untyped-def]
-    """(whether nothing is missed, Foot on B in B's frame, x in A's, left): as `mesh_distance.deepest_edges`, from the kept pairs.
+def track(A, B, X, work, kept, side, delta, edges, best, small):  # type: ignore[no-untyped-def]
+    """(whether nothing is missed, how many edges are tracked then, the depth of the deepest corner): put the edges of A that may be
+    partly inside B behind `edges` others, with upper bounds of their depths.
 
-    side: the column of A in the pairs; X the pose of B in A."""
-    zero = Vec3(0.0, 0.0, 0.0)
-    found, at, left = Foot(0.0, zero, zero, -1), zero, 0.0
+    side: the column of A in the pairs; X the pose of B in A; best: a depth that is known already."""
     count, corners, looked = 0, 0, 0
     for k in range(kept.state[0]):  # those that cross
         if kept.least[k] > delta:
@@ -110,30 +137,90 @@ def deepest_near(A, B, X, work, kept, side, delta, best, small):  # type: ignore
         q, corners = known_foot(B, X, work, kept, corners, t.q, j)
         r, corners = known_foot(B, X, work, kept, corners, t.r, j)
         if p < 0 or q < 0 or r < 0:
-            return False, found, at, left
+            return False, edges, best
         kept.ends[looked - 1, 0], kept.ends[looked - 1, 1], kept.ends[looked - 1, 2] = p, q, r
         while looked == count and inside < corners:  # all that has a corner inside is looked at, too
             x, d = Vec3Rows(kept.corners, 0)[inside], kept.corners[inside, 3]
-            if -d > best:
-                found, at, best = foot_of(kept, inside), x, -d
+            best = max(best, -d)
             inside += 1
             if -d >= kept.known[0] - delta:
-                return False, found, at, left
+                return False, edges, best
             if d < 0.0:
                 for k in range(kept.state[0]):
                     if has_corner(triangle(A.corners, kept.pairs[k, side]), x):
                         count = noted(kept, count, kept.pairs[k, side], kept.pairs[k, 1 - side])
+    base, coarse = LOW * best, COARSE * best + small
     for looked in range(count):
         for edge in range(3):
             k, m = kept.ends[looked, edge], kept.ends[looked, edge + 1 if edge < 2 else 0]
             if k > m:  # of the two triangles of an edge that is partly inside both are looked at
                 continue
-            f, s, missed = deepest_inside(A, B, X, work, kept, side, delta, kept.open[looked, 0], k, m, best, small)
-            left = max(left, missed)
+            if edges == MOST_TRACKED:
+                return False, edges, best
+            f, _, left = deepest_inside(A, B, X, work, kept, side, delta, kept.open[looked, 0], k, m, base, coarse)
+            x = Vec3Rows(kept.corners, 0)
+            Vec3Rows(kept.tracked, 0)[edges], Vec3Rows(kept.tracked, 3)[edges] = x[k], x[m]
+            kept.bound[edges] = (base if f.t < 0 else -f.d) + coarse + left
+            kept.rank[edges], kept.sides[edges, 0], kept.sides[edges, 1] = edges, side, kept.feet[k]
+            edges += 1
+    return True, edges, best
+
+
+@formula
+def in_order_of_bounds(kept, edges):  # type: ignore[no-untyped-def]
+    """The tracked edges from the greatest bound on (Shell 1959, gaps of Ciura)."""
+    for gap in (301, 132, 57, 23, 10, 4, 1):
+        for i in range(gap, edges):
+            f, r, j = kept.bound[i], kept.rank[i], i
+            while j >= gap and kept.bound[j - gap] < f:
+                kept.bound[j], kept.rank[j] = kept.bound[j - gap], kept.rank[j - gap]
+                j -= gap
+            kept.bound[j], kept.rank[j] = f, r
+
+
+@formula
+def widened(low, high, x):  # type: ignore[no-untyped-def]
+    """The box with x in it."""
+    return (
+        Vec3(min(low.x, x.x), min(low.y, x.y), min(low.z, x.z)), Vec3(max(high.x, x.x), max(high.y, x.y), max(high.z, x.z))
+    )  # fmt: skip
+
+
+@outlined
+def enclose(A, B, X, kept):  # type: ignore[no-untyped-def]
+    """Write the pose, and the ball around all kept triangles: its centre in B, and its radius."""
+    low, high = Vec3(1e300, 1e300, 1e300), Vec3(-1e300, -1e300, -1e300)
+    for k in range(kept.state[0]):
+        s, t = triangle(A.corners, kept.pairs[k, 0]), placed(X, triangle(B.corners, kept.pairs[k, 1]))
+        for x in (s.p, s.q, s.r, t.p, t.q, t.r):
+            low, high = widened(low, high, x)
+    PoseRows(kept.pose, 0)[1] = X
+    Vec3Rows(kept.ball, 0)[0] = into(X, 0.5 * (low + high))
+    kept.ball[0, 3] = 0.5 * length(high - low)
+
+
+@outlined
+def deepest_tracked(A, B, X, work, kept, delta, small):  # type: ignore[no-untyped-def]
+    """(how many edges were looked at, contact): the deepest point of the tracked edges, d = 0 where none is inside."""
+    p, q = Vec3Rows(kept.tracked, 0), Vec3Rows(kept.tracked, 3)
+    zero = Vec3(0.0, 0.0, 0.0)
+    best, missed, tried = Contact(0.0, zero, zero, zero, 0.0), 0.0, 0
+    for k in range(kept.state[2]):
+        if kept.bound[k] + delta <= -best.d:
+            break
+        tried += 1
+        r = kept.rank[k]
+        x, e, guess = p[r], q[r] - p[r], kept.sides[r, 1]
+        if kept.sides[r, 0] == 0:
+            f, s, left = deepest_of_segment(B, work, into(X, x), T(X.R) @ e, -best.d, small, guess)
             if f.t >= 0:
-                x = Vec3Rows(kept.corners, 0)[k]
-                found, at, best = f, x + s * (Vec3Rows(kept.corners, 0)[m] - x), -f.d
-    return True, found, at, left
+                best = Contact(f.d, -(X.R @ f.n), x + s * e, plus_turned(X.p, X.R, f.y), 0.0)
+        else:
+            f, s, left = deepest_of_segment(A, work, plus_turned(X.p, X.R, x), X.R @ e, -best.d, small, guess)
+            if f.t >= 0:
+                best = Contact(f.d, f.n, f.y, plus_turned(X.p, X.R, x + s * e), 0.0)
+        missed = max(missed, left)
+    return tried, Contact(best.d, best.n, best.a, best.b, missed)
 
 
 @outlined
@@ -147,15 +234,27 @@ def overlap_near(A, B, X, work, kept, delta, s, t, touch):  # type: ignore[no-un
     small = SMALL * (A.radius[0] + B.radius[0])
     if len(A.parts) > 1 or len(B.parts) > 1 or A.radius[1] == 0.0 or B.radius[1] == 0.0:
         return False, nothing
-    whole, at, x, left = deepest_near(A, B, X, work, kept, 0, delta, 0.0, small)
+    kept.state[2] = 0
+    whole, edges, best = track(A, B, X, work, kept, 0, delta, 0, 0.0, small)
     if not whole:
         return False, nothing
-    whole, back, y, missed = deepest_near(B, A, inverse_of(X), work, kept, 1, delta, max(-at.d, 0.0), small)
-    left = max(left, missed)
+    whole, edges, best = track(B, A, inverse_of(X), work, kept, 1, delta, edges, best, small)
     if not whole:
         return False, nothing
-    if back.t >= 0:
-        return True, Contact(back.d, back.n, back.y, plus_turned(X.p, X.R, y), left)
-    if at.t >= 0:
-        return True, Contact(at.d, -(X.R @ at.n), x, plus_turned(X.p, X.R, at.y), left)
-    return True, Contact(0.0, touching_normal(A, B, X, work, s, t, touch), touch, touch, left)
+    in_order_of_bounds(kept, edges)
+    enclose(A, B, X, kept)
+    kept.state[2] = edges
+    kept.state[3], c = deepest_tracked(A, B, X, work, kept, 0.0, small)
+    if c.d < 0.0:
+        return True, c
+    return True, Contact(0.0, touching_normal(A, B, X, work, s, t, touch), touch, touch, c.error)
+
+
+@outlined
+def depth_near(A, B, X, work, kept):  # type: ignore[no-untyped-def]
+    """(whether it is the depth of the meshes, contact), from the tracked edges."""
+    delta = moved_ball(row(Vec3Rows(kept.ball, 0), 0), kept.ball[0, 3], X, row(PoseRows(kept.pose, 0), 1))
+    tried, c = deepest_tracked(A, B, X, work, kept, delta, SMALL * (A.radius[0] + B.radius[0]))
+    if tried > 2 * kept.state[3] + MORE:  # the next time bounds are found anew
+        kept.state[2] = 0
+    return c.d < 0.0 and -c.d >= delta, c
