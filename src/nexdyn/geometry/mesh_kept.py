@@ -34,7 +34,14 @@ from nexdyn.geometry.mesh_distance import (
     placed,
     push,
 )
-from nexdyn.geometry.mesh_kept_overlap import MOST_CORNERS, MOST_TRACKED, depth_near, moved_ball, overlap_near
+from nexdyn.geometry.mesh_kept_overlap import (
+    MOST_CORNERS,
+    MOST_KEPT,
+    MOST_TRACKED,
+    depth_near,
+    moved_ball,
+    overlap_near,
+)
 from nexdyn.geometry.narrow import ANSWER, FOUND, NOT_FINITE, is_finite, pose_first, turned_round, without_margins
 from nexdyn.geometry.triangles import FAR, Near, length, of_triangles
 from nexdyn.kernel import formula, kernel, outlined
@@ -42,9 +49,8 @@ from nexdyn.spatial.algebra import Pose, T, Vec3, plus_turned
 from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import PoseRows, Vec3Rows, row
 
-MARGIN = 0.02
-"""Of the smaller mesh's radius."""
-MOST_KEPT = 2048
+MARGIN, WHERE_THEY_CROSS = 0.02, 0.03
+"""Of the smaller mesh's radius: how much farther pairs are kept than the nearest; more where surfaces cross, for R exceeds the depth."""
 DEEP = -1.0
 """In place of the distance: an overlap that the kept pairs do not hold, to be searched in the whole meshes."""
 
@@ -52,15 +58,17 @@ DEEP = -1.0
 class Kept(NamedTuple):
     """pairs (MOST_KEPT, 2) of triangles in the order of their distances `least`; pose (2, 12) of B in A when these were found, and
     that when edges were; state = (count, −1 for none, which goes first, count of tracked edges, how many were looked at then); known =
-    (R, distance then). For overlaps: triangles (MOST_KEPT, 2) that are to be looked at, each with one of the other mesh, the rows of
-    their corners (`ends`), and these (MOST_CORNERS, 10) with their feet; edges (MOST_TRACKED, 6) in the frames of their meshes, each with
-    its side and the triangle near it, and in the order of their bounds `rank`; the ball of all kept triangles (1, 4)."""
+    (R, distance then). For overlaps: the rows of pairs with a triangle for the first time, `once`; triangles (MOST_KEPT, 2) that are to be
+    looked at, each with one of the other mesh, the rows of their corners (`ends`), and these (MOST_CORNERS, 10) with their feet; edges
+    (MOST_TRACKED, 8) in the frames of their meshes with the part that was inside, each with its side and the triangles near its ends, and
+    in the order of their bounds `rank`; the ball of all kept triangles (1, 4)."""
 
     pairs: np.ndarray
     least: np.ndarray
     pose: np.ndarray
     state: np.ndarray
     known: np.ndarray
+    once: np.ndarray
     open: np.ndarray
     corners: np.ndarray
     feet: np.ndarray
@@ -74,11 +82,15 @@ class Kept(NamedTuple):
 
 def kept_pairs() -> Kept:
     """Room for one pair of meshes, none of whose triangles are known."""
+
+    def whole(*shape: int) -> np.ndarray:
+        return np.zeros(shape, dtype=np.int64)
+
     return Kept(
-        np.zeros((MOST_KEPT, 2), dtype=np.int64), np.zeros(MOST_KEPT), np.zeros((2, 12)), np.array([-1, -1, 0, 0]), np.zeros(2),
-        np.zeros((MOST_KEPT, 2), dtype=np.int64), np.zeros((MOST_CORNERS, 10)), np.zeros(MOST_CORNERS, dtype=np.int64),
-        np.zeros((MOST_KEPT, 3), dtype=np.int64), np.zeros((MOST_TRACKED, 6)), np.zeros((MOST_TRACKED, 2), dtype=np.int64),
-        np.zeros(MOST_TRACKED), np.zeros(MOST_TRACKED, dtype=np.int64), np.zeros((1, 4)),
+        pairs=whole(MOST_KEPT, 2), least=np.zeros(MOST_KEPT), pose=np.zeros((2, 12)), state=np.array([-1, -1, 0, 0]),
+        known=np.zeros(2), once=whole(MOST_KEPT + 1, 2), open=whole(MOST_KEPT, 2), corners=np.zeros((MOST_CORNERS, 10)),
+        feet=whole(MOST_CORNERS), ends=whole(MOST_KEPT, 3), tracked=np.zeros((MOST_TRACKED, 8)), sides=whole(MOST_TRACKED, 3),
+        bound=np.zeros(MOST_TRACKED), rank=whole(MOST_TRACKED), ball=np.zeros((1, 4)),
     )  # fmt: skip
 
 
@@ -125,6 +137,7 @@ def find(A, B, X, work, kept):  # type: ignore[no-untyped-def]
             triangle(A.corners, kept.pairs[0, 0]), placed(X, triangle(B.corners, kept.pairs[0, 1])), FAR
         )
         d = sqrt(best.square)
+        margin *= WHERE_THEY_CROSS / MARGIN if d == 0.0 else 1.0
         best = Near(FAR, zero, zero, zero)  # to be met again, with its triangles
     limit = (d + margin) * (d + margin)
     count = push(work, 0, 0, 0, 0.0, limit)
@@ -164,6 +177,7 @@ def find(A, B, X, work, kept):  # type: ignore[no-untyped-def]
     sort(kept, found)
     kept.state[0], kept.state[2], kept.known[0], kept.known[1] = found, 0, d + margin, d
     PoseRows(kept.pose, 0)[0] = X
+    kept.once[MOST_KEPT, 0] = 0
     return best, s, t
 
 

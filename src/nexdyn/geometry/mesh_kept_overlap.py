@@ -10,7 +10,8 @@ a point moves. All kept triangles lie in a ball, whose points move by at most δ
 
     depth of an edge ≤ U + δ,    of a kept triangle that was outside ≤ δ,    of all others ≤ 0 while the motion is less than R
 
-Edges are looked at in their order until U + δ is no more than the greatest depth found. Where that is at least δ it is the depth of
+Edges are looked at in their order until U + δ is no more than the greatest depth found, less those for which U and the way of their own
+ends are no more than it. Where that is at least δ it is the depth of
 the meshes, exactly.
 """
 
@@ -19,13 +20,14 @@ from __future__ import annotations
 from nexdyn.geometry.contact import Contact
 from nexdyn.geometry.hierarchy import triangle
 from nexdyn.geometry.mesh_distance import SMALL, into, inverse_of, placed, touching_normal
-from nexdyn.geometry.mesh_point import Foot, deepest_between, deepest_of_segment, foot
+from nexdyn.geometry.mesh_point import Foot, deepest_between, foot
 from nexdyn.geometry.triangles import length, normal_of, of_triangles, pierces
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import T, Vec3, plus_turned
 from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import PoseRows, Vec3Rows, row
 
+MOST_KEPT = 4096
 MOST_CORNERS = 512
 """Corners of triangles that are looked at in an overlap."""
 MOST_TRACKED = 1024
@@ -47,6 +49,21 @@ def moved_ball(c, radius, X, X0):  # type: ignore[no-untyped-def]
         + (R.yz - Q.yz) ** 2 + (R.zx - Q.zx) ** 2 + (R.zy - Q.zy) ** 2 + (R.zz - Q.zz) ** 2
     )  # fmt: skip
     return length(p - q) + sqrt(0.5 * square) * radius * (1.0 + ROUNDING) + ROUNDING * (radius + length(p))
+
+
+@outlined
+def list_once(kept):  # type: ignore[no-untyped-def]
+    """Put the first pair of every kept triangle on the list `once`, which has its length in its last row."""
+    for side in range(2):
+        count = 0
+        for k in range(kept.state[0]):
+            m = 0
+            while m < count and kept.pairs[kept.once[m, side], side] != kept.pairs[k, side]:
+                m += 1
+            if m == count:
+                kept.once[count, side] = k
+                count += 1
+        kept.once[MOST_KEPT, side] = count
 
 
 @formula
@@ -92,7 +109,8 @@ def has_corner(t, x):  # type: ignore[no-untyped-def]
 
 @outlined
 def deepest_inside(A, B, X, work, kept, side, delta, i, k, m, best, small):  # type: ignore[no-untyped-def]
-    """(Foot, s, left): the deepest point x + s e of the edge of triangle i between corners k and m; −1 where none exceeds `best`.
+    """(Foot, left, low, high): the deepest point of the edge of triangle i between corners k and m, −1 where none exceeds `best`; and the
+    part of the edge, from 0 to 1, that may be inside.
 
     Between an end that is outside and the first triangle that the edge pierces it is outside."""
     x, y = Vec3Rows(kept.corners, 0)[k], Vec3Rows(kept.corners, 0)[m]
@@ -110,9 +128,9 @@ def deepest_inside(A, B, X, work, kept, side, delta, i, k, m, best, small):  # t
                 high, b = s, Foot(0.0, into(X, x + s * (y - x)), b.n, kept.pairs[n, 1 - side])
     e = y - x
     if not low < high or 0.5 * ((high - low) * length(e) - a.d - b.d) <= best + small:
-        return Foot(0.0, a.y, a.n, -1), 0.0, 0.0
-    f, s, left = deepest_between(B, work, into(X, x + low * e), (high - low) * (T(X.R) @ e), a, b, best, small)
-    return f, low + s * (high - low), left
+        return Foot(0.0, a.y, a.n, -1), 0.0, low, high
+    f, _, left = deepest_between(B, work, into(X, x + low * e), (high - low) * (T(X.R) @ e), a, b, best, small)
+    return f, left, low, high
 
 
 @outlined
@@ -146,9 +164,10 @@ def track(A, B, X, work, kept, side, delta, edges, best, small):  # type: ignore
             if -d >= kept.known[0] - delta:
                 return False, edges, best
             if d < 0.0:
-                for k in range(kept.state[0]):
-                    if has_corner(triangle(A.corners, kept.pairs[k, side]), x):
-                        count = noted(kept, count, kept.pairs[k, side], kept.pairs[k, 1 - side])
+                for k in range(kept.once[MOST_KEPT, side]):
+                    n = kept.once[k, side]
+                    if has_corner(triangle(A.corners, kept.pairs[n, side]), x):
+                        count = noted(kept, count, kept.pairs[n, side], kept.pairs[n, 1 - side])
     base, coarse = LOW * best, COARSE * best + small
     for looked in range(count):
         for edge in range(3):
@@ -157,11 +176,15 @@ def track(A, B, X, work, kept, side, delta, edges, best, small):  # type: ignore
                 continue
             if edges == MOST_TRACKED:
                 return False, edges, best
-            f, _, left = deepest_inside(A, B, X, work, kept, side, delta, kept.open[looked, 0], k, m, base, coarse)
+            f, left, low, high = deepest_inside(
+                A, B, X, work, kept, side, delta, kept.open[looked, 0], k, m, base, coarse
+            )
             x = Vec3Rows(kept.corners, 0)
             Vec3Rows(kept.tracked, 0)[edges], Vec3Rows(kept.tracked, 3)[edges] = x[k], x[m]
             kept.bound[edges] = (base if f.t < 0 else -f.d) + coarse + left
-            kept.rank[edges], kept.sides[edges, 0], kept.sides[edges, 1] = edges, side, kept.feet[k]
+            kept.tracked[edges, 6], kept.tracked[edges, 7] = low, high
+            kept.rank[edges], kept.sides[edges, 0] = edges, side
+            kept.sides[edges, 1], kept.sides[edges, 2] = kept.feet[k], kept.feet[m]
             edges += 1
     return True, edges, best
 
@@ -190,35 +213,66 @@ def widened(low, high, x):  # type: ignore[no-untyped-def]
 def enclose(A, B, X, kept):  # type: ignore[no-untyped-def]
     """Write the pose, and the ball around all kept triangles: its centre in B, and its radius."""
     low, high = Vec3(1e300, 1e300, 1e300), Vec3(-1e300, -1e300, -1e300)
-    for k in range(kept.state[0]):
-        s, t = triangle(A.corners, kept.pairs[k, 0]), placed(X, triangle(B.corners, kept.pairs[k, 1]))
-        for x in (s.p, s.q, s.r, t.p, t.q, t.r):
-            low, high = widened(low, high, x)
+    for side in range(2):
+        for k in range(kept.once[MOST_KEPT, side]):
+            i = kept.pairs[kept.once[k, side], side]
+            t = triangle(A.corners, i) if side == 0 else placed(X, triangle(B.corners, i))
+            for x in (t.p, t.q, t.r):
+                low, high = widened(low, high, x)
     PoseRows(kept.pose, 0)[1] = X
     Vec3Rows(kept.ball, 0)[0] = into(X, 0.5 * (low + high))
     kept.ball[0, 3] = 0.5 * length(high - low)
 
 
+@formula
+def shift(side, x, X, Y):  # type: ignore[no-untyped-def]
+    """How far x of A (side 0) is in B's frame from where it was in pose Y, or x of B in A's; along an edge it is at most that of an end."""
+    return length(into(X, x) - into(Y, x) if side == 0 else plus_turned(X.p, X.R, x) - plus_turned(Y.p, Y.R, x))
+
+
+@outlined
+def deepest_edge(mesh, work, x, e, low, high, s, t, best, small):  # type: ignore[no-untyped-def]
+    """As `deepest_of_segment`, with triangles s and t that are near its ends, and cut first where it came in and went out."""
+    a, c = foot(mesh, work, x, s), foot(mesh, work, x + e, t)
+    if not (low < high and (low > 0.0 or high < 1.0)):
+        return deepest_between(mesh, work, x, e, a, c, best, small)
+    found, at, left, s0 = Foot(0.0, a.y, a.n, -1), 0.0, 0.0, 0.0
+    for cut in (low, high, 1.0):
+        if s0 < cut:
+            b = c if cut == 1.0 else foot(mesh, work, x + cut * e, a.t)
+            f, s1, missed = deepest_between(mesh, work, x + s0 * e, (cut - s0) * e, a, b, best, small)
+            left = max(left, missed)
+            if f.t >= 0:
+                found, at, best = f, s0 + s1 * (cut - s0), -f.d
+            a, s0 = b, cut
+    return found, at, left
+
+
 @outlined
 def deepest_tracked(A, B, X, work, kept, delta, small):  # type: ignore[no-untyped-def]
     """(how many edges were looked at, contact): the deepest point of the tracked edges, d = 0 where none is inside."""
-    p, q = Vec3Rows(kept.tracked, 0), Vec3Rows(kept.tracked, 3)
+    p, q, Y = Vec3Rows(kept.tracked, 0), Vec3Rows(kept.tracked, 3), row(PoseRows(kept.pose, 0), 1)
     zero = Vec3(0.0, 0.0, 0.0)
     best, missed, tried = Contact(0.0, zero, zero, zero, 0.0), 0.0, 0
     for k in range(kept.state[2]):
         if kept.bound[k] + delta <= -best.d:
             break
-        tried += 1
         r = kept.rank[k]
-        x, e, guess = p[r], q[r] - p[r], kept.sides[r, 1]
-        if kept.sides[r, 0] == 0:
-            f, s, left = deepest_of_segment(B, work, into(X, x), T(X.R) @ e, -best.d, small, guess)
+        x, e, side = p[r], q[r] - p[r], kept.sides[r, 0]
+        low, high = kept.tracked[r, 6], kept.tracked[r, 7]
+        if kept.bound[k] + max(shift(side, x, X, Y), shift(side, x + e, X, Y)) <= -best.d:
+            continue
+        tried += 1
+        if side == 0:
+            y, d = into(X, x), T(X.R) @ e
+            f, s, left = deepest_edge(B, work, y, d, low, high, kept.sides[r, 1], kept.sides[r, 2], -best.d, small)
             if f.t >= 0:
                 best = Contact(f.d, -(X.R @ f.n), x + s * e, plus_turned(X.p, X.R, f.y), 0.0)
         else:
-            f, s, left = deepest_of_segment(A, work, plus_turned(X.p, X.R, x), X.R @ e, -best.d, small, guess)
+            y, d = plus_turned(X.p, X.R, x), X.R @ e
+            f, s, left = deepest_edge(A, work, y, d, low, high, kept.sides[r, 1], kept.sides[r, 2], -best.d, small)
             if f.t >= 0:
-                best = Contact(f.d, f.n, f.y, plus_turned(X.p, X.R, x + s * e), 0.0)
+                best = Contact(f.d, f.n, f.y, y + s * d, 0.0)
         missed = max(missed, left)
     return tried, Contact(best.d, best.n, best.a, best.b, missed)
 
@@ -235,6 +289,8 @@ def overlap_near(A, B, X, work, kept, delta, s, t, touch):  # type: ignore[no-un
     if len(A.parts) > 1 or len(B.parts) > 1 or A.radius[1] == 0.0 or B.radius[1] == 0.0:
         return False, nothing
     kept.state[2] = 0
+    if kept.once[MOST_KEPT, 0] == 0:
+        list_once(kept)
     whole, edges, best = track(A, B, X, work, kept, 0, delta, 0, 0.0, small)
     if not whole:
         return False, nothing
