@@ -102,17 +102,13 @@ def crowds(report: Report, effort: Effort) -> None:
 
 def pile(crowd: Crowd, X: np.ndarray, effort: Effort) -> tuple[float, int]:
     """Microseconds that broad and narrow phase take, and of how many pairs, from the last answers on."""
-    scratch, near = work(), crowd.near(X).copy()
-    answers, status = np.zeros((len(near), ANSWER)), np.zeros(len(near), dtype=int)
 
     def answer(count: int) -> None:
         for _ in range(count):
-            pairs = crowd.near(X)
-            i, j = pairs[:, 0], pairs[:, 1]
-            distances(crowd.tables, crowd.shapes[pairs], X[i], X[j], scratch, answers, status)
+            crowd.distances(X)
 
     answer(1)
-    return float(np.median(alternate({"pile": answer}, effort)["pile"])) * 1e6, len(near)
+    return float(np.median(alternate({"pile": answer}, effort)["pile"])) * 1e6, len(crowd.near(X))
 
 
 def lanes(report: Report, effort: Effort) -> None:

@@ -22,6 +22,7 @@ import numpy as np
 
 from nexdyn.errors import InputError
 from nexdyn.geometry.kinds import Tables, support
+from nexdyn.geometry.narrow import ANSWER, distances_among, work
 from nexdyn.geometry.solid import HALF_SPACE, solid_of
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import T, Vec3
@@ -353,6 +354,8 @@ class Crowd:
         self.margin = float(margin)
         self.boxes = np.zeros((n, 6))
         self._room, self._pairs = room(n, 8 * n + 8), np.zeros((8 * n + 8, 2), dtype=np.int64)
+        self._work, self._known = work(), [_answers(0), _answers(0)]
+        self._found = 0
 
     def near(self, poses: np.ndarray) -> np.ndarray:
         """Pairs (m, 2) of shapes whose boxes touch or overlap in poses (n, 12), sorted; valid until the next call.
@@ -369,6 +372,36 @@ class Crowd:
                 return self._pairs[:count]
             self._room = room(len(self.shapes), count + count // 2)
             self._pairs = np.zeros((count + count // 2, 2), dtype=np.int64)
+
+    def distances(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Pairs (m, 2) that are near in poses (n, 12), their answers (m, ANSWER) and status (m,), as `narrow.distances` has them.
+
+        The search of a pair begins at its answer of the last call. Valid until the call after the next.
+        InputError for a pose that is not finite."""
+        pairs = self.near(poses)
+        before, m = self._known[0], len(pairs)
+        if m > len(self._known[1][0]):
+            self._known[1] = _answers(m + m // 2)
+        now = self._known[1]
+        now[0][:m] = pairs
+        distances_among(
+            self.tables,
+            self.shapes,
+            pairs,
+            poses,
+            before[0][: self._found],
+            before[1],
+            self._work,
+            now[1][:m],
+            now[2][:m],
+        )
+        self._known, self._found = [now, before], m
+        return now[0][:m], now[1][:m], now[2][:m]
+
+
+def _answers(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Room for pairs, answers and status."""
+    return np.zeros((count, 2), dtype=np.int64), np.zeros((count, ANSWER)), np.zeros(count, dtype=np.int64)
 
 
 def _numbers(x: Any, what: str, n: int | None) -> np.ndarray:

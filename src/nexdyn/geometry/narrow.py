@@ -229,9 +229,10 @@ def of_cores(A, B, X, tables, work, start):  # type: ignore[no-untyped-def]
 @formula
 def comes_first(shapes, i, j, XA, XB):  # type: ignore[no-untyped-def]
     """Whether A goes first: by kind, then sizes, then position, then axes; any order would do that knows no a and b."""
-    for c in range(COLUMNS):
-        if shapes[i, c] != shapes[j, c]:
-            return shapes[i, c] < shapes[j, c]
+    if i != j:
+        for c in range(COLUMNS):
+            if shapes[i, c] != shapes[j, c]:
+                return shapes[i, c] < shapes[j, c]
     return pose_first(XA, XB)
 
 
@@ -307,5 +308,25 @@ def distances(tables, pairs, poses_a, poses_b, work, answers, status):  # type: 
     n, a, b = Vec3Rows(answers, 1), Vec3Rows(answers, 4), Vec3Rows(answers, 7)
     for k in range(len(pairs)):
         status[k], c = pair_distance(tables, pairs[k, 0], pairs[k, 1], XA[k], XB[k], work, n[k])
+        answers[k, 0], answers[k, 10] = c.d, c.error
+        n[k], a[k], b[k] = c.n, c.a, c.b
+
+
+@kernel
+def distances_among(tables, shapes, pairs, poses, before, known, work, answers, status):  # type: ignore[no-untyped-def]
+    """As `distances`, of sorted pairs (n, 2) of shapes (m,) in poses (m, 12).
+
+    known: answers of sorted pairs `before`, where the search of the same pair begins."""
+    X = PoseRows(poses, 0)
+    n, a, b, start = Vec3Rows(answers, 1), Vec3Rows(answers, 4), Vec3Rows(answers, 7), Vec3Rows(known, 1)
+    m = 0
+    for k in range(len(pairs)):
+        i, j = pairs[k, 0], pairs[k, 1]
+        while m < len(before) and (before[m, 0] < i or (before[m, 0] == i and before[m, 1] < j)):
+            m += 1
+        guess = Vec3(0.0, 0.0, 0.0)
+        if m < len(before) and before[m, 0] == i and before[m, 1] == j:
+            guess = start[m]
+        status[k], c = pair_distance(tables, shapes[i], shapes[j], X[i], X[j], work, guess)
         answers[k, 0], answers[k, 10] = c.d, c.error
         n[k], a[k], b[k] = c.n, c.a, c.b
