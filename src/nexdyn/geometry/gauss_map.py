@@ -33,6 +33,7 @@ ENOUGH = 1e-7
 """The last step: what it leaves is of its square."""
 STEEPEST = 1e3
 """H over the size, above which a point is too sensitive to the normal."""
+LEAST = 1e-100
 WELL = 1e-6
 """Determinant, over the squares of its entries, above which equations are solved."""
 
@@ -67,7 +68,7 @@ def place(s, feature, n, e1, e2):  # type: ignore[no-untyped-def]
         p, q = e1 @ x, e2 @ x
         g, h = Vec3(b.x * e1.x, b.y * e1.y, b.z * e1.z), Vec3(b.x * e2.x, b.y * e2.y, b.z * e2.z)
         return Place(x, f * (e1 @ g - p * p), f * (e1 @ h - p * q), f * (e2 @ h - q * q), none)
-    g = 1.0 / sqrt(n.x * n.x + n.y * n.y)
+    g = 1.0 / max(sqrt(n.x * n.x + n.y * n.y), LEAST)
     ex, ey = g * n.x, g * n.y
     z, h, radius, t = feature.x.z, s.size.z, s.size.x, none
     if feature.code == SIDE:
@@ -103,11 +104,12 @@ def turn_of(a, b, tb, n, e1, e2):  # type: ignore[no-untyped-def]
         # φ from (a₁ a₂; b₁ b₂) φ = −(n·t_A, n·t_B), then u and w from the transposed matrix
         a1, a2, c1, c2 = a.t @ e1, a.t @ e2, tb @ e1, tb @ e2
         determinant = a1 * c2 - a2 * c1
-        o = 1.0 / determinant
+        ok = abs(determinant) > WELL
+        o = 1.0 / determinant if ok else 0.0
         p, q = -(n @ a.t), -(n @ tb)
         f, g = o * (c2 * p - a2 * q), o * (a1 * q - c1 * p)
         p, q = b1 - g11 * f - g12 * g, b2 - g12 * f - g22 * g
-        return Turn(f, g, o * (c2 * p - c1 * q), o * (a2 * p - a1 * q), abs(determinant) > WELL)
+        return Turn(f, g, o * (c2 * p - c1 * q), o * (a2 * p - a1 * q), ok)
     if with_a or with_b:
         # the third equation x f + y g = h, and its unknown s u
         t, s = (a.t, 1.0) if with_a else (tb, -1.0)
@@ -115,17 +117,16 @@ def turn_of(a, b, tb, n, e1, e2):  # type: ignore[no-untyped-def]
         # along (−y, x) no move is left: g is eliminated by it
         p, q = g12 * x - g11 * y, g22 * x - g12 * y
         determinant = p * y - q * x
-        o = 1.0 / determinant
+        ok = abs(determinant) > WELL * max(abs(g11), abs(g12), abs(g22))
+        o = 1.0 / determinant if ok else 0.0
         k = b2 * x - b1 * y
         f, g = o * (k * y - q * h), o * (p * h - k * x)
-        u = s * (x * (b1 - g11 * f - g12 * g) + y * (b2 - g12 * f - g22 * g)) / (x * x + y * y)
-        size = max(abs(g11), abs(g12), abs(g22))
-        ok = abs(determinant) > WELL * size
+        u = s * (x * (b1 - g11 * f - g12 * g) + y * (b2 - g12 * f - g22 * g)) / max(x * x + y * y, LEAST)
         return Turn(f, g, u if with_a else 0.0, 0.0 if with_a else u, ok)
-    determinant = g11 * g22 - g12 * g12
-    o = 1.0 / determinant
-    size = max(abs(g11), abs(g12), abs(g22))
-    return Turn(o * (g22 * b1 - g12 * b2), o * (g11 * b2 - g12 * b1), 0.0, 0.0, abs(determinant) > WELL * size * size)
+    determinant, size = g11 * g22 - g12 * g12, max(abs(g11), abs(g12), abs(g22))
+    ok = abs(determinant) > WELL * size * size
+    o = 1.0 / determinant if ok else 0.0
+    return Turn(o * (g22 * b1 - g12 * b2), o * (g11 * b2 - g12 * b1), 0.0, 0.0, ok)
 
 
 @formula
