@@ -12,8 +12,10 @@ import nexdyn as nx
 from nexdyn.geometry import broad
 from nexdyn.geometry.broad import TOO_LITTLE_ROOM, Crowd, near, room
 from nexdyn.geometry.kinds import Catalogue, Tables
+from nexdyn.geometry.narrow import FOUND, distances, work
 
-MANY = 300 if hasattr(near, "py_func") else 40
+COMPILED = hasattr(near, "py_func")
+MANY = 300 if COMPILED else 40
 
 
 def crowd_of(count: int, seed: int, **more: Any) -> tuple[Crowd, np.ndarray]:
@@ -87,6 +89,28 @@ def test_filters_leave_out_bodies_groups_and_pairs_set_apart() -> None:
     kept &= [frozenset((p, q)) not in set_apart for p, q in zip(body[i].tolist(), body[j].tolist(), strict=True)]
     assert 0 < kept.sum() < len(every)
     np.testing.assert_array_equal(pairs, every[kept])
+
+
+def test_a_crowd_in_motion_has_the_distances_of_its_near_pairs() -> None:
+    """From the last answers of a pair or from nothing, over pairs that come and go."""
+    crowd, poses = crowd_of(MANY, 6, margin=0.1)
+    rng = np.random.default_rng(2)
+    seen: set[tuple[int, int]] = set()
+    for _ in range(4):
+        poses[:, 9:] += 0.2 * rng.uniform(-1.0, 1.0, (len(poses), 3))
+        pairs, answers, status = crowd.distances(poses)
+        np.testing.assert_array_equal(pairs, all_with_all(crowd.boxes))
+        expected, told = np.zeros_like(answers), np.zeros_like(status)
+        i, j = pairs.T
+        distances(crowd.tables, crowd.shapes[pairs], poses[i], poses[j], work(), expected, told)
+        np.testing.assert_array_equal(status, told)
+        found, apart = told == FOUND, expected[:, 0] > 0.0
+        assert np.abs(answers[found & apart, 0] - expected[found & apart, 0]).max() < 1e-12
+        # overlapping: of minima that differ by less than the polytope's gap either may be found
+        assert np.abs(answers[found, 0] - expected[found, 0]).max() < 1e-5
+        now = set(map(tuple, pairs.tolist()))
+        assert not COMPILED or not seen or (now - seen and seen - now and now & seen)
+        seen = now
 
 
 def test_too_little_room_is_told_with_what_is_needed() -> None:

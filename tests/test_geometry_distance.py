@@ -140,6 +140,18 @@ def test_bodies_in_the_other_order_give_the_same_answer_bit_for_bit(crowd: Any) 
     np.testing.assert_array_equal(swapped[:, 7:10], answers[:, 4:7])
 
 
+def test_an_answer_has_the_same_bits_whatever_was_asked_before_it(crowd: Any) -> None:
+    """In any order of the pairs, and alone with scratch of its own."""
+    _, tables, pairs, poses_a, poses_b, answers = crowd
+    order = np.random.default_rng(3).permutation(len(pairs))
+    shuffled, _ = queried(tables, pairs[order], poses_a[order], poses_b[order])
+    np.testing.assert_array_equal(shuffled, answers[order])
+    for k in range(0, len(pairs), max(1, len(pairs) // 200)):
+        alone, status = np.zeros((1, ANSWER)), np.zeros(1, dtype=int)
+        distances(tables, pairs[k : k + 1], poses_a[k : k + 1], poses_b[k : k + 1], work(), alone, status)
+        np.testing.assert_array_equal(alone[0], answers[k])
+
+
 def test_an_answer_does_not_depend_on_where_the_search_begins(crowd: Any) -> None:
     _, tables, pairs, poses_a, poses_b, answers = crowd
     rng = np.random.default_rng(6)

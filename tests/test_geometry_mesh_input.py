@@ -157,6 +157,12 @@ def test_files_give_the_mesh_in_the_unit_and_scale_that_are_named(suffix: str, t
     )
 
 
+PLY = (
+    b"ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n"
+    b"element face 1\nproperty list uchar int vertex_indices\n"
+)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
@@ -168,6 +174,12 @@ def test_files_give_the_mesh_in_the_unit_and_scale_that_are_named(suffix: str, t
         ("lies.stl", b"x" * 80 + b"\xff\xff\xff\x7f" + b"0" * 50, "promises more than its 134 bytes"),
         ("lies.ply", b"ply\nformat ascii 1.0\nelement vertex 99999999999\nproperty float x\nend_header\n", "promises more"),
         ("lies.off", b"OFF\n99999999999 4 0\n0 0 0\n", "promises more"),
+        ("far.obj", b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 999999999999\n", "cannot be read as OBJ"),
+        ("index.ply", PLY + b"end_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2000000000\n", "names vertex 2000000000; there are 3"),
+        ("list.ply", PLY.replace(b"ascii", b"binary_little_endian").replace(b"uchar", b"uint") + b"end_header\n"
+         + np.array([0, 0, 0, 1, 0, 0, 0, 1, 0], "<f4").tobytes() + np.array([4_000_000_000, 0, 1, 2], "<u4").tobytes(),
+         "cannot be read as PLY"),
+        ("deep.dae", b'<?xml version="1.0"?>' + 200_000 * b"<a>", "cannot be read as DAE"),
         ("text.obj", b"what is this\n", "holds no triangle|cannot be read"),
         ("nan.obj", b"v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "finite|cannot be read"),
     ],

@@ -59,6 +59,31 @@ def test_along_a_motion_kept_pairs_give_the_answers_of_searches_from_nothing(ste
         assert ends == pytest.approx(answers[apart, :1] * answers[apart, 1:4], abs=1e-12)
 
 
+@pytest.mark.parametrize("step", [2e-4, 1e-3, 5e-3])
+def test_along_a_motion_in_each_other_meshes_have_the_depths_of_searches_from_nothing(step: float) -> None:
+    """Bounds of edges serve most poses of small steps; the depths are those without them, also where others become the deepest."""
+    rng = np.random.default_rng(4)
+    toothed, bumpy = surface(lab.gear(12, 4)), [surface(lab.bumpy(rng, 2)) for _ in range(2)]
+    for a, b, gap in ((toothed, toothed, 0.108), (*bumpy, 1.87)):
+        turn = step * np.arange(MANY // 2)
+        X, Y = lab.poses(np.zeros((len(turn), 3))), lab.poses(np.zeros((len(turn), 3)))
+        X[:, :9] = Rotation.from_rotvec(np.outer(turn, [0.0, 0.0, 1.0])).as_matrix().reshape(-1, 9)
+        Y[:, :9] = Rotation.from_rotvec(np.outer(turn, [0.1, 0.0, -1.0])).as_matrix().reshape(-1, 9)
+        Y[:, 9:] = [gap, 0.0, 0.05 * gap] - 3e-3 * gap * np.outer(np.sin(turn / step / 20.0), [1.0, 0.3, 0.0])
+        moving, tracked = MovingMeshes(a, b), 0
+        answers = []
+        for k in range(len(turn)):
+            tracked += int(moving._kept.state[2] > 0)
+            answers.append(moving.distances(X[k : k + 1], Y[k : k + 1])[0])
+        found, expected = np.array(answers), surface_distances(a, b, X, Y)
+        assert found[:, 0] == pytest.approx(expected[:, 0], abs=1e-13 * gap)
+        assert (expected[:, 0] < 0.0).sum() > len(turn) // 10
+        assert not COMPILED or np.ptp(expected[:, 0]) > 1e-3 * gap
+        assert not COMPILED or step > 2e-4 or tracked > 0.5 * len(turn)
+        ends = found[:, 7:10] - found[:, 4:7]
+        assert ends == pytest.approx(found[:, :1] * found[:, 1:4], abs=1e-12)
+
+
 def test_a_body_that_jumps_into_a_hollow_one_is_outside_its_walls_and_one_in_the_wall_is_not() -> None:
     """A hollow cube: its inner walls face inwards. A small cube passes from outside through the wall in jumps."""
     x, t = lab.box((1.0, 1.0, 1.0))

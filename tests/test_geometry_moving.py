@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import mesh_lab as lab
 import numpy as np
 import pytest
-from geometry_lab import random_poses, random_shape
+from geometry_lab import KINDS, random_poses, random_shape, width
 from scipy.spatial.transform import Rotation
 
 from nexdyn.geometry.kinds import Catalogue
@@ -41,7 +42,7 @@ def signed(tables: Any, pairs: Any, X: Any, Y: Any) -> np.ndarray:
 def test_no_shapes_touch_before_the_time_found_and_at_it_they_do() -> None:
     rng = np.random.default_rng(3)
     catalogue = Catalogue()
-    for kind in ("sphere", "capsule", "box", "cylinder", "hull"):
+    for kind in KINDS:
         for _ in range(3):
             name, sizes = random_shape(kind, rng)
             catalogue.add(name, **sizes)
@@ -78,6 +79,30 @@ def test_a_sphere_meets_a_plane_and_another_sphere_when_it_should() -> None:
     assert status.tolist() == [TOUCH, TOUCH, APART]
     assert times == pytest.approx([1.25, 1.0, 2.0], abs=TOLERANCE)
     assert times[0] <= 1.25
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "mesh"])
+def test_every_kind_that_tumbles_meets_a_half_space_as_its_lowest_point_does(kind: str) -> None:
+    """A mesh by the hull of its vertices. The half-space moves, too."""
+    rng = np.random.default_rng(7)
+    n = 40 if COMPILED else 2
+    catalogue = Catalogue()
+    name, sizes = ("hull", {"points": lab.bumpy(rng, 1)[0]}) if kind == "mesh" else random_shape(kind, rng)
+    shape, ground = catalogue.add(name, **sizes), catalogue.add("half-space")
+    tables, pairs = catalogue.tables(), np.tile([shape, ground], (n, 1))
+    X, Y = random_poses(n, rng), np.tile([1.0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0], (n, 1))
+    X[:, 11] = 5.0 + abs(X[:, 11])
+    U, V = 2.0 * rng.normal(size=(n, 6)), np.zeros((n, 6))
+    U[:, 5], V[:, 3:] = -8.0 - abs(U[:, 5]), rng.normal(size=(n, 3))
+    times, answers, status = contacts(tables, pairs, X, U, Y, V)
+    lower = width((name, sizes), -moved(X, U, times)[:, [6, 7, 8]])
+    gap = moved(X, U, times)[:, 11] - lower - moved(Y, V, times)[:, 11]
+    assert (status == TOUCH).sum() > n // 2
+    assert np.abs(gap - answers[:, 0]).max() < 1e-12
+    assert (gap[status == TOUCH] <= TOLERANCE + 1e-12).all()
+    for fraction in np.linspace(0.0, 1.0, 51):
+        P, Q = moved(X, U, fraction * times), moved(Y, V, fraction * times)
+        assert (P[:, 11] - width((name, sizes), -P[:, [6, 7, 8]]) - Q[:, 11] > -1e-12).all()
 
 
 def test_a_fast_bullet_does_not_pass_a_thin_wall() -> None:

@@ -6,7 +6,10 @@
 
 Candidates come from grids, one for each power of two that the largest box is wider than others: a box lies in the cell of its
 centre, in the grid whose cells are up to twice as wide as it, and looks for others in that grid and in the coarser
-ones. Boxes without end (half-spaces) are held against all. Pairs (i, j), i < j, are sorted, so that they depend on
+ones. Boxes lie in memory in the order of their cells: blocks of cells in a row along x come to one place of a hash table, so that those of
+neighbouring cells are read one after another.
+
+Boxes without end (half-spaces) are held against all. Pairs (i, j), i < j, are sorted, so that they depend on
 the boxes alone, and `near` not even on the margin.
 """
 
@@ -19,6 +22,7 @@ import numpy as np
 
 from nexdyn.errors import InputError
 from nexdyn.geometry.kinds import Tables, support
+from nexdyn.geometry.narrow import ANSWER, distances_among, work
 from nexdyn.geometry.solid import HALF_SPACE, solid_of
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import T, Vec3
@@ -29,26 +33,32 @@ GRIDS = 48
 """Of cells 1, 1/2, 1/4, … of the largest box; smaller boxes lie in the last."""
 FARTHEST = 1e15
 """Cells from the origin to the last of a grid."""
+BLOCK = 3
+"""2ᵏ cells in a row along x stand together."""
 
 
 class Filters(NamedTuple):
     """body (n,): shapes of one body are no pair. group, mask (n,): i and j are one where group_i & mask_j and
-    group_j & mask_i are not 0. apart (k,): bodies i < j that are none, as the sorted numbers i · bodies + j."""
+    group_j & mask_i are not 0. apart (k,): bodies i < j that are none, as the sorted numbers i · bodies + j. none: all are pairs."""
 
     body: np.ndarray
     group: np.ndarray
     mask: np.ndarray
     apart: np.ndarray
     bodies: int
+    none: bool
 
 
 class Room(NamedTuple):
-    """What `near` works in: boxes, cells, lists of boxes in cells, and candidates with what is known of them."""
+    """What `near` works in: fat boxes and their cells, both in the order of the cells as well; where each cell begins in that order;
+    and candidates with what is known of them."""
 
     fat: np.ndarray
     cell: np.ndarray
-    follower: np.ndarray
-    head: np.ndarray
+    placed: np.ndarray
+    home: np.ndarray
+    order: np.ndarray
+    begin: np.ndarray
     grid: np.ndarray
     counts: np.ndarray
     candidates: np.ndarray
@@ -60,13 +70,15 @@ def room(shapes: int, pairs: int) -> Room:
     """Room for so many shapes and candidate pairs."""
     return Room(
         fat=np.full((shapes, 6), np.nan),
-        cell=np.zeros((shapes, 4)),
-        follower=np.zeros(shapes, dtype=np.int64),
-        head=np.zeros(1 << max(4, (2 * shapes).bit_length()), dtype=np.int64),
+        cell=np.zeros((shapes, 4), dtype=np.int64),
+        placed=np.zeros((shapes, 10)),
+        home=np.zeros(shapes, dtype=np.int64),
+        order=np.zeros(shapes, dtype=np.int64),
+        begin=np.zeros((1 << max(4, (4 * shapes).bit_length())) + 2, dtype=np.int32),
         grid=np.zeros(GRIDS + 1, dtype=np.int64),
-        counts=np.zeros(shapes + 1, dtype=np.int64),
-        candidates=np.zeros((pairs, 2), dtype=np.int64),
-        spare=np.zeros((pairs, 2), dtype=np.int64),
+        counts=np.zeros((shapes + 1, 2), dtype=np.int64),
+        candidates=np.zeros((pairs, 2), dtype=np.int32),
+        spare=np.zeros((pairs, 2), dtype=np.int32),
         state=np.full(1, -1),
     )
 
@@ -105,6 +117,8 @@ def overlap(boxes, i, j):  # type: ignore[no-untyped-def]
 @formula
 def allowed(filters, i, j):  # type: ignore[no-untyped-def]
     """Whether the filters let i and j be a pair."""
+    if filters.none:
+        return True
     p, q = filters.body[i], filters.body[j]
     if p == q or filters.group[i] & filters.mask[j] == 0 or filters.group[j] & filters.mask[i] == 0:
         return False
@@ -121,48 +135,39 @@ def allowed(filters, i, j):  # type: ignore[no-untyped-def]
 
 @formula
 def bucket(grid, x, y, z, size):  # type: ignore[no-untyped-def]
-    """Where the list of a cell begins in a table of `size`, a power of two."""
-    h = int(x) * 73856093 ^ int(y) * 19349663 ^ int(z) * 83492791 ^ int(grid) * 2654435761
-    return (h ^ (h >> 15)) & (size - 1)
+    """The place of a cell in a table of `size`, a power of two; those of a block stand in a row."""
+    h = (x >> BLOCK) * 73856093 ^ y * 19349663 ^ z * 83492791 ^ grid * 2654435761
+    return ((h ^ (h >> 15)) << BLOCK & (size - 1)) + (x & (1 << BLOCK) - 1)
 
 
 @formula
-def note(pairs, count, i, j):  # type: ignore[no-untyped-def]
-    """Write a pair where there is room; count it in any case."""
-    if count < len(pairs):
-        pairs[count, 0], pairs[count, 1] = min(i, j), max(i, j)
+def note(room, count, i, j):  # type: ignore[no-untyped-def]
+    """Write a pair where there is room; count it in any case, and how often each shape is first and second."""
+    first, second = min(i, j), max(i, j)
+    room.counts[first + 1, 0] += 1
+    room.counts[second + 1, 1] += 1
+    if count < len(room.candidates):
+        room.candidates[count, 0], room.candidates[count, 1] = first, second
     return count + 1
 
 
 @formula
 def sorted_by(column, pairs, count, n, counts, out):  # type: ignore[no-untyped-def]
     """Pairs in the order of a column, equal ones in the order they had: a counting sort."""
-    counts[: n + 1] = 0
-    for k in range(count):
-        counts[pairs[k, column] + 1] += 1
     for i in range(n):
-        counts[i + 1] += counts[i]
+        counts[i + 1, column] += counts[i, column]
     for k in range(count):
-        at = counts[pairs[k, column]]
-        counts[pairs[k, column]] = at + 1
-        out[at, 0], out[at, 1] = pairs[k, 0], pairs[k, 1]
-
-
-@formula
-def sorted_runs(pairs, count, out):  # type: ignore[no-untyped-def]
-    """Pairs whose first numbers rise, with the second in order too, into `out`: insertion, for runs are short."""
-    for k in range(count):
-        i, j, m = pairs[k, 0], pairs[k, 1], k
-        while m > 0 and out[m - 1, 0] == i and out[m - 1, 1] > j:
-            out[m, 0], out[m, 1] = i, out[m - 1, 1]
-            m -= 1
-        out[m, 0], out[m, 1] = i, j
+        i, j = pairs[k, 0], pairs[k, 1]
+        value = i if column == 0 else j
+        at = counts[value, column]
+        counts[value, column] = at + 1
+        out[at, 0], out[at, 1] = i, j
 
 
 @formula
 def place(room, n):  # type: ignore[no-untyped-def]
     """Put all fat boxes into their cells; the width of the coarsest grid's cells."""
-    fat, cell = room.fat, room.cell
+    fat = room.fat
     largest, farthest = 0.0, 0.0
     for i in range(n):
         w = max(fat[i, 3] - fat[i, 0], fat[i, 4] - fat[i, 1], fat[i, 5] - fat[i, 2])
@@ -171,72 +176,96 @@ def place(room, n):  # type: ignore[no-untyped-def]
             for c in range(6):
                 farthest = max(farthest, abs(fat[i, c]))
     largest = max(largest, farthest / FARTHEST, 1e-300)
-    room.head[:] = -1
+    begin, size, cell = room.begin, len(room.begin) - 2, room.cell
+    begin[:] = 0
     room.grid[:] = 0
-    for i in range(n - 1, -1, -1):  # each list in rising order
+    for i in range(n):
         w = max(fat[i, 3] - fat[i, 0], fat[i, 4] - fat[i, 1], fat[i, 5] - fat[i, 2])
+        room.home[i] = -1
         if not w < math.inf:
-            cell[i, 3] = -1.0
             room.grid[GRIDS] += 1
             continue
         g, width = 0, largest
         while g < GRIDS - 1 and 0.5 * width >= w and farthest < 0.5 * width * FARTHEST:
             g, width = g + 1, 0.5 * width
         room.grid[g] += 1
-        cell[i, 3] = float(g)
+        cell[i, 3], per = g, 1.0 / width
         for c in range(3):
-            cell[i, c] = math.floor((0.5 * fat[i, c] + 0.5 * fat[i, 3 + c]) / width)
-        b = bucket(g, cell[i, 0], cell[i, 1], cell[i, 2], len(room.head))
-        room.follower[i] = room.head[b]
-        room.head[b] = i
+            cell[i, c] = math.floor((0.5 * fat[i, c] + 0.5 * fat[i, 3 + c]) * per)
+        b = bucket(g, int(cell[i, 0]), int(cell[i, 1]), int(cell[i, 2]), size)
+        room.home[i] = b
+        begin[b + 1] += 1
+    for b in range(1, size + 2):
+        begin[b] += begin[b - 1]
+    for i in range(n - 1, -1, -1):  # from behind: begin[b + 1] goes from the end of b to where it begins
+        b = room.home[i]
+        if b >= 0:
+            begin[b + 1] -= 1
+            at = begin[b + 1]
+            room.order[at] = i
+            for c in range(6):
+                room.placed[at, c] = fat[i, c]
+            for c in range(4):
+                room.placed[at, 6 + c] = float(cell[i, c])
     return largest
 
 
 @formula
-def in_grid(room, filters, i, g, width, count):  # type: ignore[no-untyped-def]
-    """Note all partners of box i that lie in grid g; of those in its own grid the later ones."""
-    fat, cell, own = room.fat, room.cell, room.cell[i, 3] == g
-    half = 0.5 * width * (1.0 + 1e-9)
-    for z in range(math.floor((fat[i, 2] - half) / width), math.floor((fat[i, 5] + half) / width) + 1):
-        for y in range(math.floor((fat[i, 1] - half) / width), math.floor((fat[i, 4] + half) / width) + 1):
-            for x in range(math.floor((fat[i, 0] - half) / width), math.floor((fat[i, 3] + half) / width) + 1):
-                j = room.head[bucket(g, x, y, z, len(room.head))]
-                while j >= 0:
-                    # lists of cells that share a bucket are one: the cell tells them apart
-                    if (
-                        (j > i or not own) and overlap(fat, i, j) and cell[j, 0] == x and cell[j, 1] == y
-                        and cell[j, 2] == z and cell[j, 3] == g and allowed(filters, i, j)
-                    ):  # fmt: skip
-                        count = note(room.spare, count, i, j)
-                    j = room.follower[j]
+def in_row(room, filters, k, g, x0, x1, y, z, count):  # type: ignore[no-untyped-def]
+    """Note the partners of the box at place k in cells x0 to x1 at y, z of grid g; where x0 is its own cell, of that the later ones."""
+    placed, order, size = room.placed, room.order, len(room.begin) - 2
+    own = placed[k, 6] == x0 and placed[k, 7] == y and placed[k, 8] == z and placed[k, 9] == g
+    later, x = k if own else -1, x0
+    while x <= x1:
+        to = min(x1, x | (1 << BLOCK) - 1)
+        b = bucket(g, x, y, z, size) + 1
+        for m in range(room.begin[b], room.begin[b + 1 + to - x]):
+            # blocks that share a place are one: the cell tells them apart
+            if (
+                overlap(placed, k, m) and placed[m, 7] == y and placed[m, 8] == z and placed[m, 9] == g
+                and placed[m, 6] >= x and placed[m, 6] <= to and (m > later or placed[m, 6] != x0)
+                and allowed(filters, order[k], order[m])
+            ):  # fmt: skip
+                count = note(room, count, order[k], order[m])
+        x = to + 1
+    return count
+
+
+@formula
+def in_grid(room, filters, k, g, width, count):  # type: ignore[no-untyped-def]
+    """Note all partners of the box at place k in grid g; of those in its own grid the ones in its cell and later cells."""
+    fat = room.placed
+    half, per, own = 0.5 * width * (1.0 + 1e-9), 1.0 / width, fat[k, 9] == g
+    cx, cy, cz = int(fat[k, 6]), int(fat[k, 7]), int(fat[k, 8])
+    x0, x1 = math.floor((fat[k, 0] - half) * per), math.floor((fat[k, 3] + half) * per)
+    y0, y1 = math.floor((fat[k, 1] - half) * per), math.floor((fat[k, 4] + half) * per)
+    z0, z1 = math.floor((fat[k, 2] - half) * per), math.floor((fat[k, 5] + half) * per)
+    for z in range(cz if own else z0, z1 + 1):
+        for y in range(cy if own and z == cz else y0, y1 + 1):
+            count = in_row(room, filters, k, g, cx if own and z == cz and y == cy else x0, x1, y, z, count)
     return count
 
 
 @formula
 def seek(room, filters, n):  # type: ignore[no-untyped-def]
     """All candidates, sorted; how many there are, whether there is room or not."""
-    width = place(room, n)
-    count, used = 0, 0
+    width, count = place(room, n), 0
+    room.counts[:] = 0
     for g in range(GRIDS):
         if room.grid[g] > 0:
-            used += 1
-            for i in range(n):
-                if room.cell[i, 3] >= g:
-                    count = in_grid(room, filters, i, g, width, count)
+            for k in range(n - room.grid[GRIDS]):
+                if room.placed[k, 9] >= g:
+                    count = in_grid(room, filters, k, g, width, count)
         width *= 0.5
     if room.grid[GRIDS] > 0:
         for i in range(n):
-            if room.cell[i, 3] < 0.0:
+            if room.home[i] < 0:
                 for j in range(n):
-                    if (j > i or room.cell[j, 3] >= 0.0) and overlap(room.fat, i, j) and allowed(filters, i, j):
-                        count = note(room.spare, count, i, j)
-    if count <= len(room.spare) and used == 1 and room.grid[GRIDS] == 0:
-        sorted_runs(room.spare, count, room.candidates)
-    elif count <= len(room.spare):
-        sorted_by(1, room.spare, count, n, room.counts, room.candidates)
-        sorted_by(0, room.candidates, count, n, room.counts, room.spare)
-        for k in range(count):
-            room.candidates[k, 0], room.candidates[k, 1] = room.spare[k, 0], room.spare[k, 1]
+                    if (j > i or room.home[j] >= 0) and overlap(room.fat, i, j) and allowed(filters, i, j):
+                        count = note(room, count, i, j)
+    if count <= len(room.candidates):
+        sorted_by(1, room.candidates, count, n, room.counts, room.spare)
+        sorted_by(0, room.spare, count, n, room.counts, room.candidates)
     return count
 
 
@@ -266,7 +295,7 @@ def near(boxes, filters, margin, room, pairs):  # type: ignore[no-untyped-def]
                     return NOT_FINITE, i
                 room.fat[i, c], room.fat[i, 3 + c] = low - margin, high + margin
         count = seek(room, filters, n)
-        if count > len(room.spare):
+        if count > len(room.candidates):
             room.state[0] = -1
             return TOO_LITTLE_ROOM, count
         room.state[0] = count
@@ -320,10 +349,13 @@ class Crowd:
         self.filters = Filters(
             bodies, _numbers(every if group is None else group, "group", n),
             _numbers(every if mask is None else mask, "mask", n), np.unique(low * count + high), count,
+            none=body is None and group is None and mask is None and not pairs.size,
         )  # fmt: skip
         self.margin = float(margin)
         self.boxes = np.zeros((n, 6))
         self._room, self._pairs = room(n, 8 * n + 8), np.zeros((8 * n + 8, 2), dtype=np.int64)
+        self._work, self._known = work(), [_answers(0), _answers(0)]
+        self._found = 0
 
     def near(self, poses: np.ndarray) -> np.ndarray:
         """Pairs (m, 2) of shapes whose boxes touch or overlap in poses (n, 12), sorted; valid until the next call.
@@ -340,6 +372,36 @@ class Crowd:
                 return self._pairs[:count]
             self._room = room(len(self.shapes), count + count // 2)
             self._pairs = np.zeros((count + count // 2, 2), dtype=np.int64)
+
+    def distances(self, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Pairs (m, 2) that are near in poses (n, 12), their answers (m, ANSWER) and status (m,), as `narrow.distances` has them.
+
+        The search of a pair begins at its answer of the last call. Valid until the call after the next.
+        InputError for a pose that is not finite."""
+        pairs = self.near(poses)
+        before, m = self._known[0], len(pairs)
+        if m > len(self._known[1][0]):
+            self._known[1] = _answers(m + m // 2)
+        now = self._known[1]
+        now[0][:m] = pairs
+        distances_among(
+            self.tables,
+            self.shapes,
+            pairs,
+            poses,
+            before[0][: self._found],
+            before[1],
+            self._work,
+            now[1][:m],
+            now[2][:m],
+        )
+        self._known, self._found = [now, before], m
+        return now[0][:m], now[1][:m], now[2][:m]
+
+
+def _answers(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Room for pairs, answers and status."""
+    return np.zeros((count, 2), dtype=np.int64), np.zeros((count, ANSWER)), np.zeros(count, dtype=np.int64)
 
 
 def _numbers(x: Any, what: str, n: int | None) -> np.ndarray:

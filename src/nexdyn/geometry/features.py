@@ -23,6 +23,10 @@ NEARLY = 0.05
 """Sine of the angle to a face or side within which a contact with it is tried."""
 
 
+WITHIN = 1.0 - 1e-9
+"""Of half the length: between the ends."""
+
+
 class Feature(NamedTuple):
     code: int
     x: Vec3
@@ -83,7 +87,7 @@ def round_feature(s, P, x, n, which):  # type: ignore[no-untyped-def]
         return Feature(FLAT if on_end else NONE, x + (end - y.z) * ez, ex, ey)
     u = s.size.x / across if across > 1e-9 else 0.0
     beside = plus_turned(P.p, P.R, Vec3(u * m.x, u * m.y, y.z)) if u > 0.0 else x
-    if which == 1:  # the side
+    if (which == 1) == (abs(y.z) < WITHIN * h):  # the side, first where x is between the ends
         if s.kind == CYLINDER:
             return Feature(SIDE if abs(m.z) < NEARLY else NONE, beside, none, none)
         slant = sqrt(4.0 * h * h + s.size.x * s.size.x)

@@ -34,7 +34,14 @@ from nexdyn.geometry.mesh_distance import (
     placed,
     push,
 )
-from nexdyn.geometry.mesh_kept_overlap import MOST_CORNERS, overlap_near
+from nexdyn.geometry.mesh_kept_overlap import (
+    MOST_CORNERS,
+    MOST_KEPT,
+    MOST_TRACKED,
+    depth_near,
+    moved_ball,
+    overlap_near,
+)
 from nexdyn.geometry.narrow import ANSWER, FOUND, NOT_FINITE, is_finite, pose_first, turned_round, without_margins
 from nexdyn.geometry.triangles import FAR, Near, length, of_triangles
 from nexdyn.kernel import formula, kernel, outlined
@@ -42,51 +49,55 @@ from nexdyn.spatial.algebra import Pose, T, Vec3, plus_turned
 from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import PoseRows, Vec3Rows, row
 
-MARGIN = 0.02
-"""Of the smaller mesh's radius."""
-MOST_KEPT = 2048
-ROUNDING = 1e-12
+MARGIN, WHERE_THEY_CROSS = 0.02, 0.03
+"""Of the smaller mesh's radius: how much farther pairs are kept than the nearest; more where surfaces cross, for R exceeds the depth."""
 DEEP = -1.0
 """In place of the distance: an overlap that the kept pairs do not hold, to be searched in the whole meshes."""
 
 
 class Kept(NamedTuple):
-    """pairs (MOST_KEPT, 2) of triangles in the order of their distances `least`; pose (1, 12) of B in A when these were found;
-    state = (count, −1 for none, and which goes first); known = (R, distance then). For overlaps: triangles (MOST_KEPT, 2) that are
-    to be looked at, each with one of the other mesh, the rows of their corners (`ends`),
-    and these (MOST_CORNERS, 10) with their feet."""
+    """pairs (MOST_KEPT, 2) of triangles in the order of their distances `least`; pose (2, 12) of B in A when these were found, and
+    that when edges were; state = (count, −1 for none, which goes first, count of tracked edges, how many were looked at then); known =
+    (R, distance then). For overlaps: the rows of pairs with a triangle for the first time, `once`; triangles (MOST_KEPT, 2) that are to be
+    looked at, each with one of the other mesh, the rows of their corners (`ends`), and these (MOST_CORNERS, 10) with their feet; edges
+    (MOST_TRACKED, 8) in the frames of their meshes with the part that was inside, each with its side and the triangles near its ends, and
+    in the order of their bounds `rank`; the ball of all kept triangles (1, 4)."""
 
     pairs: np.ndarray
     least: np.ndarray
     pose: np.ndarray
     state: np.ndarray
     known: np.ndarray
+    once: np.ndarray
     open: np.ndarray
     corners: np.ndarray
     feet: np.ndarray
     ends: np.ndarray
+    tracked: np.ndarray
+    sides: np.ndarray
+    bound: np.ndarray
+    rank: np.ndarray
+    ball: np.ndarray
 
 
 def kept_pairs() -> Kept:
     """Room for one pair of meshes, none of whose triangles are known."""
+
+    def whole(*shape: int) -> np.ndarray:
+        return np.zeros(shape, dtype=np.int64)
+
     return Kept(
-        np.zeros((MOST_KEPT, 2), dtype=np.int64), np.zeros(MOST_KEPT), np.zeros((1, 12)), np.array([-1, -1]), np.zeros(2),
-        np.zeros((MOST_KEPT, 2), dtype=np.int64), np.zeros((MOST_CORNERS, 10)), np.zeros(MOST_CORNERS, dtype=np.int64),
-        np.zeros((MOST_KEPT, 3), dtype=np.int64),
+        pairs=whole(MOST_KEPT, 2), least=np.zeros(MOST_KEPT), pose=np.zeros((2, 12)), state=np.array([-1, -1, 0, 0]),
+        known=np.zeros(2), once=whole(MOST_KEPT + 1, 2), open=whole(MOST_KEPT, 2), corners=np.zeros((MOST_CORNERS, 10)),
+        feet=whole(MOST_CORNERS), ends=whole(MOST_KEPT, 3), tracked=np.zeros((MOST_TRACKED, 8)), sides=whole(MOST_TRACKED, 3),
+        bound=np.zeros(MOST_TRACKED), rank=whole(MOST_TRACKED), ball=np.zeros((1, 4)),
     )  # fmt: skip
 
 
 @formula
 def moved(B, X, X0):  # type: ignore[no-untyped-def]
     """δ: how far a point of B is at most from where it was in pose X0, both in A."""
-    c = row(Vec3Rows(B.nodes, 0), 0)
-    p, q = plus_turned(X.p, X.R, c), plus_turned(X0.p, X0.R, c)
-    R, Q = X.R, X0.R
-    square = (
-        (R.xx - Q.xx) ** 2 + (R.xy - Q.xy) ** 2 + (R.xz - Q.xz) ** 2 + (R.yx - Q.yx) ** 2 + (R.yy - Q.yy) ** 2
-        + (R.yz - Q.yz) ** 2 + (R.zx - Q.zx) ** 2 + (R.zy - Q.zy) ** 2 + (R.zz - Q.zz) ** 2
-    )  # fmt: skip
-    return length(p - q) + sqrt(0.5 * square) * B.radius[0] * (1.0 + ROUNDING) + ROUNDING * (B.radius[0] + length(p))
+    return moved_ball(row(Vec3Rows(B.nodes, 0), 0), B.radius[0], X, X0)
 
 
 @formula
@@ -126,6 +137,7 @@ def find(A, B, X, work, kept):  # type: ignore[no-untyped-def]
             triangle(A.corners, kept.pairs[0, 0]), placed(X, triangle(B.corners, kept.pairs[0, 1])), FAR
         )
         d = sqrt(best.square)
+        margin *= WHERE_THEY_CROSS / MARGIN if d == 0.0 else 1.0
         best = Near(FAR, zero, zero, zero)  # to be met again, with its triangles
     limit = (d + margin) * (d + margin)
     count = push(work, 0, 0, 0, 0.0, limit)
@@ -163,8 +175,9 @@ def find(A, B, X, work, kept):  # type: ignore[no-untyped-def]
             count = push(work, count, i2, j2, g, limit)
     found = compacted(kept, found, d + margin)
     sort(kept, found)
-    kept.state[0], kept.known[0], kept.known[1] = found, d + margin, d
+    kept.state[0], kept.state[2], kept.known[0], kept.known[1] = found, 0, d + margin, d
     PoseRows(kept.pose, 0)[0] = X
+    kept.once[MOST_KEPT, 0] = 0
     return best, s, t
 
 
@@ -191,6 +204,10 @@ def of_kept(A, B, X, work, kept):  # type: ignore[no-untyped-def]
     delta = 0.0
     if kept.state[0] > 0:
         delta = moved(B, X, row(PoseRows(kept.pose, 0), 0))
+        if kept.state[2] > 0 and delta < kept.known[0]:
+            whole, c = depth_near(A, B, X, work, kept)
+            if whole:
+                return c
         near, s, t = among(A, B, X, kept, delta)
         passed = delta >= kept.known[1]
         if sqrt(near.square) > kept.known[0] - delta:
@@ -235,7 +252,7 @@ def kept_distances(A, B, margins, order, poses_a, poses_b, work, kept, answers, 
             status[k] = FOUND
             first = 1 if order == A_FIRST or (order == BY_POSE and pose_first(X, Y)) else 0
             if kept.state[1] != first:
-                kept.state[0], kept.state[1] = -1, first
+                kept.state[0], kept.state[1], kept.state[2] = -1, first, 0
             if first == 1:
                 c = in_order(A, B, X, Y, margins[0], margins[1], work, kept)
             else:

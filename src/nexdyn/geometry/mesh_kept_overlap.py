@@ -1,9 +1,18 @@
-"""The depth of two meshes that cross, from the pairs of triangles that mesh_kept.py keeps.
+"""The depth of two meshes that cross along a motion, from the pairs of triangles that mesh_kept.py keeps.
 
 As in mesh_distance.py, the depth is that of the deepest point on an edge of one that lies inside the other. What of a mesh of one
 part is inside hangs together with triangles that cross; so the search starts at these and goes on to all triangles that have a corner
 inside. A triangle with a corner less than R − δ deep is among the pairs; where a corner is deeper, nothing is said. On an edge, only
 what lies between the first and last triangle that it pierces, or an end that is inside, can be.
+
+At pose X₁ each of these edges gets an upper bound U of its depth, and they are kept in the order of these. |φ| changes by no more than
+a point moves. All kept triangles lie in a ball, whose points move by at most δ until pose X, so that then
+
+    depth of an edge ≤ U + δ,    of a kept triangle that was outside ≤ δ,    of all others ≤ 0 while the motion is less than R
+
+Edges are looked at in their order until U + δ is no more than the greatest depth found, less those for which U and the way of their own
+ends are no more than it. Where that is at least δ it is the depth of
+the meshes, exactly.
 """
 
 from __future__ import annotations
@@ -15,10 +24,46 @@ from nexdyn.geometry.mesh_point import Foot, deepest_between, foot
 from nexdyn.geometry.triangles import length, normal_of, of_triangles, pierces
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import T, Vec3, plus_turned
-from nexdyn.spatial.table import Vec3Rows
+from nexdyn.spatial.lanes import sqrt
+from nexdyn.spatial.table import PoseRows, Vec3Rows, row
 
+MOST_KEPT = 4096
 MOST_CORNERS = 512
 """Corners of triangles that are looked at in an overlap."""
+MOST_TRACKED = 1024
+"""Edges whose depths have bounds."""
+LOW, COARSE = 0.5, 0.05
+"""Of the deepest corner: the depth below which edges are not told apart, and by how much bounds may be too great."""
+MORE = 8
+"""Edges looked at, beyond twice those when bounds were found, after which they are found anew."""
+ROUNDING = 1e-12
+
+
+@formula
+def moved_ball(c, radius, X, X0):  # type: ignore[no-untyped-def]
+    """How far a point of B in a ball about c, in B's frame, is at most from where it was in pose X0, both in A."""
+    p, q = plus_turned(X.p, X.R, c), plus_turned(X0.p, X0.R, c)
+    R, Q = X.R, X0.R
+    square = (
+        (R.xx - Q.xx) ** 2 + (R.xy - Q.xy) ** 2 + (R.xz - Q.xz) ** 2 + (R.yx - Q.yx) ** 2 + (R.yy - Q.yy) ** 2
+        + (R.yz - Q.yz) ** 2 + (R.zx - Q.zx) ** 2 + (R.zy - Q.zy) ** 2 + (R.zz - Q.zz) ** 2
+    )  # fmt: skip
+    return length(p - q) + sqrt(0.5 * square) * radius * (1.0 + ROUNDING) + ROUNDING * (radius + length(p))
+
+
+@outlined
+def list_once(kept):  # type: ignore[no-untyped-def]
+    """Put the first pair of every kept triangle on the list `once`, which has its length in its last row."""
+    for side in range(2):
+        count = 0
+        for k in range(kept.state[0]):
+            m = 0
+            while m < count and kept.pairs[kept.once[m, side], side] != kept.pairs[k, side]:
+                m += 1
+            if m == count:
+                kept.once[count, side] = k
+                count += 1
+        kept.once[MOST_KEPT, side] = count
 
 
 @formula
@@ -64,7 +109,8 @@ def has_corner(t, x):  # type: ignore[no-untyped-def]
 
 @outlined
 def deepest_inside(A, B, X, work, kept, side, delta, i, k, m, best, small):  # type: ignore[no-untyped-def]
-    """(Foot, s, left): the deepest point x + s e of the edge of triangle i between corners k and m; −1 where none exceeds `best`.
+    """(Foot, left, low, high): the deepest point of the edge of triangle i between corners k and m, −1 where none exceeds `best`; and the
+    part of the edge, from 0 to 1, that may be inside.
 
     Between an end that is outside and the first triangle that the edge pierces it is outside."""
     x, y = Vec3Rows(kept.corners, 0)[k], Vec3Rows(kept.corners, 0)[m]
@@ -82,18 +128,17 @@ def deepest_inside(A, B, X, work, kept, side, delta, i, k, m, best, small):  # t
                 high, b = s, Foot(0.0, into(X, x + s * (y - x)), b.n, kept.pairs[n, 1 - side])
     e = y - x
     if not low < high or 0.5 * ((high - low) * length(e) - a.d - b.d) <= best + small:
-        return Foot(0.0, a.y, a.n, -1), 0.0, 0.0
-    f, s, left = deepest_between(B, work, into(X, x + low * e), (high - low) * (T(X.R) @ e), a, b, best, small)
-    return f, low + s * (high - low), left
+        return Foot(0.0, a.y, a.n, -1), 0.0, low, high
+    f, _, left = deepest_between(B, work, into(X, x + low * e), (high - low) * (T(X.R) @ e), a, b, best, small)
+    return f, left, low, high
 
 
 @outlined
-def deepest_near(A, B, X, work, kept, side, delta, best, small):  # type: ignore[no-untyped-def]
-    """(whether nothing is missed, Foot on B in B's frame, x in A's, left): as `mesh_distance.deepest_edges`, from the kept pairs.
+def track(A, B, X, work, kept, side, delta, edges, best, small):  # type: ignore[no-untyped-def]
+    """(whether nothing is missed, how many edges are tracked then, the depth of the deepest corner): put the edges of A that may be
+    partly inside B behind `edges` others, with upper bounds of their depths.
 
-    side: the column of A in the pairs; X the pose of B in A."""
-    zero = Vec3(0.0, 0.0, 0.0)
-    found, at, left = Foot(0.0, zero, zero, -1), zero, 0.0
+    side: the column of A in the pairs; X the pose of B in A; best: a depth that is known already."""
     count, corners, looked = 0, 0, 0
     for k in range(kept.state[0]):  # those that cross
         if kept.least[k] > delta:
@@ -110,30 +155,126 @@ def deepest_near(A, B, X, work, kept, side, delta, best, small):  # type: ignore
         q, corners = known_foot(B, X, work, kept, corners, t.q, j)
         r, corners = known_foot(B, X, work, kept, corners, t.r, j)
         if p < 0 or q < 0 or r < 0:
-            return False, found, at, left
+            return False, edges, best
         kept.ends[looked - 1, 0], kept.ends[looked - 1, 1], kept.ends[looked - 1, 2] = p, q, r
         while looked == count and inside < corners:  # all that has a corner inside is looked at, too
             x, d = Vec3Rows(kept.corners, 0)[inside], kept.corners[inside, 3]
-            if -d > best:
-                found, at, best = foot_of(kept, inside), x, -d
+            best = max(best, -d)
             inside += 1
             if -d >= kept.known[0] - delta:
-                return False, found, at, left
+                return False, edges, best
             if d < 0.0:
-                for k in range(kept.state[0]):
-                    if has_corner(triangle(A.corners, kept.pairs[k, side]), x):
-                        count = noted(kept, count, kept.pairs[k, side], kept.pairs[k, 1 - side])
+                for k in range(kept.once[MOST_KEPT, side]):
+                    n = kept.once[k, side]
+                    if has_corner(triangle(A.corners, kept.pairs[n, side]), x):
+                        count = noted(kept, count, kept.pairs[n, side], kept.pairs[n, 1 - side])
+    base, coarse = LOW * best, COARSE * best + small
     for looked in range(count):
         for edge in range(3):
             k, m = kept.ends[looked, edge], kept.ends[looked, edge + 1 if edge < 2 else 0]
             if k > m:  # of the two triangles of an edge that is partly inside both are looked at
                 continue
-            f, s, missed = deepest_inside(A, B, X, work, kept, side, delta, kept.open[looked, 0], k, m, best, small)
+            if edges == MOST_TRACKED:
+                return False, edges, best
+            f, left, low, high = deepest_inside(
+                A, B, X, work, kept, side, delta, kept.open[looked, 0], k, m, base, coarse
+            )
+            x = Vec3Rows(kept.corners, 0)
+            Vec3Rows(kept.tracked, 0)[edges], Vec3Rows(kept.tracked, 3)[edges] = x[k], x[m]
+            kept.bound[edges] = (base if f.t < 0 else -f.d) + coarse + left
+            kept.tracked[edges, 6], kept.tracked[edges, 7] = low, high
+            kept.rank[edges], kept.sides[edges, 0] = edges, side
+            kept.sides[edges, 1], kept.sides[edges, 2] = kept.feet[k], kept.feet[m]
+            edges += 1
+    return True, edges, best
+
+
+@formula
+def in_order_of_bounds(kept, edges):  # type: ignore[no-untyped-def]
+    """The tracked edges from the greatest bound on (Shell 1959, gaps of Ciura)."""
+    for gap in (301, 132, 57, 23, 10, 4, 1):
+        for i in range(gap, edges):
+            f, r, j = kept.bound[i], kept.rank[i], i
+            while j >= gap and kept.bound[j - gap] < f:
+                kept.bound[j], kept.rank[j] = kept.bound[j - gap], kept.rank[j - gap]
+                j -= gap
+            kept.bound[j], kept.rank[j] = f, r
+
+
+@formula
+def widened(low, high, x):  # type: ignore[no-untyped-def]
+    """The box with x in it."""
+    return (
+        Vec3(min(low.x, x.x), min(low.y, x.y), min(low.z, x.z)), Vec3(max(high.x, x.x), max(high.y, x.y), max(high.z, x.z))
+    )  # fmt: skip
+
+
+@outlined
+def enclose(A, B, X, kept):  # type: ignore[no-untyped-def]
+    """Write the pose, and the ball around all kept triangles: its centre in B, and its radius."""
+    low, high = Vec3(1e300, 1e300, 1e300), Vec3(-1e300, -1e300, -1e300)
+    for side in range(2):
+        for k in range(kept.once[MOST_KEPT, side]):
+            i = kept.pairs[kept.once[k, side], side]
+            t = triangle(A.corners, i) if side == 0 else placed(X, triangle(B.corners, i))
+            for x in (t.p, t.q, t.r):
+                low, high = widened(low, high, x)
+    PoseRows(kept.pose, 0)[1] = X
+    Vec3Rows(kept.ball, 0)[0] = into(X, 0.5 * (low + high))
+    kept.ball[0, 3] = 0.5 * length(high - low)
+
+
+@formula
+def shift(side, x, X, Y):  # type: ignore[no-untyped-def]
+    """How far x of A (side 0) is in B's frame from where it was in pose Y, or x of B in A's; along an edge it is at most that of an end."""
+    return length(into(X, x) - into(Y, x) if side == 0 else plus_turned(X.p, X.R, x) - plus_turned(Y.p, Y.R, x))
+
+
+@outlined
+def deepest_edge(mesh, work, x, e, low, high, s, t, best, small):  # type: ignore[no-untyped-def]
+    """As `deepest_of_segment`, with triangles s and t that are near its ends, and cut first where it came in and went out."""
+    a, c = foot(mesh, work, x, s), foot(mesh, work, x + e, t)
+    if not (low < high and (low > 0.0 or high < 1.0)):
+        return deepest_between(mesh, work, x, e, a, c, best, small)
+    found, at, left, s0 = Foot(0.0, a.y, a.n, -1), 0.0, 0.0, 0.0
+    for cut in (low, high, 1.0):
+        if s0 < cut:
+            b = c if cut == 1.0 else foot(mesh, work, x + cut * e, a.t)
+            f, s1, missed = deepest_between(mesh, work, x + s0 * e, (cut - s0) * e, a, b, best, small)
             left = max(left, missed)
             if f.t >= 0:
-                x = Vec3Rows(kept.corners, 0)[k]
-                found, at, best = f, x + s * (Vec3Rows(kept.corners, 0)[m] - x), -f.d
-    return True, found, at, left
+                found, at, best = f, s0 + s1 * (cut - s0), -f.d
+            a, s0 = b, cut
+    return found, at, left
+
+
+@outlined
+def deepest_tracked(A, B, X, work, kept, delta, small):  # type: ignore[no-untyped-def]
+    """(how many edges were looked at, contact): the deepest point of the tracked edges, d = 0 where none is inside."""
+    p, q, Y = Vec3Rows(kept.tracked, 0), Vec3Rows(kept.tracked, 3), row(PoseRows(kept.pose, 0), 1)
+    zero = Vec3(0.0, 0.0, 0.0)
+    best, missed, tried = Contact(0.0, zero, zero, zero, 0.0), 0.0, 0
+    for k in range(kept.state[2]):
+        if kept.bound[k] + delta <= -best.d:
+            break
+        r = kept.rank[k]
+        x, e, side = p[r], q[r] - p[r], kept.sides[r, 0]
+        low, high = kept.tracked[r, 6], kept.tracked[r, 7]
+        if kept.bound[k] + max(shift(side, x, X, Y), shift(side, x + e, X, Y)) <= -best.d:
+            continue
+        tried += 1
+        if side == 0:
+            y, d = into(X, x), T(X.R) @ e
+            f, s, left = deepest_edge(B, work, y, d, low, high, kept.sides[r, 1], kept.sides[r, 2], -best.d, small)
+            if f.t >= 0:
+                best = Contact(f.d, -(X.R @ f.n), x + s * e, plus_turned(X.p, X.R, f.y), 0.0)
+        else:
+            y, d = plus_turned(X.p, X.R, x), X.R @ e
+            f, s, left = deepest_edge(A, work, y, d, low, high, kept.sides[r, 1], kept.sides[r, 2], -best.d, small)
+            if f.t >= 0:
+                best = Contact(f.d, f.n, f.y, y + s * d, 0.0)
+        missed = max(missed, left)
+    return tried, Contact(best.d, best.n, best.a, best.b, missed)
 
 
 @outlined
@@ -147,15 +288,29 @@ def overlap_near(A, B, X, work, kept, delta, s, t, touch):  # type: ignore[no-un
     small = SMALL * (A.radius[0] + B.radius[0])
     if len(A.parts) > 1 or len(B.parts) > 1 or A.radius[1] == 0.0 or B.radius[1] == 0.0:
         return False, nothing
-    whole, at, x, left = deepest_near(A, B, X, work, kept, 0, delta, 0.0, small)
+    kept.state[2] = 0
+    if kept.once[MOST_KEPT, 0] == 0:
+        list_once(kept)
+    whole, edges, best = track(A, B, X, work, kept, 0, delta, 0, 0.0, small)
     if not whole:
         return False, nothing
-    whole, back, y, missed = deepest_near(B, A, inverse_of(X), work, kept, 1, delta, max(-at.d, 0.0), small)
-    left = max(left, missed)
+    whole, edges, best = track(B, A, inverse_of(X), work, kept, 1, delta, edges, best, small)
     if not whole:
         return False, nothing
-    if back.t >= 0:
-        return True, Contact(back.d, back.n, back.y, plus_turned(X.p, X.R, y), left)
-    if at.t >= 0:
-        return True, Contact(at.d, -(X.R @ at.n), x, plus_turned(X.p, X.R, at.y), left)
-    return True, Contact(0.0, touching_normal(A, B, X, work, s, t, touch), touch, touch, left)
+    in_order_of_bounds(kept, edges)
+    enclose(A, B, X, kept)
+    kept.state[2] = edges
+    kept.state[3], c = deepest_tracked(A, B, X, work, kept, 0.0, small)
+    if c.d < 0.0:
+        return True, c
+    return True, Contact(0.0, touching_normal(A, B, X, work, s, t, touch), touch, touch, c.error)
+
+
+@outlined
+def depth_near(A, B, X, work, kept):  # type: ignore[no-untyped-def]
+    """(whether it is the depth of the meshes, contact), from the tracked edges."""
+    delta = moved_ball(row(Vec3Rows(kept.ball, 0), 0), kept.ball[0, 3], X, row(PoseRows(kept.pose, 0), 1))
+    tried, c = deepest_tracked(A, B, X, work, kept, delta, SMALL * (A.radius[0] + B.radius[0]))
+    if tried > 2 * kept.state[3] + MORE:  # the next time bounds are found anew
+        kept.state[2] = 0
+    return c.d < 0.0 and -c.d >= delta, c

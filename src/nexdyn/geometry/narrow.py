@@ -3,7 +3,8 @@
 The cores are compared, and their margins taken off. Pairs with a closed form go first, and boxes that overlap or face
 each other (boxes.py); all others take
 
-    apart        simplices of support points (simplex.py) until Newton's method (newton.py) finds the features' contact
+    apart        simplices of support points (simplex.py) until Newton's method finds the features' contact: on the normal
+                 alone where points follow from it (gauss_map.py), on points and normal elsewhere (newton.py)
     overlapping  a growing polytope (polytope.py), and Newton's method from its nearest face
 
 and the proof of contact.py decides when that is enough. Pairs are put in an order that depends on the shapes and poses
@@ -19,10 +20,10 @@ import numpy as np
 from nexdyn.geometry import simplex
 from nexdyn.geometry.boxes import of_boxes
 from nexdyn.geometry.contact import Contact, norm, proven
-from nexdyn.geometry.kinds import has_nearest, nearest, support
+from nexdyn.geometry.kinds import has_nearest, is_round, nearest, support
 from nexdyn.geometry.newton import polished
 from nexdyn.geometry.polytope import FAR, FULL, MOST_FACES, MOST_POINTS, enclose, grow, weigh_face
-from nexdyn.geometry.simplex import INSIDE, STALLED, approach, weighted
+from nexdyn.geometry.simplex import CONVERGED, INSIDE, STALLED, approach, weighted
 from nexdyn.geometry.solid import BOX, COLUMNS, HALF_SPACE, POINT, SEGMENT, solid_of
 from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.spatial.algebra import Pose, T, Vec3, cross, plus_turned
@@ -167,6 +168,14 @@ def overlapping(A, B, X, tables, work, m, best, L, fine):  # type: ignore[no-unt
         gap *= 1e-3
 
 
+@formula
+def first_gap(round_a, round_b):  # type: ignore[no-untyped-def]
+    """Where Newton's method takes over from the simplices, over the size. Polytopes need it seldom, for simplices end by themselves."""
+    if round_a and round_b:
+        return 3e-3
+    return 4e-4 if round_a or round_b else 1e-4
+
+
 @outlined
 def iterated(A, B, X, tables, work, start):  # type: ignore[no-untyped-def]
     """The contact of two cores by simplices, polytope and Newton's method; `start` is a first guess of b − a."""
@@ -179,13 +188,17 @@ def iterated(A, B, X, tables, work, start):  # type: ignore[no-untyped-def]
             return slab
     v = v if v @ v > 0.0 else Vec3(1.0, 0.0, 0.0)
     best = Contact(0.0, Vec3(1.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0), 1e300)
-    m, gap = 0, 1e-3 * L
+    m, gap = 0, first_gap(is_round(A.kind), is_round(B.kind)) * L
     while True:
-        status, m, v = approach(A, B, X, tables, work.points, m, v, gap, 1e-14 * L)
+        status, m, v, short = approach(A, B, X, tables, work.points, m, v, gap, 1e-14 * L)
         if status == INSIDE:
             break
         a, b = weighted(work.points, m, 3), weighted(work.points, m, 6)
-        raw = proven(A, B, X, tables, a, b, (1.0 / norm(v)) * v)
+        n = (1.0 / norm(v)) * v
+        if status == CONVERGED and short > fine:  # points of both shapes and the width of a slab: a proof already
+            raw = Contact(norm(v), n, a, b, short)
+        else:
+            raw = proven(A, B, X, tables, a, b, n)
         best = raw if raw.error < best.error else best
         if best.error > fine:
             rows = (0, 1 if m > 1 else -1, 2 if m > 2 else -1)
@@ -216,9 +229,10 @@ def of_cores(A, B, X, tables, work, start):  # type: ignore[no-untyped-def]
 @formula
 def comes_first(shapes, i, j, XA, XB):  # type: ignore[no-untyped-def]
     """Whether A goes first: by kind, then sizes, then position, then axes; any order would do that knows no a and b."""
-    for c in range(COLUMNS):
-        if shapes[i, c] != shapes[j, c]:
-            return shapes[i, c] < shapes[j, c]
+    if i != j:
+        for c in range(COLUMNS):
+            if shapes[i, c] != shapes[j, c]:
+                return shapes[i, c] < shapes[j, c]
     return pose_first(XA, XB)
 
 
@@ -294,5 +308,25 @@ def distances(tables, pairs, poses_a, poses_b, work, answers, status):  # type: 
     n, a, b = Vec3Rows(answers, 1), Vec3Rows(answers, 4), Vec3Rows(answers, 7)
     for k in range(len(pairs)):
         status[k], c = pair_distance(tables, pairs[k, 0], pairs[k, 1], XA[k], XB[k], work, n[k])
+        answers[k, 0], answers[k, 10] = c.d, c.error
+        n[k], a[k], b[k] = c.n, c.a, c.b
+
+
+@kernel
+def distances_among(tables, shapes, pairs, poses, before, known, work, answers, status):  # type: ignore[no-untyped-def]
+    """As `distances`, of sorted pairs (n, 2) of shapes (m,) in poses (m, 12).
+
+    known: answers of sorted pairs `before`, where the search of the same pair begins."""
+    X = PoseRows(poses, 0)
+    n, a, b, start = Vec3Rows(answers, 1), Vec3Rows(answers, 4), Vec3Rows(answers, 7), Vec3Rows(known, 1)
+    m = 0
+    for k in range(len(pairs)):
+        i, j = pairs[k, 0], pairs[k, 1]
+        while m < len(before) and (before[m, 0] < i or (before[m, 0] == i and before[m, 1] < j)):
+            m += 1
+        guess = Vec3(0.0, 0.0, 0.0)
+        if m < len(before) and before[m, 0] == i and before[m, 1] == j:
+            guess = start[m]
+        status[k], c = pair_distance(tables, shapes[i], shapes[j], X[i], X[j], work, guess)
         answers[k, 0], answers[k, 10] = c.d, c.error
         n[k], a[k], b[k] = c.n, c.a, c.b

@@ -27,6 +27,7 @@ from nexdyn.geometry.features import (
     settled,
     spanned,
 )  # fmt: skip
+from nexdyn.geometry.gauss_map import by_normals
 from nexdyn.geometry.kinds import has_nearest, is_round, nearest
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import Mat3, Pose, T, Vec3, basis, plus_turned
@@ -37,6 +38,8 @@ FAR = 1e3
 ENOUGH = 1e-8
 """The last step: what it leaves is of its square."""
 MOST_SLIDES = 60
+SLOWEST = 0.999
+"""What is left of the way to both faces after a slide, above which they do not lie opposite."""
 ROUNDING = 1e-13
 WELL = 1e-6
 """Determinant over the cube of the largest entry above which equations are solved by Cramer's rule."""
@@ -207,13 +210,14 @@ def into(s, tables, x):  # type: ignore[no-untyped-def]
 def slid(A, B, X, tables, contact, fine):  # type: ignore[no-untyped-def]
     """Parallel features: the same distance and normal, with both points moved into their faces by turns."""
     a, b, n, d = contact.a, contact.b, contact.n, contact.d
-    best = contact
+    best, left = contact, 1e300
     for _ in range(MOST_SLIDES):
         a = into(A, tables, b - d * n)
         b = plus_turned(X.p, X.R, into(B, tables, T(X.R) @ (a + d * n - X.p)))
         r = b - a - d * n
-        if norm(r) < 0.5 * fine:
+        if norm(r) < 0.5 * fine or not norm(r) < SLOWEST * left:
             break
+        left = norm(r)
     again = proven(A, B, X, tables, a, b, n)
     return again if again.error < best.error else best
 
@@ -224,26 +228,31 @@ def polished(A, B, X, tables, work, rows, contact, L, fine):  # type: ignore[no-
     i, j, k = rows
     I = Pose(Mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), Vec3(0.0, 0.0, 0.0))
     best = contact
-    floor = width(A, B, X, tables, contact.n) - fine  # Newton's method may find a slab that is no widest one
+    floor = contact.d - contact.error - fine  # Newton's method may find a slab that is no widest one
     for p in range(CANDIDATES):
         if p > 0 and not is_round(A.kind):
             break
-        feature_a = spanned(work.points, 3, i, j, k, contact.a, 1e-9 * L)
         if is_round(A.kind):
             feature_a = round_feature(A, I, contact.a, contact.n, p)
+        else:
+            feature_a = spanned(work.points, 3, i, j, k, contact.a, 1e-9 * L)
         if feature_a.code == NONE:
             continue
         for q in range(CANDIDATES):
             if q > 0 and not is_round(B.kind):
                 break
-            feature_b = spanned(work.points, 6, i, j, k, contact.b, 1e-9 * L)
             if is_round(B.kind):
                 feature_b = round_feature(B, X, contact.b, -contact.n, q)
+            else:
+                feature_b = spanned(work.points, 6, i, j, k, contact.b, 1e-9 * L)
             if feature_b.code == NONE:
                 continue
-            a, b, n = converge(A, B, X, work.matrix, feature_a, feature_b, contact.n, L)
+            follows, a, b, n = by_normals(A, B, X, feature_a, feature_b, contact.n, L)
+            if not follows:
+                a, b, n = converge(A, B, X, work.matrix, feature_a, feature_b, contact.n, L)
             found = proven(A, B, X, tables, a, b, n)
-            if found.error > fine and found.error < 0.1 * L:
+            # the widest slab, but its points beside the features
+            if found.error > fine and found.d - width(A, B, X, tables, n) <= fine:
                 found = slid(A, B, X, tables, found, fine)
             if found.error < best.error and found.d >= floor:
                 best = found

@@ -137,21 +137,22 @@ def put_support(A, B, X, tables, n, points, k):  # type: ignore[no-untyped-def]
 def approach(A, B, X, tables, points, m, v, gap, small):  # type: ignore[no-untyped-def]
     """Go on from the simplex of m points, whose nearest point is v, until the bounds differ by less than `gap`.
 
-    Returns (CONVERGED, INSIDE or STALLED, m, v). INSIDE: C holds the origin to `small`."""
+    Returns (CONVERGED, INSIDE or STALLED, m, v, the difference). INSIDE: C holds the origin to `small`."""
     W = Vec3Rows(points, 0)
     idle = 0
     for _ in range(MOST_SUPPORTS):
         length = norm(v)
         if m > 0 and length <= small:
-            return INSIDE, m, v
-        w = put_support(A, B, X, tables, (1.0 / length) * v, points, m)
-        if m > 0 and length - (v @ w) / length <= gap:
-            return CONVERGED, m, v
+            return INSIDE, m, v, 0.0
+        w = put_support(A, B, X, tables, v, points, m)  # the same for any length of v
+        short = length - (v @ w) / length
+        if m > 0 and short <= gap:
+            return CONVERGED, m, v, short
         for k in range(m):  # a point of the simplex again: no nearer one is found in this precision
             if W[k].x == w.x and W[k].y == w.y and W[k].z == w.z:
-                return STALLED, m, v
+                return STALLED, m, v, short
         if weigh(points, m + 1):
-            return INSIDE, m + 1, v
+            return INSIDE, m + 1, v, 0.0
         old = m
         m = keep_weighted(points, m + 1)
         nearer = weighted(points, m, 0)
@@ -159,5 +160,5 @@ def approach(A, B, X, tables, points, m, v, gap, small):  # type: ignore[no-unty
         idle = idle + 1 if old > 0 and norm(nearer) >= length else 0
         v = nearer
         if idle > MOST_IDLE:
-            return STALLED, m, v
-    return STALLED, m, v
+            break
+    return STALLED, m, v, 1e300
