@@ -132,7 +132,7 @@ class March(metaclass=CheckedContract):
     _inherited: dict[str, Any]
     """What events of runs before this one have changed."""
     _users: UserStates
-    _begun = False
+    _begun, _thinned = False, False
     """Whether it has run: then all that is recorded is kept."""
     _grid: tuple[Memory, dict[str, Any]] | None = None
     """Where constant steps go on, and the states of users' objects there, while the state is a shorter step aside of them."""
@@ -524,6 +524,8 @@ class March(metaclass=CheckedContract):
             recording.settings["changed"] = self._inherited
         if self.happened:
             recording.settings["events"] = [dict(one) for one in self.happened]
+        if self._thinned:
+            recording.settings["thinned"] = True
         if self._peaks is not None:
             recording.settings["peaks"] = self._peaks.told()
         if self.system is not self._first:
