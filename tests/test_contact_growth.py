@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
+import numpy as np
 import pytest
 
 import nexdyn as nx
@@ -34,9 +36,13 @@ LAWS: dict[str, tuple[nx.Shape, dict[str, Any]]] = {
 @pytest.mark.parametrize("law", LAWS)
 def test_a_step_too_long_is_named(law: str, method: str) -> None:
     shape, given = LAWS[law]
-    with pytest.raises(
-        nx.SolveError, match=r"the energy has grown by .*too long for a contact.*floor stone ground"
-    ) as told:
+    said = nullcontext() if law == "area" else pytest.warns(nx.NexDynWarning, match="too long for contact 'floor'")
+    with (
+        said,
+        pytest.raises(
+            nx.SolveError, match=r"the energy has grown by .*too long for a contact.*floor stone ground"
+        ) as told,
+    ):
         nx.simulate(falling(shape, **given), 0.5, EXPLICIT[method](dt=1e-3))
     assert "s at most, pressed in by" in str(told.value)
     assert told.value.result is not None
@@ -65,3 +71,36 @@ def test_what_gives_energy_is_not_watched() -> None:
     assert not is_watched(belt, short)
     system.add_force(nx.AppliedForce("push", "stone", force=(1.0, 0.0, 0.0)))
     assert not is_watched(system, short)
+
+
+@pytest.mark.parametrize(("method", "limit"), [(nx.RungeKutta4, 2.78), (nx.SemiImplicitEuler, 2.0)])
+def test_the_longest_step_is_told_before_a_run(method: Any, limit: float) -> None:
+    """c √(m/k) of a ball on a linear law without friction; with friction that sticks it is that along the surface, where the ball turns,
+    too: 1/m + r²/I is what yields."""
+    k, m, I, r = 1e5, 0.1, 1e-4, 0.05
+    for friction, square in ((0.0, k / m), (0.5, 0.82 * k * (1.0 / m + r * r / I))):
+        most = limit / np.sqrt(square)
+        long = nx.Simulation(falling(nx.Sphere(r), stiffness=k, exponent=1.0, friction=friction), method(1.02 * most))
+        with pytest.warns(nx.NexDynWarning, match="too long for contact 'floor': by its stiffness and the masses"):
+            (told,) = long.run(0.01).warnings
+        assert (told["kind"], told["where"], told["units"]) == ("step", "floor", "s")
+        assert told["value"] == pytest.approx(most, rel=1e-3)
+        short = falling(nx.Sphere(r), stiffness=k, exponent=1.0, friction=friction)
+        assert not nx.simulate(short, 0.01, method(0.98 * most)).warnings
+
+
+def test_by_hertz_it_is_that_of_the_weight_at_rest() -> None:
+    """k δ^1.5 = m g."""
+    k, m = 1e7, 0.1
+    depth = (m * 9.81 / k) ** (2.0 / 3.0)
+    most = 2.0 / np.sqrt(1.5 * k * np.sqrt(depth) / m)
+    with pytest.warns(nx.NexDynWarning):
+        result = nx.simulate(falling(nx.Sphere(0.05), stiffness=k), 1e-3, nx.SemiImplicitEuler(1.5 * most))
+    assert result.warnings[0]["value"] == pytest.approx(most, rel=0.01)
+    # of what joints hold nothing is told
+    held = falling(nx.Sphere(0.05), stiffness=k)
+    held.add_body("other", mass=1.0, inertia=(1, 1, 1))
+    held.add_joint(nx.Spherical("ball", "stone", "other"))
+    assert not nx.simulate(held, 1e-3, nx.SemiImplicitEuler(1.5 * most)).warnings
+    # and of steps that the method chooses
+    assert not nx.simulate(falling(nx.Sphere(0.05), stiffness=k), 1e-3, nx.DormandPrince()).warnings

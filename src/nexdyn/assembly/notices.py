@@ -13,6 +13,7 @@ import numpy as np
 
 from nexdyn.absolute.configuration import difference
 from nexdyn.assembly.closing import Closing, joint_gaps
+from nexdyn.assembly.contact_steps import constant_step, fastest, limit_of
 from nexdyn.errors import AssemblyError, InputError, warn
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.contacts import contacts_of
@@ -39,9 +40,10 @@ REFUSED = ("gap", "limit", "start", "contact")
 
 
 class Notice(NamedTuple):
-    """kind: "gap", "limit", "start", "contact", "degrees", "violation" or "singular"; where: the joint, contact or spring; value: the
-    gap [m], what is beyond the limit [m, rad], by how much the start was moved [m, rad, m/s, rad/s], the force [N], the violation in
-    parts of the mechanism's size, or when it is [s]; angle: the misalignment of a gap [rad]; text: all of it in words."""
+    """kind: "gap", "limit", "start", "contact", "step", "degrees", "violation" or "singular"; where: the joint, contact or spring; value:
+    the gap [m], what is beyond the limit [m, rad], by how much the start was moved [m, rad, m/s, rad/s], the force [N], the longest
+    step [s], the violation in parts of the mechanism's size, or when it is [s]; angle: the misalignment of a gap [rad]; text: all of it
+    in words."""
 
     kind: str
     where: str
@@ -100,7 +102,23 @@ def start_notices(simulation: Any, gaps: list[Notice]) -> list[Notice]:
     )
     for contact in contacts:
         found += _pressed(contact, system, pose, weight)
-    return found
+    return found + _too_long(simulation, pose)
+
+
+def _too_long(simulation: Any, pose: Pose) -> list[Notice]:
+    """A constant explicit step that is too long for a contact of free bodies."""
+    dt = constant_step(simulation.method)
+    if dt is None:
+        return []
+    fast, name = fastest(simulation.system, pose)
+    if not fast * dt > limit_of(simulation.method):
+        return []
+    most = limit_of(simulation.method) / fast
+    text = (
+        f"steps of dt = {dt:g} s are too long for contact {name!r}: by its stiffness and the masses that it presses, it takes "
+        f"{most:.2g} s at most once it presses; take less, or HHT or DormandPrince, which choose their steps"
+    )
+    return [Notice("step", name, most, "s", 0.0, text)]
 
 
 def moved_starts(

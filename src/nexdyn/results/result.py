@@ -311,7 +311,7 @@ class Result:
 
     @property
     def warnings(self) -> list[dict[str, Any]]:
-        """What was said of the start, and on the way: `kind` "gap", "limit", "start", "contact", "degrees", "violation" or
+        """What was said of the start, and on the way: `kind` "gap", "limit", "start", "contact", "step", "degrees", "violation" or
         "singular", `where`, `value` in `units`, `angle` [rad], `text`."""
         return [dict(one) for one in self.recording.settings.get("warnings", [])]
 

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nexdyn.assembly.contact_steps import constant_step, limit_of
 from nexdyn.forces.contact import ContactForce
-from nexdyn.integrate.methods import HHT, ImplicitEuler
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
-from nexdyn.simulation.bristles import REAL_AXIS
 from nexdyn.simulation.users import functions_of
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ LOOKED_AT = 50
 
 def is_watched(system: System, method: Method) -> bool:
     """Whether steps may be too long for a contact, and energy tells it: constant explicit steps, and nothing that gives energy."""
-    explicit = getattr(method, "dt", None) is not None and not isinstance(method, HHT | ImplicitEuler)
+    explicit = constant_step(method) is not None
     touching = any(isinstance(force, ContactForce) and not force.is_off for force in system.forces.values())
     if not explicit or not touching or system.drivers or next(iter(functions_of(system)), None) is not None:
         return False
@@ -57,7 +56,7 @@ def growth_of(seen: Result, whole: Result, method: Method) -> str:
 def _stable(result: Result, method: Method) -> str:
     """Of the contact that was stiffest how long steps may be, as a clause; "" where no state shows one."""
     system, shortest, found = result.system, math.inf, ""
-    limit = REAL_AXIS.get(getattr(method, "integrator", method).name, 2.0)
+    limit = limit_of(method)
     for name, force in system.forces.items():
         if not isinstance(force, ContactForce) or force.is_off:
             continue

@@ -90,7 +90,7 @@ class Search:
         self.units = np.tile([1.0, 1.0, 1.0, self.length, self.length, self.length], self.model.nb)
         self.W = self.units**-2.0
         self.turned = np.zeros(self.model.nb)
-        self.longest, self.farthest = TURN, 1.0
+        self.longest, self.farthest, self.shortened = TURN, 1.0, False
         self.size = 0.0
         self.motionless = np.zeros((self.model.nb + 1, 6))
 
@@ -146,8 +146,11 @@ class Search:
             if d @ here.r > 0.0:
                 return d
         along = vectors.T @ (here.T.T @ here.r)
-        steps = np.clip(along / np.maximum(np.abs(values), flat), -self.longest, self.longest)
-        return np.asarray(here.T @ (vectors @ steps))
+        steps, moves = along / np.maximum(np.abs(values), flat), here.T @ vectors
+        parts = np.abs(steps) * np.linalg.norm(moves.reshape(-1, 2, 3, len(steps)), axis=2).max(axis=0)
+        over = np.maximum(parts[0] / self.longest, parts[1] / self.farthest)
+        self.shortened = bool((over > 1.0).any())
+        return np.asarray(moves @ (steps / np.maximum(over, 1.0)))
 
     def saddle(self, here: Rest, K: Any) -> Array | None:
         """A small step off a resting place that is not stable; None where it is."""
@@ -263,7 +266,7 @@ class Search:
                     work = max(work, float(0.5 * (here.r + there.r) @ moved))
                 if as_it_is or work >= SUFFICIENT * alpha * promised - noise:
                     self.turned += np.linalg.norm(moved.reshape(-1, 6)[:, :3], axis=1)
-                    if short < 1.0 and alpha == short:
+                    if (short < 1.0 or self.shortened) and alpha == short:
                         self.longest, self.farthest = min(2.0 * self.longest, MOST_TURN), 2.0 * self.farthest
                     return there
             alpha *= 0.5
