@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.forces.contact import AREA, DEPTH, ContactForce, is_held
+from nexdyn.forces.contact import AREA, DEPTH, ContactForce, fixed_to
 from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.integrate.methods import HHT, ImplicitEuler, RungeKutta4
 
@@ -68,12 +68,11 @@ def _square(force: ContactForce, system: System, pose: Pose, joined: dict[str, l
     points = (row[3:6] + (1.0 - on_b) * gap, row[3:6] - on_b * gap)
     Y = np.zeros((3, 3))
     for frame, point in zip(force.frames(system), points, strict=True):
-        body = system.bodies.get(frame.body)
-        if body is None or is_held(system, frame.body):
+        if "ground" in fixed_to(system, frame.body):
             continue
         if any(joint.kind != "free" for joint in joined.get(frame.body, [])) or len(joined.get(frame.body, [])) > 1:
             return 0.0
-        given, (R, p) = body.resolved(values), pose(frame.body)
+        given, (R, p) = system.bodies[frame.body].resolved(values), pose(frame.body)
         if not given.mass > 0.0 or np.linalg.matrix_rank(given.inertia) < 3:
             return 0.0
         r = np.cross(np.eye(3), point - p - R @ given.com)

@@ -1,7 +1,7 @@
 """A sphere of one body and a solid of another: how deep it is, and what presses it out.
 
     φ(c)     signed distance of the centre c from the surface of B, less than 0 inside      n = ∇φ       δ = r − φ
-    foot     x = c − φ n, on the surface of B, where the force acts
+    foot     x = c − φ n, on the surface of B, where the force acts; of two spheres it acts midway, at c − (φ + ½ δ) n
 
     at a point            f = k δᵉ                                                 U = k δᵉ⁺¹/(e + 1)
     over an area, B flat  f = k (w_B π δ² (r − δ/3) + w_A π (r δ² − ⅔ δ³))         U = k (w_B π (r δ³/3 − δ⁴/12) + w_A π (r δ³/3 − δ⁴/6))

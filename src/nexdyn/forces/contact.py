@@ -130,7 +130,7 @@ class ContactForce(ContactLaw, PairForce):
                 check_along(self, attribute, n, values)
         return [x for u, (R, _) in zip(given, self.placed(values), strict=True) for x in (np.array(u) @ R).tolist()]
 
-    def across(self, values: Mapping[str, float]) -> list[float]:
+    def directed(self, values: Mapping[str, float]) -> list[float]:
         """ρ, and e in the axes of A and of B, 0 in those it does not lie in."""
         ratio, directions = self.ratio_across(values)
         return [
@@ -148,7 +148,7 @@ class ContactForce(ContactLaw, PairForce):
         """k, e, a, μ, v_f, r_A, ½ l; μ, μ_s, v_s, ρ, 2 ζ √m of a reduced mass m of 1 kg; ς, r_B; u_A, u_B; ρ and e."""
         k, e, a, v_f, *friction = self.law(values)
         radius, half, side, other = self.shape(values)
-        last = [side, other, *self.surface_velocities(values), *self.across(values)]
+        last = [side, other, *self.surface_velocities(values), *self.directed(values)]
         return [k, e, a, friction[0], v_f, radius, half, *friction, *last]
 
     def data_in(self, system: System) -> list[float]:
@@ -157,12 +157,16 @@ class ContactForce(ContactLaw, PairForce):
         return data
 
     def reduced(self, system: System, of: Callable[[ResolvedBody], float]) -> float:
-        """1/(1/m_A + 1/m_B) of what `of` tells of both bodies; 0 where neither has any. The ground has no end of it, nor has what Fixed
-        joints hold to it."""
+        """1/(1/m_A + 1/m_B) of what `of` tells of both bodies, with all that Fixed joints hold to them; 0 where neither has any. The ground
+        has no end of it."""
         inverse = 0.0
         for side in self.frames(system):
-            body = system.bodies.get(side.body)
-            m = 0.0 if body is None or is_held(system, body.name) else of(body.resolved(system.values))
+            together = fixed_to(system, side.body)
+            m = (
+                0.0
+                if "ground" in together
+                else sum(of(system.bodies[name].resolved(system.values)) for name in together)
+            )
             inverse += 1.0 / m if m > 0.0 else 0.0
         return 1.0 / inverse if inverse > 0.0 else 0.0
 
@@ -192,14 +196,13 @@ class ContactForce(ContactLaw, PairForce):
         return any(x != 0.0 for attribute in VELOCITIES for x in self._floats(attribute, 3, values))
 
 
-def is_held(system: System, body: str) -> bool:
-    """Whether Fixed joints hold a body to the ground."""
-    carriers = {joint.child.name: joint.parent for joint in system.joints.values() if joint.kind == "fixed"}
-    while body in carriers:
-        if carriers[body].is_ground:
-            return True
-        body = carriers.pop(body).name
-    return False
+def fixed_to(system: System, body: str) -> set[str]:
+    """The bodies, the ground among them, that are one with a body by Fixed joints, and itself."""
+    found, left = {body}, [joint for joint in system.joints.values() if joint.kind == "fixed"]
+    while near := [joint for joint in left if not found.isdisjoint((joint.parent.name, joint.child.name))]:
+        found.update(name for joint in near for name in (joint.parent.name, joint.child.name))
+        left = [joint for joint in left if joint not in near]
+    return found
 
 
 STICK, SIDE, OTHER, RUNS_A, RUNS_B, ACROSS, ALONG_A, ALONG_B, POINT_DATA = 7, 12, 13, 14, 17, 20, 21, 24, 27

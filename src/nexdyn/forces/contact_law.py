@@ -38,7 +38,7 @@ class ContactLaw(Element):
     friction_speed [m/s]: where given, friction does not stick: it is regularised below this speed, without states.
     friction_across: the coefficient across a direction along the surfaces; `friction`, and static_friction, are along it. The direction,
         friction_direction_a or friction_direction_b (3,), goes with `a`, as the tread of a tyre, or with `b`, as the grain of a floor, in
-        its axes. It counts as far as it lies along the surfaces.
+        its axes. It counts as far as it lies along the surfaces. Where there is one, Stribeck's speed is that of S v_t (``contact``).
     surface_velocity_a, surface_velocity_b [m/s]: velocity (3,) of the surface of `a` (of `b`) relative to its own body, in the axes of `a`
         (of `b`): a conveyor belt stands, and its surface runs. Friction alone sees it, as a part of the sliding velocity; on each face
         only its component along the face counts.
@@ -192,8 +192,8 @@ LAW = (*LawNumbers._fields, "restitution", "impact_speed", "friction_across")
 """The attributes of a law."""
 VELOCITIES = ("surface_velocity_a", "surface_velocity_b")
 DIRECTIONS = ("friction_direction_a", "friction_direction_b")
-OF_SIDES = (VELOCITIES, DIRECTIONS)
 """The attributes that belong to one side each: they change places with the sides."""
+OF_SIDES = (VELOCITIES, DIRECTIONS)
 ALONG = 1e-9
 """The part of a surface velocity by which it may miss the plane that it runs in."""
 

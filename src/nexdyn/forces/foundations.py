@@ -68,12 +68,14 @@ class Foundations(ContactForce):
 
     def data_in(self, system: System) -> list[float]:
         data = super().data_in(system)
-        most = max(data[RESISTS : RESISTS + 2])
+        rolls, turns = data[RESISTS : RESISTS + 2]
+        most = max(rolls, turns)
         if most > 0.0:
             m = self.reduced(system, lambda body: body.mass)
             I = self.reduced(system, lambda body: float(np.trace(body.inertia)) / 3.0)
-            longer = max(math.sqrt(I / m) / most, 1.0) if m > 0.0 else 1.0
-            data[RESISTS : RESISTS + 3] = longer * data[RESISTS], longer * data[RESISTS + 1], 1.0 / longer
+            if m > 0.0 and I > 0.0:
+                l = math.sqrt(I / m)
+                data[RESISTS : RESISTS + 3] = l * (rolls / most), l * (turns / most), most / l
         return data
 
     def stiffness_unit(self, values: Mapping[str, float]) -> str:

@@ -9,17 +9,19 @@ from nexdyn.forces.contact import across, along, running
 from nexdyn.forces.overlap import OVERLAP
 from nexdyn.forces.pressed import DISC, Pressed, nothing_pressed, relative, share
 from nexdyn.forces.sunk import sunk
+from nexdyn.geometry.solid import POINT
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import Force, T, Vec3, cross, plus_turned
 
 
 @outlined
 def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-def]
-    """The sums of a sphere about the centre of A and a solid (``ball``), and where it touches."""
+    """The sums of a sphere about the centre of A and a solid (``ball``), and where it touches: on the solid, of two spheres midway."""
     j, o = k + OVERLAP, Vec3(0.0, 0.0, 0.0)
     d, n = ball.distance(data, j, T(X_B.R) @ (X_A.p - X_B.p))
     n, depth = X_B.R @ n, data[k + ball.RADIUS] - d
-    law, x = ball.law_of(data, k, j, depth), X_A.p - d * n
+    below = d + 0.5 * depth if int(data[j + ball.KIND]) == POINT else d
+    law, x = ball.law_of(data, k, j, depth), X_A.p - below * n
     v, w = relative(X_A, V_A, X_B, V_B, x)
     rate = -(n @ v)
     grip = share(1.0 + data[k + 2] * rate)

@@ -10,8 +10,8 @@
                                              across a direction and along it as in ``contact``
 what resists rolling and turning             the same law of torques over arms, with l_r (1 − n nᵀ) ω and l_t n · ω for v, ω of A against B;
                                              it sticks up to c/l f_n, torques up to c_r f_n and c_t f_n, c the larger of these,
-                                             l_r = l c_r/c, l_t = l c_t/c, and l² = I/m, but l ≥ c: so that bodies sway in it
-                                             as fast as along the surfaces (m and I: of both, I the mean of three axes)
+                                             l_r = l c_r/c, l_t = l c_t/c, and l² = I/m: so that bodies sway in it as fast as
+                                             along the surfaces (m and I: of both, I the mean of three axes; l = c without)
     with friction_speed v_f                  f_t = −μ Σ w ∫ p v_t/√(|v_t|² + v_f²) dA, without a spring
     U = k ∫ (w_A δ_A + w_B δ_B) dV + Σ ½ |y|²  what is stored
 
@@ -196,24 +196,11 @@ def holding(data, k, s, o, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-def]
     v = v + rub.u
     v_t = v - (n @ v) * n
     slip = Slip(across(rub, v_t), r * (n @ w))
-    grip, arms = (
-        sticking.grip(data, k + STICK, s.slope, f_n, sticking.size(slip)),
-        (data[k + RESISTS], data[k + RESISTS + 1]),
-    )
+    grip = sticking.grip(data, k + STICK, s.slope, f_n, sticking.size(slip))
+    arms = (data[k + RESISTS], data[k + RESISTS + 1])
     roll = Slip(arms[0] * (w - (n @ w) * n), arms[1] * (n @ w))
-    return Held(
-        n,
-        p,
-        f_n,
-        v_t,
-        slip,
-        r,
-        rub,
-        grip,
-        arms,
-        roll,
-        sticking.Grip(grip.root, grip.damping, data[k + RESISTS + 2] * f_n),
-    )
+    resistance = sticking.Grip(grip.root, grip.damping, data[k + RESISTS + 2] * f_n)
+    return Held(n, p, f_n, v_t, slip, r, rub, grip, arms, roll, resistance)
 
 
 @formula
