@@ -14,6 +14,7 @@ from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError
 from nexdyn.forces import ContactForce, JointFriction
 from nexdyn.forces.actuator import INTEGRAL, K_I, LAG, LAGGED, MOST, SAMPLE, Actuator
+from nexdyn.forces.foundations import Foundations
 from nexdyn.forces.states import next_sample, sample_forces, state_labels
 from nexdyn.forces.tables import COORDINATE, FREEDOM, STATES, ForceTables
 from nexdyn.kernel import kernel
@@ -155,14 +156,20 @@ def turning_forces(system: System) -> np.ndarray:
     )
 
 
+def without_states(force: Force) -> str:
+    """What makes a contact that sticks one without states."""
+    rolls = isinstance(force, Foundations) and force.resists
+    return "give the contact a friction_speed" + (", and no resistance against rolling and turning" if rolls else "")
+
+
 def states_along(system: System, forces: ForceTables, t: np.ndarray, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """States (N, nz) at t (N,) along coordinates q (N, nq) and velocities v (N, nv) as `forces` number them, from those described on.
     SolveError where a force fails; InputError for friction of a contact that sticks."""
     for force in system.forces.values():
         if isinstance(force, ContactForce) and force.sticks and not force.is_off:
             raise InputError(
-                f"{force} sticks, and how far it has slid is not told by a motion that is given; simulate the mechanism, or give the "
-                "contact a friction_speed"
+                f"{force} sticks, and how far it has slid is not told by a motion that is given; simulate the mechanism, or "
+                f"{without_states(force)}"
             )
     nz = len(forces.z)
     out = np.zeros((len(t), nz))

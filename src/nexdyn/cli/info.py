@@ -11,10 +11,12 @@ from nexdyn.cli.model import Model, read
 from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying
 from nexdyn.cli.progress import compilation_announced
 from nexdyn.errors import counted
+from nexdyn.model.parameters import number
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from nexdyn.model.between_bodies import BetweenBodies
     from nexdyn.model.system import System
     from nexdyn.tree.tree import Tree
 
@@ -129,7 +131,7 @@ def _print(data: dict[str, Any]) -> None:
         stiffness, friction = (" to ".join(f"{x:.6g}" for x in contact[key]) for key in ("stiffness", "friction"))
         terminal.say(
             f"contact {contact['name']}: {counted(contact['points'], contact['of'])}, {pairs}; "
-            f"k = {stiffness} {contact['unit']}, μ = {friction}"
+            f"k = {stiffness} {contact['unit']}, μ = {friction}{contact['more']}"
         )
     for what in ("parameters", "simulation", "result"):
         if data.get(what):
@@ -149,7 +151,24 @@ def _contact(system: System, name: str) -> dict[str, Any]:
         "exponent": laws[0].exponent, "stiffness": _extremes([law.stiffness for law in laws]),
         "friction": _extremes([law.friction for law in laws]), "unit": made[0].stiffness_unit(system.values),
         "of": "area" if isinstance(made[0], Foundations) and made[0].over_area else "point",
+        "more": _further(system, system.contacts[name]),
     }  # fmt: skip
+
+
+def _further(system: System, contact: BetweenBodies) -> str:
+    """What of the law of a contact most have not, in words."""
+    values, found = system.values, ""
+    if contact.friction_across is not None:
+        side = "a" if contact.friction_direction_a is not None else "b"
+        found += f" along the direction {_numbers(contact.__dict__[f'friction_direction_{side}'])} of {side}"
+        found += f", {number(contact.friction_across, values, 'friction_across'):.6g} across"
+    for what in ("rolling", "turning"):
+        if (arm := number(contact.__dict__[f"{what}_resistance"], values, what)) != 0.0:
+            found += f"; against {what} {arm:.6g} m"
+    for side in "ab":
+        if any(x != 0.0 for x in (number(x, values, side) for x in contact.__dict__[f"surface_velocity_{side}"])):
+            found += f"; the surface of {side} runs"
+    return found
 
 
 def _extremes(numbers: list[float]) -> list[float]:

@@ -1,10 +1,10 @@
 """What contacts have turned into heat along a motion, from their laws and the recorded states.
 
-    D(t) = −∫ P dt − ∫ f · (R_A u_A − R_B u_B) dt − (U(t) − U(0))
+    D(t) = −∫ P dt − ∫ f_t · (R_A u_A − R_B u_B) dt − (U(t) − U(0))
 
-P: the power of a contact's forces on both bodies (``forces``), U what it stores; the second part is what drives surfaces that run
-(``forces.contact``): friction takes it and gives the bodies less. The integrals are sums by the trapezoidal rule over the steps, so that
-D is of second order in these.
+P: the power of a contact's forces on both bodies (``forces``), U what it stores; the second part is what drives surfaces that run, along
+which friction f_t acts (``forces.contact``): it takes that and gives the bodies less. The integrals are sums by the trapezoidal rule over
+the steps.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import numpy as np
 
 from nexdyn.errors import InputError
 from nexdyn.forces.contact import ContactForce
-from nexdyn.results.contacts import contacts_of
-from nexdyn.results.forces import Part, body_motion, part_of
+from nexdyn.forces.contact_law import VELOCITIES
+from nexdyn.results.contacts import contact_points, contacts_of
+from nexdyn.results.forces import body_motion, part_of
 from nexdyn.results.segments import segments
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from nexdyn.results.observed import Observed
 
 Array = np.ndarray
+WIDTHS = (("contact_force", 3), ("contact_normal", 1), ("contact_direction", 3))
+"""Quantities of contacts that tell what friction does, and how many numbers each has."""
 MOST_STEPS = 0.9
 """The part of the steps that a result has that holds all of them: events take some back."""
 
@@ -49,7 +52,7 @@ def dissipated(observed: Observed, system: System) -> xr.DataArray:
             force = part.forces[contact.name]
             assert isinstance(force, ContactForce)
             found = part_of(observed, contact.name, first, last, part)
-            power, stored = found[1][2] + _drive(observed, part, force, found, slice(first, last)), found[1][3]
+            power, stored = found[1][2] + _drive(observed, part, force, slice(first, last)), found[1][3]
             steps = np.diff(t[first:last])
             work = np.concatenate([[0.0], np.cumsum(0.5 * steps * (power[1:] + power[:-1]))])
             begun = heat[first - 1] if first else 0.0
@@ -61,19 +64,22 @@ def dissipated(observed: Observed, system: System) -> xr.DataArray:
     )
 
 
-def _drive(observed: Observed, system: System, force: ContactForce, found: Part, rows: slice) -> Array:
-    """f · (R_A u_A − R_B u_B), (N,)."""
-    given = [
-        np.array(force._floats(attribute, 3, system.values))
-        for attribute in ("surface_velocity_a", "surface_velocity_b")
-    ]
-    if not any(u.any() for u in given):
-        return np.zeros(len(found[1][2]))
-    f, u = found[1][1][:, 0, 1], np.zeros((len(found[1][2]), 3))
+def _drive(observed: Observed, system: System, force: ContactForce, rows: slice) -> Array:
+    """f_t · (R_A u_A − R_B u_B), (N,)."""
+    given = [np.array(force._floats(attribute, 3, system.values)) for attribute in VELOCITIES]
+    n = len(observed.recording.t[rows])
+    if not any(u.any() for u in given) or force.is_off:
+        return np.zeros(n)
+    columns = [k for k, point in enumerate(contact_points(system)) if point.force == force.name]
+    found = observed.collect(["contact_force", "contact_normal", "contact_direction"])
+    f, f_n, normal = (
+        found[name].reshape(len(observed.recording.t), -1, width)[rows][:, columns] for name, width in WIDTHS
+    )
+    f_t, u = (f - f_n * normal).sum(axis=1), np.zeros((n, 3))
     for sign, velocity, frame, (R, _) in zip(
         (1.0, -1.0), given, force.frames(system), force.placed(system.values), strict=True
     ):
         X, _ = body_motion(observed, frame.body, rows)
-        # the axes of `a` and `b` that velocities are given in are those of their bodies or markers
+        # the frames of a force are turned by R from the axes that velocities are given in
         u += sign * np.einsum("tij,j->ti", X[:, :9].reshape(-1, 3, 3), frame.R_BF @ R.T @ velocity)
-    return np.asarray((f * u).sum(axis=1))
+    return np.asarray((f_t * u).sum(axis=1))

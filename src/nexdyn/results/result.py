@@ -260,8 +260,8 @@ class Result:
         """`kinetic`, `gravitational` (0 at the world's origin), `elastic` and `total` energy (time) [J].
 
         dissipated: whether to add `dissipated` (time, contact) [J], what each contact has turned into heat since the first sample, by
-            damping and friction; with surfaces that run, also what their drives have given. It is a sum over the steps, of second order in
-            them; InputError where the result does not hold all steps.
+            damping and friction; with surfaces that run, also what their drives have given. It is a sum over the steps by the trapezoidal
+            rule; InputError where the result does not hold all steps.
         """
         from nexdyn.results.arrays import energy
 

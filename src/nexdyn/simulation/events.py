@@ -24,8 +24,9 @@ from typing import Any
 import numpy as np
 
 from nexdyn.assembly.stopwatch import Stopwatch
-from nexdyn.errors import NexDynError, SolveError, warn
+from nexdyn.errors import InputError, NexDynError, SolveError, warn
 from nexdyn.forces.joint_stop import JointStop
+from nexdyn.forces.states import state_labels
 from nexdyn.model.event import Event
 from nexdyn.model.system import System
 from nexdyn.results.contacts import columns_of
@@ -169,6 +170,10 @@ class Run:
         self.steps = 0  # states since the last that was kept
         self.every = march.output_every if not len(times) else 0
         self.happened: list[dict[str, Any]] = list(march.happened)
+        for event in march.system.events.values():
+            if event.parameters:
+                change = {"parameters": dict(event.parameters), "off": [], "on": []}
+                check_states(march.system, changed_by(march.system, change), event.name)
         self.watched = watched_in(march.system)
         self.g = self.signals(march.present())
         before = {(one.name, one.end): one for one in march.watched or ()}
@@ -471,6 +476,7 @@ class Run:
         if parameters or off or on:
             change = {"parameters": dict(parameters), "off": sorted(off), "on": sorted(on)}
             system = changed_by(system, change)
+            check_states(old.system, system, self.happened[-1]["name"])
             self.happened[-1]["change"] = {k: x for k, x in change.items() if x}
         self.march = old.anew(system, math.nextafter(t, math.inf), observed, position, velocity)
         self.march.go_on_from(old)
@@ -502,6 +508,18 @@ class Run:
         """What was recorded up to the last state that was kept."""
         rows = np.concatenate(self.kept) if self.kept else self.march.present()
         return self.march.so_far(first, rows, self.happened, status, message)
+
+
+def check_states(before: System, now: System, event: str) -> None:
+    """InputError where an event gives forces other states than they have, or none."""
+    had, has = ({label for label, _ in state_labels(system)} for system in (before, now))
+    if had != has:
+        label = min(had ^ has)
+        force = next(force for force in before.forces.values() if label.startswith(f"{force.name}."))
+        raise InputError(
+            f"event {event!r} makes friction or resistance of {force} begin or end, which have states that stay for a whole run; give the "
+            f'attribute as an expression, "=mu" of a parameter that the event changes, which may be 0, or switch the contact off'
+        )
 
 
 def _new(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -278,7 +278,7 @@ def no_slope(system: System, contact: str) -> str:
     """Why a state in which a contact slides is not linearized."""
     return (
         f"{contact} slides in the state of {system.name!r}, and friction that sticks has no linearization there: its spring stands at "
-        f"its limit; give the contact a friction_speed"
+        f"its limit; give the contact a friction_speed, and no resistance against rolling and turning"
     )
 
 
