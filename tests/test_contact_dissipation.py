@@ -72,13 +72,37 @@ def test_it_goes_on_across_events_and_of_what_is_switched_off_nothing_comes() ->
         nx.Event("later", time=0.1, parameters={"corner0.friction": 0.2, "corner1.friction": 0.2}, once=True)
     )
     result = nx.simulate(system, 0.5, nx.HHT(rtol=1e-5))
-    energy = result.energy(dissipated=True)
-    assert energy.dissipated.sum("contact").values[-1] == pytest.approx(1.0, rel=2e-3)
+    heat = result.energy(dissipated=True).dissipated
+    assert heat.sum("contact").values[-1] == pytest.approx(1.0, rel=2e-3)
+    # two corners with half the friction of the others, and nearly their load
+    late = heat.sel(time=slice(0.12, 0.2)).values
+    assert (late[-1] - late[0])[:2].sum() == pytest.approx(0.5 * (late[-1] - late[0])[2:].sum(), rel=0.3)
+    system = box(MU, v0=(0, 0, 0, 1.0, 0, 0))
+    system.add_event(nx.Event("off", time=0.1, off=[f"corner{i}" for i in range(4)]))
+    heat = nx.simulate(system, 0.2, nx.RungeKutta4(1e-4)).energy(dissipated=True).dissipated
+    late = heat.sel(time=slice(0.1005, 0.2)).values
+    assert np.array_equal(late, np.broadcast_to(late[:1], late.shape)) and late.sum() > 0.0
+
+
+@pytest.mark.parametrize("up", [1.0, -1.0])
+def test_what_a_surface_has_along_its_normal_does_nothing(up: float) -> None:
+    """Of a ball at rest on a box whose surface 'runs' up or down."""
+    heats = []
+    for velocity in ((0.0, 0.0, 0.0), (0.0, 0.0, up)):
+        system = nx.System("table", gravity=(0.0, 0.0, -G))
+        system.add_body("ball", mass=1.0, inertia=(4e-3,) * 3, position=(0, 0, 0.1), collision=[nx.Sphere(0.1)])
+        system.add_joint(nx.Free("free", "ground", "ball"))
+        system.add_body("table", mass=1.0, inertia=(1, 1, 1), position=(0, 0, -0.1), collision=[nx.Box((2, 2, 0.2))])
+        system.add_joint(nx.Fixed("stands", "ground", "table"))
+        law = {"stiffness": 1e6, "damping": 5.0, "friction": 0.3, "surface_velocity_b": velocity}
+        system.add_contact(nx.Contact("on", "ball", "table", **law))
+        heats.append(nx.simulate(system, 0.1, nx.RungeKutta4(1e-4)).energy(dissipated=True).dissipated.values)
+    assert_allclose(heats[0], heats[1], rtol=0, atol=1e-12)
 
 
 def test_a_result_without_all_steps_is_refused() -> None:
     system = box(MU, v0=(0, 0, 0, 1.0, 0, 0))
-    for thin in ({"output_every": 10}, {"output_times": [0.0, 0.1]}):
+    for thin in ({"output_every": 10}, {"output_times": [0.0, 0.1]}, {"output_times": np.linspace(0.0, 0.1, 1500)}):
         result = nx.simulate(system, 0.1, nx.RungeKutta4(1e-4), **thin)
         with pytest.raises(nx.InputError, match="summed over the steps, and this result holds"):
             result.energy(dissipated=True)

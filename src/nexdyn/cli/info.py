@@ -157,16 +157,16 @@ def _contact(system: System, name: str) -> dict[str, Any]:
 
 def _further(system: System, contact: BetweenBodies) -> str:
     """What of the law of a contact most have not, in words."""
-    values, found = system.values, ""
-    if contact.friction_across is not None:
-        side = "a" if contact.friction_direction_a is not None else "b"
-        found += f" along the direction {_numbers(contact.__dict__[f'friction_direction_{side}'])} of {side}"
-        found += f", {number(contact.friction_across, values, 'friction_across'):.6g} across"
+    values, found, given = system.values, "", contact.__dict__
+    if given["friction_across"] is not None:
+        side = "a" if given["friction_direction_a"] is not None else "b"
+        found += f" along the direction {_numbers(given[f'friction_direction_{side}'])} of {side}"
+        found += f", {number(given['friction_across'], values, 'friction_across'):.6g} across"
     for what in ("rolling", "turning"):
-        if (arm := number(contact.__dict__[f"{what}_resistance"], values, what)) != 0.0:
+        if (arm := number(given[f"{what}_resistance"], values, what)) != 0.0:
             found += f"; against {what} {arm:.6g} m"
     for side in "ab":
-        if any(x != 0.0 for x in (number(x, values, side) for x in contact.__dict__[f"surface_velocity_{side}"])):
+        if any(x != 0.0 for x in (number(x, values, side) for x in given[f"surface_velocity_{side}"])):
             found += f"; the surface of {side} runs"
     return found
 
