@@ -225,7 +225,7 @@ CONTACTS = (
         {
             "stiffness": 120.0,
             "friction": Together(friction=1.0, friction_stiffness=4.0),
-            "b": "arm",
+            "b": Together(b="arm", rolling_resistance=0.5, turning_resistance=0.5),
             "rolling_resistance": 0.4,
             "turning_resistance": 0.3,
         },

@@ -153,9 +153,9 @@ def test_balls_do_not_know_which_is_first(law: dict[str, Any]) -> None:
     for order in ("pq", "qp"):
         system = nx.System("balls", gravity=(0.0, 0.0, 0.0))
         J = SOLID * M * R * R
-        for name, x, w in (("p", 0.0, 2.0), ("q", 2.0 * R - 2e-4, -1.0)):
+        for name, x, w in (("p", 0.0, 2.0), ("q", 2.0 * R + 1e-5, -1.0)):
             system.add_body(name, mass=M, inertia=(J, J, J), position=(x, 0, 0), collision=[nx.Sphere(R)])
-            system.add_joint(nx.Free(f"f{name}", "ground", name, v0=(w, 0.5, w, 0.0, 0.1 * w, 0.0)))
+            system.add_joint(nx.Free(f"f{name}", "ground", name, v0=(w, 0.5, w, 0.1 * w, 0.1 * w, 0.0)))
         along = {"friction_direction_a" if order == "pq" else "friction_direction_b": (0.0, 1.0, 0.5)}
         system.add_contact(nx.Contact("on", order[0], order[1], **given, **along))
         result = nx.simulate(system, 5e-3, nx.HHT(dt=2e-5))
@@ -171,9 +171,9 @@ def test_two_balls_that_meet_alike_stay_alike() -> None:
     """By symmetry neither is pushed aside."""
     system = nx.System("balls", gravity=(0.0, 0.0, 0.0))
     J = SOLID * M * R * R
-    for name, x, w in (("p", 0.0, 2.0), ("q", 2.0 * R - 2e-4, -2.0)):
+    for name, x, w in (("p", 0.0, 2.0), ("q", 2.0 * R + 1e-5, -2.0)):
         system.add_body(name, mass=M, inertia=(J, J, J), position=(x, 0, 0), collision=[nx.Sphere(R)])
-        system.add_joint(nx.Free(f"f{name}", "ground", name, v0=(0.0, 0.0, w, 0.0, 0.0, 0.0)))
+        system.add_joint(nx.Free(f"f{name}", "ground", name, v0=(0.0, 0.0, w, 0.1 * w, 0.0, 0.0)))
     system.add_contact(nx.Contact("on", "p", "q", friction=0.3, rolling_resistance=ARM, **POINT))
     result = nx.simulate(system, 5e-3, nx.HHT(dt=2e-5))
     p, q = (result.angular_velocity(name).values[-1] for name in "pq")
@@ -188,7 +188,7 @@ def test_a_large_resistance_lets_nothing_roll(name: str) -> None:
     w = held.angular_velocity("ball").values[:, 1]
     assert abs(w[-1]) < 0.05 * w[0]
     free = nx.simulate(ball(v0=rolling(0.3), rolling_resistance=1e-320), 0.2, METHODS[name])
-    assert free.velocity("ball").values[-1, 0] == pytest.approx(0.3, rel=1e-3)
+    assert free.velocity("ball").values[-1, 0] == pytest.approx(0.3, rel=2e-3)  # it rolls on a radius less its depth
 
 
 def test_an_event_may_change_it_but_not_make_it() -> None:

@@ -15,7 +15,9 @@ from nexdyn.errors import InputError
 from nexdyn.forces import ContactForce, JointFriction
 from nexdyn.forces.actuator import INTEGRAL, K_I, LAG, LAGGED, MOST, SAMPLE, Actuator
 from nexdyn.forces.foundations import Foundations
+from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.states import next_sample, sample_forces, state_labels
+from nexdyn.forces.surface_contact import ONE
 from nexdyn.forces.tables import COORDINATE, FREEDOM, STATES, ForceTables
 from nexdyn.kernel import kernel
 from nexdyn.model.callbacks import failure
@@ -209,9 +211,9 @@ def sliding_contact(system: System, states: np.ndarray, bound: np.ndarray, rate:
     much as it may be, and would be more."""
     for force, first in with_states(system):
         if isinstance(force, ContactForce) and not force.is_off:
-            count = len(force.states(system.values))
-            for k in range(first, first + count, count // force.points):
-                y, of_y = (x[k : k + count // force.points] for x in (states, rate))
+            together = ONE if force.code == SURFACE else 3
+            for k in range(first, first + len(force.states(system.values)), together):
+                y, of_y = (x[k : k + together] for x in (states, rate))
                 if bound[k] > 0.0 and y @ y >= HELD * bound[k] ** 2 and y @ of_y > 0.0:
                     return str(force) if force.part_of is None else f"contact {force.part_of!r}"
     return ""
