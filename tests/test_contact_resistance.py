@@ -164,7 +164,7 @@ def test_balls_do_not_know_which_is_first(law: dict[str, Any]) -> None:
             np.concatenate([getattr(result, x)(b).values[-1] for x in ("velocity", "angular_velocity") for b in "pq"])
         )
     # what friction holds turns with b: between two bodies that turn by less than a hundredth of a turn it is nearly the same
-    assert_allclose(ends[0], ends[1], rtol=0, atol=1e-3)
+    assert_allclose(ends[0], ends[1], rtol=0, atol=2e-3)
 
 
 def test_two_balls_that_meet_alike_stay_alike() -> None:
