@@ -73,7 +73,8 @@ def test_depth_and_direction_are_those_of_the_nearest_points(kind: str) -> None:
         row = force.motion_table(force.data({}), motion(x)[None], B, np.zeros((1, 0)))[0, 0]
         assert row[8] == pytest.approx(-apart.distance, abs=1e-12)
         assert_allclose(row[9:12], -np.array(apart.normal), atol=1e-9)  # from the rock to the ball
-        assert_allclose(row[3:6], x - (R - row[8]) * row[9:12], atol=1e-12)
+        below = R - (0.5 if kind == "sphere" else 1.0) * row[8]  # on the rock, of two spheres midway
+        assert_allclose(row[3:6], x - below * row[9:12], atol=1e-12)
     assert seen > 10
 
 
