@@ -9,7 +9,7 @@ from matrix_skeleton import ARM, HAND_BODY, NAMES, Element, Together, closed, hu
 import nexdyn as nx
 
 STICKS = "is the element 'contact over areas'"
-ROLLS = "is the element 'rolling contact at points'"
+ROLLS = "is the element 'contact that rolls at points'"
 SOFT = nx.Material("foam", young=200.0, poisson=0.3, friction=0.4)
 RUBBER = nx.Material("rubber", young=900.0, poisson=0.45, friction=0.9)
 
@@ -212,7 +212,7 @@ CONTACTS = (
         part_of="contact at points",
     ),
     Element(
-        "rolling contact at points",
+        "contact that rolls at points",
         nx.Contact,
         {
             "stiffness": 60.0,
