@@ -23,6 +23,8 @@ from nexdyn.assembly.report import AssemblyReport
 from nexdyn.constraints.tables import LEFT
 from nexdyn.constraints.turns import UNCOUNTED
 from nexdyn.errors import InputError, SingularError, SolveError
+from nexdyn.forces.surface_contact import ONE
+from nexdyn.forces.tables import STATES
 from nexdyn.integrate.methods import ImplicitEuler
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
@@ -30,7 +32,7 @@ from nexdyn.model.time_kernels import time_callbacks
 from nexdyn.potential import solve, step
 from nexdyn.potential.compile import centres, new_state, new_work, potential_model
 from nexdyn.potential.elements import springs_and_loads
-from nexdyn.potential.loads import held_by
+from nexdyn.potential.loads import OF_ONE
 from nexdyn.potential.minimum import SINGULAR
 from nexdyn.potential.own_states import OF_ACTUATOR, OF_BRISTLE
 from nexdyn.potential.tables import (
@@ -40,6 +42,7 @@ from nexdyn.potential.tables import (
     FIRST,
     HINGE,
     KIND,
+    LOAD_ELEMENT,
     PAIR,
     SPRING_DATA,
     SPRING_LAW,
@@ -137,7 +140,8 @@ class PotentialSimulation(BodySimulation):
         if (loads := self._tables.loads) is not None:
             found["loads.rates"] = loads.rates
             for e in np.flatnonzero(loads.held >= 0).tolist():
-                found[f"loads.{e}"] = loads.states[loads.held[e] : loads.held[e] + held_by(loads, e)]
+                held, states = loads.held[e], loads.forces.index[loads.index[e, LOAD_ELEMENT], STATES]
+                found[f"loads.{e}"] = loads.states[held : held + OF_ONE * (states // ONE)]
         return found | {"held": self._held}
 
     def numbers_kept(self) -> tuple[str, ...]:
