@@ -11,7 +11,6 @@ from nexdyn.cli.model import Model, read
 from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying
 from nexdyn.cli.progress import compilation_announced
 from nexdyn.errors import counted
-from nexdyn.model.parameters import number
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -157,6 +156,8 @@ def _contact(system: System, name: str) -> dict[str, Any]:
 
 def _further(system: System, contact: BetweenBodies) -> str:
     """What of the law of a contact most have not, in words."""
+    from nexdyn.model.parameters import number
+
     values, found, given = system.values, "", contact.__dict__
     if given["friction_across"] is not None:
         side = "a" if given["friction_direction_a"] is not None else "b"
