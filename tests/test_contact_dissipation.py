@@ -1,4 +1,4 @@
-"""What contacts turn into heat: `result.energy(dissipated=True)` beside what is known."""
+"""The heat of contacts: `result.energy(dissipated=True)` is compared with known answers."""
 
 from __future__ import annotations
 

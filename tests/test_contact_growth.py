@@ -97,7 +97,7 @@ def test_by_hertz_it_is_that_of_the_weight_at_rest() -> None:
     with pytest.warns(nx.NexDynWarning):
         result = nx.simulate(falling(nx.Sphere(0.05), stiffness=k), 1e-3, nx.SemiImplicitEuler(1.5 * most))
     assert result.warnings[0]["value"] == pytest.approx(most, rel=0.01)
-    # of what joints hold nothing is told
+    # a body in a joint gets no notice
     held = falling(nx.Sphere(0.05), stiffness=k)
     held.add_body("other", mass=1.0, inertia=(1, 1, 1))
     held.add_joint(nx.Spherical("ball", "stone", "other"))

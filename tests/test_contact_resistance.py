@@ -59,7 +59,7 @@ def test_the_numbers_of_what_resists_stand_between_those_of_points_and_of_areas(
     force = next(iter(ball(rolling_resistance=ARM, turning_resistance=SPIN).forces.values()))
     assert OVERLAP == POINT_DATA + 3
     assert_allclose(force.data({})[POINT_DATA:OVERLAP], [ARM, SPIN, 1.0])
-    # a ball of the ground: l² = I/m = 0.4 r², arms in the ratio of the resistances, c/l the larger beside l
+    # a ball of the ground: l² = I/m = 0.4 r², the arms have the ratio of the resistances, and c is the larger one
     system = ball(rolling_resistance=ARM, turning_resistance=SPIN)
     longer = math.sqrt(SOLID) * R / ARM
     (force,) = system.forces.values()
@@ -256,7 +256,7 @@ def test_a_ball_on_a_slope_is_an_equilibrium_up_to_its_arm(law: dict[str, Any]) 
 
 
 def test_it_sways_in_what_resists_as_linearize_says() -> None:
-    """The rolling of a ball at rest: period of a run beside the root."""
+    """A ball at rest sways with the frequency of the eigenvalue."""
     system = ball(rolling_resistance=ARM, turning_resistance=SPIN)
     rest = nx.equilibrium(system)
     linear = nx.linearize(system, at=rest)

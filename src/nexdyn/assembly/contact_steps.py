@@ -5,7 +5,7 @@
     K = k' (n nᵀ + ρ (1 − n nᵀ)),        k' = d(k δᵉ)/dδ, ρ of friction that sticks;  of an area that presses, k' = k A
     dt ≤ c/ω,   ω² the largest eigenvalue of K Y        c = 2.78 of Runge–Kutta 4, 2 of Euler's methods
 
-Bodies in joints yield less than that, by how much their mechanism says; of them nothing is told here (``simulation.growth`` finds it).
+Bodies in joints yield less than that. This page tells no step for them; ``simulation.growth`` looks at the energy after the run.
 """
 
 from __future__ import annotations
