@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, counted
 from nexdyn.forces.contact import ContactForce
 from nexdyn.forces.contact_law import VELOCITIES
 from nexdyn.results.contacts import contact_points, contacts_of
@@ -41,7 +41,7 @@ def dissipated(observed: Observed, system: System) -> xr.DataArray:
     t, contacts = recording.t, contacts_of(system)
     if contacts and (recording.settings.get("thinned") or len(t) < MOST_STEPS * recording.steps):
         raise InputError(
-            f"what contacts dissipate is summed over the steps, and this result holds {len(t)} samples of {recording.steps} steps; "
+            f"what contacts dissipate is summed over the steps, and this result holds {len(t)} of {counted(recording.steps, 'step')}; "
             "run with output_every=1, and without output_times"
         )
     owners = list(dict.fromkeys(contact.part_of or contact.name for contact in contacts))

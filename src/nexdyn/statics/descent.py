@@ -32,7 +32,8 @@ from nexdyn.statics.resting import RestingLoads
 
 Array = np.ndarray
 TOLERANCE = 1e-10
-"""|r| at rest, beside the largest load that was met."""
+"""|r| at rest, beside the largest load there, or `LEAST_LOAD` of the largest that was met on the way."""
+LEAST_LOAD = 1e-3
 SMALLEST = 1e-12
 """A step of Newton's method below this [rad, L] ends the search, where r is what rounding leaves."""
 SUFFICIENT = 1e-4
@@ -216,7 +217,7 @@ class Search:
             n, direct = self.dof(here), self.nearest or (self.acting.runs and iteration >= DOWN)
             K = self.stiffness(here) if n else np.zeros((0, 0))
             left = float(np.abs(here.r).max(initial=0.0))
-            at_rest = left <= TOLERANCE * self.size
+            at_rest = left <= TOLERANCE * max(float(np.abs(here.Q).max(initial=0.0)), LEAST_LOAD * self.size)
             close = left <= 1e3 * TOLERANCE * self.size
             if not at_rest and n and (close or direct):
                 d = self.newton(here, K)
