@@ -34,13 +34,13 @@ pytestmark = [
 
 T_END = 0.1
 METHODS: dict[str, tuple[nx.Method, float]] = {
-    "dormand-prince": (nx.DormandPrince(1e-9, 1e-11), 2e-3),
-    "hht": (nx.HHT(rtol=2e-5), 0.01),
-    "projection": (nx.Projection(rtol=1e-9), 2e-3),
-    "baumgarte": (nx.Baumgarte(dt=5e-4), 5e-3),
-    "bdf2": (nx.ImplicitEuler(2.5e-4, bdf2=True), 0.02),
+    "dormand-prince": (nx.DormandPrince(1e-9, 1e-11), 4e-4),
+    "hht": (nx.HHT(rtol=2e-5), 2e-3),
+    "projection": (nx.Projection(rtol=1e-9), 4e-4),
+    "baumgarte": (nx.Baumgarte(dt=5e-4), 1e-3),
+    "bdf2": (nx.ImplicitEuler(2.5e-4, bdf2=True), 8e-3),
 }
-"""With tolerances for forces that have kinks, and stops: a step over one misses its order."""
+"""With tolerances for forces that have kinks, and stops: a step over one misses its order. The worst row takes a ninth of them."""
 REFERENCE = nx.RungeKutta4(1e-4)
 
 IN_JOINTS = [kind for kind, cls in FORCES.items() if list(inspect.signature(cls).parameters)[1] == "joint"]
