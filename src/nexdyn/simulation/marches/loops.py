@@ -245,13 +245,20 @@ def _counted(closed: ClosedTree, q: np.ndarray) -> dict[str, np.ndarray]:
 def _bodies_of(closed: ClosedTree, start: State) -> tuple[np.ndarray, np.ndarray]:
     """Poses (nb + 1, 7) and velocities (nb + 1, 6) of the bodies at a start."""
     _, q, v = start
-    model = absolute_model(closed.system)
+    X, V = bodies_along(closed, absolute_model(closed.system), q[None], v[None])
+    return X[0], V[0]
+
+
+def bodies_along(
+    closed: ClosedTree, model: AbsoluteModel, q: np.ndarray, v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Poses (N, nb + 1, 7) and velocities (N, nb + 1, 6) of the bodies at states (N, …) of the tree."""
     place = [model.body_index[name] for name in closed.tree.body_names]
     R, p = closed.tree.pose(q)
     w, u = closed.tree.velocity(q, v)
-    X, V = model.q.copy(), np.zeros_like(model.v)
-    X[place, :4], X[place, 4:] = quaternion(R), p
-    V[place, :3], V[place, 3:] = np.einsum("nji,nj->ni", R, w), u
+    X, V = (np.repeat(x[None], len(q), axis=0) for x in (model.q, np.zeros_like(model.v)))
+    X[:, place, :4], X[:, place, 4:] = quaternion(R), p
+    V[:, place, :3], V[:, place, 3:] = np.einsum("knji,knj->kni", R, w), u
     return X, V
 
 
