@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.problems.four_bars import four_bars
 from nexdyn.absolute import index1
+from nexdyn.problems.four_bars import four_bars
 from nexdyn.simulation.choice import march_of
 from nexdyn.simulation.kept import bound_of, order_part
 from nexdyn.simulation.march import Leg
@@ -45,7 +45,9 @@ def test_a_motion_that_has_left_its_constraints_stops() -> None:
     ids=lambda x: str(x),
 )
 def test_loops_in_minimal_coordinates_that_drift_say_so(method: Any, stabilise: str | None) -> None:
-    with pytest.warns(nx.NexDynWarning, match=r"violated by .* more than 0.001; nx.Loops\(stabilise='projection'\) keeps"):
+    with pytest.warns(
+        nx.NexDynWarning, match=r"violated by .* more than 0.001; nx.Loops\(stabilise='projection'\) keeps"
+    ):
         result = nx.simulate(mechanisms.four_bar(), 10.0, method, loops=nx.Loops(stabilise=stabilise))
     (notice,) = (n for n in result.warnings if n["kind"] == "violation")
     assert 1e-3 < notice["value"] <= result.recording.violation.max()
@@ -64,7 +66,9 @@ def test_loops_in_minimal_coordinates_that_are_lost_under_a_stabilisation_stop()
 
 
 def test_penalties_that_are_given_and_too_weak_say_so() -> None:
-    with pytest.warns(nx.NexDynWarning, match=r"(violated|miss the constraints) by .*; mu = 3 and 1 updates are too little"):
+    with pytest.warns(
+        nx.NexDynWarning, match=r"(violated|miss the constraints) by .*; mu = 3 and 1 updates are too little"
+    ):
         result = nx.simulate(mechanisms.four_bar(), 1.0, nx.ImplicitEuler(1e-2, mu=3.0, updates=1))
     assert [notice["kind"] for notice in result.warnings] == ["violation"]
 
@@ -95,7 +99,9 @@ def test_every_method_keeps_constraints_and_their_rates_within_its_bound(method:
 
 
 @pytest.mark.parametrize("method", METHODS, ids=short)
-def test_whatever_leaves_the_constraints_is_seen_under_every_method(method: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whatever_leaves_the_constraints_is_seen_under_every_method(
+    method: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Recorded velocities of one body are falsified by a tenth: the look at the end goes by them, not by what the method knows."""
     simulation = march_of(method)(mechanisms.four_bar(), method, v0={"A": 5.0})
     poses = type(simulation).poses
@@ -106,7 +112,9 @@ def test_whatever_leaves_the_constraints_is_seen_under_every_method(method: Any,
         return seen
 
     monkeypatch.setattr(type(simulation), "poses", falsified)
-    with pytest.raises(nx.SolveError, match="left its constraints: velocities miss the constraints by .* of the largest speed"):
+    with pytest.raises(
+        nx.SolveError, match=r"left its constraints: velocities miss the constraints by .* of the largest speed"
+    ):
         simulation.run(0.1)
 
 
@@ -120,7 +128,13 @@ def test_a_step_that_ends_too_far_from_the_constraints_is_taken_again_in_parts()
     assert result.recording.violation.max() < 1e-2
 
 
-EXPLICIT = [nx.Projection(1e-2), nx.Baumgarte(1e-2), nx.Partitioning(1e-2), nx.RungeKutta4(1e-2), nx.SemiImplicitEuler(1e-2)]
+EXPLICIT = [
+    nx.Projection(1e-2),
+    nx.Baumgarte(1e-2),
+    nx.Partitioning(1e-2),
+    nx.RungeKutta4(1e-2),
+    nx.SemiImplicitEuler(1e-2),
+]
 
 
 @pytest.mark.parametrize("method", EXPLICIT, ids=short)

@@ -155,7 +155,11 @@ def closed_by_a_link(kind: str, cut: int) -> nx.System:
     """A four-bar whose coupler has no mass: held by two hinges, or, a revolute–spherical link, by a hinge and a ball. Children are those
     of a tree in which one joint is cut open."""
     system = nx.System(kind, gravity=(0, -9.81, 0))
-    for name, mass, moment, at in (("crank", 1, 0.02, (0, 0.25, 0)), ("link", 0, 0, (0.6, 0.75, 0)), ("slide", 1, 0.08, (1.2, 0.5, 0))):
+    for name, mass, moment, at in (
+        ("crank", 1, 0.02, (0, 0.25, 0)),
+        ("link", 0, 0, (0.6, 0.75, 0)),
+        ("slide", 1, 0.08, (1.2, 0.5, 0)),
+    ):
         system.add_body(name, mass=mass, inertia=(moment, moment, moment), position=at)
     ways = (
         ("A", "ground", "crank", (0, 0, 0)), ("B", "crank", "link", (0, 0.5, 0)), ("C", "link", "slide", (1.2, 1, 0)),
@@ -182,7 +186,9 @@ def cut_open(request: pytest.FixtureRequest) -> tuple[nx.System, str, np.ndarray
     cut = [hinge[0] for hinge in HINGES].index(name) if kind == "Fourbar1" else "ABCD".index(name)
     system = LOOPS[request.param](cut)
     whole = nx.simulate(system, T, nx.Projection(rtol=1e-11, atol=1e-13))
-    forces = {} if whole.recording.settings["coordinates"] != "bodies" else {j: reaction(whole, j) for j in system.joints}
+    forces = (
+        {} if whole.recording.settings["coordinates"] != "bodies" else {j: reaction(whole, j) for j in system.joints}
+    )
     return system, name, whole.position("slide").values[-1], forces
 
 
@@ -198,7 +204,11 @@ def test_loops_with_massless_bodies_move_alike_under_every_cut(cut_open: Any, me
         np.testing.assert_allclose(reaction(result, joint), forces[joint], atol=1e-6 * 200.0)
 
 
-UNCUT = {"Fourbar1": lambda: fourbar1(6), "bar": lambda: closed_by_a_link("bar", 3), "coupler": lambda: closed_by_a_link("coupler", 3)}
+UNCUT = {
+    "Fourbar1": lambda: fourbar1(6),
+    "bar": lambda: closed_by_a_link("bar", 3),
+    "coupler": lambda: closed_by_a_link("coupler", 3),
+}
 
 
 @pytest.mark.parametrize("kind", UNCUT)

@@ -114,7 +114,9 @@ def least_of_run(margin: Callable[[float], float], n: int) -> tuple[float, float
     for _ in range(BETWEEN):
         a, b = low + GOLDEN * (high - low), high - GOLDEN * (high - low)
         low, high = (low, b) if margin(a) < margin(b) else (a, high)
-    return min(((k, seen[k]), (x := 0.5 * (low + high), margin(x))), key=lambda found: found[1]) + (greatest,)
+    x = 0.5 * (low + high)
+    between = margin(x)
+    return (x, between, greatest) if between < seen[k] else (k, seen[k], greatest)
 
 
 def _rows_of_blocks(

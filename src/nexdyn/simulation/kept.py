@@ -7,9 +7,11 @@
     lost     c > LOST  or  ċ > (LOST + d) s
 
 d = h s of methods of order 1: velocities of implicit Euler's are differences of positions, and those of Baumgarte's stabilisation under
-explicit Euler's are left to themselves for a step; 0 elsewhere. All formulations are looked at through the bodies' poses and velocities and the equations of the description, so that no
-method judges itself. Methods that could be lost within few steps look after every step besides (``absolute.index1``,
-``tree.loop_motion``); here are looked at the present state, between two slices of compiled work, and states of what is recorded.
+explicit Euler's are left to themselves for a step; 0 elsewhere.
+
+All formulations are looked at through the bodies' poses and velocities and the equations of the description, so that no method judges
+itself: the present state, between two slices of compiled work, and states of what is recorded. Methods that project, and Baumgarte's
+stabilisation in absolute coordinates, look at C after every step besides (``absolute.index1``, ``tree.loop_motion``).
 """
 
 from __future__ import annotations
@@ -118,7 +120,7 @@ class Keeper:
 
 
 def verdict(apart: Apart, method: Method) -> str:
-    """"lost", "told" or "" of what was seen."""
+    """ "lost", "told" or "" of what was seen."""
     return "lost" if apart.beyond > LOST else "told" if apart.beyond > bound_of(method) else ""
 
 

@@ -30,7 +30,7 @@ from nexdyn.model.system import System
 from nexdyn.results.restart import LIST, Restart
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import begun, inherited
-from nexdyn.simulation.independence import NEARLY, is_small, singular_in
+from nexdyn.simulation.independence import is_small, singular_in
 from nexdyn.simulation.kept import Apart, Keeper, Poses, bound_of, verdict
 from nexdyn.simulation.peaks import PeakKeeper
 from nexdyn.simulation.users import UserStates
