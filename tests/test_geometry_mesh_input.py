@@ -17,6 +17,7 @@ from nexdyn.geometry.mesh import MOST_TRIANGLES, mesh
 from nexdyn.geometry.mesh_distance import signed_distances
 from nexdyn.geometry.mesh_file import read_mesh
 from nexdyn.geometry.self_crossing import self_crossings
+from nexdyn.view.geometry import read_mesh as read_drawn
 
 CORNERS, FACES = lab.box()
 
@@ -155,6 +156,41 @@ def test_files_give_the_mesh_in_the_unit_and_scale_that_are_named(suffix: str, t
     assert signed_distances(mirrored.surface, x * [[-1, 1, 1]])[0, 0] == pytest.approx(
         signed_distances(made.surface, x)[0, 0]
     )
+
+
+def test_a_shape_has_its_file_in_the_unit_that_is_named_wherever_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "part.stl"
+    path.write_bytes(stl(lab.box((254.0, 100.0, 50.0))))
+    for unit, metres in {None: 1.0, "m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "in": 0.0254, "ft": 0.3048}.items():
+        part = nx.Mesh(str(path), scale=(2.0, 1.0, 1.0), unit=unit)
+        ball = nx.Sphere(metres, position=(300.0 * metres, 0.0, 0.0))
+        assert nx.distance(part, ball).distance == pytest.approx((300.0 - 254.0 - 1.0) * metres)
+        assert nx.mass_properties(part, 2.0).mass == pytest.approx(2.0 * 508.0 * 100.0 * 50.0 * metres**3)
+        ((drawn, _),) = read_drawn(str(path), part.scale, part.unit)
+        np.testing.assert_allclose(np.ptp(drawn.vertices, axis=0), np.array([508.0, 100.0, 50.0]) * metres, rtol=1e-6)
+
+
+def test_a_unit_is_kept_in_scenes_and_becomes_a_scale_in_a_urdf(tmp_path: Path) -> None:
+    (tmp_path / "part.stl").write_bytes(stl(lab.box((254.0, 100.0, 50.0))))
+    part = nx.Mesh(str(tmp_path / "part.stl"), scale=(2.0, 1.0, 1.0), unit="mm")
+    system = nx.System("part")
+    system.add_body("block", mass=1.0, inertia=(1, 1, 1), shapes=part, collision=part)
+    nx.save_scene(system, tmp_path / "part.yaml")
+    assert "unit: mm" in (tmp_path / "part.yaml").read_text()
+    again = nx.load(tmp_path / "part.yaml").body("block")
+    assert again.shapes == again.collision == (part,)
+    assert not [what for what in nx.save_urdf(system, tmp_path / "part.urdf") if "unit" in what]
+    robot = nx.load(tmp_path / "part.urdf").body("block")
+    assert robot.shapes[0].scale == pytest.approx((2e-3, 1e-3, 1e-3)) and robot.shapes[0].unit is None
+    system = nx.System("part")
+    system.add_body("block", mass=1.0, inertia=(1, 1, 1), shapes=nx.Mesh("part.dae", unit="mm"))
+    assert any("units of COLLADA meshes" in what for what in nx.save_urdf(system, tmp_path / "dae.urdf"))
+
+
+@pytest.mark.parametrize(("unit", "told"), [("mile", "no unit 'mile'"), ("MM", "did you mean 'mm'"), (1e-3, "no unit 0.001"), (["mm"], "unit")])
+def test_a_unit_of_a_shape_that_is_none_is_refused_with_those_there_are(unit: Any, told: str) -> None:
+    with pytest.raises(nx.InputError, match=rf"(?s){told}.*m, cm, mm, um, in, ft"):
+        nx.Mesh("part.stl", unit=unit)
 
 
 PLY = (

@@ -235,7 +235,7 @@ def triangles_of(shape: Shape) -> Triangles:
     if isinstance(shape, HeightField):
         return _field(shape.heights, shape.size, shape.bottom, str(shape))
     assert isinstance(shape, Mesh)
-    return read_mesh(shape.path, shape.scale)
+    return read_mesh(shape.path, shape.scale, shape.unit)
 
 
 @functools.lru_cache(maxsize=16)

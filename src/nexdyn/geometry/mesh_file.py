@@ -21,9 +21,9 @@ import numpy as np
 from nexdyn.errors import InputError, unknown
 from nexdyn.geometry.mesh import Mesh, mesh
 from nexdyn.geometry.self_crossing import MOST_CROSSINGS, self_crossings
+from nexdyn.spatial.lengths import UNITS
 
 SUFFIXES = ("stl", "obj", "ply", "off", "dae")
-UNITS = {"m": 1.0, "cm": 0.01, "mm": 1e-3, "in": 0.0254, "ft": 0.3048}
 MOST_BYTES = 500_000_000
 _HEAD = 65536
 
