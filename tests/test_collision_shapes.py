@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import warnings
 from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
@@ -173,6 +175,31 @@ def test_meshes_that_stand_in_for_collision_shapes_are_told_with_their_triangles
     assert found.drawn == ("Mesh of 'skin': 48 triangles",)
     assert "as drawn: Mesh of 'skin': 48 triangles" in str(found)
     assert found.to_dict()["drawn"] == ["Mesh of 'skin': 48 triangles"]
+
+
+def test_a_drawn_mesh_stands_in_only_where_it_is_named_and_is_then_told(tmp_path: Path) -> None:
+    mesh = nx.Mesh(file_of(lab.split(lab.box()), tmp_path / "cube.obj"))
+    told = r"body 'skin' has no collision shapes; Mesh, as drawn, stands in with 48 triangles"
+
+    def warned(collision: Any, contact: bool) -> tuple[list[str], list[Any]]:
+        system = nx.System("drawn")
+        for x, name in ((0.0, "skin"), (5.0, "apart")):
+            system.add_body(name, mass=1.0, inertia=(1, 1, 1), position=(x, 0, 2), shapes=mesh, collision=collision)
+        if contact:
+            system.add_contact(nx.Contact("floor", "skin", "ground", foundation_a=1e7))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = nx.simulate(system, 0.002, nx.RungeKutta4(1e-3))
+        return [str(one.message) for one in caught], result.warnings
+
+    texts, kept = warned(None, contact=True)
+    assert len(texts) == 1 and re.search(rf"contact 'floor': {told}; give the body collision", texts[0])
+    assert [(one["kind"], one["where"], one["value"]) for one in kept] == [("drawn", "skin", 48.0)]
+    assert warned(None, contact=False) == ([], [])
+    assert warned(nx.Box((1.0, 1.0, 1.0)), contact=True) == ([], [])
+    skin = nx.Body("skin", mass=1.0, inertia=(1, 1, 1), shapes=mesh)
+    with pytest.warns(nx.NexDynWarning, match=told):
+        assert nx.distance(skin, nx.Sphere(0.5, position=(2.0, 0.0, 0.0))).distance == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

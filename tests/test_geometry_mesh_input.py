@@ -187,7 +187,10 @@ def test_a_unit_is_kept_in_scenes_and_becomes_a_scale_in_a_urdf(tmp_path: Path) 
     assert any("units of COLLADA meshes" in what for what in nx.save_urdf(system, tmp_path / "dae.urdf"))
 
 
-@pytest.mark.parametrize(("unit", "told"), [("mile", "no unit 'mile'"), ("MM", "did you mean 'mm'"), (1e-3, "no unit 0.001"), (["mm"], "unit")])
+@pytest.mark.parametrize(
+    ("unit", "told"),
+    [("mile", "no unit 'mile'"), ("MM", "did you mean 'mm'"), (1e-3, "no unit 0.001"), (["mm"], "unit")],
+)
 def test_a_unit_of_a_shape_that_is_none_is_refused_with_those_there_are(unit: Any, told: str) -> None:
     with pytest.raises(nx.InputError, match=rf"(?s){told}.*m, cm, mm, um, in, ft"):
         nx.Mesh("part.stl", unit=unit)
