@@ -38,7 +38,7 @@ MOST_NODES = 8_000_000
 BAND, COARSE = 8.0, 4
 """Nodes farther than BAND from the surface take the spline through every COARSEth node."""
 AROUND = 6.5
-"""Spacings: of a kink that begins where m is less than 1, 0.27 ** 2.8 of what is rounded is left 4 h from an edge of 90°."""
+"""Spacings; so m is 1 within 3 h of an edge, as far as the 64 nodes around a point reach, and 0 beyond 10 h."""
 MARKED, NEARBY = 1, 2
 """Bits of a hint: m of the node is 1; m is not 0 in the cell behind the node."""
 MARGIN = 10
