@@ -122,7 +122,8 @@ def test_of_every_pair_of_kinds_the_time_found_is_none_too_late(first: str) -> N
     """Both move and turn, half-spaces too. Held against a dense sample of distances; meshes of boxes against those of the boxes."""
     rng, n = np.random.default_rng(EVERY.index(first)), 16 if COMPILED else 1
     touching = 0
-    for second in EVERY[EVERY.index(first) :]:
+    partners = EVERY[EVERY.index(first) :]
+    for second in partners if COMPILED else partners[1:2]:
         if second == "half-space":
             continue
         catalogue = Catalogue()
@@ -146,7 +147,7 @@ def test_of_every_pair_of_kinds_the_time_found_is_none_too_late(first: str) -> N
         for fraction in np.linspace(0.0, 1.0, 61 if COMPILED else 3):
             d, _ = apart(a, b, tables, moved(X, U, fraction * times), moved(Y, V, fraction * times))
             assert (d > less - 1e-12).all(), (second, fraction)
-    assert touching > n // 2
+    assert touching > n // 2 or not COMPILED
 
 
 def test_half_spaces_face_to_face_meet_when_their_planes_do_and_have_no_time_where_one_turns() -> None:
