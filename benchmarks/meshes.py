@@ -65,7 +65,15 @@ def run(effort: Effort) -> Report:
         if level == 2:
             building["distance field"] = lambda n, m=made: [field(m) for _ in range(n)]
         for name, values in alternate(building, effort).items():
-            report.rows.append(Row(f"{name} of {count} triangles", "ms", 1e3 * float(np.median(values))))
+            took = 1e3 * float(np.median(values))
+            target, met = ("≤ 5,000", took <= 5000.0) if name == "distance field" else ("", None)
+            report.rows.append(Row(f"{name} of {count} triangles", "ms", took, target=target, met=met))
+        if level == 2:
+            of = field(made)
+            megabytes = sum(x.nbytes for x in (of.tables.coefficients, of.tables.hints, *made.surface.tables)) / 1e6
+            what = f"distance field of {count} triangles"
+            report.rows.append(Row(f"{what}: memory", "MB", megabytes, target="≤ 100", met=megabytes <= 100.0))
+            report.rows.append(Row(f"{what}: error near the surface, in spacings", "1", of.error / of.spacing))
         x, t = split(x, t)
     return report
 

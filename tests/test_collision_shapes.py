@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import warnings
 from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from scipy.spatial.transform import Rotation
 import nexdyn as nx
 from nexdyn.cli import main
 from nexdyn.describe import SHAPES, from_dict, to_dict
+from nexdyn.statics.distance import of_shapes, separation
 
 BOX = np.column_stack([np.arange(8) >> k & 1 for k in range(3)]) - 0.5
 
@@ -63,6 +66,69 @@ def test_every_pair_of_kinds_has_a_distance_with_points_normal_and_patch(tmp_pat
             np.testing.assert_allclose(back.normal, -found.normal, atol=1e-9)
             assert np.isfinite(found.polygon).all() and np.isfinite(found.centre).all() and found.area >= 0.0
             assert (found.distance > 0.0) == (far > 1.0), (one, two, far)
+
+
+def test_of_every_pair_of_kinds_the_distance_changes_as_the_witness_points_move(tmp_path: Path) -> None:
+    """The rate is n·(v_b − v_a), and the difference of the distances a microsecond before and after."""
+    rng, dt = np.random.default_rng(11), 1e-6
+    for one, two in combinations_with_replacement(every(tmp_path), 2):
+        if isinstance(one, nx.HalfSpace):
+            one, two = two, one
+        if isinstance(one, nx.HalfSpace):
+            continue
+        A, B = of_shapes([one], {}), of_shapes([two], {})
+        for far in (3.0, 0.6):
+            turn = Rotation.from_quat(rng.normal(size=(2, 4))).as_matrix().reshape(2, 9)
+            turn[1] = np.eye(3).ravel() if isinstance(two, nx.HalfSpace) else turn[1]
+            way = (
+                np.array([0.0, 0.0, -1.0]) if isinstance(two, nx.HalfSpace) else lab.poses(np.zeros((1, 3)), rng)[0, :3]
+            )
+            poses = np.hstack([turn, [np.zeros(3), far * way]])
+            V = rng.normal(size=(2, 6))
+
+            def at(t: float) -> nx.Separation:
+                turns = Rotation.from_rotvec(V[:, :3] * t).as_matrix() @ poses[:, :9].reshape(2, 3, 3)  # noqa: B023
+                X = np.hstack([turns.reshape(2, 9), poses[:, 9:] + V[:, 3:] * t])  # noqa: B023
+                return separation(A, B, (X[:1], V[:1]), (X[1:], V[1:]))  # noqa: B023
+
+            now, change = at(0.0), (at(dt).distance - at(-dt).distance) / (2.0 * dt)
+            if now.distance < 0.0 and any(isinstance(x, nx.Mesh | nx.HeightField) for x in (one, two)):
+                continue  # a depth, and no shortest way out
+            assert now.rate == pytest.approx(change, abs=1e-5), (one, two, far)
+            assert now.rate == pytest.approx(float(now.normal @ (now.velocity_b - now.velocity_a)), abs=1e-12)
+
+
+FLAT: dict[type, tuple[float, Any]] = {
+    nx.Box: (0.3, lambda x: np.where(abs(x) <= 0.5, 0.4, 0.0)),
+    nx.Cylinder: (0.45, lambda x: np.sqrt(np.maximum(0.16 - x * x, 0.0))),
+    nx.Cone: (0.5, lambda x: np.sqrt(np.maximum(0.25 - x * x, 0.0))),
+    nx.Hull: (0.5, lambda x: np.where(abs(x) <= 0.5, 0.5, 0.0)),
+    nx.HeightField: (0.0, lambda x: np.where(abs(x) <= 0.5, 0.4, 0.0)),
+    nx.Mesh: (0.5, lambda x: np.where(abs(x) <= 0.5, 0.5, 0.0)),
+    nx.HalfSpace: (0.0, lambda x: np.full_like(x, 2.0)),
+}
+"""Of kinds with a flat face: its height over the origin (of a cone below it), and half its width over x."""
+
+
+@pytest.mark.parametrize("gap", [0.25, 0.0, -0.01])
+def test_faces_of_every_two_flat_kinds_share_the_patch_that_lies_on_both(gap: float, tmp_path: Path) -> None:
+    shapes = [shape for shape in every(tmp_path) if type(shape) in FLAT]
+    x = (np.arange(200_000) + 0.5) * 1e-5 - 1.0
+
+    def facing(shape: Any, up: bool, z: float) -> Any:
+        height, turned = FLAT[type(shape)][0], isinstance(shape, nx.Cone) == up
+        return put(shape, (0, 0, z - height if up else z + height), (0, 1, 0, 0) if turned else (1, 0, 0, 0))
+
+    for one, two in combinations_with_replacement(shapes, 2):
+        found = nx.distance(facing(one, True, 0.0), facing(two, False, gap))
+        assert found.distance == pytest.approx(gap, abs=1e-12), (one, two)
+        np.testing.assert_allclose(found.normal, [0.0, 0.0, 1.0], atol=1e-9, err_msg=f"{one}, {two}")
+        if isinstance(one, nx.HalfSpace) and isinstance(two, nx.HalfSpace):
+            continue  # without end
+        area = 2.0 * np.minimum(FLAT[type(one)][1](x), FLAT[type(two)][1](x)).sum() * 1e-5
+        assert found.area == pytest.approx(area, rel=0.002), (one, two)  # polygons of 64 corners for rims
+        np.testing.assert_allclose(found.centre, [0.0, 0.0, 0.5 * gap], atol=1e-9)
+        np.testing.assert_allclose(found.polygon[:, 2], 0.5 * gap, atol=1e-9)
 
 
 def test_a_half_space_touches_a_mesh_as_it_touches_the_box_that_the_mesh_is_of(tmp_path: Path) -> None:
@@ -173,6 +239,31 @@ def test_meshes_that_stand_in_for_collision_shapes_are_told_with_their_triangles
     assert found.drawn == ("Mesh of 'skin': 48 triangles",)
     assert "as drawn: Mesh of 'skin': 48 triangles" in str(found)
     assert found.to_dict()["drawn"] == ["Mesh of 'skin': 48 triangles"]
+
+
+def test_a_drawn_mesh_stands_in_only_where_it_is_named_and_is_then_told(tmp_path: Path) -> None:
+    mesh = nx.Mesh(file_of(lab.split(lab.box()), tmp_path / "cube.obj"))
+    told = r"body 'skin' has no collision shapes; Mesh, as drawn, stands in with 48 triangles"
+
+    def warned(collision: Any, contact: bool) -> tuple[list[str], list[Any]]:
+        system = nx.System("drawn")
+        for x, name in ((0.0, "skin"), (5.0, "apart")):
+            system.add_body(name, mass=1.0, inertia=(1, 1, 1), position=(x, 0, 2), shapes=mesh, collision=collision)
+        if contact:
+            system.add_contact(nx.Contact("floor", "skin", "ground", foundation_a=1e7))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = nx.simulate(system, 0.002, nx.RungeKutta4(1e-3))
+        return [str(one.message) for one in caught], result.warnings
+
+    texts, kept = warned(None, contact=True)
+    assert len(texts) == 1 and re.search(rf"contact 'floor': {told}; give the body collision", texts[0])
+    assert [(one["kind"], one["where"], one["value"]) for one in kept] == [("drawn", "skin", 48.0)]
+    assert warned(None, contact=False) == ([], [])
+    assert warned(nx.Box((1.0, 1.0, 1.0)), contact=True) == ([], [])
+    skin = nx.Body("skin", mass=1.0, inertia=(1, 1, 1), shapes=mesh)
+    with pytest.warns(nx.NexDynWarning, match=told):
+        assert nx.distance(skin, nx.Sphere(0.5, position=(2.0, 0.0, 0.0))).distance == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def shape(rng: Random, system: System) -> s.Shape:
         lambda: s.Ellipsoid((a, b, 0.1), **options),
         lambda: s.Hull([(0.0, 0.0, 0.0), (a, 0.0, 0.0), (0.0, b, 0.0), rng.normal(size=3)], **options),
         lambda: s.HeightField([[0.1, a], [b, 0.0], [0.2, 0.1]], (1.0, 2.0), bottom=-3.0, **options),
-        lambda: s.Mesh("meshes/link.stl", scale=(1.0, 2.0, 0.5), **options),
+        lambda: s.Mesh("meshes/link.stl", scale=(1.0, 2.0, 0.5), unit=(None, "mm")[rng.integers(2)], **options),
     ]
     return ways[rng.integers(len(ways))]()
 

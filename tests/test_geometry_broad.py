@@ -67,6 +67,23 @@ def test_candidates_are_kept_until_a_box_leaves_its_fat_one() -> None:
     assert (crowd._room.fat[5] != fat[5]).all()
 
 
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("step", [1.0, 8.0, 4096.0, 65536.0])
+def test_lattices_of_any_pitch_have_their_pairs_and_crowd_no_place_of_the_table(axis: int, step: float) -> None:
+    """Pairs of boxes 1 m across that touch, `step` m from the next along an axis: no multiple of the table's size is its stride."""
+    n = 2000 if COMPILED else 40
+    boxes = np.zeros((n, 6))
+    boxes[:, :3], boxes[:, 3:] = -0.5, 0.5
+    boxes[:, [axis, axis + 3]] += (2.0 * step * (np.arange(n) // 2) + 0.75 * (np.arange(n) % 2))[:, None]
+    place = room(n, n)
+    shape = (catalogue := Catalogue()).add("sphere", radius=0.5)
+    crowd = Crowd(catalogue.tables(), np.full(n, shape))
+    status, count = near(boxes, crowd.filters, 0.0, place, out := np.zeros((n, 2), dtype=np.int64))
+    assert (status, count) == (broad.FOUND, n // 2)
+    np.testing.assert_array_equal(out[:count], np.arange(n).reshape(-1, 2))
+    assert np.diff(place.begin[1:]).max() <= 16
+
+
 def test_shapes_in_another_order_have_the_same_pairs() -> None:
     crowd, poses = crowd_of(MANY, 2)
     shuffled = np.random.default_rng(5).permutation(MANY)

@@ -7,6 +7,7 @@ import math
 import mesh_lab as lab
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from nexdyn.geometry.hierarchy import refit
 from nexdyn.geometry.mesh import Mesh, Surface, mesh
@@ -116,6 +117,29 @@ def test_faces_that_touch_have_no_distance_and_their_common_normal() -> None:
         assert answer[0] == pytest.approx(0.0, abs=1e-15)
         assert answer[1:4] == pytest.approx([1.0, 0.0, 0.0], abs=1e-12)
         assert answer[4:7] == pytest.approx(answer[7:10], abs=1e-15)
+
+
+def test_edges_corners_and_walls_that_touch_have_the_normal_that_separates_the_bodies() -> None:
+    """Edge across edge, a corner in a face, and boxes on each other whose edges and walls coincide: only z parts them."""
+    box, wide = surface(lab.split(lab.box())), surface(lab.split(lab.box((1.0, 1.4, 1.0))))
+    corner = Rotation.align_vectors([[0.0, 0.1, -1.0]], [np.ones(3)])[0]
+    for one, two, low, high in (
+        (box, box, Rotation.from_euler("x", 0.5), Rotation.from_euler("y", 0.4)),
+        (box, box, Rotation.from_euler("x", 0.9), Rotation.from_euler("yz", [0.7, 0.3])),
+        (box, box, Rotation.identity(), corner), (box, box, Rotation.identity(), Rotation.identity()),
+        (box, wide, Rotation.identity(), Rotation.identity()), (wide, box, Rotation.identity(), Rotation.identity()),
+    ):  # fmt: skip
+        top, bottom = (sign * (lab.box((1.0, 1.4 if of is wide else 1.0, 1.0))[0] @ (sign * turn.as_matrix()[2])).max()
+                       for of, turn, sign in ((one, low, 1.0), (two, high, -1.0)))  # fmt: skip
+        X, Y = np.zeros((1, 12)), np.zeros((1, 12))
+        X[0, :9], Y[0, :9], Y[0, 11] = low.as_matrix().ravel(), high.as_matrix().ravel(), top - bottom
+        if low is not high and high is corner:
+            Y[0, 9:11] = [0.1, 0.2]
+        for gap in (0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3):
+            answer = surface_distances(one, two, X, Y + np.array([0.0] * 11 + [gap]))[0]
+            assert answer[0] == pytest.approx(gap, abs=1e-15)
+            # from afar the difference of the points, to rounding; close by the normal of what is nearest
+            assert answer[1:4] == pytest.approx([0.0, 0.0, 1.0], abs=1e-9), (gap, one is wide, two is wide)
 
 
 def test_coincident_concentric_and_needle_like_meshes_have_finite_answers() -> None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import signal
 import struct
 import sys
+import time
+import tracemalloc
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +22,11 @@ import nexdyn as nx
 from nexdyn.geometry.mesh import MOST_TRIANGLES, mesh
 from nexdyn.geometry.mesh_distance import signed_distances
 from nexdyn.geometry.mesh_file import read_mesh
-from nexdyn.geometry.self_crossing import self_crossings
+from nexdyn.geometry.self_crossing import crossings, self_crossings
+from nexdyn.view.geometry import read_mesh as read_drawn
 
 CORNERS, FACES = lab.box()
+COMPILED = hasattr(crossings, "py_func")
 
 
 def soup(raw: lab.Raw) -> lab.Raw:
@@ -121,8 +129,8 @@ def test_a_strip_with_one_side_is_refused() -> None:
 def test_a_mesh_that_crosses_itself_is_told_with_the_place() -> None:
     small = CORNERS * 0.5 + [0.5, 0.0, 0.0]
     twice = mesh(np.vstack([CORNERS, small]), np.vstack([FACES, FACES + 8]))
-    found, where = self_crossings(twice)
-    assert found > 0
+    found, where, whole = self_crossings(twice)
+    assert found > 0 and whole
     assert where[0] == pytest.approx(0.5) and (abs(where[1:]) <= 0.25 + 1e-12).all()
     assert self_crossings(mesh(*lab.split(lab.box())))[0] == 0
     assert self_crossings(mesh(*lab.ball(1.0, 3)))[0] == 0
@@ -155,6 +163,44 @@ def test_files_give_the_mesh_in_the_unit_and_scale_that_are_named(suffix: str, t
     assert signed_distances(mirrored.surface, x * [[-1, 1, 1]])[0, 0] == pytest.approx(
         signed_distances(made.surface, x)[0, 0]
     )
+
+
+def test_a_shape_has_its_file_in_the_unit_that_is_named_wherever_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "part.stl"
+    path.write_bytes(stl(lab.box((254.0, 100.0, 50.0))))
+    for unit, metres in {None: 1.0, "m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "in": 0.0254, "ft": 0.3048}.items():
+        part = nx.Mesh(str(path), scale=(2.0, 1.0, 1.0), unit=unit)
+        ball = nx.Sphere(metres, position=(300.0 * metres, 0.0, 0.0))
+        assert nx.distance(part, ball).distance == pytest.approx((300.0 - 254.0 - 1.0) * metres)
+        assert nx.mass_properties(part, 2.0).mass == pytest.approx(2.0 * 508.0 * 100.0 * 50.0 * metres**3)
+        ((drawn, _),) = read_drawn(str(path), part.scale, part.unit)
+        np.testing.assert_allclose(np.ptp(drawn.vertices, axis=0), np.array([508.0, 100.0, 50.0]) * metres, rtol=1e-6)
+
+
+def test_a_unit_is_kept_in_scenes_and_becomes_a_scale_in_a_urdf(tmp_path: Path) -> None:
+    (tmp_path / "part.stl").write_bytes(stl(lab.box((254.0, 100.0, 50.0))))
+    part = nx.Mesh(str(tmp_path / "part.stl"), scale=(2.0, 1.0, 1.0), unit="mm")
+    system = nx.System("part")
+    system.add_body("block", mass=1.0, inertia=(1, 1, 1), shapes=part, collision=part)
+    nx.save_scene(system, tmp_path / "part.yaml")
+    assert "unit: mm" in (tmp_path / "part.yaml").read_text()
+    again = nx.load(tmp_path / "part.yaml").body("block")
+    assert again.shapes == again.collision == (part,)
+    assert not [what for what in nx.save_urdf(system, tmp_path / "part.urdf") if "unit" in what]
+    robot = nx.load(tmp_path / "part.urdf").body("block")
+    assert robot.shapes[0].scale == pytest.approx((2e-3, 1e-3, 1e-3)) and robot.shapes[0].unit is None
+    system = nx.System("part")
+    system.add_body("block", mass=1.0, inertia=(1, 1, 1), shapes=nx.Mesh("part.dae", unit="mm"))
+    assert any("units of COLLADA meshes" in what for what in nx.save_urdf(system, tmp_path / "dae.urdf"))
+
+
+@pytest.mark.parametrize(
+    ("unit", "told"),
+    [("mile", "no unit 'mile'"), ("MM", "did you mean 'mm'"), (1e-3, "no unit 0.001"), (["mm"], "unit")],
+)
+def test_a_unit_of_a_shape_that_is_none_is_refused_with_those_there_are(unit: Any, told: str) -> None:
+    with pytest.raises(nx.InputError, match=rf"(?s){told}.*m, cm, mm, um, in, ft"):
+        nx.Mesh("part.stl", unit=unit)
 
 
 PLY = (
@@ -212,19 +258,73 @@ def test_without_trimesh_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp
         read_mesh(path)
 
 
-@pytest.mark.parametrize("suffix", WRITERS)
-def test_damaged_files_are_refused_or_read_and_never_raise_anything_else(suffix: str, tmp_path: Path) -> None:
+def needles(n: int) -> lab.Raw:
+    """Long thin triangles side by side, askew to all axes, so that the box of each meets those of all others."""
+    a = 0.01 * np.arange(n)[:, None] / n * np.array([1.0, -1.0, 0.0])
+    x = np.stack([a, a + 1.0, a + np.array([1.0, 1.0, 1.0001])], axis=1)
+    return x.reshape(-1, 3), np.arange(3 * n).reshape(-1, 3)
+
+
+def test_triangles_whose_boxes_all_overlap_end_the_search_for_crossings_and_are_told(
+    monkeypatch: Any, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("nexdyn.geometry.self_crossing.MOST_LOOKS", 20_000)
+    path = tmp_path / "needles.stl"
+    path.write_bytes(stl(needles(600 if COMPILED else 300)))
+    made = read_mesh(path)
+    assert any("may cross itself: too many of its triangles lie side by side" in note for note in made.notes)
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """What hangs ends in a TimeoutError, and what takes longer fails."""
+
+    def over(*_: Any) -> None:
+        raise TimeoutError(f"more than {seconds} s")
+
+    before, began = signal.signal(signal.SIGALRM, over), time.process_time()
+    signal.setitimer(signal.ITIMER_REAL, 20.0 * seconds)  # of a machine that others use, too
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert time.process_time() - began < seconds
+
+
+def dae(raw: lab.Raw) -> bytes:
+    return bytes(pytest.importorskip("trimesh").Trimesh(*raw, process=False).export(file_type="dae"))
+
+
+def damaged(whole: bytes, k: int, rng: np.random.Generator) -> bytes:
+    """A file cut off, with other bytes, with a piece twice or left out, or with other numbers in its text."""
+    data = bytearray(whole[: int(rng.integers(0, len(whole)))] if k % 3 == 0 else whole)
+    for _ in range(int(rng.integers(0, 12)) if len(data) else 0):
+        data[int(rng.integers(0, min(len(data), 300) if k % 2 else len(data)))] = int(rng.integers(0, 256))
+    if k % 5 == 1 and len(data) > 2:
+        begin, end = sorted(rng.integers(0, len(data), 2).tolist())
+        data[begin:end] = data[begin:end] * int(rng.integers(0, 4))
+    if k % 5 == 2:
+        numbers = [*re.finditer(rb"\d+", bytes(data))]
+        for found in [numbers[i] for i in sorted(rng.integers(0, len(numbers), 3), reverse=True)] if numbers else []:
+            data[found.start() : found.end()] = (b"4294967295", b"99999999999999999999", b"-1", b"1e308", b"nan")[
+                int(rng.integers(5))
+            ]
+    return bytes(data)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer")
+@pytest.mark.parametrize("suffix", [*WRITERS, "dae"])
+def test_damaged_files_are_refused_or_read_in_time_and_never_raise_anything_else(suffix: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(list(suffix.encode()))
-    whole = WRITERS[suffix](lab.bumpy(rng))
+    whole = (WRITERS | {"dae": dae})[suffix](lab.bumpy(rng))
+    (tmp_path / f"whole.{suffix}").write_bytes(whole)
+    signed_distances(read_mesh(tmp_path / f"whole.{suffix}").surface, np.zeros((1, 3)))  # all is compiled
     refused = 0
-    for k in range(60):
-        data = bytearray(whole[: int(rng.integers(0, len(whole)))] if k % 3 == 0 else whole)
-        for _ in range(int(rng.integers(0, 12)) if len(data) else 0):
-            at = int(rng.integers(0, min(len(data), 300) if k % 2 else len(data)))
-            data[at] = int(rng.integers(0, 256))
+    for k in range(120):
         path = tmp_path / f"{k}.{suffix}"
-        path.write_bytes(data)
-        with warnings.catch_warnings():
+        path.write_bytes(damaged(whole, k, rng))
+        with warnings.catch_warnings(), within(2.0):
             warnings.simplefilter("ignore")
             try:
                 made = read_mesh(path)
@@ -233,4 +333,37 @@ def test_damaged_files_are_refused_or_read_and_never_raise_anything_else(suffix:
                 refused += 1
                 continue
         assert np.isfinite(signed_distances(made.surface, np.zeros((1, 3)))).all()
-    assert refused > 10
+    assert refused > 20
+
+
+BOMBS = {
+    "many.ply": b"ply\nformat binary_little_endian 1.0\nelement vertex 4000000000\nproperty double x\nend_header\n" + bytes(100),
+    "columns.ply": b"ply\nformat ascii 1.0\nelement vertex 3\n" + b"property float x\n" * 3000 + b"end_header\n0 0 0\n",
+    "list.ply": PLY.replace(b"ascii", b"binary_little_endian").replace(b"uchar", b"uint")
+    + b"end_header\n" + bytes(36) + np.array([4_000_000_000], "<u4").tobytes(),
+    "polygon.off": b"OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3000000000 0 1 2\n",
+    "faces.off": b"OFF\n3 2000000000 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n",
+    "count.stl": b"x" * 80 + struct.pack("<I", 2**32 - 1) + bytes(50),
+    "index.obj": b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4000000000\n",
+    "polygon.obj": b"v 0 0 0\nv 1 0 0\nv 0 1 0\nf " + b"1 2 3 " * 20_000 + b"\n",
+    "line.obj": b"v " + b"1" * 1_000_000 + b" 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
+    "deep.dae": b'<?xml version="1.0"?>' + 100_000 * b"<a>",
+    "archive.stl": b"PK\x03\x04" + bytes(1000),
+}  # fmt: skip
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer")
+@pytest.mark.parametrize("name", BOMBS)
+def test_files_that_promise_much_take_neither_time_nor_memory(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(BOMBS[name])
+    tracemalloc.start()
+    try:
+        with warnings.catch_warnings(), within(10.0):
+            warnings.simplefilter("ignore")
+            with suppress(nx.InputError):  # a polygon of many corners is one
+                read_mesh(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 100e6

@@ -7,11 +7,17 @@ from typing import Any
 import mesh_lab as lab
 import numpy as np
 import pytest
-from geometry_lab import KINDS, random_poses, random_shape, width
+from geometry_lab import KINDS, random_poses, random_shape, size, width
 from scipy.spatial.transform import Rotation
 
+from nexdyn.geometry.height_field import height_field
 from nexdyn.geometry.kinds import Catalogue
-from nexdyn.geometry.moving import APART, NO_ANSWER, TOUCH, first_contacts
+from nexdyn.geometry.mesh import mesh
+from nexdyn.geometry.mesh_distance import surface_distances
+from nexdyn.geometry.mesh_half_space import space_distances
+from nexdyn.geometry.mesh_moving import space_contacts, surface_contacts
+from nexdyn.geometry.mesh_shapes import surface_of
+from nexdyn.geometry.moving import APART, NO_ANSWER, TOUCH, UNDECIDED, first_contacts
 from nexdyn.geometry.narrow import ANSWER, distances, work
 
 COMPILED = hasattr(distances, "py_func")
@@ -64,6 +70,115 @@ def test_no_shapes_touch_before_the_time_found_and_at_it_they_do() -> None:
         t = fraction * times
         d = signed(tables, pairs, moved(X, U, t), moved(Y, V, t))
         assert (d[began_apart] > -1e-12).all()
+
+
+EVERY = ("half-space", *KINDS, "height field", "box mesh", "star")
+
+
+class Shown:
+    """A shape of a kind, in the catalogue where it is convex, and as a surface of triangles but for a half-space."""
+
+    def __init__(self, kind: str, rng: np.random.Generator, catalogue: Catalogue) -> None:
+        self.meshed, self.number, self.surface = kind not in ("half-space", *KINDS), -1, None
+        if kind == "star":
+            self.surface, self.size = mesh(*lab.bumpy(rng, 1)).surface, 1.0
+        elif kind == "height field":
+            self.surface = height_field(rng.uniform(0.0, 0.5, (5, 6)), (1.5, 1.2), -0.3).surface
+            self.size = 1.0
+        else:
+            name, sizes = (kind, {}) if kind == "half-space" else random_shape(kind.removesuffix(" mesh"), rng)
+            self.number = catalogue.add(name, **sizes)
+            self.size = 0.0 if kind == "half-space" else size((name, sizes))
+            if self.meshed:
+                self.surface = mesh(*lab.box(sizes["size"])).surface
+            elif kind != "half-space":
+                self.surface = surface_of(name, **sizes)
+
+
+def meet(a: Shown, b: Shown, tables: Any, X: Any, U: Any, Y: Any, V: Any) -> tuple[Any, Any, Any]:
+    """Times, answers and status, by what compares the two."""
+    if not (a.meshed or b.meshed):
+        return contacts(tables, np.tile([a.number, b.number], (len(X), 1)), X, U, Y, V)
+    if a.surface is None:
+        return space_contacts(b.surface, X, U, Y, V, 1.0, TOLERANCE)
+    if b.surface is None:
+        return space_contacts(a.surface, Y, V, X, U, 1.0, TOLERANCE)
+    return surface_contacts(a.surface, b.surface, X, U, Y, V, 1.0, TOLERANCE)
+
+
+def apart(a: Shown, b: Shown, tables: Any, X: Any, Y: Any) -> tuple[np.ndarray, float]:
+    """Signed distances in poses, and by how much the true ones may be less: of convex shapes exact, also where triangles describe them."""
+    if a.number >= 0 and b.number >= 0:
+        return signed(tables, np.tile([a.number, b.number], (len(X), 1)), X, Y), 0.0
+    if a.surface is None:
+        return space_distances(b.surface, X, Y)[:, 0], 0.0
+    if b.surface is None:
+        return space_distances(a.surface, Y, X)[:, 0], 0.0
+    return surface_distances(a.surface, b.surface, X, Y)[:, 0], a.surface.outside + b.surface.outside
+
+
+@pytest.mark.parametrize("first", EVERY)
+def test_of_every_pair_of_kinds_the_time_found_is_none_too_late(first: str) -> None:
+    """Both move and turn, half-spaces too. Held against a dense sample of distances; meshes of boxes against those of the boxes."""
+    rng, n = np.random.default_rng(EVERY.index(first)), 16 if COMPILED else 1
+    touching = 0
+    partners = EVERY[EVERY.index(first) :]
+    for second in partners if COMPILED else partners[1:2]:
+        if second == "half-space":
+            continue
+        catalogue = Catalogue()
+        a, b = Shown(first, rng, catalogue), Shown(second, rng, catalogue)
+        tables = catalogue.tables()
+        X, Y = random_poses(n, rng, 0.1), random_poses(n, rng, 0.1)
+        way = X[:, [2, 5, 8]] if first == "half-space" else lab.poses(np.zeros((n, 3)), rng)[:, [0, 3, 6]]
+        Y[:, 9:] = X[:, 9:] + (a.size * 1.8 + b.size * 1.8 + 0.3) * way
+        U, V = rng.normal(size=(n, 6)), rng.normal(size=(n, 6))
+        U[:, :3] *= 0.2 if first == "half-space" else 1.0
+        V[:, 3:] = 0.3 * V[:, 3:] + 1.5 * (X[:, 9:] - Y[:, 9:])
+        times, answers, status = meet(a, b, tables, X, U, Y, V)
+        assert np.isfinite(answers).all() and set(status.tolist()) <= {TOUCH, APART}, second
+        touching += int((status == TOUCH).sum())
+        began, less = apart(a, b, tables, X, Y)
+        assert (began > less).all(), second
+        late, _ = apart(a, b, tables, moved(X, U, times), moved(Y, V, times))
+        chord = sum(0.0 if of.surface is None else of.surface.outside for of in (a, b)) if a.meshed or b.meshed else 0.0
+        assert (late[status == TOUCH] <= TOLERANCE + chord + 1e-12).all(), second
+        assert (late[status == TOUCH] > -1e-12).all(), second
+        for fraction in np.linspace(0.0, 1.0, 61 if COMPILED else 3):
+            d, _ = apart(a, b, tables, moved(X, U, fraction * times), moved(Y, V, fraction * times))
+            assert (d > less - 1e-12).all(), (second, fraction)
+    assert touching > n // 2 or not COMPILED
+
+
+def test_half_spaces_face_to_face_meet_when_their_planes_do_and_have_no_time_where_one_turns() -> None:
+    catalogue = Catalogue()
+    pair = np.full((1, 2), catalogue.add("half-space"))
+    X, Y = lab.poses(np.zeros((1, 3))), lab.poses(np.array([[5.0, 0.0, 2.0]]))
+    Y[0, :9] = np.diag([1.0, -1.0, -1.0]).ravel()
+    U, V = np.array([[0.0, 0, 3, 0, 0, 1]]), np.array([[0.0, 0, 0, 7, 0, -3]])  # U turns about the normal
+    times, _, status = contacts(catalogue.tables(), pair, X, U, Y, V)
+    assert status[0] == TOUCH and 0.5 - TOLERANCE < times[0] <= 0.5
+    U[0, 0] = 1.0  # tilted, both meet at once far away
+    times, _, status = contacts(catalogue.tables(), pair, X, U, Y, V)
+    assert status[0] == UNDECIDED and times[0] == 0.0
+
+
+def test_a_half_space_that_turns_meets_a_ball_when_its_plane_does() -> None:
+    """The plane turns about y through the origin: a ball at x = 2, r = 0.5 is met where 2 sin θ = 0.5; as a mesh and as a sphere."""
+    catalogue = Catalogue()
+    ground, ball = catalogue.add("half-space"), catalogue.add("sphere", radius=0.5)
+    still = np.array([[1.0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0]])
+    X = lab.poses(np.array([[0.0, 0.0, 0.0]]))
+    turn = Rotation.from_euler("y", 1.2).as_matrix()  # the normal away from the ball
+    X[0, :9] = turn.ravel()
+    Y, U, V = still + np.array([0.0] * 9 + [2.0, 0.0, 0.0]), np.array([[0.0, -1.0, 0, 0, 0, 0]]), np.zeros((1, 6))
+    expected = 1.2 - np.arcsin(0.25)
+    for times, _, status in (
+        contacts(catalogue.tables(), np.array([[ground, ball]]), X, U, Y, V, 2.0),
+        space_contacts(surface_of("sphere", radius=0.5), X, U, Y, V, 2.0, TOLERANCE),
+    ):
+        assert status[0] == TOUCH
+        assert times[0] == pytest.approx(expected, abs=1e-6) and times[0] <= expected
 
 
 def test_a_sphere_meets_a_plane_and_another_sphere_when_it_should() -> None:

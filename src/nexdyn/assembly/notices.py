@@ -15,6 +15,7 @@ from nexdyn.absolute.configuration import difference
 from nexdyn.assembly.closing import Closing, joint_gaps
 from nexdyn.assembly.contact_steps import constant_step, fastest, limit_of
 from nexdyn.errors import AssemblyError, InputError, warn
+from nexdyn.forces.mesh_solid import drawn_meshes
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.contacts import contacts_of
 from nexdyn.spatial.rotations import rotation_matrix
@@ -40,10 +41,10 @@ REFUSED = ("gap", "limit", "start", "contact")
 
 
 class Notice(NamedTuple):
-    """kind: "gap", "limit", "start", "contact", "step", "degrees", "violation" or "singular"; where: the joint, contact or spring; value:
-    the gap [m], what is beyond the limit [m, rad], by how much the start was moved [m, rad, m/s, rad/s], the force [N], the longest
-    step [s], the violation in parts of the mechanism's size, or when it is [s]; angle: the misalignment of a gap [rad]; text: all of it
-    in words."""
+    """kind: "gap", "limit", "start", "contact", "drawn", "step", "degrees", "violation" or "singular"; where: the joint, contact, body or
+    spring; value: the gap [m], what is beyond the limit [m, rad], by how much the start was moved [m, rad, m/s, rad/s], the force [N],
+    the triangles of a mesh that is drawn and stands in for a collision shape, the longest step [s], the violation in parts of the
+    mechanism's size, or when it is [s]; angle: the misalignment of a gap [rad]; text: all of it in words."""
 
     kind: str
     where: str
@@ -89,7 +90,7 @@ def _open(joint: str, gap: float, turn: float) -> str:
 def start_notices(simulation: Any, gaps: list[Notice]) -> list[Notice]:
     """The gaps, and what is to be said of the state that the simulation starts from."""
     system: System = simulation.system
-    found = [*gaps]
+    found = [*gaps, *_drawn(system)]
     limited = [joint for joint in system.joints.values() if joint.limits is not None and joint.nv]
     contacts = [contact for contact in contacts_of(system) if not contact.is_off]
     if not limited and not contacts:
@@ -103,6 +104,29 @@ def start_notices(simulation: Any, gaps: list[Notice]) -> list[Notice]:
     for contact in contacts:
         found += _pressed(contact, system, pose, weight)
     return found + _too_long(simulation, pose)
+
+
+def _drawn(system: System) -> list[Notice]:
+    """The meshes that are drawn, and stand in for collision shapes of bodies that contacts name."""
+    if not system.contacts:  # no file is read
+        return []
+    found = {name: meshes for name, body in system.bodies.items() if (meshes := drawn_meshes(body, system.values))}
+    if not found:
+        return []
+    named = {
+        body.name: contact.name
+        for contact in system.contacts.values()
+        for pair in contact.pairs(system)
+        for body in pair
+    }
+    return [
+        Notice(
+            "drawn", name, float(count), "1", 0.0,
+            f"contact {named[name]!r}: body {name!r} has no collision shapes; {shape}, as drawn, stands in with {count} triangles; "
+            "give the body collision=[…] of fewer, or of simple shapes",
+        )
+        for name, meshes in found.items() if name in named for shape, count in meshes
+    ]  # fmt: skip
 
 
 def _too_long(simulation: Any, pose: Pose) -> list[Notice]:

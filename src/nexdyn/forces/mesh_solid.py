@@ -12,6 +12,7 @@ far it is from the centre of the triangle along −n_t to where that leaves the 
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from nexdyn.geometry.mesh import MeshTables
 from nexdyn.geometry.mesh_file import read_mesh
 from nexdyn.geometry.mesh_shapes import facets, surface_of
 from nexdyn.kernel import formula, kernel
+from nexdyn.model.body import Body
 from nexdyn.model.shapes import (
     Box,
     Capsule,
@@ -235,7 +237,21 @@ def triangles_of(shape: Shape) -> Triangles:
     if isinstance(shape, HeightField):
         return _field(shape.heights, shape.size, shape.bottom, str(shape))
     assert isinstance(shape, Mesh)
-    return read_mesh(shape.path, shape.scale)
+    return read_mesh(shape.path, shape.scale, shape.unit)
+
+
+def drawn_meshes(body: Body, values: Mapping[str, float]) -> list[tuple[Mesh, int]]:
+    """The meshes that stand in for `collision` shapes of a body that has none given, and how many triangles each has.
+
+    Files that cannot be read are not among them."""
+    found = []
+    for shape in body.shapes if body.collision is None else ():
+        if isinstance(shape, Mesh):
+            try:
+                found.append((shape, len(triangles_of(shape.resolved(values)).triangles)))
+            except InputError:
+                continue
+    return found
 
 
 @functools.lru_cache(maxsize=16)

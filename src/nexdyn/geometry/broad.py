@@ -9,6 +9,8 @@ centre, in the grid whose cells are up to twice as wide as it, and looks for oth
 ones. Boxes lie in memory in the order of their cells: blocks of cells in a row along x come to one place of a hash table, so that those of
 neighbouring cells are read one after another.
 
+What is near is told while candidates are sought, and sorted alone; the candidates are sorted when they are first kept.
+
 Boxes without end (half-spaces) are held against all. Pairs (i, j), i < j, are sorted, so that they depend on
 the boxes alone, and `near` not even on the margin.
 """
@@ -35,6 +37,8 @@ FARTHEST = 1e15
 """Cells from the origin to the last of a grid."""
 BLOCK = 3
 """2ᵏ cells in a row along x stand together."""
+CELL, GRID, BOX = 6, 9, 10
+"""Where a row in the order of the cells has them, behind the fat box."""
 
 
 class Filters(NamedTuple):
@@ -49,9 +53,23 @@ class Filters(NamedTuple):
     none: bool
 
 
+class Box(NamedTuple):
+    """All points with low ≤ x ≤ high."""
+
+    low: Vec3
+    high: Vec3
+
+
+class Found(NamedTuple):
+    """How many candidates there are, and how many of them are near."""
+
+    candidates: int
+    near: int
+
+
 class Room(NamedTuple):
-    """What `near` works in: fat boxes and their cells, both in the order of the cells as well; where each cell begins in that order;
-    and candidates with what is known of them."""
+    """What `near` works in: fat boxes and their cells; in the order of the cells a row of fat box, cell and box; where each cell begins
+    in that order; candidates and two spare lists of pairs; state: how many candidates, -1 for none known, and whether they are sorted."""
 
     fat: np.ndarray
     cell: np.ndarray
@@ -60,26 +78,31 @@ class Room(NamedTuple):
     order: np.ndarray
     begin: np.ndarray
     grid: np.ndarray
-    counts: np.ndarray
+    strides: np.ndarray
+    begin_of: np.ndarray
     candidates: np.ndarray
     spare: np.ndarray
+    half: np.ndarray
     state: np.ndarray
 
 
 def room(shapes: int, pairs: int) -> Room:
     """Room for so many shapes and candidate pairs."""
+    bits = max(4, (4 * shapes).bit_length())
     return Room(
         fat=np.full((shapes, 6), np.nan),
         cell=np.zeros((shapes, 4), dtype=np.int64),
-        placed=np.zeros((shapes, 10)),
+        placed=np.zeros((shapes, BOX + 6)),
         home=np.zeros(shapes, dtype=np.int64),
         order=np.zeros(shapes, dtype=np.int64),
-        begin=np.zeros((1 << max(4, (4 * shapes).bit_length())) + 2, dtype=np.int32),
+        begin=np.zeros((1 << bits) + 2, dtype=np.int32),
         grid=np.zeros(GRIDS + 1, dtype=np.int64),
-        counts=np.zeros((shapes + 1, 2), dtype=np.int64),
+        strides=np.full((GRIDS, 3), bits - BLOCK),
+        begin_of=np.zeros(shapes + 1, dtype=np.int64),
         candidates=np.zeros((pairs, 2), dtype=np.int32),
         spare=np.zeros((pairs, 2), dtype=np.int32),
-        state=np.full(1, -1),
+        half=np.zeros((pairs, 2), dtype=np.int32),
+        state=np.array([-1, 0]),
     )
 
 
@@ -105,12 +128,18 @@ def bounds(tables, shapes, poses, boxes):  # type: ignore[no-untyped-def]
 
 
 @formula
-def overlap(boxes, i, j):  # type: ignore[no-untyped-def]
-    """Whether boxes i and j touch or overlap; all six are compared, for a guess that fails costs more."""
+def box_of(rows, i, c):  # type: ignore[no-untyped-def]
+    """The box in row i from column c on."""
+    return Box(Vec3(rows[i, c], rows[i, c + 1], rows[i, c + 2]), Vec3(rows[i, c + 3], rows[i, c + 4], rows[i, c + 5]))
+
+
+@formula
+def overlap(P, Q):  # type: ignore[no-untyped-def]
+    """Whether boxes touch or overlap; all six are compared, for a guess that fails costs more."""
     return (
-        (boxes[i, 0] <= boxes[j, 3]) & (boxes[j, 0] <= boxes[i, 3])
-        & (boxes[i, 1] <= boxes[j, 4]) & (boxes[j, 1] <= boxes[i, 4])
-        & (boxes[i, 2] <= boxes[j, 5]) & (boxes[j, 2] <= boxes[i, 5])
+        (P.low.x <= Q.high.x) & (Q.low.x <= P.high.x)
+        & (P.low.y <= Q.high.y) & (Q.low.y <= P.high.y)
+        & (P.low.z <= Q.high.z) & (Q.low.z <= P.high.z)
     )  # fmt: skip
 
 
@@ -134,48 +163,64 @@ def allowed(filters, i, j):  # type: ignore[no-untyped-def]
 
 
 @formula
-def bucket(grid, x, y, z, size):  # type: ignore[no-untyped-def]
-    """The place of a cell in a table of `size`, a power of two; those of a block stand in a row."""
-    h = (x >> BLOCK) * 73856093 ^ y * 19349663 ^ z * 83492791 ^ grid * 2654435761
-    return ((h ^ (h >> 15)) << BLOCK & (size - 1)) + (x & (1 << BLOCK) - 1)
+def bucket(strides, grid, x, y, z, size):  # type: ignore[no-untyped-def]
+    """The place of a cell in a table of `size`, a power of two; those of a block stand in a row.
+
+    Blocks stand as in space, row by row and layer by layer, as far as the table reaches; what is beyond comes back into it, scattered
+    by the golden ratio (Knuth 1998, 6.4)."""
+    h = (x >> BLOCK) + strides[grid, 0] * (y + strides[grid, 1] * z)
+    beyond = (h >> strides[grid, 2]) + grid & (1 << 31) - 1
+    return ((h + (beyond * 2654435769 >> 16)) << BLOCK & (size - 1)) + (x & (1 << BLOCK) - 1)
 
 
 @formula
-def note(room, count, i, j):  # type: ignore[no-untyped-def]
-    """Write a pair where there is room; count it in any case, and how often each shape is first and second."""
+def note(room, found, i, j, candidate, touch):  # type: ignore[no-untyped-def]
+    """Count a pair that is a `candidate`, and among the near ones where its boxes `touch`; written where there is room.
+
+    Without a branch on either: what does not count is written over."""
     first, second = min(i, j), max(i, j)
-    room.counts[first + 1, 0] += 1
-    room.counts[second + 1, 1] += 1
-    if count < len(room.candidates):
-        room.candidates[count, 0], room.candidates[count, 1] = first, second
-    return count + 1
+    if found.candidates < len(room.candidates):
+        room.candidates[found.candidates, 0], room.candidates[found.candidates, 1] = first, second
+        room.spare[found.near, 0], room.spare[found.near, 1] = first, second
+    return Found(found.candidates + (1 if candidate else 0), found.near + (1 if candidate & touch else 0))
 
 
 @formula
-def sorted_by(column, pairs, count, n, counts, out):  # type: ignore[no-untyped-def]
+def sorted_by(column, pairs, count, n, begin, out):  # type: ignore[no-untyped-def]
     """Pairs in the order of a column, equal ones in the order they had: a counting sort."""
-    for i in range(n):
-        counts[i + 1, column] += counts[i, column]
+    begin[:] = 0
     for k in range(count):
-        i, j = pairs[k, 0], pairs[k, 1]
-        value = i if column == 0 else j
-        at = counts[value, column]
-        counts[value, column] = at + 1
-        out[at, 0], out[at, 1] = i, j
+        begin[pairs[k, column] + 1] += 1
+    for i in range(n):
+        begin[i + 1] += begin[i]
+    for k in range(count):
+        value = pairs[k, column]
+        at = begin[value]
+        begin[value] = at + 1
+        out[at, 0], out[at, 1] = pairs[k, 0], pairs[k, 1]
 
 
 @formula
-def place(room, n):  # type: ignore[no-untyped-def]
+def place(boxes, room, n):  # type: ignore[no-untyped-def]
     """Put all fat boxes into their cells; the width of the coarsest grid's cells."""
     fat = room.fat
     largest, farthest = 0.0, 0.0
+    left, right, front, back = 0.0, 0.0, 0.0, 0.0
     for i in range(n):
         w = max(fat[i, 3] - fat[i, 0], fat[i, 4] - fat[i, 1], fat[i, 5] - fat[i, 2])
         if w < math.inf:
             largest = max(largest, w)
             for c in range(6):
                 farthest = max(farthest, abs(fat[i, c]))
+            left, right = min(left, fat[i, 0]), max(right, fat[i, 3])
+            front, back = min(front, fat[i, 1]), max(back, fat[i, 4])
     largest = max(largest, farthest / FARTHEST, 1e-300)
+    across, along = (right - left) / largest, (back - front) / largest
+    for g in range(GRIDS):
+        # odd, so that every layer and row begins elsewhere; a cell lies beyond the last where a block is begun
+        room.strides[g, 0] = (int(min(across, FARTHEST)) >> BLOCK) + 1 | 1
+        room.strides[g, 1] = int(min(along, FARTHEST)) + 1 | 1
+        across, along = 2.0 * across, 2.0 * along
     begin, size, cell = room.begin, len(room.begin) - 2, room.cell
     begin[:] = 0
     room.grid[:] = 0
@@ -192,7 +237,7 @@ def place(room, n):  # type: ignore[no-untyped-def]
         cell[i, 3], per = g, 1.0 / width
         for c in range(3):
             cell[i, c] = math.floor((0.5 * fat[i, c] + 0.5 * fat[i, 3 + c]) * per)
-        b = bucket(g, int(cell[i, 0]), int(cell[i, 1]), int(cell[i, 2]), size)
+        b = bucket(room.strides, g, int(cell[i, 0]), int(cell[i, 1]), int(cell[i, 2]), size)
         room.home[i] = b
         begin[b + 1] += 1
     for b in range(1, size + 2):
@@ -204,69 +249,68 @@ def place(room, n):  # type: ignore[no-untyped-def]
             at = begin[b + 1]
             room.order[at] = i
             for c in range(6):
-                room.placed[at, c] = fat[i, c]
+                room.placed[at, c], room.placed[at, BOX + c] = fat[i, c], boxes[i, c]
             for c in range(4):
-                room.placed[at, 6 + c] = float(cell[i, c])
+                room.placed[at, CELL + c] = float(cell[i, c])
     return largest
 
 
 @formula
-def in_row(room, filters, k, g, x0, x1, y, z, count):  # type: ignore[no-untyped-def]
-    """Note the partners of the box at place k in cells x0 to x1 at y, z of grid g; where x0 is its own cell, of that the later ones."""
+def in_row(room, filters, k, P, fat, own, x0, x1, y, z, g, found):  # type: ignore[no-untyped-def]
+    """Note the partners of the box P at place k in cells x0 to x1 at y, z of grid g; where x0 is its `own` cell, of that the later ones."""
     placed, order, size = room.placed, room.order, len(room.begin) - 2
-    own = placed[k, 6] == x0 and placed[k, 7] == y and placed[k, 8] == z and placed[k, 9] == g
     later, x = k if own else -1, x0
     while x <= x1:
         to = min(x1, x | (1 << BLOCK) - 1)
-        b = bucket(g, x, y, z, size) + 1
+        b = bucket(room.strides, g, x, y, z, size) + 1
         for m in range(room.begin[b], room.begin[b + 1 + to - x]):
             # blocks that share a place are one: the cell tells them apart
-            if (
-                overlap(placed, k, m) and placed[m, 7] == y and placed[m, 8] == z and placed[m, 9] == g
-                and placed[m, 6] >= x and placed[m, 6] <= to and (m > later or placed[m, 6] != x0)
-                and allowed(filters, order[k], order[m])
-            ):  # fmt: skip
-                count = note(room, count, order[k], order[m])
+            candidate = (
+                overlap(fat, box_of(placed, m, 0))
+                & (placed[m, CELL + 1] == y) & (placed[m, CELL + 2] == z) & (placed[m, GRID] == g)
+                & (placed[m, CELL] >= x) & (placed[m, CELL] <= to) & ((m > later) | (placed[m, CELL] != x0))
+            )  # fmt: skip
+            if not filters.none:
+                candidate = candidate and allowed(filters, order[k], order[m])
+            found = note(room, found, order[k], order[m], candidate, overlap(P, box_of(placed, m, BOX)))
         x = to + 1
-    return count
+    return found
 
 
 @formula
-def in_grid(room, filters, k, g, width, count):  # type: ignore[no-untyped-def]
+def in_grid(room, filters, k, g, width, found):  # type: ignore[no-untyped-def]
     """Note all partners of the box at place k in grid g; of those in its own grid the ones in its cell and later cells."""
-    fat = room.placed
-    half, per, own = 0.5 * width * (1.0 + 1e-9), 1.0 / width, fat[k, 9] == g
-    cx, cy, cz = int(fat[k, 6]), int(fat[k, 7]), int(fat[k, 8])
-    x0, x1 = math.floor((fat[k, 0] - half) * per), math.floor((fat[k, 3] + half) * per)
-    y0, y1 = math.floor((fat[k, 1] - half) * per), math.floor((fat[k, 4] + half) * per)
-    z0, z1 = math.floor((fat[k, 2] - half) * per), math.floor((fat[k, 5] + half) * per)
+    fat, P = box_of(room.placed, k, 0), box_of(room.placed, k, BOX)
+    half, per, own = 0.5 * width * (1.0 + 1e-9), 1.0 / width, room.placed[k, GRID] == g
+    cx, cy, cz = int(room.placed[k, CELL]), int(room.placed[k, CELL + 1]), int(room.placed[k, CELL + 2])
+    x0, x1 = math.floor((fat.low.x - half) * per), math.floor((fat.high.x + half) * per)
+    y0, y1 = math.floor((fat.low.y - half) * per), math.floor((fat.high.y + half) * per)
+    z0, z1 = math.floor((fat.low.z - half) * per), math.floor((fat.high.z + half) * per)
     for z in range(cz if own else z0, z1 + 1):
         for y in range(cy if own and z == cz else y0, y1 + 1):
-            count = in_row(room, filters, k, g, cx if own and z == cz and y == cy else x0, x1, y, z, count)
-    return count
+            first = own and z == cz and y == cy
+            found = in_row(room, filters, k, P, fat, first, cx if first else x0, x1, y, z, g, found)
+    return found
 
 
 @formula
-def seek(room, filters, n):  # type: ignore[no-untyped-def]
-    """All candidates, sorted; how many there are, whether there is room or not."""
-    width, count = place(room, n), 0
-    room.counts[:] = 0
+def seek(boxes, room, filters, n):  # type: ignore[no-untyped-def]
+    """Find all candidates, whether there is room or not, and those that are near."""
+    width, found = place(boxes, room, n), Found(0, 0)
     for g in range(GRIDS):
         if room.grid[g] > 0:
             for k in range(n - room.grid[GRIDS]):
-                if room.placed[k, 9] >= g:
-                    count = in_grid(room, filters, k, g, width, count)
+                if room.placed[k, GRID] >= g:
+                    found = in_grid(room, filters, k, g, width, found)
         width *= 0.5
     if room.grid[GRIDS] > 0:
         for i in range(n):
             if room.home[i] < 0:
+                P, fat = box_of(boxes, i, 0), box_of(room.fat, i, 0)
                 for j in range(n):
-                    if (j > i or room.home[j] >= 0) and overlap(room.fat, i, j) and allowed(filters, i, j):
-                        count = note(room, count, i, j)
-    if count <= len(room.candidates):
-        sorted_by(1, room.candidates, count, n, room.counts, room.spare)
-        sorted_by(0, room.spare, count, n, room.counts, room.candidates)
-    return count
+                    if (j > i or room.home[j] >= 0) and overlap(fat, box_of(room.fat, j, 0)) and allowed(filters, i, j):
+                        found = note(room, found, i, j, True, overlap(P, box_of(boxes, j, 0)))
+    return found
 
 
 @formula
@@ -287,28 +331,35 @@ def near(boxes, filters, margin, room, pairs):  # type: ignore[no-untyped-def]
     The candidates in `room` are kept while no box has moved farther than `margin` [m]; filters that change need a new room."""
     n = len(boxes)
     if room.state[0] < 0 or not within(boxes, room.fat, n):
+        room.state[0], room.state[1] = -1, 0
         for i in range(n):
             for c in range(3):
                 low, high = boxes[i, c], boxes[i, 3 + c]
                 if not low <= high or low == math.inf or high == -math.inf:
-                    room.state[0] = -1
                     return NOT_FINITE, i
                 room.fat[i, c], room.fat[i, 3 + c] = low - margin, high + margin
-        count = seek(room, filters, n)
-        if count > len(room.candidates):
-            room.state[0] = -1
-            return TOO_LITTLE_ROOM, count
-        room.state[0] = count
+        found = seek(boxes, room, filters, n)
+        if found.candidates > len(room.candidates):
+            return TOO_LITTLE_ROOM, found.candidates
+        room.state[0] = found.candidates
+        if found.near <= len(pairs):
+            sorted_by(1, room.spare, found.near, n, room.begin_of, room.half)
+            sorted_by(0, room.half, found.near, n, room.begin_of, pairs)
+            return FOUND, found.near
+    if room.state[1] == 0:
+        sorted_by(1, room.candidates, room.state[0], n, room.begin_of, room.spare)
+        sorted_by(0, room.spare, room.state[0], n, room.begin_of, room.candidates)
+        room.state[1] = 1
     count = 0
     if len(pairs) > room.state[0]:  # there is room for all: written without a branch, and counted where they overlap
         for k in range(room.state[0]):
             i, j = room.candidates[k, 0], room.candidates[k, 1]
             pairs[count, 0], pairs[count, 1] = i, j
-            count += 1 if overlap(boxes, i, j) else 0
+            count += 1 if overlap(box_of(boxes, i, 0), box_of(boxes, j, 0)) else 0
         return FOUND, count
     for k in range(room.state[0]):
         i, j = room.candidates[k, 0], room.candidates[k, 1]
-        if overlap(boxes, i, j):
+        if overlap(box_of(boxes, i, 0), box_of(boxes, j, 0)):
             if count < len(pairs):
                 pairs[count, 0], pairs[count, 1] = i, j
             count += 1

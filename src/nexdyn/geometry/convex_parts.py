@@ -29,7 +29,7 @@ def convex_parts(of: Any, concavity: float = 0.05, most: int | None = None) -> l
     elif isinstance(of, str | Path):
         given = read_mesh(of)
     elif hasattr(of, "path") and hasattr(of, "scale"):
-        given = read_mesh(of.path, of.scale)
+        given = read_mesh(of.path, of.scale, of.unit)
     else:
         raise InputError(f"{of!r:.80} is no mesh; a Mesh or the name of a mesh file is needed")
     if not given.closed:

@@ -1,12 +1,16 @@
-"""The signed distance field of a closed mesh: cubic B-splines on a grid, with continuous second derivatives.
+"""The signed distance field of a closed mesh: cubic B-splines on a grid, and the distance itself around sharp edges.
 
-    φ(x) = Σ c_ijk B(u − i) B(v − j) B(w − k),     (u, v, w) = (x − origin)/h,     B the cubic B-spline
+    S(x) = Σ c_ijk B(u − i) B(v − j) B(w − k),     (u, v, w) = (x − origin)/h,     B the cubic B-spline
+    m(x) = Σ m_ijk B(u − i) B(v − j) B(w − k),     m_ijk = 1 at nodes within AROUND h of a sharp edge, else 0
+    φ(x) = S(x) + m(x) (E(x) − S(x)),              E the exact signed distance (mesh_point.py)
 
-interpolates the exact signed distances (mesh_point.py) at all nodes, so that forces which depend on φ and its gradient have
-continuous slopes. Where the distance is smooth its error is of order h⁴; at edges, and where the nearest triangle changes
-inside, the distance itself has a kink, which the spline rounds over about h. Both errors are measured when the field is
-made, at points between the nodes within 2 h of the surface, and stated: `error` everywhere, `error_off_edges` farther than 4 h
-from an edge whose faces differ by more than SHARP.
+S interpolates E at all nodes within BAND h of the surface, and farther off a spline whose nodes are 4 h apart. It has continuous
+second derivatives, so that forces which depend on φ and its gradient have continuous slopes. What has a kink it rounds over about h.
+So around edges whose faces differ by more than SHARP, m is 1, and φ is E: sharp edges are kept to the last digit, and their kinks with
+them. m has continuous second derivatives, too, so that φ has them where S passes into E, wherever E has them.
+
+The error is measured when the field is made, at points between the nodes within 2 h of the surface, and stated. What is left are edges that
+are less than SHARP, and walls thinner than 4 h, in whose middle the nearest side changes.
 
 Outside the grid, which is MARGIN nodes wider than the mesh, the distance to the grid is a lower bound of that to the mesh.
 """
@@ -19,18 +23,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.errors import InputError
-from nexdyn.geometry.mesh import Mesh, Surface
+from nexdyn.geometry.mesh import Mesh, MeshTables, Surface
 from nexdyn.geometry.mesh_distance import mesh_work, signed_distances
 from nexdyn.geometry.mesh_point import foot
-from nexdyn.kernel import formula, kernel
+from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.spatial.algebra import Vec3
 from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import Vec3Rows
 
 CELLS, NODES = 192, 3_000_000
 """By default, the longest edge has so many cells, or fewer where the grid would have more nodes."""
-MOST_NODES = 12_000_000
+MOST_NODES = 8_000_000
 """96 MB."""
+BAND, COARSE = 8.0, 4
+"""Nodes farther than BAND from the surface take the spline through every COARSEth node."""
+AROUND = 6.5
+"""Spacings; so m is 1 within 3 h of an edge, as far as the 64 nodes around a point reach, and 0 beyond 10 h."""
+MARKED, NEARBY = 1, 2
+"""Bits of a hint: m of the node is 1; m is not 0 in the cell behind the node."""
 MARGIN = 10
 """The mirror that the filter sees at the rim bends the spline; that dies out by 0.27 a node."""
 SHARP = 0.9
@@ -39,20 +49,22 @@ SAMPLES = 20_000
 
 
 class FieldTables(NamedTuple):
-    """What kernels read: coefficients (nx, ny, nz), and (origin, h) (4,)."""
+    """What kernels read: coefficients (nx, ny, nz), (origin, h) (4,), and hints (nx, ny, nz): 4 t and bits, t the nearest triangle of the
+    node, −1 where it is not known."""
 
     coefficients: np.ndarray
     grid: np.ndarray
+    hints: np.ndarray
+    mesh: MeshTables
 
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """A signed distance field in the frame of its mesh: spacing h [m], and the errors [m] that were measured (see above)."""
+    """A signed distance field in the frame of its mesh: spacing h [m], and the error [m] that was measured (see above)."""
 
     tables: FieldTables
     spacing: float
     error: float
-    error_off_edges: float
 
     def at(self, points: Any) -> np.ndarray:
         """(n, 4) at points (n, 3): φ [m] and its gradient."""
@@ -60,7 +72,7 @@ class Field:
         if x.ndim != 2 or x.shape[1] != 3 or not np.isfinite(x).all():
             raise InputError(f"points have shape {x.shape}, or are not finite; finite ones (n, 3) are needed")
         answers = np.zeros((len(x), 4))
-        field_values(self.tables, x, answers)
+        field_values(self.tables, mesh_work(), x, answers)
         return answers
 
 
@@ -96,8 +108,47 @@ def cell_of(u, nodes):  # type: ignore[no-untyped-def]
 
 
 @formula
-def field_value(field, x):  # type: ignore[no-untyped-def]
-    """(φ, ∇φ) at x; outside the grid the distance to it, a lower bound, and its gradient."""
+def spline(c, i, j, k, u, v, w):  # type: ignore[no-untyped-def]
+    """(Σ, its derivatives by u, v, w) of the cell i, j, k."""
+    a, da = weights(u - i), slopes(u - i)
+    b, db = weights(v - j), slopes(v - j)
+    e, de = weights(w - k), slopes(w - k)
+    total, gx, gy, gz = 0.0, 0.0, 0.0, 0.0
+    for p in range(4):
+        along, ay, az = 0.0, 0.0, 0.0
+        for q in range(4):
+            s = sum_of(e, c, i + p - 1, j + q - 1, k - 1)
+            along += b[q] * s
+            ay += db[q] * s
+            az += b[q] * sum_of(de, c, i + p - 1, j + q - 1, k - 1)
+        total += a[p] * along
+        gx += da[p] * along
+        gy += a[p] * ay
+        gz += a[p] * az
+    return total, Vec3(gx, gy, gz)
+
+
+@outlined
+def share(hints, i, j, k, u, v, w):  # type: ignore[no-untyped-def]
+    """(m, its derivatives by u, v, w) in the cell i, j, k."""
+    a, da = weights(u - i), slopes(u - i)
+    b, db = weights(v - j), slopes(v - j)
+    e, de = weights(w - k), slopes(w - k)
+    total, gx, gy, gz = 0.0, 0.0, 0.0, 0.0
+    for p in range(4):
+        for q in range(4):
+            for r in range(4):
+                if hints[i + p - 1, j + q - 1, k + r - 1] & MARKED:
+                    total += a[p] * b[q] * e[r]
+                    gx += da[p] * b[q] * e[r]
+                    gy += a[p] * db[q] * e[r]
+                    gz += a[p] * b[q] * de[r]
+    return total, Vec3(gx, gy, gz)
+
+
+@formula
+def field_value(field, work, x):  # type: ignore[no-untyped-def]
+    """(φ, ∇φ) at x; outside the grid the distance to it, a lower bound, and its gradient. work: of `mesh_work`."""
     c, h = field.coefficients, field.grid[3]
     n0, n1, n2 = c.shape
     u, v, w = (x.x - field.grid[0]) / h, (x.y - field.grid[1]) / h, (x.z - field.grid[2]) / h
@@ -109,30 +160,24 @@ def field_value(field, x):  # type: ignore[no-untyped-def]
     if away > 0.0:
         return away * h, (1.0 / away) * r
     i, j, k = cell_of(u, n0), cell_of(v, n1), cell_of(w, n2)
-    a, da = weights(u - i), slopes(u - i)
-    b, db = weights(v - j), slopes(v - j)
-    e, de = weights(w - k), slopes(w - k)
-    phi, gx, gy, gz = 0.0, 0.0, 0.0, 0.0
-    for p in range(4):
-        along, ay, az = 0.0, 0.0, 0.0
-        for q in range(4):
-            s = sum_of(e, c, i + p - 1, j + q - 1, k - 1)
-            along += b[q] * s
-            ay += db[q] * s
-            az += b[q] * sum_of(de, c, i + p - 1, j + q - 1, k - 1)
-        phi += a[p] * along
-        gx += da[p] * along
-        gy += a[p] * ay
-        gz += a[p] * az
-    return phi, (1.0 / h) * Vec3(gx, gy, gz)
+    phi, g = spline(c, i, j, k, u, v, w)
+    g = (1.0 / h) * g
+    if field.hints[i, j, k] & NEARBY:
+        m, slope = share(field.hints, i, j, k, u, v, w)
+        at = foot(field.mesh, work, x, field.hints[i, j, k] >> 2)
+        lack = at.d - phi
+        # ∇φ = ∇S + m (∇E − ∇S) + (E − S) ∇m
+        g = g + m * (at.n - g) + (lack / h) * slope
+        phi += m * lack
+    return phi, g
 
 
 @kernel
-def field_values(field, points, answers):  # type: ignore[no-untyped-def]
+def field_values(field, work, points, answers):  # type: ignore[no-untyped-def]
     """Answers (n, 4) = φ and its gradient at points (n, 3)."""
     x, g = Vec3Rows(points, 0), Vec3Rows(answers, 1)
     for k in range(len(points)):
-        answers[k, 0], g[k] = field_value(field, x[k])
+        answers[k, 0], g[k] = field_value(field, work, x[k])
 
 
 @kernel
@@ -150,10 +195,54 @@ def sample(mesh, grid, work, values):  # type: ignore[no-untyped-def]
                 values[i, j, k], guess = at.d, at.t
 
 
+@kernel
+def sample_band(mesh, grid, coarse, coarse_grid, work, values, hints):  # type: ignore[no-untyped-def]
+    """The signed distances of nodes within BAND, those of the coarse spline elsewhere; hints: nearest triangles, or −1."""
+    n0, n1, n2 = values.shape
+    m0, m1, m2 = coarse.shape
+    h, H, guess = grid[3], coarse_grid[3], -1
+    for i in range(n0):
+        for row in range(n1):
+            j = row if i % 2 == 0 else n1 - 1 - row
+            for step in range(n2):
+                k = step if row % 2 == 0 else n2 - 1 - step
+                x = Vec3(grid[0] + i * h, grid[1] + j * h, grid[2] + k * h)
+                u, v, w = (x.x - coarse_grid[0]) / H, (x.y - coarse_grid[1]) / H, (x.z - coarse_grid[2]) / H
+                far, _ = spline(coarse, cell_of(u, m0), cell_of(v, m1), cell_of(w, m2), u, v, w)
+                values[i, j, k], hints[i, j, k] = far, -4
+                if abs(far) < BAND * h:
+                    at = foot(mesh, work, x, guess)
+                    guess = at.t
+                    values[i, j, k], hints[i, j, k] = at.d, 4 * at.t
+
+
+@kernel
+def mark(points, grid, hints):  # type: ignore[no-untyped-def]
+    """Mark the nodes within AROUND of points (n, 3), and the cells that these have a part in."""
+    n0, n1, n2 = hints.shape
+    h = grid[3]
+    reach = int(AROUND) + 1
+    for t in range(len(points)):
+        u, v, w = (points[t, 0] - grid[0]) / h, (points[t, 1] - grid[1]) / h, (points[t, 2] - grid[2]) / h
+        for i in range(max(int(u) - reach, 0), min(int(u) + reach + 2, n0)):
+            for j in range(max(int(v) - reach, 0), min(int(v) + reach + 2, n1)):
+                for k in range(max(int(w) - reach, 0), min(int(w) + reach + 2, n2)):
+                    if (i - u) * (i - u) + (j - v) * (j - v) + (k - w) * (k - w) < AROUND * AROUND:
+                        hints[i, j, k] |= MARKED
+    for i in range(n0):
+        for j in range(n1):
+            for k in range(n2):
+                if hints[i, j, k] & MARKED:
+                    for p in range(max(i - 2, 0), min(i + 2, n0)):
+                        for q in range(max(j - 2, 0), min(j + 2, n1)):
+                            for r in range(max(k - 2, 0), min(k + 2, n2)):
+                                hints[p, q, r] |= NEARBY
+
+
 def field(mesh: Mesh, spacing: float | None = None) -> Field:
     """The field of a closed mesh on a grid of `spacing` [m], by default 1/192 of its longest edge, or wider for 3 million nodes.
 
-    InputError for an open mesh, and for a spacing that needs more than 12 million nodes."""
+    InputError for an open mesh, and for a spacing that needs more than 8 million nodes."""
     from scipy.ndimage import spline_filter  # 0.1 s: only for fields
 
     if not mesh.closed:
@@ -172,42 +261,39 @@ def field(mesh: Mesh, spacing: float | None = None) -> Field:
             f"spacing is {h:g}: that is {count.prod():.3g} nodes; at most {MOST_NODES} are made, about {least:.3g} m apart"
         )
     origin = 0.5 * (low + high) - 0.5 * h * (count - 1)
-    values = np.zeros(tuple(int(n) for n in count))
-    grid = np.array([*origin, h])
-    sample(mesh.surface.tables, grid, mesh_work(), values)
-    tables = FieldTables(np.ascontiguousarray(spline_filter(values, order=3)), grid)
-    everywhere, off = _errors(mesh, tables, values)
-    return Field(tables, float(h), everywhere, off)
+    grid, work, given = np.array([*origin, h]), mesh_work(), mesh.surface.tables
+    values, hints = np.zeros(tuple(int(n) for n in count)), np.zeros(tuple(int(n) for n in count), dtype=np.int32)
+    # as much wider that what the filter does at its rim has died out
+    coarse_grid = np.array([*(origin - 4 * COARSE * h), COARSE * h])
+    coarse = np.zeros(tuple(int(n) for n in np.ceil((count - 1) / COARSE) + 9))
+    sample(given, coarse_grid, work, coarse)
+    sample_band(given, grid, spline_filter(coarse, order=3), coarse_grid, work, values, hints)
+    near = abs(values) < 2.0 * h
+    mark(_on_edges(mesh.surface, 0.5 * h), grid, hints)
+    tables = FieldTables(np.ascontiguousarray(spline_filter(values, order=3)), grid, hints, given)
+    return Field(tables, float(h), _error(mesh, tables, np.argwhere(near)))
 
 
-def _errors(mesh: Mesh, tables: FieldTables, values: np.ndarray) -> tuple[float, float]:
-    """The greatest errors at points of cells near the surface, of all of them and of those off the edges."""
+def _error(mesh: Mesh, tables: FieldTables, near: np.ndarray) -> float:
+    """The greatest error at points of cells about the nodes `near` the surface."""
     h, rng = tables.grid[3], np.random.default_rng(0)
-    near = np.argwhere(abs(values) < 2.0 * h)
     some = near[rng.integers(0, len(near), min(SAMPLES, 8 * len(near)))]
     x = tables.grid[:3] + h * (some + rng.uniform(-0.5, 0.5, some.shape))
     found = np.zeros((len(x), 4))
-    field_values(tables, x, found)
-    exact = signed_distances(mesh.surface, x)
-    error = abs(found[:, 0] - exact[:, 0])
-    error = np.where(abs(exact[:, 0]) < 2.0 * h, error, 0.0)
-    off = _from_edges(mesh.surface, x, 4.0 * h)
-    return float(error.max()), float(error[off].max(initial=0.0))
+    field_values(tables, mesh_work(), x, found)
+    exact = signed_distances(mesh.surface, x)[:, 0]
+    return float(abs(found[:, 0] - exact)[abs(exact) < 2.0 * h].max(initial=0.0))
 
 
-def _from_edges(surface: Surface, x: np.ndarray, far: float) -> np.ndarray:
-    """Whether points are farther than `far` from all sharp edges, as far as points on these, `far`/4 apart, tell."""
-    from scipy.spatial import cKDTree
-
+def _on_edges(surface: Surface, apart: float) -> np.ndarray:
+    """Points (n, 3) on all sharp edges, at most so far apart."""
     corners, normals = surface.tables.corners.reshape(-1, 3, 3), surface.tables.normals
     ends = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2)
     # the pseudonormal of an edge makes half the angle with that of its face
     half = np.einsum("ti,tei->te", normals[:, :3], normals[:, 3:12].reshape(-1, 3, 3))
-    sharp = ends[half < np.sqrt(0.5 * (1.0 + SHARP))]
-    if not len(sharp):
-        return np.ones(len(x), dtype=bool)
-    pieces = np.ceil(np.linalg.norm(sharp[:, 1] - sharp[:, 0], axis=1) / (0.25 * far)).astype(int) + 1
-    s = np.concatenate([np.linspace(0.0, 1.0, n) for n in pieces])[:, None]
+    owned = (surface.tables.owned[:, None] >> np.arange(3)) & 1 == 1
+    sharp = ends[(half < np.sqrt(0.5 * (1.0 + SHARP))) & owned]
+    pieces = np.ceil(np.linalg.norm(sharp[:, 1] - sharp[:, 0], axis=1) / apart).astype(int) + 1
+    s = np.concatenate([np.linspace(0.0, 1.0, n) for n in pieces] or [np.zeros(0)])[:, None]
     of = np.repeat(sharp, pieces, axis=0)
-    away, _ = cKDTree(of[:, 0] * (1.0 - s) + of[:, 1] * s).query(x)
-    return np.asarray(away > far)
+    return np.ascontiguousarray(of[:, 0] * (1.0 - s) + of[:, 1] * s)

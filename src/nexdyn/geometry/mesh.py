@@ -50,11 +50,14 @@ class MeshTables(NamedTuple):
 
 
 class Surface(NamedTuple):
-    """What has a distance: the tables of triangles, the radius of a ball that sweeps them, and a key, equal for equal ones."""
+    """What has a distance: the tables of triangles, the radius of a ball that sweeps them, and a key, equal for equal ones.
+
+    outside [m]: how far the surface that the triangles stand for is at most outside them: not 0 for inscribed polyhedra."""
 
     tables: MeshTables
     margin: float
     key: bytes
+    outside: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,13 +20,13 @@ import numpy as np
 
 from nexdyn.errors import InputError
 from nexdyn.geometry.contact import Contact
-from nexdyn.geometry.hierarchy import MOST_OPEN, between, positive_parts, triangle
+from nexdyn.geometry.hierarchy import MOST_OPEN, between, gap, positive_parts, triangle
 from nexdyn.geometry.mesh import Surface
 from nexdyn.geometry.mesh_point import MOST_INTERVALS, Foot, deepest_of_segment, foot
 from nexdyn.geometry.narrow import ANSWER, FOUND, NOT_FINITE, is_finite, pose_first, turned_round, without_margins
-from nexdyn.geometry.triangles import FAR, Near, Triangle, length, of_triangles
+from nexdyn.geometry.triangles import FAR, Near, Triangle, length, of_triangles, to_point
 from nexdyn.kernel import formula, kernel, outlined
-from nexdyn.spatial.algebra import Pose, T, Vec3, plus_turned
+from nexdyn.spatial.algebra import Pose, T, Vec3, cross, plus_turned
 from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import PoseRows, Vec3Rows, row
 
@@ -34,6 +34,10 @@ SMALL = 1e-13
 """Depths are found to this part of the size."""
 BY_POSE, A_FIRST, B_FIRST = 0, 1, 2
 NEAR_PARTS = 1.0 + 1e-9
+CLOSE, ROUNDED = 1e-7, 1e-14
+"""Parts of the size: below the first, b − a gives the normal to 1e-7 or worse; what rounding makes of points, and of d."""
+ON_POINT, MOST_CROSSED = 1e-10, 64
+"""Part of the size within which a triangle is at a point; pairs of such triangles whose edges are crossed."""
 
 
 class MeshWork(NamedTuple):
@@ -191,23 +195,118 @@ def deepest_edges(A, B, X, work, best, small):  # type: ignore[no-untyped-def]
     return found, x, left
 
 
+@outlined
+def triangles_at(mesh, work, x, small, column):  # type: ignore[no-untyped-def]
+    """Write the triangles that are no farther than √small from x into work.over[:, column]; how many, as far as there is room."""
+    centre, half = Vec3Rows(mesh.nodes, 0), Vec3Rows(mesh.nodes, 3)
+    work.open[0, 0] = 0
+    count, found = 1, 0
+    while count > 0 and found < len(work.over):
+        count -= 1
+        k = work.open[count, 0]
+        i = mesh.child[k]
+        if i < 0:
+            square, _, _, _ = to_point(triangle(mesh.corners, -1 - i), x)
+            if square <= small:
+                work.over[found, column] = -1 - i
+                found += 1
+            continue
+        for c in range(2):
+            if gap(x - centre[i + c], half[i + c]) <= small:
+                work.open[count, 0] = i + c
+                count += 1
+    return found
+
+
+@outlined
+def parting(A, B, X, work, na, nb, n):  # type: ignore[no-untyped-def]
+    """By how much n parts the triangles in work.over: the lowest corner of B's along it over the highest of A's."""
+    low, high = FAR, -FAR
+    for k in range(na):
+        P = triangle(A.corners, work.over[k, 0])
+        high = max(high, n @ P.p, n @ P.q, n @ P.r)
+    for k in range(nb):
+        Q = placed(X, triangle(B.corners, work.over[k, 1]))
+        low = min(low, n @ Q.p, n @ Q.q, n @ Q.r)
+    return low - high
+
+
 @formula
-def parting(n, P, Q):  # type: ignore[no-untyped-def]
-    """By how much n parts triangles: the lowest corner of Q along it over the highest of P."""
-    return min(n @ Q.p, n @ Q.q, n @ Q.r) - max(n @ P.p, n @ P.q, n @ P.r)
+def side(t, c):  # type: ignore[no-untyped-def]
+    """The edge c of a triangle."""
+    return t.q - t.p if c == 0 else t.r - t.q if c == 1 else t.p - t.r
 
 
 @outlined
 def touching_normal(A, B, X, work, s, t, touch):  # type: ignore[no-untyped-def]
-    """Of the normals of triangles s and t and of A's feature at `touch`, the one that parts the triangles best."""
-    P, Q = triangle(A.corners, s), placed(X, triangle(B.corners, t))
+    """Of the normals of all triangles that touch at a point, and of A's feature there, the one that parts these triangles best; where none
+    does, also of the products of their edges.
+
+    Two alone do not tell: walls that stand edge to edge are parted by their own normals, but the faces between them are not."""
     at = foot(A, work, touch, s)
+    small = ON_POINT * (A.radius[0] + B.radius[0])
+    na, nb = triangles_at(A, work, touch, small * small, 0), triangles_at(B, work, into(X, touch), small * small, 1)
+    if na == 0 or nb == 0:
+        work.over[0, 0], work.over[0, 1], na, nb = s, t, 1, 1
     best, n = -FAR, Vec3(1.0, 0.0, 0.0)
-    for k in range(3):
-        m = Vec3Rows(A.normals, 0)[s] if k == 0 else -(X.R @ Vec3Rows(B.normals, 0)[t]) if k == 1 else at.n
-        if m @ m > 0.0 and parting(m, P, Q) > best:
-            best, n = parting(m, P, Q), m
-    return (1.0 / length(n)) * n
+    for k in range(na + nb + 1):
+        if k < na:
+            m = Vec3Rows(A.normals, 0)[work.over[k, 0]]
+        elif k < na + nb:
+            m = -(X.R @ Vec3Rows(B.normals, 0)[work.over[k - na, 1]])
+        else:
+            m = at.n
+        size = length(m)
+        if size > 0.0:
+            m = (1.0 / size) * m
+            parts = parting(A, B, X, work, na, nb, m)
+            if parts > best:
+                best, n = parts, m
+    if na * nb <= MOST_CROSSED and best < -small:
+        for k in range(9 * na * nb):
+            P, Q = (
+                triangle(A.corners, work.over[k // 9 // nb, 0]),
+                placed(X, triangle(B.corners, work.over[k // 9 % nb, 1])),
+            )
+            m = cross(side(P, k % 3), side(Q, k // 3 % 3))
+            size = length(m)
+            for sign in (-1.0, 1.0):
+                if size > ON_POINT * length(side(P, k % 3)) * length(side(Q, k // 3 % 3)):
+                    parts = parting(A, B, X, work, na, nb, (sign / size) * m)
+                    if parts > best:
+                        best, n = parts, (sign / size) * m
+    return n
+
+
+@outlined
+def normal_apart(A, B, X, work, near, s, t):  # type: ignore[no-untyped-def]
+    """The normal of meshes that are apart: along b − a, which rounding leaves ROUNDED size/d of; where they are CLOSE, of the normals of
+    triangles s and t and the products of their edges the nearest to that, if it is as near as that; where they all but touch, as there."""
+    n, d, size = (1.0 / length(near.n)) * near.n, sqrt(near.square), A.radius[0] + B.radius[0]
+    if d > CLOSE * size:
+        return n
+    if d <= ROUNDED * size:
+        return touching_normal(A, B, X, work, s, t, near.a)
+    P, Q = triangle(A.corners, s), placed(X, triangle(B.corners, t))
+    off, best = ROUNDED * size / d, n
+    for k in range(11):
+        if k == 0:
+            m = Vec3Rows(A.normals, 0)[s]
+        elif k == 1:
+            m = -(X.R @ Vec3Rows(B.normals, 0)[t])
+        else:
+            e, f = side(P, (k - 2) % 3), side(Q, (k - 2) // 3)
+            m = cross(e, f)
+            m = (
+                (1.0 if m @ n > 0.0 else -1.0) * m
+                if length(m) > ON_POINT * length(e) * length(f)
+                else Vec3(0.0, 0.0, 0.0)
+            )
+        if m @ m > 0.0:
+            m = (1.0 / length(m)) * m
+            if length(m - n) < off:
+                off, best = length(m - n), m
+    return best
 
 
 @outlined
@@ -232,7 +331,7 @@ def of_meshes(A, B, X, work, s, t):  # type: ignore[no-untyped-def]
     near, s, t = nearest_triangles(A, B, X, work, s, t)
     d = sqrt(near.square)
     if d > 0.0 and not has_inside(B, A, X, work) and not has_inside(A, B, inverse_of(X), work):
-        return Contact(d, (1.0 / length(near.n)) * near.n, near.a, near.b, 0.0), s, t
+        return Contact(d, normal_apart(A, B, X, work, near, s, t), near.a, near.b, 0.0), s, t
     return overlap_of(A, B, X, work, s, t, near.a), s, t
 
 

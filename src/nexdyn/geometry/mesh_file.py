@@ -21,9 +21,9 @@ import numpy as np
 from nexdyn.errors import InputError, unknown
 from nexdyn.geometry.mesh import Mesh, mesh
 from nexdyn.geometry.self_crossing import MOST_CROSSINGS, self_crossings
+from nexdyn.spatial.lengths import UNITS
 
 SUFFIXES = ("stl", "obj", "ply", "off", "dae")
-UNITS = {"m": 1.0, "cm": 0.01, "mm": 1e-3, "in": 0.0254, "ft": 0.3048}
 MOST_BYTES = 500_000_000
 _HEAD = 65536
 
@@ -63,10 +63,15 @@ def _read(path: str, factors: tuple[float, ...], unit: str | None, _modified: in
         triangles = triangles[:, ::-1]
     with np.errstate(over="ignore", invalid="ignore"):
         made = mesh(vertices * (metres * np.array(factors)), triangles, Path(path).name)
-    found, where = self_crossings(made)
+    found, where, whole = self_crossings(made)
     if not found:
-        return made
-    count = f"more than {MOST_CROSSINGS}" if found >= MOST_CROSSINGS else str(found)
+        note = f"{made.name} may cross itself: too many of its triangles lie side by side to compare all pairs"
+        return (
+            made
+            if whole
+            else Mesh(made.vertices, made.triangles, made.closed, made.repairs, (*made.notes, note), made.name)
+        )
+    count = f"more than {found - 1}" if found >= MOST_CROSSINGS or not whole else str(found)
     at = ", ".join(f"{x:.4g}" for x in where)
     note = f"{made.name} crosses itself at {count} pairs of triangles, first at ({at}) m"
     return Mesh(made.vertices, made.triangles, made.closed, made.repairs, (*made.notes, note), made.name)

@@ -29,6 +29,7 @@ from nexdyn.geometry.mesh_distance import (
     has_inside,
     inverse_of,
     mesh_work,
+    normal_apart,
     order_of,
     overlap_of,
     placed,
@@ -43,7 +44,7 @@ from nexdyn.geometry.mesh_kept_overlap import (
     overlap_near,
 )
 from nexdyn.geometry.narrow import ANSWER, FOUND, NOT_FINITE, is_finite, pose_first, turned_round, without_margins
-from nexdyn.geometry.triangles import FAR, Near, length, of_triangles
+from nexdyn.geometry.triangles import FAR, Near, of_triangles
 from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.spatial.algebra import Pose, T, Vec3, plus_turned
 from nexdyn.spatial.lanes import sqrt
@@ -217,7 +218,7 @@ def of_kept(A, B, X, work, kept):  # type: ignore[no-untyped-def]
         passed, delta = True, 0.0
     d = sqrt(near.square)
     if d > 0.0 and not (passed and (has_inside(B, A, X, work) or has_inside(A, B, inverse_of(X), work))):
-        return Contact(d, (1.0 / length(near.n)) * near.n, near.a, near.b, 0.0)
+        return Contact(d, normal_apart(A, B, X, work, near, s, t), near.a, near.b, 0.0)
     deep = kept.known[1] == DEEP and delta < 0.5 * kept.known[0]
     kept.known[1] = 0.0  # the next time it is to be seen whether one is inside
     if d == 0.0 and not deep:

@@ -21,7 +21,7 @@ from nexdyn.errors import InputError, unknown
 from nexdyn.geometry import hierarchy
 from nexdyn.geometry.hull import surface as hull_surface
 from nexdyn.geometry.kinds import PAGES
-from nexdyn.geometry.mesh import MeshTables, Surface, mesh
+from nexdyn.geometry.mesh import MeshTables, Surface, chord_error, mesh
 
 SIDES = 64
 
@@ -50,7 +50,8 @@ def surface_of(name: str, **sizes: Any) -> Surface:
         low = np.column_stack([rim, np.full(SIDES, -z)])
         top = [(0.0, 0.0, z)] if name == "cone" else np.column_stack([rim, np.full(SIDES, z)])
         corners = np.vstack([low, top])
-    return surface_of("hull", points=corners)
+    outside = 0.0 if name == "box" else chord_error(max(x, y, z) if name == "ellipsoid" else x, SIDES)
+    return surface_of("hull", points=corners)._replace(outside=(2.0 if name == "ellipsoid" else 1.0) * outside)
 
 
 FACETS = 96

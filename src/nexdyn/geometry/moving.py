@@ -9,6 +9,10 @@ So the slab between two shapes that is σ(n) wide now, n from a to b, closes no 
 
     μ = n·(v_a − v_b) + ρ_a |n × w_a| + ρ_b |n × w_b|          at any time of the step
 
+A half-space has no ρ. Its plane turns, n with it, and the other shape's points, |x − p_a| ≤ |p_b − p_a| + ρ_b, come near it no faster than
+
+    μ = |v_a − v_b| + ρ_b |w_b| + |n × w_a| (|p_b − p_a| + |v_a − v_b| left + ρ_b)        for all the time that is left
+
 and nothing touches before σ/μ. What is advanced is that time; σ is the distance less the error that its proof leaves.
 """
 
@@ -18,7 +22,7 @@ import math
 
 from nexdyn.geometry.contact import norm
 from nexdyn.geometry.narrow import FOUND, pair_distance
-from nexdyn.geometry.solid import solid_of
+from nexdyn.geometry.solid import HALF_SPACE, solid_of
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Pose, Quat, Vec3, cross, rotation
 from nexdyn.spatial.lanes import sqrt
@@ -46,17 +50,37 @@ def swing(s, n, w):  # type: ignore[no-untyped-def]
 
 
 @formula
+def onto_plane(n, X, V, Y, W, radius, left):  # type: ignore[no-untyped-def]
+    """μ of a half-space in pose X with twist V and normal ±n, and a shape of ρ = `radius` in pose Y with twist W; n from the half-space."""
+    turning = norm(cross(n, V.w))
+    if turning == 0.0:
+        return n @ (V.v - W.v) + radius * norm(cross(n, W.w))
+    speed = norm(V.v - W.v)
+    return speed + radius * norm(W.w) + turning * (norm(Y.p - X.p) + speed * left + radius)
+
+
+@formula
+def closing_speed(A, B, n, X, V, Y, W, left):  # type: ignore[no-untyped-def]
+    """μ of shapes A and B in poses X, Y."""
+    if A.kind == HALF_SPACE and B.kind != HALF_SPACE:
+        return onto_plane(n, X, V, Y, W, B.radius, left)
+    if B.kind == HALF_SPACE and A.kind != HALF_SPACE:
+        return onto_plane(-n, Y, W, X, V, A.radius, left)
+    return n @ (V.v - W.v) + swing(A, n, V.w) + swing(B, n, W.w)
+
+
+@formula
 def first_contact(tables, i, j, XA, VA, XB, VB, duration, tolerance, work):  # type: ignore[no-untyped-def]
     """(status, time, contact then) of shapes i and j; see `first_contacts`."""
     A, B = solid_of(tables.shapes, i), solid_of(tables.shapes, j)
-    t, start = 0.0, Vec3(0.0, 0.0, 0.0)
+    t, start, X, Y = 0.0, Vec3(0.0, 0.0, 0.0), XA, XB
     status, c = pair_distance(tables, i, j, XA, XB, work, start)
     for _ in range(MOST_ADVANCES):
         if status != FOUND:
             return NO_ANSWER, t, c
         if c.d <= tolerance:
             return TOUCH, t, c
-        closing = c.n @ (VA.v - VB.v) + swing(A, c.n, VA.w) + swing(B, c.n, VB.w)
+        closing = closing_speed(A, B, c.n, X, VA, Y, VB, duration - t)
         free = c.d - c.error
         if closing * (duration - t) <= free:
             return APART, duration, c
@@ -64,7 +88,8 @@ def first_contact(tables, i, j, XA, VA, XB, VB, duration, tolerance, work):  # t
         if not step > t:
             return UNDECIDED, t, c
         t = step
-        status, c = pair_distance(tables, i, j, at_time(XA, VA, t), at_time(XB, VB, t), work, c.n)
+        X, Y = at_time(XA, VA, t), at_time(XB, VB, t)
+        status, c = pair_distance(tables, i, j, X, Y, work, c.n)
     return UNDECIDED, t, c
 
 

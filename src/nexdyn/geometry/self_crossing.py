@@ -17,8 +17,8 @@ from nexdyn.spatial.table import Vec3Rows
 
 MOST_CROSSINGS = 10_000
 """Are counted; that there are more is all that is known then."""
-
-
+MOST_LOOKS, LOOKS_OF_EACH = 20_000_000, 100
+"""Pairs of boxes that are looked at, and as many more for each triangle: meshes of solids take 30 for each. It is a second or two."""
 RIM = 1e-9
 """The part of a triangle's height within which a point is on its rim."""
 
@@ -55,13 +55,13 @@ def boxes_meet(mesh, i, j):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def crossings(mesh, stack, where):  # type: ignore[no-untyped-def]
-    """How many pairs of triangles cross, and a point of the first in `where` (1, 3)."""
-    count, found = 1, 0
+def crossings(mesh, most, stack, where):  # type: ignore[no-untyped-def]
+    """(how many pairs of triangles cross, whether all were looked at), and a point of the first in `where` (1, 3)."""
+    count, found, looks = 1, 0, 0
     stack[0, 0], stack[0, 1] = 0, 0
     point = Vec3Rows(where, 0)
-    while count > 0 and found < MOST_CROSSINGS:
-        count -= 1
+    while count > 0 and found < MOST_CROSSINGS and looks < most:
+        count, looks = count - 1, looks + 1
         i, j = stack[count, 0], stack[count, 1]
         k, m = mesh.child[i], mesh.child[j]
         if k < 0 and m < 0:
@@ -91,11 +91,12 @@ def crossings(mesh, stack, where):  # type: ignore[no-untyped-def]
             if boxes_meet(mesh, f, g):
                 stack[count, 0], stack[count, 1] = f, g
                 count += 1
-    return found
+    return found, count == 0
 
 
-def self_crossings(mesh: Mesh) -> tuple[int, np.ndarray]:
-    """How many pairs of triangles cross (at most MOST_CROSSINGS are counted), and a point (3,) [m] where the first do."""
-    where = np.zeros((1, 3))
-    found = crossings(mesh.surface.tables, np.zeros((256, 2), dtype=np.int64), where)
-    return int(found), where[0]
+def self_crossings(mesh: Mesh) -> tuple[int, np.ndarray, bool]:
+    """How many pairs of triangles cross (at most MOST_CROSSINGS are counted), a point (3,) [m] where the first do, and whether all were
+    looked at: not where there are too many pairs of which the boxes overlap."""
+    where, most = np.zeros((1, 3)), MOST_LOOKS + LOOKS_OF_EACH * len(mesh.triangles)
+    found, whole = crossings(mesh.surface.tables, most, np.zeros((256, 2), dtype=np.int64), where)
+    return int(found), where[0], bool(whole)

@@ -37,6 +37,7 @@ from nexdyn.model.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from nexdyn.model.system import System
 from nexdyn.model.topology import Arc, spanning_forest
 from nexdyn.results.atomic import file_path, written
+from nexdyn.spatial.lengths import UNITS
 from nexdyn.spatial.rotations import euler_zyx, rotation_matrix
 
 PathLike = str | os.PathLike[str]
@@ -259,9 +260,16 @@ class _Writer:
                     for end in (-0.5, 0.5):
                         yield "sphere", {"radius": _text([shape.radius])}, end * shape.length * _Z
             case Mesh():
-                yield "mesh", {"filename": self.mesh(shape.path), "scale": _text(shape.scale)}, here
+                yield "mesh", {"filename": self.mesh(shape.path), "scale": _text(self.mesh_scale(shape, body))}, here
             case _:
                 self.lose("shapes that URDF does not have (Cone, Ellipsoid, HalfSpace, HeightField, Hull)", body)
+
+    def mesh_scale(self, shape: Mesh, body: str) -> tuple[float, ...]:
+        """With the unit in it, for URDF has none: metres, or what a COLLADA file states."""
+        if shape.unit is not None and shape.path.lower().endswith(".dae"):
+            self.lose("units of COLLADA meshes, which are read with the unit that their file states", body)
+            return tuple(shape.scale)
+        return tuple(x * UNITS[shape.unit or "m"] for x in shape.scale)
 
     def mesh(self, path: str) -> str:
         """A name by which the file, where it will lie, finds a mesh: relative below it, else by the package above both."""

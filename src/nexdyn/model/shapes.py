@@ -14,10 +14,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from nexdyn.checked_calls import CheckedCalls
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, unknown
 from nexdyn.model.parameters import floats, frozen, names_in, number, sequence
 from nexdyn.model.placement import unit_quaternion
 from nexdyn.spatial import rotations, solids
+from nexdyn.spatial.lengths import UNITS
 
 _NO_VALUES: Mapping[str, float] = {}
 
@@ -203,15 +204,21 @@ class HeightField(Shape):
 
 @dataclass(frozen=True)
 class Mesh(Shape):
-    """A mesh file, drawn `scale`d; its `path` is kept as given, the file is read where it is drawn or compared."""
+    """A mesh file; its `path` is kept as given, the file is read where it is drawn or compared.
+
+    unit: of the file's lengths, "m", "cm", "mm", "um", "in" or "ft"; None: metres, or what a COLLADA file states. scale: factors
+    (x, y, z) on top of it; negative ones mirror."""
 
     path: str
     scale: Any = (1.0, 1.0, 1.0)
+    unit: str | None = None
     solid: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.path, str | PurePath) or not str(self.path):
             raise InputError(f"path of a mesh is {self.path!r}; the name of a file is needed")
+        if self.unit is not None and not (isinstance(self.unit, str) and self.unit in UNITS):
+            raise unknown("unit", self.unit, UNITS)
         object.__setattr__(self, "path", str(self.path))
         super().__post_init__()
 

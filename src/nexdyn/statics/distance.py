@@ -16,8 +16,8 @@ import numpy as np
 
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.checked_calls import CheckedCalls, checked_call
-from nexdyn.errors import InputError, unknown
-from nexdyn.forces.mesh_solid import is_meshed
+from nexdyn.errors import InputError, unknown, warn
+from nexdyn.forces.mesh_solid import drawn_meshes, is_meshed
 from nexdyn.geometry import narrow, patch
 from nexdyn.geometry.kinds import Catalogue
 from nexdyn.geometry.mesh import Surface
@@ -100,7 +100,8 @@ STILL = np.array([[*np.eye(3).ravel(), 0.0, 0.0, 0.0]]), np.zeros((1, 6))
 
 @checked_call
 def distance(a: Shape | Body, b: Shape | Body, *, at: AssemblyReport | None = None) -> Separation:
-    """The signed distance of two shapes or bodies; of a body by its `collision` shapes, or its `shapes` where that is None.
+    """The signed distance of two shapes or bodies; of a body by its `collision` shapes, or its `shapes` where that is None. Meshes
+    that so stand in are told with the number of their triangles, in a warning.
 
     Of an overlap with a mesh or height field, `distance` is the greatest depth of a point on an edge (docs/geometry.md). A mesh
     that is open or crosses itself is warned of; an open one counts as solid behind it.
@@ -293,6 +294,8 @@ def _placed(x: Any, argument: str, values: Mapping[str, float]) -> Placed:
         raise InputError(f"{argument} is {x!r:.80}; a shape, like nx.Box(…), or a Body is needed")
     if not x.colliding:
         raise InputError(f"{argument} is {x}, which has no shapes; give it some: add_body(…, shapes=[nx.Box(…)])")
+    for shape, count in drawn_meshes(x, values):
+        warn(f"body {x.name!r} has no collision shapes; {shape}, as drawn, stands in with {count} triangles")
     return of_shapes(x.colliding, values)
 
 

@@ -15,13 +15,14 @@ from nexdyn.assembly.report import AssemblyReport
 from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError
 from nexdyn.forces.contact import ContactForce
+from nexdyn.forces.mesh_solid import drawn_meshes
 from nexdyn.geometry.broad import Crowd
 from nexdyn.geometry.kinds import Catalogue
 from nexdyn.model.between_bodies import kept_apart
 from nexdyn.model.shapes import HalfSpace
 from nexdyn.model.system import System
 from nexdyn.statics.distance import Placed, Separation, carrier, of_shapes, separation
-from nexdyn.statics.shape_queries import fault, in_box, triangles
+from nexdyn.statics.shape_queries import fault, in_box
 
 TOUCHING = 1e-6
 """Part of the smaller body's size by which bodies that touch may overlap."""
@@ -98,11 +99,7 @@ def interferences(at: AssemblyReport) -> Interferences:
         known = of_shapes(body.colliding, system.values)
         wrong = [fault(shape) for shape in known.shapes]
         left_out += [f"{shape} of {body.name!r}: {why}" for shape, why in zip(known.shapes, wrong, strict=True) if why]
-        if body.collision is None:
-            drawn += [
-                f"{shape} of {body.name!r}: {count} triangles"
-                for shape, why in zip(known.shapes, wrong, strict=True) if not why and (count := triangles(shape))
-            ]  # fmt: skip
+        drawn += [f"{shape} of {body.name!r}: {count} triangles" for shape, count in drawn_meshes(body, system.values)]
         kept = [k for k, why in enumerate(wrong) if not why]
         placed.append(Placed([known.shapes[k] for k in kept], known.R[kept], known.p[kept]))
     carriers = [carrier(body, "at", at) for body in bodies]

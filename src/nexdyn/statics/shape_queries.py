@@ -50,11 +50,6 @@ def _kind(shape: Shape) -> tuple[str, dict[str, Any]]:
     return name, {size: getattr(shape, size) for size in sizes}
 
 
-def triangles(shape: Shape) -> int:
-    """How many triangles a mesh has; 0 for other shapes."""
-    return len(triangles_of(shape).triangles) if isinstance(shape, Mesh) else 0
-
-
 def added(catalogue: Catalogue, shape: Shape) -> int:
     """The number of a convex shape, added to the catalogue."""
     name, sizes = _kind(shape)

@@ -38,6 +38,7 @@ from nexdyn.model.shapes import (
     Sphere,
 )
 from nexdyn.model.system import System
+from nexdyn.spatial.lengths import UNITS
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view.extras import need
 
@@ -216,7 +217,7 @@ class _Drawing:
             self.faults["meshes that are not on this machine, drawn without"].append(f"{body}: {shape.path}")
             return []
         try:
-            parts = read_mesh(shape.path, tuple(shape.scale))
+            parts = read_mesh(shape.path, tuple(shape.scale), shape.unit)
         except Exception as error:
             if isinstance(error, ImportError) or type(error).__module__ == "nexdyn.errors":
                 raise
@@ -463,17 +464,21 @@ def _made(vertices: np.ndarray, faces: Any, smooth: bool = True) -> Surface:
 # --- mesh files -----------------------------------------------------------------------------------------------------
 
 
-def read_mesh(path: str, scale: tuple[float, ...] = (1.0, 1.0, 1.0)) -> list[tuple[Surface, Color | None]]:
-    """The surfaces of a mesh file, one a colour; None for what has no colour of its own.
+def read_mesh(
+    path: str, scale: tuple[float, ...] = (1.0, 1.0, 1.0), unit: str | None = None
+) -> list[tuple[Surface, Color | None]]:
+    """The surfaces of a mesh file, one a colour; None for what has no colour of its own. unit: of the file, as of `nx.Mesh`.
 
     Raises what trimesh raises on a damaged file, ValueError where it holds no triangle.
     """
     stamp = Path(path).stat()
-    return _read_mesh(path, scale, stamp.st_mtime_ns, stamp.st_size)
+    return _read_mesh(path, scale, unit, stamp.st_mtime_ns, stamp.st_size)
 
 
 @lru_cache(maxsize=256)
-def _read_mesh(path: str, scale: tuple[float, ...], *_stamp: int) -> list[tuple[Surface, Color | None]]:
+def _read_mesh(
+    path: str, scale: tuple[float, ...], unit: str | None, *_stamp: int
+) -> list[tuple[Surface, Color | None]]:
     trimesh = need("trimesh", f"drawing the mesh {path}")
     if path.lower().endswith(".dae"):
         need("collada", f"drawing the mesh {path}")
@@ -490,7 +495,7 @@ def _read_mesh(path: str, scale: tuple[float, ...], *_stamp: int) -> list[tuple[
         f = mesh.faces if np.linalg.det(X[:3, :3]) > 0.0 else mesh.faces[:, ::-1]
         if stl:
             v, f = _merged(v, f)
-        v = v * _unit(mesh.metadata.get("units"))
+        v = v * (_unit(mesh.metadata.get("units")) if unit is None else UNITS[unit])
         if not np.isfinite(v).all() or f.min() < 0 or f.max() >= len(v):
             raise ValueError("its vertices are not finite, or its faces lead beyond them")
         parts[_main_color(mesh.visual)].append(_made(v, f, smooth=not stl))
