@@ -14,10 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import nexdyn as nx
+from nexdyn.results.forces import along
+from nexdyn.results.quantities import ENERGIES
 from nexdyn.simulation.marches.loops import needs_rows
 from nexdyn.spatial.rotations import rotation_matrix
 
 Observed = dict[str, np.ndarray]
+OF_BODIES = ("position", "rotation", "velocity", "angular_velocity", "acceleration", "angular_acceleration")
 FIRST = "first "
 """What groups at the start are called by, before their name."""
 
@@ -87,30 +90,34 @@ def reported(report: Any) -> Observed:
 
 
 def everything(result: nx.Result) -> Observed:
-    """All groups that the system has, over time (N, …)."""
-    system, n = result.system, len(result.t)
+    """All groups that the system has, over time (N, …); without labels, which cost more than the runs."""
+    system, seen, n = result.system, result.observed, len(result.recording.t)
+    dims = seen.labels.dims
+    taken = seen.collect([*OF_BODIES, "reaction"])
 
     def of(what: str, axis: str, names: Iterable[str]) -> np.ndarray:
         """A quantity of all bodies or joints, in the order of `names`."""
-        found = getattr(result, what)()
-        place = {name: k for k, name in enumerate(found[axis].values.tolist())}
-        return np.asarray(found.values[:, [place[name] for name in names]].reshape(n, -1))
-
-    def each(what: str, names: Iterable[str]) -> list[np.ndarray]:
-        return [getattr(result, what)(name).values.reshape(n, -1) for name in names]
+        place = {name: k for k, name in enumerate(dims[axis])}
+        return np.asarray(taken[what][:, [place[name] for name in names]].reshape(n, -1))
 
     bodies, in_joints = list(system.bodies), [x for x, force in system.forces.items() if force.joint_name is not None]
-    acting, energy = [result.force(name) for name in system.forces], result.energy()
+    acting = [along(seen, system, name)[1] for name in system.forces]
     found = {
         "pose": [of("position", "body", bodies), of("rotation", "body", bodies)],
         "velocity": [of("velocity", "body", bodies), of("angular_velocity", "body", bodies)],
         "acceleration": [of("acceleration", "body", bodies), of("angular_acceleration", "body", bodies)],
         "reactions": [of("reaction", "joint", system.joints)],
-        "efforts": each("effort", [*system.drivers, *(system.couplings if needs_rows(system) else ())]),
-        "actuators": each("effort", in_joints),
-        "forces": [force[x].values.reshape(n, -1) for force in acting for x in ("force", "moment")],
-        "powers": [force[x].values.reshape(n, -1) for force in acting for x in ("power", "energy")],
-        "energies": [energy[x].values.reshape(n, -1) for x in energy],
-        "measures": each("measure", system.measures),
+        "efforts": [-seen.take("multiplier")[:, [dims["row"].index(x)]] for x in held(system)],
+        "actuators": [seen.take("effort")[:, [dims["actuator"].index(x)]] for x in in_joints],
+        "forces": [wrenches[:, :, part].reshape(n, -1) for _, wrenches, *_ in acting for part in (1, 0)],
+        "powers": [x.reshape(n, -1) for *_, power, energy in acting for x in (power, energy)],
+        "energies": [seen.energies[x].reshape(n, -1) for x in ENERGIES],
+        "measures": [seen.take("measure")] if system.measures else [],
     }
     return {group: np.concatenate(values, axis=1) for group, values in found.items() if values}
+
+
+def held(system: nx.System) -> list[str]:
+    """The rows whose multipliers are efforts: of drivers, and of couplings where rows hold them."""
+    couplings = system.couplings if needs_rows(system) else ()
+    return [*(f"driver {name!r}" for name in system.drivers), *(f"coupling {name!r}" for name in couplings)]

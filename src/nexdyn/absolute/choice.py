@@ -32,6 +32,8 @@ HELD = 1e3
 """… and one of velocities than one of positions, which it follows from but for a constant."""
 LARGEST = 500_000
 """Numbers of a block's self-stresses up to which its rows are chosen anew."""
+WATCHED = 600
+"""Rows of a block up to which it is watched where none can be chosen in place of others."""
 
 
 Stresses = list[tuple[LoopBlock, np.ndarray]]
@@ -77,12 +79,15 @@ def row_shares(model: AbsoluteModel, tables: MotionTables, q: np.ndarray, t: flo
 
 
 def watched_rows(tables: MotionTables, kept: np.ndarray, model: AbsoluteModel, shares: np.ndarray) -> np.ndarray:
-    """(ng, 8): reciprocal shares of the kept rows of blocks in which some are left out, else 0 (``equations.independence``)."""
+    """(ng, 8): reciprocal shares of the kept rows of blocks with loops, else 0 (``equations.independence``); (0, 8) where there are
+    none. Of blocks beyond `WATCHED` rows those in which some are left out."""
     watched = np.zeros((len(tables.offset), WIDTH))
     of_block = np.zeros(model.nc, dtype=bool)
     for shape in model.loop_blocks:
-        if not kept[shape.rows].all():
+        if len(shape.rows) <= WATCHED or not kept[shape.rows].all():
             of_block[shape.rows] = True
+    if not of_block.any():
+        return watched[:0]
     for g, c, r in tables.rows.tolist():
         if of_block[r]:
             watched[g, c] = 1.0 / shares[r]

@@ -91,9 +91,7 @@ def force_along(observed: Observed, system: System, name: Any, frame: Any) -> xr
             f"what {system.forces[given]} does cannot be told: the file does not hold it; simulate again, or load the system"
         )
     recording = observed.recording
-    parts = [part_of(observed, given, first, last, part) for first, last, part in segments(system, recording)]
-    ends = parts[0][0]
-    points, wrenches, power, energy = (np.concatenate([part[1][k] for part in parts]) for k in range(4))
+    ends, (points, wrenches, power, energy) = along(observed, system, given)
     R_WF, axes = axes_of(observed, system, frame, len(recording.t))
     told = np.einsum("tji,tekj->teki", R_WF, wrenches)
     t = recording.t.copy()
@@ -117,6 +115,13 @@ def force_along(observed: Observed, system: System, name: Any, frame: Any) -> xr
 
 Part = tuple[list[str], tuple[Array, Array, Array, Array]]
 """Bodies at the ends; points (N, ends, 3), wrenches (N, ends, (n, f), 3), power, energy (N,)."""
+
+
+def along(observed: Observed, system: System, name: str) -> Part:
+    """Of all samples, without labels; moments in the world."""
+    parts = [part_of(observed, name, *held) for held in segments(system, observed.recording)]
+    points, wrenches, power, energy = (np.concatenate([part[1][k] for part in parts]) for k in range(4))
+    return parts[0][0], (points, wrenches, power, energy)
 
 
 def part_of(observed: Observed, name: str, first: int, last: int, system: System) -> Part:

@@ -204,6 +204,7 @@ class Run:
                 if self.progress is not None:
                     self.progress(self.march.t, self.t_end)
                 check()
+                self.march.look_at_constraints()
 
             self.look = look
             while self.march.t < self.t_end and not self.message:
@@ -535,6 +536,7 @@ def run_with_events(march: March, t_end: float, times: np.ndarray, keep_start: b
         run = Run(march, t_end, times, keep_start, progress)
         march.told_by(partial(run.so_far, first))
         run.go()
+        run.march.look_at_constraints(run.march.present())
         run.march.spent(watch.seconds)
         return run.result(first, "finished")
     except KeyboardInterrupt:

@@ -24,12 +24,14 @@ import numpy as np
 
 from nexdyn.assembly.notices import Notice, start_notices, tell
 from nexdyn.checked_calls import CheckedCalls
-from nexdyn.errors import InputError, warn
+from nexdyn.errors import InputError, SolveError, warn
 from nexdyn.forces.states import state_labels
 from nexdyn.model.system import System
 from nexdyn.results.restart import LIST, Restart
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import begun, inherited
+from nexdyn.simulation.independence import is_small, singular_in
+from nexdyn.simulation.kept import Apart, Keeper, Poses, bound_of, verdict
 from nexdyn.simulation.peaks import PeakKeeper
 from nexdyn.simulation.users import UserStates
 
@@ -51,8 +53,8 @@ ROUNDED = 1e-9
 """Part of a step that is rounding of the time."""
 COUNTED = ("_from", "_behind", "_apart")
 """Where constant steps are counted from, which a restart of an older file lacks: they begin anew."""
-NEARLY = 1e-4
-"""Part of the best independence of constraint rows, a square of sines, below which a pose is nearly singular."""
+PARTS = 4
+"""Parts of a constant step that is taken again."""
 
 
 class WatchedState(NamedTuple):
@@ -142,6 +144,17 @@ class March(metaclass=CheckedContract):
     """Where constant steps are counted from [s], how many of them lie behind, and how far they lie apart [s]."""
     _going: Callable[[str, str], Result] | None = None
     """What tells of a run with events or peaks while it goes on."""
+    _keeper: Keeper | None = None
+    """What looks at the constraints; it is of one model."""
+    _last_look = 0.0
+    """When constraints were looked at last, by the machine's clock [s]."""
+    _leg_start: tuple[Memory, dict[str, Any], int] | None = None
+    _repeating = False
+    """Whether a step is being taken again in parts."""
+    comes_close = False
+    """Whether a pose may have been close to a singular one, by what steps have shown."""
+    may_leave = False
+    """Whether what is asked for may lose its constraints by itself: then it is said, but the run goes on."""
     _peaks: PeakKeeper | None = None
     """What looks at the states of all steps, where that was asked for."""
 
@@ -301,6 +314,54 @@ class March(metaclass=CheckedContract):
         self.warnings = [*(self.warnings or []), Notice("singular", "", t, "s", 0.0, text)]
         warn(text)
 
+    # --- constraints ------------------------------------------------------------------------------------------------
+
+    def keeper(self) -> Keeper | None:
+        """What looks at the constraints of the system as it is; None where there are none."""
+        return None
+
+    def violation(self, rows: np.ndarray) -> np.ndarray:
+        """The largest |C| (N,) that is recorded in rows."""
+        raise NotImplementedError
+
+    def poses(self, rows: np.ndarray) -> Poses:
+        """The bodies' states in rows."""
+        raise NotImplementedError
+
+    def look_at_constraints(self, rows: np.ndarray | None = None) -> None:
+        """Of the present state, now and then, or of some of the `rows` of a run that has ended: SolveError where the motion has left its
+        constraints; a warning, once, where it is farther from them than the method explains."""
+        if rows is None:
+            if time.perf_counter() - self._last_look < SLICE:
+                return
+            rows = self.present()
+        keeper = self._keeper = self.keeper()
+        if keeper is not None:
+            apart = keeper.look(self.poses(rows[keeper.some(self.violation(rows))]))
+            word = verdict(apart, self.method)
+            if word == "lost" and not self.may_leave:
+                self._lost(f"the motion has left its constraints: {apart}, at {apart.where}", apart)
+            if word:
+                self.tell_violation(f"{apart}, more than {bound_of(self.method):.2g}", apart.beyond)
+        self._last_look = time.perf_counter()
+
+    def _lost(self, message: str, apart: Apart) -> None:
+        """The SolveError of a motion that has left its constraints."""
+        message = f"{message}; {self.closer()}"
+        raise SolveError(message, time=apart.t, where=apart.joint, result=self.result("failed", message))
+
+    def closer(self) -> str:
+        """What keeps constraints better than the method does as it is."""
+        return f"take {'a shorter dt' if self.constant_step is not None else 'a smaller rtol'}; Projection and HHT keep them closed"
+
+    def tell_violation(self, what: str, value: float) -> None:
+        """Warn, once, that constraints are violated."""
+        if any(notice.kind == "violation" for notice in self.warnings or ()):
+            return
+        text = f"{what}; {self.closer()}"
+        self.warnings = [*(self.warnings or []), Notice("violation", "", value, "1", 0.0, text)]
+        warn(text)
+
     # --- steps ------------------------------------------------------------------------------------------------------
 
     def go_by(self, dt: float, t_end: float, times: np.ndarray, look: Look) -> None:
@@ -378,6 +439,43 @@ class March(metaclass=CheckedContract):
             done += self.after_leg(leg, t0, dt, taken)
             look()
             pace.adapt(count)
+
+    def independent_rows(self) -> np.ndarray:
+        """As many of the description's constraint equations (nc,) bool as are independent."""
+        raise NotImplementedError
+
+    def look_for_singular(self, rows: np.ndarray) -> None:
+        """Of the rows of a run that has ended, where it may have come close to a singular pose: warn where it has passed one."""
+        told = any(notice.kind == "singular" for notice in self.warnings or ())
+        keeper = self._keeper
+        if told or not self.comes_close or keeper is None or not is_small(keeper.model):
+            return
+        t = singular_in(keeper.model, self.independent_rows(), keeper.length, self.poses(rows))
+        if t is not None:
+            self.tell_singular(t)
+
+    def note_leg(self, done: int) -> None:
+        """Remember the state at which a leg begins, `done` steps behind the time from which it counts, for `repeat_step`."""
+        self._leg_start = self.memory(), self._users.told(), done
+
+    def repeat_step(self, leg: Leg, t0: float, dt: float, look: Look) -> bool:
+        """The step after which a leg has ended too far from the constraints again, in quarters; whether they end closer. The state at
+        the start of the step is found anew from that of the leg."""
+        if self._leg_start is None or self._repeating:
+            return False
+        (memory, users, first), steps, room = self._leg_start, self._steps, self.room(2)
+        self.recall(memory)
+        self._users.load(users)
+        self._repeating = True
+        try:
+            if first < leg.done and self.leg(t0, dt, first, leg.done, 0, room).done < leg.done:
+                return False
+            self._steps, self.t = steps, t0 + leg.done * dt
+            self.march_from(self.t, dt / PARTS, 0, PARTS, 0, look)
+        finally:
+            self._repeating = False
+        self._steps, self.t = steps + 1, t0 + (leg.done + 1) * dt
+        return True
 
     def room(self, rows: int = 0) -> np.ndarray:
         """Room for so many rows; as many as one crossing fills at most where none are given."""

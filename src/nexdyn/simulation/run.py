@@ -46,6 +46,7 @@ class Runs(March):
                     if progress is not None:
                         progress(self.t, t_end)
                     check()
+                    self.look_at_constraints()
 
                 self.go_to(t_end, times, look)
                 self.t = t_end
@@ -59,9 +60,11 @@ class Runs(March):
             return self.result("interrupted", message)
         self._sample()
         self._wall += watch.seconds
+        rows = np.concatenate([*self._rows, self.present()])
+        self.look_at_constraints(rows)
+        self.look_for_singular(rows)
         result = self.result()
         if is_watched(self.system, self.method):
-            rows = np.concatenate([*self._rows, self.present()])
             seen = rows[np.unique(np.linspace(0, len(rows) - 1, LOOKED_AT).astype(int))]
             if message := growth_of(self._result(seen), result, self.method):
                 raise SolveError(message, time=self.t, result=self.result("failed", message))

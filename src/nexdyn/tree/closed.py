@@ -39,8 +39,8 @@ FOLLOWED = 0.1
 """Most by which a coordinate that is asked for moves from one pose to the next."""
 NOTHING = 1e-20
 """Square of a row, beside the largest, that is rounding."""
-RIGID = 1e12
-"""Armature of a joint that is locked, over the largest inertia of the mechanism."""
+RIGID, BORROWED = 1e12, 1e-4
+"""Armature of a joint that is locked, and of one that borrows it, over the largest inertia of the mechanism."""
 
 
 class Closure(NamedTuple):
@@ -78,9 +78,15 @@ class ClosedTree(metaclass=CheckedCalls):
         self.cut_joints = [joint.name for joint in forest.cuts]
         self.compiled_rows = loop_tables(system, self.tree.compiled, self.cut_joints, drivers, self.dropped, spare)
         self.rows: list[Row] = self.compiled_rows.rows
-        self._loops = self.compiled_rows.tables
         c = self.tree.compiled
         self._model, self._work = c.model, tables.new_work(len(c.model.topology) - 1, c.nv)
+        self._loops = self.compiled_rows.tables
+        self.borrowing = weak_joints(system, forest) if self.rows else []
+        """Joints that move no inertia in the open tree, and borrow some."""
+        if self.borrowing:
+            self._model, b = self._with_armature(self.borrowing, BORROWED)
+            self._loops = self._loops._replace(lent=np.column_stack([b, np.zeros(c.nv)]))
+            self.compiled_rows = self.compiled_rows._replace(tables=self._loops)
         self._scratch = np.zeros(c.nv)
         self._last: Array | None = None
 
@@ -216,8 +222,17 @@ class ClosedTree(metaclass=CheckedCalls):
             raise InputError(f"{what} is {out}; it must be finite")
         return out
 
+    @property
+    def model(self) -> Any:
+        """The tables of the tree, with the inertia that some joints borrow."""
+        return self._model
+
     def _locked(self, lock: Sequence[str]) -> Any:
         """The tables with the freedoms of some joints as good as rigid."""
+        return self._with_armature((lock,) if isinstance(lock, str) else lock, RIGID)[0]
+
+    def _with_armature(self, joints: Sequence[str], part: float) -> tuple[Any, Array]:
+        """The tables with as much armature in the freedoms of some joints, as a part of the largest inertia; and what each has more."""
         model = self._model
         freedom = model.freedom.copy()
         units = self._loops.speed_units
@@ -225,12 +240,12 @@ class ClosedTree(metaclass=CheckedCalls):
         inertia = (
             np.abs(model.body[1:, tables.INERTIA + 4 : tables.INERTIA + 10]).max(initial=0.0) + mass * self._size**2
         )
-        for name in (lock,) if isinstance(lock, str) else lock:
+        for name in joints:
             if name not in self.tree.coordinates:
                 raise unknown("moving joint of the tree", name, self.tree.joint_names)
             at = self.tree.coordinates[name].v
-            freedom[at, tables.ARMATURE] = RIGID * inertia * units[at] ** 2
-        return model._replace(freedom=freedom)
+            freedom[at, tables.ARMATURE] = part * inertia * units[at] ** 2
+        return model._replace(freedom=freedom), freedom[:, tables.ARMATURE] - model.freedom[:, tables.ARMATURE]
 
     def _row_values(self, which: int) -> Array:
         row_of = self._loops.row_of

@@ -8,6 +8,11 @@ Two ways to keep C = 0 and Cq v = ν, or neither:
     projection   after every step  Δq = −M⁻¹Cqᵀ A⁻¹ C until C = 0,  Δv = −M⁻¹Cqᵀ A⁻¹ (Cq v − ν),  A = Cq M⁻¹Cqᵀ:
                  the shortest way in the metric of M
 
+A tree that is left without the joints that were cut need not move inertia in every freedom: what the rows leave free must. Freedoms
+without inertia borrow some, as armature b, for the tree's factors, and pay it back:
+
+    (M + B) a_k + h + Cqᵀ λ_k = τ + B a_(k−1),   Cq a_k = γ       until a_k = a_(k−1), which falls by b over the inertia that moves
+
 The projection solves with what the last evaluation left factored, at a state that differs by the error of the step: a
 simplified Newton iteration, which is factored anew where it does not converge. Rows at velocity level have no part in Δq.
 """
@@ -53,6 +58,9 @@ ROUNDED = 1e-9
 """What is accepted where rounding leaves no less."""
 ASTRAY = 1e-6
 """|C| of rows that the others should have closed at which the mechanism has left its branch."""
+BORROWED, LENT = range(2)
+PAID, MOST_PAID = 1e-13, 40
+"""Part of what is paid back up to which it is the same, and most evaluations to find it."""
 MOST = 40
 """Iterations: factors of another pose leave up to a third from each to the next."""
 
@@ -88,21 +96,39 @@ def damping_here(work, loops):  # type: ignore[no-untyped-def]
 @inlined
 def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):  # type: ignore[no-untyped-def]
     """a (nv,) of the closed mechanism, and λ into loops.mu; `forces` tells whether links carry external forces."""
-    articulated_bodies(model, q, v, tau, forces, work, a)
-    evaluate_rows(model, work, loops, t, True)
-    factor_rows(work, loops, False)
-    of_rows, row_of, mu = loops.of_rows, loops.row_of, loops.mu
-    alpha, beta = damping_here(work, loops)
-    for r in range(len(mu)):
-        # (Cq M⁻¹Cqᵀ) λ = C̈₀ + 2 α Ċ + β² C
-        g, l = row_of[r, 0], row_of[r, 1]
-        mu[r] = of_rows[g, SECOND_ROW, l] + 2.0 * alpha * of_rows[g, RATE_ROW, l]
-        if not loops.velocity_level[r]:
-            mu[r] += beta * beta * of_rows[g, C_ROW, l]
-    solve_rows(loops)
-    response(model, work, loops)
-    for j in range(len(loops.change)):
-        a[j] -= loops.change[j]
+    of_rows, row_of, mu, lent = loops.of_rows, loops.row_of, loops.mu, loops.lent
+    for _ in range(MOST_PAID if len(lent) > 0 else 1):
+        articulated_bodies(model, q, v, tau, forces, work, a)
+        evaluate_rows(model, work, loops, t, True)
+        factor_rows(work, loops, False)
+        alpha, beta = damping_here(work, loops)
+        for r in range(len(mu)):
+            # (Cq M⁻¹Cqᵀ) λ = C̈₀ + 2 α Ċ + β² C
+            g, l = row_of[r, 0], row_of[r, 1]
+            mu[r] = of_rows[g, SECOND_ROW, l] + 2.0 * alpha * of_rows[g, RATE_ROW, l]
+            if not loops.velocity_level[r]:
+                mu[r] += beta * beta * of_rows[g, C_ROW, l]
+        solve_rows(loops)
+        response(model, work, loops)
+        for j in range(len(loops.change)):
+            a[j] -= loops.change[j]
+        if not paid_back(lent, a, tau):
+            break
+    for j in range(len(lent)):
+        tau[j] -= lent[j, LENT]
+        lent[j, LENT] = 0.0
+
+
+@formula
+def paid_back(lent, a, tau):  # type: ignore[no-untyped-def]
+    """τ ← τ + B a in place of what was there for the a before; whether that is another effort yet."""
+    most, size = 0.0, 0.0
+    for j in range(len(lent)):
+        effort = lent[j, BORROWED] * a[j]
+        most, size = max(most, abs(effort - lent[j, LENT])), max(size, abs(effort))
+        tau[j] += effort - lent[j, LENT]
+        lent[j, LENT] = effort
+    return most > PAID * size
 
 
 @kernel

@@ -129,7 +129,7 @@ def loop_tables(
         carried=np.zeros((max(longest, 1), 6, LANES)), gradient=np.zeros((1, 12, LANES)), A=np.zeros((m, m)),
         of_rows=np.zeros((max(ng, 1), 4, LANES)), mu=np.zeros(m), change=np.zeros(c.nv), damping=np.zeros(5),
         spare=np.array([float(spare), 0.0]), left_out=np.zeros(m), chosen=np.zeros((m, m) if spare else (0, 0)),
-        largest=np.zeros(m), dependence=np.array([np.inf, 0.0, 0.0]),
+        largest=np.zeros(m), dependence=np.array([np.inf, 0.0, 0.0]), lent=np.zeros((0, 2)),
     )  # fmt: skip
     callbacks = tuple(callback for function in functions for callback in time_callbacks(function))
     return Rows(rows, loops, functions, callbacks, dict(builder.near), own, balls, _child_first(system, builder, given))

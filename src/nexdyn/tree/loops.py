@@ -64,6 +64,8 @@ class LoopTables(NamedTuple):
     diagonal, since they were chosen (0: not yet); left_out (m,): 1 for those; chosen (m, m) room to choose, (0, 0) without.
     largest (m,): the largest diagonal of each row so far; dependence (3,): what a pivot is smaller by than those of the rows of its joint,
     at most, at the best pose so far and at the worst, and when that was: near a singular pose rows become dependent.
+    lent (nv, 2): inertia that freedoms of a tree without inertia borrow (``loop_motion``), and the effort that is paid back, 0 between
+    two evaluations; (0, 2) where the tree has inertia in every freedom.
     """
 
     tables: Any
@@ -101,6 +103,7 @@ class LoopTables(NamedTuple):
     chosen: Any
     largest: Any
     dependence: Any
+    lent: Any
 
 
 @formula

@@ -47,8 +47,9 @@ from nexdyn.results.result import Result
 from nexdyn.simulation.bristles import sticking_advice
 from nexdyn.simulation.continuing import bodies_at_end, joints_at_end, of_fields, reassembled
 from nexdyn.simulation.impulses import with_rows
-from nexdyn.simulation.independence import independence_here
-from nexdyn.simulation.march import NEARLY, ROUNDED, Leg, Look, March, Memory, Pace
+from nexdyn.simulation.independence import NEARLY, independence_here
+from nexdyn.simulation.kept import Keeper, Poses, ground_first
+from nexdyn.simulation.march import ROUNDED, Leg, Look, March, Memory, Pace
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import known_angles
 from nexdyn.spatial.rotations import rotation_matrix
@@ -100,7 +101,8 @@ class BodySimulation(Runs):
         self.tables = motion_tables(model, self.kept, mechanism_length(model), stiff_pairs(model))
         self.state = new_state(self.tables, self._start_near(state[0], initial, q0))
         self.acts = acting(model, self.tables)
-        self._may_choose = left_out(model, self.kept) and getattr(method, "solver", "blocks") == "blocks"
+        self._watches = getattr(method, "solver", "blocks") == "blocks"
+        self._may_choose = left_out(model, self.kept) and self._watches
         self.choices = 0
         """How often the kept rows have been chosen anew."""
         self._outside: Outside | None = None
@@ -113,7 +115,7 @@ class BodySimulation(Runs):
         start_coordinates(acting_joints(model), self.acts, system.values, self.state.counted)
         self._centres = centres(model)
         self._set(*state)
-        if self._may_choose:
+        if self._watches:
             self._watch()
         self._z0 = start_states(described_states(system), initial)
         self.acts.forces.z[:] = self._z0
@@ -378,7 +380,7 @@ class BodySimulation(Runs):
 
     def _tell_singular(self, independence: float, best: float) -> None:
         """Warn, once, where kept rows are next to dependent and no others are less so: a singular pose is near."""
-        self._independent = max(self._independent, best)
+        self._independent, self.comes_close = max(self._independent, best), True
         if not independence < NEARLY * self._independent:
             return
         here = independence_here(self.model, self.tables, self.kept, self._pose, self.t, self.state.counted)
@@ -473,6 +475,27 @@ class BodySimulation(Runs):
             multipliers=multipliers.copy(), violation=rows[:, 1].copy(), z=z.copy(), followed=followed[:, :places].copy(),
         )  # fmt: skip
         return Result(self.system, recording, tree=BodyMotion(self.system, self.model))  # type: ignore[arg-type]
+
+    # --- constraints ------------------------------------------------------------------------------------------------
+
+    def keeper(self) -> Keeper | None:
+        if not self.model.nc:
+            return None
+        if self._keeper is None or self._keeper.model is not self.model:
+            return Keeper(self.model, self.method)
+        return self._keeper
+
+    def violation(self, rows: np.ndarray) -> np.ndarray:
+        return rows[:, 1]
+
+    def independent_rows(self) -> np.ndarray:
+        return self.kept
+
+    def poses(self, rows: np.ndarray) -> Poses:
+        seen = self._result(rows).recording
+        assert isinstance(seen, BodyRecording)
+        rest = [1.0, *[0.0] * 6]
+        return Poses(seen.t, ground_first(seen.q, rest), ground_first(seen.v, 0.0), seen.followed)
 
     # --- events -----------------------------------------------------------------------------------------------------
 

@@ -12,9 +12,8 @@ import scipy.linalg
 from nexdyn.absolute import hht, index1
 from nexdyn.absolute.configuration import position_units
 from nexdyn.absolute.turns import UNCOUNTED
-from nexdyn.assembly.notices import Notice
 from nexdyn.constraints.tables import LEFT
-from nexdyn.errors import InputError, SolveError, warn
+from nexdyn.errors import InputError, SolveError
 from nexdyn.integrate.adaptive import march_adaptive
 from nexdyn.integrate.fixed import march, sample
 from nexdyn.integrate.methods import Baumgarte, DormandPrince, IndexOne, Partitioning, Projection
@@ -22,6 +21,7 @@ from nexdyn.integrate.problem import FORCE_FAILED, NOT_FINITE, OK, STEP_TOO_SMAL
 from nexdyn.integrate.tableaus import DORMAND_PRINCE_DENSE
 from nexdyn.model.system import System
 from nexdyn.simulation.bristles import bounds, bristle_advice, refuse_bent, with_advice
+from nexdyn.simulation.kept import LOST, bound_of
 from nexdyn.simulation.march import NONE, Leg, Look, March, Pace
 from nexdyn.simulation.marches.bodies import BodySimulation, refuse_velocity_rows
 
@@ -34,9 +34,8 @@ SHORTER, SINGULAR, FIRM = 0.25, 0.1, 0.5
 began with: below which a pose that none serves is singular, and above which steps may be long again."""
 LARGEST_PARTITION = 600
 """Rows up to which coordinates are partitioned: its matrices are dense."""
-APART, APART_OF_RTOL, LOST, UNRETURNED = 1e-3, 1e4, 1e-2, 1e-6
-"""|C| in parts of the mechanism's size: from where on Baumgarte's stabilisation warns, with adaptive steps no more than so many
-rtol; where it stops; and what projection may leave."""
+UNRETURNED = 1e-6
+"""|C| in parts of the mechanism's size that projection may leave."""
 OPEN_SAYS = {
     index1.BAUMGARTE: "the motion has left its constraints; reduce dt or rtol, or use Projection or HHT",
     index1.PROJECTION: "projection does not return to the constraints; reduce dt or rtol, or use HHT",
@@ -132,19 +131,12 @@ class IndexOneSimulation(BodySimulation):
 
     def _tell_violation(self) -> None:
         """Warn, once, where violations since the last look are larger than the method's errors explain."""
-        apart, rtol = self.problem.apart, getattr(self._integrator, "rtol", np.inf)
-        most, bound = float(apart[0]), min(APART, APART_OF_RTOL * rtol)
+        apart, bound = self.problem.apart, bound_of(self.method)
+        most = float(apart[0])
         apart[0] = 0.0
-        told = any(notice.kind == "violation" for notice in self.warnings or ())
-        if self._kind != index1.BAUMGARTE or told or not bound < most <= apart[1]:
-            return
-        what = "a shorter dt" if self.method.dt is not None else "a smaller rtol"
-        text = (
-            f"the constraints are violated by {most:.2g} of the mechanism's size by t = {self.t:g} s, more than {bound:.2g}; "
-            f"Baumgarte needs {what}; Projection and HHT keep them closed"
-        )
-        self.warnings = [*(self.warnings or []), Notice("violation", "", most, "1", 0.0, text)]
-        warn(text)
+        if self._kind == index1.BAUMGARTE and bound < most <= apart[1]:
+            what = f"the constraints are violated by {most:.2g} of the mechanism's size by t = {self.t:g} s"
+            self.tell_violation(f"{what}, more than {bound:.2g}", most)
 
     def _choose(self) -> None:
         """The independent coordinates, by pivoting: the columns of Cq that pivoting takes first are the dependent ones."""
@@ -172,6 +164,8 @@ class IndexOneSimulation(BodySimulation):
         self.march_steps(dt, steps, every, look)
 
     def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
+        if not self._repeating:
+            self.note_leg(done)
         return Leg(
             *march(
                 self.problem, self._A, self._b, self._c, False, t0, dt, done, min(until, done + CHUNK), every, self._y,
@@ -194,6 +188,8 @@ class IndexOneSimulation(BodySimulation):
             self._rechoose()
             self._chosen = leg.done
             return 0
+        if leg.status == index1.OPEN and self.repeat_step(leg, t0, dt, _unseen):
+            return 1
         self._refuse_bent(leg.bad, leg.t)
         self._fail(leg.status, leg.t, dt)
         return 0

@@ -22,8 +22,9 @@ from nexdyn.assembly.loads import joint_state
 from nexdyn.assembly.notices import Notice, moved_starts
 from nexdyn.assembly.redundant import redundancy_report
 from nexdyn.assembly.report import AssemblyReport, RedundantRow
+from nexdyn.assembly.undetermined import undetermined_bodies
 from nexdyn.constraint_rows import beyond_ends
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, SingularError
 from nexdyn.integrate.methods import Loops, Method
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
@@ -82,7 +83,7 @@ class ClosedSystem:
         beyond = rows.beyond
         acting = bool(self.system.forces) or bool(rows.tables.own_numbers[:, :4].any())
         tree = build_problem(closed.tree, q, "aba", with_forces=False)._replace(
-            q=np.zeros(c.nq + beyond), v=np.zeros(c.nv + beyond), tau=np.zeros(c.nv + beyond),
+            model=closed.model, q=np.zeros(c.nq + beyond), v=np.zeros(c.nv + beyond), tau=np.zeros(c.nv + beyond),
             forces=forces_of(self.system, c, rows, counting) if acting else None,
         )  # fmt: skip
         loops = rows.tables
@@ -199,6 +200,8 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
     moving = set(plain.moving_rows(start[1], start[0]))
     dropped = [name for name in always if name not in moving]
     closed = ClosedTree(system, options.cut, dropped=dropped, spare=len(always) - len(dropped))
+    if closed.borrowing:
+        _refuse_undetermined(closed, start)
     follow_angles(closed, start)
     if report is not None and not arrays:
         counted = counted_angles(report.model, report.t, report.q)
@@ -213,6 +216,17 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
             if of[0] not in asked:
                 near[place] = known.get(" ".join(of), near[place])
     return ClosedSystem(system, options, closed, always, redundant, report, moved, start)
+
+
+def _refuse_undetermined(closed: ClosedTree, start: State) -> None:
+    """SingularError for bodies that neither mass nor constraints hold, whatever is cut."""
+    model = absolute_model(closed.system)
+    free = undetermined_bodies(model, _bodies_of(closed, start)[0], start[0], mechanism_length(model))
+    if free:
+        raise SingularError(
+            f"the accelerations of {closed.system.name!r} are not determined; neither mass nor joints hold {', '.join(free[:5])}",
+            where=free[0],
+        )
 
 
 def _of_arrays(
@@ -245,13 +259,20 @@ def _counted(closed: ClosedTree, q: np.ndarray) -> dict[str, np.ndarray]:
 def _bodies_of(closed: ClosedTree, start: State) -> tuple[np.ndarray, np.ndarray]:
     """Poses (nb + 1, 7) and velocities (nb + 1, 6) of the bodies at a start."""
     _, q, v = start
-    model = absolute_model(closed.system)
+    X, V = bodies_along(closed, absolute_model(closed.system), q[None], v[None])
+    return X[0], V[0]
+
+
+def bodies_along(
+    closed: ClosedTree, model: AbsoluteModel, q: np.ndarray, v: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Poses (N, nb + 1, 7) and velocities (N, nb + 1, 6) of the bodies at states (N, …) of the tree."""
     place = [model.body_index[name] for name in closed.tree.body_names]
     R, p = closed.tree.pose(q)
     w, u = closed.tree.velocity(q, v)
-    X, V = model.q.copy(), np.zeros_like(model.v)
-    X[place, :4], X[place, 4:] = quaternion(R), p
-    V[place, :3], V[place, 3:] = np.einsum("nji,nj->ni", R, w), u
+    X, V = (np.repeat(x[None], len(q), axis=0) for x in (model.q, np.zeros_like(model.v)))
+    X[:, place, :4], X[:, place, 4:] = quaternion(R), p
+    V[:, place, :3], V[:, place, 3:] = np.einsum("knji,knj->kni", R, w), u
     return X, V
 
 

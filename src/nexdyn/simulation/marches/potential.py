@@ -19,6 +19,7 @@ from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.closing import Closing, joint_gaps
 from nexdyn.assembly.force_states import described_states, start_states
+from nexdyn.assembly.redundant import kept_rows
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.constraints.tables import LEFT
 from nexdyn.constraints.turns import UNCOUNTED
@@ -69,6 +70,7 @@ class PotentialSimulation(BodySimulation):
     """A mechanism in motion by the incremental potential. Arguments as for `nx.simulate`."""
 
     method: ImplicitEuler
+    comes_close = True  # no matrix of a step shows how independent the constraints are
 
     @small_on_one_thread
     def __init__(
@@ -118,6 +120,18 @@ class PotentialSimulation(BodySimulation):
         self._newton = 0
         self._begin(q, v, a, lam)
         self._go_on(initial, q0, v0)
+
+    def independent_rows(self) -> np.ndarray:
+        return kept_rows(self.report)
+
+    @property
+    def may_leave(self) -> bool:  # type: ignore[override]
+        return not self.method.adaptive
+
+    def closer(self) -> str:
+        if self.method.adaptive:
+            return "take a shorter dt"
+        return f"mu = {self.method.mu:g} and {self.method.updates} updates are too little: leave both to the run, or take a shorter dt"
 
     # --- between two legs of a run ----------------------------------------------------------------------------------
 

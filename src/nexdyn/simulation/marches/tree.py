@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nexdyn.absolute.model import absolute_model
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.notices import Notice, gaps_of_tree, kept_notices
@@ -38,14 +39,17 @@ from nexdyn.integrate.problem import FORCE_FAILED, NOT_FINITE, OK, STEP_TOO_SMAL
 from nexdyn.integrate.tableaus import DORMAND_PRINCE_DENSE, EULER
 from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
+from nexdyn.results.loops import LoopRecording
 from nexdyn.results.recording import Recording
 from nexdyn.results.result import Result
 from nexdyn.simulation.bristles import bounds, bristle_advice, refuse_bent, with_advice
 from nexdyn.simulation.continuing import reassembled, states_of
 from nexdyn.simulation.impulses import on_tree, with_rows
+from nexdyn.simulation.independence import CLOSE, NEARLY
 from nexdyn.simulation.interrupt import interrupts_wait
-from nexdyn.simulation.march import NEARLY, NONE, Leg, Look, March, Pace
-from nexdyn.simulation.marches.loops import ClosedSystem, closed_system, needs_rows
+from nexdyn.simulation.kept import Keeper, Poses
+from nexdyn.simulation.march import NONE, Leg, Look, March, Pace
+from nexdyn.simulation.marches.loops import ClosedSystem, bodies_along, closed_system, needs_rows
 from nexdyn.simulation.marches.tree_start import tree_start
 from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.simulation.run import Runs
@@ -71,6 +75,10 @@ def _closed(system: System, loops: Loops | None, dynamics: str, initial: Any, q0
     if dynamics != "aba":
         raise InputError(f"dynamics is {dynamics!r}; loops and drivers in minimal coordinates go with 'aba' alone")
     return closed_system(system, loops or Loops(), initial, q0, v0)
+
+
+def _unseen() -> None:
+    """No look within a step."""
 
 
 class Simulation(Runs):
@@ -184,6 +192,37 @@ class Simulation(Runs):
             z, angles = np.split(extra, [self._nz], axis=1)
             recording = Recording(*states, z=z.copy(), followed=angles.copy(), **run)
         return Result(self.system, recording, tree=self.tree)
+
+    # --- constraints ------------------------------------------------------------------------------------------------
+
+    def keeper(self) -> Keeper | None:
+        if self.closed is None or self._keeper is not None:
+            return self._keeper
+        return Keeper(absolute_model(self.system), self.method)
+
+    def violation(self, rows: np.ndarray) -> np.ndarray:
+        assert self.closed is not None
+        return rows[:, -1 - len(self.closed.closed.rows)]
+
+    def independent_rows(self) -> np.ndarray:
+        assert self.closed is not None and self._keeper is not None
+        return np.array([str(row) not in self.closed.always for row in self._keeper.model.rows])
+
+    def poses(self, rows: np.ndarray) -> Poses:
+        assert self.closed is not None and self._keeper is not None
+        seen = self._result(rows).recording
+        assert isinstance(seen, LoopRecording)
+        q, v = bodies_along(self.closed.closed, self._keeper.model, seen.q, seen.v)
+        return Poses(seen.t, q, v, None, seen.violation)
+
+    @property
+    def may_leave(self) -> bool:  # type: ignore[override]
+        return self.closed is not None and self.closed.options.stabilise is None
+
+    def closer(self) -> str:
+        if self.closed is None or self.closed.options.stabilise == "projection":
+            return super().closer()
+        return f"nx.Loops(stabilise='projection') keeps them closed, or take a {'shorter dt' if self.constant_step else 'smaller rtol'}"
 
     # --- between two legs of a run ----------------------------------------------------------------------------------
 
@@ -309,6 +348,8 @@ class Simulation(Runs):
         self.march_steps(dt, steps, every, look)
 
     def leg(self, t0: float, dt: float, done: int, until: int, every: int, room: np.ndarray) -> Leg:
+        if self.closed is not None and not self._repeating:
+            self.note_leg(done)
         return Leg(
             *march(
                 self._problem, self._A, self._b, self._c, isinstance(self.method, SemiImplicitEuler), t0, dt, done, until,
@@ -317,15 +358,17 @@ class Simulation(Runs):
         )  # fmt: skip
 
     def after_leg(self, leg: Leg, t0: float, dt: float, taken: int) -> int:
-        if leg.status != OK:
+        repeated = leg.status == OPEN and self.repeat_step(leg, t0, dt, _unseen)
+        if leg.status != OK and not repeated:
             self._fail(leg.status, leg.bad, leg.t)
         self._watch_singular()
-        return 0
+        return int(repeated)
 
     def _watch_singular(self) -> None:
         """Warn, once, where rows have become all but dependent."""
         if self.closed is not None:
             least, most, t = self._problem.loops.dependence.tolist()
+            self.comes_close = self.comes_close or least < CLOSE * most
             if least < NEARLY * most:
                 self.tell_singular(t)
 

@@ -1,0 +1,129 @@
+"""How far a run is from its constraints: a bound on C and on its rate, for every formulation alike.
+
+    c = max_r |C_r| / L_r,    ċ = max_r |(Cq v − ν)_r| / L_r,    L_r the size of the mechanism for lengths, 1 for directions
+    s = the largest |ω|, |v| / L so far, and √(g / L) at least
+
+    told     c > b  or  ċ > (b + d) s,      b = min(APART, APART_OF_RTOL rtol)
+    lost     c > LOST  or  ċ > (LOST + d) s
+
+d = h s of methods of order 1: velocities of implicit Euler's are differences of positions, and those of Baumgarte's stabilisation under
+explicit Euler's are left to themselves for a step; 0 elsewhere.
+
+All formulations are looked at through the bodies' poses and velocities and the equations of the description, so that no method judges
+itself: the present state, between two slices of compiled work, and states of what is recorded. Methods that project, and Baumgarte's
+stabilisation in absolute coordinates, look at C after every step besides (``absolute.index1``, ``tree.loop_motion``).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.absolute.configuration import position_units, row_units
+from nexdyn.absolute.model import AbsoluteModel
+from nexdyn.assembly.assemble import mechanism_length
+from nexdyn.integrate.methods import ExplicitEuler, ImplicitEuler, IndexOne, SemiImplicitEuler
+
+if TYPE_CHECKING:
+    from nexdyn.integrate.methods import Method
+
+APART, APART_OF_RTOL, LOST = 1e-3, 1e4, 1e-2
+"""From where on violations are told, with adaptive steps no more than so many rtol; and where the motion has left its constraints."""
+LOOKED_AT, EQUATIONS = 16, 4000
+"""How many recorded states are looked at when a run has ended, and about how many constraint equations in all."""
+
+
+class Poses(NamedTuple):
+    """States (N,) of bodies, ground first: t, q (N, nb + 1, 7), v (N, nb + 1, 6), near (N, nk): where angles are."""
+
+    t: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    near: np.ndarray | None
+    violation: np.ndarray | None = None
+    """c (N,) where the march has it in these units."""
+
+
+class Apart(NamedTuple):
+    """How far a state is from its constraints: c, ċ / s and d as above, the equation that is worst, and when that is."""
+
+    position: float
+    rate: float
+    explained: float
+    where: str
+    joint: str | None
+    t: float
+
+    @property
+    def beyond(self) -> float:
+        """The larger of c and ċ / s − d."""
+        return max(self.position, self.rate - self.explained)
+
+    def __str__(self) -> str:
+        """How far it is, in words."""
+        if self.position >= self.rate - self.explained:
+            return f"the constraints are violated by {self.position:.2g} of the mechanism's size by t = {self.t:g} s"
+        step = f", where the step explains {self.explained:.2g}" if self.explained else ""
+        return f"velocities miss the constraints by {self.rate:.2g} of the largest speed by t = {self.t:g} s{step}"
+
+
+def bound_of(method: Method) -> float:
+    """b of a method, from its tolerance where it has one."""
+    steps = method.integrator if isinstance(method, IndexOne) else method
+    rtol = getattr(steps, "rtol", math.inf) if getattr(method, "dt", None) is None else math.inf
+    return min(APART, APART_OF_RTOL * rtol)
+
+
+def order_part(method: Method, speed: float) -> float:
+    """d: what velocities of a method may miss the constraints by, as a part of the speed."""
+    return method.dt * speed if isinstance(method, ImplicitEuler | ExplicitEuler | SemiImplicitEuler) else 0.0
+
+
+class Keeper:
+    """Looks at states of a run."""
+
+    def __init__(self, model: AbsoluteModel, method: Method) -> None:
+        self.model, self.method, self.length = model, method, mechanism_length(model)
+        self.of_rates, self.of_positions = row_units(model, self.length), position_units(model, self.length)
+        self.speed = math.sqrt(float(np.linalg.norm(model.system.gravity)) / self.length)
+        """s"""
+
+    def some(self, violation: np.ndarray) -> np.ndarray:
+        """Which of the states to look at whose largest |C| (N,) is recorded: where that is largest, and as many of the others, evenly, as
+        may take that long."""
+        most, n = min(LOOKED_AT, max(2, EQUATIONS // max(self.model.nc, 1))), len(violation)
+        worst = int(np.argmax(np.nan_to_num(violation, nan=np.inf)))
+        return np.unique([worst, *np.linspace(0, n - 1, most).astype(int)])
+
+    def look(self, states: Poses) -> Apart:
+        """At states of one run, in order of time: the worst of them."""
+        worst = Apart(-1.0, -1.0, 0.0, "", None, math.nan)
+        for k, t in enumerate(states.t.tolist()):
+            seen = self._at(t, states.q[k], states.v[k], None if states.near is None else states.near[k].copy())
+            if states.violation is not None:
+                seen = seen._replace(position=float(states.violation[k]))
+            if not seen.beyond <= worst.beyond:
+                worst = seen
+        return worst
+
+    def _at(self, t: float, q: np.ndarray, v: np.ndarray, near: np.ndarray | None) -> Apart:
+        model = self.model
+        self.speed = max(self.speed, float(np.abs(v[:, :3]).max()), float(np.abs(v[:, 3:]).max()) / self.length)
+        near = model.near(q, t) if near is None else near
+        C = self.of_positions * np.abs(model.residual(q, t, near.copy()))
+        rate = self.of_rates * np.abs(model.jacobian(q, t, near) @ v[1:].reshape(-1) - model.nu(t, q))
+        C, rate = (np.nan_to_num(x, nan=np.inf) for x in (C, rate / max(self.speed, 1e-300)))
+        row = model.rows[int(np.argmax(np.maximum(C, rate)))]
+        return Apart(float(C.max()), float(rate.max()), order_part(self.method, self.speed), str(row), row.joint, t)
+
+
+def verdict(apart: Apart, method: Method) -> str:
+    """ "lost", "told" or "" of what was seen."""
+    return "lost" if apart.beyond > LOST else "told" if apart.beyond > bound_of(method) else ""
+
+
+def ground_first(x: np.ndarray, rest: Any) -> np.ndarray:
+    """States (N, nb, …) of bodies behind those of the ground."""
+    return np.concatenate([np.broadcast_to(np.asarray(rest, dtype=float), (len(x), 1, x.shape[2])), x], axis=1)
