@@ -108,9 +108,9 @@ def test_what_is_passed_over_does_not_touch(pair: tuple[str, str], law: str) -> 
     rng, dt = np.random.default_rng(5), 1e-8
     system = nx.System("near", gravity=(0.0, 0.0, 0.0))
     places = [("p", pair[0], np.zeros(3), (1.0, 0.0, 0.0, 0.0))]
-    for k in range(16):
+    for k in range(12):
         away, q = rng.normal(size=3), rng.normal(size=4)
-        away *= rng.uniform(0.12, 0.3) / np.linalg.norm(away)
+        away *= rng.uniform(0.17, 0.28) / np.linalg.norm(away)
         away[2] += 0.1 if pair[0] == "half-space" else 0.0
         places.append((f"q{k}", pair[1], away, q / np.linalg.norm(q)))
     for name, kind, at, turned in places:
@@ -131,4 +131,4 @@ def test_what_is_passed_over_does_not_touch(pair: tuple[str, str], law: str) -> 
         touching += bool(np.any(force))
         v = found.velocity(name).values[-1]
         assert_allclose(v, dt * force, rtol=1e-6, atol=1e-6 * dt * np.abs(force).max())
-    assert 2 <= touching <= 14
+    assert 0 < touching < 12

@@ -23,7 +23,7 @@ from nexdyn.forces.surface_stiffness import SECANT, TANGENT, stiffness_over_area
 from nexdyn.forces.tables import FIRST, STATE, STATES, frames_a, frames_b
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import defines, generic
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, outlined
 from nexdyn.potential.blocks import add_second_entry
 from nexdyn.potential.increments import coefficients, series_matrix
 from nexdyn.potential.tables import (
@@ -385,7 +385,7 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any, careful: Any) -
             add_differences(model, loads, e, t, dt, work)
 
 
-@formula
+@outlined
 def add_differences(model, loads, e, t, dt, work):  # type: ignore[no-untyped-def]
     """That of load e by differences."""
     index, A, F = loads.index, Mat3Rows(work.turning, 0), ForceRows(loads.rate, 0)
