@@ -31,6 +31,7 @@ from nexdyn.absolute.motion_tables import MotionTables, block_places, centres
 from nexdyn.constraints.turns import axis_x, axis_z, turned
 from nexdyn.forces import applied, bushing, joint_force, point_spring, states, torsion_spring
 from nexdyn.forces import kinds as force_kinds
+from nexdyn.forces.apart import apart, let_go
 from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper
 from nexdyn.forces.tables import (
     BODY_A,
@@ -477,6 +478,9 @@ def element_loads(s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def
             status = freedom_load(acts, e, t, gh, assemble, tables.data)
         else:
             a, b = index[e, BODY_A], index[e, BODY_B]
+            if apart(tables, e, X_W[a], X_W[b], X_W[a].p.x):
+                let_go(tables, e, X_W[a].p.x)
+                continue
             X_A, X_B = X_W[a] @ X_LA[e], X_W[b] @ X_LB[e]
             V_A = Motion(V[a].w, V[a].v + cross(V[a].w, X_A.p - X_W[a].p))
             V_B = Motion(V[b].w, V[b].v + cross(V[b].w, X_B.p - X_W[b].p))

@@ -23,7 +23,7 @@ from nexdyn.forces.surface_stiffness import SECANT, stiffness_over_area
 from nexdyn.forces.tables import BODY_A, BODY_B, FIRST, KIND, STATE, STATES
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import defines, generic, is_instance
-from nexdyn.kernel import formula, kernel, overloaded
+from nexdyn.kernel import formula, kernel, outlined, overloaded
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.spatial.algebra import Motion, Pose, T, Vec3, basis, cross, exp_quaternion, rotation
 from nexdyn.spatial.lanes import LaneVector, all_less, greater, if_less, zero
@@ -161,7 +161,7 @@ def axis(c):  # type: ignore[no-untyped-def]
     return Vec3(1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
 
 
-@kernel
+@outlined
 def numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, length, rate):  # type: ignore[no-untyped-def]
     """K ← β h² K + γ h D of element e by differences, symmetrised: of parts of 1 rad and of `length`, and `rate` times those a second."""
     for c in range(6):
@@ -184,7 +184,7 @@ def numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, lengt
             K[i, j] = K[j, i] = 0.5 * (K[i, j] + K[j, i])
 
 
-@kernel
+@outlined
 def whole_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, rate):  # type: ignore[no-untyped-def]
     """K ← all of β h² K + γ h D of element e with its states at the end of the step, by differences, without symmetry: of friction
     over an area, too, what the normal force makes of it."""

@@ -36,7 +36,7 @@ from nexdyn.geometry.simplex import on_triangle
 from nexdyn.geometry.solid import HULL, POINT, Solid
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import Vec3
-from nexdyn.spatial.lanes import sqrt
+from nexdyn.spatial.lanes import power, sqrt
 
 KIND, SIZE, MARGIN, TRIANGLES, FACES, FIRST_FACE = 3, 4, 7, 8, 9, 10
 RADIUS = 5
@@ -169,5 +169,5 @@ def law_of(data, k, j, depth):  # type: ignore[no-untyped-def]
     if data[j + PART_A] + data[j + PART_B] > 0.0:
         return law_over_area(data, k, j, depth)
     e = data[k + 1]
-    f = data[k] * depth**e
+    f = data[k] * power(depth, e)
     return Law(f, e * f / depth, e * f / depth, f * depth / (e + 1.0), 0.0, 0.0, 0.0)

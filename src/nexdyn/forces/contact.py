@@ -28,8 +28,8 @@ coefficient of restitution ε,
 
 so that `restitution` at an `impact_speed` gives a.
 Data: k, e, a, μ, v_f, r_A, ½ l, those of ``sticking``, ς (0 for a plane), r_B, then u_A and u_B in the axes of A and B, ρ, and e in
-those of A or of B, 0 in the others. Where l is not 0 there are two points, about c = p_A ± ½ l z_A, else one about p_A. States, where
-friction sticks: y of each point, in the axes of B.
+those of A or of B, 0 in the others, and those of ``apart``. Where l is not 0 there are two points, about c = p_A ± ½ l z_A, else one
+about p_A. States, where friction sticks: y of each point, in the axes of B.
 """
 
 from __future__ import annotations
@@ -81,6 +81,10 @@ class Placed(NamedTuple):
 
 
 UNMOVED = Placed()
+UNBOUNDED = 1e300
+"""How far what has no end reaches."""
+ROUNDED = 1.0 + 1e-9
+"""By what part of their reach surfaces are looked at that are apart."""
 
 
 class ContactForce(ContactLaw, PairForce):
@@ -144,11 +148,22 @@ class ContactForce(ContactLaw, PairForce):
         thinner = min(x for x in (radius, other) if x > 0.0) if side > 0.0 else math.inf
         return Extent(thinner, half + radius, other)
 
+    def far(self, values: Mapping[str, float]) -> list[float]:
+        """From where on its surfaces are apart: the data of ``apart``."""
+        reach = self.extent(values)
+        for side, n, (R, _), other in zip(
+            (-1.0, 1.0), self.normals(values), self.placed(values), (reach.b, reach.a), strict=True
+        ):
+            if n is not None:
+                return [other * ROUNDED, side, *(n @ R).tolist(), 0.0]
+        inside = self.shape(values)[2] < 0.0
+        return [UNBOUNDED if inside else (reach.a + reach.b) * ROUNDED, 0.0, 0.0, 0.0, 0.0, 0.0]
+
     def data(self, values: Mapping[str, float]) -> list[float]:
-        """k, e, a, μ, v_f, r_A, ½ l; μ, μ_s, v_s, ρ, 2 ζ √m of a reduced mass m of 1 kg; ς, r_B; u_A, u_B; ρ and e."""
+        """k, e, a, μ, v_f, r_A, ½ l; μ, μ_s, v_s, ρ, 2 ζ √m of a reduced mass m of 1 kg; ς, r_B; u_A, u_B; ρ and e; of ``apart``."""
         k, e, a, v_f, *friction = self.law(values)
         radius, half, side, other = self.shape(values)
-        last = [side, other, *self.surface_velocities(values), *self.directed(values)]
+        last = [side, other, *self.surface_velocities(values), *self.directed(values), *self.far(values)]
         return [k, e, a, friction[0], v_f, radius, half, *friction, *last]
 
     def data_in(self, system: System) -> list[float]:
@@ -205,8 +220,8 @@ def fixed_to(system: System, body: str) -> set[str]:
     return found
 
 
-STICK, SIDE, OTHER, RUNS_A, RUNS_B, ACROSS, ALONG_A, ALONG_B, POINT_DATA = 7, 12, 13, 14, 17, 20, 21, 24, 27
-"""Where the data of ``sticking`` begin, ς and r_B, where u_A and u_B begin, ρ and where e begins; and how many they are."""
+STICK, SIDE, OTHER, RUNS_A, RUNS_B, ACROSS, ALONG_A, ALONG_B, FAR, POINT_DATA = 7, 12, 13, 14, 17, 20, 21, 24, 27, 33
+"""Where the data of ``sticking`` begin, ς and r_B, where u_A and u_B begin, ρ, where e and those of ``apart`` begin; how many they are."""
 
 
 class Rub(NamedTuple):

@@ -33,7 +33,7 @@ from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import T, Vec3, basis
 
 PART_A, PART_B, FACES_A, CORNERS_A, FACES_B, CORNERS_B, BALL_A, BALL_B, TABLE = 0, 1, 2, 3, 4, 5, 6, 10, 14
-OVERLAP = 30
+OVERLAP = 36
 """Where these data begin among those of a force."""
 UNBOUNDED = 1e300
 """The radius of a ball around what has no end."""

@@ -90,6 +90,11 @@ class SurfaceContact(BetweenSolids):
             reach.append(float(np.linalg.norm(centre)) + radius)
         return Extent(min(thin) if inf not in thin else inf, *reach)
 
+    def far(self, values: Mapping[str, float]) -> list[float]:
+        *numbers, _ = super().far(values)
+        plane = {0.0: None, 1.0: self.solid_b, -1.0: self.solid_a}[numbers[1]]
+        return [*numbers, 0.0 if plane is None else float(np.dot(numbers[2:], plane.position))]
+
     def data(self, values: Mapping[str, float]) -> list[float]:
         """Those of a point of contact, then those of the solids."""
         parts, numbers = self.parts(values), super().data(values)

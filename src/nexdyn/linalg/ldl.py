@@ -13,7 +13,7 @@ where the matrix is [[A, Bᵀ], [B, −ε]] with A positive definite. Only the u
 from __future__ import annotations
 
 from nexdyn.kernel import formula, kernel
-from nexdyn.linalg.plan import COUNT, DIAGONAL, FIRST, NODE, OTHER, PLACE, SIGN, UNKNOWNS
+from nexdyn.linalg.plan import COUNT, DIAGONAL, FIRST, LIVE, NODE, OTHER, PLACE, SIGN, UNKNOWNS
 from nexdyn.linalg.rows import WIDTH, load, store, total
 
 FINE = -1
@@ -81,6 +81,26 @@ def subtract_product(blocks, S, rows, work, T, n):  # type: ignore[no-untyped-de
             store(blocks, S + WIDTH * a, x)
 
 
+@formula
+def is_nothing(blocks, T, n):  # type: ignore[no-untyped-def]
+    """Whether all n rows at T are 0: of bodies that might touch, and do not."""
+    i, end = T, T + WIDTH * n
+    while i < end and blocks[i] == 0.0:
+        i += 1
+    return i == end
+
+
+@formula
+def live_edges(plan, blocks, first, end, n, work):  # type: ignore[no-untyped-def]
+    """How many of a pivot's edges have a block that is not 0, and which, counted from its first, in `work`."""
+    live = 0
+    for e in range(first, end):
+        if not is_nothing(blocks, plan.edges[e, PLACE], n):
+            work[LIVE + live] = e - first
+            live += 1
+    return live
+
+
 @kernel
 def factor(plan, blocks, work):  # type: ignore[no-untyped-def]
     """Factor `blocks` in place. Returns (wrong, failed): the first node with a pivot against its sign (a body's not
@@ -95,14 +115,17 @@ def factor(plan, blocks, work):  # type: ignore[no-untyped-def]
             wrong = pivots[p, NODE]
         n, D = pivots[p, UNKNOWNS], pivots[p, DIAGONAL]
         first, end = pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]
-        for a in range(first, end):
-            T = edges[a, PLACE]
+        live, count = live_edges(plan, blocks, first, end, n, work), end - first
+        for i in range(live):
+            a = int(work[LIVE + i])
+            T, u_a = edges[first + a, PLACE], u + a * count - a * (a + 1) // 2
             for k in range(n):
                 store(work, WIDTH * k, blocks[D + (WIDTH + 1) * k] * load(blocks, T + WIDTH * k))
-            rows = pivots[plan.position[edges[a, OTHER]], UNKNOWNS]
-            for b in range(a, end):
-                subtract_product(blocks, updates[u], rows, work, edges[b, PLACE], n)
-                u += 1
+            rows = pivots[plan.position[edges[first + a, OTHER]], UNKNOWNS]
+            for j in range(i, live):
+                b = int(work[LIVE + j])
+                subtract_product(blocks, updates[u_a + b], rows, work, edges[first + b, PLACE], n)
+        u += count * (count + 1) // 2
     return wrong, FINE
 
 

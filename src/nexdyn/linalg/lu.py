@@ -24,8 +24,8 @@ from typing import Any
 from numba import types
 
 from nexdyn.kernel import formula, kernel, overloaded
-from nexdyn.linalg.ldl import FINE, TINY
-from nexdyn.linalg.plan import COUNT, DIAGONAL, FIRST, NODE, OTHER, PLACE, SHIFT, UNKNOWNS, UPDATES
+from nexdyn.linalg.ldl import FINE, TINY, is_nothing
+from nexdyn.linalg.plan import COUNT, DIAGONAL, FIRST, LIVE, NODE, OTHER, PLACE, SHIFT, UNKNOWNS, UPDATES
 from nexdyn.linalg.rows import WIDTH, ahead, flat, load, store, total
 from nexdyn.packs import Pack
 
@@ -104,6 +104,42 @@ def _(x, b, blocks, T, n):  # type: ignore[no-untyped-def]
     if isinstance(blocks, types.Array):
         return lambda x, b, blocks, T, n: product_of_rows(x, b, blocks, T, n)
     return lambda x, b, blocks, T, n: product_of_packs(x, b, blocks, T, n)
+
+
+def live_edges(plan: Any, p: Any, upper: Any, lower: Any, work: Any) -> Any:
+    """How many of pivot p's edges have blocks that are not 0; which of them in `work`."""
+    return plan.pivots[p, COUNT]
+
+
+def live_edge(work: Any, k: Any) -> Any:
+    """The k-th of them, counted from the pivot's first edge."""
+    return k
+
+
+@overloaded(live_edges)
+def _(plan, p, upper, lower, work):  # type: ignore[no-untyped-def]
+    if isinstance(lower, types.Array):
+        return lambda plan, p, upper, lower, work: live_in_rows(plan, p, upper, lower, work)
+    return lambda plan, p, upper, lower, work: plan.pivots[p, COUNT]
+
+
+@overloaded(live_edge)
+def _(work, k):  # type: ignore[no-untyped-def]
+    if isinstance(work, types.Array):
+        return lambda work, k: int(work[LIVE + k])
+    return lambda work, k: k
+
+
+@formula
+def live_in_rows(plan, p, upper, lower, work):  # type: ignore[no-untyped-def]
+    pivots, live = plan.pivots, 0
+    n, shift, first = pivots[p, UNKNOWNS], pivots[p, SHIFT], pivots[p, FIRST]
+    for e in range(pivots[p, COUNT]):
+        T = plan.edges[first + e, PLACE]
+        if not (is_nothing(lower, T, n) and is_nothing(upper, T - shift, n)):
+            work[LIVE + live] = e
+            live += 1
+    return live
 
 
 # --- of packs, of which registers hold few ------------------------------------------------------------------------------
@@ -229,20 +265,22 @@ def factor_part(plan, upper, lower, work, p0, p1):  # type: ignore[no-untyped-de
         n, D, shift, u = pivots[p, UNKNOWNS], pivots[p, DIAGONAL], pivots[p, SHIFT], pivots[p, UPDATES]
         if not invert(lower, D, n, work):
             return pivots[p, NODE]
-        first, end = pivots[p, FIRST], pivots[p, FIRST] + pivots[p, COUNT]
-        for a in range(first, end):
-            apply(lower, D, upper, edges[a, PLACE] - shift, n, work)
-        for a in range(first, end):
-            i, T_i = plan.position[edges[a, OTHER]], edges[a, PLACE]
+        first, count = pivots[p, FIRST], pivots[p, COUNT]
+        live = live_edges(plan, p, upper, lower, work)
+        for k in range(live):
+            apply(lower, D, upper, edges[first + live_edge(work, k), PLACE] - shift, n, work)
+        for k in range(live):
+            a = live_edge(work, k)
+            u_a = u + a * count - a * (a + 1) // 2
+            i, T_i = plan.position[edges[first + a, OTHER]], edges[first + a, PLACE]
             rows, shift_i = pivots[i, UNKNOWNS], pivots[i, SHIFT]
             # A_iiᵀ − G_iᵀ L_ipᵀ
-            update(lower, updates[u], rows, upper, T_i - shift, lower, T_i, n)
-            u += 1
-            for b in range(a + 1, end):
-                T_j, S = edges[b, PLACE], updates[u]
+            update(lower, updates[u_a + a], rows, upper, T_i - shift, lower, T_i, n)
+            for m in range(k + 1, live):
+                b = live_edge(work, m)
+                T_j, S = edges[first + b, PLACE], updates[u_a + b]
                 update(upper, S - shift_i, rows, lower, T_i, upper, T_j - shift, n)
                 update(lower, S, rows, upper, T_i - shift, lower, T_j, n)
-                u += 1
     return FINE
 
 

@@ -29,6 +29,8 @@ from nexdyn.linalg.rows import WIDTH
 
 NODE, UNKNOWNS, SIGN, DIAGONAL, FIRST, COUNT, SHIFT, UPDATES = range(8)
 OTHER, PLACE = range(2)
+LIVE = 16 * WIDTH
+"""Where in the scratch of `factor` those edges stand whose blocks are not 0: bodies that might touch mostly do not."""
 LARGEST = 6
 """Most unknowns of a node."""
 
@@ -56,8 +58,9 @@ class Plan(NamedTuple):
         return np.zeros((len(self.pivots), WIDTH))
 
     def new_work(self) -> np.ndarray:
-        """Scratch of `factor`: a block, and the unit matrix."""
-        return np.concatenate([np.zeros(8 * WIDTH), np.eye(8, WIDTH).reshape(-1)])
+        """Scratch of `factor`: a block, the unit matrix, and as many numbers as a pivot has edges."""
+        most = int(self.pivots[:, COUNT].max(initial=0))
+        return np.concatenate([np.zeros(8 * WIDTH), np.eye(8, WIDTH).reshape(-1), np.zeros(most)])
 
 
 def elimination_plan(

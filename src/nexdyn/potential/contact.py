@@ -15,12 +15,12 @@ is regularised has
     E = dt³ μ f_n (√(|u|² + v_f²) − v_f),   f_t = −μ f_n u/√(|u|² + v_f²)
     gradient dt² μ f_n J_tᵀ u/s,   Hessian dt μ f_n J_tᵀ (1/s − u uᵀ/s³) J_t,      s = √(|u|² + v_f²)
 
-Coulomb's law has no energy, for f_n follows x. Every Newton step starts from the f_n, σ, μ, u_r and J_t of its own place (`take_pressure`)
-and keeps them while it looks for less energy: E is then convex, its gradient where the step starts is the force of the law, and
-what is found in the end is implicit in all of it. J_t is kept as its rows along two directions across the normal, or, where friction
-is regularised, along the slip and across. From |u| ≫ v_f Newton's step can go far past u = 0, where friction turns about; after a step
-that had to be shortened, `careful`, the Hessian is that of the parabola above E that touches it at u: 1 for 1 − F̂ F̂ᵀ, 1/s for
-1/s − u uᵀ/s³.
+Coulomb's law has no energy, for f_n follows x. Every Newton step starts from the f_n, σ, μ, u_r and J_t of its own place
+(`take_pressure`) and keeps them while it looks for less energy: E is then convex, its gradient where the step starts is the force of the
+law, and what is found in the end is implicit in all of it. Points whose f_n is 0 are passed over. J_t is kept as its rows along two
+directions across the normal, or, where friction is regularised, along the slip and across. From |u| ≫ v_f Newton's step can go far past u
+= 0, where friction turns about; after a step that had to be shortened, `careful`, the Hessian is that of the parabola above E that
+touches it at u: 1 for 1 − F̂ F̂ᵀ, 1/s for 1/s − u uᵀ/s³.
 """
 
 from __future__ import annotations
@@ -121,6 +121,8 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any, careful: Any) -> 
         e = contacts.index[n, CONTACT_SPRING]
         a, b = springs.index[e, SPRING_A], springs.index[e, SPRING_B]
         pressure[n] = abs(springs.value[e, 1]) / (dt * dt)
+        if pressure[n] == 0.0:
+            continue
         normal, depth, foot_A, foot_B, R_A, R_B = place(model, contacts, work, n)
         one, two = basis(normal)
         # of B against A: here A is B of ``forces.contact``
@@ -200,6 +202,11 @@ def _(model: Any, contacts: ContactTables, work: Any, dt: Any) -> Any:
     for n in range(len(contacts.index)):
         k = contacts.index[n, CONTACT_STATE]
         if k >= 0:
+            if contacts.pressure[n] == 0.0:
+                put_state(z, k + BEFORE, state(z, k))
+                put_state(z, k, Vec3(0.0, 0.0, 0.0))
+                z[k + SLID] = 1.0
+                continue
             normal, _, _, _, R_A, _ = place(model, contacts, work, n)
             one, two = basis(normal)
             u, w = slip_of(model, contacts, work, n, dt)
@@ -223,6 +230,8 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any) -> Any:
     J_a, J_b, g = ForceRows(contacts.J, 0), ForceRows(contacts.J, 8), ForceRows(work.gradient, 0)
     E = 0.0
     for n in range(len(contacts.index)):
+        if contacts.pressure[n] == 0.0:
+            continue
         e = contacts.index[n, CONTACT_SPRING]
         a, b = springs.index[e, SPRING_A], springs.index[e, SPRING_B]
         k = 2 * n
@@ -258,6 +267,8 @@ def _(model: Any, contacts: None, dt: Any, work: Any) -> Any:
 def _(model: Any, contacts: ContactTables, dt: Any, work: Any) -> Any:
     springs, slip, data, J, blocks = model.springs, contacts.slip, contacts.data, contacts.J, work.blocks
     for n in range(len(contacts.index)):
+        if contacts.pressure[n] == 0.0:
+            continue
         e = contacts.index[n, CONTACT_SPRING]
         u, w, s = slip[n, 0], slip[n, 1], slip[n, 2]
         if contacts.index[n, CONTACT_STATE] >= 0:

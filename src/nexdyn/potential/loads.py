@@ -16,13 +16,14 @@ from __future__ import annotations
 from typing import Any
 
 from nexdyn.constraints.pair import column
+from nexdyn.forces.apart import apart, let_go
 from nexdyn.forces.joint import friction_effort, spherical_spring
 from nexdyn.forces.surface_contact import NOT_BEGUN, NOT_HELD, ONE, Begun, put_slip, slip_state, surface_stretch
 from nexdyn.forces.surface_stiffness import SECANT, TANGENT, stiffness_over_area
 from nexdyn.forces.tables import FIRST, STATE, STATES, frames_a, frames_b
 from nexdyn.forces.verbs import force_element
 from nexdyn.generic import defines, generic
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, outlined
 from nexdyn.potential.blocks import add_second_entry
 from nexdyn.potential.increments import coefficients, series_matrix
 from nexdyn.potential.tables import (
@@ -153,6 +154,10 @@ def load(loads, e, t, dt, X_a, V_a, X_b, V_b):  # type: ignore[no-untyped-def]
     """(status, F_a, F_b): force on the bodies of load e about their centres, world axes."""
     index, tables, past = loads.index, loads.forces, MotionRows(loads.rates, 0)
     k = index[e, LOAD_ELEMENT]
+    if index[e, LOAD_KIND] == SURFACE and apart(tables, k, X_a, X_b, dt):
+        let_go(tables, k, dt)
+        o = Vec3(0.0, 0.0, 0.0)
+        return 0, Force(o, o), Force(o, o)
     X_LA, X_LB = frames_a(tables), frames_b(tables)
     X_aA, X_bB = X_LA[k], X_LB[k]
     X_A, X_B = X_a @ X_aA, X_b @ X_bB
@@ -380,7 +385,7 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any, careful: Any) -
             add_differences(model, loads, e, t, dt, work)
 
 
-@formula
+@outlined
 def add_differences(model, loads, e, t, dt, work):  # type: ignore[no-untyped-def]
     """That of load e by differences."""
     index, A, F = loads.index, Mat3Rows(work.turning, 0), ForceRows(loads.rate, 0)
@@ -416,6 +421,8 @@ def _(room: Any, model: Any, loads: Any, e: Any, dt: Any, work: Any, careful: An
     k, a, b = index[e, LOAD_ELEMENT], index[e, LOAD_A], index[e, LOAD_B]
     X_a, V_a = body_here(work, a, dt)
     X_b, V_b = body_here(work, b, dt)
+    if apart(tables, k, X_a, X_b, dt):
+        return
     X_aA, X_bB = frames_a(tables)[k], frames_b(tables)[k]
     X_A, X_B = X_a @ X_aA, X_b @ X_bB
     begun = NOT_BEGUN

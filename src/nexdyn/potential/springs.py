@@ -213,6 +213,8 @@ def _(model: Any, springs: SpringTables, t: Any, work: Any, curved: Any) -> Any:
     for e in range(len(index)):
         a, b, place, turned = index[e, SPRING_A], index[e, SPRING_B], index[e, SPRING_PLACE], index[e, SPRING_TURNED]
         s = springs.value[e, 2]
+        if s == 0.0 and springs.value[e, 1] == 0.0:
+            continue
         if not curved:
             s = max(s, 0.0)
         for side in range(2):

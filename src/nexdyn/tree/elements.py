@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from nexdyn.forces import torsion_spring
+from nexdyn.forces.apart import apart, let_go
 from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.forces.states import count, keep
 from nexdyn.forces.tables import (
@@ -126,6 +127,9 @@ def _(model: Any, work: Any, t: float, q: Any, v: Any, tau: Any, forces: ForceTa
             tau[j] = tau[j] + effort
         else:
             a, b = index[e, BODY_A], index[e, BODY_B]
+            if apart(forces, e, X_W[a], X_W[b], o):
+                let_go(forces, e, o)
+                continue
             V_A, V_B = frame_velocity(X_W[a], V[a], X_LA[e].p), frame_velocity(X_W[b], V[b], X_LB[e].p)
             if index[e, KIND] == TORSION_SPRING:
                 refer(forces.data, index[e, FIRST], q)
