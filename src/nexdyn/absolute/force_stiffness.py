@@ -161,6 +161,7 @@ def axis(c):  # type: ignore[no-untyped-def]
     return Vec3(1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
 
 
+@kernel
 @outlined
 def numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, length, rate):  # type: ignore[no-untyped-def]
     """K ← β h² K + γ h D of element e by differences, symmetrised: of parts of 1 rad and of `length`, and `rate` times those a second."""
@@ -184,6 +185,7 @@ def numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, lengt
             K[i, j] = K[j, i] = 0.5 * (K[i, j] + K[j, i])
 
 
+@kernel
 @outlined
 def whole_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, rate):  # type: ignore[no-untyped-def]
     """K ← all of β h² K + γ h D of element e with its states at the end of the step, by differences, without symmetry: of friction
