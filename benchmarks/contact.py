@@ -2,7 +2,7 @@
 
 n spheres of 1 kg and 5 cm, or boxes of 9 cm, fall into a bin of a floor and four walls and come to rest. Then steps are timed. NexDyn uses
 Hunt and Crossley's damping with friction that sticks, μ = 0.3, of spheres k = 1e5 N/m^1.5 at points, of boxes foundations of 2e7 N/m³ on
-each over areas, under HHT with 1 ms, ImplicitEuler with 2 ms, semi-implicit Euler with 0.1 ms; it looks at all pairs. MuJoCo uses
+each over areas, under HHT with 1 ms, ImplicitEuler with 2 ms, semi-implicit Euler with 0.1 ms; it goes through all pairs. MuJoCo uses
 implicitfast with 2 ms and its own soft contacts, with elliptic cones of 0.3. The two solve different contact laws, so no ratio is a
 target; the notes give the overlap and the speed of both at rest.
 
