@@ -304,3 +304,44 @@ def test_point_masses_alone_on_a_massless_carrier_move_as_in_minimal_coordinates
     system.add_force(nx.PointSpring("k", "ground", "point", stiffness=100.0, length=0.2))
     exact = nx.simulate(system, 0.3, nx.DormandPrince(1e-10)).position("point").values[-1]
     np.testing.assert_allclose(nx.simulate(system, 0.3, method).position("point").values[-1], exact, atol=2e-5)
+
+
+def beside(system: nx.System, mass: float) -> nx.System:
+    """The same, and a heavy pendulum far away that nothing connects with it."""
+    system.add_body("far", mass=mass, inertia=(mass,) * 3, position=(10.0, 0.0, -1.0))
+    system.add_joint(nx.Revolute("far", "ground", "far", at=(10.0, 0.0, 0.0), axis=(0, 1, 0)))
+    return system
+
+
+@pytest.mark.parametrize("cut", ["A", "C", "D"])
+def test_what_a_cut_tree_borrows_does_not_depend_on_what_else_moves(cut: str) -> None:
+    loops, method = nx.Loops(cut=cut), nx.RungeKutta4(1e-3)
+    alone = nx.simulate(four_bar_with_a_massless_coupler(), 0.5, method, loops=loops).joint_position("A").values
+    for mass in (1e3, 1e7):
+        heavy = beside(four_bar_with_a_massless_coupler(), mass)
+        found = nx.simulate(heavy, 0.5, method, loops=loops).joint_position("A").values
+        np.testing.assert_allclose(found, alone, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("mass", [10.0, 1e4, 1e7])
+def test_what_borrows_beside_a_heavy_body_of_its_mechanism_is_right_or_stops(mass: float) -> None:
+    """On a slider whose mass decides what is lent: what cannot be paid back is no motion."""
+    system = nx.System("four-bar on a slider", gravity=G)
+    base = system.add_body("base", mass=mass, inertia=(mass,) * 3)
+    system.add_joint(nx.Prismatic("slides", system.ground, base, axis=(1, 0, 0)))
+    crank = system.add_body("crank", mass=1.0, inertia=(0.02, 0.02, 0.001), position=(0, 0, 0.25))
+    coupler = system.add_body("coupler", mass=0.0, inertia=(0, 0, 0), position=(0.6, 0, 0.75))
+    rocker = system.add_body("rod", mass=1.0, inertia=(0.08, 0.08, 0.001), position=(1.2, 0, 0.5))
+    for name, a, b, at in (
+        ("A", base, crank, (0, 0, 0)), ("B", crank, coupler, (0, 0, 0.5)),
+        ("C", coupler, rocker, (1.2, 0, 1.0)), ("D", base, rocker, (1.2, 0, 0)),
+    ):  # fmt: skip
+        system.add_joint(nx.Revolute(name, a, b, at=at, axis=(0, 1, 0), v0=2.0 if name == "A" else None))
+    exact = nx.simulate(system, 0.3, nx.HHT(rtol=1e-9)).joint_position("A").values[-1]
+    try:
+        found = nx.simulate(system, 0.3, nx.RungeKutta4(1e-3), loops=nx.Loops(cut="C")).joint_position("A").values[-1]
+    except nx.SolveError as error:
+        assert "no longer finite" in str(error)
+        assert mass > 1e3
+    else:
+        np.testing.assert_allclose(found, exact, rtol=0, atol=1e-6)

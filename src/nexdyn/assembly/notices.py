@@ -110,22 +110,20 @@ def _drawn(system: System) -> list[Notice]:
     """The meshes that are drawn, and stand in for collision shapes of bodies that contacts name."""
     if not system.contacts:  # no file is read
         return []
-    found = {name: meshes for name, body in system.bodies.items() if (meshes := drawn_meshes(body, system.values))}
-    if not found:
-        return []
     named = {
         body.name: contact.name
         for contact in system.contacts.values()
         for pair in contact.pairs(system)
         for body in pair
     }
+    found = {name: drawn_meshes(system.bodies[name], system.values) for name in named if name in system.bodies}
     return [
         Notice(
             "drawn", name, float(count), "1", 0.0,
             f"contact {named[name]!r}: body {name!r} has no collision shapes; {shape}, as drawn, stands in with {count} triangles; "
             "give the body collision=[…] of fewer, or of simple shapes",
         )
-        for name, meshes in found.items() if name in named for shape, count in meshes
+        for name, meshes in found.items() for shape, count in meshes
     ]  # fmt: skip
 
 

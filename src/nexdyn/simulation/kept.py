@@ -1,13 +1,14 @@
 """How far a run is from its constraints: a bound on C and on its rate, for every formulation alike.
 
     c = max_r |C_r| / L_r,    ċ = max_r |(Cq v − ν)_r| / L_r,    L_r the size of the mechanism for lengths, 1 for directions
-    s = the largest |ω|, |v| / L so far, and √(g / L) at least
+    s = the largest |ω|, |v| / L so far, and √(g / L) at least; ċ of two states that follow each other, the less of both
 
     told     c > b  or  ċ > (b + d) s,      b = min(APART, APART_OF_RTOL rtol)
     lost     c > LOST  or  ċ > (LOST + d) s
 
 d = h s of methods of order 1: velocities of implicit Euler's are differences of positions, and those of Baumgarte's stabilisation under
-explicit Euler's are left to themselves for a step; 0 elsewhere.
+explicit Euler's are left to themselves for a step; 0 elsewhere. To it comes of rows that are driven what ν changes by in a step, over s,
+and for implicit Euler's ε / (h s), ε what |C| is solved to. Where a driver's rate jumps, one state alone may miss it: so there are two.
 
 All formulations are looked at through the bodies' poses and velocities and the equations of the description, so that no method judges
 itself: the present state, between two slices of compiled work, and states of what is recorded. Methods that project, and Baumgarte's
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 
 APART, APART_OF_RTOL, LOST = 1e-3, 1e4, 1e-2
 """From where on violations are told, with adaptive steps no more than so many rtol; and where the motion has left its constraints."""
+FIRST_ORDER = (ImplicitEuler, ExplicitEuler, SemiImplicitEuler)
+"""Methods whose velocities may miss the constraints by a part of a step."""
+SOLVED_TO = 1e-9
+"""|C| that is left of a step of implicit Euler's at most."""
 LOOKED_AT, EQUATIONS = 16, 4000
 """How many recorded states are looked at when a run has ended, and about how many constraint equations in all."""
 
@@ -76,11 +81,6 @@ def bound_of(method: Method) -> float:
     return min(APART, APART_OF_RTOL * rtol)
 
 
-def order_part(method: Method, speed: float) -> float:
-    """d: what velocities of a method may miss the constraints by, as a part of the speed."""
-    return method.dt * speed if isinstance(method, ImplicitEuler | ExplicitEuler | SemiImplicitEuler) else 0.0
-
-
 class Keeper:
     """Looks at states of a run."""
 
@@ -89,6 +89,8 @@ class Keeper:
         self.of_rates, self.of_positions = row_units(model, self.length), position_units(model, self.length)
         self.speed = math.sqrt(float(np.linalg.norm(model.system.gravity)) / self.length)
         """s"""
+        self._last: Apart | None = None
+        """What was looked at last."""
 
     def some(self, violation: np.ndarray) -> np.ndarray:
         """Which of the states to look at whose largest |C| (N,) is recorded: where that is largest, and as many of the others, evenly, as
@@ -98,25 +100,48 @@ class Keeper:
         return np.unique([worst, *np.linspace(0, n - 1, most).astype(int)])
 
     def look(self, states: Poses) -> Apart:
-        """At states of one run, in order of time: the worst of them."""
+        """At states of one run, in order of time, after those that were looked at before: the worst of them."""
+        self.speed = max(
+            self.speed, float(np.abs(states.v[:, :, :3]).max()), float(np.abs(states.v[:, :, 3:]).max()) / self.length
+        )
+        seen = [
+            self._at(t, states.q[k], states.v[k], None if states.near is None else states.near[k].copy())
+            for k, t in enumerate(states.t.tolist())
+        ]
+        if states.violation is not None:
+            seen = [apart._replace(position=float(x)) for apart, x in zip(seen, states.violation, strict=True)]
+        before, self._last = [self._last, *seen[:-1]], seen[-1]
+        after = [*seen[1:], None]
         worst = Apart(-1.0, -1.0, 0.0, "", None, math.nan)
-        for k, t in enumerate(states.t.tolist()):
-            seen = self._at(t, states.q[k], states.v[k], None if states.near is None else states.near[k].copy())
-            if states.violation is not None:
-                seen = seen._replace(position=float(states.violation[k]))
-            if not seen.beyond <= worst.beyond:
-                worst = seen
+        for here, one, other in zip(seen, before, after, strict=True):
+            beside = max((x.rate - x.explained for x in (one, other) if x is not None and x.t != here.t), default=0.0)
+            apart = (
+                here if beside >= here.rate - here.explained else here._replace(rate=here.explained + max(beside, 0.0))
+            )
+            if not apart.beyond <= worst.beyond:
+                worst = apart
         return worst
+
+    def _explained(self, t: float, q: np.ndarray) -> np.ndarray:
+        """d (nc,)."""
+        method, model = self.method, self.model
+        if not isinstance(method, FIRST_ORDER):
+            return np.zeros(model.nc)
+        h, speed = method.dt, max(self.speed, 1e-300)
+        changes = np.abs(model.nu(t, q) - model.nu(t - h, q)) if model.drivers or model.explicit else 0.0
+        solved = SOLVED_TO / h if isinstance(method, ImplicitEuler) else 0.0
+        return np.asarray(h * speed + (self.of_rates * changes + solved) / speed)
 
     def _at(self, t: float, q: np.ndarray, v: np.ndarray, near: np.ndarray | None) -> Apart:
         model = self.model
-        self.speed = max(self.speed, float(np.abs(v[:, :3]).max()), float(np.abs(v[:, 3:]).max()) / self.length)
         near = model.near(q, t) if near is None else near
         C = self.of_positions * np.abs(model.residual(q, t, near.copy()))
         rate = self.of_rates * np.abs(model.jacobian(q, t, near) @ v[1:].reshape(-1) - model.nu(t, q))
         C, rate = (np.nan_to_num(x, nan=np.inf) for x in (C, rate / max(self.speed, 1e-300)))
-        row = model.rows[int(np.argmax(np.maximum(C, rate)))]
-        return Apart(float(C.max()), float(rate.max()), order_part(self.method, self.speed), str(row), row.joint, t)
+        explained = self._explained(t, q)
+        at, worst = int(np.argmax(rate - explained)), int(np.argmax(np.maximum(C, rate - explained)))
+        row = model.rows[worst]
+        return Apart(float(C.max()), float(rate[at]), float(explained[at]), str(row), row.joint, t)
 
 
 def verdict(apart: Apart, method: Method) -> str:

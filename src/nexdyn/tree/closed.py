@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -84,7 +84,7 @@ class ClosedTree(metaclass=CheckedCalls):
         self.borrowing = weak_joints(system, forest) if self.rows else []
         """Joints that move no inertia in the open tree, and borrow some."""
         if self.borrowing:
-            self._model, b = self._with_armature(self.borrowing, BORROWED)
+            self._model, b = self._with_armature(self.borrowing, BORROWED, self._moved_with)
             self._loops = self._loops._replace(lent=np.column_stack([b, np.zeros(c.nv)]))
             self.compiled_rows = self.compiled_rows._replace(tables=self._loops)
         self._scratch = np.zeros(c.nv)
@@ -229,22 +229,53 @@ class ClosedTree(metaclass=CheckedCalls):
 
     def _locked(self, lock: Sequence[str]) -> Any:
         """The tables with the freedoms of some joints as good as rigid."""
-        return self._with_armature((lock,) if isinstance(lock, str) else lock, RIGID)[0]
+        return self._with_armature((lock,) if isinstance(lock, str) else lock, RIGID, lambda _: self._largest)[0]
 
-    def _with_armature(self, joints: Sequence[str], part: float) -> tuple[Any, Array]:
-        """The tables with as much armature in the freedoms of some joints, as a part of the largest inertia; and what each has more."""
+    @property
+    def _largest(self) -> float:
+        """The largest inertia of the system."""
+        body = self._model.body[1:]
+        mass = body[:, tables.INERTIA].max(initial=0.0)
+        return float(np.abs(body[:, tables.INERTIA + 4 : tables.INERTIA + 10]).max(initial=0.0) + mass * self._size**2)
+
+    def _moved_with(self, name: str) -> float:
+        """The largest inertia of a body that joints connect with a joint's child, about its farthest joint; of others where it has none."""
+        system, joints = self.system, self.system.joints.values()
+        together = {system.joint(name).child.name}
+        while (
+            more := {
+                body
+                for joint in joints
+                for body in (joint.parent.name, joint.child.name)
+                if body != "ground" and not together.isdisjoint((joint.parent.name, joint.child.name))
+            }
+            - together
+        ):
+            together |= more
+        far = dict.fromkeys(together, 0.0)
+        for joint in joints:
+            frames = joint.frames(system.values)
+            for body, p in ((joint.parent.name, frames.p_AJ), (joint.child.name, frames.p_BJ)):
+                if body in far:
+                    far[body] = max(
+                        far[body], float(np.linalg.norm(p - system.bodies[body].resolved(system.values).com))
+                    )
+        found = [(system.bodies[body].resolved(system.values), arm) for body, arm in far.items()]
+        most = max(float(np.abs(body.inertia).max()) + body.mass * arm**2 for body, arm in found)
+        return most if most > 0.0 else self._largest
+
+    def _with_armature(
+        self, joints: Sequence[str], part: float, inertia_of: Callable[[str], float]
+    ) -> tuple[Any, Array]:
+        """The tables with as much armature in the freedoms of some joints, as a part of an inertia; and what each has more."""
         model = self._model
         freedom = model.freedom.copy()
         units = self._loops.speed_units
-        mass = model.body[1:, tables.INERTIA].max(initial=0.0)
-        inertia = (
-            np.abs(model.body[1:, tables.INERTIA + 4 : tables.INERTIA + 10]).max(initial=0.0) + mass * self._size**2
-        )
         for name in joints:
             if name not in self.tree.coordinates:
                 raise unknown("moving joint of the tree", name, self.tree.joint_names)
             at = self.tree.coordinates[name].v
-            freedom[at, tables.ARMATURE] = part * inertia * units[at] ** 2
+            freedom[at, tables.ARMATURE] = part * inertia_of(name) * units[at] ** 2
         return model._replace(freedom=freedom), freedom[:, tables.ARMATURE] - model.freedom[:, tables.ARMATURE]
 
     def _row_values(self, which: int) -> Array:

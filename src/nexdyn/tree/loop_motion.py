@@ -11,7 +11,8 @@ Two ways to keep C = 0 and Cq v = ν, or neither:
 A tree that is left without the joints that were cut need not move inertia in every freedom: what the rows leave free must. Freedoms
 without inertia borrow some, as armature b, for the tree's factors, and pay it back:
 
-    (M + B) a_k + h + Cqᵀ λ_k = τ + B a_(k−1),   Cq a_k = γ       until a_k = a_(k−1), which falls by b over the inertia that moves
+    (M + B) a_k + h + Cqᵀ λ_k = τ + B a_(k−1),   Cq a_k = γ       until a_k = a_(k−1), which falls by b over the inertia that moves;
+                                                                            NaN where that takes too long
 
 The projection solves with what the last evaluation left factored, at a state that differs by the error of the step: a
 simplified Newton iteration, which is factored anew where it does not converge. Rows at velocity level have no part in Δq.
@@ -19,7 +20,7 @@ simplified Newton iteration, which is factored anew where it does not converge. 
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, nan
 from typing import Any, NamedTuple
 
 from nexdyn.constraints.tables import LEFT, within_ends
@@ -59,8 +60,8 @@ ROUNDED = 1e-9
 ASTRAY = 1e-6
 """|C| of rows that the others should have closed at which the mechanism has left its branch."""
 BORROWED, LENT = range(2)
-PAID, MOST_PAID = 1e-13, 40
-"""Part of what is paid back up to which it is the same, and most evaluations to find it."""
+PAID, LEAST_PAID, MOST_PAID = 1e-13, 1e-10, 40
+"""Part of what is paid back up to which it is the same; up to which it has to be, and most evaluations to find it."""
 MOST = 40
 """Iterations: factors of another pose leave up to a third from each to the next."""
 
@@ -97,6 +98,7 @@ def damping_here(work, loops):  # type: ignore[no-untyped-def]
 def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):  # type: ignore[no-untyped-def]
     """a (nv,) of the closed mechanism, and λ into loops.mu; `forces` tells whether links carry external forces."""
     of_rows, row_of, mu, lent = loops.of_rows, loops.row_of, loops.mu, loops.lent
+    owed = 0.0
     for _ in range(MOST_PAID if len(lent) > 0 else 1):
         articulated_bodies(model, q, v, tau, forces, work, a)
         evaluate_rows(model, work, loops, t, True)
@@ -112,8 +114,11 @@ def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):  # type: 
         response(model, work, loops)
         for j in range(len(loops.change)):
             a[j] -= loops.change[j]
-        if not paid_back(lent, a, tau):
+        owed = paid_back(lent, a, tau)
+        if not owed > PAID:
             break
+    if owed > LEAST_PAID:
+        a[0] = nan  # what moves is too light beside what was lent
     for j in range(len(lent)):
         tau[j] -= lent[j, LENT]
         lent[j, LENT] = 0.0
@@ -121,14 +126,18 @@ def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):  # type: 
 
 @formula
 def paid_back(lent, a, tau):  # type: ignore[no-untyped-def]
-    """τ ← τ + B a in place of what was there for the a before; whether that is another effort yet."""
-    most, size = 0.0, 0.0
+    """τ ← τ + B a in place of what was there for the a before; what that changes it by, as a part of what the largest |a| would ask."""
+    most, lends, fastest = 0.0, 0.0, 0.0
     for j in range(len(lent)):
         effort = lent[j, BORROWED] * a[j]
-        most, size = max(most, abs(effort - lent[j, LENT])), max(size, abs(effort))
+        most, lends, fastest = (
+            max(most, abs(effort - lent[j, LENT])),
+            max(lends, lent[j, BORROWED]),
+            max(fastest, abs(a[j])),
+        )
         tau[j] += effort - lent[j, LENT]
         lent[j, LENT] = effort
-    return most > PAID * size
+    return most / (lends * fastest) if lends * fastest > 0.0 else 0.0
 
 
 @kernel
