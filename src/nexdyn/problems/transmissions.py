@@ -120,7 +120,7 @@ def meshed(result: Result) -> np.ndarray:
 
 GEARS = Problem(
     "gears", "two equal gears of involute teeth", "involutes", gears,
-    {"ratio": "1", "first line": "z ω/2π", "between lines": "1", "f r/torque": "1", "f r/motor": "1"},
+    {"ratio": "1", "first line": "1", "between": "1", "f r/torque": "1", "f r/motor": "1"},
     {SAMPLED[-1]: (-1.0, 1.0, 0.0, 1.0, 1.0)}, meshed, touching(1e-3, dt=PERIOD / SAMPLES / 8, explicit=1e-6),
     scale=(2e-4, 1e-3, 2.0, 1.0, 5.0), recorded=SAMPLED,
 )  # fmt: skip
