@@ -68,6 +68,8 @@ def test_all_that_is_published_is_there_under_all_that_can_carry_it() -> None:
         "flat",
         "bearing",
         "gripper",
+        "gears",
+        "geneva",
     }
     assert set(PROBLEMS) == published
     for problem in PROBLEMS.values():

@@ -13,7 +13,7 @@ from scipy.integrate import solve_ivp
 
 import nexdyn as nx
 from nexdyn.problems import contact_machines as machines
-from nexdyn.problems import impacts, slopes, tippe_top
+from nexdyn.problems import impacts, slopes, tippe_top, transmissions
 from nexdyn.problems.problem import Problem, Run
 
 G = 9.81
@@ -166,3 +166,72 @@ def test_what_is_stiffer_is_nearer_to_the_rigid_answer(monkeypatch: pytest.Monke
 def test_what_turns_in_a_bearing_tends_to_the_rigid_answer() -> None:
     rigid = 0.5 * machines.SPEED * (1.0 - machines.BALL / (machines.RACE + machines.BALL))
     assert rigid == pytest.approx(machines.CAGE, rel=machines.TIGHT / machines.RACE)
+
+
+# --- gears and a Geneva drive ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "method", [nx.DormandPrince(rtol=1e-8, atol=1e-11), nx.ImplicitEuler(2e-4, bdf2=True)], ids=["explicit", "bdf2"]
+)
+def test_a_wheel_with_slots_tends_to_its_closed_form_as_one_by_the_stiffness(method: nx.Method) -> None:
+    engaged = {t: x for t, x in transmissions.GENEVA.reference.items() if t < 0.25}
+    errors = []
+    for hard in (1.25e6, 5e6, 2e7):
+        problem = replace(transmissions.GENEVA, reference=engaged, build=lambda hard=hard: transmissions.geneva(hard))
+        errors.append(off(problem, method))
+    assert errors[0] == pytest.approx(4.0 * errors[1], rel=0.02), errors
+    assert errors[1] == pytest.approx(4.0 * errors[2], rel=0.02), errors
+
+
+def test_a_geneva_drive_is_the_same_with_its_bodies_swapped() -> None:
+    run = Run("", nx.HHT(rtol=1e-7), 1.0)
+    swapped = replace(transmissions.GENEVA, build=lambda: transmissions.geneva(swapped=True))
+    np.testing.assert_allclose(swapped.found(run), transmissions.GENEVA.found(run), rtol=0, atol=1e-10)
+
+
+MESHES = Run("", nx.ImplicitEuler(transmissions.PERIOD / transmissions.SAMPLES / 8, bdf2=True), 1.0)
+"""The method that is cheapest of two gears."""
+
+
+def given(soft: float, t: np.ndarray) -> np.ndarray:
+    """How far teeth give along the line of action: Σ k w 4/3 √(2 R δ) δ of the pairs on it is the load, 1/R = 1/ρ₁ + 1/ρ₂, ρ = r_b u."""
+    g = transmissions
+    last, half = math.sqrt((g.TIP / g.BASE) ** 2 - 1.0), 0.5 * math.pi / g.TEETH * (1.0 - g.PLAY)
+    first = half + math.tan(g.PRESSURE) + g.RATE * t[:, None] + g.STEP * np.arange(-4, 5)
+    second = 2.0 * math.tan(g.PRESSURE) - first
+    bears = (first < last) & (second < last)
+    R = np.where(bears, g.BASE * first * second / (first + second), 0.0)
+    stiffness = np.sum(0.5 * soft * g.WIDTH * 4.0 / 3.0 * np.sqrt(2.0 * R), axis=1)
+    return np.asarray((g.TORQUE / g.BASE / stiffness) ** (2.0 / 3.0))
+
+
+def mesh(
+    soft: float = transmissions.SOFT, points: int = transmissions.FLANK
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How far teeth of two gears give along the line of action [m], as found and as given; what the problem observes."""
+    g = transmissions
+    result = replace(g.GEARS, build=lambda: g.gears(soft, points)).motion(MESHES)
+    t = result.recording.t[g.LEAD :]
+    return g.BASE * (g.turned(result)[g.LEAD :] + g.RATE * t), given(soft, t), g.meshed(result)[-1]
+
+
+def ripple(depth: np.ndarray) -> float:
+    """The line at z ω/2π."""
+    return float(np.abs(np.fft.rfft(depth[:-1]))[transmissions.COUNT])
+
+
+def test_the_ripple_of_gears_falls_with_their_stiffness_and_facets_count_by_their_sag() -> None:
+    soft, hard, coarse = mesh(1.25e12), mesh(1e13), mesh(1e13, 12)
+    for found, expected, _ in (soft, hard):
+        assert ripple(found) == pytest.approx(ripple(expected), rel=0.06)
+    assert ripple(soft[0]) == pytest.approx(4.0 * ripple(hard[0]), rel=0.06)  # δ goes with k^(−2/3)
+    sags = [float(np.mean(found - expected)) for found, expected, _ in (hard, coarse)]  # chords are inside of arcs
+    assert sags[1] == pytest.approx((23 / 11) ** 2 * sags[0], rel=0.05), sags
+    askew = [observed[4] - 1.0 for _, _, observed in (hard, coarse)]
+    assert askew[1] == pytest.approx(23 / 11 * askew[0], rel=0.1), askew
+
+
+def test_gears_are_the_same_with_their_bodies_swapped() -> None:
+    swapped = replace(transmissions.GEARS, build=lambda: transmissions.gears(swapped=True))
+    np.testing.assert_allclose(swapped.found(MESHES), transmissions.GEARS.found(MESHES), rtol=0, atol=1e-8)

@@ -33,6 +33,7 @@ from nexdyn.problems.impacts import IMPACTS
 from nexdyn.problems.problem import Problem, touching
 from nexdyn.problems.slopes import SLOPES
 from nexdyn.problems.tippe_top import TOPS
+from nexdyn.problems.transmissions import TRANSMISSIONS
 from nexdyn.problems.wheels import WHEEL
 from nexdyn.results.result import Result
 
@@ -208,4 +209,5 @@ CONTACTS = (
     *SLOPES,
     *TOPS,
     *MACHINES,
+    *TRANSMISSIONS,
 )

@@ -46,7 +46,7 @@ class Problem:
     {time [s]: values}, or by what else stands in the place of time, whose unit `at` is. observe: the values (N, n) of a
     result at all its samples, or of the system at all of the reference where nothing moves. scale: what an error of each quantity is
     measured by. angles: quantities that count modulo 2π. runs: the formulations that carry it. singular: whether it passes singular
-    poses, of which runs would warn.
+    poses, of which runs would warn. recorded: times [s] besides those of the reference, for what is observed over time.
     """
 
     name: str
@@ -61,6 +61,7 @@ class Problem:
     angles: frozenset[str] = frozenset()
     at: str = "s"
     singular: bool = False
+    recorded: tuple[float, ...] = ()
 
     @property
     def scales(self) -> np.ndarray:
@@ -68,7 +69,7 @@ class Problem:
         return np.array(self.scale or (1.0,) * len(self.quantities))
 
     def motion(self, run: Run) -> Result:
-        """The motion under a formulation, recorded at the times of the reference."""
+        """The motion under a formulation, recorded at the times of the reference and those besides."""
         if run.method is None:
             raise ValueError(f"{run.formulation!r} of {self.name} does not move")
         options: dict[str, Any] = {} if run.dynamics == "aba" else {"dynamics": run.dynamics}
@@ -77,7 +78,7 @@ class Problem:
         with warnings.catch_warnings():
             if self.singular:
                 warnings.filterwarnings("ignore", "passes near a singular pose", NexDynWarning)
-            for t in self.times(run):
+            for t in sorted({*self.times(run), *self.recorded}):
                 result = simulation.run(t)
         assert result is not None
         return result
