@@ -68,6 +68,9 @@ def test_all_that_is_published_is_there_under_all_that_can_carry_it() -> None:
         "flat",
         "bearing",
         "gripper",
+        "quadruped",
+        "humanoid",
+        "dominoes",
     }
     assert set(PROBLEMS) == published
     for problem in PROBLEMS.values():
