@@ -23,7 +23,7 @@ import numpy as np
 
 from nexdyn.forces.contact_group import Contact
 from nexdyn.integrate.methods import HHT, DormandPrince
-from nexdyn.joints import Free, Revolute
+from nexdyn.joints import Revolute
 from nexdyn.model.event import Event
 from nexdyn.model.shapes import Box
 from nexdyn.model.system import System
@@ -39,29 +39,18 @@ LAYER, DAMPING, FLOOR = 1e9, 20.0, 1e6
 """Foundation between dominoes [N/m³] and its damping [s/m], stiffness of a corner on the floor [N/m]."""
 
 
-def row(count: int, hinged: bool = True, friction: float = 0.0) -> System:
-    """A row of dominoes along x, the first of which is pushed; hinged at their lower edges, or free on a floor with friction.
-
-    friction: between dominoes.
-    """
+def row(count: int) -> System:
+    """A row of dominoes along x, hinged at their lower front edges, the first of which is pushed."""
     system = System("dominoes")
     for i in range(count):
         name, edge = f"domino{i}", PITCH * i
-        sunk = 0.0 if hinged else 0.25 * MASS * G / FLOOR
-        place = (edge - 0.5 * THICK, 0.0, 0.5 * HEIGHT - sunk)
+        place = (edge - 0.5 * THICK, 0.0, 0.5 * HEIGHT)
         system.add_body(name, mass=MASS, position=place, shapes=[Box((THICK, WIDE, HEIGHT))])
         spin = 0.0 if i else PUSH
-        if hinged:
-            system.add_joint(Revolute(f"hinge{i}", "ground", name, at=(edge, 0.0, 0.0), axis=(0, 1, 0), v0=spin))
-        else:
-            start = (0.0, spin, 0.0, 0.5 * spin * HEIGHT, 0.0, 0.5 * spin * THICK)
-            system.add_joint(Free(f"free{i}", "ground", name, v0=start))
-    grip = 0.0 if hinged else 0.5
-    system.add_contact(Contact("floor", "domino*", stiffness=FLOOR, exponent=1.0, damping=20.0, friction=grip))
+        system.add_joint(Revolute(f"hinge{i}", "ground", name, at=(edge, 0.0, 0.0), axis=(0, 1, 0), v0=spin))
+    system.add_contact(Contact("floor", "domino*", stiffness=FLOOR, exponent=1.0, damping=20.0, friction=0.0))
     for i in range(count - 1):
-        pair = Contact(
-            f"strike{i}", f"domino{i}", f"domino{i + 1}", foundation_b=LAYER, damping=DAMPING, friction=friction
-        )
+        pair = Contact(f"strike{i}", f"domino{i}", f"domino{i + 1}", foundation_b=LAYER, damping=DAMPING, friction=0.0)
         system.add_contact(pair)
         system.add_event(Event(f"struck{i + 1}", contact=f"strike{i}", direction="falling", once=True))
     return system
