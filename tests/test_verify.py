@@ -70,6 +70,9 @@ def test_all_that_is_published_is_there_under_all_that_can_carry_it() -> None:
         "gripper",
         "gears",
         "geneva",
+        "quadruped",
+        "humanoid",
+        "dominoes",
     }
     assert set(PROBLEMS) == published
     for problem in PROBLEMS.values():

@@ -29,9 +29,11 @@ from nexdyn.model.driver import Driver
 from nexdyn.model.shapes import Box, HalfSpace, Sphere
 from nexdyn.model.system import System
 from nexdyn.problems.contact_machines import MACHINES
+from nexdyn.problems.dominoes import DOMINOES
 from nexdyn.problems.impacts import IMPACTS
 from nexdyn.problems.problem import Problem, touching
 from nexdyn.problems.slopes import SLOPES
+from nexdyn.problems.standing import ROBOTS
 from nexdyn.problems.tippe_top import TOPS
 from nexdyn.problems.transmissions import TRANSMISSIONS
 from nexdyn.problems.wheels import WHEEL
@@ -210,4 +212,6 @@ CONTACTS = (
     *TOPS,
     *MACHINES,
     *TRANSMISSIONS,
+    *ROBOTS,
+    DOMINOES,
 )

@@ -18,6 +18,7 @@ from nexdyn.front import simulation_of
 from nexdyn.integrate.methods import HHT, Baumgarte, DormandPrince, ImplicitEuler, Method, Partitioning, Projection
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
+from nexdyn.statics.equilibrium import equilibrium
 
 EVERY = 2**40
 """Steps between outputs that never come: what is recorded are the times of the reference."""
@@ -47,6 +48,7 @@ class Problem:
     result at all its samples, or of the system at all of the reference where nothing moves. scale: what an error of each quantity is
     measured by. angles: quantities that count modulo 2π. runs: the formulations that carry it. singular: whether it passes singular
     poses, of which runs would warn. recorded: times [s] besides those of the reference, for what is observed over time.
+    poses, of which runs would warn. rests: whether it starts where `nx.equilibrium` finds it.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Problem:
     at: str = "s"
     singular: bool = False
     recorded: tuple[float, ...] = ()
+    rests: bool = False
 
     @property
     def scales(self) -> np.ndarray:
@@ -73,7 +76,10 @@ class Problem:
         if run.method is None:
             raise ValueError(f"{run.formulation!r} of {self.name} does not move")
         options: dict[str, Any] = {} if run.dynamics == "aba" else {"dynamics": run.dynamics}
-        simulation = simulation_of(self.build(), run.method, output_every=EVERY, **options)
+        system = self.build()
+        if self.rests:
+            options["initial"] = equilibrium(system).report
+        simulation = simulation_of(system, run.method, output_every=EVERY, **options)
         result = None
         with warnings.catch_warnings():
             if self.singular:
