@@ -48,7 +48,7 @@ class Problem:
     result at all its samples, or of the system at all of the reference where nothing moves. scale: what an error of each quantity is
     measured by. angles: quantities that count modulo 2π. runs: the formulations that carry it. singular: whether it passes singular
     poses, of which runs would warn. recorded: times [s] besides those of the reference, for what is observed over time.
-    poses, of which runs would warn. rests: whether it starts where `nx.equilibrium` finds it.
+    rests: whether it starts where `nx.equilibrium` finds it.
     """
 
     name: str
