@@ -188,6 +188,19 @@ def test_a_run_that_passes_near_a_singular_pose_says_so(method: Any) -> None:
     assert [notice["kind"] for notice in result.warnings] == ["singular"]
 
 
+@pytest.mark.parametrize("at", [0.3, 1.0])
+@pytest.mark.parametrize("method", [nx.ImplicitEuler(1e-3), nx.HHT(dt=1e-3)], ids=short)
+def test_so_does_a_run_with_events(method: Any, at: float) -> None:
+    """An event that changes nothing, before the pose or after it, and one that changes the system."""
+    for change in ({}, {"parameters": {"k": 1.0}}):
+        system = four_bars()
+        system.parameter("k", 0.0)
+        system.add_event(nx.Event("e", time=at, **change))
+        with pytest.warns(nx.NexDynWarning, match=r"passes near a singular pose at t = (0\.71|1\.2[23])\d* s"):
+            result = nx.simulate(system, 1.3, method)
+        assert [notice["kind"] for notice in result.warnings] == ["singular"]
+
+
 def parallelogram() -> nx.System:
     """A loop none of whose equations is redundant, which lies flat at 0.708 s."""
     system, turns = nx.System("parallelogram", gravity=(0, -9.81, 0)), (0, 0, 1)

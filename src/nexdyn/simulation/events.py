@@ -166,6 +166,7 @@ class Run:
         row = march.sampled()
         if keep_start and not (self.kept and self.kept[-1][-1, 0] >= march.t):
             self.kept.append(row)
+        self.since = 0  # rows of `kept` before that are of another system
         self.times = [t for t in map(float, times) if t > march.t]
         self.steps = 0  # states since the last that was kept
         self.every = march.output_every if not len(times) else 0
@@ -479,6 +480,9 @@ class Run:
             system = changed_by(system, change)
             check_states(old.system, system, self.happened[-1]["name"])
             self.happened[-1]["change"] = {k: x for k, x in change.items() if x}
+        if system is not old.system:
+            self.look_behind()
+            self.since = len(self.kept)
         self.march = old.anew(system, math.nextafter(t, math.inf), observed, position, velocity)
         self.march.go_on_from(old)
         self.kept.append(self.march.present())
@@ -496,6 +500,11 @@ class Run:
             if w.side == 0.0 or moved or not w.goes_on:
                 w.move_on(x)
             w.level_before = w.level
+
+    def look_behind(self) -> None:
+        """At the constraints, and for singular poses, since the last event that changed the system."""
+        self.march.look_at_constraints(self.march.present())
+        self.march.look_for_singular(np.concatenate([*self.kept[self.since :], self.march.present()]))
 
     def result(self, first: System, status: str) -> Result:
         """All that was recorded."""
@@ -536,7 +545,7 @@ def run_with_events(march: March, t_end: float, times: np.ndarray, keep_start: b
         run = Run(march, t_end, times, keep_start, progress)
         march.told_by(partial(run.so_far, first))
         run.go()
-        run.march.look_at_constraints(run.march.present())
+        run.look_behind()
         run.march.spent(watch.seconds)
         return run.result(first, "finished")
     except KeyboardInterrupt:
