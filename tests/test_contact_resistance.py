@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import nexdyn as nx
+from nexdyn.cli.door import main
 from nexdyn.describe import from_dict, to_dict
 from nexdyn.forces.contact import POINT_DATA
 from nexdyn.forces.overlap import OVERLAP
@@ -330,3 +331,35 @@ def test_what_is_not_valid_is_refused_by_name(name: str) -> None:
     given, message = REFUSED[name]
     with pytest.raises(nx.InputError, match=message):
         nx.simulate(ball(**given), 0.1, nx.HHT(dt=1e-3))
+
+
+def test_info_tells_directions_resistances_and_surfaces_that_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    system = nx.System("ball")
+    system.add_body("ball", mass=1.0, position=(0.0, 0.0, 0.1), shapes=[nx.Sphere(0.1)])
+    system.add_joint(nx.Free("free", "ground", "ball"))
+    system.parameter("arm", 0.002)
+    system.add_contact(
+        nx.Contact(
+            "floor",
+            "ball",
+            "ground",
+            stiffness=1e5,
+            exponent=1.5,
+            friction=0.5,
+            friction_across=0.2,
+            friction_direction_b=(1, 0, 0),
+            rolling_resistance="=arm",
+            turning_resistance=0.001,
+            surface_velocity_b=(0.3, 0, 0),
+        )
+    )
+    path = tmp_path / "ball.yaml"
+    nx.save_scene(system, path)
+    assert main(["info", str(path)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert (
+        "contact floor: 1 point, ball and ground; k = 100000 N/m^1.5, μ = 0.5 along the direction (1, 0, 0) of b, 0.2 across; "
+        "against rolling 0.002 m; against turning 0.001 m; the surface of b runs"
+    ) in told
