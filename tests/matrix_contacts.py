@@ -216,7 +216,7 @@ CONTACTS = (
         nx.Contact,
         {
             "stiffness": 60.0,
-            "exponent": 1.5,
+            "exponent": 1.0,
             "damping": 0.5,
             "friction": 2.0,
             "rolling_resistance": 0.05,

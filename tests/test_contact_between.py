@@ -228,7 +228,7 @@ def test_contacts_of_shapes_are_the_forces_that_one_would_write() -> None:
     chosen.add_contact(nx.Contact("c", "b*", "floor", **LAW_GIVEN))
     assert len(chosen.forces) == len(written.forces) == 1 + 1 + 8 + 5
     for one, other in zip(written.forces.values(), chosen.forces.values(), strict=True):
-        np.testing.assert_allclose(other.data_in(chosen), one.data_in(written), rtol=1e-14)
+        np.testing.assert_allclose(other.data_in(chosen), one.data_in(written), rtol=1e-14, atol=1e-15)
         for F, H in zip(one.frames(written), other.frames(chosen), strict=True):
             assert F.body == H.body
             np.testing.assert_allclose(F.R_BF[:, 2], H.R_BF[:, 2], atol=1e-15)

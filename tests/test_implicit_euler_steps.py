@@ -17,6 +17,7 @@ from nexdyn.problems.governor import governor
 FEW = 1500
 
 
+@pytest.mark.filterwarnings("ignore:passes near a singular pose:nexdyn.NexDynWarning")
 @pytest.mark.parametrize("bdf2", [False, True], ids=["implicit Euler", "BDF2"])
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_no_step_is_too_short(name: str, bdf2: bool) -> None:
@@ -34,6 +35,7 @@ def test_the_governor_turns_to_the_end(dt: float, bdf2: bool) -> None:
     assert run.recording.violation.max() < 1e-10
 
 
+@pytest.mark.filterwarnings("ignore:passes near a singular pose:nexdyn.NexDynWarning")
 @pytest.mark.parametrize(("dt", "bdf2"), [*itertools.product((1e-3, 5e-4, 2.5e-4), (False, True))])
 def test_parallel_cranks_pass_their_flat_poses_at_speed(dt: float, bdf2: bool) -> None:
     run = nx.simulate(three_cranks(14.0), 3.0, nx.ImplicitEuler(dt, bdf2=bdf2), output_every=100)

@@ -32,7 +32,7 @@ from nexdyn.statics.resting import RestingLoads
 
 Array = np.ndarray
 TOLERANCE = 1e-10
-"""|r| at rest, beside the largest load there, or `LEAST_LOAD` of the largest that was met on the way."""
+"""|r| at rest, beside the largest load there, or `LEAST_LOAD` of the largest that was met on the way; beside that where it falls no more."""
 LEAST_LOAD = 1e-3
 SMALLEST = 1e-12
 """A step of Newton's method below this [rad, L] ends the search, where r is what rounding leaves."""
@@ -212,12 +212,14 @@ class Search:
 
     def search(self, most: int) -> tuple[Rest, Any, float, int]:
         """Where it rests, K there, what is left out of balance, and how many steps led there."""
-        here = self.at(self.start)
+        here, before = self.at(self.start), math.inf
         for iteration in range(most + 1):
             n, direct = self.dof(here), self.nearest or (self.acting.runs and iteration >= DOWN)
             K = self.stiffness(here) if n else np.zeros((0, 0))
             left = float(np.abs(here.r).max(initial=0.0))
             at_rest = left <= TOLERANCE * max(float(np.abs(here.Q).max(initial=0.0)), LEAST_LOAD * self.size)
+            at_rest = at_rest or (left <= TOLERANCE * self.size and left > 0.5 * before)
+            before = left
             close = left <= 1e3 * TOLERANCE * self.size
             if not at_rest and n and (close or direct):
                 d = self.newton(here, K)
