@@ -32,7 +32,8 @@ from nexdyn.statics.resting import RestingLoads
 
 Array = np.ndarray
 TOLERANCE = 1e-10
-"""|r| at rest, beside the largest load there, or `LEAST_LOAD` of the largest that was met on the way; beside that where it falls no more."""
+"""|r| at rest, beside the largest load there, or `LEAST_LOAD` of the largest that was met on the way; beside that one where |r| falls no
+more."""
 LEAST_LOAD = 1e-3
 SMALLEST = 1e-12
 """A step of Newton's method below this [rad, L] ends the search, where r is what rounding leaves."""
