@@ -19,12 +19,14 @@ def carriage() -> nx.System:
     return system
 
 
+@pytest.mark.filterwarnings("ignore:(velocities miss|the constraints are violated):nexdyn.NexDynWarning")
 @pytest.mark.parametrize(("alpha", "beta"), [(5.0, 20.0), (10.0, 10.0), (25.0, 10.0)])
 def test_baumgarte_damps_a_violation_as_its_oscillator_says(alpha: float, beta: float) -> None:
     """Under-, critically and over-damped: C̈ + 2 α Ċ + β² C = 0 from C = 1e-3, Ċ = 0, in closed form."""
     simulation = simulation_of(carriage(), nx.Baumgarte(dt=1e-4, alpha=alpha, beta=beta))
     assert isinstance(simulation, IndexOneSimulation)
     simulation.state.q0[1, 6] = 1e-3  # off the line, along z
+    simulation.may_leave = True  # all that moves is the violation itself
     result = simulation.run(0.3)
     t, found = result.t.values[1:], result.position("body").values[1:, 2]
     roots = np.roots([1.0, 2.0 * alpha, beta**2]).astype(complex)
