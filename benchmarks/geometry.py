@@ -35,6 +35,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "ellipsoid": {"semi_axes": (0.6, 0.4, 0.3)},
 }
 CLOSED = (("sphere", "sphere"), ("sphere", "box"), ("sphere", "cylinder"), ("capsule", "capsule"))
+CORNERS = (("box", "box"), ("capsule", "box"), ("sphere", "hull"), ("box", "hull"), ("hull", "hull"))
 ITERATED = (
     ("box", "box"),
     ("box", "cylinder"),
@@ -137,12 +138,16 @@ def pile(crowd: Crowd, X: np.ndarray, effort: Effort) -> tuple[float, int]:
 
 
 def lanes(report: Report, effort: Effort) -> None:
-    """The closed forms in scalars and in SIMD lanes: the same pairs in the same poses."""
+    """Closed forms, boxes and hulls in scalars and in SIMD lanes: the same pairs in the same poses, boxes and hulls apart."""
     rng = np.random.default_rng(3)
-    for a, b in CLOSED:
+    points = rng.normal(size=(32, 3))
+    shapes = {**SHAPES, "hull": {"points": 0.5 * points / np.linalg.norm(points, axis=1)[:, None]}}
+    for a, b in (*CLOSED, *CORNERS):
         catalogue = Catalogue()
-        pairs = np.tile([catalogue.add(a, **SHAPES[a]), catalogue.add(b, **SHAPES[b])], (PAIRS, 1))
+        pairs = np.tile([catalogue.add(a, **shapes[a]), catalogue.add(b, **shapes[b])], (PAIRS, 1))
         X, Y = poses(1.0, PAIRS * LANES, rng)
+        if (a, b) in CORNERS:
+            Y[:, 9:] += 1.5 * np.sign(Y[:, 9:] - X[:, 9:])
         tables, scratch = catalogue.tables(), work()
         one, status = np.zeros((PAIRS * LANES, ANSWER)), np.zeros(PAIRS * LANES, dtype=int)
         packs = [np.ascontiguousarray(np.swapaxes(T.reshape(PAIRS, LANES, 12), 1, 2)) for T in (X, Y)]

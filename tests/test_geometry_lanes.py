@@ -92,11 +92,74 @@ def test_a_lane_that_is_not_finite_leaves_the_others_their_bits() -> None:
     pairs = np.array([
         [catalogue.add("sphere", radius=0.5), catalogue.add("box", size=(1.0, 1.0, 1.0))],
         [catalogue.add("hull", points=rng.normal(size=(12, 3))), catalogue.add("cone", radius=0.4, length=1.0)],
+        [catalogue.add("hull", points=rng.normal(size=(12, 3))), catalogue.add("hull", points=rng.normal(size=(12, 3)))],
     ])  # fmt: skip
-    X, Y = (random_poses(2 * LANES, rng).reshape(2, LANES, 12) for _ in range(2))
+    X, Y = (random_poses(3 * LANES, rng).reshape(3, LANES, 12) for _ in range(2))
+    Y[2, :, 9:] += 8.0  # apart in every lane
     clean, _ = in_lanes(catalogue, pairs, X, Y)
     X[:, 1, 9] = np.nan
     answers, status = in_lanes(catalogue, pairs, X, Y)
     assert (status[:, 1] == NOT_FINITE).all() and not answers[:, 1].any()
     others = np.arange(LANES) != 1
     np.testing.assert_array_equal(answers[:, others], clean[:, others])
+
+
+def hulls(rng: np.random.Generator, catalogue: Catalogue) -> list[int]:
+    """A cube, a wedge, a flat stone and a round one, of corners."""
+    cube = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3), axis=-1).reshape(-1, 3)
+    round_one = rng.normal(size=(60, 3))
+    shapes = (cube, cube[[0, 1, 2, 3, 4, 6]], rng.normal(size=(9, 3)) * (1.0, 1.0, 1e-3), round_one / np.linalg.norm(round_one, axis=1)[:, None])
+    return [catalogue.add("hull", points=points) for points in shapes]
+
+
+def test_hulls_far_near_touching_and_deep_have_their_scalar_answer() -> None:
+    """One pose of each sort in every pack, so that lanes end after unlike numbers of support points and by unlike ways."""
+    rng = np.random.default_rng(4)
+    catalogue = Catalogue()
+    ids = [*hulls(rng, catalogue), catalogue.add("sphere", radius=0.3), catalogue.add("capsule", radius=0.2, length=0.7)]
+    ids.append(catalogue.add("box", size=(0.7, 0.5, 0.4)))
+    pairs = np.array([(i, j) for i in ids for j in ids for _ in range(ROUNDS)])
+    n = len(pairs)
+    X, Y = (random_poses(n * LANES, rng).reshape(n, LANES, 12) for _ in range(2))
+    away = rng.normal(size=(n, LANES, 3))
+    away /= np.linalg.norm(away, axis=2)[:, :, None]
+    Y[:, :, 9:] = X[:, :, 9:] + away * np.resize([2.5, 1.2, 0.9, 0.6, 0.3, 30.0, 1e-3, 0.0], LANES)[None, :, None]
+    answers, status = in_lanes(catalogue, pairs, X, Y)
+    expected, _ = one_by_one(catalogue, pairs, X, Y)
+    assert (status == FOUND).all()
+    assert (expected[:, :, 0] > 0.1).mean() > 0.3 and (expected[:, :, 0] < -0.01).mean() > 0.2
+    np.testing.assert_allclose(answers[:, :, 0], expected[:, :, 0], atol=1e-12)
+    apart = expected[:, :, 0] > 1e-3
+    np.testing.assert_allclose(answers[apart][:, 1:10], expected[apart][:, 1:10], atol=1e-10)
+    r = answers[:, :, 7:10] - answers[:, :, 4:7] - answers[:, :, :1] * answers[:, :, 1:4]
+    assert np.abs(r).max() < 1e-12 * 30.0
+
+
+def test_faces_of_hulls_that_are_parallel_have_their_distance_and_normal() -> None:
+    rng = np.random.default_rng(6)
+    catalogue = Catalogue()
+    cube = hulls(rng, catalogue)[0]
+    pairs = np.tile([cube, cube], (ROUNDS, 1))
+    X = random_poses(ROUNDS * LANES, rng).reshape(ROUNDS, LANES, 12)
+    Y, gap = X.copy(), rng.uniform(1e-3, 1.0, (ROUNDS, LANES))
+    along = X[:, :, [0, 3, 6]]  # the world's components of x: cubes side by side, shifted across by less than their edge
+    across = X[:, :, [1, 4, 7]] * rng.uniform(-0.9, 0.9, (ROUNDS, LANES, 1))
+    Y[:, :, 9:] = X[:, :, 9:] + along * (1.0 + gap)[:, :, None] + across
+    answers, status = in_lanes(catalogue, pairs, X, Y)
+    assert (status == FOUND).all()
+    np.testing.assert_allclose(answers[:, :, 0], gap, atol=1e-14 * 10.0)
+    np.testing.assert_allclose(answers[:, :, 1:4], along, atol=1e-11)
+
+
+def test_swapped_shapes_have_the_same_bits_turned_round() -> None:
+    """Also of equal shapes, whose poses decide which goes first, lane by lane."""
+    rng = np.random.default_rng(8)
+    catalogue = Catalogue()
+    ids = [*hulls(rng, catalogue), *(catalogue.add(name, **sizes) for name, sizes in (random_shape(kind, rng) for kind in KINDS))]
+    pairs = np.array([(i, j) for i in ids for j in ids])
+    X, Y = (random_poses(len(pairs) * LANES, rng).reshape(-1, LANES, 12) for _ in range(2))
+    there, _ = in_lanes(catalogue, pairs, X, Y)
+    back, _ = in_lanes(catalogue, pairs[:, ::-1].copy(), Y, X)
+    np.testing.assert_array_equal(there[:, :, 0], back[:, :, 0])
+    np.testing.assert_array_equal(there[:, :, 1:4], -back[:, :, 1:4])
+    np.testing.assert_array_equal(there[:, :, 4:7], back[:, :, 7:10])

@@ -1,21 +1,24 @@
 """The distance of one pair of shapes in LANES poses at once: the pair that every system of a batch has.
 
-Poses and answers are packs (spatial/lanes.py), the shapes the same in all lanes. Closed forms take all lanes together, with a
-selection where the scalar ones branch:
+Poses and answers are packs (spatial/lanes.py), the shapes the same in all lanes. All lanes go together, with a selection where
+the scalar kernels branch, for
 
-    half-space and any other      the lowest point, by the support functions
-    sphere and sphere, capsule, box, cylinder
-    capsule and capsule
+    half-space and any other                                    the lowest point, by the support functions
+    sphere and sphere, capsule, box, cylinder; two capsules     closed forms
+    hulls, and boxes, with each other, spheres and capsules     simplices (lane_simplex.py)
 
-All other pairs, two hulls among them, are compared lane by lane by narrow.py. Either way a lane has the answer of the scalar
-kernel to rounding, and no lane's pose decides about another's.
+A lane whose shapes overlap, or whose simplices prove nothing, and all other pairs are answered by narrow.py, lane by lane; so are boxes with
+parallel faces or edges, which have many nearest points. Either way a lane has the answer of the scalar kernel to rounding, no lane's
+pose decides about another's, and the answer for (b, a) is that for (a, b) turned round, bit for bit.
 """
 
 from __future__ import annotations
 
 from nexdyn.geometry.contact import Contact
-from nexdyn.geometry.narrow import FOUND, NOT_FINITE, is_finite, pair_distance
-from nexdyn.geometry.solid import BOX, COLUMNS, CONE, CYLINDER, ELLIPSOID, HALF_SPACE, POINT, SEGMENT, solid_of
+from nexdyn.geometry.lane_simplex import lane_apart
+from nexdyn.geometry.lane_support import choose, held, lane_support, magnitude, signed
+from nexdyn.geometry.narrow import FOUND, NOT_FINITE, PRECISION, is_finite, pair_distance
+from nexdyn.geometry.solid import BOX, COLUMNS, CYLINDER, HALF_SPACE, HULL, POINT, SEGMENT, solid_of
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Mat3, Pose, T, Vec3, cross, plus_turned
 from nexdyn.spatial.lanes import LANES, if_less, lane, packs, sqrt, with_lane, zero
@@ -23,64 +26,6 @@ from nexdyn.spatial.table import PoseRows, Vec3Rows
 
 TOGETHER = (POINT, SEGMENT, BOX, CYLINDER)
 """Kinds whose distance from a point all lanes take together."""
-
-
-@formula
-def magnitude(x):  # type: ignore[no-untyped-def]
-    """|x|."""
-    return if_less(x, zero(x), -x, x)
-
-
-@formula
-def held(x, h):  # type: ignore[no-untyped-def]
-    """x, at least −h and at most h."""
-    o = zero(x)
-    return if_less(x, o - h, o - h, if_less(h, x, o + h, x))
-
-
-@formula
-def signed(h, x):  # type: ignore[no-untyped-def]
-    """h with the sign of x; h at 0."""
-    o = zero(x)
-    return if_less(x, o, o - h, o + h)
-
-
-@formula
-def choose(x, y, then, otherwise):  # type: ignore[no-untyped-def]
-    """`then` in the lanes where x < y, of vectors."""
-    return Vec3(
-        if_less(x, y, then.x, otherwise.x), if_less(x, y, then.y, otherwise.y), if_less(x, y, then.z, otherwise.z)
-    )  # fmt: skip
-
-
-@formula
-def lane_support(s, tables, n):  # type: ignore[no-untyped-def]
-    """A point of the core that is farthest along n, in each lane."""
-    o, h = zero(n.x), s.size
-    if s.kind == SEGMENT:
-        return Vec3(o, o, signed(h.z, n.z))
-    if s.kind == BOX:
-        return Vec3(signed(h.x, n.x), signed(h.y, n.y), signed(h.z, n.z))
-    if s.kind == CYLINDER or s.kind == CONE:
-        across = sqrt(n.x * n.x + n.y * n.y)
-        f = if_less(o, across, h.x / if_less(o, across, across, o + 1.0), o)
-        rim = Vec3(f * n.x, f * n.y, signed(h.z, n.z) if s.kind == CYLINDER else o - h.z)
-        if s.kind == CYLINDER:
-            return rim
-        return choose(h.x * across, 2.0 * h.z * n.z, Vec3(o, o, o + h.z), rim)
-    if s.kind == ELLIPSOID:
-        m = Vec3(h.x * n.x, h.y * n.y, h.z * n.z)
-        f = 1.0 / sqrt(m @ m)
-        return Vec3(f * h.x * m.x, f * h.y * m.y, f * h.z * m.z)
-    best = Vec3(o, o, o)
-    if s.kind == POINT:
-        return best
-    x, most = Vec3Rows(tables.vertices, 0), o - 1e300
-    for k in range(s.first, s.last):
-        v = Vec3(o + x[k].x, o + x[k].y, o + x[k].z)
-        height = n @ v
-        best, most = choose(most, height, v, best), if_less(most, height, height, most)
-    return best
 
 
 @formula
@@ -163,7 +108,7 @@ def placed_by(X, c):  # type: ignore[no-untyped-def]
 
 @formula
 def together(A, B, tables, XA, XB):  # type: ignore[no-untyped-def]
-    """The contact of A and B, A first in the order of kinds, in the world; of pairs that `is_together`."""
+    """The contact of A and B, A first in the order of kinds, in the world; of pairs with a closed form for all lanes."""
     if A.kind == POINT:
         y = T(XB.R) @ (XA.p - XB.p)
         d, n = lane_nearest(B, y)
@@ -181,8 +126,21 @@ def together(A, B, tables, XA, XB):  # type: ignore[no-untyped-def]
 
 
 @formula
+def by_simplices(A, B, tables, XA, XB, guess, done):  # type: ignore[no-untyped-def]
+    """The contact of A and B, in the world, and the error up to which it is proven [m], in each lane that is not `done` (1)."""
+    o = zero(XA.p.x)
+    X = Pose(T(XA.R) @ XB.R, T(XA.R) @ (XB.p - XA.p))
+    start = T(XA.R) @ guess
+    v = choose(o, start @ start, start, X.p)
+    v = choose(o, v @ v, v, Vec3(o + 1.0, o, o))
+    size = A.radius - A.margin + B.radius - B.margin + sqrt(X.p @ X.p)
+    c = swept(lane_apart(A, B, X, tables, v, done, size), A.margin, B.margin)
+    return placed_by(XA, c), PRECISION * size
+
+
+@formula
 def is_together(a, b):  # type: ignore[no-untyped-def]
-    """Whether all lanes of a pair of kinds a ≤ b are taken together."""
+    """Whether all lanes of a pair of kinds a ≤ b have one closed form."""
     if a == HALF_SPACE:
         return b != HALF_SPACE
     if a == POINT:
@@ -191,12 +149,47 @@ def is_together(a, b):  # type: ignore[no-untyped-def]
 
 
 @formula
-def comes_after(shapes, i, j):  # type: ignore[no-untyped-def]
-    """Whether shape j goes first, by kind, then sizes: as in narrow.py, where two equal shapes also have an order, by their poses."""
+def has_corners(kind):  # type: ignore[no-untyped-def]
+    """Whether support points span the core, so that simplices end by themselves."""
+    return kind == POINT or kind == SEGMENT or kind == BOX or kind == HULL
+
+
+@formula
+def order(shapes, i, j):  # type: ignore[no-untyped-def]
+    """−1, 1 or 0: whether shape i goes first, by kind, then sizes, shape j, or the poses of equal ones decide, as in narrow.py."""
     for c in range(COLUMNS):
         if shapes[i, c] != shapes[j, c]:
-            return shapes[j, c] < shapes[i, c]
-    return False
+            return -1 if shapes[i, c] < shapes[j, c] else 1
+    return 0
+
+
+@formula
+def before(x, y, then):  # type: ignore[no-untyped-def]
+    """0 where x < y, 1 where y < x, else `then`."""
+    o = zero(x)
+    return if_less(x, y, o, if_less(y, x, o + 1.0, then))
+
+
+@formula
+def pose_second(XA, XB):  # type: ignore[no-untyped-def]
+    """1 in the lanes where the pose XB goes first, as `narrow.pose_first`, else 0."""
+    p, q, R, Q = XA.p, XB.p, XA.R, XB.R
+    later = before(R.xx, Q.xx, before(R.yy, Q.yy, before(R.zz, Q.zz, before(R.yx, Q.yx, before(R.zx, Q.zx, zero(p.x))))))
+    return before(p.x, q.x, before(p.y, q.y, before(p.z, q.z, later)))
+
+
+@formula
+def choose_pose(x, y, then, otherwise):  # type: ignore[no-untyped-def]
+    """`then` in the lanes where x < y, of poses."""
+    P, Q = then.R, otherwise.R
+    return Pose(
+        Mat3(
+            if_less(x, y, P.xx, Q.xx), if_less(x, y, P.xy, Q.xy), if_less(x, y, P.xz, Q.xz), if_less(x, y, P.yx, Q.yx),
+            if_less(x, y, P.yy, Q.yy), if_less(x, y, P.yz, Q.yz), if_less(x, y, P.zx, Q.zx), if_less(x, y, P.zy, Q.zy),
+            if_less(x, y, P.zz, Q.zz),
+        ),
+        choose(x, y, then.p, otherwise.p),
+    )  # fmt: skip
 
 
 @formula
@@ -228,30 +221,52 @@ def put_contact(c, s, x):  # type: ignore[no-untyped-def]
 
 
 @formula
+def aligned(XA, XB):  # type: ignore[no-untyped-def]
+    """1 in the lanes where an axis of one frame is parallel or perpendicular to one of the other, to 1e-9, else 0."""
+    o, R = zero(XA.p.x), T(XA.R) @ XB.R
+    least, most = o + 1.0, o
+    for x in (R.xx, R.xy, R.xz, R.yx, R.yy, R.yz, R.zx, R.zy, R.zz):
+        size = magnitude(x)
+        least, most = if_less(size, least, size, least), if_less(most, size, size, most)
+    return if_less(least, o + 1e-9, o + 1.0, if_less(o + (1.0 - 1e-9), most, o + 1.0, o))
+
+
+@formula
 def lane_pair(tables, i, j, XA, XB, work, start, status):  # type: ignore[no-untyped-def]
     """The contact of shapes i and j in poses of packs, in the world; `status` (LANES,) as of `narrow.distances`.
 
     start: packs that guess n, 0 is no guess."""
-    A, B = solid_of(tables.shapes, i), solid_of(tables.shapes, j)
-    swapped = comes_after(tables.shapes, i, j)
     o = zero(XA.p.x)
     nothing = Vec3(o, o, o)
     c = Contact(o, nothing, nothing, nothing, o)
-    closed = is_together(min(A.kind, B.kind), max(A.kind, B.kind))
-    if closed:
-        if swapped:
-            c = together(B, A, tables, XB, XA)
-            c = Contact(c.d, -c.n, c.b, c.a, c.error)
+    side = order(tables.shapes, i, j)
+    first, second = (i, j) if side <= 0 else (j, i)
+    A, B = solid_of(tables.shapes, first), solid_of(tables.shapes, second)
+    closed = is_together(A.kind, B.kind)
+    simplices = not closed and has_corners(A.kind) and has_corners(B.kind)
+    if closed or simplices:
+        turned = pose_second(XA, XB) if side == 0 else o + (1.0 if side > 0 else 0.0)
+        P, Q = choose_pose(o, turned, XB, XA), choose_pose(o, turned, XA, XB)
+        if closed:
+            c, fine = together(A, B, tables, P, Q), o
         else:
-            c = together(A, B, tables, XA, XB)
+            done = aligned(P, Q) if A.kind == BOX and B.kind == BOX else o
+            for s in range(LANES):
+                if not (is_finite(pose_of(P, s)) and is_finite(pose_of(Q, s))):
+                    done = with_lane(done, s, 1.0)
+            c, fine = by_simplices(A, B, tables, P, Q, choose(o, turned, -start, start), done)
+        found = if_less(fine, c.error, o, o + 1.0)
+        c = Contact(c.d, choose(o, turned, -c.n, c.n), choose(o, turned, c.b, c.a), choose(o, turned, c.a, c.b), c.error)
+    else:
+        found = o
     for s in range(LANES):
         P, Q = pose_of(XA, s), pose_of(XB, s)
-        if closed and is_finite(P) and is_finite(Q):
-            status[s] = FOUND
-        elif closed:
+        if not (is_finite(P) and is_finite(Q)):
             zeros = Vec3(0.0, 0.0, 0.0)
             status[s] = NOT_FINITE
             c = put_contact(c, s, Contact(0.0, zeros, zeros, zeros, 0.0))
+        elif lane(found, s) > 0.5:
+            status[s] = FOUND
         else:
             guess = Vec3(lane(start.x, s), lane(start.y, s), lane(start.z, s))
             status[s], one = pair_distance(tables, i, j, P, Q, work, guess)
