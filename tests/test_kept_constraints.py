@@ -118,6 +118,20 @@ def test_whatever_leaves_the_constraints_is_seen_under_every_method(
         simulation.run(0.1)
 
 
+@pytest.mark.parametrize(("alpha", "beta"), [(20.0, 20.0), (5.0, 60.0)], ids=["critical", "under"])
+def test_a_gap_that_the_stabilisation_closes_at_rest_is_no_motion_that_is_lost(alpha: float, beta: float) -> None:
+    """The gap is a ten thousandth of the mechanism, and all that moves moves to close it."""
+    method = nx.Baumgarte(dt=1e-3, alpha=alpha, beta=beta)
+    march = march_of(method)(mechanisms.four_bar(gravity=(0.0, 0.0, 0.0)), method)
+    for q in (march.state.q0, march.state.q1):
+        q[2, 4] += 1e-4
+    result = march.run(1.0)
+    assert result.status == "finished"
+    assert not result.warnings
+    assert result.recording.violation[100:].max() > 1e-9
+    assert result.recording.violation[-1] < 1e-6
+
+
 def test_a_step_that_ends_too_far_from_the_constraints_is_taken_again_in_parts() -> None:
     """And the grid of times goes on as before."""
     coarse = nx.Baumgarte(dt=0.1)

@@ -8,7 +8,8 @@
 
 d = h s of methods of order 1: velocities of implicit Euler's are differences of positions, and those of Baumgarte's stabilisation under
 explicit Euler's are left to themselves for a step; 0 elsewhere. To it comes of rows that are driven what ν changes by in a step, over s,
-and for implicit Euler's ε / (h s), ε what |C| is solved to. Where a driver's rate jumps, one state alone may miss it: so there are two.
+for implicit Euler's ε / (h s), ε what |C| is solved to, and for Baumgarte's κ c / s, with the largest c of the row so far: a violation that dies
+at a rate κ (``integrate.stabilised``) moves what is at rest. Where a driver's rate jumps, one state alone may miss it: so there are two.
 
 All formulations are looked at through the bodies' poses and velocities and the equations of the description, so that no method judges
 itself: the present state, between two slices of compiled work, and states of what is recorded. Methods that project, and Baumgarte's
@@ -26,6 +27,7 @@ from nexdyn.absolute.configuration import position_units, row_units
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.integrate.methods import ExplicitEuler, ImplicitEuler, IndexOne, SemiImplicitEuler
+from nexdyn.integrate.stabilised import ALPHA, AT_MOST, BETA, PACE
 
 if TYPE_CHECKING:
     from nexdyn.integrate.methods import Method
@@ -84,8 +86,11 @@ def bound_of(method: Method) -> float:
 class Keeper:
     """Looks at states of a run."""
 
-    def __init__(self, model: AbsoluteModel, method: Method) -> None:
-        self.model, self.method, self.length = model, method, mechanism_length(model)
+    def __init__(self, model: AbsoluteModel, method: Method, damping: np.ndarray | None = None) -> None:
+        """damping: of Baumgarte's stabilisation, as kernels take it."""
+        self.model, self.method, self.length, self._damping = model, method, mechanism_length(model), damping
+        self._violated = np.zeros(model.nc)
+        """The largest c of each row so far."""
         self.of_rates, self.of_positions = row_units(model, self.length), position_units(model, self.length)
         self.speed = math.sqrt(float(np.linalg.norm(model.system.gravity)) / self.length)
         """s"""
@@ -122,15 +127,23 @@ class Keeper:
                 worst = apart
         return worst
 
+    def _closing(self) -> float:
+        """κ [1/s]: how fast Baumgarte's stabilisation may move what is at rest."""
+        if self._damping is None:
+            return 0.0
+        usual = min(PACE * self.speed, self._damping[AT_MOST])
+        return max(float(x) if x >= 0.0 else usual for x in self._damping[[ALPHA, BETA]])
+
     def _explained(self, t: float, q: np.ndarray) -> np.ndarray:
         """d (nc,)."""
-        method, model = self.method, self.model
+        method, model, speed = self.method, self.model, max(self.speed, 1e-300)
+        closing = self._closing() * self._violated / speed
         if not isinstance(method, FIRST_ORDER):
-            return np.zeros(model.nc)
-        h, speed = method.dt, max(self.speed, 1e-300)
+            return closing
+        h = method.dt
         changes = np.abs(model.nu(t, q) - model.nu(t - h, q)) if model.drivers or model.explicit else 0.0
         solved = SOLVED_TO / h if isinstance(method, ImplicitEuler) else 0.0
-        return np.asarray(h * speed + (self.of_rates * changes + solved) / speed)
+        return np.asarray(closing + h * speed + (self.of_rates * changes + solved) / speed)
 
     def _at(self, t: float, q: np.ndarray, v: np.ndarray, near: np.ndarray | None) -> Apart:
         model = self.model
@@ -138,6 +151,7 @@ class Keeper:
         C = self.of_positions * np.abs(model.residual(q, t, near.copy()))
         rate = self.of_rates * np.abs(model.jacobian(q, t, near) @ v[1:].reshape(-1) - model.nu(t, q))
         C, rate = (np.nan_to_num(x, nan=np.inf) for x in (C, rate / max(self.speed, 1e-300)))
+        self._violated = np.maximum(self._violated, np.minimum(C, LOST))
         explained = self._explained(t, q)
         at, worst = int(np.argmax(rate - explained)), int(np.argmax(np.maximum(C, rate - explained)))
         row = model.rows[worst]

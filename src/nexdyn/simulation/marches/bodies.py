@@ -80,6 +80,8 @@ class BodySimulation(Runs):
 
     _independent = 0.0
     """The best independence of kept rows so far."""
+    _damping: np.ndarray | None = None
+    """Of Baumgarte's stabilisation, where the method has it."""
 
     @small_on_one_thread
     def __init__(
@@ -482,7 +484,7 @@ class BodySimulation(Runs):
         if not self.model.nc:
             return None
         if self._keeper is None or self._keeper.model is not self.model:
-            return Keeper(self.model, self.method)
+            return Keeper(self.model, self.method, self._damping)
         return self._keeper
 
     def violation(self, rows: np.ndarray) -> np.ndarray:

@@ -198,7 +198,7 @@ class Simulation(Runs):
     def keeper(self) -> Keeper | None:
         if self.closed is None or self._keeper is not None:
             return self._keeper
-        return Keeper(absolute_model(self.system), self.method)
+        return Keeper(absolute_model(self.system), self.method, self.closed.closed.compiled_rows.tables.damping)
 
     def violation(self, rows: np.ndarray) -> np.ndarray:
         assert self.closed is not None
