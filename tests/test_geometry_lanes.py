@@ -108,7 +108,12 @@ def hulls(rng: np.random.Generator, catalogue: Catalogue) -> list[int]:
     """A cube, a wedge, a flat stone and a round one, of corners."""
     cube = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3), axis=-1).reshape(-1, 3)
     round_one = rng.normal(size=(60, 3))
-    shapes = (cube, cube[[0, 1, 2, 3, 4, 6]], rng.normal(size=(9, 3)) * (1.0, 1.0, 1e-3), round_one / np.linalg.norm(round_one, axis=1)[:, None])
+    shapes = (
+        cube,
+        cube[[0, 1, 2, 3, 4, 6]],
+        rng.normal(size=(9, 3)) * (1.0, 1.0, 1e-3),
+        round_one / np.linalg.norm(round_one, axis=1)[:, None],
+    )
     return [catalogue.add("hull", points=points) for points in shapes]
 
 
@@ -116,7 +121,11 @@ def test_hulls_far_near_touching_and_deep_have_their_scalar_answer() -> None:
     """One pose of each sort in every pack, so that lanes end after unlike numbers of support points and by unlike ways."""
     rng = np.random.default_rng(4)
     catalogue = Catalogue()
-    ids = [*hulls(rng, catalogue), catalogue.add("sphere", radius=0.3), catalogue.add("capsule", radius=0.2, length=0.7)]
+    ids = [
+        *hulls(rng, catalogue),
+        catalogue.add("sphere", radius=0.3),
+        catalogue.add("capsule", radius=0.2, length=0.7),
+    ]
     ids.append(catalogue.add("box", size=(0.7, 0.5, 0.4)))
     pairs = np.array([(i, j) for i in ids for j in ids for _ in range(ROUNDS)])
     n = len(pairs)
@@ -142,7 +151,9 @@ def test_faces_of_hulls_that_are_parallel_have_their_distance_and_normal() -> No
     pairs = np.tile([cube, cube], (ROUNDS, 1))
     X = random_poses(ROUNDS * LANES, rng).reshape(ROUNDS, LANES, 12)
     Y, gap = X.copy(), rng.uniform(1e-3, 1.0, (ROUNDS, LANES))
-    along = X[:, :, [0, 3, 6]]  # the world's components of x: cubes side by side, shifted across by less than their edge
+    along = X[
+        :, :, [0, 3, 6]
+    ]  # the world's components of x: cubes side by side, shifted across by less than their edge
     across = X[:, :, [1, 4, 7]] * rng.uniform(-0.9, 0.9, (ROUNDS, LANES, 1))
     Y[:, :, 9:] = X[:, :, 9:] + along * (1.0 + gap)[:, :, None] + across
     answers, status = in_lanes(catalogue, pairs, X, Y)
@@ -155,7 +166,10 @@ def test_swapped_shapes_have_the_same_bits_turned_round() -> None:
     """Also of equal shapes, whose poses decide which goes first, lane by lane."""
     rng = np.random.default_rng(8)
     catalogue = Catalogue()
-    ids = [*hulls(rng, catalogue), *(catalogue.add(name, **sizes) for name, sizes in (random_shape(kind, rng) for kind in KINDS))]
+    ids = [
+        *hulls(rng, catalogue),
+        *(catalogue.add(name, **sizes) for name, sizes in (random_shape(kind, rng) for kind in KINDS)),
+    ]
     pairs = np.array([(i, j) for i in ids for j in ids])
     X, Y = (random_poses(len(pairs) * LANES, rng).reshape(-1, LANES, 12) for _ in range(2))
     there, _ = in_lanes(catalogue, pairs, X, Y)

@@ -174,7 +174,9 @@ def before(x, y, then):  # type: ignore[no-untyped-def]
 def pose_second(XA, XB):  # type: ignore[no-untyped-def]
     """1 in the lanes where the pose XB goes first, as `narrow.pose_first`, else 0."""
     p, q, R, Q = XA.p, XB.p, XA.R, XB.R
-    later = before(R.xx, Q.xx, before(R.yy, Q.yy, before(R.zz, Q.zz, before(R.yx, Q.yx, before(R.zx, Q.zx, zero(p.x))))))
+    later = before(
+        R.xx, Q.xx, before(R.yy, Q.yy, before(R.zz, Q.zz, before(R.yx, Q.yx, before(R.zx, Q.zx, zero(p.x)))))
+    )
     return before(p.x, q.x, before(p.y, q.y, before(p.z, q.z, later)))
 
 
@@ -256,7 +258,9 @@ def lane_pair(tables, i, j, XA, XB, work, start, status):  # type: ignore[no-unt
                     done = with_lane(done, s, 1.0)
             c, fine = by_simplices(A, B, tables, P, Q, choose(o, turned, -start, start), done)
         found = if_less(fine, c.error, o, o + 1.0)
-        c = Contact(c.d, choose(o, turned, -c.n, c.n), choose(o, turned, c.b, c.a), choose(o, turned, c.a, c.b), c.error)
+        c = Contact(
+            c.d, choose(o, turned, -c.n, c.n), choose(o, turned, c.b, c.a), choose(o, turned, c.a, c.b), c.error
+        )
     else:
         found = o
     for s in range(LANES):

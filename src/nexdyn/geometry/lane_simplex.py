@@ -97,26 +97,50 @@ def lane_apart(A, B, X, tables, v, done, size):  # type: ignore[no-untyped-def]
         m0, m1, most = if_less(most, x, o, m0), if_less(most, x, t1, m1), if_less(most, x, x, most)
         x, y = keeps(r, w0), keeps(r, w1)
         x = if_less(x, y, x, y)
-        m0, m1, m2, most = if_less(most, x, o, m0), if_less(most, x, o, m1), if_less(most, x, t2, m2), if_less(most, x, x, most)
+        m0, m1, m2, most = (
+            if_less(most, x, o, m0),
+            if_less(most, x, o, m1),
+            if_less(most, x, t2, m2),
+            if_less(most, x, x, most),
+        )
         # triangles
         f, g, h = in_triangle(w, w0, w1)
         u = f * w + g * w0 + h * w1
         x = if_less(o, f, keeps(u, w2), o - UNKNOWN)
-        m0, m1, m2, most = if_less(most, x, g, m0), if_less(most, x, h, m1), if_less(most, x, o, m2), if_less(most, x, x, most)
+        m0, m1, m2, most = (
+            if_less(most, x, g, m0),
+            if_less(most, x, h, m1),
+            if_less(most, x, o, m2),
+            if_less(most, x, x, most),
+        )
         f, g, h = in_triangle(w, w1, w2)
         u = f * w + g * w1 + h * w2
         x = if_less(o, f, keeps(u, w0), o - UNKNOWN)
-        m0, m1, m2, most = if_less(most, x, o, m0), if_less(most, x, g, m1), if_less(most, x, h, m2), if_less(most, x, x, most)
+        m0, m1, m2, most = (
+            if_less(most, x, o, m0),
+            if_less(most, x, g, m1),
+            if_less(most, x, h, m2),
+            if_less(most, x, x, most),
+        )
         f, g, h = in_triangle(w, w2, w0)
         u = f * w + g * w2 + h * w0
         x = if_less(o, f, keeps(u, w1), o - UNKNOWN)
-        m0, m1, m2, most = if_less(most, x, h, m0), if_less(most, x, o, m1), if_less(most, x, g, m2), if_less(most, x, x, most)
+        m0, m1, m2, most = (
+            if_less(most, x, h, m0),
+            if_less(most, x, o, m1),
+            if_less(most, x, g, m2),
+            if_less(most, x, x, most),
+        )
         # the origin inside: no candidate keeps all points behind it
         lost = if_less(most, -1e-9 * size * length, one - done, o)
         short, done = if_less(lost, 0.5 * one, short, o + UNKNOWN), done + lost
         # lanes that are done keep what they hold; w, and copies of it, take the places without weight
         rest = one - m0 - m1 - m2
-        m0, m1, m2 = if_less(done, 0.5 * one, m0, l0), if_less(done, 0.5 * one, m1, l1), if_less(done, 0.5 * one, m2, l2)
+        m0, m1, m2 = (
+            if_less(done, 0.5 * one, m0, l0),
+            if_less(done, 0.5 * one, m1, l1),
+            if_less(done, 0.5 * one, m2, l2),
+        )
         free = one - done
         c0, c1, c2 = if_less(o, m0, o, free), if_less(o, m1, o, free), if_less(o, m2, o, free)
         w0, a0, b0 = choose(o, c0, w, w0), choose(o, c0, a, a0), choose(o, c0, b, b0)
@@ -129,4 +153,6 @@ def lane_apart(A, B, X, tables, v, done, size):  # type: ignore[no-untyped-def]
     length = sqrt(v @ v)
     n = (1.0 / if_less(o, length, length, one)) * v
     error = if_less(o, done, short, o + UNKNOWN)
-    return Contact(length, n, l0 * a0 + l1 * a1 + l2 * a2, l0 * b0 + l1 * b1 + l2 * b2, if_less(error, o, -error, error))
+    return Contact(
+        length, n, l0 * a0 + l1 * a1 + l2 * a2, l0 * b0 + l1 * b1 + l2 * b2, if_less(error, o, -error, error)
+    )
