@@ -303,15 +303,59 @@ def test_tables_take_memory_in_proportion_to_the_bodies() -> None:
         {"mass": 1e-12, "inertia": (1e-3, 1e-3, 1e-3)},
     ],
 )
-def test_a_body_without_inertia_is_refused_by_name_with_what_to_do(given: dict[str, Any]) -> None:
+@pytest.mark.parametrize("solver", ["serial", "odd-even", "parallel"])
+def test_a_body_without_inertia_moves_as_the_articulated_body_algorithm_moves_it(
+    given: dict[str, Any], solver: Any
+) -> None:
+    """In the middle of a chain, between hinges that cross; what carries it is a hundred thousand times as heavy as what it carries."""
     system = straight_chain(2)
     thin = system.add_body("thin rod", **given, position=(2.5, 0, 0))
+    end = system.add_body("end", mass=1e-5, inertia=(1e-6, 2e-6, 2e-6), position=(3.5, 0, 0))
     system.add_joint(nx.Revolute("h2", system.body("l1"), thin, at=(2, 0, 0), axis=(0, 1, 0)))
-    tree = Tree(system)
-    with pytest.raises(nx.InputError, match=r"'thin rod' is zero or nearly .* weld .* dynamics 'aba'"):
-        tree.cfa(np.zeros(3), np.zeros(3), np.zeros(3))
-    with pytest.raises(nx.InputError, match="'thin rod'"):
-        nx.simulate(system, 0.1, dynamics="cfa")
+    system.add_joint(nx.Revolute("h3", thin, end, at=(3, 0, 0), axis=(0.1, 0, 1)))
+    tree, rng = Tree(system), np.random.default_rng(2)
+    q, v, tau = rng.normal(size=(3, 20, tree.nv))
+    tau[:, 2:] *= 1e-5
+    expected = tree.aba(q, v, tau)
+    a, force = tree.cfa(q, v, tau, solver=solver)
+    assert off(a, expected) < 1e-9
+    wrenches = tree.joint_wrenches(q, v, expected)
+    for name, wrench in wrenches.items():
+        moment = force[name] - wrench  # they differ by what the joint's own effort is along its axis
+        assert np.abs(moment[..., 3:]).max() < 1e-8 * np.abs(wrench[..., 3:]).max()
+
+
+def test_a_run_by_constraint_forces_carries_bodies_without_mass() -> None:
+    system = straight_chain(2)
+    cross = system.add_body("cross", position=(2, 0, 0))
+    end = system.add_body("end", mass=1.0, inertia=(0.1, 0.2, 0.2), position=(2.5, 0, 0))
+    system.add_joint(nx.Revolute("h2", system.body("l1"), cross, at=(2, 0, 0), axis=(0, 1, 0)))
+    system.add_joint(nx.Revolute("h3", cross, end, at=(2, 0, 0), axis=(0, 0, 1)))
+    start = {"v0": {"h3": 1.0}}
+    there, here = (nx.simulate(system, 0.2, nx.RungeKutta4(1e-3), dynamics=how, **start) for how in ("cfa", "aba"))
+    np.testing.assert_allclose(there.recording.q, here.recording.q, atol=1e-10)
+
+
+def test_what_moves_no_inertia_by_constraint_forces_is_said() -> None:
+    alone = nx.System("alone")
+    alone.add_body("nothing")
+    alone.add_joint(nx.Revolute("h", "ground", "nothing", axis=(0, 0, 1)))
+    with pytest.raises((nx.InputError, nx.SingularError), match=r"nothing|no inertia"):
+        Tree(alone).cfa([0.0], [0.0], [0.0])
+    beside = straight_chain(2)
+    beside.add_body("nothing", position=(2, 0, 0))
+    beside.add_joint(nx.Revolute("h2", beside.body("l1"), "nothing", at=(2, 0, 0), axis=(0, 1, 0)))
+    with pytest.raises((nx.InputError, nx.SingularError), match="without inertia"):
+        Tree(beside).cfa(np.zeros(3), np.zeros(3), np.ones(3))
+
+
+@pytest.mark.parametrize("solver", ["serial", "odd-even", "parallel"])
+def test_refinement_may_be_repeated(solver: Any) -> None:
+    tree, rng = Tree(straight_chain(5)), np.random.default_rng(3)
+    q, v, tau = rng.normal(size=(3, 10, 5))
+    expected = tree.aba(q, v, tau)
+    for refinements in (0, 1, 2, 5):
+        assert off(tree.cfa(q, v, tau, solver=solver, refinements=refinements)[0], expected) < 1e-11
 
 
 def test_a_body_without_inertia_may_be_welded() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
+from nexdyn.assembly.contact_steps import fastest
 from nexdyn.simulation.growth import is_watched
 
 EXPLICIT = {
@@ -97,10 +98,53 @@ def test_by_hertz_it_is_that_of_the_weight_at_rest() -> None:
     with pytest.warns(nx.NexDynWarning):
         result = nx.simulate(falling(nx.Sphere(0.05), stiffness=k), 1e-3, nx.SemiImplicitEuler(1.5 * most))
     assert result.warnings[0]["value"] == pytest.approx(most, rel=0.01)
-    # a body in a joint gets no notice
+    # what hangs on a ball joint below the centre of a stone takes part as far as it yields itself
     held = falling(nx.Sphere(0.05), stiffness=k)
     held.add_body("other", mass=1.0, inertia=(1, 1, 1))
     held.add_joint(nx.Spherical("ball", "stone", "other"))
-    assert not nx.simulate(held, 1e-3, nx.SemiImplicitEuler(1.5 * most)).warnings
+    with pytest.warns(nx.NexDynWarning):
+        joined = nx.simulate(held, 1e-3, nx.SemiImplicitEuler(4.0 * most)).warnings[0]
+    assert most < joined["value"] < 4.0 * most
     # and of steps that the method chooses
     assert not nx.simulate(falling(nx.Sphere(0.05), stiffness=k), 1e-3, nx.DormandPrince()).warnings
+
+
+def on_a_slide(armature: float = 0.0) -> nx.System:
+    """A foot of 0.3 kg under a leg of 2 kg that slides up and down, over a floor of 1e5 N/m; both are one by a joint that does not give."""
+    system = nx.System("leg")
+    leg = system.add_body("leg", mass=2.0, inertia=(1.0, 1.0, 1.0), position=(0, 0, 1.0))
+    foot = system.add_body(
+        "foot", mass=0.3, inertia=(1.0, 1.0, 1.0), position=(0, 0, 0.05), collision=[nx.Sphere(0.05)]
+    )
+    system.add_joint(nx.Prismatic("slide", "ground", leg, axis=(0, 0, 1), armature=armature))
+    system.add_joint(nx.Fixed("ankle", leg, foot))
+    system.add_contact(nx.Contact("floor", foot, "ground", stiffness=1e5, exponent=1.0))
+    return system
+
+
+@pytest.mark.parametrize("armature", [0.0, 1.7])
+def test_bodies_in_joints_yield_as_their_joints_let_them(armature: float) -> None:
+    most = 2.0 / np.sqrt(1e5 / (2.3 + armature))
+    with pytest.warns(nx.NexDynWarning, match="too long for contact 'floor'"):
+        (told,) = nx.Simulation(on_a_slide(armature), nx.SemiImplicitEuler(1.01 * most)).run(0.01).warnings
+    assert told["value"] == pytest.approx(most, rel=1e-9)
+    assert not nx.simulate(on_a_slide(armature), 0.01, nx.SemiImplicitEuler(0.99 * most)).warnings
+
+
+def test_it_is_the_longest_that_keeps_what_rocks_on_a_hinge_in_bounds() -> None:
+    """A bar of 1 m whose end rests on the floor yields with l²/I; loops, and equations that repeat others, count as they are."""
+    system = nx.System("bar")
+    bar = system.add_body("bar", mass=3.0, inertia=(0.1, 0.25, 0.25), position=(0.5, 0, 0.05))
+    tip = system.add_body(
+        "tip", mass=1e-3, inertia=(1e-6, 1e-6, 1e-6), position=(1.0, 0, 0.05), collision=[nx.Sphere(0.05)]
+    )
+    for name, y in (("left", 0.1), ("right", -0.1)):  # one hinge, twice: five equations repeat others
+        system.add_joint(nx.Revolute(name, "ground", bar, at=(0, y, 0.05), axis=(0, 1, 0)))
+    system.add_joint(nx.Fixed("weld", bar, tip))
+    system.add_contact(nx.Contact("floor", tip, "ground", stiffness=1e5, exponent=1.0))
+    inertia = 0.25 + 3.0 * 0.25 + 1e-3 + 1e-6
+    most = 2.78 / np.sqrt(1e5 / inertia)
+    places = {"ground": np.zeros(3), "bar": np.array([0.5, 0, 0.05]), "tip": np.array([1.0, 0, 0.05])}
+    fast, name = fastest(system, lambda body: (np.eye(3), places[body]))
+    assert name == "floor"
+    assert 2.78 / fast == pytest.approx(most, rel=1e-9)

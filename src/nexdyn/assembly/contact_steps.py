@@ -1,24 +1,30 @@
-"""How long explicit steps may be for the contacts of free bodies, told before a run.
+"""How long explicit steps may be for contacts, told before a run.
 
-    Y = Σ 1/m 1 + [r]ₓ I⁻¹ [r]ₓᵀ        how the point of contact yields to a force, of both bodies; r from the centre of mass
+    v = Z u                              velocities of all bodies, u those that joints, drivers and couplings leave free
+    W = Z (Zᵀ M Z)⁻¹ Zᵀ                  how they yield to forces, armatures in M; of free bodies M⁻¹
+    Y = J W Jᵀ                           how the points of contact yield to a force against each other, v_A − v_B = J v
     N = g/(n · Y n)                      what presses there at rest, δ the depth where k δᵉ = N, or that of the start if it is more
     K = k' (n nᵀ + ρ (1 − n nᵀ)),        k' = d(k δᵉ)/dδ, ρ of friction that sticks;  of an area that presses, k' = k A
     dt ≤ c/ω,   ω² the largest eigenvalue of K Y        c = 2.78 of Runge–Kutta 4, 2 of Euler's methods
 
-Bodies in joints yield less than that. This page tells no step for them; ``simulation.growth`` looks at the energy after the run.
+All of it is of the pose at the start; what comes to be later ``simulation.growth`` sees in the energy after the run. Of more than
+`MOST_JOINED` bodies no step is told for those in joints, and of none that moves no inertia.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nexdyn.absolute.model import absolute_model
 from nexdyn.forces.contact import AREA, DEPTH, ContactForce, fixed_to
 from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.integrate.methods import HHT, ImplicitEuler, RungeKutta4
+from nexdyn.spatial.rotations import quaternion
 
 if TYPE_CHECKING:
     from nexdyn.integrate.methods import Method
@@ -27,6 +33,8 @@ if TYPE_CHECKING:
 Pose = Callable[[str], tuple[np.ndarray, np.ndarray]]
 STABLE = {RungeKutta4.name: 2.78}
 """How far methods are stable; 2 of those not here."""
+MOST_JOINED, INDEPENDENT = 60, 1e-10
+"""Bodies, dense matrices of which are made; from where on a row, or an inertia, is rounding."""
 
 
 def constant_step(method: Method) -> float | None:
@@ -40,21 +48,93 @@ def limit_of(method: Method) -> float:
 
 
 def fastest(system: System, pose: Pose) -> tuple[float, str]:
-    """The largest ω [rad/s] of contacts of free bodies where they stand, and the name of the contact; 0 and "" without any."""
-    found = (0.0, "")
-    joined: dict[str, list[Any]] = {}
-    for joint in system.joints.values():
-        for body in (joint.parent.name, joint.child.name):
-            joined.setdefault(body, []).append(joint)
+    """The largest ω [rad/s] of contacts where they are, and the name of the contact; 0 and "" without any."""
+    found, yields = (0.0, ""), Yielding(system, pose)
     for name, force in system.forces.items():
         if isinstance(force, ContactForce) and not force.is_off:
-            found = max(found, (math.sqrt(_square(force, system, pose, joined)), force.part_of or name))
+            found = max(found, (math.sqrt(square_of(force, system, yields)), force.part_of or name))
     return found
 
 
-def _square(force: ContactForce, system: System, pose: Pose, joined: dict[str, list[Any]]) -> float:
+class Yielding:
+    """W of a pose, found where it is first asked for a body in a joint."""
+
+    def __init__(self, system: System, pose: Pose) -> None:
+        self.system, self.pose = system, pose
+        self.joined: dict[str, list[Any]] = {}
+        for joint in system.joints.values():
+            for body in (joint.parent.name, joint.child.name):
+                self.joined.setdefault(body, []).append(joint)
+
+    def is_free(self, body: str) -> bool:
+        """Whether no joint holds it."""
+        joints = self.joined.get(body, [])
+        return all(joint.kind == "free" for joint in joints) and len(joints) <= 1
+
+    @cached_property
+    def coupled(self) -> tuple[dict[str, int], np.ndarray] | None:
+        """The first column of each body, and W; None where that is not known."""
+        if len(self.system.bodies) > MOST_JOINED:
+            return None
+        from scipy.linalg import null_space  # 0.1 s: only where a contact has a body in a joint
+
+        model = absolute_model(self.system)
+        q = model.q.copy()
+        for k, name in enumerate(model.bodies):
+            R, p = self.pose(name)
+            q[k, :4], q[k, 4:] = quaternion(R), p
+        units = np.tile([1.0, 1.0, 1.0, *3 * [float(np.ptp(q[:, 4:], axis=0).max()) or 1.0]], model.nb)
+        rows = _dense(model.jacobian(q, 0.0)) * units
+        sizes = np.linalg.norm(rows, axis=1)
+        Z = (
+            null_space(rows[sizes > 0.0] / sizes[sizes > 0.0, None], rcond=INDEPENDENT)
+            if sizes.any()
+            else np.eye(len(units))
+        )
+        Z = units[:, None] * Z
+        inertia, directions = np.linalg.eigh(Z.T @ _dense(model.mass_matrix(q)) @ Z)
+        if not len(inertia) or not inertia[0] > INDEPENDENT * inertia[-1]:
+            return None
+        half = Z @ directions / np.sqrt(inertia)
+        return {name: 6 * (k - 1) for k, name in enumerate(model.bodies)}, half @ half.T
+
+    def of(self, sides: list[tuple[str, np.ndarray]]) -> np.ndarray | None:
+        """Y of a contact of two bodies at a point (3,) of each in the world; None where it is not known."""
+        moving = [
+            (body, point, sign)
+            for (body, point), sign in zip(sides, (1.0, -1.0), strict=True)
+            if "ground" not in fixed_to(self.system, body)
+        ]
+        if all(self.is_free(body) for body, _, _ in moving):
+            Y = np.zeros((3, 3))
+            for body, point, _ in moving:
+                alone = self._alone(body, point)
+                if alone is None:
+                    return None
+                Y += alone
+            return Y
+        if self.coupled is None:
+            return None
+        first, W = self.coupled
+        J = np.zeros((3, len(W)))
+        for body, point, sign in moving:
+            (R, p), k = self.pose(body), first[body]
+            J[:, k : k + 3] += sign * np.cross(np.eye(3), point - p).T @ R
+            J[:, k + 3 : k + 6] += sign * np.eye(3)
+        return np.asarray(J @ W @ J.T)
+
+    def _alone(self, body: str, point: np.ndarray) -> np.ndarray | None:
+        """1/m 1 + [r]ₓ I⁻¹ [r]ₓᵀ of a free body, r from its centre of mass."""
+        given, (R, p) = self.system.bodies[body].resolved(self.system.values), self.pose(body)
+        if not given.mass > 0.0 or np.linalg.matrix_rank(given.inertia) < 3:
+            return None
+        r = np.cross(np.eye(3), point - p - R @ given.com)
+        return np.asarray(np.eye(3) / given.mass + r.T @ R @ np.linalg.inv(given.inertia) @ R.T @ r)
+
+
+def square_of(force: ContactForce, system: System, yields: Yielding) -> float:
     """ω² of a contact; 0 where it is not known."""
-    values, rows = system.values, []
+    values, rows, pose = system.values, [], yields.pose
     for frame in force.frames(system):
         R, p = pose(frame.body)
         rows.append(np.concatenate([(R @ frame.R_BF).ravel(), p + R @ frame.p_BF, np.zeros(6)])[None])
@@ -66,17 +146,9 @@ def _square(force: ContactForce, system: System, pose: Pose, joined: dict[str, l
     # where both are apart the point lies on B, of two spheres midway: the nearest points of A and B
     gap, on_b = max(-depth, 0.0) * n, 0.5 if isinstance(force, SphereContact) else 0.0
     points = (row[3:6] + (1.0 - on_b) * gap, row[3:6] - on_b * gap)
-    Y = np.zeros((3, 3))
-    for frame, point in zip(force.frames(system), points, strict=True):
-        if "ground" in fixed_to(system, frame.body):
-            continue
-        if any(joint.kind != "free" for joint in joined.get(frame.body, [])) or len(joined.get(frame.body, [])) > 1:
-            return 0.0
-        given, (R, p) = system.bodies[frame.body].resolved(values), pose(frame.body)
-        if not given.mass > 0.0 or np.linalg.matrix_rank(given.inertia) < 3:
-            return 0.0
-        r = np.cross(np.eye(3), point - p - R @ given.com)
-        Y += np.eye(3) / given.mass + r.T @ R @ np.linalg.inv(given.inertia) @ R.T @ r
+    Y = yields.of([(frame.body, point) for frame, point in zip(force.frames(system), points, strict=True)])
+    if Y is None:
+        return 0.0
     law, along = force.law(values), float(n @ Y @ n)
     if not along > 0.0:
         return 0.0
@@ -92,3 +164,7 @@ def _square(force: ContactForce, system: System, pose: Pose, joined: dict[str, l
     across = law.friction_stiffness if force.sticks else 0.0
     K = slope * (across * np.eye(3) + (1.0 - across) * np.outer(n, n))
     return float(np.abs(np.linalg.eigvals(K @ Y)).max())
+
+
+def _dense(A: Any) -> np.ndarray:
+    return A if isinstance(A, np.ndarray) else np.asarray(A.toarray())

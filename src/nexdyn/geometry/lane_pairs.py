@@ -7,9 +7,9 @@ the scalar kernels branch, for
     sphere and sphere, capsule, box, cylinder; two capsules     closed forms
     hulls, and boxes, with each other, spheres and capsules     simplices (lane_simplex.py)
 
-A lane whose shapes overlap, or whose simplices prove nothing, and all other pairs are answered by narrow.py, lane by lane; so are boxes with
-parallel faces or edges, which have many nearest points. Either way a lane has the answer of the scalar kernel to rounding, no lane's
-pose decides about another's, and the answer for (b, a) is that for (a, b) turned round, bit for bit.
+A lane whose shapes overlap, or whose simplices prove nothing, and all other pairs are answered by narrow.py, lane by lane; so are
+boxes with parallel faces or edges, which have many nearest points. Either way a lane has the answer of the scalar kernel to rounding, no
+lane's pose decides about another's, and the answer for (b, a) is that for (a, b) turned round, bit for bit.
 """
 
 from __future__ import annotations

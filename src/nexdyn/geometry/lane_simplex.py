@@ -18,7 +18,7 @@ from __future__ import annotations
 from nexdyn.geometry.contact import Contact
 from nexdyn.geometry.lane_support import choose, lane_support
 from nexdyn.kernel import formula
-from nexdyn.spatial.algebra import T, Vec3, cross, plus_turned
+from nexdyn.spatial.algebra import T, cross, plus_turned
 from nexdyn.spatial.lanes import all_less, if_less, sqrt, zero
 
 MOST_SUPPORTS = 48

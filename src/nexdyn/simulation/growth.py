@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nexdyn.assembly.contact_steps import constant_step, limit_of
+from nexdyn.assembly.contact_steps import Pose, Yielding, constant_step, limit_of, square_of
 from nexdyn.forces.contact import ContactForce
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
 from nexdyn.simulation.users import functions_of
+from nexdyn.spatial.rotations import rotation_matrix
 
 if TYPE_CHECKING:
     from nexdyn.integrate.methods import Method
@@ -55,21 +56,28 @@ def growth_of(seen: Result, whole: Result, method: Method) -> str:
 
 def _stable(result: Result, method: Method) -> str:
     """Of the contact that was stiffest how long steps may be, as a clause; "" where no state shows one."""
-    system, shortest, found = result.system, math.inf, ""
-    limit = limit_of(method)
-    for name, force in system.forces.items():
+    fastest, found = 0.0, ""
+    for name, force in result.system.forces.items():
         if not isinstance(force, ContactForce) or force.is_off:
             continue
-        seen = result.contacts(name)
-        law, depth = force.law(system.values), float(seen.penetration.max())
+        depths = result.contacts(name).penetration.values
+        k = int(depths.reshape(len(depths), -1).max(axis=1).argmax())
+        depth = float(depths[k].max())
         if not depth > 0.0:
             continue
-        slope = law.stiffness * law.exponent * depth ** (law.exponent - 1.0)
-        if "area" in seen and float(seen.area.max()) > 0.0:
-            slope = law.stiffness * float(seen.area.max())
-        bodies = [system.bodies.get(frame.body) for frame in force.frames(system)]
-        inverse = sum(1.0 / m for b in bodies if b is not None and (m := b.resolved(system.values).mass) > 0.0)
-        step = limit / math.sqrt(slope * inverse) if inverse > 0.0 else math.inf
-        if step < shortest:
-            shortest, found = step, f"; {force} takes {step:.2g} s at most, pressed in by {depth:.2g} m"
+        fast = math.sqrt(square_of(force, result.system, Yielding(result.system, _pose_at(result, k))))
+        if fast > fastest:
+            step = limit_of(method) / fast
+            fastest, found = fast, f"; {force} takes {step:.2g} s at most, pressed in by {depth:.2g} m"
     return found
+
+
+def _pose_at(result: Result, k: int) -> Pose:
+    """Orientation (3, 3) and position (3,) [m] of each body in row k."""
+
+    def pose(body: str) -> tuple[np.ndarray, np.ndarray]:
+        if body == "ground":
+            return np.eye(3), np.zeros(3)
+        return rotation_matrix(result.orientation(body).values[k]), result.position(body).values[k]
+
+    return pose

@@ -8,8 +8,9 @@
 
 d = h s of methods of order 1: velocities of implicit Euler's are differences of positions, and those of Baumgarte's stabilisation under
 explicit Euler's are left to themselves for a step; 0 elsewhere. To it comes of rows that are driven what ν changes by in a step, over s,
-for implicit Euler's ε / (h s), ε what |C| is solved to, and for Baumgarte's κ c / s, with the largest c of the row so far: a violation that dies
-at a rate κ (``integrate.stabilised``) moves what is at rest. Where a driver's rate jumps, one state alone may miss it: so there are two.
+for implicit Euler's ε / (h s), ε what |C| is solved to, and for Baumgarte's κ c / s, with the largest c of the row so far: a violation that
+dies at a rate κ (``integrate.stabilised``) moves what is at rest. Where a driver's rate jumps, one state alone may miss it: so there are
+two.
 
 All formulations are looked at through the bodies' poses and velocities and the equations of the description, so that no method judges
 itself: the present state, between two slices of compiled work, and states of what is recorded. Methods that project, and Baumgarte's

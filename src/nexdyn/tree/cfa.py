@@ -24,7 +24,8 @@ force F_j at its joint with the acceleration Λ_j F_j + β_j, and eliminating jo
 On a long chain RNEA(q, v, 0) dwarfs the forces that act, and F_S + Wᵀ RNEA(q, v, 0) loses the digits that it cancels. So
 where forces are wanted, F_T and F_S are found once more for what is left of the equations of motion at the q̈ just found,
 with RNEA(q, v, q̈) in the place of RNEA(q, v, 0) and the factors at hand: q̈ + δq̈, and F_S + Wᵀ RNEA(q, v, q̈) without
-cancellation. That is one step of iterative refinement.
+cancellation. That is one step of iterative refinement. Where a body borrows inertia for its I⁻¹ (``cfa_tables``) such steps go on until
+q̈ no longer changes by more than `PAID` of its largest component, and RNEA, which knows nothing of what is borrowed, has the last word.
 
 A freedom with armature D transmits f = F_T − D q̈, not F_T: f is one more unknown, with h as its column of W, 1/D on
 the diagonal of A and F_T/D on the right.
@@ -98,6 +99,8 @@ from nexdyn.tree.tables import H_, NV, inertias, joint_poses, world_acceleration
 
 LARGE = 2000
 """Bodies from which on their tables no longer lie in a core's own cache, and rows are asked for ahead."""
+PAID, MOST_PAID = 1e-10, 20
+"""What may be left of the inertia that is borrowed, before a last step that leaves `LENT` of it; steps after which nothing is paid back."""
 AHEAD = 6
 """Bodies ahead of its use that a row is asked for."""
 
@@ -146,6 +149,8 @@ def bias_forces(model, cfa, q, v, forces, work):  # type: ignore[no-untyped-def]
     A[0] = world_acceleration(model)
     V_last, A_last = row(V, 0), row(A, 0)
     large = len(index) > LARGE
+    for j in range(len(cfa.before)):
+        cfa.before[j] = 0.0
     for i in range(1, len(index)):
         p = index[i, PARENT]
         if p != i - 1:
@@ -255,7 +260,8 @@ def eliminate_joints(model, cfa, q, tau, no_motion, refined, work):  # type: ign
 
 @formula
 def change_motion(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
-    """RNEA(q, v, 0) becomes RNEA(q, v, q̈): what I Pᵀ⁻¹ H q̈ adds, outward and inward."""
+    """RNEA becomes RNEA(q, v, q̈): what I Pᵀ⁻¹ H (q̈ − the q̈ that it holds) adds, outward and inward."""
+    before = cfa.before
     index, topology, I, H = cfa.index, model.topology, inertias(model), MotionRows(work.columns, H_)
     A, F, more = MotionRows(cfa.result, ACCELERATION_), ForceRows(cfa.turn, BIAS_), ForceRows(cfa.result, FORCE_)
     A[0] = Motion(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
@@ -266,12 +272,14 @@ def change_motion(model, cfa, work, qdd):  # type: ignore[no-untyped-def]
             A_p = A[p]
         A_i = to_child(pose(model, cfa, i), A_p)
         if index[i, WAY] != ANY:
-            A_i = A_i + qdd[j] * ABOUT_Z
+            A_i = A_i + (qdd[j] - before[j]) * ABOUT_Z
         else:
             for n in range(j, j + topology[i, NV]):
-                A_i = A_i + qdd[n] * H[n]
+                A_i = A_i + (qdd[n] - before[n]) * H[n]
         A[i], more[i] = A_i, I[i] @ A_i
         A_p = A_i
+    for j in range(len(before)):
+        before[j] = qdd[j]
     F_child = Force(Vec3(0.0, 0.0, 0.0), Vec3(0.0, 0.0, 0.0))
     for i in range(len(index) - 1, 0, -1):
         p = index[i, PARENT]
@@ -408,7 +416,20 @@ def constraint_forces(model, cfa, q, tau, refined, work, qdd):  # type: ignore[n
 
 @formula
 def refine(model, cfa, tau, work, qdd):  # type: ignore[no-untyped-def]
-    """One step of refinement: q̈ + δq̈, and F_i for RNEA(q, v, q̈) in the place of RNEA(q, v, 0)."""
+    """One step of refinement: q̈ + δq̈, and F_i for RNEA(q, v, q̈) in the place of the RNEA at hand."""
     change_motion(model, cfa, work, qdd)
     solve_again(model, cfa, tau, qdd, work)
     joint_forces(model, cfa, work, qdd)
+
+
+@formula
+def pay_back(model, cfa, tau, work, qdd):  # type: ignore[no-untyped-def]
+    """Refinement until what bodies borrow is paid back; a link where it is not, or 0."""
+    for _ in range(MOST_PAID if cfa.lends[0] != 0 else 0):
+        refine(model, cfa, tau, work, qdd)
+        most, left = 0.0, 0.0
+        for j in range(len(qdd)):
+            most, left = max(most, abs(qdd[j])), max(left, abs(qdd[j] - cfa.before[j]))
+        if left <= PAID * most:
+            return 0
+    return cfa.lends[0]

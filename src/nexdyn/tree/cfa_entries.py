@@ -6,7 +6,7 @@ from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Force, Vec3, to_child
 from nexdyn.spatial.mobility import turned_z
 from nexdyn.spatial.table import ForceRows
-from nexdyn.tree.cfa import bias_forces, constraint_forces, pose, refine
+from nexdyn.tree.cfa import bias_forces, constraint_forces, pay_back, pose, refine
 from nexdyn.tree.cfa_tables import ANY, BIAS_, COS_, FORCE_, SIN_, SLOT, WAY
 from nexdyn.tree.entries import is_finite
 from nexdyn.tree.handle import tables_at
@@ -39,7 +39,11 @@ def constraint_force_algorithm(handle, cfa, q, v, tau, refinements, qdd, wrench)
     model, work, _, _ = tables_at(handle)
     for s in range(len(q)):
         bias_forces(model, cfa, q[s], v[s], None, work)
-        lost = constraint_forces(model, cfa, q[s], tau[s], refinements > 0, work, qdd[s])
+        refined = refinements > 0 or cfa.lends[0] != 0
+        lost = max(
+            constraint_forces(model, cfa, q[s], tau[s], refined, work, qdd[s]),
+            pay_back(model, cfa, tau[s], work, qdd[s]),
+        )
         if lost > 0 or not is_finite(qdd[s]):
             return s, lost
         for _ in range(refinements):

@@ -53,7 +53,7 @@ class JointForces(Mapping[str, Array]):
 
 
 def tables_for(tree: Tree) -> ConstraintTables:
-    """Fresh tables of the algorithm for a tree. InputError for mimic joints, couplings, and bodies without inertia."""
+    """Fresh tables of the algorithm for a tree. InputError for mimic joints and couplings, and where no body has inertia."""
     if tree.coupling is not None:
         mimics = [f"joint {j.name!r} mimics another" for j in tree.system.joints.values() if j.mimic is not None]
         ties = [f"coupling {name!r} ties joints" for name in tree.system.couplings]
@@ -94,6 +94,12 @@ def refuse(tree: Tree, q: Array, link: int, *, time: float | None = None, result
     are not finite."""
     if link == 0:
         raise SingularError("the accelerations are not finite; check velocities and efforts")
+    if tree.constraint_tables.lends[0]:
+        raise SingularError(
+            "the constraint force algorithm does not find how bodies without inertia move here; use dynamics 'aba', or give them mass and "
+            "inertia",
+            time=time, result=result,
+        )  # fmt: skip
     from nexdyn.tree.cfa_text import condition_number
 
     joint = tree.compiled.forest.arcs[tree.compiled.arc_of_link[link]].name

@@ -15,10 +15,14 @@ X      (slots, 12)           of a joint that is not plainly about z: X;
 W, Y, S  (slots, 6, 6)       its columns of W, of Λ_p P̂ W, factors;
 M      (slots, 42)           Λ_i and Λ_p when it was eliminated
 u      (slots, 24)           its Ĥ F_T, φ, F_T/D of armatured freedoms, and room
+before (nv,)                 the q̈ that RNEA holds
 
 What stands in a table is what one pass reads or writes of a body, in whole lines of the cache: outward from the motion to
 `turn`, inward to `factor`, outward to `result`. A joint about z has no pose here: it is R_PJ turned by the angle. Bodies
 come depth first, so the rows of `spare` are those of the bodies of several children on one path from the root.
+
+A body without mass, or without inertia about an axis, has no I⁻¹. It borrows `LENT` of the inertia that bodies near it have, for I⁻¹
+alone: RNEA knows nothing of it. What that makes of q̈ refinement takes back, all but some `LENT` of it in every step.
 """
 
 from __future__ import annotations
@@ -52,6 +56,8 @@ SPARE_COLUMNS = 45
 NEAR_ZERO = 1e-10
 """A mass below this part of the heaviest body's, or a moment of inertia below this part of what the body's mass has about its
 joints, counts as none: I⁻¹ would lose more than ten digits."""
+LENT = 1e-6
+"""The part of a neighbour's inertia that a body borrows which has none."""
 LEAST_PIVOT = 32 * float(np.finfo(float).eps)
 """A pivot below this part of its diagonal entry of A is what rounding left: A counts as not positive definite."""
 
@@ -75,6 +81,8 @@ class ConstraintTables(NamedTuple):
     least: Any  # (6,), least pivots of the joint at hand
     W_p: Any  # (6, 6), W in the parent of the joint at hand
     late: Any  # the joints whose parents have later children
+    before: Any  # (nv,)
+    lends: Any  # (1,), whether a body borrows inertia
     lost: Any  # (1,), the link at which A was found not positive definite; 0: none
 
 
@@ -90,14 +98,19 @@ def _triangle(S: np.ndarray) -> np.ndarray:
     return S[..., [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]
 
 
-def inverse_inertias(model: TreeModel, names: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """(1/m, c, J⁻¹) (nb + 1, 10) and I⁻¹ (nb + 1, 6, 6) of every link; 0 for the world.
+class Inverse(NamedTuple):
+    """(1/m, c, J⁻¹) (nb + 1, 10) and I⁻¹ (nb + 1, 6, 6) of every link, 0 for the world; and which of them (nb + 1,) borrow inertia."""
 
-    InputError names the links whose inertia cannot be inverted.
-    """
+    packed: np.ndarray
+    full: np.ndarray
+    borrows: np.ndarray
+
+
+def inverse_inertias(model: TreeModel, names: list[str], lending: bool = True) -> Inverse:
+    """The inverse inertias of all links, those that have none with what they borrow; without `lending` an InputError names them."""
     rows = model.body[:, tables.INERTIA : tables.INERTIA + 10]
     n = len(rows)
-    m, h = rows[:, 0], rows[:, 1:4]
+    m, h = rows[:, 0].copy(), rows[:, 1:4]
     I = np.empty((n, 3, 3))
     I[:, [0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]] = rows[:, 4:]
     I[:, [1, 2, 2], [0, 0, 1]] = rows[:, [5, 6, 8]]
@@ -114,7 +127,11 @@ def inverse_inertias(model: TreeModel, names: list[str]) -> tuple[np.ndarray, np
     weak = ~((m > NEAR_ZERO * m.max(initial=0.0)) & (least > NEAR_ZERO * reference))
     weak[0] = False
     if weak.any():
-        _refuse([names[i - 1] for i in np.flatnonzero(weak)], int(np.flatnonzero(weak)[0]), m, least)
+        if not lending or weak[1:].all():
+            _refuse([names[i - 1] for i in np.flatnonzero(weak)], int(np.flatnonzero(weak)[0]), m, least)
+        near = _nearest_with_inertia(model.topology[:, tables.PARENT], weak)
+        m_safe = np.where(weak, m + LENT * m[near], m_safe)
+        J[weak] += (LENT * np.maximum(reference[near], m[near] * arms)[weak])[:, None, None] * np.eye(3)
     J[0], m_safe[0] = np.eye(3), 1.0
     Ji = np.linalg.inv(J)
     Ji = 0.5 * (Ji + np.swapaxes(Ji, 1, 2))
@@ -126,7 +143,23 @@ def inverse_inertias(model: TreeModel, names: list[str]) -> tuple[np.ndarray, np
     M[:, 3:, :3] = cx @ Ji
     M[:, 3:, 3:] = -cx @ Ji @ cx + np.eye(3) / m_safe[:, None, None]
     packed[0], M[0] = 0.0, 0.0
-    return packed, M
+    return Inverse(packed, M, weak)
+
+
+def _nearest_with_inertia(parent: np.ndarray, weak: np.ndarray) -> np.ndarray:
+    """Of each link one near it in the tree that has inertia, itself if it has; parents come before children, the world lends nothing."""
+    near = np.where(weak, -1, np.arange(len(parent)))
+    near[0] = -1
+    while True:
+        before = near.copy()
+        for i in range(1, len(parent)):
+            p = int(parent[i])
+            if p > 0 and near[i] < 0:
+                near[i] = before[p]
+            if p > 0 and near[p] < 0:
+                near[p] = before[i]
+        if (near == before).all():  # what is left are trees of their own
+            return np.where(near < 0, near.max(), near)
 
 
 def _refuse(names: list[str], first: int, m: np.ndarray, least: np.ndarray) -> None:
@@ -153,7 +186,7 @@ def constraint_tables(model: TreeModel, names: list[str]) -> ConstraintTables:
     topology = model.topology
     n = len(topology)
     parent = topology[:, tables.PARENT]
-    packed, M = inverse_inertias(model, names)
+    packed, M, borrows = inverse_inertias(model, names)
     body, index = lane_zeros((n, BODY_COLUMNS)), np.zeros((n, INDEX_COLUMNS), dtype=np.int32)
     body[:, INVERSE_ : INVERSE_ + 10] = packed
     # the wrench of a joint in the parent's frame: P̂ = [R, [p]× R; 0, R]
@@ -197,5 +230,6 @@ def constraint_tables(model: TreeModel, names: list[str]) -> ConstraintTables:
         index, body, lane_zeros((n, TURN_COLUMNS)), lane_zeros((n, FACTOR_COLUMNS)), lane_zeros((n, RESULT_COLUMNS)),
         np.zeros((n, 5)), np.zeros((1 + int(index[:, BRANCHES].max()), SPARE_COLUMNS)), np.zeros((slots, 12)), W, Y, S,
         np.zeros((slots, 42)), np.zeros((slots, 24)), np.zeros(6), np.zeros((6, 6)),
-        np.flatnonzero(index[:, FRESH] == 0), np.zeros(1, dtype=np.int64),
+        np.flatnonzero(index[:, FRESH] == 0), np.zeros(len(model.freedom)), np.array([int(borrows.any())]),
+        np.zeros(1, dtype=np.int64),
     )  # fmt: skip

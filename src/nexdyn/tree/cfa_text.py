@@ -89,7 +89,7 @@ def blocks(tree: Tree, q: Array, v: Array) -> Blocks:
         columns, across = tree._subspaces(arcs[a].name, q)
         H.append(columns / np.einsum("ij,ij->j", columns, columns))
         W.append(across)
-    _, inverse = inverse_inertias(model, tree.link_names)
+    inverse = inverse_inertias(model, tree.link_names, lending=False).full
     I = np.zeros((n, 6, 6))
     I[1:] = np.linalg.inv(inverse[1:])
     return Blocks(P, H, W, I, inverse, bodies[:, tables.F_ : tables.F_ + 6].copy())

@@ -6,6 +6,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from nexdyn.tree.cfa import MOST_PAID, PAID
 from nexdyn.tree.cfa_blocks import bias_and_columns, blocks_of_joints, change_bias, control_forces
 from nexdyn.tree.cfa_chains import Chains, rounds
 from nexdyn.tree.cfa_nodes import solve_nodes
@@ -32,11 +35,13 @@ def by_rounds(
     """The algorithm over states (N, …) on so many threads. Returns the first state without a solution and its link (0: not
     finite), or −1, 0."""
     chains, address = tree.chains, tree._address
-    work, count = phases(tree, cfa, chains), threads or cores()
+    work, count, lends = phases(tree, cfa, chains), threads or cores(), bool(cfa.lends[0])
     for s in range(len(q)):
         bias_and_columns(address, cfa, chains, q[s], v[s])
-        a[s] = 0.0
-        for again in range(1 + refinements):
+        a[s], again, left = 0.0, 0, lends
+        while again <= refinements or left:
+            if again > MOST_PAID + refinements:
+                return s, 1
             if again:
                 change_bias(address, cfa, a[s])
             control_forces(address, cfa, chains, tau[s], a[s])
@@ -44,6 +49,9 @@ def by_rounds(
             bad = end(address, cfa, chains, a[s], wrench[s])
             if bad != 0:
                 return s, max(bad, 0)
+            # what bodies borrow is paid back, as in ``cfa.pay_back``
+            left = lends and (again == 0 or np.abs(a[s] - cfa.before).max() > PAID * np.abs(a[s]).max())
+            again += 1
     return -1, 0
 
 

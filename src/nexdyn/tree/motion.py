@@ -20,7 +20,7 @@ from nexdyn.joints.verbs import CARTESIAN, CYLINDRICAL, FREE, PLANAR, PRISMATIC,
 from nexdyn.kernel import formula
 from nexdyn.spatial.lanes import zero
 from nexdyn.tree.aba import articulated_bodies
-from nexdyn.tree.cfa import bias_forces, constraint_forces
+from nexdyn.tree.cfa import bias_forces, constraint_forces, pay_back
 from nexdyn.tree.cfa_tables import ConstraintTables
 from nexdyn.tree.crba import factor, mass_matrix, mirror, solve_factored
 from nexdyn.tree.elements import act
@@ -156,7 +156,9 @@ def _(problem: TreeProblem, factorisation: ConstraintTables) -> Any:
     for j in range(problem.n):
         problem.tau[j] = problem.tau[j] + problem.u[j]
     bias_forces(problem.model, factorisation, problem.q, problem.v, problem.forces, problem.work)
-    lost = constraint_forces(problem.model, factorisation, problem.q, problem.tau, False, problem.work, problem.a)
+    lends = factorisation.lends[0] != 0
+    lost = constraint_forces(problem.model, factorisation, problem.q, problem.tau, lends, problem.work, problem.a)
+    lost = max(lost, pay_back(problem.model, factorisation, problem.tau, problem.work, problem.a))
     if lost > 0:
         # forces without a sign are no motion: this stops it, and `lost` says why
         factorisation.lost[0] = lost

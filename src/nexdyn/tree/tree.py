@@ -287,8 +287,8 @@ class Tree(metaclass=CheckedCalls):
             "parallel", the same rounds on `threads` threads, one a core by default.
         refinements: how often the equations are solved again for what rounding left of them.
 
-        InputError names bodies without inertia, and a mimic joint. SingularError names the joint where A is no longer positive
-        definite, with A's condition number. {doc}`constraint_force` says how accurate the forces are.
+        Bodies without mass or inertia take as many such steps as they need. InputError names a mimic joint. SingularError names the
+        joint where A is no longer positive definite, with A's condition number. {doc}`constraint_force` says how accurate the forces are.
         """
         from nexdyn.tree.cfa_solve import solve
 
