@@ -161,6 +161,7 @@ CONSERVATIVE: dict[str, Callable[[], Force]] = {
     "point spring": lambda: PointSpring("f", "a", "b", stiffness=7.0, length=0.6, force=1.3),
     "torsion spring": lambda: TorsionSpring("f", "a", "b", stiffness=7.0, rest=0.5, torque=1.3),
     "bushing": lambda: Bushing("f", "a", "b", stiffness=symmetric(seeded(), 10.0), damping=(0.0,) * 6),
+    "bushing by angles": lambda: Bushing("f", "a", "b", stiffness=symmetric(seeded(), 10.0), angles="xyz"),
     "table, linear": lambda: table("linear"),
     "table, monotone": lambda: table("monotone"),
     "table, natural": lambda: table("natural", "constant"),
@@ -172,6 +173,9 @@ DAMPED: dict[str, Callable[[], Force]] = {
     "point spring": lambda: PointSpring("f", "a", "b", stiffness=7.0, length=0.6, damping=3.0),
     "torsion spring": lambda: TorsionSpring("f", "a", "b", stiffness=7.0, damping=3.0),
     "bushing": lambda: Bushing("f", "a", "b", stiffness=(1.0,) * 6, damping=symmetric(seeded(), 1.0)),
+    "bushing by angles": lambda: Bushing(
+        "f", "a", "b", stiffness=(1.0,) * 6, damping=symmetric(seeded(), 1.0), angles="xyz"
+    ),
     "table": lambda: table("linear", damping=3.0),
     "plane contact": lambda: PlaneContact(
         "f",
