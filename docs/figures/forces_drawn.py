@@ -64,9 +64,10 @@ def force_table() -> nx.System:
 
 
 def point_gravity() -> nx.System:
-    system, _ = plate("point_gravity", 0.9)
+    system, stand = plate("point_gravity", 0.9)
     child = ball(system, (0.4, -0.1, -0.14))
-    system.add_force(nx.PointGravity("force", child, mu=0.2, at=(0, 0, -0.14)))
+    system.add_joint(nx.Planar("plane", stand, child, at=(0.4, -0.1, -0.14), v0=(0.0, 1.0, 0.0)))
+    system.add_force(nx.PointGravity("force", child, mu=0.5, at=(0, 0, -0.14)))
     return system
 
 
@@ -77,8 +78,9 @@ def pulled_back(t: float, x: np.ndarray, out: np.ndarray) -> None:
 
 
 def gravity_field() -> nx.System:
-    system, _ = plate("gravity_field", 0.9)
+    system, stand = plate("gravity_field", 0.9)
     child = ball(system, (0.4, -0.1, -0.14))
+    system.add_joint(nx.Planar("plane", stand, child, at=(0.4, -0.1, -0.14), v0=(0.0, 1.0, 0.0)))
     system.add_force(nx.GravityField("force", child, function=pulled_back))
     return system
 
