@@ -26,9 +26,9 @@ def slider(effort: str, **options: Any) -> nx.System:
 @pytest.mark.parametrize(
     ("method", "most"),
     [
-        (nx.RungeKutta4(1e-3), 1e-7),
-        (nx.HHT(dt=2e-4), 2e-5),
-        (nx.Projection(dt=1e-3), 1e-7),
+        (nx.RungeKutta4(1e-3), 1e-6),
+        (nx.HHT(dt=2e-4), 1e-6),
+        (nx.Projection(dt=1e-3), 1e-6),
         (nx.ImplicitEuler(2e-4), 3e-3),
     ],
     ids=lambda x: getattr(x, "name", ""),
@@ -52,8 +52,8 @@ def test_lugre_friction_is_that_of_an_integration_by_scipy(method: Any, most: fl
 
 
 def test_lugre_creeps_under_a_load_that_sways_below_break_away_and_the_elasto_plastic_law_does_not() -> None:
-    """A load of 0.1 to 0.6 of Coulomb's friction: 40 periods."""
-    method, effort = nx.RungeKutta4(1e-3), "=0.35+0.25*sin(2*pi*2*t)"
+    """A load of 0.1 to 0.5 of Coulomb's friction (and a third more by resonance), 40 periods."""
+    method, effort = nx.RungeKutta4(1e-3), "=0.3+0.2*sin(2*pi*2*t)"
     creep = {}
     for law in ("lugre", "elasto_plastic"):
         x = nx.simulate(slider(effort, law=law), 20.0, method, output_every=500).joint_position("way").values.ravel()
