@@ -55,7 +55,12 @@ class Motion(NamedTuple):
 
     @classmethod
     def random(cls, rng: np.random.Generator, size: float = 1.0) -> Motion:
-        return cls(exp_rotation(2.0 * rng.normal(size=(2, 3))), *size * rng.normal(size=(3, 2, 3)))
+        """Of any attitude but within 6° of where the Tait–Bryan angles of B in A are singular."""
+        while True:
+            found = cls(exp_rotation(2.0 * rng.normal(size=(2, 3))), *size * rng.normal(size=(3, 2, 3)))
+            R = found.R[0].T @ found.R[1]
+            if np.hypot(R[1, 2], R[2, 2]) > 0.105:
+                return found
 
     def after(self, dt: float) -> Motion:
         """The motion that this one is at dt = 0, with constant w and v."""
