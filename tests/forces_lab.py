@@ -55,7 +55,12 @@ class Motion(NamedTuple):
 
     @classmethod
     def random(cls, rng: np.random.Generator, size: float = 1.0) -> Motion:
-        return cls(exp_rotation(2.0 * rng.normal(size=(2, 3))), *size * rng.normal(size=(3, 2, 3)))
+        """Of any attitude but within 6° of where the Tait–Bryan angles of B in A are singular."""
+        while True:
+            found = cls(exp_rotation(2.0 * rng.normal(size=(2, 3))), *size * rng.normal(size=(3, 2, 3)))
+            R = found.R[0].T @ found.R[1]
+            if np.hypot(R[1, 2], R[2, 2]) > 0.105:
+                return found
 
     def after(self, dt: float) -> Motion:
         """The motion that this one is at dt = 0, with constant w and v."""
@@ -161,6 +166,7 @@ CONSERVATIVE: dict[str, Callable[[], Force]] = {
     "point spring": lambda: PointSpring("f", "a", "b", stiffness=7.0, length=0.6, force=1.3),
     "torsion spring": lambda: TorsionSpring("f", "a", "b", stiffness=7.0, rest=0.5, torque=1.3),
     "bushing": lambda: Bushing("f", "a", "b", stiffness=symmetric(seeded(), 10.0), damping=(0.0,) * 6),
+    "bushing by angles": lambda: Bushing("f", "a", "b", stiffness=symmetric(seeded(), 10.0), angles="xyz"),
     "table, linear": lambda: table("linear"),
     "table, monotone": lambda: table("monotone"),
     "table, natural": lambda: table("natural", "constant"),
@@ -172,6 +178,9 @@ DAMPED: dict[str, Callable[[], Force]] = {
     "point spring": lambda: PointSpring("f", "a", "b", stiffness=7.0, length=0.6, damping=3.0),
     "torsion spring": lambda: TorsionSpring("f", "a", "b", stiffness=7.0, damping=3.0),
     "bushing": lambda: Bushing("f", "a", "b", stiffness=(1.0,) * 6, damping=symmetric(seeded(), 1.0)),
+    "bushing by angles": lambda: Bushing(
+        "f", "a", "b", stiffness=(1.0,) * 6, damping=symmetric(seeded(), 1.0), angles="xyz"
+    ),
     "table": lambda: table("linear", damping=3.0),
     "plane contact": lambda: PlaneContact(
         "f",

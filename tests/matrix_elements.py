@@ -60,6 +60,29 @@ def push(t: float, A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
 
 
 @numba.njit
+def hollow(t: float, x: np.ndarray, out: np.ndarray) -> None:
+    for i in range(3):
+        out[i] = -2.0 * x[i] + 0.3 * t
+
+
+@numba.njit
+def hill(t: float, x: np.ndarray, out: np.ndarray) -> None:
+    out[0], out[1], out[2] = 3.0 * x[0], 1.0 - x[2], 2.0 * x[1]
+
+
+@numba.njit
+def series(t: float, A: np.ndarray, B: np.ndarray, z: np.ndarray, out: np.ndarray, rate: np.ndarray) -> None:
+    out[3] = -4.0 * (A[0] - B[0] - z[0])
+    rate[0] = 3.0 * (A[0] - B[0] - z[0])
+
+
+@numba.njit
+def lagging(t: float, q: float, v: float, z: np.ndarray, rate: np.ndarray) -> float:
+    rate[0] = 5.0 * (0.6 - q - z[0]) - 0.2 * v
+    return 0.8 * z[0]
+
+
+@numba.njit
 def wave(t: float, x: np.ndarray, R: np.ndarray) -> float:
     return x[2] + 0.3 * x[0] * x[1]
 
@@ -218,7 +241,7 @@ def force(
             system.add_force(cls("acting", given.pop("joint", "tested"), **given))
         elif "joint" in given:
             system.add_force(cls("acting", **given))
-        elif kind == "applied":
+        elif kind in ("applied", "point_gravity", "gravity_field"):
             system.add_force(cls("acting", given.pop("body", "hand"), **given))
         else:
             system.add_force(cls("acting", given.pop("a", "hand"), given.pop("b", "ground"), **given))
@@ -286,6 +309,10 @@ DRIVEN = {
     "sample_time": 0.02,
 }
 
+OWN_STATES = {
+    "state_names": "what results call the states",
+    "state_sizes": "is the scale by which errors of the states are judged",
+}
 FORCE_ELEMENTS = (
     force(
         "applied",
@@ -317,8 +344,18 @@ FORCE_ELEMENTS = (
     ),
     force(
         "bushing",
-        {"stiffness": (0.5, 0.6, 0.7, 2.0, 3.0, 4.0), "damping": (0.03, 0.02, 0.01, 0.1, 0.2, 0.3), **ENDS},
-        {"stiffness": (1.5, 0.2, 0.4, 6.0, 1.0, 2.0), "damping": (0.3, 0.2, 0.1, 0.8, 0.9, 0.5), **MOVED},
+        {
+            "stiffness": (0.5, 0.6, 0.7, 2.0, 3.0, 4.0),
+            "damping": (0.03, 0.02, 0.01, 0.1, 0.2, 0.3),
+            "angles": "rotation_vector",
+            **ENDS,
+        },
+        {
+            "stiffness": (1.5, 0.2, 0.4, 6.0, 1.0, 2.0),
+            "damping": (0.3, 0.2, 0.1, 0.8, 0.9, 0.5),
+            "angles": "xyz",
+            **MOVED,
+        },
     ),
     force(
         "force_table",
@@ -343,7 +380,25 @@ FORCE_ELEMENTS = (
         joint="is the element 'force force_table in a joint'",
         freedom="is the element 'force force_table in a universal joint'",
     ),
-    force("user", {"function": pull, **ENDS}, {"function": push, **MOVED}),
+    force(
+        "user",
+        {"function": pull, **ENDS},
+        {"function": push, **MOVED},
+        initial_states="is the element 'force user with states'",
+        **OWN_STATES,
+    ),
+    force(
+        "point_gravity",
+        {"mu": 1.0, "centre": "ground", "at": (0.4, -0.5, 0.9)},
+        {
+            "mu": 3.0,
+            "centre": "arm",
+            "at": (-0.2, 0.3, 0.9),
+            "anchor": Together(at=None, anchor=(0.4, -0.4, 0.8)),
+            "body": "arm",
+        },
+    ),
+    force("gravity_field", {"function": hollow}, {"function": hill, "body": "arm"}),
     force(
         "plane_contact",
         {
@@ -504,6 +559,8 @@ FORCE_ELEMENTS = (
         {"function": softening, **IN_JOINT},
         True,
         freedom="is the element 'force user_joint_force in a universal joint'",
+        initial_states="is the element 'force user_joint_force with states'",
+        **OWN_STATES,
     ),
     force(
         "position_actuator",
@@ -568,6 +625,7 @@ FORCE_ELEMENTS = (
             "damping": 0.05,
             "viscous": 0.05,
             "elastic": 0.7,
+            "law": "elasto_plastic",
         },
         {
             "sliding": 0.15,
@@ -577,6 +635,7 @@ FORCE_ELEMENTS = (
             "damping": 0.4,
             "viscous": 0.5,
             "elastic": 0.1,
+            "law": Together(law="lugre", elastic=None),
             **IN_JOINT,
         },
         True,
@@ -628,6 +687,14 @@ FORCES_ELSEWHERE = (
             "surface_velocity_b": (0.2, 1.0, 0.0),
         },
         where="on a body",
+    ),
+    force("user", {"function": series, "initial_states": (0.1,)}, {"initial_states": (0.9,)}, where="with states"),
+    force(
+        "user_joint_force",
+        {"function": lagging, "initial_states": (0.1,)},
+        {"initial_states": (2.0,)},
+        True,
+        where="with states",
     ),
     across_a_ball(
         "torsion_spring",

@@ -69,6 +69,14 @@ def swirl(t: float, A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
 
 
 @numba.njit
+def hollow(t: float, x: np.ndarray, out: np.ndarray) -> None:
+    """A pull to the middle, and a push across it that grows with time."""
+    for i in range(3):
+        out[i] = -0.7 * x[i]
+    out[0] += 0.3 * t * x[1]
+
+
+@numba.njit
 def stiffening(t: float, q: float, v: float) -> float:
     return -0.6 * q**3 - 0.1 * v + 0.2 * np.cos(5.0 * t)
 
@@ -342,6 +350,17 @@ def applied(d: Draft) -> None:
         )  # fmt: skip
 
 
+def point_gravity(d: Draft) -> None:
+    body = d.loose()
+    centre = d.other(body)
+    far = d.poses[body][1] + 2.0 * systems.unit(d.rng, 3)
+    d.system.add_force(nx.PointGravity(d.name("gravity "), body, centre, mu=0.8, at=far))
+
+
+def gravity_field(d: Draft) -> None:
+    d.system.add_force(nx.GravityField(d.name("field "), d.loose(), function=hollow))
+
+
 def plane_contact(d: Draft) -> None:
     """A capsule half in a plane, so that it is pushed and rubs from the start; their surfaces run."""
     child, _ = d.attach("free")
@@ -417,6 +436,8 @@ FORCES: dict[str, Callable[[Draft], None]] = {
     "bushing": between(nx.Bushing, stiffness=(2, 3, 4, 0.5, 0.6, 0.7), damping=(0.1, 0.2, 0.3, 0.3, 0.2, 0.1)),
     "force_table": force_table,
     "user": between(nx.UserForce, function=swirl),
+    "point_gravity": point_gravity,
+    "gravity_field": gravity_field,
     "plane_contact": plane_contact,
     "sphere_contact": sphere_contact,
     **DRIVES,
@@ -439,7 +460,7 @@ MAKERS: dict[str, Callable[[Draft], None]] = {
     **{f"force {kind}": make for kind, make in FORCES.items()},
 }
 KINDS = tuple(MAKERS)
-EXTERNAL = ("driver point", "force applied")
+EXTERNAL = ("driver point", "force applied", "force gravity_field")
 """What the world outside does to a system that is afloat."""
 
 
@@ -559,6 +580,15 @@ def of_user(m: Motion, f: Any) -> np.ndarray:
     return np.array(out)
 
 
+def of_field(m: Motion, f: Any) -> np.ndarray:
+    body = m.result.system.bodies[f.body].resolved({})
+    _, p, _, v = m.frame(f.body, body.com)
+    g = np.zeros((len(m.t), 3))
+    for n, t in enumerate(m.t):
+        hollow(t, p[n], g[n])
+    return body.mass * dot(g, v)
+
+
 def of_push(m: Motion, f: Any) -> np.ndarray:
     R, _, w, v = m.frame(f.body, f.anchor)
     t = m.t
@@ -607,7 +637,7 @@ def of_stop(m: Motion, f: Any) -> np.ndarray:
 POWER: dict[str, Callable[[Motion, Any], np.ndarray]] = {
     "applied": of_push, "point_spring": along_line, "torsion_spring": turning, "bushing": in_all_directions,
     "force_table": of_table, "user": of_user, "plane_contact": of_contact, "sphere_contact": of_contact,
-    "joint_stop": of_stop,
+    "joint_stop": of_stop, "point_gravity": lambda m, f: np.zeros(len(m.t)), "gravity_field": of_field,
     **{kind: in_a_joint for kind in DRIVES if kind != "joint_stop"},
 }  # fmt: skip
 JUMPS = ("joint_force", "controller")

@@ -187,6 +187,7 @@ def forces(rng: Random, system: System) -> list[Any]:
         "torsion_spring": [{"a": "m1", "b": "b2", "stiffness": x, "rest": 0.5}],
         "bushing": [
             {"a": "m1", "b": "ground", "stiffness": rng.uniform(size=6), "damping": 1e-3 * np.eye(6)},
+            {"a": "b1", "b": "b2", "stiffness": (1, 2, 3, 4, 5, "=L"), "angles": "xyz"},
         ],
         "force_table": [
             {"a": "b1", "b": "b2", **table, "interpolation": "natural", **points},
@@ -226,7 +227,14 @@ def forces(rng: Random, system: System) -> list[Any]:
         "velocity_actuator": [{"joint": "free b9", "kv": 3.0, "target": x, "freedom": 4, "effort_limit": "=2*L"}],
         "torque_actuator": [{"joint": "prismatic b2", "target": function(rng, system), "time_constant": 0.1}],
         "joint_stop": [{"joint": "prismatic b2", "stiffness": 1e4, "lower": "=-L", "upper": 3, "restitution": 0.4}],
-        "joint_friction": [{"joint": "prismatic b2", "sliding": "=L", "static": 4.0, "stiffness": 1e4, "elastic": 0.5}],
+        "joint_friction": [
+            {"joint": "prismatic b2", "sliding": "=L", "static": 4.0, "stiffness": 1e4, "elastic": 0.5},
+            {"joint": "prismatic b2", "sliding": 3.0, "stiffness": 1e4, "law": "lugre"},
+        ],
+        "point_gravity": [
+            {"body": "b1", "mu": "=4*L", "at": (0, 0, "=-L")},
+            {"body": "b2", "centre": "m1", "mu": 3.0, "anchor": (1, 0, 0)},
+        ],
     }
     assert options.keys() == SECTIONS["forces"][1].keys(), "a new force wants an example here"
     return [FORCES[kind](f"{kind} {i}", **given) for kind, ways in options.items() for i, given in enumerate(ways)]

@@ -37,7 +37,7 @@ from nexdyn.spatial.lanes import LANES, LaneTable, LaneVector
 def test_every_force_is_registered_under_its_kind() -> None:
     assert list(FORCES) == ["applied", "joint_force", "point_spring", "torsion_spring", "bushing", "force_table",
                             "plane_contact", "sphere_contact", "user", "user_joint_force", "position_actuator", "velocity_actuator",
-                            "torque_actuator", "controller", "joint_stop", "joint_friction"]  # fmt: skip
+                            "torque_actuator", "controller", "joint_stop", "joint_friction", "point_gravity", "gravity_field"]  # fmt: skip
 
 
 def test_parameters_change_a_force_without_rebuilding() -> None:

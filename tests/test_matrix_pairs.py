@@ -158,6 +158,8 @@ def add_force(system: nx.System, kind: str, joint: str, hand: str) -> None:
     at_marker = hand != "hand"
     if kind in IN_JOINTS:
         system.add_force(cls(name, joint, **given))
+    elif kind in ("point_gravity", "gravity_field"):
+        system.add_force(cls(name, "hand", **given))
     elif kind == "applied":
         system.add_force(cls(name, hand, **{k: v for k, v in given.items() if not (at_marker and k == "anchor")}))
     else:

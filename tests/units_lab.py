@@ -104,6 +104,7 @@ FORCES: dict[type, dict[str, Dimension]] = {
         "torque": TORQUE,
     },
     nx.Bushing: PLACES,
+    nx.PointGravity: {"mu": (0, 3, -2), "at": LENGTH, "anchor": LENGTH},
     nx.ForceTable: {**PLACES, "deflections": LENGTH, "forces": FORCE, "rest": LENGTH, "damping": per(FORCE, SPEED)},
     nx.PlaneContact: {
         **PLACES,
@@ -188,7 +189,7 @@ NUMBERS = {
     "interpolation", "extrapolation", "normal", "exponent", "friction", "knee", "restitution", "elastic", "curve", "surface", "unit",
     "joint_a", "joint_b", "ratio", "terms", "offset", "freedom_a", "freedom_b", "pinion", "rack", "function", "point", "component", "q0",
     "gradient", "hessian", "rest", "multiplier", "static_friction", "friction_stiffness", "friction_damping", "hollow",
-    "friction_across", "friction_direction_a", "friction_direction_b",
+    "friction_across", "friction_direction_a", "friction_direction_b", "angles", "law", "centre",
 }  # fmt: skip
 SHAPES = (nx.Box, nx.Sphere, nx.Cylinder, nx.Capsule, nx.HeightField)
 """What bodies of the matrix are made of."""
@@ -217,7 +218,7 @@ IN_EVENTS = {
     "once",
 }
 """Names and choices of events."""
-REFUSED = (nx.UserForce, nx.UserJointForce, nx.Controller, nx.UserConstraint, nx.VelocityConstraint)
+REFUSED = (nx.UserForce, nx.UserJointForce, nx.GravityField, nx.Controller, nx.UserConstraint, nx.VelocityConstraint)
 """What a function of the user's describes: only they can give it in other units."""
 
 

@@ -63,6 +63,28 @@ def force_table() -> nx.System:
     return system
 
 
+def point_gravity() -> nx.System:
+    system, stand = plate("point_gravity", 0.9)
+    child = ball(system, (0.4, -0.1, -0.14))
+    system.add_joint(nx.Planar("plane", stand, child, at=(0.4, -0.1, -0.14), v0=(0.0, 1.0, 0.0)))
+    system.add_force(nx.PointGravity("force", child, mu=0.5, at=(0, 0, -0.14)))
+    return system
+
+
+@numba.njit
+def pulled_back(t: float, x: np.ndarray, out: np.ndarray) -> None:
+    """To the axis, the more the farther from it."""
+    out[0], out[1] = -14.0 * x[0], -14.0 * x[1]
+
+
+def gravity_field() -> nx.System:
+    system, stand = plate("gravity_field", 0.9)
+    child = ball(system, (0.4, -0.1, -0.14))
+    system.add_joint(nx.Planar("plane", stand, child, at=(0.4, -0.1, -0.14), v0=(0.0, 1.0, 0.0)))
+    system.add_force(nx.GravityField("force", child, function=pulled_back))
+    return system
+
+
 @numba.njit
 def whirl(t: float, A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
     """To the axis, and round it."""
@@ -181,6 +203,6 @@ FORCES: dict[str, Callable[[], nx.System]] = {
     for make in (
         applied_force, joint_force, point_spring, torsion_spring, bushing, force_table, user_force, user_joint_force,
         position_actuator, velocity_actuator, torque_actuator, controller, joint_stop, joint_friction, plane_contact,
-        sphere_contact,
+        sphere_contact, point_gravity, gravity_field,
     )
 }  # fmt: skip

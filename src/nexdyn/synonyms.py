@@ -33,6 +33,8 @@ _TABLE = {
     "Contact": "contactpair generalcontact collision collisionpair hertz",
     "PlaneContact": "groundcontact",
     "SphereContact": "balljointclearance ballcontact",
+    "PointGravity": "newtoniangravity centralgravity gravitation inversesquare",
+    "GravityField": "gravityfunction",
     "AppliedForce": "pointforce wrench pointload",
     "JointForce": "motor torque jointtorque loadjoint generalizedforce jointload",
     "JointStop": "bumpstop limitstop endstop",

@@ -27,6 +27,7 @@ from nexdyn.forces.states import of_contact
 from nexdyn.forces.sticking import Slip
 from nexdyn.forces.surface_contact import NOT_HELD, ONE, Begun, resists, surface_stretch
 from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, KIND, NO_FREEDOM, OFF, STATE, STATES
+from nexdyn.forces.user_states import GIVEN, Between, InJoint, of_user, solve_states
 from nexdyn.forces.verbs import force_element, freedom_element
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Vec3
@@ -46,11 +47,26 @@ NUDGE = 1e-7
 
 
 @formula
+def users_step(acts, e):  # type: ignore[no-untyped-def]
+    """c of the states of a user's force e into its scratch; g of the step at hand, z⁺ = c + g ż⁺."""
+    tables, h, before = acts.forces, acts.step[0], acts.step[1]
+    r = h / before if before > 0.0 and h < GROWTH * before else 0.0
+    for i in range(tables.index[e, STATES]):
+        m = tables.index[e, STATE] + i
+        tables.newton[i, GIVEN] = acts.began[m, 0] + r * r / (1.0 + 2.0 * r) * (acts.began[m, 0] - acts.began[m, 1])
+        if not tables.z[m] - tables.z[m] == 0.0:
+            tables.z[m] = tables.newton[i, GIVEN]  # what failed before starts anew
+    return h * (1.0 + r) / (1.0 + 2.0 * r)
+
+
+@formula
 def freedom_at_end(acts, e, t, q, v):  # type: ignore[no-untyped-def]
     """(status, effort) of force e in a joint, with its states at the end of the step."""
     tables, h, before = acts.forces, acts.step[0], acts.step[1]
     first, count = tables.index[e, STATE], tables.index[e, STATES]
-    if count > 0 and h > 0.0:
+    if of_user(tables, e) > 0 and h > 0.0 and tables.index[e, OFF] == 0:
+        solve_states(tables, e, t, InJoint(q, v), 1.0, users_step(acts, e))
+    elif count > 0 and h > 0.0:
         r = h / before if before > 0.0 and h < GROWTH * before else 0.0
         for m in range(first, first + count):
             # z⁺ = c + g ż⁺; what is held stays to the last digit
@@ -65,7 +81,9 @@ def element_at_end(acts, e, t, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-d
     tables, h = acts.forces, acts.step[0]
     if tables.index[e, STATES] > 0 and h > 0.0 and tables.index[e, OFF] == 0:
         first, k = tables.index[e, STATE], tables.index[e, FIRST]
-        if tables.index[e, KIND] == SURFACE:
+        if of_user(tables, e) > 0:
+            solve_states(tables, e, t, Between(X_A, V_A, X_B, V_B), 1.0, users_step(acts, e))
+        elif tables.index[e, KIND] == SURFACE:
             root = surface_stretch(tables.room, tables, e, k, (X_A, V_A, X_B, V_B), surface_step(acts, e))
             for m in range(first, first + tables.index[e, STATES], ONE):
                 acts.judged[m, WEIGHT] = root
@@ -179,6 +197,17 @@ def error_of_contact(acts, first, end, together, h):  # type: ignore[no-untyped-
     return most
 
 
+@formula
+def error_of_user(acts, first, end, h):  # type: ignore[no-untyped-def]
+    """The largest d of the states of a user's force, each as a part of the largest that it has been."""
+    tables, judged, most = acts.forces, acts.judged, 0.0
+    for m in range(first, end):
+        size = max(judged[m, SIZE], abs(tables.z[m]))
+        judged[m, SIZE_NOW] = size
+        most = max(most, abs(tables.z[m] - acts.began[m, 0] - 0.5 * h * (judged[m, RATE] + tables.rate[m])) / size)
+    return most
+
+
 @kernel
 def error_of_states(acts, t):  # type: ignore[no-untyped-def]
     """Largest error of a state in the step that ends at t, as a part of the largest effort that its force has had."""
@@ -188,6 +217,9 @@ def error_of_states(acts, t):  # type: ignore[no-untyped-def]
     for e in range(len(tables.index)):
         first, end = tables.index[e, STATE], tables.index[e, STATE] + tables.index[e, STATES]
         if first == end or tables.index[e, OFF] != 0:
+            continue
+        if of_user(tables, e) > 0:
+            most = max(most, share * error_of_user(acts, first, end, h))
             continue
         if tables.index[e, FREEDOM] == NO_FREEDOM:
             most = max(most, share * error_of_contact(acts, first, end, of_contact(tables, e), h))

@@ -96,6 +96,11 @@ def stiffness_of_others(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B):  # typ
         whole_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, difference_rate(gh))
     elif tables.index[e, KIND] == SURFACE:
         surface_stiffness(tables.room, acts, e, k, K, (gh, bh2), (X_A, V_A, X_B, V_B))
+    elif tables.index[e, STATES] > 0:
+        whole_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, difference_rate(gh))
+        for i in range(6):
+            for j in range(i):
+                K[i, j] = K[j, i] = 0.5 * (K[i, j] + K[j, i])
     else:
         numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, acts.length, difference_rate(gh))
     return tables.index[e, KIND] != SURFACE or acts.step[2] == 0.0

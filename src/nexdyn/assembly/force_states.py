@@ -12,13 +12,14 @@ import numpy as np
 from nexdyn.absolute.force_states import HELD, freedom_at_end, states_accepted
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError
-from nexdyn.forces import ContactForce, JointFriction
+from nexdyn.forces import ContactForce, JointFriction, UserForce
 from nexdyn.forces.actuator import INTEGRAL, K_I, LAG, LAGGED, MOST, SAMPLE, Actuator
 from nexdyn.forces.foundations import Foundations
 from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.states import next_sample, sample_forces, state_labels
 from nexdyn.forces.surface_contact import ONE
 from nexdyn.forces.tables import COORDINATE, FREEDOM, STATES, ForceTables
+from nexdyn.forces.user import Stated
 from nexdyn.kernel import kernel
 from nexdyn.model.callbacks import failure
 from nexdyn.model.force import Force
@@ -173,6 +174,11 @@ def states_along(system: System, forces: ForceTables, t: np.ndarray, q: np.ndarr
                 f"{force} sticks, and how far it has slid is not told by a motion that is given; simulate the mechanism, or "
                 f"{without_states(force)}"
             )
+        if isinstance(force, UserForce) and force.states(system.values) and not force.is_off:
+            raise InputError(
+                f"{force} has states of its own, which are not followed along a motion that is given; simulate the mechanism, or "
+                f"put them into a UserJointForce"
+            )
     nz = len(forces.z)
     out = np.zeros((len(t), nz))
     own = forces._replace(z=forces.z.copy(), rate=np.zeros(nz))
@@ -227,7 +233,10 @@ def own_states(system: System, bound: np.ndarray) -> list[OwnState]:
         if force.is_off:
             continue
         numbers = force.data_in(system)
-        if isinstance(force, Actuator):
+        if isinstance(force, Stated):
+            sizes = force.state_efforts(system.values, 1.0)
+            found += [OwnState(first + i, *labels[first + i], size) for i, (_, _, size) in enumerate(sizes)]
+        elif isinstance(force, Actuator):
             if numbers[SAMPLE]:
                 raise InputError(
                     f"{force} is sampled every {numbers[SAMPLE]:g} s, and nx.linearize is of continuous time; take it without "

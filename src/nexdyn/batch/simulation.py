@@ -54,7 +54,7 @@ Progress = Callable[[float, float], None]
 Runs = Callable[..., Result]
 IN_LANES = {
     kinds.APPLIED, kinds.POINT_SPRING, kinds.TORSION_SPRING, kinds.BUSHING, kinds.FORCE_TABLE, kinds.USER,
-    kinds.JOINT_FORCE, kinds.JOINT_TABLE, kinds.USER_JOINT, kinds.CONTACT,
+    kinds.JOINT_FORCE, kinds.JOINT_TABLE, kinds.USER_JOINT, kinds.CONTACT, kinds.BUSHING_XYZ, kinds.POINT_GRAVITY,
 }  # fmt: skip
 """Forces that kernels compute in lanes."""
 MOST_STEPS = 1e15

@@ -9,6 +9,7 @@ from nexdyn.forces.contact import ContactForce
 from nexdyn.forces.contact_group import Contact
 from nexdyn.forces.contact_law import ContactLaw
 from nexdyn.forces.force_table import ForceTable
+from nexdyn.forces.gravity import GravityField, PointGravity
 from nexdyn.forces.joint_force import JointForce
 from nexdyn.forces.joint_friction import JointFriction
 from nexdyn.forces.joint_stop import JointStop
@@ -24,7 +25,7 @@ FORCES: dict[str, type[Force]] = {
     for cls in (
         AppliedForce, JointForce, PointSpring, TorsionSpring, Bushing, ForceTable, PlaneContact, SphereContact, UserForce,
         UserJointForce, PositionActuator, VelocityActuator, TorqueActuator, Controller, JointStop,
-        JointFriction,
+        JointFriction, PointGravity, GravityField,
     )
 }  # fmt: skip
 

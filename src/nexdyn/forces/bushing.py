@@ -7,21 +7,37 @@
 
 The power of these forces is s · ẋ by construction, hence −U̇ without damping, at any angle. With J_r the right Jacobian
 of the rotation vector, J_l⁻ᵀ(φ) = J_r⁻¹(φ) and J_l⁻¹(φ) = J_r⁻¹(−φ). The rotation vector has |φ| ≤ π: at half a turn
-it, and with it the torque, changes sign. (Many codes take Euler angles and n = s_φ: right for small angles only.)
+it, and with it the torque, changes sign.
+
+With angles="xyz" φ = (α, β, γ) are the Tait–Bryan angles of B in A, about x, then the turned y, then the twice turned z,
+
+    R = R_WAᵀ R_WB = R_x(α) R_y(β) R_z(γ),   α = atan2(−R_yz, R_zz),  β = atan2(R_xz, c),  γ = atan2(−R_xy, R_xx)
+    c = cos β = √(R_yz² + R_zz²)
+    ω = α̇ e_x + β̇ (0, cos α, sin α) + γ̇ (R_xz, R_yz, R_zz) = J φ̇,    Jᵀ n = s_φ
+    γ̇ = (ω_z cos α − ω_y sin α)/c,   β̇ = ω_y cos α + ω_z sin α,   α̇ = ω_x − R_xz γ̇
+    n_x = s_α,   n_y cos α + n_z sin α = s_β,   n_z cos α − n_y sin α = (s_γ − R_xz s_α)/c
+                                                    (Shabana, Dynamics of Multibody Systems, on Euler angles; n is the dual of the rates)
+
+so that here too the power is s · φ̇, at any angle. (Many codes take n = s_φ: right for small angles only.) At β = ±90° the first and the
+third axis are one, and the angles are not defined: within 5° of it (c < sin 5°, where n is up to 11 times s) they are told as NaN, and the
+run stops with an error that names the bushing. Bounding c instead would let α and γ jump by half a turn there, and create energy in
+silence. α and γ change sign at half a turn, as the rotation vector does.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, unknown
 from nexdyn.forces.between import PairForce, reaction
-from nexdyn.forces.kinds import BUSHING
+from nexdyn.forces.kinds import BUSHING, BUSHING_XYZ
 from nexdyn.kernel import formula
 from nexdyn.model.element import Element
+from nexdyn.model.force import Force as ForceElement
 from nexdyn.model.parameters import floats, sequence
 from nexdyn.spatial.algebra import (
     Force,
@@ -33,7 +49,11 @@ from nexdyn.spatial.algebra import (
     normalized,
     right_jacobian_inverse_times,
 )
-from nexdyn.spatial.lanes import if_less
+from nexdyn.spatial.lanes import atan2, if_less, sqrt, zero
+
+ANGLES = ("rotation_vector", "xyz")
+LEAST = math.sin(math.radians(5.0))
+"""cos β below which Tait–Bryan angles are not told."""
 
 
 class Bushing(PairForce):
@@ -42,12 +62,17 @@ class Bushing(PairForce):
     stiffness, damping: six numbers (the diagonal), a symmetric 6×6, or 0 for none, in the order rotation about x, y, z, then
         displacement along x, y, z [N m/rad, N m/rad, N m/rad, N/m, N/m, N/m; with s for damping]. The damping must be
         positive semidefinite. The bushing is relaxed where the two frames coincide.
+    angles: what the three rotations are: "rotation_vector" [rad], or "xyz", the Tait–Bryan angles of `b` in `a` about x, y and z in turn
+        [rad], as many other codes have them. These are singular where the second is ±90°: a run that comes within 5° of it stops with
+        a SolveError.
     a, b, anchor_a, anchor_b, at_a, at_b: where (:class:`PairForce`).
     """
 
-    kind, code = "bushing", BUSHING
+    kind = "bushing"
     stiffness: Any
     damping: Any
+    angles: str
+    structural = ForceElement.structural | {"angles"}
 
     def __init__(
         self,
@@ -57,13 +82,33 @@ class Bushing(PairForce):
         *,
         stiffness: Any = 0.0,
         damping: Any = 0.0,
+        angles: str = "rotation_vector",
         anchor_a: Any = None,
         anchor_b: Any = None,
         at_a: Any = None,
         at_b: Any = None,
     ) -> None:
         super().__init__(name, a, b, anchor_a=anchor_a, anchor_b=anchor_b, at_a=at_a, at_b=at_b)
-        self._store(stiffness=stiffness, damping=damping)
+        self._store(stiffness=stiffness, damping=damping, angles=angles)
+
+    @property
+    def code(self) -> int:  # type: ignore[override]
+        """BUSHING or BUSHING_XYZ."""
+        return BUSHING_XYZ if self.angles == "xyz" else BUSHING
+
+    @property
+    def not_finite(self) -> str:  # type: ignore[override]
+        if self.angles == "rotation_vector":
+            return super().not_finite
+        return (
+            "is turned to within 5° of ±90° about its second axis, where the angles xyz are singular (take "
+            "angles='rotation_vector', or frames whose z is the axis of the large turn),"
+        )
+
+    def check(self, values: Mapping[str, float]) -> None:
+        if self.angles not in ANGLES:
+            raise unknown(f"angles of {self}", self.angles, ANGLES, plural="valid")
+        super().check(values)
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         """K and D, row by row."""
@@ -129,6 +174,22 @@ def matrix_times(data, k, phi, p):  # type: ignore[no-untyped-def]
 
 
 @formula
+def tait_bryan(R):  # type: ignore[no-untyped-def]
+    """α, β, γ, and c = cos β; β and c are NaN within 5° of β = ±90°."""
+    c = sqrt(R.yz * R.yz + R.zz * R.zz)
+    c = if_less(c, zero(c) + LEAST, zero(c) + math.nan, c)
+    return Vec3(atan2(-R.yz, R.zz), atan2(R.xz, c), atan2(-R.xy, R.xx)), c
+
+
+@formula
+def pulls(data, k, phi, phi_rate, p, p_rate):  # type: ignore[no-untyped-def]
+    """s = −K x − D ẋ."""
+    K_phi, K_p = matrix_times(data, k, phi, p)
+    D_phi, D_p = matrix_times(data, k + 36, phi_rate, p_rate)
+    return -(K_phi + D_phi), -(K_p + D_p)
+
+
+@formula
 def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     """Forces on A and on B, each at its origin, in the world."""
     Rt, r = T(X_WA.R), X_WB.p - X_WA.p
@@ -136,12 +197,28 @@ def wrench(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     phi, p = rotation_vector(Rt @ X_WB.R), Rt @ r
     phi_rate = right_jacobian_inverse_times(-phi, Rt @ (V_B.w - V_A.w))
     p_rate = Rt @ (V_B.v - V_A.v - cross(V_A.w, r))
-    # s = −K x − D ẋ
-    K_phi, K_p = matrix_times(data, k, phi, p)
-    D_phi, D_p = matrix_times(data, k + 36, phi_rate, p_rate)
-    s_phi, s_p = -(K_phi + D_phi), -(K_p + D_p)
+    s_phi, s_p = pulls(data, k, phi, phi_rate, p, p_rate)
     # n = R J_l⁻ᵀ s_φ,  f = R s_p
     F_B = Force(X_WA.R @ right_jacobian_inverse_times(phi, s_phi), X_WA.R @ s_p)
+    return reaction(F_B, -r), F_B
+
+
+@formula
+def wrench_xyz(data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    """The same by Tait–Bryan angles."""
+    Rt, r = T(X_WA.R), X_WB.p - X_WA.p
+    R, p, w = Rt @ X_WB.R, Rt @ r, Rt @ (V_B.w - V_A.w)
+    phi, c = tait_bryan(R)
+    cosine, sine = R.zz / c, -R.yz / c  # of α
+    # φ̇ = J⁻¹ ω
+    third = (cosine * w.z - sine * w.y) / c
+    phi_rate = Vec3(w.x - R.xz * third, cosine * w.y + sine * w.z, third)
+    p_rate = Rt @ (V_B.v - V_A.v - cross(V_A.w, r))
+    s_phi, s_p = pulls(data, k, phi, phi_rate, p, p_rate)
+    # n = R J⁻ᵀ s_φ,  f = R s_p
+    across = (s_phi.z - R.xz * s_phi.x) / c
+    n = Vec3(s_phi.x, cosine * s_phi.y - sine * across, sine * s_phi.y + cosine * across)
+    F_B = Force(X_WA.R @ n, X_WA.R @ s_p)
     return reaction(F_B, -r), F_B
 
 
@@ -150,5 +227,15 @@ def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
     """U = ½ xᵀ K x."""
     Rt = T(X_WA.R)
     phi, p = rotation_vector(Rt @ X_WB.R), Rt @ (X_WB.p - X_WA.p)
+    K_phi, K_p = matrix_times(data, k, phi, p)
+    return 0.5 * (phi @ K_phi + p @ K_p)
+
+
+@formula
+def energy_xyz(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+    """The same by Tait–Bryan angles."""
+    Rt = T(X_WA.R)
+    phi, _ = tait_bryan(Rt @ X_WB.R)
+    p = Rt @ (X_WB.p - X_WA.p)
     K_phi, K_p = matrix_times(data, k, phi, p)
     return 0.5 * (phi @ K_phi + p @ K_p)

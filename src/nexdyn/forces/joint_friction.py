@@ -7,8 +7,11 @@
                                             (Dupont, Hayward, Armstrong & Altpeter, IEEE Trans. Automat. Contr. 47, 2002)
 
 Why a bristle, and not modes that an event switches: many joints stick and slip at once without a combinatorial choice, and the
-state goes with the others into the integrator, the result and a restart. Why not LuGre, which has |z|/z_s in place of α, also while
-it sticks: it creeps under a load that sways. Nor is z_b = 0 LuGre: there α begins with z².
+state goes with the others into the integrator, the result and a restart.
+
+With law="lugre" α is 1 throughout,  ż = v − |v| z/z_s:  the LuGre model (Canudas de Wit, Olsson, Åström & Lischinsky, IEEE Trans. Automat.
+Contr. 40, 1995), for what has been measured by it. It flows also while it sticks, and so creeps under a load that sways, however small;
+that is why it is not the law by default. z_b = 0 is not LuGre: there α begins with z².
 
 Below z_b = b F_c/σ₀ (b = `elastic`, 0.7) the bristle is a spring: a joint whose load never exceeds b F_c moves by no more than
 load/σ₀, however long and however the load sways, and comes back where it was. That is the bound: at rest under a constant load
@@ -17,7 +20,7 @@ f < b F_c the velocity is 0, not small. σ₁ = 2 ζ √(σ₀ m) damps the bris
 It breaks away where creep before the slip reaches the Stribeck speed, (1 − α) v_s = Ḟ/σ₀: at F_s under loads that rise slowly, a little
 below under faster ones; a larger σ₀ brings it nearer.
 
-Data: F_c, F_s, v_s, σ₀, σ₁, σ₂, b. Its state: z.
+Data: F_c, F_s, v_s, σ₀, σ₁, σ₂, b (−1 of LuGre). Its state: z.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from math import cos as cosine
 from math import exp, pi
 from typing import TYPE_CHECKING, Any
 
-from nexdyn.errors import InputError
+from nexdyn.errors import InputError, unknown
 from nexdyn.forces.between import check_freedom, non_negative
 from nexdyn.forces.kinds import JOINT_FRICTION
 from nexdyn.kernel import formula
@@ -38,13 +41,18 @@ if TYPE_CHECKING:
     from nexdyn.model.system import System
 
 
+LAWS = ("elasto_plastic", "lugre")
+ELASTIC = 0.7
+
+
 class JointFriction(ForceElement):
     """Dry friction in one freedom of a joint, with stiction.
 
     sliding [N, N m]: Coulomb's friction. static: at which it breaks away, no less (default: as sliding). stribeck_speed [m/s,
         rad/s]: over which one goes over into the other. viscous [N s/m, N m s/rad]: what grows with the speed.
     stiffness [N/m, N m/rad]: of what gives before it slides: sliding / stiffness is the displacement. damping [N s/m, N m s/rad]: of
-        that; twice the root of stiffness times inertia is critical. elastic: part of `sliding` up to which nothing creeps.
+        that; twice the root of stiffness times inertia is critical. elastic: part of `sliding` up to which nothing creeps (default: 0.7).
+    law: "elasto_plastic", which sticks, or "lugre", the LuGre model, which creeps under loads that sway and has no `elastic`.
     freedom: which of the joint's freedoms, from 0.
     """
 
@@ -57,16 +65,19 @@ class JointFriction(ForceElement):
     stiffness: Any
     damping: Any
     elastic: Any
+    law: str
     freedom: int
+    structural = ForceElement.structural | {"law"}
 
     def __init__(
         self, name: str, joint: Element | str, *, sliding: Any, stiffness: Any, static: Any = None,
-        stribeck_speed: Any = 0.01, viscous: Any = 0.0, damping: Any = 0.0, elastic: Any = 0.7, freedom: int = 0,
+        stribeck_speed: Any = 0.01, viscous: Any = 0.0, damping: Any = 0.0, elastic: Any = None,
+        law: str = "elasto_plastic", freedom: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(name)
         self._store(
             joint=name_of(joint), sliding=sliding, stiffness=stiffness, static=static, stribeck_speed=stribeck_speed,
-            viscous=viscous, damping=damping, elastic=elastic, freedom=freedom,
+            viscous=viscous, damping=damping, elastic=elastic, law=law, freedom=freedom,
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -86,9 +97,15 @@ class JointFriction(ForceElement):
             raise InputError(
                 f"static of {self} is {static:g}, less than sliding, {sliding:g}; it must be as much or more"
             )
-        elastic = self._number("elastic", values)
+        if self.law not in LAWS:
+            raise unknown(f"law of {self}", self.law, LAWS, plural="valid")
+        if self.law == "lugre" and self.elastic is not None:
+            raise InputError(f"{self} has elastic and law='lugre', which has no elastic part; leave out one of them")
+        elastic = ELASTIC if self.elastic is None else self._number("elastic", values)
         if not 0.0 <= elastic < 1.0:
             raise InputError(f"elastic of {self} is {elastic:g}; it must lie from 0 to below 1")
+        if self.law == "lugre":
+            elastic = -1.0
         damping, viscous = (non_negative(self, x, values) for x in ("damping", "viscous"))
         return [sliding, static, speed, stiffness, damping, viscous, elastic]
 
@@ -120,8 +137,8 @@ def bristle(data, k, v, z):  # type: ignore[no-untyped-def]
     ratio = v / data[k + 2]
     slip = (data[k] + (data[k + 1] - data[k]) * exp(-ratio * ratio)) / stiffness
     least, size = data[k + 6] * data[k] / stiffness, abs(z)
-    alpha = 0.0
-    if v * z > 0.0 and size > least:
+    alpha = 1.0 if least < 0.0 else 0.0
+    if least >= 0.0 and v * z > 0.0 and size > least:
         alpha = 1.0 if size >= slip else 0.5 * (1.0 - cosine(pi * (size - least) / (slip - least)))
     rate = v - alpha * speed * z / slip
     return -(stiffness * z + data[k + 4] * rate + data[k + 5] * v), rate

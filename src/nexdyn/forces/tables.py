@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 KIND, BODY_A, BODY_B, FIRST, COUNT, FREEDOM, COORDINATE, STATE, STATES, OFF = range(10)
 INDEX_COLUMNS, FRAME_COLUMNS = 10, 24
+MOST_STATES = 12
+"""States of a user's force, at most: what its call has room for."""
 NO_FREEDOM = -1
 
 Place = Callable[[str], tuple[int, np.ndarray, np.ndarray]]
@@ -55,6 +57,8 @@ class ForceTables(NamedTuple):
     bound: Any = np.zeros(0)
     inside: Any = np.zeros(0)
     inner: Any = np.zeros(0)
+    newton: Any = np.zeros((0, 0))
+    """(12, 16) scratch of users' forces with states (``user_states``)."""
     room: Any = None
     """Scratch and meshes of surfaces in contact; None where there are none: then nothing of them is compiled."""
 
@@ -93,6 +97,7 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
         bound=np.zeros(len(start)),
         inside=np.zeros(len(start)),
         inner=np.zeros(len(start)),
+        newton=np.zeros((MOST_STATES, MOST_STATES + 4)),
         room=room_of(forces, values, index, numbers_of_all),
     )
 

@@ -2,9 +2,15 @@
 
     between A and B   f(t, A, B, out):  F_A = (out[:3], out[3:]) in the world;  F_B balances it in force and moment
     in a joint        τ = f(t, q, v)
+    with k states of their own, ż = rate:   f(t, A, B, z, out, rate);   τ = f(t, q, v, z, rate)
+
+States go with the motion into the integrator, the result, a restart, ``nx.linearize`` and ``nx.equilibrium`` (which looks for ż = 0):
+pressures of a cylinder, the current of a motor, a damper and a spring in series.
 
 A function made by ``numba.njit`` runs at full speed; any other callable works too, slower (``callbacks``). Its energy
-is not known: U = 0. It takes one system at a time: of lanes one after another. Data: the address of the function.
+is not known: U = 0. It takes one system at a time: of lanes one after another; lanes carry no states.
+
+Data: the address of the function, and about how large each state becomes.
 """
 
 from __future__ import annotations
@@ -19,10 +25,12 @@ from numba.extending import overload
 from nexdyn.errors import InputError
 from nexdyn.forces.between import PairForce, check_freedom, check_points, reaction
 from nexdyn.forces.kinds import USER, USER_JOINT
+from nexdyn.forces.tables import MOST_STATES, STATE, STATES
 from nexdyn.kernel import formula
-from nexdyn.model.callbacks import BODIES, JOINT, Callback, Shape, call, callback_of
+from nexdyn.model.callbacks import BODIES, JOINT, Callback, call, callback_of, with_states
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
+from nexdyn.model.parameters import floats, sequence
 from nexdyn.spatial.algebra import Force, Mat3, Motion, Pose, Vec3
 from nexdyn.spatial.lanes import LANES, common, lane, pack, with_lane, zero
 
@@ -30,18 +38,98 @@ if TYPE_CHECKING:
     from nexdyn.model.system import System
 
 
-class UserForce(PairForce):
+class Stated(ForceElement):
+    """Base of users' forces: the states of their own."""
+
+    function: Callable[..., Any]
+    initial_states: Any
+    state_names: Any
+    state_sizes: Any
+    structural = ForceElement.structural | {"function", "state_names"}
+    shape = BODIES
+
+    @property
+    def _count(self) -> int:
+        return len(self.initial_states)
+
+    @property
+    def not_finite(self) -> str:  # type: ignore[override]
+        return super().not_finite + (", or has states whose rates determine none in its step," if self._count else "")
+
+    def _store_states(self, function: Any, initial_states: Any, state_names: Any, state_sizes: Any) -> None:
+        what = f"initial_states of {self}"
+        initial = sequence(initial_states, what, "numbers")
+        if len(initial) > MOST_STATES:
+            raise InputError(f"{what} has {len(initial)} entries; a force has {MOST_STATES} states at most")
+        names = None if state_names is None else sequence(state_names, f"state_names of {self}", "names")
+        if names is not None:
+            wrong = [name for name in names if not isinstance(name, str) or not name.strip()]
+            if wrong or len(names) != len(initial) or len(set(names)) != len(names):
+                raise InputError(
+                    f"state_names of {self} is {names!r}; as many different names as initial_states has numbers, {len(initial)}, "
+                    f"are needed"
+                )
+        self._store(function=function, initial_states=initial, state_names=names, state_sizes=state_sizes)
+        if not callable(function):
+            arguments = with_states(self.shape, len(initial)).arguments
+            raise InputError(f"function of {self} is {function!r}; a function {arguments} is needed")
+
+    def _check_states(self, values: Mapping[str, float]) -> None:
+        n = len(sequence(self.initial_states, f"initial_states of {self}", "numbers"))
+        if n > MOST_STATES:
+            raise InputError(f"initial_states of {self} has {n} entries; a force has {MOST_STATES} states at most")
+        if self.state_names is not None and len(self.state_names) != n:
+            raise InputError(
+                f"{self} has {n} initial_states and {len(self.state_names)} state_names; as many are needed"
+            )
+        self._sizes(values)
+        self.states(values)
+
+    def _sizes(self, values: Mapping[str, float]) -> tuple[float, ...]:
+        what = f"state_sizes of {self}"
+        if self.state_sizes is None:
+            return (1.0,) * self._count
+        sizes = floats(self.state_sizes, self._count, values, what)
+        if not all(x > 0.0 for x in sizes):
+            raise InputError(f"{what} is {sizes}; its numbers must be greater than 0")
+        return sizes
+
+    def states(self, values: Mapping[str, float]) -> list[tuple[str, str, float]]:
+        n = self._count
+        names = self.state_names or [f"state{i}" for i in range(n)]
+        initial = floats(self.initial_states, n, values, f"initial_states of {self}")
+        return [(name, "", x) for name, x in zip(names, initial, strict=True)]
+
+    def state_efforts(self, values: Mapping[str, float], unit: float) -> list[tuple[float, float, float]]:
+        return [(0.0, 0.0, size) for size in self._sizes(values)]
+
+    def data(self, values: Mapping[str, float]) -> list[float]:
+        """The address, and the sizes of the states."""
+        try:
+            callback = callback_of(self.function, with_states(self.shape, self._count))
+        except InputError as error:
+            raise InputError(f"{self}: {error}") from error
+        self._callbacks = (callback,)
+        return [callback.address, *self._sizes(values)]
+
+    def callbacks(self) -> tuple[Callback, ...]:
+        return self.__dict__.get("_callbacks", ())
+
+
+class UserForce(PairForce, Stated):
     """A force and torque that a function computes from the motion of the frames `a` and `b` (ground by default).
 
     function(t, A, B, out): t [s]; A, B (18,): position [m] (3), rotation matrix row by row (9), angular velocity
         [rad/s] (3) and velocity of the origin [m/s] (3), all in the world; it fills out (6,): torque [N m] and force
         [N] on `a` at the origin of A, in world axes, and returns nothing. Made by ``numba.njit``, or plain Python.
     anchor_a, anchor_b, at_a, at_b: where the origins of A and B are (:class:`PairForce`).
+    initial_states: of states of its own, up to 12, ż = rate: then it is function(t, A, B, z, out, rate), and fills rate too.
+    state_names: what results call them. state_sizes: about how large each becomes (default: 1), by which `HHT` with a tolerance judges its
+        error, and differences are taken.
     """
 
     kind, code = "user", USER
-    function: Callable[..., Any]
-    structural = ForceElement.structural | {"function"}
+    structural = Stated.structural
 
     def __init__(
         self,
@@ -54,42 +142,40 @@ class UserForce(PairForce):
         anchor_b: Any = None,
         at_a: Any = None,
         at_b: Any = None,
+        initial_states: Any = (),
+        state_names: Any = None,
+        state_sizes: Any = None,
     ) -> None:
         super().__init__(name, a, b, anchor_a=anchor_a, anchor_b=anchor_b, at_a=at_a, at_b=at_b)
-        self._store(function=function)
-        _check_callable(self, function, BODIES)
+        self._store_states(function, initial_states, state_names, state_sizes)
 
     def check(self, values: Mapping[str, float]) -> None:
         check_points(self, ("_a", "_b"), values)
-
-    def data(self, values: Mapping[str, float]) -> list[float]:
-        """The address."""
-        return _address(self, self.function, BODIES)
-
-    def callbacks(self) -> tuple[Callback, ...]:
-        return self.__dict__.get("_callbacks", ())
+        self._check_states(values)
 
 
-class UserJointForce(ForceElement):
+class UserJointForce(Stated):
     """An effort [N, N m] in one freedom of a joint that a function computes.
 
     function(t, q, v) → effort, from the time [s], the freedom's coordinate [m, rad] and velocity; made by
         ``numba.njit``, or plain Python.
     freedom: which of the joint's freedoms, from 0.
+    initial_states: of states of its own, up to 12, ż = rate: then it is function(t, q, v, z, rate) → effort, and fills rate (k,).
+    state_names, state_sizes: as of :class:`UserForce`.
     """
 
     kind, code = "user_joint_force", USER_JOINT
     joint: str
-    function: Callable[[float, float, float], float]
     freedom: int
-    structural = ForceElement.structural | {"function"}
+    shape = JOINT
 
     def __init__(
-        self, name: str, joint: Element | str, function: Callable[[float, float, float], float], *, freedom: int = 0
-    ) -> None:
+        self, name: str, joint: Element | str, function: Callable[..., float], *, freedom: int = 0,
+        initial_states: Any = (), state_names: Any = None, state_sizes: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__(name)
-        self._store(joint=name_of(joint), function=function, freedom=freedom)
-        _check_callable(self, function, JOINT)
+        self._store(joint=name_of(joint), freedom=freedom)
+        self._store_states(function, initial_states, state_names, state_sizes)
 
     def __repr__(self) -> str:
         return f"UserJointForce({self.name!r}, in {self.joint!r})"
@@ -101,28 +187,62 @@ class UserJointForce(ForceElement):
         check_freedom(self, system, needs_coordinate=True)
 
     def check(self, values: Mapping[str, float]) -> None:
-        """Nothing depends on parameters; the function is compiled with the model."""
-
-    def data(self, values: Mapping[str, float]) -> list[float]:
-        """The address."""
-        return _address(self, self.function, JOINT)
-
-    def callbacks(self) -> tuple[Callback, ...]:
-        return self.__dict__.get("_callbacks", ())
+        """States alone depend on parameters; the function is compiled with the model."""
+        self._check_states(values)
 
 
-def _check_callable(force: ForceElement, function: object, shape: Shape) -> None:
-    if not callable(function):
-        raise InputError(f"function of {force} is {function!r}; a function {shape.arguments} is needed")
+# --- in kernels -----------------------------------------------------------------------------------------------------
 
 
-def _address(force: ForceElement, function: Callable[..., Any], shape: Shape) -> list[float]:
-    try:
-        callback = callback_of(function, shape)
-    except InputError as error:
-        raise InputError(f"{force}: {error}") from error
-    force._callbacks = (callback,)
-    return [callback.address]
+@formula
+def state_at(tables, e, i):  # type: ignore[no-untyped-def]
+    """State i of force e; 0 where it has none."""
+    return tables.z[tables.index[e, STATE] + i] if i < tables.index[e, STATES] else 0.0
+
+
+@formula
+def states_of(tables, e):  # type: ignore[no-untyped-def]
+    """The states of force e, as many as a call has room for."""
+    return (
+        state_at(tables, e, 0), state_at(tables, e, 1), state_at(tables, e, 2), state_at(tables, e, 3), state_at(tables, e, 4),
+        state_at(tables, e, 5), state_at(tables, e, 6), state_at(tables, e, 7), state_at(tables, e, 8), state_at(tables, e, 9),
+        state_at(tables, e, 10), state_at(tables, e, 11),
+    )  # fmt: skip
+
+
+@formula
+def put_rates(tables, e, status, out, first):  # type: ignore[no-untyped-def]
+    """Rates of force e from out[first:]; 0, or NaN where one of them is not finite or the function fails."""
+    wrong = 0.0 if status == 0 else math.nan
+    for i in range(tables.index[e, STATES]):
+        tables.rate[tables.index[e, STATE] + i] = out[first + i] + wrong
+        wrong += 0.0 * out[first + i]
+    return wrong
+
+
+@formula
+def stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
+    """Forces on A and on B of a force with states, and the rates of these."""
+    nan = math.nan
+    A, B = (X_WA.p, X_WA.R, V_A.w, V_A.v), (X_WB.p, X_WB.R, V_B.w, V_B.v)
+    status, out = call(
+        tables.data[k], t, (A, B, states_of(tables, e)),
+        (nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan),
+    )  # fmt: skip
+    wrong = put_rates(tables, e, status, out, 6)
+    F_A = Force(Vec3(out[0] + wrong, out[1], out[2]), Vec3(out[3], out[4], out[5]))
+    return F_A, reaction(F_A, X_WB.p - X_WA.p)
+
+
+@formula
+def stated_effort(tables, e, t, k, q, v):  # type: ignore[no-untyped-def]
+    """τ of a force with states in a joint, and the rates of these."""
+    nan = math.nan
+    status, out = call(
+        tables.data[k], t, (q, v, states_of(tables, e)),
+        (nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan),
+    )  # fmt: skip
+    return out[0] + put_rates(tables, e, status, out, 1)
 
 
 @formula

@@ -22,6 +22,7 @@ from nexdyn.forces import (
     bushing,
     contact,
     force_table,
+    gravity,
     joint_force,
     joint_friction,
     joint_stop,
@@ -44,7 +45,8 @@ APPLIED, POINT_SPRING, TORSION_SPRING, BUSHING, FORCE_TABLE = (
 CONTACT, SURFACE, ACTUATOR, JOINT_STOP, JOINT_FRICTION = (
     kinds.CONTACT, kinds.SURFACE, kinds.ACTUATOR, kinds.JOINT_STOP, kinds.JOINT_FRICTION
 )  # fmt: skip
-JOINT_FORCE, JOINT_TABLE = kinds.JOINT_FORCE, kinds.JOINT_TABLE
+USER, POINT_GRAVITY, GRAVITY_FIELD = kinds.USER, kinds.POINT_GRAVITY, kinds.GRAVITY_FIELD
+JOINT_FORCE, JOINT_TABLE, BUSHING_XYZ = kinds.JOINT_FORCE, kinds.JOINT_TABLE, kinds.BUSHING_XYZ
 
 OK, FAILED = 0, 1
 
@@ -90,6 +92,10 @@ def element_wrenches(kind, t, data, k, X_WA, V_A, X_WB, V_B):  # type: ignore[no
         return torsion_spring.wrench(data, k, X_WA, V_A, X_WB, V_B)
     if kind == BUSHING:
         return bushing.wrench(data, k, X_WA, V_A, X_WB, V_B)
+    if kind == BUSHING_XYZ:
+        return bushing.wrench_xyz(data, k, X_WA, V_A, X_WB, V_B)
+    if kind == POINT_GRAVITY:
+        return gravity.wrench(data, k, X_WA, X_WB)
     if kind == FORCE_TABLE:
         return force_table.wrench(data, k, X_WA, V_A, X_WB, V_B)
     if kind == CONTACT:
@@ -163,6 +169,10 @@ def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untype
         return OK, nothing, nothing
     if tables.index[e, KIND] == CONTACT and tables.index[e, STATES] > 0:
         F_A, F_B = sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, X_WA.p.x)
+    elif tables.index[e, KIND] == USER and tables.index[e, STATES] > 0:
+        F_A, F_B = stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B, X_WA.p.x)
+    elif tables.index[e, KIND] == GRAVITY_FIELD:
+        F_A, F_B = field_force(t, tables.data, k, X_WA, X_WA.p.x), Force(Vec3(o, o, o), Vec3(o, o, o))
     elif tables.index[e, KIND] == SURFACE:
         F_A, F_B = surface_contact_wrench(tables, e, k, X_WA, V_A, X_WB, V_B, X_WA.p.x)
     else:
@@ -184,6 +194,42 @@ def _actuator_effort(tables, e, k, t, q, v):  # type: ignore[no-untyped-def]
     if q is pack:
         return lambda tables, e, k, t, q, v: zero(q) + math.nan
     return lambda tables, e, k, t, q, v: one_actuator(tables, e, k, t, q, v)
+
+
+def stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
+    """Forces on A and on B of a user's force with states; lanes, which carry none, give NaN."""
+    return user.stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B)
+
+
+@overload(stated_wrench, strict=False)
+def _stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
+    if x is pack:
+        return lambda tables, e, t, k, X_WA, V_A, X_WB, V_B, x: (nowhere(x), nowhere(x))
+    return lambda tables, e, t, k, X_WA, V_A, X_WB, V_B, x: user.stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B)
+
+
+def field_force(t, data, k, X_WA, x):  # type: ignore[no-untyped-def]
+    """Force on A of a field of gravity; lanes, which know none, give NaN."""
+    return gravity.field_force(t, data, k, X_WA)
+
+
+@overload(field_force, strict=False)
+def _field_force(t, data, k, X_WA, x):  # type: ignore[no-untyped-def]
+    if x is pack:
+        return lambda t, data, k, X_WA, x: nowhere(x)
+    return lambda t, data, k, X_WA, x: gravity.field_force(t, data, k, X_WA)
+
+
+def stated_effort(tables, e, t, k, q, v):  # type: ignore[no-untyped-def]
+    """τ of a user's force with states; lanes, which carry none, give NaN."""
+    return user.stated_effort(tables, e, t, k, q, v)
+
+
+@overload(stated_effort, strict=False)
+def _stated_effort(tables, e, t, k, q, v):  # type: ignore[no-untyped-def]
+    if q is pack:
+        return lambda tables, e, t, k, q, v: zero(q) + math.nan
+    return lambda tables, e, t, k, q, v: user.stated_effort(tables, e, t, k, q, v)
 
 
 def friction_effort(tables, e, k, v):  # type: ignore[no-untyped-def]
@@ -237,6 +283,8 @@ def freedom_element(tables, e, t, q, v):  # type: ignore[no-untyped-def]
         effort = joint_stop.effort(tables.data, k, q, v)
     elif kind == JOINT_TABLE:
         effort = force_table.joint_table_effort(data, k, q, v)
+    elif tables.index[e, STATES] > 0:
+        effort = stated_effort(tables, e, t, k, q, v)
     else:
         effort = user.joint_effort(t, data, k, q, v)
     status = OK
@@ -257,6 +305,10 @@ def element_energy(tables, e, X_WA, X_WB):  # type: ignore[no-untyped-def]
         return torsion_spring.energy(data, k, X_WA, X_WB)
     if kind == BUSHING:
         return bushing.energy(data, k, X_WA, X_WB)
+    if kind == BUSHING_XYZ:
+        return bushing.energy_xyz(data, k, X_WA, X_WB)
+    if kind == POINT_GRAVITY:
+        return gravity.energy(data, k, X_WA, X_WB)
     if kind == FORCE_TABLE:
         return force_table.energy(data, k, X_WA, X_WB)
     if kind == SURFACE:

@@ -10,6 +10,10 @@ says so, once per process. What the function is given and gives depends on its s
     TIME        –                     f(t) → y
     JOINT       q, v                  f(t, q, v) → y
     BODIES      A (18), B (18)        f(t, A, B, out), fills out (6) and returns nothing
+    FIELD       x (3)                 f(t, x, out), fills out (3) and returns nothing
+    with k states of its own:
+    JOINT       q, v, z (k)           f(t, q, v, z, rate) → y, fills rate (k), behind y
+    BODIES      A, B, z (k)           f(t, A, B, z, out, rate), fills out (6) and rate (k), behind out
     CURVE       –                     f(s) → x, y, z;  s in place of the time
     PARAMETRIC  u, w                  f(u, w) → x, y, z;  first derivatives 6 numbers, second 9
     IMPLICIT    x, y, z               f(x, y, z) → F;  gradient 3 numbers, second derivatives 6
@@ -51,6 +55,10 @@ class Shape(NamedTuple):
 TIME = Shape("time", "(t)", 0, 1)
 JOINT = Shape("joint", "(t, q, v)", 2, 1)
 BODIES = Shape("bodies", "(t, A, B, out)", 36, 6)
+FIELD = Shape("field", "(t, x, out)", 3, 3)
+JOINT_STATES = Shape("joint with states", "(t, q, v, z, rate)", 2, 1)
+BODIES_STATES = Shape("bodies with states", "(t, A, B, z, out, rate)", 36, 6)
+"""Their `state` and `out` grow by the number of states: `with_states`."""
 CURVE = Shape("curve", "(s)", 0, 3)
 PARAMETRIC = Shape("parametric", "(u, w)", 2, 3)
 PARAMETRIC_FIRST, PARAMETRIC_SECOND = PARAMETRIC._replace(out=6), PARAMETRIC._replace(out=9)
@@ -65,12 +73,27 @@ _DOUBLES = types.Array(types.float64, 1, "C")
 _MATRIX = types.Array(types.float64, 2, "C")
 _FILLS = {
     BODIES: (types.float64, _DOUBLES, _DOUBLES, _DOUBLES),
+    FIELD: (types.float64, _DOUBLES, _DOUBLES),
     POSE_GRADIENT: (types.float64, _DOUBLES, _MATRIX, _DOUBLES),
     POSE_HESSIAN: (types.float64, _DOUBLES, _MATRIX, _MATRIX),
 }
 """Of shapes whose functions fill `out`, and so return nothing; those of others return numbers."""
 _MADE: WeakValueDictionary[tuple[int, Shape], Callback] = WeakValueDictionary()
 _said_that_python_is_slow = False
+
+
+def with_states(shape: Shape, count: int) -> Shape:
+    """The shape of a function of BODIES or JOINT with so many states of its own; the same for 0."""
+    if count == 0:
+        return shape
+    grown = BODIES_STATES if shape == BODIES else JOINT_STATES
+    return grown._replace(state=grown.state + count, out=grown.out + count)
+
+
+def _states(shape: Shape) -> int:
+    """How many states a function of this shape has."""
+    stateless = {BODIES_STATES.name: BODIES_STATES, JOINT_STATES.name: JOINT_STATES}.get(shape.name, shape)
+    return shape.out - stateless.out if stateless is not shape else 0
 
 
 class Callback:
@@ -127,7 +150,11 @@ class Callback:
             return np.array([float(f(t))])
         if shape == JOINT:
             return np.array([float(f(t, float(given[0]), float(given[1])))])
-        if shape not in _FILLS:
+        if shape.name == JOINT_STATES.name:
+            out = np.zeros(shape.out)
+            out[0] = float(f(t, float(given[0]), float(given[1]), given[2:], out[1:]))
+            return out
+        if shape not in _FILLS and shape.name != BODIES_STATES.name:
             if shape == POSE:
                 return np.array([float(f(t, given[:3], given[3:].reshape(3, 3)))])
             result = f(t) if shape == CURVE else f(*given.tolist())
@@ -135,6 +162,10 @@ class Callback:
         out = np.zeros(shape.out)
         if shape == BODIES:
             returned = f(t, given[:18], given[18:], out)
+        elif shape == FIELD:
+            returned = f(t, given, out)
+        elif shape.name == BODIES_STATES.name:
+            returned = f(t, given[:18], given[18:36], given[36:], out[:6], out[6:])
         else:
             returned = f(t, given[:3], given[3:].reshape(3, 3), out.reshape(7, 7) if shape.out == 49 else out)
         if returned is not None:
@@ -162,7 +193,7 @@ def failure(element: Element, time: float, callbacks: Iterable[Callback] = ()) -
     for error in raised:
         if not isinstance(error, Exception):
             raise error
-    reason = f"raised {type(raised[0]).__name__}: {raised[0]}" if raised else "gives a value that is not finite"
+    reason = f"raised {type(raised[0]).__name__}: {raised[0]}" if raised else element.not_finite
     failed = SolveError(f"{element} {reason} at t = {time:g} s", time=time, where=element.name)
     failed.__cause__ = raised[0] if raised else None
     return failed
@@ -206,6 +237,35 @@ def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
             return interpreted(t, state, out)
         return 0
 
+    def of_field(t, state, out):  # type: ignore[no-untyped-def]
+        given, result = numba.carray(state, 3, np.float64), numba.carray(out, 3, np.float64)
+        result[:] = 0.0
+        try:
+            function(t, given, result)
+        except Exception:
+            return interpreted(t, state, out)
+        return 0
+
+    given_size, out_size, own = shape.state, shape.out, _states(shape)
+
+    def of_joint_and_states(t, state, out):  # type: ignore[no-untyped-def]
+        given, result = numba.carray(state, given_size, np.float64), numba.carray(out, out_size, np.float64)
+        result[:] = 0.0
+        try:
+            result[0] = function(t, given[0], given[1], given[2 : 2 + own], result[1 : 1 + own])
+        except Exception:
+            return interpreted(t, state, out)
+        return 0
+
+    def of_bodies_and_states(t, state, out):  # type: ignore[no-untyped-def]
+        given, result = numba.carray(state, given_size, np.float64), numba.carray(out, out_size, np.float64)
+        result[:] = 0.0
+        try:
+            function(t, given[:18], given[18:36], given[36 : 36 + own], result[:6], result[6 : 6 + own])
+        except Exception:
+            return interpreted(t, state, out)
+        return 0
+
     def of_pose(t, state, out):  # type: ignore[no-untyped-def]
         given, result = numba.carray(state, 12, np.float64), numba.carray(out, 1, np.float64)
         try:
@@ -233,8 +293,9 @@ def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
         return 0
 
     wrapper = {
-        TIME: of_time, JOINT: of_joint, BODIES: of_bodies, POSE: of_pose, POSE_GRADIENT: of_pose_gradient,
-        POSE_HESSIAN: of_pose_hessian,
+        TIME: of_time, JOINT: of_joint, BODIES: of_bodies, FIELD: of_field, POSE: of_pose, POSE_GRADIENT: of_pose_gradient,
+        POSE_HESSIAN: of_pose_hessian, with_states(JOINT, own): of_joint_and_states if own else of_joint,
+        with_states(BODIES, own): of_bodies_and_states if own else of_bodies,
     }.get(shape) or _of_numbers(function, shape, interpreted)  # fmt: skip
     name = getattr(function, "__name__", "?")
     try:
@@ -244,7 +305,8 @@ def _compiled(function: Any, shape: Shape, interpreted: Any) -> Any:
         raise InputError(
             f"user function {name!r} cannot be compiled for {name}{shape.arguments}: " + "\n".join(reason[:12])
         ) from error
-    made = function.overloads.get(_FILLS.get(shape))
+    filled = (types.float64, *[_DOUBLES] * 5) if shape.name == BODIES_STATES.name else _FILLS.get(shape)
+    made = function.overloads.get(filled)
     if made is not None and made.signature.return_type != types.none:
         raise InputError(
             f"user function {name!r} returns {made.signature.return_type}; it must fill out and return nothing"

@@ -29,6 +29,8 @@ class Element(metaclass=CheckedCalls):
     kind_of_element: ClassVar[str] = "element"
     structural: ClassVar[frozenset[str]] = frozenset({"name"})
     name: str
+    not_finite: ClassVar[str] = "gives a value that is not finite"
+    """What it does, in words, where what kernels compute of it is not finite."""
     _owner: str | None = None
     _names: frozenset[str] = _NONE
 

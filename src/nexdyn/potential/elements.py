@@ -123,6 +123,10 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
                 _add_freedom(found, joint, m, values, number_of, LINEAR, [float(x) for x in data])
     for e, force in enumerate(system.forces.values()):
         states = [initial for _, _, initial in force.states(values)]
+        if states and force.code in (kinds.USER, kinds.USER_JOINT) and not force.is_off:
+            raise InputError(
+                f"{force} has states of its own, which ImplicitEuler does not carry; take HHT, DormandPrince or RungeKutta4"
+            )
         if force.is_off:
             found.own += [-1] * len(states)
             if states:  # what it is recorded with

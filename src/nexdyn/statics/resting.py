@@ -4,6 +4,7 @@ lag, sampling           τ = sat u, the held u = u: as if there were neither
 integral of q           ẋ = e + (sat u − u)/k_p = 0:  e = 0, with whatever effort within the limit that takes, a constraint;
                         or u beyond the limit and e not 0:  τ = ±τ_max,  k_i x = ±τ_max − (f + k_d ṙ)
 integral of q̇, to 0     x + q does not change: x = x₀ − (q − q₀), a spring about where it starts
+states of the user's    ż(z) = 0, by Newton's iteration (``forces.user_states``)
 bristle of friction     z = z₀ + (q − q₀), within ±F_s/σ₀: it holds up to F_s, from where it starts
 friction of a contact   y = y₀ + √σ s, no longer than μ_s f_n/√σ: so too. s is how far the place of A that is at the contact has
                         gone along the surfaces from where it was, or where on the way it began to press, where B has been carried
@@ -49,12 +50,17 @@ from nexdyn.forces.tables import (
     COORDINATE,
     FIRST,
     FREEDOM,
+    NO_FREEDOM,
     STATE,
+    STATES,
     ForceTables,
     frames_a,
     frames_b,
 )
+from nexdyn.forces.user import Stated
+from nexdyn.forces.user_states import GIVEN, Between, InJoint, solve_states
 from nexdyn.kernel import kernel
+from nexdyn.model.callbacks import failure
 from nexdyn.model.system import System
 from nexdyn.spatial.algebra import Motion, Pose, Quat, T, Vec3, rotation
 from nexdyn.spatial.rotations import rotation_matrix
@@ -195,6 +201,24 @@ def rest_of_surfaces(tables, contacts, before_a, before_b, began_a, began_b, now
 
 
 @kernel
+def rest_of_users(tables, own, t, now_a, now_b, joint_q):  # type: ignore[no-untyped-def]
+    """z of users' forces `own` (n,) with ż = 0; the force that has none, or −1."""
+    A, B, o = PoseRows(now_a, 0), PoseRows(now_b, 0), Vec3(0.0, 0.0, 0.0)
+    still = Motion(o, o)
+    for n in range(len(own)):
+        e = own[n]
+        for i in range(tables.index[e, STATES]):
+            tables.newton[i, GIVEN] = 0.0
+        if tables.index[e, FREEDOM] == NO_FREEDOM:
+            found = solve_states(tables, e, t, Between(A[e], still, B[e], still), 0.0, -1.0)
+        else:
+            found = solve_states(tables, e, t, InJoint(joint_q[tables.index[e, COORDINATE]], 0.0), 0.0, -1.0)
+        if not found:
+            return e
+    return -1
+
+
+@kernel
 def turned_by(A0, B0, A, B):  # type: ignore[no-untyped-def]
     """The rotation vector [rad] by which A has turned from where B would have carried it, of half a turn at most."""
     R = A.R @ T(B.R @ (T(B0.R) @ A0.R))
@@ -282,6 +306,8 @@ class RestingLoads(Loads):
         self._placed: np.ndarray | None = None
         """Poses of the frames A and B of all forces from which slip is counted, then those from which rolling is, (4, nf, 12)."""
         self._actuators: list[tuple[int, int]] = []
+        self._own: list[int] = []
+        """Users' forces with states."""
         tables = self.tables
         values = model.system.values
         self._passable = [
@@ -303,7 +329,9 @@ class RestingLoads(Loads):
             if force.is_off or not force.states(model.system.values):
                 continue
             k, s, c = (int(tables.index[e, column]) for column in (FIRST, STATE, COORDINATE))
-            if isinstance(force, JointFriction):
+            if isinstance(force, Stated):
+                self._own.append(e)
+            elif isinstance(force, JointFriction):
                 self._travels.append((s, c, 1.0, tables.data[k + 1] / tables.data[k + 3]))
             elif isinstance(force, ContactForce):
                 (self._surfaces if force.code == SURFACE else self._contacts).append((e, s))
@@ -318,6 +346,8 @@ class RestingLoads(Loads):
         self._joint_q = joint_q
         if self._contacts or self._surfaces:
             self._stretch(poses)
+        if self._own:
+            self._relax(joint_q, poses)
         if self._from is None:
             self._from = joint_q.copy()
         if self.tables is None:
@@ -325,6 +355,19 @@ class RestingLoads(Loads):
         for s, c, sign, most in self._travels:
             way = joint_q[c] - self._from[c]
             self.tables.z[s] = np.clip(self.described[s] + sign * way, -most, most)
+
+    def _relax(self, joint_q: np.ndarray, poses: np.ndarray) -> None:
+        """z of users' forces, whose rates are 0; InputError where there is none."""
+        assert self.tables is not None
+        placed = frames_at(self.tables, poses)
+        without = rest_of_users(self.tables, np.array(self._own), self._t, placed[0], placed[1], joint_q)
+        if without >= 0:
+            force = list(self.model.system.forces.values())[without]
+            if any(callback.failed for callback in force.callbacks()):
+                raise failure(force, self._t, force.callbacks())
+            raise InputError(
+                f"{force} has no states of rest: no rates of 0 were found for its states at the pose at hand; let nx.simulate come to rest"
+            )
 
     def _stretch(self, poses: np.ndarray) -> None:
         """y of the contacts that stick, the bodies at `poses` (nb + 1, 12)."""

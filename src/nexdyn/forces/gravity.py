@@ -1,0 +1,186 @@
+"""Gravity that is not the same everywhere: of a point mass, and as a function of the place.
+
+    point   r = p_A − p_B,   f on A = −μ m r/|r|³ at the centre of mass of A,   f on B = μ m r/|r|³;   U = −μ m/|r|
+    field   f on A = m g(t, p_A) at the centre of mass of A;   U = 0: that of a function is not known
+
+A is the body of mass m, B the centre, a point of the world or of another body, which then feels the reaction: of two bodies, μ = G m_B,
+momentum and energy are kept. One element acts on one body. The torque of the gradient of gravity, of the order of (size/|r|)² of the
+force's moment, is left out: the body is a point mass for gravity.
+
+Data: μ m, or m and the address of g. m and the centre of mass are those of the body.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nexdyn.errors import InputError
+from nexdyn.forces.between import check_points, frame_of, opposite
+from nexdyn.forces.kinds import GRAVITY_FIELD, POINT_GRAVITY
+from nexdyn.forces.point_spring import length_and_direction
+from nexdyn.kernel import formula
+from nexdyn.model.body import Body
+from nexdyn.model.callbacks import FIELD, Callback, call, callback_of
+from nexdyn.model.element import Element, name_of
+from nexdyn.model.force import Force as ForceElement
+from nexdyn.model.force import Frame
+from nexdyn.spatial.algebra import Force, Vec3
+from nexdyn.spatial.lanes import zero
+
+if TYPE_CHECKING:
+    from nexdyn.model.system import System
+
+
+class _Gravity(ForceElement):
+    """Base of what acts at the centre of mass of `body`."""
+
+    body: str
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, on {self.body!r})"
+
+    def _falling(self, system: System) -> Body:
+        """The body. InputError for the ground and for markers."""
+        if self.body in system.bodies:
+            return system.body(self.body)
+        if self.body == "ground" or self.body in system.markers:
+            raise InputError(
+                f"body of {self} is {self.body!r}; a body that moves is needed, at whose centre of mass it acts"
+            )
+        try:
+            return system.body(self.body)
+        except InputError as error:
+            raise type(error)(f"{self}: {error}") from None
+
+    def _centre_of_mass(self, system: System) -> Frame:
+        body = self._falling(system)
+        return Frame(body.name, np.eye(3), body.resolved(system.values).com)
+
+    def _mass(self, system: System) -> float:
+        return self._falling(system).resolved(system.values).mass
+
+
+class PointGravity(_Gravity):
+    """Gravity of a point mass on a body, at its centre of mass: a = −μ r/|r|³.
+
+    body: what falls, a body or its name. centre: a body, a marker or 'ground' (or its name), which feels the reaction.
+    mu [m³/s²]: G times the mass of the centre, 3.986004418e14 of the earth.
+    anchor: where the centre is, in the axes of the body or marker [m], or at: in the world as described (default: the centre of mass of
+        a body, the origin of the ground and of a marker).
+    """
+
+    kind, code = "point_gravity", POINT_GRAVITY
+    centre: str
+    mu: Any
+    anchor: Any
+    at: Any
+    structural = ForceElement.structural | {"centre"}
+
+    def __init__(
+        self,
+        name: str,
+        body: Element | str,
+        centre: Element | str = "ground",
+        *,
+        mu: Any,
+        anchor: Any = None,
+        at: Any = None,
+    ) -> None:
+        super().__init__(name)
+        self._store(body=name_of(body), centre=name_of(centre), mu=mu, anchor=anchor, at=at)
+
+    @property
+    def not_finite(self) -> str:  # type: ignore[override]
+        return "has its body where its centre is, and so no finite force"
+
+    def frames(self, system: System) -> tuple[Frame, ...]:
+        A, B = self._centre_of_mass(system), frame_of(self, system, self.centre)
+        if A.body == B.body:
+            raise InputError(f"{self} acts from body {A.body!r} on itself; body and centre must be different bodies")
+        reference = self.centre.removeprefix("body:")
+        if self.anchor is None and self.at is None and reference in system.bodies and self.centre not in system.markers:
+            B = Frame(B.body, B.R_BF, system.body(B.body).resolved(system.values).com)
+        return A, B
+
+    def check(self, values: Mapping[str, float]) -> None:
+        check_points(self, ("",), values)
+        if not self._number("mu", values) >= 0.0:
+            raise InputError(f"mu of {self} is {self._number('mu', values):g} m³/s²; it must be 0 or more")
+
+    def data_in(self, system: System) -> list[float]:
+        """μ m."""
+        return [self._number("mu", system.values) * self._mass(system)]
+
+    def working(self, values: Mapping[str, float]) -> str:
+        return ""
+
+    def gives(self, values: Mapping[str, float]) -> bool:
+        return False
+
+
+class GravityField(_Gravity):
+    """Gravity as a function of the place on a body, at its centre of mass.
+
+    body: what falls, a body or its name.
+    function(t, x, out): from the time [s] and the place x (3,) [m] in the world; it fills out (3,): the acceleration [m/s²], in world axes,
+        and returns nothing. Made by ``numba.njit``, or plain Python.
+    """
+
+    kind, code = "gravity_field", GRAVITY_FIELD
+    function: Callable[..., Any]
+    structural = ForceElement.structural | {"function"}
+
+    def __init__(self, name: str, body: Element | str, *, function: Callable[..., Any]) -> None:
+        super().__init__(name)
+        self._store(body=name_of(body), function=function)
+        if not callable(function):
+            raise InputError(f"function of {self} is {function!r}; a function {FIELD.arguments} is needed")
+
+    def frames(self, system: System) -> tuple[Frame, ...]:
+        return (self._centre_of_mass(system),)
+
+    def check(self, values: Mapping[str, float]) -> None:
+        """Nothing depends on parameters; the function is compiled with the model."""
+
+    def data_in(self, system: System) -> list[float]:
+        """m, and the address."""
+        try:
+            callback = callback_of(self.function, FIELD)
+        except InputError as error:
+            raise InputError(f"{self}: {error}") from error
+        self._callbacks = (callback,)
+        return [self._mass(system), callback.address]
+
+    def callbacks(self) -> tuple[Callback, ...]:
+        return self.__dict__.get("_callbacks", ())
+
+
+# --- in kernels -----------------------------------------------------------------------------------------------------
+
+
+@formula
+def wrench(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+    """Forces of a point mass on A and on B, each at its origin, in the world; NaN where these are one."""
+    L, u = length_and_direction(X_WA.p, X_WB.p)
+    o = zero(L)
+    return opposite(Force(Vec3(o, o, o), (data[k] / (L * L)) * u))
+
+
+@formula
+def energy(data, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
+    """U = −μ m/|r|."""
+    L, _ = length_and_direction(X_WA.p, X_WB.p)
+    return -data[k] / L
+
+
+@formula
+def field_force(t, data, k, X_WA):  # type: ignore[no-untyped-def]
+    """m g(t, p_A) on A, in the world; NaN where the function fails."""
+    nan = math.nan
+    status, g = call(data[k + 1], t, (X_WA.p,), (nan, nan, nan))
+    m = data[k] if status == 0 else nan
+    return Force(Vec3(0.0, 0.0, 0.0), Vec3(m * g[0], m * g[1], m * g[2]))

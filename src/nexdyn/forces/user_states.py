@@ -1,0 +1,131 @@
+"""States of users' forces: ż = f(t, motion, z), solved for where a step or a rest asks for them.
+
+    between A and B   f(t, A, B, z, out, rate)    fills out (6) and rate (k)
+    in a joint        τ = f(t, q, v, z, rate)     fills rate (k)
+
+    a z − c − g ż(z) = 0          a = 1: a step that is implicit, z = c + g ż;   a = 0, c = 0, g = −1: at rest, ż = 0
+    Newton's iteration with slopes by differences:   (a 1 − g ∂ż/∂z) Δz = −(a z − c − g ż),   by elimination with pivots
+
+Explicit methods need no more than ż. Where the iteration does not end, z is NaN, and the force says so.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from nexdyn.forces.kinds import USER, USER_JOINT
+from nexdyn.forces.tables import FIRST, KIND, MOST_STATES, STATE, STATES
+from nexdyn.forces.verbs import force_element, freedom_element
+from nexdyn.generic import defines, generic
+from nexdyn.kernel import formula, kernel, outlined
+from nexdyn.spatial.algebra import Motion, Pose
+
+RESIDUAL, SLOPED, GIVEN, CHANGE = range(MOST_STATES, MOST_STATES + 4)
+"""Columns of `newton` behind the matrix: what is left, ż where slopes are taken, c, Δz."""
+ITERATIONS, NUDGE, ENOUGH, CLOSE = 40, 1e-7, 1e-14, 1e-9
+LITTLE = 1e-6
+"""Part of the size of a state by which it is at least judged: near 0 nothing else tells what is little."""
+
+
+class InJoint(NamedTuple):
+    """Coordinate and velocity of a freedom."""
+
+    q: float
+    v: float
+
+
+class Between(NamedTuple):
+    """Poses and velocities of the frames A and B."""
+
+    A: Pose
+    V_A: Motion
+    B: Pose
+    V_B: Motion
+
+
+rates_at = generic("rates_at", "ż of force e into `rate`.")
+
+
+@defines(rates_at)
+def _(tables: Any, e: Any, t: Any, where: InJoint) -> Any:
+    return freedom_element(tables, e, t, where.q, where.v)[0]
+
+
+@defines(rates_at)
+def _(tables: Any, e: Any, t: Any, where: Between) -> Any:
+    return force_element(tables, e, t, where.A, where.V_A, where.B, where.V_B)[0]
+
+
+@formula
+def of_user(tables, e):  # type: ignore[no-untyped-def]
+    """How many states force e has, if it is a user's."""
+    kind = tables.index[e, KIND]
+    return tables.index[e, STATES] if kind == USER or kind == USER_JOINT else 0
+
+
+@formula
+def eliminate(W, n):  # type: ignore[no-untyped-def]
+    """Δz ← −W⁻¹ r; whether there is one."""
+    for i in range(n):
+        W[i, CHANGE] = -W[i, RESIDUAL]
+    for j in range(n):
+        p = j
+        for i in range(j + 1, n):
+            if abs(W[i, j]) > abs(W[p, j]):
+                p = i
+        if not abs(W[p, j]) > 0.0:
+            return False
+        for m in range(n):
+            W[j, m], W[p, m] = W[p, m], W[j, m]
+        W[j, CHANGE], W[p, CHANGE] = W[p, CHANGE], W[j, CHANGE]
+        for i in range(j + 1, n):
+            f = W[i, j] / W[j, j]
+            for m in range(j, n):
+                W[i, m] -= f * W[j, m]
+            W[i, CHANGE] -= f * W[j, CHANGE]
+    for r in range(n):
+        j = n - 1 - r
+        x = W[j, CHANGE]
+        for m in range(j + 1, n):
+            x -= W[j, m] * W[m, CHANGE]
+        W[j, CHANGE] = x / W[j, j]
+    return True
+
+
+@kernel
+@outlined
+def solve_states(tables, e, t, where, a, g):  # type: ignore[no-untyped-def]
+    """z of force e with a z − c − g ż(z) = 0, c in `newton`; whether it was found: NaN where not."""
+    W, z, rate, s, n = tables.newton, tables.z, tables.rate, tables.index[e, STATE], tables.index[e, STATES]
+    sizes = tables.index[e, FIRST] + 1
+    largest = math.inf
+    for _ in range(ITERATIONS):
+        rates_at(tables, e, t, where)
+        for i in range(n):
+            W[i, SLOPED] = rate[s + i]
+            W[i, RESIDUAL] = a * z[s + i] - W[i, GIVEN] - g * rate[s + i]
+        for m in range(n):
+            x = z[s + m]
+            step = NUDGE * max(abs(x), abs(W[m, GIVEN]), a * abs(g * W[m, SLOPED]))
+            step = step if step > 0.0 else NUDGE * tables.data[sizes + m]
+            z[s + m] = x + step
+            rates_at(tables, e, t, where)
+            for i in range(n):
+                W[i, m] = (a if i == m else 0.0) - g * (rate[s + i] - W[i, SLOPED]) / step
+            z[s + m] = x
+        if not eliminate(W, n):
+            break
+        largest = 0.0
+        for i in range(n):
+            d = W[i, CHANGE]
+            part = abs(d) / (abs(z[s + i]) + abs(W[i, GIVEN]) + LITTLE * tables.data[sizes + i])
+            z[s + i] += d
+            largest = part if not part <= largest else largest
+        if not largest > ENOUGH:
+            break
+    if largest <= CLOSE:
+        return True
+    for i in range(n):
+        z[s + i] = math.nan
+    return False
