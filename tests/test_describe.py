@@ -89,7 +89,7 @@ def shape(rng: Random, system: System) -> s.Shape:
 
 def body(rng: Random, system: System, name: str) -> Body:
     mass, a = quantity(rng, system), float(rng.uniform(0.5, 1.0))
-    tensor = a * np.eye(3) + 0.1 * (lambda A: A + A.T)(rng.uniform(size=(3, 3)))
+    tensor = a * np.eye(3) + 0.05 * (lambda A: A + A.T)(rng.uniform(size=(3, 3)))
     options: list[dict[str, Any]] = [
         {"mass": mass, "inertia": (a, a, a)},
         {"mass": mass, "inertia": (a, 1.1 * a, 1.2 * a, 0.01, 0.02, 0.0), "com": rng.normal(size=3)},
@@ -129,7 +129,7 @@ def joint(rng: Random, system: System, kind: str, parent: str, child: str) -> Jo
         own |= {"slide": rng.normal(size=3)} if kind == "revolute_prismatic" else {}
         where = [w for w in where if "at" not in w] if kind == "rod" else where
         if kind == "revolute_spherical":
-            own |= {"length": "=20+L", "along": quantity(rng, system)} if rng.random() < 0.5 else {}
+            own |= {"length": "=20+L", "along": quantity(rng, system)}
             where = [{}, {"anchor_a": rng.normal(size=3), "axis_a": (1, 0, 0), "anchor_b": (0.0, "=L", 0.0)}]
         where = [{"axis_a": (1, 0, 0), "axis_b": rng.normal(size=3)}] if kind == "perpendicular" else where
         if kind in ("rolling_disk", "rolling_sphere", "knife_edge"):

@@ -27,10 +27,10 @@ def test_a_turning_carrier_bears_the_gyroscopic_moment() -> None:
     assert system.body("rotor").inertia == (J / 2, J / 2, J)
 
 
-@pytest.mark.parametrize("method", [nx.RungeKutta4(1e-3), nx.HHT(rtol=1e-7)], ids=lambda m: m.name)
+@pytest.mark.parametrize("method", [nx.RungeKutta4(1e-3), nx.HHT(rtol=1e-8)], ids=lambda m: m.name)
 def test_a_gyroscope_precesses_with_m_g_l_over_its_moment_of_momentum(method: Any) -> None:
     """With a horizontal axis that holds for every speed: the arm stays level and turns by Ω = m g l / (J ω)."""
-    g, arm, spin = 9.81, 0.2, 400.0
+    g, arm, spin = 9.81, 0.2, 100.0
     rate = MASS * g * arm / (J * spin)
     system = nx.System("gyroscope", gravity=(0, 0, -g))
     system.add_body("arm", mass=0.0, inertia=(0, 0, 0))
@@ -131,7 +131,7 @@ def test_a_rotor_takes_parameters() -> None:
         ({"mass": 0.0}, r"mass of rotor 'rotor' is 0.0; it must be greater than 0"),
         ({"inertia": -1.0}, r"inertia of rotor 'rotor' is -1.0"),
         ({"transverse": 0.001}, r"body 'rotor': principal moments"),
-        ({"axis": (0, "=1", 1)}, r"axis of rotor 'rotor' has parameters"),
+        ({"axis": (0, "=L", 1)}, r"axis of rotor 'rotor' has parameters"),
         ({"axis": (0, 0, 0)}, r"axis of rotor 'rotor' is .* of length 0"),
         ({"ratio": 2.0}, r"rotor 'rotor': a gear needs geared_to, a joint, and ratio"),
         ({"geared_to": "turn"}, r"a gear needs geared_to, a joint, and ratio"),

@@ -2,9 +2,9 @@
 
 DX, DY, DZ are the components of the displacement from A to B in A's axes; DotIJ is the product of axis I of A with axis
 J of B. Pitch is the second of the angles yaw, pitch, roll. Normal and Binormal are those of a point on a curve, User and
-UserAngle a function of the user's in m and in rad. Contact is the height of a disk's edge above a plane. From FORWARD on a primitive is a velocity A(q, t) v + b(q, t), which
-belongs to no position: Forward, Sideways, RollX, RollY are slips of a disk or a sphere on a plane, Edge that of a blade,
-Velocity and Turning the user's in m/s and in rad/s.
+UserAngle a function of the user's in m and in rad. Contact is the height of a disk's edge above a plane. From FORWARD on
+a primitive is a velocity A(q, t) v + b(q, t), which belongs to no position: Forward, Sideways, RollX, RollY are slips of a
+disk or a sphere on a plane, Edge that of a blade, Velocity and Turning the user's in m/s and in rad/s.
 """
 
 from __future__ import annotations
