@@ -83,18 +83,16 @@ def revolute_spherical() -> nx.System:
 
 
 def revolute_prismatic() -> nx.System:
-    system, stand = stage("revolute_prismatic", shown=dots([(0, 0, 0.08)], 0.03))
-    child = add_child(system, at=(-0.1, 0, 0))
-    system.add_joint(nx.RevolutePrismatic("joint", stand, child, at=(0, 0, 0)))
-    system.add_force(nx.AppliedForce("push", child, force=(-0.5, 0.1, 0), torque=(0, 0, 0.12), expressed_in="body"))
+    system, stand = stage("revolute_prismatic", gravity=True, shown=dots([(0, -0.09, 0.3)], 0.03))
+    child = add_child(system, at=(-0.3, 0, 0.3))
+    system.add_joint(nx.RevolutePrismatic("joint", stand, child, at=(0, 0, 0.3), axis=(0, 1, 0), slide=(1, 0, 0)))
     return system
 
 
 def general() -> nx.System:
-    system, stand = stage("general")
-    child = add_child(system)
-    system.add_joint(nx.GeneralJoint("joint", stand, child, free=("x", "rz"), at=(0, 0, 0)))
-    system.add_force(nx.AppliedForce("push", child, force=(0.6, 0, 0), torque=(0, 0, 0.1)))
+    system, stand = stage("general", gravity=True)
+    child = add_child(system, at=(0, 0, 0.4))
+    system.add_joint(nx.GeneralJoint("joint", stand, child, free=("x", "ry"), at=(0, 0, 0.4)))
     return system
 
 
