@@ -19,7 +19,6 @@ T = 1.0
 def driven(**seen_from: str) -> nx.System:
     system = nx.System("driven", gravity=G)
     system.add_body("body", mass=2.0, inertia=tuple(I.diagonal()), position=(0.1, 0.2, 0.3))
-    system.add_joint(nx.Free("free", system.ground, "body"))
     for angle, function in ANGLES.items():
         system.add_driver(nx.OrientationDriver(angle, "body", angle, function, **seen_from))
     return system
@@ -111,6 +110,11 @@ def test_a_driver_of_an_orientation_that_means_nothing_is_refused(given: dict[st
         system.add_driver(
             nx.OrientationDriver(**{"name": "d", "frame": "body", "angle": "yaw", "function": 0.0, **given})
         )
+
+
+def test_the_report_says_what_drivers_without_a_joint_leave_free() -> None:
+    found = nx.assemble(driven()).redundancy
+    assert found.dof == 3 and str(found.motions[0]) == "'body' moves as its drivers let it (3 degrees of freedom)"
 
 
 def test_two_drivers_of_one_angle_are_over_driven() -> None:

@@ -19,7 +19,7 @@ def test_a_turning_carrier_bears_the_gyroscopic_moment() -> None:
     system = nx.System("gyro", gravity=(0, 0, 0))
     system.add_body("carrier", mass=1.0, inertia=(0.1, 0.2, 0.3))
     system.add_joint(nx.Revolute("turn", system.ground, "carrier", at=(0, 0, 0), v0=3.0))
-    hinge = system.add_rotor("rotor", "carrier", mass=MASS, inertia=J, axis=(1, 0, 0), speed=200.0)
+    hinge = nx.add_rotor(system, "rotor", "carrier", mass=MASS, inertia=J, axis=(1, 0, 0), speed=200.0)
     report = nx.assemble(system)
     moment = hinge.frames({}).R_AJ @ report.reaction("rotor").moment
     np.testing.assert_allclose(moment, (0, J * 200.0 * 3.0, 0), atol=1e-10)
@@ -37,7 +37,9 @@ def test_a_gyroscope_precesses_with_m_g_l_over_its_moment_of_momentum(method: An
     system.add_joint(
         nx.Universal("stand", "ground", "arm", at=(0, 0, 0), axis=(0, 0, 1), reference=(0, 1, 0), v0=(rate, 0))
     )
-    system.add_rotor("rotor", "arm", mass=MASS, inertia=J, transverse=0.013, at=(arm, 0, 0), axis=(1, 0, 0), speed=spin)
+    nx.add_rotor(
+        system, "rotor", "arm", mass=MASS, inertia=J, transverse=0.013, at=(arm, 0, 0), axis=(1, 0, 0), speed=spin
+    )
     result = nx.simulate(system, 0.5, method)
     angle = rate * 0.5
     np.testing.assert_allclose(
@@ -60,9 +62,9 @@ def satellite() -> nx.System:
     system = nx.System("satellite", gravity=(0, 0, 0))
     system.add_body("hub", mass=20.0, inertia=(1.0, 1.4, 1.9))
     system.add_joint(nx.Free("free", system.ground, "hub", v0=(0.3, -0.2, 0.5, 0, 0, 0)))
-    wheel = system.add_rotor("wheel", "hub", mass=2.0, inertia=0.05, at=(0.3, 0, 0), axis=(1, 0, 0), speed=5.0)
-    system.add_rotor(
-        "bevel", "hub", mass=1.0, inertia=0.02, at=(0, 0.2, 0.1), axis=(0, 1, 1), geared_to=wheel, ratio=-2.5
+    wheel = nx.add_rotor(system, "wheel", "hub", mass=2.0, inertia=0.05, at=(0.3, 0, 0), axis=(1, 0, 0), speed=5.0)
+    nx.add_rotor(
+        system, "bevel", "hub", mass=1.0, inertia=0.02, at=(0, 0.2, 0.1), axis=(0, 1, 1), geared_to=wheel, ratio=-2.5
     )
     system.add_force(nx.JointForce("motor", "wheel", "=0.4*cos(3*t)"))
     return system
@@ -92,7 +94,7 @@ def test_a_geared_rotor_reflects_n_squared_times_its_inertia_and_turns_its_carri
         system.add_body(name, mass=1.0, inertia=(moment, moment, moment))
     system.add_joint(nx.Revolute("base", system.ground, "platform", at=(0, 0, 0)))
     hinge = system.add_joint(nx.Revolute("hinge", "platform", "link", at=(0, 0, 0)))
-    system.add_rotor("rotor", "platform", mass=0.3, inertia=1e-3, geared_to=hinge, ratio=n)
+    nx.add_rotor(system, "rotor", "platform", mass=0.3, inertia=1e-3, geared_to=hinge, ratio=n)
     system.add_force(nx.JointForce("motor", "hinge", torque))
     report, small = nx.assemble(system), 1e-3
     M = np.array([[platform + link + small, link + n * small], [link + n * small, link + n**2 * small]])
@@ -118,7 +120,7 @@ def test_a_rotor_takes_parameters() -> None:
     system = nx.System("parameters")
     system.parameter("J", 0.1)
     system.add_body("carrier", mass=1.0, inertia=(1, 1, 1), position=(0, 0, 2))
-    system.add_rotor("rotor", "carrier", mass="=10*J", inertia="=J", speed="=2*J", damping="=J")
+    nx.add_rotor(system, "rotor", "carrier", mass="=10*J", inertia="=J", speed="=2*J", damping="=J")
     changed = system.with_parameters({"J": 0.4})
     np.testing.assert_allclose(changed.body("rotor").resolved(changed.values).inertia, np.diag([0.2, 0.2, 0.4]))
     np.testing.assert_allclose(changed.joint("rotor").resolved(changed.values).v0, 0.8)
@@ -147,5 +149,5 @@ def test_a_rotor_that_means_nothing_is_refused_and_leaves_nothing_behind(given: 
     system.add_body("carrier", mass=1.0, inertia=(1, 1, 1))
     system.add_joint(nx.Revolute("turn", system.ground, "carrier"))
     with pytest.raises(nx.InputError, match=message):
-        system.add_rotor(**{"name": "rotor", "carrier": "carrier", "mass": 1.0, "inertia": 0.1, **given})
+        nx.add_rotor(system, **{"name": "rotor", "carrier": "carrier", "mass": 1.0, "inertia": 0.1, **given})
     assert list(system.bodies) == ["carrier"] and list(system.joints) == ["turn"] and not system.couplings

@@ -91,7 +91,7 @@ def revolute_prismatic() -> nx.System:
 
 def general() -> nx.System:
     system, stand = stage("general", gravity=True)
-    child = add_child(system, at=(0, 0, 0.4))
+    child = add_child(system, at=(0.15, 0, 0.4))
     system.add_joint(nx.GeneralJoint("joint", stand, child, free=("x", "ry"), at=(0, 0, 0.4)))
     return system
 

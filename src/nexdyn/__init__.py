@@ -49,7 +49,7 @@ _HOMES = {
         "Cartesian", "Cylindrical", "Fixed", "Free", "GeneralJoint", "Helical", "KnifeEdge", "Parallel", "Perpendicular",
         "Planar", "PointOnCurve", "PointOnLine", "PointOnPlane", "PointOnSurface", "Prismatic", "Revolute", "RevolutePrismatic",
         "RevoluteSpherical", "Rod", "RollingDisk",
-        "RollingSphere", "Spherical", "Universal", "UserConstraint", "VelocityConstraint",
+        "RollingSphere", "Spherical", "Universal", "UserConstraint", "VelocityConstraint", "add_rotor",
     ),
     "nexdyn.forces": (
         "AppliedForce", "Bushing", "Contact", "Controller", "ForceTable", "JointForce", "JointFriction", "JointStop", "PlaneContact",
@@ -203,6 +203,7 @@ if TYPE_CHECKING:
         Universal,
         UserConstraint,
         VelocityConstraint,
+        add_rotor,
     )
     from nexdyn.model.body import Body
     from nexdyn.model.coupling import Coupling, Gear, RackAndPinion

@@ -125,6 +125,9 @@ def _of_block(model: AbsoluteModel, block: Block, q: np.ndarray) -> list[Motion]
     V = np.zeros((len(shape.bodies), 6, y.shape[1]))
     stress.body_motions(shape.parent, tree.column, tree.rank, tree.Q, tree.T, np.ascontiguousarray(y), V)
     joints = [k for k in shape.elements if k < len(model.system.joints)]
+    if not joints:  # drivers alone hold its bodies
+        held = ", ".join(repr(model.bodies[i]) for i in shape.bodies if i)
+        return [Motion(held, "moves as its drivers let it", {}, y.shape[1])]
     rates = _joint_rates(model, q, np.array(joints), shape.bodies, V, L)
     chosen = np.zeros(y.shape[1], dtype=np.int64)
     flat = rates.reshape(-1, y.shape[1])

@@ -23,6 +23,7 @@ from nexdyn.joints.revolute_spherical import RevoluteSpherical
 from nexdyn.joints.rod import Rod
 from nexdyn.joints.rolling_disk import RollingDisk
 from nexdyn.joints.rolling_sphere import RollingSphere
+from nexdyn.joints.rotor import add_rotor
 from nexdyn.joints.spherical import Spherical
 from nexdyn.joints.universal import Universal
 from nexdyn.joints.user_constraint import UserConstraint
@@ -69,4 +70,5 @@ __all__ = [
     "Universal",
     "UserConstraint",
     "VelocityConstraint",
+    "add_rotor",
 ]

@@ -10,26 +10,51 @@ turns the carrier back. A gear q = n q_b makes the inertia n² J about the axis 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from nexdyn.checked_calls import checked_call
 from nexdyn.errors import InputError
 from nexdyn.joints.revolute import Revolute
+from nexdyn.model.body import Body
 from nexdyn.model.coupling import Gear
 from nexdyn.model.element import name_of
+from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import frozen, names_in, number
 from nexdyn.model.placement import direction, frame
+from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion
 
-if TYPE_CHECKING:
-    from nexdyn.model.system import System
 
+@checked_call
+def add_rotor(
+    system: System,
+    name: str,
+    carrier: Body | str,
+    *,
+    mass: Any,
+    inertia: Any,
+    transverse: Any = None,
+    at: Any = None,
+    axis: Any = (0.0, 0.0, 1.0),
+    speed: Any = None,
+    geared_to: Joint | str | None = None,
+    ratio: Any = None,
+    shapes: Any = (),
+    **options: Any,
+) -> Revolute:
+    """Add a balanced rotor on a carrier: a body `name`, its centre of mass on the axis, and a Revolute joint `name`, which is returned.
 
-def add_rotor(system: System, name: str, carrier: Any, given: dict[str, Any]) -> Revolute:
-    """What `System.add_rotor` does, which says what the arguments are."""
-    mass, inertia, transverse, at, axis = (given.pop(key) for key in ("mass", "inertia", "transverse", "at", "axis"))
-    speed, geared_to, ratio, shapes = (given.pop(key) for key in ("speed", "geared_to", "ratio", "shapes"))
+    mass [kg]; inertia [kg m²] about the axis; transverse [kg m²] across it, half of that, as of a thin disk, by default.
+    at [m], axis: a point, its centre of mass, and the axis in the world as described; the carrier's origin and z by default.
+    speed [rad/s] against the carrier at the start. geared_to, ratio: a joint, and the turns of the rotor for one of that joint, each
+    against its own parent; a Gear `name` is then added, for spur and bevel gears alike. shapes: of the body, whose z is the axis.
+    options: of the Revolute joint, like damping, friction, armature.
+
+    The rotor's gyroscopic moment acts on the carrier by the joint, and what drives it turns the carrier back. Raises InputError for
+    what is wrong, and then adds nothing.
+    """
     what = f"rotor {name!r}"
     body = system.body(name_of(carrier))
     if name in system.bodies or name in system.joints:
@@ -59,7 +84,7 @@ def add_rotor(system: System, name: str, carrier: Any, given: dict[str, Any]) ->
     }  # fmt: skip
     for tried in (system.with_parameters({}), system):  # what is wrong is said before anything is added
         tried.add_body(name, **wheel)
-        hinge = tried.add_joint(Revolute(name, body.name, name, at=place, axis=axis, v0=speed, **given))
+        hinge = tried.add_joint(Revolute(name, body.name, name, at=place, axis=axis, v0=speed, **options))
         if joint is not None:
             tried.add_coupling(Gear(name, name, joint.name, ratio=ratio))
     return hinge

@@ -234,40 +234,6 @@ class System(metaclass=CheckedCalls):
         joint.__dict__.update(parent=parent, child=child)
         return self._keep("joint", joint)
 
-    def add_rotor(
-        self,
-        name: str,
-        carrier: Body | str,
-        *,
-        mass: Any,
-        inertia: Any,
-        transverse: Any = None,
-        at: Any = None,
-        axis: Any = (0.0, 0.0, 1.0),
-        speed: Any = None,
-        geared_to: Joint | str | None = None,
-        ratio: Any = None,
-        shapes: Any = (),
-        **options: Any,
-    ) -> Joint:
-        """Add a balanced rotor on a carrier: a body `name`, its centre of mass on the axis, and a Revolute joint `name`, which is returned.
-
-        mass [kg]; inertia [kg m²] about the axis; transverse [kg m²] across it, half of that, as of a thin disk, by default.
-        at [m], axis: a point, its centre of mass, and the axis in the world as described; the carrier's origin and z by default.
-        speed [rad/s] against the carrier at the start. geared_to, ratio: a joint, and the turns of the rotor for one of that joint, each
-        against its own parent; a Gear `name` is then added, for spur and bevel gears alike. shapes: of the body, whose z is the axis.
-        options: of the Revolute joint, like damping, friction, armature.
-
-        The rotor's gyroscopic moment acts on the carrier by the joint, and what drives it turns the carrier back. Raises InputError for
-        what is wrong, and then adds nothing.
-        """
-        add = importlib.import_module("nexdyn.joints.rotor").add_rotor
-        made: Joint = add(self, name, carrier, {
-            "mass": mass, "inertia": inertia, "transverse": transverse, "at": at, "axis": axis, "speed": speed,
-            "geared_to": geared_to, "ratio": ratio, "shapes": shapes, **options,
-        })  # fmt: skip
-        return made
-
     def add_coupling(self, coupling: C) -> C:
         """Add a coupling; its joints are in the system already."""
         self._admit("coupling", coupling, Coupling)
