@@ -769,6 +769,38 @@ CONSTRAINT_ELEMENTS = (
         {"anchor_a": (0.2, 0.1, 0.1), "anchor_b": (0.1, 0.0, 0.1), "length": 0.75},
         {"anchor_a": (0.2, 0.2, 0.15), "anchor_b": (0.05, 0.05, 0.1), "length": 0.8},
     ),
+    held(
+        "general",
+        {**FREE, "free": ("y", "rz")},
+        {**SIDES, **AXES, "reference_a": (1.0, 0.3, 0.0), "reference_b": (0.8, -0.3, 0.1), "free": ("y", "rz", "rx")},
+    ),
+    held(
+        "revolute_prismatic",
+        {**FREE, "slide": (1.0, 0.2, 0.4)},
+        {**SIDES, **AXES, "slide": (0.8, -0.3, 0.2)},
+        **dict.fromkeys(
+            ("reference_a", "reference_b"),
+            "turn both frames about the axis: test_links.py has the slide that they give",
+        ),
+    ),
+    held(
+        "revolute_spherical",
+        {
+            "anchor_a": (0.2, 0.1, 0.1),
+            "axis_a": (0.2, 0.3, 1.0),
+            "anchor_b": (0.1, 0.0, 0.1),
+            "length": 0.75,
+            "along": 0.1,
+        },
+        {
+            "anchor_a": (0.2, 0.2, 0.15),
+            "axis_a": (0.4, 0.3, 1.0),
+            "anchor_b": (0.05, 0.05, 0.1),
+            "length": 0.8,
+            "along": 0.2,
+        },
+        reference_a="turns the frame about the axis",
+    ),
     held("point_on_line", FREE, SIDES | {"axis_a": AXES["axis_a"]}, axis_b="a point has no axis"),
     held("point_on_plane", FREE, SIDES | {"axis_a": AXES["axis_a"]}, axis_b="a point has no axis"),
     held("parallel", FREE, AXES, **dict.fromkeys(("anchor_a", "anchor_b"), "two directions have no points")),
@@ -891,6 +923,16 @@ OTHER_ELEMENTS = (
         "joint",
         {"joint": "tested", "function": nx.Harmonic(0.1, 5.0), "freedom": 0},
         {"joint": "shoulder", "function": nx.Linear(0.0, 0.8), "freedom": 1},
+    ),
+    driver(
+        "orientation",
+        {"frame": "tip", "angle": "yaw", "function": nx.Harmonic(0.1, 5.0, offset=0.2), "seen_from": "ground"},
+        {
+            "frame": "hand",
+            "angle": "pitch",
+            "function": nx.Harmonic(0.1, 9.0, offset=0.2),
+            "seen_from": "arm",
+        },
     ),
     driver(
         "point",

@@ -207,8 +207,9 @@ def holding(kind: str) -> Callable[[Draft], None]:
         point, z, x = d.frame()
         z_b = x if kind == "perpendicular" else None
         sides = d.sides(a, b, point, z, np.cross(z, x), z_b)
-        if kind == "rod":
+        if kind in ("rod", "revolute_spherical"):
             sides = {"anchor_a": d.rng.normal(size=3), "anchor_b": d.rng.normal(size=3)}
+        sides |= {"free": ("y", "rz", "rx")} if kind == "general" else {}
         d.system.add_joint(JOINTS[kind](d.name(f"{kind} "), a, b, **sides))
 
     return make
@@ -313,6 +314,15 @@ def point_driver(d: Draft) -> None:
     k = int(d.rng.integers(3))
     start = float(d.poses[child][1][k])
     d.system.add_driver(nx.PointDriver(d.name("lead "), child, "xyz"[k], nx.Harmonic(0.1, 5.0, offset=start)))
+
+
+def orientation_driver(d: Draft) -> None:
+    child, _ = d.attach(str(d.rng.choice(("free", "spherical"))))
+    R = d.poses[child][0]
+    angle = str(d.rng.choice(("yaw", "pitch", "roll") if abs(R[2, 0]) < 0.9 else ("yaw", "roll")))
+    yaw, pitch, roll = np.arctan2(R[1, 0], R[0, 0]), -np.arcsin(R[2, 0]), np.arctan2(R[2, 1], R[2, 2])
+    start = {"yaw": yaw, "pitch": pitch, "roll": roll}[angle]
+    d.system.add_driver(nx.OrientationDriver(d.name("turn "), child, angle, nx.Harmonic(0.1, 5.0, offset=float(start))))
 
 
 def ends(d: Draft) -> tuple[str, str, dict[str, Any]]:
@@ -443,9 +453,11 @@ FORCES: dict[str, Callable[[Draft], None]] = {
     **DRIVES,
 }
 COUPLINGS = {"sum": sum_of, "gear": gear, "rack_and_pinion": rack_and_pinion}
-DRIVERS = {"joint": driver, "point": point_driver}
+DRIVERS = {"joint": driver, "point": point_driver, "orientation": orientation_driver}
 CONSTRAINTS: dict[str, Callable[[Draft], None]] = {
-    **{kind: holding(kind) for kind in ("point_on_line", "point_on_plane", "parallel", "perpendicular", "rod")},
+    **{kind: holding(kind) for kind in (
+        "point_on_line", "point_on_plane", "parallel", "perpendicular", "rod", "general", "revolute_prismatic", "revolute_spherical",
+    )},
     "user_constraint": user_constraint, "velocity_constraint": velocity_constraint, "rolling_disk": rolling_disk,
     "rolling_sphere": rolling_sphere, "knife_edge": knife_edge,
 }  # fmt: skip
@@ -496,7 +508,9 @@ def again(system: nx.System, name: str) -> nx.Joint:
         }  # fmt: skip
         given |= {"pitch": vars(joint)["pitch"]} if joint.kind == "helical" else {}
     else:
-        keep = ("length", "curve", "surface", "function", "unit", "size", "period", "radius", "tube")
+        keep = (
+            "length", "curve", "surface", "function", "unit", "size", "period", "radius", "tube", "free", "along", "slide",
+        )  # fmt: skip
         given = {
             key: value
             for key, value in given.items()

@@ -114,7 +114,7 @@ def on_a_slide(armature: float = 0.0) -> nx.System:
     system = nx.System("leg")
     leg = system.add_body("leg", mass=2.0, inertia=(1.0, 1.0, 1.0), position=(0, 0, 1.0))
     foot = system.add_body(
-        "foot", mass=0.3, inertia=(1.0, 1.0, 1.0), position=(0, 0, 0.05), collision=[nx.Sphere(0.05)]
+        "foot", mass=0.3, inertia=(1.0, 1.0, 1.0), position=(0, 0, 0.06), collision=[nx.Sphere(0.05)]
     )
     system.add_joint(nx.Prismatic("slide", "ground", leg, axis=(0, 0, 1), armature=armature))
     system.add_joint(nx.Fixed("ankle", leg, foot))

@@ -21,7 +21,7 @@ from nexdyn.model import shapes as s
 from nexdyn.model import surfaces as u
 from nexdyn.model.body import Body
 from nexdyn.model.coupling import COUPLINGS, Coupling, Gear, RackAndPinion
-from nexdyn.model.driver import DRIVERS, Driver, PointDriver
+from nexdyn.model.driver import DRIVERS, Driver, OrientationDriver, PointDriver
 from nexdyn.model.element import Element
 from nexdyn.model.event import Event
 from nexdyn.model.expressions import Expression, as_expression, minimum
@@ -89,7 +89,7 @@ def shape(rng: Random, system: System) -> s.Shape:
 
 def body(rng: Random, system: System, name: str) -> Body:
     mass, a = quantity(rng, system), float(rng.uniform(0.5, 1.0))
-    tensor = a * np.eye(3) + 0.1 * (lambda A: A + A.T)(rng.uniform(size=(3, 3)))
+    tensor = a * np.eye(3) + 0.05 * (lambda A: A + A.T)(rng.uniform(size=(3, 3)))
     options: list[dict[str, Any]] = [
         {"mass": mass, "inertia": (a, a, a)},
         {"mass": mass, "inertia": (a, 1.1 * a, 1.2 * a, 0.01, 0.02, 0.0), "com": rng.normal(size=3)},
@@ -125,7 +125,12 @@ def joint(rng: Random, system: System, kind: str, parent: str, child: str) -> Jo
     if not cls.tree:
         own = {"priority": {cls.rows[0][0]: 2}} if rng.random() < 0.5 else {"priority": 1}
         own |= {"length": quantity(rng, system)} if kind == "rod" else {}
+        own |= {"free": [("rz",), ("z", "ry", "rx"), "y"][rng.integers(3)]} if kind == "general" else {}
+        own |= {"slide": rng.normal(size=3)} if kind == "revolute_prismatic" else {}
         where = [w for w in where if "at" not in w] if kind == "rod" else where
+        if kind == "revolute_spherical":
+            own |= {"length": "=20+L", "along": quantity(rng, system)}
+            where = [{}, {"anchor_a": rng.normal(size=3), "axis_a": (1, 0, 0), "anchor_b": (0.0, "=L", 0.0)}]
         where = [{"axis_a": (1, 0, 0), "axis_b": rng.normal(size=3)}] if kind == "perpendicular" else where
         if kind in ("rolling_disk", "rolling_sphere", "knife_edge"):
             own |= {} if kind == "knife_edge" else {"radius": quantity(rng, system)}
@@ -245,6 +250,7 @@ def drivers(rng: Random, system: System) -> list[Any]:
         Driver("motor", "revolute b1", function(rng, system)),
         Driver("slide", "cylindrical b4", quantity(rng, system), freedom=1, priority=5),
         PointDriver("crane", "m1", "z", function(rng, system)),
+        OrientationDriver("roll", "m1", "roll", function(rng, system), seen_from="b2"),
     ]
 
 

@@ -29,13 +29,19 @@ def all_joints() -> nx.System:
         b = system.add_body(f"b {kind}", position=away + np.array([1.0, 0.1, 0.2]), **systems.solid(rng))
         system.add_joint(nx.Revolute(f"hinge {kind}", "ground", a, at=away, axis=(0.1, 0.2, 1)))
         where = {"at": away + np.array([0.7, 0, 0]), "axis": systems.unit(rng, 3), "reference": systems.unit(rng, 3)}
-        if kind == "rod":
+        if kind == "revolute_spherical":
+            where = {"anchor_a": (0.3, 0.1, 0), "anchor_b": (-0.2, 0, 0.1), "axis_a": (1, 0.2, 3)}
+        elif kind == "rod":
             where = {"anchor_a": (0.3, 0.1, 0), "anchor_b": (-0.2, 0, 0.1)}
         elif kind == "perpendicular":
             axis = systems.unit(rng, 3)
             where = {"axis_a": axis, "axis_b": np.cross(axis, systems.unit(rng, 3))}
         elif kind == "helical":
             where["pitch"] = 0.2
+        elif kind == "general":
+            where["free"] = ("y", "rx", "rz")
+        elif kind == "revolute_prismatic":
+            where["slide"] = (1, 2, 3)
         system.add_joint(JOINTS[kind](kind, a, b, **where))
     for i, cls in enumerate((nx.Revolute, nx.Revolute, nx.Prismatic, nx.Cylindrical)):
         at = (0.0, 3.0 + i, 0.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import systems
@@ -25,8 +27,12 @@ def pair(rng: np.random.Generator, parent_moves: bool = True) -> tuple[nx.System
     return system, [bodies[0] if parent_moves else system.ground, bodies[1]]
 
 
-def options(kind: str) -> dict[str, float]:
-    return {"pitch": 0.3} if kind == "helical" else {}
+def options(kind: str) -> dict[str, Any]:
+    return {
+        "helical": {"pitch": 0.3},
+        "general": {"free": ("y", "rx")},
+        "revolute_prismatic": {"slide": (1, 2, 3)},
+    }.get(kind, {})
 
 
 def agrees(bench: Bench, rng: np.random.Generator, tolerance: float = 1e-7) -> None:
@@ -61,7 +67,7 @@ def test_of_the_constraints_of(kind: str, parent_moves: bool, rng: np.random.Gen
     system, (parent, child) = pair(rng, parent_moves)
     frames = {f"anchor_{s}": rng.normal(size=3) for s in "ab"}
     if kind != "rod":
-        frames |= {f"axis_{s}": systems.unit(rng, 3) for s in "ab"}
+        frames |= {f"axis_{s}": systems.unit(rng, 3) for s in ("a" if kind == "revolute_spherical" else "ab")}
     system.add_joint(JOINTS[kind]("joint", parent, child, **frames, **options(kind)))
     agrees(Bench(system), rng)
 

@@ -156,6 +156,9 @@ def test_a_joint_that_is_a_constraint_only_is_refused_by_name(kind: str) -> None
         "velocity_constraint": {"function": lambda t, x, R, out: None},
         "rolling_disk": {"radius": 0.1},
         "rolling_sphere": {"radius": 0.1},
+        "general": {"free": "x"},
+        "revolute_prismatic": {},
+        "revolute_spherical": {},
     }
     across = {"axis_a": (1, 0, 0), "axis_b": (0, 1, 0)}
     system.add_joint(JOINTS[kind]("only", "a", "b", **given.get(kind, across)))

@@ -73,6 +73,7 @@ OF_JOINT: dict[str, Dimension] = {
     "anchor_a": LENGTH,
     "anchor_b": LENGTH,
     "length": LENGTH,
+    "along": LENGTH,
     "radius": LENGTH,
     "tube": LENGTH,
     "pitch": LENGTH,
@@ -189,7 +190,7 @@ NUMBERS = {
     "interpolation", "extrapolation", "normal", "exponent", "friction", "knee", "restitution", "elastic", "curve", "surface", "unit",
     "joint_a", "joint_b", "ratio", "terms", "offset", "freedom_a", "freedom_b", "pinion", "rack", "function", "point", "component", "q0",
     "gradient", "hessian", "rest", "multiplier", "static_friction", "friction_stiffness", "friction_damping", "hollow",
-    "friction_across", "friction_direction_a", "friction_direction_b", "angles", "law", "centre",
+    "friction_across", "friction_direction_a", "friction_direction_b", "angles", "law", "centre", "free", "slide", "frame", "angle", "seen_from",
 }  # fmt: skip
 SHAPES = (nx.Box, nx.Sphere, nx.Cylinder, nx.Capsule, nx.HeightField)
 """What bodies of the matrix are made of."""
@@ -377,8 +378,8 @@ def coupling_in(coupling: Any, system: nx.System, units: Units) -> dict[str, Any
 
 
 def driver_in(driver: Any, system: nx.System, units: Units) -> dict[str, Any]:
-    q = LENGTH
-    if not isinstance(driver, nx.PointDriver):
+    q = NUMBER if isinstance(driver, nx.OrientationDriver) else LENGTH
+    if not isinstance(driver, nx.PointDriver | nx.OrientationDriver):
         q = coordinates(system.joint(driver.joint))[driver.freedom]
     return {"function": scaled(driver.function, q, units)}
 

@@ -97,7 +97,15 @@ def main() -> None:
     for kind, make in CONSTRAINTS.items():
         if not named or kind in named:
             method = nx.RungeKutta4(5e-3) if kind in SLIDING else nx.HHT(dt=2e-2)
-            t = {"user_constraint": 0.3, "point_on_curve": 1.6, "point_on_surface": 0.4, "rod": 0.6}.get(kind, 1.0)
+            t = {
+                "user_constraint": 0.3,
+                "point_on_curve": 1.6,
+                "point_on_surface": 0.4,
+                "rod": 0.6,
+                "revolute_spherical": 0.5,
+                "revolute_prismatic": 0.3,
+                "general": 0.4,
+            }.get(kind, 1.0)
             strip(nx.simulate(make(), t, method), HERE / f"joint-{kind}.png")
     for kind, make in FORCES.items():
         if not named or kind in named:

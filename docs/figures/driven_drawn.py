@@ -71,7 +71,16 @@ def point_driver() -> nx.System:
     return system
 
 
+def orientation_driver() -> nx.System:
+    system, stand = stage("orientation_driver", True)
+    child = add_child(system)
+    system.add_joint(nx.Spherical("joint", stand, child, at=(0, 0, 0)))
+    for angle, law in (("yaw", "=0.9*t"), ("pitch", "=-0.6*t"), ("roll", "=1.2*t")):
+        system.add_driver(nx.OrientationDriver(angle, child, angle, law))
+    return system
+
+
 DRIVEN: dict[str, tuple[str, Callable[[], nx.System]]] = {
     "gear": ("coupling", gear), "rack_and_pinion": ("coupling", rack_and_pinion), "coupling": ("coupling", coupling),
-    "driver": ("driver", driver), "point_driver": ("driver", point_driver),
+    "driver": ("driver", driver), "point_driver": ("driver", point_driver), "orientation_driver": ("driver", orientation_driver),
 }  # fmt: skip

@@ -75,6 +75,27 @@ def rod() -> nx.System:
     return system
 
 
+def revolute_spherical() -> nx.System:
+    system, stand = stage("revolute_spherical", gravity=True, shown=dots([(0, 0, 0.45)], 0.04))
+    child = ball(system, (0.35, 0.0, 0.45))
+    system.add_joint(nx.RevoluteSpherical("joint", stand, child, anchor_a=(0, 0, 0.45), axis_a=(0, 1, 0)))
+    return system
+
+
+def revolute_prismatic() -> nx.System:
+    system, stand = stage("revolute_prismatic", gravity=True, shown=dots([(0, -0.09, 0.3)], 0.03))
+    child = add_child(system, at=(-0.3, 0, 0.3))
+    system.add_joint(nx.RevolutePrismatic("joint", stand, child, at=(0, 0, 0.3), axis=(0, 1, 0), slide=(1, 0, 0)))
+    return system
+
+
+def general() -> nx.System:
+    system, stand = stage("general", gravity=True)
+    child = add_child(system, at=(0.15, 0, 0.4))
+    system.add_joint(nx.GeneralJoint("joint", stand, child, free=("x", "ry"), at=(0, 0, 0.4)))
+    return system
+
+
 def point_on_curve() -> nx.System:
     s = np.linspace(0, 4 * np.pi, 120)
     system, stand = stage(
@@ -164,7 +185,8 @@ def velocity_constraint() -> nx.System:
 CONSTRAINTS: dict[str, Callable[[], nx.System]] = {
     make.__name__: make
     for make in (
-        point_on_line, point_on_plane, parallel, perpendicular, rod, point_on_curve, point_on_surface, user_constraint,
+        point_on_line, point_on_plane, parallel, perpendicular, rod, revolute_spherical, revolute_prismatic, general,
+        point_on_curve, point_on_surface, user_constraint,
         rolling_disk, rolling_sphere, knife_edge, velocity_constraint,
     )
 }  # fmt: skip

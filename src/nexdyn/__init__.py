@@ -30,7 +30,7 @@ _HOMES = {
         "CylinderSurface", "EllipsoidSurface", "ImplicitSurface", "ParametricSurface", "PlaneSurface", "SphereSurface",
         "TorusSurface",
     ),
-    "nexdyn.model.driver": ("Driver", "PointDriver"),
+    "nexdyn.model.driver": ("Driver", "OrientationDriver", "PointDriver"),
     "nexdyn.model.event": ("Event",),
     "nexdyn.model.marker": ("Marker",),
     "nexdyn.model.force": ("Force",),
@@ -46,9 +46,10 @@ _HOMES = {
         "Constant", "Harmonic", "Linear", "Polynomial", "Step5", "StepChange", "Table", "TimeExpression", "UserFunction",
     ),
     "nexdyn.joints": (
-        "Cartesian", "Cylindrical", "Fixed", "Free", "Helical", "KnifeEdge", "Parallel", "Perpendicular", "Planar",
-        "PointOnCurve", "PointOnLine", "PointOnPlane", "PointOnSurface", "Prismatic", "Revolute", "Rod", "RollingDisk",
-        "RollingSphere", "Spherical", "Universal", "UserConstraint", "VelocityConstraint",
+        "Cartesian", "Cylindrical", "Fixed", "Free", "GeneralJoint", "Helical", "KnifeEdge", "Parallel", "Perpendicular",
+        "Planar", "PointOnCurve", "PointOnLine", "PointOnPlane", "PointOnSurface", "Prismatic", "Revolute", "RevolutePrismatic",
+        "RevoluteSpherical", "Rod", "RollingDisk",
+        "RollingSphere", "Spherical", "Universal", "UserConstraint", "VelocityConstraint", "add_rotor",
     ),
     "nexdyn.forces": (
         "AppliedForce", "Bushing", "Contact", "Controller", "ForceTable", "GravityField", "JointForce", "JointFriction", "JointStop",
@@ -183,6 +184,7 @@ if TYPE_CHECKING:
         Cylindrical,
         Fixed,
         Free,
+        GeneralJoint,
         Helical,
         KnifeEdge,
         Parallel,
@@ -194,6 +196,8 @@ if TYPE_CHECKING:
         PointOnSurface,
         Prismatic,
         Revolute,
+        RevolutePrismatic,
+        RevoluteSpherical,
         Rod,
         RollingDisk,
         RollingSphere,
@@ -201,11 +205,12 @@ if TYPE_CHECKING:
         Universal,
         UserConstraint,
         VelocityConstraint,
+        add_rotor,
     )
     from nexdyn.model.body import Body
     from nexdyn.model.coupling import Coupling, Gear, RackAndPinion
     from nexdyn.model.curves import ExpressionCurve, SplineCurve, UserCurve
-    from nexdyn.model.driver import Driver, PointDriver
+    from nexdyn.model.driver import Driver, OrientationDriver, PointDriver
     from nexdyn.model.event import Event
     from nexdyn.model.force import Force
     from nexdyn.model.functions import (

@@ -12,22 +12,29 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nexdyn.constraints import curve, surface
-from nexdyn.constraints.kinds import ANGLE, CONTACT, EDGE, NORMAL, NUMBER, SURFACE
+from nexdyn.constraints.kinds import ANGLE, CONTACT, EDGE, NORMAL, NUMBER, PITCH, SURFACE
 from nexdyn.constraints.tables import PRIMITIVE, ConstraintTables, Rolls
 from nexdyn.errors import InputError
 from nexdyn.joints.helical import Helical
 from nexdyn.joints.point_on_curve import PointOnCurve
 from nexdyn.joints.point_on_surface import PointOnSurface
+from nexdyn.joints.revolute_prismatic import RevolutePrismatic
 from nexdyn.joints.rolling_disk import RollingDisk
 from nexdyn.model.coupling import Law
-from nexdyn.model.driver import COMPONENTS, Driver, PointDriver
-from nexdyn.model.joint import Joint
+from nexdyn.model.driver import COMPONENTS, Driver, OrientationDriver, PointDriver
+from nexdyn.model.joint import Joint, is_angle
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import rotation_matrix
 
 FLAT = 1e-6
 """Sine of the angle between a disk and its plane below which it lies on it."""
+
+
+SLOT = {"SlotY": "DY", "SlotZ": "DZ"}
+"""Rows of the pair of a slide, and their primitives."""
+LONG = {"Angle": "AngleZX", "Tilt": "TiltXZ"}
+"""Coordinates with short names."""
 
 
 class Row(NamedTuple):
@@ -58,6 +65,8 @@ class Row(NamedTuple):
             return words[self.equation]
         if self.equation == "DotZZ":
             return "rotation about the common perpendicular of the two axes"
+        if is_angle(self.equation) and len(self.equation) > 5:
+            return f"rotation about {self.equation[-2].lower()}"
         if self.equation.startswith("Dot"):
             i, j = self.equation[3], self.equation[4]
             third = ({"X", "Y", "Z"} - {i, j}).pop() if i != j else i
@@ -72,7 +81,9 @@ class Row(NamedTuple):
             "Contact": "translation along the plane's normal", "Forward": "slip along the disk's way",
             "Sideways": "slip across the disk's way", "RollX": "slip along x", "RollY": "slip along y",
             "Edge": "slip along the axle", "Velocity": "what the user's function forbids",
-            "Turning": "what the user's function forbids",
+            "Turning": "what the user's function forbids", "SlotY": "translation across the slide",
+            "SlotZ": "translation across the slide", "Slide": "translation along the slide", "Yaw": "rotation about z",
+            "Pitch": "rotation about y, turned by the yaw", "Roll": "rotation about x of the frame that is driven",
         }  # fmt: skip
         return words.get(self.equation, self.equation)
 
@@ -100,12 +111,19 @@ class RowBuilder:
         self.table: list[tuple[int, int, int]] = []
         self.offset: list[float] = []
         self.pair_of_joint = {name: k for k, name in enumerate(system.joints)}
+        self.slotted = [joint for joint in system.joints.values() if isinstance(joint, RevolutePrismatic)]
+        """Joints with a second pair, child first, behind the pairs of all joints."""
+        self.pair_of_slot = {joint.name: len(system.joints) + i for i, joint in enumerate(self.slotted)}
         self.couplings: list[int] = []
 
     def add_pair(self, a: str, b: str, frame: np.ndarray) -> int:
         self.pairs.append((self.number_of[a], self.number_of[b]))
         self.frames.append(frame)
-        return len(self.pairs) - 1
+        k = len(self.pairs) - 1
+        if k + 1 == len(self.pair_of_joint):
+            for joint in self.slotted:
+                self.add_pair(joint.child.name, joint.parent.name, slot_frame(joint, self.values))
+        return k
 
     def add_row(
         self,
@@ -132,8 +150,9 @@ class RowBuilder:
         pair = self.add_pair(joint.parent.name, joint.child.name, frame)
         data, place = self._numbers(joint, frame)
         for equation, priority in joint.rows:
+            at = self.pair_of_slot[joint.name] if equation in SLOT else pair
             terms = [
-                (pair, kind, self.near_of((joint.name, "Angle")) if kind == ANGLE else place, scale)
+                (at, kind, self.near_of((joint.name, "Angle")) if kind == ANGLE else place, scale)
                 for kind, scale in _terms(joint, equation, self.values)
             ]
             row = Row(joint.name, equation, joint.row_priority(equation, priority), 0)
@@ -189,7 +208,9 @@ class RowBuilder:
         for name, freedom, coefficient in law.terms:
             joint = self.system.joint(name)
             m = coordinate(joint, freedom, self.values)
-            pair = self.pair_of_joint[name] if m.a == joint.parent.name else self.add_pair(m.a, m.b, m.frame)
+            pair = self.pair_of_joint[name]
+            if m.a != joint.parent.name or not np.array_equal(m.frame, self.frames[pair]):
+                pair = self.add_pair(m.a, m.b, m.frame)
             near = self.near_of((name, m.equation)) if m.primitive == ANGLE else -1
             terms.append((pair, m.primitive, near, coefficient))
         self.couplings.append(len(self.rows))
@@ -284,18 +305,48 @@ def measured(system: System, driver: Driver) -> Measured:
         i, p0 = COMPONENTS.index(driver.component), p + R @ p_BF
         frame = np.concatenate([np.eye(3).ravel(), p0, R.T.ravel(), p_BF])
         return Measured("ground", body.name, frame, i, -float(p0[i]), "", ("DX", "DY", "DZ")[i])
+    if isinstance(driver, OrientationDriver):
+        (a, R_A, p_A), (b, R_B, p_B) = system.frame(driver.seen_from), system.frame(driver.frame)
+        equation = driver.angle.capitalize()
+        if equation == "Roll":
+            frame = np.concatenate([(R_B @ turned("TiltXZ")).ravel(), p_B, (R_A @ turned("TiltXZ")).ravel(), p_A])
+            return Measured(b.name, a.name, frame, ANGLE, 0.0, "", equation)
+        frame = np.concatenate([R_A.ravel(), p_A, R_B.ravel(), p_B])
+        return Measured(a.name, b.name, frame, PITCH if equation == "Pitch" else ANGLE, 0.0, "", equation)
     return coordinate(system.joint(driver.joint), driver.freedom, system.values)
+
+
+def turned(equation: str) -> np.ndarray:
+    """The axes (x, y, z) of both frames, as columns, in which an angle of a joint is one about z from x to x: (J, I × J, I) of AngleIJ;
+    (I, I × J, −J) of TiltJI, seen from the child."""
+    first, second = ("XYZ".index(letter) for letter in LONG.get(equation, equation)[-2:])
+    e = np.eye(3)
+    if equation.startswith("Angle"):
+        return np.stack([e[second], np.cross(e[first], e[second]), e[first]], axis=1)
+    return np.stack([e[second], np.cross(e[second], e[first]), -e[first]], axis=1)
+
+
+def slot_frame(joint: RevolutePrismatic, values: dict[str, float]) -> np.ndarray:
+    """The frames of the pair of a slide, child first: S on the child, that of the joint on the parent."""
+    R_AJ, p_AJ, _, _ = joint.frames(values)
+    R_BS, p_BS = joint.slot(values)
+    return np.concatenate([R_BS.ravel(), p_BS, R_AJ.ravel(), p_AJ])
 
 
 def coordinate(joint: Joint, freedom: int, values: dict[str, float]) -> Measured:
     """How a coordinate of a joint is measured."""
     equation = joint.coordinates[freedom]
     R_AJ, p_AJ, R_BJ, p_BJ = joint.frames(values)
-    if equation == "Tilt":
-        # the angle about x of B from z_A to z_B: that about z of frames with (x, y, z) = (z, y, −x), seen from B
-        turned = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
-        frame = np.concatenate([(R_BJ @ turned).ravel(), p_BJ, (R_AJ @ turned).ravel(), p_AJ])
-        return Measured(joint.child.name, joint.parent.name, frame, ANGLE, 0.0, joint.name, equation)
+    if isinstance(joint, RevolutePrismatic) and equation == "Slide":
+        frame = slot_frame(joint, values)
+        return Measured(joint.child.name, joint.parent.name, frame, NUMBER["DX"], 0.0, joint.name, equation)
+    if is_angle(equation):
+        C = turned(equation)
+        if equation.startswith("Tilt"):
+            frame = np.concatenate([(R_BJ @ C).ravel(), p_BJ, (R_AJ @ C).ravel(), p_AJ])
+            return Measured(joint.child.name, joint.parent.name, frame, ANGLE, 0.0, joint.name, equation)
+        frame = np.concatenate([(R_AJ @ C).ravel(), p_AJ, (R_BJ @ C).ravel(), p_BJ])
+        return Measured(joint.parent.name, joint.child.name, frame, ANGLE, 0.0, joint.name, equation)
     frame = np.concatenate([R_AJ.ravel(), p_AJ, R_BJ.ravel(), p_BJ])
     return Measured(joint.parent.name, joint.child.name, frame, NUMBER[equation], 0.0, joint.name, equation)
 
@@ -306,4 +357,4 @@ def _terms(joint: Joint, equation: str, values: dict[str, float]) -> list[tuple[
         if not isinstance(joint, Helical):
             raise InputError(f"{joint} has a screw row but no pitch")
         return [(NUMBER["DZ"], 1.0), (NUMBER["Angle"], -number(joint.pitch, values, f"pitch of {joint}"))]
-    return [(NUMBER[equation], 1.0)]
+    return [(NUMBER[SLOT.get(equation, equation)], 1.0)]

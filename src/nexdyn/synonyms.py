@@ -18,7 +18,10 @@ _TABLE = {
     "Planar": "planarjoint",
     "Cylindrical": "cylindricaljoint",
     "Cartesian": "cartesianjoint translation3d",
-    "Rod": "distanceconstraint distancejoint rigidlink",
+    "Rod": "distanceconstraint distancejoint rigidlink universalspherical sphericalspherical compositelink",
+    "GeneralJoint": "genericjoint generic generaljointlock linklock sixdofjoint",
+    "RevoluteSpherical": "revolutesphericaljoint revsph",
+    "RevolutePrismatic": "revolutetranslational revoluteprismaticjoint prismaticrevolute pinslot pininslot slot",
     # methods
     "RungeKutta4": "rk rk4 rungekutta explicitmidpoint44",
     "DormandPrince": "rk45 dopri dormandprince45 ode45 solveivp rkdp",
@@ -41,6 +44,7 @@ _TABLE = {
     "JointFriction": "lugre stiction coulombfriction drag",
     # couplings, drivers, measures
     "Gear": "gearbox gearjoint coupler transmission",
+    "OrientationDriver": "orientationmotion angledriver attitudedriver",
     "Driver": "motion jointmotion prescribedmotion actuatedjoint coordinatedriver",
 }
 

@@ -15,6 +15,8 @@ import scipy.linalg
 from nexdyn.absolute import stress
 from nexdyn.absolute.model import AbsoluteModel
 from nexdyn.absolute.redundancy import RANK_TOLERANCE, Block, Redundancy
+from nexdyn.joints.general import GeneralJoint
+from nexdyn.joints.revolute_prismatic import RevolutePrismatic
 from nexdyn.model.joint import Joint
 from nexdyn.spatial.rotations import rotation_matrix
 
@@ -52,6 +54,8 @@ def remaining_motions(model: AbsoluteModel, redundancy: Redundancy, q: np.ndarra
     found: list[Motion] = []
     in_loops: set[int] = set()
     for block in redundancy.blocks:
+        if _is_slot(model, block):
+            continue
         in_loops.update(block.shape.elements)
         found += _of_block(model, block, q)
     for k, (name, joint) in enumerate(model.system.joints.items()):
@@ -60,11 +64,29 @@ def remaining_motions(model: AbsoluteModel, redundancy: Redundancy, q: np.ndarra
     return found + _unheld(model)
 
 
+def _is_slot(model: AbsoluteModel, block: Block) -> bool:
+    """Whether a block is the two pairs of one turn and slide in a row, which closes no loop."""
+    first, *more = block.shape.elements
+    joints = list(model.system.joints.values())
+    return (
+        first < len(joints)
+        and isinstance(joints[first], RevolutePrismatic)
+        and len(more) == 1
+        and more[0] >= len(joints)
+    )
+
+
 def free_ways(joint: Joint) -> list[tuple[str, int]]:
     """How a joint in no loop moves: way, and in how many degrees of freedom."""
     rows = [equation for equation, _ in joint.rows]
     if joint.kind in _OTHER_WAYS:
         return [*_OTHER_WAYS[joint.kind]]
+    if isinstance(joint, GeneralJoint):
+        return [
+            (way, 1)
+            for way, direction in zip(WAYS, ("rx", "ry", "rz", "x", "y", "z"), strict=True)
+            if direction in joint.free
+        ]
     turned = sum(row.startswith("Dot") for row in rows)
     blocked = {_BLOCKED[row] for row in rows if row in _BLOCKED}
     turns = {0: WAYS[:3], 1: (WAYS[0], WAYS[2]), 2: (WAYS[2],), 3: ()}[turned]
@@ -76,6 +98,8 @@ _OTHER_WAYS: dict[str, tuple[tuple[str, int], ...]] = {
     "helical": ((WAYS[2], 1),),
     "rod": (*_TURNS, ("swings about its other end", 2)),
     "perpendicular": (("turns about its two axes", 2), *((way, 1) for way in WAYS[3:])),
+    "revolute_prismatic": ((WAYS[2], 1), ("slides along its slot", 1)),
+    "revolute_spherical": (*_TURNS, ("swings about its axis", 1)),
     "point_on_curve": (*_TURNS, ("slides along its curve", 1)),
     "point_on_surface": (*_TURNS, ("slides on its surface", 2)),
     "user_constraint": (("moves as its function lets it", 5),),
@@ -101,6 +125,9 @@ def _of_block(model: AbsoluteModel, block: Block, q: np.ndarray) -> list[Motion]
     V = np.zeros((len(shape.bodies), 6, y.shape[1]))
     stress.body_motions(shape.parent, tree.column, tree.rank, tree.Q, tree.T, np.ascontiguousarray(y), V)
     joints = [k for k in shape.elements if k < len(model.system.joints)]
+    if not joints:  # drivers alone hold its bodies
+        held = ", ".join(repr(model.bodies[i]) for i in shape.bodies if i)
+        return [Motion(held, "moves as its drivers let it", {}, y.shape[1])]
     rates = _joint_rates(model, q, np.array(joints), shape.bodies, V, L)
     chosen = np.zeros(y.shape[1], dtype=np.int64)
     flat = rates.reshape(-1, y.shape[1])

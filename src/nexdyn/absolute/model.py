@@ -22,7 +22,7 @@ from nexdyn.model.callbacks import failure
 from nexdyn.model.coupling import MEDIUM, Coupled, Law
 from nexdyn.model.driver import Driver
 from nexdyn.model.functions import Function
-from nexdyn.model.joint import Joint
+from nexdyn.model.joint import Joint, is_angle
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import exp_quaternion, quaternion, quaternion_multiply, rotation_matrix
 
@@ -102,15 +102,17 @@ class AbsoluteModel:
         return {name: k for k, name in enumerate(self.system.joints)}
 
     @cached_property
-    def joints_with_directions(self) -> tuple[np.ndarray, np.ndarray]:
-        """Joints that keep two axes parallel, by number, and whether they leave the turn about them free."""
+    def joints_with_directions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Joints that keep an axis of both sides parallel, by number, that axis, and whether they leave the turn about it free."""
         found = []
         for k, joint in enumerate(self.system.joints.values()):
             equations = {equation for equation, _ in joint.rows}
-            if {"DotZX", "DotZY"} <= equations:
-                found.append((k, "DotXY" not in equations))
-        numbers, turns = zip(*found, strict=True) if found else ((), ())
-        return np.array(numbers, dtype=int), np.array(turns, dtype=bool)
+            for axis, pair in ((2, {"DotZX", "DotZY"}), (0, {"DotXY", "DotXZ"}), (1, {"DotYZ", "DotYX"})):
+                if pair <= equations:
+                    found.append((k, axis, len([row for row in equations if row.startswith("Dot")]) == 2))
+                    break
+        numbers, axes, turns = zip(*found, strict=True) if found else ((), (), ())
+        return np.array(numbers, dtype=int), np.array(axes, dtype=int), np.array(turns, dtype=bool)
 
     @cached_property
     def incidence(self) -> Incidence:
@@ -461,7 +463,7 @@ def absolute_model(system: System, drivers: bool = True, held: Sequence[Driver] 
     driven: list[DriverRow] = []
     for name, what in driven_by.items():
         driver = acting[name]
-        near = table.near_of((what.joint, what.equation)) if what.primitive == ANGLE else -1
+        near = table.near_of((what.joint or name, what.equation)) if what.primitive == ANGLE else -1
         driven.append(DriverRow(name, len(table.rows), driver.resolved(values), near))
         row = Row(what.joint, what.equation, driver.priority, 0, name)
         table.add_row(row, [(driven_pair[name], what.primitive, near, 1.0)], what.offset, len(driven) - 1)
@@ -498,7 +500,7 @@ def _angles(system: System, number_of: Mapping[str, int], table: RowBuilder) -> 
     for joint in system.joints.values():
         for m, equation in enumerate(joint.coordinates):
             place = (joint.name, equation)
-            if equation in ("Angle", "Tilt") and (place in table.near or (joint.nv and joint.tree)):
+            if is_angle(equation) and (place in table.near or (joint.nv and joint.tree)):
                 what = coordinate(joint, m, system.values)
                 index.append((table.near_of(place), number_of[what.a], number_of[what.b]))
                 frames.append(what.frame)

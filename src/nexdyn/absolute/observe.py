@@ -309,14 +309,13 @@ class BodyMotion:
         for link in tables.links:
             for e in range(link[FIRST], link[FIRST] + link[COUNT]):
                 r, k = int(row_of_term[tables.slots[e, 0]]), int(link[LINK_PAIR])
-                if k < len(names):
-                    own[e] = r in of_joint.get(names[k], set())
                 row = model.rows[r]
-                if own[e] or (row.equation == "Mimic" and k < len(names)):
-                    joint_of[e] = k
-                elif row.driver is not None and row.joint in place:
+                own[e] = r in of_joint.get(row.joint, set())
+                if own[e] or (row.driver is not None and row.joint in place):
                     joint_of[e] = place[row.joint]
                     child_first[e] = tables.constraints.pairs[joint_of[e], 1] != link[BODY_B]
+                elif row.equation == "Mimic" and k < len(names):
+                    joint_of[e] = k
         n, c = len(t), centres(model)[1:]
         # from the origins to the centres of mass
         R = rotation_matrix(q[..., :4])

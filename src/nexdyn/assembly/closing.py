@@ -112,13 +112,13 @@ def joint_gaps(model: AbsoluteModel, q: np.ndarray, how: Closing) -> list[JointG
 
 def flipped_joints(model: AbsoluteModel, q: np.ndarray) -> list[str]:
     """Joints whose directions are met 180° round: products that vanish allow both senses."""
-    k, turns = model.joints_with_directions
+    k, axis, turns = model.joints_with_directions
     if not len(k):
         return []
     a, b = model.tables.pairs[k].T
     R_A = rotation_matrix(q[a, :4]) @ model.tables.frames[k, :9].reshape(-1, 3, 3)
     R_B = rotation_matrix(q[b, :4]) @ model.tables.frames[k, 12:21].reshape(-1, 3, 3)
-    x, y, z = np.einsum("kji,kji->ik", R_A, R_B)
-    flipped = (z < 0.0) | (~turns & ((x < 0.0) | (y < 0.0)))
+    same = np.einsum("kji,kji->ki", R_A, R_B)
+    flipped = (same[np.arange(len(k)), axis] < 0.0) | (~turns & (same < 0.0).any(axis=1))
     names = list(model.system.joints)
     return [names[i] for i in k[flipped].tolist()]

@@ -16,6 +16,7 @@ from nexdyn.constraints import (
     displacement,
     distance,
     kinds,
+    pitch,
     rolling,
     surface,
     user,
@@ -28,7 +29,7 @@ from nexdyn.kernel import formula
 from nexdyn.spatial.algebra import Vec3
 from nexdyn.spatial.lanes import zero
 
-DOT, DISTANCE, ANGLE = kinds.DOT, kinds.DISTANCE, kinds.ANGLE
+DOT, DISTANCE, ANGLE, PITCH = kinds.DOT, kinds.DISTANCE, kinds.ANGLE, kinds.PITCH
 BINORMAL, SURFACE, USER, USER_ANGLE, EDGE = kinds.BINORMAL, kinds.SURFACE, kinds.USER, kinds.USER_ANGLE, kinds.EDGE
 FIRST_VELOCITY = kinds.FORWARD
 
@@ -55,6 +56,8 @@ def value(tables, e, t, pair, near):  # type: ignore[no-untyped-def]
     if kind == ANGLE:
         near[at] = angle.value(pair, near[at])
         return near[at]
+    if kind == PITCH:
+        return pitch.value(pair)
     return numbered_value(tables.data, (kind, tables.terms[e, DATA], at), t, pair, near)
 
 
@@ -70,6 +73,8 @@ def gradient(tables, e, t, pair, near):  # type: ignore[no-untyped-def]
         return distance.gradient(pair)
     if kind == ANGLE:
         return angle.gradient(pair)
+    if kind == PITCH:
+        return pitch.gradient(pair)
     return numbered_gradient(tables.data, (kind, tables.terms[e, DATA], tables.terms[e, NEAR]), t, pair, near)
 
 
@@ -85,6 +90,8 @@ def second(tables, e, t, pair, near, V, V_):  # type: ignore[no-untyped-def]
         return distance.second(pair, V, V_)
     if kind == ANGLE:
         return angle.second(pair, V, V_)
+    if kind == PITCH:
+        return pitch.second(pair, V, V_)
     return numbered_second(tables.data, (kind, tables.terms[e, DATA], tables.terms[e, NEAR]), t, pair, near, V, V_)
 
 

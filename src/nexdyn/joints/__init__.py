@@ -6,6 +6,7 @@ from nexdyn.joints.cartesian import Cartesian
 from nexdyn.joints.cylindrical import Cylindrical
 from nexdyn.joints.fixed import Fixed
 from nexdyn.joints.free import Free
+from nexdyn.joints.general import GeneralJoint
 from nexdyn.joints.helical import Helical
 from nexdyn.joints.knife_edge import KnifeEdge
 from nexdyn.joints.parallel import Parallel
@@ -17,9 +18,12 @@ from nexdyn.joints.point_on_plane import PointOnPlane
 from nexdyn.joints.point_on_surface import PointOnSurface
 from nexdyn.joints.prismatic import Prismatic
 from nexdyn.joints.revolute import Revolute
+from nexdyn.joints.revolute_prismatic import RevolutePrismatic
+from nexdyn.joints.revolute_spherical import RevoluteSpherical
 from nexdyn.joints.rod import Rod
 from nexdyn.joints.rolling_disk import RollingDisk
 from nexdyn.joints.rolling_sphere import RollingSphere
+from nexdyn.joints.rotor import add_rotor
 from nexdyn.joints.spherical import Spherical
 from nexdyn.joints.universal import Universal
 from nexdyn.joints.user_constraint import UserConstraint
@@ -30,7 +34,8 @@ JOINTS: dict[str, type[Joint]] = {
     cls.kind: cls
     for cls in (
         Fixed, Revolute, Prismatic, Helical, Cylindrical, Universal, Spherical, Planar, Cartesian, Free,
-        PointOnLine, PointOnPlane, Parallel, Perpendicular, Rod, PointOnCurve, PointOnSurface, UserConstraint,
+        PointOnLine, PointOnPlane, Parallel, Perpendicular, Rod, GeneralJoint, RevolutePrismatic, RevoluteSpherical,
+        PointOnCurve, PointOnSurface, UserConstraint,
         RollingDisk, RollingSphere, KnifeEdge, VelocityConstraint,
     )
 }  # fmt: skip
@@ -44,6 +49,7 @@ __all__ = [
     "Cylindrical",
     "Fixed",
     "Free",
+    "GeneralJoint",
     "Helical",
     "KnifeEdge",
     "Parallel",
@@ -55,6 +61,8 @@ __all__ = [
     "PointOnSurface",
     "Prismatic",
     "Revolute",
+    "RevolutePrismatic",
+    "RevoluteSpherical",
     "Rod",
     "RollingDisk",
     "RollingSphere",
@@ -62,4 +70,5 @@ __all__ = [
     "Universal",
     "UserConstraint",
     "VelocityConstraint",
+    "add_rotor",
 ]

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from nexdyn.errors import InputError, UnknownNameError, counted
 from nexdyn.model.element import Element, name_of
+from nexdyn.model.joint import is_angle
 from nexdyn.model.parameters import number, sequence
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 MEDIUM = 1
 """The priority of a coupling's row."""
-ANGLES = ("Angle", "Tilt")
-"""Coordinates of joints that are angles [rad]; the others are lengths [m]."""
 
 
 class Coupled(NamedTuple):
@@ -171,7 +170,7 @@ class Gear(Coupling):
         return ((self.joint_a, self.freedom_a, 1.0), (self.joint_b, self.freedom_b, None))
 
     def _check_coordinate(self, joint: Joint, coordinate: str) -> None:
-        if coordinate not in ANGLES:
+        if not is_angle(coordinate):
             raise InputError(
                 f"{self}: that coordinate of {joint} ({joint.kind}) is a length, not an angle; use RackAndPinion or Coupling"
             )
@@ -210,7 +209,7 @@ class RackAndPinion(Coupling):
         super().check_in(system)
         for role, name, turns in (("pinion", self.pinion, True), ("rack", self.rack, False)):
             joint = system.joint(name)
-            if (joint.coordinates[0] in ANGLES) is not turns:
+            if is_angle(joint.coordinates[0]) is not turns:
                 raise InputError(
                     f"{role} of {self}: {joint} ({joint.kind}) {'slides' if turns else 'turns'}; "
                     f"a joint that {'turns' if turns else 'slides'} is needed"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 CRITICAL = 3
 """The priority of a driver's row: above those of joints."""
 COMPONENTS = ("x", "y", "z")
+ORIENTATION = ("yaw", "pitch", "roll")
 
 
 class Driver(Element):
@@ -31,7 +32,9 @@ class Driver(Element):
     """
 
     kind_of_element: ClassVar[str] = "driver"
-    structural: ClassVar[frozenset[str]] = frozenset({"name", "joint", "freedom", "point", "component", "priority"})
+    structural: ClassVar[frozenset[str]] = frozenset(
+        {"name", "joint", "freedom", "point", "component", "frame", "angle", "seen_from", "priority"}
+    )
     kind: ClassVar[str] = "joint"
 
     joint: str
@@ -97,4 +100,42 @@ class PointDriver(Driver):
             raise InputError(f"component of {self} is {self.component!r}; x, y, z are valid")
 
 
-DRIVERS: dict[str, type[Driver]] = {cls.kind: cls for cls in (Driver, PointDriver)}
+class OrientationDriver(Driver):
+    """Drives one angle of the orientation of a frame; three of them drive the orientation alone, and leave the position free.
+
+        R = Rz(yaw) Ry(pitch) Rx(roll)      from `seen_from` to `frame`
+
+    frame: a marker, or a body for its own frame. angle: "yaw" about z of `seen_from`, "pitch" about y turned by the yaw, or "roll" about
+    x of `frame`. function, priority: as for :class:`Driver`, the angle in rad; yaw and roll may turn many times, a pitch stays within
+    ±π/2, where yaw and roll turn about one axis. seen_from: a marker or a body; the ground by default. The effort [N m] is the
+    torque about that angle's axis.
+    """
+
+    kind = "orientation"
+    frame: str
+    angle: str
+    seen_from: str
+
+    def __init__(
+        self, name: str, frame: Element | str, angle: str, function: Any, *, seen_from: Element | str = "ground",
+        priority: int = CRITICAL,
+    ) -> None:  # fmt: skip
+        Element.__init__(self, name)
+        self._store(
+            frame=name_of(frame), angle=angle, function=function, seen_from=name_of(seen_from), priority=priority
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.frame!r}, {self.angle!r})"
+
+    def check_in(self, system: System) -> None:
+        (body, _, _), (base, _, _) = system.frame(self.frame), system.frame(self.seen_from)
+        if body is system.ground:
+            raise InputError(f"{self} drives a frame of the ground, which does not move; name a body or its marker")
+        if body is base:
+            raise InputError(f"{self} drives body {body.name!r} against itself; seen_from must be on another body")
+        if self.angle not in ORIENTATION:
+            raise InputError(f"angle of {self} is {self.angle!r}; {', '.join(ORIENTATION)} are valid")
+
+
+DRIVERS: dict[str, type[Driver]] = {cls.kind: cls for cls in (Driver, PointDriver, OrientationDriver)}

@@ -39,6 +39,11 @@ _IN_CHILD_AXES = {"fixed", "spherical", "cartesian", "free"}
 """Kinds without a distinguished axis: their frame takes the child's axes unless an axis or a reference is given."""
 
 
+def is_angle(coordinate: str) -> bool:
+    """Whether a coordinate of joints is an angle [rad]; the others are lengths [m]."""
+    return coordinate.startswith(("Angle", "Tilt"))
+
+
 class JointFrames(NamedTuple):
     """Pose of the joint's frame on the parent in the parent, and of its frame on the child in the child."""
 
@@ -114,7 +119,9 @@ class Joint(Element):
     tree: ClassVar[bool] = True
     """Whether minimal coordinates carry it; a joint that is a constraint only has no coordinates of its own."""
     coordinates: ClassVar[tuple[str, ...]] = ()
-    """What a driver may drive, by freedom: the primitive that measures it; Tilt is the angle about x of the child side."""
+    """What a driver may drive, by freedom: the primitive that measures it. AngleIJ is the angle about axis I of the parent side from
+    J of it to J of the child side, TiltJI that about J of the child side from I to I; Angle and Tilt are AngleZX and TiltXZ. Slide is a
+    displacement along a direction of the child."""
     directions: ClassVar[tuple[tuple[str, str, int], ...]] = ()
     """The velocity of each freedom, seen from outside: a "turn" is e · (ω_b − ω_a), a "slide" e · u with u the velocity of the
     origin of frame B against the parent's body; e is the axis 0, 1, 2 of frame "A" or "B"."""

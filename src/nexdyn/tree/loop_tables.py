@@ -167,7 +167,7 @@ def _add_drivers(system: System, builder: RowBuilder) -> list[Function]:
     for driver in system.drivers.values():
         what = measured(system, driver)
         pair = builder.add_pair(what.a, what.b, what.frame)
-        near = builder.near_of((what.joint, what.equation)) if what.primitive == ANGLE else -1
+        near = builder.near_of((what.joint or driver.name, what.equation)) if what.primitive == ANGLE else -1
         row = Row(what.joint, what.equation, driver.priority, 0, driver.name)
         builder.add_row(row, [(pair, what.primitive, near, 1.0)], what.offset, len(functions))
         functions.append(driver.resolved(system.values))

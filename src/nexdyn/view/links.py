@@ -52,7 +52,7 @@ def links(system: System) -> list[Link]:
                 for what, color in _parts(force, system)
             ]
     for joint in system.joints.values():
-        if joint.kind == "rod":
+        if joint.kind in ("rod", "revolute_spherical"):
             frames = joint.frames(system.values)
             a, b = joint.parent.name, joint.child.name
             L = _length(system, a, frames.p_AJ, b, frames.p_BJ)

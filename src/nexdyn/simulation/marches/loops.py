@@ -27,6 +27,7 @@ from nexdyn.constraint_rows import beyond_ends
 from nexdyn.errors import InputError, SingularError
 from nexdyn.integrate.methods import Loops, Method
 from nexdyn.model.callbacks import failure
+from nexdyn.model.joint import is_angle
 from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks
 from nexdyn.results.bodies import BodyRecording
@@ -305,7 +306,7 @@ def counted_angles(model: AbsoluteModel, t: float, q: np.ndarray) -> dict[tuple[
     return {
         (name, equation): float(x)
         for (name, equation), x in angles
-        if name in joints and equation in joints[name].coordinates and equation in ("Angle", "Tilt")
+        if name in joints and equation in joints[name].coordinates and is_angle(equation)
     }
 
 

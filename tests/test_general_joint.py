@@ -1,0 +1,77 @@
+"""The general joint: every subset of the six directions, and those that make up a joint with a name of its own."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from systems import solid, somewhere
+
+import nexdyn as nx
+from nexdyn.absolute.model import absolute_model
+from nexdyn.spatial.rotations import quaternion
+
+DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
+SUBSETS = [free for n in range(6) for free in combinations(DIRECTIONS, n)]
+ORDERED = [free for subset in SUBSETS for free in {tuple(sorted(p, key=lambda d: len(d) > 1)) for p in permutations(subset)}
+           if [d for d in free if len(d) == 1] == [d for d in subset if len(d) == 1]]  # fmt: skip
+
+
+def joined(rng: np.random.Generator, free: tuple[str, ...]) -> nx.System:
+    """Two bodies anywhere, joined by frames anywhere in them."""
+    system = nx.System("pair")
+    a, b = (system.add_body(name, **solid(rng), **somewhere(rng)) for name in "ab")
+    sides: dict[str, Any] = {
+        f"{what}_{s}": rng.normal(size=3) for s in "ab" for what in ("anchor", "axis", "reference")
+    }
+    system.add_joint(nx.GeneralJoint("joint", a, b, free=free, **sides))
+    return system
+
+
+def moved(system: nx.System, free: tuple[str, ...], x: np.ndarray) -> np.ndarray:
+    """q (3, 7) with coordinates x of the joint: translations in axes of A, then rotations in the order of `free`."""
+    model, frames = absolute_model(system), system.joint("joint").frames({})
+    q = model.q.copy()
+    R, d = np.eye(3), np.zeros(3)
+    for direction, value in zip(free, x, strict=True):
+        if len(direction) == 1:
+            d["xyz".index(direction)] = value
+        else:
+            R = R @ Rotation.from_rotvec(value * np.eye(3)["xyz".index(direction[1])]).as_matrix()
+    R_A = Rotation.from_quat(q[1, :4], scalar_first=True).as_matrix() @ frames.R_AJ
+    p_A = q[1, 4:] + Rotation.from_quat(q[1, :4], scalar_first=True).as_matrix() @ frames.p_AJ
+    R_b = R_A @ R @ frames.R_BJ.T
+    q[2, :4], q[2, 4:] = quaternion(R_b[None])[0], p_A + R_A @ d - R_b @ frames.p_BJ
+    return q
+
+
+@pytest.mark.parametrize("free", ORDERED, ids=lambda free: "-".join(free) or "none")
+def test_rows_vanish_wherever_the_free_directions_lead_and_coordinates_say_how_far(
+    free: tuple[str, ...], rng: np.random.Generator
+) -> None:
+    system = joined(rng, free)
+    x = rng.uniform(-3.0, 3.0, size=len(free))
+    count = len(system.joint("joint").coordinates)
+    assert count == (len(free) if sum(len(d) == 2 for d in free) < 3 else len(free) - 3)
+    for m in range(count):
+        system.add_driver(nx.Driver(f"d{m}", "joint", float(x[m]), freedom=m))
+    model = absolute_model(system)
+    q = moved(system, free, x)
+    C = model.residual(q, 0.0)
+    np.testing.assert_allclose(C, 0.0, atol=1e-12)
+    assert len(C) == 6 - len(free) + count
+
+
+@pytest.mark.parametrize("free", SUBSETS, ids=lambda free: "-".join(free) or "none")
+def test_the_degrees_of_freedom_are_those_that_are_free(free: tuple[str, ...], rng: np.random.Generator) -> None:
+    system = nx.System("one")
+    body = system.add_body("body", **solid(rng), position=(0.3, -0.2, 0.4))
+    system.add_joint(nx.GeneralJoint("joint", system.ground, body, free=free, at=(0.1, 0.2, 0.3), axis=(1, 2, 3)))
+    found = nx.assemble(system).redundancy
+    assert found.dof == len(free) and not found.redundant
+    assert sorted(motion.way for motion in found.motions) == sorted(
+        f"turns about {d[1]}" if len(d) == 2 else f"slides along {d}" for d in free
+    )
