@@ -75,3 +75,15 @@ def test_the_degrees_of_freedom_are_those_that_are_free(free: tuple[str, ...], r
     assert sorted(motion.way for motion in found.motions) == sorted(
         f"turns about {d[1]}" if len(d) == 2 else f"slides along {d}" for d in free
     )
+
+
+def test_what_is_free_may_be_changed_until_the_joint_is_added() -> None:
+    joint = nx.GeneralJoint("j", "ground", "a", free=("x",))
+    joint.free = ("y", "rz")
+    assert [row for row, _ in joint.rows] == ["DX", "DZ", "DotZX", "DotZY"]
+    assert joint.coordinates == ("DY", "Angle") or joint.coordinates == ("DY", "AngleZX")
+    joint.free = "qq"
+    system = nx.System("late")
+    system.add_body("a", mass=1.0, inertia=(1, 1, 1))
+    with pytest.raises(nx.InputError, match="direction 'qq'"):
+        system.add_joint(joint)

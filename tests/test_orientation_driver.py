@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,8 @@ def test_a_body_in_flight_turns_as_driven_and_falls_as_it_likes(method: Any, wit
         within = 2e-2
     np.testing.assert_allclose(result.position("body").values[-1], (0.1, 0.2, 0.3) + G * T**2 / 2, atol=within)
     for name, torque in zip(ANGLES, efforts(T), strict=True):
-        assert float(result.effort(name).values[-1]) == pytest.approx(torque, abs=max(2e3 * within, 2e-5))
+        most = 0.3 if isinstance(method, nx.ImplicitEuler) else max(2e3 * within, 2e-5)
+        assert float(result.effort(name).values[-1]) == pytest.approx(torque, abs=most)
 
 
 def test_it_is_seen_from_a_body_that_turns_and_drives_markers() -> None:
@@ -122,3 +124,25 @@ def test_two_drivers_of_one_angle_are_over_driven() -> None:
     system.add_driver(nx.OrientationDriver("again", "body", "roll", 0.5))
     with pytest.raises(nx.NexDynError, match=r"again|roll"):
         nx.assemble(system)
+
+
+@pytest.mark.parametrize("start", [3.2, -10.0])
+def test_yaw_and_roll_may_start_beyond_half_a_turn(start: float) -> None:
+    system = nx.System("turned", gravity=(0, 0, 0))
+    system.add_body("body", mass=1.0, inertia=(0.1, 0.2, 0.3))
+    for name, law in (("yaw", f"={start}+t"), ("pitch", "=0.2+0.5*sin(t)"), ("roll", f"={-start}-t")):
+        system.add_driver(nx.OrientationDriver(name, "body", name, law))
+    for method in (nx.RungeKutta4(1e-3), nx.HHT(1e-3)):
+        result = nx.simulate(system, 0.1, method)
+        wanted = Rotation.from_euler("ZYX", (start + 0.1, 0.2 + 0.5 * np.sin(0.1), -start - 0.1)).as_matrix()
+        np.testing.assert_allclose(result.rotation("body").values[-1], wanted, atol=1e-9)
+
+
+def test_a_pitch_that_asks_for_more_than_a_quarter_turn_is_named_with_its_bounds() -> None:
+    system = nx.System("steep", gravity=(0, 0, 0))
+    system.add_body("body", mass=1.0, inertia=(0.1, 0.2, 0.3))
+    for name, law in (("yaw", "=0*t"), ("pitch", "=2*t"), ("roll", "=0*t")):
+        system.add_driver(nx.OrientationDriver(name, "body", name, law))
+    with pytest.raises(nx.SolveError, match="within ±π/2"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        nx.simulate(system, 1.0, nx.Projection(1e-3))

@@ -151,3 +151,29 @@ def test_a_rotor_that_means_nothing_is_refused_and_leaves_nothing_behind(given: 
     with pytest.raises(nx.InputError, match=message):
         nx.add_rotor(system, **{"name": "rotor", "carrier": "carrier", "mass": 1.0, "inertia": 0.1, **given})
     assert list(system.bodies) == ["carrier"] and list(system.joints) == ["turn"] and not system.couplings
+
+
+def test_a_rotor_goes_with_a_carrier_whose_place_is_a_parameter() -> None:
+    system = nx.System("satellite", gravity=(0, 0, 0))
+    system.add_parameter("L", 2.0)
+    system.add_body("carrier", mass=5.0, inertia=(1, 1, 1), position=("=L", 0, 0))
+    nx.add_rotor(system, "rotor", "carrier", mass=1.0, inertia=0.1)
+    moved = system.with_parameters({"L": 5.0})
+    for name in ("carrier", "rotor"):
+        assert moved.bodies[name].pose(moved.values)[1][0] == 5.0
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"v0": 1.0}, "takes no v0"), ({"inertia": None}, "inertia of rotor 'rotor' is None"),
+        ({"geared_to": "turn", "ratio": 2.0, "mimic": nx.Mimic("turn", 3.0)}, "geared to 'turn', and has a mimic"),
+    ],
+)  # fmt: skip
+def test_what_a_rotor_does_not_take_is_named(given: dict[str, Any], message: str) -> None:
+    system = nx.System("s")
+    system.add_body("carrier", mass=1.0, inertia=(1, 1, 1))
+    system.add_joint(nx.Revolute("turn", "ground", "carrier"))
+    with pytest.raises(nx.InputError, match=message):
+        nx.add_rotor(system, "rotor", "carrier", **{"mass": 1.0, "inertia": 0.1, **given})
+    assert "rotor" not in system.bodies

@@ -65,7 +65,7 @@ class _Gravity(ForceElement):
 
 
 class PointGravity(_Gravity):
-    """Gravity of a point mass on a body, at its centre of mass: a = −μ r/|r|³.
+    """Gravity of a point mass on a body, at its centre of mass: a = −μ r/|r|³. That of the system acts as well; set it to 0 for space.
 
     body: what falls, a body or its name. centre: a body, a marker or 'ground' (or its name), which feels the reaction.
     mu [m³/s²]: G times the mass of the centre, 3.986004418e14 of the earth.
@@ -123,7 +123,7 @@ class PointGravity(_Gravity):
 
 
 class GravityField(_Gravity):
-    """Gravity as a function of the place on a body, at its centre of mass.
+    """Gravity as a function of the place on a body, at its centre of mass. That of the system acts as well; set it to 0 for space.
 
     body: what falls, a body or its name.
     function(t, x, out): from the time [s] and the place x (3,) [m] in the world; it fills out (3,): the acceleration [m/s²], in world axes,

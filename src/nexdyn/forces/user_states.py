@@ -6,6 +6,8 @@
     a z − c − g ż(z) = 0          a = 1: a step that is implicit, z = c + g ż;   a = 0, c = 0, g = −1: at rest, ż = 0
     Newton's iteration with slopes by differences:   (a 1 − g ∂ż/∂z) Δz = −(a z − c − g ż),   by elimination with pivots
 
+Differences are over a part of the size of a state that is given, or of what it has, if more: a rate may be a small difference of large
+numbers. Where nothing is left of the equation, slopes are not asked for: at rest a state whose rate is 0 whatever it is stays as it is.
 Explicit methods need no more than ż. Where the iteration does not end, z is NaN, and the force says so.
 """
 
@@ -26,6 +28,8 @@ RESIDUAL, SLOPED, GIVEN, CHANGE = range(MOST_STATES, MOST_STATES + 4)
 ITERATIONS, NUDGE, ENOUGH, CLOSE = 40, 1e-7, 1e-14, 1e-9
 LITTLE = 1e-6
 """Part of the size of a state by which it is at least judged: near 0 nothing else tells what is little."""
+SLOWER = 0.1
+"""By how much less a change is than the one before where the iteration still gains."""
 
 
 class InJoint(NamedTuple):
@@ -102,27 +106,31 @@ def solve_states(tables, e, t, where, a, g):  # type: ignore[no-untyped-def]
     largest = math.inf
     for _ in range(ITERATIONS):
         rates_at(tables, e, t, where)
+        left = False
         for i in range(n):
             W[i, SLOPED] = rate[s + i]
             W[i, RESIDUAL] = a * z[s + i] - W[i, GIVEN] - g * rate[s + i]
+            left = left or not abs(W[i, RESIDUAL]) <= a * ENOUGH * (abs(z[s + i]) + abs(W[i, GIVEN]))
+        if not left:
+            return True
         for m in range(n):
             x = z[s + m]
-            step = NUDGE * max(abs(x), abs(W[m, GIVEN]), a * abs(g * W[m, SLOPED]))
-            step = step if step > 0.0 else NUDGE * tables.data[sizes + m]
+            step = NUDGE * max(abs(x), abs(W[m, GIVEN]), a * abs(g * W[m, SLOPED]), tables.data[sizes + m])
             z[s + m] = x + step
+            step = z[s + m] - x
             rates_at(tables, e, t, where)
             for i in range(n):
                 W[i, m] = (a if i == m else 0.0) - g * (rate[s + i] - W[i, SLOPED]) / step
             z[s + m] = x
         if not eliminate(W, n):
             break
-        largest = 0.0
+        before, largest = largest, 0.0
         for i in range(n):
             d = W[i, CHANGE]
             part = abs(d) / (abs(z[s + i]) + abs(W[i, GIVEN]) + LITTLE * tables.data[sizes + i])
             z[s + i] += d
             largest = part if not part <= largest else largest
-        if not largest > ENOUGH:
+        if not largest > ENOUGH or (largest <= CLOSE and largest > SLOWER * before):
             break
     if largest <= CLOSE:
         return True

@@ -17,7 +17,7 @@ u_j to w_j, β that about w_j from u_i to w_i. Three rotations have none.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from nexdyn.errors import InputError, unknown
@@ -28,16 +28,28 @@ NEXT = {"X": "Y", "Y": "Z", "Z": "X"}
 
 
 class _OfFree:
-    """What the directions that are free say: of the joint, and of the class as if none were."""
+    """What the directions that are free say: of the joint as it is now, and of the class as if none were."""
 
-    def __init__(self, attribute: str, none: tuple[Any, ...]) -> None:
-        self.attribute, self.none = attribute, none
+    def __init__(self, of: Callable[[tuple[str, ...]], tuple[Any, ...]], none: tuple[Any, ...]) -> None:
+        self.of, self.none = of, none
 
     def __get__(self, joint: Any, cls: type) -> tuple[Any, ...]:
-        if joint is None:
-            return self.none
-        found: tuple[Any, ...] = joint.__dict__[self.attribute]
-        return found
+        return self.none if joint is None else self.of(joint.given)
+
+
+def _rows(free: tuple[str, ...]) -> tuple[Any, ...]:
+    """The equations: name and whether it is a length."""
+    locked = (f"D{i.upper()}" for i in "xyz" if i not in free)
+    return (*((e, 1) for e in locked), *((e, 0) for e in _locked(_turns(free))))
+
+
+def _coordinates(free: tuple[str, ...]) -> tuple[str, ...]:
+    return (*(f"D{i.upper()}" for i in free if i in "xyz"), *_angles(_turns(free)))
+
+
+def _turns(free: tuple[str, ...]) -> list[str]:
+    """The axes of the rotations."""
+    return [direction[1].upper() for direction in free if direction not in "xyz"]
 
 
 class GeneralJoint(Joint):
@@ -51,31 +63,31 @@ class GeneralJoint(Joint):
     """
 
     kind, tree = "general", False
-    rows: ClassVar[Any] = _OfFree("_rows", (("DX", 1), ("DY", 1), ("DZ", 1), ("DotZX", 0), ("DotZY", 0), ("DotXY", 0)))
-    coordinates: ClassVar[Any] = _OfFree("_coordinates", ())
+    rows: ClassVar[Any] = _OfFree(_rows, (("DX", 1), ("DY", 1), ("DZ", 1), ("DotZX", 0), ("DotZY", 0), ("DotXY", 0)))
+    coordinates: ClassVar[Any] = _OfFree(_coordinates, ())
     structural = Joint.structural | {"free"}
     free: tuple[str, ...]
 
     def __init__(self, name: str, parent: Any, child: Any, *, free: Sequence[str] | str, **options: Any) -> None:
         super().__init__(name, parent, child, **options)
         self._store(free=(free,) if isinstance(free, str) else free)
-        given = self.free if isinstance(self.free, tuple) else (self.free,)
-        for direction in given:
+        self.check_own({})
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """`free` as directions."""
+        return self.free if isinstance(self.free, tuple) else (self.free,)
+
+    def check_own(self, values: Mapping[str, float]) -> None:
+        for direction in self.given:
             if direction not in DIRECTIONS:
                 raise InputError(f"free of {self}: {unknown('direction', direction, DIRECTIONS, plural='valid')}")
-            if given.count(direction) > 1:
+            if self.given.count(direction) > 1:
                 raise InputError(f"free of {self} names {direction!r} twice; name each direction once")
-        if len(given) == len(DIRECTIONS):
+        if len(self.given) == len(DIRECTIONS):
             raise InputError(
                 f"free of {self} names all six directions, so that it locks none; leave it out, or use Free"
             )
-        slides = [direction.upper() for direction in given if direction in "xyz"]
-        turns = [direction[1].upper() for direction in given if direction not in "xyz"]
-        self.__dict__["_rows"] = (*((f"D{i}", 1) for i in "XYZ" if i not in slides), *((e, 0) for e in _locked(turns)))
-        self.__dict__["_coordinates"] = (*(f"D{i}" for i in slides), *_angles(turns))
-
-    def check_own(self, values: Mapping[str, float]) -> None:
-        """Its attributes are checked as they are given."""
 
 
 def _locked(turns: list[str]) -> tuple[str, ...]:

@@ -66,8 +66,16 @@ def add_rotor(
     if names_in(frozen(axis)):
         raise InputError(f"axis of {what} has parameters; it takes numbers, as the orientation of a body does")
     for quantity, value in (("mass", mass), ("inertia", inertia), ("transverse", transverse)):
+        if value is None and quantity != "transverse":
+            raise InputError(f"{quantity} of {what} is None; it must be greater than 0")
         if value is not None and not number(frozen(value), system.values, f"{quantity} of {what}") > 0.0:
             raise InputError(f"{quantity} of {what} is {value}; it must be greater than 0")
+    if refused := sorted({"v0", "q0", "at", "axis"} & set(options)):
+        raise InputError(
+            f"{what} takes no {refused[0]}; its speed at the start is `speed`, and it starts where its shapes are drawn"
+        )
+    if geared_to is not None and options.get("mimic") is not None:
+        raise InputError(f"{what} is geared to {name_of(geared_to)!r}, and has a mimic; give one of them")
     if (ratio is None) is not (geared_to is None):
         raise InputError(
             f"{what}: a gear needs geared_to, a joint, and ratio, its turns for one of that joint; give both or none"
@@ -75,7 +83,7 @@ def add_rotor(
     joint = None if geared_to is None else system.joint(name_of(geared_to))
     if joint is not None and number(frozen(ratio), system.values, f"ratio of {what}") == 0.0:
         raise InputError(f"ratio of {what} is 0; leave geared_to out, or drive the rotor")
-    place = tuple(body.pose(system.values)[1].tolist()) if at is None else at
+    place = body.position if at is None else at
     across = f"=({inertia[1:]})/2" if isinstance(inertia, str) else inertia / 2.0
     R = frame(direction(frozen(axis), {}, f"axis of {what}"))
     wheel = {

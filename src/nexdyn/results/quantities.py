@@ -50,7 +50,11 @@ QUANTITIES: dict[str, Quantity] = {
     "total_energy": Quantity((), "J", "kinetic, gravitational and elastic energy"),
     "measure": Quantity(("output",), "", "measures"),
     "effort": Quantity(("actuator",), "", "efforts of the forces in joints"),
-    "force_state": Quantity(("state",), "", "states of forces: what controllers integrate, hold, and wait for"),
+    "force_state": Quantity(
+        ("state",),
+        "",
+        "states of forces: what controllers integrate, hold and wait for, bristles, and states of users' forces",
+    ),
     "followed": Quantity(
         ("counter",), "", "angles counted over whole turns, and parameters of points on curves and surfaces"
     ),

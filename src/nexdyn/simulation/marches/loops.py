@@ -27,6 +27,7 @@ from nexdyn.constraint_rows import beyond_ends
 from nexdyn.errors import InputError, SingularError
 from nexdyn.integrate.methods import Loops, Method
 from nexdyn.model.callbacks import failure
+from nexdyn.model.driver import OrientationDriver
 from nexdyn.model.joint import is_angle
 from nexdyn.model.system import System
 from nexdyn.model.time_kernels import time_callbacks
@@ -363,6 +364,8 @@ def follow_angles(closed: ClosedTree, start: State) -> None:
     for driver in system.drivers.values():
         if driver.kind == "joint" and (driver.joint, driver.freedom) not in known:
             known[driver.joint, driver.freedom] = float(driver.resolved(system.values).value(t))
+        elif isinstance(driver, OrientationDriver) and (driver.name, driver.angle.capitalize()) in at:
+            near[at[driver.name, driver.angle.capitalize()]] = float(driver.resolved(system.values).value(t))
     for coupling in system.couplings.values():
         terms, offset = coupling.law(system.values)
         open_ = [term for term in terms if (term.joint, term.freedom) not in known]
