@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -141,8 +140,5 @@ def test_yaw_and_roll_may_start_beyond_half_a_turn(start: float) -> None:
 def test_a_pitch_that_asks_for_more_than_a_quarter_turn_is_named_with_its_bounds() -> None:
     system = nx.System("steep", gravity=(0, 0, 0))
     system.add_body("body", mass=1.0, inertia=(0.1, 0.2, 0.3))
-    for name, law in (("yaw", "=0*t"), ("pitch", "=2*t"), ("roll", "=0*t")):
-        system.add_driver(nx.OrientationDriver(name, "body", name, law))
-    with pytest.raises(nx.SolveError, match="within ±π/2"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        nx.simulate(system, 1.0, nx.Projection(1e-3))
+    with pytest.raises(nx.InputError, match="asks for a pitch of 2 rad at t = 0; it stays within ±π/2"):
+        system.add_driver(nx.OrientationDriver("pitch", "body", "pitch", "=2+t"))

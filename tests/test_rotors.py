@@ -155,7 +155,7 @@ def test_a_rotor_that_means_nothing_is_refused_and_leaves_nothing_behind(given: 
 
 def test_a_rotor_goes_with_a_carrier_whose_place_is_a_parameter() -> None:
     system = nx.System("satellite", gravity=(0, 0, 0))
-    system.add_parameter("L", 2.0)
+    system.parameter("L", 2.0)
     system.add_body("carrier", mass=5.0, inertia=(1, 1, 1), position=("=L", 0, 0))
     nx.add_rotor(system, "rotor", "carrier", mass=1.0, inertia=0.1)
     moved = system.with_parameters({"L": 5.0})

@@ -89,7 +89,7 @@ class Row(NamedTuple):
 
     def __str__(self) -> str:
         if self.driver is not None:
-            return f"driver {self.driver!r}{' (a pitch, within ±π/2)' if self.equation == 'Pitch' else ''}"
+            return f"driver {self.driver!r}"
         if self.coupling is not None and not self.joint:
             return f"coupling {self.coupling!r}"
         return f"{self.joint}.{self.equation}"

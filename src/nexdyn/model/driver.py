@@ -7,6 +7,7 @@ A driver is a constraint: it bears whatever force the motion asks for. Two that 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,6 +22,8 @@ CRITICAL = 3
 """The priority of a driver's row: above those of joints."""
 COMPONENTS = ("x", "y", "z")
 ORIENTATION = ("yaw", "pitch", "roll")
+PITCH = 0.5 * math.pi
+"""The largest pitch [rad]."""
 
 
 class Driver(Element):
@@ -127,6 +130,14 @@ class OrientationDriver(Driver):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.frame!r}, {self.angle!r})"
+
+    def check(self, values: Mapping[str, float]) -> None:
+        super().check(values)
+        asked = self.resolved(values).value(0.0) if self.angle == "pitch" else 0.0
+        if abs(asked) > PITCH:
+            raise InputError(
+                f"{self} asks for a pitch of {asked:.4g} rad at t = 0; it stays within ±π/2, {PITCH:.4g}: see it from a frame in which it does"
+            )
 
     def check_in(self, system: System) -> None:
         (body, _, _), (base, _, _) = system.frame(self.frame), system.frame(self.seen_from)
