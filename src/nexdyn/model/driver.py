@@ -136,7 +136,8 @@ class OrientationDriver(Driver):
         asked = self.resolved(values).value(0.0) if self.angle == "pitch" else 0.0
         if abs(asked) > PITCH:
             raise InputError(
-                f"{self} asks for a pitch of {asked:.4g} rad at t = 0; it stays within ±π/2, {PITCH:.4g}: see it from a frame in which it does"
+                f"{self} asks for a pitch of {asked:.4g} rad at t = 0; it stays within ±π/2, {PITCH:.4g} rad: see it from a frame in "
+                "which it does"
             )
 
     def check_in(self, system: System) -> None:
