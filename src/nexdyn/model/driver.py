@@ -133,7 +133,7 @@ class OrientationDriver(Driver):
 
     def check(self, values: Mapping[str, float]) -> None:
         super().check(values)
-        asked = self.resolved(values).value(0.0) if self.angle == "pitch" else 0.0
+        asked = float(self.resolved(values).value(0.0)) if self.angle == "pitch" else 0.0
         if abs(asked) > PITCH:
             raise InputError(
                 f"{self} asks for a pitch of {asked:.4g} rad at t = 0; it stays within ±π/2, {PITCH:.4g} rad: see it from a frame in "
