@@ -131,7 +131,7 @@ def test_yaw_and_roll_may_start_beyond_half_a_turn(start: float) -> None:
     system.add_body("body", mass=1.0, inertia=(0.1, 0.2, 0.3))
     for name, law in (("yaw", f"={start}+t"), ("pitch", "=0.2+0.5*sin(t)"), ("roll", f"={-start}-t")):
         system.add_driver(nx.OrientationDriver(name, "body", name, law))
-    for method in (nx.RungeKutta4(1e-3), nx.HHT(1e-3)):
+    for method in (nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3)):
         result = nx.simulate(system, 0.1, method)
         wanted = Rotation.from_euler("ZYX", (start + 0.1, 0.2 + 0.5 * np.sin(0.1), -start - 0.1)).as_matrix()
         np.testing.assert_allclose(result.rotation("body").values[-1], wanted, atol=1e-9)
