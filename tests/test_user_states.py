@@ -177,7 +177,7 @@ def test_a_stiff_state_that_dies_away_in_a_difference_of_large_numbers_is_carrie
     ends = [
         nx.simulate(system, 0.1, m).joint_position("hinge").values[-1] for m in (nx.HHT(dt=1e-4), nx.RungeKutta4(5e-5))
     ]
-    assert_allclose(ends[0], ends[1], rtol=1e-4)
+    assert_allclose(ends[0], ends[1], rtol=1e-3)  # HHT's steps are twice as long as what dies away
     assert abs(float(nx.equilibrium(system).states["m.state0"])) < 1e-6
 
 
