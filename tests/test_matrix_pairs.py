@@ -40,7 +40,7 @@ METHODS: dict[str, tuple[nx.Method, float]] = {
     "baumgarte": (nx.Baumgarte(dt=2.5e-4), 1e-3),
     "bdf2": (nx.ImplicitEuler(1.25e-4, bdf2=True), 8e-3),
 }
-"""With tolerances for forces that have kinks, and stops: a step over one misses its order. The worst row that was seen takes a third of them."""
+"""With tolerances for forces that have kinks, and stops: a step over one misses its order. The worst row seen takes a third of them."""
 REFERENCE = nx.RungeKutta4(1e-4)
 
 IN_JOINTS = [kind for kind, cls in FORCES.items() if list(inspect.signature(cls).parameters)[1] == "joint"]
