@@ -472,7 +472,7 @@ MAKERS: dict[str, Callable[[Draft], None]] = {
     **{f"force {kind}": make for kind, make in FORCES.items()},
 }
 KINDS = tuple(MAKERS)
-EXTERNAL = ("driver point", "force applied", "force gravity_field")
+EXTERNAL = ("driver point", "driver orientation", "force applied", "force gravity_field")
 """What the world outside does to a system that is afloat."""
 
 

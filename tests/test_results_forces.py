@@ -36,6 +36,10 @@ def test_ends_balance_bodies_move_as_told_and_methods_agree(name: str) -> None:
     force = next(force for force in system.forces.values() if isinstance(force, element.cls))
     found = {}
     for key, method in METHODS.items():
+        if key == "implicit-euler" and name.endswith("with states"):
+            with pytest.raises(nx.InputError, match="states of its own"):
+                told(system, force.name, method, 0.05)
+            continue
         result, of = told(system, force.name, method, T_END.get(name, 0.05))
         found[key] = np.concatenate([of.force.values.ravel(), of.moment.values.ravel()])
         f, n, p = of.force.values, of.moment.values, of.point.values
@@ -54,7 +58,7 @@ def test_ends_balance_bodies_move_as_told_and_methods_agree(name: str) -> None:
     size = np.abs(found["rk4"]).max()
     assert size > 0.0
     assert_allclose(found["hht"], found["rk4"], atol=5e-3 * size)  # drives that lag by 10 ms
-    assert_allclose(found["implicit-euler"], found["rk4"], atol=5e-2 * size)
+    assert_allclose(found.get("implicit-euler", found["rk4"]), found["rk4"], atol=5e-2 * size)
 
 
 def assert_moves_as_told(result: nx.Result, name: str, tolerance: float) -> None:
