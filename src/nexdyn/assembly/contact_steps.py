@@ -7,8 +7,8 @@
     K = k' (n nᵀ + ρ (1 − n nᵀ)),        k' = d(k δᵉ)/dδ, ρ of friction that sticks;  of an area that presses, k' = k A
     dt ≤ c/ω,   ω² the largest eigenvalue of K Y        c = 2.78 of Runge–Kutta 4, 2 of Euler's methods
 
-All of it is of the pose at the start; what comes to be later ``simulation.growth`` sees in the energy after the run. Of more than
-`MOST_JOINED` bodies no step is told for those in joints, and of none that moves no inertia.
+This is computed in the first pose. Poses that come later show in the energy after the run (``simulation.growth``). Nothing is told for bodies in
+joints where there are more than `MOST_JOINED` bodies, nor where a freedom moves no inertia.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def fastest(system: System, pose: Pose) -> tuple[float, str]:
 
 
 class Yielding:
-    """W of a pose, found where it is first asked for a body in a joint."""
+    """How bodies yield in a pose. W is computed when a body in a joint first needs it."""
 
     def __init__(self, system: System, pose: Pose) -> None:
         self.system, self.pose = system, pose
