@@ -7,8 +7,8 @@
     K = k' (n nᵀ + ρ (1 − n nᵀ)),        k' = d(k δᵉ)/dδ, ρ of friction that sticks;  of an area that presses, k' = k A
     dt ≤ c/ω,   ω² the largest eigenvalue of K Y        c = 2.78 of Runge–Kutta 4, 2 of Euler's methods
 
-This is computed in the first pose. Poses that come later show in the energy after the run (``simulation.growth``). Nothing is told for bodies in
-joints where there are more than `MOST_JOINED` bodies, nor where a freedom moves no inertia.
+This is computed in the first pose. Poses that come later show in the energy after the run (``simulation.growth``). Nothing is told for
+bodies in joints where there are more than `MOST_JOINED` bodies, nor where a freedom moves no inertia.
 """
 
 from __future__ import annotations
