@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections
 import os
+import secrets
 import signal
 import sys
 import zlib
@@ -32,6 +33,14 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["NEXDYN_CACHE_DIR"] = str(config.cache.mkdir("nexdyn-kernels"))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in what a shell runs in the background
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Workers must collect the same tests in the same order, sets included. Each run draws another seed; give one to repeat a run.
+    if os.environ.get("PYTHONHASHSEED", "random") == "random":
+        os.environ["PYTHONHASHSEED"] = str(secrets.randbelow(2**32))
+
+
+def pytest_report_header() -> str:
+    """The seed of hashes, to repeat a run that failed by the order of a set."""
+    return f"PYTHONHASHSEED={os.environ['PYTHONHASHSEED']}"
 
 
 @pytest.hookimpl(tryfirst=True)

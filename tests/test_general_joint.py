@@ -16,8 +16,8 @@ from nexdyn.spatial.rotations import quaternion
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 SUBSETS = [free for n in range(6) for free in combinations(DIRECTIONS, n)]
-ORDERED = [free for subset in SUBSETS for free in {tuple(sorted(p, key=lambda d: len(d) > 1)) for p in permutations(subset)}
-           if [d for d in free if len(d) == 1] == [d for d in subset if len(d) == 1]]  # fmt: skip
+ORDERED = [free for n in range(6) for free in permutations(DIRECTIONS, n)
+           if [d for d in DIRECTIONS if len(d) == 1 and d in free] == list(free[: sum(len(d) == 1 for d in free)])]  # fmt: skip
 
 
 def joined(rng: np.random.Generator, free: tuple[str, ...]) -> nx.System:
