@@ -775,6 +775,18 @@ CONSTRAINT_ELEMENTS = (
         {**SIDES, **AXES, "reference_a": (1.0, 0.3, 0.0), "reference_b": (0.8, -0.3, 0.1), "free": ("y", "rz", "rx")},
     ),
     held(
+        "clamp",
+        {**FREE, "on": True, "free": ("y", "rz")},
+        {
+            **SIDES,
+            **AXES,
+            "reference_a": (1.0, 0.3, 0.0),
+            "reference_b": (0.8, -0.3, 0.1),
+            "free": ("y", "rz", "rx"),
+            "on": False,
+        },
+    ),
+    held(
         "revolute_prismatic",
         {**FREE, "slide": (1.0, 0.2, 0.4)},
         {**SIDES, **AXES, "slide": (0.8, -0.3, 0.2)},

@@ -209,7 +209,7 @@ def holding(kind: str) -> Callable[[Draft], None]:
         sides = d.sides(a, b, point, z, np.cross(z, x), z_b)
         if kind in ("rod", "revolute_spherical"):
             sides = {"anchor_a": d.rng.normal(size=3), "anchor_b": d.rng.normal(size=3)}
-        sides |= {"free": ("y", "rz", "rx")} if kind == "general" else {}
+        sides |= {"free": ("y", "rz", "rx")} if kind in ("general", "clamp") else {}
         d.system.add_joint(JOINTS[kind](d.name(f"{kind} "), a, b, **sides))
 
     return make
@@ -456,7 +456,8 @@ COUPLINGS = {"sum": sum_of, "gear": gear, "rack_and_pinion": rack_and_pinion}
 DRIVERS = {"joint": driver, "point": point_driver, "orientation": orientation_driver}
 CONSTRAINTS: dict[str, Callable[[Draft], None]] = {
     **{kind: holding(kind) for kind in (
-        "point_on_line", "point_on_plane", "parallel", "perpendicular", "rod", "general", "revolute_prismatic", "revolute_spherical",
+        "point_on_line", "point_on_plane", "parallel", "perpendicular", "rod", "general", "clamp", "revolute_prismatic",
+        "revolute_spherical",
     )},
     "user_constraint": user_constraint, "velocity_constraint": velocity_constraint, "rolling_disk": rolling_disk,
     "rolling_sphere": rolling_sphere, "knife_edge": knife_edge,

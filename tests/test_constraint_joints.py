@@ -31,7 +31,11 @@ def two_bodies(rng: np.random.Generator, kind: str) -> nx.System:
     if kind == "revolute_spherical":
         sides |= {"axis_b": None, "length": 0.7, "along": 0.2}
     sides |= (
-        {"free": ("x", "rz")} if kind == "general" else {"slide": (1, 2, 3)} if kind == "revolute_prismatic" else {}
+        {"free": ("x", "rz")}
+        if kind in ("general", "clamp")
+        else {"slide": (1, 2, 3)}
+        if kind == "revolute_prismatic"
+        else {}
     )
     system.add_joint(JOINTS[kind]("joint", a, b, **sides))
     return system
@@ -64,7 +68,8 @@ def test_rows_come_with_the_priorities_of_the_table(rng: np.random.Generator) ->
     expected = {
         "point_on_line": [("DX", 1), ("DY", 1)], "point_on_plane": [("DZ", 1)], "rod": [("Distance", 1)],
         "parallel": [("DotZX", 0), ("DotZY", 0)], "perpendicular": [("DotZZ", 0)],
-        "general": [("DY", 1), ("DZ", 1), ("DotZX", 0), ("DotZY", 0)], "revolute_spherical": [("DZ", 1), ("Distance", 1)],
+        "general": [("DY", 1), ("DZ", 1), ("DotZX", 0), ("DotZY", 0)],
+        "clamp": [("DY", 1), ("DZ", 1), ("DotZX", 0), ("DotZY", 0)], "revolute_spherical": [("DZ", 1), ("Distance", 1)],
         "revolute_prismatic": [("DotZX", 0), ("DotZY", 0), ("SlotY", 1), ("SlotZ", 1)],
     }  # fmt: skip
     found = {kind: absolute_model(two_bodies(rng, kind)).rows for kind in CONSTRAINTS}
@@ -89,7 +94,7 @@ def test_an_assembled_joint_holds_what_it_says(kind: str, seed: int) -> None:
     held = {
         "point_on_line": np.hypot(d[0], d[1]), "point_on_plane": d[2], "rod": np.linalg.norm(d) - 0.7,
         "parallel": cosine - 1.0, "perpendicular": cosine, "general": np.linalg.norm([d[1], d[2], cosine - 1.0]),
-        "revolute_spherical": np.linalg.norm([d[2] - 0.2, np.linalg.norm(d) - 0.7]),
+        "clamp": np.linalg.norm([d[1], d[2], cosine - 1.0]), "revolute_spherical": np.linalg.norm([d[2] - 0.2, np.linalg.norm(d) - 0.7]),
         "revolute_prismatic": np.linalg.norm([*np.cross(p_B - p_A, slide), cosine - 1.0]),
     }  # fmt: skip
     assert abs(held[kind]) < 1e-9

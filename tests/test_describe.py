@@ -125,7 +125,8 @@ def joint(rng: Random, system: System, kind: str, parent: str, child: str) -> Jo
     if not cls.tree:
         own = {"priority": {cls.rows[0][0]: 2}} if rng.random() < 0.5 else {"priority": 1}
         own |= {"length": quantity(rng, system)} if kind == "rod" else {}
-        own |= {"free": [("rz",), ("z", "ry", "rx"), "y"][rng.integers(3)]} if kind == "general" else {}
+        own |= {"free": [("rz",), ("z", "ry", "rx"), "y"][rng.integers(3)]} if kind in ("general", "clamp") else {}
+        own |= {"on": bool(rng.integers(2))} if kind == "clamp" else {}
         own |= {"slide": rng.normal(size=3)} if kind == "revolute_prismatic" else {}
         where = [w for w in where if "at" not in w] if kind == "rod" else where
         if kind == "revolute_spherical":

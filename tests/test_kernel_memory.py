@@ -81,3 +81,30 @@ def test_no_code_of_the_compilers_stays(said: Any) -> None:
 def test_an_entry_leaves_less_than_half_a_megabyte(said: Any) -> None:
     first, last = said["used"][9], said["used"][-1]
     assert last - first < 10 * 0.5, said["used"]
+
+
+def test_modules_and_contexts_that_are_garbage_together_are_freed_once() -> None:
+    # a context frees its modules, and Python may free it first: in a process of its own, which must live
+    program = """
+import gc
+import nexdyn.codegen
+from llvmlite import binding as llvm
+
+class Library:
+    pass
+
+for i in range(100):
+    library = Library()
+    if i % 2:
+        library.context = llvm.create_context()
+        library.module = llvm.parse_assembly("define void @f() { ret void }", library.context)
+    else:
+        context = llvm.create_context()
+        library.module, library.context = llvm.parse_assembly("define void @f() { ret void }", context), context
+    library.itself = library
+    library = context = None
+    gc.collect()
+print("lives")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "lives\n"), done.stderr[-2000:]

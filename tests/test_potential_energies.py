@@ -31,6 +31,7 @@ def options(kind: str) -> dict[str, Any]:
     return {
         "helical": {"pitch": 0.3},
         "general": {"free": ("y", "rx")},
+        "clamp": {"free": ("y", "rx")},
         "revolute_prismatic": {"slide": (1, 2, 3)},
     }.get(kind, {})
 

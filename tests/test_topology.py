@@ -157,6 +157,7 @@ def test_a_joint_that_is_a_constraint_only_is_refused_by_name(kind: str) -> None
         "rolling_disk": {"radius": 0.1},
         "rolling_sphere": {"radius": 0.1},
         "general": {"free": "x"},
+        "clamp": {},
         "revolute_prismatic": {},
         "revolute_spherical": {},
     }

@@ -96,6 +96,15 @@ def general() -> nx.System:
     return system
 
 
+def clamp() -> nx.System:
+    system, stand = stage("clamp", gravity=True)
+    child = add_child(system, at=(0.15, 0, 0.4))
+    system.add_joint(nx.Revolute("hinge", stand, child, at=(0, 0, 0.4), axis=(0, 1, 0)))
+    system.add_joint(nx.Clamp("joint", stand, child, at=(0, 0, 0.4), on=False))
+    system.add_event(nx.Event("hold", time=0.25, on="joint"))
+    return system
+
+
 def point_on_curve() -> nx.System:
     s = np.linspace(0, 4 * np.pi, 120)
     system, stand = stage(
@@ -185,7 +194,7 @@ def velocity_constraint() -> nx.System:
 CONSTRAINTS: dict[str, Callable[[], nx.System]] = {
     make.__name__: make
     for make in (
-        point_on_line, point_on_plane, parallel, perpendicular, rod, revolute_spherical, revolute_prismatic, general,
+        point_on_line, point_on_plane, parallel, perpendicular, rod, revolute_spherical, revolute_prismatic, general, clamp,
         point_on_curve, point_on_surface, user_constraint,
         rolling_disk, rolling_sphere, knife_edge, velocity_constraint,
     )

@@ -46,7 +46,7 @@ _HOMES = {
         "Constant", "Harmonic", "Linear", "Polynomial", "Step5", "StepChange", "Table", "TimeExpression", "UserFunction",
     ),
     "nexdyn.joints": (
-        "Cartesian", "Cylindrical", "Fixed", "Free", "GeneralJoint", "Helical", "KnifeEdge", "Parallel", "Perpendicular",
+        "Cartesian", "Clamp", "Cylindrical", "Fixed", "Free", "GeneralJoint", "Helical", "KnifeEdge", "Parallel", "Perpendicular",
         "Planar", "PointOnCurve", "PointOnLine", "PointOnPlane", "PointOnSurface", "Prismatic", "Revolute", "RevolutePrismatic",
         "RevoluteSpherical", "Rod", "RollingDisk",
         "RollingSphere", "Spherical", "Universal", "UserConstraint", "VelocityConstraint", "add_rotor",

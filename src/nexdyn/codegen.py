@@ -11,6 +11,7 @@ formulas as bytes. All else goes as soon as an entry or a formula is done:
                          one back; so machine code is emitted beside it, and it gets an empty module and the object file,
                          as it does where the file comes from the disk.
     LLVM's contexts      hold types and constants of all modules that were parsed in them, as long as they live. Each library has one.
+                         A context frees its modules: see `_free_modules_once`.
     LLVM's pass managers llvmlite makes one a function and never frees it (15 kB each): see `_free_pass_managers`.
     Numba's own          types of variables and calls, annotations (which hold the function's code, line by line), timings.
 """
@@ -36,6 +37,21 @@ def _free_pass_managers() -> None:
 
 
 _free_pass_managers()
+
+
+def _free_modules_once() -> None:
+    """Let no module be freed after its context, which frees its modules. Where both are garbage of one cycle, Python frees them in any
+    order, and llvmlite would free the module a second time."""
+    if (free := llvm.ModuleRef._dispose).__name__ != "free_once":
+
+        def free_once(module: Any) -> None:
+            if not module._context.closed:
+                free(module)
+
+        llvm.ModuleRef._dispose = free_once
+
+
+_free_modules_once()
 
 
 class _Library(codegen.JITCodeLibrary):

@@ -149,14 +149,15 @@ class RowBuilder:
         frame = np.concatenate([R_AJ.ravel(), p_AJ, R_BJ.ravel(), p_BJ])
         pair = self.add_pair(joint.parent.name, joint.child.name, frame)
         data, place = self._numbers(joint, frame)
+        acts = 0.0 if joint.is_off else 1.0
         for equation, priority in joint.rows:
             at = self.pair_of_slot[joint.name] if equation in SLOT else pair
             terms = [
-                (at, kind, self.near_of((joint.name, "Angle")) if kind == ANGLE else place, scale)
+                (at, kind, self.near_of((joint.name, "Angle")) if kind == ANGLE else place, acts * scale)
                 for kind, scale in _terms(joint, equation, self.values)
             ]
             row = Row(joint.name, equation, joint.row_priority(equation, priority), 0)
-            self.add_row(row, terms, joint.offset(equation, self.values), data=data)
+            self.add_row(row, terms, acts * joint.offset(equation, self.values), data=data)
 
     def _numbers(self, joint: Joint, frame: np.ndarray) -> tuple[int, int]:
         """Where the numbers of a joint's rows lie in `data`, and its parameters in `near`; −1 for none."""

@@ -59,7 +59,7 @@ def remaining_motions(model: AbsoluteModel, redundancy: Redundancy, q: np.ndarra
         in_loops.update(block.shape.elements)
         found += _of_block(model, block, q)
     for k, (name, joint) in enumerate(model.system.joints.items()):
-        if k not in in_loops:
+        if k not in in_loops and not joint.is_off:
             found += [Motion(name, way, {}, freedoms) for way, freedoms in free_ways(joint)]
     return found + _unheld(model)
 
@@ -131,7 +131,10 @@ def _of_block(model: AbsoluteModel, block: Block, q: np.ndarray) -> list[Motion]
     rates = _joint_rates(model, q, np.array(joints), shape.bodies, V, L)
     chosen = np.zeros(y.shape[1], dtype=np.int64)
     flat = rates.reshape(-1, y.shape[1])
-    order = np.argsort(~(np.abs(flat) > SMALLEST).any(axis=1), kind="stable")
+    off = np.array([joint.is_off for joint in model.system.joints.values()], dtype=bool)[joints]
+    order = np.lexsort(
+        (np.repeat(off, 6), ~(np.abs(flat) > SMALLEST).any(axis=1))
+    )  # what is off tells nothing but what no other tells
     count = stress.independent_rows(flat, order, 1e-5 * np.abs(flat).max(), chosen)
     if count < y.shape[1]:
         return []
@@ -143,7 +146,7 @@ def _of_block(model: AbsoluteModel, block: Block, q: np.ndarray) -> list[Motion]
         of, way = place // 6, place % 6
         with_it: dict[str, dict[str, float]] = {}
         for i, w in zip(*np.nonzero(np.abs(basis[:, :, n]) > SMALLEST), strict=True):
-            if (i, w) != (of, way):
+            if (i, w) != (of, way) and not off[i]:
                 ways = with_it.setdefault(names[joints[i]], {})
                 ways[WAYS[w]] = float(basis[i, w, n] * unit[w] / unit[way])
         motions.append(Motion(names[joints[of]], WAYS[way], with_it))
@@ -180,7 +183,8 @@ def _unheld(model: AbsoluteModel) -> list[Motion]:
             i = root[i]
         return i
 
-    for a, b in model.tables.pairs.tolist():
+    off = [k for k, joint in enumerate(model.system.joints.values()) if joint.is_off]
+    for a, b in np.delete(model.tables.pairs, off, axis=0).tolist():
         root[find(b)] = find(a)
     of_ground = find(0)
     groups: dict[int, list[str]] = {}

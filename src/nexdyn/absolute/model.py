@@ -97,6 +97,24 @@ class AbsoluteModel:
         return found
 
     @cached_property
+    def acting(self) -> np.ndarray:
+        """Whether a row (nc,) acts; those of a clamp that is off are zero."""
+        off = [r for name, own in self.rows_of_joint.items() if name and self.system.joints[name].is_off for r in own]
+        acting = np.ones(self.nc, dtype=bool)
+        acting[off] = False
+        return acting
+
+    @cached_property
+    def arm(self) -> float:
+        """The largest length described [m]: of places, arms of joints, and bodies' centres and radii of inertia. What is tiny beside it is
+        rounding, also where all points of a mechanism coincide."""
+        m, h, I = self.mass[1:, 0], self.mass[1:, 1:4], self.mass[1:, [4, 7, 9]]
+        heavy = m > 0.0
+        of_bodies = np.hstack([h[heavy], np.sqrt(np.maximum(I[heavy], 0.0) * m[heavy, None])]) / m[heavy, None]
+        lengths = (of_bodies, self.q[1:, 4:], self.tables.frames[:, [9, 10, 11, 21, 22, 23]])
+        return max(float(np.abs(x).max(initial=0.0)) for x in lengths)
+
+    @cached_property
     def pair_of_joint(self) -> dict[str, int]:
         """The pair of each joint."""
         return {name: k for k, name in enumerate(self.system.joints)}

@@ -92,8 +92,8 @@ class Redundancy:
 
 
 def find_redundancy(model: AbsoluteModel, q: np.ndarray, t: float = 0.0) -> Redundancy:
-    """The redundant rows at q."""
-    kept = np.ones(model.nc, dtype=bool)
+    """The redundant rows at q; those that do not act are neither kept nor redundant."""
+    kept = model.acting.copy()
     if not model.loop_blocks:
         return Redundancy(kept, [], [])
     gradients = model.row_gradients(q, t)
@@ -116,7 +116,7 @@ def block_length(model: AbsoluteModel, q: np.ndarray, shape: LoopBlock) -> float
     points = q[i, 4:] + np.einsum("ksij,ksj->ksi", rotation_matrix(q[i, :4]), p)
     points = points.reshape(-1, 3)
     spread = float(np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).max()))
-    arms = max(float(np.abs(p).max()), float(np.abs(q[i, 4:]).max()))
+    arms = max(model.arm, float(np.abs(q[i, 4:]).max()))
     return spread if spread > COINCIDENT * arms else 1.0
 
 
@@ -162,6 +162,8 @@ def _analyse(model: AbsoluteModel, q: np.ndarray, gradients: np.ndarray, local: 
     N = N @ B
     N[np.abs(N) <= COEFFICIENT_TOLERANCE] = 0.0
     for c, i in enumerate(chosen.tolist()):
+        if not model.acting[shape.rows[i]]:
+            continue
         m = np.flatnonzero(N[:, c])
         m = m[m != i]
         coefficients = -N[m, c] * unit[m] / unit[i]  # Σ stress_r row_r = 0 in the rows' own units

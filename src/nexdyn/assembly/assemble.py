@@ -147,21 +147,22 @@ def mechanism_size(model: AbsoluteModel) -> float:
         points.append(
             model.q[i, 4:] + np.linalg.norm(model.tables.frames[:, 12 * side + 9 : 12 * side + 12], axis=1)[:, None]
         )
-    spread = _spread(np.concatenate(points) if model.nb else np.zeros((1, 3)))
+    spread = _spread(np.concatenate(points) if model.nb else np.zeros((1, 3)), model.arm)
     if spread == 0.0 and model.nb:  # a pendulum may be described by its point and a centre of mass beside it
         c = centres(model)[1:]
         spread = _spread(
             np.concatenate(
                 [model.q[1:, 4:], model.q[1:, 4:] + np.einsum("nij,nj->ni", rotation_matrix(model.q[1:, :4]), c)]
-            )
+            ),
+            model.arm,
         )
     return spread
 
 
-def _spread(cloud: np.ndarray) -> float:
-    """The largest distance of a point from the mean; 0 where it is rounding."""
+def _spread(cloud: np.ndarray, arm: float) -> float:
+    """The largest distance of a point from the mean; 0 where it is rounding beside the largest length described."""
     spread = float(np.linalg.norm(cloud - cloud.mean(axis=0), axis=1).max(initial=0.0))
-    return spread if spread > COINCIDENT * float(np.abs(cloud).max(initial=0.0)) else 0.0
+    return spread if spread > COINCIDENT * max(arm, float(np.abs(cloud).max(initial=0.0))) else 0.0
 
 
 # --- what is asked for ----------------------------------------------------------------------------------------------

@@ -70,9 +70,10 @@ def redundancy_report(
                 structural=holds.get(found.row),
             )
         )
+    acting = int(model.acting.sum())
     gaps = [block.gap for block in redundancy.blocks if np.isfinite(block.gap)]
     return RedundancyReport(
-        redundant=rows, constraints=model.nc, independent=redundancy.rank, grubler=model.nv - model.nc,
+        redundant=rows, constraints=acting, independent=redundancy.rank, grubler=model.nv - acting,
         dof=model.nv - redundancy.rank, rank_gap=min(gaps, default=np.inf), joints=len(model.system.joints),
         loops=len(redundancy.blocks), motions=remaining_motions(model, redundancy, q),
         shaky=shaky,
@@ -145,9 +146,9 @@ def _rigid_to_second_order(model: AbsoluteModel, block: Block, q: np.ndarray, ho
 
 
 def kept_rows(report: AssemblyReport) -> np.ndarray:
-    """Rows (nc,) of a run: redundant ones are left out, but those that are so in this pose only."""
+    """Rows (nc,) of a run, of those that act: redundant ones are left out, but those that are so in this pose only."""
     index = {(row.joint, row.equation): row.index for row in report.model.rows if row.driver is None}
-    kept = np.ones(report.model.nc, dtype=bool)
+    kept = report.model.acting.copy()
     for row in report.redundancy.redundant:
         if row.structural is not False and (row.joint, row.equation) in index:
             kept[index[row.joint, row.equation]] = False

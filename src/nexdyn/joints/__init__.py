@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nexdyn.joints.cartesian import Cartesian
+from nexdyn.joints.clamp import Clamp
 from nexdyn.joints.cylindrical import Cylindrical
 from nexdyn.joints.fixed import Fixed
 from nexdyn.joints.free import Free
@@ -34,7 +35,7 @@ JOINTS: dict[str, type[Joint]] = {
     cls.kind: cls
     for cls in (
         Fixed, Revolute, Prismatic, Helical, Cylindrical, Universal, Spherical, Planar, Cartesian, Free,
-        PointOnLine, PointOnPlane, Parallel, Perpendicular, Rod, GeneralJoint, RevolutePrismatic, RevoluteSpherical,
+        PointOnLine, PointOnPlane, Parallel, Perpendicular, Rod, GeneralJoint, Clamp, RevolutePrismatic, RevoluteSpherical,
         PointOnCurve, PointOnSurface, UserConstraint,
         RollingDisk, RollingSphere, KnifeEdge, VelocityConstraint,
     )
@@ -46,6 +47,7 @@ for _cls in JOINTS.values():
 __all__ = [
     "JOINTS",
     "Cartesian",
+    "Clamp",
     "Cylindrical",
     "Fixed",
     "Free",

@@ -93,12 +93,12 @@ class BetweenBodies(Element):
 
 
 def kept_apart(system: System, named: Container[frozenset[str]] = ()) -> set[frozenset[str]]:
-    """Pairs of bodies that are not tested for contact: that a joint joins unless they are `named`, one with the ground only where it is
-    Fixed, and that `no_collision` of one of them names."""
+    """Pairs of bodies that are not tested for contact: that a joint, but no clamp, joins unless they are `named`, one with the ground only
+    where it is Fixed, and that `no_collision` of one of them names."""
     pairs = {
         frozenset((joint.parent.name, joint.child.name))
         for joint in system.joints.values()
-        if joint.kind == "fixed" or not (joint.parent.is_ground or joint.child.is_ground)
+        if not joint.switchable and (joint.kind == "fixed" or not (joint.parent.is_ground or joint.child.is_ground))
     }
     pairs = {pair for pair in pairs if pair not in named}
     for body in system.bodies.values():

@@ -35,7 +35,7 @@ class Event(Element):
     value: what is crossed, in the units of the signal. direction: "both", "rising" or "falling".
 
     What is done, all that is given:
-        stop: end the run there. off, on: forces or contacts that cease to act, or act again. parameters: {name: value}, as for
+        stop: end the run there. off, on: forces, contacts or clamps that cease to act, or act again. parameters: {name: value}, as for
         `System.with_parameters`. action(state): a function that may change the state (:class:`nexdyn.simulation.events.EventState`).
 
     once: only the first time counts.
@@ -149,8 +149,11 @@ class Event(Element):
                 raise InputError(f"freedom of {self} is {self.freedom!r}; {joint}, {joint.kind}, has 0 to {count - 1}")
         if self.contact is not None and not all(force.touches for force in system.forces_of(self.contact)):
             raise InputError(f"contact of {self} is {self.contact!r}, a force that is no contact")
-        for force in (*self.off, *self.on):
-            system.forces_of(force)
+        for name in (*self.off, *self.on):
+            try:
+                system.switched(name)
+            except InputError as error:
+                raise type(error)(f"{self} switches {name!r}: {error}") from None
         if self.parameters is not None:
             try:
                 system.with_parameters(self.parameters)

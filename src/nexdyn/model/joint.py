@@ -126,6 +126,8 @@ class Joint(Element):
     """The velocity of each freedom, seen from outside: a "turn" is e · (ω_b − ω_a), a "slide" e · u with u the velocity of the
     origin of frame B against the parent's body; e is the axis 0, 1, 2 of frame "A" or "B"."""
 
+    switchable: ClassVar[bool] = False
+    """Whether events switch it on and off."""
     followed: ClassVar[int] = 0
     """Parameters of its rows, as of a point on a curve, that are followed along a motion."""
 
@@ -373,6 +375,11 @@ class Joint(Element):
     def offset(self, equation: str, values: Mapping[str, float]) -> float:
         """What a row's primitive is to be, under the parameter `values`."""
         return 0.0
+
+    @property
+    def is_off(self) -> bool:
+        """Whether its rows do not act, until an event switches it on."""
+        return False
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         """The numbers that its rows read in a kernel, under the parameter `values`."""

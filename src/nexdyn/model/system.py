@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -162,6 +162,20 @@ class System(metaclass=CheckedCalls):
         if name not in self.forces:
             raise unknown("force or contact", name, [*self.forces, *self.contacts], plural="valid")
         return [self.force(name)]
+
+    def switched(self, name: str) -> Sequence[Force | Joint]:
+        """What events switch by a name: a force, all that a contact made, or a clamp. InputError for what none can switch."""
+        joint = self.joints.get(name)
+        if name in self.contacts or name in self.forces:
+            if joint is not None and joint.switchable:
+                raise InputError(f"{name!r} is a force or a contact, and a clamp; give one of them another name")
+            return self.forces_of(name)
+        if joint is None:
+            clamps = [other.name for other in self.joints.values() if other.switchable]
+            raise unknown("force, contact or clamp", name, [*self.forces, *self.contacts, *clamps], plural="valid")
+        if not joint.switchable:
+            raise InputError(f"{joint} ({joint.kind}) cannot be switched; a Clamp can")
+        return [joint]
 
     def marker(self, name: str) -> Marker:
         """The marker called `name`. UnknownNameError with the nearest name otherwise."""

@@ -305,8 +305,9 @@ class Result:
 
     @property
     def events(self) -> list[dict[str, Any]]:
-        """What happened: a dict an event with `time` [s] and `name`, in order; `impulse` where a joint stop was struck, `change`
-        where parameters were changed or forces switched."""
+        """What happened: a dict an event with `time` [s] and `name`, in order; `impulse` where a joint stop was struck, `impulses` of
+        clamps that began to hold, {clamp: {"force": [N s], "moment": [N m s]}} on the child at the clamp's point in the world, `change`
+        where parameters were changed, or forces or clamps switched."""
         return [dict(one) for one in self.recording.settings.get("events", [])]
 
     @property

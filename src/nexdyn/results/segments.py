@@ -32,31 +32,37 @@ def segments(system: System, recording: Recording) -> list[tuple[int, int, Syste
 
 
 def changed_by(system: System, change: Mapping[str, Any]) -> System:
-    """The system with other `parameters`, and forces or contacts `off` and `on`; UnknownNameError for what it has not."""
+    """The system with other `parameters`, and forces, contacts or clamps `off` and `on`, the latter where they are `held`: {clamp: R_BJ by
+    rows, p_BJ}. UnknownNameError for what it has not."""
     system = system.with_parameters(change.get("parameters", {}))
     for state in ("off", "on"):
         for name in change.get(state, ()):
-            for force in system.forces_of(name):
-                force.__dict__["_off"] = state == "off"
+            for element in system.switched(name):
+                element.__dict__["_off"] = state == "off"
+    for name, pose in change.get("held", {}).items():
+        system.joint(name).__dict__["_held"] = tuple(pose)
     return system
 
 
 def changes(recording: Recording) -> dict[str, Any]:
-    """What events have changed in all up to the end, in the runs before this one too: the last of each parameter and force."""
+    """What events have changed in all up to the end, in the runs before this one too: the last of each parameter, force and clamp."""
     settings = recording.settings
     found = [settings.get("changed", {}), *(event.get("change") or {} for event in settings.get("events", []))]
     parameters: dict[str, Any] = {}
     off: dict[str, bool] = {}
+    held: dict[str, Any] = {}
     for change in found:
         for name, value in change.get("parameters", {}).items():
             parameters.pop(name, None)
             parameters[name] = value
         for state in ("off", "on"):
             off |= dict.fromkeys(change.get(state, ()), state == "off")
+        held |= change.get("held", {})
     out = {
         "parameters": parameters,
         "off": sorted(name for name, is_off in off.items() if is_off),
         "on": sorted(name for name, is_off in off.items() if not is_off),
+        "held": held,
     }
     return {key: x for key, x in out.items() if x}
 

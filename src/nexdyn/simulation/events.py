@@ -17,7 +17,7 @@ at with the changed one.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from functools import partial
 from typing import Any
 
@@ -27,12 +27,14 @@ from nexdyn.assembly.stopwatch import Stopwatch
 from nexdyn.errors import InputError, NexDynError, SolveError, warn
 from nexdyn.forces.joint_stop import JointStop
 from nexdyn.forces.states import state_labels
+from nexdyn.joints.clamp import Clamp
 from nexdyn.model.event import Event
 from nexdyn.model.system import System
 from nexdyn.results.contacts import columns_of
 from nexdyn.results.result import Result
 from nexdyn.results.segments import changed_by
-from nexdyn.simulation.continuing import states_of
+from nexdyn.simulation.continuing import reassembled, states_of
+from nexdyn.simulation.impulses import held_by, when_clamped
 from nexdyn.simulation.interrupt import interrupts_wait
 from nexdyn.simulation.march import ROWS, March, WatchedState
 
@@ -46,7 +48,8 @@ class EventState:
     """What an event's `action` is given, and may change.
 
     t [s], name; `position`, `velocity`: {joint: numbers}, to be replaced by new ones; with closed loops and in absolute
-    coordinates they are made consistent. `parameters`: {name: value} to change. `off`, `on`: sets of forces to switch.
+    coordinates they are made consistent. `parameters`: {name: value} to change. `off`, `on`: sets of forces, contacts and clamps to
+    switch.
     `stop`: True ends the run.
     """
 
@@ -445,7 +448,7 @@ class Run:
         self.let_stops_act()
         if velocity is not None:
             self.happened[-1]["impulse"] = True
-            self.replace(watched, None, velocity, {}, (), ())
+            self.replace(watched, None, velocity, {}, set(), set())
             watched.side = -float(watched.sign)  # inside, however little it lies beyond
 
     def let_stops_act(self) -> None:
@@ -469,7 +472,7 @@ class Run:
 
     def replace(
         self, watched: Watched, position: Mapping[str, Any] | None, velocity: Mapping[str, Any] | None,
-        parameters: Mapping[str, Any], off: Any, on: Any,
+        parameters: Mapping[str, Any], off: Set[str], on: Set[str],
     ) -> None:  # fmt: skip
         """Go on from a changed state, or with a changed system."""
         old, t = self.march, float(self.march.t)
@@ -477,8 +480,16 @@ class Run:
         system = old.system
         if parameters or off or on:
             change = {"parameters": dict(parameters), "off": sorted(off), "on": sorted(on)}
+            clamps = [name for name in on if any(e.is_off for e in system.switched(name) if isinstance(e, Clamp))]
+            if clamps:
+                without = changed_by(system, change | {"on": sorted(on - set(clamps))})
+                report = reassembled(without, t, observed, position, velocity)
+                change["held"] = held_by(report, clamps)
             system = changed_by(system, change)
             check_states(old.system, system, self.happened[-1]["name"])
+            if clamps:
+                near = {**states_of(observed)[0], **(position or {})}
+                velocity, self.happened[-1]["impulses"] = when_clamped(system, report, near, clamps)
             self.happened[-1]["change"] = {k: x for k, x in change.items() if x}
         if system is not old.system:
             self.look_behind()

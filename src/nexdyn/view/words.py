@@ -47,7 +47,7 @@ _CHINESE = {
     "kind": "类型", "from": "从", "to": "到",
     # joints
     "fixed": "固定", "free": "自由", "revolute": "转动", "prismatic": "移动", "cylindrical": "圆柱", "helical": "螺旋",
-    "universal": "万向", "spherical": "球", "planar": "平面", "cartesian": "直角坐标", "rod": "连杆", "general": "通用",
+    "universal": "万向", "spherical": "球", "planar": "平面", "cartesian": "直角坐标", "rod": "连杆", "general": "通用", "clamp": "夹持",
     "revolute_prismatic": "转动-移动", "revolute_spherical": "转动-球", "rolling": "滚动",
 }  # fmt: skip
 

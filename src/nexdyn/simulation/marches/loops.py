@@ -200,7 +200,9 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
     always = [name for name, row in zip(names, redundant, strict=True) if row.structural is not False]
     # of these, rows that the tree fulfils by itself are dropped; which of the others carry nothing, each pose says
     moving = set(plain.moving_rows(start[1], start[0]))
-    dropped = [name for name in always if name not in moving]
+    # nor do events that switch clamps change how many rows there are
+    clamped = {str(row) for row in plain.rows if row.joint and system.joint(row.joint).switchable}
+    dropped = [name for name in always if name not in moving | clamped]
     closed = ClosedTree(system, options.cut, dropped=dropped, spare=len(always) - len(dropped))
     if closed.borrowing:
         _refuse_undetermined(closed, start)

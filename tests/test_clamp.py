@@ -1,0 +1,192 @@
+"""Clamps: joints that events switch on and off in a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nexdyn as nx
+from nexdyn.errors import InputError
+
+METHODS: dict[str, tuple[Any, float]] = {
+    # method, and what its steps of 1 ms are off by in angles and lengths
+    "rk4": (nx.RungeKutta4(1e-3), 1e-9),
+    "hht": (nx.HHT(dt=1e-3), 2e-5),
+    "projection": (nx.Projection(1e-3), 1e-9),
+    "baumgarte": (nx.Baumgarte(1e-3), 1e-7),
+    "partitioning": (nx.Partitioning(1e-3), 1e-9),
+    "bdf2": (nx.ImplicitEuler(1e-3, bdf2=True), 5e-5),
+}
+every = pytest.mark.parametrize("method", METHODS)
+ANGLE_ALONE = ("x", "y", "z", "rx", "ry")
+ARM, G, J = 0.5, 9.81, 0.2 + 2.0 * 0.5**2
+
+
+def pendulum(free: tuple[str, ...] = ANGLE_ALONE, on: bool = False, hold: float | None = 0.3) -> nx.System:
+    """An arm on a hinge about −y, from horizontal, with a brake that holds it from 0.3 to 0.5 s."""
+    system = nx.System("pendulum")
+    arm = system.add_body("arm", mass=2.0, com=(ARM, 0, 0), inertia=(0.01, 0.2, 0.2))
+    system.add_joint(nx.Revolute("hinge", system.ground, arm, at=(0, 0, 0), axis=(0, 1, 0)))
+    system.add_joint(nx.Clamp("brake", system.ground, arm, at=(0, 0, 0), axis=(0, 1, 0), free=free, on=on))
+    if hold is not None:
+        system.add_event(nx.Event("hold", time=hold, on="brake"))
+    system.add_event(nx.Event("let go", time=0.5, off="brake"))
+    return system
+
+
+def loose() -> nx.System:
+    """Two bodies that turn and drift, far from all else; the hand takes the part at 0.2 s and leaves it at 0.4 s."""
+    system = nx.System("gripper", gravity=(0, 0, 0))
+    hand = system.add_body("hand", mass=3.0, inertia=(0.1, 0.15, 0.2))
+    part = system.add_body("part", mass=1.0, position=(0.5, 0.1, 0), inertia=(0.02, 0.03, 0.04))
+    system.add_joint(nx.Free("of hand", system.ground, hand, v0=(0, 0, 0.5, 1.0, 0, 0.2)))
+    system.add_joint(nx.Free("of part", system.ground, part, at=(0.5, 0.1, 0), v0=(0.1, 0.2, 0.3, 0, 0.4, 0)))
+    system.add_joint(nx.Clamp("grip", hand, part, at=(0.3, 0, 0), on=False))
+    system.add_event(nx.Event("take", time=0.2, on="grip"))
+    system.add_event(nx.Event("leave", time=0.4, off="grip"))
+    return system
+
+
+def momentum(result: nx.Result, body: str, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Momentum of a body, and moment of momentum about the origin, at sample k."""
+    of = result.system.body(body)
+    R, w, p, v = (
+        np.asarray(x.sel(body=body))[k]
+        for x in (result.rotation(), result.angular_velocity(), result.position(), result.velocity())
+    )
+    I = R @ np.diag(np.asarray(of.inertia, dtype=float)) @ R.T
+    return float(of.mass) * v, I @ w + float(of.mass) * np.cross(p, v)
+
+
+@pytest.mark.parametrize("free", [ANGLE_ALONE, ()], ids=["angle alone", "all directions"])
+@every
+def test_a_brake_stops_a_pendulum_holds_it_and_lets_it_go(method: str, free: tuple[str, ...]) -> None:
+    chosen, error = METHODS[method]
+    result = nx.simulate(pendulum(free), 0.7, method=chosen, output_times=[0.3, 0.4, 0.7])
+    hold, let_go = result.events
+    t, q, w = (np.asarray(x) for x in (result.t, result.joint_position("hinge"), result.joint_velocity("hinge")))
+    before, after, held, end = (
+        int(np.flatnonzero(t <= x)[-1]) for x in (0.3, np.nextafter(hold["time"], 1.0), 0.4, 0.7)
+    )
+    # the brake takes all the momentum, and the arm has fallen as far as its energy says
+    assert abs(0.5 * J * w[before] ** 2 - 2.0 * G * ARM * np.sin(q[before])) < 40 * error * J
+    assert abs(q[after] - q[before]) < 1e-12 and abs(w[after]) < 1e-12
+    np.testing.assert_allclose(hold["impulses"]["brake"]["moment"], [0, -J * w[before], 0], atol=1e-9 + 10 * error)
+    assert abs(q[held] - q[after]) < 1e-9
+    weight = 2.0 * G * ARM * np.cos(q[held])
+    across = np.asarray(result.reaction("brake"))[:, 3:]
+    assert np.abs(np.linalg.norm(across[held]) - weight) < 1e-6 * weight
+    assert np.abs(across[before]).max() == 0.0 and np.abs(across[end]).max() == 0.0
+    # from rest again: the energy says how fast it is
+    assert let_go["change"] == {"off": ["brake"]}
+    assert abs(0.5 * J * w[end] ** 2 - 2.0 * G * ARM * (np.sin(q[end]) - np.sin(q[held]))) < 40 * error * J
+    assert q[end] > q[held] + 0.05
+
+
+@every
+def test_what_a_gripper_takes_goes_on_with_the_momentum_of_both(method: str) -> None:
+    chosen, error = METHODS[method]
+    result = nx.simulate(loose(), 0.6, method=chosen, output_times=[0.2, 0.4, 0.6])
+    take, _ = result.events
+    t = np.asarray(result.t)
+    before = int(np.flatnonzero(t <= 0.2)[-1])
+    whole = [
+        sum((np.concatenate(momentum(result, body, k)) for body in ("hand", "part")), np.zeros(6))
+        for k in range(len(t))
+    ]
+    for one in whole:
+        np.testing.assert_allclose(one, whole[0], atol=1e-8 + 100 * error)
+    # the impulse is what the part has gained, at the clamp's point
+    gained = [
+        a - b for a, b in zip(momentum(result, "part", before + 1), momentum(result, "part", before), strict=True)
+    ]
+    at = np.asarray(result.position().sel(body="hand"))[before] + np.asarray(result.rotation().sel(body="hand"))[
+        before
+    ] @ [0.3, 0, 0]
+    force, moment = (np.array(take["impulses"]["grip"][what]) for what in ("force", "moment"))
+    np.testing.assert_allclose(force, gained[0], atol=1e-12)
+    np.testing.assert_allclose(moment + np.cross(at, force), gained[1], atol=1e-12)
+    # as one body: the same turn, and the hand's point of the part
+    w = [np.asarray(result.angular_velocity().sel(body=body)) for body in ("hand", "part")]
+    np.testing.assert_allclose(w[0][before + 1], w[1][before + 1], atol=1e-12)
+    energy = np.asarray(result.energy()["kinetic"])
+    assert energy[before + 1] < energy[before] - 1e-3
+
+
+def test_a_run_cut_in_two_while_a_clamp_holds_is_one_run(tmp_path: Path) -> None:
+    method = nx.RungeKutta4(1e-3)
+    whole = nx.simulate(pendulum(), 0.7, method=method)
+    half = nx.simulate(pendulum(), 0.4, method=method)
+    file = tmp_path / "half.nc"
+    half.save(file)
+    for first in (half, nx.load(file)):
+        rest = nx.simulate(first.system, 0.7, method=method, initial=first)
+        assert np.asarray(rest.joint_position("hinge"))[-1] == np.asarray(whole.joint_position("hinge"))[-1]
+
+
+def test_a_clamp_that_is_on_holds_from_the_start_and_counts_as_a_constraint() -> None:
+    shut, loosened = pendulum(on=True, hold=None), pendulum(hold=None)
+    assert (nx.assemble(shut).redundancy.dof, nx.assemble(loosened).redundancy.dof) == (0, 1)
+    assert [nx.assemble(system).redundancy.constraints for system in (shut, loosened)] == [6, 5]
+    assert [str(motion) for motion in nx.assemble(loosened).redundancy.motions] == ["hinge turns about z"]
+    every_way = nx.assemble(pendulum((), on=True, hold=None)).redundancy
+    assert (every_way.dof, len(every_way.redundant)) == (0, 5)
+    rest = nx.equilibrium(shut)
+    assert abs(np.linalg.norm(rest.reaction("brake").moment) - 2.0 * G * ARM) < 1e-9
+    result = nx.simulate(shut, 0.6, method=nx.RungeKutta4(1e-3), output_times=[0.5, 0.6])
+    q = np.asarray(result.joint_position("hinge"))
+    assert q[0] == 0.0 and abs(q[-1] - 0.5 * 2.0 * G * ARM / J * 0.1**2) < 1e-3
+
+
+def test_an_action_switches_a_clamp_and_may_move_what_it_takes() -> None:
+    system = nx.System("press", gravity=(0, 0, 0))
+    for name, x in (("hand", 0.0), ("part", 0.3)):
+        system.add_body(name, mass=1.0, inertia=(0.01, 0.01, 0.01), position=(x, 0, 0))
+        system.add_joint(
+            nx.Prismatic(
+                f"{name} slides", "ground", name, axis=(1, 0, 0), at=(x, 0, 0), v0=0.5 - 0.5 * (name == "part")
+            )
+        )
+    system.add_joint(nx.Clamp("grip", "hand", "part", at=(0.2, 0, 0), on=False, free=("y", "z", "rx", "ry", "rz")))
+
+    def take(state: Any) -> None:
+        state.position["part slides"] = state.position["part slides"] + 0.05
+        state.on.add("grip")
+
+    system.add_event(nx.Event("take", joint="hand slides", value=0.1, action=take))
+    result = nx.simulate(system, 1.0, method=nx.RungeKutta4(1e-3))
+    hand, part = (np.asarray(result.joint_position(f"{name} slides")) for name in ("hand", "part"))
+    v = np.asarray(result.joint_velocity("part slides"))
+    after = int(np.flatnonzero(np.asarray(result.t) > result.events[0]["time"])[0])
+    np.testing.assert_allclose((part - hand)[after:], -0.05, atol=1e-10)
+    np.testing.assert_allclose(v[after:], 0.25, atol=1e-10)
+    np.testing.assert_allclose(result.events[0]["impulses"]["grip"]["force"], [0.25, 0, 0], atol=1e-10)
+
+
+def test_a_clamp_cannot_hold_what_a_driver_moves() -> None:
+    system = pendulum()
+    system.add_driver(nx.Driver("motor", "hinge", "=t"))
+    with pytest.raises(
+        InputError, match=r"event 'hold', at t = 0\.3 s: driver 'motor' drives what the joints brake do not let move"
+    ):
+        nx.simulate(system, 0.7, method=nx.RungeKutta4(1e-3))
+
+
+def test_wrong_clamps_and_switches_are_refused_by_name() -> None:
+    system = pendulum()
+    with pytest.raises(
+        InputError, match=r"event 'x' switches 'hinge': .*'hinge' \(revolute\) cannot be switched; a Clamp can"
+    ):
+        system.add_event(nx.Event("x", time=1.0, off="hinge"))
+    with pytest.raises(InputError, match=r"event 'x' switches 'brak': .*brake"):
+        system.add_event(nx.Event("x", time=1.0, off="brak"))
+    with pytest.raises(InputError, match=r"on of joint 'c' is 'yes'; True or False"):
+        system.add_joint(nx.Clamp("c", "ground", "arm", on="yes"))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"takes no damping"):
+        system.add_joint(nx.Clamp("c", "ground", "arm", damping=1.0))
+    system.add_force(nx.AppliedForce("brake", "arm", force=(0, 0, 1)))
+    with pytest.raises(InputError, match=r"a force or a contact, and a clamp; give one of them another name"):
+        system.add_event(nx.Event("x", time=1.0, off="brake"))
