@@ -122,7 +122,7 @@ def test_a_run_cut_in_two_while_a_clamp_holds_is_one_run(tmp_path: Path) -> None
     half = nx.simulate(pendulum(), 0.4, method=method)
     file = tmp_path / "half.nc"
     half.save(file)
-    for first in (half, nx.load(file)):
+    for first in (half, nx.Result.load(file)):
         rest = nx.simulate(first.system, 0.7, method=method, initial=first)
         assert np.asarray(rest.joint_position("hinge"))[-1] == np.asarray(whole.joint_position("hinge"))[-1]
 
