@@ -52,6 +52,8 @@ class Start(NamedTuple):
 
 EPS_V = 1e-10
 """Most by which velocities may miss a constraint, in units of the mechanism's size."""
+AT_REST = 1e-20
+"""Speeds [1/s, in units of the mechanism's size] that are rounding of 0, as where a clamp has stopped all."""
 COINCIDENT = 1e-12
 """Distances of points, beside that from the origin, that are rounding."""
 HELD = 1e8
@@ -428,6 +430,7 @@ def _check_velocities(
         float(np.abs(report.v[1:, :3]).max(initial=0.0)),
         float(np.abs(report.v[1:, 3:]).max(initial=0.0)) / report.length,
         float(np.abs(nu * units).max(initial=0.0)),
+        AT_REST,
     )
     if missed.size and given is None and missed.max() > EPS_V * speed:
         row = model.rows[int(missed.argmax())]
