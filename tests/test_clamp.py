@@ -25,11 +25,17 @@ ANGLE_ALONE = ("x", "y", "z", "rx", "ry")
 ARM, G, J = 0.5, 9.81, 0.2 + 2.0 * 0.5**2
 
 
-def pendulum(free: tuple[str, ...] = ANGLE_ALONE, on: bool = False, hold: float | None = 0.3) -> nx.System:
+def pendulum(
+    free: tuple[str, ...] = ANGLE_ALONE,
+    on: bool = False,
+    hold: float | None = 0.3,
+    gravity: float = G,
+    speed: float = 0.0,
+) -> nx.System:
     """An arm on a hinge about −y, from horizontal, with a brake that holds it from 0.3 to 0.5 s."""
-    system = nx.System("pendulum")
+    system = nx.System("pendulum", gravity=(0, 0, -gravity))
     arm = system.add_body("arm", mass=2.0, com=(ARM, 0, 0), inertia=(0.01, 0.2, 0.2))
-    system.add_joint(nx.Revolute("hinge", system.ground, arm, at=(0, 0, 0), axis=(0, 1, 0)))
+    system.add_joint(nx.Revolute("hinge", system.ground, arm, at=(0, 0, 0), axis=(0, 1, 0), v0=speed))
     system.add_joint(nx.Clamp("brake", system.ground, arm, at=(0, 0, 0), axis=(0, 1, 0), free=free, on=on))
     if hold is not None:
         system.add_event(nx.Event("hold", time=hold, on="brake"))
@@ -114,6 +120,58 @@ def test_what_a_gripper_takes_goes_on_with_the_momentum_of_both(method: str) -> 
     np.testing.assert_allclose(w[0][before + 1], w[1][before + 1], atol=1e-12)
     energy = np.asarray(result.energy()["kinetic"])
     assert energy[before + 1] < energy[before] - 1e-3
+
+
+@pytest.mark.parametrize("on", [True, False], ids=["from the start", "by an event"])
+@every
+def test_a_clamp_of_all_directions_beside_a_hinge_that_lies_anyhow_holds(method: str, on: bool) -> None:
+    system = nx.System("askew")
+    body = system.add_body("arm", mass=2.0, com=(0.5, 0, 0), inertia=(0.01, 0.2, 0.2), position=(0.13, 0.27, 0.31))
+    place: Any = {"at": (0.1, 0.2, 0.3), "axis": (0.3, 0.9, -0.2)}
+    system.add_joint(nx.Revolute("hinge", system.ground, body, **place, v0=0.0 if on else 1.0))
+    system.add_joint(nx.Clamp("brake", system.ground, body, **place, on=on))
+    system.add_event(nx.Event("hold", time=0.02, on="brake"))
+    result = nx.simulate(system, 0.1, method=METHODS[method][0])
+    q = np.asarray(result.joint_position("hinge"))
+    after = int(np.flatnonzero(np.asarray(result.t) > 0.02)[0])
+    assert np.ptp(q[0 if on else after :]) < 1e-9 and (on or q[-1] > 0.015)
+
+
+def latched(velocity: bool) -> nx.System:
+    """Two links without gravity; the second is latched to the first where the angle between them passes 0.1 rad, or stops there."""
+    system = nx.System("latch", gravity=(0, 0, 0))
+    for name, x in (("a", 0.0), ("b", 1.0)):
+        system.add_body(name, mass=1.0, com=(0.5, 0, 0), inertia=(0.01, 0.1, 0.1), position=(x, 0, 0))
+    system.add_joint(nx.Revolute("first", system.ground, "a", at=(0, 0, 0), axis=(0, 1, 0)))
+    system.add_joint(nx.Revolute("second", "a", "b", at=(1, 0, 0), axis=(0, 1, 0), v0=4.0))
+    system.add_joint(nx.Clamp("latch", "a", "b", at=(1, 0, 0), axis=(0, 1, 0), free=ANGLE_ALONE, on=False))
+    system.add_event(nx.Event("latches", joint="second", value=0.1, on="latch"))
+    if velocity:
+        system.add_event(nx.Event("rests", joint="second", of="velocity", stop=True))
+    system.add_event(nx.Event("opens", time=0.2, off="latch"))
+    return system
+
+
+@pytest.mark.parametrize("velocity", [False, True], ids=["angle", "its rate too"])
+@every
+def test_a_latch_holds_at_the_value_that_closes_it_without_further_events(method: str, velocity: bool) -> None:
+    result = nx.simulate(latched(velocity), 0.3, method=METHODS[method][0])
+    assert [event["name"] for event in result.events] == ["latches", "opens"]
+    assert abs(result.events[1]["time"] - 0.2) < 1e-12
+    assert (
+        abs(float(result.joint_position("second")[-1]) - 0.1) < 1e-4
+    )  # nothing moves them apart where there is no gravity
+
+
+@every
+def test_what_a_clamp_has_stopped_stays_at_rest_without_gravity(method: str) -> None:
+    system = pendulum(gravity=0.0, speed=200.0 if method in ("rk4", "hht") else 2.0)
+    result = nx.simulate(system, 0.6, method=METHODS[method][0])
+    assert [event["name"] for event in result.events] == ["hold", "let go"] and result.status == "finished"
+    held = np.asarray(result.joint_position("hinge"))[np.asarray(result.t) > 0.3]
+    assert np.ptp(held) < 1e-9
+    rest = nx.simulate(system, 0.7, method=METHODS[method][0], initial=result)
+    assert abs(float(rest.joint_position("hinge")[-1]) - held[-1]) < 1e-9
 
 
 def test_a_run_cut_in_two_while_a_clamp_holds_is_one_run(tmp_path: Path) -> None:

@@ -40,6 +40,8 @@ from nexdyn.simulation.march import ROWS, March, WatchedState
 
 CHUNK = 64
 """Steps of a chunk between two looks at events."""
+FAR = 100.0
+"""So many tolerances two states are apart at least from which a speed of a signal is taken."""
 MOST_AT_ONCE = 100
 """Events within as many tolerances that count as never ending."""
 
@@ -69,6 +71,8 @@ class Watched:
         self.event, self.stop, self.end = event, stop, end
         self.name = event.name if event is not None else stop.name if stop is not None else ""
         self.side = 0.0
+        self.fastest = 0.0
+        """The largest |ġ| so far."""
         self.done = False
         self.acting = False
         """Of a joint stop: whether its compliant part acts, because the joint rests on it."""
@@ -140,9 +144,19 @@ class Watched:
         return self.sign == 0 or self.sign * self.side < 0.0
 
     def move_on(self, g: float) -> None:
-        """Take note of where g is now."""
-        if g != 0.0:
+        """Take note of where g is now; of one that was at the level, when it has left it."""
+        if abs(g) > (self.band if self.side == 0.0 else 0.0):
             self.side = math.copysign(1.0, g)
+
+    @property
+    def band(self) -> float:
+        """What g may change by within `tolerance`: as near as this it is at the level."""
+        return self.tolerance * self.fastest
+
+    def stay(self, g: float) -> None:
+        """Where a clamp holds the signal at the level: no event until it has left, whatever rounding does."""
+        if self.event is not None and abs(g) <= self.band:
+            self.side = 0.0
 
 
 def watched_in(system: System) -> list[Watched]:
@@ -179,7 +193,7 @@ class Run:
                 change = {"parameters": dict(event.parameters), "off": [], "on": []}
                 check_states(march.system, changed_by(march.system, change), event.name)
         self.watched = watched_in(march.system)
-        self.g = self.signals(march.present())
+        self.g, self.at = self.signals(march.present()), float(march.t)
         before = {(one.name, one.end): one for one in march.watched or ()}
         for watched, g in zip(self.watched, self.g[:, 0], strict=True):
             if (watched.name, watched.end) in before:  # as the run before has left it
@@ -296,9 +310,12 @@ class Run:
 
     def accept(self, rows: np.ndarray, g: np.ndarray, keep: bool = False) -> None:
         """States without an event in them."""
-        for watched, x in zip(self.watched, g[:, -1], strict=True):
-            watched.move_on(x)
-        self.g = g[:, -1:]
+        t, x = np.append(self.at, rows[:, 0]), np.hstack([self.g, g])
+        apart = np.diff(t)
+        for watched, rates in zip(self.watched, np.abs(np.diff(x)) / apart, strict=True):
+            watched.fastest = max(watched.fastest, float(rates[apart > FAR * watched.tolerance].max(initial=0.0)))
+            watched.move_on(x[-1])
+        self.g, self.at = g[:, -1:], float(t[-1])
         self.march.look_at(rows)
         wanted = np.zeros(len(rows), dtype=bool)
         if self.every:
@@ -346,9 +363,12 @@ class Run:
     def zero(self, low: float, g_low: np.ndarray, high: float, g_high: np.ndarray) -> float:
         """Where the first of the lines through g crosses zero."""
         return min(
-            low + (high - low) * a / (a - b)
-            for watched, a, b in zip(self.watched, g_low, g_high, strict=True)
-            if watched.crossed(b) and a != b
+            (
+                low + (high - low) * a / (a - b)
+                for watched, a, b in zip(self.watched, g_low, g_high, strict=True)
+                if watched.crossed(b) and a != b
+            ),
+            default=low,
         )
 
     def nearest(self, low: float, g_low: np.ndarray, high: float, g_high: np.ndarray | None) -> float:
@@ -502,15 +522,17 @@ class Run:
             self.watched = watched_in(system)
             for w in self.watched:
                 if (before := known.get((w.name, w.end))) is not None:
-                    w.side, w.done, w.acting = before.side, before.done, before.acting
+                    w.side, w.done, w.acting, w.fastest = before.side, before.done, before.acting, before.fastest
                     w.level_before = before.level
         self.let_stops_act()
-        self.g = self.signals(self.march.present())
+        self.g, self.at = self.signals(self.march.present()), float(self.march.t)
         for w, x in zip(self.watched, self.g[:, 0], strict=True):
             moved = position is not None or (velocity is not None and w.of_velocity)
             if w.side == 0.0 or moved or not w.goes_on:
                 w.move_on(x)
             w.level_before = w.level
+            if "impulses" in self.happened[-1]:
+                w.stay(x)
 
     def look_behind(self) -> None:
         """At the constraints, and for singular poses, since the last event that changed the system."""

@@ -1,7 +1,7 @@
 """How far a run is from its constraints: a bound on C and on its rate, for every formulation alike.
 
     c = max_r |C_r| / L_r,    ċ = max_r |(Cq v − ν)_r| / L_r,    L_r the size of the mechanism for lengths, 1 for directions
-    s = the largest |ω|, |v| / L so far, and √(g / L) at least; ċ of two states that follow each other, the less of both
+    s = the largest |ω|, |v| / L so far, and √(g / L) or 1e-9/s at least; ċ of two states that follow each other, the less of both
 
     told     c > b  or  ċ > (b + d) s,      b = min(APART, APART_OF_RTOL rtol)
     lost     c > LOST  or  ċ > (LOST + d) s
@@ -37,6 +37,8 @@ APART, APART_OF_RTOL, LOST = 1e-3, 1e4, 1e-2
 """From where on violations are told, with adaptive steps no more than so many rtol; and where the motion has left its constraints."""
 FIRST_ORDER = (ImplicitEuler, ExplicitEuler, SemiImplicitEuler)
 """Methods whose velocities may miss the constraints by a part of a step."""
+AT_REST = 1e-9
+"""s [1/s] at least: what moves more slowly is at rest, but for rounding."""
 SOLVED_TO = 1e-9
 """|C| that is left of a step of implicit Euler's at most."""
 LOOKED_AT, EQUATIONS = 16, 4000
@@ -93,7 +95,7 @@ class Keeper:
         self._violated = np.zeros(model.nc)
         """The largest c of each row so far."""
         self.of_rates, self.of_positions = row_units(model, self.length), position_units(model, self.length)
-        self.speed = math.sqrt(float(np.linalg.norm(model.system.gravity)) / self.length)
+        self.speed = max(math.sqrt(float(np.linalg.norm(model.system.gravity)) / self.length), AT_REST)
         """s"""
         self._last: Apart | None = None
         """What was looked at last."""

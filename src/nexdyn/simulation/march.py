@@ -146,6 +146,8 @@ class March(metaclass=CheckedContract):
     """What tells of a run with events or peaks while it goes on."""
     _keeper: Keeper | None = None
     """What looks at the constraints; it is of one model."""
+    _fastest = 0.0
+    """The largest speed [1/s] of the marches in place of which this one has been made."""
     _last_look = 0.0
     """When constraints were looked at last, by the machine's clock [s]."""
     _leg_start: tuple[Memory, dict[str, Any], int] | None = None
@@ -279,6 +281,7 @@ class March(metaclass=CheckedContract):
         self._steps, self._wall = old._steps, old._wall
         self._first, self._inherited, self._users, self.warnings = old._first, old._inherited, old._users, old.warnings
         self._peaks = old._peaks
+        self._fastest = old._fastest if old._keeper is None else old._keeper.speed
 
     # --- the user's face --------------------------------------------------------------------------------------------
 
@@ -337,6 +340,7 @@ class March(metaclass=CheckedContract):
             rows = self.present()
         keeper = self._keeper = self.keeper()
         if keeper is not None:
+            keeper.speed = max(keeper.speed, self._fastest)
             apart = keeper.look(self.poses(rows[keeper.some(self.violation(rows))]))
             word = verdict(apart, self.method)
             if word == "lost" and not self.may_leave:

@@ -323,7 +323,7 @@ def _about(
         )
     still = reduced.motion(np.zeros(n)).rate
     x0 = np.zeros(n)
-    B = np.array([_response(reduced, x0, still, effort) for effort in entries]).reshape(-1, n).T
+    B = np.array([_response(reduced, x0, still, effort) for effort in entries]).reshape(len(entries), n).T
     out_names = [label for labels, _ in C_rows for label in labels]
     N = np.zeros((nz, 0))
     if moving if ignore is None else ignore:

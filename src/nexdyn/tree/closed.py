@@ -68,6 +68,7 @@ class ClosedTree(metaclass=CheckedCalls):
         *,
         drivers: bool = True,
         dropped: Collection[str] = (),
+        silent: Collection[str] = (),
         spare: int = 0,
     ) -> None:
         self.system = system
@@ -76,7 +77,9 @@ class ClosedTree(metaclass=CheckedCalls):
         forest = _forest(system, cut)
         self.tree = Tree(system, forest, coupled=False)
         self.cut_joints = [joint.name for joint in forest.cuts]
-        self.compiled_rows = loop_tables(system, self.tree.compiled, self.cut_joints, drivers, self.dropped, spare)
+        self.compiled_rows = loop_tables(
+            system, self.tree.compiled, self.cut_joints, drivers, self.dropped, silent, spare
+        )
         self.rows: list[Row] = self.compiled_rows.rows
         c = self.tree.compiled
         self._model, self._work = c.model, tables.new_work(len(c.model.topology) - 1, c.nv)

@@ -72,9 +72,11 @@ def loop_tables(
     cut: Sequence[str],
     drivers: bool = True,
     dropped: Collection[str] = (),
+    silent: Collection[str] = (),
     spare: int = 0,
 ) -> Rows:
-    """The rows on the tree `c` of `system`, but those named in `dropped` ("hinge.DX"); `spare` of them redundant.
+    """The rows on the tree `c` of `system`, but those named in `dropped` ("hinge.DX"); `spare` of them redundant. Those named in `silent`
+    are zero.
 
     drivers: whether its drivers act. Raises InputError for a cut joint whose efforts a tree cannot carry.
     """
@@ -91,6 +93,9 @@ def loop_tables(
     balls = [joint for joint in map(system.joint, cut) if _turns(joint) and _acting(system, joint)]
     numbers += [row for joint in balls for row in _numbers(system, joint)]
     given = builder.tables()
+    for r, row in enumerate(builder.rows):
+        if str(row) in silent:
+            given.scale[_terms(given, r)] = given.offset[r] = 0.0
     priority: dict[tuple[str, str | None], int] = {}
     for row in builder.rows:
         priority[_owner(row)] = max(row.priority, priority.get(_owner(row), 0))

@@ -200,10 +200,13 @@ def closed_system(system: System, options: Loops, initial: Any, q0: Any, v0: Any
     always = [name for name, row in zip(names, redundant, strict=True) if row.structural is not False]
     # of these, rows that the tree fulfils by itself are dropped; which of the others carry nothing, each pose says
     moving = set(plain.moving_rows(start[1], start[0]))
-    # nor do events that switch clamps change how many rows there are
-    clamped = {str(row) for row in plain.rows if row.joint and system.joint(row.joint).switchable}
-    dropped = [name for name in always if name not in moving | clamped]
-    closed = ClosedTree(system, options.cut, dropped=dropped, spare=len(always) - len(dropped))
+    # Events that switch clamps change no number of rows: such rows of theirs stay, but are zero, as those of clamps that are off are.
+    own = {str(row): system.joint(row.joint) for row in plain.rows if row.owner[0] == "joint" and row.coupling is None}
+    clamped = {name: joint.is_off for name, joint in own.items() if joint.switchable}
+    dropped = [name for name in always if name not in moving and name not in clamped]
+    silent = [name for name in always if name not in moving and name in clamped]
+    spare, zero = len(always) - len(dropped) - len(silent), len(silent) + sum(clamped.values())
+    closed = ClosedTree(system, options.cut, dropped=dropped, silent=silent, spare=spare and spare + zero)
     if closed.borrowing:
         _refuse_undetermined(closed, start)
     follow_angles(closed, start)
