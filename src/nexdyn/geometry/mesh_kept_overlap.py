@@ -2,16 +2,16 @@
 
 As in mesh_distance.py, the depth is that of the deepest point on an edge of one that lies inside the other. What of a mesh of one
 part is inside hangs together with triangles that cross; so the search starts at these and goes on to all triangles that have a corner
-inside. A triangle with a corner less than R − δ deep is among the pairs; where a corner is deeper, nothing is said. On an edge, only
+inside. A triangle with a corner less than R deep is among the pairs; where a corner is deeper, nothing is said. On an edge, only
 what lies between the first and last triangle that it pierces, or an end that is inside, can be.
 
 At pose X₁ each of these edges gets an upper bound U of its depth, and they are kept in the order of these. |φ| changes by no more than
 a point moves. All kept triangles lie in a ball, whose points move by at most δ until pose X, so that then
 
-    depth of an edge ≤ U + δ,    of a kept triangle that was outside ≤ δ,    of all others ≤ 0 while the motion is less than R
+    depth of an edge ≤ U + δ,    of a kept triangle that was outside ≤ δ,    of all others ≤ 0 while R > 0
 
 Edges are looked at in their order until U + δ is no more than the greatest depth found, less those for which U and the way of their own
-ends are no more than it. Where that is at least δ it is the depth of
+ends are no more than it, and those that the triangles near their ends bound. Where that is at least δ it is the depth of
 the meshes, exactly.
 """
 
@@ -20,7 +20,7 @@ from __future__ import annotations
 from nexdyn.geometry.contact import Contact
 from nexdyn.geometry.hierarchy import triangle
 from nexdyn.geometry.mesh_distance import SMALL, into, inverse_of, placed, touching_normal
-from nexdyn.geometry.mesh_point import Foot, deepest_between, foot
+from nexdyn.geometry.mesh_point import Foot, below_chords, deepest_between, foot
 from nexdyn.geometry.triangles import length, normal_of, of_triangles, pierces
 from nexdyn.kernel import formula, outlined
 from nexdyn.spatial.algebra import T, Vec3, plus_turned
@@ -40,15 +40,20 @@ ROUNDING = 1e-12
 
 
 @formula
-def moved_ball(c, radius, X, X0):  # type: ignore[no-untyped-def]
-    """How far a point of B in a ball about c, in B's frame, is at most from where it was in pose X0, both in A."""
-    p, q = plus_turned(X.p, X.R, c), plus_turned(X0.p, X0.R, c)
-    R, Q = X.R, X0.R
+def turned_by(R, Q):  # type: ignore[no-untyped-def]
+    """|R − Q|₂ of two rotations."""
     square = (
         (R.xx - Q.xx) ** 2 + (R.xy - Q.xy) ** 2 + (R.xz - Q.xz) ** 2 + (R.yx - Q.yx) ** 2 + (R.yy - Q.yy) ** 2
         + (R.yz - Q.yz) ** 2 + (R.zx - Q.zx) ** 2 + (R.zy - Q.zy) ** 2 + (R.zz - Q.zz) ** 2
     )  # fmt: skip
-    return length(p - q) + sqrt(0.5 * square) * radius * (1.0 + ROUNDING) + ROUNDING * (radius + length(p))
+    return sqrt(0.5 * square) * (1.0 + ROUNDING)
+
+
+@formula
+def moved_ball(c, radius, X, X0):  # type: ignore[no-untyped-def]
+    """How far a point of B in a ball about c, in B's frame, is at most from where it was in pose X0, both in A."""
+    p, q = plus_turned(X.p, X.R, c), plus_turned(X0.p, X0.R, c)
+    return length(p - q) + turned_by(X.R, X0.R) * radius + ROUNDING * (radius + length(p))
 
 
 @outlined
@@ -108,9 +113,9 @@ def has_corner(t, x):  # type: ignore[no-untyped-def]
 
 
 @outlined
-def deepest_inside(A, B, X, work, kept, side, delta, i, k, m, best, small):  # type: ignore[no-untyped-def]
+def deepest_inside(A, B, X, work, kept, side, delta, edge, i, k, m, best, small):  # type: ignore[no-untyped-def]
     """(Foot, left, low, high): the deepest point of the edge of triangle i between corners k and m, −1 where none exceeds `best`; and the
-    part of the edge, from 0 to 1, that may be inside.
+    part of the edge, from 0 to 1, that may be inside. The triangles of B at the ends of that are noted as those of tracked edge `edge`.
 
     Between an end that is outside and the first triangle that the edge pierces it is outside."""
     x, y = Vec3Rows(kept.corners, 0)[k], Vec3Rows(kept.corners, 0)[m]
@@ -127,6 +132,7 @@ def deepest_inside(A, B, X, work, kept, side, delta, i, k, m, best, small):  # t
             if hit and s > high:
                 high, b = s, Foot(0.0, into(X, x + s * (y - x)), b.n, kept.pairs[n, 1 - side])
     e = y - x
+    kept.sides[edge, 1], kept.sides[edge, 2] = a.t, b.t
     if not low < high or 0.5 * ((high - low) * length(e) - a.d - b.d) <= best + small:
         return Foot(0.0, a.y, a.n, -1), 0.0, low, high
     f, _, left = deepest_between(B, work, into(X, x + low * e), (high - low) * (T(X.R) @ e), a, b, best, small)
@@ -134,11 +140,12 @@ def deepest_inside(A, B, X, work, kept, side, delta, i, k, m, best, small):  # t
 
 
 @outlined
-def track(A, B, X, work, kept, side, delta, edges, best, small):  # type: ignore[no-untyped-def]
+def track(A, B, X, work, kept, side, delta, free, edges, best, small):  # type: ignore[no-untyped-def]
     """(whether nothing is missed, how many edges are tracked then, the depth of the deepest corner): put the edges of A that may be
     partly inside B behind `edges` others, with upper bounds of their depths.
 
-    side: the column of A in the pairs; X the pose of B in A; best: a depth that is known already."""
+    side: the column of A in the pairs; X the pose of B in A; delta: how far kept triangles have moved; free: no others are nearer;
+    best: a depth that is known already."""
     count, corners, looked = 0, 0, 0
     for k in range(kept.state[0]):  # those that cross
         if kept.least[k] > delta:
@@ -161,7 +168,7 @@ def track(A, B, X, work, kept, side, delta, edges, best, small):  # type: ignore
             x, d = Vec3Rows(kept.corners, 0)[inside], kept.corners[inside, 3]
             best = max(best, -d)
             inside += 1
-            if -d >= kept.known[0] - delta:
+            if -d >= free:
                 return False, edges, best
             if d < 0.0:
                 for k in range(kept.once[MOST_KEPT, side]):
@@ -177,14 +184,13 @@ def track(A, B, X, work, kept, side, delta, edges, best, small):  # type: ignore
             if edges == MOST_TRACKED:
                 return False, edges, best
             f, left, low, high = deepest_inside(
-                A, B, X, work, kept, side, delta, kept.open[looked, 0], k, m, base, coarse
+                A, B, X, work, kept, side, delta, edges, kept.open[looked, 0], k, m, base, coarse
             )
             x = Vec3Rows(kept.corners, 0)
             Vec3Rows(kept.tracked, 0)[edges], Vec3Rows(kept.tracked, 3)[edges] = x[k], x[m]
             kept.bound[edges] = (base if f.t < 0 else -f.d) + coarse + left
             kept.tracked[edges, 6], kept.tracked[edges, 7] = low, high
             kept.rank[edges], kept.sides[edges, 0] = edges, side
-            kept.sides[edges, 1], kept.sides[edges, 2] = kept.feet[k], kept.feet[m]
             edges += 1
     return True, edges, best
 
@@ -232,14 +238,14 @@ def shift(side, x, X, Y):  # type: ignore[no-untyped-def]
 
 @outlined
 def deepest_edge(mesh, work, x, e, low, high, s, t, best, small):  # type: ignore[no-untyped-def]
-    """As `deepest_of_segment`, with triangles s and t that are near its ends, and cut first where it came in and went out."""
+    """As `deepest_of_segment`, with triangles s and t that are near where it came in and went out; it is cut there first."""
     a, c = foot(mesh, work, x, s), foot(mesh, work, x + e, t)
     if not (low < high and (low > 0.0 or high < 1.0)):
         return deepest_between(mesh, work, x, e, a, c, best, small)
     found, at, left, s0 = Foot(0.0, a.y, a.n, -1), 0.0, 0.0, 0.0
     for cut in (low, high, 1.0):
         if s0 < cut:
-            b = c if cut == 1.0 else foot(mesh, work, x + cut * e, a.t)
+            b = c if cut == 1.0 else foot(mesh, work, x + cut * e, s if cut == low else t)
             f, s1, missed = deepest_between(mesh, work, x + s0 * e, (cut - s0) * e, a, b, best, small)
             left = max(left, missed)
             if f.t >= 0:
@@ -249,52 +255,75 @@ def deepest_edge(mesh, work, x, e, low, high, s, t, best, small):  # type: ignor
 
 
 @outlined
+def deepest_part(mesh, work, kept, r, x, e, way, best, small):  # type: ignore[no-untyped-def]
+    """(Foot, s, left, whether feet were sought): the deepest point of tracked edge r, which is x + s e in the frame of the other mesh, and
+    has moved by at most `way`.
+
+    What was outside is no deeper than `way`. What was inside is no deeper than it is far from the triangles that were near its ends: where
+    that is no more than `best`, nothing is sought."""
+    low, high, s, t = kept.tracked[r, 6], kept.tracked[r, 7], kept.sides[r, 1], kept.sides[r, 2]
+    if not (low < high and way <= best):
+        f, z, left = deepest_edge(mesh, work, x, e, low, high, s, t, best, small)
+        return f, z, left, True
+    y, d = x + low * e, (high - low) * e
+    bound, _ = below_chords(mesh, y, d, 0.0, 1.0, s, t)
+    if bound <= best + small:
+        return Foot(0.0, y, d, -1), 0.0, 0.0, False
+    f, z, left = deepest_between(mesh, work, y, d, foot(mesh, work, y, s), foot(mesh, work, y + d, t), best, small)
+    return f, low + z * (high - low), left, True
+
+
+@outlined
 def deepest_tracked(A, B, X, work, kept, delta, small):  # type: ignore[no-untyped-def]
-    """(how many edges were looked at, contact): the deepest point of the tracked edges, d = 0 where none is inside."""
+    """(how many edges were sought on, contact): the deepest point of the tracked edges, d = 0 where none is inside.
+
+    The edge that was the deepest goes first."""
     p, q, Y = Vec3Rows(kept.tracked, 0), Vec3Rows(kept.tracked, 3), row(PoseRows(kept.pose, 0), 1)
     zero = Vec3(0.0, 0.0, 0.0)
-    best, missed, tried = Contact(0.0, zero, zero, zero, 0.0), 0.0, 0
-    for k in range(kept.state[2]):
-        if kept.bound[k] + delta <= -best.d:
+    best, missed, tried, first = Contact(0.0, zero, zero, zero, 0.0), 0.0, 0, kept.state[4]
+    for k in range(-1 if first >= 0 else 0, kept.state[2]):
+        if k >= 0 and kept.bound[k] + delta <= -best.d:
             break
-        r = kept.rank[k]
+        r = kept.rank[k] if k >= 0 else first
         x, e, side = p[r], q[r] - p[r], kept.sides[r, 0]
-        low, high = kept.tracked[r, 6], kept.tracked[r, 7]
-        if kept.bound[k] + max(shift(side, x, X, Y), shift(side, x + e, X, Y)) <= -best.d:
+        way = max(shift(side, x, X, Y), shift(side, x + e, X, Y))
+        if k >= 0 and (kept.bound[k] + way <= -best.d or r == first):
             continue
-        tried += 1
         if side == 0:
             y, d = into(X, x), T(X.R) @ e
-            f, s, left = deepest_edge(B, work, y, d, low, high, kept.sides[r, 1], kept.sides[r, 2], -best.d, small)
+            f, s, left, sought = deepest_part(B, work, kept, r, y, d, way, -best.d, small)
             if f.t >= 0:
                 best = Contact(f.d, -(X.R @ f.n), x + s * e, plus_turned(X.p, X.R, f.y), 0.0)
         else:
             y, d = plus_turned(X.p, X.R, x), X.R @ e
-            f, s, left = deepest_edge(A, work, y, d, low, high, kept.sides[r, 1], kept.sides[r, 2], -best.d, small)
+            f, s, left, sought = deepest_part(A, work, kept, r, y, d, way, -best.d, small)
             if f.t >= 0:
                 best = Contact(f.d, f.n, f.y, y + s * d, 0.0)
+        if f.t >= 0:
+            kept.state[4] = r
+        tried += 1 if sought else 0
         missed = max(missed, left)
     return tried, Contact(best.d, best.n, best.a, best.b, missed)
 
 
 @outlined
-def overlap_near(A, B, X, work, kept, delta, s, t, touch):  # type: ignore[no-untyped-def]
+def overlap_near(A, B, X, work, kept, delta, free, s, t, touch):  # type: ignore[no-untyped-def]
     """(whether nothing is missed, contact): as `mesh_distance.overlap_of`, from the kept pairs.
 
-    What of A is inside B hangs together with triangles that cross, where A is one part; and all that has a corner less than R − δ
+    What of A is inside B hangs together with triangles that cross, where A is one part; and all that has a corner less than `free`
     deep is among the pairs."""
     zero = Vec3(0.0, 0.0, 0.0)
     nothing = Contact(0.0, zero, zero, zero, 0.0)
     small = SMALL * (A.radius[0] + B.radius[0])
     if len(A.parts) > 1 or len(B.parts) > 1 or A.radius[1] == 0.0 or B.radius[1] == 0.0:
         return False, nothing
-    kept.state[2] = 0
+    kept.state[2], kept.state[4] = 0, -1
     if kept.once[MOST_KEPT, 0] == 0:
         list_once(kept)
-    whole, edges, best = track(A, B, X, work, kept, 0, delta, 0, 0.0, small)
+    whole, edges, best = track(A, B, X, work, kept, 0, delta, free, 0, 0.0, small)
     if not whole:
         return False, nothing
-    whole, edges, best = track(B, A, inverse_of(X), work, kept, 1, delta, edges, best, small)
+    whole, edges, best = track(B, A, inverse_of(X), work, kept, 1, delta, free, edges, best, small)
     if not whole:
         return False, nothing
     in_order_of_bounds(kept, edges)
