@@ -10,7 +10,8 @@ where they meet, and much where they are far apart. Kept pairs, r at most ρ, ar
 
     R = d₀ + m − |X c − X₀ c| + min(0, μ − |R − R₀|₂) r_B,     r_B the farthest of all of B
 
-The pairs are tried in their order until d_k − δ(ρ) exceeds the least distance d found. Where d ≤ R it is the least of all, exactly; else
+The pairs are tried in their order until d_k − δ(ρ) exceeds the least distance d found, less those that were tried at a later pose,
+from where to here the sum of the steps δ(ρ) does not take them to d. Where d ≤ R it is the least of all, exactly; else
 pairs are found anew, with c in the middle of those that were kept. Surfaces that are farther apart than δ(ρ), and others
 than 0, cannot have passed through each other, so that what was outside then is outside.
 Where they cross, mesh_kept_overlap.py finds the depth from the same pairs.
@@ -44,8 +45,10 @@ from nexdyn.geometry.mesh_distance import (
 from nexdyn.geometry.mesh_kept_overlap import (
     MOST_CORNERS,
     MOST_KEPT,
+    MOST_LOOKED,
     MOST_TRACKED,
     ROUNDING,
+    SLOTS,
     depth_near,
     moved_ball,
     overlap_near,
@@ -61,18 +64,24 @@ from nexdyn.spatial.table import PoseRows, Vec3Rows, row
 
 MARGIN, WHERE_THEY_CROSS, BY_TURN = 0.01, 0.025, 0.02
 """m, in parts of the smaller mesh's radius, also where surfaces cross, for R is to exceed the depth; and μ."""
+LESS = 0.7
+"""Part of m and μ that is left where there are more pairs than there is room for."""
+STEPS = 16.0
+"""Pairs that are tried are measured as far as they may be nearest in so many steps like the last."""
 DEEP = -1.0
 """In place of the distance: an overlap that the kept pairs do not hold, to be searched in the whole meshes."""
 
 
 class Kept(NamedTuple):
-    """pairs (MOST_KEPT, 2) of triangles in the order of their distances `least`; pose (2, 12) of B in A when these were found, and
-    that when edges were; state = (count, −1 for none, which goes first, count of tracked edges, how many were sought on then, the deepest);
-    known = (d₀ + m, distance then, μ, ρ, r_B). For overlaps: the rows of pairs with a triangle for the first time, `once`; triangles
-    (MOST_KEPT, 2) that are to be looked at, each with one of the other mesh, the rows of their corners (`ends`), and these
-    (MOST_CORNERS, 10) with their feet; edges (MOST_TRACKED, 8) in the frames of their meshes with the part that was inside, each with its
-    side and the triangles near the ends of that part, and in the order of their bounds `rank`. ball (3, 4), in B: of all kept
-    triangles when edges were found, of those of B, and c."""
+    """pairs (MOST_KEPT, 2) of triangles in the order of their distances `least`; pose (3, 12) of B in A when these were found, that when
+    edges were, and the last; state = (count, −1 for none, which goes first, count of tracked edges, how many were sought on then, the
+    deepest, more sought on since, the nearest pair); known = (d₀ + m, distance then, μ, ρ, r_B, last depth, the way of kept triangles of B
+    since pairs were found, how much farther pairs are measured). ahead: the way at which a pair may meet. For overlaps: the rows of pairs
+    with a triangle for the first time, `once`, and of those that cross; triangles (MOST_LOOKED, 2) that are to be looked at, each with one
+    of the other mesh, the rows of their corners (`ends`), and these (MOST_CORNERS, 10) with their feet; edges (MOST_TRACKED, 8) in the
+    frames of their meshes with the part that was inside, each with its side and the triangles near the ends of that part, and in
+    the order of their bounds `rank`. ball (3, 4), in B: of all kept triangles when edges were found, of those of B, and c. marks: hash
+    tables."""
 
     pairs: np.ndarray
     least: np.ndarray
@@ -89,6 +98,9 @@ class Kept(NamedTuple):
     bound: np.ndarray
     rank: np.ndarray
     ball: np.ndarray
+    ahead: np.ndarray
+    crossing: np.ndarray
+    marks: np.ndarray
 
 
 def kept_pairs() -> Kept:
@@ -98,10 +110,11 @@ def kept_pairs() -> Kept:
         return np.zeros(shape, dtype=np.int64)
 
     return Kept(
-        pairs=whole(MOST_KEPT, 2), least=np.zeros(MOST_KEPT), pose=np.zeros((2, 12)), state=np.array([-1, -1, 0, 0, -1]),
-        known=np.zeros(5), once=whole(MOST_KEPT + 1, 2), open=whole(MOST_KEPT, 2), corners=np.zeros((MOST_CORNERS, 10)),
-        feet=whole(MOST_CORNERS), ends=whole(MOST_KEPT, 3), tracked=np.zeros((MOST_TRACKED, 8)), sides=whole(MOST_TRACKED, 3),
+        pairs=whole(MOST_KEPT, 2), least=np.zeros(MOST_KEPT), pose=np.zeros((3, 12)), state=np.array([-1, -1, 0, 0, -1, 0, -1]),
+        known=np.zeros(8), once=whole(MOST_LOOKED + 1, 2), open=whole(MOST_LOOKED, 2), corners=np.zeros((MOST_CORNERS, 10)),
+        feet=whole(MOST_CORNERS), ends=whole(MOST_LOOKED, 3), tracked=np.zeros((MOST_TRACKED, 8)), sides=whole(MOST_TRACKED, 3),
         bound=np.zeros(MOST_TRACKED), rank=whole(MOST_TRACKED), ball=np.zeros((3, 4)),
+        ahead=np.zeros(MOST_KEPT), crossing=whole(MOST_KEPT), marks=whole(SLOTS, 2),
     )  # fmt: skip
 
 
@@ -188,7 +201,10 @@ def find(A, B, X, work, kept):  # type: ignore[no-untyped-def]
     s, t = (kept.pairs[0, 0], kept.pairs[0, 1]) if kept.state[0] > 0 else (-1, -1)
     best, s, t = nearest_triangles(A, B, X, work, s, t)
     d, found, turn = sqrt(best.square), 0, BY_TURN
-    far = d + (WHERE_THEY_CROSS if d == 0.0 else MARGIN) * min(A.radius[0], B.radius[0])
+    size = min(A.radius[0], B.radius[0])
+    far = d + (WHERE_THEY_CROSS if d == 0.0 else MARGIN) * size
+    if d == 0.0 and kept.known[5] > 0.0:
+        far = min(far, 1.5 * kept.known[5] + 0.5 * MARGIN * size)
     c = into(X, best.b)
     if kept.state[0] > 0:
         c = centre_for(B, kept, c)
@@ -205,7 +221,7 @@ def find(A, B, X, work, kept):  # type: ignore[no-untyped-def]
             while found == MOST_KEPT:
                 found = compacted(B, kept, found, c, far, turn)
                 if found == MOST_KEPT:
-                    far, turn = d + 0.5 * (far - d), 0.5 * turn
+                    far, turn = d + LESS * (far - d), LESS * turn
             kept.least[found], kept.pairs[found, 0], kept.pairs[found, 1] = sqrt(near.square), -1 - k, -1 - m
             found += 1
             continue
@@ -221,23 +237,40 @@ def find(A, B, X, work, kept):  # type: ignore[no-untyped-def]
     sort(kept, found)
     enclose_kept(B, kept, found, c)
     kept.state[0], kept.state[2], kept.known[0], kept.known[1], kept.known[2] = found, 0, far, d, turn
+    for k in range(found):
+        kept.ahead[k] = kept.least[k]
+    kept.state[6], kept.known[6], kept.known[7] = 0, 0.0, 0.0
+    PoseRows(kept.pose, 0)[2] = X
     PoseRows(kept.pose, 0)[0] = X
-    kept.once[MOST_KEPT, 0] = 0
+    kept.once[MOST_LOOKED, 0] = 0
     return best, s, t
 
 
 @formula
+def follow(kept, X):  # type: ignore[no-untyped-def]
+    """Add how far kept triangles have moved since the last pose to their way."""
+    step = moved_ball(row(Vec3Rows(kept.ball, 0), 2), kept.known[3], X, row(PoseRows(kept.pose, 0), 2))
+    kept.known[6] += step
+    kept.known[7] = STEPS * step
+    PoseRows(kept.pose, 0)[2] = X
+
+
+@formula
 def among(A, B, X, kept, delta):  # type: ignore[no-untyped-def]
-    """The nearest of the kept pairs and its triangles."""
-    zero = Vec3(0.0, 0.0, 0.0)
+    """The nearest of the kept pairs and its triangles; the one that was the nearest goes first."""
+    zero, way, wide, last = Vec3(0.0, 0.0, 0.0), kept.known[6], kept.known[7], kept.state[6]
     best, s, t, d = Near(FAR, zero, zero, zero), -1, -1, 1e150
-    for k in range(kept.state[0]):
-        if kept.least[k] - delta >= d:
+    for k in range(-1 if last >= 0 else 0, kept.state[0]):
+        r = k if k >= 0 else last
+        if k >= 0 and kept.least[k] - delta >= d:
             break
-        i, j = kept.pairs[k, 0], kept.pairs[k, 1]
-        near = of_triangles(triangle(A.corners, i), placed(X, triangle(B.corners, j)), best.square)
+        if k >= 0 and (kept.ahead[k] - way >= d or k == last):
+            continue
+        i, j = kept.pairs[r, 0], kept.pairs[r, 1]
+        near = of_triangles(triangle(A.corners, i), placed(X, triangle(B.corners, j)), (d + wide) * (d + wide))
+        kept.ahead[r] = sqrt(near.square) + way
         if near.square < best.square:
-            best, s, t, d = near, i, j, sqrt(near.square)
+            best, s, t, d, kept.state[6] = near, i, j, sqrt(near.square), r
     return best, s, t
 
 
@@ -249,9 +282,11 @@ def of_kept(A, B, X, work, kept):  # type: ignore[no-untyped-def]
     delta, free = 0.0, 0.0
     if kept.state[0] > 0:
         delta, free = moved(kept, X), free_of(kept, X)
+        follow(kept, X)
         if kept.state[2] > 0 and free > 0.0:
             whole, c = depth_near(A, B, X, work, kept)
             if whole:
+                kept.known[5] = -c.d
                 return c
         near, s, t = among(A, B, X, kept, delta)
         passed = delta >= kept.known[1] or free <= 0.0
@@ -271,7 +306,7 @@ def of_kept(A, B, X, work, kept):  # type: ignore[no-untyped-def]
             near, s, t = find(A, B, X, work, kept)
             whole, c = overlap_near(A, B, X, work, kept, 0.0, kept.known[0], s, t, near.a)
         if whole:
-            kept.known[1] = 0.0
+            kept.known[1], kept.known[5] = 0.0, -c.d
             return c
     kept.known[1] = DEEP if d == 0.0 else 0.0
     return overlap_of(A, B, X, work, s, t, near.a)

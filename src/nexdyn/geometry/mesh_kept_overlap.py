@@ -17,6 +17,8 @@ the meshes, exactly.
 
 from __future__ import annotations
 
+import math
+
 from nexdyn.geometry.contact import Contact
 from nexdyn.geometry.hierarchy import triangle
 from nexdyn.geometry.mesh_distance import SMALL, into, inverse_of, placed, touching_normal
@@ -27,16 +29,18 @@ from nexdyn.spatial.algebra import T, Vec3, plus_turned
 from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import PoseRows, Vec3Rows, row
 
-MOST_KEPT = 4096
-MOST_CORNERS = 512
-"""Corners of triangles that are looked at in an overlap."""
+MOST_KEPT = 8192
+MOST_LOOKED, MOST_CORNERS = 2048, 1024
+"""Triangles of a side that are kept, and corners of those that are looked at, in an overlap."""
+SLOTS = 4096
+"""Of hash tables, a power of two and twice as many as there are entries."""
 MOST_TRACKED = 1024
 """Edges whose depths have bounds."""
 LOW, COARSE = 0.5, 0.05
 """Of the deepest corner: the depth below which edges are not told apart, and by how much bounds may be too great."""
-MORE = 8
-"""Edges looked at, beyond twice those when bounds were found, after which they are found anew."""
 ROUNDING = 1e-12
+FINE = 1e5
+"""Cells of hashed corners in a mesh's radius."""
 
 
 @formula
@@ -56,45 +60,75 @@ def moved_ball(c, radius, X, X0):  # type: ignore[no-untyped-def]
     return length(p - q) + turned_by(X.R, X0.R) * radius + ROUNDING * (radius + length(p))
 
 
+@formula
+def slot_of_triangle(kept, t):  # type: ignore[no-untyped-def]
+    """Where triangle t is among `marks`, or is to be put (scattered by the golden ratio, Knuth 1998, 6.4)."""
+    h = (t * 2654435769 >> 12) & (SLOTS - 1)
+    while kept.marks[h, 0] >= 0 and kept.marks[h, 0] != t:
+        h = (h + 1) & (SLOTS - 1)
+    return h
+
+
 @outlined
 def list_once(kept):  # type: ignore[no-untyped-def]
-    """Put the first pair of every kept triangle on the list `once`, which has its length in its last row."""
+    """Put the first pair of every kept triangle on the list `once`, which has its length in its last row; whether there is room."""
     for side in range(2):
         count = 0
+        kept.marks[:, 0] = -1
         for k in range(kept.state[0]):
-            m = 0
-            while m < count and kept.pairs[kept.once[m, side], side] != kept.pairs[k, side]:
-                m += 1
-            if m == count:
-                kept.once[count, side] = k
+            t = kept.pairs[k, side]
+            h = slot_of_triangle(kept, t)
+            if kept.marks[h, 0] < 0:
+                if count == MOST_LOOKED:
+                    return False
+                kept.marks[h, 0], kept.once[count, side] = t, k
                 count += 1
-        kept.once[MOST_KEPT, side] = count
+        kept.once[MOST_LOOKED, side] = count
+    return True
 
 
 @formula
 def noted(kept, count, i, j):  # type: ignore[no-untyped-def]
     """Put triangle i on the list where it is not yet, with j of the other mesh; how many there are."""
-    for k in range(count):
-        if kept.open[k, 0] == i:
-            return count
-    kept.open[count, 0], kept.open[count, 1] = i, j
+    h = slot_of_triangle(kept, i)
+    if kept.marks[h, 0] == i:
+        return count
+    kept.marks[h, 0], kept.open[count, 0], kept.open[count, 1] = i, i, j
     return count + 1
 
 
 @formula
-def known_foot(B, X, work, kept, count, x, guess):  # type: ignore[no-untyped-def]
-    """(its row, how many corners are known then) of corner x of A: the foot on B of x, looked up or found; −1 where there is no room."""
+def slot_of_corner(kept, x, fine):  # type: ignore[no-untyped-def]
+    """Where corner x is among `marks`, or is to be put; fine: one over a length that is small among corners."""
     at = kept.corners
-    for k in range(count):
-        if at[k, 0] == x.x and at[k, 1] == x.y and at[k, 2] == x.z:
-            return k, count
+    h = math.floor(fine * (0.7549 * x.x + 0.5698 * x.y + 0.4302 * x.z)) & (SLOTS - 1)
+    k = kept.marks[h, 1]
+    while k >= 0 and not (at[k, 0] == x.x and at[k, 1] == x.y and at[k, 2] == x.z):
+        h = (h + 1) & (SLOTS - 1)
+        k = kept.marks[h, 1]
+    return h
+
+
+@formula
+def known_foot(B, X, work, kept, count, x, guess, fine):  # type: ignore[no-untyped-def]
+    """(its row, how many corners are known then) of corner x of A: the foot on B of x, looked up or found; −1 where there is no room."""
+    h, at = slot_of_corner(kept, x, fine), kept.corners
+    if kept.marks[h, 1] >= 0:
+        return kept.marks[h, 1], count
     if count == MOST_CORNERS:
         return -1, count
     f = foot(B, work, into(X, x), guess)
     at[count, 3] = f.d
     Vec3Rows(at, 0)[count], Vec3Rows(at, 4)[count], Vec3Rows(at, 7)[count] = x, f.y, f.n
-    kept.feet[count] = f.t
+    kept.feet[count], kept.marks[h, 1] = f.t, count
     return count, count + 1
+
+
+@formula
+def is_inside(kept, x, fine):  # type: ignore[no-untyped-def]
+    """Whether x is a corner that is known to be inside."""
+    k = kept.marks[slot_of_corner(kept, x, fine), 1]
+    return k >= 0 and kept.corners[k, 3] < 0.0
 
 
 @formula
@@ -103,27 +137,18 @@ def foot_of(kept, k):  # type: ignore[no-untyped-def]
     return Foot(kept.corners[k, 3], Vec3Rows(kept.corners, 4)[k], Vec3Rows(kept.corners, 7)[k], kept.feet[k])
 
 
-@formula
-def has_corner(t, x):  # type: ignore[no-untyped-def]
-    """Whether x is a corner of triangle t."""
-    return (
-        (t.p.x == x.x and t.p.y == x.y and t.p.z == x.z) or (t.q.x == x.x and t.q.y == x.y and t.q.z == x.z)
-        or (t.r.x == x.x and t.r.y == x.y and t.r.z == x.z)
-    )  # fmt: skip
-
-
 @outlined
-def deepest_inside(A, B, X, work, kept, side, delta, edge, i, k, m, best, small):  # type: ignore[no-untyped-def]
+def deepest_inside(A, B, X, work, kept, side, crossed, edge, i, k, m, best, small):  # type: ignore[no-untyped-def]
     """(Foot, left, low, high): the deepest point of the edge of triangle i between corners k and m, −1 where none exceeds `best`; and the
     part of the edge, from 0 to 1, that may be inside. The triangles of B at the ends of that are noted as those of tracked edge `edge`.
 
-    Between an end that is outside and the first triangle that the edge pierces it is outside."""
+    Between an end that is outside and the first triangle that the edge pierces, of those in the first `crossed` rows that cross, it is
+    outside."""
     x, y = Vec3Rows(kept.corners, 0)[k], Vec3Rows(kept.corners, 0)[m]
     a, b = foot_of(kept, k), foot_of(kept, m)
     low, high = 0.0 if a.d < 0.0 else 2.0, 1.0 if b.d < 0.0 else -1.0
-    for n in range(kept.state[0]):
-        if kept.least[n] > delta:
-            break
+    for c in range(crossed):
+        n = kept.crossing[c]
         if kept.pairs[n, side] == i:
             t = placed(X, triangle(B.corners, kept.pairs[n, 1 - side]))
             hit, s = pierces(x, y, t, normal_of(t.q - t.p, t.r - t.p))
@@ -146,35 +171,43 @@ def track(A, B, X, work, kept, side, delta, free, edges, best, small):  # type: 
 
     side: the column of A in the pairs; X the pose of B in A; delta: how far kept triangles have moved; free: no others are nearer;
     best: a depth that is known already."""
-    count, corners, looked = 0, 0, 0
+    count, corners, looked, crossed, fine = 0, 0, 0, 0, FINE / A.radius[0]
+    way, wide = kept.known[6], max(kept.known[7], small)
+    kept.marks[:] = -1
     for k in range(kept.state[0]):  # those that cross
         if kept.least[k] > delta:
             break
+        if kept.ahead[k] > way:
+            continue
         i, j = kept.pairs[k, side], kept.pairs[k, 1 - side]
-        if of_triangles(triangle(A.corners, i), placed(X, triangle(B.corners, j)), small * small).square == 0.0:
+        near = of_triangles(triangle(A.corners, i), placed(X, triangle(B.corners, j)), wide * wide)
+        kept.ahead[k] = sqrt(near.square) + way
+        if near.square == 0.0:
             count = noted(kept, count, i, j)
-    inside = 0
+            kept.crossing[crossed] = k
+            crossed += 1
+    known = 0
     while looked < count:
         i, j = kept.open[looked, 0], kept.open[looked, 1]
-        looked += 1
         t = triangle(A.corners, i)
-        p, corners = known_foot(B, X, work, kept, corners, t.p, j)
-        q, corners = known_foot(B, X, work, kept, corners, t.q, j)
-        r, corners = known_foot(B, X, work, kept, corners, t.r, j)
+        p, corners = known_foot(B, X, work, kept, corners, t.p, j, fine)
+        q, corners = known_foot(B, X, work, kept, corners, t.q, j, fine)
+        r, corners = known_foot(B, X, work, kept, corners, t.r, j, fine)
         if p < 0 or q < 0 or r < 0:
             return False, edges, best
-        kept.ends[looked - 1, 0], kept.ends[looked - 1, 1], kept.ends[looked - 1, 2] = p, q, r
-        while looked == count and inside < corners:  # all that has a corner inside is looked at, too
-            x, d = Vec3Rows(kept.corners, 0)[inside], kept.corners[inside, 3]
-            best = max(best, -d)
-            inside += 1
-            if -d >= free:
+        kept.ends[looked, 0], kept.ends[looked, 1], kept.ends[looked, 2] = p, q, r
+        looked += 1
+        if looked == count and known < corners:  # all that has a corner inside is looked at, too
+            for k in range(known, corners):
+                best = max(best, -kept.corners[k, 3])
+            known = corners
+            if best >= free:
                 return False, edges, best
-            if d < 0.0:
-                for k in range(kept.once[MOST_KEPT, side]):
-                    n = kept.once[k, side]
-                    if has_corner(triangle(A.corners, kept.pairs[n, side]), x):
-                        count = noted(kept, count, kept.pairs[n, side], kept.pairs[n, 1 - side])
+            for k in range(kept.once[MOST_LOOKED, side]):
+                n = kept.once[k, side]
+                t = triangle(A.corners, kept.pairs[n, side])
+                if is_inside(kept, t.p, fine) or is_inside(kept, t.q, fine) or is_inside(kept, t.r, fine):
+                    count = noted(kept, count, kept.pairs[n, side], kept.pairs[n, 1 - side])
     base, coarse = LOW * best, COARSE * best + small
     for looked in range(count):
         for edge in range(3):
@@ -184,7 +217,7 @@ def track(A, B, X, work, kept, side, delta, free, edges, best, small):  # type: 
             if edges == MOST_TRACKED:
                 return False, edges, best
             f, left, low, high = deepest_inside(
-                A, B, X, work, kept, side, delta, edges, kept.open[looked, 0], k, m, base, coarse
+                A, B, X, work, kept, side, crossed, edges, kept.open[looked, 0], k, m, base, coarse
             )
             x = Vec3Rows(kept.corners, 0)
             Vec3Rows(kept.tracked, 0)[edges], Vec3Rows(kept.tracked, 3)[edges] = x[k], x[m]
@@ -220,7 +253,7 @@ def enclose(A, B, X, kept):  # type: ignore[no-untyped-def]
     """Write the pose, and the ball around all kept triangles: its centre in B, and its radius."""
     low, high = Vec3(1e300, 1e300, 1e300), Vec3(-1e300, -1e300, -1e300)
     for side in range(2):
-        for k in range(kept.once[MOST_KEPT, side]):
+        for k in range(kept.once[MOST_LOOKED, side]):
             i = kept.pairs[kept.once[k, side], side]
             t = triangle(A.corners, i) if side == 0 else placed(X, triangle(B.corners, i))
             for x in (t.p, t.q, t.r):
@@ -318,8 +351,8 @@ def overlap_near(A, B, X, work, kept, delta, free, s, t, touch):  # type: ignore
     if len(A.parts) > 1 or len(B.parts) > 1 or A.radius[1] == 0.0 or B.radius[1] == 0.0:
         return False, nothing
     kept.state[2], kept.state[4] = 0, -1
-    if kept.once[MOST_KEPT, 0] == 0:
-        list_once(kept)
+    if kept.once[MOST_LOOKED, 0] == 0 and not list_once(kept):
+        return False, nothing
     whole, edges, best = track(A, B, X, work, kept, 0, delta, free, 0, 0.0, small)
     if not whole:
         return False, nothing
@@ -329,6 +362,7 @@ def overlap_near(A, B, X, work, kept, delta, free, s, t, touch):  # type: ignore
     in_order_of_bounds(kept, edges)
     enclose(A, B, X, kept)
     kept.state[2] = edges
+    kept.state[5] = 0
     kept.state[3], c = deepest_tracked(A, B, X, work, kept, 0.0, small)
     if c.d < 0.0:
         return True, c
@@ -340,6 +374,7 @@ def depth_near(A, B, X, work, kept):  # type: ignore[no-untyped-def]
     """(whether it is the depth of the meshes, contact), from the tracked edges."""
     delta = moved_ball(row(Vec3Rows(kept.ball, 0), 0), kept.ball[0, 3], X, row(PoseRows(kept.pose, 0), 1))
     tried, c = deepest_tracked(A, B, X, work, kept, delta, SMALL * (A.radius[0] + B.radius[0]))
-    if tried > 2 * kept.state[3] + MORE:  # the next time bounds are found anew
+    kept.state[5] += tried - kept.state[3]
+    if kept.state[5] > kept.state[2]:  # more than bounds cost: the next time they are found anew
         kept.state[2] = 0
     return c.d < 0.0 and -c.d >= delta, c
