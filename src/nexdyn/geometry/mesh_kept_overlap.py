@@ -38,7 +38,8 @@ MOST_TRACKED = 1024
 """Edges whose depths have bounds."""
 LOW, COARSE = 0.5, 0.05
 """Of the deepest corner: the depth below which edges are not told apart, and by how much bounds may be too great."""
-ROUNDING = 1e-12
+ROUNDING, SAME = 1e-12, 1e-2
+"""In parts of lengths; and of SMALL, what rounding makes of depths that are the same."""
 FINE = 1e5
 """Cells of hashed corners in a mesh's radius."""
 
@@ -300,7 +301,7 @@ def deepest_part(mesh, work, kept, r, x, e, way, best, small):  # type: ignore[n
         return f, z, left, True
     y, d = x + low * e, (high - low) * e
     bound, _ = below_chords(mesh, y, d, 0.0, 1.0, s, t)
-    if bound <= best + small:
+    if bound <= best + SAME * small:
         return Foot(0.0, y, d, -1), 0.0, 0.0, False
     f, z, left = deepest_between(mesh, work, y, d, foot(mesh, work, y, s), foot(mesh, work, y + d, t), best, small)
     return f, low + z * (high - low), left, True
