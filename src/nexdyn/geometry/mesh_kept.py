@@ -309,7 +309,9 @@ def of_kept(A, B, X, work, kept):  # type: ignore[no-untyped-def]
             kept.known[1], kept.known[5] = 0.0, -c.d
             return c
     kept.known[1] = DEEP if d == 0.0 else 0.0
-    return overlap_of(A, B, X, work, s, t, near.a)
+    c = overlap_of(A, B, X, work, s, t, near.a)
+    kept.known[5] = -c.d
+    return c
 
 
 @formula

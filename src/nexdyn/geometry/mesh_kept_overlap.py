@@ -178,7 +178,7 @@ def track(A, B, X, work, kept, side, delta, free, edges, best, small):  # type: 
     for k in range(kept.state[0]):  # those that cross
         if kept.least[k] > delta:
             break
-        if kept.ahead[k] > way:
+        if kept.ahead[k] > way + small:
             continue
         i, j = kept.pairs[k, side], kept.pairs[k, 1 - side]
         near = of_triangles(triangle(A.corners, i), placed(X, triangle(B.corners, j)), wide * wide)
@@ -375,7 +375,7 @@ def depth_near(A, B, X, work, kept):  # type: ignore[no-untyped-def]
     """(whether it is the depth of the meshes, contact), from the tracked edges."""
     delta = moved_ball(row(Vec3Rows(kept.ball, 0), 0), kept.ball[0, 3], X, row(PoseRows(kept.pose, 0), 1))
     tried, c = deepest_tracked(A, B, X, work, kept, delta, SMALL * (A.radius[0] + B.radius[0]))
-    kept.state[5] += tried - kept.state[3]
+    kept.state[5] += max(tried - kept.state[3], 0)
     if kept.state[5] > kept.state[2]:  # more than bounds cost: the next time they are found anew
         kept.state[2] = 0
     return c.d < 0.0 and -c.d >= delta, c
