@@ -63,6 +63,13 @@ def equal(p, q):  # type: ignore[no-untyped-def]
 
 
 @formula
+def better(chosen, x, l0, l1, l2):  # type: ignore[no-untyped-def]
+    """(how far it keeps the points behind it, weights of w0, w1, w2): a candidate, in the lanes where that is more than `chosen`."""
+    most, m0, m1, m2 = chosen
+    return if_less(most, x, x, most), if_less(most, x, l0, m0), if_less(most, x, l1, m1), if_less(most, x, l2, m2)
+
+
+@formula
 def lane_apart(A, B, X, tables, v, done, size):  # type: ignore[no-untyped-def]
     """The contact of the cores of A and B, X the pose of B in A, in each lane that is not `done` (1); its error tells whether it is proven.
 
@@ -91,46 +98,19 @@ def lane_apart(A, B, X, tables, v, done, size):  # type: ignore[no-untyped-def]
         t0, t1, t2 = along_edge(w, w0), along_edge(w, w1), along_edge(w, w2)
         u, q, r = w + t0 * (w0 - w), w + t1 * (w1 - w), w + t2 * (w2 - w)
         x, y = keeps(u, w1), keeps(u, w2)
-        most, m0, m1, m2 = if_less(x, y, x, y), t0, o, o
+        chosen = if_less(x, y, x, y), t0, o, o
         x, y = keeps(q, w0), keeps(q, w2)
-        x = if_less(x, y, x, y)
-        m0, m1, most = if_less(most, x, o, m0), if_less(most, x, t1, m1), if_less(most, x, x, most)
+        chosen = better(chosen, if_less(x, y, x, y), o, t1, o)
         x, y = keeps(r, w0), keeps(r, w1)
-        x = if_less(x, y, x, y)
-        m0, m1, m2, most = (
-            if_less(most, x, o, m0),
-            if_less(most, x, o, m1),
-            if_less(most, x, t2, m2),
-            if_less(most, x, x, most),
-        )
+        chosen = better(chosen, if_less(x, y, x, y), o, o, t2)
         # triangles
         f, g, h = in_triangle(w, w0, w1)
-        u = f * w + g * w0 + h * w1
-        x = if_less(o, f, keeps(u, w2), o - UNKNOWN)
-        m0, m1, m2, most = (
-            if_less(most, x, g, m0),
-            if_less(most, x, h, m1),
-            if_less(most, x, o, m2),
-            if_less(most, x, x, most),
-        )
+        chosen = better(chosen, if_less(o, f, keeps(f * w + g * w0 + h * w1, w2), o - UNKNOWN), g, h, o)
         f, g, h = in_triangle(w, w1, w2)
-        u = f * w + g * w1 + h * w2
-        x = if_less(o, f, keeps(u, w0), o - UNKNOWN)
-        m0, m1, m2, most = (
-            if_less(most, x, o, m0),
-            if_less(most, x, g, m1),
-            if_less(most, x, h, m2),
-            if_less(most, x, x, most),
-        )
+        chosen = better(chosen, if_less(o, f, keeps(f * w + g * w1 + h * w2, w0), o - UNKNOWN), o, g, h)
         f, g, h = in_triangle(w, w2, w0)
-        u = f * w + g * w2 + h * w0
-        x = if_less(o, f, keeps(u, w1), o - UNKNOWN)
-        m0, m1, m2, most = (
-            if_less(most, x, h, m0),
-            if_less(most, x, o, m1),
-            if_less(most, x, g, m2),
-            if_less(most, x, x, most),
-        )
+        chosen = better(chosen, if_less(o, f, keeps(f * w + g * w2 + h * w0, w1), o - UNKNOWN), h, o, g)
+        most, m0, m1, m2 = chosen
         # the origin inside: no candidate keeps all points behind it
         lost = if_less(most, -1e-9 * size * length, one - done, o)
         short, done = if_less(lost, 0.5 * one, short, o + UNKNOWN), done + lost

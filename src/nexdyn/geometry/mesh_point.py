@@ -4,9 +4,10 @@
 
 The depth g(s) = −φ along a segment of length L is, with |φ| ≤ the distance δ_T to any triangle T, which is convex along it,
 
-    g(s) ≤ chord of δ_T for the nearest triangles T of both ends of an interval,     g(s) ≤ g(s_i) + L |s − s_i|
+    g(s) ≤ chords of δ_T for the nearest triangles T of both ends of an interval,     g(s) ≤ g(s_i) + L |s − s_i|
 
-The least of these lines bounds an interval from above, and cuts it where they cross: on flat pieces that is the maximum itself.
+The chords go from end to end by way of where the segment leaves the prism over T: up to there δ_T is the height over its plane, a straight
+line. The least of these lines bounds an interval from above, and cuts it where they cross: on flat pieces that is the maximum itself.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from nexdyn.geometry.hierarchy import gap, triangle
-from nexdyn.geometry.triangles import FAR, length, to_point
+from nexdyn.geometry.triangles import FAR, length, normal_of, to_point
 from nexdyn.kernel import formula, outlined
-from nexdyn.spatial.algebra import Vec3
+from nexdyn.spatial.algebra import Vec3, cross
 from nexdyn.spatial.lanes import sqrt
 from nexdyn.spatial.table import Vec3Rows
 
 MOST_INTERVALS = 128
 MOST_CUTS = 400
+BESIDE = 1e-10
+"""Part of a segment's length by which it may pass beside a triangle and still count as over it."""
 
 
 class Foot(NamedTuple):
@@ -100,28 +103,85 @@ def to_triangle(mesh, t, x):  # type: ignore[no-untyped-def]
 
 
 @formula
+def over_triangle(mesh, t, x, e, s0, s1, last):  # type: ignore[no-untyped-def]
+    """(s, distance from triangle t): the last or first point of x + s e, from s0 to s1, that lies over the triangle, to rounding; s1 or
+    s0 where none does. Whatever s, the distance is that of its point."""
+    tri = triangle(mesh.corners, t)
+    N = normal_of(tri.q - tri.p, tri.r - tri.p)
+    low, high = s0, s1
+    for p, q in ((tri.p, tri.q), (tri.q, tri.r), (tri.r, tri.p)):
+        inward = cross(N, q - p)
+        h, rise = inward @ (x - p) + BESIDE * length(inward) * length(e), inward @ e
+        if rise > 0.0:
+            low = max(low, -h / rise)
+        elif rise < 0.0:
+            high = min(high, -h / rise)
+        elif h < 0.0:
+            high = s0 - 1.0
+    if not (low <= high and N @ N > 0.0):
+        low, high = s0, s1
+    s = high if last else low
+    return s, to_triangle(mesh, t, x + s * e)
+
+
+@formula
+def on_chords(s, s0, f0, sm, fm, s1, f1):  # type: ignore[no-untyped-def]
+    """The height at s of the line from s0, f0 by way of sm, fm to s1, f1."""
+    if s < sm:
+        return f0 + (fm - f0) * ((s - s0) / (sm - s0))
+    return fm + (f1 - fm) * ((s - sm) / (s1 - sm)) if s > sm else fm
+
+
+@formula
+def summit(top, s0, p0, q0, s1, p1, q1):  # type: ignore[no-untyped-def]
+    """(height, s): `top`, or the greatest height below two lines from s0 to s1, from p0 to p1 and from q0 to q1, where that is higher."""
+    best, at = top
+    if min(p0, q0) > best:
+        best, at = min(p0, q0), s0
+    if min(p1, q1) > best:
+        best, at = min(p1, q1), s1
+    f, g = p0 - q0, p1 - q1
+    if f * g < 0.0:
+        z = f / (f - g)
+        h = p0 + z * (p1 - p0)
+        if h > best:
+            best, at = h, s0 + z * (s1 - s0)
+    return best, at
+
+
+@outlined
+def below_chords(mesh, x, e, s0, s1, t0, t1):  # type: ignore[no-untyped-def]
+    """(bound, s): no point of x + s e, from s0 to s1, is farther from the nearer of triangles t0 and t1; where it is highest."""
+    f0, f1 = to_triangle(mesh, t0, x + s0 * e), to_triangle(mesh, t1, x + s1 * e)
+    d0, d1 = to_triangle(mesh, t0, x + s1 * e), to_triangle(mesh, t1, x + s0 * e)
+    a, fa = over_triangle(mesh, t0, x, e, s0, s1, True)
+    b, fb = over_triangle(mesh, t1, x, e, s0, s1, False)
+    low, high = min(a, b), max(a, b)
+    p0, p1 = on_chords(low, s0, f0, a, fa, s1, d0), on_chords(high, s0, f0, a, fa, s1, d0)
+    q0, q1 = on_chords(low, s0, d1, b, fb, s1, f1), on_chords(high, s0, d1, b, fb, s1, f1)
+    top = summit((-1.0, s0), s0, f0, d1, low, p0, q0)
+    top = summit(top, low, p0, q0, high, p1, q1)
+    return summit(top, high, p1, q1, s1, d0, f1)
+
+
+@formula
 def put_interval(mesh, work, count, x, e, L, s0, s1, g0, g1, t0, t1, level, best):  # type: ignore[no-untyped-def]
     """Put the interval s0, s1 with depths g0, g1 over triangles t0, t1 where more than `best` may be in it; how many there are.
 
     Its row is s0, s1, g0, g1, where to cut, upper bound."""
-    f0, f1 = abs(g0), abs(g1)
-    d0, d1 = to_triangle(mesh, t0, x + s1 * e), to_triangle(mesh, t1, x + s0 * e)
-    # chords f0 → d0 and d1 → f1 cross at a fraction z
-    down, up = d1 - f0, d0 - f1
-    z = down / (down + up) if down + up > 0.0 else 0.5
-    bound = max(f0, f1, f0 + z * (d0 - f0))
     width = L * (s1 - s0)
+    bound, s = below_chords(mesh, x, e, s0, s1, t0, t1)
     steep = 0.5 * (g0 + g1 + width)
     if steep < bound:
         bound = steep
-        z = 0.5 * (g1 - g0 + width) / width if width > 0.0 else 0.5
+        s = s0 + (s1 - s0) * (0.5 * (g1 - g0 + width) / width if width > 0.0 else 0.5)
     if not bound > best or count >= MOST_INTERVALS:
         return count, bound
     if level % 2 == 1:  # lines that cross near one end again and again would halve nothing
-        z = 0.5
+        s = 0.5 * (s0 + s1)
     cuts = work.cuts
     cuts[count, 0], cuts[count, 1], cuts[count, 2], cuts[count, 3] = s0, s1, g0, g1
-    cuts[count, 4], cuts[count, 5] = s0 + z * (s1 - s0), bound
+    cuts[count, 4], cuts[count, 5] = s, bound
     work.over[count, 0], work.over[count, 1], work.over[count, 2] = t0, t1, level
     return count + 1, 0.0
 

@@ -156,11 +156,28 @@ def crossing(A, B, NA, NB):  # type: ignore[no-untyped-def]
     return hit, B.r + s * (B.p - B.r)
 
 
+@formula
+def apart_along(a, b, c, p, q, r):  # type: ignore[no-untyped-def]
+    """How far the intervals of a, b, c and of p, q, r are apart."""
+    return max(min(p, q, r) - max(a, b, c), min(a, b, c) - max(p, q, r), 0.0)
+
+
+@formula
+def box_gap(A, B):  # type: ignore[no-untyped-def]
+    """The square of the distance of the boxes of two triangles along the axes."""
+    x = apart_along(A.p.x, A.q.x, A.r.x, B.p.x, B.q.x, B.r.x)
+    y = apart_along(A.p.y, A.q.y, A.r.y, B.p.y, B.q.y, B.r.y)
+    z = apart_along(A.p.z, A.q.z, A.r.z, B.p.z, B.q.z, B.r.z)
+    return x * x + y * y + z * z
+
+
 @outlined
 def of_triangles(A, B, limit):  # type: ignore[no-untyped-def]
     """The nearest points of two triangles, or no answer (square `limit`) where they are not nearer than √limit."""
     zero = Vec3(0.0, 0.0, 0.0)
     best = Near(limit, zero, zero, zero)
+    if box_gap(A, B) > limit:
+        return best
     e1, e2, e3 = A.q - A.p, A.r - A.q, A.p - A.r
     NA = normal_of(e1, A.r - A.p)
     low_b, high_b = side(NA, B, A.p)
