@@ -95,9 +95,7 @@ def reference(path: str, build: Callable[[], Parts], folder: Path | None) -> Ref
 def runs_of(path: str) -> tuple[Run, ...]:
     """The formulations that support an example."""
     dt = STEPS.get(name_of(path), DT)
-    runs = (*(closed if path in LOOPS else free)(dt), *rk4(dt))
-    massless = MODELS[path][1]().massless  # the constraint force algorithm inverts the inertia of every body
-    return tuple(run for run in runs if not (massless and "constraint forces" in run.formulation))
+    return (*(closed if path in LOOPS else free)(dt), *rk4(dt))
 
 
 def case_of(path: str) -> Case:
