@@ -171,7 +171,7 @@ def test_yaw_and_roll_may_start_beyond_half_a_turn(start: float) -> None:
 def test_a_pitch_that_asks_for_more_than_a_quarter_turn_is_named_with_its_bounds() -> None:
     system = nx.System("steep", gravity=(0, 0, 0))
     system.add_body("body", mass=1.0, inertia=(0.1, 0.2, 0.3))
-    with pytest.raises(nx.InputError, match="asks for a pitch of 2 rad at t = 0; it stays within ±π/2"):
+    with pytest.raises(nx.InputError, match="asks for a pitch of 2 rad at t = 0 s; it stays within ±π/2"):
         system.add_driver(nx.OrientationDriver("pitch", "body", "pitch", "=2+t"))
 
 
