@@ -127,18 +127,18 @@ def test_a_chaotic_case_is_compared_until_the_peer_s_change_of_energy_has_grown_
 
 
 @pytest.mark.filterwarnings("ignore:body 'link body1'. principal moments")  # of Spring2, as the example has them
-def test_every_example_without_a_loop_runs_by_constraint_forces_with_links_without_mass_too() -> None:
-    massless = 0
+def test_constraint_forces_are_left_out_where_the_algorithm_refuses_a_massless_link_and_nowhere_else() -> None:
     for path, (_, build) in dymola.MODELS.items():
         if path in dymola.LOOPS:
             continue
-        parts = build()
-        massless += parts.massless
-        assert any("constraint forces" in run.formulation for run in dymola.runs_of(path)), path
-        tree, rng = nx.Tree(parts.system()), np.random.default_rng(7)
-        q, v, tau = tree.described(), rng.normal(size=tree.nv), rng.normal(size=tree.nv)
-        np.testing.assert_allclose(tree.cfa(q, v, tau)[0], tree.aba(q, v, tau), rtol=1e-9, atol=1e-9, err_msg=path)
-    assert massless == 9
+        tree = nx.Tree(build().system())
+        runs = any("constraint forces" in run.formulation for run in dymola.runs_of(path))
+        try:
+            tree.cfa(tree.described(), np.zeros(tree.nv), np.zeros(tree.nv))
+        except nx.InputError:
+            assert not runs, path
+        else:
+            assert runs, path
 
 
 def test_satellites_stay_on_their_circles() -> None:
