@@ -22,7 +22,7 @@ import nexdyn as nx
 from nexdyn.forces import FORCES
 from nexdyn.joints import JOINTS
 from nexdyn.model.coupling import COUPLINGS
-from nexdyn.model.driver import DRIVERS
+from nexdyn.model.driver import DRIVERS, WHOLE
 
 ROUND = ("free", "spherical")
 """Kinds that turn by a quaternion: no springs about an angle."""
@@ -311,6 +311,7 @@ DRIVEN = {
 
 OWN_STATES = {
     "state_names": "what results call the states",
+    "state_units": "the units of the states in results",
     "state_sizes": "is the scale by which errors of the states are judged",
 }
 FORCE_ELEMENTS = (
@@ -734,7 +735,7 @@ def mimic(carrier: str, given: dict[str, Any]) -> nx.System:
     return hung(system, mimic=nx.Mimic("shoulder", **given))
 
 
-def driver(kind: str, base: dict[str, Any], changes: dict[str, Any]) -> Element:
+def driver(kind: str, base: dict[str, Any], changes: dict[str, Any], apart: dict[str, str] | None = None) -> Element:
     cls: Any = DRIVERS[kind]
 
     def make(carrier: str, given: dict[str, Any]) -> nx.System:
@@ -745,7 +746,13 @@ def driver(kind: str, base: dict[str, Any], changes: dict[str, Any]) -> Element:
         return system
 
     return Element(
-        f"driver {kind}", cls, base, changes, make, {"name": NAMES, "priority": APART_JOINT["priority"]}, ("open",)
+        f"driver {kind}",
+        cls,
+        base,
+        changes,
+        make,
+        {"name": NAMES, "priority": APART_JOINT["priority"], **(apart or {})},
+        ("open",),
     )
 
 
@@ -945,6 +952,10 @@ OTHER_ELEMENTS = (
             "function": nx.Harmonic(0.1, 9.0, offset=0.2),
             "seen_from": "arm",
         },
+        dict.fromkeys(
+            WHOLE,
+            "drives the whole orientation in place of one angle: tests/test_whole_orientation.py has every formulation",
+        ),
     ),
     driver(
         "point",

@@ -240,7 +240,7 @@ def test_a_rod_too_short_is_refused_with_its_gap() -> None:
         ({"length": np.nan}, r"length of joint 'rod' is nan"),
         ({"anchor_a": (0, 1, 0)}, r"its two points coincide"),
         ({"at": (0, 0, 0)}, r"has two points, not one at=.*give anchor_a and anchor_b"),
-        ({"damping": 1.0}, r"has no coordinates, so it takes no damping"),
+        ({"damping": 1.0}, r"is a constraint only, so it takes no damping"),
         ({"q0": 0.0}, r"takes no q0"),
         ({"limits": (0, 1)}, r"takes no limits"),
     ],

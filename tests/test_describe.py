@@ -252,6 +252,11 @@ def drivers(rng: Random, system: System) -> list[Any]:
         Driver("slide", "cylindrical b4", quantity(rng, system), freedom=1, priority=5),
         PointDriver("crane", "m1", "z", function(rng, system)),
         OrientationDriver("roll", "m1", "roll", function(rng, system), seen_from="b2"),
+        OrientationDriver("turn", "b2", rotation_vector=[function(rng, system), quantity(rng, system), "=sin(t)"]),
+        OrientationDriver(
+            "spin", "b2", quaternion=(1.0, function(rng, system), 0.0, quantity(rng, system)), priority=2
+        ),
+        OrientationDriver("pose", "b3", angles=["=t", "=3*t", function(rng, system)], seen_from="m1"),
     ]
 
 

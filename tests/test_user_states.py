@@ -184,3 +184,30 @@ def test_a_stiff_state_that_dies_away_in_a_difference_of_large_numbers_is_carrie
 def test_states_whose_rates_are_0_already_rest_as_described() -> None:
     found = nx.equilibrium(valve(counter, initial_states=(0.3,)))
     assert float(found.states["m.state0"]) == 0.3
+
+
+@numba.njit
+def quick(t: float, q: float, v: float, z: np.ndarray, rate: np.ndarray) -> float:
+    rate[0] = 1e5 * (np.sin(20.0 * t) - 0.3 * v - z[0])
+    return 0.1 * z[0]
+
+
+@numba.njit
+def at_once(t: float, q: float, v: float) -> float:
+    """What `quick` comes to."""
+    return 0.1 * (np.sin(20.0 * t) - 0.3 * v)
+
+
+def test_adaptive_steps_of_hht_pass_by_what_dies_away_within_them() -> None:
+    """A state of rate 1e5/s takes as many steps as its limit, once its start has died away."""
+    runs = [nx.simulate(wheel(*force), 0.2, nx.HHT(rtol=1e-5)) for force in ((quick, (0.5,)), (at_once, (), None))]
+    steps = [int((run.t.values > 0.01).sum()) for run in runs]
+    assert steps[0] < 1.2 * steps[1]
+    assert_allclose(*(run.joint_position("axle").values[-1] for run in runs), rtol=1e-4)
+
+
+def test_states_have_units_in_results() -> None:
+    system = slider(initial=(0.2,), state_units=("m",))
+    assert nx.simulate(system, 1e-3, METHODS[0]).force_state("series.state0").attrs["units"] == "m"
+    with pytest.raises(nx.InputError, match=r"state_units of force 'series' is .*a text for each of 1 initial_states"):
+        slider(state_units=("m", "A"))

@@ -379,8 +379,14 @@ def coupling_in(coupling: Any, system: nx.System, units: Units) -> dict[str, Any
 
 
 def driver_in(driver: Any, system: nx.System, units: Units) -> dict[str, Any]:
-    q = NUMBER if isinstance(driver, nx.OrientationDriver) else LENGTH
-    if not isinstance(driver, nx.PointDriver | nx.OrientationDriver):
+    if isinstance(driver, nx.OrientationDriver):
+        return (
+            {driver.given: tuple(scaled(x, NUMBER, units) for x in vars(driver)[driver.given])}
+            if driver.angle is None
+            else {"function": scaled(driver.function, NUMBER, units)}
+        )
+    q = LENGTH
+    if not isinstance(driver, nx.PointDriver):
         q = coordinates(system.joint(driver.joint))[driver.freedom]
     return {"function": scaled(driver.function, q, units)}
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.constraints import curve, surface
+from nexdyn.constraints import curve, orientation, surface
 from nexdyn.constraints.kinds import ANGLE, CONTACT, EDGE, NORMAL, NUMBER, PITCH, SURFACE
 from nexdyn.constraints.tables import PRIMITIVE, ConstraintTables, Rolls
 from nexdyn.errors import InputError
@@ -22,6 +22,7 @@ from nexdyn.joints.revolute_prismatic import RevolutePrismatic
 from nexdyn.joints.rolling_disk import RollingDisk
 from nexdyn.model.coupling import Law
 from nexdyn.model.driver import COMPONENTS, Driver, OrientationDriver, PointDriver
+from nexdyn.model.functions import Constant, Function
 from nexdyn.model.joint import Joint, is_angle
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
@@ -35,6 +36,9 @@ SLOT = {"SlotY": "DY", "SlotZ": "DZ"}
 """Rows of the pair of a slide, and their primitives."""
 LONG = {"Angle": "AngleZX", "Tilt": "TiltXZ"}
 """Coordinates with short names."""
+FOLLOWED = {"rotation_vector": orientation.VECTOR, "quaternion": orientation.QUATERNION, "angles": orientation.ANGLES}
+ORIENT = ("OrientX", "OrientY", "OrientZ")
+"""Rows of a driver of a whole orientation."""
 
 
 class Row(NamedTuple):
@@ -56,6 +60,11 @@ class Row(NamedTuple):
         if self.driver is not None:
             return "driver", self.driver
         return ("joint", self.joint) if self.joint else ("coupling", self.coupling or "")
+
+    @property
+    def component(self) -> str:
+        """Which of three it is of a driver of a whole orientation, "x", "y" or "z"; else ""."""
+        return self.equation[-1].lower() if self.equation in ORIENT else ""
 
     @property
     def direction(self) -> str:
@@ -84,12 +93,13 @@ class Row(NamedTuple):
             "Turning": "what the user's function forbids", "SlotY": "translation across the slide",
             "SlotZ": "translation across the slide", "Slide": "translation along the slide", "Yaw": "rotation about z",
             "Pitch": "rotation about y, turned by the yaw", "Roll": "rotation about x of the frame that is driven",
+            **{f"Orient{i}": f"rotation about {i.lower()} of the frame that is driven" for i in "XYZ"},
         }  # fmt: skip
         return words.get(self.equation, self.equation)
 
     def __str__(self) -> str:
         if self.driver is not None:
-            return f"driver {self.driver!r}"
+            return f"driver {self.driver!r}{self.component and f' ({self.component})'}"
         if self.coupling is not None and not self.joint:
             return f"coupling {self.coupling!r}"
         return f"{self.joint}.{self.equation}"
@@ -298,6 +308,30 @@ class Measured(NamedTuple):
     equation: str
 
 
+class DrivenRow(NamedTuple):
+    """A row of a driver: what it sets to a function of the time, which other functions its primitive follows, and where these lie."""
+
+    what: Measured
+    function: Function
+    followed: tuple[Function, ...] = ()
+    data: int = -1
+
+
+def driven_rows(builder: RowBuilder, driver: Driver) -> list[DrivenRow]:
+    """The rows of a driver: three of one of a whole orientation, one of all others."""
+    system = builder.system
+    if not isinstance(driver, OrientationDriver) or driver.given == "angle":
+        return [DrivenRow(measured(system, driver), driver.resolved(system.values))]
+    (a, R_A, p_A), (b, R_B, p_B) = system.frame(driver.seen_from), system.frame(driver.frame)
+    frame, functions = np.concatenate([R_A.ravel(), p_A, R_B.ravel(), p_B]), driver.functions(system.values)
+    data = len(builder.data)
+    builder.data += [float(FOLLOWED[driver.given]), *driver.data(system.values)]
+    return [
+        DrivenRow(Measured(a.name, b.name, frame, NUMBER[row], 0.0, "", row), Constant(0.0), functions, data)
+        for row in ORIENT
+    ]
+
+
 def measured(system: System, driver: Driver) -> Measured:
     if isinstance(driver, PointDriver):
         # C = e · (p − p₀) + e · p₀ − f with the point's place p₀ as described
@@ -308,7 +342,7 @@ def measured(system: System, driver: Driver) -> Measured:
         return Measured("ground", body.name, frame, i, -float(p0[i]), "", ("DX", "DY", "DZ")[i])
     if isinstance(driver, OrientationDriver):
         (a, R_A, p_A), (b, R_B, p_B) = system.frame(driver.seen_from), system.frame(driver.frame)
-        equation = driver.angle.capitalize()
+        equation = str(driver.angle).capitalize()
         if equation == "Roll":
             frame = np.concatenate([(R_B @ turned("TiltXZ")).ravel(), p_B, (R_A @ turned("TiltXZ")).ravel(), p_A])
             return Measured(b.name, a.name, frame, ANGLE, 0.0, "", equation)

@@ -27,7 +27,7 @@ def refuse_overdriven(
         redundancy = find_redundancy(model, alone.q, t)
     for found in redundancy.dropped:
         rows = [model.rows[r] for r in sorted([found.row, *found.rows.tolist()])]
-        drivers = [row.driver for row in rows if row.driver is not None]
+        drivers = list(dict.fromkeys(row.driver for row in rows if row.driver is not None))
         joints = list(dict.fromkeys(row.joint for row in rows if row.driver is None))
         if len(drivers) > 1:
             names = " and ".join(repr(name) for name in drivers)

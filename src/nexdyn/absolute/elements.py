@@ -40,6 +40,7 @@ from nexdyn.forces.tables import (
     FIRST,
     FREEDOM,
     KIND,
+    MOST_STATES,
     NO_FREEDOM,
     OFF,
     STATES,
@@ -118,6 +119,8 @@ class Acting(NamedTuple):
     """(nz, 2) z and z₋: the states at the start of the step, and of that before."""
     judged: Any
     """(nz, 5) what adaptive steps judge states by: ``force_states``."""
+    slopes: Any
+    """(nz, 12) ∂ż/∂z of users' forces, each state beside those of its force."""
     kept: Any
     """(…, 8) a, λ and a correction of a damped step, of systems with contacts over areas."""
     length: float
@@ -202,6 +205,7 @@ def acting(
         np.zeros(max(1, first_q[-1])), np.zeros(max(1, first_v[-1])), np.zeros(max(1, first_v[-1])),
         np.zeros((max(1, first_v[-1]), 2)), np.zeros((6, 6)), np.zeros((6, 12)), np.zeros((6, 6)), np.zeros((6, 12)),
         np.zeros(3), np.zeros((len(forces.z), 2)), _judged(system, tables.length) if len(forces.z) else np.zeros((0, 5)),
+        np.zeros((len(forces.z), MOST_STATES)),
         np.zeros((0 if forces.room is None else 2 * (len(tables.body) + len(tables.offset)) - 1, 8)), float(tables.length),
     )  # fmt: skip
 

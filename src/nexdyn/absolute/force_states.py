@@ -14,9 +14,9 @@ Adaptive steps look at their error, too: the trapezoidal rule with the rates of 
     d = z⁺ − z − ½ h (ż + ż⁺),    e = d k/(1 + ½ x + ½ x²),    k = c/(c − 1/12),   c = (1 + ω)²/(6 ω (1 + 2ω)),   x = −h ∂ż⁺/∂z
 
 c h³ z⃛ is the error of the BDF, 1/12 h³ z⃛ that of the rule (k = 1 for implicit Euler); where z fades within the step, x ≫ 1, it errs by
-what is left of it, as the divisor says. What e makes of the effort is held against the largest effort that the force has had, or tended to
-by its lag, and no less than what its gains make of a displacement by 1 rad, or the length of the mechanism: so much the motion's error
-makes, too.
+what is left of it, as the divisor says. Of the states of a user's force x is a matrix, and the rates' slopes are those that its steps have
+been solved with. What e makes of the effort is held against the largest effort that the force has had, or tended to by its lag, and no
+less than what its gains make of a displacement by 1 rad, or the length of the mechanism: so much the motion's error makes, too.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from nexdyn.forces.states import of_contact
 from nexdyn.forces.sticking import Slip
 from nexdyn.forces.surface_contact import NOT_HELD, ONE, Begun, resists, surface_stretch
 from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, KIND, NO_FREEDOM, OFF, STATE, STATES
-from nexdyn.forces.user_states import GIVEN, Between, InJoint, of_user, solve_states
+from nexdyn.forces.user_states import CHANGE, GIVEN, RESIDUAL, SLOPE, Between, InJoint, eliminate, of_user, solve_states
 from nexdyn.forces.verbs import force_element, freedom_element
 from nexdyn.kernel import formula, kernel
 from nexdyn.spatial.algebra import Vec3
@@ -60,12 +60,24 @@ def users_step(acts, e):  # type: ignore[no-untyped-def]
 
 
 @formula
+def users_at_end(acts, e, t, where):  # type: ignore[no-untyped-def]
+    """The states of a user's force e at the end of the step; their slopes, where they have been taken, are kept."""
+    tables = acts.forces
+    solve_states(tables, e, t, where, 1.0, users_step(acts, e))
+    W, first, n = tables.newton, tables.index[e, STATE], tables.index[e, STATES]
+    if W[0, SLOPE] - W[0, SLOPE] == 0.0:
+        for i in range(n):
+            for m in range(n):
+                acts.slopes[first + i, m] = W[i, SLOPE + m]
+
+
+@formula
 def freedom_at_end(acts, e, t, q, v):  # type: ignore[no-untyped-def]
     """(status, effort) of force e in a joint, with its states at the end of the step."""
     tables, h, before = acts.forces, acts.step[0], acts.step[1]
     first, count = tables.index[e, STATE], tables.index[e, STATES]
     if of_user(tables, e) > 0 and h > 0.0 and tables.index[e, OFF] == 0:
-        solve_states(tables, e, t, InJoint(q, v), 1.0, users_step(acts, e))
+        users_at_end(acts, e, t, InJoint(q, v))
     elif count > 0 and h > 0.0:
         r = h / before if before > 0.0 and h < GROWTH * before else 0.0
         for m in range(first, first + count):
@@ -82,7 +94,7 @@ def element_at_end(acts, e, t, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-d
     if tables.index[e, STATES] > 0 and h > 0.0 and tables.index[e, OFF] == 0:
         first, k = tables.index[e, STATE], tables.index[e, FIRST]
         if of_user(tables, e) > 0:
-            solve_states(tables, e, t, Between(X_A, V_A, X_B, V_B), 1.0, users_step(acts, e))
+            users_at_end(acts, e, t, Between(X_A, V_A, X_B, V_B))
         elif tables.index[e, KIND] == SURFACE:
             root = surface_stretch(tables.room, tables, e, k, (X_A, V_A, X_B, V_B), surface_step(acts, e))
             for m in range(first, first + tables.index[e, STATES], ONE):
@@ -199,12 +211,26 @@ def error_of_contact(acts, first, end, together, h):  # type: ignore[no-untyped-
 
 @formula
 def error_of_user(acts, first, end, h):  # type: ignore[no-untyped-def]
-    """The largest d of the states of a user's force, each as a part of the largest that it has been."""
-    tables, judged, most = acts.forces, acts.judged, 0.0
-    for m in range(first, end):
+    """The largest e of the states of a user's force, each as a part of the largest that it has been.
+
+    (1 + ½ X + ½ X²) e = d,   X = −h ∂ż/∂z
+    """
+    tables, judged, S, W, n, most = acts.forces, acts.judged, acts.slopes, acts.forces.newton, end - first, 0.0
+    for i in range(n):
+        m = first + i
+        W[i, GIVEN] = tables.z[m] - acts.began[m, 0] - 0.5 * h * (judged[m, RATE] + tables.rate[m])
+        W[i, RESIDUAL] = -W[i, GIVEN]
+        for j in range(n):
+            squared = 0.0
+            for k in range(n):
+                squared += S[m, k] * S[first + k, j]
+            W[i, j] = (1.0 if i == j else 0.0) - 0.5 * h * S[m, j] + 0.5 * h * h * squared
+    solved = eliminate(W, n)
+    for i in range(n):
+        m = first + i
         size = max(judged[m, SIZE], abs(tables.z[m]))
         judged[m, SIZE_NOW] = size
-        most = max(most, abs(tables.z[m] - acts.began[m, 0] - 0.5 * h * (judged[m, RATE] + tables.rate[m])) / size)
+        most = max(most, abs(W[i, CHANGE] if solved else W[i, GIVEN]) / size)
     return most
 
 

@@ -13,9 +13,9 @@ import scipy.sparse as sp
 from nexdyn.absolute.armature import CHILD, PARENT, Rotors, inertia_of_rotors, rotor_rows, rotors_of
 from nexdyn.absolute.blocks import Incidence, LoopBlock, incidence, loop_blocks
 from nexdyn.absolute.kkt import SMALL, Matrix
-from nexdyn.constraint_rows import Row, RowBuilder, beyond_ends, coordinate, measured
+from nexdyn.constraint_rows import Row, RowBuilder, beyond_ends, coordinate, driven_rows
 from nexdyn.constraints import rows as kernels
-from nexdyn.constraints.kinds import ANGLE, FORWARD, LENGTHS, USERS
+from nexdyn.constraints.kinds import ANGLE, FORWARD, LENGTHS, OF_TIME, USERS
 from nexdyn.constraints.tables import COUNT, FIRST, NEAR, PRIMITIVE, ConstraintTables
 from nexdyn.forces.torsion_spring import TURNS, TorsionSpring, windings
 from nexdyn.model.callbacks import failure
@@ -28,12 +28,19 @@ from nexdyn.spatial.rotations import exp_quaternion, quaternion, quaternion_mult
 
 
 class DriverRow(NamedTuple):
-    """The row of a driver, its function of time, and the place in `near` of the angle that it drives, or −1."""
+    """A row of a driver, its function of time, the place in `near` of the angle that it drives, or −1, and the functions that it follows
+    besides."""
 
     name: str
     row: int
     function: Function
     near: int
+    followed: tuple[Function, ...] = ()
+
+    @property
+    def functions(self) -> tuple[Function, ...]:
+        """All functions of it."""
+        return (self.function, *self.followed)
 
 
 class Angles(NamedTuple):
@@ -240,7 +247,7 @@ class AbsoluteModel:
             kernels.rates(self.tables, t, q, nu)
             self._finite(nu, t)
         for driver in self.drivers:
-            nu[driver.row] = driver.function.derivative(t)
+            nu[driver.row] += driver.function.derivative(t)
         return nu
 
     def term_jacobian(self, q: np.ndarray, t: float = 0.0, near: np.ndarray | None = None) -> np.ndarray:
@@ -277,8 +284,8 @@ class AbsoluteModel:
 
     @cached_property
     def explicit(self) -> bool:
-        """Whether there are rows of user functions, which may depend on the time."""
-        return bool(np.isin(self.tables.terms[:, PRIMITIVE], USERS).any())
+        """Whether there are rows that may depend on the time by themselves: of user functions, and of orientations that follow one."""
+        return bool(np.isin(self.tables.terms[:, PRIMITIVE], OF_TIME).any())
 
     @cached_property
     def on_curves(self) -> bool:
@@ -467,9 +474,11 @@ def absolute_model(system: System, drivers: bool = True, held: Sequence[Driver] 
     for joint in system.joints.values():
         table.add_joint(joint)
     acting = {**(system.drivers if drivers else {}), **{driver.name: driver for driver in held}}
-    driven_by = {name: measured(system, driver) for name, driver in acting.items()}
+    driven_by = {name: driven_rows(table, driver) for name, driver in acting.items()}
     # a pair of its own beside that of its joint, so that the joint's reaction is without what drives it
-    driven_pair = {name: table.add_pair(what.a, what.b, what.frame) for name, what in driven_by.items()}
+    driven_pair = {
+        name: table.add_pair(rows[0].what.a, rows[0].what.b, rows[0].what.frame) for name, rows in driven_by.items()
+    }
     for coupling in system.couplings.values():
         law = coupling.law(values)
         table.add_coupling(Row("", coupling.equation, coupling.priority, 0, None, coupling.name), law)
@@ -479,12 +488,13 @@ def absolute_model(system: System, drivers: bool = True, held: Sequence[Driver] 
             law = Law((Coupled(joint.name, 0, 1.0), Coupled(mimic.joint, 0, -mimic.multiplier)), mimic.offset)
             table.add_coupling(Row(joint.name, "Mimic", MEDIUM, 0, None, joint.name), law)
     driven: list[DriverRow] = []
-    for name, what in driven_by.items():
-        driver = acting[name]
-        near = table.near_of((what.joint or name, what.equation)) if what.primitive == ANGLE else -1
-        driven.append(DriverRow(name, len(table.rows), driver.resolved(values), near))
-        row = Row(what.joint, what.equation, driver.priority, 0, name)
-        table.add_row(row, [(driven_pair[name], what.primitive, near, 1.0)], what.offset, len(driven) - 1)
+    for name, rows in driven_by.items():
+        for what, function, followed, data in rows:
+            near = table.near_of((what.joint or name, what.equation)) if what.primitive == ANGLE else -1
+            driven.append(DriverRow(name, len(table.rows), function, near, followed))
+            row = Row(what.joint, what.equation, acting[name].priority, 0, name)
+            terms = [(driven_pair[name], what.primitive, near, 1.0)]
+            table.add_row(row, terms, what.offset, len(driven) - 1, data)
     asked = table.asked({driver.near for driver in driven})
     angles = _angles(system, number_of, table)
     model = AbsoluteModel(

@@ -30,7 +30,7 @@ from nexdyn.assembly.report import AssemblyReport
 from nexdyn.assembly.start_velocity import described_velocity, floating_bodies, tree_state
 from nexdyn.assembly.undetermined import undetermined_bodies
 from nexdyn.errors import AssemblyError, InputError, SingularError, unknown
-from nexdyn.model.driver import Driver
+from nexdyn.model.driver import Driver, orientation_wrong_at
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
@@ -103,6 +103,8 @@ def assemble(
     if type(max_iterations) is not int or max_iterations < 1:
         raise InputError(f"max_iterations is {max_iterations!r}; a whole number, 1 or more, is needed")
     system.check()
+    if wrong := orientation_wrong_at(system, float(t)):
+        raise InputError(wrong)
     model = described = absolute_model(system)
     length = mechanism_length(model)
     W = _weights(model, weights or {}, locks, length)
@@ -385,7 +387,7 @@ def _check_closed(report: AssemblyReport, pose: Configuration, how: Closing, hel
         if len(distances) > 1:
             shown += f" ({sum(distances):.3g} m in all)"
         asking = [driver.name if held is not model else f"driver {driver.name!r}" for driver in held.drivers]
-        asking = [name if name.startswith(("q0", "driver")) else f"driver {name!r}" for name in asking]
+        asking = [name if name.startswith(("q0", "driver")) else f"driver {name!r}" for name in dict.fromkeys(asking)]
         driven = "".join(f"what {name} asks for, " for name in asking[:3])
         raise AssemblyError(
             f"system {model.system.name!r} cannot be assembled: {shown}; check {driven}lengths, anchors and axes",

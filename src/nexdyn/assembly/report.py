@@ -202,7 +202,8 @@ class AssemblyReport:
 
     def effort(self, name: str) -> float:
         """What a driver takes [N, N m], along its coordinate, to do what it asks; of a coupling, its multiplier with the
-        opposite sign: coordinate i of it feels c_i times as much."""
+        opposite sign: coordinate i of it feels c_i times as much. The torques of a driver of a whole orientation are "turn.x",
+        "turn.y", "turn.z"."""
         efforts = self.efforts()
         if name not in efforts:
             raise unknown("driver or coupling", name, efforts)
@@ -210,8 +211,8 @@ class AssemblyReport:
 
     def efforts(self) -> dict[str, float]:
         """The efforts of all drivers and couplings, by name."""
-        named = [(row.driver or row.coupling, row.index) for row in self.model.rows]
-        return {name: -float(self.multipliers[r]) for name, r in named if name}
+        named = [(row.driver or row.coupling, row.component, row.index) for row in self.model.rows]
+        return {f"{name}.{part}" if part else name: -float(self.multipliers[r]) for name, part, r in named if name}
 
     def _require_joint(self, joint: str) -> None:
         if joint not in self.model.system.joints:

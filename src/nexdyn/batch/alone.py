@@ -28,12 +28,12 @@ Results = MutableMapping[int, Result]
 
 def runs_beside_others(system: System) -> bool:
     """Whether members of a system, which has run once, may run at the same time: it calls no function of the user's."""
-    drivers = (driver.function for driver in system.drivers.values())
+    followed = (function for driver in system.drivers.values() for function in driver.functions(system.values))
     return not (
         has_events(system)
         or any(force.callbacks() for force in system.forces.values())
         or any(joint.callbacks() for joint in system.joints.values())
-        or any(time_callbacks(function) for function in drivers)
+        or any(time_callbacks(function) for function in followed)
     )
 
 

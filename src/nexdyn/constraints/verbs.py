@@ -16,6 +16,7 @@ from nexdyn.constraints import (
     displacement,
     distance,
     kinds,
+    orientation,
     pitch,
     rolling,
     surface,
@@ -31,7 +32,7 @@ from nexdyn.spatial.lanes import zero
 
 DOT, DISTANCE, ANGLE, PITCH = kinds.DOT, kinds.DISTANCE, kinds.ANGLE, kinds.PITCH
 BINORMAL, SURFACE, USER, USER_ANGLE, EDGE = kinds.BINORMAL, kinds.SURFACE, kinds.USER, kinds.USER_ANGLE, kinds.EDGE
-FIRST_VELOCITY = kinds.FORWARD
+ORIENT_X, ORIENT_Z, FIRST_VELOCITY = kinds.ORIENT_X, kinds.ORIENT_Z, kinds.FORWARD
 
 numbered_value = generic(
     "numbered_value", "C of a row with numbers in `data`: its (primitive, first number, place in `near`)."
@@ -134,6 +135,8 @@ def _(data: Any, row: Any, t: Any, pair: Any, near: Any) -> Any:
         return surface.value(data, k, pair, near, at)
     if kind <= USER_ANGLE:
         return user.value(data, k, pair, t)
+    if kind <= ORIENT_Z:
+        return orientation.value(data, k, kind - ORIENT_X, pair, t)
     return rolling.value(data, k, kind, pair) if kind < FIRST_VELOCITY else 0.0
 
 
@@ -159,6 +162,8 @@ def _(data: Any, row: Any, t: Any, pair: Any, near: Any) -> Any:
         return surface.gradient(data, k, pair, near, at)
     if kind <= USER_ANGLE:
         return user.gradient(data, k, pair, t)
+    if kind <= ORIENT_Z:
+        return orientation.gradient(data, k, kind - ORIENT_X, pair, t)
     if kind <= EDGE:
         return rolling.gradient(data, k, kind, pair)
     return user_velocity.gradient(data, k, pair, t)
@@ -184,6 +189,8 @@ def _(data: Any, row: Any, t: Any, pair: Any, near: Any, V: Any, V_: Any) -> Any
         return surface.second(data, k, pair, near, at, V, V_)
     if kind <= USER_ANGLE:
         return user.second(data, k, pair, t, V, V_)
+    if kind <= ORIENT_Z:
+        return orientation.second(data, k, kind - ORIENT_X, pair, t, V, V_)
     if kind <= EDGE:
         return rolling.second(data, k, kind, pair, V, V_)
     return user_velocity.second(data, k, pair, t, V, V_)
@@ -204,6 +211,8 @@ def _(data: Any, row: Any, t: Any, pair: Any) -> Any:
     kind, k = row
     if kind <= USER_ANGLE:
         return user.explicit_rate(data, k, pair, t)
+    if kind <= ORIENT_Z:
+        return orientation.explicit_rate(data, k, kind - ORIENT_X, pair, t)
     return user_velocity.explicit_rate(data, k, pair, t) if kind > EDGE else 0.0
 
 
@@ -222,4 +231,6 @@ def _(data: Any, row: Any, t: Any, pair: Any, V: Any) -> Any:
     kind, k = row
     if kind <= USER_ANGLE:
         return user.explicit_second(data, k, pair, t, V)
+    if kind <= ORIENT_Z:
+        return orientation.explicit_second(data, k, kind - ORIENT_X, pair, t, V)
     return user_velocity.explicit_second(data, k, pair, t, V) if kind > EDGE else 0.0

@@ -18,10 +18,10 @@ With angles="xyz" φ = (α, β, γ) are the Tait–Bryan angles of B in A, about
     n_x = s_α,   n_y cos α + n_z sin α = s_β,   n_z cos α − n_y sin α = (s_γ − R_xz s_α)/c
                                                     (Shabana, Dynamics of Multibody Systems, on Euler angles; n is the dual of the rates)
 
-so that here too the power is s · φ̇, at any angle. (Many codes take n = s_φ: right for small angles only.) At β = ±90° the first and the
-third axis are one, and the angles are not defined: within 5° of it (c < sin 5°, where n is up to 11 times s) they are told as NaN, and the
-run stops with an error that names the bushing. Bounding c instead would let α and γ jump by half a turn there, and create energy in
-silence. α and γ change sign at half a turn, as the rotation vector does.
+so that here too the power is s · φ̇, at any angle. (Many codes take n = s_φ, which is right for small angles only.) At β = ±90° the first
+axis and the third coincide, and the angles are not defined. Within 5° of it (c < sin 5°, where n is up to 11 times s) they are NaN, and the
+run stops with an error that names the bushing. With a bound on c instead, α and γ would jump by half a turn there, and energy would be
+created without a warning. α and γ change sign at half a turn, as the rotation vector does.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from nexdyn.spatial.lanes import atan2, if_less, sqrt, zero
 
 ANGLES = ("rotation_vector", "xyz")
 LEAST = math.sin(math.radians(5.0))
-"""cos β below which Tait–Bryan angles are not told."""
+"""cos β below which Tait–Bryan angles are NaN."""
 
 
 class Bushing(PairForce):

@@ -1,11 +1,11 @@
-"""Gravity that is not the same everywhere: of a point mass, and as a function of the place.
+"""Gravity that differs from place to place: of a point mass, or as a function of the place.
 
     point   r = p_A − p_B,   f on A = −μ m r/|r|³ at the centre of mass of A,   f on B = μ m r/|r|³;   U = −μ m/|r|
     field   f on A = m g(t, p_A) at the centre of mass of A;   U = 0: that of a function is not known
 
-A is the body of mass m, B the centre, a point of the world or of another body, which then feels the reaction: of two bodies, μ = G m_B,
-momentum and energy are kept. One element acts on one body. The torque of the gradient of gravity, of the order of (size/|r|)² of the
-force's moment, is left out: the body is a point mass for gravity.
+A is the body that falls, m its mass. B is the centre: a point of the world, or of another body, on which the reaction acts. Between two
+bodies, with μ = G m_B, momentum and energy are conserved. One element acts on one body. Gravity takes that body for a point mass: the
+torque of the gravity gradient is left out. It is about (size/|r|)² times the force times |r|.
 
 Data: μ m, or m and the address of g. m and the centre of mass are those of the body.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class _Gravity(ForceElement):
-    """Base of what acts at the centre of mass of `body`."""
+    """Base of gravity at the centre of mass of `body`."""
 
     body: str
 
@@ -65,9 +65,10 @@ class _Gravity(ForceElement):
 
 
 class PointGravity(_Gravity):
-    """Gravity of a point mass on a body, at its centre of mass: a = −μ r/|r|³. That of the system acts as well; set it to 0 for space.
+    """Gravity of a point mass on a body, at its centre of mass: a = −μ r/|r|³.
 
-    body: what falls, a body or its name. centre: a body, a marker or 'ground' (or its name), which feels the reaction.
+    The gravity of the system is added; in space, set that to 0.
+    body: what falls, a body or its name. centre: a body, a marker or 'ground' (or its name); the reaction acts on it.
     mu [m³/s²]: G times the mass of the centre, 3.986004418e14 of the earth.
     anchor: where the centre is, in the axes of the body or marker [m], or at: in the world as described (default: the centre of mass of
         a body, the origin of the ground and of a marker).
@@ -123,11 +124,11 @@ class PointGravity(_Gravity):
 
 
 class GravityField(_Gravity):
-    """Gravity as a function of the place on a body, at its centre of mass. That of the system acts as well; set it to 0 for space.
+    """Gravity that is a function of the place, on a body, at its centre of mass.
 
-    body: what falls, a body or its name.
-    function(t, x, out): from the time [s] and the place x (3,) [m] in the world; it fills out (3,): the acceleration [m/s²], in world axes,
-        and returns nothing. Made by ``numba.njit``, or plain Python.
+    The gravity of the system is added; in space, set that to 0. body: what falls, a body or its name.
+    function(t, x, out): of the time [s] and the place x (3,) [m] of the centre of mass in the world. It fills out (3,) with the
+        acceleration [m/s²] in world axes, and returns nothing. Made by ``numba.njit``, or plain Python.
     """
 
     kind, code = "gravity_field", GRAVITY_FIELD

@@ -6,19 +6,19 @@
     τ = −(σ₀ z + σ₁ ż + σ₂ v)
                                             (Dupont, Hayward, Armstrong & Altpeter, IEEE Trans. Automat. Contr. 47, 2002)
 
-Why a bristle, and not modes that an event switches: many joints stick and slip at once without a combinatorial choice, and the
-state goes with the others into the integrator, the result and a restart.
+A bristle is used, and not modes that an event switches: many joints can stick and slip at once without a search over combinations of
+modes, and z is integrated, recorded and restarted like other states.
 
-With law="lugre" α is 1 throughout,  ż = v − |v| z/z_s:  the LuGre model (Canudas de Wit, Olsson, Åström & Lischinsky, IEEE Trans. Automat.
-Contr. 40, 1995), for what has been measured by it. It flows also while it sticks, and so creeps under a load that sways, however small;
-that is why it is not the law by default. z_b = 0 is not LuGre: there α begins with z².
+With law="lugre" α = 1 throughout,  ż = v − |v| z/z_s:  the LuGre model (Canudas de Wit, Olsson, Åström & Lischinsky, IEEE Trans. Automat.
+Contr. 40, 1995), for parameters that were identified with it. Its bristle also slips while the joint sticks, so the joint creeps under
+an oscillating load, however small: it is not the default for that reason. z_b = 0 is not LuGre: there α grows with z² from 0.
 
-Below z_b = b F_c/σ₀ (b = `elastic`, 0.7) the bristle is a spring: a joint whose load never exceeds b F_c moves by no more than
-load/σ₀, however long and however the load sways, and comes back where it was. That is the bound: at rest under a constant load
-f < b F_c the velocity is 0, not small. σ₁ = 2 ζ √(σ₀ m) damps the bristle.
+Below z_b = b F_c/σ₀ (b = `elastic`, 0.7) the bristle is a spring. A joint whose load never exceeds b F_c moves by load/σ₀ at most, however
+long the load acts and however it oscillates, and returns to its place. Under a constant load f < b F_c its velocity at rest is exactly 0.
+σ₁ = 2 ζ √(σ₀ m) damps the bristle.
 
-It breaks away where creep before the slip reaches the Stribeck speed, (1 − α) v_s = Ḟ/σ₀: at F_s under loads that rise slowly, a little
-below under faster ones; a larger σ₀ brings it nearer.
+It breaks away where the creep that precedes slip reaches the Stribeck speed, (1 − α) v_s = Ḟ/σ₀: at F_s where the load rises slowly, a
+little below F_s where it rises faster. A larger σ₀ brings it nearer to F_s.
 
 Data: F_c, F_s, v_s, σ₀, σ₁, σ₂, b (−1 of LuGre). Its state: z.
 """
@@ -48,11 +48,11 @@ ELASTIC = 0.7
 class JointFriction(ForceElement):
     """Dry friction in one freedom of a joint, with stiction.
 
-    sliding [N, N m]: Coulomb's friction. static: at which it breaks away, no less (default: as sliding). stribeck_speed [m/s,
-        rad/s]: over which one goes over into the other. viscous [N s/m, N m s/rad]: what grows with the speed.
-    stiffness [N/m, N m/rad]: of what gives before it slides: sliding / stiffness is the displacement. damping [N s/m, N m s/rad]: of
-        that; twice the root of stiffness times inertia is critical. elastic: part of `sliding` up to which nothing creeps (default: 0.7).
-    law: "elasto_plastic", which sticks, or "lugre", the LuGre model, which creeps under loads that sway and has no `elastic`.
+    sliding [N, N m]: Coulomb friction. static [N, N m]: friction at breakaway, `sliding` or more (default: `sliding`). stribeck_speed [m/s,
+        rad/s]: the speed over which friction falls from static to sliding. viscous [N s/m, N m s/rad]: of friction proportional to speed.
+    stiffness [N/m, N m/rad]: of the bristle; the joint moves by sliding / stiffness before it slides. damping [N s/m, N m s/rad]: of the
+        bristle; 2 √(stiffness · inertia) is critical. elastic: part of `sliding` below which nothing creeps (default: 0.7).
+    law: "elasto_plastic", which sticks, or "lugre", the LuGre model, which creeps under oscillating loads and has no `elastic`.
     freedom: which of the joint's freedoms, from 0.
     """
 

@@ -58,7 +58,7 @@ class ForceTables(NamedTuple):
     inside: Any = np.zeros(0)
     inner: Any = np.zeros(0)
     newton: Any = np.zeros((0, 0))
-    """(12, 16) scratch of users' forces with states (``user_states``)."""
+    """(12, 28) scratch of users' forces with states (``user_states``)."""
     room: Any = None
     """Scratch and meshes of surfaces in contact; None where there are none: then nothing of them is compiled."""
 
@@ -97,7 +97,7 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
         bound=np.zeros(len(start)),
         inside=np.zeros(len(start)),
         inner=np.zeros(len(start)),
-        newton=np.zeros((MOST_STATES, MOST_STATES + 4)),
+        newton=np.zeros((MOST_STATES, 2 * MOST_STATES + 4)),
         room=room_of(forces, values, index, numbers_of_all),
     )
 

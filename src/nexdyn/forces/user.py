@@ -45,7 +45,8 @@ class Stated(ForceElement):
     initial_states: Any
     state_names: Any
     state_sizes: Any
-    structural = ForceElement.structural | {"function", "state_names"}
+    state_units: Any
+    structural = ForceElement.structural | {"function", "state_names", "state_units"}
     shape = BODIES
 
     @property
@@ -56,7 +57,9 @@ class Stated(ForceElement):
     def not_finite(self) -> str:  # type: ignore[override]
         return super().not_finite + (", or has states whose rates determine none in its step," if self._count else "")
 
-    def _store_states(self, function: Any, initial_states: Any, state_names: Any, state_sizes: Any) -> None:
+    def _store_states(
+        self, function: Any, initial_states: Any, state_names: Any, state_sizes: Any, state_units: Any
+    ) -> None:
         what = f"initial_states of {self}"
         initial = sequence(initial_states, what, "numbers")
         if len(initial) > MOST_STATES:
@@ -69,7 +72,14 @@ class Stated(ForceElement):
                     f"state_names of {self} is {names!r}; as many different names as initial_states has numbers, {len(initial)}, "
                     f"are needed"
                 )
-        self._store(function=function, initial_states=initial, state_names=names, state_sizes=state_sizes)
+        units = None if state_units is None else sequence(state_units, f"state_units of {self}", "texts")
+        if units is not None and (len(units) != len(initial) or not all(isinstance(unit, str) for unit in units)):
+            raise InputError(
+                f"state_units of {self} is {units!r}; a text for each of {len(initial)} initial_states is needed"
+            )
+        self._store(
+            function=function, initial_states=initial, state_names=names, state_sizes=state_sizes, state_units=units
+        )
         if not callable(function):
             arguments = with_states(self.shape, len(initial)).arguments
             raise InputError(f"function of {self} is {function!r}; a function {arguments} is needed")
@@ -78,10 +88,10 @@ class Stated(ForceElement):
         n = len(sequence(self.initial_states, f"initial_states of {self}", "numbers"))
         if n > MOST_STATES:
             raise InputError(f"initial_states of {self} has {n} entries; a force has {MOST_STATES} states at most")
-        if self.state_names is not None and len(self.state_names) != n:
-            raise InputError(
-                f"{self} has {n} initial_states and {len(self.state_names)} state_names; as many are needed"
-            )
+        for attribute in ("state_names", "state_units"):
+            given = self.__dict__[attribute]
+            if given is not None and len(given) != n:
+                raise InputError(f"{self} has {n} initial_states and {len(given)} {attribute}; as many are needed")
         self._sizes(values)
         self.states(values)
 
@@ -98,7 +108,7 @@ class Stated(ForceElement):
         n = self._count
         names = self.state_names or [f"state{i}" for i in range(n)]
         initial = floats(self.initial_states, n, values, f"initial_states of {self}")
-        return [(name, "", x) for name, x in zip(names, initial, strict=True)]
+        return list(zip(names, self.state_units or ("",) * n, initial, strict=True))
 
     def state_efforts(self, values: Mapping[str, float], unit: float) -> list[tuple[float, float, float]]:
         return [(0.0, 0.0, size) for size in self._sizes(values)]
@@ -124,8 +134,8 @@ class UserForce(PairForce, Stated):
         [N] on `a` at the origin of A, in world axes, and returns nothing. Made by ``numba.njit``, or plain Python.
     anchor_a, anchor_b, at_a, at_b: where the origins of A and B are (:class:`PairForce`).
     initial_states: of states of its own, up to 12, ż = rate: then it is function(t, A, B, z, out, rate), and fills rate too.
-    state_names: what results call them. state_sizes: about how large each becomes (default: 1), by which `HHT` with a tolerance judges its
-        error, and differences are taken.
+    state_names: what results call them. state_units: their units in results ("A", "Pa"), which compute nothing. state_sizes: about how
+        large each becomes (default: 1); `HHT` with a tolerance judges the error of a state by it, and takes differences over parts of it.
     """
 
     kind, code = "user", USER
@@ -145,9 +155,10 @@ class UserForce(PairForce, Stated):
         initial_states: Any = (),
         state_names: Any = None,
         state_sizes: Any = None,
+        state_units: Any = None,
     ) -> None:
         super().__init__(name, a, b, anchor_a=anchor_a, anchor_b=anchor_b, at_a=at_a, at_b=at_b)
-        self._store_states(function, initial_states, state_names, state_sizes)
+        self._store_states(function, initial_states, state_names, state_sizes, state_units)
 
     def check(self, values: Mapping[str, float]) -> None:
         check_points(self, ("_a", "_b"), values)
@@ -161,7 +172,7 @@ class UserJointForce(Stated):
         ``numba.njit``, or plain Python.
     freedom: which of the joint's freedoms, from 0.
     initial_states: of states of its own, up to 12, ż = rate: then it is function(t, q, v, z, rate) → effort, and fills rate (k,).
-    state_names, state_sizes: as of :class:`UserForce`.
+    state_names, state_units, state_sizes: as of :class:`UserForce`.
     """
 
     kind, code = "user_joint_force", USER_JOINT
@@ -171,11 +182,11 @@ class UserJointForce(Stated):
 
     def __init__(
         self, name: str, joint: Element | str, function: Callable[..., float], *, freedom: int = 0,
-        initial_states: Any = (), state_names: Any = None, state_sizes: Any = None,
+        initial_states: Any = (), state_names: Any = None, state_sizes: Any = None, state_units: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(name)
         self._store(joint=name_of(joint), freedom=freedom)
-        self._store_states(function, initial_states, state_names, state_sizes)
+        self._store_states(function, initial_states, state_names, state_sizes, state_units)
 
     def __repr__(self) -> str:
         return f"UserJointForce({self.name!r}, in {self.joint!r})"

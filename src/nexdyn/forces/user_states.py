@@ -1,14 +1,14 @@
-"""States of users' forces: ż = f(t, motion, z), solved for where a step or a rest asks for them.
+"""States of users' forces: ż = f(t, motion, z). Implicit steps and equilibria solve for z.
 
     between A and B   f(t, A, B, z, out, rate)    fills out (6) and rate (k)
     in a joint        τ = f(t, q, v, z, rate)     fills rate (k)
 
-    a z − c − g ż(z) = 0          a = 1: a step that is implicit, z = c + g ż;   a = 0, c = 0, g = −1: at rest, ż = 0
+    a z − c − g ż(z) = 0          a = 1: an implicit step, z = c + g ż;   a = 0, c = 0, g = −1: at rest, ż = 0
     Newton's iteration with slopes by differences:   (a 1 − g ∂ż/∂z) Δz = −(a z − c − g ż),   by elimination with pivots
 
-Differences are over a part of the size of a state that is given, or of what it has, if more: a rate may be a small difference of large
-numbers. Where nothing is left of the equation, slopes are not asked for: at rest a state whose rate is 0 whatever it is stays as it is.
-Explicit methods need no more than ż. Where the iteration does not end, z is NaN, and the force says so.
+A difference is over a part of the size of the state, the given one or the present one, whichever is larger, since a rate may be a small
+difference of large numbers. Where the equation already holds, no slopes are taken: at rest, a state whose rate is always 0 keeps its value.
+Explicit methods need only ż. Where the iteration does not converge, z becomes NaN, and the force reports it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from nexdyn.kernel import formula, kernel, outlined
 from nexdyn.spatial.algebra import Motion, Pose
 
 RESIDUAL, SLOPED, GIVEN, CHANGE = range(MOST_STATES, MOST_STATES + 4)
-"""Columns of `newton` behind the matrix: what is left, ż where slopes are taken, c, Δz."""
+SLOPE = CHANGE + 1
+"""Columns of `newton` behind the matrix: what is left, ż where slopes are taken, c, Δz; and ∂ż/∂z as last taken, NaN where not at all."""
 ITERATIONS, NUDGE, ENOUGH, CLOSE = 40, 1e-7, 1e-14, 1e-9
 LITTLE = 1e-6
-"""Part of the size of a state by which it is at least judged: near 0 nothing else tells what is little."""
+"""Part of the size of a state that its changes are compared with at least, for states near 0."""
 SLOWER = 0.1
-"""By how much less a change is than the one before where the iteration still gains."""
+"""Ratio of a change to the one before it, below which the iteration still converges."""
 
 
 class InJoint(NamedTuple):
@@ -70,7 +71,7 @@ def of_user(tables, e):  # type: ignore[no-untyped-def]
 
 @formula
 def eliminate(W, n):  # type: ignore[no-untyped-def]
-    """Δz ← −W⁻¹ r; whether there is one."""
+    """Δz ← −W⁻¹ r; whether there is one. W is used up."""
     for i in range(n):
         W[i, CHANGE] = -W[i, RESIDUAL]
     for j in range(n):
@@ -104,6 +105,7 @@ def solve_states(tables, e, t, where, a, g):  # type: ignore[no-untyped-def]
     W, z, rate, s, n = tables.newton, tables.z, tables.rate, tables.index[e, STATE], tables.index[e, STATES]
     sizes = tables.index[e, FIRST] + 1
     largest = math.inf
+    W[0, SLOPE] = math.nan
     for _ in range(ITERATIONS):
         rates_at(tables, e, t, where)
         left = False
@@ -120,7 +122,8 @@ def solve_states(tables, e, t, where, a, g):  # type: ignore[no-untyped-def]
             step = z[s + m] - x
             rates_at(tables, e, t, where)
             for i in range(n):
-                W[i, m] = (a if i == m else 0.0) - g * (rate[s + i] - W[i, SLOPED]) / step
+                W[i, SLOPE + m] = (rate[s + i] - W[i, SLOPED]) / step
+                W[i, m] = (a if i == m else 0.0) - g * W[i, SLOPE + m]
             z[s + m] = x
         if not eliminate(W, n):
             break

@@ -359,8 +359,7 @@ class Joint(Element):
         for attribute in _OF_FREEDOMS:
             if self.__dict__[attribute] != _DEFAULTS[attribute]:
                 raise InputError(
-                    f"{self} is a constraint only and has no coordinates, so it takes no {attribute}; "
-                    f"put a PointSpring or a Bushing beside it"
+                    f"{self} is a constraint only, so it takes no {attribute}; put a PointSpring or a Bushing beside it"
                 )
 
     # --- as constraints -----------------------------------------------------------------------------------------

@@ -123,8 +123,8 @@ class Result:
     def effort(self, name: str | None = None) -> xr.DataArray:
         """Effort (time,) [N, N m] of a force in a joint; without `name` of all of them (time, actuator).
 
-        Of a driver what it takes, along its coordinate, to do what it asks; of a coupling, its multiplier with the opposite
-        sign.
+        Of a driver what it takes, along its coordinate, to do what it asks, of one of a whole orientation the torque (time, axis) in the
+        axes of its frame; of a coupling, its multiplier with the opposite sign.
         """
         import xarray as xr
 
@@ -143,6 +143,15 @@ class Result:
             **{f"coupling {n!r}": n for n in self.system.couplings},
         }
         found = {rows[row]: k for k, row in enumerate(labels.dims["row"]) if row in rows}
+        whole = {n: [f"driver {n!r} ({i})" for i in "xyz"] for n in self.system.drivers}
+        if name in whole and all(row in labels.dims["row"] for row in whole[name]):
+            places = [labels.dims["row"].index(row) for row in whole[name]]
+            attributes = {"units": labels.units["multiplier"][places[0]], "long_name": f"torque of {name}"}
+            torque, coordinates = (
+                -self.observed.take("multiplier")[:, places],
+                {"time": self.recording.t.copy(), "axis": list("xyz")},
+            )
+            return xr.DataArray(torque, coordinates, ["time", "axis"], name="effort", attrs=attributes)
         if name not in found:
             raise unknown("driver or coupling", name, found)
         t, k = self.recording.t, found[name]

@@ -29,6 +29,7 @@ from nexdyn.model.system import System
 from nexdyn.results.result import Result
 from nexdyn.simulation.marches.bodies import refuse_velocity_rows
 from nexdyn.simulation.marches.loops import ClosedSystem, closed_system
+from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import weak_freedom
 from nexdyn.tree.loop_motion import lead
 from nexdyn.tree.wound import angles_along
@@ -207,6 +208,8 @@ class _Led:
             raise SolveError(f"joint {joint!r} {what}, at t = {t:g} s", time=t, where=joint)
         if not halvings:
             message, joint = self.closed.open_row(t, 0.0)
+            if wrong := impossible_orientation(self.closed.system, t, t - self.t):
+                raise SolveError(wrong, time=self.t)
             raise SolveError(
                 f"the mechanism locks at t = {self.t:g} s: {message.split(';')[0]}; a driver asks for more than the joints "
                 f"allow, or passes a dead centre",

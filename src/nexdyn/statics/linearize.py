@@ -225,6 +225,11 @@ def linearize(
             f"A, B, C, D are dense: {len(system.bodies)} bodies are more than their {LARGEST // 6}; ask for the lowest modes, "
             f"modes=10 (--modes 10), which come with sparse matrices and the response to inputs"
         )
+    for name in inputs:
+        if (driver := system.drivers.get(name)) is not None and len(rows := driver.functions(system.values)) > 1:
+            raise InputError(
+                f"{driver} follows {len(rows)} functions; a driver that is an input has one: drive one angle, or a joint's coordinate"
+            )
     report = _report(system, at, t, q0, v0)
     if modes is not None:
         return _lowest(system, report, inputs, outputs, modes, ignore, frozen)

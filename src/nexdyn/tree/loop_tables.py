@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nexdyn.constraint_rows import Row, RowBuilder, coordinate, measured
+from nexdyn.constraint_rows import Row, RowBuilder, coordinate, driven_rows
 from nexdyn.constraints.kinds import ANGLE, DISTANCE, LENGTHS, VELOCITIES
 from nexdyn.constraints.tables import COUNT, FIRST, NEAR, PAIR, PRIMITIVE, ConstraintTables, row_units
 from nexdyn.errors import InputError
@@ -37,8 +37,16 @@ class OwnCoordinate(NamedTuple):
     freedom: int
 
 
+class OfDriver(NamedTuple):
+    """A row of a driver: its function of time, and those that it follows besides."""
+
+    driver: str
+    function: Function
+    followed: tuple[Function, ...]
+
+
 class Rows(NamedTuple):
-    """What was compiled: the rows by name, the tables, the functions of the drivers, and the places of what they measure.
+    """What was compiled: the rows by name, the tables, the rows of the drivers, and the places of what they measure.
 
     near: place in `LoopTables.near` of (joint, equation). own: the coordinates of cut joints, in the order of the tables;
     balls: the ball and free joints among those with efforts. child_first (nt,): whether the child of the joint that a term
@@ -47,7 +55,7 @@ class Rows(NamedTuple):
 
     rows: list[Row]
     tables: LoopTables
-    functions: list[Function]
+    driven: list[OfDriver]
     callbacks: tuple[Callback, ...]
     near: dict[tuple[str, str], int]
     own: list[OwnCoordinate]
@@ -88,7 +96,7 @@ def loop_tables(
         else:
             builder.add_pair(joint.parent.name, joint.child.name, _frame(joint, system))
     _add_couplings(system, builder)
-    functions = _add_drivers(system, builder) if drivers else []
+    driven = _add_drivers(system, builder) if drivers else []
     own, measures, numbers = _own_coordinates(system, builder, cut)
     balls = [joint for joint in map(system.joint, cut) if _turns(joint) and _acting(system, joint)]
     numbers += [row for joint in balls for row in _numbers(system, joint)]
@@ -114,7 +122,7 @@ def loop_tables(
     used = sorted({int(given.terms[e, PAIR]) for r in order for e in _terms(given, r)} | {int(m[0]) for m in measures})
     data: list[float] = []
     at = []
-    for function in functions:
+    for _, function, _ in driven:
         at.append(len(data))
         data += time_row(function)
     near = builder.near_start()
@@ -136,8 +144,8 @@ def loop_tables(
         spare=np.array([float(spare), 0.0]), left_out=np.zeros(m), chosen=np.zeros((m, m) if spare else (0, 0)),
         largest=np.zeros(m), dependence=np.array([np.inf, 0.0, 0.0]), lent=np.zeros((0, 2)),
     )  # fmt: skip
-    callbacks = tuple(callback for function in functions for callback in time_callbacks(function))
-    return Rows(rows, loops, functions, callbacks, dict(builder.near), own, balls, _child_first(system, builder, given))
+    callbacks = tuple(c for _, f, followed in driven for function in (f, *followed) for c in time_callbacks(function))
+    return Rows(rows, loops, driven, callbacks, dict(builder.near), own, balls, _child_first(system, builder, given))
 
 
 def _builder(system: System) -> RowBuilder:
@@ -167,16 +175,17 @@ def _add_couplings(system: System, builder: RowBuilder) -> None:
             builder.add_coupling(Row(joint.name, "Mimic", MEDIUM, 0, None, joint.name), law)
 
 
-def _add_drivers(system: System, builder: RowBuilder) -> list[Function]:
-    functions: list[Function] = []
+def _add_drivers(system: System, builder: RowBuilder) -> list[OfDriver]:
+    driven: list[OfDriver] = []
     for driver in system.drivers.values():
-        what = measured(system, driver)
-        pair = builder.add_pair(what.a, what.b, what.frame)
-        near = builder.near_of((what.joint or driver.name, what.equation)) if what.primitive == ANGLE else -1
-        row = Row(what.joint, what.equation, driver.priority, 0, driver.name)
-        builder.add_row(row, [(pair, what.primitive, near, 1.0)], what.offset, len(functions))
-        functions.append(driver.resolved(system.values))
-    return functions
+        rows = driven_rows(builder, driver)
+        pair = builder.add_pair(rows[0].what.a, rows[0].what.b, rows[0].what.frame)
+        for what, function, followed, data in rows:
+            near = builder.near_of((what.joint or driver.name, what.equation)) if what.primitive == ANGLE else -1
+            row = Row(what.joint, what.equation, driver.priority, 0, driver.name)
+            builder.add_row(row, [(pair, what.primitive, near, 1.0)], what.offset, len(driven), data)
+            driven.append(OfDriver(driver.name, function, followed))
+    return driven
 
 
 def uncuttable(system: System, joints: Collection[str]) -> list[str]:

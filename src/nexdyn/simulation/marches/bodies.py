@@ -50,6 +50,7 @@ from nexdyn.simulation.impulses import with_rows
 from nexdyn.simulation.independence import NEARLY, independence_here
 from nexdyn.simulation.kept import Keeper, Poses, ground_first
 from nexdyn.simulation.march import ROUNDED, Leg, Look, March, Memory, Pace
+from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import known_angles
 from nexdyn.spatial.rotations import rotation_matrix
@@ -113,7 +114,7 @@ class BodySimulation(Runs):
         if solver is not None:
             self._outside = Outside(solver, self.tables, self.state)
             self.tables = self.tables._replace(outside=self._outside.address)
-        self._callbacks = [c for driver in model.drivers for c in time_callbacks(driver.function)]
+        self._callbacks = [c for row in model.drivers for f in row.functions for c in time_callbacks(f)]
         start_coordinates(acting_joints(model), self.acts, system.values, self.state.counted)
         self._centres = centres(model)
         self._set(*state)
@@ -158,7 +159,7 @@ class BodySimulation(Runs):
         acts = self.acts
         return {
             **dict(of_fields("state", self.state, ("work", "x", "most"))),
-            **{f"acts.{name}": getattr(acts, name) for name in ("q", "step", "began", "judged")},
+            **{f"acts.{name}": getattr(acts, name) for name in ("q", "step", "began", "judged", "slopes")},
             "forces.z": acts.forces.z, "forces.rate": acts.forces.rate, "memory": self._memory, "control": self._control,
             "watched": self.tables.watched,
         }  # fmt: skip
@@ -691,9 +692,13 @@ class BodySimulation(Runs):
             if kept is not None:
                 kept.recording.message = str(error)
             raise error
-        for user in self.system.joints.values():
-            if any(callback.failed for callback in user.callbacks()):
-                error = failure(user, t, user.callbacks())
+        users: list[tuple[Any, Any]] = [(joint, joint.callbacks()) for joint in self.system.joints.values()]
+        users += [
+            (self.system.driver(row.name), time_callbacks(f)) for row in self.model.drivers for f in row.functions
+        ]
+        for user, callbacks in users:
+            if any(callback.failed for callback in callbacks):
+                error = failure(user, t, callbacks)
                 error.result = kept
                 if kept is not None:
                     kept.recording.message = str(error)
@@ -705,7 +710,9 @@ class BodySimulation(Runs):
             if self.model.drivers
             else ""
         )
-        if status == UNCOUNTED:
+        if wrong := impossible_orientation(self.system, t, dt):
+            message = wrong
+        elif status == UNCOUNTED:
             message = (
                 f"the turns of the joints cannot be counted at t = {t:g} s: bodies turn too far in a step, about several axes; "
                 f"{f'reduce dt = {dt:g} s' if self.method.dt is not None else 'limit dt_max'}"

@@ -24,6 +24,7 @@ from nexdyn.simulation.bristles import bounds, bristle_advice, refuse_bent, with
 from nexdyn.simulation.kept import LOST, bound_of
 from nexdyn.simulation.march import NONE, Leg, Look, March, Pace
 from nexdyn.simulation.marches.bodies import BodySimulation, refuse_velocity_rows
+from nexdyn.simulation.orientations import impossible_orientation
 
 CHUNK = 200
 """Most steps between two looks at a partition."""
@@ -306,7 +307,8 @@ class IndexOneSimulation(BodySimulation):
             index1.OPEN: OPEN_SAYS[self._kind],
             index1.DEGRADED: "no choice of independent coordinates serves here: a singular pose; use HHT",
         }[NOT_FINITE if size > BLOWN_UP else status]  # fmt: skip
-        message = f"{says} (t = {t:g} s{at}){bristle_advice(self.system, step, explicit)}"
+        wrong = impossible_orientation(self.system, t, dt)
+        message = wrong or f"{says} (t = {t:g} s{at}){bristle_advice(self.system, step, explicit)}"
         if kept is not None:
             kept.recording.message = message
         raise SolveError(

@@ -36,6 +36,7 @@ from nexdyn.results.loops import LoopRecording
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import bodies_at_end, joints_at_end
 from nexdyn.simulation.marches.bodies import needs_bodies
+from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import build_problem
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.tree.closed import ClosedTree
@@ -141,8 +142,8 @@ class ClosedSystem:
     def raise_failure(self, t: float, result: Result | None) -> None:
         """The SolveError of a user's function in a joint or driver that has failed, if one has."""
         users: list[tuple[Any, Any]] = [(joint, joint.callbacks()) for joint in self.system.joints.values()]
-        functions = self.closed.compiled_rows.functions
-        users += [(d, time_callbacks(f)) for d, f in zip(self.system.drivers.values(), functions, strict=True)]
+        for name, function, followed in self.closed.compiled_rows.driven:
+            users += [(self.system.driver(name), time_callbacks(f)) for f in (function, *followed)]
         for user, callbacks in users:
             if any(callback.failed for callback in callbacks):
                 error = failure(user, t, callbacks)
@@ -161,6 +162,8 @@ class ClosedSystem:
         row = self.closed.rows[int(C.argmax())]
         at = str(row)
         drivers = list(self.system.drivers)
+        if wrong := impossible_orientation(self.system, t, dt):
+            return wrong, row.joint
         locked = (
             f"; driver {drivers[0]!r} may ask for more than the joints allow: the mechanism locks there"
             if drivers
@@ -369,7 +372,7 @@ def follow_angles(closed: ClosedTree, start: State) -> None:
     for driver in system.drivers.values():
         if driver.kind == "joint" and (driver.joint, driver.freedom) not in known:
             known[driver.joint, driver.freedom] = float(driver.resolved(system.values).value(t))
-        elif isinstance(driver, OrientationDriver) and (driver.name, driver.angle.capitalize()) in at:
+        elif isinstance(driver, OrientationDriver) and driver.angle and (driver.name, driver.angle.capitalize()) in at:
             near[at[driver.name, driver.angle.capitalize()]] = float(driver.resolved(system.values).value(t))
     for coupling in system.couplings.values():
         terms, offset = coupling.law(system.values)

@@ -53,6 +53,7 @@ from nexdyn.simulation.continuing import of_fields
 from nexdyn.simulation.march import Leg, Look, March, Memory
 from nexdyn.simulation.marches.bodies import BodySimulation, refuse_velocity_rows
 from nexdyn.simulation.marches.uneven import settled
+from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
 from nexdyn.statics.inverse_kinematics import Posture
 
@@ -98,7 +99,7 @@ class PotentialSimulation(BodySimulation):
             model.mass, system.gravity, model.tables, hinges, [driver.function for driver in model.drivers],
             mechanism_length(model), springs, loads, contacts, model.angles,
         )  # fmt: skip
-        self._callbacks = [c for driver in model.drivers for c in time_callbacks(driver.function)]
+        self._callbacks = [c for row in model.drivers for f in row.functions for c in time_callbacks(f)]
         near = self._start_near(q, initial, q0)
         self._motion = new_state(self._tables, model.mass, q, v, near)
         place_of = {name: k for k, name in enumerate(model.followed)}
@@ -383,12 +384,15 @@ class PotentialSimulation(BodySimulation):
             kept.recording.message, error.result = str(error), kept
             raise error
         self._name_failure(t)
-        if status == SINGULAR:
+        wrong = impossible_orientation(self.system, t, dt)
+        if status == SINGULAR and not wrong:
             name = self.model.bodies[where]
             message = f"the energy of body {name!r} has no minimum at t = {t:g} s; check its mass and inertia"
             kept.recording.message = message
             raise SingularError(message, time=t, where=name, result=kept)
-        if status == solve.NOT_CLOSED:
+        if wrong:
+            message = wrong
+        elif status == solve.NOT_CLOSED:
             name, gaps = self._open_joints()
             stiffer = "" if self.method.adaptive else "raise mu or updates, "
             message = (

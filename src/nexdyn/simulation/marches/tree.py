@@ -51,6 +51,7 @@ from nexdyn.simulation.kept import Keeper, Poses
 from nexdyn.simulation.march import NONE, Leg, Look, March, Pace
 from nexdyn.simulation.marches.loops import ClosedSystem, bodies_along, closed_system, needs_rows
 from nexdyn.simulation.marches.tree_start import tree_start
+from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import build_problem, freedom_name, weak_freedom
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import start_angles
@@ -438,7 +439,11 @@ class Simulation(Runs):
         if status == NOT_FINITE and isinstance(tables, ConstraintTables) and tables.lost[0] > 0:
             kept = None if first else self.result("failed", "A is not positive definite")
             refuse(self.tree, self.q, int(tables.lost[0]), time=t, result=kept)
-        if status == NOT_FINITE:
+        step = dt or float(getattr(self.method, "dt", None) or 0.0)
+        wrong = impossible_orientation(self.system, t, step)
+        if wrong and status < FORCE_FAILED:
+            message = wrong
+        elif status == NOT_FINITE:
             message = (
                 f"the motion is no longer finite at t = {t:g} s{where}; "
                 + (f"reduce dt = {self.method.dt:g} s, " if isinstance(self.method, FixedStep) else "")
