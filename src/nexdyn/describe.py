@@ -405,7 +405,7 @@ class Builder:
             return [item for item, _ in items], all(good for _, good in items)
         if not isinstance(value, Mapping):
             return value, True
-        if key in ("priority", "terms", "parameters", "friction"):
+        if key in ("priority", "terms", "parameters") or (key == "friction" and "type" not in value):
             return dict(value), True
         if key == "mimic":
             built = self.object_of(path, "mimic", dict(value), Mimic, "")

@@ -22,6 +22,7 @@ less than what its gains make of a displacement by 1 rad, or the length of the m
 from __future__ import annotations
 
 from nexdyn.forces.contact import points_of, stretch
+from nexdyn.forces.contact_functions import renewed
 from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.states import of_contact
 from nexdyn.forces.sticking import Slip
@@ -93,6 +94,7 @@ def element_at_end(acts, e, t, X_A, V_A, X_B, V_B):  # type: ignore[no-untyped-d
     tables, h = acts.forces, acts.step[0]
     if tables.index[e, STATES] > 0 and h > 0.0 and tables.index[e, OFF] == 0:
         first, k = tables.index[e, STATE], tables.index[e, FIRST]
+        renewed(tables, e, t, X_A.p.x)
         if of_user(tables, e) > 0:
             users_at_end(acts, e, t, Between(X_A, V_A, X_B, V_B))
         elif tables.index[e, KIND] == SURFACE:

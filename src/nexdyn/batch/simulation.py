@@ -99,7 +99,11 @@ def keeps_apart(system: System, method: Method, dynamics: str) -> str:
         return str(rows[0]) if rows else f"a closed loop of {system.name!r}"
     if has_events(system):
         return str(next(iter(system.events.values()), "a joint stop that strikes by impulses"))
-    unknown = [force for force in system.forces.values() if force.code not in IN_LANES or force.states(system.values)]
+    unknown = [
+        force
+        for force in system.forces.values()
+        if force.code not in IN_LANES or force.varies or force.states(system.values)
+    ]
     wound = wound_across(system, spanning_forest(system))
     return str(unknown[0]) if unknown else f"torsion spring {wound[0]!r}, which counts turns" if wound else ""
 

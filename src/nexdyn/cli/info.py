@@ -156,20 +156,26 @@ def _contact(system: System, name: str) -> dict[str, Any]:
 
 
 def _further(system: System, contact: BetweenBodies) -> str:
-    """What of the law of a contact most have not, in words."""
-    from nexdyn.model.parameters import number
+    """What of the law of a contact most have not, in words; functions of time at t = 0."""
+    from nexdyn.forces.contact_group import Contact
+    from nexdyn.forces.contact_law import is_of_time
 
+    assert isinstance(contact, Contact)
     values, found, given = system.values, "", contact.__dict__
     if given["friction_across"] is not None:
         side = "a" if given["friction_direction_a"] is not None else "b"
         found += f" along the direction {_numbers(given[f'friction_direction_{side}'])} of {side}"
-        found += f", {number(given['friction_across'], values, 'friction_across'):.6g} across"
+        found += f", {contact._number('friction_across', values):.6g} across"
     for what in ("rolling", "turning"):
-        if (arm := number(given[f"{what}_resistance"], values, what)) != 0.0:
+        if (arm := contact._number(f"{what}_resistance", values)) != 0.0:
             found += f"; against {what} {arm:.6g} m"
     for side in "ab":
-        if any(x != 0.0 for x in (number(x, values, side) for x in given[f"surface_velocity_{side}"])):
+        if any(is_of_time(x) for x in given[f"surface_velocity_{side}"]) or any(
+            contact._floats(f"surface_velocity_{side}", 3, values)
+        ):
             found += f"; the surface of {side} runs"
+    if contact.varies:
+        found += "; at t = 0 of functions of time"
     return found
 
 

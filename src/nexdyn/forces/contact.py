@@ -36,18 +36,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from nexdyn.forces import sticking
 from nexdyn.forces.between import PairForce
-from nexdyn.forces.contact_law import VELOCITIES, ContactLaw, check_along
+from nexdyn.forces.contact_law import VELOCITIES, ContactLaw, check_along, is_of_time, wrong_at
 from nexdyn.forces.kinds import CONTACT
 from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.forces.tables import STATE
 from nexdyn.kernel import formula, kernel
+from nexdyn.model.callbacks import Callback
 from nexdyn.model.force import Frame
+from nexdyn.model.time_kernels import time_callbacks, time_row
 from nexdyn.spatial.algebra import Force, T, Vec3, cross
 from nexdyn.spatial.lanes import common, if_less, power, sqrt, zero
 from nexdyn.spatial.table import MotionRows, PoseRows
@@ -83,6 +85,8 @@ class Placed(NamedTuple):
 UNMOVED = Placed()
 UNBOUNDED = 1e300
 """How far what has no end reaches."""
+AHEAD = tuple(np.geomspace(1e-9, 1.0, 91).tolist())
+"""How far [s] a function of time is looked at ahead for what is not valid."""
 ROUNDED = 1.0 + 1e-9
 """By what part of their reach surfaces are looked at that are apart."""
 
@@ -92,6 +96,8 @@ class ContactForce(ContactLaw, PairForce):
 
     code = CONTACT
     touches = True
+    over_surfaces = False
+    """Whether its data have what resists rolling and turning."""
 
     @property
     def points(self) -> int:
@@ -171,6 +177,37 @@ class ContactForce(ContactLaw, PairForce):
         data[STICK + sticking.DAMPING] *= math.sqrt(self.reduced(system, lambda body: body.mass))
         return data
 
+    def varying(self, system: System) -> list[float]:
+        """What ``contact_functions`` reads; [] where no coefficient is a function of time."""
+        if not self.varies:
+            return []
+        values = system.values
+        functions = self.functions(values)
+        self._callbacks = tuple(callback for function in functions for callback in time_callbacks(function))
+        normals = [x for n in self.normals(values) for x in (np.zeros(3) if n is None else n).tolist()]
+        axes = [x for R, _ in self.placed(values) for x in R.ravel().tolist()]
+        given = [self.static_friction is not None, self.friction_across is not None]
+        self._watched = (tuple(functions), *given, tuple(normals))
+        rows = [x for function in functions for x in time_row(function)]
+        head = [self.arm(system), *map(float, given), float(self.over_surfaces)]
+        return [*head, *normals, *axes, *rows]
+
+    def arm(self, system: System) -> float:
+        """l of what resists rolling [m]; 0 where there is none."""
+        return 0.0
+
+    def callbacks(self) -> tuple[Callback, ...]:
+        return self.__dict__.get("_callbacks", ())
+
+    def failing_at(self, time: float) -> str:
+        functions, static, across, normals = self.__dict__.get("_watched", ((), False, False, ()))
+        if functions:
+            for ahead in (0.0, *AHEAD):  # the step at hand may end later
+                told = wrong_at(functions, static, across, np.reshape(normals, (2, 3)), time + ahead)
+                if told:
+                    return told
+        return ""
+
     def reduced(self, system: System, of: Callable[[ResolvedBody], float]) -> float:
         """1/(1/m_A + 1/m_B) of what `of` tells of both bodies, with all that Fixed joints hold to them; 0 where neither has any. The ground
         has no end of it."""
@@ -205,10 +242,26 @@ class ContactForce(ContactLaw, PairForce):
     def working(self, values: Mapping[str, float]) -> str:
         law = self.law(values)
         told = str(self) if self.part_of is None else f"contact {self.part_of!r}"
-        return told if law.damping > 0.0 or law.friction > 0.0 else ""
+        return told if law.damping > 0.0 or law.friction > 0.0 or is_of_time(self.friction) else ""
 
     def gives(self, values: Mapping[str, float]) -> bool:
-        return any(x != 0.0 for attribute in VELOCITIES for x in self._floats(attribute, 3, values))
+        return any(is_of_time(x) or x != 0.0 for x in self.runs_by(values))
+
+    def runs_by(self, values: Mapping[str, float]) -> list[Any]:
+        """The components of both surface velocities, functions of time as they were given."""
+        return [
+            given if is_of_time(given) else x
+            for attribute in VELOCITIES
+            for given, x in zip(self.__dict__[attribute], self._floats(attribute, 3, values), strict=True)
+        ]
+
+    def velocities_at(self, values: Mapping[str, float], t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The surface velocities of `a` and `b` in their axes at the times t (N,), (N, 3)."""
+        if not self.varies:
+            of_a, of_b = (np.tile(self._floats(attribute, 3, values), (len(t), 1)) for attribute in VELOCITIES)
+            return of_a, of_b
+        columns = [function.value(t) for function in self.functions(values)[-6:]]
+        return np.column_stack(columns[:3]), np.column_stack(columns[3:])
 
 
 def fixed_to(system: System, body: str) -> set[str]:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from nexdyn.errors import InputError
+import numpy as np
+
+from nexdyn.errors import InputError, NexDynError
+from nexdyn.forces.applied import function_of_time
 from nexdyn.model.element import Element
+from nexdyn.model.expressions import Expression, as_expression
+from nexdyn.model.functions import Function
+from nexdyn.model.parameters import floats, sequence
 from nexdyn.model.placement import Triple
 
 
@@ -42,6 +48,10 @@ class ContactLaw(Element):
     surface_velocity_a, surface_velocity_b [m/s]: velocity (3,) of the surface of `a` (of `b`) relative to its own body, in the axes of `a`
         (of `b`): a conveyor belt stands, and its surface runs. Friction alone sees it, as a part of the sliding velocity; on each face
         only its component along the face counts.
+
+    The coefficients, friction, static_friction, friction_across, rolling_resistance and turning_resistance, and each component of a
+    surface velocity may be functions of time (``nexdyn.model.functions``, "=0.2+0.1*t", a callable f(t)), valid from t = 0 on. A run in
+    which one is not valid, while the surfaces are near enough to touch, stops with an error that names it.
     """
 
     stiffness: Any
@@ -97,8 +107,44 @@ class ContactLaw(Element):
         """Whether its friction sticks, with states of its own."""
         return self.friction_speed is None and not (is_nothing(self.friction) and self.static_friction is None)
 
+    @property
+    def varies(self) -> bool:
+        """Whether a coefficient or a surface velocity is a function of time."""
+        mine = self.__dict__
+        return any(is_of_time(mine.get(name)) for name in OF_TIME) or any(
+            is_of_time(x) for name in VELOCITIES for x in _items(mine[name])
+        )
+
+    def functions(self, values: Mapping[str, float]) -> list[Function]:
+        """The coefficients and the components of surface velocities, in the order of ``contact_functions``; 0 of what it has not."""
+        given = [(name, self.__dict__.get(name)) for name in OF_TIME]
+        given += [
+            (f"{name}[{i}]", x)
+            for name in VELOCITIES
+            for i, x in enumerate(sequence(self.__dict__[name], f"{name} of {self}", "3 components"))
+        ]
+        return [function_of_time(0.0 if x is None else x, values, f"{name} of {self}") for name, x in given]
+
+    def _number(self, attribute: str, values: Mapping[str, float]) -> float:
+        """At t = 0, of a function of time."""
+        x = self.__dict__[attribute]
+        if attribute in OF_TIME and is_of_time(x):
+            return at_first(x, values, f"{attribute} of {self}")
+        return super()._number(attribute, values)
+
+    def _floats(self, attribute: str, n: int, values: Mapping[str, float]) -> tuple[float, ...]:
+        """At t = 0, of functions of time."""
+        x = self.__dict__[attribute]
+        if attribute in VELOCITIES and any(map(is_of_time, _items(x))):
+            found = [
+                at_first(one, values, f"{attribute}[{i}] of {self}") if is_of_time(one) else one
+                for i, one in enumerate(sequence(x, f"{attribute} of {self}", "3 components"))
+            ]
+            return floats(found, n, values, f"{attribute} of {self}")
+        return super()._floats(attribute, n, values)
+
     def law(self, values: Mapping[str, float]) -> LawNumbers:
-        """Its numbers; InputError, naming the contact, where not valid."""
+        """Its numbers, at t = 0 of functions of time; InputError, naming the contact, where not valid."""
         stiffness, stribeck, part = (
             self._positive(x, values) for x in ("stiffness", "stribeck_speed", "friction_stiffness")
         )
@@ -191,11 +237,14 @@ class ContactLaw(Element):
 LAW = (*LawNumbers._fields, "restitution", "impact_speed", "friction_across")
 """The attributes of a law."""
 VELOCITIES = ("surface_velocity_a", "surface_velocity_b")
+OF_TIME = ("friction", "static_friction", "friction_across", "rolling_resistance", "turning_resistance")
+"""The coefficients that may be functions of time, as the surface velocities may."""
 DIRECTIONS = ("friction_direction_a", "friction_direction_b")
 """The attributes that belong to one side each: they change places with the sides."""
 OF_SIDES = (VELOCITIES, DIRECTIONS)
-ALONG = 1e-9
-"""The part of a surface velocity by which it may miss the plane that it runs in."""
+ALONG, ROUNDING = 1e-9, 1e-12
+"""The part of a surface velocity by which it may miss the plane that it runs in; and by which a static friction that is a function of
+time may be less than the friction."""
 
 
 def check_along(contact: ContactLaw, attribute: str, normal: Any, values: Mapping[str, float]) -> None:
@@ -206,6 +255,54 @@ def check_along(contact: ContactLaw, attribute: str, normal: Any, values: Mappin
         raise InputError(
             f"{attribute} of {contact} has {off:.4g} m/s along the normal of its plane; a surface runs along itself: make it 0"
         )
+
+
+def is_of_time(x: Any) -> bool:
+    """Whether x is a function of time, no number and no expression of parameters alone."""
+    if x is None or type(x) is float:
+        return False
+    if isinstance(x, str):
+        return x.startswith("=") and as_expression(x).has_time
+    return x.has_time if isinstance(x, Expression) else isinstance(x, Function) or callable(x)
+
+
+def _items(x: Any) -> Sequence[Any]:
+    """The components of a vector; of what is none, nothing: its error is another's."""
+    return x if isinstance(x, tuple) else ()
+
+
+def at_first(x: Any, values: Mapping[str, float], what: str) -> float:
+    """A function of time at t = 0; InputError names `what`."""
+    try:
+        return float(function_of_time(x, values, what).value(0.0))
+    except NexDynError as error:
+        if str(error).startswith(what):
+            raise
+        raise InputError(f"{what}: {error}") from error
+
+
+def wrong_at(functions: Sequence[Function], static: bool, across: bool, normals: np.ndarray, t: float) -> str:
+    """What coefficients at t are not valid, in words; "" where all are. functions: as in the table; normals (2, 3)."""
+    found: list[float] = []
+    names = [*OF_TIME, *(f"{one}, component {axis}," for one in VELOCITIES for axis in range(3))]
+    for name, function in zip(names, functions, strict=True):
+        try:
+            found.append(float(function.value(t)))
+        except NexDynError as error:
+            return f"has a {name} without a value: {error}"
+    for name, x in zip(OF_TIME, found, strict=False):
+        if x < 0.0:
+            return f"has {name} {x:g} at t = {t:g} s; it must be 0 or more"
+    if static and found[1] < (1.0 - ROUNDING) * found[0]:
+        return f"has static_friction {found[1]:g}, less than friction, {found[0]:g}, at t = {t:g} s; it must be as much or more"
+    if across and not found[0] > 0.0:
+        return f"has friction_across, and no friction along its direction at t = {t:g} s; it must be more than 0"
+    for side, name in enumerate(VELOCITIES):
+        u = np.array(found[5 + 3 * side : 8 + 3 * side])
+        off = float(normals[side] @ u)
+        if abs(off) > ALONG * float(np.linalg.norm(u)):
+            return f"has {name} with {off:.4g} m/s along the normal of its plane at t = {t:g} s; a surface runs along itself: make it 0"
+    return ""
 
 
 def is_nothing(x: Any) -> bool:

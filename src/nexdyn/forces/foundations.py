@@ -40,6 +40,8 @@ class Foundations(ContactForce):
     rolling_resistance: Any
     turning_resistance: Any
 
+    over_surfaces = True
+
     @property
     def over_area(self) -> bool:
         """Whether it has an area, not a point."""
@@ -70,13 +72,14 @@ class Foundations(ContactForce):
         data = super().data_in(system)
         rolls, turns = data[RESISTS : RESISTS + 2]
         most = max(rolls, turns)
-        if most > 0.0:
-            m = self.reduced(system, lambda body: body.mass)
-            I = self.reduced(system, lambda body: float(np.trace(body.inertia)) / 3.0)
-            if m > 0.0 and I > 0.0:
-                l = math.sqrt(I / m)
-                data[RESISTS : RESISTS + 3] = l * (rolls / most), l * (turns / most), most / l
+        if most > 0.0 and (l := self.arm(system)) > 0.0:
+            data[RESISTS : RESISTS + 3] = l * (rolls / most), l * (turns / most), most / l
         return data
+
+    def arm(self, system: System) -> float:
+        m = self.reduced(system, lambda body: body.mass)
+        I = self.reduced(system, lambda body: float(np.trace(body.inertia)) / 3.0)
+        return math.sqrt(I / m) if m > 0.0 and I > 0.0 else 0.0
 
     def stiffness_unit(self, values: Mapping[str, float]) -> str:
         return "N/m^3" if self.over_area else super().stiffness_unit(values)

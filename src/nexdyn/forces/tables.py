@@ -1,6 +1,7 @@
 """How forces cross into a kernel: three tables, one row a force, and the states that forces have.
 
-    index   int64   (nf, 10)  kind, body A, body B, first datum, number of data, freedom, coordinate, first state, states, off
+    index   int64   (nf, 11)  kind, body A, body B, first datum, number of data, freedom, coordinate, first state, states, off,
+                              where its functions of time stand among the data, or 0 (``contact_functions``)
     frames  float64 (nf, 24)  X_LA (12), X_LB (12): the force's frames in the kernels' frames of those bodies
     data    float64 (…)       what each force's page says, row after row
     z, rate float64 (nz,)     states of the forces and their rates (``states``): not frozen, what changes in a run
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from nexdyn.model.force import Force
     from nexdyn.model.system import System
 
-KIND, BODY_A, BODY_B, FIRST, COUNT, FREEDOM, COORDINATE, STATE, STATES, OFF = range(10)
-INDEX_COLUMNS, FRAME_COLUMNS = 10, 24
+KIND, BODY_A, BODY_B, FIRST, COUNT, FREEDOM, COORDINATE, STATE, STATES, OFF, VARYING = range(11)
+INDEX_COLUMNS, FRAME_COLUMNS = 11, 24
 MOST_STATES = 12
 """States of a user's force, at most: what its call has room for."""
 NO_FREEDOM = -1
@@ -72,8 +73,12 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
     start: list[float] = []
     for e, force in enumerate(forces):
         numbers = force.data_in(system)
-        index[e, [KIND, FIRST, COUNT, FREEDOM]] = force.code, len(data), len(numbers), NO_FREEDOM
+        functions = force.varying(system)
+        index[e, [KIND, FIRST, COUNT, FREEDOM]] = force.code, len(data), len(numbers) + len(functions), NO_FREEDOM
         data += numbers
+        if functions:
+            index[e, VARYING] = len(data)
+            data += functions
         states = force.states(values)
         index[e, [STATE, STATES]] = len(start), len(states)
         index[e, OFF] = force.is_off

@@ -4,7 +4,8 @@
     freedom_element   status, effort of a force in a joint
     element_energy, freedom_energy   U, 0 where a force has none
 
-The status is FAILED where finite motion gives a force that is not finite; motion that is not finite itself is for the
+The status is FAILED where finite motion gives a force that is not finite, or a function of time a coefficient that is not valid
+(``contact_functions``); motion that is not finite itself is for the
 integrator to see. Lanes carry their NaN and report no status. A joint's own spring, damper and friction: ``joint``.
 """
 
@@ -32,6 +33,7 @@ from nexdyn.forces import (
     torsion_spring,
     user,
 )
+from nexdyn.forces.contact_functions import renewed
 from nexdyn.forces.states import keep
 from nexdyn.forces.tables import FIRST, KIND, OFF, STATE, STATES
 from nexdyn.generic import defines, generic
@@ -167,6 +169,7 @@ def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untype
     if tables.index[e, OFF] != 0:
         nothing = Force(Vec3(o, o, o), Vec3(o, o, o))
         return OK, nothing, nothing
+    valid = renewed(tables, e, t, X_WA.p.x)
     if tables.index[e, KIND] == CONTACT and tables.index[e, STATES] > 0:
         F_A, F_B = sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, X_WA.p.x)
     elif tables.index[e, KIND] == USER and tables.index[e, STATES] > 0:
@@ -181,7 +184,7 @@ def force_element(tables, e, t, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untype
     if not is_finite(total(F_A) + total(F_B)):
         motion = total(V_A) + total(V_B) + total(X_WA) + total(X_WB)
         status = FAILED if is_finite(motion) else OK
-    return status, F_A, F_B
+    return status if valid else FAILED, F_A, F_B
 
 
 def actuator_effort(tables, e, k, t, q, v):  # type: ignore[no-untyped-def]

@@ -193,6 +193,8 @@ def failure(element: Element, time: float, callbacks: Iterable[Callback] = ()) -
     for error in raised:
         if not isinstance(error, Exception):
             raise error
+    if not raised and (told := element.failing_at(time)):
+        return SolveError(f"{element} {told}", time=time, where=element.name)
     reason = f"raised {type(raised[0]).__name__}: {raised[0]}" if raised else element.not_finite
     failed = SolveError(f"{element} {reason} at t = {time:g} s", time=time, where=element.name)
     failed.__cause__ = raised[0] if raised else None

@@ -57,6 +57,10 @@ class Element(metaclass=CheckedCalls):
     def check(self, values: Mapping[str, float]) -> None:
         """Raise InputError, naming this element, if it is not valid under the parameter `values`."""
 
+    def failing_at(self, time: float) -> str:
+        """What of it is not valid at `time` [s] or soon after, in words that go on from its name; "" where that is not known."""
+        return ""
+
     def settable(self) -> list[str]:
         """The attributes that `with_parameters` may change."""
         return [name for name in self.__dict__ if name[0] != "_" and name not in self.structural]

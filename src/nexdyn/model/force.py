@@ -79,6 +79,15 @@ class Force(Element):
         return self.data(system.values)
 
     @property
+    def varies(self) -> bool:
+        """Whether numbers of its data are functions of time (``forces.contact_functions``)."""
+        return False
+
+    def varying(self, system: System) -> list[float]:
+        """What these are, behind its data; [] where it has none."""
+        return []
+
+    @property
     def part_of(self) -> str | None:
         """The contact that made it, and whose attributes it has; None for one that was added by itself."""
         return self.__dict__.get("_part_of")

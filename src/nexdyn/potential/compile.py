@@ -142,10 +142,12 @@ class Loads(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """Points of contact as they are described: rows (n, 3) of the index and data (12 n,) of ``tables.ContactTables``."""
+    """Points of contact as they are described: rows (n, 3) of the index, data, `varying` and `source` of ``tables.ContactTables``."""
 
     points: np.ndarray
     data: np.ndarray
+    varying: np.ndarray
+    source: np.ndarray
 
 
 def about_centres(tables: ConstraintTables, com: np.ndarray) -> ConstraintTables:
@@ -201,6 +203,8 @@ def _contacts(contacts: Contacts) -> ContactTables | None:
         np.zeros((n, 2)),
         np.zeros(1),
         np.zeros((n, 3)),
+        contacts.varying,
+        contacts.source,
     )
 
 

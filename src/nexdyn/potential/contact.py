@@ -28,7 +28,9 @@ from __future__ import annotations
 from typing import Any
 
 from nexdyn.constraints.pair import column
-from nexdyn.forces.contact import Rub, across, along, put_state, state
+from nexdyn.forces import contact
+from nexdyn.forces.contact import STICK, Rub, across, along, put_state, state
+from nexdyn.forces.contact_functions import renew
 from nexdyn.forces.sticking import LEAST, bound, grip, laid, shortened, shortening
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
@@ -100,6 +102,9 @@ def place(model, contacts, work, n):  # type: ignore[no-untyped-def]
 take_pressure = generic(
     "take_pressure", "f_n and J_t of all contacts at the last evaluation; whether there are any, and E is another now."
 )
+renew_contacts = generic(
+    "renew_contacts", "Coefficients at t, where they are functions of time; the force one of which is not valid, or −1."
+)
 begin_contacts = generic("begin_contacts", "ỹ of all contacts that stick; with BDF2 from two steps.")
 finish_contacts = generic("finish_contacts", "y of all contacts that stick, at the end of a step of dt.")
 add_contacts = generic("add_contacts", "Add the gradient of friction; returns E.")
@@ -160,6 +165,29 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any, careful: Any) -> 
             row[0], row[1], row[2], row[3] = g.root, g.root * g.root * step + g.damping, g.most, bound(g)
             row[PULL], row[PULL + 1] = g.root * held_one, g.root * held_two
     return True
+
+
+@defines(renew_contacts)
+def _(contacts: None, t: Any) -> Any:
+    return -1
+
+
+@defines(renew_contacts)
+def _(contacts: ContactTables, t: Any) -> Any:
+    data, source = contacts.data, contacts.source
+    for i in range(len(contacts.varying)):
+        n, k, f = contacts.varying[i, 0], contacts.varying[i, 1], contacts.varying[i, 2]
+        if renew(source, k, f, t) == 0:
+            return contacts.varying[i, 3]
+        j = ROW * n
+        data[j] = source[k + 3]
+        if contacts.index[n, CONTACT_STATE] >= 0:
+            data[j + 1] = source[k + STICK + 1]
+        # here A is B of ``forces.contact``
+        put_state(data, j + RUNS_A, state(source, k + contact.RUNS_B))
+        put_state(data, j + RUNS_B, state(source, k + contact.RUNS_A))
+        data[j + ACROSS] = source[k + contact.ACROSS]
+    return -1
 
 
 @defines(begin_contacts)

@@ -12,7 +12,7 @@ from nexdyn.errors import InputError
 from nexdyn.forces import kinds
 from nexdyn.forces.contact import ACROSS, ALONG_A, ALONG_B, OTHER, RUNS_A, RUNS_B, SIDE, STICK
 from nexdyn.forces.surface_contact import ONE
-from nexdyn.forces.tables import FIRST, FRAME_COLUMNS, INDEX_COLUMNS, ForceTables, force_tables
+from nexdyn.forces.tables import FIRST, FRAME_COLUMNS, INDEX_COLUMNS, VARYING, ForceTables, force_tables
 from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
@@ -98,6 +98,7 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
     index: list[tuple[int, int, int, int]] = []
     extra: list[tuple[int, tuple[int, int], np.ndarray, list[float]]] = []
     rubbing: list[tuple[int, int, int, list[float]]] = []
+    varying: list[list[int]] = []
     held: dict[int, int] = {}
     for joint in system.joints.values():
         if joint.nv == 0:
@@ -168,13 +169,17 @@ def springs_and_loads(system: System, number_of: Mapping[str, int]) -> tuple[Spr
                     found.data += [*3 * states[first : first + ONE], 0.0, 1.0]
             index.append((SURFACE, e, *pair))
         elif force.code == kinds.CONTACT:
+            first, own = len(rubbing), tables.index[e, [FIRST, VARYING]].tolist()
             rubbing += _points(found, pair, frame, numbers, bool(states))
+            varying += [[n, *own, e] for n in range(first, len(rubbing)) if own[1]]
             found.own += [-1] * (len(states) - 3 * len(_sides(numbers))) if states else []
         else:
             index.append((ELEMENT, e, *pair))
     contacts = Contacts(
         np.array([row for *row, _ in rubbing], dtype=np.int64).reshape(-1, 3),
         np.array([x for *_, data in rubbing for x in data], dtype=float),
+        np.array(varying, dtype=np.int64).reshape(-1, 4),
+        tables.data.copy() if varying else np.zeros(0),
     )
     return found.springs(), _loads(tables, index, extra, held), contacts
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from nexdyn.constraints.pair import column
 from nexdyn.forces.apart import apart, let_go
+from nexdyn.forces.contact_functions import renewed
 from nexdyn.forces.joint import friction_effort, spherical_spring
 from nexdyn.forces.surface_contact import NOT_BEGUN, NOT_HELD, ONE, Begun, put_slip, slip_state, surface_stretch
 from nexdyn.forces.surface_stiffness import SECANT, TANGENT, stiffness_over_area
@@ -171,6 +172,7 @@ def load(loads, e, t, dt, X_a, V_a, X_b, V_b):  # type: ignore[no-untyped-def]
         F_A, F_B = floating_wrench(tables.data, tables.index[k, FIRST], X_A, V_A, X_B, V_B, past[e], dt)
     else:
         if index[e, LOAD_KIND] == SURFACE and loads.held[e] >= 0:
+            renewed(tables, k, t, dt)
             begun = begun_here(loads, e, dt)
             surface_stretch(tables.room, tables, k, tables.index[k, FIRST], (X_A, V_A, X_B, V_B), begun)
         status, F_A, F_B = force_element(tables, k, t, X_A, V_A, X_B, V_B)

@@ -15,7 +15,7 @@ from nexdyn.constraints.turns import UNCOUNTED, UNSURE, count_angles
 from nexdyn.kernel import formula, kernel, shared
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.potential import rod
-from nexdyn.potential.contact import begin_contacts, finish_contacts
+from nexdyn.potential.contact import begin_contacts, finish_contacts, renew_contacts
 from nexdyn.potential.increments import coefficients, series_matrix
 from nexdyn.potential.inertia import free_rate, free_turn_bdf2, slope_at, sym_solve
 from nexdyn.potential.joints import add_joints
@@ -98,13 +98,14 @@ def begin(model, state, work, t, dt, second_order):  # type: ignore[no-untyped-d
     begin_springs(model.springs, second_order)
     begin_contacts(model.springs, model.contacts, second_order)
     begin_loads(model.loads, second_order)
+    wrong = renew_contacts(model.contacts, t + dt)
     _, _, failed = add_loads(model, model.loads, t + dt, h, work)
     keep_loads(model.loads)
     for i in range(1, len(model.mass)):
         x[i] = free[i] + off[i]
         if state.run[STRAIGHT] > 0.0:
             x[i] = x[i] + (off[i] - off_before[i])
-    return h, failed
+    return h, wrong if wrong >= 0 else failed
 
 
 @formula

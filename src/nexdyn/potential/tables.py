@@ -99,6 +99,10 @@ class ContactTables(NamedTuple):
     run: Any
     careful: Any
     slip: Any
+    varying: Any
+    """int64 (nv, 4): the points whose coefficients are functions of time, where the data of their contact and its functions begin in
+    `source`, numbered as those of forces, and the force."""
+    source: Any
 
 
 class PotentialModel(NamedTuple):

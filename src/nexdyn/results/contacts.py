@@ -12,6 +12,7 @@ import numpy as np
 
 from nexdyn.errors import unknown
 from nexdyn.forces.contact import CONTACT_COLUMNS, ContactForce
+from nexdyn.forces.contact_functions import renew_one
 from nexdyn.model.system import System
 
 COLUMNS: dict[str, Any] = {
@@ -88,11 +89,11 @@ def touches_of(points: list[Point], t: np.ndarray, normal: np.ndarray) -> list[d
 
 
 def contact_table(
-    system: System, n: int, z: np.ndarray, frame_at: Callable[[str, np.ndarray, np.ndarray], Frame]
+    system: System, t: np.ndarray, z: np.ndarray, frame_at: Callable[[str, np.ndarray, np.ndarray], Frame]
 ) -> np.ndarray:  # fmt: skip
-    """(n, contact points, 21) from the states z (n, nz) of forces and the motion of the bodies, which `frame_at(body, R_BF, p_BF)`
-    tells."""
-    found, first = [], 0
+    """(n, contact points, 21) at the times t (n,) from the states z (n, nz) of forces and the motion of the bodies, which
+    `frame_at(body, R_BF, p_BF)` tells."""
+    found, first, n = [], 0, len(t)
     for contact in system.forces.values():
         place, first = first, first + len(contact.states(system.values))
         if not isinstance(contact, ContactForce):
@@ -102,7 +103,7 @@ def contact_table(
             R, p, V = frame_at(frame.body, frame.R_BF, frame.p_BF)
             parts = (np.broadcast_to(R.reshape(-1, 9), (n, 9)), np.broadcast_to(p, (n, 3)), np.broadcast_to(V, (n, 6)))
             motions.append(np.concatenate(parts, axis=1))
-        table = contact.motion_table(contact.data_in(system), motions[0], motions[1], z[:, place:first])
+        table = along_time(contact, system, t, motions[0], motions[1], z[:, place:first])
         if contact.is_off:
             for name in (
                 "contact_force",
@@ -115,3 +116,18 @@ def contact_table(
                 table[..., COLUMNS[name]] = 0.0
         found.append(table)
     return np.concatenate(found, axis=1) if found else np.empty((n, 0, CONTACT_COLUMNS))
+
+
+def along_time(
+    contact: ContactForce, system: System, t: np.ndarray, A: np.ndarray, B: np.ndarray, z: np.ndarray
+) -> np.ndarray:
+    """The table of a contact (n, points, 21) at the times t (n,) from the motion (n, 18) of its frames and its states z."""
+    numbers, functions = contact.data_in(system), contact.varying(system)
+    if not functions:
+        return contact.motion_table(numbers, A, B, z)
+    data, out = np.array([*numbers, *functions]), np.empty((len(t), contact.points, CONTACT_COLUMNS))
+    for s in range(len(t)):
+        renew_one(data, 0, len(numbers), float(t[s]))
+        own = data[: len(numbers)].tolist()
+        out[s] = contact.motion_table(own, A[s : s + 1], B[s : s + 1], z[s : s + 1])[0]
+    return out

@@ -15,7 +15,6 @@ import numpy as np
 
 from nexdyn.errors import InputError, counted
 from nexdyn.forces.contact import ContactForce
-from nexdyn.forces.contact_law import VELOCITIES
 from nexdyn.results.contacts import contact_points, contacts_of
 from nexdyn.results.forces import body_motion, part_of
 from nexdyn.results.segments import segments
@@ -66,8 +65,8 @@ def dissipated(observed: Observed, system: System) -> xr.DataArray:
 
 def _drive(observed: Observed, system: System, force: ContactForce, rows: slice) -> Array:
     """f_t · (R_A u_A − R_B u_B), (N,)."""
-    given = [np.array(force._floats(attribute, 3, system.values)) for attribute in VELOCITIES]
-    n = len(observed.recording.t[rows])
+    t = observed.recording.t[rows]
+    given, n = force.velocities_at(system.values, t), len(t)
     if not any(u.any() for u in given) or force.is_off:
         return np.zeros(n)
     columns = [k for k, point in enumerate(contact_points(system)) if point.force == force.name]
@@ -81,5 +80,5 @@ def _drive(observed: Observed, system: System, force: ContactForce, rows: slice)
     ):
         X, _ = body_motion(observed, frame.body, rows)
         # the frames of a force are turned by R from the axes that velocities are given in
-        u += sign * np.einsum("tij,j->ti", X[:, :9].reshape(-1, 3, 3), frame.R_BF @ R.T @ velocity)
+        u += sign * np.einsum("tij,tj->ti", X[:, :9].reshape(-1, 3, 3) @ (frame.R_BF @ R.T), velocity)
     return np.asarray((f_t * u).sum(axis=1))

@@ -323,11 +323,12 @@ class Observed:
         """The columns of ``forces.contact`` for all contact points, (n, points, 21)."""
         place, n = {name: i for i, name in enumerate(self.tree.body_names)} | {"ground": -1}, len(seen.kinetic)
         parts = []
+        t = self.recording.t[rows]
         z = self.recording.z[rows] if self.recording.z.size else np.zeros((n, len(state_labels(self.tree.system))))
         for first, last, system in segments(self.tree.system, self.recording):
             part = slice(max(first - rows.start, 0), max(min(last - rows.start, n), 0))
             if part.start < part.stop:
-                parts.append(contact_table(system, n, z, lambda body, R, p: _frame(seen, place[body], R, p))[part])
+                parts.append(contact_table(system, t, z, lambda body, R, p: _frame(seen, place[body], R, p))[part])
         return np.concatenate(parts)
 
     # --- what one look at everything tells ----------------------------------------------------------------------

@@ -41,6 +41,7 @@ from nexdyn.forces.actuator import (
     Actuator,
 )
 from nexdyn.forces.contact import RUNS_A, RUNS_B, SIDE, across, end, gripped, meet, points_of, put_state, state
+from nexdyn.forces.contact_functions import vary
 from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.sticking import Slip, bound, laid, shortened, size
 from nexdyn.forces.surface_contact import ONE, holding, press, put_slip, resists, slip_state
@@ -318,9 +319,11 @@ class RestingLoads(Loads):
             and (extent := force.extent(values)).thinner < np.inf
         ]
         """Contacts between shapes that something can come out of behind."""
-        self.runs = any(
-            isinstance(force, ContactForce) and not force.is_off and any(force.surface_velocities(values))
-            for force in model.system.forces.values()
+        if tables is not None:
+            vary(tables, t)
+        self.runs = tables is not None and any(
+            isinstance(force, ContactForce) and not force.is_off and tables.data[k + RUNS_A : k + RUNS_A + 6].any()
+            for force, k in zip(model.system.forces.values(), tables.index[:, FIRST].tolist(), strict=True)
         )
         """Whether surfaces run: their friction has no potential that could be least."""
         if tables is None or not len(tables.z):

@@ -33,6 +33,7 @@ from nexdyn.assembly.redundant import kept_rows
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.constraints.tables import LEFT
 from nexdyn.errors import InputError, SolveError
+from nexdyn.forces.contact_functions import vary
 from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.forces.states import NEXT, is_sampled
 from nexdyn.forces.tables import BODY_A, BODY_B, COUNT, FIRST, KIND, OFF, STATE
@@ -169,7 +170,9 @@ class BodySimulation(Runs):
         model, acts = self.model, self.acts
         by_numbers = [not force.callbacks() for force in self.system.forces.values()]
         index = acts.forces.index
-        data = [acts.forces.data[k : k + n] for k, n in index[by_numbers][:, [FIRST, COUNT]]] if len(index) else []
+        numbers = acts.forces.data.copy()
+        vary(acts.forces._replace(data=numbers), 0.0)
+        data = [numbers[k : k + n] for k, n in index[by_numbers][:, [FIRST, COUNT]]] if len(index) else []
         own = [x for e, x in zip(index[by_numbers], data, strict=False) if e[KIND] != TORSION_SPRING]
         return np.concatenate(
             [np.ravel(self.system.gravity), model.mass.ravel(), model.tables.frames.ravel(), model.tables.offset,
