@@ -158,9 +158,9 @@ def test_a_latch_holds_at_the_value_that_closes_it_without_further_events(method
     result = nx.simulate(latched(velocity), 0.3, method=METHODS[method][0])
     assert [event["name"] for event in result.events] == ["latches", "opens"]
     assert abs(result.events[1]["time"] - 0.2) < 1e-12
-    assert (
-        abs(float(result.joint_position("second")[-1]) - 0.1) < 1e-4
-    )  # nothing moves them apart where there is no gravity
+    t, angle = np.asarray(result.t), np.asarray(result.joint_position("second"))
+    held = angle[(t > result.events[0]["time"]) & (t <= 0.2)]
+    assert len(held) > 100 and np.abs(held - 0.1).max() < 1e-8
 
 
 @every

@@ -310,12 +310,13 @@ class Run:
 
     def accept(self, rows: np.ndarray, g: np.ndarray, keep: bool = False) -> None:
         """States without an event in them."""
-        t, x = np.append(self.at, rows[:, 0]), np.hstack([self.g, g])
-        apart = np.diff(t)
-        for watched, rates in zip(self.watched, np.abs(np.diff(x)) / apart, strict=True):
-            watched.fastest = max(watched.fastest, float(rates[apart > FAR * watched.tolerance].max(initial=0.0)))
-            watched.move_on(x[-1])
-        self.g, self.at = g[:, -1:], float(t[-1])
+        apart = np.diff(rows[:, 0], prepend=self.at)
+        changes = np.abs(np.diff(g, prepend=self.g))
+        for watched, change, x in zip(self.watched, changes, g[:, -1], strict=True):
+            far = apart > FAR * watched.tolerance
+            watched.fastest = max(watched.fastest, float((change[far] / apart[far]).max(initial=0.0)))
+            watched.move_on(x)
+        self.g, self.at = g[:, -1:], float(rows[-1, 0])
         self.march.look_at(rows)
         wanted = np.zeros(len(rows), dtype=bool)
         if self.every:
