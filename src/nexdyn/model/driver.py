@@ -73,9 +73,9 @@ class Driver(Element):
 
     def check(self, values: Mapping[str, float]) -> None:
         self.functions(values)
-        self.check_priority()
+        self._check_priority()
 
-    def check_priority(self) -> None:
+    def _check_priority(self) -> None:
         if type(self.priority) is not int or self.priority < 0:
             raise InputError(f"priority of {self} is {self.priority!r}; a whole number, 0 or more, is needed")
 
@@ -190,7 +190,7 @@ class OrientationDriver(Driver):
         return [x for function in functions for x in time_row(function)]
 
     def check(self, values: Mapping[str, float]) -> None:
-        self.check_priority()
+        self._check_priority()
         self.functions(values)
         if wrong := self.wrong_at(values, 0.0):
             raise InputError(wrong)
