@@ -22,8 +22,10 @@ import zlib
 from typing import Any
 
 from llvmlite import binding as llvm
+from llvmlite import ir
 from llvmlite.binding import ffi, newpassmanagers
-from numba.core import cgutils, codegen, compiler
+from numba.core import cgutils, codegen, compiler, types
+from numba.core.datamodel import models, register_default
 
 LINE = 64
 """Bytes of a line of the cache."""
@@ -52,6 +54,84 @@ def _free_modules_once() -> None:
 
 
 _free_modules_once()
+
+
+class _ArrayArgument:
+    """An array of a named tuple, as an argument: where it begins, and its lengths.
+
+    Its strides follow from its lengths, as it has no gaps; whom it belongs to is of no use where nobody counts."""
+
+    def __init__(self, array: Any, model: Any) -> None:
+        self._value, self._dimensions = model.get_value_type(), array.ndim
+        self._itemsize = array.dtype.bitwidth // 8
+
+    def get_argument_type(self) -> Any:
+        _, _, number, _, data, _, _ = self._value.elements
+        return data, *[number] * self._dimensions
+
+    def as_argument(self, builder: Any, value: Any) -> Any:
+        return tuple(builder.extract_value(value, place) for place in [4, *([5, k] for k in range(self._dimensions))])
+
+    def from_argument(self, builder: Any, value: Any) -> Any:
+        data, *shape = value
+        owner, parent, number, _, _, lengths, _ = self._value.elements
+        strides, items = [number(self._itemsize)], shape[-1]
+        for length in shape[-2::-1]:
+            strides.insert(0, builder.mul(items, strides[-1]))
+            items = builder.mul(items, length)
+        known = [number(ir.Undefined)] * (self._dimensions - 1) + strides[-1:]
+        made = self._value(
+            [
+                owner(None),
+                parent(None),
+                number(ir.Undefined),
+                strides[-1],
+                data.type(ir.Undefined),
+                lengths(ir.Undefined),
+                lengths(known),
+            ]
+        )
+        made = builder.insert_value(builder.insert_value(made, items, 2), data, 4)
+        for k, length in enumerate(shape):
+            made = builder.insert_value(made, length, [5, k])
+        for k, stride in enumerate(strides[:-1]):
+            made = builder.insert_value(made, stride, [6, k])
+        return made
+
+
+def _argument(of: Any, model: Any) -> Any:
+    """How a member of a named tuple is handed over."""
+    plain = isinstance(of, types.Array) and of.layout == "C" and of.ndim and hasattr(of.dtype, "bitwidth")
+    return _ArrayArgument(of, model) if plain else model
+
+
+@register_default(types.NamedTuple)
+class _NamedTupleModel(models.TupleModel):
+    """What functions are given of our named tuples.
+
+    Numba takes a tuple apart at each call, and puts it together again in what is called: an array is seven numbers, and tables have
+    hundreds. Two thirds of what LLVM was given to read did nothing else. Two of the seven say all."""
+
+    def __init__(self, manager: Any, of: Any) -> None:
+        super().__init__(manager, of)
+        if of.instance_class.__module__.partition(".")[0] == "nexdyn":
+            self._arguments = tuple(_argument(*member) for member in zip(self._members, self._models, strict=True))
+        else:
+            self._arguments = self._models
+
+    def get_argument_type(self) -> Any:
+        return tuple(member.get_argument_type() for member in self._arguments)
+
+    def as_argument(self, builder: Any, value: Any) -> Any:
+        return tuple(
+            member.as_argument(builder, self.get(builder, value, k)) for k, member in enumerate(self._arguments)
+        )
+
+    def from_argument(self, builder: Any, value: Any) -> Any:
+        made = ir.Constant(self.get_value_type(), ir.Undefined)
+        for k, (member, given) in enumerate(zip(self._arguments, value, strict=True)):
+            made = self.set(builder, made, member.from_argument(builder, given), k)
+        return made
 
 
 class _Library(codegen.JITCodeLibrary):
