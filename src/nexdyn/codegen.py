@@ -107,10 +107,10 @@ def _argument(of: Any, model: Any) -> Any:
 
 @register_default(types.NamedTuple)
 class _NamedTupleModel(models.TupleModel):
-    """What functions are given of our named tuples.
+    """What functions are given of NexDyn's named tuples.
 
-    Numba takes a tuple apart at each call, and puts it together again in what is called: an array is seven numbers, and tables have
-    hundreds. Two thirds of what LLVM was given to read did nothing else. Two of the seven say all."""
+    Numba takes a tuple apart at each call, and puts it together again in what is called. A row of numbers is seven values, and tables
+    have hundreds: half of what LLVM had to read did nothing else. Two of the seven say all: see `_ArrayArgument`."""
 
     def __init__(self, manager: Any, of: Any) -> None:
         super().__init__(manager, of)
