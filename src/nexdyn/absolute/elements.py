@@ -70,6 +70,7 @@ from nexdyn.spatial.algebra import (
 from nexdyn.spatial.lanes import LaneVector, all_less, atan2, greater, if_less, zero
 from nexdyn.spatial.table import MotionRows, PoseRows
 from nexdyn.spatial.turns import near
+from nexdyn.variants import leaves_out
 
 POINT_SPRING, TORSION_SPRING, BUSHING, APPLIED = (
     force_kinds.POINT_SPRING, force_kinds.TORSION_SPRING, force_kinds.BUSHING, force_kinds.APPLIED,
@@ -194,7 +195,7 @@ def acting(
         freedoms[part, REST] = own.rest if np.size(own.rest) == joint.nv else 0.0
         freedoms[part, FRICTION], freedoms[part, FRICTION_SPEED] = own.friction, own.friction_speed
         freedoms[part, UNIT] = [1.0 if way == "turn" else tables.length for way, _, _ in joint.directions]
-    kind = Acting if len(forces.index) else InJoints if joints else Idle
+    kind = (InJoints if joints else Idle) if leaves_out(not len(forces.index)) else Acting
     place_of = {name: k for k, name in enumerate(model.followed)}
     places = [place_of.get((joint.name, equation), -1) for joint in joints for equation in equations(joint)]
     turns = [place_of.get((name, TURNS), -1) for name in (system.forces if with_forces else ())]
