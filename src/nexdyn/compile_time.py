@@ -1,24 +1,21 @@
 """What Numba asks again and again while it compiles, answered once.
 
-A third of the time that the first run of a four-bar compiled went into questions whose answers were known:
+    flags     of the ten meanings that `a * b` may have each is tried, and each try looks up what was compiled under these flags: it compares
+              thirty of them by name
+    timers    each function that is compiled inside others starts two more timers, and each timer hears of all that happens
 
-    which signature   each of the ten meanings that `a * b` may have is tried at each product; of 17,000 calls 1,000 differ
-    flags             each try looks up what was compiled under these flags, and compares thirty of them by name
-    timers            each function that is compiled inside others starts two more timers, and each timer hears of all that happens
-
-Signatures are remembered, and timers left out, where NexDyn's own functions are compiled; what a user compiles is as before.
+Timers are left out where NexDyn's own functions are compiled; what a user compiles is as before. To remember which meaning was found, too,
+would save as much again, but Numba notes with the trial which code to call, and that depends on the flags.
 """
 
 from __future__ import annotations
 
 import contextlib
 import threading
-import weakref
 from collections.abc import Iterator
 from typing import Any
 
 from numba.core import dispatcher, event, targetconfig
-from numba.core.types.functions import BaseFunction
 
 
 class _Here(threading.local):
@@ -57,22 +54,6 @@ def _compare_flags_at_once() -> None:
     flags.__eq__, flags.__hash__ = equal, hashed
 
 
-def _remember_signatures() -> None:
-    """What a function of Numba's returns for arguments of these types. One that gets a new meaning is another function type."""
-    by_trial = BaseFunction.get_call_type
-    known: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
-
-    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
-        if not _here.ours or kws:
-            return by_trial(self, context, args, kws)
-        answers, asked = known.setdefault(self, {}), (context, tuple(args), targetconfig.ConfigStack.top_or_none())
-        if asked not in answers:
-            answers[asked] = by_trial(self, context, args, kws)
-        return answers[asked]
-
-    BaseFunction.get_call_type = get_call_type  # type: ignore[method-assign]
-
-
 def _leave_out_timers() -> None:
     """Of the two that Numba starts for each function that it compiles."""
 
@@ -88,5 +69,4 @@ def _leave_out_timers() -> None:
 
 
 _compare_flags_at_once()
-_remember_signatures()
 _leave_out_timers()
