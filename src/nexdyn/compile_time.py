@@ -1,7 +1,7 @@
 """What Numba asks again and again while it compiles, answered once.
 
-    flags     of the ten meanings that `a * b` may have each is tried, and each try looks up what was compiled under these flags: it compares
-              thirty of them by name
+    flags     each of the ten meanings that `a * b` may have is tried, and each try looks up what was compiled under these flags:
+              it compares thirty of them by name
     timers    each function that is compiled inside others starts two more timers, and each timer hears of all that happens
 
 Timers are left out where NexDyn's own functions are compiled; what a user compiles is as before. To remember which meaning was found, too,
