@@ -25,7 +25,7 @@ Formulas and kernels become bitcode, inlined and simplified, and kept on disk, s
 same formulas, compiles less. What Python calls is an entry: a function of the same arguments that calls the formula behind it,
 optimised with all below it and turned into machine code, once; a kernel that calls a kernel links its bitcode. Each is compiled
 once for all values of an argument. That took the first run of a four-bar under HHT from 75 to 50 s of processor time; what
-`codegen` and `compile_time` leave out took another third.
+`codegen` and `compile_time` leave out took another fifth.
 
 Tables and scratch come from outside, so nothing in a kernel need count references. Counting them (atomically, for every
 array of every tuple that a call passes) took two thirds of the time of a six-link chain. Where code that is not
