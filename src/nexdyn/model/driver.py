@@ -15,7 +15,6 @@ from nexdyn.errors import InputError
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.functions import Function, as_function
 from nexdyn.model.parameters import sequence
-from nexdyn.model.time_kernels import time_callbacks, time_row
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
@@ -185,6 +184,8 @@ class OrientationDriver(Driver):
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         """The rows of the components as kernels take them; the driver keeps the user functions that they name."""
+        from nexdyn.model.time_kernels import time_callbacks, time_row  # which loads Numba: a list of demos does without
+
         functions = self.functions(values)
         self._callbacks = tuple(callback for function in functions for callback in time_callbacks(function))
         return [x for function in functions for x in time_row(function)]
