@@ -184,7 +184,7 @@ class OrientationDriver(Driver):
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         """The rows of the components as kernels take them; the driver keeps the user functions that they name."""
-        from nexdyn.model.time_kernels import time_callbacks, time_row  # which loads Numba: a list of demos does without
+        from nexdyn.model.time_kernels import time_callbacks, time_row  # loads Numba, which few need
 
         functions = self.functions(values)
         self._callbacks = tuple(callback for function in functions for callback in time_callbacks(function))
