@@ -59,7 +59,8 @@ _free_modules_once()
 class _ArrayArgument:
     """An array of a named tuple, as an argument: where it begins, and its lengths.
 
-    Its strides follow from its lengths, as it has no gaps; whom it belongs to is of no use where nobody counts."""
+    The array has no gaps, so its strides follow from its lengths. Its owner is left out: no formula that makes arrays is given a named
+    tuple of arrays that it hands back, so that nobody counts references to it."""
 
     def __init__(self, array: Any, model: Any) -> None:
         self._value, self._dimensions = model.get_value_type(), array.ndim
