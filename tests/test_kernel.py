@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from numba import typeof
+from numba import njit, typeof
 from numba.core.datamodel.packer import ArgPacker
 from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
@@ -48,6 +48,27 @@ def test_kernels_do_not_count_references() -> None:
     (code,) = outer.inner.inspect_llvm().values()  # the bitcode that entries link
     body = code[code.index("define") :]
     assert "call void @NRT_incref" not in body and "call void @NRT_decref" not in body
+
+
+@outlined
+def divided(x, by):  # type: ignore[no-untyped-def]
+    return x / by if by > 0.0 else -1.0
+
+
+@kernel
+def half_of(x):  # type: ignore[no-untyped-def]
+    return divided(x, 2.0)
+
+
+def test_what_an_entry_makes_of_a_formula_is_its_own() -> None:
+    """The linker of the process finds functions by name; an entry may leave out what its own calls do not need."""
+
+    @njit
+    def of_a_user(x, by):  # type: ignore[no-untyped-def]
+        return divided(x, by), divided(x, -by)
+
+    assert half_of(3.0) == 1.5
+    assert of_a_user(3.0, 4.0) == (0.75, -1.0)
 
 
 def test_only_code_that_says_so_makes_arrays() -> None:

@@ -256,10 +256,13 @@ class EntryLibrary(_Library):
         super().add_ir_module(ir_module)
 
     def _optimize_final_module(self) -> None:
-        """What is called from here alone is internal: LLVM may leave out arguments that it does not read."""
+        """What is called from here alone is private: LLVM may leave out arguments that it does not read, and tests that no caller needs.
+
+        Private, not internal: the engine finds internal functions by name, too, and would let other code of the process, which has the
+        same function, call what is left of it here."""
         for function in self._final_module.functions:
             if not function.is_declaration and function.name not in self._entered:
-                function.linkage = llvm.Linkage.internal
+                function.linkage = llvm.Linkage.private
         _optimize(self)
 
     def _finalize_final_module(self) -> None:
@@ -280,7 +283,7 @@ class EntryLibrary(_Library):
 
     def _names(self) -> Any:
         """A module of nothing but the names that the machine code defines."""
-        functions = [f.name for f in self.get_defined_functions() if f.linkage != llvm.Linkage.internal]
+        functions = [f.name for f in self.get_defined_functions() if f.linkage != llvm.Linkage.private]
         values = [v.name for v in self._final_module.global_variables if not v.is_declaration]
         lines = [f'define void @"{name}"() {{ ret void }}' for name in functions]
         return llvm.parse_assembly("\n".join(lines + [f'@"{name}" = global i8 0' for name in values]))
