@@ -95,7 +95,7 @@ def command(
     with ExitStack() as open_pages, terminal.CtrlC() as ctrl_c:
         if not still:
             what = (
-                model.result if model.result is not None and not _goes_on(motion) else _prepared(model, motion, writes)
+                model.result if model.result is not None and not _goes_on(motion) else prepared(model, motion, writes)
             )
         if writes:
             return _record(model, what, html, speed, show, follow, pictures, ctrl_c, saying)
@@ -104,11 +104,11 @@ def command(
             viewer = open_page(_shown(model, what), page, saying, over)
             open_pages.callback(viewer.close)
             if isinstance(what, Prepared):
-                result, failure = _run(model, what, ctrl_c, viewer)
+                result, failure = run_on_page(model, what, ctrl_c, viewer)
                 ctrl_c.pressed = ctrl_c.gentle = False
                 if result is not None:
                     viewer.show(result)
-                    terminal.note(f"{failure or _reached(result)}; the page shows what was reached")
+                    terminal.note(f"{failure or reached(result)}; the page shows what was reached")
             viewer.wait()
     if failure is not None:
         raise failure
@@ -137,7 +137,7 @@ def _goes_on(motion: Motion) -> bool:
     return motion.t_end is not None
 
 
-def _prepared(model: Model, motion: Motion, writes: bool) -> Prepared | None:
+def prepared(model: Model, motion: Motion, writes: bool) -> Prepared | None:
     """The simulation of a model; None, with a note, for one that cannot be simulated but can be looked at."""
     if motion.t_end is None and "t_end" not in model.simulation and model.result is None:
         motion = replace(motion, t_end=T_END)
@@ -160,14 +160,16 @@ def _shown(model: Model, what: Any) -> Any:
     return model.system if what is None else what.simulation if isinstance(what, Prepared) else what
 
 
-def _run(model: Model, run: Prepared, ctrl_c: terminal.CtrlC, viewer: Any) -> tuple[Result | None, SolveError | None]:
+def run_on_page(
+    model: Model, run: Prepared, ctrl_c: terminal.CtrlC, viewer: Any
+) -> tuple[Result | None, SolveError | None]:
     with ExitStack() as during:
         bar = during.enter_context(progress_bar(model.name, show=True))
         during.enter_context(compilation_announced(bar))
         return moved(run, ctrl_c, bar, [] if viewer is None else [viewer.follow(run.simulation)])
 
 
-def _reached(result: Result) -> str:
+def reached(result: Result) -> str:
     return result.message or f"simulated until t = {result.recording.t[-1]:g} s"
 
 
@@ -183,7 +185,7 @@ def _record(
     saying: Saying,
 ) -> int:
     """Write the recording and the pictures of a result, of a run until then, or of a model as it stands."""
-    result, failure = _run(model, what, ctrl_c, None) if isinstance(what, Prepared) else (what, None)
+    result, failure = run_on_page(model, what, ctrl_c, None) if isinstance(what, Prepared) else (what, None)
     written: list[str] = []
     if result is not None or what is None:
         ctrl_c.pressed = ctrl_c.gentle = False
