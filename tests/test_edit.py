@@ -134,11 +134,7 @@ def test_redundant_joints_are_marked_until_they_are_not(page: Viewer) -> None:
 
 
 def test_a_mechanism_that_cannot_close_is_shown_as_it_is_described(page: Viewer) -> None:
-    open_ = scene(
-        with_joint(
-            "rod: {type: rod, parent: ground, child: bob, anchor_a: [3, 0, 0], length: 0.1}"
-        )
-    )
+    open_ = scene(with_joint("rod: {type: rod, parent: ground, child: bob, anchor_a: [3, 0, 0], length: 0.1}"))
     with pytest.raises(nx.AssemblyError) as error:
         nx.assemble(open_)
     Editing(page).show(open_, error.value)

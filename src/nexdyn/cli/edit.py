@@ -90,10 +90,11 @@ def command(
     with ExitStack() as open_pages, terminal.CtrlC() as ctrl_c, suppress(KeyboardInterrupt):
         from nexdyn.view.editing import Editing
 
-        model: Model | None = read(name, reading)
-        viewer = open_page(model.system, page, None)
+        first = read(name, reading)
+        viewer = open_page(first.system, page, None)
         open_pages.callback(viewer.close)
         editing = Editing(viewer)
+        model: Model | None = first
         while not viewer.ended:
             if model is not None:
                 _show(model, editing, viewer, None if still else motion, watch, ctrl_c)
