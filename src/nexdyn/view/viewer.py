@@ -146,6 +146,11 @@ class Viewer(metaclass=CheckedCalls):
         return self._time.t
 
     @property
+    def looks(self) -> Look:
+        """What of the scene is seen."""
+        return self._look
+
+    @property
     def playing(self) -> bool:
         """Whether the time runs."""
         return self._time.playing
