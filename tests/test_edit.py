@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import html
 import os
 import re
@@ -18,7 +19,7 @@ from chromium import browser, comes_true, needs_chromium, on_a_free_port, opened
 from test_cli_process import NEXDYN, hear_signals, posix
 
 import nexdyn as nx
-from nexdyn.cli.edit import Watch
+from nexdyn.cli.edit import Watch, write_pose
 from nexdyn.errors import FileError
 from nexdyn.io.scene import read_scene_text
 from nexdyn.view.changes import MOST, changes
@@ -155,6 +156,27 @@ def test_a_run_is_laid_over_the_one_before(page: Viewer) -> None:
     other = scene(PENDULUM.replace("bob", "weight"))
     editing.show(other, nx.assemble(other))
     assert page._ghost is None  # of other bodies
+
+
+def test_a_pose_of_the_sliders_goes_into_the_file(page: Viewer, tmp_path: Path) -> None:
+    file = tmp_path / "pendulum.yaml"
+    file.write_text(f"# mine\n{PENDULUM}")
+    editing = Editing(page, functools.partial(write_pose, file))
+    system = scene(file.read_text())
+    editing.show(system, nx.assemble(system))
+    editing.write_pose()  # nothing was moved
+    assert file.read_text() == f"# mine\n{PENDULUM}"
+    (slider,) = page._controls._sliders
+    slider.value = 0.5
+    editing.write_pose()
+    assert file.read_text() == f"# mine\n{PENDULUM}".replace("axis: [0, 1, 0]}", "axis: [0, 1, 0], q0: 0.5}")
+    system = scene(file.read_text())
+    assert editing.show(system, nx.assemble(system)) == ["joint hinge: q0 … → 0.5"]
+    assert page._controls._sliders[0].value == pytest.approx(0.5) and page._controls.moved == {}
+    file.write_text("bodies: {}\n")
+    page._controls._sliders[0].value = 0.7
+    editing.write_pose()
+    assert "there is no joints.hinge to put q0 into" in told(page) and file.read_text() == "bodies: {}\n"
 
 
 @needs_chromium

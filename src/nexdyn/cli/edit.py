@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -18,7 +19,7 @@ from nexdyn.cli.prepare import Prepared
 from nexdyn.cli.progress import compilation_announced, progress_bar
 from nexdyn.cli.run import MOTION_PLAINLY, Motion, moved
 from nexdyn.cli.view import prepared, reached
-from nexdyn.errors import InputError, NexDynError
+from nexdyn.errors import FileError, InputError, NexDynError
 
 if TYPE_CHECKING:
     from nexdyn.view.editing import Editing
@@ -93,7 +94,7 @@ def command(
         first = read(name, reading)
         viewer = open_page(first.system, page, None)
         open_pages.callback(viewer.close)
-        editing = Editing(viewer)
+        editing = Editing(viewer, functools.partial(write_pose, file) if file.suffix != ".urdf" else None)
         model: Model | None = first
         while not viewer.ended:
             if model is not None:
@@ -105,6 +106,20 @@ def command(
             else:
                 time.sleep(EVERY)
     return DONE
+
+
+def write_pose(file: Path, moved: dict[str, float]) -> None:
+    """Put these coordinates [rad, m] into a scene as q0 of its joints; all else in it stays as it is."""
+    from nexdyn.io.yaml_edit import with_numbers
+    from nexdyn.results.atomic import written
+
+    try:
+        text = file.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(f"cannot be read: {error}", file=str(file)) from None
+    new = with_numbers(text, {("joints", joint, "q0"): value for joint, value in moved.items()}, str(file))
+    with written(file) as whole:
+        whole.write_bytes(new.encode("utf-8"))
 
 
 def _read(name: str, reading: Reading, editing: Editing) -> Model | None:

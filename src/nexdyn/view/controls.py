@@ -215,6 +215,17 @@ class Controls:
 
         for slider in self._sliders:
             slider.on_update(moved)
+        self._posed = {slider.label: slider.value for slider in self._sliders}
+
+    @property
+    def moved(self) -> dict[str, float]:
+        """The coordinates [rad, m] that sliders have been put elsewhere, by joint."""
+        return {slider.label: slider.value for slider in self._sliders if slider.value != self._posed[slider.label]}
+
+    def offer(self, label: str, hint: str, act: Callable[[], None]) -> None:
+        """A button among the sliders of the joints."""
+        with self._joints:
+            self.gui.add_button(self.w(label), hint=self.w(hint)).on_click(lambda _: act())
 
     def _add_end(self) -> None:
         viewer = self.viewer

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import time
 import warnings
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,10 +34,17 @@ MOST_ROWS = 8
 
 
 class Editing:
-    """Keeps the page of a viewer at what its file says."""
+    """Keeps the page of a viewer at what its file says.
 
-    def __init__(self, viewer: Viewer) -> None:
-        self._viewer = viewer
+    write: puts coordinates by joint into the file, which a button then offers.
+    """
+
+    def __init__(self, viewer: Viewer, write: Callable[[dict[str, float]], None] | None = None) -> None:
+        self._viewer, self._write = viewer, write
+        if write is not None:
+            viewer._controls.offer(
+                "Write this pose into the file", "q0 of the joints whose sliders were moved", self.write_pose
+            )
         self._system: System | None = None
         self._run: Result | None = None
         self._lines: list[str] = []
@@ -72,6 +80,15 @@ class Editing:
             if failure is not None:
                 self._tell(str(failure))
         self._run = result
+
+    def write_pose(self) -> None:
+        """Put the coordinates of the sliders that were moved into the file; what stands against it is told."""
+        moved = self._viewer._controls.moved
+        try:
+            if moved and self._write is not None:
+                self._write(moved)
+        except NexDynError as error:
+            self.refuse(error)
 
     def _tell(self, wrong: str) -> None:
         parts = [f'<p style="color:rgb{WRONG};white-space:pre-wrap"><b>{html.escape(wrong)}</b></p>'] if wrong else []
