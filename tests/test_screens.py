@@ -22,8 +22,8 @@ pytestmark = [
 
 SCREENS = Path(__file__).with_name("screens")
 COMMANDS = (
-    "check", "compare", "completion", "convert", "demos", "edit", "equilibrium", "info", "linearize", "plot", "run", "sweep", "verify", "view",
-    "warm",
+    "check", "compare", "completion", "convert", "demos", "edit", "equilibrium", "info", "linearize", "plot", "run", "sweep", "verify",
+    "view", "warm",
 )  # fmt: skip
 LINES = {
     "nexdyn": "--help",
