@@ -19,6 +19,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from nexdyn import variants
+
 MEMORY_OF_A_WORKER = 2e9
 """Bytes; a worker that compiles a tenth of all kernels takes 1 GB."""
 
@@ -59,11 +61,12 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 
 LONGEST_FIRST = (
-    "test_matrix", "test_matrix_pairs", "test_units", "test_random_systems", "test_batch", "test_documents", "test_examples",
-    "test_turns", "test_matrix_runs", "test_view_page", "test_batch_alone", "test_cli", "test_view", "test_kernel_cache",
+    "test_matrix", "test_batch", "test_matrix_pairs", "test_turns", "test_units", "test_random_systems", "test_documents",
+    "test_examples", "test_matrix_runs", "test_view_page", "test_batch_alone", "test_cli", "test_view", "test_kernel_cache",
     "test_view_ask", "test_cli_process", "test_view_moments", "test_continuing", "test_sweep",
 )  # fmt: skip
-"""Files by what they take, cold; the others follow, those with the most tests first. What is long and last keeps one core busy alone."""
+"""Files by what they take, cold; the others follow, those with the most tests first. What is long and last keeps one core busy alone.
+Lanes, in test_batch and test_turns, share no kernel with the matrix: two workers that begin with the same compile all of it twice."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -114,6 +117,20 @@ def no_trace() -> Iterator[None]:
     yield
     changed = changes(before, shared_by_the_process())
     assert not changed, f"tests of this file leave changed: {', '.join(changed)}"
+
+
+OF_WHAT_THEY_HAVE = ("test_kernel_cache", "test_kernel_memory", "test_variants")
+"""Files whose mechanisms get kernels of what they have, as a user's do. In all others they share those of the richest: each of the two
+hundred combinations that they have would be compiled else, for an hour. `test_variants` holds the two against each other."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_for_all(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Mechanisms share kernels, in this process; commands that tests start are as a user's."""
+    before = variants.one_for_all
+    variants.one_for_all = before or request.path.stem not in OF_WHAT_THEY_HAVE
+    yield
+    variants.one_for_all = before
 
 
 @pytest.fixture(autouse=True)

@@ -100,6 +100,6 @@ def test_what_takes_longer_than_its_time_is_killed_with_all_that_it_started() ->
     assert "KILLED: more than 0.04 minutes" in run.stdout
 
 
-def test_ci_gives_a_process_four_gigabytes_and_all_of_them_twelve_and_85_minutes() -> None:
+def test_ci_gives_a_process_four_gigabytes_and_all_of_them_twelve_and_88_minutes() -> None:
     """A process that compiled every kernel of the suite held 21.5 GB before what compiling leaves behind was freed."""
-    assert "watch_memory.py 12,4,85 .ci/run" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "watch_memory.py 12,4,88 .ci/run" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")

@@ -169,9 +169,11 @@ def test_what_a_clamp_has_stopped_stays_at_rest_without_gravity(method: str) -> 
     result = nx.simulate(system, 0.6, method=METHODS[method][0])
     assert [event["name"] for event in result.events] == ["hold", "let go"] and result.status == "finished"
     held = np.asarray(result.joint_position("hinge"))[np.asarray(result.t) > 0.3]
-    assert np.ptp(held) < 1e-9
+    # BDF2 closes constraints to 1e-10 m. With steps of 1e-3 s a speed of 1e-7 rad/s may be left. It acts for 0.1 s.
+    near = 1e-8 if method == "bdf2" else 1e-9
+    assert np.ptp(held) < near
     rest = nx.simulate(system, 0.7, method=METHODS[method][0], initial=result)
-    assert abs(float(rest.joint_position("hinge")[-1]) - held[-1]) < 1e-9
+    assert abs(float(rest.joint_position("hinge")[-1]) - held[-1]) < near
 
 
 def test_a_run_cut_in_two_while_a_clamp_holds_is_one_run(tmp_path: Path) -> None:
@@ -225,7 +227,7 @@ def test_an_action_switches_a_clamp_and_may_move_what_it_takes() -> None:
 
 
 def test_a_clamp_cannot_hold_what_a_driver_moves() -> None:
-    system = pendulum()
+    system = pendulum(speed=1.0)
     system.add_driver(nx.Driver("motor", "hinge", "=t"))
     with pytest.raises(
         InputError, match=r"event 'hold', at t = 0\.3 s: driver 'motor' drives what the joints brake do not let move"

@@ -169,6 +169,7 @@ def test_no_block_is_in_a_language_that_no_test_runs() -> None:
 ELSEWHERE = {
     r"nexdyn view (?!.*--(html|png|gif|mp4))": "waits for a reader; test_view_cli opens pages",
     r"nexdyn .*--view": "as before",
+    r"nexdyn edit ": "waits for an editor; test_edit saves files",
     r"nexdyn verify": "test_verify runs all problems",
     r"nexdyn sweep .*--cluster": "test_sweep has a cluster of its own",
     r"nexdyn view .*--mp4": "test_stills writes videos",

@@ -411,7 +411,7 @@ def test_a_scene_says_the_same_and_is_written_again(tmp_path: Path) -> None:
         ({"measure": "where"}, "component of event 'e' is None"),
         ({"measure": "there", "component": "x"}, "no measure 'there'"),
         ({"joint": "slide", "tolerance": 0.0}, "tolerance of event 'e'"),
-        ({"joint": "slide", "off": "puhs"}, "no force or contact 'puhs'"),
+        ({"joint": "slide", "off": "puhs"}, "no force, contact or clamp 'puhs'"),
         ({"joint": "slide", "parameters": {"push.efort": 1}}, "parameters of event 'e'"),
         ({"function": 3.0}, "function of event 'e' is 3.0"),
     ],

@@ -121,7 +121,7 @@ def test_tables_say_who_acts_where() -> None:
     system.add_force(AppliedForce("push", "a", (1, 2, 3)))
     tables = tables_of(system)
     assert tables.index[:, 1:3].tolist() == [[2, 0], [0, 0], [1, 0]]
-    assert tables.index[1].tolist() == [JOINT_FORCE, 0, 0, 4, 3, 8, 9, 0, 0, 0]
+    assert tables.index[1].tolist() == [JOINT_FORCE, 0, 0, 4, 3, 8, 9, 0, 0, 0, 0]
     assert tables.index[[0, 2], 5].tolist() == [-1, -1]
     first, count = tables.index[2, 3:5]
     assert first + count == len(tables.data)
@@ -131,7 +131,7 @@ def test_tables_say_who_acts_where() -> None:
 
 def test_a_system_without_forces_has_empty_tables() -> None:
     tables = tables_of(two_bodies())
-    assert (tables.index.shape, tables.frames.shape, tables.data.shape) == ((0, 10), (0, 24), (0,))
+    assert (tables.index.shape, tables.frames.shape, tables.data.shape) == ((0, 11), (0, 24), (0,))
 
 
 @pytest.mark.parametrize("make", IN_LANES.values(), ids=IN_LANES.keys())

@@ -22,7 +22,7 @@ pytestmark = [
 
 SCREENS = Path(__file__).with_name("screens")
 COMMANDS = (
-    "check", "compare", "completion", "convert", "demos", "equilibrium", "info", "linearize", "plot", "run", "sweep", "verify", "view",
+    "check", "compare", "completion", "convert", "demos", "edit", "equilibrium", "info", "linearize", "plot", "run", "sweep", "verify", "view",
     "warm",
 )  # fmt: skip
 LINES = {

@@ -162,11 +162,11 @@ def test_results_that_cannot_be_read_are_refused(run: Path, view: Told, tmp_path
         (["missing.nc"], "no such file"),
         (["hinge-chian"], "hinge-chain"),
         (["hinge-chain", "--port", "99999"], "port is 99999"),
-        (["hinge-chain", "--speed", "2"], "--speed, --show and --follow are of a recording; add --html out.html"),
+        (["hinge-chain", "--speed", "2"], "--speed is of a recording; add --html out.html"),
         (["hinge-chain", "--html", "out.mp4"], "must end in .html"),
         (["hinge-chain", "--html", "out.html", "--still"], "--still has no motion to record"),
         (["RUN", "--html", "out.html", "--follow", "link66"], "did you mean 'link6'"),
-        (["RUN", "--html", "out.html", "--show", "ghosts"], "no layer ghosts; layers: shapes"),
+        (["RUN", "--html", "out.html", "--show", "ghosts"], "no layer 'ghosts'; layers: shapes"),
         (["RUN", "--html", "nowhere/out.html"], "there is no folder 'nowhere'"),
     ],
 )

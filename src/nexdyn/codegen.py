@@ -22,8 +22,10 @@ import zlib
 from typing import Any
 
 from llvmlite import binding as llvm
+from llvmlite import ir
 from llvmlite.binding import ffi, newpassmanagers
-from numba.core import cgutils, codegen, compiler
+from numba.core import cgutils, codegen, compiler, types
+from numba.core.datamodel import models, register_default
 
 LINE = 64
 """Bytes of a line of the cache."""
@@ -52,6 +54,85 @@ def _free_modules_once() -> None:
 
 
 _free_modules_once()
+
+
+class _ArrayArgument:
+    """An array of a named tuple, as an argument: where it begins, and its lengths.
+
+    The array has no gaps, so its strides follow from its lengths. Its owner is left out: no formula that makes arrays is given a named
+    tuple of arrays that it hands back, so that nobody counts references to it."""
+
+    def __init__(self, array: Any, model: Any) -> None:
+        self._value, self._dimensions = model.get_value_type(), array.ndim
+        self._itemsize = array.dtype.bitwidth // 8
+
+    def get_argument_type(self) -> Any:
+        _, _, number, _, data, _, _ = self._value.elements
+        return data, *[number] * self._dimensions
+
+    def as_argument(self, builder: Any, value: Any) -> Any:
+        return tuple(builder.extract_value(value, place) for place in [4, *([5, k] for k in range(self._dimensions))])
+
+    def from_argument(self, builder: Any, value: Any) -> Any:
+        data, *shape = value
+        owner, parent, number, _, _, lengths, _ = self._value.elements
+        strides, items = [number(self._itemsize)], shape[-1]
+        for length in shape[-2::-1]:
+            strides.insert(0, builder.mul(items, strides[-1]))
+            items = builder.mul(items, length)
+        known = [number(ir.Undefined)] * (self._dimensions - 1) + strides[-1:]
+        made = self._value(
+            [
+                owner(None),
+                parent(None),
+                number(ir.Undefined),
+                strides[-1],
+                data.type(ir.Undefined),
+                lengths(ir.Undefined),
+                lengths(known),
+            ]
+        )
+        made = builder.insert_value(builder.insert_value(made, items, 2), data, 4)
+        for k, length in enumerate(shape):
+            made = builder.insert_value(made, length, [5, k])
+        for k, stride in enumerate(strides[:-1]):
+            made = builder.insert_value(made, stride, [6, k])
+        return made
+
+
+def _argument(of: Any, model: Any) -> Any:
+    """How a member of a named tuple is handed over."""
+    plain = isinstance(of, types.Array) and of.layout == "C" and of.ndim and hasattr(of.dtype, "bitwidth")
+    return _ArrayArgument(of, model) if plain else model
+
+
+@register_default(types.NamedTuple)
+class _NamedTupleModel(models.TupleModel):
+    """What functions are given of NexDyn's named tuples.
+
+    Numba takes a tuple apart at each call, and puts it together again in what is called. A row of numbers is seven values, and tables
+    have hundreds: half of what LLVM had to read did nothing else. Two of the seven say all: see `_ArrayArgument`."""
+
+    def __init__(self, manager: Any, of: Any) -> None:
+        super().__init__(manager, of)
+        if of.instance_class.__module__.partition(".")[0] == "nexdyn":
+            self._arguments = tuple(_argument(*member) for member in zip(self._members, self._models, strict=True))
+        else:
+            self._arguments = self._models
+
+    def get_argument_type(self) -> Any:
+        return tuple(member.get_argument_type() for member in self._arguments)
+
+    def as_argument(self, builder: Any, value: Any) -> Any:
+        return tuple(
+            member.as_argument(builder, self.get(builder, value, k)) for k, member in enumerate(self._arguments)
+        )
+
+    def from_argument(self, builder: Any, value: Any) -> Any:
+        made = ir.Constant(self.get_value_type(), ir.Undefined)
+        for k, (member, given) in enumerate(zip(self._arguments, value, strict=True)):
+            made = self.set(builder, made, member.from_argument(builder, given), k)
+        return made
 
 
 class _Library(codegen.JITCodeLibrary):
@@ -175,10 +256,13 @@ class EntryLibrary(_Library):
         super().add_ir_module(ir_module)
 
     def _optimize_final_module(self) -> None:
-        """What is called from here alone is internal: LLVM may leave out arguments that it does not read."""
+        """What is called from here alone is private: LLVM may leave out arguments that it does not read, and tests that no caller needs.
+
+        Private, not internal: the engine finds internal functions by name, too, and would let other code of the process, which has the
+        same function, call what is left of it here."""
         for function in self._final_module.functions:
             if not function.is_declaration and function.name not in self._entered:
-                function.linkage = llvm.Linkage.internal
+                function.linkage = llvm.Linkage.private
         _optimize(self)
 
     def _finalize_final_module(self) -> None:
@@ -199,7 +283,7 @@ class EntryLibrary(_Library):
 
     def _names(self) -> Any:
         """A module of nothing but the names that the machine code defines."""
-        functions = [f.name for f in self.get_defined_functions() if f.linkage != llvm.Linkage.internal]
+        functions = [f.name for f in self.get_defined_functions() if f.linkage != llvm.Linkage.private]
         values = [v.name for v in self._final_module.global_variables if not v.is_declaration]
         lines = [f'define void @"{name}"() {{ ret void }}' for name in functions]
         return llvm.parse_assembly("\n".join(lines + [f'@"{name}" = global i8 0' for name in values]))

@@ -27,6 +27,7 @@ from nexdyn.model.joint import Joint, is_angle
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.variants import leaves_out
 
 FLAT = 1e-6
 """Sine of the angle between a disk and its plane below which it lies on it."""
@@ -271,7 +272,7 @@ class RowBuilder:
 
     def _numbers_of_rows(self) -> np.ndarray | Rolls:
         alone = all(CONTACT <= kind <= EDGE for _, kind, data, _ in self.terms if data >= 0 and kind >= NORMAL)
-        return Rolls(np.array(self.data)) if alone else np.array(self.data)
+        return Rolls(np.array(self.data)) if leaves_out(alone) else np.array(self.data)
 
 
 def beyond_ends(tables: ConstraintTables, rows: Sequence[Row], near: np.ndarray) -> list[tuple[str, str]]:

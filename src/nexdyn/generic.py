@@ -98,7 +98,7 @@ def defines(op: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             _TABLE[op] = []
             _register_overload(op, len(signature))
         _TABLE[op].append((signature, f))
-        _TABLE[op].sort(key=lambda known: known[0][0] is Any)  # what is for any problem comes after what is for one
+        _TABLE[op].sort(key=lambda known: known[0].count(Any))  # what is for anything comes after what is for something
         if op in _DUNDER:
             _set_dunder(op, signature)
         return f

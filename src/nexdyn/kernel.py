@@ -21,10 +21,11 @@ and an edit of the floors above `tree` (UPPER: they have kernels at most, no for
 kernel below anew. `NEXDYN_CACHE_DIR` moves the cache. What is not in it may have come with the package, in `nexdyn/kernels`, where
 `nexdyn warm --into` puts it: looked up under the same key, never written to, and never read where made for another state or versions.
 
-Formulas and kernels become bitcode, inlined and simplified, kept on disk for kernels. What Python calls is an entry: a
-function of the same arguments that calls the formula behind it, optimised with all below it and turned into machine code,
-once; a kernel that calls a kernel links its bitcode. Each is compiled once for all values of an argument. That took the
-first run of a four-bar under HHT from 75 to 50 s of processor time.
+Formulas and kernels become bitcode, inlined and simplified, and kept on disk, so that another process, or another kernel with the
+same formulas, compiles less. What Python calls is an entry: a function of the same arguments that calls the formula behind it,
+optimised with all below it and turned into machine code, once; a kernel that calls a kernel links its bitcode. Each is compiled
+once for all values of an argument. That took the first run of a four-bar under HHT from 75 to 50 s of processor time; what
+`codegen` and `compile_time` leave out took another fifth.
 
 Tables and scratch come from outside, so nothing in a kernel need count references. Counting them (atomically, for every
 array of every tuple that a call passes) took two thirds of the time of a six-link chain. Where code that is not
@@ -45,6 +46,7 @@ import platform
 import secrets
 import shutil
 import sys
+import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -57,6 +59,7 @@ from numba.core import bytecode, caching, compiler, types
 from numba.core.registry import CPUDispatcher
 from numba.extending import overload
 
+from nexdyn import compile_time
 from nexdyn.codegen import BitcodeLibrary, ToBitcode, ToMachineCode, ToOutlined
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -215,6 +218,10 @@ def _kept() -> bool:
 class _CacheImpl(caching.CompileResultCacheImpl):
     _locator_classes = [_Locator]  # noqa: RUF012
 
+    def check_cachable(self, made: Any) -> bool:
+        """Addresses of this process mean nothing to another."""
+        return not made.library.has_dynamic_globals
+
 
 class _Files(caching.IndexDataCacheFile):
     """A file for each signature, named by it.
@@ -278,8 +285,14 @@ class _Cache(caching.FunctionCache):
         if cache_folder(without) is None:
             return
         with contextlib.suppress(OSError):
-            if source_hash.__wrapped__(None, without) == source_hash(None, without):
+            if _unchanged(without, int(time.monotonic())):
                 super().save_overload(sig, data)
+
+
+@functools.lru_cache(maxsize=8)
+def _unchanged(without: tuple[str, ...], second: int) -> bool:
+    """Whether the sources are those that this process counts on; looked at once a second."""
+    return source_hash.__wrapped__(None, without) == source_hash(None, without)
 
 
 def _number_anew() -> None:
@@ -338,9 +351,18 @@ class _Formula(CPUDispatcher):
 
     Compiled once for all values of an argument, where Numba would for `True` and again for `False`."""
 
+    kept = False
+    """Whether its bitcode is kept on disk."""
+
     def get_call_template(self, args: Any, kws: Any) -> Any:
         kws = {name: types.unliteral(a) for name, a in kws.items()}
         return super().get_call_template([types.unliteral(a) for a in args], kws)
+
+    def compile(self, sig: Any) -> Any:
+        if self.kept and not isinstance(getattr(self, "_cache", None), _Cache):
+            self._cache = _BitcodeCache(self.py_func)
+        with compile_time.ours():
+            return super().compile(sig)
 
     def add_overload(self, cres: Any) -> None:
         self.overloads[tuple(cres.signature.args)] = cres  # kept from the dispatcher's table of entry points
@@ -372,11 +394,22 @@ class _Entry(CPUDispatcher):
         return self.inner.get_overload(sig)
 
     def compile(self, sig: Any) -> Any:
-        pointer = super().compile(sig)
+        with compile_time.ours():
+            pointer = super().compile(sig)
         made: Any
         for made in self.overloads.values():
             made.library.__dict__.pop("object_code", None)  # which is on disk by now, and in the engine
         return pointer
+
+
+@functools.cache
+def _in_package(name: str) -> bool:
+    """Whether a file is a page of ours, whose functions mean what the sources say as they are now; then their hash is taken."""
+    file = Path(name).resolve()
+    if not (file.is_relative_to(_PACKAGE) and file.is_file() and _kept()):
+        return False
+    source_hash(None, not_part_of(file))
+    return True
 
 
 def _call_of(inner: _Formula) -> Any:
@@ -424,7 +457,9 @@ def _formula(f: F, pipeline: type[ToBitcode] = ToBitcode, **options: Any) -> F:
     if _CONFIG.DISABLE_JIT:
         return f
     options = {"nopython": True, "no_cpython_wrapper": True, **_options(f), **options}
-    return _Formula(f, locals={}, targetoptions=options, pipeline_class=pipeline)  # type: ignore[return-value]
+    made: Any = _Formula(f, locals={}, targetoptions=options, pipeline_class=pipeline)
+    made.kept = f.__closure__ is None and _in_package(f.__code__.co_filename)
+    return made
 
 
 def kernel(f: F) -> F:
@@ -444,7 +479,7 @@ def _kernel(f: F, **options: Any) -> F:
     entry: Any = _Entry(inner, **options)
     source = inner.py_func
     if _kept() and Path(source.__code__.co_filename).is_file():
-        inner._cache, entry._cache = _BitcodeCache(source), _Cache(source)
+        inner._cache, entry._cache, inner.kept = _BitcodeCache(source), _Cache(source), True
     return entry
 
 

@@ -54,7 +54,7 @@ from nexdyn.integrate.problem import FORCE_FAILED, OK
 from nexdyn.joints import kinds
 from nexdyn.joints.helical import Helical
 from nexdyn.joints.verbs import motion_columns
-from nexdyn.kernel import formula, kernel, overloaded
+from nexdyn.kernel import formula, kernel, outlined, overloaded
 from nexdyn.model.joint import Joint
 from nexdyn.model.parameters import number
 from nexdyn.model.system import System
@@ -70,6 +70,7 @@ from nexdyn.spatial.algebra import (
 from nexdyn.spatial.lanes import LaneVector, all_less, atan2, greater, if_less, zero
 from nexdyn.spatial.table import MotionRows, PoseRows
 from nexdyn.spatial.turns import near
+from nexdyn.variants import leaves_out
 
 POINT_SPRING, TORSION_SPRING, BUSHING, APPLIED = (
     force_kinds.POINT_SPRING, force_kinds.TORSION_SPRING, force_kinds.BUSHING, force_kinds.APPLIED,
@@ -194,7 +195,7 @@ def acting(
         freedoms[part, REST] = own.rest if np.size(own.rest) == joint.nv else 0.0
         freedoms[part, FRICTION], freedoms[part, FRICTION_SPEED] = own.friction, own.friction_speed
         freedoms[part, UNIT] = [1.0 if way == "turn" else tables.length for way, _, _ in joint.directions]
-    kind = Acting if len(forces.index) else InJoints if joints else Idle
+    kind = (InJoints if joints else Idle) if leaves_out(not len(forces.index)) else Acting
     place_of = {name: k for k, name in enumerate(model.followed)}
     places = [place_of.get((joint.name, equation), -1) for joint in joints for equation in equations(joint)]
     turns = [place_of.get((name, TURNS), -1) for name in (system.forces if with_forces else ())]
@@ -281,6 +282,17 @@ def _(tables: Any, s: Any, t: Any, gh: Any, bh2: Any, assemble: Any, acts: Idle)
 
 @defines(act)
 def _(tables: Any, s: Any, t: Any, gh: Any, bh2: Any, assemble: Any, acts: Any) -> Any:
+    return act_on_bodies(tables, s, t, gh, bh2, assemble, acts)
+
+
+@defines(act)
+def _(tables: Any, s: Any, t: Any, gh: Any, bh2: Any, assemble: Any, acts: Acting) -> Any:
+    return act_apart(tables, s, t, gh, bh2, assemble, acts)
+
+
+@outlined
+def act_apart(tables, s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def]
+    """`act_on_bodies`, once for all its callers: of elements it is half a march."""
     return act_on_bodies(tables, s, t, gh, bh2, assemble, acts)
 
 
@@ -501,23 +513,31 @@ def element_loads(s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def
     return OK
 
 
+HERE, MOVED, FASTER, HERE_AGAIN = range(4)
+
+
 @formula
 def effort_and_slope(acts, e, t, gh, assemble):  # type: ignore[no-untyped-def]
     index = acts.forces.index
     i, k = index[e, FREEDOM], index[e, COORDINATE]
-    status, effort = freedom_at_end(acts, e, t, acts.q[k], acts.v[i])
-    acts.effort[i] += effort
-    if assemble and status == OK:
-        unit = acts.freedoms[i, UNIT]
-        dq = DIFFERENCE * max(unit, abs(acts.q[k]))
-        _, more = freedom_at_end(acts, e, t, acts.q[k] + dq, acts.v[i])
-        acts.slope[i, 0] -= (more - effort) / dq
-        dv = DIFFERENCE * max(unit * difference_rate(gh), abs(acts.v[i]))
-        _, more = freedom_at_end(acts, e, t, acts.q[k], acts.v[i] + dv)
-        acts.slope[i, 1] -= (more - effort) / dv
-        if index[e, STATES] > 0:
-            freedom_at_end(acts, e, t, acts.q[k], acts.v[i])  # z and ż as they are here
-    return status
+    unit, here, failed = acts.freedoms[i, UNIT], 0.0, OK
+    dq = DIFFERENCE * max(unit, abs(acts.q[k]))
+    dv = DIFFERENCE * max(unit * difference_rate(gh), abs(acts.v[i]))
+    for place in (HERE, MOVED, FASTER, HERE_AGAIN):
+        q, v = acts.q[k] + (dq if place == MOVED else 0.0), acts.v[i] + (dv if place == FASTER else 0.0)
+        status, effort = freedom_at_end(acts, e, t, q, v)
+        if place == HERE:
+            here, failed = effort, status
+            acts.effort[i] += effort
+            if not assemble or status != OK:
+                break
+        elif place == MOVED:
+            acts.slope[i, 0] -= (effort - here) / dq
+        elif place == FASTER:
+            acts.slope[i, 1] -= (effort - here) / dv
+            if index[e, STATES] == 0:
+                break  # else once more: z and ż as they are here
+    return failed
 
 
 # --- of one system, or of lanes -----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from nexdyn.forces.verbs import force_element
 from nexdyn.generic import defines, generic, is_instance
 from nexdyn.kernel import formula, kernel, outlined, overloaded
 from nexdyn.linalg.rows import WIDTH
-from nexdyn.spatial.algebra import Motion, Pose, T, Vec3, basis, cross, exp_quaternion, rotation
+from nexdyn.spatial.algebra import Motion, Pose, Vec3, basis, cross, exp_quaternion, rotation
 from nexdyn.spatial.lanes import LaneVector, all_less, greater, if_less, zero
 from nexdyn.spatial.table import PoseRows
 
@@ -166,25 +166,38 @@ def axis(c):  # type: ignore[no-untyped-def]
     return Vec3(1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
 
 
+@formula
+def changed(X, V, x, turns, faster, step, change, gh, bh2):  # type: ignore[no-untyped-def]
+    """(pose, velocity, −γ h or −β h² over the change): turned or moved by a step along x, or by a change of the velocity."""
+    if faster:
+        V = Motion(V.w + change * x, V.v) if turns else Motion(V.w, V.v + change * x)
+        return X, V, -gh / change
+    X = Pose(rotation(exp_quaternion(step * x)) @ X.R, X.p) if turns else Pose(X.R, X.p + step * x)
+    return X, V, -bh2 / step
+
+
+@formula
+def add_column(K, c, n, f):  # type: ignore[no-untyped-def]
+    """Column c of K += (n, f)."""
+    K[0, c] += n.x
+    K[1, c] += n.y
+    K[2, c] += n.z
+    K[3, c] += f.x
+    K[4, c] += f.y
+    K[5, c] += f.z
+
+
 @kernel
 @outlined
 def numerical_stiffness(tables, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, F_B, length, rate):  # type: ignore[no-untyped-def]
     """K ← β h² K + γ h D of element e by differences, symmetrised: of parts of 1 rad and of `length`, and `rate` times those a second."""
+    clear(K, 6, 6)
     for c in range(6):
         x, step = axis(c % 3), DIFFERENCE * (1.0 if c < 3 else length)
-        change = rate * step
-        if c < 3:
-            moved = Pose(rotation(exp_quaternion(step * x)) @ X_B.R, X_B.p)
-            faster = Motion(V_B.w + change * x, V_B.v)
-        else:
-            moved = Pose(X_B.R, X_B.p + step * x)
-            faster = Motion(V_B.w, V_B.v + change * x)
-        _, _, F = force_element(tables, e, t, X_A, V_A, moved, V_B)
-        _, _, F_ = force_element(tables, e, t, X_A, V_A, X_B, faster)
-        n = (-bh2 / step) * (F.n - F_B.n) + (-gh / change) * (F_.n - F_B.n)
-        f = (-bh2 / step) * (F.f - F_B.f) + (-gh / change) * (F_.f - F_B.f)
-        K[0, c], K[1, c], K[2, c] = n.x, n.y, n.z
-        K[3, c], K[4, c], K[5, c] = f.x, f.y, f.z
+        for faster in range(2):
+            X, V, weight = changed(X_B, V_B, x, c < 3, faster == 1, step, rate * step, gh, bh2)
+            _, _, F = force_element(tables, e, t, X_A, V_A, X, V)
+            add_column(K, c, weight * (F.n - F_B.n), weight * (F.f - F_B.f))
     for i in range(6):
         for j in range(i):
             K[i, j] = K[j, i] = 0.5 * (K[i, j] + K[j, i])
@@ -197,30 +210,11 @@ def whole_stiffness(acts, K, e, t, gh, bh2, X_A, V_A, X_B, V_B, rate):  # type: 
     over an area, too, what the normal force makes of it."""
     for c in range(6):
         x, step = axis(c % 3), DIFFERENCE * (1.0 if c < 3 else acts.length)
-        change = rate * step
-        turned = exp_quaternion(0.5 * step * x)
-        for side in range(2):
-            sign = 1.0 - 2.0 * side
-            if c < 3:
-                R = rotation(turned)
-                moved, V = (
-                    Pose((R if side == 0 else T(R)) @ X_B.R, X_B.p),
-                    Motion(V_B.w + (0.5 * sign * change) * x, V_B.v),
-                )
-            else:
-                moved, V = (
-                    Pose(X_B.R, X_B.p + (0.5 * sign * step) * x),
-                    Motion(V_B.w, V_B.v + (0.5 * sign * change) * x),
-                )
-            _, _, F = element_at_end(acts, e, t, X_A, V_A, moved, V_B)
-            _, _, F_ = element_at_end(acts, e, t, X_A, V_A, X_B, V)
-            n, f = (-bh2 / step) * F.n + (-gh / change) * F_.n, (-bh2 / step) * F.f + (-gh / change) * F_.f
-            K[0, c] += sign * n.x
-            K[1, c] += sign * n.y
-            K[2, c] += sign * n.z
-            K[3, c] += sign * f.x
-            K[4, c] += sign * f.y
-            K[5, c] += sign * f.z
+        for n in range(4):
+            half = 0.5 * step if n % 2 == 0 else -0.5 * step
+            X, V, weight = changed(X_B, V_B, x, c < 3, n > 1, half, rate * half, 0.5 * gh, 0.5 * bh2)
+            _, _, F = element_at_end(acts, e, t, X_A, V_A, X, V)
+            add_column(K, c, weight * F.n, weight * F.f)
     element_at_end(acts, e, t, X_A, V_A, X_B, V_B)
 
 

@@ -47,7 +47,7 @@ from nexdyn.absolute.turns import (
 )
 from nexdyn.constraints.tables import LEFT, within_ends
 from nexdyn.generic import defines, generic
-from nexdyn.kernel import formula, inlined, kernel, shared
+from nexdyn.kernel import formula, inlined, kernel, outlined, shared
 from nexdyn.linalg.rows import WIDTH, flat, larger, load, store, total
 from nexdyn.spatial.algebra import Motion, Pose, Vec3, cross, rotation
 from nexdyn.spatial.lanes import count, greater
@@ -422,7 +422,7 @@ def size_of(s, h, memory):  # type: ignore[no-untyped-def]
     return max(moved, moving, NOTHING, OF_PLACE * place)
 
 
-has_areas = generic("has_areas", "Whether there are contacts over areas, which have a `room`.")
+has_areas = generic("has_areas", "Whether there are contacts over areas, which have rows in a `room`.")
 
 
 @defines(has_areas)
@@ -432,7 +432,7 @@ def _(room: None) -> Any:
 
 @defines(has_areas)
 def _(room: Any) -> Any:
-    return True
+    return len(room.rows) > 0
 
 
 @kernel
@@ -504,6 +504,12 @@ def correction(s, nb, length):  # type: ignore[no-untyped-def]
     return most
 
 
+@outlined
+def solved_apart(tables, acts, s, t, scale, gh, bh2, assemble):  # type: ignore[no-untyped-def]
+    """`solved_here`, for what is seldom run."""
+    return solved_here(tables, acts, s, t, scale, gh, bh2, assemble)
+
+
 @kernel
 def damped_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untyped-def]
     """The same step by Newton's iteration with a new and whole matrix each time, from a0, λ0, of whose corrections so much is taken that
@@ -519,7 +525,7 @@ def damped_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untype
     memory[MATRIX] = memory[SMOOTH] = 0.0
     for _ in range(MOST_DAMPED):
         expect_angles(tables, s)
-        status = solved_here(tables, acts, s, t + h, scale, gh, bh2, True)
+        status = solved_apart(tables, acts, s, t + h, scale, gh, bh2, True)
         if status != OK:
             return SINGULAR if status == NO_PIVOT else status, memory[ERROR]
         made(memory, h)
@@ -539,7 +545,7 @@ def damped_step(tables, acts, s, t, h, alpha, memory):  # type: ignore[no-untype
             if part == 1.0 and size <= max(floor, wanted):
                 return OK if turns_known(tables, s, memory) else UNCOUNTED, memory[ERROR]
             expect_angles(tables, s)
-            status = solved_here(tables, acts, s, t + h, scale, gh, bh2, False)
+            status = solved_apart(tables, acts, s, t + h, scale, gh, bh2, False)
             if status == OK and bh2 * correction(s, bodies - 1, length) <= (1.0 - SHORTER * part) * size:
                 break
             if part < LEAST_PART:

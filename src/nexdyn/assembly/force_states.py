@@ -18,7 +18,7 @@ from nexdyn.forces.foundations import Foundations
 from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.states import next_sample, sample_forces, state_labels
 from nexdyn.forces.surface_contact import ONE
-from nexdyn.forces.tables import COORDINATE, FREEDOM, STATES, ForceTables
+from nexdyn.forces.tables import COORDINATE, FREEDOM, MOST_STATES, STATES, ForceTables
 from nexdyn.forces.user import Stated
 from nexdyn.kernel import kernel
 from nexdyn.model.callbacks import failure
@@ -60,11 +60,12 @@ GROWS = 1.9
 
 
 class _Along(NamedTuple):
-    """Forces, and as in ``absolute.elements`` the step, the one before, and the states at their starts."""
+    """Forces, and as in ``absolute.elements`` the step, the one before, the states at their starts, and slopes of users' states."""
 
     forces: Any
     step: Any
     began: Any
+    slopes: Any
 
 
 @kernel
@@ -182,7 +183,7 @@ def states_along(system: System, forces: ForceTables, t: np.ndarray, q: np.ndarr
     nz = len(forces.z)
     out = np.zeros((len(t), nz))
     own = forces._replace(z=forces.z.copy(), rate=np.zeros(nz))
-    acts = _Along(own, np.zeros(2), np.zeros((nz, 2)))
+    acts = _Along(own, np.zeros(2), np.zeros((nz, 2)), np.zeros((nz, MOST_STATES)))
     motion = [np.ascontiguousarray(x) for x in (t, q, v)]
     scratch = q[0].copy(), v[0].copy(), np.zeros(nz), np.zeros(nz), np.zeros((nz, 3))
     failed, e = march_along(acts, turning_forces(system), *motion, *scratch, out)  # type: ignore[call-arg]

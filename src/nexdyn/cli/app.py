@@ -11,6 +11,7 @@ from nexdyn.cli import (
     completion,
     convert,
     demos,
+    edit,
     equilibrium,
     info,
     linearize,
@@ -28,6 +29,7 @@ Examples:
   nexdyn run robot.urdf --t-end 2    a robot, held by its base
   nexdyn run scene.yaml --set L=0.5  a scene with another parameter
   nexdyn view hinge-chain            simulate it and play it in the browser
+  nexdyn edit scene.yaml             the same, anew at each save of the file
   nexdyn plot hinge-chain.nc         energy and joint coordinates, as PNG
   nexdyn check four-bar              redundancy, assembled pose, reactions
   nexdyn equilibrium four-bar        where it rests, and whether it stays
@@ -56,6 +58,7 @@ app = App(
 for page in (
     run,
     view,
+    edit,
     plot,
     check,
     sweep,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
 from nexdyn.cli.files import check_writable
+from nexdyn.cli.looks import LOOKS_PLAINLY, Looks
 from nexdyn.cli.options import option
 from nexdyn.cli.progress import progress_bar
 from nexdyn.errors import InputError
@@ -63,21 +64,22 @@ PICTURES_PLAINLY = Pictures()
 
 
 def write_pictures(
-    of: Result | System, pictures: Pictures, *, speed: float = 1.0, follow: str | None = None
+    of: Result | System, pictures: Pictures, *, speed: float = 1.0, looks: Looks = LOOKS_PLAINLY
 ) -> list[str]:
-    """Write all that is wanted; the names of the files. `speed`, `follow`: see `nx.save_video`, `nx.Shot`."""
+    """Write all that is wanted; the names of the files. `speed`, `looks`: see `nx.save_video`, `nx.Shot`."""
     from nexdyn.view.stills import SIZE, VIDEO_SAMPLES, VIDEO_SIZE, Shot, save_still, save_video
 
     size = None if pictures.size is None else _size(pictures.size)
     elevation = 18.0 if pictures.elevation is None else pictures.elevation
+    seen: dict[str, Any] = looks.of_pictures | {"follow": looks.follow or None}
     if pictures.png is not None:
-        shot = Shot(size or SIZE, azimuth=pictures.azimuth, elevation=elevation, follow=follow)
+        shot = Shot(size or SIZE, azimuth=pictures.azimuth, elevation=elevation, **seen)
         save_still(of, pictures.png, pictures.time, shot)
     for video in (pictures.gif, pictures.mp4):
         if video is not None:
             shot = Shot(
-                size or VIDEO_SIZE, azimuth=pictures.azimuth, elevation=elevation, follow=follow, trails=1.0,
-                samples=VIDEO_SAMPLES,
+                size or VIDEO_SIZE, azimuth=pictures.azimuth, elevation=elevation, trails=1.0,
+                samples=VIDEO_SAMPLES, **seen,
             )  # fmt: skip
             t = of.recording.t  # type: ignore[union-attr]
             with progress_bar(video.name, show=True) as bar:

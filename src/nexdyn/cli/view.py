@@ -12,6 +12,7 @@ from cyclopts import Group, Parameter
 from nexdyn.cli import terminal
 from nexdyn.cli.codes import DONE
 from nexdyn.cli.files import check_writable
+from nexdyn.cli.looks import LOOKS_PLAINLY, Looks
 from nexdyn.cli.model import Model, read
 from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying, flag, option
 from nexdyn.cli.page import PAGE_PLAINLY, Page, open_page
@@ -35,6 +36,8 @@ Examples:
   nexdyn view run.nc --language zh         Chinese labels
   nexdyn view run.nc --html out.html       one HTML file that opens anywhere
   nexdyn view run.nc --html out.html --speed 0.1 --show trails
+  nexdyn view run.nc --opacity 0.3 --show "reaction forces"
+  nexdyn view run.nc --section y=0.1 --png inside.png
   nexdyn view run.nc --png end.png         a still; --time 1.0: another moment
   nexdyn view run.nc --gif run.gif --speed 0.5
   nexdyn view robot.urdf --still --png robot.png --azimuth 60
@@ -63,11 +66,7 @@ def command(
         Path | None, option("Write one HTML file that plays without server and network.", RECORDING)
     ] = None,
     speed: Annotated[float | None, option("Of the recording: times real time.", RECORDING)] = None,
-    show: Annotated[
-        tuple[str, ...],
-        option('Of the recording, also seen: "joint axes", "body frames", "reaction forces", trails, …', RECORDING),
-    ] = (),
-    follow: Annotated[str, option("Of the recording: a body that stays in the middle.", RECORDING)] = "",
+    looks: Looks = LOOKS_PLAINLY,
     reading: Reading = READING_PLAINLY,
     motion: Motion = MOTION_PLAINLY,
     page: Page = PAGE_PLAINLY,
@@ -76,12 +75,11 @@ def command(
 ) -> int:
     """Look at a model or a result in the browser; or write a recording or pictures of it."""
     writes = html is not None or bool(pictures.wanted)
-    if not writes and (speed is not None or show or follow):
-        raise InputError(
-            "--speed, --show and --follow are of a recording; add --html out.html, or use the page's buttons"
-        )
-    if html is None and show:
-        raise InputError("--show is of a recording; add --html out.html")
+    if not writes and speed is not None:
+        raise InputError("--speed is of a recording; add --html out.html, or use the page's buttons")
+    if writes and html is None and looks.show:
+        raise InputError("--show is of a page or a recording, not of pictures; add --html out.html, or leave it out")
+    looks.check()
     if ghost is not None:
         _check_ghost(ghost, writes, still)
     pictures.check(Path(name), still)
@@ -95,20 +93,21 @@ def command(
     with ExitStack() as open_pages, terminal.CtrlC() as ctrl_c:
         if not still:
             what = (
-                model.result if model.result is not None and not _goes_on(motion) else _prepared(model, motion, writes)
+                model.result if model.result is not None and not _goes_on(motion) else prepared(model, motion, writes)
             )
         if writes:
-            return _record(model, what, html, speed, show, follow, pictures, ctrl_c, saying)
+            return _record(model, what, html, speed, looks, pictures, ctrl_c, saying)
         failure = None
         with suppress(KeyboardInterrupt):  # Ctrl-C ends the page
             viewer = open_page(_shown(model, what), page, saying, over)
             open_pages.callback(viewer.close)
+            looks.put(viewer)
             if isinstance(what, Prepared):
-                result, failure = _run(model, what, ctrl_c, viewer)
+                result, failure = run_on_page(model, what, ctrl_c, viewer)
                 ctrl_c.pressed = ctrl_c.gentle = False
                 if result is not None:
                     viewer.show(result)
-                    terminal.note(f"{failure or _reached(result)}; the page shows what was reached")
+                    terminal.note(f"{failure or reached(result)}; the page shows what was reached")
             viewer.wait()
     if failure is not None:
         raise failure
@@ -137,7 +136,7 @@ def _goes_on(motion: Motion) -> bool:
     return motion.t_end is not None
 
 
-def _prepared(model: Model, motion: Motion, writes: bool) -> Prepared | None:
+def prepared(model: Model, motion: Motion, writes: bool) -> Prepared | None:
     """The simulation of a model; None, with a note, for one that cannot be simulated but can be looked at."""
     if motion.t_end is None and "t_end" not in model.simulation and model.result is None:
         motion = replace(motion, t_end=T_END)
@@ -160,14 +159,16 @@ def _shown(model: Model, what: Any) -> Any:
     return model.system if what is None else what.simulation if isinstance(what, Prepared) else what
 
 
-def _run(model: Model, run: Prepared, ctrl_c: terminal.CtrlC, viewer: Any) -> tuple[Result | None, SolveError | None]:
+def run_on_page(
+    model: Model, run: Prepared, ctrl_c: terminal.CtrlC, viewer: Any
+) -> tuple[Result | None, SolveError | None]:
     with ExitStack() as during:
         bar = during.enter_context(progress_bar(model.name, show=True))
         during.enter_context(compilation_announced(bar))
         return moved(run, ctrl_c, bar, [] if viewer is None else [viewer.follow(run.simulation)])
 
 
-def _reached(result: Result) -> str:
+def reached(result: Result) -> str:
     return result.message or f"simulated until t = {result.recording.t[-1]:g} s"
 
 
@@ -176,14 +177,13 @@ def _record(
     what: Any,
     html: Path | None,
     speed: float | None,
-    show: tuple[str, ...],
-    follow: str,
+    looks: Looks,
     pictures: Pictures,
     ctrl_c: terminal.CtrlC,
     saying: Saying,
 ) -> int:
     """Write the recording and the pictures of a result, of a run until then, or of a model as it stands."""
-    result, failure = _run(model, what, ctrl_c, None) if isinstance(what, Prepared) else (what, None)
+    result, failure = run_on_page(model, what, ctrl_c, None) if isinstance(what, Prepared) else (what, None)
     written: list[str] = []
     if result is not None or what is None:
         ctrl_c.pressed = ctrl_c.gentle = False
@@ -191,9 +191,16 @@ def _record(
             from nexdyn.view.recording import record
             from nexdyn.view.stage import SHOWN_AT_FIRST
 
-            record(result, html, speed=speed, layers=SHOWN_AT_FIRST | set(show), follow=follow)
+            record(
+                result,
+                html,
+                speed=speed,
+                layers=SHOWN_AT_FIRST | set(looks.show),
+                follow=looks.follow,
+                **looks.of_pictures,
+            )
             written.append(str(html))
-        written += write_pictures(result or model.system, pictures, speed=speed or 1.0, follow=follow or None)
+        written += write_pictures(result or model.system, pictures, speed=speed or 1.0, looks=looks)
     if failure is not None:
         failure.add_note(f"What was reached is in {' and '.join(written)}.")
         raise failure

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.forces.mesh_solid import MORE, Solid
+from nexdyn.forces.mesh_solid import CELL_COLUMNS, MORE, Solid
 from nexdyn.geometry.hierarchy import MOST_OPEN
 
 MOST_KEPT = 4096
@@ -55,10 +55,10 @@ def kept_of(triangles: Sequence[tuple[int, int]]) -> Kept:
 
 
 def meshes_of(solids: Sequence[Solid], contacts: Sequence[tuple[int, int]]) -> Meshes:
-    """The tables of solids, and of contacts of two of them, by their numbers."""
-    counts = np.array([[len(s.cells), len(s.nodes)] for s in solids])
-    first = np.vstack([np.zeros((1, 2), dtype=np.int64), np.cumsum(counts, axis=0)[:-1]]).astype(np.int64)
-    before, cells = 0, []
+    """The tables of solids, and of contacts of two of them, by their numbers; there may be none."""
+    counts = [[0, 0], *([len(s.cells), len(s.nodes)] for s in solids)]
+    first = np.cumsum(counts, axis=0)[: len(solids)]
+    before, cells = 0, [np.zeros((0, CELL_COLUMNS))]
     for s in solids:
         cells.append(s.cells.copy())
         cells[-1][:, MORE : MORE + 2] += before
@@ -68,8 +68,8 @@ def meshes_of(solids: Sequence[Solid], contacts: Sequence[tuple[int, int]]) -> M
         first,
         np.vstack(cells),
         np.vstack([np.zeros((0, 4)), *(s.planes for s in solids)]),
-        np.vstack([s.nodes for s in solids]),
-        np.concatenate([s.child for s in solids]),
+        np.vstack([np.zeros((0, 6)), *(s.nodes for s in solids)]),
+        np.concatenate([np.zeros(0, dtype=np.int64), *(s.child for s in solids)]),
         kept_of([(size[a], size[b]) for a, b in contacts]),
         np.zeros((2 * MOST_OPEN, 2), dtype=np.int64),
     )

@@ -28,6 +28,7 @@ from nexdyn.forces.mesh_tables import meshes_of
 from nexdyn.forces.overlap import OVERLAP
 from nexdyn.kernel import formula
 from nexdyn.spatial.table import PoseRows
+from nexdyn.variants import leaves_out
 
 if TYPE_CHECKING:
     from nexdyn.model.force import Force
@@ -109,9 +110,9 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
 
 def room_of(forces: Sequence[Force], values: Mapping[str, float], index: np.ndarray, data: np.ndarray) -> Room | None:
     """The scratch of contacts over areas, with the meshes of all and what these keep, whose numbers go into their data; None where there
-    are none."""
+    are none, of either, and kernels leave it out (``variants``)."""
     rows = max((force.room(values) for force in forces), default=0)
-    if not rows:
+    if leaves_out(not rows):
         return None
     solids: list[Solid] = []
     contacts: list[tuple[int, int]] = []
@@ -127,7 +128,7 @@ def room_of(forces: Sequence[Force], values: Mapping[str, float], index: np.ndar
         if numbers != [NO_MESH, NO_MESH]:
             data[own + KEPT] = len(contacts)
             contacts.append((numbers[0], numbers[1]))
-    return Room(np.zeros((rows, 4)), meshes_of(solids, contacts) if solids else None)
+    return Room(np.zeros((rows, 4)), None if leaves_out(not solids) else meshes_of(solids, contacts))
 
 
 @formula

@@ -20,14 +20,14 @@ from nexdyn.integrate.problem import (
     STEP_TOO_SMALL,
     confine,
     next_sample,
-    rates,
+    rates_aside,
     recentre,
     record,
     scale,
     settle,
     take_samples,
 )
-from nexdyn.kernel import formula, outlined, shared
+from nexdyn.kernel import formula, shared
 
 SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
 
@@ -68,12 +68,6 @@ def first_step(K, rtol, atol, s, size, dt_max):  # type: ignore[no-untyped-def]
         slope += (K[0, m] / (atol / rtol + s[m])) ** 2
     slope = np.sqrt(slope / max(size, 1))
     return min(dt_max, 0.01 / slope if slope > 1e-8 else 1e-3)
-
-
-@outlined
-def rates_aside(problem, t, y, K, i):  # type: ignore[no-untyped-def]
-    """`rates` from wherever it is not the stages of a step: compiled once for all of these."""
-    return rates(problem, t, y, K, i)
 
 
 @formula

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from nexdyn.generic import defines, generic
+from nexdyn.kernel import outlined
 
 rates = generic("rates", "K[i, :] = ẏ(t, y); returns a status.")
 recentre = generic("recentre", "Move the chart's base to the present position.")
@@ -38,6 +39,12 @@ record = generic("record", "Write t, q, v, a.")
 next_sample = generic("next_sample", "When something is sampled next; ∞ for never.")
 take_samples = generic("take_samples", "Take the samples that are due at t into y; how many there were.")
 scale = generic("scale", "Magnitudes of the components of y.")
+
+
+@outlined
+def rates_aside(problem, t, y, K, i):  # type: ignore[no-untyped-def]
+    """`rates` from wherever it is not the stages of a step: compiled once for all of these."""
+    return rates(problem, t, y, K, i)
 
 
 @defines(next_sample)

@@ -15,7 +15,6 @@ from nexdyn.errors import InputError
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.functions import Function, as_function
 from nexdyn.model.parameters import sequence
-from nexdyn.model.time_kernels import time_callbacks, time_row
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
@@ -73,9 +72,9 @@ class Driver(Element):
 
     def check(self, values: Mapping[str, float]) -> None:
         self.functions(values)
-        self.check_priority()
+        self._check_priority()
 
-    def check_priority(self) -> None:
+    def _check_priority(self) -> None:
         if type(self.priority) is not int or self.priority < 0:
             raise InputError(f"priority of {self} is {self.priority!r}; a whole number, 0 or more, is needed")
 
@@ -185,12 +184,14 @@ class OrientationDriver(Driver):
 
     def data(self, values: Mapping[str, float]) -> list[float]:
         """The rows of the components as kernels take them; the driver keeps the user functions that they name."""
+        from nexdyn.model.time_kernels import time_callbacks, time_row  # loads Numba, which few need
+
         functions = self.functions(values)
         self._callbacks = tuple(callback for function in functions for callback in time_callbacks(function))
         return [x for function in functions for x in time_row(function)]
 
     def check(self, values: Mapping[str, float]) -> None:
-        self.check_priority()
+        self._check_priority()
         self.functions(values)
         if wrong := self.wrong_at(values, 0.0):
             raise InputError(wrong)

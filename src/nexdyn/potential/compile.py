@@ -43,6 +43,7 @@ from nexdyn.potential.tables import (
 )
 from nexdyn.spatial.borrowed import borrowed
 from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.variants import leaves_out
 
 THIN = 1e-2
 """Part of the other two below which a principal moment makes a body a rod."""
@@ -160,7 +161,7 @@ def about_centres(tables: ConstraintTables, com: np.ndarray) -> ConstraintTables
 
 def _springs(springs: Springs, plan: Plan, com: np.ndarray, length: float) -> SpringTables | None:
     n = len(springs.law)
-    if n == 0 and not springs.data:
+    if leaves_out(n == 0 and not springs.data):
         return None
     index = _with_places(plan, np.column_stack([springs.law, springs.first, springs.coordinates.pairs]))
     return SpringTables(
@@ -172,7 +173,7 @@ def _springs(springs: Springs, plan: Plan, com: np.ndarray, length: float) -> Sp
 
 def _loads(loads: Loads, plan: Plan, com: np.ndarray, states: np.ndarray) -> LoadTables | None:
     n = len(loads.index)
-    if n == 0:
+    if leaves_out(n == 0):
         return None
     frames = loads.tables.frames.copy()
     for _, element, a, b in loads.index.tolist():
@@ -192,7 +193,7 @@ def _loads(loads: Loads, plan: Plan, com: np.ndarray, states: np.ndarray) -> Loa
 
 def _contacts(contacts: Contacts) -> ContactTables | None:
     n = len(contacts.points)
-    if n == 0:
+    if leaves_out(n == 0):
         return None
     return ContactTables(
         contacts.points,

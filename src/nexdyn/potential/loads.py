@@ -42,7 +42,7 @@ from nexdyn.potential.tables import (
 from nexdyn.spatial.algebra import Force, Motion, Pose, Quat, T, Vec3, cross, normalized
 from nexdyn.spatial.table import ForceRows, Mat3Rows, MotionRows, PoseRows
 
-DIFFERENCE = 1e-7
+DIFFERENCE, HERE = 1e-7, -1
 NOW, BEFORE, SLID, WHOLE, OF_ONE = 4, 8, 12, 13, 14
 """Behind y of a surface: ỹ, y before, whether it slid in the step before, d̃ as a part of dt (``contact``); how many numbers that is."""
 STICKS = 0.99
@@ -191,16 +191,17 @@ def body_here(work, i, dt):  # type: ignore[no-untyped-def]
 
 @formula
 def chart_force(loads, e, t, dt, work, i, length):  # type: ignore[no-untyped-def]
-    """Q of load e in the chart, of bodies a and b, at x with component i of the two increased by DIFFERENCE, or that part of `length`."""
+    """Q of load e in the chart, of bodies a and b, at x with component i of the two increased by DIFFERENCE, or that part of `length`;
+    HERE: at x."""
     x, past, base = MotionRows(work.x, 0), MotionRows(work.past, 0), PoseRows(work.base, 0)
     a, b = loads.index[e, LOAD_A], loads.index[e, LOAD_B]
     x_a, x_b = x[a], x[b]
     d, D = DIFFERENCE, DIFFERENCE * length
     w = Vec3(d if i % 6 == 0 else 0.0, d if i % 6 == 1 else 0.0, d if i % 6 == 2 else 0.0)
     v = Vec3(D if i % 6 == 3 else 0.0, D if i % 6 == 4 else 0.0, D if i % 6 == 5 else 0.0)
-    if i < 6:
+    if 0 <= i < 6:
         x_a = x_a + Motion(w, v)
-    else:
+    elif i >= 6:
         x_b = x_b + Motion(w, v)
     X_a, A_a, V_a = body_at(base[a], x_a, past[a], dt)
     X_b, A_b, V_b = body_at(base[b], x_b, past[b], dt)
@@ -230,6 +231,12 @@ def _(model: Any, loads: None, t: Any, dt: Any, work: Any) -> Any:
 
 @defines(add_loads)
 def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any) -> Any:
+    return add_forces(loads, t, dt, work)
+
+
+@outlined
+def add_forces(loads, t, dt, work):  # type: ignore[no-untyped-def]
+    """`add_loads`, once for all that evaluate."""
     index, x, A, g = loads.index, MotionRows(work.x, 0), Mat3Rows(work.turning, 0), ForceRows(work.gradient, 0)
     Q_0a, Q_0b, now_a, now_b = (
         ForceRows(loads.before, 0), ForceRows(loads.before, 6), ForceRows(loads.now, 0), ForceRows(loads.now, 6)
@@ -390,18 +397,17 @@ def _(model: Any, loads: LoadTables, t: Any, dt: Any, work: Any, careful: Any) -
 @outlined
 def add_differences(model, loads, e, t, dt, work):  # type: ignore[no-untyped-def]
     """That of load e by differences."""
-    index, A, F = loads.index, Mat3Rows(work.turning, 0), ForceRows(loads.rate, 0)
-    rate = loads.rate.reshape(-1)
+    index, F, rate, zero = loads.index, ForceRows(loads.rate, 0), loads.rate.reshape(-1), Vec3(0.0, 0.0, 0.0)
     turning = -dt * dt / DIFFERENCE
     a, b = index[e, LOAD_A], index[e, LOAD_B]
-    X_a, V_a = body_here(work, a, dt)
-    X_b, V_b = body_here(work, b, dt)
-    _, F_a, F_b = load(loads, e, t, dt, X_a, V_a, X_b, V_b)
-    Q_a, Q_b = Force(T(A[a]) @ F_a.n, F_a.f), Force(T(A[b]) @ F_b.n, F_b.f)
-    for i in range(12):
+    Q_a, Q_b = Force(zero, zero), Force(zero, zero)
+    for i in range(HERE, 12):
         P_a, P_b = chart_force(loads, e, t, dt, work, i, model.length)
-        s = turning if i % 6 < 3 else turning / model.length
-        F[2 * i], F[2 * i + 1] = s * (P_a - Q_a), s * (P_b - Q_b)
+        if i == HERE:
+            Q_a, Q_b = P_a, P_b
+        else:
+            s = turning if i % 6 < 3 else turning / model.length
+            F[2 * i], F[2 * i + 1] = s * (P_a - Q_a), s * (P_b - Q_b)
     for i in range(12):
         for j in range(i, 12):
             h = 0.5 * (rate[12 * i + j] + rate[12 * j + i])

@@ -228,7 +228,7 @@ def linearize(
     for name in inputs:
         if (driver := system.drivers.get(name)) is not None and len(rows := driver.functions(system.values)) > 1:
             raise InputError(
-                f"{driver} follows {len(rows)} functions; a driver that is an input has one: drive one angle, or a joint's coordinate"
+                f"{driver} follows {counted(len(rows), 'function')}; an input has one: drive one angle, or a joint's coordinate"
             )
     report = _report(system, at, t, q0, v0)
     if modes is not None:

@@ -44,6 +44,7 @@ from nexdyn.tree.compile import Compiled
 from nexdyn.tree.kinematics import kinematics, world_poses
 from nexdyn.tree.tables import EXT_, V_, XW_
 from nexdyn.tree.wound import counted
+from nexdyn.variants import leaves_out
 
 act = generic("act", "Put the wrenches of force elements in F_ext, add their efforts to τ; returns a status.")
 energy_of_elements = generic("energy_of_elements", "Elastic energy [J] of the force elements.")
@@ -51,7 +52,7 @@ energy_of_elements = generic("energy_of_elements", "Elastic energy [J] of the fo
 
 def tables_of(system: System, compiled: Compiled, counting: bool = False) -> ForceTables | None:
     """The force tables of `system` on these tables of its tree; None without forces. counting: with angles that are states."""
-    if not system.forces:
+    if leaves_out(not system.forces):
         return None
     of_joint = {arc.name: a for a, arc in enumerate(compiled.forest.arcs) if arc.joint is not None}
 

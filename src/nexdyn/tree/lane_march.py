@@ -12,7 +12,7 @@ from typing import Any
 
 from nexdyn.generic import defines, generic
 from nexdyn.integrate.fixed import advance, evaluate, semi_implicit_step
-from nexdyn.integrate.problem import OK, rates, recentre, record
+from nexdyn.integrate.problem import OK, rates_aside, recentre, record
 from nexdyn.kernel import formula, shared
 from nexdyn.spatial.lanes import LANES, all_less, lane, zero
 from nexdyn.tree import tables
@@ -151,7 +151,7 @@ def march_packs(  # type: ignore[no-untyped-def]
         if anew:
             begin(problem, q, v, first, stop, y, n)
             drive(problem, inputs, k + shift, n)
-            rates(problem, t0, y, K, 0)
+            rates_aside(problem, t0, y, K, 0)
             mark_sound(problem, sure, K, n, sound[p])
         at, written = k, row
         while at < k_stop:
@@ -164,7 +164,7 @@ def march_packs(  # type: ignore[no-untyped-def]
             at = end
         if t_end == t_end:
             drive(problem, inputs, k_stop - 1 + shift, n)
-            rates(problem, t_end, y, K, 0)
+            rates_aside(problem, t_end, y, K, 0)
             record(problem, t_end, y, K, room, 0)
             untwine(room, 1, rows, first, stop, written)
             written += 1

@@ -35,14 +35,15 @@ class Controls:
     def __init__(self, viewer: Viewer) -> None:
         self.viewer, self.gui, self.w = viewer, viewer.server.gui, viewer._words
         self._sliders: list[Any] = []
-        self._joints: Any = None
         self._touched = 0.0
         gui = self.gui
         gui.set_panel_label(viewer.system.name)
         self._status = gui.add_markdown("", visible=False)
+        self._told = gui.add_html("", visible=False)
         self._add_playback()
         viewer._inquiry.add_selected(gui)
         self._add_show()
+        self._joints = gui.add_folder(self.w("Joints"), visible=False)
         self._add_coordinates()
         self._add_end()
         self._add_plots()
@@ -64,8 +65,7 @@ class Controls:
         self._time = gui.add_slider(w("time [s]"), 0.0, 1.0, 1e-3, 0.0)
         self._speed = gui.add_dropdown(w("speed"), tuple(SPEEDS), initial_value="1×")
         self._loop = gui.add_checkbox(w("repeat"), True)
-        bodies = (w(NOBODY), *list(viewer.system.bodies)[:MOST_NAMES])
-        self._follow = gui.add_dropdown(w("follow"), bodies, initial_value=w(NOBODY))
+        self._follow = gui.add_dropdown(w("follow"), self._bodies(), initial_value=w(NOBODY))
         self._reset = gui.add_button(w("Reset"), hint=w("back to the start, the camera too (R)"))
 
         @self._play.on_click
@@ -127,6 +127,9 @@ class Controls:
         ):
             box.on_update(lambda event, box=box, act=act: act(box.value) if event.client is not None else None)
             gui.add_command(w(label), hotkey=key).on_trigger(lambda _, box=box, act=act: self._switch(box, act))
+
+    def _bodies(self) -> tuple[str, ...]:
+        return (self.w(NOBODY), *list(self.viewer.system.bodies)[:MOST_NAMES])
 
     def _switch(self, box: Any, act: Callable[[bool], None]) -> None:
         box.value = not box.value
@@ -198,7 +201,6 @@ class Controls:
         found = [] if viewer._motion.moves else coordinates(viewer.system)
         if not found:
             return
-        self._joints = self.gui.add_folder(self.w("Joints"))
         with self._joints:
             for c in found[:MOST_SLIDERS]:
                 slider = self.gui.add_slider(c.label, c.lower, c.upper, (c.upper - c.lower) / 1000.0, c.value)
@@ -213,6 +215,17 @@ class Controls:
 
         for slider in self._sliders:
             slider.on_update(moved)
+        self._posed = {slider.label: slider.value for slider in self._sliders}
+
+    @property
+    def moved(self) -> dict[str, float]:
+        """The coordinates [rad, m] that sliders have been put elsewhere, by joint."""
+        return {slider.label: slider.value for slider in self._sliders if slider.value != self._posed[slider.label]}
+
+    def offer(self, label: str, hint: str, act: Callable[[], None]) -> None:
+        """A button among the sliders of the joints."""
+        with self._joints:
+            self.gui.add_button(self.w(label), hint=self.w(hint)).on_click(lambda _: act())
 
     def _add_end(self) -> None:
         viewer = self.viewer
@@ -269,10 +282,23 @@ class Controls:
         moving = m.moves
         for control in (self._play, self._time, self._speed, self._loop):
             control.visible = moving
-        if self._joints is not None:
-            self._joints.visible = not moving
+        self._joints.visible = bool(self._sliders) and not moving
         self.plots.new_motion(moving)
         self.sync(viewer.t, viewer.playing)
+
+    def new_system(self) -> None:
+        """Fit names and sliders to another system; `new_motion` follows."""
+        self.gui.set_panel_label(self.viewer.system.name)
+        if self._follow.options != self._bodies():
+            self._follow.options = self._bodies()
+        for slider in self._sliders:
+            slider.remove()
+        self._sliders = []
+        self._add_coordinates()
+
+    def tell_of_file(self, text: str) -> None:
+        """What is said of the file that the page shows, as HTML; "" nothing."""
+        self._told.content, self._told.visible = text, bool(text)
 
     def lay_out_again(self) -> None:
         """Have the plots measured again."""

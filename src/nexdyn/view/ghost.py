@@ -64,6 +64,15 @@ class Ghost:
             marks.handle.remove()
 
 
+def same(system: System, other: System) -> bool:
+    """Whether both have the same bodies and joints, so that one may be laid over the other."""
+    try:
+        check_same(system, other)
+    except InputError:
+        return False
+    return True
+
+
 def check_same(system: System, ghost: System) -> None:
     """InputError, naming what differs, unless both have the same bodies, and joints of the same kinds between them."""
     faults = []

@@ -65,7 +65,7 @@ class Inquiry:
     def add_tree(self, gui: Any, panel: Any) -> None:
         """The tab with the model's bodies and joints."""
         with panel.add_tab(self.words("Model")):
-            gui.add_html(tree(self.viewer.system, self.words))
+            self._tree = gui.add_html(tree(self.viewer.system, self.words))
 
     # --- what happens ---------------------------------------------------------------------------------------------
 
@@ -150,9 +150,18 @@ class Inquiry:
     def new_motion(self) -> None:
         """Ask the same of another motion."""
         self._picker = None
-        self.select(self.key)
+        viewer, (kind, _, name) = self.viewer, self.key.partition(":")
+        known = name in (viewer.system.joints if kind == "joint" else viewer._motion.bodies)
+        self.select(self.key if known else "")
+        self._points = [point for point in self._points if point.body in viewer._stage.row]
+        if not self._points:
+            viewer._stage.carry("measured", None)
         if self._points:
             self.viewer._stage.carry("measured", self._ruled)
+
+    def new_system(self) -> None:
+        """Let the tree be that of another system; `new_motion` follows."""
+        self._tree.content = tree(self.viewer.system, self.words)
 
     def tell(self) -> None:
         """Let the page tell the numbers at the shown time."""

@@ -28,7 +28,7 @@ from nexdyn.view import server as page
 from nexdyn.view.asking import answer
 from nexdyn.view.cameras import Cameras
 from nexdyn.view.controls import Controls
-from nexdyn.view.ghost import Ghost, check_same
+from nexdyn.view.ghost import Ghost, check_same, same
 from nexdyn.view.inquiry import Inquiry
 from nexdyn.view.live import RATE, Live
 from nexdyn.view.members import member_of
@@ -146,6 +146,11 @@ class Viewer(metaclass=CheckedCalls):
         return self._time.t
 
     @property
+    def looks(self) -> Look:
+        """What of the scene is seen."""
+        return self._look
+
+    @property
     def playing(self) -> bool:
         """Whether the time runs."""
         return self._time.playing
@@ -163,7 +168,7 @@ class Viewer(metaclass=CheckedCalls):
     # --- what a program does with it ------------------------------------------------------------------------------
 
     def show(self, what: Result | System | Simulation) -> None:
-        """Show another motion of the same system in the same page, from its start."""
+        """Show another motion in the same page, from its start: of the same system, or of another one, as after a change of its file."""
         motion = motion_of(what)
         with self._lock:
             self._replace(motion)
@@ -386,13 +391,21 @@ class Viewer(metaclass=CheckedCalls):
         self._inquiry.tell()
 
     def _replace(self, motion: Motion) -> None:
-        camera_stays = motion.bodies == self._motion.bodies
+        camera_stays = motion.bodies == self._motion.bodies or bool({*motion.bodies} & {*self._motion.bodies})
+        another = motion.system is not self._motion.system
         self._motion, self._frame = motion, None
+        if self._look.follow not in motion.bodies:
+            self._look = replace(self._look, follow="")
+        if self._ghost is not None and another and not same(motion.system, self._ghost.system):
+            self._ghost = None
         self._time.cover(motion.start, motion.end)
         self.server.scene.remove_by_name("/motion")
         self._stage = Stage(self.server, motion, self._look, self._dark)
         self._look = self._first_look = self._stage.look
         self._controls.running(False)
+        if another:
+            self._controls.new_system()
+            self._inquiry.new_system()
         self._controls.new_motion()
         self._inquiry.new_motion()
         self._lay_ghost()

@@ -43,6 +43,7 @@ from nexdyn.tree.closed import ClosedTree
 from nexdyn.tree.loop_motion import LoopProblem
 from nexdyn.tree.loop_observe import forces_of
 from nexdyn.tree.states import unit_quaternions, vector
+from nexdyn.variants import leaves_out
 
 OF_TREE = 1_000_000
 """What rows of joints in the tree gain in priority."""
@@ -87,7 +88,7 @@ class ClosedSystem:
         acting = bool(self.system.forces) or bool(rows.tables.own_numbers[:, :4].any())
         tree = build_problem(closed.tree, q, "aba", with_forces=False)._replace(
             model=closed.model, q=np.zeros(c.nq + beyond), v=np.zeros(c.nv + beyond), tau=np.zeros(c.nv + beyond),
-            forces=forces_of(self.system, c, rows, counting) if acting else None,
+            forces=None if leaves_out(not acting) else forces_of(self.system, c, rows, counting),
         )  # fmt: skip
         loops = rows.tables
         has_velocity_rows = bool(np.any(loops.velocity_level))

@@ -1,0 +1,143 @@
+"""The page of a file while it is edited: what has changed, what is wrong with it, which constraints are redundant, the run before.
+
+What cannot be read leaves the last system on the page that could; the error stands above it. A mechanism that cannot close is shown
+as it is described. Joints with redundant rows bear a ball.
+"""
+
+from __future__ import annotations
+
+import html
+import time
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nexdyn.errors import NexDynError, NexDynWarning, counted
+from nexdyn.view.changes import changes
+from nexdyn.view.geometry import sphere
+from nexdyn.view.ghost import same
+from nexdyn.view.marks import MANY, Marks
+from nexdyn.view.motion import Frame
+from nexdyn.view.placing import linear
+
+if TYPE_CHECKING:
+    from nexdyn.assembly.report import AssemblyReport
+    from nexdyn.model.system import System
+    from nexdyn.results.result import Result
+    from nexdyn.view.viewer import Viewer
+
+WRONG, REDUNDANT = (200, 30, 30), (225, 60, 40)
+MOST_ROWS = 8
+"""Redundant rows that are told one by one."""
+
+
+class Editing:
+    """Keeps the page of a viewer at what its file says.
+
+    write: puts coordinates by joint into the file, which a button then offers.
+    """
+
+    def __init__(self, viewer: Viewer, write: Callable[[dict[str, float]], None] | None = None) -> None:
+        self._viewer, self._write = viewer, write
+        if write is not None:
+            viewer._controls.offer(
+                "Write this pose into the file", "q0 of the joints whose sliders were moved", self.write_pose
+            )
+        self._system: System | None = None
+        self._run: Result | None = None
+        self._lines: list[str] = []
+        self._redundant: list[str] = []
+
+    def show(self, system: System, report: AssemblyReport | NexDynError) -> list[str]:
+        """Show what the file now says, as it was assembled, or with the error why it was not; returns what is new in words."""
+        new = [] if self._system is None else changes(self._system, system)
+        viewer, self._system = self._viewer, system
+        with viewer._lock, warnings.catch_warnings():
+            warnings.simplefilter("ignore", NexDynWarning)  # that it cannot be assembled is told below
+            viewer.show(system)
+            wrong = str(report) if isinstance(report, NexDynError) else ""
+            redundant = [] if isinstance(report, NexDynError) else redundancy_lines(report)
+            marked = [] if isinstance(report, NexDynError) else [row.joint for row in report.redundancy.redundant]
+            self._redundant = [name for name in dict.fromkeys(marked) if name in system.joints]
+            self._mark()
+            self._lines = [_head(system, report), *new, *redundant]
+            self._tell(wrong)
+        return new
+
+    def refuse(self, error: Exception) -> None:
+        """Tell why the file cannot be read; what was shown stays."""
+        self._tell(str(error))
+
+    def ran(self, result: Result, failure: Exception | None) -> None:
+        """Show a run of what is shown, over the one before where both are of the same bodies and joints."""
+        viewer, before = self._viewer, self._run
+        with viewer._lock:
+            viewer.show(result)
+            self._mark()
+            viewer.lay_over(before if before is not None and same(result.system, before.system) else None)
+            if failure is not None:
+                self._tell(str(failure))
+        self._run = result
+
+    def write_pose(self) -> None:
+        """Put the coordinates of the sliders that were moved into the file; what stands against it is told."""
+        moved = self._viewer._controls.moved
+        try:
+            if moved and self._write is not None:
+                self._write(moved)
+        except NexDynError as error:
+            self.refuse(error)
+
+    def _tell(self, wrong: str) -> None:
+        parts = [f'<p style="color:rgb{WRONG};white-space:pre-wrap"><b>{html.escape(wrong)}</b></p>'] if wrong else []
+        parts += [f"<p>{html.escape(line)}</p>" for line in self._lines]
+        self._viewer._controls.tell_of_file(f'<div class="nexdyn-said">{"".join(parts)}</div>')
+
+    def _mark(self) -> None:
+        stage, joints = self._viewer._stage, self._redundant
+        make: Any = lambda scene, f: RedundantJoints(scene, stage.system, joints, stage.row, f, stage.size)  # noqa: E731
+        stage.carry("redundant", make if joints else None)
+
+
+class RedundantJoints:
+    """A ball at each of these joints."""
+
+    def __init__(
+        self, scene: Any, system: System, joints: list[str], row: dict[str, int], f: Frame, size: float
+    ) -> None:
+        frames = [system.joints[name].frames(system.values) for name in joints]
+        rows = [row[system.joints[name].child.name] for name in joints]
+        self._marks = Marks(rows, [x.R_BJ for x in frames], [x.p_BJ for x in frames])
+        at, q = self._marks.at(f)
+        ball = sphere((0.015 if len(joints) < MANY else 0.006) * size)
+        self._marks.handle = scene.add_batched_meshes_simple(
+            "/motion/redundant", ball.vertices, ball.faces, q, at, batched_colors=linear(np.array(REDUNDANT) / 255.0),
+            lod="off", cast_shadow=False,
+        )  # fmt: skip
+
+    def show(self, _: float, f: Frame) -> None:
+        """Put them where their joints are."""
+        self._marks.show(f)
+
+    def remove(self) -> None:
+        """Take them away."""
+        self._marks.handle.remove()
+
+
+def _head(system: System, report: AssemblyReport | NexDynError) -> str:
+    said = f"{time.strftime('%H:%M:%S')}  {counted(len(system.bodies), 'body')}, {counted(len(system.joints), 'joint')}"
+    if isinstance(report, NexDynError):
+        return said
+    return f"{said}, {counted(report.redundancy.dof, 'degree of freedom')}"
+
+
+def redundancy_lines(report: AssemblyReport) -> list[str]:
+    """Each redundant row with what it depends on, and whether it contradicts it."""
+    rows = report.redundancy.redundant
+    lines = [
+        f"{row} is redundant{'' if row.consistent else ' and contradicts the others'}: it depends on {', '.join(row.depends_on)}"
+        for row in rows[:MOST_ROWS]
+    ]
+    return lines if len(rows) <= MOST_ROWS else [*lines, f"and {len(rows) - MOST_ROWS} redundant rows more"]

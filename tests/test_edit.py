@@ -1,0 +1,299 @@
+"""`nexdyn edit`: what a save puts on the page, what a file that is broken leaves there, and the command as a process."""
+
+from __future__ import annotations
+
+import functools
+import html
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from chromium import browser, comes_true, needs_chromium, on_a_free_port, opened  # noqa: F401 (fixtures)
+from test_cli_process import NEXDYN, hear_signals, posix
+
+import nexdyn as nx
+from nexdyn.cli.edit import Watch, write_pose
+from nexdyn.errors import FileError
+from nexdyn.io.scene import read_scene_text
+from nexdyn.view.changes import MOST, changes
+from nexdyn.view.editing import Editing
+from nexdyn.view.server import LOOPBACK, free_port
+from nexdyn.view.viewer import Viewer
+
+pytestmark = pytest.mark.timeout(900)
+LIMIT = 240.0
+
+PENDULUM = """\
+name: pendulum
+parameters: {L: 0.5}
+bodies:
+  bob: {mass: 2.0, inertia: [0.1, 0.1, 0.1], position: [=L, 0, 0], shapes: [{type: sphere, radius: 0.05}]}
+joints:
+  hinge: {type: revolute, parent: ground, child: bob, at: [0, 0, 0], axis: [0, 1, 0]}
+simulation: {t_end: 0.2, method: {type: rk4, dt: 1.0e-3}}
+"""
+
+
+def with_joint(line: str) -> str:
+    return PENDULUM.replace("simulation:", f"  {line}\nsimulation:")
+
+
+TWICE = with_joint("again: {type: revolute, parent: ground, child: bob, at: [0, 1, 0], axis: [0, 1, 0]}")
+"""A second hinge on the same line: five of its rows repeat those of the first."""
+
+
+def scene(text: str) -> nx.System:
+    return read_scene_text(text).system
+
+
+@pytest.fixture
+def page() -> Iterator[Viewer]:
+    with on_a_free_port(scene(PENDULUM)) as found:
+        yield found
+
+
+def told(viewer: Viewer) -> str:
+    content: str = viewer._controls._told.content
+    return html.unescape(re.sub("<[^>]+>", "\n", content))
+
+
+# --- what has changed -----------------------------------------------------------------------------------------------
+
+
+def test_changes_are_told_by_element_and_attribute() -> None:
+    before = scene(PENDULUM)
+    assert changes(before, scene(PENDULUM)) == []
+    other = PENDULUM.replace("mass: 2.0", "mass: 3.0").replace("L: 0.5", "L: 0.75").replace("pendulum", "clock", 1)
+    assert changes(before, scene(other)) == [
+        'name "pendulum" → "clock"',
+        "parameter L 0.5 → 0.75",
+        "body bob: mass 2.0 → 3.0",
+    ]
+    assert changes(before, scene(TWICE)) == ["new joint again"]
+    assert changes(scene(TWICE), before) == ["joint again is gone"]
+    assert changes(before, scene(PENDULUM.replace("axis: [0, 1, 0]", "axis: [0, 1, 0], damping: 0.1"))) == [
+        "joint hinge: damping … → 0.1"
+    ]
+
+
+def test_of_many_changes_the_rest_is_counted() -> None:
+    names = [f"L{k}" for k in range(MOST + 3)]
+    before, after = ({name: float(value) for name in names} for value in (1, 2))
+    systems = []
+    for values in (before, after):
+        system = nx.System("many")
+        for name, value in values.items():
+            system.parameter(name, value)
+        systems.append(system)
+    lines = changes(*systems)
+    assert len(lines) == MOST + 1 and lines[-1] == "and 3 more"
+
+
+# --- the page -------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_follows_the_file_and_keeps_the_last_that_could_be_read(page: Viewer) -> None:
+    editing = Editing(page)
+    first = scene(PENDULUM)
+    assert editing.show(first, nx.assemble(first)) == []
+    assert "1 body, 1 joint, 1 degree of freedom" in told(page) and page.system is first
+    page.select("joint:hinge")
+
+    heavier = scene(PENDULUM.replace("mass: 2.0", "mass: 3.0"))
+    assert editing.show(heavier, nx.assemble(heavier)) == ["body bob: mass 2.0 → 3.0"]
+    assert "body bob: mass 2.0 → 3.0" in told(page) and page.system is heavier and page.selected == "joint:hinge"
+
+    with pytest.raises(FileError) as broken:
+        scene(PENDULUM.replace("mass: 2.0", "mas: 2.0"))
+    editing.refuse(broken.value)
+    assert ":4:9: unknown key 'mas' in body 'bob'; did you mean 'mass'?" in told(page)
+    assert page.system is heavier and "1 degree of freedom" in told(page)
+
+    renamed = scene(PENDULUM.replace("hinge:", "pin:").replace("bob", "weight"))
+    editing.show(renamed, nx.assemble(renamed))
+    assert page.selected == "" and "weight" in page._inquiry._tree.content
+    assert page._controls._follow.options == ("(nothing)", "weight") and [s.label for s in page._controls._sliders] == [
+        "pin"
+    ]
+
+
+def test_redundant_joints_are_marked_until_they_are_not(page: Viewer) -> None:
+    editing, twice, once = Editing(page), scene(TWICE), scene(PENDULUM)
+    report = nx.assemble(twice)
+    assert len(report.redundancy.redundant) == 5
+    editing.show(twice, report)
+    assert told(page).count("is redundant: it depends on hinge") == 5 and "redundant" in page._stage._carried
+    editing.show(once, nx.assemble(once))
+    assert "redundant" not in told(page) and "redundant" not in page._stage._carried
+
+
+def test_a_mechanism_that_cannot_close_is_shown_as_it_is_described(page: Viewer) -> None:
+    open_ = scene(with_joint("rod: {type: rod, parent: ground, child: bob, anchor_a: [3, 0, 0], length: 0.1}"))
+    with pytest.raises(nx.AssemblyError) as error:
+        nx.assemble(open_)
+    Editing(page).show(open_, error.value)
+    assert "rod" in told(page) and "open" in told(page) and page.system is open_
+
+
+def test_a_run_is_laid_over_the_one_before(page: Viewer) -> None:
+    editing = Editing(page)
+    ends = []
+    for mass in (2.0, 3.0):
+        system = scene(PENDULUM.replace("mass: 2.0", f"mass: {mass}"))
+        editing.show(system, nx.assemble(system))
+        result = nx.simulate(system, 0.2, nx.RungeKutta4(1e-3))
+        editing.ran(result, None)
+        ends.append(result)
+        assert page._motion.result is result
+    assert page._ghost is not None and page._ghost.result is ends[0]
+    other = scene(PENDULUM.replace("bob", "weight"))
+    editing.show(other, nx.assemble(other))
+    assert page._ghost is None  # of other bodies
+
+
+def test_a_pose_of_the_sliders_goes_into_the_file(page: Viewer, tmp_path: Path) -> None:
+    file = tmp_path / "pendulum.yaml"
+    file.write_text(f"# mine\n{PENDULUM}")
+    editing = Editing(page, functools.partial(write_pose, file))
+    system = scene(file.read_text())
+    editing.show(system, nx.assemble(system))
+    editing.write_pose()  # nothing was moved
+    assert file.read_text() == f"# mine\n{PENDULUM}"
+    (slider,) = page._controls._sliders
+    slider.value = 0.5
+    editing.write_pose()
+    assert file.read_text() == f"# mine\n{PENDULUM}".replace("axis: [0, 1, 0]}", "axis: [0, 1, 0], q0: 0.5}")
+    system = scene(file.read_text())
+    assert editing.show(system, nx.assemble(system)) == ["joint hinge: q0 … → 0.5"]
+    assert page._controls._sliders[0].value == pytest.approx(0.5) and page._controls.moved == {}
+    file.write_text("bodies: {}\n")
+    page._controls._sliders[0].value = 0.7
+    editing.write_pose()
+    assert "there is no joints.hinge to put q0 into" in told(page) and file.read_text() == "bodies: {}\n"
+
+
+@needs_chromium
+def test_the_browser_shows_what_is_wrong_and_what_is_new(browser: object, page: Viewer) -> None:  # noqa: F811
+    editing, first = Editing(page), scene(PENDULUM)
+    editing.show(first, nx.assemble(first))
+    with opened(browser, page.address) as tab:
+        comes_true(lambda: page.watched)
+        tab.until("document.body.innerText.includes('1 body, 1 joint, 1 degree of freedom')")
+        with pytest.raises(FileError) as broken:
+            scene(PENDULUM.replace("mass: 2.0", "mas: 2.0"))
+        editing.refuse(broken.value)
+        tab.until("document.body.innerText.includes(\"did you mean 'mass'\")")
+        twice = scene(TWICE)
+        editing.show(twice, nx.assemble(twice))
+        tab.until("document.body.innerText.includes('new joint again')")
+        tab.until('!document.body.innerText.includes("did you mean")')
+        tab.until("Object.keys(window.__viserSceneTree.getState()).includes('/motion/redundant')")
+        assert tab.faults == []
+
+
+# --- the command ----------------------------------------------------------------------------------------------------
+
+
+def test_a_file_has_changed_once_it_is_there_and_whole(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text("a")
+    watch = Watch(file)
+    assert not watch.differs()
+    file.unlink()
+    assert not watch.differs()  # an editor is about to put another there
+    file.write_text("bc")
+    assert watch.differs()
+    watch.take_up()
+    assert not watch.differs()
+
+    other = tmp_path / "b"
+    other.write_text("de")
+    os.replace(other, file)  # of the same size
+    assert watch.differs()
+    done = threading.Event()
+
+    def write() -> None:
+        for n in range(5):
+            file.write_text("x" * n)
+            time.sleep(0.01)
+        done.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    watch.take_up()
+    writer.join()
+    assert done.is_set() and file.read_text() == "xxxx"
+
+
+@contextmanager
+def editing_process(file: Path, *arguments: str) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+    """`nexdyn edit`, and the lines that it has said so far."""
+    line = [*NEXDYN, "edit", str(file), *arguments, "--no-browser", "--port", str(free_port(LOOPBACK, 19_300))]
+    with subprocess.Popen(line, stderr=subprocess.PIPE, text=True, preexec_fn=hear_signals) as process:
+        said: list[str] = []
+
+        def listen() -> None:
+            assert process.stderr is not None
+            for text in process.stderr:
+                said.append(text)
+
+        listener = threading.Thread(target=listen)
+        listener.start()
+        try:
+            yield process, said
+        finally:
+            if process.poll() is None:
+                process.kill()
+            listener.join()
+
+
+def hears(said: list[str], words: str) -> None:
+    comes_true(lambda: words in "".join(said))
+
+
+@posix
+def test_each_save_is_taken_up_until_ctrl_c(tmp_path: Path) -> None:
+    file = tmp_path / "pendulum.yaml"
+    file.write_text(PENDULUM)
+    with editing_process(file, "--still") as (process, said):
+        hears(said, "http://")
+        file.write_text(PENDULUM.replace("mass: 2.0", "mass: 3.0"))
+        hears(said, "body bob: mass 2.0 → 3.0")
+        file.write_text(PENDULUM.replace("mass: 2.0", "mas: 2.0"))
+        hears(said, "did you mean 'mass'")
+        file.write_text(PENDULUM.replace("mass: 2.0", "mass: 4.0"))
+        hears(said, "body bob: mass 3.0 → 4.0")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(LIMIT) == 0
+
+
+@posix
+def test_each_save_is_run(tmp_path: Path) -> None:
+    file = tmp_path / "pendulum.yaml"
+    file.write_text(PENDULUM)
+    with editing_process(file) as (process, said):
+        hears(said, "simulated until t = 0.2 s; the page shows what was reached")
+        said.clear()
+        file.write_text(PENDULUM.replace("t_end: 0.2", "t_end: 0.3"))
+        hears(said, "simulated until t = 0.3 s")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(LIMIT) == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [("run.nc", "nexdyn view shows it"), ("four-bar", "nexdyn convert four-bar scene.yaml makes a copy to edit"),
+     ("nothing.yaml", "nothing.yaml")],
+)  # fmt: skip
+def test_what_cannot_be_edited_is_told(given: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from nexdyn.cli import main
+
+    assert main(["edit", given]) == 2
+    assert words in capsys.readouterr().err
