@@ -756,6 +756,15 @@ def driver(kind: str, base: dict[str, Any], changes: dict[str, Any], apart: dict
     )
 
 
+def driven_ball(carrier: str, given: dict[str, Any]) -> nx.System:
+    """The hand in a ball joint, all of whose turns are driven."""
+    system = skeleton("rod")
+    system.add_joint(nx.Spherical("tested", "arm", "hand", at=PIVOT, damping=0.1))
+    system.add_marker("tip", "hand", position=(0.2, 0.1, 0.0), orientation=(0.6, 0.0, 0.8, 0.0))
+    system.add_driver(nx.OrientationDriver("drive", **given))
+    return system
+
+
 FREE = {
     "anchor_a": (0.3, 0.1, 0.1),
     "axis_a": (0.2, 0.3, 1.0),
@@ -952,10 +961,20 @@ OTHER_ELEMENTS = (
             "function": nx.Harmonic(0.1, 9.0, offset=0.2),
             "seen_from": "arm",
         },
-        dict.fromkeys(
-            WHOLE,
-            "drives the whole orientation in place of one angle: tests/test_whole_orientation.py has every formulation",
-        ),
+        dict.fromkeys(WHOLE, "is the element 'driver orientation as a whole'"),
+    ),
+    Element(
+        "driver orientation as a whole",
+        nx.OrientationDriver,
+        {"frame": "tip", "angles": ("=0.2*sin(5*t)", "=0.3*t", 0.1), "seen_from": "ground"},
+        {
+            "angles": ("=0.2*sin(5*t)", "=0.3*t", "=0.1+0.3*t"),
+            "rotation_vector": Together(angles=None, rotation_vector=(0.1, "=0.2*sin(5*t)", "=0.3*t")),
+            "quaternion": Together(angles=None, quaternion=(1.0, "=0.1+0.2*t", 0.1, "=0.2*t")),
+        },
+        driven_ball,
+        carriers=("open",),
+        part_of="driver orientation",
     ),
     driver(
         "point",

@@ -78,7 +78,12 @@ def reported(report: Any) -> Observed:
 
     turned = [rotation_matrix(report.orientation(body)).ravel() for body in system.bodies]
     couplings = system.couplings if needs_rows(system) else ()
-    efforts = [np.atleast_1d(report.effort(name)) for name in (*system.drivers, *couplings)]
+    efforts = [
+        np.atleast_1d(x)
+        for name in (*system.drivers, *couplings)
+        for of_row, x in report.efforts().items()
+        if of_row == name or (name in system.drivers and of_row.startswith(f"{name}."))
+    ]
     told = {
         "pose": [*of("position"), *turned],
         "velocity": of("velocity", "angular_velocity"),
@@ -107,7 +112,12 @@ def everything(result: nx.Result) -> Observed:
         "velocity": [of("velocity", "body", bodies), of("angular_velocity", "body", bodies)],
         "acceleration": [of("acceleration", "body", bodies), of("angular_acceleration", "body", bodies)],
         "reactions": [of("reaction", "joint", system.joints)],
-        "efforts": [-seen.take("multiplier")[:, [dims["row"].index(x)]] for x in held(system)],
+        "efforts": [
+            -seen.take("multiplier")[:, [k]]
+            for x in held(system)
+            for k, row in enumerate(dims["row"])
+            if is_row(row, x)
+        ],
         "actuators": [seen.take("effort")[:, [dims["actuator"].index(x)]] for x in in_joints],
         "forces": [wrenches[:, :, part].reshape(n, -1) for _, wrenches, *_ in acting for part in (1, 0)],
         "powers": [x.reshape(n, -1) for *_, power, energy in acting for x in (power, energy)],
@@ -115,6 +125,11 @@ def everything(result: nx.Result) -> Observed:
         "measures": [seen.take("measure")] if system.measures else [],
     }
     return {group: np.concatenate(values, axis=1) for group, values in found.items() if values}
+
+
+def is_row(row: str, of: str) -> bool:
+    """Whether it is a row of a driver or coupling; a whole orientation has three, "driver 'turn' (x)"."""
+    return row == of or row.startswith(f"{of} (")
 
 
 def held(system: nx.System) -> list[str]:
