@@ -55,7 +55,10 @@ def test_a_model_is_pictured_as_it_stands(nexdyn: Any, tmp_path: Path) -> None:
         ("view hinge-chain --png a.png --size big", "--size is 'big'; width and height in pixels"),
         ("view hinge-chain --size 100x100", "--size is of pictures; add --png out.png"),
         ("view hinge-chain --png a.png --azimut 3", "Did you mean --azimuth?"),
-        ("view hinge-chain --png a.png --show trails", "--show is of a page or a recording, not of pictures; add --html out.html"),
+        (
+            "view hinge-chain --png a.png --show trails",
+            "--show is of a page or a recording, not of pictures; add --html out.html",
+        ),
         ("view hinge-chain --still --png a.png --follow link9", "no body 'link9'; did you mean 'link6'?"),
     ],
 )
