@@ -7,6 +7,7 @@ import published
 import pytest
 
 import nexdyn as nx
+from nexdyn import variants
 from nexdyn.absolute import hht
 from nexdyn.absolute.elements import Acting, Idle
 from nexdyn.absolute.equations import residual
@@ -111,8 +112,9 @@ def test_all_linear_solvers_give_the_same_motion(make) -> None:
         assert other.recording.violation.max() < 1e-9
 
 
-def test_a_body_takes_less_than_five_kilobytes() -> None:
+def test_a_body_takes_less_than_five_kilobytes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables, state and workspace of a march along a chain of hinges."""
+    monkeypatch.setattr(variants, "one_for_all", False)
     links = 60
     system = nx.System("chain", gravity=(0, 0, -9.81))
     parent = system.ground
@@ -126,7 +128,9 @@ def test_a_body_takes_less_than_five_kilobytes() -> None:
     assert 1000 < sum(x.nbytes for x in arrays.values()) / links < 5000
 
 
-def test_where_nothing_acts_no_force_is_compiled_and_the_motion_is_the_same() -> None:
+def test_where_nothing_acts_no_force_is_compiled_and_the_motion_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(variants, "one_for_all", False)
+
     def ends(kind: type[Acting]) -> np.ndarray:
         simulation = BodySimulation(published.four_bars(), nx.HHT(dt=1e-3))
         assert type(simulation.acts) is Idle
