@@ -85,7 +85,7 @@ def command(
     if file.suffix == ".nc":
         raise InputError(f"{name} is a result; nexdyn view shows it, and edit is for scenes (.yaml) and robots (.urdf)")
     if not file.is_file():
-        read(name, reading)  # a file that is missing is told with the nearest
+        read(name, reading)  # raises the error that names the nearest file
         raise InputError(f"{name} is no file of yours; nexdyn convert {name} scene.yaml makes a copy to edit")
     watch = Watch(file)
     with ExitStack() as open_pages, terminal.CtrlC() as ctrl_c, suppress(KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""What of the scene is seen, as `nexdyn view` is told: layers, who is followed, transparency, a section."""
+"""Options of `nexdyn view` for what is seen: layers, a body to follow, opacity, a section."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Numbers put into the text of a scene, all else as it stands: comments, order, the spaces.
 
 A value that is there gives way to the new one; where the key is missing it becomes the first of its mapping, or the last between braces.
-What comes of it is read again, and must say what was asked for and else what it said before.
+The new text is read again: its data must be the old data with the new numbers.
 """
 
 from __future__ import annotations
