@@ -24,6 +24,9 @@ from nexdyn import variants
 MEMORY_OF_A_WORKER = 2e9
 """Bytes; a worker that compiles a tenth of all kernels takes 1 GB."""
 
+FAILURE_AT_ONCE = 4000
+"""Characters, the last, of a failure that are printed when it happens."""
+
 # A first example may compile a kernel: no deadline. In CI the examples are the same in every run.
 settings.register_profile("local", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
@@ -43,6 +46,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_report_header() -> str:
     """The seed of hashes, to repeat a run that failed by the order of a set."""
     return f"PYTHONHASHSEED={os.environ['PYTHONHASHSEED']}"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Say at once what failed: a run that is stopped never comes to its summary."""
+    if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+        print(f"\n── {report.when} of {report.nodeid} failed\n{report.longreprtext[-FAILURE_AT_ONCE:]}", flush=True)
 
 
 @pytest.hookimpl(tryfirst=True)

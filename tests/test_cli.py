@@ -398,6 +398,7 @@ def test_every_command_is_among_those_whose_help_is_tested() -> None:
         "completion",
         "convert",
         "demos",
+        "edit",
         "equilibrium",
         "info",
         "linearize",

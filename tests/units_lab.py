@@ -260,6 +260,11 @@ def scaled(value: Any, dimension: Dimension, units: Units) -> Any:
     return value * units.factor(dimension)
 
 
+def is_of_time(value: Any) -> bool:
+    """Whether a number is a function of the time, which has a unit where the number has none."""
+    return isinstance(value, Function) or (isinstance(value, str) and value.startswith("="))
+
+
 def in_time(expression: Expression, factor: float, second: float) -> Expression:
     """The same function of the time in units of which `second` are a second, times `factor`."""
     tape: list[tuple[str, Any]] = []
@@ -333,6 +338,8 @@ def force_in(force: Any, system: nx.System, units: Units) -> dict[str, Any]:
             change[attribute] = tuple(scaled(x, times(d, turn), units) for x, d in zip(value, scale, strict=True))
         elif attribute in of:
             change[attribute] = scaled(value, of[attribute], units)
+        elif is_of_time(value):
+            change[attribute] = scaled(value, NUMBER, units)
         elif attribute not in NUMBERS and attribute not in PLACES:
             raise KeyError(f"{type(force).__name__}.{attribute} has no dimension in tests/units_lab.py")
     return change
@@ -354,6 +361,8 @@ def contact_in(contact: nx.Contact, units: Units) -> dict[str, Any]:
             change[attribute] = nx.Material(value.name, young=young, poisson=value.poisson, friction=value.friction)
         elif attribute in of:
             change[attribute] = scaled(value, of[attribute], units)
+        elif is_of_time(value):
+            change[attribute] = scaled(value, NUMBER, units)
         elif attribute not in NUMBERS and not (attribute in ("material_a", "material_b") and value is None):
             raise KeyError(f"Contact.{attribute} has no dimension in tests/units_lab.py")
     return change

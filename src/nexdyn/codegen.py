@@ -3,6 +3,9 @@
     a formula     bitcode that others link: `ToBitcode`, `ToOutlined`
     an entry      machine code that Python enters: `ToMachineCode`
 
+A formula brings the bitcode of what it calls along, small ones inside its own, so that they can be copied into it. Those that stay calls
+in any case are parts: nobody but the entry reads them, and each once (`BitcodeLibrary.parts`).
+
 Compiling a large entry takes some hundred megabytes. What is needed afterwards is little: the machine code, and the bitcode of
 formulas as bytes. All else goes as soon as an entry or a formula is done:
 
@@ -158,17 +161,26 @@ class _Library(codegen.JITCodeLibrary):
 
     def finalize(self) -> None:
         """What it calls is linked, by bytes from other contexts; then all is optimised."""
+        parts: dict[str, bytes] = {}
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
-            bitcode = (
-                library.bitcode
-                if isinstance(library, BitcodeLibrary)
-                else library._get_module_for_linking().as_bitcode()
-            )
-            self._final_module.link_in(llvm.parse_bitcode(bitcode, self._context))
+            if isinstance(library, BitcodeLibrary):
+                parts.update(library.parts)
+                self._link(library.bitcode)
+            else:
+                self._link(library._get_module_for_linking().as_bitcode())
         self._linking_libraries = []
+        self._take(parts)
         super().finalize()
         self._context = None
+
+    def _link(self, bitcode: bytes) -> None:
+        if bitcode:
+            self._final_module.link_in(llvm.parse_bitcode(bitcode, self._context))
+
+    def _take(self, parts: dict[str, bytes]) -> None:
+        """The parts of what it calls, each behind those that it calls itself."""
+        raise NotImplementedError
 
 
 class BitcodeLibrary(_Library):
@@ -176,21 +188,40 @@ class BitcodeLibrary(_Library):
 
     Once finished it is bytes, and a module only as long as a caller holds the requested one."""
 
+    parts: dict[str, bytes]
+    """What stays a call, by name, this formula or what it calls: compressed bitcode, each behind what it calls itself."""
+
     _module: Any = None  # while it is put together
     _bitcode = b""
 
     @property
     def bitcode(self) -> bytes:
-        """The bytes, once it is finished."""
-        return zlib.decompress(self._bitcode)
+        """The bytes, once it is finished; none where the formula is itself a part."""
+        return zlib.decompress(self._bitcode) if self._bitcode else b""
 
     @property
     def _final_module(self) -> Any:
-        return self._module or llvm.parse_bitcode(self.bitcode, llvm.create_context())
+        return self._module or self._whole(llvm.create_context())
 
     @_final_module.setter
     def _final_module(self, module: Any) -> None:
         self._module = module
+
+    def _whole(self, *context: Any) -> Any:
+        """The formula and all that it calls in one module."""
+        last_first = [zlib.decompress(part) for part in reversed(self.parts.values())]
+        first, *others = [self.bitcode, *last_first] if self._bitcode else last_first
+        module = llvm.parse_bitcode(first, *context)
+        for bitcode in others:
+            module.link_in(llvm.parse_bitcode(bitcode, *context))
+        return module
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        (self._main,) = (f.name for f in ir_module.functions if not f.is_declaration)
+        super().add_ir_module(ir_module)
+
+    def _take(self, parts: dict[str, bytes]) -> None:
+        self.parts = parts
 
     def _optimize_final_module(self) -> None:
         """Inlined and simplified, so that what links it finds little to do; loops are left to the entry."""
@@ -202,20 +233,24 @@ class BitcodeLibrary(_Library):
         for function in self._module.functions:  # several callers may bring it along; one copy is kept
             if not function.is_declaration and function.linkage == llvm.Linkage.external:
                 function.linkage = "linkonce_odr"
-        self._keep(self._module.as_bitcode())
+        bitcode = zlib.compress(self._module.as_bitcode(), 1)
+        if b"alwaysinline" in b" ".join(self._module.get_function(self._main).attributes).split():
+            self._keep(bitcode, self.parts)
+        else:
+            self._keep(b"", {**self.parts, self._main: bitcode})
 
-    def _keep(self, bitcode: bytes) -> None:
-        self._bitcode, self._module, self._finalized = zlib.compress(bitcode, 1), None, True
+    def _keep(self, bitcode: bytes, parts: dict[str, bytes]) -> None:
+        self._bitcode, self.parts, self._module, self._finalized = bitcode, parts, None, True
 
     def _get_module_for_linking(self) -> Any:
         """For Numba's own libraries, which share one context."""
-        return llvm.parse_bitcode(self.bitcode)
+        return self._whole()
 
     def get_pointer_to_function(self, name: str) -> int:
         return 0
 
     def serialize_using_object_code(self) -> Any:
-        return self.name, "bitcode", self.bitcode
+        return self.name, "bitcode", (self._bitcode, self.parts)
 
     @property
     def codegen(self) -> Any:
@@ -225,9 +260,9 @@ class BitcodeLibrary(_Library):
         """None: only what Python calls has an environment."""
 
     @classmethod
-    def read(cls, generator: Any, name: str, bitcode: bytes) -> BitcodeLibrary:
+    def read(cls, generator: Any, name: str, bitcode: bytes, parts: dict[str, bytes]) -> BitcodeLibrary:
         library = cls(generator, name)
-        library._keep(bitcode)
+        library._keep(bitcode, parts)
         return library
 
 
@@ -254,6 +289,10 @@ class EntryLibrary(_Library):
     def add_ir_module(self, ir_module: Any) -> None:
         self._entered.update(f.name for f in ir_module.functions if not f.is_declaration)
         super().add_ir_module(ir_module)
+
+    def _take(self, parts: dict[str, bytes]) -> None:
+        for part in reversed(parts.values()):  # what nobody calls yet the linker leaves out
+            self._link(zlib.decompress(part))
 
     def _optimize_final_module(self) -> None:
         """What is called from here alone is private: LLVM may leave out arguments that it does not read, and tests that no caller needs.

@@ -113,11 +113,26 @@ def source_hash(root: Path | None = None, without: tuple[str, ...] = ()) -> str:
 
 def _hash(root: Path, salt: str, without: tuple[str, ...] = ()) -> str:
     digest = hashlib.sha256(salt.encode())
-    for path in sorted(root.rglob("*.py")) if root.is_dir() else [root]:
-        place = path.relative_to(root)
-        if not without or place.parts[0] not in without:
-            digest.update(str(place).encode() + b"\0" + path.read_bytes() + b"\0")
+    for place in _sources(root, without):
+        digest.update(place.encode() + b"\0" + (root / place).read_bytes() + b"\0")
     return digest.hexdigest()[:24]
+
+
+def _sources(root: Path, without: tuple[str, ...]) -> list[str]:
+    """Python's files below `root`, from there; `.` is `root`, where it is one of them."""
+    if not root.is_dir():
+        return ["."]
+    found, folders = [], [""]
+    for folder in folders:
+        for entry in os.scandir(root / folder):
+            place = f"{folder}{entry.name}"
+            if not folder and place in without:
+                continue
+            if entry.is_dir():
+                folders.append(f"{place}/")
+            elif place.endswith(".py"):
+                found.append(place)
+    return sorted(found)
 
 
 def not_part_of(file: Path) -> tuple[str, ...]:
@@ -292,7 +307,20 @@ class _Cache(caching.FunctionCache):
 @functools.lru_cache(maxsize=8)
 def _unchanged(without: tuple[str, ...], second: int) -> bool:
     """Whether the sources are those that this process counts on; looked at once a second."""
-    return source_hash.__wrapped__(None, without) == source_hash(None, without)
+    return _times(without) == _times_of_known(without)
+
+
+def _times(without: tuple[str, ...]) -> list[tuple[str, int, int]]:
+    """When each of the sources was written, and how long it is."""
+    found = ((place, os.stat(_PACKAGE / place)) for place in _sources(_PACKAGE, without))
+    return [(place, seen.st_mtime_ns, seen.st_size) for place, seen in found]
+
+
+@functools.cache
+def _times_of_known(without: tuple[str, ...]) -> list[tuple[str, int, int]] | None:
+    """Times of the sources that this process counts on; None where they have changed already."""
+    times = _times(without)
+    return times if source_hash.__wrapped__(None, without) == source_hash(None, without) else None
 
 
 def _number_anew() -> None:
@@ -319,9 +347,17 @@ class _BitcodeLocator(_Locator):
 class _BitcodeCacheImpl(_CacheImpl):
     _locator_classes = [_BitcodeLocator]  # noqa: RUF012
 
+    def reduce(self, data: Any) -> Any:
+        """As Numba does, but without a search for environments, which only what Python calls has."""
+        library, descriptor = data.library.serialize_using_object_code(), data.fndesc
+        descriptor.typemap = descriptor.calltypes = None
+        return (
+            library, descriptor, data.environment, data.signature, data.objectmode, data.lifted, "", data.reload_init, (),
+        )  # fmt: skip
+
     def rebuild(self, target_context: Any, payload: Any) -> Any:
-        (name, _, bitcode), fndesc, env, signature, objectmode, lifted, annotation, reload_init, envs = payload
-        library = BitcodeLibrary.read(target_context.codegen(), name, bitcode)
+        (name, _, (bitcode, parts)), fndesc, env, signature, objectmode, lifted, annotation, reload_init, envs = payload
+        library = BitcodeLibrary.read(target_context.codegen(), name, bitcode, parts)
         result: Any = compiler.CompileResult
         return result(
             target_context=target_context,
