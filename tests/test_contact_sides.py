@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ SHAPES: dict[str, nx.Shape] = {
 PAIRS = [(a, b) for a, b in itertools.combinations_with_replacement(SHAPES, 2) if (a, b) != ("half-space",) * 2]
 AT_POINTS = {("half-space", x) for x in ("sphere", "capsule", "box", "hull")} | {x for x in PAIRS if "sphere" in x}
 """The pairs that touch at points."""
+ROUND = ("sphere", "capsule", "cylinder", "cone", "ellipsoid")
 LAWS: dict[str, dict[str, Any]] = {
     "areas": {"foundation_a": 3e8, "foundation_b": 2e8},
     "areas, one rigid": {"foundation_b": 2e8},
@@ -69,7 +71,7 @@ def scene(one: str, other: str, law: dict[str, Any], swapped: bool, at: np.ndarr
 
 def told(system: nx.System) -> tuple[np.ndarray, np.ndarray]:
     """Force and moment about the world's origin on body p at the start (6,), and the motion of both bodies after some steps."""
-    found = nx.simulate(system, 40e-5, nx.SemiImplicitEuler(1e-5))
+    found = nx.simulate(system, 40e-5, nx.SemiImplicitEuler(8e-5))
     points = found.contacts("on").isel(time=0)
     force = points.force.sum("contact").values
     moment = (np.cross(points.point.values, points.force.values) + points.moment.values).sum(axis=0)
@@ -107,12 +109,19 @@ def test_what_is_passed_over_does_not_touch(pair: tuple[str, str], law: str) -> 
         return
     rng, dt = np.random.default_rng(5), 1e-8
     system = nx.System("near", gravity=(0.0, 0.0, 0.0))
+    facets = (
+        law == "areas" and pair[0] in ROUND and pair[1] in ROUND
+    )  # thousands: those that lie deep in each other take seconds
     places = [("p", pair[0], np.zeros(3), (1.0, 0.0, 0.0, 0.0))]
-    for k in range(12):
+    for k in range(6 if facets else 12):
         away, q = rng.normal(size=3), rng.normal(size=4)
         away *= rng.uniform(0.17, 0.28) / np.linalg.norm(away)
         away[2] += 0.1 if pair[0] == "half-space" else 0.0
-        places.append((f"q{k}", pair[1], away, q / np.linalg.norm(q)))
+        q /= np.linalg.norm(q)
+        if facets:
+            found = nx.distance(SHAPES[pair[0]], replace(SHAPES[pair[1]], position=away, orientation=q))
+            away -= (found.distance - rng.uniform(-0.004, 0.004)) * found.normal
+        places.append((f"q{k}", pair[1], away, q))
     for name, kind, at, turned in places:
         system.add_body(
             name, mass=1.0, inertia=(0.01, 0.01, 0.01), position=at, orientation=turned, collision=[SHAPES[kind]]
@@ -131,4 +140,4 @@ def test_what_is_passed_over_does_not_touch(pair: tuple[str, str], law: str) -> 
         touching += bool(np.any(force))
         v = found.velocity(name).values[-1]
         assert_allclose(v, dt * force, rtol=1e-6, atol=1e-6 * dt * np.abs(force).max())
-    assert 0 < touching < 12
+    assert 0 < touching < len(places) - 1
