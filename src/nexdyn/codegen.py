@@ -221,7 +221,7 @@ class BitcodeLibrary(_Library):
         return module
 
     def add_ir_module(self, ir_module: Any) -> None:
-        (self._main,) = (f.name for f in ir_module.functions if not f.is_declaration)
+        (self._main,) = (f.name for f in ir_module.functions if not f.is_declaration and f.linkage in ("", "external"))
         super().add_ir_module(ir_module)
 
     def _take(self, parts: dict[str, bytes]) -> None:
