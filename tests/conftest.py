@@ -134,12 +134,23 @@ OF_WHAT_THEY_HAVE = ("test_kernel_cache", "test_kernel_memory", "test_variants")
 hundred combinations that they have would be compiled else, for an hour. `test_variants` holds the two against each other."""
 
 
+OF_COMMANDS = (
+    "test_benchmarks", "test_ci", "test_cli_process", "test_constraint_curves", "test_forces_described", "test_interpreted",
+    "test_shipped_kernels", "test_start_notices", "test_stills", "test_sweep", "test_terminal", "test_view_cli",
+)  # fmt: skip
+"""Files that start commands which are as a user's. Those that others start share the kernels of the tests: half of what documents print
+would be compiled else."""
+
+
 @pytest.fixture(scope="module", autouse=True)
 def one_for_all(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Mechanisms share kernels, in this process; commands that tests start are as a user's."""
-    before = variants.one_for_all
-    variants.one_for_all = before or request.path.stem not in OF_WHAT_THEY_HAVE
-    yield
+    """Mechanisms share kernels, in this process and in the commands that it starts."""
+    before, shared = variants.one_for_all, request.path.stem not in OF_WHAT_THEY_HAVE
+    variants.one_for_all = before or shared
+    with pytest.MonkeyPatch.context() as patch:
+        if shared and request.path.stem not in OF_COMMANDS:
+            patch.setenv("NEXDYN_ONE_FOR_ALL", "1")
+        yield
     variants.one_for_all = before
 
 

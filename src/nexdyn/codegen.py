@@ -21,6 +21,7 @@ formulas as bytes. All else goes as soon as an entry or a formula is done:
 
 from __future__ import annotations
 
+import gc
 import zlib
 from typing import Any
 
@@ -293,6 +294,11 @@ class EntryLibrary(_Library):
     def add_ir_module(self, ir_module: Any) -> None:
         self._entered.update(f.name for f in ir_module.functions if not f.is_declaration)
         super().add_ir_module(ir_module)
+
+    def finalize(self) -> None:
+        """What formulas left behind goes before all of them are read at once."""
+        gc.collect(1)
+        super().finalize()
 
     def _take(self, parts: dict[str, bytes]) -> None:
         for part in reversed(parts.values()):  # what nobody calls yet the linker leaves out
