@@ -138,8 +138,8 @@ OF_COMMANDS = (
     "test_benchmarks", "test_ci", "test_cli_process", "test_constraint_curves", "test_forces_described", "test_interpreted",
     "test_shipped_kernels", "test_start_notices", "test_stills", "test_sweep", "test_terminal", "test_view_cli",
 )  # fmt: skip
-"""Files that start commands which are as a user's. Those that others start share the kernels of the tests: half of what documents print
-would be compiled else."""
+"""Files whose commands compile what a user's do. Commands of all other files share the kernels of the tests, so that those printed in the
+documents do not compile kernels of their own."""
 
 
 @pytest.fixture(scope="module", autouse=True)

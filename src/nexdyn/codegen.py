@@ -3,8 +3,8 @@
     a formula     bitcode that others link: `ToBitcode`, `ToOutlined`
     an entry      machine code that Python enters: `ToMachineCode`
 
-A formula brings the bitcode of what it calls along, small ones inside its own, so that they can be copied into it. Those that stay calls
-in any case are parts: nobody but the entry reads them, and each once (`BitcodeLibrary.parts`).
+A formula brings along the bitcode of what it calls. What is copied into its callers is part of their own bitcode. What stays a call is
+kept apart: only the entry reads it, once (`BitcodeLibrary.parts`).
 
 Compiling a large entry takes some hundred megabytes. What is needed afterwards is little: the machine code, and the bitcode of
 formulas as bytes. All else goes as soon as an entry or a formula is done:
@@ -180,7 +180,7 @@ class _Library(codegen.JITCodeLibrary):
             self._final_module.link_in(llvm.parse_bitcode(bitcode, self._context))
 
     def _take(self, parts: dict[str, bytes]) -> None:
-        """The parts of what it calls, each behind those that it calls itself."""
+        """Receive the parts of what it calls; each comes after those that it calls. Both kinds of library say what they do with them."""
         raise NotImplementedError
 
 
@@ -194,7 +194,7 @@ class BitcodeLibrary(_Library):
     Once finished it is bytes, and a module only as long as a caller holds the requested one."""
 
     parts: dict[str, bytes]
-    """What stays a call, by name, this formula or what it calls: compressed bitcode, each behind what it calls itself."""
+    """By name, the compressed bitcode of each formula that stays a call, this one included; each comes after those that it calls."""
 
     _module: Any = None  # while it is put together
     _bitcode = b""
@@ -301,7 +301,7 @@ class EntryLibrary(_Library):
         super().finalize()
 
     def _take(self, parts: dict[str, bytes]) -> None:
-        for part in reversed(parts.values()):  # what nobody calls yet the linker leaves out
+        for part in reversed(parts.values()):  # callers first: the linker leaves out what has no caller
             self._link(zlib.decompress(part))
 
     def _optimize_final_module(self) -> None:
