@@ -23,7 +23,7 @@ import numpy as np
 import nexdyn as nx
 from benchmarks.measure import Effort, Report, Row, alternate, quartiles
 from benchmarks.meshes import gear, split
-from nexdyn.front import simulation_of
+from nexdyn.simulation.choice import simulation_of
 
 RADIUS, MASS, FRICTION = 0.05, 1.0, 0.3
 SIZES = {"spheres": (10, 27, 64), "boxes": (10, 27)}

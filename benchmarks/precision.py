@@ -29,7 +29,7 @@ import numpy as np
 
 import nexdyn as nx
 from benchmarks.measure import Effort, Report, Row
-from nexdyn.front import simulation_of
+from nexdyn.simulation.choice import simulation_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import published

@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.cfa_figures import FOLDER, plotting, save
 from nexdyn.errors import NexDynError
-from nexdyn.front import simulation_of
+from nexdyn.simulation.choice import simulation_of
 from nexdyn.integrate.methods import Method
 from nexdyn.problems.problem import EVERY, Problem, Run
 from nexdyn.problems.verify import PROBLEMS

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.front import simulation_of
+from nexdyn.simulation.choice import simulation_of
 from nexdyn.simulation.march import COUNTED
 
 DT = 2.0**-10

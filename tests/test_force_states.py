@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import nexdyn as nx
-from nexdyn.front import simulation_of
+from nexdyn.simulation.choice import simulation_of
 
 
 def controlled(joint: str = "A", **options: Any) -> nx.System:

@@ -9,7 +9,7 @@ import published
 import pytest
 
 import nexdyn as nx
-from nexdyn.front import simulation_of
+from nexdyn.simulation.choice import simulation_of
 from nexdyn.spatial.rotations import rotation_matrix
 
 CLOSED = 1e-9

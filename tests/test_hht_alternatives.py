@@ -7,7 +7,7 @@ import published
 import pytest
 
 import nexdyn as nx
-from nexdyn.front import simulation_of
+from nexdyn.simulation.choice import simulation_of
 from nexdyn.simulation.marches.index1 import IndexOneSimulation
 
 

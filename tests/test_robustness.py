@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.front import simulation_of
+from nexdyn.simulation.choice import simulation_of
 from nexdyn.problems.double_pendulum import double_pendulum
 from nexdyn.view.server import LOOPBACK, free_port
 

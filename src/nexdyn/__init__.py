@@ -64,6 +64,7 @@ _HOMES = {
     "nexdyn.tree.tree": ("Tree",),
     "nexdyn.front": ("simulate",),
     "nexdyn.simulation.marches.tree": ("Simulation",),
+    "nexdyn.simulation.session": ("Session",),
     "nexdyn.assembly.assemble": ("assemble",),
     "nexdyn.studies.calibration": ("Calibration", "Combination", "calibrate"),
     "nexdyn.batch.members": ("Batch",),

@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from nexdyn.assembly.notices import degrees_notices, tell
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.checked_calls import checked_call
 from nexdyn.errors import InputError
 from nexdyn.integrate.methods import Loops, Method, method_of
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
-from nexdyn.simulation.choice import default_method, march_of
+from nexdyn.simulation.choice import simulation_of
 from nexdyn.simulation.march import Progress
-from nexdyn.simulation.run import Runs
 from nexdyn.statics.inverse_kinematics import Posture
 
 if TYPE_CHECKING:
@@ -144,37 +142,3 @@ def simulate(
 
         return with_error_estimate(simulation_of, system, method, run, options)
     return simulation_of(system, method, **options).run(**run)
-
-
-def simulation_of(
-    system: System,
-    method: Method | str | None = None,
-    *,
-    dynamics: Literal["aba", "crba", "cfa"] = "aba",
-    loops: Loops | None = None,
-    on_gap: str = "warn",
-    **options: Any,
-) -> Runs:
-    """The simulation for a method, or for a system; arguments as for `nx.simulate`."""
-    simulation = _simulation_of(system, method, dynamics, loops, options)
-    simulation.tell_start(on_gap)
-    if options.get("initial") is None and simulation.warnings is not None:
-        simulation.warnings += tell(degrees_notices(system, options.get("q0")), on_gap, None)
-    return simulation
-
-
-def _simulation_of(
-    system: System, method: Method | str | None, dynamics: Any, loops: Loops | None, options: Mapping[str, Any]
-) -> Runs:
-    if not isinstance(system, System):
-        raise InputError(f"system is {system!r}; a System is needed, like the one that nx.load returns")
-    method = method_of(method) or default_method(system, loops, dynamics)
-    march: Any = march_of(method)
-    if method.coordinates == "tree":
-        made: Runs = march(system, method, dynamics=dynamics, loops=loops, **options)
-        return made
-    for name, given in (("loops", loops), ("dynamics", None if dynamics == "aba" else dynamics)):
-        if given is not None:
-            raise InputError(f"{name}={given!r} is for minimal coordinates; {method!r} moves bodies: leave {name} out")
-    made = march(system, method, **options)
-    return made

@@ -83,8 +83,8 @@ def command(
 
 def suitable(system: System) -> list[Method]:
     """One of each formulation that carries a system, the most precise first."""
-    from nexdyn.front import simulation_of
     from nexdyn.integrate.methods import HHT, Baumgarte, DormandPrince, ImplicitEuler, Projection, RungeKutta4
+    from nexdyn.simulation.choice import simulation_of
     from nexdyn.simulation.marches.bodies import needs_bodies
 
     precise: Method = Projection(rtol=1e-10, atol=1e-12)

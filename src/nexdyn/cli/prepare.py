@@ -30,9 +30,9 @@ class Prepared(NamedTuple):
 
 def prepare(model: Model, motion: Motion) -> Prepared:
     """Build the simulation. InputError for options that are wrong, or do not fit the method or the model."""
-    from nexdyn.front import simulation_of
     from nexdyn.integrate.methods import positive
     from nexdyn.results.file import open_result
+    from nexdyn.simulation.choice import simulation_of
 
     scene, system = model.simulation, model.system
     start = open_result(motion.start) if motion.start else model.result

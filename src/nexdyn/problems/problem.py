@@ -14,10 +14,10 @@ from typing import Any, Literal
 import numpy as np
 
 from nexdyn.errors import NexDynError, NexDynWarning
-from nexdyn.front import simulation_of
 from nexdyn.integrate.methods import HHT, Baumgarte, DormandPrince, ImplicitEuler, Method, Partitioning, Projection
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
+from nexdyn.simulation.choice import simulation_of
 from nexdyn.statics.equilibrium import equilibrium
 
 EVERY = 2**40

@@ -68,15 +68,22 @@ def of_fields(prefix: str, record: Any, without: tuple[str, ...] = ()) -> Iterat
 
 def last_sample(initial: Result) -> Result:
     """The last sample of a result alone, of the system that events have left."""
+    return sample(initial, len(initial.recording.t) - 1)
+
+
+def sample(initial: Result, k: int) -> Result:
+    """The k-th sample of a result alone, of the system as events have left it until then."""
     r = initial.recording
+    happened = [event for event in r.settings.get("events", []) if event["time"] < r.t[k]]
+    r = replace(r, settings={**r.settings, "events": happened})
     of_samples = ("t", "q", "v", "a", "z", "followed", "multipliers", "violation")
-    last = {name: x[-1:] for name in of_samples if (x := getattr(r, name, None)) is not None and x.size}
+    last = {name: x[k : k + 1] for name in of_samples if (x := getattr(r, name, None)) is not None and x.size}
     settings = {key: x for key, x in r.settings.items() if key not in ("events", "changed")}
     system = last_system(initial.system, r)
     tree = initial._tree if system is initial.system else None
     return Result(
         system, replace(r, **last, settings=settings, restart=None), tree, lost_forces=initial.lost_forces,
-        stored={key: x[-1:] for key, x in (initial._stored or {}).items()},
+        stored={key: x[k : k + 1] for key, x in (initial._stored or {}).items()},
     )  # fmt: skip
 
 

@@ -441,7 +441,7 @@ class Run:
             position, velocity = _new(kept[0], state.position), _new(kept[1], state.velocity)
         if parameters or off or on or position or velocity:
             try:
-                self.replace(watched, position, velocity, parameters, off, on)
+                self.replace(position, velocity, parameters, off, on)
             except NexDynError as error:
                 error.args = (f"{event}, at t = {t:g} s: {error.args[0]}", *error.args[1:])
                 raise
@@ -469,7 +469,7 @@ class Run:
         self.let_stops_act()
         if velocity is not None:
             self.happened[-1]["impulse"] = True
-            self.replace(watched, None, velocity, {}, set(), set())
+            self.replace(None, velocity, {}, set(), set())
             watched.side = -float(watched.sign)  # inside, however little it lies beyond
 
     def let_stops_act(self) -> None:
@@ -492,8 +492,8 @@ class Run:
             )  # fmt: skip
 
     def replace(
-        self, watched: Watched, position: Mapping[str, Any] | None, velocity: Mapping[str, Any] | None,
-        parameters: Mapping[str, Any], off: Set[str], on: Set[str],
+        self, position: Mapping[str, Any] | None, velocity: Mapping[str, Any] | None, parameters: Mapping[str, Any],
+        off: Set[str], on: Set[str],
     ) -> None:  # fmt: skip
         """Go on from a changed state, or with a changed system."""
         old, t = self.march, float(self.march.t)

@@ -273,6 +273,10 @@ class March(metaclass=CheckedContract):
         """A march by the same method from the state `observed`, with other coordinates and velocities by joint."""
 
     @abstractmethod
+    def body_state(self, row: np.ndarray, body: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Of a body in a row (1, width), in the world: R (3, 3), p [m], ω [rad/s] and v of its origin [m/s]."""
+
+    @abstractmethod
     def after_impact(self, observed: Any, joint: str, freedom: int, restitution: float) -> dict[str, np.ndarray]:
         """Velocities by joint after one freedom of a joint has bounced, the others free to follow."""
 

@@ -21,11 +21,11 @@ from nexdyn.assembly.assemble import assemble, mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError, SolveError
-from nexdyn.front import simulation_of
 from nexdyn.integrate.methods import Method, called
 from nexdyn.model.system import System
 from nexdyn.results.atomic import PathLike
 from nexdyn.results.result import Result
+from nexdyn.simulation.choice import simulation_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

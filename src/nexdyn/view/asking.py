@@ -3,6 +3,8 @@
     hover    ray, t      the name of the body that the line of sight meets at the time t, and what is said of it
     select   ray, t, of  selects the body that is met, or the one named by `of` ("body:link1", "joint:hinge1")
     measure  ray, t      adds the point that is met to those whose distances are shown
+    grab     ray, t      in a system that runs: holds the body that is met; answers the number of the hand
+    pull     ray, hand   pulls it to where the line of sight meets the plane of the drag;   release  hand
 
 A question that is not understood is answered {"error": …}; none ends the viewer.
 """
@@ -20,6 +22,7 @@ from nexdyn.view.picking import Hit
 
 if TYPE_CHECKING:
     from nexdyn.view.inquiry import Inquiry
+    from nexdyn.view.touch import Touch
 
 
 def answer(of: Inquiry, path: str) -> dict[str, Any]:
@@ -67,4 +70,46 @@ def _measure(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
     return {} if hit is None else {"name": hit.body, "point": hit.p_B.tolist()}
 
 
-_ANSWERS = {"hover": _hover, "select": _select, "measure": _measure}
+def _sight(given: dict[str, str]) -> np.ndarray:
+    try:
+        ray = np.array([float(x) for x in given["ray"].split(",")])
+    except (KeyError, ValueError):
+        ray = np.zeros(0)
+    if len(ray) != 6 or not np.isfinite(ray).all():
+        raise InputError("a line of sight is six numbers, ray=ox,oy,oz,dx,dy,dz")
+    return ray
+
+
+def _number(given: dict[str, str]) -> int:
+    try:
+        return int(given["hand"])
+    except (KeyError, ValueError):
+        raise InputError("hand is the number that grab has answered") from None
+
+
+def _touch(of: Inquiry) -> Touch:
+    touch = of.viewer._touch
+    if touch is None:
+        raise InputError("nothing runs on this page: a system that is live can be dragged")
+    return touch
+
+
+def _grab(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
+    touch, hit = _touch(of), _hit(of, given)
+    if hit is None or hit.body == "ground":
+        return {}
+    return {"hand": touch.grab(hit, _sight(given)[3:]), "name": hit.body}
+
+
+def _pull(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
+    ray = _sight(given)
+    target = _touch(of).pull(_number(given), ray[:3], ray[3:])
+    return {"over": True} if target is None else {"target": target.tolist()}
+
+
+def _release(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
+    _touch(of).release(_number(given))
+    return {}
+
+
+_ANSWERS = {"grab": _grab, "pull": _pull, "release": _release, "hover": _hover, "select": _select, "measure": _measure}

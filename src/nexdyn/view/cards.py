@@ -42,7 +42,7 @@ class Card:
         self._fixed = [] if self.is_joint else _of_matter(system, name)
         self._curves: list[tuple[str, np.ndarray, str]] = []
         result = motion.result
-        if result is None or not motion.moves:
+        if result is None:
             return
         if self.is_joint:
             wanted = [("q", result.joint_position), ("v", result.joint_velocity)]
@@ -76,10 +76,12 @@ class Card:
                 f, i = frame or self.motion.at(t), self.motion.body(self.name)
                 rows += [Row("position", f.position[i], "m"), Row("quaternion", f.quaternion[i], "1")]
             return rows
-        k = int(np.clip(np.searchsorted(self._t, t, side="right") - 1, 0, len(self._t) - 2))
-        s = float(np.clip((t - self._t[k]) / (self._t[k + 1] - self._t[k]), 0.0, 1.0))
+        k, s = 0, 0.0
+        if len(self._t) > 1:
+            k = int(np.clip(np.searchsorted(self._t, t, side="right") - 1, 0, len(self._t) - 2))
+            s = float(np.clip((t - self._t[k]) / (self._t[k + 1] - self._t[k]), 0.0, 1.0))
         for name, values, unit in self._curves:
-            now = (1.0 - s) * values[k] + s * values[k + 1]
+            now = (1.0 - s) * values[k] + s * values[min(k + 1, len(values) - 1)]
             if name == "quaternion":
                 now = now / np.linalg.norm(now)
             rows.append(Row(name, now, unit))

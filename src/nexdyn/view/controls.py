@@ -67,6 +67,8 @@ class Controls:
         self._loop = gui.add_checkbox(w("repeat"), True)
         self._follow = gui.add_dropdown(w("follow"), self._bodies(), initial_value=w(NOBODY))
         self._reset = gui.add_button(w("Reset"), hint=w("back to the start, the camera too (R)"))
+        self._live = gui.add_button(w("Live"), hint=w("let it run from here, drag it with the mouse, change it (L)"))
+        self._live.on_click(lambda _: self._live_pressed())
 
         @self._play.on_click
         def _(_: Any) -> None:
@@ -98,8 +100,11 @@ class Controls:
             ("Reset", "R", viewer.reset),
             ("Next sample", ".", lambda: viewer.step(1)),
             ("Sample before", ",", lambda: viewer.step(-1)),
+            ("Live, or its recording", "L", self._live_pressed),
         ):
             gui.add_command(w(label), hotkey=key).on_trigger(lambda _, act=act: act())
+        undo = gui.add_command(w("Undo"), hotkey="Z", modifier="cmd/ctrl")
+        undo.on_trigger(lambda _: viewer._touch.undo() if viewer._touch is not None else None)
 
     def _add_views(self) -> None:
         """From where one looks, and how light it is."""
@@ -279,10 +284,12 @@ class Controls:
         viewer, m = self.viewer, self.viewer._motion
         span = max(m.end - m.start, 1e-9)
         self._time.min, self._time.max, self._time.step = m.start, m.start + span, span / 1000.0
-        moving = m.moves
-        for control in (self._play, self._time, self._speed, self._loop):
-            control.visible = moving
-        self._joints.visible = bool(self._sliders) and not moving
+        moving, live = m.moves, viewer._touch is not None
+        for control in (self._play, self._time, self._loop):
+            control.visible = moving and not live
+        self._speed.visible, self._reset.visible = moving or live, not live
+        self._joints.visible = bool(self._sliders) and not moving and not live
+        self._live.label = self.w("Show the recording" if live else "Live")
         self.plots.new_motion(moving)
         self.sync(viewer.t, viewer.playing)
 
@@ -342,8 +349,36 @@ class Controls:
         """Tell the browsers that this was all."""
         self._status.content, self._status.visible = f"**{self.w('ended')}**: {self.w('this page can be closed')}", True
 
+    def live_folder(self) -> Any:
+        """A folder for what a running system has, above all else."""
+        return self.gui.add_folder(self.w("Live"), order=self._play.order - 0.5)
+
+    def _live_pressed(self) -> None:
+        """Let the system run, or show what it has done; what stands against it is told."""
+        viewer = self.viewer
+
+        def change() -> None:
+            try:
+                if viewer._touch is None:
+                    viewer.live()
+                else:
+                    viewer.keep()
+            except NexDynError as error:
+                self.running(False)
+                for client in viewer.server.get_clients().values():
+                    client.add_notification("NexDyn", str(error), color="red", auto_close_seconds=20.0)
+            finally:
+                self._live.disabled = False
+
+        if not self._live.disabled:
+            self._live.disabled = True
+            self._status.content, self._status.visible = f"**{self.w('one moment')}** …", True
+            threading.Thread(target=change, name="nexdyn live start", daemon=True).start()
+
     def _toggle(self) -> None:
-        if self.viewer.playing:
+        if self.viewer._touch is not None:
+            self.viewer._touch.toggle()
+        elif self.viewer.playing:
             self.viewer.pause()
         else:
             self.viewer.play()

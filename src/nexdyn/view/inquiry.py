@@ -159,6 +159,13 @@ class Inquiry:
         if self._points:
             self.viewer._stage.carry("measured", self._ruled)
 
+    def new_moment(self) -> None:
+        """Tell of the moment that a running system has come to."""
+        viewer, (kind, _, name) = self.viewer, self.key.partition(":")
+        if name:
+            self._card = Card(viewer._motion, kind, name, self.words)
+        self.tell()
+
     def new_system(self) -> None:
         """Let the tree be that of another system; `new_motion` follows."""
         self._tree.content = tree(self.viewer.system, self.words)

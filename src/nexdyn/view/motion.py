@@ -44,7 +44,7 @@ class Motion:
     """times (N,) [s]; bodies; position (N, nb, 3), quaternion (N, nb, 4); joints with wrench (N, nj, 6), or None;
     contact (N, nc, 6) and press (N, nc, 5), or None.
 
-    result: what plots beside it are of; None for a pose alone.
+    result: what plots beside it are of; None for a pose alone. goes_on: whether it is a moment of a system that runs on.
     """
 
     system: System
@@ -57,6 +57,7 @@ class Motion:
     result: Result | None = None
     contact: np.ndarray | None = None
     press: np.ndarray | None = None
+    goes_on: bool = False
 
     @classmethod
     def of(cls, result: Result) -> Motion:

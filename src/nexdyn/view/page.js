@@ -2,6 +2,7 @@
 //
 //   ask/hover?ray=ox,oy,oz,dx,dy,dz&t=…   {"name", "said"} of the body that the line of sight meets
 //   ask/select?ray=… or of=body:link1      selects it, for all who look;  ask/measure?ray=…  adds a point
+//   ask/grab?ray=…, pull?ray=…&hand=…, release?hand=…   drag a body of a system that runs
 //
 // The line of sight is told in the axes of the model: those of the node /motion, which a followed body shifts.
 {
@@ -79,13 +80,15 @@
   tip.hidden = true;
   document.body.append(tip);
   let at = null, told = null, under = null;  // where the mouse is, what was asked last, whether an answer is awaited
+  let met = null;  // the body that was under the mouse last, and where
   const hover = async () => {
     const now = at && `${at.clientX} ${at.clientY} ${time()}`;
     if (!at || under || now === told) return;
     told = now;
     under = ask("hover", { ray: ray(at), t: time() });
-    const { said } = await under;
+    const { name, said } = await under;
     under = null;
+    met = name && at ? { name, x: at.clientX, y: at.clientY } : null;
     tip.hidden = !said || !at;
     if (said && at) {
       tip.textContent = said;
@@ -95,6 +98,46 @@
   };
   setInterval(hover, 80);
   const leave = () => { at = told = null; tip.hidden = true; };
+
+  // --- drag a body of a system that runs -----------------------------------------------------------------------------------
+  const live = () => viser()?.nodePoseData?.["/live"]?.position?.[0] > 0.5;
+  let drag = null;  // the hand, once it is known; where the mouse is; what is under way
+  const pulling = async mine => {  // one question at a time, and one now and then where the mouse stands, lest the hand let go
+    const { hand } = await mine.hand;
+    if (hand === undefined) { if (drag === mine) drag = null; return; }
+    mine.number = hand;
+    let asked = 0, sent = null;
+    while (drag === mine) {
+      if (mine.event !== sent || performance.now() - asked > 400) {
+        [sent, asked] = [mine.event, performance.now()];
+        const { over } = await ask("pull", { ray: ray(sent), hand });
+        if (over) { if (drag === mine) drag = null; return; }
+      } else await new Promise(next => setTimeout(next, 12));
+    }
+    ask("release", { hand });
+  };
+  window.addEventListener("pointerdown", event => {
+    const near = met && Math.hypot(event.clientX - met.x, event.clientY - met.y) < 8;
+    if (event.button !== 0 || event.shiftKey || !near || met.name === "ground" || !live() || !onScene(event)) return;
+    event.stopImmediatePropagation();  // the camera stays
+    event.preventDefault();
+    drag = { event, began: event, hand: ask("grab", { ray: ray(event), t: time() }) };
+    pulling(drag);
+  }, true);
+  window.addEventListener("pointermove", event => {
+    if (!drag) return;
+    event.stopImmediatePropagation();
+    if (event.buttons & 1) drag.event = event; else drag = null;
+  }, true);
+  window.addEventListener("pointerup", event => {
+    if (!drag || event.button !== 0) return;
+    event.stopImmediatePropagation();
+    const { began } = drag;
+    drag = null;
+    if (Math.hypot(event.clientX - began.clientX, event.clientY - began.clientY) <= 4)  // it was a click
+      ask("select", { ray: ray(event), t: time() });
+  }, true);
+  for (const end of ["pointercancel", "blur"]) window.addEventListener(end, () => { drag = null; }, true);
 
   // --- click -----------------------------------------------------------------------------------------------------------
   let down = null;

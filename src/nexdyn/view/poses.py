@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from nexdyn.errors import InputError, NexDynError, NexDynWarning, SolveError, warn
+from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import rotation_matrix
 
@@ -73,12 +75,19 @@ def coordinates(system: System) -> list[Coordinate]:
         joint = system.joints.get(name)
         if joint is None or place.q.stop - place.q.start != 1:
             continue
-        resolved, value = joint.resolved(system.values), float(q[place.q][0])
-        reach = 0.5 if joint.kind == "prismatic" else np.pi
-        lower, upper = float(resolved.lower[0]), float(resolved.upper[0])
-        lower = lower if np.isfinite(lower) else min(value, 0.0) - reach
-        upper = upper if np.isfinite(upper) else max(value, 0.0) + reach
+        value = float(q[place.q][0])
+        lower, upper = ranges(joint, system.values, value)
         if upper > lower:
             shown = min(max(value, lower), upper)
             found.append(Coordinate(name, place.q.start, lower, upper, shown, q))
     return found
+
+
+def ranges(joint: Joint, values: Mapping[str, float], value: float, freedom: int = 0) -> tuple[float, float]:
+    """What a slider of a freedom goes over [rad, m]: its limits, else half a turn or half a metre to both sides of 0 and of `value`."""
+    resolved = joint.resolved(values)
+    reach = 0.5 if joint.kind == "prismatic" else np.pi
+    lower, upper = float(resolved.lower[freedom]), float(resolved.upper[freedom])
+    lower = lower if np.isfinite(lower) else min(value, 0.0) - reach
+    upper = upper if np.isfinite(upper) else max(value, 0.0) + reach
+    return lower, upper

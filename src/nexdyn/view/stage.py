@@ -59,6 +59,8 @@ SIDES = {
 """Standard views: azimuth and elevation of the camera [deg], as in camera.look."""
 TRAVEL = 3.0
 """The heaviest body of what travels so many times its own size is followed at first."""
+ROOM = 0.75
+"""Part of the reach about where a running system hangs that its picture has room for: a box, whose corners lie farther out."""
 BEHIND = {"grey": 101, "dark": 58}
 """Backgrounds that are not white, of 255."""
 LINES = {"light": (200, 150), "grey": (84, 70), "dark": (75, 95)}
@@ -105,6 +107,8 @@ class Stage:
         self.look = look or Look()
         self.look = replace(self.look, follow=self.look.follow or self._traveller())
         low, high = self._bounds(self.look.follow)
+        if motion.goes_on:
+            low, high = self._room(low, high)
         self.center, self.size = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1e-6)
         self.travel = max(self.size, float(np.linalg.norm(np.subtract(*self._bounds()))))
         self._corners = corners(low, high)
@@ -404,6 +408,18 @@ class Stage:
             low = np.minimum(low, np.maximum(p.min(axis=0) - margin, low - far))
             high = np.maximum(high, np.minimum(p.max(axis=0) + margin, high + far))
         return low, high
+
+    def _room(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What a system that goes on may fill: what hangs on the ground, a ball about where it hangs."""
+        system = self.system
+        far = float(np.linalg.norm(high - low))
+        least, most = low - 0.2 * far, high + 0.2 * far
+        for joint in system.joints.values():
+            if joint.parent.is_ground and joint.tree and joint.nv < 6:
+                at = joint.frames(system.values).p_AJ
+                reach = float(np.linalg.norm(np.maximum(np.abs(low - at), np.abs(high - at))))
+                least, most = np.minimum(least, at - ROOM * reach), np.maximum(most, at + ROOM * reach)
+        return least, most
 
     def camera(self, aspect: float = 1.0, side: str = "", field: float = FIELD) -> Camera:
         """What has all of the motion in sight in a window `aspect` times as wide as high; the first is for a square one.

@@ -3,6 +3,7 @@
     viewer = nx.view(result)          the page is at viewer.address; Esc or "End" on it, or viewer.close(), ends it
     viewer = nx.view(system)          a pose, with a slider for every coordinate
     nx.view(simulation)               follows a run: give `viewer.follow` as the `progress` of Simulation.run
+    nx.view(session)                  lets a system run on the page, where it is dragged and changed
 
 A thread of its own moves the time on and sends each moment to all browsers that look; they share one state. A browser
 may come, go and come back at any time: it gets the present state. Without anyone looking nothing is sent.
@@ -24,6 +25,7 @@ from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError, unknown
 from nexdyn.model.system import System
 from nexdyn.results.batch import BatchResult
+from nexdyn.simulation.session import Session
 from nexdyn.view import server as page
 from nexdyn.view.asking import answer
 from nexdyn.view.cameras import Cameras
@@ -35,6 +37,7 @@ from nexdyn.view.members import member_of
 from nexdyn.view.motion import Frame, Motion, motion_of
 from nexdyn.view.playback import Playback
 from nexdyn.view.stage import LAYERS, SIDES, Look, Stage
+from nexdyn.view.touch import Touch, session_of
 from nexdyn.view.units import MM_DEG, SI
 from nexdyn.view.words import Words
 
@@ -51,7 +54,7 @@ QUIET = 1.0
 
 @checked_call
 def view(
-    what: Result | System | Simulation | BatchResult,
+    what: Result | System | Simulation | BatchResult | Session,
     *,
     host: str = page.LOOPBACK,
     port: int = page.PORT,
@@ -60,7 +63,7 @@ def view(
     ghost: Result | None = None,
     language: str = "en",
 ) -> Viewer:
-    """Show a result, a batch of results, a system or a simulation in the browser.
+    """Show a result, a batch of results, a system or a simulation in the browser, or let a session run there.
 
     host, port: where the page is served; the next free port where `port` is in use, which a NexDynWarning says.
     browser: open one; by default where there is a display. The address is printed in any case.
@@ -87,7 +90,7 @@ class Viewer(metaclass=CheckedCalls):
     """The page of one motion. `address` is where it is; `server` is viser's, for what else a program wants to draw."""
 
     def __init__(
-        self, what: Result | System | Simulation | BatchResult | Motion, *, host: str = page.LOOPBACK, port: int = page.PORT,
+        self, what: Result | System | Simulation | BatchResult | Session | Motion, *, host: str = page.LOOPBACK, port: int = page.PORT,
         ghost: Result | None = None, language: str = "en",
     ) -> None:  # fmt: skip
         self._lock = threading.RLock()
@@ -103,6 +106,8 @@ class Viewer(metaclass=CheckedCalls):
         self._still_until = 0.0
         self._words, self._units, self._dark = Words(language), SI, False
         self._inquiry = Inquiry(self, self._words)
+        self._touch: Touch | None = None
+        self._session: Session | None = None
         self.server, self.address = page.start_server(
             host, port, f"{self.system.name} · NexDyn", lambda path: answer(self._inquiry, path), language
         )
@@ -117,6 +122,8 @@ class Viewer(metaclass=CheckedCalls):
         self.server.on_client_connect(self._joined)
         self._thread = threading.Thread(target=self._run, name="nexdyn viewer", daemon=True)
         self._thread.start()
+        if isinstance(what, Session):
+            self.live(what)
 
     def __repr__(self) -> str:
         return f"Viewer({self.system.name!r}, {self.address}{', ended' if self.ended else ''})"
@@ -170,8 +177,44 @@ class Viewer(metaclass=CheckedCalls):
     def show(self, what: Result | System | Simulation) -> None:
         """Show another motion in the same page, from its start: of the same system, or of another one, as after a change of its file."""
         motion = motion_of(what)
+        self._end_live()
+        self._session = None
         with self._lock:
             self._replace(motion)
+
+    @property
+    def session(self) -> Session | None:
+        """What runs on the page, or has run there and is shown."""
+        return self._session
+
+    def live(self, session: Session | None = None) -> None:
+        """Let a system run on the page, to be dragged and changed: a session, or one that goes on from what is shown."""
+        if self._touch is not None:
+            raise InputError("a system runs on this page already; viewer.keep() ends that and shows its recording")
+        session = session or self._session or session_of(self)
+        latest, posed = replace(Motion.of(session.latest()), goes_on=True), not self._motion.moves
+        touch = Touch(self, session)
+        with self._lock:
+            self._session, self._touch = session, touch
+            self._replace(latest)
+            touch.begin()
+            if posed:
+                self.aim()
+
+    def keep(self) -> None:
+        """End the run on the page, and show its recording; `live` goes on from its end."""
+        session = self._session
+        if self._touch is None or session is None:
+            raise InputError("nothing runs on this page; viewer.live() lets the system run")
+        self._end_live()
+        result = session.result()
+        with self._lock:
+            self._replace(Motion.of(result))
+
+    def _end_live(self) -> None:
+        touch, self._touch = self._touch, None
+        if touch is not None:
+            touch.close()
 
     def seek(self, t: float) -> None:
         """Stop and show the time `t` [s]."""
@@ -183,6 +226,9 @@ class Viewer(metaclass=CheckedCalls):
 
     def step(self, samples: int) -> None:
         """Stop and show the sample so many after the shown time, or before it."""
+        if self._touch is not None:
+            self._touch.step()
+            return
         t = self._motion.times
         k = np.searchsorted(t, self.t + 1e-9 * (t[-1] - t[0]), side="right") - 1
         if samples < 0 and t[k] < self.t - 1e-9 * (t[-1] - t[0]):
@@ -203,7 +249,10 @@ class Viewer(metaclass=CheckedCalls):
             self._sync()
 
     def reset(self) -> None:
-        """Back to the start, with the first camera."""
+        """Back to the start, with the first camera; of a system that runs, from the start."""
+        if self._touch is not None:
+            self._touch.restart()
+            return
         with self._lock:
             self.seek(self._motion.start)
             self.look(replace(self._look, follow=self._first_look.follow))
@@ -313,6 +362,8 @@ class Viewer(metaclass=CheckedCalls):
         if not first:
             self._gone.wait(5.0)
             return
+        with contextlib.suppress(Exception):
+            self._end_live()
         if self._thread.is_alive():
             self._thread.join(timeout=2.0)
         with contextlib.suppress(Exception):

@@ -34,6 +34,14 @@ _CHINESE = {
     "angular_acceleration": "角加速度", "reaction": "约束反力", "transmitted": "传递力", "measures": "测量量",
     "Keep this plot": "保留此曲线", "and choose another next to it": "并另选一条并列",
     "Drop kept plots": "移除保留的曲线", "save": "保存", "all plots that are shown, as a file": "将所示全部曲线保存为文件",
+    # a system that runs
+    "Live": "实时", "let it run from here, drag it with the mouse, change it (L)": "从此刻起运行，用鼠标拖动，修改参数 (L)",
+    "Live, or its recording": "实时运行或其记录", "Show the recording": "显示记录", "one moment": "请稍候", "Go on": "继续",
+    "stand still, or go on (space)": "暂停或继续（空格）", "One step": "单步", "and stand still (.)": "然后暂停 (.)", "Restart": "重新开始",
+    "from the start, with what was changed (R)": "从头开始，保留修改 (R)", "Undo": "撤销",
+    "the last drag or change (Ctrl Z)": "上一次拖动或修改 (Ctrl Z)", "strength of the pull": "拉力强度",
+    "drag a body with the mouse": "用鼠标拖动物体", "gravity": "重力", "Switches": "开关", "Parameters": "参数", "Actuators": "驱动器",
+    "live": "实时", "real time": "实时速度", "pull": "拉力", "stopped": "已停止", "refused": "被拒绝", "at its limit": "达到上限",
     # what is selected
     "Selected": "选中", "model": "模型", "Model": "模型", "ground": "地面", "mass": "质量", "Ixx Iyy Izz": "Ixx Iyy Izz",
     "Ixy Ixz Iyz": "Ixy Ixz Iyz", "centre of mass": "质心", "quaternion": "四元数", "angular velocity": "角速度", "force": "力",

@@ -524,6 +524,14 @@ class BodySimulation(Runs):
         if len(z) == len(self.acts.forces.z) > 0:
             self.set_force_states(z)
 
+    def body_state(self, row: np.ndarray, body: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        seen = self._result(row).recording
+        assert isinstance(seen, BodyRecording)
+        i = self.model.body_index[body] - 1
+        q, v = seen.q[0, i], seen.v[0, i]
+        R = rotation_matrix(q[:4])
+        return R, q[4:], R @ v[:3], v[3:]
+
     def after_impact(self, observed: Any, joint: str, freedom: int, restitution: float) -> dict[str, np.ndarray]:
         return with_rows(self.system, self.t, observed, joint, freedom, restitution)
 

@@ -336,6 +336,11 @@ class Simulation(Runs):
         self._rows.clear()
         self._sample()
 
+    def body_state(self, row: np.ndarray, body: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        nq, frame = self.tree.nq, f"body:{body}"
+        q, v = row[0, 1 : 1 + nq], row[0, 1 + nq : 1 + nq + self._n]
+        return (*self.tree.pose(q, frame), *self.tree.velocity(q, v, frame))
+
     def after_impact(self, observed: Any, joint: str, freedom: int, restitution: float) -> dict[str, np.ndarray]:
         if self.closed is None and self.tree.coupling is None:
             return on_tree(self.tree, self.q, self.v, joint, freedom, restitution)

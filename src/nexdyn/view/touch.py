@@ -1,0 +1,262 @@
+"""A running system on the page: it goes on in real time, and is pulled, changed, put elsewhere, taken back (``simulation.session``).
+
+A thread of its own lets the session advance by what has passed of real time, times the speed that is chosen, and shows each moment.
+What takes longer than real time goes slower, which the page tells; it never hurries to make up for it. While nobody looks, nothing moves.
+
+A body is dragged in the plane through the point that was grabbed, across the line of sight: of a later line of sight o + s d the hand is at
+
+    x = o + s d,   s = n·(p₀ − o)/(n·d)                       p₀ the point as it was grabbed, n the line of sight then
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.errors import NexDynError, SolveError
+from nexdyn.simulation.continuing import states_of
+from nexdyn.simulation.session import Session
+from nexdyn.view.charts import Line, Panel
+from nexdyn.view.hand import HandMark
+from nexdyn.view.motion import Motion
+from nexdyn.view.picking import Hit
+from nexdyn.view.touch_controls import TouchControls
+
+if TYPE_CHECKING:
+    from nexdyn.view.viewer import Viewer
+
+RATE = 30.0
+"""Moments a second, at most."""
+TELL = 0.25
+"""Seconds between two looks at numbers: time, factor, coordinates, energies."""
+MOST_WORK = 0.05
+"""Seconds that the machine computes between two moments, at most."""
+BEHIND = 0.1
+"""Seconds of real time that are made up for; what is later is left out."""
+LOST = 2.0
+"""Seconds without a word of a dragging page after which its hand lets go."""
+NODE = "/live"
+"""A node that is not seen: its x tells pages whether bodies can be dragged."""
+
+
+class Drag(NamedTuple):
+    """Who drags: a number, the point that was grabbed and the line of sight then, in the world."""
+
+    number: int
+    point: np.ndarray
+    sight: np.ndarray
+
+
+class Touch:
+    """Lets a session run on the page of a viewer."""
+
+    def __init__(self, viewer: Viewer, session: Session) -> None:
+        self._viewer, self.session = viewer, session
+        self.running, self.factor = True, 1.0
+        """Whether time goes on; how many times real time it went lately."""
+        self.strength = 1.0
+        self._lock = threading.RLock()
+        self._wanted: dict[str, tuple[Callable[[Any], None], Any]] = {}
+        self._once: list[Callable[[], object]] = []
+        self._drag: Drag | None = None
+        self._numbers, self._heard = itertools.count(1), 0.0
+        self._told, self.said = -np.inf, ""
+        self._energies: list[tuple[float, list[float]]] = []
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="nexdyn live", daemon=True)
+
+    def begin(self) -> None:
+        """Now that the viewer shows the session's moment."""
+        viewer = self._viewer
+        self.controls = TouchControls(viewer, self)
+        self._flag = viewer.server.scene.add_frame(NODE, show_axes=False, position=(1.0, 0.0, 0.0))
+        viewer._stage.carry("hand", lambda scene, _: HandMark(scene, self._hand, viewer._stage.size, viewer._words))
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop, and take what is of it from the page."""
+        self._over.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(timeout=30.0)
+        viewer = self._viewer
+        with viewer._lock:
+            self._flag.remove()
+            self.controls.remove()
+            viewer._stage.carry("hand", None)
+
+    # --- what pages and programs ask --------------------------------------------------------------------------------
+
+    def toggle(self) -> None:
+        """Pause, or go on."""
+        self.running = not self.running
+        self.said = ""
+
+    def step(self) -> None:
+        """Pause, and go on by one step of the method, or a 60th of a second."""
+        self.running = False
+        self.later(lambda: self._advance(self.session.shortest or 1.0 / 60.0))
+
+    def restart(self) -> None:
+        """Back to the start, with what was changed."""
+        self.later(self.session.restart)
+
+    def undo(self) -> None:
+        """Take the last change, grab or restart back."""
+        self.later(self.session.undo)
+
+    def later(self, act: Callable[[], object]) -> None:
+        """Do something before the next moment."""
+        self._once.append(act)
+
+    def want(self, of: str, act: Callable[[Any], None], value: Any) -> None:
+        """Give something a value before the next moment; of several values of the same the last counts."""
+        self._wanted[of] = (act, value)
+
+    def grab(self, hit: Hit, sight: np.ndarray) -> int:
+        """Hold what a line of sight has met; returns the number that `pull` and `release` need."""
+        with self._lock:
+            self.session.grab(hit.body, hit.p_B, strength=self.strength)
+            self._drag = Drag(next(self._numbers), hit.p_W, sight / np.linalg.norm(sight))
+            self._heard = time.monotonic()
+            return self._drag.number
+
+    def pull(self, number: int, origin: np.ndarray, sight: np.ndarray) -> np.ndarray | None:
+        """Pull to where a line of sight meets the plane of the drag; None where that drag is over."""
+        with self._lock:
+            drag = self._drag
+            if drag is None or drag.number != number or self.session.hand is None:
+                return None
+            self._heard = time.monotonic()
+            along = float(drag.sight @ sight)
+            if abs(along) < 1e-9 * float(np.linalg.norm(sight)):
+                return None
+            target: np.ndarray = origin + float(drag.sight @ (drag.point - origin)) / along * sight
+            self.session.pull(target)
+            return target
+
+    def release(self, number: int) -> None:
+        """Let go, unless another one has grabbed since."""
+        with self._lock:
+            if self._drag is not None and self._drag.number == number:
+                self._drag = None
+                self.session.release()
+
+    def _hand(self) -> Any:
+        return self._now
+
+    _now: Any = None
+    """What the hand did at the shown moment (``session.Handling``)."""
+
+    # --- time -------------------------------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        debt, pace = (
+            0.0,
+            1.0,
+        )  # seconds of the system still to go; seconds of it that the machine computes in one of its own
+        before = due = time.perf_counter()
+        viewer = self._viewer
+        while not self._over.wait(max(0.0, due - time.perf_counter())) and not viewer.ended:
+            now = time.perf_counter()
+            passed, before, due = now - before, now, max(due + 1.0 / RATE, now)
+            with self._lock:
+                acted = self._act(time.monotonic())
+                if not viewer.watched and not acted:
+                    continue
+                speed = viewer._time.speed
+                moved = 0.0
+                if self.running and not self.session.failure:
+                    debt = min(debt + speed * passed, max(speed * BEHIND, self.session.shortest))
+                    began = time.perf_counter()
+                    moved = self._advance(min(debt, max(pace * MOST_WORK, self.session.shortest)))
+                    debt = max(0.0, debt - moved)
+                    if moved > 0.0:
+                        pace = 0.5 * pace + 0.5 * moved / max(time.perf_counter() - began, 1e-6)
+                        self.factor += min(1.0, passed) * (moved / max(passed, 1e-3) - self.factor)
+                if moved == 0.0 and not acted and self._drag is None and viewer.t == self.session.t:
+                    continue
+                latest = Motion.of(self.session.latest())
+                self._now = self.session.hand
+            self._show(latest)
+
+    def _advance(self, seconds: float) -> float:
+        try:
+            return self.session.advance(seconds)
+        except SolveError as error:
+            self.running, self.said = False, str(error)
+            self._told = -np.inf
+            return 0.0
+
+    def _act(self, now: float) -> bool:
+        """Do what was asked for since the last moment; whether anything was. What is refused is told, and changes nothing."""
+        if self._drag is not None and now - self._heard > LOST:
+            self.release(self._drag.number)
+        once, self._once = self._once, []
+        wanted, self._wanted = self._wanted, {}
+        acts = [*once, *(lambda act=act, value=value: act(value) for act, value in wanted.values())]
+        for act in acts:
+            self.said = ""
+            try:
+                act()
+            except NexDynError as error:
+                self.said = str(error)
+                self.controls.take_back()
+        if acts:
+            self._told = -np.inf
+        return bool(acts)
+
+    # --- the page ---------------------------------------------------------------------------------------------------
+
+    def _show(self, latest: Motion) -> None:
+        viewer, now = self._viewer, time.monotonic()
+        with viewer._lock:
+            if viewer.ended or self._over.is_set():
+                return
+            viewer._motion = viewer._stage.motion = latest
+            viewer._frame = None
+            viewer._time.playing, viewer._time.t = False, latest.start
+            with viewer.server.atomic():
+                viewer._stage.show(latest.start)
+                if now - self._told > TELL:
+                    self._told = now
+                    self._tell(latest)
+
+    def _tell(self, latest: Motion) -> None:
+        """Numbers: time and speed, coordinates, energies, what is selected."""
+        viewer = self._viewer
+        self.controls.tell(latest)
+        viewer._inquiry.new_moment()
+        if latest.result is None:
+            return
+        energies = latest.result.observed.energies
+        if self._energies and latest.start < self._energies[-1][0]:
+            self._energies = [row for row in self._energies if row[0] < latest.start]
+        self._energies.append((latest.start, [float(values[-1]) for values in energies.values()]))
+        del self._energies[: max(0, len(self._energies) - 2000)]
+        t, values = np.array([t for t, _ in self._energies]), np.array([row for _, row in self._energies])
+        lines = [Line(name.removesuffix("_energy"), t, values[:, k]) for k, name in enumerate(energies)]
+        if len(t) > 1:
+            viewer._controls.plots.live(Panel("energy", "time [s]", "energy [J]", lines), float(t[-1]))
+
+    def coordinates(self, latest: Motion) -> dict[str, np.ndarray]:
+        """Coordinates of the joints now, by name."""
+        return {} if latest.result is None else states_of(latest.result.observed)[0]
+
+
+def session_of(viewer: Viewer) -> Session:
+    """A session that goes on from what a viewer shows: the shown moment of a result, or a pose with what its sliders say."""
+    from nexdyn.simulation.continuing import arguments, sample
+
+    result = viewer._motion.result
+    if result is None:
+        return Session(viewer.system, q0=viewer._controls.moved or None)
+    k = int(np.argmin(np.abs(result.recording.t - viewer.t)))
+    restart = result.recording.restart
+    options = arguments(restart) if restart is not None else {}
+    options.pop("output_every", None)
+    return Session(result.system, **options, initial=sample(result, k))

@@ -1,0 +1,251 @@
+"""Buttons and sliders of a running system: time, the hand, switches, gravity, parameters, actuators, joints."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from nexdyn.forces.actuator import Actuator
+from nexdyn.view.motion import Motion
+from nexdyn.view.poses import ranges
+
+if TYPE_CHECKING:
+    from nexdyn.simulation.session import Session
+    from nexdyn.view.touch import Touch
+    from nexdyn.view.viewer import Viewer
+
+MOST = 40
+"""Sliders, and switches, of a kind."""
+STEPS = 200
+SLOW = 0.95
+"""Part of the chosen speed below which the page tells how fast it is."""
+HANDS_OFF = 0.6
+"""Seconds after a slider was moved by hand during which it stays where the hand has put it."""
+
+
+class Wheel(NamedTuple):
+    """A slider, and what it is of."""
+
+    slider: Any
+    now: Callable[[], float]
+
+
+class TouchControls:
+    """The folder "Live" of a viewer's controls."""
+
+    def __init__(self, viewer: Viewer, touch: Touch) -> None:
+        self._viewer, self._touch = viewer, touch
+        self._wheels: list[Wheel] = []
+        self._moved: dict[int, float] = {}
+        self._coordinates: dict[str, np.ndarray] = {}
+        self._system = touch.session.system
+        self._gravity_before = viewer.system.given_gravity
+        gui, w = viewer.server.gui, viewer._words
+        self._folder = viewer._controls.live_folder()
+        with self._folder:
+            self._said = gui.add_markdown("")
+            self._go = gui.add_button(w("Pause"), hint=w("stand still, or go on (space)"))
+            self._step = gui.add_button(w("One step"), hint=w("and stand still (.)"))
+            self._restart = gui.add_button(w("Restart"), hint=w("from the start, with what was changed (R)"))
+            self._undo = gui.add_button(w("Undo"), hint=w("the last drag or change (Ctrl Z)"))
+            self._strength = gui.add_slider(
+                w("strength of the pull"), 0.1, 50.0, 0.1, touch.strength, hint=w("drag a body with the mouse")
+            )
+            self._gravity = gui.add_checkbox(w("gravity"), bool(np.any(viewer.system.gravity)))
+        self._go.on_click(lambda _: self._toggled())
+        self._step.on_click(lambda _: touch.step())
+        self._restart.on_click(lambda _: touch.restart())
+        self._undo.on_click(lambda _: touch.undo())
+        self._strength.on_update(lambda _: setattr(touch, "strength", float(self._strength.value)))
+        self._gravity.on_update(self._gravity_changed)
+        self._add_switches()
+        self._add_parameters()
+        self._add_actuators()
+        self._add_joints()
+
+    # --- the parts --------------------------------------------------------------------------------------------------
+
+    def _add_switches(self) -> None:
+        """Forces, contacts and clamps, off and on."""
+        session, gui, w = self._touch.session, self._viewer.server.gui, self._viewer._words
+        system = session.system
+        own = [name for name, force in system.forces.items() if force.part_of is None]
+        names = [*own, *system.contacts, *(name for name, joint in system.joints.items() if joint.switchable)]
+        self._switches: dict[str, Any] = {}
+        if not names:
+            return
+        with self._folder, gui.add_folder(w("Switches"), expand_by_default=False):
+            for name in names[:MOST]:
+                on = not any(element.is_off for element in system.switched(name))
+                box = self._switches[name] = gui.add_checkbox(name, on)
+                box.on_update(partial(self._switched, name, box, session))
+
+    def _add_parameters(self) -> None:
+        """Parameters that are numbers."""
+        system = self._touch.session.system
+        found = {
+            name: float(p.value) for name, p in system.parameters.items() if isinstance(p.value, int | float)
+        }  # fmt: skip
+        if found:
+            with (
+                self._folder,
+                self._viewer.server.gui.add_folder(self._viewer._words("Parameters"), expand_by_default=False),
+            ):
+                for name, value in list(found.items())[:MOST]:
+                    low, high = around(value)
+                    self._wheel(name, name, low, high, value, partial(self._value, name))
+
+    def _add_actuators(self) -> None:
+        """Actuators whose targets are numbers."""
+        system = self._touch.session.system
+        found = {
+            name: float(force.target)  # type: ignore[attr-defined]
+            for name, force in system.forces.items()
+            if isinstance(force, Actuator) and isinstance(getattr(force, "target", None), int | float)
+        }
+        if not found:
+            return
+        with self._folder, self._viewer.server.gui.add_folder(self._viewer._words("Actuators")):
+            for name, value in list(found.items())[:MOST]:
+                low, high = self._reach(system.forces[name], value)
+                path = f"force:{name}.target"
+                self._wheel(name, path, low, high, value, partial(self._target, name))
+
+    def _reach(self, force: Any, value: float) -> tuple[float, float]:
+        """Where the target of an actuator may be put: within the joint's limits, or those of effort and velocity."""
+        system = self._touch.session.system
+        if force.kind == "position_actuator":
+            joint = system.joints[force.joint]
+            return ranges(joint, system.values, value, force.freedom)
+        of = "velocity_limit" if force.kind == "velocity_actuator" else "effort_limit"
+        most = 10.0 if getattr(force, of) is None else float(force._number(of, system.values))
+        return min(-most, value), max(most, value)
+
+    def _add_joints(self) -> None:
+        """Coordinates of joints of one freedom."""
+        session, viewer = self._touch.session, self._viewer
+        system = session.system
+        names = [name for name, joint in system.joints.items() if joint.nv == 1 and joint.nq == 1]
+        if not names:
+            return
+        with self._folder, viewer.server.gui.add_folder(viewer._words("Joints"), expand_by_default=False):
+            for name in names[:MOST]:
+                joint = system.joints[name]
+                low, high = ranges(joint, system.values, 0.0, 0)
+                unit = "m" if joint.kind == "prismatic" else "rad"
+                self._wheel(
+                    f"{name} [{unit}]", name, low, high, 0.0,
+                    partial(self._coordinate, name), put=True,
+                )  # fmt: skip
+
+    def _wheel(
+        self, label: str, of: str, low: float, high: float, value: float, now: Callable[[], float], put: bool = False
+    ) -> None:  # fmt: skip
+        session = self._touch.session
+        slider = self._viewer.server.gui.add_slider(label, low, high, (high - low) / STEPS, min(max(value, low), high))
+        self._wheels.append(Wheel(slider, now))
+        act: Callable[[Any], None] = (lambda x: session.put({of: x})) if put else (lambda x: session.change({of: x}))
+
+        def moved(event: Any) -> None:
+            if event.client is not None:
+                self._moved[id(slider)] = time.monotonic()
+                self._touch.want(of, act, float(slider.value))
+
+        slider.on_update(moved)
+
+    # --- what happens -----------------------------------------------------------------------------------------------
+
+    def _toggled(self) -> None:
+        self._touch.toggle()
+        self.tell_running()
+
+    def _wanted(self, event: Any, of: str, act: Callable[[Any], None], value: Any) -> None:
+        if event.client is not None:
+            self._touch.want(of, act, value)
+
+    def _gravity_changed(self, event: Any) -> None:
+        session = self._touch.session
+        before = self._gravity_before
+        self._wanted(
+            event,
+            "gravity",
+            lambda on: session.change({"gravity": before if on else (0.0, 0.0, 0.0)}),
+            self._gravity.value,
+        )
+
+    def _switched(self, name: str, box: Any, session: Session, event: Any) -> None:
+        self._wanted(event, f"switch {name}", partial(session.switch, name), box.value)
+
+    def _value(self, name: str) -> float:
+        return float(self._system.values[name])
+
+    def _target(self, name: str) -> float:
+        return float(self._system.forces[name].target)  # type: ignore[attr-defined]
+
+    def _coordinate(self, name: str) -> float:
+        x = float(self._coordinates.get(name, np.zeros(1))[0])
+        whole = self._system.joints[name].kind != "prismatic" and abs(x) > np.pi
+        return float(np.arctan2(np.sin(x), np.cos(x))) if whole else x
+
+    def take_back(self) -> None:
+        """What was asked for was refused: sliders go back to what is."""
+        self._moved.clear()
+
+    def tell_running(self) -> None:
+        """Let the button say what it does next."""
+        label = self._viewer._words("Pause" if self._touch.running else "Go on")
+        if self._go.label != label:
+            self._go.label = label
+
+    def tell(self, latest: Motion) -> None:
+        """Let all controls tell the present state."""
+        touch, w, viewer = self._touch, self._viewer._words, self._viewer
+        self._coordinates, self._system = touch.coordinates(latest), touch.session.system
+        speed = viewer._time.speed
+        parts = [f"**{w('live')}**: t = {latest.start:.2f} s"]
+        if touch.running and touch.factor < SLOW * speed:
+            parts.append(f"{touch.factor:.2f} × {w('real time')}")
+        hand = touch.session.hand
+        if hand is not None:
+            parts.append(f"{w('pull')} {float(np.linalg.norm(hand.force)):.3g} N")
+        wrong = touch.said or touch.session.failure
+        said = "  \n".join(
+            [
+                ", ".join(parts),
+                *([f"**{w('stopped' if touch.session.failure else 'refused')}**: {wrong}"] if wrong else []),
+            ]
+        )
+        if self._said.content != said:
+            self._said.content = said
+        self.tell_running()
+        can = touch.session.can_undo
+        label = f"{w('Undo')}: {can}" if can else w("Undo")
+        if self._undo.label != label:
+            self._undo.label = label
+        now = time.monotonic()
+        for wheel in self._wheels:
+            if now - self._moved.get(id(wheel.slider), -np.inf) > HANDS_OFF:
+                value = min(max(wheel.now(), wheel.slider.min), wheel.slider.max)
+                if abs(wheel.slider.value - value) > 1e-9 * max(1.0, abs(value)):
+                    wheel.slider.value = value
+        system = self._system
+        for name, box in self._switches.items():
+            on = not any(element.is_off for element in system.switched(name))
+            if box.value != on:
+                box.value = on
+        pulls = bool(np.any(system.gravity))
+        if self._gravity.value != pulls:
+            self._gravity.value = pulls
+
+    def remove(self) -> None:
+        """Take the folder away."""
+        self._folder.remove()
+
+
+def around(value: float) -> tuple[float, float]:
+    """A range that has a value well inside: from 0 to twice as much; from −1 to 1 about 0."""
+    return (-1.0, 1.0) if value == 0.0 else (min(0.0, 2.0 * value), max(0.0, 2.0 * value))
