@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
-from nexdyn.simulation.choice import simulation_of
 from nexdyn.problems.double_pendulum import double_pendulum
+from nexdyn.simulation.choice import simulation_of
 from nexdyn.view.server import LOOPBACK, free_port
 
 STEPS = 1_000_000

@@ -27,7 +27,7 @@ from nexdyn.view.motion import Motion, motion_of
 from nexdyn.view.panels import MOST_SAMPLES, Plot, telling
 from nexdyn.view.placing import placed, turn_z_to
 from nexdyn.view.playback import Playback
-from nexdyn.view.poses import coordinates, start_pose
+from nexdyn.view.poses import Poser, start_pose
 from nexdyn.view.recording import _speed, record
 from nexdyn.view.stage import FIELD, Look, Stage
 from nexdyn.view.viewer import Viewer
@@ -143,10 +143,27 @@ def test_a_mechanism_with_loops_stands_as_assembled() -> None:
 
 
 def test_sliders_have_the_limits_of_the_joints() -> None:
-    found = {c.label: c for c in coordinates(nx.load("hinge-chain"))}
+    found = {c.label: c for c in Poser(nx.load("hinge-chain")).coordinates()}
     assert list(found) == [f"hinge{i}" for i in range(1, 7)]
     assert found["hinge1"].value == pytest.approx(np.pi / 2)
     assert all(c.lower < c.value < c.upper for c in found.values())
+
+
+def test_a_loop_stays_closed_where_one_joint_is_moved_and_what_it_cannot_reach_is_refused() -> None:
+    system = nx.load("slider-crank")
+    poser = Poser(system)
+    name = next(c.label for c in poser.coordinates())
+    q = poser.move(name, 0.6)
+    assert poser.follows
+    assert q[poser.tree.coordinates[name].q][0] == pytest.approx(0.6, abs=1e-9)
+    assert np.abs(nx.ClosedTree(system).residual(q)).max() < 1e-9
+    slider = next(joint.name for joint in system.joints.values() if joint.kind == "prismatic")
+    if slider not in poser.tree.coordinates:
+        pytest.fail("the slider is cut; take another mechanism")
+    with pytest.raises(nx.NexDynError):
+        poser.move(slider, 50.0)
+    again = poser.move(name, 0.6)
+    np.testing.assert_allclose(again, q, atol=1e-9)
 
 
 def test_of_a_simulation_the_last_state_is_seen() -> None:

@@ -121,6 +121,37 @@ def test_view_shows_closed_loops_as_they_stand(tmp_path: Path) -> None:
 
 
 @posix
+def test_a_page_that_runs_leaves_its_motion_and_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEXDYN_ONE_FOR_ALL", "1")
+    line = ["view", "double-pendulum", "--live", "--out", "a.nc", "--hands", "done.json"]
+    with started(*line, cwd=tmp_path) as (process, said):
+        ray = "grab?ray=1.5,-5,0,0,10,0&t=0"
+        with urllib.request.urlopen(f"{said['address']}ask/{ray}", timeout=LIMIT) as reply:
+            assert json.loads(reply.read())["name"] == "rod2"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(LIMIT) == 0
+    assert nx.open_result(tmp_path / "a.nc").system.forces["hand 1"].body == "rod2"
+    done = json.loads((tmp_path / "done.json").read_text(encoding="utf-8"))
+    assert next(entry for entry in done["log"] if "grab" in entry)["grab"] == "rod2"
+
+
+def test_what_was_done_is_replayed(view: Told, tmp_path: Path) -> None:
+    system = nx.load("double-pendulum")
+    session = nx.Session(system, nx.RungeKutta4(1e-3))
+    session.grab("rod2")
+    session.pull((0.5, 0.5, 1.0))
+    for _ in range(5):
+        session.advance(0.02)
+    (tmp_path / "done.json").write_text(json.dumps({"nexdyn hands": 1, "system": "", "log": session.log}))
+    done = view("double-pendulum", "--replay", "done.json", "--png", "end.png", "--size", "64x48")
+    assert (done.returncode, (tmp_path / "end.png").exists()) == (0, True)
+    for text, said in (("{", "is no file that --hands wrote"), ('{"log": 1}', "is no file that --hands wrote")):
+        (tmp_path / "done.json").write_text(text)
+        done = view("double-pendulum", "--replay", "done.json", "--png", "end.png")
+        assert done.returncode == 2 and said in done.stderr and "done.json" in done.stderr
+
+
+@posix
 @pytest.mark.usefixtures("compiled")
 def test_run_with_view_writes_its_result_and_stays(tmp_path: Path) -> None:
     with started("run", "double-pendulum", "--t-end", "0.2", "--view", cwd=tmp_path) as (process, said):
@@ -165,6 +196,12 @@ def test_results_that_cannot_be_read_are_refused(run: Path, view: Told, tmp_path
         (["hinge-chain", "--speed", "2"], "--speed is of a recording; add --html out.html"),
         (["hinge-chain", "--html", "out.mp4"], "must end in .html"),
         (["hinge-chain", "--html", "out.html", "--still"], "--still has no motion to record"),
+        (["hinge-chain", "--live", "--still"], "--live is a page that runs"),
+        (["hinge-chain", "--out", "a.nc"], "--out is what a page that runs leaves; add --live"),
+        (["hinge-chain", "--live", "--out", "a.csv"], "must end in .nc"),
+        (["hinge-chain", "--live", "--t-end", "3"], "--t-end is of a run that ends by itself"),
+        (["hinge-chain", "--live", "--replay", "a.json"], "leave --live and --still out"),
+        (["hinge-chain", "--replay", "missing.json"], "missing.json"),
         (["RUN", "--html", "out.html", "--follow", "link66"], "did you mean 'link6'"),
         (["RUN", "--html", "out.html", "--show", "ghosts"], "no layer 'ghosts'; layers: shapes"),
         (["RUN", "--html", "nowhere/out.html"], "there is no folder 'nowhere'"),

@@ -31,35 +31,36 @@ class Prepared(NamedTuple):
 def prepare(model: Model, motion: Motion) -> Prepared:
     """Build the simulation. InputError for options that are wrong, or do not fit the method or the model."""
     from nexdyn.integrate.methods import positive
-    from nexdyn.results.file import open_result
     from nexdyn.simulation.choice import simulation_of
+
+    scene = model.simulation
+    t_end = None if motion.t_end is None else positive(motion.t_end, "--t-end")
+    every = scene.get("output_every", 1) if motion.output_every is None else motion.output_every
+    options = started(model, motion)
+    simulation = simulation_of(model.system, **options, output_every=every, on_gap=motion.on_gap)
+    if t_end is None:
+        t_end = scene.get("t_end", simulation.t + T_END)
+    if options["initial"] is not None and t_end <= simulation.t:
+        raise InputError(f"the start is a state at t = {simulation.t:g} s; give a --t-end beyond it, not {t_end:g} s")
+    _check_memory(simulation, t_end)
+    times = None if motion.output_every else _times(scene.get("output_times"), simulation, t_end)
+    return Prepared(simulation, t_end, times)
+
+
+def started(model: Model, motion: Motion) -> dict[str, Any]:
+    """How a run moves and from where: method, initial, q0, v0, dynamics, loops, as `nx.simulate` takes them."""
+    from nexdyn.results.file import open_result
 
     scene, system = model.simulation, model.system
     start = open_result(motion.start) if motion.start else model.result
     state = {key: {} if start else dict(scene.get(key, {})) for key in ("q0", "v0")}
     state["q0"] |= initial("--q0", motion.q0, system)
     state["v0"] |= initial("--v0", motion.v0, system)
-    t_end = None if motion.t_end is None else positive(motion.t_end, "--t-end")
-    every = scene.get("output_every", 1) if motion.output_every is None else motion.output_every
     method = choose_method(scene.get("method"), motion, system)
-    simulation = simulation_of(
-        system,
-        method,
-        initial=start,
-        q0=state["q0"] or None,
-        v0=state["v0"] or None,
-        output_every=every,
-        dynamics=motion.dynamics or scene.get("dynamics", "aba"),
-        loops=choose_loops(scene.get("loops"), motion, method),
-        on_gap=motion.on_gap,
-    )
-    if t_end is None:
-        t_end = scene.get("t_end", simulation.t + T_END)
-    if start and t_end <= simulation.t:
-        raise InputError(f"the start is a state at t = {simulation.t:g} s; give a --t-end beyond it, not {t_end:g} s")
-    _check_memory(simulation, t_end)
-    times = None if motion.output_every else _times(scene.get("output_times"), simulation, t_end)
-    return Prepared(simulation, t_end, times)
+    return {
+        "method": method, "initial": start, "q0": state["q0"] or None, "v0": state["v0"] or None,
+        "dynamics": motion.dynamics or scene.get("dynamics", "aba"), "loops": choose_loops(scene.get("loops"), motion, method),
+    }  # fmt: skip
 
 
 def choose_method(given: Method | None, motion: Motion, system: System) -> Method:

@@ -12,6 +12,7 @@ from cyclopts import Group, Parameter
 from nexdyn.cli import terminal
 from nexdyn.cli.codes import DONE
 from nexdyn.cli.files import check_writable
+from nexdyn.cli.live import LIVE_PLAINLY, Live, session_of, write
 from nexdyn.cli.looks import LOOKS_PLAINLY, Looks
 from nexdyn.cli.model import Model, read
 from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying, flag, option
@@ -31,6 +32,9 @@ Examples:
   nexdyn view hinge-chain                  simulate a demo and play it
   nexdyn view robot.urdf                   a robot falls limp, held by its base
   nexdyn view robot.urdf --still           its pose, a slider for every joint
+  nexdyn view robot.urdf --live            it runs: drag it, change it, undo
+  nexdyn view four-bar --live --hands done.json
+  nexdyn view four-bar --replay done.json  the same again, to the last bit
   nexdyn view run.nc                       play a result
   nexdyn view run.nc other.nc              two results, and their difference
   nexdyn view run.nc --language zh         Chinese labels
@@ -66,6 +70,7 @@ def command(
         Path | None, option("Write one HTML file that plays without server and network.", RECORDING)
     ] = None,
     speed: Annotated[float | None, option("Of the recording: times real time.", RECORDING)] = None,
+    live: Live = LIVE_PLAINLY,
     looks: Looks = LOOKS_PLAINLY,
     reading: Reading = READING_PLAINLY,
     motion: Motion = MOTION_PLAINLY,
@@ -83,6 +88,7 @@ def command(
     if ghost is not None:
         _check_ghost(ghost, writes, still)
     pictures.check(Path(name), still)
+    live.check(name, writes, still, ghost)
     if html is not None:
         check_writable("--html", html, (".html", ".htm"), {"the model": Path(name)})
     if still and html is not None:
@@ -91,7 +97,10 @@ def command(
     what: Any = None
     over = None if ghost is None else _ghost(ghost, model)
     with ExitStack() as open_pages, terminal.CtrlC() as ctrl_c:
-        if not still:
+        if live.asked:
+            what = session_of(model, motion, live)
+            what = what if live.live else what.result()
+        elif not still:
             what = (
                 model.result if model.result is not None and not _goes_on(motion) else prepared(model, motion, writes)
             )
@@ -109,6 +118,8 @@ def command(
                     viewer.show(result)
                     terminal.note(f"{failure or reached(result)}; the page shows what was reached")
             viewer.wait()
+        if live.live:
+            write(what, live)
     if failure is not None:
         raise failure
     return DONE

@@ -273,10 +273,6 @@ class March(metaclass=CheckedContract):
         """A march by the same method from the state `observed`, with other coordinates and velocities by joint."""
 
     @abstractmethod
-    def body_state(self, row: np.ndarray, body: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Of a body in a row (1, width), in the world: R (3, 3), p [m], ω [rad/s] and v of its origin [m/s]."""
-
-    @abstractmethod
     def after_impact(self, observed: Any, joint: str, freedom: int, restitution: float) -> dict[str, np.ndarray]:
         """Velocities by joint after one freedom of a joint has bounced, the others free to follow."""
 
@@ -518,6 +514,14 @@ class March(metaclass=CheckedContract):
     def observed(self, rows: np.ndarray) -> Any:
         """What is observed of rows."""
         return self._result(rows).observed
+
+    def body_state(self, row: np.ndarray, body: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Of a body in a row (1, width), in the world: R (3, 3), p [m], ω [rad/s] and v of its origin [m/s]."""
+        observed = self.observed(row)
+        i = list(observed.labels.dims["body"]).index(body)
+        found = observed.collect(["rotation", "position", "angular_velocity", "velocity"], slice(i, i + 1))
+        R, p, w, v = (x[0, 0] for x in found.values())
+        return R, p, w, v
 
     def advance(self, t: float, look: Look) -> np.ndarray:
         """March to t; the rows of all states on the way, that at t included, those before left out. Of the rows the last is kept."""

@@ -35,6 +35,7 @@ class Controls:
     def __init__(self, viewer: Viewer) -> None:
         self.viewer, self.gui, self.w = viewer, viewer.server.gui, viewer._words
         self._sliders: list[Any] = []
+        self._at: dict[str, float] = {}
         self._touched = 0.0
         gui = self.gui
         gui.set_panel_label(viewer.system.name)
@@ -199,28 +200,38 @@ class Controls:
             self._cut_at.visible = section is not None
 
     def _add_coordinates(self) -> None:
-        """Sliders that pose a system that does not move."""
-        from nexdyn.view.poses import coordinates
-
+        """Sliders that pose a system that does not move; in loops the others follow."""
         viewer = self.viewer
-        found = [] if viewer._motion.moves else coordinates(viewer.system)
-        if not found:
-            return
+        poser = None if viewer._motion.moves else viewer.poser
+        self._columns = [] if poser is None else poser.coordinates()[:MOST_SLIDERS]
+        self._posed = {c.label: c.value for c in self._columns}
         with self._joints:
-            for c in found[:MOST_SLIDERS]:
+            for c in self._columns:
                 slider = self.gui.add_slider(c.label, c.lower, c.upper, (c.upper - c.lower) / 1000.0, c.value)
+                slider.on_update(lambda event, c=c, slider=slider: self._pose(event, c.label, slider))
                 self._sliders.append(slider)
-        q0 = found[0].start
-        columns = [c.column for c in found[:MOST_SLIDERS]]
 
-        def moved(_: Any) -> None:
-            q = q0.copy()
-            q[columns] = [slider.value for slider in self._sliders]
-            viewer.pose(q)
+    def _pose(self, event: Any, joint: str, slider: Any) -> None:
+        """Put a joint where its slider is; where that cannot be, the slider goes back and the page tells why."""
+        poser = self.viewer.poser
+        if poser is None or self._at.get(joint, self._posed[joint]) == slider.value:
+            return
+        try:
+            q = poser.move(joint, float(slider.value))
+        except NexDynError as error:
+            slider.value = self._at.get(joint, self._posed[joint])
+            self._complain(event.client, error)
+            return
+        for c, other in zip(self._columns, self._sliders, strict=True):
+            value = slider.value if c.label == joint else float(q[c.column])
+            self._at[c.label] = value
+            if other.value != value and poser.follows:
+                other.value = value
+        self.viewer.pose(q)
 
-        for slider in self._sliders:
-            slider.on_update(moved)
-        self._posed = {slider.label: slider.value for slider in self._sliders}
+    def _complain(self, client: Any, error: NexDynError) -> None:
+        for one in self.viewer.server.get_clients().values() if client is None else [client]:
+            one.add_notification("NexDyn", str(error), color="red", auto_close_seconds=20.0)
 
     @property
     def moved(self) -> dict[str, float]:
@@ -300,7 +311,7 @@ class Controls:
             self._follow.options = self._bodies()
         for slider in self._sliders:
             slider.remove()
-        self._sliders = []
+        self._sliders, self._at = [], {}
         self._add_coordinates()
 
     def tell_of_file(self, text: str) -> None:
@@ -343,7 +354,7 @@ class Controls:
             try:
                 self.viewer.show_member(self._members.index(self._member.value))
             except NexDynError as error:  # it could not start
-                event.client.add_notification("NexDyn", str(error), color="red", auto_close_seconds=20.0)
+                self._complain(event.client, error)
 
     def say_goodbye(self) -> None:
         """Tell the browsers that this was all."""
@@ -365,8 +376,7 @@ class Controls:
                     viewer.keep()
             except NexDynError as error:
                 self.running(False)
-                for client in viewer.server.get_clients().values():
-                    client.add_notification("NexDyn", str(error), color="red", auto_close_seconds=20.0)
+                self._complain(None, error)
             finally:
                 self._live.disabled = False
 

@@ -15,14 +15,13 @@ from nexdyn.spatial.rotations import rotation_matrix
 
 
 class Coordinate(NamedTuple):
-    """A coordinate that a slider may move: its column in q, range and value [rad, m], and the whole q (nq,)."""
+    """A coordinate that a slider may move: its column in q, range and value [rad, m]."""
 
     label: str
     column: int
     lower: float
     upper: float
     value: float
-    start: np.ndarray
 
 
 def start_pose(system: System) -> tuple[np.ndarray, np.ndarray] | None:
@@ -58,29 +57,79 @@ def _assembled(system: System) -> tuple[np.ndarray, np.ndarray] | None:
     return rotation_matrix(q), np.array([report.position(name) for name in system.bodies])
 
 
-def coordinates(system: System) -> list[Coordinate]:
-    """The coordinates of joints of one freedom, with their limits, else half a turn or half a metre to both sides."""
-    from nexdyn.tree.described import described_coordinates
-    from nexdyn.tree.tree import Tree
+class Poser:
+    """Poses a system by the coordinates of its joints. Loops stay closed: a joint is led to where it is asked for, the others follow."""
 
+    def __init__(self, system: System) -> None:
+        """InputError where the system has no minimal coordinates."""
+        from nexdyn.tree.closed import ClosedTree
+        from nexdyn.tree.tree import Tree
+
+        self._closed: ClosedTree | None = None
+        try:
+            self.tree = Tree(system)
+        except (InputError, SolveError):
+            self._closed = ClosedTree(system)
+            self.tree = self._closed.tree
+        self._order = [self.tree.body_names.index(name) for name in system.bodies]
+        self._q: np.ndarray | None = None
+
+    @property
+    def follows(self) -> bool:
+        """Whether joints follow when one is moved."""
+        return self._closed is not None
+
+    def start(self) -> np.ndarray:
+        """The described coordinates (nq,); of loops, before they are closed."""
+        from nexdyn.tree.described import described_coordinates
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NexDynWarning)
+            return np.asarray(described_coordinates(self.tree))
+
+    def to(self, q: np.ndarray) -> np.ndarray:
+        """The coordinates (nq,), with unit quaternions and loops closed. SolveError where they cannot be closed near them."""
+        return np.asarray(self.tree.normalized(q) if self._closed is None else self._closed.close(q))
+
+    def move(self, joint: str, value: float) -> np.ndarray:
+        """Coordinates (nq,) with one joint there, from the last ones. SolveError where loops do not let it, which changes nothing."""
+        if self._closed is not None:
+            if self._q is None:
+                self._q = np.asarray(self._closed.close())
+            self._q = np.asarray(self._closed.close({joint: value}))
+        else:
+            q = self.start() if self._q is None else self._q.copy()
+            q[self.tree.coordinates[joint].q] = value
+            self._q = self.to(q)
+        return self._q
+
+    def poses(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """R (nb, 3, 3) and p (nb, 3) [m] in the order of `system.bodies`."""
+        R, p = self.tree.pose(q)
+        return R[self._order], p[self._order]
+
+    def coordinates(self) -> list[Coordinate]:
+        """The coordinates of joints of one freedom, with their limits, else half a turn or half a metre to both sides."""
+        q, system = self.start(), self.tree.system
+        found = []
+        for name, place in self.tree.coordinates.items():
+            joint = system.joints.get(name)
+            if joint is None or place.q.stop - place.q.start != 1:
+                continue
+            value = float(q[place.q][0])
+            lower, upper = ranges(joint, system.values, value)
+            if upper > lower:
+                shown = min(max(value, lower), upper)
+                found.append(Coordinate(name, place.q.start, lower, upper, shown))
+        return found
+
+
+def poser_of(system: System) -> Poser | None:
+    """What poses a system; None where nothing can."""
     try:
-        tree = Tree(system)
-    except (InputError, SolveError):
-        return []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NexDynWarning)
-        q = described_coordinates(tree)
-    found = []
-    for name, place in tree.coordinates.items():
-        joint = system.joints.get(name)
-        if joint is None or place.q.stop - place.q.start != 1:
-            continue
-        value = float(q[place.q][0])
-        lower, upper = ranges(joint, system.values, value)
-        if upper > lower:
-            shown = min(max(value, lower), upper)
-            found.append(Coordinate(name, place.q.start, lower, upper, shown, q))
-    return found
+        return Poser(system)
+    except NexDynError:
+        return None
 
 
 def ranges(joint: Joint, values: Mapping[str, float], value: float, freedom: int = 0) -> tuple[float, float]:

@@ -67,6 +67,7 @@ class Touch:
         self._numbers, self._heard = itertools.count(1), 0.0
         self._told, self.said = -np.inf, ""
         self._energies: list[tuple[float, list[float]]] = []
+        self._news = False
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="nexdyn live", daemon=True)
 
@@ -178,8 +179,9 @@ class Touch:
                     if moved > 0.0:
                         pace = 0.5 * pace + 0.5 * moved / max(time.perf_counter() - began, 1e-6)
                         self.factor += min(1.0, passed) * (moved / max(passed, 1e-3) - self.factor)
-                if moved == 0.0 and not acted and self._drag is None and viewer.t == self.session.t:
+                if not (moved or acted or self._drag or self._news) and viewer.t == self.session.t:
                     continue
+                self._news = False
                 latest = Motion.of(self.session.latest())
                 self._now = self.session.hand
             self._show(latest)
@@ -189,7 +191,7 @@ class Touch:
             return self.session.advance(seconds)
         except SolveError as error:
             self.running, self.said = False, str(error)
-            self._told = -np.inf
+            self._told, self._news = -np.inf, True
             return 0.0
 
     def _act(self, now: float) -> bool:

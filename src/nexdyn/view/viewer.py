@@ -36,6 +36,7 @@ from nexdyn.view.live import RATE, Live
 from nexdyn.view.members import member_of
 from nexdyn.view.motion import Frame, Motion, motion_of
 from nexdyn.view.playback import Playback
+from nexdyn.view.poses import Poser, poser_of
 from nexdyn.view.stage import LAYERS, SIDES, Look, Stage
 from nexdyn.view.touch import Touch, session_of
 from nexdyn.view.units import MM_DEG, SI
@@ -107,6 +108,7 @@ class Viewer(metaclass=CheckedCalls):
         self._words, self._units, self._dark = Words(language), SI, False
         self._inquiry = Inquiry(self, self._words)
         self._touch: Touch | None = None
+        self._posers: tuple[System, Poser | None] | None = None
         self._session: Session | None = None
         self.server, self.address = page.start_server(
             host, port, f"{self.system.name} · NexDyn", lambda path: answer(self._inquiry, path), language
@@ -323,19 +325,26 @@ class Viewer(metaclass=CheckedCalls):
         self._inquiry.select(name)
 
     def pose(self, q: Any) -> None:
-        """Show the pose at the coordinates q (nq,) in the order of `nx.Tree`."""
+        """Show the pose at the coordinates q (nq,) in the order of `nx.Tree`; with loops, of `nx.ClosedTree`, which closes them."""
         from nexdyn.spatial.rotations import quaternion
-        from nexdyn.tree.tree import Tree
 
-        tree = Tree(self.system)
-        R, p = tree.pose(tree.normalized(q))
-        order = [tree.body_names.index(name) for name in self._motion.bodies]
-        position = np.concatenate([p[order], np.zeros((1, 3))]).astype(np.float32)
-        attitude = np.concatenate([quaternion(R[order]), [[1.0, 0.0, 0.0, 0.0]]]).astype(np.float32)
+        poser = self.poser
+        if poser is None:
+            raise InputError(f"{self.system.name!r} has no minimal coordinates; it cannot be posed by them")
+        R, p = poser.poses(poser.to(q))
+        position = np.concatenate([p, np.zeros((1, 3))]).astype(np.float32)
+        attitude = np.concatenate([quaternion(R), [[1.0, 0.0, 0.0, 0.0]]]).astype(np.float32)
         with self._lock:
             self._time.playing, self._frame = False, Frame(position, attitude, None)
             self._stage.show(self.t, self._frame)
             self._inquiry.tell()
+
+    @property
+    def poser(self) -> Poser | None:
+        """What poses the shown system; None where nothing can."""
+        if self._posers is None or self._posers[0] is not self.system:
+            self._posers = self.system, poser_of(self.system)
+        return self._posers[1]
 
     def follow(self, simulation: Runs) -> Callable[[float, float], None]:
         """What to give as `progress` to a run of `simulation`, so that the page follows it."""

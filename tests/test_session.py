@@ -1,0 +1,263 @@
+"""Sessions: what a hand does is an input like others, the same again to the last bit, and what is refused changes nothing."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nexdyn as nx
+from nexdyn.simulation import session as page
+from nexdyn.simulation.hand import FREQUENCY
+
+FRAME = 1.0 / 30.0
+
+
+def pendulum(**parameters: float) -> nx.System:
+    """A uniform rod that hangs at rest, with a motor that gives nothing."""
+    system = nx.System("pendulum")
+    system.parameter("m", parameters.get("m", 2.0))
+    rod = system.add_body("rod", mass="=m", inertia=("=m/12", "=m/12", "=m*1e-3"), position=(0, 0, -0.5))
+    system.add_joint(nx.Revolute("hinge", system.ground, rod, at=(0, 0, 0), axis=(0, 1, 0)))
+    system.add_force(nx.TorqueActuator("motor", "hinge", target=0.0))
+    return system
+
+
+def four_bar() -> nx.System:
+    return nx.load("four-bar")
+
+
+def recorded(session: nx.Session) -> list[np.ndarray]:
+    r = session.result().recording
+    return [r.t, r.q, r.v, r.a]
+
+
+def handled(session: nx.Session, body: str, joint: str, value: float) -> None:
+    """A little of everything that a hand can do."""
+    session.advance(0.1)
+    session.grab(body, (0.1, 0.0, 0.0), strength=2.0)
+    assert session.hand is not None
+    session.pull(session.hand.point + np.array([0.2, 0.0, 0.3]))
+    for _ in range(4):
+        session.advance(FRAME)
+    session.pull(session.hand.point + np.array([-0.1, 0.0, 0.3]))
+    session.advance(FRAME)
+    session.change({"gravity": (0.0, 0.0, 0.0)})
+    session.advance(FRAME)
+    session.release()
+    session.advance(0.1)
+    session.put({joint: value})
+    session.advance(FRAME)
+    session.undo()
+    session.advance(FRAME)
+    session.restart()
+    session.advance(FRAME)
+    session.undo()
+    session.advance(0.05)
+
+
+@pytest.mark.parametrize(
+    ("system", "method", "body", "joint"),
+    [
+        (pendulum, nx.RungeKutta4(1e-3), "rod", "hinge"),
+        (four_bar, nx.HHT(dt=1e-3), "rocker", "D"),
+        (four_bar, None, "rocker", "D"),
+    ],
+)
+def test_what_was_done_is_done_again_to_the_last_bit(system: Any, method: Any, body: str, joint: str) -> None:
+    session = nx.Session(system(), method)
+    q = session.latest().joint_position(joint).values.ravel()[0]
+    handled(session, body, joint, q + 0.1)
+    log = json.loads(json.dumps(session.log))  # as a file has it
+    again = nx.Session.replay(system(), log, method)
+    assert again.t == session.t > 0.4
+    for first, second in zip(recorded(session), recorded(again), strict=True):
+        np.testing.assert_array_equal(first, second)
+    assert list(session.result().system.forces)[-1] == "hand 1"
+
+
+def test_the_energy_rises_by_the_work_of_the_hand() -> None:
+    """∫ F·v dt over the steps, by the trapezoid: its error is h² of the second derivatives."""
+    session = nx.Session(pendulum(), nx.RungeKutta4(4e-4))
+    session.grab("rod", (0.0, 0.0, -0.5))
+    assert session.hand is not None
+    session.pull(session.hand.point + np.array([0.5, 0.0, 0.2]))
+    for _ in range(750):
+        session.advance(4e-4)
+    result = session.result()
+    t = result.recording.t
+    force = np.stack([f.value(t) for f in result.system.forces["hand 1"].force], axis=1)
+    arm = result.rotation("rod").values @ np.array([0.0, 0.0, -0.5])
+    v = result.velocity("rod").values + np.cross(result.angular_velocity("rod").values, arm)
+    work = float(np.trapezoid(np.einsum("ni,ni->n", force, v), t))
+    energy = result.energy().total.values
+    assert work > 1.0
+    assert energy[-1] - energy[0] == pytest.approx(work, rel=1e-5)
+
+
+def test_a_run_of_the_recorded_force_is_the_same_motion() -> None:
+    session = nx.Session(pendulum(), nx.RungeKutta4(1e-3))
+    session.advance(0.1)
+    session.grab("rod", (0.0, 0.0, -0.5))
+    session.pull((0.6, 0.0, -0.8))
+    session.advance(0.2)
+    session.release()
+    session.advance(0.2)
+    result = session.result()
+    run = nx.simulate(result.system, session.t, nx.RungeKutta4(1e-3))
+    q = result.recording.q[-1]
+    assert abs(q[0]) > 0.1
+    np.testing.assert_allclose(run.recording.q[-1], q, atol=1e-9)
+
+
+@pytest.mark.parametrize("strength", [0.25, 1.0, 16.0])
+def test_a_free_body_follows_the_hand_without_swinging_past_it(strength: float) -> None:
+    """x = X (1 − (1 + ω t) e^(−ω t)), ω = 2π f √s, but for the delay of two times at which the force is told."""
+    system = nx.System("ball", gravity=(0, 0, 0))
+    ball = system.add_body("ball", mass=3.0, inertia=(1, 1, 1))
+    system.add_joint(nx.Free("free", system.ground, ball))
+    session = nx.Session(system, nx.RungeKutta4(1e-3))
+    session.grab("ball", strength=strength)
+    session.pull((0.1, 0.0, 0.0))
+    omega = 2.0 * math.pi * FREQUENCY * math.sqrt(strength)
+    delay, seen = 1.0 / (8.0 * omega), []
+    for _ in range(60):
+        session.advance(0.125 / omega)
+        x = float(session.latest().position("ball").values[0, 0])
+        most = 0.1 * (1.0 - (1.0 + omega * session.t) * math.exp(-omega * session.t))
+        late = max(0.0, session.t - 2.5 * delay)
+        least = 0.1 * (1.0 - (1.0 + omega * late) * math.exp(-omega * late))
+        assert least - 3e-3 < x < most + 3e-3  # of 0.1 m: damping is late, too
+        seen.append(x)
+    assert max(seen) < 0.1 * 1.01
+    assert seen[-1] == pytest.approx(0.1, rel=0.02)
+
+
+def test_the_force_is_limited() -> None:
+    session = nx.Session(pendulum(), nx.RungeKutta4(1e-3))
+    session.grab("rod", (0.0, 0.0, -0.5))
+    session.pull((100.0, 0.0, 0.0))
+    session.advance(0.05)
+    hand = session.hand
+    assert hand is not None
+    assert hand.limited
+    assert np.linalg.norm(hand.force) == pytest.approx(hand.most)
+    session.release()
+    session.advance(0.05)
+    told = np.array([f.values for f in session.result().system.forces["hand 1"].force])
+    assert 0.9 * hand.most < np.linalg.norm(told, axis=0).max() <= hand.most * (1.0 + 1e-12)
+    np.testing.assert_array_equal(told[:, -1], 0.0)
+    assert session.hand is None
+
+
+def test_changes_reach_the_system_and_are_taken_back() -> None:
+    session = nx.Session(pendulum(), nx.RungeKutta4(1e-3))
+    session.change({"motor.target": 5.0})
+    session.advance(0.02)
+    pushed = float(session.latest().joint_velocity("hinge").values[0])
+    assert pushed == pytest.approx(5.0 / (2.0 / 3.0) * 0.02, rel=2e-3)
+    session.change({"m": 4.0})
+    assert session.system.bodies["rod"].resolved(session.system.values).mass == 4.0
+    assert session.can_undo == "change m"
+    assert session.undo() == "change m"
+    assert session.undo() == "change motor.target"
+    assert session.t == 0.0
+    session.switch("motor", on=False)
+    session.change({"motor.target": 5.0})
+    session.advance(0.1)
+    assert session.latest().joint_velocity("hinge").values[0] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_those_of_a_slider_are_taken_back_together() -> None:
+    session = nx.Session(pendulum(), nx.RungeKutta4(1e-3))
+    session.advance(0.1)
+    for value in (1.0, 2.0, 3.0):
+        session.change({"motor.target": value})
+        session.advance(FRAME)
+    session.undo()
+    assert session.can_undo == ""
+    assert session.t == pytest.approx(0.1)
+
+
+def test_in_a_loop_the_other_joints_follow_and_what_cannot_close_is_refused() -> None:
+    session = nx.Session(four_bar(), nx.HHT(dt=1e-3))
+    session.advance(0.05)
+    q = float(session.latest().joint_position("D").values[0])
+    session.put({"D": q + 0.05})
+    session.advance(0.01)
+    result = session.latest()
+    assert result.joint_position("D").values[0] == pytest.approx(q + 0.05, abs=5e-3)
+    assert result.recording.violation[0] < 1e-9
+    before, t = copy.deepcopy(session.log), session.t
+    with pytest.raises(nx.NexDynError):
+        session.put({"D": q + 0.3, "A": float(result.joint_position("A").values[0]) - 0.3})
+    assert session.log == before
+    assert session.t == t
+    session.advance(0.01)
+    assert session.t > t
+
+
+@pytest.mark.parametrize(
+    ("act", "said"),
+    [
+        (lambda s: s.grab("ground"), "ground cannot be pulled"),
+        (lambda s: s.grab("rad"), "did you mean 'rod'"),
+        (lambda s: s.grab("rod", (0, 0, math.nan)), "three finite numbers"),
+        (lambda s: s.grab("rod", strength=1e9), "a number from"),
+        (lambda s: s.pull((0, 0, 0)), "holds nothing"),
+        (lambda s: s.undo(), "nothing has been done"),
+        (lambda s: s.advance(-1.0), "a time of 0 s or more"),
+        (lambda s: s.advance(math.nan), "a time of 0 s or more"),
+        (lambda s: s.change({"n": 1.0}), "'n'"),
+        (lambda s: s.put({"hinge": math.nan}), "not finite"),
+        (lambda s: s.put({"hange": 1.0}), "did you mean 'hinge'"),
+        (lambda s: s.switch("moter", on=True), "did you mean 'motor'"),
+        (lambda s: nx.Session.replay(pendulum(), [{"dance": 1}]), "'dance'"),
+        (lambda s: nx.Session.replay(pendulum(), [{"grab": "rod"}]), "entry 0 of the log"),
+        (lambda s: nx.Session(nx.System("empty")), "no bodies"),
+        (lambda s: nx.Session("pendulum"), "System is needed"),
+    ],
+)
+def test_what_is_wrong_is_told_and_changes_nothing(act: Any, said: str) -> None:
+    session = nx.Session(pendulum(), nx.RungeKutta4(1e-3))
+    with pytest.raises(nx.NexDynError, match=said):
+        act(session)
+    assert session.log == []
+    assert session.can_undo == ""
+    session.advance(0.01)
+    assert session.t == pytest.approx(0.01)
+
+
+def test_a_run_that_fails_stops_before_and_can_be_taken_back() -> None:
+    session = nx.Session(pendulum(), nx.RungeKutta4(1e-3))
+    session.advance(0.05)
+    session.change({"motor.target": 1e308})
+    with pytest.raises(nx.SolveError):
+        for _ in range(200):
+            session.advance(FRAME)
+    assert session.failure
+    t = session.t
+    with pytest.raises(nx.SolveError):
+        session.advance(FRAME)
+    assert session.t == t
+    assert session.result().recording.status == "failed"
+    session.undo()
+    session.advance(FRAME)
+    assert session.t == pytest.approx(0.05 + FRAME, abs=1e-3)
+    assert session.failure == ""
+
+
+def test_no_more_is_recorded_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "MOST_NUMBERS", 400)
+    session = nx.Session(pendulum(), nx.RungeKutta4(1e-3))
+    for _ in range(300):
+        session.advance(1e-3)
+    t = session.result().recording.t
+    assert len(t) * session.result().recording.q.shape[1] < 400
+    assert t[0] == 0.0
+    assert t[-1] == pytest.approx(0.3)
+    assert (np.diff(t) > 0.0).all()

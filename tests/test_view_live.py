@@ -1,0 +1,253 @@
+"""A system that runs on the page: what mouse and keys do to it is seen in its numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from chromium import PLAIN, Watched, browser, eye, needs_chromium, on_a_free_port, opened, seen_at  # noqa: F401 (fixture)
+
+import nexdyn as nx
+from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.view import touch
+from nexdyn.view.stage import Look
+from nexdyn.view.viewer import Viewer
+
+pytestmark = [needs_chromium, pytest.mark.timeout(900)]
+
+
+def pendulum() -> nx.System:
+    """A rod that hangs at rest, and comes to rest again."""
+    system = nx.System("pendulum")
+    system.parameter("m", 2.0)
+    rod = system.add_body(
+        "rod", mass="=m", inertia=("=m/12", "=m/12", "=m*1e-3"), position=(0, 0, -0.5), shapes=[nx.Box((0.2, 0.2, 1.0))]
+    )
+    system.add_joint(nx.Revolute("hinge", system.ground, rod, at=(0, 0, 0), axis=(0, 1, 0), damping=0.5))
+    system.add_force(nx.TorqueActuator("motor", "hinge", target=0.0, effort_limit=20.0))
+    return system
+
+
+@pytest.fixture(scope="module")
+def viewer() -> Iterator[Viewer]:
+    with on_a_free_port(nx.Session(pendulum(), nx.RungeKutta4(1e-3))) as found:
+        found.look(Look(PLAIN))
+        yield found
+
+
+@pytest.fixture(scope="module")
+def tab(browser: Any, viewer: Viewer) -> Iterator[Watched]:  # noqa: F811
+    with opened(browser, viewer.address) as found:
+        found.comes_true(lambda: viewer.watched and session(viewer).t > 0.0)
+        yield found
+        assert found.faults == []
+
+
+def session(viewer: Viewer) -> nx.Session:
+    assert viewer.session is not None
+    return viewer.session
+
+
+def angle(viewer: Viewer) -> float:
+    return float(session(viewer).latest().joint_position("hinge").values[0])
+
+
+def energy(viewer: Viewer) -> float:
+    return float(session(viewer).latest().energy().total.values[0])
+
+
+def on_the_rod(tab: Watched, viewer: Viewer) -> tuple[float, float]:
+    """A pixel of the page that shows the rod's middle, over which the page tells its name."""
+    f = viewer._motion.at(viewer.t)
+    p = f.position[0] + rotation_matrix(f.quaternion[0].astype(float)) @ np.zeros(3)
+    box = tab.canvas_box()
+    row, column = seen_at(viewer, (round(box["height"]), round(box["width"])), p)
+    x, y = box["x"] + column, box["y"] + row
+    tab.page.mouse.move(x, y)
+    tip = tab.page.locator("#nexdyn-hover")
+    tab.comes_true(lambda: tip.is_visible() and tip.inner_text().startswith("rod"))
+    return x, y
+
+
+@pytest.fixture(autouse=True)
+def at_rest(viewer: Viewer, tab: Watched) -> None:
+    """Each test begins with a rod that hangs and a time that runs."""
+    if viewer._touch is None:
+        viewer.live(nx.Session(pendulum(), nx.RungeKutta4(1e-3)))
+    held = viewer._touch
+    assert held is not None
+    session(viewer).release()
+    while session(viewer).can_undo:
+        held.undo()
+        before = len(session(viewer).log)
+        tab.comes_true(lambda before=before: len(session(viewer).log) > before)
+    held.restart()
+    held.running = True
+    viewer.aim()
+    tab.comes_true(lambda: session(viewer).can_undo == "restart" and session(viewer).t > 0.02)
+
+
+def test_a_drag_pulls_the_rod_by_the_work_that_it_tells_and_lets_go(tab: Watched, viewer: Viewer) -> None:
+    tab.settled(viewer.server)
+    x, y = on_the_rod(tab, viewer)
+    before, camera = energy(viewer), eye(viewer)[0]
+    tab.page.mouse.down()
+    tab.comes_true(lambda: session(viewer).hand is not None)
+    tab.page.mouse.move(x + 60, y - 10, steps=6)
+    tab.comes_true(lambda: abs(angle(viewer)) > 0.1)
+    hand = session(viewer).hand
+    assert hand is not None
+    assert hand.body == "rod"
+    tab.page.mouse.up()
+    tab.comes_true(lambda: session(viewer).hand is None)
+    np.testing.assert_array_equal(eye(viewer)[0], camera)  # the camera stays
+    result = session(viewer).result()
+    (name,) = [name for name in result.system.forces if name.startswith("hand")]
+    pull = result.system.forces[name]
+    told = np.linalg.norm([f.values for f in pull.force], axis=0)
+    assert 0.0 < told.max() <= hand.most * (1.0 + 1e-12)
+    assert result.energy().total.values.max() - before > 0.01
+    again = nx.Session.replay(pendulum(), json.loads(json.dumps(session(viewer).log)), nx.RungeKutta4(1e-3))
+    n = len(result.recording.t)
+    np.testing.assert_array_equal(again.result().recording.q[:n], result.recording.q)
+
+
+def test_a_drag_beside_it_turns_the_camera(tab: Watched, viewer: Viewer) -> None:
+    tab.settled(viewer.server)
+    box, camera = tab.canvas_box(), eye(viewer)[0]
+    x, y = box["x"] + 40, box["y"] + box["height"] - 40
+    tab.page.mouse.move(x, y)
+    tab.page.mouse.down()
+    tab.page.mouse.move(x + 100, y - 30, steps=6)
+    tab.page.mouse.up()
+    tab.comes_true(lambda: bool(np.linalg.norm(eye(viewer)[0] - camera) > 0.1 * viewer._stage.size))
+    assert session(viewer).hand is None
+
+
+def test_keys_pause_step_take_back_and_restart(tab: Watched, viewer: Viewer) -> None:
+    held = viewer._touch
+    assert held is not None
+    tab.page.mouse.click(*(tab.canvas_box()[k] + 20 for k in ("x", "y")))
+    tab.page.keyboard.press("Space")
+    tab.comes_true(lambda: not held.running)
+    t = session(viewer).t
+    tab.page.keyboard.press(".")
+    tab.comes_true(lambda: session(viewer).t > t)
+    assert session(viewer).t == pytest.approx(t + 1e-3)
+    tab.page.keyboard.press("r")
+    tab.comes_true(lambda: session(viewer).t == 0.0)
+    tab.page.keyboard.press("Control+z")
+    tab.comes_true(lambda: session(viewer).t == pytest.approx(t + 1e-3))
+    tab.page.keyboard.press("Space")
+    tab.comes_true(lambda: held.running and session(viewer).t > t + 0.01)
+
+
+def test_it_never_runs_faster_than_it_is_asked_to(tab: Watched, viewer: Viewer) -> None:
+    began, t = time.perf_counter(), session(viewer).t
+    tab.page.wait_for_timeout(1500)
+    passed, went = time.perf_counter() - began, session(viewer).t - t
+    assert 0.0 < went < passed + touch.BEHIND + 0.05
+
+
+def test_sliders_and_boxes_reach_the_system(tab: Watched, viewer: Viewer) -> None:
+    page = tab.page
+    page.get_by_text("Parameters", exact=True).click()
+    slider = page.get_by_role("slider", name="m", exact=True)
+    slider.focus()
+    slider.press("End")
+    tab.comes_true(lambda: session(viewer).system.values["m"] == 4.0)
+    motor = page.get_by_role("slider", name="motor", exact=True)
+    motor.focus()
+    motor.press("Home")
+    tab.comes_true(lambda: session(viewer).system.forces["motor"].target == -20.0)
+    page.get_by_role("checkbox", name="gravity", exact=True).uncheck()
+    tab.comes_true(lambda: not session(viewer).system.gravity.any())
+    page.get_by_role("button", name="Undo: change gravity").click()
+    tab.comes_true(lambda: bool(session(viewer).system.gravity.any()))
+    tab.comes_true(lambda: page.get_by_role("checkbox", name="gravity", exact=True).is_checked())
+
+
+def test_a_joint_is_put_by_its_slider(tab: Watched, viewer: Viewer) -> None:
+    held = viewer._touch
+    assert held is not None
+    held.toggle()
+    tab.page.get_by_text("Joints", exact=True).first.click()
+    slider = tab.page.get_by_role("slider", name="hinge [rad]", exact=True)
+    slider.focus()
+    slider.press("End")
+    tab.comes_true(lambda: angle(viewer) == pytest.approx(math.pi))
+
+
+def test_a_page_that_is_closed_during_a_drag_lets_go(browser: Any, viewer: Viewer, tab: Watched) -> None:  # noqa: F811
+    with opened(browser, viewer.address) as other:
+        other.comes_true(lambda: len(viewer.server.get_clients()) == 2)
+        other.page.wait_for_timeout(500)
+        hit = viewer._inquiry.pick(np.array([0.0, -5.0, -0.5]), np.array([0.0, 1.0, 0.0]), viewer.t)
+        assert hit is not None
+        answer = ask(viewer, f"grab?ray=0,-5,-0.5,0,10,0&t={viewer.t}")
+        assert answer["name"] == "rod"
+        assert ask(viewer, f"pull?ray=1,-5,-0.5,0,10,0&hand={answer['hand']}")["target"][0] == pytest.approx(
+            1.0, abs=1e-5
+        )
+    tab.comes_true(lambda: session(viewer).hand is None)
+    assert ask(viewer, f"pull?ray=1,-5,-0.5,0,10,0&hand={answer['hand']}") == {"over": True}
+
+
+def ask(viewer: Viewer, question: str) -> dict[str, Any]:
+    with urllib.request.urlopen(f"{viewer.address}ask/{question}", timeout=60) as reply:
+        return dict(json.loads(reply.read()))
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("grab?ray=1,2&t=0", "six numbers"),
+        ("pull?ray=0,0,0,0,0,1", "hand is the number"),
+        ("pull?ray=0,0,nan,0,0,1&hand=1", "six numbers"),
+        ("release?hand=x", "hand is the number"),
+    ],
+)
+def test_questions_that_are_wrong_are_answered_so(viewer: Viewer, question: str, said: str) -> None:
+    assert said in ask(viewer, question)["error"]
+
+
+def test_a_run_that_fails_stops_says_so_and_starts_anew(tab: Watched, viewer: Viewer) -> None:
+    held = viewer._touch
+    assert held is not None
+    held.later(lambda: session(viewer).change({"motor.target": 1e308, "motor.effort_limit": None}))
+    tab.comes_true(lambda: session(viewer).failure != "")
+    tab.page.get_by_text("stopped").first.wait_for()
+    held.later(lambda: session(viewer).change({"motor.target": 0.0, "motor.effort_limit": 20.0}))
+    tab.page.get_by_role("button", name="Restart").click()
+    tab.comes_true(lambda: session(viewer).failure == "" and session(viewer).t < 5.0)
+    held.running = True
+    tab.comes_true(lambda: session(viewer).t > 0.1)
+
+
+def test_its_recording_is_shown_and_goes_on(tab: Watched, viewer: Viewer) -> None:
+    tab.comes_true(lambda: session(viewer).t > 0.3)
+    tab.page.get_by_role("button", name="Show the recording").click()
+    tab.comes_true(lambda: viewer._touch is None and viewer._motion.moves)
+    t = session(viewer).t
+    assert viewer._motion.end == pytest.approx(t)
+    tab.page.get_by_role("button", name="Live", exact=True).click()
+    tab.comes_true(lambda: viewer._touch is not None and session(viewer).t > t + 0.1)
+
+
+def test_a_result_runs_on_from_the_shown_moment(browser: Any) -> None:  # noqa: F811
+    result = nx.simulate(pendulum(), t_end=1.0, method=nx.RungeKutta4(1e-3), q0={"hinge": 1.0}, output_every=50)
+    with on_a_free_port(result) as viewer, opened(browser, viewer.address) as tab:
+        tab.comes_true(lambda: viewer.watched)
+        viewer.seek(0.5)
+        tab.page.keyboard.press("l")
+        tab.comes_true(lambda: viewer._touch is not None and session(viewer).t > 0.55)
+        first = session(viewer).result()
+        assert first.recording.t[0] == pytest.approx(0.5)
+        assert first.recording.q[0] == pytest.approx(result.recording.q[10])
+        assert first.recording.v[0] == pytest.approx(result.recording.v[10])
