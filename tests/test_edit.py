@@ -19,7 +19,7 @@ from chromium import browser, comes_true, needs_chromium, on_a_free_port, opened
 from test_cli_process import NEXDYN, hear_signals, posix
 
 import nexdyn as nx
-from nexdyn.cli.edit import Watch, write_pose
+from nexdyn.cli.edit import Watch, write_numbers
 from nexdyn.errors import FileError
 from nexdyn.io.scene import read_scene_text
 from nexdyn.view.changes import MOST, changes
@@ -161,7 +161,7 @@ def test_a_run_is_laid_over_the_one_before(page: Viewer) -> None:
 def test_a_pose_of_the_sliders_goes_into_the_file(page: Viewer, tmp_path: Path) -> None:
     file = tmp_path / "pendulum.yaml"
     file.write_text(f"# mine\n{PENDULUM}")
-    editing = Editing(page, functools.partial(write_pose, file))
+    editing = Editing(page, functools.partial(write_numbers, file))
     system = scene(file.read_text())
     editing.show(system, nx.assemble(system))
     editing.write_pose()  # nothing was moved
@@ -177,6 +177,26 @@ def test_a_pose_of_the_sliders_goes_into_the_file(page: Viewer, tmp_path: Path) 
     page._controls._sliders[0].value = 0.7
     editing.write_pose()
     assert "there is no joints.hinge to put q0 into" in told(page) and file.read_text() == "bodies: {}\n"
+
+
+def test_the_state_of_a_system_that_runs_goes_into_the_file(page: Viewer, tmp_path: Path) -> None:
+    file = tmp_path / "pendulum.yaml"
+    file.write_text(f"# mine\n{PENDULUM}")
+    editing = Editing(page, functools.partial(write_numbers, file))
+    session = nx.Session(scene(PENDULUM), nx.RungeKutta4(1e-3))
+    session.change({"L": 0.6})
+    session.change({"gravity": (0.0, 0.0, -5.0)})
+    session.advance(0.1)
+    editing.write_state(session)
+    text = file.read_text()
+    assert text.startswith("# mine\n") and "parameters: {L: 0.6}" in text
+    system, now = scene(text), session.latest()
+    assert system.gravity.tolist() == [0.0, 0.0, -5.0]
+    start = nx.simulate(system, 1e-3, nx.RungeKutta4(1e-3))
+    assert start.joint_position("hinge").values[0] == pytest.approx(now.joint_position("hinge").values[0], rel=1e-11)
+    assert start.joint_velocity("hinge").values[0] == pytest.approx(now.joint_velocity("hinge").values[0], rel=1e-11)
+    with pytest.raises(nx.InputError, match="the coordinates of all joints are more than it takes"):
+        editing.write_state(nx.Session(nx.load("four-bar"), nx.HHT(dt=1e-3)))
 
 
 @needs_chromium

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -94,7 +95,7 @@ def command(
         first = read(name, reading)
         viewer = open_page(first.system, page, None)
         open_pages.callback(viewer.close)
-        editing = Editing(viewer, functools.partial(write_pose, file) if file.suffix != ".urdf" else None)
+        editing = Editing(viewer, functools.partial(write_numbers, file) if file.suffix != ".urdf" else None)
         model: Model | None = first
         while not viewer.ended:
             if model is not None:
@@ -108,8 +109,8 @@ def command(
     return DONE
 
 
-def write_pose(file: Path, moved: dict[str, float]) -> None:
-    """Put these coordinates [rad, m] into a scene as q0 of its joints; all else in it stays as it is."""
+def write_numbers(file: Path, numbers: Mapping[tuple[str, ...], Any]) -> None:
+    """Put numbers into a scene, by where they stand in it; all else in it stays as it is."""
     from nexdyn.io.yaml_edit import with_numbers
     from nexdyn.results.atomic import written
 
@@ -117,7 +118,7 @@ def write_pose(file: Path, moved: dict[str, float]) -> None:
         text = file.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(f"cannot be read: {error}", file=str(file)) from None
-    new = with_numbers(text, {("joints", joint, "q0"): value for joint, value in moved.items()}, str(file))
+    new = with_numbers(text, numbers, str(file))
     with written(file) as whole:
         whole.write_bytes(new.encode("utf-8"))
 

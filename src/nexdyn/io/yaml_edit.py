@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nexdyn.errors import FileError
@@ -17,8 +17,8 @@ from nexdyn.io.yaml_positions import read_yaml, resolved
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
-def with_numbers(text: str, values: Mapping[tuple[str, ...], float], file: str = "<text>") -> str:
-    """The text of a scene (YAML or JSON) with these numbers at these paths, like ("joints", "hinge", "q0").
+def with_numbers(text: str, values: Mapping[tuple[str, ...], float | Sequence[float]], file: str = "<text>") -> str:
+    """The text of a scene (YAML or JSON) with these numbers, or lists of them, at these paths, like ("joints", "hinge", "q0").
 
     FileError where the mapping that shall hold one is not in the text, or is an alias of another.
     """
@@ -36,7 +36,7 @@ def with_numbers(text: str, values: Mapping[tuple[str, ...], float], file: str =
             data = data.get(name) if isinstance(data, dict) else None
             if holder is None or not isinstance(holder, yaml.MappingNode) or not isinstance(data, dict):
                 raise FileError(f"there is no {'.'.join(parents)} to put {key} into", file=file)
-        number = float(f"{value:.12g}")
+        number = [_short(x) for x in value] if isinstance(value, Sequence) else _short(value)
         data[key] = number
         edits.append(_edit(text, starts, root, holder, key, json.dumps(number)))
     for begin, end, new in sorted(edits, reverse=True):
@@ -44,6 +44,10 @@ def with_numbers(text: str, values: Mapping[tuple[str, ...], float], file: str =
     if not _alike(read_yaml(text, file).data, wanted):
         raise FileError("the numbers cannot be put in without other changes; write them by hand", file=file)
     return text
+
+
+def _short(x: float) -> float:
+    return float(f"{x:.12g}")
 
 
 def _found(node: Any, key: str) -> Any:

@@ -153,6 +153,12 @@ class Session(metaclass=CheckedCalls):
         return self._run.march.constant_step or 0.0
 
     @property
+    def changed(self) -> list[str]:
+        """The parameters and attributes that have been changed since the start, as `change` takes them."""
+        changes = (event.get("change", {}).get("parameters", {}) for event in self._run.happened)
+        return list(dict.fromkeys(path for change in changes for path in change))
+
+    @property
     def can_undo(self) -> str:
         """What `undo` would take back, in a word; "" where there is nothing."""
         return self._undone[-1].what if self._undone else ""

@@ -36,6 +36,7 @@ class Controls:
         self.viewer, self.gui, self.w = viewer, viewer.server.gui, viewer._words
         self._sliders: list[Any] = []
         self._at: dict[str, float] = {}
+        self._by_hand: set[str] = set()
         self._touched = 0.0
         gui = self.gui
         gui.set_panel_label(viewer.system.name)
@@ -222,6 +223,7 @@ class Controls:
             slider.value = self._at.get(joint, self._posed[joint])
             self._complain(event.client, error)
             return
+        self._by_hand.add(joint)
         for c, other in zip(self._columns, self._sliders, strict=True):
             value = slider.value if c.label == joint else float(q[c.column])
             self._at[c.label] = value
@@ -235,8 +237,12 @@ class Controls:
 
     @property
     def moved(self) -> dict[str, float]:
-        """The coordinates [rad, m] that sliders have been put elsewhere, by joint."""
-        return {slider.label: slider.value for slider in self._sliders if slider.value != self._posed[slider.label]}
+        """The coordinates [rad, m] of the sliders that were put elsewhere by hand, by joint."""
+        return {
+            slider.label: slider.value
+            for slider in self._sliders
+            if slider.label in self._by_hand and slider.value != self._posed[slider.label]
+        }
 
     def offer(self, label: str, hint: str, act: Callable[[], None]) -> None:
         """A button among the sliders of the joints."""
@@ -311,7 +317,7 @@ class Controls:
             self._follow.options = self._bodies()
         for slider in self._sliders:
             slider.remove()
-        self._sliders, self._at = [], {}
+        self._sliders, self._at, self._by_hand = [], {}, set()
         self._add_coordinates()
 
     def tell_of_file(self, text: str) -> None:

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.errors import NexDynError, NexDynWarning, counted
+from nexdyn.errors import InputError, NexDynError, NexDynWarning, counted
+from nexdyn.simulation.continuing import states_of
+from nexdyn.simulation.marches.bodies import needs_bodies
 from nexdyn.view.changes import changes
 from nexdyn.view.geometry import sphere
 from nexdyn.view.ghost import same
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from nexdyn.assembly.report import AssemblyReport
     from nexdyn.model.system import System
     from nexdyn.results.result import Result
+    from nexdyn.simulation.session import Session
     from nexdyn.view.viewer import Viewer
 
 WRONG, REDUNDANT = (200, 30, 30), (225, 60, 40)
@@ -36,11 +39,12 @@ MOST_ROWS = 8
 class Editing:
     """Keeps the page of a viewer at what its file says.
 
-    write: puts coordinates by joint into the file, which a button then offers.
+    write: puts numbers into the file, by where they stand in it, which buttons then offer.
     """
 
-    def __init__(self, viewer: Viewer, write: Callable[[dict[str, float]], None] | None = None) -> None:
+    def __init__(self, viewer: Viewer, write: Callable[[dict[tuple[str, ...], Any]], None] | None = None) -> None:
         self._viewer, self._write = viewer, write
+        viewer._writes_state = None if write is None else self.write_state
         if write is not None:
             viewer._controls.offer(
                 "Write this pose into the file", "q0 of the joints whose sliders were moved", self.write_pose
@@ -54,6 +58,7 @@ class Editing:
         """Show what the file now says, as it was assembled, or with the error why it was not; returns what is new in words."""
         new = [] if self._system is None else changes(self._system, system)
         viewer, self._system = self._viewer, system
+        viewer.end_live()
         with viewer._lock, warnings.catch_warnings():
             warnings.simplefilter("ignore", NexDynWarning)  # that it cannot be assembled is told below
             viewer.show(system)
@@ -73,6 +78,7 @@ class Editing:
     def ran(self, result: Result, failure: Exception | None) -> None:
         """Show a run of what is shown, over the one before where both are of the same bodies and joints."""
         viewer, before = self._viewer, self._run
+        viewer.end_live()
         with viewer._lock:
             viewer.show(result)
             self._mark()
@@ -86,9 +92,15 @@ class Editing:
         moved = self._viewer._controls.moved
         try:
             if moved and self._write is not None:
-                self._write(moved)
+                self._write({("joints", joint, "q0"): value for joint, value in moved.items()})
         except NexDynError as error:
             self.refuse(error)
+
+    def write_state(self, session: Session) -> None:
+        """Put the state of a running system into the file: coordinates and velocities of its joints, parameters and attributes that were
+        changed. InputError where it has loops: the pose of its sliders can be written."""
+        if self._write is not None:
+            self._write(numbers_of(session))
 
     def _tell(self, wrong: str) -> None:
         parts = [f'<p style="color:rgb{WRONG};white-space:pre-wrap"><b>{html.escape(wrong)}</b></p>'] if wrong else []
@@ -124,6 +136,41 @@ class RedundantJoints:
     def remove(self) -> None:
         """Take them away."""
         self._marks.handle.remove()
+
+
+def numbers_of(session: Session) -> dict[tuple[str, ...], Any]:
+    """Where what a session has changed stands in a scene, and the numbers now."""
+    system, section = session.system, {"force": "forces", "joint": "joints", "body": "bodies"}
+    found: dict[tuple[str, ...], Any] = {}
+    for path in session.changed:
+        kind, _, rest = path.partition(":")
+        if path in system.parameters:
+            found["parameters", path] = float(system.values[path])
+        elif path == "gravity":
+            found["gravity",] = system.gravity.tolist()
+        elif kind in section and rest:
+            name, _, attribute = rest.rpartition(".")
+            found[section[kind], name, attribute] = _now(system, kind, name, attribute)
+    if needs_bodies(system):
+        raise InputError(
+            f"{system.name!r} has loops, drivers or couplings: the coordinates of all joints are more than it takes. Write the pose of the "
+            "sliders that --still shows"
+        )
+    q, v = states_of(session.latest().observed)
+    for name, joint in system.joints.items():
+        if joint.mimic is None and name in q and len(q[name]):
+            found["joints", name, "q0"] = _one_or_more(q[name])
+            found["joints", name, "v0"] = _one_or_more(v[name])
+    return found
+
+
+def _now(system: System, kind: str, name: str, attribute: str) -> float:
+    element: Any = {"force": system.forces, "joint": system.joints, "body": system.bodies}[kind][name]
+    return float(getattr(element, attribute))
+
+
+def _one_or_more(x: np.ndarray) -> float | list[float]:
+    return float(x[0]) if len(x) == 1 else [float(one) for one in x]
 
 
 def _head(system: System, report: AssemblyReport | NexDynError) -> str:

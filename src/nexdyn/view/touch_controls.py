@@ -56,6 +56,12 @@ class TouchControls:
                 w("strength of the pull"), 0.1, 50.0, 0.1, touch.strength, hint=w("drag a body with the mouse")
             )
             self._gravity = gui.add_checkbox(w("gravity"), bool(np.any(viewer.system.gravity)))
+            write = viewer._writes_state
+            if write is not None:
+                button = gui.add_button(
+                    w("Write this state into the file"), hint=w("q0 and v0 of the joints, and what was changed")
+                )
+                button.on_click(lambda _: touch.later(partial(write, touch.session)))
         self._go.on_click(lambda _: self._toggled())
         self._step.on_click(lambda _: touch.step())
         self._restart.on_click(lambda _: touch.restart())

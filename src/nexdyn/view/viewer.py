@@ -108,6 +108,7 @@ class Viewer(metaclass=CheckedCalls):
         self._words, self._units, self._dark = Words(language), SI, False
         self._inquiry = Inquiry(self, self._words)
         self._touch: Touch | None = None
+        self._writes_state: Callable[[Session], None] | None = None
         self._posers: tuple[System, Poser | None] | None = None
         self._session: Session | None = None
         self.server, self.address = page.start_server(
@@ -179,7 +180,7 @@ class Viewer(metaclass=CheckedCalls):
     def show(self, what: Result | System | Simulation) -> None:
         """Show another motion in the same page, from its start: of the same system, or of another one, as after a change of its file."""
         motion = motion_of(what)
-        self._end_live()
+        self.end_live()
         self._session = None
         with self._lock:
             self._replace(motion)
@@ -208,12 +209,13 @@ class Viewer(metaclass=CheckedCalls):
         session = self._session
         if self._touch is None or session is None:
             raise InputError("nothing runs on this page; viewer.live() lets the system run")
-        self._end_live()
+        self.end_live()
         result = session.result()
         with self._lock:
             self._replace(Motion.of(result))
 
-    def _end_live(self) -> None:
+    def end_live(self) -> None:
+        """End what runs on the page, if anything does. Its thread may be about to show a moment: not to be called within the lock."""
         touch, self._touch = self._touch, None
         if touch is not None:
             touch.close()
@@ -372,7 +374,7 @@ class Viewer(metaclass=CheckedCalls):
             self._gone.wait(5.0)
             return
         with contextlib.suppress(Exception):
-            self._end_live()
+            self.end_live()
         if self._thread.is_alive():
             self._thread.join(timeout=2.0)
         with contextlib.suppress(Exception):

@@ -41,6 +41,7 @@ _CHINESE = {
     "from the start, with what was changed (R)": "从头开始，保留修改 (R)", "Undo": "撤销",
     "the last drag or change (Ctrl Z)": "上一次拖动或修改 (Ctrl Z)", "strength of the pull": "拉力强度",
     "drag a body with the mouse": "用鼠标拖动物体", "gravity": "重力", "Switches": "开关", "Parameters": "参数", "Actuators": "驱动器",
+    "Write this state into the file": "将此状态写入文件", "q0 and v0 of the joints, and what was changed": "关节的 q0、v0 及所作修改",
     "live": "实时", "real time": "实时速度", "pull": "拉力", "stopped": "已停止", "refused": "被拒绝", "at its limit": "达到上限",
     # what is selected
     "Selected": "选中", "model": "模型", "Model": "模型", "ground": "地面", "mass": "质量", "Ixx Iyy Izz": "Ixx Iyy Izz",
