@@ -18,10 +18,10 @@ import numpy as np
 
 from benchmarks.cfa_figures import FOLDER, plotting, save
 from nexdyn.errors import NexDynError
-from nexdyn.simulation.choice import simulation_of
 from nexdyn.integrate.methods import Method
 from nexdyn.problems.problem import EVERY, Problem, Run
 from nexdyn.problems.verify import PROBLEMS
+from nexdyn.simulation.choice import simulation_of
 
 COARSE = {"dt": 16.0, "rtol": 1e6}
 """Times the value at which `nexdyn verify` runs a method: where its line begins."""
