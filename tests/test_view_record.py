@@ -109,6 +109,8 @@ def test_a_recording_tells_of_the_body_that_is_clicked_at_every_time(page: Watch
     np.testing.assert_allclose(
         numbers(card(page)["q"]), np.interp(t, chain.t, chain.joint_position("hinge2")), rtol=2e-3
     )
+    page.page.get_by_role("button", name="Deselect").click()
+    page.comes_true(lambda: page.page.locator(".nexdyn-card caption").all_inner_texts() == ["Difference from the ghost"])
     page.page.get_by_role("tab", name="Plots").click()
 
 
@@ -135,7 +137,7 @@ def test_a_recording_measures_and_tells_how_far_the_ghost_is(page: Watched, chai
 
 def test_a_recording_shows_what_is_chosen_also_when_it_begins_anew(page: Watched, chain: nx.Result) -> None:
     page.page.get_by_role("tab", name="Show").click()
-    page.page.get_by_role("button", name="front", exact=True).click()
+    page.page.get_by_role("button", name="right", exact=True).click()
     t = stands_at(page, 1.0)
     place = [at_time(chain.position("link4"), t), at_time(chain.position("link2"), t)]
 
@@ -152,8 +154,8 @@ def test_a_recording_shows_what_is_chosen_also_when_it_begins_anew(page: Watched
     assert bodies() == [False, False]
     page.page.get_by_label("shapes", exact=True).click()
     page.comes_true(lambda: bodies() == [True, True])
-    page.page.get_by_label("cut away", exact=True).select_option("y")  # through the middle: half of each is left
-    page.page.get_by_label("plane at [m]", exact=True).press("Home")
+    page.page.get_by_label("cut away", exact=True).select_option("y")
+    page.page.get_by_label("plane at [m]", exact=True).press("Home")  # all lies beyond it
     page.comes_true(lambda: bodies() == [False, False])
     page.page.get_by_label("cut away", exact=True).select_option("")
     page.comes_true(lambda: bodies() == [True, True])

@@ -396,11 +396,11 @@ const box = (label, checked, act, name = w(label)) => {
   return [make("label", {}, input, ` ${name}`), input];
 };
 const range = (label, given, act) => {
-  const input = make("input", { type: "range", ...given, oninput: () => act(Number(input.value)) });
+  const input = make("input", { type: "range", ariaLabel: w(label), ...given, oninput: () => act(Number(input.value)) });
   return [make("label", {}, `${w(label)} `, input), input];
 };
 const choice = (label, options, act) => {
-  const list = make("select", { onchange: () => act(list.value) }, ...options.map(([value, textContent]) => make("option", { value, textContent })));
+  const list = make("select", { ariaLabel: w(label), onchange: () => act(list.value) }, ...options.map(([value, textContent]) => make("option", { value, textContent })));
   return [make("label", {}, `${w(label)} `, list), list];
 };
 const chosen = make("div"), differs = make("div"), measured = make("div");
