@@ -110,7 +110,9 @@ def test_a_recording_tells_of_the_body_that_is_clicked_at_every_time(page: Watch
         numbers(card(page)["q"]), np.interp(t, chain.t, chain.joint_position("hinge2")), rtol=2e-3
     )
     page.page.get_by_role("button", name="Deselect").click()
-    page.comes_true(lambda: page.page.locator(".nexdyn-card caption").all_inner_texts() == ["Difference from the ghost"])
+    page.comes_true(
+        lambda: page.page.locator(".nexdyn-card caption").all_inner_texts() == ["Difference from the ghost"]
+    )
     page.page.get_by_role("tab", name="Plots").click()
 
 

@@ -113,18 +113,19 @@ const row = (label, numbers, unit) => {
 const group = label => `<tr><th colspan="3" scope="rowgroup">${text(label)}</th></tr>`;
 
 // --- what is asked ------------------------------------------------------------------------------------------------------
-const props = node => window.__viserSceneTree.getState()[node]?.message?.props;
+const surfaces = () => { const all = window.__viserSceneTree.getState(); return node => all[node]?.message?.props ?? {}; };
 const seen = layer => data.layers[layer]?.[2];
 const pick = (given, t) => {  // picking.py; the nearest triangle that the line of sight meets
   const ray = given.ray.split(",").map(Number), o = ray.slice(0, 3), length = norm(ray.slice(3)), d = ray.slice(3).map(x => x / length);
   if (!seen("shapes") || !(length > 0)) return null;
   let [least, most] = [0, Infinity], found = null;
+  const surface = surfaces();
   if (state.section) {
     const [normal, level] = plane(), above = dot(normal, o) - level, rate = dot(normal, d);
     if (rate > 0) most = Math.max(0, -above / rate); else if (rate < 0) least = Math.max(0, -above / rate); else if (above > 0) most = 0;
   }
   for (const [node, body, q, p] of data.pieces) {
-    const { vertices, faces } = props(node) ?? {}, b = pose(body, t);
+    const { vertices, faces } = surface(node), b = pose(body, t);
     if (!vertices) continue;
     const inPiece = v => turned(back(q), turned(back(b.q), v)), middle = plus(b.p, turned(b.q, p));
     const from = inPiece(plus(o, middle, -1)), along = inPiece(d), radius = reach(node, vertices);
@@ -353,9 +354,9 @@ const hull = points => {  // Andrew's monotone chain
 };
 const MOST_VERTICES = 800;
 const outline = (body, t, see) => {
-  const { p, q } = pose(body, t), points = [];
+  const { p, q } = pose(body, t), points = [], surface = surfaces();
   for (const [node, of, turn, place] of data.pieces) {
-    const vertices = of === body && props(node)?.vertices;
+    const vertices = of === body && surface(node).vertices;
     if (!vertices) continue;
     const step = 3 * Math.max(1, Math.ceil(vertices.length / 3 / MOST_VERTICES));
     for (let k = 0; k < vertices.length; k += step)

@@ -507,7 +507,9 @@ def picture(of: Result | System | Motion, time: float | None = None, shot: Shot 
 
 
 @checked_call
-def save_still(of: Result | System, path: PathLike, time: float | None = None, shot: Shot | None = None) -> None:
+def save_still(
+    of: Result | System | Motion, path: PathLike, time: float | None = None, shot: Shot | None = None
+) -> None:
     """Write a PNG, whole or not at all; `time` [s] is the end by default."""
     target = file_path(path, (".png",), "a still")
     need("PIL", "a still")
@@ -520,7 +522,7 @@ def save_still(of: Result | System, path: PathLike, time: float | None = None, s
 
 @checked_call
 def save_video(
-    of: Result,
+    of: Result | Motion,
     path: PathLike,
     *,
     start: float | None = None,
