@@ -10,7 +10,6 @@ picture of its bodies is there is measured from its start, with its kernels on t
 
 from __future__ import annotations
 
-import json
 import shutil
 import statistics
 import subprocess
@@ -106,7 +105,7 @@ def browse(report: Report, effort: Effort) -> None:
 
 
 def drawn(report: Report, browser: Any, bodies: int, effort: Effort) -> None:
-    with Viewer(moving(bodies, shape=nx.Box((0.1, 0.1, 0.5)))) as viewer:
+    with Viewer(moving(bodies, shape=lens())) as viewer:
         most = max(len(piece.surface.faces) for piece in viewer._stage.drawn)
         assert most <= TRIANGLES
         viewer.play()
@@ -121,15 +120,23 @@ def drawn(report: Report, browser: Any, bodies: int, effort: Effort) -> None:
     report.rows.append(Row(what, "1/s", rate, target="≥ 10", met=None if effort.smoke else rate >= 10.0))
 
 
+def lens(around: int = 24) -> nx.Hull:
+    """A hull of 96 triangles: two rings and two tips."""
+    angle = np.linspace(0.0, 2.0 * np.pi, around, endpoint=False)
+    ring = np.stack([0.06 * np.cos(angle), 0.06 * np.sin(angle), 0.0 * angle], axis=1)
+    tips = np.array([(0.0, 0.0, -0.25), (0.0, 0.0, 0.25)])
+    return nx.Hull(np.concatenate([ring - (0.0, 0.0, 0.2), ring + (0.0, 0.0, 0.2), tips]))
+
+
 def first_picture(report: Report, browser: Any) -> None:
     took = []
     for _ in range(3):  # the first of them may compile
         began = time.perf_counter()
-        command = [sys.executable, "-m", "nexdyn", "view", "hinge-chain", "--no-browser", "--json"]
+        command = [sys.executable, "-m", "nexdyn", "view", "hinge-chain", "--no-browser"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         try:
             assert process.stdout is not None
-            address = json.loads(process.stdout.readline())["address"]
+            address = next(word for word in process.stdout.readline().split() if word.startswith("http"))
             page = browser.new_page(viewport={"width": WINDOW[0], "height": WINDOW[1]})
             page.set_default_timeout(120e3)
             page.goto(address)
