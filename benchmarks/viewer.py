@@ -125,7 +125,8 @@ def lens(around: int = 24) -> nx.Hull:
     angle = np.linspace(0.0, 2.0 * np.pi, around, endpoint=False)
     ring = np.stack([0.06 * np.cos(angle), 0.06 * np.sin(angle), 0.0 * angle], axis=1)
     tips = np.array([(0.0, 0.0, -0.25), (0.0, 0.0, 0.25)])
-    return nx.Hull(np.concatenate([ring - (0.0, 0.0, 0.2), ring + (0.0, 0.0, 0.2), tips]))
+    rise = np.array((0.0, 0.0, 0.2))
+    return nx.Hull(np.concatenate([ring - rise, ring + rise, tips]))
 
 
 def first_picture(report: Report, browser: Any) -> None:
