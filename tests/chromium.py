@@ -13,6 +13,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -318,3 +319,10 @@ def card(tab: Watched) -> dict[str, list[str]]:
 
 def numbers(values: list[str]) -> np.ndarray:
     return np.array([float(x.replace("−", "-")) for x in values[:-1]])
+
+
+def saved(tab: Watched, kind: str) -> tuple[str, bytes]:
+    """What a button gives to download: its name and its bytes."""
+    with tab.page.expect_download() as download:
+        tab.page.get_by_role("button", name=kind, exact=True).click()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()

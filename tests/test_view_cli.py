@@ -236,3 +236,12 @@ def test_a_ghost_and_a_language_are_options_of_the_page(run: Path, tmp_path: Pat
             assert b'<html lang="zh">' in page.read()
         process.send_signal(signal.SIGINT)
         assert process.wait(LIMIT) == 0
+
+
+def test_a_ghost_and_a_language_are_of_recordings_not_of_pictures(run: Path, view: Told, tmp_path: Path) -> None:
+    done = view(str(run), str(run), "--html", "both.html", "--language", "zh")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "both.html").read_text(encoding="utf-8")
+    assert '"ghosts":["/motion/ghost0"' in text and '<html lang="zh">' in text
+    done = view(str(run), str(run), "--png", "both.png")
+    assert done.returncode == 2 and "on the page and in recordings" in " ".join(done.stderr.split())

@@ -39,6 +39,7 @@ Examples:
   nexdyn view run.nc other.nc              two results, and their difference
   nexdyn view run.nc --language zh         Chinese labels
   nexdyn view run.nc --html out.html       one HTML file that opens anywhere
+  nexdyn view run.nc other.nc --html out.html
   nexdyn view run.nc --html out.html --speed 0.1 --show trails
   nexdyn view run.nc --opacity 0.3 --show "reaction forces"
   nexdyn view run.nc --section y=0.1 --png inside.png
@@ -86,7 +87,7 @@ def command(
         raise InputError("--show is of a page or a recording, not of pictures; add --html out.html, or leave it out")
     looks.check()
     if ghost is not None:
-        _check_ghost(ghost, writes, still)
+        _check_ghost(ghost, bool(pictures.wanted), still)
     pictures.check(Path(name), still)
     live.check(name, writes, still, ghost)
     if html is not None:
@@ -105,7 +106,7 @@ def command(
                 model.result if model.result is not None and not _goes_on(motion) else prepared(model, motion, writes)
             )
         if writes:
-            return _record(model, what, html, speed, looks, pictures, ctrl_c, saying)
+            return _record(model, what, html, speed, looks, pictures, ctrl_c, saying, over, page.language)
         failure = None
         with suppress(KeyboardInterrupt):  # Ctrl-C ends the page
             viewer = open_page(_shown(model, what), page, saying, over)
@@ -125,10 +126,10 @@ def command(
     return DONE
 
 
-def _check_ghost(ghost: str, writes: bool, still: bool) -> None:
-    if writes or still:
+def _check_ghost(ghost: str, pictured: bool, still: bool) -> None:
+    if pictured or still:
         raise InputError(
-            f"{ghost} can be laid over a motion on the page alone; leave it, or --html, --png, --gif, --mp4, --still, out"
+            f"{ghost} can be laid over a motion on the page and in recordings; leave it, or --png, --gif, --mp4, --still, out"
         )
     if Path(ghost).suffix != ".nc":
         raise InputError(f"GHOST is {ghost!r}; a result (.nc) is needed, as nexdyn run MODEL --out run.nc writes one")
@@ -192,6 +193,8 @@ def _record(
     pictures: Pictures,
     ctrl_c: terminal.CtrlC,
     saying: Saying,
+    over: Result | None = None,
+    language: str = "en",
 ) -> int:
     """Write the recording and the pictures of a result, of a run until then, or of a model as it stands."""
     result, failure = run_on_page(model, what, ctrl_c, None) if isinstance(what, Prepared) else (what, None)
@@ -208,6 +211,8 @@ def _record(
                 speed=speed,
                 layers=SHOWN_AT_FIRST | set(looks.show),
                 follow=looks.follow,
+                ghost=over,
+                language=language,
                 **looks.of_pictures,
             )
             written.append(str(html))

@@ -11,7 +11,8 @@
     plotting.py    the plots on the page;  panels.py  one of them
     words.py       labels in English and Chinese;  units.py  units of lengths and angles
     playback.py    the time that runs
-    recording.py   `nx.record`: the same as one HTML file
+    recording.py   `nx.record`: the same as one HTML file;  numbers.py  what it knows;  record.js  what its page does
+    sharing.py     files that the page makes: HTML, MP4, GIF, PNG
     charts.py      the numbers that a plot shows, with names and units;  plots.py  panels → figures, by matplotlib
     differences.py how far methods are apart, of `nx.compare`
     stills.py      PNG, GIF, MP4 without a display;  camera.py  from where;  raster.py  triangles → pixels, by kernels

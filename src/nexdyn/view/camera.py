@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -101,3 +102,16 @@ def look(
         middle[:2] += (seen.min(axis=0) + seen.max(axis=0)) / 2 * distance
     distance = max(distance, 1e-6)
     return Camera(R_CW, (middle + distance * np.array([0.0, 0.0, 1.0])) @ R_CW, up, distance)
+
+
+def camera_at(system: System, eye: Sequence[float], target: Sequence[float]) -> Camera:
+    """A camera at `eye` (3,) that looks at `target` (3,) [m]; straight up or down, x is to its right."""
+    up, p = up_of(system), np.asarray(eye, dtype=float)
+    back = p - np.asarray(target, dtype=float)
+    distance = float(np.linalg.norm(back))
+    back /= distance
+    right = np.cross(up, back)
+    if np.linalg.norm(right) < 1e-9:
+        right = np.cross((0.0, 1.0, 0.0) if abs(up[1]) < 0.9 else (0.0, 0.0, 1.0), back)
+    right /= np.linalg.norm(right)
+    return Camera(np.stack([right, np.cross(back, right), back]), p, up, distance)

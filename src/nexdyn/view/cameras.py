@@ -30,7 +30,7 @@ class Cameras:
         for client in self._viewer.server.get_clients().values():
             target = np.array(client.camera.look_at)
             eye = target + farther * (np.array(client.camera.position) - target)
-            with _told(client):
+            with told(client):
                 self._set_lens(client)
                 client.camera.position, client.camera.look_at = eye, target
 
@@ -39,7 +39,7 @@ class Cameras:
         aspect = client.camera.aspect
         seen = self._viewer._stage.camera(max(0.2, aspect), side, self.field)
         self._aimed[client.client_id] = (min(1.0, aspect), seen.eye) if not side else (1.0, np.full(3, np.inf))
-        with _told(client):
+        with told(client):
             self._set_lens(client)
             client.camera.position = seen.eye
             client.camera.look_at, client.camera.up_direction = seen.target, seen.up
@@ -68,7 +68,7 @@ class Cameras:
 
 
 @contextlib.contextmanager
-def _told(client: Any) -> Iterator[None]:
+def told(client: Any) -> Iterator[None]:
     """What is said to one browser at once; to one that has just gone nothing is said, and no warning given."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Queued .* on a closed connection", UserWarning)

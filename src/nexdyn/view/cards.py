@@ -39,7 +39,7 @@ class Card:
         self.key, self.is_joint = f"{kind}:{name}", kind == "joint"
         system = motion.system
         self.joints = [name] if self.is_joint else joints_of(system, name)
-        self._fixed = [] if self.is_joint else _of_matter(system, name)
+        self._fixed = [] if self.is_joint else of_matter(system, name)
         self._curves: list[tuple[str, np.ndarray, str]] = []
         result = motion.result
         if result is None:
@@ -127,7 +127,8 @@ def joints_of(system: System, body: str) -> list[str]:
     return child + [joint.name for joint in joints if joint.parent.name == body]
 
 
-def _of_matter(system: System, name: str) -> list[Row]:
+def of_matter(system: System, name: str) -> list[Row]:
+    """Mass, inertia about the centre of mass, and that centre, of a body."""
     body = system.bodies[name].resolved(system.values)
     tensor = body.inertia
     rows = [

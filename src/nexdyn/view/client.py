@@ -53,13 +53,13 @@ def with_ours(page: str, title: str, more: str = "") -> str:
         raise NexDynError(
             "this version of viser has a page that NexDyn does not know; nexdyn[view] installs one it knows"
         )
-    scene = f'<script type="module">{_text("scene.js")}</script>'
+    scene = f'<script type="module">{script("scene.js")}</script>'
     return f"{before}<title>{html.escape(title)}</title>{_SCRIPT}{scene}{more}{after}"
 
 
 def response(title: str, zipped: bool, language: str = "en") -> Any:
     """The answer of a websockets server to a browser that asks for the page."""
-    page = with_ours(_page(), title, f'<script type="module">{_text("page.js")}</script>')
+    page = with_ours(_page(), title, f'<script type="module">{script("page.js")}</script>')
     body = page.replace(_HTML, f'<html lang="{language}">', 1).encode()
     return _reply("text/html; charset=utf-8", gzip.compress(body, 1) if zipped else body, zipped)
 
@@ -85,6 +85,7 @@ def _page() -> str:
     return (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")
 
 
-@lru_cache(maxsize=2)
-def _text(name: str) -> str:
+@lru_cache(maxsize=4)
+def script(name: str) -> str:
+    """One of our scripts."""
     return (Path(__file__).parent / name).read_text(encoding="utf-8")

@@ -16,6 +16,7 @@ from nexdyn.view.charts import Panel
 from nexdyn.view.members import labels
 from nexdyn.view.plotting import Plots
 from nexdyn.view.section import SIDES as SECTIONS
+from nexdyn.view.sharing import Sharing
 from nexdyn.view.stage import LAYERS, SIDES, Look
 from nexdyn.view.units import SI
 
@@ -47,6 +48,7 @@ class Controls:
         self._add_show()
         self._joints = gui.add_folder(self.w("Joints"), visible=False)
         self._add_coordinates()
+        self.sharing = Sharing(viewer, gui)
         self._add_end()
         self._add_plots()
         gui.main_panel.dock_right()

@@ -345,8 +345,7 @@ def _surface(shape: Shape) -> Surface:
         case Ellipsoid():
             return sphere(1.0).scaled(shape.semi_axes)
         case Hull():
-            corners = hull_surface(shape.points)[2]
-            return _made(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
+            return _hull(tuple(map(tuple, shape.points)))
         case HeightField():
             made = height_field(shape.heights, shape.size, shape.bottom)
             return _made(made.vertices, made.triangles, smooth=False)
@@ -393,6 +392,13 @@ def _cylinder(radius: float, length: float) -> Surface:
     side = revolved(np.array([(r, -h), (r, h)]), WHEEL)
     ends = [revolved(np.array(line), WHEEL) for line in ([(0.0, -h), (r, -h)], [(r, h), (0.0, h)])]
     return _joined([side, *ends])
+
+
+@lru_cache(maxsize=1024)
+def _hull(points: tuple[tuple[float, ...], ...]) -> Surface:
+    """Equal hulls share one surface, so that they are drawn together."""
+    corners = hull_surface(np.array(points))[2]
+    return _made(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
 
 
 @lru_cache(maxsize=1024)

@@ -53,12 +53,12 @@
     .nexdyn-joint { opacity: 0.75; font-style: italic; }`;
   document.head.append(style);
 
-  const ask = async (what, given) => {
+  const ask = window.__nexdynAsk ?? (async (what, given) => {  // a recording answers itself (record.js)
     try {
       const answer = await fetch(`ask/${what}?${new URLSearchParams(given)}`, { cache: "no-store" });
       return answer.ok ? await answer.json() : {};
     } catch { return {}; }  // the server has gone
-  };
+  });
   const time = () => viser()?.nodePoseData?.["/clock"]?.position?.[0] ?? 0;
   const ray = event => {  // from the near to the far plane
     const { canvas, camera, nodeRefFromName } = viser();

@@ -2,8 +2,9 @@
 
     recorded time τ = (t − t_0) / speed,  which the player on the page runs through; the plots' cursor is at t
 
-viser's own page plays the scene, and a node of the scene that is not seen tells t.
-The plots beside it are plotly's, whose program lies compressed in the file.
+viser's own page plays the scene, and a node of the scene that is not seen tells t. What the viewer's server does for its page, the
+file's own script does (record.js), with numbers from the file (numbers.py). The plots are plotly's, whose program lies compressed in
+the file.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import html
 import json
 import math
 import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,11 +29,14 @@ from nexdyn.errors import InputError, NexDynError, NexDynWarning
 from nexdyn.results.atomic import PathLike, file_path, written
 from nexdyn.view import server as page
 from nexdyn.view.charts import Panel, panels
-from nexdyn.view.client import with_ours
+from nexdyn.view.client import script, with_ours
 from nexdyn.view.extras import need
+from nexdyn.view.ghost import Ghost, check_same, differences
 from nexdyn.view.motion import Motion, motion_of
+from nexdyn.view.numbers import MANY, Numbers, knowledge
 from nexdyn.view.panels import COLORS, telling
-from nexdyn.view.stage import CLOCK, LAYERS, SHOWN_AT_FIRST, Look, Stage
+from nexdyn.view.stage import CLOCK, FIELD, LAYERS, SHOWN_AT_FIRST, Look, Stage
+from nexdyn.view.words import Words
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
@@ -42,8 +47,6 @@ FPS = 30.0
 SHORTEST, LONGEST = 2.0, 120.0
 """Seconds [of the recording] between which a speed of 1 is kept."""
 MOST_FRAMES = 6000
-MANY = 200
-"""Bodies beyond which only what is shown is recorded."""
 
 
 @checked_call
@@ -56,6 +59,8 @@ def record(
     follow: str = "",
     opacity: float = 1.0,
     section: tuple[str, float] | None = None,
+    ghost: Result | None = None,
+    language: str = "en",
 ) -> Recording:
     """The motion of a result as one HTML page, written to `path` (.html) where that is given.
 
@@ -64,6 +69,7 @@ def record(
         "reaction moments", "contact forces", "contact pressure", "trails", "inertia", "centres of mass", "joint frames", "names",
         "collision shapes". follow: a body that stays in the middle.
     opacity: of the bodies, above 0 and at most 1. section: ("y", 0.1) takes away what of the bodies has y > 0.1 m, ("-y", 0.1) y < 0.1 m.
+    ghost: another result of the same bodies and joints, laid over it, with their difference. language: of the labels, "en" or "zh".
 
     Raises InputError for bad input or where the extra `view` is not installed, FileError where it cannot be written.
     """
@@ -74,13 +80,32 @@ def record(
         raise InputError(f"no layer {', '.join(sorted(unknown))}; layers: {', '.join(LAYERS)}")
     if follow and follow not in motion.bodies:
         motion.system.body(follow)  # raises the error that names the nearest
-    speed = _speed(motion, speed)
-    recording = Recording(
-        _page(motion, Look(frozenset(layers), follow=follow, opacity=opacity, section=section), speed)
-    )
+    over = None if ghost is None else motion_of(ghost)
+    if over is not None:
+        check_same(motion.system, over.system)
+    setting = Setting(_speed(motion, speed), Words(language), over)
+    look = Look(frozenset(layers), follow=follow, opacity=opacity, section=section)
+    recording = Recording(page_of(motion, look, setting))
     if target is not None:
         recording.save(target)
     return recording
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How a motion is recorded and how its page is at first.
+
+    speed: times real time. camera: eye and target (3,) [m] and height of what is seen, as an angle [rad]; None: all in sight.
+    dark, si: whether the page is dark, and tells m and rad. progress: called with the time [s] that is recorded.
+    """
+
+    speed: float = 1.0
+    words: Words = field(default_factory=Words)
+    ghost: Motion | None = None
+    camera: tuple[np.ndarray, np.ndarray, float] | None = None
+    dark: bool = False
+    si: bool = True
+    progress: Callable[[float], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -120,41 +145,61 @@ def _speed(motion: Motion, given: float | None) -> float:
     return min((s for s in nice if span / s <= LONGEST), default=nice[-1])
 
 
-def _page(motion: Motion, look: Look, speed: float) -> str:
+def page_of(motion: Motion, look: Look, setting: Setting) -> str:
+    """The page, as text."""
     plotly = need("plotly.offline", "a recording")
+    speed, words = setting.speed, setting.words
+    numbers = Numbers(motion, setting.ghost)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "port .* is in use", NexDynWarning)
         server, _ = page.start_server()
     try:
-        scene = _played(server, motion, look, speed)
+        scene, known = _played(server, motion, look, setting, numbers)
     finally:
         page.stop_server(server)
     decimals = max(0, 3 - math.floor(math.log10(motion.end - motion.start))) if motion.moves else 0
-    data = {
-        "start": motion.start, "end": motion.end, "speed": speed, "decimals": decimals,
-        "step": (motion.end - motion.start) / max(1, _frames(motion, speed)), "plots": _plots(motion),
+    data = known | {
+        "start": motion.start, "end": motion.end, "speed": speed, "decimals": decimals, "clock": CLOCK, "name": motion.system.name,
+        "step": (motion.end - motion.start) / max(1, _frames(motion, speed)), "plots": _plots(motion, setting.ghost),
+        "dark": setting.dark, "si": setting.si,
     }  # fmt: skip
     name = motion.system.name
+    scene = scene.replace('<html lang="en">', f'<html lang="{words.language}">', 1)
     head, body, tail = with_ours(scene, name).partition('<div id="root"></div>')
-    head = head.replace("</head>", f"<style>{_STYLE}</style></head>")
     said = f"shown at {speed:g} × real time" if speed != 1.0 else "shown in real time"
     aside = _ASIDE.format(name=html.escape(name), said=html.escape(said), method=html.escape(_method(motion)))
-    program = base64.b64encode(_compressed(plotly.get_plotlyjs())).decode()
-    script = _SCRIPT.replace("CLOCK", CLOCK).replace("PLOTLY", program)
-    return f'{head}{body}{aside}<script type="application/json" id="nexdyn-data">{_json(data)}</script>{script}{tail}'
+    parts = (
+        ("application/json", "nexdyn-data", _json(data)),
+        ("text/plain", "nexdyn-numbers", numbers.packed()),
+        ("text/plain", "nexdyn-plotly", base64.b64encode(_compressed(plotly.get_plotlyjs())).decode()),
+    )
+    kept = "".join(f'<script type="{kind}" id="{of}">{text}</script>' for kind, of, text in parts)
+    ours = "".join(f'<script type="module">{script(file)}</script>' for file in ("record.js", "page.js"))
+    return f"{head}{body}{aside}{kept}{ours}{tail}"
 
 
-def _played(server: Any, motion: Motion, look: Look, speed: float) -> str:
-    """viser's page with the scene and all its moments."""
-    stage = Stage(server, motion, look)
+def _played(server: Any, motion: Motion, look: Look, setting: Setting, numbers: Numbers) -> tuple[str, dict[str, Any]]:
+    """viser's page with the scene and all its moments, and what our script knows of them."""
+    stage, ghost = Stage(server, motion, look, setting.dark), setting.ghost
+    if ghost is not None:
+        stage.carry("ghost", lambda scene, _: Ghost(scene, ghost, motion.start))
+    if setting.camera is not None:
+        camera, (eye, target, field) = server.initial_camera, setting.camera
+        camera.position, camera.look_at, camera.fov = tuple(eye.tolist()), tuple(target.tolist()), field
+        if field < FIELD:
+            camera.near = 0.5 * stage.size  # as cameras.py has it
     if len(motion.bodies) <= MANY:
         stage.look = replace(stage.look, layers=frozenset(LAYERS))  # all of it, seen or not
-    length, count = (motion.end - motion.start) / speed, _frames(motion, speed)
+    known = knowledge(stage, numbers, setting.words, look.layers, stage.look.layers)
+    length, count = (motion.end - motion.start) / setting.speed, _frames(motion, setting.speed)
     serializer = server.get_scene_serializer()
     for k in range(1, count + 1):
         serializer.insert_sleep(length / count)
-        stage.show(motion.start + (motion.end - motion.start) * k / count)
-    return str(serializer.as_html())
+        t = motion.start + (motion.end - motion.start) * k / count
+        if setting.progress is not None:
+            setting.progress(t)
+        stage.show(t)
+    return str(serializer.as_html(dark_mode=setting.dark)), known
 
 
 def _frames(motion: Motion, speed: float) -> int:
@@ -167,14 +212,15 @@ def _compressed(program: str) -> bytes:
     return gzip.compress(program.encode(), 6, mtime=0)
 
 
-def _plots(motion: Motion) -> list[dict[str, Any]]:
+def _plots(motion: Motion, ghost: Motion | None) -> list[dict[str, Any]]:
     """What is plotted, as far as it can be told."""
     found: list[Panel] = []
-    if motion.result is None or not motion.moves:
-        return []
-    for kind in PLOTTED:
-        with contextlib.suppress(NexDynError):
-            found += panels(motion.result, [kind])
+    if motion.result is not None and motion.moves:
+        for kind in PLOTTED:
+            with contextlib.suppress(NexDynError):
+                found += panels(motion.result, [kind])
+    if ghost is not None and (apart := differences(motion, ghost)) is not None:
+        found.append(apart)
     return [_plot(panel) for panel in found]
 
 
@@ -200,79 +246,4 @@ def _method(motion: Motion) -> str:
     return motion.result.recording.method if motion.result is not None else ""
 
 
-_STYLE = """
-body { display: flex; }
-#root { flex: 1 1 0; width: auto; min-width: 0; position: relative; transform: translateZ(0); }
-#nexdyn { flex: 0 0 min(440px, 42%); height: 100%; overflow-y: auto; box-sizing: border-box; padding: 10px 12px;
-  border-left: 1px solid #ddd; background: #fff; color: #222; font-size: 13px; }
-#nexdyn h1 { font-size: 17px; margin: 0 0 2px; } #nexdyn p { margin: 0 0 6px; color: #666; }
-/* the player's own slider and field run ahead of what is drawn and tell seconds of playing */
-#root .mantine-NumberInput-root:has(+ .mantine-Slider-root), #root .mantine-NumberInput-root + .mantine-Slider-root {
-  display: none; }
-#nexdyn-time { flex: 1 1 0; min-width: 0; display: flex; align-items: center; gap: 0.6em; font: 13px sans-serif; }
-#nexdyn-time input { flex: 1 1 0; min-width: 0; } #nexdyn-time output { font-variant-numeric: tabular-nums; }
-@media (max-width: 700px) { body { flex-direction: column; } #root { height: auto; }
-  #nexdyn { flex: 0 0 45%; border-left: 0; border-top: 1px solid #ddd; } }
-"""
-
 _ASIDE = """<aside id="nexdyn"><h1>{name}</h1><p>{said}, {method}</p></aside>"""
-
-_SCRIPT = """<script type="module">
-const data = JSON.parse(document.getElementById("nexdyn-data").textContent);
-const aside = document.getElementById("nexdyn");
-const bar = document.createElement("div");
-bar.id = "nexdyn-time";
-bar.innerHTML = `<input type="range" id="nexdyn-slider" aria-label="time [s]" min="${data.start}" max="${data.end}"
-  step="${data.step || 1}"><span>t = <output id="nexdyn-t"></output> s</span>`;
-const [handle, shown] = [bar.querySelector("input"), bar.querySelector("output")];
-const place = () => {  // between the player's buttons, once it is there
-  const own = document.querySelector("#root .mantine-NumberInput-root + .mantine-Slider-root");
-  if (own) own.after(bar); else setTimeout(place, 50);
-};
-place();
-const packed = Uint8Array.from(atob("PLOTLY"), c => c.charCodeAt(0));
-const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-const program = document.createElement("script");
-program.textContent = await new Response(unpacked).text();
-document.head.appendChild(program);
-
-// the time of the poses that are on the page
-const time = () => window.__viserMutable?.nodePoseData["CLOCK"]?.position[0] ?? data.start;
-// a click on a plot types the time into the player's field
-const seek = t => {
-  const field = document.querySelector("#root input");
-  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set
-    .call(field, (Math.max(0, (t - data.start) / data.speed) + 1e-4).toFixed(4));
-  field.dispatchEvent(new Event("input", { bubbles: true }));
-};
-handle.addEventListener("input", () => seek(parseFloat(handle.value)));
-const line = t => ({ type: "line", xref: "x", yref: "paper", x0: t, x1: t, y0: 0, y1: 1,
-  line: { color: "#444", width: 1.2 } });
-const plots = data.plots.map(plot => {
-  const place = document.createElement("div");
-  place.className = "nexdyn-plot";
-  aside.appendChild(place);
-  const traces = plot.series.map(s => ({ x: plot.t, y: s.y, name: s.label, mode: "lines",
-    line: { color: s.color, width: 1.5 } }));
-  Plotly.newPlot(place, traces, {
-    title: { text: plot.title, font: { size: 13 } }, height: 240, margin: { l: 60, r: 16, t: 28, b: 36 },
-    xaxis: { title: { text: plot.x, standoff: 4 } }, yaxis: { title: { text: plot.y, standoff: 4 } },
-    legend: { orientation: "h", y: -0.25 }, showlegend: plot.series.length > 1, shapes: [line(data.start)],
-    hovermode: "x",
-  }, { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d"] });
-  place.on("plotly_click", event => seek(event.points[0].x));
-  return place;
-});
-let last = NaN, drawn = 0;
-const follow = now => {
-  const t = time();
-  shown.value = t.toFixed(data.decimals);
-  handle.value = t;
-  if (t !== last && now - drawn > 60) {
-    last = t; drawn = now;
-    for (const place of plots) Plotly.relayout(place, { "shapes[0].x0": t, "shapes[0].x1": t });
-  }
-  requestAnimationFrame(follow);
-};
-requestAnimationFrame(follow);
-</script>"""

@@ -18,7 +18,7 @@ from nexdyn.results.atomic import PathLike, file_path, written
 from nexdyn.spatial.algebra import Mat3, Vec3
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view import raster
-from nexdyn.view.camera import FIELD, Camera, look
+from nexdyn.view.camera import FIELD, Camera, camera_at, look
 from nexdyn.view.collision import collision_pieces
 from nexdyn.view.extras import need
 from nexdyn.view.floor import floor_of
@@ -79,6 +79,8 @@ class Shot(metaclass=CheckedCalls):
     contacts: whether arrows show the forces of contacts. pressure: whether contacts over areas are discs in the colour of their
     pressure, with its scale. collision: whether the collision shapes are drawn too.
     opacity: of the bodies, above 0 and at most 1. section: ("y", 0.1) takes away what of the bodies has y > 0.1 m, ("-y", 0.1) y < 0.1 m.
+    eye, target: where the camera stands and what it looks at (3,) [m], instead of azimuth and elevation; field: height of what it sees, as
+    an angle [rad].
     """
 
     size: tuple[int, int] = SIZE
@@ -93,10 +95,14 @@ class Shot(metaclass=CheckedCalls):
     collision: bool = False
     opacity: float = 1.0
     section: tuple[str, float] | None = None
+    eye: tuple[float, float, float] | None = None
+    target: tuple[float, float, float] | None = None
+    field: float = FIELD
 
     def __post_init__(self) -> None:
         opacity_of(self.opacity)
         section_of(self.section)
+        _check_camera(self.eye, self.target, self.field)
         size = self.size
         if len(size) != 2 or not all(isinstance(n, int | np.integer) and 16 <= n <= LARGEST for n in size):
             raise InputError(
@@ -106,6 +112,21 @@ class Shot(metaclass=CheckedCalls):
             raise InputError(
                 f"elevation is {self.elevation:g}; an angle above the horizon, -89 to 89 degrees, is needed"
             )
+
+
+def _check_camera(eye: Any, target: Any, field: float) -> None:
+    """InputError unless a camera stands and looks somewhere, or nothing is said of it."""
+    if (eye is None) != (target is None):
+        raise InputError(
+            "eye and target are given together, or neither: azimuth and elevation say from where one looks then"
+        )
+    for name, point in (("eye", eye), ("target", target)):
+        if point is not None and (np.shape(point) != (3,) or not np.isfinite(np.asarray(point, dtype=float)).all()):
+            raise InputError(f"{name} is {point!r}; a point (x, y, z) [m] is needed")
+    if eye is not None and not np.linalg.norm(np.subtract(eye, target)) > 0.0:
+        raise InputError(f"eye and target are both {tuple(eye)!r}; the camera looks from one point at another")
+    if not 0.0 < field < np.pi:
+        raise InputError(f"field is {field!r}; an angle above 0 and below π rad is needed")
 
 
 class Studio:
@@ -130,7 +151,10 @@ class Studio:
         self._trailed = _ends(motion) if shot.trails > 0.0 else []
         points = self._points([*drawn, *joining])
         width, height = shot.size
-        self.camera = look(motion.system, points, width / height, shot.azimuth, shot.elevation)
+        if shot.eye is None or shot.target is None:
+            self.camera = look(motion.system, points, width / height, shot.azimuth, shot.elevation, shot.field)
+        else:
+            self.camera = camera_at(motion.system, shot.eye, shot.target)
         up, low, high = self.camera.up, points.min(axis=0), points.max(axis=0)
         self._middle, self._extent = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1e-6)
         heights = points @ up
@@ -188,7 +212,7 @@ class Studio:
         for t in times:
             R, p = self._placed(float(t))
             found.append(((corners @ np.swapaxes(R, 1, 2)) + p[:, None]).reshape(-1, 3))
-        if self._follow is None and len(found) > 1:
+        if self._follow is None and self.shot.eye is None and len(found) > 1:
             low, high = (np.array([of(points, axis=0) for points in found]) for of in (np.min, np.max))
             sizes = np.linalg.norm(high - low, axis=1)
             if np.linalg.norm(high.max(axis=0) - low.min(axis=0)) > TRAVEL * sizes.max():
@@ -245,7 +269,7 @@ class Studio:
 
     def _view(self, shift: np.ndarray) -> raster.View:
         rows, columns = self._nearness.shape
-        f = rows / (2.0 * np.tan(FIELD / 2))
+        f = rows / (2.0 * np.tan(self.shot.field / 2))
         eye = self.camera.eye + shift
         return raster.View(_matrix(self.camera.R_CW), _vector(eye), float(f), columns / 2, rows / 2, 0.0)
 
@@ -483,7 +507,9 @@ def picture(of: Result | System | Motion, time: float | None = None, shot: Shot 
 
 
 @checked_call
-def save_still(of: Result | System, path: PathLike, time: float | None = None, shot: Shot | None = None) -> None:
+def save_still(
+    of: Result | System | Motion, path: PathLike, time: float | None = None, shot: Shot | None = None
+) -> None:
     """Write a PNG, whole or not at all; `time` [s] is the end by default."""
     target = file_path(path, (".png",), "a still")
     need("PIL", "a still")
@@ -496,7 +522,7 @@ def save_still(of: Result | System, path: PathLike, time: float | None = None, s
 
 @checked_call
 def save_video(
-    of: Result,
+    of: Result | Motion,
     path: PathLike,
     *,
     start: float | None = None,

@@ -134,7 +134,7 @@ class Viewer(metaclass=CheckedCalls):
     def _repr_html_(self) -> str:
         return (
             f'<iframe src="{self.address}" width="100%" height="520" style="border:1px solid #ddd"></iframe>'
-            f'<div><a href="{self.address}" target="_blank">{self.address}</a></div>'
+            f'<div><a href="{self.address}" target="_blank">{self.address}</a> {page.hint(self.server, self.address)}</div>'
         )
 
     def __enter__(self) -> Viewer:

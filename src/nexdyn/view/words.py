@@ -55,6 +55,12 @@ _CHINESE = {
     "Difference from the ghost": "与对照结果之差", "distance": "距离", "angle": "角度", "farthest": "相差最大", "member": "成员",
     "failed at": "失败于",
     "kind": "类型", "from": "从", "to": "到",
+    # sharing, recordings
+    "Share": "分享", "save as": "另存为", "HTML": "HTML", "MP4": "MP4", "GIF": "GIF", "Picture": "图片", "is being made": "正在生成",
+    "a page that plays without a server, a film or a picture, as this browser sees it": "按此浏览器所见：无需服务器的页面、影片或图片",
+    "another file is being made for this page": "正在为此页面生成另一个文件", "ghost": "对照结果", "not recorded": "未录制",
+    "nothing moves here, so there is no film: save a picture, or wait until the run has ended":
+        "没有运动，无法生成影片：请保存图片，或等计算结束",
     # joints
     "fixed": "固定", "free": "自由", "revolute": "转动", "prismatic": "移动", "cylindrical": "圆柱", "helical": "螺旋",
     "universal": "万向", "spherical": "球", "planar": "平面", "cartesian": "直角坐标", "rod": "连杆", "general": "通用", "clamp": "夹持",

@@ -1,0 +1,188 @@
+"""What a recording knows beside its pictures: the numbers of all bodies and joints over time, and what its page picks and shows.
+
+The page (record.js) computes from them what the viewer's server answers otherwise. Numbers lie one after another as 32-bit floats, a
+quantity of n samples and k components as (n, k); between two samples they are told by weight, as in cards.py:
+
+    x(t) = (1 − s) x_j + s x_{j+1},   s = (t − t_j)/(t_{j+1} − t_j)
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import gzip
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nexdyn.errors import NexDynError
+from nexdyn.spatial.rotations import quaternion
+from nexdyn.view.cards import joints_of, of_matter, tree
+from nexdyn.view.motion import Motion
+from nexdyn.view.section import SIDES as SECTIONS
+from nexdyn.view.section import Section, pose_of, section_of
+from nexdyn.view.stage import BEHIND, FIELD, LAYERS, LINES, LONG, SIDES, Stage, by_body
+
+if TYPE_CHECKING:
+    from nexdyn.view.words import Words
+
+MOST_NUMBERS = 8_000_000
+"""Numbers that a recording holds; of more, as many samples as fit."""
+MANY = 200
+"""Bodies beyond which a recording holds their poses alone."""
+LABELS = (
+    "mass", "Ixx Iyy Izz", "Ixy Ixz Iyz", "centre of mass", "position", "quaternion", "velocity", "angular velocity", "q", "v",
+    "force", "moment", "reaction of", "Click a body, or choose one in the model's tree.", "Selected", "Follow", "Plot it",
+    "Measure from it", "Deselect", "Clear points", "Measured", "angle at B", "Plots", "Model", "Show", "view", "front", "right", "top",
+    "corner", "back", "left", "bottom", "parallel", "dark", "mm, degrees", "Full screen", "Reset", "opacity", "cut away",
+    "plane at [m]", "(nothing)", "save", "ghost", "Difference from the ghost", "distance", "angle", "farthest", "time [s]", "follow",
+    "ground", "not recorded",
+)  # fmt: skip
+"""What the page of a recording says, the layers too."""
+
+
+class Numbers:
+    """The numbers of a motion that a recording holds; `packed()` is what the page unpacks, `about` what it is told of them."""
+
+    def __init__(self, motion: Motion, ghost: Motion | None) -> None:
+        self._parts: list[np.ndarray] = []
+        self._size = 0
+        self._rows = np.zeros(1, dtype=int)
+        system, result = motion.system, motion.result if motion.moves else None
+        told = result is not None and len(motion.bodies) <= MANY
+        width = len(motion.bodies) * ((13 if told else 7) + (7 if ghost else 0)) + (
+            8 * len(system.joints) if told else 0
+        )
+        every = max(1, -(-len(motion.times) * width // MOST_NUMBERS))
+        self._rows = np.arange(0, len(motion.times), every)
+        self.times = motion.times[self._rows]
+        self._of_result = np.searchsorted(result.recording.t, self.times) if result is not None else self._rows
+        p, q = motion.position[self._rows], motion.quaternion[self._rows]
+        self.bodies = {name: self._pose(p[:, i], q[:, i]) for i, name in enumerate(motion.bodies)}
+        self.joints: dict[str, list[Any]] = {name: [] for name in system.joints}
+        self.ghost = {} if ghost is None else self._of_ghost(motion, ghost)
+        if told and result is not None:
+            self._add_rates(result)
+            self._add_joints(result)
+
+    def _keep(self, name: str, values: np.ndarray, unit: str) -> list[Any]:
+        """Name, place among the numbers, components and unit."""
+        flat = np.ascontiguousarray(np.reshape(values, (len(self._rows), -1)), dtype=np.float32)
+        at, self._size = self._size, self._size + flat.size
+        self._parts.append(flat.reshape(-1))
+        return [name, at, flat.shape[1], unit]
+
+    def _pose(self, p: np.ndarray, q: np.ndarray) -> list[Any]:
+        return [self._keep("position", p, "m"), self._keep("quaternion", q, "1")]
+
+    def _of_ghost(self, motion: Motion, ghost: Motion) -> dict[str, list[Any]]:
+        frames = [ghost.at(float(t)) for t in self.times]
+        found = {}
+        for name in motion.bodies:
+            i = ghost.body(name)
+            found[name] = self._pose(
+                np.array([f.position[i] for f in frames]), np.array([f.quaternion[i] for f in frames])
+            )
+        return found
+
+    def _add_rates(self, result: Any) -> None:
+        for name, array, unit in (
+            ("velocity", result.velocity(), "m/s"),
+            ("angular velocity", result.angular_velocity(), "rad/s"),
+        ):
+            values = array.values[self._of_result]
+            for k, body in enumerate(array.coords["body"].values):
+                self.bodies[str(body)].append(self._keep(name, values[:, k], unit))
+
+    def _add_joints(self, result: Any) -> None:
+        for name, found in self.joints.items():
+            for what, ask in (("q", result.joint_position), ("v", result.joint_velocity)):
+                with contextlib.suppress(NexDynError):  # a fixed joint has none
+                    array = ask(name)
+                    units = array.coords["units"].values if "units" in array.coords else array.attrs["units"]
+                    for k, column in enumerate(np.reshape(array.values, (len(array), -1)).T):
+                        unit = str(units[k]) if np.ndim(units) else str(units)
+                        found.append(self._keep(what, column[self._of_result], unit))
+        if not result.observed.knows("reaction"):
+            return
+        array = result.reaction()
+        values = array.values[self._of_result]
+        for k, joint in enumerate(array.coords["joint"].values):
+            wrench = values[:, k]
+            self.joints[str(joint)] += [
+                self._keep(f"force|{joint}", wrench[:, :3], "N"), self._keep(f"moment|{joint}", wrench[:, 3:], "N m"),
+            ]  # fmt: skip
+
+    def packed(self) -> str:
+        """All numbers, compressed, as text."""
+        whole = np.concatenate([*self._parts, np.zeros(0, dtype=np.float32)]).astype("<f4")
+        return base64.b64encode(gzip.compress(whole.tobytes(), 6, mtime=0)).decode()
+
+
+def knowledge(
+    stage: Stage, numbers: Numbers, words: Words, seen: frozenset[str], recorded: frozenset[str]
+) -> dict[str, Any]:
+    """What the page is told of the scene: nodes, cards, views, layers: those that are `seen` at first, and those that are `recorded`."""
+    motion, system = stage.motion, stage.system
+    cards: dict[str, Any] = {}
+    for name, curves in numbers.bodies.items():
+        joints = joints_of(system, name)
+        fixed = [[row.name, row.values.tolist(), row.unit] for row in of_matter(system, name)]
+        reactions = [curve for joint in joints for curve in numbers.joints[joint] if "|" in curve[0]]
+        cards[f"body:{name}"] = {"fixed": fixed, "curves": curves + reactions}
+    for name, curves in numbers.joints.items():
+        joint = system.joints[name]
+        frames = joint.frames(system.values)
+        cards[f"joint:{name}"] = {
+            "fixed": [], "curves": curves, "child": joint.child.name, "p": frames.p_BJ.tolist(), "q": quaternion(frames.R_BJ).tolist(),
+        }  # fmt: skip
+    return {
+        "times": numbers.times.tolist(), "bodies": motion.bodies, "cards": cards, "ghost": numbers.ghost, "tree": tree(system, words),
+        "pieces": _pieces(stage), "views": _views(stage), "up": stage.up.tolist(), "size": stage.size, "center": stage.center.tolist(),
+        "follow": stage.look.follow, "opaque": [[handle.name, own] for handle, own in stage._opaque],
+        "opacity": stage.look.opacity, "section": stage.look.section,
+        "sections": {side: _section(side) for side in SECTIONS},
+        "field": FIELD, "long": LONG, "behind": {dark: _behind(stage, dark) for dark in (False, True)},
+        "layers": {
+            layer: [words(layer), [node.name for node in stage._nodes.get(layer, [])], layer in seen, layer in recorded]
+            for layer in LAYERS
+            if stage._nodes.get(layer) or layer == "shadows"
+        },
+        "ghosts": [marks.handle.name for marks in getattr(stage._carried.get("ghost"), "_groups", [])],
+        "words": {label: words(label) for label in LABELS},
+    }  # fmt: skip
+
+
+def _pieces(stage: Stage) -> list[list[Any]]:
+    """The node whose surface it has, its body, and the quaternion and position in it, of all that can be picked (Stage._add_bodies)."""
+    by_surface = defaultdict(list)
+    for piece in stage.drawn:
+        by_surface[id(piece.surface)].append(piece)
+    shared = [group for group in by_surface.values() if len(group) > 1]
+    found = [(f"/motion/batch{k}", piece) for k, group in enumerate(shared) for piece in group]
+    for name, own in by_body(group[0] for group in by_surface.values() if len(group) == 1).items():
+        found += [(f"/motion/body{stage.row[name]}/piece{k}", piece) for k, piece in enumerate(own)]
+    return [
+        [node, piece.body, np.round(quaternion(piece.R_BS), 9).tolist(), np.asarray(piece.p_BS, dtype=float).tolist()]
+        for node, piece in found
+    ]
+
+
+def _views(stage: Stage) -> dict[str, list[list[float]]]:
+    """Where the camera stands and looks, for a square window."""
+    seen = {side: stage.camera(1.0, side) for side in ("", *SIDES)}
+    return {side: [camera.eye.tolist(), camera.target.tolist()] for side, camera in seen.items()}
+
+
+def _section(side: str) -> list[list[float]]:
+    """Normal of what is kept, and the quaternion of the node that tells of it."""
+    section = section_of((side, 0.0))
+    assert isinstance(section, Section)
+    return [section.normal.tolist(), np.asarray(pose_of(section)[1]).tolist()]
+
+
+def _behind(stage: Stage, dark: bool) -> dict[str, Any]:
+    """The background, none for white, and the greys of the floor, as in Stage.darken."""
+    kind = "grey" if dark and stage.backdrop == "light" else stage.backdrop
+    return {"grey": BEHIND.get(kind), "lines": LINES[kind]}

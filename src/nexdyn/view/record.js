@@ -1,0 +1,585 @@
+// The page of a recording: it does what the viewer's server does for its page, with numbers from the file (numbers.py).
+//
+//   ask(what, given)     the answers that page.js asks the server for otherwise (asking.py): hover, select, measure
+//   messages             what viser's player puts on the page passes here: layers, opacity, section, follow and dark change it
+//
+// Points and directions are in the axes of the model, [m], unless they are said to be of the window.
+const element = id => document.getElementById(id), make = (tag, given = {}, ...inside) => {
+  const made = Object.assign(document.createElement(tag), given);
+  made.append(...inside);
+  return made;
+};
+const data = JSON.parse(element("nexdyn-data").textContent), w = label => data.words[label] ?? label;
+const aside = element("nexdyn"), viser = () => window.__viserMutable;
+const text = x => String(x).replace(/[&<>"]/g, c => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
+const unpacked = async id => {
+  const bytes = Uint8Array.from(atob(element(id).textContent), c => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
+};
+let values = new Float32Array(0);  // until they are unpacked
+const state = {
+  key: "", points: [], follow: data.follow, opacity: data.opacity, section: data.section, parallel: false, dark: data.dark, si: data.si,
+};
+
+document.head.append(make("style", { textContent: `
+  body { display: flex; }
+  #root { flex: 1 1 0; width: auto; min-width: 0; position: relative; transform: translateZ(0); }
+  #nexdyn { flex: 0 0 min(440px, 42%); height: 100%; overflow-y: auto; box-sizing: border-box; padding: 8px 12px;
+    border-left: 1px solid #ddd; background: #fff; color: #222; font: 13px sans-serif; }
+  #nexdyn h1 { font-size: 17px; margin: 0 0 2px; } #nexdyn > p { margin: 0 0 4px; color: #666; }
+  #nexdyn button, #nexdyn select { font: inherit; color: inherit; background: rgba(120, 140, 170, 0.15); border: 1px solid #aaa;
+    border-radius: 4px; padding: 1px 7px; margin: 1px 3px 1px 0; cursor: pointer; }
+  #nexdyn [role=tab][aria-selected=true] { background: #1c6fb8; color: #fff; }
+  #nexdyn [role=tablist] { margin: 4px 0; border-bottom: 1px solid #ccc; padding-bottom: 3px; }
+  #nexdyn label { display: block; margin: 2px 0; } #nexdyn label input[type=range] { width: 55%; vertical-align: middle; }
+  #nexdyn [hidden] { display: none; }
+  [data-mantine-color-scheme=dark] #nexdyn { background: #1a1b1e; color: #ddd; border-color: #444; }
+  [data-mantine-color-scheme=dark] #nexdyn > p { color: #999; } [data-mantine-color-scheme=dark] #nexdyn option { background: #333; }
+  #nexdyn-marks { position: fixed; z-index: 4; pointer-events: none; overflow: hidden; }
+  /* the player's own slider and field run ahead of what is drawn and tell seconds of playing */
+  #root .mantine-NumberInput-root:has(+ .mantine-Slider-root), #root .mantine-NumberInput-root + .mantine-Slider-root { display: none; }
+  #nexdyn-time { flex: 1 1 0; min-width: 0; display: flex; align-items: center; gap: 0.6em; font: 13px sans-serif; }
+  #nexdyn-time input { flex: 1 1 0; min-width: 0; } #nexdyn-time output { font-variant-numeric: tabular-nums; }
+  @media (max-width: 700px) { body { flex-direction: column; } #root { height: auto; }
+    #nexdyn { flex: 0 0 45%; border-left: 0; border-top: 1px solid #ddd; } }` }));
+
+// --- time ---------------------------------------------------------------------------------------------------------------
+const time = () => viser()?.nodePoseData?.[data.clock]?.position[0] ?? data.start;  // of the poses that are on the page
+const seek = t => {  // typed into the player's field, which stops it
+  const field = document.querySelector("#root input");
+  if (!field) return;
+  t = Math.min(Math.max(t, data.start), data.end);
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set
+    .call(field, ((t - data.start) / data.speed + 1e-4).toFixed(4));
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+};
+const bar = make("div", { id: "nexdyn-time" });
+bar.innerHTML = `<input type="range" id="nexdyn-slider" aria-label="${w("time [s]")}" min="${data.start}" max="${data.end}"
+  step="${data.step || 1}"><span>t = <output id="nexdyn-t"></output> s</span>`;
+const [handle, shown] = [bar.querySelector("input"), bar.querySelector("output")];
+const place = () => {  // between the player's buttons, once it is there
+  const own = document.querySelector("#root .mantine-NumberInput-root + .mantine-Slider-root");
+  if (own) own.after(bar); else setTimeout(place, 50);
+};
+place();
+handle.addEventListener("input", () => seek(parseFloat(handle.value)));
+
+// --- numbers ------------------------------------------------------------------------------------------------------------
+const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2], plus = (a, b, s = 1) => a.map((x, k) => x + s * b[k]);
+const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+const norm = a => Math.hypot(...a);
+const turned = (q, v) => {  // R(q) v, q = (w, u)
+  const u = q.slice(1), c = cross(u, v), d = cross(u, c);
+  return v.map((x, k) => x + 2 * (q[0] * c[k] + d[k]));
+};
+const back = q => [q[0], -q[1], -q[2], -q[3]];
+const bracket = t => {  // the sample before t, and the share of the next one
+  const all = data.times;
+  let low = 0, high = all.length - 1;
+  while (high - low > 1) { const m = (low + high) >> 1; if (all[m] <= t) low = m; else high = m; }
+  return [low, all.length < 2 ? 0 : Math.min(Math.max((t - all[low]) / (all[high] - all[low]), 0), 1)];
+};
+const at = ([, first, k], t) => {
+  const [j, s] = bracket(t), next = s > 0 ? j + 1 : j;
+  return Array.from({ length: k }, (_, i) => (1 - s) * values[first + j * k + i] + s * values[first + next * k + i]);
+};
+const poseOf = ([p, q], t) => {
+  const turn = at(q, t), size = norm(turn) || 1;
+  return { p: at(p, t), q: turn.map(x => x / size) };
+};
+const pose = (body, t) => body === "ground" ? { p: [0, 0, 0], q: [1, 0, 0, 0] } : poseOf(data.cards[`body:${body}`].curves, t);
+const inWorld = (body, p, t) => { const b = pose(body, t); return plus(b.p, turned(b.q, p)); };
+
+const told = (values, unit) => {  // in the chosen units
+  const [base, ...per] = unit.split("/"), rest = per.length ? `/${per.join("/")}` : "";
+  if (!state.si && base === "m") return [values.map(x => 1e3 * x), `mm${rest}`.replace("^2", "²")];
+  if (!state.si && base === "rad") return [values.map(x => x * 180 / Math.PI), `°${rest}`.replace("^2", "²")];
+  return [values, unit === "1" ? "" : unit.replace("N m", "N·m").replace("kg m", "kg·m").replace("^2", "²")];
+};
+const number = x => {  // four digits, as cards.py has them
+  if (!Number.isFinite(x)) return "–";
+  if (Math.abs(x) < 1e-12) return "0";
+  const size = Math.abs(x);
+  if (size >= 1e-3 && size < 1e3) return x.toPrecision(4).replace("-", "−");
+  const [digits, e] = x.toExponential(3).split("e"), power = Number(e);
+  const said = power >= -4 && power < 4 ? String(Number(x.toPrecision(4)))
+    : `${Number(digits)}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+  return said.replaceAll("-", "−");
+};
+const row = (label, numbers, unit) => {
+  const [all, named] = told(numbers, unit);
+  return `<tr><th scope="row">${text(label)}</th><td>${all.map(x => `<span>${number(x)}</span>`).join(" ")}</td><td>${named}</td></tr>`;
+};
+const group = label => `<tr><th colspan="3" scope="rowgroup">${text(label)}</th></tr>`;
+
+// --- what is asked ------------------------------------------------------------------------------------------------------
+const surfaces = () => { const all = window.__viserSceneTree.getState(); return node => all[node]?.message?.props ?? {}; };
+const seen = layer => data.layers[layer]?.[2];
+const pick = (given, t) => {  // picking.py; the nearest triangle that the line of sight meets
+  const ray = given.ray.split(",").map(Number), o = ray.slice(0, 3), length = norm(ray.slice(3)), d = ray.slice(3).map(x => x / length);
+  if (!seen("shapes") || !(length > 0)) return null;
+  let [least, most] = [0, Infinity], found = null;
+  const surface = surfaces();
+  if (state.section) {
+    const [normal, level] = plane(), above = dot(normal, o) - level, rate = dot(normal, d);
+    if (rate > 0) most = Math.max(0, -above / rate); else if (rate < 0) least = Math.max(0, -above / rate); else if (above > 0) most = 0;
+  }
+  for (const [node, body, q, p] of data.pieces) {
+    const { vertices, faces } = surface(node), b = pose(body, t);
+    if (!vertices) continue;
+    const inPiece = v => turned(back(q), turned(back(b.q), v)), middle = plus(b.p, turned(b.q, p));
+    const from = inPiece(plus(o, middle, -1)), along = inPiece(d), radius = reach(node, vertices);
+    const closest = -dot(from, along);
+    if (closest < -radius || dot(from, from) - closest * closest > radius * radius) continue;
+    for (let k = 0; k < faces.length; k += 3) {
+      const [a, u, v] = [0, 1, 2].map(m => vertices.subarray(3 * faces[k + m], 3 * faces[k + m] + 3)).map(x => [...x]);
+      const e = plus(u, a, -1), g = plus(v, a, -1), h = cross(along, g), det = dot(e, h), r = plus(from, a, -1), c = cross(r, e);
+      const x = dot(r, h) / det, y = dot(c, along) / det, s = dot(g, c) / det;
+      if (x >= 0 && y >= 0 && x + y <= 1 && s > least && s <= most && s < (found?.s ?? Infinity)) found = { body, s };
+    }
+  }
+  if (!found) return null;
+  const b = pose(found.body, t);
+  return { body: found.body, p: turned(back(b.q), plus(plus(o, d, found.s), b.p, -1)) };
+};
+const reaches = new Map();
+const reach = (node, vertices) => {  // of a ball about a surface's origin
+  if (!reaches.has(node)) {
+    let most = 0;
+    for (let k = 0; k < vertices.length; k += 3) most = Math.max(most, norm(vertices.subarray(k, k + 3)));
+    reaches.set(node, most);
+  }
+  return reaches.get(node);
+};
+const MOST_POINTS = 3;
+const measure = point => { state.points = [...(state.points.length < MOST_POINTS ? state.points : []), point]; tell(); };
+const select = key => { state.key = data.cards[key] ? key : ""; tell(); };
+const answers = {
+  hover: (given, t) => {
+    const hit = pick(given, t);
+    if (!hit) return {};
+    const mass = hit.body === "ground" ? "" : `  ${number(data.cards[`body:${hit.body}`].fixed[0][1][0])} kg`;
+    return { name: hit.body, said: hit.body === "ground" ? w("ground") : hit.body + mass };
+  },
+  select: (given, t) => { select(given.of ?? `body:${pick(given, t)?.body}`); return { selected: state.key }; },
+  measure: (given, t) => { const hit = pick(given, t); if (hit) measure(hit); return hit ? { name: hit.body, point: hit.p } : {}; },
+};
+window.__nexdynAsk = async (what, given) => answers[what]?.(given, Number(given.t ?? time())) ?? {};
+
+const card = t => {
+  if (!state.key) return `<p class="nexdyn-said">${text(w("Click a body, or choose one in the model's tree."))}</p>`;
+  const { fixed, curves } = data.cards[state.key], lines = fixed.map(([name, numbers, unit]) => row(w(name), numbers, unit));
+  let last = "";
+  for (const curve of curves) {
+    const [name, joint] = curve[0].split("|");
+    let now = at(curve, t);
+    if (name === "quaternion") now = now.map((x, _, all) => x / (norm(all) || 1));
+    if (joint && joint !== last) { lines.push(group(`${w("reaction of")} ${joint}`)); last = joint; }
+    lines.push(row(w(name), now, curve[3]));
+    if (joint) lines.push(row(`|${w(name)}|`, [norm(now)], curve[3]));
+  }
+  const title = state.key.slice(state.key.indexOf(":") + 1);
+  return `<table class="nexdyn-card" data-nexdyn-of="${text(state.key)}"><caption>${text(title)}</caption>${lines.join("")}</table>`;
+};
+const ruler = t => {
+  const p = state.points.map(x => inWorld(x.body, x.p, t)), name = k => String.fromCharCode(65 + k);
+  const lines = p.map((x, k) => row(`${name(k)} (${state.points[k].body})`, x, "m"));
+  for (let k = 0; k + 1 < p.length; k++) {
+    const apart = plus(p[k + 1], p[k], -1);
+    lines.push(row(`|${name(k)}${name(k + 1)}|`, [norm(apart)], "m"), row(`Δ ${name(k)}${name(k + 1)}`, apart, "m"));
+  }
+  if (p.length === 3) {
+    const [u, v] = [plus(p[0], p[1], -1), plus(p[2], p[1], -1)];
+    lines.push(row(w("angle at B"), [Math.atan2(norm(cross(u, v)), dot(u, v))], "rad"));
+  }
+  return p.length ? `<table class="nexdyn-card nexdyn-ruler"><caption>${text(w("Measured"))}</caption>${lines.join("")}</table>` : "";
+};
+const apart = t => {  // from the ghost: ghost.py
+  if (!Object.keys(data.ghost).length) return "";
+  const all = data.bodies.map(body => {
+    const a = pose(body, t), b = poseOf(data.ghost[body], t), sign = a.q.reduce((sum, x, k) => sum + x * b.q[k], 0) < 0 ? -1 : 1;
+    return { body, far: norm(plus(a.p, b.p, -1)), angle: 4 * Math.asin(Math.min(norm(plus(a.q, b.q, -sign)) / 2, 1)) };
+  });
+  const farthest = all.reduce((a, b) => b.far > a.far ? b : a);
+  const chosen = [farthest, ...all.filter(x => `body:${x.body}` === state.key && x !== farthest)];
+  const lines = chosen.map(x => group(x.body + (x === farthest ? ` (${w("farthest")})` : "")) + row(w("distance"), [x.far], "m")
+    + row(w("angle"), [x.angle], "rad"));
+  return `<table class="nexdyn-card nexdyn-ghost"><caption>${text(w("Difference from the ghost"))}</caption>${lines.join("")}</table>`;
+};
+
+// --- messages: what the player puts on the page, as it is to be seen ---------------------------------------------------------
+const changed = { visible: {}, props: {}, pose: {} };
+let shadows = seen("shadows"), caught = null;
+const fixed = message => {  // the same objects come again each time the recording begins anew
+  const { type, name } = message;
+  if (type === "SetSceneNodeVisibilityMessage" && name in changed.visible) message.visible = changed.visible[name];
+  else if (type === "SetPositionMessage" && changed.pose[name]) message.position = changed.pose[name].position;
+  else if (type === "SetOrientationMessage" && changed.pose[name]) message.wxyz = changed.pose[name].wxyz;
+  else if (type === "EnableLightsMessage") message.cast_shadow = shadows;
+  else if (type === "ThemeConfigurationMessage") message.dark_mode = state.dark;
+  else if (type === "BackgroundImageMessage") Object.assign(message, background());
+  if (message.props && changed.props[name]) Object.assign(message.props, changed.props[name]);
+  return message;
+};
+const shift = t => {  // a followed body stays where it was at the start
+  if (!state.follow) return [0, 0, 0];
+  return plus(pose(state.follow, data.start).p, pose(state.follow, t).p, -1);
+};
+const catchMessages = () => {
+  const queue = viser()?.messageQueue;
+  if (!queue || queue === caught) return;
+  caught = queue;
+  const push = Array.prototype.push;
+  queue.push = (...messages) => {
+    for (const message of messages) {
+      const moved = message.name === "/motion" && message.type === "SetPositionMessage";
+      if (moved && state.follow !== data.follow) continue;
+      push.call(queue, fixed(message));
+      if (message.name === data.clock && message.type === "SetPositionMessage" && state.follow !== data.follow)
+        push.call(queue, { type: "SetPositionMessage", name: "/motion", owner: "", position: shift(message.position[0]) });
+    }
+    return queue.length;
+  };
+};
+setInterval(catchMessages, 20);
+const send = (...messages) => {
+  catchMessages();
+  Array.prototype.push.apply(viser().messageQueue, messages.map(message => ({ owner: "", ...message })));
+  viser().requestRender();
+};
+const setProps = (name, updates) => {
+  changed.props[name] = { ...changed.props[name], ...updates };
+  send({ type: "SceneNodeUpdateMessage", name, updates });
+};
+const setVisible = (names, visible) => {
+  for (const name of names) {
+    changed.visible[name] = visible;
+    send({ type: "SetSceneNodeVisibilityMessage", name, visible });
+  }
+};
+const setLayer = (layer, on) => {
+  data.layers[layer][2] = on;
+  if (layer === "shadows") send({ type: "EnableLightsMessage", enabled: true, cast_shadow: shadows = on });
+  setVisible(data.layers[layer][1], on);
+};
+const setOpacity = share => {
+  state.opacity = share;
+  for (const [name, own] of data.opaque) setProps(name, { opacity: share * own >= 1 ? null : share * own });
+  opacity.value = share;
+};
+const plane = () => {  // normal of what is kept, and its level
+  const [side, at] = state.section;
+  return [data.sections[side][0], (side[0] === "-" ? -1 : 1) * at];
+};
+const setSection = section => {
+  state.section = section;
+  const [normal, level] = section ? plane() : [[1, 0, 0], 1e12], turn = section ? data.sections[section[0]][1] : [1, 0, 0, 0];
+  const now = changed.pose["/motion/section"] = { position: normal.map(x => x * level), wxyz: turn };
+  send({ type: "SetPositionMessage", name: "/motion/section", position: now.position },
+    { type: "SetOrientationMessage", name: "/motion/section", wxyz: now.wxyz });
+  side.value = section ? section[0] : "";
+  levels.hidden = !section;
+  if (section) {
+    const middle = data.center["xyz".indexOf(section[0].at(-1))];
+    Object.assign(levelBox, { min: middle - 0.6 * data.size, max: middle + 0.6 * data.size, step: data.size / 1000 });
+    levelBox.value = section[1];
+  }
+};
+const setFollow = body => {
+  state.follow = body;
+  send({ type: "SetPositionMessage", name: "/motion", position: shift(time()) });
+  follows.value = body;
+};
+const pixel = grey => {  // an image of one pixel
+  const canvas = make("canvas", { width: 1, height: 1 }), context = canvas.getContext("2d");
+  context.fillStyle = `rgb(${grey}, ${grey}, ${grey})`;
+  context.fillRect(0, 0, 1, 1);
+  return Uint8Array.from(atob(canvas.toDataURL("image/png").split(",")[1]), c => c.charCodeAt(0));
+};
+const background = () => {
+  const { grey } = data.behind[state.dark];
+  return { format: "png", rgb_data: grey === null ? null : pixel(grey), depth_data: null };
+};
+const setDark = dark => {
+  state.dark = darkBox.checked = dark;
+  send({ type: "ThemeConfigurationMessage", titlebar_content: null, control_layout: "floating", control_width: "medium", show_logo: false,
+    show_share_button: false, dark_mode: dark, colors: null }, { type: "BackgroundImageMessage", ...background() });
+  const [cell, section] = data.behind[dark].lines.map(x => [x, x, x]);
+  for (const name of data.layers.grid?.[1] ?? []) setProps(name, { cell_color: cell, section_color: section });
+  drawPlots();
+};
+const setUnits = si => { state.si = si; unitsBox.checked = !si; drawPlots(); tell(); };
+
+// --- camera -------------------------------------------------------------------------------------------------------------
+const inThree = p => {  // the root turns the model's axes into those of the window's scene
+  const e = viser().nodeRefFromName["/motion"].matrixWorld.elements;
+  return [0, 1, 2].map(k => e[k] * p[0] + e[4 + k] * p[1] + e[8 + k] * p[2]);
+};
+const farther = () => state.parallel ? Math.tan(data.field / 2) / Math.tan(data.long / 2) : 1;
+const aim = side => {
+  const [eye, target] = data.views[side], box = viser().canvas.getBoundingClientRect();
+  const far = farther() * Math.max(1, box.height / box.width);
+  viser().cameraControl.setLookAt(...inThree(plus(target, plus(eye, target, -1), far)), ...inThree(target), false);
+};
+const setParallel = parallel => {
+  if (parallel === state.parallel) return;
+  const before = farther(), control = viser().cameraControl, eye = viser().camera.position.clone(), target = eye.clone();
+  state.parallel = parallelBox.checked = parallel;
+  control.getTarget(target);
+  const to = plus(target.toArray(), plus(eye.toArray(), target.toArray(), -1), farther() / before);
+  send({ type: "SetCameraFovMessage", fov: parallel ? data.long : data.field, initial: false },
+    { type: "SetCameraNearMessage", near: (parallel ? 0.5 : 1e-3) * data.size, initial: false });
+  control.setLookAt(...to, ...target.toArray(), false);
+};
+
+// --- what is marked in the scene: the outline of the selected body, the axes of the selected joint, the measured points ---------------
+const SVG = "http://www.w3.org/2000/svg", marks = document.createElementNS(SVG, "svg");
+marks.id = "nexdyn-marks";
+marks.setAttribute("aria-hidden", "true");
+document.body.append(marks);
+const seenAt = (box, move) => p => {  // where in the window's scene a point is seen, or null behind the eye
+  const { camera } = viser(), v = camera.position.clone().set(...p).applyMatrix4(move);
+  const ahead = v.clone().applyMatrix4(camera.matrixWorldInverse).z < 0;
+  v.project(camera);
+  return ahead ? [(v.x + 1) / 2 * box.width, (1 - v.y) / 2 * box.height] : null;
+};
+const hull = points => {  // Andrew's monotone chain
+  const all = points.filter(p => p).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const half = list => list.reduce((kept, p) => {
+    const turn = (a, b) => (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]);
+    while (kept.length > 1 && turn(kept.at(-2), kept.at(-1)) <= 0) kept.pop();
+    return [...kept, p];
+  }, []);
+  return all.length < 3 ? all : [...half(all).slice(0, -1), ...half(all.reverse()).slice(0, -1)];
+};
+const MOST_VERTICES = 800;
+const outline = (body, t, see) => {
+  const { p, q } = pose(body, t), points = [], surface = surfaces();
+  for (const [node, of, turn, place] of data.pieces) {
+    const vertices = of === body && surface(node).vertices;
+    if (!vertices) continue;
+    const step = 3 * Math.max(1, Math.ceil(vertices.length / 3 / MOST_VERTICES));
+    for (let k = 0; k < vertices.length; k += step)
+      points.push(see(plus(p, turned(q, plus(place, turned(turn, [...vertices.subarray(k, k + 3)]))))));
+  }
+  return `<polygon fill="none" stroke="#fa8c0a" stroke-width="2.5" points="${hull(points).map(x => x.map(y => y.toFixed(1))).join(" ")}"/>`;
+};
+let marked = "";
+const mark = (t, box) => {
+  const root = viser().nodeRefFromName?.["/motion"];
+  if (!root || !viser().camera) return;
+  const eye = viser().camera.matrixWorld.elements, now = [state.key, state.points.length, t, box.x, box.y, box.width, box.height, ...eye,
+    viser().camera.fov, root.matrixWorld.elements[12], root.matrixWorld.elements[13], root.matrixWorld.elements[14]].join();
+  if (now === marked) return;
+  marked = now;
+  Object.assign(marks.style, { left: `${box.x}px`, top: `${box.y}px`, width: `${box.width}px`, height: `${box.height}px` });
+  const see = seenAt(box, root.matrixWorld), [kind, ...rest] = state.key.split(":"), name = rest.join(":"), parts = [];
+  const line = (a, b, color) => a && b && parts.push(`<line x1="${a[0]}" y1="${a[1]}" x2="${b[0]}" y2="${b[1]}" stroke="${color}" stroke-width="3"/>`);
+  if (kind === "body") parts.push(outline(name, t, see));
+  if (kind === "joint") {
+    const { child, p, q } = data.cards[state.key], origin = see(inWorld(child, p, t));
+    ["#d62728", "#2ca02c", "#1f77b4"].forEach((color, k) =>
+      line(origin, see(inWorld(child, plus(p, turned(q, [0, 1, 2].map(m => m === k ? 0.15 * data.size : 0))), t)), color));
+  }
+  const points = state.points.map(x => see(inWorld(x.body, x.p, t)));
+  points.forEach((x, k) => {
+    line(points[k - 1], x, "#0096c8");
+    if (x) parts.push(`<circle cx="${x[0]}" cy="${x[1]}" r="4" fill="#0096c8"/><text x="${x[0] + 6}" y="${x[1] - 6}" fill="#0096c8"
+      font-family="sans-serif" font-size="13" font-weight="700">${String.fromCharCode(65 + k)}</text>`);
+  });
+  marks.innerHTML = parts.join("");
+};
+
+// --- the panel ----------------------------------------------------------------------------------------------------------
+const button = (label, act, hint = "") => make("button", { type: "button", textContent: w(label), title: hint, onclick: act });
+const box = (label, checked, act, name = w(label)) => {
+  const input = make("input", { type: "checkbox", checked, onchange: () => act(input.checked) });
+  return [make("label", {}, input, ` ${name}`), input];
+};
+const range = (label, given, act) => {
+  const input = make("input", { type: "range", ariaLabel: w(label), ...given, oninput: () => act(Number(input.value)) });
+  return [make("label", {}, `${w(label)} `, input), input];
+};
+const choice = (label, options, act) => {
+  const list = make("select", { ariaLabel: w(label), onchange: () => act(list.value) }, ...options.map(([value, textContent]) => make("option", { value, textContent })));
+  return [make("label", {}, `${w(label)} `, list), list];
+};
+const chosen = make("div"), differs = make("div"), measured = make("div");
+const followSelected = () => {
+  const [kind, ...rest] = state.key.split(":"), body = kind === "joint" ? data.cards[state.key].child : rest.join(":");
+  if (body && body !== "ground") setFollow(state.follow === body ? "" : body);
+};
+const measureSelected = () => {
+  const [kind, ...rest] = state.key.split(":"), it = data.cards[state.key];
+  if (kind === "body") measure({ body: rest.join(":"), p: it.fixed.at(-1)[1] });
+  else if (kind === "joint") measure({ body: it.child, p: it.p });
+};
+const withSelected = make("div", {}, button("Follow", followSelected, "F"), button("Plot it", () => plotSelected()),
+  button("Measure from it", measureSelected, "M"), button("Deselect", () => select("")));
+const clear = button("Clear points", () => { state.points = []; tell(); });
+aside.append(chosen, withSelected, differs, measured, clear);
+let said = "";
+const tell = () => {
+  const t = time(), parts = [card(t), apart(t), ruler(t)], now = parts.join("");
+  withSelected.hidden = !state.key;
+  clear.hidden = !state.points.length;
+  if (now === said) return;
+  said = now;
+  [chosen, differs, measured].forEach((place, k) => { place.innerHTML = parts[k]; });
+};
+
+const tabs = make("div", { role: "tablist" }), panels = {};
+for (const name of ["Plots", "Model", "Show"]) {
+  const panel = panels[name] = make("div", { role: "tabpanel", hidden: name !== "Plots" });
+  const tab = button(name, () => {
+    for (const [other, one] of Object.entries(panels)) one.hidden = other !== name;
+    for (const one of tabs.children) one.setAttribute("aria-selected", one === tab);
+  });
+  tab.setAttribute("role", "tab");
+  tab.setAttribute("aria-selected", name === "Plots");
+  tabs.append(tab);
+}
+aside.append(tabs, ...Object.values(panels));
+panels.Model.innerHTML = data.tree;
+
+const sides = ["front", "right", "top", "corner", "back", "left", "bottom"];
+const [parallelLabel, parallelBox] = box("parallel", false, setParallel), [darkLabel, darkBox] = box("dark", data.dark, setDark);
+const [unitsLabel, unitsBox] = box("mm, degrees", !data.si, on => setUnits(!on));
+const [followLabel, follows] = choice("follow", [["", w("(nothing)")], ...data.bodies.map(x => [x, x])], setFollow);
+const [opacityLabel, opacity] = range("opacity", { min: 0.1, max: 1, step: 0.05 }, setOpacity);
+const [sideLabel, side] = choice("cut away", [["", w("(nothing)")], ...Object.keys(data.sections).map(x => [x, `${x.at(-1)} ${x[0] === "-" ? "<" : ">"}`])],
+  x => setSection(x ? [x, state.section?.[0].at(-1) === x.at(-1) ? state.section[1] : data.center["xyz".indexOf(x.at(-1))]] : null));
+const [levels, levelBox] = range("plane at [m]", {}, at => setSection([state.section[0], at]));
+const reset = () => { seek(data.start); if (state.follow !== data.follow) setFollow(data.follow); aim(""); };
+const full = button("Full screen", () => {}, "Z");
+full.dataset.nexdynDo = "fullscreen";
+panels.Show.append(make("div", {}, `${w("view")} `, ...sides.map((name, k) => button(name, () => aim(name), String(k + 1)))),
+  make("div", {}, button("Reset", reset, "R"), full), parallelLabel, darkLabel, unitsLabel, followLabel, opacityLabel, sideLabel, levels);
+for (const [layer, [name, , on, recorded]] of Object.entries(data.layers)) {
+  const [label, input] = box(layer, on, now => setLayer(layer, now), recorded || on ? name : `${name} (${w("not recorded")})`);
+  input.disabled = !recorded && !on;
+  panels.Show.append(label);
+}
+if (data.ghosts.length) panels.Show.append(box("ghost", true, on => setVisible(data.ghosts, on))[0]);
+opacity.value = state.opacity;
+follows.value = state.follow;
+levels.hidden = true;
+
+const keys = {
+  r: reset, p: () => setParallel(!state.parallel), d: () => setDark(!state.dark), u: () => setUnits(!state.si), f: followSelected, m: measureSelected,
+  t: () => setOpacity(state.opacity === 1 ? 0.3 : 1), ".": () => seek(time() + data.step), ",": () => seek(time() - data.step),
+};
+sides.forEach((name, k) => { keys[k + 1] = () => aim(name); });
+window.addEventListener("keydown", event => {
+  const typing = event.target?.closest?.("input:not([type=checkbox]):not([type=range]), textarea, select, [contenteditable]");
+  const act = typing || event.ctrlKey || event.metaKey || event.altKey ? null : keys[event.key.toLowerCase()];
+  if (!act) return;
+  event.stopImmediatePropagation();  // D is a key of viser's camera, too
+  act();
+}, true);
+
+// --- plots --------------------------------------------------------------------------------------------------------------
+const COLORS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd"], plots = [];  // plotted: what is drawn, and where
+const inUnits = plot => {  // what is plotted, in the chosen units
+  const [, before, unit] = plot.y.match(/^(.*)\[(.*)\]$/) ?? [, plot.y, ""], [[factor], named] = told([1], unit);
+  const series = plot.series.map(s => ({ ...s, y: s.y.map(x => x === null ? null : factor * x) }));
+  return { ...plot, title: plot.title.replace(` in ${unit}`, ` in ${named}`), y: unit ? `${before}[${named}]` : plot.y, series };
+};
+const colors = () => state.dark ? { paper: "#1a1b1e", ink: "#ddd", lines: "#3a3c42", now: "#bbb" } : { paper: "#fff", ink: "#222", lines: "#e4e4e4", now: "#444" };
+const layout = (plot, t) => {
+  const { paper, ink, lines, now } = colors();
+  return {
+    title: { text: plot.title, font: { size: 13 } }, height: 240, margin: { l: 60, r: 16, t: 28, b: 36 }, paper_bgcolor: paper,
+    plot_bgcolor: paper, font: { color: ink }, xaxis: { title: { text: plot.x, standoff: 4 }, gridcolor: lines, range: zoom ?? undefined },
+    yaxis: { title: { text: plot.y, standoff: 4 }, gridcolor: lines }, legend: { orientation: "h", y: -0.25 },
+    showlegend: plot.series.length > 1, hovermode: "x",
+    shapes: [{ type: "line", xref: "x", yref: "paper", x0: t, x1: t, y0: 0, y1: 1, line: { color: now, width: 1.2 } }],
+  };
+};
+let zoom = null;
+const draw = one => {
+  const plot = inUnits(one.plot);
+  const traces = plot.series.map(s => ({ x: plot.t, y: s.y, name: s.label, mode: "lines", line: { color: s.color, width: 1.5 } }));
+  window.Plotly.react(one.place, traces, layout(plot, time()), { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d"] });
+};
+const drawPlots = () => { if (window.Plotly) plots.forEach(draw); };
+const addPlot = plot => {
+  const place = make("div", { className: "nexdyn-plot" }), one = { plot, place };
+  plots.push(one);
+  panels.Plots.append(place);
+  draw(one);
+  place.on("plotly_click", event => seek(event.points[0].x));
+  place.on("plotly_relayout", event => {  // zoomed together
+    const now = event["xaxis.autorange"] ? null : event["xaxis.range"] ?? [event["xaxis.range[0]"], event["xaxis.range[1]"]];
+    if (now && now[0] === undefined) return;
+    zoom = now;
+    for (const other of plots) if (other !== one && !same(other.place)) window.Plotly.relayout(other.place, now ? { "xaxis.range": [...now] } : { "xaxis.autorange": true });
+  });
+};
+const same = place => {
+  const { autorange, range } = place.layout.xaxis;
+  return zoom ? !autorange && range?.[0] === zoom[0] && range?.[1] === zoom[1] : autorange !== false;
+};
+const plotSelected = () => {
+  const name = state.key.slice(state.key.indexOf(":") + 1), wanted = state.key.startsWith("body:") ? ["position", "velocity"] : ["q", "v", "force", "moment"];
+  for (const curve of data.cards[state.key]?.curves ?? []) {
+    const [what] = curve[0].split("|"), [, first, k, unit] = curve, title = `${w(what)}: ${name}`;
+    if (!wanted.includes(what) || plots.some(one => one.plot.title === title && one.plot.y.startsWith(what))) continue;
+    const series = Array.from({ length: k }, (_, i) => ({
+      label: k === 3 ? "xyz"[i] : name, color: COLORS[i % 4], y: data.times.map((_, j) => values[first + j * k + i]),
+    }));
+    addPlot({ title, x: w("time [s]"), y: `${what} [${unit.replace("N m", "N·m").replace("^2", "²")}]`, t: data.times, series });
+  }
+  tabs.children[0].click();
+  plots.at(-1)?.place.scrollIntoView({ block: "nearest" });
+};
+
+const keep = (content, kind, suffix) => {
+  const link = make("a", { href: URL.createObjectURL(new Blob([content], { type: kind })), download: `${data.name.replace(/[ /]/g, "-")}.${suffix}` });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1e4);
+};
+const quoted = x => /[",\n]/.test(x) ? `"${x.replaceAll('"', '""')}"` : x;
+const csv = () => {  // a column a curve, at all times at which one is told
+  const all = plots.map(one => inUnits(one.plot)), curves = all.flatMap(plot => plot.series.map(s => ({ plot, s, by: new Map(plot.t.map((t, k) => [t, s.y[k]])) })));
+  const times = [...new Set(all.flatMap(plot => plot.t))].sort((a, b) => a - b);
+  const head = [w("time [s]"), ...curves.map(({ plot, s }) => `${plot.title}: ${s.label} [${plot.y.split("[").at(-1)}`)].map(quoted).join();
+  return [head, ...times.map(t => [t, ...curves.map(({ by }) => by.get(t) ?? "")].join())].join("\n") + "\n";
+};
+const images = format => Promise.all(plots.map(one => window.Plotly.toImage(one.place, { format, width: 700, height: 260, scale: format === "png" ? 2 : 1 })));
+const svg = async () => {
+  const parts = (await images("svg")).map((x, k) => decodeURIComponent(x.slice(x.indexOf(",") + 1)).replace("<svg ", `<svg y="${260 * k}" `));
+  return `<svg xmlns="${SVG}" width="700" height="${260 * parts.length}">${parts.join("")}</svg>`;
+};
+const png = async () => {
+  const parts = await Promise.all((await images("png")).map(async src => { const image = new Image(); image.src = src; await image.decode(); return image; }));
+  const canvas = make("canvas", { width: 1400, height: 520 * parts.length }), context = canvas.getContext("2d");
+  parts.forEach((image, k) => context.drawImage(image, 0, 520 * k));
+  return new Promise(done => canvas.toBlob(done, "image/png"));
+};
+panels.Plots.append(make("div", {}, `${w("save")} `, button("CSV", () => keep(csv(), "text/csv", "csv")),
+  button("PNG", async () => keep(await png(), "image/png", "png")), button("SVG", async () => keep(await svg(), "image/svg+xml", "svg"))));
+
+// --- what goes on -------------------------------------------------------------------------------------------------------
+let last = NaN, drawn = 0;
+const go = now => {
+  const t = time(), box = viser()?.canvas?.getBoundingClientRect();
+  shown.value = t.toFixed(data.decimals);
+  handle.value = t;
+  if (t !== last && now - drawn > 60) {
+    last = t; drawn = now;
+    for (const { place } of plots) if (place.layout) window.Plotly.relayout(place, { "shapes[0].x0": t, "shapes[0].x1": t });
+    tell();
+  }
+  if (box) mark(t, box);
+  requestAnimationFrame(go);
+};
+const begin = async () => {
+  values = new Float32Array(await (await unpacked("nexdyn-numbers")).arrayBuffer());
+  tell();
+  requestAnimationFrame(go);
+  const program = make("script", { textContent: await (await unpacked("nexdyn-plotly")).text() });
+  document.head.append(program);
+  data.plots.forEach(addPlot);
+};
+begin();

@@ -1,0 +1,199 @@
+"""The page of a recording does without a server what the viewer does with one: it tells, measures, shows and plots."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from chromium import (  # noqa: F401 (fixtures)
+    PLAIN,
+    Watched,
+    browser,
+    card,
+    chain,
+    is_body,
+    needs_chromium,
+    numbers,
+    opened,
+    pointed,
+    saved,
+)
+
+import nexdyn as nx
+
+pytestmark = [needs_chromium, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="module")
+def ghost(chain: nx.Result) -> nx.Result:
+    return nx.simulate(
+        nx.load("hinge-chain"), t_end=4.0, method=nx.RungeKutta4(1e-3), output_every=10, v0=np.full(6, 0.3)
+    )
+
+
+@pytest.fixture(scope="module")
+def page(
+    browser: Any, chain: nx.Result, ghost: nx.Result, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Watched]:
+    path = tmp_path_factory.mktemp("recording") / "chain.html"
+    nx.record(chain, path, layers=PLAIN, ghost=ghost)
+    with opened(browser, path.as_uri(), offline=True, size=(1400, 800)) as found:
+        found.until(
+            "document.querySelector('#root #nexdyn-slider') && document.querySelectorAll('.nexdyn-plot').length > 3"
+        )
+        found.page.keyboard.press("Space")
+        yield found
+        assert found.faults == []
+        assert [url for url in found.requests if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def stands_at(page: Watched, t: float) -> float:
+    """Put the slider at a time by a click and the keys of steps; the time that is reached."""
+    box = page.page.locator("#nexdyn-slider").bounding_box()
+    page.page.mouse.click(box["x"] + 8 + t / 4.0 * (box["width"] - 16), box["y"] + box["height"] / 2)
+    now = "parseFloat(document.querySelector('#nexdyn-slider').value)"
+    page.until(f"t => Math.abs({now} - t) < 0.1 && window.__viserMutable.messageQueue.length === 0", t)
+    page.settled()
+    page.page.wait_for_timeout(150)  # the numbers follow sixteen times a second
+    return float(page.page.evaluate("window.__viserMutable.nodePoseData['/clock'].position[0]"))
+
+
+def on_page(page: Watched, p: np.ndarray) -> tuple[float, float]:
+    """Where in the window the point p (3,) [m] of a recording is seen."""
+    script = """p => { const m = window.__viserMutable, b = m.canvas.getBoundingClientRect(), v = m.camera.position.clone().set(...p)
+        .applyMatrix4(m.nodeRefFromName["/motion"].matrixWorld).project(m.camera);
+        return [b.x + (v.x + 1) / 2 * b.width, b.y + (1 - v.y) / 2 * b.height]; }"""
+    x, y = page.page.evaluate(script, [float(x) for x in p])
+    return x, y
+
+
+def at_time(array: Any, t: float) -> np.ndarray:
+    """Values of a result between its samples."""
+    values, times = array.values, array.coords["time"].values
+    return np.array([np.interp(t, times, column) for column in values.T])
+
+
+def test_a_recording_tells_of_the_body_that_is_clicked_at_every_time(page: Watched, chain: nx.Result) -> None:
+    t = stands_at(page, 1.0)
+    pointed(page, on_page(page, at_time(chain.position("link3"), t)))
+    page.comes_true(lambda: page.page.locator("#nexdyn-hover").inner_text().startswith("link3  "))
+    page.page.mouse.click(*on_page(page, at_time(chain.position("link3"), t)))
+    page.comes_true(lambda: "mass" in card(page))
+    body = chain.system.bodies["link3"].resolved(chain.system.values)
+    for wanted in (1.0, 2.3):
+        t = stands_at(page, wanted)
+        told, wrench = card(page), at_time(chain.reaction("hinge3"), t)
+        for label, expected, unit in (
+            ("mass", [body.mass], "kg"),
+            ("Ixx Iyy Izz", np.diag(body.inertia), "kg·m²"),
+            ("position", at_time(chain.position("link3"), t), "m"),
+            ("velocity", at_time(chain.velocity("link3"), t), "m/s"),
+            ("angular velocity", at_time(chain.angular_velocity("link3"), t), "rad/s"),
+            ("reaction of hinge3: force", wrench[:3], "N"),
+            ("reaction of hinge3: |force|", [np.linalg.norm(wrench[:3])], "N"),
+        ):
+            assert told[label][-1] == unit
+            np.testing.assert_allclose(numbers(told[label]), expected, rtol=2e-3, atol=2e-5, err_msg=label)
+    page.page.keyboard.press("u")
+    page.comes_true(lambda: card(page)["position"][-1] == "mm")
+    np.testing.assert_allclose(
+        numbers(card(page)["position"]), 1e3 * at_time(chain.position("link3"), t), rtol=2e-3, atol=0.02
+    )
+    page.page.keyboard.press("u")
+    page.page.get_by_role("tab", name="Model").click()
+    page.page.get_by_role("treeitem", name="hinge2 (revolute)", exact=True).click()
+    page.comes_true(lambda: "q" in card(page))
+    np.testing.assert_allclose(
+        numbers(card(page)["q"]), np.interp(t, chain.t, chain.joint_position("hinge2")), rtol=2e-3
+    )
+    page.page.get_by_role("button", name="Deselect").click()
+    page.comes_true(
+        lambda: page.page.locator(".nexdyn-card caption").all_inner_texts() == ["Difference from the ghost"]
+    )
+    page.page.get_by_role("tab", name="Plots").click()
+
+
+def test_a_recording_measures_and_tells_how_far_the_ghost_is(page: Watched, chain: nx.Result, ghost: nx.Result) -> None:
+    t = stands_at(page, 1.5)
+    for name in ("link2", "link5"):
+        page.page.keyboard.down("Shift")
+        page.page.mouse.click(*on_page(page, at_time(chain.position(name), t)))
+        page.page.keyboard.up("Shift")
+        page.comes_true(lambda name=name: page.page.get_by_text(f"({name})", exact=False).count() > 0)
+    distance = {
+        name: np.linalg.norm(at_time(chain.position(name), t) - at_time(ghost.position(name), t))
+        for name in chain.system.bodies
+    }
+    farthest = max(distance, key=lambda name: distance[name])
+    told = {label.removeprefix(f"{farthest} (farthest): "): values for label, values in card(page).items()}
+    assert numbers(told["distance"]) == pytest.approx(distance[farthest], rel=2e-3)
+    apart = np.linalg.norm(at_time(chain.position("link2"), t) - at_time(chain.position("link5"), t))
+    assert numbers(told["|AB|"]) == pytest.approx(apart, abs=0.13)  # on the surfaces
+    np.testing.assert_allclose(np.linalg.norm(numbers(told["Δ AB"])), numbers(told["|AB|"]), rtol=2e-3)
+    page.page.get_by_role("button", name="Clear points").click()
+    page.comes_true(lambda: page.page.locator(".nexdyn-ruler").count() == 0)
+
+
+def test_a_recording_shows_what_is_chosen_also_when_it_begins_anew(page: Watched, chain: nx.Result) -> None:
+    page.page.get_by_role("tab", name="Show").click()
+    page.page.get_by_role("button", name="right", exact=True).click()
+    t = stands_at(page, 1.0)
+    place = [at_time(chain.position("link4"), t), at_time(chain.position("link2"), t)]
+
+    def bodies() -> list[bool]:
+        box, picture = page.canvas_box(), page.settled()
+        seen = [on_page(page, p) for p in place]
+        return [is_body(picture, (round(y - box["y"]), round(x - box["x"]))) for x, y in seen]
+
+    page.page.get_by_label("ghost", exact=True).click()
+    assert bodies() == [True, True]
+    page.page.get_by_label("shapes", exact=True).click()
+    page.comes_true(lambda: bodies() == [False, False])
+    assert stands_at(page, 0.5) < 0.6 and stands_at(page, 1.0) == t  # back, so all is put on the page again
+    assert bodies() == [False, False]
+    page.page.get_by_label("shapes", exact=True).click()
+    page.comes_true(lambda: bodies() == [True, True])
+    page.page.get_by_label("cut away", exact=True).select_option("y")
+    page.page.get_by_label("plane at [m]", exact=True).press("Home")  # all lies beyond it
+    page.comes_true(lambda: bodies() == [False, False])
+    page.page.get_by_label("cut away", exact=True).select_option("")
+    page.comes_true(lambda: bodies() == [True, True])
+    page.page.get_by_label("follow", exact=True).select_option("link6")
+    first = on_page(page, at_time(chain.position("link6"), t))
+    for wanted in (1.6, 0.8):
+        t = stands_at(page, wanted)
+        np.testing.assert_allclose(on_page(page, at_time(chain.position("link6"), t)), first, atol=1.5)
+    page.page.get_by_label("follow", exact=True).select_option("")
+    page.page.keyboard.press("d")
+    page.until("document.documentElement.dataset.mantineColorScheme === 'dark'")
+    page.comes_true(lambda: float(np.median(page.pixels())) < 120)
+    page.page.keyboard.press("d")
+    page.comes_true(lambda: float(np.median(page.pixels())) > 230)
+    page.page.get_by_role("tab", name="Plots").click()
+
+
+def test_plots_of_a_recording_are_added_zoomed_together_and_saved(page: Watched, chain: nx.Result) -> None:
+    count = page.page.locator(".nexdyn-plot").count()
+    page.page.get_by_role("tab", name="Model").click()
+    page.page.get_by_role("treeitem", name="link6", exact=True).click()
+    page.page.get_by_role("button", name="Plot it").click()
+    page.comes_true(lambda: page.page.locator(".nexdyn-plot").count() == count + 2)
+    plot = page.page.locator(".nexdyn-plot .nsewdrag").first
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    page.page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + box["height"] / 2)
+    page.page.mouse.down()
+    page.page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + box["height"] / 2, steps=6)
+    page.page.mouse.up()
+    ranges = "[...document.querySelectorAll('.nexdyn-plot')].map(p => p._fullLayout.xaxis.range)"
+    page.comes_true(lambda: np.allclose(page.page.evaluate(ranges), (1.0, 2.0), atol=0.15))
+    name, text = saved(page, "CSV")
+    columns, *rows = list(csv.reader(text.decode().splitlines()))
+    assert name == "hinge-chain.csv" and columns[0] == "time [s]" and len(rows) >= len(chain.t)
+    table = {float(row[0]): row for row in rows}
+    (column,) = [k for k, label in enumerate(columns) if label == "position: link6: z [m]"]
+    assert float(table[1.0][column]) == pytest.approx(float(chain.position("link6").sel(time=1.0, axis="z")), rel=1e-6)
+    assert saved(page, "SVG")[1].startswith(b"<svg") and saved(page, "PNG")[1].startswith(b"\x89PNG")
