@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from contact_lab import Bench, motion
 from mesh_lab import ball
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.transform import Rotation
+from test_contact_mesh_list import alone
 from test_contact_meshes import K, meshes, saved
 
 import nexdyn as nx
+from nexdyn.forces import mesh_tables
 from nexdyn.forces.mesh_search import begin, next_boxes, none, reaching, start_in_cells
 from nexdyn.forces.mesh_solid import DEEPEST, MORE, NORMAL, OFFSET, SIDES, Solid, solid_from
 from nexdyn.forces.overlap import OVERLAP, UNBOUNDED
@@ -112,3 +114,23 @@ def test_few_pairs_of_deep_solids_are_looked_at(reach: float) -> None:
     found = looked_at(bench, motion((0.0, 0.01, 0.06)), motion((0.0, 0.0, 0.0), lying), reach)
     assert (found > 0).all()
     assert found.max() < 20 * count
+
+
+def test_forces_are_the_same_to_the_last_bit_as_solids_go_deep_and_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Near boxes are searched first and cells later; and with a list that is too long."""
+    x, t = ball(1.0, 2)
+    a, b = saved(tmp_path / "a.obj", [1.0, 0.9, 0.8] * x, t), saved(tmp_path / "b.obj", 0.8 * x, t)
+    R = Rotation.from_rotvec((0.3, 0.2, 0.1)).as_matrix()
+    z = np.concatenate([np.linspace(1.59, 1.1, 15), 1.1 + 1e-7 * np.arange(5), np.linspace(1.15, 1.59, 10)])
+    A = np.array([motion((0.05, 0.1, h), R, (0.1, 0.2, 0.3), (0.0, 0.0, -0.1)) for h in z])
+    B = np.repeat(motion((0.0, 0.0, 0.0))[None], len(A), axis=0)
+    bench = meshes(a, b, K, 2.0 * K, damping=1.0)
+    found = bench.wrenches(A, B)
+    assert (found[:, 3:6] != 0.0).any(axis=1).sum() > 20
+    assert_array_equal(found, alone(bench, A, B))
+    monkeypatch.setattr(mesh_tables, "MOST_KEPT", 100)
+    short = meshes(a, b, K, 2.0 * K, damping=1.0)
+    assert short.tables.room.meshes.kept.first[-1] == 100
+    assert_array_equal(short.wrenches(A, B), found)
