@@ -9,9 +9,9 @@ cell when each plane of this is moved out by a + b ρ_f, ρ_f of the farthest co
 Then it is found anew, for a motion LIFE times as large as that of one evaluation was as a mean. Where no boxes are within, a and b become
 as large as the nearest of them allow.
 
-What is in the list and does not press counts nothing, and pairs come in the order of the search. So forces are the same to the last bit
-whatever is kept: after any jump, in the differences that make a tangent, in a run cut in two. Where a list would be too long, it is
-looked at part by part, and not kept.
+What is in the list and does not press counts nothing, and pairs come in one order, by their numbers: as the searches in cells find them,
+and sorted where the search for boxes that are near found them. So forces are the same to the last bit whatever is kept: after any jump, in
+the differences that make a tangent, in a run cut in two. Where a list would be too long, it is looked at part by part, and not kept.
 """
 
 from __future__ import annotations
@@ -21,27 +21,33 @@ from typing import NamedTuple
 
 from nexdyn.forces.mesh_overlap import misses, nothing, polygon_in_cell, separation
 from nexdyn.forces.mesh_search import (
+    LONG,
+    NEAR,
     ROUNDING,
     START,
     Play,
+    inverse,
     is_within,
     length,
     next_boxes,
     part_of,
     reaching,
     start,
+    start_in_cells,
     triangle_in,
 )
 from nexdyn.forces.mesh_solid import NO_MESH, corner
 from nexdyn.forces.mesh_tables import CENTRE, KNOWN, LAST, PRESSED, REACH, SHIFT, TURN
 from nexdyn.forces.overlap import UNBOUNDED
 from nexdyn.kernel import formula, outlined
-from nexdyn.spatial.algebra import Pose, T, Vec3, plus_turned
+from nexdyn.spatial.algebra import T, Vec3, plus_turned
 from nexdyn.spatial.table import PoseRows
 
 LIFE, MOST_PLAY, LEAST_PLAY, LEVER = 64.0, 2e-3, 1e-9, 0.1
 """For how many evaluations a list is to hold; parts of the smaller solid: the most that a list allows to move, and what it allows where
 eight evaluations would move so far; how far from c that is."""
+TOO_LONG = -2.0
+"""The reach of a list that is too long."""
 LEAST_SHARE, SHORTER = 0.1, 0.25
 """The least part of what a list allows to move that is that of c, and that of turning; what of it a list allows after one too long."""
 
@@ -92,8 +98,7 @@ def far_corner(cells, f, c):  # type: ignore[no-untyped-def]
 @formula
 def poses_of(X, one):  # type: ignore[no-untyped-def]
     """The pose of A in B (one = 0), or of B in A."""
-    R = T(X.R)
-    return Pose(R, -(R @ X.p)) if one == 0 else X
+    return inverse(X) if one == 0 else X
 
 
 @outlined
@@ -175,12 +180,12 @@ def fill(meshes, rows, walk, play, left):  # type: ignore[no-untyped-def]
     full."""
     kept, n, times = meshes.kept, 0, UNBOUNDED
     first, end = kept.first[walk.kept], kept.first[walk.kept + 1]
-    i, j, left, times = next_boxes(meshes, walk.a, walk.b, walk.X, walk.reach, play, left, times)
+    i, j, search, left, times = next_boxes(meshes, walk.a, walk.b, walk.X, walk.reach, play, left, times)
     while i >= 0:
         times = 1.0  # not those that are within reach
         f, t = triangle_in(meshes, walk.a, i), triangle_in(meshes, walk.b, j)
         for one in range(2):
-            if part_of(walk, one) > 0.0:
+            if search == one or (search == NEAR and part_of(walk, one) > 0.0):
                 may, far, apart = may_press(meshes, rows, walk, play, f, t, one)
                 if may:
                     row = first + n
@@ -189,9 +194,60 @@ def fill(meshes, rows, walk, play, left):  # type: ignore[no-untyped-def]
                     n += 1
         if first + n + 2 > end:
             break
-        i, j, left, times = next_boxes(meshes, walk.a, walk.b, walk.X, walk.reach, play, left, times)
+        i, j, search, left, times = next_boxes(meshes, walk.a, walk.b, walk.X, walk.reach, play, left, times)
     kept.count[walk.kept, 0] = n
     return left, times
+
+
+@formula
+def number_of(meshes, walk, row):  # type: ignore[no-untyped-def]
+    """By what the rows of a list are sorted: which side, the triangle of the cell, the other."""
+    i, j, one = meshes.kept.sides[row, 0], meshes.kept.sides[row, 1], meshes.kept.sides[row, 2]
+    f, t = triangle_in(meshes, walk.a, i), triangle_in(meshes, walk.b, j)
+    cell, other = (t, f) if one == 0 else (f, t)
+    return (one * len(meshes.cells) + cell) * len(meshes.cells) + other
+
+
+@formula
+def move_row(kept, to, row):  # type: ignore[no-untyped-def]
+    """Copy a row of a list."""
+    for c in range(3):
+        kept.sides[to, c] = kept.sides[row, c]
+    for c in range(2):
+        kept.apart[to, c] = kept.apart[row, c]
+
+
+@outlined
+def sort_rows(meshes, walk):  # type: ignore[no-untyped-def]
+    """Sort a list, by Shell's method."""
+    kept = meshes.kept
+    first, n, step = kept.first[walk.kept], kept.count[walk.kept, 0], 1
+    while 3 * step < n:
+        step = 3 * step + 1
+    while step > 0:
+        for k in range(first + step, first + n):
+            i, j, one, far, apart = (
+                kept.sides[k, 0], kept.sides[k, 1], kept.sides[k, 2], kept.apart[k, 0], kept.apart[k, 1],
+            )  # fmt: skip
+            number, to = number_of(meshes, walk, k), k
+            while to - step >= first and number_of(meshes, walk, to - step) > number:
+                move_row(kept, to, to - step)
+                to -= step
+            kept.sides[to, 0], kept.sides[to, 1], kept.sides[to, 2] = i, j, one
+            kept.apart[to, 0], kept.apart[to, 1] = far, apart
+        step //= 3
+
+
+@formula
+def find(meshes, rows, walk, play, long):  # type: ignore[no-untyped-def]
+    """(how many pairs of boxes are left to look at, how many times as far all may move as the play): a list, or its first part. `long`:
+    whether that before was too long."""
+    if not long and (walk.a == NO_MESH or walk.b == NO_MESH or walk.reach < LONG * walk.size):
+        left, times = fill(meshes, rows, walk, play, start(meshes))
+        if left == 0:
+            sort_rows(meshes, walk)
+            return left, times
+    return fill(meshes, rows, walk, play, start_in_cells(meshes, walk))
 
 
 @formula
@@ -234,10 +290,10 @@ def ready(meshes, rows, walk):  # type: ignore[no-untyped-def]
         plan(kept, k, X, X0, walk.size, walk.rounding)
     PoseRows(kept.pose, 0)[k] = X
     walk = reaching(walk, max(walk.reach, numbers[k, LAST]))
-    left, times = fill(meshes, rows, walk, play_of(kept, k, X), start(meshes))
+    left, times = find(meshes, rows, walk, play_of(kept, k, X), numbers[k, REACH] == TOO_LONG)
     numbers[k, REACH] = walk.reach
     if left > 0:  # too long to be kept: the next is to be shorter
-        numbers[k, REACH] = -1.0
+        numbers[k, REACH] = TOO_LONG
         numbers[k, SHIFT] = max(SHORTER * numbers[k, SHIFT], 2.0 * walk.rounding)
         numbers[k, TURN] *= SHORTER
     if 1.0 < times < UNBOUNDED:

@@ -152,6 +152,31 @@ def beyond(n, x, top, under):  # type: ignore[no-untyped-def]
 
 
 @outlined
+def cell_misses(meshes, f, t, X, size, reach):  # type: ignore[no-untyped-def]
+    """Whether cell f down to the depth `size`, X the pose of its body in that of t, lies beyond one of the planes of what cell t has within
+    the reach. A cut across a cell is a triangle that grows or shrinks by depth: all of the cell is between six corners."""
+    cells, h = meshes.cells, min(size, meshes.cells[f, DEEPEST])
+    one, two, three = corner_under(meshes, f, 0, h), corner_under(meshes, f, 1, h), corner_under(meshes, f, 2, h)
+    if not max(extent(one), max(extent(two), extent(three))) < UNBOUNDED:
+        return False
+    under = plus_turned(X.p, X.R, one), plus_turned(X.p, X.R, two), plus_turned(X.p, X.R, three)
+    top = (
+        plus_turned(X.p, X.R, corner(cells, f, 0)),
+        plus_turned(X.p, X.R, corner(cells, f, 1)),
+        plus_turned(X.p, X.R, corner(cells, f, 2)),
+    )
+    least, most = beyond(normal(cells, t), corner(cells, t, 0), top, under)
+    if least >= 0.0 or -most >= min(reach, cells[t, DEEPEST]):
+        return True
+    for i in range(3):
+        nu = Vec3(cells[t, SIDES + 3 * i], cells[t, SIDES + 3 * i + 1], cells[t, SIDES + 3 * i + 2])
+        _, most = beyond(nu, corner(cells, t, i), top, under)
+        if most <= 0.0:
+            return True
+    return False
+
+
+@outlined
 def separation(meshes, f, t, X, reach, enough):  # type: ignore[no-untyped-def]
     """How far triangle f, X the pose of its body in that of t, is at least from what the cell of t has within the reach: as planes of the
     cell, that of f, and those through edges of f across it tell. Beyond `enough` no more are asked."""

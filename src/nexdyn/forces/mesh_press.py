@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from nexdyn.forces.contact import running
-from nexdyn.forces.mesh_list import first_entry, next_entry, pressed_at, pressing_side
-from nexdyn.forces.mesh_overlap import stored_in_cell
+from nexdyn.forces.mesh_list import first_entry, next_entry, poses_of, pressed_at, pressing_side
+from nexdyn.forces.mesh_overlap import cell_misses, stored_in_cell
 from nexdyn.forces.mesh_search import begin, farther, next_boxes, next_pair, none, part_of, start, triangle_in
+from nexdyn.forces.mesh_solid import NO_MESH
 from nexdyn.forces.overlap import OVERLAP, UNBOUNDED, Near, deepest
 from nexdyn.forces.pressed import add_side, deeper_by, nothing_pressed, pressing, relative
 from nexdyn.generic import defines, generic
@@ -67,7 +68,14 @@ def stored_in_triangles(meshes, rows, data, k, X_A, X_B):  # type: ignore[no-unt
 
 @formula
 def stored_by(meshes, rows, walk, one, f, t):  # type: ignore[no-untyped-def]
-    """What is stored of it."""
+    """What is stored of it: of the cell of one triangle in that of the other, down to the reach."""
+    if walk.a != NO_MESH and walk.b != NO_MESH:
+        own, other = (f, t) if one == 0 else (t, f)
+        X, Y = poses_of(walk.X, one), poses_of(walk.X, 1 - one)
+        if cell_misses(meshes, own, other, X, walk.size, walk.reach):
+            return 0.0, False
+        if cell_misses(meshes, other, own, Y, walk.reach, walk.size):
+            return 0.0, False
     if one == 0:
         return stored_in_cell(meshes, rows, walk.a, f, walk.about_a, walk.b, t, walk.about_b, walk.reach, walk.size)
     return stored_in_cell(meshes, rows, walk.b, t, walk.about_b, walk.a, f, walk.about_a, walk.reach, walk.size)
@@ -79,7 +87,7 @@ def depth_apart(meshes, data, k, X_A, X_B):  # type: ignore[no-untyped-def]
     walk, may, depth = begin(data, k + OVERLAP, X_A, X_B)
     if not may:
         return depth
-    i, _, _, apart = next_boxes(meshes, walk.a, walk.b, walk.X, walk.reach, none(), start(meshes), UNBOUNDED)
+    i, _, _, _, apart = next_boxes(meshes, walk.a, walk.b, walk.X, walk.reach, none(), start(meshes), UNBOUNDED)
     return depth if i >= 0 or apart == UNBOUNDED else min(depth, -apart)
 
 

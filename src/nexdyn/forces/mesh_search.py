@@ -4,7 +4,10 @@ A pair may press where its boxes are within a reach. The first reach is the part
 depth, the search is done again with FARTHER times the reach. This finds all: a surface enters the other solid through its surface, and so
 a part that lies deep hangs together with one that does not. A body wholly inside the other feels nothing.
 
-Which box is opened first depends on the boxes alone, so that pairs come in one order, whichever are left out.
+Where the reach is short beside the solids, one search finds boxes that are near each other, the larger opened first. Where it is long
+nearly all boxes are near each other. Then triangles of A in cells of B are one search, and triangles of B in cells of A another: cells
+are opened first, and what lies beyond one plane of a cell is left out (``box_misses``), for a cell meets few triangles. These two find
+pairs by their numbers: which search, the triangle of the cell, the other.
 
     Play    a search that holds for a while: the pose X of B in A may change as long as |X c_B − c_A| ≤ a and |R − R₀|₂ ≤ b. Then a point
             at most ρ from c_A in A moves by no more than a + b ρ in B, and one at most ρ from c_B in B no more in A. The gap of
@@ -17,16 +20,20 @@ from math import sqrt
 from typing import NamedTuple
 
 from nexdyn.forces.mesh_overlap import extent
-from nexdyn.forces.mesh_solid import NO_MESH
+from nexdyn.forces.mesh_solid import DEEPEST, NO_MESH, OFFSET, SIDES, corner, normal
 from nexdyn.forces.overlap import APART, PART_A, PART_B, UNBOUNDED, at
 from nexdyn.geometry.hierarchy import between, positive_parts
 from nexdyn.kernel import formula, outlined
-from nexdyn.spatial.algebra import Pose, T, Vec3
+from nexdyn.spatial.algebra import Pose, T, Vec3, plus_turned
 from nexdyn.spatial.table import Vec3Rows
 
 MESH_A, MESH_B, BALL_A, BALL_B, KEPT, COLUMNS = 3, 4, 5, 9, 13, 14
 """Data behind those of a point of contact, w_A and w_B, and −1 (instead of a number of faces): the numbers of the meshes of A and B, −1 of
 a half-space, which is one triangle without end; centre and radius of a ball around each; the number of what is kept."""
+IN_B, IN_A, NEAR = 0, 1, 2
+"""Searches: for triangles of A in cells of B, of B in cells of A, and for boxes that are near."""
+LONG = 0.1
+"""The reach, as a part of the radius of the smaller solid, from which on cells are opened first."""
 START, FARTHER = 1e-3, 4.0
 """The first reach, as a part of the radius of the smaller solid; how many times farther the next one goes."""
 ROUNDING = 1e-12
@@ -120,6 +127,19 @@ def farther(walk):  # type: ignore[no-untyped-def]
 
 
 @formula
+def width(n, h):  # type: ignore[no-untyped-def]
+    """How far a box of half-lengths h reaches along n, in its own axes."""
+    return abs(n.x) * h.x + abs(n.y) * h.y + abs(n.z) * h.z
+
+
+@formula
+def inverse(X):  # type: ignore[no-untyped-def]
+    """The pose of A in B, of that of B in A."""
+    R = T(X.R)
+    return Pose(R, -(R @ X.p))
+
+
+@formula
 def none():  # type: ignore[no-untyped-def]
     """No play: a search that holds where it is made."""
     zero = Vec3(0.0, 0.0, 0.0)
@@ -130,7 +150,7 @@ def none():  # type: ignore[no-untyped-def]
 def below_plane(nodes, i, n, o):  # type: ignore[no-untyped-def]
     """How far the lowest point of box i lies below the plane n · x = o."""
     c, h = Vec3(nodes[i, 0], nodes[i, 1], nodes[i, 2]), Vec3(nodes[i, 3], nodes[i, 4], nodes[i, 5])
-    return o - n @ c + abs(n.x) * h.x + abs(n.y) * h.y + abs(n.z) * h.z
+    return o - n @ c + width(n, h)
 
 
 @formula
@@ -182,48 +202,85 @@ def moves(meshes, a, b, play, i, j):  # type: ignore[no-untyped-def]
     return play.shift + play.turn * far
 
 
+@formula
+def box_misses(meshes, t, X, i, reach, enough):  # type: ignore[no-untyped-def]
+    """How far box i, row among all, X the pose of its body in that of t, lies beyond one of the planes of the cell of triangle t at least;
+    negative where it may meet the cell. Beyond `enough` no more are asked."""
+    nodes, cells = meshes.nodes, meshes.cells
+    c, h = plus_turned(X.p, X.R, Vec3Rows(nodes, 0)[i]), Vec3Rows(nodes, 3)[i]
+    n = normal(cells, t)
+    depth, wide = cells[t, OFFSET] - n @ c, width(T(X.R) @ n, h)
+    beyond, side = max(-depth - wide, depth - wide - min(reach, cells[t, DEEPEST])), 0
+    while side < 3 and not beyond > enough:
+        nu = Vec3(cells[t, SIDES + 3 * side], cells[t, SIDES + 3 * side + 1], cells[t, SIDES + 3 * side + 2])
+        beyond = max(beyond, nu @ (corner(cells, t, side) - c) - width(T(X.R) @ nu, h))
+        side += 1
+    return beyond
+
+
 @outlined
 def next_boxes(meshes, a, b, X, reach, play, count, apart):  # type: ignore[no-untyped-def]
-    """(i, j, how many are left to look at, `apart`): the next boxes of triangles of A and B that are within reach, or come within; i = −1
-    where there are no more. `apart` becomes no more than the distance of those that are not; with play, no more than how many times as far
-    they may move."""
+    """(i, j, which search, how many are left to look at, `apart`): the next boxes of triangles of A and B that are within reach, or come
+    within; i = −1 where there are no more. `apart` becomes no more than the distance of those that are not; with play, no more than how
+    many times as far they may move."""
     child, pairs, half = meshes.child, meshes.open, Vec3Rows(meshes.nodes, 3)
-    S = positive_parts(X.R)
+    S, back = positive_parts(X.R), inverse(X)
     plane_a, plane_b = a == NO_MESH, b == NO_MESH
     most = 0.0 if plane_a or plane_b else reach
+    most_moved = 0.0
+    if play.shift != 0.0:
+        most_moved = moves(meshes, a, b, play, node_of(meshes, a, 0), node_of(meshes, b, 0))
     while count > 0:
         count -= 1
-        i, j = pairs[count, 0], pairs[count, 1]
+        i, j, one = pairs[count, 0], pairs[count, 1], pairs[count, 2]
         p, q = node_of(meshes, a, i), node_of(meshes, b, j)
-        away = gap(meshes, a, b, X, S, p, q)
-        if not away <= most:
-            most_move = 0.0 if play.shift == 0.0 else ROOT3 * moves(meshes, a, b, play, p, q)
-            if not away <= most + most_move:
-                apart = min(apart, away if most_move == 0.0 else (away - most) / most_move)
-                continue
         k = -1 if plane_a else child[p]
         m = -1 if plane_b else child[q]
+        away = gap(meshes, a, b, X, S, p, q)
+        d = (away - most) / ROOT3
+        if d <= most_moved and not (plane_a or plane_b) and ((one == IN_B and m < 0) or (one == IN_A and k < 0)):
+            # what presses lies behind all planes of the cell, and no point comes nearer to one of them than by how far it moves
+            t, box, Y = (triangle_in(meshes, b, j), p, back) if one == IN_B else (triangle_in(meshes, a, i), q, X)
+            d = max(d, box_misses(meshes, t, Y, box, reach, apart * most_moved))
+        if not d <= 0.0:
+            moved = most_moved
+            if 0.0 < moved and d <= max(1.0, apart) * moved:
+                moved = min(moved, moves(meshes, a, b, play, p, q))
+            if not d <= moved:
+                apart = min(apart, d / moved if moved > 0.0 else away)
+                continue
         if k < 0 and m < 0:
-            return i, j, count, apart
-        if m < 0 or (k >= 0 and half[p] @ half[p] >= half[q] @ half[q]):
-            pairs[count, 0], pairs[count, 1] = k + 1, j
-            pairs[count + 1, 0], pairs[count + 1, 1] = k, j
+            return i, j, one, count, apart
+        if m < 0 or (k >= 0 and (one == IN_A or (one == NEAR and half[p] @ half[p] >= half[q] @ half[q]))):
+            pairs[count, 0], pairs[count, 1], pairs[count, 2] = k + 1, j, one
+            pairs[count + 1, 0], pairs[count + 1, 1], pairs[count + 1, 2] = k, j, one
         else:
-            pairs[count, 0], pairs[count, 1] = i, m + 1
-            pairs[count + 1, 0], pairs[count + 1, 1] = i, m
+            pairs[count, 0], pairs[count, 1], pairs[count, 2] = i, m + 1, one
+            pairs[count + 1, 0], pairs[count + 1, 1], pairs[count + 1, 2] = i, m, one
         count += 2
-    return -1, -1, 0, apart
+    return -1, -1, 0, 0, apart
 
 
 @formula
 def next_pair(meshes, walk, count):  # type: ignore[no-untyped-def]
     """(i, j, how many are left to look at): the next pair of boxes of triangles within reach."""
-    i, j, count, _ = next_boxes(meshes, walk.a, walk.b, walk.X, walk.reach, none(), count, UNBOUNDED)
+    i, j, _, count, _ = next_boxes(meshes, walk.a, walk.b, walk.X, walk.reach, none(), count, UNBOUNDED)
     return i, j, count
 
 
 @formula
 def start(meshes):  # type: ignore[no-untyped-def]
-    """The first pair to look at: all of both; how many there are."""
-    meshes.open[0, 0], meshes.open[0, 1] = 0, 0
+    """The first pair of the search for boxes that are near, all of both; how many there are."""
+    meshes.open[0, 0], meshes.open[0, 1], meshes.open[0, 2] = 0, 0, NEAR
     return 1
+
+
+@formula
+def start_in_cells(meshes, walk):  # type: ignore[no-untyped-def]
+    """The same of the searches for triangles in cells of what presses: of B last, which is looked at first."""
+    count = 0
+    for one in (IN_A, IN_B):
+        if part_of(walk, one) > 0.0:
+            meshes.open[count, 0], meshes.open[count, 1], meshes.open[count, 2] = 0, 0, one
+            count += 1
+    return count

@@ -13,8 +13,8 @@ from nexdyn.geometry.hierarchy import MOST_OPEN
 MOST_KEPT = 4096
 """How many sides of pairs a contact keeps at most."""
 CENTRE, SHIFT, TURN, REACH, PRESSED, LAST, KNOWN, NUMBERS = 0, 3, 4, 5, 6, 9, 10, 11
-"""Columns of `numbers`: c about B, the motion that the list allows: of c and of turning, the reach that it was found with, −1 where it
-does not hold; where surfaces pressed last, about B, with which reach, and whether that is known."""
+"""Columns of `numbers`: c about B, the motion that the list allows: of c and of turning, the reach that it was found with, negative
+where it does not hold; where surfaces pressed last, about B, with which reach, and whether that is known."""
 
 
 class Kept(NamedTuple):
@@ -71,5 +71,5 @@ def meshes_of(solids: Sequence[Solid], contacts: Sequence[tuple[int, int]]) -> M
         np.vstack([np.zeros((0, 6)), *(s.nodes for s in solids)]),
         np.concatenate([np.zeros(0, dtype=np.int64), *(s.child for s in solids)]),
         kept_of([(size[a], size[b]) for a, b in contacts]),
-        np.zeros((2 * MOST_OPEN, 2), dtype=np.int64),
+        np.zeros((2 * MOST_OPEN, 3), dtype=np.int64),
     )
