@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 from chromium import browser, comes_true, needs_chromium, on_a_free_port, opened  # noqa: F401 (fixtures)
 from test_cli_process import NEXDYN, hear_signals, posix
@@ -197,6 +198,22 @@ def test_the_state_of_a_system_that_runs_goes_into_the_file(page: Viewer, tmp_pa
     assert start.joint_velocity("hinge").values[0] == pytest.approx(now.joint_velocity("hinge").values[0], rel=1e-11)
     with pytest.raises(nx.InputError, match="the coordinates of all joints are more than it takes"):
         editing.write_state(nx.Session(nx.load("four-bar"), nx.HHT(dt=1e-3)))
+
+
+def test_the_camera_goes_into_the_file_and_is_where_the_page_looks_from(page: Viewer, tmp_path: Path) -> None:
+    file = tmp_path / "pendulum.yaml"
+    file.write_text(f"# mine\n{PENDULUM}")
+    editing = Editing(page, functools.partial(write_numbers, file))
+    for eye in ([1.0, 2.0, 3.0], [3.0, 2.0, 1.0]):
+        editing.write_camera(np.array(eye), np.array([0.0, 0.0, 0.5]))
+        found = read_scene_text(file.read_text())
+        assert found.view == {"eye": tuple(eye), "target": (0.0, 0.0, 0.5)}
+        assert file.read_text().count("view:") == 1
+        np.testing.assert_allclose(page._stage.camera().eye, eye)
+        editing.show(found.system, nx.assemble(found.system))
+        np.testing.assert_allclose(page._stage.camera().eye, eye)
+    with pytest.raises(nx.InputError, match="two different points"):
+        page.look_from((0, 0, 0), (0, 0, 0))
 
 
 @needs_chromium

@@ -476,3 +476,30 @@ def test_the_page_names_every_type() -> None:
     for _, classes in SECTIONS.values():
         types += classes if isinstance(classes, dict) else []
     assert [name for name in types if f"`{name}`" not in page] == []
+
+
+# --- where it is seen from ----------------------------------------------------------------------------------------------
+
+
+def test_a_view_is_read_and_written_again() -> None:
+    scene = read_scene_text(GOOD + "view: {eye: [4, -6, =1 + 1], target: [0, 0, 1]}\n")
+    assert scene.view == {"eye": (4.0, -6.0, 2.0), "target": (0.0, 0.0, 1.0)}
+    assert read_scene_text(dump_scene(scene.system, view=scene.view)).view == scene.view
+    assert read_scene_text(GOOD).view == {}
+
+
+@pytest.mark.parametrize(
+    ("view", "said"),
+    [
+        ("7", "a mapping of eye and target is needed"),
+        ("{eye: [1, 2, 3]}", "target of the view"),
+        ("{eye: [1, 2], target: [0, 0, 0]}", "eye of the view"),
+        ("{eye: [1, 2, .nan], target: [0, 0, 0]}", "nan"),
+        ("{eye: [1, 2, 3], target: [1, 2, 3]}", "one looks from one point at another"),
+        ("{eyes: [1, 2, 3], target: [1, 2, 3]}", "did you mean 'eye'"),
+    ],
+)
+def test_a_view_that_is_none_is_told_with_its_line(view: str, said: str) -> None:
+    with pytest.raises(FileError, match=said) as caught:
+        read_scene_text(GOOD + f"view: {view}\n")
+    assert f":{GOOD.count(chr(10)) + 1}:" in str(caught.value)

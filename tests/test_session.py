@@ -172,6 +172,22 @@ def test_changes_reach_the_system_and_are_taken_back() -> None:
     assert session.latest().joint_velocity("hinge").values[0] == pytest.approx(0.0, abs=1e-12)
 
 
+def test_an_event_that_is_switched_off_does_not_happen() -> None:
+    system = pendulum()
+    system.add_event(nx.Event("far", joint="hinge", value=0.05, parameters={"motor.target": 0.0}))
+    for off in (False, True):
+        session = nx.Session(system, nx.RungeKutta4(1e-3))
+        session.change({"motor.target": 5.0})
+        if off:
+            session.switch("event:far", on=False)
+        session.advance(0.3)
+        assert session.system.forces["motor"].target == (5.0 if off else 0.0)  # type: ignore[attr-defined]
+        assert ("far" in [event["name"] for event in session.result().events]) is not off
+    session.switch("event:far", on=True)
+    session.advance(0.5)
+    assert "far" in [event["name"] for event in session.result().events]
+
+
 def test_those_of_a_slider_are_taken_back_together() -> None:
     session = nx.Session(pendulum(), nx.RungeKutta4(1e-3))
     session.advance(0.1)

@@ -63,7 +63,7 @@ def _write(model: Model, target: Path) -> list[str]:
     if target.suffix.lower() in _SCENES:
         from nexdyn.io.scene import save_scene
 
-        save_scene(model.system, target, model.simulation, model.description, lossy=True)
+        save_scene(model.system, target, model.simulation, model.description, lossy=True, view=model.view)
         return []
     from nexdyn.io.urdf_writer import save_urdf
 

@@ -93,7 +93,7 @@ def command(
         from nexdyn.view.editing import Editing
 
         first = read(name, reading)
-        viewer = open_page(first.system, page, None)
+        viewer = open_page(first.system, page, None, seen=first.view)
         open_pages.callback(viewer.close)
         editing = Editing(viewer, functools.partial(write_numbers, file) if file.suffix != ".urdf" else None)
         model: Model | None = first

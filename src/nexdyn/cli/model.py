@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Model:
-    """What was read. simulation: arguments of `nx.simulate` that a scene gives. result: where a result was named."""
+    """What was read. simulation: arguments of `nx.simulate` that a scene gives. result: where a result was named. view: where a scene is
+    to be seen from, eye and target [m]."""
 
     name: str
     system: System
     simulation: dict[str, Any]
     description: str = ""
     result: Result | None = None
+    view: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read(given: str, reading: Reading) -> Model:
@@ -49,7 +52,7 @@ def _scene_or_robot(given: str, reading: Reading) -> Model:
     )
     if reading.set:
         scene = scene.with_parameters(changes(reading.set, scene.system))
-    return Model(Path(given).stem, scene.system, scene.simulation, scene.description)
+    return Model(Path(given).stem, scene.system, scene.simulation, scene.description, view=scene.view)
 
 
 def _contacts(given: str) -> dict[str, Any]:

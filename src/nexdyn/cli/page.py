@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -34,13 +35,19 @@ class Page:
 PAGE_PLAINLY = Page()
 
 
-def open_page(what: Any, page: Page, saying: Saying | None, ghost: Result | None = None) -> Viewer:
-    """A viewer of `what`, under `ghost`, in a browser where there is one; its address said on stdout, or without `saying` on stderr."""
+def open_page(
+    what: Any, page: Page, saying: Saying | None, ghost: Result | None = None, seen: Mapping[str, Any] | None = None
+) -> Viewer:  # fmt: skip
+    """A viewer of `what`, under `ghost`, in a browser where there is one; its address said on stdout, or without `saying` on stderr.
+
+    seen: where from at first, eye and target."""
     from nexdyn.view import server
     from nexdyn.view.viewer import Viewer
 
     port = server.PORT if page.port is None else page.port
     viewer = Viewer(what, host=page.host, port=port, ghost=ghost, language=page.language)
+    if seen:
+        viewer.look_from(seen["eye"], seen["target"])
     said = f"{viewer.system.name}: {viewer.address}  (Esc or End on the page, or Ctrl-C here, ends)"
     if saying is None:
         terminal.note(said)

@@ -109,7 +109,7 @@ def command(
             return _record(model, what, html, speed, looks, pictures, ctrl_c, saying, over, page.language)
         failure = None
         with suppress(KeyboardInterrupt):  # Ctrl-C ends the page
-            viewer = open_page(_shown(model, what), page, saying, over)
+            viewer = open_page(_shown(model, what), page, saying, over, model.view)
             open_pages.callback(viewer.close)
             looks.put(viewer)
             if isinstance(what, Prepared):

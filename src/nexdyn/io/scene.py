@@ -27,7 +27,7 @@ from nexdyn.io.yaml_positions import Place, Positions, read_yaml
 from nexdyn.io.yaml_writer import yaml_entry, yaml_text
 from nexdyn.joints import Free
 from nexdyn.model.joint import Joint
-from nexdyn.model.parameters import bound, frozen, number, sequence
+from nexdyn.model.parameters import bound, floats, frozen, number, sequence
 from nexdyn.model.shapes import Mesh
 from nexdyn.model.system import System
 from nexdyn.results.atomic import file_path, written
@@ -36,6 +36,7 @@ PathLike = str | os.PathLike[str]
 
 DYNAMICS = ("aba", "crba", "cfa")
 MAX_ERRORS = 50
+VIEW_KEYS = ("eye", "target")
 SIMULATION_KEYS = ("t_end", "method", "output_every", "output_times", "dynamics", "loops", "q0", "v0")
 SUFFIXES = (".yaml", ".yml")
 NEAR = 3
@@ -56,6 +57,8 @@ class Scene(NamedTuple):
     description: str = ""
     section: Any = None
     """The simulation section as it was given, expressions included."""
+    view: Mapping[str, tuple[float, float, float]] = {}
+    """Where the viewer's page is seen from at first: eye and target [m] in the world; empty for where all is in sight."""
 
     def with_parameters(self, changes: Mapping[str, Any]) -> Scene:
         """The scene with other values (see `System.with_parameters`); what its simulation says of parameters follows."""
@@ -114,8 +117,9 @@ def dump_scene(
     *,
     lossy: bool = False,
     directory: PathLike | None = None,
+    view: Mapping[str, Any] | None = None,
 ) -> str:
-    """The text of a scene that reads back to the same system; `simulation` as in :class:`Scene`.
+    """The text of a scene that reads back to the same system; `simulation` and `view` as in :class:`Scene`.
 
     directory: where the scene will lie; meshes near it are named from there.
 
@@ -127,6 +131,8 @@ def dump_scene(
         _name_meshes_from(data, os.path.abspath(directory))
     if simulation:
         data["simulation"] = {key: _simulation_data(value) for key, value in simulation.items()}
+    if view:
+        data["view"] = {key: list(value) for key, value in view.items()}
     return "".join(_scene_lines(data))
 
 
@@ -138,13 +144,14 @@ def save_scene(
     description: str = "",
     *,
     lossy: bool = False,
+    view: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a scene file, whole or not at all; as :func:`dump_scene`.
 
     Meshes that lie near the file are named relative to it, so that both can be moved together.
     """
     target = file_path(path, SUFFIXES, "a scene")
-    text = dump_scene(system, simulation, description, lossy=lossy, directory=target.parent)
+    text = dump_scene(system, simulation, description, lossy=lossy, directory=target.parent, view=view)
     with written(target) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
@@ -177,12 +184,37 @@ def _scene(data: Any, report: Report, directory: PathLike | None) -> Scene:
     if directory is not None:
         _locate_meshes(data, os.path.abspath(directory))
     builder = Builder(report)
-    system = builder.system(data, "a scene", ("description", "simulation"))
+    system = builder.system(data, "a scene", ("description", "simulation", "view"))
     description = data.get("description") or ""
     if not isinstance(description, str):
         report(("description",), InputError(f"description is {shown(description)}; text is needed"))
     section = data.get("simulation")
-    return Scene(system, _simulation(section, system, builder), description, section)
+    return Scene(
+        system, _simulation(section, system, builder), description, section, _view(data.get("view"), system, builder)
+    )
+
+
+def _view(given: Any, system: System, builder: Builder) -> dict[str, tuple[float, float, float]]:
+    """The view section as numbers."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        builder.report(("view",), InputError(f"view is {shown(given)}; a mapping of eye and target is needed"))
+        return {}
+    builder.check_keys(("view",), given, VIEW_KEYS, "view")
+    found: dict[str, tuple[float, float, float]] = {}
+    for key in VIEW_KEYS:
+        try:
+            x, y, z = floats(given.get(key), 3, system.values, f"{key} of the view")
+            found[key] = (x, y, z)
+        except InputError as error:
+            builder.report(("view", key) if key in given else ("view",), error)
+    if len(found) == len(VIEW_KEYS) and found["eye"] == found["target"]:
+        builder.report(
+            ("view",),
+            InputError(f"eye and target of the view are both {found['eye']}; one looks from one point at another"),
+        )
+    return found if len(found) == len(VIEW_KEYS) else {}
 
 
 def _locate_meshes(data: Any, directory: str) -> None:
@@ -389,4 +421,4 @@ def _scene_lines(data: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(value, Mapping):
             yield "\n"
         # section → element → attribute; the attributes of the simulation stand where elements do
-        yield from yaml_entry(yaml_text(key), value, "", 1 if key in ("simulation", "parameters") else 2)
+        yield from yaml_entry(yaml_text(key), value, "", 1 if key in ("simulation", "parameters", "view") else 2)

@@ -17,8 +17,11 @@ from nexdyn.io.yaml_positions import read_yaml, resolved
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
-def with_numbers(text: str, values: Mapping[tuple[str, ...], float | Sequence[float]], file: str = "<text>") -> str:
-    """The text of a scene (YAML or JSON) with these numbers, or lists of them, at these paths, like ("joints", "hinge", "q0").
+Numbers = float | Sequence[float] | Mapping[str, Sequence[float]]
+
+
+def with_numbers(text: str, values: Mapping[tuple[str, ...], Numbers], file: str = "<text>") -> str:
+    """The text of a scene (YAML or JSON) with these numbers, lists or mappings of them, at these paths, like ("joints", "hinge", "q0").
 
     FileError where the mapping that shall hold one is not in the text, or is an alias of another.
     """
@@ -36,7 +39,7 @@ def with_numbers(text: str, values: Mapping[tuple[str, ...], float | Sequence[fl
             data = data.get(name) if isinstance(data, dict) else None
             if holder is None or not isinstance(holder, yaml.MappingNode) or not isinstance(data, dict):
                 raise FileError(f"there is no {'.'.join(parents)} to put {key} into", file=file)
-        number = [_short(x) for x in value] if isinstance(value, Sequence) else _short(value)
+        number = _short(value)
         data[key] = number
         edits.append(_edit(text, starts, root, holder, key, json.dumps(number)))
     for begin, end, new in sorted(edits, reverse=True):
@@ -46,8 +49,11 @@ def with_numbers(text: str, values: Mapping[tuple[str, ...], float | Sequence[fl
     return text
 
 
-def _short(x: float) -> float:
-    return float(f"{x:.12g}")
+def _short(x: Any) -> Any:
+    """Numbers of twelve digits."""
+    if isinstance(x, Mapping):
+        return {key: _short(value) for key, value in x.items()}
+    return [_short(one) for one in x] if isinstance(x, Sequence) else float(f"{x:.12g}")
 
 
 def _found(node: Any, key: str) -> Any:

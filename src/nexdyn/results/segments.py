@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,13 +31,24 @@ def segments(system: System, recording: Recording) -> list[tuple[int, int, Syste
     return found
 
 
+def switched(system: System, name: str) -> Sequence[Any]:
+    """What is switched by a name: as `System.switched`, or the event of "event:NAME", which then no longer happens."""
+    kind, _, event = name.partition(":")
+    return [system.event(event)] if kind == "event" else system.switched(name)
+
+
+def is_off(system: System, name: str) -> bool:
+    """Whether any of it is switched off."""
+    return any(element.__dict__.get("_off", False) for element in switched(system, name))
+
+
 def changed_by(system: System, change: Mapping[str, Any]) -> System:
-    """The system with other `parameters`, and forces, contacts or clamps `off` and `on`, the latter where they are `held`: {clamp: R_BJ by
-    rows, p_BJ}. UnknownNameError for what it has not."""
+    """The system with other `parameters`, and forces, contacts, clamps or events `off` and `on`, clamps where they are `held`: {clamp: R_BJ
+    by rows, p_BJ}. UnknownNameError for what it has not."""
     system = system.with_parameters(change.get("parameters", {}))
     for state in ("off", "on"):
         for name in change.get(state, ()):
-            for element in system.switched(name):
+            for element in switched(system, name):
                 element.__dict__["_off"] = state == "off"
     for name, pose in change.get("held", {}).items():
         system.joint(name).__dict__["_held"] = tuple(pose)

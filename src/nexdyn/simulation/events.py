@@ -32,7 +32,7 @@ from nexdyn.model.event import Event
 from nexdyn.model.system import System
 from nexdyn.results.contacts import columns_of
 from nexdyn.results.result import Result
-from nexdyn.results.segments import changed_by
+from nexdyn.results.segments import changed_by, switched
 from nexdyn.simulation.continuing import reassembled, states_of
 from nexdyn.simulation.impulses import held_by, when_clamped
 from nexdyn.simulation.interrupt import interrupts_wait
@@ -161,7 +161,7 @@ class Watched:
 
 def watched_in(system: System) -> list[Watched]:
     """What a run of `system` has to watch."""
-    found = [Watched(system, event) for event in system.events.values()]
+    found = [Watched(system, event) for event in system.events.values() if not event.__dict__.get("_off", False)]
     for force in system.forces.values():
         if isinstance(force, JointStop) and force.by_impulse and not force.is_off:
             ends = force.ends(system)
@@ -501,7 +501,7 @@ class Run:
         system = old.system
         if parameters or off or on:
             change = {"parameters": dict(parameters), "off": sorted(off), "on": sorted(on)}
-            clamps = [name for name in on if any(e.is_off for e in system.switched(name) if isinstance(e, Clamp))]
+            clamps = [name for name in on if any(e.is_off for e in switched(system, name) if isinstance(e, Clamp))]
             if clamps:
                 without = changed_by(system, change | {"on": sorted(on - set(clamps))})
                 report = reassembled(without, t, observed, position, velocity)

@@ -36,7 +36,7 @@ from nexdyn.integrate.methods import HHT, Loops, Method
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
 from nexdyn.results.samples import alone
-from nexdyn.results.segments import changed_by
+from nexdyn.results.segments import changed_by, switched
 from nexdyn.simulation.choice import default_method, simulation_of
 from nexdyn.simulation.events import Run
 from nexdyn.simulation.hand import Pull, force_of, grip
@@ -348,8 +348,8 @@ class Session(metaclass=CheckedCalls):
         self._replace("change", changes, {"change": dict(changes)}, parameters=changes)
 
     def switch(self, name: str, on: bool) -> None:
-        """Switch a force, a contact or a clamp off or on."""
-        self.system.switched(name)
+        """Switch a force, a contact, a clamp, or an event ("event:NAME") off or on."""
+        switched(self.system, name)
         names = {name}
         self._replace(
             f"switch {name}",

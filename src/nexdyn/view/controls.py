@@ -6,6 +6,7 @@ import html
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -246,10 +247,11 @@ class Controls:
             if slider.label in self._by_hand and slider.value != self._posed[slider.label]
         }
 
-    def offer(self, label: str, hint: str, act: Callable[[], None]) -> None:
-        """A button among the sliders of the joints."""
-        with self._joints:
-            self.gui.add_button(self.w(label), hint=self.w(hint)).on_click(lambda _: act())
+    def offer(self, label: str, hint: str, act: Callable[[Any], None], of_joints: bool = True) -> None:
+        """A button among the sliders of the joints, or below all; it is told which browser has pressed it."""
+        with self._joints if of_joints else nullcontext():
+            button = self.gui.add_button(self.w(label), hint=self.w(hint))
+        button.on_click(lambda event: act(event.client))
 
     def _add_end(self) -> None:
         viewer = self.viewer

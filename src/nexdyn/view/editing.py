@@ -47,7 +47,12 @@ class Editing:
         viewer._writes_state = None if write is None else self.write_state
         if write is not None:
             viewer._controls.offer(
-                "Write this pose into the file", "q0 of the joints whose sliders were moved", self.write_pose
+                "Write this pose into the file",
+                "q0 of the joints whose sliders were moved",
+                lambda _: self.write_pose(),
+            )
+            viewer._controls.offer(
+                "Write this camera into the file", "where this browser looks from", self._write_camera, of_joints=False
             )
         self._system: System | None = None
         self._run: Result | None = None
@@ -93,6 +98,19 @@ class Editing:
         try:
             if moved and self._write is not None:
                 self._write({("joints", joint, "q0"): value for joint, value in moved.items()})
+        except NexDynError as error:
+            self.refuse(error)
+
+    def _write_camera(self, client: Any) -> None:
+        shift = np.array(self._viewer._stage._root.position)
+        self.write_camera(np.array(client.camera.position) - shift, np.array(client.camera.look_at) - shift)
+
+    def write_camera(self, eye: np.ndarray, target: np.ndarray) -> None:
+        """Put into the file where one looks from, and at what (3,) [m]; what stands against it is told."""
+        try:
+            if self._write is not None:
+                self._viewer.look_from(eye, target)
+                self._write({("view",): {"eye": [float(x) for x in eye], "target": [float(x) for x in target]}})
         except NexDynError as error:
             self.refuse(error)
 

@@ -95,10 +95,13 @@ class Carried(Protocol):
 
 
 class Stage:
-    """The nodes of one scene on a viser server. The first frame of `motion` is shown when it is made."""
+    """The nodes of one scene on a viser server. The first frame of `motion` is shown when it is made. home: from where it is seen at first,
+    instead of where all of it is in sight."""
 
-    def __init__(self, server: Any, motion: Motion, look: Look | None = None, dark: bool = False) -> None:
-        self.server, self.motion, self.dark = server, motion, dark
+    def __init__(
+        self, server: Any, motion: Motion, look: Look | None = None, dark: bool = False, home: Camera | None = None
+    ) -> None:  # fmt: skip
+        self.server, self.motion, self.dark, self.home = server, motion, dark, home
         self.system: System = motion.system
         self.row = {name: i for i, name in enumerate([*motion.bodies, "ground"])}
         self.joining = [link for link in links(self.system) if link.a in self.row and link.b in self.row]
@@ -248,7 +251,7 @@ class Stage:
             for node in nodes:
                 node.visible = layer in self.look.layers
         self._light()
-        self._aim()
+        self.aim()
 
     def _add_bodies(self) -> None:
         scene, by_surface = self.server.scene, defaultdict(list)
@@ -426,10 +429,12 @@ class Stage:
 
         side: one of `SIDES`, or "" for the one that shows most; field: height of what is seen, as an angle [rad].
         """
+        if self.home is not None and not side and field == FIELD:
+            return self.home
         azimuth, elevation = SIDES[side] if side else (None, ELEVATION)
         return look(self.system, self._corners, min(aspect, 1.0), azimuth, elevation, field)
 
-    def _aim(self) -> None:
+    def aim(self) -> None:
         """Where browsers look from at first."""
         first, camera = self.camera(), self.server.initial_camera
         self.eye = first.eye

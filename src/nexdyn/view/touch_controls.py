@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nexdyn.forces.actuator import Actuator
+from nexdyn.results.segments import is_off
 from nexdyn.view.motion import Motion
 from nexdyn.view.poses import ranges
 
@@ -76,18 +77,19 @@ class TouchControls:
     # --- the parts --------------------------------------------------------------------------------------------------
 
     def _add_switches(self) -> None:
-        """Forces, contacts and clamps, off and on."""
+        """Forces, contacts, clamps and events, off and on."""
         session, gui, w = self._touch.session, self._viewer.server.gui, self._viewer._words
         system = session.system
         own = [name for name, force in system.forces.items() if force.part_of is None]
-        names = [*own, *system.contacts, *(name for name, joint in system.joints.items() if joint.switchable)]
+        clamps = [name for name, joint in system.joints.items() if joint.switchable]
+        names = [*own, *system.contacts, *clamps, *(f"event:{name}" for name in system.events)]
         self._switches: dict[str, Any] = {}
         if not names:
             return
         with self._folder, gui.add_folder(w("Switches"), expand_by_default=False):
             for name in names[:MOST]:
-                on = not any(element.is_off for element in system.switched(name))
-                box = self._switches[name] = gui.add_checkbox(name, on)
+                on = not is_off(system, name)
+                box = self._switches[name] = gui.add_checkbox(name.replace("event:", f"{w('event')} ", 1), on)
                 box.on_update(partial(self._switched, name, box, session))
 
     def _add_parameters(self) -> None:
@@ -240,7 +242,7 @@ class TouchControls:
                     wheel.slider.value = value
         system = self._system
         for name, box in self._switches.items():
-            on = not any(element.is_off for element in system.switched(name))
+            on = not is_off(system, name)
             if box.value != on:
                 box.value = on
         pulls = bool(np.any(system.gravity))

@@ -28,6 +28,7 @@ from nexdyn.results.batch import BatchResult
 from nexdyn.simulation.session import Session
 from nexdyn.view import server as page
 from nexdyn.view.asking import answer
+from nexdyn.view.camera import Camera, camera_at
 from nexdyn.view.cameras import Cameras
 from nexdyn.view.controls import Controls
 from nexdyn.view.ghost import Ghost, check_same, same
@@ -115,6 +116,7 @@ class Viewer(metaclass=CheckedCalls):
             host, port, f"{self.system.name} · NexDyn", lambda path: answer(self._inquiry, path), language
         )
         try:
+            self._home: Camera | None = None
             self._stage = Stage(self.server, self._motion, self._look)
             self._look = self._first_look = self._stage.look
             self._controls = Controls(self)
@@ -268,6 +270,18 @@ class Viewer(metaclass=CheckedCalls):
             raise unknown("view", side, SIDES)
         for client in self.server.get_clients().values():
             self._cameras.aim(client, side)
+
+    def look_from(self, eye: Any, target: Any) -> None:
+        """Look from a point at another, (3,) [m] in the world, also after a reset and in browsers that come later."""
+        p, at = np.asarray(eye, dtype=float), np.asarray(target, dtype=float)
+        if any(x.shape != (3,) or not np.isfinite(x).all() for x in (p, at)) or np.array_equal(p, at):
+            raise InputError(
+                f"eye is {eye!r} and target {target!r}; two different points of three finite numbers [m] are needed"
+            )
+        with self._lock:
+            self._home = self._stage.home = camera_at(self.system, p.tolist(), at.tolist())
+            self._stage.aim()
+            self.aim()
 
     def lens(self, parallel: bool) -> None:
         """Draw in perspective, or through a lens so long that lines which are parallel look so."""
@@ -462,7 +476,7 @@ class Viewer(metaclass=CheckedCalls):
             self._ghost = None
         self._time.cover(motion.start, motion.end)
         self.server.scene.remove_by_name("/motion")
-        self._stage = Stage(self.server, motion, self._look, self._dark)
+        self._stage = Stage(self.server, motion, self._look, self._dark, self._home)
         self._look = self._first_look = self._stage.look
         self._controls.running(False)
         if another:

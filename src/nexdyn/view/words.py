@@ -40,7 +40,9 @@ _CHINESE = {
     "stand still, or go on (space)": "暂停或继续（空格）", "One step": "单步", "and stand still (.)": "然后暂停 (.)", "Restart": "重新开始",
     "from the start, with what was changed (R)": "从头开始，保留修改 (R)", "Undo": "撤销",
     "the last drag or change (Ctrl Z)": "上一次拖动或修改 (Ctrl Z)", "strength of the pull": "拉力强度",
-    "drag a body with the mouse": "用鼠标拖动物体", "gravity": "重力", "Switches": "开关", "Parameters": "参数", "Actuators": "驱动器",
+    "drag a body with the mouse": "用鼠标拖动物体", "gravity": "重力",
+    "Switches": "开关", "event": "事件", "Parameters": "参数", "Actuators": "驱动器",
+    "Write this camera into the file": "将此视角写入文件", "where this browser looks from": "此浏览器的视角",
     "Write this state into the file": "将此状态写入文件", "q0 and v0 of the joints, and what was changed": "关节的 q0、v0 及所作修改",
     "live": "实时", "real time": "实时速度", "pull": "拉力", "stopped": "已停止", "refused": "被拒绝", "at its limit": "达到上限",
     # what is selected
