@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.errors import InputError, NexDynError, NexDynWarning, counted
-from nexdyn.simulation.continuing import states_of
-from nexdyn.simulation.marches.bodies import needs_bodies
 from nexdyn.view.changes import changes
 from nexdyn.view.geometry import sphere
 from nexdyn.view.ghost import same
@@ -158,6 +156,9 @@ class RedundantJoints:
 
 def numbers_of(session: Session) -> dict[tuple[str, ...], Any]:
     """Where what a session has changed stands in a scene, and the numbers now."""
+    from nexdyn.simulation.continuing import states_of
+    from nexdyn.simulation.marches.bodies import needs_bodies
+
     system, section = session.system, {"force": "forces", "joint": "joints", "body": "bodies"}
     found: dict[tuple[str, ...], Any] = {}
     for path in session.changed:

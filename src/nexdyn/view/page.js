@@ -35,6 +35,8 @@
   style.textContent = `
     #nexdyn-error { position: fixed; left: 10%; right: 10%; top: 12px; z-index: 9999; padding: 10px 14px; background: #b00020;
       color: #fff; font: 14px sans-serif; border-radius: 4px; }
+    #nexdyn-note { position: fixed; left: 50%; bottom: 10px; transform: translateX(-50%); z-index: 999; padding: 4px 10px;
+      background: rgba(20, 22, 26, 0.85); color: #fff; font: 12px sans-serif; border-radius: 4px; pointer-events: none; }
     #nexdyn-hover { position: fixed; z-index: 999; pointer-events: none; padding: 2px 7px; border-radius: 4px;
       background: rgba(20, 22, 26, 0.85); color: #fff; font: 13px sans-serif; white-space: pre; }
     .nexdyn-tree, .nexdyn-said { font-size: 12px; } .nexdyn-card { font-size: 11px; }
@@ -157,6 +159,33 @@
     if (Math.hypot(event.clientX - began.clientX, event.clientY - began.clientY) > 4) return;  // it was a drag
     ask(event.shiftKey ? "measure" : "select", { ray: ray(event), t: time() });
   }, true);
+
+  // --- without a GPU shadows take half of the time that a picture takes: such a browser leaves them out, and says so -------------
+  const renderer = (() => {
+    try {
+      const gl = document.createElement("canvas").getContext("webgl2");
+      const name = gl?.getExtension("WEBGL_debug_renderer_info")?.UNMASKED_RENDERER_WEBGL;
+      const found = name === undefined ? "" : String(gl.getParameter(name));
+      gl?.getExtension("WEBGL_lose_context")?.loseContext();
+      return found;
+    } catch { return ""; }
+  })();
+  if (/swiftshader|llvmpipe|softpipe|software|basic render/i.test(renderer) && !/[?&]shadows\b/.test(location.search)) {
+    let told = false;
+    setInterval(() => viser()?.scene?.traverse?.(x => {
+      if (!x.isLight || !x.castShadow) return;
+      x.castShadow = false;
+      if (told) return;
+      told = true;
+      const note = document.createElement("div");
+      note.id = "nexdyn-note";
+      note.setAttribute("role", "status");
+      note.textContent = document.documentElement.lang === "zh"
+        ? "没有 GPU：此浏览器不画阴影（地址后加 ?shadows 可画）" : "No GPU: this browser leaves shadows out (add ?shadows to the address to have them)";
+      document.body.append(note);
+      setTimeout(() => note.remove(), 12000);
+    }), 250);
+  }
 
   // --- names for screen readers, where viser gives none: the label of the row, or what the icon is called ---------------------
   const nameless = "[role=slider]:not([aria-label]), [role=slider][aria-label=''], input:not([aria-label]):not([type=hidden]), button:not([aria-label])";

@@ -25,7 +25,6 @@ from nexdyn.checked_calls import CheckedCalls, checked_call
 from nexdyn.errors import InputError, unknown
 from nexdyn.model.system import System
 from nexdyn.results.batch import BatchResult
-from nexdyn.simulation.session import Session
 from nexdyn.view import server as page
 from nexdyn.view.asking import answer
 from nexdyn.view.camera import Camera, camera_at
@@ -39,7 +38,6 @@ from nexdyn.view.motion import Frame, Motion, motion_of
 from nexdyn.view.playback import Playback
 from nexdyn.view.poses import Poser, poser_of
 from nexdyn.view.stage import LAYERS, SIDES, Look, Stage
-from nexdyn.view.touch import Touch, session_of
 from nexdyn.view.units import MM_DEG, SI
 from nexdyn.view.words import Words
 
@@ -47,6 +45,8 @@ if TYPE_CHECKING:
     from nexdyn.results.result import Result
     from nexdyn.simulation.marches.tree import Simulation
     from nexdyn.simulation.run import Runs
+    from nexdyn.simulation.session import Session
+    from nexdyn.view.touch import Touch
 
 CURSOR_RATE = 8.0
 """Moves a second of the cursors of plots."""
@@ -127,8 +127,8 @@ class Viewer(metaclass=CheckedCalls):
         self.server.on_client_connect(self._joined)
         self._thread = threading.Thread(target=self._run, name="nexdyn viewer", daemon=True)
         self._thread.start()
-        if isinstance(what, Session):
-            self.live(what)
+        if (session := _session(what)) is not None:
+            self.live(session)
 
     def __repr__(self) -> str:
         return f"Viewer({self.system.name!r}, {self.address}{', ended' if self.ended else ''})"
@@ -196,6 +196,8 @@ class Viewer(metaclass=CheckedCalls):
         """Let a system run on the page, to be dragged and changed: a session, or one that goes on from what is shown."""
         if self._touch is not None:
             raise InputError("a system runs on this page already; viewer.keep() ends that and shows its recording")
+        from nexdyn.view.touch import Touch, session_of
+
         session = session or self._session or session_of(self)
         latest, posed = replace(Motion.of(session.latest()), goes_on=True), not self._motion.moves
         touch = Touch(self, session)
@@ -500,3 +502,9 @@ def _ghost_of(motion: Motion, ghost: Any) -> Motion | None:
 
 def _in_notebook() -> bool:
     return "ipykernel" in sys.modules
+
+
+def _session(what: Any) -> Session | None:
+    """A session that was given, else None; its module is not imported for those who have none."""
+    module = sys.modules.get("nexdyn.simulation.session")
+    return what if module is not None and isinstance(what, module.Session) else None
