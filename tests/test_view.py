@@ -23,6 +23,7 @@ from nexdyn.errors import FileError, InputError, NexDynError, NexDynWarning, Unk
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view import server as page
 from nexdyn.view.camera import look
+from nexdyn.view.cards import Card
 from nexdyn.view.motion import Motion, motion_of
 from nexdyn.view.panels import MOST_SAMPLES, Plot, telling
 from nexdyn.view.placing import placed, turn_z_to
@@ -31,6 +32,7 @@ from nexdyn.view.poses import Poser, start_pose
 from nexdyn.view.recording import _speed, record
 from nexdyn.view.stage import FIELD, Look, Stage
 from nexdyn.view.viewer import Viewer
+from nexdyn.view.words import Words
 
 
 @pytest.fixture(scope="module")
@@ -164,6 +166,16 @@ def test_a_loop_stays_closed_where_one_joint_is_moved_and_what_it_cannot_reach_i
         poser.move(slider, 50.0)
     again = poser.move(name, 0.6)
     np.testing.assert_allclose(again, q, atol=1e-9)
+
+
+def test_the_card_of_a_body_tells_the_contact_forces_on_it() -> None:
+    result = nx.simulate(resting_ball(), t_end=2.0, method=nx.RungeKutta4(1e-3), output_every=50)
+    (name,) = result.system.bodies
+    rows = {row.name: row for row in Card(Motion.of(result), "body", name, Words()).rows(result.recording.t[-1])}
+    weight = result.system.bodies[name].resolved({}).mass * -result.system.gravity
+    np.testing.assert_allclose(rows["contact force|ground"].values, weight, atol=1e-3 * np.linalg.norm(weight))
+    text = Card(Motion.of(result), "body", name, Words()).text(result.recording.t[-1])
+    assert "contact with ground" in text
 
 
 def test_of_a_simulation_the_last_state_is_seen() -> None:

@@ -1,6 +1,7 @@
 """What the page says of the selected body or joint: numbers with units at the shown time, as HTML.
 
-    body    mass, moments and products of inertia, centre of mass; place, attitude, velocities; reactions of its joints
+    body    mass, moments and products of inertia, centre of mass; place, attitude, velocities; reactions of its joints; the sum of
+            the forces of contacts on it, for each body that it may touch
     joint   kind, bodies; coordinates and their rates; force and moment of its reaction on its child
 
 Between samples numbers are those of the two samples by weight, as poses are (motion.py).
@@ -15,12 +16,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nexdyn.errors import NexDynError
+from nexdyn.results.contacts import contact_points
 from nexdyn.view.motion import Frame, Motion
 from nexdyn.view.units import SI, Units
 from nexdyn.view.words import Words
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
+    from nexdyn.results.result import Result
+
+
+TOUCHING = "contact force"
+MOST_TOUCHED = 12
+"""Bodies that a card tells the contact forces of."""
 
 
 class Row(NamedTuple):
@@ -66,6 +74,8 @@ class Card:
                     wrench = result.reaction(joint).values
                     self._curves.append((f"force|{joint}", wrench[:, :3], "N"))
                     self._curves.append((f"moment|{joint}", wrench[:, 3:], "N m"))
+        if not self.is_joint:
+            self._curves += touching(result).get(name, [])
         self._t = result.recording.t
 
     def rows(self, t: float, frame: Frame | None = None) -> list[Row]:
@@ -85,7 +95,7 @@ class Card:
             if name == "quaternion":
                 now = now / np.linalg.norm(now)
             rows.append(Row(name, now, unit))
-            if name.startswith(("force|", "moment|")):
+            if "|" in name:
                 rows.append(Row(f"|{name}", np.array([np.linalg.norm(now)]), unit))
         return rows
 
@@ -95,12 +105,29 @@ class Card:
         for row in self.rows(t, frame):
             name, _, joint = row.name.removeprefix("|").partition("|")
             if joint and joint != last:
-                lines.append(f'<tr><th colspan="3" scope="rowgroup">{w("reaction of")} {html.escape(joint)}</th></tr>')
+                of = w("contact with" if name == TOUCHING else "reaction of")
+                lines.append(f'<tr><th colspan="3" scope="rowgroup">{of} {html.escape(joint)}</th></tr>')
                 last = joint
             label = f"|{w(name)}|" if row.name.startswith("|") else w(name)
             lines.append(table_row(label, row.values, row.unit, units))
         title, key = html.escape(self.name), html.escape(self.key, quote=True)
         return f'<table class="nexdyn-card" data-nexdyn-of="{key}"><caption>{title}</caption>{"".join(lines)}</table>'
+
+
+def touching(result: Result) -> dict[str, list[tuple[str, np.ndarray, str]]]:
+    """By body the forces (N, 3) of contacts on it in the world [N], summed for each body that it may touch."""
+    points = contact_points(result.system) if result.observed.knows("contact_force") else []
+    if not points:
+        return {}
+    forces, sums = result.observed.take("contact_force"), dict[str, dict[str, np.ndarray]]()
+    for k, point in enumerate(points):
+        for body, other, sign in ((point.a, point.b, 1.0), (point.b, point.a, -1.0)):
+            own = sums.setdefault(body, {})
+            own[other] = own.get(other, 0.0) + sign * forces[:, k]
+    return {
+        body: [(f"{TOUCHING}|{other}", force, "N") for other, force in list(own.items())[:MOST_TOUCHED]]
+        for body, own in sums.items()
+    }
 
 
 def table_row(label: str, values: np.ndarray, unit: str, units: Units) -> str:

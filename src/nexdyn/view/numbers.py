@@ -18,7 +18,7 @@ import numpy as np
 
 from nexdyn.errors import NexDynError
 from nexdyn.spatial.rotations import quaternion
-from nexdyn.view.cards import joints_of, of_matter, tree
+from nexdyn.view.cards import joints_of, of_matter, touching, tree
 from nexdyn.view.motion import Motion
 from nexdyn.view.section import SIDES as SECTIONS
 from nexdyn.view.section import Section, pose_of, section_of
@@ -33,7 +33,8 @@ MANY = 200
 """Bodies beyond which a recording holds their poses alone."""
 LABELS = (
     "mass", "Ixx Iyy Izz", "Ixy Ixz Iyz", "centre of mass", "position", "quaternion", "velocity", "angular velocity", "q", "v",
-    "force", "moment", "reaction of", "Click a body, or choose one in the model's tree.", "Selected", "Follow", "Plot it",
+    "force", "moment", "reaction of", "contact force", "contact with",
+    "Click a body, or choose one in the model's tree.", "Selected", "Follow", "Plot it",
     "Measure from it", "Deselect", "Clear points", "Measured", "angle at B", "Plots", "Model", "Show", "view", "front", "right", "top",
     "corner", "back", "left", "bottom", "parallel", "dark", "mm, degrees", "Full screen", "Reset", "opacity", "cut away",
     "plane at [m]", "(nothing)", "save", "ghost", "Difference from the ghost", "distance", "angle", "farthest", "time [s]", "follow",
@@ -61,10 +62,15 @@ class Numbers:
         p, q = motion.position[self._rows], motion.quaternion[self._rows]
         self.bodies = {name: self._pose(p[:, i], q[:, i]) for i, name in enumerate(motion.bodies)}
         self.joints: dict[str, list[Any]] = {name: [] for name in system.joints}
+        self.touched: dict[str, list[Any]] = {}
         self.ghost = {} if ghost is None else self._of_ghost(motion, ghost)
         if told and result is not None:
             self._add_rates(result)
             self._add_joints(result)
+            self.touched = {
+                name: [self._keep(what, x[self._of_result], unit) for what, x, unit in forces]
+                for name, forces in touching(result).items()
+            }
 
     def _keep(self, name: str, values: np.ndarray, unit: str) -> list[Any]:
         """Name, place among the numbers, components and unit."""
@@ -130,7 +136,7 @@ def knowledge(
         joints = joints_of(system, name)
         fixed = [[row.name, row.values.tolist(), row.unit] for row in of_matter(system, name)]
         reactions = [curve for joint in joints for curve in numbers.joints[joint] if "|" in curve[0]]
-        cards[f"body:{name}"] = {"fixed": fixed, "curves": curves + reactions}
+        cards[f"body:{name}"] = {"fixed": fixed, "curves": curves + reactions + numbers.touched.get(name, [])}
     for name, curves in numbers.joints.items():
         joint = system.joints[name]
         frames = joint.frames(system.values)

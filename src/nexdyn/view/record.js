@@ -174,7 +174,7 @@ const card = t => {
     const [name, joint] = curve[0].split("|");
     let now = at(curve, t);
     if (name === "quaternion") now = now.map((x, _, all) => x / (norm(all) || 1));
-    if (joint && joint !== last) { lines.push(group(`${w("reaction of")} ${joint}`)); last = joint; }
+    if (joint && joint !== last) { lines.push(group(`${w(name === "contact force" ? "contact with" : "reaction of")} ${joint}`)); last = joint; }
     lines.push(row(w(name), now, curve[3]));
     if (joint) lines.push(row(`|${w(name)}|`, [norm(now)], curve[3]));
   }

@@ -48,7 +48,8 @@ _CHINESE = {
     # what is selected
     "Selected": "选中", "model": "模型", "Model": "模型", "ground": "地面", "mass": "质量", "Ixx Iyy Izz": "Ixx Iyy Izz",
     "Ixy Ixz Iyz": "Ixy Ixz Iyz", "centre of mass": "质心", "quaternion": "四元数", "angular velocity": "角速度", "force": "力",
-    "moment": "力矩", "reaction of": "约束反力：", "q": "q", "v": "v", "Follow": "跟随", "Plot it": "画曲线", "Deselect": "取消选择",
+    "moment": "力矩", "reaction of": "约束反力：", "contact force": "接触力", "contact with": "接触：",
+    "q": "q", "v": "v", "Follow": "跟随", "Plot it": "画曲线", "Deselect": "取消选择",
     "the camera goes along with the selected body (F)": "相机跟随选中的物体 (F)",
     "plots of what is selected": "画出选中对象的曲线",
     "Click a body, or choose one in the model's tree.": "点击一个物体，或在模型树中选择。",
