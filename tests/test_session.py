@@ -224,6 +224,11 @@ def test_in_a_loop_the_other_joints_follow_and_what_cannot_close_is_refused() ->
         (lambda s: s.grab("rad"), "did you mean 'rod'"),
         (lambda s: s.grab("rod", (0, 0, math.nan)), "three finite numbers"),
         (lambda s: s.grab("rod", strength=1e9), "a number from"),
+        (lambda s: s.grab("rod", "here"), "three finite numbers"),
+        (lambda s: s.advance(1e300), "too much at once"),
+        (lambda s: s.put({"hinge": "far"}), "numbers [[]rad, m[]] are needed"),
+        (lambda s: nx.Session.replay(pendulum(), [{"go": [math.inf]}]), "too much at once"),
+        (lambda s: nx.Session.replay(pendulum(), [{"go": 3}]), "entry 0 of the log"),
         (lambda s: s.pull((0, 0, 0)), "holds nothing"),
         (lambda s: s.undo(), "nothing has been done"),
         (lambda s: s.advance(-1.0), "a time of 0 s or more"),
@@ -265,6 +270,117 @@ def test_a_run_that_fails_stops_before_and_can_be_taken_back() -> None:
     session.advance(FRAME)
     assert session.t == pytest.approx(0.05 + FRAME, abs=1e-3)
     assert session.failure == ""
+
+
+def test_so_many_actions_are_taken_back_and_no_more() -> None:
+    session = nx.Session(pendulum(), nx.RungeKutta4(1e-3))
+    for k in range(page.MOST_UNDONE + 5):
+        session.change({"motor.target" if k % 2 else "m": 1.0 + k})
+    count = 0
+    while session.can_undo:
+        session.undo()
+        count += 1
+    assert count == page.MOST_UNDONE
+
+
+def test_a_second_grab_lets_the_first_go_and_undo_takes_both_back() -> None:
+    session = nx.Session(pendulum(), nx.RungeKutta4(1e-3))
+    session.grab("rod", (0.0, 0.0, -0.5))
+    session.pull((1.0, 0.0, 0.0))
+    session.advance(0.05)
+    session.grab("rod")
+    session.pull((1.0, 0.0, 0.0))
+    session.advance(0.05)
+    session.release()
+    session.advance(0.05)
+    pulls = [f for name, f in session.result().system.forces.items() if name.startswith("hand")]
+    assert len(pulls) == 2
+    for pull in pulls:  # force is zero outside its own time
+        (t, values) = pull.force[0].times, np.array([component.values for component in pull.force])  # type: ignore[attr-defined]
+        assert np.abs(values).max() > 0.0
+        np.testing.assert_array_equal(values[:, [0, -1]], 0.0)
+        assert (np.diff(t) > 0.0).all()
+    session.undo()
+    assert session.hand is not None  # the first holds again, as it did before the second
+    session.undo()
+    assert session.hand is None and session.t == 0.0
+
+
+def test_a_long_step_makes_the_spring_softer_and_not_unstable() -> None:
+    """1/(8 h) bounds ω: with h = 20 ms it is 6.25/s, where strength 1 asks for 12.6/s."""
+    system = nx.System("ball", gravity=(0, 0, 0))
+    ball = system.add_body("ball", mass=3.0, inertia=(1, 1, 1))
+    system.add_joint(nx.Free("free", system.ground, ball))
+    session = nx.Session(system, nx.RungeKutta4(0.02))
+    session.grab("ball", strength=50.0)
+    session.pull((0.1, 0.0, 0.0))
+    seen = []
+    for _ in range(60):
+        session.advance(0.02)
+        seen.append(float(session.latest().position("ball").values[0, 0]))
+    assert max(seen) < 0.102
+    assert seen[-1] == pytest.approx(0.1, rel=0.02)
+
+
+def test_an_event_that_stops_the_run_during_a_pull_leaves_a_result_and_a_session() -> None:
+    system = pendulum()
+    system.add_event(nx.Event("far", joint="hinge", value=0.1, stop=True))
+    session = nx.Session(system, nx.RungeKutta4(1e-3))
+    session.grab("rod", (0.0, 0.0, -0.5))
+    session.pull((-1.0, 0.0, 0.0) if session.hand is None else session.hand.point + np.array([1.0, 0.0, 0.3]))
+    with pytest.raises(nx.SolveError, match="'far' ended the run"):
+        for _ in range(60):
+            session.advance(FRAME)
+    t = session.t
+    assert abs(session.latest().joint_position("hinge").values[0]) == pytest.approx(0.1, abs=1e-6)
+    session.change({"motor.target": 0.1})
+    session.advance(0.01)
+    result = session.result()
+    assert session.t > t and (np.diff(result.recording.t) >= 0.0).all()
+    assert (np.diff(result.system.forces["hand 1"].force[0].times) > 0.0).all()  # type: ignore[attr-defined]
+
+
+def test_an_action_that_is_wrong_leaves_the_state_before_it() -> None:
+    def wrong(state: Any) -> None:
+        state.parameters["n"] = 1.0
+
+    system = pendulum()
+    system.add_event(nx.Event("far", joint="hinge", value=0.05, action=wrong))
+    session = nx.Session(system, nx.RungeKutta4(1e-3))
+    session.grab("rod", (0.0, 0.0, -0.5))
+    assert session.hand is not None
+    session.pull(session.hand.point - np.array([1.0, 0.0, -0.3]))
+    with pytest.raises(nx.SolveError, match="'n'"):
+        for _ in range(60):
+            session.advance(FRAME)
+    assert "'n'" in session.failure
+    assert [event for event in session.result().events if event["name"] == "far"] == []
+    session.undo()
+    session.advance(FRAME)
+    assert session.t == pytest.approx(FRAME, abs=1e-3)
+
+
+def test_a_session_goes_on_from_a_result_with_what_its_events_have_changed() -> None:
+    system = pendulum()
+    system.add_event(nx.Event("heavier", time=0.05, parameters={"m": 4.0}))
+    result = nx.simulate(system, t_end=0.1, method=nx.RungeKutta4(1e-3), v0={"hinge": 1.0})
+    session = nx.Session(system, nx.RungeKutta4(1e-3), initial=result)
+    assert (session.t, session.system.values["m"]) == (pytest.approx(0.1), 4.0)
+    session.grab("rod")
+    session.advance(0.02)
+    assert session.system.values["m"] == 4.0
+    session.change({"m": 3.0})
+    session.restart()
+    assert (session.t, session.system.values["m"]) == (pytest.approx(0.1), 3.0)
+    assert session.changed == ["m"]
+    np.testing.assert_allclose(session.latest().recording.q[0], result.recording.q[-1], atol=1e-15)
+
+
+def test_a_session_starts_from_a_report() -> None:
+    system = pendulum()
+    report = nx.assemble(system, q0={"hinge": 0.3})
+    session = nx.Session(system, nx.RungeKutta4(1e-3), initial=report)
+    assert session.latest().joint_position("hinge").values[0] == pytest.approx(0.3)
 
 
 def test_no_more_is_recorded_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:

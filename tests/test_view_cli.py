@@ -17,6 +17,7 @@ from test_cli_process import NEXDYN, hear_signals, posix
 
 import nexdyn as nx
 from nexdyn.cli import main
+from nexdyn.cli.live import Live, write
 from nexdyn.view.server import LOOPBACK, free_port
 
 LIMIT = 240.0
@@ -142,9 +143,15 @@ def test_what_was_done_is_replayed(view: Told, tmp_path: Path) -> None:
     session.pull((0.5, 0.5, 1.0))
     for _ in range(5):
         session.advance(0.02)
-    (tmp_path / "done.json").write_text(json.dumps({"nexdyn hands": 1, "system": "", "log": session.log}))
+    write(session, Live(live=True, hands=tmp_path / "done.json"))
     done = view("double-pendulum", "--replay", "done.json", "--png", "end.png", "--size", "64x48")
     assert (done.returncode, (tmp_path / "end.png").exists()) == (0, True)
+    for more, said in (
+        (["--set", "gravity=0,0,-1.62"], "with other numbers (--set)"),
+        (["--dt", "2e-3"], "was done by"),
+    ):
+        done = view("double-pendulum", "--replay", "done.json", "--png", "end.png", *more)
+        assert done.returncode == 2 and said in done.stderr
     for text, said in (("{", "is no file that --hands wrote"), ('{"log": 1}', "is no file that --hands wrote")):
         (tmp_path / "done.json").write_text(text)
         done = view("double-pendulum", "--replay", "done.json", "--png", "end.png")

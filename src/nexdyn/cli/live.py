@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +17,7 @@ from nexdyn.cli.model import Model
 from nexdyn.cli.options import flag, option
 from nexdyn.cli.prepare import started
 from nexdyn.cli.progress import compilation_announced, progress_bar
-from nexdyn.errors import FileError, InputError
+from nexdyn.errors import FileError, InputError, NexDynWarning
 
 if TYPE_CHECKING:
     from nexdyn.cli.run import Motion
@@ -65,6 +67,7 @@ def session_of(model: Model, motion: Motion, live: Live) -> Session:
     """The session of a model at its start, or after what a file of hands says."""
     from nexdyn.integrate.methods import HHT
     from nexdyn.simulation.session import RTOL, Session
+    from nexdyn.simulation.users import UserStates
 
     for option_name, given in (("--t-end", motion.t_end), ("--output-every", motion.output_every)):
         if given is not None:
@@ -77,8 +80,10 @@ def session_of(model: Model, motion: Motion, live: Live) -> Session:
     with progress_bar(model.name, show=True) as bar, compilation_announced(bar):
         bar.stage("preparing")
         if live.replay is not None:
-            return Session.replay(model.system, _log(live.replay), **options)
-        _warm_up(Session(model.system, **options))
+            log = _log(live.replay, Session(model.system, **options))
+            return Session.replay(model.system, log, **options)
+        if not UserStates(model.system).owners:  # whose states it would move
+            _warm_up(Session(model.system, **options))
         return Session(model.system, **options)
 
 
@@ -93,20 +98,31 @@ def _warm_up(session: Session) -> None:
 
 
 def write(session: Session, live: Live) -> None:
-    """What the page leaves."""
+    """What the page leaves: what was done first, for it makes the rest again."""
     from nexdyn.results.atomic import written
 
-    if live.out is not None:
-        session.result().save(live.out)
-        terminal.note(f"wrote {live.out}")
     if live.hands is not None:
-        done = {FORMAT: 1, "system": session.system.name, "log": session.log}
+        done = {FORMAT: 1, "system": session.system.name, **_told(session), "log": session.log}
         with written(live.hands) as part:
             part.write_text(json.dumps(done), encoding="utf-8")
         terminal.note(f"wrote {live.hands}; with --replay {live.hands} the same is done again")
+    if live.out is not None:
+        session.result().save(live.out)
+        terminal.note(f"wrote {live.out}")
 
 
-def _log(file: Path) -> list[dict[str, Any]]:
+def _told(session: Session) -> dict[str, Any]:
+    """What a log is of: the method, and the system as it was at the start."""
+    from nexdyn.describe import to_dict
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NexDynWarning)  # what is written in Python is not compared
+        described = json.dumps(to_dict(session.first, lossy=True), sort_keys=True)
+    return {"how": json.loads(json.dumps(session.how)), "described": hashlib.sha256(described.encode()).hexdigest()}
+
+
+def _log(file: Path, session: Session) -> list[dict[str, Any]]:
+    """The log in a file, of a session like this one."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -116,4 +132,11 @@ def _log(file: Path) -> list[dict[str, Any]]:
     log = found.get("log") if isinstance(found, dict) and found.get(FORMAT) == 1 else None
     if not isinstance(log, list) or not all(isinstance(entry, dict) and entry for entry in log):
         raise FileError("is no file that --hands wrote", file=str(file))
+    told = _told(session)
+    if found.get("described") != told["described"]:
+        raise FileError(
+            f"is of another system, {found.get('system')!r}, or of this one with other numbers (--set)", file=str(file)
+        )
+    if found.get("how") != told["how"]:
+        raise FileError(f"was done by {found.get('how')}, not by {told['how']}", file=str(file))
     return log

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,7 +58,11 @@ def changed_by(system: System, change: Mapping[str, Any]) -> System:
 def changes(recording: Recording) -> dict[str, Any]:
     """What events have changed in all up to the end, in the runs before this one too: the last of each parameter, force and clamp."""
     settings = recording.settings
-    found = [settings.get("changed", {}), *(event.get("change") or {} for event in settings.get("events", []))]
+    return merged([settings.get("changed", {}), *(event.get("change") or {} for event in settings.get("events", []))])
+
+
+def merged(found: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Changes one after another as one: the last of each parameter, force and clamp."""
     parameters: dict[str, Any] = {}
     off: dict[str, bool] = {}
     held: dict[str, Any] = {}

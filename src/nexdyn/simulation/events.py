@@ -177,6 +177,9 @@ def has_events(system: System) -> bool:
 class Run:
     """A run with events: what has been recorded, and what has happened."""
 
+    by_clock = True
+    """Whether constraints are looked at now and then by the machine's clock; who goes on by parts looks at the end of each."""
+
     def __init__(self, march: March, t_end: float, times: np.ndarray, keep_start: bool, progress: Any) -> None:
         self.march, self.t_end, self.progress = march, t_end, progress
         self.kept = march.recorded_rows()
@@ -222,7 +225,8 @@ class Run:
                 if self.progress is not None:
                     self.progress(self.march.t, self.t_end)
                 check()
-                self.march.look_at_constraints()
+                if self.by_clock:
+                    self.march.look_at_constraints()
 
             self.look = look
             while self.march.t < self.t_end and not self.message:
@@ -545,8 +549,11 @@ class Run:
         last = self.march.present()
         if not self.kept or self.kept[-1][-1, 0] < last[0, 0]:
             self.kept.append(last)
-        watched = [WatchedState(w.name, w.end, w.side, w.done, w.acting) for w in self.watched]
-        return self.march.finish(first, np.concatenate(self.kept), self.happened, watched, status, self.message)
+        return self.march.finish(first, np.concatenate(self.kept), self.happened, self.stand(), status, self.message)
+
+    def stand(self) -> list[WatchedState]:
+        """How events stand now."""
+        return [WatchedState(w.name, w.end, w.side, w.done, w.acting) for w in self.watched]
 
     def so_far(self, first: System, status: str, message: str) -> Result:
         """What was recorded up to the last state that was kept."""

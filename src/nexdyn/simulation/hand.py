@@ -1,15 +1,16 @@
 """A hand that pulls a point of a body: a critically damped spring to where the hand is, weighed by the body's mass.
 
-    F = k (x − p) − c v,   k = s m ω²,   c = 2 m ω √s,   ω = 2π f          x the hand, p and v the point and its velocity
-    |F| ≤ k L/2                                                             L the length of the mechanism
+    F = k (x − p) − c v,   k = m ω²,   c = 2 m ω            x the hand, p and v the point and its velocity, m the body's mass
+    ω = min(2π f √s, 1/(8 h))                                s the strength that is asked for, h the step of the method
+    |F| ≤ k L/2                                              L the length of the mechanism
 
-A body that is free then follows the hand as fast as it can without swinging past it. s is the strength that is asked for.
+A body that is free then follows the hand as fast as it can without swinging past it.
 
 F is told at times t_k, and reaches what was told at t_k at t_k+1; in between it is linear. So it is an input like an applied force,
-a function of time that is known before the steps that it acts in: its table, kept, has the same effect again. What is told
-late must not make the spring unstable. About a point at the end of a thin rod the mass is m/4, and with it
+a function of time that is known before the steps in which it acts: its table, kept, has the same effect again. What is told
+late must not make the spring unstable. A point at the end of a thin rod has the mass m/4, and with it
 
-    4 c h/m < 1,   h = t_k+1 − t_k < 1/(8 ω √s)
+    4 c (t_k+1 − t_k)/m < 1,   t_k+1 − t_k < 1/(8 ω)
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from nexdyn.model.system import System
 FREQUENCY = 2.0
 """f [Hz] of a hand of strength 1."""
 STRONGEST, WEAKEST = 100.0, 0.01
+FARTHEST = 1e12
+"""Coordinates of points [m] below which forces stay finite."""
 
 
 class Grip(NamedTuple):
@@ -44,27 +47,39 @@ class Grip(NamedTuple):
     """Largest time between two times at which the force is told [s]."""
 
 
-def grip(system: System, body: str, p_B: Any, strength: float, length: float) -> Grip:
-    """How a hand of some strength holds a point of a body. InputError for the ground, what is no point and no strength."""
+def vector(x: Any, what: str) -> np.ndarray:
+    """Three finite numbers (3,); InputError names what they are of."""
+    try:
+        found = np.asarray(x, dtype=float)
+    except (TypeError, ValueError):
+        found = np.zeros(0)
+    if found.shape != (3,) or not np.abs(found).max(initial=0.0) < FARTHEST:
+        raise InputError(f"{what} is {x!r}; three finite numbers [m] are needed")
+    return found
+
+
+def grip(system: System, body: str, p_B: Any, strength: float, length: float, step: float) -> Grip:
+    """How a hand of some strength holds a point of a body, under a method of some step [s], 0 for none. InputError for the ground, what
+    is no point and no strength."""
     held = system.body(body)
     if held.is_ground:
         raise InputError("the ground cannot be pulled; a body can")
-    p = np.asarray(p_B, dtype=float)
-    if p.shape != (3,) or not np.isfinite(p).all():
-        raise InputError(f"the point of {body!r} is {p_B!r}; three finite numbers [m] in the body's axes are needed")
+    p = vector(p_B, f"the point of {body!r}, in its axes,")
     if isinstance(strength, bool) or not isinstance(strength, int | float) or not WEAKEST <= strength <= STRONGEST:
         raise InputError(f"strength is {strength!r}; a number from {WEAKEST:g} to {STRONGEST:g} is needed")
     mass = float(held.resolved(system.values).mass)
     if not mass > 0.0:
         masses = [float(other.resolved(system.values).mass) for other in system.bodies.values()]
         mass = sum(masses) / len(masses) or 1.0
-    omega = 2.0 * math.pi * FREQUENCY
-    stiffness, rate = strength * mass * omega**2, omega * math.sqrt(strength)
-    return Grip(body, p, stiffness, 2.0 * mass * rate, 0.5 * stiffness * length, 1.0 / (8.0 * rate))
+    omega = 2.0 * math.pi * FREQUENCY * math.sqrt(strength)
+    if step > 0.0:
+        omega = min(omega, 1.0 / (8.0 * step))
+    stiffness = mass * omega**2
+    return Grip(body, p, stiffness, 2.0 * mass * omega, 0.5 * stiffness * length, 1.0 / (8.0 * omega))
 
 
 class Pull:
-    """The force of one grip over time (:class:`Grip`), linear between the times at which it was told; none before and afterwards."""
+    """The force of one grip over time (:class:`Grip`), linear between the times at which it was told; the last holds until the next is."""
 
     __slots__ = ("_functions", "forces", "grip", "name", "times")
 
@@ -90,6 +105,10 @@ class Pull:
         self.times.append(t)
         self.forces.append((float(force[0]), float(force[1]), float(force[2])))
 
+    def at(self, t: float) -> np.ndarray:
+        """The force (3,) [N] at t [s]."""
+        return np.array([component(t) for component in self._functions])
+
     def forget(self, count: int) -> None:
         """All but the first `count` that was told."""
         del self.times[count:], self.forces[count:]
@@ -99,11 +118,11 @@ class Pull:
         return AppliedForce(self.name, self.grip.body, force=self._functions, anchor=tuple(self.grip.p_B.tolist()))
 
     def recorded(self) -> AppliedForce:
-        """The same force as plain data."""
+        """The same force as plain data; none after the last time."""
         times, forces = list(self.times), list(self.forces)
-        if len(times) == 1:
-            times.append(math.nextafter(times[0], math.inf))
-            forces.append(forces[0])
+        if len(times) == 1 or any(forces[-1]):
+            times.append(math.nextafter(times[-1], math.inf))
+            forces.append((0.0, 0.0, 0.0))
         components = tuple(Table(times, [force[i] for force in forces]) for i in range(3))
         return AppliedForce(self.name, self.grip.body, force=components, anchor=tuple(self.grip.p_B.tolist()))
 

@@ -5,11 +5,11 @@
     session.pull((1, 0, 2))                   where the hand is, in the world
     session.advance(0.5)                      so many seconds of the system's time
     session.release()
-    session.change({"gravity": (0, 0, 0)})       parameters, attributes, gravity: as `System.with_parameters`
+    session.change({"gravity": (0, 0, 0)})    parameters, attributes, gravity: as `System.with_parameters`
     session.undo()
     nx.Session.replay(system, session.log)    the same again, to the last bit
 
-What acts is part of the description: `result()` is of a system that has each pull as an applied force, a table over time, and
+Forces of the hand are part of the description: `result()` is of a system that has each pull as an applied force, a table over time, and
 whose changes are events. `log` is what was done, as plain data: two sessions of one system with one log are equal bit for bit, for the
 motion goes on by the same steps, and the hand (``hand``) acts by times of the system, not of the machine.
 """
@@ -36,11 +36,13 @@ from nexdyn.integrate.methods import HHT, Loops, Method
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
 from nexdyn.results.samples import alone
-from nexdyn.results.segments import changed_by, switched
+from nexdyn.results.segments import changed_by, last_system, merged, switched
 from nexdyn.simulation.choice import default_method, simulation_of
+from nexdyn.simulation.continuing import last_sample
 from nexdyn.simulation.events import Run
-from nexdyn.simulation.hand import Pull, force_of, grip
+from nexdyn.simulation.hand import Pull, force_of, grip, vector
 from nexdyn.simulation.march import Snapshot
+from nexdyn.simulation.users import UserStates
 from nexdyn.statics.inverse_kinematics import Posture
 
 RTOL = 1e-4
@@ -51,6 +53,8 @@ TOGETHER = 0.5
 """Changes of the same within this time [s] are taken back as one: those of a slider."""
 MOST_NUMBERS = 2**25
 """Numbers that are recorded: beyond, every second state is left out."""
+MOST_AT_ONCE = 1e9
+"""Steps, or seconds, that one `advance` may ask for."""
 ACTIONS = ("go", "grab", "pull", "release", "change", "switch", "put", "restart", "undo")
 
 
@@ -67,10 +71,9 @@ class Handling(NamedTuple):
 
 
 class _Saved(NamedTuple):
-    """A session before an action, to go back to."""
+    """A session at some time, to go back to."""
 
     what: str
-    t: float
     run: Run
     snapshot: Snapshot
     first: System
@@ -78,6 +81,7 @@ class _Saved(NamedTuple):
     held: Pull | None
     target: np.ndarray | None
     failure: str
+    before: list[str]
 
 
 class Session(metaclass=CheckedCalls):
@@ -107,9 +111,16 @@ class Session(metaclass=CheckedCalls):
         self._options: dict[str, Any] = {
             "method": method, "initial": initial, "q0": q0, "v0": v0, "dynamics": dynamics, "loops": loops,
         }  # fmt: skip
+        if isinstance(initial, AssemblyReport | Posture):  # of this system, which has no hand
+            with Quiet():
+                self._options["initial"] = simulation_of(system, **self._options).latest()
+        elif isinstance(initial, Result):
+            system = last_system(system, initial.recording)
         self.log: list[dict[str, Any]] = []
         """What was done, as JSON has it."""
         self._undone: list[_Saved] = []
+        self._changed_at = -math.inf
+        self._users = UserStates(system).told()
         self._begin(system)
 
     def __repr__(self) -> str:
@@ -123,11 +134,16 @@ class Session(metaclass=CheckedCalls):
         self._target: np.ndarray | None = None
         self.failure = ""
         """Why it cannot go on; "" where it can."""
+        self._before: list[str] = []
         with Quiet():
-            march = simulation_of(self._with_hands(first), **self._options)
+            march = simulation_of(self._with_hand(first), **self._options)
             self._run = Run(march, math.inf, np.zeros(0), True, None)
-        self._run.every = 0  # states are kept where a moment ends
+        self._prepare(self._run)
         self._length = mechanism_length(absolute_model(first))
+
+    @staticmethod
+    def _prepare(run: Run) -> None:
+        run.every, run.by_clock = 0, False  # states are kept, and constraints looked at, where a moment ends
 
     # --- state ------------------------------------------------------------------------------------------------------
 
@@ -142,10 +158,20 @@ class Session(metaclass=CheckedCalls):
         return self._changed(self._first)
 
     @property
+    def first(self) -> System:
+        """The system at the start, the forces of the hand left out."""
+        return self._first
+
+    @property
     def method(self) -> Method:
         """The method by which it moves."""
         found: Method = self._run.march.method
         return found
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """Its method and other arguments, as JSON has them."""
+        return self._run.march.how()
 
     @property
     def shortest(self) -> float:
@@ -153,15 +179,15 @@ class Session(metaclass=CheckedCalls):
         return self._run.march.constant_step or 0.0
 
     @property
-    def changed(self) -> list[str]:
-        """The parameters and attributes that have been changed since the start, as `change` takes them."""
-        changes = (event.get("change", {}).get("parameters", {}) for event in self._run.happened)
-        return list(dict.fromkeys(path for change in changes for path in change))
-
-    @property
     def can_undo(self) -> str:
         """What `undo` would take back, in a word; "" where there is nothing."""
         return self._undone[-1].what if self._undone else ""
+
+    @property
+    def changed(self) -> list[str]:
+        """The parameters and attributes that have been changed, as `change` takes them."""
+        changes = (event.get("change", {}).get("parameters", {}) for event in self._run.happened)
+        return list(dict.fromkeys([*self._before, *(path for change in changes for path in change)]))
 
     def latest(self) -> Result:
         """The present state alone."""
@@ -174,21 +200,20 @@ class Session(metaclass=CheckedCalls):
         if not rows or rows[-1][-1, 0] < now[0, 0]:
             rows.append(now)
         status = "failed" if self.failure else "finished"
-        with Quiet():
-            found = run.march.so_far(
-                self._with_hands(self._first), np.concatenate(rows), run.happened, status, self.failure
-            )
-            return Result(_plus(self._first, [pull.recorded() for pull in self._pulls]), found.recording)
+        run.march.watched = run.stand()
+        first = self._with_hand(self._first)
+        found = run.march.so_far(first, np.concatenate(rows), run.happened, status, self.failure)
+        return Result(_plus(self._first, [pull.recorded() for pull in self._pulls]), found.recording)
 
     @property
     def hand(self) -> Handling | None:
         """What the hand does now; None where it holds nothing."""
-        if self._held is None:
+        pull, target = self._held, self._target
+        if pull is None:
             return None
-        p, v = self._point(self._held)
-        target = p if self._target is None else self._target
-        held = self._held.grip
-        return Handling(held.body, p, target, *force_of(held, target, p, v), held.most)
+        p, v = self._point(pull)
+        target = p if target is None else target
+        return Handling(pull.grip.body, p, target, *force_of(pull.grip, target, p, v), pull.grip.most)
 
     # --- motion -----------------------------------------------------------------------------------------------------
 
@@ -197,18 +222,23 @@ class Session(metaclass=CheckedCalls):
 
         SolveError where the method fails, or an event has ended the run: the state is then that before the failing steps.
         """
+        dt = self._run.march.constant_step
         if not isinstance(seconds, int | float) or isinstance(seconds, bool) or not 0.0 <= seconds < math.inf:
             raise InputError(f"seconds is {seconds!r}; a time of 0 s or more is needed")
-        dt = self._run.march.constant_step
-        amount = float(seconds) if dt is None else float(math.floor(seconds / dt + 0.5))
-        return self._advance(amount) if amount > 0.0 else 0.0
+        return self._advance(float(seconds) if dt is None else float(math.floor(seconds / dt + 0.5)))
 
     def _advance(self, amount: float) -> float:
         """By so many seconds, or by so many steps where those are constant."""
+        if not 0.0 <= amount <= MOST_AT_ONCE:
+            raise InputError(
+                f"{amount:g} is too much at once; advance by less than {MOST_AT_ONCE:.0e} steps or seconds"
+            )
         if self.failure:
             raise SolveError(self.failure, time=self.t)
         began, dt = self.t, self._run.march.constant_step
         apart = math.inf if self._held is None else self._held.grip.apart
+        if amount == 0.0:
+            return 0.0
         self._note_go(amount)
         try:
             if dt is None:
@@ -227,30 +257,39 @@ class Session(metaclass=CheckedCalls):
         return self.t - began
 
     def _go_to(self, t: float) -> None:
-        """Through one part of the way, over which the force of the hand is known."""
-        run, pull = self._run, self._held
-        before, told = run.march.snapshot(), 0 if pull is None else len(pull.times)
-        if pull is not None and self._target is None:  # let go: the force fades
-            pull.tell(t, np.zeros(3))
-        elif pull is not None and self._target is not None:
-            pull.tell(t, force_of(pull.grip, self._target, *self._point(pull))[0])
+        """Through one part of the way, over which the force of the hand is known; what fails leaves the state before it."""
+        if not t > self.t:
+            return
+        saved = self._saved("")
+        try:
+            self._go_on_to(t)
+        except BaseException as error:
+            self._restore(saved)
+            if not isinstance(error, NexDynError):
+                raise
+            self.failure = str(error)
+            raise (error if isinstance(error, SolveError) else SolveError(str(error), time=self.t)) from error
+        if self._run.message:
+            self.failure = self._run.message
+            raise SolveError(self.failure, time=self.t)
+
+    def _go_on_to(self, t: float) -> None:
+        run, pull, fades = self._run, self._held, self._target is None
+        told = 0 if pull is None else len(pull.times)
+        if pull is not None:
+            target = self._target
+            pull.tell(t, np.zeros(3) if target is None else force_of(pull.grip, target, *self._point(pull))[0])
         run.t_end = t
         if run.march.constant_step is None:
             run.chunk = t - run.march.t
-        try:
-            with Quiet():
-                run.go()
-        except SolveError as error:
-            run.march.go_back(before)
-            if pull is not None:
-                pull.forget(told)
-            self.failure = str(error)
-            raise
-        if pull is not None and self._target is None:
+        run.go()
+        run.march.look_at_constraints(run.march.present())
+        if pull is not None and run.march.t < t:  # an event has ended the run on the way
+            force = pull.at(run.march.t)
+            pull.forget(told)
+            pull.tell(run.march.t, force)
+        elif fades:
             self._held = None
-        if run.message:
-            self.failure = run.message
-            raise SolveError(run.message, time=self.t)
 
     def _keep(self) -> None:
         """Record the present state, and no more than fits."""
@@ -258,7 +297,7 @@ class Session(metaclass=CheckedCalls):
         now = run.march.present()
         if not run.kept or run.kept[-1][-1, 0] < now[0, 0]:
             run.kept.append(now.copy())
-        if sum(rows.size for rows in run.kept[-1:]) * len(run.kept) > MOST_NUMBERS:
+        if now.size * len(run.kept) > MOST_NUMBERS:
             rows = np.concatenate(run.kept)
             left_out = alone(rows[:, 0]) & (np.arange(len(rows)) % 2 == 1)
             left_out[[0, -1]] = False
@@ -276,64 +315,55 @@ class Session(metaclass=CheckedCalls):
     def grab(self, body: str, point: Any = (0.0, 0.0, 0.0), *, strength: float = 1.0) -> None:
         """Hold a point [m] of a body, in its axes. strength: 1 pulls as hard as it takes to move the body alone; more moves what hangs
         on it. InputError for the ground and an unknown body."""
-        held = grip(self.system, body, point, strength, self._length)
-        saved = self._save(f"grab {held.body}")
-        self._let_go_at_once()
-        pull = Pull(self._free_name(), held, math.nextafter(self.t, math.inf))
-        self._pulls.append(pull)
-        self._held = pull
-        self._target = self._point(pull)[0]
+        held = grip(self.system, body, point, strength, self._length, self.shortest)
+        saved = self._saved(f"grab {held.body}")
         try:
-            self._go_on_with_hands()
-        except NexDynError:
+            if self._held is not None:  # what still fades is over
+                self._held.tell(math.nextafter(max(self.t, self._held.times[-1]), math.inf), np.zeros(3))
+            pull = Pull(self._free_name(), held, math.nextafter(self.t, math.inf))
+            self._pulls.append(pull)
+            self._held, self._target = pull, self._point(pull)[0]
+            self._go_on_with_hand()
+        except BaseException:
             self._restore(saved)
             raise
-        self._undone.append(saved)
+        self._remember(saved)
         self._note({"grab": held.body, "point": held.p_B.tolist(), "strength": float(strength)})
 
     def pull(self, target: Any) -> None:
         """The hand is now there, (3,) [m] in the world."""
-        x = np.asarray(target, dtype=float)
-        if x.shape != (3,) or not np.isfinite(x).all():
-            raise InputError(f"target is {target!r}; three finite numbers [m] in the world are needed")
+        x = vector(target, "target, in the world,")
         if self._held is None or self._target is None:
             raise InputError("the hand holds nothing; grab a body first")
         self._target = x
         self._note({"pull": x.tolist()})
 
     def release(self) -> None:
-        """Let go."""
+        """Let go: the force fades within the next moment."""
         if self._held is not None and self._target is not None:
             self._target = None
             self._note({"release": True})
-
-    def _let_go_at_once(self) -> None:
-        """Before the system changes, a pull that still fades is over."""
-        if self._held is not None:
-            self._held.tell(math.nextafter(max(self.t, self._held.times[-1]), math.inf), np.zeros(3))
-        self._held = self._target = None
 
     def _free_name(self) -> str:
         taken = {*self._first.forces, *self._first.contacts, *(pull.name for pull in self._pulls)}
         return next(name for k in range(1, len(taken) + 2) if (name := f"hand {k}") not in taken)
 
-    def _with_hands(self, system: System) -> System:
-        """A system with the forces of the hand; a force of nothing where it has none, so that one kernel serves both."""
+    def _with_hand(self, system: System) -> System:
+        """A system with the force of the hand; a force of nothing where it holds nothing, so that one kernel serves both."""
+        held = self._held
         idle = AppliedForce(self._free_name(), next(iter(system.bodies)))
-        return _plus(system, [pull.acting() for pull in self._pulls] or [idle])
+        return _plus(system, [idle if held is None else held.acting()])
 
     def _changed(self, system: System) -> System:
-        for event in self._run.happened:
-            if change := event.get("change"):
-                system = changed_by(system, change)
-        return system
+        change = merged(event.get("change") or {} for event in self._run.happened)
+        return changed_by(system, change) if change else system
 
-    def _go_on_with_hands(self) -> None:
-        """Go on from the present state with the forces of the hand as they are now."""
+    def _go_on_with_hand(self) -> None:
+        """Go on from the present state with the force of the hand as it is now."""
         run = self._run
         old = run.march
         with Quiet():
-            observed, first = old.observed(old.present()), self._with_hands(self._first)
+            observed, first = old.observed(old.present()), self._with_hand(self._first)
             march = old.anew(self._changed(first), math.nextafter(self.t, math.inf), observed, None, None)
             march.go_on_from(old)
         run.march = march
@@ -345,74 +375,82 @@ class Session(metaclass=CheckedCalls):
     def change(self, changes: Mapping[str, Any]) -> None:
         """Go on with other parameters, attributes or gravity, as `System.with_parameters` takes them. Loops are closed anew; what cannot be
         closed is refused, and nothing is changed."""
+        self.system.with_parameters(changes)  # which has no force of the hand
         self._replace("change", changes, {"change": dict(changes)}, parameters=changes)
 
     def switch(self, name: str, on: bool) -> None:
         """Switch a force, a contact, a clamp, or an event ("event:NAME") off or on."""
         switched(self.system, name)
         names = {name}
-        self._replace(
-            f"switch {name}",
-            {},
-            {"switch": name, "on": bool(on)},
-            off=set() if on else names,
-            on=names if on else set(),
-        )
+        told = {"switch": name, "on": bool(on)}
+        self._replace(f"switch {name}", {}, told, off=set() if on else names, on=names if on else set())
 
     def put(self, position: Mapping[str, Any], velocity: Mapping[str, Any] | None = None) -> None:
         """Put joints elsewhere: coordinates [rad, m] by name, and velocities; where none are given, they are at rest if the constraints
         let them. In loops the other joints follow; what cannot be closed is refused, and nothing is moved."""
-        at = {name: np.atleast_1d(np.asarray(x, dtype=float)) for name, x in position.items()}
-        v = {name: np.atleast_1d(np.asarray(x, dtype=float)) for name, x in (velocity or {}).items()}
-        for name in (*at, *v):
-            self.system.joint(name)
-            if not all(np.isfinite(x[name]).all() for x in (at, v) if name in x):
-                raise InputError(f"a coordinate or velocity of joint {name!r} is not finite")
+        system = self.system
+        at, v = self._coordinates(position, system), self._coordinates(velocity or {}, system)
         told = {
             "put": {n: x.tolist() for n, x in at.items()},
             "velocity": velocity and {n: x.tolist() for n, x in v.items()},
         }
         if velocity is None:
-            rest = {name: np.zeros(self.system.joint(name).nv) for name in at}
+            rest = {name: np.zeros(system.joint(name).nv) for name in at}
             with suppress(AssemblyError):  # a driver, or a loop, may ask for another velocity
                 self._replace("put", at, told, position=at, velocity=rest)
                 return
         self._replace("put", at, told, position=at, velocity=v)
+
+    @staticmethod
+    def _coordinates(given: Mapping[str, Any], system: System) -> dict[str, np.ndarray]:
+        found = {}
+        for name, x in given.items():
+            system.joint(name)
+            try:
+                found[name] = np.atleast_1d(np.asarray(x, dtype=float))
+            except (TypeError, ValueError):
+                raise InputError(f"joint {name!r} is to be at {x!r}; numbers [rad, m] are needed") from None
+            if not np.isfinite(found[name]).all():
+                raise InputError(f"a coordinate or velocity of joint {name!r} is not finite")
+        return found
 
     def _replace(
         self, what: str, of: Mapping[str, Any], told: dict[str, Any], *, parameters: Mapping[str, Any] | None = None,
         off: Set[str] = frozenset(), on: Set[str] = frozenset(), position: Any = None, velocity: Any = None,
     ) -> None:  # fmt: skip
         name = " ".join([what, *of])
-        saved = self._save(name)
+        saved = self._saved(name)
         run = self._run
         try:
             with Quiet():
                 run.happened.append({"time": self.t, "name": name})
                 run.message = ""
                 run.replace(position, velocity, parameters or {}, off, on)
-        except NexDynError:
+        except BaseException:
             self._restore(saved)
             raise
         self.failure = ""
-        together = bool(self._undone) and self._undone[-1].what == name and self.t - self._last < TOGETHER
+        together = bool(self._undone) and self._undone[-1].what == name and self.t - self._changed_at < TOGETHER
         if not together:
-            self._undone.append(saved)
-        self._last = self.t
+            self._remember(saved)
+        self._changed_at = self.t
         self._note(told)
-
-    _last = -math.inf
-    """When something was changed last [s]."""
 
     def restart(self) -> None:
         """Back to the start, with parameters and switches as they are now."""
-        saved = self._save("restart")
+        saved, options = self._saved("restart"), self._options
+        changed = self.changed
         try:
+            if isinstance(options["initial"], Result):  # what its events had changed is in the system, as changed since
+                self._options = options | {"initial": last_sample(options["initial"])}
+            UserStates(self._first).load(self._users)
             self._begin(self._changed(self._first))
-        except NexDynError:
+        except BaseException:
+            self._options = options
             self._restore(saved)
             raise
-        self._undone.append(saved)
+        self._before = changed
+        self._remember(saved)
         self._note({"restart": True})
 
     def undo(self) -> str:
@@ -421,18 +459,21 @@ class Session(metaclass=CheckedCalls):
             raise InputError("nothing has been done that could be taken back")
         saved = self._undone.pop()
         self._restore(saved)
+        self._changed_at = -math.inf
         self._note({"undo": saved.what})
         return saved.what
 
-    def _save(self, what: str) -> _Saved:
-        del self._undone[: len(self._undone) - MOST_UNDONE]
+    def _saved(self, what: str) -> _Saved:
         run = copy.copy(self._run)
         run.kept, run.happened = list(run.kept), [dict(one) for one in run.happened]
         run.watched = [copy.copy(one) for one in run.watched]
         pulls = [(pull, len(pull.times)) for pull in self._pulls]
         return _Saved(
-            what, self.t, run, run.march.snapshot(), self._first, pulls, self._held, self._target, self.failure
+            what, run, run.march.snapshot(), self._first, pulls, self._held, self._target, self.failure, self._before
         )
+
+    def _remember(self, saved: _Saved) -> None:
+        self._undone = [*self._undone, saved][-MOST_UNDONE:]
 
     def _restore(self, saved: _Saved) -> None:
         self._run, self._first = saved.run, saved.first
@@ -440,7 +481,9 @@ class Session(metaclass=CheckedCalls):
         self._pulls = [pull for pull, _ in saved.pulls]
         for pull, count in saved.pulls:
             pull.forget(count)
-        self._held, self._target, self.failure = saved.held, saved.target, saved.failure
+        self._held, self._target = saved.held, saved.target
+        self.failure, self._before = saved.failure, saved.before
+        self._run.let_stops_act()
 
     # --- again ------------------------------------------------------------------------------------------------------
 
@@ -458,10 +501,8 @@ class Session(metaclass=CheckedCalls):
         what = next(iter(action), "")
         if what == "go":
             for amount in action["go"]:
-                try:
+                with suppress(SolveError):
                     self._advance(float(amount))
-                except SolveError:
-                    continue
         elif what == "grab":
             self.grab(action["grab"], action["point"], strength=action["strength"])
         elif what == "pull":
@@ -490,7 +531,7 @@ class Session(metaclass=CheckedCalls):
         for k, action in enumerate(log):
             try:
                 session._do(action)
-            except (KeyError, TypeError, ValueError) as error:
+            except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
                 raise InputError(
                     f"entry {k} of the log, {dict(action)!r}, is not what a session wrote: {error}"
                 ) from error
@@ -506,7 +547,7 @@ def _plus(system: System, forces: Sequence[AppliedForce]) -> System:
 
 
 class Quiet(warnings.catch_warnings):
-    """Without warnings: what is said of a run was said of the system before."""
+    """Without warnings: what is said of a start was said of the system before."""
 
     def __enter__(self) -> None:
         super().__enter__()

@@ -39,13 +39,13 @@ def answer(of: Inquiry, path: str) -> dict[str, Any]:
 
 
 def _hit(of: Inquiry, given: dict[str, str]) -> Hit | None:
+    ray = _sight(given)
     try:
-        ray = np.array([float(x) for x in given["ray"].split(",")])
         t = float(given["t"])
     except (KeyError, ValueError):
-        ray, t = np.zeros(0), 0.0
-    if len(ray) != 6 or not np.isfinite([*ray, t]).all():
-        raise InputError("a line of sight is six numbers, ray=ox,oy,oz,dx,dy,dz, and a time t")
+        t = np.nan
+    if not np.isfinite(t):
+        raise InputError("a line of sight, ray=ox,oy,oz,dx,dy,dz, needs its time, t")
     return of.pick(ray[:3], ray[3:], t)
 
 

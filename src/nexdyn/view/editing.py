@@ -21,6 +21,7 @@ from nexdyn.view.ghost import same
 from nexdyn.view.marks import MANY, Marks
 from nexdyn.view.motion import Frame
 from nexdyn.view.placing import linear
+from nexdyn.view.stage import FIELD
 
 if TYPE_CHECKING:
     from nexdyn.assembly.report import AssemblyReport
@@ -61,10 +62,10 @@ class Editing:
         """Show what the file now says, as it was assembled, or with the error why it was not; returns what is new in words."""
         new = [] if self._system is None else changes(self._system, system)
         viewer, self._system = self._viewer, system
-        viewer.end_live()
-        with viewer._lock, warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", NexDynWarning)  # that it cannot be assembled is told below
-            viewer.show(system)
+            viewer.show(system)  # not within the lock: it may have to wait for what runs on the page
+        with viewer._lock:
             wrong = str(report) if isinstance(report, NexDynError) else ""
             redundant = [] if isinstance(report, NexDynError) else redundancy_lines(report)
             marked = [] if isinstance(report, NexDynError) else [row.joint for row in report.redundancy.redundant]
@@ -81,9 +82,8 @@ class Editing:
     def ran(self, result: Result, failure: Exception | None) -> None:
         """Show a run of what is shown, over the one before where both are of the same bodies and joints."""
         viewer, before = self._viewer, self._run
-        viewer.end_live()
+        viewer.show(result)
         with viewer._lock:
-            viewer.show(result)
             self._mark()
             viewer.lay_over(before if before is not None and same(result.system, before.system) else None)
             if failure is not None:
@@ -101,7 +101,10 @@ class Editing:
 
     def _write_camera(self, client: Any) -> None:
         shift = np.array(self._viewer._stage._root.position)
-        self.write_camera(np.array(client.camera.position) - shift, np.array(client.camera.look_at) - shift)
+        target, lens = np.array(client.camera.look_at), self._viewer._cameras.field
+        nearer = np.tan(lens / 2) / np.tan(FIELD / 2)  # a long lens sees as much from farther away
+        eye = target + nearer * (np.array(client.camera.position) - target)
+        self.write_camera(eye - shift, target - shift)
 
     def write_camera(self, eye: np.ndarray, target: np.ndarray) -> None:
         """Put into the file where one looks from, and at what (3,) [m]; what stands against it is told."""

@@ -118,26 +118,30 @@
     }
     ask("release", { hand });
   };
+  const apart = (a, b) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
   window.addEventListener("pointerdown", event => {
     const near = met && Math.hypot(event.clientX - met.x, event.clientY - met.y) < 8;
     if (event.button !== 0 || event.shiftKey || !near || met.name === "ground" || !live() || !onScene(event)) return;
     event.stopImmediatePropagation();  // the camera stays
     event.preventDefault();
-    drag = { event, began: event, hand: ask("grab", { ray: ray(event), t: time() }) };
-    pulling(drag);
+    leave();
+    drag = { event, began: event, at: { ray: ray(event), t: time() }, hand: null };
   }, true);
   window.addEventListener("pointermove", event => {
     if (!drag) return;
     event.stopImmediatePropagation();
-    if (event.buttons & 1) drag.event = event; else drag = null;
+    if (!(event.buttons & 1)) { drag = null; return; }
+    drag.event = event;
+    if (drag.hand || apart(event, drag.began) <= 4) return;
+    drag.hand = ask("grab", drag.at);
+    pulling(drag);
   }, true);
   window.addEventListener("pointerup", event => {
     if (!drag || event.button !== 0) return;
     event.stopImmediatePropagation();
-    const { began } = drag;
+    const { hand } = drag;
     drag = null;
-    if (Math.hypot(event.clientX - began.clientX, event.clientY - began.clientY) <= 4)  // it was a click
-      ask("select", { ray: ray(event), t: time() });
+    if (!hand) ask("select", { ray: ray(event), t: time() });  // it was a click
   }, true);
   for (const end of ["pointercancel", "blur"]) window.addEventListener(end, () => { drag = null; }, true);
 

@@ -13,14 +13,15 @@ from __future__ import annotations
 import itertools
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.errors import NexDynError, SolveError
-from nexdyn.simulation.continuing import states_of
-from nexdyn.simulation.session import Session
+from nexdyn.errors import NexDynError
+from nexdyn.simulation.continuing import arguments, sample, states_of
+from nexdyn.simulation.session import Handling, Session
 from nexdyn.view.charts import Line, Panel
 from nexdyn.view.hand import HandMark
 from nexdyn.view.motion import Motion
@@ -38,6 +39,8 @@ MOST_WORK = 0.05
 """Seconds that the machine computes between two moments, at most."""
 BEHIND = 0.1
 """Seconds of real time that are made up for; what is later is left out."""
+FARTHEST = 100.0
+"""How far the hand goes, in sizes of the scene: where one looks along the plane of a drag, it would go to infinity."""
 LOST = 2.0
 """Seconds without a word of a dragging page after which its hand lets go."""
 NODE = "/live"
@@ -60,14 +63,17 @@ class Touch:
         self.running, self.factor = True, 1.0
         """Whether time goes on; how many times real time it went lately."""
         self.strength = 1.0
-        self._lock = threading.RLock()
+        self._lock, self._asking = threading.RLock(), threading.Lock()
         self._wanted: dict[str, tuple[Callable[[Any], None], Any]] = {}
         self._once: list[Callable[[], object]] = []
         self._drag: Drag | None = None
+        self._now: Handling | None = None
         self._numbers, self._heard = itertools.count(1), 0.0
         self._told, self.said = -np.inf, ""
         self._energies: list[tuple[float, list[float]]] = []
         self._news = False
+        self._debt, self._pace = 0.0, 1.0
+        """Seconds of the system still to go; seconds of it that the machine computes in one of its own."""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="nexdyn live", daemon=True)
 
@@ -76,7 +82,9 @@ class Touch:
         viewer = self._viewer
         self.controls = TouchControls(viewer, self)
         self._flag = viewer.server.scene.add_frame(NODE, show_axes=False, position=(1.0, 0.0, 0.0))
-        viewer._stage.carry("hand", lambda scene, _: HandMark(scene, self._hand, viewer._stage.size, viewer._words))
+        viewer._stage.carry(
+            "hand", lambda scene, _: HandMark(scene, lambda: self.hand, viewer._stage.size, viewer._words)
+        )
         self._thread.start()
 
     def close(self) -> None:
@@ -95,7 +103,7 @@ class Touch:
     def toggle(self) -> None:
         """Pause, or go on."""
         self.running = not self.running
-        self.said = ""
+        self.said, self._told, self._news = "", -np.inf, True
 
     def step(self) -> None:
         """Pause, and go on by one step of the method, or a 60th of a second."""
@@ -108,15 +116,23 @@ class Touch:
 
     def undo(self) -> None:
         """Take the last change, grab or restart back."""
-        self.later(self.session.undo)
+        self.later(self._take_back)
+
+    def _take_back(self) -> None:
+        """Undo, and let go of what the session then holds, for no mouse does."""
+        self.session.undo()
+        self._drag = None
+        self.session.release()
 
     def later(self, act: Callable[[], object]) -> None:
         """Do something before the next moment."""
-        self._once.append(act)
+        with self._asking:
+            self._once.append(act)
 
     def want(self, of: str, act: Callable[[Any], None], value: Any) -> None:
         """Give something a value before the next moment; of several values of the same the last counts."""
-        self._wanted[of] = (act, value)
+        with self._asking:
+            self._wanted[of] = (act, value)
 
     def grab(self, hit: Hit, sight: np.ndarray) -> int:
         """Hold what a line of sight has met; returns the number that `pull` and `release` need."""
@@ -137,6 +153,8 @@ class Touch:
             if abs(along) < 1e-9 * float(np.linalg.norm(sight)):
                 return None
             target: np.ndarray = origin + float(drag.sight @ (drag.point - origin)) / along * sight
+            away, most = target - drag.point, FARTHEST * self._viewer._stage.size
+            target = drag.point + away * min(1.0, most / max(float(np.linalg.norm(away)), 1e-300))
             self.session.pull(target)
             return target
 
@@ -147,49 +165,50 @@ class Touch:
                 self._drag = None
                 self.session.release()
 
-    def _hand(self) -> Any:
+    @property
+    def hand(self) -> Handling | None:
+        """What the hand did at the shown moment."""
         return self._now
-
-    _now: Any = None
-    """What the hand did at the shown moment (``session.Handling``)."""
 
     # --- time -------------------------------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        debt, pace = (
-            0.0,
-            1.0,
-        )  # seconds of the system still to go; seconds of it that the machine computes in one of its own
         before = due = time.perf_counter()
-        viewer = self._viewer
-        while not self._over.wait(max(0.0, due - time.perf_counter())) and not viewer.ended:
+        while not self._over.wait(max(0.0, due - time.perf_counter())) and not self._viewer.ended:
             now = time.perf_counter()
             passed, before, due = now - before, now, max(due + 1.0 / RATE, now)
-            with self._lock:
-                acted = self._act(time.monotonic())
-                if not viewer.watched and not acted:
-                    continue
-                speed = viewer._time.speed
-                moved = 0.0
-                if self.running and not self.session.failure:
-                    debt = min(debt + speed * passed, max(speed * BEHIND, self.session.shortest))
-                    began = time.perf_counter()
-                    moved = self._advance(min(debt, max(pace * MOST_WORK, self.session.shortest)))
-                    debt = max(0.0, debt - moved)
-                    if moved > 0.0:
-                        pace = 0.5 * pace + 0.5 * moved / max(time.perf_counter() - began, 1e-6)
-                        self.factor += min(1.0, passed) * (moved / max(passed, 1e-3) - self.factor)
-                if not (moved or acted or self._drag or self._news) and viewer.t == self.session.t:
-                    continue
-                self._news = False
-                latest = Motion.of(self.session.latest())
-                self._now = self.session.hand
-            self._show(latest)
+            try:
+                self._moment(passed)
+            except Exception as error:  # the page goes on: it can restart, or show what was done
+                traceback.print_exc()
+                self.running, self.said = False, f"{type(error).__name__}: {error}"
+
+    def _moment(self, passed: float) -> None:
+        """Do what was asked for, go on by what has passed of real time [s], and show it."""
+        viewer, session = self._viewer, self.session
+        with self._lock:
+            acted, moved = self._act(time.monotonic()), 0.0
+            if not viewer.watched and not acted:
+                return
+            if self.running and not session.failure:
+                speed, began = viewer._time.speed, time.perf_counter()
+                self._debt = min(self._debt + speed * passed, max(speed * BEHIND, session.shortest))
+                moved = self._advance(max(0.0, min(self._debt, max(self._pace * MOST_WORK, session.shortest))))
+                self._debt -= moved
+                if moved > 0.0:
+                    self._pace = 0.5 * self._pace + 0.5 * moved / max(time.perf_counter() - began, 1e-6)
+                self.factor += min(1.0, passed) * (moved / max(passed, 1e-3) - self.factor)
+            if not (moved or acted or self._drag or self._news) and viewer.t == session.t:
+                return
+            self._news = False
+            latest = Motion.of(session.latest())
+            self._now = session.hand
+        self._show(latest)
 
     def _advance(self, seconds: float) -> float:
         try:
             return self.session.advance(seconds)
-        except SolveError as error:
+        except NexDynError as error:
             self.running, self.said = False, str(error)
             self._told, self._news = -np.inf, True
             return 0.0
@@ -198,8 +217,9 @@ class Touch:
         """Do what was asked for since the last moment; whether anything was. What is refused is told, and changes nothing."""
         if self._drag is not None and now - self._heard > LOST:
             self.release(self._drag.number)
-        once, self._once = self._once, []
-        wanted, self._wanted = self._wanted, {}
+        with self._asking:
+            once, self._once = self._once, []
+            wanted, self._wanted = self._wanted, {}
         acts = [*once, *(lambda act=act, value=value: act(value) for act, value in wanted.values())]
         for act in acts:
             self.said = ""
@@ -252,8 +272,6 @@ class Touch:
 
 def session_of(viewer: Viewer) -> Session:
     """A session that goes on from what a viewer shows: the shown moment of a result, or a pose with what its sliders say."""
-    from nexdyn.simulation.continuing import arguments, sample
-
     result = viewer._motion.result
     if result is None:
         return Session(viewer.system, q0=viewer._controls.moved or None)
@@ -261,4 +279,5 @@ def session_of(viewer: Viewer) -> Session:
     restart = result.recording.restart
     options = arguments(restart) if restart is not None else {}
     options.pop("output_every", None)
-    return Session(result.system, **options, initial=sample(result, k))
+    start = sample(result, k)  # of the system as events have left it
+    return Session(start.system, **options, initial=start)

@@ -63,7 +63,7 @@ class TouchControls:
                     w("Write this state into the file"), hint=w("q0 and v0 of the joints, and what was changed")
                 )
                 button.on_click(lambda _: touch.later(partial(write, touch.session)))
-        self._go.on_click(lambda _: self._toggled())
+        self._go.on_click(lambda _: touch.toggle())
         self._step.on_click(lambda _: touch.step())
         self._restart.on_click(lambda _: touch.restart())
         self._undo.on_click(lambda _: touch.undo())
@@ -153,6 +153,8 @@ class TouchControls:
     def _wheel(
         self, label: str, of: str, low: float, high: float, value: float, now: Callable[[], float], put: bool = False
     ) -> None:  # fmt: skip
+        if not high > low:
+            return
         session = self._touch.session
         slider = self._viewer.server.gui.add_slider(label, low, high, (high - low) / STEPS, min(max(value, low), high))
         self._wheels.append(Wheel(slider, now))
@@ -166,10 +168,6 @@ class TouchControls:
         slider.on_update(moved)
 
     # --- what happens -----------------------------------------------------------------------------------------------
-
-    def _toggled(self) -> None:
-        self._touch.toggle()
-        self.tell_running()
 
     def _wanted(self, event: Any, of: str, act: Callable[[Any], None], value: Any) -> None:
         if event.client is not None:
@@ -217,7 +215,7 @@ class TouchControls:
         parts = [f"**{w('live')}**: t = {latest.start:.2f} s"]
         if touch.running and touch.factor < SLOW * speed:
             parts.append(f"{touch.factor:.2f} × {w('real time')}")
-        hand = touch.session.hand
+        hand = touch.hand
         if hand is not None:
             parts.append(f"{w('pull')} {float(np.linalg.norm(hand.force)):.3g} N")
         wrong = touch.said or touch.session.failure

@@ -128,7 +128,11 @@ class Viewer(metaclass=CheckedCalls):
         self._thread = threading.Thread(target=self._run, name="nexdyn viewer", daemon=True)
         self._thread.start()
         if (session := _session(what)) is not None:
-            self.live(session)
+            try:
+                self.live(session)
+            except BaseException:
+                self.close()
+                raise
 
     def __repr__(self) -> str:
         return f"Viewer({self.system.name!r}, {self.address}{', ended' if self.ended else ''})"
@@ -201,10 +205,15 @@ class Viewer(metaclass=CheckedCalls):
         session = session or self._session or session_of(self)
         latest, posed = replace(Motion.of(session.latest()), goes_on=True), not self._motion.moves
         touch = Touch(self, session)
+        try:
+            with self._lock:
+                self._session, self._touch = session, touch
+                self._replace(latest)
+                touch.begin()
+        except BaseException:
+            self._touch = self._session = None
+            raise
         with self._lock:
-            self._session, self._touch = session, touch
-            self._replace(latest)
-            touch.begin()
             if posed:
                 self.aim()
 
