@@ -183,8 +183,8 @@ def test_an_event_that_is_switched_off_does_not_happen() -> None:
         session.advance(0.3)
         assert session.system.forces["motor"].target == (5.0 if off else 0.0)  # type: ignore[attr-defined]
         assert ("far" in [event["name"] for event in session.result().events]) is not off
-    session.switch("event:far", on=True)
-    session.advance(0.5)
+    session.switch("event:far", on=True)  # it swings back over the value
+    session.advance(1.6)
     assert "far" in [event["name"] for event in session.result().events]
 
 
@@ -226,7 +226,7 @@ def test_in_a_loop_the_other_joints_follow_and_what_cannot_close_is_refused() ->
         (lambda s: s.grab("rod", strength=1e9), "a number from"),
         (lambda s: s.grab("rod", "here"), "three finite numbers"),
         (lambda s: s.advance(1e300), "too much at once"),
-        (lambda s: s.put({"hinge": "far"}), "numbers [[]rad, m[]] are needed"),
+        (lambda s: s.put({"hinge": "far"}), "numbers .rad, m. are needed"),
         (lambda s: nx.Session.replay(pendulum(), [{"go": [math.inf]}]), "too much at once"),
         (lambda s: nx.Session.replay(pendulum(), [{"go": 3}]), "entry 0 of the log"),
         (lambda s: s.pull((0, 0, 0)), "holds nothing"),
@@ -327,7 +327,8 @@ def test_an_event_that_stops_the_run_during_a_pull_leaves_a_result_and_a_session
     system.add_event(nx.Event("far", joint="hinge", value=0.1, stop=True))
     session = nx.Session(system, nx.RungeKutta4(1e-3))
     session.grab("rod", (0.0, 0.0, -0.5))
-    session.pull((-1.0, 0.0, 0.0) if session.hand is None else session.hand.point + np.array([1.0, 0.0, 0.3]))
+    assert session.hand is not None
+    session.pull(session.hand.point - np.array([1.0, 0.0, -0.3]))
     with pytest.raises(nx.SolveError, match="'far' ended the run"):
         for _ in range(60):
             session.advance(FRAME)
