@@ -195,7 +195,8 @@ def test_commands_run_as_printed(page: Path, tmp_path: Path, monkeypatch: pytest
     Path("study.yaml").write_text(blocks(ROOT / "docs" / "sweeps.md", "yaml")[0])
     Path("runs").mkdir()
     monkeypatch.setattr("nexdyn.cli.warm.COMMANDS", ("info robot.urdf",))  # test_shipped_kernels runs all of them
-    nx.simulate(nx.load("hinge-chain"), 0.2, nx.RungeKutta4(1e-3), output_every=10).save("run.nc")
+    for name in ("run.nc", "other.nc"):
+        nx.simulate(nx.load("hinge-chain"), 0.2, nx.RungeKutta4(1e-3), output_every=10).save(name)
     for line in command_lines(page):
         if any(re.match(pattern, line) for pattern in ELSEWHERE):
             continue
