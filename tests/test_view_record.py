@@ -57,7 +57,10 @@ def stands_at(page: Watched, t: float) -> float:
     now = "parseFloat(document.querySelector('#nexdyn-slider').value)"
     page.until(f"t => Math.abs({now} - t) < 0.1 && window.__viserMutable.messageQueue.length === 0", t)
     page.settled()
-    page.page.wait_for_timeout(150)  # the numbers follow sixteen times a second
+    # the numbers follow sixteen times a second, by frames
+    page.page.evaluate(
+        "() => new Promise(d => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(d)), 150))"
+    )
     return float(page.page.evaluate("window.__viserMutable.nodePoseData['/clock'].position[0]"))
 
 

@@ -34,6 +34,7 @@ from PIL import Image
 import nexdyn as nx
 from nexdyn.errors import InputError
 from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.view.server import LOOPBACK, free_port
 from nexdyn.view.stage import Look
 from nexdyn.view.viewer import Viewer
 
@@ -203,7 +204,7 @@ def test_a_cell_of_a_notebook_shows_the_page_and_is_left_at_once(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ipykernel", sys)
     monkeypatch.setenv("SSH_CONNECTION", "1.2.3.4 1 5.6.7.8 22")
-    with nx.view(chain) as viewer:  # it does not wait
+    with nx.view(chain, port=free_port(LOOPBACK, 18750)) as viewer:  # it does not wait
         assert capsys.readouterr().out == "" and not viewer.ended
         cell = viewer._repr_html_()
         assert f"ssh -L {viewer.server.get_port()}:127.0.0.1:" in cell and viewer.address in cell

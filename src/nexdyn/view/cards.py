@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 TOUCHING = "contact force"
 MOST_TOUCHED = 12
-"""Bodies that a card tells the contact forces of."""
+"""Bodies that a card tells the contact forces of: those that press most."""
 
 
 class Row(NamedTuple):
@@ -125,7 +125,10 @@ def touching(result: Result) -> dict[str, list[tuple[str, np.ndarray, str]]]:
             own = sums.setdefault(body, {})
             own[other] = own.get(other, 0.0) + sign * forces[:, k]
     return {
-        body: [(f"{TOUCHING}|{other}", force, "N") for other, force in list(own.items())[:MOST_TOUCHED]]
+        body: [
+            (f"{TOUCHING}|{other}", own[other], "N")
+            for other in sorted(own, key=lambda x: -np.abs(own[x]).max())[:MOST_TOUCHED]
+        ]
         for body, own in sums.items()
     }
 

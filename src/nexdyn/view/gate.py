@@ -106,15 +106,15 @@ def guarded(gate: Gate) -> Iterator[None]:
     otherwise, `gate.installed` stays false, and the caller must not let the server live."""
     from websockets.asyncio import server as module
 
-    inner: Any = module.serve
+    with _patching:  # another thread may start a server of its own
+        inner: Any = module.serve
 
-    def serve(handler: Any, *arguments: Any, process_request: Any = None, **options: Any) -> Any:
-        if not handler.__module__.startswith("viser."):  # another server of this program
-            return inner(handler, *arguments, process_request=process_request, **options)
-        gate.installed = True
-        return inner(handler, *arguments, process_request=gate.in_front_of(process_request), **options)
+        def serve(handler: Any, *arguments: Any, process_request: Any = None, **options: Any) -> Any:
+            if not handler.__module__.startswith("viser."):  # another server of this program
+                return inner(handler, *arguments, process_request=process_request, **options)
+            gate.installed = True
+            return inner(handler, *arguments, process_request=gate.in_front_of(process_request), **options)
 
-    with _patching:
         module.serve = serve  # type: ignore[assignment, misc]
         try:
             yield

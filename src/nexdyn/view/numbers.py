@@ -55,8 +55,10 @@ class Numbers:
         width = len(motion.bodies) * ((13 if told else 7) + (7 if ghost else 0)) + (
             8 * len(system.joints) if told else 0
         )
+        touched = touching(result) if told and result is not None else {}
+        width += 3 * sum(map(len, touched.values()))
         every = max(1, -(-len(motion.times) * width // MOST_NUMBERS))
-        self._rows = np.arange(0, len(motion.times), every)
+        self._rows = np.unique([*range(0, len(motion.times), every), len(motion.times) - 1])
         self.times = motion.times[self._rows]
         self._of_result = np.searchsorted(result.recording.t, self.times) if result is not None else self._rows
         p, q = motion.position[self._rows], motion.quaternion[self._rows]
@@ -69,7 +71,7 @@ class Numbers:
             self._add_joints(result)
             self.touched = {
                 name: [self._keep(what, x[self._of_result], unit) for what, x, unit in forces]
-                for name, forces in touching(result).items()
+                for name, forces in touched.items()
             }
 
     def _keep(self, name: str, values: np.ndarray, unit: str) -> list[Any]:
@@ -143,7 +145,9 @@ def knowledge(
         cards[f"joint:{name}"] = {
             "fixed": [], "curves": curves, "child": joint.child.name, "p": frames.p_BJ.tolist(), "q": quaternion(frames.R_BJ).tolist(),
         }  # fmt: skip
+    parallel = bool(stage.server.initial_camera.fov < FIELD)
     return {
+        "parallel": parallel,
         "times": numbers.times.tolist(), "bodies": motion.bodies, "cards": cards, "ghost": numbers.ghost, "tree": tree(system, words),
         "pieces": _pieces(stage), "views": _views(stage), "up": stage.up.tolist(), "size": stage.size, "center": stage.center.tolist(),
         "follow": stage.look.follow, "opaque": [[handle.name, own] for handle, own in stage._opaque],

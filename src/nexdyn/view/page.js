@@ -143,7 +143,8 @@
     drag = null;
     if (!hand) ask("select", { ray: ray(event), t: time() });  // it was a click
   }, true);
-  for (const end of ["pointercancel", "blur"]) window.addEventListener(end, () => { drag = null; }, true);
+  window.addEventListener("pointercancel", () => { drag = null; }, true);
+  window.addEventListener("blur", event => { if (event.target === window) drag = null; }, true);
 
   // --- click -----------------------------------------------------------------------------------------------------------
   let down = null;
@@ -175,9 +176,13 @@
     } catch { return ""; }
   })();
   if (/swiftshader|llvmpipe|softpipe|software|basic render/i.test(renderer) && !/[?&]shadows\b/.test(location.search)) {
-    let told = false;
+    let told = false, asked = false;  // whether shadows were switched by hand
+    window.addEventListener("click", event => {
+      const label = event.target?.closest?.("label, .mantine-Checkbox-root, [role=checkbox], input")?.closest?.("div, label")?.innerText ?? "";
+      if (/shadows|阴影/.test(label)) asked = true;
+    }, true);
     setInterval(() => viser()?.scene?.traverse?.(x => {
-      if (!x.isLight || !x.castShadow) return;
+      if (asked || !x.isLight || !x.castShadow) return;
       x.castShadow = false;
       if (told) return;
       told = true;

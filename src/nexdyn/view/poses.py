@@ -94,9 +94,11 @@ class Poser:
     def move(self, joint: str, value: float) -> np.ndarray:
         """Coordinates (nq,) with one joint there, from the last ones. SolveError where loops do not let it, which changes nothing."""
         if self._closed is not None:
-            if self._q is None:
-                self._q = np.asarray(self._closed.close())
-            self._q = np.asarray(self._closed.close({joint: value}))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", NexDynWarning)  # of gaps as described, which are closed
+                if self._q is None:
+                    self._q = np.asarray(self._closed.close())
+                self._q = np.asarray(self._closed.close({joint: value}))
         else:
             q = self.start() if self._q is None else self._q.copy()
             q[self.tree.coordinates[joint].q] = value

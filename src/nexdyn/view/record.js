@@ -18,7 +18,7 @@ const unpacked = async id => {
 };
 let values = new Float32Array(0);  // until they are unpacked
 const state = {
-  key: "", points: [], follow: data.follow, opacity: data.opacity, section: data.section, parallel: false, dark: data.dark, si: data.si,
+  key: "", points: [], follow: data.follow, opacity: data.opacity, section: data.section, parallel: data.parallel, dark: data.dark, si: data.si,
 };
 
 document.head.append(make("style", { textContent: `
@@ -166,12 +166,16 @@ const answers = {
 };
 window.__nexdynAsk = async (what, given) => answers[what]?.(given, Number(given.t ?? time())) ?? {};
 
+const parted = label => {  // a quantity and what it is of, whose name may have such a line too
+  const cut = label.indexOf("|");
+  return cut < 0 ? [label, ""] : [label.slice(0, cut), label.slice(cut + 1)];
+};
 const card = t => {
   if (!state.key) return `<p class="nexdyn-said">${text(w("Click a body, or choose one in the model's tree."))}</p>`;
   const { fixed, curves } = data.cards[state.key], lines = fixed.map(([name, numbers, unit]) => row(w(name), numbers, unit));
   let last = "";
   for (const curve of curves) {
-    const [name, joint] = curve[0].split("|");
+    const [name, joint] = parted(curve[0]);
     let now = at(curve, t);
     if (name === "quaternion") now = now.map((x, _, all) => x / (norm(all) || 1));
     if (joint && joint !== last) { lines.push(group(`${w(name === "contact force" ? "contact with" : "reaction of")} ${joint}`)); last = joint; }
@@ -443,7 +447,7 @@ aside.append(tabs, ...Object.values(panels));
 panels.Model.innerHTML = data.tree;
 
 const sides = ["front", "right", "top", "corner", "back", "left", "bottom"];
-const [parallelLabel, parallelBox] = box("parallel", false, setParallel), [darkLabel, darkBox] = box("dark", data.dark, setDark);
+const [parallelLabel, parallelBox] = box("parallel", data.parallel, setParallel), [darkLabel, darkBox] = box("dark", data.dark, setDark);
 const [unitsLabel, unitsBox] = box("mm, degrees", !data.si, on => setUnits(!on));
 const [followLabel, follows] = choice("follow", [["", w("(nothing)")], ...data.bodies.map(x => [x, x])], setFollow);
 const [opacityLabel, opacity] = range("opacity", { min: 0.1, max: 1, step: 0.05 }, setOpacity);
@@ -489,7 +493,7 @@ const colors = () => state.dark ? { paper: "#1a1b1e", ink: "#ddd", lines: "#3a3c
 const layout = (plot, t) => {
   const { paper, ink, lines, now } = colors();
   return {
-    title: { text: plot.title, font: { size: 13 } }, height: 240, margin: { l: 60, r: 16, t: 28, b: 36 }, paper_bgcolor: paper,
+    title: { text: text(plot.title), font: { size: 13 } }, height: 240, margin: { l: 60, r: 16, t: 28, b: 36 }, paper_bgcolor: paper,
     plot_bgcolor: paper, font: { color: ink }, xaxis: { title: { text: plot.x, standoff: 4 }, gridcolor: lines, range: zoom ?? undefined },
     yaxis: { title: { text: plot.y, standoff: 4 }, gridcolor: lines }, legend: { orientation: "h", y: -0.25 },
     showlegend: plot.series.length > 1, hovermode: "x",
@@ -499,7 +503,7 @@ const layout = (plot, t) => {
 let zoom = null;
 const draw = one => {
   const plot = inUnits(one.plot);
-  const traces = plot.series.map(s => ({ x: plot.t, y: s.y, name: s.label, mode: "lines", line: { color: s.color, width: 1.5 } }));
+  const traces = plot.series.map(s => ({ x: plot.t, y: s.y, name: text(s.label), mode: "lines", line: { color: s.color, width: 1.5 } }));
   window.Plotly.react(one.place, traces, layout(plot, time()), { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d"] });
 };
 const drawPlots = () => { if (window.Plotly) plots.forEach(draw); };
@@ -522,9 +526,12 @@ const same = place => {
 };
 const plotSelected = () => {
   const name = state.key.slice(state.key.indexOf(":") + 1), wanted = state.key.startsWith("body:") ? ["position", "velocity"] : ["q", "v", "force", "moment"];
+  const had = new Set(plots.map(one => one.plot.title)), count = {};
   for (const curve of data.cards[state.key]?.curves ?? []) {
-    const [what] = curve[0].split("|"), [, first, k, unit] = curve, title = `${w(what)}: ${name}`;
-    if (!wanted.includes(what) || plots.some(one => one.plot.title === title && one.plot.y.startsWith(what))) continue;
+    const [what, of] = parted(curve[0]), [, first, k, unit] = curve;
+    count[what] = (count[what] ?? 0) + 1;
+    const more = of && of !== name ? ` (${of})` : count[what] > 1 ? ` ${count[what]}` : "", title = `${w(what)}: ${name}${more}`;
+    if (!wanted.includes(what) || had.has(title)) continue;
     const series = Array.from({ length: k }, (_, i) => ({
       label: k === 3 ? "xyz"[i] : name, color: COLORS[i % 4], y: data.times.map((_, j) => values[first + j * k + i]),
     }));

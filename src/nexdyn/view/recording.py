@@ -230,7 +230,7 @@ def _plot(panel: Panel) -> dict[str, Any]:
         {"label": line.label, "color": color, "y": _short(line.y[rows])}
         for line, color in zip(panel.lines, COLORS, strict=False)
     ]
-    return {"title": panel.title, "x": panel.x, "y": panel.y, "t": _short(panel.lines[0].x[rows]), "series": series}
+    return {"title": panel.title, "x": panel.x, "y": panel.y, "t": panel.lines[0].x[rows].tolist(), "series": series}
 
 
 def _short(values: np.ndarray) -> list[float | None]:

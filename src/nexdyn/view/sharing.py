@@ -123,7 +123,15 @@ class Sharing:
             motion, f, t = viewer._motion, viewer._frame, viewer.t
             if f is not None:  # a pose, or a run that goes on
                 motion, t = (
-                    Motion(motion.system, np.array([t]), motion.bodies, f.position[None, :-1], f.quaternion[None, :-1]),
+                    Motion(
+                        motion.system,
+                        np.array([t]),
+                        motion.bodies,
+                        f.position[None, :-1],
+                        f.quaternion[None, :-1],
+                        contact=None if f.contact is None else f.contact[None],
+                        press=None if f.press is None else f.press[None],
+                    ),
                     t,
                 )
             return _Moment(

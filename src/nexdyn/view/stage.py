@@ -130,7 +130,7 @@ class Stage:
         self._frame = f = frame or self.motion.at(t)
         layers = self.look.layers
         with self.server.atomic():
-            self._clock.position = (t, 0.0, 0.0)
+            put(self._clock, np.array([t, 0.0, 0.0]))
             self._follow(f)
             if "shapes" in layers:
                 self._place_bodies(f)
@@ -198,7 +198,7 @@ class Stage:
         if self.look.follow in self.row:
             i = self.row[self.look.follow]
             shift = self.motion.at(self.motion.start).position[i] - f.position[i]
-        self._root.position = shift
+        put(self._root, shift)
 
     def _place_bodies(self, f: Frame) -> None:
         p, q = placed(f, self._batch_row, self._batch_q, self._batch_p)
@@ -207,7 +207,7 @@ class Stage:
         for i, handle, last in self._singles:
             now = np.concatenate([f.position[i], f.quaternion[i]])
             if np.abs(now - last).max() > 1e-6:
-                handle.position, handle.wxyz = now[:3], now[3:]
+                put(handle, now[:3], now[3:])
                 last[:] = now
         if self._links:
             self._place_links(f)
@@ -442,6 +442,14 @@ class Stage:
         camera.near, camera.far = 1e-3 * self.size, 200.0 * self.size
         camera.fov = FIELD
         camera.position, camera.look_at = tuple(first.eye.tolist()), tuple(first.target.tolist())
+
+
+def put(handle: Any, position: np.ndarray, quaternion: np.ndarray | None = None) -> None:
+    """Put a node there. viser leaves out what is close to the last value by 1e-5 of its size, as a time after an hour is; not here."""
+    for name, value in (("position", position), ("wxyz", quaternion)):
+        if value is not None and not np.array_equal(getattr(handle, name), value):
+            getattr(handle._impl, name).fill(np.nan)
+            setattr(handle, name, value)
 
 
 def by_body(of: Iterable[Piece]) -> dict[str, list[Piece]]:

@@ -593,10 +593,18 @@ def _times(
     return rate, [first + k * speed / rate for k in range(count)]
 
 
+MOST_OF_GIF = 5e8
+"""Pixels of a GIF: it is made in memory, a byte each and more."""
+
+
 def _write_gif(path: Any, frames: Iterator[np.ndarray], rate: float, studio: Studio, times: list[float]) -> None:
     """One palette for all pictures, made of some of them and of the greys of the background, so that colours do not flicker."""
     from PIL import Image
 
+    if len(times) * studio.shot.size[0] * studio.shot.size[1] > MOST_OF_GIF:
+        raise InputError(
+            f"{len(times)} pictures of {studio.shot.size[0]}×{studio.shot.size[1]} are too many for a GIF; an MP4 takes them"
+        )
     some = [studio.picture(t)[::2, ::2] for t in times[:: max(1, len(times) // 6)]]
     found = Image.fromarray(np.concatenate(some)).quantize(256 - BACKDROP, Image.Quantize.MEDIANCUT)
     colors = np.array(found.getpalette()).reshape(-1, 3)[: 256 - BACKDROP]
