@@ -193,6 +193,22 @@ def test_of_a_simulation_the_last_state_is_seen() -> None:
         np.testing.assert_allclose(motion.position[0], result.position().values[-1], atol=1e-6)
 
 
+def test_late_times_and_far_bodies_are_shown_as_exactly_as_others() -> None:
+    """viser leaves out what differs from the last value by less than 1e-5 of its size."""
+    system = nx.System("far away")
+    system.add_body("probe", mass=1.0, inertia=(1, 1, 1), shapes=[nx.Box((1, 1, 1))])
+    t = np.array([5000.0, 5001.0])
+    p = np.array([[[1000.0, 0.0, 0.0]], [[1000.3, 0.0, 0.0]]], dtype=np.float32)
+    q = np.tile(np.array([1.0, 0.0, 0.0, 0.0], dtype=np.float32), (2, 1, 1))
+    with Viewer(Motion(system, t, ["probe"], p, q), port=page.free_port(page.LOOPBACK, 18650)) as viewer:
+        stage = viewer._stage
+        for now in (5000.0, 5000.033, 5000.0330001):
+            stage.show(now)
+            assert stage._clock.position[0] == now
+        _, body, _ = stage._singles[0]
+        assert body.position[0] == pytest.approx(1000.0 + 0.3 * 0.033, abs=1e-4)
+
+
 def test_what_cannot_be_viewed_is_refused() -> None:
     with pytest.raises(InputError, match="cannot be viewed; a Result, a System or a Simulation can"):
         motion_of("run.nc")
