@@ -10,6 +10,7 @@ from __future__ import annotations
 import tempfile
 import threading
 import time
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,6 +93,8 @@ class Sharing:
             try:
                 moment = self._moment(client)
                 with self._turn:
+                    if not self.waited_for(client):
+                        raise _LeftError
                     content = self._content(kind, moment, _Progress(self, client, note, moment, kind))
                 with told(client):
                     client.send_file_download(name, content, save_immediately=True)
@@ -103,6 +106,7 @@ class Sharing:
         except NexDynError as error:
             self._say(client, name, str(error))
         except Exception as error:  # whatever it is, the viewer goes on
+            traceback.print_exc()
             self._say(client, name, f"{type(error).__name__}: {error}")
         finally:
             with self._lock:
