@@ -102,8 +102,13 @@ class Touch:
 
     def toggle(self) -> None:
         """Pause, or go on."""
-        self.running = not self.running
-        self.said, self._told, self._news = "", -np.inf, True
+        self.run(not self.running)
+
+    def run(self, running: bool) -> None:
+        """Go on, or pause: then the session stands between two moments."""
+        with self._lock:
+            self.running = running
+            self.said, self._told, self._news = "", -np.inf, True
 
     def step(self) -> None:
         """Pause, and go on by one step of the method, or a 60th of a second."""

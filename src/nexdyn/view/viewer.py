@@ -193,7 +193,7 @@ class Viewer(metaclass=CheckedCalls):
 
     @property
     def session(self) -> Session | None:
-        """What runs on the page, or has run there and is shown."""
+        """What runs on the page, or has run there and is shown. A program that reads or moves it while it runs pauses the viewer first."""
         return self._session
 
     def live(self, session: Session | None = None) -> None:
@@ -254,6 +254,10 @@ class Viewer(metaclass=CheckedCalls):
 
     def play(self, speed: float | None = None) -> None:
         """Let the time run, at `speed` times real time."""
+        if self._touch is not None:
+            self._time.speed = self._time.speed if speed is None else float(speed)
+            self._touch.run(True)
+            return
         with self._lock:
             self._frame = None
             self._time.play(speed)
@@ -261,6 +265,9 @@ class Viewer(metaclass=CheckedCalls):
 
     def pause(self) -> None:
         """Stop where it is."""
+        if self._touch is not None:
+            self._touch.run(False)
+            return
         with self._lock:
             self._time.playing = False
             self._sync()
