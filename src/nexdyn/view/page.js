@@ -35,8 +35,6 @@
   style.textContent = `
     #nexdyn-error { position: fixed; left: 10%; right: 10%; top: 12px; z-index: 9999; padding: 10px 14px; background: #b00020;
       color: #fff; font: 14px sans-serif; border-radius: 4px; }
-    #nexdyn-note { position: fixed; left: 50%; bottom: 10px; transform: translateX(-50%); z-index: 999; padding: 4px 10px;
-      background: rgba(20, 22, 26, 0.85); color: #fff; font: 12px sans-serif; border-radius: 4px; pointer-events: none; }
     #nexdyn-hover { position: fixed; z-index: 999; pointer-events: none; padding: 2px 7px; border-radius: 4px;
       background: rgba(20, 22, 26, 0.85); color: #fff; font: 13px sans-serif; white-space: pre; }
     .nexdyn-tree, .nexdyn-said { font-size: 12px; } .nexdyn-card { font-size: 11px; }
@@ -176,24 +174,19 @@
     } catch { return ""; }
   })();
   if (/swiftshader|llvmpipe|softpipe|software|basic render/i.test(renderer) && !/[?&]shadows\b/.test(location.search)) {
-    let told = false, asked = false;  // whether shadows were switched by hand
+    const why = document.documentElement.lang === "zh" ? "没有 GPU：此浏览器不画阴影（地址后加 ?shadows 可画）"
+      : "No GPU: this browser leaves shadows out (add ?shadows to the address to have them)";
+    let asked = false;  // whether they were switched by hand
+    const isOfShadows = x => /^(shadows|阴影)$/.test(x.innerText?.trim() ?? "");
     window.addEventListener("click", event => {
-      const label = event.target?.closest?.("label, .mantine-Checkbox-root, [role=checkbox], input")?.closest?.("div, label")?.innerText ?? "";
-      if (/shadows|阴影/.test(label)) asked = true;
+      const row = event.target?.closest?.("label") ?? event.target?.parentElement?.parentElement;
+      if (row && isOfShadows(row)) asked = true;
     }, true);
-    setInterval(() => viser()?.scene?.traverse?.(x => {
-      if (asked || !x.isLight || !x.castShadow) return;
-      x.castShadow = false;
-      if (told) return;
-      told = true;
-      const note = document.createElement("div");
-      note.id = "nexdyn-note";
-      note.setAttribute("role", "status");
-      note.textContent = document.documentElement.lang === "zh"
-        ? "没有 GPU：此浏览器不画阴影（地址后加 ?shadows 可画）" : "No GPU: this browser leaves shadows out (add ?shadows to the address to have them)";
-      document.body.append(note);
-      setTimeout(() => note.remove(), 12000);
-    }), 250);
+    setInterval(() => {
+      if (asked) return;
+      viser()?.scene?.traverse?.(x => { if (x.isLight && x.castShadow) x.castShadow = false; });
+      for (const label of document.querySelectorAll("label")) if (isOfShadows(label)) label.title = why;
+    }, 250);
   }
 
   // --- names for screen readers, where viser gives none: the label of the row, or what the icon is called ---------------------
