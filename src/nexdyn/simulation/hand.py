@@ -1,14 +1,14 @@
 """A hand that pulls a point of a body: a critically damped spring to where the hand is, weighed by the body's mass.
 
     F = k (x − p) − c v,   k = m ω²,   c = 2 m ω            x the hand, p and v the point and its velocity, m the body's mass
-    ω = min(2π f √s, 1/(8 h))                                s the strength that is asked for, h the step of the method
+    ω = min(2π f √s, 1/(8 h))                                s the strength, h the step of the method
     |F| ≤ k L/2                                              L the length of the mechanism
 
 A body that is free then follows the hand as fast as it can without swinging past it.
 
-F is told at times t_k, and reaches what was told at t_k at t_k+1; in between it is linear. So it is an input like an applied force,
-a function of time that is known before the steps in which it acts: its table, kept, has the same effect again. What is told
-late must not make the spring unstable. A point at the end of a thin rod has the mass m/4, and with it
+The force is computed at times t_k, applied with its value of t_k at t_k+1, and linear in between. So it is a function of time that is
+known before the steps in which it acts, as an applied force is; its table gives the same motion again. The delay must not make the
+spring unstable. A point at the end of a thin rod has the mass m/4, and with it
 
     4 c (t_k+1 − t_k)/m < 1,   t_k+1 − t_k < 1/(8 ω)
 """
@@ -44,7 +44,7 @@ class Grip(NamedTuple):
     most: float
     """Largest force [N]."""
     apart: float
-    """Largest time between two times at which the force is told [s]."""
+    """Largest time between two computations of the force [s]."""
 
 
 def vector(x: Any, what: str) -> np.ndarray:
