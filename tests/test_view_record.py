@@ -165,6 +165,8 @@ def test_a_recording_shows_what_is_chosen_also_when_it_begins_anew(page: Watched
     page.page.get_by_label("cut away", exact=True).select_option("")
     page.comes_true(lambda: bodies() == [True, True])
     page.page.get_by_label("follow", exact=True).select_option("link6")
+    page.until("window.__viserMutable.messageQueue.length === 0")
+    page.settled()
     first = on_page(page, at_time(chain.position("link6"), t))
     for wanted in (1.6, 0.8):
         t = stands_at(page, wanted)
