@@ -46,7 +46,7 @@ def load(build: bool) -> tuple[ctypes.CDLL | None, str]:
     command = [compiler, *FLAGS, f"-I{pinocchio}", f"-I{eigen}", str(SOURCE)]
     said = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout
     key = hashlib.sha256(" ".join([*command[:-1], version("pin"), said, SOURCE.read_text()]).encode()).hexdigest()[:16]
-    from nexdyn.kernel import cache_root
+    from nexdyn.kernel_folders import cache_root
 
     # beside the caches of kernels, which go when newer ones come
     library = cache_root().with_name(f"{cache_root().name}-benchmarks") / f"pinocchio-{key}.so"

@@ -15,6 +15,7 @@ import pytest
 
 import nexdyn
 from nexdyn import kernel as cache
+from nexdyn import kernel_folders
 
 PACKAGE = Path(nexdyn.__file__).parent
 FORMULA = "return (1.0 / sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z)) * q"
@@ -169,7 +170,7 @@ def test_an_edit_compiles_the_kernels_anew_that_it_can_be_part_of_and_no_others(
 
 def test_floors_above_the_formulations_hold_no_formulas_for_the_floors_below() -> None:
     """What `UPPER` says: there a kernel may be, in view a formula of view's kernels, never a meaning of a verb."""
-    for name in cache.UPPER:
+    for name in kernel_folders.UPPER:
         place = PACKAGE / name
         for path in [place] if place.is_file() else place.rglob("*.py"):
             text = path.read_text(encoding="utf-8")
@@ -184,10 +185,10 @@ def test_settings_of_numba_that_change_code_have_kernels_of_their_own(place: Pla
 
 
 def test_an_upgrade_of_the_compiler_starts_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    hash_of = cache.source_hash.__wrapped__
+    hash_of = kernel_folders.source_hash.__wrapped__
     now = hash_of()
     assert now == hash_of()
-    for module in (cache.numba, cache.llvmlite):
+    for module in (kernel_folders.numba, kernel_folders.llvmlite):
         with monkeypatch.context() as patch:
             patch.setattr(module, "__version__", "0.0")
             assert hash_of() != now
@@ -197,7 +198,7 @@ def test_an_upgrade_of_the_compiler_starts_afresh(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_hash_sees_contents_and_names_of_all_sources_and_nothing_else(tmp_path: Path) -> None:
-    hash_of = cache.source_hash.__wrapped__
+    hash_of = kernel_folders.source_hash.__wrapped__
     (tmp_path / "deep").mkdir()
     page = tmp_path / "deep" / "page.py"
     page.write_text("a = 1\n")
@@ -295,7 +296,7 @@ def test_signatures_saved_while_another_is_are_both_kept(tmp_path: Path, monkeyp
 
 def test_of_old_caches_the_youngest_stay_and_the_others_go(place: Place) -> None:
     place.kernels.mkdir()
-    for age in range(cache.KEPT_CACHES + 3):
+    for age in range(kernel_folders.KEPT_CACHES + 3):
         old = place.kernels / f"old{age}"
         old.mkdir()
         (old / "kernel.nbc").write_bytes(b"0")
@@ -305,10 +306,10 @@ def test_of_old_caches_the_youngest_stay_and_the_others_go(place: Place) -> None
     left = {path.name for path in place.kernels.iterdir()}
     new = 2  # of the program's kernel, and of the formulas that it calls: each is kept as long as its own sources stay
     assert {name for name in left if name.startswith("old")} == {
-        f"old{age}" for age in range(cache.KEPT_CACHES + 1 - new)
+        f"old{age}" for age in range(kernel_folders.KEPT_CACHES + 1 - new)
     }
     assert "a file" in left
-    assert len(left) == cache.KEPT_CACHES + 2
+    assert len(left) == kernel_folders.KEPT_CACHES + 2
 
 
 WARM = """

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from test_kernel_cache import CHANGED, FORMULA, Place
 
-from nexdyn import kernel
+from nexdyn import kernel_folders
 from nexdyn.cli import main, warm
 
 
@@ -23,8 +23,8 @@ def shipped(tmp_path: Path) -> Place:
     place.program = program
     assert place.run()["misses"] == 1
     shutil.move(place.kernels, place.package / "kernels")
-    made = {"versions": kernel.versions(), "commands": []}
-    (place.package / "kernels" / kernel.MADE).write_text(json.dumps(made))
+    made = {"versions": kernel_folders.versions(), "commands": []}
+    (place.package / "kernels" / kernel_folders.MADE).write_text(json.dumps(made))
     return place
 
 
@@ -64,21 +64,21 @@ def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("NEXDYN_CACHE_DIR", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", nobody)
-    assert kernel.cache_folder.__wrapped__() is None
+    assert kernel_folders.cache_folder.__wrapped__() is None
 
 
 def test_kernels_for_other_versions_are_told_by_what_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "SHIPPED", tmp_path)
-    assert kernel.other_versions() == ""  # none came
-    (tmp_path / kernel.MADE).write_text(json.dumps({"versions": kernel.versions() | {"NumPy": "1.0"}}))
-    assert kernel.other_versions() == f"made for NumPy 1.0, here {kernel.versions()['NumPy']}"
-    (tmp_path / kernel.MADE).write_text(json.dumps({"versions": kernel.versions()}))
-    kernel.shipped_folder.cache_clear()
-    assert kernel.other_versions() == "made from other sources"
-    (tmp_path / kernel.source_hash()).mkdir()
-    kernel.shipped_folder.cache_clear()
-    assert kernel.other_versions() == ""
-    kernel.shipped_folder.cache_clear()
+    monkeypatch.setattr(kernel_folders, "SHIPPED", tmp_path)
+    assert kernel_folders.other_versions() == ""  # none came
+    (tmp_path / kernel_folders.MADE).write_text(json.dumps({"versions": kernel_folders.versions() | {"NumPy": "1.0"}}))
+    assert kernel_folders.other_versions() == f"made for NumPy 1.0, here {kernel_folders.versions()['NumPy']}"
+    (tmp_path / kernel_folders.MADE).write_text(json.dumps({"versions": kernel_folders.versions()}))
+    kernel_folders.shipped_folder.cache_clear()
+    assert kernel_folders.other_versions() == "made from other sources"
+    (tmp_path / kernel_folders.source_hash()).mkdir()
+    kernel_folders.shipped_folder.cache_clear()
+    assert kernel_folders.other_versions() == ""
+    kernel_folders.shipped_folder.cache_clear()
 
 
 # --- nexdyn warm ------------------------------------------------------------------------------------------------------
@@ -90,12 +90,12 @@ def test_warm_says_what_is_ready_and_where(
     monkeypatch.setattr(warm, "COMMANDS", ("demos", "info robot.urdf"))
     assert main(["warm", "--into", str(tmp_path), "--jobs", "2"]) == 0
     assert capsys.readouterr().out.startswith("2 of 2 commands are ready, after ")
-    made = json.loads((tmp_path / kernel.MADE).read_text())
-    assert made == {"versions": kernel.versions(), "commands": ["demos", "info robot.urdf"]}
+    made = json.loads((tmp_path / kernel_folders.MADE).read_text())
+    assert made == {"versions": kernel_folders.versions(), "commands": ["demos", "info robot.urdf"]}
     assert main(["warm", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["commands"] == ["demos", "info robot.urdf"] and said["left_out"] == []
-    assert Path(said["folder"]) == kernel.cache_root()
+    assert Path(said["folder"]) == kernel_folders.cache_root()
 
 
 @pytest.mark.parametrize("line", warm.COMMANDS)
@@ -123,7 +123,7 @@ def test_warm_names_a_command_that_fails(
     assert main(["warm", "--into", str(tmp_path)]) == 3
     said = capsys.readouterr()
     assert said.out.startswith("1 of 2 commands are ready") and "nexdyn run nothing-there ended with 2" in said.err
-    assert json.loads((tmp_path / kernel.MADE).read_text())["commands"] == ["demos"]  # the others stay
+    assert json.loads((tmp_path / kernel_folders.MADE).read_text())["commands"] == ["demos"]  # the others stay
     assert main(["warm", "--jobs", "-1"]) == 2
 
 
@@ -136,13 +136,13 @@ def test_commands_whose_extra_is_not_installed_are_left_out(monkeypatch: pytest.
 def test_warm_checks_what_is_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(kernel, "SHIPPED", tmp_path / "none")
+    monkeypatch.setattr(kernel_folders, "SHIPPED", tmp_path / "none")
     assert main(["warm", "--check"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("cache    ") and "package  none came with it" in said
-    monkeypatch.setattr(kernel, "SHIPPED", tmp_path)
-    made = {"versions": kernel.versions() | {"Numba": "0.1"}, "commands": ["run hinge-chain"]}
-    (tmp_path / kernel.MADE).write_text(json.dumps(made))
+    monkeypatch.setattr(kernel_folders, "SHIPPED", tmp_path)
+    made = {"versions": kernel_folders.versions() | {"Numba": "0.1"}, "commands": ["run hinge-chain"]}
+    (tmp_path / kernel_folders.MADE).write_text(json.dumps(made))
     assert main(["warm", "--check"]) == 0
     assert "of no use here: made for Numba 0.1, here " in capsys.readouterr().out
     assert main(["warm", "--check", "--json"]) == 0

@@ -4,7 +4,7 @@
     an entry      machine code that Python enters: `ToMachineCode`
 
 A formula brings along the bitcode of what it calls. What is copied into its callers is part of their own bitcode. What stays a call is
-kept apart: only the entry reads it, once (`BitcodeLibrary.parts`).
+kept apart (`BitcodeLibrary.parts`): the entry links it, or calls its machine code (`machine_code`).
 
 Compiling a large entry takes some hundred megabytes. What is needed afterwards is little: the machine code, and the bitcode of
 formulas as bytes. All else goes as soon as an entry or a formula is done:
@@ -30,6 +30,8 @@ from llvmlite import ir
 from llvmlite.binding import ffi, newpassmanagers
 from numba.core import cgutils, codegen, compiler, types
 from numba.core.datamodel import models, register_default
+
+from nexdyn.machine_code import Part, link_near, load, make_private, needs_of, page_of
 
 LINE = 64
 """Bytes of a line of the cache."""
@@ -145,6 +147,9 @@ class _Library(codegen.JITCodeLibrary):
     A pack of lanes fills a line. LLVM would trust the caller's 16 bytes, and in three processes of four each pack put aside lie
     across two lines: thirty links by RK4 took 1.5 µs a step in one and up to 2.0 in another."""
 
+    kept = True
+    """Whether the parts that it calls are kept on disk."""
+
     def __init__(self, generator: Any, name: str) -> None:
         super().__init__(generator, name)
         self._context = llvm.create_context()
@@ -162,7 +167,7 @@ class _Library(codegen.JITCodeLibrary):
 
     def finalize(self) -> None:
         """What it calls is linked, by bytes from other contexts; then all is optimised."""
-        parts: dict[str, bytes] = {}
+        parts: dict[str, Part] = {}
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
             if isinstance(library, BitcodeLibrary):
@@ -179,12 +184,12 @@ class _Library(codegen.JITCodeLibrary):
         if bitcode:
             self._final_module.link_in(llvm.parse_bitcode(bitcode, self._context))
 
-    def _take(self, parts: dict[str, bytes]) -> None:
+    def _take(self, parts: dict[str, Part]) -> None:
         """Receive the parts of what it calls; each comes after those that it calls. Both kinds of library say what they do with them."""
         raise NotImplementedError
 
 
-_PARTS: dict[str, bytes] = {}
+_PARTS: dict[str, Part] = {}
 """Parts that came from the disk, each once: the file of a formula holds those of all that it calls."""
 
 
@@ -193,8 +198,13 @@ class BitcodeLibrary(_Library):
 
     Once finished it is bytes, and a module only as long as a caller holds the requested one."""
 
-    parts: dict[str, bytes]
-    """By name, the compressed bitcode of each formula that stays a call, this one included; each comes after those that it calls."""
+    parts: dict[str, Part]
+    """By name, each formula below that is not always copied, this one included; each comes after those that it calls."""
+
+    apart = False
+    """Whether it has machine code of its own."""
+    page = ""
+    """The file that it is written in, from the package's folder."""
 
     _module: Any = None  # while it is put together
     _bitcode = b""
@@ -214,7 +224,7 @@ class BitcodeLibrary(_Library):
 
     def _whole(self, *context: Any) -> Any:
         """The formula and all that it calls in one module."""
-        last_first = [zlib.decompress(part) for part in reversed(self.parts.values())]
+        last_first = [zlib.decompress(part.bitcode) for part in reversed(self.parts.values())]
         first, *others = [self.bitcode, *last_first] if self._bitcode else last_first
         module = llvm.parse_bitcode(first, *context)
         for bitcode in others:
@@ -225,7 +235,7 @@ class BitcodeLibrary(_Library):
         (self._main,) = (f.name for f in ir_module.functions if not f.is_declaration and f.linkage in ("", "external"))
         super().add_ir_module(ir_module)
 
-    def _take(self, parts: dict[str, bytes]) -> None:
+    def _take(self, parts: dict[str, Part]) -> None:
         self.parts = parts
 
     def _optimize_final_module(self) -> None:
@@ -242,9 +252,11 @@ class BitcodeLibrary(_Library):
         if b"alwaysinline" in b" ".join(self._module.get_function(self._main).attributes).split():
             self._keep(bitcode, self.parts)
         else:
-            self._keep(b"", {**self.parts, self._main: bitcode})
+            calls = tuple(f.name for f in self._module.functions if f.is_declaration and f.name in self.parts)
+            kept = not self._dynamic_globals and all(self.parts[name].page for name in calls)
+            self._keep(b"", {**self.parts, self._main: Part(bitcode, self.apart, calls, self.page if kept else "")})
 
-    def _keep(self, bitcode: bytes, parts: dict[str, bytes]) -> None:
+    def _keep(self, bitcode: bytes, parts: dict[str, Part]) -> None:
         self._bitcode, self.parts, self._module, self._finalized = bitcode, parts, None, True
 
     def _get_module_for_linking(self) -> Any:
@@ -265,7 +277,7 @@ class BitcodeLibrary(_Library):
         """None: only what Python calls has an environment."""
 
     @classmethod
-    def read(cls, generator: Any, name: str, bitcode: bytes, parts: dict[str, bytes]) -> BitcodeLibrary:
+    def read(cls, generator: Any, name: str, bitcode: bytes, parts: dict[str, Part]) -> BitcodeLibrary:
         library = cls(generator, name)
         library._keep(bitcode, {name: _PARTS.setdefault(name, part) for name, part in parts.items()})
         return library
@@ -273,6 +285,8 @@ class BitcodeLibrary(_Library):
 
 class _OutlinedLibrary(BitcodeLibrary):
     """What a formula becomes that is never copied into its callers."""
+
+    apart = True
 
     def add_llvm_module(self, ll_module: Any) -> None:
         for function in ll_module.functions:
@@ -286,6 +300,8 @@ class EntryLibrary(_Library):
 
     object_code: bytes
     """The file of machine code, until it is on disk."""
+    needs: tuple[str, ...] = ()
+    """The parts that it calls."""
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -300,22 +316,20 @@ class EntryLibrary(_Library):
         gc.collect(1)
         super().finalize()
 
-    def _take(self, parts: dict[str, bytes]) -> None:
-        for part in reversed(parts.values()):  # callers first: the linker leaves out what has no caller
-            self._link(zlib.decompress(part))
+    def _take(self, parts: dict[str, Part]) -> None:
+        self._parts = parts
+        link_near(self._final_module, self._context, parts)
 
     def _optimize_final_module(self) -> None:
-        """What is called from here alone is private: LLVM may leave out arguments that it does not read, and tests that no caller needs.
-
-        Private, not internal: the engine finds internal functions by name, too, and would let other code of the process, which has the
-        same function, call what is left of it here."""
-        for function in self._final_module.functions:
-            if not function.is_declaration and function.name not in self._entered:
-                function.linkage = llvm.Linkage.private
+        make_private(self._final_module, self._entered)
         _optimize(self)
 
     def _finalize_final_module(self) -> None:
         """Machine code as if it came from the disk: the engine gets an empty module and the object file."""
+        self.needs = needs_of(self._final_module, self._parts)
+        self.kept = all(self._parts[name].page for name in self.needs)
+        load(self._codegen, self.needs, self._parts)
+        self._parts = {}
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
         names = self._names()
@@ -328,7 +342,7 @@ class EntryLibrary(_Library):
         self._final_module, self.object_code = names, code
 
     def serialize_using_object_code(self) -> Any:
-        return self.name, "object", (self.object_code, self._final_module.as_bitcode())
+        return self.name, "object", (self.object_code, self._final_module.as_bitcode(), self.needs)
 
     def _names(self) -> Any:
         """A module of nothing but the names that the machine code defines."""
@@ -350,6 +364,7 @@ class _Compiler(compiler.Compiler):
 
     def compile_extra(self, function: Any) -> Any:
         self.state.library = self.library(self.state.targetctx.codegen(), function.__qualname__)
+        self.state.library.page = page_of(function.__code__.co_filename)
         made = super().compile_extra(function)
         made.fndesc.typemap = made.fndesc.calltypes = None
         return made._replace(type_annotation="", metadata=None)

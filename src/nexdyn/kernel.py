@@ -8,18 +8,7 @@
 `@overloaded(f)` gives `f` a meaning for types of the compiler, as `numba.extending.overload`.
 
 Numba keys its cache by the file that holds a function; a callee changed in another file would leave the old machine
-code in use. Here the key is a hash of every source file that a kernel can be made of (and of the versions that generate
-code), so that an edit or an upgrade starts afresh. Imports run downward and siblings never meet (pyproject.toml), hence
-
-    a kernel of           is made of the sources of
-    tree                  tree and all floors below           (so with absolute, potential and geometry)
-    a lower floor         all floors up to tree, absolute and potential: their types give its verbs a meaning
-    view, batch           all
-    no floor (a user's)   all, and its own file
-
-and an edit of the floors above `tree` (UPPER: they have kernels at most, no formulas that others take up) compiles no
-kernel below anew. `NEXDYN_CACHE_DIR` moves the cache. What is not in it may have come with the package, in `nexdyn/kernels`, where
-`nexdyn warm --into` puts it: looked up under the same key, never written to, and never read where made for another state or versions.
+code in use. Here the key is a hash of every source file that a kernel can be made of: `kernel_folders`.
 
 Formulas and kernels become bitcode, inlined and simplified, and kept on disk, so that another process, or another kernel with the
 same formulas, compiles less. What Python calls is an entry: a function of the same arguments that calls the formula behind it,
@@ -40,26 +29,20 @@ import contextlib
 import functools
 import hashlib
 import itertools
-import json
 import os
-import platform
 import secrets
-import shutil
-import sys
 import time
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import llvmlite
 import numba
-import numpy
 from numba.core import bytecode, caching, compiler, types
 from numba.core.registry import CPUDispatcher
 from numba.extending import overload
 
-from nexdyn import compile_time
+from nexdyn import compile_time, kernel_folders, machine_code
 from nexdyn.codegen import BitcodeLibrary, ToBitcode, ToMachineCode, ToOutlined
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -69,165 +52,31 @@ _CONFIG: Any = numba.config
 _INSIDE: Any = {"no_cfunc_wrapper": True, "_nrt": False}  # no entry point for C, no counting of references
 _INLINED: Any = {**_INSIDE, "forceinline": True}
 _OPTIONS: dict[str, Any] = {"fastmath": FLOATING_POINT, "error_model": "numpy", **_INSIDE}
-_SETTINGS = ("BOUNDSCHECK", "OPT", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")  # of Numba, that change code
-_PACKAGE = Path(__file__).resolve().parent
-KEPT_CACHES = 32  # caches of other sources that stay, the youngest first
-
-FORMULATIONS = ("tree", "absolute", "potential", "geometry")
-UPPER = (
-    "__init__.py", "__main__.py", "cli", "demos", "view", "problems", "io", "studies", "front.py", "batch", "simulation",
-    "statics", "assembly", "results",
-)  # fmt: skip
-
-
-SHIPPED, MADE = _PACKAGE / "kernels", "made.json"
-"""What came with the package: a folder for each hash, and `made.json`, which says by what and for which commands."""
-
-
-def versions() -> dict[str, str]:
-    """What generates code, and for what: code that others made does not serve."""
-    return {
-        "Python": sys.version, "NumPy": numpy.__version__, "Numba": numba.__version__, "llvmlite": llvmlite.__version__,
-        "system": f"{sys.platform} {platform.machine()} {' '.join(platform.libc_ver())}".strip(),
-    }  # fmt: skip
-
-
-def _others(floor: str) -> tuple[str, ...]:
-    """The floors of FORMULATIONS that kernels of one of them are not made of; geometry is below all others."""
-    return tuple(other for other in FORMULATIONS if other not in (floor, "geometry"))
-
-
-_FLOORS = ((), *(UPPER + _others(floor) for floor in FORMULATIONS), UPPER)
-"""What the kernels of some floor are not made of: `not_part_of`."""
-
-
-@functools.cache
-def source_hash(root: Path | None = None, without: tuple[str, ...] = ()) -> str:
-    """Hash of all Python sources below `root` (the package), and of what else decides about the code they become.
-
-    without: the folders and files of `root` that are left out."""
-    settings = [getattr(_CONFIG, name) for name in _SETTINGS]
-    salt = f"{versions()} {settings} {os.environ.get('NEXDYN_LANES')}"
-    return _hash(root or _PACKAGE, salt, without)
-
-
-def _hash(root: Path, salt: str, without: tuple[str, ...] = ()) -> str:
-    digest = hashlib.sha256(salt.encode())
-    for place in _sources(root, without):
-        digest.update(place.encode() + b"\0" + (root / place).read_bytes() + b"\0")
-    return digest.hexdigest()[:24]
-
-
-def _sources(root: Path, without: tuple[str, ...]) -> list[str]:
-    """Python's files below `root`, from there; `.` is `root`, where it is one of them."""
-    if not root.is_dir():
-        return ["."]
-    found, folders = [], [""]
-    for folder in folders:
-        for entry in os.scandir(root / folder):
-            place = f"{folder}{entry.name}"
-            if not folder and place in without:
-                continue
-            if entry.is_dir():
-                folders.append(f"{place}/")
-            elif place.endswith(".py"):
-                found.append(place)
-    return sorted(found)
-
-
-def not_part_of(file: Path) -> tuple[str, ...]:
-    """The folders and files of the package that no kernel in `file` can be made of."""
-    floor = file.relative_to(_PACKAGE).parts[0] if file.is_relative_to(_PACKAGE) else None
-    if floor is None or floor in UPPER:
-        return ()
-    return UPPER + (_others(floor) if floor in FORMULATIONS else ())
-
-
-def cache_root() -> Path:
-    """The folder that holds one cache per state of the sources."""
-    if chosen := os.environ.get("NEXDYN_CACHE_DIR"):
-        return Path(chosen)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "nexdyn"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "nexdyn" / "Cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "nexdyn"
-
-
-@functools.cache
-def cache_folder(without: tuple[str, ...] = ()) -> Path | None:
-    """The folder for the sources as they are now; None where no folder can be written (then nothing is cached)."""
-    try:
-        folder = cache_root() / source_hash(None, without)
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f".probe{os.getpid()}"
-        probe.touch()
-        probe.unlink()  # and the folder counts as used just now
-        others = [other for other in folder.parent.iterdir() if other.is_dir() and other != folder]
-        for stale in sorted(others, key=lambda other: -other.stat().st_mtime)[KEPT_CACHES:]:
-            shutil.rmtree(stale, ignore_errors=True)
-    except (OSError, RuntimeError):  # no home folder, or one that cannot be written
-        return None
-    return folder
-
-
-@functools.cache
-def shipped_folder(without: tuple[str, ...] = ()) -> Path | None:
-    """The folder that came with the package for its sources as they are now; None where none did."""
-    folder = SHIPPED / source_hash(None, without)
-    return folder if folder.is_dir() else None
-
-
-def made_for() -> dict[str, Any]:
-    """Versions and commands of what came with the package; nothing where nothing did."""
-    try:
-        found: dict[str, Any] = json.loads((SHIPPED / MADE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found
-
-
-def other_versions() -> str:
-    """Why what came with the package does not serve here, as a clause; nothing where it does, or nothing came."""
-    made = made_for().get("versions", {})
-    here = versions()
-    of = [
-        f"{name} {made[name].split()[0]}, here {here[name].split()[0]}"
-        for name in here
-        if made.get(name, here[name]) != here[name]
-    ]
-    if of:
-        return f"made for {', '.join(of)}"
-    return "made from other sources" if made and not any(map(shipped_folder, _FLOORS)) else ""
 
 
 class _Locator(caching._CacheLocator):
     """Where the code of a function lies: named by file and line, stamped with the hash of all that it is made of."""
 
     def __init__(self, file: Path, line: int) -> None:
-        self._file, self._line, self._without = file, line, not_part_of(file)
+        self._file, self._line, self._without = file, line, kernel_folders.not_part_of(file)
 
     def get_cache_path(self) -> str:
-        return str(cache_folder(self._without) or SHIPPED)
+        return str(kernel_folders.cache_folder(self._without) or kernel_folders.SHIPPED)
 
     def get_source_stamp(self) -> str:
-        inside = self._file.is_relative_to(_PACKAGE)
-        return source_hash(None, self._without) if inside else _hash(self._file, source_hash())
+        if self._file.is_relative_to(kernel_folders.PACKAGE):
+            return kernel_folders.source_hash(None, self._without)
+        return kernel_folders.hash_of(self._file, kernel_folders.source_hash())
 
     def get_disambiguator(self) -> str:
         """What Numba's own name of the entry leaves out: the line, and the folder, which is the same in every copy of
         the package, so that copies share what they have compiled."""
-        place = self._file.relative_to(_PACKAGE) if self._file.is_relative_to(_PACKAGE) else self._file
+        place = machine_code.page_of(str(self._file)) or self._file
         return f"{self._line}-{zlib.crc32(str(place).encode()):08x}"
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> _Locator | None:
-        return cls(Path(py_file).resolve(), py_func.__code__.co_firstlineno) if _kept() else None
-
-
-def _kept() -> bool:
-    """Whether kernels are kept anywhere."""
-    return cache_folder() is not None or SHIPPED.is_dir()
+        return cls(Path(py_file).resolve(), py_func.__code__.co_firstlineno) if kernel_folders.is_kept() else None
 
 
 class _CacheImpl(caching.CompileResultCacheImpl):
@@ -235,7 +84,14 @@ class _CacheImpl(caching.CompileResultCacheImpl):
 
     def check_cachable(self, made: Any) -> bool:
         """Addresses of this process mean nothing to another."""
-        return not made.library.has_dynamic_globals
+        return not made.library.has_dynamic_globals and made.library.kept
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        """None where a part is kept no longer."""
+        (name, kind, (code, names, needs)), *others = payload
+        if not machine_code.load(target_context.codegen(), needs):
+            return None
+        return super().rebuild(target_context, ((name, kind, (code, names)), *others))
 
 
 class _Files(caching.IndexDataCacheFile):
@@ -288,7 +144,7 @@ class _Cache(caching.FunctionCache):
 
     def _came_with_package(self, sig: Any, target_context: Any) -> Any:
         locator = self._impl.locator
-        folder = shipped_folder(locator._without)
+        folder = kernel_folders.shipped_folder(locator._without)
         if folder is None:
             return None
         shipped = _Files(str(folder), self._impl.filename_base, locator.get_source_stamp())
@@ -297,30 +153,11 @@ class _Cache(caching.FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         without = self._impl.locator._without
-        if cache_folder(without) is None:
+        if kernel_folders.cache_folder(without) is None:
             return
         with contextlib.suppress(OSError):
-            if _unchanged(without, int(time.monotonic())):
+            if kernel_folders.unchanged(without, int(time.monotonic())):
                 super().save_overload(sig, data)
-
-
-@functools.lru_cache(maxsize=8)
-def _unchanged(without: tuple[str, ...], second: int) -> bool:
-    """Whether the sources are those that this process counts on; looked at once a second."""
-    return _times(without) == _times_of_known(without)
-
-
-def _times(without: tuple[str, ...]) -> list[tuple[str, int, int]]:
-    """When each of the sources was written, and how long it is."""
-    found = ((place, os.stat(_PACKAGE / place)) for place in _sources(_PACKAGE, without))
-    return [(place, seen.st_mtime_ns, seen.st_size) for place, seen in found]
-
-
-@functools.cache
-def _times_of_known(without: tuple[str, ...]) -> list[tuple[str, int, int]] | None:
-    """Times of the sources that this process counts on; None where they have changed already."""
-    times = _times(without)
-    return times if source_hash.__wrapped__(None, without) == source_hash(None, without) else None
 
 
 def _number_anew() -> None:
@@ -442,9 +279,9 @@ class _Entry(CPUDispatcher):
 def _in_package(name: str) -> bool:
     """Whether a file is a page of ours, whose functions mean what the sources say as they are now; then their hash is taken."""
     file = Path(name).resolve()
-    if not (file.is_relative_to(_PACKAGE) and file.is_file() and _kept()):
+    if not (file.is_relative_to(kernel_folders.PACKAGE) and file.is_file() and kernel_folders.is_kept()):
         return False
-    source_hash(None, not_part_of(file))
+    kernel_folders.source_hash(None, kernel_folders.not_part_of(file))
     return True
 
 
@@ -514,7 +351,7 @@ def _kernel(f: F, **options: Any) -> F:
     inner: Any = f if isinstance(f, _Formula) else _formula(f)
     entry: Any = _Entry(inner, **options)
     source = inner.py_func
-    if _kept() and Path(source.__code__.co_filename).is_file():
+    if kernel_folders.is_kept() and Path(source.__code__.co_filename).is_file():
         inner._cache, entry._cache, inner.kept = _BitcodeCache(source), _Cache(source), True
     return entry
 

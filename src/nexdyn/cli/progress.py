@@ -77,7 +77,7 @@ def compilation_announced(bar: Bar | None = None) -> Iterator[None]:
     """Say on stderr when kernels are compiled while the block lasts: that it is once, on the bar which and how far, at the end how long it
     took."""
     from nexdyn.assembly.stopwatch import compiling_told
-    from nexdyn.kernel import cache_folder, other_versions
+    from nexdyn.kernel_folders import cache_folder, other_versions
 
     first: tuple[int, float] | None = None
 

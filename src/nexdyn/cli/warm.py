@@ -80,7 +80,7 @@ def command(
         raise InputError(
             f"jobs is {jobs} and limit {limit:g} s; give as many as 1 and more than 0 s, or leave them out"
         )
-    from nexdyn.kernel import MADE, cache_folder, versions
+    from nexdyn.kernel_folders import MADE, cache_folder, versions
 
     own = cache_folder()
     if own is None and not into:
@@ -116,22 +116,23 @@ def command(
 
 def state() -> dict[str, Any]:
     """What is compiled for the package as it is now: in the user's cache and beside the package."""
-    from nexdyn import kernel
+    from nexdyn import kernel_folders
 
-    own, shipped = kernel.cache_folder(), kernel.SHIPPED
-    made = kernel.made_for()
+    own, shipped = kernel_folders.cache_folder(), kernel_folders.SHIPPED
+    made = kernel_folders.made_for()
     return {
         "cache": {"folder": own.parent if own else None, **_counted([own.parent] if own else [])},
         "package": {
             "folder": shipped if shipped.is_dir() else None, **_counted([shipped]),
-            "commands": made.get("commands", []), "differs": kernel.other_versions(),
+            "commands": made.get("commands", []), "differs": kernel_folders.other_versions(),
         },
     }  # fmt: skip
 
 
 def _counted(folders: list[Path]) -> dict[str, Any]:
-    files = [path for folder in folders for path in folder.rglob("*.nbc")]
-    return {"kernels": len(files), "megabytes": sum(path.stat().st_size for path in files) / 1e6}
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    kernels = [path for path in files if path.suffix == ".nbc"]
+    return {"kernels": len(kernels), "megabytes": sum(path.stat().st_size for path in files) / 1e6}
 
 
 def _told(found: dict[str, Any]) -> Iterator[str]:

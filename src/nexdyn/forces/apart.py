@@ -14,12 +14,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
 
 from nexdyn.forces.contact import FAR, state
 from nexdyn.forces.kinds import CONTACT, SURFACE
 from nexdyn.forces.tables import FIRST, KIND, STATE, STATES, frames_a, frames_b
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, overloaded
 from nexdyn.spatial.lanes import pack
 
 
@@ -29,7 +28,7 @@ def apart(forces: Any, e: Any, X_a: Any, X_b: Any, x: Any) -> Any:
     return False if isinstance(x, np.ndarray) else apart_here(forces, e, X_a, X_b)
 
 
-@overload(apart, strict=False)
+@overloaded(apart)
 def _apart(forces, e, X_a, X_b, x):  # type: ignore[no-untyped-def]
     if x is pack:
         return lambda forces, e, X_a, X_b, x: False
@@ -42,7 +41,7 @@ def let_go(forces: Any, e: Any, x: Any) -> None:
         let_go_here(forces, e)
 
 
-@overload(let_go, strict=False)
+@overloaded(let_go)
 def _let_go(forces, e, x):  # type: ignore[no-untyped-def]
     if x is pack:
         return lambda forces, e, x: None

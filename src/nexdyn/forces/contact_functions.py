@@ -15,14 +15,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
 
 from nexdyn.forces import sticking
 from nexdyn.forces.contact import ACROSS, RUNS_A, RUNS_B, STICK
 from nexdyn.forces.contact_law import ALONG, ROUNDING
 from nexdyn.forces.foundations import RESISTS
 from nexdyn.forces.tables import FIRST, VARYING
-from nexdyn.kernel import formula, kernel, outlined
+from nexdyn.kernel import formula, kernel, outlined, overloaded
 from nexdyn.model.time_kernels import next_row, one_time_value
 from nexdyn.spatial.lanes import pack
 
@@ -92,7 +91,7 @@ def renewed(tables: Any, e: Any, t: Any, x: Any) -> Any:
     return True if isinstance(x, np.ndarray) else renewed_here(tables, e, t)
 
 
-@overload(renewed, strict=False)
+@overloaded(renewed)
 def _renewed(tables, e, t, x):  # type: ignore[no-untyped-def]
     if x is pack:
         return lambda tables, e, t, x: True

@@ -12,9 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, overloaded
 from nexdyn.model.time_kernels import interval
 from nexdyn.spatial.lanes import common, if_less, pack, zero
 
@@ -82,7 +81,7 @@ def piece_of(data, k, x):  # type: ignore[no-untyped-def]
     return piece_at(data, k + 1 + n + PIECE * j)
 
 
-@overload(piece_of, strict=False)
+@overloaded(piece_of)
 def _piece_of(data, k, x):  # type: ignore[no-untyped-def]
     if x is not pack:
         return piece_of

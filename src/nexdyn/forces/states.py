@@ -14,13 +14,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
 
 from nexdyn.forces import actuator, kinds
 from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, KIND, OFF, STATE, STATES, ForceTables
 from nexdyn.forces.torsion_spring import REFERENCE
 from nexdyn.generic import defines, generic
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, overloaded
 from nexdyn.model.system import System
 from nexdyn.spatial.lanes import pack
 
@@ -40,12 +39,12 @@ def confine_one(y, K, i, j, z, inner, m):  # type: ignore[no-untyped-def]
     y[j], K[i, j] = z[m], inner[m]
 
 
-@overload(confine_one, strict=False)
+@overloaded(confine_one)
 def _confine_one(y, K, i, j, z, inner, m):  # type: ignore[no-untyped-def]
     return confine_one if hasattr(y, "dtype") else lambda y, K, i, j, z, inner, m: None
 
 
-@overload(keep, strict=False)
+@overloaded(keep)
 def _keep(array, i, x):  # type: ignore[no-untyped-def]
     if x is pack and hasattr(array, "dtype"):
         return lambda array, i, x: None

@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import types
-from numba.extending import overload
 
 from nexdyn.forces.between import PairForce, non_negative, opposite
 from nexdyn.forces.kinds import TORSION_SPRING
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, overloaded
 from nexdyn.model.element import Element
 from nexdyn.spatial.algebra import Force, T, Vec3
 from nexdyn.spatial.lanes import atan2, common, if_less, lane, zero
@@ -160,7 +159,7 @@ def keep_reference(data, k, angle):  # type: ignore[no-untyped-def]
     data[k] = lane(angle, 0) if isinstance(data, np.ndarray) else angle
 
 
-@overload(keep_reference, strict=False)
+@overloaded(keep_reference)
 def _keep_reference(data, k, angle):  # type: ignore[no-untyped-def]
     def shared(data, k, angle):  # type: ignore[no-untyped-def]
         data[k] = lane(angle, 0)

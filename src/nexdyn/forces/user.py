@@ -20,13 +20,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba.extending import overload
 
 from nexdyn.errors import InputError
 from nexdyn.forces.between import PairForce, check_freedom, check_points, reaction
 from nexdyn.forces.kinds import USER, USER_JOINT
 from nexdyn.forces.tables import MOST_STATES, STATE, STATES
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, overloaded
 from nexdyn.model.callbacks import BODIES, JOINT, Callback, call, callback_of, with_states
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
@@ -275,7 +274,7 @@ def force_on_a(t, address, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def
     return one_wrench(t, address, X_WA, V_A, X_WB, V_B)
 
 
-@overload(force_on_a, strict=False)
+@overloaded(force_on_a)
 def _force_on_a(t, address, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     if X_WA.types[1].dtype is pack:
         return lambda t, address, X_WA, V_A, X_WB, V_B: forces_on_a(t, address, X_WA, V_A, X_WB, V_B)
@@ -351,7 +350,7 @@ def joint_effort(t, data, k, q, v):  # type: ignore[no-untyped-def]
     return efforts(t, common(data, k), q, v)
 
 
-@overload(joint_effort, strict=False)
+@overloaded(joint_effort)
 def _joint_effort(t, data, k, q, v):  # type: ignore[no-untyped-def]
     if q is pack:
         return lambda t, data, k, q, v: efforts_of_lanes(t, common(data, k), q, v)

@@ -15,7 +15,6 @@ import math
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
 
 from nexdyn.forces import (
     actuator,
@@ -37,7 +36,7 @@ from nexdyn.forces.contact_functions import renewed
 from nexdyn.forces.states import keep
 from nexdyn.forces.tables import FIRST, KIND, OFF, STATE, STATES
 from nexdyn.generic import defines, generic
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, overloaded
 from nexdyn.spatial.algebra import Force, Motion, Pose, Vec3
 from nexdyn.spatial.lanes import pack, zero
 
@@ -58,7 +57,7 @@ def is_finite(x):  # type: ignore[no-untyped-def]
     return isinstance(x, np.ndarray) or x - x == 0.0
 
 
-@overload(is_finite, strict=False)
+@overloaded(is_finite)
 def _is_finite(x):  # type: ignore[no-untyped-def]
     return (lambda x: True) if x is pack else (lambda x: x - x == 0.0)
 
@@ -117,7 +116,7 @@ def sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-
     return contact.sticking_wrench(tables, e, k, X_WA, V_A, X_WB, V_B)
 
 
-@overload(sticking_contact, strict=False)
+@overloaded(sticking_contact)
 def _sticking_contact(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
     if x is pack:
         return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: (nowhere(x), nowhere(x))
@@ -129,7 +128,7 @@ def surface_contact_wrench(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: igno
     return surface_contact.surface_wrench(tables.room, tables, e, k, (X_WA, V_A, X_WB, V_B))
 
 
-@overload(surface_contact_wrench, strict=False)
+@overloaded(surface_contact_wrench)
 def _surface_contact_wrench(tables, e, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
     if x is pack:
         return lambda tables, e, k, X_WA, V_A, X_WB, V_B, x: (nowhere(x), nowhere(x))
@@ -143,7 +142,7 @@ def surface_contact_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-unty
     return surface_contact.surface_energy(tables.room, tables, e, k, X_WA, X_WB)
 
 
-@overload(surface_contact_energy, strict=False)
+@overloaded(surface_contact_energy)
 def _surface_contact_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def]
     if x is pack:
         return lambda tables, e, k, X_WA, X_WB, x: zero(x) + math.nan
@@ -155,7 +154,7 @@ def sticking_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def
     return contact.held_energy(tables, e, k, X_WA, X_WB)
 
 
-@overload(sticking_energy, strict=False)
+@overloaded(sticking_energy)
 def _sticking_energy(tables, e, k, X_WA, X_WB, x):  # type: ignore[no-untyped-def]
     if x is pack:
         return lambda tables, e, k, X_WA, X_WB, x: zero(x) + math.nan
@@ -192,7 +191,7 @@ def actuator_effort(tables, e, k, t, q, v):  # type: ignore[no-untyped-def]
     return one_actuator(tables, e, k, t, q, v)
 
 
-@overload(actuator_effort, strict=False)
+@overloaded(actuator_effort)
 def _actuator_effort(tables, e, k, t, q, v):  # type: ignore[no-untyped-def]
     if q is pack:
         return lambda tables, e, k, t, q, v: zero(q) + math.nan
@@ -204,7 +203,7 @@ def stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-
     return user.stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B)
 
 
-@overload(stated_wrench, strict=False)
+@overloaded(stated_wrench)
 def _stated_wrench(tables, e, t, k, X_WA, V_A, X_WB, V_B, x):  # type: ignore[no-untyped-def]
     if x is pack:
         return lambda tables, e, t, k, X_WA, V_A, X_WB, V_B, x: (nowhere(x), nowhere(x))
@@ -216,7 +215,7 @@ def field_force(t, data, k, X_WA, x):  # type: ignore[no-untyped-def]
     return gravity.field_force(t, data, k, X_WA)
 
 
-@overload(field_force, strict=False)
+@overloaded(field_force)
 def _field_force(t, data, k, X_WA, x):  # type: ignore[no-untyped-def]
     if x is pack:
         return lambda t, data, k, X_WA, x: nowhere(x)
@@ -228,7 +227,7 @@ def stated_effort(tables, e, t, k, q, v):  # type: ignore[no-untyped-def]
     return user.stated_effort(tables, e, t, k, q, v)
 
 
-@overload(stated_effort, strict=False)
+@overloaded(stated_effort)
 def _stated_effort(tables, e, t, k, q, v):  # type: ignore[no-untyped-def]
     if q is pack:
         return lambda tables, e, t, k, q, v: zero(q) + math.nan
@@ -240,7 +239,7 @@ def friction_effort(tables, e, k, v):  # type: ignore[no-untyped-def]
     return one_friction(tables, e, k, v)
 
 
-@overload(friction_effort, strict=False)
+@overloaded(friction_effort)
 def _friction_effort(tables, e, k, v):  # type: ignore[no-untyped-def]
     if v is pack:
         return lambda tables, e, k, v: zero(v) + math.nan

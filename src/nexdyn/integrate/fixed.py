@@ -11,10 +11,11 @@ from nexdyn.integrate.problem import (
     OK,
     confine,
     next_sample,
-    rates,
+    rates_aside,
     recentre,
     record,
     settle,
+    stage_rates,
     take_samples,
 )
 from nexdyn.kernel import formula, inlined, kernel, shared
@@ -50,7 +51,7 @@ def evaluate(problem, A, c, t, dt, y, stage, K, size, first):  # type: ignore[no
                     stage[m] = at[m] + h * K[j, m]
                 at = stage
         t_i = t + c[i] * dt
-        status = rates(problem, t_i, at, K, i)
+        status = stage_rates(problem, t_i, at, K, i)
         if status != OK:
             return status, i, t_i
         if i == 0:
@@ -134,7 +135,7 @@ def sample(problem, t, y, K, n, out):  # type: ignore[no-untyped-def]
     Returns (status, component that is not finite).
     """
     take_samples(problem, t, y)
-    status = rates(problem, t, y, K, 0)
+    status = rates_aside(problem, t, y, K, 0)
     if status != OK:
         return status, -1
     bad = first_not_finite(K[0], 2 * n)

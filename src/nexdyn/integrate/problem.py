@@ -27,9 +27,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import types
 
 from nexdyn.generic import defines, generic
-from nexdyn.kernel import outlined
+from nexdyn.kernel import outlined, overloaded
 
 rates = generic("rates", "K[i, :] = ẏ(t, y); returns a status.")
 recentre = generic("recentre", "Move the chart's base to the present position.")
@@ -45,6 +46,30 @@ scale = generic("scale", "Magnitudes of the components of y.")
 def rates_aside(problem, t, y, K, i):  # type: ignore[no-untyped-def]
     """`rates` from wherever it is not the stages of a step: compiled once for all of these."""
     return rates(problem, t, y, K, i)
+
+
+MANY = 40
+"""A problem of more tables than a tree's with forces has rates that take so long that a call costs nothing beside them."""
+
+
+def tables_of(kind: Any) -> int:
+    """How many arrays and numbers a problem consists of."""
+    members: Any = kind
+    if isinstance(kind, types.BaseTuple):
+        return sum(tables_of(member) for member in members)
+    return 0 if isinstance(kind, types.NoneType) else 1
+
+
+def stage_rates(problem: Any, t: Any, y: Any, K: Any, i: Any) -> Any:
+    """`rates` in the stages of a step: compiled into the step, or once for all steps where the problem is large."""
+    return rates(problem, t, y, K, i)
+
+
+@overloaded(stage_rates)
+def _stage_rates(problem, t, y, K, i):  # type: ignore[no-untyped-def]
+    if tables_of(problem) > MANY:
+        return lambda problem, t, y, K, i: rates_aside(problem, t, y, K, i)
+    return lambda problem, t, y, K, i: rates(problem, t, y, K, i)
 
 
 @defines(next_sample)

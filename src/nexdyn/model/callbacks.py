@@ -37,9 +37,10 @@ from numba import types
 from numba.core import cgutils
 from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
 from nexdyn.errors import InputError, SolveError, warn
+from nexdyn.kernel import overloaded
 from nexdyn.model.element import Element
 
 
@@ -387,6 +388,6 @@ def _call(context: Any, address: Any, t: Any, state: Any, out: Any) -> Any:
     return types.Tuple((types.int64, out))(types.float64, types.float64, state, out), codegen
 
 
-@overload(call)
+@overloaded(call)
 def _typed_call(address, t, state, out):  # type: ignore[no-untyped-def]
     return lambda address, t, state, out: _call(address, t, state, out)  # type: ignore[call-arg]

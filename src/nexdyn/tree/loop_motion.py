@@ -397,7 +397,7 @@ def lead(problem, t0, dt, steps, y, K):  # type: ignore[no-untyped-def]
         integration.recentre(problem, y, K, 0)
         status = integration.settle(problem, t, y, K)
         if status == OK or status == MOVED:
-            status = integration.rates(problem, t, y, K, 0)
+            status = integration.rates_aside(problem, t, y, K, 0)
         if status != OK:
             return status
     return OK

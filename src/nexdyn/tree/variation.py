@@ -5,7 +5,7 @@ R(q, v, a, t) = RNEA(q, v, a) − Q(q, v, t)          0 along a motion;  Q: all 
 
 from __future__ import annotations
 
-from nexdyn.integrate.problem import OK, rates
+from nexdyn.integrate.problem import OK, rates_aside
 from nexdyn.kernel import shared
 from nexdyn.spatial.lanes import LANES, zero
 from nexdyn.tree.elements import act
@@ -25,7 +25,7 @@ def stages(problem, A, c, t, h, q, v, y, K, q_out, v_out, a_out):  # type: ignor
                 y[m] = v[r, m - n] if m >= n else 0.0
                 for j in range(i):
                     y[m] = y[m] + h[r] * A[i, j] * K[j, m]
-            status = rates(problem, t[r] + c[i] * h[r], y, K, i)
+            status = rates_aside(problem, t[r] + c[i] * h[r], y, K, i)
             if status != OK:
                 return status
             for k in range(q.shape[1]):
