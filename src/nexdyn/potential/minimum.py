@@ -15,7 +15,7 @@ where it leads up. That takes out, too, what d overshoots by where H has not all
 from __future__ import annotations
 
 from nexdyn.constraints.turns import expect_angles
-from nexdyn.kernel import formula
+from nexdyn.kernel import formula, outlined
 from nexdyn.linalg.ldl import FINE, factor, solve
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.potential import gravity, inertia, rod
@@ -56,7 +56,7 @@ def place_bodies(model, work):  # type: ignore[no-untyped-def]
     expect_angles(model.angles, model.angle_frames, model.expected, work.pose, work.x, work.counted, work.near)
 
 
-@formula
+@outlined
 def evaluate(model, lam, mu, t, dt, work):  # type: ignore[no-untyped-def]
     """∇E, C and J at work.x. Returns E, what rounding leaves of it, by how much it may be off, and the load that failed or −1."""
     place_bodies(model, work)
@@ -121,7 +121,7 @@ def hessian(model, lam, weight, mu, t, dt, work, curved, loaded, careful):  # ty
         add_loads_hessian(model, model.loads, t, dt, work, careful)
 
 
-@formula
+@outlined
 def factor_hessian(model, lam, weight, mu, t, dt, work, curved, careful):  # type: ignore[no-untyped-def]
     """The factors of H, of E with the penalty μ, at a point evaluated with the penalty `weight`; `curved`: with curvature if
     H is positive definite then. Returns (status, body without a pivot)."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from nexdyn.constraints.tables import LEFT, within_ends
 from nexdyn.constraints.turns import UNCOUNTED, UNSURE, count_angles
-from nexdyn.kernel import formula, kernel, shared
+from nexdyn.kernel import formula, kernel, outlined, shared
 from nexdyn.linalg.rows import WIDTH
 from nexdyn.potential import rod
 from nexdyn.potential.contact import begin_contacts, finish_contacts, renew_contacts
@@ -63,7 +63,7 @@ def stand(model, state, work):  # type: ignore[no-untyped-def]
     place_bodies(model, work)
 
 
-@formula
+@outlined
 def begin(model, state, work, t, dt, second_order):  # type: ignore[no-untyped-def]
     """Base poses, x̃, x̂ and the x to start from. Returns dt̃ and the load that failed, or −1."""
     v, off, off_before = MotionRows(state.v, 0), MotionRows(state.off, 0), MotionRows(state.off_before, 0)
@@ -157,7 +157,7 @@ def choose_stiffness(model, state, work, t, stiffness):  # type: ignore[no-untyp
     state.run[0] = stiffness
 
 
-@formula
+@outlined
 def finish(model, state, work, t, dt, h, second_order):  # type: ignore[no-untyped-def]
     """q, v, a of the end of the step from x. Returns what the increments miss the angles by at most."""
     Q, P, V, A = QuatRows(state.q, 0), Vec3Rows(state.q, 4), MotionRows(state.v, 0), MotionRows(state.a, 0)
