@@ -148,8 +148,8 @@ def functions(x, y, out, quaternions, vectors):
 @kernel
 def motion(problem, t, y, K, out, scales):
     """ẏ, the record of a sample, the magnitudes of its errors, and the chart about the new position."""
-    integration.rates(problem, t, y, K, 1)
-    integration.rates(problem, t, y, K, 0)
+    integration.rates_aside(problem, t, y, K, 1)
+    integration.rates_aside(problem, t, y, K, 0)
     integration.record(problem, t, y, K, out, 0)
     integration.scale(problem, y, scales, problem.n)
     integration.recentre(problem, y, K, 0)

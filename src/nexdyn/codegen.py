@@ -165,6 +165,14 @@ class _Library(codegen.JITCodeLibrary):
         module.verify()
         self.add_llvm_module(module)
 
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Each function alone; what is only declared needs none."""
+        ll_module.data_layout = self._codegen._data_layout
+        passes, builder = self._codegen._function_pass_manager()
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
+
     def finalize(self) -> None:
         """What it calls is linked, by bytes from other contexts; then all is optimised."""
         parts: dict[str, Part] = {}

@@ -1,12 +1,13 @@
 """What Numba asks again and again while it compiles, answered once.
 
-    flags     each of the ten meanings that `a * b` may have is tried, and each try looks up what was compiled under these flags:
-              it compares thirty of them by name
+    meanings  each of the ten meanings that `a * b` may have is tried, wherever it stands; which one holds depends on types alone. It is
+              tried alone where these types have been met before: with the trial Numba notes which code to call
+    flags     each try looks up what was compiled under these flags: it compares thirty of them by name
+    variables of each statement are listed nine times, each time by what an instruction is, down to its names and numbers
     timers    each function that is compiled inside others starts two more timers, and each timer hears of all that happens
     garbage   Python looks for it all the while among millions of objects that are none; what compiles looks a twentieth as often
 
-Timers are left out where NexDyn's own functions are compiled; what a user compiles is as before. To remember which meaning was found, too,
-would save as much again, but Numba notes with the trial which code to call, and that depends on the flags.
+Meanings are remembered, and timers left out, where NexDyn's own functions are compiled; what a user compiles is as before.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from numba.core import dispatcher, event, targetconfig
+from numba.core import dispatcher, event, ir, targetconfig
+from numba.core.types import functions
+from numba.core.typing import templates
 
 GARBAGE = 14_000
 """Objects made since Python last looked for garbage, when it looks again."""
@@ -55,7 +58,10 @@ def _compare_flags_at_once() -> None:
     by_name, hashes = flags.__eq__, {}
 
     def equal(self: Any, other: Any) -> Any:
-        return (type(self) is type(other) and self._values == other._values) or by_name(self, other)
+        if type(self) is not type(other):
+            return by_name(self, other)
+        one, two = self._values, other._values
+        return one == two or all(getattr(self, name) == getattr(other, name) for name in one.keys() | two.keys())
 
     def hashed(self: Any) -> int:
         kind = type(self)
@@ -64,6 +70,68 @@ def _compare_flags_at_once() -> None:
         return hashes[kind]
 
     flags.__eq__, flags.__hash__ = equal, hashed
+
+
+def _list_variables_at_once() -> None:
+    """What holds no variables is told by its type."""
+    instruction: Any = ir.Inst
+    listed = instruction._rec_list_vars
+    nothing = (str, int, float, bool, type(None), ir.Loc)
+
+    def variables(self: Any, value: Any) -> list[Any]:
+        kind = type(value)
+        if kind is ir.Var:
+            return [value]
+        if kind in nothing:
+            return []
+        if kind is dict or kind is list or kind is tuple:
+            found = []
+            for member in value.values() if kind is dict else value:
+                if type(member) is ir.Var:
+                    found.append(member)
+                elif type(member) not in nothing:
+                    found += variables(self, member)
+            return found
+        return list(listed(self, value))
+
+    instruction._rec_list_vars = variables
+
+
+def _remember_meanings() -> None:
+    """Of a function with several templates, which one was found for the types of its arguments."""
+    base: Any = functions.BaseFunction
+    looked_up = base.get_call_type
+    found: list[Any] = [None]
+    known: dict[Any, Any] = {}
+    alone: dict[Any, Any] = {}
+
+    def told(template: Any) -> None:
+        of = template.get_impl_key
+
+        def get_impl_key(self: Any, signature: Any) -> Any:
+            key, found[0] = of(self, signature), type(self)
+            return key
+
+        template.get_impl_key = get_impl_key
+
+    def get_call_type(self: Any, context: Any, args: Any, kws: Any) -> Any:
+        kind: Any = type(self)
+        if not _here.ours or kind is not functions.Function or len(self.templates) == 1:
+            return looked_up(self, context, args, kws)
+        key = self._code, *(a._code for a in args), *((name, a._code) for name, a in kws.items())
+        if key not in known:
+            found[0] = None
+            signature = looked_up(self, context, args, kws)
+            if found[0] is not None:
+                known[key] = alone.setdefault(found[0], functions.Function(found[0]))
+            return signature
+        signature = looked_up(known[key], context, args, kws)
+        self._impl_keys[signature.args] = known[key]._impl_keys[signature.args]
+        return signature
+
+    for template in (templates.FunctionTemplate, templates._OverloadFunctionTemplate):
+        told(template)
+    base.get_call_type = get_call_type
 
 
 def _leave_out_timers() -> None:
@@ -81,4 +149,6 @@ def _leave_out_timers() -> None:
 
 
 _compare_flags_at_once()
+_list_variables_at_once()
+_remember_meanings()
 _leave_out_timers()
