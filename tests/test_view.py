@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import socket
 import sys
+import time
 import urllib.request
 import warnings
 from collections.abc import Iterator
@@ -43,6 +45,68 @@ def chain() -> nx.Result:
 @pytest.fixture
 def port() -> int:
     return page.free_port(page.LOOPBACK, 18900)
+
+
+# --- groups of messages ---------------------------------------------------------------------------------------------
+
+
+class Slow(dict[int, Any]):
+    """What is read by a thread that others interrupt at every message."""
+
+    def get(self, key: int, default: Any = None) -> Any:
+        time.sleep(1e-4)
+        return super().get(key, default)
+
+
+def test_a_group_of_messages_reaches_a_browser_whole(port: int) -> None:
+    """What a browser gets at once is of one moment, though the next is said while it is read, and groups are large."""
+    server, _ = page.start_server(port=port)
+    nodes = [server.scene.add_frame(f"/n{i}", show_axes=False) for i in range(200)]
+    buffer, windows = server._websock_server.get_message_buffer(), []
+    buffer.message_from_id = Slow(buffer.message_from_id)
+    last = 40.0
+
+    async def read() -> None:
+        async for window in buffer.window_generator(1 << 20):
+            windows.append([m.position[0] for m in window if type(m).__name__ == "SetPositionMessage"])
+            if last in windows[-1]:
+                return
+
+    try:
+        reading = asyncio.run_coroutine_threadsafe(read(), server.get_event_loop())
+        for k in range(1, int(last) + 1):
+            with page.together(server):
+                for node in nodes:
+                    with page.together(server):
+                        node.position = (float(k), 0.0, 0.0)
+            time.sleep(0.02)
+        reading.result(timeout=60)
+    finally:
+        page.stop_server(server)
+    moved = [window for window in windows if max(window, default=0.0) > 0.0]
+    assert len(moved) > 3
+    assert all(len(window) == len(nodes) and len(set(window)) == 1 for window in moved)
+
+
+def test_a_group_begins_on_the_servers_own_thread_and_after_its_end(port: int) -> None:
+    server, _ = page.start_server(port=port)
+    node = server.scene.add_frame("/n", show_axes=False)
+    buffer = server._websock_server.get_message_buffer()
+
+    async def from_the_loop() -> int:
+        with page.together(server):
+            node.position = (1.0, 0.0, 0.0)
+            return int(buffer.atomic_counter)
+
+    assert asyncio.run_coroutine_threadsafe(from_the_loop(), server.get_event_loop()).result(timeout=60) == 1
+    assert buffer.atomic_counter == 0
+    with pytest.raises(ZeroDivisionError), page.together(server):
+        1 / 0  # noqa: B018
+    assert buffer.atomic_counter == 0
+    page.stop_server(server)
+    with page.together(server):
+        assert buffer.atomic_counter == 1
+    assert buffer.atomic_counter == 0
 
 
 # --- motions and poses ----------------------------------------------------------------------------------------------

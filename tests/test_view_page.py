@@ -646,9 +646,15 @@ def stopped_at(player: Watched, t: float) -> np.ndarray:
     player.page.mouse.move(*box)
     player.comes_true(lambda: abs(player.page.evaluate(pointed_at) - t) < 0.05)
     reached = float(player.page.evaluate(pointed_at))
-    player.page.mouse.click(*box)
-    player.until("t => Math.abs(document.querySelector('#nexdyn-slider').value - t) < 0.034 "
-                 "&& window.__viserMutable.messageQueue.length === 0", reached)  # fmt: skip
+    stands = ("t => Math.abs(document.querySelector('#nexdyn-slider').value - t) < 0.034 "
+              "&& window.__viserMutable.messageQueue.length === 0")  # fmt: skip
+
+    def clicked() -> bool:  # where the plot is drawn anew between press and release, it takes the click for none
+        player.page.mouse.click(*box)
+        player.page.wait_for_timeout(1000)
+        return bool(player.page.evaluate(stands, reached))
+
+    player.comes_true(clicked)
     picture = player.settled()
     assert player_time(player) == pytest.approx(reached, abs=0.034)  # it stands at the recorded moment before it
     return picture

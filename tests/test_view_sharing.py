@@ -131,6 +131,7 @@ def test_without_ffmpeg_the_page_names_the_extra_and_goes_on(
 
 def test_a_tab_that_is_closed_ends_its_film_and_disturbs_nobody(browser: Any, tab: Watched, viewer: Viewer) -> None:
     viewer._time.speed = 0.05  # 2,400 pictures
+    tab.comes_true(lambda: notes(tab).count() == 0)  # those of before have gone
     try:
         with opened(browser, viewer.address) as other:
             comes_true(lambda: len(viewer.server.get_clients()) == 2)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import sys
+import threading
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +20,10 @@ LOOPBACK = "127.0.0.1"
 PORT = 8642
 TRIED = 100
 """Ports that are tried from the one that is asked for."""
+MOST_AT_ONCE = 100_000
+"""Messages that reach a browser at once at most; viser's 128 are those of sixty bodies, and of a larger group the rest came later."""
+BEGINS = 1.0
+"""Seconds within which the server's loop answers; else a group begins without it."""
 
 
 def start_server(
@@ -45,8 +51,55 @@ def start_server(
         raise NexDynError(
             f"viser {viser.__version__} starts its server in a way that cannot be guarded; install viser 1.1"
         )
+    with suppress(AttributeError):
+        server._websock_server.get_message_buffer().max_window_size = MOST_AT_ONCE
     set_theme(server, False)
     return server, address_of(server, gate.token)
+
+
+_here = threading.local()
+
+
+@contextmanager
+def together(server: Any) -> Iterator[None]:
+    """What is said within reaches each browser as one group of messages, so that one moment is one picture.
+
+    viser's own group may begin while the loop of its server reads the one before, and takes from that what is said anew: a browser gets
+    a part of it, and the rest with the next. So a group begins in that loop, between two readings.
+    """
+    inside: list[Any] = _here.__dict__.setdefault("servers", [])
+    if server in inside:  # of a group already
+        yield
+        return
+    group = server.atomic()
+    lock, begun = threading.Lock(), threading.Event()
+
+    def begin() -> None:
+        with lock:
+            if not begun.is_set():
+                group.__enter__()
+                begun.set()
+
+    loop = server.get_event_loop()
+    try:
+        loop.call_soon_threadsafe(begin)
+    except RuntimeError:  # the server has stopped
+        begin()
+    if not begun.wait(0.0 if _runs_here(loop) else BEGINS):
+        begin()
+    inside.append(server)
+    try:
+        yield
+    finally:
+        inside.remove(server)
+        group.__exit__(None, None, None)
+
+
+def _runs_here(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether this is the thread of the loop."""
+    with suppress(RuntimeError):
+        return asyncio.get_running_loop() is loop
+    return False
 
 
 def set_theme(server: Any, dark: bool) -> None:

@@ -38,6 +38,7 @@ from nexdyn.view.placing import linear, placed, rgb, turn_z_to
 from nexdyn.view.pressure import Pressures
 from nexdyn.view.section import NODE as SECTION
 from nexdyn.view.section import opacity_of, pose_of, section_of
+from nexdyn.view.server import together
 
 TRAIL = (240, 140, 20)
 LAYERS = (
@@ -129,7 +130,7 @@ class Stage:
         """Put the moment `t` [s] on the page; `frame` where it does not come from the motion."""
         self._frame = f = frame or self.motion.at(t)
         layers = self.look.layers
-        with self.server.atomic():
+        with together(self.server):
             put(self._clock, np.array([t, 0.0, 0.0]))
             self._follow(f)
             if "shapes" in layers:
@@ -150,7 +151,7 @@ class Stage:
     def set_look(self, look: Look, t: float, frame: Frame | None = None) -> None:
         """Show or hide layers, follow another body."""
         before, self.look = self.look, look
-        with self.server.atomic():
+        with together(self.server):
             if look.opacity != before.opacity:
                 self._see_through()
             if look.section != before.section:
@@ -175,7 +176,7 @@ class Stage:
 
     def carry(self, name: str, make: Callable[[Any, Frame], Carried] | None) -> None:
         """Have what `make` makes of the scene and the shown moment put on every moment, instead of what had the name."""
-        with self.server.atomic():
+        with together(self.server):
             if (before := self._carried.pop(name, None)) is not None:
                 before.remove()
             if make is not None:
@@ -240,7 +241,7 @@ class Stage:
         self._clock = scene.add_frame(CLOCK, show_axes=False)
         self._section = scene.add_frame(SECTION, show_axes=False)
         self._nodes: dict[str, list[Any]] = defaultdict(list)
-        with self.server.atomic():
+        with together(self.server):
             self._add_bodies()
             self._add_links()
             self._add_grid(low)

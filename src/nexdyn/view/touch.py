@@ -26,6 +26,7 @@ from nexdyn.view.charts import Line, Panel
 from nexdyn.view.hand import HandMark
 from nexdyn.view.motion import Motion
 from nexdyn.view.picking import Hit
+from nexdyn.view.server import together
 from nexdyn.view.touch_controls import TouchControls
 
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ class Touch:
             viewer._motion = viewer._stage.motion = latest
             viewer._frame = None
             viewer._time.playing, viewer._time.t = False, latest.start
-            with viewer.server.atomic():
+            with together(viewer.server):
                 viewer._stage.show(latest.start)
                 if now - self._told > TELL:
                     self._told = now

@@ -467,7 +467,7 @@ class Viewer(metaclass=CheckedCalls):
         """The moment, with the slider that tells it, as one group of messages."""
         if not self.watched:
             return
-        with self.server.atomic():
+        with page.together(self.server):
             self._stage.show(self.t)
             self._controls.tell_time(self.t)
             now = time.monotonic()
