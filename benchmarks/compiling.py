@@ -1,7 +1,8 @@
 """What first commands cost in compiling: processor seconds by stage, each in a process of its own with an empty cache.
 
 typing: Numba's front end, from byte code to types. lowering: to LLVM's language. linking: of bitcode, and its parsing. optimising: LLVM's
-passes. machine code: its emission. rest: all else, imports and the run itself among it.
+passes. machine code: its emission. parts: all that LLVM does for formulas that have machine code of their own. rest: all else, imports and
+the run itself among it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from benchmarks.measure import Effort, Report, Row
 from nexdyn.cli import warm
 
 COMMANDS = tuple(line for line in warm.COMMANDS if not {"view", "robot.urdf"} & {*line.split()})
-STAGES = ("typing", "lowering", "linking", "optimising", "machine code")
+STAGES = ("typing", "lowering", "linking", "optimising", "machine code", "parts")
 
 
 def run(effort: Effort) -> Report:
@@ -88,7 +89,7 @@ def watch_stages() -> Clock:
     from numba.core import codegen as numba_codegen
     from numba.core import compiler_machinery, object_mode_passes, typed_passes, untyped_passes
 
-    from nexdyn import codegen
+    from nexdyn import codegen, machine_code
 
     clock = Clock()
     for module in (untyped_passes, typed_passes, object_mode_passes):
@@ -103,7 +104,8 @@ def watch_stages() -> Clock:
         clock.of(llvm, name, "linking")
     clock.of(numba_codegen.CPUCodeLibrary, "finalize", "linking")
     clock.of(numba_codegen.CPUCodeLibrary, "add_ir_module", "linking")
-    clock.of(numba_codegen.CPUCodeLibrary, "_optimize_functions", "optimising")
+    clock.of(codegen._Library, "_optimize_functions", "optimising")
+    clock.of(machine_code, "_made", "parts")
     for library in (codegen.BitcodeLibrary, codegen.EntryLibrary):
         clock.of(library, "_optimize_final_module", "optimising")
         clock.of(library, "_finalize_final_module", "machine code" if library is codegen.EntryLibrary else "linking")

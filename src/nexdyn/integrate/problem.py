@@ -48,26 +48,34 @@ def rates_aside(problem, t, y, K, i):  # type: ignore[no-untyped-def]
     return rates(problem, t, y, K, i)
 
 
-MANY = 40
-"""A problem of more tables than a tree's with forces has rates that take so long that a call costs nothing beside them."""
+MANY = 20
+"""Forces with more tables than these, contacts among them, take so long that a call costs nothing beside them."""
 
 
 def tables_of(kind: Any) -> int:
-    """How many arrays and numbers a problem consists of."""
+    """How many arrays and numbers a problem, or a part of it, consists of."""
     members: Any = kind
     if isinstance(kind, types.BaseTuple):
         return sum(tables_of(member) for member in members)
     return 0 if isinstance(kind, types.NoneType) else 1
 
 
+def tables_of_forces(kind: Any) -> int:
+    """How many of those are of forces."""
+    if not isinstance(kind, types.BaseNamedTuple):
+        return 0
+    members = zip(kind.fields, kind, strict=True)  # type: ignore[attr-defined, call-overload]
+    return sum(tables_of(member) if name == "forces" else tables_of_forces(member) for name, member in members)
+
+
 def stage_rates(problem: Any, t: Any, y: Any, K: Any, i: Any) -> Any:
-    """`rates` in the stages of a step: compiled into the step, or once for all steps where the problem is large."""
+    """`rates` in the stages of a step: compiled into the step, or once for all steps where much acts."""
     return rates(problem, t, y, K, i)
 
 
 @overloaded(stage_rates)
 def _stage_rates(problem, t, y, K, i):  # type: ignore[no-untyped-def]
-    if tables_of(problem) > MANY:
+    if tables_of_forces(problem) > MANY:
         return lambda problem, t, y, K, i: rates_aside(problem, t, y, K, i)
     return lambda problem, t, y, K, i: rates(problem, t, y, K, i)
 

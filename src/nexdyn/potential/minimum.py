@@ -56,7 +56,7 @@ def place_bodies(model, work):  # type: ignore[no-untyped-def]
     expect_angles(model.angles, model.angle_frames, model.expected, work.pose, work.x, work.counted, work.near)
 
 
-@outlined
+@formula
 def evaluate(model, lam, mu, t, dt, work):  # type: ignore[no-untyped-def]
     """∇E, C and J at work.x. Returns E, what rounding leaves of it, by how much it may be off, and the load that failed or −1."""
     place_bodies(model, work)
