@@ -14,7 +14,8 @@ from results_lab import DT, Array, inside, menagerie, menagerie_result, pendulum
 import nexdyn as nx
 from nexdyn.joints import JOINTS
 from nexdyn.results import observed as observed_page
-from nexdyn.results.quantities import COORDINATES, FREEDOMS, QUANTITIES
+from nexdyn.results.freedoms import COORDINATES, FREEDOMS
+from nexdyn.results.quantities import QUANTITIES
 from nexdyn.results.recording import Recording
 from nexdyn.spatial.rotations import rotation_matrix
 

@@ -263,8 +263,7 @@ if TYPE_CHECKING:
     from nexdyn.problems.against.verify import AgainstPeer, verify_against
     from nexdyn.problems.verify import Verification, verify
     from nexdyn.results.batch import BatchResult
-    from nexdyn.results.file import open_result
-    from nexdyn.results.result import Result
+    from nexdyn.results.result import Result, open_result
     from nexdyn.simulation.kinematics import kinematics
     from nexdyn.simulation.marches.tree import Simulation
     from nexdyn.statics.distance import Separation, clearance, distance

@@ -72,4 +72,5 @@ for page in (
     completion,
     warm,
 ):
-    app.command(page.command, help_epilogue=page.EXAMPLES, name=page.NAME)
+    command = completion.command_for(app) if page is completion else page.command
+    app.command(command, help_epilogue=page.EXAMPLES, name=page.NAME)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 
 from nexdyn.cli.options import SAYING_PLAINLY, Saying
 from nexdyn.errors import InputError
@@ -36,22 +37,26 @@ complete -o filenames -o default -F _nexdyn_with_models nexdyn
 SHELLS: tuple[Shell, ...] = ("bash", "zsh", "fish")
 
 
-def command(
-    shell: Annotated[
-        Shell | None, Parameter(name="SHELL", help="Default: the one that $SHELL names.", show_default=False)
-    ] = None,
-    /,
-    *,
-    saying: Saying = SAYING_PLAINLY,
-) -> None:
-    """Print a script that completes commands and options in bash, zsh or fish."""
-    from nexdyn.cli.app import app
-    from nexdyn.io.loader import demos
+def command_for(app: App) -> Callable[..., None]:
+    """The command that prints the script of `app`."""
 
-    chosen = shell or _current()
-    sys.stdout.write(app.generate_completion(prog_name="nexdyn", shell=chosen).rstrip("\n") + "\n")
-    if chosen == "bash":
-        sys.stdout.write(_MODELS.replace("DEMOS", " ".join(demos())))
+    def command(
+        shell: Annotated[
+            Shell | None, Parameter(name="SHELL", help="Default: the one that $SHELL names.", show_default=False)
+        ] = None,
+        /,
+        *,
+        saying: Saying = SAYING_PLAINLY,
+    ) -> None:
+        """Print a script that completes commands and options in bash, zsh or fish."""
+        from nexdyn.io.loader import demos
+
+        chosen = shell or _current()
+        sys.stdout.write(app.generate_completion(prog_name="nexdyn", shell=chosen).rstrip("\n") + "\n")
+        if chosen == "bash":
+            sys.stdout.write(_MODELS.replace("DEMOS", " ".join(demos())))
+
+    return command
 
 
 def _current() -> Shell:

@@ -75,7 +75,7 @@ def _contacts(given: str) -> dict[str, Any]:
 
 
 def _result(given: str) -> Model:
-    from nexdyn.results.file import open_result
+    from nexdyn.results.result import open_result
     from nexdyn.simulation.continuing import arguments
 
     result = open_result(given)

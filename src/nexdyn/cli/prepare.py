@@ -49,7 +49,7 @@ def prepare(model: Model, motion: Motion) -> Prepared:
 
 def started(model: Model, motion: Motion) -> dict[str, Any]:
     """How a run moves and from where: method, initial, q0, v0, dynamics, loops, as `nx.simulate` takes them."""
-    from nexdyn.results.file import open_result
+    from nexdyn.results.result import open_result
 
     scene, system = model.simulation, model.system
     start = open_result(motion.start) if motion.start else model.result

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def saved_result(given: str, command: str) -> Result:
     """The result in the file `given`; an error says how to make one from a model, or names the file that was meant."""
     from nexdyn.io.loader import SUFFIXES, demos
-    from nexdyn.results.file import open_result
+    from nexdyn.results.result import open_result
 
     path = Path(given)
     if given in demos() or path.suffix.lower() in SUFFIXES:

@@ -136,7 +136,7 @@ def _check_ghost(ghost: str, pictured: bool, still: bool) -> None:
 
 
 def _ghost(ghost: str, model: Model) -> Result:
-    from nexdyn.results.file import open_result
+    from nexdyn.results.result import open_result
     from nexdyn.view.ghost import check_same
 
     result = open_result(ghost)

@@ -9,6 +9,7 @@ from nexdyn.forces.tables import COORDINATE, FREEDOM, NO_FREEDOM, force_tables
 from nexdyn.forces.verbs import freedom_element
 from nexdyn.kernel import kernel
 from nexdyn.model.system import System
+from nexdyn.results.freedoms import FREEDOMS
 
 
 @kernel
@@ -28,8 +29,6 @@ def observe_efforts(tables, t, q, v, z, out):  # type: ignore[no-untyped-def]
 
 def effort_labels(system: System) -> list[tuple[str, str]]:
     """Name and unit of each force in a joint."""
-    from nexdyn.results.quantities import FREEDOMS
-
     return [
         (name, {"rad": "N m", "m": "N"}[FREEDOMS[system.joint(force.joint_name).kind][force.__dict__["freedom"]][1]])
         for name, force in system.forces.items()

@@ -19,11 +19,10 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.checked_calls import checked_call
 from nexdyn.errors import FileError, NexDynError, NexDynWarning, warn
 from nexdyn.forces.states import state_labels
 from nexdyn.results.atomic import PathLike, SteadyFile, checked_path, file_path, written
@@ -167,15 +166,18 @@ def _write_text(file: Any, name: str, dims: tuple[str, ...], text: str | Sequenc
 # --- reading --------------------------------------------------------------------------------------------------------
 
 
-@checked_call
-def open_result(path: PathLike) -> Result:
-    """The `Result` in a file that `Result.save` wrote; it can be read, asked and gone on from.
+class Contents(NamedTuple):
+    """What a file holds of a `Result`, as its arguments."""
 
-    All but the states is computed again when asked. Forces that are Python functions are not in a file: then the
-    reactions are those that the file holds, and a NexDynWarning names the forces.
+    system: System
+    recording: Recording
+    tree: Any
+    lost_forces: list[str]
+    stored: dict[str, np.ndarray]
 
-    Raises FileError where the file is missing, is no result, is cut short, or is of a newer NexDyn.
-    """
+
+def read_result(path: PathLike) -> Contents:
+    """See `nx.open_result`."""
     import h5netcdf
 
     name = _readable(path)
@@ -206,8 +208,7 @@ def _readable(path: PathLike) -> str:
     return name
 
 
-def _read(file: Any, name: str) -> Result:
-    from nexdyn.results.result import Result
+def _read(file: Any, name: str) -> Contents:
     from nexdyn.tree.closed import spanning_tree
     from nexdyn.tree.loop_tables import loop_tables
     from nexdyn.tree.tree import Tree
@@ -264,12 +265,11 @@ def _read(file: Any, name: str) -> Result:
             f"{name} was run with {', '.join(map(repr, lost))}: Python, which no file holds. The system in it lacks "
             f"that and would not go on as it did; reactions are {'those in the file' if stored else 'not known'}",
         )
-    return Result(tree.system, recording, tree, lost_forces=lost, stored=stored)
+    return Contents(tree.system, recording, tree, lost, stored)
 
 
-def _read_bodies(file: Any, name: str, system: System, t: np.ndarray) -> Result:
+def _read_bodies(file: Any, name: str, system: System, t: np.ndarray) -> Contents:
     """A result in absolute coordinates."""
-    from nexdyn.results.result import Result
     from nexdyn.spatial.rotations import rotation_matrix
 
     motion = body_motion(system)
@@ -299,7 +299,7 @@ def _read_bodies(file: Any, name: str, system: System, t: np.ndarray) -> Result:
             f"{name} was run with {', '.join(map(repr, lost))}: Python, which no file holds. The system in it lacks "
             f"that and would not go on as it did",
         )
-    return Result(system, recording, motion, lost_forces=lost, stored=stored)  # type: ignore[arg-type]
+    return Contents(system, recording, motion, lost, stored)
 
 
 def _read_restart(file: Any, name: str) -> Restart | None:

@@ -13,6 +13,7 @@ from nexdyn.forces.states import state_labels
 from nexdyn.forces.torsion_spring import TURNS
 from nexdyn.results.contacts import contact_labels
 from nexdyn.results.efforts import effort_labels
+from nexdyn.results.freedoms import COORDINATES, FREEDOMS
 from nexdyn.tree.compile import joint_class
 from nexdyn.tree.tree import Tree
 from nexdyn.tree.wound import wound_across
@@ -104,28 +105,6 @@ KEPT = tuple(name for name in QUANTITIES if name != "rotation")
 """What a file holds: all but the rotation matrices, whose content is in the quaternions."""
 
 COMPONENTS = {"fx": "N", "fy": "N", "fz": "N", "mx": "N m", "my": "N m", "mz": "N m"}
-
-_TURN, _SHIFT = ("", "rad"), ("", "m")
-_PLACE = (("x", "m"), ("y", "m"), ("z", "m"))
-_QUATERNION = (("qw", "1"), ("qx", "1"), ("qy", "1"), ("qz", "1"))
-_SPIN = (("wx", "rad"), ("wy", "rad"), ("wz", "rad"))
-
-COORDINATES: dict[str, tuple[tuple[str, str], ...]] = {
-    "fixed": (),
-    "revolute": (_TURN,),
-    "prismatic": (_SHIFT,),
-    "helical": (_TURN,),
-    "cylindrical": (("angle", "rad"), ("z", "m")),
-    "universal": (("angle1", "rad"), ("angle2", "rad")),
-    "spherical": _QUATERNION,
-    "planar": (("x", "m"), ("y", "m"), ("angle", "rad")),
-    "cartesian": _PLACE,
-    "free": (*_QUATERNION, ("px", "m"), ("py", "m"), ("pz", "m")),
-}
-"""Name and unit of each coordinate, by kind of joint; no name where there is only one."""
-
-FREEDOMS = COORDINATES | {"spherical": _SPIN, "free": (*_SPIN, ("vx", "m"), ("vy", "m"), ("vz", "m"))}
-"""Name of each velocity, and the unit of which it is so many per second."""
 
 
 @dataclass(frozen=True)

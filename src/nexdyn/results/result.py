@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nexdyn.checked_calls import checked_call
 from nexdyn.errors import InputError, counted, unknown
 from nexdyn.model.element import Element
 from nexdyn.model.system import System
@@ -440,9 +441,9 @@ class Result:
     @classmethod
     def load(cls, path: PathLike) -> Result:
         """The same as `nx.open_result`."""
-        from nexdyn.results.file import open_result
+        from nexdyn.results.file import read_result
 
-        return open_result(path)
+        return cls(**read_result(path)._asdict())
 
     def to_csv(
         self, path: PathLike, what: str | Sequence[str] = ("joint_position", "joint_velocity", "joint_acceleration")
@@ -460,7 +461,8 @@ class Result:
 
     def _of_joint(self, name: str, joint: str | None) -> xr.DataArray:
         from nexdyn.results.arrays import labelled, of_joint
-        from nexdyn.results.quantities import COORDINATES, FREEDOMS, joint_labels
+        from nexdyn.results.freedoms import COORDINATES, FREEDOMS
+        from nexdyn.results.quantities import joint_labels
 
         observed = self.observed
         if joint is None:
@@ -502,3 +504,15 @@ class Result:
         if body is None:
             return labelled(observed, name, observed.take(name))
         return labelled(observed, name, observed.at_frame(name, body), {"body": body})
+
+
+@checked_call
+def open_result(path: PathLike) -> Result:
+    """The `Result` in a file that `Result.save` wrote; it can be read, asked and gone on from.
+
+    All but the states is computed again when asked. Forces that are Python functions are not in a file: then the
+    reactions are those that the file holds, and a NexDynWarning names the forces.
+
+    Raises FileError where the file is missing, is no result, is cut short, or is of a newer NexDyn.
+    """
+    return Result.load(path)

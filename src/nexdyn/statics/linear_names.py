@@ -13,7 +13,8 @@ import numpy as np
 
 from nexdyn.assembly.loads import joint_state
 from nexdyn.errors import unknown
-from nexdyn.results.quantities import FREEDOMS, joint_labels
+from nexdyn.results.freedoms import FREEDOMS
+from nexdyn.results.quantities import joint_labels
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.statics.reduced import ReducedSystem
 from nexdyn.tree.tree import Tree

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from nexdyn.errors import InputError, unknown
-from nexdyn.results.quantities import COORDINATES, FREEDOMS, QUANTITIES
+from nexdyn.results.freedoms import COORDINATES, FREEDOMS
+from nexdyn.results.quantities import QUANTITIES
 from nexdyn.tree.compile import joint_class
 
 if TYPE_CHECKING:
