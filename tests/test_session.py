@@ -66,6 +66,10 @@ def handled(session: nx.Session, body: str, joint: str, value: float) -> None:
         (pendulum, nx.RungeKutta4(1e-3), "rod", "hinge"),
         (four_bar, nx.HHT(dt=1e-3), "rocker", "D"),
         (four_bar, None, "rocker", "D"),
+        (pendulum, nx.ImplicitEuler(1e-3), "rod", "hinge"),
+        (four_bar, nx.ImplicitEuler(1e-3, bdf2=True), "rocker", "D"),
+        (four_bar, nx.Projection(), "rocker", "D"),
+        (four_bar, nx.Baumgarte(1e-3), "rocker", "D"),
     ],
 )
 def test_what_was_done_is_done_again_to_the_last_bit(system: Any, method: Any, body: str, joint: str) -> None:
