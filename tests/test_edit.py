@@ -121,7 +121,7 @@ def test_the_page_follows_the_file_and_keeps_the_last_that_could_be_read(page: V
     editing.show(renamed, nx.assemble(renamed))
     assert page.selected == "" and "weight" in page._inquiry._tree.content
     assert page._controls._follow.options == ("(nothing)", "weight") and [s.label for s in page._controls._sliders] == [
-        "pin"
+        "pin [rad]"
     ]
 
 

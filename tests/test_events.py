@@ -542,3 +542,39 @@ def test_an_event_that_changes_the_system_happens_once_where_constraints_are_clo
         system.add_event(nx.Event(f"turn {k}", joint="h2", value=2.0 * k, parameters={"K": 10.0 * k}))
     result = nx.simulate(system, 0.16, method)
     assert [event["name"] for event in result.events] == [f"turn {k}" for k in range(1, 5)]
+
+
+# --- scenes of what events have left ----------------------------------------------------------------------------------
+
+
+def test_a_scene_of_what_events_have_switched_off_is_refused_or_told(tmp_path: Path) -> None:
+    """In silence it would be the system as it was described."""
+    system = ball(nx.JointForce("push", "slide", M * G), events=[nx.Event("off", time=0.1, off="push")])
+    first = nx.simulate(system, 0.2, nx.RungeKutta4(1e-3))
+    later = nx.simulate(system, 0.3, nx.RungeKutta4(1e-3), initial=first).system
+    assert later.forces["push"].is_off
+    with pytest.raises(nx.InputError, match="force 'push' switched off, which no scene can say; lossy=True"):
+        nx.save_scene(later, tmp_path / "later.yaml")
+    assert not (tmp_path / "later.yaml").exists()
+    with pytest.warns(nx.NexDynWarning, match="force 'push' switched off"):
+        nx.save_scene(later, tmp_path / "later.yaml", lossy=True)
+    nx.save_scene(system, tmp_path / "first.yaml")
+    assert (tmp_path / "later.yaml").read_text() == (tmp_path / "first.yaml").read_text()
+
+
+def test_a_scene_says_whether_a_clamp_is_on_where_it_was_described(tmp_path: Path) -> None:
+    system = nx.System("brake", gravity=(0, 0, 0))
+    arm = system.add_body("arm", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    system.add_joint(nx.Revolute("hinge", system.ground, arm, axis=(0, 1, 0), v0=1.0))
+    free = ("x", "y", "z", "rx", "ry")
+    system.add_joint(nx.Clamp("brake", system.ground, arm, at=(0, 0, 0), axis=(0, 1, 0), free=free, on=False))
+    system.add_event(nx.Event("on", time=0.1, on="brake"))
+    system.add_event(nx.Event("loose", time=0.2, off="brake"))
+    first = nx.simulate(system, 0.15, nx.HHT(dt=1e-3))
+    held = nx.simulate(system, 0.16, nx.HHT(dt=1e-3), initial=first).system
+    with pytest.raises(nx.InputError, match="joint 'brake' closed where its bodies were"):
+        nx.save_scene(held, tmp_path / "held.yaml")
+    second = nx.simulate(system, 0.25, nx.HHT(dt=1e-3), initial=first)
+    loose = nx.simulate(system, 0.26, nx.HHT(dt=1e-3), initial=second).system
+    nx.save_scene(loose, tmp_path / "loose.yaml")
+    assert nx.load(tmp_path / "loose.yaml").joints["brake"].on is False

@@ -209,7 +209,7 @@ def test_a_mechanism_with_loops_stands_as_assembled() -> None:
 
 
 def test_sliders_have_the_limits_of_the_joints() -> None:
-    found = {c.label: c for c in Poser(nx.load("hinge-chain")).coordinates()}
+    found = {c.label: c for c in Poser(nx.load("hinge-chain")).dials}
     assert list(found) == [f"hinge{i}" for i in range(1, 7)]
     assert found["hinge1"].value == pytest.approx(np.pi / 2)
     assert all(c.lower < c.value < c.upper for c in found.values())
@@ -218,7 +218,7 @@ def test_sliders_have_the_limits_of_the_joints() -> None:
 def test_a_loop_stays_closed_where_one_joint_is_moved_and_what_it_cannot_reach_is_refused() -> None:
     system = nx.load("slider-crank")
     poser = Poser(system)
-    name = next(c.label for c in poser.coordinates())
+    name = next(c.label for c in poser.dials)
     q = poser.move(name, 0.6)
     assert poser.follows
     assert q[poser.tree.coordinates[name].q][0] == pytest.approx(0.6, abs=1e-9)
@@ -674,3 +674,94 @@ def test_an_ellipsoid_of_inertia_has_the_inertia_of_its_body(port: int) -> None:
         principal = 3.0 / 5.0 * np.diag([b + c, a + c, a + b])
         R = rotation_matrix(np.asarray(handle.batched_wxyzs, dtype=float))[0]
         np.testing.assert_allclose(R @ principal @ R.T, tensor, atol=1e-5)
+
+
+# --- dials ------------------------------------------------------------------------------------------------------------
+
+
+def joints_of_all_kinds() -> nx.System:
+    """Bodies that hang one below the other, by a joint of each kind."""
+    system, parent = nx.System("kinds"), "ground"
+    for k, joint in enumerate(
+        (nx.Revolute, nx.Prismatic, nx.Cylindrical, nx.Universal, nx.Planar, nx.Cartesian, nx.Spherical, nx.Free)
+    ):
+        body = f"b{k}"
+        system.add_body(body, mass=1.0, inertia=(0.1, 0.2, 0.3), position=(0.1 * k, 0, 0))
+        system.add_joint(joint(f"j{k}", parent, body, at=(0.1 * k, 0, 0)))
+        parent = body
+    return system
+
+
+def test_every_number_of_a_joint_has_a_dial_that_moves_it_alone() -> None:
+    system = joints_of_all_kinds()
+    poser = Poser(system)
+    assert [dial.label for dial in poser.dials] == [
+        "j0", "j1", "j2.angle", "j2.z", "j3.angle1", "j3.angle2", "j4.x", "j4.y", "j4.angle", "j5.x", "j5.y", "j5.z",
+        "j6: φx", "j6: φy", "j6: φz", "j7: φx", "j7: φy", "j7: φz", "j7.px", "j7.py", "j7.pz",
+    ]  # fmt: skip
+    assert sum(joint.nv for joint in system.joints.values()) == len(poser.dials)
+    units = {dial.label: dial.unit for dial in poser.dials}
+    assert [units[x] for x in ("j0", "j1", "j2.angle", "j2.z", "j6: φx", "j7.pz")] == [
+        "rad",
+        "m",
+        "rad",
+        "m",
+        "rad",
+        "m",
+    ]
+    wanted = {dial.label: 0.05 + 0.01 * k for k, dial in enumerate(poser.dials)}
+    for label, value in wanted.items():
+        q = poser.move(label, value)
+    told = {dial.label: dial.of(poser.of_joint(dial.joint, q)) for dial in poser.dials}
+    assert told == pytest.approx(wanted, abs=1e-12)
+
+
+def test_sliders_tell_the_pages_units_and_write_all_numbers_of_a_joint(port: int) -> None:
+    system = joints_of_all_kinds()
+    with Viewer(system, port=port) as viewer:
+        controls = viewer._controls
+        sliders = {slider.label: slider for slider in controls._sliders}
+        assert {"j0 [rad]", "j2.z [m]", "j6: φy [rad]"} <= set(sliders)
+        sliders["j2.z [m]"].value = 0.25
+        sliders["j6: φy [rad]"].value = 0.5
+        before = viewer._frame
+        viewer.units(True)
+        sliders = {slider.label: slider for slider in controls._sliders}
+        assert sliders["j2.z [mm]"].value == pytest.approx(250.0) and sliders["j6: φy [°]"].value == pytest.approx(
+            np.rad2deg(0.5)
+        )
+        assert sliders["j2.z [mm]"].max == pytest.approx(500.0) and viewer._frame is before
+        sliders["j0 [°]"].value = 90.0
+        moved = controls.moved
+        assert set(moved) == {"j0", "j2", "j6"}
+        assert moved["j0"] == pytest.approx(np.pi / 2) and moved["j2"] == pytest.approx([0.0, 0.25])
+        assert moved["j6"] == pytest.approx([np.cos(0.25), 0.0, np.sin(0.25), 0.0])
+        session = nx.Session(system, q0=moved)
+        assert session.latest().joint_position("j2").values.ravel() == pytest.approx([0.0, 0.25])
+
+
+def test_sliders_of_a_running_system_tell_units_and_put_one_number_of_a_joint(port: int) -> None:
+    system = joints_of_all_kinds()
+    system.add_force(nx.PositionActuator("reach", "j1", kp=10.0, kd=1.0, target=0.1))
+    session = nx.Session(system, nx.RungeKutta4(1e-3))
+    with Viewer(system, port=port) as viewer:
+        viewer.live(session)
+        viewer.pause()
+        touch = viewer._touch
+        assert touch is not None
+        labels = [wheel.slider.label for wheel in touch.controls._wheels]
+        assert {"reach [m]", "j0 [rad]", "j2.z [m]", "j6: φz [rad]"} <= set(labels)
+        by_label = {dial.label: dial for dial in Poser(system).dials}
+        with viewer._lock:
+            for label, value in (("j6: φx", 0.3), ("j6: φz", -0.2), ("j2.z", 0.05)):
+                touch.controls._put(session, by_label[label], value)
+        stands = session.latest().joint_position("j6").values.ravel()
+        assert by_label["j6: φx"].of(stands) == pytest.approx(0.3) and by_label["j6: φz"].of(stands) == pytest.approx(
+            -0.2
+        )
+        viewer.units(True)
+        wheels = {wheel.slider.label: wheel for wheel in touch.controls._wheels}
+        assert len(wheels) == len(labels) and wheels["j2.z [mm]"].now() == pytest.approx(50.0)
+        assert wheels["j6: φx [°]"].now() == pytest.approx(np.rad2deg(0.3)) and wheels[
+            "reach [mm]"
+        ].now() == pytest.approx(100.0)

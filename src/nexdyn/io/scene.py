@@ -123,10 +123,16 @@ def dump_scene(
 
     directory: where the scene will lie; meshes near it are named from there.
 
-    InputError for a force that is a Python function; `lossy` leaves such forces out, with a NexDynWarning.
+    InputError for a force that is a Python function, and for what events have left as no scene can say; `lossy` leaves such forces out
+    and describes the rest as it was before the events, with a NexDynWarning.
     """
     data: dict[str, Any] = {"description": description} if description else {}
     data |= to_dict(system, lossy=lossy)
+    if left := _left_by_events(system, data):
+        told = f"events have left {', '.join(left)}, which no scene can say"
+        if not lossy:
+            raise InputError(f"{told}; lossy=True writes the system as it was described")
+        warn(f"{told}: the scene has the system as it was described")
     if directory is not None:
         _name_meshes_from(data, os.path.abspath(directory))
     if simulation:
@@ -134,6 +140,19 @@ def dump_scene(
     if view:
         data["view"] = {key: list(value) for key, value in view.items()}
     return "".join(_scene_lines(data))
+
+
+def _left_by_events(system: System, data: dict[str, Any]) -> list[str]:
+    """What events have switched off, or have closed in another pose than the described one. Clamps in the described pose are on or off in
+    `data` as they are now."""
+    off = [*system.forces.values(), *system.events.values()]
+    found = [f"{element} switched off" for element in off if element.__dict__.get("_off")]
+    for name, joint in system.joints.items():
+        if joint.switchable and "_held" in joint.__dict__ and not joint.is_off:
+            found.append(f"{joint} closed where its bodies were")
+        elif joint.switchable and joint.is_off is joint.__dict__["on"]:
+            data["joints"][name]["on"] = not joint.is_off
+    return found
 
 
 @checked_call

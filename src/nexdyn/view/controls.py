@@ -14,6 +14,7 @@ import numpy as np
 
 from nexdyn.errors import NexDynError
 from nexdyn.view.charts import Panel
+from nexdyn.view.dials import Dial
 from nexdyn.view.members import labels
 from nexdyn.view.plotting import Plots
 from nexdyn.view.section import SIDES as SECTIONS
@@ -39,6 +40,9 @@ class Controls:
         self._sliders: list[Any] = []
         self._at: dict[str, float] = {}
         self._by_hand: set[str] = set()
+        self._dials: list[Dial] = []
+        self._factors: list[float] = []
+        self._q = np.zeros(0)
         self._touched = 0.0
         gui = self.gui
         gui.set_panel_label(viewer.system.name)
@@ -205,33 +209,46 @@ class Controls:
 
     def _add_coordinates(self) -> None:
         """Sliders that pose a system that does not move; in loops the others follow."""
-        viewer = self.viewer
-        poser = None if viewer._motion.moves else viewer.poser
-        self._columns = [] if poser is None else poser.coordinates()[:MOST_SLIDERS]
-        self._posed = {c.label: c.value for c in self._columns}
-        with self._joints:
-            for c in self._columns:
-                slider = self.gui.add_slider(c.label, c.lower, c.upper, (c.upper - c.lower) / 1000.0, c.value)
-                slider.on_update(lambda event, c=c, slider=slider: self._pose(event, c.label, slider))
-                self._sliders.append(slider)
+        poser = None if self.viewer._motion.moves else self.viewer.poser
+        self._dials = [] if poser is None else poser.dials[:MOST_SLIDERS]
+        self._posed = {dial.label: dial.value for dial in self._dials}
+        self.show_dials()
 
-    def _pose(self, event: Any, joint: str, slider: Any) -> None:
+    def show_dials(self) -> None:
+        """The sliders anew, in the page's units, where the joints stand."""
+        for slider in self._sliders:
+            slider.remove()
+        self._sliders, self._factors = [], []
+        with self._joints:
+            for dial in self._dials:
+                (factor,), unit = self.viewer._units.of(np.ones(1), dial.unit)
+                low, high = float(factor * dial.lower), float(factor * dial.upper)
+                value = min(max(float(factor * self._at.get(dial.label, dial.value)), low), high)
+                slider = self.gui.add_slider(f"{dial.label} [{unit}]", low, high, (high - low) / 1000.0, value)
+                slider.on_update(lambda event, dial=dial, slider=slider: self._pose(event, dial, slider))
+                self._sliders.append(slider)
+                self._factors.append(float(factor))
+
+    def _pose(self, event: Any, dial: Dial, slider: Any) -> None:
         """Put a joint where its slider is; where that cannot be, the slider goes back and the page tells why."""
         poser = self.viewer.poser
-        if poser is None or self._at.get(joint, self._posed[joint]) == slider.value:
+        factor = self._factors[self._dials.index(dial)]
+        before = factor * self._at.get(dial.label, self._posed[dial.label])
+        if poser is None or slider.value == before:
             return
+        value = float(slider.value) / factor
         try:
-            q = poser.move(joint, float(slider.value))
+            q = poser.move(dial.label, value)
         except NexDynError as error:
-            slider.value = self._at.get(joint, self._posed[joint])
+            slider.value = before
             self._complain(event.client, error)
             return
-        self._by_hand.add(joint)
-        for c, other in zip(self._columns, self._sliders, strict=True):
-            value = slider.value if c.label == joint else float(q[c.column])
-            self._at[c.label] = value
-            if other.value != value and poser.follows:
-                other.value = value
+        self._by_hand.add(dial.joint)
+        self._q = q
+        for other, moved, scale in zip(self._dials, self._sliders, self._factors, strict=True):
+            self._at[other.label] = value if other is dial else other.of(poser.of_joint(other.joint, q))
+            if other is not dial and (poser.follows or other.joint == dial.joint):
+                moved.value = scale * self._at[other.label]
         self.viewer.pose(q)
 
     def _complain(self, client: Any, error: NexDynError) -> None:
@@ -239,13 +256,16 @@ class Controls:
             one.add_notification("NexDyn", str(error), color="red", auto_close_seconds=20.0)
 
     @property
-    def moved(self) -> dict[str, float]:
-        """The coordinates [rad, m] of the sliders that were put elsewhere by hand, by joint."""
-        return {
-            slider.label: slider.value
-            for slider in self._sliders
-            if slider.label in self._by_hand and slider.value != self._posed[slider.label]
-        }
+    def moved(self) -> dict[str, Any]:
+        """The coordinates [rad, m] of joints that were put elsewhere by hand: a number, or of joints of several freedoms a list."""
+        found: dict[str, Any] = {}
+        poser = self.viewer.poser
+        for dial in self._dials:
+            stands = self._at.get(dial.label, dial.value)
+            if poser is not None and dial.joint in self._by_hand and stands != self._posed[dial.label]:
+                q = poser.of_joint(dial.joint, self._q)
+                found[dial.joint] = [float(x) for x in q] if len(q) > 1 else stands
+        return found
 
     def offer(self, label: str, hint: str, act: Callable[[Any], None], of_joints: bool = True) -> None:
         """A button among the sliders of the joints, or below all; it is told which browser has pressed it."""
@@ -319,9 +339,7 @@ class Controls:
         self.gui.set_panel_label(self.viewer.system.name)
         if self._follow.options != self._bodies():
             self._follow.options = self._bodies()
-        for slider in self._sliders:
-            slider.remove()
-        self._sliders, self._at, self._by_hand = [], {}, set()
+        self._at, self._by_hand = {}, set()
         self._add_coordinates()
 
     def tell_of_file(self, text: str) -> None:

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 
 from nexdyn.errors import InputError, NexDynError, NexDynWarning, SolveError, warn
-from nexdyn.model.joint import Joint
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import rotation_matrix
-
-
-class Coordinate(NamedTuple):
-    """A coordinate that a slider may move: its column in q, range and value [rad, m]."""
-
-    label: str
-    column: int
-    lower: float
-    upper: float
-    value: float
+from nexdyn.view.dials import Dial, dials
 
 
 def start_pose(system: System) -> tuple[np.ndarray, np.ndarray] | None:
@@ -91,39 +80,42 @@ class Poser:
         """The coordinates (nq,), with unit quaternions and loops closed. SolveError where they cannot be closed near them."""
         return np.asarray(self.tree.normalized(q) if self._closed is None else self._closed.close(q))
 
-    def move(self, joint: str, value: float) -> np.ndarray:
-        """Coordinates (nq,) with one joint there, from the last ones. SolveError where loops do not let it, which changes nothing."""
+    def move(self, label: str, value: float) -> np.ndarray:
+        """Coordinates (nq,) with one dial there, from the last ones. SolveError where loops do not let it, which changes nothing."""
+        dial = next(dial for dial in self.dials if dial.label == label)
+        place = self.tree.coordinates[dial.joint].q
         if self._closed is not None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", NexDynWarning)  # of gaps as described, which are closed
                 if self._q is None:
                     self._q = np.asarray(self._closed.close())
-                self._q = np.asarray(self._closed.close({joint: value}))
+                there = dial.put(self._q[place], value)
+                self._q = np.asarray(self._closed.close({dial.joint: there if len(there) > 1 else value}))
         else:
             q = self.start() if self._q is None else self._q.copy()
-            q[self.tree.coordinates[joint].q] = value
+            q[place] = dial.put(q[place], value)
             self._q = self.to(q)
         return self._q
+
+    def of_joint(self, joint: str, q: np.ndarray) -> np.ndarray:
+        """The coordinates of one joint, of all those q (nq,)."""
+        return q[self.tree.coordinates[joint].q]
 
     def poses(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """R (nb, 3, 3) and p (nb, 3) [m] in the order of `system.bodies`."""
         R, p = self.tree.pose(q)
         return R[self._order], p[self._order]
 
-    def coordinates(self) -> list[Coordinate]:
-        """The coordinates of joints of one freedom, with their limits, else half a turn or half a metre to both sides."""
+    @cached_property
+    def dials(self) -> list[Dial]:
+        """What sliders move: the numbers of all joints, as described."""
         q, system = self.start(), self.tree.system
-        found = []
-        for name, place in self.tree.coordinates.items():
-            joint = system.joints.get(name)
-            if joint is None or place.q.stop - place.q.start != 1:
-                continue
-            value = float(q[place.q][0])
-            lower, upper = ranges(joint, system.values, value)
-            if upper > lower:
-                shown = min(max(value, lower), upper)
-                found.append(Coordinate(name, place.q.start, lower, upper, shown))
-        return found
+        return [
+            dial
+            for name, place in self.tree.coordinates.items()
+            if name in system.joints
+            for dial in dials(system.joints[name], system.values, q[place.q])
+        ]
 
 
 def poser_of(system: System) -> Poser | None:
@@ -132,13 +124,3 @@ def poser_of(system: System) -> Poser | None:
         return Poser(system)
     except NexDynError:
         return None
-
-
-def ranges(joint: Joint, values: Mapping[str, float], value: float, freedom: int = 0) -> tuple[float, float]:
-    """What a slider of a freedom goes over [rad, m]: its limits, else half a turn or half a metre to both sides of 0 and of `value`."""
-    resolved = joint.resolved(values)
-    reach = 0.5 if joint.kind == "prismatic" else np.pi
-    lower, upper = float(resolved.lower[freedom]), float(resolved.upper[freedom])
-    lower = lower if np.isfinite(lower) else min(value, 0.0) - reach
-    upper = upper if np.isfinite(upper) else max(value, 0.0) + reach
-    return lower, upper

@@ -99,6 +99,12 @@ class Touch:
             self.controls.remove()
             viewer._stage.carry("hand", None)
 
+    def show_controls(self) -> None:
+        """The controls anew, in the page's units."""
+        with self._viewer._lock:
+            self.controls.remove()
+            self.controls = TouchControls(self._viewer, self)
+
     # --- what pages and programs ask --------------------------------------------------------------------------------
 
     def toggle(self) -> None:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nexdyn.forces.actuator import Actuator
+from nexdyn.results.freedoms import FREEDOMS
 from nexdyn.results.segments import is_off
+from nexdyn.simulation.continuing import states_of
+from nexdyn.view.dials import Dial, dials, neutral, ranges
 from nexdyn.view.motion import Motion
-from nexdyn.view.poses import ranges
 
 if TYPE_CHECKING:
     from nexdyn.simulation.session import Session
@@ -42,7 +44,7 @@ class TouchControls:
         self._viewer, self._touch = viewer, touch
         self._wheels: list[Wheel] = []
         self._moved: dict[int, float] = {}
-        self._coordinates: dict[str, np.ndarray] = {}
+        self._coordinates = states_of(touch.session.latest().observed)[0]
         self._system = touch.session.system
         self._gravity_before = viewer.system.given_gravity
         gui, w = viewer.server.gui, viewer._words
@@ -105,7 +107,7 @@ class TouchControls:
             ):
                 for name, value in list(found.items())[:MOST]:
                     low, high = around(value)
-                    self._wheel(name, name, low, high, value, partial(self._value, name))
+                    self._wheel(name, "", low, high, value, partial(self._value, name), name, self._change(name))
 
     def _add_actuators(self) -> None:
         """Actuators whose targets are numbers."""
@@ -119,51 +121,74 @@ class TouchControls:
             return
         with self._folder, self._viewer.server.gui.add_folder(self._viewer._words("Actuators")):
             for name, value in list(found.items())[:MOST]:
-                low, high = self._reach(system.forces[name], value)
+                low, high, unit = self._reach(system.forces[name], value)
                 path = f"force:{name}.target"
-                self._wheel(name, path, low, high, value, partial(self._target, name))
+                self._wheel(name, unit, low, high, value, partial(self._target, name), path, self._change(path))
 
-    def _reach(self, force: Any, value: float) -> tuple[float, float]:
-        """Where the target of an actuator may be put: within the joint's limits, or those of effort and velocity."""
+    def _reach(self, force: Any, value: float) -> tuple[float, float, str]:
+        """Where the target of an actuator may be put: within the joint's limits, or those of effort and velocity; and its unit."""
         system = self._touch.session.system
+        joint = system.joints[force.joint]
+        unit = FREEDOMS[joint.kind][force.freedom][1]
         if force.kind == "position_actuator":
-            joint = system.joints[force.joint]
-            return ranges(joint, system.values, value, force.freedom)
-        of = "velocity_limit" if force.kind == "velocity_actuator" else "effort_limit"
+            return *ranges(joint, system.values, value, force.freedom), unit
+        moves = force.kind == "velocity_actuator"
+        of = "velocity_limit" if moves else "effort_limit"
         most = 10.0 if getattr(force, of) is None else float(force._number(of, system.values))
-        return min(-most, value), max(most, value)
+        return min(-most, value), max(most, value), f"{unit}/s" if moves else {"rad": "N m", "m": "N"}[unit]
 
     def _add_joints(self) -> None:
-        """Coordinates of joints of one freedom."""
+        """Where joints stand."""
         session, viewer = self._touch.session, self._viewer
         system = session.system
-        names = [name for name, joint in system.joints.items() if joint.nv == 1 and joint.nq == 1]
-        if not names:
+        found = [
+            dial
+            for name, joint in system.joints.items()
+            if name in self._coordinates
+            for dial in dials(joint, system.values, neutral(joint))
+        ]
+        if not found:
             return
         with self._folder, viewer.server.gui.add_folder(viewer._words("Joints"), expand_by_default=False):
-            for name in names[:MOST]:
-                joint = system.joints[name]
-                low, high = ranges(joint, system.values, 0.0, 0)
-                unit = "m" if joint.kind == "prismatic" else "rad"
+            for dial in found[:MOST]:
                 self._wheel(
-                    f"{name} [{unit}]", name, low, high, 0.0,
-                    partial(self._coordinate, name), put=True,
+                    dial.label, dial.unit, dial.lower, dial.upper, dial.value,
+                    partial(self._stands, dial), f"{dial.joint} {dial.label}", partial(self._put, session, dial),
                 )  # fmt: skip
 
+    @staticmethod
+    def _put(session: Session, dial: Dial, value: float) -> None:
+        """Put a joint where a slider is; its other numbers are as they are."""
+        now = states_of(session.latest().observed)[0][dial.joint]
+        session.put({dial.joint: dial.put(now, value)})
+
+    def _change(self, path: str) -> Callable[[float], None]:
+        session = self._touch.session
+        return lambda value: session.change({path: value})
+
     def _wheel(
-        self, label: str, of: str, low: float, high: float, value: float, now: Callable[[], float], put: bool = False
+        self, label: str, unit: str, low: float, high: float, value: float, now: Callable[[], float], of: str,
+        act: Callable[[float], None],
     ) -> None:  # fmt: skip
+        """A slider in the page's units; `of` is what it is called among what was asked for."""
         if not high > low:
             return
-        session = self._touch.session
-        slider = self._viewer.server.gui.add_slider(label, low, high, (high - low) / STEPS, min(max(value, low), high))
-        self._wheels.append(Wheel(slider, now))
-        act: Callable[[Any], None] = (lambda x: session.put({of: x})) if put else (lambda x: session.change({of: x}))
+        (factor,), told = self._viewer._units.of(np.ones(1), unit)
+        scale = float(factor)
+        low, high = scale * low, scale * high
+        slider = self._viewer.server.gui.add_slider(
+            f"{label} [{told}]" if told else label,
+            low,
+            high,
+            (high - low) / STEPS,
+            min(max(scale * value, low), high),
+        )
+        self._wheels.append(Wheel(slider, lambda: scale * now()))
 
         def moved(event: Any) -> None:
             if event.client is not None:
                 self._moved[id(slider)] = time.monotonic()
-                self._touch.want(of, act, float(slider.value))
+                self._touch.want(of, act, float(slider.value) / scale)
 
         slider.on_update(moved)
 
@@ -192,9 +217,9 @@ class TouchControls:
     def _target(self, name: str) -> float:
         return float(self._system.forces[name].target)  # type: ignore[attr-defined]
 
-    def _coordinate(self, name: str) -> float:
-        x = float(self._coordinates.get(name, np.zeros(1))[0])
-        whole = self._system.joints[name].kind != "prismatic" and abs(x) > np.pi
+    def _stands(self, dial: Dial) -> float:
+        x = dial.of(self._coordinates[dial.joint])
+        whole = dial.unit == "rad" and abs(x) > np.pi and abs(x) > max(-dial.lower, dial.upper)
         return float(np.arctan2(np.sin(x), np.cos(x))) if whole else x
 
     def take_back(self) -> None:

@@ -320,6 +320,9 @@ class Viewer(metaclass=CheckedCalls):
             self._units = MM_DEG if millimetres_and_degrees else SI
             self._controls.plots.draw()
             self._controls.plots.lay_over(self._ghost)
+            self._controls.show_dials()
+            if self._touch is not None:
+                self._touch.show_controls()
             self._controls.tell_mode()
             self._inquiry.tell()
 
