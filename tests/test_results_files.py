@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import errno
+import io
 import json
 import os
 import subprocess
@@ -23,6 +25,7 @@ from results_lab import DT, menagerie, menagerie_result, pendulum
 
 import nexdyn as nx
 from nexdyn.results import file as file_page
+from nexdyn.results.atomic import SteadyFile
 from nexdyn.results.observed import Observed
 
 ALL = ("joint_position", "joint_velocity", "joint_acceleration", "position", "orientation", "velocity", "reaction")
@@ -293,6 +296,43 @@ def test_an_interrupt_while_writing_leaves_the_old_file(
         result.save(copy)
     assert copy.read_bytes() == before
     assert only_file(copy)
+
+
+def test_a_file_whose_disk_is_full_reads_back_what_was_written_to_it(tmp_path: Path) -> None:
+    """HDF5 reads what it has written; where that is not there it takes the process with it."""
+    write, truncate = io.FileIO.write, io.FileIO.truncate
+
+    class Disk(io.FileIO):
+        room = 10
+
+        def write(self, data: Any) -> int:
+            if (room := self.room - self.tell()) <= 0:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return write(self, memoryview(data)[:room])
+
+        def truncate(self, size: int | None = None) -> int:
+            if size is not None and size > self.room:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return truncate(self, size)
+
+    class Steady(SteadyFile, Disk):
+        pass
+
+    for first in (b"0123456", b"0123456789abcdef"):
+        (tmp_path / "file").write_bytes(b"")
+        with Steady(tmp_path / "file", "r+") as file:
+            assert file.write(first) == len(first)
+            assert file.seek(4) == 4 and file.write(b"ABCDEFGHIJ") == 10 and file.tell() == 14
+            assert file.truncate(20) == 20 and file.tell() == 14
+            file.seek(0)
+            expected = (first[:4] + b"ABCDEFGHIJ" + first[14:]).ljust(20, b"\0")
+            room = bytearray(30)
+            assert file.readinto(room) == 20 and bytes(room[:20]) == expected
+            file.seek(2)
+            assert file.read(3) == expected[2:5] and file.read() == expected[5:]
+            with pytest.raises(OSError, match="No space left"):
+                file.check()
+        assert (tmp_path / "file").stat().st_size <= Disk.room
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of file size are a thing of POSIX")

@@ -115,34 +115,64 @@ def _keep(temporary: Path, target: Path) -> None:
 class SteadyFile(io.FileIO):
     """A file whose writes seem to succeed always, for HDF5, which crashes the process where one fails.
 
-    `check` raises what went wrong; ask it often, and before the file is used.
+    From the first that fails on, it is a file in memory with the same content: HDF5 reads back what it has written. `check` raises what
+    went wrong; ask it often, and before the file is used.
     """
 
     error: OSError | None = None
+    _instead: io.BytesIO | None = None
 
     def check(self) -> None:
         """Raise the first error of a write."""
         if self.error is not None:
             raise self.error
 
+    def _go_on_in_memory(self, error: OSError, place: int) -> io.BytesIO:
+        self.error = error
+        super().seek(0)
+        self._instead = io.BytesIO(super().readall())
+        self._instead.seek(place)
+        return self._instead
+
     def write(self, data: Any) -> int:
-        rest = memoryview(data).cast("B")
-        size, start = len(rest), self.tell()
-        try:
-            while self.error is None and len(rest):
-                rest = rest[super().write(rest) :]
-        except OSError as error:
-            self.error = error
-        self.seek(start + size)
-        return size
+        start, rest = self.tell(), memoryview(data).cast("B")
+        if self._instead is None:
+            try:
+                while len(rest):
+                    rest = rest[super().write(rest) :]
+            except OSError as error:
+                return self._go_on_in_memory(error, start).write(data)
+            return self.tell() - start
+        return self._instead.write(data)
 
     def truncate(self, size: int | None = None) -> int:
-        try:
-            if self.error is None:
+        if self._instead is None:
+            try:
                 return super().truncate(size)
-        except OSError as error:
-            self.error = error
-        return size or 0
+            except OSError as error:
+                self._go_on_in_memory(error, self.tell())
+        memory, length = self._instead, self.tell() if size is None else size
+        assert memory is not None
+        memory.truncate(length)
+        if (lacking := length - len(memory.getbuffer())) > 0:  # in memory nothing is lengthened by that
+            place = memory.tell()
+            memory.seek(0, io.SEEK_END)
+            memory.write(bytes(lacking))
+            memory.seek(place)
+        return length
+
+    def readinto(self, buffer: Any) -> int | None:
+        return super().readinto(buffer) if self._instead is None else self._instead.readinto(buffer)
+
+    def read(self, size: int | None = -1) -> bytes:
+        size = -1 if size is None else size
+        return (super().read(size) or b"") if self._instead is None else self._instead.read(size)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return super().seek(offset, whence) if self._instead is None else self._instead.seek(offset, whence)
+
+    def tell(self) -> int:
+        return super().tell() if self._instead is None else self._instead.tell()
 
 
 def _cannot(path: Path, error: Exception) -> FileError:
