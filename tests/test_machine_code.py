@@ -19,9 +19,13 @@ from nexdyn.kernel import formula, kernel, outlined
 def small(x):
     return 2.0 * x
 
+scope = {}
+exec("def written(x):\\n    return x + 1.0\\n", scope)  # at run time, as the table of shapes is
+written = formula(scope["written"])
+
 @outlined
 def inner(x):
-    return small(x) + 1.0
+    return written(small(x))
 
 @outlined
 def outer(x, many):

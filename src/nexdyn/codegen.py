@@ -261,8 +261,8 @@ class BitcodeLibrary(_Library):
             self._keep(bitcode, self.parts)
         else:
             calls = tuple(f.name for f in self._module.functions if f.is_declaration and f.name in self.parts)
-            kept = not self._dynamic_globals and all(self.parts[name].page for name in calls)
-            self._keep(b"", {**self.parts, self._main: Part(bitcode, self.apart, calls, self.page if kept else "")})
+            kept = not self._dynamic_globals and all(self.parts[name].kept for name in calls)
+            self._keep(b"", {**self.parts, self._main: Part(bitcode, self.apart, calls, self.page, kept)})
 
     def _keep(self, bitcode: bytes, parts: dict[str, Part]) -> None:
         self._bitcode, self.parts, self._module, self._finalized = bitcode, parts, None, True
@@ -335,7 +335,7 @@ class EntryLibrary(_Library):
     def _finalize_final_module(self) -> None:
         """Machine code as if it came from the disk: the engine gets an empty module and the object file."""
         self.needs = needs_of(self._final_module, self._parts)
-        self.kept = all(self._parts[name].page for name in self.needs)
+        self.kept = all(self._parts[name].kept for name in self.needs)
         load(self._codegen, self.needs, self._parts)
         self._parts = {}
         self._finalize_dynamic_globals()

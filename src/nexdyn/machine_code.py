@@ -38,7 +38,9 @@ class Part(NamedTuple):
     calls: tuple[str, ...]
     """Names of the parts that it calls."""
     page: str
-    """The file that it is written in, from the package's folder; "" where its machine code is not kept."""
+    """The file that it is written in, from the package's folder; "" of what was written at run time."""
+    kept: bool
+    """Whether its machine code may be kept: no address of this process is in it, or in what it calls."""
 
 
 def page_of(file: str) -> str:
@@ -104,7 +106,7 @@ def _made(generator: Any, name: str, parts: dict[str, Part]) -> Code | None:
     passes, builder = generator._module_pass_manager()
     passes.run(module, builder)
     code = needs_of(module, parts), generator._tm.emit_object(module)
-    if part.page:
+    if part.kept:
         _write(_file(generator, name, kernel_folders.parts_folder()), part.page, code)
     return code
 
@@ -135,10 +137,11 @@ def _write(file: Path | None, page: str, code: Code) -> None:
     """Keep a part, unless its sources changed meanwhile or nothing can be written."""
     if file is None:
         return
+    without = kernel_folders.not_part_of(kernel_folders.PACKAGE / page) if page else ()
     content = json.dumps(code[0]).encode() + b"\n" + zlib.compress(code[1], 1)
     unfinished = file.with_suffix(f".{os.getpid()}")
     try:
-        if kernel_folders.unchanged(kernel_folders.not_part_of(kernel_folders.PACKAGE / page), int(time.monotonic())):
+        if kernel_folders.unchanged(without, int(time.monotonic())):
             unfinished.write_bytes(hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
             unfinished.replace(file)
     except OSError:
