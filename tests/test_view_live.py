@@ -178,7 +178,7 @@ def test_sliders_and_boxes_reach_the_system(tab: Watched, viewer: Viewer) -> Non
     slider.focus()
     slider.press("End")
     tab.comes_true(lambda: session(viewer).system.values["m"] == 4.0)
-    motor = page.get_by_role("slider", name="motor [N m]", exact=True)
+    motor = page.get_by_role("slider", name="motor [N·m]", exact=True)
     motor.focus()
     motor.press("Home")
     tab.comes_true(lambda: session(viewer).system.forces["motor"].target == -20.0)
