@@ -163,7 +163,7 @@ def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
             try:
                 described[name] = _described(element, classes, values)
             except InputError:
-                if not lossy or kind not in ("joint", "driver", "force", "measure", "event"):
+                if not lossy or kind not in ("joint", "driver", "force", "measure", "contact", "event"):
                     raise
                 left_out.append(str(element))
         if described:

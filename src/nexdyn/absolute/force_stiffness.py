@@ -115,8 +115,8 @@ def contact_stiffness(acts, e, k, K, gh, bh2, X_A, V_A, X_B, V_B, i):  # type: i
     m = contact.meet(data, k, contact.end(data, k, X_A, 1.0 - 2.0 * i), X_A, V_A, X_B, V_B)
     if m.f_n <= 0.0:
         return
-    r, pressed = m.p - X_B.p, data[k] * m.depth ** data[k + 1]
-    normal = bh2 * data[k + 1] * m.f_n / m.depth + gh * data[k + 2] * pressed
+    deeper, faster = contact.slopes(data, k, m.depth, m.rate, m.f_n)
+    r, normal = m.p - X_B.p, bh2 * deeper + gh * faster
     if tables.index[e, STATES] > 0:
         c, time = contact_step(acts, tables.index[e, STATE] + 3 * i)
         across = gh * stiffness_across(contact.gripped(data, k, m), laid(X_B.R @ c, m.n), m.glide, time)

@@ -157,10 +157,7 @@ def square_of(force: ContactForce, system: System, yields: Yielding) -> float:
     elif force.stiffness_unit(values) == "N/m^3":
         return 0.0
     else:
-        depth = max(depth, (float(np.linalg.norm(system.gravity)) / along / law.stiffness) ** (1.0 / law.exponent))
-        slope = (
-            law.stiffness * law.exponent * depth ** (law.exponent - 1.0) if depth > 0.0 or law.exponent == 1.0 else 0.0
-        )
+        slope = force.slope_at(values, depth, float(np.linalg.norm(system.gravity)) / along)
     across = law.friction_stiffness if force.sticks else 0.0
     K = slope * (across * np.eye(3) + (1.0 - across) * np.outer(n, n))
     return float(np.abs(np.linalg.eigvals(K @ Y)).max())

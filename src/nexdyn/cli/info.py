@@ -129,9 +129,10 @@ def _print(data: dict[str, Any]) -> None:
     for contact in data["contacts"]:
         pairs = ", ".join(f"{a} and {b}" for a, b in contact["pairs"])
         stiffness, friction = (" to ".join(f"{x:.6g}" for x in contact[key]) for key in ("stiffness", "friction"))
+        pressing = f"k = {stiffness} {contact['unit']}" if contact["unit"] else "a normal force of your own"
         terminal.say(
             f"contact {contact['name']}: {counted(contact['points'], contact['of'])}, {pairs}; "
-            f"k = {stiffness} {contact['unit']}, μ = {friction}{contact['more']}"
+            f"{pressing}, μ = {friction}{contact['more']}"
         )
     for what in ("parameters", "simulation", "result"):
         if data.get(what):

@@ -31,6 +31,7 @@ from math import pi
 from typing import NamedTuple
 
 from nexdyn.forces.overlap import FACES_A, PART_A, PART_B, at
+from nexdyn.forces.own_law import OWN, own_damping, own_force, own_slope, own_work
 from nexdyn.geometry.kinds import nearest
 from nexdyn.geometry.simplex import on_triangle
 from nexdyn.geometry.solid import HULL, POINT, Solid
@@ -169,5 +170,26 @@ def law_of(data, k, j, depth):  # type: ignore[no-untyped-def]
     if data[j + PART_A] + data[j + PART_B] > 0.0:
         return law_over_area(data, k, j, depth)
     e = data[k + 1]
+    if e == OWN:
+        slope = own_slope(data[k], depth, 0.0)
+        U = own_work(data[k], depth, 0.0, 0.0)
+        return Law(own_force(data[k], depth, 0.0), slope, slope, U, 0.0, 0.0, 0.0)
     f = data[k] * power(depth, e)
     return Law(f, e * f / depth, e * f / depth, f * depth / (e + 1.0), 0.0, 0.0, 0.0)
+
+
+@formula
+def pressing(data, k, law, depth, rate):  # type: ignore[no-untyped-def]
+    """f_n at the rate of the penetration."""
+    if data[k + 1] == OWN:
+        return own_force(data[k], depth, rate)
+    grip = 1.0 + data[k + 2] * rate
+    return (0.0 if grip < 0.0 else grip) * law.f
+
+
+@formula
+def slopes(data, k, law, f_n, depth, rate):  # type: ignore[no-untyped-def]
+    """∂f_n/∂δ and ∂f_n/∂δ̇ where f_n > 0."""
+    if data[k + 1] == OWN:
+        return own_slope(data[k], depth, rate), own_damping(data[k], depth, rate)
+    return max(law.slope, 0.0) * (f_n / law.f), data[k + 2] * law.f

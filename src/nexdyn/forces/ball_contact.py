@@ -44,12 +44,14 @@ class BallContact(Foundations):
         solid: Shape,
         foundation_a: Any = None,
         foundation_b: Any = None,
-        stiffness: Any = 1.0,
+        stiffness: Any = None,
         exponent: Any = 1.5,
         rolling_resistance: Any = 0.0,
         turning_resistance: Any = 0.0,
         **law: Any,
     ) -> None:
+        if stiffness is None and not foundation_a is foundation_b is None:
+            stiffness = 1.0
         super().__init__(name, a=a, b=b, stiffness=stiffness, exponent=exponent, **law)
         self._store(
             radius=radius, solid=solid, foundation_a=foundation_a, foundation_b=foundation_b,

@@ -11,6 +11,7 @@ A: the surface of body a, a sphere about c, r_A its radius (0 for a point).   B:
     v_t = (1 − n nᵀ)(v + R_A u_A − R_B u_B)          sliding velocity; u: of a surface that runs along its own body, as a belt does
     S = ρ 1 + (1 − ρ) e eᵀ                           of a coefficient ρ μ across the direction e, which is laid along the surfaces; else 1
     f_n = k δᵉ max(0, 1 + a δ̇)   where δ > 0, else 0                             (Hunt & Crossley, J. Appl. Mech. 42, 1975)
+          or a function of δ and δ̇ of the user's (``own_law``)
     f_t = S f̂,   f̂ a spring along the surfaces that S v_t stretches and that yields at μ f_n                     (``sticking``)
     f on A = f_n n + f_t at p,   its opposite on B;   U = k δᵉ⁺¹ / (e + 1) + ½ |y|²
 
@@ -27,9 +28,9 @@ coefficient of restitution ε,
     (1 + d) exp(−d) = (1 − ε d) exp(ε d),       ε ≈ 1 − ⅔ d for small d,   ε → 1/d for large
 
 so that `restitution` at an `impact_speed` gives a.
-Data: k, e, a, μ, v_f, r_A, ½ l, those of ``sticking``, ς (0 for a plane), r_B, then u_A and u_B in the axes of A and B, ρ, and e in
-those of A or of B, 0 in the others, and those of ``apart``. Where l is not 0 there are two points, about c = p_A ± ½ l z_A, else one
-about p_A. States, where friction sticks: y of each point, in the axes of B.
+Data: k, e, a (of a function its address, 0, 0), μ, v_f, r_A, ½ l, those of ``sticking``, ς (0 for a plane), r_B, then u_A and u_B in the
+axes of A and B, ρ, and e in those of A or of B, 0 in the others, and those of ``apart``. Where l is not 0 there are two points, about
+c = p_A ± ½ l z_A, else one about p_A. States, where friction sticks: y of each point, in the axes of B.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from nexdyn.forces import sticking
 from nexdyn.forces.between import PairForce
 from nexdyn.forces.contact_law import VELOCITIES, ContactLaw, check_along, is_of_time, wrong_at
 from nexdyn.forces.kinds import CONTACT
+from nexdyn.forces.own_law import OWN, energy_of, force_of, own_damping, own_slope, own_slope_at
 from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.forces.tables import STATE
 from nexdyn.kernel import formula, kernel
@@ -95,6 +97,7 @@ class ContactForce(ContactLaw, PairForce):
     """A contact of two surfaces by the law of :class:`ContactLaw`."""
 
     code = CONTACT
+    structural = PairForce.structural | {"normal_force"}
     touches = True
     over_surfaces = False
     """Whether its data have what resists rolling and turning."""
@@ -109,8 +112,18 @@ class ContactForce(ContactLaw, PairForce):
         return [(f"{point}held_{axis}", "J^0.5", 0.0) for point in points for axis in "xyz"] if self.sticks else []
 
     def stiffness_unit(self, values: Mapping[str, float]) -> str:
-        """The unit of its stiffness."""
-        return f"N/m^{self.law(values).exponent:g}"
+        """The unit of its stiffness; "" where it has none."""
+        return "" if self.normal_force is not None else f"N/m^{self.law(values).exponent:g}"
+
+    def slope_at(self, values: Mapping[str, float], depth: float, load: float) -> float:
+        """df_n/dδ [N/m] at a depth [m], or at that which carries a load [N] where this is deeper; at rest."""
+        law = self.law(values)
+        if self.normal_force is not None:
+            return own_slope_at(self.normal_force, depth, load)
+        depth = max(depth, (load / law.stiffness) ** (1.0 / law.exponent))
+        if depth == 0.0 and law.exponent > 1.0:
+            return 0.0
+        return law.stiffness * law.exponent * depth ** (law.exponent - 1.0)
 
     def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
         """r_A, ½ l, ς, r_B."""
@@ -168,6 +181,8 @@ class ContactForce(ContactLaw, PairForce):
     def data(self, values: Mapping[str, float]) -> list[float]:
         """k, e, a, μ, v_f, r_A, ½ l; μ, μ_s, v_s, ρ, 2 ζ √m of a reduced mass m of 1 kg; ς, r_B; u_A, u_B; ρ and e; of ``apart``."""
         k, e, a, v_f, *friction = self.law(values)
+        if (own := self.own_callback()) is not None:
+            k, e, self._own = own.address, OWN, own
         radius, half, side, other = self.shape(values)
         last = [side, other, *self.surface_velocities(values), *self.directed(values), *self.far(values)]
         return [k, e, a, friction[0], v_f, radius, half, *friction, *last]
@@ -197,7 +212,8 @@ class ContactForce(ContactLaw, PairForce):
         return 0.0
 
     def callbacks(self) -> tuple[Callback, ...]:
-        return self.__dict__.get("_callbacks", ())
+        own = self.__dict__.get("_own")
+        return (*self.__dict__.get("_callbacks", ()), *(() if own is None else (own,)))
 
     def failing_at(self, time: float) -> str:
         functions, static, across, normals = self.__dict__.get("_watched", ((), False, False, ()))
@@ -242,10 +258,11 @@ class ContactForce(ContactLaw, PairForce):
     def working(self, values: Mapping[str, float]) -> str:
         law = self.law(values)
         told = str(self) if self.part_of is None else f"contact {self.part_of!r}"
-        return told if law.damping > 0.0 or law.friction > 0.0 or is_of_time(self.friction) else ""
+        works = self.normal_force is not None or law.damping > 0.0 or law.friction > 0.0 or is_of_time(self.friction)
+        return told if works else ""
 
     def gives(self, values: Mapping[str, float]) -> bool:
-        return any(is_of_time(x) or x != 0.0 for x in self.runs_by(values))
+        return self.normal_force is not None or any(is_of_time(x) or x != 0.0 for x in self.runs_by(values))
 
     def runs_by(self, values: Mapping[str, float]) -> list[Any]:
         """The components of both surface velocities, functions of time as they were given."""
@@ -286,8 +303,8 @@ class Rub(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """Where and how the surfaces meet: normal, point, penetration, normal force, sliding velocity of A, S of it, and how they rub, with e
-    along them; world axes."""
+    """Where and how the surfaces meet: normal, point, penetration, normal force, sliding velocity of A, S of it, how they rub, with e
+    along them, and the rate of the penetration; world axes."""
 
     n: Vec3
     p: Vec3
@@ -296,6 +313,7 @@ class Meeting(NamedTuple):
     v_t: Vec3
     glide: Vec3
     rub: Rub
+    rate: float
 
 
 class Touch(NamedTuple):
@@ -353,6 +371,17 @@ def across(rub, x):  # type: ignore[no-untyped-def]
 
 
 @formula
+def pressing(data, k, pressed, rate):  # type: ignore[no-untyped-def]
+    """f_n at the penetration `pressed`, 0 where there is none, and its rate."""
+    if common(data, k + 1) == OWN:
+        return force_of(common(data, k), pressed, rate)
+    # f_n = k δᵉ max(0, 1 + a δ̇)
+    o = zero(pressed)
+    grip = 1.0 + data[k + 2] * rate
+    return data[k] * power(pressed, data[k + 1]) * if_less(grip, o, o, grip)
+
+
+@formula
 def meet(data, k, c, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     """The sphere about c and the surface of B."""
     o = zero(c.x)
@@ -361,15 +390,12 @@ def meet(data, k, c, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
     # v = v_A(p) − v_B(p),  δ̇ = −n · v
     v = V_A.v + cross(V_A.w, p - X_WA.p) - V_B.v - cross(V_B.w, p - X_WB.p)
     rate = -(n @ v)
-    # f_n = k δᵉ max(0, 1 + a δ̇)
-    pressed = if_less(depth, o, o, depth)
-    grip = 1.0 + data[k + 2] * rate
-    f_n = data[k] * power(pressed, data[k + 1]) * if_less(grip, o, o, grip)
+    f_n = pressing(data, k, if_less(depth, o, o, depth), rate)
     # v_t = (1 − n nᵀ)(v + R_A u_A − R_B u_B)
     rub = along(running(data, k, X_WA, X_WB), n)
     slip = v + rub.u
     v_t = slip - (n @ slip) * n
-    return Meeting(n, p, depth, f_n, v_t, across(rub, v_t), rub)
+    return Meeting(n, p, depth, f_n, v_t, across(rub, v_t), rub, rate)
 
 
 @formula
@@ -384,7 +410,17 @@ def touch(data, k, c, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
 @formula
 def slope(data, k, depth):  # type: ignore[no-untyped-def]
     """d(k δᵉ)/dδ."""
+    if data[k + 1] == OWN:
+        return own_slope(data[k], depth, 0.0)
     return data[k] * data[k + 1] * depth ** (data[k + 1] - 1.0) if depth > 0.0 else 0.0
+
+
+@formula
+def slopes(data, k, depth, rate, f_n):  # type: ignore[no-untyped-def]
+    """∂f_n/∂δ and ∂f_n/∂δ̇ where f_n > 0."""
+    if data[k + 1] == OWN:
+        return own_slope(data[k], depth, rate), own_damping(data[k], depth, rate)
+    return data[k + 1] * f_n / depth, data[k + 2] * data[k] * depth ** data[k + 1]
 
 
 @formula
@@ -478,6 +514,8 @@ def end_energy(data, k, c, X_WB):  # type: ignore[no-untyped-def]
     o = zero(c.x)
     _, depth, _ = near(data, k, c, X_WB)
     pressed = if_less(depth, o, o, depth)
+    if common(data, k + 1) == OWN:
+        return energy_of(common(data, k), pressed)
     e = data[k + 1] + 1.0
     return data[k] / e * power(pressed, e)
 
@@ -498,7 +536,7 @@ def held_energy(tables, e, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
     for i in range(points_of(data, k)):
         _, depth, _ = near(data, k, end(data, k, X_WA, 1.0 - 2.0 * i), X_WB)
         if depth > 0.0:
-            g = sticking.grip(data, k + STICK, slope(data, k, depth), data[k] * depth ** data[k + 1], 0.0)
+            g = sticking.grip(data, k + STICK, slope(data, k, depth), pressing(data, k, depth, 0.0), 0.0)
             y = sticking.shortened(state(tables.z, tables.index[e, STATE] + 3 * i), sticking.bound(g))
             U += 0.5 * (y @ y)
     return U

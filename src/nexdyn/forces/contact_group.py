@@ -91,9 +91,9 @@ class Contact(ContactLaw, BetweenBodies):
     half-spaces, and all round shapes on half-spaces are exact; in all other pairs a round shape has flat facets, 96 around cylinders and
     cones, 64 around others.
 
-    material_a, material_b: instead of stiffness, the materials of the bodies of `a` and of `b`, each by name ("steel", one of
-    `nx.materials()`) or as nx.Material. By Hertz and Mindlin they set the stiffness and friction_stiffness, and the friction where none is
-    given; a friction must be given where one of them has none.
+    material_a, material_b: the materials of the bodies of `a` and of `b`, each by name ("steel", one of `nx.materials()`) or as
+    nx.Material. They set what is not given: by Hertz and Mindlin the stiffness, where there is no foundation and no normal_force either,
+    and its friction_stiffness; and the friction, which must be given where one of them has none.
 
     Spheres, capsules, boxes (each corner is a point) and hulls may touch a half-space, and spheres each other and boxes, hulls, capsules,
     cylinders, cones and ellipsoids. The ground is the
@@ -104,7 +104,7 @@ class Contact(ContactLaw, BetweenBodies):
     """
 
     kind = "contact"
-    structural = BetweenBodies.structural | {"material_a", "material_b"}
+    structural = BetweenBodies.structural | {"material_a", "material_b", "normal_force"}
     foundation_a: Any
     foundation_b: Any
     material_a: Any
@@ -152,8 +152,11 @@ class Contact(ContactLaw, BetweenBodies):
             self._not_negative(name, values)
         if self.stiffness is not None and (self.material_a is not None or self.material_b is not None):
             raise InputError(f"{self} has a stiffness, and a material, from which one follows; give one of them")
+        if (self.material_a is None) != (self.material_b is None):
+            side = "b" if self.material_b is None else "a"
+            raise InputError(f"{self} has a material of one side; give material_{side} as well")
         if self.over_areas:
-            for name in ("stiffness", "material_a", "material_b"):
+            for name in ("stiffness", "normal_force"):
                 if self.__dict__[name] is not None:
                     raise InputError(f"{self} has a foundation, over areas, and {name}, of points; give one of them")
             if self._number("exponent", values) != DEFAULTS["exponent"]:
@@ -170,19 +173,21 @@ class Contact(ContactLaw, BetweenBodies):
         given = {attribute: self.__dict__[attribute] for attribute in LAW}
         if self.over_areas:
             given |= {"stiffness": 1.0, "exponent": 1.0}
-        elif self.stiffness is None:
-            if self.material_a is None or self.material_b is None:
-                raise InputError(
-                    f"{self} has no stiffness; give one, or material_a and material_b, or foundation_a or foundation_b for areas"
-                )
-            if self._number("exponent", values) != 1.5:
-                raise InputError(f"exponent of {self} is {self.exponent}; between materials it is 1.5, by Hertz")
+        elif self.stiffness is None and self.normal_force is None and self.material_a is None:
+            raise InputError(
+                f"{self} has no stiffness; give one, or material_a and material_b, or foundation_a or foundation_b for areas, or a "
+                "normal_force, a function (depth, rate)"
+            )
+        if self.material_a is not None:
             a, b = (
                 material_of(self.__dict__[x], f"{x} of {self}").numbers(values) for x in ("material_a", "material_b")
             )
-            given["stiffness"] = 4.0 / 3.0 * contact_modulus(a, b) * math.sqrt(radius)
-            if given["friction_stiffness"] is None:
-                given["friction_stiffness"] = shear_part(a, b)
+            if not self.over_areas and self.normal_force is None:
+                if self._number("exponent", values) != 1.5:
+                    raise InputError(f"exponent of {self} is {self.exponent}; between materials it is 1.5, by Hertz")
+                given["stiffness"] = 4.0 / 3.0 * contact_modulus(a, b) * math.sqrt(radius)
+                if given["friction_stiffness"] is None:
+                    given["friction_stiffness"] = shear_part(a, b)
             if given["friction"] is None:
                 mu = friction_between(a, b)
                 if mu is None:
@@ -234,7 +239,7 @@ class Contact(ContactLaw, BetweenBodies):
                     given |= {x: self.__dict__[x] for x in RESISTANCES}
                 for suffix, place in more:
                     radius = relative_radius(place)
-                    if self.stiffness is None and radius == 0.0:
+                    if self.stiffness is None and self.normal_force is None and radius == 0.0:
                         raise InputError(
                             f"{self}: {_told(A, a)} and {_told(B, b)} have no radius for the law of Hertz, for corners have none, and "
                             "those of cones and ellipsoids differ from place to place; give a stiffness"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from nexdyn.errors import InputError, NexDynError
 from nexdyn.forces.applied import function_of_time
+from nexdyn.model.callbacks import PENETRATION, Callback, callback_of
 from nexdyn.model.element import Element
 from nexdyn.model.expressions import Expression, as_expression
 from nexdyn.model.functions import Function
@@ -18,7 +19,8 @@ from nexdyn.model.placement import Triple
 
 
 class LawNumbers(NamedTuple):
-    """k, e, a; v_f of friction that is regularised (0 where it sticks, 1 where there is none); μ, μ_s, v_s, ρ, 2 ζ."""
+    """k, e, a (0 of a law of the user's); v_f of friction that is regularised (0 where it sticks, 1 where there is none); μ, μ_s, v_s,
+    ρ, 2 ζ."""
 
     stiffness: float
     exponent: float
@@ -36,6 +38,9 @@ class ContactLaw(Element):
 
     stiffness [N/mᵉ] with `exponent` e (1.5 for spheres by Hertz, 1 to 3). damping [s/m]: a of Hunt and Crossley; or
         restitution, above 0 up to 1, at impact_speed [m/s].
+    normal_force: instead of these a law of your own (:mod:`nexdyn.forces.own_law`): a function(depth, rate) of the penetration [m], greater
+        than 0, and its rate [m/s], which returns the normal force [N]; where that is negative, 0 counts. Made by ``numba.njit``, or plain
+        Python. It is of points: contacts over areas have a foundation.
     friction: Coulomb's coefficient of what slides. It sticks until it slides (:mod:`nexdyn.forces.sticking`), with
         static_friction: the coefficient at which it breaks away, no less (default: as friction); stribeck_speed [m/s]: over which
             one goes over into the other.
@@ -55,6 +60,7 @@ class ContactLaw(Element):
     """
 
     stiffness: Any
+    normal_force: Any
     exponent: Any
     damping: Any
     restitution: Any
@@ -75,7 +81,8 @@ class ContactLaw(Element):
         self,
         name: str,
         *,
-        stiffness: Any,
+        stiffness: Any = None,
+        normal_force: Callable[[float, float], float] | None = None,
         exponent: Any = 1.5,
         damping: Any = 0.0,
         restitution: Any = None,
@@ -95,7 +102,8 @@ class ContactLaw(Element):
     ) -> None:
         super().__init__(name, **sides)
         self._store(
-            stiffness=stiffness, exponent=exponent, damping=damping, restitution=restitution, impact_speed=impact_speed,
+            stiffness=stiffness, normal_force=normal_force, exponent=exponent, damping=damping, restitution=restitution,
+            impact_speed=impact_speed,
             friction=friction, static_friction=static_friction, stribeck_speed=stribeck_speed,
             friction_stiffness=friction_stiffness, friction_damping=friction_damping, friction_speed=friction_speed,
             friction_across=friction_across, friction_direction_a=friction_direction_a, friction_direction_b=friction_direction_b,
@@ -145,12 +153,8 @@ class ContactLaw(Element):
 
     def law(self, values: Mapping[str, float]) -> LawNumbers:
         """Its numbers, at t = 0 of functions of time; InputError, naming the contact, where not valid."""
-        stiffness, stribeck, part = (
-            self._positive(x, values) for x in ("stiffness", "stribeck_speed", "friction_stiffness")
-        )
-        exponent = self._number("exponent", values)
-        if not 1.0 <= exponent <= 3.0:
-            raise InputError(f"exponent of {self} is {exponent:g}; 1 (linear) to 3 is valid, 1.5 for spheres (Hertz)")
+        stiffness, exponent, damping = self._pressing(values)
+        stribeck, part = (self._positive(x, values) for x in ("stribeck_speed", "friction_stiffness"))
         friction, share = (self._not_negative(x, values) for x in ("friction", "friction_damping"))
         static = friction if self.static_friction is None else self._number("static_friction", values)
         if self.friction_speed is None:
@@ -165,10 +169,38 @@ class ContactLaw(Element):
             raise InputError(
                 f"static_friction of {self} is {static:g}, less than friction, {friction:g}; it must be as much or more"
             )
-        damping = self._law_damping(values)
         self._check_runs(values)
         self.ratio_across(values)
         return LawNumbers(stiffness, exponent, damping, speed, friction, static, stribeck, part, 2.0 * share)
+
+    def _pressing(self, values: Mapping[str, float]) -> tuple[float, float, float]:
+        """k, e, a; 0 of a law of the user's."""
+        if self.normal_force is not None:
+            if not callable(self.normal_force):
+                raise InputError(
+                    f"normal_force of {self} is {self.normal_force!r}; a function (depth, rate) that returns the normal force is needed"
+                )
+            for name, default in PRESSING.items():
+                if self.__dict__[name] != default:
+                    raise InputError(
+                        f"{self} has a normal_force, and {name}, which is of another law; give one of them"
+                    )
+            return 0.0, 0.0, 0.0
+        if self.stiffness is None:
+            raise InputError(f"{self} has no stiffness; give one, or a normal_force, a function (depth, rate)")
+        stiffness, exponent = self._positive("stiffness", values), self._number("exponent", values)
+        if not 1.0 <= exponent <= 3.0:
+            raise InputError(f"exponent of {self} is {exponent:g}; 1 (linear) to 3 is valid, 1.5 for spheres (Hertz)")
+        return stiffness, exponent, self._law_damping(values)
+
+    def own_callback(self) -> Callback | None:
+        """The callback of a law of the user's; None where it has none."""
+        if self.normal_force is None:
+            return None
+        try:
+            return callback_of(self.normal_force, PENETRATION)
+        except InputError as error:
+            raise InputError(f"normal_force of {self}: {error}") from error
 
     def _check_runs(self, values: Mapping[str, float]) -> None:
         """InputError for a surface velocity that is no vector, or that nothing rubs on."""
@@ -234,7 +266,9 @@ class ContactLaw(Element):
         return damping_number(e) / self._positive("impact_speed", values)
 
 
-LAW = (*LawNumbers._fields, "restitution", "impact_speed", "friction_across")
+PRESSING = {"stiffness": None, "exponent": 1.5, "damping": 0.0, "restitution": None, "impact_speed": None}
+"""What presses, in numbers, and what each is that is not given."""
+LAW = (*LawNumbers._fields, "normal_force", "restitution", "impact_speed", "friction_across")
 """The attributes of a law."""
 VELOCITIES = ("surface_velocity_a", "surface_velocity_b")
 OF_TIME = ("friction", "static_friction", "friction_across", "rolling_resistance", "turning_resistance")

@@ -85,6 +85,10 @@ class Foundations(ContactForce):
         return "N/m^3" if self.over_area else super().stiffness_unit(values)
 
     def law(self, values: Mapping[str, float]) -> LawNumbers:
+        if self.over_area and self.normal_force is not None:
+            raise InputError(
+                f"{self} touches over an area, and has a normal_force, of points; give foundation_a or foundation_b alone"
+            )
         law = super().law(values)
         if self.resists and self.friction_speed is not None:
             raise InputError(

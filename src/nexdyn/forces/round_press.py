@@ -24,8 +24,7 @@ def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-de
     law, x = ball.law_of(data, k, j, depth), X_A.p - below * n
     v, w = relative(X_A, V_A, X_B, V_B, x)
     rate = -(n @ v)
-    grip = share(1.0 + data[k + 2] * rate)
-    f_n = grip * law.f
+    f_n = ball.pressing(data, k, law, depth, rate)
     f, torque = f_n * n, 0.0
     if rubs:
         rub = along(running(data, k, X_A, X_B), n)
@@ -35,7 +34,8 @@ def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-de
         f, torque = f - s * across(rub, glide), -s * law.turning * about
     gyration = law.turning / DISC
     return Pressed(
-        Force(torque * n, f), f_n * n, f_n, o, f_n * gyration * gyration, law.area, depth, grip * law.peak, law.hold
+        Force(torque * n, f), f_n * n, f_n, o, f_n * gyration * gyration, law.area, depth,
+        share(1.0 + data[k + 2] * rate) * law.peak, law.hold,
     ), x  # fmt: skip
 
 

@@ -200,7 +200,9 @@ def stiffness_over_area(tables, e, k, K, weights, motion, begun, kept):  # type:
         law = ball.law_of(data, k, k + OVERLAP, s.depth)
         n = (1.0 / s.pressure) * s.normal
         about = cross(place - X_B.p, n)
-        slope = bh2 * max(law.slope, 0.0) * (s.pressure / law.f) + gh * data[k + 2] * law.f
+        v, _ = relative(X_A, V_A, X_B, V_B, place)
+        deeper, faster = ball.slopes(data, k, law, s.pressure, s.depth, -(n @ v))
+        slope = bh2 * deeper + gh * faster
         add_product(K, slope, about, n, about, n)
     elif is_round(data, k + OVERLAP):
         add_round(data, k, K, gh, bh2, X_A, X_B, s)

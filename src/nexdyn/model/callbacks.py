@@ -14,6 +14,7 @@ says so, once per process. What the function is given and gives depends on its s
     with k states of its own:
     JOINT       q, v, z (k)           f(t, q, v, z, rate) → y, fills rate (k), behind y
     BODIES      A, B, z (k)           f(t, A, B, z, out, rate), fills out (6) and rate (k), behind out
+    PENETRATION δ, δ̇                  f(δ, δ̇) → y
     CURVE       –                     f(s) → x, y, z;  s in place of the time
     PARAMETRIC  u, w                  f(u, w) → x, y, z;  first derivatives 6 numbers, second 9
     IMPLICIT    x, y, z               f(x, y, z) → F;  gradient 3 numbers, second derivatives 6
@@ -60,6 +61,7 @@ FIELD = Shape("field", "(t, x, out)", 3, 3)
 JOINT_STATES = Shape("joint with states", "(t, q, v, z, rate)", 2, 1)
 BODIES_STATES = Shape("bodies with states", "(t, A, B, z, out, rate)", 36, 6)
 """Their `state` and `out` grow by the number of states: `with_states`."""
+PENETRATION = Shape("penetration", "(depth, rate)", 2, 1)
 CURVE = Shape("curve", "(s)", 0, 3)
 PARAMETRIC = Shape("parametric", "(u, w)", 2, 3)
 PARAMETRIC_FIRST, PARAMETRIC_SECOND = PARAMETRIC._replace(out=6), PARAMETRIC._replace(out=9)

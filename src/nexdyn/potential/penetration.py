@@ -5,12 +5,14 @@
 
 With the velocity of the step the force hangs on δ alone, so it has an energy, what it dissipates included. It grows with δ: E is
 convex. Where the contact begins, and where the damping would pull (1 + a δ̇ = 0) and lets go, dE/dδ is continuous, with a kink.
-Data: k, e, a, q_min, q_max, as a joint stop has them.
+A contact's f may be a function of the user's (``own_law``), E then its integral by quadrature.
+Data: k, e, a (of a function its address, 0, 0), q_min, q_max, as a joint stop has them.
 """
 
 from __future__ import annotations
 
-from nexdyn.kernel import formula
+from nexdyn.forces.own_law import OWN, own_damping, own_force, own_slope, own_work
+from nexdyn.kernel import formula, outlined
 
 
 @formula
@@ -20,9 +22,21 @@ def primitive(s, e, b, past):  # type: ignore[no-untyped-def]
     return (1.0 - b * past) * grown / (e + 1.0) + b * grown * s / (e + 2.0)
 
 
+@outlined
+def own_step(address, depth, past, dt):  # type: ignore[no-untyped-def]
+    """The same of a function of the user's."""
+    if not (depth > 0.0):
+        return 0.0, 0.0, 0.0
+    h, rate = dt * dt, (depth - past) / dt
+    stiff = own_slope(address, depth, rate) + own_damping(address, depth, rate) / dt
+    return h * own_work(address, depth, past, 1.0 / dt), own_force(address, depth, rate), h * stiff
+
+
 @formula
 def pressed(k, e, a, depth, past, dt):  # type: ignore[no-untyped-def]
     """E, f and dt² df/dδ at the penetration `depth`."""
+    if e == OWN:
+        return own_step(k, depth, past, dt)
     b = a / dt
     least = max(0.0, past - 1.0 / b) if b > 0.0 else 0.0
     if not (depth > least):
@@ -49,4 +63,6 @@ def cancelled(data, i, c, past, dt):  # type: ignore[no-untyped-def]
     low, high = max(0.0, data[i + 3] - c), max(0.0, c - data[i + 4])
     at = abs(data[i + 3] - past) if low > 0.0 else abs(past - data[i + 4])
     depth = max(low, high)
+    if e == OWN:
+        return 0.0
     return dt * dt * k * (1.0 + b * at) * depth ** (e + 1.0) if depth > 0.0 else 0.0

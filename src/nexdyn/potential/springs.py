@@ -25,6 +25,7 @@ from nexdyn.constraints.turns import axis_z, turned
 from nexdyn.constraints.verbs import gradient, second, value
 from nexdyn.forces.actuator import effort_and_rates
 from nexdyn.forces.curve import curve_slope, curve_value, curve_work
+from nexdyn.forces.own_law import OWN
 from nexdyn.forces.user import joint_effort
 from nexdyn.generic import defines, generic
 from nexdyn.kernel import formula
@@ -193,10 +194,12 @@ def _(model: Any, springs: SpringTables, t: Any, dt: Any, work: Any) -> Any:
         E += energy
         # an angle is rounded as sines are, a length as arms are
         size += abs(energy) + abs(slope) * (abs(c) + (1.0 if tables.terms[e, PRIMITIVE] == ANGLE else model.reach))
+        own = False
         if index[e, SPRING_LAW] == STOP:
+            own = springs.data[index[e, SPRING_DATA] + 5] == OWN
             size += cancelled(springs.data, index[e, SPRING_DATA] + 4, c, past[e, 0], dt)
         code = index[e, SPRING_LAW]
-        if code == ACTUATED or code == USER or code == CONTROLLED or code == BRISTLE:
+        if code == ACTUATED or code == USER or code == CONTROLLED or code == BRISTLE or own:
             guessed += abs(slope * (c - past[e, 0]))
     return E, size, guessed
 
