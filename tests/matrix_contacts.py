@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 from matrix_skeleton import ARM, HAND_BODY, NAMES, Element, Together, closed, hung, skeleton
 
 import nexdyn as nx
@@ -12,6 +13,11 @@ STICKS = "is the element 'contact over areas'"
 ROLLS = "is the element 'contact that rolls at points'"
 SOFT = nx.Material("foam", young=200.0, poisson=0.3, friction=0.4)
 RUBBER = nx.Material("rubber", young=900.0, poisson=0.45, friction=0.9)
+
+
+@numba.njit
+def pressing(depth: float, rate: float) -> float:
+    return 25.0 * depth + 300.0 * depth * depth + 1.5 * rate * depth
 
 
 def touching(carrier: str, given: dict[str, Any]) -> nx.System:
@@ -79,6 +85,7 @@ CONTACTS = (
             "friction_speed": 0.5,
             "restitution": Together(damping=0.0, restitution=0.2, impact_speed=0.5),
             "impact_speed": Together(damping=0.0, restitution=0.2, impact_speed=0.1),
+            "normal_force": Together(stiffness=None, exponent=1.5, damping=0.0, normal_force=pressing),
             "material_a": Together(stiffness=None, material_a=RUBBER, material_b=SOFT),
             "material_b": Together(stiffness=None, material_a=SOFT, material_b=SOFT),
             "surface_velocity_a": (0.8, -0.5, 0.3),

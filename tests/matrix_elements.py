@@ -14,7 +14,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from matrix_contacts import CONTACTS
+from matrix_contacts import CONTACTS, pressing
 from matrix_described import DESCRIBED
 from matrix_skeleton import IN_BODIES, NAMES, PIVOT, PLACES, Element, Together, closed, hung, skeleton
 
@@ -298,6 +298,7 @@ MOVED = {
     "at_b": Together(anchor_b=None, at_b=(-0.2, 0.3, 0.9)),
 }
 STICKS = "is the element 'force plane_contact that sticks'"
+PRESSES = Together(stiffness=None, exponent=1.5, damping=0.0, normal_force=pressing)
 SPHERE_STICKS = "is the element 'force sphere_contact on a body'"
 IN_JOINT = {"joint": "shoulder"}
 DRIVE = {"effort_limit": 5.0, "velocity_limit": 40.0, "knee": 0.5, "time_constant": 0.02}
@@ -427,6 +428,7 @@ FORCE_ELEMENTS = (
             "friction_speed": 0.5,
             "restitution": Together(damping=0.0, restitution=0.2, impact_speed=0.5),
             "impact_speed": Together(damping=0.0, restitution=0.2, impact_speed=0.1),
+            "normal_force": PRESSES,
             "a": "arm",
             "anchor_a": (0.0, 0.1, 0.05),
             "anchor_b": (0.9, 0.1, 0.2),
@@ -500,6 +502,7 @@ FORCE_ELEMENTS = (
             "friction_speed": 0.5,
             "restitution": Together(damping=0.0, restitution=0.2, impact_speed=0.5),
             "impact_speed": Together(damping=0.0, restitution=0.2, impact_speed=0.1),
+            "normal_force": PRESSES,
             "a": "arm",
             "anchor_a": (0.0, 0.1, 0.05),
             "anchor_b": (0.9, 0.1, -0.7),

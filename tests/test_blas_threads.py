@@ -10,6 +10,7 @@ import warnings
 
 import nexdyn as nx
 from nexdyn.assembly.blas import LARGE
+from nexdyn.batch.simulation import simulate_batch
 from nexdyn.simulation.marches.bodies import BodySimulation
 from nexdyn.simulation.marches.potential import PotentialSimulation
 
@@ -51,6 +52,7 @@ def one(system):
 @small_on_one_thread
 def other(system):
     in_second.set(), out_of_first.wait(10.0)
+    told["in the second after the first"] = threads()
 
 small = system_of(1)
 first = threading.Thread(target=one, args=(small,))
@@ -73,7 +75,7 @@ def test_small_systems_take_one_thread_and_it_is_set_back() -> None:
     assert all(found == [1] for found in told["in a run"])
     for when in ("after a run", "after a failure", "large", "after two that overlapped"):
         assert told[when] == [2], when
-    for when in ("small", "small again"):
+    for when in ("small", "small again", "in the second after the first"):
         assert told[when] == [1], when
     assert LARGE > 100
 
@@ -92,6 +94,7 @@ def test_every_analysis_takes_part() -> None:
     analyses = [getattr(nx, name) for name in (*names, "calibrate", "stability", "integrable", "compare", "agreement")]
     for simulation in (nx.Simulation, BodySimulation, PotentialSimulation):
         analyses += [vars(simulation).get("__init__"), simulation.run]
+    analyses.append(simulate_batch)
     assert [analysis for analysis in analyses if not hasattr(analysis, "__wrapped__")] == []
 
 

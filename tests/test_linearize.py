@@ -347,3 +347,16 @@ def test_friction_at_rest_is_a_damper_of_its_slope_next_to_a_singular_pose_too()
 
     damped = eigenvalues(0.6 + 0.05 / 0.3, friction=0.0)
     np.testing.assert_allclose(eigenvalues(0.6, friction=0.05, friction_speed=0.3), damped, rtol=1e-6)
+
+
+@pytest.mark.parametrize("on", ["ground", "block"])
+def test_a_contact_that_just_touches_is_refused_with_its_pair(on: str) -> None:
+    """A linear contact at depth 0: it presses one way and not the other."""
+    system = nx.System("touching", gravity=(0, 0, 0))
+    if on == "block":
+        system.add_body("block", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, -0.1), shapes=[nx.Box((1, 1, 0.2))])
+        system.add_joint(nx.Fixed("stands", "ground", "block"))
+    system.add_body("ball", mass=1.0, inertia=(0.004,) * 3, position=(0, 0, 0.1), shapes=[nx.Sphere(0.1)])
+    system.add_contact(nx.Contact("touch", "ball", on, stiffness=1e4, exponent=1.0, friction=0.0))
+    with pytest.raises(nx.InputError, match=rf"contact 'touch' between 'ball' and '{on}' just touches"):
+        nx.linearize(system)

@@ -270,7 +270,8 @@ def test_a_body_without_mass_that_moves_alone_is_refused_by_name_at_the_start(me
     ghost = system.add_body("ghost", mass=0.0, inertia=(0, 0, 0))
     system.add_joint(nx.Prismatic("rail", system.ground, ghost, at=(0, 0, 0), axis=(1, 0, 0)))
     with pytest.raises(
-        nx.SingularError, match=r"joint 'rail' moves no inertia|neither mass nor joints hold ghost$"
+        nx.SingularError,
+        match=r"joint 'rail' moves no inertia.*; without mass or inertia: 'ghost'|neither mass nor joints hold ghost$",
     ) as error:
         nx.simulate(system, T, method)
     assert "coupler" not in str(error.value)  # which a loop holds
@@ -323,9 +324,9 @@ def test_what_a_cut_tree_borrows_does_not_depend_on_what_else_moves(cut: str) ->
         np.testing.assert_allclose(found, alone, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("mass", [10.0, 1e4, 1e7])
-def test_what_borrows_beside_a_heavy_body_of_its_mechanism_is_right_or_stops(mass: float) -> None:
-    """On a slider whose mass decides what is lent: what cannot be paid back is no motion."""
+@pytest.mark.parametrize("mass", [1e-6, 1e-3, 10.0, 1e7])
+def test_a_massless_coupler_beside_a_body_of_any_mass_moves_alike_under_every_method(mass: float) -> None:
+    """On a slider that is much lighter, or heavier, than crank and rocker: what the coupler borrows is a part of what is next to it."""
     system = nx.System("four-bar on a slider", gravity=G)
     base = system.add_body("base", mass=mass, inertia=(mass,) * 3)
     system.add_joint(nx.Prismatic("slides", system.ground, base, axis=(1, 0, 0)))
@@ -337,11 +338,15 @@ def test_what_borrows_beside_a_heavy_body_of_its_mechanism_is_right_or_stops(mas
         ("C", coupler, rocker, (1.2, 0, 1.0)), ("D", base, rocker, (1.2, 0, 0)),
     ):  # fmt: skip
         system.add_joint(nx.Revolute(name, a, b, at=at, axis=(0, 1, 0), v0=2.0 if name == "A" else None))
-    exact = nx.simulate(system, 0.3, nx.HHT(rtol=1e-9)).joint_position("A").values[-1]
-    try:
-        found = nx.simulate(system, 0.3, nx.RungeKutta4(1e-3), loops=nx.Loops(cut="C")).joint_position("A").values[-1]
-    except nx.SolveError as error:
-        assert "no longer finite" in str(error)
-        assert mass > 1e3
-    else:
-        np.testing.assert_allclose(found, exact, rtol=0, atol=1e-6)
+
+    def turned(method: Any, **options: Any) -> float:
+        return float(nx.simulate(system, 0.3, method, **options).joint_position("A").values[-1])
+
+    exact = turned(nx.RungeKutta4(2e-4), loops=nx.Loops(cut="D"))
+    assert abs(exact) > 0.9
+    for method, within in (
+        (nx.HHT(rtol=1e-9), 1e-8), (nx.HHT(), 5e-6), (nx.HHT(dt=1e-4), 1e-6), (nx.Projection(rtol=1e-9), 1e-8),
+        (nx.ImplicitEuler(2e-4, bdf2=True), 5e-6),
+    ):  # fmt: skip
+        assert turned(method) == pytest.approx(exact, abs=within), method
+    assert turned(nx.RungeKutta4(2e-4), loops=nx.Loops(cut="C")) == pytest.approx(exact, abs=1e-10)

@@ -160,3 +160,15 @@ def test_names_that_are_no_force_are_told_what_is() -> None:
         result.effort("spring")
     with pytest.raises(nx.UnknownNameError, match="no frame 'nowhere'"):
         result.force("spring", frame="nowhere")
+
+
+def test_a_contact_of_several_places_names_its_forces() -> None:
+    system = nx.System("box")
+    system.add_body("box", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, 0.2), shapes=[nx.Box((0.4, 0.4, 0.4))])
+    system.add_contact(nx.Contact("feet", "box", stiffness=1e4, friction=0.3))
+    result = nx.simulate(system, 1e-3, nx.RungeKutta4(1e-4))
+    with pytest.raises(
+        nx.InputError, match=r"contact 'feet' is 8 forces.*'feet box ground corner 1'.*result\.contacts\('feet'\)"
+    ):
+        result.force("feet")
+    assert result.force("feet box ground corner 1").force.sizes["end"] == 2

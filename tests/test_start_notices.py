@@ -244,3 +244,16 @@ def test_a_tree_starts_alike_under_every_formulation() -> None:
         starts = [said(system, method)[0].position()[0] for method in (nx.RungeKutta4(1e-3), *LOOPED[1:])]
         for start in starts[1:]:
             np.testing.assert_allclose(start, starts[0], rtol=0.0, atol=1e-9)
+
+
+def test_a_contact_that_starts_pressed_in_says_what_to_move_and_where() -> None:
+    """Moved so, it starts without a word."""
+    system = nx.System("sunk")
+    system.add_body("ball", mass=1.0, inertia=(0.004,) * 3, shapes=[nx.Sphere(0.1)])
+    system.add_contact(nx.Contact("touch", "ball", stiffness=1e6, friction=0.3))
+    told = r"0\.03 m deep.*; moved by 0\.03 m along \(0, 0, 1\), body 'ball' just touches"
+    with pytest.warns(nx.NexDynWarning, match=told):
+        nx.simulate(system, 1e-3, nx.RungeKutta4(1e-4), q0={"ball": (1, 0, 0, 0, 0, 0, 0.07)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", nx.NexDynWarning)
+        nx.simulate(system, 1e-3, nx.RungeKutta4(1e-4), q0={"ball": (1, 0, 0, 0, 0, 0, 0.1)})

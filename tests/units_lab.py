@@ -191,7 +191,7 @@ NUMBERS = {
     "joint_a", "joint_b", "ratio", "terms", "offset", "freedom_a", "freedom_b", "pinion", "rack", "function", "point", "component", "q0",
     "gradient", "hessian", "rest", "multiplier", "static_friction", "friction_stiffness", "friction_damping", "hollow",
     "friction_across", "friction_direction_a", "friction_direction_b", "angles", "law", "centre",
-    "free", "on", "slide", "frame", "angle", "seen_from",
+    "free", "on", "slide", "frame", "angle", "seen_from", "normal_force",
 }  # fmt: skip
 SHAPES = (nx.Box, nx.Sphere, nx.Cylinder, nx.Capsule, nx.HeightField)
 """What bodies of the matrix are made of."""

@@ -216,7 +216,7 @@ def motion_tables(
         constraints, offset, np.array(drivers, dtype=np.int64).reshape(-1, 3), np.array(functions),
         np.column_stack([place_of_row[kept], np.flatnonzero(kept)]), np.array(slips, dtype=np.int64).reshape(-1, 2),
         np.ascontiguousarray(diagonal[:, 0]), _closing(model, nodes),
-        np.zeros((0, WIDTH)), parts, _others(plan, taken), borrowed(m, full, length, [b + 1 for b, _, _ in carried]),
+        np.zeros((0, WIDTH)), parts, _others(plan, taken), borrowed(m, full, length, t.pairs, [b + 1 for b, _, _ in carried]),
         np.concatenate([rotors.joints, block_places(diagonal[:, 0], plan, joined)], axis=1), rotors.inertia,
         plan, model.angles.index, model.angles.frames, _expected(model, kept), length,
     )  # fmt: skip

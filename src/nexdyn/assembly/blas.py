@@ -3,7 +3,7 @@
 A dense matrix of some hundred unknowns is factored in a tenth of a millisecond. OpenBLAS wakes its threads for it all the
 same: they spin for 0.1 s after each call and, where the cores are busy, wait for each other (76 ms instead of 0.1).
 
-The number of threads belongs to the process: of analyses that overlap, the one that finds it free sets it, and sets it back.
+The number of threads belongs to the process: of analyses that overlap, the first to begin sets it, and the last to end sets it back.
 If each did, the second to begin would take the first one's 1 for what was there before, and leave it.
 """
 
@@ -26,7 +26,28 @@ LARGE = 200
 """Bodies from which the matrices of an analysis are large enough for several threads to pay."""
 
 
-_taken = threading.Lock()
+class _Together:
+    """The analyses that overlap now."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 0
+        self._set: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._count == 0:
+                self._set = _libraries().limit(limits=1)
+            self._count += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._count -= 1
+            if self._count == 0:
+                self._set.restore_original_limits()
+
+
+_TOGETHER = _Together()
 
 
 @functools.cache
@@ -47,13 +68,10 @@ def small_on_one_thread(analysis: F) -> F:
         first = arguments[0] if arguments else options.get("system")
         system = subject if isinstance(subject, System) else getattr(subject, "system", first)
         large = isinstance(system, System) and len(system.bodies) >= LARGE
-        if large or not _taken.acquire(blocking=False):
+        if large:
             return analysis(subject, *arguments, **options)
-        try:
-            with _libraries().limit(limits=1):
-                return analysis(subject, *arguments, **options)
-        finally:
-            _taken.release()
+        with _TOGETHER:
+            return analysis(subject, *arguments, **options)
 
     is_method = next(iter(inspect.signature(analysis).parameters), "") == "self"
     return limited if is_method else checked_call(limited)  # type: ignore[return-value]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError
 from nexdyn.forces import ContactForce, JointFriction, UserForce
 from nexdyn.forces.actuator import INTEGRAL, K_I, LAG, LAGGED, MOST, SAMPLE, Actuator
+from nexdyn.forces.contact import DEPTH
 from nexdyn.forces.foundations import Foundations
 from nexdyn.forces.kinds import SURFACE
 from nexdyn.forces.states import next_sample, sample_forces, state_labels
@@ -25,6 +27,7 @@ from nexdyn.model.callbacks import failure
 from nexdyn.model.force import Force
 from nexdyn.model.system import System
 from nexdyn.results.result import Result
+from nexdyn.spatial.rotations import rotation_matrix
 
 
 def described_states(system: System) -> np.ndarray:
@@ -223,6 +226,25 @@ def sliding_contact(system: System, states: np.ndarray, bound: np.ndarray, rate:
                 y, of_y = (x[k : k + together] for x in (states, rate))
                 if bound[k] > 0.0 and y @ y >= HELD * bound[k] ** 2 and y @ of_y > 0.0:
                     return str(force) if force.part_of is None else f"contact {force.part_of!r}"
+    return ""
+
+
+def touching_contact(system: System, place: Mapping[str, int], poses: np.ndarray, within: float) -> str:
+    """A contact whose surfaces touch to `within` [m] at the poses (nb + 1, 7) of the bodies, each at its `place`, in words with its bodies;
+    "" where there is none."""
+    R, p = rotation_matrix(poses[:, :4]), poses[:, 4:]
+    for force in system.forces.values():
+        if not isinstance(force, ContactForce) or force.is_off:
+            continue
+        A, B = force.frames(system)
+        at_a, at_b = (
+            np.concatenate([(R[i] @ frame.R_BF).ravel(), p[i] + R[i] @ frame.p_BF, np.zeros(6)])[None]
+            for frame, i in ((A, place[A.body]), (B, place[B.body]))
+        )
+        depths = force.motion_table(force.data_in(system), at_a, at_b, np.zeros((1, 0)))[0, :, DEPTH]
+        if np.abs(depths).min() <= within:
+            told = str(force) if force.part_of is None else f"contact {force.part_of!r}"
+            return f"{told} between {A.body!r} and {B.body!r}"
     return ""
 
 

@@ -6,7 +6,7 @@ done is said. A contact of stiffness k that starts δ deep starts with the energ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from nexdyn.absolute.configuration import difference
 from nexdyn.assembly.closing import Closing, joint_gaps
 from nexdyn.assembly.contact_steps import constant_step, fastest, limit_of
 from nexdyn.errors import AssemblyError, InputError, warn
+from nexdyn.forces.contact import DEPTH
 from nexdyn.forces.mesh_solid import drawn_meshes
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.contacts import contacts_of
@@ -184,6 +185,8 @@ def degrees_notices(system: System, q0: Any) -> list[Notice]:
     return found
 
 
+DIRECTION = 9
+"""Where the normal stands in what is recorded of a contact."""
 Array = np.ndarray
 Pose = Callable[[str], tuple[np.ndarray, np.ndarray]]
 
@@ -223,7 +226,7 @@ def _beyond(joint: Joint, values: dict[str, float], pose: Pose) -> list[Notice]:
 
 def _pressed(contact: ContactForce, system: System, pose: Pose, weight: float) -> list[Notice]:
     """A contact that starts pressed in by more than the mechanism's weight can explain."""
-    _, e, *_ = contact.data(system.values)
+    data = contact.data(system.values)
     A, B = (
         np.concatenate([(R @ frame.R_BF).ravel(), p + R @ frame.p_BF])
         for frame in contact.frames(system)
@@ -233,11 +236,26 @@ def _pressed(contact: ContactForce, system: System, pose: Pose, weight: float) -
     rounded = ROUNDED * float(np.linalg.norm(A[9:]) + np.linalg.norm(B[9:]))
     if force <= PRESSED * weight or depth <= rounded:
         return []
-    text = (
-        f"contact {contact.name!r} starts {depth:.3g} m deep, with {force:.3g} N and {force * depth / (e + 1.0):.3g} J"
-    )
+    text = f"contact {contact.name!r} starts {depth:.3g} m deep, with {force:.3g} N"
+    if (exponent := data[1]) > 0.0:
+        text += f" and {force * depth / (exponent + 1.0):.3g} J"
     text += f" (the mechanism weighs {weight:.3g} N)" if weight else ""
+    text += _way_out(contact, system, data, (A, B))
     return [Notice("contact", contact.name, force, "N", 0.0, text)]
+
+
+def _way_out(contact: ContactForce, system: System, data: list[float], frames: Sequence[np.ndarray]) -> str:
+    """What to move, and where, so that a contact that is pressed in just touches; a clause, "" where no normal is known."""
+    a, b = (np.concatenate([pose, np.zeros(6)])[None] for pose in frames)
+    rows = contact.motion_table(data, a, b, np.zeros((1, 0)))[0]
+    row = rows[int(rows[:, DEPTH].argmax())]
+    depth, n = float(row[DEPTH]), row[DIRECTION : DIRECTION + 3]
+    if not n.any():
+        return ""
+    body, other = (frame.body for frame in contact.frames(system))
+    body, n = (other, -n) if body == "ground" else (body, n)
+    x, y, z = (float(f"{component:.3g}") + 0.0 for component in n)
+    return f"; moved by {depth:.3g} m along ({x:g}, {y:g}, {z:g}), body {body!r} just touches"
 
 
 def tell(notices: list[Notice], on_gap: str, report: AssemblyReport | None) -> list[Notice]:

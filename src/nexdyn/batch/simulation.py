@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.force_states import described_states, start_states
 from nexdyn.assembly.notices import gaps_of_tree, tell
 from nexdyn.assembly.stopwatch import Stopwatch
@@ -27,8 +28,9 @@ from nexdyn.batch.bodies import (
 from nexdyn.batch.lanes import ADVICE, Done, LaneRun, Members, grid_of
 from nexdyn.batch.members import Batch, Places, Read
 from nexdyn.errors import InputError, NexDynError, SolveError, UnknownNameError, warn
-from nexdyn.forces import kinds
+from nexdyn.forces import ContactForce, kinds
 from nexdyn.integrate.methods import HHT, FixedStep, Method
+from nexdyn.model.force import Force
 from nexdyn.model.system import System
 from nexdyn.model.topology import spanning_forest
 from nexdyn.results.batch import BatchRecording, BatchResult, Rows
@@ -60,6 +62,7 @@ IN_LANES = {
 MOST_STEPS = 1e15
 
 
+@small_on_one_thread
 def simulate_batch(
     system: System,
     t_end: float,
@@ -102,10 +105,15 @@ def keeps_apart(system: System, method: Method, dynamics: str) -> str:
     unknown = [
         force
         for force in system.forces.values()
-        if force.code not in IN_LANES or force.varies or force.states(system.values)
+        if force.code not in IN_LANES or force.varies or force.states(system.values) or _own_law(force)
     ]
     wound = wound_across(system, spanning_forest(system))
     return str(unknown[0]) if unknown else f"torsion spring {wound[0]!r}, which counts turns" if wound else ""
+
+
+def _own_law(force: Force) -> bool:
+    """Whether it is a contact with a normal force of the user's."""
+    return isinstance(force, ContactForce) and force.normal_force is not None
 
 
 class Starts(NamedTuple):

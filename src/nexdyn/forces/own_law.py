@@ -79,7 +79,16 @@ def own_work(address, depth, past, per_time):  # type: ignore[no-untyped-def]
 
 
 def own_slope_at(law: Callable[[float, float], float], depth: float, load: float) -> float:
-    """df_n/dδ at rest, at a depth, or at that which carries a load where this is deeper; called from Python."""
+    """df_n/dδ at rest, at a depth, or at that which carries a load where this is deeper; called from Python. 0 where the law raises or
+    gives no number: that is told when the motion comes there."""
+    try:
+        slope = _slope_at(law, depth, load)
+    except Exception:
+        return 0.0
+    return slope if slope > 0.0 else 0.0
+
+
+def _slope_at(law: Callable[[float, float], float], depth: float, load: float) -> float:
     if load > 0.0 and not law(max(depth, LEAST), 0.0) >= load:
         low = high = max(depth, LEAST)
         while not law(high, 0.0) >= load and high < MOST:
@@ -91,7 +100,7 @@ def own_slope_at(law: Callable[[float, float], float], depth: float, load: float
     if not depth > 0.0:
         return 0.0
     h = DIFFERENCE * depth
-    return max(0.0, float(law(depth + h, 0.0) - law(depth - h, 0.0)) / (2.0 * h))
+    return float(law(depth + h, 0.0) - law(depth - h, 0.0)) / (2.0 * h)
 
 
 def force_of(address: Any, depth: Any, rate: Any) -> Any:

@@ -88,8 +88,8 @@ def potential_model(
         central, rods(central), np.array(gravity, dtype=float), about_centres(tables, com), groups, parts, links, slot_body,
         np.array(found.row_of, dtype=np.int64), np.array(found.driven, dtype=np.int64), np.array(numbers),
         of_springs, _loads(loads, plan, com, np.zeros(0) if of_springs is None else of_springs.data), _contacts(contacts), plan, diagonal,
-        borrowed(central[:, 0], inertias(central), length), float(length), reach, _units(tables, groups, found.row_of, reach), *angles,
-        _expected(tables, angles[0]),
+        borrowed(central[:, 0], inertias(central), length, tables.pairs), float(length), reach,
+        _units(tables, groups, found.row_of, reach), *angles, _expected(tables, angles[0]),
     )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.errors import InputError, unknown
+from nexdyn.errors import InputError, counted, unknown
 from nexdyn.forces.kinds import TORSION_SPRING
 from nexdyn.forces.states import set_states
 from nexdyn.forces.tables import COORDINATE, FIRST, FREEDOM, KIND, force_tables, frames_a, frames_b
@@ -84,6 +84,13 @@ def force_along(observed: Observed, system: System, name: Any, frame: Any) -> xr
     import xarray as xr
 
     given = getattr(name, "name", name)
+    if given in system.contacts:
+        parts = [force.name for force in system.forces.values() if force.part_of == given]
+        told = ", ".join(map(repr, parts[:3])) + (", …" if len(parts) > 3 else "")
+        raise InputError(
+            f"contact {given!r} is {counted(len(parts), 'force')}, one for each place where shapes may touch: name one of them, {told}; "
+            f"result.contacts({given!r}) tells of all"
+        )
     if given not in system.forces:
         raise unknown("force", str(given), system.forces)
     if given in observed.lost:

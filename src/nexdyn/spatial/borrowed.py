@@ -8,33 +8,55 @@ they leave free to move alone without inertia has no accelerations: then the ite
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
 THIN, LENT, AS_MUCH = 1e-6, 1e-3, 1e-4
 """Part of its inertia below which a body is thin about an axis, part that it borrows, and the inertia (of m L²) that it has at least."""
 MASS, INERTIA = 1e-5, 1e-8
-"""Parts of m, and of m L², of the lightest body with inertia (or with mass, where none has), that one without borrows: little beside
-what moves with it in a long chain, and much beside what rounding leaves of the others."""
+"""Parts of m, and of m L², of the lightest body with inertia (or with mass, where none has) next to it that one without borrows, bodies
+without between them or not: little beside what moves with it in a long chain, and much beside what rounding leaves of its neighbours."""
 
 
-def borrowed(m: np.ndarray, J: np.ndarray, length: float, held: Iterable[int] = ()) -> np.ndarray:
+def borrowed(m: np.ndarray, J: np.ndarray, length: float, pairs: np.ndarray, held: Iterable[int] = ()) -> np.ndarray:
     """(n, 2): the inertia and the mass that bodies m (n,), J (n, 3, 3) about their centres borrow; the first is the ground.
 
-    A body thin about an axis borrows of its own inertia; one without any, or without mass, of the others, unless it is `held`."""
+    A body thin about an axis borrows of its own inertia; one without any, or without mass, of those that `pairs` (k, 2) join it to, or of
+    all where there are none, unless it is `held`."""
     trace = np.trace(J, axis1=1, axis2=2)
     reference = np.maximum(trace, AS_MUCH * m * length**2)
     out = np.zeros((len(m), 2))
     out[:, 0] = np.where(np.linalg.eigvalsh(J)[:, 0] < THIN * reference, LENT * reference, 0.0)
+    bare = (trace == 0.0) | (m == 0.0)
     moving = np.ones(len(m), dtype=bool)
     moving[[0, *held]] = False
-    turning = (m > 0.0) & (trace > 0.0)
-    lightest = m[turning if turning.any() else m > 0.0].min(initial=np.inf)
-    if np.isfinite(lightest):
-        bare = moving & ((trace == 0.0) | (m == 0.0))
-        out[bare, 0] = np.maximum(out[bare, 0], INERTIA * lightest * length**2)
-    lightest = min(lightest, m[m > 0.0].min(initial=np.inf))
-    if np.isfinite(lightest):
-        out[moving & (m == 0.0), 1] = MASS * lightest
+    if not (bare & moving).any():
+        return out
+    joined: dict[int, set[int]] = {}
+    for a, b in pairs[(pairs[:, :2] > 0).all(axis=1), :2].tolist():
+        joined.setdefault(a, set()).add(b)
+        joined.setdefault(b, set()).add(a)
+    for i in np.flatnonzero(bare & moving).tolist():
+        near = [*_around(i, joined, bare)] or [*range(1, len(m))]
+        found, of = m[near], trace[near]
+        with_mass = found[found > 0.0].min(initial=np.inf)
+        turning = found[(found > 0.0) & (of > 0.0)].min(initial=np.inf)
+        lightest = turning if np.isfinite(turning) else with_mass
+        if np.isfinite(lightest):
+            out[i, 0] = max(out[i, 0], INERTIA * lightest * length**2)
+        if np.isfinite(with_mass) and m[i] == 0.0:
+            out[i, 1] = MASS * with_mass
     return out
+
+
+def _around(i: int, joined: Mapping[int, set[int]], bare: np.ndarray) -> Iterator[int]:
+    """The bodies with inertia next to body i, or beyond bodies without; point masses on the way, too."""
+    seen, left = {i}, [i]
+    while left:
+        for b in joined.get(left.pop(), ()):
+            if b not in seen:
+                seen.add(b)
+                yield b
+                if bare[b]:
+                    left.append(b)

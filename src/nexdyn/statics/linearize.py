@@ -23,6 +23,7 @@ import scipy.linalg
 
 from nexdyn.assembly.assemble import assemble
 from nexdyn.assembly.blas import small_on_one_thread
+from nexdyn.assembly.force_states import touching_contact
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.errors import InputError, SolveError, counted, warn
 from nexdyn.forces.states import state_labels
@@ -322,6 +323,12 @@ def _about(
     J, error = derivative(f, n, units, sizes=np.concatenate([sizes, np.zeros(m)]))
     A, C = J[:n], J[n:]
     for i, j, behind, ahead in two_slopes(lambda x: reduced.motion(x).rate, units)[:1]:
+        poses = reduced.bodies(reduced.q0)
+        if contact := touching_contact(system, reduced.model.body_index, poses, STEPS[-1] * reduced.length):
+            raise InputError(
+                f"{contact} just touches where {system.name!r} is: the rate of {names[i]} has two slopes over {names[j]}, {behind:.4g} "
+                f"behind and {ahead:.4g} ahead; press it in, as nx.equilibrium does, or lift it"
+            )
         warn(
             f"the rate of {names[i]} has two slopes over {names[j]} where {system.name!r} is, {behind:.4g} behind and {ahead:.4g} "
             f"ahead, and A has their mean: a force stands at a limit there, like friction that has slipped or a stop that just touches"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -242,30 +243,32 @@ class ClosedTree(metaclass=CheckedCalls):
         return float(np.abs(body[:, tables.INERTIA + 4 : tables.INERTIA + 10]).max(initial=0.0) + mass * self._size**2)
 
     def _moved_with(self, name: str) -> float:
-        """The largest inertia of a body that joints connect with a joint's child, about its farthest joint; of others where it has none."""
+        """The least inertia, about its farthest joint, of the bodies with some that lie next to a joint's child, or beyond bodies without;
+        of others where there is none."""
         system, joints = self.system, self.system.joints.values()
-        together = {system.joint(name).child.name}
-        while (
-            more := {
+        near = {system.joint(name).child.name}
+        found, left = [], near
+        while left:
+            found += [inertia for body in left if (inertia := self._about_farthest(body)) > 0.0]
+            without = {body for body in left if not self._about_farthest(body) > 0.0}
+            left = {
                 body
                 for joint in joints
-                for body in (joint.parent.name, joint.child.name)
-                if body != "ground" and not together.isdisjoint((joint.parent.name, joint.child.name))
-            }
-            - together
-        ):
-            together |= more
-        far = dict.fromkeys(together, 0.0)
-        for joint in joints:
-            frames = joint.frames(system.values)
-            for body, p in ((joint.parent.name, frames.p_AJ), (joint.child.name, frames.p_BJ)):
-                if body in far:
-                    far[body] = max(
-                        far[body], float(np.linalg.norm(p - system.bodies[body].resolved(system.values).com))
-                    )
-        found = [(system.bodies[body].resolved(system.values), arm) for body, arm in far.items()]
-        most = max(float(np.abs(body.inertia).max()) + body.mass * arm**2 for body, arm in found)
-        return most if most > 0.0 else self._largest
+                for one, body in itertools.permutations((joint.parent.name, joint.child.name))
+                if one in without and body != "ground"
+            } - near
+            near |= left
+        return min(found, default=self._largest)
+
+    def _about_farthest(self, body: str) -> float:
+        """The largest inertia of a body about the farthest of its joints."""
+        given, arms = self.system.bodies[body].resolved(self.system.values), [0.0]
+        for joint in self.system.joints.values():
+            frames = joint.frames(self.system.values)
+            for end, p in ((joint.parent.name, frames.p_AJ), (joint.child.name, frames.p_BJ)):
+                if end == body:
+                    arms.append(float(np.linalg.norm(p - given.com)))
+        return float(np.abs(given.inertia).max()) + given.mass * max(arms) ** 2
 
     def _with_armature(
         self, joints: Sequence[str], part: float, inertia_of: Callable[[str], float]

@@ -19,6 +19,7 @@ from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.assembly.blas import small_on_one_thread
 from nexdyn.assembly.closing import Closing, joint_gaps
 from nexdyn.assembly.force_states import described_states, start_states
+from nexdyn.assembly.loads import Loads
 from nexdyn.assembly.redundant import kept_rows
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.constraints.tables import LEFT
@@ -421,9 +422,14 @@ class PotentialSimulation(BodySimulation):
         return q
 
     def _name_failure(self, t: float) -> None:
-        """SolveError for the joint of the user's whose function is not finite at the last pose, with what was recorded."""
+        """SolveError for the joint or force of the user's whose function is not finite at the last pose, with what was recorded."""
         try:
-            self.model.residual(self._trial(), t, self._work.near.copy())
+            for force in self.system.forces.values():
+                if any(callback.failed for callback in force.callbacks()):
+                    raise failure(force, t, force.callbacks())
+            q = self._trial()
+            self.model.residual(q, t, self._work.near.copy())
+            Loads(self.model)(q, np.array(self._motion.v), t)
         except SolveError as error:
             kept = self.result("failed", str(error))
             error.result = kept

@@ -7,7 +7,7 @@ t, q, v, a, z and, with rows, what is followed, |C| and λ.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
@@ -412,10 +412,25 @@ class Simulation(Runs):
             weak = weak_freedom(self._motion)
             if weak is not None:
                 cut = self.closed.closed.cut_joints if self.closed is not None else ()
-                self.tree.refuse_singular(*weak, cut_advice(self.system, cut))
+                self.tree.refuse_singular(*weak, self._without_inertia(weak[0], cut) + cut_advice(self.system, cut))
         if status == OK:
             return
         self._fail(status, bad, self.t, first=first)
+
+    def _without_inertia(self, j: int, cut: Sequence[str]) -> str:
+        """The bodies beyond freedom j without mass or without inertia, as a clause; "" where there are none."""
+        places, joints = self.tree.coordinates, self.system.joints
+        name = next(name for name, place in places.items() if place.v.start <= j < place.v.stop)
+        beyond = [joints[name].child.name] if name in joints else []
+        for body in beyond:
+            beyond += [
+                x.child.name
+                for x in joints.values()
+                if x.parent.name == body and x.name not in cut and x.child.name not in beyond
+            ]
+        given = {body: self.system.bodies[body].resolved(self.system.values) for body in beyond}
+        bare = [repr(body) for body, x in given.items() if not x.mass > 0.0 or not np.any(x.inertia)]
+        return f"; without mass or inertia: {', '.join(bare[:5])}{', …' if len(bare) > 5 else ''}" if bare else ""
 
     def _leave(self, t: float, closed: ClosedSystem) -> None:
         """SolveError for a point that has left the ends of its curve or surface by t; the state there is recorded."""
