@@ -4,7 +4,8 @@ A dense matrix of some hundred unknowns is factored in a tenth of a millisecond.
 same: they spin for 0.1 s after each call and, where the cores are busy, wait for each other (76 ms instead of 0.1).
 
 The number of threads belongs to the process: of analyses that overlap, the first to begin sets it, and the last to end sets it back.
-If each did, the second to begin would take the first one's 1 for what was there before, and leave it.
+If each did, the second to begin would take the first one's 1 for what was there before, and leave it. A thread of its own does both:
+the analyses may be on any threads, and threadpoolctl lets only the one that has set the number set it again.
 """
 
 from __future__ import annotations
@@ -32,19 +33,34 @@ class _Together:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._count = 0
-        self._set: Any = None
+        self._holder: threading.Thread | None = None
+        self._last_ended = threading.Event()
 
     def __enter__(self) -> None:
         with self._lock:
             if self._count == 0:
-                self._set = _libraries().limit(limits=1)
+                held, self._last_ended = threading.Event(), threading.Event()
+                self._holder = threading.Thread(target=_hold, args=(held, self._last_ended), daemon=True)
+                self._holder.start()
+                held.wait()
             self._count += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._count -= 1
-            if self._count == 0:
-                self._set.restore_original_limits()
+            if self._count == 0 and self._holder is not None:
+                self._last_ended.set()
+                self._holder.join()
+
+
+def _hold(held: threading.Event, until: threading.Event) -> None:
+    """One thread of BLAS until an event."""
+    try:
+        with _libraries().limit(limits=1):
+            held.set()
+            until.wait()
+    finally:
+        held.set()
 
 
 _TOGETHER = _Together()
