@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from nexdyn.forces.states import state_labels
 from nexdyn.model.driver import Driver
 from nexdyn.model.system import System
 from nexdyn.statics.descent import Search
+from nexdyn.statics.held_contacts import contacts_not_unique
 from nexdyn.statics.resting import PRESSED, Integral, RestingLoads, integrals
 from nexdyn.statics.sparse_descent import SparseSearch
 
@@ -101,6 +103,11 @@ class Equilibrium:
             zip(labels, np.zeros(0) if self.report.states is None else self.report.states.tolist(), strict=False)
         )
 
+    @cached_property
+    def contacts_not_unique(self) -> list[str]:
+        """The contacts whose friction is not unique: it depends on the guess, as on how the bodies were put down (``held_contacts``)."""
+        return contacts_not_unique(self.report)
+
     def joint(self, name: str) -> Array:
         """The coordinates of a joint [rad, m]."""
         model = self.report.model
@@ -141,6 +148,7 @@ class Equilibrium:
             },
             "efforts": self.report.efforts(),
             "states": self.states,
+            "contacts_not_unique": self.contacts_not_unique,
         }
 
     def __str__(self) -> str:
@@ -162,6 +170,11 @@ class Equilibrium:
             r = self.reaction(name)
             lines.append(f"   {name:<14} force {_words(r.force)} N   moment {_words(r.moment)} N m")
         lines += [f"   {name:<14} holds with {effort:.5g}" for name, effort in self.report.efforts().items()]
+        if self.contacts_not_unique:
+            told = ", ".join(map(repr, self.contacts_not_unique[:5])) + (
+                ", …" if len(self.contacts_not_unique) > 5 else ""
+            )
+            lines.append(f"   Friction is not unique, and depends on how the bodies were put down: contact {told}")
         return "\n".join(lines)
 
 

@@ -1,0 +1,66 @@
+"""Bodies at rest in contact: whose friction is unique, and parts in fixtures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nexdyn as nx
+
+LAW: dict[str, Any] = {"stiffness": 1e5, "exponent": 1.0, "damping": 10.0}
+
+
+def box_on_the_floor(**law: Any) -> nx.System:
+    system = nx.System("box")
+    system.add_body("box", mass=2.0, inertia=(0.02, 0.02, 0.02), position=(0, 0, 0.1), shapes=[nx.Box((0.3, 0.2, 0.2))])
+    system.add_contact(nx.Contact("feet", "box", **law))
+    return system
+
+
+@pytest.mark.parametrize("law", [LAW, {"foundation_b": 1e7}], ids=["corners", "area"])
+def test_friction_of_a_box_on_the_floor(law: dict[str, Any]) -> None:
+    """Four corners may push against each other; one area has one friction, and what is smooth has none."""
+    rest = nx.equilibrium(box_on_the_floor(friction=0.5, **law))
+    assert rest.contacts_not_unique == (["feet"] if law is LAW else [])
+    assert ("Friction is not unique" in str(rest)) == (law is LAW)
+    assert nx.equilibrium(box_on_the_floor(friction=0.0, **law)).contacts_not_unique == []
+
+
+def test_a_guess_decides_about_friction_that_is_not_unique() -> None:
+    """A ball in a groove: the walls may squeeze it, and the normal forces with it."""
+    system = nx.System("groove")
+    system.add_body("ball", mass=1.0, inertia=(0.004,) * 3, shapes=[nx.Sphere(0.1)])
+    for name, side in (("left", 1.0), ("right", -1.0)):
+        plane = {"normal": (side, 0.0, 1.0), "anchor_b": (0.0, 0.0, 0.0)}
+        system.add_force(nx.PlaneContact(name, "ball", radius=0.1, friction=0.8, **plane, **LAW))
+    high = nx.equilibrium(system, q0={"ball": (1, 0, 0, 0, 0, 0, 0.1 * np.sqrt(2.0) - 1e-5)})
+    assert high.contacts_not_unique == ["left", "right"]
+
+
+def test_a_ball_on_the_floor_and_a_box_whose_joint_bears_it_have_unique_friction() -> None:
+    system = nx.System("ball")
+    system.add_body("ball", mass=1.0, inertia=(0.004,) * 3, position=(0, 0, 0.1), shapes=[nx.Sphere(0.1)])
+    system.add_contact(nx.Contact("touch", "ball", friction=0.5, **LAW))
+    assert nx.equilibrium(system).contacts_not_unique == []
+
+
+def test_a_part_rests_in_its_fixture() -> None:
+    """A block on a floor, against two walls it is pushed into: the forces are those of statics, frictionless and so unique."""
+    system = nx.System("fixture")
+    size = (0.3, 0.2, 0.1)
+    block = [nx.Box(size)]
+    system.add_body("block", mass=4.0, inertia=(0.02, 0.03, 0.04), position=(0.15, 0.1, 0.05), shapes=block)
+    for name, normal in (("floor", (0, 0, 1)), ("x wall", (1, 0, 0)), ("y wall", (0, 1, 0))):
+        for i, corner in enumerate(np.array(np.meshgrid(*[(-0.5, 0.5)] * 3)).reshape(3, -1).T * size):
+            if corner @ np.array(normal) < 0.0:
+                at = {"anchor_a": tuple(corner), "normal": normal, "friction": 0.0}
+                system.add_force(nx.PlaneContact(f"{name} {i}", "block", **at, **LAW))
+    system.add_force(nx.AppliedForce("clamp", "block", force=(-30.0, -20.0, 0.0)))
+    rest = nx.equilibrium(system)
+    assert rest.stability == "stable"
+    p = rest.position("block")
+    # each wall presses with four corners
+    np.testing.assert_allclose(p - (0.15, 0.1, 0.05), (-30.0 / 4e5, -20.0 / 4e5, -4.0 * 9.81 / 4e5), rtol=1e-3)
+    assert rest.contacts_not_unique == []
