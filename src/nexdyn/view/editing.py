@@ -160,7 +160,7 @@ class RedundantJoints:
 def numbers_of(session: Session) -> dict[tuple[str, ...], Any]:
     """Where what a session has changed stands in a scene, and the numbers now."""
     from nexdyn.simulation.continuing import states_of
-    from nexdyn.simulation.marches.bodies import needs_bodies
+    from nexdyn.simulation.needs import needs_bodies
 
     system, section = session.system, {"force": "forces", "joint": "joints", "body": "bodies"}
     found: dict[tuple[str, ...], Any] = {}
