@@ -16,12 +16,12 @@ import numpy as np
 
 from nexdyn.errors import InputError, NexDynError, NexDynWarning, counted
 from nexdyn.view.changes import changes
-from nexdyn.view.geometry import sphere
 from nexdyn.view.ghost import same
 from nexdyn.view.marks import MANY, Marks
 from nexdyn.view.motion import Frame
 from nexdyn.view.placing import linear
 from nexdyn.view.stage import FIELD
+from nexdyn.view.surfaces import sphere
 
 if TYPE_CHECKING:
     from nexdyn.assembly.report import AssemblyReport

@@ -22,12 +22,13 @@ from nexdyn.view.camera import FIELD, Camera, camera_at, look
 from nexdyn.view.collision import collision_pieces
 from nexdyn.view.extras import need
 from nexdyn.view.floor import floor_of
-from nexdyn.view.geometry import Piece, Surface, backdrop, pieces
+from nexdyn.view.geometry import backdrop, pieces
 from nexdyn.view.links import Link, Placing, links
 from nexdyn.view.motion import Motion
 from nexdyn.view.pressure import color as color_of
 from nexdyn.view.pressure import discs, rims, scale_of, ticks
 from nexdyn.view.section import cut, opacity_of, section_of
+from nexdyn.view.surfaces import Piece, Surface
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
