@@ -126,8 +126,7 @@ def bounds(of: Iterable[Piece], poses: dict[str, tuple[np.ndarray, np.ndarray]])
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for piece in of:
         R_WB, p_WB = poses.get(piece.body, (np.eye(3), np.zeros(3)))
-        v = piece.surface.vertices
-        corners = np.array(np.meshgrid(*zip(v.min(axis=0), v.max(axis=0), strict=True))).reshape(3, -1).T
+        corners = np.array(np.meshgrid(*zip(*piece.surface.box, strict=True))).reshape(3, -1).T
         corners = (corners @ piece.R_BS.T + piece.p_BS) @ R_WB.T + p_WB
         low, high = np.minimum(low, corners.min(axis=0)), np.maximum(high, corners.max(axis=0))
     return (low, high) if np.isfinite(low).all() else (np.full(3, -1.0), np.full(3, 1.0))
@@ -188,7 +187,11 @@ class _Drawing:
         """A small block where a joint holds a body that is drawn without shapes of its own."""
         found, size = [], 3.0 * self.radius
         for joint in self.system.joints.values():
-            if joint.parent.is_ground and not joint.child.shapes and joint.kind not in ("free", "fixed", "rolling_disk", "rolling_sphere"):
+            if (
+                joint.parent.is_ground
+                and not joint.child.shapes
+                and joint.kind not in ("free", "fixed", "rolling_disk", "rolling_sphere")
+            ):
                 frames = joint.frames(self.system.values)
                 block = Piece("ground", joint.name, box((size, size, size)), frames.R_AJ, frames.p_AJ, GREY)
                 found.append(block)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,11 @@ class Surface:
     vertices: np.ndarray
     faces: np.ndarray
     smooth: bool = True
+
+    @cached_property
+    def box(self) -> tuple[np.ndarray, np.ndarray]:
+        """Least and largest x, y, z (3,) [m] of the vertices."""
+        return self.vertices.min(axis=0), self.vertices.max(axis=0)
 
     def scaled(self, scale: Iterable[float]) -> Surface:
         """The surface stretched along its axes; a mirrored one keeps its outside."""
