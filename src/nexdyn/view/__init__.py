@@ -17,7 +17,8 @@
     sharing.py     files that the page makes: HTML, MP4, GIF, PNG
     charts.py      the numbers that a plot shows, with names and units;  plots.py  panels → figures, by matplotlib
     differences.py how far methods are apart, of `nx.compare`
-    stills.py      PNG, GIF, MP4 without a display;  overlays.py  arrows on them;  camera.py  from where;  raster.py  triangles → pixels, by kernels
+    overlays.py    arrows on pictures
+    stills.py      PNG, GIF, MP4 without a display;  camera.py  from where;  raster.py  triangles → pixels, by kernels
     notebook.py    tables and small figures that notebooks show
     extras.py      packages that are in an extra, and the error that names it where one is missing
 

@@ -556,7 +556,7 @@ def save_still(
     of: Result | System | Motion, path: PathLike, time: float | None = None, shot: Shot | None = None,
     ghost: Result | Motion | None = None,
 ) -> None:  # fmt: skip
-    """Write a PNG, whole or not at all; `time` [s] is the end by default. ghost: another result of the same bodies and joints, laid over it.
+    """Write a PNG, whole or not at all; `time` [s] is the end by default. ghost: another result of the same bodies, laid over it.
 
     Raises InputError where a ghost is of others."""
     target = file_path(path, (".png",), "a still")
@@ -585,7 +585,7 @@ def save_video(
 
     start, end: times [s] of the motion that are shown, all by default. speed: seconds of motion a second of video.
     fps: pictures a second; 20 of a GIF (whose pictures last whole hundredths of a second), 30 of an MP4. progress: called
-    with the time [s] that is drawn. ghost: another result of the same bodies and joints, laid over it. MP4 needs the extra nexdyn[video].
+    with the time [s] that is drawn. ghost: another result of the same bodies and joints, laid over it. MP4 needs nexdyn[video].
     """
     target = file_path(path, (".gif", ".mp4"), "a video")
     gif = target.suffix.lower() == ".gif"
