@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 import threading
@@ -77,6 +78,27 @@ def test_a_page_that_waits_can_be_closed(served: Served) -> None:
     assert failed.wait(LIMIT)
     with pytest.raises((urllib.error.URLError, OSError)):
         urllib.request.urlopen(served.address, timeout=2).close()
+
+
+def test_a_page_that_asks_anew_leaves_no_complaint(
+    served: Served, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A page that waits closes its socket every second and opens another."""
+    place = urlsplit(served.address)
+    head = (
+        f"GET {place.path} HTTP/1.1\r\nHost: {place.netloc}\r\nOrigin: http://{place.netloc}\r\nUpgrade: websocket\r\n"
+        f"Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+        f"Sec-WebSocket-Protocol: viser-v{viser.__version__}\r\n\r\n"
+    )
+    handlers = served.gate.waiting
+    for _ in range(3):
+        with socket.create_connection((place.hostname, place.port)) as link:
+            link.sendall(head.encode())
+            comes_true(lambda: handlers() == 1)
+        comes_true(lambda: handlers() == 0)
+    served.stop()
+    assert "Traceback" not in capfd.readouterr().err
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []
 
 
 @needs_chromium

@@ -46,6 +46,7 @@ class Gate:
         self.installed = False
         self._host = host.lower()
         self._open, self._shut = threading.Event(), False
+        self._waiting = 0
         self.open()
 
     def hold(self) -> None:
@@ -55,6 +56,10 @@ class Gate:
     def open(self) -> None:
         """Let them pass."""
         self._open.set()
+
+    def waiting(self) -> int:
+        """How many sockets and questions wait."""
+        return self._waiting
 
     def shut(self) -> None:
         """Turn away what waits."""
@@ -102,9 +107,14 @@ class Gate:
         return checked
 
     async def _later(self, passed: Callable[..., Any], connection: Any, request: Any) -> Any:
-        # a page that waits closes its socket and asks anew every second
-        while not (self._open.is_set() or connection.transport.is_closing()):
-            await asyncio.sleep(OFTEN)
+        self._waiting += 1
+        try:
+            while not self._open.is_set():
+                await asyncio.sleep(OFTEN)
+                if connection.transport.is_closing():  # a page that waits closes its socket and asks anew every second
+                    raise asyncio.CancelledError  # nobody waits for an answer to this one
+        finally:
+            self._waiting -= 1
         if self._shut:
             return connection.respond(http.HTTPStatus.SERVICE_UNAVAILABLE, "this page has ended\n")
         answer: Any = passed(connection, request)
