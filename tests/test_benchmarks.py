@@ -43,3 +43,30 @@ def test_an_unknown_benchmark_is_refused() -> None:
     done = run("fast")
     assert done.returncode == 2
     assert "no benchmark 'fast'; there are aba" in done.stderr
+
+
+def test_the_other_end_of_the_viewers_benchmark_passes_its_gate_and_receives() -> None:
+    pytest.importorskip("viser")
+    program = """
+from benchmarks.measure import SMOKE, Report
+from benchmarks.viewer import measure
+report = Report("viewer", "")
+measure(report, 10, SMOKE)
+print(report.rows[0].ours, report.notes[0])
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rate, *_, size, _ = done.stdout.split()
+    assert float(rate) > 0.0 and float(size) > 0.0
+
+
+def test_a_refused_other_end_of_the_viewers_benchmark_fails_loudly() -> None:
+    pytest.importorskip("viser")
+    program = """
+from benchmarks import viewer
+from benchmarks.measure import SMOKE, Report
+viewer.CLIENT = viewer.CLIENT.replace('origin=f"http://{place.netloc}"', 'origin=None')
+viewer.measure(Report("viewer", ""), 10, SMOKE)
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode != 0 and "other end was refused" in done.stderr

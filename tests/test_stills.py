@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,15 @@ from PIL import Image
 from results_lab import pendulum, resting_ball
 
 import nexdyn as nx
+from nexdyn.errors import NexDynError
 from nexdyn.view import raster, stills
 from nexdyn.view.camera import FIELD, MARGIN, look, up_of
 from nexdyn.view.geometry import pieces
 from nexdyn.view.motion import Motion
-from nexdyn.view.stills import Shot, Studio
+from nexdyn.view.overlays import Transmitted
+from nexdyn.view.sharing import _Moment, shot_of
+from nexdyn.view.stage import Look
+from nexdyn.view.stills import Shot, Studio, picture
 
 RED, BLUE = (0.9, 0.1, 0.1), (0.1, 0.2, 0.9)
 SMALL = Shot(size=(160, 120), clock=False, samples=2)
@@ -546,3 +551,82 @@ def test_the_kernels_draw_the_same_interpreted() -> None:
     compiled = Studio(Motion.still(ball_on_a_rail()), Shot(size=(24, 16), samples=1)).picture(0.0)
     difference = np.abs(np.array(json.loads(done.stdout)) - compiled.astype(int))
     assert (difference > 1).mean() < 0.02
+
+
+# --- what the page shows beside bodies ---------------------------------------------------------------------------------
+
+
+def like(image: np.ndarray, color: tuple[int, int, int]) -> int:
+    """Pixels whose colour is about this one."""
+    return int((np.abs(image.astype(int) - color).max(axis=-1) < 60).sum())
+
+
+@pytest.fixture(scope="module")
+def swing() -> nx.Result:
+    return nx.simulate(nx.load("double-pendulum"), t_end=0.5, method=nx.RungeKutta4(1e-3), output_every=10)
+
+
+@pytest.mark.parametrize(
+    ("option", "color"),
+    [("reactions", (214, 39, 40)), ("axes", (30, 150, 70))],
+)
+def test_pictures_have_the_arrows_of_joints_where_they_are_asked_for(
+    swing: nx.Result, option: str, color: tuple[int, int, int]
+) -> None:
+    plain = Shot(size=(320, 240), clock=False)
+    shown = picture(swing, 0.4, replace(plain, **{option: True}))
+    assert like(picture(swing, 0.4, plain), color) == 0 and like(shown, color) > 20
+
+
+def test_arrows_of_reactions_begin_at_their_joints_and_are_as_long_as_their_forces(swing: nx.Result) -> None:
+    motion = Motion.of(swing)
+    row = {name: i for i, name in enumerate([*motion.bodies, "ground"])}
+    found, frame = Transmitted(motion, row, 2.0), motion.at(0.4)
+    shafts = [path for path, _, _ in found.wrenches(frame, 0, 1.0, np.array((0.0, 1.0, 0.0))) if len(path) == 2]
+    forces = np.linalg.norm(swing.reaction().values[..., :3], axis=-1)
+    now = np.linalg.norm(frame.wrench[:, :3], axis=1)
+    lengths = [np.linalg.norm(end - start) for start, end in shafts]
+    assert lengths == pytest.approx(0.2 * 2.0 * now / forces.max(), rel=1e-4)
+    joint = swing.system.joints[motion.joints[0]]
+    assert shafts[0][0] == pytest.approx(joint.frames(swing.system.values).p_AJ, abs=1e-6)
+    longer = found.wrenches(frame, 0, 2.0, np.array((0.0, 1.0, 0.0)))[0][0]
+    assert np.linalg.norm(longer[1] - longer[0]) == pytest.approx(2.0 * lengths[0], rel=1e-5)
+
+
+def test_a_dark_picture_has_a_dark_background_and_bright_ink(swing: nx.Result) -> None:
+    light, dark = (picture(swing, 0.0, Shot(size=(160, 120), dark=dark)) for dark in (False, True))
+    corner = (slice(0, 10), slice(0, 10))
+    assert light[corner].mean() > 180 and dark[corner].mean() < 120
+
+
+def test_a_ghost_is_laid_over_where_it_stands(swing: nx.Result) -> None:
+    shot = Shot(size=(320, 240), clock=False)
+    alone = picture(swing, 0.0, shot)
+    late = Motion.of(swing)
+    frozen = replace(
+        late,
+        position=np.repeat(late.position[-1:], len(late.times), 0),
+        quaternion=np.repeat(late.quaternion[-1:], len(late.times), 0),
+    )
+    over = picture(swing, 0.0, shot, ghost=frozen)
+    changed = np.abs(over.astype(int) - alone).max(axis=-1) > 25
+    assert changed.sum() > 100
+    red, green, blue = over[changed].astype(int).mean(axis=0)
+    assert blue > red + 10 and blue > green  # the ghost's colour
+    with pytest.raises(NexDynError, match="ghost"):
+        picture(swing, 0.0, shot, ghost=nx.simulate(nx.load("hinge-chain"), t_end=0.01, method=nx.RungeKutta4(1e-3)))
+
+
+@pytest.mark.parametrize("arrows", [0.0, -1.0, float("nan")])
+def test_a_length_of_arrows_that_is_none_is_refused(arrows: float) -> None:
+    with pytest.raises(nx.InputError, match="arrows"):
+        Shot(arrows=arrows)
+
+
+def test_films_of_the_page_show_what_it_shows(swing: nx.Result) -> None:
+    motion, layers = Motion.of(swing), frozenset({"shapes", "reaction forces", "joint axes"})
+    seen = {"eye": np.array((3.0, -3.0, 1.0)), "target": np.zeros(3), "field": 0.8, "size": (320, 240)}
+    moment = _Moment(motion, None, Look(layers, arrows=2.0), 0.2, 1.0, **seen, dark=True, si=True)
+    for film in (False, True):
+        shot = shot_of(moment, film)
+        assert (shot.reactions, shot.moments, shot.axes, shot.arrows, shot.dark) == (True, False, True, 2.0, True)

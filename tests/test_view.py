@@ -60,7 +60,7 @@ class Slow(dict[int, Any]):
 
 def test_a_group_of_messages_reaches_a_browser_whole(port: int) -> None:
     """What a browser gets at once is of one moment, though the next is said while it is read, and groups are large."""
-    server, _ = page.start_server(port=port)
+    server = page.start_server(port=port).server
     nodes = [server.scene.add_frame(f"/n{i}", show_axes=False) for i in range(200)]
     buffer, windows = server._websock_server.get_message_buffer(), []
     buffer.message_from_id = Slow(buffer.message_from_id)
@@ -89,7 +89,7 @@ def test_a_group_of_messages_reaches_a_browser_whole(port: int) -> None:
 
 
 def test_a_group_begins_on_the_servers_own_thread_and_after_its_end(port: int) -> None:
-    server, _ = page.start_server(port=port)
+    server = page.start_server(port=port).server
     node = server.scene.add_frame("/n", show_axes=False)
     buffer = server._websock_server.get_message_buffer()
 

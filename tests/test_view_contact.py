@@ -23,13 +23,13 @@ from chromium import (
 
 import nexdyn as nx
 from nexdyn.errors import InputError, NexDynError, UnknownNameError
-from nexdyn.view.geometry import sphere
 from nexdyn.view.motion import Motion
 from nexdyn.view.pressure import color, discs, scale_of, ticks
 from nexdyn.view.recording import record
 from nexdyn.view.section import Section, cut, section_of
 from nexdyn.view.stage import Look
 from nexdyn.view.stills import Shot, picture
+from nexdyn.view.surfaces import sphere
 from nexdyn.view.viewer import Viewer
 
 pytestmark = pytest.mark.timeout(900)

@@ -18,7 +18,8 @@ from test_urdf_robots import LOADED, quietly
 import nexdyn as nx
 from nexdyn.errors import InputError, NexDynWarning
 from nexdyn.view import geometry
-from nexdyn.view.geometry import Piece, Surface, pieces, read_mesh
+from nexdyn.view.geometry import pieces, read_mesh
+from nexdyn.view.surfaces import Piece, Surface
 
 MESHES = [
     Path(str(file.locate())).resolve()

@@ -85,7 +85,7 @@ def suitable(system: System) -> list[Method]:
     """One of each formulation that carries a system, the most precise first."""
     from nexdyn.integrate.methods import HHT, Baumgarte, DormandPrince, ImplicitEuler, Projection, RungeKutta4
     from nexdyn.simulation.choice import simulation_of
-    from nexdyn.simulation.marches.bodies import needs_bodies
+    from nexdyn.simulation.needs import needs_bodies
 
     precise: Method = Projection(rtol=1e-10, atol=1e-12)
     bodies: list[Method] = [Baumgarte(), HHT(dt=1e-3), ImplicitEuler(1e-3, bdf2=True)]

@@ -14,6 +14,7 @@ from nexdyn.cli.options import Saying, flag, option
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
+    from nexdyn.view.server import Served
     from nexdyn.view.viewer import Viewer
 
 PAGE = Group("The page in the browser", sort_key=4)
@@ -35,31 +36,47 @@ class Page:
 PAGE_PLAINLY = Page()
 
 
-def open_page(
-    what: Any, page: Page, saying: Saying | None, ghost: Result | None = None, seen: Mapping[str, Any] | None = None
-) -> Viewer:  # fmt: skip
-    """A viewer of `what`, under `ghost`, in a browser where there is one; its address said on stdout, or without `saying` on stderr.
+def serve(name: str, page: Page, saying: Saying | None) -> Served:
+    """The page of a system of that name, in a browser where there is one, before there is anything to see: the browser loads it meanwhile.
 
-    seen: where from at first, eye and target."""
+    Its address is said on stdout, or without `saying` on stderr."""
     from nexdyn.view import server
-    from nexdyn.view.viewer import Viewer
 
     port = server.PORT if page.port is None else page.port
-    viewer = Viewer(what, host=page.host, port=port, ghost=ghost, language=page.language)
-    if seen:
-        viewer.look_from(seen["eye"], seen["target"])
-    said = f"{viewer.system.name}: {viewer.address}  (Esc or End on the page, or Ctrl-C here, ends)"
+    served = server.start_server(page.host, port, server.title_of(name), None, page.language)
+    served.gate.hold()
+    said = f"{name}: {served.address}  (Esc or End on the page, or Ctrl-C here, ends)"
     if saying is None:
         terminal.note(said)
     elif saying.json:
-        terminal.say_json({"name": viewer.system.name, "address": viewer.address, "port": viewer.server.get_port()})
+        terminal.say_json({"name": name, "address": served.address, "port": served.server.get_port()})
     else:
         terminal.say(said)
     sys.stdout.flush()
-    if hint := server.hint(viewer.server, viewer.address):
+    if hint := server.hint(served.server, served.address):
         terminal.note(hint)
     if page.host not in (server.LOOPBACK, "localhost", "::1"):
         terminal.note(f"served at {page.host}: whoever knows the whole address sees the page and can press its buttons")
     if not page.no_browser:
-        server.open_browser(viewer.address)
+        server.open_browser(served.address)
+    return served
+
+
+def open_page(
+    what: Any, page: Page, saying: Saying | None, ghost: Result | None = None, seen: Mapping[str, Any] | None = None,
+    served: Served | None = None,
+) -> Viewer:  # fmt: skip
+    """A viewer of `what`, under `ghost`, on a page that is served already, or on one of its own, as `serve` has it.
+
+    seen: where from at first, eye and target."""
+    from nexdyn.view.viewer import Viewer
+
+    served = served or serve(what.system.name if hasattr(what, "system") else what.name, page, saying)
+    try:
+        viewer = Viewer(what, ghost=ghost, language=page.language, served=served)
+    except BaseException:
+        served.stop()
+        raise
+    if seen:
+        viewer.look_from(seen["eye"], seen["target"])
     return viewer

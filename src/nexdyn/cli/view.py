@@ -16,15 +16,16 @@ from nexdyn.cli.live import LIVE_PLAINLY, Live, session_of, write
 from nexdyn.cli.looks import LOOKS_PLAINLY, Looks
 from nexdyn.cli.model import Model, read
 from nexdyn.cli.options import READING_PLAINLY, SAYING_PLAINLY, Reading, Saying, flag, option
-from nexdyn.cli.page import PAGE_PLAINLY, Page, open_page
+from nexdyn.cli.page import PAGE_PLAINLY, Page, open_page, serve
 from nexdyn.cli.pictures import PICTURES_PLAINLY, Pictures, write_pictures
-from nexdyn.cli.prepare import Prepared, prepare
+from nexdyn.cli.prepare import Prepared, prepare, started
 from nexdyn.cli.progress import compilation_announced, progress_bar
 from nexdyn.cli.run import MOTION_PLAINLY, Motion, moved
 from nexdyn.errors import InputError, SingularError, SolveError
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
+    from nexdyn.view.server import Served
 
 NAME = "view"
 EXAMPLES = """\
@@ -96,20 +97,28 @@ def command(
         raise InputError("--still has no motion to record; leave --html or --still out")
     model = read(name, reading)
     what: Any = None
+    served: Served | None = None
     over = None if ghost is None else _ghost(ghost, model)
     with ExitStack() as open_pages, terminal.CtrlC() as ctrl_c:
         if live.asked:
             what = session_of(model, motion, live)
             what = what if live.live else what.result()
+        elif not still and model.result is not None and not _goes_on(motion):
+            what = model.result
         elif not still:
-            what = (
-                model.result if model.result is not None and not _goes_on(motion) else prepared(model, motion, writes)
-            )
+            started(model, motion)  # wrong options are told before a page is opened
+            served = None if writes else serve(model.system.name, page, saying)
+            try:
+                what = prepared(model, motion, writes)
+            except BaseException:
+                if served is not None:
+                    served.stop()
+                raise
         if writes:
             return _record(model, what, html, speed, looks, pictures, ctrl_c, saying, over, page.language)
         failure = None
         with suppress(KeyboardInterrupt):  # Ctrl-C ends the page
-            viewer = open_page(_shown(model, what), page, saying, over, model.view)
+            viewer = open_page(_shown(model, what), page, saying, over, model.view, served)
             open_pages.callback(viewer.close)
             looks.put(viewer)
             if isinstance(what, Prepared):

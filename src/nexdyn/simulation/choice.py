@@ -1,26 +1,20 @@
-"""The simulation of a system: which method runs it where none is given, and which march takes a method's steps."""
+"""The simulation of a system: which method runs it where none is given, and which march takes a method's steps.
+
+Marches are imported when they are chosen: each brings a formulation of its own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from nexdyn.assembly.notices import degrees_notices, tell
 from nexdyn.errors import InputError
 from nexdyn.integrate.methods import HHT, ImplicitEuler, IndexOne, Loops, Method, RungeKutta4, method_of
 from nexdyn.model.system import System
-from nexdyn.simulation.marches.bodies import BodySimulation, needs_bodies
-from nexdyn.simulation.marches.index1 import IndexOneSimulation
-from nexdyn.simulation.marches.potential import PotentialSimulation
-from nexdyn.simulation.marches.tree import Simulation
-from nexdyn.simulation.run import Runs
+from nexdyn.simulation.needs import needs_bodies
 
-OF_BODIES: dict[type[Method], type[BodySimulation]] = {
-    HHT: BodySimulation,
-    IndexOne: IndexOneSimulation,
-    ImplicitEuler: PotentialSimulation,
-}
-"""The marches that move bodies, by the class of their methods; all other methods move the coordinates of a tree."""
+if TYPE_CHECKING:
+    from nexdyn.simulation.run import Runs
 
 
 def default_method(system: System, loops: Loops | None = None, dynamics: str = "aba") -> Method:
@@ -31,8 +25,22 @@ def default_method(system: System, loops: Loops | None = None, dynamics: str = "
 
 
 def march_of(method: Method) -> type[Runs]:
-    """The march of a method."""
-    return next((march for cls, march in OF_BODIES.items() if isinstance(method, cls)), Simulation)
+    """The march of a method: three move bodies, all other methods move the coordinates of a tree."""
+    if isinstance(method, HHT):
+        from nexdyn.simulation.marches.bodies import BodySimulation
+
+        return BodySimulation
+    if isinstance(method, IndexOne):
+        from nexdyn.simulation.marches.index1 import IndexOneSimulation
+
+        return IndexOneSimulation
+    if isinstance(method, ImplicitEuler):
+        from nexdyn.simulation.marches.potential import PotentialSimulation
+
+        return PotentialSimulation
+    from nexdyn.simulation.marches.tree import Simulation
+
+    return Simulation
 
 
 def simulation_of(
@@ -45,6 +53,8 @@ def simulation_of(
     **options: Any,
 ) -> Runs:
     """The simulation for a method, or for a system; arguments as for `nx.simulate`."""
+    from nexdyn.assembly.notices import degrees_notices, tell
+
     simulation = _simulation_of(system, method, dynamics, loops, options)
     simulation.tell_start(on_gap)
     if options.get("initial") is None and simulation.warnings is not None:

@@ -7,6 +7,8 @@ position, velocity, …        x, y, z of one body; of several a panel an axis
 reaction, transmitted        force and moment: components of one joint, magnitudes |f|, |m| of several
 measures                     a panel a unit
 phase                        v over q, a panel a freedom; v is dq/dt there, so joints with quaternions have none
+
+The numbers come from `Result.observed`, not as labelled arrays: xarray takes most of a second to import, which a page would wait for.
 """
 
 from __future__ import annotations
@@ -18,12 +20,10 @@ import numpy as np
 
 from nexdyn.errors import InputError, unknown
 from nexdyn.results.freedoms import COORDINATES, FREEDOMS
-from nexdyn.results.quantities import QUANTITIES
+from nexdyn.results.quantities import QUANTITIES, joint_labels
 from nexdyn.tree.compile import joint_class
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from nexdyn.results.result import Result
 
 MOST = 10
@@ -80,12 +80,12 @@ def panels(result: Result, what: Sequence[str] = DEFAULT, of: Sequence[str] = ()
 
 
 def _energy(result: Result, _: str, of: list[str]) -> list[Panel]:
-    t, E = result.recording.t, result.energy()
-    lines = [Line(name, t, E[name].values) for name in ("kinetic", "gravitational", "elastic", "total")]
+    t, E = result.recording.t, result.observed.energies
+    lines = [Line(name, t, E[f"{name}_energy"]) for name in ("kinetic", "gravitational", "elastic", "total")]
     lines = [line for line in lines if line.label != "elastic" or line.y.any()]
     found = [_panel("energy", "energy [J]", lines)]
     if not result.not_conservative:
-        total = E["total"].values
+        total = E["total_energy"]
         found.append(
             _panel("what the total energy gained", "E − E₀ [J]", [Line("total − initial", t, total - total[0])])
         )
@@ -97,9 +97,7 @@ def _energy(result: Result, _: str, of: list[str]) -> list[Panel]:
 
 def _joint_states(result: Result, name: str, of: list[str]) -> list[Panel]:
     """A panel a unit: those of radians, of metres and of quaternions do not share an axis."""
-    ask = getattr(result, name)
-    arrays = [ask(joint) for joint in of] if of else [ask()]
-    labelled = [column for array in arrays for column in _columns(array)]
+    labelled = [column for joint in of or [""] for column in _columns(result, name, joint)]
     if not labelled:
         raise InputError(f"{result.system.name!r} has no joint that moves, so no {name} to plot")
     units = dict.fromkeys(unit for _, _, unit in labelled)
@@ -114,17 +112,25 @@ def _joint_states(result: Result, name: str, of: list[str]) -> list[Panel]:
     ]
 
 
-def _columns(array: xr.DataArray) -> Iterable[tuple[str, np.ndarray, str]]:
-    """Label, values and unit of every column of coordinates or freedoms."""
-    axis = str(array.dims[-1]) if array.ndim > 1 else ""
-    if not axis:
-        label = next(str(array.coords[name].item()) for name in ("coordinate", "freedom") if name in array.coords)
-        return [(label, array.values, str(array.attrs["units"]))]
-    units = array.coords["units"].values if "units" in array.coords else [array.attrs["units"]] * array.sizes[axis]
-    return [
-        (str(label), array.values[:, k], str(unit))
-        for k, (label, unit) in enumerate(zip(array.coords[axis].values, units, strict=True))
-    ]
+def _columns(result: Result, name: str, joint: str = "") -> list[tuple[str, np.ndarray, str]]:
+    """Label, values and unit of each coordinate or freedom, of one joint or of all. Errors as of `Result.joint_position`."""
+    observed = result.observed
+    if not joint:
+        labels = observed.labels
+        values, own = (
+            observed.take(name),
+            list(zip(labels.dims[QUANTITIES[name].dims[0]], labels.units[name], strict=True)),
+        )
+    else:
+        values = observed.of_joint(name, joint)
+        own = joint_labels(observed.tree, joint, COORDINATES if name == "joint_position" else FREEDOMS)
+        if not own:
+            raise InputError(
+                f"joint {joint!r} is fixed and has no coordinates; joints: {', '.join(observed.tree.joint_names)}"
+            )
+        per = {"q": "", "v": "/s", "dv/dt": "/s^2"}[JOINT_STATES[name]]
+        own = [(label, unit + per) for label, unit in own]
+    return [(label, values[:, k], unit) for k, (label, unit) in enumerate(own)]
 
 
 def _moving(result: Result) -> list[str]:
@@ -132,14 +138,14 @@ def _moving(result: Result) -> list[str]:
 
 
 def _wrenches(result: Result, name: str, of: list[str]) -> list[Panel]:
-    array = getattr(result, name)()
-    joints = [str(joint) for joint in array.coords["joint"].values]
+    labels = result.observed.labels.dims
+    joints, components = list(labels["joint"]), list(labels["component"])
     if not joints:
         raise InputError(f"{result.system.name!r} has no joint, so no {name} to plot")
     chosen = _named(of, "joint", joints)
-    t, found = result.recording.t, []
+    t, array, found = result.recording.t, result.observed.take(name), []
     for part, axes, unit in (("force", ("fx", "fy", "fz"), "N"), ("moment", ("mx", "my", "mz"), "N m")):
-        values = array.sel(component=list(axes)).values
+        values = array[..., [components.index(axis) for axis in axes]]
         title = f"{name} {part}"
         if len(chosen) == 1:
             column = joints.index(chosen[0])
@@ -166,7 +172,7 @@ def _phase(result: Result, _: str, of: list[str]) -> list[Panel]:
                     f"a phase portrait is of joints like {', '.join(_with_rates(result)) or 'none in this system'}"
                 )
             continue
-        q, v = (list(_columns(getattr(result, name)(joint))) for name in ("joint_position", "joint_velocity"))
+        q, v = (_columns(result, name, joint) for name in ("joint_position", "joint_velocity"))
         for (label, position, unit), (_, velocity, per) in zip(q, v, strict=True):
             axes = f"q [{pretty(unit)}]", f"v [{pretty(per)}]"
             found.append(Panel(f"phase of {label}, • start", *axes, [Line(label, position, velocity)], over_time=False))
@@ -191,11 +197,12 @@ def _with_rates(result: Result) -> list[str]:
 def _of_bodies(result: Result, name: str, of: list[str]) -> list[Panel]:
     unit, t = pretty(QUANTITIES[name].units), result.recording.t
     words, _, axes = QUANTITIES[name].long_name.partition(",")
+    observed = result.observed
     if of:
-        curves = {body: getattr(result, name)(body).values for body in of}
+        curves = {body: observed.at_frame(name, body) for body in of}
     else:
-        everything = getattr(result, name)()
-        curves = {str(body): everything.values[:, k] for k, body in enumerate(everything.coords["body"].values)}
+        everything = observed.take(name)
+        curves = {body: everything[:, k] for k, body in enumerate(observed.labels.dims["body"])}
     if not curves:
         raise InputError(f"{result.system.name!r} has no body, so no {name} to plot")
     if len(curves) == 1:

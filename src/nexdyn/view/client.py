@@ -53,8 +53,9 @@ def with_ours(page: str, title: str, more: str = "") -> str:
         raise NexDynError(
             "this version of viser has a page that NexDyn does not know; nexdyn[view] installs one it knows"
         )
+    first = f"<script>{script('software.js')}</script>"
     scene = f'<script type="module">{script("scene.js")}</script>'
-    return f"{before}<title>{html.escape(title)}</title>{_SCRIPT}{scene}{more}{after}"
+    return f"{before}<title>{html.escape(title)}</title>{first}{_SCRIPT}{scene}{more}{after}"
 
 
 def response(title: str, zipped: bool, language: str = "en") -> Any:

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from nexdyn.model.system import System
-from nexdyn.view.geometry import Piece, colliding_pieces
+from nexdyn.view.geometry import colliding_pieces
 from nexdyn.view.highlight import larger
 from nexdyn.view.marks import Marks
 from nexdyn.view.motion import Frame
 from nexdyn.view.placing import linear
+from nexdyn.view.surfaces import Piece
 
 LAYER = "collision shapes"
 COLOR, OPACITY = (0, 150, 170), 0.4

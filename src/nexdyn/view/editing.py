@@ -16,12 +16,12 @@ import numpy as np
 
 from nexdyn.errors import InputError, NexDynError, NexDynWarning, counted
 from nexdyn.view.changes import changes
-from nexdyn.view.geometry import sphere
 from nexdyn.view.ghost import same
 from nexdyn.view.marks import MANY, Marks
 from nexdyn.view.motion import Frame
 from nexdyn.view.placing import linear
 from nexdyn.view.stage import FIELD
+from nexdyn.view.surfaces import sphere
 
 if TYPE_CHECKING:
     from nexdyn.assembly.report import AssemblyReport
@@ -160,7 +160,7 @@ class RedundantJoints:
 def numbers_of(session: Session) -> dict[tuple[str, ...], Any]:
     """Where what a session has changed stands in a scene, and the numbers now."""
     from nexdyn.simulation.continuing import states_of
-    from nexdyn.simulation.marches.bodies import needs_bodies
+    from nexdyn.simulation.needs import needs_bodies
 
     system, section = session.system, {"force": "forces", "joint": "joints", "body": "bodies"}
     found: dict[tuple[str, ...], Any] = {}

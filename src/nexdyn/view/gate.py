@@ -12,12 +12,14 @@ Everything else is answered 403 with a line that says why. Sources: RFC 6455, se
 
 from __future__ import annotations
 
+import asyncio
 import http
 import secrets
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from inspect import isawaitable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,13 +28,16 @@ from nexdyn.view import client
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 
 Ask = Callable[[str], dict[str, Any]]
+OFTEN = 0.01
+"""Seconds between two looks whether what waits may pass."""
 _patching = threading.Lock()
 
 
 class Gate:
     """The rule for one server: `host` is what it was given, `token` the first part of the path, `title` the page's.
 
-    `ask` answers the questions of the page (asking.py); it is called on a thread of its own.
+    `ask` answers the questions of the page (asking.py); it is called on a thread of its own. `hold()` lets sockets and questions wait
+    until `open()`: a browser then loads the page while what it shows is still being made, and is told all of it at once.
     """
 
     def __init__(self, host: str, title: str = "NexDyn", ask: Ask | None = None, language: str = "en") -> None:
@@ -40,6 +45,26 @@ class Gate:
         self.token = secrets.token_urlsafe(16)
         self.installed = False
         self._host = host.lower()
+        self._open, self._shut = threading.Event(), False
+        self._waiting = 0
+        self.open()
+
+    def hold(self) -> None:
+        """Let sockets and questions wait."""
+        self._open.clear()
+
+    def open(self) -> None:
+        """Let them pass."""
+        self._open.set()
+
+    def waiting(self) -> int:
+        """How many sockets and questions wait."""
+        return self._waiting
+
+    def shut(self) -> None:
+        """Turn away what waits."""
+        self._shut = True
+        self._open.set()
 
     def refusal(self, reached: str, path: str, host: list[str], origin: list[str], socket_asked: bool) -> str:
         """Why a request is refused; "" where it may pass.
@@ -69,11 +94,31 @@ class Gate:
             if not to_socket and request.path.partition("?")[0] == "/":
                 zipped = any("gzip" in x for x in asked.get_all("Accept-Encoding"))
                 return client.response(self.title, zipped, self.language)
-            if not to_socket and self.ask is not None and request.path.startswith(client.ASK):
+            asks = not to_socket and request.path.startswith(client.ASK)
+            if (asks or to_socket) and not self._open.is_set():
+                return self._later(passed, connection, request)
+            return passed(connection, request)
+
+        def passed(connection: Any, request: Any) -> Any:
+            if self.ask is not None and request.path.startswith(client.ASK) and "Upgrade" not in request.headers:
                 return client.answered(self.ask, request.path)
             return process_request(connection, request) if process_request else None
 
         return checked
+
+    async def _later(self, passed: Callable[..., Any], connection: Any, request: Any) -> Any:
+        self._waiting += 1
+        try:
+            while not self._open.is_set():
+                await asyncio.sleep(OFTEN)
+                if connection.transport.is_closing():  # a page that waits closes its socket and asks anew every second
+                    raise asyncio.CancelledError  # nobody waits for an answer to this one
+        finally:
+            self._waiting -= 1
+        if self._shut:
+            return connection.respond(http.HTTPStatus.SERVICE_UNAVAILABLE, "this page has ended\n")
+        answer: Any = passed(connection, request)
+        return await answer if isawaitable(answer) else answer
 
     def _names(self, reached: str) -> set[str]:
         """The names under which a request that came in on the address `reached` may know this machine."""

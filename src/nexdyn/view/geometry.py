@@ -17,13 +17,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from nexdyn.errors import warn
 from nexdyn.geometry.height_field import height_field
-from nexdyn.geometry.hull import surface as hull_surface
 from nexdyn.model.shapes import (
     Box,
     Capsule,
@@ -41,8 +40,22 @@ from nexdyn.model.system import System
 from nexdyn.spatial.lengths import UNITS
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view.extras import need
-
-Color = tuple[float, float, float, float]
+from nexdyn.view.parts import fittings, rolling
+from nexdyn.view.surfaces import (
+    Color,
+    Piece,
+    Surface,
+    box,
+    capsule,
+    cone,
+    cylinder,
+    hull,
+    joined,
+    made,
+    sphere,
+    square,
+    with_z,
+)
 
 PALETTE: tuple[Color, ...] = (
     (0.30, 0.47, 0.66, 1.0), (0.95, 0.56, 0.17, 1.0), (0.35, 0.63, 0.31, 1.0), (0.88, 0.34, 0.35, 1.0),
@@ -51,8 +64,6 @@ PALETTE: tuple[Color, ...] = (
 """Colours of bodies that have none of their own, in turn."""
 GREY: Color = (0.72, 0.74, 0.77, 1.0)
 """Colour of a mesh that has none, neither in the model nor in its file."""
-AROUND, WHEEL = 32, 96
-"""Edges of what is round, and of cylinders, which may be as large as wheels."""
 THIN = 0.05
 """Radius of a drawn rod, of the median distance that rods bridge."""
 _SHOWN = 6
@@ -61,32 +72,6 @@ BETWEEN_POINTS = frozenset({"point_spring", "force_table"})
 """Forces that are drawn between two points (links.py)."""
 HINGES = ON_AXIS | {"universal", "spherical"}
 """Joints in which two bodies turn about each other at one place."""
-
-
-@dataclass(frozen=True, eq=False)
-class Surface:
-    """Triangles: `vertices` (n, 3) [m], `faces` (m, 3) counterclockwise from outside; `smooth`: shade across edges."""
-
-    vertices: np.ndarray
-    faces: np.ndarray
-    smooth: bool = True
-
-    def scaled(self, scale: Iterable[float]) -> Surface:
-        """The surface stretched along its axes; a mirrored one keeps its outside."""
-        s = np.asarray(tuple(scale), dtype=np.float32)
-        faces = self.faces if s.prod() > 0.0 else self.faces[:, ::-1]
-        return Surface(self.vertices * s, np.ascontiguousarray(faces), self.smooth)
-
-
-class Piece(NamedTuple):
-    """A surface fixed to `body` ("ground" is one) at R_BS (3, 3), p_BS (3,) [m], in one colour."""
-
-    body: str
-    name: str
-    surface: Surface
-    R_BS: np.ndarray
-    p_BS: np.ndarray
-    color: Color
 
 
 def pieces(system: System) -> list[Piece]:
@@ -104,7 +89,15 @@ def pieces(system: System) -> list[Piece]:
         elif not (some and (body.resolved(system.values).mass == 0.0 or _is_floor(body))):
             shown[name] = drawing.skeleton(name, PALETTE[i % len(PALETTE)])
     drawing.say()
-    return [*(piece for found in shown.values() for piece in found), *drawing.ground()]
+    beside = fittings(
+        system, {name: found for name, found in shown.items() if system.bodies[name].shapes}, drawing.radius
+    )
+    return [*(piece for found in shown.values() for piece in found), *drawing.ground(), *beside]
+
+
+def unit_of(system: System) -> float:
+    """Radius of a drawn rod [m], of which marks of joints are multiples."""
+    return _Drawing(system).radius
 
 
 def colliding_pieces(system: System, size: float) -> list[Piece]:
@@ -116,7 +109,7 @@ def colliding_pieces(system: System, size: float) -> list[Piece]:
         for k, shape in enumerate(body.colliding):
             if isinstance(shape, HalfSpace):
                 R, p = rotation_matrix(np.array(shape.orientation)), np.array(shape.position)
-                found.append(Piece(body.name, f"halfspace{k}", _square(2.0 * size), R, p, PALETTE[i % len(PALETTE)]))
+                found.append(Piece(body.name, f"halfspace{k}", square(2.0 * size), R, p, PALETTE[i % len(PALETTE)]))
             else:
                 found += drawing._shape(body.name, k, shape, PALETTE[i % len(PALETTE)])
     drawing.say()
@@ -133,8 +126,7 @@ def bounds(of: Iterable[Piece], poses: dict[str, tuple[np.ndarray, np.ndarray]])
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for piece in of:
         R_WB, p_WB = poses.get(piece.body, (np.eye(3), np.zeros(3)))
-        v = piece.surface.vertices
-        corners = np.array(np.meshgrid(*zip(v.min(axis=0), v.max(axis=0), strict=True))).reshape(3, -1).T
+        corners = np.array(np.meshgrid(*zip(*piece.surface.box, strict=True))).reshape(3, -1).T
         corners = (corners @ piece.R_BS.T + piece.p_BS) @ R_WB.T + p_WB
         low, high = np.minimum(low, corners.min(axis=0)), np.maximum(high, corners.max(axis=0))
     return (low, high) if np.isfinite(low).all() else (np.full(3, -1.0), np.full(3, 1.0))
@@ -195,9 +187,13 @@ class _Drawing:
         """A small block where a joint holds a body that is drawn without shapes of its own."""
         found, size = [], 3.0 * self.radius
         for joint in self.system.joints.values():
-            if joint.parent.is_ground and not joint.child.shapes and joint.kind not in ("free", "fixed"):
+            if (
+                joint.parent.is_ground
+                and not joint.child.shapes
+                and joint.kind not in ("free", "fixed", "rolling_disk", "rolling_sphere")
+            ):
                 frames = joint.frames(self.system.values)
-                block = Piece("ground", joint.name, _box((size, size, size)), frames.R_AJ, frames.p_AJ, GREY)
+                block = Piece("ground", joint.name, box((size, size, size)), frames.R_AJ, frames.p_AJ, GREY)
                 found.append(block)
         return found
 
@@ -239,8 +235,8 @@ class _Drawing:
                 # from inside the shapes, so that both join
                 start = foot + min(1.0, r / length) * ((low + high) / 2 - foot)
                 along = p - start
-                rod = _capsule(r, float(np.linalg.norm(along)))
-                found.append(Piece(body, f"strut{k}", rod, _with_z(along), (p + start) / 2, shown[0].color))
+                rod = capsule(r, float(np.linalg.norm(along)))
+                found.append(Piece(body, f"strut{k}", rod, with_z(along), (p + start) / 2, shown[0].color))
         return found
 
     def _hinges(self, body: str) -> list[np.ndarray]:
@@ -262,9 +258,11 @@ class _Drawing:
     def skeleton(self, body: str, own: Color) -> list[Piece]:
         r = self.radius * (1.0 - 0.08 * min(self.level[body], 6))
         found = [
-            Piece(body, f"rod{k}", _capsule(r, length), _with_z(b - a), (a + b) / 2, own)
+            Piece(body, f"rod{k}", capsule(r, length), with_z(b - a), (a + b) / 2, own)
             for k, (a, b, length) in enumerate(self._rods(body))
         ]
+        if wheels := rolling(self.system, body, own):
+            return [*wheels, *found]
         return [*found, Piece(body, "com", sphere(1.7 * r if found else 3.0 * r), np.eye(3), self.coms[body], own)]
 
     def _rods(self, body: str) -> list[tuple[np.ndarray, np.ndarray, float]]:
@@ -310,14 +308,6 @@ def _distinct(points: list[np.ndarray]) -> list[np.ndarray]:
     return kept
 
 
-def _with_z(z: np.ndarray) -> np.ndarray:
-    """A rotation whose third column is along z."""
-    z = z / np.linalg.norm(z)
-    x = np.cross((0.0, 1.0, 0.0) if abs(z[1]) < 0.9 else (1.0, 0.0, 0.0), z)
-    x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(z, x), z])
-
-
 def _color(color: Any) -> Color:
     r, g, b, *opacity = color
     return float(r), float(g), float(b), float(opacity[0]) if opacity else 1.0
@@ -333,138 +323,23 @@ MOST_UNPACKED = 30
 def _surface(shape: Shape) -> Surface:
     match shape:
         case Box():
-            return _box(tuple(shape.size))
+            return box(tuple(shape.size))
         case Sphere():
             return sphere(shape.radius)
         case Cylinder():
-            return _cylinder(shape.radius, shape.length)
+            return cylinder(shape.radius, shape.length)
         case Capsule():
-            return _capsule(shape.radius, shape.length)
+            return capsule(shape.radius, shape.length)
         case Cone():
-            return _cone(shape.radius, shape.length)
+            return cone(shape.radius, shape.length)
         case Ellipsoid():
             return sphere(1.0).scaled(shape.semi_axes)
         case Hull():
-            return _hull(tuple(map(tuple, shape.points)))
+            return hull(tuple(map(tuple, shape.points)))
         case HeightField():
-            made = height_field(shape.heights, shape.size, shape.bottom)
-            return _made(made.vertices, made.triangles, smooth=False)
+            ground = height_field(shape.heights, shape.size, shape.bottom)
+            return made(ground.vertices, ground.triangles, smooth=False)
     raise TypeError(f"{shape!r} has no surface")
-
-
-@lru_cache(maxsize=1024)
-def _box(size: tuple[float, float, float]) -> Surface:
-    """Six faces of four vertices each, so that its edges stay sharp."""
-    vertices: list[np.ndarray] = []
-    faces = []
-    for axis in range(3):
-        for sign in (-1.0, 1.0):
-            u, v = np.eye(3)[(axis + 1) % 3], sign * np.eye(3)[(axis + 2) % 3]
-            n, first = sign * np.eye(3)[axis], len(vertices)
-            vertices += [n - u - v, n + u - v, n + u + v, n - u + v]
-            faces += [(first, first + 1, first + 2), (first, first + 2, first + 3)]
-    return _made(np.array(vertices) * 0.5 * np.array(size), faces)
-
-
-@lru_cache(maxsize=16)
-def _square(size: float) -> Surface:
-    """In the plane z = 0."""
-    h = size / 2
-    return _made(np.array([(-h, -h, 0.0), (h, -h, 0.0), (h, h, 0.0), (-h, h, 0.0)]), [(0, 1, 2), (0, 2, 3)])
-
-
-@lru_cache(maxsize=1024)
-def sphere(radius: float) -> Surface:
-    return revolved(_arc(radius, -np.pi / 2, np.pi / 2, AROUND // 2))
-
-
-@lru_cache(maxsize=1024)
-def _capsule(radius: float, length: float) -> Surface:
-    low, high = _arc(radius, -np.pi / 2, 0.0, AROUND // 4), _arc(radius, 0.0, np.pi / 2, AROUND // 4)
-    half = np.array((0.0, length / 2))
-    return revolved(np.concatenate([low - half, high + half]))
-
-
-@lru_cache(maxsize=1024)
-def _cylinder(radius: float, length: float) -> Surface:
-    """The ends have vertices of their own, so that their edges stay sharp."""
-    r, h = radius, length / 2
-    side = revolved(np.array([(r, -h), (r, h)]), WHEEL)
-    ends = [revolved(np.array(line), WHEEL) for line in ([(0.0, -h), (r, -h)], [(r, h), (0.0, h)])]
-    return _joined([side, *ends])
-
-
-@lru_cache(maxsize=1024)
-def _hull(points: tuple[tuple[float, ...], ...]) -> Surface:
-    """Equal hulls share one surface, so that they are drawn together."""
-    corners = hull_surface(np.array(points))[2]
-    return _made(corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
-
-
-@lru_cache(maxsize=1024)
-def _cone(radius: float, length: float) -> Surface:
-    """The base has vertices of its own, so that its edge stays sharp."""
-    r, h = radius, length / 2
-    parts = [np.array(line) for line in ([(0.0, -h), (r, -h)], [(r, -h), (0.0, h)])]
-    return _joined([revolved(line, WHEEL) for line in parts])
-
-
-def _arc(radius: float, start: float, end: float, count: int) -> np.ndarray:
-    """Points (count + 1, 2): distance from the axis and height, on a circle about the origin."""
-    angle = np.linspace(start, end, count + 1)
-    return radius * np.column_stack([np.cos(angle), np.sin(angle)])
-
-
-def revolved(profile: np.ndarray, around: int = AROUND) -> Surface:
-    """The surface that a line of points (distance from z, height), from below to above, sweeps about z."""
-    rings = []
-    angle = np.linspace(0.0, 2.0 * np.pi, around, endpoint=False)
-    for rho, z in profile:
-        count = 1 if rho < 1e-12 * np.abs(profile).max() else around
-        ring = np.column_stack([rho * np.cos(angle), rho * np.sin(angle), np.full(around, z)])
-        rings.append(ring[:count] * (1.0 if count > 1 else (0.0, 0.0, 1.0)))
-    faces, first = [], 0
-    for low, high in itertools.pairwise(rings):
-        n, m = len(low), len(high)
-        for i in range(around):
-            a, b = first + i % n, first + (i + 1) % n
-            c, d = first + n + i % m, first + n + (i + 1) % m
-            faces += [face for face in ((a, b, d), (a, d, c)) if len(set(face)) == 3]
-        first += n
-    return _made(np.concatenate(rings), faces)
-
-
-def coil(radius: float, wire: float, length: float, turns: int) -> Surface:
-    """A round wire that winds about z from 0 to `length`, its ends on the axis."""
-    s = np.linspace(0.0, 1.0, 16 * turns + 1)
-    out = radius * np.clip(np.minimum(s, 1.0 - s) / 0.06, 0.0, 1.0)
-    angle = 2.0 * np.pi * turns * s
-    line = np.column_stack([out * np.cos(angle), out * np.sin(angle), length * s])
-    along = np.gradient(line, axis=0)
-    along /= np.linalg.norm(along, axis=1, keepdims=True)
-    outward = np.column_stack([np.cos(angle), np.sin(angle), np.zeros(len(s))])
-    across = np.cross(along, outward)
-    across /= np.linalg.norm(across, axis=1, keepdims=True)
-    outward = np.cross(across, along)
-    n, turn = 8, np.linspace(0.0, 2.0 * np.pi, 8, endpoint=False)
-    rings = line[:, None] + wire * (np.cos(turn)[:, None] * outward[:, None] + np.sin(turn)[:, None] * across[:, None])
-    first = n * np.arange(len(s) - 1)[:, None] + np.arange(n)
-    after = n * np.arange(len(s) - 1)[:, None] + (np.arange(n) + 1) % n
-    quads = np.stack([first, after, after + n, first + n], axis=-1).reshape(-1, 4)
-    return _made(rings.reshape(-1, 3), np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]))
-
-
-def _joined(surfaces: list[Surface]) -> Surface:
-    starts = np.cumsum([0, *(len(s.vertices) for s in surfaces)])
-    faces = np.concatenate([s.faces + start for s, start in zip(surfaces, starts, strict=False)])
-    return _made(np.concatenate([s.vertices for s in surfaces]), faces, surfaces[0].smooth)
-
-
-def _made(vertices: np.ndarray, faces: Any, smooth: bool = True) -> Surface:
-    v, f = np.ascontiguousarray(vertices, dtype=np.float32), np.ascontiguousarray(faces, dtype=np.int32)
-    v.setflags(write=False)
-    f.setflags(write=False)
-    return Surface(v, f, smooth)
 
 
 # --- mesh files -----------------------------------------------------------------------------------------------------
@@ -504,10 +379,10 @@ def _read_mesh(
         v = v * (_unit(mesh.metadata.get("units")) if unit is None else UNITS[unit])
         if not np.isfinite(v).all() or f.min() < 0 or f.max() >= len(v):
             raise ValueError("its vertices are not finite, or its faces lead beyond them")
-        parts[_main_color(mesh.visual)].append(_made(v, f, smooth=not stl))
+        parts[_main_color(mesh.visual)].append(made(v, f, smooth=not stl))
     if not parts:
         raise ValueError("it holds no triangle")
-    return [(_joined(found).scaled(scale), color) for color, found in parts.items()]
+    return [(joined(found).scaled(scale), color) for color, found in parts.items()]
 
 
 def _refuse_bomb(path: str) -> None:

@@ -17,10 +17,11 @@ from nexdyn.errors import InputError
 from nexdyn.model.system import System
 from nexdyn.view.cards import table_row
 from nexdyn.view.charts import MOST, Line, Panel
-from nexdyn.view.geometry import Piece, pieces
+from nexdyn.view.geometry import pieces
 from nexdyn.view.marks import Marks
 from nexdyn.view.motion import Frame, Motion
 from nexdyn.view.placing import linear
+from nexdyn.view.surfaces import Piece
 from nexdyn.view.units import Units
 from nexdyn.view.words import Words
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion
-from nexdyn.view.geometry import Piece, Surface
 from nexdyn.view.marks import Marks
 from nexdyn.view.motion import Frame
+from nexdyn.view.surfaces import Piece, Surface
 
 COLOR = (250, 140, 10)
 NAME = "/motion/selected"

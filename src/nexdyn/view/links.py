@@ -1,4 +1,4 @@
-"""What is drawn between two points that move apart: springs, dampers, ropes and massless rods.
+"""What is drawn between two points that move apart: springs, dampers, ropes, massless rods, and the rods of motors that slide.
 
 A surface stands along z from A, made for the length L₀ that it has as described; at the length L it is stretched to it:
 
@@ -14,13 +14,14 @@ import numpy as np
 
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import rotation_matrix
-from nexdyn.view.geometry import BETWEEN_POINTS, Color, Surface, coil, revolved
+from nexdyn.view.geometry import BETWEEN_POINTS, unit_of
 from nexdyn.view.motion import Frame
+from nexdyn.view.parts import STEEL, driven, rod, stroke
+from nexdyn.view.surfaces import Color, Surface, coil, revolved
 
 WIDTH = 0.05
 """Radius of a drawn spring, of its length."""
 TURNS = 9
-STEEL: Color = (0.42, 0.45, 0.50, 1.0)
 DARK: Color = (0.20, 0.22, 0.26, 1.0)
 HEMP: Color = (0.62, 0.47, 0.28, 1.0)
 
@@ -58,6 +59,13 @@ def links(system: System) -> list[Link]:
             L = _length(system, a, frames.p_AJ, b, frames.p_BJ)
             if L > 0.0:
                 found.append(Link(joint.name, a, frames.p_AJ, b, frames.p_BJ, _surface("rod", L), STEEL, L))
+    for one in driven(system):
+        if not one.turns:
+            unit = unit_of(system)
+            start = one.p - stroke(unit) * one.R[:, 2]
+            L = _length(system, one.parent, start, one.child, one.p_B)
+            if L > 0.0:
+                found.append(Link(one.name, one.parent, start, one.child, one.p_B, rod(0.5 * unit, L), STEEL, L))
     return found
 
 

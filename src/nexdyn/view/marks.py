@@ -11,9 +11,9 @@ import numpy as np
 
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import quaternion
-from nexdyn.view.geometry import sphere
 from nexdyn.view.motion import Frame
 from nexdyn.view.placing import arrow, linear, placed
+from nexdyn.view.surfaces import sphere
 
 AXES, INERTIA, CENTER = (30, 150, 70), (40, 90, 200), (235, 190, 20)
 NO_AXIS = frozenset({"fixed", "free", "spherical", "cartesian", "rod"})

@@ -163,30 +163,19 @@
     ask(event.shiftKey ? "measure" : "select", { ray: ray(event), t: time() });
   }, true);
 
-  // --- without a GPU shadows take half of the time that a picture takes: such a browser leaves them out, and says so -------------
-  const renderer = (() => {
-    try {
-      const gl = document.createElement("canvas").getContext("webgl2");
-      const name = gl?.getExtension("WEBGL_debug_renderer_info")?.UNMASKED_RENDERER_WEBGL;
-      const found = name === undefined ? "" : String(gl.getParameter(name));
-      gl?.getExtension("WEBGL_lose_context")?.loseContext();
-      return found;
-    } catch { return ""; }
-  })();
-  if (/swiftshader|llvmpipe|softpipe|software|basic render/i.test(renderer) && !/[?&]shadows\b/.test(location.search)) {
+  // --- without a GPU shadows take half of the time that a picture takes: such a browser leaves them out (software.js), and says so -
+  if (window.__nexdynSoftware && !window.__nexdynShadows) {
     const why = document.documentElement.lang === "zh" ? "没有 GPU：此浏览器不画阴影（地址后加 ?shadows 可画）"
       : "No GPU: this browser leaves shadows out (add ?shadows to the address to have them)";
-    let asked = false;  // whether they were switched by hand
     const isOfShadows = x => /^(shadows|阴影)$/.test(x.innerText?.trim() ?? "");
-    window.addEventListener("click", event => {
+    window.addEventListener("click", event => {  // switched by hand
       const row = event.target?.closest?.("label") ?? event.target?.parentElement?.parentElement;
-      if (row && isOfShadows(row)) asked = true;
+      if (row && isOfShadows(row)) window.__nexdynShadows = true;
     }, true);
     setInterval(() => {
-      if (asked) return;
-      viser()?.scene?.traverse?.(x => { if (x.isLight && x.castShadow) x.castShadow = false; });
+      if (window.__nexdynShadows) return;
       for (const label of document.querySelectorAll("label")) if (isOfShadows(label)) label.title = why;
-    }, 250);
+    }, 400);
   }
 
   // --- names for screen readers, where viser gives none: the label of the row, or what the icon is called ---------------------

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from nexdyn.spatial.rotations import rotation_matrix
-from nexdyn.view.geometry import Piece
 from nexdyn.view.motion import Frame
 from nexdyn.view.section import Section
+from nexdyn.view.surfaces import Piece
 
 
 class Hit(NamedTuple):

@@ -53,7 +53,7 @@ def turn_z_to(up: np.ndarray) -> np.ndarray:
 
 def arrow(length: float) -> tuple[np.ndarray, np.ndarray]:
     """An arrow along z about its middle: vertices and faces."""
-    from nexdyn.view.geometry import revolved
+    from nexdyn.view.surfaces import revolved
 
     r = 0.018 * length
     line = [(0.0, -0.5), (r / length, -0.5), (r / length, 0.38), (3.2 * r / length, 0.38), (0.0, 0.5)]

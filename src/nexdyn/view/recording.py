@@ -152,7 +152,7 @@ def page_of(motion: Motion, look: Look, setting: Setting) -> str:
     numbers = Numbers(motion, setting.ghost)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "port .* is in use", NexDynWarning)
-        server, _ = page.start_server()
+        server = page.start_server().server
     try:
         scene, known = _played(server, motion, look, setting, numbers)
     finally:

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.view.geometry import sphere
 from nexdyn.view.motion import Frame
 from nexdyn.view.placing import linear, turned
+from nexdyn.view.surfaces import sphere
 from nexdyn.view.units import Units
 from nexdyn.view.words import Words
 

@@ -10,7 +10,7 @@ import threading
 import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from nexdyn.errors import InputError, NexDynError, warn
 from nexdyn.view.extras import need
@@ -26,10 +26,23 @@ BEGINS = 1.0
 """Seconds within which the server's loop answers; else a group begins without it."""
 
 
+class Served(NamedTuple):
+    """A viser server, the address of its page, and the gate in front of it."""
+
+    server: Any
+    address: str
+    gate: Gate
+
+    def stop(self) -> None:
+        """Close the page, also one that still waits for what it shows."""
+        self.gate.shut()
+        stop_server(self.server)
+
+
 def start_server(
     host: str = LOOPBACK, port: int = PORT, title: str = "NexDyn", ask: Ask | None = None, language: str = "en"
-) -> tuple[Any, str]:
-    """A viser server at `host` on `port`, or on the next free one, which a NexDynWarning says; and its address.
+) -> Served:
+    """A viser server at `host` on `port`, or on the next free one, which a NexDynWarning says.
 
     `title` is what the browser's tab is called; `ask` answers the page's questions (asking.py).
 
@@ -54,7 +67,7 @@ def start_server(
     with suppress(AttributeError):
         server._websock_server.get_message_buffer().max_window_size = MOST_AT_ONCE
     set_theme(server, False)
-    return server, address_of(server, gate.token)
+    return Served(server, address_of(server, gate.token), gate)
 
 
 _here = threading.local()
@@ -148,6 +161,11 @@ def free_port(host: str, port: int) -> int:
 _NOT_HERE = tuple(
     code for name in ("EADDRNOTAVAIL", "WSAEADDRNOTAVAIL") if (code := getattr(__import__("errno"), name, None))
 )
+
+
+def title_of(name: str) -> str:
+    """What the browser's tab is called, of a system's name."""
+    return f"{name} · NexDyn"
 
 
 def address_of(server: Any, token: str) -> str:

@@ -133,6 +133,8 @@ class Sharing:
                         motion.bodies,
                         f.position[None, :-1],
                         f.quaternion[None, :-1],
+                        joints=motion.joints,
+                        wrench=None if f.wrench is None else f.wrench[None],
                         contact=None if f.contact is None else f.contact[None],
                         press=None if f.press is None else f.press[None],
                     ),
@@ -158,9 +160,10 @@ class Sharing:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"out{KINDS[kind]}"
             if kind == "Picture":
-                save_still(moment.motion, path, moment.t, shot_of(moment, film=False))
+                save_still(moment.motion, path, moment.t, shot_of(moment, film=False), moment.ghost)
             else:
-                save_video(moment.motion, path, speed=moment.speed, shot=shot_of(moment, film=True), progress=progress)
+                shot = shot_of(moment, film=True)
+                save_video(moment.motion, path, speed=moment.speed, shot=shot, progress=progress, ghost=moment.ghost)
             return path.read_bytes()
 
 
@@ -196,5 +199,7 @@ def shot_of(moment: _Moment, film: bool) -> Shot:
         (size[0], size[1]), follow=look.follow or None, trails=look.trail if "trails" in layers else 0.0, opacity=look.opacity,
         section=look.section, contacts="contact forces" in layers, pressure="contact pressure" in layers,
         collision="collision shapes" in layers, eye=tuple(moment.eye.tolist()), target=tuple(moment.target.tolist()), field=moment.field,
+        reactions="reaction forces" in layers, moments="reaction moments" in layers, axes="joint axes" in layers, arrows=look.arrows,
+        dark=moment.dark,
         **seen,
     )  # fmt: skip

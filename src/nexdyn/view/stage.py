@@ -30,7 +30,7 @@ from nexdyn.view.arrows import ContactArrows, WrenchArrows
 from nexdyn.view.camera import ELEVATION, Camera, corners, look, up_of
 from nexdyn.view.collision import CollisionShapes, collision_pieces
 from nexdyn.view.floor import floor_of
-from nexdyn.view.geometry import Piece, backdrop, bounds, pieces
+from nexdyn.view.geometry import backdrop, bounds, pieces
 from nexdyn.view.links import Placing, links
 from nexdyn.view.marks import Marks, Names, body_frames, centers, inertias, joint_axes, joint_frames
 from nexdyn.view.motion import Frame, Motion
@@ -39,6 +39,7 @@ from nexdyn.view.pressure import Pressures
 from nexdyn.view.section import NODE as SECTION
 from nexdyn.view.section import opacity_of, pose_of, section_of
 from nexdyn.view.server import together
+from nexdyn.view.surfaces import Piece
 
 TRAIL = (240, 140, 20)
 LAYERS = (

@@ -22,12 +22,15 @@ from nexdyn.view.camera import FIELD, Camera, camera_at, look
 from nexdyn.view.collision import collision_pieces
 from nexdyn.view.extras import need
 from nexdyn.view.floor import floor_of
-from nexdyn.view.geometry import Piece, Surface, backdrop, pieces
+from nexdyn.view.geometry import backdrop, pieces
+from nexdyn.view.ghost import COLOR, OPACITY, check_same
 from nexdyn.view.links import Link, Placing, links
-from nexdyn.view.motion import Motion
+from nexdyn.view.motion import Frame, Motion
+from nexdyn.view.overlays import CONTACT, Lines, Transmitted, arrow
 from nexdyn.view.pressure import color as color_of
 from nexdyn.view.pressure import discs, rims, scale_of, ticks
 from nexdyn.view.section import cut, opacity_of, section_of
+from nexdyn.view.surfaces import Piece, Surface
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
@@ -48,7 +51,6 @@ SUN = np.array([0.35, 0.45, 0.82])
 """Where the sun stands: right of, behind and above the camera."""
 TRAIL_POINTS = 400
 TRAIL = (0.94, 0.55, 0.08)
-CONTACT = (0.86, 0.12, 0.55)
 POSES_SEEN = 120
 """Moments of a motion that the camera must have in sight."""
 BACKDROP = 44
@@ -81,6 +83,8 @@ class Shot(metaclass=CheckedCalls):
     opacity: of the bodies, above 0 and at most 1. section: ("y", 0.1) takes away what of the bodies has y > 0.1 m, ("-y", 0.1) y < 0.1 m.
     eye, target: where the camera stands and what it looks at (3,) [m], instead of azimuth and elevation; field: height of what it sees, as
     an angle [rad].
+    reactions, moments: whether arrows show the forces and the moments that joints transmit; axes: whether arrows show the axes of joints;
+    arrows: how many times as long as usual those of forces and moments are. dark: a dark background, behind dark bodies a grey one.
     """
 
     size: tuple[int, int] = SIZE
@@ -98,11 +102,18 @@ class Shot(metaclass=CheckedCalls):
     eye: tuple[float, float, float] | None = None
     target: tuple[float, float, float] | None = None
     field: float = FIELD
+    reactions: bool = False
+    moments: bool = False
+    axes: bool = False
+    arrows: float = 1.0
+    dark: bool = False
 
     def __post_init__(self) -> None:
         opacity_of(self.opacity)
         section_of(self.section)
         _check_camera(self.eye, self.target, self.field)
+        if not (np.isfinite(self.arrows) and self.arrows > 0.0):
+            raise InputError(f"arrows is {self.arrows!r}; a factor of their length above 0 is needed")
         size = self.size
         if len(size) != 2 or not all(isinstance(n, int | np.integer) and 16 <= n <= LARGEST for n in size):
             raise InputError(
@@ -132,11 +143,13 @@ def _check_camera(eye: Any, target: Any, field: float) -> None:
 class Studio:
     """Pictures of one motion: `picture(t)` is the moment t [s] as sRGB bytes (height, width, 3).
 
-    The camera has the whole motion in sight, or what is there at the time `moment` [s] alone.
+    The camera has the whole motion in sight, or what is there at the time `moment` [s] alone. ghost: another motion of the same bodies,
+    laid over it.
     """
 
-    def __init__(self, motion: Motion, shot: Shot, moment: float | None = None) -> None:
+    def __init__(self, motion: Motion, shot: Shot, moment: float | None = None, ghost: Motion | None = None) -> None:
         self.motion, self.shot, self._moment = motion, shot, moment
+        self._ghost: tuple[Motion, np.ndarray, np.ndarray, np.ndarray] | None = None
         row = {name: i for i, name in enumerate([*motion.bodies, "ground"])}
         drawn = [piece for piece in pieces(motion.system) if piece.body in row]
         if shot.follow is not None and shot.follow not in row:
@@ -147,6 +160,8 @@ class Studio:
         joining = [link for link in links(motion.system) if link.a in row and link.b in row]
         self._links = Placing.of(joining, row)
         self.backdrop = backdrop([*drawn, *joining])
+        if shot.dark and self.backdrop == "light":
+            self.backdrop = "grey"
         self._fix(drawn, row)
         self._trailed = _ends(motion) if shot.trails > 0.0 else []
         points = self._points([*drawn, *joining])
@@ -162,7 +177,9 @@ class Studio:
         self.floor = floor_of(motion.system, up, float(heights[:first].min()), float(heights.min()), self._extent)
         colliding = collision_pieces(motion.system, row, self._extent) if shot.collision else []
         self._fix([*drawn, *colliding], row)
-        self._mesh = _Mesh.of([*_thinned(drawn, shot.opacity), *colliding, *_thinned(joining, shot.opacity)])
+        over = [] if ghost is None else self._lay_over(ghost)
+        self._mesh = _Mesh.of([*_thinned(drawn, shot.opacity), *colliding, *_thinned(joining, shot.opacity), *over])
+        self._transmitted = Transmitted(motion, row, self._extent)
         self._contact_scale = motion.contact_scale(self._extent)
         self._pressure, self._largest = scale_of(motion) if shot.pressure else (0.0, 0.0)
         self._sun, self._R_SW = _sun(self.camera)
@@ -174,19 +191,31 @@ class Studio:
         self._R_BS = np.array([piece.R_BS for piece in drawn]).reshape(-1, 3, 3)
         self._p_BS = np.array([piece.p_BS for piece in drawn]).reshape(-1, 3)
 
+    def _lay_over(self, ghost: Motion) -> list[Piece]:
+        """The pieces of another motion, in one colour that one sees through."""
+        row = {name: i for i, name in enumerate(ghost.bodies)}
+        drawn = [piece for piece in pieces(ghost.system) if piece.body in row]
+        own = self._row, self._R_BS, self._p_BS
+        self._fix(drawn, row)
+        self._ghost = ghost, self._row, self._R_BS, self._p_BS
+        self._row, self._R_BS, self._p_BS = own
+        r, g, b = (part / 255.0 for part in COLOR)
+        return [piece._replace(color=(r, g, b, OPACITY)) for piece in drawn]
+
     # --- what is in sight -----------------------------------------------------------------------------------------
 
     def _placed(self, t: float) -> tuple[np.ndarray, np.ndarray]:
-        """R_WS (n, 3, 3), p_WS (n, 3) of all pieces, and of the links, stretched."""
+        """R_WS (n, 3, 3), p_WS (n, 3) of all pieces, of the links, stretched, and of what is laid over."""
         frame = self.motion.at(t)
-        R_WB = rotation_matrix(frame.quaternion.astype(float))[self._row]
-        p_WB = frame.position.astype(float)[self._row]
+        R_own, p_own = _standing(frame, self._row, self._R_BS, self._p_BS)
         p, q, stretch = self._links.at(frame)
         R = rotation_matrix(q)
         R[:, :, 2] *= stretch[:, None]
-        return np.concatenate([R_WB @ self._R_BS, R]), np.concatenate(
-            [p_WB + np.einsum("nij,nj->ni", R_WB, self._p_BS), p]
-        )
+        if self._ghost is None:
+            return np.concatenate([R_own, R]), np.concatenate([p_own, p])
+        ghost, *fixed = self._ghost
+        R_over, p_over = _standing(ghost.at(t), *fixed)
+        return np.concatenate([R_own, R, R_over]), np.concatenate([p_own, p, p_over])
 
     def _followed(self, t: float) -> np.ndarray:
         """How far the followed body has gone since the start; with nobody to follow, the middle of all that travels far."""
@@ -294,7 +323,8 @@ class Studio:
     def _with_lines(self, t: float, mesh: _Mesh, screen: np.ndarray, view: raster.View) -> tuple[np.ndarray, ...]:
         """Corners on the screen, faces, opacity, colours and lighting of all that is drawn, ribbons of lines and discs too."""
         ribbons, paint = ([part] for part in self._discs(t, view))
-        lines = [(*line, 1.001) for line in self._trails(t)] + [(*line, BEFORE) for line in self._contact_lines(t)]
+        lines = [(*line, 1.001) for line in [*self._trails(t), *self._joint_lines(t)]]
+        lines += [(*line, BEFORE) for line in self._contact_lines(t)]
         for path, half, color, nearer in lines:
             seen = np.empty((len(path), 3))
             raster.project(path.astype(float), view, seen)
@@ -316,20 +346,22 @@ class Studio:
         since = t - self.shot.trails
         return [(self.motion.path(point, since, t, TRAIL_POINTS), 1.0, TRAIL) for point in self._trailed]
 
-    def _contact_lines(self, t: float) -> list[tuple[np.ndarray, float, Any]]:
-        """Arrows of the contact forces: a shaft and the two sides of a head across the line of sight."""
+    def _contact_lines(self, t: float) -> Lines:
+        """Arrows of the contact forces."""
         frame = self.motion.at(t)
         if frame.contact is None or not self.shot.contacts:
             return []
-        found: list[tuple[np.ndarray, float, Any]] = []
-        for start, end in self.motion.contact_arrows(frame, self._contact_scale, self._extent).astype(float):
-            along = (end - start) / np.linalg.norm(end - start)
-            across = np.cross(along, self.camera.R_CW[2])
-            across /= max(float(np.linalg.norm(across)), 1e-9)
-            back = 0.035 * self._extent
-            sides = np.stack([end - back * (along - 0.5 * across), end, end - back * (along + 0.5 * across)])
-            found += [(np.stack([start, end]), 1.5, CONTACT), (sides, 1.5, CONTACT)]
-        return found
+        scale, sight = self._contact_scale * self.shot.arrows, self.camera.R_CW[2]
+        ends = self.motion.contact_arrows(frame, scale, self._extent).astype(float)
+        return [line for start, end in ends for line in arrow(start, end, sight, 0.035 * self._extent, CONTACT)]
+
+    def _joint_lines(self, t: float) -> Lines:
+        """Arrows of what joints transmit, and of their axes."""
+        shot, frame, sight = self.shot, self.motion.at(t), self.camera.R_CW[2]
+        found: Lines = []
+        for part, shown in enumerate((shot.reactions, shot.moments)):
+            found += self._transmitted.wrenches(frame, part, shot.arrows, sight) if shown else []
+        return found + (self._transmitted.axes(frame, sight) if shot.axes else [])
 
     def _discs(self, t: float, view: raster.View) -> tuple[np.ndarray, np.ndarray]:
         """Quads (m, 4, 3) on the screen of the discs of contacts over areas, and the colours (2 m, 3) of their halves."""
@@ -388,6 +420,12 @@ class Studio:
             anchor="ls",
         )
         return np.asarray(picture)
+
+
+def _standing(frame: Frame, row: np.ndarray, R_BS: np.ndarray, p_BS: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """R_WS (n, 3, 3), p_WS (n, 3) of what is fixed to the bodies `row` of a moment."""
+    R_WB = rotation_matrix(frame.quaternion.astype(float))[row]
+    return R_WB @ R_BS, frame.position.astype(float)[row] + np.einsum("nij,nj->ni", R_WB, p_BS)
 
 
 @dataclass
@@ -499,23 +537,33 @@ def _matrix(R: np.ndarray) -> Mat3:
 # --- files ----------------------------------------------------------------------------------------------------------
 
 
-def picture(of: Result | System | Motion, time: float | None = None, shot: Shot | None = None) -> np.ndarray:
-    """A result at `time` [s] (its end by default), or a system as described: bytes of sRGB (height, width, 3)."""
+def picture(
+    of: Result | System | Motion,
+    time: float | None = None,
+    shot: Shot | None = None,
+    ghost: Result | Motion | None = None,
+) -> np.ndarray:
+    """A result at `time` [s] (its end by default), or a system as described: bytes of sRGB (height, width, 3).
+
+    ghost: see `save_still`."""
     motion = _motion(of)
     t = motion.end if time is None else _within(motion, time)
-    return Studio(motion, shot or Shot(), t).picture(t)
+    return Studio(motion, shot or Shot(), t, _over(motion, ghost)).picture(t)
 
 
 @checked_call
 def save_still(
-    of: Result | System | Motion, path: PathLike, time: float | None = None, shot: Shot | None = None
-) -> None:
-    """Write a PNG, whole or not at all; `time` [s] is the end by default."""
+    of: Result | System | Motion, path: PathLike, time: float | None = None, shot: Shot | None = None,
+    ghost: Result | Motion | None = None,
+) -> None:  # fmt: skip
+    """Write a PNG, whole or not at all; `time` [s] is the end by default. ghost: another result of the same bodies, laid over it.
+
+    Raises InputError where a ghost is of others."""
     target = file_path(path, (".png",), "a still")
     need("PIL", "a still")
     from PIL import Image
 
-    image = Image.fromarray(picture(of, time, shot))
+    image = Image.fromarray(picture(of, time, shot, ghost))
     with written(target) as temporary:
         image.save(temporary, format="PNG")
 
@@ -531,12 +579,13 @@ def save_video(
     fps: float | None = None,
     shot: Shot | None = None,
     progress: Progress | None = None,
+    ghost: Result | Motion | None = None,
 ) -> None:
     """Write a GIF or an MP4, whole or not at all.
 
     start, end: times [s] of the motion that are shown, all by default. speed: seconds of motion a second of video.
     fps: pictures a second; 20 of a GIF (whose pictures last whole hundredths of a second), 30 of an MP4. progress: called
-    with the time [s] that is drawn. MP4 needs the extra nexdyn[video].
+    with the time [s] that is drawn. ghost: another result of the same bodies and joints, laid over it. MP4 needs nexdyn[video].
     """
     target = file_path(path, (".gif", ".mp4"), "a video")
     gif = target.suffix.lower() == ".gif"
@@ -546,7 +595,7 @@ def save_video(
     motion = _motion(of)
     shot = shot or Shot(size=VIDEO_SIZE, samples=VIDEO_SAMPLES, trails=1.0)
     rate, times = _times(motion, start, end, speed, fps, gif)
-    studio = Studio(motion, shot)
+    studio = Studio(motion, shot, ghost=_over(motion, ghost))
 
     def frames() -> Iterator[np.ndarray]:
         for t in times:
@@ -562,6 +611,15 @@ def _motion(of: Result | System | Motion) -> Motion:
     if isinstance(of, Motion):
         return of
     return Motion.of(of) if hasattr(of, "recording") else Motion.still(of)  # type: ignore[arg-type]
+
+
+def _over(motion: Motion, ghost: Result | Motion | None) -> Motion | None:
+    """What is laid over a motion."""
+    if ghost is None:
+        return None
+    found = _motion(ghost)
+    check_same(motion.system, found.system)
+    return found
 
 
 def _within(motion: Motion, t: float) -> float:

@@ -93,8 +93,9 @@ class Viewer(metaclass=CheckedCalls):
 
     def __init__(
         self, what: Result | System | Simulation | BatchResult | Session | Motion, *, host: str = page.LOOPBACK, port: int = page.PORT,
-        ghost: Result | None = None, language: str = "en",
+        ghost: Result | None = None, language: str = "en", served: page.Served | None = None,
     ) -> None:  # fmt: skip
+        """Arguments as for `view`; served: a server that is up already, instead of one at `host` and `port`."""
         self._lock = threading.RLock()
         self._ended, self._gone = threading.Event(), threading.Event()
         self._batch = what if isinstance(what, BatchResult) else None
@@ -112,9 +113,10 @@ class Viewer(metaclass=CheckedCalls):
         self._writes_state: Callable[[Session], None] | None = None
         self._posers: tuple[System, Poser | None] | None = None
         self._session: Session | None = None
-        self.server, self.address = page.start_server(
-            host, port, f"{self.system.name} · NexDyn", lambda path: answer(self._inquiry, path), language
-        )
+        served = served or page.start_server(host, port, page.title_of(self.system.name), None, language)
+        self.server, self.address, gate = served
+        gate.hold()
+        gate.ask = lambda path: answer(self._inquiry, path)
         try:
             self._home: Camera | None = None
             self._stage = Stage(self.server, self._motion, self._look)
@@ -122,7 +124,7 @@ class Viewer(metaclass=CheckedCalls):
             self._controls = Controls(self)
             self._lay_ghost()
         except BaseException:
-            page.stop_server(self.server)
+            served.stop()
             raise
         self.server.on_client_connect(self._joined)
         self._thread = threading.Thread(target=self._run, name="nexdyn viewer", daemon=True)
@@ -131,8 +133,10 @@ class Viewer(metaclass=CheckedCalls):
             try:
                 self.live(session)
             except BaseException:
+                gate.shut()
                 self.close()
                 raise
+        gate.open()
 
     def __repr__(self) -> str:
         return f"Viewer({self.system.name!r}, {self.address}{', ended' if self.ended else ''})"

@@ -51,6 +51,7 @@ from nexdyn.simulation.impulses import with_rows
 from nexdyn.simulation.independence import NEARLY, independence_here
 from nexdyn.simulation.kept import Keeper, Poses, ground_first
 from nexdyn.simulation.march import ROUNDED, Leg, Look, March, Memory, Pace
+from nexdyn.simulation.needs import needs_bodies
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.run import Runs
 from nexdyn.simulation.wound import known_angles
@@ -780,24 +781,3 @@ def refuse_velocity_rows(model: AbsoluteModel, method: str, instead: str = CARRY
     for row in model.rows:
         if not model.positional[row.index]:
             raise InputError(f"joint {row.joint!r} is nonholonomic, which {method} does not carry; {instead}")
-
-
-def needs_bodies(system: System, couplings: bool = True) -> bool:
-    """Whether a system has what a tree alone does not carry: closed loops, drivers, joints that only constrain, couplings."""
-    if system.drivers or (couplings and system.couplings):
-        return True
-    leader = {name: name for name in ["ground", *system.bodies]}
-
-    def find(name: str) -> str:
-        while leader[name] != name:
-            leader[name] = leader[leader[name]]
-            name = leader[name]
-        return name
-
-    for joint in system.joints.values():
-        a, b = find(joint.parent.name), find(joint.child.name)
-        if not joint.tree or a == b:
-            return True
-        leader[a] = b
-    children = [joint.child.name for joint in system.joints.values()]
-    return len(set(children)) < len(children)

@@ -35,7 +35,7 @@ from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.loops import LoopRecording
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import bodies_at_end, joints_at_end
-from nexdyn.simulation.marches.bodies import needs_bodies
+from nexdyn.simulation.needs import needs_bodies
 from nexdyn.simulation.orientations import impossible_orientation
 from nexdyn.simulation.problem import build_problem
 from nexdyn.spatial.rotations import quaternion, rotation_matrix
