@@ -148,6 +148,11 @@ class Stage:
             if "trails" in layers and frame is None:
                 self._trails.points = self._trail_segments(t)
 
+    def grow(self, f: Frame) -> None:
+        """Let the scales of arrows and pressures be those of another moment, too, of a motion that goes on."""
+        for part in (self.wrenches, self.contacts, self.pressures):
+            part.grow(f)
+
     def set_look(self, look: Look, t: float, frame: Frame | None = None) -> None:
         """Show or hide layers, follow another body."""
         before, self.look = self.look, look

@@ -72,7 +72,7 @@ class Touch:
         self._numbers, self._heard = itertools.count(1), 0.0
         self._told, self.said = -np.inf, ""
         self._energies: list[tuple[float, list[float]]] = []
-        self._news = False
+        self._news, self._grown = False, -np.inf
         self._debt, self._pace = 0.0, 1.0
         """Seconds of the system still to go; seconds of it that the machine computes in one of its own."""
         self._over = threading.Event()
@@ -255,6 +255,9 @@ class Touch:
             viewer._frame = None
             viewer._time.playing, viewer._time.t = False, latest.start
             with together(viewer.server):
+                if latest.start > self._grown:
+                    viewer._stage.grow(latest.at(latest.start))
+                self._grown = latest.start
                 viewer._stage.show(latest.start)
                 if now - self._told > TELL:
                     self._told = now
