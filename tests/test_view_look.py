@@ -14,6 +14,7 @@ from chromium import (  # noqa: F401 (fixtures)
     centers,
     chain,
     comes_true,
+    eye,
     is_body,
     line_of_sight,
     middle,
@@ -102,6 +103,26 @@ def test_the_page_is_dark_at_a_key_and_light_again(tab: Watched, viewer: Viewer,
     tab.comes_true(lambda: is_body(tab.pixels(), at))
     again = tab.settled(viewer.server)
     assert np.median(again) > 240 and is_body(again, at)
+
+
+def test_a_key_that_is_held_acts_once_and_does_not_move_the_camera(tab: Watched, viewer: Viewer) -> None:
+    """D is a key of viser's camera, too; W, which is its alone, moves the camera on."""
+    tab.settled(viewer.server)
+    before = eye(viewer)[0]
+    tab.page.evaluate("document.activeElement?.blur()")
+    scheme = "document.documentElement.dataset.mantineColorScheme"
+    for expected in ("dark", "light"):
+        tab.page.keyboard.down("d")
+        for _ in range(3):  # what a browser says of a key that is held
+            tab.page.wait_for_timeout(100)
+            tab.page.keyboard.down("d")
+        tab.page.keyboard.up("d")
+        tab.comes_true(lambda expected=expected: tab.page.evaluate(scheme) == expected)
+        tab.settled(viewer.server)
+        np.testing.assert_allclose(eye(viewer)[0], before, atol=1e-9)
+    tab.page.keyboard.down("w")
+    tab.comes_true(lambda: bool(np.linalg.norm(eye(viewer)[0] - before) > 0.05))
+    tab.page.keyboard.up("w")
 
 
 def test_panels_and_plots_tell_millimetres_and_degrees(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:

@@ -216,9 +216,22 @@
   window.addEventListener("click", event => {
     if (event.target?.closest?.("[data-nexdyn-do=fullscreen]")) full();
   }, true);
+
+  // --- keys: what is a key here does not reach viser's camera, which D moves, too; held, a key acts once, but steps go on -----------
+  const OURS = "drlputmfz,.1234567", ONCE = "drlputmfz ";
+  const alone = event => {
+    const typing = event.target?.closest?.("input:not([type=checkbox]):not([type=range]), textarea, select, [contenteditable]");
+    return !typing && !event.ctrlKey && !event.metaKey && !event.altKey && event.key.length === 1 ? event.key.toLowerCase() : "";
+  };
   window.addEventListener("keydown", event => {
-    const typing = event.target?.closest?.("input, textarea, select, [contenteditable]");
-    if (event.key.toLowerCase() === "z" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) full();
+    const key = alone(event);
+    if (event.repeat && key && ONCE.includes(key)) event.stopImmediatePropagation();
+  }, true);
+  document.documentElement.addEventListener("keydown", event => {  // viser's commands listen here, its camera on the document
+    const key = alone(event);
+    if (!key || !OURS.includes(key)) return;
+    if (key === "z") full();
+    event.stopPropagation();
   });
 
   // --- plots: zoomed together, they also show all again together -----------------------------------------------------------

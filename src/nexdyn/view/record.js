@@ -479,7 +479,7 @@ window.addEventListener("keydown", event => {
   const act = typing || event.ctrlKey || event.metaKey || event.altKey ? null : keys[event.key.toLowerCase()];
   if (!act) return;
   event.stopImmediatePropagation();  // D is a key of viser's camera, too
-  act();
+  if (!event.repeat || ".,".includes(event.key)) act();
 }, true);
 
 // --- plots --------------------------------------------------------------------------------------------------------------
