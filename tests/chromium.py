@@ -233,9 +233,10 @@ def at(tab: Watched, viewer: Viewer, t: float) -> np.ndarray:
     return tab.settled(viewer.server)
 
 
-def seen_at(viewer: Viewer, shape: tuple[int, ...], p: np.ndarray) -> tuple[int, int]:
-    """Row and column of the pixel that shows the point p (3,) [m] through the camera of the only browser."""
-    (client,) = viewer.server.get_clients().values()
+def seen_at(viewer: Viewer, shape: tuple[int, ...], p: np.ndarray, client: Any = None) -> tuple[int, int]:
+    """Row and column of the pixel that shows the point p (3,) [m] through the camera of a browser, or of the only one."""
+    if client is None:
+        (client,) = viewer.server.get_clients().values()
     camera = client.camera
     R = rotation_matrix(np.array(camera.wxyz, dtype=float))  # x right, y down, z ahead
     x, y, z = R.T @ (p - np.array(camera.position))

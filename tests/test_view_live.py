@@ -62,12 +62,12 @@ def energy(viewer: Viewer) -> float:
     return float(session(viewer).latest().energy().total.values[0])
 
 
-def on_the_rod(tab: Watched, viewer: Viewer) -> tuple[float, float]:
+def on_the_rod(tab: Watched, viewer: Viewer, client: Any = None) -> tuple[float, float]:
     """A pixel of the page that shows the rod's middle, over which the page tells its name."""
     f = viewer._motion.at(viewer.t)
     p = f.position[0] + rotation_matrix(f.quaternion[0].astype(float)) @ np.zeros(3)
     box = tab.canvas_box()
-    row, column = seen_at(viewer, (round(box["height"]), round(box["width"])), p)
+    row, column = seen_at(viewer, (round(box["height"]), round(box["width"])), p, client)
     x, y = box["x"] + column, box["y"] + row
     tab.page.mouse.move(x, y)
     tip = tab.page.locator("#nexdyn-hover")
@@ -115,8 +115,27 @@ def test_a_drag_pulls_the_rod_by_the_work_that_it_tells_and_lets_go(tab: Watched
     told = np.linalg.norm([f.values for f in pull.force], axis=0)
     assert 0.0 < told.max() <= hand.most * (1.0 + 1e-12)
     assert result.energy().total.values.max() - before > 0.01
+    gained, worked, lost = balance(result, pull)
+    assert abs(worked) > 0.05
+    assert gained == pytest.approx(worked - lost, rel=1e-3, abs=1e-4 * (abs(worked) + lost))
     again = nx.Session.replay(pendulum(), log, nx.RungeKutta4(1e-3))
     np.testing.assert_array_equal(again.result().recording.q, result.recording.q)
+
+
+def balance(result: nx.Result, pull: Any) -> tuple[float, float, float]:
+    """What the energy of the pendulum gained, the work ∫ F·v dt of the hand and what the damper took [J]: the motion again, at each step."""
+    dt = 1e-3
+    fine = nx.simulate(result.system, float(result.t[-1]), nx.RungeKutta4(dt))
+    rows = np.round(result.recording.t / dt).astype(int)
+    np.testing.assert_allclose(fine.recording.q[rows, 0], result.recording.q[:, 0], rtol=0.0, atol=1e-9)
+    t = fine.recording.t
+    arm = fine.rotation("rod").values @ np.array(pull.anchor)
+    v = fine.velocity("rod").values + np.cross(fine.angular_velocity("rod").values, arm)
+    F = np.column_stack([np.interp(t, component.times, component.values) for component in pull.force])
+    rate = fine.joint_velocity("hinge").values
+    total = fine.energy().total.values
+    worked, lost = (float(np.trapezoid(power, t)) for power in (np.sum(F * v, axis=1), 0.5 * rate**2))
+    return float(total[-1] - total[0]), worked, lost
 
 
 def test_a_click_selects_and_pulls_nothing(tab: Watched, viewer: Viewer) -> None:
@@ -213,6 +232,23 @@ def test_a_page_that_is_closed_during_a_drag_lets_go(browser: Any, viewer: Viewe
         )
     tab.comes_true(lambda: session(viewer).hand is None)
     assert ask(viewer, f"pull?ray=1,-5,-0.5,0,10,0&hand={answer['hand']}") == {"over": True}
+
+
+def test_a_tab_that_is_closed_while_its_mouse_drags_lets_go(browser: Any, viewer: Viewer, tab: Watched) -> None:  # noqa: F811
+    with opened(browser, viewer.address) as other:
+        other.comes_true(lambda: len(viewer.server.get_clients()) == 2)
+        other.page.bring_to_front()
+        x, y = on_the_rod(other, viewer, list(viewer.server.get_clients().values())[-1])
+        other.page.mouse.down()
+        other.page.mouse.move(x + 40, y, steps=6)
+        other.comes_true(lambda: session(viewer).hand is not None and abs(angle(viewer)) > 0.02)
+        other.page.mouse.move(x + 60, y, steps=3)  # the button stays down
+        assert session(viewer).hand is not None
+    tab.comes_true(lambda: len(viewer.server.get_clients()) == 1)
+    tab.comes_true(lambda: session(viewer).hand is None)
+    t = session(viewer).t
+    tab.comes_true(lambda: session(viewer).t > t + 0.1)  # and it goes on
+    assert session(viewer).failure == ""
 
 
 def ask(viewer: Viewer, question: str) -> dict[str, Any]:
