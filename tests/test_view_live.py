@@ -123,7 +123,7 @@ def test_a_drag_pulls_the_rod_by_the_work_that_it_tells_and_lets_go(tab: Watched
 
 
 def balance(result: nx.Result, pull: Any) -> tuple[float, float, float]:
-    """What the energy of the pendulum gained, the work ∫ F·v dt of the hand and what the damper took [J]: the motion again, at each step."""
+    """What the energy of the pendulum gained, the work ∫ F·v dt of the hand and what the damper took [J], of each step of the motion."""
     dt = 1e-3
     fine = nx.simulate(result.system, float(result.t[-1]), nx.RungeKutta4(dt))
     rows = np.round(result.recording.t / dt).astype(int)

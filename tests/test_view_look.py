@@ -97,7 +97,7 @@ def test_the_page_is_dark_at_a_key_and_light_again(tab: Watched, viewer: Viewer,
     tab.comes_true(lambda: tab.page.evaluate(scheme) == "dark")
     tab.comes_true(lambda: is_body(tab.pixels(), at))  # it fades
     dark = tab.settled(viewer.server)
-    assert np.median(dark) < 120 and is_body(dark, at) and contrast(dark, at) > 1.2
+    assert np.median(dark) < 120 and is_body(dark, at) and contrast(dark, at) >= 3.0
     pressed(tab, "d")
     tab.comes_true(lambda: tab.page.evaluate(scheme) == "light")
     tab.comes_true(lambda: is_body(tab.pixels(), at))

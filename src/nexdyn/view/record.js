@@ -310,6 +310,7 @@ const setDark = dark => {
     show_share_button: false, dark_mode: dark, colors: null }, { type: "BackgroundImageMessage", ...background() });
   const [cell, section] = data.behind[dark].lines.map(x => [x, x, x]);
   for (const name of data.layers.grid?.[1] ?? []) setProps(name, { cell_color: cell, section_color: section });
+  setProps("/light", { intensity: data.behind[dark].light });
   drawPlots();
 };
 const setUnits = si => { state.si = si; unitsBox.checked = !si; drawPlots(); tell(); };

@@ -62,9 +62,11 @@ TRAVEL = 3.0
 """The heaviest body of what travels so many times its own size is followed at first."""
 ROOM = 0.75
 """Part of the reach about where a running system hangs that its picture has room for: a box, whose corners lie farther out."""
-BEHIND = {"grey": 101, "dark": 58}
+BEHIND = {"grey": 101, "dark": 58, "night": 16, "dusk": 150}
 """Backgrounds that are not white, of 255."""
-LINES = {"light": (200, 150), "grey": (84, 70), "dark": (75, 95)}
+AMBIENT = {False: 0.8, True: 2.0}
+"""Light from everywhere, of a page that is dark or not: before a dark background sides in the shade are to be seen."""
+LINES = {"light": (200, 150), "grey": (84, 70), "dark": (75, 95), "night": (42, 64), "dusk": (128, 112)}
 """Fine and bold lines of the grid, of 255."""
 
 
@@ -189,10 +191,11 @@ class Stage:
 
     def darken(self, dark: bool) -> None:
         """Put a dark background behind the scene, or the one with the most contrast; what is dark stands out from grey."""
-        self.behind = "grey" if dark and self.backdrop == "light" else self.backdrop
+        self.behind = self.backdrops[dark]
         image = None if self.behind == "light" else np.full((1, 1, 3), BEHIND[self.behind], dtype=np.uint8)
         if image is not None or self._floor is not None:  # at first there is none
             self.server.scene.set_background_image(image)
+        self._ambient.intensity = AMBIENT[dark]
         if self._floor is not None:
             self._floor.cell_color, self._floor.section_color = ((grey,) * 3 for grey in LINES[self.behind])
 
@@ -238,10 +241,10 @@ class Stage:
         scene = self.server.scene
         scene.set_up_direction(tuple(self.up.tolist()))
         scene.configure_environment_map(None)
-        self.backdrop = backdrop([*self.drawn, *self.joining])
+        self._ambient = scene.add_light_ambient("/light", intensity=AMBIENT[self.dark])
+        self.backdrops = {dark: backdrop([*self.drawn, *self.joining], dark) for dark in (False, True)}
         self._floor: Any = None
         self.darken(self.dark)
-        scene.add_light_ambient("/light", intensity=0.8)
         self._root = scene.add_frame("/motion", show_axes=False)
         self._clock = scene.add_frame(CLOCK, show_axes=False)
         self._section = scene.add_frame(SECTION, show_axes=False)
