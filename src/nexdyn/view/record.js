@@ -323,7 +323,7 @@ const inThree = p => {  // the root turns the model's axes into those of the win
 const farther = () => state.parallel ? Math.tan(data.field / 2) / Math.tan(data.long / 2) : 1;
 const aim = side => {
   const [eye, target] = data.views[side], box = viser().canvas.getBoundingClientRect();
-  const far = farther() * Math.max(1, box.height / box.width);
+  const far = farther() * (side || !data.shared ? Math.max(1, box.height / box.width) : 1);
   viser().cameraControl.setLookAt(...inThree(plus(target, plus(eye, target, -1), far)), ...inThree(target), false);
 };
 const setParallel = parallel => {

@@ -191,6 +191,13 @@ def _played(server: Any, motion: Motion, look: Look, setting: Setting, numbers: 
     if len(motion.bodies) <= MANY:
         stage.look = replace(stage.look, layers=frozenset(LAYERS))  # all of it, seen or not
     known = knowledge(stage, numbers, setting.words, look.layers, stage.look.layers)
+    if setting.camera is not None:  # where Reset brings the camera back to: as far away as the usual lens needs
+        eye, target, field = setting.camera
+        known["views"][""] = [
+            (target + math.tan(field / 2) / math.tan(FIELD / 2) * (eye - target)).tolist(),
+            target.tolist(),
+        ]
+    known["shared"] = setting.camera is not None
     length, count = (motion.end - motion.start) / setting.speed, _frames(motion, setting.speed)
     serializer = server.get_scene_serializer()
     for k in range(1, count + 1):
