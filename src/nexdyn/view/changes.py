@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import warnings
 from typing import Any
 
 from nexdyn.describe import to_dict
-from nexdyn.errors import NexDynWarning
 from nexdyn.model.system import System
+from nexdyn.simulation.quiet import quiet
 
 MOST = 12
 """Lines; what else has changed is counted."""
@@ -19,8 +18,7 @@ ONE = {"bodies": "body"}
 
 def changes(before: System, after: System) -> list[str]:
     """Lines like "joint crank: stiffness 2.0 → 3.0"; none where both describe the same."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NexDynWarning)  # what is written in Python is not compared
+    with quiet():  # what is written in Python is not compared
         old, new = to_dict(before, lossy=True), to_dict(after, lossy=True)
     lines: list[str] = []
     for section in dict.fromkeys([*old, *new]):

@@ -15,7 +15,6 @@ import gzip
 import html
 import json
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -25,8 +24,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.checked_calls import checked_call
-from nexdyn.errors import InputError, NexDynError, NexDynWarning
+from nexdyn.errors import InputError, NexDynError
 from nexdyn.results.atomic import PathLike, file_path, written
+from nexdyn.simulation.quiet import quiet
 from nexdyn.view import server as page
 from nexdyn.view.charts import Panel, panels
 from nexdyn.view.client import script, with_ours
@@ -150,8 +150,7 @@ def page_of(motion: Motion, look: Look, setting: Setting) -> str:
     plotly = need("plotly.offline", "a recording")
     speed, words = setting.speed, setting.words
     numbers = Numbers(motion, setting.ghost)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "port .* is in use", NexDynWarning)
+    with quiet():  # of a port that is in use
         server, _ = page.start_server()
     try:
         scene, known = _played(server, motion, look, setting, numbers)
