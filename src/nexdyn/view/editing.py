@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import html
 import time
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.errors import InputError, NexDynError, NexDynWarning, counted
+from nexdyn.errors import InputError, NexDynError, counted
+from nexdyn.simulation.quiet import quiet
 from nexdyn.view.changes import changes
 from nexdyn.view.geometry import sphere
 from nexdyn.view.ghost import same
@@ -22,6 +22,7 @@ from nexdyn.view.marks import MANY, Marks
 from nexdyn.view.motion import Frame
 from nexdyn.view.placing import linear
 from nexdyn.view.stage import FIELD
+from nexdyn.view.touch_controls import is_off, switches
 
 if TYPE_CHECKING:
     from nexdyn.assembly.report import AssemblyReport
@@ -62,8 +63,7 @@ class Editing:
         """Show what the file now says, as it was assembled, or with the error why it was not; returns what is new in words."""
         new = [] if self._system is None else changes(self._system, system)
         viewer, self._system = self._viewer, system
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NexDynWarning)  # that it cannot be assembled is told below
+        with quiet():  # that it cannot be assembled is told below
             viewer.show(system)  # not within the lock: it may have to wait for what runs on the page
         with viewer._lock:
             wrong = str(report) if isinstance(report, NexDynError) else ""
@@ -117,8 +117,15 @@ class Editing:
 
     def write_state(self, session: Session) -> None:
         """Put the state of a running system into the file: coordinates and velocities of its joints, parameters and attributes that were
-        changed. InputError where it has loops: the pose of its sliders can be written."""
+        changed. InputError where it has loops: the pose of its sliders can be written; and where something is switched otherwise than the
+        file says, which a scene cannot tell."""
         if self._write is not None:
+            now, described = session.system, self._system or session.first
+            if other := [name for name in switches(now) if is_off(now, name) != is_off(described, name)]:
+                raise InputError(
+                    f"{', '.join(other)}: switched otherwise than in the file, which cannot tell it. Switch it back, or undo "
+                    "that; then write the state"
+                )
             self._write(numbers_of(session))
 
     def _tell(self, wrong: str) -> None:

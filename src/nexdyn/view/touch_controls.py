@@ -11,12 +11,13 @@ import numpy as np
 
 from nexdyn.forces.actuator import Actuator
 from nexdyn.results.freedoms import FREEDOMS
-from nexdyn.results.segments import is_off
+from nexdyn.results.segments import switched
 from nexdyn.simulation.continuing import states_of
 from nexdyn.view.dials import Dial, dials, neutral, ranges
 from nexdyn.view.motion import Motion
 
 if TYPE_CHECKING:
+    from nexdyn.model.system import System
     from nexdyn.simulation.session import Session
     from nexdyn.view.touch import Touch
     from nexdyn.view.viewer import Viewer
@@ -82,9 +83,7 @@ class TouchControls:
         """Forces, contacts, clamps and events, off and on."""
         session, gui, w = self._touch.session, self._viewer.server.gui, self._viewer._words
         system = session.system
-        own = [name for name, force in system.forces.items() if force.part_of is None]
-        clamps = [name for name, joint in system.joints.items() if joint.switchable]
-        names = [*own, *system.contacts, *clamps, *(f"event:{name}" for name in system.events)]
+        names = switches(system)
         self._switches: dict[str, Any] = {}
         if not names:
             return
@@ -275,6 +274,21 @@ class TouchControls:
     def remove(self) -> None:
         """Take the folder away."""
         self._folder.remove()
+
+
+def switches(system: System) -> list[str]:
+    """What can be switched: forces, contacts, clamps, and events as "event:NAME"."""
+    own = [name for name, force in system.forces.items() if force.part_of is None]
+    clamps = [name for name, joint in system.joints.items() if joint.switchable]
+    return [*own, *system.contacts, *clamps, *(f"event:{name}" for name in system.events)]
+
+
+def is_off(system: System, name: str) -> bool:
+    """Whether any of it is switched off, clamps that begin open included."""
+    found = switched(system, name)
+    return any(
+        element.is_off if hasattr(element, "is_off") else element.__dict__.get("_off", False) for element in found
+    )
 
 
 def around(value: float) -> tuple[float, float]:
