@@ -275,6 +275,20 @@ def test_the_plane_of_a_section_is_moved_by_its_slider(tab: Watched, viewer: Vie
     handle.press("End")
     comes_true(lambda: viewer._look.section is not None and viewer._look.section[1] > 0.6)
     assert (np.ptp(tab.settled(viewer.server), axis=-1) > 45).sum() > 1000
+    at = viewer._look.section
+    assert at is not None
+    viewer.units(True)
+    try:
+        handle = tab.page.get_by_role("slider", name="plane at [mm]", exact=True)
+        handle.wait_for()
+        tab.comes_true(
+            lambda: float(handle.get_attribute("aria-valuenow") or "nan") == pytest.approx(1e3 * at[1], rel=1e-3)
+        )
+        handle.press("Home")
+        comes_true(lambda: viewer._look.section is not None and -1.0 < viewer._look.section[1] < 0.0)  # in metres
+    finally:
+        viewer.units(False)
+    tab.page.get_by_role("slider", name="plane at [m]", exact=True).wait_for()
 
 
 @needs_chromium

@@ -163,7 +163,7 @@ class Controls:
             self._section = gui.add_dropdown(
                 w("cut away"), tuple(sides), hint=w("what of the bodies lies on one side of a plane")
             )
-            self._cut_at = gui.add_slider(w("plane at [m]"), 0.0, 1.0, 1e-3, 0.0, visible=False)
+            self._cut_at = gui.add_slider(f"{w('plane at')} [m]", 0.0, 1.0, 1e-3, 0.0, visible=False)
         for control in (*self._layers.values(), self._arrows, self._trail, self._opacity, self._cut_at):
             control.on_update(self._look_changed)
         self._section.on_update(self._section_chosen)
@@ -193,17 +193,23 @@ class Controls:
         if self._section.value != name:
             self._section.value = name
         if section is not None:
-            stage, i = self.viewer._stage, "xyz".index(section[0][-1])
-            low, high = stage.center[i] - 0.6 * stage.size, stage.center[i] + 0.6 * stage.size
-            digits = 2 - int(np.floor(np.log10(stage.size)))
-            low, high = min(round(float(low), digits), section[1]), max(round(float(high), digits), section[1])
-            if abs(self._cut_at.min - low) + abs(self._cut_at.max - high) > 1e-9 * stage.size:
-                self._cut_at.step = (high - low) / 1000.0
-                self._cut_at.min, self._cut_at.max = min(low, self._cut_at.max), max(high, self._cut_at.min)
-                self._cut_at.value = section[1]
-                self._cut_at.min, self._cut_at.max = low, high
-            if abs(self._cut_at.value - section[1]) > 1e-9 * stage.size:
-                self._cut_at.value = section[1]
+            (factor,), unit = self.viewer._units.of(np.ones(1), "m")
+            size, middle = (
+                factor * self.viewer._stage.size,
+                factor * self.viewer._stage.center["xyz".index(section[0][-1])],
+            )
+            at, digits = float(factor * section[1]), 2 - int(np.floor(np.log10(size)))
+            low, high = (round(float(middle + side * 0.6 * size), digits) for side in (-1.0, 1.0))
+            low, high = min(low, at), max(high, at)
+            slider, label = self._cut_at, f"{self.w('plane at')} [{unit}]"
+            if slider.label != label:
+                slider.label = label
+            if abs(slider.min - low) + abs(slider.max - high) > 1e-9 * size:
+                slider.min, slider.max = min(low, slider.min), max(high, slider.max)
+                slider.step, slider.value = (high - low) / 1000.0, at
+                slider.min, slider.max = low, high
+            if abs(slider.value - at) > 1e-9 * size:
+                slider.value = at
         if self._cut_at.visible != (section is not None):
             self._cut_at.visible = section is not None
 
@@ -371,6 +377,7 @@ class Controls:
         for box, value in ((self._dark, self.viewer._dark), (self._units, self.viewer._units != SI)):
             if box.value != value:
                 box.value = value
+        self._tell_section(self.viewer._look.section)
 
     def tell_member(self, index: int) -> None:
         """Let the list tell which member is shown."""
@@ -421,6 +428,9 @@ class Controls:
         else:
             self.viewer.play()
 
+    def _cut_in_metres(self) -> float:
+        return float(self._cut_at.value) / float(self.viewer._units.of(np.ones(1), "m")[0][0])
+
     def _look_changed(self, event: Any) -> None:
         if event.client is None:
             return
@@ -431,6 +441,6 @@ class Controls:
                 float(self._trail.value),
                 "" if self._follow.value == self.w(NOBODY) else self._follow.value,
                 float(self._opacity.value),
-                (side, float(self._cut_at.value)) if (side := self._sides[self._section.value]) else None,
+                (side, self._cut_in_metres()) if (side := self._sides[self._section.value]) else None,
             )
         )

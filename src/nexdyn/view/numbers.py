@@ -37,7 +37,7 @@ LABELS = (
     "Click a body, or choose one in the model's tree.", "Selected", "Follow", "Plot it",
     "Measure from it", "Deselect", "Clear points", "Measured", "angle at B", "Plots", "Model", "Show", "view", "front", "right", "top",
     "corner", "back", "left", "bottom", "parallel", "dark", "mm, degrees", "Full screen", "Reset", "opacity", "cut away",
-    "plane at [m]", "(nothing)", "save", "ghost", "Difference from the ghost", "distance", "angle", "farthest", "time [s]", "follow",
+    "plane at", "(nothing)", "save", "ghost", "Difference from the ghost", "distance", "angle", "farthest", "time [s]", "follow",
     "ground", "not recorded",
 )  # fmt: skip
 """What the page of a recording says, the layers too."""

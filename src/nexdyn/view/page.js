@@ -203,9 +203,12 @@
     return "";
   };
   setInterval(() => {
-    for (const x of document.querySelectorAll(nameless)) {
+    for (const x of document.querySelectorAll(`${nameless}, [data-nexdyn-named]`)) {  // labels change, as units do
       const found = name(x);
-      if (found) x.setAttribute("aria-label", found);
+      if (found && x.getAttribute("aria-label") !== found) {
+        x.setAttribute("aria-label", found);
+        x.dataset.nexdynNamed = "";
+      }
     }
   }, 400);
 

@@ -24,7 +24,7 @@ _CHINESE = {
     "centres of mass": "质心", "joint frames": "关节坐标系", "names": "名称",
     "contact pressure": "接触压力", "collision shapes": "碰撞形状",
     "opacity": "不透明度", "of the bodies; T: transparent, and back": "物体的不透明度；T：透明或不透明", "cut away": "剖切",
-    "what of the bodies lies on one side of a plane": "切去物体在平面一侧的部分", "plane at [m]": "平面位置 [m]",
+    "what of the bodies lies on one side of a plane": "切去物体在平面一侧的部分", "plane at": "平面位置",
     "Transparent or not": "透明或不透明",
     "Write this pose into the file": "将此姿态写入文件", "q0 of the joints whose sliders were moved": "滑块移动过的关节的 q0",
     "arrow length": "箭头长度", "trail [s]": "轨迹长度 [s]", "Joints": "关节",
