@@ -404,6 +404,23 @@ def test_no_more_is_recorded_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (np.diff(t) > 0.0).all()
 
 
+def test_the_last_states_alone_are_those_of_the_whole() -> None:
+    """With what was changed and pulled meanwhile."""
+    session = nx.Session(pendulum(), nx.RungeKutta4(1e-3))
+    handled(session, "rod", "hinge", 0.5)
+    session.advance(0.1)
+    whole = session.result()
+    for last in (1, 3, len(whole.t)):
+        part = session.result(last)
+        assert len(part.t) == last
+        for name in ("joint_position", "reaction"):
+            np.testing.assert_array_equal(getattr(part, name)().values, getattr(whole, name)().values[-last:])
+        np.testing.assert_array_equal(part.energy().total.values, whole.energy().total.values[-last:])
+    for wrong in (0, -1, 2.5, True):
+        with pytest.raises(nx.InputError, match="number of states"):
+            session.result(wrong)
+
+
 def test_a_thread_that_is_quiet_silences_no_other() -> None:
     """Two threads are quiet, the first leaves before the second: nothing of others is lost meanwhile, and nothing stays ignored."""
     heard: list[str] = []

@@ -217,6 +217,20 @@ def saved(tab: Watched, kind: str) -> tuple[str, bytes]:
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
+def test_a_click_in_a_plot_goes_to_its_time(tab: Watched, viewer: Viewer) -> None:
+    viewer.pause()
+    plot = tab.page.locator(".u-over").first
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    assert box is not None
+    for share in (0.25, 0.6):
+        tab.page.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+        comes_true(lambda share=share: viewer.t == pytest.approx(4.0 * share, abs=0.05))
+    tab.page.mouse.dblclick(box["x"] + 0.1 * box["width"], box["y"] + box["height"] / 2)  # shows all again
+    tab.page.wait_for_timeout(600)
+    assert viewer.t == pytest.approx(2.4, abs=0.05)
+
+
 def test_several_plots_are_kept_zoomed_together_and_saved(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
     plots = viewer._controls.plots
     try:

@@ -269,6 +269,56 @@ def test_questions_that_are_wrong_are_answered_so(viewer: Viewer, question: str,
     assert said in ask(viewer, question)["error"]
 
 
+def curves(tab: Watched) -> dict[str, list[list[float]]]:
+    """What the page plots: by title the times, and the values of the curves; an own cursor is the last."""
+    script = """() => Object.fromEntries(Object.values(window.__viserTestpoints.uplots).map(({chart}) =>
+        [chart.root.querySelector(".u-title").innerText, chart.data.map(column => [...column])]))"""
+    return dict(tab.page.evaluate(script))
+
+
+def test_what_runs_is_plotted_and_leaves_trails(tab: Watched, viewer: Viewer) -> None:
+    """The menus and 'Plot it' show the last states, while it goes on."""
+    held = viewer._touch
+    assert held is not None
+    viewer.look(Look(PLAIN | {"trails"}))
+    held.later(lambda: session(viewer).put({"hinge": 1.0}))
+    tab.comes_true(lambda: abs(angle(viewer)) > 0.3)
+    viewer.select("rod")
+    tab.page.get_by_role("button", name="Plot it").click()
+    try:
+        wanted = ("joint coordinates q: hinge", "position of the origin of rod")
+
+        def drawn() -> bool:
+            found = curves(tab)
+            return all(
+                any(title.startswith(one) and len(data[0]) > 12 for title, data in found.items()) for one in wanted
+            )
+
+        tab.comes_true(drawn)
+        held.toggle()
+        t = session(viewer).t
+        tab.comes_true(lambda: all(data[0][-1] <= t + 1e-9 for data in curves(tab).values()))
+        whole = session(viewer).result()
+        for title, data in curves(tab).items():
+            if not title.startswith(wanted[1]):
+                continue
+            times, told = np.array(data[0][:-3]), np.array([x[:-3] for x in data[1:4]]).T
+            at = np.searchsorted(whole.recording.t, times - 1e-9)
+            once = np.diff(times, append=np.inf) > 1e-9  # where it was put elsewhere there are two states at one time
+            once[1:] &= once[:-1]
+            assert once.sum() > 8
+            np.testing.assert_allclose(told[once], whole.position("rod").values[at[once]], atol=1e-5)
+        trail, place = viewer._stage._trails.points, viewer._motion.at(t).position[0]
+        assert len(trail) > 10 and np.ptp(trail[:, 0, 0]) > 0.1
+        np.testing.assert_allclose(trail[-1, -1], place, atol=1e-5)  # the centre of mass of the rod is its origin
+        orange = tab.settled(viewer.server) - np.array((240, 140, 20))
+        assert (np.abs(orange).max(axis=-1) < 40).sum() > 20
+    finally:
+        viewer._controls.plots.drop()
+        viewer.look(Look(PLAIN))
+        viewer.select("")
+
+
 def test_a_run_that_fails_stops_says_so_and_starts_anew(tab: Watched, viewer: Viewer) -> None:
     held = viewer._touch
     assert held is not None

@@ -193,10 +193,12 @@ class Session(metaclass=CheckedCalls):
         """The present state alone."""
         return self._run.march.latest()
 
-    def result(self) -> Result:
-        """The motion since the start, of a system that has all pulls as applied forces."""
+    def result(self, last: int | None = None) -> Result:
+        """The motion since the start, of a system that has all pulls as applied forces. last: the last states alone, 1 or more."""
+        if last is not None and (isinstance(last, bool) or not isinstance(last, int) or last < 1):
+            raise InputError(f"last is {last!r}; a number of states, 1 or more, is needed")
         run = self._run
-        rows, now = list(run.kept), run.march.present()
+        rows, now = run.kept[-last:] if last else list(run.kept), run.march.present()
         if not rows or rows[-1][-1, 0] < now[0, 0]:
             rows.append(now)
         status = "failed" if self.failure else "finished"

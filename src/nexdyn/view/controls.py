@@ -337,7 +337,7 @@ class Controls:
         self._speed.visible, self._reset.visible = moving or live, not live
         self._joints.visible = bool(self._sliders) and not moving and not live
         self._live.label = self.w("Show the recording" if live else "Live")
-        self.plots.new_motion(moving)
+        self.plots.new_motion(moving, live)
         self.sync(viewer.t, viewer.playing)
 
     def new_system(self) -> None:

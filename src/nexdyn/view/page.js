@@ -2,6 +2,7 @@
 //
 //   ask/hover?ray=ox,oy,oz,dx,dy,dz&t=…   {"name", "said"} of the body that the line of sight meets
 //   ask/select?ray=… or of=body:link1      selects it, for all who look;  ask/measure?ray=…  adds a point
+//   ask/seek?t=…   goes to a time, that of a click in a plot
 //   ask/grab?ray=…, pull?ray=…&hand=…, release?hand=…   drag a body of a system that runs
 //
 // The line of sight is told in the axes of the model: those of the node /motion, which a followed body shifts.
@@ -237,8 +238,19 @@
     event.stopPropagation();
   });
 
-  // --- plots: zoomed together, they also show all again together -----------------------------------------------------------
+  // --- plots: a click goes to its time; zoomed together, they also show all again together -----------------------------------------
+  let pressed = null, soon = 0;
+  window.addEventListener("pointerdown", event => { pressed = event; }, true);
+  window.addEventListener("click", event => {
+    if (!event.isTrusted || event.button !== 0 || !event.target?.classList?.contains("u-over")) return;
+    if (pressed && Math.hypot(event.clientX - pressed.clientX, event.clientY - pressed.clientY) > 4) return;  // it was zoomed
+    const all = Object.values(window.__viserTestpoints?.uplots ?? {}), of = all.find(({ chart }) => chart?.over === event.target);
+    const t = of?.chart.posToVal(event.clientX - event.target.getBoundingClientRect().x, "x");
+    clearTimeout(soon);
+    if (Number.isFinite(t)) soon = setTimeout(() => ask("seek", { t }), 250);  // unless it becomes a double click
+  }, true);
   window.addEventListener("dblclick", event => {
+    clearTimeout(soon);
     if (!event.isTrusted || !event.target?.classList?.contains("u-over")) return;
     for (const other of document.querySelectorAll(".u-over"))
       if (other !== event.target) other.dispatchEvent(new MouseEvent("dblclick", { button: 0 }));

@@ -17,7 +17,7 @@ A moment crosses to the browsers as one atomic group of messages.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -48,6 +48,8 @@ LAYERS = (
 SHOWN_AT_FIRST = frozenset({"shapes", "grid", "shadows", "contact forces", "contact pressure"})
 MOST_TRAILS = 12
 TRAIL_POINTS = 120
+MOST_PAST = 3000
+"""Moments of a motion that goes on which trails remember."""
 FIELD = 0.8
 """Height of what is seen of the page, as an angle [rad]: wider than in pictures, for one goes nearer."""
 CLOCK = "/clock"
@@ -147,13 +149,18 @@ class Stage:
                 self.pressures.show(f)
             for carried in self._carried.values():
                 carried.show(t, f)
-            if "trails" in layers and frame is None:
+            if "trails" in layers and (frame is None or self._past):
                 self._trails.points = self._trail_segments(t)
 
-    def grow(self, f: Frame) -> None:
-        """Let the scales of arrows and pressures be those of another moment, too, of a motion that goes on."""
+    def grow(self, t: float, f: Frame) -> None:
+        """Of a motion that goes on there is another moment: scales of arrows and pressures are of it, too, and trails go on to it."""
         for part in (self.wrenches, self.contacts, self.pressures):
             part.grow(f)
+        while self._past and self._past[-1][0] >= t:  # it was restarted, or taken back
+            self._past.pop()
+        R = rotation_matrix(f.quaternion.astype(float))
+        at = np.array([f.position[i] + R[i] @ p for i, p in self._trailed]).reshape(-1, 3)
+        self._past.append((t, at.astype(np.float32)))
 
     def set_look(self, look: Look, t: float, frame: Frame | None = None) -> None:
         """Show or hide layers, follow another body."""
@@ -228,6 +235,13 @@ class Stage:
             handle.batched_scales = np.array([[1.0, 1.0, stretch[k]]], dtype=np.float32)
 
     def _trail_segments(self, t: float) -> np.ndarray:
+        if self._past:
+            path = np.array([at for time, at in self._past if t - self.look.trail <= time <= t]).reshape(
+                -1, len(self._trailed), 3
+            )
+            path = path[:: -max(1, len(path) // TRAIL_POINTS)][::-1]  # to the last one
+            segments = np.stack([path[:-1], path[1:]], axis=2).reshape(-1, 2, 3)
+            return segments if len(segments) else np.zeros((1, 2, 3), dtype=np.float32)
         m, found = self.motion, []
         for point in self._trailed:
             path = m.path(point, t - self.look.trail, t, TRAIL_POINTS)
@@ -383,6 +397,7 @@ class Stage:
         last = [name for name in self.system.bodies if name not in parents and name in self.row] or self.motion.bodies
         points += [(self.row[name], self.system.bodies[name].resolved(values).com) for name in last]
         self._trailed = points[:MOST_TRAILS]
+        self._past: deque[tuple[float, np.ndarray]] = deque(maxlen=MOST_PAST)
         self._trails = self.server.scene.add_line_segments(
             "/motion/trails", self._trail_segments(self.motion.start), TRAIL, thickness=2.5, thickness_units="screen"
         )
