@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 from chromium import (  # noqa: F401 (fixtures)
+    COLORED,
+    PICTURES,
     Watched,
     at_rest,
     browser,
@@ -16,6 +19,7 @@ from chromium import (  # noqa: F401 (fixtures)
     comes_true,
     eye,
     is_body,
+    keep,
     line_of_sight,
     middle,
     needs_chromium,
@@ -222,3 +226,21 @@ def viewer_port() -> int:
 def test_a_language_that_there_is_not_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="languages: en, zh"):
         Viewer(nx.load("double-pendulum"), language="de")
+
+
+# --- pictures -------------------------------------------------------------------------------------------------------
+
+
+def test_pictures_at_rest_are_kept_where_that_is_asked(
+    tab: Watched, viewer: Viewer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from PIL import Image
+
+    monkeypatch.delenv(PICTURES, raising=False)
+    assert keep(np.zeros((2, 2, 3))) is None
+    monkeypatch.setenv(PICTURES, str(tmp_path / "seen"))
+    seen = tab.settled(viewer.server)
+    (path,) = (tmp_path / "seen").iterdir()
+    assert path.name == "test_view_look-test_pictures_at_rest_are_kept_where_that_is_asked-01.png"
+    np.testing.assert_array_equal(np.asarray(Image.open(path)), seen)
+    assert (np.ptp(seen, axis=-1) > COLORED).sum() > 300  # the chain
