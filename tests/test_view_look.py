@@ -10,6 +10,7 @@ import pytest
 from chromium import (  # noqa: F401 (fixtures)
     COLORED,
     PICTURES,
+    PLAIN,
     Watched,
     at_rest,
     browser,
@@ -244,3 +245,47 @@ def test_pictures_at_rest_are_kept_where_that_is_asked(
     assert path.name == "test_view_look-test_pictures_at_rest_are_kept_where_that_is_asked-01.png"
     np.testing.assert_array_equal(np.asarray(Image.open(path)), seen)
     assert (np.ptp(seen, axis=-1) > COLORED).sum() > 300  # the chain
+
+
+# --- what is not shown ----------------------------------------------------------------------------------------------
+
+
+def many(count: int) -> nx.System:
+    """So many pendulums side by side, each with a motor and a parameter."""
+    system = nx.System("many")
+    for k in range(count):
+        system.parameter(f"m{k}", 1.0)
+        rod = system.add_body(f"rod{k}", mass=f"=m{k}", inertia=(0.1, 0.1, 0.1), position=(0, k, -0.5))
+        system.add_joint(nx.Revolute(f"hinge{k}", system.ground, rod, at=(0, k, 0), axis=(0, 1, 0)))
+        system.add_force(nx.TorqueActuator(f"motor{k}", f"hinge{k}", target=0.0))
+    return system
+
+
+def left_out(viewer: Viewer) -> list[str]:
+    """What the page says of what it leaves out."""
+    parts = [
+        part
+        for container in list(viewer.server.gui._container_handle_from_uuid.values())
+        for part in list(getattr(container, "_children", {}).values())
+    ]
+    return sorted(part.content for part in parts if " more*" in str(getattr(part, "content", "")) and part.visible)
+
+
+def test_what_is_left_out_is_counted() -> None:
+    with Viewer(many(62), port=viewer_port()) as viewer:
+        assert len(viewer._controls._sliders) == 60 and left_out(viewer) == ["*and 2 more*"]
+        viewer.units(True)
+        assert left_out(viewer) == ["*and 2 more*"]
+        viewer.look(Look(PLAIN | {"trails"}))
+        assert left_out(viewer) == ["*and 2 more*", "trails: *and 50 more*"]
+        viewer.look(Look(PLAIN))
+        viewer.live(nx.Session(many(62), nx.RungeKutta4(1e-3)))
+        assert left_out(viewer).count("*and 22 more*") == 4  # switches, parameters, actuators, joints
+    result = nx.simulate(many(3), 0.01, nx.RungeKutta4(1e-3))
+    with Viewer(result, port=viewer_port()) as viewer:
+        assert left_out(viewer) == []
+        kinds = ("position", "velocity", "acceleration", "angular_velocity", "angular_acceleration")
+        viewer._controls.plots.add([(kind, f"rod{k}") for kind in kinds for k in range(3)])
+        assert left_out(viewer) == ["*and 4 more*"] and len(viewer._controls.plots.shown) == 13
+        viewer._controls.plots.drop()
+        assert left_out(viewer) == []

@@ -41,6 +41,7 @@ class Controls:
         self._at: dict[str, float] = {}
         self._by_hand: set[str] = set()
         self._dials: list[Dial] = []
+        self._more: Any = None
         self._factors: list[float] = []
         self._q = np.zeros(0)
         self._touched = 0.0
@@ -155,6 +156,7 @@ class Controls:
             self._layers = {layer: gui.add_checkbox(w(layer), layer in self.viewer._look.layers) for layer in LAYERS}
             self._arrows = gui.add_slider(w("arrow length"), 0.1, 10.0, 0.1, 1.0)
             self._trail = gui.add_slider(w("trail [s]"), 0.1, 10.0, 0.1, 2.0)
+            self._more_trails = gui.add_markdown("", visible=False)
             self._opacity = gui.add_slider(
                 w("opacity"), 0.1, 1.0, 0.05, 1.0, hint=w("of the bodies; T: transparent, and back")
             )
@@ -216,7 +218,8 @@ class Controls:
     def _add_coordinates(self) -> None:
         """Sliders that pose a system that does not move; in loops the others follow."""
         poser = None if self.viewer._motion.moves else self.viewer.poser
-        self._dials = [] if poser is None else poser.dials[:MOST_SLIDERS]
+        dials = [] if poser is None else poser.dials
+        self._dials, self._left_out = dials[:MOST_SLIDERS], len(dials) - MOST_SLIDERS
         self._posed = {dial.label: dial.value for dial in self._dials}
         self.show_dials()
 
@@ -225,6 +228,9 @@ class Controls:
         for slider in self._sliders:
             slider.remove()
         self._sliders, self._factors = [], []
+        if self._more is not None:
+            self._more.remove()
+            self._more = None
         with self._joints:
             for dial in self._dials:
                 (factor,), unit = self.viewer._units.of(np.ones(1), dial.unit)
@@ -234,6 +240,8 @@ class Controls:
                 slider.on_update(lambda event, dial=dial, slider=slider: self._pose(event, dial, slider))
                 self._sliders.append(slider)
                 self._factors.append(float(factor))
+            if told := self.w.more(self._left_out):
+                self._more = self.gui.add_markdown(told)
 
     def _pose(self, event: Any, dial: Dial, slider: Any) -> None:
         """Put a joint where its slider is; where that cannot be, the slider goes back and the page tells why."""
@@ -337,8 +345,17 @@ class Controls:
         self._speed.visible, self._reset.visible = moving or live, not live
         self._joints.visible = bool(self._sliders) and not moving and not live
         self._live.label = self.w("Show the recording" if live else "Live")
+        self._tell_trails()
         self.plots.new_motion(moving, live)
         self.sync(viewer.t, viewer.playing)
+
+    def _tell_trails(self) -> None:
+        """Tell how many bodies and markers leave none, where they are seen."""
+        stage = self.viewer._stage
+        told = f"{self.w('trails')}: {more}" if (more := self.w.more(stage.without_trail)) else ""
+        shown = bool(told) and "trails" in stage.look.layers
+        if (self._more_trails.content, self._more_trails.visible) != (told, shown):
+            self._more_trails.content, self._more_trails.visible = told, shown
 
     def new_system(self) -> None:
         """Fit names and sliders to another system; `new_motion` follows."""
@@ -371,6 +388,7 @@ class Controls:
             if control.value != value:
                 control.value = value
         self._tell_section(look.section)
+        self._tell_trails()
 
     def tell_mode(self) -> None:
         """Let boxes tell whether the page is dark and which units it has."""

@@ -51,7 +51,7 @@
     .nexdyn-tree [role=treeitem] { cursor: pointer; padding: 0 4px; border-radius: 3px; white-space: nowrap; }
     .nexdyn-tree [role=treeitem]:hover { background: rgba(120, 140, 170, 0.25); }
     .nexdyn-tree [aria-selected=true] { background: #f08c14; color: #000; }
-    .nexdyn-joint { opacity: 0.75; font-style: italic; }`;
+    .nexdyn-joint { opacity: 0.75; font-style: italic; } .nexdyn-more { opacity: 0.6; padding-left: 4px; }`;
   document.head.append(style);
 
   const ask = window.__nexdynAsk ?? (async (what, given) => {  // a recording answers itself (record.js)
@@ -268,7 +268,7 @@
     const all = items(), i = all.indexOf(item);
     const next = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: all.length - 1 }[event.key];
     if (next !== undefined) all[next]?.focus();
-    else if (event.key === "Enter" || event.key === " ") ask("select", { of: item.dataset.nexdyn });
+    else if (event.key === "Enter" || event.key === " ") { if (item.dataset.nexdyn) ask("select", { of: item.dataset.nexdyn }); }
     else return;
     event.preventDefault();
     event.stopImmediatePropagation();
@@ -279,7 +279,7 @@
     if (of === marked && now === tree) return;
     [marked, tree] = [of, now];
     for (const item of items()) {
-      const chosen = item.dataset.nexdyn === of;
+      const chosen = item.dataset.nexdyn === of && !item.classList.contains("nexdyn-part");
       item.setAttribute("aria-selected", chosen);
       if (of) item.tabIndex = chosen ? 0 : -1;
       if (chosen) item.scrollIntoView({ block: "nearest" });

@@ -46,6 +46,7 @@ class Plots:
             self._save = gui.add_button_group(
                 w("save"), ("CSV", "PNG", "SVG"), hint=w("all plots that are shown, as a file"), order=2.3
             )
+            self._rest = gui.add_markdown("", visible=False, order=2.4)
             self._more = [Plot(gui, tab, 3.0 + k) for k in range(MOST_PLOTS)]
         self._kind.on_update(lambda _: self._kind_changed())
         self._of.on_update(lambda _: self.draw())
@@ -116,6 +117,9 @@ class Plots:
         with self.viewer._lock:
             for k, plot in enumerate(self._more):
                 plot.show(units.panel(found[k]) if k < len(found) else None, self.viewer.t)
+            left = self.viewer._words.more(len(found) - MOST_PLOTS)
+            if self._rest.content != left:
+                self._rest.content, self._rest.visible = left, bool(left)
             if anew:
                 self._drop.visible = bool(self.chosen)
                 self.viewer._lay_out_soon()

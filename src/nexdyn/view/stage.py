@@ -396,7 +396,7 @@ class Stage:
         parents = {joint.parent.name for joint in self.system.joints.values()}
         last = [name for name in self.system.bodies if name not in parents and name in self.row] or self.motion.bodies
         points += [(self.row[name], self.system.bodies[name].resolved(values).com) for name in last]
-        self._trailed = points[:MOST_TRAILS]
+        self._trailed, self.without_trail = points[:MOST_TRAILS], max(0, len(points) - MOST_TRAILS)
         self._past: deque[tuple[float, np.ndarray]] = deque(maxlen=MOST_PAST)
         self._trails = self.server.scene.add_line_segments(
             "/motion/trails", self._trail_segments(self.motion.start), TRAIL, thickness=2.5, thickness_units="screen"

@@ -92,6 +92,7 @@ class TouchControls:
                 on = not is_off(system, name)
                 box = self._switches[name] = gui.add_checkbox(name.replace("event:", f"{w('event')} ", 1), on)
                 box.on_update(partial(self._switched, name, box, session))
+            self._more(len(names))
 
     def _add_parameters(self) -> None:
         """Parameters that are numbers."""
@@ -107,6 +108,7 @@ class TouchControls:
                 for name, value in list(found.items())[:MOST]:
                     low, high = around(value)
                     self._wheel(name, "", low, high, value, partial(self._value, name), name, self._change(name))
+                self._more(len(found))
 
     def _add_actuators(self) -> None:
         """Actuators whose targets are numbers."""
@@ -123,6 +125,7 @@ class TouchControls:
                 low, high, unit = self._reach(system.forces[name], value)
                 path = f"force:{name}.target"
                 self._wheel(name, unit, low, high, value, partial(self._target, name), path, self._change(path))
+            self._more(len(found))
 
     def _reach(self, force: Any, value: float) -> tuple[float, float, str]:
         """Where the target of an actuator may be put: within the joint's limits, or those of effort and velocity; and its unit."""
@@ -154,6 +157,12 @@ class TouchControls:
                     dial.label, dial.unit, dial.lower, dial.upper, dial.value,
                     partial(self._stands, dial), f"{dial.joint} {dial.label}", partial(self._put, session, dial),
                 )  # fmt: skip
+            self._more(len(found))
+
+    def _more(self, count: int) -> None:
+        """Tell of how many there is no slider or switch."""
+        if told := self._viewer._words.more(count - MOST):
+            self._viewer.server.gui.add_markdown(told)
 
     @staticmethod
     def _put(session: Session, dial: Dial, value: float) -> None:
