@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,9 +34,15 @@ from chromium import (  # noqa: F401 (fixtures)
 
 import nexdyn as nx
 from nexdyn.errors import UnknownNameError
+from nexdyn.view.charts import KINDS, panels
+from nexdyn.view.editing import Editing
+from nexdyn.view.motion import Motion
+from nexdyn.view.plot_words import in_words
 from nexdyn.view.raster import linear
+from nexdyn.view.recording import Setting, page_of
 from nexdyn.view.stage import Look
 from nexdyn.view.viewer import Viewer
+from nexdyn.view.words import Words
 
 pytestmark = [needs_chromium, pytest.mark.timeout(900)]
 
@@ -216,6 +224,55 @@ def test_labels_are_chinese_where_that_is_asked(chain: nx.Result) -> None:
         viewer.pause()
         assert viewer._controls._play.label == "播放"
         assert viewer._words.missing == set()
+
+
+def test_live_edit_and_recordings_are_chinese_too(tmp_path: Path) -> None:
+    system = nx.System("摆")
+    system.parameter("m", 1.0)
+    rod = system.add_body("rod", mass="=m", inertia=(0.1, 0.1, 0.1), position=(0, 0, -0.5))
+    system.add_joint(nx.Revolute("hinge", system.ground, rod, at=(0, 0, 0), axis=(0, 1, 0)))
+    system.add_force(nx.TorqueActuator("motor", "hinge", target=0.0))
+    with Viewer(system, port=viewer_port(), language="zh") as viewer:
+        editing = Editing(viewer, lambda numbers: None)
+        editing.show(system, nx.assemble(system))
+        other = system.with_parameters({"m": 2.0})
+        other.add_body("new one", mass=1.0, inertia=(1.0, 1.0, 1.0))
+        other.add_joint(nx.Fixed("again", other.ground, "rod"))
+        new = editing.show(other, nx.assemble(other))
+        told = viewer._controls._told.content
+        assert "新增物体 new one" in new and "参数 m 1.0 → 2.0" in new
+        assert "个物体" in told and "个自由度" in told and "冗余" in told
+        viewer.live(nx.Session(system, nx.RungeKutta4(1e-3)))
+        touch = viewer._touch
+        assert touch is not None
+        touch.session.change({"m": 3.0})
+        touch.said = "…"
+        touch.controls.tell(viewer._motion)
+        assert touch.controls._undo.label == "撤销: 修改 m" and "被拒绝" in touch.controls._wrong.content
+        assert viewer._words.missing == set()
+    words = Words("zh")
+    result = nx.simulate(nx.load("hinge-chain"), 0.1, nx.RungeKutta4(1e-3), output_every=10)
+    text = page_of(Motion.of(result), Look(), Setting(0.5, words))
+    assert words.missing == set() and "以 0.5 倍实时速度播放" in text and f'"x":{json.dumps("时间 [s]")}' in text
+
+
+def test_all_plots_have_chinese_titles_and_axes(chain: nx.Result) -> None:
+    """What is English in them is a name of the model, a symbol or a unit."""
+    words, names = Words("zh"), r"link\d|hinge\d|tip|\b(q|v|dv/dt|rad|m|s|N|J|x|y|z|fx|fy|fz|mx|my|mz|kinetic)\b|[²·₀−]"
+    found = panels(chain, [kind for kind in KINDS if kind not in ("phase", "measures")])
+    for kind, name in (
+        ("velocity", "link2"),
+        ("angular_acceleration", "link3"),
+        ("reaction", "hinge2"),
+        ("joint_velocity", "hinge1"),
+    ):
+        found += panels(chain, [kind], [name])
+    for panel in found:
+        told = in_words(panel, words)
+        assert in_words(panel, Words()) is panel
+        for text in (told.title, told.x, told.y, *(line.label for line in told.lines)):
+            assert not re.search("[A-Za-z]{2,}", re.sub(names, "", text)), text
+        assert re.search("[\u4e00-\u9fff]", told.title) and told.x == "时间 [s]"
 
 
 def viewer_port() -> int:

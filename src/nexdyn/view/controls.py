@@ -47,7 +47,7 @@ class Controls:
         self._touched = 0.0
         gui = self.gui
         gui.set_panel_label(viewer.system.name)
-        self._status = gui.add_markdown("", visible=False)
+        self._status = gui.add_html("", visible=False)
         self._told = gui.add_html("", visible=False)
         self._add_playback()
         viewer._inquiry.add_selected(gui)
@@ -323,15 +323,24 @@ class Controls:
             for plot in self.plots.everything:
                 plot.at(t)
 
+    def _say(self, what: str, more: str, ticking: bool = False) -> None:
+        """What the page is about, which screen readers read out, unless it ticks; "" nothing."""
+        live = "off" if ticking else "polite"
+        self._status.content = (
+            f'<p class="nexdyn-said" role="status" aria-live="{live}"><b>{html.escape(what)}</b>{html.escape(more)}</p>'
+            if what
+            else ""
+        )
+        self._status.visible = bool(what)
+
     def running(self, runs: bool) -> None:
         """Say that a run is going on, or no longer."""
-        self._status.content = f"**{self.w('running')}** …" if runs else ""
-        self._status.visible = runs
+        self._say(self.w("running") if runs else "", " …")
         self._play.disabled = self._time.disabled = runs
 
     def follow(self, t: float, t_end: float, energy: Panel) -> None:
         """Tell how far a run is."""
-        self._status.content = f"**{self.w('running')}**: t = {t:.3f} of {t_end:g} s"
+        self._say(self.w("running"), f": t = {t:.3f} {self.w('of')} {t_end:g} s", ticking=True)
         self.plots.live(energy, t)
 
     def new_motion(self) -> None:
@@ -411,7 +420,7 @@ class Controls:
 
     def say_goodbye(self) -> None:
         """Tell the browsers that this was all."""
-        self._status.content, self._status.visible = f"**{self.w('ended')}**: {self.w('this page can be closed')}", True
+        self._say(self.w("ended"), f": {self.w('this page can be closed')}")
 
     def live_folder(self) -> Any:
         """A folder for what a running system has, above all else."""
@@ -435,7 +444,7 @@ class Controls:
 
         if not self._live.disabled:
             self._live.disabled = True
-            self._status.content, self._status.visible = f"**{self.w('one moment')}** …", True
+            self._say(self.w("one moment"), " …")
             threading.Thread(target=change, name="nexdyn live start", daemon=True).start()
 
     def _toggle(self) -> None:

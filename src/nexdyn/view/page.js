@@ -20,7 +20,9 @@
     const box = document.createElement("div");
     box.id = "nexdyn-error";
     box.setAttribute("role", "alert");
-    box.textContent = `NexDyn does not know this version of viser, whose page lacks ${missing.join(", ")}: bodies may be drawn ` +
+    box.textContent = document.documentElement.lang === "zh"
+      ? `NexDyn 不认识此版本的 viser，其页面缺少 ${missing.join(", ")}：物体可能在不同时刻绘制，也无法选中。请安装 viser 1.1：pip install 'nexdyn[view]'。`
+      : `NexDyn does not know this version of viser, whose page lacks ${missing.join(", ")}: bodies may be drawn ` +
       "at different times, and cannot be selected. Install viser 1.1: pip install 'nexdyn[view]'.";
     document.body.append(box);
     console.error(box.textContent);
@@ -192,11 +194,12 @@
 
   // --- names for screen readers, where viser gives none: the label of the row, or what the icon is called ---------------------
   const nameless = "[role=slider]:not([aria-label]), [role=slider][aria-label=''], input:not([aria-label]):not([type=hidden]), button:not([aria-label])";
-  const icons = { "list-search": "commands", adjustments: "settings", x: "close" };
+  const chinese = document.documentElement.lang === "zh", close = chinese ? "关闭" : "close";
+  const icons = chinese ? { "list-search": "命令", adjustments: "设置", x: close } : { "list-search": "commands", adjustments: "settings", x: close };
   const name = x => {
     if (x.labels?.length && x.labels[0].innerText.trim()) return "";
     const icon = [...(x.querySelector("svg")?.classList ?? [])].map(c => c.match(/^tabler-icon-(.+)$/)?.[1]).find(c => c);
-    if (x.tagName === "BUTTON") return x.innerText.trim() ? "" : icons[icon] ?? icon ?? (x.querySelector("svg") ? "close" : "");
+    if (x.tagName === "BUTTON") return x.innerText.trim() ? "" : icons[icon] ?? icon ?? (x.querySelector("svg") ? close : "");
     for (let row = x.parentElement; row && row !== document.body; row = row.parentElement) {
       const label = row.querySelector("label")?.innerText.trim();
       if (label) return label;

@@ -35,8 +35,8 @@ class Plots:
         tab = panel.add_tab(w("Plots"))
         self._kinds = {w(kind): kind for kind in PLOTTED}
         with tab:
-            self._energy = Plot(gui, tab, 0.0)
-            self._apart = Plot(gui, tab, 0.5)
+            self._energy = Plot(gui, tab, 0.0, w)
+            self._apart = Plot(gui, tab, 0.5, w)
             self._kind = gui.add_dropdown(
                 w("plot"), tuple(self._kinds), initial_value=next(iter(self._kinds)), order=1.0
             )
@@ -47,7 +47,7 @@ class Plots:
                 w("save"), ("CSV", "PNG", "SVG"), hint=w("all plots that are shown, as a file"), order=2.3
             )
             self._rest = gui.add_markdown("", visible=False, order=2.4)
-            self._more = [Plot(gui, tab, 3.0 + k) for k in range(MOST_PLOTS)]
+            self._more = [Plot(gui, tab, 3.0 + k, w) for k in range(MOST_PLOTS)]
         self._kind.on_update(lambda _: self._kind_changed())
         self._of.on_update(lambda _: self.draw())
         self._keep.on_click(lambda _: self.keep())

@@ -86,7 +86,16 @@ class Poser:
                 if self._q is None:
                     self._q = np.asarray(self._closed.close())
                 there = dial.put(self._q[place], value)
-                self._q = np.asarray(self._closed.close({dial.joint: there if len(there) > 1 else value}))
+                q = np.asarray(self._closed.close({dial.joint: there if len(there) > 1 else value}))
+            if (
+                not min(np.abs(q[place] - there).max(), np.abs(q[place] + there).max() if len(there) == 4 else np.inf)
+                < 1e-6
+            ):
+                # where a loop is stretched it may close beside what was asked for
+                raise SolveError(
+                    f"joint {dial.joint!r} cannot be put to {value:.6g} {dial.unit}: its loop does not reach so far"
+                )
+            self._q = q
         else:
             q = self.start() if self._q is None else self._q.copy()
             q[place] = dial.put(q[place], value)

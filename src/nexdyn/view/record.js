@@ -542,7 +542,7 @@ const plotSelected = () => {
     const series = Array.from({ length: k }, (_, i) => ({
       label: k === 3 ? "xyz"[i] : name, color: COLORS[i % 4], y: data.times.map((_, j) => values[first + j * k + i]),
     }));
-    addPlot({ title, x: w("time [s]"), y: `${what} [${unit.replace("N m", "N·m").replace("^2", "²")}]`, t: data.times, series });
+    addPlot({ title, x: w("time [s]"), y: `${w(what)} [${unit.replace("N m", "N·m").replace("^2", "²")}]`, t: data.times, series });
   }
   tabs.children[0].click();
   plots.at(-1)?.place.scrollIntoView({ block: "nearest" });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import time
 from collections.abc import Callable
 from functools import partial
@@ -52,6 +53,7 @@ class TouchControls:
         self._folder = viewer._controls.live_folder()
         with self._folder:
             self._said = gui.add_markdown("")
+            self._wrong = gui.add_html("", visible=False)
             self._go = gui.add_button(w("Pause"), hint=w("stand still, or go on (space)"))
             self._step = gui.add_button(w("One step"), hint=w("and stand still (.)"))
             self._restart = gui.add_button(w("Restart"), hint=w("from the start, with what was changed (R)"))
@@ -252,17 +254,17 @@ class TouchControls:
         if hand is not None:
             parts.append(f"{w('pull')} {float(np.linalg.norm(hand.force)):.3g} N")
         wrong = touch.said or touch.session.failure
-        said = "  \n".join(
-            [
-                ", ".join(parts),
-                *([f"**{w('stopped' if touch.session.failure else 'refused')}**: {wrong}"] if wrong else []),
-            ]
-        )
+        said = ", ".join(parts)
         if self._said.content != said:
             self._said.content = said
+        kind = html.escape(w("stopped" if touch.session.failure else "refused"))
+        alert = f'<p class="nexdyn-said" role="alert"><b>{kind}</b>: {html.escape(wrong)}</p>' if wrong else ""
+        if self._wrong.content != alert:
+            self._wrong.content, self._wrong.visible = alert, bool(alert)
         self.tell_running()
         can = touch.session.can_undo
-        label = f"{w('Undo')}: {can}" if can else w("Undo")
+        what, _, of = can.partition(" ")
+        label = f"{w('Undo')}: {w(what)} {of}".rstrip() if can else w("Undo")
         if self._undo.label != label:
             self._undo.label = label
         now = time.monotonic()

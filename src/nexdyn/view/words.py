@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nexdyn.errors import unknown
+from nexdyn.errors import counted, unknown
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 
@@ -29,6 +29,7 @@ _CHINESE = {
     "Write this pose into the file": "将此姿态写入文件", "q0 of the joints whose sliders were moved": "滑块移动过的关节的 q0",
     "arrow length": "箭头长度", "trail [s]": "轨迹长度 [s]", "Joints": "关节",
     # plots
+    "shown time": "所示时刻",
     "Plots": "曲线", "plot": "曲线", "energy": "能量", "joint_position": "关节坐标", "joint_velocity": "关节速度",
     "joint_acceleration": "关节加速度", "position": "位置", "velocity": "速度", "angular_velocity": "角速度", "acceleration": "加速度",
     "angular_acceleration": "角加速度", "reaction": "约束反力", "transmitted": "传递力", "measures": "测量量",
@@ -71,6 +72,17 @@ _CHINESE = {
     "position actuator": "位置驱动器", "velocity actuator": "速度驱动器", "torque actuator": "力矩驱动器", "controller": "控制器",
     "joint stop": "关节限位", "joint friction": "关节摩擦", "point gravity": "点引力", "gravity field": "引力场",
     "joint": "关节", "point": "点", "orientation": "姿态", "sum": "坐标和", "gear": "齿轮", "rack and pinion": "齿轮齿条",
+    # what has changed in a file, and what is wrong with it
+    "new {} {}": "新增{} {}", "{} {} is gone": "已删除{} {}", "parameter": "参数", "body": "物体", "contact": "接触", "driver": "驱动",
+    "coupling": "耦合", "marker": "标记", "measure": "测量量", "name": "名称",
+    "{} bodies": "{} 个物体", "{} joints": "{} 个关节", "{} degrees of freedom": "{} 个自由度",
+    "{} is redundant: it depends on {}": "{} 冗余：它取决于 {}",
+    "{} is redundant and contradicts the others: it depends on {}": "{} 冗余且与其他约束矛盾：它取决于 {}",
+    "and {} redundant rows more": "另有 {} 个冗余约束方程",
+    # what can be taken back
+    "grab": "抓取", "change": "修改", "switch": "开关", "put": "放置", "restart": "重新开始",
+    # recordings
+    "shown in real time": "实时速度播放", "shown at {} × real time": "以 {} 倍实时速度播放",
     # joints
     "knife_edge": "刀刃", "perpendicular": "垂直", "point_on_curve": "点在曲线上", "point_on_line": "点在直线上",
     "point_on_plane": "点在平面上", "point_on_surface": "点在曲面上", "rolling_disk": "滚动圆盘", "rolling_sphere": "滚动球",
@@ -89,6 +101,11 @@ class Words:
             raise unknown("language", language, LANGUAGES)
         self.language = language
         self.missing: set[str] = set()
+
+    def count(self, n: int, thing: str) -> str:
+        """ "1 body", "3 bodies"; things: those of which a label "{} bodies" is known."""
+        told = counted(n, thing)
+        return told if self.language == "en" else self(f"{{}} {counted(2, thing).partition(' ')[2]}").format(n)
 
     def more(self, count: int) -> str:
         """That so many more are there than are shown; "" where none is."""
