@@ -147,12 +147,14 @@ def test_the_force_that_is_told_at_the_hand_is_that_of_the_hand(browser: Any) ->
         hand = held.hand
         assert hand is not None
         force = float(np.linalg.norm(hand.force))
-        tab.page.get_by_text(f"{number(force)} N", exact=False).first.wait_for()
+        mark: Any = viewer._stage._carried["hand"]  # whose label is drawn in the scene
+        tab.comes_true(lambda: mark._label.text == f"{number(force)} N")
         tab.comes_true(lambda: f"pull {force:.3g} N" in tab.page.get_by_text("live: t =").first.inner_text())
-        (start, end), most = viewer._stage._carried["hand"]._arrow.points[0], hand.most  # type: ignore[attr-defined]
+        (start, end), most = mark._arrow.points[0], hand.most
         np.testing.assert_allclose(np.linalg.norm(end - start), 0.25 * viewer._stage.size * force / most, rtol=1e-4)
         np.testing.assert_allclose(np.cross(end - start, hand.force), 0.0, atol=1e-4 * force * viewer._stage.size)
         tab.page.mouse.up()
+        held.toggle()  # the force fades as time goes on
         tab.comes_true(lambda: session_of(viewer).hand is None)
 
 

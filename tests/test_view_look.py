@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from chromium import (  # noqa: F401 (fixtures)
     middle,
     needs_chromium,
     numbers,
+    opened,
     seen_at,
     tab,
     viewer,
@@ -209,6 +211,38 @@ def test_every_control_has_a_name(tab: Watched, viewer: Viewer) -> None:
     tab.comes_true(lambda: tab.page.evaluate(NAMELESS) == [])
     for name in ("time [s]", "trail [s]", "arrow length"):
         assert tab.page.get_by_role("slider", name=name, exact=True).count() == 1
+
+
+def test_controls_of_live_edit_and_recordings_have_names_and_say_what_is_wrong(
+    browser: Any,
+    tmp_path: Path,
+) -> None:
+    system = many(1)
+    with Viewer(system, port=viewer_port()) as viewer, opened(browser, viewer.address) as tab:
+        editing = Editing(viewer, lambda numbers: None)
+        editing.show(system, nx.assemble(system))
+        editing.refuse(nx.InputError("no body 'crnk'"))
+        tab.page.get_by_role("alert").filter(has_text="no body 'crnk'").wait_for()
+        tab.comes_true(lambda: tab.page.evaluate(NAMELESS) == [])
+        viewer.live(nx.Session(system, nx.RungeKutta4(1e-3)))
+        for folder in ("Switches", "Parameters", "Joints"):
+            tab.page.get_by_text(folder, exact=True).first.click()
+        tab.comes_true(lambda: tab.page.evaluate(NAMELESS) == [])
+        touch = viewer._touch
+        assert touch is not None
+        touch.later(lambda: touch.session.change({"m0": -1.0}))
+        tab.page.get_by_role("alert").filter(has_text="refused").wait_for()
+        touch.later(lambda: touch.session.change({"m0": 2.0}))
+        tab.comes_true(lambda: tab.page.get_by_role("alert").filter(has_text="refused").count() == 0)
+        viewer.keep()
+        viewer._controls.running(True)
+        tab.page.get_by_role("status").filter(has_text="running").wait_for()
+    path = tmp_path / "chain.html"
+    nx.record(nx.simulate(nx.load("hinge-chain"), 0.2, nx.RungeKutta4(1e-3), output_every=10), path)
+    with opened(browser, path.as_uri(), offline=True) as tab:
+        tab.until("document.querySelectorAll('.nexdyn-plot').length > 0")
+        tab.page.get_by_role("tab", name="Show").click()
+        tab.comes_true(lambda: tab.page.evaluate(NAMELESS) == [])
 
 
 def test_labels_are_chinese_where_that_is_asked(chain: nx.Result) -> None:

@@ -204,6 +204,7 @@
       const label = row.querySelector("label")?.innerText.trim();
       if (label) return label;
     }
+    if (/^[\d.]+x$/.test(x.value ?? "")) return chinese ? "速度" : "speed";  // of the player of recordings
     return "";
   };
   setInterval(() => {
