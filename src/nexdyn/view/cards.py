@@ -18,7 +18,7 @@ import numpy as np
 from nexdyn.errors import NexDynError
 from nexdyn.results.contacts import contact_points
 from nexdyn.view.motion import Frame, Motion
-from nexdyn.view.parts import parts as others
+from nexdyn.view.acting import parts as others
 from nexdyn.view.units import SI, Units
 from nexdyn.view.words import Words
 
