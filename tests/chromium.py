@@ -9,8 +9,10 @@ from __future__ import annotations
 import io
 import itertools
 import os
+import re
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,6 +32,8 @@ PROGRAM = next((found for name in CANDIDATES if name and (found := shutil.which(
 FLAGS = ["--enable-unsafe-swiftshader", "--no-sandbox", "--disable-dev-shm-usage"]
 """`--use-gl=swiftshader` would turn WebGL off; a sandbox needs rights that containers lack."""
 
+PICTURES = "NEXDYN_PICTURES"
+"""Names a folder in which pictures at rest are kept, to be looked at."""
 SHARP = "fixedDpr=1"
 """viser's page draws coarser where frames are slow, and two pictures of the same moment then differ; with this it does not."""
 LIMIT = 240.0
@@ -130,12 +134,33 @@ class Watched:
             self.frames()
             now = self.pixels()
             if now.shape == before.shape and np.abs(now - before).max() < STILL:
+                keep(now)
                 return now
             before = now
         raise AssertionError("the picture did not come to rest")
 
 
 _marks = itertools.count()
+_kept: Counter[str] = Counter()
+
+
+def keep(picture: np.ndarray) -> Path | None:
+    """Write a picture, as PNG, into the folder that NEXDYN_PICTURES names, called after the test and how many it had before; nowhere
+    without one."""
+    folder = os.environ.get(PICTURES, "")
+    if not folder:
+        return None
+    from PIL import Image
+
+    test = os.environ.get("PYTEST_CURRENT_TEST", "picture").rpartition(" ")[0] or "picture"
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", test.replace("::", "-").removeprefix("tests/").replace(".py", "")).strip(
+        "-"
+    )[:120]
+    _kept[name] += 1
+    path = Path(folder) / f"{name}-{_kept[name]:02d}.png"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    Image.fromarray(picture.astype(np.uint8)).save(path)
+    return path
 
 
 @contextmanager
@@ -233,9 +258,10 @@ def at(tab: Watched, viewer: Viewer, t: float) -> np.ndarray:
     return tab.settled(viewer.server)
 
 
-def seen_at(viewer: Viewer, shape: tuple[int, ...], p: np.ndarray) -> tuple[int, int]:
-    """Row and column of the pixel that shows the point p (3,) [m] through the camera of the only browser."""
-    (client,) = viewer.server.get_clients().values()
+def seen_at(viewer: Viewer, shape: tuple[int, ...], p: np.ndarray, client: Any = None) -> tuple[int, int]:
+    """Row and column of the pixel that shows the point p (3,) [m] through the camera of a browser, or of the only one."""
+    if client is None:
+        (client,) = viewer.server.get_clients().values()
     camera = client.camera
     R = rotation_matrix(np.array(camera.wxyz, dtype=float))  # x right, y down, z ahead
     x, y, z = R.T @ (p - np.array(camera.position))

@@ -200,6 +200,33 @@ def test_the_state_of_a_system_that_runs_goes_into_the_file(page: Viewer, tmp_pa
         editing.write_state(nx.Session(nx.load("four-bar"), nx.HHT(dt=1e-3)))
 
 
+SPRING = (
+    "forces:\n  spring: {type: point_spring, a: ground, b: bob, anchor_a: [0, 0, 1], stiffness: 2.0, length: 1.0}\n"
+)
+
+
+def test_a_state_with_other_switches_than_the_files_is_refused(page: Viewer, tmp_path: Path) -> None:
+    """A scene cannot tell that a force is off: written without a word, the motion would go on as another one."""
+    file = tmp_path / "pendulum.yaml"
+    text = f"{PENDULUM}{SPRING}"
+    file.write_text(text)
+    editing = Editing(page, functools.partial(write_numbers, file))
+    editing.show(scene(text), nx.assemble(scene(text)))
+    session = nx.Session(scene(text), nx.RungeKutta4(1e-3))
+    session.advance(0.01)
+    session.switch("spring", False)
+    with pytest.raises(nx.InputError, match="spring: switched otherwise than in the file"):
+        editing.write_state(session)
+    assert file.read_text() == text
+    session.restart()  # keeps the switch
+    with pytest.raises(nx.InputError, match="spring"):
+        editing.write_state(session)
+    session.switch("spring", True)
+    session.advance(0.01)
+    editing.write_state(session)
+    assert "q0" in file.read_text()
+
+
 def test_the_camera_goes_into_the_file_and_is_where_the_page_looks_from(page: Viewer, tmp_path: Path) -> None:
     file = tmp_path / "pendulum.yaml"
     file.write_text(f"# mine\n{PENDULUM}")

@@ -5,14 +5,18 @@ from __future__ import annotations
 import copy
 import json
 import math
+import threading
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
 import nexdyn as nx
+from nexdyn.errors import warn
 from nexdyn.simulation import session as page
 from nexdyn.simulation.hand import FREQUENCY
+from nexdyn.simulation.quiet import quiet
 
 FRAME = 1.0 / 30.0
 
@@ -398,3 +402,57 @@ def test_no_more_is_recorded_than_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert t[0] == 0.0
     assert t[-1] == pytest.approx(0.3)
     assert (np.diff(t) > 0.0).all()
+
+
+def test_the_last_states_alone_are_those_of_the_whole() -> None:
+    """With what was changed and pulled meanwhile."""
+    session = nx.Session(pendulum(), nx.RungeKutta4(1e-3))
+    handled(session, "rod", "hinge", 0.5)
+    session.advance(0.1)
+    whole = session.result()
+    for last in (1, 3, len(whole.t)):
+        part = session.result(last)
+        assert len(part.t) == last
+        for name in ("joint_position", "reaction"):
+            np.testing.assert_array_equal(getattr(part, name)().values, getattr(whole, name)().values[-last:])
+        np.testing.assert_array_equal(part.energy().total.values, whole.energy().total.values[-last:])
+    for wrong in (0, -1, 2.5, True):
+        with pytest.raises(nx.InputError, match="number of states"):
+            session.result(wrong)
+
+
+def test_a_thread_that_is_quiet_silences_no_other() -> None:
+    """Two threads are quiet, the first leaves before the second: nothing of others is lost meanwhile, and nothing stays ignored."""
+    heard: list[str] = []
+    steps = {name: threading.Event() for name in ("first in", "second in", "first out", "second out")}
+
+    def first() -> None:
+        with quiet():
+            steps["first in"].set()
+            assert steps["second in"].wait(60.0)
+            warn("of the first")
+        steps["first out"].set()
+
+    def second() -> None:
+        assert steps["first in"].wait(60.0)
+        with quiet():
+            steps["second in"].set()
+            assert steps["first out"].wait(60.0)
+            warn("of the second")
+        steps["second out"].set()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = lambda message, *_: heard.append(str(message))  # type: ignore[assignment]
+        threads = [threading.Thread(target=act) for act in (first, second)]
+        for thread in threads:
+            thread.start()
+        assert steps["second in"].wait(60.0)
+        warn("of another")
+        for thread in threads:
+            thread.join(60.0)
+        assert all(step.is_set() for step in steps.values())
+        with quiet():
+            warn("nothing")
+        warn("of another later")
+    assert heard == ["of another", "of another later"]

@@ -230,6 +230,14 @@ def test_a_loop_stays_closed_where_one_joint_is_moved_and_what_it_cannot_reach_i
         poser.move(slider, 50.0)
     again = poser.move(name, 0.6)
     np.testing.assert_allclose(again, q, atol=1e-9)
+    stretched = Poser(
+        system
+    )  # as described: crank and rod in line, where the loop closed beside what was asked for, without a word
+    start = stretched.move(name, 0.0)
+    for far in (0.95, -0.5):
+        with pytest.raises(nx.NexDynError, match=slider):
+            stretched.move(slider, far)
+    np.testing.assert_allclose(stretched.move(name, 0.0), start, atol=1e-9)
 
 
 def test_the_card_of_a_body_tells_the_contact_forces_on_it() -> None:

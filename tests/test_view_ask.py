@@ -35,8 +35,14 @@ from chromium import (  # noqa: F401 (fixtures)
 
 import nexdyn as nx
 from nexdyn.errors import UnknownNameError
+from nexdyn.forces import FORCES
+from nexdyn.joints import JOINTS
+from nexdyn.model.coupling import COUPLINGS
+from nexdyn.model.driver import DRIVERS
 from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.view.cards import tree
 from nexdyn.view.viewer import Viewer
+from nexdyn.view.words import Words
 
 pytestmark = [needs_chromium, pytest.mark.timeout(900)]
 
@@ -217,6 +223,20 @@ def saved(tab: Watched, kind: str) -> tuple[str, bytes]:
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
+def test_a_click_in_a_plot_goes_to_its_time(tab: Watched, viewer: Viewer) -> None:
+    viewer.pause()
+    plot = tab.page.locator(".u-over").first
+    plot.scroll_into_view_if_needed()
+    box = plot.bounding_box()
+    assert box is not None
+    for share in (0.25, 0.6):
+        tab.page.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+        comes_true(lambda share=share: viewer.t == pytest.approx(4.0 * share, abs=0.05))
+    tab.page.mouse.dblclick(box["x"] + 0.1 * box["width"], box["y"] + box["height"] / 2)  # shows all again
+    tab.page.wait_for_timeout(600)
+    assert viewer.t == pytest.approx(2.4, abs=0.05)
+
+
 def test_several_plots_are_kept_zoomed_together_and_saved(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
     plots = viewer._controls.plots
     try:
@@ -270,7 +290,9 @@ def test_the_tree_of_the_model_selects_by_mouse_and_keys(tab: Watched, viewer: V
     try:
         items = tab.page.get_by_role("treeitem")
         assert items.all_inner_texts()[:4] == ["ground", "hinge1 (revolute)", "link1", "hinge2 (revolute)"]
-        assert items.count() == 1 + 2 * len(chain.system.bodies)
+        assert items.count() == 1 + 2 * len(chain.system.bodies) + 2
+        items.filter(has_text=re.compile("^tip")).click()  # the marker, after the group's name
+        comes_true(lambda: viewer.selected == "body:link6")
         items.filter(has_text=re.compile("^hinge2")).click()
         comes_true(lambda: viewer.selected == "joint:hinge2")
         viewer.seek(1.0)
@@ -379,3 +401,41 @@ def test_the_point_that_is_met_is_the_first_on_the_line_and_on_the_body() -> Non
             R = rotation_matrix(frame.quaternion[i].astype(float))
             np.testing.assert_allclose(frame.position[i] + R @ hit.p_B, hit.p_W, atol=1e-6)
         assert met > 40
+
+
+# --- the tree -------------------------------------------------------------------------------------------------------
+
+
+def test_the_tree_names_forces_contacts_drivers_couplings_and_markers() -> None:
+    """With what each acts on; an item selects the first of it."""
+    system = nx.System("all of it")
+    for k in range(3):
+        system.add_body(f"rod{k}", mass=1.0, inertia=(1, 1, 1), position=(0, k, -0.5), shapes=[nx.Sphere(0.1)])
+        system.add_joint(nx.Revolute(f"hinge{k}", system.ground, f"rod{k}", at=(0, k, 0), axis=(0, 1, 0)))
+    system.add_marker("tip", "rod2", position=(0, 0, -0.5))
+    system.add_force(nx.TorqueActuator("motor", "hinge0", target=0.0))
+    system.add_force(nx.PointSpring("spring", "tip", "rod1", stiffness=1.0, length=1.0))
+    system.add_contact(nx.Contact("floor", "rod*", "ground", stiffness=1e4))
+    system.add_driver(nx.Driver("crank", "hinge1", "=t"))
+    system.add_coupling(nx.Gear("gear", "hinge0", "hinge2", ratio=2.0))
+    for language, kinds in (
+        ("en", ("torque actuator", "point spring", "joint", "gear")),
+        ("zh", ("力矩驱动器", "点间弹簧", "关节", "齿轮")),
+    ):
+        words = Words(language)
+        told = re.findall(r'class="nexdyn-part"(?: data-nexdyn="([^"]*)")?>([^<]*)<', tree(system, words))
+        items = {label: key for key, label in told}
+        assert words.missing == set() and len(told) == len(items) == 5 + 6
+        motor, spring, driver, gear = kinds
+        assert items[f"motor ({motor}) → hinge0"] == "joint:hinge0"
+        assert items[f"spring ({spring}) → rod2, rod1"] == "body:rod2"
+        assert items["floor"] == "" and items["tip → rod2"] == "body:rod2"
+        assert items[f"crank ({driver}) → hinge1"] == "joint:hinge1"
+        assert items[f"gear ({gear}) → hinge0, hinge2"] == "joint:hinge0"
+
+
+def test_all_kinds_have_a_chinese_name() -> None:
+    words = Words("zh")
+    for kind in [*FORCES, *DRIVERS, *COUPLINGS, *JOINTS]:
+        words(kind if kind in JOINTS else kind.replace("_", " "))
+    assert words.missing == set()

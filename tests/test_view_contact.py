@@ -23,6 +23,8 @@ from chromium import (
 
 import nexdyn as nx
 from nexdyn.errors import InputError, NexDynError, UnknownNameError
+from nexdyn.simulation.choice import simulation_of
+from nexdyn.view import live
 from nexdyn.view.motion import Motion
 from nexdyn.view.pressure import color, discs, scale_of, ticks
 from nexdyn.view.recording import record
@@ -273,6 +275,20 @@ def test_the_plane_of_a_section_is_moved_by_its_slider(tab: Watched, viewer: Vie
     handle.press("End")
     comes_true(lambda: viewer._look.section is not None and viewer._look.section[1] > 0.6)
     assert (np.ptp(tab.settled(viewer.server), axis=-1) > 45).sum() > 1000
+    at = viewer._look.section
+    assert at is not None
+    viewer.units(True)
+    try:
+        handle = tab.page.get_by_role("slider", name="plane at [mm]", exact=True)
+        handle.wait_for()
+        tab.comes_true(
+            lambda: float(handle.get_attribute("aria-valuenow") or "nan") == pytest.approx(1e3 * at[1], rel=1e-3)
+        )
+        handle.press("Home")
+        comes_true(lambda: viewer._look.section is not None and -1.0 < viewer._look.section[1] < 0.0)  # in metres
+    finally:
+        viewer.units(False)
+    tab.page.get_by_role("slider", name="plane at [m]", exact=True).wait_for()
 
 
 @needs_chromium
@@ -334,6 +350,67 @@ def test_in_a_small_dark_window_scale_and_cube_are_in_the_scene(browser: Any, st
 
             tab.comes_true(within)
             assert tab.faults == []
+
+
+# --- a system that runs ---------------------------------------------------------------------------------------------
+
+
+def dropped() -> nx.System:
+    """A crate above the ground, which nothing touches at first."""
+    yard = nx.System("yard")
+    yard.add_body("crate", mass=2.0, shapes=[nx.Box((0.3, 0.3, 0.2))], position=(0.0, 0.0, 0.25))
+    yard.add_joint(nx.Free("crate is free", "ground", "crate"))
+    yard.add_contact(nx.Contact("lands", "crate", "ground", foundation_b=1e6, damping=20.0, friction=0.5))
+    return yard
+
+
+CONTACT_PIXELS = 12
+
+
+def contact_pixels(tab: Watched) -> int:
+    """Pixels in the colour of arrows of contacts."""
+    red, green, blue = np.moveaxis(tab.pixels(), -1, 0)
+    return int(((red - green > 90) & (blue - green > 40)).sum())
+
+
+@needs_chromium
+def test_what_is_dropped_while_it_runs_shows_its_contact_and_pressure(browser: Any) -> None:
+    with on_a_free_port(nx.Session(dropped())) as viewer, opened(browser, viewer.address) as tab:
+        viewer.look(Look(frozenset({"shapes", "contact forces", "contact pressure"})))
+        assert viewer.session is not None
+        held = viewer._touch
+        assert held is not None
+        tab.comes_true(lambda: viewer.watched and viewer.session is not None and viewer.session.t > 0.6)
+        held.toggle()
+        tab.settled(viewer.server)
+        assert contact_pixels(tab) > CONTACT_PIXELS
+        tab.until("() => document.querySelector('#nexdyn-scale')?.hidden === false")
+        frame, stage = viewer._motion.at(viewer.t), viewer._stage
+        assert frame.contact is not None and frame.press is not None
+        force = np.linalg.norm(frame.contact[:, 3:], axis=1).sum()
+        assert force == pytest.approx(2.0 * 9.80665, rel=0.2)  # it rests
+        (acting,) = [ends for ends in stage.contacts.ends(frame, 1.0) if np.linalg.norm(ends[0]) < 10.0 * stage.size]
+        assert 0.1 * stage.size < np.linalg.norm(acting[1] - acting[0]) <= stage.size
+        assert 0.0 < frame.press[:, 4].max() <= stage.pressures.largest * (1.0 + 1e-6)
+        viewer.keep()
+        assert tab.faults == []
+
+
+def test_the_page_that_follows_a_run_shows_contacts_that_come_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Viewer, "watched", True)
+    monkeypatch.setattr(live, "RATE", np.inf)
+    run = simulation_of(dropped(), method=nx.HHT())
+    with on_a_free_port(run) as viewer:
+        assert viewer._stage.contacts.scale == viewer._stage.pressures.scale == 0.0
+        follow = viewer.follow(run)
+        for t in np.arange(0.02, 0.6, 0.02):
+            run.run(float(t))
+            follow(float(t), 0.6)
+        stage, frame = viewer._stage, viewer._frame
+        assert frame is not None and frame.contact is not None
+        ends = stage.contacts.ends(frame, 1.0)
+        assert np.linalg.norm(ends[:, 0], axis=1).min() < stage.size
+        assert stage.pressures.scale > 0.0 and stage.pressures.handle.batched_scales.max() > 0.05
 
 
 # --- recordings and pictures ----------------------------------------------------------------------------------------

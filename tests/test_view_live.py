@@ -62,12 +62,12 @@ def energy(viewer: Viewer) -> float:
     return float(session(viewer).latest().energy().total.values[0])
 
 
-def on_the_rod(tab: Watched, viewer: Viewer) -> tuple[float, float]:
+def on_the_rod(tab: Watched, viewer: Viewer, client: Any = None) -> tuple[float, float]:
     """A pixel of the page that shows the rod's middle, over which the page tells its name."""
     f = viewer._motion.at(viewer.t)
     p = f.position[0] + rotation_matrix(f.quaternion[0].astype(float)) @ np.zeros(3)
     box = tab.canvas_box()
-    row, column = seen_at(viewer, (round(box["height"]), round(box["width"])), p)
+    row, column = seen_at(viewer, (round(box["height"]), round(box["width"])), p, client)
     x, y = box["x"] + column, box["y"] + row
     tab.page.mouse.move(x, y)
     tip = tab.page.locator("#nexdyn-hover")
@@ -115,8 +115,27 @@ def test_a_drag_pulls_the_rod_by_the_work_that_it_tells_and_lets_go(tab: Watched
     told = np.linalg.norm([f.values for f in pull.force], axis=0)
     assert 0.0 < told.max() <= hand.most * (1.0 + 1e-12)
     assert result.energy().total.values.max() - before > 0.01
+    gained, worked, lost = balance(result, pull)
+    assert abs(worked) > 0.05
+    assert gained == pytest.approx(worked - lost, rel=1e-3, abs=1e-4 * (abs(worked) + lost))
     again = nx.Session.replay(pendulum(), log, nx.RungeKutta4(1e-3))
     np.testing.assert_array_equal(again.result().recording.q, result.recording.q)
+
+
+def balance(result: nx.Result, pull: Any) -> tuple[float, float, float]:
+    """What the energy of the pendulum gained, the work ∫ F·v dt of the hand and what the damper took [J], of each step of the motion."""
+    dt = 1e-3
+    fine = nx.simulate(result.system, float(result.t[-1]), nx.RungeKutta4(dt))
+    rows = np.round(result.recording.t / dt).astype(int)
+    np.testing.assert_allclose(fine.recording.q[rows, 0], result.recording.q[:, 0], rtol=0.0, atol=1e-9)
+    t = fine.recording.t
+    arm = fine.rotation("rod").values @ np.array(pull.anchor)
+    v = fine.velocity("rod").values + np.cross(fine.angular_velocity("rod").values, arm)
+    F = np.column_stack([np.interp(t, component.times, component.values) for component in pull.force])
+    rate = fine.joint_velocity("hinge").values
+    total = fine.energy().total.values
+    worked, lost = (float(np.trapezoid(power, t)) for power in (np.sum(F * v, axis=1), 0.5 * rate**2))
+    return float(total[-1] - total[0]), worked, lost
 
 
 def test_a_click_selects_and_pulls_nothing(tab: Watched, viewer: Viewer) -> None:
@@ -215,6 +234,23 @@ def test_a_page_that_is_closed_during_a_drag_lets_go(browser: Any, viewer: Viewe
     assert ask(viewer, f"pull?ray=1,-5,-0.5,0,10,0&hand={answer['hand']}") == {"over": True}
 
 
+def test_a_tab_that_is_closed_while_its_mouse_drags_lets_go(browser: Any, viewer: Viewer, tab: Watched) -> None:  # noqa: F811
+    with opened(browser, viewer.address) as other:
+        other.comes_true(lambda: len(viewer.server.get_clients()) == 2)
+        other.page.bring_to_front()
+        x, y = on_the_rod(other, viewer, list(viewer.server.get_clients().values())[-1])
+        other.page.mouse.down()
+        other.page.mouse.move(x + 40, y, steps=6)
+        other.comes_true(lambda: session(viewer).hand is not None and abs(angle(viewer)) > 0.02)
+        other.page.mouse.move(x + 60, y, steps=3)  # the button stays down
+        assert session(viewer).hand is not None
+    tab.comes_true(lambda: len(viewer.server.get_clients()) == 1)
+    tab.comes_true(lambda: session(viewer).hand is None)
+    t = session(viewer).t
+    tab.comes_true(lambda: session(viewer).t > t + 0.1)  # and it goes on
+    assert session(viewer).failure == ""
+
+
 def ask(viewer: Viewer, question: str) -> dict[str, Any]:
     with urllib.request.urlopen(f"{viewer.address}ask/{question}", timeout=60) as reply:
         return dict(json.loads(reply.read()))
@@ -231,6 +267,56 @@ def ask(viewer: Viewer, question: str) -> dict[str, Any]:
 )
 def test_questions_that_are_wrong_are_answered_so(viewer: Viewer, question: str, said: str) -> None:
     assert said in ask(viewer, question)["error"]
+
+
+def curves(tab: Watched) -> dict[str, list[list[float]]]:
+    """What the page plots: by title the times, and the values of the curves; an own cursor is the last."""
+    script = """() => Object.fromEntries(Object.values(window.__viserTestpoints.uplots).map(({chart}) =>
+        [chart.root.querySelector(".u-title").innerText, chart.data.map(column => [...column])]))"""
+    return dict(tab.page.evaluate(script))
+
+
+def test_what_runs_is_plotted_and_leaves_trails(tab: Watched, viewer: Viewer) -> None:
+    """The menus and 'Plot it' show the last states, while it goes on."""
+    held = viewer._touch
+    assert held is not None
+    viewer.look(Look(PLAIN | {"trails"}))
+    held.later(lambda: session(viewer).put({"hinge": 1.0}))
+    tab.comes_true(lambda: abs(angle(viewer)) > 0.3)
+    viewer.select("rod")
+    tab.page.get_by_role("button", name="Plot it").click()
+    try:
+        wanted = ("joint coordinates q: hinge", "position of the origin of rod")
+
+        def drawn() -> bool:
+            found = curves(tab)
+            return all(
+                any(title.startswith(one) and len(data[0]) > 12 for title, data in found.items()) for one in wanted
+            )
+
+        tab.comes_true(drawn)
+        held.toggle()
+        t = session(viewer).t
+        tab.comes_true(lambda: all(data[0][-1] <= t + 1e-9 for data in curves(tab).values()))
+        whole = session(viewer).result()
+        for title, data in curves(tab).items():
+            if not title.startswith(wanted[1]):
+                continue
+            times, told = np.array(data[0][:-3]), np.array([x[:-3] for x in data[1:4]]).T
+            at = np.searchsorted(whole.recording.t, times - 1e-9)
+            once = np.diff(times, append=np.inf) > 1e-9  # where it was put elsewhere there are two states at one time
+            once[1:] &= once[:-1]
+            assert once.sum() > 8
+            np.testing.assert_allclose(told[once], whole.position("rod").values[at[once]], atol=1e-5)
+        trail, place = viewer._stage._trails.points, viewer._motion.at(t).position[0]
+        assert len(trail) > 10 and np.ptp(trail[:, 0, 0]) > 0.1
+        np.testing.assert_allclose(trail[-1, -1], place, atol=1e-5)  # the centre of mass of the rod is its origin
+        orange = tab.settled(viewer.server) - np.array((240, 140, 20))
+        assert (np.abs(orange).max(axis=-1) < 40).sum() > 20
+    finally:
+        viewer._controls.plots.drop()
+        viewer.look(Look(PLAIN))
+        viewer.select("")
 
 
 def test_a_run_that_fails_stops_says_so_and_starts_anew(tab: Watched, viewer: Viewer) -> None:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from chromium import (  # noqa: F401 (fixtures)
+    COLORED,
+    PICTURES,
+    PLAIN,
     Watched,
     at_rest,
     browser,
@@ -14,11 +21,14 @@ from chromium import (  # noqa: F401 (fixtures)
     centers,
     chain,
     comes_true,
+    eye,
     is_body,
+    keep,
     line_of_sight,
     middle,
     needs_chromium,
     numbers,
+    opened,
     seen_at,
     tab,
     viewer,
@@ -26,9 +36,15 @@ from chromium import (  # noqa: F401 (fixtures)
 
 import nexdyn as nx
 from nexdyn.errors import UnknownNameError
+from nexdyn.view.charts import KINDS, panels
+from nexdyn.view.editing import Editing
+from nexdyn.view.motion import Motion
+from nexdyn.view.plot_words import in_words
 from nexdyn.view.raster import linear
+from nexdyn.view.recording import Setting, page_of
 from nexdyn.view.stage import Look
 from nexdyn.view.viewer import Viewer
+from nexdyn.view.words import Words
 
 pytestmark = [needs_chromium, pytest.mark.timeout(900)]
 
@@ -96,12 +112,32 @@ def test_the_page_is_dark_at_a_key_and_light_again(tab: Watched, viewer: Viewer,
     tab.comes_true(lambda: tab.page.evaluate(scheme) == "dark")
     tab.comes_true(lambda: is_body(tab.pixels(), at))  # it fades
     dark = tab.settled(viewer.server)
-    assert np.median(dark) < 120 and is_body(dark, at) and contrast(dark, at) > 1.2
+    assert np.median(dark) < 120 and is_body(dark, at) and contrast(dark, at) >= 3.0
     pressed(tab, "d")
     tab.comes_true(lambda: tab.page.evaluate(scheme) == "light")
     tab.comes_true(lambda: is_body(tab.pixels(), at))
     again = tab.settled(viewer.server)
     assert np.median(again) > 240 and is_body(again, at)
+
+
+def test_a_key_that_is_held_acts_once_and_does_not_move_the_camera(tab: Watched, viewer: Viewer) -> None:
+    """D is a key of viser's camera, too; W, which is its alone, moves the camera on."""
+    tab.settled(viewer.server)
+    before = eye(viewer)[0]
+    tab.page.evaluate("document.activeElement?.blur()")
+    scheme = "document.documentElement.dataset.mantineColorScheme"
+    for expected in ("dark", "light"):
+        tab.page.keyboard.down("d")
+        for _ in range(3):  # what a browser says of a key that is held
+            tab.page.wait_for_timeout(100)
+            tab.page.keyboard.down("d")
+        tab.page.keyboard.up("d")
+        tab.comes_true(lambda expected=expected: tab.page.evaluate(scheme) == expected)
+        tab.settled(viewer.server)
+        np.testing.assert_allclose(eye(viewer)[0], before, atol=1e-9)
+    tab.page.keyboard.down("w")
+    tab.comes_true(lambda: bool(np.linalg.norm(eye(viewer)[0] - before) > 0.05))
+    tab.page.keyboard.up("w")
 
 
 def test_panels_and_plots_tell_millimetres_and_degrees(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:
@@ -177,6 +213,38 @@ def test_every_control_has_a_name(tab: Watched, viewer: Viewer) -> None:
         assert tab.page.get_by_role("slider", name=name, exact=True).count() == 1
 
 
+def test_controls_of_live_edit_and_recordings_have_names_and_say_what_is_wrong(
+    browser: Any,
+    tmp_path: Path,
+) -> None:
+    system = many(1)
+    with Viewer(system, port=viewer_port()) as viewer, opened(browser, viewer.address) as tab:
+        editing = Editing(viewer, lambda numbers: None)
+        editing.show(system, nx.assemble(system))
+        editing.refuse(nx.InputError("no body 'crnk'"))
+        tab.page.get_by_role("alert").filter(has_text="no body 'crnk'").wait_for()
+        tab.comes_true(lambda: tab.page.evaluate(NAMELESS) == [])
+        viewer.live(nx.Session(system, nx.RungeKutta4(1e-3)))
+        for folder in ("Switches", "Parameters", "Joints"):
+            tab.page.get_by_text(folder, exact=True).first.click()
+        tab.comes_true(lambda: tab.page.evaluate(NAMELESS) == [])
+        touch = viewer._touch
+        assert touch is not None
+        touch.later(lambda: touch.session.change({"m0": -1.0}))
+        tab.page.get_by_role("alert").filter(has_text="refused").wait_for()
+        touch.later(lambda: touch.session.change({"m0": 2.0}))
+        tab.comes_true(lambda: tab.page.get_by_role("alert").filter(has_text="refused").count() == 0)
+        viewer.keep()
+        viewer._controls.running(True)
+        tab.page.get_by_role("status").filter(has_text="running").wait_for()
+    path = tmp_path / "chain.html"
+    nx.record(nx.simulate(nx.load("hinge-chain"), 0.2, nx.RungeKutta4(1e-3), output_every=10), path)
+    with opened(browser, path.as_uri(), offline=True) as tab:
+        tab.until("document.querySelectorAll('.nexdyn-plot').length > 0")
+        tab.page.get_by_role("tab", name="Show").click()
+        tab.comes_true(lambda: tab.page.evaluate(NAMELESS) == [])
+
+
 def test_labels_are_chinese_where_that_is_asked(chain: nx.Result) -> None:
     """Every label of the page has a translation; names of the model stay as they are."""
     with Viewer(chain, port=viewer_port(), ghost=chain, language="zh") as viewer:
@@ -192,6 +260,55 @@ def test_labels_are_chinese_where_that_is_asked(chain: nx.Result) -> None:
         assert viewer._words.missing == set()
 
 
+def test_live_edit_and_recordings_are_chinese_too(tmp_path: Path) -> None:
+    system = nx.System("摆")
+    system.parameter("m", 1.0)
+    rod = system.add_body("rod", mass="=m", inertia=(0.1, 0.1, 0.1), position=(0, 0, -0.5))
+    system.add_joint(nx.Revolute("hinge", system.ground, rod, at=(0, 0, 0), axis=(0, 1, 0)))
+    system.add_force(nx.TorqueActuator("motor", "hinge", target=0.0))
+    with Viewer(system, port=viewer_port(), language="zh") as viewer:
+        editing = Editing(viewer, lambda numbers: None)
+        editing.show(system, nx.assemble(system))
+        other = system.with_parameters({"m": 2.0})
+        other.add_body("new one", mass=1.0, inertia=(1.0, 1.0, 1.0))
+        other.add_joint(nx.Fixed("again", other.ground, "rod"))
+        new = editing.show(other, nx.assemble(other))
+        told = viewer._controls._told.content
+        assert "新增物体 new one" in new and "参数 m 1.0 → 2.0" in new
+        assert "个物体" in told and "个自由度" in told and "冗余" in told
+        viewer.live(nx.Session(system, nx.RungeKutta4(1e-3)))
+        touch = viewer._touch
+        assert touch is not None
+        touch.session.change({"m": 3.0})
+        touch.said = "…"
+        touch.controls.tell(viewer._motion)
+        assert touch.controls._undo.label == "撤销: 修改 m" and "被拒绝" in touch.controls._wrong.content
+        assert viewer._words.missing == set()
+    words = Words("zh")
+    result = nx.simulate(nx.load("hinge-chain"), 0.1, nx.RungeKutta4(1e-3), output_every=10)
+    text = page_of(Motion.of(result), Look(), Setting(0.5, words))
+    assert words.missing == set() and "以 0.5 倍实时速度播放" in text and f'"x":{json.dumps("时间 [s]")}' in text
+
+
+def test_all_plots_have_chinese_titles_and_axes(chain: nx.Result) -> None:
+    """What is English in them is a name of the model, a symbol or a unit."""
+    words, names = Words("zh"), r"link\d|hinge\d|tip|\b(q|v|dv/dt|rad|m|s|N|J|x|y|z|fx|fy|fz|mx|my|mz|kinetic)\b|[²·₀−]"
+    found = panels(chain, [kind for kind in KINDS if kind not in ("phase", "measures")])
+    for kind, name in (
+        ("velocity", "link2"),
+        ("angular_acceleration", "link3"),
+        ("reaction", "hinge2"),
+        ("joint_velocity", "hinge1"),
+    ):
+        found += panels(chain, [kind], [name])
+    for panel in found:
+        told = in_words(panel, words)
+        assert in_words(panel, Words()) is panel
+        for text in (told.title, told.x, told.y, *(line.label for line in told.lines)):
+            assert not re.search("[A-Za-z]{2,}", re.sub(names, "", text)), text
+        assert re.search("[\u4e00-\u9fff]", told.title) and told.x == "时间 [s]"
+
+
 def viewer_port() -> int:
     from nexdyn.view.server import LOOPBACK, free_port
 
@@ -201,3 +318,65 @@ def viewer_port() -> int:
 def test_a_language_that_there_is_not_is_refused() -> None:
     with pytest.raises(UnknownNameError, match="languages: en, zh"):
         Viewer(nx.load("double-pendulum"), language="de")
+
+
+# --- pictures -------------------------------------------------------------------------------------------------------
+
+
+def test_pictures_at_rest_are_kept_where_that_is_asked(
+    tab: Watched, viewer: Viewer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from PIL import Image
+
+    monkeypatch.delenv(PICTURES, raising=False)
+    assert keep(np.zeros((2, 2, 3))) is None
+    monkeypatch.setenv(PICTURES, str(tmp_path / "seen"))
+    seen = tab.settled(viewer.server)
+    (path,) = (tmp_path / "seen").iterdir()
+    assert path.name == "test_view_look-test_pictures_at_rest_are_kept_where_that_is_asked-01.png"
+    np.testing.assert_array_equal(np.asarray(Image.open(path)), seen)
+    assert (np.ptp(seen, axis=-1) > COLORED).sum() > 300  # the chain
+
+
+# --- what is not shown ----------------------------------------------------------------------------------------------
+
+
+def many(count: int) -> nx.System:
+    """So many pendulums side by side, each with a motor and a parameter."""
+    system = nx.System("many")
+    for k in range(count):
+        system.parameter(f"m{k}", 1.0)
+        rod = system.add_body(f"rod{k}", mass=f"=m{k}", inertia=(0.1, 0.1, 0.1), position=(0, k, -0.5))
+        system.add_joint(nx.Revolute(f"hinge{k}", system.ground, rod, at=(0, k, 0), axis=(0, 1, 0)))
+        system.add_force(nx.TorqueActuator(f"motor{k}", f"hinge{k}", target=0.0))
+    return system
+
+
+def left_out(viewer: Viewer) -> list[str]:
+    """What the page says of what it leaves out."""
+    parts = [
+        part
+        for container in list(viewer.server.gui._container_handle_from_uuid.values())
+        for part in list(getattr(container, "_children", {}).values())
+    ]
+    return sorted(part.content for part in parts if " more*" in str(getattr(part, "content", "")) and part.visible)
+
+
+def test_what_is_left_out_is_counted() -> None:
+    with Viewer(many(62), port=viewer_port()) as viewer:
+        assert len(viewer._controls._sliders) == 60 and left_out(viewer) == ["*and 2 more*"]
+        viewer.units(True)
+        assert left_out(viewer) == ["*and 2 more*"]
+        viewer.look(Look(PLAIN | {"trails"}))
+        assert left_out(viewer) == ["*and 2 more*", "trails: *and 50 more*"]
+        viewer.look(Look(PLAIN))
+        viewer.live(nx.Session(many(62), nx.RungeKutta4(1e-3)))
+        assert left_out(viewer).count("*and 22 more*") == 4  # switches, parameters, actuators, joints
+    result = nx.simulate(many(3), 0.01, nx.RungeKutta4(1e-3))
+    with Viewer(result, port=viewer_port()) as viewer:
+        assert left_out(viewer) == []
+        kinds = ("position", "velocity", "acceleration", "angular_velocity", "angular_acceleration")
+        viewer._controls.plots.add([(kind, f"rod{k}") for kind in kinds for k in range(3)])
+        assert left_out(viewer) == ["*and 4 more*"] and len(viewer._controls.plots.shown) == 13
+        viewer._controls.plots.drop()
+        assert left_out(viewer) == []

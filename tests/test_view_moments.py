@@ -144,6 +144,19 @@ def test_every_frame_of_the_page_is_of_one_time_and_the_slider_tells_it(browser:
             assert tab.faults == []
 
 
+def test_every_frame_of_a_system_that_runs_is_of_one_time(browser: Any, rank: nx.Result) -> None:
+    session = nx.Session(rank.system, nx.RungeKutta4(EVERY), v0=np.ones(6))
+    with Viewer(session, port=free_port(LOOPBACK, 18650)) as viewer:
+        viewer.look(Look(LAYERS))
+        with opened(browser, viewer.address) as tab:
+            tab.comes_true(lambda: viewer.watched and session.t > 0.1)
+            tab.caught_up(viewer.server)
+            with busy():
+                seen = watched(tab, 4.0)
+            check(seen, False)
+            assert tab.faults == []
+
+
 def test_every_frame_of_a_recording_is_of_one_time_and_its_one_clock_tells_it(
     browser: Any, rank: nx.Result, tmp_path: Path
 ) -> None:

@@ -219,10 +219,14 @@ def test_a_followed_body_stays_where_it_is_seen(tab: Watched, viewer: Viewer, ch
         assert is_body(picture, seen_at(viewer, picture.shape, place))
 
 
-@pytest.mark.parametrize(("name", "t_end"), [("bicycle", 1.5), ("four-bar", 1.0), ("white arm", 1.0)])
+@pytest.mark.parametrize(
+    ("name", "t_end"), [("bicycle", 1.5), ("four-bar", 1.0), ("white arm", 1.0), ("black arm", 1.0)]
+)
 def test_the_page_frames_its_subject_with_contrast(browser: Any, name: str, t_end: float) -> None:
-    """The box of where it goes takes 20 to 70 % of the scene, about the middle, also of what travels; light 3 : 1 as WCAG has it."""
-    system = white_arm() if name == "white arm" else nx.load(name)
+    """The box of where it goes takes 20 to 70 % of the scene, about the middle, also of what travels; light 3 : 1 as WCAG has it, on light
+    pages and on dark ones."""
+    shades = {"white arm": (0.95, 0.95, 0.95), "black arm": (0.05, 0.05, 0.05)}
+    system = arm(shades[name]) if name in shades else nx.load(name)
     result = nx.simulate(system, t_end=t_end, output_every=5)
     with on_a_free_port(result) as viewer:
         viewer.pause()
@@ -235,7 +239,10 @@ def test_the_page_frames_its_subject_with_contrast(browser: Any, name: str, t_en
                 "document.querySelectorAll('.mantine-Notification-root, #nexdyn-cube').forEach(x => x.remove())"
             )
             boxes = []
-            for t in (0.0, t_end / 2, t_end):
+            for dark, t in [(False, 0.0), (False, t_end / 2), (False, t_end), (True, 0.0), (True, t_end)]:
+                if dark != viewer._dark:
+                    viewer.dark(dark)
+                    tab.until("document.documentElement.dataset.mantineColorScheme === 'dark'")
                 picture = at(tab, viewer, t)
                 background = np.median(picture.reshape(-1, 3), axis=0)
                 subject = np.abs(picture - background).max(axis=-1) > 25
@@ -249,15 +256,14 @@ def test_the_page_frames_its_subject_with_contrast(browser: Any, name: str, t_en
             assert tab.faults == []
 
 
-def white_arm() -> nx.System:
-    """A heavy foot on the ground and an arm, as white as robots are."""
-    white = (0.95, 0.95, 0.95)
-    system = nx.System("white arm", gravity=(0, 0, -9.81))
+def arm(color: tuple[float, float, float]) -> nx.System:
+    """A heavy foot on the ground and an arm, as white as robots are, or as black."""
+    system = nx.System("arm", gravity=(0, 0, -9.81))
     foot = system.add_body(
-        "foot", mass=9.0, inertia=(1, 1, 1), position=(0, 0, 0.2), shapes=nx.Cylinder(0.2, 0.4, color=white)
+        "foot", mass=9.0, inertia=(1, 1, 1), position=(0, 0, 0.2), shapes=nx.Cylinder(0.2, 0.4, color=color)
     )
     arm = system.add_body(
-        "arm", mass=1.0, inertia=(1, 1, 1), position=(0.4, 0, 0.45), shapes=nx.Box((0.8, 0.1, 0.1), color=white)
+        "arm", mass=1.0, inertia=(1, 1, 1), position=(0.4, 0, 0.45), shapes=nx.Box((0.8, 0.1, 0.1), color=color)
     )
     system.add_joint(nx.Fixed("mount", system.ground, foot))
     system.add_joint(nx.Revolute("elbow", foot, arm, at=(0, 0, 0.45), axis=(0, 1, 0), damping=5.0))

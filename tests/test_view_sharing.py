@@ -194,6 +194,14 @@ def test_the_page_gives_its_recording_as_it_is_seen(
         ahead = """() => { const m = window.__viserMutable, t = m.camera.position.clone(), p = t.clone(); m.cameraControl.getTarget(t);
             return t.sub(p).normalize().dot(m.camera.up); }"""
         assert shared.page.evaluate(ahead) < -0.999  # from above
+        place = "window.__viserMutable.camera.position.toArray()"
+        first = np.array(shared.page.evaluate(place))
+        shared.page.evaluate("document.activeElement?.blur()")
+        shared.page.keyboard.press("1")
+        shared.comes_true(lambda: shared.page.evaluate(ahead) > -0.1)
+        shared.page.get_by_role("button", name="Reset", exact=True).click()
+        shared.comes_true(lambda: bool(np.allclose(shared.page.evaluate(place), first, rtol=1e-3, atol=1e-3)))
+        assert shared.page.evaluate(ahead) < -0.999
         assert shared.faults == []
 
 

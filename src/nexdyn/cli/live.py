@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +16,8 @@ from nexdyn.cli.model import Model
 from nexdyn.cli.options import flag, option
 from nexdyn.cli.prepare import started
 from nexdyn.cli.progress import compilation_announced, progress_bar
-from nexdyn.errors import FileError, InputError, NexDynWarning
+from nexdyn.errors import FileError, InputError
+from nexdyn.simulation.quiet import quiet
 
 if TYPE_CHECKING:
     from nexdyn.cli.run import Motion
@@ -115,8 +115,7 @@ def _told(session: Session) -> dict[str, Any]:
     """What a log is of: the method, and the system as it was at the start."""
     from nexdyn.describe import to_dict
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NexDynWarning)  # what is written in Python is not compared
+    with quiet():  # what is written in Python is not compared
         described = json.dumps(to_dict(session.first, lossy=True), sort_keys=True)
     return {"how": json.loads(json.dumps(session.how)), "described": hashlib.sha256(described.encode()).hexdigest()}
 

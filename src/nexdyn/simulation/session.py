@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import copy
 import math
-import warnings
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
@@ -30,7 +29,7 @@ from nexdyn.absolute.model import absolute_model
 from nexdyn.assembly.assemble import mechanism_length
 from nexdyn.assembly.report import AssemblyReport
 from nexdyn.checked_calls import CheckedCalls
-from nexdyn.errors import AssemblyError, InputError, NexDynError, NexDynWarning, SolveError, unknown
+from nexdyn.errors import AssemblyError, InputError, NexDynError, SolveError, unknown
 from nexdyn.forces.applied import AppliedForce
 from nexdyn.integrate.methods import HHT, Loops, Method
 from nexdyn.model.system import System
@@ -42,6 +41,7 @@ from nexdyn.simulation.continuing import last_sample
 from nexdyn.simulation.events import Run
 from nexdyn.simulation.hand import Pull, force_of, grip, vector
 from nexdyn.simulation.march import Snapshot
+from nexdyn.simulation.quiet import quiet
 from nexdyn.simulation.users import UserStates
 from nexdyn.statics.inverse_kinematics import Posture
 
@@ -112,7 +112,7 @@ class Session(metaclass=CheckedCalls):
             "method": method, "initial": initial, "q0": q0, "v0": v0, "dynamics": dynamics, "loops": loops,
         }  # fmt: skip
         if isinstance(initial, AssemblyReport | Posture):  # of this system, which has no hand
-            with Quiet():
+            with quiet():
                 self._options["initial"] = simulation_of(system, **self._options).latest()
         elif isinstance(initial, Result):
             system = last_system(system, initial.recording)
@@ -135,7 +135,7 @@ class Session(metaclass=CheckedCalls):
         self.failure = ""
         """Why it cannot go on; "" where it can."""
         self._before: list[str] = []
-        with Quiet():
+        with quiet():
             march = simulation_of(self._with_hand(first), **self._options)
             self._run = Run(march, math.inf, np.zeros(0), True, None)
         self._prepare(self._run)
@@ -193,10 +193,12 @@ class Session(metaclass=CheckedCalls):
         """The present state alone."""
         return self._run.march.latest()
 
-    def result(self) -> Result:
-        """The motion since the start, of a system that has all pulls as applied forces."""
+    def result(self, last: int | None = None) -> Result:
+        """The motion since the start, of a system that has all pulls as applied forces. last: the last states alone, 1 or more."""
+        if last is not None and (isinstance(last, bool) or not isinstance(last, int) or last < 1):
+            raise InputError(f"last is {last!r}; a number of states, 1 or more, is needed")
         run = self._run
-        rows, now = list(run.kept), run.march.present()
+        rows, now = run.kept[-last:] if last else list(run.kept), run.march.present()
         if not rows or rows[-1][-1, 0] < now[0, 0]:
             rows.append(now)
         status = "failed" if self.failure else "finished"
@@ -362,7 +364,7 @@ class Session(metaclass=CheckedCalls):
         """Go on from the present state with the force of the hand as it is now."""
         run = self._run
         old = run.march
-        with Quiet():
+        with quiet():
             observed, first = old.observed(old.present()), self._with_hand(self._first)
             march = old.anew(self._changed(first), math.nextafter(self.t, math.inf), observed, None, None)
             march.go_on_from(old)
@@ -422,7 +424,7 @@ class Session(metaclass=CheckedCalls):
         saved = self._saved(name)
         run = self._run
         try:
-            with Quiet():
+            with quiet():
                 run.happened.append({"time": self.t, "name": name})
                 run.message = ""
                 run.replace(position, velocity, parameters or {}, off, on)
@@ -544,11 +546,3 @@ def _plus(system: System, forces: Sequence[AppliedForce]) -> System:
     for force in forces:
         found.add_force(force)
     return found
-
-
-class Quiet(warnings.catch_warnings):
-    """Without warnings: what is said of a start was said of the system before."""
-
-    def __enter__(self) -> None:
-        super().__enter__()
-        warnings.simplefilter("ignore", NexDynWarning)

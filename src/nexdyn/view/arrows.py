@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from nexdyn.view.marks import Marks
-from nexdyn.view.motion import Frame, Motion
+from nexdyn.view.motion import CONTACT_LENGTH, Frame, Motion
 from nexdyn.view.placing import turned
+from nexdyn.view.scales import Seen
 
 FORCE, MOMENT, CONTACT = (214, 39, 40), (128, 62, 190), (220, 30, 140)
 _PARTS = (slice(0, 3), slice(3, 6))
+_LAYERS = ("reaction forces", "reaction moments")
 
 
 class WrenchArrows:
@@ -29,18 +31,32 @@ class WrenchArrows:
         if not joints or motion.wrench is None:
             return
         thick = 0.004 * size
+        self._seen = (Seen(), Seen())
         sizes = [float(np.sqrt(np.max(np.sum(motion.wrench[..., c] ** 2, axis=-1), initial=0.0))) for c in _PARTS]
-        nothing = 1e-6 * max(sizes[0], sizes[1] / size)  # what rounding leaves of a moment that is zero
-        for layer, columns, color, largest, least in (
-            ("reaction forces", _PARTS[0], FORCE, sizes[0], nothing),
-            ("reaction moments", _PARTS[1], MOMENT, sizes[1], nothing * size),
-        ):
-            scale = 0.2 * size / largest if largest > least else 0.0
+        for layer, columns, color, scale in zip(_LAYERS, _PARTS, (FORCE, MOMENT), self._scales(sizes), strict=True):
             handle = scene.add_arrows(
                 f"/motion/{layer.split()[1]}", self.ends(f, columns, scale), color,
                 shaft_radius=thick, head_radius=2.5 * thick, head_length=6.0 * thick,
             )  # fmt: skip
             self.handles[layer] = (handle, columns, scale)
+
+    def _scales(self, largest: list[float]) -> list[float]:
+        """Lengths of arrows a newton and a newton metre, of the largest force and moment."""
+        nothing = 1e-6 * max(largest[0], largest[1] / self._size)  # what rounding leaves of a moment that is zero
+        return [
+            0.2 * self._size / most if most > least else 0.0
+            for most, least in zip(largest, (nothing, nothing * self._size), strict=True)
+        ]
+
+    def grow(self, f: Frame) -> None:
+        """Let the scale be that of another moment, too."""
+        if f.wrench is None or not self.handles:
+            return
+        for seen, columns in zip(self._seen, _PARTS, strict=True):
+            seen.add(np.linalg.norm(f.wrench[:, columns].astype(float), axis=1))
+        scales = self._scales([seen.exceeded_by(0.0) for seen in self._seen])
+        for layer, scale in zip(_LAYERS, scales, strict=True):
+            self.handles[layer] = (*self.handles[layer][:2], scale)
 
     def show(self, f: Frame, layers: frozenset[str], length: float) -> None:
         """Put the arrows of the seen layers where they act, `length` times as long."""
@@ -65,7 +81,7 @@ class ContactArrows:
     """Forces of contacts on bodies, where they act."""
 
     def __init__(self, scene: Any, motion: Motion, f: Frame, size: float) -> None:
-        self._size, self.scale = size, motion.contact_scale(size)
+        self._size, self.scale, self._seen = size, motion.contact_scale(size), Seen()
         self.handle: Any = None
         if f.contact is None:
             return
@@ -74,6 +90,13 @@ class ContactArrows:
             "/motion/contacts", self.ends(f, 1.0), CONTACT, shaft_radius=thick, head_radius=2.5 * thick,
             head_length=6.0 * thick,
         )  # fmt: skip
+
+    def grow(self, f: Frame) -> None:
+        """Let the scale be that of another moment, too."""
+        if f.contact is not None:
+            self._seen.add(np.linalg.norm(f.contact[:, 3:].astype(float), axis=1))
+            most = self._seen.exceeded_by(0.1)
+            self.scale = CONTACT_LENGTH * self._size / most if most else self.scale
 
     def show(self, f: Frame, length: float) -> None:
         """Put the arrows where they act, `length` times as long."""

@@ -40,13 +40,17 @@ def answer(of: Inquiry, path: str) -> dict[str, Any]:
 
 def _hit(of: Inquiry, given: dict[str, str]) -> Hit | None:
     ray = _sight(given)
+    return of.pick(ray[:3], ray[3:], _time(given, "a line of sight, ray=ox,oy,oz,dx,dy,dz,"))
+
+
+def _time(given: dict[str, str], who: str) -> float:
     try:
         t = float(given["t"])
     except (KeyError, ValueError):
         t = np.nan
     if not np.isfinite(t):
-        raise InputError("a line of sight, ray=ox,oy,oz,dx,dy,dz, needs its time, t")
-    return of.pick(ray[:3], ray[3:], t)
+        raise InputError(f"{who} needs its time, t")
+    return t
 
 
 def _hover(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
@@ -112,4 +116,20 @@ def _release(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
     return {}
 
 
-_ANSWERS = {"grab": _grab, "pull": _pull, "release": _release, "hover": _hover, "select": _select, "measure": _measure}
+def _seek(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
+    """To the time of a plot where that was clicked; what runs goes on."""
+    t, viewer = _time(given, "a click in a plot"), of.viewer
+    if viewer._touch is None and viewer._motion.moves:
+        viewer.seek(t)
+    return {}
+
+
+_ANSWERS = {
+    "seek": _seek,
+    "grab": _grab,
+    "pull": _pull,
+    "release": _release,
+    "hover": _hover,
+    "select": _select,
+    "measure": _measure,
+}

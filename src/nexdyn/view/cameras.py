@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nexdyn.simulation.quiet import quiet
 from nexdyn.view.stage import FIELD, LONG
 
 if TYPE_CHECKING:
@@ -70,7 +70,5 @@ class Cameras:
 @contextlib.contextmanager
 def told(client: Any) -> Iterator[None]:
     """What is said to one browser at once; to one that has just gone nothing is said, and no warning given."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Queued .* on a closed connection", UserWarning)
-        with client.atomic():
-            yield
+    with quiet(UserWarning), client.atomic():  # viser's: what is queued on a closed connection
+        yield

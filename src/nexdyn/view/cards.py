@@ -17,6 +17,7 @@ import numpy as np
 
 from nexdyn.errors import NexDynError
 from nexdyn.results.contacts import contact_points
+from nexdyn.view.acting import parts as others
 from nexdyn.view.motion import Frame, Motion
 from nexdyn.view.units import SI, Units
 from nexdyn.view.words import Words
@@ -173,7 +174,7 @@ def of_matter(system: System, name: str) -> list[Row]:
 
 
 def tree(system: System, words: Words) -> str:
-    """The bodies and joints of a model as an HTML tree: each joint below its parent, its child below it.
+    """The bodies and joints of a model as an HTML tree: each joint below its parent, its child below it; then all else (parts.py).
 
     A joint that closes a loop stands below its parent too and names its child, which stands where it came first.
     """
@@ -215,4 +216,5 @@ def tree(system: System, words: Words) -> str:
             else:
                 parts.append("</li>")
         parts += ["</ul></li>"] * len(levels)
+    parts.append(others(system, words))
     return f'<ul role="tree" class="nexdyn-tree" aria-label="{html.escape(words("model"))}">{"".join(parts)}</ul>'

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import warnings
 from typing import Any
 
 from nexdyn.describe import to_dict
-from nexdyn.errors import NexDynWarning
 from nexdyn.model.system import System
+from nexdyn.simulation.quiet import quiet
+from nexdyn.view.words import Words
 
 MOST = 12
 """Lines; what else has changed is counted."""
@@ -17,10 +17,10 @@ LONG = 40
 ONE = {"bodies": "body"}
 
 
-def changes(before: System, after: System) -> list[str]:
+def changes(before: System, after: System, words: Words | None = None) -> list[str]:
     """Lines like "joint crank: stiffness 2.0 → 3.0"; none where both describe the same."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NexDynWarning)  # what is written in Python is not compared
+    w = words or Words()
+    with quiet():  # what is written in Python is not compared
         old, new = to_dict(before, lossy=True), to_dict(after, lossy=True)
     lines: list[str] = []
     for section in dict.fromkeys([*old, *new]):
@@ -28,18 +28,18 @@ def changes(before: System, after: System) -> list[str]:
         if was == now:
             continue
         if not isinstance(was or {}, dict) or not isinstance(now or {}, dict):
-            lines.append(f"{section} {_told(was)} → {_told(now)}")
+            lines.append(f"{w(section)} {_told(was)} → {_told(now)}")
         elif section == "parameters":
-            lines += _attributes("parameter", was or {}, now or {})
+            lines += _attributes(w("parameter"), was or {}, now or {})
         else:
-            lines += _elements(ONE.get(section, section.removesuffix("s")), was or {}, now or {})
+            lines += _elements(w(ONE.get(section, section.removesuffix("s"))), was or {}, now or {}, w)
     more = len(lines) - MOST
-    return lines if more <= 0 else [*lines[:MOST], f"and {more} more"]
+    return lines if more <= 0 else [*lines[:MOST], w("and {} more").format(more)]
 
 
-def _elements(kind: str, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    lines = [f"new {kind} {name}" for name in new if name not in old]
-    lines += [f"{kind} {name} is gone" for name in old if name not in new]
+def _elements(kind: str, old: dict[str, Any], new: dict[str, Any], w: Words) -> list[str]:
+    lines = [w("new {} {}").format(kind, name) for name in new if name not in old]
+    lines += [w("{} {} is gone").format(kind, name) for name in old if name not in new]
     for name in new:
         if name in old and old[name] != new[name]:
             lines += [f"{kind} {name}: {line}" for line in _attributes("", old[name], new[name])]

@@ -41,12 +41,13 @@ class Controls:
         self._at: dict[str, float] = {}
         self._by_hand: set[str] = set()
         self._dials: list[Dial] = []
+        self._more: Any = None
         self._factors: list[float] = []
         self._q = np.zeros(0)
         self._touched = 0.0
         gui = self.gui
         gui.set_panel_label(viewer.system.name)
-        self._status = gui.add_markdown("", visible=False)
+        self._status = gui.add_html("", visible=False)
         self._told = gui.add_html("", visible=False)
         self._add_playback()
         viewer._inquiry.add_selected(gui)
@@ -155,6 +156,7 @@ class Controls:
             self._layers = {layer: gui.add_checkbox(w(layer), layer in self.viewer._look.layers) for layer in LAYERS}
             self._arrows = gui.add_slider(w("arrow length"), 0.1, 10.0, 0.1, 1.0)
             self._trail = gui.add_slider(w("trail [s]"), 0.1, 10.0, 0.1, 2.0)
+            self._more_trails = gui.add_markdown("", visible=False)
             self._opacity = gui.add_slider(
                 w("opacity"), 0.1, 1.0, 0.05, 1.0, hint=w("of the bodies; T: transparent, and back")
             )
@@ -163,7 +165,7 @@ class Controls:
             self._section = gui.add_dropdown(
                 w("cut away"), tuple(sides), hint=w("what of the bodies lies on one side of a plane")
             )
-            self._cut_at = gui.add_slider(w("plane at [m]"), 0.0, 1.0, 1e-3, 0.0, visible=False)
+            self._cut_at = gui.add_slider(f"{w('plane at')} [m]", 0.0, 1.0, 1e-3, 0.0, visible=False)
         for control in (*self._layers.values(), self._arrows, self._trail, self._opacity, self._cut_at):
             control.on_update(self._look_changed)
         self._section.on_update(self._section_chosen)
@@ -193,24 +195,31 @@ class Controls:
         if self._section.value != name:
             self._section.value = name
         if section is not None:
-            stage, i = self.viewer._stage, "xyz".index(section[0][-1])
-            low, high = stage.center[i] - 0.6 * stage.size, stage.center[i] + 0.6 * stage.size
-            digits = 2 - int(np.floor(np.log10(stage.size)))
-            low, high = min(round(float(low), digits), section[1]), max(round(float(high), digits), section[1])
-            if abs(self._cut_at.min - low) + abs(self._cut_at.max - high) > 1e-9 * stage.size:
-                self._cut_at.step = (high - low) / 1000.0
-                self._cut_at.min, self._cut_at.max = min(low, self._cut_at.max), max(high, self._cut_at.min)
-                self._cut_at.value = section[1]
-                self._cut_at.min, self._cut_at.max = low, high
-            if abs(self._cut_at.value - section[1]) > 1e-9 * stage.size:
-                self._cut_at.value = section[1]
+            (factor,), unit = self.viewer._units.of(np.ones(1), "m")
+            size, middle = (
+                factor * self.viewer._stage.size,
+                factor * self.viewer._stage.center["xyz".index(section[0][-1])],
+            )
+            at, digits = float(factor * section[1]), 2 - int(np.floor(np.log10(size)))
+            low, high = (round(float(middle + side * 0.6 * size), digits) for side in (-1.0, 1.0))
+            low, high = min(low, at), max(high, at)
+            slider, label = self._cut_at, f"{self.w('plane at')} [{unit}]"
+            if slider.label != label:
+                slider.label = label
+            if abs(slider.min - low) + abs(slider.max - high) > 1e-9 * size:
+                slider.min, slider.max = min(low, slider.min), max(high, slider.max)
+                slider.step, slider.value = (high - low) / 1000.0, at
+                slider.min, slider.max = low, high
+            if abs(slider.value - at) > 1e-9 * size:
+                slider.value = at
         if self._cut_at.visible != (section is not None):
             self._cut_at.visible = section is not None
 
     def _add_coordinates(self) -> None:
         """Sliders that pose a system that does not move; in loops the others follow."""
         poser = None if self.viewer._motion.moves else self.viewer.poser
-        self._dials = [] if poser is None else poser.dials[:MOST_SLIDERS]
+        dials = [] if poser is None else poser.dials
+        self._dials, self._left_out = dials[:MOST_SLIDERS], len(dials) - MOST_SLIDERS
         self._posed = {dial.label: dial.value for dial in self._dials}
         self.show_dials()
 
@@ -219,6 +228,9 @@ class Controls:
         for slider in self._sliders:
             slider.remove()
         self._sliders, self._factors = [], []
+        if self._more is not None:
+            self._more.remove()
+            self._more = None
         with self._joints:
             for dial in self._dials:
                 (factor,), unit = self.viewer._units.of(np.ones(1), dial.unit)
@@ -228,6 +240,8 @@ class Controls:
                 slider.on_update(lambda event, dial=dial, slider=slider: self._pose(event, dial, slider))
                 self._sliders.append(slider)
                 self._factors.append(float(factor))
+            if told := self.w.more(self._left_out):
+                self._more = self.gui.add_markdown(told)
 
     def _pose(self, event: Any, dial: Dial, slider: Any) -> None:
         """Put a joint where its slider is; where that cannot be, the slider goes back and the page tells why."""
@@ -309,15 +323,24 @@ class Controls:
             for plot in self.plots.everything:
                 plot.at(t)
 
+    def _say(self, what: str, more: str, ticking: bool = False) -> None:
+        """What the page is about, which screen readers read out, unless it ticks; "" nothing."""
+        live = "off" if ticking else "polite"
+        self._status.content = (
+            f'<p class="nexdyn-said" role="status" aria-live="{live}"><b>{html.escape(what)}</b>{html.escape(more)}</p>'
+            if what
+            else ""
+        )
+        self._status.visible = bool(what)
+
     def running(self, runs: bool) -> None:
         """Say that a run is going on, or no longer."""
-        self._status.content = f"**{self.w('running')}** …" if runs else ""
-        self._status.visible = runs
+        self._say(self.w("running") if runs else "", " …")
         self._play.disabled = self._time.disabled = runs
 
     def follow(self, t: float, t_end: float, energy: Panel) -> None:
         """Tell how far a run is."""
-        self._status.content = f"**{self.w('running')}**: t = {t:.3f} of {t_end:g} s"
+        self._say(self.w("running"), f": t = {t:.3f} {self.w('of')} {t_end:g} s", ticking=True)
         self.plots.live(energy, t)
 
     def new_motion(self) -> None:
@@ -331,8 +354,17 @@ class Controls:
         self._speed.visible, self._reset.visible = moving or live, not live
         self._joints.visible = bool(self._sliders) and not moving and not live
         self._live.label = self.w("Show the recording" if live else "Live")
-        self.plots.new_motion(moving)
+        self._tell_trails()
+        self.plots.new_motion(moving, live)
         self.sync(viewer.t, viewer.playing)
+
+    def _tell_trails(self) -> None:
+        """Tell how many bodies and markers leave none, where they are seen."""
+        stage = self.viewer._stage
+        told = f"{self.w('trails')}: {more}" if (more := self.w.more(stage.without_trail)) else ""
+        shown = bool(told) and "trails" in stage.look.layers
+        if (self._more_trails.content, self._more_trails.visible) != (told, shown):
+            self._more_trails.content, self._more_trails.visible = told, shown
 
     def new_system(self) -> None:
         """Fit names and sliders to another system; `new_motion` follows."""
@@ -365,12 +397,14 @@ class Controls:
             if control.value != value:
                 control.value = value
         self._tell_section(look.section)
+        self._tell_trails()
 
     def tell_mode(self) -> None:
         """Let boxes tell whether the page is dark and which units it has."""
         for box, value in ((self._dark, self.viewer._dark), (self._units, self.viewer._units != SI)):
             if box.value != value:
                 box.value = value
+        self._tell_section(self.viewer._look.section)
 
     def tell_member(self, index: int) -> None:
         """Let the list tell which member is shown."""
@@ -386,7 +420,7 @@ class Controls:
 
     def say_goodbye(self) -> None:
         """Tell the browsers that this was all."""
-        self._status.content, self._status.visible = f"**{self.w('ended')}**: {self.w('this page can be closed')}", True
+        self._say(self.w("ended"), f": {self.w('this page can be closed')}")
 
     def live_folder(self) -> Any:
         """A folder for what a running system has, above all else."""
@@ -410,7 +444,7 @@ class Controls:
 
         if not self._live.disabled:
             self._live.disabled = True
-            self._status.content, self._status.visible = f"**{self.w('one moment')}** …", True
+            self._say(self.w("one moment"), " …")
             threading.Thread(target=change, name="nexdyn live start", daemon=True).start()
 
     def _toggle(self) -> None:
@@ -420,6 +454,9 @@ class Controls:
             self.viewer.pause()
         else:
             self.viewer.play()
+
+    def _cut_in_metres(self) -> float:
+        return float(self._cut_at.value) / float(self.viewer._units.of(np.ones(1), "m")[0][0])
 
     def _look_changed(self, event: Any) -> None:
         if event.client is None:
@@ -431,6 +468,6 @@ class Controls:
                 float(self._trail.value),
                 "" if self._follow.value == self.w(NOBODY) else self._follow.value,
                 float(self._opacity.value),
-                (side, float(self._cut_at.value)) if (side := self._sides[self._section.value]) else None,
+                (side, self._cut_in_metres()) if (side := self._sides[self._section.value]) else None,
             )
         )

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import html
 import time
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.errors import InputError, NexDynError, NexDynWarning, counted
+from nexdyn.errors import InputError, NexDynError
+from nexdyn.simulation.quiet import quiet
 from nexdyn.view.changes import changes
 from nexdyn.view.ghost import same
 from nexdyn.view.marks import MANY, Marks
@@ -22,6 +22,8 @@ from nexdyn.view.motion import Frame
 from nexdyn.view.placing import linear
 from nexdyn.view.stage import FIELD
 from nexdyn.view.surfaces import sphere
+from nexdyn.view.touch_controls import is_off, switches
+from nexdyn.view.words import Words
 
 if TYPE_CHECKING:
     from nexdyn.assembly.report import AssemblyReport
@@ -60,18 +62,18 @@ class Editing:
 
     def show(self, system: System, report: AssemblyReport | NexDynError) -> list[str]:
         """Show what the file now says, as it was assembled, or with the error why it was not; returns what is new in words."""
-        new = [] if self._system is None else changes(self._system, system)
-        viewer, self._system = self._viewer, system
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NexDynWarning)  # that it cannot be assembled is told below
+        viewer = self._viewer
+        new = [] if self._system is None else changes(self._system, system, viewer._words)
+        self._system = system
+        with quiet():  # that it cannot be assembled is told below
             viewer.show(system)  # not within the lock: it may have to wait for what runs on the page
         with viewer._lock:
             wrong = str(report) if isinstance(report, NexDynError) else ""
-            redundant = [] if isinstance(report, NexDynError) else redundancy_lines(report)
+            redundant = [] if isinstance(report, NexDynError) else redundancy_lines(report, viewer._words)
             marked = [] if isinstance(report, NexDynError) else [row.joint for row in report.redundancy.redundant]
             self._redundant = [name for name in dict.fromkeys(marked) if name in system.joints]
             self._mark()
-            self._lines = [_head(system, report), *new, *redundant]
+            self._lines = [_head(system, report, viewer._words), *new, *redundant]
             self._tell(wrong)
         return new
 
@@ -117,14 +119,25 @@ class Editing:
 
     def write_state(self, session: Session) -> None:
         """Put the state of a running system into the file: coordinates and velocities of its joints, parameters and attributes that were
-        changed. InputError where it has loops: the pose of its sliders can be written."""
+        changed. InputError where it has loops: the pose of its sliders can be written; and where something is switched otherwise than the
+        file says, which a scene cannot tell."""
         if self._write is not None:
+            now, described = session.system, self._system or session.first
+            if other := [name for name in switches(now) if is_off(now, name) != is_off(described, name)]:
+                raise InputError(
+                    f"{', '.join(other)}: switched otherwise than in the file, which cannot tell it. Switch it back, or undo "
+                    "that; then write the state"
+                )
             self._write(numbers_of(session))
 
     def _tell(self, wrong: str) -> None:
-        parts = [f'<p style="color:rgb{WRONG};white-space:pre-wrap"><b>{html.escape(wrong)}</b></p>'] if wrong else []
+        parts = (
+            [f'<p role="alert" style="color:rgb{WRONG};white-space:pre-wrap"><b>{html.escape(wrong)}</b></p>']
+            if wrong
+            else []
+        )
         parts += [f"<p>{html.escape(line)}</p>" for line in self._lines]
-        self._viewer._controls.tell_of_file(f'<div class="nexdyn-said">{"".join(parts)}</div>')
+        self._viewer._controls.tell_of_file(f'<div class="nexdyn-said" role="status">{"".join(parts)}</div>')
 
     def _mark(self) -> None:
         stage, joints = self._viewer._stage, self._redundant
@@ -195,18 +208,22 @@ def _one_or_more(x: np.ndarray) -> float | list[float]:
     return float(x[0]) if len(x) == 1 else [float(one) for one in x]
 
 
-def _head(system: System, report: AssemblyReport | NexDynError) -> str:
-    said = f"{time.strftime('%H:%M:%S')}  {counted(len(system.bodies), 'body')}, {counted(len(system.joints), 'joint')}"
+def _head(system: System, report: AssemblyReport | NexDynError, w: Words) -> str:
+    said = f"{time.strftime('%H:%M:%S')}  {w.count(len(system.bodies), 'body')}, {w.count(len(system.joints), 'joint')}"
     if isinstance(report, NexDynError):
         return said
-    return f"{said}, {counted(report.redundancy.dof, 'degree of freedom')}"
+    return f"{said}, {w.count(report.redundancy.dof, 'degree of freedom')}"
 
 
-def redundancy_lines(report: AssemblyReport) -> list[str]:
+def redundancy_lines(report: AssemblyReport, words: Words | None = None) -> list[str]:
     """Each redundant row with what it depends on, and whether it contradicts it."""
-    rows = report.redundancy.redundant
+    rows, w = report.redundancy.redundant, words or Words()
     lines = [
-        f"{row} is redundant{'' if row.consistent else ' and contradicts the others'}: it depends on {', '.join(row.depends_on)}"
+        w(
+            "{} is redundant: it depends on {}"
+            if row.consistent
+            else "{} is redundant and contradicts the others: it depends on {}"
+        ).format(row, ", ".join(row.depends_on))
         for row in rows[:MOST_ROWS]
     ]
-    return lines if len(rows) <= MOST_ROWS else [*lines, f"and {len(rows) - MOST_ROWS} redundant rows more"]
+    return lines if len(rows) <= MOST_ROWS else [*lines, w("and {} redundant rows more").format(len(rows) - MOST_ROWS)]

@@ -136,21 +136,26 @@ BACKDROPS = {"light": 0.95, "dark": 0.055, "grey": 0.13}
 """Intensity of the backgrounds that there are."""
 LIT = 0.6
 """Of the intensity of a colour what is seen of it, lit from one side."""
+NIGHTLY = {"night": 0.005, "dusk": 0.305}
+"""The same of a dark page: of what is itself dark nothing would be seen by night."""
+LIT_NIGHTLY = 0.9
 
 
-def backdrop(of: Iterable[Any]) -> str:
-    """The background with the most contrast (WCAG 2) in the mean of the pieces' surface, where what is beyond 3 : 1 counts as 3.
+def backdrop(of: Iterable[Any], dark: bool = False) -> str:
+    """The background with the most contrast (WCAG 2) in the mean of the pieces' surface, where what is beyond 3 : 1 counts as 3; of a dark
+    page, whose lights are brighter, "night" or "dusk".
 
     intensity Y = 0.2126 r + 0.7152 g + 0.0722 b (IEC 61966-2-1),  contrast (Y_1 + 0.05) / (Y_2 + 0.05)
     """
     from nexdyn.view.raster import linear
 
-    area = dict.fromkeys(BACKDROPS, 0.0)
+    backdrops, lit = (NIGHTLY, LIT_NIGHTLY) if dark else (BACKDROPS, LIT)
+    area = dict.fromkeys(backdrops, 0.0)
     for piece in of:
         a, b, c = (piece.surface.vertices[piece.surface.faces[:, k]] for k in range(3))
         own = float(np.linalg.norm(np.cross(b - a, c - a), axis=1).sum()) * piece.color[3]
-        light = LIT * float(linear(np.array(piece.color[:3])) @ (0.2126, 0.7152, 0.0722))
-        for name, behind in BACKDROPS.items():
+        light = lit * float(linear(np.array(piece.color[:3])) @ (0.2126, 0.7152, 0.0722))
+        for name, behind in backdrops.items():
             area[name] += own * min(3.0, (max(light, behind) + 0.05) / (min(light, behind) + 0.05))
     return max(area, key=lambda name: area[name])
 

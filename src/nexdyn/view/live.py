@@ -39,6 +39,7 @@ class Live:
         with viewer._lock, contextlib.suppress(NexDynError):
             viewer._time.playing, viewer._time.t = False, latest.start
             viewer._frame = latest.at(latest.start)
+            viewer._stage.grow(viewer.t, viewer._frame)
             viewer._stage.show(viewer.t, viewer._frame)
             self._draw(latest, t_end)
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 256 * 2**20
 """Largest size of the poses and wrenches that are kept for showing."""
+CONTACT_LENGTH = 0.3
+"""Length of the arrow of a contact force that nine in ten do not exceed, of the size of the scene."""
 
 
 class Frame(NamedTuple):
@@ -151,7 +153,7 @@ class Motion:
             return 0.0
         forces = np.linalg.norm(self.contact[..., 3:], axis=-1)
         acting = forces[forces > 1e-9 * forces.max(initial=0.0)]
-        return 0.3 * size / float(np.quantile(acting, 0.9)) if acting.size else 0.0
+        return CONTACT_LENGTH * size / float(np.quantile(acting, 0.9)) if acting.size else 0.0
 
     @staticmethod
     def contact_arrows(f: Frame, scale: float, size: float) -> np.ndarray:

@@ -22,7 +22,7 @@ from nexdyn.view.cards import joints_of, of_matter, touching, tree
 from nexdyn.view.motion import Motion
 from nexdyn.view.section import SIDES as SECTIONS
 from nexdyn.view.section import Section, pose_of, section_of
-from nexdyn.view.stage import BEHIND, FIELD, LAYERS, LINES, LONG, SIDES, Stage, by_body
+from nexdyn.view.stage import AMBIENT, BEHIND, FIELD, LAYERS, LINES, LONG, SIDES, Stage, by_body
 
 if TYPE_CHECKING:
     from nexdyn.view.words import Words
@@ -37,7 +37,7 @@ LABELS = (
     "Click a body, or choose one in the model's tree.", "Selected", "Follow", "Plot it",
     "Measure from it", "Deselect", "Clear points", "Measured", "angle at B", "Plots", "Model", "Show", "view", "front", "right", "top",
     "corner", "back", "left", "bottom", "parallel", "dark", "mm, degrees", "Full screen", "Reset", "opacity", "cut away",
-    "plane at [m]", "(nothing)", "save", "ghost", "Difference from the ghost", "distance", "angle", "farthest", "time [s]", "follow",
+    "plane at", "(nothing)", "save", "ghost", "Difference from the ghost", "distance", "angle", "farthest", "time [s]", "follow",
     "ground", "not recorded",
 )  # fmt: skip
 """What the page of a recording says, the layers too."""
@@ -194,5 +194,5 @@ def _section(side: str) -> list[list[float]]:
 
 def _behind(stage: Stage, dark: bool) -> dict[str, Any]:
     """The background, none for white, and the greys of the floor, as in Stage.darken."""
-    kind = "grey" if dark and stage.backdrop == "light" else stage.backdrop
-    return {"grey": BEHIND.get(kind), "lines": LINES[kind]}
+    kind = stage.backdrops[dark]
+    return {"grey": BEHIND.get(kind), "lines": LINES[kind], "light": AMBIENT[dark]}

@@ -2,6 +2,7 @@
 //
 //   ask/hover?ray=ox,oy,oz,dx,dy,dz&t=…   {"name", "said"} of the body that the line of sight meets
 //   ask/select?ray=… or of=body:link1      selects it, for all who look;  ask/measure?ray=…  adds a point
+//   ask/seek?t=…   goes to a time, that of a click in a plot
 //   ask/grab?ray=…, pull?ray=…&hand=…, release?hand=…   drag a body of a system that runs
 //
 // The line of sight is told in the axes of the model: those of the node /motion, which a followed body shifts.
@@ -19,7 +20,9 @@
     const box = document.createElement("div");
     box.id = "nexdyn-error";
     box.setAttribute("role", "alert");
-    box.textContent = `NexDyn does not know this version of viser, whose page lacks ${missing.join(", ")}: bodies may be drawn ` +
+    box.textContent = document.documentElement.lang === "zh"
+      ? `NexDyn 不认识此版本的 viser，其页面缺少 ${missing.join(", ")}：物体可能在不同时刻绘制，也无法选中。请安装 viser 1.1：pip install 'nexdyn[view]'。`
+      : `NexDyn does not know this version of viser, whose page lacks ${missing.join(", ")}: bodies may be drawn ` +
       "at different times, and cannot be selected. Install viser 1.1: pip install 'nexdyn[view]'.";
     document.body.append(box);
     console.error(box.textContent);
@@ -50,7 +53,7 @@
     .nexdyn-tree [role=treeitem] { cursor: pointer; padding: 0 4px; border-radius: 3px; white-space: nowrap; }
     .nexdyn-tree [role=treeitem]:hover { background: rgba(120, 140, 170, 0.25); }
     .nexdyn-tree [aria-selected=true] { background: #f08c14; color: #000; }
-    .nexdyn-joint { opacity: 0.75; font-style: italic; }`;
+    .nexdyn-joint { opacity: 0.75; font-style: italic; } .nexdyn-more { opacity: 0.6; padding-left: 4px; }`;
   document.head.append(style);
 
   const ask = window.__nexdynAsk ?? (async (what, given) => {  // a recording answers itself (record.js)
@@ -180,21 +183,26 @@
 
   // --- names for screen readers, where viser gives none: the label of the row, or what the icon is called ---------------------
   const nameless = "[role=slider]:not([aria-label]), [role=slider][aria-label=''], input:not([aria-label]):not([type=hidden]), button:not([aria-label])";
-  const icons = { "list-search": "commands", adjustments: "settings", x: "close" };
+  const chinese = document.documentElement.lang === "zh", close = chinese ? "关闭" : "close";
+  const icons = chinese ? { "list-search": "命令", adjustments: "设置", x: close } : { "list-search": "commands", adjustments: "settings", x: close };
   const name = x => {
     if (x.labels?.length && x.labels[0].innerText.trim()) return "";
     const icon = [...(x.querySelector("svg")?.classList ?? [])].map(c => c.match(/^tabler-icon-(.+)$/)?.[1]).find(c => c);
-    if (x.tagName === "BUTTON") return x.innerText.trim() ? "" : icons[icon] ?? icon ?? (x.querySelector("svg") ? "close" : "");
+    if (x.tagName === "BUTTON") return x.innerText.trim() ? "" : icons[icon] ?? icon ?? (x.querySelector("svg") ? close : "");
     for (let row = x.parentElement; row && row !== document.body; row = row.parentElement) {
       const label = row.querySelector("label")?.innerText.trim();
       if (label) return label;
     }
+    if (/^[\d.]+x$/.test(x.value ?? "")) return chinese ? "速度" : "speed";  // of the player of recordings
     return "";
   };
   setInterval(() => {
-    for (const x of document.querySelectorAll(nameless)) {
+    for (const x of document.querySelectorAll(`${nameless}, [data-nexdyn-named]`)) {  // labels change, as units do
       const found = name(x);
-      if (found) x.setAttribute("aria-label", found);
+      if (found && x.getAttribute("aria-label") !== found) {
+        x.setAttribute("aria-label", found);
+        x.dataset.nexdynNamed = "";
+      }
     }
   }, 400);
 
@@ -205,13 +213,37 @@
   window.addEventListener("click", event => {
     if (event.target?.closest?.("[data-nexdyn-do=fullscreen]")) full();
   }, true);
+
+  // --- keys: what is a key here does not reach viser's camera, which D moves, too; held, a key acts once, but steps go on -----------
+  const OURS = "drlputmfz,.1234567", ONCE = "drlputmfz ";
+  const alone = event => {
+    const typing = event.target?.closest?.("input:not([type=checkbox]):not([type=range]), textarea, select, [contenteditable]");
+    return !typing && !event.ctrlKey && !event.metaKey && !event.altKey && event.key.length === 1 ? event.key.toLowerCase() : "";
+  };
   window.addEventListener("keydown", event => {
-    const typing = event.target?.closest?.("input, textarea, select, [contenteditable]");
-    if (event.key.toLowerCase() === "z" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) full();
+    const key = alone(event);
+    if (event.repeat && key && ONCE.includes(key)) event.stopImmediatePropagation();
+  }, true);
+  document.documentElement.addEventListener("keydown", event => {  // viser's commands listen here, its camera on the document
+    const key = alone(event);
+    if (!key || !OURS.includes(key)) return;
+    if (key === "z") full();
+    event.stopPropagation();
   });
 
-  // --- plots: zoomed together, they also show all again together -----------------------------------------------------------
+  // --- plots: a click goes to its time; zoomed together, they also show all again together -----------------------------------------
+  let pressed = null, soon = 0;
+  window.addEventListener("pointerdown", event => { pressed = event; }, true);
+  window.addEventListener("click", event => {
+    if (!event.isTrusted || event.button !== 0 || !event.target?.classList?.contains("u-over")) return;
+    if (pressed && Math.hypot(event.clientX - pressed.clientX, event.clientY - pressed.clientY) > 4) return;  // it was zoomed
+    const all = Object.values(window.__viserTestpoints?.uplots ?? {}), of = all.find(({ chart }) => chart?.over === event.target);
+    const t = of?.chart.posToVal(event.clientX - event.target.getBoundingClientRect().x, "x");
+    clearTimeout(soon);
+    if (Number.isFinite(t)) soon = setTimeout(() => ask("seek", { t }), 250);  // unless it becomes a double click
+  }, true);
   window.addEventListener("dblclick", event => {
+    clearTimeout(soon);
     if (!event.isTrusted || !event.target?.classList?.contains("u-over")) return;
     for (const other of document.querySelectorAll(".u-over"))
       if (other !== event.target) other.dispatchEvent(new MouseEvent("dblclick", { button: 0 }));
@@ -229,7 +261,7 @@
     const all = items(), i = all.indexOf(item);
     const next = { ArrowDown: i + 1, ArrowUp: i - 1, Home: 0, End: all.length - 1 }[event.key];
     if (next !== undefined) all[next]?.focus();
-    else if (event.key === "Enter" || event.key === " ") ask("select", { of: item.dataset.nexdyn });
+    else if (event.key === "Enter" || event.key === " ") { if (item.dataset.nexdyn) ask("select", { of: item.dataset.nexdyn }); }
     else return;
     event.preventDefault();
     event.stopImmediatePropagation();
@@ -240,7 +272,7 @@
     if (of === marked && now === tree) return;
     [marked, tree] = [of, now];
     for (const item of items()) {
-      const chosen = item.dataset.nexdyn === of;
+      const chosen = item.dataset.nexdyn === of && !item.classList.contains("nexdyn-part");
       item.setAttribute("aria-selected", chosen);
       if (of) item.tabIndex = chosen ? 0 : -1;
       if (chosen) item.scrollIntoView({ block: "nearest" });

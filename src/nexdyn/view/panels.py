@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from nexdyn.view.charts import Panel
+from nexdyn.view.plot_words import in_words
+from nexdyn.view.words import Words
 
 COLORS = (
     "#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2", "#7f7f7f", "#bcbd22",
@@ -23,8 +25,8 @@ MOST_SAMPLES = 300
 class Plot:
     """A plot in `tab`; it stays where it is when its curves change."""
 
-    def __init__(self, gui: Any, tab: Any, order: float, height: int = 250) -> None:
-        self._gui, self._tab, self._order, self._height = gui, tab, order, height
+    def __init__(self, gui: Any, tab: Any, order: float, words: Words, height: int = 250) -> None:
+        self._gui, self._tab, self._order, self._height, self._words = gui, tab, order, height, words
         self._handle: Any = None
         self._x, self._y = np.zeros(0), np.zeros((0, 0))
         self._t = 0.0
@@ -48,12 +50,12 @@ class Plot:
 
     def _draw(self, panel: Panel) -> None:
         before = self._handle
-        self._drawn = _identity(panel)
+        self._drawn, panel = _identity(panel), in_words(panel, self._words)
         series: list[dict[str, Any]] = [{"label": panel.x}]
         for line, color in zip(panel.lines, COLORS, strict=False):
             series.append({"label": line.label, "stroke": color, "width": 1.5, "scale": "y", "points": {"show": False}})
         series.append(
-            {"label": "shown time", "stroke": "rgba(60,60,60,0.8)", "fill": "rgba(120,120,120,0.12)", "width": 1,
+            {"label": self._words("shown time"), "stroke": "rgba(60,60,60,0.8)", "fill": "rgba(120,120,120,0.12)", "width": 1,
              "scale": "past", "points": {"show": False}}
         )  # fmt: skip
         axes: tuple[dict[str, Any], ...] = (

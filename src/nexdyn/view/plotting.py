@@ -15,6 +15,7 @@ from nexdyn.view.motion import Motion
 from nexdyn.view.panels import Plot
 
 if TYPE_CHECKING:
+    from nexdyn.results.result import Result
     from nexdyn.view.viewer import Viewer
 
 PLOTTED = tuple(kind for kind in KINDS if kind not in ("energy", "phase"))
@@ -34,8 +35,8 @@ class Plots:
         tab = panel.add_tab(w("Plots"))
         self._kinds = {w(kind): kind for kind in PLOTTED}
         with tab:
-            self._energy = Plot(gui, tab, 0.0)
-            self._apart = Plot(gui, tab, 0.5)
+            self._energy = Plot(gui, tab, 0.0, w)
+            self._apart = Plot(gui, tab, 0.5, w)
             self._kind = gui.add_dropdown(
                 w("plot"), tuple(self._kinds), initial_value=next(iter(self._kinds)), order=1.0
             )
@@ -45,7 +46,8 @@ class Plots:
             self._save = gui.add_button_group(
                 w("save"), ("CSV", "PNG", "SVG"), hint=w("all plots that are shown, as a file"), order=2.3
             )
-            self._more = [Plot(gui, tab, 3.0 + k) for k in range(MOST_PLOTS)]
+            self._rest = gui.add_markdown("", visible=False, order=2.4)
+            self._more = [Plot(gui, tab, 3.0 + k, w) for k in range(MOST_PLOTS)]
         self._kind.on_update(lambda _: self._kind_changed())
         self._of.on_update(lambda _: self.draw())
         self._keep.on_click(lambda _: self.keep())
@@ -64,10 +66,10 @@ class Plots:
 
     # --- what happens ---------------------------------------------------------------------------------------------
 
-    def new_motion(self, moves: bool) -> None:
-        """Plot another motion."""
+    def new_motion(self, moves: bool, live: bool = False) -> None:
+        """Plot another motion; of a system that runs the last states."""
         for part in (self._kind, self._of, self._keep, self._save):
-            part.visible = moves
+            part.visible = moves or live
         self._energy.show(_first(self.viewer._motion, "energy"), self.viewer.t)
         self._kind_changed()
 
@@ -94,23 +96,33 @@ class Plots:
         """Draw the energies of a run that goes on."""
         self._energy.show(energy, t)
 
-    def draw(self) -> None:
-        """Draw what is kept, and what the menus show."""
-        m = self.viewer._motion
-        if m.result is None:
+    @property
+    def _result(self) -> Result | None:
+        """What the plots are of: what is shown, or the last states of a system that runs."""
+        touch = self.viewer._touch
+        return self.viewer._motion.result if touch is None else touch.recent
+
+    def draw(self, anew: bool = True) -> None:
+        """Draw what is kept, and what the menus show; anew: others than before, which are laid out."""
+        result = self._result
+        if result is None:
             return
         found: list[Panel] = []
         units = self.viewer._units
         for kind, name in dict.fromkeys([*self.chosen, self._now()]):
             try:
-                found += panels(m.result, [kind], [name] if name else [])
+                found += panels(result, [kind], [name] if name else [])
             except NexDynError:  # nothing of this kind
                 continue
         with self.viewer._lock:
             for k, plot in enumerate(self._more):
                 plot.show(units.panel(found[k]) if k < len(found) else None, self.viewer.t)
-            self._drop.visible = bool(self.chosen)
-            self.viewer._lay_out_soon()
+            left = self.viewer._words.more(len(found) - MOST_PLOTS)
+            if self._rest.content != left:
+                self._rest.content, self._rest.visible = left, bool(left)
+            if anew:
+                self._drop.visible = bool(self.chosen)
+                self.viewer._lay_out_soon()
 
     def _now(self) -> tuple[str, str]:
         of = self._of.value

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import cached_property
 
 import numpy as np
 
-from nexdyn.errors import InputError, NexDynError, NexDynWarning, SolveError, warn
+from nexdyn.errors import InputError, NexDynError, SolveError, warn
 from nexdyn.model.system import System
+from nexdyn.simulation.quiet import quiet
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view.dials import Dial, dials
 
@@ -25,8 +25,7 @@ def start_pose(system: System) -> tuple[np.ndarray, np.ndarray] | None:
         tree = Tree(system)
     except (InputError, SolveError):
         return _assembled(system)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NexDynWarning)
+    with quiet():
         R, p = tree.pose(described_coordinates(tree))
     order = [tree.body_names.index(name) for name in system.bodies]
     return R[order], p[order]
@@ -36,8 +35,7 @@ def _assembled(system: System) -> tuple[np.ndarray, np.ndarray] | None:
     from nexdyn.assembly.assemble import assemble
 
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NexDynWarning)
+        with quiet():
             report = assemble(system)
     except NexDynError as error:
         warn(f"it cannot be assembled, shown as described: {error}")
@@ -72,8 +70,7 @@ class Poser:
         """The described coordinates (nq,); of loops, before they are closed."""
         from nexdyn.tree.described import described_coordinates
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NexDynWarning)
+        with quiet():
             return np.asarray(described_coordinates(self.tree))
 
     def to(self, q: np.ndarray) -> np.ndarray:
@@ -85,12 +82,20 @@ class Poser:
         dial = next(dial for dial in self.dials if dial.label == label)
         place = self.tree.coordinates[dial.joint].q
         if self._closed is not None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", NexDynWarning)  # of gaps as described, which are closed
+            with quiet():  # of gaps as described, which are closed
                 if self._q is None:
                     self._q = np.asarray(self._closed.close())
                 there = dial.put(self._q[place], value)
-                self._q = np.asarray(self._closed.close({dial.joint: there if len(there) > 1 else value}))
+                q = np.asarray(self._closed.close({dial.joint: there if len(there) > 1 else value}))
+            if (
+                not min(np.abs(q[place] - there).max(), np.abs(q[place] + there).max() if len(there) == 4 else np.inf)
+                < 1e-6
+            ):
+                # where a loop is stretched it may close beside what was asked for
+                raise SolveError(
+                    f"joint {dial.joint!r} cannot be put to {value:.6g} {dial.unit}: its loop does not reach so far"
+                )
+            self._q = q
         else:
             q = self.start() if self._q is None else self._q.copy()
             q[place] = dial.put(q[place], value)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from nexdyn.view.motion import Frame, Motion
+from nexdyn.view.scales import Seen
 
 LAYER = "contact pressure"
 NODE = "/motion/pressure"
@@ -34,9 +35,15 @@ def scale_of(motion: Motion) -> tuple[float, float]:
     pressing = pressing[pressing > 0.0]
     if not pressing.size:
         return 0.0, 0.0
-    most = float(np.quantile(pressing, 0.9))
+    return rounded(float(np.quantile(pressing, 0.9))), float(pressing.max())
+
+
+def rounded(most: float) -> float:
+    """The next round number from a pressure on; 0 of 0."""
+    if not most > 0.0:
+        return 0.0
     power = 10.0 ** np.floor(np.log10(most))
-    return next(m * power for m in ROUND if m * power >= most * (1.0 - 1e-6)), float(pressing.max())
+    return float(next(m * power for m in ROUND if m * power >= most * (1.0 - 1e-6)))
 
 
 def color(share: np.ndarray) -> np.ndarray:
@@ -78,10 +85,10 @@ class Pressures:
 
     def __init__(self, scene: Any, motion: Motion, f: Frame, size: float) -> None:
         self.scale, self.largest = scale_of(motion)
-        self._tiny = 1e-6 * size
-        scene.add_frame(SCALE, show_axes=False, position=(self.scale, self.largest, 0.0))
+        self._tiny, self._seen = 1e-6 * size, Seen()
+        self._told = scene.add_frame(SCALE, show_axes=False, position=(self.scale, self.largest, 0.0))
         self.handle: Any = None
-        if not self.scale:
+        if f.press is None:
             return
         rim = rims(np.zeros((1, 3)), np.ones(1), np.array([[0.0, 0.0, 1.0]]))[0]
         k = np.arange(1, AROUND + 1)
@@ -91,6 +98,15 @@ class Pressures:
             NODE, np.concatenate([np.zeros((1, 3)), rim]), faces, q, p, batched_scales=scales, batched_colors=colors,
             opacity=OPACITY, side="double", lod="off", cast_shadow=False, receive_shadow=False,
         )  # fmt: skip
+
+    def grow(self, f: Frame) -> None:
+        """Let the scale be that of another moment, too."""
+        if self.handle is None or f.press is None:
+            return
+        self._seen.add(discs(f)[3])
+        if most := self._seen.exceeded_by(0.1):
+            self.scale, self.largest = rounded(most), self._seen.exceeded_by(0.0)
+            self._told.position = (self.scale, self.largest, 0.0)
 
     def show(self, f: Frame) -> None:
         """Put the discs where contacts press."""
@@ -106,5 +122,5 @@ class Pressures:
         p, radius, normal, pressure = discs(f)
         q = np.array([turn_z_to(n) for n in normal])
         scales = np.maximum(np.stack([radius, radius, radius], axis=1), self._tiny)
-        colors = np.array([linear(c / 255.0) for c in color(pressure / self.scale)], dtype=np.uint8)
+        colors = np.array([linear(c / 255.0) for c in color(pressure / (self.scale or 1.0))], dtype=np.uint8)
         return p.astype(np.float32), q.astype(np.float32), scales.astype(np.float32), colors

@@ -283,11 +283,7 @@ const setSection = section => {
     { type: "SetOrientationMessage", name: "/motion/section", wxyz: now.wxyz });
   side.value = section ? section[0] : "";
   levels.hidden = !section;
-  if (section) {
-    const middle = data.center["xyz".indexOf(section[0].at(-1))];
-    Object.assign(levelBox, { min: middle - 0.6 * data.size, max: middle + 0.6 * data.size, step: data.size / 1000 });
-    levelBox.value = section[1];
-  }
+  tellLevel();
 };
 const setFollow = body => {
   state.follow = body;
@@ -310,9 +306,10 @@ const setDark = dark => {
     show_share_button: false, dark_mode: dark, colors: null }, { type: "BackgroundImageMessage", ...background() });
   const [cell, section] = data.behind[dark].lines.map(x => [x, x, x]);
   for (const name of data.layers.grid?.[1] ?? []) setProps(name, { cell_color: cell, section_color: section });
+  setProps("/light", { intensity: data.behind[dark].light });
   drawPlots();
 };
-const setUnits = si => { state.si = si; unitsBox.checked = !si; drawPlots(); tell(); };
+const setUnits = si => { state.si = si; unitsBox.checked = !si; drawPlots(); tell(); tellLevel(); };
 
 // --- camera -------------------------------------------------------------------------------------------------------------
 const inThree = p => {  // the root turns the model's axes into those of the window's scene
@@ -322,7 +319,7 @@ const inThree = p => {  // the root turns the model's axes into those of the win
 const farther = () => state.parallel ? Math.tan(data.field / 2) / Math.tan(data.long / 2) : 1;
 const aim = side => {
   const [eye, target] = data.views[side], box = viser().canvas.getBoundingClientRect();
-  const far = farther() * Math.max(1, box.height / box.width);
+  const far = farther() * (side || !data.shared ? Math.max(1, box.height / box.width) : 1);
   viser().cameraControl.setLookAt(...inThree(plus(target, plus(eye, target, -1), far)), ...inThree(target), false);
 };
 const setParallel = parallel => {
@@ -453,7 +450,16 @@ const [followLabel, follows] = choice("follow", [["", w("(nothing)")], ...data.b
 const [opacityLabel, opacity] = range("opacity", { min: 0.1, max: 1, step: 0.05 }, setOpacity);
 const [sideLabel, side] = choice("cut away", [["", w("(nothing)")], ...Object.keys(data.sections).map(x => [x, `${x.at(-1)} ${x[0] === "-" ? "<" : ">"}`])],
   x => setSection(x ? [x, state.section?.[0].at(-1) === x.at(-1) ? state.section[1] : data.center["xyz".indexOf(x.at(-1))]] : null));
-const [levels, levelBox] = range("plane at [m]", {}, at => setSection([state.section[0], at]));
+const [levels, levelBox] = range("plane at", {}, at => setSection([state.section[0], at / told([1], "m")[0][0]]));
+const tellLevel = () => {  // in the chosen units
+  const [[factor], unit] = told([1], "m"), label = `${w("plane at")} [${unit}]`;
+  levelBox.ariaLabel = label;
+  levels.firstChild.textContent = `${label} `;
+  if (!state.section) return;
+  const middle = data.center["xyz".indexOf(state.section[0].at(-1))];
+  Object.assign(levelBox, { min: factor * (middle - 0.6 * data.size), max: factor * (middle + 0.6 * data.size), step: factor * data.size / 1000 });
+  levelBox.value = factor * state.section[1];
+};
 const reset = () => { seek(data.start); if (state.follow !== data.follow) setFollow(data.follow); aim(""); };
 const full = button("Full screen", () => {}, "Z");
 full.dataset.nexdynDo = "fullscreen";
@@ -467,7 +473,8 @@ for (const [layer, [name, , on, recorded]] of Object.entries(data.layers)) {
 if (data.ghosts.length) panels.Show.append(box("ghost", true, on => setVisible(data.ghosts, on))[0]);
 opacity.value = state.opacity;
 follows.value = state.follow;
-levels.hidden = true;
+levels.hidden = !state.section;
+tellLevel();
 
 const keys = {
   r: reset, p: () => setParallel(!state.parallel), d: () => setDark(!state.dark), u: () => setUnits(!state.si), f: followSelected, m: measureSelected,
@@ -479,7 +486,7 @@ window.addEventListener("keydown", event => {
   const act = typing || event.ctrlKey || event.metaKey || event.altKey ? null : keys[event.key.toLowerCase()];
   if (!act) return;
   event.stopImmediatePropagation();  // D is a key of viser's camera, too
-  act();
+  if (!event.repeat || ".,".includes(event.key)) act();
 }, true);
 
 // --- plots --------------------------------------------------------------------------------------------------------------
@@ -535,7 +542,7 @@ const plotSelected = () => {
     const series = Array.from({ length: k }, (_, i) => ({
       label: k === 3 ? "xyz"[i] : name, color: COLORS[i % 4], y: data.times.map((_, j) => values[first + j * k + i]),
     }));
-    addPlot({ title, x: w("time [s]"), y: `${what} [${unit.replace("N m", "N·m").replace("^2", "²")}]`, t: data.times, series });
+    addPlot({ title, x: w("time [s]"), y: `${w(what)} [${unit.replace("N m", "N·m").replace("^2", "²")}]`, t: data.times, series });
   }
   tabs.children[0].click();
   plots.at(-1)?.place.scrollIntoView({ block: "nearest" });

@@ -15,7 +15,6 @@ import gzip
 import html
 import json
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -25,8 +24,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.checked_calls import checked_call
-from nexdyn.errors import InputError, NexDynError, NexDynWarning
+from nexdyn.errors import InputError, NexDynError
 from nexdyn.results.atomic import PathLike, file_path, written
+from nexdyn.simulation.quiet import quiet
 from nexdyn.view import server as page
 from nexdyn.view.charts import Panel, panels
 from nexdyn.view.client import script, with_ours
@@ -35,6 +35,7 @@ from nexdyn.view.ghost import Ghost, check_same, differences
 from nexdyn.view.motion import Motion, motion_of
 from nexdyn.view.numbers import MANY, Numbers, knowledge
 from nexdyn.view.panels import COLORS, telling
+from nexdyn.view.plot_words import in_words
 from nexdyn.view.stage import CLOCK, FIELD, LAYERS, SHOWN_AT_FIRST, Look, Stage
 from nexdyn.view.words import Words
 
@@ -150,8 +151,7 @@ def page_of(motion: Motion, look: Look, setting: Setting) -> str:
     plotly = need("plotly.offline", "a recording")
     speed, words = setting.speed, setting.words
     numbers = Numbers(motion, setting.ghost)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "port .* is in use", NexDynWarning)
+    with quiet():  # of a port that is in use
         server = page.start_server().server
     try:
         scene, known = _played(server, motion, look, setting, numbers)
@@ -160,13 +160,13 @@ def page_of(motion: Motion, look: Look, setting: Setting) -> str:
     decimals = max(0, 3 - math.floor(math.log10(motion.end - motion.start))) if motion.moves else 0
     data = known | {
         "start": motion.start, "end": motion.end, "speed": speed, "decimals": decimals, "clock": CLOCK, "name": motion.system.name,
-        "step": (motion.end - motion.start) / max(1, _frames(motion, speed)), "plots": _plots(motion, setting.ghost),
+        "step": (motion.end - motion.start) / max(1, _frames(motion, speed)), "plots": _plots(motion, setting.ghost, words),
         "dark": setting.dark, "si": setting.si,
     }  # fmt: skip
     name = motion.system.name
     scene = scene.replace('<html lang="en">', f'<html lang="{words.language}">', 1)
     head, body, tail = with_ours(scene, name).partition('<div id="root"></div>')
-    said = f"shown at {speed:g} × real time" if speed != 1.0 else "shown in real time"
+    said = words("shown at {} × real time").format(f"{speed:g}") if speed != 1.0 else words("shown in real time")
     aside = _ASIDE.format(name=html.escape(name), said=html.escape(said), method=html.escape(_method(motion)))
     parts = (
         ("application/json", "nexdyn-data", _json(data)),
@@ -191,6 +191,13 @@ def _played(server: Any, motion: Motion, look: Look, setting: Setting, numbers: 
     if len(motion.bodies) <= MANY:
         stage.look = replace(stage.look, layers=frozenset(LAYERS))  # all of it, seen or not
     known = knowledge(stage, numbers, setting.words, look.layers, stage.look.layers)
+    if setting.camera is not None:  # where Reset brings the camera back to: as far away as the usual lens needs
+        eye, target, field = setting.camera
+        known["views"][""] = [
+            (target + math.tan(field / 2) / math.tan(FIELD / 2) * (eye - target)).tolist(),
+            target.tolist(),
+        ]
+    known["shared"] = setting.camera is not None
     length, count = (motion.end - motion.start) / setting.speed, _frames(motion, setting.speed)
     serializer = server.get_scene_serializer()
     for k in range(1, count + 1):
@@ -212,7 +219,7 @@ def _compressed(program: str) -> bytes:
     return gzip.compress(program.encode(), 6, mtime=0)
 
 
-def _plots(motion: Motion, ghost: Motion | None) -> list[dict[str, Any]]:
+def _plots(motion: Motion, ghost: Motion | None, words: Words) -> list[dict[str, Any]]:
     """What is plotted, as far as it can be told."""
     found: list[Panel] = []
     if motion.result is not None and motion.moves:
@@ -221,7 +228,7 @@ def _plots(motion: Motion, ghost: Motion | None) -> list[dict[str, Any]]:
                 found += panels(motion.result, [kind])
     if ghost is not None and (apart := differences(motion, ghost)) is not None:
         found.append(apart)
-    return [_plot(panel) for panel in found]
+    return [_plot(in_words(panel, words)) for panel in found]
 
 
 def _plot(panel: Panel) -> dict[str, Any]:

@@ -17,7 +17,7 @@ A moment crosses to the browsers as one atomic group of messages.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -49,6 +49,8 @@ LAYERS = (
 SHOWN_AT_FIRST = frozenset({"shapes", "grid", "shadows", "contact forces", "contact pressure"})
 MOST_TRAILS = 12
 TRAIL_POINTS = 120
+MOST_PAST = 3000
+"""Moments of a motion that goes on which trails remember."""
 FIELD = 0.8
 """Height of what is seen of the page, as an angle [rad]: wider than in pictures, for one goes nearer."""
 CLOCK = "/clock"
@@ -63,9 +65,11 @@ TRAVEL = 3.0
 """The heaviest body of what travels so many times its own size is followed at first."""
 ROOM = 0.75
 """Part of the reach about where a running system hangs that its picture has room for: a box, whose corners lie farther out."""
-BEHIND = {"grey": 101, "dark": 58}
+BEHIND = {"grey": 101, "dark": 58, "night": 16, "dusk": 150}
 """Backgrounds that are not white, of 255."""
-LINES = {"light": (200, 150), "grey": (84, 70), "dark": (75, 95)}
+AMBIENT = {False: 0.8, True: 2.0}
+"""Light from everywhere, of a page that is dark or not: before a dark background sides in the shade are to be seen."""
+LINES = {"light": (200, 150), "grey": (84, 70), "dark": (75, 95), "night": (42, 64), "dusk": (128, 112)}
 """Fine and bold lines of the grid, of 255."""
 
 
@@ -146,8 +150,18 @@ class Stage:
                 self.pressures.show(f)
             for carried in self._carried.values():
                 carried.show(t, f)
-            if "trails" in layers and frame is None:
+            if "trails" in layers and (frame is None or self._past):
                 self._trails.points = self._trail_segments(t)
+
+    def grow(self, t: float, f: Frame) -> None:
+        """Of a motion that goes on there is another moment: scales of arrows and pressures are of it, too, and trails go on to it."""
+        for part in (self.wrenches, self.contacts, self.pressures):
+            part.grow(f)
+        while self._past and self._past[-1][0] >= t:  # it was restarted, or taken back
+            self._past.pop()
+        R = rotation_matrix(f.quaternion.astype(float))
+        at = np.array([f.position[i] + R[i] @ p for i, p in self._trailed]).reshape(-1, 3)
+        self._past.append((t, at.astype(np.float32)))
 
     def set_look(self, look: Look, t: float, frame: Frame | None = None) -> None:
         """Show or hide layers, follow another body."""
@@ -185,10 +199,11 @@ class Stage:
 
     def darken(self, dark: bool) -> None:
         """Put a dark background behind the scene, or the one with the most contrast; what is dark stands out from grey."""
-        self.behind = "grey" if dark and self.backdrop == "light" else self.backdrop
+        self.behind = self.backdrops[dark]
         image = None if self.behind == "light" else np.full((1, 1, 3), BEHIND[self.behind], dtype=np.uint8)
         if image is not None or self._floor is not None:  # at first there is none
             self.server.scene.set_background_image(image)
+        self._ambient.intensity = AMBIENT[dark]
         if self._floor is not None:
             self._floor.cell_color, self._floor.section_color = ((grey,) * 3 for grey in LINES[self.behind])
 
@@ -221,6 +236,13 @@ class Stage:
             handle.batched_scales = np.array([[1.0, 1.0, stretch[k]]], dtype=np.float32)
 
     def _trail_segments(self, t: float) -> np.ndarray:
+        if self._past:
+            path = np.array([at for time, at in self._past if t - self.look.trail <= time <= t]).reshape(
+                -1, len(self._trailed), 3
+            )
+            path = path[:: -max(1, len(path) // TRAIL_POINTS)][::-1]  # to the last one
+            segments = np.stack([path[:-1], path[1:]], axis=2).reshape(-1, 2, 3)
+            return segments if len(segments) else np.zeros((1, 2, 3), dtype=np.float32)
         m, found = self.motion, []
         for point in self._trailed:
             path = m.path(point, t - self.look.trail, t, TRAIL_POINTS)
@@ -234,10 +256,10 @@ class Stage:
         scene = self.server.scene
         scene.set_up_direction(tuple(self.up.tolist()))
         scene.configure_environment_map(None)
-        self.backdrop = backdrop([*self.drawn, *self.joining])
+        self._ambient = scene.add_light_ambient("/light", intensity=AMBIENT[self.dark])
+        self.backdrops = {dark: backdrop([*self.drawn, *self.joining], dark) for dark in (False, True)}
         self._floor: Any = None
         self.darken(self.dark)
-        scene.add_light_ambient("/light", intensity=0.8)
         self._root = scene.add_frame("/motion", show_axes=False)
         self._clock = scene.add_frame(CLOCK, show_axes=False)
         self._section = scene.add_frame(SECTION, show_axes=False)
@@ -375,7 +397,8 @@ class Stage:
         parents = {joint.parent.name for joint in self.system.joints.values()}
         last = [name for name in self.system.bodies if name not in parents and name in self.row] or self.motion.bodies
         points += [(self.row[name], self.system.bodies[name].resolved(values).com) for name in last]
-        self._trailed = points[:MOST_TRAILS]
+        self._trailed, self.without_trail = points[:MOST_TRAILS], max(0, len(points) - MOST_TRAILS)
+        self._past: deque[tuple[float, np.ndarray]] = deque(maxlen=MOST_PAST)
         self._trails = self.server.scene.add_line_segments(
             "/motion/trails", self._trail_segments(self.motion.start), TRAIL, thickness=2.5, thickness_units="screen"
         )

@@ -30,6 +30,7 @@ from nexdyn.view.server import together
 from nexdyn.view.touch_controls import TouchControls
 
 if TYPE_CHECKING:
+    from nexdyn.results.result import Result
     from nexdyn.view.viewer import Viewer
 
 RATE = 30.0
@@ -40,6 +41,11 @@ MOST_WORK = 0.05
 """Seconds that the machine computes between two moments, at most."""
 BEHIND = 0.1
 """Seconds of real time that are made up for; what is later is left out."""
+PLOTTED = 600
+"""States that the plots show, the last ones: 20 s at full rate."""
+PLOT = 0.5
+"""Seconds between two drawings of the plots, and PLOT_SHARE of the time at most for them."""
+PLOT_SHARE = 0.1
 FARTHEST = 100.0
 """How far the hand goes, in sizes of the scene: where one looks along the plane of a drag, it would go to infinity."""
 LOST = 2.0
@@ -73,6 +79,9 @@ class Touch:
         self._told, self.said = -np.inf, ""
         self._energies: list[tuple[float, list[float]]] = []
         self._news = False
+        self.recent: Result | None = None
+        """The last states, which the plots show."""
+        self._plotted, self._plot_apart = -np.inf, PLOT
         self._debt, self._pace = 0.0, 1.0
         """Seconds of the system still to go; seconds of it that the machine computes in one of its own."""
         self._over = threading.Event()
@@ -215,7 +224,13 @@ class Touch:
             self._news = False
             latest = Motion.of(session.latest())
             self._now = session.hand
+            began = time.monotonic()
+            plots = began - self._plotted > self._plot_apart
+            if plots:
+                self.recent = session.result(PLOTTED)
         self._show(latest)
+        if plots:
+            self._plot(began)
 
     def _advance(self, seconds: float) -> float:
         try:
@@ -255,10 +270,19 @@ class Touch:
             viewer._frame = None
             viewer._time.playing, viewer._time.t = False, latest.start
             with together(viewer.server):
+                viewer._stage.grow(latest.start, latest.at(latest.start))
                 viewer._stage.show(latest.start)
                 if now - self._told > TELL:
                     self._told = now
                     self._tell(latest)
+
+    def _plot(self, began: float) -> None:
+        """Draw the chosen plots of the last states, as often as that takes little of the time."""
+        with self._viewer._lock:
+            if not self._over.is_set():
+                self._viewer._controls.plots.draw(anew=False)
+        self._plotted = time.monotonic()
+        self._plot_apart = max(PLOT, (self._plotted - began) / PLOT_SHARE)
 
     def _tell(self, latest: Motion) -> None:
         """Numbers: time and speed, coordinates, energies, what is selected."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import time
 from collections.abc import Callable
 from functools import partial
@@ -11,12 +12,13 @@ import numpy as np
 
 from nexdyn.forces.actuator import Actuator
 from nexdyn.results.freedoms import FREEDOMS
-from nexdyn.results.segments import is_off
+from nexdyn.results.segments import switched
 from nexdyn.simulation.continuing import states_of
 from nexdyn.view.dials import Dial, dials, neutral, ranges
 from nexdyn.view.motion import Motion
 
 if TYPE_CHECKING:
+    from nexdyn.model.system import System
     from nexdyn.simulation.session import Session
     from nexdyn.view.touch import Touch
     from nexdyn.view.viewer import Viewer
@@ -51,6 +53,7 @@ class TouchControls:
         self._folder = viewer._controls.live_folder()
         with self._folder:
             self._said = gui.add_markdown("")
+            self._wrong = gui.add_html("", visible=False)
             self._go = gui.add_button(w("Pause"), hint=w("stand still, or go on (space)"))
             self._step = gui.add_button(w("One step"), hint=w("and stand still (.)"))
             self._restart = gui.add_button(w("Restart"), hint=w("from the start, with what was changed (R)"))
@@ -82,9 +85,7 @@ class TouchControls:
         """Forces, contacts, clamps and events, off and on."""
         session, gui, w = self._touch.session, self._viewer.server.gui, self._viewer._words
         system = session.system
-        own = [name for name, force in system.forces.items() if force.part_of is None]
-        clamps = [name for name, joint in system.joints.items() if joint.switchable]
-        names = [*own, *system.contacts, *clamps, *(f"event:{name}" for name in system.events)]
+        names = switches(system)
         self._switches: dict[str, Any] = {}
         if not names:
             return
@@ -93,6 +94,7 @@ class TouchControls:
                 on = not is_off(system, name)
                 box = self._switches[name] = gui.add_checkbox(name.replace("event:", f"{w('event')} ", 1), on)
                 box.on_update(partial(self._switched, name, box, session))
+            self._more(len(names))
 
     def _add_parameters(self) -> None:
         """Parameters that are numbers."""
@@ -108,6 +110,7 @@ class TouchControls:
                 for name, value in list(found.items())[:MOST]:
                     low, high = around(value)
                     self._wheel(name, "", low, high, value, partial(self._value, name), name, self._change(name))
+                self._more(len(found))
 
     def _add_actuators(self) -> None:
         """Actuators whose targets are numbers."""
@@ -124,6 +127,7 @@ class TouchControls:
                 low, high, unit = self._reach(system.forces[name], value)
                 path = f"force:{name}.target"
                 self._wheel(name, unit, low, high, value, partial(self._target, name), path, self._change(path))
+            self._more(len(found))
 
     def _reach(self, force: Any, value: float) -> tuple[float, float, str]:
         """Where the target of an actuator may be put: within the joint's limits, or those of effort and velocity; and its unit."""
@@ -155,6 +159,12 @@ class TouchControls:
                     dial.label, dial.unit, dial.lower, dial.upper, dial.value,
                     partial(self._stands, dial), f"{dial.joint} {dial.label}", partial(self._put, session, dial),
                 )  # fmt: skip
+            self._more(len(found))
+
+    def _more(self, count: int) -> None:
+        """Tell of how many there is no slider or switch."""
+        if told := self._viewer._words.more(count - MOST):
+            self._viewer.server.gui.add_markdown(told)
 
     @staticmethod
     def _put(session: Session, dial: Dial, value: float) -> None:
@@ -244,17 +254,17 @@ class TouchControls:
         if hand is not None:
             parts.append(f"{w('pull')} {float(np.linalg.norm(hand.force)):.3g} N")
         wrong = touch.said or touch.session.failure
-        said = "  \n".join(
-            [
-                ", ".join(parts),
-                *([f"**{w('stopped' if touch.session.failure else 'refused')}**: {wrong}"] if wrong else []),
-            ]
-        )
+        said = ", ".join(parts)
         if self._said.content != said:
             self._said.content = said
+        kind = html.escape(w("stopped" if touch.session.failure else "refused"))
+        alert = f'<p class="nexdyn-said" role="alert"><b>{kind}</b>: {html.escape(wrong)}</p>' if wrong else ""
+        if self._wrong.content != alert:
+            self._wrong.content, self._wrong.visible = alert, bool(alert)
         self.tell_running()
         can = touch.session.can_undo
-        label = f"{w('Undo')}: {can}" if can else w("Undo")
+        what, _, of = can.partition(" ")
+        label = f"{w('Undo')}: {w(what)} {of}".rstrip() if can else w("Undo")
         if self._undo.label != label:
             self._undo.label = label
         now = time.monotonic()
@@ -275,6 +285,21 @@ class TouchControls:
     def remove(self) -> None:
         """Take the folder away."""
         self._folder.remove()
+
+
+def switches(system: System) -> list[str]:
+    """What can be switched: forces, contacts, clamps, and events as "event:NAME"."""
+    own = [name for name, force in system.forces.items() if force.part_of is None]
+    clamps = [name for name, joint in system.joints.items() if joint.switchable]
+    return [*own, *system.contacts, *clamps, *(f"event:{name}" for name in system.events)]
+
+
+def is_off(system: System, name: str) -> bool:
+    """Whether any of it is switched off, clamps that begin open included."""
+    found = switched(system, name)
+    return any(
+        element.is_off if hasattr(element, "is_off") else element.__dict__.get("_off", False) for element in found
+    )
 
 
 def around(value: float) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nexdyn.errors import unknown
+from nexdyn.errors import counted, unknown
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 
@@ -10,7 +10,7 @@ _CHINESE = {
     # playing
     "Play": "播放", "Pause": "暂停", "time [s]": "时间 [s]", "speed": "速度", "repeat": "循环", "follow": "跟随",
     "Reset": "复位", "view": "视图", "front": "前", "right": "右", "top": "上", "corner": "斜", "parallel": "平行投影",
-    "End": "结束", "running": "正在计算", "ended": "已结束", "this page can be closed": "可以关闭此页面",
+    "and {} more": "另有 {} 个未显示", "End": "结束", "running": "正在计算", "ended": "已结束", "this page can be closed": "可以关闭此页面",
     "Play or pause": "播放或暂停", "Parallel or perspective": "平行投影或透视", "View from the": "视图：",
     "back to the start, the camera too (R)": "回到起点，相机也复位 (R)", "standard views (keys 1 to 7)": "标准视图（键 1 至 7）",
     "no perspective: through a very long lens (P)": "无透视：极长焦镜头 (P)",
@@ -24,11 +24,12 @@ _CHINESE = {
     "centres of mass": "质心", "joint frames": "关节坐标系", "names": "名称",
     "contact pressure": "接触压力", "collision shapes": "碰撞形状",
     "opacity": "不透明度", "of the bodies; T: transparent, and back": "物体的不透明度；T：透明或不透明", "cut away": "剖切",
-    "what of the bodies lies on one side of a plane": "切去物体在平面一侧的部分", "plane at [m]": "平面位置 [m]",
+    "what of the bodies lies on one side of a plane": "切去物体在平面一侧的部分", "plane at": "平面位置",
     "Transparent or not": "透明或不透明",
     "Write this pose into the file": "将此姿态写入文件", "q0 of the joints whose sliders were moved": "滑块移动过的关节的 q0",
     "arrow length": "箭头长度", "trail [s]": "轨迹长度 [s]", "Joints": "关节",
     # plots
+    "shown time": "所示时刻",
     "Plots": "曲线", "plot": "曲线", "energy": "能量", "joint_position": "关节坐标", "joint_velocity": "关节速度",
     "joint_acceleration": "关节加速度", "position": "位置", "velocity": "速度", "angular_velocity": "角速度", "acceleration": "加速度",
     "angular_acceleration": "角加速度", "reaction": "约束反力", "transmitted": "传递力", "measures": "测量量",
@@ -64,7 +65,28 @@ _CHINESE = {
     "another file is being made for this page": "正在为此页面生成另一个文件", "ghost": "对照结果", "not recorded": "未录制",
     "nothing moves here, so there is no film: save a picture, or wait until the run has ended":
         "没有运动，无法生成影片：请保存图片，或等计算结束",
+    "Forces": "力元", "Contacts": "接触", "Drivers": "驱动", "Couplings": "耦合", "Markers": "标记",
+    # forces, drivers, couplings
+    "applied": "外力", "joint force": "关节力", "point spring": "点间弹簧", "torsion spring": "扭簧", "bushing": "衬套",
+    "force table": "力表", "plane contact": "平面接触", "sphere contact": "球接触", "user": "用户力", "user joint force": "用户关节力",
+    "position actuator": "位置驱动器", "velocity actuator": "速度驱动器", "torque actuator": "力矩驱动器", "controller": "控制器",
+    "joint stop": "关节限位", "joint friction": "关节摩擦", "point gravity": "点引力", "gravity field": "引力场",
+    "joint": "关节", "point": "点", "orientation": "姿态", "sum": "坐标和", "gear": "齿轮", "rack and pinion": "齿轮齿条",
+    # what has changed in a file, and what is wrong with it
+    "new {} {}": "新增{} {}", "{} {} is gone": "已删除{} {}", "parameter": "参数", "body": "物体", "contact": "接触", "driver": "驱动",
+    "coupling": "耦合", "marker": "标记", "measure": "测量量", "name": "名称",
+    "{} bodies": "{} 个物体", "{} joints": "{} 个关节", "{} degrees of freedom": "{} 个自由度",
+    "{} is redundant: it depends on {}": "{} 冗余：它取决于 {}",
+    "{} is redundant and contradicts the others: it depends on {}": "{} 冗余且与其他约束矛盾：它取决于 {}",
+    "and {} redundant rows more": "另有 {} 个冗余约束方程",
+    # what can be taken back
+    "grab": "抓取", "change": "修改", "switch": "开关", "put": "放置", "restart": "重新开始",
+    # recordings
+    "shown in real time": "实时速度播放", "shown at {} × real time": "以 {} 倍实时速度播放",
     # joints
+    "knife_edge": "刀刃", "perpendicular": "垂直", "point_on_curve": "点在曲线上", "point_on_line": "点在直线上",
+    "point_on_plane": "点在平面上", "point_on_surface": "点在曲面上", "rolling_disk": "滚动圆盘", "rolling_sphere": "滚动球",
+    "user_constraint": "用户约束", "velocity_constraint": "速度约束",
     "fixed": "固定", "free": "自由", "revolute": "转动", "prismatic": "移动", "cylindrical": "圆柱", "helical": "螺旋",
     "universal": "万向", "spherical": "球", "planar": "平面", "cartesian": "直角坐标", "rod": "连杆", "general": "通用", "clamp": "夹持",
     "revolute_prismatic": "转动-移动", "revolute_spherical": "转动-球", "rolling": "滚动",
@@ -79,6 +101,15 @@ class Words:
             raise unknown("language", language, LANGUAGES)
         self.language = language
         self.missing: set[str] = set()
+
+    def count(self, n: int, thing: str) -> str:
+        """ "1 body", "3 bodies"; things: those of which a label "{} bodies" is known."""
+        told = counted(n, thing)
+        return told if self.language == "en" else self(f"{{}} {counted(2, thing).partition(' ')[2]}").format(n)
+
+    def more(self, count: int) -> str:
+        """That so many more are there than are shown; "" where none is."""
+        return f"*{self('and {} more').format(count)}*" if count > 0 else ""
 
     def __call__(self, label: str) -> str:
         if self.language == "en":
