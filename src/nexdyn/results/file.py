@@ -90,9 +90,9 @@ def write_result(result: Result, path: PathLike, full: bool) -> None:
 
     target = file_path(path, SUFFIXES, "a result file")
     described = to_dict(result.system, lossy=True)
-    held = described.get("forces", {})
+    held = {*described.get("forces", {}), *described.get("contacts", {})}
     lost = [*result.lost_forces]
-    lost += [name for name, force in result.system.forces.items() if name not in held and force.part_of is None]
+    lost += [name for name, force in result.system.forces.items() if (force.part_of or name) not in held]
     unheld = {
         section: [name for name in getattr(result.system, section) if name not in described.get(section, {})]
         for section in ("joints", "drivers")
