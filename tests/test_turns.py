@@ -218,6 +218,54 @@ def test_members_of_a_batch_count_their_turns() -> None:
         np.testing.assert_allclose(q, rates / w * math.sin(0.3 * w), rtol=1e-3)
 
 
+# --- steps in which turns are not known ------------------------------------------------------------------------------
+
+OBLIQUE, LONG_STEP = 1.3, 0.1
+"""Between the axis that a body turns about and that of its angle [rad]; a step [s]."""
+BY_BODIES: dict[str, Callable[[float], nx.Method]] = {
+    "hht": lambda dt: nx.HHT(dt=dt),
+    "baumgarte": lambda dt: nx.Baumgarte(dt=dt),
+    "projection": lambda dt: nx.Projection(dt=dt),
+    "partitioning": lambda dt: nx.Partitioning(dt=dt),
+    "implicit-euler": nx.ImplicitEuler,
+    "bdf2": lambda dt: nx.ImplicitEuler(dt, bdf2=True),
+}
+
+
+def tumbling(joint: str, turn: float) -> nx.System:
+    """A ball that turns by `turn` [rad] in a long step, about an axis that is not that of a weak spring across it."""
+    w = turn / LONG_STEP
+    v0 = (0.0, w * math.sin(OBLIQUE), w * math.cos(OBLIQUE))
+    system = nx.System("tumbling", gravity=(0.0, 0.0, 0.0))
+    system.add_body("b", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    if joint == "spherical":
+        system.add_joint(nx.Spherical("ball", "ground", "b", v0=v0))
+    else:
+        system.add_joint(nx.Free("ball", "ground", "b", v0=(*v0, 0.0, 0.0, 0.0)))
+    system.add_force(nx.TorsionSpring("spring", "ground", "b", stiffness=1e-9))
+    return system
+
+
+def test_every_method_in_absolute_coordinates_may_take_steps_that_are_too_long() -> None:
+    assert {make(0.1).name for make in BY_BODIES.values()} == {
+        name for name, cls in REGISTRY.items() if cls.coordinates == "bodies"
+    }
+
+
+@pytest.mark.parametrize("joint", ["spherical", "free"])
+@pytest.mark.parametrize("make", BY_BODIES.values(), ids=BY_BODIES)
+def test_only_a_step_whose_increment_is_not_known_is_refused(make: Callable[[float], nx.Method], joint: str) -> None:
+    """Half a turn about an oblique axis in one step could be a turn more or less about the other; in ten steps it is counted."""
+    with pytest.raises(nx.SolveError, match=r"turns of the joints cannot be counted at t = 0.1 s.*reduce dt = 0.1 s"):
+        nx.simulate(tumbling(joint, 3.2), 3 * LONG_STEP, make(LONG_STEP))
+    t = 10 * LONG_STEP
+    found = nx.simulate(tumbling(joint, 3.2), t, make(LONG_STEP / 10), output_every=10**6)
+    true = nx.simulate(tumbling(joint, 3.2), t, nx.RungeKutta4(LONG_STEP / 100), output_every=10**6)
+    wound = [math.sqrt(2e9 * float(result.force("spring").energy[-1])) for result in (found, true)]
+    assert wound[1] > 2.0 * math.pi
+    assert wound[0] == pytest.approx(wound[1], rel=1e-4)
+
+
 # --- many turns -----------------------------------------------------------------------------------------------------
 
 FAST = 200.0
