@@ -685,5 +685,6 @@ class March(metaclass=CheckedContract):
             unknown = f"{unknown} and " * bool(unknown) + "the states of its forces, which start as described"
         if unknown:
             warn(
-                f"the result to go on from does not hold {unknown}: it was written by an older NexDyn, or is one of a batch"
+                f"the result to go on from does not hold {unknown}: it was written by an older NexDyn or while a run with "
+                "events went on, or is one of a batch"
             )
