@@ -1,8 +1,8 @@
 """The ledger of the matrix: what `scripts/matrix --write` found, cell by cell, and the page of the docs that it makes.
 
 The ledger holds the cells that do not hold: element, carrier, way, attributes, what became of them and why. All other cells hold. A cell
-that holds may not become a refusal: test_matrix.py holds how many there are at most. It also holds how many cells of each element and
-way were run, so that a new one is not taken to hold.
+that holds may not become a refusal: `matrix_refused.txt` says which are refused, and no program writes that. The ledger also holds how
+many cells of each element and way were run, so that a new one is not taken to hold.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from matrix_ways import WAYS
 
 ROOT = Path(__file__).resolve().parents[1]
 LEDGER, PAGE = ROOT / "tests" / "matrix_ledger.json", ROOT / "docs" / "matrix.md"
+PINNED = ROOT / "tests" / "matrix_refused.txt"
+"""The cells that may be refused. Nothing writes it: a cell that computes may not become a refusal."""
 
 
 class Entry(NamedTuple):
@@ -112,6 +114,22 @@ def read() -> Ledger:
     )
 
 
+def refused_cells(entries: Iterable[Entry]) -> set[Cell]:
+    """The cells that are refused."""
+    return {(e.element, e.carrier, name, e.way) for e in entries if e.kind == REFUSED for name in e.attributes}
+
+
+def pinned_cells() -> set[Cell]:
+    """The cells that may be."""
+    found: list[Cell] = []
+    for line in PINNED.read_text(encoding="utf-8").splitlines()[1:]:
+        element, *lists = line.split(" | ")
+        attributes, carriers, ways = (part.split(", ") for part in lists)
+        found += [(element, c, a, w) for c in carriers for a in attributes for w in ways]
+    assert len(set(found)) == len(found), "a cell twice"
+    return set(found)
+
+
 def counted(entries: Iterable[Entry]) -> Counter[str]:
     """How many cells are of each kind."""
     kinds: Counter[str] = Counter()
@@ -148,9 +166,10 @@ def page(entries: list[Entry]) -> str:
     why = "\n".join(f"{n}. {reason}" for reason, n in reasons.items())
     return f"""# Who supports what
 
-Every attribute of every element was changed under every way to compute, on a tree, on a loop that a constraint closes, and on a loop of
-joints: {counts[HOLDS]} cells in which the motion changed as in a reference run, or in which an analysis of the changed system says what
-runs of it bear out; {counts[REFUSED]} in which the system was refused by name; and {missed} in which the change was missed.
+Every attribute on which a motion depends, of every element, was changed by itself under every way to compute: on a tree, and where the
+element can stand there on a loop that a constraint closes and on a loop of joints. What was left out has an empty cell, or stands in
+{{doc}}`limits`. In {counts[HOLDS]} cells the motion changed as in a reference run, or an analysis of the changed system says what runs of
+it bear out; in {counts[REFUSED]} the system was refused by name; and in {missed} the change was missed.
 *yes*: each attribute acts. *partly*, *no*: some or all are refused or less accurate, or on some mechanisms, for the reasons below.
 `scripts/matrix` repeats it, and `scripts/matrix --write` writes this page.
 

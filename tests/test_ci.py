@@ -103,3 +103,18 @@ def test_what_takes_longer_than_its_time_is_killed_with_all_that_it_started() ->
 def test_ci_gives_a_process_four_gigabytes_and_all_of_them_twelve_and_88_minutes() -> None:
     """A process that compiled every kernel of the suite held 21.5 GB before what compiling leaves behind was freed."""
     assert "watch_memory.py 12,4,88 .ci/run" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_ci_runs_files_in_another_order_with_the_kernels_of_the_suite_and_ends_on_the_summary() -> None:
+    lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    suite, kernels, order, summary = (
+        next(k for k, line in enumerate(lines) if line.startswith(begin))
+        for begin in ("run_as_printed developer", "export NEXDYN_CACHE_DIR=", "scripts/any_order --times 0", "grep -E")
+    )
+    assert suite < kernels < order < summary == len(lines) - 2
+    assert lines[kernels] == 'export NEXDYN_CACHE_DIR="$work/developer/kernels"' and lines[order].endswith("status=1")
+    assert lines[-1] == "exit $status"
+    listed = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "any_order", "--help"], capture_output=True, text=True, check=True
+    )
+    assert "--times" in listed.stdout

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
+from nexdyn.integrate.methods import METHODS
 from nexdyn.simulation.choice import simulation_of
 from nexdyn.simulation.march import COUNTED
 
@@ -455,15 +456,115 @@ def controlled(controller: Any) -> nx.System:
 
 @pytest.mark.filterwarnings("ignore::nexdyn.NexDynWarning")
 @pytest.mark.parametrize(
-    "method", [FIXED["rk4"], FIXED["hht"], FIXED["implicit-euler"]], ids=["rk4", "hht", "implicit-euler"]
+    ("method", "tolerance"),
+    [*((method, 0.0) for method in FIXED.values()), *ADAPTIVE.values()],
+    ids=[*FIXED, *(f"{name} adaptive" for name in ADAPTIVE)],
 )
-def test_a_controller_is_asked_for_its_state_and_told_it(method: Any, tmp_path: Path) -> None:
+def test_a_controller_is_asked_for_its_state_and_told_it(method: Any, tolerance: float, tmp_path: Path) -> None:
     whole = state(nx.simulate(controlled(Telling()), END, method))
     half = nx.simulate(controlled(Telling()), HALF, method)
     half.save(tmp_path / "half.nc")
     for initial in (half, nx.open_result(tmp_path / "half.nc")):
         rest = nx.simulate(controlled(Telling()), END, method, initial=initial)
-        assert np.array_equal(state(rest), whole)
+        np.testing.assert_allclose(state(rest), whole, rtol=0, atol=tolerance * np.abs(whole).max())
+
+
+def test_every_method_has_a_run_that_goes_on() -> None:
+    assert {method.name for method in FIXED.values()} == set(METHODS) - {nx.DormandPrince.name}
+    adaptive = {name for name, cls in METHODS.items() if "rtol" in cls.__dataclass_fields__}
+    assert {method.name for method, _ in ADAPTIVE.values()} == adaptive
+
+
+class Latch:
+    """Whether it was asked while 30 ms to 60 ms of a run had passed: nothing that a run from `HALF` sees."""
+
+    def __init__(self) -> None:
+        self.on = False
+
+    def look(self, t: float) -> None:
+        self.on = self.on or 0.03 < t < 0.06
+
+    def save_state(self) -> dict[str, bool]:
+        return {"on": self.on}
+
+    def load_state(self, state: dict[str, bool]) -> None:
+        self.on = state["on"]
+
+
+class Push(Latch):
+    """A force in x, and a torque, from the time on that it was armed at."""
+
+    def __call__(self, t: float, A: np.ndarray, B: np.ndarray, out: np.ndarray) -> None:
+        self.look(t)
+        out[2] = 5.0 * self.on
+        out[3] = 2.0 * self.on
+
+
+class Ramp(Latch):
+    """0 until 0.2 s, then 50 (t − 0.2)³, where it was armed."""
+
+    def f(self, t: float) -> float:
+        self.look(t)
+        return 50.0 * self.on * max(0.0, t - 0.2) ** 3
+
+    def df(self, t: float) -> float:
+        return 150.0 * self.on * max(0.0, t - 0.2) ** 2
+
+    def ddf(self, t: float) -> float:
+        return 300.0 * self.on * max(0.0, t - 0.2)
+
+
+class Forgetful:
+    """Takes no state: what a run would do that did not tell it."""
+
+    def load_state(self, state: dict[str, bool]) -> None:
+        pass
+
+
+class ForgetfulPush(Forgetful, Push):
+    pass
+
+
+class ForgetfulRamp(Forgetful, Ramp):
+    pass
+
+
+def pushed(latch: Any) -> nx.System:
+    system = nx.System("pushed", gravity=(0, 0, 0))
+    system.add_body("sled", mass=1.0, inertia=(1.0, 1.0, 2.0))
+    system.add_joint(nx.Planar("floor", "ground", "sled", axis=(0, 0, 1), v0=(0.1, 0.2, 0.3)))
+    system.add_force(nx.UserForce("push", "sled", "ground", function=latch))
+    return system
+
+
+def led(latch: Any) -> nx.System:
+    system = nx.System("led", gravity=(0, -9.81, 0))
+    system.add_body("cart", mass=1.0, inertia=(1.0, 1.0, 2.0))
+    system.add_body("bob", mass=0.5, inertia=(0.1, 0.1, 0.1), position=(0.3, -0.4, 0))
+    system.add_joint(nx.Prismatic("rail", "ground", "cart", axis=(1, 0, 0)))
+    system.add_joint(nx.Revolute("hinge", "cart", "bob", at=(0, 0, 0), axis=(0, 0, 1)))
+    system.add_driver(nx.Driver("path", "rail", nx.UserFunction(latch.f, latch.df, latch.ddf)))
+    return system
+
+
+LATCHED: dict[str, tuple[Callable[[Any], nx.System], Any, Any]] = {
+    "user force": (pushed, Push, ForgetfulPush),
+    "driver": (led, Ramp, ForgetfulRamp),
+}
+
+
+@pytest.mark.filterwarnings("ignore::nexdyn.NexDynWarning")
+@pytest.mark.parametrize("what", LATCHED)
+@pytest.mark.parametrize("name", ["rk4", "hht", "projection", "bdf2"])
+def test_a_user_force_and_a_driver_are_asked_for_their_state_and_told_it(name: str, what: str, tmp_path: Path) -> None:
+    (build, kind, forgetful), method = LATCHED[what], FIXED[name]
+    whole = state(nx.simulate(build(kind()), END, method))
+    half = nx.simulate(build(kind()), HALF, method)
+    half.save(tmp_path / "half.nc")
+    for initial in (half, nx.open_result(tmp_path / "half.nc")):
+        np.testing.assert_array_equal(state(nx.simulate(build(kind()), END, method, initial=initial)), whole)
+        forgot = nx.simulate(build(forgetful()), END, method, initial=initial)
+        assert np.abs(state(forgot) - whole).max() > 1e-3
 
 
 @pytest.mark.filterwarnings("ignore::nexdyn.NexDynWarning")

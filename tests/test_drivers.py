@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +15,7 @@ from systems import joint_pose, placed, solid, somewhere
 import nexdyn as nx
 from nexdyn.absolute.model import absolute_model
 from nexdyn.joints import JOINTS
+from nexdyn.model.callbacks import _MADE
 from nexdyn.spatial.rotations import log_rotation, rotation_about, rotation_matrix
 
 DRIVABLE = [kind for kind, cls in JOINTS.items() if cls.tree and cls.coordinates]
@@ -344,3 +347,54 @@ def test_a_function_may_change_with_the_parameters() -> None:
         np.testing.assert_allclose(nx.assemble(changed).velocity("arm"), (0, 0, w), atol=1e-10)
     other = system.with_parameters({"lift.function": nx.Constant(0.7)})
     np.testing.assert_allclose(nx.assemble(other).position("arm"), (0, 0, 0.7), atol=1e-9)
+
+
+class Ramp:
+    """A function and its derivatives as methods of an object, which nothing keeps but the driver."""
+
+    def f(self, t: float) -> float:
+        return 0.5 * t * t
+
+    def df(self, t: float) -> float:
+        return t
+
+    def ddf(self, t: float) -> float:
+        return 1.0
+
+
+@pytest.mark.filterwarnings("ignore::nexdyn.NexDynWarning")
+@pytest.mark.parametrize(
+    ("method", "module"),
+    [
+        (nx.RungeKutta4(1e-2), "tree.loop_tables"),
+        (nx.HHT(dt=1e-2), "absolute.motion_tables"),
+        (nx.Projection(dt=1e-2), "absolute.motion_tables"),
+        (nx.ImplicitEuler(1e-2), "potential.compile"),
+    ],
+    ids=lambda x: getattr(x, "name", ""),
+)
+def test_what_kernels_call_by_address_lives_as_long_as_the_run(
+    method: nx.Method, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A callback and its C function refer to each other, so that only the collection of garbage frees them: it ran between two lines."""
+    compiled = importlib.import_module(f"nexdyn.{module}")
+    ramp, rows = Ramp(), []
+    row_of = compiled.time_row
+
+    def collected(function: Any) -> list[float]:
+        rows.append(row_of(function))
+        gc.collect()
+        alive = {
+            callback.address for callback in list(_MADE.values()) if callback.function in (ramp.f, ramp.df, ramp.ddf)
+        }
+        assert set(rows[-1][2:]) == alive and len(alive) == 3, "addresses of what is no more"
+        return rows[-1]
+
+    monkeypatch.setattr(compiled, "time_row", collected)
+    system = nx.System("cart", gravity=(0, 0, 0))
+    system.add_body("cart", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    system.add_joint(nx.Prismatic("rail", "ground", "cart", axis=(1, 0, 0)))
+    system.add_driver(nx.Driver("ramp", "rail", nx.UserFunction(ramp.f, ramp.df, ramp.ddf)))
+    result = nx.simulate(system, 0.1, method)
+    assert rows
+    assert float(result.joint_position("rail")[-1]) == pytest.approx(0.5 * 0.1**2, abs=1e-9)

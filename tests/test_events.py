@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import nexdyn as nx
+from nexdyn.integrate.methods import METHODS as REGISTRY
 
 G, M = 9.81, 2.0
 HIT = math.sqrt(2 * 0.5 / G)
@@ -183,13 +185,40 @@ def test_an_action_changes_the_state_and_may_end_the_run() -> None:
 # --- joint stops ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda m: m.name)
-def test_each_bounce_leaves_the_square_of_the_restitution_of_the_height(method: Any) -> None:
+BOUNCED: dict[str, tuple[nx.Method, float]] = {
+    "rk4": (nx.RungeKutta4(1e-2), 2e-6),
+    "dormand-prince": (nx.DormandPrince(), 2e-6),
+    "hht": (nx.HHT(dt=1e-2, alpha=0.0), 2e-5),  # of order 2, with steps of 10 ms
+    "hht adaptive": (nx.HHT(rtol=1e-6), 2e-5),
+    "baumgarte": (nx.Baumgarte(1e-2), 2e-6),
+    "baumgarte adaptive": (nx.Baumgarte(), 2e-6),
+    "projection": (nx.Projection(1e-2), 2e-6),
+    "projection adaptive": (nx.Projection(), 2e-6),
+    "partitioning": (nx.Partitioning(1e-2), 2e-6),
+    "partitioning adaptive": (nx.Partitioning(), 2e-6),
+}
+"""Methods of order 2 and more that bounce, with what they miss."""
+LOW_ORDER: dict[str, tuple[Callable[[float], nx.Method], int]] = {
+    "euler": (nx.ExplicitEuler, 1),
+    "semi-implicit": (nx.SemiImplicitEuler, 1),
+    "implicit-euler": (nx.ImplicitEuler, 1),
+    "bdf2": (lambda dt: nx.ImplicitEuler(dt, bdf2=True), 2),
+}
+"""Those that come nearer as dt shrinks, with their orders."""
+
+
+def test_every_method_bounces() -> None:
+    assert {method.name for method, _ in BOUNCED.values()} | {make(1e-3).name for make, _ in LOW_ORDER.values()} == set(
+        REGISTRY
+    )
+
+
+@pytest.mark.parametrize(("method", "near"), BOUNCED.values(), ids=BOUNCED)
+def test_each_bounce_leaves_the_square_of_the_restitution_of_the_height(method: Any, near: float) -> None:
     e = 0.8
     stop = nx.JointStop("stop", "slide", stiffness=1e7, restitution=e)
     apex = nx.Event("apex", joint="slide", of="velocity", direction="falling")
     result = nx.simulate(ball(stop, events=[apex]), 1.1, method)
-    near = 2e-5 if method.name == "hht" else 2e-6  # of order 2, with steps of 10 ms
     assert times(result, "stop") == pytest.approx([HIT, HIT * (1 + 2 * e)], abs=near)
     t, q = result.t.values, result.joint_position("slide").values
     heights = [q[np.argmin(abs(t - when))] for when in times(result, "apex")]
@@ -199,18 +228,18 @@ def test_each_bounce_leaves_the_square_of_the_restitution_of_the_height(method: 
     assert all(event.get("impulse") for event in result.events if event["name"] == "stop")
 
 
-@pytest.mark.parametrize("bdf2", [False, True], ids=["order 1", "order 2"])
-def test_bounces_under_implicit_euler_keep_the_law_of_restitution_and_come_nearer_as_dt_shrinks(bdf2: bool) -> None:
+@pytest.mark.parametrize(("make", "order"), LOW_ORDER.values(), ids=LOW_ORDER)
+def test_bounces_of_low_order_keep_the_law_of_restitution_and_come_nearer_as_dt_shrinks(make: Any, order: int) -> None:
     e, errors = 0.8, []
     for dt in (4e-3, 1e-3):
         stop = nx.JointStop("stop", "slide", stiffness=1e7, restitution=e)
-        result = nx.simulate(ball(stop), 0.9, nx.ImplicitEuler(dt, bdf2=bdf2))
+        result = nx.simulate(ball(stop), 0.9, make(dt))
         v, t = result.joint_velocity("slide").values, result.t.values
         for when in times(result, "stop"):
             before, after = v[np.abs(t - when) < 1e-10][[0, -1]]
             assert after == pytest.approx(-e * before, rel=1e-8)  # the law itself, in any step
         errors.append(np.abs(np.array(times(result, "stop")) - [HIT, HIT * (1 + 2 * e)]).max())
-    assert errors[0] < (2e-2 if not bdf2 else 2e-3) and errors[1] < 0.4 * errors[0]
+    assert errors[0] < (2e-2 if order == 1 else 2e-3) and errors[1] < 0.4 * errors[0]
 
 
 @pytest.mark.parametrize("bdf2", [False, True], ids=["order 1", "order 2"])
@@ -275,9 +304,22 @@ def arm(method: Any, stop: Any) -> nx.Result:
     return nx.simulate(system, 0.25, method)
 
 
-@pytest.mark.parametrize(
-    "method", [nx.DormandPrince(), nx.HHT(dt=1e-3, alpha=0.0), nx.ImplicitEuler(1e-3)], ids=lambda m: m.name
-)
+IN_A_CHAIN: dict[str, nx.Method] = {
+    "dormand-prince": nx.DormandPrince(),
+    "rk4": nx.RungeKutta4(1e-3),
+    "euler": nx.ExplicitEuler(1e-3),
+    "semi-implicit": nx.SemiImplicitEuler(1e-3),
+    "hht": nx.HHT(dt=1e-3, alpha=0.0),
+    "hht adaptive": nx.HHT(rtol=1e-6),
+    "baumgarte": nx.Baumgarte(1e-3),
+    "projection": nx.Projection(1e-3),
+    "partitioning": nx.Partitioning(1e-3),
+    "implicit-euler": nx.ImplicitEuler(1e-3),
+    "bdf2": nx.ImplicitEuler(1e-3, bdf2=True),
+}
+
+
+@pytest.mark.parametrize("method", IN_A_CHAIN.values(), ids=IN_A_CHAIN)
 def test_an_impact_in_a_chain_obeys_newtons_law_and_costs_what_the_law_says(method: Any) -> None:
     e = 0.6
     result = arm(method, nx.JointStop("stop", "elbow", stiffness=1e6, restitution=e))

@@ -13,7 +13,7 @@ import nexdyn as nx
 
 METHODS = (
     nx.HHT(dt=2e-4), nx.HHT(rtol=1e-8), nx.Projection(rtol=1e-9), nx.Projection(dt=1e-3), nx.Baumgarte(dt=1e-3),
-    nx.Partitioning(rtol=1e-9), nx.Partitioning(dt=1e-3),
+    nx.Partitioning(rtol=1e-9), nx.Partitioning(dt=1e-3), nx.Baumgarte(rtol=1e-9),
 )  # fmt: skip
 ACCURACY = {"hht": 2e-5, "projection": 1e-8, "baumgarte": 1e-5, "partitioning": 1e-8}
 
@@ -29,6 +29,28 @@ def test_bennetts_linkage_ends_where_minimal_coordinates_end(method: Any) -> Non
     assert result.recording.violation.max() < (1e-6 if method.name == "baumgarte" else 1e-10)
     assert result.energy_drift < 10 * ACCURACY[method.name]
     assert result.recording.settings["choices"] > 0
+
+
+@pytest.mark.parametrize(
+    ("bdf2", "order", "within"), [(False, 0.9, 0.04), (True, 1.9, 1e-5)], ids=["order 1", "order 2"]
+)
+def test_bennetts_linkage_ends_there_under_implicit_euler_as_dt_shrinks(
+    bdf2: bool, order: float, within: float
+) -> None:
+    system = nx.load("bennett")
+    expected = nx.simulate(system, 5.0, nx.RungeKutta4(1e-3), output_every=5000)
+    apart = []
+    for dt in (5e-4, 2.5e-4):
+        result = nx.simulate(system, 5.0, nx.ImplicitEuler(dt, bdf2=bdf2), output_every=100)
+        assert result.recording.violation.max() < 1e-10
+        apart.append(
+            max(
+                abs(float(result.joint_position(joint)[-1]) - float(expected.joint_position(joint)[-1]))
+                for joint in system.joints
+            )
+        )
+    assert apart[1] < within
+    assert np.log2(apart[0] / apart[1]) > order
 
 
 @pytest.mark.parametrize("method", [METHODS[0], METHODS[3], METHODS[5]], ids=repr)
@@ -137,12 +159,15 @@ def test_a_light_cart_with_a_pole_keeps_its_energy(family: Any) -> None:
     falling = nx.simulate(light_cart((1.0, 0.0, 0.0), 0.0), 1.0, family(rtol=1e-12, atol=1e-14))
     assert falling.energy_drift < 1e-10  # as a tree's
     hanging = light_cart((0.0, 0.0, -1.0), 1.0)
-    expected = nx.simulate(hanging, 0.1, nx.RungeKutta4(1e-5)).joint_position("hinge").values
-    found = nx.simulate(hanging, 0.1, family(1e-5)).joint_position("hinge").values
-    within = 1e-3 if family is nx.Baumgarte else 1e-5  # which is of order 1
-    assert_allclose(found, expected, rtol=0, atol=within * np.abs(expected).max())
+    fine = nx.simulate(hanging, 0.1, nx.RungeKutta4(2.5e-6), output_every=40).joint_position("hinge").values
+    miss = []
+    for dt in (1e-5, 5e-6):  # 50 swings of 2 ms
+        found = nx.simulate(hanging, 0.1, family(dt), output_every=round(1e-4 / dt)).joint_position("hinge").values
+        miss.append(np.abs(found - fine).max() / np.abs(fine).max())
+    assert miss[0] < 1e-5
+    assert np.log2(miss[0] / miss[1]) > 3.8
     adaptive = nx.simulate(hanging, 0.1, family(rtol=1e-10))  # whose first step is far too long
-    assert_allclose(adaptive.joint_position("hinge").values[-1], expected[-1], rtol=1e-5)
+    assert_allclose(adaptive.joint_position("hinge").values[-1], fine[-1], rtol=1e-5)
 
 
 def test_partitioned_coordinates_follow_a_rotor_on_an_axis_askew() -> None:

@@ -134,6 +134,37 @@ def test_a_run_that_is_killed_leaves_what_it_had_written(tmp_path: Path) -> None
 
 
 @posix
+@pytest.mark.parametrize("method", [nx.RungeKutta4(1e-3), nx.HHT(dt=1e-3)], ids=lambda m: m.name)
+def test_a_run_that_is_killed_goes_on_from_its_file_to_where_a_whole_one_ends(method: Any, tmp_path: Path) -> None:
+    """To the bit: the file holds the state of the last save, on a step."""
+    options = f"--method {method.name} --dt 1e-3 --t-end 1e6 --output-every 100 --save-every 0.05 --out run.nc"
+    command = f"-m nexdyn run double-pendulum {options}"
+    line, path = [sys.executable, *command.split()], tmp_path / "run.nc"
+    with subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
+        first = None
+        while first is None or path.stat().st_mtime_ns == first:  # killed behind its second save
+            if path.exists():
+                first = first or path.stat().st_mtime_ns
+            time.sleep(0.01)
+            assert run.poll() is None
+        run.kill()
+    killed = nx.open_result(path)
+    assert killed.status == "interrupted"
+    t_end = float(killed.t[-1]) + 0.5
+    rest = nx.simulate(killed.system, t_end, method, initial=killed, output_every=100)
+    whole = nx.simulate(nx.load("double-pendulum"), t_end, method, output_every=100)
+    assert float(rest.t[0]) == float(killed.t[-1]) > 0.0
+    assert float(rest.t[-1]) == float(whole.t[-1])
+    for joint in whole.system.joints:
+        for what in ("joint_position", "joint_velocity"):
+            at_end, as_killed, of_whole = (x.observed.of_joint(what, joint) for x in (rest, killed, whole))
+            assert np.array_equal(at_end[-1], of_whole[-1]), (joint, what)
+            n = len(killed.t) - 1  # the last is that of the save, between two samples
+            assert n > 0
+            np.testing.assert_allclose(as_killed[:n], of_whole[:n], rtol=0, atol=1e-12 * np.abs(of_whole).max())
+
+
+@posix
 def test_a_full_disk_leaves_pages_pictures_and_scenes_as_they_were(tmp_path: Path) -> None:
     """The limit on the size of files stands for the full disk."""
     code = """

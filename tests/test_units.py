@@ -18,6 +18,7 @@ from matrix_elements import ELEMENTS
 from units_lab import Units, apart, in_units, of_result
 
 import nexdyn as nx
+from nexdyn.integrate.methods import METHODS
 
 pytestmark = [
     pytest.mark.timeout(1200),
@@ -47,6 +48,7 @@ WHOLE = [name for name, element in ELEMENTS.items() if not element.part_of]
 
 FIXED: dict[str, Callable[[float], dict[str, Any]]] = {
     "rk4": lambda dt: {"method": nx.RungeKutta4(dt)},
+    "euler": lambda dt: {"method": nx.ExplicitEuler(dt)},
     "semi-implicit": lambda dt: {"method": nx.SemiImplicitEuler(dt)},
     "rk4, loops stabilised": lambda dt: {"method": nx.RungeKutta4(dt), "loops": nx.Loops("baumgarte")},
     "crba": lambda dt: {"method": nx.RungeKutta4(dt), "dynamics": "crba"},
@@ -110,6 +112,15 @@ def check_same(where: str, seen: list[Any], allowed: Callable[[str], float], lea
         assert {x: y.shape for x, y in here.items()} == {x: y.shape for x, y in other.items()}, where
         off = {what: x for what, x in apart(here, other, least).items() if not x <= allowed(what)}
         assert not off, f"{where}: {off} apart in other units"
+
+
+def test_every_method_runs_in_other_units_with_a_given_step_and_with_chosen_ones() -> None:
+    """Each of those that take a step, and each of those that choose one."""
+    fixed = {type(options(DT)["method"]).name for options in FIXED.values()}
+    adaptive = {type(method(RTOL)).name for method in ADAPTIVE.values()}
+    assert {x.name for x in (options(DT)["method"] for options in FIXED.values()) if getattr(x, "bdf2", False)}
+    assert fixed == set(METHODS) - {nx.DormandPrince.name}
+    assert adaptive == {name for name, cls in METHODS.items() if "rtol" in cls.__dataclass_fields__}
 
 
 def test_every_attribute_has_a_dimension() -> None:
@@ -178,8 +189,9 @@ def test_runs_of_chosen_steps_differ_by_their_tolerance(name: str) -> None:
                 assert not off, f"{where}: {off} from the true motion in other units, and in SI by tolerances nearby"
 
 
-@pytest.mark.parametrize("name", WHOLE)
-def test_assembly_rest_and_modes_know_no_units(name: str) -> None:
+def analyses() -> list[tuple[Callable[[nx.System, Units], Any], float]]:
+    """What is computed besides motions, in SI, each with what it may differ by in other units. A system is brought to rest once."""
+
     def assembled(system: nx.System, units: Units) -> Any:
         report = nx.assemble(system)
         a = [getattr(report, x)(body) for x in ("acceleration", "angular_acceleration") for body in system.bodies]
@@ -199,10 +211,16 @@ def test_assembly_rest_and_modes_know_no_units(name: str) -> None:
     def lowest(system: nx.System, units: Units) -> Any:
         return of_modes(system, units, modes=4)
 
+    return [(assembled, 1e-12), (at_rest, 1e-9), (of_modes, 1e-7), (lowest, 1e-7)]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_assembly_rest_and_modes_know_no_units(name: str) -> None:
+    runs = analyses()
     for carrier in ELEMENTS[name].carriers:
         systems = described(name, carrier)
-        for analysis, tolerance in ((assembled, 1e-12), (at_rest, 1e-9), (of_modes, 1e-7), (lowest, 1e-7)):
-            if not systems or (analysis is not assembled and carrier != ELEMENTS[name].carriers[-1]):
+        for k, (analysis, tolerance) in enumerate(runs):
+            if not systems or (k > 0 and carrier != ELEMENTS[name].carriers[-1]):
                 continue
             where = f"{name} in {carrier}, {analysis.__name__}"
             check_same(where, found(analysis, systems), lambda _, most=tolerance: most)
@@ -215,8 +233,26 @@ def settled(values: np.ndarray) -> np.ndarray:
     return values[np.lexsort((np.round(values.real / (most or 1.0), 6), np.round(values.imag / (most or 1.0), 6)))]
 
 
+IN_DECIMAL = ["joint revolute", "joint helical", "force bushing", "force joint_friction"]
+
+
 @pytest.mark.parametrize("units", DECIMAL)
-@pytest.mark.parametrize("name", ["joint revolute", "joint helical", "force bushing", "force joint_friction"])
+@pytest.mark.parametrize("name", IN_DECIMAL)
+def test_assembly_rest_and_modes_in_decimal_units_differ_by_rounding(name: str, units: str) -> None:
+    for carrier in ELEMENTS[name].carriers:
+        system = ELEMENTS[name].system(carrier)
+        systems = [(in_units(system, u), u) for u in (SI, DECIMAL[units])]
+        for k, (analysis, tolerance) in enumerate(analyses()):
+            if k > 0 and carrier != ELEMENTS[name].carriers[-1]:
+                continue
+            where = f"{name} in {carrier}, {analysis.__name__}, in {units}"
+            seen = found(analysis, systems)
+            assert not any(isinstance(x, type) for x in seen), f"{where}: {seen}"
+            check_same(where, seen, lambda _, most=tolerance: most)
+
+
+@pytest.mark.parametrize("units", DECIMAL)
+@pytest.mark.parametrize("name", IN_DECIMAL)
 def test_decimal_units_differ_by_rounding(name: str, units: str) -> None:
     """Implicit Euler leaves 1e-12 of a step's velocities, of which accelerations are the 1/h-fold."""
     other = DECIMAL[units]

@@ -556,9 +556,12 @@ class Run:
         return [WatchedState(w.name, w.end, w.side, w.done, w.acting) for w in self.watched]
 
     def so_far(self, first: System, status: str, message: str) -> Result:
-        """What was recorded up to the last state that was kept."""
-        rows = np.concatenate(self.kept) if self.kept else self.march.present()
-        return self.march.so_far(first, rows, self.happened, status, message)
+        """What was recorded up to the present state, to go on from; to the last that was kept where an event may lie behind it."""
+        rows, now = list(self.kept), self.march.present()
+        may_be_taken_back = bool(self.watched or self.times)
+        if not rows or (not may_be_taken_back and rows[-1][-1, 0] < now[0, 0]):
+            rows.append(now)
+        return self.march.so_far(first, np.concatenate(rows), self.happened, status, message)
 
 
 def check_states(before: System, now: System, event: str) -> None:

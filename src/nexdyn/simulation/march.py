@@ -33,7 +33,7 @@ from nexdyn.simulation.continuing import begun, inherited
 from nexdyn.simulation.independence import is_small, singular_in
 from nexdyn.simulation.kept import Apart, Keeper, Poses, bound_of, verdict
 from nexdyn.simulation.peaks import PeakKeeper
-from nexdyn.simulation.users import UserStates
+from nexdyn.simulation.users import UserStates, keep_drivers_alive
 
 if TYPE_CHECKING:
     from nexdyn.assembly.report import AssemblyReport
@@ -169,6 +169,7 @@ class March(metaclass=CheckedContract):
         self.happened, self._rows = [], []
         self._steps, self._wall = 0, 0.0
         self._users = UserStates(self._first)
+        keep_drivers_alive(self._first)
         self.output_every = output_every
         return self._first, initial
 
@@ -684,5 +685,6 @@ class March(metaclass=CheckedContract):
             unknown = f"{unknown} and " * bool(unknown) + "the states of its forces, which start as described"
         if unknown:
             warn(
-                f"the result to go on from does not hold {unknown}: it was written by an older NexDyn, or is one of a batch"
+                f"the result to go on from does not hold {unknown}: it was written by an older NexDyn or while a run with "
+                "events went on, or is one of a batch"
             )

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
@@ -22,6 +23,7 @@ from nexdyn.errors import InputError
 from nexdyn.model.element import Element
 from nexdyn.model.functions import Function, UserFunction
 from nexdyn.model.system import System
+from nexdyn.model.time_kernels import time_callbacks
 
 CHANGED = "changed"
 """What is kept of an object that has changed and cannot tell its state."""
@@ -39,6 +41,14 @@ def functions_of(system: System) -> Iterator[tuple[str, Any]]:
             for key, value in vars(element).items():
                 if value.__class__ not in PLAIN and not key.startswith("_"):
                     yield from ((f"{kind} {name!r} ({key})", f) for f in _functions(value))
+
+
+def keep_drivers_alive(system: System) -> None:
+    """Drivers keep the C functions of the functions that they follow: tables of kernels name these by address, and do not keep them."""
+    for driver in system.drivers.values():
+        with suppress(InputError):  # said where the system is checked
+            functions = driver.functions(system.values)
+            driver.__dict__["_callbacks"] = tuple(c for function in functions for c in time_callbacks(function))
 
 
 def _functions(value: Any) -> Iterator[Any]:
