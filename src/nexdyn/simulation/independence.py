@@ -10,7 +10,7 @@ Where a method factors no such matrix, states of a run are looked at when it has
 rows: some, evenly, and between those where it is least, by halves. Two poses as near as two of these are one.
 
 Of large blocks the kept rows alone are looked at, by inverse iterations with the sparse factors of G Gᵀ; where they become dependent, all
-rows of that pose tell whether the others make up for them.
+rows of that pose tell whether the others make up for them, unless there are too many.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ LOOKED_AT, CLOSE, BETWEEN = 32, 0.3, 16
 """States of a run that are looked at first; the part of the greatest margin below which the least is sought between two states, by so
 many poses there."""
 GOLDEN = 0.381966
-LARGEST, MOST = 150, 5000
-"""Rows of a block up to which all are looked at in every state, and up to which any are."""
+LARGEST, CONFIRMED, MOST = 150, 1500, 5000
+"""Rows of a block up to which all are looked at in every state, in the pose that seems singular, and up to which any are."""
 SHIFT, INVERSE_ITERATIONS = 1e-10, 12
 """What is added to G Gᵀ, whose rows are of length 1, so that it has factors in a singular pose; and how often it is solved with."""
 
@@ -102,7 +102,7 @@ def singular_in(model: AbsoluteModel, kept: np.ndarray, length: float, states: P
         return seen[k]
 
     k, least, greatest = least_of_run(margin, len(states.t))
-    if least < NEARLY * greatest and is_large:
+    if least < NEARLY * greatest and LARGEST < _largest(model) <= CONFIRMED:
         best = max(seen, key=seen.__getitem__)
         least, greatest = at(k, margin_here), at(best, margin_here)
     return pose_between(states, k)[1] if least < NEARLY * greatest else None
