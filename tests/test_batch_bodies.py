@@ -12,6 +12,7 @@ import nexdyn as nx
 from nexdyn.absolute import hht_lanes
 from nexdyn.batch import bodies as batch_bodies
 from nexdyn.errors import SolveError
+from nexdyn.simulation.marches.bodies import BodySimulation
 from nexdyn.spatial.lanes import LANES
 
 MEMBERS = LANES + 3
@@ -125,6 +126,39 @@ def test_a_member_that_fails_is_told_and_the_rest_run(packs: list[list[int]]) ->
     for m in others:
         np.testing.assert_array_equal(result.member(m).recording.q, sound.member(m).recording.q)
     assert np.isfinite(result.position("coupler").values[others]).all()
+
+
+def heavy_member_falsified(part: float, monkeypatch: pytest.MonkeyPatch) -> tuple[nx.System, dict[str, Any]]:
+    """Four members. Recorded velocities of one body are changed by a part in the second, whose coupler is heavy."""
+    poses = BodySimulation.poses
+
+    def falsified(self: Any, rows: np.ndarray) -> Any:
+        seen = poses(self, rows)
+        if self.model.mass[self.model.body_index["coupler"], 0] > 1.5:
+            seen.v[:, 1] *= 1.0 + part
+        return seen
+
+    monkeypatch.setattr(BodySimulation, "poses", falsified)
+    return mechanisms.four_bar(), {"v0": {"A": 3.0}, "parameters": {"coupler.mass": np.array([1.0, 2.0, 1.1, 1.2])}}
+
+
+def test_a_member_in_lanes_that_has_left_its_constraints_fails_and_no_other(
+    packs: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system, batch = heavy_member_falsified(0.1, monkeypatch)
+    result = nx.simulate(system, END, nx.HHT(dt=DT), batch=batch)
+    assert packs == [[0, 1, 2, 3]]
+    assert list(result.failures) == [1]
+    assert "the motion has left its constraints: velocities miss the constraints" in result.failures[1]
+    assert [result.member(m).status for m in range(4)] == ["finished", "failed", "finished", "finished"]
+
+
+def test_a_member_in_lanes_that_is_far_from_its_constraints_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    system, batch = heavy_member_falsified(0.01, monkeypatch)
+    with pytest.warns(nx.NexDynWarning, match="velocities miss the constraints by .* more than 0.001"):
+        result = nx.simulate(system, END, nx.HHT(dt=DT), batch=batch)
+    assert result.failures == {}
+    assert [[notice["kind"] for notice in result.member(m).warnings] for m in range(4)] == [[], ["violation"], [], []]
 
 
 def test_members_of_other_patterns_march_in_packs_of_their_own(packs: list[list[int]]) -> None:

@@ -235,6 +235,41 @@ def test_a_clamp_cannot_hold_what_a_driver_moves() -> None:
         nx.simulate(system, 0.7, method=nx.RungeKutta4(1e-3))
 
 
+def shim(on: bool = True) -> nx.System:
+    """A shim without mass that two clamps hold to an arm; events open one after the other."""
+    system = nx.System("shim", gravity=(0, 0, -G))
+    arm = system.add_body("arm", mass=2.0, com=(ARM, 0, 0), inertia=(0.01, 0.2, 0.2))
+    plate = system.add_body("plate", mass=0.0, inertia=(0, 0, 0), position=(1, 0, 0))
+    system.add_joint(nx.Revolute("hinge", system.ground, arm, at=(0, 0, 0), axis=(0, 1, 0)))
+    system.add_joint(nx.Revolute("pin", arm, plate, at=(1, 0, 0), axis=(0, 1, 0)))
+    for name in ("a", "b"):
+        system.add_joint(nx.Clamp(name, arm, plate, at=(1, 0, 0), on=on))
+    system.add_event(nx.Event("open a", time=0.1, off="a"))
+    system.add_event(nx.Event("open b", time=0.2, off="b"))
+    return system
+
+
+@every
+def test_a_body_without_mass_is_named_where_the_last_clamp_that_holds_it_opens(method: str) -> None:
+    chosen, _ = METHODS[method]
+    with pytest.raises(
+        nx.SolveError, match=r"event 'open b', at t = 0\.2 s: the accelerations .* neither mass nor joints hold plate"
+    ) as stopped:
+        nx.simulate(shim(), 0.4, method=chosen)
+    assert stopped.value.where == "plate"
+    assert stopped.value.time == pytest.approx(0.2)
+    assert stopped.value.result.t.values[-1] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("method", ["rk4", "hht"])
+def test_it_is_named_where_a_run_goes_on_without_clamps(method: str) -> None:
+    chosen, _ = METHODS[method]
+    held = nx.simulate(shim(), 0.05, method=chosen)
+    with pytest.raises(nx.SolveError, match="neither mass nor joints hold plate") as stopped:
+        nx.simulate(shim(on=False), 0.4, method=chosen, initial=held)
+    assert stopped.value.where == "plate"
+
+
 def test_wrong_clamps_and_switches_are_refused_by_name() -> None:
     system = pendulum()
     with pytest.raises(

@@ -31,6 +31,7 @@ def test_every_hint_leads_to_a_name_of_the_public_face_and_no_word_to_two() -> N
         ("RK4", "RungeKutta4"), ("Hinge", "Revolute"), ("TranslationalSpring", "PointSpring"), ("TSDA", "PointSpring"),
         ("RSDA", "TorsionSpring"), ("CartesianSpringDamper", "Bushing"), ("RigidBodySpringDamper", "Bushing"),
         ("BallJoint", "Spherical"), ("Weld", "Fixed"), ("Backward_Euler", "ImplicitEuler"), ("Revolut", "Revolute"),
+        ("GenericJoint", "GeneralJoint"),
     ],
 )  # fmt: skip
 def test_a_name_of_another_tool_gets_the_name_here(typed: str, name: str) -> None:

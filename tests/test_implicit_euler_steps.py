@@ -29,6 +29,38 @@ def test_no_step_is_too_short(name: str, bdf2: bool) -> None:
         assert run.recording.violation.max() < 1e-9
 
 
+@pytest.mark.filterwarnings("ignore:passes near a singular pose:nexdyn.NexDynWarning")
+@pytest.mark.parametrize("bdf2", [False, True], ids=["implicit Euler", "BDF2"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_no_step_is_too_short_wherever_a_run_begins(name: str, bdf2: bool) -> None:
+    """From where a run with longer steps is, at three moments."""
+    build, t_end = PROBLEMS[name]
+    system = build()
+    for moment in (0.3, 0.6, 0.9):
+        start = nx.simulate(system, moment * t_end, nx.ImplicitEuler(1e-3, bdf2=True), output_every=10**6)
+        for dt in (5e-4, 5e-5, 2e-5, 1e-5):
+            end = float(start.t.values[-1]) + 200 * dt
+            run = nx.simulate(system, end, nx.ImplicitEuler(dt, bdf2=bdf2), initial=start, output_every=50)
+            assert run.t.values[-1] == pytest.approx(end)
+            assert run.recording.violation.max() < 1e-9
+
+
+@pytest.mark.filterwarnings("ignore:passes near a singular pose:nexdyn.NexDynWarning")
+@pytest.mark.parametrize(
+    ("dt", "bdf2"),
+    [
+        *itertools.product((1e-3, 5e-4, 1e-4, 5e-5, 2e-5), (False, True)),
+        pytest.param(1e-5, False, marks=pytest.mark.slow),
+        pytest.param(1e-5, True, marks=pytest.mark.slow),
+    ],
+)
+def test_two_four_bars_pass_the_flat_pose_in_steps_of_any_length(dt: float, bdf2: bool) -> None:
+    """They lie flat at 0.714 s."""
+    run = nx.simulate(four_bars(), 0.75, nx.ImplicitEuler(dt, bdf2=bdf2), output_every=10)
+    assert run.t.values[-1] == pytest.approx(0.75)
+    assert run.recording.violation.max() < 1e-9
+
+
 @pytest.mark.parametrize(("dt", "bdf2"), [(1e-3, True), (5e-4, True), (1e-3, False)])
 def test_the_governor_turns_to_the_end(dt: float, bdf2: bool) -> None:
     run = nx.simulate(governor(), 10.0, nx.ImplicitEuler(dt, bdf2=bdf2), output_every=100)

@@ -11,9 +11,13 @@ import pytest
 
 import nexdyn as nx
 from nexdyn.absolute import index1
+from nexdyn.absolute.elements import stiff_pairs
+from nexdyn.absolute.motion_tables import motion_tables
 from nexdyn.problems.four_bars import four_bars
+from nexdyn.simulation import independence
+from nexdyn.simulation import march as march_module
 from nexdyn.simulation.choice import march_of
-from nexdyn.simulation.kept import bound_of
+from nexdyn.simulation.kept import Keeper, bound_of
 from nexdyn.simulation.march import Leg
 from nexdyn.simulation.marches.tree import Simulation
 from nexdyn.tree.loop_motion import OPEN
@@ -288,3 +292,78 @@ def test_what_a_step_makes_of_a_driver_is_no_violation(method: Any, name: str) -
 def test_slow_motions_without_gravity_are_judged_beside_what_is_solved() -> None:
     still = mechanisms.four_bar(gravity=(0, 0, 0))
     assert not nx.simulate(still, 0.1, nx.ImplicitEuler(1e-3), v0={"A": 1e-12}).warnings
+
+
+@pytest.mark.parametrize("method", [nx.ImplicitEuler(1e-3), nx.ImplicitEuler(1e-3, bdf2=True)], ids=short)
+def test_large_loops_that_pass_a_singular_pose_say_so(method: Any) -> None:
+    """Forty four-bars, 605 equations in one loop, 120 of them redundant."""
+    with pytest.warns(nx.NexDynWarning, match=r"passes near a singular pose at t = 0\.7[12]\d* s"):
+        result = nx.simulate(four_bars(40), 0.9, method, output_every=10)
+    assert [notice["kind"] for notice in result.warnings] == ["singular"]
+
+
+def test_large_loops_at_regular_poses_are_not_told_singular() -> None:
+    assert nx.simulate(four_bars(40), 0.5, nx.ImplicitEuler(1e-3), output_every=10).status == "finished"
+
+
+def test_sparse_factors_of_kept_rows_show_the_least_singular_value_of_all() -> None:
+    method = nx.ImplicitEuler(1e-3)
+    march = march_of(method)(four_bars(8), method, output_every=80)
+    with pytest.warns(nx.NexDynWarning, match="singular pose"):
+        march.run(0.8)
+    keeper, kept = march.keeper(), march.independent_rows()
+    assert keeper is not None and not kept.all()
+    tables = motion_tables(march.model, kept, keeper.length, stiff_pairs(march.model))
+    states = march.poses(np.concatenate(march.recorded_rows()))
+    for q, t in zip(states.q, states.t.tolist(), strict=True):
+        state = march.model, tables, kept, q, t, march.model.near(q, t)
+        assert independence.margin_of_kept(*state) == pytest.approx(independence.margin_here(*state), rel=1e-6)
+
+
+def test_rows_that_make_up_for_kept_ones_are_no_singular_pose(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large loop is judged by all rows of the pose in which the kept ones are dependent: a kept row is put in place of another."""
+    monkeypatch.setattr(independence, "LARGEST", 0)
+    method = nx.ImplicitEuler(1e-3)
+    march = march_of(method)(four_bars(2), method, output_every=20)
+    march.run(0.4)
+    keeper, kept = march.keeper(), march.independent_rows()
+    assert keeper is not None
+    states = march.poses(np.concatenate(march.recorded_rows()))
+    of_kept = independence.margin_of_kept
+    monkeypatch.setattr(
+        independence,
+        "margin_of_kept",
+        lambda *state: 1e-9 if 0.15 < state[4] < 0.25 else of_kept(*state),
+    )
+    assert independence.singular_in(march.model, kept, keeper.length, states) is None
+
+
+# --- when it is looked ------------------------------------------------------------------------------------------------
+
+MANY = [
+    nx.HHT(dt=1e-3), nx.HHT(rtol=1e-7), nx.Projection(dt=1e-3), nx.Projection(rtol=1e-8), nx.RungeKutta4(1e-3),
+    nx.DormandPrince(rtol=1e-10), nx.ImplicitEuler(1e-3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", MANY, ids=short)
+def test_what_is_looked_at_does_not_depend_on_how_fast_the_machine_is(
+    method: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts of a run are one step long, or as long as they may be: the same states are looked at on the way."""
+    monkeypatch.setattr(march_module, "LOOK_EVERY", 10)
+    monkeypatch.setattr(march_module, "OF_BODIES", 60)
+    seen: dict[float, list[float]] = {}
+    look = Keeper.look
+    for seconds in (0.0, 1e9):
+        times = seen[seconds] = []
+
+        def noted(self: Keeper, states: Any, times: list[float] = times) -> Any:
+            times.append(float(states.t[-1]))
+            return look(self, states)
+
+        monkeypatch.setattr(march_module, "SLICE", seconds)
+        monkeypatch.setattr(Keeper, "look", noted)
+        nx.simulate(mechanisms.four_bar(), 0.2, method, v0={"A": 5.0}, output_every=10**6)
+    assert seen[0.0] == seen[1e9]
+    assert len(seen[0.0]) > 4

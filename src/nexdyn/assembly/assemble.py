@@ -465,7 +465,9 @@ def _accelerate(
     except SingularError:
         free = undetermined_bodies(model, report.q, how.t, report.length)
         about = f"neither mass nor joints hold {', '.join(free[:5])}" if free else "check masses and inertias"
-        raise SingularError(f"the accelerations of {model.system.name!r} are not determined; {about}") from None
+        raise SingularError(
+            f"the accelerations of {model.system.name!r} are not determined; {about}", where=free[0] if free else None
+        ) from None
     report.a, report.multipliers = a, lam
     report.pivot_ratio, report.fallback = kkt.pivot_ratio, kkt.fallback
     if loads is not None:

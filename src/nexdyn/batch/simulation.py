@@ -408,7 +408,9 @@ class _BatchRun:
         def take(pack: Pack, became: list[int]) -> None:
             for m, run, what in zip(pack.numbers, pack.runs, became, strict=True):
                 if what == FINISHED:
-                    results[m] = run.run(self.t_end)
+                    found = self._ended(m, run)
+                    if found is not None:
+                        results[m] = found
                 elif what == STOPPED:
                     results[m] = run.result("interrupted", f"interrupted at t = {run.t:g} s of {self.t_end:g} s")
 
@@ -425,6 +427,15 @@ class _BatchRun:
             warn(
                 "interrupted before all members had come to the end; the result holds what was reached",
             )
+
+    def _ended(self, m: int, run: BodySimulation) -> Result | None:
+        """The result of a member that has marched with others. Its recorded states are judged as those of a run alone: one that has left
+        its constraints has failed, and the others go on."""
+        try:
+            return run.run(self.t_end)
+        except SolveError as error:
+            self.failures[m] = str(error), self.t0 if error.time is None else error.time
+            return error.result
 
     def _tell(self, part: float) -> None:
         """Progress, which does not go back where members of a pack run again alone."""

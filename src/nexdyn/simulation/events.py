@@ -448,6 +448,8 @@ class Run:
                 self.replace(position, velocity, parameters, off, on)
             except NexDynError as error:
                 error.args = (f"{event}, at t = {t:g} s: {error.args[0]}", *error.args[1:])
+                if isinstance(error, SolveError) and error.time is None:
+                    error.time = t
                 raise
         if stop:
             self.message = f"event {event.name!r} ended the run at t = {t:g} s"

@@ -8,6 +8,9 @@ what is across θ by sin(θ/2) / (θ/2), which a step of many turns makes as sma
 
 Where a method factors no such matrix, states of a run are looked at when it has ended, by the least σ_r² of G, r the rank of the kept
 rows: some, evenly, and between those where it is least, by halves. Two poses as near as two of these are one.
+
+Of large blocks the kept rows alone are looked at, by inverse iterations with the sparse factors of G Gᵀ; where they become dependent, all
+rows of that pose tell whether the others make up for them, unless there are too many.
 """
 
 from __future__ import annotations
@@ -15,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from scipy.sparse import csr_array, identity
+from scipy.sparse.linalg import splu
 
 from nexdyn.absolute.choice import row_shares
 from nexdyn.absolute.elements import stiff_pairs
@@ -29,8 +34,10 @@ LOOKED_AT, CLOSE, BETWEEN = 32, 0.3, 16
 """States of a run that are looked at first; the part of the greatest margin below which the least is sought between two states, by so
 many poses there."""
 GOLDEN = 0.381966
-LARGEST = 150
-"""Rows of a block up to which they are."""
+LARGEST, CONFIRMED, MOST = 150, 1500, 5000
+"""Rows of a block up to which all are looked at in every state, in the pose that seems singular, and up to which any are."""
+SHIFT, INVERSE_ITERATIONS = 1e-10, 12
+"""What is added to G Gᵀ, whose rows are of length 1, so that it has factors in a singular pose; and how often it is solved with."""
 
 
 def independence_here(
@@ -55,21 +62,49 @@ def margin_here(
     return least
 
 
-def is_small(model: AbsoluteModel) -> bool:
+def margin_of_kept(
+    model: AbsoluteModel, tables: MotionTables, kept: np.ndarray, q: np.ndarray, t: float, near: np.ndarray
+) -> float:
+    """The least σ² of the rows `kept` (nc,) bool of blocks with loops, by inverse iterations: no less than it is."""
+    least, random = np.inf, np.random.default_rng(0)
+    for rows, G in _sparse_rows_of_blocks(model, tables, kept, q, t, near):
+        factors = splu((G @ G.T + SHIFT * identity(len(rows))).tocsc())
+        x = random.standard_normal(len(rows))
+        for _ in range(INVERSE_ITERATIONS):
+            x = factors.solve(x / np.linalg.norm(x))
+        least = min(least, float(np.linalg.norm(G.T @ x) / np.linalg.norm(x)) ** 2)
+    return least
+
+
+def may_be_looked_at(model: AbsoluteModel) -> bool:
     """Whether there are loops, and none is too large to be looked at in many states."""
-    return 0 < max((len(block.rows) for block in model.loop_blocks), default=0) <= LARGEST
+    return 0 < _largest(model) <= MOST
+
+
+def _largest(model: AbsoluteModel) -> int:
+    """Rows of the largest block with loops."""
+    return max((len(block.rows) for block in model.loop_blocks), default=0)
 
 
 def singular_in(model: AbsoluteModel, kept: np.ndarray, length: float, states: Poses) -> float | None:
     """When a run passes a singular pose, by its states; None where it passes none. `kept` (nc,) bool: as many rows as are independent."""
     tables = motion_tables(model, kept, length, stiff_pairs(model))
+    is_large = _largest(model) > LARGEST
+    seen: dict[float, float] = {}
 
-    def margin(k: float) -> float:
+    def at(k: float, of: Callable[..., float]) -> float:
         q, t = pose_between(states, k)
         near = model.near(q, t) if states.near is None else states.near[round(k)]
-        return margin_here(model, tables, kept, q, t, near)
+        return of(model, tables, kept, q, t, near)
+
+    def margin(k: float) -> float:
+        seen[k] = at(k, margin_of_kept if is_large else margin_here)
+        return seen[k]
 
     k, least, greatest = least_of_run(margin, len(states.t))
+    if least < NEARLY * greatest and LARGEST < _largest(model) <= CONFIRMED:
+        best = max(seen, key=seen.__getitem__)
+        least, greatest = at(k, margin_here), at(best, margin_here)
     return pose_between(states, k)[1] if least < NEARLY * greatest else None
 
 
@@ -123,6 +158,14 @@ def _rows_of_blocks(
     model: AbsoluteModel, tables: MotionTables, kept: np.ndarray, q: np.ndarray, t: float, near: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """(rows, G) of every block with loops, of the rows `kept`."""
+    for rows, G in _sparse_rows_of_blocks(model, tables, kept, q, t, near):
+        yield rows, G.toarray()
+
+
+def _sparse_rows_of_blocks(
+    model: AbsoluteModel, tables: MotionTables, kept: np.ndarray, q: np.ndarray, t: float, near: np.ndarray
+) -> Iterator[tuple[np.ndarray, csr_array]]:
+    """The same, sparse."""
     per_mass, per_inertia = (np.divide(1.0, x, out=np.zeros(len(x)), where=x > 0.0) for x in _of_bodies(tables))
     nodes, gradients = model.incidence.nodes, model.row_gradients(q, t, near)
     com = model.mass[:, 1:4] / np.where(model.mass[:, 0] > 0.0, model.mass[:, 0], 1.0)[:, None]
@@ -131,13 +174,14 @@ def _rows_of_blocks(
     w = gradients[..., :3] + np.cross(np.einsum("rkij,rki->rkj", R[i], v), com[i])
     entries = np.concatenate([np.sqrt(per_inertia[i])[..., None] * w, np.sqrt(per_mass[i])[..., None] * v], axis=2)
     entries[nodes <= 0] = 0.0
-    scale = np.sqrt(row_shares(model, tables, q, t, near))
+    entries /= np.sqrt(row_shares(model, tables, q, t, near))[:, None, None]
     for block in model.loop_blocks:
         rows = block.rows[kept[block.rows]]
         places, columns = np.unique(i[rows], return_inverse=True)
-        G = np.zeros((len(rows), len(places), 6))
-        np.add.at(G, (np.arange(len(rows))[:, None], columns.reshape(i[rows].shape)), entries[rows])
-        yield rows, G.reshape(len(rows), -1) / scale[rows, None]
+        column = 6 * columns.reshape(i[rows].shape)[..., None] + np.arange(6)
+        row = np.broadcast_to(np.arange(len(rows))[:, None, None], column.shape)
+        shape = len(rows), 6 * len(places)
+        yield rows, csr_array((entries[rows].ravel(), (row.ravel(), column.ravel())), shape=shape)
 
 
 def _of_bodies(tables: MotionTables) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ dies at a rate κ (``integrate.stabilised``) moves what is at rest. Where a driv
 two.
 
 All formulations are looked at through the bodies' poses and velocities and the equations of the description, so that no method judges
-itself: the present state, between two slices of compiled work, and states of what is recorded. Methods that project, and Baumgarte's
+itself: the present state, every so many steps, and states of what is recorded. Methods that project, and Baumgarte's
 stabilisation in absolute coordinates, look at C after every step besides (``absolute.index1``, ``tree.loop_motion``).
 """
 

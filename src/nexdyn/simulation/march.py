@@ -30,7 +30,7 @@ from nexdyn.model.system import System
 from nexdyn.results.restart import LIST, Restart
 from nexdyn.results.result import Result
 from nexdyn.simulation.continuing import begun, inherited
-from nexdyn.simulation.independence import is_small, singular_in
+from nexdyn.simulation.independence import may_be_looked_at, singular_in
 from nexdyn.simulation.kept import Apart, Keeper, Poses, bound_of, verdict
 from nexdyn.simulation.peaks import PeakKeeper
 from nexdyn.simulation.users import UserStates, keep_drivers_alive
@@ -55,6 +55,9 @@ COUNTED = ("_from", "_behind", "_apart")
 """Where constant steps are counted from, which a restart of an older file lacks: they begin anew."""
 PARTS = 4
 """Parts of a constant step that is taken again."""
+FIRST_LOOK, LOOK_EVERY, OF_BODIES = 16, 2048, 65536
+"""Steps, or evaluations where steps are adaptive, after which constraints are looked at first, and how many of them lie between two looks:
+LOOK_EVERY + OF_BODIES / bodies. A look lasts as long as some 50 steps of HHT of a large mechanism and 400 of a small one: less than 2 %."""
 
 
 class WatchedState(NamedTuple):
@@ -148,8 +151,8 @@ class March(metaclass=CheckedContract):
     """What looks at the constraints; it is of one model."""
     _fastest = 0.0
     """The largest speed [1/s] of the marches in place of which this one has been made."""
-    _last_look = 0.0
-    """When constraints were looked at last, by the machine's clock [s]."""
+    _to_look, _look_is_due = FIRST_LOOK, False
+    """How much is left until constraints are looked at next, in steps or evaluations, and whether the last of it has just been done."""
     _leg_start: tuple[Memory, dict[str, Any], int] | None = None
     _repeating = False
     """Whether a step is being taken again in parts."""
@@ -333,11 +336,12 @@ class March(metaclass=CheckedContract):
         raise NotImplementedError
 
     def look_at_constraints(self, rows: np.ndarray | None = None) -> None:
-        """Of the present state, now and then, or of some of the `rows` of a run that has ended: SolveError where the motion has left its
-        constraints; a warning, once, where it is farther from them than the method explains."""
+        """Of the present state, every so many steps, or of some of the `rows` of a run that has ended: SolveError where the motion has left
+        its constraints; a warning, once, where it is farther from them than the method explains."""
         if rows is None:
-            if time.perf_counter() - self._last_look < SLICE:
+            if not self._look_is_due:
                 return
+            self._look_is_due = False
             rows = self.present()
         keeper = self._keeper = self.keeper()
         if keeper is not None:
@@ -348,7 +352,18 @@ class March(metaclass=CheckedContract):
                 self._lost(f"the motion has left its constraints: {apart}, at {apart.where}", apart)
             if word:
                 self.tell_violation(f"{apart}, more than {bound_of(self.method):.2g}", apart.beyond)
-        self._last_look = time.perf_counter()
+
+    def until_look(self, size: int) -> int:
+        """As much of `size` steps or evaluations as may be done before constraints are looked at: which states are looked at depends on
+        steps alone, not on how fast the machine is."""
+        return min(size, self._to_look)
+
+    def note_done(self, done: float) -> None:
+        """So many steps or evaluations have been done."""
+        self._to_look -= int(done)
+        self._look_is_due = self._to_look <= 0
+        if self._look_is_due:
+            self._to_look = LOOK_EVERY + OF_BODIES // max(len(self.system.bodies), 1)
 
     def _lost(self, message: str, apart: Apart) -> None:
         """The SolveError of a motion that has left its constraints."""
@@ -433,7 +448,7 @@ class March(metaclass=CheckedContract):
         room = self.room(max(2, min(ROWS, (until - first) // every + 2)) if every else 1)
         done, pace = first, Pace(16)
         while done < until:
-            count = min(pace.size, until - done, (len(room) - 1) * every if every else until)
+            count = min(self.until_look(pace.size), until - done, (len(room) - 1) * every if every else until)
             pace.begin()
             leg = self.leg(t0, dt, done, done + count, every, room)
             pace.end()
@@ -441,7 +456,9 @@ class March(metaclass=CheckedContract):
             self._steps += taken
             self.t = t0 + done * dt
             self._keep(room[: leg.rows])
-            done += self.after_leg(leg, t0, dt, taken)
+            repeated = self.after_leg(leg, t0, dt, taken)
+            done += repeated
+            self.note_done(taken + repeated)
             look()
             pace.adapt(count)
 
@@ -453,7 +470,7 @@ class March(metaclass=CheckedContract):
         """Of the rows of a run that has ended, where it may have come close to a singular pose: warn where it has passed one."""
         told = any(notice.kind == "singular" for notice in self.warnings or ())
         keeper = self._keeper
-        if told or not self.comes_close or keeper is None or not is_small(keeper.model):
+        if told or not self.comes_close or keeper is None or not may_be_looked_at(keeper.model):
             return
         t = singular_in(keeper.model, self.independent_rows(), keeper.length, self.poses(rows))
         if t is not None:

@@ -13,6 +13,7 @@ place.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,9 @@ from nexdyn.joints import Cylindrical, PointOnPlane, Prismatic, Revolute, Rod, S
 from nexdyn.model.driver import Driver
 from nexdyn.model.system import System
 from nexdyn.problems.against.case import Case, Curves, Reference, Scene
-from nexdyn.problems.against.formulations import LIMIT, MINIMAL, closed, free
+from nexdyn.problems.against.formulations import LIMIT, MINIMAL, closed, free, index1, order2, rk4
 from nexdyn.problems.against.kept import kept
+from nexdyn.problems.problem import Run
 from nexdyn.results.result import Result
 from nexdyn.spatial.rotations import rotation_matrix
 
@@ -277,42 +279,57 @@ ASLANT = turned("x", -np.pi / 4)
 O, P = (0.0, 0.0, 0.0), (1.0, 2.0, 3.0)
 
 
+def of_trees(dt: float = 5e-4) -> tuple[Run, ...]:
+    """All formulations of what is a tree, those of constant step with dt."""
+    return (*free(dt), *rk4(dt))
+
+
+def of_loops(dt: float = 5e-4) -> tuple[Run, ...]:
+    """All formulations of what has a closed loop or a drive."""
+    return (*closed(dt), *rk4(dt))
+
+
 def jointed(name: str, title: str, kind: type, at: Vector, q: np.ndarray) -> Case:
     """The body on one joint of a tree."""
-    return case(name, title, [Scene(partial(on_joint, name, kind, at, q), free())], with_reaction)
+    return case(name, title, [Scene(partial(on_joint, name, kind, at, q), of_trees())], with_reaction)
 
 
 def crossed(number: int, title: str, q: np.ndarray) -> Case:
     """The body on a universal joint."""
     name = f"Universal_Case0{number}"
-    return case(name, title, [Scene(partial(on_cross, name, q), free())], with_reaction, ALONG_Z)
+    return case(name, title, [Scene(partial(on_cross, name, q), of_trees())], with_reaction, ALONG_Z)
 
 
 def distant(number: int, title: str, *where: Any, dt: float = 5e-4) -> Case:
     """The body at a constant distance."""
     name = f"Distance_Case0{number}"
-    return case(name, title, [Scene(partial(at_distance, name, *where), closed(dt))], with_reaction)
+    return case(name, title, [Scene(partial(at_distance, name, *where), of_loops(dt))], with_reaction)
 
 
 def linked(number: int, title: str, *where: Any) -> Case:
     """The body on a massless link."""
     name = f"RevSpherical_Case0{number}"
+    dt = 2.5e-5
+    of_a_body = (*MINIMAL[:2], *index1(), *order2(dt), *rk4(dt))
     scenes = [
-        Scene(partial(on_massless_link, name, *where), MINIMAL[:2]),
-        Scene(partial(on_link, name, *where), closed(2.5e-5)),
+        Scene(
+            partial(on_massless_link, name, *where),
+            tuple(replace(run, formulation=f"{run.formulation}, link as a body") for run in of_a_body),
+        ),
+        Scene(partial(on_link, name, *where), of_loops(dt)),
     ]
     return case(name, title, scenes, with_link, ALONG_Y)
 
 
 def sprung(name: str, title: str, build: Callable[[], System], dt: float = 5e-4) -> Case:
     """The free body on a spring."""
-    return case(name, title, [Scene(build, free(dt))], with_spring, conservative=False)
+    return case(name, title, [Scene(build, of_trees(dt))], with_spring, conservative=False)
 
 
 def twisted(number: int, title: str, hard: bool) -> Case:
     """The body on a hinge with a torsional spring."""
     name = f"RotSpring_Case0{number}"
-    scenes = [Scene(partial(on_torsion_spring, name, hard), free())]
+    scenes = [Scene(partial(on_torsion_spring, name, hard), of_trees())]
     return case(name, title, scenes, partial(with_reaction, whole=True), conservative=False)
 
 
@@ -320,7 +337,7 @@ def actuated(number: int, title: str, q: np.ndarray, speed: float) -> Case:
     """The plate that is driven."""
     name = f"LinActuator_Case0{number}"
     return case(
-        name, title, [Scene(partial(driven, name, q, speed), closed())], with_drive, (1, 1, 1), conservative=False
+        name, title, [Scene(partial(driven, name, q, speed), of_loops())], with_drive, (1, 1, 1), conservative=False
     )
 
 

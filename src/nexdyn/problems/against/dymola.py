@@ -51,7 +51,7 @@ JointUSR has the slide's coordinate as its state, which is singular at dead cent
 """
 
 AS_WRITTEN = {"Fourbar1": modelica_forces.fourbar1_as_written}
-"""Descriptions with the example's own joints, for formulations that cut no loop open: where one is cut, a carrier hangs without mass."""
+"""Descriptions with the example's own joints, whose carriers have no mass."""
 
 
 def name_of(path: str) -> str:
@@ -111,12 +111,8 @@ def case_of(path: str) -> Case:
     scenes = [Scene(lambda: build().system(), runs)]
     if name_of(path) in AS_WRITTEN:
         written = AS_WRITTEN[name_of(path)]
-        uncut = [
-            replace(run, formulation=f"{run.formulation}, as written")
-            for run in runs
-            if "minimal" not in run.formulation
-        ]
-        scenes.append(Scene(lambda: written().system(), tuple(uncut)))
+        own = tuple(replace(run, formulation=f"{run.formulation}, as written") for run in runs)
+        scenes.append(Scene(lambda: written().system(), own))
     observe = partial(lambda parts, result: parts().observe(result), lru_cache(build))
     read, until = partial(reference, path, build), UNTIL.get(name_of(path), np.inf)
     return Case(name_of(path), title, f"{SOURCE}, {path}", read, tuple(scenes), observe, LIMIT, runs[0], until)

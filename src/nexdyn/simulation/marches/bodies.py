@@ -643,9 +643,10 @@ class BodySimulation(Runs):
             pace.begin()
             status, rows = hht.march_adaptive(
                 self.tables, self.acts, self.state, self._told, control, m.step_tolerance, m.dt_min, min(m.dt_max, 1e300),
-                min(t_end, self.next_sample), pace.size, every, times, m.alpha, self._memory, room,
+                min(t_end, self.next_sample), self.until_look(pace.size), every, times, m.alpha, self._memory, room,
             )  # fmt: skip
             pace.end()
+            self.note_done(self._memory[hht.ITERATIONS] - spent)
             self.t = float(control[0])
             self._steps += int(control[2] - steps)
             self._keep(room[:rows])

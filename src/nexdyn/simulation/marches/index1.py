@@ -229,10 +229,11 @@ class IndexOneSimulation(BodySimulation):
             control[1] = min(control[1], control[10])
             pace.begin()
             status, rows, _ = march_adaptive(
-                self.problem, self._A, self._b, self._c, self._e, DORMAND_PRINCE_DENSE, control, t_end, pace.size, every,
+                self.problem, self._A, self._b, self._c, self._e, DORMAND_PRINCE_DENSE, control, t_end, self.until_look(pace.size), every,
                 times, self._y, y_old, self._stage, scale, self._K, self._n, room,
             )  # fmt: skip
             pace.end()
+            self.note_done(control[5] - spent)
             self.t, self._dt = float(control[0]), float(control[1])
             self._steps += int(control[3] - steps)
             self._keep(room[:rows])

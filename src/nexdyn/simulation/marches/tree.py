@@ -392,10 +392,11 @@ class Simulation(Runs):
             spent, steps = control[5], control[3]
             pace.begin()
             status, rows, bad = march_adaptive(
-                self._problem, self._A, self._b, self._c, self._e, DORMAND_PRINCE_DENSE, control, t_end, pace.size, every,
+                self._problem, self._A, self._b, self._c, self._e, DORMAND_PRINCE_DENSE, control, t_end, self.until_look(pace.size), every,
                 times, self._y, y_old, self._stage, scale, self._K, self._n, room,
             )  # fmt: skip
             pace.end()
+            self.note_done(control[5] - spent)
             self.t, self._dt = float(control[0]), float(control[1])
             self._steps += int(control[3] - steps)
             self._keep(room[:rows])
