@@ -350,3 +350,17 @@ def test_a_massless_coupler_beside_a_body_of_any_mass_moves_alike_under_every_me
     ):  # fmt: skip
         assert turned(method) == pytest.approx(exact, abs=within), method
     assert turned(nx.RungeKutta4(2e-4), loops=nx.Loops(cut="C")) == pytest.approx(exact, abs=1e-10)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda m: repr(m).split(", dt_max")[0])
+def test_a_massless_body_that_two_clamps_alone_hold_moves_with_its_carrier(method: Any) -> None:
+    system = nx.System("shim", gravity=G)
+    system.add_body("arm", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0, 0, -0.5))
+    system.add_joint(nx.Revolute("hinge", "ground", "arm", at=(0, 0, 0), axis=(0, 1, 0), v0=1.0))
+    alone = nx.simulate(system, 0.2, nx.RungeKutta4(1e-3)).joint_position("hinge").values[-1]
+    system.add_body("shim", mass=0.0, inertia=(0, 0, 0), position=(0, 0, -1.0))
+    for name, x in (("a", 0.0), ("b", 0.1)):
+        system.add_joint(nx.Clamp(name, "arm", "shim", at=(x, 0, -1.0)))
+    found = nx.simulate(system, 0.2, method).joint_position("hinge").values[-1]
+    within = 5e-4 if method == nx.ImplicitEuler(1e-3) else 5e-6
+    assert found == pytest.approx(alone, abs=within)

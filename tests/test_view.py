@@ -344,7 +344,7 @@ def test_of_many_samples_the_extremes_stay() -> None:
 
 @pytest.mark.parametrize("now", [-1.0, 0.0, 0.35, 0.5, 1.0, 7.0])
 def test_the_cursor_ends_the_past_at_the_shown_time(now: float) -> None:
-    plot = Plot(None, None, 0.0)
+    plot = Plot(None, None, 0.0, Words("en"))
     plot._x, plot._t = np.linspace(0.0, 1.0, 11), now
     plot._y = np.column_stack([plot._x**2, -plot._x])
     x, squares, falling, past = plot._data()

@@ -243,10 +243,10 @@ class ClosedTree(metaclass=CheckedCalls):
         return float(np.abs(body[:, tables.INERTIA + 4 : tables.INERTIA + 10]).max(initial=0.0) + mass * self._size**2)
 
     def _moved_with(self, name: str) -> float:
-        """The least inertia, about its farthest joint, of the bodies with some that lie next to a joint's child, or beyond bodies without;
-        of others where there is none."""
-        system, joints = self.system, self.system.joints.values()
-        near = {system.joint(name).child.name}
+        """The least inertia, about its farthest joint, of the bodies with some that lie next to the body a joint carries, or beyond bodies
+        without; of others where there is none."""
+        joints = self.system.joints.values()
+        near = {self.tree.carried_body(name).name}
         found, left = [], near
         while left:
             found += [inertia for body in left if (inertia := self._about_farthest(body)) > 0.0]

@@ -120,6 +120,8 @@ def loop_tables(
     rows = [builder.rows[r]._replace(index=i) for i, r in enumerate(order)]
     on_links, of_link = _on_links(system, c, given, order)
     used = sorted({int(given.terms[e, PAIR]) for r in order for e in _terms(given, r)} | {int(m[0]) for m in measures})
+    # held from here on: the rows below have their addresses
+    callbacks = tuple(c for _, f, followed in driven for function in (f, *followed) for c in time_callbacks(function))
     data: list[float] = []
     at = []
     for _, function, _ in driven:
@@ -144,7 +146,6 @@ def loop_tables(
         spare=np.array([float(spare), 0.0]), left_out=np.zeros(m), chosen=np.zeros((m, m) if spare else (0, 0)),
         largest=np.zeros(m), dependence=np.array([np.inf, 0.0, 0.0]), lent=np.zeros((0, 2)),
     )  # fmt: skip
-    callbacks = tuple(c for _, f, followed in driven for function in (f, *followed) for c in time_callbacks(function))
     return Rows(rows, loops, driven, callbacks, dict(builder.near), own, balls, _child_first(system, builder, given))
 
 
