@@ -111,6 +111,8 @@ def test_a_ball_at_rest_sinks_to_where_the_law_carries_it_and_swings_about_that_
     rest = nx.equilibrium(system, q0={"ball": (1, 0, 0, 0, 0, 0, RADIUS)})
     height = float(np.asarray(rest.position("ball"))[2])
     assert height == pytest.approx(RADIUS - 9.81 / 2e4, rel=1e-7)
+    swings = [mode.frequency for mode in nx.linearize(system, rest).modes if mode.frequency > 10.0]
+    assert min(swings) == pytest.approx(math.sqrt(2e4) / (2.0 * math.pi), rel=1e-5)
 
 
 @pytest.mark.parametrize("law", [no_number, raises, raises_in_python], ids=["nan", "raises", "python"])
@@ -164,7 +166,7 @@ def test_a_contact_between_two_elements_of_its_own_takes_it_too() -> None:
     np.testing.assert_allclose(ends[1], ends[0], rtol=0, atol=1e-13)
 
 
-def test_members_of_a_batch_run_one_by_one_with_it() -> None:
+def test_members_of_a_batch_move_with_it_as_alone() -> None:
     system, start = thrown("ground", normal_force=hertz)
     system.parameter("m", 1.0)
     system = system.with_parameters({"ball.mass": "=m"})
@@ -186,10 +188,63 @@ def test_a_scene_refuses_it_by_name_and_a_file_of_results_says_that_it_lacks(tmp
     result = nx.simulate(system, 0.01, nx.RungeKutta4(1e-3), **start)
     with pytest.warns(nx.NexDynWarning, match="written in Python: contact 'touch'"):
         result.save(tmp_path / "run.nc")
-    with pytest.warns(nx.NexDynWarning, match="was run with 'touch ball ground': Python.*would not go on as it did"):
+    with pytest.warns(nx.NexDynWarning, match="was run with 'touch': Python.*would not go on as it did"):
         read = nx.open_result(tmp_path / "run.nc")
     np.testing.assert_array_equal(read.position("ball").values, result.position("ball").values)
     assert read.lost_forces == ("touch ball ground",)
+
+
+def test_a_file_of_results_whose_event_names_a_contact_that_it_lacks_is_read(tmp_path: Path) -> None:
+    """The event goes, too; what was switched is not looked for."""
+    system, start = thrown("ground", normal_force=hertz)
+    system.add_event(nx.Event("touches", contact="touch", direction="falling"))
+    system.add_event(nx.Event("late", time=0.05, off="touch"))
+    result = nx.simulate(system, 0.1, nx.RungeKutta4(1e-3), **start)
+    with pytest.warns(nx.NexDynWarning, match="written in Python: contact 'touch', event 'touches', event 'late'"):
+        result.save(tmp_path / "run.nc")
+    with pytest.warns(nx.NexDynWarning, match="was run with 'touch', 'touches', 'late': Python"):
+        read = nx.open_result(tmp_path / "run.nc")
+    np.testing.assert_array_equal(read.position("ball").values, result.position("ball").values)
+    assert not read.system.events
+
+
+@numba.njit
+def flat(depth, rate):  # type: ignore[no-untyped-def]
+    return 40.0
+
+
+@pytest.mark.parametrize("method", FEWER, ids=lambda method: method.name)
+@pytest.mark.parametrize("on", ["plane", "box"])
+def test_friction_holds_under_a_law_that_does_not_grow(on: str, method: Any) -> None:
+    """40 N at any depth, μ = 0.5: 15 N are held, 30 N slide with the rest."""
+    for pull, slides in ((15.0, False), (30.0, True)):
+        system = nx.System("slider", gravity=(0, 0, 0))
+        system.add_body("slider", mass=2.0, inertia=(0.02, 0.02, 0.02), position=(0, 0, 0.099), shapes=[nx.Sphere(0.1)])
+        system.add_joint(nx.Prismatic("along", "ground", "slider", axis=(1, 0, 0), at=(0, 0, 0.099)))
+        other = "ground"
+        if on == "box":
+            other = "table"
+            system.add_body("table", mass=1.0, inertia=(1, 1, 1), position=(0, 0, -0.1), shapes=[nx.Box((4, 4, 0.2))])
+            system.add_joint(nx.Fixed("stands", "ground", "table"))
+        system.add_contact(nx.Contact("touch", "slider", other, normal_force=flat, friction=0.5))
+        system.add_force(nx.AppliedForce("pull", "slider", force=(pull, 0.0, 0.0)))
+        result = nx.simulate(system, 0.2, method)
+        x, held = float(result.position("slider").values[-1, 0]), float(result.contacts("touch").tangential[-1].sum())
+        if slides:
+            assert held == pytest.approx(20.0, rel=1e-6)
+            assert x == pytest.approx(0.5 * 5.0 * 0.2**2, rel=2e-2)
+        else:
+            assert held == pytest.approx(15.0, rel=0.3)  # it swings about what it gives
+            assert abs(x) < 2.5 * 15.0 / (0.82 * 40.0 / 1e-3)
+
+
+def test_contacts_of_a_robot_take_it(tmp_path: Path) -> None:
+    (tmp_path / "ball.urdf").write_text(
+        "<robot name='ball'><link name='ball'><inertial><mass value='1'/><inertia ixx='0.004' iyy='0.004' izz='0.004' "
+        "ixy='0' ixz='0' iyz='0'/></inertial><collision><geometry><sphere radius='0.1'/></geometry></collision></link></robot>"
+    )
+    system = nx.load(tmp_path / "ball.urdf", base="free", contacts={"normal_force": hertz, "friction": 0.4})
+    assert [force.normal_force for force in system.forces.values()] == [hertz]
 
 
 def test_materials_give_friction_beside_a_foundation_and_beside_a_law_of_the_users() -> None:

@@ -28,8 +28,7 @@ def test_friction_of_a_box_on_the_floor(law: dict[str, Any]) -> None:
     assert nx.equilibrium(box_on_the_floor(friction=0.0, **law)).contacts_not_unique == []
 
 
-def test_a_guess_decides_about_friction_that_is_not_unique() -> None:
-    """A ball in a groove: the walls may squeeze it, and the normal forces with it."""
+def test_the_walls_of_a_groove_may_squeeze_a_ball() -> None:
     system = nx.System("groove")
     system.add_body("ball", mass=1.0, inertia=(0.004,) * 3, shapes=[nx.Sphere(0.1)])
     for name, side in (("left", 1.0), ("right", -1.0)):

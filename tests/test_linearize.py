@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -360,3 +362,15 @@ def test_a_contact_that_just_touches_is_refused_with_its_pair(on: str) -> None:
     system.add_contact(nx.Contact("touch", "ball", on, stiffness=1e4, exponent=1.0, friction=0.0))
     with pytest.raises(nx.InputError, match=rf"contact 'touch' between 'ball' and '{on}' just touches"):
         nx.linearize(system)
+
+
+def test_a_stiff_contact_that_presses_a_little_is_linearized() -> None:
+    """Its depth is a hundredth of the first steps of the differences, which lift it: it does not just touch."""
+    system = nx.System("box")
+    system.add_body("box", mass=2.0, inertia=(0.02, 0.02, 0.02), position=(0, 0, 0.1), shapes=[nx.Box((0.3, 0.2, 0.2))])
+    system.add_contact(nx.Contact("feet", "box", stiffness=1e6, exponent=1.0, friction=0.5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", nx.NexDynWarning)
+        found = nx.linearize(system, nx.equilibrium(system))
+    heave = math.sqrt(4e6 / 2.0) / (2.0 * math.pi)
+    assert min(abs(mode.frequency - heave) for mode in found.modes) < 1e-3 * heave

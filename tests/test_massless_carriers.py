@@ -364,3 +364,23 @@ def test_a_massless_body_that_two_clamps_alone_hold_moves_with_its_carrier(metho
     found = nx.simulate(system, 0.2, method).joint_position("hinge").values[-1]
     within = 5e-4 if method == nx.ImplicitEuler(1e-3) else 5e-6
     assert found == pytest.approx(alone, abs=within)
+
+
+@pytest.mark.parametrize(
+    "method", [nx.HHT(), nx.Projection(1e-3), nx.ImplicitEuler(1e-3, bdf2=True)], ids=lambda m: m.name
+)
+def test_a_driven_massless_mechanism_beside_a_mass_that_springs_alone_join(method: Any) -> None:
+    """No neighbour of the crank and the rod has mass: what they borrow is a part of what is elsewhere."""
+    system = nx.System("driven", gravity=G)
+    crank = system.add_body("crank", mass=0.0, inertia=(0, 0, 0), position=(0, 0, 0.1))
+    rod = system.add_body("rod", mass=0.0, inertia=(0, 0, 0), position=(0, 0, 0.3))
+    load = system.add_body("load", mass=1.0, inertia=(0.01, 0.01, 0.01), position=(0.3, 0, 0.4))
+    system.add_joint(nx.Revolute("A", system.ground, crank, at=(0, 0, 0), axis=(0, 1, 0)))
+    system.add_joint(nx.Revolute("B", crank, rod, at=(0, 0, 0.2), axis=(0, 1, 0)))
+    system.add_joint(nx.Prismatic("hangs", system.ground, load, at=(0.3, 0, 0.4), axis=(0, 0, 1)))
+    system.add_force(nx.PointSpring("spring", rod, load, stiffness=50.0, damping=1.0, length=0.2, anchor_a=(0, 0, 0.1)))
+    system.add_driver(nx.Driver("first", "A", "=0.5*t"))
+    system.add_driver(nx.Driver("second", "B", "=-0.3*t"))
+    z = nx.simulate(system, 0.3, method).position("load").values[-1, 2]
+    exact = nx.simulate(system, 0.3, nx.RungeKutta4(1e-4)).position("load").values[-1, 2]
+    assert z == pytest.approx(exact, abs=1e-5)

@@ -146,8 +146,8 @@ def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
     Ready for JSON, where an infinite limit becomes Infinity, which Python's reader takes back.
 
     Raises InputError for a force that is a Python function, or an element of a class of your own. With `lossy` such
-    joints, drivers, forces and measures are left out, with a NexDynWarning that names them, and numbers stand for what is too
-    long.
+    joints, drivers, forces, measures and contacts are left out, and events that name them, with a NexDynWarning that names all, and numbers
+    stand for what is too long.
     """
     values = system.values if lossy else None
     data: dict[str, Any] = {"name": system.name, "gravity": _plain(system.given_gravity, "gravity", values)}
@@ -155,17 +155,21 @@ def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
     if parameters:
         data["parameters"] = parameters
     left_out: list[str] = []
+    unnamed: set[str] = set()
     for section, (kind, classes) in SECTIONS.items():
         described: dict[str, Any] = {}
         for name, element in getattr(system, section).items():
             if kind == "force" and element.part_of is not None:
                 continue
             try:
+                if kind == "event" and (lacks := unnamed & _named_by(element)):
+                    raise InputError(f"{element} names {', '.join(sorted(lacks))}, which cannot be written")
                 described[name] = _described(element, classes, values)
             except InputError:
                 if not lossy or kind not in ("joint", "driver", "force", "measure", "contact", "event"):
                     raise
                 left_out.append(str(element))
+                unnamed |= {name} if kind in ("joint", "force", "measure", "contact") else set()
         if described:
             data[section] = described
     for joint in system.joints.values():
@@ -176,6 +180,13 @@ def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
             f"the description of {system.name!r} leaves out what is written in Python: {', '.join(left_out)}",
         )
     return data
+
+
+def _named_by(event: Event) -> set[str]:
+    """The names of joints, forces, contacts and measures that an event has."""
+    given = [event.measure, event.joint, event.contact]
+    switched = [name for part in (event.off, event.on) if part for name in ([part] if isinstance(part, str) else part)]
+    return {str(name) for name in (*given, *switched) if name is not None}
 
 
 def _keep_apart(data: dict[str, Any], joint: Joint) -> None:

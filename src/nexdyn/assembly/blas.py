@@ -5,13 +5,15 @@ same: they spin for 0.1 s after each call and, where the cores are busy, wait fo
 
 The number of threads belongs to the process: of analyses that overlap, the first to begin sets it, and the last to end sets it back.
 If each did, the second to begin would take the first one's 1 for what was there before, and leave it. A thread of its own does both:
-the analyses may be on any threads, and threadpoolctl lets only the one that has set the number set it again.
+the analyses may be on any threads, and threadpoolctl lets only the one that has set the number set it again. A BLAS with OpenMP has a
+number for each thread, which this does not reach.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import os
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -31,6 +33,10 @@ class _Together:
     """The analyses that overlap now."""
 
     def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
+        """None are."""
         self._lock = threading.Lock()
         self._count = 0
         self._holder: threading.Thread | None = None
@@ -41,16 +47,23 @@ class _Together:
             if self._count == 0:
                 held, self._last_ended = threading.Event(), threading.Event()
                 self._holder = threading.Thread(target=_hold, args=(held, self._last_ended), daemon=True)
-                self._holder.start()
-                held.wait()
+                try:
+                    self._holder.start()
+                    held.wait()
+                except RuntimeError:  # no thread can be started: the analysis does without
+                    self._holder = None
+                except BaseException:  # an interruption
+                    self._last_ended.set()
+                    raise
             self._count += 1
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            self._count -= 1
+            self._count = max(0, self._count - 1)
             if self._count == 0 and self._holder is not None:
                 self._last_ended.set()
                 self._holder.join()
+                self._holder = None
 
 
 def _hold(held: threading.Event, until: threading.Event) -> None:
@@ -64,6 +77,8 @@ def _hold(held: threading.Event, until: threading.Event) -> None:
 
 
 _TOGETHER = _Together()
+if hasattr(os, "register_at_fork"):  # a child has neither the thread nor what holds the lock
+    os.register_at_fork(after_in_child=_TOGETHER.begin)
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from nexdyn.absolute.configuration import difference
 from nexdyn.assembly.closing import Closing, joint_gaps
 from nexdyn.assembly.contact_steps import constant_step, fastest, limit_of
 from nexdyn.errors import AssemblyError, InputError, warn
-from nexdyn.forces.contact import DEPTH
+from nexdyn.forces.contact import AREA, DEPTH, fixed_to
 from nexdyn.forces.mesh_solid import drawn_meshes
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.contacts import contacts_of
@@ -253,9 +253,10 @@ def _way_out(contact: ContactForce, system: System, data: list[float], frames: S
     if not n.any():
         return ""
     body, other = (frame.body for frame in contact.frames(system))
-    body, n = (other, -n) if body == "ground" else (body, n)
+    body, n = (other, -n) if "ground" in fixed_to(system, body) else (body, n)
     x, y, z = (float(f"{component:.3g}") + 0.0 for component in n)
-    return f"; moved by {depth:.3g} m along ({x:g}, {y:g}, {z:g}), body {body!r} just touches"
+    about = "about " if row[AREA] > 0.0 else ""
+    return f"; moved by {about}{depth:.3g} m along ({x:g}, {y:g}, {z:g}), body {body!r} just touches"
 
 
 def tell(notices: list[Notice], on_gap: str, report: AssemblyReport | None) -> list[Notice]:

@@ -128,8 +128,10 @@ def _print(data: dict[str, Any]) -> None:
             terminal.say(f"{what}: " + ", ".join(f"{item['name']} ({item['kind']})" for item in data[what]))
     for contact in data["contacts"]:
         pairs = ", ".join(f"{a} and {b}" for a, b in contact["pairs"])
-        stiffness, friction = (" to ".join(f"{x:.6g}" for x in contact[key]) for key in ("stiffness", "friction"))
-        pressing = f"k = {stiffness} {contact['unit']}" if contact["unit"] else "a normal force of your own"
+        stiffness, friction = (
+            " to ".join(f"{x:.6g}" for x in contact.get(key, ())) for key in ("stiffness", "friction")
+        )
+        pressing = f"k = {stiffness} {contact['unit']}" if stiffness else "a normal force of your own"
         terminal.say(
             f"contact {contact['name']}: {counted(contact['points'], contact['of'])}, {pairs}; "
             f"{pressing}, μ = {friction}{contact['more']}"
@@ -149,11 +151,18 @@ def _contact(system: System, name: str) -> dict[str, Any]:
     laws = [force.law(system.values) for force in made]
     return {
         "name": name, "pairs": [list(pair) for pair in pairs], "points": sum(force.points for force in made),
-        "exponent": laws[0].exponent, "stiffness": _extremes([law.stiffness for law in laws]),
+        **_pressing(made, laws),
         "friction": _extremes([law.friction for law in laws]), "unit": made[0].stiffness_unit(system.values),
         "of": "area" if isinstance(made[0], Foundations) and made[0].over_area else "point",
         "more": _further(system, system.contacts[name]),
     }  # fmt: skip
+
+
+def _pressing(made: list[Any], laws: list[Any]) -> dict[str, Any]:
+    """Exponent and stiffness; of a normal force of the user's that it is one."""
+    if made[0].normal_force is not None:
+        return {"normal_force": True}
+    return {"exponent": laws[0].exponent, "stiffness": _extremes([law.stiffness for law in laws])}
 
 
 def _further(system: System, contact: BetweenBodies) -> str:

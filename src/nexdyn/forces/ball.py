@@ -173,7 +173,8 @@ def law_of(data, k, j, depth):  # type: ignore[no-untyped-def]
     if e == OWN:
         slope = own_slope(data[k], depth, 0.0)
         U = own_work(data[k], depth, 0.0, 0.0)
-        return Law(own_force(data[k], depth, 0.0), slope, slope, U, 0.0, 0.0, 0.0)
+        f = own_force(data[k], depth, 0.0)
+        return Law(f, slope, max(slope, f / depth), U, 0.0, 0.0, 0.0)
     f = data[k] * power(depth, e)
     return Law(f, e * f / depth, e * f / depth, f * depth / (e + 1.0), 0.0, 0.0, 0.0)
 
@@ -185,6 +186,12 @@ def pressing(data, k, law, depth, rate):  # type: ignore[no-untyped-def]
         return own_force(data[k], depth, rate)
     grip = 1.0 + data[k + 2] * rate
     return (0.0 if grip < 0.0 else grip) * law.f
+
+
+@formula
+def hold(data, k, law, f_n, depth):  # type: ignore[no-untyped-def]
+    """What the stiffness of friction is a part of, at the normal force f_n."""
+    return max(law.hold, f_n / depth) if data[k + 1] == OWN and depth > 0.0 else law.hold
 
 
 @formula

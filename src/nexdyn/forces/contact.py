@@ -45,7 +45,7 @@ from nexdyn.forces import sticking
 from nexdyn.forces.between import PairForce
 from nexdyn.forces.contact_law import VELOCITIES, ContactLaw, check_along, is_of_time, wrong_at
 from nexdyn.forces.kinds import CONTACT
-from nexdyn.forces.own_law import OWN, energy_of, force_of, own_damping, own_slope, own_slope_at
+from nexdyn.forces.own_law import OWN, energy_of, force_of, own_damping, own_hold, own_slope, own_slope_at
 from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.forces.tables import STATE
 from nexdyn.kernel import formula, kernel
@@ -410,9 +410,15 @@ def touch(data, k, c, X_WA, V_A, X_WB, V_B):  # type: ignore[no-untyped-def]
 @formula
 def slope(data, k, depth):  # type: ignore[no-untyped-def]
     """d(k δᵉ)/dδ."""
-    if data[k + 1] == OWN:
-        return own_slope(data[k], depth, 0.0)
     return data[k] * data[k + 1] * depth ** (data[k + 1] - 1.0) if depth > 0.0 else 0.0
+
+
+@formula
+def hold(data, k, depth, f_n):  # type: ignore[no-untyped-def]
+    """What the stiffness of friction is a part of, at the normal force f_n: the slope; of a law of the user's f_n/δ where that is more."""
+    if data[k + 1] == OWN:
+        return own_hold(data[k], depth, f_n)
+    return slope(data, k, depth)
 
 
 @formula
@@ -426,7 +432,7 @@ def slopes(data, k, depth, rate, f_n):  # type: ignore[no-untyped-def]
 @formula
 def gripped(data, k, m):  # type: ignore[no-untyped-def]
     """What friction holds where the surfaces meet so."""
-    return sticking.grip(data, k + STICK, slope(data, k, m.depth), m.f_n, sqrt(m.glide @ m.glide))
+    return sticking.grip(data, k + STICK, hold(data, k, m.depth, m.f_n), m.f_n, sqrt(m.glide @ m.glide))
 
 
 @formula
@@ -536,7 +542,8 @@ def held_energy(tables, e, k, X_WA, X_WB):  # type: ignore[no-untyped-def]
     for i in range(points_of(data, k)):
         _, depth, _ = near(data, k, end(data, k, X_WA, 1.0 - 2.0 * i), X_WB)
         if depth > 0.0:
-            g = sticking.grip(data, k + STICK, slope(data, k, depth), pressing(data, k, depth, 0.0), 0.0)
+            f_n = pressing(data, k, depth, 0.0)
+            g = sticking.grip(data, k + STICK, hold(data, k, depth, f_n), f_n, 0.0)
             y = sticking.shortened(state(tables.z, tables.index[e, STATE] + 3 * i), sticking.bound(g))
             U += 0.5 * (y @ y)
     return U

@@ -57,6 +57,14 @@ def own_slope(address, depth, rate):  # type: ignore[no-untyped-def]
 
 
 @formula
+def own_hold(address, depth, f_n):  # type: ignore[no-untyped-def]
+    """What the stiffness of friction is a part of: the slope at rest, or f_n/δ where that is more, as of a law that does not grow."""
+    if not depth > 0.0:
+        return 0.0
+    return max(own_slope(address, depth, 0.0), f_n / depth)
+
+
+@formula
 def own_damping(address, depth, rate):  # type: ignore[no-untyped-def]
     """∂f_n/∂δ̇, not less than 0."""
     if not depth > 0.0:

@@ -35,7 +35,7 @@ def press_ball(data, k, X_A, V_A, X_B, V_B, rubs):  # type: ignore[no-untyped-de
     gyration = law.turning / DISC
     return Pressed(
         Force(torque * n, f), f_n * n, f_n, o, f_n * gyration * gyration, law.area, depth,
-        share(1.0 + data[k + 2] * rate) * law.peak, law.hold,
+        share(1.0 + data[k + 2] * rate) * law.peak, ball.hold(data, k, law, f_n, depth),
     ), x  # fmt: skip
 
 

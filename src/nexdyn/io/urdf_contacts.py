@@ -31,7 +31,7 @@ from nexdyn.model.system import System
 LINKS, FOUNDATION = "links", "foundation"
 _OWN = ("name", "a", "b", "radius", "length", "axis", "anchor_a", "at_a")
 OPTIONS = tuple(name for name in signature_of(PlaneContact).parameters if name not in _OWN)
-OVER_AREAS = tuple(name for name in VELOCITIES + LAW if name not in ("stiffness", "exponent"))
+OVER_AREAS = tuple(name for name in VELOCITIES + LAW if name not in ("stiffness", "exponent", "normal_force"))
 _EXAMPLE = 'contacts={"stiffness": 2e5, "damping": 1.0, "friction": 0.8}'
 
 
@@ -88,7 +88,7 @@ def _checked(given: Any) -> tuple[list[str], dict[str, Any]]:
     for key in given:
         if key not in valid:
             raise unknown("key of contacts", str(key), valid, plural="valid")
-    if "stiffness" not in given and FOUNDATION not in given:
+    if not {"stiffness", "normal_force", FOUNDATION} & set(given):
         raise InputError(f"contacts have no stiffness; write {_EXAMPLE}")
     links = given.get(LINKS, "*")
     patterns = [links] if isinstance(links, str) else list(links) if isinstance(links, Iterable) else []

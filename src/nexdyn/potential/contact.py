@@ -157,7 +157,7 @@ def _(model: Any, contacts: ContactTables, dt: Any, work: Any, careful: Any) -> 
         put_rows(J, 2 * n + 1, -(T(A[a]) @ cross(foot_A, two)), -two, T(A[b]) @ cross(foot_B, two), two)
         contacts.slip[n, 0], contacts.slip[n, 1], contacts.slip[n, 2] = size / dt, 0.0, data[ROW * n + 1]
         if k >= 0:
-            slope = contact.slope(springs.data, springs.index[e, SPRING_DATA] + 4, depth)
+            slope = contact.hold(springs.data, springs.index[e, SPRING_DATA] + 4, depth, pressure[n])
             g = grip(data, ROW * n, slope, pressure[n], size / dt)
             row, step = contacts.grip[n], dt * contacts.grip[n, WHOLE]
             row[0], row[1], row[2], row[3] = g.root, g.root * g.root * step + g.damping, g.most, bound(g)

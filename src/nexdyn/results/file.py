@@ -8,7 +8,7 @@
     restart/numbers, restart/layout       all of the run's state at its end, and as JSON what each of its numbers is
 
 Attributes: nexdyn_schema (of this layout), source, title, method, status, message, steps, wall_time, settings,
-lost_forces (JSON: forces that are Python and so not in the description), lost (the same of joints and drivers).
+lost_forces (JSON: forces that are Python and so not in the description), lost (the same of joints, drivers, contacts and events).
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def write_result(result: Result, path: PathLike, full: bool) -> None:
     lost += [name for name, force in result.system.forces.items() if (force.part_of or name) not in held]
     unheld = {
         section: [name for name in getattr(result.system, section) if name not in described.get(section, {})]
-        for section in ("joints", "drivers")
+        for section in ("joints", "drivers", "contacts", "events")
     }
     names = kept_quantities(result, full)
     with written(target) as temporary, SteadyFile(temporary, "r+") as stream:
@@ -223,7 +223,7 @@ def _read(file: Any, name: str) -> Contents:
             f"{SCHEMA}: upgrade it",
             file=name,
         )
-    settings = json.loads(_text(file, name, "settings", "{}"))
+    settings = _settings(file, name)
     system = _read_system(file, name, settings.get("changed", {}))
     t = _numbers(file, name, "time", ())
     if not len(t) or not np.isfinite(t).all() or not (np.diff(t) > 0.0).all():
@@ -258,11 +258,13 @@ def _read(file: Any, name: str) -> Contents:
             violation=np.full(len(t), np.nan),
         )  # fmt: skip
     stored = {}
+    alone = _alone(file, name, lost)
     if lost:
         joints = sum(arc.joint is not None for arc in tree.unmerged.forest.arcs) + len(settings.get("cut", ()))
         stored = {key: _numbers(file, name, key, (joints, 6), len(t)) for key in OF_JOINTS if key in file.variables}
+    if alone:
         warn(
-            f"{name} was run with {', '.join(map(repr, lost))}: Python, which no file holds. The system in it lacks "
+            f"{name} was run with {', '.join(map(repr, alone))}: Python, which no file holds. The system in it lacks "
             f"that and would not go on as it did; reactions are {'those in the file' if stored else 'not known'}",
         )
     return Contents(tree.system, recording, tree, lost, stored)
@@ -286,17 +288,19 @@ def _read_bodies(file: Any, name: str, system: System, t: np.ndarray) -> Content
         np.concatenate([turned["angular_acceleration"], x["acceleration"]], axis=2),
         method=_text(file, name, "method"), steps=int(file.attrs.get("steps", 0)), status=_status(file, name),
         message=_text(file, name, "message"), wall_time=float(file.attrs.get("wall_time", 0.0)),
-        settings=json.loads(_text(file, name, "settings", "{}")), multipliers=multipliers, violation=np.full(n, np.nan),
+        settings=_settings(file, name), multipliers=multipliers, violation=np.full(n, np.nan),
         z=np.zeros((0, 0)) if lost else _numbers(file, name, "force_state", (len(state_labels(system)),), n),
         followed=_followed(file, name, [" ".join(of) for of in motion.model.followed], n), restart=_read_restart(file, name),
     )  # fmt: skip
     stored = {}
+    alone = _alone(file, name, lost)
     if lost:
         stored = {
             key: _labelled(file, name, key, list(system.joints), n, (6,)) for key in OF_JOINTS if key in file.variables
         }
+    if alone:
         warn(
-            f"{name} was run with {', '.join(map(repr, lost))}: Python, which no file holds. The system in it lacks "
+            f"{name} was run with {', '.join(map(repr, alone))}: Python, which no file holds. The system in it lacks "
             f"that and would not go on as it did",
         )
     return Contents(system, recording, motion, lost, stored)
@@ -341,9 +345,32 @@ def _labelled(file: Any, name: str, key: str, labels: Sequence[str], n: int, sha
     return found if list(labels) == held else found[:, [held.index(label) for label in labels]]
 
 
+def _settings(file: Any, name: str) -> dict[str, Any]:
+    """The settings of the run; what events and hands have switched, without what the file does not hold."""
+    settings: dict[str, Any] = json.loads(_text(file, name, "settings", "{}"))
+    lost = {*json.loads(_text(file, name, "lost_forces", "[]")), *_lost(file, name)}
+    lost |= {f"event:{event}" for event in lost}
+    for change in (settings.get("changed"), *(event.get("change") for event in settings.get("events", []))):
+        for state in ("off", "on"):
+            if change and state in change:
+                change[state] = [x for x in change[state] if x not in lost]
+    return settings
+
+
+def _alone(file: Any, name: str, lost: Sequence[str]) -> list[str]:
+    """Of the forces that the file does not hold those of no contact that it does not hold: that is told by itself."""
+    contacts = json.loads(_text(file, name, "lost", "{}")).get("contacts", [])
+    return [force for force in lost if not any(force.startswith(f"{contact} ") for contact in contacts)]
+
+
+def _lost(file: Any, name: str) -> list[str]:
+    """Joints, drivers, contacts and events that the file does not hold."""
+    return [str(x) for section in json.loads(_text(file, name, "lost", "{}")).values() for x in section]
+
+
 def _say_lost(file: Any, name: str) -> None:
-    """NexDynWarning for joints and drivers that no file holds."""
-    lost = [x for section in json.loads(_text(file, name, "lost", "{}")).values() for x in section]
+    """NexDynWarning for joints, drivers, contacts and events that no file holds."""
+    lost = _lost(file, name)
     if lost:
         warnings.warn(
             f"{name} was run with {', '.join(map(repr, lost))}: Python, which no file holds. The system in it lacks that and "

@@ -178,7 +178,7 @@ class Run:
     """A run with events: what has been recorded, and what has happened."""
 
     by_clock = True
-    """Whether constraints are looked at now and then by the machine's clock; who goes on by parts looks at the end of each."""
+    """Whether constraints are looked at now and then; who goes on by parts looks at the end of each."""
 
     def __init__(self, march: March, t_end: float, times: np.ndarray, keep_start: bool, progress: Any) -> None:
         self.march, self.t_end, self.progress = march, t_end, progress

@@ -57,7 +57,7 @@ PARTS = 4
 """Parts of a constant step that is taken again."""
 FIRST_LOOK, LOOK_EVERY, OF_BODIES = 16, 2048, 65536
 """Steps, or evaluations where steps are adaptive, after which constraints are looked at first, and how many of them lie between two looks:
-LOOK_EVERY + OF_BODIES / bodies. A look lasts as long as some 50 steps of HHT of a large mechanism and 400 of a small one: less than 2 %."""
+LOOK_EVERY + OF_BODIES / bodies. A look lasts as long as some 50 steps of HHT of a large mechanism and 400 of a small one: about 2 %."""
 
 
 class WatchedState(NamedTuple):
@@ -361,8 +361,8 @@ class March(metaclass=CheckedContract):
     def note_done(self, done: float) -> None:
         """So many steps or evaluations have been done."""
         self._to_look -= int(done)
-        self._look_is_due = self._to_look <= 0
-        if self._look_is_due:
+        if self._to_look <= 0:
+            self._look_is_due = True
             self._to_look = LOOK_EVERY + OF_BODIES // max(len(self.system.bodies), 1)
 
     def _lost(self, message: str, apart: Apart) -> None:

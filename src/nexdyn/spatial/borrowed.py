@@ -38,7 +38,7 @@ def borrowed(m: np.ndarray, J: np.ndarray, length: float, pairs: np.ndarray, hel
         joined.setdefault(a, set()).add(b)
         joined.setdefault(b, set()).add(a)
     for i in np.flatnonzero(bare & moving).tolist():
-        near = [*_around(i, joined, bare)] or [*range(1, len(m))]
+        near = [b for b in _around(i, joined, bare) if m[b] > 0.0] or [*range(1, len(m))]
         found, of = m[near], trace[near]
         with_mass = found[found > 0.0].min(initial=np.inf)
         turning = found[(found > 0.0) & (of > 0.0)].min(initial=np.inf)

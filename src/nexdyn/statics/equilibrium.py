@@ -105,7 +105,8 @@ class Equilibrium:
 
     @cached_property
     def contacts_not_unique(self) -> list[str]:
-        """The contacts whose friction is not unique: it depends on the guess, as on how the bodies were put down (``held_contacts``)."""
+        """The contacts whose friction is not unique in this pose: it depends on how the bodies were put down (``held_contacts``). In
+        systems of more than 200 bodies it is not looked for, and the list is empty."""
         return contacts_not_unique(self.report)
 
     def joint(self, name: str) -> Array:

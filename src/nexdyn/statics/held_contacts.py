@@ -1,4 +1,4 @@
-"""Contacts at rest whose friction is not unique: it depends on how the bodies were put down.
+"""Contacts at rest whose friction is not unique in the same pose: it depends on how the bodies were put down.
 
     0 = τ + Cqᵀ λ + Σ (N f_n + T f_t)          of all bodies; N, T: wrenches of unit forces at each contact point that presses
     δ(λ, f_n, f_t) of the null space of (Cqᵀ, N, T) with δf_t ≠ 0: other friction carries the same loads
@@ -21,14 +21,16 @@ from nexdyn.spatial.rotations import rotation_matrix
 LARGEST = 200
 """Bodies up to which it is looked for."""
 INDEPENDENT = 1e-9
-"""The part of the largest singular value from which one is not 0; and of a null vector, from which an entry is none."""
+"""The part of the largest singular value from which one is not 0."""
+FREE = 1e-8
+"""The square of the part of a unit force from which it lies in the null space."""
 POINT, DIRECTION, STICKS = 3, 9, 15
 """Where the point, the normal and whether it sticks stand in what is recorded of a contact."""
 
 
 def contacts_not_unique(report: AssemblyReport) -> list[str]:
-    """The contacts, or contact forces that were added by themselves, whose friction at rest is not unique. Of systems of more than
-    `LARGEST` bodies none."""
+    """The contacts, or contact forces that were added by themselves, whose friction is not unique in the pose at hand. Of systems of more
+    than `LARGEST` bodies none: it is not looked for."""
     model, system = report.model, report.model.system
     if model.nb > LARGEST or not any(isinstance(force, ContactForce) for force in system.forces.values()):
         return []
@@ -70,8 +72,8 @@ def contacts_not_unique(report: AssemblyReport) -> list[str]:
     rows = np.asarray(model.jacobian(q, report.t, model.near(q, report.t)) @ np.eye(model.nv)).T * scale[:, None]
     sizes = np.linalg.norm(rows, axis=0)
     whole = np.column_stack([rows / np.where(sizes > 0.0, sizes, 1.0), np.column_stack(columns) * scale[:, None]])
-    _, s, Vt = np.linalg.svd(whole)
-    null = Vt[int((s > INDEPENDENT * s[0]).sum()) :, rows.shape[1] :]
-    free = np.abs(null).max(axis=0, initial=0.0) > INDEPENDENT**0.5
+    _, s, Vt = np.linalg.svd(whole, full_matrices=False)
+    bound = Vt[: int((s > INDEPENDENT * s[0]).sum()), rows.shape[1] :]
+    free = 1.0 - np.einsum("rc,rc->c", bound, bound) > FREE
     found = {owner: None for owner, along, moves in zip(owners, tangential, free, strict=True) if along and moves}
     return list(found)

@@ -324,7 +324,7 @@ def _about(
     A, C = J[:n], J[n:]
     for i, j, behind, ahead in two_slopes(lambda x: reduced.motion(x).rate, units)[:1]:
         poses = reduced.bodies(reduced.q0)
-        if contact := touching_contact(system, reduced.model.body_index, poses, STEPS[-1] * reduced.length):
+        if contact := touching_contact(system, reduced.model.body_index, poses, SHORTEST * reduced.length):
             raise InputError(
                 f"{contact} just touches where {system.name!r} is: the rate of {names[i]} has two slopes over {names[j]}, {behind:.4g} "
                 f"behind and {ahead:.4g} ahead; press it in, as nx.equilibrium does, or lift it"

@@ -146,7 +146,7 @@ def _unset(system: System, kind: str, name: str, attribute: str) -> Any:
         joint = system.joint(name)
         if attribute == "v0" or joint.nq == joint.nv:
             return (0.0,) * joint.nv
-    if kind == "contact" and system.contact(name).__dict__["stiffness"] is not None:
+    if kind == "contact" and system.contact(name).__dict__["material_a"] is None:
         return DEFAULTS.get(attribute)
     return None
 

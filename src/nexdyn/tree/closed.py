@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -245,30 +244,30 @@ class ClosedTree(metaclass=CheckedCalls):
     def _moved_with(self, name: str) -> float:
         """The least inertia, about its farthest joint, of the bodies with some that lie next to the body a joint carries, or beyond bodies
         without; of others where there is none."""
-        joints = self.system.joints.values()
+        inertia, joined = self._inertia_about_farthest
         near = {self.tree.carried_body(name).name}
         found, left = [], near
         while left:
-            found += [inertia for body in left if (inertia := self._about_farthest(body)) > 0.0]
-            without = {body for body in left if not self._about_farthest(body) > 0.0}
-            left = {
-                body
-                for joint in joints
-                for one, body in itertools.permutations((joint.parent.name, joint.child.name))
-                if one in without and body != "ground"
-            } - near
+            found += [inertia[body] for body in left if inertia[body] > 0.0]
+            left = {other for body in left if not inertia[body] > 0.0 for other in joined[body]} - near
             near |= left
         return min(found, default=self._largest)
 
-    def _about_farthest(self, body: str) -> float:
-        """The largest inertia of a body about the farthest of its joints."""
-        given, arms = self.system.bodies[body].resolved(self.system.values), [0.0]
-        for joint in self.system.joints.values():
-            frames = joint.frames(self.system.values)
-            for end, p in ((joint.parent.name, frames.p_AJ), (joint.child.name, frames.p_BJ)):
-                if end == body:
-                    arms.append(float(np.linalg.norm(p - given.com)))
-        return float(np.abs(given.inertia).max()) + given.mass * max(arms) ** 2
+    @cached_property
+    def _inertia_about_farthest(self) -> tuple[dict[str, float], dict[str, set[str]]]:
+        """Of each body its largest inertia about the farthest of its joints, and the bodies that joints connect with it."""
+        system = self.system
+        given = {name: body.resolved(system.values) for name, body in system.bodies.items()}
+        arms, joined = dict.fromkeys(given, 0.0), {name: set[str]() for name in given}
+        for joint in system.joints.values():
+            frames, ends = joint.frames(system.values), (joint.parent.name, joint.child.name)
+            for body, other, p in zip(ends, ends[::-1], (frames.p_AJ, frames.p_BJ), strict=True):
+                if body in given:
+                    arms[body] = max(arms[body], float(np.linalg.norm(p - given[body].com)))
+                    joined[body] |= {other} & given.keys()
+        return {
+            name: float(np.abs(body.inertia).max()) + body.mass * arms[name] ** 2 for name, body in given.items()
+        }, joined
 
     def _with_armature(
         self, joints: Sequence[str], part: float, inertia_of: Callable[[str], float]

@@ -425,8 +425,8 @@ class PotentialSimulation(BodySimulation):
         """SolveError for the joint or force of the user's whose function is not finite at the last pose, with what was recorded."""
         try:
             for force in self.system.forces.values():
-                if any(callback.failed for callback in force.callbacks()):
-                    raise failure(force, t, force.callbacks())
+                for callback in force.callbacks():  # what it raised in a trial that was taken back
+                    callback.take_failure()
             q = self._trial()
             self.model.residual(q, t, self._work.near.copy())
             Loads(self.model)(q, np.array(self._motion.v), t)
