@@ -574,7 +574,7 @@ REFUSED: dict[str, tuple[Callable[[], nx.Contact], str]] = {
     "no law": (lambda: nx.Contact("c", "b0"), "contact 'c' has no stiffness; give one, or material_a and material_b"),
     "half a law": (
         lambda: nx.Contact("c", "b0", material_a="steel"),
-        "contact 'c' has no stiffness; give one, or material_a and",
+        "contact 'c' has a material of one side; give material_b as well",
     ),
     "two laws": (
         lambda: nx.Contact("c", "b0", stiffness=1, material_a="steel", material_b="steel"),

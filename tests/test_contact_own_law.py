@@ -213,6 +213,7 @@ def flat(depth, rate):  # type: ignore[no-untyped-def]
     return 40.0
 
 
+@pytest.mark.filterwarnings("ignore:contact .* starts")
 @pytest.mark.parametrize("method", FEWER, ids=lambda method: method.name)
 @pytest.mark.parametrize("on", ["plane", "box"])
 def test_friction_holds_under_a_law_that_does_not_grow(on: str, method: Any) -> None:
@@ -232,7 +233,8 @@ def test_friction_holds_under_a_law_that_does_not_grow(on: str, method: Any) -> 
         x, held = float(result.position("slider").values[-1, 0]), float(result.contacts("touch").tangential[-1].sum())
         if slides:
             assert held == pytest.approx(20.0, rel=1e-6)
-            assert x == pytest.approx(0.5 * 5.0 * 0.2**2, rel=2e-2)
+            v = np.interp([0.1, 0.2], result.t.values, result.velocity("slider").values[:, 0])
+            assert v[1] - v[0] == pytest.approx(0.1 * (30.0 - 20.0) / 2.0, rel=1e-3)
         else:
             assert held == pytest.approx(15.0, rel=0.3)  # it swings about what it gives
             assert abs(x) < 2.5 * 15.0 / (0.82 * 40.0 / 1e-3)

@@ -219,7 +219,7 @@ def test_a_foundation_is_a_parameter_like_others() -> None:
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "stiffness": ({"stiffness": 1e5, "foundation_b": K}, "has a foundation, over areas, and stiffness, of points"),
-    "material": ({"material_a": "steel", "foundation_b": K}, "has a foundation, over areas, and material_a, of points"),
+    "material": ({"material_a": "steel", "foundation_b": K}, "has a material of one side; give material_b as well"),
     "exponent": ({"exponent": 1.2, "foundation_b": K}, "the pressure of a foundation is linear"),
     "negative": ({"foundation_b": -1.0}, "foundation_b of .* is -1; it must be greater than 0"),
     "nothing": ({}, "has no stiffness; give one, or material_a and material_b, or foundation_a or foundation_b"),

@@ -62,6 +62,8 @@ ASTRAY = 1e-6
 BORROWED, LENT = range(2)
 PAID, LEAST_PAID, MOST_PAID = 1e-13, 1e-10, 40
 """Part of what is paid back up to which it is the same; up to which it has to be, and most evaluations to find it."""
+OF_FREE = 1e-4
+"""Part of the accelerations without the rows that counts where those with them are less: rounding leaves some 1e-15 of it."""
 MOST = 40
 """Iterations: factors of another pose leave up to a third from each to the next."""
 
@@ -101,6 +103,9 @@ def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):  # type: 
     owed = 0.0
     for _ in range(MOST_PAID if len(lent) > 0 else 1):
         articulated_bodies(model, q, v, tau, forces, work, a)
+        free = 0.0
+        for j in range(len(lent)):
+            free = max(free, abs(a[j]))
         evaluate_rows(model, work, loops, t, True)
         factor_rows(work, loops, False)
         alpha, beta = damping_here(work, loops)
@@ -114,7 +119,7 @@ def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):  # type: 
         response(model, work, loops)
         for j in range(len(loops.change)):
             a[j] -= loops.change[j]
-        owed = paid_back(lent, a, tau)
+        owed = paid_back(lent, a, tau, OF_FREE * free)
         if not owed > PAID:
             break
     if owed > LEAST_PAID:
@@ -125,9 +130,10 @@ def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):  # type: 
 
 
 @formula
-def paid_back(lent, a, tau):  # type: ignore[no-untyped-def]
-    """τ ← τ + B a in place of what was there for the a before; what that changes it by, as a part of what the largest |a| would ask."""
-    most, lends, fastest = 0.0, 0.0, 0.0
+def paid_back(lent, a, tau, least):  # type: ignore[no-untyped-def]
+    """τ ← τ + B a in place of what was there for the a before; what that changes it by, as a part of what the largest |a|, or `least`,
+    would ask."""
+    most, lends, fastest = 0.0, 0.0, least
     for j in range(len(lent)):
         effort = lent[j, BORROWED] * a[j]
         most, lends, fastest = (
