@@ -177,12 +177,12 @@ def first_picture(report: Report, browser: Any, effort: Effort) -> None:
     report.rows.append(Row(whole, "s", later["drawn"], target="≤ 3", met=met, spread=spread))
     for name, what in STAGES.items():
         report.rows.append(Row(f"… {what}", "s", later[name]))
-    report.rows.append(Row("… processor time of the command until all is told", "s", later["processor"]))
+    report.rows.append(Row("… processor time of the command until the page has everything", "s", later["processor"]))
 
 
 STAGES = {
     "imported": "the command is imported after", "read": "the model is read after", "served": "the page is served after",
-    "prepared": "the run is prepared after", "shown": "all is told to the page after", "loaded": "the page has loaded after",
+    "prepared": "the run is prepared after", "shown": "the page has everything after", "loaded": "the page has loaded after",
 }  # fmt: skip
 STAGED = """
 import sys, time

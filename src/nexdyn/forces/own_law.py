@@ -88,7 +88,7 @@ def own_work(address, depth, past, per_time):  # type: ignore[no-untyped-def]
 
 def own_slope_at(law: Callable[[float, float], float], depth: float, load: float) -> float:
     """df_n/dδ at rest, at a depth, or at that which carries a load where this is deeper; called from Python. 0 where the law raises or
-    gives no number: that is told when the motion comes there."""
+    gives no number: the run stops with an error when the motion comes there."""
     try:
         slope = _slope_at(law, depth, load)
     except Exception:

@@ -149,27 +149,33 @@ def _carriers(system: System, joints: list[Joint]) -> dict[str, Joint]:
     return carriers
 
 
-def _closing(system: System, cuts: tuple[Joint, ...]) -> set[str]:
-    """Those of `cuts` whose two bodies are connected without them."""
-    leader = {name: name for name in ["ground", *system.bodies]}
+class Connected:
+    """Which bodies are connected, the ground among them, as joints are added one after another (union–find)."""
 
-    def find(name: str) -> str:
+    def __init__(self, system: System) -> None:
+        self._leader = {name: name for name in ["ground", *system.bodies]}
+
+    def join(self, joint: Joint) -> bool:
+        """Connect the bodies of a joint; whether they were not yet connected."""
+        a, b = self._find(joint.parent.name), self._find(joint.child.name)
+        self._leader[a] = b
+        return a != b
+
+    def _find(self, name: str) -> str:
+        leader = self._leader
         while leader[name] != name:
             leader[name] = leader[leader[name]]
             name = leader[name]
         return name
 
-    left = {joint.name for joint in cuts}
+
+def _closing(system: System, cuts: tuple[Joint, ...]) -> set[str]:
+    """Those of `cuts` whose two bodies are connected without them."""
+    left, connected = {joint.name for joint in cuts}, Connected(system)
     for joint in system.joints.values():
         if joint.name not in left:
-            leader[find(joint.parent.name)] = find(joint.child.name)
-    closing = set()
-    for joint in cuts:
-        a, b = find(joint.parent.name), find(joint.child.name)
-        if a == b:
-            closing.add(joint.name)
-        leader[a] = b
-    return closing
+            connected.join(joint)
+    return {joint.name for joint in cuts if not connected.join(joint)}
 
 
 def _refuse_loops(system: System) -> None:

@@ -358,7 +358,7 @@ def _settings(file: Any, name: str) -> dict[str, Any]:
 
 
 def _alone(file: Any, name: str, lost: Sequence[str]) -> list[str]:
-    """Of the forces that the file does not hold those of no contact that it does not hold: that is told by itself."""
+    """The forces that the file lacks, without those of contacts that it lacks: the warning names the contact."""
     contacts = json.loads(_text(file, name, "lost", "{}")).get("contacts", [])
     return [force for force in lost if not any(force.startswith(f"{contact} ") for contact in contacts)]
 
