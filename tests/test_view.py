@@ -7,11 +7,13 @@ import base64
 import contextlib
 import socket
 import sys
+import threading
 import time
 import urllib.request
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,6 +28,7 @@ from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view import server as page
 from nexdyn.view.camera import look
 from nexdyn.view.cards import Card
+from nexdyn.view.hands import Shared
 from nexdyn.view.motion import Motion, motion_of
 from nexdyn.view.panels import MOST_SAMPLES, Plot, telling
 from nexdyn.view.placing import placed, turn_z_to
@@ -748,6 +751,52 @@ def test_sliders_tell_the_pages_units_and_write_all_numbers_of_a_joint(port: int
         assert session.latest().joint_position("j2").values.ravel() == pytest.approx([0.0, 0.25])
 
 
+def test_what_a_hand_sets_is_not_overwritten_before_it_is_heard() -> None:
+    """viser sets a control in its loop and calls back later; the program tells another value in between, and after."""
+    loop, go, done = asyncio.new_event_loop(), threading.Event(), threading.Event()
+    heard: list[float] = []
+
+    class Slider:
+        value = 0.0
+
+        def on_update(self, callback: Any) -> None:
+            self.callback = callback
+
+    slider = Slider()
+
+    def act(value: float) -> None:
+        go.wait(10.0)
+        heard.append(value)
+        done.set()
+
+    shared = Shared(SimpleNamespace(get_event_loop=lambda: loop), slider, act)
+
+    async def by_hand(value: float) -> None:  # as viser's _handle_gui_updates does
+        slider.value = value
+        await slider.callback(SimpleNamespace(client=1))
+
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        shared.tell(1.0)
+        asyncio.run_coroutine_threadsafe(by_hand(-20.0), loop).result(10.0)
+        shared.tell(0.0)
+        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.0), loop).result(10.0)
+        assert slider.value == -20.0
+        go.set()
+        assert done.wait(10.0)
+        assert heard == [-20.0]
+        shared.let_go()
+        shared.tell(0.5)
+        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.0), loop).result(10.0)
+        assert slider.value == 0.5 and heard == [-20.0]
+    finally:
+        go.set()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
 def test_sliders_of_a_running_system_tell_units_and_put_one_number_of_a_joint(port: int) -> None:
     system = joints_of_all_kinds()
     system.add_force(nx.PositionActuator("reach", "j1", kp=10.0, kd=1.0, target=0.1))
@@ -757,7 +806,7 @@ def test_sliders_of_a_running_system_tell_units_and_put_one_number_of_a_joint(po
         viewer.pause()
         touch = viewer._touch
         assert touch is not None
-        labels = [wheel.slider.label for wheel in touch.controls._wheels]
+        labels = [wheel.slider.control.label for wheel in touch.controls._wheels]
         assert {"reach [m]", "j0 [rad]", "j2.z [m]", "j6: φz [rad]"} <= set(labels)
         by_label = {dial.label: dial for dial in Poser(system).dials}
         with viewer._lock:
@@ -768,7 +817,7 @@ def test_sliders_of_a_running_system_tell_units_and_put_one_number_of_a_joint(po
             -0.2
         )
         viewer.units(True)
-        wheels = {wheel.slider.label: wheel for wheel in touch.controls._wheels}
+        wheels = {wheel.slider.control.label: wheel for wheel in touch.controls._wheels}
         assert len(wheels) == len(labels) and wheels["j2.z [mm]"].now() == pytest.approx(50.0)
         assert wheels["j6: φx [°]"].now() == pytest.approx(np.rad2deg(0.3)) and wheels[
             "reach [mm]"

@@ -15,6 +15,7 @@ import numpy as np
 from nexdyn.errors import NexDynError
 from nexdyn.view.charts import Panel
 from nexdyn.view.dials import Dial
+from nexdyn.view.hands import Shared
 from nexdyn.view.members import labels
 from nexdyn.view.plotting import Plots
 from nexdyn.view.section import SIDES as SECTIONS
@@ -44,7 +45,6 @@ class Controls:
         self._more: Any = None
         self._factors: list[float] = []
         self._q = np.zeros(0)
-        self._touched = 0.0
         gui = self.gui
         gui.set_panel_label(viewer.system.name)
         self._status = gui.add_html("", visible=False)
@@ -73,6 +73,7 @@ class Controls:
             self._member.on_update(self._member_chosen)
         self._play = gui.add_button(w("Pause"))
         self._time = gui.add_slider(w("time [s]"), 0.0, 1.0, 1e-3, 0.0)
+        self._clock = Shared(viewer.server, self._time, viewer.seek)
         self._speed = gui.add_dropdown(w("speed"), tuple(SPEEDS), initial_value="1×")
         self._loop = gui.add_checkbox(w("repeat"), True)
         self._follow = gui.add_dropdown(w("follow"), self._bodies(), initial_value=w(NOBODY))
@@ -83,12 +84,6 @@ class Controls:
         @self._play.on_click
         def _(_: Any) -> None:
             self._toggle()
-
-        @self._time.on_update
-        def _(event: Any) -> None:
-            if event.client is not None:
-                self._touched = time.monotonic()
-                viewer.seek(self._time.value)
 
         @self._speed.on_update
         def _(_: Any) -> None:
@@ -314,8 +309,7 @@ class Controls:
 
     def tell_time(self, t: float) -> None:
         """Put the slider where the time is, unless a hand is on it."""
-        if time.monotonic() - self._touched > 0.5:
-            self._time.value = min(max(t, self._time.min), self._time.max)
+        self._clock.tell(min(max(t, self._time.min), self._time.max))
 
     def move_cursors(self, t: float) -> None:
         """Move the plots' cursors, unless the plots are being laid out."""

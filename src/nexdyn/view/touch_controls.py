@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +14,7 @@ from nexdyn.results.freedoms import FREEDOMS
 from nexdyn.results.segments import switched
 from nexdyn.simulation.continuing import states_of
 from nexdyn.view.dials import Dial, dials, neutral, ranges
+from nexdyn.view.hands import Shared
 from nexdyn.view.motion import Motion
 
 if TYPE_CHECKING:
@@ -28,14 +28,12 @@ MOST = 40
 STEPS = 200
 SLOW = 0.95
 """Part of the chosen speed below which the page tells how fast it is."""
-HANDS_OFF = 0.6
-"""Seconds after a slider was moved by hand during which it stays where the hand has put it."""
 
 
 class Wheel(NamedTuple):
     """A slider, and what it is of."""
 
-    slider: Any
+    slider: Shared
     now: Callable[[], float]
 
 
@@ -45,7 +43,6 @@ class TouchControls:
     def __init__(self, viewer: Viewer, touch: Touch) -> None:
         self._viewer, self._touch = viewer, touch
         self._wheels: list[Wheel] = []
-        self._moved: dict[int, float] = {}
         self._coordinates = states_of(touch.session.latest().observed)[0]
         self._system = touch.session.system
         self._gravity_before = viewer.system.given_gravity
@@ -61,7 +58,11 @@ class TouchControls:
             self._strength = gui.add_slider(
                 w("strength of the pull"), 0.1, 50.0, 0.1, touch.strength, hint=w("drag a body with the mouse")
             )
-            self._gravity = gui.add_checkbox(w("gravity"), bool(np.any(viewer.system.gravity)))
+            self._gravity = Shared(
+                viewer.server,
+                gui.add_checkbox(w("gravity"), bool(np.any(viewer.system.gravity))),
+                self._gravity_changed,
+            )
             write = viewer._writes_state
             if write is not None:
                 button = gui.add_button(
@@ -73,7 +74,6 @@ class TouchControls:
         self._restart.on_click(lambda _: touch.restart())
         self._undo.on_click(lambda _: touch.undo())
         self._strength.on_update(lambda _: setattr(touch, "strength", float(self._strength.value)))
-        self._gravity.on_update(self._gravity_changed)
         self._add_switches()
         self._add_parameters()
         self._add_actuators()
@@ -86,14 +86,14 @@ class TouchControls:
         session, gui, w = self._touch.session, self._viewer.server.gui, self._viewer._words
         system = session.system
         names = switches(system)
-        self._switches: dict[str, Any] = {}
+        self._switches: dict[str, Shared] = {}
         if not names:
             return
         with self._folder, gui.add_folder(w("Switches"), expand_by_default=False):
             for name in names[:MOST]:
-                on = not is_off(system, name)
-                box = self._switches[name] = gui.add_checkbox(name.replace("event:", f"{w('event')} ", 1), on)
-                box.on_update(partial(self._switched, name, box, session))
+                box = gui.add_checkbox(name.replace("event:", f"{w('event')} ", 1), not is_off(system, name))
+                act = partial(self._touch.want, f"switch {name}", partial(session.switch, name))
+                self._switches[name] = Shared(self._viewer.server, box, act)
             self._more(len(names))
 
     def _add_parameters(self) -> None:
@@ -186,40 +186,23 @@ class TouchControls:
         (factor,), told = self._viewer._units.of(np.ones(1), unit)
         scale = float(factor)
         low, high = scale * low, scale * high
-        slider = self._viewer.server.gui.add_slider(
+        server = self._viewer.server
+        slider = server.gui.add_slider(
             f"{label} [{told}]" if told else label,
             low,
             high,
             (high - low) / STEPS,
             min(max(scale * value, low), high),
         )
-        self._wheels.append(Wheel(slider, lambda: scale * now()))
-
-        def moved(event: Any) -> None:
-            if event.client is not None:
-                self._moved[id(slider)] = time.monotonic()
-                self._touch.want(of, act, float(slider.value) / scale)
-
-        slider.on_update(moved)
+        shared = Shared(server, slider, lambda shown: self._touch.want(of, act, float(shown) / scale))
+        self._wheels.append(Wheel(shared, lambda: min(max(scale * now(), low), high)))
 
     # --- what happens -----------------------------------------------------------------------------------------------
 
-    def _wanted(self, event: Any, of: str, act: Callable[[Any], None], value: Any) -> None:
-        if event.client is not None:
-            self._touch.want(of, act, value)
-
-    def _gravity_changed(self, event: Any) -> None:
-        session = self._touch.session
-        before = self._gravity_before
-        self._wanted(
-            event,
-            "gravity",
-            lambda on: session.change({"gravity": before if on else (0.0, 0.0, 0.0)}),
-            self._gravity.value,
-        )
-
-    def _switched(self, name: str, box: Any, session: Session, event: Any) -> None:
-        self._wanted(event, f"switch {name}", partial(session.switch, name), box.value)
+    def _gravity_changed(self, on: bool) -> None:
+        session, before = self._touch.session, self._gravity_before
+        change = {"gravity": before if on else (0.0, 0.0, 0.0)}
+        self._touch.want("gravity", session.change, change)
 
     def _value(self, name: str) -> float:
         return float(self._system.values[name])
@@ -234,7 +217,8 @@ class TouchControls:
 
     def take_back(self) -> None:
         """What was asked for was refused: sliders go back to what is."""
-        self._moved.clear()
+        for control in (*(wheel.slider for wheel in self._wheels), *self._switches.values(), self._gravity):
+            control.let_go()
 
     def tell_running(self) -> None:
         """Let the button say what it does next."""
@@ -267,20 +251,11 @@ class TouchControls:
         label = f"{w('Undo')}: {w(what)} {of}".rstrip() if can else w("Undo")
         if self._undo.label != label:
             self._undo.label = label
-        now = time.monotonic()
         for wheel in self._wheels:
-            if now - self._moved.get(id(wheel.slider), -np.inf) > HANDS_OFF:
-                value = min(max(wheel.now(), wheel.slider.min), wheel.slider.max)
-                if abs(wheel.slider.value - value) > 1e-9 * max(1.0, abs(value)):
-                    wheel.slider.value = value
-        system = self._system
+            wheel.slider.tell(wheel.now())
         for name, box in self._switches.items():
-            on = not is_off(system, name)
-            if box.value != on:
-                box.value = on
-        pulls = bool(np.any(system.gravity))
-        if self._gravity.value != pulls:
-            self._gravity.value = pulls
+            box.tell(not is_off(self._system, name))
+        self._gravity.tell(bool(np.any(self._system.gravity)))
 
     def remove(self) -> None:
         """Take the folder away."""
