@@ -33,6 +33,8 @@ from nexdyn.forces import applied, bushing, joint_force, point_spring, states, t
 from nexdyn.forces import kinds as force_kinds
 from nexdyn.forces.apart import apart, let_go
 from nexdyn.forces.joint import friction_effort, spherical_spring, spring_damper
+from nexdyn.forces.nearby import choose
+from nexdyn.forces.nearby import count as count_near
 from nexdyn.forces.tables import (
     BODY_A,
     BODY_B,
@@ -489,7 +491,9 @@ def element_loads(s, t, gh, bh2, assemble, acts):  # type: ignore[no-untyped-def
     X_W, V = PoseRows(s.poses, 0), MotionRows(s.twists, 0)
     X_LA, X_LB = frames_a(tables), frames_b(tables)
     index = tables.index
-    for e in range(len(index)):
+    choose(tables, X_W, s.poses[0, 0])
+    for n in range(count_near(tables)):
+        e = tables.acting[n]
         if index[e, FREEDOM] != NO_FREEDOM:
             status = freedom_load(acts, e, t, gh, assemble, tables.data)
         else:

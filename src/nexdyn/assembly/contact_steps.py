@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.absolute.model import absolute_model
-from nexdyn.forces.contact import AREA, DEPTH, ContactForce, fixed_to
+from nexdyn.forces.contact import AREA, DEPTH, ContactForce, beyond_reach, fixed_to
 from nexdyn.forces.sphere_contact import SphereContact
 from nexdyn.integrate.methods import HHT, ImplicitEuler, RungeKutta4
 from nexdyn.spatial.rotations import quaternion
@@ -35,6 +35,8 @@ STABLE = {RungeKutta4.name: 2.78}
 """How far methods are stable; 2 of those not here."""
 MOST_JOINED, INDEPENDENT = 60, 1e-10
 """Bodies, dense matrices of which are made; from where on a row, or an inertia, is rounding."""
+MOST_APART = 500
+"""Contacts that do not touch, of which each is looked at: 0.2 s."""
 
 
 def constant_step(method: Method) -> float | None:
@@ -48,12 +50,26 @@ def limit_of(method: Method) -> float:
 
 
 def fastest(system: System, pose: Pose) -> tuple[float, str]:
-    """The largest ω [rad/s] of contacts where they are, and the name of the contact; 0 and "" without any."""
+    """The largest ω [rad/s] of contacts where they are, and the name of the contact; 0 and "" without any. Of those that are apart the
+    `MOST_APART` nearest are looked at."""
     found, yields = (0.0, ""), Yielding(system, pose)
-    for name, force in system.forces.items():
-        if isinstance(force, ContactForce) and not force.is_off:
-            found = max(found, (math.sqrt(square_of(force, system, yields)), force.part_of or name))
+    contacts = [force for force in system.forces.values() if isinstance(force, ContactForce) and not force.is_off]
+    if len(contacts) > MOST_APART:
+        gaps = [beyond_reach(x.numbers(system.values), *poses_of(x, system, pose)) for x in contacts]
+        nearest = sorted(range(len(contacts)), key=gaps.__getitem__)
+        contacts = [contacts[k] for place, k in enumerate(nearest) if place < MOST_APART or gaps[k] <= 0.0]
+    for force in contacts:
+        found = max(found, (math.sqrt(square_of(force, system, yields)), force.part_of or force.name))
     return found
+
+
+def poses_of(force: ContactForce, system: System, pose: Pose) -> list[np.ndarray]:
+    """The poses (12,) of its frames A and B in the world."""
+    return [
+        np.concatenate([(R @ frame.R_BF).ravel(), p + R @ frame.p_BF])
+        for frame in force.frames(system)
+        for R, p in (pose(frame.body),)
+    ]
 
 
 class Yielding:
@@ -134,10 +150,8 @@ class Yielding:
 
 def square_of(force: ContactForce, system: System, yields: Yielding) -> float:
     """ω² of a contact; 0 where it is not known."""
-    values, rows, pose = system.values, [], yields.pose
-    for frame in force.frames(system):
-        R, p = pose(frame.body)
-        rows.append(np.concatenate([(R @ frame.R_BF).ravel(), p + R @ frame.p_BF, np.zeros(6)])[None])
+    values = system.values
+    rows = [np.concatenate([row, np.zeros(6)])[None] for row in poses_of(force, system, yields.pose)]
     seen = force.motion_table(force.data_in(system), rows[0], rows[1], np.zeros((1, 0)))[0]
     row = seen[int(seen[:, DEPTH].argmax())]
     n, depth, area = row[9:12], float(row[DEPTH]), float(row[AREA])

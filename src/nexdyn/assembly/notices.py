@@ -13,10 +13,11 @@ import numpy as np
 
 from nexdyn.absolute.configuration import difference
 from nexdyn.assembly.closing import Closing, joint_gaps
-from nexdyn.assembly.contact_steps import constant_step, fastest, limit_of
+from nexdyn.assembly.contact_steps import constant_step, fastest, limit_of, poses_of
 from nexdyn.errors import AssemblyError, InputError, warn
-from nexdyn.forces.contact import AREA, DEPTH, fixed_to
+from nexdyn.forces.contact import AREA, DEPTH, beyond_reach, fixed_to
 from nexdyn.forces.mesh_solid import drawn_meshes
+from nexdyn.model.once import unchanged
 from nexdyn.results.bodies import BodyRecording
 from nexdyn.results.contacts import contacts_of
 from nexdyn.spatial.rotations import rotation_matrix
@@ -90,6 +91,11 @@ def _open(joint: str, gap: float, turn: float) -> str:
 
 def start_notices(simulation: Any, gaps: list[Notice]) -> list[Notice]:
     """The gaps, and what is to be said of the state that the simulation starts from."""
+    with unchanged():
+        return _start_notices(simulation, gaps)
+
+
+def _start_notices(simulation: Any, gaps: list[Notice]) -> list[Notice]:
     system: System = simulation.system
     found = [*gaps, *_drawn(system)]
     limited = [joint for joint in system.joints.values() if joint.limits is not None and joint.nv]
@@ -226,12 +232,10 @@ def _beyond(joint: Joint, values: dict[str, float], pose: Pose) -> list[Notice]:
 
 def _pressed(contact: ContactForce, system: System, pose: Pose, weight: float) -> list[Notice]:
     """A contact that starts pressed in by more than the mechanism's weight can explain."""
-    data = contact.data(system.values)
-    A, B = (
-        np.concatenate([(R @ frame.R_BF).ravel(), p + R @ frame.p_BF])
-        for frame in contact.frames(system)
-        for R, p in (pose(frame.body),)
-    )
+    data = contact.numbers(system.values)
+    A, B = poses_of(contact, system, pose)
+    if beyond_reach(data, A, B) > 0.0:
+        return []
     depth, force = contact.pressed(system.values, A, B)
     rounded = ROUNDED * float(np.linalg.norm(A[9:]) + np.linalg.norm(B[9:]))
     if force <= PRESSED * weight or depth <= rounded:

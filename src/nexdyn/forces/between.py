@@ -84,9 +84,11 @@ def frame_of(force: ForceElement, system: System, reference: str, side: str = ""
         body, R, p = system.frame(reference)
     except InputError as error:
         raise type(error)(f"{force}: {error}") from None
+    anchor, at = force.__dict__[f"anchor{suffix}"], force.__dict__[f"at{suffix}"]
+    if anchor is None and at is None:
+        return Frame(body.name, R, p)
     values = system.values
     check_points(force, (suffix,), values)
-    anchor, at = force.__dict__[f"anchor{suffix}"], force.__dict__[f"at{suffix}"]
     if anchor is not None:
         p = p + R @ np.array(force._floats(f"anchor{suffix}", 3, values))
     if at is not None:

@@ -36,7 +36,7 @@ c = p_A ± ½ l z_A, else one about p_A. States, where friction sticks: y of eac
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -44,13 +44,14 @@ import numpy as np
 from nexdyn.forces import sticking
 from nexdyn.forces.between import PairForce
 from nexdyn.forces.contact_law import VELOCITIES, ContactLaw, check_along, is_of_time, wrong_at
-from nexdyn.forces.kinds import CONTACT
+from nexdyn.forces.kinds import CONTACT, FAR
 from nexdyn.forces.own_law import OWN, energy_of, force_of, own_damping, own_hold, own_slope, own_slope_at
 from nexdyn.forces.point_spring import length_and_direction
 from nexdyn.forces.tables import STATE
 from nexdyn.kernel import formula, kernel
 from nexdyn.model.callbacks import Callback
 from nexdyn.model.force import Frame
+from nexdyn.model.once import once
 from nexdyn.model.time_kernels import time_callbacks, time_row
 from nexdyn.spatial.algebra import Force, T, Vec3, cross
 from nexdyn.spatial.lanes import common, if_less, power, sqrt, zero
@@ -85,6 +86,8 @@ class Placed(NamedTuple):
 
 
 UNMOVED = Placed()
+OF_ITSELF = ("name", "a", "b")
+"""Attributes of which the data of a contact tell nothing."""
 UNBOUNDED = 1e300
 """How far what has no end reaches."""
 AHEAD = tuple(np.geomspace(1e-9, 1.0, 91).tolist())
@@ -138,9 +141,13 @@ class ContactForce(ContactLaw, PairForce):
         return None, None
 
     def frames(self, system: System) -> tuple[Frame, ...]:
+        return once("frames", lambda: self._frames(system), self, system)
+
+    def _frames(self, system: System) -> tuple[Frame, ...]:
+        placed = self.placed(system.values)
         return tuple(
-            F._replace(R_BF=F.R_BF @ R, p_BF=F.p_BF + F.R_BF @ p)
-            for F, (R, p) in zip(super().frames(system), self.placed(system.values), strict=True)
+            F if side is UNMOVED else F._replace(R_BF=F.R_BF @ side.R, p_BF=F.p_BF + F.R_BF @ side.p)
+            for F, side in zip(super().frames(system), placed, strict=True)
         )
 
     def surface_velocities(self, values: Mapping[str, float]) -> list[float]:
@@ -187,8 +194,15 @@ class ContactForce(ContactLaw, PairForce):
         last = [side, other, *self.surface_velocities(values), *self.directed(values), *self.far(values)]
         return [k, e, a, friction[0], v_f, radius, half, *friction, *last]
 
+    def numbers(self, values: Mapping[str, float]) -> list[float]:
+        """Its `data`, which contacts of one law between shapes alike have in common: not to be written to."""
+        if self.normal_force is not None:  # its data keep a function of its own alive
+            return self.data(values)
+        alike = tuple((name, x) for name, x in self.__dict__.items() if name[0] != "_" and name not in OF_ITSELF)
+        return once((type(self), alike), lambda: self.data(values), values)
+
     def data_in(self, system: System) -> list[float]:
-        data = self.data(system.values)
+        data = list(self.numbers(system.values))
         data[STICK + sticking.DAMPING] *= math.sqrt(self.reduced(system, lambda body: body.mass))
         return data
 
@@ -228,8 +242,9 @@ class ContactForce(ContactLaw, PairForce):
         """1/(1/m_A + 1/m_B) of what `of` tells of both bodies, with all that Fixed joints hold to them; 0 where neither has any. The ground
         has no end of it."""
         inverse = 0.0
-        for side in self.frames(system):
-            together = fixed_to(system, side.body)
+        for side in (self.a, self.b):
+            body, _, _ = system.frame(side)
+            together = fixed_to(system, body.name)
             m = (
                 0.0
                 if "ground" in together
@@ -243,7 +258,7 @@ class ContactForce(ContactLaw, PairForce):
         world."""
         rows = np.array([A, B])
         still = np.concatenate([rows, np.zeros((2, 6))], axis=1)
-        table = self.motion_table(self.data(values), still[:1], still[1:], np.zeros((1, 0)))
+        table = self.motion_table(self.numbers(values), still[:1], still[1:], np.zeros((1, 0)))
         deepest = int(table[0, :, DEPTH].argmax())
         return float(table[0, deepest, DEPTH]), float(table[0, deepest, NORMAL])
 
@@ -281,8 +296,23 @@ class ContactForce(ContactLaw, PairForce):
         return np.column_stack(columns[:3]), np.column_stack(columns[3:])
 
 
+def beyond_reach(data: Sequence[float], A: np.ndarray, B: np.ndarray) -> float:
+    """How much farther from each other surfaces are, by their data, than they reach [m], the frames A and B at the poses (12,): they are
+    apart where it is greater than 0 (``apart``)."""
+    reach, side, *normal, offset = data[FAR : FAR + 6]
+    d = A[9:] - B[9:]
+    if side == 0.0:
+        return math.sqrt(float(d @ d)) - reach
+    R = (B if side > 0.0 else A)[:9].reshape(3, 3)
+    return side * float(R @ normal @ d) - offset - reach
+
+
 def fixed_to(system: System, body: str) -> set[str]:
     """The bodies, the ground among them, that are one with a body by Fixed joints, and itself."""
+    return once(("fixed to", body), lambda: _fixed_to(system, body), system)
+
+
+def _fixed_to(system: System, body: str) -> set[str]:
     found, left = {body}, [joint for joint in system.joints.values() if joint.kind == "fixed"]
     while near := [joint for joint in left if not found.isdisjoint((joint.parent.name, joint.child.name))]:
         found.update(name for joint in near for name in (joint.parent.name, joint.child.name))
@@ -290,8 +320,9 @@ def fixed_to(system: System, body: str) -> set[str]:
     return found
 
 
-STICK, SIDE, OTHER, RUNS_A, RUNS_B, ACROSS, ALONG_A, ALONG_B, FAR, POINT_DATA = 7, 12, 13, 14, 17, 20, 21, 24, 27, 33
-"""Where the data of ``sticking`` begin, ς and r_B, where u_A and u_B begin, ρ, where e and those of ``apart`` begin; how many they are."""
+STICK, SIDE, OTHER, RUNS_A, RUNS_B, ACROSS, ALONG_A, ALONG_B = 7, 12, 13, 14, 17, 20, 21, 24
+POINT_DATA = FAR + 6
+"""Where the data of ``sticking`` begin, ς and r_B, where u_A and u_B begin, ρ, where e begin; how many there are in all."""
 
 
 class Rub(NamedTuple):

@@ -110,7 +110,7 @@ class Foundations(ContactForce):
     def pressed(self, values: Mapping[str, float], A: np.ndarray, B: np.ndarray) -> tuple[float, float]:
         """The penetration [m], and the largest pressure times the area [N], which is much also where forces cancel."""
         a, b = (np.concatenate([pose, np.zeros(6)])[None] for pose in (A, B))
-        row = self.motion_table(self.data(values), a, b, np.zeros((1, 0)))[0, 0]
+        row = self.motion_table(self.numbers(values), a, b, np.zeros((1, 0)))[0, 0]
         return float(row[DEPTH]), float(row[AREA] * row[PRESSURE])
 
     def parts(self, values: Mapping[str, float]) -> list[float]:

@@ -71,6 +71,7 @@ from nexdyn.forces.tables import STATE, STATES
 from nexdyn.generic import defines, generic
 from nexdyn.geometry.hull import surface
 from nexdyn.kernel import formula, kernel, outlined
+from nexdyn.model.once import once
 from nexdyn.model.shapes import Box, HalfSpace, Hull, Shape
 from nexdyn.spatial.algebra import Force, Motion, T, Vec3, cross
 from nexdyn.spatial.rotations import rotation_matrix
@@ -124,6 +125,10 @@ def observed(data: list[float], A: np.ndarray, B: np.ndarray, z: np.ndarray, roo
 
 def solid_numbers(shape: Shape) -> tuple[np.ndarray, np.ndarray, list[float]]:
     """Faces (nf, 4), corners (nc, 3), centre and radius of a ball around a solid, in the axes of its body."""
+    return once(("solid", shape), lambda: _solid_numbers(shape))
+
+
+def _solid_numbers(shape: Shape) -> tuple[np.ndarray, np.ndarray, list[float]]:
     R, p = rotation_matrix(np.array(shape.orientation)), np.array(shape.position)
     match shape:
         case HalfSpace():

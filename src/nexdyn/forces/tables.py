@@ -7,6 +7,7 @@
     z, rate float64 (nz,)     states of the forces and their rates (``states``): not frozen, what changes in a run
     bound   float64 (nz,)     of friction that sticks in a contact what y may be (``sticking``); of other states nothing
     inside, inner (nz,)       the same within their bounds, and their rates there
+    acting, watched, skin     which forces may act (``nearby``)
     room                      scratch and meshes of contacts over areas (``mesh_overlap``)
 
 A force in a joint has its freedom and coordinate (rows of v and q) and no bodies; the others have freedom −1.
@@ -21,12 +22,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from nexdyn.forces.kinds import CONTACT, FAR, SURFACE
 from nexdyn.forces.mesh_overlap import Room
 from nexdyn.forces.mesh_search import KEPT, MESH_A
 from nexdyn.forces.mesh_solid import NO_MESH, Solid
 from nexdyn.forces.mesh_tables import meshes_of
-from nexdyn.forces.overlap import OVERLAP
+from nexdyn.forces.overlap import OVERLAP, UNBOUNDED
 from nexdyn.kernel import formula
+from nexdyn.model.once import unchanged
 from nexdyn.spatial.table import PoseRows
 from nexdyn.variants import leaves_out
 
@@ -39,6 +42,10 @@ INDEX_COLUMNS, FRAME_COLUMNS = 11, 24
 MOST_STATES = 12
 """States of a user's force, at most: what its call has room for."""
 NO_FREEDOM = -1
+ARM, WATCHED = 12, 13
+"""Where ρ stands among what is known of a body that is watched, and how many numbers these are."""
+FEW, SKIN = 32, 0.3
+"""Contacts below which all are on the list of what may act, and s as a part of what surfaces reach (``nearby``)."""
 
 Place = Callable[[str], tuple[int, np.ndarray, np.ndarray]]
 """Of a body's name: its number in the kernels, and R_LB (3, 3), p_LB (3,) [m] of its frame in the kernels' frame L."""
@@ -61,12 +68,21 @@ class ForceTables(NamedTuple):
     inner: Any = np.zeros(0)
     newton: Any = np.zeros((0, 0))
     """(12, 28) scratch of users' forces with states (``user_states``)."""
+    acting: Any = np.zeros(1, dtype=np.int64)
+    """(nf + 1,) the forces that may act, and how many they are (``nearby``)."""
+    watched: Any = np.zeros((0, WATCHED))
+    skin: Any = np.zeros(1)
     room: Any = None
     """Scratch and meshes of surfaces in contact; None where there are none: then nothing of them is compiled."""
 
 
 def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
     """The tables of the forces of `system`, which must outlive them: it keeps the user functions."""
+    with unchanged():
+        return _force_tables(system, place, freedom)
+
+
+def _force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
     values, forces = system.values, list(system.forces.values())
     index = np.zeros((len(forces), INDEX_COLUMNS), dtype=np.int64)
     frames = np.tile([1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0], (len(forces), 2))
@@ -94,6 +110,7 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
             X = frames[e, 12 * side : 12 * side + 12]
             X[:9], X[9:] = (R_LB @ frame.R_BF).ravel(), p_LB + R_LB @ frame.p_BF
     numbers_of_all = np.array(data)
+    acting, watched, skin = watching(index, frames, numbers_of_all)
     return ForceTables(
         index,
         frames,
@@ -104,8 +121,27 @@ def force_tables(system: System, place: Place, freedom: Freedom) -> ForceTables:
         inside=np.zeros(len(start)),
         inner=np.zeros(len(start)),
         newton=np.zeros((MOST_STATES, 2 * MOST_STATES + 4)),
+        acting=acting,
+        watched=watched,
+        skin=skin,
         room=room_of(forces, values, index, numbers_of_all),
     )
+
+
+def watching(index: np.ndarray, frames: np.ndarray, data: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """`acting`, with all forces on it, `watched`, nothing seen yet, and `skin` (``nearby``)."""
+    acting = np.append(np.arange(len(index)), len(index))
+    touching = np.flatnonzero(np.isin(index[:, KIND], (CONTACT, SURFACE)))
+    if len(touching) < FEW:
+        return acting, np.zeros((0, WATCHED)), np.zeros(1)
+    bodies = index[touching][:, [BODY_A, BODY_B]]
+    watched = np.full((bodies.max() + 1, WATCHED), np.nan)
+    watched[:, ARM] = 0.0
+    for side, place in enumerate((slice(9, 12), slice(21, 24))):
+        np.maximum.at(watched[:, ARM], bodies[:, side], np.linalg.norm(frames[touching, place], axis=1))
+    reach = data[index[touching, FIRST] + FAR]
+    ends = reach[reach < UNBOUNDED]
+    return acting, watched, np.array([SKIN * float(np.median(ends)) if len(ends) else 0.0])
 
 
 def room_of(forces: Sequence[Force], values: Mapping[str, float], index: np.ndarray, data: np.ndarray) -> Room | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from nexdyn.errors import InputError, warn
 from nexdyn.model.element import Element
+from nexdyn.model.once import once
 from nexdyn.model.parameters import floats, sequence
 from nexdyn.model.placement import IDENTITY, ORIGIN, Triple, rotation, unit_quaternion
 from nexdyn.model.shapes import Shape
@@ -117,6 +118,9 @@ class Body(Element):
 
     def resolved(self, values: Mapping[str, float]) -> ResolvedBody:
         """The body in numbers under the parameter `values`. Raises InputError; whether it is physical says `check`."""
+        return once("resolved", lambda: self._resolved(values), self, values)
+
+    def _resolved(self, values: Mapping[str, float]) -> ResolvedBody:
         mass, com, (xx, yy, zz, xy, xz, yz) = self._mass_properties(values)
         R, p = self.pose(values)
         return ResolvedBody(mass, np.array(com), np.array(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))), R, p)

@@ -25,6 +25,7 @@ from nexdyn.model.force import Force
 from nexdyn.model.joint import Joint
 from nexdyn.model.marker import Marker
 from nexdyn.model.measure import Measure
+from nexdyn.model.once import once
 from nexdyn.model.parameters import Parameter, floats, frozen, names_in, number
 
 E = TypeVar("E", bound=Element)
@@ -81,7 +82,7 @@ class System(metaclass=CheckedCalls):
     @property
     def values(self) -> dict[str, float]:
         """The value of every parameter."""
-        return dict(self._values)
+        return once("values", lambda: dict(self._values), self)
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:

@@ -16,6 +16,8 @@ import numpy as np
 from nexdyn.forces import torsion_spring
 from nexdyn.forces.apart import apart, let_go
 from nexdyn.forces.kinds import TORSION_SPRING
+from nexdyn.forces.nearby import choose
+from nexdyn.forces.nearby import count as count_near
 from nexdyn.forces.states import count, keep
 from nexdyn.forces.tables import (
     BODY_A,
@@ -121,7 +123,9 @@ def _(model: Any, work: Any, t: float, q: Any, v: Any, tau: Any, forces: ForceTa
     o = zero(model.body[0, 0])
     for i in range(len(model.topology)):
         F_ext[i] = Force(Vec3(o, o, o), Vec3(o, o, o))
-    for e in range(len(index)):
+    choose(forces, X_W, o)
+    for n in range(count_near(forces)):
+        e = forces.acting[n]
         if index[e, FREEDOM] != NO_FREEDOM:
             j = index[e, FREEDOM]
             status, effort = freedom_element(forces, e, t, q[index[e, COORDINATE]], v[j])
@@ -158,7 +162,9 @@ def _(work: Any, q: Any, forces: ForceTables) -> Any:
     X_W, X_LA, X_LB = PoseRows(work.spare, XW_), frames_a(forces), frames_b(forces)
     index = forces.index
     U = 0.0
-    for e in range(len(index)):
+    choose(forces, X_W, work.spare[0, 0])
+    for n in range(count_near(forces)):
+        e = forces.acting[n]
         if index[e, FREEDOM] != NO_FREEDOM:
             U += freedom_energy(forces, e, q[index[e, COORDINATE]])
         else:

@@ -1,0 +1,103 @@
+"""Which forces may act: all but contacts of bodies that are far from each other. A broad phase, as Verlet's lists are.
+
+    gap      of contact e when the list was made: what ``apart`` compares, the distance less r, or the height less o and r
+    on it    every other force, and contacts with gap ≤ s
+    m_b      = |p − p₀| + ‖R − R₀‖ ρ: how far a point of body b has moved since, ρ that of the farthest frame of a contact on it
+    anew     where 2 max m > s
+
+A contact that is not on the list has at most moved by s, and is apart, as ``apart`` would say: what is computed is the same to the last
+bit. With s large, the list is long; with s small, it is made anew often: s is `SKIN` times the median of r.
+
+Contacts with a plane on a body that turns are on the list always: far from its origin a plane moves farther than what is watched.
+
+    acting   int64   (nf + 1,)   the numbers of the forces on the list, in order; how many there are stands last
+    watched  float64 (nb, 13)    R₀, p₀ and ρ of each body; (0, 13) where there are fewer contacts than `FEW`, and all are on the list
+    skin     float64 (1,)        s
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from nexdyn.forces.apart import let_go_here
+from nexdyn.forces.contact import state
+from nexdyn.forces.kinds import CONTACT, FAR, SURFACE
+from nexdyn.forces.tables import ARM, BODY_A, BODY_B, FIRST, KIND, frames_a, frames_b
+from nexdyn.kernel import formula, outlined, overloaded
+from nexdyn.spatial.algebra import Vec3
+from nexdyn.spatial.lanes import pack
+from nexdyn.spatial.table import PoseRows
+
+
+def choose(forces: Any, X: Any, x: Any) -> None:
+    """Bring the list up to date, the bodies at the poses X, whose numbers are like x. Lanes have all forces on it."""
+    if not isinstance(x, np.ndarray):
+        choose_here(forces, X)
+
+
+@overloaded(choose)
+def _choose(forces, X, x):  # type: ignore[no-untyped-def]
+    if x is pack:
+        return lambda forces, X, x: None
+    return lambda forces, X, x: choose_here(forces, X)
+
+
+@formula
+def count(forces):  # type: ignore[no-untyped-def]
+    """How many forces are on the list."""
+    return forces.acting[len(forces.index)]
+
+
+@formula
+def choose_here(forces, X):  # type: ignore[no-untyped-def]
+    """The same of one system."""
+    for b in range(len(forces.watched)):
+        if not moved(forces, b, X[b]) <= 0.5 * forces.skin[0]:  # not a number: nothing is near
+            choose_anew(forces, X)
+            return
+
+
+@formula
+def moved(forces: Any, b: Any, X: Any) -> Any:
+    """m of body b at X."""
+    before, R = PoseRows(forces.watched, 0)[b], X.R
+    Q, d = before.R, X.p - before.p
+    x: Any = Vec3(R.xx - Q.xx, R.xy - Q.xy, R.xz - Q.xz)
+    y: Any = Vec3(R.yx - Q.yx, R.yy - Q.yy, R.yz - Q.yz)
+    z: Any = Vec3(R.zx - Q.zx, R.zy - Q.zy, R.zz - Q.zz)
+    return sqrt(d @ d) + sqrt(x @ x + y @ y + z @ z) * forces.watched[b, ARM]
+
+
+@outlined
+def choose_anew(forces, X):  # type: ignore[no-untyped-def]
+    """The list from the poses X. What friction of a contact off it held has let go."""
+    seen, n = PoseRows(forces.watched, 0), 0
+    for b in range(len(forces.watched)):
+        seen[b] = X[b]
+    for e in range(len(forces.index)):
+        if is_near(forces, e, X):
+            forces.acting[n] = e
+            n += 1
+        else:
+            let_go_here(forces, e)
+    forces.acting[len(forces.index)] = n
+
+
+@formula
+def is_near(forces, e, X):  # type: ignore[no-untyped-def]
+    """Whether force e is on the list, the bodies at X."""
+    kind, k, data = forces.index[e, KIND], forces.index[e, FIRST] + FAR, forces.data
+    if kind != CONTACT and kind != SURFACE:
+        return True
+    a, b = forces.index[e, BODY_A], forces.index[e, BODY_B]
+    X_a, X_b, X_aA, X_bB = X[a], X[b], frames_a(forces)[e], frames_b(forces)[e]
+    d, r, side = X_a.p + X_a.R @ X_aA.p - X_b.p - X_b.R @ X_bB.p, data[k] + forces.skin[0], data[k + 1]
+    if side == 0.0:
+        return not d @ d > r * r
+    if (b if side > 0.0 else a) != 0:
+        return True  # its plane moves
+    n = X_b.R @ (X_bB.R @ state(data, k + 2)) if side > 0.0 else X_a.R @ (X_aA.R @ state(data, k + 2))
+    return not side * (n @ d) - data[k + 5] > r
