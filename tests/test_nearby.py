@@ -167,9 +167,8 @@ def test_contacts_have_the_numbers_that_each_alone_has() -> None:
     assert together == [force.data_in(system) for force in system.forces.values()]
 
 
-@pytest.mark.parametrize("areas", [False, True])
-def test_of_many_contacts_the_nearest_tell_the_longest_step(areas: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    system = swarm(areas, False)
+def test_of_many_contacts_the_nearest_tell_the_longest_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    system = swarm(False, False)
     pose = {name: body.pose(system.values) for name, body in system.bodies.items()}
     pose["ground"] = (np.eye(3), np.zeros(3))
     looked: list[str] = []
