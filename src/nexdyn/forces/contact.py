@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nexdyn.forces import sticking
-from nexdyn.forces.between import PairForce
+from nexdyn.forces.between import PairForce, check_points
 from nexdyn.forces.contact_law import VELOCITIES, ContactLaw, check_along, is_of_time, wrong_at
 from nexdyn.forces.kinds import CONTACT, FAR
 from nexdyn.forces.own_law import OWN, energy_of, force_of, own_damping, own_hold, own_slope, own_slope_at
@@ -200,6 +200,10 @@ class ContactForce(ContactLaw, PairForce):
             return self.data(values)
         alike = tuple((name, x) for name, x in self.__dict__.items() if name[0] != "_" and name not in OF_ITSELF)
         return once((type(self), alike), lambda: self.data(values), values)
+
+    def check(self, values: Mapping[str, float]) -> None:
+        check_points(self, ("_a", "_b"), values)
+        self.numbers(values)
 
     def data_in(self, system: System) -> list[float]:
         data = list(self.numbers(system.values))

@@ -48,6 +48,7 @@ from nexdyn.model.between_bodies import BetweenBodies
 from nexdyn.model.body import Body
 from nexdyn.model.force import Force
 from nexdyn.model.materials import Material, contact_modulus, friction_between, material_of, shear_part
+from nexdyn.model.once import once
 from nexdyn.model.shapes import (
     Box,
     Capsule,
@@ -290,7 +291,8 @@ class Contact(ContactLaw, BetweenBodies):
             return [HalfSpace()]
         if not body.colliding:
             raise InputError(f"{self}: {body} has no shapes that could touch; give it a collision=[nx.Sphere(…)]")
-        return [shape.resolved(system.values) for shape in body.colliding]
+        values = system.values
+        return once("shapes", lambda: [shape.resolved(values) for shape in body.colliding], body, values)
 
 
 ROUND = Cylinder | Cone | Capsule | Ellipsoid

@@ -62,7 +62,7 @@ class PlaneContact(ContactForce):
         check_points(self, ("_a", "_b"), values)
         for attribute in ("axis", "normal"):
             direction(self.__dict__[attribute], values, f"{attribute} of {self}")
-        self.data(values)
+        self.numbers(values)
 
     def shape(self, values: Mapping[str, float]) -> tuple[float, float, float, float]:
         return non_negative(self, "radius", values), 0.5 * non_negative(self, "length", values), 0.0, 0.0

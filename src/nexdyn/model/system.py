@@ -25,7 +25,7 @@ from nexdyn.model.force import Force
 from nexdyn.model.joint import Joint
 from nexdyn.model.marker import Marker
 from nexdyn.model.measure import Measure
-from nexdyn.model.once import once
+from nexdyn.model.once import once, unchanged
 from nexdyn.model.parameters import Parameter, floats, frozen, names_in, number
 
 E = TypeVar("E", bound=Element)
@@ -266,8 +266,6 @@ class System(metaclass=CheckedCalls):
     def add_contact(self, contact: B) -> B:
         """Add a contact. What its names and patterns match is chosen anew with every body, joint and marker that is added."""
         self._admit("contact", contact, BetweenBodies)
-        self._check(contact)
-        self._made_by(contact, self.forces)
         return self._keep("contact", contact)
 
     def add_marker(self, marker: Marker | str, body: Body | str | None = None, **attributes: Any) -> Marker:
@@ -356,8 +354,9 @@ class System(metaclass=CheckedCalls):
     def _choose_anew(self) -> None:
         """The forces that contacts make of all that there is, behind those that were added by themselves."""
         forces = {name: force for name, force in self.forces.items() if force.part_of is None}
-        for contact in self.contacts.values():
-            forces |= self._made_by(contact, forces)
+        with unchanged():
+            for contact in self.contacts.values():
+                forces |= self._made_by(contact, forces)
         self._elements["force"] = forces
 
     def _made_by(self, contact: BetweenBodies, taken: Mapping[str, Force]) -> dict[str, Force]:
