@@ -62,9 +62,10 @@ ROUNDED = 1e-9
 ASTRAY = 1e-6
 """|C| of rows that the others should have closed at which the mechanism has left its branch."""
 BORROWED, LENT = range(2)
-PAID, LEAST_PAID, MOST_PAID, PAID_BUT_ROUNDING = 1e-13, 1e-10, 40, 1e-6
-"""Part of what is paid back up to which it is the same; up to which it has to be, and most evaluations to find it; up to which it may be
-where it no longer falls."""
+PAID, LEAST_PAID, MOST_PAID = 1e-13, 1e-10, 40
+"""Part of what is paid back up to which it is the same; up to which it has to be, and most evaluations to find it."""
+PAID_BUT_ROUNDING, GREW = 1e-6, 2
+"""Part up to which it may be where it no longer falls: where it has grown so often, below that."""
 OF_FREE = 1e-4
 """Part of the accelerations without the rows that counts where those with them are less: rounding leaves some 1e-15 of it."""
 MOST = 40
@@ -103,7 +104,7 @@ def damping_here(work, loops):  # type: ignore[no-untyped-def]
 def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):  # type: ignore[no-untyped-def]
     """a (nv,) of the closed mechanism, and λ into loops.mu; `forces` tells whether links carry external forces."""
     of_rows, row_of, mu, lent = loops.of_rows, loops.row_of, loops.mu, loops.lent
-    owed, before, rounded = 0.0, inf, False
+    owed, before, grew = 0.0, inf, 0
     for _ in range(MOST_PAID if len(lent) > 0 else 1):
         articulated_bodies(model, q, v, tau, forces, work, a)
         free = 0.0
@@ -123,11 +124,11 @@ def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):  # type: 
         for j in range(len(loops.change)):
             a[j] -= loops.change[j]
         owed = paid_back(lent, a, tau, OF_FREE * free)
-        rounded = owed >= before and owed < PAID_BUT_ROUNDING
-        if rounded or not owed > PAID:
+        grew += owed >= before and owed < PAID_BUT_ROUNDING
+        if grew == GREW or not owed > PAID:
             break
         before = owed
-    if owed > LEAST_PAID and not rounded:
+    if owed > LEAST_PAID and grew < GREW:
         a[0] = nan  # what moves is too light beside what was lent
     for j in range(len(lent)):
         tau[j] -= lent[j, LENT]
