@@ -275,15 +275,24 @@ def test_a_crank_that_is_driven_to_the_pose_where_its_slider_may_branch_off_arri
     method: Any, shoe: float
 ) -> None:
     """A shoe without mass, too: there the step in minimal coordinates was no longer finite, 11° before."""
-    start = 0.3
-    system = slider_crank(shoe, start, "=t")
+    start, error = 0.3, None
     with pytest.warns(nx.NexDynWarning, match=r"passes near a singular pose at t = 1\.2[5-7]\d* s"):
-        result = nx.simulate(system, 0.5 * np.pi - start, method)
+        try:
+            result = nx.simulate(slider_crank(shoe, start, "=t"), 0.5 * np.pi - start, method)
+        except nx.SolveError as stopped:  # in the pose itself
+            error, result = stopped, stopped.result
     assert [notice["kind"] for notice in result.warnings] == ["singular"]
     assert result.recording.violation.max() < 1e-8
-    angle = start + result.t.values
-    np.testing.assert_allclose(result.position("shoe").values[:, 0], 2.0 * np.cos(angle), atol=1e-6)
-    np.testing.assert_allclose(result.velocity("shoe").values[-1, 0], -2.0, atol=5e-3)
+    before = 0.5 * np.pi - start - result.t.values > 2e-3
+    np.testing.assert_allclose(
+        result.position("shoe").values[before, 0], 2.0 * np.cos(start + result.t.values[before]), atol=1e-6
+    )
+    if error is None:
+        assert abs(result.position("shoe").values[-1, 0]) < 1e-5
+        assert shoe or result.velocity("shoe").values[-1, 0] == pytest.approx(-2.0, abs=5e-3)
+    else:
+        assert shoe and method.coordinates == "bodies"
+        assert "singular pose" in str(error) and error.where in ("pin", "elbow", "wrist", "guide")
 
 
 @pytest.mark.parametrize("method", [*DRIVERS_TO, nx.Partitioning(1e-3)], ids=short)
