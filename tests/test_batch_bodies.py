@@ -161,6 +161,32 @@ def test_a_member_in_lanes_that_is_far_from_its_constraints_says_so(monkeypatch:
     assert [[notice["kind"] for notice in result.member(m).warnings] for m in range(4)] == [[], ["violation"], [], []]
 
 
+def parallelogram(count: int) -> tuple[nx.System, dict[str, Any]]:
+    """A loop without redundant equations, whose members turn at different speeds: it lies flat after a quarter turn."""
+    system, turns = nx.System("parallelogram", gravity=(0, 0, 0)), (0, 0, 1)
+    a, b, c = (
+        system.add_body(name, mass=1.0, inertia=(1 / 12, 1 / 12, 1 / 12), position=at)
+        for name, at in (("a", (0, 0.5, 0)), ("b", (0.5, 1, 0)), ("c", (1, 0.5, 0)))
+    )
+    system.add_joint(nx.Revolute("A", system.ground, a, at=(0, 0, 0), axis=turns))
+    system.add_joint(nx.Revolute("B", a, b, at=(0, 1, 0), axis=turns))
+    system.add_joint(nx.Spherical("C", b, c, at=(1, 1, 0)))
+    system.add_joint(nx.Universal("D", system.ground, c, at=(1, 0, 0), axis=turns, reference=(1, 0, 0)))
+    return system, {"v0": {"A": np.where(np.arange(count) % 2 == 0, -1.0, -3.0)}}
+
+
+@pytest.mark.parametrize("every", [1, 20])
+def test_members_in_lanes_that_pass_a_singular_pose_say_so_and_no_others(every: int, packs: list[list[int]]) -> None:
+    """At −3 rad/s members lie flat at 0.524 s, at −1 rad/s not yet."""
+    system, batch = parallelogram(5)
+    with pytest.warns(nx.NexDynWarning, match=r"passes near a singular pose at t = 0\.52\d* s"):
+        result = nx.simulate(system, 0.7, nx.HHT(dt=1e-3), batch=batch, output_every=every)
+    assert packs == [[0, 1, 2, 3, 4]]
+    assert result.failures == {}
+    told = [[notice["kind"] for notice in result.member(m).warnings] for m in range(5)]
+    assert told == [[], ["singular"], [], ["singular"], []]
+
+
 def test_members_of_other_patterns_march_in_packs_of_their_own(packs: list[list[int]]) -> None:
     system, batch = trees(4)
     batch["parameters"]["elbow.friction"] = np.array([0.2, 0.0, 0.2, 0.0])

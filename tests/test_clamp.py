@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import mechanisms
 import numpy as np
 import pytest
 
@@ -285,3 +286,39 @@ def test_wrong_clamps_and_switches_are_refused_by_name() -> None:
     system.add_force(nx.AppliedForce("brake", "arm", force=(0, 0, 1)))
     with pytest.raises(InputError, match=r"a force or a contact, and a clamp; give one of them another name"):
         system.add_event(nx.Event("x", time=1.0, off="brake"))
+
+
+@pytest.mark.parametrize("clamps", [1, 2])
+@pytest.mark.parametrize(
+    "method",
+    [nx.ImplicitEuler(2e-3), nx.ImplicitEuler(2e-3, bdf2=True), nx.HHT(dt=1e-3), nx.RungeKutta4(1e-3)],
+    ids=lambda method: repr(method).split(", mu")[0],
+)
+def test_clamps_that_lock_a_loop_stop_it_and_two_that_are_equal_do_as_one(method: Any, clamps: int) -> None:
+    """What is left of velocities is rounding, and the two are redundant in every pose: no singular pose is told."""
+    system = mechanisms.four_bar()
+    for k in range(clamps):
+        system.add_joint(nx.Clamp(f"lock {k}", "crank", "rocker", on=False))
+        system.add_event(nx.Event(f"hold {k}", time=0.3, on=f"lock {k}"))
+        system.add_event(nx.Event(f"let go {k}", time=0.5, off=f"lock {k}"))
+    result = nx.simulate(system, 0.8, method, v0={"A": 3.0})
+    assert not result.warnings
+    t, x = result.t.values, result.position("coupler").values
+    held, later = x[(t > 0.31) & (t < 0.5)], x[t > 0.6]
+    assert np.abs(held - held[0]).max() < 1e-6
+    assert np.abs(later - held[0]).max() > 1e-3
+
+
+@pytest.mark.parametrize("joint", [nx.Fixed, nx.Clamp, nx.Revolute])
+@pytest.mark.parametrize("bdf2", [False, True])
+def test_a_doubled_joint_is_no_singular_pose(joint: Any, bdf2: bool) -> None:
+    """It is redundant in every pose. The warning would be an error here."""
+    system = nx.System("twice", gravity=(0, -9.81, 0))
+    system.add_body("a", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.5, 0, 0))
+    system.add_body("b", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(1.5, 0, 0))
+    system.add_joint(nx.Revolute("hinge", system.ground, "a", at=(0, 0, 0), axis=(0, 0, 1)))
+    for k in range(2):
+        system.add_joint(joint(f"again {k}", "a", "b", at=(1, 0, 0), axis=(0, 0, 1)))
+    result = nx.simulate(system, 2.0, nx.ImplicitEuler(2e-3, bdf2=bdf2))
+    assert not result.warnings
+    assert result.recording.violation.max() < 1e-9

@@ -12,7 +12,7 @@ import pytest
 
 from nexdyn.describe import CURVES, FUNCTIONS, SECTIONS, SHAPES, SURFACES, from_dict, to_dict
 from nexdyn.errors import InputError, NexDynWarning, UnknownNameError
-from nexdyn.forces import FORCES, AppliedForce, Contact, JointForce, PointSpring, UserForce
+from nexdyn.forces import FORCES, AppliedForce, Contact, Gravity, JointForce, PointSpring, UserForce
 from nexdyn.joints import JOINTS, Helical, Revolute, UserConstraint, VelocityConstraint
 from nexdyn.model import curves as c
 from nexdyn.model import functions as f
@@ -289,6 +289,8 @@ def random_system(rng: Random) -> System:
     for force in forces(rng, system):
         system.add_force(force)
     material = Material("mine", quantity(rng, system), 0.3, friction=[None, "=L"][rng.integers(2)])
+    system.add_gravity(Gravity("sun", mu="=3*L", at=(0, 0, "=-9*L")))
+    system.add_gravity(Gravity("pull", ["b1", "b[2-3]"], anchor=("=L", 0, 0), mu=2.0))
     system.add_contact(
         Contact(
             "touches",

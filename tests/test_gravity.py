@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 
 import nexdyn as nx
+from nexdyn.describe import from_dict, to_dict
 
 MU, A, E = 2.0, 1.0, 0.6
 """μ [m³/s²], semi-major axis [m] and eccentricity."""
@@ -131,3 +132,160 @@ def test_what_has_no_meaning_is_refused_and_a_fall_into_the_centre_stops() -> No
     fall.add_force(nx.PointGravity("pull", "stone", mu=1.0))
     with pytest.raises(nx.SolveError, match="force 'pull' has its body where its centre is"):
         nx.simulate(fall, 1.0, nx.RungeKutta4(1e-3))
+
+
+# --- on many bodies -----------------------------------------------------------------------------------------------------
+
+
+def probes(count: int = 3) -> nx.System:
+    """Bodies at rest along x, in space, without gravity yet."""
+    system = nx.System("probes", gravity=(0, 0, 0))
+    system.parameter("mu", 4.0)
+    for i in range(count):
+        system.add_body(f"probe{i}", mass=1.0 + i, inertia=(1, 2, 3), com=(0.1, 0.0, 0.0), position=(2.0 + i, 0, 0))
+    return system
+
+
+def told(system: nx.System) -> list[tuple[str, str]]:
+    return [(name, type(force).__name__) for name, force in system.forces.items()]
+
+
+@pytest.mark.parametrize(
+    "method",
+    [nx.RungeKutta4(1e-2), nx.HHT(dt=1e-2), nx.ImplicitEuler(1e-2), nx.Projection(1e-2)],
+    ids=lambda method: method.name,
+)
+def test_gravity_on_all_bodies_is_a_point_gravity_on_each(method: Any) -> None:
+    together, apart = probes(), probes()
+    together.add_gravity(nx.Gravity("sun", mu="=mu"))
+    for i in range(3):
+        apart.add_force(nx.PointGravity(f"pull {i}", f"probe{i}", mu="=mu"))
+    one, other = (nx.simulate(system, 0.3, method) for system in (together, apart))
+    for i in range(3):
+        np.testing.assert_array_equal(one.position(f"probe{i}").values, other.position(f"probe{i}").values)
+        assert one.position(f"probe{i}").values[-1, 0] < 2.0 + i - 1e-3
+    assert_allclose(one.force("sun probe1").force.values[0, 0], (-2.0 * 4.0 / 3.1**2, 0.0, 0.0), rtol=1e-12)
+
+
+def test_bodies_that_are_added_later_count_and_parameters_act() -> None:
+    system = probes(1)
+    system.add_gravity(nx.Gravity("sun", mu="=mu"))
+    system.add_body("probe1", mass=1.0, inertia=(1, 1, 1), position=(5, 0, 0))
+    system.add_gravity(nx.Gravity("pull", "probe*", centre="probe0", mu=0.5))
+    system.add_body("hub", position=(0, 3, 0))
+    assert told(system) == [(name, "PointGravity") for name in ("sun probe0", "sun probe1", "pull probe1")]
+    changed = system.with_parameters({"mu": 9.0, "pull.mu": "=mu/3", "hub.mass": 2.0})
+    assert [force.data_in(changed)[0] for force in changed.forces.values()] == [9.0, 9.0, 18.0, 3.0]
+    assert [name for name, _ in told(changed)] == ["sun probe0", "sun probe1", "sun hub", "pull probe1"]
+    assert [force.data_in(system)[0] for force in system.forces.values()] == [4.0, 4.0, 0.5]
+
+
+def test_a_field_of_the_user_acts_on_all_that_a_pattern_matches() -> None:
+    @numba.njit
+    def field(t: float, x: Any, out: Any) -> None:
+        out[0], out[1], out[2] = -x[0], 0.0, 0.0
+
+    system = probes()
+    system.add_body("rock", mass=1.0, inertia=(1, 1, 1), position=(9, 0, 0))
+    system.add_gravity(nx.Gravity("field", "probe*", function=field))
+    assert told(system) == [(f"field probe{i}", "GravityField") for i in range(3)]
+    result = nx.simulate(system, 1.0, nx.RungeKutta4(1e-3))
+    for i in range(3):
+        assert_allclose(result.position(f"probe{i}").values[-1, 0] + 0.1, (2.1 + i) * np.cos(1.0), atol=1e-9)
+    np.testing.assert_array_equal(result.position("rock").values[-1], (9, 0, 0))
+
+
+SPACE = """
+name: space
+gravity: [0, 0, 0]
+parameters: {mu: 4}
+bodies:
+  probe1: {mass: 1, inertia: [1, 1, 1], position: [2, 0, 0]}
+  probe2: {mass: 1, inertia: [1, 1, 1], position: [3, 0, 0]}
+  moon: {mass: 7, inertia: [1, 1, 1], position: [9, 0, 0]}
+gravities:
+  sun: {mu: =mu}
+  pull: {bodies: probe*, centre: moon, mu: 0.5}
+events:
+  away: {time: 0.25, off: sun}
+"""
+
+
+def test_scenes_files_and_copies_hold_it(tmp_path: Any) -> None:
+    (tmp_path / "space.yaml").write_text(SPACE)
+    system = nx.load(tmp_path / "space.yaml")
+    names = ["sun probe1", "sun probe2", "sun moon", "pull probe1", "pull probe2"]
+    assert list(system.forces) == names
+    assert to_dict(system)["gravities"] == {
+        "sun": {"mu": "=mu"},
+        "pull": {"bodies": "probe*", "centre": "moon", "mu": 0.5},
+    }
+    again = from_dict(to_dict(system))
+    assert list(again.forces) == names
+    result = nx.simulate(again, 0.5, nx.RungeKutta4(1e-2))
+    result.save(tmp_path / "run.nc")
+    kept = nx.Result.load(tmp_path / "run.nc")
+    assert list(kept.system.gravities) == ["sun", "pull"]
+    assert_allclose(kept.force("sun probe1").force.values, result.force("sun probe1").force.values)
+    pulled = result.force("sun probe1").force.values[:, 0, 0]
+    assert pulled[0] < -0.9 and pulled[-1] == 0.0  # the event has switched all of it off
+    assert not result.force("sun moon").force.values[-1].any()
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: nx.Gravity("g", "prob", mu=1.0), "bodies of gravity 'g': no body 'prob'; did you mean 'probe"),
+        (lambda: nx.Gravity("g", "rock*", mu=1.0), r"bodies of gravity 'g': 'rock\*' matches no body; bodies: probe0"),
+        (lambda: nx.Gravity("g", "ground", mu=1.0), "bodies of gravity 'g': no body 'ground'"),
+        (lambda: nx.Gravity("g", []), "bodies of gravity 'g' is .*; a body, its name, a pattern like"),
+        (lambda: nx.Gravity("g"), "gravity 'g' has neither mu nor function"),
+        (lambda: nx.Gravity("g", mu=1.0, function=print), "gravity 'g' has both mu and function"),
+        (lambda: nx.Gravity("g", function="x"), r"function of gravity 'g' is 'x'; a function \(t, x, out\) is needed"),
+        (lambda: nx.Gravity("g", function=print, at=(0, 0, 1)), "has a function, and so no centre, anchor or at"),
+        (lambda: nx.Gravity("g", "probe0", centre="probe0", mu=1.0), "body and centre must be different bodies"),
+        (lambda: nx.Gravity("g", "probe[0]", centre="probe0", mu=1.0), "gravity 'g' chooses no body: those that"),
+        (lambda: nx.Gravity("g", mu=-1.0), "mu of gravity 'g' is -1 m³/s²; it must be 0 or more"),
+        (lambda: nx.Gravity("g", mu=1.0, centre="sun"), "gravity 'g': no marker or body 'sun'"),
+        (lambda: nx.Gravity("spring", mu=1.0), "force 'spring' exists already; forces, contacts and gravities need"),
+        (lambda: nx.PointGravity("g", "probe0", mu=1.0), "is no gravity; add_force takes it"),
+    ],
+)
+def test_what_gravity_cannot_mean_is_refused(make: Any, says: str) -> None:
+    system = probes()
+    system.add_force(nx.PointSpring("spring", "probe0", "ground", stiffness=1.0))
+    with pytest.raises(nx.InputError, match=says):
+        system.add_gravity(make())
+    assert not system.gravities
+    assert list(system.forces) == ["spring"]
+
+
+def test_forces_of_gravity_are_named_by_what_they_are_part_of() -> None:
+    system = probes()
+    system.add_gravity(nx.Gravity("sun", mu=1.0))
+    with pytest.raises(nx.InputError, match=r"'sun probe0.mu': gravity 'sun' sets what .*; write 'sun.mu'"):
+        system.with_parameters({"sun probe0.mu": 2.0})
+    with pytest.raises(
+        nx.InputError, match="gravity 'sun' exists already; forces, contacts and gravities need different"
+    ):
+        system.add_force(nx.PointSpring("sun", "probe0", "ground", stiffness=1.0))
+    result = nx.simulate(system, 0.1, nx.RungeKutta4(1e-2))
+    with pytest.raises(
+        nx.InputError, match="gravity 'sun' is 3 forces, one for each body that it pulls: name one of them, 'sun"
+    ):
+        result.force("sun")
+
+
+def test_a_file_says_of_a_field_that_it_lacks_it(tmp_path: Any) -> None:
+    def field(t: float, x: Any, out: Any) -> None:
+        out[0], out[1], out[2] = -x[0], 0.0, 0.0
+
+    system = probes()
+    system.add_gravity(nx.Gravity("field", function=field))
+    result = nx.simulate(system, 0.1, nx.RungeKutta4(1e-2))
+    with pytest.warns(nx.NexDynWarning, match="leaves out what is written in Python: gravity 'field'"):
+        result.save(tmp_path / "run.nc")
+    with pytest.warns(nx.NexDynWarning, match="was run with 'field': Python, which no file holds"):
+        kept = nx.Result.load(tmp_path / "run.nc")
+    assert not kept.system.gravities
+    np.testing.assert_array_equal(kept.position("probe1").values, result.position("probe1").values)

@@ -247,6 +247,72 @@ def test_partitioned_coordinates_stop_at_singular_poses(method: Any) -> None:
         nx.simulate(parallelogram(), 0.9, method)
 
 
+def slider_crank(shoe: float, start: float, function: str | None) -> nx.System:
+    """A crank of 1 m and a rod as long, whose end slides along x on a shoe: at 90° the crank may turn on with the rod along it, and the
+    shoe at rest, or without."""
+    system, turns, (c, s) = nx.System("slider2", gravity=(0, -9.81, 0)), (0, 0, 1), (np.cos(start), np.sin(start))
+    system.add_body("crank", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(0.5 * c, 0.5 * s, 0))
+    system.add_body("rod", mass=1.0, inertia=(0.1, 0.1, 0.1), position=(1.5 * c, 0.5 * s, 0))
+    system.add_body("shoe", mass=shoe, inertia=(shoe,) * 3, position=(2 * c, 0, 0))
+    system.add_joint(nx.Revolute("pin", "ground", "crank", at=(0, 0, 0), axis=turns))
+    system.add_joint(nx.Revolute("elbow", "crank", "rod", at=(c, s, 0), axis=turns))
+    system.add_joint(nx.Revolute("wrist", "rod", "shoe", at=(2 * c, 0, 0), axis=turns))
+    system.add_joint(nx.Prismatic("guide", "ground", "shoe", at=(2 * c, 0, 0), axis=(1, 0, 0)))
+    if function:
+        system.add_driver(nx.Driver("motor", "pin", function))
+    return system
+
+
+DRIVERS_TO = [
+    nx.RungeKutta4(1e-3), nx.DormandPrince(), nx.SemiImplicitEuler(1e-3), nx.HHT(), nx.HHT(dt=1e-3), nx.Projection(),
+    nx.Projection(dt=1e-3), nx.Baumgarte(), nx.Baumgarte(dt=1e-3), nx.ImplicitEuler(1e-3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shoe", [0.0, 0.5])
+@pytest.mark.parametrize("method", DRIVERS_TO, ids=short)
+def test_a_crank_that_is_driven_to_the_pose_where_its_slider_may_branch_off_arrives_and_says_so(
+    method: Any, shoe: float
+) -> None:
+    """A shoe without mass, too: there the step in minimal coordinates was no longer finite, 11° before."""
+    start, error = 0.3, None
+    with pytest.warns(nx.NexDynWarning, match=r"passes near a singular pose at t = 1\.2[5-7]\d* s"):
+        try:
+            result = nx.simulate(slider_crank(shoe, start, "=t"), 0.5 * np.pi - start, method)
+        except nx.SolveError as stopped:  # in the pose itself
+            error, result = stopped, stopped.result
+    assert [notice["kind"] for notice in result.warnings] == ["singular"]
+    assert result.recording.violation.max() < 1e-8
+    before = 0.5 * np.pi - start - result.t.values > 2e-3
+    np.testing.assert_allclose(
+        result.position("shoe").values[before, 0], 2.0 * np.cos(start + result.t.values[before]), atol=1e-6
+    )
+    if error is None:
+        assert abs(result.position("shoe").values[-1, 0]) < 1e-5
+        assert shoe or result.velocity("shoe").values[-1, 0] == pytest.approx(-2.0, abs=5e-3)
+    else:
+        assert shoe and method.coordinates == "bodies"
+        assert "singular pose" in str(error) and error.where in ("pin", "elbow", "wrist", "guide")
+
+
+@pytest.mark.parametrize("method", [*DRIVERS_TO, nx.Partitioning(1e-3)], ids=short)
+def test_a_start_in_a_singular_pose_is_said_and_so_is_what_fails_for_it(method: Any) -> None:
+    """Velocities that fulfil Cq v = ν there need not lie on a branch."""
+    system = slider_crank(0.0, 0.5 * np.pi, "=t")
+    with pytest.warns(nx.NexDynWarning, match="starts in a singular pose at t = 0 s"):
+        try:
+            result = nx.simulate(system, 0.2, method)
+        except nx.SolveError as error:
+            assert "singular pose" in str(error)
+            assert error.where in ("crank", "rod", "shoe", "pin", "elbow", "wrist", "guide")
+            assert error.result is None or error.result.message == str(error)
+        else:
+            assert result.recording.violation.max() < 1e-6
+            # the rod turns with the crank, or goes on as the other branch has it
+            x, t = result.position("shoe").values[-1, 0], 0.2
+            assert min(abs(x), abs(x + 2.0 * np.sin(t))) < 1e-4
+
+
 @pytest.mark.parametrize("demo", ["bennett", "bricard", "sarrus", "stewart"])
 @pytest.mark.parametrize(
     "method",

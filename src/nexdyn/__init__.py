@@ -52,9 +52,9 @@ _HOMES = {
         "RollingSphere", "Spherical", "Universal", "UserConstraint", "VelocityConstraint", "add_rotor",
     ),
     "nexdyn.forces": (
-        "AppliedForce", "Bushing", "Contact", "Controller", "ForceTable", "GravityField", "JointForce", "JointFriction", "JointStop",
-        "PlaneContact", "SphereContact", "PointGravity", "PointSpring", "PositionActuator", "TorqueActuator", "TorsionSpring", "UserForce",
-        "UserJointForce", "VelocityActuator",
+        "AppliedForce", "Bushing", "Contact", "Controller", "ForceTable", "Gravity", "GravityField", "JointForce", "JointFriction",
+        "JointStop", "PlaneContact", "SphereContact", "PointGravity", "PointSpring", "PositionActuator", "TorqueActuator", "TorsionSpring",
+        "UserForce", "UserJointForce", "VelocityActuator",
     ),
     "nexdyn.integrate.methods": (
         "Baumgarte", "DormandPrince", "ExplicitEuler", "HHT", "ImplicitEuler", "IndexOne", "Loops", "Partitioning",
@@ -146,6 +146,7 @@ if TYPE_CHECKING:
         Contact,
         Controller,
         ForceTable,
+        Gravity,
         GravityField,
         JointForce,
         JointFriction,

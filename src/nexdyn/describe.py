@@ -1,7 +1,7 @@
 """A System as plain data, and back: what a scene file says and what a result file carries along.
 
     name: text                              gravity: [x, y, z]
-    parameters: {NAME: quantity}            bodies, markers, contacts: {NAME: {attribute: value}}
+    parameters: {NAME: quantity}            bodies, markers, contacts, gravities: {NAME: {attribute: value}}
     joints, couplings, drivers, forces, measures: {NAME: {type: KIND, attribute: value}}
 
 A section holds its elements by name, in order; the attributes are the arguments of the element's class, read from its
@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from nexdyn.checked_calls import signature_of
 from nexdyn.errors import InputError, UnknownNameError, unknown, warn
-from nexdyn.forces import FORCES, Contact
+from nexdyn.forces import FORCES, Contact, Gravity
 from nexdyn.joints import JOINTS
 from nexdyn.model.body import Body
 from nexdyn.model.coupling import COUPLINGS
@@ -115,6 +115,7 @@ SECTIONS: dict[str, tuple[str, Mapping[str, type] | type]] = {
     "measures": ("measure", MEASURES),
     "forces": ("force", _writable(FORCES)),
     "contacts": ("contact", Contact),
+    "gravities": ("gravity", Gravity),
     "events": ("event", Event),
 }
 """Section: kind of element, and its class or its classes by type. Later sections refer to earlier ones."""
@@ -166,10 +167,10 @@ def to_dict(system: System, *, lossy: bool = False) -> dict[str, Any]:
                     raise InputError(f"{element} names {', '.join(sorted(lacks))}, which cannot be written")
                 described[name] = _described(element, classes, values)
             except InputError:
-                if not lossy or kind not in ("joint", "driver", "force", "measure", "contact", "event"):
+                if not lossy or kind not in ("joint", "driver", "force", "measure", "contact", "gravity", "event"):
                     raise
                 left_out.append(str(element))
-                unnamed |= {name} if kind in ("joint", "force", "measure", "contact") else set()
+                unnamed |= {name} if kind in ("joint", "force", "measure", "contact", "gravity") else set()
         if described:
             data[section] = described
     for joint in system.joints.values():
@@ -345,7 +346,7 @@ class Builder:
         try:
             _refusing(f"{kind} {name!r}", build)
         except InputError as error:
-            if not self.is_consequence(error) and not (kind == "contact" and self.failed):
+            if not self.is_consequence(error) and not (kind in ("contact", "gravity") and self.failed):
                 self.report(path + place_of(error, given), error)
             self.failed.add((kind, repr(name)))
 

@@ -39,6 +39,7 @@ _TABLE = {
     "SphereContact": "balljointclearance ballcontact",
     "PointGravity": "newtoniangravity centralgravity gravitation inversesquare",
     "GravityField": "gravityfunction",
+    "Gravity": "gravityonall gravitygroup pointgravityonall",
     "AppliedForce": "pointforce wrench pointload",
     "JointForce": "motor torque jointtorque loadjoint generalizedforce jointload",
     "JointStop": "bumpstop limitstop endstop",

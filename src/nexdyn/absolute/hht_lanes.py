@@ -13,13 +13,17 @@ so that nobody's bits depend on the neighbours.
 
 from __future__ import annotations
 
+from math import inf
+
 from nexdyn.absolute import lane_rows  # noqa: F401  (rows of packs)
 from nexdyn.absolute.equations import residual_here
 from nexdyn.absolute.hht import (
     ASSEMBLE,
+    BEST,
     CAUTIOUS,
     CORRECTIONS,
     FORETOLD,
+    INDEPENDENCE,
     LOST,
     ON,
     PART_TAKEN,
@@ -42,16 +46,17 @@ from nexdyn.absolute.outside import factor, solve
 from nexdyn.absolute.recorded import recorded
 from nexdyn.absolute.turns import SURE, UNSURE, count_angles, expect_angles, most_turned, return_angles
 from nexdyn.kernel import formula, shared
-from nexdyn.linalg.rows import flat
+from nexdyn.linalg.rows import WIDTH, flat
 from nexdyn.spatial.lanes import LANES, count, doubles, if_less
 from nexdyn.spatial.table import row as row_of
 
 ACTING, FAILED = 0, 1
 NEVER = -1
-NUMBERS = 7
-TAKEN, PART, FACTOR, C, D, RATIO, LENGTH = range(NUMBERS)
+NUMBERS = 8
+TAKEN, PART, FACTOR, C, D, RATIO, LENGTH, LEAST = range(NUMBERS)
 """Numbers of the lanes (NUMBERS,): 1 where the next correction is taken, its part; 1 where a new matrix is kept; weights of the
-extrapolation; the ratio of the last two steps; the size of the mechanism [m]."""
+extrapolation; the ratio of the last two steps; the size of the mechanism [m]; the least independence of the rows by a matrix so far, as a
+part of the best before it."""
 
 
 @formula
@@ -84,6 +89,22 @@ def start_again(s, i):  # type: ignore[no-untyped-def]
         x, y = doubles(one), doubles(from_)
         for o in range(i, len(x), LANES):
             x[o] = y[o]
+
+
+@formula
+def watch_lane(tables, fresh, memory, numbers, i):  # type: ignore[no-untyped-def]
+    """How independent the new matrix of lane i shows its rows to be: `hht.watch`."""
+    watched, lower, least = tables.watched.data, fresh.lower.data, inf
+    first = count(tables.body) - 1
+    for g in range(len(watched)):
+        o = tables.diagonal[first + g]
+        for c in range(WIDTH):
+            if watched[g, c, i] > 0.0:
+                least = min(least, watched[g, c, i] / abs(lower[o + (WIDTH + 1) * c, 0, i]))
+    if len(watched) > 0:
+        memory[i, INDEPENDENCE] = least
+        memory[i, BEST] = max(memory[i, BEST], least)
+        numbers.data[LEAST, 0, i] = min(numbers.data[LEAST, 0, i], least / memory[i, BEST])
 
 
 @formula
@@ -143,6 +164,7 @@ def try_steps(tables, acts, s, fresh, t, h, alpha, memory, state, numbers):  # t
                 of[FACTOR, 0, i] = 1.0 if new else 0.0
                 if new:
                     made(memory[i], h)
+                    watch_lane(tables, fresh, memory, numbers, i)
             keep(s.upper, fresh.upper, row_of(numbers, FACTOR))
             keep(s.lower, fresh.lower, row_of(numbers, FACTOR))
         solve(tables, s)

@@ -52,7 +52,7 @@ class Start(NamedTuple):
 
 EPS_V = 1e-10
 """Most by which velocities may miss a constraint, in units of the mechanism's size."""
-AT_REST = 1e-20
+AT_REST = 1e-14
 """Speeds [1/s, in units of the mechanism's size] that are rounding of 0, as where a clamp has stopped all."""
 COINCIDENT = 1e-12
 """Distances of points, beside that from the origin, that are rounding."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nexdyn.absolute import hht_lanes
+from nexdyn.absolute import hht, hht_lanes
 from nexdyn.absolute.elements import FRICTION, LANE_KINDS
 from nexdyn.absolute.recorded import Record
 from nexdyn.batch.lane_tables import force_pattern, stack, system_of
@@ -144,7 +144,7 @@ class BodyLanes:
             count = max(1, int(count * min(8.0, SLICE / max(took, 1e-6))))
         self._compiled.set()
         rows = np.concatenate(kept) if kept else np.empty((0, first.numbers, LANES))
-        lanes.give_back(rows, done, t0 + done * dt)
+        lanes.give_back(rows, done, min(t0 + done * dt, self.t_end))
         ended = FINISHED if done == steps else STOPPED
         return [FAILED if failed >= 0 else ended for failed in lanes.failed[: len(runs)]]
 
@@ -177,14 +177,17 @@ class Stacked:
         self.failed = np.full(LANES, hht_lanes.NEVER, dtype=np.int64)
         numbers = LaneVector(lane_zeros((hht_lanes.NUMBERS, 1, LANES)), 0)
         numbers.data[hht_lanes.LENGTH, 0] = [run.tables.length for run in filled]
+        numbers.data[hht_lanes.LEAST, 0] = np.inf
         self.control = self.memory, np.zeros(LANES, dtype=np.int64), self.failed, numbers
 
     def give_back(self, rows: np.ndarray, steps: int, t: float) -> None:
         """The rows (n, numbers, LANES), and the state after `steps` at t, to the members that did not fail."""
+        least = self.control[-1].data[hht_lanes.LEAST, 0]
         for s, run in enumerate(self.runs):
             if self.failed[s] < 0:
                 for mine, lane in ((run.state, self.state), (run.acts, self.acts)):
                     for x, y in zip(mine, lane, strict=True):
                         if isinstance(y, LaneTable | LaneVector):
                             x[...] = system_of(y, s)
+                run.comes_close = run.comes_close or bool(least[s] < hht.STALE)
                 run.went_on(rows[:, :, s].copy(), self.memory[s], steps, t)

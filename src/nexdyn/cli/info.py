@@ -69,6 +69,7 @@ def describe(model: Model, tree: Tree) -> dict[str, Any]:
         "couplings": [{"name": c.name, "kind": c.kind} for c in system.couplings.values()],
         "forces": [{"name": f.name, "kind": f.kind} for f in system.forces.values() if f.part_of is None],
         "contacts": [_contact(system, name) for name in system.contacts],
+        "gravities": [_gravity(system, name) for name in system.gravities],
         "measures": [{"name": m.name, "kind": m.kind} for m in system.measures.values()],
         "parameters": system.values,
         "simulation": {key: repr(x) if key == "method" else x for key, x in model.simulation.items()},
@@ -136,6 +137,13 @@ def _print(data: dict[str, Any]) -> None:
             f"contact {contact['name']}: {counted(contact['points'], contact['of'])}, {pairs}; "
             f"{pressing}, μ = {friction}{contact['more']}"
         )
+    for gravity in data["gravities"]:
+        pulled = ", ".join(gravity["bodies"][:8]) + (", …" if len(gravity["bodies"]) > 8 else "")
+        terminal.say(
+            f"gravity {gravity['name']} ({gravity['kind']}) on {pulled}"
+            if pulled
+            else f"gravity {gravity['name']} on no body"
+        )
     for what in ("parameters", "simulation", "result"):
         if data.get(what):
             terminal.say(f"{what}: " + ", ".join(f"{key} = {_shown(x)}" for key, x in data[what].items()))
@@ -156,6 +164,16 @@ def _contact(system: System, name: str) -> dict[str, Any]:
         "of": "area" if isinstance(made[0], Foundations) and made[0].over_area else "point",
         "more": _further(system, system.contacts[name]),
     }  # fmt: skip
+
+
+def _gravity(system: System, name: str) -> dict[str, Any]:
+    """Gravity on many bodies: what it is of, and the bodies."""
+    made = system.forces_of(name)
+    return {
+        "name": name,
+        "kind": made[0].kind if made else "",
+        "bodies": [force.frames(system)[0].body for force in made],
+    }
 
 
 def _pressing(made: list[Any], laws: list[Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from nexdyn.forces.contact import ContactForce
 from nexdyn.forces.contact_group import Contact
 from nexdyn.forces.contact_law import ContactLaw
 from nexdyn.forces.force_table import ForceTable
-from nexdyn.forces.gravity import GravityField, PointGravity
+from nexdyn.forces.gravity import Gravity, GravityField, PointGravity
 from nexdyn.forces.joint_force import JointForce
 from nexdyn.forces.joint_friction import JointFriction
 from nexdyn.forces.joint_stop import JointStop
@@ -29,4 +29,4 @@ FORCES: dict[str, type[Force]] = {
     )
 }  # fmt: skip
 
-__all__ = ["FORCES", "Contact", "ContactForce", "ContactLaw", *(cls.__name__ for cls in FORCES.values())]
+__all__ = ["FORCES", "Contact", "ContactForce", "ContactLaw", "Gravity", *(cls.__name__ for cls in FORCES.values())]

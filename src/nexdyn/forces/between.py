@@ -66,7 +66,7 @@ class PairForce(ForceElement):
         self.data(values)
 
 
-def check_points(force: ForceElement, sides: tuple[str, ...], values: Mapping[str, float]) -> None:
+def check_points(force: Element, sides: tuple[str, ...], values: Mapping[str, float]) -> None:
     """InputError where a point is given twice or is no point."""
     given = force.__dict__
     for side in sides:
@@ -77,7 +77,7 @@ def check_points(force: ForceElement, sides: tuple[str, ...], values: Mapping[st
                 force._floats(attribute, 3, values)
 
 
-def frame_of(force: ForceElement, system: System, reference: str, side: str = "") -> Frame:
+def frame_of(force: Element, system: System, reference: str, side: str = "") -> Frame:
     """The frame of one side: that of a body or a marker, at its point."""
     suffix = f"_{side}" if side else ""
     try:

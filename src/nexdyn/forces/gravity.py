@@ -4,8 +4,8 @@
     field   f on A = m g(t, p_A) at the centre of mass of A;   U = 0: that of a function is not known
 
 A is the body that falls, m its mass. B is the centre: a point of the world, or of another body, on which the reaction acts. Between two
-bodies, with μ = G m_B, momentum and energy are conserved. One element acts on one body. Gravity takes that body for a point mass: the
-torque of the gravity gradient is left out. It is about (size/|r|)² times the force times |r|.
+bodies, with μ = G m_B, momentum and energy are conserved. One force acts on one body, a ``Gravity`` is one for each of many. Gravity takes
+that body for a point mass: the torque of the gravity gradient is left out. It is about (size/|r|)² times the force times |r|.
 
 Data: μ m, or m and the address of g. m and the centre of mass are those of the body.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -28,11 +28,15 @@ from nexdyn.model.callbacks import FIELD, Callback, call, callback_of
 from nexdyn.model.element import Element, name_of
 from nexdyn.model.force import Force as ForceElement
 from nexdyn.model.force import Frame
+from nexdyn.model.group import Group
 from nexdyn.spatial.algebra import Force, Vec3
 from nexdyn.spatial.lanes import zero
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
+
+ALL = "*"
+"""The pattern that chooses all bodies."""
 
 
 class _Gravity(ForceElement):
@@ -158,6 +162,87 @@ class GravityField(_Gravity):
 
     def callbacks(self) -> tuple[Callback, ...]:
         return self.__dict__.get("_callbacks", ())
+
+
+class Gravity(Group):
+    """Gravity of a point mass, or gravity that is a function of the place, on all bodies or on those that names and patterns choose.
+
+    The gravity of the system is added; in space, set that to 0.
+    bodies: a body or its name, a pattern of names ("probe*"), or several of these; all by default. Bodies that are added later count as
+        well. What patterns choose leaves out the body that has the centre, and bodies without mass.
+    mu [m³/s²], centre, anchor, at: of a point mass, as of :class:`PointGravity`; or
+    function(t, x, out): an acceleration, as of :class:`GravityField`.
+
+    `system.forces` has a force for each body, named "earth probe1".
+    Raises InputError for a pattern that matches no body; "*" may choose none yet.
+    """
+
+    kind_of_element = "gravity"
+    kind = "gravity"
+    structural: ClassVar[frozenset[str]] = frozenset({"name", "bodies", "centre", "function"})
+    bodies: Any
+    mu: Any
+    centre: str
+    anchor: Any
+    at: Any
+    function: Callable[..., Any] | None
+
+    def __init__(
+        self,
+        name: str,
+        bodies: Any = ALL,
+        *,
+        mu: Any = None,
+        centre: Element | str = "ground",
+        anchor: Any = None,
+        at: Any = None,
+        function: Callable[..., Any] | None = None,
+    ) -> None:
+        super().__init__(name)
+        self._store(
+            bodies=self._names_and_patterns("bodies", bodies), mu=mu, centre=name_of(centre), anchor=anchor, at=at, function=function
+        )  # fmt: skip
+        if (mu is None) == (function is None):
+            what = "neither mu" if mu is None else "both mu"
+            raise InputError(f"{self} has {what} {'nor' if mu is None else 'and'} function; give one of them")
+        if function is not None and not callable(function):
+            raise InputError(
+                f"function of {self} is {function!r}; a function {FIELD.arguments} is needed, which is written in Python"
+            )
+        if function is not None and (self.centre, anchor, at) != ("ground", None, None):
+            raise InputError(f"{self} has a function, and so no centre, anchor or at: they are of a point mass")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.bodies!r})"
+
+    def check(self, values: Mapping[str, float]) -> None:
+        if self.mu is not None:
+            check_points(self, ("",), values)
+            if not self._number("mu", values) >= 0.0:
+                raise InputError(f"mu of {self} is {self._number('mu', values):g} m³/s²; it must be 0 or more")
+
+    def members(self, system: System) -> list[ForceElement]:
+        named, chosen = (
+            (set(), [*system.bodies]) if self.bodies == ALL else self._matched(system, "bodies", [*system.bodies])
+        )
+        centre = None if self.mu is None else frame_of(self, system, self.centre).body
+        values = system.values
+        pulled = [
+            body
+            for body in chosen
+            if body in named or (body != centre and system.body(body).resolved(values).mass > 0.0)
+        ]
+        if not pulled and self.bodies != ALL:
+            raise InputError(
+                f"{self} chooses no body: those that its patterns match are without mass, or have its centre"
+            )
+        return [self._on(body) for body in pulled]
+
+    def _on(self, body: str) -> ForceElement:
+        name = f"{self.name} {body}"
+        if self.function is not None:
+            return GravityField(name, body, function=self.function)
+        return PointGravity(name, body, self.centre, mu=self.mu, anchor=self.anchor, at=self.at)
 
 
 # --- in kernels -----------------------------------------------------------------------------------------------------

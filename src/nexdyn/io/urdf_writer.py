@@ -167,7 +167,8 @@ class _Writer:
         s = self.system
         alone = [name for name, force in s.forces.items() if force.part_of is None]
         for what, names in (
-            ("forces", alone), ("contacts", s.contacts), ("couplings", s.couplings), ("drivers", s.drivers), ("markers", s.markers),
+            ("forces", alone), ("contacts", s.contacts), ("gravities", s.gravities),
+            ("couplings", s.couplings), ("drivers", s.drivers), ("markers", s.markers),
             ("measures", s.measures),
             ("names of parameters, whose values are written", s.parameters),
         ):  # fmt: skip

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from nexdyn.errors import InputError, unknown
+from nexdyn.errors import InputError
 from nexdyn.model.body import Body
-from nexdyn.model.element import Element, name_of
-from nexdyn.model.force import Force
+from nexdyn.model.group import Group
 
 if TYPE_CHECKING:
     from nexdyn.model.system import System
 
 
-class BetweenBodies(Element):
+class BetweenBodies(Group):
     """Forces between pairs of a body of `a` and a body of `b`.
 
     a, b: a body or its name, 'ground' among them, or a pattern of names ("*_foot"), which the ground matches never, or several of these.
@@ -31,14 +30,10 @@ class BetweenBodies(Element):
 
     def __init__(self, name: str, a: Any, b: Any) -> None:
         super().__init__(name)
-        self._store(a=self._side("a", a), b=self._side("b", b))
+        self._store(a=self._names_and_patterns("a", a), b=self._names_and_patterns("b", b))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.a!r}, {self.b!r})"
-
-    def members(self, system: System) -> list[Force]:
-        """The forces between the pairs."""
-        raise NotImplementedError
 
     def pairs(self, system: System) -> list[tuple[Body, Body]]:
         """The pairs of bodies. UnknownNameError for a name, InputError for a pattern, that matches no body, and for no pair."""
@@ -62,34 +57,9 @@ class BetweenBodies(Element):
             "name both bodies in full for a pair of them"
         )
 
-    def _side(self, side: str, given: Any) -> str | tuple[str, ...]:
-        """Names and patterns; one alone as it is."""
-        if isinstance(given, str | Element):
-            return name_of(given)
-        several = tuple(name_of(x) for x in given) if isinstance(given, Sequence) else ()
-        if not several:
-            raise InputError(
-                f"{side} of {self} is {given!r}; a body, its name, a pattern like '*_foot', or several are needed"
-            )
-        return several
-
     def _chosen(self, system: System, side: str) -> tuple[set[str], list[str]]:
         """Names given in full, and all that are chosen, of one side."""
-        given = self.__dict__[side]
-        names, named, found = ["ground", *system.bodies], set(), dict[str, None]()
-        for pattern in (given,) if isinstance(given, str) else given:
-            if pattern in names:
-                named.add(pattern)
-                found[pattern] = None
-                continue
-            matches = [name for name in system.bodies if fnmatchcase(name, pattern)]
-            if not matches:
-                if set(pattern) & set("*?["):
-                    told = f"{', '.join(names[:8])}{', …' if len(names) > 8 else ''}"
-                    raise InputError(f"{side} of {self}: {pattern!r} matches no body; bodies: {told}")
-                raise type(error := unknown("body", pattern, names))(f"{side} of {self}: {error}")
-            found |= dict.fromkeys(matches)
-        return named, list(found)
+        return self._matched(system, side, ["ground", *system.bodies])
 
 
 def kept_apart(system: System, named: Container[frozenset[str]] = ()) -> set[frozenset[str]]:

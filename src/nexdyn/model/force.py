@@ -89,7 +89,7 @@ class Force(Element):
 
     @property
     def part_of(self) -> str | None:
-        """The contact that made it, and whose attributes it has; None for one that was added by itself."""
+        """The contact or gravity that made it, and whose attributes it has; None for one that was added by itself."""
         return self.__dict__.get("_part_of")
 
     @property

@@ -22,6 +22,7 @@ from nexdyn.model.driver import Driver
 from nexdyn.model.element import Element, checked_name, composed
 from nexdyn.model.event import Event
 from nexdyn.model.force import Force
+from nexdyn.model.group import Group
 from nexdyn.model.joint import Joint
 from nexdyn.model.marker import Marker
 from nexdyn.model.measure import Measure
@@ -32,9 +33,12 @@ E = TypeVar("E", bound=Element)
 J = TypeVar("J", bound=Joint)
 F = TypeVar("F", bound=Force)
 B = TypeVar("B", bound=BetweenBodies)
+G = TypeVar("G", bound=Group)
 M = TypeVar("M", bound=Measure)
 D = TypeVar("D", bound=Driver)
 C = TypeVar("C", bound=Coupling)
+GROUPS = ("contact", "gravity")
+"""Kinds of elements that consist of forces."""
 
 
 class System(metaclass=CheckedCalls):
@@ -48,7 +52,18 @@ class System(metaclass=CheckedCalls):
         self._gravity = frozen(gravity)
         self._elements: dict[str, dict[str, Any]] = {
             kind: {}
-            for kind in ("body", "joint", "coupling", "marker", "measure", "contact", "force", "driver", "event")
+            for kind in (
+                "body",
+                "joint",
+                "coupling",
+                "marker",
+                "measure",
+                "contact",
+                "gravity",
+                "force",
+                "driver",
+                "event",
+            )
         }
         self._bodies: dict[str, Body] = self._elements["body"]
         self._parameters: dict[str, Parameter] = {}
@@ -106,13 +121,18 @@ class System(metaclass=CheckedCalls):
 
     @property
     def forces(self) -> Mapping[str, Force]:
-        """Forces by name, in the order they were added; then those that contacts made."""
+        """Forces by name, in the order they were added; then those that contacts made, and those of `gravities`."""
         return MappingProxyType(self._elements["force"])
 
     @property
     def contacts(self) -> Mapping[str, BetweenBodies]:
         """Contacts of bodies by name, in the order they were added. A PlaneContact or SphereContact is one of the forces."""
         return MappingProxyType(self._elements["contact"])
+
+    @property
+    def gravities(self) -> Mapping[str, Group]:
+        """Gravity on many bodies by name, in the order it was added. A PointGravity or GravityField is one of the forces."""
+        return MappingProxyType(self._elements["gravity"])
 
     @property
     def markers(self) -> Mapping[str, Marker]:
@@ -157,23 +177,23 @@ class System(metaclass=CheckedCalls):
         return self._find("contact", name)
 
     def forces_of(self, name: str) -> list[Force]:
-        """The force called `name`, or all that the contact called so made. UnknownNameError with the nearest name otherwise."""
-        if name in self.contacts:
+        """The force called `name`, or all that the contact or gravity called so made. UnknownNameError with the nearest name otherwise."""
+        if name in self._groups():
             return [force for force in self.forces.values() if force.part_of == name]
         if name not in self.forces:
-            raise unknown("force or contact", name, [*self.forces, *self.contacts], plural="valid")
+            raise unknown("force or contact", name, [*self.forces, *self._groups()], plural="valid")
         return [self.force(name)]
 
     def switched(self, name: str) -> Sequence[Force | Joint]:
         """What events switch by a name: a force, all that a contact made, or a clamp. InputError for what none can switch."""
         joint = self.joints.get(name)
-        if name in self.contacts or name in self.forces:
+        if name in self._groups() or name in self.forces:
             if joint is not None and joint.switchable:
                 raise InputError(f"{name!r} is a force or a contact, and a clamp; give one of them another name")
             return self.forces_of(name)
         if joint is None:
             clamps = [other.name for other in self.joints.values() if other.switchable]
-            raise unknown("force, contact or clamp", name, [*self.forces, *self.contacts, *clamps], plural="valid")
+            raise unknown("force, contact or clamp", name, [*self.forces, *self._groups(), *clamps], plural="valid")
         if not joint.switchable:
             raise InputError(f"{joint} ({joint.kind}) cannot be switched; a Clamp can")
         return [joint]
@@ -268,6 +288,14 @@ class System(metaclass=CheckedCalls):
         self._admit("contact", contact, BetweenBodies)
         return self._keep("contact", contact)
 
+    def add_gravity(self, gravity: G) -> G:
+        """Add gravity of a point mass, or as a function of the place, on many bodies. What its names and patterns match is chosen anew with
+        every body that is added."""
+        if isinstance(gravity, Force | BetweenBodies):
+            raise InputError(f"{gravity!r} is no gravity; add_{gravity.kind_of_element} takes it")
+        self._admit("gravity", gravity, Group)
+        return self._keep("gravity", gravity)
+
     def add_marker(self, marker: Marker | str, body: Body | str | None = None, **attributes: Any) -> Marker:
         """Add a marker: its name, its body and the attributes of :class:`Marker`, or a Marker."""
         if not isinstance(marker, Marker):
@@ -331,9 +359,12 @@ class System(metaclass=CheckedCalls):
             raise InputError(f"{element} is part of system {element._owner!r} already; make another one")
         if element.name in self._elements[kind]:
             raise InputError(f"a {kind} {element.name!r} exists already; every {kind} needs its own name")
-        other = {"force": "contact", "contact": "force"}.get(kind)
-        if other and element.name in self._elements[other]:
-            raise InputError(f"{other} {element.name!r} exists already; a contact and a force need different names")
+        of_forces = ("force", *GROUPS)
+        for other in of_forces if kind in of_forces else ():
+            if element.name in self._elements[other]:
+                raise InputError(
+                    f"{other} {element.name!r} exists already; forces, contacts and gravities need different names"
+                )
         if element.name == "ground" and kind in ("body", "marker"):
             raise InputError(f"the name 'ground' is that of the fixed world; give the {kind} another one")
 
@@ -342,7 +373,7 @@ class System(metaclass=CheckedCalls):
         self._check(element)
         element._owner = self.name
         self._elements[kind][element.name] = element
-        if kind in ("body", "joint", "marker", "contact", "force") and self._elements["contact"]:
+        if kind in ("body", "joint", "marker", "force", *GROUPS) and self._groups():
             try:
                 self._choose_anew()
             except InputError:
@@ -351,25 +382,29 @@ class System(metaclass=CheckedCalls):
                 raise
         return element
 
+    def _groups(self) -> dict[str, Group]:
+        """What consists of forces, by name."""
+        return {name: group for kind in GROUPS for name, group in self._elements[kind].items()}
+
     def _choose_anew(self) -> None:
-        """The forces that contacts make of all that there is, behind those that were added by themselves."""
+        """The forces that groups make of all that there is, behind those that were added by themselves."""
         forces = {name: force for name, force in self.forces.items() if force.part_of is None}
         with unchanged():
-            for contact in self.contacts.values():
-                forces |= self._made_by(contact, forces)
+            for group in self._groups().values():
+                forces |= self._made_by(group, forces)
         self._elements["force"] = forces
 
-    def _made_by(self, contact: BetweenBodies, taken: Mapping[str, Force]) -> dict[str, Force]:
-        """The forces of a contact, checked and fixed here. InputError where two would have one name, or one of those `taken`."""
+    def _made_by(self, group: Group, taken: Mapping[str, Force]) -> dict[str, Force]:
+        """The forces of a group, checked and fixed here. InputError where two would have one name, or one of those `taken`."""
         made: dict[str, Force] = {}
-        for force in contact.members(self):
+        for force in group.members(self):
             if force.name in made or force.name in taken:
                 raise InputError(
-                    f"{contact} would make two forces named {force.name!r}; give its bodies or shapes other names"
+                    f"{group} would make two forces named {force.name!r}; give its bodies or shapes other names"
                 )
             self._check(force)
             force._owner = self.name
-            force.__dict__["_part_of"] = contact.name
+            force.__dict__["_part_of"] = group.name
             made[force.name] = force
         return made
 
@@ -444,12 +479,13 @@ class System(metaclass=CheckedCalls):
                 new._owner = self.name
                 system._elements[kind][name] = new
         shaped = any(kind == "body" for kind, _ in attributes) or any(changed & b._names for b in self.bodies.values())
-        for contact in self.contacts.values():
-            mine = {name: force for name, force in self.forces.items() if force.part_of == contact.name}
-            if shaped or ("contact", contact.name) in attributes or changed & contact._names:
-                new_forces = system._made_by(system.contacts[contact.name], system.forces)
-                for name, force in mine.items():
-                    new_forces[name].__dict__["_off"] = force.is_off
+        for group_name, group in self._groups().items():
+            mine = {name: force for name, force in self.forces.items() if force.part_of == group_name}
+            if shaped or (group.kind_of_element, group_name) in attributes or changed & group._names:
+                new_forces = system._made_by(system._groups()[group_name], system.forces)
+                off = any(force.is_off for force in mine.values())
+                for name, force in new_forces.items():
+                    force.__dict__["_off"] = mine[name].is_off if name in mine else off
             else:
                 new_forces = {name: force.copied(_owner=self.name) for name, force in mine.items()}
             system._elements["force"] |= new_forces
@@ -468,7 +504,7 @@ class System(metaclass=CheckedCalls):
             hits = [kind for kind, element in holders if attribute in element.settable()]
             part = next((e.part_of for kind, e in holders if kind == "force" and e.part_of is not None), None)
             if part is not None:
-                raise InputError(f"{path!r}: contact {part!r} sets what {name!r} has; write '{part}.{attribute}'")
+                raise InputError(f"{path!r}: {self._groups()[part]} sets what {name!r} has; write '{part}.{attribute}'")
             if len(hits) > 1:
                 choices = " or ".join(f"'{kind}:{path}'" for kind in hits)
                 raise InputError(f"{path!r} is ambiguous: {name!r} is a {' and a '.join(hits)}; write {choices}")

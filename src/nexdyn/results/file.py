@@ -8,7 +8,7 @@
     restart/numbers, restart/layout       all of the run's state at its end, and as JSON what each of its numbers is
 
 Attributes: nexdyn_schema (of this layout), source, title, method, status, message, steps, wall_time, settings,
-lost_forces (JSON: forces that are Python and so not in the description), lost (the same of joints, drivers, contacts and events).
+lost_forces (JSON: forces that are Python and so not in the description), lost (the same of all that may be Python but forces).
 """
 
 from __future__ import annotations
@@ -79,6 +79,9 @@ def kept_quantities(result: Result, full: bool) -> list[str]:
     return [name for name in names if 0 not in observed.labels.shape(name)]
 
 
+GROUPS = ("contacts", "gravities")
+"""Sections of a description whose elements consist of forces."""
+
 # --- writing --------------------------------------------------------------------------------------------------------
 
 
@@ -90,12 +93,12 @@ def write_result(result: Result, path: PathLike, full: bool) -> None:
 
     target = file_path(path, SUFFIXES, "a result file")
     described = to_dict(result.system, lossy=True)
-    held = {*described.get("forces", {}), *described.get("contacts", {})}
+    held = {name for section in ("forces", *GROUPS) for name in described.get(section, {})}
     lost = [*result.lost_forces]
     lost += [name for name, force in result.system.forces.items() if (force.part_of or name) not in held]
     unheld = {
         section: [name for name in getattr(result.system, section) if name not in described.get(section, {})]
-        for section in ("joints", "drivers", "contacts", "events")
+        for section in ("joints", "drivers", *GROUPS, "events")
     }
     names = kept_quantities(result, full)
     with written(target) as temporary, SteadyFile(temporary, "r+") as stream:
@@ -358,18 +361,19 @@ def _settings(file: Any, name: str) -> dict[str, Any]:
 
 
 def _alone(file: Any, name: str, lost: Sequence[str]) -> list[str]:
-    """The forces that the file lacks, without those of contacts that it lacks: the warning names the contact."""
-    contacts = json.loads(_text(file, name, "lost", "{}")).get("contacts", [])
-    return [force for force in lost if not any(force.startswith(f"{contact} ") for contact in contacts)]
+    """The forces that the file lacks, without those of contacts and gravities that it lacks: the warning names these."""
+    missing = json.loads(_text(file, name, "lost", "{}"))
+    groups = [group for section in GROUPS for group in missing.get(section, [])]
+    return [force for force in lost if not any(force.startswith(f"{group} ") for group in groups)]
 
 
 def _lost(file: Any, name: str) -> list[str]:
-    """Joints, drivers, contacts and events that the file does not hold."""
+    """Joints, drivers, contacts, gravities and events that the file does not hold."""
     return [str(x) for section in json.loads(_text(file, name, "lost", "{}")).values() for x in section]
 
 
 def _say_lost(file: Any, name: str) -> None:
-    """NexDynWarning for joints, drivers, contacts and events that no file holds."""
+    """NexDynWarning for joints, drivers, contacts, gravities and events that no file holds."""
     lost = _lost(file, name)
     if lost:
         warnings.warn(

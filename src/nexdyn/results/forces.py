@@ -84,9 +84,13 @@ def force_along(observed: Observed, system: System, name: Any, frame: Any) -> xr
     import xarray as xr
 
     given = getattr(name, "name", name)
-    if given in system.contacts:
+    if given in system.contacts or given in system.gravities:
         parts = [force.name for force in system.forces.values() if force.part_of == given]
         told = ", ".join(map(repr, parts[:3])) + (", …" if len(parts) > 3 else "")
+        if given in system.gravities:
+            raise InputError(
+                f"gravity {given!r} is {counted(len(parts), 'force')}, one for each body that it pulls: name one of them, {told}"
+            )
         raise InputError(
             f"contact {given!r} is {counted(len(parts), 'force')}, one for each place where shapes may touch: name one of them, {told}; "
             f"result.contacts({given!r}) tells of all"

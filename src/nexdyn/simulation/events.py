@@ -602,7 +602,7 @@ def run_with_events(march: March, t_end: float, times: np.ndarray, keep_start: b
         return run.result(first, "interrupted")
     except SolveError as error:
         if run is not None and run.kept:
-            run.message = str(error)
+            run.message = str(run.march.with_singular_pose(error))
             run.march.spent(watch.seconds)
             error.result = run.result(first, "failed")
         raise

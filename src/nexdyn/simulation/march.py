@@ -17,6 +17,7 @@ import math
 import time
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -55,6 +56,8 @@ COUNTED = ("_from", "_behind", "_apart")
 """Where constant steps are counted from, which a restart of an older file lacks: they begin anew."""
 PARTS = 4
 """Parts of a constant step that is taken again."""
+NEAR, STEPS_NEAR = 0.1, 20
+"""How far the fastest part of a mechanism moves [rad, lengths], and as many steps, between a singular pose and what fails for it."""
 FIRST_LOOK, LOOK_EVERY, OF_BODIES = 16, 2048, 65536
 """Steps, or evaluations where steps are adaptive, after which constraints are looked at first, and how many of them lie between two looks:
 LOOK_EVERY + OF_BODIES / bodies. A look lasts as long as some 50 steps of HHT of a large mechanism and 400 of a small one: about 2 %."""
@@ -309,13 +312,15 @@ class March(metaclass=CheckedContract):
         if self.warnings is None:
             gaps, report = self.closed_at_start()
             self.warnings = tell(start_notices(self, gaps), on_gap, report)
+            if report is not None and any(row.structural is False for row in report.redundancy.redundant):
+                self.tell_singular(self.t, "starts in")
 
-    def tell_singular(self, t: float) -> None:
-        """Warn, once, that the run has passed near a singular pose at t."""
+    def tell_singular(self, t: float, how: str = "passes near") -> None:
+        """Warn, once, that the run has passed near a singular pose at t, or starts in one."""
         if any(notice.kind == "singular" for notice in self.warnings or ()):
             return
         text = (
-            f"passes near a singular pose at t = {t:g} s, where other motions branch off: rounding and errors decide which one "
+            f"{how} a singular pose at t = {t:g} s, where other motions branch off: rounding and errors decide which one "
             f"it follows; compare smaller steps, tolerances and other methods"
         )
         self.warnings = [*(self.warnings or []), Notice("singular", "", t, "s", 0.0, text)]
@@ -475,6 +480,24 @@ class March(metaclass=CheckedContract):
         t = singular_in(keeper.model, self.independent_rows(), keeper.length, self.poses(rows))
         if t is not None:
             self.tell_singular(t)
+
+    def with_singular_pose(self, error: SolveError) -> SolveError:
+        """An error that has ended the run, which tells, too, that it has come to a singular pose."""
+        keeper = self._keeper = self._keeper or self.keeper()
+        if keeper is None or error.time is None or error.__cause__ is not None or "singular pose" in str(error):
+            return error
+        self.comes_close = True
+        rows = np.concatenate([*self._rows, self.present()])
+        with suppress(ArithmeticError, np.linalg.LinAlgError, ValueError, RuntimeError):
+            self.look_for_singular(rows[np.isfinite(rows).all(axis=1)])
+        near = NEAR / max(keeper.speed, self._fastest, 1e-300) + STEPS_NEAR * (self.constant_step or 0.0)
+        for notice in self.warnings or ():
+            if notice.kind == "singular" and abs(notice.value - error.time) < near:
+                message = f"{error}; at t = {notice.value:g} s it is in a singular pose, where other motions branch off"
+                error.args = (message,)
+                if error.result is not None:
+                    error.result.recording.message = message
+        return error
 
     def note_leg(self, done: int) -> None:
         """Remember the state at which a leg begins, `done` steps behind the time from which it counts, for `repeat_step`."""

@@ -58,6 +58,8 @@ class Runs(March):
             message = f"interrupted at t = {self.t:g} s of {t_end:g} s"
             warn(f"{message}; the result holds what was reached")
             return self.result("interrupted", message)
+        except SolveError as error:
+            raise self.with_singular_pose(error) from error.__cause__
         self._sample()
         self._wall += watch.seconds
         rows = np.concatenate([*self._rows, self.present()])

@@ -347,7 +347,12 @@ class Session(metaclass=CheckedCalls):
             self._note({"release": True})
 
     def _free_name(self) -> str:
-        taken = {*self._first.forces, *self._first.contacts, *(pull.name for pull in self._pulls)}
+        taken = {
+            *self._first.forces,
+            *self._first.contacts,
+            *self._first.gravities,
+            *(pull.name for pull in self._pulls),
+        }
         return next(name for k in range(1, len(taken) + 2) if (name := f"hand {k}") not in taken)
 
     def _with_hand(self, system: System) -> System:

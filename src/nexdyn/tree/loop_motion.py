@@ -11,7 +11,9 @@ Two ways to keep C = 0 and Cq v = ν, or neither:
 A tree that is left without the joints that were cut need not move inertia in every freedom: what the rows leave free must. Freedoms
 without inertia borrow some, as armature b, for the tree's factors, and pay it back:
 
-    (M + B) a_k + h + Cqᵀ λ_k = τ + B a_(k−1),   Cq a_k = γ       until a_k = a_(k−1), which falls by b over the inertia that moves;
+    (M + B) a_k + h + Cqᵀ λ_k = τ + B a_(k−1),   Cq a_k = γ       until a_k = a_(k−1), which falls by b over the inertia that moves,
+                                                                            or no longer falls: what is left then is rounding, of which
+                                                                            there is more the closer the rows are to dependent;
                                                                             NaN where that takes too long
 
 The projection solves with what the last evaluation left factored, at a state that differs by the error of the step: a
@@ -62,6 +64,8 @@ ASTRAY = 1e-6
 BORROWED, LENT = range(2)
 PAID, LEAST_PAID, MOST_PAID = 1e-13, 1e-10, 40
 """Part of what is paid back up to which it is the same; up to which it has to be, and most evaluations to find it."""
+PAID_BUT_ROUNDING, GREW = 1e-6, 2
+"""Part up to which it may be where it no longer falls: where it has grown so often, below that."""
 OF_FREE = 1e-4
 """Part of the accelerations without the rows that counts where those with them are less: rounding leaves some 1e-15 of it."""
 MOST = 40
@@ -100,7 +104,7 @@ def damping_here(work, loops):  # type: ignore[no-untyped-def]
 def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):  # type: ignore[no-untyped-def]
     """a (nv,) of the closed mechanism, and λ into loops.mu; `forces` tells whether links carry external forces."""
     of_rows, row_of, mu, lent = loops.of_rows, loops.row_of, loops.mu, loops.lent
-    owed = 0.0
+    owed, before, grew = 0.0, inf, 0
     for _ in range(MOST_PAID if len(lent) > 0 else 1):
         articulated_bodies(model, q, v, tau, forces, work, a)
         free = 0.0
@@ -120,9 +124,11 @@ def closed_accelerations(model, work, loops, t, q, v, tau, forces, a):  # type: 
         for j in range(len(loops.change)):
             a[j] -= loops.change[j]
         owed = paid_back(lent, a, tau, OF_FREE * free)
-        if not owed > PAID:
+        grew += owed >= before and owed < PAID_BUT_ROUNDING
+        if grew == GREW or not owed > PAID:
             break
-    if owed > LEAST_PAID:
+        before = owed
+    if owed > LEAST_PAID and grew < GREW:
         a[0] = nan  # what moves is too light beside what was lent
     for j in range(len(lent)):
         tau[j] -= lent[j, LENT]

@@ -36,6 +36,8 @@ from nexdyn.tree.tables import A_, D_, FLAGS, H_, IV, KIND, NV, PARENT, TURNS_Z,
 
 DEPENDENT = 1e-13
 """A pivot below this part of its diagonal is rounding."""
+NOTHING = 1e-26
+"""So is a diagonal below this part of the largest, in units of the mechanism's size: what its row holds cannot move in this pose."""
 WORSE = 0.1
 """Part of its best smallest pivot at which the rows that are left out are chosen anew."""
 
@@ -114,12 +116,14 @@ def eliminate(loops, of_positions):  # type: ignore[no-untyped-def]
     """L D Lᵀ of A in place, on the diagonal 1/D, and 0 of a row that carries nothing.
 
     Where rows are left out: the smallest pivot of the others, as a part of its diagonal; else 1."""
-    A, low, out, least = loops.A, loops.first_in_A, loops.left_out, 1.0
+    A, low, out, units, least, most = loops.A, loops.first_in_A, loops.left_out, loops.units, 1.0, 0.0
     if loops.spare[0] > 0.0:
         for r in range(len(A)):
             for c in range(low[r], r + 1):
                 if out[r] > 0.0 or out[c] > 0.0:
                     A[r, c] = 0.0
+    for r in range(len(A)):
+        most = max(most, units[r] * units[r] * A[r, r])
     for r in range(len(A)):
         whole = A[r, r]
         first = low[r]
@@ -135,7 +139,8 @@ def eliminate(loops, of_positions):  # type: ignore[no-untyped-def]
             A[r, c] = x
         if loops.spare[0] > 0.0 and whole > 0.0:
             least = min(least, pivot / whole)
-        carries = pivot > DEPENDENT * whole and not (of_positions and loops.velocity_level[r])
+        moves = units[r] * units[r] * whole > NOTHING * most
+        carries = moves and pivot > DEPENDENT * whole and not (of_positions and loops.velocity_level[r])
         A[r, r] = 1.0 / pivot if carries else 0.0
         loops.largest[r] = max(loops.largest[r], whole)
     return least

@@ -39,6 +39,7 @@ def _found(system: System) -> list[tuple[str, list[Part]]]:
     return [
         ("Forces", [Part(f.name, f.kind, acts_on(f)) for f in own]),
         ("Contacts", [Part(name, "", []) for name in system.contacts]),
+        ("Gravity", [Part(name, "", []) for name in system.gravities]),
         ("Drivers", [Part(d.name, d.kind, _driven(system, d)) for d in system.drivers.values()]),
         ("Couplings", [Part(c.name, c.kind, _joints(c.joints())) for c in system.couplings.values()]),
         (

@@ -263,10 +263,10 @@ class TouchControls:
 
 
 def switches(system: System) -> list[str]:
-    """What can be switched: forces, contacts, clamps, and events as "event:NAME"."""
+    """What can be switched: forces, contacts, gravities, clamps, and events as "event:NAME"."""
     own = [name for name, force in system.forces.items() if force.part_of is None]
     clamps = [name for name, joint in system.joints.items() if joint.switchable]
-    return [*own, *system.contacts, *clamps, *(f"event:{name}" for name in system.events)]
+    return [*own, *system.contacts, *system.gravities, *clamps, *(f"event:{name}" for name in system.events)]
 
 
 def is_off(system: System, name: str) -> bool:

@@ -65,7 +65,7 @@ _CHINESE = {
     "another file is being made for this page": "正在为此页面生成另一个文件", "ghost": "对照结果", "not recorded": "未录制",
     "nothing moves here, so there is no film: save a picture, or wait until the run has ended":
         "没有运动，无法生成影片：请保存图片，或等计算结束",
-    "Forces": "力元", "Contacts": "接触", "Drivers": "驱动", "Couplings": "耦合", "Markers": "标记",
+    "Forces": "力元", "Contacts": "接触", "Gravity": "引力", "Drivers": "驱动", "Couplings": "耦合", "Markers": "标记",
     # forces, drivers, couplings
     "applied": "外力", "joint force": "关节力", "point spring": "点间弹簧", "torsion spring": "扭簧", "bushing": "衬套",
     "force table": "力表", "plane contact": "平面接触", "sphere contact": "球接触", "user": "用户力", "user joint force": "用户关节力",
