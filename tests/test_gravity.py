@@ -247,7 +247,7 @@ def test_scenes_files_and_copies_hold_it(tmp_path: Any) -> None:
         (lambda: nx.Gravity("g", "probe[0]", centre="probe0", mu=1.0), "gravity 'g' chooses no body: those that"),
         (lambda: nx.Gravity("g", mu=-1.0), "mu of gravity 'g' is -1 m³/s²; it must be 0 or more"),
         (lambda: nx.Gravity("g", mu=1.0, centre="sun"), "gravity 'g': no marker or body 'sun'"),
-        (lambda: nx.Gravity("spring", mu=1.0), "force 'spring' exists already; forces, contacts and gravities need"),
+        (lambda: nx.Gravity("spring", mu=1.0), "force 'spring' exists already; a force and a gravity need"),
         (lambda: nx.PointGravity("g", "probe0", mu=1.0), "is no gravity; add_force takes it"),
     ],
 )
@@ -265,9 +265,7 @@ def test_forces_of_gravity_are_named_by_what_they_are_part_of() -> None:
     system.add_gravity(nx.Gravity("sun", mu=1.0))
     with pytest.raises(nx.InputError, match=r"'sun probe0.mu': gravity 'sun' sets what .*; write 'sun.mu'"):
         system.with_parameters({"sun probe0.mu": 2.0})
-    with pytest.raises(
-        nx.InputError, match="gravity 'sun' exists already; forces, contacts and gravities need different"
-    ):
+    with pytest.raises(nx.InputError, match="gravity 'sun' exists already; a force and a gravity need different"):
         system.add_force(nx.PointSpring("sun", "probe0", "ground", stiffness=1.0))
     result = nx.simulate(system, 0.1, nx.RungeKutta4(1e-2))
     with pytest.raises(
