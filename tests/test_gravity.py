@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numba
@@ -11,7 +12,11 @@ from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 
 import nexdyn as nx
+from nexdyn.cli import main
 from nexdyn.describe import from_dict, to_dict
+from nexdyn.view.acting import parts
+from nexdyn.view.touch_controls import switches
+from nexdyn.view.words import Words
 
 MU, A, E = 2.0, 1.0, 0.6
 """μ [m³/s²], semi-major axis [m] and eccentricity."""
@@ -287,3 +292,25 @@ def test_a_file_says_of_a_field_that_it_lacks_it(tmp_path: Any) -> None:
         kept = nx.Result.load(tmp_path / "run.nc")
     assert not kept.system.gravities
     np.testing.assert_array_equal(kept.position("probe1").values, result.position("probe1").values)
+
+
+def test_what_a_scene_consists_of_names_it_and_the_bodies_that_it_pulls(
+    tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "space.yaml").write_text(SPACE)
+    assert main(["info", str(tmp_path / "space.yaml")]) == 0
+    told = capsys.readouterr().out
+    assert "gravity sun (point_gravity) on probe1, probe2, moon" in told
+    assert "gravity pull (point_gravity) on probe1, probe2" in told
+    assert main(["info", str(tmp_path / "space.yaml"), "--json"]) == 0
+    assert [x["bodies"] for x in json.loads(capsys.readouterr().out)["gravities"]] == [
+        ["probe1", "probe2", "moon"],
+        ["probe1", "probe2"],
+    ]
+
+
+def test_the_tree_of_the_model_and_the_switches_have_it() -> None:
+    system = probes()
+    system.add_gravity(nx.Gravity("sun", mu=1.0))
+    assert "sun" in switches(system)
+    assert "Gravity" in parts(system, Words("en")) and "sun" in parts(system, Words("en"))
