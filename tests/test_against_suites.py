@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,9 @@ FAST = ["Pendulum", "Test.Universal"]
 """Of Dymola's, under every formulation."""
 TIGHT = ["ObjectJointRevoluteZ", "kinematicTreeTest", "bricardMechanism", "rollingCoinTest"]
 """Of Exudyn's, by the tightest run."""
+SHORT = 0.5
+"""The beginning of a motion [s] that is compared in all cases."""
+SAMPLE = [(suite, name, k) for suite, cases in SUITES.items() for k, name in enumerate(cases)]
 PEERS = {
     "adams": "Adams; github.com/",
     "dymola": "Dymola 2020x; ",
@@ -67,6 +71,20 @@ def test_formulations_agree_with_the_peer_and_the_tightest_run(name: str) -> Non
     found = nx.verify_against("dymola", [name])
     assert found.holds, found
     assert {o.run.formulation for o in found.outcomes} == {run.formulation for _, run in SUITES["dymola"][name].runs()}
+
+
+@pytest.mark.filterwarnings("ignore:body .* principal moments")  # as the examples have them
+@pytest.mark.parametrize(("suite", "name", "k"), SAMPLE)
+def test_every_case_begins_as_the_peer_s_curves_do_under_one_formulation(suite: str, name: str, k: int) -> None:
+    """By one formulation a case, another from one case to the next. `nexdyn verify --against` runs all."""
+    case = SUITES[suite][name]
+    scene, run = case.runs()[k % len(case.runs())]
+    whole = case.read(None)
+    until = max(2, int(np.searchsorted(whole.t, SHORT)))
+    peer = replace(whole, t=whole.t[:until], curves={q: x[:until] for q, x in whole.curves.items()})
+    found = case.curves(scene, run, peer.t)
+    for distance in case.distances(run, found, found, peer):
+        assert distance.from_peer <= distance.allowed_from_peer, (run.formulation, distance)
 
 
 @pytest.mark.parametrize("name", TIGHT)

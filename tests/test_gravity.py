@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numba
@@ -11,7 +12,11 @@ from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 
 import nexdyn as nx
+from nexdyn.cli import main
 from nexdyn.describe import from_dict, to_dict
+from nexdyn.view.acting import parts
+from nexdyn.view.touch_controls import switches
+from nexdyn.view.words import Words
 
 MU, A, E = 2.0, 1.0, 0.6
 """μ [m³/s²], semi-major axis [m] and eccentricity."""
@@ -247,7 +252,7 @@ def test_scenes_files_and_copies_hold_it(tmp_path: Any) -> None:
         (lambda: nx.Gravity("g", "probe[0]", centre="probe0", mu=1.0), "gravity 'g' chooses no body: those that"),
         (lambda: nx.Gravity("g", mu=-1.0), "mu of gravity 'g' is -1 m³/s²; it must be 0 or more"),
         (lambda: nx.Gravity("g", mu=1.0, centre="sun"), "gravity 'g': no marker or body 'sun'"),
-        (lambda: nx.Gravity("spring", mu=1.0), "force 'spring' exists already; forces, contacts and gravities need"),
+        (lambda: nx.Gravity("spring", mu=1.0), "force 'spring' exists already; a force and a gravity need"),
         (lambda: nx.PointGravity("g", "probe0", mu=1.0), "is no gravity; add_force takes it"),
     ],
 )
@@ -265,9 +270,7 @@ def test_forces_of_gravity_are_named_by_what_they_are_part_of() -> None:
     system.add_gravity(nx.Gravity("sun", mu=1.0))
     with pytest.raises(nx.InputError, match=r"'sun probe0.mu': gravity 'sun' sets what .*; write 'sun.mu'"):
         system.with_parameters({"sun probe0.mu": 2.0})
-    with pytest.raises(
-        nx.InputError, match="gravity 'sun' exists already; forces, contacts and gravities need different"
-    ):
+    with pytest.raises(nx.InputError, match="gravity 'sun' exists already; a force and a gravity need different"):
         system.add_force(nx.PointSpring("sun", "probe0", "ground", stiffness=1.0))
     result = nx.simulate(system, 0.1, nx.RungeKutta4(1e-2))
     with pytest.raises(
@@ -289,3 +292,25 @@ def test_a_file_says_of_a_field_that_it_lacks_it(tmp_path: Any) -> None:
         kept = nx.Result.load(tmp_path / "run.nc")
     assert not kept.system.gravities
     np.testing.assert_array_equal(kept.position("probe1").values, result.position("probe1").values)
+
+
+def test_what_a_scene_consists_of_names_it_and_the_bodies_that_it_pulls(
+    tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "space.yaml").write_text(SPACE)
+    assert main(["info", str(tmp_path / "space.yaml")]) == 0
+    told = capsys.readouterr().out
+    assert "gravity sun (point_gravity) on probe1, probe2, moon" in told
+    assert "gravity pull (point_gravity) on probe1, probe2" in told
+    assert main(["info", str(tmp_path / "space.yaml"), "--json"]) == 0
+    assert [x["bodies"] for x in json.loads(capsys.readouterr().out)["gravities"]] == [
+        ["probe1", "probe2", "moon"],
+        ["probe1", "probe2"],
+    ]
+
+
+def test_the_tree_of_the_model_and_the_switches_have_it() -> None:
+    system = probes()
+    system.add_gravity(nx.Gravity("sun", mu=1.0))
+    assert "sun" in switches(system)
+    assert "Gravity" in parts(system, Words("en")) and "sun" in parts(system, Words("en"))

@@ -362,9 +362,8 @@ class System(metaclass=CheckedCalls):
         of_forces = ("force", *GROUPS)
         for other in of_forces if kind in of_forces else ():
             if element.name in self._elements[other]:
-                raise InputError(
-                    f"{other} {element.name!r} exists already; forces, contacts and gravities need different names"
-                )
+                one, two = sorted((kind, other))
+                raise InputError(f"{other} {element.name!r} exists already; a {one} and a {two} need different names")
         if element.name == "ground" and kind in ("body", "marker"):
             raise InputError(f"the name 'ground' is that of the fixed world; give the {kind} another one")
 

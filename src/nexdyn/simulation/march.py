@@ -474,29 +474,34 @@ class March(metaclass=CheckedContract):
     def look_for_singular(self, rows: np.ndarray) -> None:
         """Of the rows of a run that has ended, where it may have come close to a singular pose: warn where it has passed one."""
         told = any(notice.kind == "singular" for notice in self.warnings or ())
-        keeper = self._keeper
-        if told or not self.comes_close or keeper is None or not may_be_looked_at(keeper.model):
-            return
-        t = singular_in(keeper.model, self.independent_rows(), keeper.length, self.poses(rows))
+        t = None if told or not self.comes_close or self._keeper is None else self._singular_among(self._keeper, rows)
         if t is not None:
             self.tell_singular(t)
 
+    def _singular_among(self, keeper: Keeper, rows: np.ndarray) -> float | None:
+        """When a run passes a singular pose, by its rows; None where it passes none, or is too large to be looked at."""
+        if not may_be_looked_at(keeper.model):
+            return None
+        return singular_in(keeper.model, self.independent_rows(), keeper.length, self.poses(rows))
+
     def with_singular_pose(self, error: SolveError) -> SolveError:
         """An error that has ended the run, which tells, too, that it has come to a singular pose."""
-        keeper = self._keeper = self._keeper or self.keeper()
-        if keeper is None or error.time is None or error.__cause__ is not None or "singular pose" in str(error):
+        if error.time is None or error.__cause__ is not None or "singular pose" in str(error):
             return error
-        self.comes_close = True
-        rows = np.concatenate([*self._rows, self.present()])
-        with suppress(ArithmeticError, np.linalg.LinAlgError, ValueError, RuntimeError):
-            self.look_for_singular(rows[np.isfinite(rows).all(axis=1)])
-        near = NEAR / max(keeper.speed, self._fastest, 1e-300) + STEPS_NEAR * (self.constant_step or 0.0)
-        for notice in self.warnings or ():
-            if notice.kind == "singular" and abs(notice.value - error.time) < near:
-                message = f"{error}; at t = {notice.value:g} s it is in a singular pose, where other motions branch off"
-                error.args = (message,)
-                if error.result is not None:
-                    error.result.recording.message = message
+        keeper = self._keeper = self._keeper or self.keeper()
+        if keeper is None:
+            return error
+        t = next((notice.value for notice in self.warnings or () if notice.kind == "singular"), None)
+        if t is None:
+            with suppress(ArithmeticError, np.linalg.LinAlgError, ValueError, RuntimeError):
+                rows = np.concatenate([*self._rows, self.present()])
+                t = self._singular_among(keeper, rows[np.isfinite(rows).all(axis=1)])
+        near = NEAR / max(keeper.speed, self._fastest) + STEPS_NEAR * (self.constant_step or 0.0)
+        if t is not None and abs(t - error.time) < near:
+            message = f"{error}; at t = {t:g} s it is in a singular pose, where other motions branch off"
+            error.args = (message,)
+            if error.result is not None:
+                error.result.recording.message = message
         return error
 
     def note_leg(self, done: int) -> None:
