@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,8 +22,10 @@ from chromium import (  # noqa: F401 (fixtures)
     pointed,
     saved,
 )
+from PIL import Image
 
 import nexdyn as nx
+from nexdyn.view.plotting import PLOTTED
 
 pytestmark = [needs_chromium, pytest.mark.timeout(900)]
 
@@ -212,6 +215,53 @@ def test_plots_of_a_recording_are_added_zoomed_together_and_saved(page: Watched,
     columns, *rows = list(csv.reader(text.decode().splitlines()))
     assert name == "hinge-chain.csv" and columns[0] == "time [s]" and len(rows) >= len(chain.t)
     table = {float(row[0]): row for row in rows}
-    (column,) = [k for k, label in enumerate(columns) if label == "position: link6: z [m]"]
+    (column,) = [k for k, label in enumerate(columns) if label == "position of the origin of link6 in the world: z [m]"]
     assert float(table[1.0][column]) == pytest.approx(float(chain.position("link6").sel(time=1.0, axis="z")), rel=1e-6)
     assert saved(page, "SVG")[1].startswith(b"<svg") and saved(page, "PNG")[1].startswith(b"\x89PNG")
+
+
+def chosen_plots(page: Watched) -> list[str]:
+    return list(page.page.evaluate("[...document.querySelectorAll('.nexdyn-plot')].map(p => p.layout.title.text)"))
+
+
+def table_of(page: Watched) -> dict[str, np.ndarray]:
+    """What the CSV of the plots holds, by column."""
+    head, *rows = list(csv.reader(saved(page, "CSV")[1].decode().splitlines()))
+    return {label: np.array([float(row[k] or "nan") for row in rows]) for k, label in enumerate(head)}
+
+
+def test_menus_of_a_recording_choose_all_that_the_page_plots(page: Watched, chain: nx.Result) -> None:
+    page.page.get_by_role("tab", name="Plots").click()
+    page.page.get_by_role("button", name="Drop kept plots").click()
+    kinds = page.page.get_by_label("plot", exact=True)
+    offered = kinds.locator("option").all_inner_texts()
+    assert offered == [kind for kind in PLOTTED if kind != "measures" or chain.system.measures]
+    before = chosen_plots(page)
+    for kind, name, label, expected in (
+        ("transmitted", "hinge3", "transmitted force of joint 'hinge3' on its child, axes of the joint: fy [N]",
+         chain.transmitted("hinge3").values[:, 1]),
+        ("acceleration", "link2", "acceleration of the origin of link2, world axes: z [m/s²]", chain.acceleration("link2").values[:, 2]),
+        ("joint_acceleration", "hinge5", "joint accelerations, dv/dt: hinge5: hinge5 [rad/s²]", chain.joint_acceleration("hinge5").values),
+        ("angular_velocity", "link4", "angular velocity of link4, world axes: x [rad/s]", chain.angular_velocity("link4").values[:, 0]),
+        ("transmitted", "", "transmitted moment, magnitude: hinge2 [N·m]",
+         np.linalg.norm(chain.transmitted("hinge2").values[:, 3:], axis=1)),
+    ):  # fmt: skip
+        kinds.select_option(kind)
+        page.page.get_by_label("of", exact=True).select_option(name)
+        page.comes_true(lambda label=label: any(label.startswith(title) for title in chosen_plots(page)))
+        table = table_of(page)
+        assert len(table["time [s]"]) == len(chain.t)
+        np.testing.assert_allclose(table[label], expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max(), err_msg=label)
+    page.page.get_by_role("button", name="Keep this plot").click()
+    kinds.select_option("velocity")
+    page.comes_true(lambda: sum(title.startswith("velocity of") for title in chosen_plots(page)) == 3)
+    assert sum(title.startswith("transmitted") for title in chosen_plots(page)) == 2
+    name, picture = saved(page, "PNG")
+    shown = Image.open(io.BytesIO(picture)).convert("RGB")
+    count = len(chosen_plots(page))
+    assert name == "hinge-chain.png" and shown.size == (1400, 520 * count)
+    spread = [np.ptp(np.asarray(shown)[520 * k : 520 * (k + 1)].astype(int)) for k in range(count)]
+    assert min(spread) > 150  # something is drawn in each
+    page.page.get_by_role("button", name="Drop kept plots").click()
+    kinds.select_option("joint_position")
+    page.comes_true(lambda: chosen_plots(page) == before)

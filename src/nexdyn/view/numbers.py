@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import gzip
+import hashlib
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ LABELS = (
     "Measure from it", "Deselect", "Clear points", "Measured", "angle at B", "Plots", "Model", "Show", "view", "front", "right", "top",
     "corner", "back", "left", "bottom", "parallel", "dark", "mm, degrees", "Full screen", "Reset", "opacity", "cut away",
     "plane at", "(nothing)", "save", "ghost", "Difference from the ghost", "distance", "angle", "farthest", "time [s]", "follow",
-    "ground", "not recorded",
+    "ground", "not recorded", "plot", "of", "(all)", "Keep this plot", "Drop kept plots", "and {} more", "member",
 )  # fmt: skip
 """What the page of a recording says, the layers too."""
 
@@ -50,10 +51,11 @@ class Numbers:
         self._parts: list[np.ndarray] = []
         self._size = 0
         self._rows = np.zeros(1, dtype=int)
+        self._where: dict[bytes, list[int]] = {}
         system, result = motion.system, motion.result if motion.moves else None
         told = result is not None and len(motion.bodies) <= MANY
-        width = len(motion.bodies) * ((13 if told else 7) + (7 if ghost else 0)) + (
-            8 * len(system.joints) if told else 0
+        width = len(motion.bodies) * ((19 if told else 7) + (7 if ghost else 0)) + (
+            18 * len(system.joints) if told else 0
         )
         touched = touching(result) if told and result is not None else {}
         width += 3 * sum(map(len, touched.values()))
@@ -79,7 +81,16 @@ class Numbers:
         flat = np.ascontiguousarray(np.reshape(values, (len(self._rows), -1)), dtype=np.float32)
         at, self._size = self._size, self._size + flat.size
         self._parts.append(flat.reshape(-1))
+        for k, column in enumerate(flat.T):
+            self._where.setdefault(_digest(column), [at + k, flat.shape[1]])
         return [name, at, flat.shape[1], unit]
+
+    def curve(self, y: np.ndarray) -> list[int]:
+        """Where a curve y (N,) of the result lies: its first number, and how far from sample to sample. It is kept once."""
+        kept = np.asarray(y[self._of_result], dtype=np.float32)
+        if (known := _digest(kept)) not in self._where:
+            self._keep("", kept, "")
+        return self._where[known]
 
     def _pose(self, p: np.ndarray, q: np.ndarray) -> list[Any]:
         return [self._keep("position", p, "m"), self._keep("quaternion", q, "1")]
@@ -126,6 +137,10 @@ class Numbers:
         """All numbers, compressed, as text."""
         whole = np.concatenate([*self._parts, np.zeros(0, dtype=np.float32)]).astype("<f4")
         return base64.b64encode(gzip.compress(whole.tobytes(), 6, mtime=0)).decode()
+
+
+def _digest(x: np.ndarray) -> bytes:
+    return hashlib.blake2b(x.tobytes(), digest_size=16).digest()
 
 
 def knowledge(

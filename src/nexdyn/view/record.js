@@ -32,7 +32,7 @@ document.head.append(make("style", { textContent: `
   #nexdyn [role=tab][aria-selected=true] { background: #1c6fb8; color: #fff; }
   #nexdyn [role=tablist] { margin: 4px 0; border-bottom: 1px solid #ccc; padding-bottom: 3px; }
   #nexdyn label { display: block; margin: 2px 0; } #nexdyn label input[type=range] { width: 55%; vertical-align: middle; }
-  #nexdyn [hidden] { display: none; }
+  #nexdyn [hidden] { display: none; } #nexdyn-menus label { display: inline-block; margin-right: 8px; } #nexdyn select { max-width: 20em; }
   [data-mantine-color-scheme=dark] #nexdyn { background: #1a1b1e; color: #ddd; border-color: #444; }
   [data-mantine-color-scheme=dark] #nexdyn > p { color: #999; } [data-mantine-color-scheme=dark] #nexdyn option { background: #333; }
   #nexdyn-marks { position: fixed; z-index: 4; pointer-events: none; overflow: hidden; }
@@ -489,12 +489,34 @@ window.addEventListener("keydown", event => {
   if (!event.repeat || ".,".includes(event.key)) act();
 }, true);
 
-// --- plots --------------------------------------------------------------------------------------------------------------
-const COLORS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd"], plots = [];  // plotted: what is drawn, and where
+// --- plots: those that always stand there, what is kept, and what the menus show, as plotting.py has them ----------------------------
+const { first, kinds, kept, colors: COLORS, selected: OF_SELECTED } = data.plots, plots = [];  // plots: what is drawn, and where
+const MOST_PLOTS = 24, MOST_SAMPLES = 300;
+const filled = (panel, key) => {  // a panel with its curves
+  const at = ([, begin, apart]) => data.times.map((_, j) => values[begin + j * apart]);
+  return { ...panel, key, t: panel.t ?? data.times, series: panel.curves.map((curve, k) => ({
+    label: curve[0], color: COLORS[k % COLORS.length], y: Array.isArray(curve[1]) ? curve[1] : at(curve) })) };
+};
 const inUnits = plot => {  // what is plotted, in the chosen units
   const [, before, unit] = plot.y.match(/^(.*)\[(.*)\]$/) ?? [, plot.y, ""], [[factor], named] = told([1], unit);
-  const series = plot.series.map(s => ({ ...s, y: s.y.map(x => x === null ? null : factor * x) }));
+  const short = x => x === null || !Number.isFinite(x) ? null : Number((factor * x).toPrecision(7));
+  const series = plot.series.map(s => ({ ...s, y: s.y.map(short) }));
   return { ...plot, title: plot.title.replace(` in ${unit}`, ` in ${named}`), y: unit ? `${before}[${named}]` : plot.y, series };
+};
+const telling = ({ t, series }) => {  // samples that show the course: evenly spaced ones, and where a curve is least or largest (panels.py)
+  const n = t.length;
+  if (n <= 2 * MOST_SAMPLES) return t.map((_, k) => k);
+  const stretches = Math.max(1, Math.floor(MOST_SAMPLES / series.length)), kept = new Set();
+  for (let k = 0; k < MOST_SAMPLES; k++) kept.add(Math.floor(k * (n - 1) / (MOST_SAMPLES - 1)));
+  for (let k = 0; k < stretches; k++) {
+    const [from, to] = [k, k + 1].map(x => Math.floor(x * n / stretches));
+    for (const { y } of series) {
+      let [low, high] = [from, from];
+      for (let j = from; j < to; j++) { if (y[j] < y[low]) low = j; if (y[j] > y[high]) high = j; }
+      kept.add(low).add(high);
+    }
+  }
+  return [...kept].sort((a, b) => a - b);
 };
 const colors = () => state.dark ? { paper: "#1a1b1e", ink: "#ddd", lines: "#3a3c42", now: "#bbb" } : { paper: "#fff", ink: "#222", lines: "#e4e4e4", now: "#444" };
 const layout = (plot, t) => {
@@ -509,15 +531,15 @@ const layout = (plot, t) => {
 };
 let zoom = null;
 const draw = one => {
-  const plot = inUnits(one.plot);
-  const traces = plot.series.map(s => ({ x: plot.t, y: s.y, name: text(s.label), mode: "lines", line: { color: s.color, width: 1.5 } }));
+  const plot = inUnits(one.plot), rows = telling(plot), x = rows.map(k => plot.t[k]);
+  const traces = plot.series.map(s => ({ x, y: rows.map(k => s.y[k]), name: text(s.label), mode: "lines", line: { color: s.color, width: 1.5 } }));
   window.Plotly.react(one.place, traces, layout(plot, time()), { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d"] });
 };
 const drawPlots = () => { if (window.Plotly) plots.forEach(draw); };
 const addPlot = plot => {
   const place = make("div", { className: "nexdyn-plot" }), one = { plot, place };
   plots.push(one);
-  panels.Plots.append(place);
+  shelf.append(place);
   draw(one);
   place.on("plotly_click", event => seek(event.points[0].x));
   place.on("plotly_relayout", event => {  // zoomed together
@@ -531,21 +553,43 @@ const same = place => {
   const { autorange, range } = place.layout.xaxis;
   return zoom ? !autorange && range?.[0] === zoom[0] && range?.[1] === zoom[1] : autorange !== false;
 };
-const plotSelected = () => {
-  const name = state.key.slice(state.key.indexOf(":") + 1), wanted = state.key.startsWith("body:") ? ["position", "velocity"] : ["q", "v", "force", "moment"];
-  const had = new Set(plots.map(one => one.plot.title)), count = {};
-  for (const curve of data.cards[state.key]?.curves ?? []) {
-    const [what, of] = parted(curve[0]), [, first, k, unit] = curve;
-    count[what] = (count[what] ?? 0) + 1;
-    const more = of && of !== name ? ` (${of})` : count[what] > 1 ? ` ${count[what]}` : "", title = `${w(what)}: ${name}${more}`;
-    if (!wanted.includes(what) || had.has(title)) continue;
-    const series = Array.from({ length: k }, (_, i) => ({
-      label: k === 3 ? "xyz"[i] : name, color: COLORS[i % 4], y: data.times.map((_, j) => values[first + j * k + i]),
-    }));
-    addPlot({ title, x: w("time [s]"), y: `${w(what)} [${unit.replace("N m", "N·m").replace("^2", "²")}]`, t: data.times, series });
+const offered = kind => [["", data.plots.all], ...Object.keys(kinds[kind]?.[1] ?? {}).filter(x => x).map(x => [x, x])];
+const options = all => all.map(([value, textContent]) => make("option", { value, textContent }));
+const [kindLabel, kindList] = choice("plot", Object.entries(kinds).map(([kind, [word]]) => [kind, word]), () => {
+  ofList.replaceChildren(...options(offered(kindList.value)));
+  showChosen();
+});
+const [ofLabel, ofList] = choice("of", offered(kindList.value), () => showChosen());
+const shelf = make("div"), rest = make("p", { className: "nexdyn-said" });
+const isKept = (kind, of) => kept.some(x => x[0] === kind && x[1] === of);
+const keepPlots = more => { kept.push(...more.filter(x => !isKept(...x))); showPlots(); };
+const dropButton = button("Drop kept plots", () => { kept.length = 0; showPlots(); });
+const menus = make("div", { id: "nexdyn-menus", hidden: !kindList.value }, kindLabel, ofLabel, button("Keep this plot", () => keepPlots([[kindList.value, ofList.value]])), dropButton);
+const showPlots = () => {
+  const menu = [kindList.value, ofList.value], wanted = first.map((panel, k) => [panel, `first ${k}`]);
+  for (const [kind, of] of isKept(...menu) ? kept : [menu, ...kept])
+    (kinds[kind]?.[1][of] ?? []).forEach((panel, k) => wanted.push([panel, JSON.stringify([kind, of, k])]));
+  const most = wanted.slice(0, MOST_PLOTS), keys = new Set(most.map(x => x[1]));
+  for (const one of plots.filter(x => !keys.has(x.plot.key))) {
+    plots.splice(plots.indexOf(one), 1);
+    window.Plotly.purge(one.place);
+    one.place.remove();
   }
+  for (const [panel, key] of most) {
+    const one = plots.find(x => x.plot.key === key);
+    if (one) { plots.push(...plots.splice(plots.indexOf(one), 1)); shelf.append(one.place); } else addPlot(filled(panel, key));
+  }
+  rest.textContent = wanted.length > MOST_PLOTS ? w("and {} more").replace("{}", wanted.length - MOST_PLOTS) : "";
+  dropButton.hidden = !kept.length;
+};
+const toPlot = (kind, of) => plots.find(one => one.plot.key === JSON.stringify([kind, of, 0]))?.place.scrollIntoView({ block: "nearest" });
+const showChosen = () => { showPlots(); toPlot(kindList.value, ofList.value); };
+const plotSelected = () => {
+  const [kind, ...rest] = state.key.split(":"), name = rest.join(":");
+  const more = OF_SELECTED[kind].filter(what => kinds[what]?.[1][name]).map(what => [what, name]);
+  keepPlots(more);
   tabs.children[0].click();
-  plots.at(-1)?.place.scrollIntoView({ block: "nearest" });
+  if (more.length) toPlot(...more[0]);
 };
 
 const keep = (content, kind, suffix) => {
@@ -571,8 +615,8 @@ const png = async () => {
   parts.forEach((image, k) => context.drawImage(image, 0, 520 * k));
   return new Promise(done => canvas.toBlob(done, "image/png"));
 };
-panels.Plots.append(make("div", {}, `${w("save")} `, button("CSV", () => keep(csv(), "text/csv", "csv")),
-  button("PNG", async () => keep(await png(), "image/png", "png")), button("SVG", async () => keep(await svg(), "image/svg+xml", "svg"))));
+panels.Plots.append(menus, make("div", {}, `${w("save")} `, button("CSV", () => keep(csv(), "text/csv", "csv")),
+  button("PNG", async () => keep(await png(), "image/png", "png")), button("SVG", async () => keep(await svg(), "image/svg+xml", "svg"))), rest, shelf);
 
 // --- what goes on -------------------------------------------------------------------------------------------------------
 let last = NaN, drawn = 0;
@@ -594,6 +638,6 @@ const begin = async () => {
   requestAnimationFrame(go);
   const program = make("script", { textContent: await (await unpacked("nexdyn-plotly")).text() });
   document.head.append(program);
-  data.plots.forEach(addPlot);
+  showPlots();
 };
 begin();

@@ -10,7 +10,6 @@ the file.
 from __future__ import annotations
 
 import base64
-import contextlib
 import gzip
 import html
 import json
@@ -24,18 +23,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.checked_calls import checked_call
-from nexdyn.errors import InputError, NexDynError
+from nexdyn.errors import InputError
 from nexdyn.results.atomic import PathLike, file_path, written
 from nexdyn.simulation.quiet import quiet
 from nexdyn.view import server as page
-from nexdyn.view.charts import Panel, panels
 from nexdyn.view.client import script, with_ours
 from nexdyn.view.extras import need
-from nexdyn.view.ghost import Ghost, check_same, differences
+from nexdyn.view.ghost import Ghost, check_same
 from nexdyn.view.motion import Motion, motion_of
 from nexdyn.view.numbers import MANY, Numbers, knowledge
-from nexdyn.view.panels import COLORS, telling
-from nexdyn.view.plot_words import in_words
+from nexdyn.view.recorded_plots import recorded_plots
 from nexdyn.view.stage import CLOCK, FIELD, LAYERS, SHOWN_AT_FIRST, Look, Stage
 from nexdyn.view.words import Words
 
@@ -43,7 +40,6 @@ if TYPE_CHECKING:
     from nexdyn.results.result import Result
 
 SUFFIXES = (".html", ".htm")
-PLOTTED = ("energy", "joint_position", "joint_velocity", "reaction", "measures")
 FPS = 30.0
 SHORTEST, LONGEST = 2.0, 120.0
 """Seconds [of the recording] between which a speed of 1 is kept."""
@@ -160,8 +156,8 @@ def page_of(motion: Motion, look: Look, setting: Setting) -> str:
     decimals = max(0, 3 - math.floor(math.log10(motion.end - motion.start))) if motion.moves else 0
     data = known | {
         "start": motion.start, "end": motion.end, "speed": speed, "decimals": decimals, "clock": CLOCK, "name": motion.system.name,
-        "step": (motion.end - motion.start) / max(1, _frames(motion, speed)), "plots": _plots(motion, setting.ghost, words),
-        "dark": setting.dark, "si": setting.si,
+        "step": (motion.end - motion.start) / max(1, _frames(motion, speed)), "dark": setting.dark, "si": setting.si,
+        "plots": recorded_plots(motion, setting.ghost, words, numbers),
     }  # fmt: skip
     name = motion.system.name
     scene = scene.replace('<html lang="en">', f'<html lang="{words.language}">', 1)
@@ -217,32 +213,6 @@ def _frames(motion: Motion, speed: float) -> int:
 @lru_cache(maxsize=1)
 def _compressed(program: str) -> bytes:
     return gzip.compress(program.encode(), 6, mtime=0)
-
-
-def _plots(motion: Motion, ghost: Motion | None, words: Words) -> list[dict[str, Any]]:
-    """What is plotted, as far as it can be told."""
-    found: list[Panel] = []
-    if motion.result is not None and motion.moves:
-        for kind in PLOTTED:
-            with contextlib.suppress(NexDynError):
-                found += panels(motion.result, [kind])
-    if ghost is not None and (apart := differences(motion, ghost)) is not None:
-        found.append(apart)
-    return [_plot(in_words(panel, words)) for panel in found]
-
-
-def _plot(panel: Panel) -> dict[str, Any]:
-    rows = telling(np.column_stack([line.y for line in panel.lines]))
-    series = [
-        {"label": line.label, "color": color, "y": _short(line.y[rows])}
-        for line, color in zip(panel.lines, COLORS, strict=False)
-    ]
-    return {"title": panel.title, "x": panel.x, "y": panel.y, "t": panel.lines[0].x[rows].tolist(), "series": series}
-
-
-def _short(values: np.ndarray) -> list[float | None]:
-    """Numbers of seven digits; null for what is none."""
-    return [float(f"{x:.7g}") if math.isfinite(x) else None for x in values.tolist()]
 
 
 def _json(data: Any) -> str:
