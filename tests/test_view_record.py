@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,11 @@ from chromium import (  # noqa: F401 (fixtures)
 from PIL import Image
 
 import nexdyn as nx
+from nexdyn.errors import InputError
+from nexdyn.view import recording
+from nexdyn.view.motion import Motion
 from nexdyn.view.plotting import PLOTTED
+from nexdyn.view.words import Words
 
 pytestmark = [needs_chromium, pytest.mark.timeout(900)]
 
@@ -265,3 +270,76 @@ def test_menus_of_a_recording_choose_all_that_the_page_plots(page: Watched, chai
     page.page.get_by_role("button", name="Drop kept plots").click()
     kinds.select_option("joint_position")
     page.comes_true(lambda: chosen_plots(page) == before)
+
+
+# --- members of a batch ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def batch() -> nx.BatchResult:
+    q0 = np.array([[0.1, 0.0], [0.5, 0.0], [1.0, 0.2], [1.4, 0.1]])
+    system = nx.load("double-pendulum")
+    return nx.simulate(system, t_end=4.0, method=nx.RungeKutta4(1e-3), batch=nx.Batch(q0=q0), output_every=20)
+
+
+def test_a_recording_of_a_batch_shows_the_member_that_is_chosen(
+    browser: Any, batch: nx.BatchResult, tmp_path: Path
+) -> None:
+    path = tmp_path / "batch.html"
+    nx.record(batch, path, layers=PLAIN, members=[2, 0, 1])
+    last = batch.system.bodies[next(reversed(batch.system.bodies))].name
+    joint = next(iter(batch.system.joints))
+    with opened(browser, path.as_uri(), offline=True, size=(1400, 800)) as page:
+        drawn = "document.querySelector('#root #nexdyn-slider') && document.querySelectorAll('.nexdyn-plot').length > 3"
+        page.until(drawn)
+        page.page.keyboard.press("Space")
+        members = page.page.get_by_label("member", exact=True)
+        assert members.input_value() == "2"
+        assert members.locator("option:disabled").all_inner_texts() == ["3 (not recorded)"]
+        page.page.get_by_role("tab", name="Model").click()
+        page.page.get_by_role("treeitem", name=last, exact=True).click()
+        page.page.get_by_role("tab", name="Plots").click()
+        page.page.get_by_role("button", name="Drop kept plots").click()
+        page.page.get_by_label("plot", exact=True).select_option("transmitted")
+        page.page.get_by_label("of", exact=True).select_option(joint)
+        page.page.keyboard.press("1")
+        page.page.keyboard.press("u")
+        t = stands_at(page, 1.3)
+        looks = "[...window.__viserMutable.camera.position.toArray()]"
+        eye = page.page.evaluate(looks)
+        pictures = {}
+        for m in (2, 0, 1, 2):
+            if members.input_value() != str(m):
+                members.select_option(str(m))
+                page.until(f"window.__nexdynMember?.member === {m} && {drawn.replace('> 3', '> 2')}")
+            page.until(f"Math.abs(parseFloat(document.querySelector('#nexdyn-slider')?.value) - {t}) < 1e-3")
+            page.comes_true(lambda: "position" in card(page) and card(page)["position"][-1] == "mm")
+            expected = 1e3 * at_time(batch.member(m).position(last), t)
+            page.comes_true(lambda x=expected: np.allclose(numbers(card(page)["position"]), x, rtol=2e-3, atol=0.05))
+            page.comes_true(lambda: np.allclose(page.page.evaluate(looks), eye, atol=1e-4))
+            label = f"transmitted force of joint '{joint}' on its child, axes of the joint: fx [N]"
+            page.comes_true(lambda: any(x.startswith("transmitted force") for x in chosen_plots(page)))
+            np.testing.assert_allclose(
+                table_of(page)[label], batch.member(m).transmitted(joint).values[:, 0], rtol=1e-5, atol=1e-4
+            )
+            pictures.setdefault(m, []).append(page.settled())
+        assert np.abs(pictures[2][0] - pictures[2][1]).max() < 60
+        assert min(np.abs(pictures[2][0] - pictures[m][0]).max() for m in (0, 1)) > 60
+        assert page.faults == []
+
+
+def test_members_of_a_recording_are_those_of_a_batch(
+    batch: nx.BatchResult, chain: nx.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for members, of, match in (
+        ([7], batch, "members 0 to 3"),
+        ([], batch, "members is empty"),
+        ([0], chain, "of a batch"),
+    ):
+        with pytest.raises(InputError, match=match):
+            nx.record(of, members=members)
+    monkeypatch.setattr(recording, "MOST_MEMBERS", 2)
+    words = Words()
+    assert list(recording.members_of(batch, None, words).motions) == [0, 1]
+    shown = recording.shown_among(batch, Motion.of(batch.member(3)), 3, words)
+    assert (list(shown.motions), shown.first) == ([0, 3], 3)

@@ -9,11 +9,12 @@ const element = id => document.getElementById(id), make = (tag, given = {}, ...i
   made.append(...inside);
   return made;
 };
-const data = JSON.parse(element("nexdyn-data").textContent), w = label => data.words[label] ?? label;
+const among = window.__nexdynMember, part = id => element(among ? `${id}-${among.member}` : id);  // of a batch (members.js)
+const data = JSON.parse(part("nexdyn-data").textContent), w = label => data.words[label] ?? label;
 const aside = element("nexdyn"), viser = () => window.__viserMutable;
 const text = x => String(x).replace(/[&<>"]/g, c => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
-const unpacked = async id => {
-  const bytes = Uint8Array.from(atob(element(id).textContent), c => c.charCodeAt(0));
+const unpacked = async kept => {
+  const bytes = Uint8Array.from(atob(kept.textContent), c => c.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
 };
 let values = new Float32Array(0);  // until they are unpacked
@@ -465,9 +466,11 @@ const full = button("Full screen", () => {}, "Z");
 full.dataset.nexdynDo = "fullscreen";
 panels.Show.append(make("div", {}, `${w("view")} `, ...sides.map((name, k) => button(name, () => aim(name), String(k + 1)))),
   make("div", {}, button("Reset", reset, "R"), full), parallelLabel, darkLabel, unitsLabel, followLabel, opacityLabel, sideLabel, levels);
+const boxes = {};
 for (const [layer, [name, , on, recorded]] of Object.entries(data.layers)) {
   const [label, input] = box(layer, on, now => setLayer(layer, now), recorded || on ? name : `${name} (${w("not recorded")})`);
   input.disabled = !recorded && !on;
+  boxes[layer] = input;
   panels.Show.append(label);
 }
 if (data.ghosts.length) panels.Show.append(box("ghost", true, on => setVisible(data.ghosts, on))[0]);
@@ -618,14 +621,51 @@ const png = async () => {
 panels.Plots.append(menus, make("div", {}, `${w("save")} `, button("CSV", () => keep(csv(), "text/csv", "csv")),
   button("PNG", async () => keep(await png(), "image/png", "png")), button("SVG", async () => keep(await svg(), "image/svg+xml", "svg"))), rest, shelf);
 
+// --- members of a batch: another one is shown by the page that is loaded anew, as this one is --------------------------------------------
+const asItIs = () => {
+  const { camera, cameraControl } = viser(), target = camera.position.clone();
+  cameraControl.getTarget(target);
+  const layers = Object.fromEntries(Object.entries(data.layers).map(([layer, [, , on]]) => [layer, on]));
+  const { key, opacity, section, follow, parallel, dark, si } = state;
+  return { key, opacity, section, follow, parallel, dark, si, layers, kept, menu: [kindList.value, ofList.value],
+    tab: [...tabs.children].findIndex(tab => tab.getAttribute("aria-selected") === "true"),
+    eye: camera.position.toArray(), target: target.toArray(), t: performance.now() - moved > 400 ? time() : null };
+};
+const showMember = member => {
+  window.name = `nexdyn ${JSON.stringify({ ...asItIs(), member })}`;
+  location.reload();
+};
+const asItWas = given => {
+  if (given.member === undefined) return;
+  if (given.parallel !== state.parallel) setParallel(given.parallel);
+  if (given.dark !== state.dark) setDark(given.dark);
+  if (given.si !== state.si) setUnits(given.si);
+  if (given.opacity !== state.opacity) setOpacity(given.opacity);
+  if (given.section?.join() !== state.section?.join()) setSection(given.section);
+  if (given.follow !== state.follow) setFollow(given.follow);
+  for (const [layer, on] of Object.entries(given.layers))
+    if (data.layers[layer] && on !== data.layers[layer][2]) { setLayer(layer, on); boxes[layer].checked = on; }
+  viser().cameraControl.setLookAt(...given.eye, ...given.target, false);
+  if (given.t !== null) seek(given.t);
+  select(given.key);
+  tabs.children[given.tab]?.click();
+};
+if (among) {
+  const [label, list] = choice("member", [], member => showMember(Number(member)));
+  list.append(...among.members.map(([name, recorded], k) => make("option", { value: k, disabled: !recorded,
+    textContent: recorded ? name : `${name} (${w("not recorded")})` })));
+  list.value = among.member;
+  aside.querySelector("p").after(label);
+}
+
 // --- what goes on -------------------------------------------------------------------------------------------------------
-let last = NaN, drawn = 0;
+let last = NaN, drawn = 0, moved = performance.now();
 const go = now => {
   const t = time(), box = viser()?.canvas?.getBoundingClientRect();
   shown.value = t.toFixed(data.decimals);
   handle.value = t;
   if (t !== last && now - drawn > 60) {
-    last = t; drawn = now;
+    last = t; drawn = moved = now;
     for (const { place } of plots) if (place.layout) window.Plotly.relayout(place, { "shapes[0].x0": t, "shapes[0].x1": t });
     tell();
   }
@@ -633,11 +673,22 @@ const go = now => {
   requestAnimationFrame(go);
 };
 const begin = async () => {
-  values = new Float32Array(await (await unpacked("nexdyn-numbers")).arrayBuffer());
+  values = new Float32Array(await (await unpacked(part("nexdyn-numbers"))).arrayBuffer());
   tell();
   requestAnimationFrame(go);
-  const program = make("script", { textContent: await (await unpacked("nexdyn-plotly")).text() });
+  const program = make("script", { textContent: await (await unpacked(element("nexdyn-plotly"))).text() });
   document.head.append(program);
+  if (among?.given.menu) {
+    kept.splice(0, kept.length, ...among.given.kept);
+    kindList.value = among.given.menu[0];
+    ofList.replaceChildren(...options(offered(kindList.value)));
+    ofList.value = among.given.menu[1];
+  }
   showPlots();
 };
+const ready = () => {  // the scene, its camera and the player stand
+  const stands = viser()?.cameraControl && viser().nodeRefFromName?.["/motion"] && document.querySelector("#root input") && caught;
+  if (stands) requestAnimationFrame(() => requestAnimationFrame(() => asItWas(among.given))); else setTimeout(ready, 50);
+};
+if (among?.given.menu) ready();
 begin();

@@ -24,6 +24,7 @@ from nexdyn.view.stage import Look
 from nexdyn.view.units import SI
 
 if TYPE_CHECKING:
+    from nexdyn.results.batch import BatchResult
     from nexdyn.view.stills import Shot
     from nexdyn.view.viewer import Viewer
 
@@ -56,6 +57,7 @@ class _Moment:
     size: tuple[int, int]
     dark: bool
     si: bool
+    member: tuple[BatchResult, int] | None
 
 
 class Sharing:
@@ -125,6 +127,7 @@ class Sharing:
         viewer, camera = self._viewer, client.camera
         with viewer._lock:
             motion, f, t = viewer._motion, viewer._frame, viewer.t
+            batch, shown = viewer._batch, viewer._member if f is None else None
             if f is not None:  # a pose, or a run that goes on
                 motion, t = (
                     Motion(
@@ -143,17 +146,20 @@ class Sharing:
             return _Moment(
                 motion, viewer._ghost, viewer._look, t, viewer._time.speed, np.array(camera.position, dtype=float),
                 np.array(camera.look_at, dtype=float), float(camera.fov), (int(camera.image_width), int(camera.image_height)),
-                viewer._dark, viewer._units == SI,
+                viewer._dark, viewer._units == SI, None if batch is None or shown is None else (batch, shown),
             )  # fmt: skip
 
     def _content(self, kind: str, moment: _Moment, progress: _Progress) -> bytes:
         if kind != "Picture" and not moment.motion.moves:
             raise InputError(self._words(NOTHING_MOVES))
         if kind == "HTML":
-            from nexdyn.view.recording import Setting, page_of
+            from nexdyn.view.recording import Setting, page_of, shown_among
 
             m = moment
-            setting = Setting(m.speed, self._words, m.ghost, (m.eye, m.target, m.field), m.dark, m.si, progress)
+            members = None if m.member is None else shown_among(m.member[0], m.motion, m.member[1], self._words)
+            setting = Setting(
+                m.speed, self._words, m.ghost, (m.eye, m.target, m.field), m.dark, m.si, progress, members
+            )
             return page_of(m.motion, m.look, setting).encode()
         from nexdyn.view.stills import save_still, save_video
 
