@@ -231,22 +231,6 @@ def test_all_freedoms_of_a_joint_are_plotted_by_plot_it(browser: Any) -> None:  
         np.testing.assert_array_equal(np.sort(told[-1]), np.sort(result.joint_position("shaft").values[-1]))
 
 
-def test_the_key_p_changes_the_lens_and_back(browser: Any) -> None:  # noqa: F811
-    with on_a_free_port(nx.load("double-pendulum")) as viewer, opened(browser, viewer.address) as tab:
-        tab.comes_true(lambda: viewer.watched)
-        tab.settled(viewer.server)
-        for parallel in (True, False):
-            tab.page.keyboard.press("p")
-            tab.comes_true(
-                lambda parallel=parallel: (
-                    (next(iter(viewer.server.get_clients().values())).camera.fov < 0.1) == parallel
-                )
-            )
-            tab.comes_true(
-                lambda parallel=parallel: tab.page.get_by_label("parallel", exact=True).is_checked() == parallel
-            )
-
-
 def test_two_servers_beside_each_other_keep_to_themselves(browser: Any) -> None:  # noqa: F811
     with live() as first, on_a_free_port(nx.load("double-pendulum")) as second:
         assert first.address != second.address

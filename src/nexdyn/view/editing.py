@@ -20,7 +20,6 @@ from nexdyn.view.ghost import same
 from nexdyn.view.marks import MANY, Marks
 from nexdyn.view.motion import Frame
 from nexdyn.view.placing import linear
-from nexdyn.view.stage import FIELD
 from nexdyn.view.surfaces import sphere
 from nexdyn.view.touch_controls import is_off, switches
 from nexdyn.view.words import Words
@@ -103,10 +102,7 @@ class Editing:
 
     def _write_camera(self, client: Any) -> None:
         shift = np.array(self._viewer._stage._root.position)
-        target, lens = np.array(client.camera.look_at), self._viewer._cameras.field
-        nearer = np.tan(lens / 2) / np.tan(FIELD / 2)  # a long lens sees as much from farther away
-        eye = target + nearer * (np.array(client.camera.position) - target)
-        self.write_camera(eye - shift, target - shift)
+        self.write_camera(np.array(client.camera.position) - shift, np.array(client.camera.look_at) - shift)
 
     def write_camera(self, eye: np.ndarray, target: np.ndarray) -> None:
         """Put into the file where one looks from, and at what (3,) [m]; what stands against it is told."""

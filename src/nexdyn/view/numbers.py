@@ -23,7 +23,7 @@ from nexdyn.view.cards import joints_of, of_matter, touching, tree
 from nexdyn.view.motion import Motion
 from nexdyn.view.section import SIDES as SECTIONS
 from nexdyn.view.section import Section, pose_of, section_of
-from nexdyn.view.stage import AMBIENT, BEHIND, FIELD, LAYERS, LINES, LONG, SIDES, Stage, by_body
+from nexdyn.view.stage import AMBIENT, BEHIND, LAYERS, LENS, LINES, SIDES, Stage, by_body
 
 if TYPE_CHECKING:
     from nexdyn.view.words import Words
@@ -160,15 +160,15 @@ def knowledge(
         cards[f"joint:{name}"] = {
             "fixed": [], "curves": curves, "child": joint.child.name, "p": frames.p_BJ.tolist(), "q": quaternion(frames.R_BJ).tolist(),
         }  # fmt: skip
-    parallel = bool(stage.server.initial_camera.fov < FIELD)
     return {
-        "parallel": parallel,
+        "parallel": stage.parallel, "lens": LENS,
         "times": numbers.times.tolist(), "bodies": motion.bodies, "cards": cards, "ghost": numbers.ghost, "tree": tree(system, words),
-        "pieces": _pieces(stage), "views": _views(stage), "up": stage.up.tolist(), "size": stage.size, "center": stage.center.tolist(),
+        "pieces": _pieces(stage), "up": stage.up.tolist(), "size": stage.size, "center": stage.center.tolist(),
         "follow": stage.look.follow, "opaque": [[handle.name, own] for handle, own in stage._opaque],
         "opacity": stage.look.opacity, "section": stage.look.section,
         "sections": {side: _section(side) for side in SECTIONS},
-        "field": FIELD, "long": LONG, "behind": {dark: _behind(stage, dark) for dark in (False, True)},
+        "views": {parallel: _views(stage, parallel) for parallel in (False, True)},
+        "behind": {dark: _behind(stage, dark) for dark in (False, True)},
         "layers": {
             layer: [words(layer), [node.name for node in stage._nodes.get(layer, [])], layer in seen, layer in recorded]
             for layer in LAYERS
@@ -194,9 +194,9 @@ def _pieces(stage: Stage) -> list[list[Any]]:
     ]
 
 
-def _views(stage: Stage) -> dict[str, list[list[float]]]:
-    """Where the camera stands and looks, for a square window."""
-    seen = {side: stage.camera(1.0, side) for side in ("", *SIDES)}
+def _views(stage: Stage, parallel: bool) -> dict[str, list[list[float]]]:
+    """Where the camera stands and looks, for a square window, with perspective or without."""
+    seen = {side: stage.camera(1.0, side, parallel) for side in ("", *SIDES)}
     return {side: [camera.eye.tolist(), camera.target.tolist()] for side, camera in seen.items()}
 
 

@@ -67,7 +67,10 @@
     const { canvas, camera, nodeRefFromName } = viser();
     const box = canvas.getBoundingClientRect(), inverse = nodeRefFromName["/motion"].matrixWorld.clone().invert();
     const x = 2 * (event.clientX - box.x) / box.width - 1, y = 1 - 2 * (event.clientY - box.y) / box.height;
-    const [near, far] = [-1, 1].map(z => camera.position.clone().set(x, y, z).unproject(camera).applyMatrix4(inverse));
+    const seen = [-1, 1].map(z => camera.position.clone().set(x, y, z).unproject(camera));
+    const ahead = camera.getWorldDirection(camera.position.clone()), away = seen[1].clone().sub(seen[0]);
+    if (away.dot(ahead) < 0) seen.reverse();  // depths may count from far to near
+    const [near, far] = seen.map(point => point.applyMatrix4(inverse));
     return [near.x, near.y, near.z, far.x - near.x, far.y - near.y, far.z - near.z].join();
   };
   const onScene = event => {

@@ -317,21 +317,15 @@ const inThree = p => {  // the root turns the model's axes into those of the win
   const e = viser().nodeRefFromName["/motion"].matrixWorld.elements;
   return [0, 1, 2].map(k => e[k] * p[0] + e[4 + k] * p[1] + e[8 + k] * p[2]);
 };
-const farther = () => state.parallel ? Math.tan(data.field / 2) / Math.tan(data.long / 2) : 1;
 const aim = side => {
-  const [eye, target] = data.views[side], box = viser().canvas.getBoundingClientRect();
-  const far = farther() * (side || !data.shared ? Math.max(1, box.height / box.width) : 1);
+  const [eye, target] = data.views[state.parallel][side], box = viser().canvas.getBoundingClientRect();
+  const far = side || !data.shared ? Math.max(1, box.height / box.width) : 1;
   viser().cameraControl.setLookAt(...inThree(plus(target, plus(eye, target, -1), far)), ...inThree(target), false);
 };
-const setParallel = parallel => {
-  if (parallel === state.parallel) return;
-  const before = farther(), control = viser().cameraControl, eye = viser().camera.position.clone(), target = eye.clone();
+const setParallel = parallel => {  // the eye stays where it is (scene.js)
   state.parallel = parallelBox.checked = parallel;
-  control.getTarget(target);
-  const to = plus(target.toArray(), plus(eye.toArray(), target.toArray(), -1), farther() / before);
-  send({ type: "SetCameraFovMessage", fov: parallel ? data.long : data.field, initial: false },
-    { type: "SetCameraNearMessage", near: (parallel ? 0.5 : 1e-3) * data.size, initial: false });
-  control.setLookAt(...to, ...target.toArray(), false);
+  const { position } = changed.pose[data.lens] = { position: [Number(parallel), data.size, 0], wxyz: [1, 0, 0, 0] };
+  send({ type: "SetPositionMessage", name: data.lens, position });
 };
 
 // --- what is marked in the scene: the outline of the selected body, the axes of the selected joint, the measured points ---------------
@@ -341,7 +335,7 @@ marks.setAttribute("aria-hidden", "true");
 document.body.append(marks);
 const seenAt = (box, move) => p => {  // where in the window's scene a point is seen, or null behind the eye
   const { camera } = viser(), v = camera.position.clone().set(...p).applyMatrix4(move);
-  const ahead = v.clone().applyMatrix4(camera.matrixWorldInverse).z < 0;
+  const ahead = state.parallel || v.clone().applyMatrix4(camera.matrixWorldInverse).z < 0;
   v.project(camera);
   return ahead ? [(v.x + 1) / 2 * box.width, (1 - v.y) / 2 * box.height] : null;
 };
@@ -371,7 +365,7 @@ const mark = (t, box) => {
   const root = viser().nodeRefFromName?.["/motion"];
   if (!root || !viser().camera) return;
   const eye = viser().camera.matrixWorld.elements, now = [state.key, state.points.length, t, box.x, box.y, box.width, box.height, ...eye,
-    viser().camera.fov, root.matrixWorld.elements[12], root.matrixWorld.elements[13], root.matrixWorld.elements[14]].join();
+    ...viser().camera.projectionMatrix.elements, root.matrixWorld.elements[12], root.matrixWorld.elements[13], root.matrixWorld.elements[14]].join();
   if (now === marked) return;
   marked = now;
   Object.assign(marks.style, { left: `${box.x}px`, top: `${box.y}px`, width: `${box.width}px`, height: `${box.height}px` });

@@ -36,7 +36,7 @@ from nexdyn.view.members import first_of, labels
 from nexdyn.view.motion import Motion, motion_of
 from nexdyn.view.numbers import MANY, Numbers, knowledge
 from nexdyn.view.recorded_plots import recorded_plots
-from nexdyn.view.stage import CLOCK, FIELD, LAYERS, SHOWN_AT_FIRST, Look, Stage
+from nexdyn.view.stage import CLOCK, LAYERS, SHOWN_AT_FIRST, Look, Stage
 from nexdyn.view.words import Words
 
 if TYPE_CHECKING:
@@ -140,7 +140,8 @@ def shown_among(batch: BatchResult, shown: Motion, number: int, words: Words) ->
 class Setting:
     """How a motion is recorded and how its page is at first.
 
-    speed: times real time. camera: eye and target (3,) [m] and height of what is seen, as an angle [rad]; None: all in sight.
+    speed: times real time. camera: eye and target (3,) [m], height of what is seen, as an angle [rad], and whether
+    it is seen without perspective; None: all in sight.
     dark, si: whether the page is dark, and tells m and rad. progress: called with the time [s] that is recorded.
     members: of a batch, of which the motion is the first one.
     """
@@ -148,7 +149,7 @@ class Setting:
     speed: float = 1.0
     words: Words = field(default_factory=Words)
     ghost: Motion | None = None
-    camera: tuple[np.ndarray, np.ndarray, float] | None = None
+    camera: tuple[np.ndarray, np.ndarray, float, bool] | None = None
     dark: bool = False
     si: bool = True
     progress: Callable[[float], None] | None = None
@@ -266,19 +267,15 @@ def _played(server: Any, motion: Motion, look: Look, setting: Setting, numbers: 
     if ghost is not None:
         stage.carry("ghost", lambda scene, _: Ghost(scene, ghost, motion.start))
     if setting.camera is not None:
-        camera, (eye, target, field) = server.initial_camera, setting.camera
+        camera, (eye, target, field, parallel) = server.initial_camera, setting.camera
         camera.position, camera.look_at, camera.fov = tuple(eye.tolist()), tuple(target.tolist()), field
-        if field < FIELD:
-            camera.near = 0.5 * stage.size  # as cameras.py has it
+        stage.lens(parallel)
     if len(motion.bodies) <= MANY:
         stage.look = replace(stage.look, layers=frozenset(LAYERS))  # all of it, seen or not
     known = knowledge(stage, numbers, setting.words, look.layers, stage.look.layers)
-    if setting.camera is not None:  # where Reset brings the camera back to: as far away as the usual lens needs
-        eye, target, field = setting.camera
-        known["views"][""] = [
-            (target + math.tan(field / 2) / math.tan(FIELD / 2) * (eye - target)).tolist(),
-            target.tolist(),
-        ]
+    if setting.camera is not None:  # where Reset brings the camera back to
+        for views in known["views"].values():
+            views[""] = [x.tolist() for x in setting.camera[:2]]
     known["shared"] = setting.camera is not None
     length, count = (motion.end - motion.start) / setting.speed, _frames(motion, setting.speed)
     serializer = server.get_scene_serializer()

@@ -1,5 +1,5 @@
-// The part of the page, and of recordings, that stands on the scene itself: the scale of pressures, the cube of views, what is seen
-// through bodies, and what a section takes away.
+// The part of the page, and of recordings, that stands on the scene itself: the scale of pressures, the cube of views, the picture without
+// perspective, what is seen through bodies, and what a section takes away.
 {
   const viser = () => window.__viserMutable;
   const place = name => viser()?.nodePoseData?.[name]?.position;
@@ -45,7 +45,41 @@
     if (!material.transparent) { material.transparent = true; material.needsUpdate = true; }
     material.depthTest = material.depthWrite = false;
   });
-  const before = renderer => {
+  // --- without perspective: eye, target and keys are those of viser's camera, what it sees goes through a projection of its own -----
+  //   half the height of what is seen  h = |eye − target| tan(φ/2) : at the target it is as large as with perspective
+  //   depths from |eye − target| − D to |eye − target| + D,  D = 20 sizes of the scene: also what is behind the eye is seen
+  const DEEP = 20;
+  const flattened = new WeakSet();
+  let flat = false;
+  const project = camera => {
+    const [parallel, size] = place("/lens") ?? [0, 1];
+    if (!(parallel > 0.5) && !flat) return;
+    if (!flattened.has(camera)) {
+      flattened.add(camera);
+      const perspective = camera.updateProjectionMatrix;
+      camera.updateProjectionMatrix = function () { perspective.call(this); if (flat) flatten(this); };
+    }
+    flat = parallel > 0.5;
+    camera.updateProjectionMatrix();
+    if (flat) viser().scene.traverse(x => { if (x.material?.uniforms?.uFovScale) writeAlike(x.material); });
+  };
+  const DISTANT = "(depth / 10.0) * uFovScale";
+  const writeAlike = material => {  // names, which viser's shader writes larger the farther away they are, against perspective
+    if (flattened.has(material)) return;
+    flattened.add(material);
+    material.vertexShader = material.vertexShader.replace(DISTANT,
+      `(projectionMatrix[3][3] == 1.0 ? 0.1 / projectionMatrix[1][1] : ${DISTANT})`);
+    material.needsUpdate = true;
+  };
+  const flatten = camera => {
+    const far = viser().cameraControl.distance, deep = DEEP * place("/lens")[1];
+    const high = far * Math.tan(camera.fov * Math.PI / 360) / camera.zoom, wide = high * camera.aspect;
+    camera.projectionMatrix.makeOrthographic(-wide, wide, high, -high, far - deep, far + deep, camera.coordinateSystem,
+      camera.reversedDepth ?? camera._reversedDepth ?? false);
+    camera.projectionMatrixInverse.copy(camera.projectionMatrix).invert();
+  };
+  const before = (renderer, camera) => {
+    if (camera === viser().camera) project(camera);
     above("/motion/pressure", 10);
     meshes(viser().nodeRefFromName["/motion/pressure"], (_, material) =>
       patch(material, "nexdyn-unlit", "outgoingLight = diffuseColor.rgb;"));
@@ -108,7 +142,10 @@
     if (!scene?.isScene || begun.has(scene)) return;
     begun.add(scene);
     const others = scene.onBeforeRender;
-    scene.onBeforeRender = (renderer, ...rest) => { others.call(scene, renderer, ...rest); before(renderer); };
+    scene.onBeforeRender = (renderer, of, camera, ...rest) => {
+      others.call(scene, renderer, of, camera, ...rest);
+      before(renderer, camera);
+    };
   };
   setInterval(begin, 100);
 

@@ -20,7 +20,7 @@ import numpy as np
 from nexdyn.errors import InputError, NexDynError
 from nexdyn.view.cameras import told
 from nexdyn.view.motion import Motion
-from nexdyn.view.stage import Look
+from nexdyn.view.stage import LONG, Look
 from nexdyn.view.units import SI
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class _Moment:
     eye: np.ndarray
     target: np.ndarray
     field: float
+    parallel: bool
     size: tuple[int, int]
     dark: bool
     si: bool
@@ -145,7 +146,8 @@ class Sharing:
                 )
             return _Moment(
                 motion, viewer._ghost, viewer._look, t, viewer._time.speed, np.array(camera.position, dtype=float),
-                np.array(camera.look_at, dtype=float), float(camera.fov), (int(camera.image_width), int(camera.image_height)),
+                np.array(camera.look_at, dtype=float), float(camera.fov), viewer._cameras.parallel,
+                (int(camera.image_width), int(camera.image_height)),
                 viewer._dark, viewer._units == SI, None if batch is None or shown is None else (batch, shown),
             )  # fmt: skip
 
@@ -158,7 +160,7 @@ class Sharing:
             m = moment
             members = None if m.member is None else shown_among(m.member[0], m.motion, m.member[1], self._words)
             setting = Setting(
-                m.speed, self._words, m.ghost, (m.eye, m.target, m.field), m.dark, m.si, progress, members
+                m.speed, self._words, m.ghost, (m.eye, m.target, m.field, m.parallel), m.dark, m.si, progress, members
             )
             return page_of(m.motion, m.look, setting).encode()
         from nexdyn.view.stills import save_still, save_video
@@ -196,6 +198,8 @@ def shot_of(moment: _Moment, film: bool) -> Shot:
     from nexdyn.view.stills import VIDEO_SAMPLES, Shot
 
     look, layers = moment.look, moment.look.layers
+    field = LONG if moment.parallel else moment.field  # of a long lens the eye is far away
+    eye = moment.target + np.tan(moment.field / 2) / np.tan(field / 2) * (moment.eye - moment.target)
     width, height = (max(1, n) for n in moment.size)
     scale = np.sqrt(FILM / (width * height)) if film else 1.0
     scale *= min(1.0, MOST / (scale * max(width, height)))
@@ -204,7 +208,7 @@ def shot_of(moment: _Moment, film: bool) -> Shot:
     return Shot(
         (size[0], size[1]), follow=look.follow or None, trails=look.trail if "trails" in layers else 0.0, opacity=look.opacity,
         section=look.section, contacts="contact forces" in layers, pressure="contact pressure" in layers,
-        collision="collision shapes" in layers, eye=tuple(moment.eye.tolist()), target=tuple(moment.target.tolist()), field=moment.field,
+        collision="collision shapes" in layers, eye=tuple(eye.tolist()), target=tuple(moment.target.tolist()), field=field,
         reactions="reaction forces" in layers, moments="reaction moments" in layers, axes="joint axes" in layers, arrows=look.arrows,
         dark=moment.dark,
         **seen,

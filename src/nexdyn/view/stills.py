@@ -323,7 +323,9 @@ class Studio:
     def _with_lines(self, t: float, mesh: _Mesh, screen: np.ndarray, view: raster.View) -> tuple[np.ndarray, ...]:
         """Corners on the screen, faces, opacity, colours and lighting of all that is drawn, ribbons of lines and discs too."""
         ribbons, paint = ([part] for part in self._discs(t, view))
-        lines = [(*line, 1.001) for line in [*self._trails(t), *self._joint_lines(t)]]
+        # as far before what they lie on, through any lens
+        nearer = 1.0 + 1e-3 * float(np.tan(self.shot.field / 2) / np.tan(FIELD / 2))
+        lines = [(*line, nearer) for line in [*self._trails(t), *self._joint_lines(t)]]
         lines += [(*line, BEFORE) for line in self._contact_lines(t)]
         for path, half, color, nearer in lines:
             seen = np.empty((len(path), 3))

@@ -310,9 +310,10 @@ class Viewer(metaclass=CheckedCalls):
             self.aim()
 
     def lens(self, parallel: bool) -> None:
-        """Draw in perspective, or through a lens so long that lines which are parallel look so."""
+        """Draw in perspective, or without: then lines which are parallel look so, and what is equally large."""
         with self._lock:
             self._cameras.lens(parallel)
+            self._controls.tell_mode()
 
     def dark(self, dark: bool) -> None:
         """A dark page behind the scene, the controls and the plots; or a light one."""
@@ -506,7 +507,7 @@ class Viewer(metaclass=CheckedCalls):
             self._ghost = None
         self._time.cover(motion.start, motion.end)
         self.server.scene.remove_by_name("/motion")
-        self._stage = Stage(self.server, motion, self._look, self._dark, self._home)
+        self._stage = Stage(self.server, motion, self._look, self._dark, self._home, self._cameras.parallel)
         self._look = self._first_look = self._stage.look
         self._controls.running(False)
         if another:

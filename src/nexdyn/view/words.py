@@ -13,7 +13,7 @@ _CHINESE = {
     "and {} more": "另有 {} 个未显示", "End": "结束", "running": "正在计算", "ended": "已结束", "this page can be closed": "可以关闭此页面",
     "Play or pause": "播放或暂停", "Parallel or perspective": "平行投影或透视", "View from the": "视图：",
     "back to the start, the camera too (R)": "回到起点，相机也复位 (R)", "standard views (keys 1 to 7)": "标准视图（键 1 至 7）",
-    "no perspective: through a very long lens (P)": "无透视：极长焦镜头 (P)",
+    "no perspective: what is parallel looks so (P)": "无透视：平行线保持平行 (P)",
     "ends the viewer, not only this page (Esc)": "结束查看器，而不只是此页面 (Esc)", "of": "/", "(nothing)": "（无）", "(all)": "（全部）",
     "back": "后", "left": "左", "bottom": "下", "dark": "深色", "a dark page (D)": "深色页面 (D)", "mm, degrees": "毫米、度",
     "units of panels and plots (U)": "面板和曲线的单位 (U)", "Full screen": "全屏", "Dark or light": "深色或浅色",
