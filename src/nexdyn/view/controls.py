@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.errors import NexDynError
+from nexdyn.errors import InputError, NexDynError
 from nexdyn.view.charts import Panel
 from nexdyn.view.dials import Dial
 from nexdyn.view.hands import Shared
@@ -108,6 +108,8 @@ class Controls:
             ("Live, or its recording", "L", self._live_pressed),
         ):
             gui.add_command(w(label), hotkey=key).on_trigger(lambda _, act=act: act())
+        hold = gui.add_command(w("Grab what is selected: arrow keys pull it, Enter lets go"), hotkey="G")
+        hold.on_trigger(lambda event: self._hold(event.client))
         undo = gui.add_command(w("Undo"), hotkey="Z", modifier="cmd/ctrl")
         undo.on_trigger(lambda _: viewer._touch.undo() if viewer._touch is not None else None)
 
@@ -422,6 +424,16 @@ class Controls:
     def live_folder(self) -> Any:
         """A folder for what a running system has, above all else."""
         return self.gui.add_folder(self.w("Live"), order=self._play.order - 0.5)
+
+    def _hold(self, client: Any) -> None:
+        """Let the keys of a page pull what is selected, where it runs."""
+        touch = self.viewer._touch
+        try:
+            if touch is None:
+                raise InputError(self.w("nothing runs here that could be pulled: press L"))
+            touch.hold(client)
+        except NexDynError as error:
+            self._complain(client, error)
 
     def _live_pressed(self) -> None:
         """Let the system run, or show what it has done; what stands against it is told."""

@@ -112,12 +112,18 @@ class Inquiry:
 
     def measure_selected(self) -> None:
         """Add the selected body's centre of mass, or the selected joint's point on its child."""
+        if (found := self.point_of_selected()) is not None:
+            self.measure(*found)
+
+    def point_of_selected(self) -> tuple[str, np.ndarray] | None:
+        """A body and a point (3,) [m] in it: the selected body's centre of mass, or the selected joint's point on its child."""
         system, (kind, _, name) = self.viewer.system, self.key.partition(":")
         if kind == "body":
-            self.measure(name, system.bodies[name].resolved(system.values).com)
-        elif kind == "joint":
+            return name, system.bodies[name].resolved(system.values).com
+        if kind == "joint":
             joint = system.joints[name]
-            self.measure(joint.child.name, joint.frames(system.values).p_BJ)
+            return joint.child.name, joint.frames(system.values).p_BJ
+        return None
 
     def clear(self) -> None:
         """Measure no longer."""
