@@ -21,7 +21,7 @@ from nexdyn.cli.pictures import PICTURES_PLAINLY, Pictures, write_pictures
 from nexdyn.cli.prepare import Prepared, prepare, started
 from nexdyn.cli.progress import compilation_announced, progress_bar
 from nexdyn.cli.run import MOTION_PLAINLY, Motion, moved
-from nexdyn.errors import InputError, SingularError, SolveError
+from nexdyn.errors import InputError, NexDynError, SingularError, SolveError
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
@@ -106,10 +106,12 @@ def command(
         elif not still and model.result is not None and not _goes_on(motion):
             what = model.result
         elif not still:
-            started(model, motion)  # wrong options are told before a page is opened
+            options = started(model, motion)  # wrong options are told before a page is opened
+            first = writes or not _closes(model, options)  # and so is a mechanism that does not close
+            what = prepared(model, motion, writes) if first else None
             served = None if writes else serve(model.system.name, page, saying)
             try:
-                what = prepared(model, motion, writes)
+                what = what if first else prepared(model, motion, writes)
             except BaseException:
                 if served is not None:
                     served.stop()
@@ -169,6 +171,21 @@ def prepared(model: Model, motion: Motion, writes: bool) -> Prepared | None:
             raise
         terminal.note(f"{error}; shown as it stands")
         return None
+
+
+def _closes(model: Model, options: dict[str, Any]) -> bool:
+    """Whether the mechanism can be put together at the start: then its page may open while the run is prepared."""
+    from nexdyn.assembly.assemble import assemble
+    from nexdyn.simulation.needs import needs_bodies
+    from nexdyn.simulation.quiet import quiet
+
+    if not needs_bodies(model.system):
+        return True
+    if options["initial"] is not None:
+        return False
+    with suppress(NexDynError), quiet(), compilation_announced():
+        return not assemble(model.system, q0=options["q0"]).gaps
+    return False
 
 
 def _closed_or_weak(error: Exception) -> bool:
