@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,7 @@ from nexdyn.errors import InputError, NexDynError, SingularError, SolveError
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
     from nexdyn.view.server import Served
+    from nexdyn.view.viewer import Viewer
 
 NAME = "view"
 EXAMPLES = """\
@@ -123,6 +125,8 @@ def command(
             viewer = open_page(_shown(model, what), page, saying, over, model.view, served)
             open_pages.callback(viewer.close)
             looks.put(viewer)
+            if live.live:
+                _offer_writing(viewer, Path(name), reading)
             if isinstance(what, Prepared):
                 result, failure = run_on_page(model, what, ctrl_c, viewer)
                 ctrl_c.pressed = ctrl_c.gentle = False
@@ -135,6 +139,17 @@ def command(
     if failure is not None:
         raise failure
     return DONE
+
+
+def _offer_writing(viewer: Viewer, file: Path, reading: Reading) -> None:
+    """Buttons that write what the page has come to into a scene; not where options have changed what it says."""
+    from nexdyn.cli.edit import write_numbers
+    from nexdyn.view.editing import Editing
+
+    if file.suffix in (".yaml", ".yml") and file.is_file() and not reading.set:
+        Editing(viewer, partial(write_numbers, file))
+        if viewer._touch is not None:
+            viewer._touch.show_controls()
 
 
 def _check_ghost(ghost: str, pictured: bool, still: bool) -> None:
