@@ -79,7 +79,7 @@ class Inquiry:
         if picker is None:
             picker = self._picker = Picker(stage.drawn, stage.row)
         section = section_of(stage.look.section)
-        return picker.pick(viewer._frame or viewer._motion.at(t), origin, direction, section)
+        return picker.pick(viewer._frame or viewer._motion.at(t), origin, direction, section, stage.look.opacity == 1.0)
 
     def said_of(self, body: str) -> str:
         """What stands beside the mouse."""

@@ -119,7 +119,7 @@ const seen = layer => data.layers[layer]?.[2];
 const pick = (given, t) => {  // picking.py; the nearest triangle that the line of sight meets
   const ray = given.ray.split(",").map(Number), o = ray.slice(0, 3), length = norm(ray.slice(3)), d = ray.slice(3).map(x => x / length);
   if (!seen("shapes") || !(length > 0)) return null;
-  let [least, most] = [0, Infinity], found = null;
+  let [least, most] = [0, Infinity], found = null, smallest = Infinity;  // radius of what the plane has cut where the line comes through it
   const surface = surfaces();
   if (state.section) {
     const [normal, level] = plane(), above = dot(normal, o) - level, rate = dot(normal, d);
@@ -132,12 +132,19 @@ const pick = (given, t) => {  // picking.py; the nearest triangle that the line 
     const from = inPiece(plus(o, middle, -1)), along = inPiece(d), radius = reach(node, vertices);
     const closest = -dot(from, along);
     if (closest < -radius || dot(from, from) - closest * closest > radius * radius) continue;
+    let inside = 0, nearest = Infinity;
     for (let k = 0; k < faces.length; k += 3) {
       const [a, u, v] = [0, 1, 2].map(m => vertices.subarray(3 * faces[k + m], 3 * faces[k + m] + 3)).map(x => [...x]);
       const e = plus(u, a, -1), g = plus(v, a, -1), h = cross(along, g), det = dot(e, h), r = plus(from, a, -1), c = cross(r, e);
       const x = dot(r, h) / det, y = dot(c, along) / det, s = dot(g, c) / det;
-      if (x >= 0 && y >= 0 && x + y <= 1 && s > least && s <= most && s < (found?.s ?? Infinity)) found = { body, s };
+      if (x >= 0 && y >= 0 && x + y <= 1 && s > least && s <= most) {
+        inside -= Math.sign(det);
+        nearest = Math.min(nearest, s);
+      }
     }
+    if (least > 0 && inside > 0 && state.opacity === 1) {  // a face that the section leaves
+      if (radius < smallest) { smallest = radius; found = { body, s: least }; }
+    } else if (smallest === Infinity && nearest < (found?.s ?? Infinity)) found = { body, s: nearest };
   }
   if (!found) return null;
   const b = pose(found.body, t);
