@@ -17,6 +17,7 @@ from test_cli_process import NEXDYN, hear_signals, posix
 
 import nexdyn as nx
 from nexdyn.cli import main
+from nexdyn.cli.codes import NO_SOLUTION
 from nexdyn.cli.live import Live, write
 from nexdyn.view.server import LOOPBACK, free_port
 
@@ -184,6 +185,27 @@ def newer(run: Path, path: Path) -> None:
 
 def cut_short(run: Path, path: Path) -> None:
     path.write_bytes(run.read_bytes()[:2000])
+
+
+@pytest.mark.parametrize("command", [["view"], ["view", "--live"], ["run", "--view", "--quiet"]])
+def test_of_what_cannot_be_assembled_the_error_comes_alone(
+    command: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No address before it, and no page that ends at once."""
+    monkeypatch.chdir(tmp_path)
+    body = "{mass: 1, inertia: [1, 1, 1], position: "
+    (tmp_path / "open.yaml").write_text(
+        f"name: open\nbodies:\n  a: {body}[0, 0, 0]}}\n  b: {body}[1, 0, 0]}}\njoints:\n"
+        "  j1: {type: revolute, parent: ground, child: a, at: [0, 0, 0], axis: [0, 1, 0]}\n"
+        "  j2: {type: revolute, parent: a, child: b, at: [0.5, 0, 0], axis: [0, 1, 0]}\n"
+        "  j3: {type: rod, parent: ground, child: b, length: 9.0, anchor_a: [3, 0, 0], anchor_b: [0.5, 0, 0]}\n"
+    )
+    code = main([*command, "open.yaml", "--no-browser", "--port", str(free_port(LOOPBACK, 19_300))])
+    out, err = capfd.readouterr()
+    assert code == NO_SOLUTION and out == ""
+    lines = [line for line in err.splitlines() if line.strip()]
+    assert lines[-1].startswith("error: system 'open' cannot be assembled: joint 'j1' stays open") and "http" not in err
+    assert not any(line.startswith("error") for line in lines[:-1])
 
 
 def test_results_that_cannot_be_read_are_refused(run: Path, view: Told, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from chromium import (
     numbers,
     on_a_free_port,
     opened,
+    saved,
 )
 
 import nexdyn as nx
@@ -149,6 +151,9 @@ def test_a_member_of_a_batch_is_chosen_from_a_list(browser: Any, batch: nx.Batch
                 tab.comes_true(
                     lambda x=expected: np.allclose(numbers(card(tab)["position"]), x[70, -1], rtol=1e-3, atol=1e-3)
                 )
+            page = saved(tab, "HTML")[1].decode()
+            told = json.loads(page.partition('id="nexdyn-members">')[2].partition("</script>")[0])
+            assert told == {"members": [["0", True], ["1", True], ["2", True]], "first": 1}
             with pytest.raises(InputError, match="members 0 to 2"):
                 viewer.show_member(3)
             assert tab.faults == []

@@ -14,13 +14,16 @@ from chromium import (
     PLAIN,
     Watched,
     browser,  # noqa: F401 (fixture)
+    card,
     eye,
     needs_chromium,
+    numbers,
     on_a_free_port,
     opened,
     place_of,
     pointed,
 )
+from test_view_cli import started
 
 import nexdyn as nx
 from nexdyn.cli.edit import write_numbers
@@ -231,22 +234,6 @@ def test_all_freedoms_of_a_joint_are_plotted_by_plot_it(browser: Any) -> None:  
         np.testing.assert_array_equal(np.sort(told[-1]), np.sort(result.joint_position("shaft").values[-1]))
 
 
-def test_the_key_p_changes_the_lens_and_back(browser: Any) -> None:  # noqa: F811
-    with on_a_free_port(nx.load("double-pendulum")) as viewer, opened(browser, viewer.address) as tab:
-        tab.comes_true(lambda: viewer.watched)
-        tab.settled(viewer.server)
-        for parallel in (True, False):
-            tab.page.keyboard.press("p")
-            tab.comes_true(
-                lambda parallel=parallel: (
-                    (next(iter(viewer.server.get_clients().values())).camera.fov < 0.1) == parallel
-                )
-            )
-            tab.comes_true(
-                lambda parallel=parallel: tab.page.get_by_label("parallel", exact=True).is_checked() == parallel
-            )
-
-
 def test_two_servers_beside_each_other_keep_to_themselves(browser: Any) -> None:  # noqa: F811
     with live() as first, on_a_free_port(nx.load("double-pendulum")) as second:
         assert first.address != second.address
@@ -260,3 +247,47 @@ def test_two_servers_beside_each_other_keep_to_themselves(browser: Any) -> None:
             t = session_of(first).t
             one.comes_true(lambda: session_of(first).t > t + 0.2)
             assert one.faults == []
+
+
+LOOP = """\
+name: four-bar
+gravity: [0, 0, -9.81]
+bodies:
+  crank: {mass: 1.0, inertia: [0.01, 0.01, 0.01], position: [0, 0, 0.5]}
+  coupler: {mass: 2.0, inertia: [0.1, 0.1, 0.1], position: [0.5, 0, 1]}
+  rocker: {mass: 1.0, inertia: [0.02, 0.02, 0.02], position: [1, 0, 0.5]}
+joints:
+  A: {type: revolute, parent: ground, child: crank, at: [0, 0, 0], axis: [0, 1, 0], v0: 1.0}
+  B: {type: revolute, parent: crank, child: coupler, at: [0, 0, 1], axis: [0, 1, 0]}
+  C: {type: revolute, parent: coupler, child: rocker, at: [1, 0, 1], axis: [0, 1, 0]}
+  D: {type: revolute, parent: ground, child: rocker, at: [1, 0, 0], axis: [0, 1, 0]}
+"""
+
+
+def test_a_live_page_writes_the_state_of_a_loop_into_its_scene(browser: Any, tmp_path: Path) -> None:  # noqa: F811
+    file = tmp_path / "loop.yaml"
+    file.write_text(LOOP)
+    with (
+        started("view", "loop.yaml", "--live", cwd=tmp_path) as (_, said),
+        opened(browser, str(said["address"])) as tab,
+    ):
+        button = tab.page.get_by_role("button", name="Write this state into the file")
+        button.wait_for()
+        tab.page.get_by_text("live: t = ").wait_for()
+        tab.comes_true(lambda: float(tab.page.get_by_text("live: t = ").inner_text().split()[3]) > 0.1)
+        tab.page.evaluate("document.activeElement?.blur()")
+        tab.page.keyboard.press("Space")
+        tab.page.get_by_role("button", name="Go on").wait_for()
+        button.click()
+        tab.comes_true(lambda: "q0:" in file.read_text())
+        tab.page.get_by_role("tab", name="Model").click()
+        tab.page.get_by_role("treeitem", name="coupler", exact=True).click()
+        tab.comes_true(lambda: tab.page.locator(".nexdyn-card caption").all_inner_texts() == ["coupler"])
+        told = card(tab)
+        assert tab.faults == []
+    text = file.read_text()
+    assert text.count("q0:") == text.count("v0:") == 1
+    start, first = (nx.simulate(read_scene_text(x).system, 1e-3) for x in (text, LOOP))
+    for label, is_now in (("position", start.position("coupler")), ("velocity", start.velocity("coupler"))):
+        np.testing.assert_allclose(numbers(told[label]), is_now.values[0], rtol=2e-3, atol=2e-3)
+    assert start.energy().total.values[0] == pytest.approx(first.energy().total.values[0], rel=1e-3)

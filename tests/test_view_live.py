@@ -363,3 +363,74 @@ def test_a_result_runs_on_from_the_shown_moment(browser: Any) -> None:  # noqa: 
         assert first.recording.t[0] == pytest.approx(0.5)
         assert first.recording.q[0] == pytest.approx(result.recording.q[10])
         assert first.recording.v[0] == pytest.approx(result.recording.v[10])
+
+
+def test_keys_alone_pull_what_is_selected_along_the_view_and_let_go(tab: Watched, viewer: Viewer) -> None:
+    tab.settled(viewer.server)
+    viewer.select("")
+    tab.page.evaluate("document.activeElement?.blur()")
+    tab.page.keyboard.press("g")
+    tab.page.get_by_text("select a body or joint first").wait_for()
+    assert session(viewer).hand is None
+    tab.page.get_by_role("tab", name="Model").focus()
+    tab.page.keyboard.press("Enter")
+    tab.page.get_by_role("treeitem", name="rod", exact=True).focus()
+    tab.page.keyboard.press("Enter")
+    tab.comes_true(lambda: viewer.selected == "body:rod")
+    before, (camera, target) = energy(viewer), eye(viewer)
+    tab.page.keyboard.press("g")
+    tab.comes_true(lambda: session(viewer).hand is not None and tab.page.locator("#nexdyn-held").inner_text() != "")
+    first = session(viewer).hand
+    assert first is not None and first.body == "rod"
+    ahead = (target - camera) / np.linalg.norm(target - camera)
+    right = np.cross(ahead, (0, 0, 1)) / np.linalg.norm(np.cross(ahead, (0, 0, 1)))
+    step = 0.02 * 2.0 * np.linalg.norm(target - camera) * np.tan(0.4)
+
+    def target_now() -> np.ndarray:
+        hand = session(viewer).hand
+        assert hand is not None
+        return hand.target
+
+    start = target_now()
+    for keys, way in (
+        (["ArrowRight"] * 4, 4.0 * right),
+        (["Shift+ArrowUp", "ArrowDown"], 4.0 * np.cross(right, ahead)),
+        (["PageUp", "PageUp", "PageDown"], ahead),
+    ):
+        for key in keys:
+            tab.page.keyboard.press(key)
+        start = start + step * way
+        tab.comes_true(lambda x=start: np.allclose(target_now(), x, atol=0.02 * step))
+    tab.page.keyboard.press("Shift+ArrowRight")
+    sign = float(np.sign(right @ (1, 0, 0)))  # where a turn about y takes what hangs: to −x
+    tab.comes_true(lambda: -sign * angle(viewer) > 0.05)
+    tab.page.keyboard.press("Escape")
+    tab.comes_true(lambda: session(viewer).hand is None)
+    assert not viewer.ended
+    np.testing.assert_array_equal(eye(viewer)[0], camera)
+    viewer.pause()
+    result, log = session(viewer).result(), json.loads(json.dumps(session(viewer).log))
+    (name,) = [name for name in result.system.forces if name.startswith("hand")]
+    gained, worked, lost = balance(result, result.system.forces[name])
+    assert result.energy().total.values.max() - before > 0.01 and abs(worked) > 0.01
+    assert gained == pytest.approx(worked - lost, rel=1e-3, abs=1e-4 * (abs(worked) + lost))
+    again = nx.Session.replay(pendulum(), log, nx.RungeKutta4(1e-3))
+    np.testing.assert_array_equal(again.result().recording.q, result.recording.q)
+    viewer.select("")
+
+
+def test_arrow_keys_turn_the_view_again_once_the_hand_has_let_go(tab: Watched, viewer: Viewer) -> None:
+    tab.settled(viewer.server)
+    viewer.select("joint:hinge")
+    tab.page.evaluate("document.activeElement?.blur()")
+    tab.page.keyboard.press("g")
+    tab.comes_true(lambda: session(viewer).hand is not None and tab.page.locator("#nexdyn-held").inner_text() != "")
+    camera = eye(viewer)[0]
+    tab.page.keyboard.press("ArrowLeft")
+    tab.page.keyboard.press("Enter")
+    tab.comes_true(lambda: session(viewer).hand is None)
+    np.testing.assert_array_equal(eye(viewer)[0], camera)
+    tab.page.keyboard.down("ArrowLeft")
+    tab.comes_true(lambda: np.linalg.norm(eye(viewer)[0] - camera) > 1e-3)
+    tab.page.keyboard.up("ArrowLeft")
+    viewer.select("")

@@ -41,7 +41,6 @@ from chromium import (  # noqa: F401 (fixtures)
 from results_lab import resting_ball
 
 import nexdyn as nx
-from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view.raster import linear
 from nexdyn.view.recording import record
 from nexdyn.view.server import LOOPBACK
@@ -176,37 +175,6 @@ def test_standard_views_look_along_the_axes(
         comes_true(lambda: float(line_of_sight(viewer) @ ahead) > 0.9999)
         picture = tab.settled(viewer.server)
         assert int((np.ptp(picture, axis=-1) > COLORED).sum()) > 300  # it is in sight
-
-
-def test_through_the_long_lens_equal_links_are_equally_long_far_and_near(tab: Watched, viewer: Viewer) -> None:
-    """The same view, of the same size; the chain's extent on the picture hardly depends on where it is."""
-
-    def heights() -> np.ndarray:
-        """Of points 0.4 m apart, one pair a metre before the middle and one behind it, how far apart they are seen."""
-        picture = tab.settled(viewer.server)
-        _, target = eye(viewer)
-        pairs = [(target + np.array((0, y, -0.2)), target + np.array((0, y, 0.2))) for y in (-1.0, 1.0)]
-        (client,) = viewer.server.get_clients().values()
-        R, f = (
-            rotation_matrix(np.array(client.camera.wxyz, dtype=float)),
-            picture.shape[0] / 2 / np.tan(client.camera.fov / 2),
-        )
-        seen = [[R.T @ (p - np.array(client.camera.position)) for p in pair] for pair in pairs]
-        return np.array([f * abs(a[1] / a[2] - b[1] / b[2]) for a, b in seen])
-
-    try:
-        viewer.aim("front")
-        comes_true(lambda: float(line_of_sight(viewer) @ (0, 1, 0)) > 0.9999)
-        wide = heights()
-        tab.page.get_by_label("parallel", exact=True).click()
-        comes_true(lambda: next(iter(viewer.server.get_clients().values())).camera.fov < 0.05)
-        comes_true(lambda: bool(abs(heights()[0] / heights()[1] - 1.0) < 0.04))
-        assert wide[0] > 1.3 * wide[1]
-        assert heights().mean() == pytest.approx(wide.mean(), rel=0.15)
-        assert int((np.ptp(tab.settled(viewer.server), axis=-1) > COLORED).sum()) > 300
-    finally:
-        viewer.lens(False)
-        comes_true(lambda: next(iter(viewer.server.get_clients().values())).camera.fov > 0.5)
 
 
 def test_a_followed_body_stays_where_it_is_seen(tab: Watched, viewer: Viewer, chain: nx.Result) -> None:

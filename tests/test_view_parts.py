@@ -10,7 +10,10 @@ from nexdyn.view.geometry import pieces
 from nexdyn.view.links import Placing, links
 from nexdyn.view.motion import Motion
 from nexdyn.view.parts import driven, pitch_radii, stroke
+from nexdyn.view.placing import turned
+from nexdyn.view.server import LOOPBACK, free_port
 from nexdyn.view.surfaces import Piece
+from nexdyn.view.viewer import Viewer
 
 
 def in_world(system: nx.System, piece: Piece) -> np.ndarray:
@@ -157,3 +160,54 @@ def test_torsion_springs_and_bushings_stand_at_their_frames() -> None:
         in_world(system, spiral)[:, 0]
     )
     assert rubber.body == "link" and np.allclose(in_world(system, rubber).mean(axis=0), (1.0, 0.0, 0.0))
+
+
+# --- drivers of points and of orientations ----------------------------------------------------------------------------
+
+
+def led() -> nx.System:
+    """A box whose point is led along x, while it yaws and rolls as seen from a turned stand."""
+    system = nx.System("led", gravity=(0, 0, 0))
+    system.add_body("stand", mass=1.0, inertia=(1, 1, 1), position=(0, 0, -2))
+    system.add_joint(nx.Revolute("turn", "ground", "stand", at=(0, 0, -2), axis=(1, 0, 0)))
+    system.add_body("box", mass=1.0, inertia=(0.1, 0.2, 0.3), position=(1, 0, 0), shapes=[nx.Box((0.4, 0.6, 0.2))])
+    system.add_marker("corner", "box", position=(0.2, 0.3, 0.1))
+    system.add_driver(nx.Driver("tilt", "turn", "=0.5*t"))
+    system.add_driver(nx.PointDriver("lead", "corner", "x", "=1.2+0.3*t"))
+    for angle, rate in (("yaw", 0.8), ("pitch", 0.4), ("roll", -0.6)):
+        system.add_driver(nx.OrientationDriver(angle, "box", angle, f"={rate}*t", seen_from="stand"))
+    return system
+
+
+def test_drivers_of_points_and_angles_are_arrows_along_what_they_drive() -> None:
+    result = nx.simulate(led(), t_end=0.8, method=nx.HHT(dt=2e-3), output_every=20)
+    motion, drawn = Motion.of(result), [link for link in links(result.system) if link.along]
+    assert [link.name for link in drawn] == ["lead", "yaw", "pitch", "roll"]
+    placing = Placing.of(drawn, {name: i for i, name in enumerate([*motion.bodies, "ground"])})
+    for k in (0, 9, len(motion.times) - 1):
+        a, q, stretch = placing.at(motion.at(float(motion.times[k])))
+        R = {name: result.rotation(name).values[k] for name in ("stand", "box")}
+        p = result.position("box").values[k]
+        np.testing.assert_allclose(a[0], p + R["box"] @ (0.2, 0.3, 0.1), atol=1e-5)
+        np.testing.assert_allclose(a[1:], np.tile(p, (3, 1)), atol=1e-5)
+        np.testing.assert_allclose(stretch, 1.0, atol=1e-6)
+        yaw = np.arctan2(*(R["stand"].T @ R["box"])[[1, 0], 0])
+        axes = [(1, 0, 0), R["stand"][:, 2], R["stand"] @ (-np.sin(yaw), np.cos(yaw), 0), R["box"][:, 0]]
+        for turn, axis in zip(q, axes, strict=True):
+            np.testing.assert_allclose(turned(turn[None], np.array([[0.0, 0.0, 1.0]]))[0], axis, atol=1e-5)
+    half = {"lead": 0.0, "yaw": 0.1, "pitch": 0.3, "roll": 0.2}  # of the box along each axis at the start
+    for link in drawn:
+        assert link.surface.vertices[:, 2].max() > half[link.name] + 0.02  # it is not hidden in the box
+        ring = np.hypot(*link.surface.vertices[:, :2].T)
+        assert (ring.min() > 0.01) == (link.name != "lead")
+
+
+def test_a_driver_of_a_whole_orientation_is_a_ring_about_each_axis_of_its_frame() -> None:
+    system = nx.System("posed", gravity=(0, 0, 0))
+    system.add_body("box", mass=1.0, inertia=(0.1, 0.2, 0.3), shapes=[nx.Box((0.4, 0.6, 0.2))])
+    system.add_driver(nx.OrientationDriver("pose", "box", rotation_vector=("=0.3*t", "=0.2*t", 0.0)))
+    drawn = links(system)
+    assert [link.name for link in drawn] == ["pose"] * 3
+    np.testing.assert_array_equal([link.along[0][1] for link in drawn], np.eye(3))
+    with Viewer(system, port=free_port(LOOPBACK, 18730)) as viewer:
+        assert len(viewer._stage._links) == 3

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +23,14 @@ from chromium import (  # noqa: F401 (fixtures)
     pointed,
     saved,
 )
+from PIL import Image
 
 import nexdyn as nx
+from nexdyn.errors import InputError
+from nexdyn.view import recording
+from nexdyn.view.motion import Motion
+from nexdyn.view.plotting import PLOTTED
+from nexdyn.view.words import Words
 
 pytestmark = [needs_chromium, pytest.mark.timeout(900)]
 
@@ -212,6 +220,126 @@ def test_plots_of_a_recording_are_added_zoomed_together_and_saved(page: Watched,
     columns, *rows = list(csv.reader(text.decode().splitlines()))
     assert name == "hinge-chain.csv" and columns[0] == "time [s]" and len(rows) >= len(chain.t)
     table = {float(row[0]): row for row in rows}
-    (column,) = [k for k, label in enumerate(columns) if label == "position: link6: z [m]"]
+    (column,) = [k for k, label in enumerate(columns) if label == "position of the origin of link6 in the world: z [m]"]
     assert float(table[1.0][column]) == pytest.approx(float(chain.position("link6").sel(time=1.0, axis="z")), rel=1e-6)
     assert saved(page, "SVG")[1].startswith(b"<svg") and saved(page, "PNG")[1].startswith(b"\x89PNG")
+
+
+def chosen_plots(page: Watched) -> list[str]:
+    return list(page.page.evaluate("[...document.querySelectorAll('.nexdyn-plot')].map(p => p.layout.title.text)"))
+
+
+def table_of(page: Watched) -> dict[str, np.ndarray]:
+    """What the CSV of the plots holds, by column."""
+    head, *rows = list(csv.reader(saved(page, "CSV")[1].decode().splitlines()))
+    return {label: np.array([float(row[k] or "nan") for row in rows]) for k, label in enumerate(head)}
+
+
+def test_menus_of_a_recording_choose_all_that_the_page_plots(page: Watched, chain: nx.Result) -> None:
+    page.page.get_by_role("tab", name="Plots").click()
+    page.page.get_by_role("button", name="Drop kept plots").click()
+    kinds = page.page.get_by_label("plot", exact=True)
+    offered = kinds.locator("option").all_inner_texts()
+    assert offered == [kind for kind in PLOTTED if kind != "measures" or chain.system.measures]
+    before = chosen_plots(page)
+    for kind, name, label, expected in (
+        ("transmitted", "hinge3", "transmitted force of joint 'hinge3' on its child, axes of the joint: fy [N]",
+         chain.transmitted("hinge3").values[:, 1]),
+        ("acceleration", "link2", "acceleration of the origin of link2, world axes: z [m/s²]", chain.acceleration("link2").values[:, 2]),
+        ("joint_acceleration", "hinge5", "joint accelerations, dv/dt: hinge5: hinge5 [rad/s²]", chain.joint_acceleration("hinge5").values),
+        ("angular_velocity", "link4", "angular velocity of link4, world axes: x [rad/s]", chain.angular_velocity("link4").values[:, 0]),
+        ("transmitted", "", "transmitted moment, magnitude: hinge2 [N·m]",
+         np.linalg.norm(chain.transmitted("hinge2").values[:, 3:], axis=1)),
+    ):  # fmt: skip
+        kinds.select_option(kind)
+        page.page.get_by_label("of", exact=True).select_option(name)
+        page.comes_true(lambda label=label: any(label.startswith(title) for title in chosen_plots(page)))
+        table = table_of(page)
+        assert len(table["time [s]"]) == len(chain.t)
+        np.testing.assert_allclose(table[label], expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max(), err_msg=label)
+    page.page.get_by_role("button", name="Keep this plot").click()
+    kinds.select_option("velocity")
+    page.comes_true(lambda: sum(title.startswith("velocity of") for title in chosen_plots(page)) == 3)
+    assert sum(title.startswith("transmitted") for title in chosen_plots(page)) == 2
+    name, picture = saved(page, "PNG")
+    shown = Image.open(io.BytesIO(picture)).convert("RGB")
+    count = len(chosen_plots(page))
+    assert name == "hinge-chain.png" and shown.size == (1400, 520 * count)
+    spread = [np.ptp(np.asarray(shown)[520 * k : 520 * (k + 1)].astype(int)) for k in range(count)]
+    assert min(spread) > 150  # something is drawn in each
+    page.page.get_by_role("button", name="Drop kept plots").click()
+    kinds.select_option("joint_position")
+    page.comes_true(lambda: chosen_plots(page) == before)
+
+
+# --- members of a batch ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def batch() -> nx.BatchResult:
+    q0 = np.array([[0.1, 0.0], [0.5, 0.0], [1.0, 0.2], [1.4, 0.1]])
+    system = nx.load("double-pendulum")
+    return nx.simulate(system, t_end=4.0, method=nx.RungeKutta4(1e-3), batch=nx.Batch(q0=q0), output_every=20)
+
+
+def test_a_recording_of_a_batch_shows_the_member_that_is_chosen(
+    browser: Any, batch: nx.BatchResult, tmp_path: Path
+) -> None:
+    path = tmp_path / "batch.html"
+    nx.record(batch, path, layers=PLAIN, members=[2, 0, 1])
+    last = batch.system.bodies[next(reversed(batch.system.bodies))].name
+    joint = next(iter(batch.system.joints))
+    with opened(browser, path.as_uri(), offline=True, size=(1400, 800)) as page:
+        drawn = "document.querySelector('#root #nexdyn-slider') && document.querySelectorAll('.nexdyn-plot').length > 3"
+        page.until(drawn)
+        page.page.keyboard.press("Space")
+        members = page.page.get_by_label("member", exact=True)
+        assert members.input_value() == "2"
+        assert members.locator("option:disabled").all_inner_texts() == ["3 (not recorded)"]
+        page.page.get_by_role("tab", name="Model").click()
+        page.page.get_by_role("treeitem", name=last, exact=True).click()
+        page.page.get_by_role("tab", name="Plots").click()
+        page.page.get_by_role("button", name="Drop kept plots").click()
+        page.page.get_by_label("plot", exact=True).select_option("transmitted")
+        page.page.get_by_label("of", exact=True).select_option(joint)
+        page.page.keyboard.press("1")
+        page.page.keyboard.press("u")
+        t = stands_at(page, 1.3)
+        looks = "[...window.__viserMutable.camera.position.toArray()]"
+        eye = page.page.evaluate(looks)
+        pictures = {}
+        for m in (2, 0, 1, 2):
+            if members.input_value() != str(m):
+                members.select_option(str(m))
+                page.until(f"window.__nexdynMember?.member === {m} && {drawn.replace('> 3', '> 2')}")
+            page.until(f"Math.abs(parseFloat(document.querySelector('#nexdyn-slider')?.value) - {t}) < 1e-3")
+            page.comes_true(lambda: "position" in card(page) and card(page)["position"][-1] == "mm")
+            expected = 1e3 * at_time(batch.member(m).position(last), t)
+            page.comes_true(lambda x=expected: np.allclose(numbers(card(page)["position"]), x, rtol=2e-3, atol=0.05))
+            page.comes_true(lambda: np.allclose(page.page.evaluate(looks), eye, atol=1e-4))
+            label = f"transmitted force of joint '{joint}' on its child, axes of the joint: fx [N]"
+            page.comes_true(lambda: any(x.startswith("transmitted force") for x in chosen_plots(page)))
+            np.testing.assert_allclose(
+                table_of(page)[label], batch.member(m).transmitted(joint).values[:, 0], rtol=1e-5, atol=1e-4
+            )
+            pictures.setdefault(m, []).append(page.settled())
+        assert np.abs(pictures[2][0] - pictures[2][1]).max() < 60
+        assert min(np.abs(pictures[2][0] - pictures[m][0]).max() for m in (0, 1)) > 60
+        assert page.faults == []
+
+
+def test_members_of_a_recording_are_those_of_a_batch(
+    batch: nx.BatchResult, chain: nx.Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for members, of, match in (
+        ([7], batch, "members 0 to 3"),
+        ([], batch, "members is empty"),
+        ([0], chain, "of a batch"),
+    ):
+        with pytest.raises(InputError, match=match):
+            nx.record(of, members=members)
+    monkeypatch.setattr(recording, "MOST_MEMBERS", 2)
+    words = Words()
+    assert list(recording.members_of(batch, None, words).motions) == [0, 1]
+    shown = recording.shown_among(batch, Motion.of(batch.member(3)), 3, words)
+    assert (list(shown.motions), shown.first) == ([0, 3], 3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,11 +22,12 @@ from nexdyn.cli.pictures import PICTURES_PLAINLY, Pictures, write_pictures
 from nexdyn.cli.prepare import Prepared, prepare, started
 from nexdyn.cli.progress import compilation_announced, progress_bar
 from nexdyn.cli.run import MOTION_PLAINLY, Motion, moved
-from nexdyn.errors import InputError, SingularError, SolveError
+from nexdyn.errors import InputError, NexDynError, SingularError, SolveError
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
     from nexdyn.view.server import Served
+    from nexdyn.view.viewer import Viewer
 
 NAME = "view"
 EXAMPLES = """\
@@ -106,10 +108,12 @@ def command(
         elif not still and model.result is not None and not _goes_on(motion):
             what = model.result
         elif not still:
-            started(model, motion)  # wrong options are told before a page is opened
+            options = started(model, motion)  # wrong options are told before a page is opened
+            first = writes or not _closes(model, options)  # and so is a mechanism that does not close
+            what = prepared(model, motion, writes) if first else None
             served = None if writes else serve(model.system.name, page, saying)
             try:
-                what = prepared(model, motion, writes)
+                what = what if first else prepared(model, motion, writes)
             except BaseException:
                 if served is not None:
                     served.stop()
@@ -121,6 +125,8 @@ def command(
             viewer = open_page(_shown(model, what), page, saying, over, model.view, served)
             open_pages.callback(viewer.close)
             looks.put(viewer)
+            if live.live:
+                _offer_writing(viewer, Path(name), reading)
             if isinstance(what, Prepared):
                 result, failure = run_on_page(model, what, ctrl_c, viewer)
                 ctrl_c.pressed = ctrl_c.gentle = False
@@ -133,6 +139,17 @@ def command(
     if failure is not None:
         raise failure
     return DONE
+
+
+def _offer_writing(viewer: Viewer, file: Path, reading: Reading) -> None:
+    """Buttons that write what the page has come to into a scene; not where options have changed what it says."""
+    from nexdyn.cli.edit import write_numbers
+    from nexdyn.view.editing import Editing
+
+    if file.suffix in (".yaml", ".yml") and file.is_file() and not reading.set:
+        Editing(viewer, partial(write_numbers, file))
+        if viewer._touch is not None:
+            viewer._touch.show_controls()
 
 
 def _check_ghost(ghost: str, pictured: bool, still: bool) -> None:
@@ -169,6 +186,21 @@ def prepared(model: Model, motion: Motion, writes: bool) -> Prepared | None:
             raise
         terminal.note(f"{error}; shown as it stands")
         return None
+
+
+def _closes(model: Model, options: dict[str, Any]) -> bool:
+    """Whether the mechanism can be put together at the start: then its page may open while the run is prepared."""
+    from nexdyn.assembly.assemble import assemble
+    from nexdyn.simulation.needs import needs_bodies
+    from nexdyn.simulation.quiet import quiet
+
+    if not needs_bodies(model.system):
+        return True
+    if options["initial"] is not None:
+        return False
+    with suppress(NexDynError), quiet(), compilation_announced():
+        return not assemble(model.system, q0=options["q0"]).gaps
+    return False
 
 
 def _closed_or_weak(error: Exception) -> bool:

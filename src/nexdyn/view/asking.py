@@ -5,6 +5,7 @@
     measure  ray, t      adds the point that is met to those whose distances are shown
     grab     ray, t      in a system that runs: holds the body that is met; answers the number of the hand
     pull     ray, hand   pulls it to where the line of sight meets the plane of the drag;   release  hand
+    shift    by, hand    moves a hand that keys move by x,y,z [m] of the world
 
 A question that is not understood is answered {"error": …}; none ends the viewer.
 """
@@ -111,6 +112,17 @@ def _pull(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
     return {"over": True} if target is None else {"target": target.tolist()}
 
 
+def _shift(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
+    try:
+        by = np.array([float(x) for x in given["by"].split(",")])
+    except (KeyError, ValueError):
+        by = np.zeros(0)
+    if by.shape != (3,) or not np.isfinite(by).all():
+        raise InputError("a way is three numbers, by=x,y,z")
+    target = _touch(of).shift(_number(given), by)
+    return {"over": True} if target is None else {"target": target.tolist()}
+
+
 def _release(of: Inquiry, given: dict[str, str]) -> dict[str, Any]:
     _touch(of).release(_number(given))
     return {}
@@ -128,6 +140,7 @@ _ANSWERS = {
     "seek": _seek,
     "grab": _grab,
     "pull": _pull,
+    "shift": _shift,
     "release": _release,
     "hover": _hover,
     "select": _select,

@@ -13,6 +13,7 @@ The numbers come from `Result.observed`, not as labelled arrays: xarray takes mo
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,6 +35,7 @@ MOST_PHASES = 9
 JOINT_STATES = {"joint_position": "q", "joint_velocity": "v", "joint_acceleration": "dv/dt"}
 OF_BODIES = ("position", "velocity", "angular_velocity", "acceleration", "angular_acceleration")
 OF_JOINTS = ("reaction", "transmitted")
+WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 KINDS = ("energy", *JOINT_STATES, *OF_BODIES, *OF_JOINTS, "measures", "phase")
 """What can be plotted."""
 DEFAULT = ("energy", "joint_position")
@@ -100,8 +102,11 @@ def _joint_states(result: Result, name: str, of: list[str]) -> list[Panel]:
     labelled = [column for joint in of or [""] for column in _columns(result, name, joint)]
     if not labelled:
         raise InputError(f"{result.system.name!r} has no joint that moves, so no {name} to plot")
-    units = dict.fromkeys(unit for _, _, unit in labelled)
-    t, symbol = result.recording.t, JOINT_STATES[name]
+    return _by_unit(name, result.recording.t, labelled)
+
+
+def _by_unit(name: str, t: np.ndarray, labelled: list[tuple[str, np.ndarray, str]]) -> list[Panel]:
+    units, symbol = dict.fromkeys(unit for _, _, unit in labelled), JOINT_STATES[name]
     return [
         _panel(
             QUANTITIES[name].long_name if len(units) == 1 else f"{QUANTITIES[name].long_name}: {_meaning(unit)}",
@@ -143,17 +148,22 @@ def _wrenches(result: Result, name: str, of: list[str]) -> list[Panel]:
     if not joints:
         raise InputError(f"{result.system.name!r} has no joint, so no {name} to plot")
     chosen = _named(of, "joint", joints)
-    t, array, found = result.recording.t, result.observed.take(name), []
-    for part, axes, unit in (("force", ("fx", "fy", "fz"), "N"), ("moment", ("mx", "my", "mz"), "N m")):
-        values = array[..., [components.index(axis) for axis in axes]]
-        title = f"{name} {part}"
-        if len(chosen) == 1:
-            column = joints.index(chosen[0])
-            lines = [Line(axis, t, values[:, column, k]) for k, axis in enumerate(axes)]
-            title += f" of joint {chosen[0]!r} on its child, axes of the joint"
+    array = result.observed.take(name)[..., [components.index(axis) for axis in WRENCH]]
+    return _of_wrenches(name, result.recording.t, {joint: array[:, joints.index(joint)] for joint in chosen})
+
+
+def _of_wrenches(name: str, t: np.ndarray, wrenches: dict[str, np.ndarray]) -> list[Panel]:
+    """Of wrenches (N, 6) by joint: the components of one, or the magnitudes of several."""
+    found = []
+    for part, first, unit in (("force", 0, "N"), ("moment", 3, "N m")):
+        title, columns = f"{name} {part}", slice(first, first + 3)
+        if len(wrenches) == 1:
+            ((joint, wrench),) = wrenches.items()
+            lines = [Line(axis, t, y) for axis, y in zip(WRENCH[columns], wrench[:, columns].T, strict=True)]
+            title += f" of joint {joint!r} on its child, axes of the joint"
         else:
-            norm = np.linalg.norm(values, axis=-1)
-            lines = [Line(joint, t, norm[:, joints.index(joint)]) for joint in chosen]
+            norms = {joint: np.linalg.norm(wrench[:, columns], axis=1) for joint, wrench in wrenches.items()}
+            lines = [Line(joint, t, norm) for joint, norm in norms.items()]
             title += ", magnitude"
         found.append(_panel(title, f"{part} [{pretty(unit)}]", lines))
     return found
@@ -195,8 +205,6 @@ def _with_rates(result: Result) -> list[str]:
 
 
 def _of_bodies(result: Result, name: str, of: list[str]) -> list[Panel]:
-    unit, t = pretty(QUANTITIES[name].units), result.recording.t
-    words, _, axes = QUANTITIES[name].long_name.partition(",")
     observed = result.observed
     if of:
         curves = {body: observed.at_frame(name, body) for body in of}
@@ -205,6 +213,13 @@ def _of_bodies(result: Result, name: str, of: list[str]) -> list[Panel]:
         curves = {body: everything[:, k] for k, body in enumerate(observed.labels.dims["body"])}
     if not curves:
         raise InputError(f"{result.system.name!r} has no body, so no {name} to plot")
+    return _of_vectors(name, result.recording.t, curves)
+
+
+def _of_vectors(name: str, t: np.ndarray, curves: dict[str, np.ndarray]) -> list[Panel]:
+    """Of vectors (N, 3) by body: x, y, z of one, or a panel an axis of several."""
+    unit = pretty(QUANTITIES[name].units)
+    words, _, axes = QUANTITIES[name].long_name.partition(",")
     if len(curves) == 1:
         ((body, x),) = curves.items()
         lines = [Line(axis, t, x[:, k]) for k, axis in enumerate("xyz")]
@@ -220,21 +235,55 @@ def _measures(result: Result, _: str, of: list[str]) -> list[Panel]:
     names = _named(of, "measure", result.system.measures)
     if not names:
         raise InputError(f"{result.system.name!r} has no measures to plot")
-    t = result.recording.t
-    by_unit: dict[str, list[Line]] = {}
-    for name in names:
-        array = result.measure(name)
-        lines = by_unit.setdefault(str(array.attrs["units"]), [])
-        if array.ndim == 1:
-            lines.append(Line(name, t, array.values))
-        else:
-            lines += [
-                Line(f"{name}.{axis}", t, array.values[:, k]) for k, axis in enumerate(array.coords["axis"].values)
-            ]
+    return _of_measures([line for name in names for line in _measured(result, name)])
+
+
+def _measured(result: Result, name: str) -> list[tuple[Line, str]]:
+    """The curves of a measure, each with its unit."""
+    t, array = result.recording.t, result.measure(name)
+    unit = str(array.attrs["units"])
+    if array.ndim == 1:
+        return [(Line(name, t, array.values), unit)]
+    axes = array.coords["axis"].values
+    return [(Line(f"{name}.{axis}", t, y), unit) for axis, y in zip(axes, array.values.T, strict=True)]
+
+
+def _of_measures(lines: list[tuple[Line, str]]) -> list[Panel]:
     return [
-        _panel(f"measures in {pretty(unit)}", f"{_QUANTITIES.get(unit, 'value')} [{pretty(unit)}]", lines)
-        for unit, lines in by_unit.items()
+        _panel(
+            f"measures in {pretty(unit)}",
+            f"{_QUANTITIES.get(unit, 'value')} [{pretty(unit)}]",
+            [line for line, of in lines if of == unit],
+        )
+        for unit in dict.fromkeys(unit for _, unit in lines)
     ]
+
+
+# --- one by one -------------------------------------------------------------------------------------------------------
+
+
+def one_by_one(result: Result, name: str) -> dict[str, list[Panel]]:
+    """The panels of each body, joint or measure, by its name: those of `panels(result, [name], [of])`, of all at a stroke.
+
+    Where there is nothing of the kind, none; errors of the numbers are raised.
+    """
+    observed, t = result.observed, result.recording.t
+    if name in OF_BODIES:
+        array = observed.take(name)
+        return {body: _of_vectors(name, t, {body: array[:, k]}) for k, body in enumerate(observed.labels.dims["body"])}
+    if name in OF_JOINTS:
+        joints, components = list(observed.labels.dims["joint"]), list(observed.labels.dims["component"])
+        array = observed.take(name)[..., [components.index(axis) for axis in WRENCH]] if joints else np.zeros((0, 0, 6))
+        return {joint: _of_wrenches(name, t, {joint: array[:, k]}) for k, joint in enumerate(joints)}
+    if name in JOINT_STATES:
+        found = {}
+        for joint in _moving(result):
+            with contextlib.suppress(InputError):  # a fixed joint has none
+                found[joint] = _by_unit(name, t, _columns(result, name, joint))
+        return found
+    if name == "measures":
+        return {measure: _of_measures(_measured(result, measure)) for measure in result.system.measures}
+    return {}
 
 
 # --- all of them ----------------------------------------------------------------------------------------------------

@@ -86,7 +86,7 @@ def _page() -> str:
     return (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=8)
 def script(name: str) -> str:
     """One of our scripts."""
     return (Path(__file__).parent / name).read_text(encoding="utf-8")

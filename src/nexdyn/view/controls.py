@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nexdyn.errors import NexDynError
+from nexdyn.errors import InputError, NexDynError
 from nexdyn.view.charts import Panel
 from nexdyn.view.dials import Dial
 from nexdyn.view.hands import Shared
@@ -108,6 +108,8 @@ class Controls:
             ("Live, or its recording", "L", self._live_pressed),
         ):
             gui.add_command(w(label), hotkey=key).on_trigger(lambda _, act=act: act())
+        hold = gui.add_command(w("Grab what is selected: arrow keys pull it, Enter lets go"), hotkey="G")
+        hold.on_trigger(lambda event: self._hold(event.client))
         undo = gui.add_command(w("Undo"), hotkey="Z", modifier="cmd/ctrl")
         undo.on_trigger(lambda _: viewer._touch.undo() if viewer._touch is not None else None)
 
@@ -116,7 +118,7 @@ class Controls:
         gui, viewer, w = self.gui, self.viewer, self.w
         sides = {w(side): side for side in SIDES}
         self._side = gui.add_button_group(w("view"), tuple(sides), hint=w("standard views (keys 1 to 7)"))
-        self._parallel = gui.add_checkbox(w("parallel"), False, hint=w("no perspective: through a very long lens (P)"))
+        self._parallel = gui.add_checkbox(w("parallel"), False, hint=w("no perspective: what is parallel looks so (P)"))
         self._dark = gui.add_checkbox(w("dark"), False, hint=w("a dark page (D)"))
         self._units = gui.add_checkbox(w("mm, degrees"), False, hint=w("units of panels and plots (U)"))
         full = html.escape(w("Full screen"))
@@ -130,20 +132,24 @@ class Controls:
         for k, side in enumerate(SIDES):
             command = gui.add_command(f"{w('View from the')} {w(side)}", hotkey=str(k + 1))
             command.on_trigger(lambda event, side=side: viewer._cameras.aim(event.client, side))
-        for box, act, label, key in (
-            (self._parallel, viewer.lens, "Parallel or perspective", "P"),
-            (self._dark, viewer.dark, "Dark or light", "D"),
-            (self._units, viewer.units, "Millimetres and degrees, or metres and radians", "U"),
-        ):
-            box.on_update(lambda event, box=box, act=act: act(box.value) if event.client is not None else None)
-            gui.add_command(w(label), hotkey=key).on_trigger(lambda _, box=box, act=act: self._switch(box, act))
+        self._modes: list[tuple[Shared, Callable[[], bool]]] = []
+        for box, now, act, label, key in (
+            (self._parallel, lambda: viewer._cameras.parallel, viewer.lens, "Parallel or perspective", "P"),
+            (self._dark, lambda: viewer._dark, viewer.dark, "Dark or light", "D"),
+            (self._units, lambda: viewer._units != SI, viewer.units, "Millimetres and degrees, or metres and radians", "U"),
+        ):  # fmt: skip
+            shared = Shared(viewer.server, box, act)
+            self._modes.append((shared, now))
+            gui.add_command(w(label), hotkey=key).on_trigger(lambda _, mode=(shared, now, act): self._switch(*mode))
 
     def _bodies(self) -> tuple[str, ...]:
         return (self.w(NOBODY), *list(self.viewer.system.bodies)[:MOST_NAMES])
 
-    def _switch(self, box: Any, act: Callable[[bool], None]) -> None:
-        box.value = not box.value
-        act(box.value)
+    @staticmethod
+    def _switch(box: Shared, now: Callable[[], bool], act: Callable[[bool], None]) -> None:
+        """What a key does: the other of both."""
+        box.let_go()
+        act(not now())
 
     def _add_show(self) -> None:
         gui, w = self.gui, self.w
@@ -394,10 +400,9 @@ class Controls:
         self._tell_trails()
 
     def tell_mode(self) -> None:
-        """Let boxes tell whether the page is dark and which units it has."""
-        for box, value in ((self._dark, self.viewer._dark), (self._units, self.viewer._units != SI)):
-            if box.value != value:
-                box.value = value
+        """Let boxes tell whether there is perspective, whether the page is dark and which units it has."""
+        for box, now in self._modes:
+            box.tell(now())
         self._tell_section(self.viewer._look.section)
 
     def tell_member(self, index: int) -> None:
@@ -419,6 +424,16 @@ class Controls:
     def live_folder(self) -> Any:
         """A folder for what a running system has, above all else."""
         return self.gui.add_folder(self.w("Live"), order=self._play.order - 0.5)
+
+    def _hold(self, client: Any) -> None:
+        """Let the keys of a page pull what is selected, where it runs."""
+        touch = self.viewer._touch
+        try:
+            if touch is None:
+                raise InputError(self.w("nothing runs here that could be pulled: press L"))
+            touch.hold(client)
+        except NexDynError as error:
+            self._complain(client, error)
 
     def _live_pressed(self) -> None:
         """Let the system run, or show what it has done; what stands against it is told."""

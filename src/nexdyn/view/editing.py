@@ -20,7 +20,6 @@ from nexdyn.view.ghost import same
 from nexdyn.view.marks import MANY, Marks
 from nexdyn.view.motion import Frame
 from nexdyn.view.placing import linear
-from nexdyn.view.stage import FIELD
 from nexdyn.view.surfaces import sphere
 from nexdyn.view.touch_controls import is_off, switches
 from nexdyn.view.words import Words
@@ -35,6 +34,8 @@ if TYPE_CHECKING:
 WRONG, REDUNDANT = (200, 30, 30), (225, 60, 40)
 MOST_ROWS = 8
 """Redundant rows that are told one by one."""
+SAME = 1e-7
+"""By how much a state that is assembled anew may differ [rad, and parts of the mechanism's size]."""
 
 
 class Editing:
@@ -103,10 +104,7 @@ class Editing:
 
     def _write_camera(self, client: Any) -> None:
         shift = np.array(self._viewer._stage._root.position)
-        target, lens = np.array(client.camera.look_at), self._viewer._cameras.field
-        nearer = np.tan(lens / 2) / np.tan(FIELD / 2)  # a long lens sees as much from farther away
-        eye = target + nearer * (np.array(client.camera.position) - target)
-        self.write_camera(eye - shift, target - shift)
+        self.write_camera(np.array(client.camera.position) - shift, np.array(client.camera.look_at) - shift)
 
     def write_camera(self, eye: np.ndarray, target: np.ndarray) -> None:
         """Put into the file where one looks from, and at what (3,) [m]; what stands against it is told."""
@@ -119,8 +117,8 @@ class Editing:
 
     def write_state(self, session: Session) -> None:
         """Put the state of a running system into the file: coordinates and velocities of its joints, parameters and attributes that were
-        changed. InputError where it has loops: the pose of its sliders can be written; and where something is switched otherwise than the
-        file says, which a scene cannot tell."""
+        changed; in loops of as many joints as determine the others. InputError where these do not lead back to this state, and where
+        something is switched otherwise than the file says, which a scene cannot tell."""
         if self._write is not None:
             now, described = session.system, self._system or session.first
             if other := [name for name in switches(now) if is_off(now, name) != is_off(described, name)]:
@@ -186,17 +184,54 @@ def numbers_of(session: Session) -> dict[tuple[str, ...], Any]:
         elif kind in section and rest:
             name, _, attribute = rest.rpartition(".")
             found[section[kind], name, attribute] = _now(system, kind, name, attribute)
-    if needs_bodies(system):
-        raise InputError(
-            f"{system.name!r} has loops, drivers or couplings: the coordinates of all joints are more than it takes. Write the pose of the "
-            "sliders that --still shows"
-        )
-    q, v = states_of(session.latest().observed)
-    for name, joint in system.joints.items():
-        if joint.mimic is None and name in q and len(q[name]):
-            found["joints", name, "q0"] = _one_or_more(q[name])
-            found["joints", name, "v0"] = _one_or_more(v[name])
+    observed = session.latest().observed
+    q, v = states_of(observed)
+    told = [name for name, joint in system.joints.items() if joint.mimic is None and name in q and len(q[name])]
+    for name in _leading(system, observed, told, q, v) if needs_bodies(system) else told:
+        found["joints", name, "q0"] = _one_or_more(q[name])
+        found["joints", name, "v0"] = _one_or_more(v[name])
     return found
+
+
+def _leading(
+    system: System, observed: Any, told: list[str], q: dict[str, np.ndarray], v: dict[str, np.ndarray]
+) -> list[str]:
+    """The joints of a mechanism with loops whose coordinates are to be written: as few as determine its state, with those that have
+    some in the file; or all. InputError where neither leads back to it."""
+    from nexdyn.absolute.model import absolute_model
+    from nexdyn.absolute.redundancy import find_redundancy
+    from nexdyn.assembly.assemble import assemble, mechanism_length
+    from nexdyn.model.driver import Driver
+    from nexdyn.simulation.continuing import seen_bodies
+
+    model = absolute_model(system)
+    at, rates = seen_bodies(observed, model)
+    measured = [name for name in told if len(system.joints[name].coordinates) == len(q[name])]
+    held = [
+        Driver(f"{name} {i}", name, float(x), freedom=i, priority=0) for name in measured for i, x in enumerate(q[name])
+    ]
+    kept = find_redundancy(absolute_model(system, held=held), at).kept[
+        model.nc :
+    ]  # the rows of the joints themselves come first
+    few = {driver.joint for driver, own in zip(held, kept, strict=True) if own}
+    few |= {name for name in measured if system.joints[name].q0 is not None or system.joints[name].v0 is not None}
+    length, why = mechanism_length(model), "the pose that it leads to is another one"
+    for names in ([name for name in measured if name in few], measured):
+        try:
+            with quiet():
+                again = assemble(system, q0={x: q[x] for x in names}, v0={x: v[x] for x in names})
+        except NexDynError as error:
+            why = str(error)
+            continue
+        apart, faster = np.abs(again.q - at), np.abs(again.v - rates)
+        if (apart / np.array([1.0] * 4 + [length] * 3)).max() < SAME and faster.max() < SAME * max(
+            1.0, np.abs(rates).max()
+        ):
+            return names
+    raise InputError(
+        f"q0 and v0 of the joints of {system.name!r} do not lead to this state from the pose that the file describes: {why}. Describe "
+        "the bodies nearer to it; drivers begin anew at t = 0"
+    )
 
 
 def _now(system: System, kind: str, name: str, attribute: str) -> float:

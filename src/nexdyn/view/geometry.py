@@ -100,6 +100,15 @@ def unit_of(system: System) -> float:
     return _Drawing(system).radius
 
 
+def vertices_of(system: System, name: str) -> np.ndarray:
+    """The vertices (n, 3) [m] of what is drawn of a body, in its frame."""
+    drawing = _Drawing(system)
+    body = system.body(name)
+    found = [] if body.is_ground else drawing.shapes(0, body) or drawing.skeleton(name, GREY)
+    parts = [piece.surface.vertices @ piece.R_BS.T + piece.p_BS for piece in found]
+    return np.concatenate([*parts, np.zeros((0, 3))])
+
+
 def colliding_pieces(system: System, size: float) -> list[Piece]:
     """The shapes that distances and contacts are computed of; of a half-space a square of twice `size` [m]. What is said of meshes: see
     `pieces`. The ground's own is where the floor is drawn."""

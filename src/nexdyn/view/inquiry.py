@@ -79,7 +79,7 @@ class Inquiry:
         if picker is None:
             picker = self._picker = Picker(stage.drawn, stage.row)
         section = section_of(stage.look.section)
-        return picker.pick(viewer._frame or viewer._motion.at(t), origin, direction, section)
+        return picker.pick(viewer._frame or viewer._motion.at(t), origin, direction, section, stage.look.opacity == 1.0)
 
     def said_of(self, body: str) -> str:
         """What stands beside the mouse."""
@@ -112,12 +112,18 @@ class Inquiry:
 
     def measure_selected(self) -> None:
         """Add the selected body's centre of mass, or the selected joint's point on its child."""
+        if (found := self.point_of_selected()) is not None:
+            self.measure(*found)
+
+    def point_of_selected(self) -> tuple[str, np.ndarray] | None:
+        """A body and a point (3,) [m] in it: the selected body's centre of mass, or the selected joint's point on its child."""
         system, (kind, _, name) = self.viewer.system, self.key.partition(":")
         if kind == "body":
-            self.measure(name, system.bodies[name].resolved(system.values).com)
-        elif kind == "joint":
+            return name, system.bodies[name].resolved(system.values).com
+        if kind == "joint":
             joint = system.joints[name]
-            self.measure(joint.child.name, joint.frames(system.values).p_BJ)
+            return joint.child.name, joint.frames(system.values).p_BJ
+        return None
 
     def clear(self) -> None:
         """Measure no longer."""

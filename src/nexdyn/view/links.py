@@ -3,6 +3,8 @@
 A surface stands along z from A, made for the length L₀ that it has as described; at the length L it is stretched to it:
 
     vertex in the world:  p_A + R (x, y, z L/L₀),   R z = (p_B − p_A)/L
+
+Marks of drivers (driver_marks.py) have no point B: z goes along what they say, and L is L₀.
 """
 
 from __future__ import annotations
@@ -14,9 +16,10 @@ import numpy as np
 
 from nexdyn.model.system import System
 from nexdyn.spatial.rotations import rotation_matrix
+from nexdyn.view.driver_marks import Along, direction, driver_marks
 from nexdyn.view.geometry import BETWEEN_POINTS, unit_of
 from nexdyn.view.motion import Frame
-from nexdyn.view.parts import STEEL, driven, rod, stroke
+from nexdyn.view.parts import MOTOR, STEEL, driven, rod, stroke
 from nexdyn.view.surfaces import Color, Surface, coil, revolved
 
 WIDTH = 0.05
@@ -27,7 +30,7 @@ HEMP: Color = (0.62, 0.47, 0.28, 1.0)
 
 
 class Link(NamedTuple):
-    """A surface from the point p_A (3,) [m] of body `a` to p_B of body `b`; `length` is L₀ [m]."""
+    """A surface from the point p_A (3,) [m] of body `a` to p_B of body `b`; `length` is L₀ [m]. along: in place of p_B."""
 
     name: str
     a: str
@@ -37,6 +40,7 @@ class Link(NamedTuple):
     surface: Surface
     color: Color
     length: float
+    along: Along = ()
 
 
 def links(system: System) -> list[Link]:
@@ -66,18 +70,24 @@ def links(system: System) -> list[Link]:
             L = _length(system, one.parent, start, one.child, one.p_B)
             if L > 0.0:
                 found.append(Link(one.name, one.parent, start, one.child, one.p_B, rod(0.5 * unit, L), STEEL, L))
+    for mark in driver_marks(system):
+        at = mark.body, mark.p_B
+        found.append(Link(mark.name, *at, *at, mark.surface, MOTOR, mark.length, mark.along))
     return found
 
 
 @dataclass(frozen=True)
 class Placing:
-    """Where links stand: rows of their bodies in a frame, the points in them (n, 3) [m], and L₀ (n,) [m]."""
+    """Where links stand: rows of their bodies in a frame, the points in them (n, 3) [m], and L₀ (n,) [m].
+
+    along: of those that have no point B by their number, rows of bodies and vectors (3,) in them."""
 
     row_a: np.ndarray
     p_A: np.ndarray
     row_b: np.ndarray
     p_B: np.ndarray
     length: np.ndarray
+    along: dict[int, list[tuple[int, np.ndarray]]]
 
     @classmethod
     def of(cls, drawn: list[Link], row: dict[str, int]) -> Placing:
@@ -88,13 +98,17 @@ class Placing:
             np.array([row[link.b] for link in drawn], dtype=int),
             np.array([link.p_B for link in drawn]).reshape(-1, 3),
             np.array([link.length for link in drawn]),
+            {k: [(row[name], v) for name, v in link.along] for k, link in enumerate(drawn) if link.along},
         )
 
     def ends(self, f: Frame) -> tuple[np.ndarray, np.ndarray]:
         """Both ends (n, 3) in the world [m]."""
         R, p = rotation_matrix(f.quaternion.astype(float)), f.position.astype(float)
         a = p[self.row_a] + np.einsum("nij,nj->ni", R[self.row_a], self.p_A)
-        return a, p[self.row_b] + np.einsum("nij,nj->ni", R[self.row_b], self.p_B)
+        b = p[self.row_b] + np.einsum("nij,nj->ni", R[self.row_b], self.p_B)
+        for k, vectors in self.along.items():
+            b[k] = a[k] + self.length[k] * direction(R, vectors)
+        return a, b
 
     def at(self, f: Frame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Position (n, 3) [m], quaternion (n, 4) and stretch L/L₀ (n,)."""

@@ -31,14 +31,12 @@ def labels(batch: BatchResult, words: Words) -> list[str]:
     return found
 
 
-def member_of(batch: BatchResult, index: int | None) -> Result:
-    """A member; None: the first one that has a motion. SolveError, with the cause, where none has."""
-    if index is not None:
-        return batch.member(index)
+def first_of(batch: BatchResult) -> tuple[int, Result]:
+    """The first member that has a motion, with its number. SolveError, with the cause, where none has."""
     cause: NexDynError | None = None
     for m in range(batch.members):
         try:
-            return batch.member(m)
+            return m, batch.member(m)
         except SolveError as error:
             cause = cause or error
     raise cause or SolveError("the batch has no members")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import gzip
+import hashlib
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from nexdyn.view.cards import joints_of, of_matter, touching, tree
 from nexdyn.view.motion import Motion
 from nexdyn.view.section import SIDES as SECTIONS
 from nexdyn.view.section import Section, pose_of, section_of
-from nexdyn.view.stage import AMBIENT, BEHIND, FIELD, LAYERS, LINES, LONG, SIDES, Stage, by_body
+from nexdyn.view.stage import AMBIENT, BEHIND, LAYERS, LENS, LINES, SIDES, Stage, by_body
 
 if TYPE_CHECKING:
     from nexdyn.view.words import Words
@@ -38,7 +39,7 @@ LABELS = (
     "Measure from it", "Deselect", "Clear points", "Measured", "angle at B", "Plots", "Model", "Show", "view", "front", "right", "top",
     "corner", "back", "left", "bottom", "parallel", "dark", "mm, degrees", "Full screen", "Reset", "opacity", "cut away",
     "plane at", "(nothing)", "save", "ghost", "Difference from the ghost", "distance", "angle", "farthest", "time [s]", "follow",
-    "ground", "not recorded",
+    "ground", "not recorded", "plot", "of", "(all)", "Keep this plot", "Drop kept plots", "and {} more", "member",
 )  # fmt: skip
 """What the page of a recording says, the layers too."""
 
@@ -50,10 +51,11 @@ class Numbers:
         self._parts: list[np.ndarray] = []
         self._size = 0
         self._rows = np.zeros(1, dtype=int)
+        self._where: dict[bytes, list[int]] = {}
         system, result = motion.system, motion.result if motion.moves else None
         told = result is not None and len(motion.bodies) <= MANY
-        width = len(motion.bodies) * ((13 if told else 7) + (7 if ghost else 0)) + (
-            8 * len(system.joints) if told else 0
+        width = len(motion.bodies) * ((19 if told else 7) + (7 if ghost else 0)) + (
+            18 * len(system.joints) if told else 0
         )
         touched = touching(result) if told and result is not None else {}
         width += 3 * sum(map(len, touched.values()))
@@ -79,7 +81,16 @@ class Numbers:
         flat = np.ascontiguousarray(np.reshape(values, (len(self._rows), -1)), dtype=np.float32)
         at, self._size = self._size, self._size + flat.size
         self._parts.append(flat.reshape(-1))
+        for k, column in enumerate(flat.T):
+            self._where.setdefault(_digest(column), [at + k, flat.shape[1]])
         return [name, at, flat.shape[1], unit]
+
+    def curve(self, y: np.ndarray) -> list[int]:
+        """Where a curve y (N,) of the result lies: its first number, and how far from sample to sample. It is kept once."""
+        kept = np.asarray(y[self._of_result], dtype=np.float32)
+        if (known := _digest(kept)) not in self._where:
+            self._keep("", kept, "")
+        return self._where[known]
 
     def _pose(self, p: np.ndarray, q: np.ndarray) -> list[Any]:
         return [self._keep("position", p, "m"), self._keep("quaternion", q, "1")]
@@ -128,6 +139,10 @@ class Numbers:
         return base64.b64encode(gzip.compress(whole.tobytes(), 6, mtime=0)).decode()
 
 
+def _digest(x: np.ndarray) -> bytes:
+    return hashlib.blake2b(x.tobytes(), digest_size=16).digest()
+
+
 def knowledge(
     stage: Stage, numbers: Numbers, words: Words, seen: frozenset[str], recorded: frozenset[str]
 ) -> dict[str, Any]:
@@ -145,15 +160,15 @@ def knowledge(
         cards[f"joint:{name}"] = {
             "fixed": [], "curves": curves, "child": joint.child.name, "p": frames.p_BJ.tolist(), "q": quaternion(frames.R_BJ).tolist(),
         }  # fmt: skip
-    parallel = bool(stage.server.initial_camera.fov < FIELD)
     return {
-        "parallel": parallel,
+        "parallel": stage.parallel, "lens": LENS,
         "times": numbers.times.tolist(), "bodies": motion.bodies, "cards": cards, "ghost": numbers.ghost, "tree": tree(system, words),
-        "pieces": _pieces(stage), "views": _views(stage), "up": stage.up.tolist(), "size": stage.size, "center": stage.center.tolist(),
+        "pieces": _pieces(stage), "up": stage.up.tolist(), "size": stage.size, "center": stage.center.tolist(),
         "follow": stage.look.follow, "opaque": [[handle.name, own] for handle, own in stage._opaque],
         "opacity": stage.look.opacity, "section": stage.look.section,
         "sections": {side: _section(side) for side in SECTIONS},
-        "field": FIELD, "long": LONG, "behind": {dark: _behind(stage, dark) for dark in (False, True)},
+        "views": {parallel: _views(stage, parallel) for parallel in (False, True)},
+        "behind": {dark: _behind(stage, dark) for dark in (False, True)},
         "layers": {
             layer: [words(layer), [node.name for node in stage._nodes.get(layer, [])], layer in seen, layer in recorded]
             for layer in LAYERS
@@ -179,9 +194,9 @@ def _pieces(stage: Stage) -> list[list[Any]]:
     ]
 
 
-def _views(stage: Stage) -> dict[str, list[list[float]]]:
-    """Where the camera stands and looks, for a square window."""
-    seen = {side: stage.camera(1.0, side) for side in ("", *SIDES)}
+def _views(stage: Stage, parallel: bool) -> dict[str, list[list[float]]]:
+    """Where the camera stands and looks, for a square window, with perspective or without."""
+    seen = {side: stage.camera(1.0, side, parallel) for side in ("", *SIDES)}
     return {side: [camera.eye.tolist(), camera.target.tolist()] for side, camera in seen.items()}
 
 

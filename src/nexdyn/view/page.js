@@ -3,7 +3,7 @@
 //   ask/hover?ray=ox,oy,oz,dx,dy,dz&t=…   {"name", "said"} of the body that the line of sight meets
 //   ask/select?ray=… or of=body:link1      selects it, for all who look;  ask/measure?ray=…  adds a point
 //   ask/seek?t=…   goes to a time, that of a click in a plot
-//   ask/grab?ray=…, pull?ray=…&hand=…, release?hand=…   drag a body of a system that runs
+//   ask/grab?ray=…, pull?ray=…&hand=…, release?hand=…   drag a body of a system that runs;  shift?by=x,y,z&hand=…   by keys
 //
 // The line of sight is told in the axes of the model: those of the node /motion, which a followed body shifts.
 {
@@ -38,6 +38,8 @@
   style.textContent = `
     #nexdyn-error { position: fixed; left: 10%; right: 10%; top: 12px; z-index: 9999; padding: 10px 14px; background: #b00020;
       color: #fff; font: 14px sans-serif; border-radius: 4px; }
+    #nexdyn-held { position: fixed; left: 50%; top: 10px; transform: translateX(-50%); z-index: 999; pointer-events: none; border-radius: 4px;
+      background: rgba(20, 22, 26, 0.85); color: #fff; font: 13px sans-serif; } #nexdyn-held:not(:empty) { padding: 3px 9px; }
     #nexdyn-hover { position: fixed; z-index: 999; pointer-events: none; padding: 2px 7px; border-radius: 4px;
       background: rgba(20, 22, 26, 0.85); color: #fff; font: 13px sans-serif; white-space: pre; }
     .nexdyn-tree, .nexdyn-said { font-size: 12px; } .nexdyn-card { font-size: 11px; }
@@ -67,7 +69,10 @@
     const { canvas, camera, nodeRefFromName } = viser();
     const box = canvas.getBoundingClientRect(), inverse = nodeRefFromName["/motion"].matrixWorld.clone().invert();
     const x = 2 * (event.clientX - box.x) / box.width - 1, y = 1 - 2 * (event.clientY - box.y) / box.height;
-    const [near, far] = [-1, 1].map(z => camera.position.clone().set(x, y, z).unproject(camera).applyMatrix4(inverse));
+    const seen = [-1, 1].map(z => camera.position.clone().set(x, y, z).unproject(camera));
+    const ahead = camera.getWorldDirection(camera.position.clone()), away = seen[1].clone().sub(seen[0]);
+    if (away.dot(ahead) < 0) seen.reverse();  // depths may count from far to near
+    const [near, far] = seen.map(point => point.applyMatrix4(inverse));
     return [near.x, near.y, near.z, far.x - near.x, far.y - near.y, far.z - near.z].join();
   };
   const onScene = event => {
@@ -147,6 +152,57 @@
   window.addEventListener("pointercancel", () => { drag = null; }, true);
   window.addEventListener("blur", event => { if (event.target === window) drag = null; }, true);
 
+  // --- pull what is selected by keys: the server says which hand they move, once G has grabbed ------------------------------------------
+  const STEP = 0.02, LONG_STEP = 5;  // of the height of what is seen; times as far with Shift
+  const WAYS = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowUp: [1, 1], ArrowDown: [1, -1], PageUp: [2, 1], PageDown: [2, -1] };
+  const helps = document.createElement("div");
+  helps.id = "nexdyn-held";
+  helps.setAttribute("role", "status");
+  document.body.append(helps);
+  let held = null, done = 0;  // the hand, and how far it is still to go; the last one that has let go
+  const asked = () => viser()?.nodePoseData?.["/hold"]?.position?.[0] ?? 0;
+  const letGo = mine => {
+    if (held === mine) held = null;
+    done = Math.max(done, mine.hand);
+    helps.textContent = document.documentElement.lang === "zh" ? "已松开" : "let go";
+    setTimeout(() => { if (!held) helps.textContent = ""; }, 2000);
+  };
+  const holding = async mine => {  // as pulling, above
+    let last = 0;
+    while (held === mine) {
+      const by = mine.by.join();
+      if (mine.by.some(x => x) || performance.now() - last > 400) {
+        mine.by = [0, 0, 0];
+        last = performance.now();
+        if (!(await ask("shift", { hand: mine.hand, by })).target) { letGo(mine); return; }
+      } else await new Promise(next => setTimeout(next, 12));
+    }
+    ask("release", { hand: mine.hand });
+  };
+  setInterval(() => {
+    if (!live() || asked() <= Math.max(done, held?.hand ?? 0)) return;
+    held = { hand: asked(), by: [0, 0, 0] };
+    done = held.hand - 1;
+    helps.textContent = document.documentElement.lang === "zh" ? "方向键拉动，Page Up/Down 推远拉近，Shift 更远，回车松开"
+      : "arrow keys pull, Page Up and Down away and near, with Shift farther, Enter lets go";
+    holding(held);
+  }, 30);
+  window.addEventListener("keydown", event => {
+    if (!held || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target?.closest?.("input:not([type=checkbox]), textarea, select, [role=slider], [contenteditable]")) return;
+    const way = WAYS[event.key];
+    if (!way && !["Enter", "Escape"].includes(event.key)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();  // the camera stays, and Escape does not end the viewer
+    if (!way) { letGo(held); return; }
+    const { camera, cameraControl, nodeRefFromName } = viser(), [axis, sign] = way;
+    const high = 2 * cameraControl.distance * Math.tan(camera.fov * Math.PI / 360), e = camera.matrixWorld.elements;
+    const far = sign * STEP * high * (event.shiftKey ? LONG_STEP : 1) * (axis === 2 ? -1 : 1);
+    const along = e.slice(4 * axis, 4 * axis + 3), turn = nodeRefFromName["/motion"].matrixWorld.elements;
+    held.by = held.by.map((x, k) => x + far * [0, 1, 2].reduce((sum, j) => sum + turn[4 * k + j] * along[j], 0));
+  }, true);
+  window.addEventListener("blur", event => { if (event.target === window && held) letGo(held); }, true);
+
   // --- click -----------------------------------------------------------------------------------------------------------
   let down = null;
   window.addEventListener("pointerdown", event => {
@@ -215,7 +271,7 @@
   }, true);
 
   // --- keys: what is a key here does not reach viser's camera, which D moves, too; held, a key acts once, but steps go on -----------
-  const OURS = "drlputmfz,.1234567", ONCE = "drlputmfz ";
+  const OURS = "drlputmfzg,.1234567", ONCE = "drlputmfzg ";
   const alone = event => {
     const typing = event.target?.closest?.("input:not([type=checkbox]):not([type=range]), textarea, select, [contenteditable]");
     return !typing && !event.ctrlKey && !event.metaKey && !event.altKey && event.key.length === 1 ? event.key.toLowerCase() : "";

@@ -2,7 +2,10 @@
 
     a + u (b − a) + v (c − a) = o + s d,   0 ≤ u, v,  u + v ≤ 1        in the frame of each surface
 
-Surfaces whose ball the line misses are left out. Source: Möller and Trumbore, J. Graphics Tools 2 (1997), 21.
+Surfaces whose ball the line misses are left out. Where the line comes through the plane of a section it meets the faces that this leaves
+(caps.py): of a surface that it leaves more often beyond the plane than it enters it. Of several the smallest lies before the others.
+
+Source: Möller and Trumbore, J. Graphics Tools 2 (1997), 21.
 """
 
 from __future__ import annotations
@@ -43,8 +46,11 @@ class Picker:
             ]
         )
 
-    def pick(self, f: Frame, origin: np.ndarray, direction: np.ndarray, section: Section | None = None) -> Hit | None:
-        """What the line from `origin` (3,) [m] along `direction` (3,) meets first at the moment `f` of what a section leaves."""
+    def pick(
+        self, f: Frame, origin: np.ndarray, direction: np.ndarray, section: Section | None = None, caps: bool = True
+    ) -> Hit | None:
+        """What the line from `origin` (3,) [m] along `direction` (3,) meets first at the moment `f` of what a section leaves; caps: with
+        the faces that it leaves."""
         length = float(np.linalg.norm(direction))
         if not self._pieces or not length > 0.0 or not np.isfinite([*origin, *direction]).all():
             return None
@@ -55,21 +61,28 @@ class Picker:
         along = to @ d
         near = (((to**2).sum(axis=1) - along**2) <= self._radius**2) & (along > -self._radius)
         found: Hit | None = None
+        smallest = np.inf  # radius of what the plane has cut where the line comes through it
         for k in np.flatnonzero(near)[np.argsort((along - self._radius)[near])]:
-            if found is not None and along[k] - self._radius[k] > found.distance:
+            if found is not None and along[k] - self._radius[k] > max(found.distance, part[0]):
                 break
             piece = self._pieces[k]
             R_WS = R[k] @ piece.R_BS
             o = R_WS.T @ (origin - p[k] - R[k] @ piece.p_BS)
-            s = _first(piece, o, R_WS.T @ d, *part)
-            if s < (np.inf if found is None else found.distance):
+            s, inside = _first(piece, o, R_WS.T @ d, *part)
+            if caps and inside and part[0] > 0.0:
+                if self._radius[k] >= smallest:
+                    continue
+                s, smallest = part[0], self._radius[k]
+            elif smallest < np.inf:
+                continue
+            if s < (np.inf if found is None else found.distance) or s == part[0]:
                 p_W = origin + s * d
                 found = Hit(piece.body, R[k].T @ (p_W - p[k]), p_W, s)
         return found
 
 
-def _first(piece: Piece, o: np.ndarray, d: np.ndarray, least: float, most: float) -> float:
-    """The least s of a hit between two limits; infinity where there is none."""
+def _first(piece: Piece, o: np.ndarray, d: np.ndarray, least: float, most: float) -> tuple[float, bool]:
+    """The least s of a hit between two limits, infinity where there is none; and whether the line is inside at the lower one."""
     a, b, c = (piece.surface.vertices[piece.surface.faces[:, k]].astype(float) for k in range(3))
     e, g = b - a, c - a
     h = np.cross(d, g)
@@ -80,4 +93,4 @@ def _first(piece: Piece, o: np.ndarray, d: np.ndarray, least: float, most: float
         w = np.cross(r, e)
         v, s = (w @ d) / det, np.einsum("ni,ni->n", g, w) / det
         hit = (u >= 0.0) & (v >= 0.0) & (u + v <= 1.0) & (s > least) & (s <= most)
-    return float(s[hit].min(initial=np.inf))
+    return float(s[hit].min(initial=np.inf)), bool(np.sign(det[hit]).sum() < 0.0)

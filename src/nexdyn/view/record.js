@@ -9,11 +9,12 @@ const element = id => document.getElementById(id), make = (tag, given = {}, ...i
   made.append(...inside);
   return made;
 };
-const data = JSON.parse(element("nexdyn-data").textContent), w = label => data.words[label] ?? label;
+const among = window.__nexdynMember, part = id => element(among ? `${id}-${among.member}` : id);  // of a batch (members.js)
+const data = JSON.parse(part("nexdyn-data").textContent), w = label => data.words[label] ?? label;
 const aside = element("nexdyn"), viser = () => window.__viserMutable;
 const text = x => String(x).replace(/[&<>"]/g, c => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
-const unpacked = async id => {
-  const bytes = Uint8Array.from(atob(element(id).textContent), c => c.charCodeAt(0));
+const unpacked = async kept => {
+  const bytes = Uint8Array.from(atob(kept.textContent), c => c.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
 };
 let values = new Float32Array(0);  // until they are unpacked
@@ -32,7 +33,7 @@ document.head.append(make("style", { textContent: `
   #nexdyn [role=tab][aria-selected=true] { background: #1c6fb8; color: #fff; }
   #nexdyn [role=tablist] { margin: 4px 0; border-bottom: 1px solid #ccc; padding-bottom: 3px; }
   #nexdyn label { display: block; margin: 2px 0; } #nexdyn label input[type=range] { width: 55%; vertical-align: middle; }
-  #nexdyn [hidden] { display: none; }
+  #nexdyn [hidden] { display: none; } #nexdyn-menus label { display: inline-block; margin-right: 8px; } #nexdyn select { max-width: 20em; }
   [data-mantine-color-scheme=dark] #nexdyn { background: #1a1b1e; color: #ddd; border-color: #444; }
   [data-mantine-color-scheme=dark] #nexdyn > p { color: #999; } [data-mantine-color-scheme=dark] #nexdyn option { background: #333; }
   #nexdyn-marks { position: fixed; z-index: 4; pointer-events: none; overflow: hidden; }
@@ -118,7 +119,7 @@ const seen = layer => data.layers[layer]?.[2];
 const pick = (given, t) => {  // picking.py; the nearest triangle that the line of sight meets
   const ray = given.ray.split(",").map(Number), o = ray.slice(0, 3), length = norm(ray.slice(3)), d = ray.slice(3).map(x => x / length);
   if (!seen("shapes") || !(length > 0)) return null;
-  let [least, most] = [0, Infinity], found = null;
+  let [least, most] = [0, Infinity], found = null, smallest = Infinity;  // radius of what the plane has cut where the line comes through it
   const surface = surfaces();
   if (state.section) {
     const [normal, level] = plane(), above = dot(normal, o) - level, rate = dot(normal, d);
@@ -131,12 +132,19 @@ const pick = (given, t) => {  // picking.py; the nearest triangle that the line 
     const from = inPiece(plus(o, middle, -1)), along = inPiece(d), radius = reach(node, vertices);
     const closest = -dot(from, along);
     if (closest < -radius || dot(from, from) - closest * closest > radius * radius) continue;
+    let inside = 0, nearest = Infinity;
     for (let k = 0; k < faces.length; k += 3) {
       const [a, u, v] = [0, 1, 2].map(m => vertices.subarray(3 * faces[k + m], 3 * faces[k + m] + 3)).map(x => [...x]);
       const e = plus(u, a, -1), g = plus(v, a, -1), h = cross(along, g), det = dot(e, h), r = plus(from, a, -1), c = cross(r, e);
       const x = dot(r, h) / det, y = dot(c, along) / det, s = dot(g, c) / det;
-      if (x >= 0 && y >= 0 && x + y <= 1 && s > least && s <= most && s < (found?.s ?? Infinity)) found = { body, s };
+      if (x >= 0 && y >= 0 && x + y <= 1 && s > least && s <= most) {
+        inside -= Math.sign(det);
+        nearest = Math.min(nearest, s);
+      }
     }
+    if (least > 0 && inside > 0 && state.opacity === 1) {  // a face that the section leaves
+      if (radius < smallest) { smallest = radius; found = { body, s: least }; }
+    } else if (smallest === Infinity && nearest < (found?.s ?? Infinity)) found = { body, s: nearest };
   }
   if (!found) return null;
   const b = pose(found.body, t);
@@ -316,21 +324,15 @@ const inThree = p => {  // the root turns the model's axes into those of the win
   const e = viser().nodeRefFromName["/motion"].matrixWorld.elements;
   return [0, 1, 2].map(k => e[k] * p[0] + e[4 + k] * p[1] + e[8 + k] * p[2]);
 };
-const farther = () => state.parallel ? Math.tan(data.field / 2) / Math.tan(data.long / 2) : 1;
 const aim = side => {
-  const [eye, target] = data.views[side], box = viser().canvas.getBoundingClientRect();
-  const far = farther() * (side || !data.shared ? Math.max(1, box.height / box.width) : 1);
+  const [eye, target] = data.views[state.parallel][side], box = viser().canvas.getBoundingClientRect();
+  const far = side || !data.shared ? Math.max(1, box.height / box.width) : 1;
   viser().cameraControl.setLookAt(...inThree(plus(target, plus(eye, target, -1), far)), ...inThree(target), false);
 };
-const setParallel = parallel => {
-  if (parallel === state.parallel) return;
-  const before = farther(), control = viser().cameraControl, eye = viser().camera.position.clone(), target = eye.clone();
+const setParallel = parallel => {  // the eye stays where it is (scene.js)
   state.parallel = parallelBox.checked = parallel;
-  control.getTarget(target);
-  const to = plus(target.toArray(), plus(eye.toArray(), target.toArray(), -1), farther() / before);
-  send({ type: "SetCameraFovMessage", fov: parallel ? data.long : data.field, initial: false },
-    { type: "SetCameraNearMessage", near: (parallel ? 0.5 : 1e-3) * data.size, initial: false });
-  control.setLookAt(...to, ...target.toArray(), false);
+  const { position } = changed.pose[data.lens] = { position: [Number(parallel), data.size, 0], wxyz: [1, 0, 0, 0] };
+  send({ type: "SetPositionMessage", name: data.lens, position });
 };
 
 // --- what is marked in the scene: the outline of the selected body, the axes of the selected joint, the measured points ---------------
@@ -340,7 +342,7 @@ marks.setAttribute("aria-hidden", "true");
 document.body.append(marks);
 const seenAt = (box, move) => p => {  // where in the window's scene a point is seen, or null behind the eye
   const { camera } = viser(), v = camera.position.clone().set(...p).applyMatrix4(move);
-  const ahead = v.clone().applyMatrix4(camera.matrixWorldInverse).z < 0;
+  const ahead = state.parallel || v.clone().applyMatrix4(camera.matrixWorldInverse).z < 0;
   v.project(camera);
   return ahead ? [(v.x + 1) / 2 * box.width, (1 - v.y) / 2 * box.height] : null;
 };
@@ -370,7 +372,7 @@ const mark = (t, box) => {
   const root = viser().nodeRefFromName?.["/motion"];
   if (!root || !viser().camera) return;
   const eye = viser().camera.matrixWorld.elements, now = [state.key, state.points.length, t, box.x, box.y, box.width, box.height, ...eye,
-    viser().camera.fov, root.matrixWorld.elements[12], root.matrixWorld.elements[13], root.matrixWorld.elements[14]].join();
+    ...viser().camera.projectionMatrix.elements, root.matrixWorld.elements[12], root.matrixWorld.elements[13], root.matrixWorld.elements[14]].join();
   if (now === marked) return;
   marked = now;
   Object.assign(marks.style, { left: `${box.x}px`, top: `${box.y}px`, width: `${box.width}px`, height: `${box.height}px` });
@@ -465,9 +467,11 @@ const full = button("Full screen", () => {}, "Z");
 full.dataset.nexdynDo = "fullscreen";
 panels.Show.append(make("div", {}, `${w("view")} `, ...sides.map((name, k) => button(name, () => aim(name), String(k + 1)))),
   make("div", {}, button("Reset", reset, "R"), full), parallelLabel, darkLabel, unitsLabel, followLabel, opacityLabel, sideLabel, levels);
+const boxes = {};
 for (const [layer, [name, , on, recorded]] of Object.entries(data.layers)) {
   const [label, input] = box(layer, on, now => setLayer(layer, now), recorded || on ? name : `${name} (${w("not recorded")})`);
   input.disabled = !recorded && !on;
+  boxes[layer] = input;
   panels.Show.append(label);
 }
 if (data.ghosts.length) panels.Show.append(box("ghost", true, on => setVisible(data.ghosts, on))[0]);
@@ -489,12 +493,34 @@ window.addEventListener("keydown", event => {
   if (!event.repeat || ".,".includes(event.key)) act();
 }, true);
 
-// --- plots --------------------------------------------------------------------------------------------------------------
-const COLORS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd"], plots = [];  // plotted: what is drawn, and where
+// --- plots: those that always stand there, what is kept, and what the menus show, as plotting.py has them ----------------------------
+const { first, kinds, kept, colors: COLORS, selected: OF_SELECTED } = data.plots, plots = [];  // plots: what is drawn, and where
+const MOST_PLOTS = 24, MOST_SAMPLES = 300;
+const filled = (panel, key) => {  // a panel with its curves
+  const at = ([, begin, apart]) => data.times.map((_, j) => values[begin + j * apart]);
+  return { ...panel, key, t: panel.t ?? data.times, series: panel.curves.map((curve, k) => ({
+    label: curve[0], color: COLORS[k % COLORS.length], y: Array.isArray(curve[1]) ? curve[1] : at(curve) })) };
+};
 const inUnits = plot => {  // what is plotted, in the chosen units
   const [, before, unit] = plot.y.match(/^(.*)\[(.*)\]$/) ?? [, plot.y, ""], [[factor], named] = told([1], unit);
-  const series = plot.series.map(s => ({ ...s, y: s.y.map(x => x === null ? null : factor * x) }));
+  const short = x => x === null || !Number.isFinite(x) ? null : Number((factor * x).toPrecision(7));
+  const series = plot.series.map(s => ({ ...s, y: s.y.map(short) }));
   return { ...plot, title: plot.title.replace(` in ${unit}`, ` in ${named}`), y: unit ? `${before}[${named}]` : plot.y, series };
+};
+const telling = ({ t, series }) => {  // samples that show the course: evenly spaced ones, and where a curve is least or largest (panels.py)
+  const n = t.length;
+  if (n <= 2 * MOST_SAMPLES) return t.map((_, k) => k);
+  const stretches = Math.max(1, Math.floor(MOST_SAMPLES / series.length)), kept = new Set();
+  for (let k = 0; k < MOST_SAMPLES; k++) kept.add(Math.floor(k * (n - 1) / (MOST_SAMPLES - 1)));
+  for (let k = 0; k < stretches; k++) {
+    const [from, to] = [k, k + 1].map(x => Math.floor(x * n / stretches));
+    for (const { y } of series) {
+      let [low, high] = [from, from];
+      for (let j = from; j < to; j++) { if (y[j] < y[low]) low = j; if (y[j] > y[high]) high = j; }
+      kept.add(low).add(high);
+    }
+  }
+  return [...kept].sort((a, b) => a - b);
 };
 const colors = () => state.dark ? { paper: "#1a1b1e", ink: "#ddd", lines: "#3a3c42", now: "#bbb" } : { paper: "#fff", ink: "#222", lines: "#e4e4e4", now: "#444" };
 const layout = (plot, t) => {
@@ -509,15 +535,15 @@ const layout = (plot, t) => {
 };
 let zoom = null;
 const draw = one => {
-  const plot = inUnits(one.plot);
-  const traces = plot.series.map(s => ({ x: plot.t, y: s.y, name: text(s.label), mode: "lines", line: { color: s.color, width: 1.5 } }));
+  const plot = inUnits(one.plot), rows = telling(plot), x = rows.map(k => plot.t[k]);
+  const traces = plot.series.map(s => ({ x, y: rows.map(k => s.y[k]), name: text(s.label), mode: "lines", line: { color: s.color, width: 1.5 } }));
   window.Plotly.react(one.place, traces, layout(plot, time()), { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["lasso2d", "select2d"] });
 };
 const drawPlots = () => { if (window.Plotly) plots.forEach(draw); };
 const addPlot = plot => {
   const place = make("div", { className: "nexdyn-plot" }), one = { plot, place };
   plots.push(one);
-  panels.Plots.append(place);
+  shelf.append(place);
   draw(one);
   place.on("plotly_click", event => seek(event.points[0].x));
   place.on("plotly_relayout", event => {  // zoomed together
@@ -531,21 +557,43 @@ const same = place => {
   const { autorange, range } = place.layout.xaxis;
   return zoom ? !autorange && range?.[0] === zoom[0] && range?.[1] === zoom[1] : autorange !== false;
 };
-const plotSelected = () => {
-  const name = state.key.slice(state.key.indexOf(":") + 1), wanted = state.key.startsWith("body:") ? ["position", "velocity"] : ["q", "v", "force", "moment"];
-  const had = new Set(plots.map(one => one.plot.title)), count = {};
-  for (const curve of data.cards[state.key]?.curves ?? []) {
-    const [what, of] = parted(curve[0]), [, first, k, unit] = curve;
-    count[what] = (count[what] ?? 0) + 1;
-    const more = of && of !== name ? ` (${of})` : count[what] > 1 ? ` ${count[what]}` : "", title = `${w(what)}: ${name}${more}`;
-    if (!wanted.includes(what) || had.has(title)) continue;
-    const series = Array.from({ length: k }, (_, i) => ({
-      label: k === 3 ? "xyz"[i] : name, color: COLORS[i % 4], y: data.times.map((_, j) => values[first + j * k + i]),
-    }));
-    addPlot({ title, x: w("time [s]"), y: `${w(what)} [${unit.replace("N m", "N·m").replace("^2", "²")}]`, t: data.times, series });
+const offered = kind => [["", data.plots.all], ...Object.keys(kinds[kind]?.[1] ?? {}).filter(x => x).map(x => [x, x])];
+const options = all => all.map(([value, textContent]) => make("option", { value, textContent }));
+const [kindLabel, kindList] = choice("plot", Object.entries(kinds).map(([kind, [word]]) => [kind, word]), () => {
+  ofList.replaceChildren(...options(offered(kindList.value)));
+  showChosen();
+});
+const [ofLabel, ofList] = choice("of", offered(kindList.value), () => showChosen());
+const shelf = make("div"), rest = make("p", { className: "nexdyn-said" });
+const isKept = (kind, of) => kept.some(x => x[0] === kind && x[1] === of);
+const keepPlots = more => { kept.push(...more.filter(x => !isKept(...x))); showPlots(); };
+const dropButton = button("Drop kept plots", () => { kept.length = 0; showPlots(); });
+const menus = make("div", { id: "nexdyn-menus", hidden: !kindList.value }, kindLabel, ofLabel, button("Keep this plot", () => keepPlots([[kindList.value, ofList.value]])), dropButton);
+const showPlots = () => {
+  const menu = [kindList.value, ofList.value], wanted = first.map((panel, k) => [panel, `first ${k}`]);
+  for (const [kind, of] of isKept(...menu) ? kept : [menu, ...kept])
+    (kinds[kind]?.[1][of] ?? []).forEach((panel, k) => wanted.push([panel, JSON.stringify([kind, of, k])]));
+  const most = wanted.slice(0, MOST_PLOTS), keys = new Set(most.map(x => x[1]));
+  for (const one of plots.filter(x => !keys.has(x.plot.key))) {
+    plots.splice(plots.indexOf(one), 1);
+    window.Plotly.purge(one.place);
+    one.place.remove();
   }
+  for (const [panel, key] of most) {
+    const one = plots.find(x => x.plot.key === key);
+    if (one) { plots.push(...plots.splice(plots.indexOf(one), 1)); shelf.append(one.place); } else addPlot(filled(panel, key));
+  }
+  rest.textContent = wanted.length > MOST_PLOTS ? w("and {} more").replace("{}", wanted.length - MOST_PLOTS) : "";
+  dropButton.hidden = !kept.length;
+};
+const toPlot = (kind, of) => plots.find(one => one.plot.key === JSON.stringify([kind, of, 0]))?.place.scrollIntoView({ block: "nearest" });
+const showChosen = () => { showPlots(); toPlot(kindList.value, ofList.value); };
+const plotSelected = () => {
+  const [kind, ...rest] = state.key.split(":"), name = rest.join(":");
+  const more = OF_SELECTED[kind].filter(what => kinds[what]?.[1][name]).map(what => [what, name]);
+  keepPlots(more);
   tabs.children[0].click();
-  plots.at(-1)?.place.scrollIntoView({ block: "nearest" });
+  if (more.length) toPlot(...more[0]);
 };
 
 const keep = (content, kind, suffix) => {
@@ -571,17 +619,54 @@ const png = async () => {
   parts.forEach((image, k) => context.drawImage(image, 0, 520 * k));
   return new Promise(done => canvas.toBlob(done, "image/png"));
 };
-panels.Plots.append(make("div", {}, `${w("save")} `, button("CSV", () => keep(csv(), "text/csv", "csv")),
-  button("PNG", async () => keep(await png(), "image/png", "png")), button("SVG", async () => keep(await svg(), "image/svg+xml", "svg"))));
+panels.Plots.append(menus, make("div", {}, `${w("save")} `, button("CSV", () => keep(csv(), "text/csv", "csv")),
+  button("PNG", async () => keep(await png(), "image/png", "png")), button("SVG", async () => keep(await svg(), "image/svg+xml", "svg"))), rest, shelf);
+
+// --- members of a batch: another one is shown by the page that is loaded anew, as this one is --------------------------------------------
+const asItIs = () => {
+  const { camera, cameraControl } = viser(), target = camera.position.clone();
+  cameraControl.getTarget(target);
+  const layers = Object.fromEntries(Object.entries(data.layers).map(([layer, [, , on]]) => [layer, on]));
+  const { key, opacity, section, follow, parallel, dark, si } = state;
+  return { key, opacity, section, follow, parallel, dark, si, layers, kept, menu: [kindList.value, ofList.value],
+    tab: [...tabs.children].findIndex(tab => tab.getAttribute("aria-selected") === "true"),
+    eye: camera.position.toArray(), target: target.toArray(), t: performance.now() - moved > 400 ? time() : null };
+};
+const showMember = member => {
+  window.name = `nexdyn ${JSON.stringify({ ...asItIs(), member })}`;
+  location.reload();
+};
+const asItWas = given => {
+  if (given.member === undefined) return;
+  if (given.parallel !== state.parallel) setParallel(given.parallel);
+  if (given.dark !== state.dark) setDark(given.dark);
+  if (given.si !== state.si) setUnits(given.si);
+  if (given.opacity !== state.opacity) setOpacity(given.opacity);
+  if (given.section?.join() !== state.section?.join()) setSection(given.section);
+  if (given.follow !== state.follow) setFollow(given.follow);
+  for (const [layer, on] of Object.entries(given.layers))
+    if (data.layers[layer] && on !== data.layers[layer][2]) { setLayer(layer, on); boxes[layer].checked = on; }
+  viser().cameraControl.setLookAt(...given.eye, ...given.target, false);
+  if (given.t !== null) seek(given.t);
+  select(given.key);
+  tabs.children[given.tab]?.click();
+};
+if (among) {
+  const [label, list] = choice("member", [], member => showMember(Number(member)));
+  list.append(...among.members.map(([name, recorded], k) => make("option", { value: k, disabled: !recorded,
+    textContent: recorded ? name : `${name} (${w("not recorded")})` })));
+  list.value = among.member;
+  aside.querySelector("p").after(label);
+}
 
 // --- what goes on -------------------------------------------------------------------------------------------------------
-let last = NaN, drawn = 0;
+let last = NaN, drawn = 0, moved = performance.now();
 const go = now => {
   const t = time(), box = viser()?.canvas?.getBoundingClientRect();
   shown.value = t.toFixed(data.decimals);
   handle.value = t;
   if (t !== last && now - drawn > 60) {
-    last = t; drawn = now;
+    last = t; drawn = moved = now;
     for (const { place } of plots) if (place.layout) window.Plotly.relayout(place, { "shapes[0].x0": t, "shapes[0].x1": t });
     tell();
   }
@@ -589,11 +674,22 @@ const go = now => {
   requestAnimationFrame(go);
 };
 const begin = async () => {
-  values = new Float32Array(await (await unpacked("nexdyn-numbers")).arrayBuffer());
+  values = new Float32Array(await (await unpacked(part("nexdyn-numbers"))).arrayBuffer());
   tell();
   requestAnimationFrame(go);
-  const program = make("script", { textContent: await (await unpacked("nexdyn-plotly")).text() });
+  const program = make("script", { textContent: await (await unpacked(element("nexdyn-plotly"))).text() });
   document.head.append(program);
-  data.plots.forEach(addPlot);
+  if (among?.given.menu) {
+    kept.splice(0, kept.length, ...among.given.kept);
+    kindList.value = among.given.menu[0];
+    ofList.replaceChildren(...options(offered(kindList.value)));
+    ofList.value = among.given.menu[1];
+  }
+  showPlots();
 };
+const ready = () => {  // the scene, its camera and the player stand
+  const stands = viser()?.cameraControl && viser().nodeRefFromName?.["/motion"] && document.querySelector("#root input") && caught;
+  if (stands) requestAnimationFrame(() => requestAnimationFrame(() => asItWas(among.given))); else setTimeout(ready, 50);
+};
+if (among?.given.menu) ready();
 begin();

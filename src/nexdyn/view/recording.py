@@ -1,10 +1,10 @@
-"""A motion as one HTML file: scene, player and plots on one page that opens without a server and without a network.
+"""A motion, or the members of a batch, as one HTML file: scene, player and plots on one page that opens without a server and a network.
 
     recorded time τ = (t − t_0) / speed,  which the player on the page runs through; the plots' cursor is at t
 
 viser's own page plays the scene, and a node of the scene that is not seen tells t. What the viewer's server does for its page, the
 file's own script does (record.js), with numbers from the file (numbers.py). The plots are plotly's, whose program lies compressed in
-the file.
+the file. Of a batch each member lies in the file as a recording of its own; the page that is loaded anew shows another.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import gzip
 import html
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -24,35 +24,36 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nexdyn.checked_calls import checked_call
-from nexdyn.errors import InputError, NexDynError
+from nexdyn.errors import InputError, SolveError
 from nexdyn.results.atomic import PathLike, file_path, written
+from nexdyn.results.batch import BatchResult
 from nexdyn.simulation.quiet import quiet
 from nexdyn.view import server as page
-from nexdyn.view.charts import Panel, panels
 from nexdyn.view.client import script, with_ours
 from nexdyn.view.extras import need
-from nexdyn.view.ghost import Ghost, check_same, differences
+from nexdyn.view.ghost import Ghost, check_same
+from nexdyn.view.members import first_of, labels
 from nexdyn.view.motion import Motion, motion_of
 from nexdyn.view.numbers import MANY, Numbers, knowledge
-from nexdyn.view.panels import COLORS, telling
-from nexdyn.view.plot_words import in_words
-from nexdyn.view.stage import CLOCK, FIELD, LAYERS, SHOWN_AT_FIRST, Look, Stage
+from nexdyn.view.recorded_plots import recorded_plots
+from nexdyn.view.stage import CLOCK, LAYERS, SHOWN_AT_FIRST, Look, Stage
 from nexdyn.view.words import Words
 
 if TYPE_CHECKING:
     from nexdyn.results.result import Result
 
 SUFFIXES = (".html", ".htm")
-PLOTTED = ("energy", "joint_position", "joint_velocity", "reaction", "measures")
 FPS = 30.0
 SHORTEST, LONGEST = 2.0, 120.0
 """Seconds [of the recording] between which a speed of 1 is kept."""
 MOST_FRAMES = 6000
+MOST_MEMBERS = 20
+"""Members of a batch that are recorded where none are chosen."""
 
 
 @checked_call
 def record(
-    result: Result,
+    result: Result | BatchResult,
     path: PathLike | None = None,
     *,
     speed: float | None = None,
@@ -62,8 +63,10 @@ def record(
     section: tuple[str, float] | None = None,
     ghost: Result | None = None,
     language: str = "en",
+    members: Sequence[int] | None = None,
 ) -> Recording:
-    """The motion of a result as one HTML page, written to `path` (.html) where that is given.
+    """The motion of a result as one HTML page, written to `path` (.html) where that is given; of a batch its members, one of which is
+    chosen from a list.
 
     speed: times real time; None: 1, or what makes it last 2 s at least and 2 min at most.
     layers: what is seen at first, of "shapes", "grid", "shadows", "joint axes", "body frames", "reaction forces",
@@ -71,11 +74,16 @@ def record(
         "collision shapes". follow: a body that stays in the middle.
     opacity: of the bodies, above 0 and at most 1. section: ("y", 0.1) takes away what of the bodies has y > 0.1 m, ("-y", 0.1) y < 0.1 m.
     ghost: another result of the same bodies and joints, laid over it, with their difference. language: of the labels, "en" or "zh".
+    members: numbers of those members of a batch that are recorded, the first of them shown at first; None: the first 20 that have a motion.
 
     Raises InputError for bad input or where the extra `view` is not installed, FileError where it cannot be written.
     """
     target = None if path is None else file_path(path, SUFFIXES, "a recording")
-    motion = motion_of(result)
+    words = Words(language)
+    taken = members_of(result, members, words) if isinstance(result, BatchResult) else None
+    if members is not None and taken is None:
+        raise InputError("members are of a batch; this result is of one system: leave members out")
+    motion = motion_of(result) if taken is None else taken.motions[taken.first]
     unknown = set(layers) - set(LAYERS)
     if unknown:
         raise InputError(f"no layer {', '.join(sorted(unknown))}; layers: {', '.join(LAYERS)}")
@@ -84,7 +92,7 @@ def record(
     over = None if ghost is None else motion_of(ghost)
     if over is not None:
         check_same(motion.system, over.system)
-    setting = Setting(_speed(motion, speed), Words(language), over)
+    setting = Setting(_speed(motion, speed), words, over, members=taken)
     look = Look(frozenset(layers), follow=follow, opacity=opacity, section=section)
     recording = Recording(page_of(motion, look, setting))
     if target is not None:
@@ -93,20 +101,59 @@ def record(
 
 
 @dataclass(frozen=True)
+class Members:
+    """What is recorded of a batch: a label of each member, the motions of some by number, and which is shown first."""
+
+    labels: list[str]
+    motions: dict[int, Motion]
+    first: int
+
+
+def members_of(batch: BatchResult, wanted: Sequence[int] | None, words: Words) -> Members:
+    """The `wanted` members of a batch; None: the first ones that have a motion. SolveError, with the cause, where one has none."""
+    if wanted is not None:
+        numbers = [int(m) for m in wanted]
+        if not numbers:
+            raise InputError("members is empty; the numbers of one member or more are needed")
+        motions = {m: motion_of(batch.member(m)) for m in numbers}
+    else:
+        motions = {}
+        for m in range(batch.members):
+            with contextlib.suppress(SolveError):  # it could not start
+                motions[m] = motion_of(batch.member(m))
+            if len(motions) == MOST_MEMBERS:
+                break
+        if not motions:
+            first_of(batch)  # raises the cause
+    return Members(labels(batch, words), motions, next(iter(motions)))
+
+
+def shown_among(batch: BatchResult, shown: Motion, number: int, words: Words) -> Members:
+    """The members that are recorded where none are chosen, with the one that is shown, which is shown first."""
+    found = members_of(batch, None, words)
+    others = {m: motion for m, motion in found.motions.items() if m != number}
+    taken = dict(sorted([(number, shown), *list(others.items())[: MOST_MEMBERS - 1]]))
+    return replace(found, motions=taken, first=number)
+
+
+@dataclass(frozen=True)
 class Setting:
     """How a motion is recorded and how its page is at first.
 
-    speed: times real time. camera: eye and target (3,) [m] and height of what is seen, as an angle [rad]; None: all in sight.
+    speed: times real time. camera: eye and target (3,) [m], height of what is seen, as an angle [rad], and whether
+    it is seen without perspective; None: all in sight.
     dark, si: whether the page is dark, and tells m and rad. progress: called with the time [s] that is recorded.
+    members: of a batch, of which the motion is the first one.
     """
 
     speed: float = 1.0
     words: Words = field(default_factory=Words)
     ghost: Motion | None = None
-    camera: tuple[np.ndarray, np.ndarray, float] | None = None
+    camera: tuple[np.ndarray, np.ndarray, float, bool] | None = None
     dark: bool = False
     si: bool = True
     progress: Callable[[float], None] | None = None
+    members: Members | None = None
 
 
 @dataclass(frozen=True)
@@ -149,7 +196,22 @@ def _speed(motion: Motion, given: float | None) -> float:
 def page_of(motion: Motion, look: Look, setting: Setting) -> str:
     """The page, as text."""
     plotly = need("plotly.offline", "a recording")
-    speed, words = setting.speed, setting.words
+    speed, words, name, members = setting.speed, setting.words, motion.system.name, setting.members
+    if members is None:
+        scene, kept = _part(motion, look, setting)
+    else:
+        scene, kept = _parts(members, look, setting)
+    scene = scene.replace('<html lang="en">', f'<html lang="{words.language}">', 1)
+    head, body, tail = with_ours(scene, name).partition('<div id="root"></div>')
+    said = words("shown at {} × real time").format(f"{speed:g}") if speed != 1.0 else words("shown in real time")
+    aside = _ASIDE.format(name=html.escape(name), said=html.escape(said), method=html.escape(_method(motion)))
+    program = _kept("text/plain", "nexdyn-plotly", base64.b64encode(_compressed(plotly.get_plotlyjs())).decode())
+    ours = "".join(f'<script type="module">{script(file)}</script>' for file in ("record.js", "page.js"))
+    return f"{head}{body}{aside}{kept}{program}{ours}{tail}"
+
+
+def _part(motion: Motion, look: Look, setting: Setting, number: int | None = None) -> tuple[str, str]:
+    """viser's page with the scene of a motion, and what the file keeps of it for our script, under its `number` among members."""
     numbers = Numbers(motion, setting.ghost)
     with quiet():  # of a port that is in use
         server = page.start_server().server
@@ -159,23 +221,44 @@ def page_of(motion: Motion, look: Look, setting: Setting) -> str:
         page.stop_server(server)
     decimals = max(0, 3 - math.floor(math.log10(motion.end - motion.start))) if motion.moves else 0
     data = known | {
-        "start": motion.start, "end": motion.end, "speed": speed, "decimals": decimals, "clock": CLOCK, "name": motion.system.name,
-        "step": (motion.end - motion.start) / max(1, _frames(motion, speed)), "plots": _plots(motion, setting.ghost, words),
-        "dark": setting.dark, "si": setting.si,
+        "start": motion.start, "end": motion.end, "speed": setting.speed, "decimals": decimals, "clock": CLOCK, "name": motion.system.name,
+        "step": (motion.end - motion.start) / max(1, _frames(motion, setting.speed)), "dark": setting.dark, "si": setting.si,
+        "plots": recorded_plots(motion, setting.ghost, setting.words, numbers),
     }  # fmt: skip
-    name = motion.system.name
-    scene = scene.replace('<html lang="en">', f'<html lang="{words.language}">', 1)
-    head, body, tail = with_ours(scene, name).partition('<div id="root"></div>')
-    said = words("shown at {} × real time").format(f"{speed:g}") if speed != 1.0 else words("shown in real time")
-    aside = _ASIDE.format(name=html.escape(name), said=html.escape(said), method=html.escape(_method(motion)))
-    parts = (
-        ("application/json", "nexdyn-data", _json(data)),
-        ("text/plain", "nexdyn-numbers", numbers.packed()),
-        ("text/plain", "nexdyn-plotly", base64.b64encode(_compressed(plotly.get_plotlyjs())).decode()),
-    )
-    kept = "".join(f'<script type="{kind}" id="{of}">{text}</script>' for kind, of, text in parts)
-    ours = "".join(f'<script type="module">{script(file)}</script>' for file in ("record.js", "page.js"))
-    return f"{head}{body}{aside}{kept}{ours}{tail}"
+    of = "" if number is None else f"-{number}"
+    kept = _kept("application/json", f"nexdyn-data{of}", _json(data))
+    return scene, kept + _kept("text/plain", f"nexdyn-numbers{of}", numbers.packed())
+
+
+def _parts(members: Members, look: Look, setting: Setting) -> tuple[str, str]:
+    """The same of several members: the page without a scene, and the scenes beside it, one of which a script gives to viser."""
+    kept, without = [], ""
+    for k, (number, motion) in enumerate(members.motions.items()):
+        scene, part = _part(
+            motion, look, replace(setting, progress=_share(setting.progress, members, motion, k)), number
+        )
+        before, _, rest = scene.partition(_SCENE)
+        own, _, after = rest.partition('"')
+        without = without or before + after.removeprefix(";")
+        kept += [part, _kept("text/plain", f"nexdyn-scene-{number}", own)]
+    told = [[label, number in members.motions] for number, label in enumerate(members.labels)]
+    kept.append(_kept("application/json", "nexdyn-members", _json({"members": told, "first": members.first})))
+    return without, f"{''.join(kept)}<script>{script('members.js')}</script>"
+
+
+def _share(
+    progress: Callable[[float], None] | None, members: Members, motion: Motion, k: int
+) -> Callable[[float], None] | None:
+    """Of one member: the part of all of them, as a time of the first."""
+    if progress is None:
+        return None
+    first, span = members.motions[members.first], max(motion.end - motion.start, 1e-300)
+    whole = (first.end - first.start) / len(members.motions)
+    return lambda t: progress(first.start + whole * (k + (t - motion.start) / span))
+
+
+def _kept(kind: str, name: str, text: str) -> str:
+    return f'<script type="{kind}" id="{name}">{text}</script>'
 
 
 def _played(server: Any, motion: Motion, look: Look, setting: Setting, numbers: Numbers) -> tuple[str, dict[str, Any]]:
@@ -184,19 +267,15 @@ def _played(server: Any, motion: Motion, look: Look, setting: Setting, numbers: 
     if ghost is not None:
         stage.carry("ghost", lambda scene, _: Ghost(scene, ghost, motion.start))
     if setting.camera is not None:
-        camera, (eye, target, field) = server.initial_camera, setting.camera
+        camera, (eye, target, field, parallel) = server.initial_camera, setting.camera
         camera.position, camera.look_at, camera.fov = tuple(eye.tolist()), tuple(target.tolist()), field
-        if field < FIELD:
-            camera.near = 0.5 * stage.size  # as cameras.py has it
+        stage.lens(parallel)
     if len(motion.bodies) <= MANY:
         stage.look = replace(stage.look, layers=frozenset(LAYERS))  # all of it, seen or not
     known = knowledge(stage, numbers, setting.words, look.layers, stage.look.layers)
-    if setting.camera is not None:  # where Reset brings the camera back to: as far away as the usual lens needs
-        eye, target, field = setting.camera
-        known["views"][""] = [
-            (target + math.tan(field / 2) / math.tan(FIELD / 2) * (eye - target)).tolist(),
-            target.tolist(),
-        ]
+    if setting.camera is not None:  # where Reset brings the camera back to
+        for views in known["views"].values():
+            views[""] = [x.tolist() for x in setting.camera[:2]]
     known["shared"] = setting.camera is not None
     length, count = (motion.end - motion.start) / setting.speed, _frames(motion, setting.speed)
     serializer = server.get_scene_serializer()
@@ -219,32 +298,6 @@ def _compressed(program: str) -> bytes:
     return gzip.compress(program.encode(), 6, mtime=0)
 
 
-def _plots(motion: Motion, ghost: Motion | None, words: Words) -> list[dict[str, Any]]:
-    """What is plotted, as far as it can be told."""
-    found: list[Panel] = []
-    if motion.result is not None and motion.moves:
-        for kind in PLOTTED:
-            with contextlib.suppress(NexDynError):
-                found += panels(motion.result, [kind])
-    if ghost is not None and (apart := differences(motion, ghost)) is not None:
-        found.append(apart)
-    return [_plot(in_words(panel, words)) for panel in found]
-
-
-def _plot(panel: Panel) -> dict[str, Any]:
-    rows = telling(np.column_stack([line.y for line in panel.lines]))
-    series = [
-        {"label": line.label, "color": color, "y": _short(line.y[rows])}
-        for line, color in zip(panel.lines, COLORS, strict=False)
-    ]
-    return {"title": panel.title, "x": panel.x, "y": panel.y, "t": panel.lines[0].x[rows].tolist(), "series": series}
-
-
-def _short(values: np.ndarray) -> list[float | None]:
-    """Numbers of seven digits; null for what is none."""
-    return [float(f"{x:.7g}") if math.isfinite(x) else None for x in values.tolist()]
-
-
 def _json(data: Any) -> str:
     return json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
 
@@ -253,4 +306,5 @@ def _method(motion: Motion) -> str:
     return motion.result.recording.method if motion.result is not None else ""
 
 
+_SCENE = 'window.__VISER_EMBED_DATA__="'
 _ASIDE = """<aside id="nexdyn"><h1>{name}</h1><p>{said}, {method}</p></aside>"""

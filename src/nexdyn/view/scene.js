@@ -1,5 +1,5 @@
-// The part of the page, and of recordings, that stands on the scene itself: the scale of pressures, the cube of views, what is seen
-// through bodies, and what a section takes away.
+// The part of the page, and of recordings, that stands on the scene itself: the scale of pressures, the cube of views, the picture without
+// perspective, what is seen through bodies, and what a section takes away.
 {
   const viser = () => window.__viserMutable;
   const place = name => viser()?.nodePoseData?.[name]?.position;
@@ -45,7 +45,41 @@
     if (!material.transparent) { material.transparent = true; material.needsUpdate = true; }
     material.depthTest = material.depthWrite = false;
   });
-  const before = renderer => {
+  // --- without perspective: eye, target and keys are those of viser's camera, what it sees goes through a projection of its own -----
+  //   half the height of what is seen  h = |eye − target| tan(φ/2) : at the target it is as large as with perspective
+  //   depths from |eye − target| − D to |eye − target| + D,  D = 20 sizes of the scene: also what is behind the eye is seen
+  const DEEP = 20;
+  const flattened = new WeakSet();
+  let flat = false;
+  const project = camera => {
+    const [parallel, size] = place("/lens") ?? [0, 1];
+    if (!(parallel > 0.5) && !flat) return;
+    if (!flattened.has(camera)) {
+      flattened.add(camera);
+      const perspective = camera.updateProjectionMatrix;
+      camera.updateProjectionMatrix = function () { perspective.call(this); if (flat) flatten(this); };
+    }
+    flat = parallel > 0.5;
+    camera.updateProjectionMatrix();
+    if (flat) viser().scene.traverse(x => { if (x.material?.uniforms?.uFovScale) writeAlike(x.material); });
+  };
+  const DISTANT = "(depth / 10.0) * uFovScale";
+  const writeAlike = material => {  // names, which viser's shader writes larger the farther away they are, against perspective
+    if (flattened.has(material)) return;
+    flattened.add(material);
+    material.vertexShader = material.vertexShader.replace(DISTANT,
+      `(projectionMatrix[3][3] == 1.0 ? 0.1 / projectionMatrix[1][1] : ${DISTANT})`);
+    material.needsUpdate = true;
+  };
+  const flatten = camera => {
+    const far = viser().cameraControl.distance, deep = DEEP * place("/lens")[1];
+    const high = far * Math.tan(camera.fov * Math.PI / 360) / camera.zoom, wide = high * camera.aspect;
+    camera.projectionMatrix.makeOrthographic(-wide, wide, high, -high, far - deep, far + deep, camera.coordinateSystem,
+      camera.reversedDepth ?? camera._reversedDepth ?? false);
+    camera.projectionMatrixInverse.copy(camera.projectionMatrix).invert();
+  };
+  const before = (renderer, camera) => {
+    if (camera === viser().camera) project(camera);
     above("/motion/pressure", 10);
     meshes(viser().nodeRefFromName["/motion/pressure"], (_, material) =>
       patch(material, "nexdyn-unlit", "outgoingLight = diffuseColor.rgb;"));
@@ -56,7 +90,11 @@
   const BODIES = /^\/motion\/(batch|body|link|collision|ghost|inertia)\d*$/;
   const cut = new Map();  // materials that end at the plane, with the side that they had
   let planes = null;
+  const lifted = new Map();  // materials of arrows inside bodies, which their faces would hide
   const mend = () => {
+    if (caps) caps.visible = false;
+    for (const [material, depthTest] of lifted) material.depthTest = depthTest;
+    lifted.clear();
     for (const [material, side] of cut) {
       material.clippingPlanes = null;
       material.side = side;
@@ -66,7 +104,7 @@
   };
   const section = renderer => {
     const node = viser().nodeRefFromName["/motion/section"];
-    if (!node || Math.abs(place("/motion/section")?.[0] ?? Infinity) > 1e11) { if (cut.size) mend(); return; }
+    if (!node || Math.abs(place("/motion/section")?.[0] ?? Infinity) > 1e11) { if (cut.size || caps?.visible) mend(); return; }
     renderer.localClippingEnabled = true;
     // n·x ≤ d  in three's words  (−n)·x + d ≥ 0
     const [nx, ny, nz] = node.matrixWorld.elements.slice(8, 11), [x, y, z] = node.matrixWorld.elements.slice(12, 15);
@@ -85,6 +123,158 @@
         material.needsUpdate = true;
       });
     }
+    for (const name of ["/motion/forces", "/motion/moments"]) meshes(viser().nodeRefFromName[name], (mesh, material) => {
+      if (!lifted.has(material)) lifted.set(material, material.depthTest);
+      material.depthTest = false;
+      mesh.renderOrder = 11;
+    });
+    close([nx, ny, nz], planes[0].constant);
+  };
+  // --- the faces where it cuts closed surfaces, in the plane n·x = d; as in caps.py ------------------------------------------------
+  const PIECE = /^\/motion\/(body\d+\/piece|batch)\d+$/;
+  const FACE = 0.5, MOST_WAYS = 3000, FINE = 1e-9, APART = 5e-5;
+  let caps = null, cached = new Map(), shownCaps = "";
+  const along = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+  const outline = (vertices, faces, n, d) => {  // ways in the plane: six numbers each
+    const above = new Float64Array(vertices.length / 3), ways = [];
+    let [some, all] = [false, true];
+    for (let k = 0; k < above.length; k++) {
+      above[k] = n[0] * vertices[3 * k] + n[1] * vertices[3 * k + 1] + n[2] * vertices[3 * k + 2] - d;
+      if (above[k] > 0) some = true; else all = false;
+    }
+    if (!some || all) return ways;
+    const crossed = (a, b) => {  // from what is kept
+      const s = above[a] / (above[a] - above[b]);
+      return [0, 1, 2].map(j => vertices[3 * a + j] + s * (vertices[3 * b + j] - vertices[3 * a + j]));
+    };
+    for (let k = 0; k < faces.length; k += 3) {
+      let out = null, back = null;
+      for (let j = 0; j < 3; j++) {
+        const a = faces[k + j], b = faces[k + (j + 1) % 3];
+        if (above[a] <= 0 && above[b] > 0) out = crossed(a, b);
+        if (above[a] > 0 && above[b] <= 0) back = crossed(b, a);
+      }
+      if (out) ways.push([out, back]);
+    }
+    return ways;
+  };
+  const filled = (ways, u, v, n, d) => {  // triangles, nine numbers each; null where it is not closed
+    if (!ways.length || ways.length > MOST_WAYS) return null;
+    const flat = ways.map(([a, b]) => [along(a, u), along(a, v), along(b, u), along(b, v)]);
+    let size = 0;
+    for (const k of [0, 1]) { const x = flat.flatMap(w => [w[k], w[k + 2]]); size = Math.max(size, Math.max(...x) - Math.min(...x)); }
+    if (!(size > 0)) return null;
+    const step = FINE * size, found = [];
+    for (const w of flat) for (const k of [1, 3]) w[k] = Math.round(w[k] / step) * step;
+    const all = flat.filter(w => w[1] !== w[3]).sort((a, b) => Math.min(a[1], a[3]) - Math.min(b[1], b[3]));
+    const heights = [...new Set(flat.flatMap(w => [w[1], w[3]]))].sort((a, b) => a - b);
+    const x = (w, y) => w[0] + (w[2] - w[0]) * (y - w[1]) / (w[3] - w[1]);
+    const point = (s, t) => found.push(...[0, 1, 2].map(k => s * u[k] + t * v[k] + d * n[k]));
+    let next = 0, active = [];
+    for (let k = 0; k + 1 < heights.length; k++) {
+      const [low, high] = [heights[k], heights[k + 1]];
+      while (next < all.length && Math.min(all[next][1], all[next][3]) <= low) active.push(all[next++]);
+      active = active.filter(w => Math.max(w[1], w[3]) >= high).sort((a, b) => x(a, low) + x(a, high) - x(b, low) - x(b, high));
+      let count = 0;
+      active.forEach((w, j) => {
+        const before = active[j - 1];
+        if (count) {
+          const [p, q, r, s] = [x(before, low), x(w, low), x(w, high), x(before, high)];
+          point(p, low); point(q, low); point(r, high); point(p, low); point(r, high); point(s, high);
+        }
+        count += Math.sign(w[3] - w[1]);
+      });
+      if (count) return null;
+    }
+    return found;
+  };
+  const capOf = (key, { vertices, faces }, n, d) => {
+    const known = cached.get(key);
+    if (known && known.vertices === vertices && known.d === d && known.n.every((x, k) => x === n[k])) return known;
+    const least = n.map(Math.abs).indexOf(Math.min(...n.map(Math.abs))), u = cross(n, [0, 1, 2].map(k => Number(k === least)));
+    const size = Math.hypot(...u), right = u.map(x => x / size), found = filled(outline(vertices, faces, n, d), right, cross(n, right), n, d);
+    let area = 0;
+    for (let k = 0; found && k < found.length; k += 9) {
+      const [e, g] = [3, 6].map(m => [0, 1, 2].map(j => found[k + m + j] - found[k + j]));
+      area += Math.hypot(...cross(e, g));
+    }
+    const now = { n, d, vertices, found, area };
+    cached.set(key, now);
+    return now;
+  };
+  const unturned = (q, a) => {  // R(q)ᵀ a, q = (w, x, y, z)
+    const u = [-q[1], -q[2], -q[3]], c = cross(u, a), e = cross(u, c);
+    return a.map((x, k) => x + 2 * (q[0] * c[k] + e[k]));
+  };
+  const isSeen = node => { for (let x = node; x; x = x.parent) if (!x.visible) return false; return true; };
+  const close = (normal, level) => {
+    const tree = window.__viserSceneTree?.getState?.() ?? {}, all = [], keys = new Set();
+    for (const name of Object.keys(tree)) {
+      const props = PIECE.test(name) && tree[name]?.message?.props, node = viser().nodeRefFromName[name];
+      if (!props?.vertices || !node || !isSeen(node) || (props.opacity ?? 1) < 1 || props.batched_opacities) continue;
+      const e = node.matrixWorld.elements, n = [0, 4, 8].map(k => along(normal, e.slice(k, k + 3))), d = level - along(normal, e.slice(12, 15));
+      const many = props.batched_positions ? props.batched_positions.length / 3 : 0;
+      for (let i = 0; i < (many || 1); i++) {
+        const q = many ? [...props.batched_wxyzs.subarray(4 * i, 4 * i + 4)] : [1, 0, 0, 0];
+        const p = many ? [...props.batched_positions.subarray(3 * i, 3 * i + 3)] : [0, 0, 0];
+        const key = `${name} ${i}`, one = capOf(key, props, unturned(q, n), d - along(n, p));
+        keys.add(key);
+        if (!one.found?.length) continue;
+        const own = many ? props.batched_colors.length > 3 ? props.batched_colors.subarray(3 * i, 3 * i + 3) : props.batched_colors : props.color;
+        const light = x => many ? x / 255 : x / 255 <= 0.04045 ? x / 255 / 12.92 : ((x / 255 + 0.055) / 1.055) ** 2.4;
+        all.push({ ...one, key, q: back(q), p, e, color: [...own].map(x => FACE * light(x)) });
+      }
+    }
+    for (const key of cached.keys()) if (!keys.has(key)) cached.delete(key);
+    const size = place("/lens")?.[1] ?? 1, count = all.reduce((sum, x) => sum + x.found.length, 0);
+    const position = new Float32Array(count), color = new Float32Array(count);
+    let at = 0;
+    all.sort((a, b) => b.area - a.area).forEach(({ found, q, p, e, color: own }, rank) => {  // smaller faces lie before larger ones
+      for (let k = 0; k < found.length; k += 3, at += 3) {
+        const a = unturned(q, found.slice(k, k + 3)).map((x, j) => x + p[j]);
+        for (let j = 0; j < 3; j++) {
+          position[at + j] = e[j] * a[0] + e[4 + j] * a[1] + e[8 + j] * a[2] + e[12 + j] + (rank + 1) * APART * size * normal[j];
+          color[at + j] = own[j];
+        }
+      }
+    });
+    draw3(position, color);
+  };
+  const back = q => [q[0], -q[1], -q[2], -q[3]];
+  const base = (of, method) => {  // three's own class of a thing, which viser does not hand out
+    let proto = Object.getPrototypeOf(of);
+    while (proto && !Object.hasOwn(proto, method)) proto = Object.getPrototypeOf(proto);
+    return proto?.constructor;
+  };
+  const draw3 = (position, color) => {
+    const { scene } = viser();
+    if (!caps || caps.parent !== scene) {
+      if (!position.length) return;
+      let like = null;
+      scene.traverse(x => { if (!like && x.isMesh && x.material?.isMeshStandardMaterial && x.geometry?.attributes.position) like = x; });
+      const Mesh = like && base(like, "getVertexPosition"), Geometry = like && base(like.geometry, "setAttribute");
+      if (!Mesh || !Geometry) return;
+      const material = like.material.clone();
+      Object.assign(material, { vertexColors: true, side: 2, transparent: false, opacity: 1, clippingPlanes: null, flatShading: true, map: null });
+      material.color.setRGB(1, 1, 1);
+      patch(material, "nexdyn-face", "outgoingLight = diffuseColor.rgb;");
+      caps = new Mesh(new Geometry(), material);
+      Object.assign(caps, { name: "nexdyn-caps", frustumCulled: false, matrixAutoUpdate: false, castShadow: false, receiveShadow: false });
+      caps.raycast = () => {};
+      scene.add(caps);
+      caps.userData.Attribute = base(like.geometry.attributes.position, "copyArray");
+      shownCaps = "";
+    }
+    caps.visible = position.length > 0;
+    const now = `${position.length} ${position.reduce((sum, x, k) => sum + x * (1 + k % 97), 0)} ${color.reduce((sum, x) => sum + x, 0)}`;
+    if (now === shownCaps) return;
+    shownCaps = now;
+    const { Attribute } = caps.userData, geometry = new caps.geometry.constructor();
+    geometry.setAttribute("position", new Attribute(position, 3));
+    geometry.setAttribute("normal", new Attribute(new Float32Array(position.length), 3));
+    geometry.setAttribute("color", new Attribute(color, 3));
+    caps.geometry.dispose();
+    caps.geometry = geometry;
   };
   const plane = () => {  // what three needs of a plane; its own class is not at hand
     const normal = viser().camera.position.clone();
@@ -108,7 +298,10 @@
     if (!scene?.isScene || begun.has(scene)) return;
     begun.add(scene);
     const others = scene.onBeforeRender;
-    scene.onBeforeRender = (renderer, ...rest) => { others.call(scene, renderer, ...rest); before(renderer); };
+    scene.onBeforeRender = (renderer, of, camera, ...rest) => {
+      others.call(scene, renderer, of, camera, ...rest);
+      before(renderer, camera);
+    };
   };
   setInterval(begin, 100);
 

@@ -20,10 +20,11 @@ import numpy as np
 from nexdyn.errors import InputError, NexDynError
 from nexdyn.view.cameras import told
 from nexdyn.view.motion import Motion
-from nexdyn.view.stage import Look
+from nexdyn.view.stage import LONG, Look
 from nexdyn.view.units import SI
 
 if TYPE_CHECKING:
+    from nexdyn.results.batch import BatchResult
     from nexdyn.view.stills import Shot
     from nexdyn.view.viewer import Viewer
 
@@ -53,9 +54,11 @@ class _Moment:
     eye: np.ndarray
     target: np.ndarray
     field: float
+    parallel: bool
     size: tuple[int, int]
     dark: bool
     si: bool
+    member: tuple[BatchResult, int] | None
 
 
 class Sharing:
@@ -125,6 +128,7 @@ class Sharing:
         viewer, camera = self._viewer, client.camera
         with viewer._lock:
             motion, f, t = viewer._motion, viewer._frame, viewer.t
+            batch, shown = viewer._batch, viewer._member if f is None else None
             if f is not None:  # a pose, or a run that goes on
                 motion, t = (
                     Motion(
@@ -142,18 +146,22 @@ class Sharing:
                 )
             return _Moment(
                 motion, viewer._ghost, viewer._look, t, viewer._time.speed, np.array(camera.position, dtype=float),
-                np.array(camera.look_at, dtype=float), float(camera.fov), (int(camera.image_width), int(camera.image_height)),
-                viewer._dark, viewer._units == SI,
+                np.array(camera.look_at, dtype=float), float(camera.fov), viewer._cameras.parallel,
+                (int(camera.image_width), int(camera.image_height)),
+                viewer._dark, viewer._units == SI, None if batch is None or shown is None else (batch, shown),
             )  # fmt: skip
 
     def _content(self, kind: str, moment: _Moment, progress: _Progress) -> bytes:
         if kind != "Picture" and not moment.motion.moves:
             raise InputError(self._words(NOTHING_MOVES))
         if kind == "HTML":
-            from nexdyn.view.recording import Setting, page_of
+            from nexdyn.view.recording import Setting, page_of, shown_among
 
             m = moment
-            setting = Setting(m.speed, self._words, m.ghost, (m.eye, m.target, m.field), m.dark, m.si, progress)
+            members = None if m.member is None else shown_among(m.member[0], m.motion, m.member[1], self._words)
+            setting = Setting(
+                m.speed, self._words, m.ghost, (m.eye, m.target, m.field, m.parallel), m.dark, m.si, progress, members
+            )
             return page_of(m.motion, m.look, setting).encode()
         from nexdyn.view.stills import save_still, save_video
 
@@ -190,6 +198,8 @@ def shot_of(moment: _Moment, film: bool) -> Shot:
     from nexdyn.view.stills import VIDEO_SAMPLES, Shot
 
     look, layers = moment.look, moment.look.layers
+    field = LONG if moment.parallel else moment.field  # of a long lens the eye is far away
+    eye = moment.target + np.tan(moment.field / 2) / np.tan(field / 2) * (moment.eye - moment.target)
     width, height = (max(1, n) for n in moment.size)
     scale = np.sqrt(FILM / (width * height)) if film else 1.0
     scale *= min(1.0, MOST / (scale * max(width, height)))
@@ -198,7 +208,7 @@ def shot_of(moment: _Moment, film: bool) -> Shot:
     return Shot(
         (size[0], size[1]), follow=look.follow or None, trails=look.trail if "trails" in layers else 0.0, opacity=look.opacity,
         section=look.section, contacts="contact forces" in layers, pressure="contact pressure" in layers,
-        collision="collision shapes" in layers, eye=tuple(moment.eye.tolist()), target=tuple(moment.target.tolist()), field=moment.field,
+        collision="collision shapes" in layers, eye=tuple(eye.tolist()), target=tuple(moment.target.tolist()), field=field,
         reactions="reaction forces" in layers, moments="reaction moments" in layers, axes="joint axes" in layers, arrows=look.arrows,
         dark=moment.dark,
         **seen,

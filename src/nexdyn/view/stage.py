@@ -54,8 +54,10 @@ MOST_PAST = 3000
 FIELD = 0.8
 """Height of what is seen of the page, as an angle [rad]: wider than in pictures, for one goes nearer."""
 CLOCK = "/clock"
-LONG = 0.03
-"""The same angle of a lens so long that what is parallel looks so, within the thirtieth part."""
+LENS = "/lens"
+"""A node that is not seen: its x tells pages whether they draw without perspective, its y the size of the scene [m] (scene.js)."""
+LONG = 1e-3
+"""The same angle of a lens so long that what is parallel looks so in pictures, to a thousandth."""
 SIDES = {
     "front": (-90.0, 0.0), "right": (0.0, 0.0), "top": (-90.0, 89.9), "corner": (-52.5, 30.0), "back": (90.0, 0.0),
     "left": (180.0, 0.0), "bottom": (-90.0, -89.9),
@@ -102,12 +104,12 @@ class Carried(Protocol):
 
 class Stage:
     """The nodes of one scene on a viser server. The first frame of `motion` is shown when it is made. home: from where it is seen at first,
-    instead of where all of it is in sight."""
+    instead of where all of it is in sight. parallel: drawn without perspective."""
 
     def __init__(
-        self, server: Any, motion: Motion, look: Look | None = None, dark: bool = False, home: Camera | None = None
+        self, server: Any, motion: Motion, look: Look | None = None, dark: bool = False, home: Camera | None = None, parallel: bool = False
     ) -> None:  # fmt: skip
-        self.server, self.motion, self.dark, self.home = server, motion, dark, home
+        self.server, self.motion, self.dark, self.home, self.parallel = server, motion, dark, home, parallel
         self.system: System = motion.system
         self.row = {name: i for i, name in enumerate([*motion.bodies, "ground"])}
         self.joining = [link for link in links(self.system) if link.a in self.row and link.b in self.row]
@@ -207,6 +209,11 @@ class Stage:
         if self._floor is not None:
             self._floor.cell_color, self._floor.section_color = ((grey,) * 3 for grey in LINES[self.behind])
 
+    def lens(self, parallel: bool) -> None:
+        """Draw without perspective, or with it."""
+        self.parallel = parallel
+        put(self._lens, np.array([float(parallel), self.size, 0.0]))
+
     def _light(self) -> None:
         self.server.scene.configure_default_lights(cast_shadow="shadows" in self.look.layers)
 
@@ -263,6 +270,8 @@ class Stage:
         self._root = scene.add_frame("/motion", show_axes=False)
         self._clock = scene.add_frame(CLOCK, show_axes=False)
         self._section = scene.add_frame(SECTION, show_axes=False)
+        self._lens = scene.add_frame(LENS, show_axes=False)
+        self.lens(self.parallel)
         self._nodes: dict[str, list[Any]] = defaultdict(list)
         with together(self.server):
             self._add_bodies()
@@ -449,15 +458,20 @@ class Stage:
                 least, most = np.minimum(least, at - ROOM * reach), np.maximum(most, at + ROOM * reach)
         return least, most
 
-    def camera(self, aspect: float = 1.0, side: str = "", field: float = FIELD) -> Camera:
+    def camera(self, aspect: float = 1.0, side: str = "", parallel: bool | None = None) -> Camera:
         """What has all of the motion in sight in a window `aspect` times as wide as high; the first is for a square one.
 
-        side: one of `SIDES`, or "" for the one that shows most; field: height of what is seen, as an angle [rad].
+        side: one of `SIDES`, or "" for the one that shows most. parallel: without perspective, None: as it is drawn now; what is at the
+        target is as large as with it.
         """
-        if self.home is not None and not side and field == FIELD:
+        if self.home is not None and not side:
             return self.home
         azimuth, elevation = SIDES[side] if side else (None, ELEVATION)
-        return look(self.system, self._corners, min(aspect, 1.0), azimuth, elevation, field)
+        if not (self.parallel if parallel is None else parallel):
+            return look(self.system, self._corners, min(aspect, 1.0), azimuth, elevation, FIELD)
+        far = look(self.system, self._corners, min(aspect, 1.0), azimuth, elevation, LONG)
+        distance = far.distance * float(np.tan(LONG / 2) / np.tan(FIELD / 2))
+        return far._replace(eye=far.target + distance * far.R_CW[2], distance=distance)
 
     def aim(self) -> None:
         """Where browsers look from at first."""

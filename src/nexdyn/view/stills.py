@@ -6,6 +6,7 @@ camera stands still, or goes along with a body, and sees the whole motion.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from nexdyn.spatial.algebra import Mat3, Vec3
 from nexdyn.spatial.rotations import rotation_matrix
 from nexdyn.view import raster
 from nexdyn.view.camera import FIELD, Camera, camera_at, look
+from nexdyn.view.caps import cap
 from nexdyn.view.collision import collision_pieces
 from nexdyn.view.extras import need
 from nexdyn.view.floor import floor_of
@@ -29,7 +31,7 @@ from nexdyn.view.motion import Frame, Motion
 from nexdyn.view.overlays import CONTACT, Lines, Transmitted, arrow
 from nexdyn.view.pressure import color as color_of
 from nexdyn.view.pressure import discs, rims, scale_of, ticks
-from nexdyn.view.section import cut, opacity_of, section_of
+from nexdyn.view.section import Section, cut, opacity_of, section_of
 from nexdyn.view.surfaces import Piece, Surface
 
 if TYPE_CHECKING:
@@ -61,8 +63,10 @@ BEFORE = 1e3
 """So many times nearer than they are, arrows of contacts are seen through the bodies that they act on."""
 BEFORE_DISCS = 0.9e3
 """The discs of their pressures are behind those arrows."""
-INSIDE = 0.35
-"""Of their colour what is seen of bodies from inside, where a section has opened them."""
+INSIDE, FACE = 0.35, 0.5
+"""Of their colour what is seen of bodies from inside, where a section has opened them, and of the faces that it leaves."""
+APART = 5e-5
+"""How far the faces of a section that overlap lie before each other, of the size of all."""
 TRAVEL = 6.0
 """What travels so many times its own size is followed by the camera of a video."""
 FAR = 4.0
@@ -177,6 +181,7 @@ class Studio:
         self.floor = floor_of(motion.system, up, float(heights[:first].min()), float(heights.min()), self._extent)
         colliding = collision_pieces(motion.system, row, self._extent) if shot.collision else []
         self._fix([*drawn, *colliding], row)
+        self._bodies = len(drawn)
         over = [] if ghost is None else self._lay_over(ghost)
         self._mesh = _Mesh.of([*_thinned(drawn, shot.opacity), *colliding, *_thinned(joining, shot.opacity), *over])
         self._transmitted = Transmitted(motion, row, self._extent)
@@ -292,9 +297,37 @@ class Studio:
         if self._section is None:
             return mesh
         position, normal, faces, of = cut(mesh.position, mesh.normal, mesh.faces, self._section)
+        closing, own = self._caps(mesh, self._section)
+        count = np.arange(len(closing) * 3, dtype=np.int32).reshape(-1, 3) + len(position)
         return _Mesh(
-            position, normal, mesh.first, faces, mesh.colors[of], mesh.opacity[of], mesh.lighting[of]
+            np.concatenate([position, closing.reshape(-1, 3)]),
+            np.concatenate([normal, np.zeros((closing.size // 3, 3))]),
+            mesh.first,
+            np.concatenate([faces, count]).astype(np.int32),
+            np.concatenate([mesh.colors[of], FACE * mesh.colors[own]]),
+            np.concatenate([mesh.opacity[of], mesh.opacity[own]]),
+            np.concatenate([mesh.lighting[of], np.full(len(own), raster.UNLIT, dtype=np.int32)]),
         ).at_rest()
+
+    def _caps(self, mesh: _Mesh, section: Section) -> tuple[np.ndarray, np.ndarray]:
+        """Triangles (m, 3, 3) of the faces where a section cuts bodies that are closed and not seen through, and which face of the mesh
+        each has its colour of. Smaller ones lie before larger ones."""
+        of = np.searchsorted(mesh.first, mesh.faces[:, 0], side="right") - 1
+        begins = np.searchsorted(of, np.arange(self._bodies + 1))
+        found = [
+            (triangles, begin)
+            for begin, end in itertools.pairwise(begins.tolist())
+            if end > begin and mesh.opacity[begin] >= 1.0
+            and (triangles := cap(mesh.position, mesh.faces[begin:end], section.normal, section.d)) is not None
+        ]  # fmt: skip
+        edges = [np.diff(triangles, axis=1) for triangles, _ in found]
+        area = [float(np.linalg.norm(np.cross(e[:, 0], e[:, 1]), axis=1).sum()) for e in edges]
+        parts, own = [np.zeros((0, 3, 3))], [np.zeros(0, dtype=int)]
+        for rank, k in enumerate(np.argsort(-np.array(area), kind="stable")):
+            triangles, begin = found[k]
+            parts.append(triangles + (rank + 1) * APART * self._extent * section.normal)
+            own.append(np.full(len(triangles), begin))
+        return np.concatenate(parts), np.concatenate(own)
 
     def _view(self, shift: np.ndarray) -> raster.View:
         rows, columns = self._nearness.shape
@@ -323,7 +356,11 @@ class Studio:
     def _with_lines(self, t: float, mesh: _Mesh, screen: np.ndarray, view: raster.View) -> tuple[np.ndarray, ...]:
         """Corners on the screen, faces, opacity, colours and lighting of all that is drawn, ribbons of lines and discs too."""
         ribbons, paint = ([part] for part in self._discs(t, view))
-        lines = [(*line, 1.001) for line in [*self._trails(t), *self._joint_lines(t)]]
+        # as far before what they lie on, through any lens
+        nearer = 1.0 + 1e-3 * float(np.tan(self.shot.field / 2) / np.tan(FIELD / 2))
+        lines = [(*line, nearer) for line in self._trails(t)]
+        inside = nearer if self._section is None else BEFORE  # faces of a section do not hide what is in bodies
+        lines += [(*line, inside) for line in self._joint_lines(t)]
         lines += [(*line, BEFORE) for line in self._contact_lines(t)]
         for path, half, color, nearer in lines:
             seen = np.empty((len(path), 3))

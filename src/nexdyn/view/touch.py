@@ -22,6 +22,7 @@ import numpy as np
 from nexdyn.errors import NexDynError
 from nexdyn.simulation.continuing import arguments, sample, states_of
 from nexdyn.simulation.session import Handling, Session
+from nexdyn.view.cameras import told
 from nexdyn.view.charts import Line, Panel
 from nexdyn.view.hand import HandMark
 from nexdyn.view.motion import Motion
@@ -50,16 +51,21 @@ FARTHEST = 100.0
 """How far the hand goes, in sizes of the scene: where one looks along the plane of a drag, it would go to infinity."""
 LOST = 2.0
 """Seconds without a word of a dragging page after which its hand lets go."""
+SELECT_FIRST = "select a body or joint first: click it, or choose it in the model's tree"
 NODE = "/live"
 """A node that is not seen: its x tells pages whether bodies can be dragged."""
 
 
+HOLD = "/hold"
+"""A node of one page that is not seen: its x is the number of the hand that the page's keys move, 0 for none."""
+
+
 class Drag(NamedTuple):
-    """Who drags: a number, the point that was grabbed and the line of sight then, in the world."""
+    """Who drags: a number, the point that was grabbed, and the line of sight then in the world; of keys no line of sight."""
 
     number: int
     point: np.ndarray
-    sight: np.ndarray
+    sight: np.ndarray | None
 
 
 class Touch:
@@ -167,17 +173,47 @@ class Touch:
         """Pull to where a line of sight meets the plane of the drag; None where that drag is over."""
         with self._lock:
             drag = self._drag
-            if drag is None or drag.number != number or self.session.hand is None:
+            if drag is None or drag.sight is None or drag.number != number or self.session.hand is None:
                 return None
             self._heard = time.monotonic()
             along = float(drag.sight @ sight)
             if abs(along) < 1e-9 * float(np.linalg.norm(sight)):
                 return None
             target: np.ndarray = origin + float(drag.sight @ (drag.point - origin)) / along * sight
-            away, most = target - drag.point, FARTHEST * self._viewer._stage.size
-            target = drag.point + away * min(1.0, most / max(float(np.linalg.norm(away)), 1e-300))
-            self.session.pull(target)
-            return target
+            return self._pull_to(drag, target)
+
+    def _pull_to(self, drag: Drag, target: np.ndarray) -> np.ndarray:
+        away, most = target - drag.point, FARTHEST * self._viewer._stage.size
+        target = drag.point + away * min(1.0, most / max(float(np.linalg.norm(away)), 1e-300))
+        self.session.pull(target)
+        return target
+
+    def hold(self, client: Any) -> None:
+        """Hold what is selected, to be moved by the keys of a page; that it cannot be is told there."""
+        found = self._viewer._inquiry.point_of_selected()
+        if found is None:
+            with told(client):
+                client.add_notification("NexDyn", self._viewer._words(SELECT_FIRST), auto_close_seconds=8.0)
+            return
+        with self._lock:
+            body, p_B = found
+            self.session.grab(body, p_B, strength=self.strength)
+            hand = self.session.hand
+            assert hand is not None
+            self._drag = Drag(next(self._numbers), hand.point, None)
+            self._heard = time.monotonic()
+            number = self._drag.number
+        with told(client):
+            client.scene.add_frame(HOLD, show_axes=False, position=(float(number), 0.0, 0.0))
+
+    def shift(self, number: int, by: np.ndarray) -> np.ndarray | None:
+        """Move a hand that keys move by so much (3,) [m] in the world; None where it holds nothing any longer."""
+        with self._lock:
+            drag, hand = self._drag, self.session.hand
+            if drag is None or drag.sight is not None or drag.number != number or hand is None:
+                return None
+            self._heard = time.monotonic()
+            return self._pull_to(drag, hand.target + by) if by.any() else hand.target
 
     def release(self, number: int) -> None:
         """Let go, unless another one has grabbed since."""

@@ -33,7 +33,7 @@ from nexdyn.view.controls import Controls
 from nexdyn.view.ghost import Ghost, check_same, same
 from nexdyn.view.inquiry import Inquiry
 from nexdyn.view.live import RATE, Live
-from nexdyn.view.members import member_of
+from nexdyn.view.members import first_of
 from nexdyn.view.motion import Frame, Motion, motion_of
 from nexdyn.view.playback import Playback
 from nexdyn.view.poses import Poser, poser_of
@@ -99,7 +99,11 @@ class Viewer(metaclass=CheckedCalls):
         self._lock = threading.RLock()
         self._ended, self._gone = threading.Event(), threading.Event()
         self._batch = what if isinstance(what, BatchResult) else None
-        self._motion = motion_of(what if self._batch is None else member_of(self._batch, None))
+        self._member: int | None = None
+        """Which member of the batch is shown; None: what is shown is none."""
+        if self._batch is not None:
+            self._member, what = first_of(self._batch)
+        self._motion = motion_of(what)
         self._ghost = _ghost_of(self._motion, ghost)
         self._time = Playback(self._motion.start, self._motion.end)
         self._frame: Frame | None = None
@@ -191,7 +195,7 @@ class Viewer(metaclass=CheckedCalls):
         """Show another motion in the same page, from its start: of the same system, or of another one, as after a change of its file."""
         motion = motion_of(what)
         self.end_live()
-        self._session = None
+        self._session = self._member = None
         with self._lock:
             self._replace(motion)
 
@@ -211,7 +215,7 @@ class Viewer(metaclass=CheckedCalls):
         touch = Touch(self, session)
         try:
             with self._lock:
-                self._session, self._touch = session, touch
+                self._session, self._touch, self._member = session, touch, None
                 self._replace(latest)
                 touch.begin()
         except BaseException:
@@ -306,9 +310,10 @@ class Viewer(metaclass=CheckedCalls):
             self.aim()
 
     def lens(self, parallel: bool) -> None:
-        """Draw in perspective, or through a lens so long that lines which are parallel look so."""
+        """Draw in perspective, or without: then lines which are parallel look so, and what is equally large."""
         with self._lock:
             self._cameras.lens(parallel)
+            self._controls.tell_mode()
 
     def dark(self, dark: bool) -> None:
         """A dark page behind the scene, the controls and the plots; or a light one."""
@@ -353,7 +358,8 @@ class Viewer(metaclass=CheckedCalls):
         """Show a member of the batch that this is the viewer of."""
         if self._batch is None:
             raise InputError("this viewer shows no batch; nx.view(nx.simulate(system, batch=…)) does")
-        self.show(member_of(self._batch, index))
+        self.show(self._batch.member(index))
+        self._member = index
         self._controls.tell_member(index)
 
     @property
@@ -501,7 +507,7 @@ class Viewer(metaclass=CheckedCalls):
             self._ghost = None
         self._time.cover(motion.start, motion.end)
         self.server.scene.remove_by_name("/motion")
-        self._stage = Stage(self.server, motion, self._look, self._dark, self._home)
+        self._stage = Stage(self.server, motion, self._look, self._dark, self._home, self._cameras.parallel)
         self._look = self._first_look = self._stage.look
         self._controls.running(False)
         if another:

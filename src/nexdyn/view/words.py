@@ -13,7 +13,7 @@ _CHINESE = {
     "and {} more": "另有 {} 个未显示", "End": "结束", "running": "正在计算", "ended": "已结束", "this page can be closed": "可以关闭此页面",
     "Play or pause": "播放或暂停", "Parallel or perspective": "平行投影或透视", "View from the": "视图：",
     "back to the start, the camera too (R)": "回到起点，相机也复位 (R)", "standard views (keys 1 to 7)": "标准视图（键 1 至 7）",
-    "no perspective: through a very long lens (P)": "无透视：极长焦镜头 (P)",
+    "no perspective: what is parallel looks so (P)": "无透视：平行线保持平行 (P)",
     "ends the viewer, not only this page (Esc)": "结束查看器，而不只是此页面 (Esc)", "of": "/", "(nothing)": "（无）", "(all)": "（全部）",
     "back": "后", "left": "左", "bottom": "下", "dark": "深色", "a dark page (D)": "深色页面 (D)", "mm, degrees": "毫米、度",
     "units of panels and plots (U)": "面板和曲线的单位 (U)", "Full screen": "全屏", "Dark or light": "深色或浅色",
@@ -45,6 +45,9 @@ _CHINESE = {
     "Switches": "开关", "event": "事件", "Parameters": "参数", "Actuators": "驱动器",
     "Write this camera into the file": "将此视角写入文件", "where this browser looks from": "此浏览器的视角",
     "Write this state into the file": "将此状态写入文件", "q0 and v0 of the joints, and what was changed": "关节的 q0、v0 及所作修改",
+    "Grab what is selected: arrow keys pull it, Enter lets go": "抓取选中对象：方向键拉动，回车松开",
+    "nothing runs here that could be pulled: press L": "此处没有正在运行的系统可拉动：请按 L",
+    "select a body or joint first: click it, or choose it in the model's tree": "请先选中一个物体或关节：点击它，或在模型树中选择",
     "live": "实时", "real time": "实时速度", "pull": "拉力", "stopped": "已停止", "refused": "被拒绝", "at its limit": "达到上限",
     # what is selected
     "Selected": "选中", "model": "模型", "Model": "模型", "ground": "地面", "mass": "质量", "Ixx Iyy Izz": "Ixx Iyy Izz",

@@ -1,0 +1,72 @@
+"""The faces that a section leaves where it cuts closed surfaces: what would else be seen hollow (scene.js does the same on the page).
+
+    outline      of each triangle that the plane cuts the way from where its edges go out to where they come in: so all ways turn alike
+    filling      between the heights of two neighbouring corners of the outline, slabs, its ways are straight; from left to right they
+                 are counted, upward +1 and downward −1, and where the sum is not 0 is inside
+
+A surface whose sums do not end at 0 is not closed, and gets no face.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+MOST = 3000
+"""Ways of an outline; longer ones are not filled."""
+FINE = 1e-9
+"""Heights of corners that differ by less, of the outline's size, are one."""
+
+
+def outline(position: np.ndarray, faces: np.ndarray, normal: np.ndarray, d: float) -> np.ndarray:
+    """The ways (n, 2, 3) [m] in the plane n·x = d where it cuts triangles, faces (m, 3) of vertices `position` (k, 3)."""
+    above = position @ normal - d
+    out = above[faces] > 0.0
+    cut = out.any(axis=1) & ~out.all(axis=1)
+    faces, out = faces[cut], out[cut]
+    ends = []
+    for goes in (True, False):  # out, and in
+        k = np.argmax((out != goes) & (np.roll(out, -1, axis=1) == goes), axis=1)
+        first, second = (faces[np.arange(len(faces)), (k + j) % 3] for j in (0, 1))
+        a, b = (first, second) if goes else (second, first)  # from what is kept, so that neighbours find the same point
+        s = (above[a] / (above[a] - above[b]))[:, None]
+        ends.append(position[a] + s * (position[b] - position[a]))
+    return np.stack(ends, axis=1)
+
+
+def filled(ways: np.ndarray) -> np.ndarray | None:
+    """Triangles (m, 3, 2) that fill an outline, ways (n, 2, 2) in its plane; None for one that is not closed, or too long."""
+    if not len(ways) or len(ways) > MOST:
+        return None
+    size = float(np.ptp(ways.reshape(-1, 2), axis=0).max())
+    if not size > 0.0:
+        return None
+    step = FINE * size
+    ways = ways.copy()
+    ways[..., 1] = np.round(ways[..., 1] / step) * step
+    heights = np.unique(ways[..., 1])
+    low, high = heights[:-1], heights[1:]
+    (x0, y0), (x1, y1) = ways[:, 0].T, ways[:, 1].T
+    least, most = np.minimum(y0, y1), np.maximum(y0, y1)
+    act = (least <= low[:, None]) & (most >= high[:, None]) & (most > least)
+    slope = (x1 - x0) / np.where(most > least, y1 - y0, 1.0)
+    at_low, at_high = (x0 + slope * (y[:, None] - y0) for y in (low, high))
+    order = np.argsort(np.where(act, at_low + at_high, np.inf), axis=1, kind="stable")
+    row = np.arange(len(low))[:, None]
+    count = np.cumsum(np.where(act, np.sign(y1 - y0), 0.0)[row, order], axis=1)
+    if count[:, -1].any():
+        return None
+    i, j = np.nonzero((count[:, :-1] != 0.0) & act[row, order][:, 1:])
+    left, right = order[i, j], order[i, j + 1]
+    a, b = np.stack([at_low[i, left], low[i]], 1), np.stack([at_low[i, right], low[i]], 1)
+    c, e = np.stack([at_high[i, right], high[i]], 1), np.stack([at_high[i, left], high[i]], 1)
+    return np.concatenate([np.stack([a, b, c], axis=1), np.stack([a, c, e], axis=1)])
+
+
+def cap(position: np.ndarray, faces: np.ndarray, normal: np.ndarray, d: float) -> np.ndarray | None:
+    """Triangles (m, 3, 3) [m] of the face where a plane cuts a closed surface; None where there is none."""
+    ways = outline(position, faces, normal, d)
+    u = np.cross(normal, np.eye(3)[int(np.argmin(np.abs(normal)))])
+    u /= np.linalg.norm(u)
+    plane = np.stack([u, np.cross(normal, u)])
+    flat = filled(ways @ plane.T)
+    return None if flat is None else flat @ plane + d * normal

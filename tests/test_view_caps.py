@@ -1,0 +1,210 @@
+"""Where a section cuts closed surfaces it leaves faces, on the page, in recordings and in pictures, and they are what is clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from chromium import (  # noqa: F401 (fixtures)
+    PLAIN,
+    Watched,
+    browser,
+    needs_chromium,
+    on_a_free_port,
+    opened,
+)
+from test_view_parallel import on_page
+
+import nexdyn as nx
+from nexdyn.view.caps import cap, filled
+from nexdyn.view.motion import Motion
+from nexdyn.view.raster import linear, srgb
+from nexdyn.view.section import Section, cut
+from nexdyn.view.stage import Look
+from nexdyn.view.stills import FACE, Shot, Studio
+from nexdyn.view.surfaces import Surface, box, capsule, cylinder, ring, sphere
+from nexdyn.view.viewer import Viewer
+
+NORMAL = np.array((0.0, 0.6, 0.8))
+
+
+def areas(triangles: np.ndarray) -> np.ndarray:
+    """Of triangles (n, 3, 3) their area vectors (n, 3) [m²]."""
+    a, b, c = triangles.transpose(1, 0, 2)
+    return np.asarray(np.cross(b - a, c - a) / 2)
+
+
+@pytest.mark.parametrize(
+    "surface", [box((1.0, 2.0, 3.0)), sphere(1.0), cylinder(0.5, 2.0), ring(1.0, 0.2, 0.3), capsule(0.3, 1.0)]
+)
+@pytest.mark.parametrize("d", [-0.31, 0.0, 0.1, 0.27])
+def test_a_face_closes_what_a_section_leaves(surface: Surface, d: float) -> None:
+    """Of a closed surface the area vectors add up to nothing: ∮ n dA = 0."""
+    v = surface.vertices.astype(float)
+    closing = cap(v, surface.faces, NORMAL, d)
+    assert closing is not None
+    p, _, faces, _ = cut(v, v, surface.faces, Section(NORMAL, d))
+    own = np.linalg.norm(areas(closing), axis=1).sum()
+    np.testing.assert_allclose(areas(p[faces]).sum(axis=0), -own * NORMAL, atol=1e-6)
+    np.testing.assert_allclose(closing @ NORMAL, d, atol=1e-9)
+
+
+def test_a_face_has_the_area_of_what_is_cut() -> None:
+    (wide, long, _), wheel = (1.0, 2.0, 3.0), ring(1.0, 0.2, 0.3)
+    for surface, normal, expected in (
+        (box((wide, long, 3.0)), NORMAL, wide * long / NORMAL[2]),
+        (cylinder(0.5, 4.0), NORMAL, np.pi * 0.25 / NORMAL[2]),
+        (wheel, np.array((1.0, 0.0, 0.0)), 2 * 0.2 * 0.3),
+    ):
+        triangles = cap(surface.vertices.astype(float), surface.faces, normal, 0.0)
+        assert triangles is not None
+        assert np.linalg.norm(areas(triangles), axis=1).sum() == pytest.approx(expected, rel=2e-2)
+
+
+def test_what_is_not_closed_gets_no_face() -> None:
+    whole = box((1.0, 1.0, 1.0))
+    assert cap(whole.vertices.astype(float), whole.faces[1:], np.array((0.6, 0.64, 0.48)), 0.05) is None
+    assert cap(whole.vertices.astype(float), whole.faces, NORMAL, 5.0) is None  # nor what is not cut
+    assert filled(np.zeros((0, 2, 2))) is None
+
+
+# --- on the page ------------------------------------------------------------------------------------------------------
+
+BLOCK, BALL, PIN = (0.2, 0.3, 0.9), (0.9, 0.1, 0.1), (0.1, 0.8, 0.2)
+
+
+def filled_block() -> nx.System:
+    """A block that slides up, with a ball inside behind the plane y = 0 and a pin that the plane cuts."""
+    system = nx.System("block", gravity=(0, 0, 0))
+    inertia: Any = {"mass": 1.0, "inertia": (1, 1, 1)}
+    system.add_body("block", position=(0, 0, 0.6), shapes=[nx.Box((1, 1, 1), color=BLOCK)], **inertia)
+    system.add_body("ball", position=(0.25, 0.25, 0.6), shapes=[nx.Sphere(0.15, color=BALL)], **inertia)
+    system.add_body("pin", position=(-0.25, 0, 0.6), shapes=[nx.Cylinder(0.1, 0.4, color=PIN)], **inertia)
+    system.add_joint(nx.Prismatic("guide", "ground", "block", at=(0, 0, 0.6), axis=(0, 0, 1), v0=0.5))
+    return system
+
+
+@pytest.fixture(scope="module")
+def lifted() -> nx.Result:
+    return nx.simulate(filled_block(), 1.0, nx.RungeKutta4(1e-2))
+
+
+@pytest.fixture(scope="module")
+def shown(lifted: nx.Result) -> Iterator[Viewer]:
+    with on_a_free_port(lifted) as found:
+        found.pause()
+        yield found
+
+
+@pytest.fixture(scope="module")
+def page(browser: Any, shown: Viewer) -> Iterator[Watched]:  # noqa: F811
+    with opened(browser, shown.address) as found:
+        found.comes_true(lambda: shown.watched)
+        yield found
+        assert found.faults == []
+
+
+def color_at(tab: Watched, p: tuple[float, float, float]) -> np.ndarray:
+    """The colour, 0 … 255, where a point is seen."""
+    x, y = on_page(tab, np.array([p]))[0]
+    left = tab.canvas_box()
+    picture = tab.pixels()
+    return np.asarray(picture[round(y - left["y"]), round(x - left["x"])])
+
+
+def looks(tab: Watched, p: tuple[float, float, float], color: tuple[float, float, float]) -> bool:
+    """Whether it is the colour of a face there: the hue of the body's, and darker."""
+    seen, own = linear(color_at(tab, p) / 255.0), FACE * linear(np.array(color))
+    return bool(seen @ own > 0.97 * np.linalg.norm(seen) * np.linalg.norm(own)) and bool(seen.sum() < 2.0 * own.sum())
+
+
+@needs_chromium
+@pytest.mark.timeout(900)
+def test_a_section_fills_what_it_cuts_and_what_is_filled_is_clicked(page: Watched, shown: Viewer) -> None:
+    shown.seek(0.0)
+    shown.look(Look(PLAIN, section=("-y", 0.0)))
+    page.page.keyboard.press("1")
+    page.settled(shown.server)
+    for t in (0.0, 0.6):
+        shown.seek(t)
+        page.settled(shown.server)
+        assert looks(page, (0.25, 0.0, 0.6), BLOCK) and looks(page, (-0.25, 0.0, 0.6), PIN)
+        assert looks(page, (0.0, 0.0, 1.05 + 0.5 * t), BLOCK)
+        assert looks(page, (0.0, 0.0, 0.2), BLOCK) == (t == 0.0)  # the face goes along
+    shown.seek(0.0)
+    page.settled(shown.server)
+    for p, name in (((0.25, 0.0, 0.6), "block"), ((-0.25, 0.0, 0.6), "pin")):
+        page.page.mouse.click(*on_page(page, np.array([p]))[0])
+        page.comes_true(lambda name=name: shown.selected == f"body:{name}")
+    shown.select("")
+    shown.look(
+        Look(PLAIN, section=("-y", 0.0), opacity=0.5)
+    )  # what is seen through has no faces, and the ball is clicked
+    page.settled(shown.server)
+    page.page.mouse.click(*on_page(page, np.array([(0.25, 0.0, 0.6)]))[0])
+    page.comes_true(lambda: shown.selected == "body:ball")
+    shown.select("")
+    shown.look(Look(PLAIN))
+    plain = page.settled(shown.server)
+    shown.look(Look(PLAIN, section=("-y", 5.0)))  # all is taken away, and no face is left
+    page.comes_true(lambda: np.abs(page.pixels() - plain).max() > 60)
+    page.settled(shown.server)
+    assert not looks(page, (0.25, 0.0, 0.6), BLOCK)
+    shown.look(Look(PLAIN))
+    assert np.abs(page.settled(shown.server) - plain).max() < 25
+
+
+@needs_chromium
+@pytest.mark.timeout(900)
+def test_recordings_and_pictures_fill_what_a_section_cuts(browser: Any, lifted: nx.Result, tmp_path: Path) -> None:  # noqa: F811
+    path = tmp_path / "block.html"
+    nx.record(lifted, path, layers=PLAIN, section=("-y", 0.0))
+    with opened(browser, path.as_uri(), offline=True) as tab:
+        tab.until("document.querySelector('#root #nexdyn-slider')")
+        tab.page.keyboard.press("Space")
+        tab.page.keyboard.press("1")
+        tab.page.keyboard.press("r")
+        tab.settled()
+        assert looks(tab, (0.25, 0.0, 0.6), BLOCK) and looks(tab, (-0.25, 0.0, 0.6), PIN)
+        tab.page.mouse.click(*on_page(tab, np.array([(0.25, 0.0, 0.6)]))[0])
+        tab.comes_true(lambda: tab.page.locator(".nexdyn-card caption").all_inner_texts() == ["block"])
+        assert tab.faults == []
+    shot: Any = {"eye": (0.0, -4.0, 0.6), "target": (0.0, 0.0, 0.6), "size": (320, 320)}
+    for section, color in ((("-y", 0.0), BLOCK), (("-y", 0.25), BALL)):
+        studio = Studio(Motion.of(lifted), Shot(section=section, **shot))
+        f = 160 / np.tan(studio.shot.field / 2)
+        at = round(160 + f * 0.25 / (4.0 + section[1]))
+        np.testing.assert_allclose(studio.picture(0.0)[160, at], srgb(FACE * linear(np.array(color))), atol=2)
+
+
+@needs_chromium
+@pytest.mark.timeout(900)
+def test_reactions_are_seen_through_the_faces_of_a_section(browser: Any) -> None:  # noqa: F811
+    """Sections are made to see what acts inside: the joint lies behind the face."""
+    system = nx.System("held", gravity=(0, 0, -9.81))
+    shape = nx.Box((1, 1, 1), color=BLOCK)
+    system.add_body("block", mass=1.0, inertia=(1, 1, 1), position=(0, 0, 0.6), shapes=[shape])
+    system.add_joint(nx.Revolute("pin", "ground", "block", at=(0, 0.2, 0.5), axis=(0, 0, 1)))
+    result = nx.simulate(system, 0.1, nx.RungeKutta4(1e-2))
+
+    def is_red(color: np.ndarray) -> bool:
+        return bool(color[0] > 2.0 * color[1:].max())
+
+    point = (0.0, 0.2, 0.52)
+    with on_a_free_port(result) as viewer:
+        viewer.pause()
+        viewer.look(Look(PLAIN | {"reaction forces"}, section=("-y", 0.0)))
+        with opened(browser, viewer.address) as tab:
+            tab.comes_true(lambda: viewer.watched)
+            tab.page.keyboard.press("1")
+            tab.settled(viewer.server)
+            assert is_red(color_at(tab, point)) and looks(tab, (0.3, 0.0, 0.6), BLOCK)
+            viewer.look(Look(PLAIN | {"reaction forces"}))
+            tab.settled(viewer.server)
+            assert not is_red(color_at(tab, point))  # in the body that is whole
+            assert tab.faults == []
+    shot = Shot((320, 320), eye=(0, -4, 0.52), target=(0, 0, 0.52), section=("-y", 0.0), reactions=True)
+    assert is_red(Studio(Motion.of(result), shot).picture(0.0)[160, 160].astype(int))
