@@ -8,6 +8,9 @@ target; the notes give the overlap and the speed of both at rest.
 
 Then two toothed wheels as triangle meshes, one driven at 10 rad/s, the other braked by 5 N m, foundations of 1e12 N/m³ on each, without
 friction, under semi-implicit Euler with 0.01 ms: time per step.
+
+Then boxes in separate piles of four, one and a hundred: what a pile costs a step where there are many (target: within 1.3 of one alone).
+Last, balls that bounce, beside Exudyn and Drake at equal error (``bounce``).
 """
 
 from __future__ import annotations
@@ -21,12 +24,13 @@ from typing import Any
 import numpy as np
 
 import nexdyn as nx
-from benchmarks.measure import Effort, Report, Row, alternate, quartiles
+from benchmarks.bounce import bounce
+from benchmarks.measure import Effort, Report, Row, alternate, clock, quartiles
 from benchmarks.meshes import gear, split
 from nexdyn.simulation.choice import simulation_of
 
 RADIUS, MASS, FRICTION = 0.05, 1.0, 0.3
-SIZES = {"spheres": (10, 27, 64), "boxes": (10, 27)}
+SIZES = {"spheres": (10, 27, 100), "boxes": (10, 27, 100)}
 EDGE = 0.09
 """Of a box [m]."""
 WHEEL, APART = (19, 10, 0), 0.1005
@@ -48,7 +52,53 @@ def run(effort: Effort) -> Report:
             compare(report, what, n, 0.05 if effort.smoke else SETTLE, effort)
     for level in range(1 if effort.smoke else 3):
         wheels(report, level, effort)
+    piles(report, effort)
+    for n in (4,) if effort.smoke else (10, 100):
+        bounce(report, n, effort)
     return report
+
+
+def piles(report: Report, effort: Effort) -> None:
+    """Separate piles of four boxes: what one costs a step, alone and among many. Of runs of so many steps and of three times as many the
+    difference counts: what a run costs besides its steps is told apart."""
+    counts, repeats = ((1, 2), 1) if effort.smoke else ((1, 10, 100), 3)
+    method, steps = METHODS["semi-implicit 0.1 ms"]
+    each, besides = {}, {}
+    for count in counts:
+        system = nx.System("piles")
+        for p, i in itertools.product(range(count), range(4)):
+            at = (0.5 * (p % 10), 0.5 * (p // 10), 0.5 * EDGE + EDGE * i)
+            I = MASS * EDGE**2 / 6.0
+            box = system.add_body(
+                f"box{p}.{i}", mass=MASS, inertia=(I, I, I), position=at, shapes=[nx.Box((EDGE, EDGE, EDGE))]
+            )
+            system.add_joint(nx.Free(f"free{p}.{i}", "ground", box))
+        law: dict[str, Any] = {"foundation_a": 2e7, "foundation_b": 2e7, "damping": 2.0, "friction": FRICTION}
+        system.add_contact(nx.Contact("floor", "box*", "ground", **law))
+        system.add_contact(nx.Contact("boxes", "box*", "box*", **law))
+        simulation: Any = simulation_of(system, method)
+        end, k = 0.02 if effort.smoke else 0.2, max(1, 10 * steps // count)
+        simulation.run(end, output_times=[end])
+        found = []
+        for _ in range(repeats):
+            took = []
+            for more in (k, 3 * k):
+                end += more * method.dt
+                began = clock()
+                simulation.run(end, output_times=[end])
+                took.append(clock() - began)
+            found.append(((took[1] - took[0]) / (2 * k), took[0]))
+        a_step, short = sorted(found)[len(found) // 2]
+        each[count], besides[count] = 1e6 * a_step / count, short - k * a_step
+    for count in counts[1:]:
+        ratio = each[count] / each[counts[0]]
+        row = Row(f"{count} piles of 4 boxes, a pile", "µs", each[count])
+        row.target, row.met = f"≤ 1.3 times one alone: {ratio:.2f}", ratio <= 1.3
+        report.rows.append(row)
+    told = ", ".join(f"{count}: {seconds:.2f} s" for count, seconds in besides.items())
+    report.notes.append(
+        f"one pile alone {each[counts[0]]:.0f} µs a step; what a run of so many piles costs besides its steps: {told}"
+    )
 
 
 def wheels(report: Report, level: int, effort: Effort) -> None:
