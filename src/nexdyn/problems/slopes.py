@@ -150,9 +150,10 @@ LONG, LEAN, EDGE = 0.3, 0.4, 5e-3
 """Of a card: its length, how it leans [rad], radius of its upper edge."""
 
 
-def cards() -> System:
-    """Two pairs of cards of 0.1 kg in a plane, that of x and z: a point below, a ball above."""
+def cards(load: float = 0.0) -> System:
+    """Two pairs of cards of 0.1 kg in a plane, that of x and z: a point below, a ball above, on which a load presses [of their weight]."""
     system = System("cards")
+    enough = math.tan(LEAN) * (0.5 + load) / (1.0 + load)
     law: dict[str, Any] = {"stiffness": STIFFER, "exponent": 1.0, "damping": 50.0}
     foot, head = (0.0, 0.0, -0.5 * LONG), (0.0, 0.0, 0.5 * LONG)
     for pair, part in (("stands", 1.05), ("falls", 0.95)):
@@ -164,8 +165,9 @@ def cards() -> System:
                 orientation=(math.cos(turned), 0.0, math.sin(turned), 0.0),
             )  # fmt: skip
             system.add_joint(Planar(f"{name} plane", "ground", name, axis=(0, 1, 0), reference=(1, 0, 0)))
-            friction = part * 0.5 * math.tan(LEAN)
-            system.add_force(PlaneContact(f"{name} on", name, anchor_a=foot, friction=friction, **law))
+            system.add_force(PlaneContact(f"{name} on", name, anchor_a=foot, friction=part * enough, **law))
+            if load:
+                system.add_force(AppliedForce(f"{name} load", name, force=(0.0, 0.0, -load * 0.1 * G), at=head))
         at: dict[str, Any] = {"radius_a": EDGE, "radius_b": EDGE, "anchor_a": head, "anchor_b": head}
         system.add_force(SphereContact(pair, f"{pair} left", f"{pair} right", **at, **law))
     return system
