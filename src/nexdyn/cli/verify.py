@@ -24,7 +24,7 @@ Examples:
   nexdyn verify                   all, under every formulation
   nexdyn verify A03 top           some of them
   nexdyn verify --all             every value, not only the farthest off
-  nexdyn verify sliding --forms   with bodies swapped, over areas, as meshes
+  nexdyn verify sliding --forms   with bodies swapped, as meshes, …
   nexdyn verify --json            all of it for a program
   nexdyn verify --against dymola  examples that another program computed
   nexdyn verify --against exudyn --curves EXUDYN

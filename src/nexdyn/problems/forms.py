@@ -4,6 +4,7 @@
     NAME/areas            with elastic foundations in place of stiffnesses (``areas``)
     NAME/meshes           over areas, and all that touches is a closed mesh (``recast``)
     NAME/meshes-swapped   both
+    NAME/steps            HHT-α of constant steps, order 2, and implicit Euler without BDF2, order 1
 
 What is round has facets: it rolls and strikes a little otherwise, by errors that fall with the sag of the facets.
 """
@@ -14,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nexdyn.integrate.methods import DormandPrince, Projection
+from nexdyn.integrate.methods import HHT, DormandPrince, ImplicitEuler, Projection
 from nexdyn.model.system import System
 from nexdyn.problems.areas import AREAS
 from nexdyn.problems.contacts import CONTACTS
@@ -49,6 +50,7 @@ WITHOUT: Mapping[str, str] = {
     "five": "the speeds of balls that touch depend on the power of the depth, and facets have none",
     "hertz": "the law of Hertz is at points",
     "cards": "points and balls; edges of cards as meshes are in tests/test_verify_forms.py",
+    "loaded-cards": "as cards",
     "rod": "the end is a point, and what it does depends on the law there",
     "tippe-top": "friction over an area resists its spin; facets shake a top that spins on them",
     "smooth-top": "facets shake a top that spins on them",
@@ -56,6 +58,42 @@ WITHOUT: Mapping[str, str] = {
 """Why the others have none."""
 DISCS = frozenset({"roller", "flat", "geneva", "hole", "bearing"})
 """Problems of cylinders and rings, which touch each other as meshes alone."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Of methods of constant steps: tolerance of HHT-α and of implicit Euler, if their errors at these steps ask for another one; their
+    steps [s], if not half of BDF2's and the same. hht: whether HHT-α runs."""
+
+    hht_tolerance: float | None = None
+    euler_tolerance: float | None = None
+    hht_dt: float | None = None
+    euler_dt: float | None = None
+    hht: bool = True
+
+
+STEPS: Mapping[str, Steps] = {
+    "standing": Steps(hht_dt=1e-4), "conveyor": Steps(euler_tolerance=5e-4), "bounce": Steps(euler_tolerance=1.5e-2),
+    "cradle": Steps(euler_tolerance=1e-2), "spheres": Steps(euler_tolerance=2e-2), "gaps": Steps(euler_tolerance=5e-2),
+    "five": Steps(euler_tolerance=1.2e-2), "hole": Steps(euler_tolerance=3e-2, euler_dt=2e-7), "rod": Steps(euler_tolerance=5e-3),
+    "tippe-top": Steps(euler_tolerance=5e-2, euler_dt=5e-6), "smooth-top": Steps(euler_tolerance=5e-3),
+    "cards": Steps(hht=False), "loaded-cards": Steps(euler_tolerance=5e-3, hht=False), "arch": Steps(hht=False),
+    "thin-arch": Steps(hht_dt=2e-4), "dominoes": Steps(hht_dt=1e-4),
+}  # fmt: skip
+"""HHT-α of constant steps does not solve the step in which points of cards, or joints of an arch at rest, first stick, and says so."""
+
+
+def _steps(problem: Problem) -> tuple[Run, ...]:
+    """Runs of constant steps, by the step and the tolerance of the problem's own."""
+    given = STEPS.get(problem.name, Steps())
+    own = next(run for run in problem.runs if isinstance(run.method, ImplicitEuler))
+    assert isinstance(own.method, ImplicitEuler)
+    tightest = min(run.tolerance for run in problem.runs)
+    hht = Run("absolute coordinates, index 3, HHT-α of constant steps", HHT(dt=given.hht_dt or 0.5 * own.method.dt),
+              given.hht_tolerance or tightest, until=own.until)  # fmt: skip
+    euler = Run("potential, implicit Euler of order 1", ImplicitEuler(given.euler_dt or own.method.dt),
+                given.euler_tolerance or own.tolerance, until=own.until)  # fmt: skip
+    return (hht, euler) if given.hht else (euler,)
 
 
 def _then(
@@ -85,7 +123,7 @@ def forms_of(problem: Problem) -> list[Problem]:
         runs = _runs(over, facets)
         found.append(_then(over, f"{name}/meshes", lambda system: meshed(system, **facets.made), runs))
         found.append(_then(over, f"{name}/meshes-swapped", lambda system: swapped(meshed(system, **facets.made)), runs))
-    return found
+    return [*found, replace(problem, name=f"{name}/steps", runs=_steps(problem))]
 
 
 FORMS: Mapping[str, Problem] = {form.name: form for problem in CONTACTS for form in forms_of(problem)}
