@@ -191,7 +191,9 @@ def hole(around: int = 360) -> System:
     begins = (0.5 * impacts.CLEARANCE, 0.0, 0.0)
     system.add_body("pin", mass=0.1, inertia=(1e-5, 1e-5, 1e-5), position=begins, collision=[wheel(0.01, 0.03, around)])
     system.add_joint(Planar("plane", "ground", "pin", v0=(*impacts.FAST, 0.0)))
-    system.add_body("wall", mass=0.0, collision=[tube(0.01 + impacts.CLEARANCE, 0.02, 0.02, around)])
+    system.add_body(
+        "wall", mass=1.0, inertia=(1.0, 1.0, 1.0), collision=[tube(0.01 + impacts.CLEARANCE, 0.02, 0.02, around)]
+    )
     system.add_joint(Fixed("stands", "ground", "wall"))
     system.add_contact(Contact("touch", "pin", "wall", foundation_a=WALL))
     return system
@@ -252,7 +254,9 @@ def bearing(around: int = 360, count: int = machines.COUNT) -> System:
     system.add_body("race", mass=0.1, inertia=(1e-4, 1e-4, 1e-4), collision=[wheel(machines.RACE, 1.5 * LONG, around)])
     system.add_joint(Revolute("turns", "ground", "race", axis=(0, 0, 1)))
     system.add_driver(Driver("drive", "turns", f"={machines.SPEED}*t"))
-    system.add_body("housing", mass=0.0, collision=[tube(OUTER, OUTER + 0.005, 1.5 * LONG, around)])
+    system.add_body(
+        "housing", mass=1.0, inertia=(1.0, 1.0, 1.0), collision=[tube(OUTER, OUTER + 0.005, 1.5 * LONG, around)]
+    )
     system.add_joint(Fixed("stands", "ground", "housing"))
     inertia = 0.4 * machines.WEIGHT * machines.BALL**2
     roller = wheel(machines.BALL, LONG, around // 2)

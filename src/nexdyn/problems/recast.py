@@ -98,7 +98,7 @@ def _made_again(
         made.add_body(body(one))
     touched = [c for c in system.contacts.values() if "ground" in (c.a, c.b)]
     if floor is not None and touched:
-        made.add_body(FLOOR, mass=0.0, collision=[_mesh(HalfSpace(), floor, 0, 0)])
+        made.add_body(FLOOR, mass=1.0, inertia=(1.0, 1.0, 1.0), collision=[_mesh(HalfSpace(), floor, 0, 0)])
         made.add_joint(Fixed(FLOOR, "ground", FLOOR))
     for joint in order(list(system.joints.values())):
         made.add_joint(joint.copied(parent=joint.parent.name, child=joint.child.name))
